@@ -4,9 +4,9 @@ import json
 import re
 from collections.abc import Awaitable, Callable
 from dataclasses import dataclass
-from functools import cached_property, lru_cache
+from functools import cached_property
 from hashlib import sha256
-from typing import Any, Literal, NamedTuple, Self
+from typing import Any, Literal, Self
 
 from pydantic import Field, ValidationInfo, field_validator, model_validator
 
@@ -23,8 +23,6 @@ EMBEDDED_MODEL = "smollm2"
 EMBEDDED_WEIGHTS_SHA256 = "b179c9523d0e6a0f98a330c7562b682750a6f8c8c15e5bc70ea373728110db53"
 EMBEDDED_IDENTITY = f"embedded/SmolLM2-135M-Instruct-Q4_1@{EMBEDDED_WEIGHTS_SHA256[:12]}"
 
-
-NO_MESSAGES = '"messages": null'
 
 ADDRESS_LIKE = re.compile(r"//|:.*@", re.DOTALL)
 VARIABLE_NAME = re.compile(r"[A-Za-z_][A-Za-z0-9_]*")
@@ -154,12 +152,12 @@ class ChatRequest:
 
     def body(self) -> dict[str, Any]:
         """The JSON body of `POST /chat/completions`."""
-        body = self._meant()
+        body = self.meant()
         if self.capabilities.token_limit != "max_tokens":  # noqa: S105  a parameter's name
             body = {self.capabilities.token_limit if name == "max_tokens" else name: value for name, value in body.items()}
         return body
 
-    def _meant(self) -> dict[str, Any]:
+    def meant(self) -> dict[str, Any]:
         """The body by the usual name of its limit: another name for the same limit does not make it another call."""
         body: dict[str, Any] = {
             "model": self.model,
@@ -181,49 +179,23 @@ class ChatRequest:
     @cached_property
     def body_json(self) -> str:
         """The body as it is sent."""
-        return self.messages_json.join(self._frames().body)
+        return json.dumps(self.body(), ensure_ascii=False)
 
     @cached_property
     def messages_json(self) -> str:
         """The conversation as canonical JSON."""
-        messages = [{"content": message.content, "role": message.role} for message in self.messages]
-        return json.dumps(messages, ensure_ascii=False, sort_keys=True)
+        return json.dumps(self.meant()["messages"], ensure_ascii=False, sort_keys=True)
 
     @cached_property
     def key(self) -> str:
         """The meaning of the call: endpoint identity, body and repetition number. No secrets, no transport settings."""
-        return sha256(self.messages_json.join(self._frames().meaning).encode()).hexdigest()
-
-    def _frames(self) -> "CallFrame":
-        settings = (self.sampling, self.json_schema, self.top_logprobs, self.capabilities)
-        return _usual_frames(self.model, self.identity, self.repetition, settings)
+        return call_key(self.identity, self.meant(), self.repetition)
 
 
-class CallFrame(NamedTuple):
-    """Texts before and after the conversation, in a call's body and in what its key is the hash of."""
-
-    body: tuple[str, str]
-    meaning: tuple[str, str]
-
-
-def frame_call(body: dict[str, Any], meant: dict[str, Any], identity: str, repetition: int) -> CallFrame:
-    """Return the frames of a call; `meant` is its body by the usual names."""
-    meaning = {"identity": identity, "body": {**meant, "messages": None}, "repetition": repetition}
-    sent = json.dumps({**body, "messages": None}, ensure_ascii=False)
-    return CallFrame(_around(sent), _around(json.dumps(meaning, ensure_ascii=False, sort_keys=True)))
-
-
-def _around(text: str) -> tuple[str, str]:
-    before, after = text.split(NO_MESSAGES, 1)
-    return f'{before}"messages": ', after
-
-
-@lru_cache(maxsize=1024)
-def _usual_frames(model: str, identity: str, repetition: int, settings: tuple[Any, ...]) -> CallFrame:
-    # All calls of a partition share them: only the conversation is encoded for each call, once for body, key and row.
-    sampling, json_schema, top_logprobs, capabilities = settings
-    call = ChatRequest(model, identity, (), sampling, repetition, json_schema, top_logprobs, capabilities)
-    return frame_call(call.body(), call._meant(), identity, repetition)  # noqa: SLF001
+def call_key(identity: str, meant: dict[str, Any], repetition: int) -> str:
+    """Return the hash that names a call in the journal; `meant` is its body by the usual names."""
+    meaning = {"identity": identity, "body": meant, "repetition": repetition}
+    return sha256(json.dumps(meaning, ensure_ascii=False, sort_keys=True).encode()).hexdigest()
 
 
 @dataclass(frozen=True)

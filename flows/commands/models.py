@@ -172,6 +172,7 @@ def _provider_row(provider: Provider) -> dict[str, Any]:
     name = provider.api_key_env
     return provider.model_dump(mode="json") | {
         "key_is_set": None if name is None else bool(os.environ.get(name, "").strip()),
+        "verified": provider.verified,
         "sources": [source.url for source in provider.sources],
         "models": [special.model_dump(mode="json", exclude_none=True) for special in provider.models],
     }

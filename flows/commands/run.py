@@ -34,8 +34,8 @@ from schemas.ablation import AblationRequest
 from schemas.lineage import Missing, RunManifest, StageResult
 from schemas.plan import Plan
 from schemas.reporting import ReportRequest
-from tasks.lake.changes import read_changes
 from tasks.lake.lake import Lake
+from tasks.lake.manifest import read_changes
 from tasks.steps import ledger
 
 STAGE_FLOWS = {"build": build_datasets, "infer": run_inference, "score": score}

@@ -14,9 +14,8 @@ from schemas.tables.comparisons import Ablations
 from schemas.tables.scores import AbilityScores, RawScores, Totals
 from schemas.usage import Amounts, Usage, by_model, total
 from tasks.analysis.leaderboard import leaderboard_rows
-from tasks.lake.changes import read_changes
 from tasks.lake.lake import Lake
-from tasks.lake.manifest import MANIFEST, run_folder
+from tasks.lake.manifest import MANIFEST, read_changes, run_folder
 from tasks.reporting.content.operations import amount_cells, cost_notes
 from tasks.reporting.render.summary import variant_order
 

@@ -13,8 +13,8 @@ from tasks.lake.local_state import state_folder
 from tasks.models.capabilities.probe import probe
 from tasks.models.capabilities.probe_records import alone, probe_file, recall, remember
 from tasks.models.capabilities.providers import choose_capabilities, needs_probe, provider_at
-from tasks.models.cost.budget import Budget
-from tasks.models.http.client import CallBudget, CallRetryPolicy, HttpChat
+from tasks.models.cost.budget import Budget, BudgetAccount
+from tasks.models.http.client import CallRetryPolicy, HttpChat
 from tasks.models.http.endpoint_check import resolve_api_key
 from tasks.text.backoff import Retry
 
@@ -93,7 +93,7 @@ async def _probe_once(lake: Path, entry: ModelEntry, budget: Budget) -> bool:
         return found.answers
 
 
-async def probe_model(entry: ModelEntry, quirks: Quirks | None, base_url: str, budget: CallBudget | None = None) -> ModelProbe:
+async def probe_model(entry: ModelEntry, quirks: Quirks | None, base_url: str, budget: BudgetAccount | None = None) -> ModelProbe:
     """Probe one model, each call of it sent once.
 
     Args:

@@ -7,8 +7,8 @@ from schemas.blueprint import Blueprint
 from schemas.changes import RunChanges
 from schemas.lineage import RunManifest
 from tasks.analysis.changes import changes_since
-from tasks.lake.changes import write_changes
 from tasks.lake.lake import Lake
+from tasks.lake.manifest import write_changes
 from tasks.scoring.uncertainty import Resampling
 from tasks.steps import refused, step
 

@@ -1,4 +1,4 @@
-"""Manifests of runs: written once, read to reopen a run."""
+"""Manifests of runs: written once, read to reopen a run; beside each, what changed since the run before."""
 
 from collections.abc import Callable
 from contextlib import suppress
@@ -8,6 +8,7 @@ from subprocess import DEVNULL, CalledProcessError, check_output
 
 from pydantic import ValidationError
 
+from schemas.changes import RunChanges, changes_file
 from schemas.errors import LakeError, UsageError
 from schemas.folders import Folder
 from schemas.lineage import RunManifest
@@ -77,3 +78,34 @@ def list_runs(lake: Folder, keep: Callable[[RunManifest], bool] | None = None) -
     """Return the names of all runs, or of those whose manifest `keep` accepts, newest first: names begin with the start time."""
     found = sorted((path.parent.name for path in (lake / "runs").glob(f"*/{MANIFEST}")), reverse=True)
     return found if keep is None else [run for run in found if keep(read_manifest(lake, run))]
+
+
+def write_changes(lake: Folder, changes: RunChanges) -> None:
+    """Write what changed atomically.
+
+    Raises:
+        LakeError: if the disk refuses the file.
+    """
+    path = changes_file(run_folder(lake, changes.run))
+    with unwritable("what changed since the run before cannot be written", path):
+        replace_file(path, f"{changes.model_dump_json(indent=1)}\n".encode())
+
+
+def read_changes(lake: Folder, run: str) -> RunChanges | None:
+    """Return what changed since the run before; null if that was not looked at when the run was made.
+
+    Raises:
+        LakeError: if the file is there and cannot be read.
+    """
+    path = changes_file(run_folder(lake, run))
+    if not path.exists():
+        return None
+    try:
+        return RunChanges.model_validate_json(path.read_bytes())
+    except (OSError, ValidationError) as error:
+        raise LakeError(
+            "what changed since the run before cannot be read",
+            where=str(path),
+            got=str(error).splitlines()[0],
+            next_step="move the file away; it is not needed to show the run",
+        ) from error

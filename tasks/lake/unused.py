@@ -11,7 +11,7 @@ from typing import NamedTuple
 
 from schemas.folders import Folder
 from schemas.lineage import PartitionRef, RunManifest
-from tasks.lake.finding import FILE_NAME
+from tasks.lake.finding import FILE_NAME, REJECTED, relative
 
 TEMPORARY = re.compile(r"\.(.{1,16}-[0-9a-f]{32}\.tmp|probe-[0-9a-f]{32})")
 NO_LAYERS = frozenset({"runs", "journal", "embeddings"})
@@ -71,7 +71,7 @@ def find_unused(lake: Folder, manifests: Iterable[RunManifest], now_ns: int, old
         older_than_hours: what was written later stays.
     """
     before_ns = now_ns - int(older_than_hours * NS_PER_HOUR)
-    used = {path for manifest in manifests for ref in manifest.partitions for path in paths_of(ref)}
+    used = {path for manifest in manifests for ref in manifest.partitions for path in (ref.path, _rejected_by(ref))}
     files = list(_list_files(lake))
     temporary = [file for file in files if TEMPORARY.fullmatch(file.name)]
     partitions = [file for file in files if _is_partition(file) and file.path not in used]
@@ -84,10 +84,10 @@ def find_unused(lake: Folder, manifests: Iterable[RunManifest], now_ns: int, old
     )
 
 
-def paths_of(ref: PartitionRef) -> tuple[str, str]:
-    """Return the path of a partition, and of the rows that were rejected when it was written, if any were."""
+def _rejected_by(ref: PartitionRef) -> str:
+    """Return the path of the rows that were rejected when a partition was written, if any were."""
     folder = ref.path.rpartition("/")[0].partition("/")[2]
-    return ref.path, f"{ref.layer}_rejected/{folder}/{ref.fingerprint}.parquet"
+    return f"{ref.layer}{REJECTED}/{folder}/{ref.fingerprint}.parquet"
 
 
 def _is_partition(file: StoredFile) -> bool:
@@ -96,20 +96,13 @@ def _is_partition(file: StoredFile) -> bool:
 
 
 def _list_files(lake: Folder) -> Iterator[StoredFile]:
+    found: Iterable[Folder] = lake.glob("**/*.parquet")  # of a store: an object is written as a whole, there are no others
     if isinstance(lake, Path):
-        for folder in _list_folders(lake):
-            for path in sorted(folder.iterdir()):
-                if path.is_file() and not path.is_symlink():
-                    yield _stored(path, path.relative_to(lake).as_posix())
-        return
-    root = f"{lake}/"
-    for found in lake.glob("**/*.parquet"):  # an object is written as a whole: there are no temporary ones, and no folders
-        yield _stored(found, str(found).removeprefix(root))
-
-
-def _stored(path: Folder, relative: str) -> StoredFile:
-    status = path.stat()
-    return StoredFile(relative, status.st_size, status.st_mtime_ns)
+        found = (path for folder in _list_folders(lake) for path in sorted(folder.iterdir()) if path.is_file())
+    for path in found:
+        if not path.is_symlink():
+            status = path.stat()
+            yield StoredFile(relative(path, lake), status.st_size, status.st_mtime_ns)
 
 
 def _list_folders(folder: Path) -> Iterator[Path]:

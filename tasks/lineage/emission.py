@@ -9,8 +9,8 @@ import atexit
 import os
 import sys
 import threading
-from collections.abc import Callable, Iterable, Mapping
-from functools import cache, partial
+from collections.abc import Callable, Iterable
+from functools import cache
 from pathlib import Path
 from queue import Queue
 
@@ -43,7 +43,7 @@ class StepTrace:
 
     def _prepare(self, step: Callable[[], StepRun], arguments: list[object]) -> None:
         lake = next((one for one in arguments if isinstance(one, Lake)), None)
-        if lake is not None and not is_disabled(os.environ):
+        if lake is not None and os.environ.get("OPENLINEAGE_DISABLED", "").strip().lower() != "true":
             job = next((one for one in arguments if not isinstance(one, Lake)), None)
             self._events = StepEvents(step(), inputs_of(job), lake)
 
@@ -54,28 +54,25 @@ class StepTrace:
 
     async def start(self) -> None:
         """Emit that the step begins."""
-        if self._events:
-            await self._emit(self._events.start)
+        await self._emit(StepEvents.start)
 
     async def complete(self, result: object, *, up_to_date: bool) -> None:
         """Emit that the step completed, and its outputs."""
-        if events := self._events:
-            await self._emit(lambda: events.complete(outputs_of(result), up_to_date=up_to_date))
+        await self._emit(lambda events: events.complete(outputs_of(result), up_to_date=up_to_date))
 
     def fail(self, message: str, *, interrupted: bool = False) -> None:
         """Emit that the step failed; `message` must hold no secret. At once, since a step that is interrupted cannot wait."""
-        if self._events:
-            self._emit_now(partial(self._events.fail, message, interrupted=interrupted))
+        self._emit_now(lambda events: events.fail(message, interrupted=interrupted))
 
-    async def _emit(self, make: Callable[[], RunEvent]) -> None:
-        if self._events and isinstance(self._events.lake.root, Path):
+    async def _emit(self, make: Callable[[StepEvents], RunEvent]) -> None:
+        if self._events is None or isinstance(self._events.lake.root, Path):
             self._emit_now(make)
         else:
             await asyncio.to_thread(self._emit_now, make)  # an object store takes its time, other steps go on meanwhile
 
-    def _emit_now(self, make: Callable[[], RunEvent]) -> None:
+    def _emit_now(self, make: Callable[[StepEvents], RunEvent]) -> None:
         if events := self._events:
-            guarded(lambda: emit(make(), events.lake.root))
+            guarded(lambda: emit(make(events), events.lake.root))
 
 
 class EndpointQueue:
@@ -94,8 +91,7 @@ class EndpointQueue:
 
     def put(self, event: RunEvent) -> None:
         """Send an event when its turn comes."""
-        if not self._failed:
-            self._waiting.put(event)
+        self._waiting.put(event)
 
     def close(self, limit_s: float = END_LIMIT_S) -> None:
         """Wait until all events are sent, no longer than `limit_s` seconds."""
@@ -146,11 +142,6 @@ def lake_transport(event: RunEvent, lake: Folder) -> FileTransport:
         (lake / FOLDER).mkdir(parents=True, exist_ok=True)
         return FileTransport(FileConfig(str(lake / FOLDER / f"{day}.ndjson"), append=True))
     return FileTransport(FileConfig(f"{lake / FOLDER / day / event.run.runId}", filesystem=STORE))
-
-
-def is_disabled(environ: Mapping[str, str]) -> bool:
-    """Return whether OPENLINEAGE_DISABLED says so."""
-    return environ.get("OPENLINEAGE_DISABLED", "").strip().lower() == "true"
 
 
 def guarded(work: Callable[[], object]) -> None:

@@ -10,29 +10,20 @@ from urllib.parse import quote
 import polars as pl
 from openlineage.client.event_v2 import InputDataset, Job, OutputDataset, Run, RunEvent, RunState
 from openlineage.client.facet_v2 import (
-    DatasetFacet,
+    OutputDatasetFacet,
     RunFacet,
     error_message_run,
     output_statistics_output_dataset,
     parent_run,
     processing_engine_run,
+    set_producer,
 )
 
 from schemas.dataset import BundledFile, LocalFile, PinnedFile
-from schemas.folders import Folder
 from schemas.lineage import PartitionKey, PartitionRef
 from tasks.lake.files import footer_source
 from tasks.lake.lake import Lake
-from tasks.lineage.facets import (
-    FileDatasetFacet,
-    PartitionDatasetFacet,
-    StepRunFacet,
-    job_facets,
-    place_facets,
-    producer,
-    schema_facet,
-    version_facet,
-)
+from tasks.lineage.facets import StepRunFacet, file_facets, job_facets, partition_facets, place_facets, schema_facet
 from tasks.lineage.inputs_outputs import JobInputs, JobOutputs, JobSource
 
 NAMESPACE = "moodflow"
@@ -78,50 +69,44 @@ class StepEvents:
     inputs: JobInputs
     lake: Lake
 
-    def start(self, now: datetime | None = None) -> RunEvent:
-        """Return the event of its start: inputs, and names of the outputs that are to be."""
-        return self._event(RunState.START, {}, self._named_outputs(), now)
+    def __post_init__(self) -> None:
+        set_producer(f"urn:moodflow:{self.lake.code.package}")  # of all events and facets of this process
 
-    def complete(self, written: JobOutputs, *, up_to_date: bool = False, now: datetime | None = None) -> RunEvent:
+    def start(self) -> RunEvent:
+        """Return the event of its start: inputs, and names of the outputs that are to be."""
+        return self._event(RunState.START, {}, self._named_outputs())
+
+    def complete(self, written: JobOutputs, *, up_to_date: bool = False) -> RunEvent:
         """Return the event of its completion.
 
         Args:
             written: what the step returned.
             up_to_date: whether all was there already.
-            now: time of the event; None: the present.
         """
-        reason = written.missing.reason if written.missing else None
         done = StepRunFacet(
             upToDate=up_to_date,
             packageVersion=self.lake.code.package,
             gitCommit=self.lake.code.git_commit,
-            missing=reason,
-            producer=self.by,
+            missing=written.missing.reason if written.missing else None,
         )
         outputs = [self._written(ref) for ref in written.refs] + [self._file(address) for address in written.files]
-        return self._event(RunState.COMPLETE, {"moodflow_step": done}, outputs, now)
+        return self._event(RunState.COMPLETE, {"moodflow_step": done}, outputs)
 
-    def fail(self, message: str, *, interrupted: bool = False, now: datetime | None = None) -> RunEvent:
+    def fail(self, message: str, *, interrupted: bool = False) -> RunEvent:
         """Return the event of its failure.
 
         Args:
             message: why it failed; must hold no secret.
             interrupted: whether it was stopped from outside.
-            now: time of the event; None: the present.
         """
-        error = error_message_run.ErrorMessageRunFacet(message=message, programmingLanguage="Python", producer=self.by)
-        state = RunState.ABORT if interrupted else RunState.FAIL
-        return self._event(state, {"errorMessage": error}, self._named_outputs(), now)
-
-    @property
-    def by(self) -> str:
-        """Return what is named as the writer."""
-        return producer(self.lake.code)
+        error = error_message_run.ErrorMessageRunFacet(message=message, programmingLanguage="Python")
+        return self._event(RunState.ABORT if interrupted else RunState.FAIL, {"errorMessage": error}, self._named_outputs())
 
     @property
     def namespace(self) -> str:
-        """Return the namespace of the partitions: the address of the lake."""
-        return lake_namespace(self.lake.root)
+        """Return the namespace of the partitions: the address of the lake, file:///... or s3://..."""
+        root = self.lake.root
+        return root.absolute().as_uri() if isinstance(root, Path) else str(root)
 
     @property
     def job(self) -> str:
@@ -130,18 +115,15 @@ class StepEvents:
         about = place or ([self.inputs.subject] if self.inputs.subject else [])
         return "/".join([self.step.function, *(quote(value, safe="") for value in about)])
 
-    def _event(
-        self, state: RunState, facets: dict[str, RunFacet], outputs: Sequence[OutputDataset], now: datetime | None
-    ) -> RunEvent:
+    def _event(self, state: RunState, facets: dict[str, RunFacet], outputs: Sequence[OutputDataset]) -> RunEvent:
         step = self.step
         return RunEvent(
             eventType=state,
-            eventTime=(now or datetime.now(UTC)).isoformat(),
+            eventTime=datetime.now(UTC).isoformat(),
             run=Run(step.id, {**self._run_facets(), **facets}),
             job=Job(step.namespace, self.job, job_facets(step.module, step.documentation, self.lake.code)),
             inputs=[*(self._read(ref) for ref in self.inputs.inputs), *(self._source(one) for one in self.inputs.sources)],
             outputs=list(outputs),
-            producer=self.by,
         )
 
     def _named_outputs(self) -> list[OutputDataset]:
@@ -149,38 +131,25 @@ class StepEvents:
 
     def _run_facets(self) -> dict[str, RunFacet]:
         engine = processing_engine_run.ProcessingEngineRunFacet(
-            version=self.step.engine, name="Prefect", openlineageAdapterVersion=self.lake.code.package, producer=self.by
+            version=self.step.engine, name="Prefect", openlineageAdapterVersion=self.lake.code.package
         )
         facets: dict[str, RunFacet] = {"processing_engine": engine}
         if parent := self.step.parent:
             run, job = parent_run.Run(parent.id), parent_run.Job(self.step.namespace, parent.name)
-            facets["parent"] = parent_run.ParentRunFacet(run=run, job=job, producer=self.by)
+            facets["parent"] = parent_run.ParentRunFacet(run=run, job=job)
         return facets
 
     def _read(self, ref: PartitionRef) -> InputDataset:
         # Its columns are in the event of the step that wrote it: reading them again from hundreds of files would take its time.
-        return InputDataset(self.namespace, dataset_name(ref), facets=self._partition_facets(ref))
+        return InputDataset(self.namespace, dataset_name(ref), facets=partition_facets(ref))
 
     def _written(self, ref: PartitionRef) -> OutputDataset:
-        facets = {**self._partition_facets(ref), **place_facets(self.namespace, self.by)}
+        facets = {**partition_facets(ref), **place_facets(self.namespace)}
         path = self.lake.path(ref)
         if (source := footer_source(path)) is not None:
-            facets["schema"] = schema_facet(pl.read_parquet_schema(source), self.by)
+            facets["schema"] = schema_facet(pl.read_parquet_schema(source))
         size = path.stat().st_size if isinstance(path, Path) else None
-        count = output_statistics_output_dataset.OutputStatisticsOutputDatasetFacet(
-            rowCount=ref.rows, size=size, fileCount=1, producer=self.by
-        )
-        return OutputDataset(self.namespace, dataset_name(ref), facets=facets, outputFacets={"outputStatistics": count})
-
-    def _partition_facets(self, ref: PartitionRef) -> dict[str, DatasetFacet]:
-        partition = PartitionDatasetFacet(
-            path=ref.path,
-            fingerprint=ref.fingerprint,
-            contentSha256=ref.content_sha256,
-            complete=ref.complete,
-            producer=self.by,
-        )
-        return {"version": version_facet(ref.identity, self.by), "moodflow_partition": partition}
+        return OutputDataset(self.namespace, dataset_name(ref), facets=facets, outputFacets=_statistics(size, ref.rows))
 
     def _source(self, source: JobSource) -> InputDataset:
         match source.file:
@@ -191,32 +160,25 @@ class StepEvents:
             case LocalFile() as file:
                 # Its name only: events are passed on, the folders of a machine are not.
                 namespace, name, version = f"{NAMESPACE}:own", file.path.name, source.sha256 or "unknown"
-        content = FileDatasetFacet(path=name, sha256=source.sha256, producer=self.by)
-        return InputDataset(namespace, name, facets={"version": version_facet(version, self.by), "moodflow_file": content})
+        return InputDataset(namespace, name, facets=file_facets(version, name, source.sha256))
 
     def _file(self, address: str) -> OutputDataset:
         """Describe a file of a run's folder: the dataset is what all runs of a benchmark write there, the run is its version."""
         run, name = address.replace("\\", "/").split("/")[-2:]
-        content = (self.lake.root / "runs" / run / name).read_bytes()
         path = f"runs/{run}/{name}"
-        facet = FileDatasetFacet(path=path, sha256=sha256(content).hexdigest(), producer=self.by)
-        count = output_statistics_output_dataset.OutputStatisticsOutputDatasetFacet(
-            size=len(content), fileCount=1, producer=self.by
-        )
+        content = (self.lake.root / path).read_bytes()
         subject = quote(self.inputs.subject or "unknown", safe="")
+        facets = file_facets(run, path, sha256(content).hexdigest())
         return OutputDataset(
-            self.namespace,
-            f"runs/benchmark={subject}/{name}",
-            facets={"version": version_facet(run, self.by), "moodflow_file": facet},
-            outputFacets={"outputStatistics": count},
+            self.namespace, f"runs/benchmark={subject}/{name}", facets=facets, outputFacets=_statistics(len(content))
         )
+
+
+def _statistics(size: int | None, rows: int | None = None) -> dict[str, OutputDatasetFacet]:
+    count = output_statistics_output_dataset.OutputStatisticsOutputDatasetFacet(rowCount=rows, size=size, fileCount=1)
+    return {"outputStatistics": count}
 
 
 def dataset_name(partition: PartitionRef | PartitionKey) -> str:
     """Return layer and place, as the lake's folders are named: what all versions of a partition have in common."""
     return "/".join([partition.layer, *(f"{name}={quote(value, safe='')}" for name, value in partition.place)])
-
-
-def lake_namespace(root: Folder) -> str:
-    """Return the lake's address: file:///... or s3://..."""
-    return root.absolute().as_uri() if isinstance(root, Path) else str(root)

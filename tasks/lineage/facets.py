@@ -18,8 +18,10 @@ from openlineage.client.facet_v2 import (
 )
 from polars.datatypes import DataTypeClass
 
+from schemas.lineage import PartitionRef
 from tasks.lake.lake import CodeVersion
 
+Column = pl.DataType | DataTypeClass
 SCHEMA = "urn:moodflow:openlineage:1-0-0"
 """Names data/openlineage/moodflow-facets-1-0-0.json, the JSON schema of the facets of our own."""
 
@@ -64,31 +66,33 @@ class StepRunFacet(RunFacet):
         return f"{SCHEMA}#/$defs/StepRunFacet"
 
 
-def producer(code: CodeVersion) -> str:
-    """Return what is named as the writer of events."""
-    return f"urn:moodflow:{code.package}"
+def partition_facets(ref: PartitionRef) -> dict[str, DatasetFacet]:
+    """Return the facets of a partition: its version, and what it is named by."""
+    partition = PartitionDatasetFacet(ref.path, ref.fingerprint, ref.content_sha256, ref.complete)
+    return {"version": dataset_version_dataset.DatasetVersionDatasetFacet(ref.identity), "moodflow_partition": partition}
 
 
-def version_facet(version: str, by: str) -> DatasetFacet:
-    """Return the facet of a dataset's version; `by`: writer of the event."""
-    return dataset_version_dataset.DatasetVersionDatasetFacet(datasetVersion=version, producer=by)
+def file_facets(version: str, path: str, sha256: str | None) -> dict[str, DatasetFacet]:
+    """Return the facets of a file that is no partition."""
+    known = dataset_version_dataset.DatasetVersionDatasetFacet(version)
+    return {"version": known, "moodflow_file": FileDatasetFacet(path, sha256)}
 
 
-def place_facets(namespace: str, by: str) -> dict[str, DatasetFacet]:
-    """Return the facets of where partitions are kept, and as what; `by`: writer of the event."""
+def place_facets(namespace: str) -> dict[str, DatasetFacet]:
+    """Return the facets of where partitions are kept, and as what."""
     layer = "s3" if namespace.startswith("s3://") else "file"
     return {
-        "dataSource": datasource_dataset.DatasourceDatasetFacet(name=namespace, uri=namespace, producer=by),
-        "storage": storage_dataset.StorageDatasetFacet(storageLayer=layer, fileFormat="parquet", producer=by),
+        "dataSource": datasource_dataset.DatasourceDatasetFacet(name=namespace, uri=namespace),
+        "storage": storage_dataset.StorageDatasetFacet(storageLayer=layer, fileFormat="parquet"),
     }
 
 
-def schema_facet(columns: Mapping[str, pl.DataType], by: str) -> DatasetFacet:
-    """Return the facet of a Parquet file's columns, in their order; `by`: writer of the event."""
-    return schema_dataset.SchemaDatasetFacet(fields=_fields(columns), producer=by)
+def schema_facet(columns: Mapping[str, pl.DataType]) -> DatasetFacet:
+    """Return the facet of a Parquet file's columns, in their order."""
+    return schema_dataset.SchemaDatasetFacet(fields=_fields(columns))
 
 
-def _fields(columns: Mapping[str, pl.DataType]) -> list[schema_dataset.SchemaDatasetFacetFields]:
+def _fields(columns: Mapping[str, Column]) -> list[schema_dataset.SchemaDatasetFacetFields]:
     return [
         schema_dataset.SchemaDatasetFacetFields(
             name=name, type=type_name(column), ordinal_position=position, fields=_fields(_nested(column))
@@ -97,25 +101,15 @@ def _fields(columns: Mapping[str, pl.DataType]) -> list[schema_dataset.SchemaDat
     ]
 
 
-def _nested(column: pl.DataType) -> dict[str, pl.DataType]:
+def _nested(column: Column) -> dict[str, Column]:
     while isinstance(column, pl.List):
-        column = _inner(column)
-    return {field.name: _instance(field.dtype) for field in column.fields} if isinstance(column, pl.Struct) else {}
+        column = column.inner
+    return {field.name: field.dtype for field in column.fields} if isinstance(column, pl.Struct) else {}
 
 
-def type_name(column: pl.DataType) -> str:
+def type_name(column: Column) -> str:
     """Return a column's type in a word, such as `list<string>`; the words of a closed set are left out."""
-    if isinstance(column, pl.List):
-        return f"list<{type_name(_inner(column))}>"
-    return str(column.base_type()).lower()
-
-
-def _inner(column: pl.List) -> pl.DataType:
-    return _instance(column.inner)
-
-
-def _instance(column: pl.DataType | DataTypeClass) -> pl.DataType:
-    return column() if isinstance(column, DataTypeClass) else column
+    return f"list<{type_name(column.inner)}>" if isinstance(column, pl.List) else str(column.base_type()).lower()
 
 
 def job_facets(module: str, documentation: str, code: CodeVersion) -> dict[str, JobFacet]:
@@ -126,14 +120,10 @@ def job_facets(module: str, documentation: str, code: CodeVersion) -> dict[str, 
         documentation: its first sentence.
         code: version that runs.
     """
-    by, path = producer(code), f"{module.replace('.', '/')}.py"
-    location = source_code_location_job.SourceCodeLocationJobFacet(
-        type="git", url=f"{by}:{path}", path=path, version=code.git_commit, producer=by
-    )
+    path = f"{module.replace('.', '/')}.py"
+    url = f"urn:moodflow:{code.package}:{path}"
     return {
-        "documentation": documentation_job.DocumentationJobFacet(
-            description=documentation, contentType="text/plain", producer=by
-        ),
-        "sourceCodeLocation": location,
-        "jobType": job_type_job.JobTypeJobFacet(processingType="BATCH", integration="MOODFLOW", jobType="TASK", producer=by),
+        "documentation": documentation_job.DocumentationJobFacet(description=documentation, contentType="text/plain"),
+        "sourceCodeLocation": source_code_location_job.SourceCodeLocationJobFacet("git", url, path=path, version=code.git_commit),
+        "jobType": job_type_job.JobTypeJobFacet(processingType="BATCH", integration="MOODFLOW", jobType="TASK"),
     }

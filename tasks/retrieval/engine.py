@@ -32,14 +32,6 @@ GATHER_S = 0.002
 ResultT = TypeVar("ResultT")
 
 
-class RetrievalCounts(NamedTuple):
-    """Texts that were asked for, texts that the model embedded, and texts that the store had, these distinct within a round."""
-
-    asked: int
-    embedded: int
-    stored: int
-
-
 class _Request(NamedTuple):
     texts: list[str]
     vectors: "asyncio.Future[Vectors]"
@@ -78,12 +70,6 @@ class RetrievalEngine:
         self._closing = threading.Event()
         self._store: EmbeddingStore | None = None
         self._encode: Encode | None = None
-        self._asked = self._embedded = self._stored = 0
-
-    @property
-    def counts(self) -> RetrievalCounts:
-        """What it did so far."""
-        return RetrievalCounts(self._asked, self._embedded, self._stored)
 
     async def split(self, text: str, chunk_tokens: int, overlap_tokens: int) -> tuple[Chunk, ...]:
         """Return chunks of at most so many tokens; see `chunking.split`."""
@@ -143,7 +129,6 @@ class RetrievalEngine:
                 for request in _unsettled(requests):
                     request.vectors.set_exception(error)
             else:
-                self._asked += sum(len(each.texts) for each in requests)
                 for request in _unsettled(requests):
                     request.vectors.set_result(vectors[[places[text] for text in request.texts]])
 
@@ -165,7 +150,6 @@ class RetrievalEngine:
         self._store = self._store or EmbeddingStore(self._folder, self._files.identity)
         keys = [text_key(text) for text in texts]
         vectors = self._store.get(keys)
-        self._stored += len(vectors)
         # Sorted over the whole round, so that what is embedded together is of similar length.
         missing = [place for place, key in enumerate(keys) if key not in vectors]
         order = sorted(missing, key=lambda place: len(texts[place]), reverse=True)
@@ -175,7 +159,6 @@ class RetrievalEngine:
             part = order[start : start + TEXTS_PER_WRITE]
             self._encode = self._encode or self._load(self._files)
             found = self._encode([texts[place] for place in part])
-            self._embedded += len(part)
             vectors |= self._store.put({keys[place]: vector for place, vector in zip(part, found, strict=True)})
         return np.stack([vectors[key] for key in keys])
 

@@ -9,7 +9,8 @@ from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from functools import partial
 from pathlib import Path, PurePosixPath
-from typing import IO, NamedTuple
+from shutil import copyfileobj
+from typing import Any, NamedTuple
 
 from schemas.errors import SourceError
 
@@ -19,7 +20,6 @@ LARGEST_BYTES = 2 * 1024**3
 LARGEST_TAR_BYTES = 16 * LARGEST_BYTES
 """Of an unpacked tar archive, which must be unpacked to its end to know what is in it."""
 
-BLOCK_BYTES = 1024 * 1024
 ZIP_STARTS = (b"PK\x03\x04", b"PK\x05\x06")
 
 BROKEN = (
@@ -30,15 +30,13 @@ BROKEN = (
 
 
 class Member(NamedTuple):
-    """One entry of an open archive."""
+    """One entry of an open archive: its unpacked bytes as the archive states them, never more of which are read.
 
-    regular: bool
-    """A file with content of its own: no folder, link or device."""
+    One that cannot be opened is no regular file, but a folder, a link or a device.
+    """
 
     size: int
-    """Unpacked, in bytes, as the archive states it."""
-
-    open: Callable[[], IO[bytes] | None]
+    open: Callable[[], Any] | None
 
 
 def extract_member(archive: Path, member: str, target: Path, largest_bytes: int = LARGEST_BYTES) -> None:
@@ -48,7 +46,7 @@ def extract_member(archive: Path, member: str, target: Path, largest_bytes: int 
         archive: which kind it is shows in its first bytes, not in its name.
         member: path inside it.
         target: overwritten; after an error it may hold a part.
-        largest_bytes: limit on what the archive states and on what comes.
+        largest_bytes: limit on what the archive states; no more than it states is read.
 
     Raises:
         SourceError: the path is absolute or has `..`, there is not exactly one such member, it is no regular file, it is too
@@ -63,18 +61,17 @@ def extract_member(archive: Path, member: str, target: Path, largest_bytes: int 
             if len(found) != 1:
                 got = f"{len(found)} members of this name"
                 raise refused("one such member", got, "correct the member's path in the catalogue entry")
-            if not found[0].regular:
+            size, open_member = found[0]
+            if open_member is None:
                 raise refused("a regular file", "a folder, a link or a device", "name the file itself as member")
-            if found[0].size > largest_bytes:
-                got = f"{found[0].size} bytes unpacked"
+            if size > largest_bytes:
+                got = f"{size} bytes unpacked"
                 raise refused(f"at most {largest_bytes} bytes", got, "give the unpacked file as one of your own")
-            size = _write(found[0], target)
+            with open_member() as content, target.open("wb") as stream:
+                copyfileobj(content, stream)
     except BROKEN as error:
         got = f"{type(error).__name__}: {error}"
         raise refused("a complete zip or tar archive without a password", got, "fetch the archive again") from error
-    if size != found[0].size:
-        got = f"{size} bytes{' or more' if size > found[0].size else ''}"
-        raise refused(f"{found[0].size} bytes, as the archive states", got, "fetch the archive again")
 
 
 @contextmanager
@@ -84,11 +81,11 @@ def _find_members(path: Path, wanted: PurePosixPath) -> Iterator[list[Member]]:
     if is_zip:
         with zipfile.ZipFile(path) as archive:
             infos = [info for info in archive.infolist() if PurePosixPath(info.filename) == wanted]
-            yield [Member(_is_regular(info), info.file_size, partial(archive.open, info)) for info in infos]
+            yield [Member(info.file_size, partial(archive.open, info) if _is_regular(info) else None) for info in infos]
     else:
         with tarfile.open(path, "r:*") as tar:
             entries = [entry for entry in _list_entries(tar) if PurePosixPath(entry.name) == wanted]
-            yield [Member(entry.isreg(), entry.size, partial(tar.extractfile, entry)) for entry in entries]
+            yield [Member(entry.size, partial(tar.extractfile, entry) if entry.isreg() else None) for entry in entries]
 
 
 def _is_regular(info: zipfile.ZipInfo) -> bool:
@@ -101,19 +98,6 @@ def _list_entries(tar: tarfile.TarFile) -> Iterator[tarfile.TarInfo]:
         if entry.offset_data + entry.size > LARGEST_TAR_BYTES:
             raise tarfile.ReadError(f"unpacked it has more than {LARGEST_TAR_BYTES} bytes")
         yield entry
-
-
-def _write(member: Member, target: Path) -> int:
-    """Write up to one byte more than the archive states, so that a larger member shows; returns how many."""
-    size = 0
-    content = member.open()
-    if content is None:
-        raise tarfile.ReadError("the member has no content")
-    with content, target.open("wb") as stream:
-        while size <= member.size and (block := content.read(min(BLOCK_BYTES, member.size + 1 - size))):
-            stream.write(block)
-            size += len(block)
-    return size
 
 
 def _refused(archive: Path, member: str, expected: str, got: str, next_step: str) -> SourceError:

@@ -1,5 +1,6 @@
 """Names and hashes of source files, and the errors about one that is not here or not the pinned one."""
 
+from collections.abc import Mapping
 from hashlib import file_digest, sha256
 from pathlib import Path
 
@@ -29,36 +30,29 @@ def hash_names(*names: str) -> str:
     return sha256("\0".join(names).encode()).hexdigest()
 
 
-def verify(path: Path, expected: str | None, where: str, next_step: str = FETCH_AGAIN) -> None:
-    """Check the file against its hash, if it has one.
-
-    Raises:
-        ChecksumError: the file has another one; it names `where` as the file's place.
-        SourceError: it cannot be read.
-    """
-    if expected is not None and (got := hash_file(path)) != expected:
-        raise not_the_pinned(where, expected, got, next_step)
-
-
-def verify_pinned(path: Path, source: PinnedFile, where: str, next_step: str = FETCH_AGAIN) -> None:
-    """Check a pinned file against its sha256, else against its authors' md5, if it has either.
+def pinned_hashes(source: PinnedFile) -> dict[str, str | None]:
+    """Return what pins a file's content: its sha256, else its authors' md5, if it has either.
 
     An md5 tells other versions and damage apart. It is no proof against a file made to have it.
+    """
+    return {"sha256": source.sha256} if source.sha256 else {"md5": source.md5}
+
+
+def verify(path: Path, hashes: Mapping[str, str | None], where: str | None = None, next_step: str = FETCH_AGAIN) -> None:
+    """Check the file against its hashes, by their kind, as far as it has any.
 
     Raises:
-        ChecksumError: the file has another one; it names `where` as the file's place.
+        ChecksumError: the file has another one; it names `where`, by default the path, as the file's place.
         SourceError: it cannot be read.
     """
-    verify(path, source.sha256, where, next_step)
-    if source.sha256 is None and source.md5 is not None and (got := hash_file(path, "md5")) != source.md5:
-        raise not_the_pinned(where, source.md5, got, next_step, kind="md5")
+    for kind, expected in hashes.items():
+        if expected is not None and (got := hash_file(path, kind)) != expected:
+            raise not_the_pinned(where or str(path), f"{kind} {expected}", f"{kind} {got}", next_step)
 
 
-def not_the_pinned(where: str, expected: str, got: str, next_step: str = FETCH_AGAIN, *, kind: str = "sha256") -> ChecksumError:
+def not_the_pinned(where: str, expected: str, got: str, next_step: str) -> ChecksumError:
     """Return the error for other content than the pinned."""
-    return ChecksumError(
-        f"{where} is not the pinned file", where=where, expected=f"{kind} {expected}", got=f"{kind} {got}", next_step=next_step
-    )
+    return ChecksumError(f"{where} is not the pinned file", where=where, expected=expected, got=got, next_step=next_step)
 
 
 def name_source(source: SourceFile) -> str:

@@ -1,18 +1,63 @@
 """Fetch one file over HTTPS: resumed where it was cut, tried again where that may help, never larger than allowed."""
 
+import re
 import time
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager
 from dataclasses import dataclass, field
 from functools import cache
 from pathlib import Path
 from ssl import SSLContext
-from typing import IO
+from typing import IO, Literal, NamedTuple
 
 import httpx
 
 from schemas.addresses import is_loopback
-from tasks.sources.answers import ByteRange, DownloadError, DownloadRetryPolicy, SetbackError, read_span, refuse_status
+from tasks.text.backoff import Backoff, Retry, read_retry_after
+
+Setback = Literal["connect", "timeout", "cut", "http_429", "http_5xx"]
+"""What a further attempt may overcome.
+
+`connect`: no connection. `timeout`: no bytes or too few in the time given, or HTTP 408. `cut`: the answer ended early or
+contradicts itself. `http_429`: asked to come later, 425 too. `http_5xx`: the server is out of order.
+"""
+
+RETRIES: Mapping[Setback, Retry] = {
+    "connect": Retry(attempts=4, first_delay_s=0.5, longest_delay_s=4),
+    "timeout": Retry(attempts=4, first_delay_s=1, longest_delay_s=8),
+    # What came is kept, so each attempt starts where the one before ended.
+    "cut": Retry(attempts=6, first_delay_s=0.5, longest_delay_s=8),
+    "http_429": Retry(attempts=6, first_delay_s=2, longest_delay_s=60),
+    "http_5xx": Retry(attempts=5, first_delay_s=1, longest_delay_s=30),
+}
+"""The one table of what is retried, how often and after which delay."""
+
+RETRIED: Mapping[int, Setback] = {408: "timeout", 425: "http_429", 429: "http_429"}
+"""What a status means that is not 5xx and may go by."""
+
+GATED = "the dataset is gated or not public, so its licence must be accepted at its host"
+CONNECT_TIMEOUT_S = 10.0
+MOST_REDIRECTS = 5
+LARGEST_BYTES = 2 * 1024**3
+
+Download = Callable[[str, Path], None]
+"""Writes the whole content of a URL to a file, which may hold the first bytes of it from an earlier call.
+
+It raises DownloadError, httpx.HTTPError or OSError if that cannot be had; what came may be kept, to go on from there.
+"""
+
+
+class DownloadError(Exception):
+    """A download that further attempts would not complete. The text says why, for a user."""
+
+
+class SetbackError(Exception):
+    """An attempt failed in a way that a further one may not; the text says how."""
+
+    def __init__(self, kind: Setback, text: str, retry_after_s: float | None = None) -> None:
+        super().__init__(text)
+        self.kind = kind
+        self.retry_after_s = retry_after_s
 
 
 @dataclass(frozen=True)
@@ -30,12 +75,12 @@ class PartialFile:
         """Where the ETag is."""
         return self.path.with_name(f"{self.path.name}.etag")
 
-    def resumable(self) -> tuple[int, str | None]:
-        """Return how many bytes are here and the ETag they belong to; 0 and null if a download must start from the beginning."""
+    def resumable(self) -> tuple[int, str]:
+        """Return how many bytes are here and the ETag they belong to; 0 if a download must start from the beginning."""
         if not self.path.is_file() or not self.note.is_file():
-            return 0, None
-        size, etag = self.path.stat().st_size, self.note.read_text(encoding="ascii", errors="replace")
-        return (size, etag) if size and is_strong(etag) else (0, None)
+            return 0, ""
+        etag = self.note.read_text(encoding="ascii", errors="replace")
+        return (self.path.stat().st_size, etag) if is_strong(etag) else (0, "")
 
     def begin(self, etag: str) -> IO[bytes]:
         """Return an empty part to write to. An ETag that is not strong is not noted, and the part will not be resumed."""
@@ -61,24 +106,11 @@ def is_strong(etag: str) -> bool:
     return len(etag) > 2 and etag.startswith('"') and etag.endswith('"') and etag.isascii() and etag.isprintable()  # noqa: PLR2004
 
 
-CONNECT_TIMEOUT_S = 10.0
-MOST_REDIRECTS = 5
-LARGEST_BYTES = 2 * 1024**3
+class ByteRange(NamedTuple):
+    """Which bytes of the file an answer holds: from `start` (0-based) to its end; total size null if the server does not say."""
 
-
-Download = Callable[[str, Path], None]
-"""Writes the whole content of a URL to a file, which may hold the first bytes of it from an earlier call.
-
-It raises DownloadError, httpx.HTTPError or OSError if that cannot be had; what came may be kept, to go on from there.
-"""
-
-
-@dataclass(frozen=True)
-class MinimumSpeed:
-    """The slowest download that is waited for: this many bytes in each such time."""
-
-    least_bytes: int = 16 * 1024
-    window_s: float = 60.0
+    start: int
+    total: int | None
 
 
 @dataclass(frozen=True)
@@ -87,19 +119,21 @@ class HttpsDownload:
 
     Args:
         largest_bytes: limit of a file's size, on what the server announces and on what comes.
-        policy: what is tried again.
+        backoff: what is tried again.
         silence_s: longest wait for the next byte.
-        minimum_speed: slowest download that is waited for.
+        least_bytes: slowest download that is waited for: so many bytes in each window.
+        window_s: length of a window.
         loopback: let plain HTTP through to this machine itself, as tests need it.
-        clock: seconds, monotonic.
+        sleep: waits for a number of seconds.
     """
 
     largest_bytes: int = LARGEST_BYTES
-    policy: DownloadRetryPolicy = field(default_factory=DownloadRetryPolicy)
+    backoff: Backoff[Setback] = field(default_factory=lambda: Backoff(RETRIES))
     silence_s: float = 60.0
-    minimum_speed: MinimumSpeed = field(default_factory=MinimumSpeed)
+    least_bytes: int = 16 * 1024
+    window_s: float = 60.0
     loopback: bool = False
-    clock: Callable[[], float] = time.monotonic
+    sleep: Callable[[float], None] = time.sleep
 
     def __call__(self, url: str, target: Path) -> None:
         """Write the whole content to `target`, going on from the first bytes of it if an earlier call left them there.
@@ -121,10 +155,10 @@ class HttpsDownload:
                 try:
                     self._attempt(client, url, part)
                 except SetbackError as setback:
-                    delay_s = self.policy.delay_s(setback.kind, attempt, setback.retry_after_s, waited_s)
+                    delay_s = self.backoff.delay_s(setback.kind, attempt, setback.retry_after_s, waited_s)
                     if delay_s is None:
                         raise DownloadError(f"{setback}; attempt {attempt} was the last") from setback
-                    self.policy.sleep(delay_s)
+                    self.sleep(delay_s)
                     waited_s += delay_s
                 else:
                     return part.complete()
@@ -132,10 +166,11 @@ class HttpsDownload:
     def _attempt(self, client: httpx.Client, url: str, part: PartialFile) -> None:
         here, etag = part.resumable()
         headers = {"Accept-Encoding": "identity"}
-        if here and etag:
+        if here:
             headers |= {"Range": f"bytes={here}-", "If-Range": etag}
         try:
             with self._answer(client, url, headers) as response:
+                _refuse_status(response)
                 self._take(response, here, etag, part)
         except httpx.TimeoutException as error:
             raise SetbackError("timeout", f"no answer in time ({type(error).__name__})") from error
@@ -150,7 +185,11 @@ class HttpsDownload:
     def _answer(self, client: httpx.Client, url: str, headers: dict[str, str]) -> Iterator[httpx.Response]:
         request = client.build_request("GET", url, headers=headers)
         for _ in range(MOST_REDIRECTS + 1):
-            self._require_encrypted(request.url)
+            here = request.url
+            if here.scheme != "https" and not (self.loopback and here.scheme == "http" and is_loopback(here.host)):
+                # Without the query: it may hold a signature that gives access.
+                text = f"{here.scheme}://{here.host}{here.path} is not an https address, and nothing else is followed"
+                raise DownloadError(text)
             response = client.send(request, stream=True)
             try:
                 if response.next_request is None:
@@ -161,53 +200,67 @@ class HttpsDownload:
                 response.close()
         raise DownloadError(f"redirected more than {MOST_REDIRECTS} times")
 
-    def _require_encrypted(self, url: httpx.URL) -> None:
-        if url.scheme == "https" or (self.loopback and url.scheme == "http" and is_loopback(url.host)):
-            return
-        # Without the query: it may hold a signature that gives access.
-        raise DownloadError(f"{url.scheme}://{url.host}{url.path} is not an https address, and nothing else is followed")
-
-    def _take(self, response: httpx.Response, here: int, etag: str | None, part: PartialFile) -> None:
-        refuse_status(response)
-        span = self._span(response, here, etag, part)
-        self._require_allowed(span.total, "announced by the server", part)
-        stream = part.path.open("ab") if span.start else part.begin(response.headers.get("ETag", ""))
-        with stream:
-            size = self._copy(response, span.start, stream.write, part)
+    def _take(self, response: httpx.Response, here: int, etag: str, part: PartialFile) -> None:
+        span = _read_span(response, here, etag)
+        if span is None:
+            # What is here cannot be continued, so the next attempt starts from the beginning.
+            part.discard()
+            got = f"HTTP {response.status_code}, range {response.headers.get('Content-Range', 'none')}"
+            raise SetbackError("cut", f"asked for the bytes from {here} on, the server gave {got}")
+        if span.total is None and response.headers.get("Transfer-Encoding", "").lower() != "chunked":
+            raise DownloadError("the server does not say where the file ends, so a part could pass for the whole")
+        self._require_allowed(span.total or 0, "announced by the server", part)
+        with part.path.open("ab") if span.start else part.begin(response.headers.get("ETag", "")) as stream:
+            size = self._copy(response, span.start, stream, part)
         if span.total is not None and size != span.total:
             if size > span.total:
                 part.discard()
             raise SetbackError("cut", f"{size} bytes came of {span.total}")
 
-    def _span(self, response: httpx.Response, here: int, etag: str | None, part: PartialFile) -> ByteRange:
-        span = read_span(response, here, etag)
-        if span is None:
-            # What is here cannot be continued, so the next attempt starts from the beginning.
-            part.discard()
-            got = response.headers.get("Content-Range", "none")
-            raise SetbackError(
-                "cut", f"asked for the bytes from {here} on, the server gave HTTP {response.status_code}, range {got}"
-            )
-        if span.total is None and response.headers.get("Transfer-Encoding", "").lower() != "chunked":
-            raise DownloadError("the server does not say where the file ends, so a part could pass for the whole")
-        return span
-
-    def _copy(self, response: httpx.Response, size: int, write: Callable[[bytes], object], part: PartialFile) -> int:
-        since, counted = self.clock(), 0
+    def _copy(self, response: httpx.Response, size: int, stream: IO[bytes], part: PartialFile) -> int:
+        since, counted = time.monotonic(), 0
         for block in response.iter_raw():
             size, counted = size + len(block), counted + len(block)
             self._require_allowed(size, "received so far", part)
-            write(block)
-            if self.clock() - since >= self.minimum_speed.window_s:
-                if counted < self.minimum_speed.least_bytes:
-                    raise SetbackError("timeout", f"only {counted} bytes came in {self.minimum_speed.window_s:g} s")
-                since, counted = self.clock(), 0
+            stream.write(block)
+            if time.monotonic() - since >= self.window_s:
+                if counted < self.least_bytes:
+                    raise SetbackError("timeout", f"only {counted} bytes came in {self.window_s:g} s")
+                since, counted = time.monotonic(), 0
         return size
 
-    def _require_allowed(self, size: int | None, which: str, part: PartialFile) -> None:
-        if size is not None and size > self.largest_bytes:
+    def _require_allowed(self, size: int, which: str, part: PartialFile) -> None:
+        if size > self.largest_bytes:
             part.discard()
             raise DownloadError(f"{size} bytes ({which}) are more than the limit of {self.largest_bytes} bytes")
+
+
+def _refuse_status(response: httpx.Response) -> None:
+    """Let an answer with content pass, and one that says the range does not exist."""
+    status = response.status_code
+    if status in RETRIED or response.is_server_error:
+        after_s = read_retry_after(response.headers)
+        text = f"HTTP {status}" if after_s is None else f"HTTP {status}, to be tried again in {after_s:g} s"
+        raise SetbackError(RETRIED.get(status, "http_5xx"), text, after_s)
+    if status not in {200, 206, 416}:
+        raise DownloadError(f"HTTP {status}" + (f": {GATED}" if status in {401, 403} else ""))
+    encoding = response.headers.get("Content-Encoding", "identity")
+    if encoding != "identity":
+        raise DownloadError(f"the content is encoded as {encoding}, which was not asked for")
+
+
+def _read_span(response: httpx.Response, here: int, etag: str) -> ByteRange | None:
+    """Return which bytes came; null if they neither start at the beginning nor continue what is here to the end of the file."""
+    text = response.headers.get("Content-Length", "")
+    length = int(text) if text.isascii() and text.isdecimal() else None
+    if response.status_code == httpx.codes.OK:
+        return ByteRange(0, length)
+    found = re.fullmatch(r"bytes (\d{1,18})-(\d{1,18})/(\d{1,18})", response.headers.get("Content-Range", "").strip())
+    if response.status_code != httpx.codes.PARTIAL_CONTENT or not here or found is None:
+        return None
+    start, last, total = (int(number) for number in found.groups())
+    fits = start == here <= last == total - 1 and length in {None, total - start}
+    return ByteRange(start, total) if fits and response.headers.get("ETag", etag) == etag else None
 
 
 @cache

@@ -1,19 +1,17 @@
 """Bring a pinned file into the cache: address, download, follow a Git LFS pointer, verify, and only then keep."""
 
 import re
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
-from typing import NamedTuple
 from urllib.parse import quote
 
 import httpx
 
 from schemas.dataset import PinnedFile
-from schemas.errors import ChecksumError, SourceMissingError
-from tasks.sources.answers import DownloadError
+from schemas.errors import SourceError, SourceMissingError
 from tasks.sources.caching import Cache
-from tasks.sources.checksums import hash_names, missing_source, not_the_pinned, pointer_in_place, verify, verify_pinned
-from tasks.sources.downloading import Download, PartialFile
+from tasks.sources.checksums import hash_names, missing_source, not_the_pinned, pinned_hashes, pointer_in_place, verify
+from tasks.sources.downloading import Download, DownloadError, PartialFile
 
 LONGEST = 1024
 """A pointer is shorter than this, in bytes."""
@@ -21,25 +19,19 @@ LONGEST = 1024
 START = b"version https://git-lfs.github.com/spec/v1"
 
 
-class Pointer(NamedTuple):
-    """What the file that a pointer stands for must be; null = the pointer does not say."""
-
-    sha256: str | None
-
-
-def read_pointer(path: Path) -> Pointer | None:
-    """Return the pointer that this file is, or null if it is any other file or none.
+def read_pointer(path: Path) -> str | None:
+    """Return the sha256 of the file that this pointer stands for, empty if it does not say; null if this is no pointer.
 
     Raises:
         OSError: the file cannot be read.
     """
-    if not path.is_file() or path.stat().st_size >= LONGEST:
+    if path.stat().st_size >= LONGEST:
         return None
     content = path.read_bytes()
     if not content.startswith(START):
         return None
     sha256 = re.search(rb"^oid sha256:([0-9a-f]{64})$", content, re.MULTILINE)
-    return Pointer(sha256[1].decode() if sha256 else None)
+    return sha256[1].decode() if sha256 else ""
 
 
 @dataclass(frozen=True)
@@ -74,36 +66,29 @@ class Addresses:
 
     def of_lfs(self, source: PinnedFile) -> str | None:
         """Return the address of what a pointer file stands for; null where the host resolves pointers itself."""
-        host, owner, name = source.repository.split("/")
-        if host != "github.com":
+        if not source.repository.startswith("github.com/"):
             return None
-        return f"{self.github_lfs}/{owner}/{name}/{quote(source.revision)}/{quote(source.path)}"
+        return replace(self, github=self.github_lfs).of(source)
 
 
 NOT_KEPT = "what came was removed; fetch again, or correct revision and hash of the catalogue entry if the change is meant"
 
 
-def find_fetched(source: PinnedFile, cache: Cache) -> Path | None:
-    """Return the file (the archive, if it is one) in the cache, verified; null if it is not there.
+def find_cached(source: PinnedFile, cache: Cache) -> Path | None:
+    """Return the file (the archive, if it is one) in the cache, its content not looked at; null if it is not there."""
+    if source.sha256 is None:
+        return cache.find("unpinned", revision_key(source))
+    path = cache.path_of(source.sha256)
+    return path if path.is_file() else None
+
+
+def verify_cached(source: PinnedFile, path: Path) -> None:
+    """Check a file of the cache: files there are named by their sha256.
 
     Raises:
-        ChecksumError: what is there is not what was kept.
+        ChecksumError: it is not what was kept.
     """
-    if source.sha256 is None:
-        found = cache.find("unpinned", revision_key(source))
-    else:
-        path = cache.path_of(source.sha256)
-        found = path if path.is_file() else None
-    if found is not None:
-        verify_pinned(found, source, str(found))
-    return found
-
-
-def is_fetched(source: PinnedFile, cache: Cache) -> bool:
-    """Return whether the cache has the file; its content is not looked at."""
-    if source.sha256 is None:
-        return cache.holds("unpinned", revision_key(source))
-    return cache.path_of(source.sha256).is_file()
+    verify(path, {**pinned_hashes(source), "sha256": path.name})
 
 
 def revision_key(source: PinnedFile) -> str:
@@ -130,10 +115,10 @@ def fetch(source: PinnedFile, cache: Cache, download: Download, addresses: Addre
     try:
         with cache.filling(source.sha256 or revision_key(source)) as part:
             # Another process may have fetched it while this one waited for its turn.
-            if found := find_fetched(source, cache):
+            if found := find_cached(source, cache):
+                verify_cached(source, found)
                 return found
-            download(url, part)
-            whole = _follow_pointer(source, part, url, download, addresses)
+            whole = _download(source, part, download, addresses)
             if source.sha256 is None:
                 return cache.keep(whole, "unpinned", revision_key(source))
             return cache.move(whole, cache.path_of(source.sha256))
@@ -141,33 +126,26 @@ def fetch(source: PinnedFile, cache: Cache, download: Download, addresses: Addre
         raise missing_source(source, f"{type(error).__name__} at {url}: {error}") from error
 
 
-def _follow_pointer(source: PinnedFile, part: Path, url: str, download: Download, addresses: Addresses) -> Path:
+def _download(source: PinnedFile, part: Path, download: Download, addresses: Addresses) -> Path:
     """Return what came, verified; of a pointer what it stands for."""
-    pointer = read_pointer(part)
-    if pointer is None:
-        _verify_or_remove(part, source, url)
-        return part
-    PartialFile(part).discard()
-    # Another name: the next attempt asks for the pointer again and must not take these bytes for a part of it.
-    part = part.with_name(f"{part.name}.lfs")
-    lfs_url = addresses.of_lfs(source)
-    if lfs_url is None:
-        raise pointer_in_place(source, url)
-    if source.sha256 and pointer.sha256 and source.sha256 != pointer.sha256:
-        raise not_the_pinned(lfs_url, source.sha256, f"{pointer.sha256} (in the Git LFS pointer)", NOT_KEPT)
-    download(lfs_url, part)
-    if read_pointer(part):
+    url, hashes = addresses.of(source), pinned_hashes(source)
+    download(url, part)
+    if (pointed := read_pointer(part)) is not None:
         PartialFile(part).discard()
-        raise pointer_in_place(source, lfs_url)
-    _verify_or_remove(part, source, lfs_url, pointer.sha256)
-    return part
-
-
-def _verify_or_remove(part: Path, source: PinnedFile, url: str, behind_pointer: str | None = None) -> None:
+        # Another name: the next attempt asks for the pointer again and must not take these bytes for a part of it.
+        part = part.with_name(f"{part.name}.lfs")
+        lfs_url = addresses.of_lfs(source)
+        if lfs_url is None:
+            raise pointer_in_place(source, url)
+        if source.sha256 and pointed and source.sha256 != pointed:
+            raise not_the_pinned(lfs_url, f"sha256 {source.sha256}", f"sha256 {pointed} (in the Git LFS pointer)", NOT_KEPT)
+        url, hashes = lfs_url, {**hashes, "sha256": source.sha256 or pointed or None}
+        download(url, part)
     try:
-        verify_pinned(part, source, url, NOT_KEPT)
-        if source.sha256 is None:
-            verify(part, behind_pointer, url, NOT_KEPT)
-    except ChecksumError:
+        if pointed is not None and read_pointer(part) is not None:
+            raise pointer_in_place(source, url)
+        verify(part, hashes, url, NOT_KEPT)
+    except SourceError:
         PartialFile(part).discard()
         raise
+    return part

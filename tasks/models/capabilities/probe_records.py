@@ -11,6 +11,7 @@ from pydantic import TypeAdapter
 from schemas.chat import ModelEntry
 from schemas.errors import LakeError
 from schemas.provider import CAPABILITIES, ModelProbe
+from tasks.lake.errors import unwritable
 from tasks.lake.files import replace_file
 from tasks.lake.fingerprint import hash_settings
 from tasks.models.capabilities.probe import PROBE_VERSION
@@ -18,6 +19,7 @@ from tasks.models.capabilities.probe import PROBE_VERSION
 PROBES = Path("journal") / "models"
 """Folder below the lake that keeps what was found."""
 
+NOT_WRITTEN = "what was found about the model cannot be written"
 _PROBE = TypeAdapter(ModelProbe)
 
 
@@ -28,10 +30,8 @@ def remember(lake: Path, entry: ModelEntry, found: ModelProbe) -> Path:
         LakeError: if the disk refuses the file.
     """
     path = probe_file(lake, entry)
-    try:
+    with unwritable(NOT_WRITTEN, path):
         replace_file(path, _PROBE.dump_json(found, indent=1) + b"\n")
-    except OSError as error:
-        raise _not_writable(path, error) from error
     return path
 
 
@@ -52,12 +52,11 @@ async def alone(lake: Path, entry: ModelEntry) -> AsyncIterator[None]:
     Raises:
         LakeError: if the disk refuses the file that says so.
     """
-    lock = AsyncFileLock(probe_file(lake, entry).with_suffix(".lock"))
-    try:
-        Path(lock.lock_file).parent.mkdir(parents=True, exist_ok=True)
+    path = probe_file(lake, entry).with_suffix(".lock")
+    lock = AsyncFileLock(path)
+    with unwritable(NOT_WRITTEN, path):
+        path.parent.mkdir(parents=True, exist_ok=True)
         await lock.acquire()
-    except OSError as error:
-        raise _not_writable(Path(lock.lock_file), error) from error
     try:
         yield
     finally:
@@ -77,15 +76,6 @@ def list_probes(lake: Path) -> list[ModelProbe]:
     """
     found = (_read(path) for path in (lake / PROBES).glob("*.json"))
     return sorted((one for one in found if one is not None), key=lambda one: (one.model, one.server))
-
-
-def _not_writable(path: Path, error: OSError) -> LakeError:
-    return LakeError(
-        "what was found about the model cannot be written",
-        where=str(path),
-        got=str(error),
-        next_step="free space or permit writing below --lake, then run the same command again",
-    )
 
 
 def _read(path: Path) -> ModelProbe | None:

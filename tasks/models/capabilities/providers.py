@@ -2,11 +2,10 @@
 
 from difflib import get_close_matches
 from functools import cache
-from pathlib import Path
 from typing import Any
 
 import yaml
-from pydantic import TypeAdapter, ValidationError
+from pydantic import TypeAdapter
 
 from schemas.api_capabilities import DEFAULT_CAPABILITIES, ApiCapabilities
 from schemas.errors import UsageError
@@ -20,24 +19,9 @@ _LIST = TypeAdapter(tuple[Provider, ...])
 
 
 @cache
-def load_providers(path: Path = PROVIDERS) -> tuple[Provider, ...]:
-    """Read all providers, in the order of the file.
-
-    Raises:
-        UsageError: if the file cannot be read, an entry breaks a rule or two have the same id.
-    """
-    try:
-        providers = _LIST.validate_python(yaml.safe_load(path.read_text(encoding="utf-8")))
-    except ValidationError as error:
-        first = error.errors()[0]
-        place = ".".join(str(part) for part in first["loc"])
-        raise _unreadable(path, f"{place}: {first['msg'].removeprefix('Value error, ')}") from error
-    except (OSError, UnicodeDecodeError, yaml.YAMLError) as error:
-        raise _unreadable(path, str(error).splitlines()[0]) from error
-    ids = [provider.id for provider in providers]
-    if twice := sorted({name for name in ids if ids.count(name) > 1}):
-        raise _unreadable(path, f"more than one entry named {', '.join(twice)}")
-    return providers
+def load_providers() -> tuple[Provider, ...]:
+    """Read all providers, in the order of the file."""
+    return _LIST.validate_python(yaml.safe_load(PROVIDERS.read_text(encoding="utf-8")))
 
 
 def find_provider(name: str) -> Provider:
@@ -71,16 +55,6 @@ def entry_for(provider: Provider, model: str) -> dict[str, Any]:
     The base URL is the identity of the endpoint, so that naming the provider or its URL means the same calls.
     """
     return {"name": model, "base_url": provider.base_url, "api_key_env": provider.api_key_env}
-
-
-def _unreadable(path: Path, got: str) -> UsageError:
-    return UsageError(
-        "the list of providers cannot be read",
-        where=str(path),
-        expected="a list of entries as schemas/provider.py describes them",
-        got=got,
-        next_step="correct the file, or name the server with --base-url",
-    )
 
 
 def choose_capabilities(stated: ApiCapabilities | None, quirks: Quirks | None, found: ModelProbe | None) -> ApiCapabilities:

@@ -10,7 +10,6 @@ Replies from the journal never come here: they are paid for.
 
 import re
 from dataclasses import dataclass, field
-from itertools import count
 from typing import Literal, NamedTuple
 
 from schemas.chat import ChatReply, ChatRequest, ModelEntry
@@ -49,14 +48,6 @@ class Expected(NamedTuple):
     prompt_tokens: float
     completion_tokens: float
     measure: Measure
-
-
-class Tokens(NamedTuple):
-    """Tokens a call has used; `counted` says whether by the server."""
-
-    prompt: float
-    completion: float
-    counted: bool
 
 
 @dataclass
@@ -98,13 +89,16 @@ class Estimator:
         replies.amount += completion_tokens
         replies.parts += 1
 
-    def count(self, expected: Expected, reply: ChatReply) -> Tokens:
-        """Return what a call has used: the server's counts, nothing for a failure without them, else an estimate of what came."""
+    def count(self, expected: Expected, reply: ChatReply) -> tuple[float, float]:
+        """Return the prompt and completion tokens that a call has used.
+
+        The server's counts, nothing for a failure without them, else an estimate of what came.
+        """
         if reply.prompt_tokens is not None and reply.completion_tokens is not None:
-            return Tokens(reply.prompt_tokens, reply.completion_tokens, counted=True)
+            return reply.prompt_tokens, reply.completion_tokens
         if reply.failure is not None:
-            return Tokens(0, 0, counted=True)
-        return Tokens(expected.prompt_tokens, guess_tokens((reply.reasoning or "") + (reply.text or "")), counted=False)
+            return 0, 0
+        return expected.prompt_tokens, guess_tokens((reply.reasoning or "") + (reply.text or ""))
 
     def seen(self, model: str, *, judged: bool) -> int:
         """Count the replies of a model that its estimates rest on; 0 = they are guesses."""
@@ -136,11 +130,10 @@ ROUNDING = 1e-9
 
 
 class Reservation(NamedTuple):
-    """A call in flight: what it is expected to use, at which price, and whether estimates learn from its reply."""
+    """A call in flight: what it is expected to use, and at which price."""
 
     expected: Expected
     rate: Rate | None
-    learns: bool
 
     @property
     def tokens(self) -> float:
@@ -161,6 +154,9 @@ class Budget:
         cost: highest cost, in the currency of the prices; null = no limit.
         prices: price table; every model must have a price if `cost` is limited (`pricing.check_budget`).
         estimator: with what is known of the models; it learns from the replies of the run. Null = nothing is known.
+
+    Attributes:
+        used_tokens, used_cost: of calls that ended, and reserved by calls in flight.
     """
 
     def __init__(
@@ -173,55 +169,34 @@ class Budget:
         self._limits = (tokens, cost)
         self.prices = prices
         self.estimator = estimator or Estimator()
-        self._reserved: dict[float, Reservation] = {}
-        self._numbers = count(1)
-        self._in_flight = [0.0, 0.0]
-        self.spent_tokens = 0.0
-        self.spent_cost = 0.0
-        self.refused = 0
-        self.uncounted = 0
+        self.used_tokens = 0.0
+        self.used_cost = 0.0
 
-    @property
-    def is_limited(self) -> bool:
-        """Whether there is any limit; without one nothing is estimated."""
-        return self._limits != (None, None)
+    def account(self, entry: ModelEntry, *, learns: bool = True) -> "BudgetAccount | None":
+        """Return the account of one endpoint's client; null without any limit, since nothing is estimated then.
 
-    def account(self, entry: ModelEntry, *, learns: bool = True) -> "BudgetAccount":
-        """Return the account of one endpoint's client; `learns` is false for calls unlike a run's, such as a probe's."""
-        return BudgetAccount(self, entry.base_url, learns)
+        Args:
+            entry: the model.
+            learns: false for calls unlike a run's, such as a probe's.
+        """
+        return None if self._limits == (None, None) else BudgetAccount(self, entry.base_url, learns)
 
-    def reserve(self, wanted: Reservation) -> float | None:
-        """Set aside what a call will probably use; return the number of the reservation, null if that would exceed the budget."""
-        if self._exceeds(wanted):
-            self.refused += 1
-            return None
-        number = next(self._numbers)
-        self._reserved[number] = wanted
-        self._in_flight = [self._in_flight[0] + wanted.tokens, self._in_flight[1] + wanted.cost]
-        return number
+    def reserve(self, wanted: Reservation) -> bool:
+        """Set aside what a call will probably use; false if that would exceed the budget."""
+        totals = (self.used_tokens + wanted.tokens, self.used_cost + wanted.cost)
+        if any(limit is not None and used > limit * (1 + ROUNDING) for used, limit in zip(totals, self._limits, strict=True)):
+            return False
+        self.used_tokens, self.used_cost = totals
+        return True
 
-    def settle(self, reserved: float, reply: ChatReply) -> None:
+    def settle(self, was: Reservation, reply: ChatReply) -> None:
         """Replace a reservation by what its call has used.
 
         A failed call whose tokens the server did not count sets everything free that was reserved for it.
         """
-        was = self._reserved.pop(reserved)
-        # Without calls in flight exactly zero: sums of floats would leave a rest.
-        rest = [self._in_flight[0] - was.tokens, self._in_flight[1] - was.cost]
-        self._in_flight = rest if self._reserved else [0.0, 0.0]
-        used = self.estimator.count(was.expected, reply)
-        self.spent_tokens += used.prompt + used.completion
-        self.spent_cost += was.rate.cost(used.prompt, used.completion) if was.rate else 0.0
-        self.uncounted += not used.counted
-        if was.learns and reply.failure is None and reply.prompt_tokens is not None and reply.completion_tokens is not None:
-            self.estimator.learn(was.expected.measure, reply.prompt_tokens, reply.completion_tokens)
-
-    def _exceeds(self, wanted: Reservation) -> bool:
-        totals = (
-            self.spent_tokens + self._in_flight[0] + wanted.tokens,
-            self.spent_cost + self._in_flight[1] + wanted.cost,
-        )
-        return any(limit is not None and used > limit * (1 + ROUNDING) for used, limit in zip(totals, self._limits, strict=True))
+        prompt, completion = self.estimator.count(was.expected, reply)
+        self.used_tokens += prompt + completion - was.tokens
+        self.used_cost += (was.rate.cost(prompt, completion) if was.rate else 0.0) - was.cost
 
 
 @dataclass(frozen=True)
@@ -232,15 +207,14 @@ class BudgetAccount:
     base_url: str | None
     learns: bool
 
-    def reserve(self, request: ChatRequest) -> float | None:
+    def reserve(self, request: ChatRequest) -> Reservation | None:
         """Ask whether a call may be sent; null = it would exceed the budget."""
-        budget = self.budget
-        if not budget.is_limited:
-            return 0
-        rate = find_rate(request.model, self.base_url, budget.prices)
-        return budget.reserve(Reservation(budget.estimator.expect(request), rate, self.learns))
+        rate = find_rate(request.model, self.base_url, self.budget.prices)
+        wanted = Reservation(self.budget.estimator.expect(request), rate)
+        return wanted if self.budget.reserve(wanted) else None
 
-    def settle(self, reserved: float, reply: ChatReply) -> None:
+    def settle(self, reserved: Reservation, reply: ChatReply) -> None:
         """Tell what became of a call that was allowed; once for each."""
-        if self.budget.is_limited:
-            self.budget.settle(reserved, reply)
+        self.budget.settle(reserved, reply)
+        if self.learns and reply.failure is None and reply.prompt_tokens is not None and reply.completion_tokens is not None:
+            self.budget.estimator.learn(reserved.expected.measure, reply.prompt_tokens, reply.completion_tokens)

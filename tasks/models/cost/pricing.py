@@ -61,13 +61,13 @@ def price_usage(rows: Iterable[Usage], rate_of: Callable[[Usage], Rate | None]) 
         rows: usage, priced or not.
         rate_of: returns the price of a row; null = not known, then the costs are null.
     """
-    return tuple(_priced(row, rate_of(row)) for row in rows)
-
-
-def _priced(row: Usage, rate: Rate | None) -> Usage:
-    cost = _cost(rate, row.prompt_tokens, row.completion_tokens)
-    paid = _cost(rate, row.paid_prompt_tokens, row.paid_completion_tokens)
-    return row.model_copy(update={"cost": cost, "paid_cost": paid})
+    priced = []
+    for row in rows:
+        rate = rate_of(row)
+        cost = _cost(rate, row.prompt_tokens, row.completion_tokens)
+        paid = _cost(rate, row.paid_prompt_tokens, row.paid_completion_tokens)
+        priced.append(row.model_copy(update={"cost": cost, "paid_cost": paid}))
+    return tuple(priced)
 
 
 def _cost(rate: Rate | None, prompt_tokens: int | None, completion_tokens: int | None) -> float | None:

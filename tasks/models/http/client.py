@@ -6,13 +6,14 @@ from collections import Counter
 from collections.abc import Awaitable, Callable, Mapping
 from contextlib import ExitStack
 from dataclasses import dataclass, field, replace
-from typing import NamedTuple, Protocol, Self
+from typing import NamedTuple, Self
 
 import httpx
 from pydantic import SecretStr
 
 from schemas.chat import ChatReply, ChatRequest, Keep, ModelEntry
 from schemas.vocabulary import Failure
+from tasks.models.cost.budget import BudgetAccount
 from tasks.models.http.adaptive_concurrency import USUAL
 from tasks.models.http.failures import RETRIES, read_error
 from tasks.models.http.parse_reply import read_completion
@@ -62,18 +63,6 @@ reply is on disk, so that a crash costs no more than what the server was at work
 BUDGET_SPENT = "not sent: the budget of this run is spent; run again with a larger one"
 
 
-class CallBudget(Protocol):
-    """Limits what the calls may cost."""
-
-    def reserve(self, request: ChatRequest) -> float | None:
-        """Set aside what a call may cost; None if that is more than is left."""
-        ...
-
-    def settle(self, reserved: float, reply: ChatReply) -> None:
-        """Replace what was set aside by what the call did cost."""
-        ...
-
-
 class Attempt(NamedTuple):
     """The outcome of one attempt, how long the server wants no call, and whether anything was sent."""
 
@@ -106,7 +95,7 @@ class HttpChat:
         key: SecretStr | None = None,
         *,
         policy: CallRetryPolicy | None = None,
-        budget: CallBudget | None = None,
+        budget: BudgetAccount | None = None,
     ) -> None:
         require_sendable(entry, key)
         self._entry = entry
@@ -162,14 +151,14 @@ class HttpChat:
             slot.callback(self._limiter.leave)
             if refusal := self._refuse():
                 return Attempt(refusal, sent=False)
-            reserved = self._budget.reserve(request) if self._budget else 0.0
-            if reserved is None:
+            reserved = self._budget.reserve(request) if self._budget else None
+            if self._budget and not reserved:
                 return Attempt(ChatReply(failure="budget", error=BUDGET_SPENT), sent=False)
             found = Attempt(ChatReply(failure="connect", error="interrupted"), sent=False)
             try:
                 found = await self._send(request, attempt)
             finally:
-                if self._budget:
+                if self._budget and reserved:
                     self._budget.settle(reserved, found.reply)
             if keep is not None and found.reply.failure is None:
                 await self._keep(keep, request, found.reply, slot)

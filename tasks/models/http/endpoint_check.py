@@ -4,9 +4,7 @@ import asyncio
 import socket
 from collections.abc import Mapping
 from concurrent.futures import Future
-from contextlib import suppress
 from threading import Thread
-from typing import NamedTuple
 from urllib.request import getproxies, proxy_bypass
 
 import httpx
@@ -18,20 +16,13 @@ from schemas.errors import EndpointError
 from tasks.models.http.transport import require_sendable
 
 PROBE_TIMEOUT_S = 3.0
-"""For the name and for the connection, each."""
+"""For the connection to each address of a name."""
+
+LIMIT_S = 2 * PROBE_TIMEOUT_S
+"""For the look-up of the name and all connections."""
 
 PORTS = {"http": 80, "https": 443}
 LAST_PORT = 65535
-
-
-class EndpointLocation(NamedTuple):
-    """A host and port to connect to."""
-
-    host: str
-    port: int
-
-    def __str__(self) -> str:
-        return f"{self.host}:{self.port}"
 
 
 def resolve_api_key(entry: ModelEntry, environ: Mapping[str, str]) -> SecretStr | None:
@@ -72,22 +63,23 @@ async def check_endpoint(entry: ModelEntry, proxies: Mapping[str, str] | None = 
     if entry.base_url is None:
         return
     require_plain_address(entry.base_url, "base_url")
-    url, location = _parse(entry, entry.base_url)
+    url = _parse(entry, entry.base_url)
     if proxy := _proxy_of(url, getproxies() if proxies is None else proxies):
-        _, location = _parse(entry, proxy)
+        url = _parse(entry, proxy)
+    location = f"{url.host}:{_port(url)}"
     try:
-        found = await asyncio.wait_for(_look_up(location), PROBE_TIMEOUT_S)
+        await asyncio.wait_for(_connect(url), LIMIT_S)
     except TimeoutError as error:
-        raise _unreachable(entry, f"no address of host name {location.host} within {PROBE_TIMEOUT_S:g} s") from error
+        raise _unreachable(entry, f"{location}: no answer within {LIMIT_S:g} s") from error
     except socket.gaierror as error:
-        raise _unreachable(entry, f"host name {location.host} has no address ({error.strerror})") from error
+        raise _unreachable(entry, f"host name {url.host} has no address ({error.strerror})") from error
     except UnicodeError as error:
         # DNS cannot spell an empty or overlong label.
-        raise _unreachable(entry, f"host name {location.host}: {error}") from error
-    # A name may have several addresses, and some may lead nowhere: one that leads to the host is enough.
-    faults = await asyncio.gather(*(_probe(address) for address in found))
-    if all(faults):
-        raise _unreachable(entry, f"{location}: {', '.join(dict.fromkeys(fault for fault in faults if fault))}")
+        raise _unreachable(entry, f"host name {url.host}: {error}") from error
+    except ExceptionGroup as errors:
+        # A host that refuses is there, whatever became of its other addresses.
+        if errors.subgroup((ConnectionRefusedError, ConnectionResetError)) is None:
+            raise _unreachable(entry, f"{location}: {', '.join(dict.fromkeys(map(_describe, errors.exceptions)))}") from errors
 
 
 def _proxy_of(url: httpx.URL, proxies: Mapping[str, str]) -> str | None:
@@ -98,43 +90,37 @@ def _proxy_of(url: httpx.URL, proxies: Mapping[str, str]) -> str | None:
     return proxy if "://" in proxy else f"http://{proxy}"
 
 
-async def _look_up(location: EndpointLocation) -> list[EndpointLocation]:
-    """Addresses of a host name."""
-    found: Future[list[EndpointLocation]] = Future()
-    found.set_running_or_notify_cancel()  # else one that is not waited for any more could take no result
+def _connect(url: httpx.URL) -> asyncio.Future[None]:
+    """Connect to one of the addresses of a host: a name may have several, and some may lead nowhere."""
+    ended: Future[None] = Future()
+    ended.set_running_or_notify_cancel()  # else one that is not waited for any more could take no result
 
-    def ask() -> None:
+    def connect() -> None:
         try:
-            answers = socket.getaddrinfo(location.host, location.port, type=socket.SOCK_STREAM)
-            found.set_result([EndpointLocation(str(address[0]), location.port) for *_, address in answers])
-        except (OSError, UnicodeError) as error:
-            found.set_exception(error)
+            socket.create_connection((url.host, _port(url)), PROBE_TIMEOUT_S, all_errors=True).close()
+            ended.set_result(None)
+        except (ExceptionGroup, OSError, UnicodeError) as error:
+            ended.set_exception(error)
 
-    # Not the loop's own resolver: the program would wait for it at its end, which takes as long as DNS does.
-    Thread(target=ask, daemon=True).start()
-    return await asyncio.wrap_future(found)
-
-
-async def _probe(address: EndpointLocation) -> str | None:
-    """Why no host is found at an address; None if one is."""
-    try:
-        _, writer = await asyncio.wait_for(asyncio.open_connection(*address), PROBE_TIMEOUT_S)
-    except TimeoutError:
-        return f"no answer within {PROBE_TIMEOUT_S:g} s"
-    except (ConnectionRefusedError, ConnectionResetError):
-        return None
-    except OSError as error:
-        return error.strerror or str(error)
-    writer.close()
-    with suppress(OSError):
-        await writer.wait_closed()
-    return None
+    # Not in the loop's own threads: the program would wait for them at its end, which takes as long as DNS does.
+    Thread(target=connect, daemon=True).start()
+    return asyncio.wrap_future(ended)
 
 
-def _parse(entry: ModelEntry, text: str) -> tuple[httpx.URL, EndpointLocation]:
+def _describe(fault: Exception) -> str:
+    return (
+        f"no answer within {PROBE_TIMEOUT_S:g} s" if isinstance(fault, TimeoutError) else getattr(fault, "strerror", str(fault))
+    )
+
+
+def _port(url: httpx.URL) -> int:
+    return url.port or PORTS.get(url.scheme, 0)
+
+
+def _parse(entry: ModelEntry, text: str) -> httpx.URL:
     try:
         url = httpx.URL(text)
-        port = url.port or PORTS.get(url.scheme, 0)
+        port = _port(url)
     except (httpx.InvalidURL, ValueError) as error:
         raise _unreachable(entry, str(error)) from error
     if url.scheme not in PORTS or not url.host:
@@ -142,7 +128,7 @@ def _parse(entry: ModelEntry, text: str) -> tuple[httpx.URL, EndpointLocation]:
     # The resolver takes a larger number modulo 65536, which is another port.
     if port > LAST_PORT:
         raise _unreachable(entry, f"port {port}, the last one is {LAST_PORT}")
-    return url, EndpointLocation(url.host, port)
+    return url
 
 
 def _unreachable(entry: ModelEntry, got: str) -> EndpointError:

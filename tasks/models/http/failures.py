@@ -206,9 +206,12 @@ def describe_error(body: bytes) -> str:
     """Return the server's own message about a request it refused, on one line; the body if it is not in the usual form."""
     error = _error_in(body)
     text = error.message if error and error.message else body.decode("utf-8", "replace")
-    # JSON may hold one half of a surrogate pair, which no file can store.
-    whole = text.encode("utf-16", "surrogatepass").decode("utf-16", "replace")
-    return " ".join(whole.split()) or "an empty body"
+    return " ".join(whole_text(text).split()) or "an empty body"
+
+
+def whole_text(text: str) -> str:
+    """Return a text without halves of surrogate pairs, which JSON may hold and no file can store."""
+    return text.encode("utf-16", "surrogatepass").decode("utf-16", "replace")
 
 
 def _error_in(body: bytes) -> ServerError | None:

@@ -10,7 +10,7 @@ from typing import Any, NamedTuple
 from schemas.chat import ChatReply
 from schemas.provider import ReasoningPlace
 from schemas.vocabulary import Failure, Remark
-from tasks.models.http.failures import describe_error, find_error, read_error
+from tasks.models.http.failures import describe_error, find_error, read_error, whole_text
 
 BLOCK = re.compile(r"\s*<(think|thinking)>(.*?)</\1>\s*", re.DOTALL)
 END_ONLY = re.compile(r"(.*?)</think(?:ing)?>\s*", re.DOTALL)
@@ -129,7 +129,7 @@ def read_top_logprobs(choice: dict[str, Any], text: str) -> tuple[tuple[str, flo
     """
     try:
         first = next(token for token in choice["logprobs"]["content"] if token["token"].strip())
-        found = tuple((_whole(other["token"]), _finite(other["logprob"])) for other in first["top_logprobs"])
+        found = tuple((whole_text(other["token"]), _finite(other["logprob"])) for other in first["top_logprobs"])
     except (StopIteration, KeyError, TypeError, ValueError, AttributeError, OverflowError):
         return None
     begins = text.lstrip().startswith(first["token"].strip())
@@ -185,7 +185,7 @@ def _read_content(message: dict[str, Any]) -> _Content:
             fields[name] = found  # type: ignore[index]
     if found := _string(thought):
         fields["content_part"] = found
-    return _Content(_whole(text), "\n\n".join(fields.values()) or None, next(iter(fields), None), refused)
+    return _Content(whole_text(text), "\n\n".join(fields.values()) or None, next(iter(fields), None), refused)
 
 
 def _join_details(details: Any) -> str:
@@ -207,13 +207,8 @@ def _join_parts(parts: list[Any]) -> tuple[str, str]:
     return "".join(texts), "".join(thoughts)
 
 
-def _whole(text: str) -> str:
-    # JSON may hold one half of a surrogate pair, which no file can store.
-    return text.encode("utf-16", "surrogatepass").decode("utf-16", "replace")
-
-
 def _string(value: Any) -> str | None:
-    return _whole(value) if isinstance(value, str) and value else None
+    return whole_text(value) if isinstance(value, str) and value else None
 
 
 def _count(usage: Any, name: str) -> int | None:

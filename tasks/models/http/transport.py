@@ -25,13 +25,7 @@ class HttpAnswer(NamedTuple):
 
 
 class TransportError(Exception):
-    """Raised when no whole answer came.
-
-    Args:
-        failure: which way it failed.
-        text: what the user should know; holds no key and no header.
-        http_status: if the answer had begun.
-    """
+    """Raised when no whole answer came: in which way, and what the user should know, which holds no key and no header."""
 
     def __init__(self, failure: Failure, text: str, http_status: int | None = None) -> None:
         super().__init__(text)
@@ -93,7 +87,8 @@ class Transport:
                 try:
                     return HttpAnswer(response.status, response.headers, await response.read())
                 except aiohttp.ClientError as error:
-                    raise self._failed("truncated_body", error, response.status) from error
+                    text = f"the answer is cut short: {describe_cause(error)}"
+                    raise TransportError("truncated_body", text, response.status) from error
                 finally:
                     response.release()
         except TimeoutError:
@@ -106,25 +101,16 @@ class Transport:
             async with asyncio.timeout(limit_s) as waiting:
                 return await session.post(str(self._url), data=body, allow_redirects=False)
         except aiohttp.ConnectionTimeoutError as error:
-            raise self._failed("timeout_connect", error) from error
+            text = f"no connection to {self.server} within {self._entry.connect_timeout_s:g} s"
+            raise TransportError("timeout_connect", text) from error
         except aiohttp.ClientSSLError as error:
-            raise self._failed("tls", error) from error
+            raise TransportError("tls", f"no secure connection to {self.server}: {describe_cause(error)}") from error
         except (aiohttp.ClientError, ValueError) as error:
-            raise self._failed("connect", error) from error
+            raise TransportError("connect", f"no connection to {self.server}: {describe_cause(error)}") from error
         except TimeoutError as error:
             if limit_s is None or not waiting.expired():
                 raise  # the limit around the whole call
             raise TransportError("timeout_first_byte", f"no answer began within {limit_s:g} s") from error
-
-    def _failed(self, failure: Failure, error: Exception, status: int | None = None) -> TransportError:
-        server, reason = self.server, describe_cause(error)
-        texts: dict[Failure, str] = {
-            "timeout_connect": f"no connection to {server} within {self._entry.connect_timeout_s:g} s",
-            "tls": f"no secure connection to {server}: {reason}",
-            "connect": f"no connection to {server}: {reason}",
-            "truncated_body": f"the answer is cut short: {reason}",
-        }
-        return TransportError(failure, texts[failure], status)
 
 
 def require_sendable(entry: ModelEntry, key: SecretStr | None) -> None:

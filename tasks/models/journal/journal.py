@@ -18,8 +18,11 @@ from weakref import WeakValueDictionary
 from schemas.chat import ChatReply, ChatRequest, KeepingChat
 from schemas.errors import LakeError
 from schemas.lineage import CallCounts
-from tasks.models.journal.leases import Leases, LeaseUpdate, Queue, settle
+from tasks.models.journal.leases import Leases
 from tasks.models.journal.table import JournalRow, connect, insert, journal_errors, read_reply, row_errors, write_reply
+
+POLL_S = 0.2
+"""Seconds between two looks of a waiting caller for another process's reply, or for its claim given up; a look takes 30 us."""
 
 
 class _Entry(NamedTuple):
@@ -36,7 +39,6 @@ class Journal:
 
     Attributes:
         leases: claims on calls, so that no other process sends them too.
-        queue: of callers that wait for a call that another process has claimed.
 
     Raises:
         LakeError: on entering, if the file cannot be written or is no journal; on `write`, if the disk refuses; on `get`, if the
@@ -48,7 +50,6 @@ class Journal:
         self._now = now
         self._entries: SimpleQueue[_Entry | None] = SimpleQueue()
         self.leases = Leases(path.with_suffix(".leases"))
-        self.queue = Queue(self._read_news)
 
     async def __aenter__(self) -> Self:
         with journal_errors(self._path), ExitStack() as opened:
@@ -66,7 +67,6 @@ class Journal:
 
     async def __aexit__(self, *_: object) -> None:
         # What was answered is written even if the run ends with an error or is cancelled: it has been paid for.
-        self.queue.close()
         self._entries.put(None)
         self._writer.join()
         self._opened.close()
@@ -95,13 +95,6 @@ class Journal:
         self._entries.put(entry)
         return entry.durable
 
-    def _read_news(self, after: int | None) -> LeaseUpdate:
-        with journal_errors(self._path):
-            if after is None:
-                return LeaseUpdate(self._reading.execute("SELECT ifnull(max(rowid), 0) FROM replies").fetchone()[0], [])
-            rows = self._reading.execute("SELECT rowid, key FROM replies WHERE rowid > ? ORDER BY rowid", (after,)).fetchall()
-            return LeaseUpdate(rows[-1][0] if rows else after, [key for _, key in rows])
-
     def _write_batches(self) -> None:
         closing = False
         while not closing:
@@ -122,10 +115,18 @@ class Journal:
 
 def _settle(batch: list[_Entry], error: LakeError | None) -> None:
     """Wake the waiting callers, with one call into their loop: waking it costs more than a reply does."""
+
+    def wake() -> None:
+        for durable in [entry.durable for entry in batch if not entry.durable.done()]:
+            if error is None:
+                durable.set_result(None)
+            else:
+                durable.set_exception(error)
+
     if batch:
         # In a loop that is closed no caller waits.
         with suppress(RuntimeError):
-            batch[0].durable.get_loop().call_soon_threadsafe(settle, [entry.durable for entry in batch], error)
+            batch[0].durable.get_loop().call_soon_threadsafe(wake)
 
 
 class JournaledChat:
@@ -156,15 +157,11 @@ class JournaledChat:
 
     async def _find_or_claim(self, key: str) -> ChatReply | None:
         """Return the journaled reply; None if there is none and the call is ours to send."""
-        leases, queue = self._journal.leases, self._journal.queue
-        waited = False
+        leases = self._journal.leases
         while not leases.claim(key):
-            waited = True
-            await queue.wait(key)
+            await asyncio.sleep(POLL_S)
             if known := self._journal.get(key):
                 return known
-        if waited:
-            queue.wake_next()
         try:
             # Only now it is certain: a lease ends after its reply is in the journal, so either it is there or no process has it.
             known = self._journal.get(key)

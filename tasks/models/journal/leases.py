@@ -5,29 +5,20 @@ with the process that holds it, however that dies: nothing is left to be cleaned
 makes no difference whether the processes are in one container or in several. The files stay empty.
 """
 
-import asyncio
 import fcntl
 import os
 import struct
 import sys
-from collections import defaultdict
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Iterator
 from contextlib import ExitStack, contextmanager
-from itertools import islice
 from pathlib import Path
-from typing import NamedTuple, Self
+from typing import Self
 from weakref import WeakSet
 
 from schemas.errors import LakeError
 
 FILES = 32
 """The kernel goes through all locks of a file to set one: with 12,000 claims in one file it takes 400 microseconds, in 32 ten."""
-
-POLL_S = 0.2
-"""Seconds between two looks of waiting callers whether another process's reply has come."""
-
-TRIED_AT_ONCE = 50
-"""Waiting callers that try at each look whether their call was given up; if one was, the next tries too, and so on."""
 
 _OPEN: "WeakSet[Leases]" = WeakSet()
 
@@ -127,78 +118,6 @@ else:
 
     def _lock(file: int, kind: int, byte: int) -> None:
         fcntl.lockf(file, fcntl.LOCK_UN if kind == fcntl.F_UNLCK else fcntl.LOCK_EX | fcntl.LOCK_NB, 1, byte)
-
-
-class LeaseUpdate(NamedTuple):
-    """Keys of the replies that came to the journal, up to a row."""
-
-    last_row: int
-    keys: list[str]
-
-
-class Queue:
-    """Callers that wait for a call that another process is making. In one event loop; one task looks for all of them.
-
-    `read_news` returns what came after a row; without one, only which row is the last.
-    """
-
-    def __init__(self, read_news: Callable[[int | None], LeaseUpdate]) -> None:
-        self._read_news = read_news
-        self._waiting: defaultdict[str, list[asyncio.Future[None]]] = defaultdict(list)
-        self._looking: asyncio.Task[None] | None = None
-
-    async def wait(self, key: str) -> None:
-        """Return when the call's reply may be in the journal, or its lease may be free: now and then in any case.
-
-        Raises:
-            LakeError: if the journal cannot be read any more.
-        """
-        woken: asyncio.Future[None] = asyncio.get_running_loop().create_future()
-        if self._looking is None:
-            # Before anything else can happen, so that no reply comes unnoticed.
-            self._looking = asyncio.create_task(self._look(self._read_news(None).last_row))
-        self._waiting[key].append(woken)
-        await woken
-
-    def wake_next(self) -> None:
-        """Wake the caller that has waited longest: what was claimed before is being given up."""
-        self._wake(list(islice(self._waiting, 1)))
-
-    def close(self) -> None:
-        """Look no more; cancel callers that still wait."""
-        if self._looking is not None:
-            self._looking.cancel()
-        for woken in [woken for futures in self._waiting.values() for woken in futures]:
-            woken.cancel()
-        self._waiting.clear()
-
-    async def _look(self, last_row: int) -> None:
-        try:
-            while self._waiting:
-                await asyncio.sleep(POLL_S)
-                last_row, arrived = self._read_news(last_row)
-                self._wake(arrived)
-                # Those who are refused queue up again at the end.
-                self._wake(list(islice(self._waiting, TRIED_AT_ONCE)))
-                await asyncio.sleep(0)
-        except LakeError as error:
-            self._wake(list(self._waiting), error)
-        finally:
-            self._looking = None
-
-    def _wake(self, keys: Iterable[str], error: LakeError | None = None) -> None:
-        settle([woken for key in keys for woken in self._waiting.pop(key, [])], error)
-
-
-def settle(futures: Iterable[asyncio.Future[None]], error: Exception | None) -> None:
-    """End all futures that are not done: with the error, if there is one."""
-    for future in futures:
-        if future.done():
-            continue
-        if error is None:
-            future.set_result(None)
-        else:
-            future.set_exception(error)
 
 
 def _close_inherited() -> None:

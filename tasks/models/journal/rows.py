@@ -4,13 +4,12 @@ import json
 from collections import Counter
 from collections.abc import Sequence
 from datetime import UTC, datetime
-from hashlib import sha256
 from typing import Any, NamedTuple, get_args
 
 import dataframely as dy
 import polars as pl
 
-from schemas.chat import ChatReply
+from schemas.chat import ChatReply, call_key
 from schemas.provider import ReasoningPlace
 from schemas.vocabulary import REMARKS
 from tasks.models.journal.table import JournalRow, read_reply, write_reply
@@ -159,8 +158,7 @@ def recompute_key(identity: str, body: dict[str, Any], repetition: int) -> str:
     meant = dict(body)
     if "max_tokens" not in meant and "max_completion_tokens" in meant:
         meant["max_tokens"] = meant.pop("max_completion_tokens")
-    meaning = {"identity": identity, "body": meant, "repetition": repetition}
-    return sha256(json.dumps(meaning, ensure_ascii=False, sort_keys=True).encode()).hexdigest()
+    return call_key(identity, meant, repetition)
 
 
 def to_frame(records: Sequence[dict[str, Any]]) -> pl.DataFrame:

@@ -4,9 +4,8 @@ from pathlib import Path
 import httpx
 import pytest
 
-from tasks.sources.answers import DownloadError, DownloadRetryPolicy
-from tasks.sources.downloading import HttpsDownload, MinimumSpeed, PartialFile
-from tasks.text.backoff import read_retry_after
+from tasks.sources.downloading import RETRIES, DownloadError, HttpsDownload, PartialFile
+from tasks.text.backoff import Backoff, read_retry_after
 from tests.tasks.sources.file_server import FileServer
 
 BODY = bytes(range(256)) * 400
@@ -16,16 +15,13 @@ OTHER = bytes(reversed(BODY))
 ETAG = f'"{sha256(BODY).hexdigest()[:12]}"'
 
 
-class Waits(list[float]):
-    """Seconds that were asked for, none of which is waited."""
-
-    def policy(self) -> DownloadRetryPolicy:
-        return DownloadRetryPolicy(sleep=self.append, draw=lambda: 0.0)
+Waits = list[float]
+"""Seconds that were asked for, none of which is waited."""
 
 
 @pytest.fixture
 def waits() -> Waits:
-    return Waits()
+    return []
 
 
 @pytest.fixture
@@ -34,7 +30,8 @@ def target(tmp_path: Path) -> Path:
 
 
 def downloader(waits: Waits, **settings: object) -> HttpsDownload:
-    return HttpsDownload(policy=waits.policy(), loopback=True, **settings)  # type: ignore[arg-type]
+    backoff = Backoff(RETRIES, draw=lambda: 0.0)
+    return HttpsDownload(**{"backoff": backoff, "sleep": waits.append, "loopback": True, **settings})  # type: ignore[arg-type]
 
 
 def serve(*faults: str) -> FileServer:
@@ -141,9 +138,8 @@ def test_busy_for_good(target: Path, waits: Waits) -> None:
 
 
 def test_server_that_wants_too_long_a_pause_is_not_waited_for(target: Path, waits: Waits) -> None:
-    server = serve("429")
-    with server, pytest.raises(DownloadError, match="attempt 1 was the last"):
-        HttpsDownload(policy=DownloadRetryPolicy(budget_s=6.9, sleep=waits.append), loopback=True)(f"{server.url}/a", target)
+    backoff = Backoff(RETRIES, budget_s=6.9)
+    assert refusal(serve("429"), target, waits, backoff=backoff).endswith("attempt 1 was the last")
     assert waits == []
 
 
@@ -204,7 +200,7 @@ def test_silence_in_the_middle_is_resumed(target: Path, waits: Waits) -> None:
 
 def test_trickle_is_no_download_though_it_is_never_silent(target: Path, waits: Waits) -> None:
     server = serve("trickle")
-    text = refusal(server, target, waits, silence_s=5.0, minimum_speed=MinimumSpeed(least_bytes=1000, window_s=0.2))
+    text = refusal(server, target, waits, silence_s=5.0, least_bytes=1000, window_s=0.2)
     assert text.endswith("bytes came in 0.2 s; attempt 4 was the last")
     assert len(server.requests) == 4
 
@@ -230,7 +226,7 @@ def test_full_disk_is_told_as_it_is(target: Path, waits: Waits) -> None:
 
 @pytest.mark.parametrize("draw", [0.0, 0.5, 1.0])
 def test_delays_are_spread_by_chance(draw: float) -> None:
-    policy = DownloadRetryPolicy(draw=lambda: draw)
+    policy = Backoff(RETRIES, draw=lambda: draw)
     # 2 s after the third cut, of which half is left to chance; after what the server asked for, chance only adds.
     assert policy.delay_s("cut", 3, None, 0.0) == 2.0 - draw
     assert policy.delay_s("http_429", 1, 10.0, 0.0) == 10.0 + draw

@@ -11,7 +11,6 @@ import pytest
 
 from schemas.dataset import PinnedFile
 from schemas.errors import ChecksumError, SourceMissingError
-from tasks.sources.answers import DownloadRetryPolicy
 from tasks.sources.downloading import HttpsDownload
 from tasks.sources.fetching import Addresses
 from tasks.sources.locating import Locator
@@ -30,7 +29,7 @@ def pinned(sha: str | None = SHA256, host: str = "github.com") -> PinnedFile:
 
 def locator(server: FileServer, cache: Path) -> Locator:
     addresses = Addresses(github=server.url, github_lfs=f"{server.url}/media", hugging_face=f"{server.url}/datasets")
-    download = HttpsDownload(policy=DownloadRetryPolicy(sleep=lambda _seconds: None), loopback=True)
+    download = HttpsDownload(sleep=lambda _seconds: None, loopback=True)
     return Locator(cache=cache, download=download, addresses=addresses)
 
 

@@ -2,7 +2,7 @@
 
 import socket
 import threading
-from collections.abc import Awaitable, Callable, Iterator
+from collections.abc import Iterator
 from contextlib import ExitStack, contextmanager
 from typing import Any
 
@@ -10,35 +10,33 @@ import pytest
 
 from schemas.chat import EMBEDDED_MODEL, ModelEntry
 from schemas.errors import EndpointError, UsageError
-from tasks.models.http import endpoint_check as preflight
+from tasks.models.http import endpoint_check
 from tasks.models.http.endpoint_check import check_endpoint, resolve_api_key
 from tests.model_server import ModelServer
 from tests.tasks.models.making_calls import closed_port, entry
 
-NO_ROUTE = ("255.255.255.255", 80)
-"""The broadcast address, to which the operating system opens no connection."""
-
 KEYED = ModelEntry(name="listener", base_url="http://localhost/v1", api_key_env="LISTENER_KEY")
 
 
-def addresses(*found: tuple[str, int]) -> Callable[[preflight.EndpointLocation], Awaitable[list[preflight.EndpointLocation]]]:
-    async def look_up(_: preflight.EndpointLocation) -> list[preflight.EndpointLocation]:
-        return [preflight.EndpointLocation(*address) for address in found]
+NO_ROUTE = "255.255.255.255"
+"""The broadcast address, to which the operating system opens no connection."""
 
-    return look_up
+NAMES = {"two-addresses.invalid": (NO_ROUTE, "127.0.0.1"), "nowhere.invalid": (NO_ROUTE, NO_ROUTE)}
 
 
 @pytest.fixture(autouse=True)
 def own_dns(monkeypatch: pytest.MonkeyPatch) -> Iterator[None]:
-    """Names below `.invalid` are looked up by nobody: none has an address, and `slow.invalid` never gets an answer."""
+    """Names below `.invalid` are looked up by nobody: few have an address, and `slow.invalid` never gets an answer."""
     look_up, over = socket.getaddrinfo, threading.Event()
 
-    def answer(host: str, *rest: Any, **more: Any) -> Any:
+    def answer(host: str, port: int, *rest: Any, **more: Any) -> Any:
+        if host in NAMES:
+            return [(socket.AF_INET, socket.SOCK_STREAM, 0, "", (address, port)) for address in NAMES[host]]
         if host == "slow.invalid":
             over.wait()
         if host.endswith(".invalid"):
             raise socket.gaierror(socket.EAI_NONAME, "Name or service not known")
-        return look_up(host, *rest, **more)
+        return look_up(host, port, *rest, **more)
 
     monkeypatch.setattr(socket, "getaddrinfo", answer)
     yield
@@ -117,14 +115,12 @@ async def test_a_server_that_is_up_passes_and_is_not_called() -> None:
     assert server.calls == 0
 
 
-async def test_one_address_of_several_is_enough(monkeypatch: pytest.MonkeyPatch) -> None:
-    # A host of the documentation range first, as with a broken IPv6 route; the one behind it refuses, so it is there.
-    monkeypatch.setattr(preflight, "_look_up", addresses(NO_ROUTE, ("127.0.0.1", closed_port())))
-    await check_endpoint(entry("http://two-addresses.invalid/v1"))
+async def test_one_address_of_several_is_enough() -> None:
+    # One without a route first, as with a broken IPv6; the one behind it refuses, so it is there.
+    await check_endpoint(entry(f"http://two-addresses.invalid:{closed_port()}/v1"))
 
 
-async def test_no_address_that_leads_anywhere_is_told(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(preflight, "_look_up", addresses(NO_ROUTE, NO_ROUTE))
+async def test_no_address_that_leads_anywhere_is_told() -> None:
     with pytest.raises(EndpointError) as caught:
         await check_endpoint(entry("http://nowhere.invalid/v1"))
     # Told once, although both addresses fail so.
@@ -133,19 +129,17 @@ async def test_no_address_that_leads_anywhere_is_told(monkeypatch: pytest.Monkey
 
 
 async def test_a_host_that_does_not_answer_in_time_is_told(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(preflight, "PROBE_TIMEOUT_S", 0.2)
-    with full_socket() as port:
-        monkeypatch.setattr(preflight, "_look_up", addresses(("127.0.0.1", port)))
-        with pytest.raises(EndpointError) as caught:
-            await check_endpoint(entry(f"http://127.0.0.1:{port}/v1"))
+    monkeypatch.setattr(endpoint_check, "PROBE_TIMEOUT_S", 0.2)
+    with full_socket() as port, pytest.raises(EndpointError) as caught:
+        await check_endpoint(entry(f"http://127.0.0.1:{port}/v1"))
     assert caught.value.got == f"127.0.0.1:{port}: no answer within 0.2 s"
 
 
 async def test_a_name_that_is_not_found_in_time_is_told(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(preflight, "PROBE_TIMEOUT_S", 0.1)
+    monkeypatch.setattr(endpoint_check, "LIMIT_S", 0.1)
     with pytest.raises(EndpointError) as caught:
         await check_endpoint(entry("http://slow.invalid/v1"))
-    assert caught.value.got == "no address of host name slow.invalid within 0.1 s"
+    assert caught.value.got == "slow.invalid:80: no answer within 0.1 s"
 
 
 @pytest.mark.parametrize(

@@ -1,6 +1,5 @@
 """A call is claimed by one at a time, and a claim ends with its process."""
 
-import asyncio
 import os
 import shutil
 import signal
@@ -15,7 +14,7 @@ from typing import NamedTuple
 import pytest
 
 from schemas.errors import LakeError
-from tasks.models.journal.leases import FILES, Leases, LeaseUpdate, Queue
+from tasks.models.journal.leases import FILES, Leases
 from tests.tasks.models.making_calls import HANGS_S, request, running
 
 KEYS = [request(str(number)).key for number in range(200)]
@@ -123,52 +122,3 @@ def test_a_place_that_cannot_be_written_is_refused(tmp_path: Path, place: str) -
     with pytest.raises(LakeError) as caught, Leases(tmp_path / place):
         pass
     assert caught.value.where == str(tmp_path / place)
-
-
-class Replies:
-    """Stands in for the journal: rows that come while somebody waits."""
-
-    def __init__(self) -> None:
-        self.rows: list[str] = ["before"]
-        self.error: LakeError | None = None
-
-    def read(self, after: int | None) -> LeaseUpdate:
-        if self.error:
-            raise self.error
-        return LeaseUpdate(len(self.rows), [] if after is None else self.rows[after:])
-
-
-async def test_who_waits_is_woken_by_the_reply() -> None:
-    replies = Replies()
-    queue = Queue(replies.read)
-    waiting = asyncio.create_task(queue.wait(KEY))
-    await asyncio.sleep(0)
-    replies.rows.append(KEY)
-    await asyncio.wait_for(waiting, HANGS_S)
-    queue.close()
-
-
-async def test_who_waits_looks_now_and_then_whether_the_call_was_given_up() -> None:
-    queue = Queue(Replies().read)
-    await asyncio.wait_for(asyncio.gather(*(queue.wait(key) for key in KEYS)), HANGS_S)
-    queue.close()
-
-
-async def test_an_error_of_the_journal_reaches_everybody_who_waits() -> None:
-    replies = Replies()
-    queue = Queue(replies.read)
-    waiting = [asyncio.create_task(queue.wait(key)) for key in KEYS]
-    await asyncio.sleep(0)
-    replies.error = LakeError("the journal is gone")
-    for ended in await asyncio.wait_for(asyncio.gather(*waiting, return_exceptions=True), HANGS_S):
-        assert str(ended) == "the journal is gone"
-    queue.close()
-
-
-async def test_who_still_waits_when_the_queue_closes_is_cancelled() -> None:
-    queue = Queue(Replies().read)
-    waiting = asyncio.create_task(queue.wait(KEY))
-    await asyncio.sleep(0)
-    queue.close()
-    with pytest.raises(asyncio.CancelledError):
-        await asyncio.wait_for(waiting, HANGS_S)
