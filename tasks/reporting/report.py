@@ -13,7 +13,7 @@ from tasks.reporting.content.benchmark import has_levels
 from tasks.reporting.content.caveats import MissingScores, find_missing_scores
 from tasks.reporting.content.gains import ModelGains, SideBySide, model_gains, side_by_side
 from tasks.reporting.content.judges import JudgeReport, describe_judges
-from tasks.reporting.content.method import Design, MethodNotes, describe_design, describe_method
+from tasks.reporting.content.method import MethodNotes, describe_method
 from tasks.reporting.content.operations import (
     Costs,
     FailureRow,
@@ -79,7 +79,6 @@ class Report:
     usage: tuple[UsageRow, ...]
     costs: Costs | None
     layers: tuple[LayerRow, ...]
-    design: Design
     provenance: Provenance
     request: Request | None
     sides: SideBySide | None
@@ -131,7 +130,6 @@ def build_report(data: ReportData) -> Report:
         usage=usage_rows(data),
         costs=describe_costs(data.manifest),
         layers=layer_rows(data.manifest),
-        design=describe_design(data),
         provenance=describe_provenance(data),
         request=describe_request(data),
         sides=side_by_side(data),

@@ -1,8 +1,7 @@
-"""Describe how the benchmark is built and how its numbers are computed, in words."""
+"""Describe how the numbers of a benchmark are computed, in words."""
 
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
-from itertools import groupby
 from typing import Any
 
 import polars as pl
@@ -11,9 +10,9 @@ from schemas.blueprint import Blueprint, Gate
 from schemas.lineage import DatasetNotice, RunManifest
 from schemas.roles import JUDGE
 from schemas.vocabulary import Metric
-from tasks.analysis.number_format import counted, listed, number, percent, share_of
+from tasks.analysis.number_format import counted, listed, number, percent
 from tasks.analysis.run_tables import ReportData
-from tasks.reporting.content.benchmark import has_levels, metric_paths, paper_of, task_paths
+from tasks.reporting.content.benchmark import has_levels, metric_paths
 
 PROFILES = {
     "corrected": "Scored by the corrected profile: replies are read in the forms models write, errors of the gold are mended.",
@@ -173,66 +172,3 @@ METRIC_WORDS: Mapping[Metric, str] = {
     "qa_f1": "F1 of words shared with the best reference, lower case, without punctuation and a, an, the, by; mean over items.",
     "mean_rating": "A judge's ratings / the highest of their scale; mean over dimensions and items.",
 }
-
-
-@dataclass(frozen=True)
-class DesignRow:
-    """Counts of one ability that has tasks."""
-
-    ability: str
-    sub_ability: str
-    tasks: int
-    datasets: int
-    methods: int
-
-
-@dataclass(frozen=True)
-class Design:
-    """Counts per ability and the shares of languages among the datasets that were built for this run."""
-
-    rows: tuple[DesignRow, ...]
-    built: int
-    english: int
-    chinese: int
-    bilingual: int
-    has_targets: bool
-
-    @property
-    def tasks(self) -> int:
-        """Tasks of the blueprint."""
-        return sum(row.tasks for row in self.rows)
-
-    @property
-    def datasets(self) -> int:
-        """Datasets of the blueprint."""
-        return sum(row.datasets for row in self.rows)
-
-    @property
-    def methods(self) -> int:
-        """Methods of all datasets."""
-        return sum(row.methods for row in self.rows)
-
-    @property
-    def ratios(self) -> tuple[tuple[str, float | None, float], ...]:
-        """Name, how many of the second come on one of the first, and the paper's target; empty where the paper has none."""
-        if not self.has_targets:
-            return ()
-        return (
-            ("sub-ability : task", share_of(self.tasks, len(self.rows)), 3.0),
-            ("task : dataset", share_of(self.datasets, self.tasks), 2.0),
-            ("dataset : method", share_of(self.methods, self.datasets), 1.0),
-        )
-
-
-def describe_design(data: ReportData) -> Design:
-    """Count what the blueprint names and which languages the built items are in."""
-    rows = []
-    for _, group in groupby(task_paths(data.blueprint), key=lambda path: path.parent.id):
-        paths = list(group)
-        names = [entry.id for path in paths for entry in path.task.datasets]
-        methods = sum(len(data.blueprint.datasets[name].methods) for name in names)
-        rows.append(DesignRow(paths[0].main.title, paths[0].parent.title, len(paths), len(names), methods))
-    has_targets = paper_of(data.blueprint).design_targets
-    languages = data.items.group_by("dataset").agg(pl.col("language").cast(pl.String).unique().sort())
-    spoken = [tuple(found) for found in languages["language"]]
-    return Design(tuple(rows), len(spoken), spoken.count(("en",)), spoken.count(("zh",)), spoken.count(("en", "zh")), has_targets)

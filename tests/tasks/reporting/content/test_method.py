@@ -1,9 +1,7 @@
 """Method notes: the blueprint's own weights in words, what the plan decided, and where datasets deviate."""
 
-import pytest
-
 from schemas.vocabulary import METRICS
-from tasks.reporting.content.method import METRIC_WORDS, describe_design, describe_method
+from tasks.reporting.content.method import METRIC_WORDS, describe_method
 from tests.tasks.analysis.test_redaction import notice
 from tests.tasks.reporting.example_run import PLAN, example_data, manifest
 
@@ -43,15 +41,3 @@ def test_deviations_are_those_the_manifest_records() -> None:
     told = notice("mood").model_copy(update={"differences": ("Shown without tags.",)})
     found = describe_method(example_data(manifest=manifest(datasets=(told, notice("kind"))))).deviations
     assert [(entry.title, entry.differences) for entry in found] == [("Mood", ("Shown without tags.",))]
-
-
-def test_design_counts() -> None:
-    design = describe_design(example_data())
-    assert [(row.sub_ability, row.tasks, row.datasets, row.methods) for row in design.rows] == [
-        ("Values & Safety", 1, 1, 1),
-        ("Emotion Recognition", 2, 3, 3),
-    ]
-    # 3 tasks on 2 sub-abilities, 4 datasets on 3 tasks, 4 methods on 4 datasets.
-    assert [ratio for _, ratio, _ in design.ratios] == pytest.approx([1.5, 4 / 3, 1.0])
-    # kind is English, tale Chinese, mood both; lost was not built.
-    assert (design.built, design.english, design.chinese, design.bilingual) == (3, 1, 1, 1)
