@@ -1,10 +1,10 @@
 """The tables of a run that a report reads, and the systems they are about."""
 
 from collections.abc import Callable, Iterator, Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from functools import cached_property
 from inspect import signature
-from typing import Any, NamedTuple, TypeVar
+from typing import Any, NamedTuple, Self, TypeVar
 
 import dataframely as dy
 import polars as pl
@@ -31,6 +31,9 @@ PROMPT_CHUNKS = pl.Schema(
 )
 STAGES = ("initial", "search", "reranked")
 """Stages in the order in which they come: what the last one keeps goes into the prompt."""
+
+OF_SYSTEM = ("item_scores", "responses", "answers", "judgements", "retrievals", "prompt_chunks")
+"""Tables with rows about items, of one system each."""
 
 ASKED = ["dataset", "item_id", "model", "setting", "repetition"]
 
@@ -128,6 +131,12 @@ class ReportData:
     agreements: dy.DataFrame[Agreements] = field(default_factory=Agreements.create_empty)
     needles: dy.DataFrame[NeedleScores] = field(default_factory=NeedleScores.create_empty)
     prompt_chunks: pl.DataFrame = field(default_factory=lambda: pl.DataFrame(schema=PROMPT_CHUNKS))
+
+    def about(self, system: System, dataset: str) -> Self:
+        """Return the rows about the items of a dataset, and what one system made of them."""
+        of_items = {name: getattr(self, name).filter(dataset=dataset) for name in ("items", "contexts")}
+        own = {name: system.of(getattr(self, name)).filter(dataset=dataset) for name in OF_SYSTEM}
+        return replace(self, **of_items, **own)
 
     def systems(self) -> tuple[System, ...]:
         """Return ranked models first, then by total (vetoed ones have 0), then by name; those without a row come last."""

@@ -6,12 +6,12 @@ import pytest
 
 from schemas.tables.responses import Responses
 from schemas.tables.scores import ItemScores
-from tasks.analysis.answers import ScoredItem, chosen_letters, collect_answers, explain_answer
+from tasks.analysis.answers import ScoredItem, ShownOption, chosen_letters, collect_answers, explain_answer
 from tasks.reporting.content.advice import Diagnosis
 from tasks.reporting.content.caveats import find_missing_scores
 from tasks.reporting.content.evidence import Excerpt, make_excerpt
 from tasks.reporting.content.tables import raw_rows
-from tasks.reporting.content.weaknesses import Option, pick_examples, text_limit
+from tasks.reporting.content.weaknesses import pick_examples, text_limit
 from tests.tasks.reporting.example_items import LONG, NASTY, make_table
 from tests.tasks.reporting.example_run import ALPHA, example_data
 
@@ -42,9 +42,9 @@ def test_datasets_take_turns() -> None:
 def test_an_example_in_full() -> None:
     example = pick_examples((diagnoses()["mood"],), 1000)[0]
     assert example.options == (
-        Option("A", "calm", is_gold=False, is_chosen=False, points=None),
-        Option("B", "angry", is_gold=True, is_chosen=False, points=None),
-        Option("C", "sad", is_gold=False, is_chosen=True, points=None),
+        ShownOption("A", 0, "calm", gold=False, chosen=False, points=None),
+        ShownOption("B", 1, "angry", gold=True, chosen=False, points=None),
+        ShownOption("C", 2, "sad", gold=False, chosen=True, points=None),
     )
     assert (example.reply, example.why) == (Excerpt("C", None, 0), "Read as C, right is B.")
     assert example.source == "items.jsonl, row 1"
