@@ -99,23 +99,17 @@ def places_above(run: PastRun, place: BlueprintPath) -> Iterator[Row]:
     if target is None:
         return
     yield {"kind": "total", "id": run.blueprint.name, "next": run.command("explain")}
-    for main in run.blueprint.abilities:
-        for kind, name in _path(main, target):
-            yield {"kind": kind, "id": name, "next": run.command("explain", OPTIONS[kind], name)}
+    for _, ability in run.blueprint.nodes():
+        if target in _names_below(ability):
+            yield {"kind": "ability", "id": ability.id, "next": run.command("explain", "--ability", ability.id)}
+    for _, task in run.blueprint.tasks():
+        if target in [entry.id for entry in task.datasets]:
+            yield {"kind": "task", "id": task.id, "next": run.command("explain", "--task", task.id)}
 
 
-def _path(ability: Ability, target: str) -> list[tuple[str, str]]:
-    """Return names above the target, from this ability on; none if it does not lie below."""
-    here = [("ability", ability.id)]
-    for task in ability.tasks:
-        if target == task.id or target in [entry.id for entry in task.datasets]:
-            return here if target == task.id else [*here, ("task", task.id)]
-    for child in ability.children:
-        if child.id == target:
-            return here
-        if below := _path(child, target):
-            return [*here, *below]
-    return []
+def _names_below(ability: Ability) -> list[str]:
+    nodes = [node for _, node in ability.walk()]
+    return [node.id for node in nodes[1:]] + [task.id for node in nodes for task in node.tasks] + ability.dataset_ids
 
 
 def _system_document(run: PastRun, explained: Explained, *, single: bool) -> Row:
