@@ -11,7 +11,7 @@ from tasks.analysis.run_tables import ReportData, System
 from tasks.analysis.score_tree import scores_of
 from tasks.reporting.content.benchmark import has_levels
 from tasks.reporting.content.caveats import MissingScores, find_missing_scores
-from tasks.reporting.content.gains import ModelGains, SideBySide, model_gains, side_by_side
+from tasks.reporting.content.gains import ModelGains, model_gains
 from tasks.reporting.content.judges import JudgeReport, describe_judges
 from tasks.reporting.content.method import MethodNotes, describe_method
 from tasks.reporting.content.operations import Costs, Row, describe_costs, failure_rows, judge_failure_rows, usage_rows
@@ -69,7 +69,6 @@ class Report:
     costs: Costs | None
     provenance: Provenance
     request: Request | None
-    sides: SideBySide | None
     gains: tuple[ModelGains, ...]
     retrieval: RetrievalReport | None
     needles: tuple[NeedleGrid, ...]
@@ -125,7 +124,6 @@ def build_report(data: ReportData) -> Report:
         costs=describe_costs(data.manifest),
         provenance=describe_provenance(data),
         request=describe_request(data),
-        sides=side_by_side(data),
         gains=model_gains(data),
         retrieval=describe_retrieval(data),
         needles=needle_grids(data),

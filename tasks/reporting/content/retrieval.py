@@ -7,7 +7,7 @@ from typing import Any
 
 import polars as pl
 
-from tasks.analysis.number_format import counted, number, setting_order, setting_title
+from tasks.analysis.number_format import setting_order, setting_title
 from tasks.analysis.run_tables import ASKED, STAGES, ReportData, System, from_row, last_stage
 
 CUTOFFS = (1, 4, 8, 16)
@@ -171,21 +171,6 @@ class NeedleGrid:
         """A row per depth with a cell per length, null where there is no item."""
         found = {(cell.length, cell.depth): cell for cell in self.cells}
         return tuple((depth, tuple(found.get((length, depth)) for length in self.lengths)) for depth in self.depths)
-
-    @property
-    def sentence(self) -> str | None:
-        """Where it is hardest and where easiest, among the cells with a score; null if they do not differ."""
-        scored = [(cell.score, cell) for cell in self.cells if cell.score is not None]
-        low = min(scored, key=lambda entry: entry[0], default=None)
-        high = max(scored, key=lambda entry: entry[0], default=None)
-        if low is None or high is None or low[0] == high[0]:
-            return None
-        return f"{self.system} scores most {_where(high)} and least {_where(low)}."
-
-
-def _where(entry: tuple[float, NeedleCell]) -> str:
-    score, cell = entry
-    return f"at {cell.length} tokens and a depth of {cell.depth} ({number(score)}, {counted(cell.n, 'item')})"
 
 
 def needle_grids(data: ReportData) -> tuple[NeedleGrid, ...]:

@@ -102,25 +102,6 @@ def test_only_accuracy_is_compared_with_a_constant_answer(changes: dict[str, Any
     assert "guessing" not in advice_of(raw_row(value=0.1, **changes))
 
 
-def test_a_favourite_letter() -> None:
-    # A in 9 of 10 replies, right in 3 of those 9.
-    given = [answer(1.0)] * 3 + [answer(0.0)] * 6 + [answer(1.0, parsed="B")]
-    assert (
-        "gives A in 90\u00a0% of its readable replies and is right in 33\u00a0% of those"
-        in advice_of(raw_row(), *given)["favourite"]
-    )
-    assert "favourite" not in advice_of(raw_row(), *[answer(1.0)] * 10)
-
-
-def test_a_favourite_letter_is_the_one_shown_when_options_move() -> None:
-    # The answer names four options, each chosen where it stood first: the letter A in 10 of 10 replies, right in 4.
-    given = [answer(float(n < 4), parsed="ABCD"[n % 4], chosen_place=0) for n in range(10)]
-    assert (
-        "gives A in 100\u00a0% of its readable replies and is right in 40\u00a0% of those"
-        in advice_of(raw_row(), *given)["favourite"]
-    )
-
-
 def test_languages_far_apart() -> None:
     english, chinese = [answer(1.0)] * 10, [answer(0.0, language="zh")] * 10
     assert (
@@ -142,7 +123,3 @@ def test_a_wide_interval_says_how_many_items_would_narrow_it() -> None:
     assert "About 360 items would narrow it to plus or minus 5; raise --sample." in advice_of(wide)["precision"]
     assert "has no more items" in advice_of(raw_row(spread_0_100=30.0, n_total=40))["precision"]
     assert "precision" not in advice_of(raw_row(spread_0_100=20.0))
-
-
-def test_items_without_score_ask_for_another_run() -> None:
-    assert advice_of(raw_row(n_total=42))["coverage"] == "Mood: items without a score: 2 of 42; run again to fill them."
