@@ -134,9 +134,8 @@ class ReportData:
 
     def about(self, system: System, dataset: str) -> Self:
         """Return the rows about the items of a dataset, and what one system made of them."""
-        of_items = {name: getattr(self, name).filter(dataset=dataset) for name in ("items", "contexts")}
-        own = {name: system.of(getattr(self, name)).filter(dataset=dataset) for name in OF_SYSTEM}
-        return replace(self, **of_items, **own)
+        rows: dict[str, Any] = {name: getattr(self, name).filter(dataset=dataset) for name in ("items", "contexts", *OF_SYSTEM)}
+        return replace(self, **rows | {name: system.of(rows[name]) for name in OF_SYSTEM})
 
     def systems(self) -> tuple[System, ...]:
         """Return ranked models first, then by total (vetoed ones have 0), then by name; those without a row come last."""
