@@ -95,9 +95,8 @@ def from_row(kind: Callable[..., ResultT], row: Mapping[str, Any], **others: Any
 
 
 def ordered(totals: pl.DataFrame) -> list[dict[str, Any]]:
-    """Return ranked models first, then by total, then by the total before the veto, then by name."""
-    keys = ["rank", "total", "total_before_veto", "model", "setting"]
-    return totals.sort(keys, descending=[False, True, True, False, False], nulls_last=True).to_dicts()
+    """Return rows of `totals` as leaderboards list them: by rank, then those without one by total and name."""
+    return totals.sort("rank", "total", "model", "setting", descending=[False, True, False, False], nulls_last=True).to_dicts()
 
 
 @dataclass(frozen=True, eq=False)

@@ -1,18 +1,14 @@
 """Show on a terminal how a score came about: the parts of a total with their arithmetic."""
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator
 from typing import Any
 
 from rich.console import RenderableType
 from rich.markup import escape
-from rich.table import Table
 
 from flows.commands.console import decimal, folded, label_system, numbers, text_table
 from tasks.analysis.explain import OPTIONS
 from tasks.analysis.number_format import counted
-
-MAX_COLUMNS = 4
-"""Models and settings side by side; more are listed below each other."""
 
 Row = dict[str, Any]
 
@@ -22,15 +18,10 @@ def score_view(document: Row) -> list[RenderableType]:
     above = " > ".join(f"{each['kind']} {each['id']}" for each in document["above"])
     title = f"[bold]{escape(document['title'])}[/bold], run {document['run']}"
     shown: list[RenderableType] = [title, *([escape(f"{above} > {document['kind']} {document['id']}")] if above else [])]
-    models: Sequence[Row] = document["models"]
-    if len(models) == 1:
-        return [*shown, *_one_model(models[0]), *_ends(document)]
-    tables = (_side_by_side(models[at : at + MAX_COLUMNS]) for at in range(0, len(models), MAX_COLUMNS))
-    verdicts = (line for model in models if "total" in model for line in _verdict(model, f"{escape(label_system(model))}: "))
-    return [*shown, *tables, *verdicts, *_ends(document)]
+    return [*shown, *(line for model in document["models"] for line in _model(model)), *_ends(document)]
 
 
-def _one_model(model: Row) -> Iterator[RenderableType]:
+def _model(model: Row) -> Iterator[RenderableType]:
     part, amounts = model["part"], numbers("Weight", "Share", "Score", "Contributes", "Datasets", "Items")
     rows = (_cells(depth, each) for depth, each in _flat(part))
     table = text_table(folded(""), *amounts, "Deeper by", rows=rows, title=escape(label_system(model)))
@@ -40,30 +31,9 @@ def _one_model(model: Row) -> Iterator[RenderableType]:
         cells = _cells(0, gate)
         table.add_row(f"{cells[0]} (gate, not in the mean)", "", "", cells[3], "", *cells[5:])
     yield table
-    yield "Share: of the score that a line is part of. Contributes: share x score; what contributes to a score adds up to it."
     yield from _formulas(part)
     if "total" in model:
-        yield from _verdict(model, "")
-
-
-def _side_by_side(models: Sequence[Row]) -> Table:
-    heads = (f"{escape(label_system(model))}\nscore (contributes)" for model in models)
-    table = text_table(folded(""), *numbers("Weight", *heads), "Deeper by")
-    flat = [list(_flat(model["part"])) for model in models]
-    for rows in zip(*flat, strict=True):
-        depth, first = rows[0]
-        scores = [f"{decimal(each['score'])} ({decimal(each['contributes'])})" for _, each in rows]
-        table.add_row(_name(depth, first), _weights(rows), *scores, _option(first))
-    parts = [model["part"] for model in models]
-    table.add_row(f"[bold]= {_what(parts[0])}[/bold]", "", *(f"[bold]{decimal(part['score'])}[/bold]" for part in parts), "")
-    if gate := models[0].get("gate"):
-        table.add_row(f"{gate['id']} (gate)", "", *(decimal(model["gate"]["score"]) for model in models), _option(gate))
-    return table
-
-
-def _weights(rows: Sequence[tuple[int, Row]]) -> str:
-    weights = {_weight(each) for _, each in rows}  # of levels they follow from what each model has scored
-    return weights.pop() if len(weights) == 1 else "differs"
+        yield from _verdict(model)
 
 
 def _weight(each: Row) -> str:
@@ -119,21 +89,22 @@ def _formula(measured: Row, score: float | None) -> str:
     return f"raw {measured['raw']:.6g}{interval}{effect}; {measured['formula']} = {decimal(score)}{unread}"
 
 
-def _verdict(model: Row, head: str) -> Iterator[str]:
+def _verdict(model: Row) -> Iterator[str]:
     total = model["total"]
     interval = "" if total["ci_low"] is None else f" (95 % interval {total['ci_low']:.2f} to {total['ci_high']:.2f})"
-    yield f"{head}[bold]Total {decimal(total['total'])}[/bold]; before the veto {decimal(total['total_before_veto'])}{interval}"
+    yield f"[bold]Total {decimal(total['total'])}[/bold]; before the veto {decimal(total['total_before_veto'])}{interval}"
     gate = model["gate"]
     if gate:
         passed = f"passed, {gate['id']} scored {decimal(total['gate_score'])}, the threshold is {gate['threshold']:g}"
         undecided = f"undecided, nothing of {gate['id']} was scored"
         vetoed = f"the total is 0: {total['veto_reason']}"
-        yield head + escape(f"Veto: {({True: vetoed, False: passed, None: undecided})[total['vetoed']]}")
+        yield escape(f"Veto: {({True: vetoed, False: passed, None: undecided})[total['vetoed']]}")
     datasets = f"{total['datasets_scored']} of {total['datasets_total']} datasets"
-    yield f"{head}Coverage: {datasets}, {total['n_scored']} of {total['n_total']} items; rank {total['rank'] or '-'}"
+    yield f"Coverage: {datasets}, {total['n_scored']} of {total['n_total']} items; rank {total['rank'] or '-'}"
 
 
 def _ends(document: Row) -> Iterator[str]:
+    yield "Share: of the score that a line is part of. Contributes: share x score; what contributes to a score adds up to it."
     gaps = document["missing"]
     for gap in gaps[:10]:
         yield escape(f"Missing: {gap['dataset']} {gap['reason']}; {gap['next_step']}")
