@@ -105,6 +105,7 @@ def make_environment() -> Environment:
     }
     shared: dict[str, Any] = {
         "counted": formats.counted,
+        "listed": formats.listed,
         "numbered": number_heads,
         "raw_heads": RAW_HEADS,
         "share_of": formats.share_of,
