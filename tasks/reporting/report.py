@@ -135,7 +135,7 @@ def build_report(data: ReportData) -> Report:
 def _describe(data: ReportData, system: System, verdict: TotalVerdict, missing: MissingScores, anchor: str) -> SystemReport:
     layers = {f"{name}_scores": getattr(data, name) for name in SCORES}
     scores = scores_of(layers | {"totals": data.totals}, system)
-    tasks, raw = task_rows(data, system, scores, missing), raw_rows(data, system, missing)
+    tasks, raw = task_rows(data, scores, missing), raw_rows(data, scores, missing)
     findings = find_reasons(data, system, tasks, raw)
     tree = build_tree(TreeSource(data, scores, anchor, missing, findings), verdict)
     return SystemReport(

@@ -34,24 +34,15 @@ class RecallRow:
 
 
 @dataclass(frozen=True)
-class KeptRow:
-    """Mean score on 0-100 of the items whose needle's chunk went into the prompt, and of those whose did not."""
-
-    title: str
-    model: str
-    setting: str
-    kept: float | None
-    n_kept: int
-    lost: float | None
-    n_lost: int
-
-
-@dataclass(frozen=True)
 class RetrievalReport:
-    """Everything about retrieval. `kept` is empty where no item with a needle has a score."""
+    """Everything about retrieval.
+
+    `kept`: by dataset, model and setting the mean score on 0-100 of the items whose needle's chunk went into the prompt (`kept`,
+    `n_kept`), and of those whose did not (`lost`, `n_lost`); empty where no item with a needle has a score.
+    """
 
     recall: tuple[RecallRow, ...]
-    kept: tuple[KeptRow, ...]
+    kept: list[dict[str, Any]]
 
     @property
     def by_dataset(self) -> dict[str, tuple[RecallRow, ...]]:
@@ -116,7 +107,7 @@ def _merge_models(rows: list[RecallRow]) -> tuple[RecallRow, ...]:
     return tuple(merged)
 
 
-def _kept_rows(ranked: pl.DataFrame, data: ReportData) -> tuple[KeptRow, ...]:
+def _kept_rows(ranked: pl.DataFrame, data: ReportData) -> list[dict[str, Any]]:
     kept = last_stage(ranked).group_by(ASKED).agg(kept=(pl.col("kept") & pl.col("holds_needle")).any())
     joined = main_scores(data).join(kept, on=ASKED, how="inner")
     grouped = joined.group_by("dataset", "model", "setting").agg(
@@ -125,11 +116,7 @@ def _kept_rows(ranked: pl.DataFrame, data: ReportData) -> tuple[KeptRow, ...]:
         lost=pl.col("value").filter(~pl.col("kept")).mean() * 100,
         n_lost=(~pl.col("kept")).sum(),
     )
-    rows = sorted(grouped.to_dicts(), key=lambda row: (_order(data, row), row["model"]))
-    return tuple(
-        from_row(KeptRow, row, title=data.titles.get(row["dataset"], row["dataset"]), setting=setting_title(row["setting"]))
-        for row in rows
-    )
+    return sorted(grouped.to_dicts(), key=lambda row: (_order(data, row), row["model"]))
 
 
 def main_scores(data: ReportData) -> pl.DataFrame:

@@ -22,7 +22,7 @@ MOOD = next(path for path in metric_paths(BLUEPRINT) if path.dataset == "mood")
 
 def raw_row(metric: Metric = "accuracy", **changes: Any) -> RawRow:
     path = replace(MOOD, spec=MetricSpec(metric=metric))
-    fields: dict[str, Any] = {"value": 0.6, "ci_low": 0.55, "ci_high": 0.65, "spread_0_100": 10.0, "normalized_0_100": 60.0}
+    fields: dict[str, Any] = {"value": 0.6, "ci_low": 0.55, "ci_high": 0.65, "normalized_0_100": 60.0}
     fields |= {"n_scored": 40, "n_unparsed": 0, "n_total": 40, "baselines": Baselines(ConstantAnswer("B", 0.5)), "reason": None}
     return RawRow(path, **(fields | changes))
 
@@ -119,7 +119,7 @@ def test_commonest_confusion() -> None:
 
 def test_a_wide_interval_says_how_many_items_would_narrow_it() -> None:
     # Half of 30 is 15, three times the aim of 5: nine times the 40 items.
-    wide = raw_row(spread_0_100=30.0, n_total=300)
+    wide = raw_row(ci_low=0.45, ci_high=0.75, n_total=300)
     assert "About 360 items would narrow it to plus or minus 5; raise --sample." in advice_of(wide)["precision"]
-    assert "has no more items" in advice_of(raw_row(spread_0_100=30.0, n_total=40))["precision"]
-    assert "precision" not in advice_of(raw_row(spread_0_100=20.0))
+    assert "has no more items" in advice_of(raw_row(ci_low=0.45, ci_high=0.75, n_total=40))["precision"]
+    assert "precision" not in advice_of(raw_row(ci_low=0.55, ci_high=0.74))
