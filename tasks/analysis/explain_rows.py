@@ -11,7 +11,6 @@ from schemas.errors import UsageError
 from schemas.lineage import PartitionRef
 from schemas.tables.items import Items
 from schemas.usage import TESTED
-from schemas.vocabulary import TooLong
 from tasks.analysis.answers import ScoredItem, explain_answer, shown_options
 from tasks.analysis.breakdown import break_down
 from tasks.analysis.evidence import Evidence, Key, read_evidence, read_unredacted
@@ -179,7 +178,9 @@ def asked_document(run: PastRun, stored: Evidence, readable: Evidence, key: Key)
 
 def _call(run: PastRun, stored: Evidence, turn: Row, told: Row) -> Row:
     ref = run.partitions("responses", dataset=turn["dataset"], model=turn["model"], setting=turn["setting"])[0]
-    proof = check_prompt(stored.item(turn["item_id"]), turn, asked_how(run, ref), journal_of(run))
+    settings = run.lake.read_footer(ref).settings
+    options = RequestOptions(settings.get("prompts_sha256"), settings.get("too_long", {}).get("policy", "missing"))
+    proof = check_prompt(stored.item(turn["item_id"]), turn, options, journal_of(run))
     withheld = told["messages"] == NO_MESSAGES != turn["messages"]
     document = {name: told.get(name) for name in SENT_CALL}
     document["messages"] = None if withheld else loads(told["messages"])
@@ -189,13 +190,6 @@ def _call(run: PastRun, stored: Evidence, turn: Row, told: Row) -> Row:
 
 def _by_rank(found: Row) -> tuple[int, str, int]:
     return (found["query_number"], str(found.get("stage")), found["rank"])
-
-
-def asked_how(run: PastRun, ref: PartitionRef) -> RequestOptions:
-    """Return how a partition was asked, from its footer."""
-    settings = run.lake.read_footer(ref).settings
-    policy: TooLong = settings.get("too_long", {}).get("policy", "missing")
-    return RequestOptions(settings.get("prompts_sha256"), policy)
 
 
 def journal_of(run: PastRun) -> Path | None:

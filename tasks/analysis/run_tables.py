@@ -175,11 +175,6 @@ class ReportData:
         known = list(self.titles)
         return (known.index(dataset) if dataset in known else len(known), dataset)
 
-    @property
-    def sample(self) -> int | None:
-        """Items asked for per dataset, null if the plan does not say."""
-        return self.manifest.plan.get("sample")
-
 
 def _planned(plan: dict[str, Any]) -> Iterator[System]:
     for model in plan.get("models", ()):
