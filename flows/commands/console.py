@@ -101,5 +101,7 @@ def decimal(value: float | None) -> str:
 
 
 def label_system(row: Mapping[str, Any]) -> str:
-    """Return the name of a row's model, with the setting unless it is `base`."""
-    return str(row["model"]) if row["setting"] == "base" else f"{row['model']} ({row['setting']})"
+    """Return the name of the system that a row is about."""
+    from tasks.analysis.run_tables import System  # noqa: PLC0415
+
+    return System(row["model"], row["setting"]).label

@@ -1,7 +1,7 @@
 """Collect what a model answered to the items of a dataset, and explain what each answer earned."""
 
 import re
-from collections.abc import Callable
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
 from typing import Any
 
@@ -45,18 +45,28 @@ class ScoredItem:
 
 def collect_answers(data: ReportData, system: System, dataset: str, method: str, metric: str) -> tuple[ScoredItem, ...]:
     """Collect every item behind one raw score, by item and repetition."""
-    of_dataset = pl.col("dataset") == dataset
-    items = {row["item_id"]: row for row in data.items.filter(of_dataset).iter_rows(named=True)}
-    answers = answers_by_key(system.of(data.answers).filter(of_dataset))
-    calls = (
-        system.of(data.responses).filter(of_dataset).rows_by_key([*_KEY, "call_key"], named=True, unique=True, include_key=True)
+    own = data.about(system, dataset)
+    scores = own.item_scores.filter(pl.col("method") == method, pl.col("metric") == metric)
+    return tuple(scored_items(own, scores.sort([*_KEY, "part"])))
+
+
+def scored_items(data: ReportData, scores: pl.DataFrame) -> Iterator[ScoredItem]:
+    """Yield the scored answers behind rows of `item_scores`, in their order; those of items that are not in the run are left out.
+
+    Args:
+        data: of one system and dataset.
+        scores: rows of its `item_scores`.
+    """
+    items, contexts = (_by(frame, ["item_id"]) for frame in (data.items, data.contexts))
+    answers = _by(data.answers.with_columns(text=SAID), [*_KEY, "part"])
+    calls = _by(data.responses, [*_KEY, "call_key"])
+    ratings, retrieved = (
+        frame.rows_by_key(_KEY, named=True, include_key=True) for frame in (data.judgements, data.prompt_chunks)
     )
-    contexts = {row["item_id"]: row for row in data.contexts.filter(of_dataset).iter_rows(named=True)}
-    ratings = system.of(data.judgements).filter(of_dataset).rows_by_key(_KEY, named=True, include_key=True)
-    retrieved = system.of(data.prompt_chunks).filter(of_dataset).rows_by_key(_KEY, named=True, include_key=True)
-    scores = system.of(data.item_scores).filter(of_dataset, pl.col("method") == method, pl.col("metric") == metric)
-    return tuple(
-        ScoredItem(
+    for row in scores.join(data.items, on="item_id", how="semi", maintain_order="left").iter_rows(named=True):
+        key = (row["item_id"], row["repetition"])
+        answer = answers.get((*key, row["part"]))
+        yield ScoredItem(
             items[row["item_id"]],
             row,
             answer,
@@ -65,19 +75,10 @@ def collect_answers(data: ReportData, system: System, dataset: str, method: str,
             tuple(retrieved.get(key, ())),
             calls.get((*key, answer["call_keys"][-1])) if answer else None,
         )
-        for row in scores.sort([*_KEY, "part"]).iter_rows(named=True)
-        if row["item_id"] in items
-        for key in [(row["item_id"], row["repetition"])]
-        for answer in [answers.get((*key, row["part"]))]
-    )
 
 
-def answers_by_key(answers: pl.DataFrame) -> dict[tuple[str, int, str], dict[str, Any]]:
-    """Return rows of `answers` by item, repetition and part, with what each says as one `text`."""
-    said = answers.with_columns(text=SAID)
-    found: dict[tuple[str, int, str], dict[str, Any]] = said.rows_by_key(
-        [*_KEY, "part"], named=True, unique=True, include_key=True
-    )
+def _by(frame: pl.DataFrame, key: list[str]) -> dict[Any, dict[str, Any]]:
+    found: dict[Any, dict[str, Any]] = frame.rows_by_key(key, named=True, unique=True, include_key=True)
     return found
 
 
@@ -97,6 +98,29 @@ def chosen_letters(answer: ScoredItem) -> tuple[str, ...]:
         return (letters[answer.order.index(options.index(parsed))],)
     parts = [part for part in re.split(r"[^A-Z]+", parsed) if part]
     return tuple(parts) if set(parts) <= set(letters) else ()
+
+
+@dataclass(frozen=True)
+class ShownOption:
+    """An option as shown to the model: `index` is its place in the item. `points` only in questionnaires."""
+
+    letter: str
+    index: int
+    text: str
+    gold: bool
+    chosen: bool
+    points: float | None
+
+
+def shown_options(answer: ScoredItem) -> list[ShownOption]:
+    """Return the options in the order in which they were shown; none where an item has none."""
+    texts: Sequence[str] = answer.item["options"] or ()
+    gold, points = answer.item["gold_indices"] or (), answer.item["option_points"] or [None] * len(texts)
+    chosen, letters = chosen_letters(answer), option_letters(len(texts)) if texts else ()
+    return [
+        ShownOption(letter, index, texts[index], index in gold, letter in chosen, points[index])
+        for letter, index in zip(letters, answer.order, strict=True)
+    ]
 
 
 def explain_answer(answer: ScoredItem) -> str:

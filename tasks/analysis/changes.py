@@ -2,25 +2,19 @@
 
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
-from typing import NamedTuple, TypeVar
-
-import dataframely as dy
-import polars as pl
+from typing import NamedTuple
 
 from schemas.blueprint import Blueprint
 from schemas.changes import TOTAL, RunChanges, RunState, ScoreDifference, SystemChanges
 from schemas.errors import LakeError
 from schemas.lineage import PartitionRef, RunManifest
-from schemas.tables.layers import LAYERS
-from schemas.tables.scores import ItemScores
 from tasks.analysis.comparable_runs import difference, systems_of
+from tasks.analysis.past_run import PastRun
 from tasks.analysis.regression import SystemScores, find_regressions, find_warnings, score_changes
 from tasks.analysis.run_tables import System
 from tasks.lake.lake import Lake
 from tasks.lake.manifest import list_runs, read_manifest
 from tasks.scoring.uncertainty import Resampling
-
-SchemaT = TypeVar("SchemaT", bound=dy.Schema)
 
 LOOKED_BACK = 100
 """Earlier runs looked through for one that can be compared: reading more manifests would take longer than the comparison."""
@@ -87,12 +81,17 @@ def changes_since(run: RunManifest, blueprint: Blueprint, resampling: Resampling
     Raises:
         LakeError: if a partition of this run cannot be read. One of an earlier run that cannot is a reason not to compare.
     """
-    earlier = find_earlier(run, lake)
-    comparison = _Comparison(run, blueprint, resampling, lake)
-    systems = tuple(comparison.changes(system, previous) for system, previous in earlier.found.items())
+    earlier, now = find_earlier(run, lake), PastRun(run, blueprint, lake)
+    manifests = {one.manifest.run: one.manifest for one in earlier.found.values() if one.manifest}
+    before = {name: PastRun(manifest, blueprint, lake) for name, manifest in manifests.items()}
+    systems = tuple(
+        _compare(before[previous.manifest.run], now, system, resampling)
+        if previous.manifest
+        else SystemChanges(model=system.model, setting=system.setting, reason=previous.reason)
+        for system, previous in earlier.found.items()
+    )
     compared = {system.previous for system in systems}
-    runs = [one.manifest for one in earlier.found.values() if one.manifest and one.manifest.run in compared]
-    newest = max(runs, key=lambda manifest: manifest.run, default=None)
+    newest = max((manifest for name, manifest in manifests.items() if name in compared), key=lambda one: one.run, default=None)
     return RunChanges(
         run=run.run,
         benchmark=run.benchmark,
@@ -111,83 +110,54 @@ def _state(run: RunManifest, previous: RunManifest | None, systems: Sequence[Sys
     return "UpToDate" if unchanged and not run.calls.sent and not run.calls.failed else "Completed"
 
 
-class _Comparison:
-    """One run against others; what is read of each is kept."""
-
-    def __init__(self, run: RunManifest, blueprint: Blueprint, resampling: Resampling, lake: Lake) -> None:
-        self._run, self._blueprint, self._resampling, self._lake = run, blueprint, resampling, lake
-        self._kept: dict[tuple[str, str], pl.DataFrame] = {}
-
-    def changes(self, system: System, previous: Previous) -> SystemChanges:
-        """Return what became of one model and setting."""
-        named = SystemChanges(model=system.model, setting=system.setting, reason=previous.reason)
-        if previous.manifest is None:
-            return named
-        now = self._read_scores(self._run, system)
-        try:
-            was, changes = self._read_scores(previous.manifest, system), self._changes(system, previous.manifest)
-        except LakeError as error:
-            # The run itself is whole: what is broken is a record of an earlier one.
-            return named.model_copy(update={"reason": f"run {previous.manifest.run} cannot be read: {error.what}, {error.where}"})
-        return named.model_copy(
-            update={
-                "previous": previous.manifest.run,
-                "changes": changes,
-                "findings": find_regressions(changes, was, now, self._blueprint),
-                "remarks": find_warnings(was, now),
-            }
-        )
-
-    def _changes(self, system: System, previous: RunManifest) -> tuple[ScoreDifference, ...]:
-        now, was = (_refs(manifest, "item_scores", system) for manifest in (self._run, previous))
-        if _contents(now) == _contents(was):
-            return tuple(self._unchanged(system))
-        before, after = self._layer(was, ItemScores), self._layer(now, ItemScores)
-        return score_changes(before, after, self._blueprint, self._resampling, _changed_items(self._run, previous))
-
-    def _unchanged(self, system: System) -> Iterator[ScoreDifference]:
-        """Return changes of nothing: the same item scores give the same scores, and no items need to be drawn to know it."""
-        total = self._rows(self._run, "totals", system).row(0, named=True)
-        abilities = self._rows(self._run, "ability_scores", system)
-        scores = [(TOTAL, total["total_before_veto"], total["n_scored"])]
-        scores += abilities.select("ability", "score_0_100", "n_scored").rows()
-        for what, score, items in scores:
-            if score is not None:
-                yield ScoreDifference(what=what, before=score, after=score, change=0.0, ci_low=0.0, ci_high=0.0, n_items=items)
-
-    def _read_scores(self, manifest: RunManifest, system: System) -> SystemScores:
-        row = self._rows(manifest, "totals", system).row(0, named=True)
-        datasets = self._rows(manifest, "dataset_scores", system)
-        scored = datasets.filter(pl.col("score_0_100").is_not_null())["dataset"]
-        return SystemScores(row["vetoed"], row["coverage"], row["item_coverage"], frozenset(scored))
-
-    def _rows(self, manifest: RunManifest, layer: str, system: System) -> pl.DataFrame:
-        """Return rows of one model and setting; a layer of a run is read once for all of them."""
-        place = manifest.run, layer
-        if place not in self._kept:
-            self._kept[place] = self._layer(_refs(manifest, layer), LAYERS[layer])
-        return system.of(self._kept[place])
-
-    def _layer(self, refs: Sequence[PartitionRef], schema: type[SchemaT]) -> dy.DataFrame[SchemaT]:
-        frames = [self._lake.read(ref, schema) for ref in refs]
-        return schema.validate(pl.concat(frames) if frames else schema.create_empty())
+def _compare(before: PastRun, after: PastRun, system: System, resampling: Resampling) -> SystemChanges:
+    now = _system_scores(after, system)
+    try:
+        was, changes = _system_scores(before, system), _score_changes(before, after, system, resampling)
+    except LakeError as error:
+        # The run itself is whole: what is broken is a record of an earlier one.
+        reason = f"run {before.name} cannot be read: {error.what}, {error.where}"
+        return SystemChanges(model=system.model, setting=system.setting, reason=reason)
+    return SystemChanges(
+        model=system.model,
+        setting=system.setting,
+        previous=before.name,
+        changes=changes,
+        findings=find_regressions(changes, was, now, after.blueprint),
+        remarks=find_warnings(was, now),
+    )
 
 
-def _refs(manifest: RunManifest, layer: str, system: System | None = None) -> list[PartitionRef]:
-    refs = [ref for ref in manifest.partitions if ref.layer == layer]
-    return refs if system is None else [ref for ref in refs if System(ref.key("model"), ref.key("setting")) == system]
+def _score_changes(before: PastRun, after: PastRun, system: System, resampling: Resampling) -> tuple[ScoreDifference, ...]:
+    was, now = (_contents(run.partitions("item_scores", **system._asdict())) for run in (before, after))
+    if was == now:
+        return tuple(_unchanged(after, system))
+    scores = before.item_scores(system), after.item_scores(system)
+    return score_changes(*scores, after.blueprint, resampling, _changed_items(before, after))
+
+
+def _unchanged(run: PastRun, system: System) -> Iterator[ScoreDifference]:
+    """Return changes of nothing: the same item scores give the same scores, and no items need to be drawn to know it."""
+    (total,) = system.rows(run.layers["totals"])
+    scores = [(TOTAL, total["total_before_veto"], total["n_scored"])]
+    scores += system.of(run.layers["ability_scores"]).select("ability", "score_0_100", "n_scored").rows()
+    for what, score, items in scores:
+        if score is not None:
+            yield ScoreDifference(what=what, before=score, after=score, change=0.0, ci_low=0.0, ci_high=0.0, n_items=items)
+
+
+def _system_scores(run: PastRun, system: System) -> SystemScores:
+    (row,) = system.rows(run.layers["totals"])
+    scored = system.of(run.layers["dataset_scores"]).drop_nulls("score_0_100")["dataset"]
+    return SystemScores(row["vetoed"], row["coverage"], row["item_coverage"], frozenset(scored))
 
 
 def _contents(refs: Sequence[PartitionRef]) -> set[tuple[str, str]]:
     return {(ref.key("dataset"), ref.content_sha256) for ref in refs}
 
 
-def _changed_items(run: RunManifest, previous: RunManifest) -> frozenset[str]:
+def _changed_items(before: PastRun, after: PastRun) -> frozenset[str]:
     """Return datasets of both runs whose items, or what is known of their contexts, are not the same."""
-    now, was = ({(ref.layer, *pair) for ref in _items(manifest) for pair in _contents([ref])} for manifest in (run, previous))
+    was, now = ({(layer, *pair) for layer in ITEMS for pair in _contents(run.partitions(layer))} for run in (before, after))
     in_both = {dataset for _, dataset, _ in now} & {dataset for _, dataset, _ in was}
     return frozenset(dataset for _, dataset, _ in now ^ was if dataset in in_both)
-
-
-def _items(manifest: RunManifest) -> list[PartitionRef]:
-    return [ref for ref in manifest.partitions if ref.layer in ITEMS]

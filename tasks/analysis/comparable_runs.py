@@ -101,7 +101,6 @@ CALL = (
 
 WHY = {
     "seed": "other items are drawn",
-    "sample": "more or fewer items are drawn: only the common ones are compared",
     "profile": "replies are scored in other ways",
     "judge_repeat": "answers are rated another number of times",
     "permute": "options are shown in other orders",
@@ -110,10 +109,7 @@ WHY = {
     "contexts": "long contexts are built otherwise",
     "retrieval": "chunks are made, ranked or chosen otherwise",
 }
-"""What it means if a field of the plan differs."""
-
-LEAVES_SCORES = ("sample",)
-"""Fields that may differ: they change no score of the common items."""
+"""What it means if a field of the plan differs. `sample` may: it changes no score of the common items."""
 
 
 def find_differences(before: PastRun, after: PastRun) -> list[Row]:
@@ -143,7 +139,7 @@ def warnings(before: PastRun, after: PastRun) -> list[str]:
     plans, does = [{**run.plan, **run.plan.get("roles", {})} for run in (old, new)], {JUDGE: "rates answers", **helper_roles()}
     for name, why in {**WHY, **{role: f"another model {words}" for role, words in does.items()}}.items():
         values = [_meaning(plan.get(name)) for plan in plans]
-        if name not in LEAVES_SCORES and values[0] != values[1]:
+        if values[0] != values[1]:
             found.append(f"{name} differs, so {why}")
     versions = [{notice.id: notice.evaluation_version for notice in run.datasets} for run in (old, new)]
     found += [

@@ -196,6 +196,5 @@ def _flipped(before: PastRun, after: PastRun, pair: SystemPair, found: Sequence[
 
 def _replies(run: PastRun, dataset: str, item: str, system: System) -> list[Row]:
     evidence = read_evidence(run, dataset, system)
-    times = sorted({row["repetition"] for row in evidence.item_scores.to_dicts() if row["item_id"] == item})
     named = ("--model", system.model, "--setting", system.setting) if len(run.systems) > 1 else ()
-    return [row_document(run, evidence, (item, repetition), named) for repetition in times]
+    return [row_document(run, evidence, key, named) for key in evidence.answers if key[0] == item]

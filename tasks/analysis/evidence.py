@@ -1,14 +1,16 @@
 """Read the rows behind a dataset's score: items, replies, ratings and scores of one model and setting."""
 
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
+from functools import cached_property
 from typing import Any
 
+import dataframely as dy
 import polars as pl
 
 from schemas.lineage import PartitionRef
 from schemas.tables.contexts import Chunks
 from schemas.tables.layers import LAYERS
-from tasks.analysis.answers import ScoredItem, answers_by_key
+from tasks.analysis.answers import ScoredItem, scored_items
 from tasks.analysis.past_run import PastRun
 from tasks.analysis.redaction import redact, restricted_notices
 from tasks.analysis.run_tables import PROMPT_CHUNKS, ReportData, System, join_prompt_chunks
@@ -24,21 +26,14 @@ OF_ALL = ("items", "contexts")
 
 @dataclass(frozen=True, eq=False)
 class Evidence:
-    """One dataset of one model and setting. Frames are rows of the layers they are called by, `prompt_chunks` of PROMPT_CHUNKS.
+    """The tables of a run, reduced to one dataset of one model and setting, and the partitions they come from.
 
-    `withheld` is the licence if texts are left out because the run is redacted; `refs` are the partitions the rows come from.
+    `withheld` is the licence if texts are left out because the run is redacted.
     """
 
-    items: pl.DataFrame
-    responses: pl.DataFrame
-    answers: pl.DataFrame
-    judgements: pl.DataFrame
-    item_scores: pl.DataFrame
-    contexts: pl.DataFrame
-    retrievals: pl.DataFrame
-    prompt_chunks: pl.DataFrame
+    data: ReportData
     refs: tuple[PartitionRef, ...]
-    withheld: str | None
+    withheld: str | None = None
 
     def about(self, frame: pl.DataFrame, key: Key) -> list[dict[str, Any]]:
         """Return rows of a frame about one item and repetition."""
@@ -46,26 +41,19 @@ class Evidence:
 
     def item(self, name: str) -> dict[str, Any]:
         """Return the row of an item."""
-        return self.items.row(by_predicate=pl.col("item_id") == name, named=True)
+        return self.data.items.row(by_predicate=pl.col("item_id") == name, named=True)
 
     def turns(self, key: Key) -> list[dict[str, Any]]:
         """Return calls about one item, in order."""
-        return sorted(self.about(self.responses, key), key=lambda row: row["turn"])
+        return sorted(self.about(self.data.responses, key), key=lambda row: row["turn"])
 
-    def answer(self, score: dict[str, Any]) -> ScoredItem:
-        """Return the item, its answer and how that was scored under one metric."""
-        key = (score["item_id"], score["repetition"])
-        answer = answers_by_key(self.answers).get((*key, score["part"]))
-        contexts = self.contexts.filter(pl.col("item_id") == key[0]).to_dicts()
-        return ScoredItem(
-            self.item(key[0]),
-            score,
-            answer,
-            contexts[0] if contexts else None,
-            tuple(rating for rating in self.about(self.judgements, key) if rating["part"] == score["part"]),
-            tuple(self.about(self.prompt_chunks, key)),
-            next((turn for turn in self.turns(key) if answer and turn["call_key"] == answer["call_keys"][-1]), None),
-        )
+    @cached_property
+    def answers(self) -> dict[Key, list[ScoredItem]]:
+        """Answers by item and repetition, each with its score, under every metric."""
+        found: dict[Key, list[ScoredItem]] = {}
+        for answer in scored_items(self.data, self.data.item_scores):
+            found.setdefault((answer.score["item_id"], answer.score["repetition"]), []).append(answer)
+        return dict(sorted(found.items()))
 
 
 def read_evidence(run: PastRun, dataset: str, system: System) -> Evidence:
@@ -74,7 +62,11 @@ def read_evidence(run: PastRun, dataset: str, system: System) -> Evidence:
     Raises:
         LakeError: a partition is gone or changed.
     """
-    return _without_withheld(run, read_unredacted(run, dataset, system))
+    found = read_unredacted(run, dataset, system)
+    if not run.manifest.redacted:
+        return found
+    licences = [notice.licence for notice in restricted_notices(found.data)]
+    return Evidence(redact(found.data), found.refs, licences[0] if licences else None)
 
 
 def read_unredacted(run: PastRun, dataset: str, system: System) -> Evidence:
@@ -82,25 +74,21 @@ def read_unredacted(run: PastRun, dataset: str, system: System) -> Evidence:
     asked = {"dataset": dataset, **system._asdict()}
     refs: list[PartitionRef] = []
 
-    def read(layer: str) -> pl.DataFrame:
-        found = run.partitions(layer, **({"dataset": dataset} if layer in OF_ALL else asked))
+    def read(layer: str) -> dy.DataFrame[Any]:
+        schema, found = LAYERS[layer], run.partitions(layer, **({"dataset": dataset} if layer in OF_ALL else asked))
         refs.extend(found)
-        return pl.concat([LAYERS[layer].create_empty(), *(run.lake.read(ref, LAYERS[layer]) for ref in found)])
+        return schema.validate(pl.concat([schema.create_empty(), *(run.lake.read(ref, schema) for ref in found)]))
 
     retrievals, chunks = read("retrievals"), _chunks_of(run, asked)
     refs += chunks
-    found = [join_prompt_chunks(run.lake.read(ref, Chunks), retrievals, dict(ref.place)) for ref in chunks]
+    texts = [join_prompt_chunks(run.lake.read(ref, Chunks), retrievals, dict(ref.place)) for ref in chunks]
     rows = {layer: read(layer) for layer in SHOWN}
     if not run.partitions("answers"):
         # A run of version 0.1: it has replies alone.
         rows["answers"] = answers_of_replies(rows["responses"], rows["items"])
-    return Evidence(
-        **rows,
-        retrievals=retrievals,
-        prompt_chunks=pl.concat(found) if found else pl.DataFrame(schema=PROMPT_CHUNKS),
-        refs=tuple(refs),
-        withheld=None,
-    )
+    prompt_chunks = pl.concat([pl.DataFrame(schema=PROMPT_CHUNKS), *texts])
+    data = ReportData(run.manifest, run.blueprint, retrievals=retrievals, prompt_chunks=prompt_chunks, **rows)
+    return Evidence(data, tuple(refs))
 
 
 def _chunks_of(run: PastRun, asked: dict[str, str]) -> list[PartitionRef]:
@@ -108,18 +96,3 @@ def _chunks_of(run: PastRun, asked: dict[str, str]) -> list[PartitionRef]:
     own = run.partitions("chunks", **asked)
     cuts = [ref for ref in run.partitions("chunks", dataset=asked["dataset"]) if "model" not in dict(ref.place)]
     return own + (cuts if len(cuts) == 1 else [])
-
-
-def _without_withheld(run: PastRun, found: Evidence) -> Evidence:
-    if not run.manifest.redacted:
-        return found
-    layers = (*SHOWN, "retrievals")
-    rows = {layer: LAYERS[layer].validate(getattr(found, layer)) for layer in layers}
-    data = ReportData(manifest=run.manifest, blueprint=run.blueprint, prompt_chunks=found.prompt_chunks, **rows)
-    licences = [notice.licence for notice in restricted_notices(data)]
-    safe = redact(data)
-    return replace(
-        found,
-        withheld=licences[0] if licences else None,
-        **{layer: getattr(safe, layer) for layer in (*layers, "prompt_chunks")},
-    )

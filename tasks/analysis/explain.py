@@ -39,12 +39,6 @@ class Explained:
     part: ScorePart
 
 
-def explain_places(run: PastRun, systems: Sequence[System], place: BlueprintPath) -> list[Explained]:
-    """Explain the place of each model and setting."""
-    found = [scores_of(run.layers, system) for system in systems]
-    return [Explained(scores, _explain(scores, run, place)) for scores in found]
-
-
 def _explain(scores: Scores, run: PastRun, place: BlueprintPath) -> ScorePart:
     blueprint = run.blueprint
     if place.dataset is not None:
@@ -57,8 +51,10 @@ def _explain(scores: Scores, run: PastRun, place: BlueprintPath) -> ScorePart:
     return explain_total(scores, blueprint)
 
 
-def place_document(run: PastRun, explained: Sequence[Explained], wanted: Selection, place: BlueprintPath) -> Row:
-    """Return the JSON document of everything above the rows."""
+def place_document(run: PastRun, systems: Sequence[System], wanted: Selection, place: BlueprintPath) -> Row:
+    """Explain a place of each model and setting, as the JSON document of everything above the rows."""
+    found = [scores_of(run.layers, system) for system in systems]
+    explained = [Explained(scores, _explain(scores, run, place)) for scores in found]
     part = explained[0].part
     return {
         "run": run.name,
@@ -71,7 +67,7 @@ def place_document(run: PastRun, explained: Sequence[Explained], wanted: Selecti
         "id": part.id,
         "above": list(places_above(run, place)),
         "models": [_system_document(run, one, single=len(explained) == 1) for one in explained],
-        "missing": [gap.model_dump() for gap in missing_at(run, explained, place)],
+        "missing": [gap.model_dump() for gap in missing_at(run, systems, place)],
         "not_evaluated": [ability.id for ability in run.blueprint.abilities if not ability.evaluated],
         "adds_up": all(below.adds_up for one in explained for below in one.part.walk()),
         "next": _next(run, explained, wanted),
@@ -99,23 +95,17 @@ def places_above(run: PastRun, place: BlueprintPath) -> Iterator[Row]:
     if target is None:
         return
     yield {"kind": "total", "id": run.blueprint.name, "next": run.command("explain")}
-    for main in run.blueprint.abilities:
-        for kind, name in _path(main, target):
-            yield {"kind": kind, "id": name, "next": run.command("explain", OPTIONS[kind], name)}
+    for _, ability in run.blueprint.nodes():
+        if target in _names_below(ability):
+            yield {"kind": "ability", "id": ability.id, "next": run.command("explain", "--ability", ability.id)}
+    for _, task in run.blueprint.tasks():
+        if target in [entry.id for entry in task.datasets]:
+            yield {"kind": "task", "id": task.id, "next": run.command("explain", "--task", task.id)}
 
 
-def _path(ability: Ability, target: str) -> list[tuple[str, str]]:
-    """Return names above the target, from this ability on; none if it does not lie below."""
-    here = [("ability", ability.id)]
-    for task in ability.tasks:
-        if target == task.id or target in [entry.id for entry in task.datasets]:
-            return here if target == task.id else [*here, ("task", task.id)]
-    for child in ability.children:
-        if child.id == target:
-            return here
-        if below := _path(child, target):
-            return [*here, *below]
-    return []
+def _names_below(ability: Ability) -> list[str]:
+    nodes = [node for _, node in ability.walk()]
+    return [node.id for node in nodes[1:]] + [task.id for node in nodes for task in node.tasks] + ability.dataset_ids
 
 
 def _system_document(run: PastRun, explained: Explained, *, single: bool) -> Row:
@@ -155,10 +145,9 @@ def part_document(run: PastRun, part: ScorePart, named: Sequence[str], last: str
     return document
 
 
-def missing_at(run: PastRun, explained: Sequence[Explained], place: BlueprintPath) -> list[Missing]:
+def missing_at(run: PastRun, systems: Sequence[System], place: BlueprintPath) -> list[Missing]:
     """Return what the run says is missing at or below a place, for these models and settings."""
     datasets = set(place.datasets(run.blueprint))
-    systems = {one.scores.system for one in explained}
     return [
         gap
         for gap in run.manifest.missing

@@ -1,21 +1,17 @@
 """Explain a dataset's score by its rows, as JSON: items with reply, gold and ratings, and the calls sent for them."""
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from dataclasses import asdict
 from json import loads
 from pathlib import Path
 from statistics import fmean
 from typing import Any
 
-import polars as pl
-
 from schemas.errors import UsageError
-from schemas.letters import option_letters
 from schemas.lineage import PartitionRef
 from schemas.tables.items import Items
 from schemas.usage import TESTED
-from schemas.vocabulary import TooLong
-from tasks.analysis.answers import ScoredItem, chosen_letters, explain_answer
+from tasks.analysis.answers import ScoredItem, explain_answer, shown_options
 from tasks.analysis.breakdown import break_down
 from tasks.analysis.evidence import Evidence, Key, read_evidence, read_unredacted
 from tasks.analysis.past_run import PastRun, nearest_name
@@ -42,7 +38,7 @@ Row = dict[str, Any]
 
 def metrics_document(evidence: Evidence) -> list[Row]:
     """Return how each raw score follows from its items; `n_total` rows, an item asked several times being several."""
-    by_metric = evidence.item_scores.partition_by("method", "metric", maintain_order=True)
+    by_metric = evidence.data.item_scores.partition_by("method", "metric", maintain_order=True)
     return [{"method": rows["method"][0], "metric": rows["metric"][0], **asdict(break_down(rows))} for rows in by_metric]
 
 
@@ -51,8 +47,7 @@ def rows_document(run: PastRun, evidence: Evidence, named: Sequence[str], worst:
 
     Rows without a value are no worst ones: what is missing is not 0. They come after all others.
     """
-    keys: dict[Key, None] = dict.fromkeys(evidence.item_scores.select("item_id", "repetition").sort(pl.all()).iter_rows())
-    rows = [row_document(run, evidence, key, named) for key in keys]
+    rows = [row_document(run, evidence, key, named) for key in evidence.answers]
     if worst is None:
         return rows
     return sorted(rows, key=lambda row: (row["value"] is None, row["value"], row["item_id"], row["repetition"]))[:worst]
@@ -60,10 +55,9 @@ def rows_document(run: PastRun, evidence: Evidence, named: Sequence[str], worst:
 
 def row_document(run: PastRun, evidence: Evidence, key: Key, named: Sequence[str]) -> Row:
     """Return one item as it was asked once. `value`: the mean of its values over the metrics; null if it has none."""
-    scores = evidence.about(evidence.item_scores, key)
-    answers = [evidence.answer(score) for score in scores]
+    answers = evidence.answers[key]
     item, said, call = answers[0].item, answers[0].answer or {}, answers[0].call or {}
-    values = [score["value"] for score in scores if score["value"] is not None]
+    values = [answer.score["value"] for answer in answers if answer.score["value"] is not None]
     dataset = str(item["dataset"])
     return {
         "item_id": key[0],
@@ -76,9 +70,7 @@ def row_document(run: PastRun, evidence: Evidence, key: Key, named: Sequence[str
         "reply": said.get("text"),
         **{name: said.get(name) for name in ANSWER},
         **{name: call.get(name) for name in CALL},
-        "scores": [
-            {**{name: score[name] for name in SCORE}, "why": why(answer)} for score, answer in zip(scores, answers, strict=True)
-        ],
+        "scores": [{**{name: answer.score[name] for name in SCORE}, "why": why(answer)} for answer in answers],
         "ratings": [{name: rating.get(name) for name in RATING} for rating in answers[0].ratings],
         "next": run.command("explain", "--dataset", dataset, "--item", key[0], *named),
     }
@@ -86,22 +78,8 @@ def row_document(run: PastRun, evidence: Evidence, key: Key, named: Sequence[str
 
 def options_document(answer: ScoredItem) -> list[Row] | None:
     """Return the options in the order in which they were shown, each with its letter there; null where an item has none."""
-    texts: Sequence[str] | None = answer.item["options"]
-    if not texts:
-        return None
-    gold, points = answer.item["gold_indices"] or (), answer.item["option_points"]
-    chosen = chosen_letters(answer)
-    return [
-        {
-            "letter": letter,
-            "index": index,
-            "text": texts[index],
-            "gold": index in gold,
-            "chosen": letter in chosen,
-            **({"points": points[index]} if points else {}),
-        }
-        for letter, index in zip(option_letters(len(texts)), answer.order, strict=True)
-    ]
+    fields = ("letter", "index", "text", "gold", "chosen", *(("points",) if answer.item["option_points"] else ()))
+    return [{name: getattr(option, name) for name in fields} for option in shown_options(answer)] or None
 
 
 def why(answer: ScoredItem) -> str:
@@ -115,32 +93,10 @@ def why(answer: ScoredItem) -> str:
     return explain_answer(answer)
 
 
-def statuses(metrics: Sequence[Mapping[str, Any]]) -> dict[str, int]:
-    """Return rows by status, over all metrics of a dataset: of the metric that has most rows of each."""
-    found: dict[str, int] = {}
-    for metric in metrics:
-        for status, count in metric["statuses"].items():
-            found[status] = max(count, found.get(status, 0))
-    return found
-
-
 SENT_CALL = (
-    *(
-        "turn",
-        "role",
-        "asked_model",
-        "step",
-        "call_key",
-        "messages_sha256",
-        "status",
-        "reply",
-        "reasoning",
-        "finish_reason",
-        "answered_by",
-        "remark",
-    ),
-    *("left_out_characters", "failure", "error", "http_status", "prompt_tokens", "completion_tokens", "token_logprobs"),
-    *("latency_s", "attempts"),
+    *("turn", "role", "asked_model", "step", "call_key", "messages_sha256", "status", "reply", "reasoning", "finish_reason"),
+    *("answered_by", "remark", "left_out_characters", "failure", "error", "http_status", "prompt_tokens", "completion_tokens"),
+    *("token_logprobs", "latency_s", "attempts"),
 )
 RETRIEVED = (
     *("query_number", "stage", "rank", "corpus", "chunk", "query", "dense", "bm25", "fused", "kept", "holds_needle"),
@@ -189,14 +145,13 @@ def item_document(run: PastRun, dataset: str, system: System, item: str) -> Row:
         LakeError: a partition is gone or changed, or the journal cannot be read.
     """
     stored, readable = read_unredacted(run, dataset, system), read_evidence(run, dataset, system)
-    keys = sorted({(row["item_id"], row["repetition"]) for row in stored.item_scores.to_dicts() if row["item_id"] == item})
     row = readable.item(item)
-    context = readable.contexts.filter(readable.contexts["item_id"] == item).to_dicts()
+    context = readable.data.contexts.filter(item_id=item).to_dicts()
     return {
         "item": {**row, "source": {name: row[name] for name in SOURCE}},
         "context": context[0] if context else None,
         "withheld": readable.withheld,
-        "asked": [asked_document(run, stored, readable, key) for key in keys],
+        "asked": [asked_document(run, stored, readable, key) for key in stored.answers if key[0] == item],
         "stored": [_stored(run, ref) for ref in readable.refs],
     }
 
@@ -206,16 +161,16 @@ def asked_document(run: PastRun, stored: Evidence, readable: Evidence, key: Key)
     told = {turn["turn"]: turn for turn in readable.turns(key)}
     row = row_document(run, readable, key, ())
     order = next((turn["option_order"] for turn in stored.turns(key)), None)
-    retrieved = [{name: found[name] for name in RETRIEVED} for found in readable.about(readable.retrievals, key)]
+    retrieved, chunks = (
+        sorted(readable.about(frame, key), key=_by_rank) for frame in (readable.data.retrievals, readable.data.prompt_chunks)
+    )
     return {
         "repetition": key[1],
         "option_order": order,
         "options": row["options"],
         "calls": [_call(run, stored, turn, told[turn["turn"]]) for turn in stored.turns(key)],
-        "retrieved": sorted(retrieved, key=_by_rank),
-        "chunks": [
-            {name: chunk[name] for name in CHUNK} for chunk in sorted(readable.about(readable.prompt_chunks, key), key=_by_rank)
-        ],
+        "retrieved": [{name: found[name] for name in RETRIEVED} for found in retrieved],
+        "chunks": [{name: chunk[name] for name in CHUNK} for chunk in chunks],
         "ratings": row["ratings"],
         "scores": row["scores"],
     }
@@ -223,7 +178,9 @@ def asked_document(run: PastRun, stored: Evidence, readable: Evidence, key: Key)
 
 def _call(run: PastRun, stored: Evidence, turn: Row, told: Row) -> Row:
     ref = run.partitions("responses", dataset=turn["dataset"], model=turn["model"], setting=turn["setting"])[0]
-    proof = check_prompt(stored.item(turn["item_id"]), turn, asked_how(run, ref), journal_of(run))
+    settings = run.lake.read_footer(ref).settings
+    options = RequestOptions(settings.get("prompts_sha256"), settings.get("too_long", {}).get("policy", "missing"))
+    proof = check_prompt(stored.item(turn["item_id"]), turn, options, journal_of(run))
     withheld = told["messages"] == NO_MESSAGES != turn["messages"]
     document = {name: told.get(name) for name in SENT_CALL}
     document["messages"] = None if withheld else loads(told["messages"])
@@ -233,13 +190,6 @@ def _call(run: PastRun, stored: Evidence, turn: Row, told: Row) -> Row:
 
 def _by_rank(found: Row) -> tuple[int, str, int]:
     return (found["query_number"], str(found.get("stage")), found["rank"])
-
-
-def asked_how(run: PastRun, ref: PartitionRef) -> RequestOptions:
-    """Return how a partition was asked, from its footer."""
-    settings = run.lake.read_footer(ref).settings
-    policy: TooLong = settings.get("too_long", {}).get("policy", "missing")
-    return RequestOptions(settings.get("prompts_sha256"), policy)
 
 
 def journal_of(run: PastRun) -> Path | None:

@@ -18,6 +18,7 @@ from schemas.lineage import RunManifest
 from schemas.tables.scores import AbilityScores, Totals
 from schemas.vocabulary import Profile
 from tasks.analysis.published_tables import PublishedTable, read_table
+from tasks.analysis.run_tables import ordered
 from tasks.lake.lake import Lake
 from tasks.lake.manifest import list_runs, read_code_version, read_manifest
 from tasks.metrics.reference.methods import reference_blueprint
@@ -72,12 +73,11 @@ def leaderboard_rows(totals: pl.DataFrame, abilities: pl.DataFrame) -> list[dict
         *("model", "setting", "total", "ci_low", "ci_high", "total_before_veto"),
         *("gate_score", "vetoed", "veto_reason", "rank", "coverage"),
     ]
-    ordered = totals.sort(["rank", "total", "model"], descending=[False, True, False], nulls_last=True)
     return [
         {name: row[name] for name in shown}
         | {"abilities": by_model.get((row["model"], row["setting"]), {})}
         | ({RUN: row[RUN]} if RUN in row else {})
-        for row in ordered.iter_rows(named=True)
+        for row in ordered(totals)
     ]
 
 

@@ -14,7 +14,7 @@ from schemas.folders import DEFAULT_LAKE, Folder
 from schemas.lineage import PartitionRef, RunManifest
 from schemas.tables.layers import AGGREGATED, LAYERS
 from schemas.tables.scores import ItemScores
-from tasks.analysis.run_tables import System
+from tasks.analysis.run_tables import System, ordered
 from tasks.lake.lake import Lake
 from tasks.lake.manifest import list_runs, read_code_version, read_manifest
 
@@ -40,8 +40,7 @@ class PastRun:
     @property
     def systems(self) -> list[System]:
         """Models and settings with a total, in the order of the leaderboard."""
-        ordered = self.layers["totals"].sort("rank", "total", "model", descending=[False, True, False], nulls_last=True)
-        return [System(*row) for row in ordered.select("model", "setting").iter_rows()]
+        return [System(row["model"], row["setting"]) for row in ordered(self.layers["totals"])]
 
     def partitions(self, layer: str, **place: str) -> list[PartitionRef]:
         """Return partitions of a layer with these values of their keys."""

@@ -1,10 +1,10 @@
 """The tables of a run that a report reads, and the systems they are about."""
 
 from collections.abc import Callable, Iterator, Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from functools import cached_property
 from inspect import signature
-from typing import Any, NamedTuple, TypeVar
+from typing import Any, NamedTuple, Self, TypeVar
 
 import dataframely as dy
 import polars as pl
@@ -31,6 +31,9 @@ PROMPT_CHUNKS = pl.Schema(
 )
 STAGES = ("initial", "search", "reranked")
 """Stages in the order in which they come: what the last one keeps goes into the prompt."""
+
+OF_SYSTEM = ("item_scores", "responses", "answers", "judgements", "retrievals", "prompt_chunks")
+"""Tables with rows about items, of one system each."""
 
 ASKED = ["dataset", "item_id", "model", "setting", "repetition"]
 
@@ -92,9 +95,8 @@ def from_row(kind: Callable[..., ResultT], row: Mapping[str, Any], **others: Any
 
 
 def ordered(totals: pl.DataFrame) -> list[dict[str, Any]]:
-    """Return ranked models first, then by total, then by the total before the veto, then by name."""
-    keys = ["rank", "total", "total_before_veto", "model", "setting"]
-    return totals.sort(keys, descending=[False, True, True, False, False], nulls_last=True).to_dicts()
+    """Return rows of `totals` as leaderboards list them: by rank, then those without one by total and name."""
+    return totals.sort("rank", "total", "model", "setting", descending=[False, True, False, False], nulls_last=True).to_dicts()
 
 
 @dataclass(frozen=True, eq=False)
@@ -128,6 +130,11 @@ class ReportData:
     agreements: dy.DataFrame[Agreements] = field(default_factory=Agreements.create_empty)
     needles: dy.DataFrame[NeedleScores] = field(default_factory=NeedleScores.create_empty)
     prompt_chunks: pl.DataFrame = field(default_factory=lambda: pl.DataFrame(schema=PROMPT_CHUNKS))
+
+    def about(self, system: System, dataset: str) -> Self:
+        """Return the rows about the items of a dataset, and what one system made of them."""
+        rows: dict[str, Any] = {name: getattr(self, name).filter(dataset=dataset) for name in ("items", "contexts", *OF_SYSTEM)}
+        return replace(self, **rows | {name: system.of(rows[name]) for name in OF_SYSTEM})
 
     def systems(self) -> tuple[System, ...]:
         """Return ranked models first, then by total (vetoed ones have 0), then by name; those without a row come last."""
@@ -167,11 +174,6 @@ class ReportData:
         """Return sort key: datasets in the blueprint's order, others last by name."""
         known = list(self.titles)
         return (known.index(dataset) if dataset in known else len(known), dataset)
-
-    @property
-    def sample(self) -> int | None:
-        """Items asked for per dataset, null if the plan does not say."""
-        return self.manifest.plan.get("sample")
 
 
 def _planned(plan: dict[str, Any]) -> Iterator[System]:

@@ -3,11 +3,12 @@
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 
-from schemas.dataset import BundledFile, DatasetSpec, LocalFile, PinnedFile, SourceFile
+from schemas.dataset import BundledFile, LocalFile, PinnedFile, SourceFile
 from schemas.errors import SourceError
 from schemas.graph import SourceName
 from schemas.lineage import DatasetNotice, RunManifest
 from tasks.datasets.catalogue import CATALOGUE
+from tasks.sources.choosing import sources
 from tasks.sources.locating import Locator, source_sha256
 
 OWN = "own file "
@@ -33,15 +34,12 @@ class SourceNames:
 
     def __call__(self, dataset: str, hashes: Sequence[str]) -> list[SourceName]:
         """Return a name for each hash; of a file the catalogue no longer pins, what a manifest says of its dataset."""
-        for spec in _versions(dataset):
+        for spec in (source for entry in CATALOGUE if entry.id == dataset for source in sources(entry)):
             if len(spec.files) == len(hashes):
-                known = self._hashes(spec.files)
+                known = map(self._hash, spec.files)
                 if all(mine in {None, hashed} for mine, hashed in zip(known, hashes, strict=True)):
                     return [_name(file) for file in spec.files]
         return [self._noticed(dataset, len(hashes))] * len(hashes)
-
-    def _hashes(self, files: Sequence[SourceFile]) -> list[str | None]:
-        return [self._hash(file) for file in files]
 
     def _hash(self, file: SourceFile) -> str | None:
         if isinstance(file, PinnedFile) and file.sha256 is None:
@@ -62,15 +60,6 @@ class SourceNames:
             repository, _, revision = told[0].partition(" at ")
             return SourceName(repository=repository, revision=revision, note="the catalogue names other content now")
         return SourceName(note=f"{' and '.join(told)}, of which the catalogue names other content now")
-
-
-def _versions(dataset: str) -> list[DatasetSpec]:
-    spec = next((one for one in CATALOGUE if one.id == dataset), None)
-    found = []
-    while spec is not None:
-        found.append(spec)
-        spec = spec.alternative
-    return found
 
 
 def _name(file: SourceFile) -> SourceName:

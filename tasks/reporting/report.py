@@ -5,27 +5,16 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 
 from schemas.blueprint import Blueprint
-from schemas.lineage import RunManifest
+from schemas.lineage import PartitionRef, RunManifest
 from tasks.analysis.published_tables import PublishedRange
 from tasks.analysis.run_tables import ReportData, System
 from tasks.analysis.score_tree import scores_of
 from tasks.reporting.content.benchmark import has_levels
 from tasks.reporting.content.caveats import MissingScores, find_missing_scores
-from tasks.reporting.content.gains import ModelGains, SideBySide, model_gains, side_by_side
+from tasks.reporting.content.gains import ModelGains, model_gains
 from tasks.reporting.content.judges import JudgeReport, describe_judges
-from tasks.reporting.content.method import Design, MethodNotes, describe_design, describe_method
-from tasks.reporting.content.operations import (
-    Costs,
-    FailureRow,
-    JudgeFailureRow,
-    LayerRow,
-    UsageRow,
-    describe_costs,
-    failure_rows,
-    judge_failure_rows,
-    layer_rows,
-    usage_rows,
-)
+from tasks.reporting.content.method import MethodNotes, describe_method
+from tasks.reporting.content.operations import Costs, Row, describe_costs, failure_rows, judge_failure_rows, usage_rows
 from tasks.reporting.content.position_bias import Positions, describe_positions
 from tasks.reporting.content.request import Provenance, Request, describe_provenance, describe_request
 from tasks.reporting.content.retrieval import NeedleGrid, RetrievalReport, describe_retrieval, needle_grids
@@ -74,15 +63,12 @@ class Report:
     blueprint: Blueprint
     manifest: RunManifest
     systems: tuple[SystemReport, ...]
-    failures: tuple[FailureRow, ...]
-    judge_failures: tuple[JudgeFailureRow, ...]
-    usage: tuple[UsageRow, ...]
+    failures: list[Row]
+    judge_failures: list[Row]
+    usage: list[Row]
     costs: Costs | None
-    layers: tuple[LayerRow, ...]
-    design: Design
     provenance: Provenance
     request: Request | None
-    sides: SideBySide | None
     gains: tuple[ModelGains, ...]
     retrieval: RetrievalReport | None
     needles: tuple[NeedleGrid, ...]
@@ -103,6 +89,12 @@ class Report:
     def settings(self) -> tuple[str, ...]:
         """Settings of the run."""
         return tuple(dict.fromkeys(entry.verdict.system.setting for entry in self.systems))
+
+    @property
+    def layers(self) -> dict[str, list[PartitionRef]]:
+        """The run's partitions by layer, in the manifest's order."""
+        names = dict.fromkeys(ref.layer for ref in self.manifest.partitions)
+        return {name: [ref for ref in self.manifest.partitions if ref.layer == name] for name in names}
 
     @property
     def plan_json(self) -> str:
@@ -130,11 +122,8 @@ def build_report(data: ReportData) -> Report:
         judge_failures=judge_failure_rows(data),
         usage=usage_rows(data),
         costs=describe_costs(data.manifest),
-        layers=layer_rows(data.manifest),
-        design=describe_design(data),
         provenance=describe_provenance(data),
         request=describe_request(data),
-        sides=side_by_side(data),
         gains=model_gains(data),
         retrieval=describe_retrieval(data),
         needles=needle_grids(data),
@@ -146,7 +135,7 @@ def build_report(data: ReportData) -> Report:
 def _describe(data: ReportData, system: System, verdict: TotalVerdict, missing: MissingScores, anchor: str) -> SystemReport:
     layers = {f"{name}_scores": getattr(data, name) for name in SCORES}
     scores = scores_of(layers | {"totals": data.totals}, system)
-    tasks, raw = task_rows(data, system, scores, missing), raw_rows(data, system, missing)
+    tasks, raw = task_rows(data, scores, missing), raw_rows(data, scores, missing)
     findings = find_reasons(data, system, tasks, raw)
     tree = build_tree(TreeSource(data, scores, anchor, missing, findings), verdict)
     return SystemReport(

@@ -45,7 +45,7 @@ def _explain(folder: Folder, name: str, wanted: "Selection") -> CommandResult:
     """Explain what the options name; status 1 if something does not add up."""
     from flows.commands.explain.rows_view import rows_view  # noqa: PLC0415
     from flows.commands.explain.score_view import score_view  # noqa: PLC0415
-    from tasks.analysis.explain import explain_places, place_document  # noqa: PLC0415
+    from tasks.analysis.explain import place_document  # noqa: PLC0415
     from tasks.analysis.past_run import reopen  # noqa: PLC0415
     from tasks.analysis.selection import choose_systems, find_place, require_one  # noqa: PLC0415
 
@@ -62,7 +62,7 @@ def _explain(folder: Folder, name: str, wanted: "Selection") -> CommandResult:
                 got=f"--worst {wanted.worst}",
             )
         require_one(run, systems, "rows are those")
-    document = place_document(run, explain_places(run, systems, place), wanted, place)
+    document = place_document(run, systems, wanted, place)
     view = score_view(document)
     if place.dataset is not None and len(systems) == 1:
         document |= _rows(run, systems[0], place.dataset, wanted.worst)

@@ -6,7 +6,6 @@ from typing import Any
 from rich.markup import escape
 
 from schemas.usage import TESTED
-from tasks.analysis.explain_rows import statuses
 from tasks.analysis.number_format import counted, shorten
 
 ROWS = 10
@@ -39,7 +38,7 @@ def rows_view(document: Row, worst: int | None) -> Iterator[str]:
 def _metric(metric: Row) -> Iterator[str]:
     counts = ", ".join(f"{name.replace('_', ' ')} {value:g}" for name, value in metric["counts"].items())
     value = "none: no item was scored" if metric["value"] is None else f"{metric['value']:.6g}"
-    found = ", ".join(f"{count} {status}" for status, count in statuses([metric]).items())
+    found = ", ".join(f"{count} {status}" for status, count in metric["statuses"].items())
     yield escape(f"{metric['method']}.{metric['metric']} = {metric['formula']}: {counts} -> raw {value}; rows: {found}")
     for label in metric["labels"]:
         counts = f"hits {label['hits']}, predicted {label['predicted']}, gold {label['gold']}"

@@ -6,18 +6,13 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 from typing import Literal
 
-from schemas.letters import option_letters
 from tasks.analysis.answers import ScoredItem
 from tasks.analysis.number_format import count, counted, number, percent, share_of, shorten
 from tasks.reporting.content.tables import RawRow, TaskRow
 
-AdviceKind = Literal["format", "guessing", "favourite", "language", "confusion", "precision", "coverage", "content"]
+AdviceKind = Literal["format", "guessing", "language", "confusion", "precision", "content"]
 
 UNPARSED_SHARE = 0.10
-FAVOURITE_SHARE = 0.80
-FAVOURITE_EXCESS = 0.20
-"""A letter is a favourite if the model gives it that often, and that much more often than it is right."""
-
 LANGUAGE_GAP = 0.15
 MIN_GROUP = 10
 """Fewer items per language say nothing about a difference."""
@@ -69,11 +64,9 @@ def advise(task: TaskRow, diagnoses: tuple[Diagnosis, ...], asked: AdviceOptions
     for diagnosis in diagnoses:
         found += _on_format(diagnosis, asked)
         found += _on_guessing(diagnosis)
-        found += _on_favourite(diagnosis)
         found += _on_languages(diagnosis)
         found += _on_confusion(diagnosis)
         found += _on_precision(diagnosis, asked)
-        found += _on_coverage(diagnosis)
     return (*found, _on_content(task, found, asked))
 
 
@@ -117,29 +110,6 @@ def _on_guessing(diagnosis: Diagnosis) -> Iterator[Advice]:
             f"{seen} cannot be told from {always}: its interval begins at {number(raw.ci_low, 3)}. Treat it as guessing until "
             "more items say otherwise.",
         )
-
-
-def _on_favourite(diagnosis: Diagnosis) -> Iterator[Advice]:
-    raw = diagnosis.raw
-    readable = [answer for answer in diagnosis.answers if answer.score["parsed_answer"] is not None]
-    read = [_letter(answer) for answer in readable]
-    if raw.baselines.constant is None or len(read) < MIN_GROUP:
-        return
-    favourite, times = Counter(read).most_common(1)[0]
-    share = times / len(read)
-    right = sum(_letter(answer) == favourite and answer.score["value"] == 1 for answer in readable) / times
-    if share >= FAVOURITE_SHARE and share - right >= FAVOURITE_EXCESS:
-        yield Advice(
-            "favourite",
-            f"{raw.path.title}: the model gives {favourite} in {percent(share)} of its readable replies and is right in "
-            f"{percent(right)} of those. Run with --set permute=4 to see whether it reads the options.",
-        )
-
-
-def _letter(answer: ScoredItem) -> str:
-    """Return what was chosen: the letter of the place as shown, for a single choice."""
-    place = answer.score.get("chosen_place")
-    return str(answer.score["parsed_answer"]) if place is None else option_letters(place + 1)[place]
 
 
 def _on_languages(diagnosis: Diagnosis) -> Iterator[Advice]:
@@ -189,20 +159,11 @@ def _on_precision(diagnosis: Diagnosis, asked: AdviceOptions) -> Iterator[Advice
     yield Advice("precision", f"{seen}. {step}")
 
 
-def _on_coverage(diagnosis: Diagnosis) -> Iterator[Advice]:
-    raw = diagnosis.raw
-    if raw.n_scored < raw.n_total:
-        lost = raw.n_total - raw.n_scored
-        yield Advice(
-            "coverage", f"{raw.path.title}: items without a score: {count(lost)} of {count(raw.n_total)}; run again to fill them."
-        )
-
-
 def _on_content(task: TaskRow, found: list[Advice], asked: AdviceOptions) -> Advice:
     path, title = task.path.path, task.part.title
     where = f"measured at the {task.path.task.level} level of {path}" if asked.has_levels else f"part of {path}"
     about = f"{title} is {where}." if asked.has_levels or path != title else ""
-    if any(advice.kind in {"format", "guessing", "favourite", "precision"} for advice in found):
+    if any(advice.kind in {"format", "guessing", "precision"} for advice in found):
         return Advice("content", f"{about} Settle the points above before reading {number(task.part.score)} as ability.".strip())
     return Advice(
         "content",

@@ -72,18 +72,17 @@ BUNDLED_SUFFIX = "-mini"
 class Paper:
     """A paper with a table of models.
 
-    `comparable`: blueprints that ask what the table was measured with. `design_targets`: whether it states how many tasks and
-    datasets a sub-ability should have. `judge`: the model that rated its answers, where it names one.
+    `comparable`: blueprints that ask what the table was measured with. `judge`: the model that rated its answers, where it names
+    one.
     """
 
     title: str
     comparable: frozenset[str]
-    design_targets: bool
     judge: str | None = None
 
 
-MOODBENCH = Paper("MoodBench", frozenset({"moodbench", "ecdbench"}), design_targets=True)
-LONGEMOTION = Paper("LongEmotion", frozenset({"longemotion-released"}), design_targets=False, judge="gpt-4o")
+MOODBENCH = Paper("MoodBench", frozenset({"moodbench", "ecdbench"}))
+LONGEMOTION = Paper("LongEmotion", frozenset({"longemotion-released"}), judge="gpt-4o")
 LONGEMOTION_PREFIX = "longemotion"
 
 REBUILT = (

@@ -12,7 +12,7 @@ from schemas.lineage import Missing
 from schemas.roles import JUDGE
 from schemas.usage import TESTED
 from tasks.analysis.number_format import count, counted, listed, number, percent, share_of
-from tasks.analysis.run_tables import ReportData, System, from_row
+from tasks.analysis.run_tables import ReportData, System
 from tasks.reporting.content.benchmark import BUNDLED_SUFFIX, REBUILT, is_comparable, is_rebuilt, paper_of
 
 WIDE_POINTS = 10.0
@@ -27,24 +27,14 @@ class Caveat:
     text: str
 
 
-@dataclass(frozen=True)
-class ReplyCounts:
-    """How the items of a system ended, each item counted once."""
-
-    items: int
-    read: int
-    unparsed: int
-    judge_failed: int
-
-
-def count_replies(item_scores: pl.DataFrame) -> ReplyCounts:
-    """Count items by how they ended; an item that several methods score is unparsed if one of them could not read it."""
+def count_replies(item_scores: pl.DataFrame) -> dict[str, int]:
+    """Count items that were read, unparsed (by any of several methods), and that a judge failed on."""
     per_item = item_scores.group_by("dataset", "item_id", "repetition").agg(
         read=pl.col("status").is_in(["scored", "unparsed"]).any(),
         unparsed=(pl.col("status") == "unparsed").any(),
         judge_failed=(pl.col("status") == "judge_failed").any(),
     )
-    return from_row(ReplyCounts, per_item.sum().row(0, named=True), items=per_item.height)
+    return per_item.select(pl.col("read", "unparsed", "judge_failed").sum()).row(0, named=True)
 
 
 def find_caveats(data: ReportData, system: System, totals: dict[str, Any]) -> tuple[Caveat, ...]:
@@ -98,12 +88,12 @@ def _about_coverage(blueprint: Blueprint, totals: dict[str, Any]) -> Iterator[Ca
 
 
 def _about_replies(data: ReportData, system: System, totals: dict[str, Any]) -> Iterator[Caveat]:
-    replies = count_replies(system.of(data.item_scores))
-    if replies.unparsed:
-        share = percent(share_of(replies.unparsed, replies.read))
+    read, unparsed, judge_failed = count_replies(system.of(data.item_scores)).values()
+    if unparsed:
+        share = percent(share_of(unparsed, read))
         yield Caveat(
             f"{share} of the replies unreadable",
-            f"Replies that could not be read as an answer: {count(replies.unparsed)} of {count(replies.read)} ({share}). They "
+            f"Replies that could not be read as an answer: {count(unparsed)} of {count(read)} ({share}). They "
             "count as wrong; in a format the model follows, the total may rise.",
         )
     failures = system.of(data.responses).filter(pl.col("status") == "failed")
@@ -112,7 +102,7 @@ def _about_replies(data: ReportData, system: System, totals: dict[str, Any]) -> 
     if lost:
         causes = [counted(failed, "failed call")] if failed else []
         causes += [counted(of_helpers, "failed call of a helper", "failed calls of helpers")] if of_helpers else []
-        causes += [counted(replies.judge_failed, "judge failure")] if replies.judge_failed else []
+        causes += [counted(judge_failed, "judge failure")] if judge_failed else []
         because = f" ({listed(causes)})" if causes else ""
         yield Caveat(
             f"{counted(lost, 'item')} without score",

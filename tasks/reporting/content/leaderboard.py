@@ -8,7 +8,7 @@ from schemas.lineage import RunManifest
 from schemas.roles import JUDGE
 from tasks.analysis.leaderboard import RUN, LeaderboardData
 from tasks.analysis.number_format import counted, listed
-from tasks.analysis.run_tables import System, from_row, ordered
+from tasks.analysis.run_tables import System, from_row
 from tasks.reporting.content.benchmark import paper_of
 from tasks.reporting.content.published_models import PublishedModels, describe_published_models
 from tasks.reporting.content.verdicts import SystemTotal, say_state, state_of
@@ -53,17 +53,15 @@ class Leaderboard:
 
 def build_leaderboard(data: LeaderboardData) -> Leaderboard:
     """Compute everything a leaderboard page says."""
-    shown = set(data.abilities["ability"].unique())
+    rows = data.rows
+    shown = {ability for row in rows for ability in row["abilities"]}
     measured = [main for main in data.blueprint.abilities if main.evaluated and main.id in shown]
-    scores = {(row["model"], row["setting"], row["ability"]): row["score_0_100"] for row in data.abilities.iter_rows(named=True)}
-    rows = ordered(data.totals)
     used = [manifest for manifest in data.manifests if manifest.run in {row.get(RUN) for row in rows}]
     return Leaderboard(
         data=data,
         titles=tuple(main.title for main in measured),
         entries=tuple(
-            _entry(row, data.blueprint, scores=tuple(scores.get((row["model"], row["setting"], main.id)) for main in measured))
-            for row in rows
+            _entry(row, data.blueprint, scores=tuple(row["abilities"].get(main.id) for main in measured)) for row in rows
         ),
         histories=_histories(data, rows),
         runs=tuple(used),

@@ -1,6 +1,6 @@
-"""Describe the calls, failures, tokens, cost, latency and partitions of a run."""
+"""Describe the calls, failures, tokens, cost and latency of a run."""
 
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from typing import Any
 
@@ -8,61 +8,19 @@ import polars as pl
 
 from schemas.lineage import PartitionRef, RunManifest
 from schemas.usage import TESTED, Amounts, ModelUsage, Usage, by_model, total
-from tasks.analysis.number_format import NONE, count, counted, listed, shorten
-from tasks.analysis.run_tables import ReportData, System, from_row
+from tasks.analysis.number_format import NONE, count, counted, listed
+from tasks.analysis.run_tables import ReportData, System
 from tasks.solvers.registry import SOLVERS
 
-ERROR_LENGTH = 160
+Row = dict[str, Any]
 
 
-@dataclass(frozen=True)
-class FailureRow:
-    """Failed calls of one kind. `example` is the error of one of them."""
+def failure_rows(data: ReportData) -> list[Row]:
+    """Return failed calls by system, whoever was asked for it, and kind, the most frequent first within each system.
 
-    system: str
-    failure: str
-    calls: int
-    datasets: int
-    example: str | None
-
-
-@dataclass(frozen=True)
-class JudgeFailureRow:
-    """Items of one dataset that the judge failed on."""
-
-    system: str
-    dataset: str
-    items: int
-
-
-@dataclass(frozen=True)
-class UsageRow:
-    """Calls, tokens and latency of one system. Token sums are null if the server never counted them."""
-
-    system: str
-    calls: int
-    answered: int
-    failed: int
-    cut_off: int
-    prompt_tokens: int | None
-    completion_tokens: int | None
-    uncounted: int
-    latency_median_s: float | None
-    latency_p95_s: float | None
-
-
-@dataclass(frozen=True)
-class LayerRow:
-    """A layer's share of the run."""
-
-    layer: str
-    partitions: tuple[PartitionRef, ...]
-    rows: int
-    incomplete: int
-
-
-def failure_rows(data: ReportData) -> tuple[FailureRow, ...]:
-    """Return failed calls by system, whoever was asked for it, and kind, the most frequent first within each system."""
+    Returns:
+        rows with system, failure, calls, datasets and example, the error of one of them.
+    """
     grouped = (
         data.responses.filter(pl.col("status") == "failed")
         .group_by("model", "setting", "role", "asked_model", "failure")
@@ -70,68 +28,48 @@ def failure_rows(data: ReportData) -> tuple[FailureRow, ...]:
         .with_columns(pl.col("failure").cast(pl.String))
         .sort(["model", "setting", "role", "calls", "failure"], descending=[False, False, False, True, False])
     )
-    return tuple(
-        from_row(
-            FailureRow,
-            row,
-            system=_whose(row),
-            example=None if row["example"] is None else shorten(row["example"], ERROR_LENGTH),
-        )
-        for row in grouped.iter_rows(named=True)
-    )
+    return [{**row, "system": _whose(row)} for row in grouped.iter_rows(named=True)]
 
 
-def _whose(row: Mapping[str, Any]) -> str:
+def _whose(row: Row) -> str:
     label = System(row["model"], row["setting"]).label
     return label if row["role"] == TESTED else f"{row['asked_model']} as {row['role']} of {label}"
 
 
-def judge_failure_rows(data: ReportData) -> tuple[JudgeFailureRow, ...]:
-    """Return items without a usable judgement, by model, setting and dataset."""
+def judge_failure_rows(data: ReportData) -> list[Row]:
+    """Return items without a usable judgement, by system and dataset: rows with system, dataset and n_items."""
     grouped = (
         data.item_scores.filter(pl.col("status") == "judge_failed")
         .group_by("model", "setting", "dataset")
-        .agg(items=pl.struct("item_id", "repetition").n_unique())
+        .agg(n_items=pl.struct("item_id", "repetition").n_unique())
         .sort("model", "setting", "dataset")
     )
-    return tuple(
-        JudgeFailureRow(System(model, setting).label, dataset, items) for model, setting, dataset, items in grouped.iter_rows()
-    )
+    return [{**row, "system": System(row["model"], row["setting"]).label} for row in grouped.iter_rows(named=True)]
 
 
-def usage_rows(data: ReportData) -> tuple[UsageRow, ...]:
-    """Return one row per system of the run: the calls of its model under test; latency is that of answered ones."""
+def usage_rows(data: ReportData) -> list[Row]:
+    """Return calls, tokens and latency of answered calls, of the model under test of each system.
+
+    Token sums are null if the server never counted them; `uncounted` answers are in none of them.
+    """
+    answered = pl.col("status") == "answered"
+    counted = answered & pl.col("prompt_tokens").is_not_null() & pl.col("completion_tokens").is_not_null()
+    latency = pl.col("latency_s").filter(answered)
+    amounts = {
+        "calls": pl.len(),
+        "answered": answered.sum(),
+        "failed": (~answered).sum(),
+        "cut_off": (answered & (pl.col("finish_reason") == "length")).sum(),
+        **{
+            name: pl.when(counted.any()).then(pl.col(name).filter(counted).sum())
+            for name in ("prompt_tokens", "completion_tokens")
+        },
+        "uncounted": (answered & ~counted).sum(),
+        "latency_median_s": latency.quantile(0.5, "linear"),
+        "latency_p95_s": latency.quantile(0.95, "linear"),
+    }
     of_tested = data.responses.filter(pl.col("role") == TESTED)
-    return tuple(_usage(system.label, system.of(of_tested)) for system in data.systems())
-
-
-def _usage(label: str, responses: pl.DataFrame) -> UsageRow:
-    answered = responses.filter(pl.col("status") == "answered")
-    counted = answered.drop_nulls(["prompt_tokens", "completion_tokens"])
-    latency = answered["latency_s"]
-    return UsageRow(
-        system=label,
-        calls=responses.height,
-        answered=answered.height,
-        failed=responses.height - answered.height,
-        cut_off=answered.filter(pl.col("finish_reason") == "length").height,
-        prompt_tokens=int(counted["prompt_tokens"].sum()) if counted.height else None,
-        completion_tokens=int(counted["completion_tokens"].sum()) if counted.height else None,
-        uncounted=answered.height - counted.height,
-        latency_median_s=latency.quantile(0.5, "linear"),
-        latency_p95_s=latency.quantile(0.95, "linear"),
-    )
-
-
-def layer_rows(manifest: RunManifest) -> tuple[LayerRow, ...]:
-    """Return the run's partitions by layer, in the manifest's order."""
-    layers: dict[str, list[PartitionRef]] = {}
-    for ref in manifest.partitions:
-        layers.setdefault(ref.layer, []).append(ref)
-    return tuple(
-        LayerRow(layer, tuple(refs), sum(ref.rows for ref in refs), sum(not ref.complete for ref in refs))
-        for layer, refs in layers.items()
-    )
+    return [{"system": system.label, **system.of(of_tested).select(**amounts).row(0, named=True)} for system in data.systems()]
 
 
 HEADS = (

@@ -126,8 +126,8 @@ def describe_published_models(paper: PublishedTable, blueprint: Blueprint) -> Pu
 
 def _setting_scores(paper: PublishedTable, blueprint: Blueprint, setting: str) -> Iterator[ScoreQuartiles]:
     total = "Total, before the veto" if blueprint.gate else "Total"
-    scores = [(main.title, paper.ability(main.id, setting)) for main in blueprint.abilities]
-    return (_quartiles(title, values) for title, values in [*scores, (total, paper.total(setting))] if values)
+    scores = [(main.title, paper.scores(main.id, setting)) for main in blueprint.abilities]
+    return (_quartiles(title, values) for title, values in [*scores, (total, paper.scores(TOTAL, setting))] if values)
 
 
 def _quartiles(title: str, values: list[float]) -> ScoreQuartiles:

@@ -6,6 +6,7 @@ from typing import Any
 
 import polars as pl
 
+from schemas.base import Frozen
 from schemas.context import ContextOptions
 from schemas.lineage import DatasetNotice, RunManifest
 from schemas.retrieval import RetrievalOptions
@@ -14,19 +15,11 @@ from tasks.analysis.number_format import counted, listed, setting_order, setting
 from tasks.analysis.published_tables import BASE_SETTING
 from tasks.analysis.redaction import restricted_notices
 from tasks.analysis.run_tables import ReportData
+from tasks.lake.fingerprint import canonical_json
 from tasks.solvers.registry import helper_roles
 
 AUTO_EMBEDDER = "auto: BAAI/bge-m3 where it is there, else minilm"
 SELF = "the model under test itself"
-FOLLOWS = "as the preset says for task and model"
-NOT_SAID = {"preset", "embedder"}
-"""Parameters that are told elsewhere."""
-
-MEANINGS = {
-    "ranking": "what chunks are ranked by: dense = meaning, bm25 = words, fused = both",
-    "needle_style": "matched: the needle has the case and the line layout of the text around it",
-}
-"""Of parameters without a description of their own."""
 
 
 @dataclass(frozen=True)
@@ -39,24 +32,13 @@ class RoleRow:
 
 
 @dataclass(frozen=True)
-class ParameterRow:
-    """A parameter with its value and what it means; `given` if the plan sets it otherwise than usual."""
-
-    name: str
-    value: str
-    meaning: str
-    given: bool
-
-
-@dataclass(frozen=True)
 class Request:
-    """Roles, settings and parameters. `notes`: where one model has two roles, which a reader must know."""
+    """Roles and settings. `changed`: what the plan sets otherwise than usual. `notes`: where one model has two roles."""
 
     settings: str
     preset: str | None
     roles: tuple[RoleRow, ...]
-    retrieval: tuple[ParameterRow, ...]
-    contexts: tuple[ParameterRow, ...]
+    changed: tuple[str, ...]
     notes: tuple[str, ...]
 
 
@@ -67,13 +49,11 @@ def describe_request(data: ReportData) -> Request | None:
     is_long = not data.contexts.is_empty()
     if settings == [BASE_SETTING] and not is_long and not manifest.models_in(PANEL):
         return None
-    retrieves, retrieval = settings != [BASE_SETTING], plan.get("retrieval", {})
     return Request(
         settings=listed([setting_title(setting) for setting in settings]),
-        preset=retrieval.get("preset", "paper") if retrieves else None,
+        preset=plan.get("retrieval", {}).get("preset", "paper") if settings != [BASE_SETTING] else None,
         roles=tuple(_roles(manifest, settings)),
-        retrieval=_parameters(retrieval, RetrievalOptions) if retrieves else (),
-        contexts=_parameters(plan.get("contexts", {}), ContextOptions) if is_long else (),
+        changed=(*_changed("retrieval", plan, RetrievalOptions), *_changed("contexts", plan, ContextOptions)),
         notes=(*_plain_stages(data, settings), *_notes(manifest, settings)),
     )
 
@@ -112,30 +92,12 @@ def _embedder(retrieval: dict[str, Any]) -> str:
     return words.get(ranking, by)
 
 
-def _parameters(given: dict[str, Any], options: type[RetrievalOptions] | type[ContextOptions]) -> tuple[ParameterRow, ...]:
-    rows = []
-    for name, field in options.model_fields.items():
-        usual = field.get_default()
-        value = given.get(name, usual)
-        is_given = _plain(value) != _plain(usual)
-        if name not in NOT_SAID:
-            meaning = field.description or MEANINGS[name]
-            rows.append(ParameterRow(name.replace("_", " "), _shown(value, options), meaning, is_given))
-    return tuple(rows)
-
-
-def _plain(value: Any) -> Any:
-    return list(value) if isinstance(value, (tuple, list)) else value
-
-
-def _shown(value: Any, options: type[RetrievalOptions] | type[ContextOptions]) -> str:
-    if value is None:
-        return FOLLOWS if options is RetrievalOptions else "not set"
-    if isinstance(value, bool):
-        return "yes" if value else "no"
-    if isinstance(value, (tuple, list)):
-        return ", ".join(f"{entry:,g}" for entry in value) or "drawn per task"
-    return f"{value:,d}" if isinstance(value, int) else str(value).replace("_", " ")
+def _changed(part: str, plan: dict[str, Any], options: type[Frozen]) -> Iterator[str]:
+    """Yield what a part of the plan sets otherwise than usual, as `--set` takes it."""
+    for name, value in plan.get(part, {}).items():
+        usual = options.model_fields[name].get_default() if name in options.model_fields else None
+        if value != (list(usual) if isinstance(usual, tuple) else usual):
+            yield f"{part}.{name}={canonical_json(value)}"
 
 
 def _plain_stages(data: ReportData, settings: list[str]) -> Iterator[str]:

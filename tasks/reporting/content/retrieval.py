@@ -7,7 +7,7 @@ from typing import Any
 
 import polars as pl
 
-from tasks.analysis.number_format import counted, number, setting_order, setting_title
+from tasks.analysis.number_format import setting_order, setting_title
 from tasks.analysis.run_tables import ASKED, STAGES, ReportData, System, from_row, last_stage
 
 CUTOFFS = (1, 4, 8, 16)
@@ -34,24 +34,15 @@ class RecallRow:
 
 
 @dataclass(frozen=True)
-class KeptRow:
-    """Mean score on 0-100 of the items whose needle's chunk went into the prompt, and of those whose did not."""
-
-    title: str
-    model: str
-    setting: str
-    kept: float | None
-    n_kept: int
-    lost: float | None
-    n_lost: int
-
-
-@dataclass(frozen=True)
 class RetrievalReport:
-    """Everything about retrieval. `kept` is empty where no item with a needle has a score."""
+    """Everything about retrieval.
+
+    `kept`: by dataset, model and setting the mean score on 0-100 of the items whose needle's chunk went into the prompt (`kept`,
+    `n_kept`), and of those whose did not (`lost`, `n_lost`); empty where no item with a needle has a score.
+    """
 
     recall: tuple[RecallRow, ...]
-    kept: tuple[KeptRow, ...]
+    kept: list[dict[str, Any]]
 
     @property
     def by_dataset(self) -> dict[str, tuple[RecallRow, ...]]:
@@ -116,7 +107,7 @@ def _merge_models(rows: list[RecallRow]) -> tuple[RecallRow, ...]:
     return tuple(merged)
 
 
-def _kept_rows(ranked: pl.DataFrame, data: ReportData) -> tuple[KeptRow, ...]:
+def _kept_rows(ranked: pl.DataFrame, data: ReportData) -> list[dict[str, Any]]:
     kept = last_stage(ranked).group_by(ASKED).agg(kept=(pl.col("kept") & pl.col("holds_needle")).any())
     joined = main_scores(data).join(kept, on=ASKED, how="inner")
     grouped = joined.group_by("dataset", "model", "setting").agg(
@@ -125,11 +116,7 @@ def _kept_rows(ranked: pl.DataFrame, data: ReportData) -> tuple[KeptRow, ...]:
         lost=pl.col("value").filter(~pl.col("kept")).mean() * 100,
         n_lost=(~pl.col("kept")).sum(),
     )
-    rows = sorted(grouped.to_dicts(), key=lambda row: (_order(data, row), row["model"]))
-    return tuple(
-        from_row(KeptRow, row, title=data.titles.get(row["dataset"], row["dataset"]), setting=setting_title(row["setting"]))
-        for row in rows
-    )
+    return sorted(grouped.to_dicts(), key=lambda row: (_order(data, row), row["model"]))
 
 
 def main_scores(data: ReportData) -> pl.DataFrame:
@@ -171,21 +158,6 @@ class NeedleGrid:
         """A row per depth with a cell per length, null where there is no item."""
         found = {(cell.length, cell.depth): cell for cell in self.cells}
         return tuple((depth, tuple(found.get((length, depth)) for length in self.lengths)) for depth in self.depths)
-
-    @property
-    def sentence(self) -> str | None:
-        """Where it is hardest and where easiest, among the cells with a score; null if they do not differ."""
-        scored = [(cell.score, cell) for cell in self.cells if cell.score is not None]
-        low = min(scored, key=lambda entry: entry[0], default=None)
-        high = max(scored, key=lambda entry: entry[0], default=None)
-        if low is None or high is None or low[0] == high[0]:
-            return None
-        return f"{self.system} scores most {_where(high)} and least {_where(low)}."
-
-
-def _where(entry: tuple[float, NeedleCell]) -> str:
-    score, cell = entry
-    return f"at {cell.length} tokens and a depth of {cell.depth} ({number(score)}, {counted(cell.n, 'item')})"
 
 
 def needle_grids(data: ReportData) -> tuple[NeedleGrid, ...]:

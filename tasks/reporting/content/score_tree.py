@@ -129,7 +129,7 @@ def _node(source: TreeSource, part: ScorePart, factor: float | None, above: str 
     )
     if part.kind == "task":
         return replace(node, advice=source.findings[part.id].advice)
-    return _with_rows(source, node, source.findings[above]) if part.kind == "dataset" else node
+    return _with_rows(node, source.findings[above]) if part.kind == "dataset" else node
 
 
 def _parts_shown(source: TreeSource, part: ScorePart) -> tuple[ScorePart, ...]:
@@ -145,19 +145,18 @@ def _interval_part(node: Node) -> IntervalPart:
     return IntervalPart(node.part.share or 0.0, node.part.score or 0.0, node.interval)
 
 
-def _with_rows(source: TreeSource, node: Node, finding: Weakness) -> Node:
-    dataset = node.part.id
-    specs = [spec for method in source.data.blueprint.datasets[dataset].methods for spec in method.metrics]
+def _with_rows(node: Node, finding: Weakness) -> Node:
+    numbers = tuple(row for row in finding.numbers if row.path.dataset == node.part.id)
     metrics = [
-        IntervalPart(metric.share, metric.score, rescale_interval(spec.normalisation, measured.ci_low, measured.ci_high))
-        for metric, spec in zip(node.part.parts, specs, strict=True)
-        if (measured := metric.measured) and metric.score is not None and metric.share is not None
+        IntervalPart(metric.share, metric.score, rescale_interval(row.path.spec.normalisation, row.ci_low, row.ci_high))
+        for metric, row in zip(node.part.parts, numbers, strict=True)
+        if metric.score is not None and metric.share is not None
     ]
     return replace(
         node,
         interval=join_intervals(metrics, same_items=True),  # all metrics of a dataset rest on the same items
-        numbers=tuple(row for row in finding.numbers if row.path.dataset == dataset),
-        examples=tuple(example for example in finding.shown if example.dataset == dataset),
+        numbers=numbers,
+        examples=tuple(example for example in finding.shown if example.dataset == node.part.id),
     )
 
 

@@ -6,6 +6,7 @@ from typing import Any, Literal
 
 from schemas.blueprint import Blueprint
 from tasks.analysis.number_format import counted, interval, listed, number, percent, setting_title
+from tasks.analysis.published_tables import TOTAL
 from tasks.analysis.run_tables import ReportData, System, from_row
 from tasks.reporting.content.benchmark import is_comparable, task_paths
 from tasks.reporting.content.caveats import Caveat, find_caveats
@@ -117,7 +118,7 @@ def _rank_note(row: dict[str, Any], state: State, data: ReportData, ranked: int)
 
 def _published_rank(data: ReportData, system: System, row: dict[str, Any]) -> str:
     """Say how many of the ranked published models a total is above, among those asked in the same setting."""
-    totals = data.paper.total(system.setting, ranked=True)
+    totals = data.paper.scores(TOTAL, system.setting, ranked=True)
     if not is_comparable(data.blueprint) or row["rank"] is None or not totals:
         return ""
     above = sum(total < row["total"] for total in totals)

@@ -1,13 +1,13 @@
 """Find the weakest tasks, each with its numbers, advice and example items."""
 
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Callable, Iterable
 from dataclasses import dataclass, replace
 from itertools import islice, zip_longest
+from operator import attrgetter
 from typing import Any
 
 from schemas.context import ASPECTS
-from schemas.letters import option_letters
-from tasks.analysis.answers import LABELS, SEGMENTS, ScoredItem, chosen_letters, collect_answers, explain_answer
+from tasks.analysis.answers import LABELS, SEGMENTS, ScoredItem, ShownOption, collect_answers, explain_answer, shown_options
 from tasks.analysis.run_tables import ReportData, System
 from tasks.reporting.content.advice import Advice, AdviceOptions, Diagnosis, advise
 from tasks.reporting.content.benchmark import has_levels
@@ -28,20 +28,6 @@ MAX_REFERENCES = 3
 
 
 @dataclass(frozen=True)
-class Option:
-    """One option as shown to the model. `points` only in questionnaires.
-
-    `letter` is a number for segments, which are counted from 0, and empty for labels, which are answered by their text.
-    """
-
-    letter: str
-    text: str
-    is_gold: bool
-    is_chosen: bool
-    points: float | None
-
-
-@dataclass(frozen=True)
 class Example:
     """One item, as a rule one that did not earn its full score.
 
@@ -55,7 +41,7 @@ class Example:
     source: str
     context: Excerpt | None
     question: Excerpt
-    options: tuple[Option, ...]
+    options: tuple[ShownOption, ...]
     references: tuple[str, ...]
     reply: Excerpt | None
     reasoning: Excerpt | None
@@ -134,30 +120,16 @@ def _references(item: dict[str, Any]) -> list[str]:
     return texts[:MAX_REFERENCES]
 
 
-def _options(answer: ScoredItem) -> tuple[Option, ...]:
-    texts, kind = answer.item["options"] or [], answer.item["question_type"]
+def _options(answer: ScoredItem) -> tuple[ShownOption, ...]:
+    """Return options with short texts; segments are counted from 0, labels have no letter: their text is the answer."""
+    kind, read = answer.item["question_type"], answer.score["parsed_answer"]
     if kind == "emotion_expression":
         return ()  # the adjectives of a questionnaire, the same in every item
+    options = [replace(option, text=make_excerpt(option.text, 0).short) for option in shown_options(answer)]
     if kind == SEGMENTS:
-        return tuple(option for option in _segments(answer, texts) if option.is_gold or option.is_chosen)
-    if kind == LABELS:
-        return tuple(replace(option, letter="") for option in _lettered(answer, texts))
-    return _lettered(answer, texts)
-
-
-def _segments(answer: ScoredItem, texts: list[str]) -> Iterator[Option]:
-    gold, chosen = answer.item["gold_indices"] or (), answer.score["parsed_answer"]
-    for index, text in enumerate(texts):
-        yield Option(str(index), make_excerpt(text, 0).short, index in gold, str(index) == chosen, None)
-
-
-def _lettered(answer: ScoredItem, texts: list[str]) -> tuple[Option, ...]:
-    gold, chosen = set(answer.item["gold_indices"] or ()), set(chosen_letters(answer))
-    points = answer.item["option_points"] or [None] * len(texts)
-    return tuple(
-        Option(letter, make_excerpt(texts[index], 0).short, index in gold, letter in chosen, points[index])
-        for letter, index in zip(option_letters(len(texts)), answer.order, strict=True)
-    )
+        named = (replace(option, letter=str(option.index), chosen=str(option.index) == read) for option in options)
+        return tuple(option for option in sorted(named, key=attrgetter("index")) if option.gold or option.chosen)
+    return tuple(replace(option, letter="") if kind == LABELS else option for option in options)
 
 
 WEAKEST = 5
@@ -228,7 +200,7 @@ def _find(data: ReportData, system: System, task: TaskRow, numbers: tuple[RawRow
     first_of_each = {row.path.dataset: row for row in reversed(numbers) if row.value is not None}
     main = [row for row in numbers if first_of_each.get(row.path.dataset) is row]
     diagnoses = tuple(Diagnosis(row, collect_answers(data, system, *row.path.key)) for row in main)
-    asked = AdviceOptions(data.sample, _max_tokens(data, system), has_levels(data.blueprint))
+    asked = AdviceOptions(data.manifest.plan.get("sample"), _max_tokens(data, system), has_levels(data.blueprint))
     systems = len(data.systems())
     examples = pick_examples(diagnoses, text_limit(systems)) if is_weak else ()
     told = {example.dataset for example in examples}

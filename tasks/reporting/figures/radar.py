@@ -54,12 +54,6 @@ def band_of(abilities: Sequence[str], published: PublishedTable, setting: str) -
     )
 
 
-def draw_system(entry: SystemReport, published: PublishedTable) -> str | None:
-    """Draw one system over the published models of its setting; null if that is no radar."""
-    band = band_of([node.part.id for node in entry.abilities], published, entry.verdict.system.setting)
-    return draw_radar([node.title for node in entry.abilities], [_shape_of(entry)], band)
-
-
 def draw_overlay(titles: Sequence[str], shapes: Sequence[Shape], band: RadarBand | None = None) -> KeyedFigure | None:
     """Draw several models over each other, as many as there are colours; null if that is no radar, or of one model only.
 
@@ -113,8 +107,6 @@ def draw_radar(titles: Sequence[str], shapes: Sequence[Shape], band: RadarBand) 
         return None
     marks = [*_band(band), *_grid(len(titles))]
     for shape, colour in zip(drawn, SERIES, strict=False):
-        if len(drawn) == 1:
-            marks += _polygon(shape.scores, f'fill="{colour}" fill-opacity="0.15"')
         marks += _outline(shape.scores, f'stroke="{colour}" stroke-width="2.5" stroke-linecap="round"')
         marks += [f'<circle {_at(dot, "cx", "cy")} r="4" fill="{colour}"/>' for dot in _dots(shape.scores)]
     marks += _names(titles)

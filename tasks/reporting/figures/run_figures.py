@@ -59,7 +59,7 @@ def draw_abilities(entry: SystemReport, published: PublishedTable) -> str | None
     if all(bar["score"] is None for bar in bars):
         return None
     rows = dict(zip([*(node.part.id for node in shown), TOTAL], (bar["row"] for bar in bars), strict=True))
-    others = _published_scores(rows, published, verdict.system.setting)
+    others = {row: published.scores(name, verdict.system.setting) for name, row in rows.items()}
     lines: Values = [{"row": row, "score": score} for row, scores in others.items() for score in scores]
     medians: Values = [{"row": row, "score": median(scores)} for row, scores in others.items() if scores]
     y = alt.Y("row:N", sort=list(rows.values()), axis=None)
@@ -84,10 +84,6 @@ def draw_abilities(entry: SystemReport, published: PublishedTable) -> str | None
 
 def _bar(row: str, score: float | None, anchor: str) -> dict[str, Any]:
     return {"row": row, "score": score, "text": "no score" if score is None else number(score), "link": f"#{anchor}"}
-
-
-def _published_scores(rows: dict[str, str], published: PublishedTable, setting: str) -> dict[str, list[float]]:
-    return {row: published.total(setting) if name == TOTAL else published.ability(name, setting) for name, row in rows.items()}
 
 
 def _range(row: str, verdict: TotalVerdict) -> Values:

@@ -72,7 +72,6 @@ def _draw(report: Report, data: ReportData) -> dict[str, Any]:
     found = report.retrieval.by_dataset if report.retrieval else {}
     return {
         "abilities": {entry.anchor: run_figures.draw_abilities(entry, data.paper) for entry in report.systems},
-        "radars": {entry.anchor: radar.draw_system(entry, data.paper) for entry in report.systems},
         "overlay": radar.overlay_systems(report.systems),
         "gains": {entry.anchor: run_figures.draw_gains(entry) for entry in report.gains},
         "recall": {dataset: run_figures.draw_recall(rows) for dataset, rows in found.items()},
@@ -106,6 +105,7 @@ def make_environment() -> Environment:
     }
     shared: dict[str, Any] = {
         "counted": formats.counted,
+        "listed": formats.listed,
         "numbered": number_heads,
         "raw_heads": RAW_HEADS,
         "share_of": formats.share_of,

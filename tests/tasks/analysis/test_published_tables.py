@@ -3,7 +3,7 @@
 import polars as pl
 import pytest
 
-from tasks.analysis.published_tables import PublishedRange, read_table
+from tasks.analysis.published_tables import TOTAL, PublishedRange, read_table
 from tasks.reporting.content.benchmark import is_comparable, is_rebuilt, paper_of
 from tests.tasks.reporting.example_long import BLUEPRINT
 from tests.tasks.reporting.example_run import published
@@ -18,25 +18,25 @@ WIDE = pl.DataFrame(
 def test_columns_per_ability_with_a_setting() -> None:
     table = read_table(WIDE)
     assert table.settings == ("base", "rag")
-    assert table.ability("detection", "base") == [60.0]
-    assert (table.total("base"), table.total("rag"), table.total("coem")) == ([50.0, 80.0], [55.0], [])
+    assert table.scores("detection", "base") == [60.0]
+    assert (table.scores(TOTAL, "base"), table.scores(TOTAL, "rag"), table.scores(TOTAL, "coem")) == ([50.0, 80.0], [55.0], [])
     assert table.range_of("summary", "base", 41.0) == PublishedRange(2, 40.0, 60.0, 80.0, 1)
     assert table.range_of("summary", "coem", 41.0) is None
     assert table.vetoed == 0
-    assert table.total("rag", ranked=True) == [55.0]
+    assert table.scores(TOTAL, "rag", ranked=True) == [55.0]
 
 
 def test_columns_per_ability_without_a_setting_are_of_base_and_keep_who_is_ranked() -> None:
     table = read_table(published())
     assert table.settings == ("base",)
-    assert (table.total("base"), table.total("base", ranked=True)) == ([70.0, 20.0, 10.0], [70.0, 20.0])
+    assert (table.scores(TOTAL, "base"), table.scores(TOTAL, "base", ranked=True)) == ([70.0, 20.0, 10.0], [70.0, 20.0])
     assert table.vetoed == 1
 
 
 @pytest.mark.parametrize("nothing", [None, pl.DataFrame(), published().clear()])
 def test_no_table(nothing: pl.DataFrame | None) -> None:
     table = read_table(nothing)
-    assert (table.settings, table.total("base")) == ((), [])
+    assert (table.settings, table.scores(TOTAL, "base")) == ((), [])
 
 
 @pytest.mark.parametrize(

@@ -22,7 +22,7 @@ MOOD = next(path for path in metric_paths(BLUEPRINT) if path.dataset == "mood")
 
 def raw_row(metric: Metric = "accuracy", **changes: Any) -> RawRow:
     path = replace(MOOD, spec=MetricSpec(metric=metric))
-    fields: dict[str, Any] = {"value": 0.6, "ci_low": 0.55, "ci_high": 0.65, "spread_0_100": 10.0, "normalized_0_100": 60.0}
+    fields: dict[str, Any] = {"value": 0.6, "ci_low": 0.55, "ci_high": 0.65, "normalized_0_100": 60.0}
     fields |= {"n_scored": 40, "n_unparsed": 0, "n_total": 40, "baselines": Baselines(ConstantAnswer("B", 0.5)), "reason": None}
     return RawRow(path, **(fields | changes))
 
@@ -102,25 +102,6 @@ def test_only_accuracy_is_compared_with_a_constant_answer(changes: dict[str, Any
     assert "guessing" not in advice_of(raw_row(value=0.1, **changes))
 
 
-def test_a_favourite_letter() -> None:
-    # A in 9 of 10 replies, right in 3 of those 9.
-    given = [answer(1.0)] * 3 + [answer(0.0)] * 6 + [answer(1.0, parsed="B")]
-    assert (
-        "gives A in 90\u00a0% of its readable replies and is right in 33\u00a0% of those"
-        in advice_of(raw_row(), *given)["favourite"]
-    )
-    assert "favourite" not in advice_of(raw_row(), *[answer(1.0)] * 10)
-
-
-def test_a_favourite_letter_is_the_one_shown_when_options_move() -> None:
-    # The answer names four options, each chosen where it stood first: the letter A in 10 of 10 replies, right in 4.
-    given = [answer(float(n < 4), parsed="ABCD"[n % 4], chosen_place=0) for n in range(10)]
-    assert (
-        "gives A in 100\u00a0% of its readable replies and is right in 40\u00a0% of those"
-        in advice_of(raw_row(), *given)["favourite"]
-    )
-
-
 def test_languages_far_apart() -> None:
     english, chinese = [answer(1.0)] * 10, [answer(0.0, language="zh")] * 10
     assert (
@@ -138,11 +119,7 @@ def test_commonest_confusion() -> None:
 
 def test_a_wide_interval_says_how_many_items_would_narrow_it() -> None:
     # Half of 30 is 15, three times the aim of 5: nine times the 40 items.
-    wide = raw_row(spread_0_100=30.0, n_total=300)
+    wide = raw_row(ci_low=0.45, ci_high=0.75, n_total=300)
     assert "About 360 items would narrow it to plus or minus 5; raise --sample." in advice_of(wide)["precision"]
-    assert "has no more items" in advice_of(raw_row(spread_0_100=30.0, n_total=40))["precision"]
-    assert "precision" not in advice_of(raw_row(spread_0_100=20.0))
-
-
-def test_items_without_score_ask_for_another_run() -> None:
-    assert advice_of(raw_row(n_total=42))["coverage"] == "Mood: items without a score: 2 of 42; run again to fill them."
+    assert "has no more items" in advice_of(raw_row(ci_low=0.45, ci_high=0.75, n_total=40))["precision"]
+    assert "precision" not in advice_of(raw_row(ci_low=0.55, ci_high=0.74))

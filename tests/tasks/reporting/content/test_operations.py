@@ -8,15 +8,11 @@ from schemas.lineage import PartitionRef
 from schemas.pricing import Price, PriceTable
 from schemas.usage import Usage
 from tasks.reporting.content.operations import (
-    FailureRow,
-    JudgeFailureRow,
-    UsageRow,
     amount_cells,
     cost_notes,
     describe_costs,
     failure_rows,
     judge_failure_rows,
-    layer_rows,
     money,
     usage_rows,
 )
@@ -26,28 +22,23 @@ from tests.tasks.reporting.pages import section
 
 
 def test_failed_calls_by_kind() -> None:
-    assert failure_rows(example_data()) == (FailureRow("gamma", "timeout_total", 4, 1, "no answer within 9 s"),)
+    (row,) = failure_rows(example_data())
+    told = {"system": "gamma", "failure": "timeout_total", "calls": 4, "datasets": 1, "example": "no answer within 9 s"}
+    assert row.items() >= told.items()
 
 
 def test_judge_failures_by_dataset() -> None:
-    assert judge_failure_rows(example_data()) == (JudgeFailureRow("beta", "tale", 1),)
+    (row,) = judge_failure_rows(example_data())
+    assert row.items() >= {"system": "beta", "dataset": "tale", "n_items": 1}.items()
 
 
 def test_tokens_and_latency() -> None:
     # alpha answered in 1 to 6 s: median 3.5; the 95th percentile lies at place 0.95 x 5 = 4.75, so 5 + 0.75 x (6 - 5).
     # beta's server counts no tokens; gamma has no answer, so no latency.
-    assert usage_rows(example_data()) == (
-        UsageRow("alpha", 6, 6, 0, 1, 60, 12, 0, 3.5, 5.75),
-        UsageRow("beta", 3, 3, 0, 0, None, None, 3, 1.0, 1.0),
-        UsageRow("gamma", 4, 0, 4, 0, None, None, 0, None, None),
-    )
-
-
-def test_layers_with_their_rows_and_incomplete_partitions() -> None:
-    rows = layer_rows(manifest())
-    assert [(row.layer, len(row.partitions), row.rows, row.incomplete) for row in rows] == [
-        ("items", 1, 3, 0),
-        ("responses", 2, 6, 1),
+    assert [tuple(row.values()) for row in usage_rows(example_data())] == [
+        ("alpha", 6, 6, 0, 1, 60, 12, 0, 3.5, 5.75),
+        ("beta", 3, 3, 0, 0, None, None, 3, 1.0, 1.0),
+        ("gamma", 4, 0, 4, 0, None, None, 0, None, None),
     ]
 
 

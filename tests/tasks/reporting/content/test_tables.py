@@ -10,7 +10,6 @@ from tasks.analysis.published_tables import PublishedRange
 from tasks.analysis.run_tables import System
 from tasks.reporting.content.caveats import find_missing_scores
 from tasks.reporting.content.score_tree import Node
-from tasks.reporting.content.tables import raw_rows
 from tasks.reporting.report import build_report
 from tests.tasks.reporting.example_run import ALPHA, BETA, BLUEPRINT, PLAN, example_data, manifest
 
@@ -69,7 +68,7 @@ def test_tasks_in_the_order_of_the_blueprint() -> None:
 
 def test_raw_scores_with_the_constant_answer() -> None:
     data = example_data()
-    kind, mood, lost, tale = raw_rows(data, ALPHA, find_missing_scores(data))
+    kind, mood, lost, tale = build_report(data).systems[0].raw
     assert (mood.path.key, mood.path.title, mood.path.task.title) == (("mood", "choice", "accuracy"), "Mood", "Moods")
     assert (mood.path.path, mood.path.metric_label) == ("Emotional Ability › Emotion Recognition", "accuracy")
     # The interval 0.1 to 0.6 of a ratio is 50 points wide.
@@ -87,7 +86,7 @@ def test_spread_follows_the_theoretical_bounds() -> None:
     fields["datasets"]["mood"]["methods"][0]["metrics"][0]["normalisation"] = {"type": "numeric", "min": 0, "max": 2}
     fields["datasets"]["tale"]["methods"][0]["metrics"][0]["normalisation"] = {"type": "none"}
     data = example_data(blueprint=Blueprint.model_validate(fields))
-    _, mood, _, tale = raw_rows(data, ALPHA, find_missing_scores(data))
+    _, mood, _, tale = build_report(data).systems[0].raw
     # 100 x (0.6 - 0.1) / (2 - 0) and 0.3 - 0.2.
     assert mood.spread_0_100 == 25.0
     assert tale.spread_0_100 is not None

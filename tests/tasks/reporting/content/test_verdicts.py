@@ -7,7 +7,7 @@ from schemas.blueprint import Blueprint
 from schemas.tables.scores import AbilityScores
 from schemas.vocabulary import REMARKS
 from tasks.analysis.run_tables import System
-from tasks.reporting.content.caveats import ReplyCounts, count_replies
+from tasks.reporting.content.caveats import count_replies
 from tasks.reporting.content.verdicts import judge_systems
 from tests.tasks.reporting import example_items
 from tests.tasks.reporting.example_run import ALPHA, BLUEPRINT, PLAN, example_data, manifest
@@ -119,8 +119,8 @@ def test_no_interval_is_a_caveat() -> None:
 def test_items_are_counted_once_however_many_methods_score_them() -> None:
     scores = example_items.item_scores()
     twice = pl.concat([scores, scores.with_columns(method=pl.lit("second"))])
-    assert count_replies(ALPHA.of(twice)) == ReplyCounts(items=6, read=6, unparsed=1, judge_failed=0)
-    assert count_replies(System("beta", "base").of(twice)) == ReplyCounts(items=3, read=2, unparsed=0, judge_failed=1)
+    assert count_replies(ALPHA.of(twice)) == {"read": 6, "unparsed": 1, "judge_failed": 0}
+    assert count_replies(System("beta", "base").of(twice)) == {"read": 2, "unparsed": 0, "judge_failed": 1}
 
 
 def test_settings_are_systems_of_their_own() -> None:

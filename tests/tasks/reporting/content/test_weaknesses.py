@@ -6,12 +6,11 @@ import pytest
 
 from schemas.tables.responses import Responses
 from schemas.tables.scores import ItemScores
-from tasks.analysis.answers import ScoredItem, chosen_letters, collect_answers, explain_answer
+from tasks.analysis.answers import ScoredItem, ShownOption, chosen_letters, collect_answers, explain_answer
 from tasks.reporting.content.advice import Diagnosis
-from tasks.reporting.content.caveats import find_missing_scores
 from tasks.reporting.content.evidence import Excerpt, make_excerpt
-from tasks.reporting.content.tables import raw_rows
-from tasks.reporting.content.weaknesses import Option, pick_examples, text_limit
+from tasks.reporting.content.weaknesses import pick_examples, text_limit
+from tasks.reporting.report import build_report
 from tests.tasks.reporting.example_items import LONG, NASTY, make_table
 from tests.tasks.reporting.example_run import ALPHA, example_data
 
@@ -19,8 +18,7 @@ from tests.tasks.reporting.example_run import ALPHA, example_data
 def diagnoses() -> dict[str, Diagnosis]:
     data = example_data()
     return {
-        row.path.dataset: Diagnosis(row, collect_answers(data, ALPHA, *row.path.key))
-        for row in raw_rows(data, ALPHA, find_missing_scores(data))
+        row.path.dataset: Diagnosis(row, collect_answers(data, ALPHA, *row.path.key)) for row in build_report(data).systems[0].raw
     }
 
 
@@ -42,9 +40,9 @@ def test_datasets_take_turns() -> None:
 def test_an_example_in_full() -> None:
     example = pick_examples((diagnoses()["mood"],), 1000)[0]
     assert example.options == (
-        Option("A", "calm", is_gold=False, is_chosen=False, points=None),
-        Option("B", "angry", is_gold=True, is_chosen=False, points=None),
-        Option("C", "sad", is_gold=False, is_chosen=True, points=None),
+        ShownOption("A", 0, "calm", gold=False, chosen=False, points=None),
+        ShownOption("B", 1, "angry", gold=True, chosen=False, points=None),
+        ShownOption("C", 2, "sad", gold=False, chosen=True, points=None),
     )
     assert (example.reply, example.why) == (Excerpt("C", None, 0), "Read as C, right is B.")
     assert example.source == "items.jsonl, row 1"
@@ -125,6 +123,6 @@ def test_each_repetition_has_its_own_answer() -> None:
         item_scores=make_table(ItemScores, [row | {"repetition": n} for row in scores for n in range(3)]),
         responses=make_table(Responses, replies),
     )
-    mood = next(row for row in raw_rows(repeated, ALPHA, find_missing_scores(repeated)) if row.path.dataset == "mood")
+    mood = next(row for row in build_report(repeated).systems[0].raw if row.path.dataset == "mood")
     found = collect_answers(repeated, ALPHA, *mood.path.key)
     assert [answer.answer and answer.answer["text"] for answer in found] == ["second", "third", None]

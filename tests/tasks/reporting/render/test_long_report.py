@@ -23,12 +23,6 @@ def test_nothing_speaks_of_moodbench(long_html: str) -> None:
         assert word not in words, word
 
 
-def test_settings_stand_side_by_side_with_gains(long_html: str) -> None:
-    # alpha in Base: two abilities of choices 50, the others 36, 38, 46 and 48 by share(); RAG adds 10 to each of these four.
-    assert "alpha Total 44.7 51.3 +10.0 over Base 58.0 +20.0 over Base" in section(long_html, "overview")
-    assert "2 models, each in 3 settings." in Page(long_html).words
-
-
 def test_ranks_are_counted_within_a_setting_and_datasets_outside_the_total_marked(long_html: str) -> None:
     assert "1 of 2 ranked models with CoEM in this run" in section(long_html, "m1")
     assert "mean_rating (not in the total)" in section(long_html, "m1")
@@ -54,13 +48,12 @@ def test_who_did_what_is_said_plainly(long_html: str) -> None:
     assert "With CoEM the Sage is the model under test itself (alpha and beta)." in words
     assert "The judge is a model under test: alpha rated its own answers" in words
     assert "Panel gamma-judge" in words
-    assert "top k 8 set for this run" in words
-    assert "lengths 8,000, 16,000 set for this run" in words
+    assert 'Set for this run: retrieval.top_k=8 , retrieval.ranking="fused" , contexts.lengths=[8000,16000]' in words
     assert "Judge alpha rates free-text answers, each 2 times; this is the score" in words
 
 
 def test_a_run_without_these_layers_has_none_of_the_sections(example_html: str, long_html: str) -> None:
-    for title in ("What was asked", "Gains over Base", "Retrieval", "Length and depth", "Settings side by side"):
+    for title in ("What was asked", "Gains over Base", "Retrieval", "Length and depth"):
         assert title not in example_html
         assert title in long_html
 
