@@ -8,7 +8,7 @@ from pydantic import Field
 
 from schemas.base import Frozen
 from schemas.item import Item, Record
-from schemas.vocabulary import LongTask
+from schemas.vocabulary import ContextTask
 
 ASPECTS = ("causes", "symptoms", "treatment_process", "characteristics_of_illness", "treatment_effect")
 """What a counselling report is summarised by, in the order of an item's references; keys of the reply. LongEmotion, section 3."""
@@ -24,7 +24,7 @@ class Context(Frozen):
     exclusive; token spans likewise, counted by the tokenizer that `ContextOptions.tokenizer` names.
     """
 
-    long_task: LongTask
+    task: ContextTask
     query: str | None = Field(default=None, description="what ranks its chunks; null = the question, or the task has its own")
     tokens: int = Field(ge=0, description="length of the context")
     target_tokens: int | None = Field(default=None, ge=1, description="length that was asked for; null = as the source has it")

@@ -9,7 +9,7 @@ from pydantic import Field, StringConstraints
 from schemas.base import Frozen
 from schemas.context import SampleBuilder
 from schemas.item import Adapter, RecordJoin
-from schemas.vocabulary import Language, LongTask, QuestionType
+from schemas.vocabulary import ContextTask, Language, QuestionType
 
 Sha256 = Annotated[str, StringConstraints(pattern=r"^[0-9a-f]{64}$")]
 RecordFormat = Literal["csv", "tsv", "tsv_plain", "lines", "jsonl", "json", "json_object", "parquet"]
@@ -81,8 +81,8 @@ class DatasetSpec:
     sample_builder: SampleBuilder | None = None
     """Builds items with a long context, in place of `adapter`; null = the adapter makes the items, which have none."""
 
-    long_task: LongTask | None = None
-    """Task of LongEmotion that its items belong to; null = they have no long context."""
+    task: ContextTask | None = None
+    """What is asked of the long contexts of its items; null = they have none."""
 
     alternative: "DatasetSpec | None" = None
     """The same dataset from another source, used where these files are not here."""
@@ -110,9 +110,9 @@ class DatasetSpec:
         Raises:
             ValueError: the fields contradict each other.
         """
-        if (self.sample_builder is None) == (self.adapter is None) or (self.sample_builder is None) != (self.long_task is None):
+        if (self.sample_builder is None) == (self.adapter is None) or (self.sample_builder is None) != (self.task is None):
             raise ValueError(
-                f"dataset {self.id}: give an adapter, or a sample builder and its long_task; got "
+                f"dataset {self.id}: give an adapter, or a sample builder and its task; got "
                 f"{'an' if self.adapter else 'no'} adapter, {'a' if self.sample_builder else 'no'} sample builder, "
-                f"long_task {self.long_task}"
+                f"task {self.task}"
             )

@@ -116,7 +116,7 @@ def _keys_with_contexts(
     resolved: ResolvedPlan, job: EvalJob, options: SolverOptions, built: tuple[PartitionRef, PartitionRef]
 ) -> tuple[ChunkJob | None, InferKeys]:
     """Return how contexts are split, and where replies and what was retrieved for them are."""
-    plan, retrieval, setting, task = resolved.plan, resolved.plan.retrieval, job.setting, job.selected.spec.long_task
+    plan, retrieval, setting, task = resolved.plan, resolved.plan.retrieval, job.setting, job.selected.spec.task
     if task is None:
         raise AssertionError(f"{job.dataset} has contexts and no task")
     parameters = choose_parameters(retrieval, task, setting, job.entry.name)

@@ -15,7 +15,7 @@ from schemas.context import ASPECTS, Context, ContextOptions, LazySample, Sample
 from schemas.dataset import BundledFile, DatasetSpec
 from schemas.errors import UsageError
 from schemas.item import Item, Record, text_id
-from schemas.vocabulary import Language, LongTask, QuestionType
+from schemas.vocabulary import ContextTask, Language, QuestionType
 from tasks.datasets.bundled import CANARY
 from tasks.datasets.longemotion.emotion_conversation import STAGES, checkpoints_of
 from tasks.datasets.longemotion.emotion_summary import SECTIONS, read_report
@@ -67,7 +67,7 @@ GAP: Mapping[Language, str] = {"en": " ", "zh": ""}
 _SENTENCE_END = re.compile(r"(?<=[.!?])\s+|(?<=[。！？])\s*(?![”\s])")
 
 
-def hidden_in_text(task: LongTask, question: Mapping[Language, str]) -> SampleBuilder:
+def hidden_in_text(task: ContextTask, question: Mapping[Language, str]) -> SampleBuilder:
     """Return the sample builder of Emotion Classification: one text per record, with each of its `needles` hidden in turn.
 
     Records: `haystack_id`, `language`, `haystack` and `needles`, each with `item_id`, `needle`, `subject`, `choices`, `label`
@@ -107,7 +107,7 @@ def _placements(fields: Mapping[str, Any], depths: tuple[float, ...]) -> Iterato
 
 
 def _build_hidden(
-    task: LongTask, question: Mapping[Language, str], record: Record, fields: Mapping[str, Any], depth: float
+    task: ContextTask, question: Mapping[Language, str], record: Record, fields: Mapping[str, Any], depth: float
 ) -> tuple[Item, Context]:
     language, haystack = read_language(record), read_text(record.fields, "haystack")
     needle, subject, choices = read_text(fields, "needle"), read_text(fields, "subject"), tuple(fields["choices"])
@@ -157,7 +157,7 @@ def _build_contrast(record: Record) -> tuple[Item, Context]:
         subset=f"{labels[odd]} among {majority}",
         fixed_order=True,
     )
-    return item, Context(long_task="ed", tokens=sum(map(count_tokens, segments)), needle=segments[odd])
+    return item, Context(task="ed", tokens=sum(map(count_tokens, segments)), needle=segments[odd])
 
 
 def read_questions(records: Sequence[Record], _options: ContextOptions, _seed: int) -> Sequence[LazySample]:
@@ -179,7 +179,7 @@ def _build_question(record: Record, fields: Mapping[str, Any]) -> tuple[Item, Co
         references=tuple(fields["references"]),
         cluster=text_id(document),
     )
-    return item, Context(long_task="qa", tokens=count_tokens(document))
+    return item, Context(task="qa", tokens=count_tokens(document))
 
 
 def _build_situation(record: Record) -> tuple[Item, Context]:
@@ -193,7 +193,7 @@ def _build_situation(record: Record) -> tuple[Item, Context]:
         subset=read_text(record.fields, "emotion"),
         fixed_order=True,
     )
-    return item, Context(long_task="ee", tokens=count_tokens(situation))
+    return item, Context(task="ee", tokens=count_tokens(situation))
 
 
 def _own_name(record: Record) -> str:
@@ -216,7 +216,7 @@ _HIDDEN = "A text has one length, whatever lengths are asked for; depths are as 
 
 
 def _describe(
-    task: LongTask, title: str, question_type: QuestionType, sample_builder: SampleBuilder, required: tuple[str, ...]
+    task: ContextTask, title: str, question_type: QuestionType, sample_builder: SampleBuilder, required: tuple[str, ...]
 ) -> DatasetSpec:
     return DatasetSpec(
         id=f"long_mini_{task}",
@@ -224,7 +224,7 @@ def _describe(
         files=(BundledFile(name=f"long_{'mc' if task in STAGES else task}.jsonl"),),
         record_format="jsonl",
         sample_builder=sample_builder,
-        long_task=task,
+        task=task,
         question_types=(question_type,),
         languages=("en", "zh"),
         licence="Apache-2.0",

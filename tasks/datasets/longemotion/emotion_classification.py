@@ -80,7 +80,7 @@ def _scenario(record: Record, known: frozenset[str], haystack: Haystack) -> Need
     text, subject, qid = read_text(fields, "scenario"), read_text(fields, "subject"), read_text(fields, "qid")
     return Needle(
         name=f"ec_emobench-{qid}",
-        long_task="ec_emobench",
+        task="ec_emobench",
         record=record,
         needle_id=qid,
         text=text,
@@ -98,7 +98,7 @@ def find_reports(records: Sequence[Record], haystack: Haystack, options: Context
     return [
         Needle(
             name=f"ec_finentity-{report.record.row}",
-            long_task="ec_finentity",
+            task="ec_finentity",
             record=report.record,
             needle_id=str(report.record.row),
             text=report.text if options.needle_style == "matched" else report.record.fields["content"],
@@ -156,7 +156,7 @@ EC_EMOBENCH = DatasetSpec(
     files=(UPSTREAM, _NOVEL),
     record_format="jsonl",
     sample_builder=list_emobench_samples,
-    long_task="ec_emobench",
+    task="ec_emobench",
     question_types=("label_choice",),
     licence=f"EmoBench: MIT; {_NOVEL_LICENCE}",
     paper=f"{PAPER}, sections 3.1 and 3.2.1; scenarios: Sabour et al. 2024, arXiv:2402.12071",
@@ -180,7 +180,7 @@ EC_FINENTITY = DatasetSpec(
     ),
     record_format="json",
     sample_builder=list_finentity_samples,
-    long_task="ec_finentity",
+    task="ec_finentity",
     question_types=("label_choice",),
     licence=f"FinEntity: not stated upstream; {_NOVEL_LICENCE}",
     paper=f"{PAPER}, sections 3.1 and 3.2.1; reports: Tang et al. 2023, arXiv:2310.12406",

@@ -174,7 +174,7 @@ def _item(segments: Sequence[str], odd: int, pair: tuple[str, str], needle_id: s
         fixed_order=True,
     )
     tokens = sum(map(_count_tokens, segments))
-    return item, Context(long_task="ed", tokens=tokens, needle=segments[odd], needle_id=needle_id)
+    return item, Context(task="ed", tokens=tokens, needle=segments[odd], needle_id=needle_id)
 
 
 # A text stands in several sets.
@@ -197,7 +197,7 @@ ED = DatasetSpec(
     ),
     record_format="csv",
     sample_builder=build_contrast_sets,
-    long_task="ed",
+    task="ed",
     question_types=("odd_one_out",),
     licence="GPL-3.0 for the repository; terms for passing its participants' texts on not verified",
     paper=f"{PAPER}, sections 3.1 and 3.2.1; texts: Kleinberg et al. 2020, arXiv:2004.04225",
@@ -219,7 +219,7 @@ def _detection(name: str, title: str, path: str, sha256: str, *differences: str)
         title=title,
         files=(longemotion_file(path, sha256),),
         sample_builder=read_contrast_sets,
-        long_task="ed",
+        task="ed",
         question_types=("odd_one_out",),
         paper=f"{PAPER}, section 3.2.1",
         required=("text", "label", "ground_truth"),

@@ -74,7 +74,7 @@ def _build(situation: Record, adjectives: tuple[str, ...]) -> tuple[Item, Contex
         cluster=text_id(text),
         fixed_order=True,
     )
-    return item, Context(long_task="ee", tokens=count_tokens(text))
+    return item, Context(task="ee", tokens=count_tokens(text))
 
 
 _emotionbench_file = pinned_in("github.com/CUHK-ARISE/EmotionBench", "48f6e1b01c449c213374172b24e6a461b59cd088")
@@ -98,7 +98,7 @@ def _expression(situations: str, *, copied: bool) -> DatasetSpec:
         ),
         record_format="json_object",
         sample_builder=read_situations,
-        long_task="ee",
+        task="ee",
         question_types=("emotion_expression",),
         licence="situations: GPL-3.0 for the repository of EmotionBench; questionnaire: none stated",
         paper=f"{PAPER}, section 3.2.3; situations: Huang et al. 2023, arXiv:2308.03656",

@@ -45,7 +45,7 @@ async def solve(asked: AskedItem, options: SolverOptions, resources: SolverResou
         UsageError: if the parameters do not fit each other, or chunks are missing.
     """
     parameters = choose_parameters(
-        options.retrieval, built_context(asked).long_task, options.setting, resources.roles["tested"].entry.name
+        options.retrieval, built_context(asked).task, options.setting, resources.roles["tested"].entry.name
     )
     state = SolverState(asked, options, resources, repetition, parameters, load_long_prompts())
     if state.family == "ee":

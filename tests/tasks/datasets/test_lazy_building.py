@@ -27,7 +27,7 @@ def build_one(record: Record) -> tuple[Item, Context]:
     item = Item(
         language="en", question_type="extractive", context=fields["text"], question="What?", references=tuple(fields["answers"])
     )
-    return item, Context(long_task="qa", tokens=len(fields["text"]), renamed=(("Ann", "Eva"),))
+    return item, Context(task="qa", tokens=len(fields["text"]), renamed=(("Ann", "Eva"),))
 
 
 def with_sample_per_record(build: Build = build_one, built: list[str] | None = None) -> SampleBuilder:
@@ -48,16 +48,16 @@ def no_item(_record: Record) -> list[Item]:
 
 def spec_with(builder: SampleBuilder | None) -> DatasetSpec:
     own = replace(local_dataset("long", "Long", LocalFile(path=Path("long.jsonl"))), adapter=no_item, required=("id",))
-    return replace(own, adapter=None, sample_builder=builder, long_task="qa") if builder else own
+    return replace(own, adapter=None, sample_builder=builder, task="qa") if builder else own
 
 
 @pytest.mark.parametrize(
     ("has_builder", "changes"),
-    [(True, {"long_task": None}), (False, {"long_task": "qa"}), (True, {"adapter": no_item}), (False, {"adapter": None})],
+    [(True, {"task": None}), (False, {"task": "qa"}), (True, {"adapter": no_item}), (False, {"adapter": None})],
 )
 def test_an_entry_has_an_adapter_or_a_sample_builder_with_its_task(has_builder: bool, changes: dict[str, Any]) -> None:
     spec = spec_with(with_sample_per_record() if has_builder else None)
-    with pytest.raises(ValueError, match="dataset long: give an adapter, or a sample builder and its long_task"):
+    with pytest.raises(ValueError, match="dataset long: give an adapter, or a sample builder and its task"):
         replace(spec, **changes)
 
 
@@ -85,7 +85,7 @@ def test_items_and_contexts_are_written_under_the_same_names(tmp_path: Path) -> 
         ("long", "i00", "long.jsonl", 1, "x"),
         ("long", "i01", "long.jsonl", 0, "xx"),
     ]
-    assert found.contexts.select("dataset", "item_id", "long_task", "tokens", "renamed", "needle").rows() == [
+    assert found.contexts.select("dataset", "item_id", "task", "tokens", "renamed", "needle").rows() == [
         ("long", "i00", "qa", 1, [["Ann", "Eva"]], None),
         ("long", "i01", "qa", 2, [["Ann", "Eva"]], None),
     ]

@@ -74,7 +74,7 @@ def test_a_needle_is_found_where_it_is_said_to_be() -> None:
         cluster=text_id("Ada won. She sang."),
     )
     assert context == Context(
-        long_task="ec_emobench",
+        task="ec_emobench",
         query="Ada",
         tokens=17,  # 11 and the needle's 6
         needle="Ada won. She sang.",
@@ -177,7 +177,7 @@ def test_checkpoints_of_a_dialogue_in_its_own_language() -> None:
         "long_mini_mc2-7-2": "Client: Cl1",
         "long_mini_mc2-7-3": "Client: Cl2",
     }
-    assert {(item.language, item.subset, context.long_task) for item, context in built.values()} == {("zh", "二", "mc2")}
+    assert {(item.language, item.subset, context.task) for item, context in built.values()} == {("zh", "二", "mc2")}
 
 
 @pytest.mark.parametrize(("language", "first"), [("en", "Interested"), ("zh", "感兴趣的")])

@@ -70,7 +70,7 @@ def test_entry_holds_on_its_file(spec: DatasetSpec) -> None:
     assert set(built.items["language"]) == set(spec.languages)
     assert set(built.items["question_type"]) == set(spec.question_types)
     assert all(name.startswith(f"{spec.id}-") for name in built.items["item_id"])
-    assert set(built.contexts["long_task"]) == {spec.long_task} == {spec.id.removeprefix("long_mini_")}
+    assert set(built.contexts["task"]) == {spec.task} == {spec.id.removeprefix("long_mini_")}
 
 
 def test_one_entry_per_dataset_of_the_benchmark() -> None:

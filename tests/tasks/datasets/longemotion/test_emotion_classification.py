@@ -65,7 +65,7 @@ def test_an_item_of_a_scenario() -> None:
     assert old == "Joe"
     assert item.question == f"The text tells of {new}. What would {new} most likely feel in the end?"
     assert context.needle == f"{new} found Mia's letter. He read it."
-    assert (context.query, context.needle_id, context.long_task, context.needle_style) == (new, "7", "ec_emobench", "matched")
+    assert (context.query, context.needle_id, context.task, context.needle_style) == (new, "7", "ec_emobench", "matched")
 
 
 def test_questions_on_one_scenario_have_names_of_their_own_and_rename_alike() -> None:
@@ -247,7 +247,7 @@ def test_released_reports_have_no_needle_and_a_question_about_the_tone() -> None
     (sample,) = read_released("ec_finentity")([record], ContextOptions(), 0)
     item, context = sample.build()
     assert (item.question, item.gold_indices, context.needle) == ("What tone does the text take towards Acme?", (1,), None)
-    assert (sample.item_id, context.long_task) == ("ec_finentity-3", "ec_finentity")
+    assert (sample.item_id, context.task) == ("ec_finentity-3", "ec_finentity")
 
 
 @pytest.mark.parametrize(

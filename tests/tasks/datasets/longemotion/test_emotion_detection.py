@@ -63,7 +63,7 @@ def test_each_set_has_one_text_of_another_emotion(options: ContextOptions) -> No
         assert 25 <= len(others) <= 35
         assert len(set(texts)) == len(texts)
         assert item.subset == f"{found[gold]} among {others[0]}"
-        assert (context.needle, context.needle_start, context.long_task) == (texts[gold], None, "ed")
+        assert (context.needle, context.needle_start, context.task) == (texts[gold], None, "ed")
         assert (item.context, item.question_type, item.fixed_order) == (None, "odd_one_out", True)
         # "w7 word word": the tokenizer splits names of texts; words are one token each.
         assert context.tokens >= sum(len(text.split()) for text in texts)
