@@ -61,18 +61,27 @@ class ContextOptions(Frozen):
 
 
 @dataclass(frozen=True)
-class LazySample:
-    """An item that can be built: cheap to list, so that only those that are sampled are built.
+class Sample:
+    """An item that there could be; `record` is the one its question comes from.
 
-    `record` is the one the question comes from. `build` may take a while and raises ValueError, LookupError or TypeError where
-    the record does not allow an item.
+    `build` raises ValueError, LookupError, TypeError or AttributeError where the record does not allow an item.
     """
 
     item_id: str
     record: Record
-    build: Callable[[], tuple[Item, Context]]
+    build: Callable[[], tuple[Item, Context | None]]
     unit: str | None = None
-    """What it shares with samples that differ in length and depth alone, which are sampled together; null = its own name."""
+    """Samples of one record and unit are drawn together, as those that differ in length and depth alone.
+
+    Null: its own name, so that samples of one record are drawn apart. Empty: all of the record are drawn together.
+    """
+
+
+@dataclass(frozen=True)
+class LazySample(Sample):
+    """A sample with a long context: cheap to list, long to build, so that only those that are sampled are built."""
+
+    build: Callable[[], tuple[Item, Context]]
 
 
 SampleBuilder = Callable[[Sequence[Record], ContextOptions, int], Sequence[LazySample]]

@@ -14,10 +14,8 @@ from schemas.context import ContextOptions
 from schemas.dataset import PinnedFile
 from schemas.vocabulary import LONG_TYPES, ContextTask
 from tasks.analysis.dataset_check.checking import check_dataset
-from tasks.datasets.building import build_items
+from tasks.datasets.building import BuiltItems, build_items, list_samples
 from tasks.datasets.catalogue import CATALOGUE, LONGEMOTION, find_dataset
-from tasks.datasets.item_rows import BuiltItems
-from tasks.datasets.lazy_building import list_samples
 from tasks.datasets.longemotion.emotion_detection import draw_sets
 from tasks.datasets.longemotion.emotion_pairs import PUBLISHED
 from tasks.scoring.blueprints import load_blueprint
