@@ -23,7 +23,7 @@ def adapt_hellaswag(record: Record) -> Item:
         context=LAYOUT_MARKS.sub("\n", fields["ctx"]).strip(),
         question="How does this text most plausibly go on?",
         options=tuple(LAYOUT_MARKS.sub(" ", ending).strip() for ending in fields["endings"]),
-        gold_indices=find_gold({str(index): index for index in range(len(fields["endings"]))}, fields["label"]),
+        gold_indices=find_gold(map(str, range(len(fields["endings"]))), fields["label"]),
         subset=fields["source_id"].split("~")[0],
         cluster=fields["source_id"],
     )
@@ -37,7 +37,7 @@ def adapt_cosmos_qa(record: Record) -> Item:
         context=fields["context"].strip(),
         question=fields["question"].strip(),
         options=options,
-        gold_indices=find_gold({str(number): number for number in range(4)}, fields["label"]),
+        gold_indices=find_gold("0123", fields["label"]),
         cluster=text_id(fields["context"]),
         fixed_order=order_matters(options),
     )
@@ -63,7 +63,7 @@ def adapt_piqa(record: Record) -> Item:
         context=fields["goal"].strip() or None,
         question="Which of these solutions reaches the goal?",
         options=(fields["sol1"].strip(), fields["sol2"].strip()),
-        gold_indices=find_gold({"0": 0, "1": 1}, fields["label"]),
+        gold_indices=find_gold("01", fields["label"]),
         cluster=text_id(fields["goal"]),
     )
 

@@ -2,7 +2,7 @@
 
 from schemas.dataset import DatasetSpec
 from schemas.item import Item, Record
-from tasks.datasets.options import find_gold, label_item
+from tasks.datasets.options import label_item
 from tasks.datasets.pinned_files import moodbench_file
 
 # The released taxonomy in its own order: labels in the data are positions in this list.
@@ -56,18 +56,16 @@ EDOS_CLASSES = (
     *("surprised", "terrified", "trusting", "agreeing", "acknowledging", "encouraging", "consoling", "sympathizing"),
     *("suggesting", "questioning", "wishing", "neutral"),
 )
-
-EDOS_INDICES = {name: index for index, name in enumerate(EDOS_CLASSES)}
+EDOS_OPTIONS = {str(index): name for index, name in enumerate(EDOS_CLASSES)}
 
 
 def adapt_edos(record: Record) -> Item:
     """One turn of a film dialogue. A row whose `ed_emotion` and `ed_emotion_index` disagree yields no gold."""
     fields = record.fields
-    gold = find_gold(EDOS_INDICES, fields["ed_emotion"])
-    if gold is not None and str(gold[0]) != fields["ed_emotion_index"]:
-        gold = None
+    index = fields["ed_emotion_index"]
+    label = index if EDOS_OPTIONS.get(index) == fields["ed_emotion"] else None
     question = "Which of these emotions or communicative intents fits this line from a film dialogue best?"
-    return label_item("en", fields["text"].strip(), question, EDOS_CLASSES, gold, f"dialogue {fields['dialogue_id']}")
+    return label_item(fields["text"].strip(), question, EDOS_OPTIONS, label, f"dialogue {fields['dialogue_id']}")
 
 
 EDOS = DatasetSpec(
@@ -108,8 +106,6 @@ CPED_EMOTIONS = {
     "negative-other": "其他消极情绪",
 }
 
-CPED_INDICES = {label: index for index, label in enumerate(CPED_EMOTIONS)}
-
 # Labels for which the option list of the released code has another word, so that no answer can match.
 CPED_UNMATCHED = frozenset({"anger", "sadness", "fear", "depress", "disgust", "positive-other", "negative-other"})
 
@@ -137,10 +133,8 @@ def adapt_cped(record: Record) -> Item:
     known = [text for text in (GENDERS[fields["Gender"]], AGES[fields["Age"]]) if text]
     person = f"{fields['Speaker']}（{'，'.join(known)}）" if known else fields["Speaker"]
     context = f"场景：{SCENES[fields['Scene']]}\n说话人：{person}\n台词：{fields['Utterance'].strip()}"
-    gold = find_gold(CPED_INDICES, fields["Emotion"])
-    item = label_item(
-        "zh", context, "说话人说这句台词时的情绪是哪一种？", tuple(CPED_EMOTIONS.values()), gold, fields["Dialogue_ID"]
-    )
+    question = "说话人说这句台词时的情绪是哪一种？"
+    item = label_item(context, question, CPED_EMOTIONS, fields["Emotion"], fields["Dialogue_ID"], "zh")
     unmatched = () if fields["Emotion"] in CPED_UNMATCHED else None
     return item.model_copy(update={"subset": fields["Scene"], "reference_gold_indices": unmatched})
 

@@ -189,7 +189,7 @@ def _chinese_item(record: Record, question: str, letter: str, subject: str) -> I
         language="zh",
         question=question.strip(),
         options=options,
-        gold_indices=find_gold({name: place for place, name in enumerate(FOUR_LETTERS)}, letter),
+        gold_indices=find_gold(FOUR_LETTERS, letter),
         fixed_order=order_matters(options),
         subset=subject,
     )

@@ -38,7 +38,7 @@ def adapt_multirc(record: Record) -> Item:
         context=fields["paragraph"].strip(),
         question=MULTIRC_QUESTION.format(question=fields["question"].strip(), answer=fields["answer"].strip()),
         options=("yes", "no"),
-        gold_indices=find_gold({1: 0, 0: 1}, fields["label"]),
+        gold_indices=find_gold((1, 0), fields["label"]),
         subset=f"{place['paragraph']}-{place['question']}",
         cluster=f"paragraph {place['paragraph']}",
     )

@@ -22,13 +22,12 @@ FOLIO_QUESTION = (
 def adapt_folio(record: Record) -> Item:
     """`label` is the right verdict, the one relevant option of a ranking. Formulas of the release are gold and left out."""
     fields = record.fields
-    label = fields["label"]
     return Item(
         question_type="ranking",
         context="Premises:\n" + "\n".join(f"- {premise.strip()}" for premise in fields["premises"]),
         question=FOLIO_QUESTION.format(conclusion=fields["conclusion"].strip()),
         options=tuple(VERDICTS.values()),
-        gold_indices=(list(VERDICTS).index(label),) if label in VERDICTS else None,
+        gold_indices=find_gold(VERDICTS, fields["label"]),
         cluster=text_id("\n".join(fields["premises"])),
     )
 
@@ -80,7 +79,7 @@ def adapt_logiqa(record: Record) -> Item:
         context=fields["text"].strip(),
         question=fields["question"].strip(),
         options=options,
-        gold_indices=find_gold({letter.lower(): place for place, letter in enumerate(LETTERS)}, fields["label"].strip()),
+        gold_indices=find_gold("abcd", fields["label"].strip()),
         fixed_order=any(NAME.fullmatch(option) for option in options),
         cluster=text_id(fields["text"].strip()),
     )
@@ -141,7 +140,7 @@ def adapt_mutual(record: Record) -> Item:
         context=TURN.sub("\n", fields["article"].strip()),
         question="Which of these replies continues the dialogue logically? Speakers are marked M (man) and F (woman).",
         options=tuple(" ".join(option.split()) for option in fields["options"]),
-        gold_indices=find_gold({"A": 0, "B": 1, "C": 2, "D": 3}, fields["answers"]),
+        gold_indices=find_gold(LETTERS, fields["answers"]),
         cluster=text_id(fields["article"]),
     )
 
@@ -168,7 +167,7 @@ WSC_QUESTION = 'Does the pronoun marked as **{pronoun}** refer to "{candidate}"?
 
 
 def adapt_wsc(record: Record) -> Item:
-    """`label` 1 = it does. The pronoun is marked in the text, since the same one may occur more than once.
+    """The pronoun is marked in the text, since the same one may occur more than once.
 
     Raises:
         ValueError: the pronoun stands neither where `span2_index` says nor one word further on, as in one record it does.
@@ -179,7 +178,7 @@ def adapt_wsc(record: Record) -> Item:
     end = start + len(pronoun)
     context = " ".join([*words[:start], f"**{' '.join(pronoun)}**", *words[end:]])
     question = WSC_QUESTION.format(pronoun=" ".join(pronoun), candidate=fields["span1_text"])
-    return label_item("en", context, question, ("yes", "no"), find_gold({1: 0, 0: 1}, fields["label"]), text_id(fields["text"]))
+    return label_item(context, question, {1: "yes", 0: "no"}, fields["label"], text_id(fields["text"]))
 
 
 def _find_pronoun(words: Sequence[str], pronoun: Sequence[str], index: int) -> int:

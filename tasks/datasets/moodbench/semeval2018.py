@@ -5,7 +5,7 @@ from dataclasses import replace
 
 from schemas.dataset import DatasetSpec
 from schemas.item import Item, Record, text_id
-from tasks.datasets.options import find_gold, label_item
+from tasks.datasets.options import label_item
 from tasks.datasets.pinned_files import moodbench_file, pinned_in
 
 # SemEval-2018 Task 1, E-c: emotions as its annotators were shown them, in the order of the columns.
@@ -24,11 +24,11 @@ EMOTION_MEANINGS = {
 }
 
 TWEET_COLUMNS = ("id", "tweet", *EMOTION_MEANINGS)
-PRESENCE = ("present", "absent")
+PRESENCE = {"1": "present", "0": "absent"}
 
 
 def adapt_semeval2018_task1(record: Record) -> list[Item]:
-    """Eleven items per tweet, one per emotion: "1" = present, "0" = absent. `subset`: the emotion.
+    """Eleven items per tweet, one per emotion. `subset`: the emotion.
 
     Line breaks are written as backslash and n.
     """
@@ -36,8 +36,7 @@ def adapt_semeval2018_task1(record: Record) -> list[Item]:
     items = []
     for emotion, meanings in EMOTION_MEANINGS.items():
         question = f"Is {emotion} (which also includes {meanings}) present or absent in this tweet?"
-        gold = find_gold({"1": 0, "0": 1}, record.fields[emotion])
-        item = label_item("en", tweet, question, PRESENCE, gold, text_id(tweet))
+        item = label_item(tweet, question, PRESENCE, record.fields[emotion], text_id(tweet))
         items.append(item.model_copy(update={"subset": emotion}))
     return items
 
@@ -45,14 +44,13 @@ def adapt_semeval2018_task1(record: Record) -> list[Item]:
 # The tweets were collected by these tags, so every ironic one still carries one. The task's own input files have lost them.
 COLLECTED_BY = re.compile(r"(?i)#(?:irony|sarcasm|not)\b")
 SPACES = re.compile(r"\s+")
-IRONY = ("ironic", "not ironic")
+IRONY = {"1": "ironic", "0": "not ironic"}
 
 
 def adapt_semeval2018_task3(record: Record) -> Item:
-    """`Label` "1" = ironic, "0" = not. The hashtags #irony, #sarcasm and #not are taken out of the tweet."""
+    """A tweet; the hashtags #irony, #sarcasm and #not are taken out of it."""
     tweet = SPACES.sub(" ", COLLECTED_BY.sub("", record.fields["Tweet text"])).strip()
-    gold = find_gold({"1": 0, "0": 1}, record.fields["Label"])
-    return label_item("en", tweet, "Is this tweet ironic?", IRONY, gold)
+    return label_item(tweet, "Is this tweet ironic?", IRONY, record.fields["Label"])
 
 
 SEMEVAL2018_TASK1 = DatasetSpec(

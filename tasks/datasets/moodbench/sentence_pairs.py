@@ -2,34 +2,32 @@
 
 from schemas.dataset import DatasetSpec
 from schemas.item import Item, Record
-from tasks.datasets.options import find_gold, label_item
+from tasks.datasets.options import label_item
 from tasks.datasets.pinned_files import moodbench_file
 
 
 def adapt_wic(record: Record) -> Item:
-    """Word sense in two contexts; `label` 1 = same sense. The sentences stay as they are."""
+    """Word sense in two contexts. The sentences stay as they are."""
     fields = record.fields
     context = f"Sentence 1: {fields['sentence1']}\nSentence 2: {fields['sentence2']}"
     question = f'Is the word "{fields["word"]}", in whatever form it appears, used in the same sense in both sentences?'
-    gold = find_gold({1: 0, 0: 1}, fields["label"])
-    return label_item("en", context, question, ("same sense", "different senses"), gold)
+    return label_item(context, question, {1: "same sense", 0: "different senses"}, fields["label"])
 
 
 def adapt_lcqmc(record: Record) -> Item:
-    """Pairs of questions people ask; `gold_label` is the text "1" for the same meaning, "0" for another."""
+    """Pairs of questions people ask; `gold_label` is a text."""
     fields = record.fields
     context = f"问句一：{fields['sentence1']}\n问句二：{fields['sentence2']}"
-    gold = find_gold({"1": 0, "0": 1}, fields["gold_label"])
-    return label_item("zh", context, "这两个问句问的是同一个意思吗？", ("意思相同", "意思不同"), gold)
+    options = {"1": "意思相同", "0": "意思不同"}
+    return label_item(context, "这两个问句问的是同一个意思吗？", options, fields["gold_label"], language="zh")
 
 
 def adapt_qqp(record: Record) -> Item:
-    """`is_duplicate` is the text "1" for the same intent, "0" for another."""
+    """Two questions and whether their intent is the same; `is_duplicate` is a text."""
     fields = record.fields
     context = f"Question 1: {fields['question1'].strip()}\nQuestion 2: {fields['question2'].strip()}"
     question = "Are these two questions duplicates, that is, do they ask the same thing so that one answer would serve both?"
-    gold = find_gold({"1": 0, "0": 1}, fields["is_duplicate"])
-    return label_item("en", context, question, ("duplicates", "not duplicates"), gold)
+    return label_item(context, question, {"1": "duplicates", "0": "not duplicates"}, fields["is_duplicate"])
 
 
 LCQMC = DatasetSpec(
