@@ -1,8 +1,8 @@
 """A catalogue entry: where a dataset comes from and how its records become items."""
 
 from dataclasses import dataclass, field
-from pathlib import Path
-from typing import Annotated, Literal
+from pathlib import Path, PurePath
+from typing import Annotated, Literal, get_args
 
 from pydantic import Field, StringConstraints
 
@@ -18,6 +18,8 @@ RecordFormat = Literal["csv", "tsv", "tsv_plain", "lines", "jsonl", "json", "jso
 `tsv_plain`: tab-separated, quotes are ordinary characters. `lines`: one record per line, field `line`. `json`: an array of
 objects. `json_object`: one record per top-level key, fields `key` and `value`.
 """
+
+RECORD_FORMATS: tuple[RecordFormat, ...] = get_args(RecordFormat)
 
 
 class PinnedFile(Frozen):
@@ -47,6 +49,24 @@ class LocalFile(Frozen):
 
 SourceFile = PinnedFile | BundledFile | LocalFile
 
+OPEN_LICENCES = frozenset(
+    (
+        *("MIT", "Apache-2.0", "AFL-3.0", "CC0-1.0", "CC BY 4.0", "CC BY-SA 4.0", "CC BY-NC 2.0", "CC BY-NC-SA 4.0"),
+        *("EmoBench: MIT; novel: public domain in the USA", "the user's own"),
+    )
+)
+"""Licences, as entries state them, under which texts of a dataset may be in a report that is passed on.
+
+They are verified and open, or the user's own, and their conditions bind the report's reader. Not so licences that are not stated,
+not verified, given on request, or for research or academic use only, be it for a part of the texts.
+"""
+
+
+def format_of_suffix(file: SourceFile) -> RecordFormat | None:
+    """Return the format that the suffix of a file's name says; null if it says none."""
+    name = file.name if isinstance(file, BundledFile) else file.path
+    return next((known for known in RECORD_FORMATS if PurePath(name).suffix.lower() == f".{known}"), None)
+
 
 @dataclass(frozen=True)
 class DatasetSpec:
@@ -58,7 +78,6 @@ class DatasetSpec:
     id: str
     title: str
     files: tuple[SourceFile, ...]
-    record_format: RecordFormat
     licence: str
     paper: str
     required: tuple[str, ...]
@@ -70,6 +89,9 @@ class DatasetSpec:
 
     adapter: Adapter | None = None
     """Makes the items of one record; null = `sample_builder` builds them."""
+
+    file_format: RecordFormat | None = None
+    """How its files hold records; null = as the suffix of the first says."""
 
     columns: tuple[str, ...] | None = None
     expected_rows: int | None = None
@@ -90,19 +112,28 @@ class DatasetSpec:
     canary: str | None = None
     """String the authors ask to be kept with the data, so that training sets can be cleaned of it."""
 
-    redistributable: bool = False
-    """Whether the licence allows texts of the dataset in a report that is passed on: not unless the entry says so.
-
-    True for verified open licences (MIT, Apache, BSD, AFL, CC0, CC BY and its SA, NC and NC-SA forms), whose conditions the
-    report's reader has to keep, and for the user's own files. False for licences that are not stated, not verified, given on
-    request, or for research or academic use only, be it for a part of the texts.
-    """
-
     ambiguous: tuple[str, ...] = ()
     """Items whose own labels contradict each other, which keeps the highest reachable score below 100."""
 
     differences: tuple[str, ...] = field(default=())
     """Where we differ from the paper or from its released code, and why."""
+
+    @property
+    def record_format(self) -> RecordFormat:
+        """How its files hold records, but for one that has a format of its own.
+
+        Raises:
+            ValueError: neither the entry nor the suffix of its first file says so.
+        """
+        found = self.file_format or format_of_suffix(self.files[0])
+        if found is None:
+            raise ValueError(f"dataset {self.id}: give its file_format, since the name of its first file has no known suffix")
+        return found
+
+    @property
+    def redistributable(self) -> bool:
+        """Whether the licence allows texts of the dataset in a report that is passed on."""
+        return self.licence in OPEN_LICENCES
 
     def __post_init__(self) -> None:
         """Refuse an entry with both or none of adapter and sample builder, and long items of no task.

@@ -222,7 +222,6 @@ def _describe(
         id=f"long_mini_{task}",
         title=f"Bundled long items: {title}",
         files=(BundledFile(name=f"long_{'mc' if task in STAGES else task}.jsonl"),),
-        record_format="jsonl",
         sample_builder=sample_builder,
         task=task,
         question_types=(question_type,),
@@ -230,7 +229,6 @@ def _describe(
         licence="Apache-2.0",
         paper="none: written for MoodFlow, see data/bundled/README.md",
         required=required,
-        redistributable=True,
         canary=CANARY,
         differences=(_SHORT, _HIDDEN) if question_type == "label_choice" else (_SHORT,),
     )

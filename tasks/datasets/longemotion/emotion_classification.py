@@ -154,7 +154,6 @@ EC_EMOBENCH = DatasetSpec(
     id="longemotion_ec_emobench",
     title="LongEmotion, emotion classification of EmoBench scenarios, built anew",
     files=(UPSTREAM, _NOVEL),
-    record_format="jsonl",
     sample_builder=list_emobench_samples,
     task="ec_emobench",
     question_types=("label_choice",),
@@ -162,7 +161,6 @@ EC_EMOBENCH = DatasetSpec(
     paper=f"{PAPER}, sections 3.1 and 3.2.1; scenarios: Sabour et al. 2024, arXiv:2402.12071",
     required=("qid", "language", "coarse_category", "scenario", "subject", "emotion_choices", "emotion_label"),
     expected_rows=400 + 7296,
-    redistributable=True,
     differences=(
         *_BOOK,
         "All 200 English questions, on 140 scenarios; lengths drawn from 10,000 to 30,000 tokens.",
@@ -178,7 +176,6 @@ EC_FINENTITY = DatasetSpec(
         _finentity_file("data/FinEntity.json", "3208667de69383120b0380aebeaabe360669eda72269c33e1c8b09d63df55463"),
         _NOVEL,
     ),
-    record_format="json",
     sample_builder=list_finentity_samples,
     task="ec_finentity",
     question_types=("label_choice",),

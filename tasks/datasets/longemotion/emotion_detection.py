@@ -195,7 +195,6 @@ ED = DatasetSpec(
             "data_phase_1/files_clean/meta/rwwd_full.csv", "8cdb8b79916ba48351f174c5d13a23f204e0024af54e6ea2006e4b8b0fae4fb4"
         ),
     ),
-    record_format="csv",
     sample_builder=build_contrast_sets,
     task="ed",
     question_types=("odd_one_out",),

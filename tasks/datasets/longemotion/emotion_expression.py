@@ -96,7 +96,7 @@ def _expression(situations: str, *, copied: bool) -> DatasetSpec:
                 record_format="json",
             ),
         ),
-        record_format="json_object",
+        file_format="json_object",
         sample_builder=read_situations,
         task="ee",
         question_types=("emotion_expression",),

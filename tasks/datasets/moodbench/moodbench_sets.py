@@ -44,11 +44,9 @@ _SUBTASKS = "emo_ability/PQEmotion/emotional_subtask"
 _ASPECTS = ("Context_of_Emotion", "Dynamic_Changes_in_Emotion", "Modes_of_Emotional_Expression", "Sources_of_Emotion")
 _choices = partial(
     DatasetSpec,
-    record_format="csv",
     languages=("zh",),
     licence="CC BY-NC-SA 4.0",
     paper="MoodBench 1.0: An Evaluation Benchmark for Emotional Companionship Dialogue Systems, section 4",
-    redistributable=True,
 )
 
 MOODBENCH1 = _choices(

@@ -111,7 +111,7 @@ VCSUM_SPEAKERS = "Turns are shown with their speakers; the released code prints 
 
 _vcsum_file = pinned_in("github.com/hahahawu/VCSum", "8e51d72e4e6f3af4074fd5b260b6f6d2e75e86c7")
 
-_summaries = partial(DatasetSpec, record_format="jsonl", question_types=("judged_summary",), languages=("zh",))
+_summaries = partial(DatasetSpec, file_format="jsonl", question_types=("judged_summary",), languages=("zh",))
 
 LCSTS = _summaries(
     id="lcsts",
@@ -158,7 +158,6 @@ _VCSUM = _summaries(
     licence="MIT",
     paper="Wu et al. 2023, arXiv:2305.05280",
     required=("id", "eos_index", "summary"),
-    redistributable=True,
     differences=(
         JUDGED,
         VCSUM_SPEAKERS,
