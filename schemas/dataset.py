@@ -1,8 +1,8 @@
 """A catalogue entry: where a dataset comes from and how its records become items."""
 
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from pathlib import Path, PurePath
-from typing import Annotated, Literal, get_args
+from typing import Annotated, Any, Literal, get_args
 
 from pydantic import Field, StringConstraints
 
@@ -117,6 +117,10 @@ class DatasetSpec:
 
     differences: tuple[str, ...] = field(default=())
     """Where we differ from the paper or from its released code, and why."""
+
+    def with_alternative(self, **changes: Any) -> "DatasetSpec":
+        """Return the entry with an alternative that differs from it in these fields."""
+        return replace(self, alternative=replace(self, **changes))
 
     @property
     def record_format(self) -> RecordFormat:

@@ -1,7 +1,6 @@
 """What is known of a user or remembered of a long text: PersonaFeedback, Book-SORT, LongMemEval."""
 
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import replace
 from pathlib import PurePosixPath
 from typing import Any
 
@@ -174,7 +173,7 @@ def _show(date: str, turns: Sequence[Mapping[str, str]]) -> str:
 
 _longmemeval = pinned_in("huggingface.co/xiaowu0162/longmemeval", "d8673c8819c3e42833f9b1849300ab94c12bbb6a")
 
-_LONGMEMEVAL = DatasetSpec(
+LONGMEMEVAL = DatasetSpec(
     id="longmemeval",
     title="LongMemEval, evidence sessions only",
     files=(_longmemeval("longmemeval_oracle", None),),
@@ -197,12 +196,4 @@ _LONGMEMEVAL = DatasetSpec(
         "LongMemEval has a model judge each reply.",
         "The reference is a rubric for preferences, and an explanation for the 30 questions without an answer.",
     ),
-)
-
-LONGMEMEVAL = replace(
-    _LONGMEMEVAL,
-    alternative=replace(
-        _LONGMEMEVAL,
-        files=(MOODBENCH("data/company_ability/memory/longmemeval/longmemeval_oracle.json", None),),
-    ),
-)
+).with_alternative(files=(MOODBENCH("data/company_ability/memory/longmemeval/longmemeval_oracle.json", None),))

@@ -1,7 +1,6 @@
 """Questions about a text: CMRC 2018 (a span), MultiRC (is an answer right), ReCoRD (the entity that fills a blank)."""
 
 from collections.abc import Sequence
-from dataclasses import replace
 
 from schemas.dataset import DatasetSpec
 from schemas.item import Item, Record, text_id
@@ -103,7 +102,7 @@ _JUDGED_ONE_BY_ONE = (
     "What the released code takes for right is a set of letters per question and is not reproduced per item.",
 )
 
-_MULTIRC = DatasetSpec(
+MULTIRC = DatasetSpec(
     id="multirc",
     title="MultiRC",
     files=(
@@ -122,19 +121,13 @@ _MULTIRC = DatasetSpec(
         "Revision, hash and number of rows are as other public projects state them; the file itself was not at hand.",
         *_JUDGED_ONE_BY_ONE,
     ),
-)
-
-MULTIRC = replace(
-    _MULTIRC,
-    alternative=replace(
-        _MULTIRC,
-        files=(moodbench_file("basic_ability/NLU/multirc_parquet/validation-00000-of-00001.parquet"),),
-        expected_rows=300,
-        differences=(
-            "300 proposed answers to 258 questions of SuperGLUE's validation set: answers were sampled, not questions.",
-            "136 questions have no right answer left, which caps the released score at 65.5 %; one by one nothing is lost.",
-            *_JUDGED_ONE_BY_ONE,
-        ),
+).with_alternative(
+    files=(moodbench_file("basic_ability/NLU/multirc_parquet/validation-00000-of-00001.parquet"),),
+    expected_rows=300,
+    differences=(
+        "300 proposed answers to 258 questions of SuperGLUE's validation set: answers were sampled, not questions.",
+        "136 questions have no right answer left, which caps the released score at 65.5 %; one by one nothing is lost.",
+        *_JUDGED_ONE_BY_ONE,
     ),
 )
 

@@ -1,7 +1,6 @@
 """SemEval-2018: emotions in tweets (Task 1) and irony in tweets (Task 3)."""
 
 import re
-from dataclasses import replace
 
 from schemas.dataset import DatasetSpec
 from schemas.item import Item, Record, text_id
@@ -81,10 +80,11 @@ _STRIPPED = (
     "The hashtags #irony, #sarcasm and #not, which every ironic tweet carries, are taken out, as in the task's input files."
 )
 
+_LABELLED = ("Tweet index", "Label", "Tweet text")
 _RANDOM = "The released code pairs labels and tweets of two unrelated samples: 78 of 144 labels are right."
 _METRIC = "F1 of the ironic class, as in the paper and the task; the released code computes accuracy."
 
-_TASK3 = DatasetSpec(
+SEMEVAL2018_TASK3 = DatasetSpec(
     id="semeval2018_task3",
     title="SemEval-2018 Task 3, irony",
     files=(
@@ -97,7 +97,7 @@ _TASK3 = DatasetSpec(
     adapter=adapt_semeval2018_task3,
     licence="CC BY-NC-SA 4.0, academic use",
     paper="Van Hee et al. 2018, SemEval-2018 Task 3: Irony Detection in English Tweets",
-    required=("Tweet index", "Label", "Tweet text"),
+    required=_LABELLED,
     expected_rows=784,
     differences=(
         "The whole test set of the task; MoodBench's repository holds 155 of its labels and 145 of its tweets.",
@@ -105,24 +105,18 @@ _TASK3 = DatasetSpec(
         _RANDOM,
         _METRIC,
     ),
-)
-
-SEMEVAL2018_TASK3 = replace(
-    _TASK3,
-    alternative=replace(
-        _TASK3,
-        files=(
-            moodbench_file(
-                "emo_ability/emo_recognition/SemEval2018-Task3_txt/goldtest_TaskA/SemEval2018-T3_gold_test_taskA_emoji.txt"
-            ),
+).with_alternative(
+    files=(
+        moodbench_file(
+            "emo_ability/emo_recognition/SemEval2018-Task3_txt/goldtest_TaskA/SemEval2018-T3_gold_test_taskA_emoji.txt"
         ),
-        columns=_TASK3.required,
-        expected_rows=155,
-        differences=(
-            "The gold file of MoodBench's repository alone, which has index, label and tweet: 155 of the 784 tweets.",
-            _STRIPPED,
-            _RANDOM,
-            _METRIC,
-        ),
+    ),
+    columns=_LABELLED,
+    expected_rows=155,
+    differences=(
+        "The gold file of MoodBench's repository alone, which has index, label and tweet: 155 of the 784 tweets.",
+        _STRIPPED,
+        _RANDOM,
+        _METRIC,
     ),
 )

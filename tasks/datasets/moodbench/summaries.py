@@ -146,7 +146,7 @@ CNEWSUM = _summaries(
     ),
 )
 
-_VCSUM = _summaries(
+VCSUM = _summaries(
     id="vcsum",
     title="VCSum",
     files=(
@@ -163,22 +163,16 @@ _VCSUM = _summaries(
         VCSUM_SPEAKERS,
         "overall_context.txt is pinned by its revision only: its content could not be had when this entry was made.",
     ),
-)
-
-VCSUM = replace(
-    _VCSUM,
-    alternative=replace(
-        _VCSUM,
-        files=(
-            moodbench_file("basic_ability/NLG/vcsum_txt/long_test.txt"),
-            moodbench_file("basic_ability/NLG/vcsum_txt/tmp/short_test.txt", record_format="jsonl"),
-        ),
-        join_records=join_segments,
-        expected_rows=162,
-        differences=(
-            JUDGED,
-            VCSUM_SPEAKERS,
-            "The meetings are put together from the segments of the short split, which give the turns of the long one exactly.",
-        ),
+).with_alternative(
+    files=(
+        moodbench_file("basic_ability/NLG/vcsum_txt/long_test.txt"),
+        moodbench_file("basic_ability/NLG/vcsum_txt/tmp/short_test.txt", record_format="jsonl"),
+    ),
+    join_records=join_segments,
+    expected_rows=162,
+    differences=(
+        JUDGED,
+        VCSUM_SPEAKERS,
+        "The meetings are put together from the segments of the short split, which give the turns of the long one exactly.",
     ),
 )
