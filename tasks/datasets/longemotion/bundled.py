@@ -6,7 +6,6 @@ LongEmotion, section 3. Of the options of contexts only `depths` changes them. F
 
 import re
 from bisect import bisect_left
-from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
 from functools import partial
 from typing import Any
@@ -18,6 +17,7 @@ from schemas.item import Item, Record, text_id
 from schemas.vocabulary import ContextTask, Language, QuestionType
 from tasks.datasets.bundled import CANARY
 from tasks.datasets.longemotion.emotion_conversation import STAGES, checkpoints_of
+from tasks.datasets.longemotion.emotion_detection import build_contrast, find_odd
 from tasks.datasets.longemotion.emotion_summary import SECTIONS, read_report
 from tasks.datasets.needle.lazy_samples import one_per_record, read_language, read_text
 from tasks.datasets.needle.needles import ALL, checked, placed_needle
@@ -143,21 +143,10 @@ def find_place(haystack: str, depth_percent: float) -> int:
 
 
 def _build_contrast(record: Record) -> tuple[Item, Context]:
-    language, segments, labels = read_language(record), tuple(record.fields["segments"]), list(record.fields["labels"])
-    (majority, _), *others = Counter(labels).most_common()
-    if len(segments) != len(labels) or [times for _, times in others] != [1]:
-        raise ValueError(f"one of {len(segments)} segments should have another label than all the rest, got {labels}")
-    odd = labels.index(others[0][0])
-    item = Item(
-        language=language,
-        question_type="odd_one_out",
-        question=ODD_ONE[language],
-        options=segments,
-        gold_indices=(odd,),
-        subset=f"{labels[odd]} among {majority}",
-        fixed_order=True,
-    )
-    return item, Context(task="ed", tokens=sum(map(count_tokens, segments)), needle=segments[odd])
+    language, segments, labels = read_language(record), record.fields["segments"], record.fields["labels"]
+    if len(segments) != len(labels):
+        raise ValueError(f"{len(segments)} segments have {len(labels)} labels")
+    return build_contrast(segments, labels, find_odd(labels), ODD_ONE[language], language)
 
 
 def read_questions(records: Sequence[Record], _options: ContextOptions, _seed: int) -> Sequence[LazySample]:

@@ -12,7 +12,8 @@ from schemas.context import Context, ContextOptions, LazySample, SampleBuilder
 from schemas.dataset import DatasetSpec, PinnedFile
 from schemas.item import Item, Record, text_id
 from schemas.vocabulary import ContextTask
-from tasks.datasets.longemotion.emotion_classification import ask_feeling, ask_tone
+from tasks.datasets.longemotion.emotion_classification import ask_feeling
+from tasks.datasets.longemotion.finentity import ask_tone
 from tasks.datasets.longemotion.release import BY_MD5, PAPER, longemotion_file, released
 from tasks.datasets.moodbench.emobench import UPSTREAM
 from tasks.datasets.needle.lazy_samples import one_per_record, read_text

@@ -203,8 +203,8 @@ def test_released_sets_are_read_as_they_are() -> None:
     [
         ({"ground_truth": 1}, "ground_truth 1 is not the single segment"),
         ({"ground_truth": "2"}, "ground_truth 2 is not the single segment"),
-        ({"label": ["Fear", "Fear", "Anger", "Joy"]}, "is not the single segment"),
-        ({"label": ["Fear"] * 4}, "is not the single segment"),
+        ({"label": ["Fear", "Fear", "Anger", "Joy"]}, "another label than all the rest"),
+        ({"label": ["Fear"] * 4}, "another label than all the rest"),
         ({"label": ["Fear", "Fear", "Anger"]}, "numbered from 0 to 2"),
         ({"text": [{"index": 4 - number, "context": "a"} for number in range(4)]}, "numbered from 0 to 3"),
     ],
