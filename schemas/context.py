@@ -8,7 +8,7 @@ from pydantic import Field
 
 from schemas.base import Frozen
 from schemas.item import Item, Record
-from schemas.vocabulary import LongTask
+from schemas.vocabulary import ContextTask
 
 ASPECTS = ("causes", "symptoms", "treatment_process", "characteristics_of_illness", "treatment_effect")
 """What a counselling report is summarised by, in the order of an item's references; keys of the reply. LongEmotion, section 3."""
@@ -24,7 +24,7 @@ class Context(Frozen):
     exclusive; token spans likewise, counted by the tokenizer that `ContextOptions.tokenizer` names.
     """
 
-    long_task: LongTask
+    task: ContextTask
     query: str | None = Field(default=None, description="what ranks its chunks; null = the question, or the task has its own")
     tokens: int = Field(ge=0, description="length of the context")
     target_tokens: int | None = Field(default=None, ge=1, description="length that was asked for; null = as the source has it")
@@ -61,18 +61,27 @@ class ContextOptions(Frozen):
 
 
 @dataclass(frozen=True)
-class LazySample:
-    """An item that can be built: cheap to list, so that only those that are sampled are built.
+class Sample:
+    """An item that there could be; `record` is the one its question comes from.
 
-    `record` is the one the question comes from. `build` may take a while and raises ValueError, LookupError or TypeError where
-    the record does not allow an item.
+    `build` raises ValueError, LookupError, TypeError or AttributeError where the record does not allow an item.
     """
 
     item_id: str
     record: Record
-    build: Callable[[], tuple[Item, Context]]
+    build: Callable[[], tuple[Item, Context | None]]
     unit: str | None = None
-    """What it shares with samples that differ in length and depth alone, which are sampled together; null = its own name."""
+    """Samples of one record and unit are drawn together, as those that differ in length and depth alone.
+
+    Null: its own name, so that samples of one record are drawn apart. Empty: all of the record are drawn together.
+    """
+
+
+@dataclass(frozen=True)
+class LazySample(Sample):
+    """A sample with a long context: cheap to list, long to build, so that only those that are sampled are built."""
+
+    build: Callable[[], tuple[Item, Context]]
 
 
 SampleBuilder = Callable[[Sequence[Record], ContextOptions, int], Sequence[LazySample]]

@@ -1,15 +1,15 @@
 """A catalogue entry: where a dataset comes from and how its records become items."""
 
-from dataclasses import dataclass, field
-from pathlib import Path
-from typing import Annotated, Literal
+from dataclasses import dataclass, field, replace
+from pathlib import Path, PurePath
+from typing import Annotated, Any, Literal, get_args
 
 from pydantic import Field, StringConstraints
 
 from schemas.base import Frozen
 from schemas.context import SampleBuilder
 from schemas.item import Adapter, RecordJoin
-from schemas.vocabulary import Language, LongTask, QuestionType
+from schemas.vocabulary import ContextTask, Language, QuestionType
 
 Sha256 = Annotated[str, StringConstraints(pattern=r"^[0-9a-f]{64}$")]
 RecordFormat = Literal["csv", "tsv", "tsv_plain", "lines", "jsonl", "json", "json_object", "parquet"]
@@ -18,6 +18,8 @@ RecordFormat = Literal["csv", "tsv", "tsv_plain", "lines", "jsonl", "json", "jso
 `tsv_plain`: tab-separated, quotes are ordinary characters. `lines`: one record per line, field `line`. `json`: an array of
 objects. `json_object`: one record per top-level key, fields `key` and `value`.
 """
+
+RECORD_FORMATS: tuple[RecordFormat, ...] = get_args(RecordFormat)
 
 
 class PinnedFile(Frozen):
@@ -47,6 +49,24 @@ class LocalFile(Frozen):
 
 SourceFile = PinnedFile | BundledFile | LocalFile
 
+OPEN_LICENCES = frozenset(
+    (
+        *("MIT", "Apache-2.0", "AFL-3.0", "CC0-1.0", "CC BY 4.0", "CC BY-SA 4.0", "CC BY-NC 2.0", "CC BY-NC-SA 4.0"),
+        *("EmoBench: MIT; novel: public domain in the USA", "the user's own"),
+    )
+)
+"""Licences, as entries state them, under which texts of a dataset may be in a report that is passed on.
+
+They are verified and open, or the user's own, and their conditions bind the report's reader. Not so licences that are not stated,
+not verified, given on request, or for research or academic use only, be it for a part of the texts.
+"""
+
+
+def format_of_suffix(file: SourceFile) -> RecordFormat | None:
+    """Return the format that the suffix of a file's name says; null if it says none."""
+    name = file.name if isinstance(file, BundledFile) else file.path
+    return next((known for known in RECORD_FORMATS if PurePath(name).suffix.lower() == f".{known}"), None)
+
 
 @dataclass(frozen=True)
 class DatasetSpec:
@@ -58,7 +78,6 @@ class DatasetSpec:
     id: str
     title: str
     files: tuple[SourceFile, ...]
-    record_format: RecordFormat
     licence: str
     paper: str
     required: tuple[str, ...]
@@ -71,6 +90,9 @@ class DatasetSpec:
     adapter: Adapter | None = None
     """Makes the items of one record; null = `sample_builder` builds them."""
 
+    file_format: RecordFormat | None = None
+    """How its files hold records; null = as the suffix of the first says."""
+
     columns: tuple[str, ...] | None = None
     expected_rows: int | None = None
     """Rows read from all files of the pinned revision."""
@@ -81,8 +103,8 @@ class DatasetSpec:
     sample_builder: SampleBuilder | None = None
     """Builds items with a long context, in place of `adapter`; null = the adapter makes the items, which have none."""
 
-    long_task: LongTask | None = None
-    """Task of LongEmotion that its items belong to; null = they have no long context."""
+    task: ContextTask | None = None
+    """What is asked of the long contexts of its items; null = they have none."""
 
     alternative: "DatasetSpec | None" = None
     """The same dataset from another source, used where these files are not here."""
@@ -90,19 +112,32 @@ class DatasetSpec:
     canary: str | None = None
     """String the authors ask to be kept with the data, so that training sets can be cleaned of it."""
 
-    redistributable: bool = False
-    """Whether the licence allows texts of the dataset in a report that is passed on: not unless the entry says so.
-
-    True for verified open licences (MIT, Apache, BSD, AFL, CC0, CC BY and its SA, NC and NC-SA forms), whose conditions the
-    report's reader has to keep, and for the user's own files. False for licences that are not stated, not verified, given on
-    request, or for research or academic use only, be it for a part of the texts.
-    """
-
     ambiguous: tuple[str, ...] = ()
     """Items whose own labels contradict each other, which keeps the highest reachable score below 100."""
 
     differences: tuple[str, ...] = field(default=())
     """Where we differ from the paper or from its released code, and why."""
+
+    def with_alternative(self, **changes: Any) -> "DatasetSpec":
+        """Return the entry with an alternative that differs from it in these fields."""
+        return replace(self, alternative=replace(self, **changes))
+
+    @property
+    def record_format(self) -> RecordFormat:
+        """How its files hold records, but for one that has a format of its own.
+
+        Raises:
+            ValueError: neither the entry nor the suffix of its first file says so.
+        """
+        found = self.file_format or format_of_suffix(self.files[0])
+        if found is None:
+            raise ValueError(f"dataset {self.id}: give its file_format, since the name of its first file has no known suffix")
+        return found
+
+    @property
+    def redistributable(self) -> bool:
+        """Whether the licence allows texts of the dataset in a report that is passed on."""
+        return self.licence in OPEN_LICENCES
 
     def __post_init__(self) -> None:
         """Refuse an entry with both or none of adapter and sample builder, and long items of no task.
@@ -110,9 +145,9 @@ class DatasetSpec:
         Raises:
             ValueError: the fields contradict each other.
         """
-        if (self.sample_builder is None) == (self.adapter is None) or (self.sample_builder is None) != (self.long_task is None):
+        if (self.sample_builder is None) == (self.adapter is None) or (self.sample_builder is None) != (self.task is None):
             raise ValueError(
-                f"dataset {self.id}: give an adapter, or a sample builder and its long_task; got "
+                f"dataset {self.id}: give an adapter, or a sample builder and its task; got "
                 f"{'an' if self.adapter else 'no'} adapter, {'a' if self.sample_builder else 'no'} sample builder, "
-                f"long_task {self.long_task}"
+                f"task {self.task}"
             )

@@ -3,6 +3,7 @@
 import json
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
+from functools import cached_property
 from hashlib import sha256
 from typing import Any
 
@@ -21,7 +22,7 @@ class Record:
     file: str
     row: int
 
-    @property
+    @cached_property
     def sha256(self) -> str:
         """Hash of the record's content, independent of its place in the file."""
         canonical = json.dumps(self.fields, ensure_ascii=False, sort_keys=True, default=str)

@@ -54,7 +54,7 @@ StereoSet: `stereotype`, `anti_stereotype`, `unrelated`. BBQ: `target` (what the
 would not name) and `unknown` (not enough information).
 """
 
-LongTask = Literal["ec_emobench", "ec_finentity", "ed", "qa", "es", "mc1", "mc2", "mc3", "mc4", "ee"]
+ContextTask = Literal["ec_emobench", "ec_finentity", "ed", "qa", "es", "mc1", "mc2", "mc3", "mc4", "ee"]
 """What is asked of a long context; LongEmotion, section 3.
 
 `ec_emobench`, `ec_finentity`: the emotion of a person, the tone towards a company, in a passage hidden in a book. `ed`: the one
@@ -124,7 +124,7 @@ LONG_TYPES: tuple[QuestionType, ...] = ("label_choice", "odd_one_out", "aspect_s
 QUESTION_TYPES: tuple[QuestionType, ...] = get_args(QuestionType)
 LANGUAGES: tuple[Language, ...] = get_args(Language)
 LEVELS: tuple[Level, ...] = get_args(Level)
-LONG_TASKS: tuple[LongTask, ...] = get_args(LongTask)
+CONTEXT_TASKS: tuple[ContextTask, ...] = get_args(ContextTask)
 RETRIEVAL_STAGES: tuple[RetrievalStage, ...] = get_args(RetrievalStage)
 METRICS: tuple[Metric, ...] = get_args(Metric)
 OPTION_ROLES: tuple[OptionRole, ...] = get_args(OptionRole)

@@ -10,7 +10,7 @@ from flows.commands.plan_fields import role_names
 from schemas.ablation import FACTORS, AblationRequest, Varied
 from schemas.errors import UsageError
 from schemas.plan import Plan
-from schemas.vocabulary import LongTask
+from schemas.vocabulary import ContextTask
 
 
 class AblationDefaults(NamedTuple):
@@ -18,7 +18,7 @@ class AblationDefaults(NamedTuple):
 
     varied: Mapping[str, tuple[str, ...]]
     setting: str
-    tasks: tuple[LongTask, ...]
+    tasks: tuple[ContextTask, ...]
     """Those that its datasets are of."""
 
 
@@ -97,7 +97,7 @@ def _read(text: str) -> Varied:
     )
 
 
-def _datasets(plan: Plan, tasks: Sequence[LongTask]) -> tuple[str, ...] | None:
+def _datasets(plan: Plan, tasks: Sequence[ContextTask]) -> tuple[str, ...] | None:
     """Return the datasets of the blueprint that are of these tasks and whose files are here; None if there are none."""
     from tasks.datasets.catalogue import find_dataset  # noqa: PLC0415  polars takes its time
     from tasks.scoring.blueprints import load_blueprint  # noqa: PLC0415
@@ -106,5 +106,5 @@ def _datasets(plan: Plan, tasks: Sequence[LongTask]) -> tuple[str, ...] | None:
 
     locator = Locator.for_mirror(plan.mirror)
     known = [find_dataset(name) for name, entry in load_blueprint(plan.benchmark).datasets.items() if not entry.source]
-    fitting = [spec.id for spec in known if spec.long_task in tasks and not needs(spec, locator)]
+    fitting = [spec.id for spec in known if spec.task in tasks and not needs(spec, locator)]
     return tuple(fitting) or None

@@ -140,7 +140,7 @@ class EvalJob:
             plan.too_long or self.resolved.blueprint.too_long or "missing",
             solver.read_options(plan.solvers.get(self.setting, {})),
         )
-        planned = solver.plan(options, self.selected.spec.long_task, self.entry)
+        planned = solver.plan(options, self.selected.spec.task, self.entry)
         return InferJob(self.models, options, planned, *built, self.resolved.epochs)
 
     def judge_job(self, judge: ModelEntry, items: PartitionRef, answers: PartitionRef) -> JudgeJob:

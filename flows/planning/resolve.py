@@ -138,7 +138,7 @@ def _require_contexts(plan: Plan, selected: Sequence[SelectedDataset]) -> None:
             next_step="leave permute out, or name other datasets with --datasets",
         )
     for one, setting, model in product(selected, retrieving, plan.models):
-        if task := one.spec.long_task:
+        if task := one.spec.task:
             choose_parameters(plan.retrieval, task, setting, model.name)
 
 

@@ -1,7 +1,8 @@
-"""Marks of columns: which differ from run to run, and what rows have that were written before a column was there."""
+"""Marks of columns: which differ from run to run, which had another name, and what rows had before a column was there."""
 
 from typing import Any
 
+import dataframely as dy
 import polars as pl
 
 MEASURED = {"measured": True}
@@ -14,3 +15,18 @@ EARLIER = "earlier"
 def since(value: pl.Expr | str | int | None) -> dict[str, Any]:
     """Mark a column that a layer has got later: rows written before have this value, or what this expression yields."""
     return {EARLIER: value if isinstance(value, pl.Expr) else pl.lit(value)}
+
+
+FORMER_NAME = "formerly"
+"""Under this name a column's metadata holds what version 0.1 called it."""
+
+
+def formerly(name: str) -> dict[str, Any]:
+    """Mark a column that had another name in partitions written before."""
+    return {FORMER_NAME: name}
+
+
+def former_names(schema: type[dy.Schema]) -> dict[str, str]:
+    """Return the former names of a layer's columns by their present ones, of those that had another."""
+    columns = {name: column.metadata or {} for name, column in schema.columns().items()}
+    return {name: metadata[FORMER_NAME] for name, metadata in columns.items() if FORMER_NAME in metadata}

@@ -3,7 +3,8 @@
 import dataframely as dy
 import polars as pl
 
-from schemas.vocabulary import LONG_TASKS, RETRIEVAL_STAGES
+from schemas.tables.columns import formerly
+from schemas.vocabulary import CONTEXT_TASKS, RETRIEVAL_STAGES
 
 
 class Contexts(dy.Schema):
@@ -11,7 +12,7 @@ class Contexts(dy.Schema):
 
     dataset = dy.String(primary_key=True, min_length=1)
     item_id = dy.String(primary_key=True, min_length=1)
-    long_task = dy.Enum(list(LONG_TASKS))
+    task = dy.Enum(list(CONTEXT_TASKS), metadata=formerly("long_task"))
     query = dy.String(nullable=True)
     tokens = dy.Int64(min=0)
     target_tokens = dy.Int64(nullable=True, min=1)

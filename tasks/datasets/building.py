@@ -1,30 +1,55 @@
-"""Build the items of one dataset: read its files, make items, validate and sample them."""
+"""Build the items of one dataset: read its files, list its samples, build and validate as many of them as are wanted."""
 
 from collections import Counter
 from collections.abc import Iterable, Iterator, Sequence
+from dataclasses import dataclass
+from functools import partial
+from hashlib import sha256
+from itertools import islice
 from pathlib import Path
-from typing import Any
+from typing import Any, NamedTuple
 
+import dataframely as dy
 import polars as pl
 
-from schemas.context import ContextOptions
+from schemas.context import Context, ContextOptions, Sample
 from schemas.dataset import DatasetSpec
 from schemas.errors import RecordError, SourceError
-from schemas.item import Item, Record, RecordJoin
+from schemas.item import Item, Record
 from schemas.tables.contexts import Contexts
 from schemas.tables.items import Items
-from tasks.datasets.item_rows import BuiltItems, item_row, sample_items, split_by_rules
-from tasks.datasets.lazy_building import build_samples, list_samples
 from tasks.sources.reading import read_dataset
 
 ID_HASH_LENGTH = 12
 USUAL_CONTEXTS = ContextOptions()
 
+NOT_BUILT = "item_can_be_built"
+"""Rule that a sample broke whose record allowed no item."""
+
+BATCH = 64
+"""Samples with contexts that are built before what became of them is looked at; bounds the memory of rows not yet in a frame."""
+
+UNUSABLE = (LookupError, TypeError, ValueError, AttributeError)
+"""What an adapter, a sample builder or a sample raises over a record that is not as it should be."""
+
+
+@dataclass(frozen=True)
+class BuiltItems:
+    """The items of one dataset that were sampled, sorted by name.
+
+    `contexts` has one row for each item whose context was built for it. `rejected` has the columns of `items`, `broken_rules` and
+    `reason`: why an item could not be built, of which only its source is known then.
+    """
+
+    items: dy.DataFrame[Items]
+    contexts: dy.DataFrame[Contexts]
+    rejected: pl.DataFrame
+
 
 def build_items(
     spec: DatasetSpec, paths: Sequence[Path], sample: int | None, seed: int, options: ContextOptions = USUAL_CONTEXTS
 ) -> BuiltItems:
-    """Read the files of a catalogue entry and make its items, by its adapter or its sample builder.
+    """Read the files of a catalogue entry and build its items.
 
     Args:
         spec: the entry.
@@ -41,45 +66,74 @@ def build_items(
 
 
 def build_of_records(
-    spec: DatasetSpec, records: Sequence[Record], sample: int | None, seed: int, options: ContextOptions = USUAL_CONTEXTS
+    spec: DatasetSpec, records: Sequence[Record], size: int | None, seed: int, options: ContextOptions = USUAL_CONTEXTS
 ) -> BuiltItems:
-    """Do the same with the records of all files, in order."""
-    if spec.sample_builder is not None:
-        return build_samples(spec, list_samples(spec, records, options, seed), sample, seed)
-    return select_items(make_items(spec, records), sample, seed)
+    """Do the same with the records of all files, in order.
 
-
-def make_items(spec: DatasetSpec, records: Sequence[Record]) -> pl.DataFrame:
-    """Return every item of a dataset, from the records of all its files in order; nothing is validated yet.
-
-    Raises:
-        SourceError: the files do not fit together, or the adapter cannot make an item of a record.
+    Samples are built in the order of the draw. One that yields no valid item is rejected, and the next takes its place, so that
+    there are as many items as the dataset allows.
     """
-    return adapt_records(spec, records if spec.join_records is None else _join(spec, spec.join_records, records))
+    queue = iter(rank_samples(list_samples(spec, records, options, seed), seed))
+    batches = [_build(spec.id, ())]
+    good = 0
+    while wanted := list(islice(queue, _batch_size(spec, size, good))):
+        batches.append(_build(spec.id, wanted))
+        good += batches[-1].items.height
+    items, contexts, rejected = (pl.concat(frames) for frames in zip(*batches, strict=True))
+    return BuiltItems(
+        items=Items.validate(items[:size].sort("item_id")),
+        contexts=Contexts.validate(contexts.sort("item_id")),
+        rejected=rejected.sort("item_id", "source_row"),
+    )
 
 
-def adapt_records(spec: DatasetSpec, records: Sequence[Record]) -> pl.DataFrame:
-    """Return one row per item of each record, in order, with the columns of `Items`; nothing is validated yet.
+def _batch_size(spec: DatasetSpec, size: int | None, good: int) -> int | None:
+    if spec.adapter is not None:
+        # Its items are made already; that two have one name shows only among all of them.
+        return None
+    return BATCH if size is None else min(BATCH, size - good)
+
+
+def list_samples(spec: DatasetSpec, records: Sequence[Record], options: ContextOptions, seed: int) -> Sequence[Sample]:
+    """Return every item that there could be: those an adapter makes, in the order of the records, or those of a sample builder.
 
     Raises:
         RecordError: the adapter cannot make an item of a record.
+        SourceError: the files do not fit together, or a sample builder has two items of one name.
     """
-    rows: list[dict[str, Any]] = []
-    row_ids = number_repeats(f"{spec.id}-{record.sha256[:ID_HASH_LENGTH]}" for record in records)
-    for record, row_id in zip(records, row_ids, strict=True):
-        items = _adapt(spec, record)
-        for item, item_id in zip(items, _name_items(items, row_id), strict=True):
-            rows.append(item_row(spec.id, record, item, item_id))
-    return pl.DataFrame(rows, schema=pl.Schema(Items))
+    try:
+        if spec.sample_builder is not None:
+            samples: Sequence[Sample] = spec.sample_builder(records, options, seed)
+        else:
+            joined = records if spec.join_records is None else spec.join_records(records)
+    except UNUSABLE as error:
+        raise _unfit(spec, records, f"{type(error).__name__}: {error}") from error
+    if spec.sample_builder is None:
+        return list(_adapted(spec, joined))
+    repeated = [name for name, times in Counter(sample.item_id for sample in samples).items() if times > 1]
+    if repeated:
+        raise _unfit(spec, records, f"several items named {', '.join(repeated[:3])}")
+    return samples
 
 
-def select_items(candidates: pl.DataFrame, sample: int | None, seed: int) -> BuiltItems:
-    """Part the good rows from the rejected ones, then sample the good ones."""
-    good, rejected = split_by_rules(candidates)
-    if good.height + rejected.height != candidates.height:
-        raise AssertionError(f"{good.height} good and {rejected.height} rejected rows are not the {candidates.height} read")
-    rejected = rejected.with_columns(pl.lit(None, dtype=pl.String).alias("reason"))
-    return BuiltItems(Items.validate(sample_items(good, sample, seed)), Contexts.create_empty(), rejected)
+def rank_samples(samples: Sequence[Sample], seed: int) -> list[Sample]:
+    """Return the samples in the order of the draw, which rests on the seed, the content of their records and their units.
+
+    Since the rank of a sample does not depend on the others, one that is added later displaces at most one from those drawn.
+    Samples of one unit stand together, in their order; items that an adapter made of equal records by their names.
+    """
+
+    def place(sample: Sample) -> tuple[str, str]:
+        unit = sample.item_id if sample.unit is None else sample.unit
+        content = sample.record.sha256
+        return rank(seed, f"{content}:{unit}" if unit else content), "" if sample.unit else sample.item_id
+
+    return sorted(samples, key=place)
+
+
+def rank(seed: int, content: str) -> str:
+    """Return the place of a content in the draw, as a hash; it depends on nothing but the two."""
+    return sha256(f"{seed}:{content}".encode()).hexdigest()
 
 
 def number_repeats(names: Iterable[str]) -> Iterator[str]:
@@ -90,30 +144,104 @@ def number_repeats(names: Iterable[str]) -> Iterator[str]:
         yield name if times[name] == 1 else f"{name}-{times[name]}"
 
 
-def _join(spec: DatasetSpec, join: RecordJoin, records: Sequence[Record]) -> Sequence[Record]:
-    try:
-        return join(records)
-    except (LookupError, TypeError, ValueError, AttributeError) as error:
-        raise SourceError(
-            f"the files of {spec.id} do not fit together",
-            where=", ".join(dict.fromkeys(record.file for record in records)),
-            expected="files as the catalogue entry pins them",
-            got=f"{type(error).__name__}: {error}",
-            next_step="correct `join_records` of the dataset: the files are the pinned ones",
-        ) from error
+def _adapted(spec: DatasetSpec, records: Sequence[Record]) -> Iterator[Sample]:
+    row_ids = number_repeats(f"{spec.id}-{record.sha256[:ID_HASH_LENGTH]}" for record in records)
+    for record, row_id in zip(records, row_ids, strict=True):
+        items = _adapt(spec, record)
+        for number, item in enumerate(items, start=1):
+            item_id = item.item_id or (row_id if len(items) == 1 else f"{row_id}.{number}")
+            yield Sample(item_id, record, partial(_without_context, item), unit="")
+
+
+def _without_context(item: Item) -> tuple[Item, None]:
+    return item, None
 
 
 def _adapt(spec: DatasetSpec, record: Record) -> Sequence[Item]:
     if spec.adapter is None:
-        raise AssertionError(f"{spec.id} has no adapter: its items are built by its sample builder")
+        raise AssertionError(f"{spec.id} has neither an adapter nor a sample builder")
     try:
         made = spec.adapter(record)
-    except (LookupError, TypeError, ValueError, AttributeError) as error:
+    except UNUSABLE as error:
         raise _unusable(spec, record, f"{type(error).__name__}: {error}") from error
     items = [made] if isinstance(made, Item) else made
     if not items:
         raise _unusable(spec, record, "no item")
     return items
+
+
+class Batch(NamedTuple):
+    """Good items in the order of their samples, their contexts, and the rejected."""
+
+    items: pl.DataFrame
+    contexts: pl.DataFrame
+    rejected: pl.DataFrame
+
+
+def _build(dataset: str, samples: Sequence[Sample]) -> Batch:
+    items, contexts, refused = [], [], []
+    for sample in samples:
+        try:
+            item, context = sample.build()
+        except UNUSABLE as error:
+            reason = f"{type(error).__name__}: {error}"
+            refused.append({**item_row(dataset, sample, None), "broken_rules": [NOT_BUILT], "reason": reason})
+            continue
+        items.append(item_row(dataset, sample, item))
+        if context is not None:
+            contexts.append(_context_row(dataset, sample.item_id, context))
+    made = pl.DataFrame(items, schema=pl.Schema(Items)).with_columns(broken_rules(Items))
+    of_contexts = pl.DataFrame(contexts, schema=pl.Schema(Contexts))
+    if contexts:
+        of_context = of_contexts.select(broken_rules(Contexts)).to_series()
+        made = made.with_columns(pl.concat_list("broken_rules", of_context))
+    is_good = made["broken_rules"].list.len() == 0
+    rejected = made.filter(~is_good).with_columns(reason=pl.lit(None, dtype=pl.String))
+    return Batch(
+        items=made.filter(is_good).drop("broken_rules"),
+        contexts=of_contexts.filter(is_good) if contexts else of_contexts,
+        rejected=pl.concat([rejected, pl.DataFrame(refused, schema=rejected.schema)]),
+    )
+
+
+def item_row(dataset: str, sample: Sample, item: Item | None) -> dict[str, Any]:
+    """Return the item of a sample as a row of `Items`; of one that could not be made only where it comes from."""
+    return {
+        **(item.model_dump() if item else {}),
+        "dataset": dataset,
+        "item_id": sample.item_id,
+        "cluster": (item and item.cluster) or sample.item_id,
+        "source_file": sample.record.file,
+        "source_row": sample.record.row,
+        "source_row_sha256": sample.record.sha256,
+    }
+
+
+def _context_row(dataset: str, item_id: str, context: Context) -> dict[str, Any]:
+    row = context.model_dump()
+    return {**row, "renamed": [list(pair) for pair in context.renamed], "dataset": dataset, "item_id": item_id}
+
+
+def broken_rules(schema: type[dy.Schema]) -> pl.Expr:
+    """Return the column `broken_rules`: names of the rules of a schema that a row breaks, or that cannot be decided for it."""
+    # dataframely lists its rules nowhere else, and its own filter() lets undecided rules pass.
+    rules = schema._validation_rules(with_cast=False)  # noqa: SLF001
+    broken = [
+        # Rules named column|check are dataframely's own: undecided means that a column which may be null is null.
+        pl.when(~rule.expr.fill_null(value="|" in name)).then(pl.lit(name))
+        for name, rule in rules.items()
+    ]
+    return pl.concat_list(broken).list.drop_nulls().alias("broken_rules")
+
+
+def _unfit(spec: DatasetSpec, records: Sequence[Record], got: str) -> SourceError:
+    return SourceError(
+        f"no items of {spec.id} can be built of these files",
+        where=", ".join(dict.fromkeys(record.file for record in records)),
+        expected="files as the catalogue entry pins them",
+        got=got,
+        next_step="correct the files, or how the entry joins or lists their records if they are the pinned ones",
+    )
 
 
 def _unusable(spec: DatasetSpec, record: Record, got: str) -> RecordError:
@@ -124,8 +252,3 @@ def _unusable(spec: DatasetSpec, record: Record, got: str) -> RecordError:
         got=got,
         next_step="correct the file, or the adapter of the dataset",
     )
-
-
-def _name_items(items: Sequence[Item], row_id: str) -> Iterator[str]:
-    for number, item in enumerate(items, start=1):
-        yield item.item_id or (row_id if len(items) == 1 else f"{row_id}.{number}")

@@ -28,15 +28,7 @@ from tasks.datasets.moodbench.news_topics import AG_NEWS, THUCNEWS
 from tasks.datasets.moodbench.questionnaires import EFFECTIVE_COMMUNICATION, EQ60, INTERPERSONAL_RELATIONSHIP, IRI30
 from tasks.datasets.moodbench.reading_comprehension import CMRC2018, MULTIRC, RECORD
 from tasks.datasets.moodbench.reasoning import FOLIO, LOGIQA, MUTUAL, WSC
-from tasks.datasets.moodbench.safetybench import (
-    ETHICS_MORALITY,
-    ILLEGAL_ACTIVITIES,
-    MENTAL_HEALTH,
-    OFFENSIVENESS,
-    PHYSICAL_HEALTH,
-    PRIVACY_PROPERTY,
-    UNFAIRNESS_BIAS,
-)
+from tasks.datasets.moodbench.safetybench import SAFETYBENCH
 from tasks.datasets.moodbench.semeval2018 import SEMEVAL2018_TASK1, SEMEVAL2018_TASK3
 from tasks.datasets.moodbench.sentence_pairs import LCQMC, QQP, WIC
 from tasks.datasets.moodbench.sentiment import DIANPING, IMDB, SST2
@@ -44,8 +36,7 @@ from tasks.datasets.moodbench.summaries import CNEWSUM, LCSTS, VCSUM
 from tasks.datasets.moodbench.vua20 import VUA20
 
 MOODBENCH: tuple[DatasetSpec, ...] = (
-    *(CROWS_PAIRS, STEREOSET, BBQ, UNFAIRNESS_BIAS, ETHICS_MORALITY),
-    *(OFFENSIVENESS, PRIVACY_PROPERTY, MENTAL_HEALTH, PHYSICAL_HEALTH, ILLEGAL_ACTIVITIES),
+    *(CROWS_PAIRS, STEREOSET, BBQ, *SAFETYBENCH),
     *(LCQMC, CMRC2018, WIC, OCNLI, RTE, COPA, HELLASWAG),
     *(AG_NEWS, THUCNEWS, QQP, MULTIRC, RECORD),
     *(MNLI, WSC, MUTUAL, FOLIO, LOGIQA),

@@ -1,7 +1,7 @@
 """Options of an item: the gold a released label stands for, an order drawn from the record, and options that name each other."""
 
 import re
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from random import Random
 from typing import Any
@@ -45,22 +45,34 @@ def shuffle_options(
 Gold = tuple[int, ...] | None
 
 
-def find_gold(indices: Mapping[Any, int], label: Any) -> Gold:
-    """Return index of the option that a released label stands for; null for a label that stands for none, such as -1 or "-"."""
-    index = indices.get(label)
-    return None if index is None else (index,)
+def find_gold(labels: Iterable[Any], label: Any) -> Gold:
+    """Return the index of the option that a released label stands for; null for a label that stands for none, such as -1 or "-".
+
+    Args: `labels`: of all options, in their order; `label`: of the right one.
+    """
+    known = list(labels)
+    return (known.index(label),) if label in known else None
 
 
 def label_item(
-    language: Language, context: str, question: str, options: tuple[str, ...], gold: Gold, cluster: str | None = None
+    context: str, question: str, options: Mapping[Any, str], label: Any, cluster: str | None = None, language: Language = "en"
 ) -> Item:
-    """Return a single-choice item about `context`."""
+    """Return a single-choice item about a text.
+
+    Args:
+        context: the text.
+        question: what is asked about it.
+        options: by the labels that the release has for them, in the order they are shown.
+        label: of the right one.
+        cluster: as in `Item`.
+        language: of all that.
+    """
     return Item(
         language=language,
         context=context,
         question=question,
-        options=options,
-        gold_indices=gold,
+        options=tuple(options.values()),
+        gold_indices=find_gold(options, label),
         cluster=cluster,
     )
 

@@ -2,11 +2,11 @@
 
 import json
 from difflib import get_close_matches
-from typing import Any, get_args
+from typing import Any
 
 from pydantic import ValidationError
 
-from schemas.dataset import DatasetSpec, LocalFile, RecordFormat
+from schemas.dataset import RECORD_FORMATS, DatasetSpec, LocalFile, format_of_suffix
 from schemas.errors import RecordError, UsageError
 from schemas.item import Item, Record
 from schemas.vocabulary import LANGUAGES, QUESTION_TYPES
@@ -79,30 +79,22 @@ def local_dataset(name: str, title: str, source: LocalFile) -> DatasetSpec:
     Raises:
         UsageError: the suffix is none of the formats.
     """
+    if format_of_suffix(source) is None:
+        raise UsageError(
+            "the format of the file is not known",
+            where=str(source.path),
+            expected=f"a name that ends in one of {', '.join(f'.{known}' for known in RECORD_FORMATS)}",
+            got=source.path.suffix or "no suffix",
+            next_step="rename the file after its format",
+        )
     return DatasetSpec(
         id=name,
         title=title,
         files=(source,),
-        record_format=_format_of(source),
         adapter=adapt_item_record,
         question_types=QUESTION_TYPES,
         languages=LANGUAGES,
         licence="the user's own",
         paper="the user's own",
         required=REQUIRED,
-        redistributable=True,
-    )
-
-
-def _format_of(source: LocalFile) -> RecordFormat:
-    formats: tuple[RecordFormat, ...] = get_args(RecordFormat)
-    for known in formats:
-        if source.path.suffix.lower() == f".{known}":
-            return known
-    raise UsageError(
-        "the format of the file is not known",
-        where=str(source.path),
-        expected=f"a name that ends in one of {', '.join(f'.{known}' for known in formats)}",
-        got=source.path.suffix or "no suffix",
-        next_step="rename the file after its format",
     )

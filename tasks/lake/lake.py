@@ -20,7 +20,7 @@ from pydantic import ValidationError
 from schemas.errors import LakeError
 from schemas.folders import Folder
 from schemas.lineage import Footer, PartitionKey, PartitionRef
-from schemas.tables.columns import EARLIER
+from schemas.tables.columns import EARLIER, former_names
 from tasks.lake.errors import of_another_version, unreadable, untrusted, unwritable
 from tasks.lake.files import create_file, footer_source, parquet_source, prove_writable, replace_file
 from tasks.lake.fingerprint import canonical_json, content_sha256
@@ -114,26 +114,24 @@ class Lake:
         """Read a partition, checked by its content hash: rows that have it were validated when they were written.
 
         Columns that a layer has got since, a partition of an earlier version does not have: they get the value that its rows
-        had without saying so.
+        had without saying so. Columns that were renamed since get their present name.
 
         Raises:
             LakeError: if the file is gone, truncated, changed or no longer fits the schema.
         """
         path, frame = self.path(ref), self.read_rows(ref)
+        intact = content_sha256(frame, [name for name in measured_columns(schema) if name in frame.columns]) == ref.content_sha256
+        frame = _with_present_names(frame, schema)
         try:
             present = _with_present_words(frame, schema)
-            if (
-                content_sha256(present, [name for name in measured_columns(schema) if name in frame.columns])
-                == ref.content_sha256
-            ):
+            if intact:
                 whole = _with_later_columns(present, schema)
                 if whole.schema == pl.Schema(schema):
                     return cast("dy.DataFrame[SchemaT]", whole)
             valid = schema.validate(present)
         except (dy.exc.ValidationError, dy.exc.SchemaError, pl.exceptions.InvalidOperationError) as error:
             missing = [name for name in schema.column_names() if name not in frame.columns]
-            measured = [name for name in measured_columns(schema) if name in frame.columns]
-            if missing and content_sha256(frame, measured) == ref.content_sha256:
+            if missing and intact:
                 footer = self.read_footer(ref)
                 writer = f"{footer.package_version} at {(footer.git_commit or 'no commit')[:8]}"
                 raise of_another_version(path, missing, writer) from error
@@ -261,6 +259,11 @@ def as_written(frame: pl.DataFrame, schema: type[dy.Schema]) -> pl.DataFrame:
 def measured_columns(schema: type[dy.Schema]) -> tuple[str, ...]:
     """Return the columns that differ from run to run, which the content hash leaves out."""
     return tuple(name for name, column in schema.columns().items() if (column.metadata or {}).get("measured"))
+
+
+def _with_present_names(frame: pl.DataFrame, schema: type[dy.Schema]) -> pl.DataFrame:
+    former = {was: name for name, was in former_names(schema).items() if name not in frame.columns}
+    return frame.rename(former, strict=False)
 
 
 def _with_present_words(frame: pl.DataFrame, schema: type[dy.Schema]) -> pl.DataFrame:

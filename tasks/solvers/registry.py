@@ -9,7 +9,7 @@ from schemas.errors import UsageError
 from schemas.installed import installed
 from schemas.roles import JUDGES
 from schemas.usage import TESTED, Role
-from schemas.vocabulary import LongTask
+from schemas.vocabulary import ContextTask
 from tasks.solvers.base import direct
 from tasks.solvers.longemotion import solve as longemotion
 from tasks.solvers.longemotion.self_rag import FAVOURABLE
@@ -38,7 +38,7 @@ async def ask_as_it_is(asked: AskedItem, options: SolverOptions, resources: Solv
     return SolverOutput(calls, state_answer(calls))
 
 
-def plan_as_it_is(options: SolverOptions, task: LongTask | None, entry: ModelEntry) -> SolverPlan:
+def plan_as_it_is(options: SolverOptions, task: ContextTask | None, entry: ModelEntry) -> SolverPlan:
     """Plan the same. Token probabilities count only where they are asked for."""
     if task is not None:
         return longemotion.plan(options, task, entry)

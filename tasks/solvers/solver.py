@@ -10,7 +10,7 @@ from schemas.base import Frozen
 from schemas.chat import ModelEntry
 from schemas.errors import UsageError
 from schemas.usage import Role
-from schemas.vocabulary import LongTask
+from schemas.vocabulary import ContextTask
 from tasks.solvers.state import PlanSolver, Solve, SolverCode, SolverOptions, SolverPlan
 
 
@@ -42,7 +42,7 @@ class Solver:
     asks_again: bool = False
     invented: str | None = None
 
-    def plan(self, options: SolverOptions, task: LongTask | None, entry: ModelEntry) -> SolverPlan:
+    def plan(self, options: SolverOptions, task: ContextTask | None, entry: ModelEntry) -> SolverPlan:
         """Plan how a dataset's items are asked.
 
         Args:

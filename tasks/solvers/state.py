@@ -11,7 +11,7 @@ from schemas.context import Context
 from schemas.item import Item
 from schemas.retrieval import Chunk, RetrievalOptions, Retriever
 from schemas.usage import Role
-from schemas.vocabulary import LongTask, RetrievalStage, TooLong
+from schemas.vocabulary import ContextTask, RetrievalStage, TooLong
 from tasks.solvers.base import Call
 from tasks.solvers.prompts import PromptFolder
 
@@ -230,5 +230,5 @@ class SolverResources:
 Solve = Callable[[AskedItem, SolverOptions, SolverResources, int], Awaitable[SolverOutput]]
 """Ask one item: from the item, the options, the models and the number of its calls among equal ones."""
 
-PlanSolver = Callable[[SolverOptions, LongTask | None, ModelEntry], SolverPlan]
+PlanSolver = Callable[[SolverOptions, ContextTask | None, ModelEntry], SolverPlan]
 """Plan how a dataset's items are asked: from the options, the task its contexts are built for, and the model under test."""

@@ -12,9 +12,8 @@ import polars as pl
 from schemas.dataset import DatasetSpec
 from schemas.item import Item
 from schemas.letters import option_letters
-from tasks.datasets.building import build_items
+from tasks.datasets.building import BuiltItems, build_items
 from tasks.datasets.catalogue import CATALOGUE
-from tasks.datasets.item_rows import BuiltItems
 from tasks.solvers.option_order import Order, option_orders
 from tasks.solvers.prompts import Prompts, build_messages
 from tasks.sources.choosing import choose_source

@@ -23,6 +23,7 @@ PLANS: dict[str, dict[str, Any]] = yaml.safe_load((DATA / "plans.yaml").read_tex
 OF_SOURCES = ("source_row_sha256",)
 """Columns that say from which bytes an item was read: fields that are not asked may be added to a bundled file."""
 
+RENAMED = {"long_task": "task"}
 MEASURED = ("latency_s", "attempts", "error")
 KEPT = "journal"
 
@@ -48,7 +49,7 @@ class StoredRun:
         """All its rows of a layer, without what was measured."""
         paths = [self.lake / ref["path"] for ref in self.manifest["partitions"] if ref["layer"] == layer]
         rows = pl.concat([pl.read_parquet(path, hive_partitioning=False) for path in paths])
-        return rows.drop(*MEASURED, *OF_SOURCES, strict=False)
+        return rows.drop(*MEASURED, *OF_SOURCES, strict=False).rename(RENAMED, strict=False)
 
 
 @pytest.fixture

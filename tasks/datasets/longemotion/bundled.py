@@ -6,7 +6,6 @@ LongEmotion, section 3. Of the options of contexts only `depths` changes them. F
 
 import re
 from bisect import bisect_left
-from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
 from functools import partial
 from typing import Any
@@ -15,9 +14,10 @@ from schemas.context import ASPECTS, Context, ContextOptions, LazySample, Sample
 from schemas.dataset import BundledFile, DatasetSpec
 from schemas.errors import UsageError
 from schemas.item import Item, Record, text_id
-from schemas.vocabulary import Language, LongTask, QuestionType
+from schemas.vocabulary import ContextTask, Language, QuestionType
 from tasks.datasets.bundled import CANARY
 from tasks.datasets.longemotion.emotion_conversation import STAGES, checkpoints_of
+from tasks.datasets.longemotion.emotion_detection import build_contrast, find_odd
 from tasks.datasets.longemotion.emotion_summary import SECTIONS, read_report
 from tasks.datasets.needle.lazy_samples import one_per_record, read_language, read_text
 from tasks.datasets.needle.needles import ALL, checked, placed_needle
@@ -67,7 +67,7 @@ GAP: Mapping[Language, str] = {"en": " ", "zh": ""}
 _SENTENCE_END = re.compile(r"(?<=[.!?])\s+|(?<=[。！？])\s*(?![”\s])")
 
 
-def hidden_in_text(task: LongTask, question: Mapping[Language, str]) -> SampleBuilder:
+def hidden_in_text(task: ContextTask, question: Mapping[Language, str]) -> SampleBuilder:
     """Return the sample builder of Emotion Classification: one text per record, with each of its `needles` hidden in turn.
 
     Records: `haystack_id`, `language`, `haystack` and `needles`, each with `item_id`, `needle`, `subject`, `choices`, `label`
@@ -107,7 +107,7 @@ def _placements(fields: Mapping[str, Any], depths: tuple[float, ...]) -> Iterato
 
 
 def _build_hidden(
-    task: LongTask, question: Mapping[Language, str], record: Record, fields: Mapping[str, Any], depth: float
+    task: ContextTask, question: Mapping[Language, str], record: Record, fields: Mapping[str, Any], depth: float
 ) -> tuple[Item, Context]:
     language, haystack = read_language(record), read_text(record.fields, "haystack")
     needle, subject, choices = read_text(fields, "needle"), read_text(fields, "subject"), tuple(fields["choices"])
@@ -143,21 +143,10 @@ def find_place(haystack: str, depth_percent: float) -> int:
 
 
 def _build_contrast(record: Record) -> tuple[Item, Context]:
-    language, segments, labels = read_language(record), tuple(record.fields["segments"]), list(record.fields["labels"])
-    (majority, _), *others = Counter(labels).most_common()
-    if len(segments) != len(labels) or [times for _, times in others] != [1]:
-        raise ValueError(f"one of {len(segments)} segments should have another label than all the rest, got {labels}")
-    odd = labels.index(others[0][0])
-    item = Item(
-        language=language,
-        question_type="odd_one_out",
-        question=ODD_ONE[language],
-        options=segments,
-        gold_indices=(odd,),
-        subset=f"{labels[odd]} among {majority}",
-        fixed_order=True,
-    )
-    return item, Context(long_task="ed", tokens=sum(map(count_tokens, segments)), needle=segments[odd])
+    language, segments, labels = read_language(record), record.fields["segments"], record.fields["labels"]
+    if len(segments) != len(labels):
+        raise ValueError(f"{len(segments)} segments have {len(labels)} labels")
+    return build_contrast(segments, labels, find_odd(labels), ODD_ONE[language], language)
 
 
 def read_questions(records: Sequence[Record], _options: ContextOptions, _seed: int) -> Sequence[LazySample]:
@@ -179,7 +168,7 @@ def _build_question(record: Record, fields: Mapping[str, Any]) -> tuple[Item, Co
         references=tuple(fields["references"]),
         cluster=text_id(document),
     )
-    return item, Context(long_task="qa", tokens=count_tokens(document))
+    return item, Context(task="qa", tokens=count_tokens(document))
 
 
 def _build_situation(record: Record) -> tuple[Item, Context]:
@@ -193,7 +182,7 @@ def _build_situation(record: Record) -> tuple[Item, Context]:
         subset=read_text(record.fields, "emotion"),
         fixed_order=True,
     )
-    return item, Context(long_task="ee", tokens=count_tokens(situation))
+    return item, Context(task="ee", tokens=count_tokens(situation))
 
 
 def _own_name(record: Record) -> str:
@@ -216,21 +205,19 @@ _HIDDEN = "A text has one length, whatever lengths are asked for; depths are as 
 
 
 def _describe(
-    task: LongTask, title: str, question_type: QuestionType, sample_builder: SampleBuilder, required: tuple[str, ...]
+    task: ContextTask, title: str, question_type: QuestionType, sample_builder: SampleBuilder, required: tuple[str, ...]
 ) -> DatasetSpec:
     return DatasetSpec(
         id=f"long_mini_{task}",
         title=f"Bundled long items: {title}",
         files=(BundledFile(name=f"long_{'mc' if task in STAGES else task}.jsonl"),),
-        record_format="jsonl",
         sample_builder=sample_builder,
-        long_task=task,
+        task=task,
         question_types=(question_type,),
         languages=("en", "zh"),
         licence="Apache-2.0",
         paper="none: written for MoodFlow, see data/bundled/README.md",
         required=required,
-        redistributable=True,
         canary=CANARY,
         differences=(_SHORT, _HIDDEN) if question_type == "label_choice" else (_SHORT,),
     )

@@ -8,9 +8,8 @@ from collections.abc import Callable, Sequence
 
 from schemas.context import ContextOptions, LazySample, SampleBuilder
 from schemas.dataset import DatasetSpec
-from schemas.errors import SourceError
 from schemas.item import Record
-from tasks.datasets.longemotion.finentity import choose_reports
+from tasks.datasets.longemotion.finentity import find_reports
 from tasks.datasets.longemotion.release import PAPER
 from tasks.datasets.moodbench.emobench import UPSTREAM
 from tasks.datasets.needle.books import read_prose
@@ -28,7 +27,6 @@ OPENING_WORDS = 8
 _NAMED = "The text tells of {subject}. What would {subject} most likely feel in the end?"
 _UNNAMED = 'One passage of the text begins "{opening}". What would {subject} of that passage most likely feel in the end?'
 _UNPLACED = "What would {subject} most likely feel in the end?"
-_TONE = "What tone does the text take towards {subject}?"
 
 Find = Callable[[Sequence[Record], Haystack, ContextOptions], Sequence[Needle]]
 """The needles among the records, for a haystack."""
@@ -50,29 +48,15 @@ def ask_feeling(subject: str, text: str | None) -> str:
     return _UNNAMED.format(opening=opening, subject=whom)
 
 
-def ask_tone(subject: str, _text: str | None) -> str:
-    """Return the question about the tone towards a company, market or the like."""
-    return _TONE.format(subject=subject)
-
-
 def find_scenarios(records: Sequence[Record], haystack: Haystack, _options: ContextOptions) -> Sequence[Needle]:
     """Return the English scenarios of EmoBench, one needle per question about one.
 
     Raises:
-        SourceError: a record lacks a text.
+        LookupError, TypeError, ValueError: a record lacks a text.
     """
     english = [record for record in records if record.fields.get("language") == "en"]
-    try:
-        known = frozenset().union(*(names_in(read_text(record.fields, "subject")) for record in english))
-        return [_scenario(record, known, haystack) for record in english]
-    except (LookupError, TypeError, ValueError) as error:
-        raise SourceError(
-            "the scenarios cannot be read",
-            where=records[0].file if records else None,
-            expected="records of EmoBench, emotional understanding",
-            got=f"{type(error).__name__}: {error}",
-            next_step="put the file that the catalogue entry pins in its place",
-        ) from error
+    known = frozenset().union(*(names_in(read_text(record.fields, "subject")) for record in english))
+    return [_scenario(record, known, haystack) for record in english]
 
 
 def _scenario(record: Record, known: frozenset[str], haystack: Haystack) -> Needle:
@@ -80,7 +64,7 @@ def _scenario(record: Record, known: frozenset[str], haystack: Haystack) -> Need
     text, subject, qid = read_text(fields, "scenario"), read_text(fields, "subject"), read_text(fields, "qid")
     return Needle(
         name=f"ec_emobench-{qid}",
-        long_task="ec_emobench",
+        task="ec_emobench",
         record=record,
         needle_id=qid,
         text=text,
@@ -91,24 +75,6 @@ def _scenario(record: Record, known: frozenset[str], haystack: Haystack) -> Need
         subset=fields["coarse_category"],
         clashing=tuple(clashing_names(text, subject, known, haystack)),
     )
-
-
-def find_reports(records: Sequence[Record], haystack: Haystack, options: ContextOptions) -> Sequence[Needle]:
-    """Return 200 reports of FinEntity with one of their entities each, balanced by tone; see `choose_reports`."""
-    return [
-        Needle(
-            name=f"ec_finentity-{report.record.row}",
-            long_task="ec_finentity",
-            record=report.record,
-            needle_id=str(report.record.row),
-            text=report.text if options.needle_style == "matched" else report.record.fields["content"],
-            subject=report.entity,
-            choices=("Positive", "Neutral", "Negative"),
-            label=report.tone,
-            ask=ask_tone,
-        )
-        for report in choose_reports(records, haystack)
-    ]
 
 
 def hidden_in_a_book(find: Find, drawn: tuple[int, int]) -> SampleBuilder:
@@ -154,15 +120,13 @@ EC_EMOBENCH = DatasetSpec(
     id="longemotion_ec_emobench",
     title="LongEmotion, emotion classification of EmoBench scenarios, built anew",
     files=(UPSTREAM, _NOVEL),
-    record_format="jsonl",
     sample_builder=list_emobench_samples,
-    long_task="ec_emobench",
+    task="ec_emobench",
     question_types=("label_choice",),
     licence=f"EmoBench: MIT; {_NOVEL_LICENCE}",
     paper=f"{PAPER}, sections 3.1 and 3.2.1; scenarios: Sabour et al. 2024, arXiv:2402.12071",
     required=("qid", "language", "coarse_category", "scenario", "subject", "emotion_choices", "emotion_label"),
     expected_rows=400 + 7296,
-    redistributable=True,
     differences=(
         *_BOOK,
         "All 200 English questions, on 140 scenarios; lengths drawn from 10,000 to 30,000 tokens.",
@@ -178,9 +142,8 @@ EC_FINENTITY = DatasetSpec(
         _finentity_file("data/FinEntity.json", "3208667de69383120b0380aebeaabe360669eda72269c33e1c8b09d63df55463"),
         _NOVEL,
     ),
-    record_format="json",
     sample_builder=list_finentity_samples,
-    long_task="ec_finentity",
+    task="ec_finentity",
     question_types=("label_choice",),
     licence=f"FinEntity: not stated upstream; {_NOVEL_LICENCE}",
     paper=f"{PAPER}, sections 3.1 and 3.2.1; reports: Tang et al. 2023, arXiv:2310.12406",

@@ -11,12 +11,12 @@ from typing import Any, NamedTuple
 from schemas.context import Context, ContextOptions, LazySample, SampleBuilder
 from schemas.dataset import DatasetSpec
 from schemas.item import Item, Record
-from schemas.vocabulary import LongTask
+from schemas.vocabulary import ContextTask
 from tasks.datasets.longemotion.release import PAPER, longemotion_file, released
 from tasks.datasets.needle.lazy_samples import read_language, read_text
 from tasks.text.tokens import count_tokens
 
-STAGES: tuple[LongTask, ...] = ("mc1", "mc2", "mc3", "mc4")
+STAGES: tuple[ContextTask, ...] = ("mc1", "mc2", "mc3", "mc4")
 POINTS = 3
 """Checkpoints per stage, at a quarter, half and three quarters of the client's messages."""
 
@@ -37,7 +37,7 @@ class DialogueMessage(NamedTuple):
         return f"{self.role}: {self.text}"
 
 
-def checkpoints_of(task: LongTask, prefix: str = "") -> SampleBuilder:
+def checkpoints_of(task: ContextTask, prefix: str = "") -> SampleBuilder:
     """Return the sample builder of one stage: three samples per dialogue, named after stage, dialogue and point.
 
     A record's `description`, which a few lack, is the case the dialogue was written from. It is not shown: the counselor knows
@@ -82,7 +82,7 @@ def _build_checkpoint(record: Record, stage: int, point: int) -> tuple[Item, Con
         subset=read_text(stages[stage], "stage"),
         cluster=f"dialogue {record.fields['id']}",
     )
-    return item, Context(long_task=STAGES[stage], tokens=count_tokens(context))
+    return item, Context(task=STAGES[stage], tokens=count_tokens(context))
 
 
 def place_of(messages: Sequence[DialogueMessage], point: int) -> int:
@@ -113,7 +113,7 @@ def render(messages: Sequence[DialogueMessage]) -> str:
     return "\n".join(str(message) for message in messages)
 
 
-_STAGE_TITLES: dict[LongTask, str] = {
+_STAGE_TITLES: dict[ContextTask, str] = {
     "mc1": "reception and inquiry",
     "mc2": "diagnosis",
     "mc3": "consultation",
@@ -121,7 +121,7 @@ _STAGE_TITLES: dict[LongTask, str] = {
 }
 
 
-def _conversation(task: LongTask) -> DatasetSpec:
+def _conversation(task: ContextTask) -> DatasetSpec:
     return released(
         id=f"longemotion_{task}",
         title=f"LongEmotion, emotion conversation: {_STAGE_TITLES[task]}",
@@ -131,7 +131,7 @@ def _conversation(task: LongTask) -> DatasetSpec:
             ),
         ),
         sample_builder=checkpoints_of(task),
-        long_task=task,
+        task=task,
         question_types=("counselor_reply",),
         paper=f"{PAPER}, section 3.2.3",
         required=("id", "stages"),

@@ -14,6 +14,7 @@ from typing import Any, NamedTuple
 from schemas.context import Context, ContextOptions, LazySample
 from schemas.dataset import DatasetSpec
 from schemas.item import Item, Record
+from schemas.vocabulary import Language
 from tasks.datasets.longemotion.emotion_pairs import FEWEST_OF_MAJORITY, plan_pairs
 from tasks.datasets.longemotion.release import PAPER, longemotion_file, released
 from tasks.datasets.needle.lazy_samples import one_per_record, read_text
@@ -139,9 +140,9 @@ class Stock:
 
 
 def _build(found: ContrastSet) -> tuple[Item, Context]:
-    majority = next(text.emotion for place, text in enumerate(found.texts) if place != found.odd)
-    odd = found.texts[found.odd]
-    return _item([text.text for text in found.texts], found.odd, (majority, odd.emotion), f"row {odd.record.row}")
+    segments, emotions = [text.text for text in found.texts], [text.emotion for text in found.texts]
+    item, context = build_contrast(segments, emotions, found.odd)
+    return item, context.model_copy(update={"needle_id": f"row {found.texts[found.odd].record.row}"})
 
 
 def read_contrast_set(record: Record) -> tuple[Item, Context]:
@@ -155,26 +156,39 @@ def read_contrast_set(record: Record) -> tuple[Item, Context]:
     labels, odd = list(record.fields["label"]), record.fields["ground_truth"]
     if [segment["index"] for segment in segments] != list(range(len(labels))):
         raise ValueError(f"segments should be numbered from 0 to {len(labels) - 1}")
+    if find_odd(labels) != odd:
+        raise ValueError(f"ground_truth {odd} is not the single segment of another label, number {find_odd(labels)}")
+    return build_contrast([read_text(segment, "context") for segment in segments], labels, odd)
+
+
+def find_odd(labels: Sequence[str]) -> int:
+    """Return the place of the one label that all others, which are the same, are not.
+
+    Raises:
+        ValueError: there is no such one.
+    """
     counts = Counter(labels)
     rare = [place for place, label in enumerate(labels) if counts[label] == 1]
-    if len(counts) != 2 or rare != [odd]:  # noqa: PLR2004  the majority's label and the odd one's
-        raise ValueError(f"ground_truth {odd} is not the single segment of another label, got {dict(counts)}")
-    majority = next(label for label in counts if counts[label] > 1)
-    return _item([read_text(segment, "context") for segment in segments], odd, (majority, labels[odd]), None)
+    if len(counts) != 2 or len(rare) != 1:  # noqa: PLR2004  the majority's label and the odd one's
+        raise ValueError(f"one of {len(labels)} segments should have another label than all the rest, got {dict(counts)}")
+    return rare[0]
 
 
-def _item(segments: Sequence[str], odd: int, pair: tuple[str, str], needle_id: str | None) -> tuple[Item, Context]:
-    """`pair`: majority emotion and odd emotion."""
+def build_contrast(
+    segments: Sequence[str], labels: Sequence[str], odd: int, question: str = QUESTION, language: Language = "en"
+) -> tuple[Item, Context]:
+    """Return the item of a contrast set: segments in order, the emotion of each, and the index of the odd one."""
+    majority = next(label for label in labels if label != labels[odd])
     item = Item(
+        language=language,
         question_type="odd_one_out",
-        question=QUESTION,
+        question=question,
         options=tuple(segments),
         gold_indices=(odd,),
-        subset=f"{pair[1]} among {pair[0]}",
+        subset=f"{labels[odd]} among {majority}",
         fixed_order=True,
     )
-    tokens = sum(map(_count_tokens, segments))
-    return item, Context(long_task="ed", tokens=tokens, needle=segments[odd], needle_id=needle_id)
+    return item, Context(task="ed", tokens=sum(map(_count_tokens, segments)), needle=segments[odd])
 
 
 # A text stands in several sets.
@@ -195,9 +209,8 @@ ED = DatasetSpec(
             "data_phase_1/files_clean/meta/rwwd_full.csv", "8cdb8b79916ba48351f174c5d13a23f204e0024af54e6ea2006e4b8b0fae4fb4"
         ),
     ),
-    record_format="csv",
     sample_builder=build_contrast_sets,
-    long_task="ed",
+    task="ed",
     question_types=("odd_one_out",),
     licence="GPL-3.0 for the repository; terms for passing its participants' texts on not verified",
     paper=f"{PAPER}, sections 3.1 and 3.2.1; texts: Kleinberg et al. 2020, arXiv:2004.04225",
@@ -219,7 +232,7 @@ def _detection(name: str, title: str, path: str, sha256: str, *differences: str)
         title=title,
         files=(longemotion_file(path, sha256),),
         sample_builder=read_contrast_sets,
-        long_task="ed",
+        task="ed",
         question_types=("odd_one_out",),
         paper=f"{PAPER}, section 3.2.1",
         required=("text", "label", "ground_truth"),

@@ -74,7 +74,7 @@ def _build(situation: Record, adjectives: tuple[str, ...]) -> tuple[Item, Contex
         cluster=text_id(text),
         fixed_order=True,
     )
-    return item, Context(long_task="ee", tokens=count_tokens(text))
+    return item, Context(task="ee", tokens=count_tokens(text))
 
 
 _emotionbench_file = pinned_in("github.com/CUHK-ARISE/EmotionBench", "48f6e1b01c449c213374172b24e6a461b59cd088")
@@ -82,34 +82,29 @@ _emotionbench_file = pinned_in("github.com/CUHK-ARISE/EmotionBench", "48f6e1b01c
 _SITUATIONS_SHA256 = "3b4ef2ea1e5452814064bb480ec89feb83228f151a51ff9472134c3d68152b35"
 """Of EmotionBench's file and of LongEmotion's copy of it, byte for byte."""
 
-
-def _expression(situations: str, *, copied: bool) -> DatasetSpec:
-    pin = longemotion_file if copied else _emotionbench_file
-    return DatasetSpec(
-        id="longemotion_ee",
-        title="LongEmotion, emotion expression",
-        files=(
-            pin(situations, _SITUATIONS_SHA256),
-            longemotion_file(
-                "data/Emotion_Expression_Questionnaires.json",
-                "f8f1a41a3a8530b6f8d9abfa8caabdcec73c040a45be3308152a9d8304fbb5ea",
-                record_format="json",
-            ),
-        ),
-        record_format="json_object",
-        sample_builder=read_situations,
-        long_task="ee",
-        question_types=("emotion_expression",),
-        licence="situations: GPL-3.0 for the repository of EmotionBench; questionnaire: none stated",
-        paper=f"{PAPER}, section 3.2.3; situations: Huang et al. 2023, arXiv:2308.03656",
-        required=("key", "value"),
-        expected_rows=2,
-        alternative=None if copied else _expression("data/Emotion_Expression_Situations.json", copied=True),
-        differences=(
-            "Three of the 428 situations occur twice; they stay, as they count in the published means.",
-            "The emotion and the factor that a situation is filed under are shown to nobody.",
-        ),
-    )
+_QUESTIONNAIRES = longemotion_file(
+    "data/Emotion_Expression_Questionnaires.json",
+    "f8f1a41a3a8530b6f8d9abfa8caabdcec73c040a45be3308152a9d8304fbb5ea",
+    record_format="json",
+)
 
 
-EE = _expression("situations.json", copied=False)
+EE = DatasetSpec(
+    id="longemotion_ee",
+    title="LongEmotion, emotion expression",
+    files=(_emotionbench_file("situations.json", _SITUATIONS_SHA256), _QUESTIONNAIRES),
+    file_format="json_object",
+    sample_builder=read_situations,
+    task="ee",
+    question_types=("emotion_expression",),
+    licence="situations: GPL-3.0 for the repository of EmotionBench; questionnaire: none stated",
+    paper=f"{PAPER}, section 3.2.3; situations: Huang et al. 2023, arXiv:2308.03656",
+    required=("key", "value"),
+    expected_rows=2,
+    differences=(
+        "Three of the 428 situations occur twice; they stay, as they count in the published means.",
+        "The emotion and the factor that a situation is filed under are shown to nobody.",
+    ),
+).with_alternative(
+    files=(longemotion_file("data/Emotion_Expression_Situations.json", _SITUATIONS_SHA256), _QUESTIONNAIRES),
+)

@@ -24,7 +24,7 @@ def _read_question(record: Record) -> tuple[Item, Context]:
         references=(read_text(record.fields, "answer"),),
         cluster=text_id(article),
     )
-    return item, Context(long_task="qa", tokens=count_tokens(article))
+    return item, Context(task="qa", tokens=count_tokens(article))
 
 
 read_questions = one_per_record(lambda record: f"qa-{record.fields['number']}", _read_question)
@@ -36,7 +36,7 @@ QA = released(
     title="LongEmotion, emotion QA",
     files=(longemotion_file("data/Emotion_QA.jsonl", None, md5="e7862cad3fd5f279526e7de60a6e85e5"),),
     sample_builder=read_questions,
-    long_task="qa",
+    task="qa",
     question_types=("extractive",),
     paper=f"{PAPER}, section 3.2.2",
     required=("number", "problem", "answer", "context"),

@@ -52,7 +52,7 @@ def read_report(record: Record, question: Mapping[Language, str] = QUESTION) -> 
         question=question[language],
         references=tuple(read_text(record.fields, aspect) for aspect in ASPECTS),
     )
-    return item, Context(long_task="es", tokens=count_tokens(text))
+    return item, Context(task="es", tokens=count_tokens(text))
 
 
 def _read_section(fields: Mapping[str, Any], name: str) -> str:
@@ -97,7 +97,7 @@ def _summaries(name: str, title: str, file: PinnedFile, differences: tuple[str, 
         title=title,
         files=(file,),
         sample_builder=read_reports,
-        long_task="es",
+        task="es",
         question_types=("aspect_summary",),
         paper=f"{PAPER}, section 3.2.2",
         required=_REPORT_FIELDS,

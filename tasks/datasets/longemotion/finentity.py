@@ -6,14 +6,13 @@ Source: Tang et al. 2023, FinEntity. LongEmotion took 200 and does not say which
 import re
 from collections import Counter, defaultdict
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass
 from hashlib import sha256
 from typing import Any
 
-from schemas.errors import SourceError
+from schemas.context import ContextOptions
 from schemas.item import Record
 from tasks.datasets.needle.haystacks import Haystack
-from tasks.datasets.needle.needles import match_layout
+from tasks.datasets.needle.needles import Needle, match_layout
 
 QUOTAS = {"Positive": 67, "Neutral": 67, "Negative": 66}
 """As balanced as 200 items with three labels can be."""
@@ -25,27 +24,22 @@ _NOT_PROSE = re.compile(r"[�*@]|\(\(|\(Reporting|CONTEXT|https?:|Graphic|^\W*[
 _SENTENCE = re.compile(r"[\"A-Z].*[.!?][\"')]?", re.DOTALL)
 
 
-@dataclass(frozen=True)
-class EntityReport:
-    """A report without wire codes (`<ACME.N>`, `[nL1N2A3B4C]`), one entity in it and the tone towards that."""
-
-    record: Record
-    text: str
-    entity: str
-    tone: str
+def ask_tone(subject: str, _text: str | None) -> str:
+    """Return the question about the tone towards a company, market or the like."""
+    return f"What tone does the text take towards {subject}?"
 
 
-def choose_reports(records: Sequence[Record], haystack: Haystack) -> list[EntityReport]:
+def find_reports(records: Sequence[Record], haystack: Haystack, options: ContextOptions) -> Sequence[Needle]:
     """Return at most one entity per usable report, until each tone has its quota; the same ones whatever the seed.
 
     Usable: complete sentences of at least 12 words without a byline, a list mark or unreadable characters, whose text occurs once
     and with no entity of two tones. An entity must stand in the text as whole words, lie in no other one, and not occur in the
     haystack. Reports come in the order of their hashes; each is given to the tone, among those of its entities, that lacks most.
 
-    Returns: in the order of the file.
+    Returns: in the order of the file; `matched` ones without wire codes (`<ACME.N>`, `[nL1N2A3B4C]`).
 
     Raises:
-        SourceError: a record is not as FinEntity's are.
+        ValueError: a record is not as FinEntity's are.
     """
     needed = Counter(QUOTAS)
     chosen = []
@@ -59,21 +53,30 @@ def choose_reports(records: Sequence[Record], haystack: Haystack) -> list[Entity
             # Of several with the wanted tone, the first in the report.
             entity = min(entities, key=lambda name: (-needed[entities[name]], text.index(name)))
             needed[entities[entity]] -= 1
-            chosen.append(EntityReport(record, text, entity, entities[entity]))
-    return sorted(chosen, key=lambda report: report.record.row)
+            shown = text if options.needle_style == "matched" else record.fields["content"]
+            chosen.append(_needle(record, shown, entity, entities[entity]))
+    return sorted(chosen, key=lambda needle: needle.record.row)
+
+
+def _needle(record: Record, text: str, entity: str, tone: str) -> Needle:
+    return Needle(
+        name=f"ec_finentity-{record.row}",
+        task="ec_finentity",
+        record=record,
+        needle_id=str(record.row),
+        text=text,
+        subject=entity,
+        choices=tuple(QUOTAS),
+        label=tone,
+        ask=ask_tone,
+    )
 
 
 def _readable(record: Record) -> str:
     content = record.fields.get("content")
     annotations = record.fields.get("annotations")
     if not isinstance(content, str) or not isinstance(annotations, list) or not all(map(_is_annotation, annotations)):
-        raise SourceError(
-            "the report cannot be read",
-            where=f"{record.file}, row {record.row} (0-based)",
-            expected="text `content` and list `annotations`, each with `value` and one of the labels " + ", ".join(QUOTAS),
-            got=str(record.fields)[:80],
-            next_step="put the file that the catalogue entry pins in its place",
-        )
+        raise ValueError(f"row {record.row} has no text `content`, or no list `annotations` of a `value` and a label each")
     return match_layout(_CODE.sub("", content))
 
 

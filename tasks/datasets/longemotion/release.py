@@ -9,7 +9,7 @@ longemotion_file = pinned_in("github.com/LongEmotion/LongEmotion", "7149110920c8
 
 PAPER = "LongEmotion, arXiv:2509.07403"
 
-released = partial(DatasetSpec, record_format="jsonl", licence="none stated")
+released = partial(DatasetSpec, licence="none stated")
 """Makes the entry of a file of the release, whose repository has no licence file."""
 
 BY_MD5 = "The file could not be had for this entry: it is checked against the md5 its authors report."

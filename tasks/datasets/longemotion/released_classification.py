@@ -11,8 +11,9 @@ from typing import Any
 from schemas.context import Context, ContextOptions, LazySample, SampleBuilder
 from schemas.dataset import DatasetSpec, PinnedFile
 from schemas.item import Item, Record, text_id
-from schemas.vocabulary import LongTask
-from tasks.datasets.longemotion.emotion_classification import ask_feeling, ask_tone
+from schemas.vocabulary import ContextTask
+from tasks.datasets.longemotion.emotion_classification import ask_feeling
+from tasks.datasets.longemotion.finentity import ask_tone
 from tasks.datasets.longemotion.release import BY_MD5, PAPER, longemotion_file, released
 from tasks.datasets.moodbench.emobench import UPSTREAM
 from tasks.datasets.needle.lazy_samples import one_per_record, read_text
@@ -20,7 +21,7 @@ from tasks.datasets.needle.needles import placed_needle
 from tasks.text.tokens import count_tokens
 
 
-def read_released(task: LongTask) -> SampleBuilder:
+def read_released(task: ContextTask) -> SampleBuilder:
     """Return the sample builder of a released file's records; English records of EmoBench among them serve to find needles."""
 
     def build_samples(records: Sequence[Record], options: ContextOptions, seed: int) -> Sequence[LazySample]:
@@ -33,7 +34,7 @@ def read_released(task: LongTask) -> SampleBuilder:
     return build_samples
 
 
-def _build(task: LongTask, scenarios: Sequence[Record], record: Record) -> tuple[Item, Context]:
+def _build(task: ContextTask, scenarios: Sequence[Record], record: Record) -> tuple[Item, Context]:
     """Raises: LookupError, TypeError, ValueError: a field is missing, empty or not of its type."""
     fields = record.fields
     text = _as_it_is(fields, "content", "context")
@@ -83,14 +84,14 @@ def find_scenario(text: str, subject: str, scenarios: Sequence[Record]) -> tuple
     return found[0], names[0] if len(names) == 1 else None
 
 
-def _describe(task: LongTask, text: str, found: tuple[str, str | None] | None) -> Context:
+def _describe(task: ContextTask, text: str, found: tuple[str, str | None] | None) -> Context:
     if found is None:
-        return Context(long_task=task, tokens=count_tokens(text))
+        return Context(task=task, tokens=count_tokens(text))
     needle, name = found
     return placed_needle(task, text, text.index(needle), needle, name)
 
 
-def _released(task: LongTask, title: str, path: str, md5: str) -> DatasetSpec:
+def _released(task: ContextTask, title: str, path: str, md5: str) -> DatasetSpec:
     files: tuple[PinnedFile, ...] = (longemotion_file(path, None, md5=md5),)
     differences: tuple[str, ...] = (BY_MD5,)
     if task == "ec_emobench":
@@ -102,7 +103,7 @@ def _released(task: LongTask, title: str, path: str, md5: str) -> DatasetSpec:
         title=title,
         files=files,
         sample_builder=read_released(task),
-        long_task=task,
+        task=task,
         question_types=("label_choice",),
         paper=f"{PAPER}, section 3.2.1",
         required=("id", "label", "choices"),

@@ -23,7 +23,7 @@ def adapt_hellaswag(record: Record) -> Item:
         context=LAYOUT_MARKS.sub("\n", fields["ctx"]).strip(),
         question="How does this text most plausibly go on?",
         options=tuple(LAYOUT_MARKS.sub(" ", ending).strip() for ending in fields["endings"]),
-        gold_indices=find_gold({str(index): index for index in range(len(fields["endings"]))}, fields["label"]),
+        gold_indices=find_gold(map(str, range(len(fields["endings"]))), fields["label"]),
         subset=fields["source_id"].split("~")[0],
         cluster=fields["source_id"],
     )
@@ -37,7 +37,7 @@ def adapt_cosmos_qa(record: Record) -> Item:
         context=fields["context"].strip(),
         question=fields["question"].strip(),
         options=options,
-        gold_indices=find_gold({str(number): number for number in range(4)}, fields["label"]),
+        gold_indices=find_gold("0123", fields["label"]),
         cluster=text_id(fields["context"]),
         fixed_order=order_matters(options),
     )
@@ -63,7 +63,7 @@ def adapt_piqa(record: Record) -> Item:
         context=fields["goal"].strip() or None,
         question="Which of these solutions reaches the goal?",
         options=(fields["sol1"].strip(), fields["sol2"].strip()),
-        gold_indices=find_gold({"0": 0, "1": 1}, fields["label"]),
+        gold_indices=find_gold("01", fields["label"]),
         cluster=text_id(fields["goal"]),
     )
 
@@ -93,13 +93,11 @@ HELLASWAG = DatasetSpec(
     id="hellaswag",
     title="HellaSwag",
     files=(moodbench_file("basic_ability/common_sense/hellaswag_parquet/data/validation-00000-of-00001.parquet"),),
-    record_format="parquet",
     adapter=adapt_hellaswag,
     licence="MIT",
     paper="Zellers et al. 2019, arXiv:1905.07830",
     required=("ctx", "endings", "source_id", "label"),
     expected_rows=300,
-    redistributable=True,
     differences=(
         "The layout marks [header], [title], [step] and [substeps] are not shown; the released code leaves them in the text.",
     ),
@@ -109,7 +107,6 @@ COSMOS_QA = DatasetSpec(
     id="cosmos_qa",
     title="Cosmos QA",
     files=(moodbench_file("basic_ability/common_sense/Cosmos_QA_csv/valid.csv"),),
-    record_format="csv",
     adapter=adapt_cosmos_qa,
     licence="CC BY 4.0 (not verified: no licence file upstream)",
     paper="Huang et al. 2019, arXiv:1909.00277",
@@ -131,14 +128,12 @@ PIQA = DatasetSpec(
             record_format="lines",
         ),
     ),
-    record_format="jsonl",
     adapter=adapt_piqa,
     join_records=join_piqa_labels,
     licence="AFL-3.0",
     paper="Bisk et al. 2020, arXiv:1911.11641",
     required=("goal", "sol1", "sol2"),
     expected_rows=3676,
-    redistributable=True,
     differences=(
         (
             "The whole validation split with its labels; the release of MoodBench holds 300 of its rows, in another order, "
@@ -151,7 +146,6 @@ TRUTHFULQA = DatasetSpec(
     id="truthfulqa",
     title="TruthfulQA",
     files=(moodbench_file("basic_ability/common_sense/TruthfulQA_V1_jsoncsv/qa/mc_task.json"),),
-    record_format="json",
     adapter=adapt_truthfulqa,
     question_types=("open_ended",),
     licence="Apache-2.0 (as known upstream, not verified)",

@@ -1,7 +1,6 @@
 """What is known of a user or remembered of a long text: PersonaFeedback, Book-SORT, LongMemEval."""
 
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import replace
 from pathlib import PurePosixPath
 from typing import Any
 
@@ -79,13 +78,11 @@ PERSONAFEEDBACK = DatasetSpec(
         *(_personas(f"data/{kind}/{difficulty}.jsonl", None) for kind in KINDS for difficulty in ("easy", "medium", "hard")),
         *(_personas(f"persona/{user}.json", None, record_format="json_object") for user in _USERS),
     ),
-    record_format="jsonl",
     join_records=join_personas,
     adapter=adapt_personafeedback,
     licence="Apache-2.0",
     paper="Tao et al. 2025, arXiv:2506.12915",
     required=("user_id", "question", "chosen", "reject"),
-    redistributable=True,
     differences=(
         _REVISION_ONLY,
         "200 users are expected, from the number of uploaded files; a user without a persona is an error.",
@@ -131,13 +128,11 @@ BOOKSORT = DatasetSpec(
     id="booksort",
     title="Book-SORT",
     files=(moodbench_file("company_ability/memory/booksort/data/test_e1000_s50.parquet"),),
-    record_format="parquet",
     adapter=adapt_booksort,
     licence="CC0-1.0",
     paper="Pink et al. 2024, Assessing Episodic Memory in LLMs with Sequence Order Recall Tasks, arXiv:2410.08133",
     required=("excerpt_text", "segment_1", "segment_2", "present_seg1_first", "distance_bin", "book_idx"),
     expected_rows=300,
-    redistributable=True,
     differences=(
         "The flag says which segment to show first, as upstream; the released code always shows the earlier one first.",
         "The released code takes that flag for the answer, which is wrong in 151 of 300 rows.",
@@ -178,11 +173,11 @@ def _show(date: str, turns: Sequence[Mapping[str, str]]) -> str:
 
 _longmemeval = pinned_in("huggingface.co/xiaowu0162/longmemeval", "d8673c8819c3e42833f9b1849300ab94c12bbb6a")
 
-_LONGMEMEVAL = DatasetSpec(
+LONGMEMEVAL = DatasetSpec(
     id="longmemeval",
     title="LongMemEval, evidence sessions only",
     files=(_longmemeval("longmemeval_oracle", None),),
-    record_format="json",
+    file_format="json",
     adapter=adapt_longmemeval,
     question_types=("open_ended",),
     licence="MIT",
@@ -192,7 +187,6 @@ _LONGMEMEVAL = DatasetSpec(
         *("haystack_dates", "haystack_sessions"),
     ),
     expected_rows=500,
-    redistributable=True,
     differences=(
         _REVISION_ONLY,
         "As in the released code, only the evidence sessions are shown, so that no long history is searched.",
@@ -202,12 +196,4 @@ _LONGMEMEVAL = DatasetSpec(
         "LongMemEval has a model judge each reply.",
         "The reference is a rubric for preferences, and an explanation for the 30 questions without an answer.",
     ),
-)
-
-LONGMEMEVAL = replace(
-    _LONGMEMEVAL,
-    alternative=replace(
-        _LONGMEMEVAL,
-        files=(MOODBENCH("data/company_ability/memory/longmemeval/longmemeval_oracle.json", None),),
-    ),
-)
+).with_alternative(files=(MOODBENCH("data/company_ability/memory/longmemeval/longmemeval_oracle.json", None),))

@@ -69,12 +69,10 @@ def _item(fields: Mapping[str, Any], questions: Mapping[Language, str], options:
 
 _emobench = partial(
     DatasetSpec,
-    record_format="jsonl",
     languages=("en", "zh"),
     licence="MIT",
     paper="Sabour et al. 2024, arXiv:2402.12071",
     expected_rows=300,
-    redistributable=True,
 )
 
 EMOBENCH1 = _emobench(

@@ -2,7 +2,7 @@
 
 from schemas.dataset import DatasetSpec
 from schemas.item import Item, Record
-from tasks.datasets.options import find_gold, label_item
+from tasks.datasets.options import label_item
 from tasks.datasets.pinned_files import moodbench_file
 
 # The released taxonomy in its own order: labels in the data are positions in this list.
@@ -32,7 +32,6 @@ GOEMOTIONS = DatasetSpec(
     id="goemotions",
     title="GoEmotions",
     files=(moodbench_file("emo_ability/emo_recognition/0730go_emotions_tsvjson/test.tsv"),),
-    record_format="tsv",
     columns=("text", "labels", "comment_id"),
     adapter=adapt_goemotions,
     question_types=("multiple_answer",),
@@ -40,7 +39,6 @@ GOEMOTIONS = DatasetSpec(
     paper="Demszky et al. 2020, arXiv:2005.00547",
     required=("text", "labels"),
     expected_rows=301,
-    redistributable=True,
     differences=(
         "The file has no header; the released code takes the first comment for one and loses it.",
         "All 28 labels can be answered; in the released code surprise and neutral never match (highest possible F1 67.9 %).",
@@ -56,31 +54,27 @@ EDOS_CLASSES = (
     *("surprised", "terrified", "trusting", "agreeing", "acknowledging", "encouraging", "consoling", "sympathizing"),
     *("suggesting", "questioning", "wishing", "neutral"),
 )
-
-EDOS_INDICES = {name: index for index, name in enumerate(EDOS_CLASSES)}
+EDOS_OPTIONS = {str(index): name for index, name in enumerate(EDOS_CLASSES)}
 
 
 def adapt_edos(record: Record) -> Item:
     """One turn of a film dialogue. A row whose `ed_emotion` and `ed_emotion_index` disagree yields no gold."""
     fields = record.fields
-    gold = find_gold(EDOS_INDICES, fields["ed_emotion"])
-    if gold is not None and str(gold[0]) != fields["ed_emotion_index"]:
-        gold = None
+    index = fields["ed_emotion_index"]
+    label = index if EDOS_OPTIONS.get(index) == fields["ed_emotion"] else None
     question = "Which of these emotions or communicative intents fits this line from a film dialogue best?"
-    return label_item("en", fields["text"].strip(), question, EDOS_CLASSES, gold, f"dialogue {fields['dialogue_id']}")
+    return label_item(fields["text"].strip(), question, EDOS_OPTIONS, label, f"dialogue {fields['dialogue_id']}")
 
 
 EDOS = DatasetSpec(
     id="edos",
     title="EDOS",
     files=(moodbench_file("emo_ability/emo_recognition/EDOS_1M.csv"),),
-    record_format="csv",
     adapter=adapt_edos,
     licence="CC BY 4.0",
     paper="Welivita et al. 2021, A Large-Scale Dataset for Empathetic Response Generation, EMNLP 2021",
     required=("text", "ed_emotion", "ed_emotion_index", "dialogue_id"),
     expected_rows=300,
-    redistributable=True,
     ambiguous=("2 items: rows 189 and 212 differ in capitals and punctuation only and have two labels.",),
     differences=(
         "All 41 classes can be answered; in the released code the last 15 never match (160 rows, highest possible 46.7 %).",
@@ -107,8 +101,6 @@ CPED_EMOTIONS = {
     "worried": "担忧",
     "negative-other": "其他消极情绪",
 }
-
-CPED_INDICES = {label: index for index, label in enumerate(CPED_EMOTIONS)}
 
 # Labels for which the option list of the released code has another word, so that no answer can match.
 CPED_UNMATCHED = frozenset({"anger", "sadness", "fear", "depress", "disgust", "positive-other", "negative-other"})
@@ -137,10 +129,8 @@ def adapt_cped(record: Record) -> Item:
     known = [text for text in (GENDERS[fields["Gender"]], AGES[fields["Age"]]) if text]
     person = f"{fields['Speaker']}（{'，'.join(known)}）" if known else fields["Speaker"]
     context = f"场景：{SCENES[fields['Scene']]}\n说话人：{person}\n台词：{fields['Utterance'].strip()}"
-    gold = find_gold(CPED_INDICES, fields["Emotion"])
-    item = label_item(
-        "zh", context, "说话人说这句台词时的情绪是哪一种？", tuple(CPED_EMOTIONS.values()), gold, fields["Dialogue_ID"]
-    )
+    question = "说话人说这句台词时的情绪是哪一种？"
+    item = label_item(context, question, CPED_EMOTIONS, fields["Emotion"], fields["Dialogue_ID"], "zh")
     unmatched = () if fields["Emotion"] in CPED_UNMATCHED else None
     return item.model_copy(update={"subset": fields["Scene"], "reference_gold_indices": unmatched})
 
@@ -149,14 +139,12 @@ CPED = DatasetSpec(
     id="cped",
     title="CPED",
     files=(moodbench_file("emo_ability/emo_recognition/CPED_txtcsv/test_split.csv"),),
-    record_format="csv",
     adapter=adapt_cped,
     languages=("zh",),
     licence="Apache-2.0",
     paper="Chen et al. 2022, CPED: A Large-Scale Chinese Personalized and Emotional Dialogue Dataset, arXiv:2205.14727",
     required=("Speaker", "Gender", "Age", "Scene", "Emotion", "Utterance", "Dialogue_ID"),
     expected_rows=300,
-    redistributable=True,
     differences=(
         "All 13 labels can be answered; the released list of options lacks those of 127 rows (highest possible 57.7 %).",
         "Scene and speaker are shown: one text occurs three times with three labels, which they tell apart.",

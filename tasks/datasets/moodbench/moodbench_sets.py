@@ -6,7 +6,7 @@ from pathlib import PurePosixPath
 
 from schemas.dataset import DatasetSpec
 from schemas.item import Item, Record
-from tasks.datasets.options import find_gold, shuffle_options
+from tasks.datasets.options import label_item, shuffle_options
 from tasks.datasets.pinned_files import moodbench_file
 
 # Files have no header. These are the columns of those whose names end in _un and _ma, in _re and in _er.
@@ -17,57 +17,36 @@ REPLY_COLUMNS = (*FOUR_OPTION_COLUMNS[:7], "code")
 SITUATION_AND_QUESTION = re.compile(r"(?s)(.+)\n\s*问题[:：]\s*(.+)")
 
 
-def adapt_moodbench_four(record: Record) -> Item:
-    """Situation and question share the cell `text`, divided by 问题:; `gold` is the letter of the right option."""
-    return _adapt(record, "abcd", _category(record))
+def adapt_moodbench(record: Record) -> Item:
+    """Situation and question share the cell `text`, divided by 问题:; `gold` is the letter of the right option.
 
-
-def adapt_moodbench_six(record: Record) -> Item:
-    """As `adapt_moodbench_four`, with six options."""
-    return _adapt(record, "abcdef", _category(record))
-
-
-def adapt_moodbench_causes(record: Record) -> Item:
-    """As `adapt_moodbench_four`, in an order drawn per item: the release has the right option at A in seven rows of ten."""
-    item = _adapt(record, "abcd", _category(record))
-    drawn = shuffle_options(record, item.options or (), item.gold_indices or ())
-    return item.model_copy(update={"options": drawn.options, "gold_indices": drawn.gold_indices or None})
-
-
-def adapt_moodbench_replies(record: Record) -> Item:
-    """As `adapt_moodbench_four`, of a file without categories. `subset`: the file; the meaning of `code` is not documented."""
-    name = PurePosixPath(record.file).stem.removesuffix("_er").replace("_", " ")
-    return _adapt(record, "abcd", name)
-
-
-def _category(record: Record) -> str:
-    return f"{record.fields['category']}: {record.fields['subcategory']}"
-
-
-def _adapt(record: Record, letters: str, subset: str) -> Item:
+    `subset`: category and subcategory; of replies, which have none, the file. The meaning of their `code` is not documented.
+    """
     fields = record.fields
     divided = SITUATION_AND_QUESTION.fullmatch(fields["text"].strip())
     if divided is None:
         raise ValueError("no line of the text starts with 问题:")
-    return Item(
-        language="zh",
-        context=divided[1].strip(),
-        question=divided[2],
-        options=tuple(fields[f"option_{letter}"] for letter in letters),
-        gold_indices=find_gold({letter.upper(): place for place, letter in enumerate(letters)}, fields["gold"]),
-        subset=subset,
-    )
+    options = {name[-1].upper(): text for name, text in fields.items() if name.startswith("option_")}
+    name = PurePosixPath(record.file).stem.removesuffix("_er").replace("_", " ")
+    item = label_item(divided[1].strip(), divided[2], options, fields["gold"], language="zh")
+    subset = f"{fields['category']}: {fields['subcategory']}" if "category" in fields else name
+    return item.model_copy(update={"subset": subset})
+
+
+def adapt_moodbench_causes(record: Record) -> Item:
+    """As `adapt_moodbench`, in an order drawn per item: the release has the right option at A in seven rows of ten."""
+    item = adapt_moodbench(record)
+    drawn = shuffle_options(record, item.options or (), item.gold_indices or ())
+    return item.model_copy(update={"options": drawn.options, "gold_indices": drawn.gold_indices or None})
 
 
 _SUBTASKS = "emo_ability/PQEmotion/emotional_subtask"
 _ASPECTS = ("Context_of_Emotion", "Dynamic_Changes_in_Emotion", "Modes_of_Emotional_Expression", "Sources_of_Emotion")
 _choices = partial(
     DatasetSpec,
-    record_format="csv",
     languages=("zh",),
     licence="CC BY-NC-SA 4.0",
     paper="MoodBench 1.0: An Evaluation Benchmark for Emotional Companionship Dialogue Systems, section 4",
-    redistributable=True,
 )
 
 MOODBENCH1 = _choices(
@@ -75,7 +54,7 @@ MOODBENCH1 = _choices(
     title="MoodBench1, emotion recognition",
     files=tuple(moodbench_file(f"{_SUBTASKS}/{aspect}_re.csv") for aspect in _ASPECTS),
     columns=SIX_OPTION_COLUMNS,
-    adapter=adapt_moodbench_six,
+    adapter=adapt_moodbench,
     required=SIX_OPTION_COLUMNS,
     expected_rows=304,
     differences=(
@@ -108,7 +87,7 @@ MOODBENCH3 = _choices(
         moodbench_file(f"{_SUBTASKS}/social_scenarios_ma.csv"),
     ),
     columns=FOUR_OPTION_COLUMNS,
-    adapter=adapt_moodbench_four,
+    adapter=adapt_moodbench,
     required=FOUR_OPTION_COLUMNS,
     expected_rows=302,
     differences=(
@@ -125,7 +104,7 @@ MOODBENCH4 = _choices(
         moodbench_file(f"{_SUBTASKS}/Psychological_guidance_er.csv"),
     ),
     columns=REPLY_COLUMNS,
-    adapter=adapt_moodbench_replies,
+    adapter=adapt_moodbench,
     required=REPLY_COLUMNS,
     expected_rows=302,
     differences=(

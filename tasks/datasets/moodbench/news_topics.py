@@ -2,27 +2,24 @@
 
 from schemas.dataset import DatasetSpec
 from schemas.item import Item, Record
-from tasks.datasets.options import find_gold, label_item
+from tasks.datasets.options import label_item
 from tasks.datasets.pinned_files import moodbench_file
 
-AG_NEWS_TOPICS = ("World", "Sports", "Business", "Science and technology")
-
-# In the order of the labels 0 to 9.
-THUCNEWS_TOPICS = ("教育", "娱乐", "时尚", "财经", "游戏", "时政", "社会", "体育", "股票", "科技")
+AG_NEWS_TOPICS = {"1": "World", "2": "Sports", "3": "Business", "4": "Science and technology"}
+THUCNEWS_TOPICS = dict(enumerate(("教育", "娱乐", "时尚", "财经", "游戏", "时政", "社会", "体育", "股票", "科技")))
 
 
 def adapt_ag_news(record: Record) -> Item:
-    """Title and description; `class` is the text "1" to "4". A backslash stands for a line break, before "$" for nothing."""
+    """Title and description. A backslash stands for a line break, before "$" for nothing."""
     fields = record.fields
     context = f"{_clean(fields['title'])}\n{_clean(fields['description'])}"
-    gold = find_gold({str(number): number - 1 for number in range(1, len(AG_NEWS_TOPICS) + 1)}, fields["class"])
-    return label_item("en", context, "Which topic does this news item belong to?", AG_NEWS_TOPICS, gold)
+    return label_item(context, "Which topic does this news item belong to?", AG_NEWS_TOPICS, fields["class"])
 
 
 def adapt_thucnews(record: Record) -> Item:
-    """A Chinese news text; `label` 0 to 9 stands for the topic, which is asked for by its Chinese name."""
-    gold = find_gold({index: index for index in range(len(THUCNEWS_TOPICS))}, record.fields["label"])
-    return label_item("zh", record.fields["text"].strip(), "这篇新闻属于哪个类别？", THUCNEWS_TOPICS, gold)
+    """A Chinese news text; its topic is asked for by its Chinese name."""
+    text, label = record.fields["text"].strip(), record.fields["label"]
+    return label_item(text, "这篇新闻属于哪个类别？", THUCNEWS_TOPICS, label, language="zh")
 
 
 def _clean(text: str) -> str:
@@ -33,7 +30,6 @@ AG_NEWS = DatasetSpec(
     id="ag_news",
     title="AG News",
     files=(moodbench_file("basic_ability/NLU/ag_news_csv/test.csv"),),
-    record_format="csv",
     columns=("class", "title", "description"),
     adapter=adapt_ag_news,
     licence="research and non-commercial use (as known upstream, not verified)",
@@ -50,7 +46,6 @@ THUCNEWS = DatasetSpec(
     id="thucnews",
     title="THUCNews",
     files=(moodbench_file("basic_ability/NLU/THUCNewsText/data/test-00000-of-00001-7b7f37b8f3ca85f8.parquet"),),
-    record_format="parquet",
     adapter=adapt_thucnews,
     languages=("zh",),
     licence="research use, terms of THUCTC (as known upstream, not verified)",

@@ -49,7 +49,6 @@ _UNREADABLE = "The released code gives a failed call the lowest points of its it
 
 _questionnaire = partial(
     DatasetSpec,
-    record_format="json",
     question_types=("questionnaire",),
     languages=("zh",),
     required=("Question", "Choices", "Score"),

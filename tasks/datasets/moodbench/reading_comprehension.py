@@ -1,7 +1,6 @@
 """Questions about a text: CMRC 2018 (a span), MultiRC (is an answer right), ReCoRD (the entity that fills a blank)."""
 
 from collections.abc import Sequence
-from dataclasses import replace
 
 from schemas.dataset import DatasetSpec
 from schemas.item import Item, Record, text_id
@@ -38,7 +37,7 @@ def adapt_multirc(record: Record) -> Item:
         context=fields["paragraph"].strip(),
         question=MULTIRC_QUESTION.format(question=fields["question"].strip(), answer=fields["answer"].strip()),
         options=("yes", "no"),
-        gold_indices=find_gold({1: 0, 0: 1}, fields["label"]),
+        gold_indices=find_gold((1, 0), fields["label"]),
         subset=f"{place['paragraph']}-{place['question']}",
         cluster=f"paragraph {place['paragraph']}",
     )
@@ -82,7 +81,6 @@ CMRC2018 = DatasetSpec(
     id="cmrc2018",
     title="CMRC 2018",
     files=(moodbench_file("basic_ability/NLU/cmrc2018_parquet_test_with_label/data/test-00000-of-00001.parquet"),),
-    record_format="parquet",
     adapter=adapt_cmrc2018,
     question_types=("extractive",),
     languages=("zh",),
@@ -90,7 +88,6 @@ CMRC2018 = DatasetSpec(
     paper="Cui et al. 2019, arXiv:1810.07366",
     required=("context", "question", "answers"),
     expected_rows=300,
-    redistributable=True,
     differences=(
         "All distinct references count; the released code compares with the first one. Every row here has one.",
         "Rows are the upstream trial set, released under the name test.",
@@ -105,7 +102,7 @@ _JUDGED_ONE_BY_ONE = (
     "What the released code takes for right is a set of letters per question and is not reproduced per item.",
 )
 
-_MULTIRC = DatasetSpec(
+MULTIRC = DatasetSpec(
     id="multirc",
     title="MultiRC",
     files=(
@@ -114,7 +111,6 @@ _MULTIRC = DatasetSpec(
             "5eb64893afc5af7828b2f3b41d6a4574eb7a82cbb17c86c75842f5f95f679ada",
         ),
     ),
-    record_format="parquet",
     adapter=adapt_multirc,
     licence="research licence of the authors (as known upstream, not verified)",
     paper="Khashabi et al. 2018, Looking Beyond the Surface, NAACL 2018; SuperGLUE, arXiv:1905.00537",
@@ -125,19 +121,13 @@ _MULTIRC = DatasetSpec(
         "Revision, hash and number of rows are as other public projects state them; the file itself was not at hand.",
         *_JUDGED_ONE_BY_ONE,
     ),
-)
-
-MULTIRC = replace(
-    _MULTIRC,
-    alternative=replace(
-        _MULTIRC,
-        files=(moodbench_file("basic_ability/NLU/multirc_parquet/validation-00000-of-00001.parquet"),),
-        expected_rows=300,
-        differences=(
-            "300 proposed answers to 258 questions of SuperGLUE's validation set: answers were sampled, not questions.",
-            "136 questions have no right answer left, which caps the released score at 65.5 %; one by one nothing is lost.",
-            *_JUDGED_ONE_BY_ONE,
-        ),
+).with_alternative(
+    files=(moodbench_file("basic_ability/NLU/multirc_parquet/validation-00000-of-00001.parquet"),),
+    expected_rows=300,
+    differences=(
+        "300 proposed answers to 258 questions of SuperGLUE's validation set: answers were sampled, not questions.",
+        "136 questions have no right answer left, which caps the released score at 65.5 %; one by one nothing is lost.",
+        *_JUDGED_ONE_BY_ONE,
     ),
 )
 
@@ -145,7 +135,6 @@ RECORD = DatasetSpec(
     id="record",
     title="ReCoRD",
     files=(moodbench_file("basic_ability/NLU/record_parquet/validation-00000-of-00001.parquet"),),
-    record_format="parquet",
     adapter=adapt_record,
     question_types=("extractive",),
     licence="Apache-2.0 for the annotations, terms of CNN and Daily Mail for the texts (as known upstream, not verified)",

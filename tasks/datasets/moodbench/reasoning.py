@@ -22,13 +22,12 @@ FOLIO_QUESTION = (
 def adapt_folio(record: Record) -> Item:
     """`label` is the right verdict, the one relevant option of a ranking. Formulas of the release are gold and left out."""
     fields = record.fields
-    label = fields["label"]
     return Item(
         question_type="ranking",
         context="Premises:\n" + "\n".join(f"- {premise.strip()}" for premise in fields["premises"]),
         question=FOLIO_QUESTION.format(conclusion=fields["conclusion"].strip()),
         options=tuple(VERDICTS.values()),
-        gold_indices=(list(VERDICTS).index(label),) if label in VERDICTS else None,
+        gold_indices=find_gold(VERDICTS, fields["label"]),
         cluster=text_id("\n".join(fields["premises"])),
     )
 
@@ -37,14 +36,12 @@ FOLIO = DatasetSpec(
     id="folio",
     title="FOLIO",
     files=(moodbench_file("basic_ability/NLI/FOLIO_jsonltxt/folio-validation.jsonl"),),
-    record_format="jsonl",
     adapter=adapt_folio,
     question_types=("ranking",),
     licence="CC BY-SA 4.0",
     paper="Han et al. 2022, arXiv:2209.00840",
     required=("premises", "conclusion", "label"),
     expected_rows=204,
-    redistributable=True,
     differences=(
         "Verdicts are ranked, as the paper's Recall@K and MRR need it; the released code asks for one and takes accuracy.",
         "Only the sentences are shown; the released code shows the gold formulas next to them.",
@@ -80,7 +77,7 @@ def adapt_logiqa(record: Record) -> Item:
         context=fields["text"].strip(),
         question=fields["question"].strip(),
         options=options,
-        gold_indices=find_gold({letter.lower(): place for place, letter in enumerate(LETTERS)}, fields["label"].strip()),
+        gold_indices=find_gold("abcd", fields["label"].strip()),
         fixed_order=any(NAME.fullmatch(option) for option in options),
         cluster=text_id(fields["text"].strip()),
     )
@@ -113,14 +110,13 @@ LOGIQA = DatasetSpec(
     id="logiqa",
     title="LogiQA",
     files=(_logiqa("Test.txt", "359acb78c37802208f7fde9e2f6574b8526527c63d6a336f90a53f1932cb4701"),),
-    record_format="lines",
+    file_format="lines",
     join_records=join_logiqa_lines,
     adapter=adapt_logiqa,
     licence="CC BY-NC-SA 4.0",
     paper="Liu et al. 2020, arXiv:2007.08124",
     required=("line",),
     expected_rows=5208,
-    redistributable=True,
     differences=(
         "The released code runs LogicNLI in place of LogiQA; we use the English test set of its authors (651 questions).",
         "The Chinese test set is left out: the paper gives English as the language.",
@@ -141,7 +137,7 @@ def adapt_mutual(record: Record) -> Item:
         context=TURN.sub("\n", fields["article"].strip()),
         question="Which of these replies continues the dialogue logically? Speakers are marked M (man) and F (woman).",
         options=tuple(" ".join(option.split()) for option in fields["options"]),
-        gold_indices=find_gold({"A": 0, "B": 1, "C": 2, "D": 3}, fields["answers"]),
+        gold_indices=find_gold(LETTERS, fields["answers"]),
         cluster=text_id(fields["article"]),
     )
 
@@ -150,7 +146,7 @@ MUTUAL = DatasetSpec(
     id="mutual",
     title="MuTual-plus",
     files=pinned_list("mutual", MOODBENCH),
-    record_format="jsonl",
+    file_format="jsonl",
     adapter=adapt_mutual,
     licence="none stated upstream",
     paper="Cui et al. 2020, MuTual: A Dataset for Multi-Turn Dialogue Reasoning, arXiv:2004.04494",
@@ -168,7 +164,7 @@ WSC_QUESTION = 'Does the pronoun marked as **{pronoun}** refer to "{candidate}"?
 
 
 def adapt_wsc(record: Record) -> Item:
-    """`label` 1 = it does. The pronoun is marked in the text, since the same one may occur more than once.
+    """The pronoun is marked in the text, since the same one may occur more than once.
 
     Raises:
         ValueError: the pronoun stands neither where `span2_index` says nor one word further on, as in one record it does.
@@ -179,7 +175,7 @@ def adapt_wsc(record: Record) -> Item:
     end = start + len(pronoun)
     context = " ".join([*words[:start], f"**{' '.join(pronoun)}**", *words[end:]])
     question = WSC_QUESTION.format(pronoun=" ".join(pronoun), candidate=fields["span1_text"])
-    return label_item("en", context, question, ("yes", "no"), find_gold({1: 0, 0: 1}, fields["label"]), text_id(fields["text"]))
+    return label_item(context, question, {1: "yes", 0: "no"}, fields["label"], text_id(fields["text"]))
 
 
 def _find_pronoun(words: Sequence[str], pronoun: Sequence[str], index: int) -> int:
@@ -193,7 +189,6 @@ WSC = DatasetSpec(
     id="wsc",
     title="WSC",
     files=(moodbench_file("basic_ability/NLI/wsc.fixed_parquet/validation-00000-of-00001.parquet"),),
-    record_format="parquet",
     adapter=adapt_wsc,
     licence="CC BY 4.0 (as known upstream, not verified)",
     paper="Levesque et al. 2012, The Winograd Schema Challenge; SuperGLUE, arXiv:1905.00537",

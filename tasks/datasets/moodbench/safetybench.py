@@ -58,9 +58,7 @@ def adapt_safetybench(language: Language, record: Record) -> Item:
     )
 
 
-REVISION = "960833692a1ec82b191ff3e902daca7993c35cc1"
-
-_pin = pinned_in("github.com/thu-coai/SafetyBench", REVISION)
+_pin = pinned_in("github.com/thu-coai/SafetyBench", "960833692a1ec82b191ff3e902daca7993c35cc1")
 QUESTIONS_EN = _pin("opensource_data/test_en.json", None)
 
 ANSWERS_EN = _pin(
@@ -77,9 +75,6 @@ ANSWERS_ZH = _pin(
     record_format="json_object",
 )
 
-N_ENGLISH = 11_435
-N_CHINESE = 2_100
-
 FEW_SHOT = (
     "The released code asks the five few-shot examples of the category; we ask its test questions, whose answers are public."
 )
@@ -93,76 +88,53 @@ TRANSLATED = (
 )
 
 
-def safetybench(
-    name: str,
-    category: str,
-    *,
-    n_english: int,
-    ambiguous: tuple[str, ...] = (),
-    chinese_differences: tuple[str, ...] = (),
-    differences: tuple[str, ...] = (),
+def _describe(
+    name: str, category: str, n_english: int, *differences: str, of_chinese: tuple[str, ...] = (), ambiguous: tuple[str, ...] = ()
 ) -> DatasetSpec:
-    """The entry of one category: its English test questions, else those of the Chinese subset.
-
-    Args:
-        name: the entry's id is `safetybench_NAME`.
-        category: as the files name it.
-        n_english: English test questions of this category.
-        ambiguous: items of the Chinese subset whose labels contradict each other.
-        chinese_differences: those of the Chinese subset only.
-        differences: those of both.
-    """
-
-    def entry(language: Language, alternative: DatasetSpec | None) -> DatasetSpec:
-        english = language == "en"
-        own = (
-            (UNSEEN, f"{n_english:,} English questions; the paper draws 300.") if english else (TRANSLATED, *chinese_differences)
-        )
-        return DatasetSpec(
-            id=f"safetybench_{name}",
-            title=f"SafetyBench: {category}",
-            files=(QUESTIONS_EN, ANSWERS_EN) if english else (QUESTIONS_ZH, ANSWERS_ZH),
-            record_format="json",
-            adapter=partial(adapt_safetybench, language),
-            languages=(language,),
-            licence="MIT",
-            paper="Zhang et al. 2024, arXiv:2309.07045, ACL 2024",
-            required=("id", "category", "question", "options"),
-            expected_rows=2 * (N_ENGLISH if english else N_CHINESE),
-            redistributable=True,
-            join_records=partial(join_safetybench_answers, category),
-            alternative=alternative,
-            ambiguous=() if english else ambiguous,
-            differences=(FEW_SHOT, *own, *differences),
-        )
-
-    return entry("en", entry("zh", None))
+    """Describe one category: its English test questions, else those of the Chinese subset, which has own differences."""
+    english = DatasetSpec(
+        id=f"safetybench_{name}",
+        title=f"SafetyBench: {category}",
+        files=(QUESTIONS_EN, ANSWERS_EN),
+        join_records=partial(join_safetybench_answers, category),
+        adapter=partial(adapt_safetybench, "en"),
+        licence="MIT",
+        paper="Zhang et al. 2024, arXiv:2309.07045, ACL 2024",
+        required=("id", "category", "question", "options"),
+        expected_rows=2 * 11_435,
+        differences=(FEW_SHOT, UNSEEN, f"{n_english:,} English questions; the paper draws 300.", *differences),
+    )
+    return english.with_alternative(
+        files=(QUESTIONS_ZH, ANSWERS_ZH),
+        adapter=partial(adapt_safetybench, "zh"),
+        languages=("zh",),
+        expected_rows=2 * 2_100,
+        ambiguous=ambiguous,
+        differences=(FEW_SHOT, TRANSLATED, *of_chinese, *differences),
+    )
 
 
-UNFAIRNESS_BIAS = safetybench("unfairness_bias", "Unfairness and Bias", n_english=1_904)
-ETHICS_MORALITY = safetybench("ethics_morality", "Ethics and Morality", n_english=1_934)
-OFFENSIVENESS = safetybench("offensiveness", "Offensiveness", n_english=1_805)
-
-PRIVACY_PROPERTY = safetybench(
-    "privacy_property",
-    "Privacy and Property",
-    n_english=1_299,
-    chinese_differences=(
-        "Questions 10678 and 11358 print one of their options twice and are rejected; in 10678 it is the right one.",
+SAFETYBENCH = (
+    _describe("unfairness_bias", "Unfairness and Bias", 1_904),
+    _describe("ethics_morality", "Ethics and Morality", 1_934),
+    _describe("offensiveness", "Offensiveness", 1_805),
+    _describe(
+        "privacy_property",
+        "Privacy and Property",
+        1_299,
+        of_chinese=(
+            "Questions 10678 and 11358 print one of their options twice and are rejected; in 10678 it is the right one.",
+        ),
     ),
-)
-
-MENTAL_HEALTH = safetybench("mental_health", "Mental Health", n_english=1_566)
-PHYSICAL_HEALTH = safetybench("physical_health", "Physical Health", n_english=1_149)
-
-ILLEGAL_ACTIVITIES = safetybench(
-    "illegal_activities",
-    "Illegal Activities",
-    n_english=1_778,
-    ambiguous=(
-        "Questions 7973 and 8027 are one question in two wordings with two right answers: who answers both alike misses one.",
-    ),
-    differences=(
+    _describe("mental_health", "Mental Health", 1_566),
+    _describe("physical_health", "Physical Health", 1_149),
+    _describe(
+        "illegal_activities",
+        "Illegal Activities",
+        1_778,
         "Table 5 of the MoodBench paper can be read as level Medium or High; we take Medium, as its published scores fit.",
+        ambiguous=(
+            "Questions 7973 and 8027 are one question in two wordings with two right answers: who answers both alike misses one.",
+        ),
     ),
 )

@@ -1,11 +1,10 @@
 """SemEval-2018: emotions in tweets (Task 1) and irony in tweets (Task 3)."""
 
 import re
-from dataclasses import replace
 
 from schemas.dataset import DatasetSpec
 from schemas.item import Item, Record, text_id
-from tasks.datasets.options import find_gold, label_item
+from tasks.datasets.options import label_item
 from tasks.datasets.pinned_files import moodbench_file, pinned_in
 
 # SemEval-2018 Task 1, E-c: emotions as its annotators were shown them, in the order of the columns.
@@ -24,11 +23,11 @@ EMOTION_MEANINGS = {
 }
 
 TWEET_COLUMNS = ("id", "tweet", *EMOTION_MEANINGS)
-PRESENCE = ("present", "absent")
+PRESENCE = {"1": "present", "0": "absent"}
 
 
 def adapt_semeval2018_task1(record: Record) -> list[Item]:
-    """Eleven items per tweet, one per emotion: "1" = present, "0" = absent. `subset`: the emotion.
+    """Eleven items per tweet, one per emotion. `subset`: the emotion.
 
     Line breaks are written as backslash and n.
     """
@@ -36,8 +35,7 @@ def adapt_semeval2018_task1(record: Record) -> list[Item]:
     items = []
     for emotion, meanings in EMOTION_MEANINGS.items():
         question = f"Is {emotion} (which also includes {meanings}) present or absent in this tweet?"
-        gold = find_gold({"1": 0, "0": 1}, record.fields[emotion])
-        item = label_item("en", tweet, question, PRESENCE, gold, text_id(tweet))
+        item = label_item(tweet, question, PRESENCE, record.fields[emotion], text_id(tweet))
         items.append(item.model_copy(update={"subset": emotion}))
     return items
 
@@ -45,21 +43,20 @@ def adapt_semeval2018_task1(record: Record) -> list[Item]:
 # The tweets were collected by these tags, so every ironic one still carries one. The task's own input files have lost them.
 COLLECTED_BY = re.compile(r"(?i)#(?:irony|sarcasm|not)\b")
 SPACES = re.compile(r"\s+")
-IRONY = ("ironic", "not ironic")
+IRONY = {"1": "ironic", "0": "not ironic"}
 
 
 def adapt_semeval2018_task3(record: Record) -> Item:
-    """`Label` "1" = ironic, "0" = not. The hashtags #irony, #sarcasm and #not are taken out of the tweet."""
+    """A tweet; the hashtags #irony, #sarcasm and #not are taken out of it."""
     tweet = SPACES.sub(" ", COLLECTED_BY.sub("", record.fields["Tweet text"])).strip()
-    gold = find_gold({"1": 0, "0": 1}, record.fields["Label"])
-    return label_item("en", tweet, "Is this tweet ironic?", IRONY, gold)
+    return label_item(tweet, "Is this tweet ironic?", IRONY, record.fields["Label"])
 
 
 SEMEVAL2018_TASK1 = DatasetSpec(
     id="semeval2018_task1",
     title="SemEval-2018 Task 1, emotions in tweets",
     files=(moodbench_file("emo_ability/emo_understanding/SemEval-2018_Task_1_txt/E-c/E-c-En-test-gold.txt"),),
-    record_format="tsv_plain",
+    file_format="tsv_plain",
     columns=TWEET_COLUMNS,
     adapter=adapt_semeval2018_task1,
     licence="(c) 2018 NRC Canada: cite, do not redistribute",
@@ -83,10 +80,11 @@ _STRIPPED = (
     "The hashtags #irony, #sarcasm and #not, which every ironic tweet carries, are taken out, as in the task's input files."
 )
 
+_LABELLED = ("Tweet index", "Label", "Tweet text")
 _RANDOM = "The released code pairs labels and tweets of two unrelated samples: 78 of 144 labels are right."
 _METRIC = "F1 of the ironic class, as in the paper and the task; the released code computes accuracy."
 
-_TASK3 = DatasetSpec(
+SEMEVAL2018_TASK3 = DatasetSpec(
     id="semeval2018_task3",
     title="SemEval-2018 Task 3, irony",
     files=(
@@ -95,11 +93,11 @@ _TASK3 = DatasetSpec(
             "b63a3825aee72592d7e565d3f8c75ff6ce695fa67ea28f2c5c0c4171f67bc5cd",
         ),
     ),
-    record_format="tsv_plain",
+    file_format="tsv_plain",
     adapter=adapt_semeval2018_task3,
     licence="CC BY-NC-SA 4.0, academic use",
     paper="Van Hee et al. 2018, SemEval-2018 Task 3: Irony Detection in English Tweets",
-    required=("Tweet index", "Label", "Tweet text"),
+    required=_LABELLED,
     expected_rows=784,
     differences=(
         "The whole test set of the task; MoodBench's repository holds 155 of its labels and 145 of its tweets.",
@@ -107,24 +105,18 @@ _TASK3 = DatasetSpec(
         _RANDOM,
         _METRIC,
     ),
-)
-
-SEMEVAL2018_TASK3 = replace(
-    _TASK3,
-    alternative=replace(
-        _TASK3,
-        files=(
-            moodbench_file(
-                "emo_ability/emo_recognition/SemEval2018-Task3_txt/goldtest_TaskA/SemEval2018-T3_gold_test_taskA_emoji.txt"
-            ),
+).with_alternative(
+    files=(
+        moodbench_file(
+            "emo_ability/emo_recognition/SemEval2018-Task3_txt/goldtest_TaskA/SemEval2018-T3_gold_test_taskA_emoji.txt"
         ),
-        columns=_TASK3.required,
-        expected_rows=155,
-        differences=(
-            "The gold file of MoodBench's repository alone, which has index, label and tweet: 155 of the 784 tweets.",
-            _STRIPPED,
-            _RANDOM,
-            _METRIC,
-        ),
+    ),
+    columns=_LABELLED,
+    expected_rows=155,
+    differences=(
+        "The gold file of MoodBench's repository alone, which has index, label and tweet: 155 of the 784 tweets.",
+        _STRIPPED,
+        _RANDOM,
+        _METRIC,
     ),
 )

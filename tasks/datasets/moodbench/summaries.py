@@ -111,7 +111,7 @@ VCSUM_SPEAKERS = "Turns are shown with their speakers; the released code prints 
 
 _vcsum_file = pinned_in("github.com/hahahawu/VCSum", "8e51d72e4e6f3af4074fd5b260b6f6d2e75e86c7")
 
-_summaries = partial(DatasetSpec, record_format="jsonl", question_types=("judged_summary",), languages=("zh",))
+_summaries = partial(DatasetSpec, file_format="jsonl", question_types=("judged_summary",), languages=("zh",))
 
 LCSTS = _summaries(
     id="lcsts",
@@ -146,7 +146,7 @@ CNEWSUM = _summaries(
     ),
 )
 
-_VCSUM = _summaries(
+VCSUM = _summaries(
     id="vcsum",
     title="VCSum",
     files=(
@@ -158,28 +158,21 @@ _VCSUM = _summaries(
     licence="MIT",
     paper="Wu et al. 2023, arXiv:2305.05280",
     required=("id", "eos_index", "summary"),
-    redistributable=True,
     differences=(
         JUDGED,
         VCSUM_SPEAKERS,
         "overall_context.txt is pinned by its revision only: its content could not be had when this entry was made.",
     ),
-)
-
-VCSUM = replace(
-    _VCSUM,
-    alternative=replace(
-        _VCSUM,
-        files=(
-            moodbench_file("basic_ability/NLG/vcsum_txt/long_test.txt"),
-            moodbench_file("basic_ability/NLG/vcsum_txt/tmp/short_test.txt", record_format="jsonl"),
-        ),
-        join_records=join_segments,
-        expected_rows=162,
-        differences=(
-            JUDGED,
-            VCSUM_SPEAKERS,
-            "The meetings are put together from the segments of the short split, which give the turns of the long one exactly.",
-        ),
+).with_alternative(
+    files=(
+        moodbench_file("basic_ability/NLG/vcsum_txt/long_test.txt"),
+        moodbench_file("basic_ability/NLG/vcsum_txt/tmp/short_test.txt", record_format="jsonl"),
+    ),
+    join_records=join_segments,
+    expected_rows=162,
+    differences=(
+        JUDGED,
+        VCSUM_SPEAKERS,
+        "The meetings are put together from the segments of the short split, which give the turns of the long one exactly.",
     ),
 )

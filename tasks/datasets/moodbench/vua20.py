@@ -2,10 +2,10 @@
 
 from schemas.dataset import DatasetSpec
 from schemas.item import Item, Record, text_id
-from tasks.datasets.options import find_gold, label_item
+from tasks.datasets.options import label_item
 from tasks.datasets.pinned_files import moodbench_file
 
-USES = ("used metaphorically", "used literally")
+USES = {"1": "used metaphorically", "0": "used literally"}
 
 METAPHOR_QUESTION = (
     'Is the word "{word}", marked with asterisks, used metaphorically or literally in this sentence? It is used metaphorically '
@@ -14,7 +14,7 @@ METAPHOR_QUESTION = (
 
 
 def adapt_vua20(record: Record) -> Item:
-    """`w_index`: place of the word among those that spaces part; `label` "1" = metaphor. `subset`: part of speech."""
+    """`w_index`: place of the word among those that spaces part. `subset`: part of speech."""
     fields = record.fields
     words = fields["sentence"].split(" ")
     place = int(fields["w_index"])
@@ -22,8 +22,7 @@ def adapt_vua20(record: Record) -> Item:
         raise ValueError(f"the place of the word is {place}, below 0")
     word = words[place]
     sentence = " ".join([*words[:place], f"*{word}*", *words[place + 1 :]])
-    gold = find_gold({"1": 0, "0": 1}, fields["label"])
-    item = label_item("en", sentence, METAPHOR_QUESTION.format(word=word), USES, gold, text_id(fields["sentence"]))
+    item = label_item(sentence, METAPHOR_QUESTION.format(word=word), USES, fields["label"], text_id(fields["sentence"]))
     return item.model_copy(update={"subset": fields["POS"]})
 
 
@@ -31,7 +30,7 @@ VUA20 = DatasetSpec(
     id="vua20",
     title="VUA20",
     files=(moodbench_file("emo_ability/emo_recognition/vua20_tsv/test.tsv"),),
-    record_format="tsv_plain",
+    file_format="tsv_plain",
     adapter=adapt_vua20,
     licence="CC BY-SA 3.0 (terms of the VU Amsterdam Metaphor Corpus as known upstream, not verified)",
     paper="Leong et al. 2020, A Report on the 2020 VUA and TOEFL Metaphor Detection Shared Task, FigLang 2020",

@@ -14,7 +14,7 @@ from typing import TypeVar
 from schemas.context import Context, ContextOptions, LazySample, NeedleStyle
 from schemas.errors import UsageError
 from schemas.item import Item, Record, text_id
-from schemas.vocabulary import LongTask
+from schemas.vocabulary import ContextTask
 from tasks.datasets.building import number_repeats
 from tasks.datasets.needle.haystacks import Haystack
 from tasks.datasets.needle.names import choose_names, rename
@@ -39,7 +39,7 @@ class Needle:
     """
 
     name: str
-    long_task: LongTask
+    task: ContextTask
     record: Record
     needle_id: str
     text: str
@@ -99,7 +99,7 @@ def build_item(
 
 def _insert(needle: Needle, text: str, haystack: Haystack, point: InsertionPoint) -> tuple[str, Context]:
     tokens = count_tokens(text)
-    draw = Random(f"place:{point.seed}:{needle.long_task}:{needle.needle_id}")  # noqa: S311 - a fixed draw, not a secret
+    draw = Random(f"place:{point.seed}:{needle.task}:{needle.needle_id}")  # noqa: S311 - a fixed draw, not a secret
     first, at, last = _choose(haystack, point, tokens, draw.random())
     before, after = haystack.between(first, at), haystack.between(at, last)
     gap = haystack.gap_before(at)
@@ -111,7 +111,7 @@ def _insert(needle: Needle, text: str, haystack: Haystack, point: InsertionPoint
     around = haystack.token_at(last) - haystack.token_at(first)
     spans = "; ".join(f"{start}-{end}" for start, end in haystack.spans(first, last))
     return inserted, Context(
-        long_task=needle.long_task,
+        task=needle.task,
         tokens=around + tokens,
         target_tokens=point.target_tokens,
         needle=text,
@@ -159,7 +159,7 @@ def match_layout(text: str) -> str:
 NumberT = TypeVar("NumberT", int, float)
 
 
-def placed_needle(task: LongTask, text: str, start: int, needle: str, needle_id: str | None) -> Context:
+def placed_needle(task: ContextTask, text: str, start: int, needle: str, needle_id: str | None) -> Context:
     """Return what is known of a text that holds a needle, with the needle's depth as it came out.
 
     Args:
@@ -173,7 +173,7 @@ def placed_needle(task: LongTask, text: str, start: int, needle: str, needle_id:
     first, last = bisect_left(tokens, start), bisect_left(tokens, end)
     around = len(tokens) - (last - first)
     return Context(
-        long_task=task,
+        task=task,
         tokens=len(tokens),
         needle=needle,
         needle_id=needle_id,
@@ -217,7 +217,7 @@ def list_grid(
 def _insertion_points(
     needle: Needle, lengths: Sequence[int], depths: Sequence[float], drawn: tuple[int, int], seed: int
 ) -> Iterator[tuple[str, InsertionPoint]]:
-    by_seed = f"{seed}:{needle.long_task}:{needle.needle_id}"
+    by_seed = f"{seed}:{needle.task}:{needle.needle_id}"
     length = Random(f"length:{by_seed}").randint(*drawn)  # noqa: S311 - a fixed draw, not a secret
     depth = Random(f"depth:{by_seed}").uniform(0.0, ALL)  # noqa: S311
     for target in lengths or (length,):

@@ -103,7 +103,7 @@ def _changed(part: str, plan: dict[str, Any], options: type[Frozen]) -> Iterator
 def _plain_stages(data: ReportData, settings: list[str]) -> Iterator[str]:
     """Say that early stages of a conversation are asked plainly, so that gains there say nothing."""
     retrieving = [setting_title(setting) for setting in settings if setting not in {BASE_SETTING, "retrieve_only"}]
-    if retrieving and {"mc1", "mc2", "mc3"} & set(data.contexts["long_task"].cast(pl.String)):
+    if retrieving and {"mc1", "mc2", "mc3"} & set(data.contexts["task"].cast(pl.String)):
         yield (
             f"In the first three stages of emotion conversation nothing is retrieved with {listed(retrieving)}: their items are "
             "asked as with Base, and gains there say nothing."

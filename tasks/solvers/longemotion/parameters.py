@@ -6,10 +6,10 @@ from typing import Literal, NamedTuple
 
 from schemas.errors import UsageError
 from schemas.retrieval import RetrievalOptions
-from schemas.vocabulary import LongTask, Preset
+from schemas.vocabulary import ContextTask, Preset
 
 Family = Literal["ec", "ed", "qa", "es", "mc", "ee"]
-FAMILIES: dict[LongTask, Family] = {
+FAMILIES: dict[ContextTask, Family] = {
     "ec_emobench": "ec",
     "ec_finentity": "ec",
     "ed": "ed",
@@ -89,7 +89,7 @@ SELF_RAG_QA = QaRow(128, 8, 8)
 SEARCH_QA = QaRow(128, 4, SEARCH_HITS["qa"])
 
 
-def choose_parameters(options: RetrievalOptions, long_task: LongTask, setting: str, model: str) -> Parameters:
+def choose_parameters(options: RetrievalOptions, task: ContextTask, setting: str, model: str) -> Parameters:
     """Choose what a setting works with; a number that the options give replaces that of the preset.
 
     Where they give one of `top_k` and `initial_k`, CoEM's other one is moved no further than it takes for CoEM to enrich at least
@@ -99,7 +99,7 @@ def choose_parameters(options: RetrievalOptions, long_task: LongTask, setting: s
 
     Args:
         options: preset and overrides.
-        long_task: what is asked.
+        task: what is asked.
         setting: how.
         model: name of the model under test.
 
@@ -108,9 +108,9 @@ def choose_parameters(options: RetrievalOptions, long_task: LongTask, setting: s
 
     Source: LongEmotion, Table 8 (`paper`); its released code (`code_2026_01`); both: the spread over the steps of EE.
     """
-    family = FAMILIES[long_task]
+    family = FAMILIES[task]
     qa = _qa_row(options.preset, setting, model) if family == "qa" else None
-    retrieves = setting != "base" and (setting == "retrieve_only" or long_task not in {"mc1", "mc2", "mc3"})
+    retrieves = setting != "base" and (setting == "retrieve_only" or task not in {"mc1", "mc2", "mc3"})
     chunk_tokens = options.chunk_tokens or (qa.chunk_tokens if qa else CHUNK_TOKENS)
     if retrieves and family != "ed" and options.overlap_tokens >= chunk_tokens:
         raise UsageError(

@@ -6,7 +6,7 @@ from itertools import count
 from typing import Any
 
 from schemas.chat import ModelEntry
-from schemas.vocabulary import LongTask
+from schemas.vocabulary import ContextTask
 from tasks.retrieval.embedding import find_embedder
 from tasks.retrieval.ranking import RANKING_VERSION
 from tasks.solvers.chunk_rows import CHUNKS_VERSION
@@ -43,7 +43,7 @@ RETRIEVERS: Mapping[str, Retrieve] = {
 }
 
 
-def plan(options: SolverOptions, task: LongTask | None, entry: ModelEntry) -> SolverPlan:
+def plan(options: SolverOptions, task: ContextTask | None, entry: ModelEntry) -> SolverPlan:
     """Plan how a task is asked.
 
     Args:
@@ -90,7 +90,7 @@ async def solve(asked: AskedItem, options: SolverOptions, resources: SolverResou
         UsageError: if the parameters do not fit each other, or chunks are missing.
     """
     parameters = choose_parameters(
-        options.retrieval, built_context(asked).long_task, options.setting, resources.roles["tested"].entry.name
+        options.retrieval, built_context(asked).task, options.setting, resources.roles["tested"].entry.name
     )
     state = SolverState(asked, options, resources, repetition, parameters, LongEmotionPrompts.load())
     if state.family == "ee":

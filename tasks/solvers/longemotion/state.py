@@ -39,7 +39,7 @@ class SolverState:
     @cached_property
     def family(self) -> Family:
         """The task without its variant."""
-        return FAMILIES[self.context.long_task]
+        return FAMILIES[self.context.task]
 
     @property
     def context(self) -> Context:

@@ -1,17 +1,18 @@
 """Datasets as the mirror has them, each read and built once per process."""
 
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Iterable, Sequence
 from functools import cache
 from pathlib import Path
 from typing import Any
 
 import polars as pl
 
+from schemas.context import ContextOptions
 from schemas.dataset import DatasetSpec
 from schemas.item import Item, Record
-from tasks.datasets.building import build_items, make_items
+from schemas.tables.items import Items
+from tasks.datasets.building import BuiltItems, build_items, item_row, list_samples
 from tasks.datasets.catalogue import find_dataset
-from tasks.datasets.item_rows import BuiltItems
 from tasks.sources.choosing import choose_source
 from tasks.sources.locating import Locator
 from tasks.sources.reading import read_dataset
@@ -37,6 +38,11 @@ def records_of(name: str, mirror: Path) -> list[Record]:
 def items_of(name: str, mirror: Path) -> pl.DataFrame:
     """One row per item, rejected ones too, in the order of the files."""
     return make_items(here(name, mirror), records_of(name, mirror))
+
+
+def make_items(spec: DatasetSpec, records: Sequence[Record]) -> pl.DataFrame:
+    rows = [item_row(spec.id, sample, sample.build()[0]) for sample in list_samples(spec, records, ContextOptions(), 0)]
+    return pl.DataFrame(rows, schema=pl.Schema(Items))
 
 
 @cache

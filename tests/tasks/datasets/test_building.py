@@ -12,8 +12,7 @@ from schemas.dataset import DatasetSpec, LocalFile
 from schemas.errors import RecordError
 from schemas.item import Adapter, Item, Record
 from schemas.tables.items import Items
-from tasks.datasets.building import adapt_records, build_items, select_items
-from tasks.datasets.item_rows import split_by_rules
+from tasks.datasets.building import build_items
 from tasks.datasets.own_items import local_dataset
 
 
@@ -149,25 +148,23 @@ def test_a_record_is_never_dropped_silently(tmp_path: Path) -> None:
     assert (caught.value.where, caught.value.got) == ("pairs.jsonl, row 1 (0-based)", "no item")
 
 
-def test_rules_agree_with_the_schema_where_they_can_be_decided() -> None:
+def test_rules_agree_with_the_schema_where_they_can_be_decided(tmp_path: Path) -> None:
     rows = [row(0), row(1, gold=None), row(2, options=["same", " "]), row(3, gold=-1), row(4, options=["only one"])]
-    records = [Record(fields=fields, file="pairs.jsonl", row=number) for number, fields in enumerate(rows)]
-    candidates = adapt_records(spec_with(adapt_pair), records)
-    good, rejected = split_by_rules(candidates)
-    result = Items.filter(candidates)
-    assert good.equals(result.result)
-    assert rejected.drop("broken_rules").equals(result.failure.invalid())
-    assert dict(rejected["broken_rules"].explode().value_counts().rows()) == result.failure.counts()
+    built = build_items(spec_with(adapt_pair), write(tmp_path, rows), None, 0)
+    rejected = built.rejected.drop("broken_rules", "reason")
+    result = Items.filter(pl.concat([pl.DataFrame(built.items), rejected]))
+    assert built.items.equals(result.result)
+    assert rejected.equals(result.failure.invalid())
+    assert dict(built.rejected["broken_rules"].explode().value_counts().rows()) == result.failure.counts()
 
 
-def test_a_rule_that_cannot_be_decided_counts_as_broken(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_rule_that_cannot_be_decided_counts_as_broken(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     class Undecided(Items):
         @dy.rule()
         def subset_is_upper_case(cls) -> pl.Expr:
             return pl.col("subset") == "A"
 
-    monkeypatch.setattr("tasks.datasets.item_rows.Items", Undecided)
-    candidates = adapt_records(spec_with(adapt_pair), [Record(fields=row(0), file="pairs.jsonl", row=0)])
-    built = select_items(candidates, None, 0)
-    assert Undecided.filter(candidates).result.height == 1
+    monkeypatch.setattr("tasks.datasets.building.Items", Undecided)
+    built = build_items(spec_with(adapt_pair), write(tmp_path, [row(0)]), None, 0)
+    assert Undecided.filter(built.rejected.drop("broken_rules", "reason")).result.height == 1
     assert (built.items.height, built.rejected["broken_rules"].to_list()) == (0, [["subset_is_upper_case"]])

@@ -11,9 +11,8 @@ import pytest
 
 from schemas.dataset import BundledFile, DatasetSpec, LocalFile, PinnedFile
 from schemas.errors import UsageError
-from tasks.datasets.building import build_items
+from tasks.datasets.building import BuiltItems, build_items
 from tasks.datasets.catalogue import CATALOGUE, find_dataset
-from tasks.datasets.item_rows import BuiltItems
 from tasks.datasets.own_items import local_dataset
 from tasks.scoring.blueprints import load_blueprint
 from tasks.sources.choosing import needs, sources

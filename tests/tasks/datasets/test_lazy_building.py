@@ -14,9 +14,7 @@ from schemas.errors import SourceError, UsageError
 from schemas.item import Item, Record
 from schemas.tables.contexts import Contexts
 from schemas.tables.items import Items
-from tasks.datasets.building import adapt_records, build_items
-from tasks.datasets.item_rows import BuiltItems
-from tasks.datasets.lazy_building import list_samples, rank_samples
+from tasks.datasets.building import BuiltItems, build_items
 from tasks.datasets.own_items import local_dataset
 
 Build = Callable[[Record], tuple[Item, Context]]
@@ -27,7 +25,7 @@ def build_one(record: Record) -> tuple[Item, Context]:
     item = Item(
         language="en", question_type="extractive", context=fields["text"], question="What?", references=tuple(fields["answers"])
     )
-    return item, Context(long_task="qa", tokens=len(fields["text"]), renamed=(("Ann", "Eva"),))
+    return item, Context(task="qa", tokens=len(fields["text"]), renamed=(("Ann", "Eva"),))
 
 
 def with_sample_per_record(build: Build = build_one, built: list[str] | None = None) -> SampleBuilder:
@@ -48,16 +46,16 @@ def no_item(_record: Record) -> list[Item]:
 
 def spec_with(builder: SampleBuilder | None) -> DatasetSpec:
     own = replace(local_dataset("long", "Long", LocalFile(path=Path("long.jsonl"))), adapter=no_item, required=("id",))
-    return replace(own, adapter=None, sample_builder=builder, long_task="qa") if builder else own
+    return replace(own, adapter=None, sample_builder=builder, task="qa") if builder else own
 
 
 @pytest.mark.parametrize(
     ("has_builder", "changes"),
-    [(True, {"long_task": None}), (False, {"long_task": "qa"}), (True, {"adapter": no_item}), (False, {"adapter": None})],
+    [(True, {"task": None}), (False, {"task": "qa"}), (True, {"adapter": no_item}), (False, {"adapter": None})],
 )
 def test_an_entry_has_an_adapter_or_a_sample_builder_with_its_task(has_builder: bool, changes: dict[str, Any]) -> None:
     spec = spec_with(with_sample_per_record() if has_builder else None)
-    with pytest.raises(ValueError, match="dataset long: give an adapter, or a sample builder and its long_task"):
+    with pytest.raises(ValueError, match="dataset long: give an adapter, or a sample builder and its task"):
         replace(spec, **changes)
 
 
@@ -85,7 +83,7 @@ def test_items_and_contexts_are_written_under_the_same_names(tmp_path: Path) -> 
         ("long", "i00", "long.jsonl", 1, "x"),
         ("long", "i01", "long.jsonl", 0, "xx"),
     ]
-    assert found.contexts.select("dataset", "item_id", "long_task", "tokens", "renamed", "needle").rows() == [
+    assert found.contexts.select("dataset", "item_id", "task", "tokens", "renamed", "needle").rows() == [
         ("long", "i00", "qa", 1, [["Ann", "Eva"]], None),
         ("long", "i01", "qa", 2, [["Ann", "Eva"]], None),
     ]
@@ -97,24 +95,6 @@ def test_only_what_is_sampled_is_built(tmp_path: Path) -> None:
     found = build(tmp_path, [row(number) for number in range(40)], sample=7, builder=with_sample_per_record(built=built))
     assert sorted(built) == found.items["item_id"].to_list() == found.contexts["item_id"].to_list()
     assert (found.items.height, found.rejected.height) == (7, 0)
-
-
-def test_the_sample_rests_on_seed_and_content_not_on_the_order_of_the_file(tmp_path: Path) -> None:
-    rows = [row(number) for number in range(40)]
-    forwards, backwards = build(tmp_path, rows, sample=7), build(tmp_path, rows[::-1], sample=7)
-    assert forwards.items.drop("source_row").equals(backwards.items.drop("source_row"))
-    smaller = build(tmp_path, rows, sample=3)
-    assert set(smaller.items["item_id"]) < set(forwards.items["item_id"])
-    assert set(build(tmp_path, rows, sample=7, seed=1).items["item_id"]) != set(forwards.items["item_id"])
-
-
-def test_drafts_of_one_record_are_ranked_apart() -> None:
-    record = Record(fields={"id": "a"}, file="f", row=0)
-    samples = [LazySample(f"d{number}", record, lambda: build_one(record)) for number in range(30)]
-    ranked = rank_samples(samples, 0)
-    assert sorted(sample.item_id for sample in ranked) == sorted(sample.item_id for sample in samples)
-    assert ranked not in (samples, samples[::-1])
-    assert ranked == rank_samples(samples[::-1], 0)
 
 
 def build_or_fail(record: Record) -> tuple[Item, Context]:
@@ -205,10 +185,3 @@ def test_two_items_of_one_name_are_a_fault_of_the_sample_builder(tmp_path: Path)
     with pytest.raises(SourceError) as caught:
         build(tmp_path, [row(0), row(1), row(0)])
     assert caught.value.got == "several items named i00"
-
-
-def test_a_dataset_is_built_by_its_own_kind_of_builder() -> None:
-    with pytest.raises(AssertionError, match="long has no sample builder"):
-        list_samples(spec_with(None), [], ContextOptions(), 0)
-    with pytest.raises(AssertionError, match="long has no adapter"):
-        adapt_records(spec_with(with_sample_per_record()), [Record(fields={}, file="f", row=0)])

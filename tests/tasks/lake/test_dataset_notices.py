@@ -17,13 +17,11 @@ SPEC = DatasetSpec(
         PinnedFile(repository="github.com/a/b", revision="1234567", path="train.csv", sha256="0" * 64),
         PinnedFile(repository="github.com/a/b", revision="1234567", path="test.csv", sha256="1" * 64),
     ),
-    record_format="csv",
     adapter=lambda _: (),
     licence="research only",
     paper="none",
     required=(),
     evaluation_version="1.1",
-    redistributable=False,
     canary="moods 1234",
     ambiguous=("rows 1 and 2",),
 )

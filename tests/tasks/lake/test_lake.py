@@ -10,7 +10,7 @@ import pytest
 
 from schemas.errors import LakeError
 from schemas.lineage import PartitionKey, PartitionRef
-from schemas.tables.columns import MEASURED, since
+from schemas.tables.columns import MEASURED, formerly, since
 from schemas.tables.responses import Responses
 from schemas.tables.scores import TaskScores
 from tasks.lake.files import replace_file
@@ -177,21 +177,24 @@ def test_a_file_of_another_version_is_not_called_damaged(lake: Lake) -> None:
 
 class Calls(dy.Schema):
     key = dy.String(primary_key=True)
+    long_task = dy.Enum(["es"])
     latency_s = dy.Float64(metadata=MEASURED)
 
 
 class CallsOfRoles(dy.Schema):
     key = dy.String(primary_key=True)
     role = dy.Enum(["tested", "judge"], metadata=since("tested"))
+    task = dy.Enum(["ed", "es"], metadata=formerly("long_task"))
     latency_s = dy.Float64(metadata=MEASURED)
     asked = dy.String(metadata=since(pl.col("key").str.to_uppercase()))
 
 
-def test_rows_written_before_a_column_was_there_get_the_value_they_had_without_it(lake: Lake) -> None:
-    ref = lake.write(make_key(), pl.DataFrame({"key": ["b", "a"], "latency_s": [0.5, 0.25]}), Calls)
+def test_rows_written_before_a_column_was_there_or_had_its_name_are_read_as_they_would_be_now(lake: Lake) -> None:
+    words = pl.Series(["es", "es"], dtype=pl.Enum(["es"]))
+    ref = lake.write(make_key(), pl.DataFrame({"key": ["b", "a"], "long_task": words, "latency_s": [0.5, 0.25]}), Calls)
     assert lake.read(ref, CallsOfRoles).to_dicts() == [
-        {"key": "a", "role": "tested", "latency_s": 0.25, "asked": "A"},
-        {"key": "b", "role": "tested", "latency_s": 0.5, "asked": "B"},
+        {"key": "a", "role": "tested", "task": "es", "latency_s": 0.25, "asked": "A"},
+        {"key": "b", "role": "tested", "task": "es", "latency_s": 0.5, "asked": "B"},
     ]
     changed = ref.model_copy(update={"content_sha256": "0" * 64})
     with pytest.raises(LakeError, match="damaged"):

@@ -93,7 +93,7 @@ def contexts() -> dy.DataFrame[Contexts]:
         found = placed | {"query": "Mara"} if task.startswith("ec") else {"needle": SEGMENTS[17]} if task == "ed" else {}
         base = dict.fromkeys(Contexts.column_names()) | {
             "dataset": PREFIX + task,
-            "long_task": task,
+            "task": task,
             "tokens": 30_000,
             "renamed": [],
         }

@@ -15,7 +15,7 @@ def contexts(*rows: dict[str, Any], dataset: str = "d") -> dy.DataFrame[Contexts
     shared: dict[str, Any] = {
         **dict.fromkeys(Contexts.create_empty().columns),
         "dataset": dataset,
-        "long_task": "ec_emobench",
+        "task": "ec_emobench",
         "renamed": [],
     }
     built = [shared | {"item_id": f"{dataset}-{number}", "tokens": 100, **row} for number, row in enumerate(rows)]

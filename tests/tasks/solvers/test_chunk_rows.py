@@ -37,26 +37,26 @@ def chunks(*spans: tuple[int, int]) -> tuple[Chunk, ...]:
 def test_the_chunk_with_most_of_the_needle_holds_it(
     spans: Sequence[tuple[int, int]], needle: tuple[int, int], holder: int
 ) -> None:
-    context = Context(long_task="ec_emobench", tokens=20, needle_start=needle[0], needle_end=needle[1])
+    context = Context(task="ec_emobench", tokens=20, needle_start=needle[0], needle_end=needle[1])
     assert mark_needle(chunks(*spans), ITEM, context) == tuple(number == holder for number in range(len(spans)))
 
 
 @pytest.mark.parametrize("needle", [(21, 30), (7, 7)])
 def test_a_needle_that_no_chunk_holds_is_an_error(needle: tuple[int, int]) -> None:
-    context = Context(long_task="ec_emobench", tokens=20, needle_start=needle[0], needle_end=needle[1])
+    context = Context(task="ec_emobench", tokens=20, needle_start=needle[0], needle_end=needle[1])
     with pytest.raises(ScoringError, match="no chunk holds any of the needle") as caught:
         mark_needle(chunks((0, 10), (10, 20)), ITEM, context)
     assert caught.value.got == f"needle at {needle[0]} to {needle[1]}; 2 chunks up to 20"
 
 
 def test_without_a_needle_nothing_is_known() -> None:
-    context = Context(long_task="qa", tokens=20)
+    context = Context(task="qa", tokens=20)
     assert mark_needle(chunks((0, 5), (5, 9)), ITEM, context) == (None, None)
-    assert mark_needle((), ITEM, Context(long_task="ec_emobench", tokens=0, needle_start=0, needle_end=1)) == ()
+    assert mark_needle((), ITEM, Context(task="ec_emobench", tokens=0, needle_start=0, needle_end=1)) == ()
 
 
 def test_the_needle_of_segments_is_the_odd_one() -> None:
-    context = Context(long_task="ed", tokens=3)
+    context = Context(task="ed", tokens=3)
     assert mark_needle(segments_of(("a", "b", "c")), ODD, context) == (False, True, False)
 
 

@@ -11,7 +11,7 @@ from schemas.chat import ModelEntry
 from schemas.errors import UsageError
 from schemas.lineage import PartitionKey
 from schemas.retrieval import RetrievalOptions
-from schemas.vocabulary import LongTask
+from schemas.vocabulary import ContextTask
 from tasks.solvers.chunk_rows import ChunkJob
 from tasks.solvers.keys import InferJob
 from tasks.solvers.longemotion import solve as longemotion
@@ -104,7 +104,7 @@ def test_chunks_are_shared_by_whatever_splits_alike() -> None:
 
 
 def test_a_solver_states_how_a_task_is_split_and_what_it_yields() -> None:
-    def planned(setting: str, task: LongTask, **options: Any) -> tuple[Chunking | None, set[str]]:
+    def planned(setting: str, task: ContextTask, **options: Any) -> tuple[Chunking | None, set[str]]:
         plan = SOLVERS[setting].plan(SolverOptions(setting, RetrievalOptions(embedder="minilm", **options)), task, CORE)
         return plan.chunking, set(plan.yields)
 

@@ -12,12 +12,10 @@ from scipy.stats import binom
 from schemas.blueprint import Blueprint
 from schemas.context import ContextOptions
 from schemas.dataset import PinnedFile
-from schemas.vocabulary import LONG_TYPES, LongTask
+from schemas.vocabulary import LONG_TYPES, ContextTask
 from tasks.analysis.dataset_check.checking import check_dataset
-from tasks.datasets.building import build_items
+from tasks.datasets.building import BuiltItems, build_items, list_samples
 from tasks.datasets.catalogue import CATALOGUE, LONGEMOTION, find_dataset
-from tasks.datasets.item_rows import BuiltItems
-from tasks.datasets.lazy_building import list_samples
 from tasks.datasets.longemotion.emotion_detection import draw_sets
 from tasks.datasets.longemotion.emotion_pairs import PUBLISHED
 from tasks.scoring.blueprints import load_blueprint
@@ -26,7 +24,7 @@ from tasks.sources.locating import Locator
 from tests.mirror import MIRROR, needs_mirror
 from tests.tasks.datasets.real_datasets import here, paths, records_of
 
-MC: tuple[LongTask, ...] = ("mc1", "mc2", "mc3", "mc4")
+MC: tuple[ContextTask, ...] = ("mc1", "mc2", "mc3", "mc4")
 BLUEPRINTS = ("longemotion", "longemotion-released")
 TASKS = {"EC": "emotion_classification", "ED": "emotion_detection", "QA": "emotion_qa", "ES": "emotion_summary"} | {
     "MC": "emotion_conversation",
@@ -57,7 +55,7 @@ def test_the_entries_are_those_of_six_tasks_and_every_file_is_pinned_by_a_hash()
 def test_a_dataset_with_long_items_has_a_sample_builder() -> None:
     for spec in CATALOGUE:
         assert (spec.sample_builder is not None) == (spec.id.startswith(("longemotion_", "long_mini_")))
-        assert (spec.long_task is not None) == (spec.sample_builder is not None)
+        assert (spec.task is not None) == (spec.sample_builder is not None)
         assert spec.sample_builder or not set(spec.question_types) & set(LONG_TYPES)
         assert spec.sample_builder is None or spec.join_records is None
 
@@ -82,7 +80,7 @@ def test_every_record_yields_its_items(name: str, items: int) -> None:
     spec = find_dataset(f"longemotion_{name}")
     assert (set(built.items["question_type"]), set(built.items["language"])) == (set(spec.question_types), set(spec.languages))
     assert built.items["item_id"].to_list() == built.contexts["item_id"].to_list()
-    assert set(built.contexts["long_task"]) == {spec.long_task}
+    assert set(built.contexts["task"]) == {spec.task}
 
 
 @pytest.mark.long

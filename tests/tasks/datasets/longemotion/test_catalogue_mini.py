@@ -10,9 +10,7 @@ import pytest
 
 from schemas.context import ASPECTS, ContextOptions
 from schemas.dataset import DatasetSpec
-from tasks.datasets.building import build_items
-from tasks.datasets.item_rows import BuiltItems
-from tasks.datasets.lazy_building import list_samples
+from tasks.datasets.building import BuiltItems, build_items, list_samples
 from tasks.datasets.longemotion.bundled import LONG_MINI
 from tasks.datasets.longemotion.emotion_conversation import STAGES
 from tasks.judging.rubrics import load_rubric
@@ -70,7 +68,7 @@ def test_entry_holds_on_its_file(spec: DatasetSpec) -> None:
     assert set(built.items["language"]) == set(spec.languages)
     assert set(built.items["question_type"]) == set(spec.question_types)
     assert all(name.startswith(f"{spec.id}-") for name in built.items["item_id"])
-    assert set(built.contexts["long_task"]) == {spec.long_task} == {spec.id.removeprefix("long_mini_")}
+    assert set(built.contexts["task"]) == {spec.task} == {spec.id.removeprefix("long_mini_")}
 
 
 def test_one_entry_per_dataset_of_the_benchmark() -> None:
@@ -92,6 +90,7 @@ def test_without_its_needle_a_text_is_what_it_was(name: str) -> None:
     for sample in list_samples(spec, records, ContextOptions(), 0):
         item, context = sample.build()
         assert item.context is not None
+        assert context is not None
         assert remove_needle(item.context, context) == texts[sample.item_id]
         assert context.query is not None
         assert item.context.casefold().count(context.query.casefold()) == (context.needle or "").casefold().count(

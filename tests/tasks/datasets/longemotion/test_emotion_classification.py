@@ -1,6 +1,7 @@
 """Needles from EmoBench and FinEntity records, and released records: what is read, asked, chosen and left out."""
 
 import json
+from collections.abc import Sequence
 from typing import Any
 
 import pytest
@@ -8,10 +9,11 @@ import pytest
 from schemas.context import ContextOptions
 from schemas.errors import SourceError
 from schemas.item import Record
-from tasks.datasets.longemotion.emotion_classification import ask_feeling, ask_tone, list_emobench_samples, list_finentity_samples
-from tasks.datasets.longemotion.finentity import choose_reports, occurs
+from tasks.datasets.longemotion.emotion_classification import ask_feeling, list_emobench_samples, list_finentity_samples
+from tasks.datasets.longemotion.finentity import ask_tone, find_reports, occurs
 from tasks.datasets.longemotion.released_classification import read_released
 from tasks.datasets.needle.haystacks import lay_out
+from tasks.datasets.needle.needles import Needle
 from tasks.text.tokens import count_tokens
 
 SHORT = ContextOptions(lengths=(200,), depths=(50,))
@@ -65,7 +67,7 @@ def test_an_item_of_a_scenario() -> None:
     assert old == "Joe"
     assert item.question == f"The text tells of {new}. What would {new} most likely feel in the end?"
     assert context.needle == f"{new} found Mia's letter. He read it."
-    assert (context.query, context.needle_id, context.long_task, context.needle_style) == (new, "7", "ec_emobench", "matched")
+    assert (context.query, context.needle_id, context.task, context.needle_style) == (new, "7", "ec_emobench", "matched")
 
 
 def test_questions_on_one_scenario_have_names_of_their_own_and_rename_alike() -> None:
@@ -89,7 +91,7 @@ def test_as_is_has_the_needle_letter_for_letter_on_a_line_of_its_own() -> None:
 
 @pytest.mark.parametrize("changes", [{"scenario": " "}, {"subject": None}, {"qid": 7}])
 def test_a_scenario_that_is_none_is_refused(changes: dict[str, Any]) -> None:
-    with pytest.raises(SourceError, match="scenarios cannot be read"):
+    with pytest.raises((TypeError, ValueError), match=r"is empty|is no text"):
         list_emobench_samples([scenario(**changes), *BOOK], SHORT, 1)
 
 
@@ -130,6 +132,10 @@ def test_an_item_of_a_report() -> None:
     assert as_is.build()[1].needle == " ".join(content.split())
 
 
+def reports(records: Sequence[Record]) -> Sequence[Needle]:
+    return find_reports(records, HAYSTACK, ContextOptions())
+
+
 @pytest.mark.parametrize(
     "record",
     [
@@ -149,13 +155,13 @@ def test_an_item_of_a_report() -> None:
 )
 def test_unusable_reports_are_left_out(record: Record) -> None:
     usable = report(LONG.format("Bolt"), ("Bolt", "Neutral"), row=1)
-    assert [(found.entity, found.tone) for found in choose_reports([record, usable], HAYSTACK)] == [("Bolt", "Neutral")]
+    assert [(found.subject, found.label) for found in reports([record, usable])] == [("Bolt", "Neutral")]
 
 
 def test_repeated_reports_are_left_out_and_entities_within_others_are_not_asked_about() -> None:
     repeated = [report(LONG.format("Bolt"), ("Bolt", "Neutral"), row=row) for row in range(2)]
     nested = report(LONG.format("Acme Oil"), ("Acme", "Negative"), ("Acme Oil", "Positive"), row=2)
-    assert [(found.entity, found.record.row) for found in choose_reports([*repeated, nested], HAYSTACK)] == [("Acme Oil", 2)]
+    assert [(found.subject, found.record.row) for found in reports([*repeated, nested])] == [("Acme Oil", 2)]
 
 
 def test_each_report_goes_to_the_tone_that_lacks_most_until_quotas_are_full() -> None:
@@ -163,19 +169,18 @@ def test_each_report_goes_to_the_tone_that_lacks_most_until_quotas_are_full() ->
         report(LONG.format(f"Acme{row} and Bolt{row}"), (f"Acme{row}", "Positive"), (f"Bolt{row}", "Negative"), row=row)
         for row in range(150)
     ]
-    chosen = choose_reports(both, HAYSTACK)
-    tones = [found.tone for found in chosen]
+    chosen = reports(both)
+    tones = [found.label for found in chosen]
     assert (tones.count("Positive"), tones.count("Negative")) == (67, 66)
     assert [found.record.row for found in chosen] == sorted(found.record.row for found in chosen)
     # Which ones does not depend on the order of the file.
-    assert {found.text for found in choose_reports(both[::-1], HAYSTACK)} == {found.text for found in chosen}
+    assert {found.text for found in reports(both[::-1])} == {found.text for found in chosen}
 
 
 @pytest.mark.parametrize("fields", [{"content": 1, "annotations": []}, {"content": "x"}, {"content": "x", "annotations": [{}]}])
 def test_what_is_no_report_is_refused(fields: dict[str, Any]) -> None:
-    with pytest.raises(SourceError, match="report cannot be read") as caught:
-        choose_reports([Record(fields=fields, file="f.json", row=4)], HAYSTACK)
-    assert caught.value.where == "f.json, row 4 (0-based)"
+    with pytest.raises(ValueError, match="row 4 has no text `content`, or no list"):
+        reports([Record(fields=fields, file="f.json", row=4)])
 
 
 def test_words_occur_as_whole_words() -> None:
@@ -247,7 +252,7 @@ def test_released_reports_have_no_needle_and_a_question_about_the_tone() -> None
     (sample,) = read_released("ec_finentity")([record], ContextOptions(), 0)
     item, context = sample.build()
     assert (item.question, item.gold_indices, context.needle) == ("What tone does the text take towards Acme?", (1,), None)
-    assert (sample.item_id, context.long_task) == ("ec_finentity-3", "ec_finentity")
+    assert (sample.item_id, context.task) == ("ec_finentity-3", "ec_finentity")
 
 
 @pytest.mark.parametrize(

@@ -6,7 +6,7 @@ import pytest
 
 from schemas.context import ContextOptions
 from schemas.item import Record
-from schemas.vocabulary import LongTask
+from schemas.vocabulary import ContextTask
 from tasks.datasets.longemotion.emotion_conversation import STAGES, checkpoints_of
 
 NAMES = ("Opening", "Diagnosis", "Work", "End")
@@ -29,7 +29,7 @@ def dialogue(clients: tuple[int, int, int, int] = (8, 3, 5, 4), **changes: Any) 
     return Record(fields={"id": 12, "description": ["A case."], "stages": stages} | changes, file="f", row=0)
 
 
-def last_messages(record: Record, task: LongTask) -> list[str]:
+def last_messages(record: Record, task: ContextTask) -> list[str]:
     samples = checkpoints_of(task)([record], ContextOptions(), 0)
     return [sample.build()[0].question.split("\n")[-1] for sample in samples]
 
@@ -43,7 +43,7 @@ def last_messages(record: Record, task: LongTask) -> list[str]:
         ("mc4", [1, 2, 3]),  # n = 4: 4 div 4, 4 div 2, 12 div 4
     ],
 )
-def test_checkpoints_are_the_messages_of_the_client_at_the_quarters(task: LongTask, expected: list[int]) -> None:
+def test_checkpoints_are_the_messages_of_the_client_at_the_quarters(task: ContextTask, expected: list[int]) -> None:
     assert last_messages(dialogue(), task) == [f"Client: c{task[-1]}.{number}" for number in expected]
 
 
@@ -55,13 +55,13 @@ def test_context_and_question_are_all_that_was_said_so_far() -> None:
         "Client: c1.0\nCounselor: k1.0\nClient: c1.1\nCounselor: k1.1\nClient: c1.2\nCounselor: k1.2\nCounselor: k2.0"
     )
     assert item.question == "Client: c2.0\nCounselor: k2.1\nClient: c2.1"
-    assert (item.subset, context.long_task, context.query) == ("Diagnosis", "mc2", None)
+    assert (item.subset, context.task, context.query) == ("Diagnosis", "mc2", None)
     assert (item.question_type, item.references, item.options) == ("counselor_reply", None, None)
     assert [sample.item_id for sample in samples] == ["mc2-12-1", "mc2-12-2", "mc2-12-3"]
 
 
 @pytest.mark.parametrize("task", STAGES)
-def test_nothing_that_comes_later_is_in_the_item(task: LongTask) -> None:
+def test_nothing_that_comes_later_is_in_the_item(task: ContextTask) -> None:
     record = dialogue((8, 8, 8, 8))
     said = [f"{one['role']}: {one['context']}" for part in record.fields["stages"] for one in part["conversations"]]
     for sample in checkpoints_of(task)([record], ContextOptions(), 0):

@@ -63,7 +63,7 @@ def test_each_set_has_one_text_of_another_emotion(options: ContextOptions) -> No
         assert 25 <= len(others) <= 35
         assert len(set(texts)) == len(texts)
         assert item.subset == f"{found[gold]} among {others[0]}"
-        assert (context.needle, context.needle_start, context.long_task) == (texts[gold], None, "ed")
+        assert (context.needle, context.needle_start, context.task) == (texts[gold], None, "ed")
         assert (item.context, item.question_type, item.fixed_order) == (None, "odd_one_out", True)
         # "w7 word word": the tokenizer splits names of texts; words are one token each.
         assert context.tokens >= sum(len(text.split()) for text in texts)
@@ -203,8 +203,8 @@ def test_released_sets_are_read_as_they_are() -> None:
     [
         ({"ground_truth": 1}, "ground_truth 1 is not the single segment"),
         ({"ground_truth": "2"}, "ground_truth 2 is not the single segment"),
-        ({"label": ["Fear", "Fear", "Anger", "Joy"]}, "is not the single segment"),
-        ({"label": ["Fear"] * 4}, "is not the single segment"),
+        ({"label": ["Fear", "Fear", "Anger", "Joy"]}, "another label than all the rest"),
+        ({"label": ["Fear"] * 4}, "another label than all the rest"),
         ({"label": ["Fear", "Fear", "Anger"]}, "numbered from 0 to 2"),
         ({"text": [{"index": 4 - number, "context": "a"} for number in range(4)]}, "numbered from 0 to 3"),
     ],

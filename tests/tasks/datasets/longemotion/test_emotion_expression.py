@@ -33,7 +33,7 @@ def test_every_situation_is_an_item_even_if_its_words_occur_twice() -> None:
     assert [item.subset for item, _ in built] == ["Anger", "Anger", "Guilt", "Guilt"]
     # a car cuts in . : five tokens.
     assert built[0][1].tokens == 5
-    assert {context.long_task for _, context in built} == {"ee"}
+    assert {context.task for _, context in built} == {"ee"}
     assert len({sample.record.sha256 for sample in samples}) == 4
     assert [sample.record.row for sample in samples] == [0, 1, 2, 3]
     for item, _ in built:

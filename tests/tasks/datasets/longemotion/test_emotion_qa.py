@@ -33,7 +33,7 @@ def test_a_question_has_its_article_and_short_reference() -> None:
         cluster=text_id("# On worry\n\nA slow walk is good."),
     )
     # "#", "on", "worry", "a", "slow", "walk", "is", "good" and "." are 9 tokens.
-    assert (context.long_task, context.query, context.needle, context.tokens) == ("qa", None, None, 9)
+    assert (context.task, context.query, context.needle, context.tokens) == ("qa", None, None, 9)
 
 
 def test_numbers_that_occur_twice_are_told_apart() -> None:

@@ -37,7 +37,7 @@ def test_a_report_is_three_labelled_sections_and_five_references() -> None:
     )
     assert item.references is not None
     assert dict(zip(ASPECTS, item.references, strict=True)) == {aspect: FIELDS[aspect] for aspect in ASPECTS}
-    assert (item.question_type, context.long_task, context.query) == ("aspect_summary", "es", None)
+    assert (item.question_type, context.task, context.query) == ("aspect_summary", "es", None)
     assert context.tokens > len(item.context.split())
 
 

@@ -5,9 +5,8 @@ from typing import Any
 import pytest
 
 from schemas.item import Record
-from tasks.datasets.building import adapt_records
+from tasks.datasets.building import build_of_records
 from tasks.datasets.catalogue import find_dataset
-from tasks.datasets.item_rows import split_by_rules
 from tasks.datasets.moodbench.bias import adapt_bbq, adapt_crows_pairs, adapt_stereoset, list_stereoset_tests
 from tests.tasks.datasets.real_datasets import adapt, right, texts
 
@@ -109,11 +108,11 @@ def test_stereoset_ranks_three_sentences_of_known_roles(task: str, word: str) ->
 @pytest.mark.parametrize("third", ["anti-stereotype", "related"])
 def test_stereoset_test_without_one_sentence_of_each_role_is_rejected(third: str) -> None:
     tests = [stereoset_test(1, ("anti-stereotype", "unrelated", third))]
-    gathered = list_stereoset_tests(stereoset_file(inter=tests, intra=[stereoset_test(2)]))
-    good, rejected = split_by_rules(adapt_records(find_dataset("stereoset"), gathered))
-    assert good["item_id"].to_list() == ["intrasentence-test2"]
-    assert rejected["item_id"].to_list() == ["intersentence-test1"]
-    assert "gold_indices_point_at_options" in rejected["broken_rules"][0]
+    records = stereoset_file(inter=tests, intra=[stereoset_test(2)])
+    built = build_of_records(find_dataset("stereoset"), records, None, 0)
+    assert built.items["item_id"].to_list() == ["intrasentence-test2"]
+    assert built.rejected["item_id"].to_list() == ["intersentence-test1"]
+    assert "gold_indices_point_at_options" in built.rejected["broken_rules"][0]
 
 
 def bbq_question(category: str, groups: list[str], tags: list[str], **changed: Any) -> dict[str, Any]:

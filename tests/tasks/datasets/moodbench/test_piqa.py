@@ -4,9 +4,9 @@ import pytest
 
 from schemas.errors import SourceError
 from schemas.item import Record
-from tasks.datasets.building import make_items
+from tasks.datasets.building import build_of_records
 from tasks.datasets.catalogue import find_dataset
-from tasks.datasets.item_rows import split_by_rules
+from tests.tasks.datasets.real_datasets import make_items
 
 GOAL = {"goal": "Dry a cup.", "sol1": "Use a towel.", "sol2": "Use a brick."}
 
@@ -21,8 +21,8 @@ def test_piqa_labels_are_joined_by_line() -> None:
     assert items["gold_indices"].to_list() == [[0], [1], None]
     assert items["options"].to_list()[0] == ["Use a towel.", "Use a brick."]
     assert items["context"].to_list()[0] == "Dry a cup. 0"
-    good, rejected = split_by_rules(items)
-    assert (good.height, rejected.height) == (2, 1)
+    built = build_of_records(find_dataset("piqa"), records(3, "012"), None, 0)
+    assert (built.items.height, built.rejected.height) == (2, 1)
 
 
 def test_piqa_with_another_number_of_labels_is_refused() -> None:

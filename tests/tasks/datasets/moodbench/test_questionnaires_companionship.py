@@ -12,13 +12,13 @@ import pytest
 from schemas.dataset import DatasetSpec, PinnedFile
 from schemas.errors import SourceError
 from schemas.item import Record
-from tasks.datasets.building import build_items, make_items
+from tasks.datasets.building import build_items
 from tasks.datasets.catalogue import find_dataset
 from tasks.datasets.moodbench.companionship import adapt_booksort
 from tasks.datasets.moodbench.questionnaires import AGREEMENT_SCORES, DISAGREEMENT_SCORES, adapt_empathy_quotient
 from tasks.metrics.options import is_filler, points_share
 from tasks.sources.reading import read_dataset
-from tests.tasks.datasets.real_datasets import adapt, build, items_of, paths, records_of
+from tests.tasks.datasets.real_datasets import adapt, build, items_of, make_items, paths, records_of
 
 QUESTIONNAIRES = ("eq60", "iri30", "interpersonal_relationship", "effective_communication")
 LEVELS = ["完全不同意", "不同意", "中立", "同意", "完全同意"]
@@ -178,7 +178,7 @@ def test_personafeedback_does_not_print_the_right_reply_at_one_place(tmp_path: P
 
 def test_personafeedback_without_a_persona_is_an_error(tmp_path: Path) -> None:
     spec = write_personas(tmp_path, users=("1",))
-    with pytest.raises(SourceError, match="do not fit together") as caught:
+    with pytest.raises(SourceError, match="no items of personafeedback can be built") as caught:
         make_items(spec, read_dataset(spec, paths(spec, tmp_path)))
     assert "no persona of 1 users, such as 2" in str(caught.value.got)
 

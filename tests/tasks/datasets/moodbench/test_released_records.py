@@ -11,7 +11,7 @@ from tasks.datasets.moodbench.commonsense import adapt_hellaswag
 from tasks.datasets.moodbench.emobench import adapt_emobench_emotion
 from tasks.datasets.moodbench.emotions import EMOTIONS, adapt_goemotions
 from tasks.datasets.moodbench.inference import adapt_copa, adapt_mnli, adapt_ocnli, adapt_rte
-from tasks.datasets.moodbench.moodbench_sets import adapt_moodbench_four
+from tasks.datasets.moodbench.moodbench_sets import adapt_moodbench
 from tasks.datasets.moodbench.news_topics import adapt_thucnews
 from tasks.datasets.moodbench.reading_comprehension import adapt_cmrc2018
 from tasks.datasets.moodbench.sentence_pairs import adapt_lcqmc, adapt_qqp, adapt_wic
@@ -170,7 +170,7 @@ MOODBENCH = {
 
 def test_moodbench_divides_situation_and_question_at_the_last_mark() -> None:
     text = "小林叹气。\n问题：她不说。\n问题:\n对于小林来说，怎么做最好？"
-    item = adapt(adapt_moodbench_four, **MOODBENCH, text=text, gold="D")
+    item = adapt(adapt_moodbench, **MOODBENCH, text=text, gold="D")
     assert item.context == "小林叹气。\n问题：她不说。"
     assert item.question == "对于小林来说，怎么做最好？"
     assert right(item) == ["离开"]
@@ -179,7 +179,7 @@ def test_moodbench_divides_situation_and_question_at_the_last_mark() -> None:
 
 def test_moodbench_without_a_question_is_refused() -> None:
     with pytest.raises(ValueError, match="问题"):
-        adapt(adapt_moodbench_four, **MOODBENCH, text="小林叹气，说她有问题：很累。", gold="D")
+        adapt(adapt_moodbench, **MOODBENCH, text="小林叹气，说她有问题：很累。", gold="D")
 
 
 @pytest.mark.parametrize(
@@ -196,7 +196,7 @@ def test_moodbench_without_a_question_is_refused() -> None:
         (adapt_hellaswag, {"ctx": "a", "endings": ["b", "c"], "label": "", "source_id": "wikihow~1"}),
         (adapt_goemotions, {"text": "a", "labels": "3,28"}),
         (adapt_goemotions, {"text": "a", "labels": ""}),
-        (adapt_moodbench_four, {**MOODBENCH, "text": "a\n问题:\nb", "gold": "E"}),
+        (adapt_moodbench, {**MOODBENCH, "text": "a\n问题:\nb", "gold": "E"}),
     ],
 )
 def test_unknown_label_yields_no_gold(adapter: Callable[[Record], Item], fields: dict[str, Any]) -> None:

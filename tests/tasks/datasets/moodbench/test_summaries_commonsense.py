@@ -9,9 +9,8 @@ import pytest
 
 from schemas.dataset import PinnedFile
 from tasks.datasets.catalogue import find_dataset
-from tasks.datasets.item_rows import split_by_rules
 from tasks.datasets.moodbench.summaries import LCSTS_TASK
-from tests.tasks.datasets.real_datasets import here, items_of, records_of
+from tests.tasks.datasets.real_datasets import build, here, items_of, records_of
 
 
 def gold_at(items: pl.DataFrame, row: int, subset: str | None = None) -> list[int] | None:
@@ -93,10 +92,10 @@ def test_mmlu_pro_has_up_to_ten_options(mirror: Path) -> None:
 
 
 def test_cmmlu_rejects_the_one_row_with_a_repeated_option(mirror: Path) -> None:
-    good, rejected = split_by_rules(items_of("cmmlu", mirror))
-    assert good.height == 11371
-    assert rejected.select("subset", "source_row").rows() == [("genetics", 36)]
-    assert good["subset"].n_unique() == 67
+    built = build("cmmlu", mirror)
+    assert built.items.height == 11371
+    assert built.rejected.select("subset", "source_row").rows() == [("genetics", 36)]
+    assert built.items["subset"].n_unique() == 67
 
 
 def test_cmmlu_checked_by_hand(mirror: Path) -> None:
@@ -152,15 +151,15 @@ def test_agieval_counts_are_those_of_the_dictionary(mirror: Path) -> None:
 
 
 def test_agieval_rejects_the_broken_rows_and_no_others(mirror: Path) -> None:
-    good, rejected = split_by_rules(items_of("agieval", mirror))
-    assert good.height == 5176
+    built = build("agieval", mirror)
+    assert built.items.height == 5176
     broken = {
         *(("aqua-rat", row) for row in (117, 120, 124, 126, 185, 193, 198)),
         *(("gaokao-mathqa", 211), ("gaokao-physics", 155), ("lsat-rc", 110)),
         *(("sat-en", 101), ("sat-en-without-passage", 101)),
         *(("gaokao-biology", 8), ("gaokao-chemistry", 157), ("gaokao-chinese", 71)),
     }
-    assert set(rejected.select("subset", "source_row").rows()) == broken
+    assert set(built.rejected.select("subset", "source_row").rows()) == broken
 
 
 def test_agieval_takes_the_printed_letter_where_all_are_printed_and_else_the_place(mirror: Path) -> None:
@@ -176,7 +175,7 @@ def test_agieval_takes_the_printed_letter_where_all_are_printed_and_else_the_pla
 
 
 def test_agieval_ceiling_of_the_released_code(mirror: Path) -> None:
-    good, _ = split_by_rules(items_of("agieval", mirror))
+    good = build("agieval", mirror).items
     items = items_of("agieval", mirror).filter(pl.col("question_type") != "extractive", pl.col("subset") != "sat-math")
     never = items.filter(pl.col("reference_gold_indices").list.len() == 0)
     other = good.filter(pl.col("reference_gold_indices").list.len() == 1)

@@ -48,7 +48,7 @@ def hay(seed: int, style: NeedleStyle) -> Haystack:
 def needle(text: str, name: str = "n", subject: str = "Mira", clashing: tuple[str, ...] = ()) -> Needle:
     return Needle(
         name=name,
-        long_task="ec_emobench",
+        task="ec_emobench",
         record=RECORD,
         needle_id=name,
         text=text,

@@ -5,7 +5,7 @@ from collections.abc import Iterable
 from schemas.context import Context
 from schemas.item import Item
 from schemas.retrieval import Chunk
-from schemas.vocabulary import LongTask
+from schemas.vocabulary import ContextTask
 from tasks.solvers.state import AskedItem
 
 
@@ -19,11 +19,11 @@ def chunks_of(texts: Iterable[str]) -> tuple[Chunk, ...]:
     return tuple(found)
 
 
-def long_item(task: LongTask, item: Item, query: str | None = None) -> AskedItem:
+def long_item(task: ContextTask, item: Item, query: str | None = None) -> AskedItem:
     """An item whose chunks are the lines of its context, or its segments."""
     texts = item.options or () if task == "ed" else (item.context or "").splitlines()
     chunks = chunks_of(texts) if task != "ee" else ()
-    return AskedItem(f"{task}-1", item, Context(long_task=task, query=query, tokens=100), chunks)
+    return AskedItem(f"{task}-1", item, Context(task=task, query=query, tokens=100), chunks)
 
 
 TOWER = "The tower is {old}.\nMara lost her letter.\nRain fell.\nMara wept."

@@ -4,7 +4,7 @@ import pytest
 
 from schemas.errors import UsageError
 from schemas.retrieval import RetrievalOptions
-from schemas.vocabulary import LONG_TASKS, LongTask
+from schemas.vocabulary import CONTEXT_TASKS, ContextTask
 from tasks.solvers.longemotion.parameters import choose_parameters
 
 PAPER = RetrievalOptions()
@@ -31,7 +31,7 @@ CODE = RetrievalOptions(preset="code_2026_01")
         ("qa", "search_o1", (128, 4, None)),
     ],
 )
-def test_the_paper(task: LongTask, setting: str, expected: tuple[int, int, int | None]) -> None:
+def test_the_paper(task: ContextTask, setting: str, expected: tuple[int, int, int | None]) -> None:
     found = choose_parameters(PAPER, task, setting, "some-model")
     assert (found.chunk_tokens, *found.counts) == expected
     assert (found.overlap_tokens, found.retrieves) == (50, True)
@@ -73,22 +73,22 @@ def test_qa_by_model(model: str, expected: tuple[int, int, int]) -> None:
 
 
 def test_the_code_differs_in_qa_and_summaries() -> None:
-    def numbers(task: LongTask, setting: str) -> tuple[int, int, int | None]:
+    def numbers(task: ContextTask, setting: str) -> tuple[int, int, int | None]:
         found = choose_parameters(CODE, task, setting, "gpt-4o-mini")
         return (found.chunk_tokens, *found.counts)
 
     assert numbers("qa", "rag") == (512, 16, None)
     assert numbers("qa", "coem") == (128, 4, 8)
     assert numbers("es", "coem") == (128, 4, 10)
-    same: list[tuple[LongTask, str]] = [("mc4", "coem"), ("ee", "coem"), ("ec_emobench", "coem"), ("qa", "self_rag")]
+    same: list[tuple[ContextTask, str]] = [("mc4", "coem"), ("ee", "coem"), ("ec_emobench", "coem"), ("qa", "self_rag")]
     for task, setting in same:
         assert choose_parameters(CODE, task, setting, "x") == choose_parameters(PAPER, task, setting, "x")
 
 
 @pytest.mark.parametrize("setting", ["base", "rag", "coem", "self_rag", "search_o1", "retrieve_only"])
 def test_who_retrieves(setting: str) -> None:
-    retrieving = {task for task in LONG_TASKS if choose_parameters(PAPER, task, setting, "x").retrieves}
-    expected = set(LONG_TASKS) - {"mc1", "mc2", "mc3"} if setting != "retrieve_only" else set(LONG_TASKS)
+    retrieving = {task for task in CONTEXT_TASKS if choose_parameters(PAPER, task, setting, "x").retrieves}
+    expected = set(CONTEXT_TASKS) - {"mc1", "mc2", "mc3"} if setting != "retrieve_only" else set(CONTEXT_TASKS)
     assert retrieving == (set() if setting == "base" else expected)
 
 
@@ -113,7 +113,7 @@ def test_options_replace_what_the_preset_says() -> None:
     ],
 )
 def test_one_number_given_moves_the_other_only_as_far_as_it_must(
-    options: RetrievalOptions, task: LongTask, expected: tuple[int | None, int]
+    options: RetrievalOptions, task: ContextTask, expected: tuple[int | None, int]
 ) -> None:
     found = choose_parameters(options, task, "coem", "x")
     assert (found.counts.initial_k, found.counts.top_k) == expected

@@ -11,7 +11,7 @@ from schemas.context import ASPECTS
 from schemas.errors import UsageError
 from schemas.item import Item
 from schemas.retrieval import RetrievalOptions
-from schemas.vocabulary import LongTask
+from schemas.vocabulary import ContextTask
 from tasks.solvers.longemotion.prompts import LongEmotionPrompts
 from tasks.solvers.state import AskedItem, RetrievedChunk
 from tests.tasks.solvers.longemotion.long_items import EC, ED, EE, ES, FIRM, HISTORY, LAST, MC, QA, SEGMENTS, TOWER, long_item
@@ -274,7 +274,7 @@ async def test_what_ranks_the_chunks(asked: AskedItem, options: RetrievalOptions
 
 @pytest.mark.parametrize("task", ["mc1", "mc2", "mc3"])
 @pytest.mark.parametrize("setting", ["rag", "coem", "self_rag", "search_o1"])
-async def test_earlier_stages_of_a_conversation_are_asked_as_in_base(task: LongTask, setting: str) -> None:
+async def test_earlier_stages_of_a_conversation_are_asked_as_in_base(task: ContextTask, setting: str) -> None:
     roles = ScriptedRoles()
     solved = await roles.solve(long_item(task, MC.item), setting)
     base = await ScriptedRoles().solve(long_item(task, MC.item), "base")
