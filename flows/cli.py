@@ -5,7 +5,6 @@ Exit status: 0 done, 1 finished with failures that lower coverage, 2 wrong usage
 
 import sys
 from collections.abc import Callable
-from dataclasses import replace
 from typing import Annotated, Any
 
 import typer
@@ -14,7 +13,7 @@ from flows.commands import ablate as ablation
 from flows.commands import compare as comparison
 from flows.commands import options as opt
 from flows.commands.datasets import datasets_app
-from flows.commands.demo import SAMPLE, announce, demo_plans, report_addresses
+from flows.commands.demo import SAMPLE, announce, demo_plans
 from flows.commands.explain.command import explain
 from flows.commands.gc import gc
 from flows.commands.journal import journal_app
@@ -101,20 +100,15 @@ def demo(
     """The main job on a model that comes with the install: all 41 tasks of MoodBench and all of LongEmotion, on bundled items."""
     plans = demo_plans(lake, sample)
     announce(*plans)
-    _execute("run", *plans, as_json=as_json, last=report_addresses)
+    _execute("run", *plans, as_json=as_json)
 
 
-def _execute(
-    stage: str,
-    *requests: Any,
-    as_json: bool,
-    last: Callable[[dict[str, Any]], list[str]] = lambda _document: [],
-) -> None:
+def _execute(stage: str, *requests: Any, as_json: bool) -> None:
     start_early()  # it starts while this process imports
     with imports():  # takes seconds that `--help` and a misspelt option need not wait
         from flows.commands.run import RUNNERS, run_stage  # noqa: PLC0415
     result = RUNNERS[stage](*requests) if stage in RUNNERS else run_stage(stage, *requests)
-    replace(result, view=[*result.view, *last(result.document)]).finish(as_json=as_json)
+    result.finish(as_json=as_json)
 
 
 def guarded(command: Callable[[], Any]) -> int:

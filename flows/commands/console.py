@@ -48,7 +48,7 @@ def print_json(document: Any) -> None:
 def detail_lines(document: Mapping[Any, Any], indent: str = "") -> Iterator[str]:
     """Yield a JSON document for a terminal: a line per value, what is nested further in; what is empty is left out."""
     for name, value in document.items():
-        if value in (None, [], {}):
+        if value in (None, [], (), {}):
             continue
         head = f"{indent}[bold]{escape(str(name))}[/bold]:"
         inner = dict(enumerate(value, 1)) if isinstance(value, list | tuple) else value

@@ -32,7 +32,7 @@ def lineage_table(graph: LineageGraph, *, full: bool) -> Table:
     hashes = ("Fingerprint", "Content")
     table = text_table(unbroken("What"), folded("Which"), *numbers("Rows"), *hashes, "Code", "State", folded("Computed from"))
     for name, nodes in groups.items():
-        parents = (_name(found) for parent, found in groups.items() if (name, parent) in above and parent != name)
+        parents = (_name(found[0], full=full) for parent, found in groups.items() if (name, parent) in above and parent != name)
         table.add_row(*map(escape, (*_cells(nodes), ", ".join(parents))))
     return table
 
@@ -70,12 +70,10 @@ def _state(node: LineageNode) -> str:
     return node.state if node.state in ("gone", "damaged") else "" if node.complete else "incomplete"
 
 
-def _name(nodes: Sequence[LineageNode]) -> str:
-    """Return how a row is called where something is computed from it."""
-    first = nodes[0]
-    if len(nodes) > 1 or first.kind in ("run", "report"):
-        return first.layer or f"{first.kind}s"
-    return f"{first.layer or first.kind} {(first.fingerprint or first.content_sha256 or '')[:SHOWN_DIGITS]}"
+def _name(node: LineageNode, *, full: bool) -> str:
+    """Return how a row is called where something is computed from it: with its hash where several have its name."""
+    name, digest = node.layer or node.kind, node.fingerprint or node.content_sha256 or ""
+    return f"{name} {digest[:SHOWN_DIGITS]}" if full else name
 
 
 def _origin(name: SourceName | None) -> str:

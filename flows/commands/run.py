@@ -11,6 +11,7 @@ from flows.ablate import ablate, read_variants
 from flows.build import build_datasets
 from flows.commands.compare_profiles import run_compare
 from flows.commands.console import CommandResult
+from flows.commands.demo import report_addresses
 from flows.commands.dry_run import run_dry
 from flows.commands.run_view import (
     ablation_document,
@@ -69,7 +70,7 @@ async def _run_all(stage: str, plans: Sequence[Plan]) -> CommandResult:
     if not others:
         return first
     document = {**first.document, "more": [other.document for other in others]}
-    view = [line for result in (first, *others) for line in result.view]
+    view = [*(line for result in (first, *others) for line in result.view), *report_addresses(document)]
     return CommandResult(max(result.status for result in (first, *others)), document, view)
 
 

@@ -71,6 +71,7 @@ def index_page(runs: Sequence[str]) -> str:
     links = "\n".join(f'<li><a href="/{escape(run)}/{REPORT}">{escape(run)}</a></li>' for run in runs)
     return (
         '<!doctype html><html lang="en"><meta charset="utf-8"><meta name="viewport" content="width=device-width">'
+        '<link rel="icon" href="data:,">'  # a browser asks for one otherwise
         "<title>MoodFlow reports</title><style>:root{color-scheme:light dark;font-family:sans-serif}</style>"
         f"<h1>Reports</h1><ul>{links}</ul>{'' if runs else '<p>No run has a report yet.</p>'}</html>"
     )
@@ -86,9 +87,6 @@ def report_app(folders: Sequence[Folder], hosts: Sequence[str]) -> Starlette:
 
     def index(_: Request) -> Response:
         return HTMLResponse(index_page(list_reports(folders)))
-
-    def icon(_: Request) -> Response:
-        return Response(media_type="image/x-icon")  # a browser asks for it, and would call its absence an error
 
     def file(request: Request) -> Response:
         try:
@@ -106,7 +104,7 @@ def report_app(folders: Sequence[Folder], hosts: Sequence[str]) -> Starlette:
         response.headers.update(HEADERS)
         return response
 
-    routes = [Route("/", index), Route("/favicon.ico", icon), Route("/{run}/{name}", file)]
+    routes = [Route("/", index), Route("/{run}/{name}", file)]
     return Starlette(routes=routes, middleware=[Middleware(BaseHTTPMiddleware, dispatch=guard)])
 
 

@@ -56,7 +56,6 @@ def ask(address: str, method: str, path: str, host: str | None = None) -> tuple[
         ("GET", "/r1/report.html", None, (200, b"<p>report</p>")),
         ("GET", "/r1/report.html?x=1", None, (200, b"<p>report</p>")),
         ("HEAD", "/r1/report.html", None, (200, b"")),
-        ("GET", "/favicon.ico", None, (200, b"")),
         ("GET", "/r1/link.html", None, ABSENT),
         ("GET", "/away/secret", None, ABSENT),
         ("GET", "/none/report.html", None, ABSENT),
