@@ -157,7 +157,8 @@ def check_catalogue(manifest: RunManifest, blueprint: Blueprint, footers: Mappin
     for footer in footers.values():
         if footer.partition.layer != "items":
             continue
-        name, built = footer.partition.key("dataset"), _built(footer.settings)
+        name, settings = footer.partition.key("dataset"), footer.settings
+        built = _Built(settings["dataset_version"], tuple(settings["source_sha256"]))
         try:
             found.differences.extend(_compare(name, built, _candidates(name, blueprint, used.get(name)), locator))
         except ChecksumError as error:
@@ -167,10 +168,6 @@ def check_catalogue(manifest: RunManifest, blueprint: Blueprint, footers: Mappin
         except UsageError as error:
             found.differences.append(_difference(name, built.version, None, f"dataset {name} is gone: {error.what}"))
     return found
-
-
-def _built(settings: Mapping[str, Any]) -> _Built:
-    return _Built(settings["dataset_version"], tuple(settings["source_sha256"]))
 
 
 def _candidates(name: str, blueprint: Blueprint, used: DatasetNotice | None) -> list[DatasetSpec]:

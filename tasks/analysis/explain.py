@@ -1,7 +1,7 @@
 """Explain how each number of a past run came about, from its total down to a dataset; no model is asked."""
 
 from collections.abc import Iterator, Sequence
-from dataclasses import asdict, dataclass
+from dataclasses import asdict
 from typing import Any
 
 from schemas.blueprint import Ability
@@ -31,14 +31,6 @@ MOST = 100.0
 Row = dict[str, Any]
 
 
-@dataclass(frozen=True)
-class Explained:
-    """One model and setting: its stored scores and the part that is explained."""
-
-    scores: Scores
-    part: ScorePart
-
-
 def _explain(scores: Scores, run: PastRun, place: BlueprintPath) -> ScorePart:
     blueprint = run.blueprint
     if place.dataset is not None:
@@ -54,8 +46,7 @@ def _explain(scores: Scores, run: PastRun, place: BlueprintPath) -> ScorePart:
 def place_document(run: PastRun, systems: Sequence[System], wanted: Selection, place: BlueprintPath) -> Row:
     """Explain a place of each model and setting, as the JSON document of everything above the rows."""
     found = [scores_of(run.layers, system) for system in systems]
-    explained = [Explained(scores, _explain(scores, run, place)) for scores in found]
-    part = explained[0].part
+    parts = [_explain(scores, run, place) for scores in found]
     return {
         "run": run.name,
         "benchmark": run.manifest.benchmark,
@@ -63,20 +54,20 @@ def place_document(run: PastRun, systems: Sequence[System], wanted: Selection, p
         "profile": run.manifest.plan.get("profile", "corrected"),
         "redacted": run.manifest.redacted,
         "level": wanted.tier,
-        "kind": part.kind,
-        "id": part.id,
+        "kind": parts[0].kind,
+        "id": parts[0].id,
         "above": list(places_above(run, place)),
-        "models": [_system_document(run, one, single=len(explained) == 1) for one in explained],
+        "models": [_system_document(run, *pair, single=len(systems) == 1) for pair in zip(found, parts, strict=True)],
         "missing": [gap.model_dump() for gap in missing_at(run, systems, place)],
         "not_evaluated": [ability.id for ability in run.blueprint.abilities if not ability.evaluated],
-        "adds_up": all(below.adds_up for one in explained for below in one.part.walk()),
-        "next": _next(run, explained, wanted),
+        "adds_up": all(below.adds_up for part in parts for below in part.walk()),
+        "next": _next(run, parts[0], wanted),
     }
 
 
-def _next(run: PastRun, explained: Sequence[Explained], wanted: Selection) -> str | None:
+def _next(run: PastRun, whole: ScorePart, wanted: Selection) -> str | None:
     """Return the command into the part that takes most from the score above it; null if nothing has a command of its own."""
-    below = [part for part in explained[0].part.walk() if part is not explained[0].part and part.kind in OPTIONS]
+    below = [part for part in whole.walk() if part is not whole and part.kind in OPTIONS]
     kind = next((part.kind for part in below), None)
     lowest = min((part for part in below if part.kind == kind), key=_points_lost, default=None)
     if lowest is None:
@@ -108,8 +99,7 @@ def _names_below(ability: Ability) -> list[str]:
     return [node.id for node in nodes[1:]] + [task.id for node in nodes for task in node.tasks] + ability.dataset_ids
 
 
-def _system_document(run: PastRun, explained: Explained, *, single: bool) -> Row:
-    scores, part = explained.scores, explained.part
+def _system_document(run: PastRun, scores: Scores, part: ScorePart, *, single: bool) -> Row:
     model, setting = scores.system
     named = ["--model", model, "--setting", setting] if not single or len(run.systems) > 1 else []
     document: Row = {"model": model, "setting": setting}

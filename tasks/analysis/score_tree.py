@@ -23,7 +23,7 @@ from schemas.blueprint import (
     Task,
 )
 from schemas.vocabulary import LEVELS, Level
-from tasks.analysis.run_tables import System
+from tasks.analysis.run_tables import System, from_row
 
 Kind = Literal["total", "ability", "sub_ability", "level", "task", "dataset", "metric"]
 Row = dict[str, Any]
@@ -32,7 +32,7 @@ SAME = 1e-9
 """Far above rounding, far below what one item can change."""
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, kw_only=True)
 class MetricPart:
     """What only a metric has: its raw score with interval in its own unit, and how that was put on 0-100."""
 
@@ -42,11 +42,11 @@ class MetricPart:
     rubric: str | None
     profile: str
     raw: float | None
-    ci_low: float | None
-    ci_high: float | None
-    n_clusters: int | None
-    design_effect: float | None
-    n_unparsed: int
+    ci_low: float | None = None
+    ci_high: float | None = None
+    n_clusters: int | None = None
+    design_effect: float | None = None
+    n_unparsed: int = 0
     normalisation: Row
     formula: str
 
@@ -178,18 +178,15 @@ def _metrics(scores: Scores, dataset: str, entry: BlueprintDataset) -> Iterator[
             key = (dataset, method.id, spec.metric)
             row, raw = scores.row("normalized_scores", *key), scores.row("raw_scores", *key)
             value = raw.get("value")
-            measured = MetricPart(
+            measured = from_row(
+                MetricPart,
+                raw,
                 dataset=dataset,
                 method=method.id,
                 metric=spec.metric,
                 rubric=method.rubric,
                 profile=method.profile,
                 raw=value,
-                ci_low=raw.get("ci_low"),
-                ci_high=raw.get("ci_high"),
-                n_clusters=raw.get("n_clusters"),
-                design_effect=raw.get("design_effect"),
-                n_unparsed=raw.get("n_unparsed", 0),
                 normalisation=spec.normalisation.model_dump(mode="json"),
                 formula=describe_normalisation(spec.normalisation),
             )

@@ -139,10 +139,8 @@ def openness_rows(published: pl.DataFrame) -> tuple[OpennessRow, ...]:
     """Return totals of open and closed models."""
     if not {"type", TOTAL} <= set(published.columns):
         return ()
-    groups: dict[str, list[float]] = {}
-    for kind, total in published.select("type", TOTAL).drop_nulls().iter_rows():
-        groups.setdefault(kind, []).append(total)
-    return tuple(OpennessRow(kind, tuple(sorted(totals))) for kind, totals in sorted(groups.items()))
+    by_kind = published.select("type", TOTAL).drop_nulls().group_by("type").agg(pl.col(TOTAL).sort()).sort("type")
+    return tuple(OpennessRow(kind, tuple(totals)) for kind, totals in by_kind.iter_rows())
 
 
 def parse_size(text: str) -> float | None:

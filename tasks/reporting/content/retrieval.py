@@ -121,12 +121,13 @@ def _kept_rows(ranked: pl.DataFrame, data: ReportData) -> list[dict[str, Any]]:
 
 def main_scores(data: ReportData) -> pl.DataFrame:
     """Return scored items by the first metric of their dataset: columns of ASKED and value in [0, 1]."""
-    main = [
-        {"dataset": name, "method": dataset.methods[0].id, "metric": dataset.methods[0].metrics[0].metric}
-        for name, dataset in data.blueprint.datasets.items()
-    ]
-    scores = data.item_scores.with_columns(pl.col("metric").cast(pl.String)).drop_nulls("value")
-    return scores.join(pl.DataFrame(main), on=["dataset", "method", "metric"], how="semi").select(*ASKED, "value")
+    scores = data.item_scores.drop_nulls("value")
+    return scores.join(_main_metrics(data), on=["dataset", "method", "metric"], how="semi").select(*ASKED, "value")
+
+
+def _main_metrics(data: ReportData) -> pl.DataFrame:
+    main = [(name, entry.methods[0].id, entry.methods[0].metrics[0].metric) for name, entry in data.blueprint.datasets.items()]
+    return pl.DataFrame(main, schema=data.needles.select("dataset", "method", "metric").schema, orient="row")
 
 
 _THOUSANDS = re.compile(r"(\d+)000\b")
@@ -162,14 +163,8 @@ class NeedleGrid:
 
 def needle_grids(data: ReportData) -> tuple[NeedleGrid, ...]:
     """Return one grid per dataset, model and setting, by the first metric of the dataset."""
-    main = {
-        (name, dataset.methods[0].id, dataset.methods[0].metrics[0].metric) for name, dataset in data.blueprint.datasets.items()
-    }
-    rows = [
-        row
-        for row in data.needles.sort("length_tokens", "depth_percent").to_dicts()
-        if (row["dataset"], row["method"], row["metric"]) in main
-    ]
+    main = data.needles.join(_main_metrics(data), on=["dataset", "method", "metric"], how="semi")
+    rows = main.sort("length_tokens", "depth_percent", maintain_order=True).to_dicts()
     rows.sort(key=lambda row: (data.dataset_order(row["dataset"]), row["model"], setting_order(row["setting"])))
     groups = groupby(rows, key=lambda row: (row["dataset"], System(row["model"], row["setting"])))
     return tuple(

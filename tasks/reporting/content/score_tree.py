@@ -36,15 +36,6 @@ class ScoreInterval:
 
 
 @dataclass(frozen=True)
-class IntervalPart:
-    """One scored term of a weighted mean: its share of the mean, its score, and its interval (null = none known)."""
-
-    share: float
-    score: float
-    interval: ScoreInterval | None
-
-
-@dataclass(frozen=True)
 class Node:
     """One number of the tree, and those it is the weighted mean of.
 
@@ -122,7 +113,7 @@ def _node(source: TreeSource, part: ScorePart, factor: float | None, above: str 
         kind=part.kind.replace("_", "-"),
         title=part.title.capitalize() if part.kind == "level" else part.title,
         part=part,
-        interval=None if part.score is None else join_intervals(map(_interval_part, children)),
+        interval=None if part.score is None else join_intervals((child.part, child.interval) for child in children),
         in_total=None if inner is None or part.score is None else inner * part.score,
         reason=source.missing.reasons(source.scores.system, names) if part.score is None and names else None,
         children=children,
@@ -141,17 +132,12 @@ def _parts_shown(source: TreeSource, part: ScorePart) -> tuple[ScorePart, ...]:
     return tuple(task for level in part.parts for task in level.parts)
 
 
-def _interval_part(node: Node) -> IntervalPart:
-    return IntervalPart(node.part.share or 0.0, node.part.score or 0.0, node.interval)
-
-
 def _with_rows(node: Node, finding: Weakness) -> Node:
     numbers = tuple(row for row in finding.numbers if row.path.dataset == node.part.id)
-    metrics = [
-        IntervalPart(metric.share, metric.score, rescale_interval(row.path.spec.normalisation, row.ci_low, row.ci_high))
+    metrics = (
+        (metric, rescale_interval(row.path.spec.normalisation, row.ci_low, row.ci_high))
         for metric, row in zip(node.part.parts, numbers, strict=True)
-        if metric.score is not None and metric.share is not None
-    ]
+    )
     return replace(
         node,
         interval=join_intervals(metrics, same_items=True),  # all metrics of a dataset rest on the same items
@@ -171,27 +157,27 @@ def rescale_interval(normalisation: Normalisation, low: float | None, high: floa
     return ScoreInterval(min(least, most), top, approximate=True)
 
 
-def join_intervals(parts: Iterable[IntervalPart], *, same_items: bool = False) -> ScoreInterval | None:
+def join_intervals(parts: Iterable[tuple[ScorePart, ScoreInterval | None]], *, same_items: bool = False) -> ScoreInterval | None:
     """Return interval of a weighted mean from those of its parts; null if a part that counts has none.
 
     Distances of the ends from the scores are added up: in squares where the parts rest on different items and so vary on their
     own, plainly where they rest on the same ones. One part alone keeps its interval.
 
     Args:
-        parts: scored parts; their shares sum to 1.
+        parts: with the interval of each, null = none known. Those without a share count for nothing.
         same_items: whether all parts are measured on the same items.
 
     Source: Zou and Donner 2008 (MOVER), for sums with positive weights.
     """
-    counted = [part for part in parts if part.share > 0]
-    intervals = [part.interval for part in counted if part.interval is not None]
-    if not counted or len(intervals) < len(counted):
+    counted = [(part.share, part.score, interval) for part, interval in parts if part.share and part.score is not None]
+    known = [(share, score, interval) for share, score, interval in counted if interval is not None]
+    if not counted or len(known) < len(counted):
         return None
-    if len(counted) == 1:
-        return intervals[0]
-    score = sum(part.share * part.score for part in counted)
-    below = [part.share * (part.score - interval.low) for part, interval in zip(counted, intervals, strict=True)]
-    above = [part.share * (interval.high - part.score) for part, interval in zip(counted, intervals, strict=True)]
+    if len(known) == 1:
+        return known[0][2]
+    score = sum(share * score for share, score, _ in known)
+    below = [share * (score - interval.low) for share, score, interval in known]
+    above = [share * (interval.high - score) for share, score, interval in known]
     down, up = (sum(below), sum(above)) if same_items else (_root(below), _root(above))
     return ScoreInterval(max(LOWEST, score - down), min(HIGHEST, score + up), approximate=True)
 

@@ -1,9 +1,12 @@
 """The score tree: what each number adds to the one above, its interval, and its place in the page."""
 
+from dataclasses import replace
+
 import pytest
 
 from schemas.blueprint import CentredNormalisation, GradeNormalisation, NumericNormalisation, RatioNormalisation
-from tasks.reporting.content.score_tree import IntervalPart, Node, ScoreInterval, join_intervals, rescale_interval
+from tasks.analysis.score_tree import ScorePart
+from tasks.reporting.content.score_tree import Node, ScoreInterval, join_intervals, rescale_interval
 from tasks.reporting.content.weaknesses import examples_of_others, weakest_tasks
 from tasks.reporting.report import build_report
 from tests.tasks.reporting.example_run import example_data
@@ -91,11 +94,13 @@ def test_nothing_scored_has_no_number_anywhere() -> None:
     assert by_title(gamma)["dataset Mood"].reason == "nothing scored: 4 failed calls"
 
 
+def term(share: float, score: float, bounds: tuple[float, float] | None) -> tuple[ScorePart, ScoreInterval | None]:
+    part = replace(trees()["alpha"].part, share=share, score=score)
+    return part, None if bounds is None else ScoreInterval(*bounds, approximate=False)
+
+
 def test_parts_of_the_same_items_are_added_plainly() -> None:
-    parts = [
-        IntervalPart(0.5, 40.0, ScoreInterval(30.0, 60.0, approximate=False)),
-        IntervalPart(0.5, 80.0, ScoreInterval(70.0, 82.0, approximate=False)),
-    ]
+    parts = [term(0.5, 40.0, (30.0, 60.0)), term(0.5, 80.0, (70.0, 82.0))]
     # 60 - (5 + 5) and 60 + (10 + 1).
     assert join_intervals(parts, same_items=True) == ScoreInterval(50.0, 71.0, approximate=True)
     # 60 - sqrt(50) and 60 + sqrt(101).
@@ -105,9 +110,9 @@ def test_parts_of_the_same_items_are_added_plainly() -> None:
 
 
 def test_an_unknown_part_leaves_no_interval_unless_it_does_not_count() -> None:
-    known = IntervalPart(1.0, 40.0, ScoreInterval(30.0, 60.0, approximate=False))
-    assert join_intervals([known, IntervalPart(0.0, 80.0, None)]) == known.interval
-    assert join_intervals([IntervalPart(0.5, 40.0, known.interval), IntervalPart(0.5, 80.0, None)]) is None
+    known, interval = term(1.0, 40.0, (30.0, 60.0))
+    assert join_intervals([(known, interval), term(0.0, 80.0, None)]) == interval
+    assert join_intervals([(replace(known, share=0.5), interval), term(0.5, 80.0, None)]) is None
     assert join_intervals([]) is None
 
 
