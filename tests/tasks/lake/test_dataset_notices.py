@@ -47,12 +47,6 @@ def test_own_and_bundled_files_are_named_without_their_folders() -> None:
     assert found[0].sources == ("bundled", "own file b.jsonl")
 
 
-def test_notices_survive_the_manifest(tmp_path: Path) -> None:
-    manifest = bare_manifest("20260101-a", datasets=notices([SPEC]), redacted=True)
-    write_manifest(tmp_path, manifest)
-    assert read_manifest(tmp_path, "20260101-a") == manifest
-
-
 def test_a_manifest_without_datasets_is_read(tmp_path: Path) -> None:
     write_manifest(tmp_path, bare_manifest("20260101-a"))
     path = tmp_path / "runs" / "20260101-a" / "manifest.json"

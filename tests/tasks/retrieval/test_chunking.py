@@ -42,14 +42,6 @@ def test_with_the_extra_token_any_text_is_cut_as_langchain_does(text: str, overl
     assert [chunk.text for chunk in split(text, 16, overlap, legacy_bos=True)] == peer(text, 16, overlap, 1)
 
 
-def test_the_extra_token_makes_chunks_smaller() -> None:
-    text = dialogue(8).replace("\n", " ")
-    exact, legacy = (split(text, 128, 50, legacy_bos=legacy) for legacy in (False, True))
-    assert max(chunk.token_end - chunk.token_start for chunk in exact) > 115
-    # A word of one token counts as two, and one more for the join.
-    assert max(chunk.token_end - chunk.token_start for chunk in legacy) < 128 / 2
-
-
 @given(text=ODD_TEXTS, size=st.integers(16, 24), overlap=st.integers(0, 15), legacy_bos=st.booleans())
 def test_chunks_of_any_text(text: str, size: int, overlap: int, legacy_bos: bool) -> None:
     chunks = split(text, size, overlap, legacy_bos=legacy_bos)

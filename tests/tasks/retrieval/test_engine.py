@@ -149,19 +149,6 @@ async def test_a_failure_reaches_all_that_wait_and_the_next_are_served(tmp_path:
         assert (await engine.rank(["0"], "0", "dense", "en"))[0].dense == 1.0
 
 
-async def test_the_event_loop_goes_on_while_texts_are_embedded(tmp_path: Path) -> None:
-    gate = threading.Event()
-    model = Model(gate)
-    async with retriever(tmp_path, model) as engine:
-        ranking = asyncio.create_task(engine.rank(["rain"], "grief", "dense", "en"))
-        await called(model)
-        for _ in range(10):
-            await asyncio.sleep(0)
-        assert not ranking.done()
-        gate.set()
-        assert await ranking
-
-
 async def test_a_cancelled_request_does_not_disturb_the_others(tmp_path: Path) -> None:
     gate = threading.Event()
     model = Model(gate)

@@ -192,9 +192,3 @@ def test_words() -> None:
     assert words("Sarah's FEAR—and 3 naïve, snake_case!", "en") == ["sarah", "s", "fear", "and", "3", "naïve", "snake_case"]
     assert words("我今天很难过，因为 iPhone 丢了。", "zh") == ["我", "今天", "很", "难过", "因为", "iphone", "丢", "了"]
     assert words("…！？", "zh") == []
-
-
-def test_chinese_is_ranked_by_its_words() -> None:
-    ranked = rank_by_query(["他很高兴。", "她今天很难过。", "下雨了。"], "难过", None, "bm25", "zh")
-    assert [one.place for one in ranked] == [1, 0, 2]
-    assert [one.bm25 == 0 for one in ranked] == [False, True, True]

@@ -1,11 +1,10 @@
 from hashlib import sha256
 from pathlib import Path
 
-import httpx
 import pytest
 
 from tasks.sources.downloading import RETRIES, DownloadError, HttpsDownload, PartialFile
-from tasks.text.backoff import Backoff, read_retry_after
+from tasks.text.backoff import Backoff
 from tests.tasks.sources.file_server import FileServer
 
 BODY = bytes(range(256)) * 400
@@ -222,27 +221,3 @@ def test_server_that_is_gone(target: Path, waits: Waits) -> None:
 def test_full_disk_is_told_as_it_is(target: Path, waits: Waits) -> None:
     with serve("ok") as server, pytest.raises(OSError, match="No such file or directory"):
         downloader(waits)(f"{server.url}/a", target.parent / "gone" / "a")
-
-
-@pytest.mark.parametrize("draw", [0.0, 0.5, 1.0])
-def test_delays_are_spread_by_chance(draw: float) -> None:
-    policy = Backoff(RETRIES, draw=lambda: draw)
-    # 2 s after the third cut, of which half is left to chance; after what the server asked for, chance only adds.
-    assert policy.delay_s("cut", 3, None, 0.0) == 2.0 - draw
-    assert policy.delay_s("http_429", 1, 10.0, 0.0) == 10.0 + draw
-
-
-@pytest.mark.parametrize(
-    ("headers", "expected"),
-    [
-        ({"Retry-After": "12"}, 12.0),
-        ({"Retry-After": "Fri, 31 Dec 1999 23:59:59 GMT", "Date": "Fri, 31 Dec 1999 23:59:29 GMT"}, 30.0),
-        ({"Retry-After": "Fri, 31 Dec 1999 23:59:59 -0000", "Date": "Fri, 31 Dec 1999 23:59:29 GMT"}, 30.0),
-        ({"Retry-After": "Fri, 31 Dec 1999 23:59:59 GMT", "Date": "Sat, 01 Jan 2000 00:00:00 GMT"}, 0.0),
-        ({"Retry-After": "-5"}, None),
-        ({"Retry-After": "soon"}, None),
-        ({}, None),
-    ],
-)
-def test_pause_that_the_server_asks_for(headers: dict[str, str], expected: float | None) -> None:
-    assert read_retry_after(httpx.Headers(headers)) == expected

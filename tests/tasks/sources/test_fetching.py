@@ -174,3 +174,41 @@ def test_killed_download_is_resumed_and_its_lock_is_free(tmp_path: Path) -> None
         assert locator(server, tmp_path).locate(pinned()).read_bytes() == BODY
     assert server.spans == [None, f"bytes={kept}-"]
     assert left_in(tmp_path) == []
+
+
+def at(repository: str, revision: str = "0123456789abcdef", path: str = "data/a b#1.csv") -> PinnedFile:
+    return PinnedFile(repository=repository, revision=revision, path=path, sha256="0" * 64)
+
+
+@pytest.mark.parametrize(
+    ("source", "url"),
+    [
+        (
+            at("github.com/someone/something"),
+            "https://raw.githubusercontent.com/someone/something/0123456789abcdef/data/a%20b%231.csv",
+        ),
+        (
+            at("huggingface.co/someone/something"),
+            "https://huggingface.co/datasets/someone/something/resolve/0123456789abcdef/data/a%20b%231.csv",
+        ),
+        (
+            at("huggingface.co/someone/something", "refs/convert/parquet", "茶.csv"),
+            "https://huggingface.co/datasets/someone/something/resolve/refs%2Fconvert%2Fparquet/%E8%8C%B6.csv",
+        ),
+    ],
+)
+def test_address_at_the_pinned_revision(source: PinnedFile, url: str) -> None:
+    assert Addresses().of(source) == url
+
+
+def test_address_of_what_git_lfs_keeps() -> None:
+    expected = "https://media.githubusercontent.com/media/someone/something/0123456789abcdef/data/a%20b%231.csv"
+    assert Addresses().of_lfs(at("github.com/someone/something")) == expected
+    assert Addresses().of_lfs(at("huggingface.co/someone/something")) is None
+
+
+def test_only_known_hosts_have_an_address() -> None:
+    with pytest.raises(SourceMissingError, match=r"data/a b#1\.csv cannot be downloaded") as caught:
+        Addresses().of(at("example.org/someone/something"))
+    assert caught.value.expected == "a repository on github.com or a dataset on huggingface.co"
+    assert "--mirror" in str(caught.value.next_step)

@@ -1,7 +1,6 @@
 from hashlib import sha256
 from pathlib import Path
 
-import httpx
 import pytest
 
 from schemas.dataset import BundledFile, LocalFile, PinnedFile, SourceFile
@@ -31,16 +30,13 @@ def fill(folder: Path, path: str = "data/a.txt", content: bytes = CONTENT) -> Pa
 
 
 class RecordingDownload:
-    def __init__(self, content: bytes = CONTENT, error: Exception | None = None) -> None:
+    def __init__(self, content: bytes = CONTENT) -> None:
         self.content = content
-        self.error = error
         self.urls: list[str] = []
 
     def __call__(self, url: str, target: Path) -> None:
         self.urls.append(url)
         target.write_bytes(self.content)
-        if self.error is not None:
-            raise self.error
 
 
 def files_in(folder: Path) -> list[str]:
@@ -74,15 +70,6 @@ def test_download_fills_the_cache_once(tmp_path: Path) -> None:
     assert first == second == tmp_path / "cache" / SHA256[:2] / SHA256
     assert first.read_bytes() == CONTENT
     assert fetch.urls == ["https://raw.githubusercontent.com/someone/something/0123456789abcdef/data/a%20b.txt"]
-
-
-@pytest.mark.parametrize("error", [httpx.ConnectError("refused"), OSError("disk full")])
-def test_failed_download_is_a_missing_source_and_keeps_what_came_to_go_on_from_there(tmp_path: Path, error: Exception) -> None:
-    with pytest.raises(SourceMissingError) as caught:
-        Locator(cache=tmp_path, download=RecordingDownload(error=error)).locate(pinned())
-    assert str(error) in str(caught.value.got)
-    assert "--mirror" in str(caught.value.next_step)
-    assert files_in(tmp_path) == [f"incoming-{SHA256}.part"]
 
 
 def test_absent_everywhere_names_the_file_and_how_to_supply_it(tmp_path: Path) -> None:
@@ -156,12 +143,6 @@ def test_mirror_that_is_no_folder_is_wrong_usage(tmp_path: Path) -> None:
 def test_download_without_a_cache_cannot_be_configured() -> None:
     with pytest.raises(ValueError, match="cache"):
         Locator(download=RecordingDownload())
-
-
-def test_usual_places(tmp_path: Path) -> None:
-    locator = Locator.for_mirror(tmp_path, tmp_path / "cache")
-    assert (locator.mirror, locator.cache) == (tmp_path, tmp_path / "cache")
-    assert locator.download is not None
 
 
 def test_bundled_file_comes_with_the_package() -> None:

@@ -17,7 +17,6 @@ from tasks.models.capabilities.probe_records import alone, list_probes, probe_fi
 from tasks.models.http.client import CallRetryPolicy, HttpChat
 from tasks.text.backoff import Retry
 from tests.probed_server import Answer, ProbedServer, Script, completed, refused, refusing
-from tests.tasks.models.making_calls import closed_port
 
 FULL = {"model", "messages", "temperature", "top_p", "seed", "max_tokens", "response_format", "logprobs", "top_logprobs"}
 NOW = datetime(2026, 11, 21, 12, 0, tzinfo=UTC)
@@ -205,12 +204,6 @@ async def test_what_is_no_matter_of_parameters_takes_one_call(status: int, code:
 async def test_a_slow_server_is_not_waited_for() -> None:
     found, _ = await probed_with(lambda body, _: Answer(200, completed(body).document, delay_s=60.0), timeout_s=0.2)
     assert found.findings["answers"] == CapabilityFinding("no", "no whole answer within 0.2 s")
-
-
-async def test_no_server() -> None:
-    found = await probed(f"http://127.0.0.1:{closed_port()}/v1")
-    assert found.findings["answers"].verdict == "no"
-    assert "no connection" in found.findings["answers"].evidence
 
 
 async def test_a_server_that_fails_after_a_refusal_leaves_what_was_learned() -> None:

@@ -102,40 +102,4 @@ async def test_work_that_waits_ends_with_the_caller() -> None:
             await asked
         assert await asyncio.wait_for(pool.do_all([]), HANGS_S) == []
 
-
-async def test_work_that_comes_when_the_workers_are_just_done_is_done() -> None:
-    async with WorkerPool(1) as pool:
-        for _ in range(200):
-            assert await asyncio.wait_for(pool.do_all([Job(1.0, lambda: asyncio.sleep(0)) for _ in range(SPARE + 1)]), HANGS_S)
-            # No tick in between: workers that have ended must not count as there.
-
-
-async def test_an_error_leaves_every_worker_for_the_jobs_of_others() -> None:
-    gate = asyncio.Event()
-
-    async def wait() -> None:
-        await gate.wait()
-
-    async def fail() -> None:
-        await gate.wait()
-        raise ValueError("lost")
-
-    async with WorkerPool(1) as pool:
-        # All of them wake in the same tick: one fails, the others end when their results are wanted no more.
-        asked = [asyncio.ensure_future(pool.do_all([Job(1.0, fail), *(Job(1.0, wait) for _ in range(SPARE))]))]
-        begun: list[int] = []
-        together = asyncio.Event()
-
-        async def meet() -> None:
-            begun.append(1)
-            if len(begun) == SPARE + 1:
-                together.set()
-            await together.wait()
-
-        asked.append(asyncio.ensure_future(pool.do_all([Job(1.0, meet) for _ in range(SPARE + 1)])))
-        await asyncio.sleep(0)
-        gate.set()
-        with pytest.raises(ValueError, match="lost"):
-            await asked[0]
-        # They can only meet if every worker is still there.
-        await asyncio.wait_for(asked[1], HANGS_S)
+        # No tick in between: workers that have ended must not count as there.
