@@ -8,8 +8,8 @@ import pytest
 import yaml
 
 from flows import cli
+from schemas.metrics import Metric
 from schemas.plan import Plan
-from schemas.vocabulary import Metric
 from tests.docs.pages import FENCE, LINK, NOT_EXECUTED, ROOT, anchors, blocks, pages
 from tests.flows.command import ended
 

@@ -17,25 +17,25 @@ from collections import Counter
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from functools import cache
 from string import ascii_letters
-from typing import TYPE_CHECKING, Any, NamedTuple
+from typing import Any, NamedTuple
 
 import dataframely as dy
 import polars as pl
 
 from schemas.blueprint import MethodSpec
 from schemas.lineage import PartitionKey, PartitionRef
+from schemas.metrics import Metric
+from schemas.question_types import QuestionType
 from schemas.tables.items import Items
 from schemas.tables.responses import Answers
 from schemas.tables.scores import ItemScores
-from schemas.vocabulary import ItemStatus, Metric, QuestionType
+from schemas.vocabulary import ItemStatus
 from tasks.lake.fingerprint import partition_key
 from tasks.metrics.item_scores import check_coverage
-from tasks.metrics.options import label_f1, points_share
+from tasks.metrics.measures import label_f1, points_share
 from tasks.metrics.reference.methods import is_asked
+from tasks.metrics.texts import rouge
 from tasks.solvers.answers import ANSWER
-
-if TYPE_CHECKING:
-    from rouge_score.rouge_scorer import RougeScorer
 
 
 def rouge_1(text: str, reference: str) -> float:
@@ -44,7 +44,7 @@ def rouge_1(text: str, reference: str) -> float:
     Words are jieba's, punctuation marks included. The released code takes rouge-chinese, which counts a word once however often
     it occurs; ROUGE-1 elsewhere counts every occurrence.
     """
-    return float(_rouge().score(reference, text)["rouge1"].fmeasure)
+    return rouge(text, reference, "rouge1", _distinct_words)
 
 
 def word_recall(text: str, reference: str) -> float:
@@ -56,25 +56,18 @@ def word_recall(text: str, reference: str) -> float:
     return (wanted & Counter(text.split())).total() / wanted.total() if wanted else 0.0
 
 
-class _DistinctWords:
-    """The tokenizer rouge-score asks for; without repetitions its counts are those of sets."""
-
-    def __init__(self) -> None:
-        import jieba  # noqa: PLC0415
-
-        jieba.setLogLevel(logging.WARNING)
-        self._cut = jieba.cut
-
-    def tokenize(self, text: str) -> list[str]:
-        return list(dict.fromkeys(word for word in self._cut(text) if word.strip()))
-
-
 @cache
-def _rouge() -> "RougeScorer":
-    """Load rouge-score on first use: with it come nltk, scipy and scikit-learn, a second of work that few commands need."""
-    from rouge_score.rouge_scorer import RougeScorer  # noqa: PLC0415
+def _jieba() -> Any:
+    """Load jieba's dictionary on first use."""
+    import jieba  # noqa: PLC0415
 
-    return RougeScorer(["rouge1"], tokenizer=_DistinctWords())
+    jieba.setLogLevel(logging.WARNING)
+    return jieba
+
+
+def _distinct_words(text: str) -> list[str]:
+    """Return words without repetitions, of which rouge-score's counts are those of sets."""
+    return list(dict.fromkeys(word for word in _jieba().cut(text) if word.strip()))
 
 
 UNKNOWN = "UNKNOWN"

@@ -5,9 +5,9 @@ from dataclasses import dataclass, replace
 from itertools import islice, zip_longest
 from typing import Any
 
-from schemas.context import ASPECTS
 from schemas.letters import option_letters
-from tasks.analysis.answers import LABELS, SEGMENTS, ScoredItem, chosen_letters, collect_answers, explain_answer
+from schemas.question_types import QUESTION_TYPES
+from tasks.analysis.answers import ScoredItem, chosen_letters, collect_answers, explain_answer
 from tasks.analysis.run_tables import ReportData, System
 from tasks.reporting.content.advice import Advice, AdviceOptions, Diagnosis, advise
 from tasks.reporting.content.benchmark import has_levels
@@ -121,26 +121,26 @@ def _example(answer: ScoredItem, text_limit: int) -> Example:
         status=answer.score["status"],
         why=explain_answer(answer),
         excerpt=excerpt,
-        left_out_options=len(item["options"] or ()) - len(options) if item["question_type"] == SEGMENTS else 0,
+        left_out_options=len(item["options"] or ()) - len(options) if answer.form == "index" else 0,
         ratings=rating_rows(answer.ratings),
         retrieved=prompt_chunk_rows(answer.retrieved),
     )
 
 
 def _references(item: dict[str, Any]) -> list[str]:
-    texts = item["references"] or []
-    if item["question_type"] == "aspect_summary" and len(texts) == len(ASPECTS):
-        return [f"{name.replace('_', ' ').capitalize()}: {text}" for name, text in zip(ASPECTS, texts, strict=True)]
+    texts, names = item["references"] or [], QUESTION_TYPES[item["question_type"]].reference_names
+    if names and len(texts) == len(names):
+        return [f"{name.replace('_', ' ').capitalize()}: {text}" for name, text in zip(names, texts, strict=True)]
     return texts[:MAX_REFERENCES]
 
 
 def _options(answer: ScoredItem) -> tuple[Option, ...]:
-    texts, kind = answer.item["options"] or [], answer.item["question_type"]
-    if kind == "emotion_expression":
-        return ()  # the adjectives of a questionnaire, the same in every item
-    if kind == SEGMENTS:
+    texts = answer.item["options"] or []
+    if answer.form == "text":
+        return ()  # nothing to choose from: the adjectives of a questionnaire, the same in every item
+    if answer.form == "index":
         return tuple(option for option in _segments(answer, texts) if option.is_gold or option.is_chosen)
-    if kind == LABELS:
+    if answer.form == "label":
         return tuple(replace(option, letter="") for option in _lettered(answer, texts))
     return _lettered(answer, texts)
 

@@ -6,7 +6,7 @@ import polars as pl
 import pytest
 from sklearn.metrics import f1_score
 
-from schemas.vocabulary import Metric
+from schemas.metrics import Metric
 from tasks.analysis.baselines import (
     POSITIVE,
     Baselines,

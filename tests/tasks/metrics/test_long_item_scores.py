@@ -5,7 +5,7 @@ from typing import Any
 import pytest
 
 from schemas.blueprint import MethodSpec, MetricSpec
-from schemas.vocabulary import Metric
+from schemas.metrics import Metric
 from tasks.metrics.item_scores import score_items
 from tests.tasks.metrics.test_item_scores import method, score_one
 from tests.tasks.rows import answer, answers, item, items, judgement, judgements

@@ -10,7 +10,7 @@ from schemas.api_capabilities import Sampling
 from schemas.chat import EMBEDDED_MODEL, ModelEntry
 from schemas.errors import UsageError
 from schemas.item import Item
-from schemas.vocabulary import QuestionType
+from schemas.question_types import QuestionType
 from tasks.lake.fingerprint import hash_settings
 from tasks.solvers.prompts import PROMPTED, PROMPTS, build_messages, choose_sampling, load_prompts
 

@@ -2,14 +2,9 @@
 
 import pytest
 
-from schemas.vocabulary import METRICS
-from tasks.reporting.content.method import METRIC_WORDS, describe_design, describe_method
+from tasks.reporting.content.method import describe_design, describe_method
 from tests.tasks.analysis.test_redaction import notice
 from tests.tasks.reporting.example_run import PLAN, example_data, manifest
-
-
-def test_every_metric_has_words() -> None:
-    assert set(METRIC_WORDS) == set(METRICS)
 
 
 def test_formulas_name_the_weights_of_this_blueprint() -> None:

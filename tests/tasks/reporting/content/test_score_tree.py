@@ -2,7 +2,7 @@
 
 import pytest
 
-from schemas.blueprint import CentredNormalisation, GradeNormalisation, NumericNormalisation, RatioNormalisation
+from schemas.normalisation import CentredNormalisation, GradeNormalisation, NumericNormalisation, RatioNormalisation
 from tasks.reporting.content.score_tree import IntervalPart, Node, ScoreInterval, join_intervals, rescale_interval
 from tasks.reporting.content.weaknesses import examples_of_others, weakest_tasks
 from tasks.reporting.report import build_report

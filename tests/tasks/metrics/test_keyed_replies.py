@@ -1,11 +1,11 @@
-"""Labels and indices answered to long contexts, as we read them and as the released code does."""
+"""Labels and indices as we read them and as the released code does."""
 
 import pytest
 
-from tasks.metrics.long_replies import LongChoice, final_answer, read_index, read_label
+from tasks.metrics.keyed_replies import KeyedChoice, final_answer, read_index, read_label
 
 FEELINGS = ["Joy", "Relief & Gratitude", "Anger", "Fear & Awe & Shame"]
-NOTHING = LongChoice(None, None)
+NOTHING = KeyedChoice(None, None)
 
 
 def fenced(body: str) -> str:
@@ -46,24 +46,24 @@ LABELS: dict[tuple[int | None, int | None], tuple[str, ...]] = {
 
 @pytest.mark.parametrize(("read", "strict", "reply"), [(*key, reply) for key, replies in LABELS.items() for reply in replies])
 def test_a_label_is_read(read: int | None, strict: int | None, reply: str) -> None:
-    assert read_label(reply, FEELINGS) == LongChoice(read, strict)
+    assert read_label(reply, FEELINGS) == KeyedChoice(read, strict)
 
 
 @pytest.mark.parametrize(
     "reply", ["欣慰 & 感激", "答案：欣慰 & 感激。", "感激、欣慰", '{"Emotion": "感激 & 欣慰"}', "{“Emotion”：“欣慰 & 感激”}"]
 )
 def test_chinese_labels_are_read(reply: str) -> None:
-    assert read_label(reply, ["愤怒", "欣慰 & 感激"]).index == 1
+    assert read_label(reply, ["愤怒", "欣慰 & 感激"]).place == 1
 
 
 def test_a_label_alone_that_was_cut_off_may_have_gone_on() -> None:
     assert read_label("Joy", ["Joy", "Joy & Relief"], cut=True) == NOTHING
     # An object that was closed is complete, whatever came after it.
-    assert read_label('{"Emotion": "Joy"} because', ["Joy", "Joy & Relief"], cut=True).index == 0
+    assert read_label('{"Emotion": "Joy"} because', ["Joy", "Joy & Relief"], cut=True).place == 0
 
 
 def test_case_tells_choices_apart_only_where_it_has_to() -> None:
-    assert read_label('{"Emotion": "joy"}', ["Joy", "joy"]) == LongChoice(1, 1)
+    assert read_label('{"Emotion": "joy"}', ["Joy", "joy"]) == KeyedChoice(1, 1)
     assert read_label('{"Emotion": "JOY"}', ["Joy", "joy"]) == NOTHING
 
 
@@ -90,12 +90,12 @@ INDICES: dict[tuple[int | None, int | None], tuple[str, ...]] = {
 
 @pytest.mark.parametrize(("read", "strict", "reply"), [(*key, reply) for key, replies in INDICES.items() for reply in replies])
 def test_an_index_is_read(read: int | None, strict: int | None, reply: str) -> None:
-    assert read_index(reply, SEGMENTS) == LongChoice(read, strict)
+    assert read_index(reply, SEGMENTS) == KeyedChoice(read, strict)
 
 
 def test_a_number_alone_that_was_cut_off_may_have_gone_on() -> None:
     assert read_index("2", SEGMENTS, cut=True) == NOTHING
-    assert read_index('{"index": 2}', SEGMENTS, cut=True).index == 2
+    assert read_index('{"index": 2}', SEGMENTS, cut=True).place == 2
 
 
 def test_the_final_answer_is_what_an_object_holds_or_all_of_it() -> None:

@@ -1,4 +1,4 @@
-"""Read replies about a long context that give a label or an index, in two ways.
+"""Read replies that give a label or an index, mostly under a key of a JSON object, in two ways.
 
 Lenient, as `accuracy` counts: a JSON object, fenced or among words, or the answer alone; labels whatever their case, composites
 such as "Relief & Gratitude" in any order. Strict, as the released LongEmotion code reads them, for `strict_accuracy`. Neither
@@ -10,11 +10,9 @@ read, and runs forever on malformed JSON in a fence where an index is asked; her
 
 import json
 import re
-from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass
-from typing import Any
+from collections.abc import Callable, Sequence
+from typing import Any, NamedTuple
 
-from schemas.vocabulary import QuestionType
 from tasks.metrics.reply import clean_reply, level_text, plain_text, strip_reasoning
 
 _OBJECT_START = re.compile(r'\{\s*"')
@@ -32,15 +30,14 @@ _INTEGER = re.compile(r"([0-9]{1,9})(?:\.0+)?")
 _EDGES = " \t\n.,;:!\"'`*_。"
 
 
-@dataclass(frozen=True)
-class LongChoice:
-    """Index of the option that a reply names, null if it names none: as we read it, and as the released code does."""
+class KeyedChoice(NamedTuple):
+    """Place of the option that a reply names, null if it names none: as we read it, and as the released code does."""
 
-    index: int | None
+    place: int | None
     strict: int | None
 
 
-def read_label(reply: str, choices: Sequence[str], *, cut: bool = False) -> LongChoice:
+def read_label(reply: str, choices: Sequence[str], *, cut: bool = False) -> KeyedChoice:
     """Read a reply that gives one of these labels under the key `Emotion`, or alone.
 
     Args:
@@ -50,19 +47,15 @@ def read_label(reply: str, choices: Sequence[str], *, cut: bool = False) -> Long
     """
     found = _one(_answers(reply, "emotion", cut=cut), lambda value: match_label(value, choices))
     strict = _strict_value(reply, "Emotion", fenced_only=False)
-    return LongChoice(found, choices.index(strict) if isinstance(strict, str) and strict in choices else None)
+    return KeyedChoice(found, choices.index(strict) if isinstance(strict, str) and strict in choices else None)
 
 
-def read_index(reply: str, segments: Sequence[str], *, cut: bool = False) -> LongChoice:
+def read_index(reply: str, segments: Sequence[str], *, cut: bool = False) -> KeyedChoice:
     """Read a reply that gives the 0-based index of one of these segments under the key `index`, or alone; `cut` as above."""
     found = _one(_answers(reply, "index", cut=cut), lambda value: _in_range(whole_number(value), len(segments)))
     strict = _strict_value(reply, "index", fenced_only=True)
     # True and 24.0 are no integers of JSON, though Python calls them equal to 1 and 24.
-    return LongChoice(found, _in_range(strict, len(segments)) if type(strict) is int else None)
-
-
-LONG_READERS: Mapping[QuestionType, Callable[..., LongChoice]] = {"label_choice": read_label, "odd_one_out": read_index}
-"""By question type; each takes the reply, the options as shown, and `cut`."""
+    return KeyedChoice(found, _in_range(strict, len(segments)) if type(strict) is int else None)
 
 
 def final_answer(text: str) -> str:
