@@ -3,15 +3,14 @@
 import json
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
-from typing import Any, NamedTuple, Protocol
+from typing import Any, Protocol
 
 from schemas.letters import option_letters
 from schemas.question_types import QUESTION_TYPES, AnswerForm, QuestionType
 from schemas.vocabulary import OptionRole
 from tasks.metrics.keyed_replies import read_index, read_label
+from tasks.metrics.labels import Indices
 from tasks.metrics.parsing import Parse, parse_choice, parse_choices, parse_free_text, parse_order
-
-Indices = tuple[int, ...]
 
 
 @dataclass(frozen=True)
@@ -49,16 +48,9 @@ class Question:
         return QUESTION_TYPES[self.question_type].answer
 
 
-class Choice(NamedTuple):
-    """Options that a reply names, by their places as shown; `strict` as the released LongEmotion code reads it."""
-
-    indices: Indices
-    strict: Indices = ()
-
-
 @dataclass(frozen=True)
 class ParsedAnswer:
-    """What a reply was read as: `shown` for people, and options, if it names any, as in `Choice`, by the item's own indices."""
+    """What a reply was read as: `shown` for people, and the options it names as `Parse` has them, by the item's own indices."""
 
     shown: str
     indices: Indices = ()
@@ -66,9 +58,9 @@ class ParsedAnswer:
 
 
 class Reader(Protocol):
-    """Reads a reply as options of those shown or as a text; null if it cannot be read. `cut`: it ended at its token limit."""
+    """Reads which of the options shown a reply names. `cut`: it ended at its token limit."""
 
-    def __call__(self, reply: str, options: Sequence[str], /, *, cut: bool) -> Choice | str | None:  # noqa: D102
+    def __call__(self, reply: str, options: Sequence[str], /, *, cut: bool) -> Parse:  # noqa: D102
         ...
 
 
@@ -80,14 +72,14 @@ Names = Callable[[Sequence[str]], Sequence[str]]
 class FormRow:
     """One form of an answer.
 
-    `right`: which options a model that knows the item names; null where the answer is no option. `write`: a reply that gives
+    `read`: null where the answer is a text. `right`: which options a model that knows the item names. `write`: a reply that gives
     these names as the prompt asks. `is_set`: the order of what is named does not matter. `has_labels`: options are classes, and
     the label columns of `item_scores` are filled. `ranks_tokens`: the likeliest first tokens say more than the reply.
     """
 
-    read: Reader
+    read: Reader | None
     names: Names
-    right: Callable[[Question], Sequence[int]] | None
+    right: Callable[[Question], Sequence[int]]
     write: Callable[[Sequence[str]], str] = ", ".join
     is_set: bool = False
     has_labels: bool = True
@@ -102,30 +94,10 @@ def _numbers(options: Sequence[str]) -> Sequence[str]:
     return [str(number) for number in range(len(options))]
 
 
-def _by_letters(parse: Callable[..., Parse]) -> Reader:
-    def read(reply: str, options: Sequence[str], *, cut: bool) -> Choice | None:
-        indices = parse(reply, options, cut=cut).indices
-        return None if indices is None else Choice(indices)
-
-    return read
-
-
-def _read_order(reply: str, options: Sequence[str], *, cut: bool) -> Choice | None:
+def _read_order(reply: str, options: Sequence[str], *, cut: bool) -> Parse:
     """Read an order that names every option; a ranking may stop early, what it leaves out is not found."""
-    indices = parse_order(reply, options, cut=cut).indices
-    return Choice(indices) if indices is not None and len(indices) == len(options) else None
-
-
-def _by_key(read_value: Callable[..., tuple[int | None, int | None]]) -> Reader:
-    def read(reply: str, options: Sequence[str], *, cut: bool) -> Choice | None:
-        index, strict = read_value(reply, options, cut=cut)
-        return None if index is None else Choice((index,), () if strict is None else (strict,))
-
-    return read
-
-
-def _read_text(reply: str, _options: Sequence[str], *, cut: bool) -> str | None:  # noqa: ARG001  as other readers
-    return parse_free_text(reply)
+    parse = parse_order(reply, options, cut=cut)
+    return parse if parse.indices is None or len(parse.indices) == len(options) else Parse(None, "leaves options out")
 
 
 def _gold(question: Question) -> Sequence[int]:
@@ -147,14 +119,14 @@ def _in_json(key: str, value_of: Callable[[str], Any]) -> Callable[[Sequence[str
 
 
 FORMS: Mapping[AnswerForm, FormRow] = {
-    "letter": FormRow(_by_letters(parse_choice), _letters, _gold),
-    "letters": FormRow(_by_letters(parse_choices), _letters, _gold, is_set=True),
-    "ranking": FormRow(_by_letters(parse_order), _letters, _gold_first, ranks_tokens=True),
+    "letter": FormRow(parse_choice, _letters, _gold),
+    "letters": FormRow(parse_choices, _letters, _gold, is_set=True),
+    "ranking": FormRow(parse_order, _letters, _gold_first, ranks_tokens=True),
     "order": FormRow(_read_order, _letters, _gold),
-    "scale": FormRow(_by_letters(parse_choice), _letters, _most_points, has_labels=False),
-    "label": FormRow(_by_key(read_label), tuple, _gold, _in_json("Emotion", str)),
-    "index": FormRow(_by_key(read_index), _numbers, _gold, _in_json("index", int), has_labels=False),
-    "text": FormRow(_read_text, _letters, None, has_labels=False),
+    "scale": FormRow(parse_choice, _letters, _most_points, has_labels=False),
+    "label": FormRow(read_label, tuple, _gold, _in_json("Emotion", str)),
+    "index": FormRow(read_index, _numbers, _gold, _in_json("index", int), has_labels=False),
+    "text": FormRow(None, _letters, _gold, has_labels=False),
 }
 
 TokenLogprobs = Sequence[tuple[str, float]]
@@ -184,12 +156,15 @@ def read_answer(
         The answer in the item's own indices and letters, whatever the order was.
     """
     form, places = FORMS[question.form], range(len(question.options)) if order is None else order
+    if form.read is None:
+        text = parse_free_text(reply)
+        return None if text is None else ParsedAnswer(text)
     ranked = rank_by_logprobs(token_logprobs, len(places)) if form.ranks_tokens else ()
     shown = [question.options[place] for place in places]
-    read = Choice(ranked) if len(ranked) > 1 else form.read(reply, shown, cut=cut)
-    if not isinstance(read, Choice):
-        return None if read is None else ParsedAnswer(read)
-    indices, strict = (tuple(places[place] for place in named) for named in read)
+    parse = Parse(ranked, "token probabilities") if len(ranked) > 1 else form.read(reply, shown, cut=cut)
+    if parse.indices is None:
+        return None
+    indices, strict = (tuple(places[place] for place in named) for named in (parse.indices, parse.strict))
     if form.is_set:
         indices = tuple(sorted(indices))
     names = form.names(question.options)
@@ -198,8 +173,8 @@ def read_answer(
 
 def right_reply(question: Question) -> str:
     """Return the right answer in the form the prompt asks for; of several references the first."""
-    right = FORMS[question.form].right
-    return question.references[0] if right is None else write_options(question, right(question))
+    form = FORMS[question.form]
+    return question.references[0] if form.read is None else write_options(question, form.right(question))
 
 
 def write_options(question: Question, indices: Sequence[int]) -> str:

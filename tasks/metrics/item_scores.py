@@ -4,9 +4,9 @@ Whose failure it was decides: a reply that cannot be read is the model's and cou
 questionnaire); a failed call or an unusable judge is ours, and its value is missing.
 """
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from statistics import fmean
-from typing import Any
+from typing import Any, NamedTuple
 
 import dataframely as dy
 import polars as pl
@@ -30,8 +30,17 @@ METRICS_VERSION = "4"
 
 RUN = ["model", "setting", "repetition"]
 
-Outcome = tuple[float | None, ItemStatus]
-"""Value and status of one item under one metric."""
+
+class ScoredAnswer(NamedTuple):
+    """One answer under one metric; fields as the columns of ItemScores."""
+
+    value: float | None
+    status: ItemStatus
+    parsed_answer: str | None = None
+    predicted: list[str] | None = None
+    gold: list[str] | None = None
+    chosen_place: int | None = None
+    gold_place: int | None = None
 
 
 def score_items(
@@ -58,15 +67,46 @@ def score_items(
             suit an item's type, the order of shown options is none of the item's, or a judged method has no judgements or those
             of several judges.
     """
-    check_coverage(items, answers)
     check_metrics(items, method)
     questions = {(row["dataset"], row["item_id"]): Question.from_row(row) for row in items.iter_rows(named=True)}
     ratings = read_ratings(judgements, method) if method.judged else {}
+
+    def score(answer: Mapping[str, Any]) -> Iterator[ScoredAnswer]:
+        key = tuple(answer[name] for name in ANSWER)
+        return _score_answer(questions[key[:2]], answer, ratings.get(key, ()), method)
+
+    return score_answers(items, answers, method, score)
+
+
+def score_answers(
+    items: dy.DataFrame[Items],
+    answers: dy.DataFrame[Answers],
+    method: MethodSpec,
+    score: Callable[[Mapping[str, Any]], Iterable[ScoredAnswer]],
+) -> dy.DataFrame[ItemScores]:
+    """Return the rows of `item_scores` that a profile makes of the answers, sorted by key.
+
+    Args:
+        items: the dataset's items.
+        answers: each (model, setting, repetition) covers every item.
+        method: names the metrics.
+        score: from the row of an answer, with all it says as `said`, to its score under each metric.
+
+    Raises:
+        ScoringError: if items are without answer or answers without item.
+    """
+    check_coverage(items, answers)
+    clusters = {(dataset, item): cluster for dataset, item, cluster in items.select(*ITEM, "cluster").iter_rows()}
     rows = [
-        row
+        {
+            **{name: answer[name] for name in ANSWER},
+            "cluster": clusters[answer["dataset"], answer["item_id"]],
+            "method": method.id,
+            "metric": spec.metric,
+            **scored._asdict(),
+        }
         for answer in answers.with_columns(said=SAID).iter_rows(named=True)
-        for key in [tuple(answer[name] for name in ANSWER)]
-        for row in _score_answer(questions[key[:2]], answer, ratings.get(key, ()), method)
+        for spec, scored in zip(method.metrics, score(answer), strict=True)
     ]
     frame = pl.DataFrame(rows, schema=ItemScores.create_empty().schema)
     return ItemScores.validate(frame.sort(ItemScores.primary_key()))
@@ -127,7 +167,7 @@ def check_order(question: Question, order: Sequence[int]) -> None:
 
 def _score_answer(
     question: Question, answer: Mapping[str, Any], rated: Sequence[Sequence[Rating]], method: MethodSpec
-) -> Iterator[dict[str, Any]]:
+) -> Iterator[ScoredAnswer]:
     said, order = answer["said"], answer["option_order"]
     if order is not None:
         check_order(question, order)
@@ -139,24 +179,20 @@ def _score_answer(
         labels = MEASURES[spec.metric].labels
         read = None if status == "unparsed" else parsed
         named = labels.named(question, read.indices) if read else labels.unread(question)
-        yield {
-            **{name: answer[name] for name in ANSWER},
-            "cluster": question.cluster,
-            "method": method.id,
-            "metric": spec.metric,
-            "parsed_answer": read.shown if read else None,
-            "predicted": None if said is None else named,
-            "gold": labels.gold(question),
-            "chosen_place": shown_place(question, read.indices if read else (), order),
-            "gold_place": shown_place(question, question.gold_indices, order),
-            "value": value,
-            "status": status,
-        }
+        yield ScoredAnswer(
+            value,
+            status,
+            parsed_answer=read.shown if read else None,
+            predicted=None if said is None else named,
+            gold=labels.gold(question),
+            chosen_place=shown_place(question, read.indices if read else (), order),
+            gold_place=shown_place(question, question.gold_indices, order),
+        )
 
 
 def _outcome(
     question: Question, answer: ParsedAnswer | None, spec: MetricSpec, rated: Sequence[Sequence[Rating]], *, answered: bool
-) -> Outcome:
+) -> tuple[float | None, ItemStatus]:
     measure = MEASURES[spec.metric]
     if not measure.counts(question):
         return None, "not_counted"

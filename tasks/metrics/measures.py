@@ -16,7 +16,8 @@ from schemas.errors import ScoringError
 from schemas.metrics import Metric
 from schemas.vocabulary import OptionRole
 from tasks.metrics import texts
-from tasks.metrics.answer_forms import FORMS, Indices, ParsedAnswer, Question
+from tasks.metrics.answer_forms import FORMS, ParsedAnswer, Question
+from tasks.metrics.labels import Indices
 from tasks.metrics.ratings import Rating, rating_level, rating_share
 from tasks.text.mathematics import is_mathematical, same_answer
 

@@ -4,14 +4,24 @@ import re
 from collections.abc import Iterator
 
 from tasks.metrics.claims import Claim, denied, settle, stated_claims
-from tasks.metrics.labels import Choices, Indices, Label, LabelRefusal, Reading, hedged, label_at, marked_labels, sequence_at
+from tasks.metrics.labels import (
+    DISAGREE,
+    Choices,
+    Indices,
+    Label,
+    LabelRefusal,
+    Reading,
+    hedged,
+    label_at,
+    marked_labels,
+    sequence_at,
+)
 from tasks.metrics.reply import TOKEN
 
 NEARBY = 400
 """Characters behind a letter within which another option's letter shows that a list begins."""
 
 SEVERAL = LabelRefusal("names more than one option")
-DISAGREE = LabelRefusal("letter and text beside it are different options")
 
 _LABEL_PREFIX = re.compile(
     r"(?:(?:the\s+)?(?:option|choice|letter|answer)|选项|選項|选择|選擇|选|選|答案|答)\s*[:#]?\s*", re.IGNORECASE

