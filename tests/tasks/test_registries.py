@@ -7,6 +7,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any
 
+import dataframely as dy
 import numpy as np
 import polars as pl
 import pytest
@@ -17,6 +18,7 @@ from schemas.item import Item, Record
 from schemas.metrics import METRICS, Metric
 from schemas.question_types import QUESTION_TYPES, QuestionType
 from schemas.tables.items import Items
+from schemas.tables.scores import ItemScores
 from tasks.analysis.answers import EXPLANATIONS, ScoredItem, explain_answer
 from tasks.analysis.baselines import measure_baselines
 from tasks.analysis.breakdown import break_down
@@ -192,11 +194,15 @@ EXAMPLES: Mapping[QuestionType, Example] = {
 }
 
 
+GOLD = frozenset({"gold_indices", "references", "option_points"})
+
+
 def test_each_part_of_a_row_is_there() -> None:
     assert set(EXAMPLES) == set(QUESTION_TYPES)
     assert set(MEASURES) == set(METRICS)
     assert set(FORMS) == set(EXPLANATIONS) == {row.answer for row in QUESTION_TYPES.values()}
     assert {metric for row in QUESTION_TYPES.values() for metric in row.metrics} == set(METRICS)
+    assert len({row.words for row in METRICS.values()}) == len(METRICS)
 
 
 def build(question_type: QuestionType) -> Item:
@@ -206,12 +212,21 @@ def build(question_type: QuestionType) -> Item:
     return adapt_item_record(Record({**asked, **fields}, "own.jsonl", 0))
 
 
-def rows_of(question_type: QuestionType, *names: str) -> pl.DataFrame:
-    item = build(question_type)
-    rows = [item_row("own", Record({}, "own.jsonl", 0), item, name) for name in names]
+def rows_of(question_type: QuestionType) -> dy.DataFrame[Items]:
+    """Two items alike: `a` is answered rightly, `b` wrongly."""
+    rows = [item_row("own", Record({}, "own.jsonl", 0), build(question_type), name) for name in "ab"]
     good, rejected = split_by_rules(pl.DataFrame(rows, schema=Items.create_empty().schema))
     assert rejected.is_empty(), rejected["broken_rules"]
-    return good
+    return Items.validate(good)
+
+
+def score(question_type: QuestionType, metric: Metric) -> dy.DataFrame[ItemScores]:
+    example, row = EXAMPLES[question_type], METRICS[metric]
+    judged = {"judged": True, "rubric": "summary"} if row.rating else {}
+    method = MethodSpec(id="m", metrics=(MetricSpec(metric=metric, k=1 if row.has_cut_off else None),), **judged)
+    replies = answers(answer("a", example.right), answer("b", example.wrong))
+    rated = judgements(judgement("a", "warmth", 5), judgement("b", "warmth", 2))
+    return score_items(rows_of(question_type), replies, rated, method)
 
 
 @pytest.mark.parametrize("question_type", QUESTION_TYPES)
@@ -222,60 +237,38 @@ def test_a_question_type_is_built_and_asked(question_type: QuestionType) -> None
         (message,) = build_messages(item, load_prompts())
         assert "What fits?" in message.content
         assert all(f"{'ABC'[place]}. {text}\n" in message.content for place, text in enumerate(item.options or ()))
-    broken = rows_of(question_type, "a").with_columns(
-        pl.lit(None).alias(name).cast(Items.create_empty().schema[name])
-        for name in ("gold_indices", "references", "option_points")
-    )
+    gold = [pl.lit(None).cast(kind).alias(name) for name, kind in Items.create_empty().schema.items() if name in GOLD]
     # What the answer is compared with must be there; without it the item is rejected.
-    assert split_by_rules(broken)[1].is_empty() == (question_type in ("counselor_reply", "emotion_expression"))
-
-
-CASES = [(question_type, metric) for question_type, row in QUESTION_TYPES.items() for metric in row.metrics]
-
-
-@pytest.mark.parametrize(("question_type", "metric"), CASES)
-def test_a_metric_scores_a_question_type(question_type: QuestionType, metric: Metric, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(texts, "load_encoder", lambda: encode)
-    example, row = EXAMPLES[question_type], METRICS[metric]
-    replies = answers(answer("a", example.right), answer("b", example.wrong))
-    rated = judgements(judgement("a", "warmth", 5), judgement("b", "warmth", 2))
-    spec = MetricSpec(metric=metric, k=1 if row.has_cut_off else None)
-    judged = {"judged": True, "rubric": "summary"} if row.rating else {}
-    items = Items.validate(rows_of(question_type, "a", "b"))
-    scores = score_items(items, replies, rated, MethodSpec(id="m", metrics=(spec,), **judged))
-
-    right, wrong, both = example.values[metric]
-    assert scores["value"].to_list() == [pytest.approx(right), pytest.approx(wrong)]
-    assert set(scores["status"]) == {"not_counted" if right is None else "scored"}
-    assert reduce_item_scores(scores.lazy())["value"].item() == pytest.approx(both)
-    assert break_down(scores).value == pytest.approx(both)
-    assert all(row.bounds[0] <= value <= row.bounds[1] for value in scores["value"].drop_nulls())
-
-    found = measure_baselines(items, metric).constant
-    assert (found is not None) == (row.baseline is not None and example.constant is not None)
-    if found is not None and metric == QUESTION_TYPES[question_type].metrics[0]:
-        assert found.share == example.constant
-
-
-def encode(said: list[str]) -> Any:
-    """Embed what passes and what grows at a right angle."""
-    return np.array([[1.0, 0.0] if "pass" in text else [0.0, 1.0] for text in said])
+    assert split_by_rules(rows_of(question_type).with_columns(gold))[1].is_empty() == (
+        GOLD.isdisjoint(EXAMPLES[question_type].item)
+    )
 
 
 @pytest.mark.parametrize("question_type", QUESTION_TYPES)
 def test_an_answer_is_written_and_explained(question_type: QuestionType) -> None:
-    example, items = EXAMPLES[question_type], Items.validate(rows_of(question_type, "a"))
-    item = items.row(0, named=True)
-    if item["gold_indices"] or item["references"] or item["option_points"]:
+    example, item = EXAMPLES[question_type], rows_of(question_type).row(1, named=True)
+    if not GOLD.isdisjoint(example.item):
         assert right_reply(Question.from_row(item)) == example.right
-    metric = QUESTION_TYPES[question_type].metrics[-1]
-    row = METRICS[metric]
-    method = MethodSpec(
-        id="m",
-        metrics=(MetricSpec(metric=metric, k=1 if row.has_cut_off else None),),
-        **({"judged": True, "rubric": "summary"} if row.rating else {}),
-    )
-    asked = answer("a", example.wrong, finish_reason=None)
-    scores = score_items(items, answers(asked), judgements(judgement("a", "warmth", 2)), method)
-    assert explain_answer(ScoredItem(item, scores.row(0, named=True), asked)) == example.why_wrong
-    assert row.words.endswith(".")
+    scores = score(question_type, QUESTION_TYPES[question_type].metrics[-1]).row(1, named=True)
+    reply = answer("b", example.wrong, finish_reason=None)
+    assert explain_answer(ScoredItem(item, scores, reply)) == example.why_wrong
+
+
+@pytest.mark.parametrize(
+    ("question_type", "metric"), [(name, metric) for name, row in QUESTION_TYPES.items() for metric in row.metrics]
+)
+def test_a_metric_scores_a_question_type(question_type: QuestionType, metric: Metric, monkeypatch: pytest.MonkeyPatch) -> None:
+    # What passes and what grows stand at a right angle.
+    monkeypatch.setattr(texts, "load_encoder", lambda: lambda said: np.array([[1.0, 0.0] if "pass" in said[0] else [0.0, 1.0]]))
+    row, (right, wrong, both) = METRICS[metric], EXAMPLES[question_type].values[metric]
+    scores = score(question_type, metric)
+    assert scores["value"].to_list() == [pytest.approx(right), pytest.approx(wrong)]
+    assert set(scores["status"]) == {"not_counted" if right is None else "scored"}
+    assert all(row.bounds[0] <= value <= row.bounds[1] for value in scores["value"].drop_nulls())
+    assert reduce_item_scores(scores.lazy())["value"].item() == pytest.approx(both)
+    assert break_down(scores).value == pytest.approx(both)
+
+    constant, found = EXAMPLES[question_type].constant, measure_baselines(rows_of(question_type), metric).constant
+    assert (found is not None) == (row.baseline is not None and constant is not None)
+    if found is not None and metric == QUESTION_TYPES[question_type].metrics[0]:
+        assert found.share == constant
