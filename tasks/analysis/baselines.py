@@ -13,8 +13,8 @@ import polars as pl
 from schemas.letters import option_letters
 from schemas.metrics import METRICS, Baseline, Metric
 from schemas.question_types import QUESTION_TYPES, answered_by
+from tasks.metrics.measures import POSITIVE, points_share
 
-POSITIVE = "positive"
 CLOSED = frozenset(answered_by("letter", "letters", "label", "index"))
 ItemKey = tuple[str, str]
 """Dataset and item id."""
@@ -173,16 +173,12 @@ def _of_questionnaire(shown: list[ShownItem]) -> Baselines:
     if not counted or any(max(points) == min(points) for points in counted):
         return Baselines()
     places = min(len(points) for points in counted)
-    scores = {letter: _points_share(counted, place) for place, letter in enumerate(option_letters(places))}
+    shares = ([points_share(points, place) for points in counted] for place in range(places))
+    scores = {letter: sum(earned) / len(earned) for letter, earned in zip(option_letters(places), shares, strict=True)}
     best = _best(scores)
     letters = list(scores)
     ends = [ConstantAnswer(letter, scores[letter]) for letter in (letters[0], letters[-1])]
     return Baselines(best, None, tuple(end for end in ends if end != best))
-
-
-def _points_share(counted: list[tuple[float, ...]], place: int) -> float:
-    shares = [(points[place] - min(points)) / (max(points) - min(points)) for points in counted]
-    return sum(shares) / len(shares)
 
 
 def _accuracy(predicted: list[Labels], gold: list[Labels]) -> float:

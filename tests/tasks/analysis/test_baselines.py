@@ -8,13 +8,13 @@ from sklearn.metrics import f1_score
 
 from schemas.metrics import Metric
 from tasks.analysis.baselines import (
-    POSITIVE,
     Baselines,
     ConstantAnswer,
     MajorityLabel,
     measure_baselines,
     orders_shown,
 )
+from tasks.metrics.measures import POSITIVE
 
 SCHEMA: dict[str, Any] = {
     "dataset": pl.String,
