@@ -171,12 +171,8 @@ def similarity(said: str, true: str) -> float:
     Raises:
         UsageError: if the model or its library is not installed.
     """
-    return cosine(said, true, load_encoder())
-
-
-def cosine(first: str, second: str, encode: Encode) -> float:
-    """Return the cosine of the embeddings of two texts."""
-    return float(_embedding(first, encode) @ _embedding(second, encode))
+    encode = load_encoder()
+    return float(_embedding(said, encode) @ _embedding(true, encode))
 
 
 @cache

@@ -1,7 +1,5 @@
 import sys
-from typing import Any
 
-import numpy as np
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
@@ -15,7 +13,6 @@ from tasks.metrics.texts import (
     bleu,
     closer_to_true,
     content_words,
-    cosine,
     exact_match,
     load_encoder,
     qa_f1,
@@ -272,17 +269,6 @@ def test_without_the_model_the_message_says_how_to_get_it(monkeypatch: pytest.Mo
     with pytest.raises(UsageError, match="the bundled embedding model is not installed") as caught:
         similarity("yes", "yes")
     assert "install MoodFlow again" in str(caught.value.next_step)
-
-
-def test_cosine_of_unit_vectors() -> None:
-    vectors = {"east": [1.0, 0.0], "north": [0.0, 1.0], "between": [0.6, 0.8]}
-
-    def encode(texts: list[str]) -> Any:
-        return np.array([vectors[text] for text in texts])
-
-    assert cosine("east", "north", encode) == 0.0
-    assert cosine("east", "between", encode) == pytest.approx(0.6)
-    assert cosine("north", "between", encode) == pytest.approx(0.8)
 
 
 @pytest.mark.filterwarnings("ignore::DeprecationWarning")
