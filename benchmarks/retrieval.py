@@ -281,9 +281,11 @@ def needles(options: Options, each: int, tokens: int) -> list[Hidden]:
         built: list[Hidden] = []
         for sample in rank_samples(list_samples(spec, records, ContextOptions(lengths=(tokens,)), 0), 0):
             try:
-                built.append(_as_chunks(*sample.build()))
+                item, context = sample.build()
             except (ValueError, LookupError, TypeError):
                 continue  # As in a run, where a record that allows no item is listed as rejected.
+            if context is not None:
+                built.append(_as_chunks(item, context))
             if len(built) == each:
                 break
         found += built

@@ -29,11 +29,11 @@ import numpy as np  # noqa: E402  the project is imported from its folder
 import polars as pl  # noqa: E402
 
 from schemas.blueprint import Blueprint, MethodSpec  # noqa: E402
+from schemas.metrics import METRICS, Metric  # noqa: E402
 from schemas.tables.scores import ItemScores  # noqa: E402
-from schemas.vocabulary import ITEM_STATUSES, METRICS, Metric  # noqa: E402
+from schemas.vocabulary import ITEM_STATUSES  # noqa: E402
 from tasks.scoring.benchmark import ScoreSettings, score_benchmark  # noqa: E402
 from tasks.scoring.blueprints import load_blueprint  # noqa: E402
-from tasks.scoring.label_scores import BIAS_METRICS, PREFERENCE_METRICS  # noqa: E402
 from tasks.scoring.reduction import LABEL_METRICS  # noqa: E402
 
 ITEMS = 300
@@ -188,10 +188,10 @@ def _labels(metric: Metric, known: int, right: np.ndarray, rng: np.random.Genera
     if metric == "binary_f1":
         truth = rng.integers(0, 2, len(right))
         return _picked([["positive"], []], np.where(right, truth, 1 - truth)), _picked([["positive"], []], truth)
-    if metric in BIAS_METRICS:
+    if METRICS[metric].reduction == "bias":
         said = np.where(right, 0, rng.integers(1, 3, len(right)))
         return _picked([["unknown"], ["target"], ["other"]], said), _picked([["unknown"]], np.zeros(len(right), dtype=int))
-    if metric in PREFERENCE_METRICS:
+    if METRICS[metric].reduction == "preference":
         orders = [list(order) for order in permutations(("stereotype", "anti_stereotype", "unrelated"))]
         terms = np.tile(np.arange(ITEMS) % 80, len(right) // ITEMS)
         return _picked(orders, rng.integers(0, 6, len(right))), _picked([[f"term {term}"] for term in range(80)], terms)

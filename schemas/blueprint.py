@@ -5,72 +5,20 @@ Source: MoodBench 1.0, section 4.2 and appendix 7.1 (Tables 1 and 5, algorithms 
 
 import math
 from collections import Counter
-from collections.abc import Iterable, Iterator, Mapping
-from typing import Annotated, Any, Literal, Self
+from collections.abc import Iterable, Iterator
+from typing import Annotated, Any, Self
 
 from pydantic import BeforeValidator, Field, model_validator
 
 from schemas.base import Frozen
 from schemas.dataset import LocalFile
-from schemas.vocabulary import Level, Metric, Profile, TooLong
+from schemas.metrics import METRICS, Metric
+from schemas.normalisation import Normalisation, RatioNormalisation
+from schemas.vocabulary import Level, Profile, TooLong
 
 MAX_TIERS = 4
 Weight = Annotated[float, Field(ge=0, allow_inf_nan=False)]
 Identifier = Annotated[str, Field(pattern=r"^[a-z0-9_]+$")]
-
-
-class NumericNormalisation(Frozen):
-    """(raw - min) / (max - min) x 100; bounds are theoretical, never observed."""
-
-    type: Literal["numeric"] = "numeric"
-    min: float
-    max: float
-
-    @model_validator(mode="after")
-    def _bounds_in_order(self) -> Self:
-        if not self.min < self.max:
-            raise ValueError(f"min must be below max, got min {self.min} and max {self.max}")
-        return self
-
-
-class GradeNormalisation(Frozen):
-    """Look the raw grade up in a table of scores on 0-100."""
-
-    type: Literal["grade"] = "grade"
-    table: dict[str, Annotated[float, Field(ge=0, le=100)]] = Field(min_length=1)
-
-
-class RatioNormalisation(Frozen):
-    """raw x 100; raw lies in [0, 1]."""
-
-    type: Literal["ratio"] = "ratio"
-
-
-class CentredNormalisation(Frozen):
-    """(1 - |raw - best| / span) x 100: the best score lies between two bad ones, each `span` away from it."""
-
-    type: Literal["centred"] = "centred"
-    best: Annotated[float, Field(allow_inf_nan=False)]
-    span: Annotated[float, Field(gt=0, allow_inf_nan=False)]
-
-
-class NoNormalisation(Frozen):
-    """The raw score is already on 0-100."""
-
-    type: Literal["none"] = "none"
-
-
-Normalisation = Annotated[
-    NumericNormalisation | GradeNormalisation | RatioNormalisation | CentredNormalisation | NoNormalisation,
-    Field(discriminator="type"),
-]
-
-CENTRED: Mapping[Metric, CentredNormalisation] = {
-    "bias_score_ambiguous": CentredNormalisation(best=0, span=1),
-    "bias_score_disambiguated": CentredNormalisation(best=0, span=1),
-    "stereotype_score": CentredNormalisation(best=0.5, span=0.5),
-}
-"""Metrics that are best in the middle of their range, with the normalisation they have unless the blueprint gives another."""
 
 
 class MetricSpec(Frozen):
@@ -78,19 +26,20 @@ class MetricSpec(Frozen):
 
     metric: Metric
     weight: Weight = 1.0
-    k: int | None = Field(default=None, ge=1, description="cut-off of recall_at_k")
-    normalisation: Normalisation = Field(default=RatioNormalisation(), description="ratio; for the metrics of CENTRED theirs")
+    k: int | None = Field(default=None, ge=1, description="cut-off, of metrics that look at the first k")
+    normalisation: Normalisation = Field(default=RatioNormalisation(), description="if none is given, that of the metric's row")
 
     @model_validator(mode="before")
     @classmethod
     def _default_by_metric(cls, fields: Any) -> Any:
-        found = [rule for metric, rule in CENTRED.items() if isinstance(fields, dict) and fields.get("metric") == metric]
-        return {"normalisation": found[0]} | fields if found else fields
+        row = METRICS.get(str(fields.get("metric"))) if isinstance(fields, dict) else None
+        return {"normalisation": row.normalisation} | fields if row else fields
 
     @model_validator(mode="after")
-    def _k_belongs_to_recall(self) -> Self:
-        if (self.metric == "recall_at_k") != (self.k is not None):
-            raise ValueError(f"k is required by recall_at_k and only by it, got metric {self.metric} with k {self.k}")
+    def _k_is_given_where_it_is_needed(self) -> Self:
+        if METRICS[self.metric].has_cut_off != (self.k is not None):
+            needed = ", ".join(name for name, row in METRICS.items() if row.has_cut_off)
+            raise ValueError(f"k is required by {needed} and only by it, got metric {self.metric} with k {self.k}")
         return self
 
 

@@ -9,7 +9,8 @@ from pydantic import Field, StringConstraints
 from schemas.base import Frozen
 from schemas.context import SampleBuilder
 from schemas.item import Adapter, RecordJoin
-from schemas.vocabulary import ContextTask, Language, QuestionType
+from schemas.question_types import QuestionType
+from schemas.vocabulary import ContextTask, Language
 
 Sha256 = Annotated[str, StringConstraints(pattern=r"^[0-9a-f]{64}$")]
 RecordFormat = Literal["csv", "tsv", "tsv_plain", "lines", "jsonl", "json", "json_object", "parquet"]

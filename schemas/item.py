@@ -8,7 +8,8 @@ from hashlib import sha256
 from typing import Any
 
 from schemas.base import Frozen
-from schemas.vocabulary import Language, OptionRole, QuestionType
+from schemas.question_types import QuestionType
+from schemas.vocabulary import Language, OptionRole
 
 
 @dataclass(frozen=True)
@@ -32,16 +33,13 @@ class Record:
 class Item(Frozen):
     """What is asked and what would be right; the adapter's output before sampling.
 
-    Which gold field is set follows from `question_type`:
+    Which gold field is set follows from how its question type is answered (`schemas.question_types`):
 
-    * `single_choice`, `multiple_answer`, `ranking`: `options` and `gold_indices` (0-based; one, several, the relevant ones).
-    * `ordered_recall`: `options` and `gold_indices`, a permutation: the option indices in true order.
-    * `questionnaire`: `options` and `option_points`, the points each option earns; all null marks a filler item.
-    * `extractive`, `open_ended`, `judged_summary`: `references`.
-    * `label_choice` (a label is answered, not a letter): as `single_choice`.
-    * `odd_one_out`: `options`, the segments in order, and `gold_indices`, the one that differs.
-    * `aspect_summary`: `references`, one per aspect of `schemas.context.ASPECTS`.
-    * `counselor_reply`: none. `emotion_expression`: none; `options` are the adjectives to be rated.
+    * `letter`, `letters`, `ranking`, `label`: `options` and `gold_indices` (0-based; one, several, the relevant ones, one).
+    * `order`: `options` and `gold_indices`, a permutation: the option indices in true order.
+    * `scale`: `options` and `option_points`, the points each option earns; all null marks a filler item.
+    * `index`: `options`, the segments in order, and `gold_indices`, the one that differs.
+    * `text`: `references` where the type has them. The `options` of `emotion_expression` are the adjectives to be rated.
 
     `option_roles` says what each option stands for (StereoSet, BBQ). `wrong_references` of an open-ended item are answers known
     to be false (TruthfulQA). `fixed_order` forbids permuting the options: they name each other by letter or place.

@@ -2,51 +2,8 @@
 
 from typing import Literal, get_args
 
-QuestionType = Literal[
-    "single_choice",
-    "multiple_answer",
-    "extractive",
-    "open_ended",
-    "ordered_recall",
-    "ranking",
-    "questionnaire",
-    "judged_summary",
-    "label_choice",
-    "odd_one_out",
-    "aspect_summary",
-    "counselor_reply",
-    "emotion_expression",
-]
 Language = Literal["en", "zh"]
 Level = Literal["low", "medium", "high"]
-Metric = Literal[
-    "accuracy",
-    "macro_f1",
-    "micro_f1",
-    "binary_f1",
-    "exact_match",
-    "token_f1",
-    "word_recall",
-    "rouge_1",
-    "rouge_l",
-    "bleu",
-    "truthful_rouge_l",
-    "truthful_bleu",
-    "truthful_similarity",
-    "bias_score_ambiguous",
-    "bias_score_disambiguated",
-    "language_model_score",
-    "stereotype_score",
-    "icat",
-    "recall_at_k",
-    "mrr",
-    "order_accuracy",
-    "questionnaire_points",
-    "judged_rating",
-    "strict_accuracy",
-    "qa_f1",
-    "mean_rating",
-]
 OptionRole = Literal["stereotype", "anti_stereotype", "unrelated", "target", "other", "unknown"]
 """What an option stands for, where bias metrics need it.
 
@@ -118,15 +75,10 @@ ItemStatus = Literal["scored", "unparsed", "call_failed", "judge_failed", "not_c
 apart. `call_failed`, `judge_failed`: our instrument failed, value is null. `not_counted`: a filler item of a questionnaire.
 """
 
-LONG_TYPES: tuple[QuestionType, ...] = ("label_choice", "odd_one_out", "aspect_summary", "counselor_reply", "emotion_expression")
-"""Asked of long contexts alone, by solvers that have prompts of their own."""
-
-QUESTION_TYPES: tuple[QuestionType, ...] = get_args(QuestionType)
 LANGUAGES: tuple[Language, ...] = get_args(Language)
 LEVELS: tuple[Level, ...] = get_args(Level)
 CONTEXT_TASKS: tuple[ContextTask, ...] = get_args(ContextTask)
 RETRIEVAL_STAGES: tuple[RetrievalStage, ...] = get_args(RetrievalStage)
-METRICS: tuple[Metric, ...] = get_args(Metric)
 OPTION_ROLES: tuple[OptionRole, ...] = get_args(OptionRole)
 PROFILES: tuple[Profile, ...] = get_args(Profile)
 RESPONSE_STATUSES: tuple[ResponseStatus, ...] = get_args(ResponseStatus)

@@ -3,7 +3,7 @@
 import dataframely as dy
 import polars as pl
 
-from schemas.vocabulary import METRICS
+from schemas.metrics import METRICS
 
 OF_ALL = "total"
 """Scope of a gain in the total; every other scope is a dataset."""

@@ -3,11 +3,12 @@
 import dataframely as dy
 import polars as pl
 
+from schemas.question_types import QUESTION_TYPES, answered_by
 from schemas.tables.columns import since
-from schemas.vocabulary import LANGUAGES, OPTION_ROLES, QUESTION_TYPES
+from schemas.vocabulary import LANGUAGES, OPTION_ROLES
 
-CHOICES = ("single_choice", "multiple_answer", "ordered_recall", "ranking", "label_choice", "odd_one_out")
-REFERENCED = ("extractive", "open_ended", "judged_summary", "aspect_summary")
+CHOICES = answered_by("letter", "letters", "order", "ranking", "label", "index")
+REFERENCED = [name for name, row in QUESTION_TYPES.items() if row.has_references]
 
 
 class Items(dy.Schema):
@@ -37,7 +38,7 @@ class Items(dy.Schema):
 
     @dy.rule()
     def choices_have_two_options_or_more(cls) -> pl.Expr:
-        needs = pl.col("question_type").is_in([*CHOICES, "questionnaire"])
+        needs = pl.col("question_type").is_in([*CHOICES, *answered_by("scale")])
         return ~needs | (pl.col("options").list.len() > 1).fill_null(value=False)
 
     @dy.rule()
@@ -56,13 +57,13 @@ class Items(dy.Schema):
 
     @dy.rule()
     def single_choice_has_one_gold(cls) -> pl.Expr:
-        of_one = pl.col("question_type").is_in(["single_choice", "label_choice", "odd_one_out"])
+        of_one = pl.col("question_type").is_in(answered_by("letter", "label", "index"))
         return ~of_one | (pl.col("gold_indices").list.len() == 1).fill_null(value=False)
 
     @dy.rule()
     def ordered_recall_orders_every_option(cls) -> pl.Expr:
         complete = pl.col("gold_indices").list.len() == pl.col("options").list.len()
-        return (pl.col("question_type") != "ordered_recall") | complete.fill_null(value=False)
+        return ~pl.col("question_type").is_in(answered_by("order")) | complete.fill_null(value=False)
 
     @dy.rule()
     def references_are_given_and_not_empty(cls) -> pl.Expr:
@@ -73,7 +74,7 @@ class Items(dy.Schema):
     @dy.rule()
     def every_option_has_points(cls) -> pl.Expr:
         same = pl.col("option_points").list.len() == pl.col("options").list.len()
-        return (pl.col("question_type") != "questionnaire") | same.fill_null(value=False)
+        return ~pl.col("question_type").is_in(answered_by("scale")) | same.fill_null(value=False)
 
     @dy.rule()
     def every_option_has_a_role(cls) -> pl.Expr:

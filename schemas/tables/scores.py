@@ -3,8 +3,9 @@
 import dataframely as dy
 import polars as pl
 
+from schemas.metrics import METRICS
 from schemas.tables.columns import since
-from schemas.vocabulary import ITEM_STATUSES, LEVELS, METRICS
+from schemas.vocabulary import ITEM_STATUSES, LEVELS
 
 
 class _Measured(dy.Schema):

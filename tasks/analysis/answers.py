@@ -1,13 +1,15 @@
 """Collect what a model answered to the items of a dataset, and explain what each answer earned."""
 
 import re
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
 import polars as pl
 
 from schemas.letters import option_letters
+from schemas.metrics import METRICS
+from schemas.question_types import QUESTION_TYPES, AnswerForm
 from tasks.analysis.number_format import listed, number, shorten
 from tasks.analysis.run_tables import ReportData, System
 from tasks.solvers.answers import SAID
@@ -30,6 +32,11 @@ class ScoredItem:
     ratings: tuple[dict[str, Any], ...] = ()
     retrieved: tuple[dict[str, Any], ...] = ()
     call: dict[str, Any] | None = None
+
+    @property
+    def form(self) -> AnswerForm:
+        """The form of its answer."""
+        return QUESTION_TYPES[self.item["question_type"]].answer
 
     @property
     def order(self) -> tuple[int, ...]:
@@ -83,9 +90,6 @@ def _by(frame: pl.DataFrame, key: list[str]) -> dict[Any, dict[str, Any]]:
 
 
 SHORT_LABEL = 80
-LABELS, SEGMENTS = "label_choice", "odd_one_out"
-RATED = frozenset({"judged_rating", "mean_rating"})
-"""Metrics that a judge's ratings give."""
 
 
 def chosen_letters(answer: ScoredItem) -> tuple[str, ...]:
@@ -130,7 +134,7 @@ def explain_answer(answer: ScoredItem) -> str:
         empty = answer.answer is not None and not (answer.answer["text"] or "").strip()
         what = "The reply is empty" if empty else "No answer could be read from the reply"
         return f"{what}, so the item counts as wrong.{cut}"
-    return _EXPLANATIONS.get(answer.item["question_type"], _explain_share)(answer)
+    return EXPLANATIONS[answer.form](answer)
 
 
 def _gold_letters(answer: ScoredItem) -> list[str]:
@@ -181,17 +185,18 @@ def _explain_segment(answer: ScoredItem) -> str:
 
 def _explain_share(answer: ScoredItem) -> str:
     share = number(answer.score["value"], 2)
-    if answer.score["metric"] in RATED:
+    if METRICS[answer.score["metric"]].rating is not None:
         return f"The ratings of the reply earn {share} of 1 by {answer.score['metric']}."
     return f"Compared with the reference by {answer.score['metric']}, the reply earns {share} of 1."
 
 
-_EXPLANATIONS: dict[str, Callable[[ScoredItem], str]] = {
-    "single_choice": _explain_choice,
-    "multiple_answer": _explain_choice,
+EXPLANATIONS: Mapping[AnswerForm, Callable[[ScoredItem], str]] = {
+    "letter": _explain_choice,
+    "letters": _explain_choice,
     "ranking": _explain_choice,
-    "ordered_recall": _explain_order,
-    "label_choice": _explain_label,
-    "odd_one_out": _explain_segment,
-    "questionnaire": _explain_points,
+    "order": _explain_order,
+    "scale": _explain_points,
+    "label": _explain_label,
+    "index": _explain_segment,
+    "text": _explain_share,
 }

@@ -11,10 +11,11 @@ from dataclasses import dataclass, replace
 import polars as pl
 
 from schemas.letters import option_letters
-from schemas.vocabulary import Metric
+from schemas.metrics import METRICS, Baseline, Metric
+from schemas.question_types import QUESTION_TYPES, answered_by
+from tasks.metrics.measures import POSITIVE, points_share
 
-POSITIVE = "positive"
-CLOSED = frozenset({"single_choice", "multiple_answer", "label_choice", "odd_one_out"})
+CLOSED = frozenset(answered_by("letter", "letters", "label", "index"))
 ItemKey = tuple[str, str]
 """Dataset and item id."""
 
@@ -82,14 +83,14 @@ def measure_baselines(items: pl.DataFrame, metric: Metric, orders: Orders | None
     Returns:
         baselines; empty if the metric does not compare choices with the gold, or compares more than choices.
     """
-    kinds = set(items["question_type"].cast(pl.String).unique())
-    if metric == "questionnaire_points" and kinds == {"questionnaire"}:
+    kinds, baseline = set(items["question_type"].cast(pl.String).unique()), METRICS[metric].baseline
+    if baseline == "points" and kinds <= set(answered_by("scale")):
         return _of_questionnaire(shown_items(items, orders))
-    score, choices = _SCORES.get(metric), items.filter(pl.col("question_type").cast(pl.String).is_in(sorted(CLOSED)))
-    if score is None or choices.is_empty() or (metric != "accuracy" and not kinds <= CLOSED):
+    score, choices = _SCORES.get(baseline), items.filter(pl.col("question_type").cast(pl.String).is_in(sorted(CLOSED)))
+    if score is None or choices.is_empty() or (baseline != "equality" and not kinds <= CLOSED):
         return Baselines()
     shown, answerable = shown_items(choices, orders), choices.height / items.height
-    if metric == "binary_f1":
+    if baseline == "binary_f1":
         shown = [_as_classes(item) for item in shown]
         always = [frozenset({POSITIVE})] * len(shown)
         return Baselines(
@@ -138,7 +139,7 @@ def shown_items(items: pl.DataFrame, orders: Orders | None = None) -> list[Shown
 def _letter_scores(shown: list[ShownItem], score: Score) -> dict[str, float]:
     gold = [item.gold for item in shown]
     places = max((len(item.options) for item in shown), default=0)
-    numbered = {item.question_type for item in shown} == {"odd_one_out"}
+    numbered = all(QUESTION_TYPES[item.question_type].answer == "index" for item in shown)
     names = [str(place) for place in range(places)] if numbered else option_letters(places)
     return {name: score([frozenset(item.options[place : place + 1]) for item in shown], gold) for place, name in enumerate(names)}
 
@@ -172,16 +173,12 @@ def _of_questionnaire(shown: list[ShownItem]) -> Baselines:
     if not counted or any(max(points) == min(points) for points in counted):
         return Baselines()
     places = min(len(points) for points in counted)
-    scores = {letter: _points_share(counted, place) for place, letter in enumerate(option_letters(places))}
+    shares = ([points_share(points, place) for points in counted] for place in range(places))
+    scores = {letter: sum(earned) / len(earned) for letter, earned in zip(option_letters(places), shares, strict=True)}
     best = _best(scores)
     letters = list(scores)
     ends = [ConstantAnswer(letter, scores[letter]) for letter in (letters[0], letters[-1])]
     return Baselines(best, None, tuple(end for end in ends if end != best))
-
-
-def _points_share(counted: list[tuple[float, ...]], place: int) -> float:
-    shares = [(points[place] - min(points)) / (max(points) - min(points)) for points in counted]
-    return sum(shares) / len(shares)
 
 
 def _accuracy(predicted: list[Labels], gold: list[Labels]) -> float:
@@ -205,10 +202,8 @@ def _macro_f1(predicted: list[Labels], gold: list[Labels]) -> float:
     return sum(2 * hits[label] / times for label, times in named.items()) / len(named) if named else 0.0
 
 
-_SCORES: Mapping[Metric, Score] = {
-    "accuracy": _accuracy,
-    "strict_accuracy": _accuracy,
-    "exact_match": _accuracy,
+_SCORES: Mapping[Baseline | None, Score] = {
+    "equality": _accuracy,
     "micro_f1": _micro_f1,
     "macro_f1": _macro_f1,
     "binary_f1": _binary_f1,

@@ -1,25 +1,17 @@
 """Break a raw score down into the few counts or sums of its items that its formula is computed from."""
 
 from collections import Counter
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from math import fsum
 from typing import Any
 
 import polars as pl
 
-from schemas.vocabulary import Metric
-from tasks.scoring.label_scores import BIAS_METRICS, PREFERENCE_METRICS
-from tasks.scoring.reduction import COUNTED, average_parts, by_clusters, reduce_item_scores
+from schemas.metrics import METRICS, Metric
+from tasks.scoring.reduction import COUNTED, average_parts, reduce_item_scores
 
 Row = dict[str, Any]
-
-
-VALUES: Mapping[Metric, str] = {
-    "judged_rating": ", a value being the mean of (rating - lowest) / (highest - lowest)",
-    "mean_rating": ", a value being the mean of rating / highest",
-}
-"""What the values of rated items are made of."""
 
 
 @dataclass(frozen=True)
@@ -52,30 +44,31 @@ def break_down(rows: pl.DataFrame) -> Breakdown:
 
 
 def _parts(metric: Metric, counted: Sequence[Row]) -> tuple[str, dict[str, float], tuple[Row, ...]]:
-    if metric == "macro_f1":
+    reduction, rating = METRICS[metric].reduction, METRICS[metric].rating
+    if reduction == "macro_f1":
         labels = label_counts(counted)
         return "mean over labels of f1 = 2 hits / (predicted + gold)", {"labels": len(labels)}, labels
-    if metric in ("micro_f1", "binary_f1"):
+    if reduction in ("micro_f1", "binary_f1"):
         hits = sum(len(_set(row["predicted"]) & _set(row["gold"])) for row in counted)
         predicted, gold = (sum(len(_set(row[name])) for row in counted) for name in ("predicted", "gold"))
-        nothing = "1" if metric == "binary_f1" else "0"
+        nothing = "1" if reduction == "binary_f1" else "0"
         formula = f"2 hits / (predicted + gold), {nothing} if there is neither"
         return formula, {"hits": hits, "predicted": predicted, "gold": gold}, ()
-    if metric in BIAS_METRICS:
+    if reduction == "bias":
         roles = Counter(_first(row["predicted"]) for row in counted)
         named = {name: roles[name] for name in ("target", "other", "unknown")}
         times = " x (target + other) / readable" if metric == "bias_score_ambiguous" else ""
         formula = f"(target - other) / (target + other){times}; what cannot be read counts as fully biased the same way"
         return formula, {**named, "unreadable": roles[None], "items": len(counted)}, ()
-    if metric in PREFERENCE_METRICS:
+    if reduction == "preference":
         terms = len({_first(row["gold"]) for row in counted})
         formula = "mean over target terms, each counting the same; docs/methodology.md has StereoSet's formulas"
         return formula, {"terms": terms, "items": len(counted)}, ()
-    if metric in by_clusters():
+    if reduction == "clusters":
         clusters = len({row["cluster"] for row in counted})
         return "mean over clusters of the mean of their values", {"clusters": clusters, "n_scored": len(counted)}, ()
     return (
-        f"sum of values / items scored{VALUES.get(metric, '')}",
+        "sum of values / items scored" + (f", a value being the mean of {rating}" if rating else ""),
         {"sum": fsum(row["value"] for row in counted), "n_scored": len(counted)},
         (),
     )

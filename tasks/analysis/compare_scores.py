@@ -16,8 +16,8 @@ import polars as pl
 
 from schemas.blueprint import Blueprint
 from schemas.changes import TOTAL
+from schemas.metrics import Metric
 from schemas.tables.scores import NormalizedScores
-from schemas.vocabulary import Metric
 from tasks.analysis.regression import AFTER, contributions_by_scope
 from tasks.scoring.gains import BASE, Paired, Spec, dataset_weights, pair_datasets, spec_weights, weigh_gain
 from tasks.scoring.normalisation import SPEC

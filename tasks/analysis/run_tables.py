@@ -12,12 +12,12 @@ import polars as pl
 from schemas.blueprint import Blueprint
 from schemas.folders import Folder
 from schemas.lineage import RunManifest
+from schemas.metrics import Metric
 from schemas.tables import scores as tables
 from schemas.tables.comparisons import Agreements, NeedleScores, SettingGains
 from schemas.tables.contexts import Contexts, Retrievals
 from schemas.tables.items import Items
 from schemas.tables.responses import Answers, Judgements, Responses
-from schemas.vocabulary import Metric
 from tasks.analysis.baselines import Baselines, measure_baselines, orders_shown
 from tasks.analysis.number_format import setting_order, setting_title
 from tasks.analysis.published_tables import BASE_SETTING, PublishedTable, read_table

@@ -12,16 +12,8 @@ from typing import Any, Literal
 
 import polars as pl
 
-from schemas.blueprint import (
-    Ability,
-    Blueprint,
-    BlueprintDataset,
-    CentredNormalisation,
-    GradeNormalisation,
-    Normalisation,
-    NumericNormalisation,
-    Task,
-)
+from schemas.blueprint import Ability, Blueprint, BlueprintDataset, Task
+from schemas.normalisation import CentredNormalisation, GradeNormalisation, Normalisation, NumericNormalisation
 from schemas.vocabulary import LEVELS, Level
 from tasks.analysis.run_tables import System, from_row
 

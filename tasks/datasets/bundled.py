@@ -1,7 +1,7 @@
 """The items that ship with MoodFlow: one small dataset per task of the paper."""
 
 from schemas.dataset import BundledFile, DatasetSpec
-from schemas.vocabulary import QuestionType
+from schemas.question_types import QuestionType
 from tasks.datasets.own_items import REQUIRED, adapt_item_record
 
 CANARY = "moodflow:bundled:87ecc720-8ff7-4708-a4c0-faf471c54f22"

@@ -9,7 +9,8 @@ from pydantic import ValidationError
 from schemas.dataset import RECORD_FORMATS, DatasetSpec, LocalFile, format_of_suffix
 from schemas.errors import RecordError, UsageError
 from schemas.item import Item, Record
-from schemas.vocabulary import LANGUAGES, QUESTION_TYPES
+from schemas.question_types import QUESTION_TYPES
+from schemas.vocabulary import LANGUAGES
 
 REQUIRED = ("language", "question_type", "question")
 """Fields each record has."""
@@ -92,7 +93,7 @@ def local_dataset(name: str, title: str, source: LocalFile) -> DatasetSpec:
         title=title,
         files=(source,),
         adapter=adapt_item_record,
-        question_types=QUESTION_TYPES,
+        question_types=tuple(QUESTION_TYPES),
         languages=LANGUAGES,
         licence="the user's own",
         paper="the user's own",

@@ -30,56 +30,42 @@ _NO_SUBJECT = (
 _ARE = r"(?:是|为|為|爲|选择?|選擇?|:|=|依次)+"
 
 
-@dataclass(frozen=True)
-class Lead:
-    """One wording that introduces an answer. `closing` marks wordings that end a line of reasoning."""
-
-    name: str
-    pattern: re.Pattern[str]
-    closing: bool = False
+def _compiled(*patterns: str) -> tuple[re.Pattern[str], ...]:
+    return tuple(re.compile(pattern, re.IGNORECASE) for pattern in patterns)
 
 
-def _lead(name: str, pattern: str, *, closing: bool = False) -> Lead:
-    return Lead(name, re.compile(pattern, re.IGNORECASE), closing)
-
-
-LEADS: tuple[Lead, ...] = (
-    _lead("answer tag", r"<answer>\s*", closing=True),
-    _lead("final answer", rf"\bfinal\s+{_NOUN}\b\s*(?:{_IS})?[:=\s]*{_SURELY}{_OPTION}", closing=True),
-    _lead(
-        "conclusion",
+CLOSING_LEADS = _compiled(
+    r"<answer>\s*",
+    rf"\bfinal\s+{_NOUN}\b\s*(?:{_IS})?[:=\s]*{_SURELY}{_OPTION}",
+    (
         r"\b(?:therefore|thus|hence|consequently|in\s+conclusion|to\s+conclude|in\s+summary|overall|so|in\s+short)\b[,:\s]*"
-        rf"(?:i(?:'d|'ll)?\s+(?:would\s+|will\s+)?{_PICK}\s+(?:that\s+)?)?(?:{_STATED})?{_SURELY}{_OPTION}{_NO_SUBJECT}",
-        closing=True,
+        rf"(?:i(?:'d|'ll)?\s+(?:would\s+|will\s+)?{_PICK}\s+(?:that\s+)?)?(?:{_STATED})?{_SURELY}{_OPTION}{_NO_SUBJECT}"
     ),
-    _lead("最终答案", rf"(?:最终|最后)的?(?:答案|选择|结论|答案选项)\s*{_SHOULD}{_ARE}?[:\s]*(?:选项)?\s*", closing=True),
-    _lead(
-        "所以",
+    rf"(?:最终|最后)的?(?:答案|选择|结论|答案选项)\s*{_SHOULD}{_ARE}?[:\s]*(?:选项)?\s*",
+    (
         r"(?:因此|所以|因而|故而?|综上(?:所述)?|总之|由此可[见知]|可见)[,:\s]*(?:我|本题|这道?题|最)?的?"
-        rf"(?:(?:正确|最佳|最?合适|最?恰当)?的?(?:答案|选项|选择|顺序)\s*)?{_SHOULD}{_ARE}?[:\s]*(?:选项|選項)?\s*",
-        closing=True,
+        rf"(?:(?:正确|最佳|最?合适|最?恰当)?的?(?:答案|选项|选择|顺序)\s*)?{_SHOULD}{_ARE}?[:\s]*(?:选项|選項)?\s*"
     ),
-    _lead("answer is", rf"\b{_NOUN}\b[\"']?(?:\s*\(s\))?{_ABOUT}\s*(?:{_IS}|[:=]|-\s)[:\s]*{_SURELY}{_OPTION}"),
-    _lead(
-        "right one is",
-        rf"\b(?:correct|right|best|true|appropriate|suitable|supported)(?:\s+[\w-]+)?\s*(?:{_IS}|:)[:\s]*{_SURELY}{_OPTION}",
-    ),
-    _lead("I choose", rf"\b{_PICK}\b[:\s]+(?:that\s+)?(?:{_STATED})?{_SURELY}{_OPTION}{_NO_SUBJECT}"),
-    _lead("it is", rf"\b(?:it|this|that)(?:\s+{_IS}|'s)\s+{_SURELY}{_OPTION}{_NO_SUBJECT}"),
-    _lead(
-        "答案是",
-        r"(?:答案|正解|正确的?(?:选项|选择|一项|顺序)|最?(?:佳|合适|恰当|符合)的?(?:选项|选择)|我的(?:选择|回答)|回答|顺序|排序|排列)"
-        rf"\s*{_SHOULD}{_ARE}[:\s]*(?:选项|選項)?\s*",
-    ),
-    _lead("【答案】", r"【(?:正确)?(?:答案|选项)】\s*:?\s*"),
-    _lead("最合适的是", rf"最(?:符合|合适|恰当|贴切|可能|准确)的(?:情绪|选项|答案|回答|回复)?{_SHOULD}是\s*(?:选项)?\s*"),
-    _lead("而是", r"而(?:应该?)?[是选]\s*(?:选项)?\s*"),
-    _lead("选", r"(?:选择?|選擇?)(?![项項])的?(?:是|了|:|出)*\s*(?:选项|選項|答案)?\s*:?\s*"),
-    _lead(
-        "我认为是", rf"(?:认为|觉得|猜|認為|覺得)(?:答案|选项|这|它|正确的?|最合适的?)*{_SHOULD}(?:是|为|选择?)?\s*(?:选项)?\s*"
-    ),
-    _lead("应为", r"(?:应该?|应当|就|一定|必然)(?:是|为|选)\s*(?:选项)?\s*"),
 )
+"""Wordings that introduce an answer and end a line of reasoning."""
+
+LEADS = _compiled(
+    rf"\b{_NOUN}\b[\"']?(?:\s*\(s\))?{_ABOUT}\s*(?:{_IS}|[:=]|-\s)[:\s]*{_SURELY}{_OPTION}",
+    rf"\b(?:correct|right|best|true|appropriate|suitable|supported)(?:\s+[\w-]+)?\s*(?:{_IS}|:)[:\s]*{_SURELY}{_OPTION}",
+    rf"\b{_PICK}\b[:\s]+(?:that\s+)?(?:{_STATED})?{_SURELY}{_OPTION}{_NO_SUBJECT}",
+    rf"\b(?:it|this|that)(?:\s+{_IS}|'s)\s+{_SURELY}{_OPTION}{_NO_SUBJECT}",
+    (
+        r"(?:答案|正解|正确的?(?:选项|选择|一项|顺序)|最?(?:佳|合适|恰当|符合)的?(?:选项|选择)|我的(?:选择|回答)|回答|顺序|排序|排列)"
+        rf"\s*{_SHOULD}{_ARE}[:\s]*(?:选项|選項)?\s*"
+    ),
+    r"【(?:正确)?(?:答案|选项)】\s*:?\s*",
+    rf"最(?:符合|合适|恰当|贴切|可能|准确)的(?:情绪|选项|答案|回答|回复)?{_SHOULD}是\s*(?:选项)?\s*",
+    r"而(?:应该?)?[是选]\s*(?:选项)?\s*",
+    r"(?:选择?|選擇?)(?![项項])的?(?:是|了|:|出)*\s*(?:选项|選項|答案)?\s*:?\s*",
+    rf"(?:认为|觉得|猜|認為|覺得)(?:答案|选项|这|它|正确的?|最合适的?)*{_SHOULD}(?:是|为|选择?)?\s*(?:选项)?\s*",
+    r"(?:应该?|应当|就|一定|必然)(?:是|为|选)\s*(?:选项)?\s*",
+)
+"""Other wordings that introduce an answer."""
 
 LONGEST_CLAUSE = 300
 """Characters looked back for a denial."""
@@ -114,9 +100,8 @@ TargetReader = Callable[[str, int, Choices], Reading]
 def stated_claims(text: str, choices: Choices, read_target: TargetReader) -> Iterator[Claim]:
     """Return every answer that follows a lead and is not denied."""
     closing: dict[int, bool] = {}
-    for lead in LEADS:
-        for found in lead.pattern.finditer(text):
-            closing[found.end()] = lead.closing or closing.get(found.end(), False)
+    for leads, closes in ((LEADS, False), (CLOSING_LEADS, True)):
+        closing.update((found.end(), closes) for lead in leads for found in lead.finditer(text))
     for start in sorted(closing):
         reading = read_target(text, start, choices)
         if reading is not None and not denied(text, start):

@@ -36,6 +36,8 @@ class LabelRefusal:
     reason: str
 
 
+DISAGREE = LabelRefusal("letter and text beside it are different options")
+
 Indices = tuple[int, ...]
 Reading = Indices | LabelRefusal | None
 """What a form makes of a reply: option indices, a reason not to read it, or null if the form does not apply."""

@@ -6,6 +6,7 @@ from dataclasses import dataclass
 
 from tasks.metrics.claims import Claim, denied, settle, stated_claims
 from tasks.metrics.labels import (
+    DISAGREE,
     Choices,
     Indices,
     LabelRefusal,
@@ -20,7 +21,6 @@ from tasks.metrics.labels import (
 from tasks.metrics.reply import drop_texts
 
 ECHO = LabelRefusal("repeats the list of options")
-DISAGREE = LabelRefusal("letter and text beside it are different options")
 REMARK = LabelRefusal("what stands beside a letter is not its option's text")
 UNEVEN = LabelRefusal("some letters have their text beside them and some have not")
 

@@ -34,11 +34,12 @@ LISTING = frozenset({"letters", "list", "option texts", "letters with texts"})
 class Parse(NamedTuple):
     """Options as a reply names them: one, a set in the item's order, or distinct ones in the reply's; or null.
 
-    `how` is the form that matched, or why the reply is not read.
+    `how` is the form that matched, or why the reply is not read. `strict`: as the released LongEmotion code reads it.
     """
 
     indices: Indices | None
     how: str
+    strict: Indices = ()
 
 
 @dataclass(frozen=True)
@@ -83,18 +84,18 @@ def parse_choice(reply: str, options: Sequence[str], *, cut: bool = False) -> Pa
         options: option texts as shown, first one lettered A.
         cut: the reply ended at its token limit.
     """
-    return _read(drop_unfinished(reply) if cut else reply, options, SINGLE_FORMS, _combine_single)
+    return _read(drop_unfinished(reply) if cut else reply, options, SINGLE_FORMS, None)
 
 
 def parse_choices(reply: str, options: Sequence[str], *, cut: bool = False) -> Parse:
     """Read a reply to a question with one right option or several. A letter that is no option spoils the whole answer."""
-    parse = _finished(_read(reply, options, SET_FORMS, _combine_list("set")), cut=cut)
+    parse = _finished(_read(reply, options, SET_FORMS, "set"), cut=cut)
     return parse if parse.indices is None else Parse(tuple(sorted(parse.indices)), parse.how)
 
 
 def parse_order(reply: str, options: Sequence[str], *, cut: bool = False) -> Parse:
     """Read a reply that puts options in order; it may name only some of them."""
-    return _finished(_read(reply, options, ORDER_FORMS, _combine_list("order")), cut=cut)
+    return _finished(_read(reply, options, ORDER_FORMS, "order"), cut=cut)
 
 
 def parse_free_text(reply: str) -> str | None:
@@ -107,15 +108,12 @@ def _finished(parse: Parse, *, cut: bool) -> Parse:
     return Parse(None, UNFINISHED) if cut and parse.how in LISTING else parse
 
 
-_Combine = Callable[[list[Indices], Choices], Indices | LabelRefusal]
-
-
-def _read(reply: str, options: Sequence[str], forms: Sequence[Form], combine: _Combine) -> Parse:
-    """Read a reply by the first form that applies."""
+def _read(reply: str, options: Sequence[str], forms: Sequence[Form], kind: SequenceKind | None) -> Parse:
+    """Read a reply by the first form that applies; `kind` is null where only one option may be named."""
     choices, bare = Choices(tuple(options)), strip_reasoning(reply)
     masked = mask_options(bare, options)
     if masked_option(masked) is None and (values := json_answer(bare)) is not None:
-        return _outcome(_read_json(values, choices, forms, combine), "JSON")
+        return _outcome(_read_json(values, choices, forms, kind), "JSON")
     if not has_words(level_text(bare)):
         return Parse(None, EMPTY)
     text = clean_reply(masked)
@@ -130,7 +128,7 @@ def _outcome(reading: Indices | LabelRefusal, name: str) -> Parse:
     return Parse(None, reading.reason) if isinstance(reading, LabelRefusal) else Parse(reading, name)
 
 
-def _read_json(values: list[str], choices: Choices, forms: Sequence[Form], combine: _Combine) -> Indices | LabelRefusal:
+def _read_json(values: list[str], choices: Choices, forms: Sequence[Form], kind: SequenceKind | None) -> Indices | LabelRefusal:
     """Read each value on its own: one option each, or (a single value) whatever the forms read."""
     texts = [clean_reply(mask_options(value, choices.options)) for value in values]
     if not texts:
@@ -144,15 +142,7 @@ def _read_json(values: list[str], choices: Choices, forms: Sequence[Form], combi
         if reading is None or isinstance(reading, LabelRefusal):
             return reading or LabelRefusal(NOTHING)
         read.append(reading)
-    return combine(read, choices)
-
-
-def _combine_single(_read: list[Indices], _choices: Choices) -> Indices | LabelRefusal:
-    return SEVERAL
-
-
-def _combine_list(kind: SequenceKind) -> _Combine:
-    return lambda read, choices: checked_list(tuple(chain.from_iterable(read)), choices, kind, with_texts=False)
+    return SEVERAL if kind is None else checked_list(tuple(chain.from_iterable(read)), choices, kind, with_texts=False)
 
 
 ANSWER_KEYS = frozenset(

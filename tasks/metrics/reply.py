@@ -6,7 +6,7 @@ by word, one private character is put in its place before letters, marks and sta
 
 import re
 import unicodedata
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 
 WORD = "A-Za-z0-9À-ɏ"
 """Characters of words that are written with gaps between them."""
@@ -87,12 +87,14 @@ def _is_content(text: str, place: int) -> bool:
     return character in _KEPT_BEFORE_DIGITS and text[place + 1 : place + 2].isdigit()
 
 
-def match_text(text: str, options: Sequence[str]) -> int | None:
-    """Return the index of the one option that `text` is, or null.
+def match_text(
+    text: str, options: Sequence[str], forms: Sequence[Callable[[str], Sequence[str]]] = (level_text, plain_text, fold_text)
+) -> int | None:
+    """Return the index of the one option that `text` is in the first of these forms in which it is just one, or null.
 
     Case and punctuation count only where leaving them out would make two options the same.
     """
-    for normalise in (level_text, plain_text, fold_text):
+    for normalise in forms:
         wanted = normalise(text)
         found = [index for index, option in enumerate(options) if wanted and normalise(option) == wanted]
         if len(found) == 1:

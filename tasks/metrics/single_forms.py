@@ -4,14 +4,13 @@ import re
 from collections.abc import Iterator
 
 from tasks.metrics.claims import Claim, denied, settle, stated_claims
-from tasks.metrics.labels import Choices, Indices, Label, LabelRefusal, Reading, hedged, label_at, marked_labels, sequence_at
+from tasks.metrics.labels import DISAGREE, Choices, Label, LabelRefusal, Reading, hedged, label_at, marked_labels, sequence_at
 from tasks.metrics.reply import TOKEN
 
 NEARBY = 400
 """Characters behind a letter within which another option's letter shows that a list begins."""
 
 SEVERAL = LabelRefusal("names more than one option")
-DISAGREE = LabelRefusal("letter and text beside it are different options")
 
 _LABEL_PREFIX = re.compile(
     r"(?:(?:the\s+)?(?:option|choice|letter|answer)|选项|選項|选择|選擇|选|選|答案|答)\s*[:#]?\s*", re.IGNORECASE
@@ -117,24 +116,21 @@ def _is_everyday(option: str) -> bool:
 
 
 def read_target(text: str, start: int, choices: Choices) -> Reading:
-    """Read the one option named at `start`, by letter or by its text."""
+    """Read the one option named at `start`, by letter or by its text; refused where the text beside a letter is another one's."""
     label = label_at(text, start, choices)
     if label is None:
         return _text_target(text[start : start + choices.reach], choices)
     sequence = sequence_at(text, start, choices, "set")
     if hedged(text, label.end) or (sequence is not None and len(set(sequence.names)) > 1):
         return SEVERAL
-    return None if _lists_others(text, start, label) else beside(text, label, choices)
-
-
-def beside(text: str, label: Label, choices: Choices) -> Indices | LabelRefusal:
-    """Return the option of a letter, unless the text beside it is another option's."""
+    if _lists_others(text, start, label):
+        return None
     place = _SEPARATOR.match(text, label.end)
-    start = place.end() if place else label.end
-    rest = text[start : start + choices.reach].split("\n", 1)[0]
+    end = place.end() if place else label.end
+    rest = text[end : end + choices.reach].split("\n", 1)[0]
     reading = choices.read(label.name)
-    texts = {index for piece in _pieces(rest) if (index := choices.match(piece)) is not None}
-    return DISAGREE if not isinstance(reading, LabelRefusal) and texts and reading[0] not in texts else reading
+    beside = {index for piece in _pieces(rest) if (index := choices.match(piece)) is not None}
+    return DISAGREE if not isinstance(reading, LabelRefusal) and beside and reading[0] not in beside else reading
 
 
 def _text_target(rest: str, choices: Choices) -> Reading:

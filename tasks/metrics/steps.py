@@ -8,12 +8,11 @@ import polars as pl
 from schemas.blueprint import MethodSpec
 from schemas.errors import ScoringError
 from schemas.lineage import PartitionKey, PartitionRef
+from schemas.metrics import METRICS
 from schemas.tables.items import Items
 from schemas.tables.responses import Judgements
 from schemas.tables.scores import ItemScores
-from schemas.vocabulary import METRICS
 from tasks.lake.lake import Lake
-from tasks.metrics.answers import METRIC_ROWS
 from tasks.metrics.item_scores import score_items
 from tasks.metrics.reference.scoring import score_reference
 from tasks.solvers.answers import read_answers
@@ -72,7 +71,7 @@ def check_bounds(scores: pl.DataFrame) -> pl.DataFrame:
     Raises:
         ScoringError: if a value lies outside its metric's bounds.
     """
-    rows = [(metric, *row.bounds) for metric, row in METRIC_ROWS.items()]
+    rows = [(metric, *row.bounds) for metric, row in METRICS.items()]
     known = pl.DataFrame(rows, schema={"metric": pl.Enum(list(METRICS)), "low": pl.Float64, "high": pl.Float64}, orient="row")
     outside = scores.join(known, on="metric").filter(~pl.col("value").is_between("low", "high"))
     if outside.is_empty():
@@ -83,5 +82,5 @@ def check_bounds(scores: pl.DataFrame) -> pl.DataFrame:
         where=f"dataset {row['dataset']}, item {row['item_id']}, method {row['method']}, metric {row['metric']}",
         expected=f"between {row['low']:g} and {row['high']:g}",
         got=f"{row['value']} ({outside.height} such values)",
-        next_step="correct the metric, or the bounds in its row of METRIC_ROWS",
+        next_step="correct the metric, or the bounds in its row of schemas.metrics",
     )

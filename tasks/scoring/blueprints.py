@@ -9,8 +9,8 @@ from pydantic import ValidationError
 from schemas.blueprint import Blueprint, BlueprintDataset
 from schemas.errors import BlueprintError
 from schemas.folders import DATA_FOLDER
+from schemas.metrics import METRICS, SHARE
 from schemas.plan import Plan
-from tasks.metrics.answers import METRIC_ROWS, SHARE
 from tasks.metrics.reference.methods import reference_blueprint
 from tasks.scoring.blueprint_faults import blueprint_error
 from tasks.scoring.blueprint_file import Document, read_document
@@ -55,7 +55,7 @@ def _read_once(file: Path, stamp: tuple[int, ...]) -> Blueprint:  # noqa: ARG001
 def _check_bounds(blueprint: Blueprint, document: Document) -> None:
     """Raise BlueprintError where a metric whose values are no shares is normalised by bounds that do not hold them."""
     for name, _, metric, _, kind, low, high in metric_rows(blueprint):
-        least, most = METRIC_ROWS[metric].bounds
+        least, most = METRICS[metric].bounds
         if (least, most) != SHARE and low is not None and high is not None and not low <= least <= most <= high:
             raise BlueprintError(
                 f"the normalisation of {metric} leaves out values that it can have",

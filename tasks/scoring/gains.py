@@ -21,8 +21,8 @@ import numpy as np
 import polars as pl
 
 from schemas.blueprint import Blueprint
+from schemas.metrics import Metric
 from schemas.tables.comparisons import OF_ALL, SettingGains
-from schemas.vocabulary import Metric
 from tasks.scoring.aggregation import SYSTEM, aggregate_scores, metric_contributions
 from tasks.scoring.clusters import place_clusters
 from tasks.scoring.normalisation import SPEC, normalise_scores

@@ -16,7 +16,7 @@ import numpy as np
 import polars as pl
 from numpy.typing import NDArray
 
-from schemas.vocabulary import Metric
+from schemas.metrics import Metric
 from tasks.scoring.resampling import Floats, Grid, drawn_rows
 from tasks.scoring.summation import exact_sum
 
@@ -68,9 +68,6 @@ def macro_f1(labelled: pl.LazyFrame, key: list[str]) -> pl.LazyFrame:
 def _f1(nothing: float = 0.0) -> pl.Expr:
     return pl.when(pl.col("labels") > 0).then(2 * pl.col("hits") / pl.col("labels")).otherwise(nothing)
 
-
-BIAS_METRICS: tuple[Metric, ...] = ("bias_score_ambiguous", "bias_score_disambiguated")
-PREFERENCE_METRICS: tuple[Metric, ...] = ("language_model_score", "stereotype_score", "icat")
 
 _NO_PREFERENCE = 0.5 - 1e-9
 """A mean of terms may miss one half by its last bits."""
@@ -151,7 +148,7 @@ def bias_replicates(rows: pl.DataFrame, metric: Metric, grid: Grid, weights: Flo
 
     Args:
         rows: predicted roles.
-        metric: one of BIAS_METRICS.
+        metric: one reduced by `bias`.
         grid: where the rows belong.
         weights: [clusters, resamples].
 
@@ -173,7 +170,7 @@ def preference_replicates(rows: pl.DataFrame, metric: Metric, grid: Grid, weight
 
     Args:
         rows: predicted roles, gold (the target term) and value.
-        metric: one of PREFERENCE_METRICS.
+        metric: one reduced by `preference`.
         grid: where the rows belong.
         weights: [clusters, resamples].
 

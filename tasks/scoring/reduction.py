@@ -3,13 +3,10 @@
 import polars as pl
 
 from schemas.errors import ScoringError
-from schemas.vocabulary import Metric
-from tasks.metrics.answers import METRIC_ROWS
+from schemas.metrics import Reduction, reduced_by
 from tasks.scoring.label_scores import (
-    BIAS_METRICS,
     GOLD,
     PREDICTED,
-    PREFERENCE_METRICS,
     bias_scores,
     macro_f1,
     micro_f1,
@@ -18,7 +15,7 @@ from tasks.scoring.label_scores import (
 from tasks.scoring.summation import exact_sum
 
 KEY = ["model", "dataset", "method", "metric", "setting"]
-LABEL_METRICS = ["macro_f1", "micro_f1", "binary_f1", *BIAS_METRICS, *PREFERENCE_METRICS]
+LABEL_METRICS = reduced_by("macro_f1", "micro_f1", "binary_f1", "bias", "preference")
 """Metrics of a whole dataset, reduced from the items' labels instead of their values."""
 
 COUNTED = ["scored", "unparsed"]
@@ -47,11 +44,6 @@ def average_parts(item_scores: pl.LazyFrame) -> pl.LazyFrame:
     return pl.concat([item_scores.filter(~in_parts), whole], how="diagonal")
 
 
-def by_clusters() -> list[Metric]:
-    """List the metrics that are means over clusters."""
-    return [metric for metric, row in METRIC_ROWS.items() if row.reduce == "clusters"]
-
-
 def reduce_item_scores(item_scores: pl.LazyFrame) -> pl.DataFrame:
     """Reduce items to raw scores, E_raw of the paper.
 
@@ -69,7 +61,7 @@ def reduce_item_scores(item_scores: pl.LazyFrame) -> pl.DataFrame:
     """
     item_scores = average_parts(item_scores)
     means = reduce_to_means(item_scores).collect(engine="streaming")
-    is_other = pl.col("metric").is_in([*LABEL_METRICS, *by_clusters()])
+    is_other = pl.col("metric").is_in([*LABEL_METRICS, *reduced_by("clusters")])
     others = means.filter(is_other)
     if others.is_empty():
         return means
@@ -94,7 +86,7 @@ def reduce_to_means(item_scores: pl.LazyFrame) -> pl.LazyFrame:
 
 
 def _reduce_clusters(item_scores: pl.LazyFrame) -> pl.DataFrame:
-    counted = item_scores.filter(pl.col("metric").is_in(by_clusters()) & STATUS.is_in(COUNTED))
+    counted = item_scores.filter(pl.col("metric").is_in(reduced_by("clusters")) & STATUS.is_in(COUNTED))
     return counted.group_by(*KEY, "cluster").agg(MEAN).group_by(KEY).agg(MEAN).collect(engine="streaming")
 
 
@@ -107,15 +99,15 @@ def _reduce_labels(item_scores: pl.LazyFrame) -> pl.DataFrame:
     if not broken.is_empty():
         raise _no_labels(broken)
 
-    def of(*metrics: Metric) -> pl.LazyFrame:
-        return items.lazy().filter(pl.col("metric").is_in(metrics))
+    def of(reduction: Reduction) -> pl.LazyFrame:
+        return items.lazy().filter(pl.col("metric").is_in(reduced_by(reduction)))
 
     reduced = [
         macro_f1(of("macro_f1"), KEY),
         micro_f1(of("micro_f1"), KEY),
         micro_f1(of("binary_f1"), KEY, nothing=1.0),
-        bias_scores(of(*BIAS_METRICS), KEY),
-        preference_scores(of(*PREFERENCE_METRICS), KEY),
+        bias_scores(of("bias"), KEY),
+        preference_scores(of("preference"), KEY),
     ]
     return pl.concat(pl.collect_all(reduced, engine="streaming"))
 

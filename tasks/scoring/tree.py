@@ -6,8 +6,10 @@ from dataclasses import dataclass
 
 import polars as pl
 
-from schemas.blueprint import Ability, Blueprint, CentredNormalisation, GradeNormalisation, Normalisation, NumericNormalisation
-from schemas.vocabulary import LEVELS, METRICS, Level, Metric
+from schemas.blueprint import Ability, Blueprint
+from schemas.metrics import METRICS, Metric
+from schemas.normalisation import CentredNormalisation, GradeNormalisation, Normalisation, NumericNormalisation
+from schemas.vocabulary import LEVELS, Level
 
 METRIC = pl.Enum(list(METRICS))
 LEVEL = pl.Enum(list(LEVELS))

@@ -24,12 +24,12 @@ from dataclasses import dataclass
 import numpy as np
 import polars as pl
 
-from schemas.vocabulary import Metric
+from schemas.metrics import METRICS, Metric
 from tasks.scoring.aggregation import SYSTEM
 from tasks.scoring.clusters import design_effects, place_clusters
-from tasks.scoring.label_scores import BIAS_METRICS, PREFERENCE_METRICS, bias_replicates, preference_replicates
+from tasks.scoring.label_scores import bias_replicates, preference_replicates
 from tasks.scoring.normalisation import SPEC
-from tasks.scoring.reduction import COUNTED, KEY, LABEL_METRICS, MEAN, average_parts, by_clusters
+from tasks.scoring.reduction import COUNTED, KEY, MEAN, average_parts
 from tasks.scoring.resampling import Floats, Grid, draw_weights, macro_f1_replicates, mean_replicates, micro_f1_replicates
 from tasks.scoring.tree import Tree
 
@@ -106,7 +106,7 @@ def scored_rows(item_scores: pl.LazyFrame, raw: pl.DataFrame, systems: pl.DataFr
 def _describe_clusters(rows: pl.DataFrame, metric: Metric) -> pl.DataFrame:
     """Return `system` and OF_CLUSTERS."""
     counts = rows.group_by("system").agg(n_clusters=pl.col("place").n_unique().cast(pl.Int64))
-    if metric in LABEL_METRICS or metric in by_clusters() or (rows["cluster"] == rows["item_id"]).all():
+    if METRICS[metric].reduction != "items" or (rows["cluster"] == rows["item_id"]).all():
         return counts.with_columns(design_effect=pl.lit(None, pl.Float64))
     return counts.join(design_effects(rows), on="system")
 
@@ -116,17 +116,18 @@ def replicate(rows: pl.DataFrame, metric: Metric, systems: int, weights: Floats)
 
     Args: `rows`: `system`, `place` of the cluster, `value` and labels, of one metric; `weights`: [clusters, resamples].
     """
-    if metric in by_clusters():
+    reduction = METRICS[metric].reduction
+    if reduction == "clusters":
         rows = rows.group_by("system", "place").agg(MEAN)
     clusters = len(weights)
     grid = Grid(systems, clusters, rows["system"].cast(pl.Int64).to_numpy() * clusters + rows["place"].to_numpy())
-    if metric == "macro_f1":
+    if reduction == "macro_f1":
         replicates = macro_f1_replicates(rows, grid, weights)
-    elif metric in ("micro_f1", "binary_f1"):
-        replicates = micro_f1_replicates(rows, grid, weights, nothing=float(metric == "binary_f1"))
-    elif metric in BIAS_METRICS:
+    elif reduction in ("micro_f1", "binary_f1"):
+        replicates = micro_f1_replicates(rows, grid, weights, nothing=float(reduction == "binary_f1"))
+    elif reduction == "bias":
         replicates = bias_replicates(rows, metric, grid, weights)
-    elif metric in PREFERENCE_METRICS:
+    elif reduction == "preference":
         replicates = preference_replicates(rows, metric, grid, weights)
     else:
         replicates = mean_replicates(rows["value"].to_numpy(), grid, weights)

@@ -9,6 +9,7 @@ from schemas.context import Context
 from schemas.errors import ScoringError
 from schemas.item import Item
 from schemas.lineage import PartitionKey, PartitionRef
+from schemas.question_types import answered_by
 from schemas.retrieval import Chunk, Retriever
 from schemas.tables.contexts import Chunks, Contexts
 from tasks.lake.fingerprint import partition_key
@@ -86,7 +87,7 @@ def mark_needle(chunks: Sequence[Chunk], item: Item, context: Context) -> tuple[
     Raises:
         ScoringError: no chunk holds any of the needle.
     """
-    if item.question_type == "odd_one_out":
+    if item.question_type in answered_by("index"):
         return tuple(chunk.number in (item.gold_indices or ()) for chunk in chunks)
     if not chunks or context.needle_start is None or context.needle_end is None:
         return (None,) * len(chunks)

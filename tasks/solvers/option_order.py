@@ -8,6 +8,7 @@ from typing import Any, NamedTuple
 import dataframely as dy
 
 from schemas.item import Item
+from schemas.question_types import answered_by
 from schemas.tables.items import Items
 
 Order = tuple[int, ...] | None
@@ -70,7 +71,7 @@ def option_orders(row: Mapping[str, Any], permute: int, seed: int) -> tuple[Orde
     """
     if permute == 0:
         return (None,)
-    if row["question_type"] != "single_choice" or row["fixed_order"]:
+    if row["question_type"] not in answered_by("letter") or row["fixed_order"]:
         return (None,) * permute
     first = list(range(len(row["options"])))
     Random(f"{seed}/{row['dataset']}/{row['item_id']}").shuffle(first)  # noqa: S311 - a repeatable draw, not a secret

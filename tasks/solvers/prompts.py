@@ -22,14 +22,14 @@ from schemas.errors import UsageError
 from schemas.folders import DATA_FOLDER
 from schemas.item import Item
 from schemas.letters import option_letters
-from schemas.vocabulary import LONG_TYPES, QUESTION_TYPES, Language, QuestionType
+from schemas.question_types import QUESTION_TYPES, QuestionType, answered_by
+from schemas.vocabulary import Language
 from tasks.lake.fingerprint import hash_settings
 
-PROMPTED = tuple(name for name in QUESTION_TYPES if name not in LONG_TYPES)
-"""Question types with a prompt file here; those of long contexts have prompts of their own."""
+PROMPTED = tuple(name for name, row in QUESTION_TYPES.items() if row.has_prompt)
+"""Question types with a prompt file here; for the others a solver has prompts of its own."""
 
 PROMPTS = DATA_FOLDER / "prompts"
-WITH_OPTIONS = frozenset({"single_choice", "multiple_answer", "ordered_recall", "ranking", "questionnaire"})
 
 MOST_LOGPROBS = 20
 """Most tokens an OpenAI-compatible server names at one place."""
@@ -123,7 +123,7 @@ class Prompts(PromptFolder):
         if missing := sorted(set(PROMPTED) - set(self.by_type)):
             raise ValueError(f"no prompt for {', '.join(missing)}")
         for question_type, prompt in self.by_type.items():
-            asked = ["question", "options"] if question_type in WITH_OPTIONS else ["question"]
+            asked = ["question"] if question_type in answered_by("text") else ["question", "options"]
             for template in (prompt.en, prompt.zh):
                 require_fields(question_type, template.context, ["context"])
                 require_fields(question_type, template.question, asked)
@@ -195,5 +195,5 @@ def choose_top_logprobs(entry: ModelEntry, item: Item) -> int | None:
     Only for a ranking whose letters the server can all name. The prompt is the same: it asks for the best letter first.
     """
     options = len(item.options or ())
-    rankable = item.question_type == "ranking" and 1 < options <= MOST_LOGPROBS
+    rankable = item.question_type in answered_by("ranking") and 1 < options <= MOST_LOGPROBS
     return MOST_LOGPROBS if entry.token_probabilities and rankable else None

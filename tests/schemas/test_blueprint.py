@@ -5,20 +5,13 @@ from typing import Any
 import pytest
 from pydantic import ValidationError
 
-from schemas.blueprint import (
-    Ability,
-    Blueprint,
-    BlueprintDataset,
+from schemas.blueprint import Ability, Blueprint, BlueprintDataset, Gate, LevelRule, MethodSpec, MetricSpec, WeightedDataset
+from schemas.normalisation import (
     CentredNormalisation,
-    Gate,
     GradeNormalisation,
-    LevelRule,
-    MethodSpec,
-    MetricSpec,
     NoNormalisation,
     NumericNormalisation,
     RatioNormalisation,
-    WeightedDataset,
 )
 
 METHOD: dict[str, Any] = {"id": "choice", "metrics": [{"metric": "accuracy"}]}

@@ -5,6 +5,7 @@ from typing import Any
 
 from rich.markup import escape
 
+from schemas.question_types import QUESTION_TYPES
 from schemas.usage import TESTED
 from tasks.analysis.number_format import counted, shorten
 
@@ -77,8 +78,8 @@ def _options(options: Sequence[Row], kind: str) -> str:
 
 
 def _option(option: Row, kind: str) -> str:
-    names = {"odd_one_out": f"{option['index']}. ", "label_choice": ""}  # these are answered by number and by label
+    names = {"index": f"{option['index']}. ", "label": ""}  # these are answered by number and by label
     marks = [word for word, is_so in (("right", option["gold"]), ("chosen", option["chosen"])) if is_so]
     marks += [f"{option['points']:g} points"] if option.get("points") is not None else []
-    text = names.get(kind, f"{option['letter']}. ") + shorten(option["text"], 80)
+    text = names.get(QUESTION_TYPES[kind].answer, f"{option['letter']}. ") + shorten(option["text"], 80)
     return text + (f" [{', '.join(marks)}]" if marks else "")

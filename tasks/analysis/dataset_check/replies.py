@@ -4,7 +4,6 @@ Both go through the same parsing and scoring as real replies, so that a ceiling 
 or of the parser, whichever it is.
 """
 
-import json
 from collections import Counter, defaultdict
 from collections.abc import Iterator, Mapping, Sequence
 from typing import Any
@@ -13,15 +12,13 @@ import dataframely as dy
 import polars as pl
 
 from schemas.letters import option_letters
+from schemas.question_types import answered_by
 from schemas.tables.items import Items
 from schemas.tables.responses import Answers
 from tasks.analysis.dataset_check.content import gold_texts, question_key
+from tasks.metrics.answer_forms import Question, right_reply, write_options
 
 PERFECT = "perfect"
-WITH_TEXT = frozenset({"extractive", "open_ended", "judged_summary"})
-NAMED = frozenset({"label_choice", "odd_one_out"})
-"""Question types that are answered by a label or an index, as JSON."""
-
 
 Row = Mapping[str, Any]
 
@@ -44,7 +41,7 @@ def imagined_answers(items: dy.DataFrame[Items]) -> dy.DataFrame[Answers]:
 
 def letters_of(rows: Sequence[Row]) -> tuple[str, ...]:
     """Return every letter that names an option of some item, or would; adjectives that are to be rated are no options."""
-    chosen_from = [row["options"] or () for row in rows if row["question_type"] != "emotion_expression"]
+    chosen_from = [row["options"] or () for row in rows if row["question_type"] not in answered_by("text")]
     longest = max(map(len, chosen_from), default=0)
     return option_letters(longest) if longest else ()
 
@@ -61,9 +58,9 @@ def perfect_replies(rows: Sequence[Row]) -> Iterator[str]:
     for row in rows:
         gold = right[question_key(row)]
         if gold == gold_texts(row):
-            yield gold_reply(row)
+            yield right_reply(Question.from_row(row))
         else:
-            yield gold_reply({**row, **gold_of_texts(row, gold)})
+            yield right_reply(Question.from_row({**row, **gold_of_texts(row, gold)}))
 
 
 def gold_of_texts(row: Row, texts: frozenset[str]) -> dict[str, Any]:
@@ -74,40 +71,10 @@ def gold_of_texts(row: Row, texts: frozenset[str]) -> dict[str, Any]:
     return {"gold_indices": places}
 
 
-def gold_reply(row: Row) -> str:
-    """Return the right answer in the form the prompt asks for."""
-    if row["question_type"] in WITH_TEXT:
-        return str(row["references"][0])
-    if row["question_type"] in NAMED:
-        return named_reply(row, row["gold_indices"][0])
-    letters: tuple[str, ...] = option_letters(len(row["options"]))
-    if row["question_type"] == "questionnaire":
-        points = [-1.0 if value is None else value for value in row["option_points"]]
-        return letters[points.index(max(points))]
-    return ", ".join(letters[index] for index in best_indices(row))
-
-
 def constant_reply(row: Row, letter: str) -> str:
     """Return always the same letter; where no letters are asked for, the option it would stand for, if there is one."""
-    if row["question_type"] not in NAMED:
-        return letter
-    letters = option_letters(len(row["options"]))
-    return named_reply(row, letters.index(letter)) if letter in letters else letter
-
-
-def named_reply(row: Row, index: int) -> str:
-    """Return an option in the form the prompts of long contexts ask for."""
-    if row["question_type"] == "odd_one_out":
-        return f"```json\n{json.dumps({'index': index})}\n```"
-    return f"```json\n{json.dumps({'Emotion': row['options'][index]}, ensure_ascii=False)}\n```"
-
-
-def best_indices(row: Row) -> list[int]:
-    """Return the indices a perfect model names: the gold, in a ranking followed by all others."""
-    gold = list(row["gold_indices"])
-    if row["question_type"] != "ranking":
-        return gold
-    return gold + [index for index in range(len(row["options"])) if index not in gold]
+    letters = option_letters(len(row["options"] or ()))
+    return write_options(Question.from_row(row), [letters.index(letter)]) if letter in letters else letter
 
 
 def _answer(row: Row, model: str, reply: str) -> dict[str, Any]:

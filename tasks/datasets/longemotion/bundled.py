@@ -14,7 +14,8 @@ from schemas.context import ASPECTS, Context, ContextOptions, LazySample, Sample
 from schemas.dataset import BundledFile, DatasetSpec
 from schemas.errors import UsageError
 from schemas.item import Item, Record, text_id
-from schemas.vocabulary import ContextTask, Language, QuestionType
+from schemas.question_types import QuestionType
+from schemas.vocabulary import ContextTask, Language
 from tasks.datasets.bundled import CANARY
 from tasks.datasets.longemotion.emotion_conversation import STAGES, checkpoints_of
 from tasks.datasets.longemotion.emotion_detection import build_contrast, find_odd

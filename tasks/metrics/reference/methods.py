@@ -8,7 +8,7 @@ from collections.abc import Mapping
 from typing import Any
 
 from schemas.blueprint import Blueprint, BlueprintDataset, MethodSpec, MetricSpec
-from schemas.vocabulary import Metric
+from schemas.metrics import Metric
 
 NAME_SUFFIX = "-reference"
 """Ends the name of a blueprint with reference methods: its scores and runs are not mixed with the corrected ones."""

@@ -17,25 +17,22 @@ from collections import Counter
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from functools import cache
 from string import ascii_letters
-from typing import TYPE_CHECKING, Any, NamedTuple
+from typing import Any
 
 import dataframely as dy
-import polars as pl
 
 from schemas.blueprint import MethodSpec
 from schemas.lineage import PartitionKey, PartitionRef
+from schemas.metrics import Metric
+from schemas.question_types import QuestionType
 from schemas.tables.items import Items
 from schemas.tables.responses import Answers
 from schemas.tables.scores import ItemScores
-from schemas.vocabulary import ItemStatus, Metric, QuestionType
 from tasks.lake.fingerprint import partition_key
-from tasks.metrics.item_scores import check_coverage
-from tasks.metrics.options import label_f1, points_share
+from tasks.metrics.item_scores import ScoredAnswer, score_answers
+from tasks.metrics.measures import label_f1, points_share
 from tasks.metrics.reference.methods import is_asked
-from tasks.solvers.answers import ANSWER
-
-if TYPE_CHECKING:
-    from rouge_score.rouge_scorer import RougeScorer
+from tasks.metrics.texts import rouge
 
 
 def rouge_1(text: str, reference: str) -> float:
@@ -44,7 +41,7 @@ def rouge_1(text: str, reference: str) -> float:
     Words are jieba's, punctuation marks included. The released code takes rouge-chinese, which counts a word once however often
     it occurs; ROUGE-1 elsewhere counts every occurrence.
     """
-    return float(_rouge().score(reference, text)["rouge1"].fmeasure)
+    return rouge(text, reference, "rouge1", _distinct_words)
 
 
 def word_recall(text: str, reference: str) -> float:
@@ -56,25 +53,18 @@ def word_recall(text: str, reference: str) -> float:
     return (wanted & Counter(text.split())).total() / wanted.total() if wanted else 0.0
 
 
-class _DistinctWords:
-    """The tokenizer rouge-score asks for; without repetitions its counts are those of sets."""
-
-    def __init__(self) -> None:
-        import jieba  # noqa: PLC0415
-
-        jieba.setLogLevel(logging.WARNING)
-        self._cut = jieba.cut
-
-    def tokenize(self, text: str) -> list[str]:
-        return list(dict.fromkeys(word for word in self._cut(text) if word.strip()))
-
-
 @cache
-def _rouge() -> "RougeScorer":
-    """Load rouge-score on first use: with it come nltk, scipy and scikit-learn, a second of work that few commands need."""
-    from rouge_score.rouge_scorer import RougeScorer  # noqa: PLC0415
+def _jieba() -> Any:
+    """Load jieba's dictionary on first use."""
+    import jieba  # noqa: PLC0415
 
-    return RougeScorer(["rouge1"], tokenizer=_DistinctWords())
+    jieba.setLogLevel(logging.WARNING)
+    return jieba
+
+
+def _distinct_words(text: str) -> list[str]:
+    """Return words without repetitions, of which rouge-score's counts are those of sets."""
+    return list(dict.fromkeys(word for word in _jieba().cut(text) if word.strip()))
 
 
 UNKNOWN = "UNKNOWN"
@@ -151,19 +141,7 @@ LETTERS = ascii_letters[26:] + ascii_letters[:26]
 """A to Z, then a to z; further options start again at A."""
 
 
-class ReferenceScore(NamedTuple):
-    """One reply under one metric; fields as the columns of ItemScores."""
-
-    value: float | None
-    status: ItemStatus
-    parsed_answer: str | None = None
-    predicted: list[str] | None = None
-    gold: list[str] | None = None
-    chosen_place: int | None = None
-    gold_place: int | None = None
-
-
-NOT_ASKED = ReferenceScore(None, "not_counted")
+NOT_ASKED = ScoredAnswer(None, "not_counted")
 """An item the released code never asks."""
 
 
@@ -183,33 +161,24 @@ def score_reference(items: dy.DataFrame[Items], answers: dy.DataFrame[Answers], 
     Raises:
         ScoringError: if items are without answer or answers without item, or points do not allow a number.
     """
-    check_coverage(items, answers)
     by_item = {(row["dataset"], row["item_id"]): row for row in items.iter_rows(named=True)}
-    rows = [
-        row
-        for answer in answers.iter_rows(named=True)
-        for row in _score_answer(by_item[answer["dataset"], answer["item_id"]], answer, method)
-    ]
-    frame = pl.DataFrame(rows, schema=ItemScores.create_empty().schema)
-    return ItemScores.validate(frame.sort(ItemScores.primary_key()))
+
+    def score(answer: Mapping[str, Any]) -> Iterator[ScoredAnswer]:
+        item = by_item[answer["dataset"], answer["item_id"]]
+        shown = list(answer["option_order"] or range(len(item["options"] or ())))
+        for spec in method.metrics:
+            routine = _ROUTINES.get((spec.metric, item["question_type"])) if is_asked(item) else None
+            yield routine(item, shown, answer["text"] or "") if routine else NOT_ASKED
+
+    return score_answers(items, answers, method, score)
 
 
-def _score_answer(item: Mapping[str, Any], answer: Mapping[str, Any], method: MethodSpec) -> Iterator[dict[str, Any]]:
-    asked = is_asked(item)
-    shown = answer["option_order"] or range(len(item["options"] or ()))
-    for spec in method.metrics:
-        routine = _ROUTINES.get((spec.metric, item["question_type"])) if asked else None
-        scored = routine(item, list(shown), answer["text"] or "") if routine else NOT_ASKED
-        key = {name: answer[name] for name in ANSWER} | {"cluster": item["cluster"]}
-        yield {**key, "method": method.id, "metric": spec.metric, **scored._asdict()}
-
-
-def _score_letter(item: Mapping[str, Any], shown: list[int], reply: str) -> ReferenceScore:
+def _score_letter(item: Mapping[str, Any], shown: list[int], reply: str) -> ScoredAnswer:
     letter = extract_letter(reply)
     places = _gold_places(item, shown)
     gold = [LETTERS[place % len(LETTERS)] for place in places]
     chosen = LETTERS.find(letter)
-    return ReferenceScore(
+    return ScoredAnswer(
         # Compared with several letters at once, a single one never matches.
         value=float(gold == [letter]),
         status="unparsed" if letter == UNKNOWN else "scored",
@@ -221,11 +190,11 @@ def _score_letter(item: Mapping[str, Any], shown: list[int], reply: str) -> Refe
     )
 
 
-def _score_letters(item: Mapping[str, Any], shown: list[int], reply: str) -> ReferenceScore:
+def _score_letters(item: Mapping[str, Any], shown: list[int], reply: str) -> ScoredAnswer:
     letters = extract_letters(reply)
     gold = {LETTERS[place % len(LETTERS)] for place in _gold_places(item, shown)}
     indices = {letter: index for index, letter in enumerate(sorted(letters | gold))}
-    return ReferenceScore(
+    return ScoredAnswer(
         value=label_f1([indices[letter] for letter in letters], [indices[letter] for letter in gold]),
         status="unparsed" if letters == {UNKNOWN} else "scored",
         parsed_answer=",".join(sorted(letters)),
@@ -234,31 +203,31 @@ def _score_letters(item: Mapping[str, Any], shown: list[int], reply: str) -> Ref
     )
 
 
-def _score_span(item: Mapping[str, Any], _shown: list[int], reply: str) -> ReferenceScore:
+def _score_span(item: Mapping[str, Any], _shown: list[int], reply: str) -> ScoredAnswer:
     span = clean_span(reply)
-    return ReferenceScore(rouge_1(span, item["references"][0]), "unparsed" if span == UNKNOWN else "scored", span)
+    return ScoredAnswer(rouge_1(span, item["references"][0]), "unparsed" if span == UNKNOWN else "scored", span)
 
 
-def _score_summary(item: Mapping[str, Any], _shown: list[int], reply: str) -> ReferenceScore:
+def _score_summary(item: Mapping[str, Any], _shown: list[int], reply: str) -> ScoredAnswer:
     reference = item["references"][0]
     if item["dataset"] in SPACELESS:
         reference = reference.replace(" ", "")
     value = round(rouge_1(reply, reference), SUMMARY_DIGITS)
-    return ReferenceScore(value, "scored" if reply.strip() else "unparsed", reply or None)
+    return ScoredAnswer(value, "scored" if reply.strip() else "unparsed", reply or None)
 
 
-def _score_recall(item: Mapping[str, Any], _shown: list[int], reply: str) -> ReferenceScore:
-    return ReferenceScore(word_recall(reply, item["references"][0]), "scored" if reply.strip() else "unparsed", reply or None)
+def _score_recall(item: Mapping[str, Any], _shown: list[int], reply: str) -> ScoredAnswer:
+    return ScoredAnswer(word_recall(reply, item["references"][0]), "scored" if reply.strip() else "unparsed", reply or None)
 
 
-def _score_points(item: Mapping[str, Any], shown: list[int], reply: str) -> ReferenceScore:
+def _score_points(item: Mapping[str, Any], shown: list[int], reply: str) -> ScoredAnswer:
     letter = extract_letter(reply)
     place = LETTERS.find(letter)
     if not 0 <= place < len(shown):
-        return ReferenceScore(0.0, "unparsed", letter)
+        return ScoredAnswer(0.0, "unparsed", letter)
     ascending = [float(index) for index in range(len(shown))]
     points = ascending if item["dataset"] in AGREEMENT_KEYED else item["option_points"]
-    return ReferenceScore(points_share(points, shown[place]), "scored", letter)
+    return ScoredAnswer(points_share(points, shown[place]), "scored", letter)
 
 
 def _gold_places(item: Mapping[str, Any], shown: list[int]) -> list[int]:
@@ -266,7 +235,7 @@ def _gold_places(item: Mapping[str, Any], shown: list[int]) -> list[int]:
     return [shown.index(index) for index in (item["gold_indices"] if reference is None else reference)]
 
 
-_ROUTINES: Mapping[tuple[Metric, QuestionType], Callable[[Mapping[str, Any], list[int], str], ReferenceScore]] = {
+_ROUTINES: Mapping[tuple[Metric, QuestionType], Callable[[Mapping[str, Any], list[int], str], ScoredAnswer]] = {
     ("accuracy", "single_choice"): _score_letter,
     ("accuracy", "multiple_answer"): _score_letter,
     # Of a ranking the released code reads the letter that is named first.

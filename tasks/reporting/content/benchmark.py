@@ -4,7 +4,7 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 
 from schemas.blueprint import Ability, Blueprint, MethodSpec, MetricSpec, Task
-from schemas.vocabulary import Metric
+from schemas.metrics import Metric
 
 
 @dataclass(frozen=True)

@@ -9,6 +9,7 @@ from operator import itemgetter
 import polars as pl
 
 from schemas.letters import option_letters
+from schemas.question_types import answered_by
 from tasks.analysis.number_format import count, counted, number, percent, share_of
 from tasks.analysis.run_tables import ReportData, System
 
@@ -100,7 +101,9 @@ def describe_positions(data: ReportData, system: System) -> Positions | None:
     """Describe places and stability of one system's single choices; null if it was asked none."""
     answers = answers_by_position(system.of(data.item_scores), system.of(data.answers))
     answers = answers.join(
-        data.items.filter(pl.col("question_type") == "single_choice").select(*_ITEM, n_options=pl.col("options").list.len()),
+        data.items.filter(pl.col("question_type").is_in(answered_by("letter"))).select(
+            *_ITEM, n_options=pl.col("options").list.len()
+        ),
         on=_ITEM,
         how="inner",
     )

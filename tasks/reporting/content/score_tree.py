@@ -8,7 +8,8 @@ from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass, replace
 from math import sqrt
 
-from schemas.blueprint import Ability, CentredNormalisation, GradeNormalisation, Normalisation
+from schemas.blueprint import Ability
+from schemas.normalisation import CentredNormalisation, GradeNormalisation, Normalisation
 from schemas.vocabulary import Level
 from tasks.analysis.run_tables import ReportData
 from tasks.analysis.score_tree import ScorePart, Scores, explain_ability, explain_total, normalise

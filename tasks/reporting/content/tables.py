@@ -2,7 +2,7 @@
 
 from dataclasses import dataclass
 
-from schemas.blueprint import CentredNormalisation, NoNormalisation, NumericNormalisation, RatioNormalisation
+from schemas.normalisation import CentredNormalisation, NoNormalisation, NumericNormalisation, RatioNormalisation
 from tasks.analysis.baselines import Baselines
 from tasks.analysis.run_tables import ReportData, from_row
 from tasks.analysis.score_tree import ScorePart, Scores, explain_task

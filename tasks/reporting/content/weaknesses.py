@@ -6,8 +6,8 @@ from itertools import islice, zip_longest
 from operator import attrgetter
 from typing import Any
 
-from schemas.context import ASPECTS
-from tasks.analysis.answers import LABELS, SEGMENTS, ScoredItem, ShownOption, collect_answers, explain_answer, shown_options
+from schemas.question_types import QUESTION_TYPES
+from tasks.analysis.answers import ScoredItem, ShownOption, collect_answers, explain_answer, shown_options
 from tasks.analysis.run_tables import ReportData, System
 from tasks.reporting.content.advice import Advice, AdviceOptions, Diagnosis, advise
 from tasks.reporting.content.benchmark import has_levels
@@ -107,29 +107,29 @@ def _example(answer: ScoredItem, text_limit: int) -> Example:
         status=answer.score["status"],
         why=explain_answer(answer),
         excerpt=excerpt,
-        left_out_options=len(item["options"] or ()) - len(options) if item["question_type"] == SEGMENTS else 0,
+        left_out_options=len(item["options"] or ()) - len(options) if answer.form == "index" else 0,
         ratings=rating_rows(answer.ratings),
         retrieved=prompt_chunk_rows(answer.retrieved),
     )
 
 
 def _references(item: dict[str, Any]) -> list[str]:
-    texts = item["references"] or []
-    if item["question_type"] == "aspect_summary" and len(texts) == len(ASPECTS):
-        return [f"{name.replace('_', ' ').capitalize()}: {text}" for name, text in zip(ASPECTS, texts, strict=True)]
+    texts, names = item["references"] or [], QUESTION_TYPES[item["question_type"]].reference_names
+    if names and len(texts) == len(names):
+        return [f"{name.replace('_', ' ').capitalize()}: {text}" for name, text in zip(names, texts, strict=True)]
     return texts[:MAX_REFERENCES]
 
 
 def _options(answer: ScoredItem) -> tuple[ShownOption, ...]:
     """Return options with short texts; segments are counted from 0, labels have no letter: their text is the answer."""
-    kind, read = answer.item["question_type"], answer.score["parsed_answer"]
-    if kind == "emotion_expression":
-        return ()  # the adjectives of a questionnaire, the same in every item
+    if answer.form == "text":
+        return ()  # nothing to choose from: the adjectives of a questionnaire, the same in every item
+    read = answer.score["parsed_answer"]
     options = [replace(option, text=make_excerpt(option.text, 0).short) for option in shown_options(answer)]
-    if kind == SEGMENTS:
+    if answer.form == "index":
         named = (replace(option, letter=str(option.index), chosen=str(option.index) == read) for option in options)
         return tuple(option for option in sorted(named, key=attrgetter("index")) if option.gold or option.chosen)
-    return tuple(replace(option, letter="") if kind == LABELS else option for option in options)
+    return tuple(replace(option, letter="") if answer.form == "label" else option for option in options)
 
 
 WEAKEST = 5

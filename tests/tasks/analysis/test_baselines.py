@@ -6,15 +6,15 @@ import polars as pl
 import pytest
 from sklearn.metrics import f1_score
 
-from schemas.vocabulary import Metric
+from schemas.metrics import Metric
 from tasks.analysis.baselines import (
-    POSITIVE,
     Baselines,
     ConstantAnswer,
     MajorityLabel,
     measure_baselines,
     orders_shown,
 )
+from tasks.metrics.measures import POSITIVE
 
 SCHEMA: dict[str, Any] = {
     "dataset": pl.String,

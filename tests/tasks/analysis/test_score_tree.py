@@ -5,13 +5,10 @@ from math import fsum
 import polars as pl
 import pytest
 
-from schemas.blueprint import (
-    Blueprint,
-    BlueprintDataset,
+from schemas.blueprint import Blueprint, BlueprintDataset, MethodSpec, MetricSpec
+from schemas.normalisation import (
     CentredNormalisation,
     GradeNormalisation,
-    MethodSpec,
-    MetricSpec,
     NoNormalisation,
     Normalisation,
     NumericNormalisation,

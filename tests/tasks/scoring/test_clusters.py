@@ -1,5 +1,6 @@
 """Items that share a source are drawn together; parts of an item are averaged first."""
 
+from dataclasses import replace
 from typing import Any
 
 import numpy as np
@@ -7,7 +8,7 @@ import polars as pl
 import pytest
 
 from schemas.blueprint import MetricSpec
-from tasks.metrics.answers import METRIC_ROWS
+from schemas.metrics import METRICS
 from tasks.scoring.benchmark import ScoreSettings, score_benchmark
 from tasks.scoring.clusters import design_effects, place_clusters
 from tasks.scoring.gains import setting_gains
@@ -173,7 +174,7 @@ def test_parts_of_a_repetition_stay_in_it_and_labels_are_counted_as_they_are() -
 
 
 def test_a_mean_over_clusters(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setitem(METRIC_ROWS, "mrr", METRIC_ROWS["mrr"]._replace(reduce="clusters"))
+    monkeypatch.setitem(METRICS, "mrr", replace(METRICS["mrr"], reduction="clusters"))
     design = one_dataset(MetricSpec(metric="mrr"))
     rows = items("d", [1.0, 1.0, 1.0, 0.0], metric="mrr", cluster=["x", "x", "x", "y"])
     found = scored(rows, design).row(0, named=True)

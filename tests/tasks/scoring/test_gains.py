@@ -8,7 +8,8 @@ import polars as pl
 import pytest
 from scipy import stats
 
-from schemas.blueprint import Blueprint, Gate, GradeNormalisation, MetricSpec
+from schemas.blueprint import Blueprint, Gate, MetricSpec
+from schemas.normalisation import GradeNormalisation
 from schemas.tables.comparisons import OF_ALL, SettingGains
 from tasks.scoring.gains import setting_gains
 from tasks.scoring.uncertainty import Resampling

@@ -8,7 +8,7 @@ import numpy as np
 import polars as pl
 import pytest
 
-from schemas.vocabulary import Metric
+from schemas.metrics import Metric
 from tasks.scoring.label_scores import bias_replicates, macro_f1, micro_f1, preference_replicates
 from tasks.scoring.reduction import reduce_item_scores
 from tasks.scoring.resampling import Floats, Grid, draw_weights

@@ -3,19 +3,16 @@ from typing import Any
 import polars as pl
 import pytest
 
-from schemas.blueprint import (
-    Blueprint,
-    BlueprintDataset,
+from schemas.blueprint import Blueprint, BlueprintDataset, MethodSpec, MetricSpec
+from schemas.errors import ScoringError
+from schemas.normalisation import (
     CentredNormalisation,
     GradeNormalisation,
-    MethodSpec,
-    MetricSpec,
     NoNormalisation,
     Normalisation,
     NumericNormalisation,
     RatioNormalisation,
 )
-from schemas.errors import ScoringError
 from tasks.scoring.normalisation import normalise_scores
 from tasks.scoring.tree import tree_tables
 from tests.tasks.scoring.samples import ability, blueprint, one_dataset, task

@@ -6,7 +6,7 @@ import pytest
 from scipy import stats
 
 from schemas.blueprint import Blueprint, MetricSpec
-from schemas.vocabulary import Metric
+from schemas.metrics import Metric
 from tasks.scoring.benchmark import ScoreSettings, score_benchmark
 from tests.tasks.scoring.samples import items, one_dataset
 

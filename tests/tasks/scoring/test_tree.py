@@ -1,6 +1,7 @@
 import pytest
 
-from schemas.blueprint import CENTRED, Ability, Gate, MetricSpec, NumericNormalisation
+from schemas.blueprint import Ability, Gate, MetricSpec
+from schemas.normalisation import NumericNormalisation
 from tasks.scoring.blueprints import load_blueprint
 from tasks.scoring.tree import dataset_counts, tree_tables
 from tests.tasks.scoring.samples import ability, blueprint, one_dataset, task
@@ -34,6 +35,9 @@ def test_extreme_weights_come_into_range(scale: float) -> None:
     weights = tree_tables(blueprint(ability("a", task("t", datasets=["d", "e"], d=1 * scale, e=3 * scale)))).datasets["weight"]
     assert 1 <= weights.max() < 2  # type: ignore[operator]
     assert weights[1] / weights[0] == pytest.approx(3)
+
+
+CENTRED = ("bias_score_ambiguous", "bias_score_disambiguated", "stereotype_score")
 
 
 def test_bounds_and_level_bits() -> None:

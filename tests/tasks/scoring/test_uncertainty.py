@@ -8,7 +8,8 @@ import pytest
 from scipy import stats
 from sklearn.metrics import f1_score
 
-from schemas.blueprint import Gate, GradeNormalisation, MetricSpec
+from schemas.blueprint import Gate, MetricSpec
+from schemas.normalisation import GradeNormalisation
 from tasks.scoring.benchmark import ScoreSettings, ScoreTables, score_benchmark
 from tests.tasks.scoring.samples import ability, blueprint, by_labels, gated, items, labelled, one_dataset, share, task
 

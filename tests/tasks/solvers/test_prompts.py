@@ -1,7 +1,6 @@
 """The very text that is sent."""
 
 import shutil
-from collections.abc import Mapping
 from pathlib import Path
 
 import pytest
@@ -10,7 +9,7 @@ from schemas.api_capabilities import Sampling
 from schemas.chat import EMBEDDED_MODEL, ModelEntry
 from schemas.errors import UsageError
 from schemas.item import Item
-from schemas.vocabulary import QuestionType
+from schemas.question_types import QuestionType
 from tasks.lake.fingerprint import hash_settings
 from tasks.solvers.prompts import PROMPTED, PROMPTS, Prompts, build_messages, choose_sampling
 
@@ -30,39 +29,17 @@ B. Annoyed
 
 Reply with the letter of the right option only."""
 
-Instructions = Mapping[str, str]
-"""What an item ends with, by question type."""
-
-ENGLISH: Instructions = {
-    "single_choice": "Reply with the letter of the right option only.",
-    "multiple_answer": "One option or several may be right. "
-    "Reply with the letters of all right options only, separated by commas.",
-    "ordered_recall": "Reply with the letters of all options in order, the earliest first, separated by commas, "
-    "and nothing else.",
-    "ranking": "Reply with the letters of all options in order, the best one first, separated by commas, and nothing else.",
-    "questionnaire": "No option is right or wrong. Choose the one that describes you best and reply with its letter only.",
-    "extractive": "Reply only with the words of the text that answer the question, copied exactly and as short as possible.",
-    "open_ended": "Reply in one or two sentences.",
-    "judged_summary": "Reply with the finished text only.",
-}
-
 UMBRELLA = Item(
     language="zh", question_type="single_choice", context="小安丢了雨伞。", question="小安有什么感受？", options=("高兴", "恼火")
 )
-CHINESE: Instructions = {
-    "single_choice": "请只回答正确选项的字母。",
-    "multiple_answer": "正确的选项可能有一个，也可能有多个。请只回答所有正确选项的字母，用逗号隔开。",
-    "ordered_recall": "请按先后顺序列出所有选项的字母，最早的在最前面，用逗号隔开，不要写其他内容。",
-    "ranking": "请由好到差列出所有选项的字母，最合适的在最前面，用逗号隔开，不要写其他内容。",
-    "questionnaire": "选项没有对错之分。请选出最符合你的一项，只回答它的字母。",
-    "extractive": "请只回答文本中能回答问题的原文，一字不改，越短越好。",
-    "open_ended": "请用一两句话回答。",
-    "judged_summary": "请只回答写好的正文。",
-}
-LABELS = {"questionnaire": ("Item: ", "题目："), "judged_summary": ("Task: ", "任务：")}
-"""What stands before the question, where that is not `Question: `."""
+UMBRELLA_TEXT = """文本：
+小安丢了雨伞。
 
-WITHOUT_OPTIONS = ("extractive", "open_ended", "judged_summary")
+问题：小安有什么感受？
+A. 高兴
+B. 恼火
+
+请只回答正确选项的字母。"""
 
 PINNED = {
     "single_choice": ("1", "fa7d65f10bdc"),
@@ -77,13 +54,9 @@ PINNED = {
 """Version and hash of each prompt file's texts and limit. If a hash changes, so must the version."""
 
 
-@pytest.mark.parametrize("question_type", PROMPTED)
-@pytest.mark.parametrize(("item", "head", "instructions"), [(SINGLE, "Text:", ENGLISH), (UMBRELLA, "文本：", CHINESE)])
-def test_an_item_is_one_user_message(item: Item, head: str, instructions: Instructions, question_type: QuestionType) -> None:
-    label = LABELS.get(question_type, ("Question: ", "问题："))[item is UMBRELLA]
-    options = "" if question_type in WITHOUT_OPTIONS else "A. {}\nB. {}\n".format(*item.options or ())
-    text = f"{head}\n{item.context}\n\n{label}{item.question}\n{options}\n{instructions[question_type]}"
-    messages = build_messages(item.model_copy(update={"question_type": question_type}), Prompts.load())
+@pytest.mark.parametrize(("item", "text"), [(SINGLE, SINGLE_TEXT), (UMBRELLA, UMBRELLA_TEXT)])
+def test_an_item_is_one_user_message(item: Item, text: str) -> None:
+    messages = build_messages(item, Prompts.load())
     assert [(message.role, message.content) for message in messages] == [("user", text)]
 
 

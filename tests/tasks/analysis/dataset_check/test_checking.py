@@ -6,8 +6,8 @@ import dataframely as dy
 import pytest
 
 from schemas.blueprint import Blueprint, BlueprintDataset, MethodSpec, MetricSpec
+from schemas.metrics import Metric
 from schemas.tables.items import Items
-from schemas.vocabulary import Metric
 from tasks.analysis.dataset_check.checking import reachable_scores
 from tests.tasks.rows import item
 from tests.tasks.rows import items as frame_of

@@ -12,7 +12,8 @@ from scipy.stats import binom
 from schemas.blueprint import Blueprint
 from schemas.context import ContextOptions
 from schemas.dataset import PinnedFile
-from schemas.vocabulary import LONG_TYPES, ContextTask
+from schemas.question_types import QUESTION_TYPES
+from schemas.vocabulary import ContextTask
 from tasks.analysis.dataset_check.checking import check_dataset
 from tasks.datasets.building import BuiltItems, build_items, list_samples
 from tasks.datasets.catalogue import CATALOGUE, LONGEMOTION, find_dataset
@@ -56,7 +57,7 @@ def test_a_dataset_with_long_items_has_a_sample_builder() -> None:
     for spec in CATALOGUE:
         assert (spec.sample_builder is not None) == (spec.id.startswith(("longemotion_", "long_mini_")))
         assert (spec.task is not None) == (spec.sample_builder is not None)
-        assert spec.sample_builder or not set(spec.question_types) & set(LONG_TYPES)
+        assert spec.sample_builder or all(QUESTION_TYPES[name].has_prompt for name in spec.question_types)
         assert spec.sample_builder is None or spec.join_records is None
 
 

@@ -10,11 +10,11 @@ import pytest
 
 from schemas.context import ASPECTS, ContextOptions
 from schemas.dataset import DatasetSpec
+from schemas.question_types import QUESTION_TYPES
 from tasks.datasets.building import BuiltItems, build_items, list_samples
 from tasks.datasets.longemotion.bundled import LONG_MINI
 from tasks.datasets.longemotion.emotion_conversation import STAGES
 from tasks.judging.rubrics import load_rubric
-from tasks.metrics.answers import METRIC_ROWS
 from tasks.retrieval.chunking import split
 from tasks.scoring.blueprints import load_blueprint
 from tasks.sources.locating import Locator
@@ -178,4 +178,4 @@ def test_its_methods_suit_the_items() -> None:
     for spec in LONG_MINI:
         for method in blueprint.datasets[spec.id].methods:
             assert method.rubric is None or load_rubric(method.rubric).id == method.rubric
-            assert all(set(spec.question_types) <= METRIC_ROWS[metric.metric].suits for metric in method.metrics)
+            assert all(metric.metric in QUESTION_TYPES[name].metrics for metric in method.metrics for name in spec.question_types)

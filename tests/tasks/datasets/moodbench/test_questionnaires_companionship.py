@@ -16,7 +16,7 @@ from tasks.datasets.building import build_items
 from tasks.datasets.catalogue import find_dataset
 from tasks.datasets.moodbench.companionship import adapt_booksort
 from tasks.datasets.moodbench.questionnaires import AGREEMENT_SCORES, DISAGREEMENT_SCORES, adapt_empathy_quotient
-from tasks.metrics.options import is_filler, points_share
+from tasks.metrics.measures import points_share
 from tasks.sources.reading import read_dataset
 from tests.tasks.datasets.real_datasets import adapt, build, items_of, make_items, paths, records_of
 
@@ -26,7 +26,7 @@ LEVELS = ["完全不同意", "不同意", "中立", "同意", "完全同意"]
 
 def score(points: list[list[float | None]], places: list[int]) -> float:
     """Score of a form: mean share over the items that count."""
-    shares = [points_share(known, place) for known, place in zip(points, places, strict=True) if not is_filler(known)]
+    shares = [points_share(known, place) for known, place in zip(points, places, strict=True) if None not in known]
     return sum(shares) / len(shares)
 
 

@@ -6,7 +6,7 @@ from typing import Any
 import pytest
 
 from schemas.blueprint import MetricSpec
-from schemas.vocabulary import Metric
+from schemas.metrics import Metric
 from tasks.analysis.answers import ScoredItem
 from tasks.analysis.baselines import Baselines, ConstantAnswer, MajorityLabel
 from tasks.reporting.content.advice import AdviceOptions, Diagnosis, advise

@@ -1,15 +1,10 @@
 """Method notes: the blueprint's own weights in words, what the plan decided, and where datasets deviate."""
 
-from schemas.vocabulary import METRICS
-from tasks.reporting.content.method import METRIC_WORDS, describe_method
+from tasks.reporting.content.method import describe_method
 from tasks.reporting.render.page import render_html
 from tests.tasks.analysis.test_redaction import notice
 from tests.tasks.reporting.example_run import PLAN, example_data, manifest
 from tests.tasks.reporting.pages import section
-
-
-def test_every_metric_has_words() -> None:
-    assert set(METRIC_WORDS) == set(METRICS)
 
 
 def test_formulas_name_the_weights_of_this_blueprint(example_html: str) -> None:

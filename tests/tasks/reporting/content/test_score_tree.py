@@ -4,7 +4,7 @@ from dataclasses import replace
 
 import pytest
 
-from schemas.blueprint import CentredNormalisation, GradeNormalisation, NumericNormalisation, RatioNormalisation
+from schemas.normalisation import CentredNormalisation, GradeNormalisation, NumericNormalisation, RatioNormalisation
 from tasks.analysis.score_tree import ScorePart
 from tasks.reporting.content.score_tree import Node, ScoreInterval, join_intervals, rescale_interval
 from tasks.reporting.content.weaknesses import examples_of_others, weakest_tasks

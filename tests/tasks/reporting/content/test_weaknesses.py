@@ -86,7 +86,6 @@ def answer(kind: str, parsed: str | None, **changes: Any) -> ScoredItem:
     ("given", "why"),
     [
         (answer("multiple_answer", "A,B"), "Read as A,B, right is A and C; missing C; too many: B."),
-        (answer("ordered_recall", "C,A,B", item={"gold_indices": [1, 0, 2]}), "Read as C,A,B, right order is B, A, C."),
         (answer("questionnaire", "B"), "Read as B and earns 2 points; the item's points go from 1 to 2."),
         (answer("single_choice", "two", item={"gold_indices": [0]}), "Read as two, right is A."),
     ],

@@ -1,11 +1,17 @@
-"""Labels and indices answered to long contexts, as we read them and as the released code does."""
+"""Labels and indices as we read them and as the released code does."""
 
 import pytest
 
-from tasks.metrics.long_replies import LongChoice, final_answer, read_index, read_label
+from tasks.metrics.keyed_replies import final_answer, read_index, read_label
+from tasks.metrics.parsing import Parse
 
 FEELINGS = ["Joy", "Relief & Gratitude", "Anger", "Fear & Awe & Shame"]
-NOTHING = LongChoice(None, None)
+
+
+def places(parse: Parse) -> tuple[int | None, int | None]:
+    """What a reply names, as we read it and as the released code does."""
+    (read,), (strict,) = parse.indices or (None,), parse.strict or (None,)
+    return read, strict
 
 
 def fenced(body: str) -> str:
@@ -32,9 +38,9 @@ LABELS: dict[tuple[int | None, int | None], tuple[str, ...]] = {
         *(fenced('{"Emotion": "Gratitude & Relief"}'), fenced('{"Emotion": "relief  and gratitude"}'), "Gratitude, Relief"),
     ),
     (3, None): ("shame, fear, and awe",),
-    # of several keys the released code takes its own
-    (None, 0): ('{"Emotion": "Joy", "emotion": "Anger"}',),
     (None, None): (
+        # the released code reads Joy; what we do not read counts as wrong under strict accuracy too
+        '{"Emotion": "Joy", "emotion": "Anger"}',
         *("", "I cannot tell.", "Joy or Anger", "Joy\nAnger", "<think>Joy</think>", "<think>Joy", '{"a":' * 5000),
         *(fenced('{"Emotion": "Hope"}'), fenced('{"Emotion": "Relief"}'), fenced('{"Emotion": "Joy & Anger"}')),
         *(fenced('{"Emotion": ["Joy", "Anger"]}'), fenced('{"Emotion": null}'), fenced('{"Emotion": 2}')),
@@ -46,25 +52,25 @@ LABELS: dict[tuple[int | None, int | None], tuple[str, ...]] = {
 
 @pytest.mark.parametrize(("read", "strict", "reply"), [(*key, reply) for key, replies in LABELS.items() for reply in replies])
 def test_a_label_is_read(read: int | None, strict: int | None, reply: str) -> None:
-    assert read_label(reply, FEELINGS) == LongChoice(read, strict)
+    assert places(read_label(reply, FEELINGS)) == (read, strict)
 
 
 @pytest.mark.parametrize(
     "reply", ["欣慰 & 感激", "答案：欣慰 & 感激。", "感激、欣慰", '{"Emotion": "感激 & 欣慰"}', "{“Emotion”：“欣慰 & 感激”}"]
 )
 def test_chinese_labels_are_read(reply: str) -> None:
-    assert read_label(reply, ["愤怒", "欣慰 & 感激"]).index == 1
+    assert read_label(reply, ["愤怒", "欣慰 & 感激"]).indices == (1,)
 
 
 def test_a_label_alone_that_was_cut_off_may_have_gone_on() -> None:
-    assert read_label("Joy", ["Joy", "Joy & Relief"], cut=True) == NOTHING
+    assert read_label("Joy", ["Joy", "Joy & Relief"], cut=True).indices is None
     # An object that was closed is complete, whatever came after it.
-    assert read_label('{"Emotion": "Joy"} because', ["Joy", "Joy & Relief"], cut=True).index == 0
+    assert read_label('{"Emotion": "Joy"} because', ["Joy", "Joy & Relief"], cut=True).indices == (0,)
 
 
 def test_case_tells_choices_apart_only_where_it_has_to() -> None:
-    assert read_label('{"Emotion": "joy"}', ["Joy", "joy"]) == LongChoice(1, 1)
-    assert read_label('{"Emotion": "JOY"}', ["Joy", "joy"]) == NOTHING
+    assert places(read_label('{"Emotion": "joy"}', ["Joy", "joy"])) == (1, 1)
+    assert read_label('{"Emotion": "JOY"}', ["Joy", "joy"]).indices is None
 
 
 SEGMENTS = [f"text {number}" for number in range(30)]
@@ -90,12 +96,12 @@ INDICES: dict[tuple[int | None, int | None], tuple[str, ...]] = {
 
 @pytest.mark.parametrize(("read", "strict", "reply"), [(*key, reply) for key, replies in INDICES.items() for reply in replies])
 def test_an_index_is_read(read: int | None, strict: int | None, reply: str) -> None:
-    assert read_index(reply, SEGMENTS) == LongChoice(read, strict)
+    assert places(read_index(reply, SEGMENTS)) == (read, strict)
 
 
 def test_a_number_alone_that_was_cut_off_may_have_gone_on() -> None:
-    assert read_index("2", SEGMENTS, cut=True) == NOTHING
-    assert read_index('{"index": 2}', SEGMENTS, cut=True).index == 2
+    assert read_index("2", SEGMENTS, cut=True).indices is None
+    assert read_index('{"index": 2}', SEGMENTS, cut=True).indices == (2,)
 
 
 def test_the_final_answer_is_what_an_object_holds_or_all_of_it() -> None:

@@ -1,4 +1,4 @@
-"""Read replies about a long context that give a label or an index, in two ways.
+"""Read replies that give a label or an index, mostly under a key of a JSON object, in two ways.
 
 Lenient, as `accuracy` counts: a JSON object, fenced or among words, or the answer alone; labels whatever their case, composites
 such as "Relief & Gratitude" in any order. Strict, as the released LongEmotion code reads them, for `strict_accuracy`. Neither
@@ -10,12 +10,11 @@ read, and runs forever on malformed JSON in a fence where an index is asked; her
 
 import json
 import re
-from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass
+from collections.abc import Callable, Sequence
 from typing import Any
 
-from schemas.vocabulary import QuestionType
-from tasks.metrics.reply import clean_reply, level_text, plain_text, strip_reasoning
+from tasks.metrics.parsing import Parse
+from tasks.metrics.reply import clean_reply, level_text, match_text, plain_text, strip_reasoning
 
 _OBJECT_START = re.compile(r'\{\s*"')
 _FENCED = re.compile(r"```(?:json)?\s*(.*?)```", re.DOTALL | re.IGNORECASE)
@@ -32,15 +31,7 @@ _INTEGER = re.compile(r"([0-9]{1,9})(?:\.0+)?")
 _EDGES = " \t\n.,;:!\"'`*_。"
 
 
-@dataclass(frozen=True)
-class LongChoice:
-    """Index of the option that a reply names, null if it names none: as we read it, and as the released code does."""
-
-    index: int | None
-    strict: int | None
-
-
-def read_label(reply: str, choices: Sequence[str], *, cut: bool = False) -> LongChoice:
+def read_label(reply: str, choices: Sequence[str], *, cut: bool = False) -> Parse:
     """Read a reply that gives one of these labels under the key `Emotion`, or alone.
 
     Args:
@@ -50,19 +41,19 @@ def read_label(reply: str, choices: Sequence[str], *, cut: bool = False) -> Long
     """
     found = _one(_answers(reply, "emotion", cut=cut), lambda value: match_label(value, choices))
     strict = _strict_value(reply, "Emotion", fenced_only=False)
-    return LongChoice(found, choices.index(strict) if isinstance(strict, str) and strict in choices else None)
+    return _parse("label", found, choices.index(strict) if isinstance(strict, str) and strict in choices else None)
 
 
-def read_index(reply: str, segments: Sequence[str], *, cut: bool = False) -> LongChoice:
+def read_index(reply: str, segments: Sequence[str], *, cut: bool = False) -> Parse:
     """Read a reply that gives the 0-based index of one of these segments under the key `index`, or alone; `cut` as above."""
     found = _one(_answers(reply, "index", cut=cut), lambda value: _in_range(whole_number(value), len(segments)))
     strict = _strict_value(reply, "index", fenced_only=True)
     # True and 24.0 are no integers of JSON, though Python calls them equal to 1 and 24.
-    return LongChoice(found, _in_range(strict, len(segments)) if type(strict) is int else None)
+    return _parse("index", found, _in_range(strict, len(segments)) if type(strict) is int else None)
 
 
-LONG_READERS: Mapping[QuestionType, Callable[..., LongChoice]] = {"label_choice": read_label, "odd_one_out": read_index}
-"""By question type; each takes the reply, the options as shown, and `cut`."""
+def _parse(how: str, found: int | None, strict: int | None) -> Parse:
+    return Parse(None, f"gives no {how}") if found is None else Parse((found,), how, () if strict is None else (strict,))
 
 
 def final_answer(text: str) -> str:
@@ -76,14 +67,7 @@ def final_answer(text: str) -> str:
 
 def match_label(value: Any, choices: Sequence[str]) -> int | None:
     """Return the index of the one choice that a value is, or null: whatever case, white space and order of composites."""
-    if not isinstance(value, str):
-        return None
-    for normalise in (str, _plain, _parts):
-        wanted = normalise(value)
-        found = [index for index, choice in enumerate(choices) if wanted and normalise(choice) == wanted]
-        if len(found) == 1:
-            return found[0]
-    return None
+    return match_text(value, choices, (str, _plain, _parts)) if isinstance(value, str) else None
 
 
 def whole_number(value: Any) -> int | None:

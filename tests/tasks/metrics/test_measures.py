@@ -7,15 +7,16 @@ from sklearn.metrics import f1_score
 
 from schemas.errors import ScoringError
 from schemas.vocabulary import OptionRole
-from tasks.metrics.options import (
-    is_filler,
+from tasks.metrics.answer_forms import rank_by_logprobs
+from tasks.metrics.measures import (
+    icat_share,
     label_f1,
+    meaningful_share,
     order_accuracy,
     points_share,
-    preference_share,
-    rank_by_logprobs,
     recall_at_k,
     reciprocal_rank,
+    stereotype_share,
 )
 
 
@@ -38,9 +39,9 @@ from tasks.metrics.options import (
     ],
 )
 def test_every_ranking(ranking: tuple[OptionRole, ...], lms: float | None, ss: float | None) -> None:
-    assert preference_share("language_model_score", ranking) == lms
-    assert preference_share("stereotype_score", ranking) == ss
-    assert preference_share("icat", ranking) == (None if ss is None else lms)
+    assert meaningful_share(ranking) == lms
+    assert stereotype_share(ranking) == ss
+    assert icat_share(ranking) == (None if ss is None else lms)
 
 
 INDICES = st.sets(st.integers(0, 5), min_size=1)
@@ -150,8 +151,3 @@ def test_unusable_key_is_an_error(points: tuple[float | None, ...]) -> None:
     with pytest.raises(ScoringError, match="cannot be scored") as caught:
         points_share(points, 0)
     assert "points for every option" in str(caught.value)
-
-
-@pytest.mark.parametrize(("points", "expected"), [((None, None), True), ((None, 1.0), False), (RISING, False)])
-def test_filler_earns_nothing_anywhere(points: tuple[float | None, ...], expected: bool) -> None:
-    assert is_filler(points) == expected

@@ -1,0 +1,80 @@
+"""Every question type: one row each. All that follows from the form of its answer is said once per form.
+
+The forms have their rows elsewhere, since what they do needs more than names: how a reply is read and a right one written in
+`tasks.metrics.answer_forms`, how an answer is explained in `tasks.analysis.answers`. A test walks all of them.
+"""
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Literal
+
+from schemas.metrics import Metric
+
+AnswerForm = Literal["letter", "letters", "ranking", "order", "scale", "label", "index", "text"]
+"""What a reply holds, and with it where the gold of an item is.
+
+By letter: `letter` one option, `letters` several, `ranking` the relevant ones first, `order` all in true order; `scale` one that
+earns points (`option_points`). By value: `label` the text of one option, `index` the number of one segment. These have
+`gold_indices`, but for `scale`. `text`: words, compared with `references` where there are any, or rated.
+"""
+
+
+@dataclass(frozen=True)
+class QuestionTypeRow:
+    """What is known of a question type.
+
+    `metrics`: those that can score it. `has_references`: an item is invalid without. `reference_names`: of what each of them is
+    about, in their order, where they are no alternatives. `has_prompt`: base asks it by `data/prompts/<name>.yaml`; else a solver
+    with prompts of its own does.
+    """
+
+    answer: AnswerForm
+    metrics: tuple[Metric, ...]
+    has_references: bool = False
+    reference_names: tuple[str, ...] = ()
+    has_prompt: bool = True
+
+
+_RATED = ("judged_rating", "mean_rating")
+_OVERLAP = ("rouge_1", "rouge_l", "bleu")
+_WORDS = ("exact_match", "token_f1", "word_recall", *_OVERLAP)
+_BIAS = ("bias_score_ambiguous", "bias_score_disambiguated")
+_PREFERENCE = ("language_model_score", "stereotype_score", "icat")
+_TRUTHFUL = ("truthful_rouge_l", "truthful_bleu", "truthful_similarity")
+_LABELS = ("accuracy", "macro_f1", "micro_f1")
+_NAMED = ("accuracy", "strict_accuracy")
+
+QUESTION_TYPES: Mapping[str, QuestionTypeRow] = {
+    "single_choice": QuestionTypeRow("letter", (*_LABELS, "binary_f1", *_BIAS)),
+    "multiple_answer": QuestionTypeRow("letters", (*_LABELS, "exact_match")),
+    # Accuracy is exact match here: exams mix questions with options and without.
+    "extractive": QuestionTypeRow("text", ("accuracy", *_WORDS, "qa_f1"), has_references=True),
+    "open_ended": QuestionTypeRow("text", (*_WORDS, *_TRUTHFUL, *_RATED), has_references=True),
+    "ordered_recall": QuestionTypeRow("order", ("order_accuracy",)),
+    "ranking": QuestionTypeRow("ranking", (*_PREFERENCE, "recall_at_k", "mrr")),
+    "questionnaire": QuestionTypeRow("scale", ("questionnaire_points",)),
+    "judged_summary": QuestionTypeRow("text", (*_OVERLAP, *_RATED), has_references=True),
+    "label_choice": QuestionTypeRow("label", _NAMED, has_prompt=False),
+    "odd_one_out": QuestionTypeRow("index", _NAMED, has_prompt=False),
+    "aspect_summary": QuestionTypeRow(
+        "text",
+        _RATED,
+        has_references=True,
+        reference_names=("causes", "symptoms", "treatment_process", "characteristics_of_illness", "treatment_effect"),
+        has_prompt=False,
+    ),
+    "counselor_reply": QuestionTypeRow("text", _RATED, has_prompt=False),
+    "emotion_expression": QuestionTypeRow("text", _RATED, has_prompt=False),
+}
+"""In the order in which rows of a table are sorted: new ones come last."""
+
+# Names are checked where data is read; the type checker takes them for text, so that a row is all that a new one needs.
+if TYPE_CHECKING:
+    QuestionType = str
+else:
+    QuestionType = Literal[tuple(QUESTION_TYPES)]
+
+
+def answered_by(*forms: AnswerForm) -> list[QuestionType]:
+    """List the question types whose answers have one of these forms."""
+    return [name for name, row in QUESTION_TYPES.items() if row.answer in forms]

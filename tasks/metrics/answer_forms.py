@@ -1,0 +1,207 @@
+"""The forms of an answer: how a reply is read as one, how it is named for people, and how a right one is written."""
+
+import json
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any, Protocol
+
+from schemas.letters import option_letters
+from schemas.question_types import QUESTION_TYPES, AnswerForm, QuestionType
+from schemas.vocabulary import OptionRole
+from tasks.metrics.keyed_replies import read_index, read_label
+from tasks.metrics.labels import Indices
+from tasks.metrics.parsing import Parse, parse_choice, parse_choices, parse_free_text, parse_order
+
+
+@dataclass(frozen=True)
+class Question:
+    """What scoring needs of an item; which fields are set follows from `question_type` as in schemas.item."""
+
+    item_id: str
+    question_type: QuestionType
+    options: tuple[str, ...]
+    gold_indices: Indices
+    references: tuple[str, ...]
+    option_points: tuple[float | None, ...]
+    option_roles: tuple[OptionRole, ...] = ()
+    wrong_references: tuple[str, ...] = ()
+    subset: str | None = None
+    cluster: str = ""
+    has_context: bool = True
+
+    @classmethod
+    def from_row(cls, row: Mapping[str, Any]) -> "Question":
+        """Return the question of one row of the items layer."""
+        lists = ("options", "gold_indices", "references", "option_points", "option_roles", "wrong_references")
+        return cls(
+            item_id=row["item_id"],
+            question_type=row["question_type"],
+            subset=row["subset"],
+            cluster=row["cluster"],
+            has_context=bool(row["context"]),
+            **{name: tuple(row[name] or ()) for name in lists},
+        )
+
+    @property
+    def form(self) -> AnswerForm:
+        """The form of its answer."""
+        return QUESTION_TYPES[self.question_type].answer
+
+
+@dataclass(frozen=True)
+class ParsedAnswer:
+    """What a reply was read as: `shown` for people, and the options it names as `Parse` has them, by the item's own indices."""
+
+    shown: str
+    indices: Indices = ()
+    strict_indices: Indices = ()
+
+
+class Reader(Protocol):
+    """Reads which of the options shown a reply names. `cut`: it ended at its token limit."""
+
+    def __call__(self, reply: str, options: Sequence[str], /, *, cut: bool) -> Parse:  # noqa: D102
+        ...
+
+
+Names = Callable[[Sequence[str]], Sequence[str]]
+"""From the options to what each is called in an answer."""
+
+
+@dataclass(frozen=True)
+class FormRow:
+    """One form of an answer.
+
+    `read`: null where the answer is a text. `right`: which options a model that knows the item names. `write`: a reply that gives
+    these names as the prompt asks. `is_set`: the order of what is named does not matter. `has_labels`: options are classes, and
+    the label columns of `item_scores` are filled. `ranks_tokens`: the likeliest first tokens say more than the reply.
+    """
+
+    read: Reader | None
+    names: Names
+    right: Callable[[Question], Sequence[int]]
+    write: Callable[[Sequence[str]], str] = ", ".join
+    is_set: bool = False
+    has_labels: bool = True
+    ranks_tokens: bool = False
+
+
+def _letters(options: Sequence[str]) -> Sequence[str]:
+    return option_letters(len(options))
+
+
+def _numbers(options: Sequence[str]) -> Sequence[str]:
+    return [str(number) for number in range(len(options))]
+
+
+def _read_order(reply: str, options: Sequence[str], *, cut: bool) -> Parse:
+    """Read an order that names every option; a ranking may stop early, what it leaves out is not found."""
+    parse = parse_order(reply, options, cut=cut)
+    return parse if parse.indices is None or len(parse.indices) == len(options) else Parse(None, "leaves options out")
+
+
+def _gold(question: Question) -> Sequence[int]:
+    return question.gold_indices
+
+
+def _gold_first(question: Question) -> Sequence[int]:
+    others = [index for index in range(len(question.options)) if index not in question.gold_indices]
+    return [*question.gold_indices, *others]
+
+
+def _most_points(question: Question) -> Sequence[int]:
+    points = [-1.0 if value is None else value for value in question.option_points]
+    return [points.index(max(points))]
+
+
+def _in_json(key: str, value_of: Callable[[str], Any]) -> Callable[[Sequence[str]], str]:
+    return lambda names: f"```json\n{json.dumps({key: value_of(names[0])}, ensure_ascii=False)}\n```"
+
+
+FORMS: Mapping[AnswerForm, FormRow] = {
+    "letter": FormRow(parse_choice, _letters, _gold),
+    "letters": FormRow(parse_choices, _letters, _gold, is_set=True),
+    "ranking": FormRow(parse_order, _letters, _gold_first, ranks_tokens=True),
+    "order": FormRow(_read_order, _letters, _gold),
+    "scale": FormRow(parse_choice, _letters, _most_points, has_labels=False),
+    "label": FormRow(read_label, tuple, _gold, _in_json("Emotion", str)),
+    "index": FormRow(read_index, _numbers, _gold, _in_json("index", int), has_labels=False),
+    "text": FormRow(None, _letters, _gold, has_labels=False),
+}
+
+TokenLogprobs = Sequence[tuple[str, float]]
+"""Tokens and their natural log probabilities."""
+
+
+def read_answer(
+    question: Question,
+    reply: str,
+    *,
+    cut: bool = False,
+    order: Sequence[int] | None = None,
+    token_logprobs: TokenLogprobs = (),
+) -> ParsedAnswer | None:
+    """Return the reply as an answer to this type of question; null if it cannot be read.
+
+    Options are ranked by the probabilities of their letters where two of them at least are known, whatever the reply then says.
+
+    Args:
+        question: the item.
+        reply: the model's last turn.
+        cut: the reply ended at its token limit.
+        order: the item's option shown at each place; null = as in the item.
+        token_logprobs: likeliest tokens at the reply's first place.
+
+    Returns:
+        The answer in the item's own indices and letters, whatever the order was.
+    """
+    form, places = FORMS[question.form], range(len(question.options)) if order is None else order
+    if form.read is None:
+        text = parse_free_text(reply)
+        return None if text is None else ParsedAnswer(text)
+    ranked = rank_by_logprobs(token_logprobs, len(places)) if form.ranks_tokens else ()
+    shown = [question.options[place] for place in places]
+    parse = Parse(ranked, "token probabilities") if len(ranked) > 1 else form.read(reply, shown, cut=cut)
+    if parse.indices is None:
+        return None
+    indices, strict = (tuple(places[place] for place in named) for named in (parse.indices, parse.strict))
+    if form.is_set:
+        indices = tuple(sorted(indices))
+    names = form.names(question.options)
+    return ParsedAnswer(",".join(names[index] for index in indices), indices, strict)
+
+
+def right_reply(question: Question) -> str:
+    """Return the right answer in the form the prompt asks for; of several references the first."""
+    form = FORMS[question.form]
+    return question.references[0] if form.read is None else write_options(question, form.right(question))
+
+
+def write_options(question: Question, indices: Sequence[int]) -> str:
+    """Return a reply that names these options in the form the prompt asks for."""
+    form = FORMS[question.form]
+    names = form.names(question.options)
+    return form.write([names[index] for index in indices])
+
+
+def rank_by_logprobs(token_logprobs: TokenLogprobs, options: int) -> Indices:
+    """Return the places of the options whose letters are among the tokens, the likeliest first, equal ones by letter.
+
+    A token names a letter if that is all it holds besides blanks, "(" and "."; upper and lower case are the same. Of several
+    tokens for one letter the likeliest counts. There is none if the likeliest token of all names no letter: a sentence has begun,
+    and what letters there are among the less likely tokens are words such as "a" and "I".
+
+    Args:
+        token_logprobs: tokens and their log probabilities, in any order.
+        options: how many are shown.
+    """
+    letters = option_letters(options)
+    places = {name: place for place, letter in enumerate(letters) for name in (letter, letter.lower())}
+    best: dict[int, float] = {}
+    for token, logprob in token_logprobs:
+        place = places.get(token.strip().strip("(.").strip())
+        if place is not None:
+            best[place] = max(logprob, best.get(place, logprob))
+    if max(best.values(), default=0.0) < max((logprob for _, logprob in token_logprobs), default=0.0):
+        return ()
+    return tuple(sorted(best, key=lambda place: (-best[place], place)))
