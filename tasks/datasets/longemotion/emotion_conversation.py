@@ -31,12 +31,7 @@ def checkpoints_of(task: ContextTask, prefix: str = "") -> SampleBuilder:
 
     A record's `description`, which a few lack, is the case the dialogue was written from. It is not shown: the counselor knows
     what was said, and nothing else.
-
-    Raises:
-        ValueError: the task is none of them.
     """
-    if task not in STAGES:
-        raise ValueError(f"the stages of a conversation are {', '.join(STAGES)}, got {task}")
     stage = STAGES.index(task)
 
     def build_samples(records: Sequence[Record], _options: ContextOptions, _seed: int) -> Sequence[LazySample]:
