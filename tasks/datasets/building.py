@@ -15,7 +15,7 @@ import polars as pl
 from schemas.context import Context, ContextOptions, Sample
 from schemas.dataset import DatasetSpec
 from schemas.errors import RecordError, SourceError
-from schemas.item import Item, Record
+from schemas.item import Adapter, Item, Record
 from schemas.tables.contexts import Contexts
 from schemas.tables.items import Items
 from tasks.sources.reading import read_dataset
@@ -102,14 +102,12 @@ def list_samples(spec: DatasetSpec, records: Sequence[Record], options: ContextO
         SourceError: the files do not fit together, or a sample builder has two items of one name.
     """
     try:
-        if spec.sample_builder is not None:
-            samples: Sequence[Sample] = spec.sample_builder(records, options, seed)
-        else:
-            joined = records if spec.join_records is None else spec.join_records(records)
+        joined = records if spec.join_records is None else spec.join_records(records)
+        samples = () if spec.sample_builder is None else spec.sample_builder(joined, options, seed)
     except UNUSABLE as error:
         raise _unfit(spec, records, f"{type(error).__name__}: {error}") from error
-    if spec.sample_builder is None:
-        return list(_adapted(spec, joined))
+    if spec.adapter is not None:
+        return list(_adapted(spec, spec.adapter, joined))
     repeated = [name for name, times in Counter(sample.item_id for sample in samples).items() if times > 1]
     if repeated:
         raise _unfit(spec, records, f"several items named {', '.join(repeated[:3])}")
@@ -144,10 +142,10 @@ def number_repeats(names: Iterable[str]) -> Iterator[str]:
         yield name if times[name] == 1 else f"{name}-{times[name]}"
 
 
-def _adapted(spec: DatasetSpec, records: Sequence[Record]) -> Iterator[Sample]:
+def _adapted(spec: DatasetSpec, adapter: Adapter, records: Sequence[Record]) -> Iterator[Sample]:
     row_ids = number_repeats(f"{spec.id}-{record.sha256[:ID_HASH_LENGTH]}" for record in records)
     for record, row_id in zip(records, row_ids, strict=True):
-        items = _adapt(spec, record)
+        items = _adapt(spec, adapter, record)
         for number, item in enumerate(items, start=1):
             item_id = item.item_id or (row_id if len(items) == 1 else f"{row_id}.{number}")
             yield Sample(item_id, record, partial(_without_context, item), unit="")
@@ -157,11 +155,9 @@ def _without_context(item: Item) -> tuple[Item, None]:
     return item, None
 
 
-def _adapt(spec: DatasetSpec, record: Record) -> Sequence[Item]:
-    if spec.adapter is None:
-        raise AssertionError(f"{spec.id} has neither an adapter nor a sample builder")
+def _adapt(spec: DatasetSpec, adapter: Adapter, record: Record) -> Sequence[Item]:
     try:
-        made = spec.adapter(record)
+        made = adapter(record)
     except UNUSABLE as error:
         raise _unusable(spec, record, f"{type(error).__name__}: {error}") from error
     items = [made] if isinstance(made, Item) else made

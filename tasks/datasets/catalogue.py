@@ -20,20 +20,17 @@ from tasks.datasets.moodbench.bias import BBQ, CROWS_PAIRS, STEREOSET
 from tasks.datasets.moodbench.commonsense import COSMOS_QA, HELLASWAG, PIQA, TRUTHFULQA
 from tasks.datasets.moodbench.companionship import BOOKSORT, LONGMEMEVAL, PERSONAFEEDBACK
 from tasks.datasets.moodbench.emobench import EMOBENCH1, EMOBENCH2, EMOBENCH3
-from tasks.datasets.moodbench.emotions import CPED, EDOS, GOEMOTIONS
+from tasks.datasets.moodbench.emotions import CPED, EDOS, GOEMOTIONS, SEMEVAL2018_TASK1
 from tasks.datasets.moodbench.exams import AGIEVAL, CEVAL, CMMLU, MMLU_PRO
-from tasks.datasets.moodbench.inference import COPA, MNLI, OCNLI, RTE
+from tasks.datasets.moodbench.irony_and_metaphor import SEMEVAL2018_TASK3, VUA20
 from tasks.datasets.moodbench.moodbench_sets import MOODBENCH1, MOODBENCH2, MOODBENCH3, MOODBENCH4
-from tasks.datasets.moodbench.news_topics import AG_NEWS, THUCNEWS
 from tasks.datasets.moodbench.questionnaires import EFFECTIVE_COMMUNICATION, EQ60, INTERPERSONAL_RELATIONSHIP, IRI30
 from tasks.datasets.moodbench.reading_comprehension import CMRC2018, MULTIRC, RECORD
 from tasks.datasets.moodbench.reasoning import FOLIO, LOGIQA, MUTUAL, WSC
 from tasks.datasets.moodbench.safetybench import SAFETYBENCH
-from tasks.datasets.moodbench.semeval2018 import SEMEVAL2018_TASK1, SEMEVAL2018_TASK3
-from tasks.datasets.moodbench.sentence_pairs import LCQMC, QQP, WIC
-from tasks.datasets.moodbench.sentiment import DIANPING, IMDB, SST2
+from tasks.datasets.moodbench.sentence_pairs import COPA, LCQMC, MNLI, OCNLI, QQP, RTE, WIC
 from tasks.datasets.moodbench.summaries import CNEWSUM, LCSTS, VCSUM
-from tasks.datasets.moodbench.vua20 import VUA20
+from tasks.datasets.moodbench.text_classification import AG_NEWS, DIANPING, IMDB, SST2, THUCNEWS
 
 MOODBENCH: tuple[DatasetSpec, ...] = (
     *(CROWS_PAIRS, STEREOSET, BBQ, *SAFETYBENCH),

@@ -2,47 +2,36 @@
 
 import re
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass
 from random import Random
 from typing import Any
 
 from schemas.item import Item, Record
 from schemas.letters import option_letters
-from schemas.vocabulary import Language, OptionRole
-
-
-@dataclass(frozen=True)
-class Shuffled:
-    """Options in a drawn order: `order[place]` is the index the option had before."""
-
-    options: tuple[str, ...]
-    gold_indices: tuple[int, ...]
-    roles: tuple[OptionRole, ...] | None
-    order: tuple[int, ...]
-
-
-def shuffle_options(
-    record: Record, options: Sequence[str], gold: Sequence[int], roles: Sequence[OptionRole] | None = None
-) -> Shuffled:
-    """Put options into an order drawn from the record's content: the same on every machine and in every run.
-
-    Args:
-        record: where they come from.
-        options: in the order of the release.
-        gold: indices of the right ones.
-        roles: what each option stands for.
-    """
-    order = list(range(len(options)))
-    Random(record.sha256).shuffle(order)  # noqa: S311 - a fixed draw, not a secret
-    return Shuffled(
-        options=tuple(options[index] for index in order),
-        gold_indices=tuple(sorted(order.index(index) for index in gold)),
-        roles=None if roles is None else tuple(roles[index] for index in order),
-        order=tuple(order),
-    )
-
+from schemas.vocabulary import Language
 
 Gold = tuple[int, ...] | None
+
+
+def shuffle_options(item: Item, record: Record) -> Item:
+    """Put the options of an item into an order drawn from its record: the same on every machine and in every run.
+
+    Their gold, which may be null, their roles and what the released code takes for right go with them.
+    """
+    options, roles = item.options or (), item.option_roles
+    order = list(range(len(options)))
+    Random(record.sha256).shuffle(order)  # noqa: S311 - a fixed draw, not a secret
+
+    def moved(gold: Gold) -> Gold:
+        return None if gold is None else tuple(sorted(order.index(index) for index in gold))
+
+    return item.model_copy(
+        update={
+            "options": tuple(options[index] for index in order),
+            "gold_indices": moved(item.gold_indices),
+            "reference_gold_indices": moved(item.reference_gold_indices),
+            "option_roles": None if roles is None else tuple(roles[index] for index in order),
+        }
+    )
 
 
 def find_gold(labels: Iterable[Any], label: Any) -> Gold:

@@ -8,9 +8,6 @@ from schemas.folders import DATA_FOLDER
 
 PINS = DATA_FOLDER / "pins"
 
-MOODBENCH_REPOSITORY = "github.com/QuwanAI/MoodBench"
-"""The repository that most source files come from."""
-
 
 def pinned_in(repository: str, revision: str) -> Callable[..., PinnedFile]:
     """Return a function from path and sha256 to a file of this repository at this revision; other fields by name."""
@@ -23,7 +20,8 @@ def pinned_in(repository: str, revision: str) -> Callable[..., PinnedFile]:
     return pin
 
 
-MOODBENCH = pinned_in(MOODBENCH_REPOSITORY, "dcc444aafbb1830ff7348a12f4a4cdec807f2175")
+MOODBENCH = pinned_in("github.com/QuwanAI/MoodBench", "dcc444aafbb1830ff7348a12f4a4cdec807f2175")
+"""The repository that most source files come from."""
 
 
 def pinned_list(name: str, pin: Callable[[str, str | None], PinnedFile]) -> tuple[PinnedFile, ...]:

@@ -6,7 +6,7 @@ conversations, such as CPsyCoun, would need stages first and are not read.
 
 from collections.abc import Mapping, Sequence
 from functools import partial
-from typing import Any, NamedTuple
+from typing import Any
 
 from schemas.context import Context, ContextOptions, LazySample, SampleBuilder
 from schemas.dataset import DatasetSpec
@@ -26,28 +26,12 @@ LATEST = 3
 ROLES = ("Client", "Counselor")
 
 
-class DialogueMessage(NamedTuple):
-    """One message of a dialogue."""
-
-    role: str
-    text: str
-
-    def __str__(self) -> str:
-        """Return one line."""
-        return f"{self.role}: {self.text}"
-
-
 def checkpoints_of(task: ContextTask, prefix: str = "") -> SampleBuilder:
     """Return the sample builder of one stage: three samples per dialogue, named after stage, dialogue and point.
 
     A record's `description`, which a few lack, is the case the dialogue was written from. It is not shown: the counselor knows
     what was said, and nothing else.
-
-    Raises:
-        ValueError: the task is none of them.
     """
-    if task not in STAGES:
-        raise ValueError(f"the stages of a conversation are {', '.join(STAGES)}, got {task}")
     stage = STAGES.index(task)
 
     def build_samples(records: Sequence[Record], _options: ContextOptions, _seed: int) -> Sequence[LazySample]:
@@ -73,7 +57,7 @@ def _build_checkpoint(record: Record, stage: int, point: int) -> tuple[Item, Con
     earlier = [message for one in stages[:stage] for message in _read_messages(one)]
     current = _read_messages(stages[stage])
     said = earlier + current[: place_of(current, point) + 1]
-    context, question = render(said[:-LATEST]), render(said[-LATEST:])
+    context, question = "\n".join(said[:-LATEST]), "\n".join(said[-LATEST:])
     item = Item(
         language=read_language(record),
         question_type="counselor_reply",
@@ -85,32 +69,27 @@ def _build_checkpoint(record: Record, stage: int, point: int) -> tuple[Item, Con
     return item, Context(task=STAGES[stage], tokens=count_tokens(context))
 
 
-def place_of(messages: Sequence[DialogueMessage], point: int) -> int:
+def place_of(messages: Sequence[str], point: int) -> int:
     """Return the index of the client's message that a checkpoint ends with: number n x point div 4 of the n, counted from 0.
 
     Raises:
         ValueError: the client has too few messages for the points to differ.
     """
-    of_client = [index for index, message in enumerate(messages) if message.role == "Client"]
+    of_client = [index for index, message in enumerate(messages) if message.startswith("Client: ")]
     n = len(of_client)
     if n < POINTS:
         raise ValueError(f"a stage needs {POINTS} messages of the client or more, this one has {n}")
     return of_client[n * point // (POINTS + 1)]
 
 
-def _read_messages(stage: Mapping[str, Any]) -> list[DialogueMessage]:
-    """Return the messages of a stage, each on one line."""
+def _read_messages(stage: Mapping[str, Any]) -> list[str]:
+    """Return the messages of a stage, each on one line, with who says it."""
     messages = []
     for one in stage["conversations"]:
         if one["role"] not in ROLES:
             raise ValueError(f"a message is by {' or '.join(ROLES)}, this one by {one['role']}")
-        messages.append(DialogueMessage(one["role"], " ".join(read_text(one, "context").splitlines())))
+        messages.append(f"{one['role']}: {' '.join(read_text(one, 'context').splitlines())}")
     return messages
-
-
-def render(messages: Sequence[DialogueMessage]) -> str:
-    """Return one line per message; no message, no text."""
-    return "\n".join(str(message) for message in messages)
 
 
 _STAGE_TITLES: dict[ContextTask, str] = {

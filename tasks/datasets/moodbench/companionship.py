@@ -41,17 +41,17 @@ def join_personas(records: Sequence[Record]) -> Sequence[Record]:
 def adapt_personafeedback(record: Record) -> Item:
     """`chosen` is the reply that people preferred for this user, `reject` the other. `subset`: kind of question, difficulty."""
     fields = record.fields
-    drawn = shuffle_options(record, (fields["chosen"].strip(), fields["reject"].strip()), (0,))
     persona = "\n".join(_describe(fields["persona"]))
     path = PurePosixPath(record.file)
-    return Item(
+    item = Item(
         context=f"User:\n{persona}\n\nRequest: {fields['question'].strip()}",
         question=QUESTION,
-        options=drawn.options,
-        gold_indices=drawn.gold_indices,
+        options=(fields["chosen"].strip(), fields["reject"].strip()),
+        gold_indices=(0,),
         subset=f"{KINDS[path.parent.name]}, {path.stem}",
         cluster=f"user {fields['user_id']}",
     )
+    return shuffle_options(item, record)
 
 
 def _folder(record: Record) -> str:

@@ -43,8 +43,8 @@ def adapt_emobench_cause(record: Record) -> Item:
     The order of options is drawn per item: the release has the right one first in 136 of 300 rows.
     """
     fields = record.fields
-    shown = shuffle_options(record, fields["cause_choices"], ()).options
-    return _item(fields, CAUSE_QUESTIONS, shown, fields["cause_label"], fields["coarse_category"])
+    item = _item(fields, CAUSE_QUESTIONS, fields["cause_choices"], fields["cause_label"], fields["coarse_category"])
+    return shuffle_options(item, record)
 
 
 def adapt_emobench_application(record: Record) -> Item:

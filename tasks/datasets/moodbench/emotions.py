@@ -1,7 +1,7 @@
-"""Which of many emotions a comment or a line of dialogue expresses: GoEmotions, EDOS, CPED."""
+"""Which of many emotions a comment, a tweet or a line of dialogue expresses: GoEmotions, EDOS, CPED, SemEval-2018 Task 1."""
 
 from schemas.dataset import DatasetSpec
-from schemas.item import Item, Record
+from schemas.item import Item, Record, text_id
 from tasks.datasets.options import label_item
 from tasks.datasets.pinned_files import moodbench_file
 
@@ -150,5 +150,61 @@ CPED = DatasetSpec(
         "Scene and speaker are shown: one text occurs three times with three labels, which they tell apart.",
         "The sample holds single lines; what was said before them is not in the file.",
         "The released weights count this score in three places; it counts once here, as in the paper.",
+    ),
+)
+
+
+# SemEval-2018 Task 1, E-c: emotions as its annotators were shown them, in the order of the columns.
+EMOTION_MEANINGS = {
+    "anger": "annoyance, rage",
+    "anticipation": "interest, vigilance",
+    "disgust": "disinterest, dislike, loathing",
+    "fear": "apprehension, anxiety, terror",
+    "joy": "serenity, ecstasy",
+    "love": "affection",
+    "optimism": "hopefulness, confidence",
+    "pessimism": "cynicism, no confidence",
+    "sadness": "pensiveness, grief",
+    "surprise": "distraction, amazement",
+    "trust": "acceptance, liking, admiration",
+}
+
+TWEET_COLUMNS = ("id", "tweet", *EMOTION_MEANINGS)
+PRESENCE = {"1": "present", "0": "absent"}
+
+
+def adapt_semeval2018_task1(record: Record) -> list[Item]:
+    """Eleven items per tweet, one per emotion. `subset`: the emotion.
+
+    Line breaks are written as backslash and n.
+    """
+    tweet = record.fields["tweet"].replace("\\n", "\n").strip()
+    items = []
+    for emotion, meanings in EMOTION_MEANINGS.items():
+        question = f"Is {emotion} (which also includes {meanings}) present or absent in this tweet?"
+        item = label_item(tweet, question, PRESENCE, record.fields[emotion], text_id(tweet))
+        items.append(item.model_copy(update={"subset": emotion}))
+    return items
+
+
+SEMEVAL2018_TASK1 = DatasetSpec(
+    id="semeval2018_task1",
+    title="SemEval-2018 Task 1, emotions in tweets",
+    files=(moodbench_file("emo_ability/emo_understanding/SemEval-2018_Task_1_txt/E-c/E-c-En-test-gold.txt"),),
+    file_format="tsv_plain",
+    columns=TWEET_COLUMNS,
+    adapter=adapt_semeval2018_task1,
+    licence="(c) 2018 NRC Canada: cite, do not redistribute",
+    paper="Mohammad et al. 2018, SemEval-2018 Task 1: Affect in Tweets",
+    required=TWEET_COLUMNS,
+    expected_rows=300,
+    differences=(
+        "The paper calls the task intensity; the released file, subtask E-c, says only whether an emotion is present.",
+        "Each tweet makes eleven items, one per emotion, as in the released code.",
+        "Line breaks, written as backslash and n in the file, are shown as line breaks.",
+        "702 of 3,300 emotions are present: the constant answer absent has an accuracy of 78.7 %.",
+        "The official measure of E-c is the Jaccard index of the set of emotions, with micro and macro F1 beside it.",
+        "The file has no header; the released code takes the first tweet for one and loses it.",
+        "Level medium as in the paper; the released weights have it at low.",
     ),
 )

@@ -35,9 +35,7 @@ def adapt_moodbench(record: Record) -> Item:
 
 def adapt_moodbench_causes(record: Record) -> Item:
     """As `adapt_moodbench`, in an order drawn per item: the release has the right option at A in seven rows of ten."""
-    item = adapt_moodbench(record)
-    drawn = shuffle_options(record, item.options or (), item.gold_indices or ())
-    return item.model_copy(update={"options": drawn.options, "gold_indices": drawn.gold_indices or None})
+    return shuffle_options(adapt_moodbench(record), record)
 
 
 _SUBTASKS = "emo_ability/PQEmotion/emotional_subtask"

@@ -1,7 +1,7 @@
 """Texts to be summed up in Chinese: LCSTS, CNewSum, VCSum."""
 
 import re
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from functools import partial
 from typing import Any
@@ -51,38 +51,25 @@ def adapt_vcsum(record: Record) -> Item:
 
 
 def join_meetings(records: Sequence[Record]) -> list[Record]:
-    """Give each summary the transcript of its meeting, found by `id` in the file that holds all transcripts.
+    """Give each summary the transcript of its meeting, found by `id`.
+
+    It is one record, or segments `<id>_<number>`, which are put together in the order of the numbers.
 
     Raises:
-        ValueError: a meeting has no transcript, or one of another length than its last `eos_index` says.
-    """
-    transcripts = {record.fields["id"]: record.fields for record in records if "summary" not in record.fields}
-    return [_join(record, [transcripts.get(record.fields["id"])]) for record in records if "summary" in record.fields]
-
-
-def join_segments(records: Sequence[Record]) -> list[Record]:
-    """Give each summary the transcript of its meeting, put together from the segments `<id>_<number>` in order of the numbers.
-
-    Raises:
-        ValueError: the segments do not give exactly as many turns as the meeting's last `eos_index` says.
+        ValueError: a transcript does not have exactly as many turns as the meeting's last `eos_index` says.
     """
     segments: dict[str, dict[int, Any]] = {}
     for record in records:
         if "summary" not in record.fields:
-            meeting, number = record.fields["id"].split("_")
-            segments.setdefault(meeting, {})[int(number)] = record.fields
-    joined = []
-    for record in records:
-        if "summary" in record.fields:
-            parts = segments.get(record.fields["id"], {})
-            joined.append(_join(record, [parts[number] for number in sorted(parts)]))
-    return joined
+            meeting, _, number = record.fields["id"].partition("_")
+            segments.setdefault(meeting, {})[int(number or 0)] = record.fields
+    return [_join(record, segments.get(record.fields["id"], {})) for record in records if "summary" in record.fields]
 
 
-def _join(record: Record, parts: Sequence[Any]) -> Record:
-    found = [part for part in parts if part is not None]
-    context = [turn for part in found for turn in part["context"]]
-    speaker = [number for part in found for number in part["speaker"]]
+def _join(record: Record, segments: Mapping[int, Any]) -> Record:
+    parts = [segments[number] for number in sorted(segments)]
+    context = [turn for part in parts for turn in part["context"]]
+    speaker = [number for part in parts for number in part["speaker"]]
     expected = record.fields["eos_index"][-1] + 1
     if not len(context) == len(speaker) == expected:
         raise ValueError(f"meeting {record.fields['id']} has {len(context)} turns of {len(speaker)} speakers, not {expected}")
@@ -168,7 +155,6 @@ VCSUM = _summaries(
         moodbench_file("basic_ability/NLG/vcsum_txt/long_test.txt"),
         moodbench_file("basic_ability/NLG/vcsum_txt/tmp/short_test.txt", record_format="jsonl"),
     ),
-    join_records=join_segments,
     expected_rows=162,
     differences=(
         JUDGED,

@@ -26,7 +26,6 @@ Ask = Callable[[str, str], str]
 _PLAIN = {"“": '"', "”": '"', "‘": "'", "’": "'", "…": "...", "–": "-"}
 _DASH = re.compile(r"\s*—\s*")
 _ENDED = re.compile(r"[.!?][\"')\]]*$")
-_BEFORE_SPANS = "characters "
 ALL = 100.0
 """Percent."""
 
@@ -122,7 +121,7 @@ def _insert(needle: Needle, text: str, haystack: Haystack, point: InsertionPoint
         needle_token_end=ahead + tokens,
         target_depth_percent=point.depth_percent,
         depth_percent=ALL * ahead / around,
-        haystack=f"{haystack.name}, {_BEFORE_SPANS}{spans}",
+        haystack=f"{haystack.name}, characters {spans}",
     )
 
 

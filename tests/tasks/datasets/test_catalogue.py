@@ -230,21 +230,6 @@ def test_own_file_is_read_alike_in_every_format(tmp_path: Path, suffix: str) -> 
     ]
 
 
-def test_own_items_may_say_more_about_themselves(tmp_path: Path) -> None:
-    path = tmp_path / "mine.csv"
-    path.write_text(
-        "language,question_type,question,options,gold_indices,references,fixed_order,wrong_references\n"
-        'en,single_choice,Which?,"[""ice"", ""tea"", ""both A and B""]",[1],,true,\n'
-        'en,open_ended,Why?,,,"[""Rain falls.""]",,"[""Rain rises.""]"\n',
-        encoding="utf-8",
-    )
-    built = build_here(local_dataset("mine", "My own", LocalFile(path=path)))
-    assert built.items.sort("source_row").select("fixed_order", "wrong_references").rows() == [
-        (True, None),
-        (False, ["Rain rises."]),
-    ]
-
-
 def test_own_file_of_unknown_format() -> None:
     with pytest.raises(UsageError, match="format of the file") as caught:
         local_dataset("mine", "My own", LocalFile(path=Path("mine.xlsx")))

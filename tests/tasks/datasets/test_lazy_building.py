@@ -127,14 +127,10 @@ def test_a_rejected_item_is_kept_with_its_reason_and_the_next_takes_its_place(tm
     assert set(found.items["item_id"]) < set(everything.items["item_id"])
 
 
-def test_a_sample_that_cannot_be_filled_is_as_large_as_can_be(tmp_path: Path) -> None:
-    found = build(tmp_path, [row(0), row(1, answers=[])], sample=5)
-    assert (found.items.height, found.rejected.height) == (1, 1)
-
-
-def test_nothing_but_rejected_items(tmp_path: Path) -> None:
-    found = build(tmp_path, [row(0, answers=[])])
-    assert (found.items.height, found.contexts.height, found.rejected.height) == (0, 0, 1)
+@pytest.mark.parametrize("good", [0, 1])
+def test_a_sample_that_cannot_be_filled_is_as_large_as_can_be(tmp_path: Path, good: int) -> None:
+    found = build(tmp_path, [*(row(number) for number in range(good)), row(9, answers=[])], sample=5)
+    assert (found.items.height, found.contexts.height, found.rejected.height) == (good, good, 1)
 
 
 @pytest.mark.parametrize(

@@ -34,9 +34,18 @@ def test_points_may_be_whole_numbers_and_fillers_null() -> None:
 
 def test_cells_of_a_csv_file() -> None:
     item = adapt(
-        **CHOICE, item_id="", context="", subset="", options='["ice", "tea"]', gold_indices="[1]", references="", option_points=""
+        **CHOICE,
+        item_id="",
+        context="",
+        subset="",
+        options='["ice", "tea"]',
+        gold_indices="[1]",
+        references="",
+        fixed_order="true",
     )
-    assert item == Item(**CHOICE, options=("ice", "tea"), gold_indices=(1,))
+    assert item == Item(**CHOICE, options=("ice", "tea"), gold_indices=(1,), fixed_order=True)
+    asked = {"language": "en", "question_type": "open_ended", "question": "Why?", "option_points": "", "fixed_order": ""}
+    assert adapt(**asked, wrong_references='["Rain rises."]').wrong_references == ("Rain rises.",)
 
 
 def test_unknown_field_is_refused_with_the_nearest_name() -> None:

@@ -15,7 +15,7 @@ from schemas.dataset import PinnedFile
 from schemas.question_types import QUESTION_TYPES
 from schemas.vocabulary import ContextTask
 from tasks.analysis.dataset_check.checking import check_dataset
-from tasks.datasets.building import BuiltItems, build_items, list_samples
+from tasks.datasets.building import BuiltItems, build_items
 from tasks.datasets.catalogue import CATALOGUE, LONGEMOTION, find_dataset
 from tasks.datasets.longemotion.emotion_detection import draw_sets
 from tasks.datasets.longemotion.emotion_pairs import PUBLISHED
@@ -176,19 +176,6 @@ def test_real_contrast_sets_give_nothing_away_by_length_or_place(kind: str, mirr
         assert min(binom.sf(count - 1, len(sets), chance), binom.cdf(count, len(sets), chance)) > 0.001, rule
 
 
-def test_real_texts_are_reused_no_more_than_needed(mirror: Path) -> None:
-    records = records_of("longemotion_ed", mirror)
-    uses: dict[str, Counter[str]] = {}
-    for found in draw_sets(records, ContextOptions(), 0):
-        for text in found.texts:
-            uses.setdefault(text.emotion, Counter())[text.text] += 1
-    texts = Counter(record.fields["chosen_emotion"] for record in records)
-    for emotion, counted in uses.items():
-        # What the sets need, over what there is, rounded up; one more for the lengths.
-        assert max(counted.values()) <= -(-counted.total() // texts[emotion]) + 1
-    assert "Disgust" not in uses
-
-
 @needs_mirror
 def test_situations_are_those_of_emotionbench() -> None:
     built = build("longemotion_ee")
@@ -212,15 +199,6 @@ def test_reports_have_their_five_aspects() -> None:
     # 2,549 words on average, and the seven of the headings.
     shown = [len(text.split()) for text in built.items["context"]]
     assert round(sum(shown) / 150) == 2549 + 7
-
-
-@needs_mirror
-def test_a_sample_is_part_of_the_whole() -> None:
-    spec = find_dataset("longemotion_mc1")
-    sampled = build_items(spec, paths(spec, MIRROR), 12, 0)
-    assert (sampled.items.height, sampled.contexts.height, sampled.rejected.height) == (12, 12, 0)
-    assert set(sampled.items["item_id"]) < set(build(spec.id).items["item_id"])
-    assert len(list_samples(spec, records_of(spec.id, MIRROR), ContextOptions(), 0)) == 300
 
 
 @needs_mirror

@@ -114,8 +114,3 @@ def test_a_dialogue_without_three_different_points_is_no_item(record: Record, sa
     for sample in checkpoints_of("mc1")([record], ContextOptions(), 0):
         with pytest.raises(ValueError, match=said):
             sample.build()
-
-
-def test_only_stages_have_checkpoints() -> None:
-    with pytest.raises(ValueError, match="mc4, got ed"):
-        checkpoints_of("ed")

@@ -9,8 +9,7 @@ import pytest
 from schemas.item import Record
 from tasks.datasets.building import build_items
 from tasks.datasets.catalogue import find_dataset
-from tasks.datasets.moodbench.semeval2018 import adapt_semeval2018_task3
-from tasks.datasets.moodbench.vua20 import adapt_vua20
+from tasks.datasets.moodbench.irony_and_metaphor import adapt_semeval2018_task3, adapt_vua20
 from tests.tasks.datasets.real_datasets import adapt, items_of, paths, records_of
 
 

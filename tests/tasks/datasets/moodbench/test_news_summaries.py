@@ -1,13 +1,11 @@
 """LCSTS, CNewSum and VCSum: word spaces, task sentence, meetings put together."""
 
-from collections.abc import Callable
-
 import pytest
 
 from schemas.dataset import PinnedFile
 from schemas.item import Record
 from tasks.datasets.catalogue import find_dataset
-from tasks.datasets.moodbench.summaries import adapt_cnewsum, adapt_lcsts, adapt_vcsum, join_meetings, join_segments
+from tasks.datasets.moodbench.summaries import adapt_cnewsum, adapt_lcsts, adapt_vcsum, join_meetings
 from tests.tasks.datasets.real_datasets import adapt
 
 
@@ -44,7 +42,7 @@ def segment(name: str, speaker: list[int]) -> Record:
 
 
 def test_a_meeting_is_joined_in_order_of_its_segments_also_where_a_number_is_missing() -> None:
-    (joined,) = join_segments([meeting(), segment("7_10", [2]), segment("7_2", [1, 3]), segment("8_0", [9])])
+    (joined,) = join_meetings([meeting(), segment("7_10", [2]), segment("7_2", [1, 3]), segment("8_0", [9])])
     assert (joined.file, joined.row) == ("long.txt", 0)
     item = adapt_vcsum(joined)
     assert item.context == "发言人1：7_2的第0句。完。\n发言人3：7_2的第1句。完。\n发言人2：7_10的第0句。完。"
@@ -56,15 +54,10 @@ def test_a_meeting_finds_its_transcript_by_id() -> None:
     assert joined.fields["speaker"] == [1, 2, 1]
 
 
-@pytest.mark.parametrize("join", [join_segments, join_meetings])
-def test_a_meeting_with_turns_missing_is_refused(join: Callable[[list[Record]], list[Record]]) -> None:
-    with pytest.raises(ValueError, match="meeting 7 has 0 turns of 0 speakers, not 3"):
-        join([meeting()])
-
-
-def test_a_meeting_with_a_segment_too_few_is_refused() -> None:
-    with pytest.raises(ValueError, match="meeting 7 has 2 turns of 2 speakers, not 3"):
-        join_segments([meeting(), segment("7_0", [1, 2])])
+@pytest.mark.parametrize(("segments", "turns"), [([], 0), ([segment("7_0", [1, 2])], 2)])
+def test_a_meeting_with_turns_missing_is_refused(segments: list[Record], turns: int) -> None:
+    with pytest.raises(ValueError, match=f"meeting 7 has {turns} turns of {turns} speakers, not 3"):
+        join_meetings([meeting(), *segments])
 
 
 def test_vcsum_shares_its_summaries_between_both_sources() -> None:

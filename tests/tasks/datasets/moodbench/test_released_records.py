@@ -10,12 +10,18 @@ from schemas.item import Item, Record
 from tasks.datasets.moodbench.commonsense import adapt_hellaswag
 from tasks.datasets.moodbench.emobench import adapt_emobench_emotion
 from tasks.datasets.moodbench.emotions import EMOTIONS, adapt_goemotions
-from tasks.datasets.moodbench.inference import adapt_copa, adapt_mnli, adapt_ocnli, adapt_rte
 from tasks.datasets.moodbench.moodbench_sets import adapt_moodbench
-from tasks.datasets.moodbench.news_topics import adapt_thucnews
 from tasks.datasets.moodbench.reading_comprehension import adapt_cmrc2018
-from tasks.datasets.moodbench.sentence_pairs import adapt_lcqmc, adapt_qqp, adapt_wic
-from tasks.datasets.moodbench.sentiment import adapt_imdb, adapt_sst2
+from tasks.datasets.moodbench.sentence_pairs import (
+    adapt_copa,
+    adapt_lcqmc,
+    adapt_mnli,
+    adapt_ocnli,
+    adapt_qqp,
+    adapt_rte,
+    adapt_wic,
+)
+from tasks.datasets.moodbench.text_classification import adapt_imdb, adapt_sst2, adapt_thucnews
 from tests.tasks.datasets.real_datasets import adapt, right
 
 COPA = {"premise": "The kettle whistled.", "choice1": "The water boiled.", "choice2": "The lamp went out.", "idx": 3}
@@ -186,13 +192,9 @@ def test_moodbench_without_a_question_is_refused() -> None:
     ("adapter", "fields"),
     [
         (adapt_copa, {**COPA, "question": "cause", "label": -1}),
-        (adapt_rte, {"premise": "a", "hypothesis": "b", "label": -1}),
         (adapt_ocnli, {"sentence1": "a", "sentence2": "b", "label": "-"}),
-        (adapt_ocnli, {"sentence1": "a", "sentence2": "b", "label": -1}),
         (adapt_wic, {"word": "a", "sentence1": "a", "sentence2": "b", "label": None}),
         (adapt_lcqmc, {"sentence1": "a", "sentence2": "b", "gold_label": "2"}),
-        (adapt_sst2, {"sentence": "a", "label": -1}),
-        (adapt_imdb, {"text": "a", "label": -1}),
         (adapt_hellaswag, {"ctx": "a", "endings": ["b", "c"], "label": "", "source_id": "wikihow~1"}),
         (adapt_goemotions, {"text": "a", "labels": "3,28"}),
         (adapt_goemotions, {"text": "a", "labels": ""}),

@@ -7,12 +7,10 @@ from typing import Any
 import polars as pl
 import pytest
 
-from schemas.dataset import PinnedFile
 from schemas.item import Record
-from tasks.datasets.catalogue import find_dataset
-from tasks.datasets.moodbench.news_topics import adapt_ag_news
 from tasks.datasets.moodbench.reading_comprehension import adapt_multirc, adapt_record
 from tasks.datasets.moodbench.reasoning import adapt_folio, adapt_logiqa, adapt_mutual, adapt_wsc, join_logiqa_lines
+from tasks.datasets.moodbench.text_classification import adapt_ag_news
 from tests.tasks.datasets.real_datasets import adapt, build, records_of, right
 
 NAMES = ("ag_news", "thucnews", "qqp", "multirc", "record", "mnli", "wsc", "mutual", "folio", "logiqa")
@@ -126,15 +124,6 @@ def test_logiqa_gathers_eight_lines_a_question() -> None:
 def test_logiqa_refuses_lines_that_are_no_blocks(texts: tuple[str, ...]) -> None:
     with pytest.raises(ValueError, match="are no block"):
         join_logiqa_lines(lines(*texts))
-
-
-def test_multirc_is_the_whole_validation_set_or_the_released_part_of_it() -> None:
-    primary, alternative = find_dataset("multirc"), find_dataset("multirc").alternative
-    assert alternative is not None
-    assert (primary.expected_rows, alternative.expected_rows) == (4848, 300)
-    assert [file.repository for file in primary.files if isinstance(file, PinnedFile)] == ["huggingface.co/aps/super_glue"]
-    assert primary.adapter is alternative.adapter
-    assert [name for name in NAMES if find_dataset(name).alternative] == ["multirc"]
 
 
 @pytest.mark.parametrize("name", NAMES)

@@ -1,0 +1,105 @@
+"""Figurative language: irony in tweets, SemEval-2018 Task 3; words that are used metaphorically or literally, VUA20."""
+
+import re
+
+from schemas.dataset import DatasetSpec
+from schemas.item import Item, Record, text_id
+from tasks.datasets.options import label_item
+from tasks.datasets.pinned_files import moodbench_file, pinned_in
+
+# The tweets were collected by these tags, so every ironic one still carries one. The task's own input files have lost them.
+COLLECTED_BY = re.compile(r"(?i)#(?:irony|sarcasm|not)\b")
+SPACES = re.compile(r"\s+")
+IRONY = {"1": "ironic", "0": "not ironic"}
+
+
+def adapt_semeval2018_task3(record: Record) -> Item:
+    """A tweet; the hashtags #irony, #sarcasm and #not are taken out of it."""
+    tweet = SPACES.sub(" ", COLLECTED_BY.sub("", record.fields["Tweet text"])).strip()
+    return label_item(tweet, "Is this tweet ironic?", IRONY, record.fields["Label"])
+
+
+_cyvhee = pinned_in("github.com/Cyvhee/SemEval2018-Task3", "313b94c080e78544d6504192c8a1d425f6b7d719")
+
+_STRIPPED = (
+    "The hashtags #irony, #sarcasm and #not, which every ironic tweet carries, are taken out, as in the task's input files."
+)
+
+_LABELLED = ("Tweet index", "Label", "Tweet text")
+_RANDOM = "The released code pairs labels and tweets of two unrelated samples: 78 of 144 labels are right."
+_METRIC = "F1 of the ironic class, as in the paper and the task; the released code computes accuracy."
+
+SEMEVAL2018_TASK3 = DatasetSpec(
+    id="semeval2018_task3",
+    title="SemEval-2018 Task 3, irony",
+    files=(
+        _cyvhee(
+            "datasets/goldtest_TaskA/SemEval2018-T3_gold_test_taskA_emoji.txt",
+            "b63a3825aee72592d7e565d3f8c75ff6ce695fa67ea28f2c5c0c4171f67bc5cd",
+        ),
+    ),
+    file_format="tsv_plain",
+    adapter=adapt_semeval2018_task3,
+    licence="CC BY-NC-SA 4.0, academic use",
+    paper="Van Hee et al. 2018, SemEval-2018 Task 3: Irony Detection in English Tweets",
+    required=_LABELLED,
+    expected_rows=784,
+    differences=(
+        "The whole test set of the task; MoodBench's repository holds 155 of its labels and 145 of its tweets.",
+        _STRIPPED,
+        _RANDOM,
+        _METRIC,
+    ),
+).with_alternative(
+    files=(
+        moodbench_file(
+            "emo_ability/emo_recognition/SemEval2018-Task3_txt/goldtest_TaskA/SemEval2018-T3_gold_test_taskA_emoji.txt"
+        ),
+    ),
+    columns=_LABELLED,
+    expected_rows=155,
+    differences=(
+        "The gold file of MoodBench's repository alone, which has index, label and tweet: 155 of the 784 tweets.",
+        _STRIPPED,
+        _RANDOM,
+        _METRIC,
+    ),
+)
+
+
+USES = {"1": "used metaphorically", "0": "used literally"}
+
+METAPHOR_QUESTION = (
+    'Is the word "{word}", marked with asterisks, used metaphorically or literally in this sentence? It is used metaphorically '
+    "if its meaning here differs from a more basic meaning of the word and can be understood by comparison with that one."
+)
+
+
+def adapt_vua20(record: Record) -> Item:
+    """`w_index`: place of the word among those that spaces part. `subset`: part of speech."""
+    fields = record.fields
+    words = fields["sentence"].split(" ")
+    place = int(fields["w_index"])
+    if place < 0:
+        raise ValueError(f"the place of the word is {place}, below 0")
+    word = words[place]
+    sentence = " ".join([*words[:place], f"*{word}*", *words[place + 1 :]])
+    item = label_item(sentence, METAPHOR_QUESTION.format(word=word), USES, fields["label"], text_id(fields["sentence"]))
+    return item.model_copy(update={"subset": fields["POS"]})
+
+
+VUA20 = DatasetSpec(
+    id="vua20",
+    title="VUA20",
+    files=(moodbench_file("emo_ability/emo_recognition/vua20_tsv/test.tsv"),),
+    file_format="tsv_plain",
+    adapter=adapt_vua20,
+    licence="CC BY-SA 3.0 (terms of the VU Amsterdam Metaphor Corpus as known upstream, not verified)",
+    paper="Leong et al. 2020, A Report on the 2020 VUA and TOEFL Metaphor Detection Shared Task, FigLang 2020",
+    required=("sentence", "label", "POS", "w_index"),
+    expected_rows=300,
+    differences=(
+        "The word is named and marked; the released prompt gives its place without saying that it counts from 0.",
+        "F1 of the metaphors, as in the paper; the released code computes accuracy (78 % for the constant answer literal).",
+    ),
+)
