@@ -5,6 +5,7 @@ import json
 import re
 from collections import Counter
 from collections.abc import Callable
+from hashlib import sha256
 from typing import Any, get_args
 
 import dataframely as dy
@@ -17,6 +18,7 @@ from schemas.provider import TokenLimit
 from schemas.tables.items import Items
 from schemas.tables.responses import Answers, Judgements
 from tasks.judging.agreement import agreements_key
+from tasks.judging.contract import reparse_judgements
 from tasks.judging.executor import Judge, call_numbers, judge_answers, judgements_key, plan_ratings, reply_tokens
 from tasks.judging.rubrics import Rubric, load_rubric, place_of
 from tasks.models.http.worker_pool import SPARE, WorkerPool
@@ -209,6 +211,91 @@ async def test_rows_say_their_scale_and_ratings_reach_its_ends(rubric: str, lowe
     assert dict(judged.select("dimension", "rating").iter_rows()) == dict(zip(loaded.names, ends, strict=True))
 
 
+def warmth() -> Rubric:
+    """Warmth from 0 to 2, depth on the shared 1 to 3, and a question; one by one, with reasons."""
+    both = {"en": "Is it so?", "zh": "是吗？"}
+    low = dict.fromkeys(("en", "zh"), ("cold", "polite", "warm"))
+    return Rubric.model_validate(
+        {
+            "id": "warmth",
+            "version": "1",
+            "instruction": both,
+            "ask": "one_by_one",
+            "rationale": True,
+            "scale": {"lowest": 1, "highest": 3},
+            "anchors": low,
+            "dimensions": [
+                {"name": "warmth", "definition": both, "scale": {"lowest": 0, "highest": 2}, "anchors": low},
+                {"name": "depth", "definition": both},
+                {"name": "asks", "definition": both, "scale": "yes_no"},
+            ],
+        }
+    )
+
+
+SAID = {"warmth": 2, "depth": 3, "asks": "yes"}
+
+
+def asked_for(request: ChatRequest) -> list[str]:
+    return [name for name in json.loads(request.json_schema or "{}")["properties"] if name != "rationale"]
+
+
+@pytest.mark.parametrize("ask", ["one_by_one", "together"])
+async def test_dimensions_one_by_one_and_together_give_the_same_rows(ask: str) -> None:
+    requests: list[ChatRequest] = []
+
+    async def chat(request: ChatRequest) -> ChatReply:
+        requests.append(request)
+        names = asked_for(request)
+        return ChatReply(text=json.dumps({"rationale": f"So is {names[0]}."} | {name: SAID[name] for name in names}))
+
+    rubric = warmth().model_copy(update={"ask": ask})
+    judged = await rate(chat, rubric=rubric)
+    assert judged.select("dimension", "rating", "lowest", "highest", "parse_status").rows() == [
+        ("asks", 1, 0, 1, "parsed"),
+        ("depth", 3, 1, 3, "parsed"),
+        ("warmth", 2, 0, 2, "parsed"),
+    ]
+    one_by_one = ask == "one_by_one"
+    reasons = ["So is asks.", "So is depth.", "So is warmth."] if one_by_one else ["So is warmth."] * 3
+    assert judged["rationale"].to_list() == reasons
+    assert [asked_for(request) for request in requests] == ([["warmth"], ["depth"], ["asks"]] if one_by_one else [[*SAID]])
+    assert judged["call_key"].n_unique() == len(requests)
+    planned = await plan_ratings([(items("a").row(0, named=True), "Beth is coming.")], JUDGE, rubric)
+    assert [request.key for request in planned] == [request.key for request in requests]
+    assert reparse_judgements(judged, rubric).equals(judged)
+    if one_by_one:
+        asking_depth, asking_asks = (request.messages[0].content for request in requests[1:])
+        assert "In every dimension the ratings mean:\n1 = cold" in asking_depth
+        assert "cold" not in asking_asks
+
+
+async def test_a_silent_judge_leaves_the_dimension_it_was_silent_about() -> None:
+    async def chat(request: ChatRequest) -> ChatReply:
+        (name,) = asked_for(request)
+        if name == "depth":
+            return ChatReply(text="")
+        rating = 3 if name == "warmth" else "no"  # warmth ends at 2
+        return ChatReply(text=json.dumps({"rationale": "So.", name: rating}))
+
+    judged = await rate(chat, rubric=warmth())
+    assert judged.select("dimension", "rating", "parse_status", "rationale", "error").rows() == [
+        ("asks", 0, "parsed", "So.", None),
+        ("depth", None, "unparsed", None, "no JSON object"),
+        ("warmth", None, "unparsed", None, "warmth: Input should be less than or equal to 2"),
+    ]
+
+
+async def test_a_dialogue_is_judged_by_its_turns() -> None:
+    turns = [{"speaker": "seeker", "text": "I am tired."}, {"speaker": "supporter", "text": "What tires you?"}]
+    judge = Scripted(GOOD)
+    given = rows.answers({**rows.answer("a", None), "status": "answered", "failed_role": None, "failure": None, "turns": turns})
+    judged = await rate(judge, given)
+    shown = re.sub("[0-9a-f]{12}", "#", judge.asked[0].messages[1].content)
+    assert "<<<ANSWER #>>>\n<<<TURN 1 seeker #>>>\nI am tired.\n<<<TURN 2 supporter #>>>\nWhat tires you?\n<<<END #>>>" in shown
+    assert judged["rating"].to_list() == [5, 4, 3, 2]
+
+
 async def test_failed_call_is_recorded_and_not_repeated() -> None:
     judge = Scripted(None)
     judged = await rate(judge)
@@ -265,6 +352,16 @@ SUMMARY_RUBRIC = load_rubric("mc_stage1")
 ITEM = {"language": "en", "context": "Client: Hello.", "question": "Client: I am tired."}
 
 
+async def test_calls_of_the_first_version_keep_their_keys() -> None:
+    """Of every rubric that is there, in both languages and three orders: what was paid for is found in the journal."""
+    keys = []
+    for rubric in (load_rubric(name) for name in ("answer", "ee_expression", "es_aspects", "mc_stage1", "summary")):
+        for language in ("en", "zh"):
+            item = ITEM | {"dataset": "d", "item_id": "a", "language": language, "options": ["a"], "references": ["x"] * 5}
+            keys += [request.key for request in await plan_ratings([(item, "Go on.")], ModelEntry(name="smollm2"), rubric, 3)]
+    assert sha256("".join(keys).encode()).hexdigest() == "ca3dcc16eac92a8cda6b3128aae093d3eeef6bd06f94ed05aca893f9e22ad9b2"
+
+
 async def test_planned_calls_are_those_that_are_made() -> None:
     made: list[ChatRequest] = []
 
@@ -275,7 +372,7 @@ async def test_planned_calls_are_those_that_are_made() -> None:
     answers = ("What tires you?", "Go on.")
     for answer in answers:
         for repetition in range(3):
-            await Judge(JUDGE, SUMMARY_RUBRIC, chat).rate(ITEM, answer, repetition)
+            await Judge(JUDGE, SUMMARY_RUBRIC, chat).rate(ITEM, answer, *SUMMARY_RUBRIC.calls(repetition), repetition)
     planned = await plan_ratings([(ITEM, answer) for answer in answers], JUDGE, SUMMARY_RUBRIC, 3)
     assert [request.key for request in planned] == [request.key for request in made]
     assert len({request.key for request in planned}) == 6
