@@ -78,11 +78,16 @@ def _ratings(ratings: Sequence[Row]) -> Iterator[str]:
     for rating in ratings:
         replies.setdefault((rating["judge"], rating["judge_repetition"] or 0, rating["raw_reply"]), []).append(rating)
     for (judge, times, reply), rows in replies.items():
-        given = ", ".join(f"{row['dimension']} {_or_dash(row['rating'])}" for row in rows)
-        scale = "" if rows[0]["lowest"] is None else f" on {rows[0]['lowest']} to {rows[0]['highest']}"
+        scales = {_scale(row) for row in rows}
+        shared = scales.pop() if len(scales) == 1 else ""
+        given = ", ".join(f"{row['dimension']} {_or_dash(row['rating'])}{'' if shared else _scale(row)}" for row in rows)
         again = f", time {times + 1}" if times else ""
-        yield escape(f"  {judge}{again} rates{scale}: {given} ({', '.join(sorted({row['parse_status'] for row in rows}))})")
+        yield escape(f"  {judge}{again} rates{shared}: {given} ({', '.join(sorted({row['parse_status'] for row in rows}))})")
         yield escape(f"    its reply: {shorten(reply or '(nothing)', WIDTH)}")
+
+
+def _scale(rating: Row) -> str:
+    return "" if rating["lowest"] is None else f" on {rating['lowest']} to {rating['highest']}"
 
 
 def _options(options: Sequence[Row], kind: str, most: int | None = None) -> str:
