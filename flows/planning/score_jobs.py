@@ -9,7 +9,8 @@ from schemas.lineage import PartitionRef
 from schemas.tables.layers import AGGREGATED
 from tasks.judging.steps import AgreementJob
 from tasks.scoring.benchmark import ScoreSettings
-from tasks.scoring.steps import AggregateJob, NeedlesJob
+from tasks.scoring.steps import AggregateJob, DimensionsJob, NeedlesJob
+from tasks.scoring.uncertainty import Resampling
 
 
 def aggregate_job(resolved: ResolvedPlan, item_scores: Sequence[PartitionRef]) -> AggregateJob:
@@ -46,6 +47,14 @@ def agreement_job(resolved: ResolvedPlan, ready: Sequence[ScorableJob]) -> Agree
     return AgreementJob(resolved.blueprint.name, items, answers, ratings) if judged else None
 
 
+def dimensions_job(resolved: ResolvedPlan, ready: Sequence[ScorableJob]) -> DimensionsJob | None:
+    """Return what the means of rated dimensions are computed from; None if nothing was rated."""
+    plan, judged = resolved.plan, [found for found in ready if found.judgements]
+    items = tuple(dict.fromkeys(found.items for found in judged))
+    ratings = tuple(found.judgements for found in judged if found.judgements)
+    return DimensionsJob(resolved.blueprint.name, Resampling(plan.bootstrap, plan.seed), items, ratings) if judged else None
+
+
 def aggregated_partitions(resolved: ResolvedPlan, item_scores: Sequence[PartitionRef]) -> dict[str, PartitionRef]:
     """Find the aggregated layers over these item scores that are in the lake, by layer."""
     aggregation = aggregate_job(resolved, item_scores)
@@ -72,7 +81,7 @@ def stored_partitions(resolved: ResolvedPlan) -> list[PartitionRef]:
         )
     inputs = [ref for found in ready for ref in (found.items, *found.others, found.answers, found.judgements) if ref]
     gains = gains_job(resolved, scored)
-    others = (needles_job(resolved, ready, scored), agreement_job(resolved, ready))
+    others = (needles_job(resolved, ready, scored), dimensions_job(resolved, ready), agreement_job(resolved, ready))
     keys = [*([gains.key("setting_gains")] if gains else []), *(one.key for one in others if one)]
     compared = [ref for key in keys if (ref := resolved.lake.find(key))]
     return [*dict.fromkeys(inputs), *scored, *layers.values(), *compared]

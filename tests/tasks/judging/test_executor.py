@@ -274,14 +274,14 @@ async def test_a_silent_judge_leaves_the_dimension_it_was_silent_about() -> None
     async def chat(request: ChatRequest) -> ChatReply:
         (name,) = asked_for(request)
         if name == "depth":
-            return ChatReply(text="")
+            return ChatReply(failure="empty_content", error="no text")
         rating = 3 if name == "warmth" else "no"  # warmth ends at 2
         return ChatReply(text=json.dumps({"rationale": "So.", name: rating}))
 
     judged = await rate(chat, rubric=warmth())
     assert judged.select("dimension", "rating", "parse_status", "rationale", "error").rows() == [
         ("asks", 0, "parsed", "So.", None),
-        ("depth", None, "unparsed", None, "no JSON object"),
+        ("depth", None, "failed", None, "no text"),
         ("warmth", None, "unparsed", None, "warmth: Input should be less than or equal to 2"),
     ]
 
@@ -372,7 +372,8 @@ async def test_planned_calls_are_those_that_are_made() -> None:
     answers = ("What tires you?", "Go on.")
     for answer in answers:
         for repetition in range(3):
-            await Judge(JUDGE, SUMMARY_RUBRIC, chat).rate(ITEM, answer, *SUMMARY_RUBRIC.calls(repetition), repetition)
+            (asked,) = SUMMARY_RUBRIC.calls(repetition)
+            await Judge(JUDGE, SUMMARY_RUBRIC, chat).rate(ITEM, answer, asked, repetition)
     planned = await plan_ratings([(ITEM, answer) for answer in answers], JUDGE, SUMMARY_RUBRIC, 3)
     assert [request.key for request in planned] == [request.key for request in made]
     assert len({request.key for request in planned}) == 6
