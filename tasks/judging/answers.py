@@ -11,6 +11,9 @@ from schemas.tables.items import Items
 from schemas.tables.responses import Answers
 from tasks.solvers.answers import ITEM, SAID
 
+Rated = str | Sequence[Mapping[str, str]]
+"""What is rated: a text, or the turns of a dialogue, each with `speaker` and `text`."""
+
 
 def judged_answers(answers: dy.DataFrame[Answers], items: dy.DataFrame[Items]) -> pl.DataFrame:
     """Return the answers that a judge rates: those with at least one letter, digit or Chinese character.
@@ -26,9 +29,9 @@ def judged_answers(answers: dy.DataFrame[Answers], items: dy.DataFrame[Items]) -
     return answers.with_columns(answer=SAID).filter(says_something).sort(Answers.primary_key())
 
 
-def rated_content(answer: Mapping[str, Any]) -> str | Sequence[Mapping[str, str]]:
-    """Return what a judge is shown of a row of `judged_answers`: the turns of a dialogue, or the text."""
-    content: str | Sequence[Mapping[str, str]] = answer["turns"] or answer["answer"]
+def rated_content(answer: Mapping[str, Any]) -> Rated:
+    """Return what a judge is shown of a row of `judged_answers`."""
+    content: Rated = answer["turns"] or answer["answer"]
     return content
 
 

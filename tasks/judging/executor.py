@@ -14,9 +14,9 @@ from schemas.lineage import PartitionKey, PartitionRef
 from schemas.tables.items import Items
 from schemas.tables.responses import Answers, Judgements
 from schemas.worker_pool import Job, RunJobs
-from tasks.judging.answers import judged_answers, rated_content
+from tasks.judging.answers import Rated, judged_answers, rated_content
 from tasks.judging.contract import Contract, Parsed, rating_rows
-from tasks.judging.prompts import Rated, judge_messages
+from tasks.judging.prompts import judge_messages
 from tasks.judging.rubrics import Dimension, Rubric
 from tasks.lake.fingerprint import partition_key
 from tasks.solvers.answers import ANSWER

@@ -8,6 +8,7 @@ from schemas.chat import ChatMessage
 from schemas.context import ASPECTS
 from schemas.errors import ScoringError
 from schemas.vocabulary import Language
+from tasks.judging.answers import Rated
 from tasks.judging.contract import Contract
 from tasks.judging.rubrics import Anchors, AnyScale, Dimension, Rubric, ShownText, words_of
 from tasks.text.aspects import format_aspects, read_aspects
@@ -28,10 +29,6 @@ _DIALOGUE: dict[Language, str] = {
 _ALIKE: dict[Language, str] = {"en": "In every dimension the ratings mean:", "zh": "各维度的分数含义相同："}
 _ALIKE_IN: dict[Language, str] = {"en": "In {names} the ratings mean:", "zh": "{names} 的分数含义："}
 _ANSWER_LAST: dict[Language, str] = {"en": "Rate the ANSWER.", "zh": "请为 ANSWER 打分。"}
-
-
-Rated = str | Sequence[Mapping[str, str]]
-"""What is rated: a text, or the turns of a dialogue, each with `speaker` and `text`."""
 
 
 def judge_messages(

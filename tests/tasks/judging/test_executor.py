@@ -145,16 +145,6 @@ async def test_unreadable_reply_is_asked_for_again_as_another_call() -> None:
     assert judged["call_key"].unique().to_list() == [judge.asked[-1].key]
 
 
-async def test_after_three_unreadable_replies_the_last_one_is_kept() -> None:
-    judge = Scripted("All fives!")
-    judged = await rate(judge)
-    assert len(judge.asked) == 3
-    assert judged.select("rating", "parse_status", "raw_reply", "error").unique().rows() == [
-        (None, "unparsed", "All fives!", "no JSON object")
-    ]
-    assert judged.height == 4
-
-
 async def test_a_judge_that_rates_again_is_asked_by_calls_of_their_own_in_other_orders() -> None:
     requests: list[ChatRequest] = []
 
@@ -270,19 +260,28 @@ async def test_dimensions_one_by_one_and_together_give_the_same_rows(ask: str) -
         assert "cold" not in asking_asks
 
 
-async def test_a_silent_judge_leaves_the_dimension_it_was_silent_about() -> None:
+async def test_what_a_judge_does_not_say_or_says_out_of_scale_is_missing_and_the_rest_stays() -> None:
+    asked: Counter[str] = Counter()
+
     async def chat(request: ChatRequest) -> ChatReply:
         (name,) = asked_for(request)
+        asked[name] += 1
         if name == "depth":
             return ChatReply(failure="empty_content", error="no text")
-        rating = 3 if name == "warmth" else "no"  # warmth ends at 2
+        # The scale of warmth ends at 2; each try says something else.
+        rating = 2 + asked[name] if name == "warmth" else "no"
         return ChatReply(text=json.dumps({"rationale": "So.", name: rating}))
 
     judged = await rate(chat, rubric=warmth())
-    assert judged.select("dimension", "rating", "parse_status", "rationale", "error").rows() == [
-        ("asks", 0, "parsed", "So.", None),
-        ("depth", None, "failed", None, "no text"),
-        ("warmth", None, "unparsed", None, "warmth: Input should be less than or equal to 2"),
+    # A call that fails is repeated by the client, not here.
+    assert asked == {"warmth": 3, "depth": 1, "asks": 1}
+    assert judged.select("dimension", "rating", "parse_status", "rationale", "raw_reply", "error").rows() == [
+        ("asks", 0, "parsed", "So.", '{"rationale": "So.", "asks": "no"}', None),
+        ("depth", None, "failed", None, None, "no text"),
+        (
+            *("warmth", None, "unparsed", None, '{"rationale": "So.", "warmth": 5}'),
+            "warmth: Input should be less than or equal to 2",
+        ),
     ]
 
 
@@ -294,26 +293,6 @@ async def test_a_dialogue_is_judged_by_its_turns() -> None:
     shown = re.sub("[0-9a-f]{12}", "#", judge.asked[0].messages[1].content)
     assert "<<<ANSWER #>>>\n<<<TURN 1 seeker #>>>\nI am tired.\n<<<TURN 2 supporter #>>>\nWhat tires you?\n<<<END #>>>" in shown
     assert judged["rating"].to_list() == [5, 4, 3, 2]
-
-
-async def test_failed_call_is_recorded_and_not_repeated() -> None:
-    judge = Scripted(None)
-    judged = await rate(judge)
-    assert len(judge.asked) == 1
-    assert judged.select("rating", "parse_status", "raw_reply", "error").unique().rows() == [(None, "failed", None, "HTTP 500")]
-    assert judged.select("prompt_tokens", "completion_tokens").rows() == [(None, None)] * 4
-
-
-async def test_one_bad_reply_does_not_touch_the_others() -> None:
-    async def chat(request: ChatRequest) -> ChatReply:
-        return ChatReply(text="no" if "Source of b." in request.messages[1].content else GOOD)
-
-    judged = await rate(chat, answers(*((name, "Beth is coming.") for name in "abc")), "a", "b", "c")
-    assert Counter(judged.select("item_id", "parse_status").rows()) == {
-        ("a", "parsed"): 4,
-        ("b", "unparsed"): 4,
-        ("c", "parsed"): 4,
-    }
 
 
 async def rate_lengths(lengths: range, chat: Chat) -> dy.DataFrame[Judgements]:
