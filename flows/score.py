@@ -4,7 +4,7 @@ import asyncio
 from collections.abc import Sequence
 
 from flows.planning.jobs import EvalJob, JobPartitions, ResolvedPlan, scorable
-from flows.planning.score_jobs import aggregate_job, agreement_job, gains_job, needles_job, unrated
+from flows.planning.score_jobs import aggregate_job, agreement_job, dimensions_job, gains_job, needles_job, unrated
 from flows.runtime.prefect_flows import RunStep, begin_run, moodflow_flow, spread
 from flows.runtime.progress import count_partitions
 from schemas.errors import UsageError
@@ -12,7 +12,7 @@ from schemas.lineage import Missing, PartitionRef, StageResult
 from schemas.plan import Plan
 from tasks.judging.steps import compare_judges
 from tasks.metrics.steps import score_partition
-from tasks.scoring.steps import aggregate, compare_settings, place_scores
+from tasks.scoring.steps import aggregate, average_dimensions, compare_settings, place_scores
 
 
 @moodflow_flow("score", "score {plan.title}")
@@ -20,7 +20,7 @@ async def score(plan: Plan) -> StageResult:
     """Turn stored replies into scores. Never calls a model.
 
     Reads `items`, `answers` and `judgements`; writes `item_scores` and every layer up to `totals`, `setting_gains` if there are
-    several settings, `agreements` if answers were rated more than once.
+    several settings, `dimension_scores` if answers were rated, `agreements` if answers were rated more than once.
 
     Raises:
         UsageError: if none of the plan's replies are in the lake.
@@ -43,12 +43,13 @@ async def score(plan: Plan) -> StageResult:
 async def compare_parts(
     resolved: ResolvedPlan, found: Sequence[JobPartitions], item_scores: Sequence[PartitionRef], run_step: RunStep
 ) -> list[PartitionRef]:
-    """Compare settings with `base`, lengths and depths, and judges, where there is anything to compare."""
+    """Compare settings with `base`, lengths and depths, dimensions and judges, where there is anything to compare."""
     gains, needles = gains_job(resolved, item_scores), needles_job(resolved, found, item_scores)
-    agreement, lake = agreement_job(resolved, found), resolved.lake
+    dimensions, agreement, lake = dimensions_job(resolved, found), agreement_job(resolved, found), resolved.lake
     compared = [
         run_step(compare_settings, gains, lake) if gains else None,
         run_step(place_scores, needles, lake) if needles else None,
+        run_step(average_dimensions, dimensions, lake) if dimensions else None,
         run_step(compare_judges, agreement, lake) if agreement else None,
     ]
     return [await run for run in compared if run is not None]

@@ -11,7 +11,7 @@ from rich.table import Table
 from flows.commands.console import CommandResult, decimal, folded, numbers, text_table
 from flows.commands.plan_options import PlanOptions, read_plan
 from schemas.errors import UsageError
-from tasks.analysis.number_format import counted, shorten, signed, signed_interval
+from tasks.analysis.number_format import counted, interval, shorten, signed, signed_interval
 
 HELP = (
     "RUN RUN: two runs of a benchmark, the earlier one first: scores over common items with intervals, items that flipped. "
@@ -81,7 +81,7 @@ def _view(document: Row) -> list[RenderableType]:
     shown: list[RenderableType] = [f"[bold]{escape(document['benchmark'])}[/bold]: {document['before']} -> {document['after']}"]
     shown += [f"[bold]Not comparable without care:[/bold] {escape(warning)}" for warning in document["warnings"]]
     for model in document["models"]:
-        shown += [_table(model), *_total_lines(model), *_flip_lines(model), *_item_lines(model)]
+        shown += [_table(model), *_total_lines(model), *_dimension_table(model), *_flip_lines(model), *_item_lines(model)]
         shown += [line for flipped in model["flipped"] for line in _flipped(flipped)]
     for side in ("before", "after"):
         shown += [escape(f"Only {side}: {each['model']}, setting {each['setting']}") for each in document[f"only_{side}"]]
@@ -124,6 +124,25 @@ def _total_lines(model: Row) -> Iterator[str]:
     ranks = " -> ".join(str(side["rank"] or "-") for side in (before, after))
     coverage = " -> ".join(f"{100 * side['coverage']:.0f} %" for side in (before, after))
     yield f"Total {decimal(before['total'])} -> {decimal(after['total'])}, rank {ranks}, coverage {coverage}"
+
+
+def _dimension_table(model: Row) -> Iterator[Table]:
+    """Show means of rated dimensions side by side, in points of their scales; nothing if no run has any."""
+    amounts = numbers("Scale", "Before", "95 % interval", "After", "95 % interval", "Difference")
+    table = text_table(folded("Rated dimension"), *amounts)
+    for row in model["dimension_scores"]:
+        cells = [_mean(row[side]) for side in ("before", "after")]
+        scales = dict.fromkeys(f"{side['scale_min']} to {side['scale_max']}" for side in (row["before"], row["after"]) if side)
+        name = f"{row['dataset']}: {row['dimension']}"
+        table.add_row(escape(name), " -> ".join(scales), *cells[0], *cells[1], signed(row["difference"], 2))
+    if table.row_count:
+        yield table
+
+
+def _mean(side: Row | None) -> tuple[str, str]:
+    if side is None:
+        return "-", "-"
+    return decimal(side["mean"]), interval(side["ci_low"], side["ci_high"], 2)
 
 
 def _veto(side: Row) -> str:

@@ -22,7 +22,7 @@ from schemas.tables.items import Items
 from schemas.tables.responses import Answers, Judgements
 from schemas.usage import Expectation, Forecast, Role
 from tasks.analysis.number_format import count, counted, listed
-from tasks.judging.answers import judged_answers
+from tasks.judging.answers import judged_answers, rated_content
 from tasks.judging.executor import plan_ratings
 from tasks.judging.rubrics import load_rubric
 from tasks.lake.lake import Lake
@@ -129,7 +129,7 @@ async def _expect_judge(
         return Expectation(stored=lake.read(stored, Judgements).n_unique(ONE_CALL))
     by_item = {row["item_id"]: row for row in rows.iter_rows(named=True)}
     judged = judged_answers(lake.read(answers, Answers), rows).iter_rows(named=True)
-    requests = await plan_ratings(((by_item[row["item_id"]], row["answer"]) for row in judged), judge, rubric, repeat)
+    requests = await plan_ratings(((by_item[row["item_id"]], rated_content(row)) for row in judged), judge, rubric, repeat)
     return _expect(lake, requests, basis, rate)
 
 
@@ -175,7 +175,7 @@ def _notes(resolved: ResolvedPlan, forecasts: Sequence[Forecast], basis: Estimat
         yield no_price(unpriced)
     most = {row.role for row in forecasts if row.expected.upper_bound}
     if "judge" in most:
-        yield "Calls of the judge are an upper bound: one per answer, if every item is answered."
+        yield "Calls of the judge are an upper bound: as many as if every item is answered."
     if helpers := sorted(most - {"tested", "judge"}):
         yield f"Calls of {listed(helpers)} about what a model writes itself are an upper bound: its replies may be shorter."
     if least := [setting for setting in plan.settings if SOLVERS[setting].asks_again]:

@@ -11,7 +11,7 @@ from flows.commands.console import decimal, folded, label_system, numbers, text_
 from schemas.changes import RunChanges
 from schemas.lineage import PartitionRef, RunManifest
 from schemas.tables.comparisons import Ablations
-from schemas.tables.scores import AbilityScores, RawScores, Totals
+from schemas.tables.scores import AbilityScores, DimensionScores, RawScores, Totals
 from schemas.usage import Amounts, Usage, by_model, total
 from tasks.analysis.leaderboard import leaderboard_rows
 from tasks.lake.lake import Lake
@@ -28,7 +28,10 @@ def run_document(manifest: RunManifest, lake: Lake) -> dict[str, Any]:
     totals = lake.read(manifest.partition("totals"), Totals)
     abilities = lake.read(manifest.partition("ability_scores"), AbilityScores)
     raw = lake.read(manifest.partition("raw_scores"), RawScores)
-    found = {"models": leaderboard_rows(totals, abilities), "raw_scores": raw.to_dicts()}
+    rated = (ref for ref in manifest.partitions if ref.layer == "dimension_scores")
+    dimensions = [row for ref in rated for row in lake.read(ref, DimensionScores).to_dicts()]
+    scores = {"raw_scores": raw.to_dicts(), "dimension_scores": dimensions}
+    found = {"models": leaderboard_rows(totals, abilities), **scores}
     return {**_document(manifest, lake, **found), **_changes_document(read_changes(lake.root, manifest.run))}
 
 

@@ -8,7 +8,8 @@ from schemas.lineage import Missing, PartitionRef
 from schemas.tables.layers import AGGREGATED
 from tasks.judging.steps import AgreementJob
 from tasks.scoring.benchmark import ScoreSettings
-from tasks.scoring.steps import AggregateJob, NeedlesJob
+from tasks.scoring.steps import AggregateJob, DimensionsJob, NeedlesJob
+from tasks.scoring.uncertainty import Resampling
 
 
 def aggregate_job(resolved: ResolvedPlan, item_scores: Sequence[PartitionRef]) -> AggregateJob:
@@ -44,6 +45,14 @@ def agreement_job(resolved: ResolvedPlan, found: Sequence[JobPartitions]) -> Agr
     return AgreementJob(resolved.blueprint.name, items, answers, tuple(ref for ref in (*firsts, *panel) if ref))
 
 
+def dimensions_job(resolved: ResolvedPlan, found: Sequence[JobPartitions]) -> DimensionsJob | None:
+    """Return what the means of rated dimensions are computed from; None if nothing was rated."""
+    plan, judged = resolved.plan, [one for one in found if one.judgements]
+    items = tuple(dict.fromkeys(one.items for one in judged))
+    ratings = tuple(one.judgements for one in judged if one.judgements)
+    return DimensionsJob(resolved.blueprint.name, Resampling(plan.bootstrap, plan.seed), items, ratings) if judged else None
+
+
 def unrated(found: Sequence[JobPartitions]) -> list[Missing]:
     """List jobs that a judge of the panel has not rated: the agreement of judges is then computed without it."""
     return [
@@ -73,7 +82,7 @@ def stored_partitions(resolved: ResolvedPlan) -> list[PartitionRef]:
             next_step="run moodflow score with the same options first",
         )
     gains = gains_job(resolved, scored)
-    others = (needles_job(resolved, found, scored), agreement_job(resolved, found))
+    others = (needles_job(resolved, found, scored), dimensions_job(resolved, found), agreement_job(resolved, found))
     keys = [*([gains.key("setting_gains")] if gains else []), *(one.key for one in others if one)]
     compared = [ref for key in keys if (ref := lake.find(key))]
     return [*dict.fromkeys(ref for one in found for ref in one.refs), *scored, *layers, *compared]

@@ -18,7 +18,7 @@ from tasks.models.cost.budget import Budget, Estimator
 from tasks.models.cost.pricing import check_budget, find_rate, load_prices, price_usage
 from tasks.solvers import forecast as forecasting
 
-ONE_CALL = ["item_id", "setting", "repetition", "judge_repetition"]
+ONE_CALL = ["item_id", "part", "setting", "repetition", "judge_repetition", "call_key"]
 """Columns whose values the rows of one judge's call share."""
 
 

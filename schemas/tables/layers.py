@@ -11,6 +11,7 @@ from schemas.tables.responses import Answers, Judgements, Responses
 from schemas.tables.scores import (
     AbilityScores,
     DatasetScores,
+    DimensionScores,
     ItemScores,
     LevelScores,
     NormalizedScores,
@@ -39,6 +40,7 @@ LAYERS: Mapping[str, type[dy.Schema]] = {
     "totals": Totals,
     "setting_gains": SettingGains,
     "needle_scores": NeedleScores,
+    "dimension_scores": DimensionScores,
     "agreements": Agreements,
     "ablations": Ablations,
 }

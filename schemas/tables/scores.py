@@ -61,6 +61,36 @@ class RawScores(_Measured):
         return pl.col("value").is_null() == (pl.col("n_scored") == 0)
 
 
+class DimensionScores(dy.Schema):
+    """One row per (model, dataset, setting, rubric, dimension): the mean of the ratings that count, in points of its scale.
+
+    What was not rated is left out: answers that did not come or say nothing, ratings that did not come or cannot be read.
+    """
+
+    model = dy.String(primary_key=True, min_length=1)
+    dataset = dy.String(primary_key=True, min_length=1)
+    setting = dy.String(primary_key=True, min_length=1)
+    rubric = dy.String(primary_key=True, min_length=1)
+    dimension = dy.String(primary_key=True, min_length=1)
+    judge = dy.String(min_length=1)
+    scale_min = dy.Int64(description="lowest rating; of yes or no 0")
+    scale_max = dy.Int64(description="highest rating; of yes or no 1")
+    mean = dy.Float64(nullable=True, description="over items; null = no rating came")
+    ci_low = dy.Float64(nullable=True, description="95 % interval by clusters of items; null = fewer than two")
+    ci_high = dy.Float64(nullable=True)
+    n_answers = dy.Int64(min=0, description="with a rating")
+    n_total = dy.Int64(min=0, description="answers that the judge was asked about")
+    n_clusters = dy.Int64(min=0, description="of the items with a rating")
+
+    @dy.rule()
+    def no_rating_means_no_mean(cls) -> pl.Expr:
+        return pl.col("mean").is_null() == (pl.col("n_answers") == 0)
+
+    @dy.rule()
+    def mean_lies_on_its_scale(cls) -> pl.Expr:
+        return pl.col("mean").is_null() | pl.col("mean").is_between("scale_min", "scale_max")
+
+
 class NormalizedScores(_Measured):
     """The same on 0-100."""
 

@@ -10,6 +10,7 @@ from schemas.errors import UsageError
 from schemas.folders import Folder
 from schemas.lineage import PartitionRef
 from schemas.tables.items import Items
+from schemas.tables.scores import DimensionScores
 from tasks.analysis.comparable_runs import find_differences, warnings
 from tasks.analysis.compare_scores import Flips, compare_scores, find_flips
 from tasks.analysis.evidence import read_evidence
@@ -20,6 +21,8 @@ from tasks.scoring.uncertainty import Resampling
 
 RESAMPLES = 1000
 STORED = {"ability": "ability_scores", "dataset": "dataset_scores"}
+DIMENSION = ("dataset", "rubric", "dimension")
+MEAN = ("judge", "scale_min", "scale_max", "mean", "ci_low", "ci_high", "n_answers", "n_total", "n_clusters")
 ASKED = ("question", "context", "options", "gold_indices", "references", "option_points", "question_type")
 """Columns of an item that say what is asked and what would be right."""
 
@@ -111,6 +114,7 @@ def compare_pair(before: PastRun, after: PastRun, pair: SystemPair, resampling: 
         "after": {**pair.after._asdict(), **_stored_total(after, pair.after)},
         "common": changes,
         "stored": list(_stored_changes(before, after, pair)),
+        "dimension_scores": list(_dimension_changes(before, after, pair)),
         "flips": [asdict(metric) for metric in found],
         "flipped": list(_flipped(before, after, pair, found, flips)),
         "items": list(_item_counts(earlier, later, changed)),
@@ -157,6 +161,30 @@ def _stored_changes(before: PastRun, after: PastRun, pair: SystemPair) -> Iterat
             if values != (None, None):
                 difference = None if None in values else values[1] - values[0]  # type: ignore[operator]
                 yield {"kind": kind, "id": name, "before": values[0], "after": values[1], "difference": difference}
+
+
+def _dimension_changes(before: PastRun, after: PastRun, pair: SystemPair) -> Iterator[Row]:
+    """Return means of rated dimensions as each run has them, over all answers rated there; null where it has none."""
+    old, new = (_dimensions(run, system) for run, system in ((before, pair.before), (after, pair.after)))
+    for key in sorted(old.keys() | new.keys()):
+        was, now = old.get(key), new.get(key)
+        yield {
+            **dict(zip(DIMENSION, key, strict=True)),
+            "before": was,
+            "after": now,
+            "difference": _difference(was, now) if was and now else None,
+        }
+
+
+def _dimensions(run: PastRun, system: System) -> dict[tuple[str, ...], Row]:
+    rows = (row for ref in run.partitions("dimension_scores") for row in system.rows(run.lake.read(ref, DimensionScores)))
+    return {tuple(row[name] for name in DIMENSION): {name: row[name] for name in MEAN} for row in rows}
+
+
+def _difference(was: Row, now: Row) -> float | None:
+    """Return after - before in points; null if a mean is missing or the scales differ."""
+    alike = all(was[name] == now[name] for name in ("scale_min", "scale_max"))
+    return now["mean"] - was["mean"] if alike and None not in (was["mean"], now["mean"]) else None
 
 
 def _by_name(run: PastRun, layer: str, name: str, system: System) -> Mapping[str, float | None]:

@@ -29,6 +29,7 @@ from tasks.metrics.reference.scoring import REFERENCE_VERSION
 from tasks.retrieval.ranking import RANKING_VERSION
 from tasks.scoring.benchmark import SCORING_VERSION, score_benchmark
 from tasks.scoring.blueprints import profiled_blueprint
+from tasks.scoring.dimensions import DIMENSIONS_VERSION
 from tasks.scoring.steps import COMPARISONS_VERSION
 from tasks.solvers.chunk_rows import CHUNKS_VERSION
 from tasks.solvers.keys import ANSWERS_VERSION
@@ -270,6 +271,7 @@ def _version_of(ref: PartitionRef, settings: Mapping[str, Any]) -> str:
         "answers": ANSWERS_VERSION,
         "judgements": JUDGEMENTS_VERSION,
         "agreements": AGREEMENTS_VERSION,
+        "dimension_scores": DIMENSIONS_VERSION,
         "item_scores": REFERENCE_VERSION if settings.get("profile") == "reference" else METRICS_VERSION,
         "needle_scores": COMPARISONS_VERSION,
         "ablations": COMPARISONS_VERSION,

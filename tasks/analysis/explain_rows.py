@@ -25,7 +25,18 @@ ITEM = ("language", "question_type", "subset", "question", "references", "wrong_
 SCORE = ("method", "metric", "value", "status", "parsed_answer", "predicted", "gold", "chosen_place", "gold_place")
 ANSWER = ("finish_reason", "remark", "failure", "failed_role")
 CALL = ("error", "http_status", "left_out_characters")
-RATING = ("judge", "judge_repetition", "rubric", "dimension", "rating", "lowest", "highest", "parse_status", "raw_reply")
+RATING = (
+    "judge",
+    "judge_repetition",
+    "rubric",
+    "dimension",
+    "rating",
+    "lowest",
+    "highest",
+    "parse_status",
+    "rationale",
+    "raw_reply",
+)
 
 NO_VALUE = {
     "call_failed": "The call failed, so the item has no score: it is missing and not 0.",

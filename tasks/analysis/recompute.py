@@ -26,12 +26,15 @@ from tasks.scoring.benchmark import ScoreSettings
 from tasks.scoring.steps import (
     AblationJob,
     AggregateJob,
+    DimensionsJob,
     NeedlesJob,
     compute_ablation,
+    compute_dimensions,
     compute_gains,
     compute_layers,
     compute_needles,
 )
+from tasks.scoring.uncertainty import Resampling
 
 Group = tuple[PartitionRef, ...]
 """Partitions that are computed together."""
@@ -162,6 +165,13 @@ def _needles(stored: StoredRun, ref: PartitionRef) -> pl.DataFrame:
     return compute_needles(NeedlesJob(ref.key("benchmark"), contexts, scores), stored.lake)
 
 
+def _dimensions(stored: StoredRun, ref: PartitionRef) -> pl.DataFrame:
+    items, judged = (of_layer(stored.parents(ref), layer) for layer in ("items", "judgements"))
+    said = stored.footers[ref.path].settings
+    resampling = Resampling(**{name: said[name] for name in ("resamples", "seed")})
+    return compute_dimensions(DimensionsJob(ref.key("benchmark"), resampling, items, judged), stored.lake)
+
+
 def _agreements(stored: StoredRun, ref: PartitionRef) -> pl.DataFrame:
     parents = stored.parents(ref)
     answers, items, judged = (
@@ -188,6 +198,7 @@ COMPUTED: Mapping[str, Callable[[StoredRun, PartitionRef], pl.DataFrame]] = {
     "item_scores": _item_scores,
     "setting_gains": _gains,
     "needle_scores": _needles,
+    "dimension_scores": _dimensions,
     "agreements": _agreements,
     "ablations": _ablation,
 }

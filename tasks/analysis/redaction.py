@@ -94,7 +94,7 @@ def _changes(mark: str, names: Mapping[str, str]) -> dict[str, Changes]:
             "token_logprobs": lambda _: None,
         },
         "item_scores": {"predicted": labels, "gold": labels, "parsed_answer": reading},
-        "judgements": {"raw_reply": hide, "error": hide},
+        "judgements": {"raw_reply": hide, "rationale": hide, "error": hide},
         # `haystack` names a source and a span; the names that were changed are words of the text.
         "contexts": {"query": hide, "needle": hide, "renamed": lambda _: []},
         "retrievals": {"query": hide, "enriched": hide},

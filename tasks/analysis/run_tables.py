@@ -128,6 +128,7 @@ class ReportData:
     retrievals: dy.DataFrame[Retrievals] = field(default_factory=Retrievals.create_empty)
     gains: dy.DataFrame[SettingGains] = field(default_factory=SettingGains.create_empty)
     agreements: dy.DataFrame[Agreements] = field(default_factory=Agreements.create_empty)
+    dimensions: dy.DataFrame[tables.DimensionScores] = field(default_factory=tables.DimensionScores.create_empty)
     needles: dy.DataFrame[NeedleScores] = field(default_factory=NeedleScores.create_empty)
     prompt_chunks: pl.DataFrame = field(default_factory=lambda: pl.DataFrame(schema=PROMPT_CHUNKS))
 

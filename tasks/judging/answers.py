@@ -1,5 +1,8 @@
 """Select the answers that a judge rates."""
 
+from collections.abc import Mapping, Sequence
+from typing import Any
+
 import dataframely as dy
 import polars as pl
 
@@ -7,6 +10,9 @@ from schemas.errors import ScoringError
 from schemas.tables.items import Items
 from schemas.tables.responses import Answers
 from tasks.solvers.answers import ITEM, SAID
+
+Rated = str | Sequence[Mapping[str, str]]
+"""What is rated: a text, or the turns of a dialogue, each with `speaker` and `text`."""
 
 
 def judged_answers(answers: dy.DataFrame[Answers], items: dy.DataFrame[Items]) -> pl.DataFrame:
@@ -21,6 +27,12 @@ def judged_answers(answers: dy.DataFrame[Answers], items: dy.DataFrame[Items]) -
     check_items(answers, items)
     says_something = pl.col("answer").str.contains(r"[\p{L}\p{N}]").fill_null(value=False)
     return answers.with_columns(answer=SAID).filter(says_something).sort(Answers.primary_key())
+
+
+def rated_content(answer: Mapping[str, Any]) -> Rated:
+    """Return what a judge is shown of a row of `judged_answers`."""
+    content: Rated = answer["turns"] or answer["answer"]
+    return content
 
 
 def check_items(answers: pl.DataFrame, items: dy.DataFrame[Items]) -> None:

@@ -2,10 +2,10 @@
 
 import json
 import re
-from collections.abc import Sequence
-from dataclasses import dataclass, field
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass
 from functools import cache, cached_property
-from typing import Annotated, Any
+from typing import Annotated, Any, Literal
 
 import dataframely as dy
 import polars as pl
@@ -13,15 +13,26 @@ from pydantic import BaseModel, ConfigDict, Field, ValidationError, create_model
 
 from schemas.tables.responses import Judgements
 from schemas.vocabulary import Language
-from tasks.judging.rubrics import Rubric, Scale
+from tasks.judging.rubrics import NO_YES, RATIONALE, YES_NO, AnyScale, Dimension, Rubric, ratings_of, words_of
 from tasks.solvers.answers import ANSWER
 
 _FORMAT: dict[Language, str] = {
-    "en": "Reply with one JSON object and nothing else. Its keys are exactly {keys}; each value is a whole number from "
-    "{lowest} to {highest}. For example: {example}",
-    "zh": "只回复一个 JSON 对象，不要写任何其他内容。键必须正好是 {keys}；每个值是 {lowest} 到 {highest} 的整数。例如：{example}",
+    "en": "Reply with one JSON object and nothing else. Its keys are exactly {keys}; {values}. For example: {example}",
+    "zh": "只回复一个 JSON 对象，不要写任何其他内容。键必须正好是 {keys}；{values}。例如：{example}",
 }
-
+_EACH_VALUE: dict[Language, str] = {"en": "each value is {values}", "zh": "每个值是 {values}"}
+_VALUE_OF: dict[Language, str] = {"en": "the value of {keys} is {values}", "zh": "{keys} 的值是 {values}"}
+_WHOLE_NUMBER: dict[Language, str] = {
+    "en": "a whole number from {lowest} to {highest}",
+    "zh": "{lowest} 到 {highest} 的整数",
+}
+_YES_OR_NO: dict[Language, str] = {"en": '"yes" or "no"', "zh": '"yes"（是）或 "no"（否）'}
+_REASON: dict[Language, str] = {
+    "en": "one or two sentences that say why, written before you rate",
+    "zh": "在评分之前写出的一两句理由",
+}
+_BETWEEN: dict[Language, str] = {"en": "; ", "zh": "；"}
+_EXAMPLE_REASON: dict[Language, str] = {"en": "Because ...", "zh": "因为……"}
 
 EXAMPLE_RATINGS = 5
 """Different ratings that the example spreads over a long scale, so that none of its ends is suggested."""
@@ -31,30 +42,31 @@ _LISTED = re.compile(r"\[\s*\{")
 
 @dataclass(frozen=True)
 class Parsed:
-    """A judge's reply as read: all ratings, or the reason why there are none."""
+    """A judge's reply as read: all ratings and, where the rubric wants one, why; or what is wrong with the reply."""
 
     ratings: dict[str, int] | None
     reason: str | None = None
+    rationale: str | None = None
 
 
 @dataclass(frozen=True)
 class Contract:
-    """The reply to a rubric with these dimensions, in the order in which they are asked."""
+    """The reply to one call: the scale of each dimension, in the order in which they are asked; and whether it says why."""
 
-    dimensions: tuple[str, ...]
-    scale: Scale = field(default_factory=Scale)
+    scales: Mapping[str, AnyScale]
+    rationale: bool = False
 
     @staticmethod
-    def of(rubric: Rubric, repetition: int = 0) -> "Contract":
-        """Return the contract for one repetition of rating an answer by the rubric."""
-        return _contract(tuple(dimension.name for dimension in rubric.rotate_dimensions(repetition)), rubric.scale)
+    def of(rubric: Rubric, asked: Sequence[Dimension]) -> "Contract":
+        """Return the contract for a call that asks for these dimensions of the rubric."""
+        return _contract(tuple((dimension.name, rubric.scale_of(dimension)) for dimension in asked), rationale=rubric.rationale)
 
     @cached_property
     def reply_type(self) -> type[BaseModel]:
-        """Model with one required whole number of the scale per dimension and no other field."""
-        rating = Annotated[int, Field(strict=True, ge=self.scale.lowest, le=self.scale.highest)]
-        fields: dict[str, Any] = dict.fromkeys(self.dimensions, (rating, ...))
-        return create_model("JudgeReply", __config__=ConfigDict(extra="forbid", frozen=True), **fields)
+        """Model with one required value of its scale per dimension, the reason before them, and no other field."""
+        reason: dict[str, Any] = {RATIONALE: (Annotated[str, Field(min_length=1)], ...)} if self.rationale else {}
+        ratings: dict[str, Any] = {name: (_value_type(scale), ...) for name, scale in self.scales.items()}
+        return create_model("JudgeReply", __config__=ConfigDict(extra="forbid", frozen=True), **reason, **ratings)
 
     @cached_property
     def json_schema(self) -> str:
@@ -63,20 +75,34 @@ class Contract:
         Dimensions stand in the order in which they are asked: servers make the reply follow the schema's order, not the words'.
         """
         schema = json.loads(json.dumps(self.reply_type.model_json_schema(), sort_keys=True))
-        schema["properties"] = {name: schema["properties"][name] for name in self.dimensions}
+        schema["properties"] = {name: schema["properties"][name] for name in self.reply_type.model_fields}
         return json.dumps(schema)
 
     def instruction(self, language: Language) -> str:
         """Write how to reply, in words; derived from the same fields the reply is checked against."""
-        names = list(self.reply_type.model_fields)
-        ratings = self.scale.ratings
-        apart = max(1, len(ratings) // EXAMPLE_RATINGS)
-        example = json.dumps({name: ratings[place * apart % len(ratings)] for place, name in enumerate(names, start=2)})
-        keys = ", ".join(f'"{name}"' for name in names)
-        return _FORMAT[language].format(keys=keys, lowest=self.scale.lowest, highest=self.scale.highest, example=example)
+        example: dict[str, Any] = {RATIONALE: _EXAMPLE_REASON[language]} if self.rationale else {}
+        for place, (name, scale) in enumerate(self.scales.items(), start=2):
+            words = words_of(scale)
+            apart = max(1, len(words) // EXAMPLE_RATINGS)
+            example[name] = words[place * apart % len(words)]
+        return _FORMAT[language].format(
+            keys=_quoted(self.reply_type.model_fields),
+            values=self._values(language),
+            example=json.dumps(example, ensure_ascii=False),
+        )
+
+    def _values(self, language: Language) -> str:
+        """Return what may stand at each key, in words."""
+        names: dict[str, list[str]] = {_REASON[language]: [RATIONALE]} if self.rationale else {}
+        for name, scale in self.scales.items():
+            names.setdefault(_values_of(scale, language), []).append(name)
+        if len(names) == 1:
+            return _EACH_VALUE[language].format(values=next(iter(names)))
+        parts = (_VALUE_OF[language].format(keys=_quoted(keys), values=values) for values, keys in names.items())
+        return _BETWEEN[language].join(parts)
 
     def parse(self, reply: str) -> Parsed:
-        """Read a judge's reply: exactly one JSON object with a whole number for each dimension.
+        """Read a judge's reply: exactly one JSON object with a value of its scale for each dimension.
 
         Words or a code fence around the object are tolerated. Anything else is not read: a second object, a broken one, a
         missing, additional or repeated key, a fraction, a text, a rating out of range. Nothing is rounded, clamped or guessed.
@@ -88,15 +114,33 @@ class Contract:
         if len(objects) != 1:
             return Parsed(None, "no JSON object" if not objects else f"{len(objects)} JSON objects instead of one")
         try:
-            return Parsed(self.reply_type.model_validate(objects[0]).model_dump())
+            read = self.reply_type.model_validate(objects[0]).model_dump()
         except ValidationError as error:
             return Parsed(None, _reasons(error))
+        ratings = {name: ratings_of(scale)[words_of(scale).index(read[name])] for name, scale in self.scales.items()}
+        return Parsed(ratings, rationale=read[RATIONALE] if self.rationale else None)
 
 
 @cache
-def _contract(dimensions: tuple[str, ...], scale: Scale) -> Contract:
+def _contract(scales: tuple[tuple[str, AnyScale], ...], *, rationale: bool) -> Contract:
     """Return the one contract of these: each call of a judge asks for it, and to make its type takes milliseconds."""
-    return Contract(dimensions, scale)
+    return Contract(dict(scales), rationale)
+
+
+def _value_type(scale: AnyScale) -> Any:
+    if scale == YES_NO:
+        return Literal[NO_YES]
+    return Annotated[int, Field(strict=True, ge=scale.lowest, le=scale.highest)]
+
+
+def _values_of(scale: AnyScale, language: Language) -> str:
+    if scale == YES_NO:
+        return _YES_OR_NO[language]
+    return _WHOLE_NUMBER[language].format(lowest=scale.lowest, highest=scale.highest)
+
+
+def _quoted(names: Iterable[str]) -> str:
+    return ", ".join(f'"{name}"' for name in names)
 
 
 def _json_objects(text: str) -> list[Any]:
@@ -132,7 +176,7 @@ def _reasons(error: ValidationError) -> str:
 
 
 VERDICT = [*ANSWER, "judge", "judge_repetition"]
-"""One reply of a judge, which has a row per dimension."""
+"""One rating of an answer by a judge, which has a row per dimension."""
 
 
 def reparse_judgements(judgements: dy.DataFrame[Judgements], rubric: Rubric) -> dy.DataFrame[Judgements]:
@@ -143,23 +187,33 @@ def reparse_judgements(judgements: dy.DataFrame[Judgements], rubric: Rubric) -> 
         rubric: as the judges would be asked by it now.
 
     Returns:
-        One row per reply and dimension of the rubric, sorted by key; what only the call itself could tell is copied.
+        One row per reply and dimension that it was asked for, sorted by key; what only the call itself could tell is copied.
     """
-    contracts = [Contract.of(rubric, repetition) for repetition in range(len(rubric.names))]
+    together = rubric.ask == "together"
+    replies = judgements.unique(VERDICT, keep="first", maintain_order=True) if together else judgements
     rows: list[dict[str, Any]] = []
-    for verdict in judgements.unique(VERDICT, keep="first", maintain_order=True).iter_rows(named=True):
-        contract = contracts[verdict["judge_repetition"] % len(contracts)]
-        read = None if verdict["raw_reply"] is None else contract.parse(verdict["raw_reply"])
-        rows += [{**verdict, **rated} for rated in rating_rows(rubric, read)]
+    for reply in replies.iter_rows(named=True):
+        for asked in rubric.calls(reply["judge_repetition"]):
+            if together or asked[0].name == reply["dimension"]:
+                read = None if reply["raw_reply"] is None else Contract.of(rubric, asked).parse(reply["raw_reply"])
+                rows += [{**reply, **rated} for rated in rating_rows(rubric, asked, read)]
     frame = pl.DataFrame(rows, schema=Judgements.create_empty().schema)
     return Judgements.validate(frame.sort(Judgements.primary_key()))
 
 
-def rating_rows(rubric: Rubric, read: Parsed | None) -> list[dict[str, Any]]:
-    """Return what a reply says of each dimension, as columns of the judgements layer; null = none came."""
-    scale: dict[str, Any] = {"rubric": rubric.id, "lowest": rubric.scale.lowest, "highest": rubric.scale.highest}
-    if read is None or read.ratings is None:
-        status = {"parse_status": "failed"} if read is None else {"parse_status": "unparsed", "error": read.reason}
-        return [{**scale, **status, "dimension": name, "rating": None} for name in rubric.names]
-    parsed = {"parse_status": "parsed", "error": None}
-    return [{**scale, **parsed, "dimension": name, "rating": read.ratings[name]} for name in rubric.names]
+def rating_rows(rubric: Rubric, asked: Sequence[Dimension], read: Parsed | None) -> list[dict[str, Any]]:
+    """Return what a reply says of each dimension that it was asked for, as columns of the judgements layer; null = none came."""
+    given: dict[str, int] = {}
+    said: dict[str, Any] = {"rubric": rubric.id, "rationale": None}
+    if read is None:
+        said |= {"parse_status": "failed"}
+    elif read.ratings is None:
+        said |= {"parse_status": "unparsed", "error": read.reason}
+    else:
+        given = read.ratings
+        said |= {"parse_status": "parsed", "error": None, "rationale": read.rationale}
+    scales = {dimension.name: ratings_of(rubric.scale_of(dimension)) for dimension in asked}
+    return [
+        {**said, "dimension": name, "lowest": ratings[0], "highest": ratings[-1], "rating": given.get(name)}
+        for name, ratings in scales.items()
+    ]

@@ -1,4 +1,4 @@
-"""Call judges, here and nowhere else: one call per rating of a response, all dimensions in one reply."""
+"""Call judges, here and nowhere else: one call per rating of an answer, or one per dimension of it, as the rubric says."""
 
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
@@ -14,10 +14,10 @@ from schemas.lineage import PartitionKey, PartitionRef
 from schemas.tables.items import Items
 from schemas.tables.responses import Answers, Judgements
 from schemas.worker_pool import Job, RunJobs
-from tasks.judging.answers import judged_answers
+from tasks.judging.answers import Rated, judged_answers, rated_content
 from tasks.judging.contract import Contract, Parsed, rating_rows
 from tasks.judging.prompts import judge_messages
-from tasks.judging.rubrics import Rubric
+from tasks.judging.rubrics import Dimension, Rubric
 from tasks.lake.fingerprint import partition_key
 from tasks.solvers.answers import ANSWER
 from tasks.solvers.base import UnsentCalls
@@ -35,11 +35,15 @@ LEAST_TOKENS_PER_DIMENSION = 12
 TOKENS_OF_A_RATING, CHARACTERS_PER_TOKEN = 8, 3
 """What a dimension takes besides its name, and how few characters of a name the embedded model puts into a token."""
 
+TOKENS_OF_A_RATIONALE = 120
+"""Two sentences."""
+
 
 @dataclass(frozen=True)
 class JudgeVerdict:
-    """What became of judging one response; `repetition` counts how often the judge rated it before."""
+    """What became of asking for these dimensions of one answer; `repetition` counts how often the judge rated it before."""
 
+    asked: tuple[Dimension, ...]
     call_key: str
     reply: ChatReply
     parsed: Parsed | None
@@ -50,9 +54,9 @@ class JudgeVerdict:
 class Judge:
     """A judge model, with its own sampling parameters, its rubric and its client; `on_reply` is told of every reply.
 
-    It rates each answer `repetitions` times. Each time it is asked for the dimensions in another order (`Rubric.ask_in_turn`), so
-    that what their order does averages out and can be measured. Beyond as many repetitions as there are dimensions the orders
-    come again: a judge that always says the same then repeats itself.
+    It rates each answer `repetitions` times. Asked for all dimensions together, it gets them each time in another order
+    (`Rubric.rotate_dimensions`), so that what their order does averages out and can be measured. Beyond as many repetitions as
+    there are dimensions the orders come again: a judge that always says the same then repeats itself.
     """
 
     entry: ModelEntry
@@ -61,22 +65,25 @@ class Judge:
     on_reply: Callable[[ChatReply], None] = lambda _reply: None
     repetitions: int = 1
 
-    async def rate(self, item: Mapping[str, Any], answer: str, repetition: int = 0) -> JudgeVerdict:
-        """Ask for the ratings of one answer, again if the reply cannot be read.
+    async def rate(
+        self, item: Mapping[str, Any], answer: Rated, asked: tuple[Dimension, ...], repetition: int = 0
+    ) -> JudgeVerdict:
+        """Ask for ratings of one answer, again if the reply cannot be read.
 
         Args:
             item: row of the items layer.
             answer: what is rated.
+            asked: the dimensions of one of the rubric's calls.
             repetition: times the judge rated it before.
         """
-        contract = Contract.of(self.rubric, repetition)
-        messages = judge_messages(item, answer, self.rubric, repetition)
+        contract = Contract.of(self.rubric, asked)
+        messages = judge_messages(item, answer, self.rubric, asked)
         for number in call_numbers(repetition):
             request = ChatRequest(
                 model=self.entry.name,
                 identity=self.entry.identity,
                 messages=messages,
-                sampling=self._sampling(),
+                sampling=self._sampling(asked),
                 repetition=number,
                 json_schema=contract.json_schema,
                 capabilities=self.entry.dialect or DEFAULT_CAPABILITIES,
@@ -84,19 +91,20 @@ class Judge:
             reply = await self.chat(request)
             self.on_reply(reply)
             parsed = None if reply.text is None else contract.parse(reply.text)
-            verdict = JudgeVerdict(request.key, reply, parsed, repetition)
+            verdict = JudgeVerdict(asked, request.key, reply, parsed, repetition)
             if parsed is None or parsed.ratings is not None:
                 break
         return verdict
 
-    def _sampling(self) -> Sampling:
+    def _sampling(self, asked: Sequence[Dimension]) -> Sampling:
         sampling = self.entry.sampling
         if self.entry.base_url is not None:
             return sampling
-        return sampling.model_copy(update={"max_tokens": reply_tokens(self.rubric.names)})
+        reason = TOKENS_OF_A_RATIONALE if self.rubric.rationale else 0
+        return sampling.model_copy(update={"max_tokens": reply_tokens([dimension.name for dimension in asked]) + reason})
 
     def rows(self, response: Mapping[str, Any], verdict: JudgeVerdict) -> list[dict[str, Any]]:
-        """Return one row of the judgements layer per dimension."""
+        """Return one row of the judgements layer per dimension that was asked for."""
         reply = verdict.reply
         call = {
             **{name: response[name] for name in ANSWER},
@@ -108,7 +116,7 @@ class Judge:
             "completion_tokens": reply.completion_tokens,
             "error": reply.error or reply.failure,
         }
-        return [{**call, **rated} for rated in rating_rows(self.rubric, verdict.parsed)]
+        return [{**call, **rated} for rated in rating_rows(self.rubric, verdict.asked, verdict.parsed)]
 
 
 def call_numbers(repetition: int) -> range:
@@ -149,16 +157,22 @@ async def judge_answers(
         ScoringError: if an answer belongs to no item, or an item has not the references that the rubric shows.
     """
     by_item = {(row["dataset"], row["item_id"]): row for row in items.iter_rows(named=True)}
-    judged = judged_answers(answers, items).rows(named=True)
-    asked = [(answer, repetition) for answer in judged for repetition in range(judge.repetitions)]
-    jobs = []
-    for answer, repetition in asked:
-        item, said = by_item[answer["dataset"], answer["item_id"]], answer["answer"]
-        jobs.append(Job(_length(item, said), partial(judge.rate, item, said, repetition)))
+    judged, jobs = [], []
+    for answer in judged_answers(answers, items).iter_rows(named=True):
+        item = by_item[answer["dataset"], answer["item_id"]]
+        for repetition, asked in rating_calls(judge.rubric, judge.repetitions):
+            judged.append(answer)
+            ask = partial(judge.rate, item, rated_content(answer), asked, repetition)
+            jobs.append(Job(_length(item, answer["answer"]), ask))
     verdicts = await run_jobs(jobs)
-    rows = [row for (answer, _), verdict in zip(asked, verdicts, strict=True) for row in judge.rows(answer, verdict)]
+    rows = [row for answer, verdict in zip(judged, verdicts, strict=True) for row in judge.rows(answer, verdict)]
     frame = pl.DataFrame(rows, schema=Judgements.create_empty().schema)
     return Judgements.validate(frame.sort(Judgements.primary_key()))
+
+
+def rating_calls(rubric: Rubric, repetitions: int) -> list[tuple[int, tuple[Dimension, ...]]]:
+    """Return the calls about one answer: the repetition and the dimensions of each."""
+    return [(repetition, asked) for repetition in range(repetitions) for asked in rubric.calls(repetition)]
 
 
 def _length(item: Mapping[str, Any], answer: str) -> float:
@@ -167,7 +181,7 @@ def _length(item: Mapping[str, Any], answer: str) -> float:
 
 
 async def plan_ratings(
-    answers: Iterable[tuple[Mapping[str, Any], str]], judge: ModelEntry, rubric: Rubric, repetitions: int = 1
+    answers: Iterable[tuple[Mapping[str, Any], Rated]], judge: ModelEntry, rubric: Rubric, repetitions: int = 1
 ) -> list[ChatRequest]:
     """Return the first call for each rating of each answer; what unreadable replies cost again is not known here.
 
@@ -180,8 +194,8 @@ async def plan_ratings(
     planned = UnsentCalls()
     forecast = Judge(judge, rubric, planned)
     for row, answer in answers:
-        for repetition in range(repetitions):
-            await forecast.rate(row, answer, repetition)
+        for repetition, asked in rating_calls(rubric, repetitions):
+            await forecast.rate(row, answer, asked, repetition)
     return planned
 
 

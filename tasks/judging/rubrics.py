@@ -1,7 +1,7 @@
 """Rubrics: what a judge is told to look at, kept as files under data/prompts/rubrics."""
 
 import json
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from difflib import get_close_matches
 from functools import lru_cache
 from hashlib import sha256
@@ -25,8 +25,15 @@ Anchors = dict[Language, tuple[Text, ...]]
 ShownText = Literal["SOURCE", "TASK", "REFERENCE", "STATEMENTS"]
 """Context, question, references and options of the item."""
 
+Ask = Literal["together", "one_by_one"]
+"""All dimensions in one call, or each in a call of its own."""
+
 Layout = Literal["plain", "aspects"]
 """How reference and answer are shown: as they are, or as the five labelled lines of `tasks.text.aspects`."""
+
+
+RATIONALE = "rationale"
+"""Key of the judge's reason in its reply."""
 
 
 class Scale(Frozen):
@@ -47,6 +54,24 @@ class Scale(Frozen):
         return range(self.lowest, self.highest + 1)
 
 
+YES_NO: Literal["yes_no"] = "yes_no"
+NO_YES = ("no", "yes")
+"""What is answered on that scale, stored as 0 and 1."""
+
+AnyScale = Scale | Literal["yes_no"]
+"""Whole numbers, or a question that is answered by yes (1) or no (0)."""
+
+
+def ratings_of(scale: AnyScale) -> range:
+    """Return all ratings of a scale as they are stored, in order."""
+    return range(len(NO_YES)) if scale == YES_NO else scale.ratings
+
+
+def words_of(scale: AnyScale) -> Sequence[int | str]:
+    """Return what a judge writes for each rating of a scale, in order."""
+    return NO_YES if scale == YES_NO else scale.ratings
+
+
 class RatingBand(Frozen):
     """Neighbouring ratings that mean the same."""
 
@@ -61,13 +86,15 @@ class Dimension(Frozen):
     name: str = Field(pattern=r"^[a-z][a-z0-9_]*$", description="key in the judge's reply and in the judgements layer")
     definition: dict[Language, Text] = Field(description="the question the rating answers")
     anchors: Anchors | None = Field(default=None, description="of this dimension; null = those of all dimensions")
+    scale: AnyScale | None = Field(default=None, description="of this dimension: ends, or yes_no; null = that of all")
 
 
 class Rubric(Frozen):
     """What a judge is asked, in each language.
 
     What ratings mean is said in one of three ways: by anchors of each dimension, by anchors that all dimensions share, or, on a
-    scale too long for them, by bands that all dimensions share.
+    scale too long for them, by bands that all dimensions share. A dimension with a scale of its own has anchors of its own; where
+    that is `yes_no` its definition may say enough.
     """
 
     id: str = Field(pattern=r"^[a-z][a-z0-9_]*$")
@@ -75,6 +102,8 @@ class Rubric(Frozen):
     instruction: dict[Language, Text]
     texts: tuple[ShownText, ...] = Field(default=("SOURCE", "TASK"), min_length=1, description="shown beside the answer")
     layout: Layout = "plain"
+    ask: Ask = "together"
+    rationale: bool = Field(default=False, description="each reply begins with a reason, which is stored")
     scale: Scale = Scale()
     anchors: Anchors | None = None
     bands: tuple[RatingBand, ...] | None = Field(default=None, description="lowest first, together the whole scale")
@@ -93,27 +122,32 @@ class Rubric(Frozen):
     def _dimensions_differ(self) -> Self:
         if len(set(self.names)) < len(self.names):
             raise ValueError(f"dimension names must be unique, got {', '.join(self.names)}")
+        if self.rationale and RATIONALE in self.names:
+            raise ValueError(f"{RATIONALE} is the key of the judge's reason: give the dimension another name")
         return self
 
     @model_validator(mode="after")
     def _every_rating_means_something(self) -> Self:
         if self.anchors is not None:
-            self._check_anchors(self.anchors, "anchors")
+            self._check_anchors(self.anchors, "anchors", self.scale)
         if self.bands is not None:
             covered = [rating for band in self.bands for rating in range(band.lowest, band.highest + 1)]
             if covered != list(self.scale.ratings):
                 raise ValueError(f"bands cover each rating from {self.scale.lowest} to {self.scale.highest} once, in order")
         for dimension in self.dimensions:
             where = f"dimension {dimension.name}"
-            if sum(said is not None for said in (dimension.anchors, self.anchors, self.bands)) != 1:
-                raise ValueError(f"{where}: anchors of its own, shared anchors or shared bands, exactly one of them")
+            if dimension.scale is None:
+                if sum(said is not None for said in (dimension.anchors, self.anchors, self.bands)) != 1:
+                    raise ValueError(f"{where}: anchors of its own, shared anchors or shared bands, exactly one of them")
+            elif dimension.scale != YES_NO and dimension.anchors is None:
+                raise ValueError(f"{where}: a scale of its own needs anchors of its own")
             if dimension.anchors is not None:
-                self._check_anchors(dimension.anchors, where)
+                self._check_anchors(dimension.anchors, where, self.scale_of(dimension))
         return self
 
-    def _check_anchors(self, anchors: Anchors, where: str) -> None:
+    def _check_anchors(self, anchors: Anchors, where: str, scale: AnyScale) -> None:
         check_languages(anchors, where)
-        wanted = len(self.scale.ratings)
+        wanted = len(ratings_of(scale))
         for language, texts in anchors.items():
             if len(texts) != wanted:
                 raise ValueError(f"{where}: {len(texts)} anchors in {language} for {wanted} ratings")
@@ -123,8 +157,18 @@ class Rubric(Frozen):
         """Names of the dimensions, in order."""
         return tuple(dimension.name for dimension in self.dimensions)
 
+    def scale_of(self, dimension: Dimension) -> AnyScale:
+        """Return the scale of a dimension: its own, or that of all."""
+        return self.scale if dimension.scale is None else dimension.scale
+
+    def calls(self, repetition: int = 0) -> tuple[tuple[Dimension, ...], ...]:
+        """Return the dimensions that each call of one repetition asks for, in the order in which it does."""
+        if self.ask == "together":
+            return (self.rotate_dimensions(repetition),)
+        return tuple((dimension,) for dimension in self.dimensions)
+
     def rotate_dimensions(self, repetition: int) -> tuple[Dimension, ...]:
-        """Return the dimensions in the order in which a judge is asked for them in one repetition.
+        """Return the dimensions in the order in which a judge is asked for all of them in one repetition.
 
         Rotated by one place more each time: over as many repetitions as there are dimensions, each is asked once at each place.
         """
@@ -137,19 +181,23 @@ class Rubric(Frozen):
 
         Fields that came later are left out where they say what was true before them, so that older rubrics keep their hash.
         """
-        later = ("layout", "scale", "anchors", "bands")
+        later = ("layout", "scale", "anchors", "bands", "ask", "rationale")
         unsaid = {name for name in later if getattr(self, name) == type(self).model_fields[name].default}
         content = self.model_dump(mode="json", exclude=unsaid)
+        for dimension in content["dimensions"]:
+            if dimension["scale"] is None:
+                del dimension["scale"]
         return sha256(json.dumps(content, ensure_ascii=False, sort_keys=True).encode()).hexdigest()
 
 
 def place_of(rubric: Rubric, dimension: str, repetition: int) -> int:
-    """Return the place, from 0, at which a judge was asked for a dimension; `repetition` is `judge_repetition` of the judgements.
+    """Return the place, from 0, at which a call asked for a dimension; `repetition` is `judge_repetition` of the judgements.
 
     Raises:
         ValueError: if the rubric has no such dimension.
     """
-    return (rubric.names.index(dimension) - repetition) % len(rubric.names)
+    place = rubric.names.index(dimension)
+    return (place - repetition) % len(rubric.names) if rubric.ask == "together" else 0
 
 
 def check_languages(texts: Mapping[Language, object], where: str) -> None:

@@ -14,7 +14,7 @@ from schemas.tables.responses import Answers, Judgements
 from schemas.worker_pool import ProgressListener, RunJobs
 from tasks.judging.agreement import agreements, agreements_key
 from tasks.judging.answers import judged_answers
-from tasks.judging.executor import Judge, judge_answers
+from tasks.judging.executor import Judge, judge_answers, rating_calls
 from tasks.judging.rubrics import load_rubric
 from tasks.lake.lake import Lake
 from tasks.solvers.answers import read_answers
@@ -57,8 +57,9 @@ async def judge_partition(job: JudgeJob, lake: Lake, chat: Chat, run_jobs: RunJo
     if found := lake.find(job.key):
         return up_to_date(found)
     items, answers = lake.read(job.items, Items), lake.read(job.answers, Answers)
-    listener.expect(judged_answers(answers, items).height * job.repetitions)
-    judging = Judge(job.judge, load_rubric(job.rubric), chat, listener.on_reply, job.repetitions)
+    rubric = load_rubric(job.rubric)
+    listener.expect(judged_answers(answers, items).height * len(rating_calls(rubric, job.repetitions)))
+    judging = Judge(job.judge, rubric, chat, listener.on_reply, job.repetitions)
     judgements = await judge_answers(items, answers, judging, run_jobs)
     complete = not (judgements["parse_status"] == "failed").any()
     return await asyncio.to_thread(lake.write, job.key, judgements, Judgements, complete=complete)

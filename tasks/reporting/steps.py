@@ -67,6 +67,7 @@ def load_report_data(job: ReportJob, lake: Lake) -> ReportData:
         blueprint=job.blueprint,
         published=job.published,
         gains=layer("setting_gains"),
+        dimensions=layer("dimension_scores"),
         needles=layer("needle_scores"),
         prompt_chunks=read_prompt_chunks(job.manifest, tables["retrievals"], lake),
         **tables,

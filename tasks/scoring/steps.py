@@ -1,6 +1,6 @@
-"""Score as Prefect steps: item scores of all models to totals, gains, needle scores and ablations."""
+"""Score as Prefect steps: item scores of all models to totals, means of dimensions, gains, needle scores and ablations."""
 
-from dataclasses import dataclass
+from dataclasses import asdict, dataclass
 from typing import Any
 
 import polars as pl
@@ -10,11 +10,15 @@ from schemas.lineage import PartitionKey, PartitionRef
 from schemas.tables import scores as tables
 from schemas.tables.comparisons import Ablations, NeedleScores, SettingGains
 from schemas.tables.contexts import Contexts
+from schemas.tables.items import Items
 from schemas.tables.layers import AGGREGATED, LAYERS
+from schemas.tables.responses import Judgements
+from schemas.tables.scores import DimensionScores
 from tasks.lake.fingerprint import hash_settings, partition_key
 from tasks.lake.lake import Lake
 from tasks.scoring.ablations import VariantScores, ablation_rows
 from tasks.scoring.benchmark import SCORING_VERSION, ScoreSettings, ScoreTables, score_benchmark
+from tasks.scoring.dimensions import DIMENSIONS_VERSION, score_dimensions
 from tasks.scoring.gains import setting_gains
 from tasks.scoring.needles import needle_grid
 from tasks.scoring.uncertainty import Resampling
@@ -119,6 +123,42 @@ def compute_needles(job: NeedlesJob, lake: Lake) -> pl.DataFrame:
     scores = pl.concat([lake.read(ref, tables.ItemScores) for ref in job.item_scores])
     contexts = Contexts.validate(pl.concat([lake.read(ref, Contexts) for ref in job.contexts]))
     return needle_grid(scores.lazy(), contexts)
+
+
+@dataclass(frozen=True)
+class DimensionsJob:
+    """Ratings of a benchmark's answers by the judges whose ratings count, and the items the answers are to."""
+
+    benchmark: str
+    resampling: Resampling
+    items: tuple[PartitionRef, ...]
+    judgements: tuple[PartitionRef, ...]
+
+    @property
+    def key(self) -> PartitionKey:
+        """Key of the means."""
+        parents = [ref.identity for ref in (*self.items, *self.judgements)]
+        place = {"benchmark": self.benchmark}
+        return partition_key("dimension_scores", place, asdict(self.resampling), parents, DIMENSIONS_VERSION)
+
+
+@step("dimensions {job.benchmark}")
+async def average_dimensions(job: DimensionsJob, lake: Lake) -> Any:
+    """Average ratings by dimension.
+
+    Returns:
+        PartitionRef of the means.
+    """
+    if found := lake.find(job.key):
+        return up_to_date(found)
+    return lake.write(job.key, compute_dimensions(job, lake), DimensionScores)
+
+
+def compute_dimensions(job: DimensionsJob, lake: Lake) -> pl.DataFrame:
+    """Compute rows of `dimension_scores`, from what the lake holds."""
+    items = Items.validate(pl.concat([lake.read(ref, Items) for ref in job.items]))
+    judgements = Judgements.validate(pl.concat([lake.read(ref, Judgements) for ref in job.judgements]))
+    return score_dimensions(judgements, items, job.resampling)
 
 
 @dataclass(frozen=True)

@@ -9,6 +9,7 @@ import pytest
 from schemas.tables.scores import (
     AbilityScores,
     DatasetScores,
+    DimensionScores,
     ItemScores,
     LevelScores,
     NormalizedScores,
@@ -32,6 +33,8 @@ ITEM: Row = KEY | {
     "status": "scored",
 }
 RAW: Row = KEY | {"value": 0.5, "ci_low": None, "ci_high": None, "n_scored": 4, "n_unparsed": 1, "n_total": 5}
+DIMENSION: Row = {"model": "m", "dataset": "d", "setting": "base", "rubric": "r", "dimension": "warmth", "judge": "j"}
+RATED: Row = DIMENSION | {"scale_min": 0, "scale_max": 4, "mean": 2.5, "n_answers": 4, "n_total": 5, "n_clusters": 2}
 NORMALIZED: Row = KEY | {"normalized_0_100": 50.0, "n_scored": 4, "n_total": 5}
 AGGREGATE: Row = {
     "model": "m",
@@ -81,6 +84,8 @@ ACCEPTED: list[tuple[type[dy.Schema], Row]] = [
     (LevelScores, AGGREGATE | {"sub_ability": "s", "level": "low"}),
     (SubAbilityScores, AGGREGATE | {"sub_ability": "s", "tier": 4}),
     (AbilityScores, AGGREGATE | {"ability": "a"}),
+    (DimensionScores, RATED),
+    (DimensionScores, RATED | {"mean": None, "n_answers": 0}),
     (Totals, TOTAL),
     (Totals, VETOED),
     (Totals, UNSCORED),
@@ -112,6 +117,9 @@ REJECTED: list[tuple[type[dy.Schema], Row, str]] = [
     (SubAbilityScores, AGGREGATE | {"sub_ability": "s", "tier": 1}, "tier|min"),
     (SubAbilityScores, AGGREGATE | {"sub_ability": "s", "tier": 5}, "tier|max"),
     (AbilityScores, AGGREGATE | {"ability": ""}, "ability|min_length"),
+    (DimensionScores, RATED | {"mean": None}, "no_rating_means_no_mean"),
+    (DimensionScores, RATED | {"mean": 0.0, "n_answers": 0}, "no_rating_means_no_mean"),
+    (DimensionScores, RATED | {"mean": 4.5}, "mean_lies_on_its_scale"),
     (Totals, VETOED | {"rank": 3}, "veto_zeroes_the_total_and_takes_the_rank"),
     (Totals, VETOED | {"total": 40.0}, "veto_zeroes_the_total_and_takes_the_rank"),
     (Totals, VETOED | {"veto_reason": None}, "veto_zeroes_the_total_and_takes_the_rank"),

@@ -1,5 +1,6 @@
-"""Describe how far judges can be trusted: agreement, and what else than the answer moves their ratings."""
+"""Describe what judges gave by dimension, and how far they can be trusted: agreement, and what else moves their ratings."""
 
+from collections.abc import Iterator
 from dataclasses import dataclass
 from typing import Any
 
@@ -22,6 +23,23 @@ HOW_TO_READ = (
 
 
 @dataclass(frozen=True)
+class DimensionRow:
+    """The mean of one dimension of one dataset's ratings, in points of its scale. `n_answers` of `n_total` were rated."""
+
+    title: str
+    system: str
+    dimension: str
+    judge: str
+    scale: str
+    mean: float | None
+    ci_low: float | None
+    ci_high: float | None
+    n_answers: int
+    n_total: int
+    n_clusters: int
+
+
+@dataclass(frozen=True)
 class AgreementRow:
     """One dimension of one dataset's ratings. `doubts` says what speaks against them, empty if nothing does."""
 
@@ -39,34 +57,39 @@ class AgreementRow:
 
 @dataclass(frozen=True)
 class JudgeReport:
-    """All dimensions, and one warning per dataset and system with a doubtful one."""
+    """Means and agreement by dimension, and one warning per dataset and system with a doubtful one."""
 
+    dimensions: tuple[DimensionRow, ...]
     rows: tuple[AgreementRow, ...]
     warnings: tuple[str, ...]
 
 
 def describe_judges(data: ReportData) -> JudgeReport | None:
     """Describe what is known about the judges; null if nothing is."""
-    if data.agreements.is_empty():
+    if data.agreements.is_empty() and data.dimensions.is_empty():
         return None
-    rows = sorted(
-        data.agreements.with_columns(pl.col("judges").list.sort()).to_dicts(),
-        key=lambda row: (data.dataset_order(row["dataset"]), row["model"], setting_order(row["setting"])),
+    dimensions = (from_row(DimensionRow, row, **named, scale=_scale(row)) for row, named in _named(data, data.dimensions))
+    agreements = data.agreements.with_columns(pl.col("judges").list.sort())
+    rows = tuple(
+        from_row(AgreementRow, row, **named, judges=tuple(row["judges"]), doubts=_doubts(row["alpha"], row["length_correlation"]))
+        for row, named in _named(data, agreements)
     )
-    shown = tuple(_row(row, data.titles) for row in rows)
-    return JudgeReport(shown, _warnings(shown))
+    return JudgeReport(tuple(dimensions), rows, _warnings(rows))
 
 
-def _row(row: dict[str, Any], titles: dict[str, str]) -> AgreementRow:
-    return from_row(
-        AgreementRow,
-        row,
-        title=titles.get(row["dataset"], row["dataset"]),
-        system=System(row["model"], row["setting"]).label,
-        dimension=row["dimension"].replace("_", " "),
-        judges=tuple(row["judges"]),
-        doubts=_doubts(row["alpha"], row["length_correlation"]),
-    )
+def _named(data: ReportData, frame: pl.DataFrame) -> Iterator[tuple[dict[str, Any], dict[str, str]]]:
+    """Yield rows by dataset, model and setting, each with how these and the dimension are called."""
+
+    def order(row: dict[str, Any]) -> Any:
+        return data.dataset_order(row["dataset"]), row["model"], setting_order(row["setting"])
+
+    for row in sorted(frame.to_dicts(), key=order):
+        title, system = data.titles.get(row["dataset"], row["dataset"]), System(row["model"], row["setting"]).label
+        yield row, {"title": title, "system": system, "dimension": row["dimension"].replace("_", " ")}
+
+
+def _scale(row: dict[str, Any]) -> str:
+    return f"{row['scale_min']} to {row['scale_max']}"
 
 
 def _doubts(alpha: float | None, correlation: float | None) -> tuple[str, ...]:

@@ -346,7 +346,7 @@ def test_ratings_that_do_not_follow_from_the_raw_replies_are_found(own: Own, tmp
     messages = {difference.where: difference.message for difference in found.differences}
     assert ", column rating: stored 4, recomputed 5" in messages[ref.path]
     # Scores name the ratings they were made from by content.
-    assert [where.partition("/")[0] for where in messages if where != ref.path] == ["item_scores"]
+    assert [where.partition("/")[0] for where in messages if where != ref.path] == ["item_scores", "dimension_scores"]
 
 
 def unhashed(own: Own, folder: Path) -> Path:

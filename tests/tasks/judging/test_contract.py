@@ -1,7 +1,7 @@
 """Contract of judge replies: every malformed reply is refused with its reason, none is repaired."""
 
 import json
-from typing import get_args
+from typing import Any, get_args
 
 import pytest
 from hypothesis import given
@@ -13,7 +13,7 @@ from tasks.judging.rubrics import RUBRICS, Scale, load_rubric
 from tests.tasks.judging.rows import judgement
 from tests.tasks.rows import judgements
 
-CONTRACT = Contract(("fluency", "faithfulness"))
+CONTRACT = Contract({"fluency": Scale(), "faithfulness": Scale()})
 GOOD = '{"fluency": 4, "faithfulness": 2}'
 RATINGS = {"fluency": 4, "faithfulness": 2}
 
@@ -109,7 +109,7 @@ def test_any_text_is_read_or_refused_with_a_reason(reply: str) -> None:
     ],
 )
 def test_ratings_lie_on_the_scale(scale: Scale, rating: float, reason: str | None) -> None:
-    parsed = Contract(("fluency",), scale).parse(json.dumps({"fluency": rating}))
+    parsed = Contract({"fluency": scale}).parse(json.dumps({"fluency": rating}))
     assert parsed.ratings == ({"fluency": rating} if reason is None else None)
     assert (parsed.reason or "") == (reason or "")
 
@@ -118,8 +118,8 @@ def test_ratings_lie_on_the_scale(scale: Scale, rating: float, reason: str | Non
 @pytest.mark.parametrize("repetition", [0, 1, 2])
 def test_what_every_rubric_asks_for_is_what_it_reads(name: str, repetition: int) -> None:
     rubric = load_rubric(name)
-    contract = Contract.of(rubric, repetition)
-    order = [dimension.name for dimension in rubric.rotate_dimensions(repetition)]
+    (asked,) = rubric.calls(repetition)
+    contract, order = Contract.of(rubric, asked), [dimension.name for dimension in asked]
     assert f"a whole number from {rubric.scale.lowest} to {rubric.scale.highest}" in contract.instruction("en")
     for language in get_args(Language):
         instruction = contract.instruction(language)
@@ -134,10 +134,44 @@ def test_what_every_rubric_asks_for_is_what_it_reads(name: str, repetition: int)
 
 
 def test_example_spreads_over_a_long_scale() -> None:
-    names = tuple("abcdef")
-    instruction = Contract(names, Scale(lowest=0, highest=100)).instruction("en")
-    assert '{"a": 40, "b": 60, "c": 80, "d": 100, "e": 19, "f": 39}' in instruction
-    assert '{"a": 2, "b": 3, "c": 4, "d": 5, "e": 0, "f": 1}' in Contract(names, Scale(lowest=0, highest=5)).instruction("en")
+    def instruction(highest: int) -> str:
+        return Contract(dict.fromkeys("abcdef", Scale(lowest=0, highest=highest))).instruction("en")
+
+    assert '{"a": 40, "b": 60, "c": 80, "d": 100, "e": 19, "f": 39}' in instruction(100)
+    assert '{"a": 2, "b": 3, "c": 4, "d": 5, "e": 0, "f": 1}' in instruction(5)
+
+
+MIXED = Contract({"warmth": Scale(lowest=0, highest=4), "asks": "yes_no", "depth": Scale(lowest=0, highest=4)}, rationale=True)
+
+
+def test_instruction_for_scales_that_differ_says_each() -> None:
+    assert MIXED.instruction("en").endswith(
+        'Its keys are exactly "rationale", "warmth", "asks", "depth"; the value of "rationale" is one or two sentences that say '
+        'why, written before you rate; the value of "warmth", "depth" is a whole number from 0 to 4; the value of "asks" is '
+        '"yes" or "no". For example: {"rationale": "Because ...", "warmth": 2, "asks": "yes", "depth": 4}'
+    )
+    assert '"asks" 的值是 "yes"（是）或 "no"（否）' in MIXED.instruction("zh")
+    assert 'each value is "yes" or "no". For example: {"a": "no", "b": "yes"}' in Contract(
+        {"a": "yes_no", "b": "yes_no"}
+    ).instruction("en")
+    assert list(json.loads(MIXED.json_schema)["properties"]) == ["rationale", "warmth", "asks", "depth"]
+
+
+@pytest.mark.parametrize(
+    ("said", "ratings", "reason"),
+    [
+        ({"rationale": "It asks.", "warmth": 4, "asks": "yes", "depth": 0}, {"warmth": 4, "asks": 1, "depth": 0}, None),
+        ({"rationale": "It does not.", "warmth": 0, "asks": "no", "depth": 0}, {"warmth": 0, "asks": 0, "depth": 0}, None),
+        ({"rationale": "So.", "warmth": 4, "asks": "Yes", "depth": 0}, None, "asks: Input should be 'no' or 'yes'"),
+        ({"rationale": "So.", "warmth": 4, "asks": 1, "depth": 0}, None, "asks: Input should be 'no' or 'yes'"),
+        ({"rationale": "So.", "warmth": 4, "asks": True, "depth": 0}, None, "asks: Input should be 'no' or 'yes'"),
+        ({"rationale": "", "warmth": 4, "asks": "yes", "depth": 0}, None, "rationale: String should have at least 1 character"),
+        ({"warmth": 4, "asks": "yes", "depth": 0}, None, "rationale: Field required"),
+    ],
+)
+def test_reply_with_a_reason_and_yes_or_no(said: dict[str, Any], ratings: dict[str, int] | None, reason: str | None) -> None:
+    parsed = MIXED.parse(json.dumps(said))
+    assert (parsed.ratings, parsed.reason, parsed.rationale) == (ratings, reason, said["rationale"] if ratings else None)
 
 
 RUBRIC = load_rubric("mc_stage1")

@@ -5,6 +5,7 @@ import json
 import re
 from collections import Counter
 from collections.abc import Callable
+from hashlib import sha256
 from typing import Any, get_args
 
 import dataframely as dy
@@ -17,6 +18,7 @@ from schemas.provider import TokenLimit
 from schemas.tables.items import Items
 from schemas.tables.responses import Answers, Judgements
 from tasks.judging.agreement import agreements_key
+from tasks.judging.contract import reparse_judgements
 from tasks.judging.executor import Judge, call_numbers, judge_answers, judgements_key, plan_ratings, reply_tokens
 from tasks.judging.rubrics import Rubric, load_rubric, place_of
 from tasks.models.http.worker_pool import SPARE, WorkerPool
@@ -143,16 +145,6 @@ async def test_unreadable_reply_is_asked_for_again_as_another_call() -> None:
     assert judged["call_key"].unique().to_list() == [judge.asked[-1].key]
 
 
-async def test_after_three_unreadable_replies_the_last_one_is_kept() -> None:
-    judge = Scripted("All fives!")
-    judged = await rate(judge)
-    assert len(judge.asked) == 3
-    assert judged.select("rating", "parse_status", "raw_reply", "error").unique().rows() == [
-        (None, "unparsed", "All fives!", "no JSON object")
-    ]
-    assert judged.height == 4
-
-
 async def test_a_judge_that_rates_again_is_asked_by_calls_of_their_own_in_other_orders() -> None:
     requests: list[ChatRequest] = []
 
@@ -209,24 +201,98 @@ async def test_rows_say_their_scale_and_ratings_reach_its_ends(rubric: str, lowe
     assert dict(judged.select("dimension", "rating").iter_rows()) == dict(zip(loaded.names, ends, strict=True))
 
 
-async def test_failed_call_is_recorded_and_not_repeated() -> None:
-    judge = Scripted(None)
-    judged = await rate(judge)
-    assert len(judge.asked) == 1
-    assert judged.select("rating", "parse_status", "raw_reply", "error").unique().rows() == [(None, "failed", None, "HTTP 500")]
-    assert judged.select("prompt_tokens", "completion_tokens").rows() == [(None, None)] * 4
+def warmth() -> Rubric:
+    """Warmth from 0 to 2, depth on the shared 1 to 3, and a question; one by one, with reasons."""
+    both = {"en": "Is it so?", "zh": "是吗？"}
+    low = dict.fromkeys(("en", "zh"), ("cold", "polite", "warm"))
+    return Rubric.model_validate(
+        {
+            "id": "warmth",
+            "version": "1",
+            "instruction": both,
+            "ask": "one_by_one",
+            "rationale": True,
+            "scale": {"lowest": 1, "highest": 3},
+            "anchors": low,
+            "dimensions": [
+                {"name": "warmth", "definition": both, "scale": {"lowest": 0, "highest": 2}, "anchors": low},
+                {"name": "depth", "definition": both},
+                {"name": "asks", "definition": both, "scale": "yes_no"},
+            ],
+        }
+    )
 
 
-async def test_one_bad_reply_does_not_touch_the_others() -> None:
+SAID = {"warmth": 2, "depth": 3, "asks": "yes"}
+
+
+def asked_for(request: ChatRequest) -> list[str]:
+    return [name for name in json.loads(request.json_schema or "{}")["properties"] if name != "rationale"]
+
+
+@pytest.mark.parametrize("ask", ["one_by_one", "together"])
+async def test_dimensions_one_by_one_and_together_give_the_same_rows(ask: str) -> None:
+    requests: list[ChatRequest] = []
+
     async def chat(request: ChatRequest) -> ChatReply:
-        return ChatReply(text="no" if "Source of b." in request.messages[1].content else GOOD)
+        requests.append(request)
+        names = asked_for(request)
+        return ChatReply(text=json.dumps({"rationale": f"So is {names[0]}."} | {name: SAID[name] for name in names}))
 
-    judged = await rate(chat, answers(*((name, "Beth is coming.") for name in "abc")), "a", "b", "c")
-    assert Counter(judged.select("item_id", "parse_status").rows()) == {
-        ("a", "parsed"): 4,
-        ("b", "unparsed"): 4,
-        ("c", "parsed"): 4,
-    }
+    rubric = warmth().model_copy(update={"ask": ask})
+    judged = await rate(chat, rubric=rubric)
+    assert judged.select("dimension", "rating", "lowest", "highest", "parse_status").rows() == [
+        ("asks", 1, 0, 1, "parsed"),
+        ("depth", 3, 1, 3, "parsed"),
+        ("warmth", 2, 0, 2, "parsed"),
+    ]
+    one_by_one = ask == "one_by_one"
+    reasons = ["So is asks.", "So is depth.", "So is warmth."] if one_by_one else ["So is warmth."] * 3
+    assert judged["rationale"].to_list() == reasons
+    assert [asked_for(request) for request in requests] == ([["warmth"], ["depth"], ["asks"]] if one_by_one else [[*SAID]])
+    assert judged["call_key"].n_unique() == len(requests)
+    planned = await plan_ratings([(items("a").row(0, named=True), "Beth is coming.")], JUDGE, rubric)
+    assert [request.key for request in planned] == [request.key for request in requests]
+    assert reparse_judgements(judged, rubric).equals(judged)
+    if one_by_one:
+        asking_depth, asking_asks = (request.messages[0].content for request in requests[1:])
+        assert "In every dimension the ratings mean:\n1 = cold" in asking_depth
+        assert "cold" not in asking_asks
+
+
+async def test_what_a_judge_does_not_say_or_says_out_of_scale_is_missing_and_the_rest_stays() -> None:
+    asked: Counter[str] = Counter()
+
+    async def chat(request: ChatRequest) -> ChatReply:
+        (name,) = asked_for(request)
+        asked[name] += 1
+        if name == "depth":
+            return ChatReply(failure="empty_content", error="no text")
+        # The scale of warmth ends at 2; each try says something else.
+        rating = 2 + asked[name] if name == "warmth" else "no"
+        return ChatReply(text=json.dumps({"rationale": "So.", name: rating}))
+
+    judged = await rate(chat, rubric=warmth())
+    # A call that fails is repeated by the client, not here.
+    assert asked == {"warmth": 3, "depth": 1, "asks": 1}
+    assert judged.select("dimension", "rating", "parse_status", "rationale", "raw_reply", "error").rows() == [
+        ("asks", 0, "parsed", "So.", '{"rationale": "So.", "asks": "no"}', None),
+        ("depth", None, "failed", None, None, "no text"),
+        (
+            *("warmth", None, "unparsed", None, '{"rationale": "So.", "warmth": 5}'),
+            "warmth: Input should be less than or equal to 2",
+        ),
+    ]
+
+
+async def test_a_dialogue_is_judged_by_its_turns() -> None:
+    turns = [{"speaker": "seeker", "text": "I am tired."}, {"speaker": "supporter", "text": "What tires you?"}]
+    judge = Scripted(GOOD)
+    given = rows.answers({**rows.answer("a", None), "status": "answered", "failed_role": None, "failure": None, "turns": turns})
+    judged = await rate(judge, given)
+    shown = re.sub("[0-9a-f]{12}", "#", judge.asked[0].messages[1].content)
+    assert "<<<ANSWER #>>>\n<<<TURN 1 seeker #>>>\nI am tired.\n<<<TURN 2 supporter #>>>\nWhat tires you?\n<<<END #>>>" in shown
+    assert judged["rating"].to_list() == [5, 4, 3, 2]
 
 
 async def rate_lengths(lengths: range, chat: Chat) -> dy.DataFrame[Judgements]:
@@ -265,6 +331,16 @@ SUMMARY_RUBRIC = load_rubric("mc_stage1")
 ITEM = {"language": "en", "context": "Client: Hello.", "question": "Client: I am tired."}
 
 
+async def test_calls_of_the_first_version_keep_their_keys() -> None:
+    """Of every rubric that is there, in both languages and three orders: what was paid for is found in the journal."""
+    keys = []
+    for rubric in (load_rubric(name) for name in ("answer", "ee_expression", "es_aspects", "mc_stage1", "summary")):
+        for language in ("en", "zh"):
+            item = ITEM | {"dataset": "d", "item_id": "a", "language": language, "options": ["a"], "references": ["x"] * 5}
+            keys += [request.key for request in await plan_ratings([(item, "Go on.")], ModelEntry(name="smollm2"), rubric, 3)]
+    assert sha256("".join(keys).encode()).hexdigest() == "ca3dcc16eac92a8cda6b3128aae093d3eeef6bd06f94ed05aca893f9e22ad9b2"
+
+
 async def test_planned_calls_are_those_that_are_made() -> None:
     made: list[ChatRequest] = []
 
@@ -275,7 +351,8 @@ async def test_planned_calls_are_those_that_are_made() -> None:
     answers = ("What tires you?", "Go on.")
     for answer in answers:
         for repetition in range(3):
-            await Judge(JUDGE, SUMMARY_RUBRIC, chat).rate(ITEM, answer, repetition)
+            (asked,) = SUMMARY_RUBRIC.calls(repetition)
+            await Judge(JUDGE, SUMMARY_RUBRIC, chat).rate(ITEM, answer, asked, repetition)
     planned = await plan_ratings([(ITEM, answer) for answer in answers], JUDGE, SUMMARY_RUBRIC, 3)
     assert [request.key for request in planned] == [request.key for request in made]
     assert len({request.key for request in planned}) == 6

@@ -89,9 +89,18 @@ def test_hash_follows_every_text_the_scale_and_what_is_shown() -> None:
     banded = shared | {"bands": [band(1, 3), band(4, 5)]}
     del banded["anchors"]
     changes: list[dict[str, Any]] = [{"scale": {"lowest": 0, "highest": 4}}, {"layout": "aspects"}, {"texts": ["SOURCE"]}]
+    changes += [{"ask": "one_by_one"}, {"rationale": True}, *({"dimensions": asked} for asked in own_scales())]
     others = [*(fields | change for change in changes), banded | {"bands": [band(1, 2), band(3, 5)]}]
     variants = [fields, shared, reworded, banded, *others]
     assert len({Rubric.model_validate(one).sha256 for one in variants}) == len(variants)
+
+
+def own_scales() -> list[list[dict[str, Any]]]:
+    """The dimensions of which the first is asked on another scale."""
+    plain = {name: value for name, value in DIMENSIONS[0].items() if name != "anchors"}
+    two = {language: ["no", "yes"] for language in ("en", "zh")}
+    asked = ({"scale": "yes_no"}, {"scale": "yes_no", "anchors": two}, {"scale": {"lowest": 0, "highest": 1}, "anchors": two})
+    return [[plain | change, *DIMENSIONS[1:]] for change in asked]
 
 
 def test_unknown_name_suggests_the_nearest() -> None:
@@ -130,6 +139,15 @@ def give_bands(*bands: dict[str, Any]) -> Damage:
     return give(**{**shared_fields(), "bands": bands, "anchors": None})
 
 
+def give_scale(scale: Any, *dropped: str) -> Damage:
+    """Give the first dimension a scale of its own, and take something from it."""
+
+    def damage(fields: dict[str, Any]) -> None:
+        fields["dimensions"][0] = {name: value for name, value in DIMENSIONS[0].items() if name not in dropped} | {"scale": scale}
+
+    return damage
+
+
 DIMENSIONS = rubric_fields()["dimensions"]
 UNTRANSLATED = {**band(1, 5), "meaning": {"en": "so"}}
 LONGER = {"lowest": 0, "highest": 5}
@@ -153,6 +171,13 @@ EXACTLY_ONE = "anchors of its own, shared anchors or shared bands, exactly one"
         (give_bands(band(4, 5), band(1, 3)), "bands cover each rating from 1 to 5 once, in order"),
         (give_bands(band(1, 2), band(4, 5)), "bands cover each rating from 1 to 5 once, in order"),
         (give_bands(UNTRANSLATED), "band 1 to 5: no text in zh"),
+        (give_scale("yes"), "Input should be 'yes_no'"),
+        (
+            give_scale({"lowest": 0, "highest": 4}, "anchors"),
+            "completeness: a scale of its own needs anchors of its own",
+        ),
+        (give_scale("yes_no"), "dimension completeness: 5 anchors in en for 2 ratings"),
+        (give(rationale=True, dimensions=[DIMENSIONS[0] | {"name": "rationale"}]), "give the dimension another name"),
         (give(texts=["EMOTION"]), "Input should be 'SOURCE', 'TASK', 'REFERENCE' or 'STATEMENTS'"),
         (give(dimensions=[*DIMENSIONS, DIMENSIONS[0]]), "dimension names must be unique"),
         (give(instructions={}), "Extra inputs are not permitted"),

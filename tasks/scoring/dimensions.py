@@ -1,0 +1,58 @@
+"""Reduce a judge's ratings to one mean per dimension, with its interval, in points of the dimension's own scale."""
+
+import dataframely as dy
+import polars as pl
+
+from schemas.tables.items import Items
+from schemas.tables.responses import Judgements
+from schemas.tables.scores import DimensionScores
+from tasks.scoring.clusters import place_clusters
+from tasks.scoring.reduction import MEAN
+from tasks.scoring.resampling import draw_weights
+from tasks.scoring.uncertainty import LIMITS, Resampling, limits_of, replicate
+
+DIMENSIONS_VERSION = "1"
+"""Bumped when means of dimensions are computed differently."""
+
+KEY = ["model", "dataset", "setting", "rubric", "dimension"]
+ASKED = [*KEY, "judge", "lowest", "highest"]
+"""By whom a dimension was rated, and on which scale."""
+
+
+def score_dimensions(
+    judgements: dy.DataFrame[Judgements], items: dy.DataFrame[Items], resampling: Resampling
+) -> dy.DataFrame[DimensionScores]:
+    """Average ratings over a judge's repetitions, then an item's parts, then items; a rating that did not come is left out.
+
+    Intervals are those of the mean in `tasks.scoring.uncertainty`: clusters of a dataset's items are drawn, by the same seed.
+
+    Args:
+        judgements: of one judge per dataset.
+        items: the answers are to.
+        resampling: number of resamples (0 = no intervals), and seed.
+
+    Returns:
+        One row per model, dataset, setting, rubric and dimension that a judge was asked for, sorted by key.
+    """
+    answers = judgements.group_by(*ASKED, "item_id", "repetition", "part").agg(value=pl.col("rating").mean())
+    counts = answers.group_by(ASKED).agg(n_answers=pl.col("value").count().cast(pl.Int64), n_total=pl.len().cast(pl.Int64))
+    by_item = answers.drop_nulls("value").group_by(*KEY, "item_id", "repetition").agg(MEAN)
+    rated = by_item.join(items.select("dataset", "item_id", "cluster"), on=["dataset", "item_id"])
+    means = rated.group_by(KEY).agg(MEAN, n_clusters=pl.col("cluster").n_unique().cast(pl.Int64))
+    scores = counts.join(means, on=KEY, how="left").join(_intervals(rated, resampling), on=KEY, how="left")
+    found = scores.rename({"value": "mean", "lowest": "scale_min", "highest": "scale_max"}).with_columns(
+        pl.col("n_clusters").fill_null(0)
+    )
+    return DimensionScores.validate(found.select(DimensionScores.column_names()).sort(DimensionScores.primary_key()))
+
+
+def _intervals(rated: pl.DataFrame, resampling: Resampling) -> pl.DataFrame:
+    """Return KEY and LIMITS. `rated`: KEY, `item_id`, `cluster` and `value`."""
+    found = [pl.DataFrame(schema={**rated.select(KEY).schema, **LIMITS})]
+    for (dataset,), rows in rated.partition_by("dataset", as_dict=True).items() if resampling.resamples else ():
+        groups = rows.select(KEY).unique().sort(KEY).with_row_index("system")
+        placed = place_clusters(rows.join(groups, on=KEY))
+        weights = draw_weights(str(dataset), placed["place"].n_unique(), resampling.resamples, resampling.seed)
+        replicates = replicate(placed, "judged_rating", groups.height, weights)
+        found.append(groups.drop("system").hstack(limits_of(replicates)))
+    return pl.concat(found)

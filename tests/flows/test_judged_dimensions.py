@@ -1,0 +1,161 @@
+"""A rubric of one's own with two scales, asked one dimension at a time with reasons: from the judge's replies to the report."""
+
+import json
+import re
+from pathlib import Path
+from shutil import copytree
+from typing import Any
+
+import polars as pl
+import pytest
+import yaml
+
+from tasks.judging.rubrics import RUBRICS, load_rubric
+from tests.flows.command import Ended, ended
+from tests.flows.scripted_roles import layer
+from tests.model_server import ModelServer
+
+pytestmark = pytest.mark.usefixtures("prefect_server")
+
+BOTH = ("en", "zh")
+RUBRIC = {
+    "id": "kindness",
+    "version": "1",
+    "ask": "one_by_one",
+    "rationale": True,
+    "texts": ["TASK"],
+    "instruction": dict.fromkeys(BOTH, "Rate the reply."),
+    "scale": {"lowest": 0, "highest": 4},
+    "bands": [{"lowest": 0, "highest": 4, "meaning": dict.fromkeys(BOTH, "the more the warmer")}],
+    "dimensions": [
+        {"name": "warmth", "definition": dict.fromkeys(BOTH, "Is it warm?")},
+        {"name": "asks", "definition": dict.fromkeys(BOTH, "Does it ask?"), "scale": "yes_no"},
+    ],
+}
+BLUEPRINT = {
+    "name": "kind",
+    "title": "Kind",
+    "version": "1",
+    "source": "test",
+    "level_rules": [{"weights": {"low": 1}}],
+    "abilities": [
+        {
+            "id": "able",
+            "title": "Able",
+            "tasks": [{"id": "days", "title": "Days", "level": "low", "datasets": ["days"]}],
+        }
+    ],
+    "datasets": {
+        "days": {
+            "title": "Bad days",
+            "source": {"path": "days.jsonl"},
+            "methods": [{"id": "judge", "judged": True, "rubric": "kindness", "metrics": [{"metric": "judged_rating"}]}],
+        }
+    },
+}
+CLUSTERS = {"a1": "x", "a2": "x", "b1": "y", "b2": "y"}
+SAID: dict[str, dict[str, Any]] = {
+    "curt": {"a1": (4, "yes"), "a2": (2, "no"), "b1": (1, "yes"), "b2": (1, None)},
+    "kind": dict.fromkeys(CLUSTERS, (4, "yes")),
+}
+"""What the judge says of each model's answers: warmth from 0 to 4, and whether it asks; null = it says nothing."""
+
+
+def write_files(folder: Path) -> None:
+    (folder / "kind.yaml").write_text(yaml.safe_dump(BLUEPRINT), encoding="utf-8")
+    (folder / "rubrics" / "kindness.yaml").write_text(yaml.safe_dump(RUBRIC), encoding="utf-8")
+    asked = {"language": "en", "question_type": "open_ended", "references": ["So sorry."]}
+    items = ({"item_id": name, "question": f"{name} was bad.", "cluster": of, **asked} for name, of in CLUSTERS.items())
+    (folder / "days.jsonl").write_text("\n".join(map(json.dumps, items)), encoding="utf-8")
+
+
+def judge(messages: list[dict[str, str]]) -> str:
+    model, item = re.findall(r"(\w+) reply to (\w+)", messages[1]["content"])[0]
+    warmth, asks = SAID[model][item]
+    if '"asks"' in messages[0]["content"]:
+        return "" if asks is None else json.dumps({"rationale": f"It says {asks}.", "asks": asks})
+    return json.dumps({"rationale": f"So warm: {warmth}.", "warmth": warmth})
+
+
+def run(model: str, server: ModelServer, lake: Path) -> Ended:
+    def answer(messages: list[dict[str, str]]) -> str:
+        (item,) = re.findall(r"(\w+) was bad", messages[-1]["content"])
+        return f"{model} reply to {item}"
+
+    with ModelServer(answer) as tested:
+        judged = ("--judge", "judge", "--judge-base-url", server.base_url)
+        return ended("run", "kind.yaml", "--model", model, "--base-url", tested.base_url, *judged, "--lake", lake, "--json")
+
+
+def test_dimensions_from_the_judge_to_the_report(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.chdir(tmp_path)
+    monkeypatch.setattr(load_rubric, "__defaults__", (copytree(RUBRICS, tmp_path / "rubrics"),))
+    write_files(tmp_path)
+    lake = tmp_path / "lake"
+    with ModelServer(judge) as server:
+        first = run("curt", server, lake)
+        # Two calls for each of four answers; where nothing came, the client asked once more.
+        assert server.calls == 9
+        second = run("kind", server, lake)
+    assert (first.status, second.status) == (1, 0), first.err
+    assert_ratings(layer(lake, "judgements").filter(model="curt"))
+    assert_scores(first.document)
+    assert_report(Path(first.document["report"]).read_text(encoding="utf-8"))
+    assert_compared(lake, first.document["run"], second.document["run"])
+    checked = ended("verify", first.document["run"], "--lake", lake, "--json")
+    assert (checked.status, checked.document["differences"]) == (0, [])
+    counts = {row["layer"]: row["recomputed"] for row in checked.document["layers"]}
+    assert counts["dimension_scores"] == 1
+    explained = ended("explain", first.document["run"], "--dataset", "days", "--item", "a1", "--lake", lake)
+    assert "judge rates on 0 to 1: asks 1 (parsed)" in explained.out
+
+
+def assert_ratings(judged: pl.DataFrame) -> None:
+    columns = ("item_id", "dimension", "rating", "lowest", "highest", "parse_status", "rationale")
+    rows = judged.sort("item_id", "dimension").select(columns).rows()
+    assert rows[:2] == [
+        ("a1", "asks", 1, 0, 1, "parsed", "It says yes."),
+        ("a1", "warmth", 4, 0, 4, "parsed", "So warm: 4."),
+    ]
+    assert rows[-2:] == [
+        ("b2", "asks", None, 0, 1, "failed", None),
+        ("b2", "warmth", 1, 0, 4, "parsed", "So warm: 1."),
+    ]
+
+
+def assert_scores(document: dict[str, Any]) -> None:
+    # a1 (4/4 + 1) / 2, a2 (2/4 + 0) / 2, b1 (1/4 + 1) / 2: of b2 a rating is missing, which is not 0.
+    (raw,) = document["raw_scores"]
+    assert (raw["value"], raw["n_scored"], raw["n_total"]) == (pytest.approx((1 + 0.25 + 0.625) / 3), 3, 4)
+    assert (raw["n_unparsed"], document["missing"]) == (0, [])
+    asks, warmth = document["dimension_scores"]
+    shared = {"model": "curt", "dataset": "days", "setting": "base", "rubric": "kindness", "judge": "judge", "n_clusters": 2}
+    # Clusters x (4, 2) and y (1, 1): drawn are x x, x y and y y, a quarter, a half and a quarter of the times: 3, 2 and 1.
+    of_warmth = {"dimension": "warmth", "scale_min": 0, "scale_max": 4, "mean": 2.0, "ci_low": 1.0, "ci_high": 3.0}
+    assert warmth == shared | of_warmth | {"n_answers": 4, "n_total": 4}
+    # x (1, 0) and y (1): 1/2, 2/3 and 1.
+    of_asks = {"dimension": "asks", "scale_min": 0, "scale_max": 1, "mean": pytest.approx(2 / 3), "ci_low": 0.5, "ci_high": 1.0}
+    assert asks == shared | of_asks | {"n_answers": 3, "n_total": 4}
+
+
+def assert_report(page: str) -> None:
+    section = page[page.index('id="judges"') :]
+    _, *rows = re.findall(r"<tr>.*?</tr>", section[: section.index("</section>")], re.DOTALL)
+    found = [[cell for cell in re.split(r"<[^>]+>", row) if cell.strip()] for row in rows]
+    assert found == [
+        ["Bad days", "curt", "asks", "judge", "0 to 1", "0.67", "0.50 to 1.00", "3 of 4", "2 clusters"],
+        ["Bad days", "curt", "warmth", "judge", "0 to 4", "2.00", "1.00 to 3.00", "4 of 4", "2 clusters"],
+    ]
+    assert "Agreement of judges" not in page
+
+
+def assert_compared(lake: Path, before: str, after: str) -> None:
+    (model,) = ended("compare", before, after, "--lake", lake, "--json").document["models"]
+    asks, warmth = model["dimension_scores"]
+    assert (asks["dataset"], asks["rubric"], asks["dimension"]) == ("days", "kindness", "asks")
+    assert asks["difference"] == pytest.approx(1 / 3)
+    assert (warmth["before"]["mean"], warmth["after"]["mean"], warmth["difference"]) == (2, 4, 2)
+    assert (warmth["after"]["ci_low"], warmth["after"]["n_answers"]) == (4, 4)
+    printed = ended("compare", before, after, "--lake", lake).out
+    assert "days: warmth" in printed
+    assert "1.00 to 3.00" in printed
