@@ -3,7 +3,7 @@
 from collections.abc import Callable, Iterable, Mapping
 from itertools import chain
 from pathlib import Path
-from typing import Annotated, Any, Literal, Self
+from typing import Annotated, Any, Literal, Self, TypeVar
 
 from pydantic import BeforeValidator, Field, GetJsonSchemaHandler, model_validator
 from pydantic.json_schema import JsonSchemaValue
@@ -46,87 +46,68 @@ besides. `evaluation`: which items are asked, and how they are asked and scored.
 """
 
 
-FIELD_KINDS: Mapping[str, Kind] = {
-    "benchmark": "system",
-    "models": "system",
-    "settings": "system",
-    "datasets": "evaluation",
-    "seed": "evaluation",
-    "sample": "evaluation",
-    "profile": "evaluation",
-    "roles": "system",
-    "judge_repeat": "evaluation",
-    "permute": "evaluation",
-    "repeat": "evaluation",
-    "too_long": "evaluation",
-    "contexts": "evaluation",
-    "retrieval": "evaluation",
-    "solvers": "evaluation",
-    "bootstrap": "limit",
-    "rank_incomplete": "limit",
-    "budget": "limit",
-    "budget_tokens": "limit",
-    "mirror": "place",
-    "lake": "place",
-    "prices": "place",
-    "redact": "place",
-    "runner": "place",
-    "runner_address": "place",
-}
-"""Every field of a plan, and what it is about."""
-
-
-def fields_of(*kinds: Kind) -> tuple[str, ...]:
-    """Return the fields of a plan that are of these kinds."""
-    return tuple(name for name, kind in FIELD_KINDS.items() if kind in kinds)
+T = TypeVar("T")
+Place = Annotated[T, "place"]
+Limit = Annotated[T, "limit"]
+System = Annotated[T, "system"]
+Evaluation = Annotated[T, "evaluation"]
+"""Types of a plan's fields, by what they are about."""
 
 
 class Plan(Frozen):
     """The plan of a run: what is evaluated, with which models, and where its files go."""
 
-    benchmark: str = Field(description="name of a blueprint under data/blueprints, or path of a YAML file")
-    models: tuple[ModelEntry, ...] = Field(
+    benchmark: System[str] = Field(description="name of a blueprint under data/blueprints, or path of a YAML file")
+    models: System[tuple[ModelEntry, ...]] = Field(
         description="models under test; building items needs none", json_schema_extra={"minItems": 1}
     )
-    roles: dict[str, WrittenRole] = Field(
+    roles: System[dict[str, WrittenRole]] = Field(
         default_factory=dict,
         description="models besides those under test, by role; a helper that is not named is the model itself",
     )
-    judge_repeat: int = Field(default=1, ge=1, le=20, description="times each judge rates an answer; the mean counts")
-    datasets: tuple[str, ...] | None = Field(default=None, min_length=1, description="only these; null = all the blueprint names")
-    settings: tuple[Setting, ...] = Field(default=("base",), min_length=1, description="how items are asked")
-    contexts: ContextOptions = Field(default=ContextOptions(), title="Contexts", description="how long contexts are built")
-    retrieval: RetrievalOptions = Field(
+    judge_repeat: Evaluation[int] = Field(default=1, ge=1, le=20, description="times each judge rates an answer; the mean counts")
+    datasets: Evaluation[tuple[str, ...] | None] = Field(
+        default=None, min_length=1, description="only these; null = all the blueprint names"
+    )
+    settings: System[tuple[Setting, ...]] = Field(default=("base",), min_length=1, description="how items are asked")
+    contexts: Evaluation[ContextOptions] = Field(
+        default=ContextOptions(), title="Contexts", description="how long contexts are built"
+    )
+    retrieval: Evaluation[RetrievalOptions] = Field(
         default=RetrievalOptions(), title="Retrieval", description="how chunks are made, ranked and chosen"
     )
-    solvers: dict[Setting, dict[str, Any]] = Field(
+    solvers: Evaluation[dict[Setting, dict[str, Any]]] = Field(
         default_factory=dict,
         exclude_if=lambda options: not options,  # so that a plan without them has the name it had before there were any
         description="options of a setting's own, by setting",
     )
-    sample: int = Field(default=300, ge=1, description="items per dataset; all if it has fewer")
-    seed: int = Field(default=0, ge=0, description="of sampling and intervals")
-    bootstrap: int = Field(default=1000, ge=0, le=100_000, description="resamples for 95 % intervals; 0 = none")
-    permute: int = Field(default=0, ge=0, le=26, description="cyclic orders of options per single choice; 0 = as given")
-    repeat: int = Field(default=1, ge=1, le=100, description="times each item is asked; each is a call of its own")
-    too_long: TooLong | None = Field(
+    sample: Evaluation[int] = Field(default=300, ge=1, description="items per dataset; all if it has fewer")
+    seed: Evaluation[int] = Field(default=0, ge=0, description="of sampling and intervals")
+    bootstrap: Limit[int] = Field(default=1000, ge=0, le=100_000, description="resamples for 95 % intervals; 0 = none")
+    permute: Evaluation[int] = Field(
+        default=0, ge=0, le=26, description="cyclic orders of options per single choice; 0 = as given"
+    )
+    repeat: Evaluation[int] = Field(default=1, ge=1, le=100, description="times each item is asked; each is a call of its own")
+    too_long: Evaluation[TooLong | None] = Field(
         default=None,
         description="what becomes of items longer than the model's context; null = as the blueprint says, else missing",
     )
-    budget_tokens: int | None = Field(default=None, ge=1, description="most tokens this run may use; null = no limit")
-    budget: float | None = Field(default=None, gt=0, description="most money this run may cost, in the currency of the prices")
-    prices: Path | None = Field(default=None, description="price table, a YAML file; needed for a budget in money")
-    profile: Profile = Field(default="corrected", description="how replies are scored")
-    mirror: Path | None = Field(default=None, description="folder with source files, laid out host/owner/repo/path")
-    lake: LakeAddress = Field(default=DEFAULT_LAKE, description="folder of the Parquet layers, or s3://BUCKET/PREFIX")
-    rank_incomplete: bool = Field(default=False, description="rank models below full coverage too")
-    runner: Runner = Field(default="local", description="where items are built and replies scored: here, or on a cluster")
-    runner_address: str | None = Field(
+    budget_tokens: Limit[int | None] = Field(default=None, ge=1, description="most tokens this run may use; null = no limit")
+    budget: Limit[float | None] = Field(
+        default=None, gt=0, description="most money this run may cost, in the currency of the prices"
+    )
+    prices: Place[Path | None] = Field(default=None, description="price table, a YAML file; needed for a budget in money")
+    profile: Evaluation[Profile] = Field(default="corrected", description="how replies are scored")
+    mirror: Place[Path | None] = Field(default=None, description="folder with source files, laid out host/owner/repo/path")
+    lake: Place[LakeAddress] = Field(default=DEFAULT_LAKE, description="folder of the Parquet layers, or s3://BUCKET/PREFIX")
+    rank_incomplete: Limit[bool] = Field(default=False, description="rank models below full coverage too")
+    runner: Place[Runner] = Field(default="local", description="where items are built and replies scored: here, or on a cluster")
+    runner_address: Place[str | None] = Field(
         default=None,
         pattern=r"^[^\s@?#]+$",
         description="of a Dask scheduler or a Ray head node that is there already, such as tcp://10.0.0.5:8786 or 10.0.0.5:6379",
     )
-    redact: bool = Field(default=False, description="leave texts whose licence forbids passing them on out of the report")
+    redact: Place[bool] = Field(default=False, description="leave texts whose licence forbids passing them on out of the report")
 
     @model_validator(mode="before")
     @classmethod
@@ -207,3 +188,8 @@ class Plan(Frozen):
     def tags(self) -> tuple[str, ...]:
         """Return the words by which a run is found in the Prefect UI: benchmark, models, settings, profile."""
         return (Path(self.benchmark).stem, *(model.name for model in self.models), *self.settings, self.profile)
+
+
+def fields_of(*kinds: Kind) -> tuple[str, ...]:
+    """Return the fields of a plan that are of these kinds."""
+    return tuple(name for name, info in Plan.model_fields.items() if set(kinds) & set(info.metadata))

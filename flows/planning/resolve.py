@@ -17,6 +17,7 @@ from schemas.plan import Plan, fields_of
 from schemas.roles import JUDGE, PANEL
 from tasks.datasets.catalogue import find_dataset
 from tasks.datasets.own_items import local_dataset
+from tasks.judging.rubrics import load_rubric
 from tasks.lake.fingerprint import hash_settings
 from tasks.lake.lake import Lake
 from tasks.lake.manifest import read_code_version
@@ -60,6 +61,9 @@ def resolve(plan: Plan) -> ResolvedPlan:
         else:
             raise UsageError(f"dataset {name} {obstacle.reason}", where="--datasets", next_step=obstacle.next_step)
     _require_contexts(plan, selected)
+    for one in selected:
+        if one.rubric:
+            load_rubric(one.rubric)  # a fault in it is told before the answers are paid for
     lake = Lake(plan.lake, read_code_version())
     return ResolvedPlan(with_embedder(with_capabilities(plan)), blueprint, tuple(selected), tuple(missing), lake)
 

@@ -108,6 +108,7 @@ WHY = {
     "too_long": "items longer than the context are treated otherwise",
     "contexts": "long contexts are built otherwise",
     "retrieval": "chunks are made, ranked or chosen otherwise",
+    "solvers": "items are asked with other parameters",
 }
 """What it means if a field of the plan differs. `sample` may: it changes no score of the common items."""
 

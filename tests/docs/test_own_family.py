@@ -145,6 +145,13 @@ def test_options_and_roles_of_the_family_are_listed_and_checked(family: Family) 
     assert "the options of setting interview do not fit" in refused.err
     unknown = family.run("--settings", "intervew")
     assert (unknown.status, "did you mean interview?" in unknown.err) == (2, True)
+    rubric = family.folder / "data" / "prompts" / "rubrics" / "friendship.yaml"
+    rubric.write_text(rubric.read_text(encoding="utf-8").replace("warmth", "Warmth"), encoding="utf-8")
+    with ModelServer(answer) as server:
+        family.serve(server)
+        faulty = family.run()
+    # Told before the answers are paid for.
+    assert (faulty.status, "a rubric file breaks a rule" in faulty.err, server.calls) == (2, True, 0)
 
 
 def test_a_seeker_that_fails_is_a_row_of_its_own_and_nothing_of_it_counts_as_the_models(family: Family) -> None:
