@@ -293,7 +293,7 @@ def test_the_parameter_form_names_and_explains_every_field(flow: Any) -> None:
         ({"sample": 0}, "0 is less than the minimum of 1"),
         ({"sampel": 1}, "'sampel' was unexpected"),
         ({"models": []}, "[] should be non-empty"),
-        ({"settings": ["x"]}, "'x' is not one of"),
+        ({"profile": "x"}, "'x' is not one of"),
         ({"models": [{"name": "m", "api_key_env": "sk-1"}]}, "does not match"),
         ({"models": [{"name": "m", "base_url": "http://me:pass@host/v1"}]}, "does not match"),
         ({}, None),
