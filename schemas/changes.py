@@ -53,6 +53,11 @@ class SystemChanges(Frozen):
     findings: tuple[Regression, ...] = ()
     remarks: tuple[str, ...] = Field(default=(), description="changes that are no regression, such as a veto that was lifted")
 
+    @property
+    def label(self) -> str:
+        """Return the name of the system for readers."""
+        return f"{self.model} ({self.setting})"
+
 
 class RunChanges(Frozen):
     """What changed since earlier runs, of every model and setting of a run. In the lake: `runs/<run>/changes.json`."""

@@ -48,11 +48,11 @@ def _position(node: LineageNode) -> tuple[int, str, str]:
 
 def _cells(nodes: Sequence[LineageNode]) -> tuple[str, ...]:
     first, rows = nodes[0], [node.rows for node in nodes if node.rows is not None]
-    hashes = (first.fingerprint, first.content_sha256) if len(nodes) == 1 else ()
+    hashes = (first.fingerprint, first.content_sha256) if len(nodes) == 1 else (None, None)
     code = dict.fromkeys(f"{node.package_version} @ {(node.git_commit or '?')[:8]}" for node in nodes if node.package_version)
     states = Counter(state for node in nodes if (state := _state(node)))
     told = ", ".join(f"{number} {state}" if len(nodes) > 1 else state for state, number in states.items())
-    shown = [*((digest or "")[:SHOWN_DIGITS] for digest in hashes), "", ""][:2]
+    shown = ((digest or "")[:SHOWN_DIGITS] for digest in hashes)
     return (first.layer or first.kind, _which(nodes), f"{sum(rows):,}" if rows else "", *shown, ", ".join(code), told)
 
 

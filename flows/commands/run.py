@@ -145,7 +145,7 @@ def _run_result(manifest: RunManifest, lake: Lake) -> CommandResult:
     document, changes, calls = run_document(manifest, lake), read_changes(lake.root, manifest.run), manifest.calls
     for system in changes.regressed if changes else ():
         findings = "".join(f"\n  {finding.message}" for finding in system.findings)
-        log(f"{system.model} ({system.setting}) regressed against {system.previous}:{findings}")
+        log(f"{system.label} regressed against {system.previous}:{findings}")
     view: list[RenderableType] = [
         leaderboard_table(manifest.benchmark, document["models"]),
         f"Calls: {calls.sent} sent, {calls.answered} answered, {calls.from_journal} from the journal, {calls.failed} failed",

@@ -40,10 +40,10 @@ def changes_lines(changes: RunChanges) -> Lines:
     else:
         yield f"Compared with `{changes.previous}`, over the items scored in both."
     for system in changes.regressed:
-        yield from ("", f"**{_system_name(system)} regressed:**", "", *(f"- {finding.message}" for finding in system.findings))
+        yield from ("", f"**{system.label} regressed:**", "", *(f"- {finding.message}" for finding in system.findings))
     apart = [system for system in changes.units if changes.previous and (system.reason or system.previous != changes.previous)]
-    notes = [f"{_system_name(system)}: {system.reason or f'compared with `{system.previous}`'}" for system in apart]
-    notes += [f"{_system_name(system)}: {remark}" for system in changes.units for remark in system.remarks]
+    notes = [f"{system.label}: {system.reason or f'compared with `{system.previous}`'}" for system in apart]
+    notes += [f"{system.label}: {remark}" for system in changes.units for remark in system.remarks]
     notes += list(changes.remarks)
     if notes:
         yield from ("", *(f"- {note}" for note in notes))
@@ -57,7 +57,7 @@ def _totals_table(systems: Sequence[SystemChanges]) -> Lines:
         yield from ("", "| Model | Before | Now | Change | 95 % interval |", "| --- | ---: | ---: | ---: | --- |")
     for system, change in totals:
         numbers = (number(change.before, 2), number(change.after, 2), signed(change.change, 2))
-        name = _system_name(system).replace("|", "\\|")  # a bar would end its cell
+        name = system.label.replace("|", "\\|")  # a bar would end its cell
         yield f"| {' | '.join((name, *numbers, signed_interval(change.ci_low, change.ci_high, 2)))} |"
     yield from ("", "Totals are before the veto; abilities are in the artifact `abilities`, column `change`.")
 
@@ -77,7 +77,3 @@ def link_lines(links: Mapping[str, str]) -> Lines:
     yield from ("", "## Where to look", "")
     for name, address in links.items():
         yield f"- {name}: " + (f"[{address}]({address})" if address.startswith("http") else f"`{address}`")
-
-
-def _system_name(system: SystemChanges) -> str:
-    return f"{system.model} ({system.setting})"

@@ -122,7 +122,7 @@ def state_message(changes: RunChanges) -> str:
         return f"nothing changed since {changes.previous}: no model call was sent"
     if changes.state == "Completed":
         return f"no regression against {changes.previous}"
-    return f"regressed: {', '.join(f'{system.model} ({system.setting})' for system in changes.regressed)}"
+    return f"regressed: {', '.join(system.label for system in changes.regressed)}"
 
 
 def announce(manifest: RunManifest, changes: RunChanges | None) -> None:
@@ -144,13 +144,13 @@ def announce(manifest: RunManifest, changes: RunChanges | None) -> None:
                 "model": system.model,
                 "setting": system.setting,
                 "findings": [finding.model_dump(mode="json") for finding in system.findings],
-                "message": f"{system.model} ({system.setting}) regressed against {system.previous}: {found}",
+                "message": f"{system.label} regressed against {system.previous}: {found}",
             },
         )
 
 
 def _run_payload(manifest: RunManifest, changes: RunChanges | None) -> dict[str, Any]:
-    regressed = [f"{system.model} ({system.setting})" for system in changes.regressed] if changes else []
+    regressed = [system.label for system in changes.regressed] if changes else []
     return {
         "run": manifest.run,
         "benchmark": manifest.benchmark,

@@ -115,14 +115,22 @@ def split_address(plan: Plan) -> tuple[str, int]:
 def _unreachable(plan: Plan, error: Exception) -> ClusterError:
     expected = f"a {'scheduler' if plan.runner == 'dask' else 'head node'} that listens there"
     next_step = "start the cluster or correct the address; runner=local needs none"
-    return cluster_error(plan, "cannot be reached", expected, error, next_step)
+    return cluster_error(plan, f"the {plan.runner} cluster cannot be reached", expected, error, next_step)
 
 
 def cluster_error(plan: Plan, what: str, expected: str | None, got: str | Exception, next_step: str) -> ClusterError:
-    """Return what is wrong with the cluster of a plan; an exception is told in one line."""
+    """Return what is wrong with the cluster of a plan.
+
+    Args:
+        plan: names it.
+        what: went wrong.
+        expected: in its place, if that is not plain.
+        got: in its place; an exception is told in one line of at most 300 characters.
+        next_step: what the user can do.
+    """
     told = got if isinstance(got, str) else " ".join(f"{type(got).__name__}: {got}".split())[:300]
     where = f"--set runner_address={plan.runner_address}"
-    return ClusterError(f"the {plan.runner} cluster {what}", where=where, expected=expected, got=told, next_step=next_step)
+    return ClusterError(what, where=where, expected=expected, got=told, next_step=next_step)
 
 
 @asynccontextmanager
@@ -211,7 +219,7 @@ def _require_able(cluster: Cluster, plan: Plan, lake: Folder) -> None:
         machines = cluster.look(partial(look_around, token, PREFECT_API_URL.value()))
     finally:
         token.unlink()
-    unable = partial(cluster_error, plan, "cannot do this run")
+    unable = partial(cluster_error, plan, f"the {plan.runner} cluster cannot do this run")
     if not machines:
         raise unable("at least one worker", "none", "start workers, then run the same command again")
     for address, found in machines.items():

@@ -9,17 +9,7 @@ from typing import Any, TypeVar
 
 from prefect.artifacts import acreate_progress_artifact, aupdate_progress_artifact
 from rich.console import Console
-from rich.progress import (
-    BarColumn,
-    MofNCompleteColumn,
-    Progress,
-    ProgressColumn,
-    SpinnerColumn,
-    Task,
-    TextColumn,
-    TimeElapsedColumn,
-    TimeRemainingColumn,
-)
+from rich.progress import MofNCompleteColumn, Progress, ProgressColumn, SpinnerColumn, Task, TextColumn, TimeElapsedColumn
 from rich.text import Text
 
 from flows.runtime.prefect_flows import in_outermost_run
@@ -88,16 +78,8 @@ async def count_partitions(stage: str, title: str, total: int) -> AsyncIterator[
 async def show_calls(title: str) -> AsyncIterator[StageProgress]:
     """Show progress on standard error and in a Prefect artifact while the block runs."""
     console = Console(stderr=True)
-    columns = (
-        SpinnerColumn(),
-        TextColumn("{task.description}"),
-        BarColumn(),
-        MofNCompleteColumn(),
-        RateColumn(),
-        TextColumn("{task.fields[failed]} failed"),
-        TimeElapsedColumn(),
-        TimeRemainingColumn(),
-    )
+    failed = TextColumn("{task.fields[failed]} failed")
+    columns = (SpinnerColumn(), *Progress.get_default_columns(), MofNCompleteColumn(), RateColumn(), failed, TimeElapsedColumn())
     with Progress(*columns, console=console, disable=not console.is_terminal) as progress:
         calls = StageProgress(title, "calls", progress)
         async with _moving_artifact("inference", calls), _in_background(_print_lines(calls, console)):
