@@ -152,11 +152,12 @@ class ChatRequest:
 
     def body(self) -> dict[str, Any]:
         """The JSON body of `POST /chat/completions`."""
-        body = self.meant()
+        body = self.meant
         if self.capabilities.token_limit != "max_tokens":  # noqa: S105  a parameter's name
             body = {self.capabilities.token_limit if name == "max_tokens" else name: value for name, value in body.items()}
         return body
 
+    @cached_property
     def meant(self) -> dict[str, Any]:
         """The body by the usual name of its limit: another name for the same limit does not make it another call."""
         body: dict[str, Any] = {
@@ -184,12 +185,12 @@ class ChatRequest:
     @cached_property
     def messages_json(self) -> str:
         """The conversation as canonical JSON."""
-        return json.dumps(self.meant()["messages"], ensure_ascii=False, sort_keys=True)
+        return json.dumps(self.meant["messages"], ensure_ascii=False, sort_keys=True)
 
     @cached_property
     def key(self) -> str:
         """The meaning of the call: endpoint identity, body and repetition number. No secrets, no transport settings."""
-        return call_key(self.identity, self.meant(), self.repetition)
+        return call_key(self.identity, self.meant, self.repetition)
 
 
 def call_key(identity: str, meant: dict[str, Any], repetition: int) -> str:
