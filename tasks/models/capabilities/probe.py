@@ -9,7 +9,6 @@ import re
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass, field, replace
 from datetime import UTC, datetime
-from functools import cached_property
 from http import HTTPStatus
 from typing import Any
 
@@ -25,7 +24,6 @@ class ProbeRequest(ChatRequest):
 
     parameters: str = "{}"
 
-    @cached_property
     def meant(self) -> dict[str, Any]:
         """The JSON body of `POST /chat/completions`."""
         messages = [message.model_dump() for message in self.messages]
