@@ -152,10 +152,8 @@ class ChatRequest:
 
     def body(self) -> dict[str, Any]:
         """The JSON body of `POST /chat/completions`."""
-        body = self.meant()
-        if self.capabilities.token_limit != "max_tokens":  # noqa: S105  a parameter's name
-            body = {self.capabilities.token_limit if name == "max_tokens" else name: value for name, value in body.items()}
-        return body
+        usual = self.meant()
+        return {self.capabilities.token_limit if name == "max_tokens" else name: value for name, value in usual.items()}
 
     def meant(self) -> dict[str, Any]:
         """The body by the usual name of its limit: another name for the same limit does not make it another call."""
@@ -179,23 +177,30 @@ class ChatRequest:
     @cached_property
     def body_json(self) -> str:
         """The body as it is sent."""
+        if self.capabilities.token_limit == DEFAULT_CAPABILITIES.token_limit:
+            return self._meant_json  # encoded once, for body and key
         return json.dumps(self.body(), ensure_ascii=False)
 
     @cached_property
     def messages_json(self) -> str:
         """The conversation as canonical JSON."""
-        return json.dumps(self.meant()["messages"], ensure_ascii=False, sort_keys=True)
+        messages = [{"content": message.content, "role": message.role} for message in self.messages]
+        return json.dumps(messages, ensure_ascii=False, sort_keys=True)
 
     @cached_property
     def key(self) -> str:
         """The meaning of the call: endpoint identity, body and repetition number. No secrets, no transport settings."""
-        return call_key(self.identity, self.meant(), self.repetition)
+        return call_key(self.identity, self._meant_json, self.repetition)
+
+    @cached_property
+    def _meant_json(self) -> str:
+        return json.dumps(self.meant(), ensure_ascii=False, sort_keys=True)
 
 
-def call_key(identity: str, meant: dict[str, Any], repetition: int) -> str:
-    """Return the hash that names a call in the journal; `meant` is its body by the usual names."""
-    meaning = {"identity": identity, "body": meant, "repetition": repetition}
-    return sha256(json.dumps(meaning, ensure_ascii=False, sort_keys=True).encode()).hexdigest()
+def call_key(identity: str, meant: str, repetition: int) -> str:
+    """Return the hash that names a call in the journal; `meant` is its body by the usual names, as JSON with sorted keys."""
+    meaning = f'{{"body": {meant}, "identity": {json.dumps(identity, ensure_ascii=False)}, "repetition": {repetition}}}'
+    return sha256(meaning.encode()).hexdigest()
 
 
 @dataclass(frozen=True)

@@ -158,7 +158,7 @@ def recompute_key(identity: str, body: dict[str, Any], repetition: int) -> str:
     meant = dict(body)
     if "max_tokens" not in meant and "max_completion_tokens" in meant:
         meant["max_tokens"] = meant.pop("max_completion_tokens")
-    return call_key(identity, meant, repetition)
+    return call_key(identity, json.dumps(meant, ensure_ascii=False, sort_keys=True), repetition)
 
 
 def to_frame(records: Sequence[dict[str, Any]]) -> pl.DataFrame:

@@ -103,3 +103,10 @@ async def test_work_that_waits_ends_with_the_caller() -> None:
         assert await asyncio.wait_for(pool.do_all([]), HANGS_S) == []
 
         # No tick in between: workers that have ended must not count as there.
+
+
+async def test_work_that_comes_when_the_workers_are_just_done_is_done() -> None:
+    async with WorkerPool(1) as pool:
+        for _ in range(200):
+            assert await asyncio.wait_for(pool.do_all([Job(1.0, lambda: asyncio.sleep(0)) for _ in range(SPARE + 1)]), HANGS_S)
+            # No tick in between: workers that have ended must not count as there.
