@@ -17,6 +17,7 @@ from schemas.folders import Folder
 from schemas.lineage import RunManifest
 from schemas.tables.scores import AbilityScores, Totals
 from schemas.vocabulary import Profile
+from tasks.analysis.past_run import refuse_ablation
 from tasks.analysis.published_tables import PublishedTable, read_table
 from tasks.analysis.run_tables import ordered
 from tasks.lake.lake import Lake
@@ -129,13 +130,7 @@ def _runs_of(blueprint: Blueprint, folder: Folder) -> list[str]:
 
 
 def _require_totals(manifest: RunManifest, blueprint: Blueprint) -> None:
-    if manifest.ablation is not None:
-        raise UsageError(
-            f"run {manifest.run} is an ablation: it has scores of its variants and none of the run",
-            where="--run",
-            expected="a run of moodflow run or moodflow report",
-            next_step=f"moodflow runs show {manifest.run}",
-        )
+    refuse_ablation(manifest, "--run")
     if manifest.benchmark != blueprint.name:
         raise UsageError(
             f"run {manifest.run} is of another benchmark",
