@@ -14,14 +14,14 @@ Row = dict[str, Any]
 
 
 def score_view(document: Row) -> list[RenderableType]:
-    """Return everything above the rows: where this is, a table of parts with their arithmetic, and the way down."""
+    """Return everything above the rows: where this is, a table of each model's parts with their arithmetic, and the way down."""
     above = " > ".join(f"{each['kind']} {each['id']}" for each in document["above"])
     title = f"[bold]{escape(document['title'])}[/bold], run {document['run']}"
     shown: list[RenderableType] = [title, *([escape(f"{above} > {document['kind']} {document['id']}")] if above else [])]
-    return [*shown, *(line for model in document["models"] for line in _model(model)), *_ends(document)]
+    return [*shown, *(line for model in document["models"] for line in _one_model(model)), *_ends(document)]
 
 
-def _model(model: Row) -> Iterator[RenderableType]:
+def _one_model(model: Row) -> Iterator[RenderableType]:
     part, amounts = model["part"], numbers("Weight", "Share", "Score", "Contributes", "Datasets", "Items")
     rows = (_cells(depth, each) for depth, each in _flat(part))
     table = text_table(folded(""), *amounts, "Deeper by", rows=rows, title=escape(label_system(model)))
@@ -31,14 +31,10 @@ def _model(model: Row) -> Iterator[RenderableType]:
         cells = _cells(0, gate)
         table.add_row(f"{cells[0]} (gate, not in the mean)", "", "", cells[3], "", *cells[5:])
     yield table
+    yield "Share: of the score that a line is part of. Contributes: share x score; what contributes to a score adds up to it."
     yield from _formulas(part)
     if "total" in model:
         yield from _verdict(model)
-
-
-def _weight(each: Row) -> str:
-    unweighed = each["kind"] == "level" and each["score"] is None
-    return "-" if unweighed else f"{each['weight']:g}"
 
 
 def _flat(part: Row, depth: int = 0) -> Iterator[tuple[int, Row]]:
@@ -48,17 +44,11 @@ def _flat(part: Row, depth: int = 0) -> Iterator[tuple[int, Row]]:
 
 
 def _cells(depth: int, each: Row) -> tuple[str, ...]:
+    weight = "-" if each["kind"] == "level" and each["score"] is None else f"{each['weight']:g}"
     share = "-" if each["share"] is None else f"{100 * each['share']:.2f} %"
     scores = (decimal(each["score"]), decimal(each["contributes"]))
-    return (_name(depth, each), _weight(each), share, *scores, _datasets(each), _items(each), _option(each))
-
-
-def _name(depth: int, each: Row) -> str:
-    return f"{'  ' * depth}{escape(each['id'])}" + (" (level)" if each["kind"] == "level" else "")
-
-
-def _option(each: Row) -> str:
-    return OPTIONS.get(each["kind"], "")  # its name stands in the first column
+    name = f"{'  ' * depth}{escape(each['id'])}" + (" (level)" if each["kind"] == "level" else "")
+    return (name, weight, share, *scores, _datasets(each), _items(each), OPTIONS.get(each["kind"], ""))
 
 
 def _datasets(each: Row) -> str:
@@ -104,7 +94,6 @@ def _verdict(model: Row) -> Iterator[str]:
 
 
 def _ends(document: Row) -> Iterator[str]:
-    yield "Share: of the score that a line is part of. Contributes: share x score; what contributes to a score adds up to it."
     gaps = document["missing"]
     for gap in gaps[:10]:
         yield escape(f"Missing: {gap['dataset']} {gap['reason']}; {gap['next_step']}")
