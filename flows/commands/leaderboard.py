@@ -46,15 +46,15 @@ def leaderboard(
             next_step="leave out --published to see runs",
         )
     if published:
-        data = leaderboards.published_leaderboard(benchmark)
+        paper = leaderboards.published_leaderboard(benchmark)
+        rows, data = paper.rows, paper if html else None
     else:
-        data = leaderboards.rank_stored_systems(benchmark, folder, runs, profile)
-    rows = data.rows
-    if html:
+        ranked = leaderboards.rank_stored_systems(benchmark, folder, runs, profile)
+        rows, data = ranked.rows, leaderboards.stored_leaderboard(folder, ranked, html) if html else None
+    if html and data:
         from tasks.reporting.render.page import render_leaderboard, write_text  # noqa: PLC0415
 
-        shown = data if published else leaderboards.stored_leaderboard(folder, data, html)
-        write_text(html, render_leaderboard(shown))
+        write_text(html, render_leaderboard(data))
     document = {"models": rows} | ({"html": str(html)} if html else {})
     view: list[RenderableType] = [leaderboard_table(benchmark, rows), *([f"Page: {html}"] if html else [])]
     CommandResult(0, document, view).finish(as_json=as_json)

@@ -224,5 +224,4 @@ def _flipped(before: PastRun, after: PastRun, pair: SystemPair, found: Sequence[
 
 def _replies(run: PastRun, dataset: str, item: str, system: System) -> list[Row]:
     evidence = read_evidence(run, dataset, system)
-    named = ("--model", system.model, "--setting", system.setting) if len(run.systems) > 1 else ()
-    return [row_document(run, evidence, key, named) for key in evidence.answers if key[0] == item]
+    return [row_document(run, evidence, key, run.options(system)) for key in evidence.answers if key[0] == item]

@@ -107,9 +107,8 @@ def rescore(stored: StoredRun, blueprint: Blueprint) -> Rescored:
     old = _scores(stored.lake.read(totals, Totals), stored.lake.read(abilities, AbilityScores))
     new = _scores(tables.totals, tables.ability)
     changes = [
-        ScoreChange(model=model, setting=setting, name=name, before=old.get(key), after=new.get(key))
+        ScoreChange(model=key[0], setting=key[1], name=key[2], before=old.get(key), after=new.get(key))
         for key in dict.fromkeys((*old, *new))
-        for model, setting, name in (key,)
         if old.get(key) != new.get(key)
     ]
     return Rescored(changes, notes)

@@ -62,7 +62,11 @@ def read_evidence(run: PastRun, dataset: str, system: System) -> Evidence:
     Raises:
         LakeError: a partition is gone or changed.
     """
-    found = read_unredacted(run, dataset, system)
+    return redacted(run, read_unredacted(run, dataset, system))
+
+
+def redacted(run: PastRun, found: Evidence) -> Evidence:
+    """Return rows that may be shown."""
     if not run.manifest.redacted:
         return found
     licences = [notice.licence for notice in restricted_notices(found.data)]

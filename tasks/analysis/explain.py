@@ -57,7 +57,7 @@ def place_document(run: PastRun, systems: Sequence[System], wanted: Selection, p
         "kind": parts[0].kind,
         "id": parts[0].id,
         "above": list(places_above(run, place)),
-        "models": [_system_document(run, *pair, single=len(systems) == 1) for pair in zip(found, parts, strict=True)],
+        "models": [_system_document(run, *pair) for pair in zip(found, parts, strict=True)],
         "missing": [gap.model_dump() for gap in missing_at(run, systems, place)],
         "not_evaluated": [ability.id for ability in run.blueprint.abilities if not ability.evaluated],
         "adds_up": all(below.adds_up for part in parts for below in part.walk()),
@@ -99,10 +99,9 @@ def _names_below(ability: Ability) -> list[str]:
     return [node.id for node in nodes[1:]] + [task.id for node in nodes for task in node.tasks] + ability.dataset_ids
 
 
-def _system_document(run: PastRun, scores: Scores, part: ScorePart, *, single: bool) -> Row:
-    model, setting = scores.system
-    named = ["--model", model, "--setting", setting] if not single or len(run.systems) > 1 else []
-    document: Row = {"model": model, "setting": setting}
+def _system_document(run: PastRun, scores: Scores, part: ScorePart) -> Row:
+    named = run.options(scores.system)
+    document: Row = scores.system._asdict()
     if part.kind == "total":
         document["total"] = {name: scores.total[name] for name in (*TOTAL, *COVERAGE)}
         document["gate"] = _gate_document(run, scores, named)

@@ -13,7 +13,7 @@ from schemas.tables.items import Items
 from schemas.usage import TESTED
 from tasks.analysis.answers import ScoredItem, explain_answer, shown_options
 from tasks.analysis.breakdown import break_down
-from tasks.analysis.evidence import Evidence, Key, read_evidence, read_unredacted
+from tasks.analysis.evidence import Evidence, Key, read_unredacted, redacted
 from tasks.analysis.past_run import PastRun, nearest_name
 from tasks.analysis.redaction import NO_MESSAGES
 from tasks.analysis.run_tables import System
@@ -155,7 +155,8 @@ def item_document(run: PastRun, dataset: str, system: System, item: str) -> Row:
     Raises:
         LakeError: a partition is gone or changed, or the journal cannot be read.
     """
-    stored, readable = read_unredacted(run, dataset, system), read_evidence(run, dataset, system)
+    stored = read_unredacted(run, dataset, system)
+    readable = redacted(run, stored)
     row = readable.item(item)
     context = readable.data.contexts.filter(item_id=item).to_dicts()
     return {

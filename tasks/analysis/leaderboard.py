@@ -15,8 +15,9 @@ from schemas.blueprint import Blueprint
 from schemas.errors import UsageError
 from schemas.folders import Folder
 from schemas.lineage import RunManifest
-from schemas.tables.scores import AbilityScores, Totals
+from schemas.tables.layers import LAYERS
 from schemas.vocabulary import Profile
+from tasks.analysis.past_run import refuse_ablation
 from tasks.analysis.published_tables import PublishedTable, read_table
 from tasks.analysis.run_tables import ordered
 from tasks.lake.lake import Lake
@@ -66,16 +67,14 @@ def leaderboard_rows(totals: pl.DataFrame, abilities: pl.DataFrame) -> list[dict
         totals: rows of `totals`, with the run of each in column `run` where it is known.
         abilities: rows of `ability_scores`.
     """
-    by_model: dict[tuple[str, str], dict[str, float | None]] = {}
-    for row in abilities.iter_rows(named=True):
-        by_model.setdefault((row["model"], row["setting"]), {})[row["ability"]] = row["score_0_100"]
+    by_system = abilities.rows_by_key(["model", "setting"], named=True)
     shown = [
         *("model", "setting", "total", "ci_low", "ci_high", "total_before_veto"),
         *("gate_score", "vetoed", "veto_reason", "rank", "coverage"),
     ]
     return [
         {name: row[name] for name in shown}
-        | {"abilities": by_model.get((row["model"], row["setting"]), {})}
+        | {"abilities": {each["ability"]: each["score_0_100"] for each in by_system.get((row["model"], row["setting"]), ())}}
         | ({RUN: row[RUN]} if RUN in row else {})
         for row in ordered(totals)
     ]
@@ -106,14 +105,14 @@ def rank_stored_systems(benchmark: str, folder: Folder, runs: Sequence[str], pro
     manifests = tuple(read_manifest(folder, name) for name in names)
     for manifest in manifests:
         _require_totals(manifest, blueprint)
-    every = _all_totals(manifests, lake)
+    every = _read(manifests, "totals", lake)
     totals = every.unique(["model", "setting"], keep="first", maintain_order=True)
-    abilities = [_of_models(manifest, lake, totals) for manifest in manifests]
+    abilities = _read(manifests, "ability_scores", lake)
     used = set(totals[RUN])
     return LeaderboardData(
         blueprint,
         rank_models(totals, blueprint),
-        pl.concat(abilities),
+        abilities.join(totals, on=["model", "setting", RUN], how="semi", maintain_order="left").drop(RUN),
         history=every.clear(),
         manifests=tuple(manifest for manifest in manifests if manifest.run in used),
     )
@@ -129,13 +128,7 @@ def _runs_of(blueprint: Blueprint, folder: Folder) -> list[str]:
 
 
 def _require_totals(manifest: RunManifest, blueprint: Blueprint) -> None:
-    if manifest.ablation is not None:
-        raise UsageError(
-            f"run {manifest.run} is an ablation: it has scores of its variants and none of the run",
-            where="--run",
-            expected="a run of moodflow run or moodflow report",
-            next_step=f"moodflow runs show {manifest.run}",
-        )
+    refuse_ablation(manifest, "--run")
     if manifest.benchmark != blueprint.name:
         raise UsageError(
             f"run {manifest.run} is of another benchmark",
@@ -146,16 +139,10 @@ def _require_totals(manifest: RunManifest, blueprint: Blueprint) -> None:
         )
 
 
-def _all_totals(manifests: Sequence[RunManifest], lake: Lake) -> pl.DataFrame:
-    """Return totals of all runs, newest run first, with column `run`."""
-    frames = [(manifest.run, lake.read(manifest.partition("totals"), Totals)) for manifest in manifests]
+def _read(manifests: Sequence[RunManifest], layer: str, lake: Lake) -> pl.DataFrame:
+    """Read a layer of all runs, newest run first, with column `run`."""
+    frames = [(manifest.run, lake.read(manifest.partition(layer), LAYERS[layer])) for manifest in manifests]
     return pl.concat([frame.with_columns(pl.lit(run).alias(RUN)) for run, frame in frames])
-
-
-def _of_models(manifest: RunManifest, lake: Lake, totals: pl.DataFrame) -> pl.DataFrame:
-    """Return abilities of the models whose total is taken from this run."""
-    abilities = lake.read(manifest.partition("ability_scores"), AbilityScores)
-    return abilities.join(totals.filter(pl.col(RUN) == manifest.run), on=["model", "setting"], how="semi")
 
 
 def stored_leaderboard(folder: Folder, ranked: LeaderboardData, page: Path) -> LeaderboardData:
@@ -169,7 +156,7 @@ def stored_leaderboard(folder: Folder, ranked: LeaderboardData, page: Path) -> L
     manifests = tuple(read_manifest(folder, name) for name in _runs_of(ranked.blueprint, folder))
     return replace(
         ranked,
-        history=_all_totals(manifests, Lake(folder, read_code_version())),
+        history=_read(manifests, "totals", Lake(folder, read_code_version())),
         manifests=manifests,
         links=report_links(manifests, folder, page),
         published=backdrop_of(ranked.blueprint),

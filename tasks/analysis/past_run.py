@@ -64,6 +64,10 @@ class PastRun:
         frames = [self.lake.read(ref, ItemScores) for ref in refs]
         return pl.concat(frames) if frames else ItemScores.create_empty()
 
+    def options(self, system: System) -> tuple[str, ...]:
+        """Return the options that name a system; none where the run has no other."""
+        return ("--model", system.model, "--setting", system.setting) if len(self.systems) > 1 else ()
+
     def command(self, name: str, *arguments: str) -> str:
         """Return a command about this run, to be typed as it is."""
         lake = [] if str(self.lake.root) == str(DEFAULT_LAKE) else ["--lake", str(self.lake.root)]
@@ -97,14 +101,19 @@ def reopen(folder: Folder, run: str) -> PastRun:
         LakeError: its manifest cannot be read.
     """
     manifest = find_manifest(folder, run)
+    refuse_ablation(manifest, "RUN")
+    return PastRun(manifest, Blueprint.model_validate(manifest.blueprint), Lake(folder, read_code_version()))
+
+
+def refuse_ablation(manifest: RunManifest, where: str) -> None:
+    """Raise UsageError about the option `where` if a run is an ablation."""
     if manifest.ablation is not None:
         raise UsageError(
-            f"run {run} is an ablation: it has scores of its variants and no totals",
-            where="RUN",
+            f"run {manifest.run} is an ablation: it has scores of its variants and no totals",
+            where=where,
             expected="a run of moodflow run or moodflow report",
-            next_step=f"moodflow runs show {run}",
+            next_step=f"moodflow runs show {manifest.run}",
         )
-    return PastRun(manifest, Blueprint.model_validate(manifest.blueprint), Lake(folder, read_code_version()))
 
 
 def nearest_name(name: str, known: Iterable[str]) -> str | None:

@@ -18,10 +18,10 @@ def score_view(document: Row) -> list[RenderableType]:
     above = " > ".join(f"{each['kind']} {each['id']}" for each in document["above"])
     title = f"[bold]{escape(document['title'])}[/bold], run {document['run']}"
     shown: list[RenderableType] = [title, *([escape(f"{above} > {document['kind']} {document['id']}")] if above else [])]
-    return [*shown, *(line for model in document["models"] for line in _model(model)), *_ends(document)]
+    return [*shown, *(line for model in document["models"] for line in _one_model(model)), *_ends(document)]
 
 
-def _model(model: Row) -> Iterator[RenderableType]:
+def _one_model(model: Row) -> Iterator[RenderableType]:
     part, amounts = model["part"], numbers("Weight", "Share", "Score", "Contributes", "Datasets", "Items")
     rows = (_cells(depth, each) for depth, each in _flat(part))
     table = text_table(folded(""), *amounts, "Deeper by", rows=rows, title=escape(label_system(model)))
@@ -31,6 +31,7 @@ def _model(model: Row) -> Iterator[RenderableType]:
         cells = _cells(0, gate)
         table.add_row(f"{cells[0]} (gate, not in the mean)", "", "", cells[3], "", *cells[5:])
     yield table
+    yield "Share: of the score that a line is part of. Contributes: share x score; what contributes to a score adds up to it."
     yield from _formulas(part)
     if "total" in model:
         yield from _verdict(model)
@@ -93,7 +94,6 @@ def _verdict(model: Row) -> Iterator[str]:
 
 
 def _ends(document: Row) -> Iterator[str]:
-    yield "Share: of the score that a line is part of. Contributes: share x score; what contributes to a score adds up to it."
     gaps = document["missing"]
     for gap in gaps[:10]:
         yield escape(f"Missing: {gap['dataset']} {gap['reason']}; {gap['next_step']}")

@@ -39,15 +39,6 @@ class RatingRow:
     given: tuple[tuple[str, str], ...]
 
 
-@dataclass(frozen=True)
-class PromptChunk:
-    """A retrieved chunk as the prompt had it, shortened."""
-
-    rank: int
-    text: str
-    holds_needle: bool
-
-
 def make_needle_excerpt(text: str, context: dict[str, Any]) -> NeedleExcerpt | None:
     """Make the needle with some text around it; null if the context has no needle in a known place.
 
@@ -96,16 +87,16 @@ def _given(ratings: list[int | None]) -> str:
     return str(known[0]) if len(ratings) == 1 else f"{number(fmean(known), 1)} (mean of {len(known)})"
 
 
-def prompt_chunk_rows(chunks: Iterable[dict[str, Any]]) -> tuple[PromptChunk, ...]:
-    """Return the first chunks that went into a prompt, by query and rank.
+def prompt_chunk_rows(chunks: Iterable[dict[str, Any]]) -> list[dict[str, Any]]:
+    """Return the first chunks that went into a prompt, by query and rank, each text once and shortened; ranks from 1.
 
     Args:
         chunks: rows with the columns PROMPT_CHUNKS about one item.
     """
-    ordered = sorted(chunks, key=lambda row: (row["query_number"], row["rank"]))
-    distinct = {row["text"]: row for row in reversed(ordered)}
-    kept = [row for row in ordered if distinct[row["text"]] is row][:MAX_CHUNKS]
-    return tuple(PromptChunk(row["rank"] + 1, make_excerpt(row["text"], 0).short, bool(row["holds_needle"])) for row in kept)
+    distinct: dict[str, dict[str, Any]] = {}
+    for row in sorted(chunks, key=lambda row: (row["query_number"], row["rank"])):
+        distinct.setdefault(row["text"], {**row, "rank": row["rank"] + 1, "text": make_excerpt(row["text"], 0).short})
+    return list(distinct.values())[:MAX_CHUNKS]
 
 
 SHORT_WIDTH = 420

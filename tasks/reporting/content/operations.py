@@ -73,15 +73,8 @@ def usage_rows(data: ReportData) -> list[Row]:
 
 
 HEADS = (
-    "Replies",
-    "Sent",
-    "From the journal",
-    "Prompt tokens",
-    "Reply tokens",
-    "Cost",
-    "Prompt tokens sent now",
-    "Reply tokens received now",
-    "Paid now",
+    *("Replies", "Sent", "From the journal", "Prompt tokens", "Reply tokens", "Cost"),
+    *("Prompt tokens sent now", "Reply tokens received now", "Paid now"),
 )
 _SPACE = "\u00a0"
 

@@ -1,6 +1,6 @@
 """Find the weakest tasks, each with its numbers, advice and example items."""
 
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass, replace
 from itertools import islice, zip_longest
 from operator import attrgetter
@@ -14,7 +14,6 @@ from tasks.reporting.content.benchmark import has_levels
 from tasks.reporting.content.evidence import (
     Excerpt,
     NeedleExcerpt,
-    PromptChunk,
     RatingRow,
     make_excerpt,
     make_needle_excerpt,
@@ -50,7 +49,7 @@ class Example:
     excerpt: NeedleExcerpt | None = None
     left_out_options: int = 0
     ratings: tuple[RatingRow, ...] = ()
-    retrieved: tuple[PromptChunk, ...] = ()
+    retrieved: Sequence[dict[str, Any]] = ()
 
 
 def pick_examples(diagnoses: tuple[Diagnosis, ...], text_limit: int) -> tuple[Example, ...]:

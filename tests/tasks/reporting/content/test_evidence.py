@@ -59,6 +59,11 @@ def test_chunks_of_a_prompt_each_once_by_query_and_rank() -> None:
         for rank in range(4)
     ]
     shown = prompt_chunk_rows(rows)
-    assert [(chunk.rank, chunk.text) for chunk in shown] == [(1, "the same"), (2, "text 01"), (3, "text 02"), (4, "text 03")]
+    assert [(chunk["rank"], chunk["text"]) for chunk in shown] == [
+        (1, "the same"),
+        (2, "text 01"),
+        (3, "text 02"),
+        (4, "text 03"),
+    ]
     assert len(shown) == MAX_CHUNKS
-    assert not any(chunk.holds_needle for chunk in shown)
+    assert not any(chunk["holds_needle"] for chunk in shown)
