@@ -6,7 +6,7 @@ from functools import cached_property
 from typing import Literal
 
 from schemas.letters import option_letters
-from tasks.metrics.reply import WORD, is_masked, masked_option, match_text
+from tasks.metrics.reply import TOKEN, WORD, masked_option, match_text
 
 MAX_SINGLE = 26
 """Up to this many options every label is one letter, and letters may be written without a gap ("AC")."""
@@ -84,7 +84,7 @@ class Choices:
 
     def match(self, text: str) -> int | None:
         """Return the index of the option whose text this is; `text` comes from a masked reply."""
-        if is_masked(text):
+        if TOKEN.search(text):
             return masked_option(text)
         return match_text(text, self.options) if len(text) <= self.reach else None
 

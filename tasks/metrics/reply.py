@@ -147,11 +147,6 @@ def drop_texts(text: str, labels: Sequence[str], options: Sequence[str]) -> tupl
     return text, total
 
 
-def is_masked(text: str) -> bool:
-    """Return whether the text holds a masked option."""
-    return TOKEN.search(text) is not None
-
-
 def _core(option: str, options: Sequence[str]) -> str:
     """Return the option without quotation marks and full stops around it, if that leaves it different from the others."""
     core = level_text(option).strip(_EDGES)

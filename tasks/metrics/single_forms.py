@@ -98,21 +98,18 @@ def read_only_text(text: str, choices: Choices) -> Reading:
 
     Not where an option is an everyday word or a single character, which sentences hold for other reasons ("No way to know").
     """
-    if _SENTENCE_END.search(text.rstrip(".!。")) or any(_is_everyday(option) for option in choices.options):
+    shown = [option.strip() for option in choices.options]
+    if _SENTENCE_END.search(text.rstrip(".!。")) or any(option.casefold() in _EVERYDAY or len(option) == 1 for option in shown):
         return None
     found = {choices.match(token) for token in TOKEN.findall(text)}
     rest = TOKEN.sub(" ", text).casefold()
-    for index, option in enumerate(choices.options):
-        short = rf"(?<![^\W\u3400-\u9fff]){re.escape(option.strip().casefold())}(?![^\W\u3400-\u9fff])"
+    for index, option in enumerate(shown):
+        short = rf"(?<![^\W\u3400-\u9fff]){re.escape(option.casefold())}(?![^\W\u3400-\u9fff])"
         rest, times = re.subn(short, " ", rest)
         found |= {index} if times else set()
     if not found or _NEGATION.search(rest):
         return None
     return SEVERAL if len(found) > 1 else tuple(index for index in found if index is not None)
-
-
-def _is_everyday(option: str) -> bool:
-    return option.strip().casefold() in _EVERYDAY or len(option.strip()) == 1
 
 
 def read_target(text: str, start: int, choices: Choices) -> Reading:

@@ -91,13 +91,9 @@ def reference_blueprint(blueprint: Blueprint) -> Blueprint:
 
     Datasets without one keep their methods and are to be left unscored; reference_gap says why.
     """
-    datasets = {name: _with_reference_method(name, entry) for name, entry in blueprint.datasets.items()}
+    datasets = {
+        name: entry if reference_gap(name, entry) else entry.model_copy(update={"methods": (reference_method(name),)})
+        for name, entry in blueprint.datasets.items()
+    }
     name, title = f"{blueprint.name}{NAME_SUFFIX}", f"{blueprint.title}, replies scored as by the released code"
     return blueprint.model_copy(update={"name": name, "title": title, "datasets": datasets})
-
-
-def _with_reference_method(name: str, entry: BlueprintDataset) -> BlueprintDataset:
-    method = reference_method(name)
-    if method is None or reference_gap(name, entry):
-        return entry
-    return entry.model_copy(update={"methods": (method,)})
