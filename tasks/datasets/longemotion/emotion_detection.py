@@ -6,6 +6,7 @@ Source: LongEmotion, section 3.2.1; texts and emotions of the Real World Worry D
 from bisect import bisect_left, bisect_right
 from collections import Counter
 from collections.abc import Mapping, Sequence
+from dataclasses import replace
 from functools import lru_cache, partial
 from hashlib import sha256
 from random import Random
@@ -226,35 +227,30 @@ ED = DatasetSpec(
 )
 
 
-def _detection(name: str, title: str, path: str, sha256: str, *differences: str) -> DatasetSpec:
-    return released(
-        id=name,
-        title=title,
-        files=(longemotion_file(path, sha256),),
-        sample_builder=read_contrast_sets,
-        task="ed",
-        question_types=("odd_one_out",),
-        paper=f"{PAPER}, section 3.2.1",
-        required=("text", "label", "ground_truth"),
-        expected_rows=136,
-        differences=(
-            "In 113 of 136 sets the odd one is Relaxation, in the others it is Anxiety among Relaxation.",
-            *differences,
-        ),
-    )
-
-
-ED_RELEASED = _detection(
-    "longemotion_ed_released",
-    "LongEmotion, emotion detection, released file",
-    "data/Emotion_Detection.jsonl",
-    "9e9f5ce96450c637bf40f9a05947d5cd872fa68bca15afd569ad3bd5846a3a59",
+ED_RELEASED = released(
+    id="longemotion_ed_released",
+    title="LongEmotion, emotion detection, released file",
+    files=(longemotion_file("data/Emotion_Detection.jsonl", "9e9f5ce96450c637bf40f9a05947d5cd872fa68bca15afd569ad3bd5846a3a59"),),
+    sample_builder=read_contrast_sets,
+    task="ed",
+    question_types=("odd_one_out",),
+    paper=f"{PAPER}, section 3.2.1",
+    required=("text", "label", "ground_truth"),
+    expected_rows=136,
+    differences=("In 113 of 136 sets the odd one is Relaxation, in the others it is Anxiety among Relaxation.",),
 )
 
-ED_BACKUP = _detection(
-    "longemotion_ed_backup",
-    "LongEmotion, emotion detection, earlier version of the released file",
-    "data/Emotion_Detection_backup.jsonl",
-    "52bbff5f85475f0f26c0ea9d93e4479b652c88be4346d40b533548585e98b06a",
-    "32 texts in 30 of the sets are longer than in the later file: they keep what was typed to reach 500 characters.",
+ED_BACKUP = replace(
+    ED_RELEASED,
+    id="longemotion_ed_backup",
+    title="LongEmotion, emotion detection, earlier version of the released file",
+    files=(
+        longemotion_file(
+            "data/Emotion_Detection_backup.jsonl", "52bbff5f85475f0f26c0ea9d93e4479b652c88be4346d40b533548585e98b06a"
+        ),
+    ),
+    differences=(
+        *ED_RELEASED.differences,
+        "32 texts in 30 of the sets are longer than in the later file: they keep what was typed to reach 500 characters.",
+    ),
 )

@@ -5,11 +5,11 @@ Field names changed between releases: `content` was `context`, `subject` was `Su
 
 import json
 from collections.abc import Mapping, Sequence
+from dataclasses import replace
 from functools import partial
 from typing import Any
 
 from schemas.context import Context, ContextOptions, LazySample, SampleBuilder
-from schemas.dataset import DatasetSpec, PinnedFile
 from schemas.item import Item, Record, text_id
 from schemas.vocabulary import ContextTask
 from tasks.datasets.longemotion.emotion_classification import ask_feeling
@@ -91,36 +91,30 @@ def _describe(task: ContextTask, text: str, found: tuple[str, str | None] | None
     return placed_needle(task, text, text.index(needle), needle, name)
 
 
-def _released(task: ContextTask, title: str, path: str, md5: str) -> DatasetSpec:
-    files: tuple[PinnedFile, ...] = (longemotion_file(path, None, md5=md5),)
-    differences: tuple[str, ...] = (BY_MD5,)
-    if task == "ec_emobench":
-        files += (UPSTREAM.model_copy(update={"record_format": "jsonl"}),)
-        found = "Where the needle lies is known only if an EmoBench scenario stands in the text letter for letter, once."
-        differences += (found,)
-    return released(
-        id=f"longemotion_{task}_released",
-        title=title,
-        files=files,
-        sample_builder=read_released(task),
-        task=task,
-        question_types=("label_choice",),
-        paper=f"{PAPER}, section 3.2.1",
-        required=("id", "label", "choices"),
-        differences=differences,
-    )
-
-
-EC_EMOBENCH_RELEASED = _released(
-    "ec_emobench",
-    "LongEmotion, emotion classification of EmoBench scenarios, released file",
-    "data/Emotion_Classification_Emobench.jsonl",
-    "f4a57874680c07ce32a15202b4d6ec51",
+EC_EMOBENCH_RELEASED = released(
+    id="longemotion_ec_emobench_released",
+    title="LongEmotion, emotion classification of EmoBench scenarios, released file",
+    files=(
+        longemotion_file("data/Emotion_Classification_Emobench.jsonl", None, md5="f4a57874680c07ce32a15202b4d6ec51"),
+        UPSTREAM.model_copy(update={"record_format": "jsonl"}),
+    ),
+    sample_builder=read_released("ec_emobench"),
+    task="ec_emobench",
+    question_types=("label_choice",),
+    paper=f"{PAPER}, section 3.2.1",
+    required=("id", "label", "choices"),
+    differences=(
+        BY_MD5,
+        "Where the needle lies is known only if an EmoBench scenario stands in the text letter for letter, once.",
+    ),
 )
 
-EC_FINENTITY_RELEASED = _released(
-    "ec_finentity",
-    "LongEmotion, emotion classification of FinEntity reports, released file",
-    "data/Emotion_Classification_Finentity.jsonl",
-    "4679bb7ab038f9cf30d6c3fd8c235038",
+EC_FINENTITY_RELEASED = replace(
+    EC_EMOBENCH_RELEASED,
+    id="longemotion_ec_finentity_released",
+    title="LongEmotion, emotion classification of FinEntity reports, released file",
+    files=(longemotion_file("data/Emotion_Classification_Finentity.jsonl", None, md5="4679bb7ab038f9cf30d6c3fd8c235038"),),
+    sample_builder=read_released("ec_finentity"),
+    task="ec_finentity",
+    differences=(BY_MD5,),
 )
