@@ -1,7 +1,7 @@
 """Score a benchmark: item scores to every layer up to the leaderboard, from one pure function."""
 
 from dataclasses import dataclass
-from typing import TypeVar
+from typing import TypeVar, cast
 
 import dataframely as dy
 import polars as pl
@@ -33,7 +33,7 @@ class ScoreSettings(Frozen):
 
 @dataclass(frozen=True)
 class ScoreTables:
-    """One validated table per layer, rows sorted by key."""
+    """One table per layer, rows sorted by key; validated where they are written."""
 
     raw: dy.DataFrame[tables.RawScores]
     normalized: dy.DataFrame[tables.NormalizedScores]
@@ -81,14 +81,14 @@ def score_benchmark(item_scores: pl.LazyFrame, blueprint: Blueprint, settings: S
         resampling = Resampling(settings.bootstrap, settings.seed)
         intervals = bootstrap_intervals(item_scores, raw, contributions, tree, resampling)
     return ScoreTables(
-        raw=_validated(tables.RawScores, raw.join(intervals.raw, on=KEY, how="left")),
-        normalized=_validated(tables.NormalizedScores, normalized),
-        dataset=_validated(tables.DatasetScores, aggregates.datasets),
-        task=_validated(tables.TaskScores, aggregates.tasks),
-        level=_validated(tables.LevelScores, aggregates.levels.rename({"node": "sub_ability"})),
-        sub_ability=_validated(tables.SubAbilityScores, aggregates.nodes.filter(below).rename({"node": "sub_ability"})),
-        ability=_validated(tables.AbilityScores, abilities),
-        totals=_validated(tables.Totals, totals.join(intervals.totals, on=SYSTEM, how="left")),
+        raw=_table(tables.RawScores, raw.join(intervals.raw, on=KEY, how="left")),
+        normalized=_table(tables.NormalizedScores, normalized),
+        dataset=_table(tables.DatasetScores, aggregates.datasets),
+        task=_table(tables.TaskScores, aggregates.tasks),
+        level=_table(tables.LevelScores, aggregates.levels.rename({"node": "sub_ability"})),
+        sub_ability=_table(tables.SubAbilityScores, aggregates.nodes.filter(below).rename({"node": "sub_ability"})),
+        ability=_table(tables.AbilityScores, abilities),
+        totals=_table(tables.Totals, totals.join(intervals.totals, on=SYSTEM, how="left")),
     )
 
 
@@ -97,5 +97,5 @@ def _no_intervals(raw: pl.DataFrame, totals: pl.DataFrame) -> Intervals:
     return Intervals(of_raw, pl.DataFrame(schema={**totals.select(SYSTEM).schema, **LIMITS}))
 
 
-def _validated(schema: type[SchemaT], frame: pl.DataFrame) -> dy.DataFrame[SchemaT]:
-    return schema.validate(frame.select(schema.column_names()).sort(schema.primary_key()))
+def _table(schema: type[SchemaT], frame: pl.DataFrame) -> dy.DataFrame[SchemaT]:
+    return cast("dy.DataFrame[SchemaT]", frame.select(schema.column_names()).sort(schema.primary_key()))

@@ -26,7 +26,7 @@ KEY = ["model", "setting", "dataset", "method", "metric"]
 CELL = ["length_tokens", "length_bin", "depth_percent", "depth_bin"]
 
 
-def needle_grid(item_scores: pl.LazyFrame, contexts: dy.DataFrame[Contexts]) -> dy.DataFrame[NeedleScores]:
+def needle_grid(item_scores: pl.LazyFrame, contexts: pl.DataFrame) -> dy.DataFrame[NeedleScores]:
     """Return the mean value per length and depth.
 
     Args:

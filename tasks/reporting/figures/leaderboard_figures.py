@@ -8,20 +8,8 @@ import altair as alt
 
 from tasks.reporting.content.leaderboard import History
 from tasks.reporting.content.published_models import PublishedModels, ScoreQuartiles
-from tasks.reporting.figures.drawing import (
-    INK,
-    MUTED,
-    PUBLISHED,
-    ROW,
-    SERIES,
-    SMALL,
-    KeyedFigure,
-    Values,
-    chart,
-    draw,
-    row_names,
-    score_axis,
-)
+from tasks.reporting.figures.drawing import Values, chart, draw, row_names, score_axis
+from tasks.reporting.figures.palette import INK, MUTED, PUBLISHED, ROW, SERIES, SMALL, KeyedFigure
 
 _WIDE_HISTORY, _TALL_HISTORY = 520, 240
 _WIDE, _TALL = 380, 260

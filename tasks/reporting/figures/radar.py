@@ -7,7 +7,7 @@ from html import escape
 
 from tasks.analysis.number_format import shorten
 from tasks.analysis.published_tables import PublishedTable
-from tasks.reporting.figures.drawing import GRID, INK, MUTED, PUBLISHED, SERIES, SMALL, KeyedFigure
+from tasks.reporting.figures.palette import GRID, INK, MUTED, PUBLISHED, SERIES, SMALL, KeyedFigure
 from tasks.reporting.report import SystemReport
 
 FEWEST_AXES = 3

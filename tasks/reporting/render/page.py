@@ -1,7 +1,7 @@
 """Write pages as files, complete in themselves: of a run and of a leaderboard."""
 
-from collections.abc import Callable, Iterable
-from functools import cache, partial
+from collections.abc import Iterable
+from functools import cache
 from pathlib import Path
 from typing import Any
 
@@ -19,6 +19,9 @@ from tasks.reporting.content.judges import HOW_TO_READ
 from tasks.reporting.content.leaderboard import Leaderboard, build_leaderboard
 from tasks.reporting.content.operations import HEADS, amount_cells
 from tasks.reporting.content.retrieval import CUTOFFS
+from tasks.reporting.figures import radar
+from tasks.reporting.figures.ability_bars import draw_abilities
+from tasks.reporting.figures.palette import COLOURS
 from tasks.reporting.render.summary import write_summary
 from tasks.reporting.report import Report, build_report
 
@@ -51,32 +54,31 @@ def write_report(data: ReportData, folder: Folder) -> ReportPaths:
 
 
 def _render_page(report: Report, data: ReportData) -> str:
-    return _render("page.html.jinja", partial(_draw, report, data), report=report)
+    return _render("page.html.jinja", _draw(report, data), report=report)
 
 
-def _render(template: str, draw: Callable[[], dict[str, Any]], **content: object) -> str:
-    # The drawing libraries take half a second to load; commands that draw nothing do not pay for it.
-    from altair.utils import schemapi  # noqa: PLC0415
-
-    from tasks.reporting.figures.drawing import COLOURS  # noqa: PLC0415
-
-    with schemapi.debug_mode(arg=False):  # to check charts against the library's schema takes longer than to draw them
-        figures = draw()
+def _render(template: str, figures: dict[str, Any], **content: object) -> str:
     return make_environment().get_template(template).render(figures=figures, colours=COLOURS, **content)
 
 
 def _draw(report: Report, data: ReportData) -> dict[str, Any]:
     """Draw the page's figures as SVG elements, by the anchor of what they show; of recall by dataset."""
-    from tasks.reporting.figures import radar, run_figures  # noqa: PLC0415
-
     found = report.retrieval.by_dataset if report.retrieval else {}
-    return {
-        "abilities": {entry.anchor: run_figures.draw_abilities(entry, data.paper) for entry in report.systems},
+    figures: dict[str, Any] = {
+        "abilities": {entry.anchor: draw_abilities(entry, data.paper) for entry in report.systems},
         "overlay": radar.overlay_systems(report.systems),
-        "gains": {entry.anchor: run_figures.draw_gains(entry) for entry in report.gains},
-        "recall": {dataset: run_figures.draw_recall(rows) for dataset, rows in found.items()},
-        "needles": {grid.anchor: run_figures.draw_needles(grid) for grid in report.needles},
     }
+    if not (report.gains or found or report.needles):
+        return figures
+    # The drawing libraries take a second to load; pages without charts do not pay for it.
+    from tasks.reporting.figures import drawing, run_figures  # noqa: PLC0415
+
+    with drawing.unchecked():
+        return figures | {
+            "gains": {entry.anchor: run_figures.draw_gains(entry) for entry in report.gains},
+            "recall": {dataset: run_figures.draw_recall(rows) for dataset, rows in found.items()},
+            "needles": {grid.anchor: run_figures.draw_needles(grid) for grid in report.needles},
+        }
 
 
 @cache
@@ -145,23 +147,24 @@ def write_text(path: Folder, text: str) -> None:
 def render_leaderboard(data: LeaderboardData) -> str:
     """Return the leaderboard as one page: styles and figures inside, no script, nothing loaded from anywhere."""
     leaderboard = build_leaderboard(data)
-    return _render("leaderboard.html.jinja", partial(_draw_leaderboard, leaderboard, data), leaderboard=leaderboard)
+    return _render("leaderboard.html.jinja", _draw_leaderboard(leaderboard, data), leaderboard=leaderboard)
 
 
 def _draw_leaderboard(leaderboard: Leaderboard, data: LeaderboardData) -> dict[str, Any]:
     """Return the page's drawings as SVG elements; those it does not have are null."""
-    from tasks.reporting.figures import leaderboard_figures, radar  # noqa: PLC0415
+    from tasks.reporting.figures import drawing, leaderboard_figures  # noqa: PLC0415
 
     models = leaderboard.published
     best = leaderboard.entries[: radar.MAX_SHAPES]
     shapes = [radar.Shape(entry.system.label, entry.scores) for entry in best]
     measured = [main.id for main in data.blueprint.abilities if main.title in leaderboard.titles]
     setting = best[0].system.setting if best else ""
-    return {
-        "overlay": radar.draw_overlay(leaderboard.titles, shapes, radar.band_of(measured, data.paper, setting)),
-        "history": leaderboard_figures.draw_histories(leaderboard.histories),
-        "boxes": {name: leaderboard_figures.draw_boxes(rows) for name, rows in models.settings.items()} if models else {},
-        "openness": leaderboard_figures.draw_openness(models) if models else None,
-        "sizes": leaderboard_figures.draw_sizes(models) if models else None,
-        "core": leaderboard_figures.draw_core(models) if models else None,
-    }
+    with drawing.unchecked():
+        return {
+            "overlay": radar.draw_overlay(leaderboard.titles, shapes, radar.band_of(measured, data.paper, setting)),
+            "history": leaderboard_figures.draw_histories(leaderboard.histories),
+            "boxes": {name: leaderboard_figures.draw_boxes(rows) for name, rows in models.settings.items()} if models else {},
+            "openness": leaderboard_figures.draw_openness(models) if models else None,
+            "sizes": leaderboard_figures.draw_sizes(models) if models else None,
+            "core": leaderboard_figures.draw_core(models) if models else None,
+        }

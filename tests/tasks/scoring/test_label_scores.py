@@ -18,7 +18,7 @@ from tests.tasks.scoring.samples import items
 def frame(predicted: list[Any], gold: list[Any]) -> pl.LazyFrame:
     lists = pl.List(pl.String)
     rows = {"predicted": pl.Series(predicted, dtype=lists), "gold": pl.Series(gold, dtype=lists)}
-    return pl.LazyFrame({"model": ["m"] * len(gold), **rows})
+    return pl.LazyFrame({"model": ["m"] * len(gold), "status": ["scored"] * len(gold), **rows})
 
 
 def value(f1: pl.LazyFrame) -> float:

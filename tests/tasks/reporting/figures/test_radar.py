@@ -5,7 +5,7 @@ from math import sqrt
 
 import pytest
 
-from tasks.reporting.figures.drawing import SERIES
+from tasks.reporting.figures.palette import SERIES
 from tasks.reporting.figures.radar import RadarBand, Shape, draw_overlay, draw_radar, edges, point_at
 
 TITLES = ("North", "East", "South & more", "West")

@@ -9,7 +9,7 @@ from tasks.reporting.content.gains import model_gains
 from tasks.reporting.content.judges import describe_judges
 from tasks.reporting.content.request import describe_request
 from tasks.reporting.content.retrieval import describe_retrieval, needle_grids
-from tasks.reporting.figures.drawing import GATE, HEAT, OURS
+from tasks.reporting.figures.palette import GATE, HEAT, OURS
 from tasks.reporting.figures.run_figures import draw_gains, draw_needles, draw_recall
 from tests.tasks.reporting.example_items import make_table
 from tests.tasks.reporting.example_long import PLAN, long_data, retrievals

@@ -10,7 +10,7 @@ from schemas.errors import LakeError
 from schemas.lineage import Missing
 from schemas.tables.items import Items
 from tasks.analysis.number_format import heat_step
-from tasks.reporting.figures import drawing
+from tasks.reporting.figures import palette
 from tasks.reporting.render.page import render_html, write_report
 from tests.tasks.reporting.example_items import LONG, make_table
 from tests.tasks.reporting.example_large import large_data
@@ -201,15 +201,15 @@ def test_text_contrast_passes_wcag_aa_in_both_schemes(example_html: str, scheme:
 @pytest.mark.parametrize("scheme", ["light", "dark"])
 def test_lines_of_figures_stand_out_in_both_schemes(example_html: str, scheme: str) -> None:
     colours = style_colours(example_html, scheme)
-    names = {colour: name for name, colour in drawing.COLOURS.items()}
-    assert [name for colour in drawing.SERIES if contrast(colours[name := names[colour]], colours["surface"]) < 3] == []
+    names = {colour: name for name, colour in palette.COLOURS.items()}
+    assert [name for colour in palette.SERIES if contrast(colours[name := names[colour]], colours["surface"]) < 3] == []
 
 
 def test_every_colour_of_a_figure_is_replaced_by_the_style_sheet(html: str) -> None:
     drawn = set(re.findall(r'(?:fill|stroke)="(#[0-9a-f]+)"', html))
-    assert drawn <= set(drawing.COLOURS.values())
+    assert drawn <= set(palette.COLOURS.values())
     assert len(drawn) >= 5
-    for name, colour in drawing.COLOURS.items():
+    for name, colour in palette.COLOURS.items():
         assert f'svg [fill="{colour}"] {{ fill: var(--{name}); }}' in html
 
 
@@ -217,7 +217,7 @@ def test_figures_draw_the_published_models_and_the_scores(example_html: str) -> 
     alpha = re.findall(r'<section id="m1">.*?</section>', example_html, re.DOTALL)[0]
     svg = re.findall(r"<svg.*?</svg>", alpha, re.DOTALL)[0]
     # 3 published models on 2 abilities and the total.
-    assert svg.count(f'fill="{drawing.PUBLISHED}"') == 9
+    assert svg.count(f'fill="{palette.PUBLISHED}"') == 9
     assert re.findall(r">(\d+\.\d)<", svg) == ["100.0", "25.0", "25.0"]
     assert 'viewBox="' in svg
     assert "xmlns" not in svg
