@@ -30,3 +30,8 @@ def former_names(schema: type[dy.Schema]) -> dict[str, str]:
     """Return the former names of a layer's columns by their present ones, of those that had another."""
     columns = {name: column.metadata or {} for name, column in schema.columns().items()}
     return {name: metadata[FORMER_NAME] for name, metadata in columns.items() if FORMER_NAME in metadata}
+
+
+def measured_columns(schema: type[dy.Schema]) -> tuple[str, ...]:
+    """Return the columns that differ from run to run, which the content hash leaves out."""
+    return tuple(name for name, column in schema.columns().items() if (column.metadata or {}).get("measured"))

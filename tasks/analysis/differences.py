@@ -7,9 +7,9 @@ import dataframely as dy
 import polars as pl
 
 from schemas.lineage import PartitionRef
-from schemas.tables.columns import former_names
+from schemas.tables.columns import former_names, measured_columns
 from tasks.lake.fingerprint import content_sha256
-from tasks.lake.lake import Lake, measured_columns
+from tasks.lake.lake import Lake
 
 _NAMES = ("id", "metric")
 """Fields that name an entry of a list, so that entries are compared by name and not by place."""

@@ -12,7 +12,6 @@ import dataframely as dy
 import polars as pl
 
 from schemas.tables.comparisons import NeedleScores
-from schemas.tables.contexts import Contexts
 from tasks.scoring.reduction import LABEL_METRICS
 from tasks.scoring.summation import exact_sum
 
@@ -53,7 +52,7 @@ def needle_grid(item_scores: pl.LazyFrame, contexts: pl.DataFrame) -> dy.DataFra
     return NeedleScores.validate(grid.select(NeedleScores.column_names()).sort(NeedleScores.primary_key()))
 
 
-def place_needles(contexts: dy.DataFrame[Contexts]) -> pl.DataFrame:
+def place_needles(contexts: pl.DataFrame) -> pl.DataFrame:
     """Return the cell of every item that has a needle at a known depth: dataset, item_id, CELL."""
     placed = contexts.filter(pl.col("depth_percent").is_not_null())
     by_length, by_depth = (_is_grid(name).over("dataset") for name in ("target_tokens", "target_depth_percent"))
