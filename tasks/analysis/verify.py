@@ -142,9 +142,6 @@ def _read_footer(findings: Findings, ref: PartitionRef, lake: Lake) -> Footer | 
     return footer
 
 
-KINDS: tuple[DifferenceKind, ...] = get_args(DifferenceKind)
-
-
 def verify_run(folder: Folder, run: str) -> Verification:
     """Check everything a run consists of against what it should be.
 
@@ -284,7 +281,7 @@ def _verification(findings: Findings, run: str, partitions: tuple[PartitionRef, 
         verified=not findings.differences,
         files=CheckedFiles(checked=findings.hashed, differ=tuple(sorted(findings.damaged))),
         layers=tuple(layers),
-        differences=tuple(sorted(findings.differences, key=lambda difference: KINDS.index(difference.kind))),
+        differences=tuple(sorted(findings.differences, key=lambda difference: get_args(DifferenceKind).index(difference.kind))),
         would_differ=tuple(findings.would_differ),
         notes=tuple(findings.notes),
     )
