@@ -13,7 +13,6 @@ from schemas.usage import Usage, merge
 SOURCES = "source_sha256"
 """Setting of a partition that is built from source files: their hashes."""
 
-
 FROM_OUTSIDE = frozenset({"responses", "judgements"})
 """Layers of what models said: the same request may be answered otherwise."""
 

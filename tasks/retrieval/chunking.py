@@ -26,7 +26,6 @@ SEPARATORS = ("\n\n", "\n", " ")
 PART_CHARACTERS = 65_536
 """Texts are tokenized in parts of about this size: a tokenizer takes half a kilobyte per token while it works."""
 
-
 BLANKS = " \n\r\t"
 
 

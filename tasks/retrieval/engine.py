@@ -99,7 +99,8 @@ class RetrievalEngine:
         if self._rounds is not None:
             await asyncio.gather(self._rounds, return_exceptions=True)
         loop = asyncio.get_running_loop()
-        await loop.run_in_executor(self._embedder, self._close_store)
+        if self._store is not None:
+            await loop.run_in_executor(self._embedder, self._store.close)
         await loop.run_in_executor(None, self._embedder.shutdown)
         await loop.run_in_executor(None, self._workers.shutdown)
 
@@ -161,10 +162,6 @@ class RetrievalEngine:
             found = self._encode([texts[place] for place in part])
             vectors |= self._store.put({keys[place]: vector for place, vector in zip(part, found, strict=True)})
         return np.stack([vectors[key] for key in keys])
-
-    def _close_store(self) -> None:
-        if self._store is not None:
-            self._store.close()
 
 
 def _unsettled(requests: Sequence[_Request]) -> list[_Request]:

@@ -69,7 +69,10 @@ class EmbeddingStore:
 
         So that all processes work with the same bytes.
         """
-        rows = [(key, zlib.crc32(data), data) for key, data in ((key, _bytes(vector)) for key, vector in vectors.items())]
+        rows = [
+            (key, zlib.crc32(data), data)
+            for key, data in ((key, vector.astype("<f4", copy=False).tobytes()) for key, vector in vectors.items())
+        ]
         with self._errors(), self._connection:
             added = self._connection.executemany("INSERT OR IGNORE INTO embeddings VALUES (?, ?, ?)", rows).rowcount
         return vectors if added == len(rows) else self.get(list(vectors))
@@ -104,7 +107,3 @@ class EmbeddingStore:
                 next_step="free space or mend permissions and run again; if the file is damaged, delete it: "
                 "its vectors are computed again",
             ) from error
-
-
-def _bytes(vector: Vector) -> bytes:
-    return vector.astype("<f4", copy=False).tobytes()

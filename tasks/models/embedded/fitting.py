@@ -110,14 +110,11 @@ def read_machine(root: Path = Path("/")) -> Machine:
         root: folder that has `proc` and `sys` with the control groups.
     """
     groups = list(_groups(root))
+    allowed = len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count() or 1
     return Machine(
-        cores=min([_allowed_cores(), *_quotas(groups)]),
+        cores=min([allowed, *_quotas(groups)]),
         memory_bytes=max(0, min([psutil.virtual_memory().available, *_free_bytes(groups)])),
     )
-
-
-def _allowed_cores() -> int:
-    return len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count() or 1
 
 
 def _groups(root: Path) -> Iterator[Path]:

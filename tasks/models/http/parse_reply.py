@@ -15,13 +15,10 @@ from tasks.models.http.failures import describe_error, find_error, read_error, w
 BLOCK = re.compile(r"\s*<(think|thinking)>(.*?)</\1>\s*", re.DOTALL)
 END_ONLY = re.compile(r"(.*?)</think(?:ing)?>\s*", re.DOTALL)
 UNFINISHED = re.compile(r"\s*<think(?:ing)?>(.*)", re.DOTALL)
-
-
 CONTENT_FILTER = re.compile(r"content_filter\b.*|sensitive|refusal", re.IGNORECASE | re.DOTALL)
 LENGTH = re.compile(r"length|max_tokens|model_context_window_exceeded", re.IGNORECASE)
 BROKEN_OFF = re.compile(r"insufficient_system_resource|network_error|error", re.IGNORECASE)
 """Finish reasons by which DeepSeek, Zhipu and OpenRouter say that the server could not go on."""
-
 
 LARGEST_COUNT = 2**63
 """No column holds more."""

@@ -194,15 +194,6 @@ def test_other_archive_at_the_same_revision_gives_another_member(tmp_path: Path)
     assert first[0] != second[0]
 
 
-def test_archive_of_other_content_is_not_opened(tmp_path: Path) -> None:
-    source = member_of(fill(tmp_path / "mirror"))
-    fill(tmp_path / "mirror", content=b"changed")
-    locator = Locator(mirror=tmp_path / "mirror", cache=tmp_path / "cache")
-    with pytest.raises(ChecksumError):
-        locator.locate(source)
-    assert not (tmp_path / "cache").exists()
-
-
 def test_members_of_one_archive_have_names_and_hashes_of_their_own(tmp_path: Path) -> None:
     archive = fill(tmp_path / "mirror")
     sources = [member_of(archive, "a.csv"), member_of(archive, "b.csv")]
