@@ -20,7 +20,7 @@ from pydantic import ValidationError
 from schemas.errors import LakeError
 from schemas.folders import Folder
 from schemas.lineage import Footer, PartitionKey, PartitionRef
-from schemas.tables.columns import EARLIER
+from tasks.lake.earlier_rows import with_later_columns, with_present_words
 from tasks.lake.errors import of_another_version, unreadable, untrusted, unwritable
 from tasks.lake.files import create_file, footer_source, parquet_source, prove_writable, replace_file
 from tasks.lake.fingerprint import canonical_json, content_sha256
@@ -138,12 +138,12 @@ class Lake:
     def _check_rows(self, ref: PartitionRef, schema: type[SchemaT], frame: pl.DataFrame) -> dy.DataFrame[SchemaT]:
         path = self.path(ref)
         try:
-            present = _with_present_words(frame, schema)
+            present = with_present_words(frame, schema)
             if (
                 content_sha256(present, [name for name in measured_columns(schema) if name in frame.columns])
                 == ref.content_sha256
             ):
-                whole = _with_later_columns(present, schema)
+                whole = with_later_columns(present, schema)
                 if whole.schema == pl.Schema(schema):
                     return cast("dy.DataFrame[SchemaT]", whole)
             valid = schema.validate(present)
@@ -281,25 +281,6 @@ def as_written(frame: pl.DataFrame, schema: type[dy.Schema]) -> pl.DataFrame:
 def measured_columns(schema: type[dy.Schema]) -> tuple[str, ...]:
     """Return the columns that differ from run to run, which the content hash leaves out."""
     return tuple(name for name, column in schema.columns().items() if (column.metadata or {}).get("measured"))
-
-
-def _with_present_words(frame: pl.DataFrame, schema: type[dy.Schema]) -> pl.DataFrame:
-    """Return closed sets of words as they are now: a partition written before a word was added still holds none but known words.
-
-    Raises:
-        InvalidOperationError: a word is not in its set any more.
-    """
-    wanted = {name: column for name, column in pl.Schema(schema).items() if isinstance(column, pl.Enum)}
-    return frame.cast({name: column for name, column in wanted.items() if isinstance(frame.schema.get(name), pl.Enum)})
-
-
-def _with_later_columns(frame: pl.DataFrame, schema: type[dy.Schema]) -> pl.DataFrame:
-    """Return the rows with the columns their layer has got since they were written, as far as it says what these would be."""
-    values = {name: (column.metadata or {}).get(EARLIER) for name, column in schema.columns().items()}
-    later = {name: value for name, value in values.items() if name not in frame.columns and value is not None}
-    types = pl.Schema(schema)
-    added = frame.with_columns(value.cast(types[name]).alias(name) for name, value in later.items())
-    return added.select(name for name in types if name in added.columns) if later else frame
 
 
 def _decode(path: Folder, encoded: bytes) -> pl.DataFrame:
