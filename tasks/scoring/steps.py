@@ -121,7 +121,7 @@ async def place_scores(job: NeedlesJob, lake: Lake) -> Any:
 def compute_needles(job: NeedlesJob, lake: Lake) -> pl.DataFrame:
     """Compute rows of `needle_scores`, from what the lake holds."""
     scores = pl.concat([lake.read(ref, tables.ItemScores) for ref in job.item_scores])
-    contexts = pl.concat([lake.read(ref, Contexts) for ref in job.contexts])
+    contexts = Contexts.validate(pl.concat([lake.read(ref, Contexts) for ref in job.contexts]))
     return needle_grid(scores.lazy(), contexts)
 
 
