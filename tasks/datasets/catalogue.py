@@ -7,6 +7,7 @@ from difflib import get_close_matches
 
 from schemas.dataset import DatasetSpec
 from schemas.errors import UsageError
+from schemas.installed import installed
 from tasks.datasets.bundled import BUNDLED
 from tasks.datasets.longemotion.bundled import LONG_MINI
 from tasks.datasets.longemotion.emotion_classification import EC_EMOBENCH, EC_FINENTITY
@@ -54,7 +55,7 @@ LONGEMOTION: tuple[DatasetSpec, ...] = (
 )
 """The six tasks of LongEmotion: built anew where they can be, and as released."""
 
-CATALOGUE: tuple[DatasetSpec, ...] = (*MOODBENCH, *BUNDLED, *LONGEMOTION, *LONG_MINI)
+CATALOGUE: tuple[DatasetSpec, ...] = (*MOODBENCH, *BUNDLED, *LONGEMOTION, *LONG_MINI, *installed("datasets", DatasetSpec))
 
 
 def find_dataset(name: str) -> DatasetSpec:
