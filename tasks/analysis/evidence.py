@@ -81,7 +81,7 @@ def read_unredacted(run: PastRun, dataset: str, system: System) -> Evidence:
     def read(layer: str) -> dy.DataFrame[Any]:
         schema, found = LAYERS[layer], run.partitions(layer, **({"dataset": dataset} if layer in OF_ALL else asked))
         refs.extend(found)
-        return schema.validate(pl.concat([schema.create_empty(), *(run.lake.read(ref, schema) for ref in found)]))
+        return schema.cast(pl.concat([schema.create_empty(), *(run.lake.read(ref, schema) for ref in found)]))
 
     retrievals, chunks = read("retrievals"), _chunks_of(run, asked)
     refs += chunks

@@ -1,7 +1,5 @@
 """Format numbers for readers. Null is a dash everywhere; it never becomes 0."""
 
-from tasks.solvers.registry import SOLVERS
-
 NONE = "–"
 _SPACE = "\u00a0"
 _ALL = 100
@@ -85,10 +83,14 @@ def heat_step(score: float) -> int:
 
 def setting_title(setting: str) -> str:
     """Name of a setting for readers."""
+    from tasks.solvers.registry import SOLVERS  # noqa: PLC0415  the command line formats numbers before polars is loaded
+
     return SOLVERS[setting].title if setting in SOLVERS else setting
 
 
 def setting_order(setting: str) -> tuple[int, str]:
     """Return sort key: settings as they are shown, unknown ones last by name."""
+    from tasks.solvers.registry import SOLVERS  # noqa: PLC0415
+
     known = list(SOLVERS)
     return (known.index(setting) if setting in known else len(known), setting)

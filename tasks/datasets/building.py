@@ -81,8 +81,8 @@ def build_of_records(
         good += batches[-1].items.height
     items, contexts, rejected = (pl.concat(frames) for frames in zip(*batches, strict=True))
     return BuiltItems(
-        items=Items.validate(items[:size].sort("item_id")),
-        contexts=Contexts.validate(contexts.sort("item_id")),
+        items=Items.cast(items[:size].sort("item_id")),
+        contexts=Contexts.cast(contexts.sort("item_id")),
         rejected=rejected.sort("item_id", "source_row"),
     )
 

@@ -94,8 +94,8 @@ async def compare_judges(job: AgreementJob, lake: Lake) -> Any:
 
 def compute_agreements(job: AgreementJob, lake: Lake) -> pl.DataFrame:
     """Return rows of `agreements`, from what the lake holds."""
-    items = Items.validate(pl.concat([lake.read(ref, Items) for ref in dict.fromkeys(job.items)]))
-    answers = Answers.validate(pl.concat([read_answers(lake, ref, items) for ref in job.answers]))
-    judgements = Judgements.validate(pl.concat([lake.read(ref, Judgements) for ref in job.judgements]))
+    items = Items.cast(pl.concat([lake.read(ref, Items) for ref in dict.fromkeys(job.items)]))
+    answers = Answers.cast(pl.concat([read_answers(lake, ref, items) for ref in job.answers]))
+    judgements = Judgements.cast(pl.concat([lake.read(ref, Judgements) for ref in job.judgements]))
     rubrics = {name: load_rubric(name) for name in judgements["rubric"].unique()}
     return agreements(judgements, answers, items, rubrics)

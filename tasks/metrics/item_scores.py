@@ -109,7 +109,7 @@ def score_answers(
         for spec, scored in zip(method.metrics, score(answer), strict=True)
     ]
     frame = pl.DataFrame(rows, schema=ItemScores.create_empty().schema)
-    return ItemScores.validate(frame.sort(ItemScores.primary_key()))
+    return ItemScores.cast(frame.sort(ItemScores.primary_key()))
 
 
 def check_coverage(items: dy.DataFrame[Items], answers: pl.DataFrame) -> None:

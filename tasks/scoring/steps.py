@@ -121,7 +121,7 @@ async def place_scores(job: NeedlesJob, lake: Lake) -> Any:
 def compute_needles(job: NeedlesJob, lake: Lake) -> pl.DataFrame:
     """Compute rows of `needle_scores`, from what the lake holds."""
     scores = pl.concat([lake.read(ref, tables.ItemScores) for ref in job.item_scores])
-    contexts = Contexts.validate(pl.concat([lake.read(ref, Contexts) for ref in job.contexts]))
+    contexts = Contexts.cast(pl.concat([lake.read(ref, Contexts) for ref in job.contexts]))
     return needle_grid(scores.lazy(), contexts)
 
 
@@ -156,8 +156,8 @@ async def average_dimensions(job: DimensionsJob, lake: Lake) -> Any:
 
 def compute_dimensions(job: DimensionsJob, lake: Lake) -> pl.DataFrame:
     """Compute rows of `dimension_scores`, from what the lake holds."""
-    items = Items.validate(pl.concat([lake.read(ref, Items) for ref in job.items]))
-    judgements = Judgements.validate(pl.concat([lake.read(ref, Judgements) for ref in job.judgements]))
+    items = Items.cast(pl.concat([lake.read(ref, Items) for ref in job.items]))
+    judgements = Judgements.cast(pl.concat([lake.read(ref, Judgements) for ref in job.judgements]))
     return score_dimensions(judgements, items, job.resampling)
 
 
