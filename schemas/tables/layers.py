@@ -1,6 +1,7 @@
-"""Layers of the lake, in the order in which they are computed, and the schema of each."""
+"""Layers of the lake, one row each, in the order in which they are computed."""
 
 from collections.abc import Mapping
+from typing import Literal, NamedTuple
 
 import dataframely as dy
 
@@ -21,30 +22,48 @@ from schemas.tables.scores import (
     Totals,
 )
 
-LAYERS: Mapping[str, type[dy.Schema]] = {
-    "items": Items,
-    "contexts": Contexts,
-    "chunks": Chunks,
-    "retrievals": Retrievals,
-    "responses": Responses,
-    "answers": Answers,
-    "judgements": Judgements,
-    "item_scores": ItemScores,
-    "raw_scores": RawScores,
-    "normalized_scores": NormalizedScores,
-    "dataset_scores": DatasetScores,
-    "task_scores": TaskScores,
-    "level_scores": LevelScores,
-    "sub_ability_scores": SubAbilityScores,
-    "ability_scores": AbilityScores,
-    "totals": Totals,
-    "setting_gains": SettingGains,
-    "needle_scores": NeedleScores,
-    "dimension_scores": DimensionScores,
-    "agreements": Agreements,
-    "ablations": Ablations,
+Stage = Literal["build", "infer", "score", "ablate"]
+
+
+class Layer(NamedTuple):
+    """A layer: the schema of its rows, the stage that writes it, and the layers its partitions are computed from."""
+
+    schema: type[dy.Schema]
+    written_by: Stage
+    parents: tuple[str, ...] = ()
+
+
+BUILT = ("items", "contexts")
+
+LAYER_ROWS: Mapping[str, Layer] = {
+    "items": Layer(Items, "build"),
+    "contexts": Layer(Contexts, "build"),
+    "chunks": Layer(Chunks, "infer", BUILT),
+    "retrievals": Layer(Retrievals, "infer", BUILT),
+    "responses": Layer(Responses, "infer", BUILT),
+    "answers": Layer(Answers, "infer", ("responses",)),
+    "judgements": Layer(Judgements, "infer", ("answers",)),
+    "item_scores": Layer(ItemScores, "score", ("answers", "judgements")),
+    "raw_scores": Layer(RawScores, "score", ("item_scores",)),
+    "normalized_scores": Layer(NormalizedScores, "score", ("item_scores",)),
+    "dataset_scores": Layer(DatasetScores, "score", ("item_scores",)),
+    "task_scores": Layer(TaskScores, "score", ("item_scores",)),
+    "level_scores": Layer(LevelScores, "score", ("item_scores",)),
+    "sub_ability_scores": Layer(SubAbilityScores, "score", ("item_scores",)),
+    "ability_scores": Layer(AbilityScores, "score", ("item_scores",)),
+    "totals": Layer(Totals, "score", ("item_scores",)),
+    "setting_gains": Layer(SettingGains, "score", ("item_scores",)),
+    "needle_scores": Layer(NeedleScores, "score", ("contexts", "item_scores")),
+    "dimension_scores": Layer(DimensionScores, "score", ("items", "judgements")),
+    "agreements": Layer(Agreements, "score", ("items", "answers", "judgements")),
+    "ablations": Layer(Ablations, "ablate", ("raw_scores", "normalized_scores")),
 }
-"""Every layer that a manifest lists. `items_rejected` stands beside `items`, with the rules that its rows break."""
+"""Every layer that a manifest lists. `items_rejected` stands beside `items`, with the rules that its rows break.
+
+The version of the code that writes a layer enters its keys; what it is now, `tasks.analysis.drift` knows of each.
+"""
+
+LAYERS: Mapping[str, type[dy.Schema]] = {name: row.schema for name, row in LAYER_ROWS.items()}
 
 AGGREGATED: tuple[str, ...] = tuple(LAYERS)[tuple(LAYERS).index("raw_scores") : tuple(LAYERS).index("totals") + 1]
 """Layers that every run with scores has once, from raw score to total."""

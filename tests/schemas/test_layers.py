@@ -3,7 +3,7 @@
 import re
 from pathlib import Path
 
-from schemas.tables.layers import AGGREGATED, LAYERS
+from schemas.tables.layers import AGGREGATED, LAYER_ROWS, LAYERS
 
 PAGE = Path(__file__).resolve().parents[2] / "parquet" / "README.md"
 
@@ -20,7 +20,12 @@ def test_a_run_has_one_partition_of_each_layer_from_raw_scores_to_totals() -> No
     ) == AGGREGATED
 
 
-def test_the_page_of_the_lake_lists_these_layers_in_this_order() -> None:
-    rows = re.findall(r"^\| ((?:`\w+`(?:, )?)+) \|", PAGE.read_text(encoding="utf-8"), flags=re.MULTILINE)
-    listed = [name for row in rows for name in re.findall(r"`(\w+)`", row)]
-    assert listed == list(LAYERS)
+def test_the_page_of_the_lake_lists_these_layers_in_this_order_with_their_writers() -> None:
+    rows = re.findall(r"^\| ((?:`\w+`(?:, )?)+) \|.*\| (\w+)[^|]*\|$", PAGE.read_text(encoding="utf-8"), flags=re.MULTILINE)
+    listed = [(name, writer) for names, writer in rows for name in re.findall(r"`(\w+)`", names)]
+    assert listed == [(name, row.written_by) for name, row in LAYER_ROWS.items()]
+
+
+def test_a_layer_is_computed_from_layers_before_it() -> None:
+    order = list(LAYER_ROWS)
+    assert all(order.index(parent) < order.index(name) for name, row in LAYER_ROWS.items() for parent in row.parents)

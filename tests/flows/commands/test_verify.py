@@ -15,10 +15,11 @@ import yaml
 
 from flows.commands.verify import verify_view
 from schemas.dataset import DatasetSpec
-from schemas.lineage import PartitionKey
-from schemas.tables.layers import LAYERS
+from schemas.lineage import PartitionKey, by_name
+from schemas.tables.layers import LAYER_ROWS, LAYERS
 from schemas.tables.responses import Judgements
 from schemas.verification import CheckedFiles, CheckedLayer, Difference, Verification
+from tasks.analysis.drift import VERSION, present_parts
 from tasks.analysis.verify import Findings, check_files, open_run, verify_run
 from tasks.datasets.catalogue import find_dataset
 from tasks.lake.lake import CodeVersion, Lake
@@ -57,6 +58,17 @@ def run(players: ScriptedServers) -> str:
     ran = players.run("--settings", "base,rag", "--datasets", f"{EC},{MC4}", "--set", "judge_repeat=2", "--set", "bootstrap=20")
     assert ran.document["missing"] == [], ran.err
     return str(ran.document["run"])
+
+
+def test_every_layer_rests_on_what_its_row_says_and_has_the_version_of_this_code(players: ScriptedServers, run: str) -> None:
+    lake = Lake(players.lake, read_code_version())
+    partitions = read_manifest(players.lake, run).partitions
+    known = by_name(partitions)
+    assert {ref.layer for ref in partitions} == set(WRITTEN)
+    parents = {ref.path: {known[parent].layer for parent in ref.parents} for ref in partitions}
+    assert [ref.path for ref in partitions if not parents[ref.path] <= set(LAYER_ROWS[ref.layer].parents)] == []
+    footers = [(ref, lake.read_footer(ref).settings) for ref in partitions]
+    assert [ref.path for ref, settings in footers if present_parts(ref, settings)[VERSION] != settings[VERSION]] == []
 
 
 @dataclass(frozen=True)
