@@ -1,7 +1,8 @@
 """Find inputs and outputs of a step in the job it is given and in what it returns."""
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, fields, is_dataclass
+from functools import cached_property
 from typing import Any, NamedTuple
 
 from schemas.chat import ModelEntry
@@ -51,7 +52,7 @@ class JobOutputs:
 
 
 def inputs_of(job: object) -> JobInputs:
-    """Find what a job names: in its fields, dataclasses and tuples in it included; a property `key` counts as a field."""
+    """Find what a job names: in its fields, what these hold included; the properties `key` and `keys` count as fields."""
     found = list(_walk(job))
     outputs = [one for one in found if isinstance(one, PartitionKey)]
     specs = [one for one in found if isinstance(one, DatasetSpec)]
@@ -79,14 +80,15 @@ def _walk(value: object) -> Iterator[object]:
         yield value
     elif isinstance(value, RunManifest):
         yield from value.partitions
-    elif isinstance(value, list | tuple):
-        for one in value:
+    elif isinstance(value, list | tuple | Mapping):
+        for one in value.values() if isinstance(value, Mapping) else value:
             yield from _walk(one)
     elif is_dataclass(value) and not isinstance(value, type):
         for one in fields(value):
             yield from _walk(getattr(value, one.name))
-        if isinstance(getattr(type(value), "key", None), property):
-            yield from _walk(getattr(value, "key", None))
+    for name in ("key", "keys"):
+        if isinstance(getattr(type(value), name, None), property | cached_property):
+            yield from _walk(getattr(value, name))
 
 
 def _sources(spec: DatasetSpec, outputs: Sequence[PartitionKey]) -> Iterator[JobSource]:

@@ -107,7 +107,7 @@ def test_dimensions_from_the_judge_to_the_report(tmp_path: Path, monkeypatch: py
     counts = {row["layer"]: row["recomputed"] for row in checked.document["layers"]}
     assert counts["dimension_scores"] == 1
     explained = ended("explain", first.document["run"], "--dataset", "days", "--item", "a1", "--lake", lake)
-    assert "judge rates on 0 to 1: asks 1 (parsed)" in explained.out
+    assert "judge rates asks 1 on 0 to 1 (parsed)" in explained.out
 
 
 def assert_ratings(judged: pl.DataFrame) -> None:

