@@ -106,8 +106,9 @@ def test_dimensions_from_the_judge_to_the_report(tmp_path: Path, monkeypatch: py
     assert (checked.status, checked.document["differences"]) == (0, [])
     counts = {row["layer"]: row["recomputed"] for row in checked.document["layers"]}
     assert counts["dimension_scores"] == 1
-    explained = ended("explain", first.document["run"], "--dataset", "days", "--item", "a1", "--lake", lake)
-    assert "judge rates asks 1 on 0 to 1 (parsed)" in explained.out
+    explained = ended("explain", first.document["run"], "--dataset", "days", "--item", "a1", "--lake", lake, "--json")
+    rated = [(row["dimension"], row["rating"], row["highest"]) for row in explained.document["asked"][0]["ratings"]]
+    assert ("asks", 1, 1) in rated
 
 
 def assert_ratings(judged: pl.DataFrame) -> None:
