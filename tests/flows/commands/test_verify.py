@@ -178,10 +178,10 @@ def test_one_bit_in_a_file_of_any_layer_is_found(players: ScriptedServers, run: 
     assert {difference.kind for difference in found.differences} == {"file"}
 
 
-@pytest.mark.parametrize("name", ["manifest.json", "report.html"])
-def test_the_command_ends_with_1_and_names_the_file(players: ScriptedServers, run: str, name: str) -> None:
+@pytest.mark.parametrize(("name", "gone"), [("manifest.json", False), ("report.html", True), ("SHA256SUMS", False)])
+def test_the_command_ends_with_1_and_names_the_file(players: ScriptedServers, run: str, name: str, *, gone: bool) -> None:
     path = players.lake / "runs" / run / name
-    with changed(path, flip(path.read_bytes(), "middle")):
+    with changed(path, None if gone else flip(path.read_bytes(), "middle")):
         found = verified(players.lake, run)
     assert found.status == 1
     assert (found.document["verified"], found.document["files"]["differ"]) == (False, [f"runs/{run}/{name}"])

@@ -303,3 +303,8 @@ def test_these_are_one_model(asked: str, named: str) -> None:
 @pytest.mark.parametrize(("asked", "named"), OTHER)
 def test_these_are_two_models(asked: str, named: str) -> None:
     assert not is_same_model(asked, named)
+
+
+@pytest.mark.parametrize(("asked", "named"), [pair for pair in (*SAME, *OTHER) if not pair[0].startswith("ep-")])
+def test_which_of_two_names_was_asked_does_not_matter(asked: str, named: str) -> None:
+    assert is_same_model(named, asked) == is_same_model(asked, named)
