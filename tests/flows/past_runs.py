@@ -2,7 +2,6 @@
 
 import json
 import shutil
-from collections.abc import Iterator
 from functools import cache
 from pathlib import Path
 from typing import Any, NamedTuple
@@ -58,10 +57,3 @@ def ask(lake: Path, behaviour: Behaviour, *more: str) -> str:
         model = ("--model", "scripted", "--base-url", server.base_url, "--judge", "scripted", "--judge-base-url", server.base_url)
         fields = ("--datasets", ",".join(DATASETS), "--lake", str(lake), "--set", "bootstrap=50", "--json", *more)
         return str(ended("run", "moodbench-mini", *model, *fields).document["run"])
-
-
-def parts(part: dict[str, Any]) -> Iterator[dict[str, Any]]:
-    """A part of an explanation and all that is printed below it."""
-    yield part
-    for below in part.get("parts", ()):
-        yield from parts(below)

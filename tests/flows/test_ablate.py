@@ -9,8 +9,7 @@ from typing import Any
 import pytest
 
 from tests.flows.command import Ended, ended
-from tests.flows.scripted_roles import LONG_MINI, READING, Messages, best, core, layer
-from tests.mirror import MIRROR, needs_mirror
+from tests.flows.scripted_roles import LONG_MINI, Messages, core, layer
 from tests.model_server import ModelServer
 
 QA, EC, ED, MC4 = (f"long_mini_{name}" for name in ("qa", "ec_finentity", "ed", "mc4"))
@@ -110,65 +109,3 @@ def assert_shown(lake: Path, ablation: Ended) -> None:
     one = ended("leaderboard", LONG_MINI, "--lake", lake, "--run", document["run"], "--json")
     assert one.status == 2
     assert one.err.startswith("Error: ")
-
-
-@pytest.mark.long
-@pytest.mark.parametrize(
-    ("name", "vary", "path", "values", "more"),
-    [
-        ("depth", "depth", "contexts.depths", ("10", "90"), ("--settings", "base", "--datasets", EC)),
-        (
-            "thinking",
-            "reasoning_effort",
-            "models.dialect.reasoning_effort",
-            ("true", "false"),
-            ("--settings", "base", "--datasets", ED),
-        ),
-        ("embedder", "embedder", "retrieval.embedder", ("minilm", "auto"), (*ON_QA, "--set", "retrieval.ranking=dense")),
-    ],
-    ids=["depth", "thinking", "embedder"],
-)
-def test_one_factor_is_what_single_runs_find(
-    tmp_path: Path, name: str, vary: str, path: str, values: tuple[str, str], more: tuple[str, ...]
-) -> None:
-    lake = tmp_path / "lake"
-    with fickle(lake) as server:
-        ablation = ended("ablate", name, LONG_MINI, *options(server, lake, *more, "--vary", f"{vary}={','.join(values)}"))
-        assert ablation.status == 0, ablation.err
-        found = {f"{vary} {value}": single(server, lake, *more, "--set", f"{path}={value}") for value in values}
-    assert variants(ablation) == found
-    assert Path(ablation.document["report"]).is_file()
-
-
-@needs_mirror
-@pytest.mark.long
-def test_lengths_of_contexts_that_are_built(tmp_path: Path) -> None:
-    lake, dataset = tmp_path / "lake", "longemotion_ec_finentity"
-    more = ("--datasets", dataset, "--mirror", str(MIRROR), "--sample", "8", "--settings", "base")
-    with fickle(lake) as server:
-        ablation = ended("ablate", "length", "longemotion", *options(server, lake, *more, "--vary", "length=500,1000"))
-        assert ablation.status == 0, ablation.err
-        found = {
-            f"length {size}": single(server, lake, *more, "--set", f"contexts.lengths={size}", benchmark="longemotion")
-            for size in ("500", "1000")
-        }
-    assert variants(ablation) == found
-    assert set(layer(lake, "contexts")["target_tokens"]) == {500, 1000}
-
-
-@pytest.mark.long
-def test_the_sage_is_swapped(tmp_path: Path) -> None:
-    lake = tmp_path / "lake"
-    with fickle(lake) as server, ModelServer(lambda _messages: READING) as sage, ModelServer(best) as judge:
-        helpers = ("--role", f"sage=one@{sage.base_url}", "--judge", "judge", "--judge-base-url", judge.base_url)
-        more = ("--datasets", f"{QA},{MC4}", *helpers)
-        ablation = ended("ablate", "sage", LONG_MINI, *options(server, lake, *more, "--vary", "sage=one,two"))
-        assert ablation.status == 0, ablation.err
-        # Both are at the same server, and each of them was asked.
-        assert {body["model"] for body in sage.bodies} == {"one", "two"}
-        found = {
-            f"sage {name}": single(server, lake, *more, "--settings", "coem", "--set", f"sage.name={name}")
-            for name in ("one", "two")
-        }
-    assert variants(ablation) == found
-    assert set(layer(lake, "ablations")["x"]) == {"one", "two"}

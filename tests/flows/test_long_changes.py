@@ -6,7 +6,6 @@ import subprocess
 import sys
 from collections.abc import Iterator
 from pathlib import Path
-from typing import Any
 
 import polars as pl
 import pytest
@@ -15,7 +14,6 @@ from tests.crashes.commands import ROOT, kill, wait_until
 from tests.flows.command import Ended, ended
 from tests.flows.scripted_roles import ScriptedServers, by_hash, hashes, layer, opposed, scripted_servers
 from tests.model_server import Fault, ModelServer
-from tests.small_context import SmallContext
 
 QA, EC, ED, ES, MC4 = (f"long_mini_{name}" for name in ("qa", "ec_emobench", "ed", "es", "mc4"))
 THREE = ("--settings", "base,rag,coem")
@@ -55,16 +53,6 @@ def test_another_top_k_asks_settings_that_retrieve_again(asked: ScriptedServers,
     assert since(asked, before) == {"core": 16, "sage": new, "critic": 0, "judge": 0}
     assert partitions(lake, "base") == base
     assert rag < partitions(lake, "rag")
-
-
-def test_two_models_share_what_the_sage_says(asked: ScriptedServers, tmp_path: Path) -> None:
-    names = ("--datasets", f"{QA},{EC}", "--settings", "coem")
-    before = asked.calls
-    both = asked.run(*names, "--model", "second", lake=tmp_path / "lake")
-    assert both.status == 0
-    assert [model["model"] for model in both.document["models"]] == ["core", "second"]
-    # 8 items each; the Sage is asked no more often than about the first model alone.
-    assert since(asked, before) == {"core": 16, "sage": sage_calls(asked.lake), "critic": 0, "judge": 0}
 
 
 def failing(servers: ScriptedServers, role: str, about: str) -> None:
@@ -126,32 +114,6 @@ def values(played: Ended) -> dict[tuple[str, str], tuple[float | None, int, int]
     return {(row["dataset"], row["setting"]): (row["value"], row["n_scored"], row["n_total"]) for row in rows}
 
 
-@pytest.mark.long
-def test_an_item_longer_than_the_models_context(tmp_path: Path) -> None:
-    # The English contexts have some 560 words, which the server counts as tokens; the Chinese one is a few.
-    with SmallContext(500) as server:
-        command = ("run", "longemotion-mini", "--datasets", EC, "--model", "small", "--base-url", server.base_url, "--json")
-        options = ("--set", "retrieval.ranking=bm25", "--set", "bootstrap=0", "--lake", tmp_path / "lake")
-        missing = ended(*command, *options, "--settings", "base,retrieve-only", "--set", "too_long=missing")
-        first = layer(tmp_path / "lake", "responses")
-        cut = ended(*command, *options, "--settings", "base,rag", "--set", "too_long=cut_middle")
-    assert (missing.status, cut.status) == (1, 0)
-    scored = {row["setting"]: row["n_scored"] for row in missing.document["raw_scores"] if row["metric"] == "accuracy"}
-    assert scored == {"base": 1, "retrieve_only": 4}
-    failed = first.filter(status="failed")
-    assert set(failed.select("setting", "failure").iter_rows()) == {("base", "context_too_long")}
-    assert failed.height == 3
-    assert {row["n_scored"] for row in cut.document["raw_scores"]} == {4}
-    shortened = layer(tmp_path / "lake", "responses").filter(pl.col("left_out_characters") > 0)
-    assert sorted(shortened["setting"]) == ["base"] * 3 + ["rag"] * 3
-    # What is retrieved comes from the whole context all the same.
-    kept = layer(tmp_path / "lake", "retrievals").filter(pl.col("kept") & (pl.col("setting") != "base"))
-    by_setting = {
-        setting: set(kept.filter(setting=setting).select("item_id", "chunk").iter_rows()) for setting in ("rag", "retrieve_only")
-    }
-    assert by_setting["rag"] == by_setting["retrieve_only"]
-
-
 def test_one_panel_that_agrees_and_judges_that_repeat_themselves(tmp_path: Path) -> None:
     with scripted_servers(tmp_path / "lake", judge=by_hash) as servers:
         played = servers.run("--datasets", f"{MC4},{ES}", "--role", "panel=second", "--set", "judge_repeat=2")
@@ -189,16 +151,6 @@ def test_judges_that_disagree_and_the_first_alone_counts(tmp_path: Path) -> None
     means = dict(first.group_by("dataset").agg((pl.col("rating") / pl.col("highest")).mean()).iter_rows())
     found = {dataset: value for (dataset, _), (value, _, _) in values(played).items() if dataset in means}
     assert found == pytest.approx(means)
-    assert_the_fourth_stage_alone_counts(played.document, found)
-
-
-def assert_the_fourth_stage_alone_counts(document: dict[str, Any], found: dict[str, float | None]) -> None:
-    assert len({found[f"long_mini_mc{stage}"] for stage in (1, 2, 3, 4)}) > 1
-    (model,) = document["models"]
-    abilities = model["abilities"]
-    assert abilities["emotion_conversation"] == pytest.approx(100 * (found[MC4] or 0))
-    assert [abilities[f"emotion_{name}"] for name in ("classification", "detection", "qa")] == [100, 100, 100]
-    assert model["total"] == pytest.approx(sum(abilities.values()) / 6)
 
 
 @pytest.mark.long

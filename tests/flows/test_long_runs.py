@@ -1,6 +1,5 @@
 """LongEmotion's six settings, from the command to the report, with models whose behaviour is known."""
 
-import shutil
 from collections import Counter
 from collections.abc import Iterator
 from pathlib import Path
@@ -10,18 +9,15 @@ import polars as pl
 import pytest
 
 from tasks.scoring.blueprints import load_blueprint
-from tests.flows.command import Ended, ended
+from tests.flows.command import Ended
 from tests.flows.scripted_roles import (
     LONG_MINI,
     READING,
     SETTINGS,
     VERDICT,
-    Behaviour,
     ScriptedServers,
-    hashes,
     layer,
     scripted_servers,
-    worst,
 )
 
 FORECAST = ("base", "rag", "coem", "self_rag", "retrieve_only")
@@ -34,16 +30,12 @@ ABILITIES = (
 ANSWERED = ("long_mini_ec_emobench", "long_mini_ec_finentity", "long_mini_ed", "long_mini_qa")
 """Datasets whose items have one right answer; the others are judged."""
 
-FEW = ("long_mini_ec_emobench", "long_mini_mc4", "long_mini_ee")
-"""A short answer, a stage of a conversation, a situation that is written about."""
-
 HELP = ("sage", "critic")
 STAGES = (2, 4)
 """Of a conversation, whose four stages are asked alike."""
 
 DATASETS = tuple(name for name in load_blueprint(LONG_MINI).datasets if name not in {"long_mini_mc1", "long_mini_mc3"})
 ALL = ("--datasets", ",".join(DATASETS), "--settings", ",".join(SETTINGS))
-NO_CALLS = {"sent": 0, "answered": 0, "from_journal": 0, "failed": 0}
 
 pytestmark = pytest.mark.usefixtures("prefect_server")
 
@@ -151,64 +143,3 @@ def test_a_forecast_is_what_the_run_then_asks(perfect: Played) -> None:
 
 def in_forecast(rows: pl.DataFrame) -> pl.DataFrame:
     return rows.filter(pl.col("setting").is_in(FORECAST))
-
-
-def test_the_same_plan_again_asks_nothing(perfect: Played) -> None:
-    asked, before = perfect.scripted_servers.calls, hashes(perfect.lake)
-    again = perfect.scripted_servers.run(*ALL, "--datasets", ",".join(FEW))
-    assert again.status == 0
-    assert perfect.scripted_servers.calls == asked
-    assert again.document["calls"] == NO_CALLS
-    scored = [row for row in perfect.run.document["raw_scores"] if row["dataset"] in FEW]
-    assert again.document["raw_scores"] == scored != []
-    after = hashes(perfect.lake)
-    assert {path: after[path] for path in before} == before
-    assert not [path for path in after.keys() - before if path.startswith(("items", "responses", "item_scores"))]
-
-
-@pytest.mark.long
-def test_the_journal_alone_gives_the_same_layers(perfect: Played, tmp_path: Path) -> None:
-    lake = tmp_path / "lake"
-    shutil.copytree(perfect.lake / "journal", lake / "journal")
-    asked = perfect.scripted_servers.calls
-    again = perfect.scripted_servers.run(*ALL, lake=lake)
-    assert perfect.scripted_servers.calls == asked
-    assert again.document["calls"]["sent"] == 0
-    assert again.scores == perfect.run.scores
-    assert hashes(lake) == hashes(perfect.lake)
-
-
-def test_it_is_shown_from_the_lake_alone(perfect: Played) -> None:
-    asked, document = perfect.scripted_servers.calls, perfect.run.document
-    shown = ended("runs", "show", document["run"], "--lake", perfect.lake, "--json")
-    assert shown.document["raw_scores"] == document["raw_scores"]
-    assert shown.document["models"] == document["models"]
-    board = ended("leaderboard", LONG_MINI, "--lake", perfect.lake, "--json").document["models"]
-    assert {(row["setting"], row["total"]) for row in board} == {(setting, 100) for setting in SETTINGS}
-    assert perfect.scripted_servers.calls == asked
-
-
-@pytest.mark.long
-def test_wrong_answers_earn_nothing(tmp_path: Path) -> None:
-    played = behave(tmp_path, "wrong", ALL)
-    found = scores(played.document)
-    assert {value for (dataset, _), value in found.items() if dataset in ANSWERED} == {0}
-    # The lowest rating is 0 of 5 and 0 of 100, but 1 of 5 for a summary.
-    judged = {dataset: value for (dataset, _), value in found.items() if dataset not in ANSWERED}
-    assert judged == {**{f"long_mini_mc{stage}": 0 for stage in STAGES}, "long_mini_ee": 0, "long_mini_es": 0.2}
-    assert {row["n_unparsed"] for row in played.document["raw_scores"]} == {0}
-    assert [model["total"] for model in played.document["models"]] == pytest.approx([20 / 6] * len(SETTINGS))
-
-
-@pytest.mark.parametrize("settings", [("--settings", "base"), pytest.param(ALL, marks=pytest.mark.long)], ids=["base", "all"])
-def test_nonsense_is_unparsed_and_not_merely_wrong(tmp_path: Path, settings: tuple[str, ...]) -> None:
-    played = behave(tmp_path, "nonsense", settings)
-    assert [row for row in played.document["raw_scores"] if row["n_unparsed"] != row["n_total"]] == []
-    assert set(layer(tmp_path / "lake", "item_scores")["status"]) == {"unparsed"}
-
-
-def behave(folder: Path, behaviour: Behaviour, settings: tuple[str, ...]) -> Ended:
-    with scripted_servers(folder / "lake", behaviour, worst) as servers:
-        played = servers.run(*settings)
-    assert played.status == 0, played.err
-    return played

@@ -60,13 +60,3 @@ def test_always_a_scores_what_the_check_predicts(tmp_path: Path) -> None:
     assert len(predicted) >= 45
     _, scores = run_all(tmp_path, "always_a", EVERYTHING)
     assert {name: scores[name] for name in predicted} == pytest.approx(predicted)
-
-
-def test_always_a_under_all_orders_earns_one_share_per_option(tmp_path: Path) -> None:
-    """HellaSwag has four options: under four cyclic orders A is right exactly once per item, whatever the sample."""
-    with ModelServer(lambda _: "A") as server:
-        model = ("--model", "scripted", "--base-url", server.base_url)
-        where = ("--datasets", "hellaswag", "--mirror", MIRROR, "--lake", tmp_path, "--sample", "10", "--set", "bootstrap=0")
-        done = ended("run", "moodbench", *model, *where, "--set", "permute=4", "--json")
-    (row,) = done.document["raw_scores"]
-    assert (row["value"], row["n_total"]) == (0.25, 40)

@@ -60,6 +60,7 @@ def test_a_dataset_with_a_sage_of_its_own(tmp_path: Path) -> None:
         calls = {(EC, "other"): other.calls, (QA, "usual"): usual.calls}
         assert used(done, "sage") == used(expected, "sage") == calls
         assert {body["model"] for body in usual.bodies} == {"usual"}
+        assert {name: settings_of(lake, name)["sage"]["model"] for name in (QA, EC)} == {QA: "usual", EC: "other"}
         again = ended(*command, "--set", "bootstrap=0", "--set", "sage.sampling.max_tokens=99")
         # Set for each model of the role: all is asked anew, and no answer is longer than that.
         assert used(again, "sage") == calls
@@ -68,16 +69,6 @@ def test_a_dataset_with_a_sage_of_its_own(tmp_path: Path) -> None:
     assert [entry["name"] for entry in (*stored["default"], *stored["datasets"][EC])] == ["usual", "other"]
     page = Path(done.document["report"]).read_text(encoding="utf-8")
     assert f"usual; {EC}: other" in page
-
-
-def test_the_key_of_a_dataset_names_its_own_sage(tmp_path: Path) -> None:
-    lake = tmp_path / "lake"
-    with ModelServer(core(lake, "gold")) as server:
-        entry, other = (f"{{name: {name}, base_url: '{server.base_url}'}}" for name in ("core", "other"))
-        role = ("--role", f"sage={{default: {entry}, datasets: {{{EC}: {other}}}}}")
-        where = ("--datasets", f"{QA},{EC}", "--settings", "coem", "--set", "retrieval.ranking=bm25", "--lake", lake)
-        assert ended("run", LONG_MINI, "--model", "core", "--base-url", server.base_url, *role, *where).status == 0
-    assert {name: settings_of(lake, name)["sage"]["model"] for name in (QA, EC)} == {QA: "core", EC: "other"}
 
 
 async def ask_seeker_first(asked: AskedItem, options: SolverOptions, resources: SolverResources, repetition: int) -> SolverOutput:

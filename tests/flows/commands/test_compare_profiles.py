@@ -118,14 +118,6 @@ def test_failed_calls_are_missing_here_and_wrong_there(tmp_path: Path) -> None:
     assert [len(list((tmp_path / layer).rglob("*.parquet"))) for layer in ("item_scores", "responses")] == [2, 1]
 
 
-@needs_mirror
-@pytest.mark.usefixtures("prefect_server")
-def test_replies_in_words_can_be_read_here_only(tmp_path: Path) -> None:
-    with ModelServer(lambda _messages: "选A") as server:
-        result = run_compare(ask(plan_for(server, tmp_path, datasets=("copa",))))
-    assert scores(result, kind="dataset", name="copa") == pytest.approx((55, 0))  # the first choice is right in 55 of 100
-
-
 @pytest.mark.usefixtures("prefect_server")
 def test_bundled_items_have_no_reference_score(tmp_path: Path) -> None:
     names = ("mini_text_matching", "mini_user_safety")
@@ -152,15 +144,6 @@ def test_one_profile_without_any_reply_leaves_the_other(tmp_path: Path) -> None:
     assert only(result, kind="dataset", name="copa")["why"] == ["has no replies in the lake"]
 
 
-@needs_mirror
-@pytest.mark.usefixtures("prefect_server")
-def test_rows_taken_for_headers_are_left_out(tmp_path: Path) -> None:
-    with ModelServer(lambda _messages: "A") as server:
-        result = run_compare(ask(plan_for(server, tmp_path, datasets=("moodbench3",), sample=302)))
-    # A is right in 78 of 302 rows and in neither of the two first ones: data dictionary, section 5, gold letters.
-    assert scores(result, kind="dataset", name="moodbench3") == pytest.approx((100 * 78 / 302, 100 * 78 / 300))
-
-
 @pytest.mark.usefixtures("prefect_server")
 def test_a_benchmark_without_any_reference_score_is_named_as_it_was_typed(tmp_path: Path) -> None:
     plan = plan_for(None, tmp_path, benchmark="moodbench-mini", profile="reference")
@@ -168,13 +151,6 @@ def test_a_benchmark_without_any_reference_score_is_named_as_it_was_typed(tmp_pa
     with pytest.raises(SourceMissingError, match=expected) as caught:
         run_stage("build", plan)
     assert "it is none of the sixty datasets that the released code scores" in str(caught.value)
-
-
-@pytest.mark.usefixtures("prefect_server")
-def test_without_replies_there_is_nothing_to_compare(tmp_path: Path) -> None:
-    plan = plan_for(None, tmp_path, benchmark="moodbench-mini")
-    with pytest.raises(UsageError, match="nothing to score"):
-        run_compare(plan)
 
 
 def test_a_dataset_named_in_vain_in_the_reference_profile_says_why(tmp_path: Path) -> None:

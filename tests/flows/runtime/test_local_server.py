@@ -120,24 +120,6 @@ def test_an_end_in_the_middle_of_asking_leaves_no_server(home: Path, tmp_path: P
     wait_until(lambda: servers(home) == [])
 
 
-@linux
-@pytest.mark.long
-def test_a_whole_run_names_no_page_of_the_server(started_prefect: PrefectServer, tmp_path: Path) -> None:
-    home = started_prefect.new_home(tmp_path / "prefect")
-    with ModelServer(policy(DATASETS, "gold")) as model:
-        asked = ["--model", "m", "--base-url", model.base_url, "--set", "bootstrap=0"]
-        command = ("run", "moodbench-mini", "--datasets", ",".join(DATASETS))
-        ended = end_of(start(home, tmp_path, *command, *asked))
-    assert "Report: " in ended.out
-    assert "127.0.0.1" not in ended.out
-    assert "Prefect UI" not in ended.out
-    assert ended.err.startswith(STARTING)
-    assert servers(home) == []
-    # The flow, and its sub-flows for building, asking, scoring and reporting.
-    assert [state for _, state in recorded(home, "flow_run")] == ["COMPLETED"] * 5
-    assert {state for _, state in recorded(home, "task_run")} == {"COMPLETED"}
-
-
 @pytest.mark.parametrize(
     ("arguments", "status"),
     [(["leaderboard", "moodbench", "--published"], 0), (["run", "--help"], 0), (["build", "moodbench-mini", "--sampel", "3"], 2)],

@@ -146,16 +146,6 @@ def test_interval_is_that_of_scipys_paired_bootstrap() -> None:
     assert found["ci_high"] - found["ci_low"] < 5
 
 
-def test_interval_of_a_total_adds_independent_datasets() -> None:
-    rng = np.random.default_rng(4)
-    differences = {name: rng.normal(0.05, 0.08, 200) for name in ("d", "e")}
-    parts = [part for name, gain in differences.items() for part in both(name, [0.4] * 200, (0.4 + gain).clip(0, 1).tolist())]
-    found = gains(*parts, design=TWO, resamples=4000)
-    width = {scope: row(found, scope)["ci_high"] - row(found, scope)["ci_low"] for scope in ("d", "e", OF_ALL)}
-    # Standard errors of independent parts with weights 1/4 and 3/4 add as squares.
-    assert width[OF_ALL] == pytest.approx(np.hypot(width["d"] / 4, 3 * width["e"] / 4), rel=0.05)
-
-
 def test_identical_scores_gain_exactly_nothing() -> None:
     values = np.random.default_rng(5).random(40).tolist()
     found = gains(*both("d", values, values), resamples=200)

@@ -12,7 +12,6 @@ from tasks.scoring.blueprints import load_blueprint
 
 ROOT = Path(__file__).resolve().parents[3]
 TABLE_5 = ROOT / ".." / "shared" / "design" / "moodbench-datasets.json"
-BUNDLED = ROOT / "data" / "bundled"
 
 TASKS = [2, 4, 5, 6, 1, 6, 6, 2, 1, 2, 3, 3]
 DATASETS = [5, 5, 8, 8, 3, 8, 10, 3, 1, 2, 4, 3]
@@ -91,40 +90,12 @@ def test_table_1_datasets_and_methods() -> None:
     assert sum(len(dataset.methods) for dataset in moodbench.datasets.values()) == 60
 
 
-def test_mini_has_one_bundled_dataset_per_task() -> None:
-    mini = load_blueprint("moodbench-mini")
-    assert [(task.id, [entry.id for entry in task.datasets]) for _, task in mini.tasks()] == [
-        (task.id, [f"mini_{task.id}"]) for _, task in mini.tasks()
-    ]
-
-
 def test_mini_is_the_same_tree() -> None:
     def tree(blueprint: Blueprint) -> list[Any]:
         nodes = [(tier, node.id, node.title, node.weight, node.evaluated) for tier, node in blueprint.nodes()]
         return nodes + [(node.id, task.id, task.title, task.level, task.weight) for node, task in blueprint.tasks()]
 
     assert tree(load_blueprint("moodbench-mini")) == tree(load_blueprint("moodbench"))
-
-
-METRICS_OF_TYPE: dict[str, set[tuple[str, ...]]] = {
-    "single_choice": {("accuracy",), ("macro_f1",)},
-    "multiple_answer": {("micro_f1", "exact_match"), ("micro_f1",)},
-    "extractive": {("rouge_l",)},
-    "open_ended": {("rouge_l",)},
-    "ordered_recall": {("order_accuracy",)},
-    "ranking": {("recall_at_k", "mrr"), ("recall_at_k",)},
-    "questionnaire": {("questionnaire_points",)},
-    "judged_summary": {("judged_rating",)},
-}
-
-
-@pytest.mark.parametrize("name", sorted(load_blueprint("moodbench-mini").datasets))
-def test_mini_metrics_fit_the_bundled_items(name: str) -> None:
-    lines = (BUNDLED / f"{name.removeprefix('mini_')}.jsonl").read_text(encoding="utf-8").splitlines()
-    types = {json.loads(line)["question_type"] for line in lines}
-    metrics = tuple(spec.metric for method in load_blueprint("moodbench-mini").datasets[name].methods for spec in method.metrics)
-    assert len(types) == 1
-    assert metrics in METRICS_OF_TYPE[types.pop()]
 
 
 def test_row_by_row_as_in_table_5() -> None:

@@ -6,7 +6,9 @@ import pytest
 from sklearn.metrics import f1_score
 from sklearn.preprocessing import MultiLabelBinarizer
 
+from tasks.scoring.reduction import reduce_item_scores
 from tasks.scoring.resampling import Floats, Grid, draw_weights, macro_f1_replicates, mean_replicates, micro_f1_replicates
+from tests.tasks.scoring.samples import labelled
 
 LABELS = ["joy", "grief", "anger"]
 
@@ -70,7 +72,7 @@ def label_rows(rng: np.random.Generator, count: int) -> pl.DataFrame:
 
 @pytest.mark.parametrize("average", ["macro", "micro"])
 def test_f1_of_each_resample_as_scikit_learn(average: str) -> None:
-    """Two systems of eight items: each replicate is scikit-learn's F1 of the items drawn."""
+    """Two systems of eight items: each replicate is scikit-learn's F1 of the items drawn, as their raw score is."""
     rows, weights = label_rows(np.random.default_rng(3), 16), draw_weights("d", 8, 40, seed=0)
     replicates = {"macro": macro_f1_replicates, "micro": micro_f1_replicates}[average](rows, every_cell(2, 8), weights)
     for system in range(2):
@@ -82,6 +84,9 @@ def test_f1_of_each_resample_as_scikit_learn(average: str) -> None:
             truth, guess = binarizer.fit_transform(gold), binarizer.fit_transform(predicted)
             expected = f1_score(truth, guess, average=average, zero_division=0)
             assert replicates[system, resample] == pytest.approx(expected, abs=1e-12)
+            if resample < 10:
+                raw = reduce_item_scores(labelled("d", f"{average}_f1", gold, predicted).lazy())
+                assert raw["value"].item() == pytest.approx(expected, abs=1e-12)
 
 
 @pytest.mark.parametrize("replicates", [macro_f1_replicates, micro_f1_replicates])

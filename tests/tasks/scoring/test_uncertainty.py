@@ -98,23 +98,6 @@ def test_the_total_of_an_unbiased_score_has_its_interval_below_it() -> None:
     assert (low, high) == pytest.approx((100 - 18.3, 100 - 0.26), abs=1.0)
 
 
-def test_interval_of_icat() -> None:
-    rng = np.random.default_rng(8)
-    orders = [["stereotype", "anti_stereotype", "unrelated"], ["anti_stereotype", "unrelated", "stereotype"]]
-    said = rng.integers(0, 2, 200)
-    design = by_labels("icat")
-    rows = labelled("d", "icat", [["gender: nurse"]] * 200, [orders[place] for place in said])
-    sense = pl.Series([(1.0, 0.5)[place] for place in said])
-    found = scored(rows.with_columns(value=sense), design=design)
-
-    def icat(first: Any) -> float:
-        preferred = np.mean(first == 0)
-        return float(np.mean(np.where(first == 0, 1.0, 0.5)) * min(preferred, 1 - preferred) / 0.5)
-
-    assert found.raw["value"].item() == pytest.approx(icat(said))
-    assert limits(found.raw) == pytest.approx(scipy_limits(icat, said), abs=0.015)
-
-
 def test_interval_of_a_total_of_two_datasets() -> None:
     # Variance of the total 0.3 A + 0.7 B: 0.09 x 0.25 / 100 + 0.49 x 0.16 / 50 = 0.000225 + 0.001568; 1.96 sigma = 0.0830.
     # Point: 0.3 x 50 + 0.7 x 80 = 71.

@@ -14,7 +14,6 @@ from schemas.context import ContextOptions
 from schemas.dataset import PinnedFile
 from schemas.question_types import QUESTION_TYPES
 from schemas.vocabulary import ContextTask
-from tasks.analysis.dataset_check.checking import check_dataset
 from tasks.datasets.building import BuiltItems, build_items
 from tasks.datasets.catalogue import CATALOGUE, LONGEMOTION, find_dataset
 from tasks.datasets.longemotion.emotion_detection import draw_sets
@@ -82,42 +81,6 @@ def test_every_record_yields_its_items(name: str, items: int) -> None:
     assert (set(built.items["question_type"]), set(built.items["language"])) == (set(spec.question_types), set(spec.languages))
     assert built.items["item_id"].to_list() == built.contexts["item_id"].to_list()
     assert set(built.contexts["task"]) == {spec.task}
-
-
-@pytest.mark.long
-@needs_mirror
-def test_twelve_hundred_checkpoints_are_distinct() -> None:
-    shown = [(row["context"], row["question"]) for task in MC for row in build(f"longemotion_{task}").items.iter_rows(named=True)]
-    assert len(shown) == len(set(shown)) == 1200
-    names = [{*build(f"longemotion_{task}").items["subset"]} for task in MC]
-    assert names == [
-        {"Reception and Inquiry Stage"},
-        {"Diagnostic Stage"},
-        {"Consultation Stage"},
-        {"Consolidation and Ending Stage"},
-    ]
-
-
-@pytest.mark.long
-@needs_mirror
-def test_the_last_three_messages_are_client_counselor_client() -> None:
-    roles = Counter(
-        (task, *(line.split(":")[0] for line in question.split("\n")))
-        for task in MC
-        for question in build(f"longemotion_{task}").items["question"]
-    )
-    three = ("Client", "Counselor", "Client")
-    # One dialogue has but one message at its first checkpoint.
-    assert roles == {("mc1", "Client"): 1, ("mc1", *three): 299, ("mc2", *three): 300, ("mc3", *three): 300, ("mc4", *three): 300}
-
-
-@pytest.mark.long
-@needs_mirror
-def test_history_before_the_fourth_stage_is_as_long_as_measured() -> None:
-    # Before stage 4 starts 2,500 to 4,567 words, mean 3,219; roles are one word more per message.
-    words = [len(context.split()) for context in build("longemotion_mc4").items["context"]]
-    assert min(words) > 2500
-    assert 3219 < sum(words) / len(words) < 4013
 
 
 @needs_mirror
@@ -199,22 +162,6 @@ def test_reports_have_their_five_aspects() -> None:
     # 2,549 words on average, and the seven of the headings.
     shown = [len(text.split()) for text in built.items["context"]]
     assert round(sum(shown) / 150) == 2549 + 7
-
-
-@needs_mirror
-def test_an_entry_can_be_checked() -> None:
-    blueprint = load_blueprint("longemotion-released")
-    check = check_dataset(find_dataset("longemotion_ed_released"), blueprint, Locator(mirror=MIRROR))
-    assert check.content is not None
-    assert check.reachable is not None
-    assert (check.ready, check.rows_read, check.content.good, check.content.duplicates) == (True, 136, 136, 0)
-    assert check.reachable.ceiling == 100
-    # Always the same place: 3.3 % by chance, in the longest sets for 36 places.
-    assert max(check.reachable.constant.values(), default=0) < 10
-    # Without a blueprint nothing is scored, and all else is known.
-    alone = check_dataset(find_dataset("longemotion_ee"), None, Locator(mirror=MIRROR))
-    assert alone.content is not None
-    assert (alone.content.good, alone.content.duplicates, alone.reachable and alone.reachable.ceiling) == (428, 3, None)
 
 
 @pytest.fixture(params=BLUEPRINTS)
