@@ -107,12 +107,11 @@ def compare_pair(before: PastRun, after: PastRun, pair: SystemPair, resampling: 
     changed = changed_items(before, after)
     earlier, later = before.item_scores(pair.before), after.item_scores(pair.after)
     was, now = (rows.join(changed, on=["dataset", "item_id"], how="anti") for rows in (earlier, later))
-    changes = [asdict(change) | {"is_clear": change.is_clear} for change in compare_scores(was, now, after.blueprint, resampling)]
     found = find_flips(was, now)
     return {
         "before": {**pair.before._asdict(), **_stored_total(before, pair.before)},
         "after": {**pair.after._asdict(), **_stored_total(after, pair.after)},
-        "common": changes,
+        "common": compare_scores(was, now, after.blueprint, resampling),
         "stored": list(_stored_changes(before, after, pair)),
         "dimension_scores": list(_dimension_changes(before, after, pair)),
         "flips": [asdict(metric) for metric in found],

@@ -15,6 +15,7 @@ pair: it would compare different benchmarks. Datasets of weight 0 have gains of 
 
 from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass
+from typing import Any
 
 import dataframely as dy
 import numpy as np
@@ -129,6 +130,12 @@ def _paired(rows: pl.DataFrame, scores: Floats, leaf: pl.DataFrame, weights: Flo
     known = ~np.isnan(replicates)
     stand_in = np.where(known.any(axis=1), scores, np.nan)
     return Paired(scores, np.where(known, replicates, stand_in[:, None]), frozenset(rows["item_id"]))
+
+
+def is_clear(gain: Mapping[str, Any]) -> bool:
+    """Return whether chance alone hardly explains a difference: its 95 % interval, `ci_low` to `ci_high`, does not hold 0."""
+    low, high = gain["ci_low"], gain["ci_high"]
+    return low is not None and high is not None and not low <= 0 <= high
 
 
 def spec_weights(rows: pl.DataFrame) -> Weights:
