@@ -4,7 +4,7 @@ from collections import Counter
 from collections.abc import Mapping
 from dataclasses import dataclass
 from functools import cached_property
-from typing import Any
+from typing import Any, cast
 
 import dataframely as dy
 import polars as pl
@@ -102,7 +102,8 @@ def read_tables(run: PastRun, layers: Mapping[str, str], asked: Mapping[str, str
     def read(layer: str) -> dy.DataFrame[Any]:
         schema, found = LAYERS[layer], run.partitions(layer, **(of_all if layer in OF_ALL else asked))
         refs.extend(found)
-        return schema.validate(pl.concat([schema.create_empty(), *(run.lake.read(ref, schema) for ref in found)]))
+        frames = [run.lake.read(ref, schema) for ref in found]
+        return cast("dy.DataFrame[Any]", pl.concat(frames)) if frames else schema.create_empty()
 
     tables = {"retrievals": read("retrievals")}
     # Chunks of what a model wrote belong to that model.

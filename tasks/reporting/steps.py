@@ -82,13 +82,11 @@ async def write_ablation_files(job: AblationReportJob, lake: Lake) -> Any:
     return str(write_manifest(lake.root, job.manifest))
 
 
-def write_ablation_report(job: AblationReportJob, lake: Lake, folder: Folder) -> Folder:
-    """Write report.md of an ablation into a folder and return its path.
+def write_ablation_report(job: AblationReportJob, lake: Lake, folder: Folder) -> None:
+    """Write report.md of an ablation into a folder.
 
     Raises:
         LakeError: if a partition is gone or changed, or the disk refuses the file.
     """
     rows = lake.read(job.table, Ablations).to_dicts()
-    path = folder / "report.md"
-    write_text(path, write_ablation_summary(job.manifest, rows))
-    return path
+    write_text(folder / "report.md", write_ablation_summary(job.manifest, rows))

@@ -16,12 +16,6 @@ LEAST_ALPHA = 0.67
 
 MOST_CORRELATION = 0.5
 MAX_NAMED = 4
-HOW_TO_READ = (
-    "Alpha (Krippendorff's, for intervals) says how far ratings of the same answer agree: 1 is full agreement, 0 what chance "
-    "would give; from 0.80 on ratings are reliable, below 0.67 nothing should be concluded from them. Length: rank correlation "
-    "of rating and length of the answer; far from 0, a judge may rate length. Place: mean rating of a dimension asked first "
-    "minus that of the same one asked last, in points of its scale; 0 is best."
-)
 
 
 @dataclass(frozen=True)

@@ -46,27 +46,12 @@ def describe_retrieval(data: ReportData) -> RetrievalReport | None:
     return RetrievalReport(_merge_models(_recall_rows(ranked, data)), _kept_rows(ranked, data))
 
 
-def needle_ranks(ranked: pl.DataFrame) -> pl.DataFrame:
-    """Find the rank of the needle's chunk.
-
-    Args:
-        ranked: rows of `retrievals` of items with a needle.
-
-    Returns:
-        per item, repetition and stage: best rank from 0 (null = not among the ranked chunks) and number of chunks ranked.
-    """
-    return ranked.group_by(*ASKED, "stage").agg(
-        best=pl.col("rank").filter(pl.col("holds_needle")).min(), chunks=pl.col("rank").max() + 1
-    )
-
-
 def _recall_rows(ranked: pl.DataFrame, data: ReportData) -> list[Row]:
     at = [(pl.col("best") < k).fill_null(value=False).mean().alias(f"recall_{k}") for k in CUTOFFS]
-    grouped = (
-        needle_ranks(ranked)
-        .group_by("dataset", "setting", "stage", "model")
-        .agg(*at, n_items=pl.len(), chunks=pl.col("chunks").median())
-    )
+    # Per item, repetition and stage: best rank of the needle's chunk from 0 (null = not among the ranked), and chunks ranked.
+    rank = pl.col("rank")
+    places = ranked.group_by(*ASKED, "stage").agg(best=rank.filter(pl.col("holds_needle")).min(), chunks=rank.max() + 1)
+    grouped = places.group_by("dataset", "setting", "stage", "model").agg(*at, n_items=pl.len(), chunks=pl.col("chunks").median())
     rows = sorted(grouped.to_dicts(), key=lambda row: (_order(data, row), STAGES.index(row["stage"]), row["model"]))
     return [
         row
@@ -92,7 +77,8 @@ def _merge_models(rows: list[Row]) -> list[Row]:
 
 def _kept_rows(ranked: pl.DataFrame, data: ReportData) -> list[Row]:
     kept = last_stage(ranked).group_by(ASKED).agg(kept=(pl.col("kept") & pl.col("holds_needle")).any())
-    joined = main_scores(data).join(kept, on=ASKED, how="inner")
+    main = data.item_scores.drop_nulls("value").join(_main_metrics(data), on=["dataset", "method", "metric"], how="semi")
+    joined = main.select(*ASKED, "value").join(kept, on=ASKED, how="inner")
     grouped = joined.group_by("dataset", "model", "setting").agg(
         kept=pl.col("value").filter(pl.col("kept")).mean() * 100,
         n_kept=pl.col("kept").sum(),
@@ -100,12 +86,6 @@ def _kept_rows(ranked: pl.DataFrame, data: ReportData) -> list[Row]:
         n_lost=(~pl.col("kept")).sum(),
     )
     return sorted(grouped.to_dicts(), key=lambda row: (_order(data, row), row["model"]))
-
-
-def main_scores(data: ReportData) -> pl.DataFrame:
-    """Return scored items by the first metric of their dataset: columns of ASKED and value in [0, 1]."""
-    scores = data.item_scores.drop_nulls("value")
-    return scores.join(_main_metrics(data), on=["dataset", "method", "metric"], how="semi").select(*ASKED, "value")
 
 
 def _main_metrics(data: ReportData) -> pl.DataFrame:
