@@ -9,6 +9,7 @@ from jinja2 import Environment, FileSystemLoader, StrictUndefined
 
 from schemas.errors import LakeError
 from schemas.folders import Folder
+from schemas.usage import by_model, total
 from schemas.vocabulary import LEVELS
 from tasks.analysis import number_format as formats
 from tasks.analysis.leaderboard import LeaderboardData
@@ -16,7 +17,7 @@ from tasks.analysis.run_tables import ReportData
 from tasks.lake.files import replace_file
 from tasks.reporting.content.advice import LANGUAGES
 from tasks.reporting.content.leaderboard import Leaderboard, build_leaderboard
-from tasks.reporting.content.operations import HEADS, amount_cells
+from tasks.reporting.content.operations import HEADS, amount_cells, cost_notes
 from tasks.reporting.content.retrieval import CUTOFFS
 from tasks.reporting.figures import radar
 from tasks.reporting.figures.ability_bars import draw_abilities
@@ -111,6 +112,9 @@ def make_environment() -> Environment:
         "languages": LANGUAGES,
         "level_names": LEVELS,
         "cost_heads": HEADS,
+        "cost_notes": cost_notes,
+        "sum_usage": total,
+        "usage_by_model": by_model,
         "max_partitions": MAX_PARTITIONS,
         "cutoffs": CUTOFFS,
     }
