@@ -73,8 +73,8 @@ def redacted(run: PastRun, found: Evidence) -> Evidence:
     """Return rows that may be shown."""
     if not run.manifest.redacted:
         return found
-    licences = [notice.licence for notice in restricted_notices(found.data)]
-    return Evidence(redact(found.data), found.refs, licences[0] if licences else None)
+    licence = next((notice.licence for notice in restricted_notices(found.data)), None)
+    return Evidence(redact(found.data), found.refs, licence)
 
 
 def read_unredacted(run: PastRun, dataset: str, system: System) -> Evidence:

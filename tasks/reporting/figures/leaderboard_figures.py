@@ -1,6 +1,7 @@
 """Draw a leaderboard's figures as inline SVG: totals over time, and the published models."""
 
 import math
+from collections import Counter
 from collections.abc import Sequence
 from typing import Any
 
@@ -85,7 +86,7 @@ def draw_sizes(models: PublishedModels) -> str | None:
     ticks = alt.Axis(title="parameters, billions (log scale)", values=[1, 10, 100, 1000], grid=False, format="~r")
     x = alt.X("billions:Q", scale=alt.Scale(type="log", domain=[0.1, 9000]), axis=ticks)
     y = alt.Y("total:Q", scale=alt.Scale(zero=False), axis=alt.Axis(title="total, before the veto", tickCount=6))
-    families = [family for family in dict.fromkeys(value["family"] for value in sized) if _size_of(family, sized) > 1]
+    families = [family for family, times in Counter(value["family"] for value in sized).items() if times > 1]
     first, last = _label_families(families, sized)
     joined = [value for value in sized if value["family"] in families]
     layers = [
@@ -96,10 +97,6 @@ def draw_sizes(models: PublishedModels) -> str | None:
         chart(last).mark_text(color=INK, fontSize=SMALL, align="left", dx=7).encode(x=x, y=y, text=alt.Text("family:N")),
     ]
     return draw(layers, _TALL, _WIDE)
-
-
-def _size_of(family: str, sized: Values) -> int:
-    return sum(value["family"] == family for value in sized)
 
 
 def _label_families(families: list[str], sized: Values) -> tuple[Values, Values]:

@@ -58,11 +58,8 @@ def draw_overlay(titles: Sequence[str], shapes: Sequence[Shape], band: Band = ()
 def overlay_systems(systems: Sequence[SystemReport]) -> KeyedFigure | None:
     """Return the systems of a run over each other."""
     titles = [node.title for entry in systems[:1] for node in entry.abilities]
-    return draw_overlay(titles, [_shape_of(entry) for entry in systems])
-
-
-def _shape_of(entry: SystemReport) -> Shape:
-    return Shape(entry.label, tuple(node.part.score for node in entry.abilities))
+    shapes = [Shape(entry.label, tuple(node.part.score for node in entry.abilities)) for entry in systems]
+    return draw_overlay(titles, shapes)
 
 
 def point_at(axis: int, axes: int, score: float) -> tuple[float, float]:
