@@ -28,7 +28,7 @@ from tasks.lake.lake import Lake
 from tasks.models.cost.pricing import check_budget
 from tasks.reporting.steps import AblationReportJob, write_ablation_files
 from tasks.scoring.ablations import Variant, VariantScores, list_variants
-from tasks.scoring.steps import AblationJob, collect_ablation
+from tasks.scoring.steps import AblationJob, compute_layer
 
 LEAST_BUDGET = 1e-9
 """Stands for a budget that is spent: one of nothing would be none."""
@@ -75,7 +75,7 @@ async def ablate(request: AblationRequest) -> RunManifest:
         evaluated.append(await run_variant(variant, within_budget(plan, spent)))
     lake = resolved.lake
     job = AblationJob(request.name, resolved.blueprint, tuple(one.scores for one in evaluated))
-    table: PartitionRef = await run_here(collect_ablation, job, lake)
+    table: PartitionRef = await run_here(compute_layer, job, lake)
     manifest = describe_ablation(request, resolved, evaluated, table, started)
     await write_ablation_files(AblationReportJob(manifest, table), lake)
     await publish_ablation(manifest, table, lake)

@@ -12,7 +12,6 @@ from schemas.lineage import RunManifest
 
 if TYPE_CHECKING:
     from tasks.analysis.past_run import PastRun
-    from tasks.analysis.run_tables import ReportPaths
 
 REDACTED = "redacted"
 """Folder in that of a run for a report without texts that may not be passed on, where the run's own has them."""
@@ -80,15 +79,14 @@ def report_command(
     manifest, own = find_manifest(folder, run), run_folder(folder, run)
     target = out or (own / REDACTED if redact and not manifest.redacted else own)
     if manifest.ablation:
-        markdown = html = _write_ablation(manifest, folder, target)
+        _write_ablation(manifest, folder, target)
     else:
-        paths = _write_run(reopen(folder, run), target, redact=redact)
-        markdown, html = paths.markdown, paths.html
+        _write_run(reopen(folder, run), target, redact=redact)
     intact, sealed = _seal(own) if target == own else (True, [])
     document = {
         "run": run,
-        "report": str(html),
-        "markdown": str(markdown),
+        "report": str(target / ("report.md" if manifest.ablation else "report.html")),
+        "markdown": str(target / "report.md"),
         "redacted": redact or manifest.redacted,
         "written_by": read_code_version().package,
         "run_written_by": manifest.package_version,
@@ -99,7 +97,7 @@ def report_command(
     CommandResult(int(not intact), document, [*detail_lines(document), *([] if intact else [changed])]).finish(as_json=as_json)
 
 
-def _write_run(run: "PastRun", target: Folder, *, redact: bool) -> "ReportPaths":
+def _write_run(run: "PastRun", target: Folder, *, redact: bool) -> None:
     from tasks.analysis.redaction import redact as without_restricted  # noqa: PLC0415
     from tasks.reporting.render.page import write_report  # noqa: PLC0415
     from tasks.reporting.steps import ReportJob, load_report_data  # noqa: PLC0415
@@ -107,17 +105,17 @@ def _write_run(run: "PastRun", target: Folder, *, redact: bool) -> "ReportPaths"
 
     manifest = run.manifest.model_copy(update={"redacted": redact or run.manifest.redacted})
     data = load_report_data(ReportJob(manifest, run.blueprint, backdrop_of(run.blueprint)), run.lake)
-    return write_report(without_restricted(data) if manifest.redacted else data, target)
+    write_report(without_restricted(data) if manifest.redacted else data, target)
 
 
-def _write_ablation(manifest: RunManifest, folder: Folder, target: Folder) -> Folder:
+def _write_ablation(manifest: RunManifest, folder: Folder, target: Folder) -> None:
     from tasks.lake.lake import Lake  # noqa: PLC0415
     from tasks.lake.manifest import read_code_version  # noqa: PLC0415
     from tasks.reporting.steps import AblationReportJob, write_ablation_report  # noqa: PLC0415
 
     # Its report shows no text of a dataset: there is nothing to redact.
     job = AblationReportJob(manifest, manifest.partition("ablations"))
-    return write_ablation_report(job, Lake(folder, read_code_version()), target)
+    write_ablation_report(job, Lake(folder, read_code_version()), target)
 
 
 def _seal(own: Folder) -> tuple[bool, list[str]]:

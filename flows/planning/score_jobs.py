@@ -8,7 +8,7 @@ from schemas.lineage import Missing, PartitionRef
 from schemas.tables.layers import AGGREGATED
 from tasks.judging.steps import AgreementJob
 from tasks.scoring.benchmark import ScoreSettings
-from tasks.scoring.steps import AggregateJob, DimensionsJob, NeedlesJob
+from tasks.scoring.steps import AggregateJob, DimensionsJob, GainsJob, LayerJob, NeedlesJob
 from tasks.scoring.uncertainty import Resampling
 
 
@@ -19,12 +19,25 @@ def aggregate_job(resolved: ResolvedPlan, item_scores: Sequence[PartitionRef]) -
     return AggregateJob(resolved.blueprint, settings, tuple(item_scores))
 
 
-def gains_job(resolved: ResolvedPlan, item_scores: Sequence[PartitionRef]) -> AggregateJob | None:
+def comparison_jobs(
+    resolved: ResolvedPlan, found: Sequence[JobPartitions], item_scores: Sequence[PartitionRef]
+) -> list[LayerJob]:
+    """List what compares settings with `base`, lengths and depths, dimensions and judges, where there is anything to compare."""
+    jobs = (
+        gains_job(resolved, item_scores),
+        needles_job(resolved, found, item_scores),
+        dimensions_job(resolved, found),
+        agreement_job(resolved, found),
+    )
+    return [job for job in jobs if job is not None]
+
+
+def gains_job(resolved: ResolvedPlan, item_scores: Sequence[PartitionRef]) -> GainsJob | None:
     """Return what the gains over setting `base` are computed from; None if there is nothing to compare."""
     settings = set(resolved.plan.settings)
     if "base" not in settings or len(settings) == 1:
         return None
-    return aggregate_job(resolved, item_scores)
+    return GainsJob(aggregate_job(resolved, item_scores))
 
 
 def needles_job(resolved: ResolvedPlan, found: Sequence[JobPartitions], item_scores: Sequence[PartitionRef]) -> NeedlesJob | None:
@@ -81,8 +94,5 @@ def stored_partitions(resolved: ResolvedPlan) -> list[PartitionRef]:
             got=f"{len(layers)} of {len(AGGREGATED)} layers",
             next_step="run moodflow score with the same options first",
         )
-    gains = gains_job(resolved, scored)
-    others = (needles_job(resolved, found, scored), dimensions_job(resolved, found), agreement_job(resolved, found))
-    keys = [*([gains.key("setting_gains")] if gains else []), *(one.key for one in others if one)]
-    compared = [ref for key in keys if (ref := lake.find(key))]
+    compared = [ref for job in comparison_jobs(resolved, found, scored) if (ref := lake.find(job.key))]
     return [*dict.fromkeys(ref for one in found for ref in one.refs), *scored, *layers, *compared]

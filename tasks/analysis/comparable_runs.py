@@ -65,7 +65,8 @@ def _plan_differences(mine: Plan, theirs: Plan, model: str) -> Iterator[str]:
     for name in own:
         if own[name] != other[name]:
             yield f"its {name}: {_short(other[name])} instead of {_short(own[name])}"
-    if _asked_of(mine.models, model) != _asked_of(theirs.models, model):
+    asked = [[_answering_parameters(entry) for entry in plan.models if entry.name == model] for plan in (mine, theirs)]
+    if asked[0] != asked[1]:
         yield f"{model} was asked with other parameters"
     for role in dict.fromkeys((*mine.roles, *theirs.roles)):
         if _named(mine, role) != _named(theirs, role):
@@ -74,10 +75,6 @@ def _plan_differences(mine: Plan, theirs: Plan, model: str) -> Iterator[str]:
 
 def _short(value: Any) -> str:
     return "not set" if value is None else str(value)[:80]
-
-
-def _asked_of(entries: tuple[ModelEntry, ...], model: str) -> list[dict[str, Any]]:
-    return [_answering_parameters(entry) for entry in entries if entry.name == model]
 
 
 def _named(plan: Plan, role: str) -> dict[str, list[Any]]:

@@ -107,12 +107,11 @@ def compare_pair(before: PastRun, after: PastRun, pair: SystemPair, resampling: 
     changed = changed_items(before, after)
     earlier, later = before.item_scores(pair.before), after.item_scores(pair.after)
     was, now = (rows.join(changed, on=["dataset", "item_id"], how="anti") for rows in (earlier, later))
-    changes = [asdict(change) | {"is_clear": change.is_clear} for change in compare_scores(was, now, after.blueprint, resampling)]
     found = find_flips(was, now)
     return {
         "before": {**pair.before._asdict(), **_stored_total(before, pair.before)},
         "after": {**pair.after._asdict(), **_stored_total(after, pair.after)},
-        "common": changes,
+        "common": compare_scores(was, now, after.blueprint, resampling),
         "stored": list(_stored_changes(before, after, pair)),
         "dimension_scores": list(_dimension_changes(before, after, pair)),
         "flips": [asdict(metric) for metric in found],
@@ -123,24 +122,18 @@ def compare_pair(before: PastRun, after: PastRun, pair: SystemPair, resampling: 
 
 def changed_items(before: PastRun, after: PastRun) -> pl.DataFrame:
     """Return items of both runs that have one id and are not the same question: dataset, item_id."""
-    none = pl.DataFrame(schema={"dataset": pl.String, "item_id": pl.String})
-    found = [none]
+    found = [pl.DataFrame(schema={"dataset": pl.String, "item_id": pl.String})]
     earlier = {ref.key("dataset"): ref for ref in before.partitions("items")}
     for ref in after.partitions("items"):
         old = earlier.get(ref.key("dataset"))
         if old is not None and old.content_sha256 != ref.content_sha256:
-            found.append(_differing(_asked(before, old), _asked(after, ref)))
+            both = _asked(before, old).join(_asked(after, ref), on=["dataset", "item_id"], suffix="_after")
+            found.append(both.filter(pl.col("asked") != pl.col("asked_after")).select("dataset", "item_id"))
     return pl.concat(found)
 
 
 def _asked(run: PastRun, ref: PartitionRef) -> pl.DataFrame:
-    items = run.lake.read(ref, Items)
-    return items.select("dataset", "item_id", asked=pl.struct(ASKED).struct.json_encode())
-
-
-def _differing(before: pl.DataFrame, after: pl.DataFrame) -> pl.DataFrame:
-    both = before.join(after, on=["dataset", "item_id"], suffix="_after")
-    return both.filter(pl.col("asked") != pl.col("asked_after")).select("dataset", "item_id")
+    return run.lake.read(ref, Items).select("dataset", "item_id", asked=pl.struct(ASKED).struct.json_encode())
 
 
 def _stored_total(run: PastRun, system: System) -> Row:

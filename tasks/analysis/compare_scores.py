@@ -10,7 +10,7 @@ on all of their own run.
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from math import comb
-from typing import Any, Literal
+from typing import Any
 
 import polars as pl
 
@@ -19,41 +19,17 @@ from schemas.changes import TOTAL
 from schemas.metrics import Metric
 from schemas.tables.scores import NormalizedScores
 from tasks.analysis.regression import AFTER, contributions_by_scope
-from tasks.scoring.gains import BASE, Paired, Spec, dataset_weights, pair_datasets, spec_weights, weigh_gain
+from tasks.scoring.gains import BASE, Paired, Spec, dataset_weights, is_clear, pair_datasets, spec_weights, weigh_gain
 from tasks.scoring.normalisation import SPEC
 from tasks.scoring.reduction import COUNTED
 from tasks.scoring.summation import exact_sum
 from tasks.scoring.tree import tree_tables
 from tasks.scoring.uncertainty import Resampling
 
-Kind = Literal["total", "ability", "dataset"]
+Row = dict[str, Any]
 
 
-@dataclass(frozen=True)
-class ComparedScore:
-    """A score over the common items, before and after, on 0-100.
-
-    `difference` is after - before, `ci_low` and `ci_high` its 95 % interval; null: too few items, a grade, or none was asked for.
-    """
-
-    kind: Kind
-    id: str
-    before: float
-    after: float
-    difference: float
-    ci_low: float | None
-    ci_high: float | None
-    n_items: int
-
-    @property
-    def is_clear(self) -> bool:
-        """Whether the interval leaves out 0: resampling the items would hardly turn the difference round."""
-        return self.ci_low is not None and self.ci_high is not None and not self.ci_low <= 0 <= self.ci_high
-
-
-def compare_scores(
-    before: pl.DataFrame, after: pl.DataFrame, blueprint: Blueprint, resampling: Resampling
-) -> tuple[ComparedScore, ...]:
+def compare_scores(before: pl.DataFrame, after: pl.DataFrame, blueprint: Blueprint, resampling: Resampling) -> list[Row]:
     """Compare what changed from one run to another.
 
     Args:
@@ -63,7 +39,9 @@ def compare_scores(
         resampling: number of resamples (0 = no intervals), and seed.
 
     Returns:
-        The total before the veto, main abilities and datasets in the blueprint's order, as far as they have common items.
+        The total before the veto, main abilities and datasets in the blueprint's order, as far as they have common items:
+        kind, id, before and after on 0-100, difference, its 95 % interval (null: too few items, a grade, or none was asked for),
+        whether that leaves out 0, and n_items.
 
     Raises:
         ScoringError: as score_benchmark.
@@ -72,25 +50,32 @@ def compare_scores(
     tree = tree_tables(blueprint)
     pairs = pair_datasets(pl.concat(named).lazy(), blueprint.datasets, tree, resampling)
     if not pairs:
-        return ()
+        return []
     scopes = contributions_by_scope(_normalized(pairs), blueprint, tree)
     weighed = {what: weights for what, rows in scopes.items() if (weights := spec_weights(rows.sort(SPEC)))}
     found = dataset_weights(tree, pairs)
-    return (
+    return [
         *(_change("total", blueprint.name, pairs, weighed[what]) for what in weighed if what == TOTAL),
         *(_change("ability", what, pairs, weighed[what]) for what in weighed if what != TOTAL),
         *(_change("dataset", name, pairs, found[name]) for name in blueprint.datasets if name in found),
-    )
+    ]
 
 
 def _rename(rows: pl.DataFrame, setting: str) -> pl.DataFrame:
     return rows.with_columns(model=pl.lit("compared"), setting=pl.lit(setting))
 
 
-def _change(kind: Kind, name: str, pairs: Mapping[Spec, Paired], weights: Mapping[Spec, float]) -> ComparedScore:
-    found: dict[str, Any] = weigh_gain(pairs, weights)
-    columns = ("base_0_100", "setting_0_100", "gain", "ci_low", "ci_high", "n_items")
-    return ComparedScore(kind, name, *(found[column] for column in columns))
+def _change(kind: str, name: str, pairs: Mapping[Spec, Paired], weights: Mapping[Spec, float]) -> Row:
+    found = weigh_gain(pairs, weights)
+    return {
+        "kind": kind,
+        "id": name,
+        "before": found["base_0_100"],
+        "after": found["setting_0_100"],
+        "difference": found["gain"],
+        **{column: found[column] for column in ("ci_low", "ci_high", "n_items")},
+        "is_clear": is_clear(found),
+    }
 
 
 def _normalized(pairs: Mapping[Spec, Paired]) -> pl.DataFrame:

@@ -34,7 +34,6 @@ from tasks.scoring.steps import COMPARISONS_VERSION
 from tasks.solvers.chunk_rows import CHUNKS_VERSION
 from tasks.solvers.keys import ANSWERS_VERSION
 from tasks.solvers.registry import code_behind
-from tasks.solvers.state import SolverCode
 from tasks.solvers.truncation import TRUNCATION_VERSION
 from tasks.sources.choosing import sources
 from tasks.sources.locating import Locator, source_sha256
@@ -237,7 +236,7 @@ def code_differences(footers: Mapping[str, Footer]) -> Iterator[Difference]:
                 changed[ref.layer, name, was, value] += 1
     for (layer, name, was, value), count in changed.items():
         partitions = "1 partition" if count == 1 else f"{count} partitions"
-        message = f"layer {layer}: {WORDS[name]} was {_short_hash(was)}, is {_short_hash(value)} ({partitions})"
+        message = f"layer {layer}: {WORDS[name]} was {was[:12]}, is {value[:12]} ({partitions})"
         yield Difference(kind="code", where=f"{layer}.{name}", expected=was, got=value, message=message)
 
 
@@ -246,7 +245,7 @@ def present_parts(ref: PartitionRef, settings: Mapping[str, Any]) -> dict[str, s
     parts = {VERSION: _version_of(ref, settings)}
     if ref.layer in {"responses", "retrievals", "chunks"}:
         parts |= {"ranking_version": RANKING_VERSION, "chunks_version": CHUNKS_VERSION, "too_long": TRUNCATION_VERSION}
-        code = _code_of(ref, settings)
+        code = code_behind(dict(ref.place).get("setting", ""), settings)
         parts |= code.settings if code else {}
     parts |= {"long_items_version": LAZY_ITEMS_VERSION}
     if ref.layer == "judgements":
@@ -254,12 +253,8 @@ def present_parts(ref: PartitionRef, settings: Mapping[str, Any]) -> dict[str, s
     return {name: value for name, value in parts.items() if name in settings}
 
 
-def _code_of(ref: PartitionRef, settings: Mapping[str, Any]) -> SolverCode | None:
-    return code_behind(dict(ref.place).get("setting", ""), settings)
-
-
 def _version_of(ref: PartitionRef, settings: Mapping[str, Any]) -> str:
-    code = _code_of(ref, settings)
+    code = code_behind(dict(ref.place).get("setting", ""), settings)
     asked = code.version if code else GONE
     versions = {
         "items": ITEMS_VERSION,
@@ -288,7 +283,3 @@ def _rubric_sha256(name: str) -> str:
 def _stated(value: Any) -> str:
     # Of the rule for too long items only the version is the code's; the rest is the plan's.
     return str(value["version"]) if isinstance(value, Mapping) else str(value)
-
-
-def _short_hash(value: str) -> str:
-    return value[:12]

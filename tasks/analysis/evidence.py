@@ -1,8 +1,10 @@
 """Read the rows behind a dataset's score: items, replies, ratings and scores of one model and setting."""
 
+from collections import Counter
+from collections.abc import Mapping
 from dataclasses import dataclass
 from functools import cached_property
-from typing import Any
+from typing import Any, cast
 
 import dataframely as dy
 import polars as pl
@@ -19,7 +21,9 @@ from tasks.solvers.answers import answers_of_replies
 Key = tuple[str, int]
 """Item and repetition."""
 
-SHOWN = ("items", "responses", "answers", "judgements", "item_scores", "contexts")
+SHOWN = {name: name for name in ("items", "responses", "answers", "judgements", "item_scores", "contexts")}
+"""Layers of items, by how ReportData names them."""
+
 OF_ALL = ("items", "contexts")
 """Layers whose partitions are the same for all models and settings."""
 
@@ -69,34 +73,49 @@ def redacted(run: PastRun, found: Evidence) -> Evidence:
     """Return rows that may be shown."""
     if not run.manifest.redacted:
         return found
-    licences = [notice.licence for notice in restricted_notices(found.data)]
-    return Evidence(redact(found.data), found.refs, licences[0] if licences else None)
+    licence = next((notice.licence for notice in restricted_notices(found.data)), None)
+    return Evidence(redact(found.data), found.refs, licence)
 
 
 def read_unredacted(run: PastRun, dataset: str, system: System) -> Evidence:
     """Read the rows as they are stored: to compute from, not to show."""
-    asked = {"dataset": dataset, **system._asdict()}
+    return read_tables(run, SHOWN, {"dataset": dataset, **system._asdict()})
+
+
+def read_tables(run: PastRun, layers: Mapping[str, str], asked: Mapping[str, str]) -> Evidence:
+    """Read layers of a run as they are stored, and the texts of the chunks that went into prompts.
+
+    Where the contexts of a dataset were cut in several ways, rows of `retrievals` do not say which one they number; the texts of
+    such a dataset are left out.
+
+    Args:
+        run: what is read.
+        layers: name of each in ReportData, by its own; `items`, `responses` and `retrievals` among them.
+        asked: dataset, model and setting of what is read; empty = all of the run.
+
+    Raises:
+        LakeError: if a partition of the manifest is gone or changed.
+    """
+    of_all = {name: value for name, value in asked.items() if name == "dataset"}
     refs: list[PartitionRef] = []
 
     def read(layer: str) -> dy.DataFrame[Any]:
-        schema, found = LAYERS[layer], run.partitions(layer, **({"dataset": dataset} if layer in OF_ALL else asked))
+        schema, found = LAYERS[layer], run.partitions(layer, **(of_all if layer in OF_ALL else asked))
         refs.extend(found)
-        return schema.cast(pl.concat([schema.create_empty(), *(run.lake.read(ref, schema) for ref in found)]))
+        frames = [run.lake.read(ref, schema) for ref in found]
+        return cast("dy.DataFrame[Any]", pl.concat(frames)) if frames else schema.create_empty()
 
-    retrievals, chunks = read("retrievals"), _chunks_of(run, asked)
+    tables = {"retrievals": read("retrievals")}
+    # Chunks of what a model wrote belong to that model.
+    written = [ref for ref in run.partitions("chunks", **asked) if "model" in dict(ref.place)]
+    cuts = [ref for ref in run.partitions("chunks", **of_all) if "model" not in dict(ref.place)]
+    times = Counter(ref.key("dataset") for ref in cuts)
+    chunks = written + [ref for ref in cuts if times[ref.key("dataset")] == 1]
     refs += chunks
-    texts = [join_prompt_chunks(run.lake.read(ref, Chunks), retrievals, dict(ref.place)) for ref in chunks]
-    rows = {layer: read(layer) for layer in SHOWN}
+    texts = [join_prompt_chunks(run.lake.read(ref, Chunks), tables["retrievals"], dict(ref.place)) for ref in chunks]
+    tables |= {name: read(layer) for layer, name in layers.items()}
     if not run.partitions("answers"):
         # A run of version 0.1: it has replies alone.
-        rows["answers"] = answers_of_replies(rows["responses"], rows["items"])
+        tables["answers"] = answers_of_replies(tables["responses"], tables["items"])
     prompt_chunks = pl.concat([pl.DataFrame(schema=PROMPT_CHUNKS), *texts])
-    data = ReportData(run.manifest, run.blueprint, retrievals=retrievals, prompt_chunks=prompt_chunks, **rows)
-    return Evidence(data, tuple(refs))
-
-
-def _chunks_of(run: PastRun, asked: dict[str, str]) -> list[PartitionRef]:
-    """Return the chunks of this model's prompts, if they are certain: `retrievals` does not say how a context was cut."""
-    own = run.partitions("chunks", **asked)
-    cuts = [ref for ref in run.partitions("chunks", dataset=asked["dataset"]) if "model" not in dict(ref.place)]
-    return own + (cuts if len(cuts) == 1 else [])
+    return Evidence(ReportData(run.manifest, run.blueprint, prompt_chunks=prompt_chunks, **tables), tuple(refs))

@@ -26,16 +26,8 @@ SCORE = ("method", "metric", "value", "status", "parsed_answer", "predicted", "g
 ANSWER = ("finish_reason", "remark", "failure", "failed_role")
 CALL = ("error", "http_status", "left_out_characters")
 RATING = (
-    "judge",
-    "judge_repetition",
-    "rubric",
-    "dimension",
-    "rating",
-    "lowest",
-    "highest",
-    "parse_status",
-    "rationale",
-    "raw_reply",
+    *("judge", "judge_repetition", "rubric", "dimension", "rating", "lowest", "highest"),
+    *("parse_status", "rationale", "raw_reply"),
 )
 
 NO_VALUE = {

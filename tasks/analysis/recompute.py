@@ -18,7 +18,7 @@ from schemas.tables.layers import AGGREGATED
 from schemas.tables.responses import Judgements
 from tasks.judging.contract import reparse_judgements
 from tasks.judging.rubrics import load_rubric
-from tasks.judging.steps import AgreementJob, compute_agreements
+from tasks.judging.steps import AgreementJob
 from tasks.lake.lake import Lake
 from tasks.metrics.steps import ItemScoreJob, compute_item_scores
 from tasks.scoring.ablations import VariantScores, list_variants
@@ -27,12 +27,9 @@ from tasks.scoring.steps import (
     AblationJob,
     AggregateJob,
     DimensionsJob,
+    GainsJob,
     NeedlesJob,
-    compute_ablation,
-    compute_dimensions,
-    compute_gains,
     compute_layers,
-    compute_needles,
 )
 from tasks.scoring.uncertainty import Resampling
 
@@ -157,29 +154,25 @@ def _item_scores(stored: StoredRun, ref: PartitionRef) -> pl.DataFrame:
 
 
 def _gains(stored: StoredRun, ref: PartitionRef) -> pl.DataFrame:
-    return compute_gains(_aggregate_job(stored, ref), stored.lake)
+    return GainsJob(_aggregate_job(stored, ref)).compute(stored.lake)
 
 
 def _needles(stored: StoredRun, ref: PartitionRef) -> pl.DataFrame:
     contexts, scores = (of_layer(stored.parents(ref), layer) for layer in ("contexts", "item_scores"))
-    return compute_needles(NeedlesJob(ref.key("benchmark"), contexts, scores), stored.lake)
+    return NeedlesJob(ref.key("benchmark"), contexts, scores).compute(stored.lake)
 
 
 def _dimensions(stored: StoredRun, ref: PartitionRef) -> pl.DataFrame:
     items, judged = (of_layer(stored.parents(ref), layer) for layer in ("items", "judgements"))
     said = stored.footers[ref.path].settings
     resampling = Resampling(**{name: said[name] for name in ("resamples", "seed")})
-    return compute_dimensions(DimensionsJob(ref.key("benchmark"), resampling, items, judged), stored.lake)
+    return DimensionsJob(ref.key("benchmark"), resampling, items, judged).compute(stored.lake)
 
 
 def _agreements(stored: StoredRun, ref: PartitionRef) -> pl.DataFrame:
     parents = stored.parents(ref)
-    answers, items, judged = (
-        of_layer(parents, "answers", "responses"),
-        of_layer(parents, "items"),
-        of_layer(parents, "judgements"),
-    )
-    return compute_agreements(AgreementJob(ref.key("benchmark"), items, answers, judged), stored.lake)
+    answers, items, judged = (of_layer(parents, *names) for names in (("answers", "responses"), ("items",), ("judgements",)))
+    return AgreementJob(ref.key("benchmark"), items, answers, judged).compute(stored.lake)
 
 
 def _ablation(stored: StoredRun, ref: PartitionRef) -> pl.DataFrame:
@@ -190,7 +183,7 @@ def _ablation(stored: StoredRun, ref: PartitionRef) -> pl.DataFrame:
         VariantScores(variant, by_path[rested["raw_scores"]], by_path[rested["normalized_scores"]])
         for variant, rested in zip(variants, named["variants"], strict=True)
     )
-    return compute_ablation(AblationJob(ref.key("ablation"), stored.blueprint, scored), stored.lake)
+    return AblationJob(ref.key("ablation"), stored.blueprint, scored).compute(stored.lake)
 
 
 COMPUTED: Mapping[str, Callable[[StoredRun, PartitionRef], pl.DataFrame]] = {

@@ -10,7 +10,6 @@ import dataframely as dy
 import polars as pl
 
 from schemas.blueprint import Blueprint
-from schemas.folders import Folder
 from schemas.lineage import RunManifest
 from schemas.metrics import Metric
 from schemas.tables import scores as tables
@@ -181,11 +180,3 @@ def _planned(plan: dict[str, Any]) -> Iterator[System]:
     for model in plan.get("models", ()):
         for setting in plan.get("settings", (BASE_SETTING,)):
             yield System(model["name"], setting)
-
-
-@dataclass(frozen=True)
-class ReportPaths:
-    """Where the report was written."""
-
-    markdown: Folder
-    html: Folder

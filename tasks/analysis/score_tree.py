@@ -206,7 +206,7 @@ def _mean(kind: Kind, name: str, title: str, parts: Sequence[ScorePart], row: Ro
         score=row.get("score_0_100"),
         weight=weight,
         datasets_scored=row.get("datasets_scored", 0),
-        datasets_total=row.get("datasets_total", _datasets(parts) if kind != "dataset" else 1),
+        datasets_total=row.get("datasets_total", sum(part.datasets_total for part in parts) if kind != "dataset" else 1),
         n_scored=row.get("n_scored", 0),
         n_total=row.get("n_total", 0),
         computed=weighted_mean((part.score, part.weight) for part in parts),
@@ -235,10 +235,6 @@ def share_out(parts: Sequence[ScorePart]) -> tuple[ScorePart, ...]:
         else replace(part, share=part.weight / whole, contributes=part.weight / whole * part.score)
         for part in parts
     )
-
-
-def _datasets(parts: Sequence[ScorePart]) -> int:
-    return sum(part.datasets_total for part in parts)
 
 
 def _is_measured(ability: Ability) -> bool:

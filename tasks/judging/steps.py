@@ -1,4 +1,4 @@
-"""Steps of judging: have a judge rate one partition of answers (infer stage); compare judges (score stage)."""
+"""The step of judging: have a judge rate one partition of answers; and the job that compares judges."""
 
 import asyncio
 from dataclasses import dataclass
@@ -8,7 +8,6 @@ import polars as pl
 
 from schemas.chat import Chat, ModelEntry
 from schemas.lineage import PartitionKey, PartitionRef
-from schemas.tables.comparisons import Agreements
 from schemas.tables.items import Items
 from schemas.tables.responses import Answers, Judgements
 from schemas.worker_pool import ProgressListener, RunJobs
@@ -79,23 +78,10 @@ class AgreementJob:
         """Key of what is found."""
         return agreements_key(self.benchmark, [*self.items, *self.answers, *self.judgements])
 
-
-@step("compare judges")
-async def compare_judges(job: AgreementJob, lake: Lake) -> Any:
-    """Measure how far judges agree, and what else than the answer moves their ratings.
-
-    Returns:
-        PartitionRef of the agreements.
-    """
-    if found := lake.find(job.key):
-        return up_to_date(found)
-    return lake.write(job.key, compute_agreements(job, lake), Agreements)
-
-
-def compute_agreements(job: AgreementJob, lake: Lake) -> pl.DataFrame:
-    """Return rows of `agreements`, from what the lake holds."""
-    items = Items.cast(pl.concat([lake.read(ref, Items) for ref in dict.fromkeys(job.items)]))
-    answers = Answers.cast(pl.concat([read_answers(lake, ref, items) for ref in job.answers]))
-    judgements = Judgements.cast(pl.concat([lake.read(ref, Judgements) for ref in job.judgements]))
-    rubrics = {name: load_rubric(name) for name in judgements["rubric"].unique()}
-    return agreements(judgements, answers, items, rubrics)
+    def compute(self, lake: Lake) -> pl.DataFrame:
+        """Compute rows of `agreements`, from what the lake holds."""
+        items = Items.cast(pl.concat([lake.read(ref, Items) for ref in dict.fromkeys(self.items)]))
+        answers = Answers.cast(pl.concat([read_answers(lake, ref, items) for ref in self.answers]))
+        judgements = Judgements.cast(pl.concat([lake.read(ref, Judgements) for ref in self.judgements]))
+        rubrics = {name: load_rubric(name) for name in judgements["rubric"].unique()}
+        return agreements(judgements, answers, items, rubrics)

@@ -6,6 +6,7 @@ from dataclasses import dataclass
 
 from schemas.blueprint import Blueprint
 from schemas.lineage import PartitionRef, RunManifest
+from schemas.tables.layers import AGGREGATED
 from tasks.analysis.published_tables import PublishedRange
 from tasks.analysis.run_tables import ReportData, System
 from tasks.analysis.score_tree import scores_of
@@ -14,7 +15,7 @@ from tasks.reporting.content.caveats import MissingScores, find_missing_scores
 from tasks.reporting.content.gains import ModelGains, model_gains
 from tasks.reporting.content.judges import JudgeReport, describe_judges
 from tasks.reporting.content.method import MethodNotes, describe_method
-from tasks.reporting.content.operations import Costs, Row, describe_costs, failure_rows, judge_failure_rows, usage_rows
+from tasks.reporting.content.operations import Row, failure_rows, judge_failure_rows, usage_rows
 from tasks.reporting.content.position_bias import Positions, describe_positions
 from tasks.reporting.content.request import Provenance, Request, describe_provenance, describe_request
 from tasks.reporting.content.retrieval import NeedleGrid, RetrievalReport, describe_retrieval, needle_grids
@@ -22,8 +23,6 @@ from tasks.reporting.content.score_tree import Node, TreeSource, build_tree
 from tasks.reporting.content.tables import RawRow, TaskRow, raw_rows, task_rows
 from tasks.reporting.content.verdicts import TotalVerdict, judge_systems
 from tasks.reporting.content.weaknesses import Weakness, find_reasons, weakest_tasks
-
-SCORES = ("raw", "normalized", "dataset", "task", "level", "sub_ability", "ability")
 
 
 @dataclass(frozen=True)
@@ -66,7 +65,6 @@ class Report:
     failures: list[Row]
     judge_failures: list[Row]
     usage: list[Row]
-    costs: Costs | None
     provenance: Provenance
     request: Request | None
     gains: tuple[ModelGains, ...]
@@ -121,7 +119,6 @@ def build_report(data: ReportData) -> Report:
         failures=failure_rows(data),
         judge_failures=judge_failure_rows(data),
         usage=usage_rows(data),
-        costs=describe_costs(data.manifest),
         provenance=describe_provenance(data),
         request=describe_request(data),
         gains=model_gains(data),
@@ -133,8 +130,7 @@ def build_report(data: ReportData) -> Report:
 
 
 def _describe(data: ReportData, system: System, verdict: TotalVerdict, missing: MissingScores, anchor: str) -> SystemReport:
-    layers = {f"{name}_scores": getattr(data, name) for name in SCORES}
-    scores = scores_of(layers | {"totals": data.totals}, system)
+    scores = scores_of({layer: getattr(data, layer.removesuffix("_scores")) for layer in AGGREGATED}, system)
     tasks, raw = task_rows(data, scores, missing), raw_rows(data, scores, missing)
     findings = find_reasons(data, system, tasks, raw)
     tree = build_tree(TreeSource(data, scores, anchor, missing, findings), verdict)

@@ -15,6 +15,7 @@ pair: it would compare different benchmarks. Datasets of weight 0 have gains of 
 
 from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass
+from typing import Any
 
 import dataframely as dy
 import numpy as np
@@ -26,9 +27,8 @@ from schemas.tables.comparisons import OF_ALL, SettingGains
 from tasks.scoring.aggregation import SYSTEM, aggregate_scores, metric_contributions
 from tasks.scoring.clusters import place_clusters
 from tasks.scoring.normalisation import SPEC, normalise_scores
-from tasks.scoring.reduction import COUNTED, LABEL_METRICS, average_parts, reduce_item_scores
+from tasks.scoring.reduction import COUNTED, LABEL_METRICS, MEAN, average_parts, reduce_item_scores
 from tasks.scoring.resampling import Floats, draw_weights
-from tasks.scoring.summation import exact_sum
 from tasks.scoring.tree import Tree, tree_tables
 from tasks.scoring.uncertainty import Resampling, limits_of, normalise_replicates, replicate
 
@@ -116,9 +116,7 @@ def average_repetitions(rows: pl.DataFrame) -> pl.DataFrame:
     """Return one row per setting and item with the mean of its repetitions; all rows if the metric needs their labels."""
     if rows.is_empty() or rows["metric"][0] in LABEL_METRICS:
         return rows
-    others = pl.all().exclude("value").first()
-    mean = exact_sum(pl.col("value")) / pl.len()
-    return rows.group_by("setting", "item_id").agg(others, value=mean).select(rows.columns)
+    return rows.group_by("setting", "item_id").agg(pl.all().exclude("value").first(), MEAN).select(rows.columns)
 
 
 def _paired(rows: pl.DataFrame, scores: Floats, leaf: pl.DataFrame, weights: Floats) -> Paired:
@@ -129,6 +127,12 @@ def _paired(rows: pl.DataFrame, scores: Floats, leaf: pl.DataFrame, weights: Flo
     known = ~np.isnan(replicates)
     stand_in = np.where(known.any(axis=1), scores, np.nan)
     return Paired(scores, np.where(known, replicates, stand_in[:, None]), frozenset(rows["item_id"]))
+
+
+def is_clear(gain: Mapping[str, Any]) -> bool:
+    """Return whether chance alone hardly explains a difference: its 95 % interval, `ci_low` to `ci_high`, does not hold 0."""
+    low, high = gain["ci_low"], gain["ci_high"]
+    return low is not None and high is not None and not low <= 0 <= high
 
 
 def spec_weights(rows: pl.DataFrame) -> Weights:

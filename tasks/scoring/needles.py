@@ -12,6 +12,7 @@ import dataframely as dy
 import polars as pl
 
 from schemas.tables.comparisons import NeedleScores
+from tasks.scoring.normalisation import plain_number
 from tasks.scoring.reduction import LABEL_METRICS
 from tasks.scoring.summation import exact_sum
 
@@ -68,7 +69,7 @@ def place_needles(contexts: pl.DataFrame) -> pl.DataFrame:
         length_bin=pl.when(by_length).then(target.cast(pl.String)).otherwise(lengths),
         length_tokens=pl.when(by_length).then(target).otherwise(low),
         depth_bin=pl.when(by_depth)
-        .then(pl.format("{} %", _plain(depth)))
+        .then(pl.format("{} %", plain_number(depth)))
         .otherwise(pl.format("{} to {} %", fifth.cast(pl.Int64), fifth.cast(pl.Int64) + 20)),
         depth_percent=pl.when(by_depth).then(depth).otherwise(fifth),
     )
@@ -83,9 +84,3 @@ def _is_grid(column: str) -> pl.Expr:
 def _lower(column: str, limits: tuple[float, ...]) -> pl.Expr:
     """Return lower limit of the bin a number falls into."""
     return pl.max_horizontal(pl.when(pl.col(column) >= limit).then(pl.lit(limit)) for limit in limits)
-
-
-def _plain(number: pl.Expr) -> pl.Expr:
-    """Return the text of a number, without a fraction where it is whole."""
-    whole = number.cast(pl.Int64)
-    return pl.when(number == whole).then(whole.cast(pl.String)).otherwise(number.cast(pl.String))

@@ -32,7 +32,7 @@ def normalise_scores(raw: pl.DataFrame, tree: Tree) -> pl.DataFrame:
         row = _first(outside)
         expected = f"between {row['low']:g} and {row['high']:g} ({row['kind']})"
         raise _refusal(outside, "a raw score lies outside what its method allows", expected)
-    graded = scored.with_columns(grade=grade_name(_VALUE)).join(tree.grades, on=[*SPEC, "grade"], how="left")
+    graded = scored.with_columns(grade=plain_number(_VALUE)).join(tree.grades, on=[*SPEC, "grade"], how="left")
     if not (strange := graded.filter((_KIND == "grade") & _VALUE.is_not_null() & pl.col("points").is_null())).is_empty():
         raise _refusal(strange, "a raw score is no grade of its method", "a grade of the method's table")
     grade = pl.when(_KIND == "grade").then("points")
@@ -52,8 +52,8 @@ def scale(value: pl.Expr, kind: pl.Expr, low: pl.Expr, high: pl.Expr) -> pl.Expr
     return pl.when(kind == "none").then(value).when(kind == "centred").then(centred).otherwise(shared)
 
 
-def grade_name(value: pl.Expr) -> pl.Expr:
-    """Return the name a raw score has in a grade table: 3 for 3.0, 2.5 for 2.5."""
+def plain_number(value: pl.Expr) -> pl.Expr:
+    """Return a number as it is written in names of grades and bins: 3 for 3.0, 2.5 for 2.5."""
     whole = value.cast(pl.Int64, strict=False)
     return pl.when(value == whole).then(whole.cast(pl.String)).otherwise(value.cast(pl.String))
 

@@ -176,8 +176,7 @@ def score_published(published: pl.DataFrame, blueprint: Blueprint) -> dy.DataFra
         Rows of `totals`, by model and setting, without intervals and item counts. All rows are ranked together, whatever their
         setting, as the papers list them; runs are ranked within each setting.
     """
-    totals = total_scores(complete_abilities(published, blueprint), blueprint)
-    ranked = rank_models(totals, blueprint, within=())
+    ranked = rank_models(total_scores(complete_abilities(published, blueprint), blueprint), blueprint, within=())
     none = [pl.lit(None, pl.Float64).alias(name) for name in ("ci_low", "ci_high")]
     return Totals.validate(ranked.with_columns(none).select(Totals.column_names()).sort("model", "setting"))
 

@@ -53,7 +53,7 @@ def mean_replicates(values: Floats, grid: Grid, weights: Floats) -> Floats:
         [systems, resamples]; NaN where a resample drew none of a system's scored items.
     """
     counts = grid.spread()
-    return _divided(grid.spread(_exact(values, counts)) @ weights, drawn_rows(counts, weights))
+    return shares(grid.spread(_exact(values, counts)) @ weights, drawn_rows(counts, weights), np.nan)
 
 
 def micro_f1_replicates(rows: pl.DataFrame, grid: Grid, weights: Floats, nothing: float = 0.0) -> Floats:
@@ -69,7 +69,7 @@ def micro_f1_replicates(rows: pl.DataFrame, grid: Grid, weights: Floats, nothing
     hits = pl.col("predicted").list.set_intersection("gold").list.len().fill_null(0)
     sums = rows.select(hits=hits.cast(pl.Float64), labels=(predicted + gold).cast(pl.Float64))
     hit, named = (grid.spread(sums[name].to_numpy()) @ weights for name in ("hits", "labels"))
-    return np.where(drawn_rows(grid.spread(), weights) > 0, _f1(hit, named, nothing), np.nan)
+    return np.where(drawn_rows(grid.spread(), weights) > 0, shares(2 * hit, named, nothing), np.nan)
 
 
 def macro_f1_replicates(rows: pl.DataFrame, grid: Grid, weights: Floats) -> Floats:
@@ -87,14 +87,14 @@ def macro_f1_replicates(rows: pl.DataFrame, grid: Grid, weights: Floats) -> Floa
         gold = rows["gold"].list.contains(label).fill_null(value=False).to_numpy()
         hits = grid.spread((predicted & gold).astype(np.float64)) @ weights
         named = grid.spread(predicted.astype(np.float64) + gold) @ weights
-        total += _f1(hits, named)
+        total += shares(2 * hits, named)
         occurring += named > 0
-    f1 = np.divide(total, occurring, out=np.zeros_like(total), where=occurring > 0)
-    return np.where(drawn_rows(grid.spread(), weights) > 0, f1, np.nan)
+    return np.where(drawn_rows(grid.spread(), weights) > 0, shares(total, occurring), np.nan)
 
 
-def _f1(hits: Floats, labels: Floats, nothing: float = 0.0) -> Floats:
-    return np.divide(2 * hits, labels, out=np.full_like(hits, nothing), where=labels > 0)
+def shares(part: Floats, whole: Floats, nothing: float = 0.0) -> Floats:
+    """Return part / whole, and `nothing` where there is no whole."""
+    return np.divide(part, whole, out=np.full_like(part, nothing), where=whole > 0)
 
 
 def drawn_rows(counts: Floats, weights: Floats) -> Floats:
@@ -102,10 +102,6 @@ def drawn_rows(counts: Floats, weights: Floats) -> Floats:
     if counts.min() == counts.max():
         return np.full((len(counts), weights.shape[1]), counts.flat[0] * len(weights))
     return counts @ weights
-
-
-def _divided(sums: Floats, drawn: Floats) -> Floats:
-    return np.divide(sums, drawn, out=np.full_like(sums, np.nan), where=drawn > 0)
 
 
 def _exact(values: Floats, counts: Floats) -> Floats:

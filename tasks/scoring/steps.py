@@ -1,19 +1,17 @@
 """Score as Prefect steps: item scores of all models to totals, means of dimensions, gains, needle scores and ablations."""
 
 from dataclasses import asdict, dataclass
-from typing import Any
+from typing import Any, Protocol
 
 import polars as pl
 
 from schemas.blueprint import Blueprint
 from schemas.lineage import PartitionKey, PartitionRef
 from schemas.tables import scores as tables
-from schemas.tables.comparisons import Ablations, NeedleScores, SettingGains
 from schemas.tables.contexts import Contexts
 from schemas.tables.items import Items
 from schemas.tables.layers import AGGREGATED, LAYERS
 from schemas.tables.responses import Judgements
-from schemas.tables.scores import DimensionScores
 from tasks.lake.fingerprint import hash_settings, partition_key
 from tasks.lake.lake import Lake
 from tasks.scoring.ablations import VariantScores, ablation_rows
@@ -72,23 +70,50 @@ def compute_layers(job: AggregateJob, lake: Lake) -> ScoreTables:
     return score_benchmark(pl.concat(frames).lazy(), job.blueprint, job.settings)
 
 
-@step("gains {job.blueprint.name}")
-async def compare_settings(job: AggregateJob, lake: Lake) -> Any:
-    """Compare what each setting gains over `base`.
+class LayerJob(Protocol):
+    """One partition of a layer that is computed from others of the lake."""
+
+    @property
+    def key(self) -> PartitionKey:
+        """Key of the partition."""
+
+    def compute(self, lake: Lake) -> pl.DataFrame:
+        """Compute its rows, from what the lake holds."""
+
+
+@step("compute {job.key.layer}")
+async def compute_layer(job: LayerJob, lake: Lake) -> Any:
+    """Compute one layer of a run, unless the lake has it.
 
     Returns:
-        PartitionRef of the gains.
+        PartitionRef of the layer.
     """
-    key = job.key("setting_gains")
-    if found := lake.find(key):
+    if found := lake.find(job.key):
         return up_to_date(found)
-    return lake.write(key, compute_gains(job, lake), SettingGains)
+    return lake.write(job.key, job.compute(lake), LAYERS[job.key.layer])
 
 
-def compute_gains(job: AggregateJob, lake: Lake) -> pl.DataFrame:
-    """Compute rows of `setting_gains`, from what the lake holds."""
-    scores = pl.concat([lake.read(ref, tables.ItemScores) for ref in job.item_scores])
-    return setting_gains(scores.lazy(), job.blueprint, Resampling(job.settings.bootstrap, job.settings.seed))
+@dataclass(frozen=True)
+class GainsJob:
+    """What each setting gains over `base`, from the item scores of a run."""
+
+    scores: AggregateJob
+
+    @property
+    def blueprint(self) -> Blueprint:
+        """Of the run."""
+        return self.scores.blueprint
+
+    @property
+    def key(self) -> PartitionKey:
+        """Key of the gains."""
+        return self.scores.key("setting_gains")
+
+    def compute(self, lake: Lake) -> pl.DataFrame:
+        """Compute rows of `setting_gains`."""
+        settings = self.scores.settings
+        rows = pl.concat([lake.read(ref, tables.ItemScores) for ref in self.scores.item_scores])
+        return setting_gains(rows.lazy(), self.blueprint, Resampling(settings.bootstrap, settings.seed))
 
 
 @dataclass(frozen=True)
@@ -105,24 +130,11 @@ class NeedlesJob:
         parents = [ref.identity for ref in (*self.contexts, *self.item_scores)]
         return partition_key("needle_scores", {"benchmark": self.benchmark}, {}, parents, COMPARISONS_VERSION)
 
-
-@step("needles {job.benchmark}")
-async def place_scores(job: NeedlesJob, lake: Lake) -> Any:
-    """Return scores by length of the context and depth of the needle.
-
-    Returns:
-        PartitionRef of the grid; it has no rows if no item has a needle.
-    """
-    if found := lake.find(job.key):
-        return up_to_date(found)
-    return lake.write(job.key, compute_needles(job, lake), NeedleScores)
-
-
-def compute_needles(job: NeedlesJob, lake: Lake) -> pl.DataFrame:
-    """Compute rows of `needle_scores`, from what the lake holds."""
-    scores = pl.concat([lake.read(ref, tables.ItemScores) for ref in job.item_scores])
-    contexts = Contexts.cast(pl.concat([lake.read(ref, Contexts) for ref in job.contexts]))
-    return needle_grid(scores.lazy(), contexts)
+    def compute(self, lake: Lake) -> pl.DataFrame:
+        """Compute rows of `needle_scores`; none if no item has a needle."""
+        scores = pl.concat([lake.read(ref, tables.ItemScores) for ref in self.item_scores])
+        contexts = pl.concat([lake.read(ref, Contexts) for ref in self.contexts])
+        return needle_grid(scores.lazy(), contexts)
 
 
 @dataclass(frozen=True)
@@ -141,24 +153,11 @@ class DimensionsJob:
         place = {"benchmark": self.benchmark}
         return partition_key("dimension_scores", place, asdict(self.resampling), parents, DIMENSIONS_VERSION)
 
-
-@step("dimensions {job.benchmark}")
-async def average_dimensions(job: DimensionsJob, lake: Lake) -> Any:
-    """Average ratings by dimension.
-
-    Returns:
-        PartitionRef of the means.
-    """
-    if found := lake.find(job.key):
-        return up_to_date(found)
-    return lake.write(job.key, compute_dimensions(job, lake), DimensionScores)
-
-
-def compute_dimensions(job: DimensionsJob, lake: Lake) -> pl.DataFrame:
-    """Compute rows of `dimension_scores`, from what the lake holds."""
-    items = Items.cast(pl.concat([lake.read(ref, Items) for ref in job.items]))
-    judgements = Judgements.cast(pl.concat([lake.read(ref, Judgements) for ref in job.judgements]))
-    return score_dimensions(judgements, items, job.resampling)
+    def compute(self, lake: Lake) -> pl.DataFrame:
+        """Compute rows of `dimension_scores`."""
+        items = Items.cast(pl.concat([lake.read(ref, Items) for ref in self.items]))
+        judgements = Judgements.cast(pl.concat([lake.read(ref, Judgements) for ref in self.judgements]))
+        return score_dimensions(judgements, items, self.resampling)
 
 
 @dataclass(frozen=True)
@@ -177,30 +176,17 @@ class AblationJob:
         parents = [ref.identity for one in self.variants for ref in (one.raw, one.normalized)]
         return partition_key("ablations", place, {"variants": named}, parents, COMPARISONS_VERSION)
 
-
-@step("ablation {job.name}")
-async def collect_ablation(job: AblationJob, lake: Lake) -> Any:
-    """Lay the scores of all variants side by side.
-
-    Returns:
-        PartitionRef of the comparison.
-    """
-    if found := lake.find(job.key):
-        return up_to_date(found)
-    return lake.write(job.key, compute_ablation(job, lake), Ablations)
-
-
-def compute_ablation(job: AblationJob, lake: Lake) -> pl.DataFrame:
-    """Compute rows of `ablations`, from what the lake holds."""
-    scored = (
-        (one.variant, lake.read(one.raw, tables.RawScores), lake.read(one.normalized, tables.NormalizedScores))
-        for one in job.variants
-    )
-    ratios = frozenset(
-        (name, method.id, spec.metric)
-        for name, dataset in job.blueprint.datasets.items()
-        for method in dataset.methods
-        for spec in method.metrics
-        if spec.normalisation.type == "ratio"
-    )
-    return ablation_rows(job.name, scored, ratios)
+    def compute(self, lake: Lake) -> pl.DataFrame:
+        """Compute rows of `ablations`."""
+        scored = (
+            (one.variant, lake.read(one.raw, tables.RawScores), lake.read(one.normalized, tables.NormalizedScores))
+            for one in self.variants
+        )
+        ratios = frozenset(
+            (name, method.id, spec.metric)
+            for name, dataset in self.blueprint.datasets.items()
+            for method in dataset.methods
+            for spec in method.metrics
+            if spec.normalisation.type == "ratio"
+        )
+        return ablation_rows(self.name, scored, ratios)

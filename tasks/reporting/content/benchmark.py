@@ -85,11 +85,6 @@ MOODBENCH = Paper("MoodBench", frozenset({"moodbench", "ecdbench"}))
 LONGEMOTION = Paper("LongEmotion", frozenset({"longemotion-released"}), judge="gpt-4o")
 LONGEMOTION_PREFIX = "longemotion"
 
-REBUILT = (
-    "The items of this run are built anew from the sources that the LongEmotion paper names; its own files are asked by the "
-    "benchmark longemotion-released. Compare order and gains with the published numbers, not decimals."
-)
-
 
 def paper_of(blueprint: Blueprint) -> Paper:
     """Return the paper that a benchmark restates; MoodBench for those that restate none."""

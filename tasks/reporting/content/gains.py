@@ -7,43 +7,25 @@ import polars as pl
 
 from schemas.tables.comparisons import OF_ALL
 from tasks.analysis.number_format import setting_order, setting_title
-from tasks.analysis.run_tables import ReportData, from_row
-
-TOTAL_TITLE = "Total"
-
-
-@dataclass(frozen=True)
-class GainRow:
-    """What a setting gains over base in the total or in one dataset, over the items scored in both; points on 0-100."""
-
-    title: str
-    is_total: bool
-    setting: str
-    base_0_100: float
-    setting_0_100: float
-    gain: float
-    ci_low: float | None
-    ci_high: float | None
-    n_items: int
-
-    @property
-    def is_clear(self) -> bool:
-        """Whether chance alone hardly explains it: the 95 % interval does not hold 0."""
-        return self.ci_low is not None and self.ci_high is not None and not self.ci_low <= 0 <= self.ci_high
+from tasks.analysis.run_tables import ReportData
+from tasks.scoring.gains import is_clear
 
 
 @dataclass(frozen=True)
 class ModelGains:
-    """All gains of one model: the total, then the datasets in the blueprint's order, each in every setting."""
+    """All gains of one model: the total, then the datasets in the blueprint's order, each in every setting.
+
+    `rows`: of `setting_gains`, with the score's title, the setting's as `setting`, and whether the gain `is_clear`.
+    """
 
     anchor: str
     model: str
-    rows: tuple[GainRow, ...]
+    rows: list[dict[str, Any]]
 
     @property
     def settings(self) -> tuple[str, ...]:
         """Titles of the settings, as shown."""
-        return tuple(dict.fromkeys(row.setting for row in self.rows))
+        return tuple(dict.fromkeys(row["setting"] for row in self.rows))
 
 
 def model_gains(data: ReportData) -> tuple[ModelGains, ...]:
@@ -53,11 +35,10 @@ def model_gains(data: ReportData) -> tuple[ModelGains, ...]:
         rows = data.gains.filter(pl.col("model") == model).to_dicts()
         rows.sort(key=lambda row: (row["scope"] != OF_ALL, data.dataset_order(row["scope"]), setting_order(row["setting"])))
         if rows:
-            found.append(ModelGains(f"gains-{number_}", model, tuple(_row(row, data.titles) for row in rows)))
+            found.append(ModelGains(f"gains-{number_}", model, [_titled(row, data.titles) for row in rows]))
     return tuple(found)
 
 
-def _row(row: dict[str, Any], titles: dict[str, str]) -> GainRow:
-    is_total = row["scope"] == OF_ALL
-    title = TOTAL_TITLE if is_total else titles.get(row["scope"], row["scope"])
-    return from_row(GainRow, row, title=title, is_total=is_total, setting=setting_title(row["setting"]))
+def _titled(row: dict[str, Any], titles: dict[str, str]) -> dict[str, Any]:
+    title = "Total" if row["scope"] == OF_ALL else titles.get(row["scope"], row["scope"])
+    return row | {"title": title, "setting": setting_title(row["setting"]), "is_clear": is_clear(row)}

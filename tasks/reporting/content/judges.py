@@ -7,60 +7,27 @@ from typing import Any
 import polars as pl
 
 from tasks.analysis.number_format import listed, number, setting_order, signed
-from tasks.analysis.run_tables import ReportData, System, from_row
+from tasks.analysis.run_tables import ReportData, System
+
+Row = dict[str, Any]
 
 LEAST_ALPHA = 0.67
 """Krippendorff (2004): below .667 not even tentative conclusions."""
 
 MOST_CORRELATION = 0.5
 MAX_NAMED = 4
-HOW_TO_READ = (
-    "Alpha (Krippendorff's, for intervals) says how far ratings of the same answer agree: 1 is full agreement, 0 what chance "
-    "would give; from 0.80 on ratings are reliable, below 0.67 nothing should be concluded from them. Length: rank correlation "
-    "of rating and length of the answer; far from 0, a judge may rate length. Place: mean rating of a dimension asked first "
-    "minus that of the same one asked last, in points of its scale; 0 is best."
-)
-
-
-@dataclass(frozen=True)
-class DimensionRow:
-    """The mean of one dimension of one dataset's ratings, in points of its scale. `n_answers` of `n_total` were rated."""
-
-    title: str
-    system: str
-    dimension: str
-    judge: str
-    scale: str
-    mean: float | None
-    ci_low: float | None
-    ci_high: float | None
-    n_answers: int
-    n_total: int
-    n_clusters: int
-
-
-@dataclass(frozen=True)
-class AgreementRow:
-    """One dimension of one dataset's ratings. `doubts` says what speaks against them, empty if nothing does."""
-
-    title: str
-    system: str
-    dimension: str
-    judges: tuple[str, ...]
-    n_answers: int
-    n_ratings: int
-    alpha: float | None
-    length_correlation: float | None
-    place_effect: float | None
-    doubts: tuple[str, ...]
 
 
 @dataclass(frozen=True)
 class JudgeReport:
-    """Means and agreement by dimension, and one warning per dataset and system with a doubtful one."""
+    """Means and agreement by dimension, and one warning per dataset and system with a doubtful one.
 
-    dimensions: tuple[DimensionRow, ...]
-    rows: tuple[AgreementRow, ...]
+    `dimensions`: rows of `dimension_scores` with a `scale`, `rows`: of `agreements` with `doubts`, what speaks against them; both
+    with the dataset's `title` and the `system`.
+    """
+
+    dimensions: list[Row]
+    rows: list[Row]
     warnings: tuple[str, ...]
 
 
@@ -68,28 +35,21 @@ def describe_judges(data: ReportData) -> JudgeReport | None:
     """Describe what is known about the judges; null if nothing is."""
     if data.agreements.is_empty() and data.dimensions.is_empty():
         return None
-    dimensions = (from_row(DimensionRow, row, **named, scale=_scale(row)) for row, named in _named(data, data.dimensions))
+    dimensions = [{**row, "scale": f"{row['scale_min']} to {row['scale_max']}"} for row in _named(data, data.dimensions)]
     agreements = data.agreements.with_columns(pl.col("judges").list.sort())
-    rows = tuple(
-        from_row(AgreementRow, row, **named, judges=tuple(row["judges"]), doubts=_doubts(row["alpha"], row["length_correlation"]))
-        for row, named in _named(data, agreements)
-    )
-    return JudgeReport(tuple(dimensions), rows, _warnings(rows))
+    rows = [{**row, "doubts": _doubts(row["alpha"], row["length_correlation"])} for row in _named(data, agreements)]
+    return JudgeReport(dimensions, rows, _warnings(rows))
 
 
-def _named(data: ReportData, frame: pl.DataFrame) -> Iterator[tuple[dict[str, Any], dict[str, str]]]:
+def _named(data: ReportData, frame: pl.DataFrame) -> Iterator[Row]:
     """Yield rows by dataset, model and setting, each with how these and the dimension are called."""
 
-    def order(row: dict[str, Any]) -> Any:
+    def order(row: Row) -> Any:
         return data.dataset_order(row["dataset"]), row["model"], setting_order(row["setting"])
 
     for row in sorted(frame.to_dicts(), key=order):
         title, system = data.titles.get(row["dataset"], row["dataset"]), System(row["model"], row["setting"]).label
-        yield row, {"title": title, "system": system, "dimension": row["dimension"].replace("_", " ")}
-
-
-def _scale(row: dict[str, Any]) -> str:
-    return f"{row['scale_min']} to {row['scale_max']}"
+        yield row | {"title": title, "system": system, "dimension": row["dimension"].replace("_", " ")}
 
 
 def _doubts(alpha: float | None, correlation: float | None) -> tuple[str, ...]:
@@ -101,16 +61,16 @@ def _doubts(alpha: float | None, correlation: float | None) -> tuple[str, ...]:
     return tuple(found)
 
 
-def _warnings(rows: tuple[AgreementRow, ...]) -> tuple[str, ...]:
-    groups: dict[tuple[str, str], list[AgreementRow]] = {}
+def _warnings(rows: list[Row]) -> tuple[str, ...]:
+    groups: dict[tuple[str, str], list[Row]] = {}
     for row in rows:
-        groups.setdefault((row.title, row.system), []).append(row)
-    return tuple(_warn(key, group) for key, group in groups.items() if any(row.doubts for row in group))
+        groups.setdefault((row["title"], row["system"]), []).append(row)
+    return tuple(_warn(key, group) for key, group in groups.items() if any(row["doubts"] for row in group))
 
 
-def _warn(key: tuple[str, str], group: list[AgreementRow]) -> str:
-    doubtful = [row for row in group if row.doubts]
-    named = [f"{row.dimension} ({', '.join(row.doubts)})" for row in doubtful[:MAX_NAMED]]
+def _warn(key: tuple[str, str], group: list[Row]) -> str:
+    doubtful = [row for row in group if row["doubts"]]
+    named = [f"{row['dimension']} ({', '.join(row['doubts'])})" for row in doubtful[:MAX_NAMED]]
     named += [f"{len(doubtful) - MAX_NAMED} more"] if len(doubtful) > MAX_NAMED else []
     title, system = key
     return f"{title}, {system}: read the ratings with doubt, {len(doubtful)} of {len(group)} dimensions: {listed(named)}."

@@ -1,13 +1,12 @@
 """Describe the calls, failures, tokens, cost and latency of a run."""
 
 from collections.abc import Iterable, Iterator, Sequence
-from dataclasses import dataclass
 from typing import Any
 
 import polars as pl
 
-from schemas.lineage import PartitionRef, RunManifest
-from schemas.usage import TESTED, Amounts, ModelUsage, Usage, by_model, total
+from schemas.lineage import PartitionRef
+from schemas.usage import TESTED, Amounts, Usage, by_model
 from tasks.analysis.number_format import NONE, count, counted, listed
 from tasks.analysis.run_tables import ReportData, System
 from tasks.solvers.registry import SOLVERS
@@ -77,30 +76,6 @@ HEADS = (
     *("Prompt tokens sent now", "Reply tokens received now", "Paid now"),
 )
 _SPACE = "\u00a0"
-
-
-@dataclass(frozen=True)
-class Costs:
-    """What a run took. `total` sums all models; `currency` is null if no price table was named."""
-
-    currency: str | None
-    models: tuple[ModelUsage, ...]
-    datasets: tuple[Usage, ...]
-    total: Amounts
-    notes: tuple[str, ...]
-
-
-def describe_costs(manifest: RunManifest) -> Costs | None:
-    """Describe tokens and cost of a run; null in manifests that recorded none."""
-    if not manifest.usage:
-        return None
-    return Costs(
-        currency=manifest.currency,
-        models=by_model(manifest.usage),
-        datasets=manifest.usage,
-        total=total(manifest.usage),
-        notes=tuple(cost_notes(manifest.usage, manifest.partitions)),
-    )
 
 
 def cost_notes(rows: Sequence[Usage], refs: Iterable[PartitionRef] = ()) -> Iterator[str]:

@@ -3,7 +3,9 @@
 import re
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
+from operator import itemgetter
 from statistics import mean, median, quantiles
+from typing import Any
 
 import numpy as np
 import polars as pl
@@ -11,6 +13,8 @@ import polars as pl
 from schemas.blueprint import Blueprint
 from tasks.analysis.number_format import number
 from tasks.analysis.published_tables import TOTAL, PublishedTable
+
+Row = dict[str, Any]
 
 FOUNDATIONAL = "foundational"
 CORE = ("emotional", "companionship")
@@ -20,51 +24,6 @@ _BILLIONS = {"B": 1.0, "T": 1000.0}
 STEPS = 40
 FEWEST_POINTS = 4
 """A parabola through three points fits anything."""
-
-
-@dataclass(frozen=True)
-class ScoreQuartiles:
-    """Five numbers of one score over the published models of a setting."""
-
-    title: str
-    low: float
-    quarter: float
-    middle: float
-    three_quarters: float
-    high: float
-
-
-@dataclass(frozen=True)
-class OpennessRow:
-    """Open-weight or closed models of the published table; `totals` are before the veto, in ascending order."""
-
-    kind: str
-    totals: tuple[float, ...]
-
-    @property
-    def middle(self) -> float:
-        """Their median."""
-        return median(self.totals)
-
-
-@dataclass(frozen=True)
-class SizedModel:
-    """A published model whose size is known or estimated, in billions of parameters, mixture experts all counted."""
-
-    model: str
-    family: str
-    billions: float
-    estimated: bool
-    total: float
-
-
-@dataclass(frozen=True)
-class CorePoint:
-    """Foundational ability of a published model against the weighted mean of its core abilities."""
-
-    model: str
-    foundational: float
-    core: float
 
 
 @dataclass(frozen=True)
@@ -92,15 +51,17 @@ class Fit:
 class PublishedModels:
     """What the page of a published leaderboard shows besides the ranking.
 
-    `settings`: a row per ability, the last one for the total. `unsized`: models without a known size. `vetoed`: models without a
-    rank; totals are those before the veto, theirs too.
+    `settings`: a row per ability, the last one for the total, with its five numbers. `openness`: open-weight and closed models,
+    `totals` ascending. `sizes`: models whose size is known or `estimated`, in `billions` of parameters, mixture experts all
+    counted; `unsized`: number of the others. `core`: foundational ability against the weighted mean of the core abilities.
+    `vetoed`: models without a rank; totals are those before the veto, theirs too.
     """
 
-    settings: Mapping[str, tuple[ScoreQuartiles, ...]]
-    openness: tuple[OpennessRow, ...]
-    sizes: tuple[SizedModel, ...]
+    settings: Mapping[str, list[Row]]
+    openness: list[Row]
+    sizes: list[Row]
     unsized: int
-    core: tuple[CorePoint, ...]
+    core: list[Row]
     fit: Fit | None
     vetoed: int
 
@@ -114,33 +75,34 @@ def describe_published_models(paper: PublishedTable, blueprint: Blueprint) -> Pu
     """
     sizes, core = sized_models(paper.wide), core_points(paper.wide, blueprint)
     return PublishedModels(
-        settings={setting: tuple(_setting_scores(paper, blueprint, setting)) for setting in paper.settings},
+        settings={setting: list(_setting_scores(paper, blueprint, setting)) for setting in paper.settings},
         openness=openness_rows(paper.wide),
         sizes=sizes,
         unsized=paper.wide.height - len(sizes),
         core=core,
-        fit=fit_parabola([(point.foundational, point.core) for point in core]),
+        fit=fit_parabola([(point["foundational"], point["core"]) for point in core]),
         vetoed=paper.vetoed,
     )
 
 
-def _setting_scores(paper: PublishedTable, blueprint: Blueprint, setting: str) -> Iterator[ScoreQuartiles]:
+def _setting_scores(paper: PublishedTable, blueprint: Blueprint, setting: str) -> Iterator[Row]:
     total = "Total, before the veto" if blueprint.gate else "Total"
     scores = [(main.title, paper.scores(main.id, setting)) for main in blueprint.abilities]
     return (_quartiles(title, values) for title, values in [*scores, (total, paper.scores(TOTAL, setting))] if values)
 
 
-def _quartiles(title: str, values: list[float]) -> ScoreQuartiles:
+def _quartiles(title: str, values: list[float]) -> Row:
     low, middle, high = quantiles(values, n=4, method="inclusive") if len(values) > 1 else values * 3
-    return ScoreQuartiles(title, min(values), low, middle, high, max(values))
+    ends = {"low": min(values), "high": max(values)}
+    return {"title": title, "quarter": low, "middle": middle, "three_quarters": high, **ends}
 
 
-def openness_rows(published: pl.DataFrame) -> tuple[OpennessRow, ...]:
+def openness_rows(published: pl.DataFrame) -> list[Row]:
     """Return totals of open and closed models."""
     if not {"type", TOTAL} <= set(published.columns):
-        return ()
+        return []
     by_kind = published.select("type", TOTAL).drop_nulls().group_by("type").agg(pl.col(TOTAL).sort()).sort("type")
-    return tuple(OpennessRow(kind, tuple(totals)) for kind, totals in by_kind.iter_rows())
+    return [{"kind": kind, "totals": totals, "middle": median(totals)} for kind, totals in by_kind.iter_rows()]
 
 
 def parse_size(text: str) -> float | None:
@@ -159,16 +121,16 @@ def parse_size(text: str) -> float | None:
     return mean(sizes)
 
 
-def sized_models(published: pl.DataFrame) -> tuple[SizedModel, ...]:
+def sized_models(published: pl.DataFrame) -> list[Row]:
     """Return published models with a size, by family and size."""
     if not {"parameters", TOTAL} <= set(published.columns):
-        return ()
+        return []
     found = [
-        SizedModel(model, family_of(model), billions, "Estimated" in text, total)
+        {"model": model, "family": family_of(model), "billions": billions, "estimated": "Estimated" in text, "total": total}
         for model, text, total in published.select("model", "parameters", TOTAL).iter_rows()
         if text is not None and (billions := parse_size(text)) is not None
     ]
-    return tuple(sorted(found, key=lambda entry: (entry.family, entry.billions, entry.model)))
+    return sorted(found, key=itemgetter("family", "billions", "model"))
 
 
 def family_of(model: str) -> str:
@@ -177,14 +139,13 @@ def family_of(model: str) -> str:
     return found.group() if found else model
 
 
-def core_points(published: pl.DataFrame, blueprint: Blueprint) -> tuple[CorePoint, ...]:
+def core_points(published: pl.DataFrame, blueprint: Blueprint) -> list[Row]:
     """Return foundational against core ability of the published models that have both, with the blueprint's weights."""
     weights = {ability.id: ability.weight for ability in blueprint.abilities if ability.id in CORE}
     if not weights or not {FOUNDATIONAL, *weights} <= set(published.columns):
-        return ()
+        return []
     weighted = sum(pl.col(name) * weight for name, weight in weights.items()) / sum(weights.values())
-    rows = published.select("model", FOUNDATIONAL, core=weighted).drop_nulls()
-    return tuple(CorePoint(*row) for row in rows.iter_rows())
+    return published.select("model", FOUNDATIONAL, core=weighted).drop_nulls().to_dicts()
 
 
 def fit_parabola(points: Sequence[tuple[float, float]]) -> Fit | None:

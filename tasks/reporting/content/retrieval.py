@@ -1,14 +1,17 @@
 """Describe retrieval and needles: how often the needle is found, and scores by its depth and the context's length."""
 
 import re
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from itertools import groupby
+from operator import itemgetter
 from typing import Any
 
 import polars as pl
 
 from tasks.analysis.number_format import setting_order, setting_title
-from tasks.analysis.run_tables import ASKED, STAGES, ReportData, System, from_row, last_stage
+from tasks.analysis.run_tables import ASKED, STAGES, ReportData, System, last_stage
+
+Row = dict[str, Any]
 
 CUTOFFS = (1, 4, 8, 16)
 ALL_MODELS = "all"
@@ -16,38 +19,23 @@ STAGE_TITLES = {"initial": "first ranking", "reranked": "second ranking", "searc
 
 
 @dataclass(frozen=True)
-class RecallRow:
-    """Share of the items whose needle's chunk is among the first k, by k of CUTOFFS.
-
-    `model` is ALL_MODELS where a ranking is the same for all models. `n_items` counts items with a needle, once per repetition;
-    `chunks` is the median number of chunks ranked. Of several searches the best counts.
-    """
-
-    dataset: str
-    title: str
-    setting: str
-    stage: str
-    model: str
-    recall: tuple[float, ...]
-    n_items: int
-    chunks: float
-
-
-@dataclass(frozen=True)
 class RetrievalReport:
     """Everything about retrieval.
 
+    `recall`: by dataset, setting, stage and model the share of items whose needle's chunk is among the first k, by k of CUTOFFS.
+    Of several searches the best counts. `model` is ALL_MODELS where a ranking is the same for all models, `n_items` counts items
+    with a needle, once per repetition, `chunks` is the median number of chunks ranked.
     `kept`: by dataset, model and setting the mean score on 0-100 of the items whose needle's chunk went into the prompt (`kept`,
     `n_kept`), and of those whose did not (`lost`, `n_lost`); empty where no item with a needle has a score.
     """
 
-    recall: tuple[RecallRow, ...]
-    kept: list[dict[str, Any]]
+    recall: list[Row]
+    kept: list[Row]
 
     @property
-    def by_dataset(self) -> dict[str, tuple[RecallRow, ...]]:
+    def by_dataset(self) -> dict[str, list[Row]]:
         """Rows of each dataset."""
-        return {name: tuple(rows) for name, rows in groupby(self.recall, key=lambda row: row.dataset)}
+        return {name: list(rows) for name, rows in groupby(self.recall, key=itemgetter("dataset"))}
 
 
 def describe_retrieval(data: ReportData) -> RetrievalReport | None:
@@ -58,58 +46,39 @@ def describe_retrieval(data: ReportData) -> RetrievalReport | None:
     return RetrievalReport(_merge_models(_recall_rows(ranked, data)), _kept_rows(ranked, data))
 
 
-def needle_ranks(ranked: pl.DataFrame) -> pl.DataFrame:
-    """Find the rank of the needle's chunk.
-
-    Args:
-        ranked: rows of `retrievals` of items with a needle.
-
-    Returns:
-        per item, repetition and stage: best rank from 0 (null = not among the ranked chunks) and number of chunks ranked.
-    """
-    return ranked.group_by(*ASKED, "stage").agg(
-        best=pl.col("rank").filter(pl.col("holds_needle")).min(), chunks=pl.col("rank").max() + 1
-    )
-
-
-def _recall_rows(ranked: pl.DataFrame, data: ReportData) -> list[RecallRow]:
+def _recall_rows(ranked: pl.DataFrame, data: ReportData) -> list[Row]:
     at = [(pl.col("best") < k).fill_null(value=False).mean().alias(f"recall_{k}") for k in CUTOFFS]
-    grouped = (
-        needle_ranks(ranked)
-        .group_by("dataset", "setting", "stage", "model")
-        .agg(*at, n_items=pl.len(), chunks=pl.col("chunks").median())
-    )
+    # Per item, repetition and stage: best rank of the needle's chunk from 0 (null = not among the ranked), and chunks ranked.
+    rank = pl.col("rank")
+    places = ranked.group_by(*ASKED, "stage").agg(best=rank.filter(pl.col("holds_needle")).min(), chunks=rank.max() + 1)
+    grouped = places.group_by("dataset", "setting", "stage", "model").agg(*at, n_items=pl.len(), chunks=pl.col("chunks").median())
     rows = sorted(grouped.to_dicts(), key=lambda row: (_order(data, row), STAGES.index(row["stage"]), row["model"]))
     return [
-        from_row(
-            RecallRow,
-            row,
-            title=data.titles.get(row["dataset"], row["dataset"]),
-            setting=setting_title(row["setting"]),
-            stage=STAGE_TITLES[row["stage"]],
-            recall=tuple(row[f"recall_{k}"] for k in CUTOFFS),
-        )
+        row
+        | {"title": data.titles.get(row["dataset"], row["dataset"]), "setting": setting_title(row["setting"])}
+        | {"stage": STAGE_TITLES[row["stage"]], "recall": tuple(row[f"recall_{k}"] for k in CUTOFFS)}
         for row in rows
     ]
 
 
-def _order(data: ReportData, row: dict[str, Any]) -> tuple[Any, ...]:
+def _order(data: ReportData, row: Row) -> tuple[Any, ...]:
     return data.dataset_order(row["dataset"]), setting_order(row["setting"])
 
 
-def _merge_models(rows: list[RecallRow]) -> tuple[RecallRow, ...]:
+def _merge_models(rows: list[Row]) -> list[Row]:
     """Return one row in place of several that differ in nothing but the model."""
-    merged: list[RecallRow] = []
-    for _, rows_of_all in groupby(rows, key=lambda row: (row.dataset, row.setting, row.stage)):
+    merged: list[Row] = []
+    for _, rows_of_all in groupby(rows, key=itemgetter("dataset", "setting", "stage")):
         group = list(rows_of_all)
-        same = len({(row.recall, row.n_items, row.chunks) for row in group}) == 1
-        merged += [replace(group[0], model=ALL_MODELS)] if same and len(group) > 1 else group
-    return tuple(merged)
+        same = len(set(map(itemgetter("recall", "n_items", "chunks"), group))) == 1
+        merged += [group[0] | {"model": ALL_MODELS}] if same and len(group) > 1 else group
+    return merged
 
 
-def _kept_rows(ranked: pl.DataFrame, data: ReportData) -> list[dict[str, Any]]:
+def _kept_rows(ranked: pl.DataFrame, data: ReportData) -> list[Row]:
     kept = last_stage(ranked).group_by(ASKED).agg(kept=(pl.col("kept") & pl.col("holds_needle")).any())
-    joined = main_scores(data).join(kept, on=ASKED, how="inner")
+    main = data.item_scores.drop_nulls("value").join(_main_metrics(data), on=["dataset", "method", "metric"], how="semi")
+    joined = main.select(*ASKED, "value").join(kept, on=ASKED, how="inner")
     grouped = joined.group_by("dataset", "model", "setting").agg(
         kept=pl.col("value").filter(pl.col("kept")).mean() * 100,
         n_kept=pl.col("kept").sum(),
@@ -117,12 +86,6 @@ def _kept_rows(ranked: pl.DataFrame, data: ReportData) -> list[dict[str, Any]]:
         n_lost=(~pl.col("kept")).sum(),
     )
     return sorted(grouped.to_dicts(), key=lambda row: (_order(data, row), row["model"]))
-
-
-def main_scores(data: ReportData) -> pl.DataFrame:
-    """Return scored items by the first metric of their dataset: columns of ASKED and value in [0, 1]."""
-    scores = data.item_scores.drop_nulls("value")
-    return scores.join(_main_metrics(data), on=["dataset", "method", "metric"], how="semi").select(*ASKED, "value")
 
 
 def _main_metrics(data: ReportData) -> pl.DataFrame:
@@ -134,30 +97,23 @@ _THOUSANDS = re.compile(r"(\d+)000\b")
 
 
 @dataclass(frozen=True)
-class NeedleCell:
-    """Mean score on 0-100 of the items of one length and depth; null where none was scored."""
-
-    length: str
-    depth: str
-    score: float | None
-    n: int
-
-
-@dataclass(frozen=True)
 class NeedleGrid:
-    """One system and dataset: lengths in tokens and depths as they are called, in order; cells where there are items."""
+    """One system and dataset: lengths in tokens and depths as they are called, in order; cells where there are items.
+
+    A cell has `length`, `depth`, the mean `score` on 0-100 (null where none was scored) and `n`.
+    """
 
     anchor: str
     system: str
     title: str
     lengths: tuple[str, ...]
     depths: tuple[str, ...]
-    cells: tuple[NeedleCell, ...]
+    cells: list[Row]
 
     @property
-    def by_depth(self) -> tuple[tuple[str, tuple[NeedleCell | None, ...]], ...]:
+    def by_depth(self) -> tuple[tuple[str, tuple[Row | None, ...]], ...]:
         """A row per depth with a cell per length, null where there is no item."""
-        found = {(cell.length, cell.depth): cell for cell in self.cells}
+        found = {(cell["length"], cell["depth"]): cell for cell in self.cells}
         return tuple((depth, tuple(found.get((length, depth)) for length in self.lengths)) for depth in self.depths)
 
 
@@ -172,21 +128,14 @@ def needle_grids(data: ReportData) -> tuple[NeedleGrid, ...]:
     )
 
 
-def _grid(anchor: str, title: str, system: System, rows: list[dict[str, Any]]) -> NeedleGrid:
-    by_depth = sorted(rows, key=lambda row: row["depth_percent"])
-    return NeedleGrid(
-        anchor=anchor,
-        system=system.label,
-        title=title,
-        lengths=tuple(dict.fromkeys(_short(row["length_bin"]) for row in rows)),
-        depths=tuple(dict.fromkeys(row["depth_bin"] for row in by_depth)),
-        cells=tuple(
-            NeedleCell(
-                _short(row["length_bin"]), row["depth_bin"], None if row["value"] is None else 100 * row["value"], row["n"]
-            )
-            for row in rows
-        ),
-    )
+def _grid(anchor: str, title: str, system: System, rows: list[Row]) -> NeedleGrid:
+    cells = [
+        {"length": _short(row["length_bin"]), "depth": row["depth_bin"], "n": row["n"]}
+        | {"score": None if row["value"] is None else 100 * row["value"]}
+        for row in rows
+    ]
+    depths = dict.fromkeys(row["depth_bin"] for row in sorted(rows, key=itemgetter("depth_percent")))
+    return NeedleGrid(anchor, system.label, title, tuple(dict.fromkeys(cell["length"] for cell in cells)), tuple(depths), cells)
 
 
 def _short(length: str) -> str:

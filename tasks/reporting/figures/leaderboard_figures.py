@@ -1,13 +1,14 @@
 """Draw a leaderboard's figures as inline SVG: totals over time, and the published models."""
 
 import math
+from collections import Counter
 from collections.abc import Sequence
 from typing import Any
 
 import altair as alt
 
 from tasks.reporting.content.leaderboard import History
-from tasks.reporting.content.published_models import PublishedModels, ScoreQuartiles
+from tasks.reporting.content.published_models import PublishedModels
 from tasks.reporting.figures.drawing import Values, chart, draw, row_names, score_axis
 from tasks.reporting.figures.palette import INK, MUTED, PUBLISHED, ROW, SERIES, SMALL, KeyedFigure
 
@@ -46,16 +47,11 @@ def draw_histories(histories: Sequence[History]) -> KeyedFigure | None:
     return KeyedFigure(draw(layers, _TALL_HISTORY, _WIDE_HISTORY), keys, left_out=len(histories) - len(drawn))
 
 
-def draw_boxes(scores: Sequence[ScoreQuartiles]) -> str:
+def draw_boxes(scores: Values) -> str:
     """Draw a box plot per ability over the published models of a setting."""
-    titles = [row.title for row in scores]
+    titles = [row["title"] for row in scores]
     y = alt.Y("row:N", sort=titles, axis=None)
-    boxes: Values = [
-        {"row": row.title, "low": row.low, "quarter": row.quarter, "middle": row.middle}
-        | {"three_quarters": row.three_quarters, "high": row.high}
-        for row in scores
-    ]
-    base = chart(boxes)
+    base = chart([{**row, "row": row["title"]} for row in scores])
     layers = [
         row_names(titles, y),
         base.mark_rule(color=MUTED).encode(x=score_axis("low:Q"), x2=alt.X2("high:Q"), y=y),
@@ -69,10 +65,10 @@ def draw_openness(models: PublishedModels) -> str | None:
     """Draw totals of open and closed models as lines, their medians thicker; null if the paper does not say which is which."""
     if not models.openness:
         return None
-    totals = [{"row": row.kind, "score": total} for row in models.openness for total in row.totals]
-    medians = [{"row": row.kind, "score": row.middle} for row in models.openness]
+    totals = [{"row": row["kind"], "score": total} for row in models.openness for total in row["totals"]]
+    medians = [{"row": row["kind"], "score": row["middle"]} for row in models.openness]
     x = alt.X("score:Q", scale=alt.Scale(zero=False), axis=alt.Axis(title=None, domain=False, ticks=False, tickCount=6))
-    kinds = [row.kind for row in models.openness]
+    kinds = [row["kind"] for row in models.openness]
     y = alt.Y("row:N", sort=kinds, axis=None)
     layers = [
         row_names(kinds, y),
@@ -86,14 +82,11 @@ def draw_sizes(models: PublishedModels) -> str | None:
     """Draw the total over the number of parameters; null without sizes. Lines join families, hollow dots are estimates."""
     if not models.sizes:
         return None
-    sized: Values = [
-        {"family": model.family, "size": model.billions, "score": model.total, "estimated": model.estimated}
-        for model in models.sizes
-    ]
+    sized = models.sizes
     ticks = alt.Axis(title="parameters, billions (log scale)", values=[1, 10, 100, 1000], grid=False, format="~r")
-    x = alt.X("size:Q", scale=alt.Scale(type="log", domain=[0.1, 9000]), axis=ticks)
-    y = alt.Y("score:Q", scale=alt.Scale(zero=False), axis=alt.Axis(title="total, before the veto", tickCount=6))
-    families = [family for family in dict.fromkeys(value["family"] for value in sized) if _size_of(family, sized) > 1]
+    x = alt.X("billions:Q", scale=alt.Scale(type="log", domain=[0.1, 9000]), axis=ticks)
+    y = alt.Y("total:Q", scale=alt.Scale(zero=False), axis=alt.Axis(title="total, before the veto", tickCount=6))
+    families = [family for family, times in Counter(value["family"] for value in sized).items() if times > 1]
     first, last = _label_families(families, sized)
     joined = [value for value in sized if value["family"] in families]
     layers = [
@@ -106,10 +99,6 @@ def draw_sizes(models: PublishedModels) -> str | None:
     return draw(layers, _TALL, _WIDE)
 
 
-def _size_of(family: str, sized: Values) -> int:
-    return sum(value["family"] == family for value in sized)
-
-
 def _label_families(families: list[str], sized: Values) -> tuple[Values, Values]:
     """Return where family names have room, left of the smallest member and right of the largest."""
     first: Values = []
@@ -118,7 +107,7 @@ def _label_families(families: list[str], sized: Values) -> tuple[Values, Values]
         members = [value for value in sized if value["family"] == family]
         for member, names, direction in ((members[0], first, -1), (members[-1], last, 1)):
             if not any(_overlaps_label(other, member, direction) for other in sized) and not any(
-                abs(member["score"] - other["score"]) < _LABEL_GAP for other in names
+                abs(member["total"] - other["total"]) < _LABEL_GAP for other in names
             ):
                 names.append(member)
                 break
@@ -126,20 +115,19 @@ def _label_families(families: list[str], sized: Values) -> tuple[Values, Values]
 
 
 def _overlaps_label(other: dict[str, Any], labelled: dict[str, Any], direction: int) -> bool:
-    decades = direction * math.log10(other["size"] / labelled["size"])
-    return 0 < decades < _LABEL_DECADES and abs(other["score"] - labelled["score"]) < _LABEL_GAP / 2
+    decades = direction * math.log10(other["billions"] / labelled["billions"])
+    return 0 < decades < _LABEL_DECADES and abs(other["total"] - labelled["total"]) < _LABEL_GAP / 2
 
 
 def draw_core(models: PublishedModels) -> str | None:
     """Draw core over foundational ability with the fitted curve; null if the paper's table has not both."""
     if not models.core:
         return None
-    points: Values = [{"foundational": point.foundational, "core": point.core} for point in models.core]
     curve = [{"foundational": at, "core": value} for at, value in (models.fit.curve if models.fit else ())]
     x = alt.X("foundational:Q", scale=alt.Scale(zero=False), axis=alt.Axis(title="foundational ability", grid=False, tickCount=6))
     y = alt.Y("core:Q", scale=alt.Scale(zero=False), axis=alt.Axis(title="emotional and companionship", tickCount=6))
     layers = [
         chart(curve).mark_line(color=PUBLISHED, strokeWidth=2).encode(x=x, y=y),
-        chart(points).mark_point(color=MUTED, filled=True, size=45, opacity=1).encode(x=x, y=y),
+        chart(models.core).mark_point(color=MUTED, filled=True, size=45, opacity=1).encode(x=x, y=y),
     ]
     return draw(layers, _TALL, _WIDE)

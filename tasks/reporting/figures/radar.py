@@ -6,7 +6,7 @@ from dataclasses import dataclass
 from html import escape
 
 from tasks.analysis.number_format import shorten
-from tasks.analysis.published_tables import PublishedTable
+from tasks.analysis.published_tables import PublishedRange
 from tasks.reporting.figures.palette import GRID, INK, MUTED, PUBLISHED, SERIES, SMALL, KeyedFigure
 from tasks.reporting.report import SystemReport
 
@@ -35,36 +35,20 @@ class Shape:
     scores: tuple[float | None, ...]
 
 
-@dataclass(frozen=True)
-class RadarBand:
-    """Lowest, middle and highest score of the published models on each axis; null where the paper has none."""
-
-    low: tuple[float | None, ...]
-    middle: tuple[float | None, ...]
-    high: tuple[float | None, ...]
+Band = Sequence[PublishedRange | None]
+"""Range of the published models on each axis; null where the paper has none."""
 
 
-def band_of(abilities: Sequence[str], published: PublishedTable, setting: str) -> RadarBand:
-    """Return the published models of one setting on the axes of these abilities, given by id."""
-    ranges = [published.range_of(ability, setting, None) for ability in abilities]
-    return RadarBand(
-        tuple(found.low if found else None for found in ranges),
-        tuple(found.middle if found else None for found in ranges),
-        tuple(found.high if found else None for found in ranges),
-    )
-
-
-def draw_overlay(titles: Sequence[str], shapes: Sequence[Shape], band: RadarBand | None = None) -> KeyedFigure | None:
+def draw_overlay(titles: Sequence[str], shapes: Sequence[Shape], band: Band = ()) -> KeyedFigure | None:
     """Draw several models over each other, as many as there are colours; null if that is no radar, or of one model only.
 
     Args:
         titles: names of the axes.
         shapes: models; those without any score are left out.
-        band: published models behind them; null = none.
+        band: published models behind them; empty = none.
     """
     drawn = [shape for shape in shapes if any(score is not None for score in shape.scores)][:MAX_SHAPES]
-    none = (None,) * len(titles)
-    svg = draw_radar(titles, drawn, band or RadarBand(none, none, none))
+    svg = draw_radar(titles, drawn, band)
     if svg is None or len(drawn) == 1:
         return None
     keys = tuple((shape.label, colour) for shape, colour in zip(drawn, SERIES, strict=False))
@@ -74,11 +58,8 @@ def draw_overlay(titles: Sequence[str], shapes: Sequence[Shape], band: RadarBand
 def overlay_systems(systems: Sequence[SystemReport]) -> KeyedFigure | None:
     """Return the systems of a run over each other."""
     titles = [node.title for entry in systems[:1] for node in entry.abilities]
-    return draw_overlay(titles, [_shape_of(entry) for entry in systems])
-
-
-def _shape_of(entry: SystemReport) -> Shape:
-    return Shape(entry.label, tuple(node.part.score for node in entry.abilities))
+    shapes = [Shape(entry.label, tuple(node.part.score for node in entry.abilities)) for entry in systems]
+    return draw_overlay(titles, shapes)
 
 
 def point_at(axis: int, axes: int, score: float) -> tuple[float, float]:
@@ -94,7 +75,7 @@ def edges(scores: Sequence[float | None]) -> list[tuple[int, int]]:
     return [(one, other) for one, other in pairs if scores[one] is not None and scores[other] is not None]
 
 
-def draw_radar(titles: Sequence[str], shapes: Sequence[Shape], band: RadarBand) -> str | None:
+def draw_radar(titles: Sequence[str], shapes: Sequence[Shape], band: Band = ()) -> str | None:
     """Draw the axes, the published models behind them, and one outline per shape.
 
     Drawn by hand: a chart library has no such chart, and putting one together from layers takes a second each.
@@ -145,13 +126,13 @@ def _outline(scores: Sequence[float | None], look: str) -> list[str]:
     return lines
 
 
-def _band(band: RadarBand) -> list[str]:
+def _band(band: Band) -> list[str]:
     """Return the range of the published models as a filled ring between its two outlines, their median dashed."""
+    low, middle, high = ([getattr(found, name, None) for found in band] for name in ("low", "middle", "high"))
     between = f'fill="{PUBLISHED}" fill-opacity="0.3" fill-rule="evenodd"'
-    is_whole = None not in (*band.low, *band.high)
-    ring = [f'<path d="{_path(_dots(band.high))}{_path(_dots(band.low))}" {between}/>'] if is_whole else []
-    ends = [line for scores in (band.low, band.high) for line in _outline(scores, f'stroke="{PUBLISHED}" stroke-width="1.2"')]
-    return [*ring, *ends, *_outline(band.middle, f'stroke="{MUTED}" stroke-width="2" stroke-dasharray="5 4"')]
+    ring = [f'<path d="{_path(_dots(high))}{_path(_dots(low))}" {between}/>'] if band and None not in band else []
+    ends = [line for scores in (low, high) for line in _outline(scores, f'stroke="{PUBLISHED}" stroke-width="1.2"')]
+    return [*ring, *ends, *_outline(middle, f'stroke="{MUTED}" stroke-width="2" stroke-dasharray="5 4"')]
 
 
 def _grid(axes: int) -> list[str]:

@@ -9,15 +9,15 @@ from jinja2 import Environment, FileSystemLoader, StrictUndefined
 
 from schemas.errors import LakeError
 from schemas.folders import Folder
+from schemas.usage import by_model, total
 from schemas.vocabulary import LEVELS
 from tasks.analysis import number_format as formats
 from tasks.analysis.leaderboard import LeaderboardData
-from tasks.analysis.run_tables import ReportData, ReportPaths
+from tasks.analysis.run_tables import ReportData
 from tasks.lake.files import replace_file
 from tasks.reporting.content.advice import LANGUAGES
-from tasks.reporting.content.judges import HOW_TO_READ
 from tasks.reporting.content.leaderboard import Leaderboard, build_leaderboard
-from tasks.reporting.content.operations import HEADS, amount_cells
+from tasks.reporting.content.operations import HEADS, amount_cells, cost_notes
 from tasks.reporting.content.retrieval import CUTOFFS
 from tasks.reporting.figures import radar
 from tasks.reporting.figures.ability_bars import draw_abilities
@@ -39,7 +39,7 @@ def render_html(data: ReportData) -> str:
     return _render_page(build_report(data), data)
 
 
-def write_report(data: ReportData, folder: Folder) -> ReportPaths:
+def write_report(data: ReportData, folder: Folder) -> None:
     """Write `report.md` and `report.html` into a folder, each at once or not at all.
 
     Raises:
@@ -47,10 +47,8 @@ def write_report(data: ReportData, folder: Folder) -> ReportPaths:
     """
     report = build_report(data)
     markdown, html = write_summary(report), _render_page(report, data)
-    paths = ReportPaths(folder / "report.md", folder / "report.html")
-    write_text(paths.markdown, markdown)
-    write_text(paths.html, html)
-    return paths
+    write_text(folder / "report.md", markdown)
+    write_text(folder / "report.html", html)
 
 
 def _render_page(report: Report, data: ReportData) -> str:
@@ -114,9 +112,11 @@ def make_environment() -> Environment:
         "languages": LANGUAGES,
         "level_names": LEVELS,
         "cost_heads": HEADS,
+        "cost_notes": cost_notes,
+        "sum_usage": total,
+        "usage_by_model": by_model,
         "max_partitions": MAX_PARTITIONS,
         "cutoffs": CUTOFFS,
-        "how_to_read_judges": HOW_TO_READ,
     }
     environment.globals.update(shared)
     return environment
@@ -159,9 +159,10 @@ def _draw_leaderboard(leaderboard: Leaderboard, data: LeaderboardData) -> dict[s
     shapes = [radar.Shape(entry.system.label, entry.scores) for entry in best]
     measured = [main.id for main in data.blueprint.abilities if main.title in leaderboard.titles]
     setting = best[0].system.setting if best else ""
+    band = [data.paper.range_of(name, setting, None) for name in measured]
     with drawing.unchecked():
         return {
-            "overlay": radar.draw_overlay(leaderboard.titles, shapes, radar.band_of(measured, data.paper, setting)),
+            "overlay": radar.draw_overlay(leaderboard.titles, shapes, band),
             "history": leaderboard_figures.draw_histories(leaderboard.histories),
             "boxes": {name: leaderboard_figures.draw_boxes(rows) for name, rows in models.settings.items()} if models else {},
             "openness": leaderboard_figures.draw_openness(models) if models else None,

@@ -19,9 +19,10 @@ from schemas.tables.items import Items
 from schemas.tables.responses import Answers, Judgements
 from tasks.judging.agreement import Level, agreements, krippendorff_alpha, rank_correlation
 from tasks.judging.rubrics import load_rubric
-from tasks.judging.steps import AgreementJob, compare_judges
+from tasks.judging.steps import AgreementJob
 from tasks.lake.fingerprint import content_sha256
 from tasks.lake.lake import CodeVersion, Lake
+from tasks.scoring.steps import compute_layer
 from tasks.solvers.answers import answers_of_replies
 from tests.tasks.judging.rows import items, judgement, response
 from tests.tasks.rows import Row, answer, answers, judgements, responses
@@ -215,10 +216,10 @@ async def test_the_step_reads_every_partition_and_finds_its_own_again(tmp_path: 
         write("judgements", "4", judgements(*rated(FIRST, "beta", 0, 1, 2, 5)), Judgements),
     ]
     job = AgreementJob("b", (asked, asked), (told,), tuple(ratings))  # type: ignore[arg-type]
-    found = lake.read(await compare_judges.fn(job, lake), Agreements)
+    found = lake.read(await compute_layer.fn(job, lake), Agreements)
     assert found.select("judges", "n_answers").rows() == [(["alpha", "beta"], 3)]
     assert found["alpha"].item() == pytest.approx(22 / 27)
-    again = await compare_judges.fn(job, lake)
+    again = await compute_layer.fn(job, lake)
     assert again.name == "UpToDate"
 
 

@@ -10,7 +10,6 @@ from schemas.usage import Usage
 from tasks.reporting.content.operations import (
     amount_cells,
     cost_notes,
-    describe_costs,
     failure_rows,
     judge_failure_rows,
     money,
@@ -109,7 +108,6 @@ def test_the_section_of_the_report() -> None:
 
 
 def test_a_manifest_of_an_older_version_records_none(example_html: str) -> None:
-    assert describe_costs(manifest()) is None
     assert section(example_html, "costs") == "Tokens and cost The manifest of this run records none."
 
 

@@ -5,8 +5,6 @@ import pytest
 from schemas.blueprint import Blueprint
 from tasks.analysis.published_tables import read_table
 from tasks.reporting.content.published_models import (
-    OpennessRow,
-    ScoreQuartiles,
     core_points,
     describe_published_models,
     family_of,
@@ -43,19 +41,25 @@ def test_the_published_models_of_the_example() -> None:
     found = describe_published_models(read_table(published()), BLUEPRINT)
     scores = found.settings["base"]
     # Totals 10, 20, 70: the quarters lie half way between neighbours.
-    assert scores[-1] == ScoreQuartiles("Total, before the veto", 10.0, 15.0, 20.0, 45.0, 70.0)
-    assert [row.title for row in scores] == ["Values & Safety", "Emotional Ability", "Total, before the veto"]
-    assert found.openness == (
-        OpennessRow("Closed-source", (20.0, 70.0)),
-        OpennessRow("Open-source", (10.0,)),
-    )
-    assert [row.middle for row in found.openness] == [45.0, 10.0]
-    assert [(model.model, model.billions, model.estimated) for model in found.sizes] == [
+    assert scores[-1] == {
+        "title": "Total, before the veto",
+        "low": 10,
+        "quarter": 15,
+        "middle": 20,
+        "three_quarters": 45,
+        "high": 70,
+    }
+    assert [row["title"] for row in scores] == ["Values & Safety", "Emotional Ability", "Total, before the veto"]
+    assert found.openness == [
+        {"kind": "Closed-source", "totals": [20.0, 70.0], "middle": 45.0},
+        {"kind": "Open-source", "totals": [10.0], "middle": 10.0},
+    ]
+    assert [(row["model"], row["billions"], row["estimated"]) for row in found.sizes] == [
         ("gpt-9-mini", 8.0, True),
         ("gpt-9-large", 1800.0, False),
         ("llm2-1b", 1.0, False),
     ]
-    assert (found.unsized, found.vetoed, found.core, found.fit) == (0, 1, (), None)
+    assert (found.unsized, found.vetoed, found.core, found.fit) == (0, 1, [], None)
 
 
 def test_core_is_weighed_as_in_the_blueprint() -> None:
@@ -81,8 +85,8 @@ def test_core_is_weighed_as_in_the_blueprint() -> None:
     frame = frame.with_columns(companionship=frame["emotional"] / 7)
     # (0.4 x 70 + 0.1 x 10) / 0.5 = 58
     (point,) = core_points(frame, blueprint)
-    assert (point.model, point.foundational) == ("gpt-9-large", 95.0)
-    assert point.core == pytest.approx(58.0)
+    assert (point["model"], point["foundational"]) == ("gpt-9-large", 95.0)
+    assert point["core"] == pytest.approx(58.0)
 
 
 def test_the_curve_is_the_parabola_the_points_lie_on() -> None:

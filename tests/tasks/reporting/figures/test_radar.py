@@ -5,11 +5,11 @@ from math import sqrt
 
 import pytest
 
+from tasks.analysis.published_tables import PublishedRange
 from tasks.reporting.figures.palette import SERIES
-from tasks.reporting.figures.radar import RadarBand, Shape, draw_overlay, draw_radar, edges, point_at
+from tasks.reporting.figures.radar import Shape, draw_overlay, draw_radar, edges, point_at
 
 TITLES = ("North", "East", "South & more", "West")
-NO_BAND = RadarBand((None,) * 4, (None,) * 4, (None,) * 4)
 
 
 def test_the_first_axis_points_up_and_the_others_follow_clockwise() -> None:
@@ -23,7 +23,7 @@ def test_the_first_axis_points_up_and_the_others_follow_clockwise() -> None:
 def test_a_missing_score_leaves_a_gap() -> None:
     assert edges((1.0, 2.0, 3.0)) == [(0, 1), (1, 2), (2, 0)]
     assert edges((1.0, None, 3.0, 4.0)) == [(2, 3), (3, 0)]
-    svg = draw_radar(TITLES, [Shape("m", (100.0, None, 50.0, 0.0))], NO_BAND)
+    svg = draw_radar(TITLES, [Shape("m", (100.0, None, 50.0, 0.0))])
     assert svg is not None
     # Three dots: up at the ring, halfway down, and in the middle, which is a true 0.
     dots = [(float(x), float(y)) for x, y in re.findall(r'<circle cx="([-\d.]+)" cy="([-\d.]+)"', svg)]
@@ -33,7 +33,7 @@ def test_a_missing_score_leaves_a_gap() -> None:
 
 
 def test_the_published_range_is_a_ring() -> None:
-    band = RadarBand((10.0,) * 4, (50.0,) * 4, (90.0,) * 4)
+    band = [PublishedRange(3, 10.0, 50.0, 90.0, None)] * 4
     svg = draw_radar(TITLES, [Shape("m", (100.0, 100.0, 100.0, 100.0))], band)
     assert svg is not None
     assert svg.count('fill-rule="evenodd"') == 1
@@ -42,8 +42,8 @@ def test_the_published_range_is_a_ring() -> None:
 
 
 def test_two_axes_and_no_scores_are_no_radar() -> None:
-    assert draw_radar(TITLES[:2], [Shape("m", (1.0, 2.0))], RadarBand((None,) * 2, (None,) * 2, (None,) * 2)) is None
-    assert draw_radar(TITLES, [Shape("m", (None,) * 4)], NO_BAND) is None
+    assert draw_radar(TITLES[:2], [Shape("m", (1.0, 2.0))]) is None
+    assert draw_radar(TITLES, [Shape("m", (None,) * 4)]) is None
 
 
 def test_an_overlay_says_whose_colour_is_whose() -> None:

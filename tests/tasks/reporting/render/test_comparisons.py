@@ -20,12 +20,12 @@ def test_gains_stand_in_order_and_say_whether_chance_explains_them() -> None:
     found = model_gains(long_data())
     assert [entry.model for entry in found] == ["beta", "alpha"]
     rows = found[1].rows
-    assert [(row.title, row.setting) for row in rows[:3]] == [
+    assert [(row["title"], row["setting"]) for row in rows[:3]] == [
         ("Total", "RAG"),
         ("Total", "CoEM"),
         ("Emotion Classification, persons (EC-E)", "RAG"),
     ]
-    assert [row.is_clear for row in rows[:2]] == [False, True]
+    assert [row["is_clear"] for row in rows[:2]] == [False, True]
 
 
 def test_a_gain_without_interval_is_drawn_as_a_dot() -> None:
@@ -49,9 +49,9 @@ def test_the_figure_of_gains_has_a_dot_and_a_line_per_row() -> None:
 def test_recall_is_the_share_of_items_whose_needle_is_among_the_first() -> None:
     found = describe_retrieval(long_data())
     assert found is not None
-    rows = [row for row in found.recall if row.dataset == "longemotion_ec_emobench"]
+    rows = [row for row in found.recall if row["dataset"] == "longemotion_ec_emobench"]
     # First ranking: place 3, so found among 4 and not among 1. Second ranking: place 1. The same for both models.
-    assert [(row.setting, row.stage, row.model, row.recall, row.n_items, row.chunks) for row in rows] == [
+    assert [(row["setting"], row["stage"], row["model"], row["recall"], row["n_items"], row["chunks"]) for row in rows] == [
         ("RAG", "first ranking", "all", (0.0, 1.0, 1.0, 1.0), 2, 8.0),
         ("CoEM", "first ranking", "all", (0.0, 1.0, 1.0, 1.0), 2, 8.0),
         ("CoEM", "second ranking", "all", (1.0, 1.0, 1.0, 1.0), 2, 8.0),
@@ -64,8 +64,8 @@ def test_models_that_rank_otherwise_have_rows_of_their_own_and_a_lost_needle_is_
     frame = retrievals().with_columns(holds_needle=pl.when(lost).then(pl.lit(value=False)).otherwise("holds_needle"))
     found = describe_retrieval(long_data(retrievals=Retrievals.validate(frame)))
     assert found is not None
-    rows = [row for row in found.recall if (row.dataset, row.setting) == ("longemotion_ec_emobench", "RAG")]
-    assert [(row.model, row.recall) for row in rows] == [("alpha", (0.0, 0.5, 0.5, 0.5)), ("beta", (0.0, 1.0, 1.0, 1.0))]
+    rows = [row for row in found.recall if (row["dataset"], row["setting"]) == ("longemotion_ec_emobench", "RAG")]
+    assert [(row["model"], row["recall"]) for row in rows] == [("alpha", (0.0, 0.5, 0.5, 0.5)), ("beta", (0.0, 1.0, 1.0, 1.0))]
 
 
 def test_scores_are_told_apart_by_whether_the_needle_went_into_the_prompt() -> None:
@@ -89,7 +89,9 @@ def test_of_several_searches_the_best_counts() -> None:
     ]
     found = describe_retrieval(long_data(retrievals=make_table(Retrievals, searches)))
     assert found is not None
-    assert [(entry.stage, entry.recall, entry.n_items) for entry in found.recall] == [("searches", (0.0, 1.0, 1.0, 1.0), 1)]
+    assert [(entry["stage"], entry["recall"], entry["n_items"]) for entry in found.recall] == [
+        ("searches", (0.0, 1.0, 1.0, 1.0), 1)
+    ]
     assert found.kept[0]["n_kept"] == 1
 
 
@@ -98,7 +100,7 @@ def test_a_grid_of_needles_by_the_first_metric() -> None:
     assert (first.system, second.system) == ("alpha", "alpha (CoEM)")
     assert (first.lengths, first.depths) == (("8k", "16k"), ("0 to 20 %", "80 to 100 %"))
     # 0.9 and 0.5, less 80 / 200 at the depth of 80; nothing scored at the longest and deepest.
-    assert [[None if cell is None else cell.score for cell in cells] for _, cells in first.by_depth] == [
+    assert [[None if cell is None else cell["score"] for cell in cells] for _, cells in first.by_depth] == [
         [pytest.approx(90.0), pytest.approx(50.0)],
         [pytest.approx(50.0), None],
     ]
@@ -111,8 +113,8 @@ def test_a_grid_of_needles_by_the_first_metric() -> None:
 def test_doubtful_judges_are_named() -> None:
     found = describe_judges(long_data())
     assert found is not None
-    assert [row.doubts for row in found.rows] == [(), ("alpha 0.40", "length −0.70"), ()]
-    assert found.rows[0].judges == ("alpha", "gamma-judge")
+    assert [row["doubts"] for row in found.rows] == [(), ("alpha 0.40", "length −0.70"), ()]
+    assert found.rows[0]["judges"] == ["alpha", "gamma-judge"]
     assert found.warnings == (
         (
             "Emotion Conversation, consolidation and ending (MC-4), alpha: read the ratings with doubt, 1 of 3 dimensions: "
@@ -126,7 +128,7 @@ def test_limits_of_doubt(alpha: float | None, length: float, doubts: int) -> Non
     row = long_data().agreements.to_dicts()[0] | {"alpha": alpha, "length_correlation": length}
     found = describe_judges(long_data(agreements=make_table(Agreements, [row])))
     assert found is not None
-    assert len(found.rows[0].doubts) == doubts
+    assert len(found.rows[0]["doubts"]) == doubts
     assert len(found.warnings) == doubts
 
 
