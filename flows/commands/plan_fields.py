@@ -110,11 +110,7 @@ def _walk(fields: Mapping[str, FieldInfo], prefix: str) -> Iterator[PlanField]:
 
 
 def find_field(path: str, option: str) -> PlanField:
-    """Return the field at a path that an option was given, or name the nearest ones.
-
-    Raises:
-        UsageError: there is no such field.
-    """
+    """Return the field at a path that an option was given; raise UsageError, with the nearest paths, if there is none."""
     path = path.removeprefix("roles.")
     if path in (fields := own_fields()) or path in (fields := plan_fields()):
         return fields[path]

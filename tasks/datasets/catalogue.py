@@ -56,11 +56,7 @@ CATALOGUE: tuple[DatasetSpec, ...] = (*MOODBENCH, *BUNDLED, *LONGEMOTION, *LONG_
 
 
 def find_dataset(name: str) -> DatasetSpec:
-    """Return the catalogue entry of this name.
-
-    Raises:
-        UsageError: there is none; the message names the nearest ones.
-    """
+    """Return the catalogue entry of this name; raise UsageError, with the nearest names, if there is none."""
     entries = {spec.id: spec for spec in CATALOGUE}
     if name in entries:
         return entries[name]

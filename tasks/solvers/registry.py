@@ -79,11 +79,7 @@ SOLVERS: Mapping[str, Solver] = dict(_by_setting((*OWN, *installed("solvers", So
 
 
 def find_solver(setting: str, where: str = "--settings") -> Solver:
-    """Return the solver of a setting.
-
-    Raises:
-        UsageError: naming the nearest setting.
-    """
+    """Return the solver of a setting; raise UsageError, with the nearest setting, if there is none."""
     if setting in SOLVERS:
         return SOLVERS[setting]
     raise unknown_name("setting", setting, SOLVERS, where, "moodflow run longemotion --settings base,rag")
@@ -107,10 +103,6 @@ def helper_roles(settings: Iterable[str] = SOLVERS) -> dict[Role, str]:
 
 
 def require_role(role: str, where: str) -> None:
-    """Refuse a role that neither judges nor belongs to a setting.
-
-    Raises:
-        UsageError: naming the nearest one.
-    """
+    """Raise UsageError, with the nearest role, if this one neither judges nor belongs to a setting."""
     if role not in (known := (*JUDGES, *helper_roles())):
         raise unknown_name("role", role, known, where, "for example --role judge=NAME@URL")

@@ -163,11 +163,7 @@ def read_contrast_set(record: Record) -> tuple[Item, Context]:
 
 
 def find_odd(labels: Sequence[str]) -> int:
-    """Return the place of the one label that all others, which are the same, are not.
-
-    Raises:
-        ValueError: there is no such one.
-    """
+    """Return the place of the one label that all others, which are the same, are not; raise ValueError if there is none."""
     counts = Counter(labels)
     rare = [place for place, label in enumerate(labels) if counts[label] == 1]
     if len(counts) != 2 or len(rare) != 1:  # noqa: PLR2004  the majority's label and the odd one's

@@ -24,11 +24,7 @@ def load_providers() -> tuple[Provider, ...]:
 
 
 def find_provider(name: str) -> Provider:
-    """Find the provider with this id.
-
-    Raises:
-        UsageError: if there is none; names the nearest.
-    """
+    """Find the provider with this id; raise UsageError, with the nearest ids, if there is none."""
     providers = {provider.id: provider for provider in load_providers()}
     if name in providers:
         return providers[name]
