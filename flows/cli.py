@@ -106,8 +106,8 @@ def demo(
 def _execute(stage: str, *requests: Any, as_json: bool) -> None:
     start_early()  # it starts while this process imports
     with imports():  # takes seconds that `--help` and a misspelt option need not wait
-        from flows.commands.run import RUNNERS, run_stage  # noqa: PLC0415
-    result = RUNNERS[stage](*requests) if stage in RUNNERS else run_stage(stage, *requests)
+        from flows.commands.run import run_command  # noqa: PLC0415
+    result = run_command(stage, *requests)
     result.finish(as_json=as_json)
 
 

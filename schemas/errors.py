@@ -1,5 +1,8 @@
 """Every error MoodFlow raises on purpose; each ends a command with exit status 2 and one message."""
 
+from collections.abc import Iterable
+from difflib import get_close_matches
+
 
 class MoodflowError(Exception):
     """A failure the user can act on.
@@ -44,6 +47,27 @@ def _rebuild(kind: type[MoodflowError], fields: dict[str, str | None]) -> Moodfl
 
 class UsageError(MoodflowError):
     """An option, a name or a configuration file is wrong."""
+
+
+def suggest(name: str, known: Iterable[str], otherwise: str = "", most: int = 1, cutoff: float = 0.4) -> str:
+    """Return `did you mean ...?` with the known names most like this one, or what to do if none is like it.
+
+    Args:
+        name: as given.
+        known: names that there are.
+        otherwise: the next step without a suggestion.
+        most: names suggested.
+        cutoff: least similarity of a suggestion, from 0 to 1.
+    """
+    nearest = get_close_matches(name, list(known), most, cutoff)
+    return f"did you mean {' or '.join(nearest)}?" if nearest else otherwise
+
+
+def unknown_name(what: str, got: str, known: Iterable[str], where: str, otherwise: str) -> UsageError:
+    """Return the error about a name that none of the known ones is; `otherwise` as in `suggest`."""
+    names = list(known)
+    step, expected = suggest(got, names, otherwise), f"one of {', '.join(names) or 'none'}"
+    return UsageError(f"there is no {what} {got}", where=where, expected=expected, got=got, next_step=step)
 
 
 class BlueprintError(MoodflowError):

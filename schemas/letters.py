@@ -6,13 +6,7 @@ from string import ascii_uppercase
 
 @cache  # the same few numbers for every item of a run
 def option_letters(n: int) -> tuple[str, ...]:
-    """Letters of `n` options in order: A to Z, then AA, AB, ... as in a spreadsheet.
-
-    Raises:
-        ValueError: if `n` is negative.
-    """
-    if n < 0:
-        raise ValueError(f"a number of options is not negative, got {n}")
+    """Return the letters of `n` options in order: A to Z, then AA, AB, ... as in a spreadsheet."""
     return tuple(_letter(index) for index in range(n))
 
 

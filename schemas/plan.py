@@ -163,11 +163,7 @@ class Plan(Frozen):
         return tuple(dict.fromkeys((*judge, *panel))) if judge else ()
 
     def require_models(self) -> None:
-        """Refuse a plan that names no model, for everything but a build.
-
-        Raises:
-            UsageError: there is none.
-        """
+        """Raise UsageError if the plan names no model, for everything but a build."""
         if not self.models:
             raise UsageError(
                 "no model was named", where="--model", next_step=f"add --model {EMBEDDED_MODEL}, or --model NAME --base-url URL"

@@ -62,15 +62,10 @@ class Expectation(Frozen):
     upper_bound: bool = Field(default=False, description="fewer calls may be needed")
 
     def __add__(self, other: "Expectation") -> "Expectation":
-        return Expectation(
-            calls=self.calls + other.calls,
-            in_journal=self.in_journal + other.in_journal,
-            stored=self.stored + other.stored,
-            prompt_tokens=self.prompt_tokens + other.prompt_tokens,
-            completion_tokens=self.completion_tokens + other.completion_tokens,
-            cost=None if self.cost is None or other.cost is None else self.cost + other.cost,
-            upper_bound=self.upper_bound or other.upper_bound,
-        )
+        counts = ("calls", "in_journal", "stored", "prompt_tokens", "completion_tokens")
+        sums = {name: getattr(self, name) + getattr(other, name) for name in counts}
+        cost = None if self.cost is None or other.cost is None else self.cost + other.cost
+        return Expectation(**sums, cost=cost, upper_bound=self.upper_bound or other.upper_bound)
 
 
 class Forecast(Frozen):

@@ -1,14 +1,13 @@
 """`moodflow ablate`: read which factors of a plan are varied."""
 
 from collections.abc import Mapping, Sequence
-from difflib import get_close_matches
 from typing import Annotated, Any, NamedTuple
 
 import typer
 
 from flows.commands.plan_fields import role_names
 from schemas.ablation import FACTORS, AblationRequest, Varied
-from schemas.errors import UsageError
+from schemas.errors import UsageError, unknown_name
 from schemas.plan import Plan
 from schemas.vocabulary import ContextTask
 
@@ -56,14 +55,7 @@ def make_request(name: str, plan: Plan, vary: Sequence[str] | None) -> AblationR
         UsageError: if there is no such ablation or factor, or it has no values.
     """
     if name not in ABLATIONS:
-        nearest = get_close_matches(name, ABLATIONS, n=1, cutoff=0.4)
-        raise UsageError(
-            f"there is no ablation {name}",
-            where="NAME",
-            expected=f"one of {', '.join(ABLATIONS)}",
-            got=name,
-            next_step=f"did you mean {nearest[0]}?" if nearest else "moodflow ablate --help lists the options",
-        )
+        raise unknown_name("ablation", name, ABLATIONS, "NAME", "moodflow ablate --help lists the options")
     defaults = ABLATIONS[name]
     varied = tuple(_read(text) for text in vary or ()) or tuple(
         Varied.model_construct(factor=factor, values=values) for factor, values in defaults.varied.items()

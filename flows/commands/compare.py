@@ -62,11 +62,7 @@ def print_runs(names: tuple[str, str], flips: int, options: PlanOptions, *, as_j
 
 
 def require_runs(flips: int) -> None:
-    """Refuse --flips where profiles are compared.
-
-    Raises:
-        UsageError: it is given.
-    """
+    """Raise UsageError if --flips is given where profiles are compared."""
     if flips:
         raise UsageError(
             "only two runs have items that flipped",

@@ -10,7 +10,7 @@ from rich.table import Table
 from flows.commands.console import CommandResult, decimal, folded, label_system, numbers, text_table
 from flows.planning.jobs import scorable
 from flows.planning.resolve import obstacles, resolve
-from flows.runtime.prefect_flows import on_server, run_to_end
+from flows.runtime.prefect_flows import on_server
 from flows.score import nothing_to_score, score, without_replies
 from schemas.lineage import Missing, StageResult
 from schemas.plan import Plan
@@ -56,17 +56,8 @@ Comparison = tuple[ProfilePair, ProfilePair]
 """Both profiles, over every dataset that each of them can score and over the common ones, which both can."""
 
 
-def run_compare(plan: Plan) -> CommandResult:
-    """Score the plan's stored replies in both profiles and show them side by side; the plan's own profile does not matter.
-
-    Raises:
-        UsageError: if none of the plan's replies are in the lake.
-        MoodflowError: if something else the user can mend is wrong.
-    """
-    return run_to_end(_run(plan))
-
-
-async def _run(plan: Plan) -> CommandResult:
+async def run_compare(plan: Plan) -> CommandResult:
+    """Score the plan's stored replies in both profiles and show them side by side; the plan's own profile does not matter."""
     resolve(plan.model_copy(update={"datasets": None})).lake.require_writable()
     return compare_result(plan, await on_server(lambda: compare_profiles(plan)))
 

@@ -13,7 +13,7 @@ from flows.planning.capabilities import unprobed
 from flows.planning.jobs import EvalJob, ResolvedPlan
 from flows.planning.resolve import resolve
 from flows.planning.usage import ONE_CALL, learn_from_lake, usage_of
-from flows.runtime.prefect_flows import on_server, run_to_end
+from flows.runtime.prefect_flows import on_server
 from schemas.chat import ChatRequest, ModelEntry
 from schemas.lineage import PartitionRef
 from schemas.plan import Plan
@@ -54,16 +54,8 @@ class EstimateBasis:
         return find_rate(entry.name, entry.base_url, self.prices)
 
 
-def run_dry(plan: Plan) -> CommandResult:
-    """Build the items of a plan and forecast what asking them would take.
-
-    Raises:
-        MoodflowError: if something the user can mend is wrong.
-    """
-    return run_to_end(_run(plan))
-
-
-async def _run(plan: Plan) -> CommandResult:
+async def run_dry(plan: Plan) -> CommandResult:
+    """Build the items of a plan and forecast what asking them would take."""
     table = check_budget(plan)
     resolved = resolve(plan)
     resolved.lake.require_writable()

@@ -65,11 +65,7 @@ def gc(
 
 
 def _confirmed(*, as_json: bool) -> bool:
-    """Ask the user.
-
-    Raises:
-        UsageError: there is no terminal to ask at.
-    """
+    """Ask the user; raise UsageError if there is no terminal to ask at."""
     if as_json or not sys.stdin.isatty():
         raise UsageError(
             "files would be removed, and there is no terminal to ask at",

@@ -80,10 +80,5 @@ def _journal_of(lake: Folder | None) -> Path:
 
 
 def _imported(source: Path, ours: Path, taken: "ImportedReplies") -> CommandResult:
-    document = {
-        "source": str(source),
-        "journal": str(ours),
-        "good": taken.good,
-        **vars(taken),
-    }
+    document = {"source": str(source), "journal": str(ours), "good": taken.good, **vars(taken)}
     return CommandResult(int(taken.refused > 0), document, [*detail_lines(document)])

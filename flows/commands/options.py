@@ -46,11 +46,7 @@ AsJson = Annotated[bool, typer.Option("--json", help="one JSON document on stand
 
 
 def require_asking(stage: str) -> None:
-    """Refuse --dry-run for what calls no model.
-
-    Raises:
-        UsageError: the stage asks nothing.
-    """
+    """Raise UsageError about --dry-run if the stage calls no model."""
     if stage not in {"run", "infer"}:
         raise UsageError(
             f"moodflow {stage} calls no model, so there is nothing to estimate",

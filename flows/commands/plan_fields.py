@@ -2,7 +2,6 @@
 
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
-from difflib import get_close_matches
 from functools import cache
 from pathlib import Path
 from types import UnionType
@@ -18,7 +17,7 @@ from flows.commands.console import CommandResult, folded, text_table, unbroken
 from flows.commands.model_entries import parse_entry
 from schemas.addresses import hide_credentials
 from schemas.chat import ModelEntry
-from schemas.errors import UsageError
+from schemas.errors import UsageError, suggest
 from schemas.folders import Folder
 from schemas.plan import Plan
 from schemas.roles import JUDGES, PANEL, by_dataset, differs_by_dataset, map_role
@@ -111,23 +110,18 @@ def _walk(fields: Mapping[str, FieldInfo], prefix: str) -> Iterator[PlanField]:
 
 
 def find_field(path: str, option: str) -> PlanField:
-    """Return the field at a path that an option was given, or name the nearest ones.
-
-    Raises:
-        UsageError: there is no such field.
-    """
+    """Return the field at a path that an option was given; raise UsageError, with the nearest paths, if there is none."""
     path = path.removeprefix("roles.")
     if path in (fields := own_fields()) or path in (fields := plan_fields()):
         return fields[path]
     last = path.rpartition(".")[2]
     same = [known for known in fields if known.rpartition(".")[2] == last]
-    nearest = (same or get_close_matches(path, fields, n=3, cutoff=0.5))[:3]
     raise UsageError(
         f"a plan has no field {path}",
         where=option,
         expected="PATH=VALUE with a path that moodflow options lists",
         got=path,
-        next_step=f"did you mean {' or '.join(nearest)}?" if nearest else "moodflow options lists every path",
+        next_step=suggest(path, same or fields, "moodflow options lists every path", most=3, cutoff=0.0 if same else 0.5),
     )
 
 

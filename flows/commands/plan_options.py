@@ -3,7 +3,6 @@
 import os
 from collections.abc import Collection, Iterator
 from dataclasses import dataclass, fields
-from difflib import get_close_matches
 from functools import cache
 from pathlib import Path
 from typing import Annotated, Any
@@ -18,7 +17,7 @@ from flows.commands.model_entries import complete_entries
 from flows.commands.plan_fields import assign, find_field, own_fields, parse_setting, parse_value, plan_fields, role_names
 from schemas.addresses import hide_credentials
 from schemas.chat import EMBEDDED_MODEL
-from schemas.errors import UsageError
+from schemas.errors import UsageError, suggest
 from schemas.plan import Plan
 from schemas.refusal import refused
 from schemas.roles import gather_roles
@@ -188,7 +187,6 @@ class PlanCommand(TyperCommand):
 
 
 def _no_such_option(name: str, known: list[str], command: str) -> UsageError:
-    nearest = get_close_matches(name, known, n=2, cutoff=0.7)
     return UsageError(
         f"there is no option {name}",
         where=command,
@@ -196,7 +194,7 @@ def _no_such_option(name: str, known: list[str], command: str) -> UsageError:
         got=name,
         next_step=LEFT.get(name.lstrip("-"))
         or _replacement(name.lstrip("-").replace("-", "_"))
-        or (f"did you mean {' or '.join(nearest)}?" if nearest else "moodflow options lists every path"),
+        or suggest(name, known, "moodflow options lists every path", most=2, cutoff=0.7),
     )
 
 

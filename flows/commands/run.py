@@ -1,7 +1,7 @@
 """Run one stage, or all of them, and turn what came of it into the result of the command."""
 
 from collections import Counter
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Callable, Coroutine, Iterable, Mapping, Sequence
 from datetime import UTC, datetime
 from typing import Any
 
@@ -42,19 +42,17 @@ from tasks.steps import ledger
 STAGE_FLOWS = {"build": build_datasets, "infer": run_inference, "score": score}
 
 
-def run_stage(stage: str, plan: Plan, *more: Plan) -> CommandResult:
-    """Run `run`, `build`, `infer`, `score` or `report` to its end, for one plan after the other.
-
-    Returns:
-        The result of the first plan; documents of the others are in its `more`, the status is the highest.
+def run_command(name: str, *requests: Any) -> CommandResult:
+    """Run a command of RUNNERS for its one request, or a stage for one plan after the other, to its end.
 
     Raises:
         MoodflowError: if something the user can mend is wrong.
     """
-    return run_to_end(_run_all(stage, (plan, *more)))
+    return run_to_end(RUNNERS[name](*requests) if name in RUNNERS else _run_stage(name, requests))
 
 
-async def _run_all(stage: str, plans: Sequence[Plan]) -> CommandResult:
+async def _run_stage(stage: str, plans: Sequence[Plan]) -> CommandResult:
+    """Return the result of the first plan; documents of the others are in its `more`, the status is the highest."""
     for plan in plans:
         if stage in {"run", "infer"}:
             warnings = await check_plan(resolve(plan))  # before a server is waited for: a wrong option is told at once
@@ -72,15 +70,6 @@ async def _run_all(stage: str, plans: Sequence[Plan]) -> CommandResult:
     document = {**first.document, "more": [other.document for other in others]}
     view = [*(line for result in (first, *others) for line in result.view), *report_addresses(document)]
     return CommandResult(max(result.status for result in (first, *others)), document, view)
-
-
-def run_ablation(request: AblationRequest) -> CommandResult:
-    """Run an ablation to its end.
-
-    Raises:
-        MoodflowError: if something the user can mend is wrong.
-    """
-    return run_to_end(_run_ablation(request))
 
 
 async def _run_ablation(request: AblationRequest) -> CommandResult:
@@ -159,5 +148,9 @@ def _run_result(manifest: RunManifest, lake: Lake) -> CommandResult:
     return CommandResult(_status(manifest, document["raw_scores"]), document, view)
 
 
-RUNNERS: Mapping[str, Callable[[Any], CommandResult]] = {"ablate": run_ablation, "compare": run_compare, "dry-run": run_dry}
+RUNNERS: Mapping[str, Callable[[Any], Coroutine[Any, Any, CommandResult]]] = {
+    "ablate": _run_ablation,
+    "compare": run_compare,
+    "dry-run": run_dry,
+}
 """Commands other than the stages, whose only argument is a plan or a request."""

@@ -14,6 +14,7 @@ from schemas.tables.comparisons import Ablations
 from schemas.tables.scores import AbilityScores, DimensionScores, RawScores, Totals
 from schemas.usage import Amounts, Usage, by_model, total
 from tasks.analysis.leaderboard import leaderboard_rows
+from tasks.analysis.number_format import interval
 from tasks.lake.lake import Lake
 from tasks.lake.manifest import MANIFEST, read_changes, run_folder
 from tasks.reporting.content.operations import amount_cells, cost_notes
@@ -73,7 +74,7 @@ def ablation_table(document: dict[str, Any]) -> Table:
     for row in sorted(document["rows"], key=variant_order):
         named = (escape(row[name]) for name in ("variant", "model", "setting", "dataset", "metric"))
         items = f"{row['n_scored']} of {row['n_total']}"
-        table.add_row(*named, decimal(row["value_0_100"]), _interval(row), items)
+        table.add_row(*named, decimal(row["value_0_100"]), interval(row["ci_low"], row["ci_high"], 2), items)
     return table
 
 
@@ -139,13 +140,10 @@ def _model_cells(row: dict[str, Any], abilities: Iterable[str], *, gated: bool) 
     }
 
 
-def _interval(row: dict[str, Any]) -> str:
-    return "-" if row["ci_low"] is None else f"{row['ci_low']:.2f} to {row['ci_high']:.2f}"
-
-
 def _total_interval(row: dict[str, Any]) -> str:
     # The total itself is 0 after a veto, whatever items are drawn.
-    return _interval(row) + (", before the veto" if row["vetoed"] and row["ci_low"] is not None else "")
+    both = interval(row["ci_low"], row["ci_high"], 2)
+    return f"{both}, before the veto" if row["vetoed"] and row["ci_low"] is not None else both
 
 
 def _has_gate(row: dict[str, Any]) -> bool:

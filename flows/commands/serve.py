@@ -50,11 +50,7 @@ def serve(
 
 
 def read_schedules(given: Sequence[str]) -> dict[str, str]:
-    """Return the schedules of deployments by name, from `NAME=CRON`.
-
-    Raises:
-        UsageError: one has another form.
-    """
+    """Return the schedules of deployments by name, from `NAME=CRON`; raise UsageError if one has another form."""
     pairs = [text.partition("=") for text in given]
     for name, _, cron in pairs:
         if not name.strip() or not cron.strip():
@@ -69,11 +65,7 @@ def read_schedules(given: Sequence[str]) -> dict[str, str]:
 
 
 def require_address(webhook: str | None) -> None:
-    """Refuse a webhook that cannot be called. The message does not repeat it: such an address is a secret.
-
-    Raises:
-        UsageError: it is no http or https address.
-    """
+    """Raise UsageError if a webhook is no http or https address; the message does not repeat it, since it is a secret."""
     if webhook is not None and not WEBHOOK_ADDRESS.fullmatch(webhook):
         raise UsageError(
             "the webhook is no address",

@@ -3,7 +3,6 @@
 import re
 from collections.abc import Iterable, Sequence
 from datetime import datetime
-from difflib import get_close_matches
 from itertools import product
 from pathlib import Path
 
@@ -11,7 +10,7 @@ from flows.planning.capabilities import with_capabilities
 from flows.planning.jobs import ResolvedPlan, SelectedDataset
 from schemas.blueprint import Blueprint, BlueprintDataset
 from schemas.chat import ModelEntry
-from schemas.errors import UsageError
+from schemas.errors import UsageError, suggest
 from schemas.lineage import Missing
 from schemas.plan import Plan, fields_of
 from schemas.roles import JUDGE, PANEL
@@ -164,13 +163,12 @@ def _require_known(names: Iterable[str], blueprint: Blueprint, where: str = "--d
     for name in names:
         if name in blueprint.datasets:
             continue
-        nearest = get_close_matches(name, blueprint.datasets, n=3, cutoff=0.4)
         raise UsageError(
             f"benchmark {blueprint.name} has no dataset {name}",
             where=where,
             expected=f"one of its {len(blueprint.datasets)} datasets",
             got=name,
-            next_step=f"did you mean {' or '.join(nearest)}?" if nearest else "moodflow datasets list shows them all",
+            next_step=suggest(name, blueprint.datasets, "moodflow datasets list shows them all", most=3),
         )
 
 

@@ -7,14 +7,14 @@ from pathlib import Path
 from statistics import fmean
 from typing import Any
 
-from schemas.errors import UsageError
+from schemas.errors import UsageError, suggest
 from schemas.lineage import PartitionRef
 from schemas.tables.items import Items
 from schemas.usage import TESTED
 from tasks.analysis.answers import ScoredItem, explain_answer, shown_options
 from tasks.analysis.breakdown import break_down
 from tasks.analysis.evidence import Evidence, Key, read_unredacted, redacted
-from tasks.analysis.past_run import PastRun, nearest_name
+from tasks.analysis.past_run import PastRun
 from tasks.analysis.redaction import NO_MESSAGES
 from tasks.analysis.run_tables import System
 from tasks.lake.local_state import state_folder
@@ -137,7 +137,7 @@ def find_dataset_of(run: PastRun, item: str, datasets: Sequence[str]) -> str:
         where="--item",
         expected=f"the id of one of {len(known)} items" + (f" of {', '.join(ids)}" if len(ids) == 1 else ""),
         got=item,
-        next_step=nearest_name(item, known) or f"{run.command('explain', '--dataset', next(iter(ids), 'NAME'))} lists ids",
+        next_step=suggest(item, known, f"{run.command('explain', '--dataset', next(iter(ids), 'NAME'))} lists ids", most=3),
     )
 
 

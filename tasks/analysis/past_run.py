@@ -1,15 +1,14 @@
 """Open past runs from the lake: manifest, the blueprint it holds, and the layers of its scores."""
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Mapping
 from dataclasses import dataclass
-from difflib import get_close_matches
 from functools import cached_property
 from shlex import join
 
 import polars as pl
 
 from schemas.blueprint import Blueprint
-from schemas.errors import UsageError
+from schemas.errors import UsageError, suggest
 from schemas.folders import DEFAULT_LAKE, Folder
 from schemas.lineage import PartitionRef, RunManifest
 from schemas.tables.layers import AGGREGATED, LAYERS
@@ -89,7 +88,7 @@ def find_manifest(folder: Folder, run: str) -> RunManifest:
         where=str(folder / "runs"),
         expected=f"one of its {len(known)} runs, the newest being {known[0]}" if known else "a lake with runs",
         got=run,
-        next_step=nearest_name(run, known) or "moodflow runs list shows them all",
+        next_step=suggest(run, known, "moodflow runs list shows them all", most=3),
     )
 
 
@@ -114,9 +113,3 @@ def refuse_ablation(manifest: RunManifest, where: str) -> None:
             expected="a run of moodflow run or moodflow report",
             next_step=f"moodflow runs show {manifest.run}",
         )
-
-
-def nearest_name(name: str, known: Iterable[str]) -> str | None:
-    """Return `did you mean ...?` with the names most like this one; null if none is."""
-    found = get_close_matches(name, list(known), n=3, cutoff=0.4)
-    return f"did you mean {' or '.join(found)}?" if found else None

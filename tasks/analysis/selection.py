@@ -5,8 +5,8 @@ from dataclasses import dataclass
 from typing import Any, Literal
 
 from schemas.blueprint import Ability, Blueprint, Task
-from schemas.errors import UsageError
-from tasks.analysis.past_run import PastRun, nearest_name
+from schemas.errors import UsageError, suggest
+from tasks.analysis.past_run import PastRun
 from tasks.analysis.run_tables import System
 
 Tier = Literal["total", "ability", "task", "dataset", "item"]
@@ -128,7 +128,7 @@ def _require(kind: str, name: str | None, known: Iterable[str], where: str, kind
         where=f"--{kind}",
         expected=f"one of its {len(names)}" if kinds and len(names) > MOST_LISTED else f"one of {', '.join(names)}",
         got=name,
-        next_step=f"it is a {other}: --{other} {name}" if other else nearest_name(name, names),
+        next_step=f"it is a {other}: --{other} {name}" if other else suggest(name, names, most=3),
     )
 
 
@@ -139,5 +139,5 @@ def _require_below(kind: str, name: str, below: Sequence[str], above: str) -> No
             where=f"--{kind}",
             expected=f"one of {', '.join(below)}",
             got=name,
-            next_step=f"leave one of the two options out, or {nearest_name(name, below) or 'name another one'}",
+            next_step=f"leave one of the two options out, or {suggest(name, below, 'name another one', most=3)}",
         )

@@ -3,10 +3,8 @@
 To add one: a module with its entry and its adapter, beside those of its family, and a place in the tuple.
 """
 
-from difflib import get_close_matches
-
 from schemas.dataset import DatasetSpec
-from schemas.errors import UsageError
+from schemas.errors import UsageError, suggest
 from schemas.installed import installed
 from tasks.datasets.bundled import BUNDLED
 from tasks.datasets.longemotion.bundled import LONG_MINI
@@ -59,19 +57,10 @@ CATALOGUE: tuple[DatasetSpec, ...] = (*MOODBENCH, *BUNDLED, *LONGEMOTION, *LONG_
 
 
 def find_dataset(name: str) -> DatasetSpec:
-    """Return the catalogue entry of this name.
-
-    Raises:
-        UsageError: there is none; the message names the nearest ones.
-    """
+    """Return the catalogue entry of this name; raise UsageError, with the nearest names, if there is none."""
     entries = {spec.id: spec for spec in CATALOGUE}
     if name in entries:
         return entries[name]
-    nearest = get_close_matches(name, entries, n=3, cutoff=0.4)
-    next_step = f"did you mean {' or '.join(nearest)}?" if nearest else "moodflow datasets list shows them all"
-    raise UsageError(
-        f"there is no dataset {name} in the catalogue",
-        expected=f"one of {len(entries)} names",
-        got=name,
-        next_step=next_step,
-    )
+    step = suggest(name, entries, "moodflow datasets list shows them all", most=3)
+    what, expected = f"there is no dataset {name} in the catalogue", f"one of {len(entries)} names"
+    raise UsageError(what, expected=expected, got=name, next_step=step)

@@ -1,13 +1,12 @@
 """Records that already are items: the bundled files and a user's own."""
 
 import json
-from difflib import get_close_matches
 from typing import Any
 
 from pydantic import ValidationError
 
 from schemas.dataset import RECORD_FORMATS, DatasetSpec, LocalFile, format_of_suffix
-from schemas.errors import RecordError, UsageError
+from schemas.errors import RecordError, UsageError, suggest
 from schemas.item import Item, Record
 from schemas.question_types import QUESTION_TYPES
 from schemas.vocabulary import LANGUAGES
@@ -33,11 +32,8 @@ def adapt_item_record(record: Record) -> Item:
     """
     for name in record.fields:
         if name not in Item.model_fields:
-            nearest = get_close_matches(str(name), Item.model_fields, n=1)
-            hint = f"did you mean {nearest[0]}? " if nearest else ""
-            raise _refused(
-                record, "has a field that items do not have", f"{hint}fields: {', '.join(Item.model_fields)}", str(name)
-            )
+            expected = f"{suggest(str(name), Item.model_fields, '', cutoff=0.6)} fields: {', '.join(Item.model_fields)}"
+            raise _refused(record, "has a field that items do not have", expected.strip(), str(name))
     values = {name: _read_value(record, name, value) for name, value in record.fields.items()}
     try:
         return Item.model_validate(values, strict=True)

@@ -10,9 +10,13 @@ PINS = DATA_FOLDER / "pins"
 
 
 def pinned_in(repository: str, revision: str) -> Callable[..., PinnedFile]:
-    """Return a function from path and sha256 to a file of this repository at this revision; other fields by name."""
+    """Return a function from a path to a file of this repository at this revision; other fields by name.
 
-    def pin(path: str, sha256: str | None, **fields: str | None) -> PinnedFile:
+    Its hash is the one given, null where none is known, else the one data/pins/files.sha256 has for its path in a mirror.
+    """
+
+    def pin(path: str, *given: str | None, **fields: str | None) -> PinnedFile:
+        (sha256,) = given or (read_pins("files")[f"{repository}/{path}"],)
         return PinnedFile.model_validate(
             {"repository": repository, "revision": revision, "path": path, "sha256": sha256, **fields}
         )

@@ -2,7 +2,6 @@
 
 import json
 from collections.abc import Mapping, Sequence
-from difflib import get_close_matches
 from functools import lru_cache
 from hashlib import sha256
 from pathlib import Path
@@ -12,7 +11,7 @@ import yaml
 from pydantic import Field, ValidationError, model_validator
 
 from schemas.base import Frozen
-from schemas.errors import UsageError
+from schemas.errors import UsageError, unknown_name
 from schemas.folders import DATA_FOLDER
 from schemas.vocabulary import LANGUAGES, Language
 
@@ -215,14 +214,7 @@ def load_rubric(name: str, folder: Path = RUBRICS) -> Rubric:
     path = folder / f"{name}.yaml"
     known = sorted(file.stem for file in folder.glob("*.yaml"))
     if name not in known:
-        near = get_close_matches(name, known, n=1)
-        raise UsageError(
-            f"there is no rubric {name!r}",
-            where=str(folder),
-            expected=f"one of {', '.join(known) or 'none, the folder is empty'}",
-            got=name,
-            next_step=f"did you mean {near[0]}?" if near else "add the rubric as a YAML file or correct the blueprint",
-        )
+        raise unknown_name("rubric", name, known, str(folder), "add the rubric as a YAML file or correct the blueprint")
     try:
         rubric = _read_rubric(path.read_text(encoding="utf-8"))
     except (ValidationError, yaml.YAMLError) as error:

@@ -66,11 +66,7 @@ def compute_item_scores(job: ItemScoreJob, lake: Lake) -> pl.DataFrame:
 
 
 def check_bounds(scores: pl.DataFrame) -> pl.DataFrame:
-    """Return rows of `item_scores` as they are.
-
-    Raises:
-        ScoringError: if a value lies outside its metric's bounds.
-    """
+    """Return rows of `item_scores` as they are; raise ScoringError if a value lies outside its metric's bounds."""
     rows = [(metric, *row.bounds) for metric, row in METRICS.items()]
     known = pl.DataFrame(rows, schema={"metric": pl.Enum(list(METRICS)), "low": pl.Float64, "high": pl.Float64}, orient="row")
     outside = scores.join(known, on="metric").filter(~pl.col("value").is_between("low", "high"))

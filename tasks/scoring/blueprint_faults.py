@@ -3,7 +3,6 @@
 import re
 from collections.abc import Mapping
 from dataclasses import dataclass
-from difflib import get_close_matches
 from typing import Any, NamedTuple
 
 from pydantic import BaseModel, ValidationError
@@ -20,7 +19,7 @@ from schemas.blueprint import (
     WeightedDataset,
 )
 from schemas.dataset import LocalFile
-from schemas.errors import BlueprintError
+from schemas.errors import BlueprintError, suggest
 from tasks.scoring.blueprint_file import Document, Location
 
 
@@ -119,7 +118,8 @@ def _fault(found: dict[str, Any], document: Document) -> Fault:
     name = str(next((step for step in reversed(location) if step != "[key]"), "the blueprint"))
     if found["type"] == "extra_forbidden":
         known = sorted(_model_at(location).model_fields)
-        return Fault(f"unknown key {name!r}", where, f"one of {', '.join(known)}", name, _nearest(name, known) or "remove it")
+        step = suggest(name, known, "remove it", cutoff=0.6)
+        return Fault(f"unknown key {name!r}", where, f"one of {', '.join(known)}", name, step)
     if found["type"] == "missing":
         return Fault(f"the key {name!r} is missing", where, f"{name}: ...", "no such key", f"add {name}")
     expected, next_step = _expectation(found)
@@ -137,7 +137,7 @@ def _broken_rule(message: str, location: Location, document: Document) -> Fault:
         location = next((place for place in places if place is not None), ("abilities",))
     next_step = rule.next_step
     if rule.sign == "datasets that are not defined":
-        suggestion = _nearest(names[0], list(document.values["datasets"]))
+        suggestion = suggest(names[0], document.values["datasets"], cutoff=0.6)
         next_step = f"{next_step}; {suggestion}" if suggestion else next_step
     return Fault(what, document.place(location), rule.expected, got or tail.partition(";")[0], next_step)
 
@@ -161,11 +161,6 @@ def _model_at(location: Location) -> type[BaseModel]:
         if step in SECTIONS:
             return SECTIONS[step]
     return Blueprint
-
-
-def _nearest(name: str, known: list[str]) -> str | None:
-    matches = get_close_matches(name, known, n=1)
-    return f"did you mean {matches[0]}?" if matches else None
 
 
 def _shown(value: Any) -> str:

@@ -1,13 +1,12 @@
 """Find and read blueprints."""
 
-from difflib import get_close_matches
 from functools import lru_cache
 from pathlib import Path
 
 from pydantic import ValidationError
 
 from schemas.blueprint import Blueprint, BlueprintDataset
-from schemas.errors import BlueprintError
+from schemas.errors import BlueprintError, suggest
 from schemas.folders import DATA_FOLDER
 from schemas.metrics import METRICS, SHARE
 from schemas.plan import Plan
@@ -86,13 +85,12 @@ def find_blueprint(name_or_path: str | Path) -> Path:
         return path
     is_path = path.suffix in SUFFIXES or len(path.parts) > 1
     known = list_blueprints() if not is_path else [str(file) for file in path.parent.glob("*") if file.suffix in SUFFIXES]
-    nearest = get_close_matches(text, known, n=3, cutoff=0.4)
     raise BlueprintError(
         f"there is no blueprint {text!r}",
         where=str(path) if is_path else "data/blueprints",
         expected=f"one of {', '.join(list_blueprints())}, or the path of a YAML file",
         got=text,
-        next_step=f"did you mean {' or '.join(nearest)}?" if nearest else "check the spelling or the path",
+        next_step=suggest(text, known, "check the spelling or the path", most=3),
     )
 
 

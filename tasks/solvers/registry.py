@@ -1,11 +1,10 @@
 """The solvers: how items are asked in each setting, whom it needs besides the model under test, what its calls rest on."""
 
 from collections.abc import Iterable, Iterator, Mapping
-from difflib import get_close_matches
 from typing import Any
 
 from schemas.chat import ModelEntry
-from schemas.errors import UsageError
+from schemas.errors import UsageError, unknown_name
 from schemas.installed import installed
 from schemas.roles import JUDGES
 from schemas.usage import TESTED, Role
@@ -80,14 +79,10 @@ SOLVERS: Mapping[str, Solver] = dict(_by_setting((*OWN, *installed("solvers", So
 
 
 def find_solver(setting: str, where: str = "--settings") -> Solver:
-    """Return the solver of a setting.
-
-    Raises:
-        UsageError: naming the nearest setting.
-    """
+    """Return the solver of a setting; raise UsageError, with the nearest setting, if there is none."""
     if setting in SOLVERS:
         return SOLVERS[setting]
-    raise _unknown("setting", setting, tuple(SOLVERS), where, "moodflow run longemotion --settings base,rag")
+    raise unknown_name("setting", setting, SOLVERS, where, "moodflow run longemotion --settings base,rag")
 
 
 def code_behind(setting: str, settings: Mapping[str, Any]) -> SolverCode | None:
@@ -108,16 +103,6 @@ def helper_roles(settings: Iterable[str] = SOLVERS) -> dict[Role, str]:
 
 
 def require_role(role: str, where: str) -> None:
-    """Refuse a role that neither judges nor belongs to a setting.
-
-    Raises:
-        UsageError: naming the nearest one.
-    """
+    """Raise UsageError, with the nearest role, if this one neither judges nor belongs to a setting."""
     if role not in (known := (*JUDGES, *helper_roles())):
-        raise _unknown("role", role, known, where, "for example --role judge=NAME@URL")
-
-
-def _unknown(what: str, got: str, known: tuple[str, ...], where: str, otherwise: str) -> UsageError:
-    nearest = get_close_matches(got, known, n=1, cutoff=0.4)
-    step = f"did you mean {nearest[0]}?" if nearest else otherwise
-    return UsageError(f"there is no {what} {got}", where=where, expected=f"one of {', '.join(known)}", got=got, next_step=step)
+        raise unknown_name("role", role, known, where, "for example --role judge=NAME@URL")

@@ -43,8 +43,7 @@ def explain(
 
 def _explain(folder: Folder, name: str, wanted: "Selection") -> CommandResult:
     """Explain what the options name; status 1 if something does not add up."""
-    from flows.commands.explain.rows_view import rows_view  # noqa: PLC0415
-    from flows.commands.explain.score_view import score_view  # noqa: PLC0415
+    from flows.commands.explain.view import rows_view, score_view  # noqa: PLC0415
     from tasks.analysis.explain import place_document  # noqa: PLC0415
     from tasks.analysis.past_run import reopen  # noqa: PLC0415
     from tasks.analysis.selection import choose_systems, find_place, require_one  # noqa: PLC0415

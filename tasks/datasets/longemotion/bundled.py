@@ -19,6 +19,7 @@ from schemas.vocabulary import ContextTask, Language
 from tasks.datasets.bundled import CANARY
 from tasks.datasets.longemotion.emotion_conversation import STAGES, checkpoints_of
 from tasks.datasets.longemotion.emotion_detection import build_contrast, find_odd
+from tasks.datasets.longemotion.emotion_qa import ask_about
 from tasks.datasets.longemotion.emotion_summary import SECTIONS, read_report
 from tasks.datasets.needle.lazy_samples import one_per_record, read_language, read_text
 from tasks.datasets.needle.needles import ALL, checked, placed_needle
@@ -160,16 +161,8 @@ def read_questions(records: Sequence[Record], _options: ContextOptions, _seed: i
 
 
 def _build_question(record: Record, fields: Mapping[str, Any]) -> tuple[Item, Context]:
-    document = read_text(record.fields, "document")
-    item = Item(
-        language=read_language(record),
-        question_type="extractive",
-        context=document,
-        question=read_text(fields, "question"),
-        references=tuple(fields["references"]),
-        cluster=text_id(document),
-    )
-    return item, Context(task="qa", tokens=count_tokens(document))
+    document, question = read_text(record.fields, "document"), read_text(fields, "question")
+    return ask_about(document, question, *fields["references"], language=read_language(record))
 
 
 def _build_situation(record: Record) -> tuple[Item, Context]:

@@ -103,7 +103,7 @@ _finentity_file = pinned_in("github.com/yixuantt/FinEntity", "3b6cedc5485b669c2e
 
 _novel_file = pinned_in("github.com/GITenberg/The-Little-Colonel-s-Hero_15122", "69e1e7ab1c6c998ea3e46e8b55239fe480b657c4")
 
-_NOVEL = _novel_file("15122.txt", "ce3d826810352aa6d091625e483814efa8c250949c42c0d85daae96ca85d5697", record_format="lines")
+_NOVEL = _novel_file("15122.txt", record_format="lines")
 """Annie Fellows Johnston, The Little Colonel's Hero, 1902, as Project Gutenberg has it (63,233 tokens of prose)."""
 
 _NOVEL_LICENCE = "novel: public domain in the USA"
@@ -139,7 +139,7 @@ EC_FINENTITY = DatasetSpec(
     id="longemotion_ec_finentity",
     title="LongEmotion, emotion classification of FinEntity reports, built anew",
     files=(
-        _finentity_file("data/FinEntity.json", "3208667de69383120b0380aebeaabe360669eda72269c33e1c8b09d63df55463"),
+        _finentity_file("data/FinEntity.json"),
         _NOVEL,
     ),
     sample_builder=list_finentity_samples,

@@ -104,11 +104,7 @@ def _conversation(task: ContextTask) -> DatasetSpec:
     return released(
         id=f"longemotion_{task}",
         title=f"LongEmotion, emotion conversation: {_STAGE_TITLES[task]}",
-        files=(
-            longemotion_file(
-                "data/Emotion_Conversations.jsonl", "957ca87cdf4bd81899bb05a79f58f690b5fab16e5060241cd492477732d97ffc"
-            ),
-        ),
+        files=(longemotion_file("data/Emotion_Conversations.jsonl"),),
         sample_builder=checkpoints_of(task),
         task=task,
         question_types=("counselor_reply",),

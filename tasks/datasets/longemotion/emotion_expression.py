@@ -79,20 +79,13 @@ def _build(situation: Record, adjectives: tuple[str, ...]) -> tuple[Item, Contex
 
 _emotionbench_file = pinned_in("github.com/CUHK-ARISE/EmotionBench", "48f6e1b01c449c213374172b24e6a461b59cd088")
 
-_SITUATIONS_SHA256 = "3b4ef2ea1e5452814064bb480ec89feb83228f151a51ff9472134c3d68152b35"
-"""Of EmotionBench's file and of LongEmotion's copy of it, byte for byte."""
-
-_QUESTIONNAIRES = longemotion_file(
-    "data/Emotion_Expression_Questionnaires.json",
-    "f8f1a41a3a8530b6f8d9abfa8caabdcec73c040a45be3308152a9d8304fbb5ea",
-    record_format="json",
-)
+_QUESTIONNAIRES = longemotion_file("data/Emotion_Expression_Questionnaires.json", record_format="json")
 
 
 EE = DatasetSpec(
     id="longemotion_ee",
     title="LongEmotion, emotion expression",
-    files=(_emotionbench_file("situations.json", _SITUATIONS_SHA256), _QUESTIONNAIRES),
+    files=(_emotionbench_file("situations.json"), _QUESTIONNAIRES),
     file_format="json_object",
     sample_builder=read_situations,
     task="ee",
@@ -106,5 +99,5 @@ EE = DatasetSpec(
         "The emotion and the factor that a situation is filed under are shown to nobody.",
     ),
 ).with_alternative(
-    files=(longemotion_file("data/Emotion_Expression_Situations.json", _SITUATIONS_SHA256), _QUESTIONNAIRES),
+    files=(longemotion_file("data/Emotion_Expression_Situations.json"), _QUESTIONNAIRES),
 )

@@ -6,6 +6,7 @@ corpora, so the released file is read.
 
 from schemas.context import Context
 from schemas.item import Item, Record, text_id
+from schemas.vocabulary import Language
 from tasks.datasets.longemotion.release import BY_MD5, PAPER, longemotion_file, released
 from tasks.datasets.needle.lazy_samples import one_per_record, read_text
 from tasks.text.tokens import count_tokens
@@ -16,15 +17,21 @@ def _read_question(record: Record) -> tuple[Item, Context]:
 
     The article is kept as it is, with the marks that reading it off its pages left in it.
     """
-    article = read_text(record.fields, "context")
+    texts = (read_text(record.fields, name) for name in ("context", "problem", "answer"))
+    return ask_about(*texts)
+
+
+def ask_about(document: str, question: str, *references: str, language: Language = "en") -> tuple[Item, Context]:
+    """Return the item of a question about a document, which other questions may share."""
     item = Item(
+        language=language,
         question_type="extractive",
-        context=article,
-        question=read_text(record.fields, "problem"),
-        references=(read_text(record.fields, "answer"),),
-        cluster=text_id(article),
+        context=document,
+        question=question,
+        references=references,
+        cluster=text_id(document),
     )
-    return item, Context(task="qa", tokens=count_tokens(article))
+    return item, Context(task="qa", tokens=count_tokens(document))
 
 
 read_questions = one_per_record(lambda record: f"qa-{record.fields['number']}", _read_question)

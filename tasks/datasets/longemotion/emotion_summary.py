@@ -89,9 +89,7 @@ _JOINED = "Sections are joined to one text; the released code shows lists as Pyt
 ES = released(
     id="longemotion_es",
     title="LongEmotion, emotion summary, original reports",
-    files=(
-        longemotion_file("data/Emotion_Summary_origin.jsonl", "4f1e16f5a2fcfbac30ef0c69e0199889666c4bad78d8493486e93d8a4ef925c2"),
-    ),
+    files=(longemotion_file("data/Emotion_Summary_origin.jsonl"),),
     sample_builder=read_reports,
     task="es",
     question_types=("aspect_summary",),

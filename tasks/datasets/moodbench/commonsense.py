@@ -121,12 +121,8 @@ PIQA = DatasetSpec(
     id="piqa",
     title="PIQA",
     files=(
-        _piqa_file("piqa/data/valid.jsonl", "93503cc97c679e459b065c3d13e848282e44b2a25213985bed3e5d458abef72d"),
-        _piqa_file(
-            "piqa/data/valid-labels.lst",
-            "b4192dc3a2a0363d9d60ccf79800cbbe2f32ebb17726efdde6970e0b8131bceb",
-            record_format="lines",
-        ),
+        _piqa_file("piqa/data/valid.jsonl"),
+        _piqa_file("piqa/data/valid-labels.lst", record_format="lines"),
     ),
     adapter=adapt_piqa,
     join_records=join_piqa_labels,

@@ -115,7 +115,5 @@ EMOBENCH3 = _emobench(
     ),
 )
 
-UPSTREAM = pinned_in("github.com/Sahandfer/EmoBench", "3b4f84312541f8469e909965e1fff3691ef85c62")(
-    "data/EU.jsonl", "60140a7617779bdb496cd50dcebaf33037c39c65821ae300a6a24a72fd7c7037"
-)
+UPSTREAM = pinned_in("github.com/Sahandfer/EmoBench", "3b4f84312541f8469e909965e1fff3691ef85c62")("data/EU.jsonl")
 """The authors' own file of EmoBench's emotional understanding, 400 questions, which LongEmotion is built from."""

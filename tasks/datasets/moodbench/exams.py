@@ -2,6 +2,7 @@
 
 import re
 from collections.abc import Sequence
+from functools import partial
 from pathlib import PurePosixPath
 
 from schemas.dataset import DatasetSpec
@@ -43,31 +44,18 @@ def adapt_agieval(record: Record) -> Item:
     language: Language = "zh" if subset.startswith(CHINESE_FILES) and subset != ENGLISH_GAOKAO else "en"
     context = (fields["passage"] or "").strip() or None
     cluster = context and text_id(context)
-    question = fields["question"].strip()
+    build = partial(Item, language=language, context=context, question=fields["question"].strip(), subset=subset, cluster=cluster)
     if fields["options"] is None:
-        return Item(
-            language=language,
-            question_type="extractive",
-            context=context,
-            question=question,
-            references=plain_forms(fields["answer"]) or None,
-            subset=subset,
-            cluster=cluster,
-        )
+        return build(question_type="extractive", references=plain_forms(fields["answer"]) or None)
     printed, options = _strip_letters(fields["options"])
     labels = [letter for letter in "".join(fields["label"]) if not letter.isspace()]
     gold = None if (subset, record.row) in BROKEN else _places(labels, _letter_order(printed))
-    return Item(
-        language=language,
+    return build(
         question_type="multiple_answer" if len(labels) > 1 else "single_choice",
-        context=context,
-        question=question,
         options=options,
         gold_indices=gold,
         fixed_order=order_matters(options),
         reference_gold_indices=_reference_gold(fields["label"], len(options), gold),
-        subset=subset,
-        cluster=cluster,
     )
 
 

@@ -32,12 +32,7 @@ _METRIC = "F1 of the ironic class, as in the paper and the task; the released co
 SEMEVAL2018_TASK3 = DatasetSpec(
     id="semeval2018_task3",
     title="SemEval-2018 Task 3, irony",
-    files=(
-        _cyvhee(
-            "datasets/goldtest_TaskA/SemEval2018-T3_gold_test_taskA_emoji.txt",
-            "b63a3825aee72592d7e565d3f8c75ff6ce695fa67ea28f2c5c0c4171f67bc5cd",
-        ),
-    ),
+    files=(_cyvhee("datasets/goldtest_TaskA/SemEval2018-T3_gold_test_taskA_emoji.txt"),),
     file_format="tsv_plain",
     adapter=adapt_semeval2018_task3,
     licence="CC BY-NC-SA 4.0, academic use",

@@ -1,11 +1,11 @@
 """MoodBench1 to MoodBench4, the sets its authors built: per row a situation, a question and lettered options, in Chinese."""
 
 import re
-from functools import partial
+from collections.abc import Sequence
 from pathlib import PurePosixPath
 
 from schemas.dataset import DatasetSpec
-from schemas.item import Item, Record
+from schemas.item import Adapter, Item, Record
 from tasks.datasets.options import label_item, shuffle_options
 from tasks.datasets.pinned_files import moodbench_file
 
@@ -40,73 +40,59 @@ def adapt_moodbench_causes(record: Record) -> Item:
 
 _SUBTASKS = "emo_ability/PQEmotion/emotional_subtask"
 _ASPECTS = ("Context_of_Emotion", "Dynamic_Changes_in_Emotion", "Modes_of_Emotional_Expression", "Sources_of_Emotion")
-_choices = partial(
-    DatasetSpec,
-    languages=("zh",),
-    licence="CC BY-NC-SA 4.0",
-    paper="MoodBench 1.0: An Evaluation Benchmark for Emotional Companionship Dialogue Systems, section 4",
-)
 
-MOODBENCH1 = _choices(
-    id="moodbench1",
-    title="MoodBench1, emotion recognition",
-    files=tuple(moodbench_file(f"{_SUBTASKS}/{aspect}_re.csv") for aspect in _ASPECTS),
-    columns=SIX_OPTION_COLUMNS,
-    adapter=adapt_moodbench,
-    required=SIX_OPTION_COLUMNS,
-    expected_rows=304,
-    differences=(
-        "The files have no header; the released code takes the first row of each for one and loses it (300 of 304 are left).",
-        "Task as in the paper, coarse-grained recognition; the released weights have it at fine-grained recognition.",
-    ),
-)
 
-MOODBENCH2 = _choices(
-    id="moodbench2",
-    title="MoodBench2, causes of emotions",
-    files=tuple(moodbench_file(f"{_SUBTASKS}/{aspect}_un.csv") for aspect in _ASPECTS),
-    columns=FOUR_OPTION_COLUMNS,
+def _describe(
+    number: int, kind: str, files: Sequence[str], columns: tuple[str, ...], *differences: str, adapter: Adapter = adapt_moodbench
+) -> DatasetSpec:
+    """Describe a set; of its rows the released code asks 300, all but the first of each file."""
+    rows = 300 + len(files)
+    lost = (
+        f"The files have no header; the released code takes the first row of each for one and loses it (300 of {rows} are left)."
+    )
+    return DatasetSpec(
+        id=f"moodbench{number}",
+        title=f"MoodBench{number}, {kind}",
+        files=tuple(moodbench_file(f"{_SUBTASKS}/{name}.csv") for name in files),
+        columns=columns,
+        adapter=adapter,
+        languages=("zh",),
+        licence="CC BY-NC-SA 4.0",
+        paper="MoodBench 1.0: An Evaluation Benchmark for Emotional Companionship Dialogue Systems, section 4",
+        required=columns,
+        expected_rows=rows,
+        differences=(lost, *differences),
+    )
+
+
+MOODBENCH1 = _describe(
+    1,
+    "emotion recognition",
+    [f"{aspect}_re" for aspect in _ASPECTS],
+    SIX_OPTION_COLUMNS,
+    "Task as in the paper, coarse-grained recognition; the released weights have it at fine-grained recognition.",
+)
+MOODBENCH2 = _describe(
+    2,
+    "causes of emotions",
+    [f"{aspect}_un" for aspect in _ASPECTS],
+    FOUR_OPTION_COLUMNS,
+    "Options are shown in an order drawn per item; as released, the right one is A in 214 of 304 rows (70.4 %).",
+    "Level low as in the paper; the released weights have it at medium.",
+    "38 situations also occur in MoodBench1; the question here names the emotion that is asked for there.",
     adapter=adapt_moodbench_causes,
-    required=FOUR_OPTION_COLUMNS,
-    expected_rows=304,
-    differences=(
-        "The files have no header; the released code takes the first row of each for one and loses it (300 of 304 are left).",
-        "Options are shown in an order drawn per item; as released, the right one is A in 214 of 304 rows (70.4 %).",
-        "Level low as in the paper; the released weights have it at medium.",
-        "38 situations also occur in MoodBench1; the question here names the emotion that is asked for there.",
-    ),
 )
-
-MOODBENCH3 = _choices(
-    id="moodbench3",
-    title="MoodBench3, strategy selection",
-    files=(
-        moodbench_file(f"{_SUBTASKS}/person_scenarios_ma.csv"),
-        moodbench_file(f"{_SUBTASKS}/social_scenarios_ma.csv"),
-    ),
-    columns=FOUR_OPTION_COLUMNS,
-    adapter=adapt_moodbench,
-    required=FOUR_OPTION_COLUMNS,
-    expected_rows=302,
-    differences=(
-        "The files have no header; the released code takes the first row of each for one and loses it (300 of 302 are left).",
-        "Level high as in the paper; the released weights have it at medium.",
-    ),
+MOODBENCH3 = _describe(
+    3,
+    "strategy selection",
+    ["person_scenarios_ma", "social_scenarios_ma"],
+    FOUR_OPTION_COLUMNS,
+    "Level high as in the paper; the released weights have it at medium.",
 )
-
-MOODBENCH4 = _choices(
-    id="moodbench4",
-    title="MoodBench4, empathetic replies",
-    files=(
-        moodbench_file(f"{_SUBTASKS}/Emotional_counseling_er.csv"),
-        moodbench_file(f"{_SUBTASKS}/Psychological_guidance_er.csv"),
-    ),
-    columns=REPLY_COLUMNS,
-    adapter=adapt_moodbench,
-    required=REPLY_COLUMNS,
-    expected_rows=302,
-    differences=(
-        "The files have no header; the released code takes the first row of each for one and loses it (300 of 302 are left).",
-        "The released code runs these files twice under two names; they count once here, as in the paper.",
-    ),
+MOODBENCH4 = _describe(
+    4,
+    "empathetic replies",
+    ["Emotional_counseling_er", "Psychological_guidance_er"],
+    REPLY_COLUMNS,
+    "The released code runs these files twice under two names; they count once here, as in the paper.",
 )

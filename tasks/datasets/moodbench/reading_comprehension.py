@@ -105,12 +105,7 @@ _JUDGED_ONE_BY_ONE = (
 MULTIRC = DatasetSpec(
     id="multirc",
     title="MultiRC",
-    files=(
-        _superglue(
-            "multirc/validation-00000-of-00001.parquet",
-            "5eb64893afc5af7828b2f3b41d6a4574eb7a82cbb17c86c75842f5f95f679ada",
-        ),
-    ),
+    files=(_superglue("multirc/validation-00000-of-00001.parquet"),),
     adapter=adapt_multirc,
     licence="research licence of the authors (as known upstream, not verified)",
     paper="Khashabi et al. 2018, Looking Beyond the Surface, NAACL 2018; SuperGLUE, arXiv:1905.00537",

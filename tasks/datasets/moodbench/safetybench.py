@@ -61,19 +61,11 @@ def adapt_safetybench(language: Language, record: Record) -> Item:
 _pin = pinned_in("github.com/thu-coai/SafetyBench", "960833692a1ec82b191ff3e902daca7993c35cc1")
 QUESTIONS_EN = _pin("opensource_data/test_en.json", None)
 
-ANSWERS_EN = _pin(
-    "opensource_data/test_answers_en.json",
-    "a26ec13deeb551d68f71d61dd269d05dd43c24e6b22d8be3b93788ee10cf8615",
-    record_format="json_object",
-)
+ANSWERS_EN = _pin("opensource_data/test_answers_en.json", record_format="json_object")
 
-QUESTIONS_ZH = _pin("opensource_data/test_zh_subset.json", "8760b0621df0fa81b99f7e49961853f1ff8b5ac0e4f1f96dad20a587c33aea4f")
+QUESTIONS_ZH = _pin("opensource_data/test_zh_subset.json")
 
-ANSWERS_ZH = _pin(
-    "opensource_data/test_answers_zh_subset.json",
-    "41c3e40330a7a96375de54b46df4839f6a46e8c9f6be974a2d31b35b8012af6c",
-    record_format="json_object",
-)
+ANSWERS_ZH = _pin("opensource_data/test_answers_zh_subset.json", record_format="json_object")
 
 FEW_SHOT = (
     "The released code asks the five few-shot examples of the category; we ask its test questions, whose answers are public."

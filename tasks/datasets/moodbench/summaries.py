@@ -137,7 +137,7 @@ VCSUM = _summaries(
     id="vcsum",
     title="VCSum",
     files=(
-        _vcsum_file("vcsum_data/long_test.txt", "ee564707cf7c487e51973027971490fa0471cfad9e6325d85c61c91b32c40ccd"),
+        _vcsum_file("vcsum_data/long_test.txt"),
         _vcsum_file("vcsum_data/overall_context.txt", None, record_format="jsonl"),
     ),
     adapter=adapt_vcsum,

@@ -42,11 +42,7 @@ def read_text(fields: Mapping[str, Any], name: str) -> str:
 
 
 def read_language(record: Record) -> Language:
-    """Return the language of a record; English where it does not say.
-
-    Raises:
-        ValueError: it is none of those known.
-    """
+    """Return the language of a record, English where it does not say; raise ValueError if it is none of those known."""
     language: Language = record.fields.get("language", "en")
     if language not in LANGUAGES:
         raise ValueError(f"language should be one of {', '.join(LANGUAGES)}, got {language!r}")

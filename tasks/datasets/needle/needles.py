@@ -226,11 +226,7 @@ def _insertion_points(
 
 
 def checked(name: str, values: tuple[NumberT, ...]) -> tuple[NumberT, ...]:
-    """Return the lengths or depths of contexts.
-
-    Raises:
-        UsageError: one is given twice.
-    """
+    """Return the lengths or depths of contexts; raise UsageError if one is given twice."""
     # Items are named by six digits of a depth; two that are the same then would be one item.
     if len({str(value) if isinstance(value, int) else f"{value:g}" for value in values}) < len(values):
         raise UsageError(

@@ -1,6 +1,5 @@
 """Read the list of providers, and choose a model's API capabilities from its entry, its provider and a probe."""
 
-from difflib import get_close_matches
 from functools import cache
 from typing import Any
 
@@ -8,7 +7,7 @@ import yaml
 from pydantic import TypeAdapter
 
 from schemas.api_capabilities import DEFAULT_CAPABILITIES, ApiCapabilities
-from schemas.errors import UsageError
+from schemas.errors import UsageError, suggest
 from schemas.folders import DATA_FOLDER
 from schemas.provider import UNSENT, ModelProbe, Provider, Quirks, TokenLimit, Unsent
 
@@ -25,21 +24,16 @@ def load_providers() -> tuple[Provider, ...]:
 
 
 def find_provider(name: str) -> Provider:
-    """Find the provider with this id.
-
-    Raises:
-        UsageError: if there is none; names the nearest.
-    """
+    """Find the provider with this id; raise UsageError, with the nearest ids, if there is none."""
     providers = {provider.id: provider for provider in load_providers()}
     if name in providers:
         return providers[name]
-    nearest = get_close_matches(name.lower(), providers, n=3, cutoff=0.4)
     raise UsageError(
         f"there is no provider {name!r}",
         where="--provider",
         expected=f"one of {', '.join(providers)}",
         got=name,
-        next_step=f"did you mean {' or '.join(nearest)}?" if nearest else "name its server with --base-url",
+        next_step=suggest(name.lower(), providers, "name its server with --base-url", most=3),
     )
 
 

@@ -6,9 +6,8 @@ from typing import Any
 import pytest
 from rich.console import Console
 
-from flows.commands.compare_profiles import run_compare
 from flows.commands.console import CommandResult
-from flows.commands.run import run_stage
+from flows.commands.run import run_command
 from schemas.chat import ModelEntry
 from schemas.errors import SourceMissingError, UsageError
 from schemas.plan import Plan
@@ -38,8 +37,8 @@ def plan_for(server: ModelServer | None, lake: Path, **fields: Any) -> Plan:
 
 def ask(plan: Plan) -> Plan:
     """Put the replies of the plan's model into its lake."""
-    run_stage("build", plan)
-    run_stage("infer", plan)
+    run_command("build", plan)
+    run_command("infer", plan)
     return plan
 
 
@@ -70,7 +69,7 @@ def test_a_model_that_knows_every_answer_loses_what_the_released_code_takes(tmp_
         plan = plan_for(server, tmp_path, datasets=ASKED)
         ask(plan.model_copy(update={"profile": "reference", "datasets": (*RIGHT, "lcsts")}))
         ask(plan.model_copy(update={"datasets": ("record",)}))
-    result = run_compare(plan)  # the server is gone: nothing is asked
+    result = run_command("compare", plan)  # the server is gone: nothing is asked
     for name, right in RIGHT.items():
         of = 100 if name == "copa" else 300
         assert scores(result, kind="dataset", name=name) == pytest.approx((100, 100 * right / of))
@@ -111,10 +110,10 @@ def test_failed_calls_are_missing_here_and_wrong_there(tmp_path: Path) -> None:
 
     with ModelServer(policy(("copa",), "gold", MIRROR), fault=fault) as server:
         plan = ask(plan_for(server, tmp_path, datasets=("copa",)))
-    result = run_compare(plan)
+    result = run_command("compare", plan)
     assert scores(result, kind="dataset", name="copa") == (100, 50)
     # The profiles share replies and no item scores, and a second comparison finds both.
-    assert run_compare(plan).document == result.document
+    assert run_command("compare", plan).document == result.document
     assert [len(list((tmp_path / layer).rglob("*.parquet"))) for layer in ("item_scores", "responses")] == [2, 1]
 
 
@@ -122,7 +121,7 @@ def test_failed_calls_are_missing_here_and_wrong_there(tmp_path: Path) -> None:
 def test_bundled_items_have_no_reference_score(tmp_path: Path) -> None:
     names = ("mini_text_matching", "mini_user_safety")
     with ModelServer(policy(names, "gold")) as server:
-        result = run_compare(ask(plan_for(server, tmp_path, benchmark="moodbench-mini", datasets=names)))
+        result = run_command("compare", ask(plan_for(server, tmp_path, benchmark="moodbench-mini", datasets=names)))
     for name in names:
         assert scores(result, kind="dataset", name=name) == (100, None)
         assert only(result, kind="dataset", name=name)["why"] == [
@@ -138,7 +137,7 @@ def test_bundled_items_have_no_reference_score(tmp_path: Path) -> None:
 def test_one_profile_without_any_reply_leaves_the_other(tmp_path: Path) -> None:
     with ModelServer(policy(("record",), "gold", MIRROR)) as server:
         plan = ask(plan_for(server, tmp_path, datasets=("record",), sample=10))
-    result = run_compare(plan.model_copy(update={"datasets": ("record", "copa")}))
+    result = run_command("compare", plan.model_copy(update={"datasets": ("record", "copa")}))
     assert scores(result, kind="dataset", name="record") == (100, None)
     assert scores(result, kind="dataset", name="copa") == (None, None)
     assert only(result, kind="dataset", name="copa")["why"] == ["has no replies in the lake"]
@@ -149,11 +148,11 @@ def test_a_benchmark_without_any_reference_score_is_named_as_it_was_typed(tmp_pa
     plan = plan_for(None, tmp_path, benchmark="moodbench-mini", profile="reference")
     expected = "none of the datasets of moodbench-mini can be had in the reference profile"
     with pytest.raises(SourceMissingError, match=expected) as caught:
-        run_stage("build", plan)
+        run_command("build", plan)
     assert "it is none of the sixty datasets that the released code scores" in str(caught.value)
 
 
 def test_a_dataset_named_in_vain_in_the_reference_profile_says_why(tmp_path: Path) -> None:
     plan = plan_for(None, tmp_path, datasets=("stereoset",), profile="reference")
     with pytest.raises(UsageError, match="stereoset has no reference score: the released code asks for the anti-stereotype"):
-        run_stage("score", plan)
+        run_command("score", plan)

@@ -5,7 +5,7 @@ from pathlib import Path
 import pytest
 
 from flows.commands.demo import announce, demo_plans, report_addresses
-from flows.commands.dry_run import run_dry
+from flows.commands.run import run_command
 from schemas.errors import UsageError
 
 
@@ -14,7 +14,7 @@ def test_the_calls_it_announces_are_those_it_takes(capsys: pytest.CaptureFixture
     short, long = demo_plans(tmp_path, None)
     announce(short, long)
     said = capsys.readouterr().err
-    calls = sum(run_dry(plan).document["total"]["calls"] for plan in (short, long))
+    calls = sum(run_command("dry-run", plan).document["total"]["calls"] for plan in (short, long))
     assert f"about {calls} calls" in said
     assert "items per task: 1; LongEmotion in base and rag" in said
     assert "4 minutes on two idle cores" in said

@@ -104,7 +104,7 @@ def own_scales() -> list[list[dict[str, Any]]]:
 
 
 def test_unknown_name_suggests_the_nearest() -> None:
-    with pytest.raises(UsageError, match="there is no rubric 'sumary'") as caught:
+    with pytest.raises(UsageError, match="there is no rubric sumary") as caught:
         load_rubric("sumary")
     assert "did you mean summary?" in str(caught.value)
 
