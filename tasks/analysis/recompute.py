@@ -171,11 +171,7 @@ def _dimensions(stored: StoredRun, ref: PartitionRef) -> pl.DataFrame:
 
 def _agreements(stored: StoredRun, ref: PartitionRef) -> pl.DataFrame:
     parents = stored.parents(ref)
-    answers, items, judged = (
-        of_layer(parents, "answers", "responses"),
-        of_layer(parents, "items"),
-        of_layer(parents, "judgements"),
-    )
+    answers, items, judged = (of_layer(parents, *names) for names in (("answers", "responses"), ("items",), ("judgements",)))
     return AgreementJob(ref.key("benchmark"), items, answers, judged).compute(stored.lake)
 
 
