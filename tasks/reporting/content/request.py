@@ -46,8 +46,8 @@ def describe_request(data: ReportData) -> Request | None:
     """Describe what the plan asked for; null where there is no more to it than models and their judge."""
     manifest, plan = data.manifest, data.manifest.plan
     settings = sorted(plan.get("settings", (BASE_SETTING,)), key=setting_order)
-    is_long = not data.contexts.is_empty()
-    if settings == [BASE_SETTING] and not is_long and not manifest.models_in(PANEL):
+    has_contexts = not data.contexts.is_empty()
+    if settings == [BASE_SETTING] and not has_contexts and not manifest.models_in(PANEL):
         return None
     return Request(
         settings=listed([setting_title(setting) for setting in settings]),
