@@ -9,7 +9,6 @@ from pathlib import Path
 from flows.planning.capabilities import with_capabilities
 from flows.planning.jobs import ResolvedPlan, SelectedDataset
 from schemas.blueprint import Blueprint, BlueprintDataset
-from schemas.chat import ModelEntry
 from schemas.errors import UsageError, suggest
 from schemas.lineage import Missing
 from schemas.plan import Plan, fields_of
@@ -84,7 +83,7 @@ def _require_settings(plan: Plan) -> None:
 
 
 def _require_roles(plan: Plan, blueprint: Blueprint) -> None:
-    """Raise UsageError if there is no such role or dataset, or a panel has no judge beside it."""
+    """Raise UsageError if there is no such role or dataset, a panel has no judge beside it, or two judges have one name."""
     for name, role in plan.roles.items():
         require_role(name, "--role, roles")
         _require_known(role.datasets, blueprint, f"roles.{name}.datasets")
@@ -96,20 +95,16 @@ def _require_roles(plan: Plan, blueprint: Blueprint) -> None:
             next_step="name one of them with --judge instead",
         )
     for dataset in blueprint.datasets:
-        _require_distinct(plan.judges(dataset))
-
-
-def _require_distinct(judges: Sequence[ModelEntry]) -> None:
-    """Raise UsageError if two judges have one name, by which ratings are kept."""
-    names = [entry.name for entry in judges]
-    if repeated := sorted({name for name in names if names.count(name) > 1}):
-        raise UsageError(
-            f"two judges have the same name, {repeated[0]}, and ratings are kept by the judge's name",
-            where="--judge, --role panel",
-            expected="judges of different names, each once",
-            got=", ".join(f"{entry.name} at {entry.identity}" for entry in judges),
-            next_step="leave one of them out, or have its server offer it under another name",
-        )
+        judges = plan.judges(dataset)
+        names = [entry.name for entry in judges]
+        if repeated := sorted({name for name in names if names.count(name) > 1}):
+            raise UsageError(
+                f"two judges have the same name, {repeated[0]}, and ratings are kept by the judge's name",
+                where="--judge, --role panel",
+                expected="judges of different names, each once",
+                got=", ".join(f"{entry.name} at {entry.identity}" for entry in judges),
+                next_step="leave one of them out, or have its server offer it under another name",
+            )
 
 
 def embeds(plan: Plan) -> bool:

@@ -1,6 +1,6 @@
 """List what the score stage computes from item scores, and find every partition that scores rest on."""
 
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 
 from flows.planning.jobs import JobPartitions, ResolvedPlan, scorable
 from schemas.errors import UsageError
@@ -21,49 +21,22 @@ def aggregate_job(resolved: ResolvedPlan, item_scores: Sequence[PartitionRef]) -
 
 def comparison_jobs(
     resolved: ResolvedPlan, found: Sequence[JobPartitions], item_scores: Sequence[PartitionRef]
-) -> list[LayerJob]:
-    """List what compares settings with `base`, lengths and depths, dimensions and judges, where there is anything to compare."""
-    jobs = (
-        gains_job(resolved, item_scores),
-        needles_job(resolved, found, item_scores),
-        dimensions_job(resolved, found),
-        agreement_job(resolved, found),
-    )
-    return [job for job in jobs if job is not None]
-
-
-def gains_job(resolved: ResolvedPlan, item_scores: Sequence[PartitionRef]) -> GainsJob | None:
-    """Return what the gains over setting `base` are computed from; None if there is nothing to compare."""
-    settings = set(resolved.plan.settings)
-    if "base" not in settings or len(settings) == 1:
-        return None
-    return GainsJob(aggregate_job(resolved, item_scores))
-
-
-def needles_job(resolved: ResolvedPlan, found: Sequence[JobPartitions], item_scores: Sequence[PartitionRef]) -> NeedlesJob | None:
-    """Return what the grid of lengths and depths is computed from; None if no contexts were built."""
-    contexts = dict.fromkeys(one.contexts for one in found if one.contexts)
-    return NeedlesJob(resolved.blueprint.name, tuple(contexts), tuple(item_scores)) if contexts else None
-
-
-def agreement_job(resolved: ResolvedPlan, found: Sequence[JobPartitions]) -> AgreementJob | None:
-    """Return what the agreement of judges is computed from; None if no answer was rated twice."""
+) -> Iterator[LayerJob]:
+    """Yield what compares settings with `base`, lengths and depths, dimensions and judges, where there is anything to compare."""
+    plan, benchmark = resolved.plan, resolved.blueprint.name
+    if "base" in plan.settings and len(set(plan.settings)) > 1:
+        yield GainsJob(aggregate_job(resolved, item_scores))
+    if contexts := dict.fromkeys(one.contexts for one in found if one.contexts):
+        yield NeedlesJob(benchmark, tuple(contexts), tuple(item_scores))
     judged = [one for one in found if one.judgements]
-    if not judged or (resolved.plan.judge_repeat == 1 and all(len(one.ratings) == 1 for one in judged)):
-        return None
-    answers = tuple(one.answers for one in judged)
-    firsts = [one.ratings[0] for one in judged]
-    panel = [rating for one in judged for rating in one.ratings[1:]]
+    if not judged:
+        return
     items = tuple(dict.fromkeys(one.items for one in judged))
-    return AgreementJob(resolved.blueprint.name, items, answers, tuple(ref for ref in (*firsts, *panel) if ref))
-
-
-def dimensions_job(resolved: ResolvedPlan, found: Sequence[JobPartitions]) -> DimensionsJob | None:
-    """Return what the means of rated dimensions are computed from; None if nothing was rated."""
-    plan, judged = resolved.plan, [one for one in found if one.judgements]
-    items = tuple(dict.fromkeys(one.items for one in judged))
-    ratings = tuple(one.judgements for one in judged if one.judgements)
-    return DimensionsJob(resolved.blueprint.name, Resampling(plan.bootstrap, plan.seed), items, ratings) if judged else None
+    firsts = tuple(one.judgements for one in judged if one.judgements)
+    yield DimensionsJob(benchmark, Resampling(plan.bootstrap, plan.seed), items, firsts)
+    panel = tuple(rating for one in judged for rating in one.ratings[1:] if rating)
+    if plan.judge_repeat > 1 or any(len(one.ratings) > 1 for one in judged):
+        yield AgreementJob(benchmark, items, tuple(one.answers for one in judged), (*firsts, *panel))
 
 
 def unrated(found: Sequence[JobPartitions]) -> list[Missing]:
