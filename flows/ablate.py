@@ -41,16 +41,9 @@ THINKING_PATH = "chat_template_kwargs.enable_thinking"
 class VariantResult(NamedTuple):
     """The scores and stage results of one variant."""
 
-    variant: Variant
     plan: Plan
     scores: VariantScores
     results: tuple[StageResult, ...]
-
-    @property
-    def rested_on(self) -> dict[str, str]:
-        """Return the variant and the partitions of its scores, for the manifest: those of two variants may be the same."""
-        scores = {ref.layer: ref.path for ref in (self.scores.raw, self.scores.normalized)}
-        return {"variant": self.variant.variant, **scores}
 
 
 @moodflow_flow("ablate", "ablate {request.title}")
@@ -129,21 +122,13 @@ async def run_variant(variant: Variant, plan: Plan) -> VariantResult:
     """Build, infer and score one variant."""
     results: list[StageResult] = [await build_datasets(plan), await run_inference(plan), await score(plan)]
     layers = {ref.layer: ref for ref in results[-1].refs}
-    return VariantResult(variant, plan, VariantScores(variant, layers["raw_scores"], layers["normalized_scores"]), tuple(results))
+    return VariantResult(plan, VariantScores(variant, layers["raw_scores"], layers["normalized_scores"]), tuple(results))
 
 
 def describe_ablation(
     request: AblationRequest, resolved: ResolvedPlan, evaluated: list[VariantResult], table: PartitionRef, started: datetime
 ) -> RunManifest:
-    """Return the manifest of the run.
-
-    Args:
-        request: what was varied.
-        resolved: the plan that was varied.
-        evaluated: of each variant.
-        table: partition of `ablations`.
-        started: when the run began.
-    """
+    """Return the manifest of the run, whose table is a partition of `ablations`."""
     results = [result for one in evaluated for result in one.results]
     refs = dict.fromkeys(ref for result in results for ref in result.refs)
     missing: dict[Missing, None] = dict.fromkeys(gap for result in results for gap in result.missing)
@@ -158,7 +143,11 @@ def describe_ablation(
         started_at=started.isoformat(timespec="seconds"),
         ablation={
             **request.model_dump(mode="json", include={"name", "varied"}),
-            "variants": [one.rested_on for one in evaluated],
+            # The partitions of two variants may be the same.
+            "variants": [
+                {"variant": one.variant.variant, **{ref.layer: ref.path for ref in (one.raw, one.normalized)}}
+                for one in (result.scores for result in evaluated)
+            ],
         },
         missing=tuple(missing),
         calls=sum((result.calls for result in results), CallCounts()),

@@ -28,7 +28,13 @@ async def build_datasets(plan: Plan) -> StageResult:
         outcomes = await asyncio.gather(*work)
     result = StageResult.of([*resolved.missing, *(outcome for built in outcomes for outcome in built)])
     if not result.refs:
-        raise nothing_built(plan, result.missing)
+        profile, last = " in the reference profile" if plan.profile == "reference" else "", result.missing[-1]
+        raise SourceMissingError(
+            f"none of the datasets of {plan.benchmark} can be had{profile}",
+            where=", ".join(gap.dataset for gap in result.missing[:3]) + (", ..." if len(result.missing) > 3 else ""),  # noqa: PLR2004
+            got=last.reason,
+            next_step=last.next_step,
+        )
     return result
 
 
@@ -50,14 +56,3 @@ async def build_dataset(
     job = BuildJob(selected.spec, resolved.built_keys(selected), plan.sample, plan.seed, plan.contexts, required)
     built: list[PartitionRef] | Missing = await run(build_partition, job, resolved.lake, locator)
     return built if isinstance(built, list) else [built]
-
-
-def nothing_built(plan: Plan, missing: tuple[Missing, ...]) -> SourceMissingError:
-    """Return the error for a plan none of whose datasets can be had."""
-    profile = " in the reference profile" if plan.profile == "reference" else ""
-    return SourceMissingError(
-        f"none of the datasets of {plan.benchmark} can be had{profile}",
-        where=", ".join(gap.dataset for gap in missing[:3]) + (", ..." if len(missing) > 3 else ""),  # noqa: PLR2004
-        got=missing[-1].reason,
-        next_step=missing[-1].next_step,
-    )
