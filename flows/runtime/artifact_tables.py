@@ -17,17 +17,16 @@ from tasks.models.http.failures import FAILURE_KINDS
 
 Row = dict[str, Any]
 JOB_KEY = ["dataset", "model", "setting"]
+FAILURE_COLUMNS = (*JOB_KEY, "what", "calls", "next step")
 
 MAX_ROWS = 1000
 """Above that the UI gets slow; the description says what was left out."""
 
 
 def leaderboard_rows(totals: pl.DataFrame, changes: RunChanges | None) -> list[Row]:
-    """Return one row per system, ranked ones first. Interval and `change` are of the total before the veto.
+    """Return one row per system, ranked ones first; `totals`: rows of `totals`; `changes`: None if nothing was compared.
 
-    Args:
-        totals: rows of `totals`.
-        changes: since the run before; None if nothing was compared.
+    Interval and `change` are of the total before the veto.
     """
     moved = _moved(changes)
     ordered = totals.sort(["rank", "total", "model", "setting"], descending=[False, True, False, False], nulls_last=True)
@@ -87,38 +86,28 @@ def coverage_rows(raw: pl.DataFrame) -> list[Row]:
 
 def failure_rows(manifest: RunManifest, lake: Lake) -> list[Row]:
     """Return what has no score, and calls that failed, by dataset, model and kind; a single row says that there is nothing."""
-    rows = [
-        {
-            "dataset": gap.dataset,
-            "model": gap.model or "all",
-            "setting": gap.setting or "all",
-            "what": gap.reason,
-            "calls": None,
-            "next step": gap.next_step,
-        }
-        for gap in manifest.missing
-    ]
-    nothing = {"dataset": "", "model": "all", "setting": "all", "what": "nothing failed", "calls": None, "next step": ""}
-    return [*rows, *_failed_calls(manifest, lake)] or [nothing]
+    gaps = [(gap.dataset, gap.model or "all", gap.setting or "all", gap.reason, None, gap.next_step) for gap in manifest.missing]
+    rows = [*gaps, *_failed_calls(manifest, lake)] or [("", "all", "all", "nothing failed", None, "")]
+    return [dict(zip(FAILURE_COLUMNS, row, strict=True)) for row in rows]
 
 
-def _failed_calls(manifest: RunManifest, lake: Lake) -> Iterator[Row]:
+def _failed_calls(manifest: RunManifest, lake: Lake) -> Iterator[tuple[str | int | None, ...]]:
     """Yield one row per partition and kind of failure; only partitions are read that have failed calls."""
     for ref in manifest.partitions:
         place = dict(ref.place)
         if ref.complete or ref.layer not in FROM_OUTSIDE:
             continue
-        named = {"dataset": place["dataset"], "model": place.get("judge", place["model"]), "setting": place["setting"]}
+        dataset, setting, tested = place["dataset"], place["setting"], place["model"]
         if ref.layer == "judgements":
             failed = lake.read(ref, Judgements).filter(pl.col("parse_status") == "failed")
             calls = failed["call_key"].n_unique()
-            yield {**named, "what": f"no rating of {place['model']}'s answers", "calls": calls, "next step": "run again"}
+            yield dataset, place["judge"], setting, f"no rating of {tested}'s answers", calls, "run again"
             continue
         failed = lake.read(ref, Responses).drop_nulls("failure").cast({"failure": pl.String})
         by_kind = ["asked_model", "role", "failure"]
         for model, role, failure, calls in failed.group_by(by_kind).len().sort(by_kind).iter_rows():
-            kind, of = FAILURE_KINDS[failure], "" if role == TESTED else f" ({role} of {place['model']})"
-            yield {**named, "model": model, "what": f"{failure}{of}: {kind.meaning}", "calls": calls, "next step": kind.remedy}
+            kind, of = FAILURE_KINDS[failure], "" if role == TESTED else f" ({role} of {tested})"
+            yield dataset, model, setting, f"{failure}{of}: {kind.meaning}", calls, kind.remedy
 
 
 def cost_rows(manifest: RunManifest) -> list[Row]:

@@ -2,7 +2,6 @@
 
 import os
 from collections.abc import Sequence
-from typing import Any
 from urllib.parse import quote
 from uuid import UUID
 
@@ -40,13 +39,7 @@ Found = dict[str, tuple[list[tables.Row], str]]
 
 
 async def publish_run(manifest: RunManifest, changes: RunChanges, lake: Lake) -> None:
-    """Publish the artifacts of a run.
-
-    Args:
-        manifest: of the run, whose report is written.
-        changes: since the run before.
-        lake: has its layers and its report.
-    """
+    """Publish the artifacts of a run whose layers and report are written; `changes`: since the run before."""
     totals = lake.read(manifest.partition("totals"), Totals)
     abilities = lake.read(manifest.partition("ability_scores"), AbilityScores)
     raw = lake.read(manifest.partition("raw_scores"), RawScores)
@@ -61,13 +54,7 @@ async def publish_run(manifest: RunManifest, changes: RunChanges, lake: Lake) ->
 
 
 async def publish_ablation(manifest: RunManifest, table: PartitionRef, lake: Lake) -> None:
-    """Publish the artifacts of an ablation.
-
-    Args:
-        manifest: of its run, whose report is written.
-        table: partition of `ablations`.
-        lake: has that layer and the report.
-    """
+    """Publish the artifacts of an ablation whose report is written; `table`: its partition of `ablations`."""
     about = f"{_about(manifest)}, ablation {(manifest.ablation or {})['name']}"
     rows = tables.ablation_rows(lake.read(table, Ablations))
     await _publish("ablation-summary", {"ablation": (rows, about)}, manifest, None, lake)
@@ -127,10 +114,22 @@ def state_message(changes: RunChanges) -> str:
 
 def announce(manifest: RunManifest, changes: RunChanges | None) -> None:
     """Emit the events of a run that is written; `changes` are None of an ablation, which is compared with nothing."""
+    named = {"ablation": manifest.ablation["name"]} if manifest.ablation else {}
     emit_event(
         RUN_SCORED,
         resource={"prefect.resource.id": f"{RUN_RESOURCE}{manifest.run}", "prefect.resource.name": manifest.run},
-        payload=_run_payload(manifest, changes),
+        payload={
+            "run": manifest.run,
+            "benchmark": manifest.benchmark,
+            "state": changes.state if changes else "Completed",
+            "previous": changes.previous if changes else None,
+            "models": [model["name"] for model in manifest.plan["models"]],
+            "regressed": [system.label for system in changes.regressed] if changes else [],
+            "calls_sent": manifest.calls.sent,
+            "report": manifest.report,
+            "message": state_message(changes) if changes else f"ablation {(manifest.ablation or {})['name']} completed",
+            **named,
+        },
     )
     for system in changes.regressed if changes else ():
         found = "; ".join(finding.message for finding in system.findings)
@@ -147,19 +146,3 @@ def announce(manifest: RunManifest, changes: RunChanges | None) -> None:
                 "message": f"{system.label} regressed against {system.previous}: {found}",
             },
         )
-
-
-def _run_payload(manifest: RunManifest, changes: RunChanges | None) -> dict[str, Any]:
-    regressed = [system.label for system in changes.regressed] if changes else []
-    return {
-        "run": manifest.run,
-        "benchmark": manifest.benchmark,
-        "state": changes.state if changes else "Completed",
-        "previous": changes.previous if changes else None,
-        "models": [model["name"] for model in manifest.plan["models"]],
-        "regressed": regressed,
-        "calls_sent": manifest.calls.sent,
-        "report": manifest.report,
-        "message": state_message(changes) if changes else f"ablation {(manifest.ablation or {})['name']} completed",
-        **({"ablation": manifest.ablation["name"]} if manifest.ablation else {}),
-    }
