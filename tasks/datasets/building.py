@@ -12,7 +12,7 @@ from typing import Any, NamedTuple
 import dataframely as dy
 import polars as pl
 
-from schemas.context import Context, ContextOptions, Sample
+from schemas.context import ContextOptions, Sample
 from schemas.dataset import DatasetSpec
 from schemas.errors import RecordError, SourceError
 from schemas.item import Adapter, Item, Record
@@ -185,7 +185,8 @@ def _build(dataset: str, samples: Sequence[Sample]) -> Batch:
             continue
         items.append(item_row(dataset, sample, item))
         if context is not None:
-            contexts.append(_context_row(dataset, sample.item_id, context))
+            row, renamed = context.model_dump(), [list(pair) for pair in context.renamed]
+            contexts.append({**row, "renamed": renamed, "dataset": dataset, "item_id": sample.item_id})
     made = pl.DataFrame(items, schema=pl.Schema(Items)).with_columns(broken_rules(Items))
     of_contexts = pl.DataFrame(contexts, schema=pl.Schema(Contexts))
     if contexts:
@@ -211,11 +212,6 @@ def item_row(dataset: str, sample: Sample, item: Item | None) -> dict[str, Any]:
         "source_row": sample.record.row,
         "source_row_sha256": sample.record.sha256,
     }
-
-
-def _context_row(dataset: str, item_id: str, context: Context) -> dict[str, Any]:
-    row = context.model_dump()
-    return {**row, "renamed": [list(pair) for pair in context.renamed], "dataset": dataset, "item_id": item_id}
 
 
 def broken_rules(schema: type[dy.Schema]) -> pl.Expr:

@@ -138,10 +138,7 @@ EC_EMOBENCH = DatasetSpec(
 EC_FINENTITY = DatasetSpec(
     id="longemotion_ec_finentity",
     title="LongEmotion, emotion classification of FinEntity reports, built anew",
-    files=(
-        _finentity_file("data/FinEntity.json"),
-        _NOVEL,
-    ),
+    files=(_finentity_file("data/FinEntity.json"), _NOVEL),
     sample_builder=list_finentity_samples,
     task="ec_finentity",
     question_types=("label_choice",),

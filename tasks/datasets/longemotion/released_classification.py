@@ -4,7 +4,7 @@ Field names changed between releases: `content` was `context`, `subject` was `Su
 """
 
 import json
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from dataclasses import replace
 from functools import partial
 from typing import Any
@@ -37,7 +37,9 @@ def read_released(task: ContextTask) -> SampleBuilder:
 def _build(task: ContextTask, scenarios: Sequence[Record], record: Record) -> tuple[Item, Context]:
     """Raises: LookupError, TypeError, ValueError: a field is missing, empty or not of its type."""
     fields = record.fields
-    text = _as_it_is(fields, "content", "context")
+    name = "content" if "content" in fields else "context"
+    read_text(fields, name)
+    text = fields[name]  # with the white space around it, since spans count it
     subject = read_text(fields, "subject" if "subject" in fields else "Subject")
     choices, label = _read_choices(fields["choices"]), read_text(fields, "label")
     context = _describe(task, text, find_scenario(text, subject, scenarios))
@@ -52,14 +54,6 @@ def _build(task: ContextTask, scenarios: Sequence[Record], record: Record) -> tu
         cluster=context.needle and text_id(context.needle),
     )
     return item, context.model_copy(update={"query": subject, "haystack": source if isinstance(source, str) else None})
-
-
-def _as_it_is(fields: Mapping[str, Any], name: str, older: str) -> str:
-    """Return a text with the white space around it, since spans count it."""
-    found = name if name in fields else older
-    read_text(fields, found)
-    text: str = fields[found]
-    return text
 
 
 def _read_choices(value: Any) -> tuple[str, ...]:

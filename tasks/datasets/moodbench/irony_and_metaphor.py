@@ -21,13 +21,12 @@ def adapt_semeval2018_task3(record: Record) -> Item:
 
 _cyvhee = pinned_in("github.com/Cyvhee/SemEval2018-Task3", "313b94c080e78544d6504192c8a1d425f6b7d719")
 
-_STRIPPED = (
-    "The hashtags #irony, #sarcasm and #not, which every ironic tweet carries, are taken out, as in the task's input files."
-)
-
 _LABELLED = ("Tweet index", "Label", "Tweet text")
-_RANDOM = "The released code pairs labels and tweets of two unrelated samples: 78 of 144 labels are right."
-_METRIC = "F1 of the ironic class, as in the paper and the task; the released code computes accuracy."
+_SHARED = (
+    "The hashtags #irony, #sarcasm and #not, which every ironic tweet carries, are taken out, as in the task's input files.",
+    "The released code pairs labels and tweets of two unrelated samples: 78 of 144 labels are right.",
+    "F1 of the ironic class, as in the paper and the task; the released code computes accuracy.",
+)
 
 SEMEVAL2018_TASK3 = DatasetSpec(
     id="semeval2018_task3",
@@ -41,9 +40,7 @@ SEMEVAL2018_TASK3 = DatasetSpec(
     expected_rows=784,
     differences=(
         "The whole test set of the task; MoodBench's repository holds 155 of its labels and 145 of its tweets.",
-        _STRIPPED,
-        _RANDOM,
-        _METRIC,
+        *_SHARED,
     ),
 ).with_alternative(
     files=(
@@ -55,9 +52,7 @@ SEMEVAL2018_TASK3 = DatasetSpec(
     expected_rows=155,
     differences=(
         "The gold file of MoodBench's repository alone, which has index, label and tweet: 155 of the 784 tweets.",
-        _STRIPPED,
-        _RANDOM,
-        _METRIC,
+        *_SHARED,
     ),
 )
 
