@@ -28,7 +28,8 @@ async def build_datasets(plan: Plan) -> StageResult:
         outcomes = await asyncio.gather(*work)
     result = StageResult.of([*resolved.missing, *(outcome for built in outcomes for outcome in built)])
     if not result.refs:
-        profile, last = " in the reference profile" if plan.profile == "reference" else "", result.missing[-1]
+        last = result.missing[-1]
+        profile = " in the reference profile" if plan.profile == "reference" else ""
         raise SourceMissingError(
             f"none of the datasets of {plan.benchmark} can be had{profile}",
             where=", ".join(gap.dataset for gap in result.missing[:3]) + (", ..." if len(result.missing) > 3 else ""),  # noqa: PLR2004
