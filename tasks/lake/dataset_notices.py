@@ -8,18 +8,9 @@ from schemas.lineage import DatasetNotice
 
 def notices(specs: Iterable[DatasetSpec]) -> tuple[DatasetNotice, ...]:
     """Return one notice per dataset, in the given order."""
+    copied = DatasetNotice.model_fields.keys() - {"sources"}
     return tuple(
-        DatasetNotice(
-            id=spec.id,
-            title=spec.title,
-            licence=spec.licence,
-            redistributable=spec.redistributable,
-            canary=spec.canary,
-            sources=tuple(dict.fromkeys(_source(file) for file in spec.files)),
-            evaluation_version=spec.evaluation_version,
-            ambiguous=spec.ambiguous,
-            differences=spec.differences,
-        )
+        DatasetNotice(sources=tuple(dict.fromkeys(map(_source, spec.files))), **{name: getattr(spec, name) for name in copied})
         for spec in specs
     )
 

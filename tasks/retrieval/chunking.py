@@ -170,8 +170,5 @@ def _parts(text: str) -> Iterator[tuple[int, int]]:
 
 
 def _stripped(text: str, start: int, end: int) -> tuple[int, int]:
-    while start < end and text[start].isspace():
-        start += 1
-    while start < end and text[end - 1].isspace():
-        end -= 1
-    return start, end
+    part = text[start:end].lstrip()
+    return end - len(part), end - len(part) + len(part.rstrip())

@@ -9,7 +9,7 @@ from pathlib import Path
 from typing import Any, Literal, NamedTuple
 
 from schemas.api_capabilities import Sampling
-from schemas.chat import ChatMessage, ChatRequest
+from schemas.chat import ChatRequest
 from schemas.item import Item
 from schemas.vocabulary import TooLong
 from tasks.models.journal.rows import recompute_key
@@ -61,42 +61,32 @@ def check_prompt(
         LakeError: if the journal cannot be read.
     """
     expected = response["messages_sha256"]
-    holds = _hash(response["messages"]) == expected
-    obstacle = _obstacle(item, response, request_options)
+    messages, obstacle = _rebuild(item, response, request_options)
     rebuilt: Rebuilt = "not rebuilt"
-    if obstacle is None:
-        rebuilt = "same" if _hash(rebuild(item, response, request_options.too_long)) == expected else "different"
-    found, messages = look_up(journal, response["call_key"], response["messages"])
-    return PromptCheck(holds, rebuilt, obstacle, found, messages)
+    if messages is not None:
+        rebuilt = "same" if _hash(messages) == expected else "different"
+    found, journal_messages = look_up(journal, response["call_key"], response["messages"])
+    return PromptCheck(_hash(response["messages"]) == expected, rebuilt, obstacle, found, journal_messages)
 
 
-def _obstacle(item: Mapping[str, Any], response: Mapping[str, Any], request_options: RequestOptions) -> str | None:
+def _rebuild(
+    item: Mapping[str, Any], response: Mapping[str, Any], request_options: RequestOptions
+) -> tuple[str | None, str | None]:
+    """Return the messages of a call, built from the item as they were first, as `responses` has them; else what is in the way."""
     if response["setting"] != "base" or item["question_type"] not in PROMPTED or response["turn"] > 0:
-        return "prompts about long contexts hold what was retrieved or said before; shown as they were stored"
+        return None, "prompts about long contexts hold what was retrieved or said before; shown as they were stored"
     if (now := Prompts.load().sha256) != request_options.prompts_sha256:
         was = f"{request_options.prompts_sha256[:12]}" if request_options.prompts_sha256 else "an unknown version"
-        return f"the prompt texts have changed since: {was} then, {now[:12]} now"
-    if response.get("left_out_characters") and _truncated(item, response, request_options.too_long) is None:
-        return "where the context was shortened cannot be found again"
-    return None
+        return None, f"the prompt texts have changed since: {was} then, {now[:12]} now"
+    whole, left_out = show_in_order(read_item(item), response["option_order"]), response.get("left_out_characters")
+    shown = _truncated(whole, left_out, request_options.too_long) if left_out else whole
+    if shown is None:
+        return None, "where the context was shortened cannot be found again"
+    return ChatRequest("", "", build_messages(shown, Prompts.load()), Sampling()).messages_json, None
 
 
-def rebuild(item: Mapping[str, Any], response: Mapping[str, Any], too_long: TooLong) -> str:
-    """Return the messages of a call, built from the item as they were first, as canonical JSON."""
-    shown = show_in_order(read_item(item), response["option_order"])
-    if response.get("left_out_characters"):
-        shown = _truncated(item, response, too_long) or shown
-    return messages_json(build_messages(shown, Prompts.load()))
-
-
-def messages_json(messages: tuple[ChatMessage, ...]) -> str:
-    """Return a conversation as `responses` has it."""
-    return ChatRequest("", "", messages, Sampling()).messages_json
-
-
-def _truncated(item: Mapping[str, Any], response: Mapping[str, Any], too_long: TooLong) -> Item | None:
+def _truncated(shown: Item, left_out: int, too_long: TooLong) -> Item | None:
     """Return the item as it was shown: how long its context was to be is not stored, how much was left out is."""
-    shown, left_out = show_in_order(read_item(item), response["option_order"]), response["left_out_characters"]
     kept = len(shown.context or "") - left_out + len(MARKS[shown.language]) + 2
     # A cut is moved back to the end of a sentence, at each of its two sides by less than WINDOW characters.
     for length in range(kept - 2, kept + 2 * WINDOW + 2):

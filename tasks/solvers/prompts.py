@@ -15,7 +15,6 @@ from typing import Annotated, Any, ClassVar, Generic, Self, TypeVar
 import yaml
 from pydantic import Field, StringConstraints, ValidationError, model_validator
 
-from schemas.api_capabilities import Sampling
 from schemas.base import Frozen
 from schemas.chat import ChatMessage, ModelEntry
 from schemas.errors import UsageError
@@ -175,18 +174,6 @@ def build_messages(item: Item, prompts: Prompts) -> tuple[ChatMessage, ...]:
     if item.context:
         blocks.insert(0, template.context.format(context=item.context))
     return (ChatMessage(role="user", content="\n\n".join(blocks)),)
-
-
-def choose_sampling(entry: ModelEntry, question_type: QuestionType, prompts: Prompts) -> Sampling:
-    """Return the sampling parameters of one call.
-
-    The limit in the prompt file holds for the embedded model only, which rambles on. A model that reasons first needs many
-    more tokens than its answer has, so any other model gets the limit of its entry.
-    """
-    if entry.base_url is not None:
-        return entry.sampling
-    limit = min(prompts.by_type[question_type].max_tokens, entry.sampling.max_tokens)
-    return entry.sampling.model_copy(update={"max_tokens": limit})
 
 
 def choose_top_logprobs(entry: ModelEntry, item: Item) -> int | None:

@@ -9,10 +9,9 @@ from schemas.installed import installed
 from schemas.roles import JUDGES
 from schemas.usage import TESTED, Role
 from schemas.vocabulary import ContextTask
-from tasks.solvers.base import direct
 from tasks.solvers.longemotion import solve as longemotion
 from tasks.solvers.longemotion.self_rag import FAVOURABLE
-from tasks.solvers.prompts import Prompts
+from tasks.solvers.prompts import Prompts, build_messages, choose_top_logprobs
 from tasks.solvers.solver import Solver
 from tasks.solvers.state import (
     AskedItem,
@@ -32,8 +31,9 @@ async def ask_as_it_is(asked: AskedItem, options: SolverOptions, resources: Solv
     """Ask with the prompt of the question type; an item with a context built for it as its task asks."""
     if asked.context is not None:
         return await longemotion.solve(asked, options, resources, repetition)
-    tested = resources.roles[TESTED]
-    calls = (await direct(asked.item, tested.entry, Prompts.load(), tested.chat, repetition),)
+    item, prompts = asked.item, Prompts.load()
+    limit, top_logprobs = prompts.by_type[item.question_type].max_tokens, choose_top_logprobs(resources.roles[TESTED].entry, item)
+    calls = (await resources.ask(TESTED, "answer", build_messages(item, prompts), limit, repetition, top_logprobs),)
     return SolverOutput(calls, state_answer(calls))
 
 

@@ -201,7 +201,13 @@ class SolverResources:
     """Null where no setting of the run retrieves."""
 
     async def ask(
-        self, role: Role, step: str, messages: Sequence[ChatMessage], limit: int | None = None, repetition: int = 0
+        self,
+        role: Role,
+        step: str,
+        messages: Sequence[ChatMessage],
+        limit: int | None = None,
+        repetition: int = 0,
+        top_logprobs: int | None = None,
     ) -> Call:
         """Ask a model.
 
@@ -209,9 +215,11 @@ class SolverResources:
             role: who is asked.
             step: what for.
             messages: the conversation.
-            limit: longest reply of the embedded model, which rambles on; any other model has the limit of its entry.
+            limit: longest reply of the embedded model, which rambles on. A model that reasons first needs many more tokens than
+                its answer has, so any other model has the limit of its entry.
             repetition: number of the call among equal ones. Helpers do not count the item's, so that what they say is asked for
                 once.
+            top_logprobs: how many of the likeliest first tokens to ask for; null = none.
         """
         entry, sampling = self.roles[role].entry, self.roles[role].entry.sampling
         if entry.base_url is None and limit is not None:
@@ -222,6 +230,7 @@ class SolverResources:
             messages=tuple(messages),
             sampling=sampling,
             repetition=repetition,
+            top_logprobs=top_logprobs,
             capabilities=entry.dialect or DEFAULT_CAPABILITIES,
         )
         return Call(request, await self.roles[role].chat(request), role, step)

@@ -5,10 +5,13 @@ from collections.abc import Sequence
 import polars as pl
 
 from schemas.chat import Chat, ChatReply, ModelEntry
+from schemas.item import Item
 from tasks.models.http.worker_pool import WorkerPool
+from tasks.solvers.base import Call
 from tasks.solvers.option_order import Presentation
+from tasks.solvers.registry import ask_as_it_is
 from tasks.solvers.run import BuiltContexts, Listeners, response_rows, run_solver
-from tasks.solvers.state import RoleModel, SolverOptions, SolverResources
+from tasks.solvers.state import AskedItem, RoleModel, SolverOptions, SolverResources
 
 
 class Replies(list[ChatReply]):
@@ -21,6 +24,13 @@ class Replies(list[ChatReply]):
 
     def on_reply(self, reply: ChatReply) -> None:
         self.append(reply)
+
+
+async def ask_item(item: Item, model: ModelEntry, chat: Chat) -> Call:
+    """The one call about an item."""
+    resources = SolverResources({"tested": RoleModel(model, chat)})
+    (call,) = (await ask_as_it_is(AskedItem("item", item), SolverOptions("base"), resources, 0)).calls
+    return call
 
 
 async def ask_base(

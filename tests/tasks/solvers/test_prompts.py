@@ -11,7 +11,9 @@ from schemas.errors import UsageError
 from schemas.item import Item
 from schemas.question_types import QuestionType
 from tasks.lake.fingerprint import hash_settings
-from tasks.solvers.prompts import PROMPTED, PROMPTS, Prompts, build_messages, choose_sampling
+from tasks.solvers.base import UnsentCalls
+from tasks.solvers.prompts import PROMPTED, PROMPTS, Prompts, build_messages
+from tests.tasks.solvers.asking import ask_item
 
 SINGLE = Item(
     language="en",
@@ -82,19 +84,21 @@ def test_letters_go_on_after_z() -> None:
     assert lines[start + 25 : start + 28] == ["Z. feeling 25", "AA. feeling 26", "AB. feeling 27"]
 
 
-def test_the_limit_of_the_prompt_holds_for_the_embedded_model_only() -> None:
-    prompts = Prompts.load()
-    assert prompts.by_type["single_choice"].max_tokens == 16
+async def sampling_of(entry: ModelEntry) -> Sampling:
+    return (await ask_item(SINGLE, entry, UnsentCalls())).request.sampling
+
+
+async def test_the_limit_of_the_prompt_holds_for_the_embedded_model_only() -> None:
+    assert Prompts.load().by_type["single_choice"].max_tokens == 16
     sampling = Sampling(max_tokens=4096, temperature=0.5, seed=3)
     embedded = ModelEntry(name=EMBEDDED_MODEL, sampling=sampling)
     served = ModelEntry(name="listener", base_url="http://localhost/v1", sampling=sampling)
-    assert choose_sampling(embedded, "single_choice", prompts) == Sampling(max_tokens=16, temperature=0.5, seed=3)
-    assert choose_sampling(served, "single_choice", prompts) == sampling
+    assert await sampling_of(embedded) == Sampling(max_tokens=16, temperature=0.5, seed=3)
+    assert await sampling_of(served) == sampling
 
 
-def test_an_entry_may_ask_the_embedded_model_for_less() -> None:
-    entry = ModelEntry(name=EMBEDDED_MODEL, sampling=Sampling(max_tokens=4))
-    assert choose_sampling(entry, "single_choice", Prompts.load()).max_tokens == 4
+async def test_an_entry_may_ask_the_embedded_model_for_less() -> None:
+    assert (await sampling_of(ModelEntry(name=EMBEDDED_MODEL, sampling=Sampling(max_tokens=4)))).max_tokens == 4
 
 
 @pytest.fixture

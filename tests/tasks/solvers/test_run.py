@@ -16,10 +16,9 @@ from schemas.provider import TokenLimit
 from schemas.tables.items import Items
 from schemas.tables.responses import Responses
 from tasks.models.http.worker_pool import WorkerPool
-from tasks.solvers.base import direct
 from tasks.solvers.keys import InferJob
 from tasks.solvers.option_order import Epochs, Presentation, plan_epochs
-from tasks.solvers.prompts import Prompts, build_messages, choose_sampling
+from tasks.solvers.prompts import Prompts, build_messages
 from tasks.solvers.registry import SOLVERS
 from tasks.solvers.run import read_item
 from tasks.solvers.state import SolverOptions
@@ -27,7 +26,7 @@ from tests.model_server import ModelServer
 from tests.tasks.models.making_calls import Pauses, client, entry
 from tests.tasks.rows import item, partition
 from tests.tasks.rows import items as frame_of
-from tests.tasks.solvers.asking import Replies, ask_base
+from tests.tasks.solvers.asking import Replies, ask_base, ask_item
 
 NAMES = ("c", "a", "b")
 
@@ -123,16 +122,16 @@ async def test_when_replies_cannot_be_kept_no_more_calls_are_made() -> None:
     assert server.calls <= 2
 
 
-async def test_direct_asks_once_with_the_prompt_and_sampling_of_the_item() -> None:
+async def test_base_asks_once_with_the_prompt_and_sampling_of_the_item() -> None:
     item = read_item(items().row(0, named=True))
     with ModelServer(lambda _: "B") as server:
         model = entry(server.base_url)
         async with client(model, Pauses()) as chat:
-            call = await direct(item, model, Prompts.load(), chat)
+            call = await ask_item(item, model, chat)
     request, reply = call.request, call.reply
     assert (request.model, request.identity, request.repetition) == ("listener", server.base_url, 0)
     assert request.messages == build_messages(item, Prompts.load())
-    assert request.sampling == choose_sampling(model, "single_choice", Prompts.load())
+    assert request.sampling == model.sampling
     assert server.bodies == [request.body()]
     assert (reply.text, call.left_out_characters, call.role, call.step) == ("B", 0, "tested", "answer")
 

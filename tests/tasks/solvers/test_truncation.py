@@ -13,9 +13,8 @@ from schemas.vocabulary import Language, TooLong
 from tasks.models.embedded.serving import serve_embedded
 from tasks.models.http.client import HttpChat
 from tasks.models.http.failures import read_max_context
-from tasks.solvers.base import Call, direct
+from tasks.solvers.base import Call
 from tasks.solvers.keys import InferJob
-from tasks.solvers.prompts import Prompts
 from tasks.solvers.state import SolverCode, SolverOptions, SolverPlan
 from tasks.solvers.truncation import (
     MARKS,
@@ -29,6 +28,7 @@ from tasks.solvers.truncation import (
 from tests.small_context import SmallContext, Wording, stated, unstated
 from tests.tasks.models.making_calls import Pauses, client, entry
 from tests.tasks.rows import partition
+from tests.tasks.solvers.asking import ask_item
 
 SENTENCES = " ".join(f"Sentence {number:03}." for number in range(100))
 """1,399 characters: each sentence has 13, and a blank after it."""
@@ -181,7 +181,7 @@ async def ask(server: SmallContext, asked: Item, too_long: TooLong) -> tuple[tup
             return await chat(request)
 
         async def once(shown: Item) -> tuple[Call, ...]:
-            return (await direct(shown, model, Prompts.load(), noted),)
+            return (await ask_item(shown, model, noted),)
 
         return await solve_within_context(asked, too_long, once), sent
 
@@ -287,7 +287,7 @@ async def test_the_embedded_model_answers_a_text_longer_than_its_context() -> No
     async with serve_embedded() as server, HttpChat(model, server.base_url) as chat:
 
         async def once(shown: Item) -> tuple[Call, ...]:
-            call = await direct(shown, model, Prompts.load(), chat)
+            call = await ask_item(shown, model, chat)
             sent.append(call.reply)
             return (call,)
 
