@@ -14,6 +14,9 @@ OWN_FIELDS = frozenset({"model", "messages", "stream", "n"})
 SWITCH = {"true": True, "false": False}
 """Where reasoning is switched on and off instead of measured out, the body has a truth value."""
 
+DEEPEST_EXTRA = 64
+"""Levels of objects and lists in what is merged into every body."""
+
 
 class Sampling(Frozen):
     """Parameters that change what a model answers."""
@@ -56,8 +59,13 @@ def _read_extra(text: str) -> dict[str, Any]:
         extra = json.loads(text, parse_constant=_refuse_constant)
         # What is read can still be impossible to send: 1e999 becomes infinity, \ud800 is no character.
         json.dumps(extra, ensure_ascii=False, allow_nan=False).encode()
-    except (ValueError, RecursionError) as error:
+        depth = _depth(extra)
+    except RecursionError:
+        depth = DEEPEST_EXTRA + 1
+    except ValueError as error:
         raise ValueError(f"extra is no JSON object: {text[:80]!r} ({error})") from error
+    if depth > DEEPEST_EXTRA:
+        raise ValueError(f"extra is nested more than {DEEPEST_EXTRA} levels deep: {text[:80]!r}")
     is_object = isinstance(extra, dict)
     if not is_object:
         raise ValueError(f"extra is no JSON object: {text[:80]!r}")
@@ -66,6 +74,11 @@ def _read_extra(text: str) -> dict[str, Any]:
 
 def _refuse_constant(name: str) -> NoReturn:
     raise ValueError(f"{name} is no JSON")
+
+
+def _depth(value: Any) -> int:
+    inner = value.values() if isinstance(value, dict) else value if isinstance(value, list) else None
+    return 0 if inner is None else 1 + max(map(_depth, inner), default=0)
 
 
 def merge_objects(body: dict[str, Any], extra: dict[str, Any]) -> dict[str, Any]:
