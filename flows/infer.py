@@ -11,6 +11,7 @@ from flows.runtime.prefect_flows import begin_run, moodflow_flow, share_resolved
 from flows.runtime.progress import show_calls
 from schemas.lineage import CallCounts, StageResult
 from schemas.plan import Plan
+from schemas.tables.layers import LAYER_ROWS
 
 
 @moodflow_flow("run-inference", "infer {plan.title}")
@@ -25,7 +26,8 @@ async def run_inference(plan: Plan) -> StageResult:
     resolved = await begin_run(plan)
     found = [job.find(job.lake.find) for job in resolved.jobs]
     if all(one and one.is_complete for one in found):
-        return StageResult.of(ref for one in found if one for ref in one.refs)
+        refs = (ref for one in found if one for ref in one.refs)
+        return StageResult.of(ref for ref in refs if LAYER_ROWS[ref.layer].written_by == "infer")
     await check_endpoints(resolved.plan)
     budget = open_budget(resolved.plan)
     if await ensure_probed(resolved.lake.state, await to_probe(plan, resolved), budget):

@@ -43,6 +43,9 @@ def test_what_was_used_is_summed_and_paid_once(tmp_path: Path) -> None:
         shutil.rmtree(lake / "responses")
         again = ask("infer", server.base_url, tmp_path, "--json").document
         unpriced = ask("infer", server.base_url, tmp_path, "--json", priced=False).document
+    # Whether it asked or found all there, the stage names what it writes.
+    written = [{ref["layer"] for ref in stage["partitions"]} for stage in (again, unpriced)]
+    assert written == [{"responses", "answers", "judgements"}] * 2
     # 8 items each, and 8 answers to judge.
     tested = [(name, "scripted", "tested") for name in sorted(DATASETS)]
     parts = [("mini_summarization", "rater", "judge"), *tested]
