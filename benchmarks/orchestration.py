@@ -193,7 +193,7 @@ async def measure_plain(size: Size, folder: Path, base_url: str) -> Timed:
     from tasks.metrics.steps import score_partition  # noqa: PLC0415
     from tasks.models.cost.budget import Budget  # noqa: PLC0415
     from tasks.scoring.steps import aggregate  # noqa: PLC0415
-    from tasks.solvers.keys import InferJob  # noqa: PLC0415
+    from tasks.solvers.infer_job import InferJob  # noqa: PLC0415
     from tasks.solvers.run import Endpoint  # noqa: PLC0415
     from tasks.solvers.state import RoleModel, SolverResources  # noqa: PLC0415
     from tasks.solvers.steps import infer_partition  # noqa: PLC0415

@@ -31,7 +31,7 @@ from tasks.models.cost.pricing import check_budget, find_rate
 from tasks.models.journal.table import JOURNAL
 from tasks.reporting.content.operations import money, no_price
 from tasks.solvers.forecast import choose_unsent, expect_calls, find_journaled, plan_requests
-from tasks.solvers.keys import InferJob
+from tasks.solvers.infer_job import InferJob
 from tasks.solvers.option_order import plan_epochs
 from tasks.solvers.registry import SOLVERS
 

@@ -19,7 +19,7 @@ from tasks.lake.lake import Lake
 from tasks.metrics.item_scores import item_scores_key
 from tasks.metrics.reference.scoring import reference_scores_key
 from tasks.metrics.steps import ItemScoreJob
-from tasks.solvers.keys import InferJob, answers_key
+from tasks.solvers.infer_job import InferJob, answers_key
 from tasks.solvers.option_order import Epochs
 from tasks.solvers.registry import SOLVERS
 from tasks.solvers.state import SolverOptions

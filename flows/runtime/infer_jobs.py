@@ -23,7 +23,7 @@ from tasks.retrieval.embedding import BUNDLED, find_embedder
 from tasks.retrieval.engine import RetrievalEngine
 from tasks.retrieval.store import EMBEDDINGS
 from tasks.solvers.forecast import find_journaled, plan_requests
-from tasks.solvers.keys import InferJob
+from tasks.solvers.infer_job import InferJob
 from tasks.solvers.registry import SOLVERS
 from tasks.solvers.run import Endpoint
 from tasks.solvers.state import RoleModel, SolverResources

@@ -32,7 +32,7 @@ from tasks.scoring.blueprints import profiled_blueprint
 from tasks.scoring.dimensions import DIMENSIONS_VERSION
 from tasks.scoring.steps import COMPARISONS_VERSION
 from tasks.solvers.chunk_rows import CHUNKS_VERSION
-from tasks.solvers.keys import ANSWERS_VERSION
+from tasks.solvers.infer_job import ANSWERS_VERSION
 from tasks.solvers.registry import code_behind
 from tasks.solvers.truncation import TRUNCATION_VERSION
 from tasks.sources.choosing import sources

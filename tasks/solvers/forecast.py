@@ -23,7 +23,7 @@ from tasks.models.cost.budget import Estimator, Measure, measure_texts
 from tasks.models.journal.table import connect_to_read, journal_errors
 from tasks.retrieval.chunking import split
 from tasks.solvers.chunk_rows import read_contexts, split_context
-from tasks.solvers.keys import InferJob
+from tasks.solvers.infer_job import InferJob
 from tasks.solvers.option_order import plan_epochs
 from tasks.solvers.registry import SOLVERS
 from tasks.solvers.run import BuiltContexts, read_item

@@ -16,7 +16,7 @@ from schemas.tables.responses import Answers, Responses
 from tasks.lake.lake import Lake
 from tasks.models.http.worker_pool import WorkerPool
 from tasks.solvers.chunk_rows import ChunkJob, chunk_rows, mark_needle, read_chunks, read_contexts, split_context
-from tasks.solvers.keys import InferJob, answers_key
+from tasks.solvers.infer_job import InferJob, answers_key
 from tasks.solvers.option_order import Presentation, plan_epochs
 from tasks.solvers.run import BuiltContexts, Listeners, answer_rows, read_item, response_rows, run_solver
 from tasks.solvers.state import CONTEXT, SolverOutput, SolverResources

@@ -17,7 +17,7 @@ from tasks.models.http.client import HttpChat
 from tasks.models.http.worker_pool import WorkerPool
 from tasks.models.journal.journal import Journal, JournaledChat
 from tasks.solvers.answers import answers_of_replies
-from tasks.solvers.keys import InferJob
+from tasks.solvers.infer_job import InferJob
 from tasks.solvers.option_order import plan_epochs
 from tasks.solvers.state import SolverCode, SolverOptions, SolverPlan
 from tests.model_server import ModelServer

@@ -14,7 +14,7 @@ from tasks.lake.lake import CodeVersion, Lake
 from tasks.models.cost.budget import Estimator, measure_texts
 from tasks.models.journal.journal import Journal
 from tasks.solvers.forecast import choose_unsent, expect_calls, find_journaled, learn_from_lake, plan_requests
-from tasks.solvers.keys import InferJob
+from tasks.solvers.infer_job import InferJob
 from tasks.solvers.option_order import Epochs
 from tasks.solvers.registry import SOLVERS
 from tasks.solvers.state import SolverOptions

@@ -16,7 +16,7 @@ from schemas.provider import TokenLimit
 from schemas.tables.items import Items
 from schemas.tables.responses import Responses
 from tasks.models.http.worker_pool import WorkerPool
-from tasks.solvers.keys import InferJob
+from tasks.solvers.infer_job import InferJob
 from tasks.solvers.option_order import Epochs, Presentation, plan_epochs
 from tasks.solvers.prompts import Prompts, build_messages
 from tasks.solvers.registry import SOLVERS

@@ -18,7 +18,7 @@ from tasks.lake.lake import CodeVersion, Lake
 from tasks.models.http.worker_pool import WorkerPool
 from tasks.solvers.base import Call
 from tasks.solvers.chunk_rows import ChunkJob, read_contexts
-from tasks.solvers.keys import InferJob
+from tasks.solvers.infer_job import InferJob
 from tasks.solvers.run import solve_item
 from tasks.solvers.state import AskedItem, Chunking, ModelRoles, SolverCode, SolverOptions, SolverPlan, SolverResources
 from tasks.solvers.steps import chunk_partition, infer_partition

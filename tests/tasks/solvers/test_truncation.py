@@ -14,7 +14,7 @@ from tasks.models.embedded.serving import serve_embedded
 from tasks.models.http.client import HttpChat
 from tasks.models.http.failures import read_max_context
 from tasks.solvers.base import Call
-from tasks.solvers.keys import InferJob
+from tasks.solvers.infer_job import InferJob
 from tasks.solvers.state import SolverCode, SolverOptions, SolverPlan
 from tasks.solvers.truncation import (
     MARKS,

@@ -13,7 +13,7 @@ from schemas.lineage import PartitionKey
 from schemas.retrieval import RetrievalOptions
 from schemas.vocabulary import ContextTask
 from tasks.solvers.chunk_rows import ChunkJob
-from tasks.solvers.keys import InferJob
+from tasks.solvers.infer_job import InferJob
 from tasks.solvers.longemotion import solve as longemotion
 from tasks.solvers.option_order import Epochs
 from tasks.solvers.prompts import Prompts
