@@ -3,7 +3,7 @@
 from collections.abc import Mapping, Sequence
 from math import fsum
 from statistics import fmean
-from typing import Any, Literal
+from typing import Any
 
 import dataframely as dy
 import numpy as np
@@ -134,19 +134,15 @@ def _place_effect(given: pl.DataFrame) -> float | None:
     return fmean(pairs["rating"] - pairs["rating_last"])
 
 
-Level = Literal["interval", "ordinal"]
-"""How different two ratings are: by the square of their distance, or by the ratings that lie between them."""
-
 FEWEST_RATINGS = 2
 """Of a unit: with one rating there is nothing to compare."""
 
 
-def krippendorff_alpha(units: Sequence[Sequence[float | None]], level: Level = "interval") -> float | None:
-    """Compute Krippendorff's alpha: 1 = raters agree, 0 = as far as chance would have it, below 0 = less than that.
+def krippendorff_alpha(units: Sequence[Sequence[float | None]]) -> float | None:
+    """Compute Krippendorff's alpha for intervals: 1 = raters agree, 0 = as far as chance would have it, below 0 = less than that.
 
     Args:
         units: what was rated, each with the ratings it got; null = a rater gave none. Who gave a rating does not matter.
-        level: of measurement.
 
     Returns:
         Alpha; null if no unit has two ratings, or all ratings of such units are the same: without variance it is not defined. The
@@ -160,7 +156,7 @@ def krippendorff_alpha(units: Sequence[Sequence[float | None]], level: Level = "
     if len(values) < FEWEST_RATINGS:
         return None
     coincidences, of_values = _count_coincidences(paired, values)
-    differences = _differences(np.array(values, dtype=float), of_values, level)
+    differences = np.subtract.outer(values, values) ** 2.0
     observed = fsum((coincidences * differences).flat)
     expected = fsum((np.outer(of_values, of_values) * differences).flat) / (of_values.sum() - 1)
     return float(1 - observed / expected)
@@ -185,13 +181,6 @@ def _count_coincidences(
         # A rating does not meet itself.
         coincidences += (of_size.T @ of_size - np.diag(of_size.sum(axis=0))) / (size - 1)
     return coincidences, counts.sum(axis=0)
-
-
-def _differences(values: NDArray[np.float64], of_values: NDArray[np.int64], level: Level) -> NDArray[np.float64]:
-    # Ordinal: the middle of each value's ranks takes the place of the value.
-    positions = values if level == "interval" else np.cumsum(of_values) - of_values / 2
-    differences: NDArray[np.float64] = np.subtract.outer(positions, positions) ** 2
-    return differences
 
 
 def agreements_key(benchmark: str, parents: Sequence[PartitionRef]) -> PartitionKey:
