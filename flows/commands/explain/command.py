@@ -82,7 +82,7 @@ def _rows(run: "PastRun", system: "System", dataset: str, worst: int | None) -> 
     evidence = read_evidence(run, dataset, system)
     return {
         "metrics": metrics_document(evidence),
-        "rows": rows_document(run, evidence, _named(run, system), worst),
+        "rows": rows_document(run, evidence, run.options(system), worst),
         "withheld": evidence.withheld,
         "notes": [],
     }
@@ -102,12 +102,8 @@ def _item(run: "PastRun", item: str, systems: Sequence["System"], place: "Bluepr
         **system._asdict(),
         "redacted": run.manifest.redacted,
         **item_document(run, dataset, system, item),
-        "above": run.command("explain", "--dataset", dataset, *_named(run, system)),
+        "above": run.command("explain", "--dataset", dataset, *run.options(system)),
     }
     proofs = [call["proof"] for asked in document["asked"] for call in asked["calls"]]
     broken = any(not proof["hash_holds"] or "different" in (proof["rebuilt"], proof["journal"]) for proof in proofs)
     return CommandResult(int(broken), document, [*detail_lines(document)])
-
-
-def _named(run: "PastRun", system: "System") -> tuple[str, ...]:
-    return ("--model", system.model, "--setting", system.setting) if len(run.systems) > 1 else ()
