@@ -82,7 +82,7 @@ async def score_side(plan: Plan, profile: Profile) -> ProfileScores:
     """Score a plan in one profile; a dataset it names that the profile cannot score is missing there, not an error."""
     plan = plan.model_copy(update={"profile": profile})
     gaps = obstacles(plan)
-    named = profiled_blueprint(plan).datasets if plan.datasets is None else plan.datasets
+    named = profiled_blueprint(plan.benchmark, profile).datasets if plan.datasets is None else plan.datasets
     possible = plan.model_copy(update={"datasets": tuple(name for name in named if name not in gaps)})
     resolved = resolve(possible)
     lake = resolved.lake

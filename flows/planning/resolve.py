@@ -40,7 +40,7 @@ def resolve(plan: Plan) -> ResolvedPlan:
         UsageError, BlueprintError: if a name, the blueprint or a combination of options is wrong.
         LakeError: if what was found about a model cannot be read.
     """
-    blueprint = profiled_blueprint(plan)
+    blueprint = profiled_blueprint(plan.benchmark, plan.profile)
     _require_settings(plan)
     _require_roles(plan, blueprint)
     if plan.datasets is not None:
@@ -146,7 +146,7 @@ def obstacles(plan: Plan) -> dict[str, Missing]:
     Raises:
         UsageError, BlueprintError: if a name or the blueprint is wrong.
     """
-    blueprint = profiled_blueprint(plan)
+    blueprint = profiled_blueprint(plan.benchmark, plan.profile)
     if plan.datasets is not None:
         _require_known(plan.datasets, blueprint)
     named = plan.datasets or tuple(blueprint.datasets)

@@ -11,7 +11,6 @@ from schemas.blueprint import Blueprint
 from schemas.dataset import DatasetSpec
 from schemas.errors import BlueprintError, ChecksumError, MoodflowError, SourceError, UsageError
 from schemas.lineage import DatasetNotice, Footer, PartitionRef, RunManifest
-from schemas.plan import Plan
 from schemas.tables.scores import AbilityScores, Totals
 from schemas.verification import Difference, ScoreChange
 from tasks.analysis.differences import ABSENT, tree_changes
@@ -44,23 +43,13 @@ LONGEST_VALUE = 60
 TOTALS = ("total", "total_before_veto")
 
 
-class PresentBlueprint(NamedTuple):
-    """The blueprint of the run's benchmark as it is now; null with a note if it cannot be had."""
-
-    blueprint: Blueprint | None
-    note: str | None = None
-
-
-def find_present(manifest: RunManifest) -> PresentBlueprint:
-    """Find the blueprint that a run of the same plan would use now."""
-    asked = Plan.model_validate(
-        {name: manifest.plan[name] for name in ("benchmark", "models", "profile") if name in manifest.plan}
-    )
+def find_present(manifest: RunManifest) -> tuple[Blueprint | None, list[str]]:
+    """Find the blueprint that a run of the same plan would use now; null, with a note why, if it cannot be had."""
     try:
-        return PresentBlueprint(profiled_blueprint(asked))
+        return profiled_blueprint(manifest.plan["benchmark"], manifest.plan.get("profile", "corrected")), []
     except BlueprintError as error:
         found = f"{error.what.rstrip('.')}, at {error.where}" if error.where else error.what
-        return PresentBlueprint(None, f"whether the blueprint changed since could not be checked: {found}")
+        return None, [f"whether the blueprint changed since could not be checked: {found}"]
 
 
 def blueprint_differences(stored: Blueprint, present: Blueprint) -> Iterator[Difference]:
@@ -76,15 +65,8 @@ def _short(value: str) -> str:
     return value if len(value) <= LONGEST_VALUE else f"{value[:LONGEST_VALUE]}..."
 
 
-class Rescored(NamedTuple):
-    """Scores that would differ, and partitions that could not be scored anew."""
-
-    changes: list[ScoreChange]
-    notes: list[str]
-
-
-def rescore(stored: StoredRun, blueprint: Blueprint) -> Rescored:
-    """Score a run's stored replies by a blueprint and the code as it is now.
+def rescore(stored: StoredRun, blueprint: Blueprint) -> tuple[list[ScoreChange], list[str]]:
+    """Score a run's stored replies by a blueprint and the code as it is now; notes tell what could not be scored anew.
 
     Scores of datasets that the blueprint no longer has are left out; those of datasets that are new to it are missing.
 
@@ -101,7 +83,7 @@ def rescore(stored: StoredRun, blueprint: Blueprint) -> Rescored:
         except MoodflowError as error:
             notes.append(f"{_named(ref)} cannot be scored by it: {error.what}")
     if not frames:
-        return Rescored([], [*notes, "none of the stored replies can be scored by it"])
+        return [], [*notes, "none of the stored replies can be scored by it"]
     tables = score_benchmark(pl.concat(frames).lazy(), blueprint, stored.settings(totals))
     old = _scores(stored.lake.read(totals, Totals), stored.lake.read(abilities, AbilityScores))
     new = _scores(tables.totals, tables.ability)
@@ -110,7 +92,7 @@ def rescore(stored: StoredRun, blueprint: Blueprint) -> Rescored:
         for key in dict.fromkeys((*old, *new))
         if old.get(key) != new.get(key)
     ]
-    return Rescored(changes, notes)
+    return changes, notes
 
 
 def _named(ref: PartitionRef) -> str:
@@ -125,13 +107,6 @@ def _scores(totals: pl.DataFrame, abilities: pl.DataFrame) -> dict[tuple[str, st
     return {(model, setting, name): score for model, setting, name, score in pl.concat(found).iter_rows()}
 
 
-class CatalogueCheck(NamedTuple):
-    """Differences, and datasets that could not be compared and why."""
-
-    differences: list[Difference]
-    notes: list[str]
-
-
 class _Built(NamedTuple):
     """What items were built from."""
 
@@ -139,7 +114,9 @@ class _Built(NamedTuple):
     sha256: tuple[str, ...]
 
 
-def check_catalogue(manifest: RunManifest, blueprint: Blueprint, footers: Mapping[str, Footer]) -> CatalogueCheck:
+def check_catalogue(
+    manifest: RunManifest, blueprint: Blueprint, footers: Mapping[str, Footer]
+) -> tuple[list[Difference], list[str]]:
     """Compare each dataset's evaluation version and source hashes with those in the footers of its items.
 
     Where an entry has several sources, one that is the same will do; which of them was used depends on the machine.
@@ -148,8 +125,12 @@ def check_catalogue(manifest: RunManifest, blueprint: Blueprint, footers: Mappin
         manifest: of the run.
         blueprint: of the manifest; names files of the user's own.
         footers: of the run's partitions, by path.
+
+    Returns:
+        Differences, and notes on datasets that could not be compared.
     """
-    found = CatalogueCheck([], [])
+    differences: list[Difference] = []
+    notes: list[str] = []
     used = {notice.id: notice for notice in manifest.datasets}
     mirror = manifest.plan.get("mirror")
     locator = Locator.for_mirror(Path(mirror) if mirror and Path(mirror).is_dir() else None)
@@ -159,14 +140,14 @@ def check_catalogue(manifest: RunManifest, blueprint: Blueprint, footers: Mappin
         name, settings = footer.partition.key("dataset"), footer.settings
         built = _Built(settings["dataset_version"], tuple(settings["source_sha256"]))
         try:
-            found.differences.extend(_compare(name, built, _candidates(name, blueprint, used.get(name)), locator))
+            differences.extend(_compare(name, built, _candidates(name, blueprint, used.get(name)), locator))
         except ChecksumError as error:
-            found.differences.append(_difference(name, error.expected, error.got, f"dataset {name}: {error.what}"))
+            differences.append(_difference(name, error.expected, error.got, f"dataset {name}: {error.what}"))
         except SourceError as error:
-            found.notes.append(f"dataset {name}: whether its source changed could not be checked: {error.what}")
+            notes.append(f"dataset {name}: whether its source changed could not be checked: {error.what}")
         except UsageError as error:
-            found.differences.append(_difference(name, built.version, None, f"dataset {name} is gone: {error.what}"))
-    return found
+            differences.append(_difference(name, built.version, None, f"dataset {name} is gone: {error.what}"))
+    return differences, notes
 
 
 def _candidates(name: str, blueprint: Blueprint, used: DatasetNotice | None) -> list[DatasetSpec]:

@@ -22,8 +22,7 @@ from tasks.analysis.published_tables import PublishedTable, read_table
 from tasks.analysis.run_tables import ordered
 from tasks.lake.lake import Lake
 from tasks.lake.manifest import list_runs, read_code_version, read_manifest
-from tasks.metrics.reference.methods import reference_blueprint
-from tasks.scoring.blueprints import load_blueprint
+from tasks.scoring.blueprints import load_blueprint, profiled_blueprint
 from tasks.scoring.published import backdrop_of, published_abilities, published_of, score_published
 from tasks.scoring.veto import rank_models
 
@@ -94,7 +93,7 @@ def rank_stored_systems(benchmark: str, folder: Folder, runs: Sequence[str], pro
     Raises:
         UsageError: if the lake holds no such run, or one of them is of another benchmark or an ablation.
     """
-    lake, blueprint = Lake(folder, read_code_version()), _blueprint(benchmark, profile)
+    lake, blueprint = Lake(folder, read_code_version()), profiled_blueprint(benchmark, profile)
     names = sorted(set(runs), reverse=True) or _runs_of(blueprint, folder)
     if not names:
         raise UsageError(
@@ -116,11 +115,6 @@ def rank_stored_systems(benchmark: str, folder: Folder, runs: Sequence[str], pro
         history=every.clear(),
         manifests=tuple(manifest for manifest in manifests if manifest.run in used),
     )
-
-
-def _blueprint(benchmark: str, profile: Profile) -> Blueprint:
-    blueprint = load_blueprint(benchmark)
-    return reference_blueprint(blueprint) if profile == "reference" else blueprint
 
 
 def _runs_of(blueprint: Blueprint, folder: Folder) -> list[str]:

@@ -184,11 +184,10 @@ def read_blueprint(findings: Findings, manifest: RunManifest) -> Blueprint | Non
 
 def check_meaning(findings: Findings, stored: StoredRun) -> None:
     """Compare catalogue and blueprint with the present ones, and every layer with what it is computed to now."""
-    catalogue = check_catalogue(stored.manifest, stored.blueprint, stored.footers)
-    findings.differences += catalogue.differences
-    findings.notes += catalogue.notes
-    present, note = find_present(stored.manifest)
-    findings.notes += [note] if note else []
+    differences, notes = check_catalogue(stored.manifest, stored.blueprint, stored.footers)
+    present, unknown = find_present(stored.manifest)
+    findings.differences += differences
+    findings.notes += notes + unknown
     changed = list(blueprint_differences(stored.blueprint, present)) if present else []
     findings.differences += changed
     for group in groups(stored.manifest):
@@ -259,12 +258,12 @@ def _compare(findings: Findings, lake: Lake, ref: PartitionRef, rows: pl.DataFra
 
 def _say_what_would_differ(findings: Findings, stored: StoredRun, blueprint: Blueprint) -> None:
     try:
-        rescored = rescore(stored, blueprint)
+        changes, notes = rescore(stored, blueprint)
     except MoodflowError as error:
         findings.notes.append(f"what would differ cannot be told: {_reason(error)}")
         return
-    findings.would_differ += rescored.changes
-    findings.notes += rescored.notes
+    findings.would_differ += changes
+    findings.notes += notes
 
 
 def code_notes(manifest: RunManifest, code: CodeVersion) -> list[str]:

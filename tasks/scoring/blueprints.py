@@ -9,7 +9,7 @@ from schemas.blueprint import Blueprint, BlueprintDataset
 from schemas.errors import BlueprintError, suggest
 from schemas.folders import DATA_FOLDER
 from schemas.metrics import METRICS, SHARE
-from schemas.plan import Plan
+from schemas.vocabulary import Profile
 from tasks.metrics.reference.methods import reference_blueprint
 from tasks.scoring.blueprint_faults import blueprint_error
 from tasks.scoring.blueprint_file import Document, read_document
@@ -101,11 +101,11 @@ def _beside(dataset: BlueprintDataset, folder: Path) -> BlueprintDataset:
     return dataset.model_copy(update={"source": source})
 
 
-def profiled_blueprint(plan: Plan) -> Blueprint:
-    """Return the plan's blueprint with the methods of its profile.
+def profiled_blueprint(benchmark: str, profile: Profile) -> Blueprint:
+    """Return a blueprint, by its name or path, with the methods of a profile.
 
     Raises:
         BlueprintError: if there is no such blueprint, or it breaks a rule.
     """
-    blueprint = load_blueprint(plan.benchmark)
-    return reference_blueprint(blueprint) if plan.profile == "reference" else blueprint
+    blueprint = load_blueprint(benchmark)
+    return reference_blueprint(blueprint) if profile == "reference" else blueprint
