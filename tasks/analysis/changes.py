@@ -1,8 +1,6 @@
 """Compare a run with earlier runs of the lake."""
 
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass
-from typing import NamedTuple
 
 from schemas.blueprint import Blueprint
 from schemas.changes import TOTAL, RunChanges, RunState, ScoreDifference, SystemChanges
@@ -22,29 +20,17 @@ LOOKED_BACK = 100
 ITEMS = ("items", "contexts")
 
 
-class Previous(NamedTuple):
-    """The run a model and setting is compared with, or why there is none."""
-
-    manifest: RunManifest | None
-    reason: str | None
-
-
-@dataclass(frozen=True)
-class Earlier:
-    """What was found of each model and setting, and runs on the way that cannot be read."""
-
-    found: dict[System, Previous]
-    remarks: tuple[str, ...]
-
-
-def find_earlier(run: RunManifest, lake: Lake) -> Earlier:
+def find_earlier(run: RunManifest, lake: Lake) -> tuple[dict[System, RunManifest | str], tuple[str, ...]]:
     """Find the newest earlier run that can be compared, for every model and setting of a run.
 
     Args:
         run: names of runs begin with their start time: earlier ones sort before it.
         lake: where the runs are.
+
+    Returns:
+        The run of each model and setting, or why there is none; and remarks on runs that cannot be read.
     """
-    found: dict[System, Previous] = {}
+    found: dict[System, RunManifest | str] = {}
     reasons: dict[System, str] = {}
     remarks: list[str] = []
     names = [name for name in list_runs(lake.root) if name < run.run]
@@ -59,14 +45,12 @@ def find_earlier(run: RunManifest, lake: Lake) -> Earlier:
             continue
         for system in wanted:
             if (obstacle := difference(run, earlier, system)) is None:
-                found[system] = Previous(earlier, None)
+                found[system] = earlier
             elif earlier.benchmark == run.benchmark and earlier.ablation is None:
                 reasons.setdefault(system, f"no earlier run can be compared; of the newest, {name}: {obstacle}")
     limit = f" among the newest {LOOKED_BACK} in the lake" if len(names) > LOOKED_BACK else ""
     none = f"no earlier run of {run.benchmark}{limit}"
-    return Earlier(
-        {system: found.get(system, Previous(None, reasons.get(system, none))) for system in systems_of(run)}, tuple(remarks)
-    )
+    return {system: found.get(system, reasons.get(system, none)) for system in systems_of(run)}, tuple(remarks)
 
 
 def changes_since(run: RunManifest, blueprint: Blueprint, resampling: Resampling, lake: Lake) -> RunChanges:
@@ -81,14 +65,14 @@ def changes_since(run: RunManifest, blueprint: Blueprint, resampling: Resampling
     Raises:
         LakeError: if a partition of this run cannot be read. One of an earlier run that cannot is a reason not to compare.
     """
-    earlier, now = find_earlier(run, lake), PastRun(run, blueprint, lake)
-    manifests = {one.manifest.run: one.manifest for one in earlier.found.values() if one.manifest}
+    (found, remarks), now = find_earlier(run, lake), PastRun(run, blueprint, lake)
+    manifests = {earlier.run: earlier for earlier in found.values() if not isinstance(earlier, str)}
     before = {name: PastRun(manifest, blueprint, lake) for name, manifest in manifests.items()}
     systems = tuple(
-        _compare(before[previous.manifest.run], now, system, resampling)
-        if previous.manifest
-        else SystemChanges(model=system.model, setting=system.setting, reason=previous.reason)
-        for system, previous in earlier.found.items()
+        SystemChanges(model=system.model, setting=system.setting, reason=earlier)
+        if isinstance(earlier, str)
+        else _compare(before[earlier.run], now, system, resampling)
+        for system, earlier in found.items()
     )
     compared = {system.previous for system in systems}
     newest = max((manifest for name, manifest in manifests.items() if name in compared), key=lambda one: one.run, default=None)
@@ -99,7 +83,7 @@ def changes_since(run: RunManifest, blueprint: Blueprint, resampling: Resampling
         previous=newest.run if newest else None,
         reason=None if newest else next((system.reason for system in systems), None),
         units=systems,
-        remarks=earlier.remarks,
+        remarks=remarks,
     )
 
 

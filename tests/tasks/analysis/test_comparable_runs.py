@@ -94,9 +94,9 @@ def test_every_field_of_the_plan_is_of_one_kind() -> None:
     assert {*WHY, "sample", "datasets"} == set(fields_of("evaluation"))
 
 
-def found(lake: Path, run: RunManifest) -> dict[System, tuple[str | None, str | None]]:
-    earlier = find_earlier(run, Lake(lake, CodeVersion("1", None)))
-    return {system: (one.manifest.run if one.manifest else None, one.reason) for system, one in earlier.found.items()}
+def found(lake: Path, run: RunManifest) -> dict[System, str]:
+    earlier, _ = find_earlier(run, Lake(lake, CodeVersion("1", None)))
+    return {system: one if isinstance(one, str) else one.run for system, one in earlier.items()}
 
 
 def test_each_model_is_compared_with_the_newest_run_that_has_it(tmp_path: Path) -> None:
@@ -110,30 +110,30 @@ def test_each_model_is_compared_with_the_newest_run_that_has_it(tmp_path: Path) 
     ):
         write_manifest(tmp_path, earlier)
     run = manifest("20260104-a", (CORE, other), plan=both)
-    assert found(tmp_path, run) == {CORE: ("20260102-a", None), other: ("20260101-a", None)}
+    assert found(tmp_path, run) == {CORE: "20260102-a", other: "20260101-a"}
     assert list(systems_of(run)) == [CORE, other]
 
 
 def test_why_there_is_none_is_said(tmp_path: Path) -> None:
     run = manifest("20260104-a")
-    assert found(tmp_path, run)[CORE] == (None, "no earlier run of tiny")
+    assert found(tmp_path, run)[CORE] == "no earlier run of tiny"
     write_manifest(tmp_path, manifest("20260101-a", plan={"seed": 1}))
     write_manifest(tmp_path, manifest("20260102-a", plan={"sample": 7}))
     write_manifest(tmp_path, manifest("20260103-a", benchmark="other"))
     told = "no earlier run can be compared; of the newest, 20260102-a: its sample: 7 instead of 300"
-    assert found(tmp_path, run)[CORE] == (None, told)
+    assert found(tmp_path, run)[CORE] == told
 
 
 def test_how_far_it_looked_back_is_said(tmp_path: Path) -> None:
     for number in range(LOOKED_BACK + 1):
         write_manifest(tmp_path, manifest(f"20260101-{number:03}", benchmark="other"))
-    assert found(tmp_path, manifest())[CORE][1] == "no earlier run of tiny among the newest 100 in the lake"
+    assert found(tmp_path, manifest())[CORE] == "no earlier run of tiny among the newest 100 in the lake"
 
 
 def test_a_manifest_that_cannot_be_read_is_passed_over_and_named(tmp_path: Path) -> None:
     write_manifest(tmp_path, manifest("20260101-a"))
     broken = write_manifest(tmp_path, manifest("20260102-a"))
     Path(str(broken)).write_text("{", encoding="utf-8")
-    earlier = find_earlier(manifest("20260103-a"), Lake(tmp_path, CodeVersion("1", None)))
-    assert earlier.remarks == ("run 20260102-a was passed over: the manifest of a run cannot be read",)
-    assert earlier.found[CORE].manifest == manifest("20260101-a")
+    earlier, remarks = find_earlier(manifest("20260103-a"), Lake(tmp_path, CodeVersion("1", None)))
+    assert remarks == ("run 20260102-a was passed over: the manifest of a run cannot be read",)
+    assert earlier[CORE] == manifest("20260101-a")
