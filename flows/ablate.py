@@ -11,7 +11,7 @@ from flows.infer import run_inference
 from flows.planning.capabilities import quirks_for
 from flows.planning.jobs import ResolvedPlan
 from flows.planning.resolve import name_run, resolve
-from flows.planning.usage import complete_usage, priced, prices_used, read_prices
+from flows.planning.usage import complete_usage, prices_used
 from flows.report import manifest_of
 from flows.runtime.artifacts import announce, publish_ablation
 from flows.runtime.prefect_flows import begin_run, moodflow_flow, run_here
@@ -25,7 +25,7 @@ from schemas.plan import Plan
 from schemas.refusal import refused
 from schemas.usage import Usage, merge, total
 from tasks.lake.lake import Lake
-from tasks.models.cost.pricing import check_budget
+from tasks.models.cost.pricing import check_budget, load_prices, price_usage
 from tasks.reporting.steps import AblationReportJob, write_ablation_files
 from tasks.scoring.ablations import Variant, VariantScores, list_variants
 from tasks.scoring.steps import AblationJob, compute_layer
@@ -108,7 +108,7 @@ def _switchable(entry: ModelEntry) -> ModelEntry:
 
 def within_budget(plan: Plan, spent: Sequence[Usage]) -> Plan:
     """Return a variant's plan with what the variants before it left of the budget; `spent`: what they used."""
-    amounts = total(priced(spent, plan, read_prices(plan)))
+    amounts = total(price_usage(spent, plan, load_prices(plan.prices)))
     tokens = (amounts.paid_prompt_tokens or 0) + (amounts.paid_completion_tokens or 0)
     left: dict[str, float] = {}
     if plan.budget_tokens is not None:
@@ -133,7 +133,7 @@ def describe_ablation(
     refs = dict.fromkeys(ref for result in results for ref in result.refs)
     missing: dict[Missing, None] = dict.fromkeys(gap for result in results for gap in result.missing)
     run = f"{name_run(request.plan, started)}-{request.name}"
-    table_of_prices = read_prices(request.plan)
+    table_of_prices = load_prices(request.plan.prices)
     used = [prices_used(one.plan, table_of_prices) for one in evaluated]
     prices = dict.fromkeys(price for one in used if one for price in one.prices)
     return manifest_of(
@@ -164,6 +164,6 @@ def usage_of_variants(evaluated: Sequence[VariantResult], lake: Lake) -> tuple[U
     for one in evaluated:
         for result in one.results:
             new = [ref for ref in result.refs if ref not in seen]
-            rows += priced(complete_usage(result.usage, new, lake), one.plan, read_prices(one.plan))
+            rows += price_usage(complete_usage(result.usage, new, lake), one.plan, load_prices(one.plan.prices))
             seen.update(result.refs)
     return merge(rows)

@@ -9,7 +9,7 @@ from prefect.states import Completed
 
 from flows.planning.jobs import ResolvedPlan
 from flows.planning.score_jobs import stored_partitions
-from flows.planning.usage import complete_usage, priced, prices_used, read_prices
+from flows.planning.usage import complete_usage, prices_used
 from flows.runtime.artifacts import announce, publish_run, state_message
 from flows.runtime.prefect_flows import begin_run, in_outermost_run, moodflow_flow, run_here
 from schemas.changes import RunChanges
@@ -17,6 +17,7 @@ from schemas.lineage import PartitionRef, RunManifest
 from schemas.reporting import ReportRequest
 from tasks.analysis.steps import ChangesJob, check_regressions, find_changes
 from tasks.lake.dataset_notices import notices
+from tasks.models.cost.pricing import load_prices, price_usage
 from tasks.reporting.steps import ReportJob, write_report_files
 from tasks.scoring.published import backdrop_of
 from tasks.scoring.steps import blueprint_sha256
@@ -49,7 +50,7 @@ async def report(request: ReportRequest) -> State[RunManifest]:
 
 def describe(request: ReportRequest, resolved: ResolvedPlan, partitions: list[PartitionRef]) -> RunManifest:
     """The manifest of the run."""
-    table = read_prices(request.plan)
+    table = load_prices(request.plan.prices)
     usage = complete_usage(request.usage, partitions, resolved.lake)
     # A dataset that could not be built was not asked either: that it is missing is said once.
     unbuilt = {gap.dataset for gap in request.missing if gap.model is None}
@@ -64,7 +65,7 @@ def describe(request: ReportRequest, resolved: ResolvedPlan, partitions: list[Pa
         calls=request.calls,
         report=f"runs/{request.run}/report.html",
         redacted=request.plan.redact,
-        usage=priced(usage, request.plan, table),
+        usage=price_usage(usage, request.plan, table),
         prices=prices_used(request.plan, table),
     )
 

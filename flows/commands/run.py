@@ -23,7 +23,7 @@ from flows.commands.run_view import (
 )
 from flows.infer import run_inference
 from flows.planning.resolve import name_run, resolve
-from flows.planning.usage import complete_usage, priced, read_prices
+from flows.planning.usage import complete_usage
 from flows.refresh import refresh
 from flows.report import report
 from flows.runtime.artifacts import ABLATION_KEYS, RUN_KEYS, addresses_of, state_message
@@ -37,6 +37,7 @@ from schemas.plan import Plan
 from schemas.reporting import ReportRequest
 from tasks.lake.lake import Lake
 from tasks.lake.manifest import read_changes
+from tasks.models.cost.pricing import load_prices, price_usage
 from tasks.steps import ledger
 
 STAGE_FLOWS = {"build": build_datasets, "infer": run_inference, "score": score}
@@ -121,8 +122,8 @@ def _stage_result(stage: str, result: StageResult, plan: Plan) -> CommandResult:
     view: list[RenderableType] = [f"{layer}: {count} partitions" for layer, count in layers.items()]
     view += _missing("missing", result.missing)
     if stage == "infer":
-        table = read_prices(plan)
-        rows = priced(complete_usage(result.usage, result.refs, resolve(plan).lake), plan, table)
+        table = load_prices(plan.prices)
+        rows = price_usage(complete_usage(result.usage, result.refs, resolve(plan).lake), plan, table)
         document |= usage_document(rows, table.currency if table else None, result.refs)
         view += usage_view(document)
     failed = bool(result.missing) or not all(ref.complete for ref in result.refs)

@@ -8,14 +8,14 @@ import polars as pl
 from schemas.chat import ChatReply
 from schemas.lineage import FROM_OUTSIDE, PartitionRef
 from schemas.plan import Plan
-from schemas.pricing import PriceTable, Rate
-from schemas.roles import JUDGE, JUDGES
+from schemas.pricing import PriceTable
+from schemas.roles import JUDGES
 from schemas.tables.responses import Judgements, Responses
 from schemas.usage import COUNTS, TOKENS, Role, Usage, merge
 from schemas.worker_pool import ProgressListener
 from tasks.lake.lake import Lake
 from tasks.models.cost.budget import Budget, Estimator
-from tasks.models.cost.pricing import check_budget, find_rate, load_prices, price_usage
+from tasks.models.cost.pricing import check_budget, find_rate
 from tasks.solvers import forecast as forecasting
 
 ONE_CALL = ["item_id", "part", "setting", "repetition", "judge_repetition", "call_key"]
@@ -116,15 +116,6 @@ def complete_usage(measured: Iterable[Usage], refs: Iterable[PartitionRef], lake
     return merge(row for ref in refs if ref.layer in FROM_OUTSIDE for row in usage_of(ref, lake))
 
 
-def read_prices(plan: Plan) -> PriceTable | None:
-    """Read the plan's price table, if it names one.
-
-    Raises:
-        UsageError: if the file cannot be read.
-    """
-    return load_prices(plan.prices) if plan.prices else None
-
-
 def open_budget(plan: Plan) -> Budget:
     """Open the budget of a run, its estimates based on what the lake knows of the models; without limits it lets everything pass.
 
@@ -142,18 +133,6 @@ def learn_from_lake(plan: Plan) -> Estimator:
     """Return an estimator that knows every stored reply of the plan's models."""
     tested, judges = ([entry.name for entry in entries] for entries in (plan.models, plan.named(*JUDGES)))
     return forecasting.learn_from_lake(plan.lake, tested, judges)
-
-
-def priced(rows: Iterable[Usage], plan: Plan, table: PriceTable | None) -> tuple[Usage, ...]:
-    """Return usage with its costs."""
-    return price_usage(rows, lambda row: rate_of(row, plan, table))
-
-
-def rate_of(row: Usage, plan: Plan, table: PriceTable | None) -> Rate | None:
-    """Return the price of a row's model in its role for its dataset; null if it is not known."""
-    named = plan.judges(row.dataset) if row.role == JUDGE else plan.role_models(row.role, row.dataset)
-    entry = next((entry for entry in named or plan.models if entry.name == row.model), None)
-    return find_rate(entry.name, entry.base_url, table) if entry else None
 
 
 def prices_used(plan: Plan, table: PriceTable | None) -> PriceTable | None:

@@ -1,6 +1,6 @@
 """Read price tables, find a model's price, and price what was used."""
 
-from collections.abc import Callable, Iterable
+from collections.abc import Iterable
 from pathlib import Path
 
 import yaml
@@ -9,15 +9,18 @@ from pydantic import ValidationError
 from schemas.errors import UsageError
 from schemas.plan import Plan
 from schemas.pricing import FREE, PriceTable, Rate
+from schemas.roles import JUDGE
 from schemas.usage import Usage
 
 
-def load_prices(path: Path) -> PriceTable:
-    """Read a price table from a YAML file.
+def load_prices(path: Path | None) -> PriceTable | None:
+    """Read a price table from a YAML file; null where none is named.
 
     Raises:
         UsageError: if the file cannot be read or an entry breaks a rule.
     """
+    if path is None:
+        return None
     try:
         return PriceTable.model_validate(yaml.safe_load(path.read_text(encoding="utf-8")))
     except ValidationError as error:
@@ -41,7 +44,7 @@ def check_budget(plan: Plan) -> PriceTable | None:
     Raises:
         UsageError: if the price table cannot be read, or cost is limited and a model has no price; names such models.
     """
-    table = load_prices(plan.prices) if plan.prices else None
+    table = load_prices(plan.prices)
     unknown = [entry.name for entry in plan.entries if find_rate(entry.name, entry.base_url, table) is None]
     if plan.budget is not None and unknown:
         raise UsageError(
@@ -54,16 +57,13 @@ def check_budget(plan: Plan) -> PriceTable | None:
     return table
 
 
-def price_usage(rows: Iterable[Usage], rate_of: Callable[[Usage], Rate | None]) -> tuple[Usage, ...]:
-    """Return the same rows with their costs.
-
-    Args:
-        rows: usage, priced or not.
-        rate_of: returns the price of a row; null = not known, then the costs are null.
-    """
+def price_usage(rows: Iterable[Usage], plan: Plan, table: PriceTable | None) -> tuple[Usage, ...]:
+    """Return the same rows with their costs; null where the price of a row's model, in its role for its dataset, is not known."""
     priced = []
     for row in rows:
-        rate = rate_of(row)
+        named = plan.judges(row.dataset) if row.role == JUDGE else plan.role_models(row.role, row.dataset)
+        entry = next((entry for entry in named or plan.models if entry.name == row.model), None)
+        rate = find_rate(entry.name, entry.base_url, table) if entry else None
         cost = _cost(rate, row.prompt_tokens, row.completion_tokens)
         paid = _cost(rate, row.paid_prompt_tokens, row.paid_completion_tokens)
         priced.append(row.model_copy(update={"cost": cost, "paid_cost": paid}))

@@ -27,7 +27,9 @@ prices:
 def table(tmp_path: Path) -> PriceTable:
     path = tmp_path / "prices.yaml"
     path.write_text(TABLE, encoding="utf-8")
-    return load_prices(path)
+    table = load_prices(path)
+    assert table is not None
+    return table
 
 
 @pytest.mark.parametrize(
@@ -54,10 +56,10 @@ def test_without_a_table_only_the_embedded_model_has_a_price() -> None:
 
 def test_usage_is_priced_by_model_and_role(table: PriceTable) -> None:
     row = Usage(dataset="d", model="large", role="tested", prompt_tokens=1000, completion_tokens=100, paid_prompt_tokens=400)
-    judge = row.model_copy(update={"role": "judge"})
+    judge = row.model_copy(update={"role": "judge", "model": "small"})
     uncounted = row.model_copy(update={"prompt_tokens": None, "completion_tokens": None})
-    rates = {("large", "tested"): find_rate("large", SERVER, table), ("large", "judge"): None}
-    costs = [(done.cost, done.paid_cost) for done in price_usage([row, judge, uncounted], lambda one: rates[one.model, one.role])]
+    asked = plan(None, "large", judge={"name": "small", "base_url": SERVER})
+    costs = [(done.cost, done.paid_cost) for done in price_usage([row, judge, uncounted], asked, table)]
     # 1,000 x 2.5 + 100 x 10 = 3,500 millionths; of this paid now 400 x 2.5 = 1,000.
     assert costs == [(pytest.approx(0.0035), pytest.approx(0.001)), (None, None), (None, pytest.approx(0.001))]
 
@@ -90,7 +92,8 @@ def test_the_table_of_the_documentation(tmp_path: Path) -> None:
     text = (ROOT / "docs" / "cost.md").read_text(encoding="utf-8").split("```yaml\n")[1].split("```")[0]
     path = tmp_path / "prices.yaml"
     path.write_text(text, encoding="utf-8")
-    found = load_prices(path).find("my-model-2", "https://api.example.org/v1")
+    table = load_prices(path)
+    found = table and table.find("my-model-2", "https://api.example.org/v1")
     assert (found and found.cost(1_000_000, 0)) == 2.5
 
 
