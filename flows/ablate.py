@@ -26,7 +26,7 @@ from schemas.refusal import refused
 from schemas.usage import Usage, merge, total
 from tasks.lake.lake import Lake
 from tasks.models.cost.pricing import check_budget, load_prices, price_usage
-from tasks.reporting.steps import AblationReportJob, write_ablation_files
+from tasks.reporting.steps import ReportJob, write_ablation_files
 from tasks.scoring.ablations import Variant, VariantScores, list_variants
 from tasks.scoring.steps import AblationJob, compute_layer
 
@@ -70,7 +70,7 @@ async def ablate(request: AblationRequest) -> RunManifest:
     job = AblationJob(request.name, resolved.blueprint, tuple(one.scores for one in evaluated))
     table: PartitionRef = await run_here(compute_layer, job, lake)
     manifest = describe_ablation(request, resolved, evaluated, table, started)
-    await write_ablation_files(AblationReportJob(manifest, table), lake)
+    await write_ablation_files(ReportJob(manifest, resolved.blueprint), lake)
     await publish_ablation(manifest, table, lake)
     announce(manifest, None)
     return manifest

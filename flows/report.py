@@ -19,7 +19,6 @@ from tasks.analysis.steps import ChangesJob, check_regressions, find_changes
 from tasks.lake.dataset_notices import notices
 from tasks.models.cost.pricing import load_prices, price_usage
 from tasks.reporting.steps import ReportJob, write_report_files
-from tasks.scoring.published import backdrop_of
 from tasks.scoring.steps import blueprint_sha256
 from tasks.scoring.uncertainty import Resampling
 
@@ -37,8 +36,7 @@ async def report(request: ReportRequest) -> State[RunManifest]:
     """
     resolved = await begin_run(request.plan)
     manifest = describe(request, resolved, stored_partitions(resolved))
-    job = ReportJob(manifest, resolved.blueprint, backdrop_of(resolved.blueprint))
-    await run_here(write_report_files, job, resolved.lake)
+    await run_here(write_report_files, ReportJob(manifest, resolved.blueprint), resolved.lake)
     comparison = ChangesJob(manifest, resolved.blueprint, Resampling(request.plan.bootstrap, request.plan.seed))
     changes: RunChanges = await run_here(find_changes, comparison, resolved.lake)
     with in_outermost_run():

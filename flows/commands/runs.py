@@ -1,5 +1,6 @@
 """`moodflow runs`: list and show the runs of a lake, and write the report of one again."""
 
+from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
 
@@ -98,24 +99,20 @@ def report_command(
 
 
 def _write_run(run: "PastRun", target: Folder, *, redact: bool) -> None:
-    from tasks.analysis.redaction import redact as without_restricted  # noqa: PLC0415
     from tasks.reporting.render.page import write_report  # noqa: PLC0415
-    from tasks.reporting.steps import ReportJob, load_report_data  # noqa: PLC0415
-    from tasks.scoring.published import backdrop_of  # noqa: PLC0415
+    from tasks.reporting.steps import load_report_data  # noqa: PLC0415
 
     manifest = run.manifest.model_copy(update={"redacted": redact or run.manifest.redacted})
-    data = load_report_data(ReportJob(manifest, run.blueprint, backdrop_of(run.blueprint)), run.lake)
-    write_report(without_restricted(data) if manifest.redacted else data, target)
+    write_report(load_report_data(replace(run, manifest=manifest)), target)
 
 
 def _write_ablation(manifest: RunManifest, folder: Folder, target: Folder) -> None:
     from tasks.lake.lake import Lake  # noqa: PLC0415
     from tasks.lake.manifest import read_code_version  # noqa: PLC0415
-    from tasks.reporting.steps import AblationReportJob, write_ablation_report  # noqa: PLC0415
+    from tasks.reporting.steps import write_ablation_report  # noqa: PLC0415
 
     # Its report shows no text of a dataset: there is nothing to redact.
-    job = AblationReportJob(manifest, manifest.partition("ablations"))
-    write_ablation_report(job, Lake(folder, read_code_version()), target)
+    write_ablation_report(manifest, Lake(folder, read_code_version()), target)
 
 
 def _seal(own: Folder) -> tuple[bool, list[str]]:

@@ -3,11 +3,9 @@
 from dataclasses import dataclass, replace
 from typing import Any
 
-import polars as pl
-
 from schemas.blueprint import Blueprint
 from schemas.folders import Folder
-from schemas.lineage import PartitionRef, RunManifest
+from schemas.lineage import RunManifest
 from schemas.tables.comparisons import Ablations
 from schemas.tables.layers import AGGREGATED
 from tasks.analysis.evidence import SHOWN, read_tables
@@ -18,6 +16,7 @@ from tasks.lake.lake import Lake
 from tasks.lake.manifest import run_folder, write_manifest
 from tasks.reporting.render.page import write_report, write_text
 from tasks.reporting.render.summary import write_ablation_summary
+from tasks.scoring.published import backdrop_of
 from tasks.steps import step
 
 REPORTED = {
@@ -33,11 +32,10 @@ REPORTED = {
 
 @dataclass(frozen=True)
 class ReportJob:
-    """A run to describe. `published` is the paper's table, the backdrop of its figures; null = there is none."""
+    """A run to describe."""
 
     manifest: RunManifest
     blueprint: Blueprint
-    published: pl.DataFrame | None
 
 
 @step("report {job.manifest.run}")
@@ -47,46 +45,36 @@ async def write_report_files(job: ReportJob, lake: Lake) -> Any:
     Returns:
         Path of the manifest.
     """
-    loaded = load_report_data(job, lake)
-    data = redact(loaded) if job.manifest.redacted else loaded
-    write_report(data, run_folder(lake.root, job.manifest.run))
+    write_report(load_report_data(PastRun(job.manifest, job.blueprint, lake)), run_folder(lake.root, job.manifest.run))
     return str(write_manifest(lake.root, job.manifest))
 
 
-def load_report_data(job: ReportJob, lake: Lake) -> ReportData:
-    """Read every layer of the run.
+def load_report_data(run: PastRun) -> ReportData:
+    """Read every layer of the run and the paper's table behind it, without texts that may not be passed on if it is redacted.
 
     Raises:
         LakeError: if a partition of the manifest is gone or changed.
     """
-    run = PastRun(job.manifest, job.blueprint, lake)
-    return replace(read_tables(run, REPORTED, {}).data, published=job.published)
-
-
-@dataclass(frozen=True)
-class AblationReportJob:
-    """A run of an ablation to describe, and the table of its scores."""
-
-    manifest: RunManifest
-    table: PartitionRef
+    data = replace(read_tables(run, REPORTED, {}).data, published=backdrop_of(run.blueprint))
+    return redact(data) if run.manifest.redacted else data
 
 
 @step("report {job.manifest.run}")
-async def write_ablation_files(job: AblationReportJob, lake: Lake) -> Any:
+async def write_ablation_files(job: ReportJob, lake: Lake) -> Any:
     """Write report.md and, last, manifest.json of an ablation.
 
     Returns:
         Path of the manifest.
     """
-    write_ablation_report(job, lake, run_folder(lake.root, job.manifest.run))
+    write_ablation_report(job.manifest, lake, run_folder(lake.root, job.manifest.run))
     return str(write_manifest(lake.root, job.manifest))
 
 
-def write_ablation_report(job: AblationReportJob, lake: Lake, folder: Folder) -> None:
+def write_ablation_report(manifest: RunManifest, lake: Lake, folder: Folder) -> None:
     """Write report.md of an ablation into a folder.
 
     Raises:
         LakeError: if a partition is gone or changed, or the disk refuses the file.
     """
-    rows = lake.read(job.table, Ablations).to_dicts()
-    write_text(folder / "report.md", write_ablation_summary(job.manifest, rows))
+    rows = lake.read(manifest.partition("ablations"), Ablations).to_dicts()
+    write_text(folder / "report.md", write_ablation_summary(manifest, rows))

@@ -12,8 +12,9 @@ from schemas.tables.contexts import Chunks, Contexts, Retrievals
 from schemas.tables.items import Items
 from schemas.tables.responses import Judgements
 from schemas.tables.scores import ItemScores
+from tasks.analysis.past_run import PastRun
 from tasks.lake.lake import CodeVersion, Lake
-from tasks.reporting.steps import ReportJob, load_report_data
+from tasks.reporting.steps import load_report_data
 from tasks.scoring.needles import needle_grid
 from tests.tasks.reporting import example_long
 from tests.tasks.reporting.example_items import make_table
@@ -42,14 +43,14 @@ def chunks(text: str) -> pl.DataFrame:
 
 def load(lake: Lake, *refs: PartitionRef) -> Any:
     described = manifest(partitions=refs, plan=example_long.PLAN)
-    return load_report_data(ReportJob(described, example_long.BLUEPRINT, None), lake)
+    return load_report_data(PastRun(described, example_long.BLUEPRINT, lake))
 
 
 def test_layers_that_are_not_there_are_empty(tmp_path: Path) -> None:
     data = load(Lake(tmp_path, CodeVersion("0", None)))
     layers = (data.judgements, data.contexts, data.retrievals, data.gains, data.agreements, data.needles, data.prompt_chunks)
     assert [frame.height for frame in layers] == [0] * 7
-    assert data.paper.settings == ()
+    assert data.paper.settings == ("base", "rag", "coem")  # of the paper that has its abilities
 
 
 def test_layers_of_long_runs_are_read(tmp_path: Path) -> None:
