@@ -33,6 +33,13 @@ class AskedItem:
     context: Context | None = None
     chunks: tuple[Chunk, ...] = ()
 
+    @property
+    def built_context(self) -> Context:
+        """What is known of its context, which was built."""
+        if self.context is None:
+            raise AssertionError(f"item {self.item_id} has no context that was built for it")
+        return self.context
+
 
 @dataclass(frozen=True)
 class RoleModel:

@@ -60,7 +60,7 @@ async def retrieve_enriched(state: SolverState, pool: Pool, query: Query) -> Ret
 
 def describe(state: SolverState, chunk: Chunk, query: Query) -> str:
     """Return what the Sage is asked about one chunk."""
-    context = state.context
+    context = state.asked.built_context
     text: str = getattr(state.prompts.sage.template(state.language), context.task)
     subject = context.query or state.item.question
     return text.format(piece=chunk.text, question=query.text or "", aspect=query.aspect, subject=subject)

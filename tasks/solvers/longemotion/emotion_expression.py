@@ -11,7 +11,7 @@ from schemas.vocabulary import Language
 from tasks.solvers.base import Call
 from tasks.solvers.longemotion.base import call_tested, show_retrieved
 from tasks.solvers.longemotion.prompts import STEPS
-from tasks.solvers.longemotion.search_o1 import SearchQuery, SearchResult, Turn, Wording, converse, look_up, without_searches
+from tasks.solvers.longemotion.search_o1 import Hits, SearchQuery, Turn, converse, look_up, without_searches
 from tasks.solvers.longemotion.state import Query, Retrieve, SolverState
 from tasks.solvers.state import Answer, Pool, RetrievedChunk, SolverOutput, first_failed, says_something
 
@@ -133,16 +133,16 @@ class ExpressionDialogue:
         searches = texts.step.format(searches=self.state.options.retrieval.most_searches)
         said = ChatMessage(role="user", content="\n\n".join([*self._demand(number), searches]))
 
-        async def seek(found: SearchQuery, before: Sequence[Turn]) -> SearchResult:
+        async def seek(found: SearchQuery, before: Sequence[Turn]) -> Hits:
             searched = sum(turn.found is not None and not turn.found.repeated for turn in before)
             now = [*(_visible(turn) for turn in before), without_searches(found.so_far)]
             pool = await self._pool([*self.texts, *now], f"written-{self.state.repetition}-{number}-{searched}")
             return await look_up(self.state, pool, Query(next(self.searches), found.query, counts))
 
-        wording = Wording(texts.results_step, texts.last_results_step)
-        conversation = await converse(self.state, (*self.history, said), wording, seek, f"step {number}")
-        self.rows += conversation.rows
-        self._conclude(said, conversation.turns)
+        told = (texts.results_step, texts.last_results_step)
+        turns = await converse(self.state, (*self.history, said), *told, seek, f"step {number}")
+        self.rows += [row for turn in turns for row in turn.rows]
+        self._conclude(said, turns)
 
     def _conclude(self, said: ChatMessage, turns: Sequence[Turn]) -> None:
         """Keep what the model wrote in a step: the text of all its turns, without searches, since it goes on after each."""

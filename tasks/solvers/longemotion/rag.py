@@ -124,4 +124,4 @@ def context_queries(state: SolverState) -> tuple[Query, ...]:
         return tuple(Query(number, aspect.query, counts, aspect.heading) for number, aspect in enumerate(aspects))
     if state.family == "mc" or (state.family == "ec" and state.options.retrieval.question_as_query):
         return (Query(0, question, counts),)
-    return (Query(0, state.context.query or question, counts),)
+    return (Query(0, state.asked.built_context.query or question, counts),)

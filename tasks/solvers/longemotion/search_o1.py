@@ -6,7 +6,6 @@ reply is cut off, since it was written without the answer.
 
 import re
 from collections.abc import Awaitable, Callable, Sequence
-from dataclasses import dataclass
 from typing import NamedTuple
 
 from schemas.chat import ChatMessage, ChatReply
@@ -32,68 +31,51 @@ class SearchQuery(NamedTuple):
     repeated: bool = False
 
 
-class SearchResult(NamedTuple):
-    """What a search brought: as it is shown, and its rows."""
-
-    shown: str
-    rows: tuple[RetrievedChunk, ...]
-
-
 class Turn(NamedTuple):
-    """A call and the query that its reply ends with; null = it is the answer."""
+    """A call, the query that its reply ends with, and the rows of the search for it; null = it is the answer."""
 
     call: Call
     found: SearchQuery | None
+    rows: tuple[RetrievedChunk, ...] = ()
 
 
-class Wording(NamedTuple):
-    """What the model is told after a search, with {left}, and after the last one."""
+Hits = tuple[str, tuple[RetrievedChunk, ...]]
+"""What a search brought: as it is shown, and its rows."""
 
-    results: str
-    last_results: str
-
-
-Seek = Callable[[SearchQuery, Sequence[Turn]], Awaitable[SearchResult]]
-
-
-@dataclass(frozen=True)
-class Conversation:
-    """The calls of one piece of work in order, and the rows of its searches."""
-
-    turns: tuple[Turn, ...]
-    rows: tuple[RetrievedChunk, ...]
+Seek = Callable[[SearchQuery, Sequence[Turn]], Awaitable[Hits]]
 
 
 async def converse(
-    state: SolverState, opening: Sequence[ChatMessage], wording: Wording, seek: Seek, step: str = "answer"
-) -> Conversation:
+    state: SolverState, opening: Sequence[ChatMessage], results: str, last_results: str, seek: Seek, step: str = "answer"
+) -> tuple[Turn, ...]:
     """Let the model work until it answers, fails, or has no searches left; then it is asked for the answer once.
 
     Args:
         state: the item and its setting.
         opening: what it begins with; queries in it are examples.
-        wording: what it is told after searches.
+        results: what it is told after a search, with {left}.
+        last_results: what it is told after the last one.
         seek: answers a query, given the turns before it.
         step: what the model is asked for.
     """
     examples = {_fold(match[1]) for message in opening for match in QUERY.finditer(message.content)}
-    messages, turns, rows = tuple(opening), tuple[Turn, ...](), tuple[RetrievedChunk, ...]()
+    messages, turns = tuple(opening), tuple[Turn, ...]()
     for left in reversed(range(-1, state.options.retrieval.most_searches)):
         call = await call_tested(state, messages, step)
         answered = {_fold(turn.found.query) for turn in turns if turn.found}
         found = find_query(call.reply, answered, examples) if left >= 0 else None
-        turns += (Turn(call, found),)
         if found is None:
+            turns += (Turn(call, None),)
             break
-        if found.repeated:
-            shown = state.prompts.search.template(state.language).repeated
-        else:
-            hits = await seek(found, turns[:-1])
-            shown, rows = f"{BEGIN_RESULT}\n{hits.shown}\n{END_RESULT}", rows + hits.rows
-        told = wording.results.format(left=left) if left else wording.last_results
+        shown, rows = state.prompts.search.template(state.language).repeated, tuple[RetrievedChunk, ...]()
+        if not found.repeated:
+            hits, rows = await seek(found, turns)
+            shown = f"{BEGIN_RESULT}\n{hits}\n{END_RESULT}"
+        turns += (Turn(call, found, rows),)
+        told = results.format(left=left) if left else last_results
         said = ChatMessage(role="assistant", content=found.so_far)
         messages += (said, ChatMessage(role="user", content=f"{shown}\n\n{told}"))
-    return Conversation(turns, rows)
+    return turns
 
 
 def find_query(reply: ChatReply, answered: set[str], examples: set[str]) -> SearchQuery | None:
@@ -124,7 +106,7 @@ def without_searches(text: str) -> str:
     return STRAY.sub("", RESULT.sub("", QUERY.sub("", text))).strip()
 
 
-async def look_up(state: SolverState, pool: Pool, query: Query) -> SearchResult:
+async def look_up(state: SolverState, pool: Pool, query: Query) -> Hits:
     """Search a pool: the best chunks in document order."""
     ranking = await rank_pool(state, pool, query)
     best = arrange(pick(pool, ranking, query.counts.top_k), query)
@@ -132,7 +114,7 @@ async def look_up(state: SolverState, pool: Pool, query: Query) -> SearchResult:
         shown = "\n".join(show_segment(chunk.number, chunk.text) for chunk in best)
     else:
         shown = number_texts([chunk.text for chunk in best])
-    return SearchResult(shown, record("search", pool, query, ranking, {chunk.number for chunk in best}))
+    return shown, record("search", pool, query, ranking, {chunk.number for chunk in best})
 
 
 def _fold(query: str) -> str:

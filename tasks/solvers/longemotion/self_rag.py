@@ -6,7 +6,6 @@ released code confuses both.
 
 import asyncio
 import re
-from typing import NamedTuple
 
 from schemas.retrieval import Chunk
 from tasks.solvers.base import Call
@@ -32,18 +31,6 @@ WITH_REMARK = frozenset({"qa", "es", "ed"})
 """Tasks that show the critic's words beside the chunk."""
 
 
-class Criticism(NamedTuple):
-    """The critic's calls about a chunk, and what the last reply says of it; null = it gave no verdict."""
-
-    calls: tuple[Call, ...]
-    useful: bool | None
-
-    @property
-    def last(self) -> Call:
-        """Return the call whose reply counts."""
-        return self.calls[-1]
-
-
 async def retrieve_criticised(state: SolverState, pool: Pool, query: Query) -> Retrieved:
     """Return the best chunks without those the critic dismisses; a chunk without a verdict is dismissed.
 
@@ -51,20 +38,20 @@ async def retrieve_criticised(state: SolverState, pool: Pool, query: Query) -> R
     """
     ranking = await rank_pool(state, pool, query)
     best = pick(pool, ranking, query.counts.top_k)
-    verdicts = await asyncio.gather(*(criticise(state, chunk, query) for chunk in best))
-    answered = [(chunk, verdict) for chunk, verdict in zip(best, verdicts, strict=True) if not verdict.last.reply.failure]
-    notes = {chunk.number: HelperNote.of(verdict.last) for chunk, verdict in answered}
-    useful = [chunk for chunk, verdict in answered if state.family == "ed" or verdict.useful]
+    asked = await asyncio.gather(*(criticise(state, chunk, query) for chunk in best))
+    answered = [(chunk, calls[-1]) for chunk, calls in zip(best, asked, strict=True) if not calls[-1].reply.failure]
+    notes = {chunk.number: HelperNote.of(last) for chunk, last in answered}
+    useful = [chunk for chunk, last in answered if state.family == "ed" or read_marks(last.reply.text or "")]
     rows = record("initial", pool, query, ranking, {chunk.number for chunk in useful}, notes)
-    calls = tuple(call for verdict in verdicts for call in verdict.calls)
+    calls = tuple(call for of_chunk in asked for call in of_chunk)
     if first_failed(calls):
         return Retrieved(rows=rows, calls=calls)
     pieces = tuple(_piece(state, chunk, notes[chunk.number]) for chunk in arrange(useful, query))
     return Retrieved(pieces, rows, query.aspect, calls=calls)
 
 
-async def criticise(state: SolverState, chunk: Chunk, query: Query) -> Criticism:
-    """Ask the critic about a chunk, again with the next repetition number while its reply bears no mark."""
+async def criticise(state: SolverState, chunk: Chunk, query: Query) -> tuple[Call, ...]:
+    """Ask the critic about a chunk, again with the next repetition number while its reply bears no mark; the last one counts."""
     texts = state.prompts.critic
     template = texts.template(state.language)
     messages = say(template.system, template.ask.format(instruction=_instruct(state, query), paragraph=chunk.text))
@@ -72,9 +59,8 @@ async def criticise(state: SolverState, chunk: Chunk, query: Query) -> Criticism
     while True:
         calls.append(await state.resources.ask("critic", "criticise", messages, texts.max_tokens, len(calls)))
         reply = calls[-1].reply
-        useful = None if reply.failure else read_marks(reply.text or "")
-        if reply.failure or useful is not None or state.family == "ed" or len(calls) == MOST_ASKS:
-            return Criticism(tuple(calls), useful)
+        if reply.failure or state.family == "ed" or len(calls) == MOST_ASKS or read_marks(reply.text or "") is not None:
+            return tuple(calls)
 
 
 def read_marks(reply: str) -> bool | None:

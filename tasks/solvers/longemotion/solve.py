@@ -16,9 +16,9 @@ from tasks.solvers.longemotion.emotion_expression import express
 from tasks.solvers.longemotion.parameters import choose_parameters
 from tasks.solvers.longemotion.prompts import LongEmotionPrompts
 from tasks.solvers.longemotion.rag import context_pool, context_queries, retrieve_chunks
-from tasks.solvers.longemotion.search_o1 import SearchQuery, SearchResult, Turn, Wording, converse, look_up
+from tasks.solvers.longemotion.search_o1 import Hits, SearchQuery, Turn, converse, look_up
 from tasks.solvers.longemotion.self_rag import retrieve_criticised
-from tasks.solvers.longemotion.state import Query, Retrieve, Retrieved, SolverState, built_context
+from tasks.solvers.longemotion.state import Query, Retrieve, Retrieved, SolverState
 from tasks.solvers.state import (
     AskedItem,
     Chunking,
@@ -89,9 +89,8 @@ async def solve(asked: AskedItem, options: SolverOptions, resources: SolverResou
     Raises:
         UsageError: if the parameters do not fit each other, or chunks are missing.
     """
-    parameters = choose_parameters(
-        options.retrieval, built_context(asked).task, options.setting, resources.roles["tested"].entry.name
-    )
+    task, model = asked.built_context.task, resources.roles["tested"].entry.name
+    parameters = choose_parameters(options.retrieval, task, options.setting, model)
     state = SolverState(asked, options, resources, repetition, parameters, LongEmotionPrompts.load())
     if state.family == "ee":
         return await express(state, retrieve)
@@ -115,9 +114,9 @@ async def _search(state: SolverState) -> SolverOutput:
     pool, numbers = context_pool(state), count()
     texts = state.prompts.search.template(state.language)
 
-    async def seek(found: SearchQuery, _: Sequence[Turn]) -> SearchResult:
+    async def seek(found: SearchQuery, _: Sequence[Turn]) -> Hits:
         return await look_up(state, pool, Query(next(numbers), found.query, state.parameters.counts))
 
-    conversation = await converse(state, build_messages(state), Wording(texts.results, texts.last_results), seek)
-    calls = tuple(turn.call for turn in conversation.turns)
-    return SolverOutput(calls, state_answer(calls), conversation.rows)
+    turns = await converse(state, build_messages(state), texts.results, texts.last_results, seek)
+    calls = tuple(turn.call for turn in turns)
+    return SolverOutput(calls, state_answer(calls), tuple(row for turn in turns for row in turn.rows))

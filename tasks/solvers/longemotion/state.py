@@ -5,7 +5,6 @@ from dataclasses import dataclass
 from functools import cached_property
 from typing import NamedTuple
 
-from schemas.context import Context
 from schemas.item import Item
 from schemas.retrieval import Chunk, Retriever
 from schemas.vocabulary import Language
@@ -39,12 +38,7 @@ class SolverState:
     @cached_property
     def family(self) -> Family:
         """The task without its variant."""
-        return FAMILIES[self.context.task]
-
-    @property
-    def context(self) -> Context:
-        """What is known of the item's context."""
-        return built_context(self.asked)
+        return FAMILIES[self.asked.built_context.task]
 
     @property
     def retriever(self) -> Retriever:
@@ -64,13 +58,6 @@ class SolverState:
         limit: int = getattr(self.prompts, self.family).max_tokens
         # A turn that may search may as well be the answer.
         return max(limit, self.prompts.search.max_tokens) if self.options.setting == "search_o1" else limit
-
-
-def built_context(asked: AskedItem) -> Context:
-    """Return what is known of the context that was built for an item."""
-    if asked.context is None:
-        raise AssertionError(f"item {asked.item_id} has no context that was built for it")
-    return asked.context
 
 
 class Query(NamedTuple):
