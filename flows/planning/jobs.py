@@ -147,7 +147,7 @@ class EvalJob:
         """Return what a judge rates; only for a dataset that is judged."""
         rubric, repeat = self.selected.rubric or "", self.resolved.plan.judge_repeat
         key = judgements_key(answers, judge, rubric, load_rubric(rubric).sha256, repeat)
-        return JudgeJob(self.dataset, self.entry.name, rubric, judge, items, answers, key, repeat)
+        return JudgeJob(rubric, judge, items, answers, key, repeat)
 
     def find(self, find: Find) -> "JobPartitions | None":
         """Find what the infer stage wrote of this job; None without replies and answers.
@@ -214,8 +214,7 @@ class JobPartitions:
             key = reference_scores_key(self.answers, methods)
         else:
             key = item_scores_key(self.answers, [self.judgements] if self.judgements else [], methods)
-        names = (job.dataset, job.entry.name, job.setting, methods)
-        return ItemScoreJob(*names, self.items, self.answers, self.judgements, key)
+        return ItemScoreJob(methods, self.items, self.answers, self.judgements, key)
 
 
 def scorable(jobs: Iterable[EvalJob]) -> list[JobPartitions]:

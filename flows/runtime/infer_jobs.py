@@ -126,5 +126,5 @@ async def _ask(job: EvalJob, infer: InferJob, resources: InferResources) -> tupl
 async def _judge(job: JudgeJob, lake: Lake, resources: InferResources) -> Results:
     endpoint, counter = resources.endpoints[job.judge], UsageCounter(resources.listener)
     ref: PartitionRef = await run_here(judge_partition, job, lake, endpoint.chat, endpoint.pool.do_all, counter)
-    took = [counter.usage(job.dataset, job.judge.name, "judge")] if counter.calls else usage_of(ref, lake)
+    took = [counter.usage(job.answers.key("dataset"), job.judge.name, "judge")] if counter.calls else usage_of(ref, lake)
     return [ref, *took]

@@ -133,9 +133,6 @@ def compute_scores(stored: StoredRun, ref: PartitionRef, blueprint: Blueprint) -
     (answers,), (items,) = of_layer(inputs, "answers", "responses"), of_layer(inputs, "items")
     judgements = of_layer(inputs, "judgements")
     job = ItemScoreJob(
-        dataset=ref.key("dataset"),
-        model=ref.key("model"),
-        setting=ref.key("setting"),
         methods=blueprint.datasets[ref.key("dataset")].methods,
         items=items,
         answers=answers,

@@ -2,7 +2,6 @@
 
 from collections import Counter
 from collections.abc import Iterable, Iterator, Sequence
-from dataclasses import dataclass
 from functools import partial
 from hashlib import sha256
 from itertools import islice
@@ -33,8 +32,7 @@ UNUSABLE = (LookupError, TypeError, ValueError, AttributeError)
 """What an adapter, a sample builder or a sample raises over a record that is not as it should be."""
 
 
-@dataclass(frozen=True)
-class BuiltItems:
+class BuiltItems(NamedTuple):
     """The items of one dataset that were sampled, sorted by name.
 
     `contexts` has one row for each item whose context was built for it. `rejected` has the columns of `items`, `broken_rules` and
@@ -166,15 +164,8 @@ def _adapt(spec: DatasetSpec, adapter: Adapter, record: Record) -> Sequence[Item
     return items
 
 
-class Batch(NamedTuple):
-    """Good items in the order of their samples, their contexts, and the rejected."""
-
-    items: pl.DataFrame
-    contexts: pl.DataFrame
-    rejected: pl.DataFrame
-
-
-def _build(dataset: str, samples: Sequence[Sample]) -> Batch:
+def _build(dataset: str, samples: Sequence[Sample]) -> BuiltItems:
+    """Return the items of these samples, in their order."""
     items, contexts, refused = [], [], []
     for sample in samples:
         try:
@@ -194,9 +185,9 @@ def _build(dataset: str, samples: Sequence[Sample]) -> Batch:
         made = made.with_columns(pl.concat_list("broken_rules", of_context))
     is_good = made["broken_rules"].list.len() == 0
     rejected = made.filter(~is_good).with_columns(reason=pl.lit(None, dtype=pl.String))
-    return Batch(
-        items=made.filter(is_good).drop("broken_rules"),
-        contexts=of_contexts.filter(is_good) if contexts else of_contexts,
+    return BuiltItems(
+        items=Items.cast(made.filter(is_good).drop("broken_rules")),
+        contexts=Contexts.cast(of_contexts.filter(is_good) if contexts else of_contexts),
         rejected=pl.concat([rejected, pl.DataFrame(refused, schema=rejected.schema)]),
     )
 

@@ -11,13 +11,11 @@ import polars as pl
 from numpy.typing import NDArray
 
 from schemas.errors import ScoringError
-from schemas.lineage import PartitionKey, PartitionRef
 from schemas.tables.comparisons import Agreements
 from schemas.tables.items import Items
 from schemas.tables.responses import Answers, Judgements
 from tasks.judging.answers import judged_answers
 from tasks.judging.rubrics import Rubric, place_of
-from tasks.lake.fingerprint import partition_key
 from tasks.solvers.answers import ANSWER
 
 AGREEMENTS_VERSION = "2"
@@ -181,9 +179,3 @@ def _count_coincidences(
         # A rating does not meet itself.
         coincidences += (of_size.T @ of_size - np.diag(of_size.sum(axis=0))) / (size - 1)
     return coincidences, counts.sum(axis=0)
-
-
-def agreements_key(benchmark: str, parents: Sequence[PartitionRef]) -> PartitionKey:
-    """Return the key of how far judges agree; `parents` are the ratings, what they rate and the items."""
-    identities = sorted({ref.identity for ref in parents})
-    return partition_key("agreements", {"benchmark": benchmark}, {}, identities, AGREEMENTS_VERSION)

@@ -11,10 +11,11 @@ from schemas.lineage import PartitionKey, PartitionRef
 from schemas.tables.items import Items
 from schemas.tables.responses import Answers, Judgements
 from schemas.worker_pool import ProgressListener, RunJobs
-from tasks.judging.agreement import agreements, agreements_key
+from tasks.judging.agreement import AGREEMENTS_VERSION, agreements
 from tasks.judging.answers import judged_answers
 from tasks.judging.executor import Judge, judge_answers, rating_calls
 from tasks.judging.rubrics import load_rubric
+from tasks.lake.fingerprint import partition_key
 from tasks.lake.lake import Lake
 from tasks.solvers.answers import read_answers
 from tasks.steps import step, up_to_date
@@ -24,8 +25,6 @@ from tasks.steps import step, up_to_date
 class JudgeJob:
     """One partition of answers to rate, each `repetitions` times."""
 
-    dataset: str
-    model: str
     rubric: str
     judge: ModelEntry
     items: PartitionRef
@@ -34,12 +33,12 @@ class JudgeJob:
     repetitions: int = 1
 
     @property
-    def setting(self) -> str:
-        """In which the answers were given."""
-        return self.answers.key("setting")
+    def title(self) -> str:
+        """Return what is rated, and by whom."""
+        return "/".join(self.answers.key(name) for name in ("dataset", "model", "setting")) + f" by {self.judge.name}"
 
 
-@step("judge {job.dataset}/{job.model}/{job.setting} by {job.judge.name}")
+@step("judge {job.title}")
 async def judge_partition(job: JudgeJob, lake: Lake, chat: Chat, run_jobs: RunJobs, listener: ProgressListener) -> Any:
     """Rate every answer; a failed judge call is a row too, and leaves the partition incomplete.
 
@@ -75,8 +74,9 @@ class AgreementJob:
 
     @property
     def key(self) -> PartitionKey:
-        """Key of what is found."""
-        return agreements_key(self.benchmark, [*self.items, *self.answers, *self.judgements])
+        """Key of what is found; in which order ratings, answers and items are named does not matter."""
+        parents = sorted({ref.identity for ref in (*self.items, *self.answers, *self.judgements)})
+        return partition_key("agreements", {"benchmark": self.benchmark}, {}, parents, AGREEMENTS_VERSION)
 
     def compute(self, lake: Lake) -> pl.DataFrame:
         """Compute rows of `agreements`, from what the lake holds."""

@@ -23,9 +23,6 @@ from tasks.steps import step, up_to_date
 class ItemScoreJob:
     """One dataset, model and setting to score."""
 
-    dataset: str
-    model: str
-    setting: str
     methods: tuple[MethodSpec, ...]
     items: PartitionRef
     answers: PartitionRef
@@ -36,7 +33,7 @@ class ItemScoreJob:
     def title(self) -> str:
         """Return what is scored, and whether as the released code would."""
         profile = " as released" if any(method.profile == "reference" for method in self.methods) else ""
-        return f"{self.dataset}/{self.model}/{self.setting}{profile}"
+        return "/".join(self.answers.key(name) for name in ("dataset", "model", "setting")) + profile
 
 
 @step("score {job.title}")

@@ -17,10 +17,10 @@ from schemas.chat import Chat, ChatReply, ChatRequest, ModelEntry
 from schemas.provider import TokenLimit
 from schemas.tables.items import Items
 from schemas.tables.responses import Answers, Judgements
-from tasks.judging.agreement import agreements_key
 from tasks.judging.contract import reparse_judgements
 from tasks.judging.executor import Judge, call_numbers, judge_answers, judgements_key, plan_ratings, reply_tokens
 from tasks.judging.rubrics import Rubric, load_rubric, place_of
+from tasks.judging.steps import AgreementJob
 from tasks.models.http.worker_pool import SPARE, WorkerPool
 from tests.tasks import rows
 from tests.tasks.rows import partition
@@ -407,6 +407,6 @@ def test_repetitions_count_only_if_there_are_several() -> None:
 
 def test_agreements_follow_every_rating_in_any_order() -> None:
     ratings = [RESPONSES.model_copy(update={"fingerprint": digit * 64}) for digit in "456"]
-    keys = [agreements_key("b", [RESPONSES, *chosen]).fingerprint for chosen in (ratings, ratings[::-1], ratings[:2])]
-    assert keys[0] == keys[1] != keys[2]
-    assert agreements_key("other", [RESPONSES, *ratings]).place == (("benchmark", "other"),)
+    keys = [AgreementJob("b", (), (RESPONSES,), tuple(chosen)).key for chosen in (ratings, ratings[::-1], ratings[:2])]
+    assert keys[0].fingerprint == keys[1].fingerprint != keys[2].fingerprint
+    assert keys[0].place == (("benchmark", "b"),)
