@@ -20,7 +20,6 @@ from tasks.models.http.failures import RETRIES
 from tasks.models.http.worker_pool import WorkerPool
 from tasks.models.journal.journal import Journal, JournaledChat
 from tasks.models.journal.table import JOURNAL
-from tasks.solvers.run import Endpoint
 
 ASKING = {"name", "identity", "sampling", "dialect", "token_probabilities"}
 """Fields of an entry that say what is asked; a client is made of the others, and models for which these are equal share one."""
@@ -33,10 +32,11 @@ EMBEDDED_TIMEOUT_S = 900.0
 
 
 @dataclass(frozen=True)
-class OpenEndpoint(Endpoint):
-    """An endpoint whose calls are counted."""
+class Endpoint:
+    """A model server as a stage uses it: its client, which counts calls, and the worker pool that begins them."""
 
     chat: JournaledChat
+    pool: WorkerPool
 
     @property
     def counts(self) -> CallCounts:
@@ -56,7 +56,7 @@ async def check_endpoints(plan: Plan) -> None:
 
 
 @asynccontextmanager
-async def open_endpoints(plan: Plan, lake: Lake, budget: Budget) -> AsyncIterator[Mapping[ModelEntry, OpenEndpoint]]:
+async def open_endpoints(plan: Plan, lake: Lake, budget: Budget) -> AsyncIterator[Mapping[ModelEntry, Endpoint]]:
     """Open the endpoint of each model; models that are called in the same way share it, its limits and its connections.
 
     The embedded server runs as long as this block does.
@@ -69,7 +69,7 @@ async def open_endpoints(plan: Plan, lake: Lake, budget: Budget) -> AsyncIterato
     async with AsyncExitStack() as stack:
         stack.enter_context(_switch_often())
         journal = await stack.enter_async_context(Journal(lake.state / JOURNAL))
-        opened: dict[tuple[Any, ...], OpenEndpoint] = {}
+        opened: dict[tuple[Any, ...], Endpoint] = {}
         for entry in plan.entries:
             if (way := _way(entry)) not in opened:
                 opened[way] = await _open(entry, journal, budget, stack)
@@ -93,7 +93,7 @@ def _way(entry: ModelEntry) -> tuple[Any, ...]:
     return () if entry.base_url is None else tuple(entry.model_dump(exclude=ASKING).values())
 
 
-async def _open(entry: ModelEntry, journal: Journal, budget: Budget, stack: AsyncExitStack) -> OpenEndpoint:
+async def _open(entry: ModelEntry, journal: Journal, budget: Budget, stack: AsyncExitStack) -> Endpoint:
     account = budget.account(entry)
     if entry.base_url is None:
         server = await stack.enter_async_context(serve_embedded(log))
@@ -105,4 +105,4 @@ async def _open(entry: ModelEntry, journal: Journal, budget: Budget, stack: Asyn
         client = HttpChat(entry, entry.base_url, resolve_api_key(entry, os.environ), budget=account)
         sending = await stack.enter_async_context(client)
     chat = JournaledChat(sending, journal)
-    return OpenEndpoint(chat, await stack.enter_async_context(WorkerPool(entry.concurrency)))
+    return Endpoint(chat, await stack.enter_async_context(WorkerPool(entry.concurrency)))

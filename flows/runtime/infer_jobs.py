@@ -9,6 +9,7 @@ from flows.planning.capabilities import unprobed
 from flows.planning.jobs import EvalJob, ResolvedPlan
 from flows.planning.resolve import embeds
 from flows.planning.usage import UsageCounter, usage_of
+from flows.runtime.endpoints import Endpoint
 from flows.runtime.prefect_flows import run_here
 from schemas.chat import ModelEntry
 from schemas.lineage import Missing, PartitionRef
@@ -25,7 +26,6 @@ from tasks.retrieval.store import EMBEDDINGS
 from tasks.solvers.forecast import find_journaled, plan_requests
 from tasks.solvers.infer_job import InferJob
 from tasks.solvers.registry import SOLVERS
-from tasks.solvers.run import Endpoint
 from tasks.solvers.state import RoleModel, SolverResources
 from tasks.solvers.steps import chunk_partition, infer_partition
 
