@@ -1,9 +1,20 @@
-"""Marks of columns: which differ from run to run, which had another name, and what rows had before a column was there."""
+"""Marks of columns (which differ from run to run, had another name, came later), and those that several layers begin with."""
 
 from typing import Any
 
 import dataframely as dy
 import polars as pl
+
+
+class OfAskedItem(dy.Schema):
+    """Columns that rows about one item, asked once, begin with."""
+
+    dataset = dy.String(primary_key=True, min_length=1)
+    item_id = dy.String(primary_key=True, min_length=1)
+    model = dy.String(primary_key=True, min_length=1)
+    setting = dy.String(primary_key=True, min_length=1)
+    repetition = dy.Int64(primary_key=True, min=0)
+
 
 MEASURED = {"measured": True}
 """Marks columns that differ from run to run (latency); they are left out of the content hash."""

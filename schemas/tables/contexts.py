@@ -3,7 +3,7 @@
 import dataframely as dy
 import polars as pl
 
-from schemas.tables.columns import formerly
+from schemas.tables.columns import OfAskedItem, formerly
 from schemas.vocabulary import CONTEXT_TASKS, RETRIEVAL_STAGES
 
 
@@ -63,14 +63,9 @@ class Chunks(dy.Schema):
         return (pl.col("start") < pl.col("end")) & (pl.col("token_start") < pl.col("token_end"))
 
 
-class Retrievals(dy.Schema):
+class Retrievals(OfAskedItem):
     """One row per ranked chunk; key: dataset, item_id, model, setting, repetition, query_number, stage, rank. By infer."""
 
-    dataset = dy.String(primary_key=True, min_length=1)
-    item_id = dy.String(primary_key=True, min_length=1)
-    model = dy.String(primary_key=True, min_length=1)
-    setting = dy.String(primary_key=True, min_length=1)
-    repetition = dy.Int64(primary_key=True, min=0)
     query_number = dy.Int64(primary_key=True, min=0, description="aspect, step or search; 0 where there is one query")
     stage = dy.Enum(list(RETRIEVAL_STAGES), primary_key=True)
     rank = dy.Int64(primary_key=True, min=0, description="0 = best")

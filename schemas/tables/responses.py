@@ -3,18 +3,13 @@
 import dataframely as dy
 import polars as pl
 
-from schemas.tables.columns import MEASURED, since
+from schemas.tables.columns import MEASURED, OfAskedItem, since
 from schemas.vocabulary import FAILURES, PARSE_STATUSES, REMARKS, RESPONSE_STATUSES
 
 
-class Responses(dy.Schema):
+class Responses(OfAskedItem):
     """Key: (dataset, item_id, model, setting, repetition, turn). Written by infer."""
 
-    dataset = dy.String(primary_key=True, min_length=1)
-    item_id = dy.String(primary_key=True, min_length=1)
-    model = dy.String(primary_key=True, min_length=1)
-    setting = dy.String(primary_key=True, min_length=1)
-    repetition = dy.Int64(primary_key=True, min=0)
     turn = dy.Int64(primary_key=True, min=0, description="number of the call among all about the item")
     role = dy.String(min_length=1, metadata=since("tested"), description="who was asked; tested = the model under test")
     asked_model = dy.String(min_length=1, metadata=since(pl.col("model")), description="the model that was asked")
@@ -49,14 +44,9 @@ class Responses(dy.Schema):
         return (pl.col("reply").is_not_null() == answered) & (pl.col("failure").is_null() == answered)
 
 
-class Answers(dy.Schema):
+class Answers(OfAskedItem):
     """Key: (dataset, item_id, model, setting, repetition, part). Written by infer; read, judged and scored."""
 
-    dataset = dy.String(primary_key=True, min_length=1)
-    item_id = dy.String(primary_key=True, min_length=1)
-    model = dy.String(primary_key=True, min_length=1)
-    setting = dy.String(primary_key=True, min_length=1)
-    repetition = dy.Int64(primary_key=True, min=0)
     part = dy.String(primary_key=True, description="of an item with several answers; empty = it has one")
     status = dy.Enum(list(RESPONSE_STATUSES))
     failed_role = dy.String(nullable=True, description="whose call failed, so that there is no answer; null = no call did")
