@@ -2,6 +2,7 @@
 
 from collections.abc import Iterator, Sequence
 from dataclasses import asdict
+from operator import itemgetter
 from typing import Any
 
 from schemas.blueprint import Ability
@@ -25,8 +26,6 @@ ENDS_WITH = {"total": "ability", "ability": "task", "sub_ability": "task"}
 OPTIONS = {"ability": "--ability", "sub_ability": "--ability", "task": "--task", "dataset": "--dataset"}
 TOTAL = ("total", "total_before_veto", "ci_low", "ci_high", "gate_score", "vetoed", "veto_reason", "rank")
 COVERAGE = ("datasets_scored", "datasets_total", "n_scored", "n_total", "coverage", "item_coverage")
-
-MOST = 100.0
 
 Row = dict[str, Any]
 
@@ -69,15 +68,12 @@ def _next(run: PastRun, whole: ScorePart, wanted: Selection) -> str | None:
     """Return the command into the part that takes most from the score above it; null if nothing has a command of its own."""
     below = [part for part in whole.walk() if part is not whole and part.kind in OPTIONS]
     kind = next((part.kind for part in below), None)
-    lowest = min((part for part in below if part.kind == kind), key=_points_lost, default=None)
+    lost = [((part.share or 0.0) * (100 - (part.score or 0.0)), part) for part in below if part.kind == kind]
+    _, lowest = max(lost, key=itemgetter(0), default=(0.0, None))
     if lowest is None:
         return None
     named = [f"--{name}={value}" for name, value in (("model", wanted.model), ("setting", wanted.setting)) if value]
     return run.command("explain", OPTIONS[lowest.kind], lowest.id, *named)
-
-
-def _points_lost(part: ScorePart) -> float:
-    return (part.share or 0.0) * ((part.score or 0.0) - MOST)
 
 
 def places_above(run: PastRun, place: BlueprintPath) -> Iterator[Row]:

@@ -19,7 +19,7 @@ from tasks.analysis.redaction import NO_MESSAGES
 from tasks.analysis.run_tables import System
 from tasks.lake.local_state import state_folder
 from tasks.models.journal.table import JOURNAL
-from tasks.solvers.prompt_check import RequestOptions, check_prompt
+from tasks.solvers.prompt_check import check_prompt
 
 ITEM = ("language", "question_type", "subset", "question", "references", "wrong_references", "option_points", "fixed_order")
 SCORE = ("method", "metric", "value", "status", "parsed_answer", "predicted", "gold", "chosen_place", "gold_place")
@@ -182,9 +182,7 @@ def asked_document(run: PastRun, stored: Evidence, readable: Evidence, key: Key)
 
 def _call(run: PastRun, stored: Evidence, turn: Row, told: Row) -> Row:
     ref = run.partitions("responses", dataset=turn["dataset"], model=turn["model"], setting=turn["setting"])[0]
-    settings = run.lake.read_footer(ref).settings
-    options = RequestOptions(settings.get("prompts_sha256"), settings.get("too_long", {}).get("policy", "missing"))
-    proof = check_prompt(stored.item(turn["item_id"]), turn, options, journal_of(run))
+    proof = check_prompt(stored.item(turn["item_id"]), turn, run.lake.read_footer(ref).settings, journal_of(run))
     withheld = told["messages"] == NO_MESSAGES != turn["messages"]
     document = {name: told.get(name) for name in SENT_CALL}
     document["messages"] = None if withheld else loads(told["messages"])

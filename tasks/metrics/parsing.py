@@ -13,7 +13,7 @@ from typing import Any, NamedTuple
 
 from tasks.metrics.labels import Choices, Indices, LabelRefusal, Reading, SequenceKind
 from tasks.metrics.list_forms import ListForms, checked_list
-from tasks.metrics.reply import clean_reply, drop_unfinished, has_words, level_text, mask_options, masked_option, strip_reasoning
+from tasks.metrics.reply import clean_reply, drop_unfinished, level_text, mask_options, masked_option, strip_reasoning
 from tasks.metrics.single_forms import (
     SEVERAL,
     read_bare_letter,
@@ -23,6 +23,7 @@ from tasks.metrics.single_forms import (
     read_opening_text,
     read_whole_text,
 )
+from tasks.solvers.state import says_something
 
 EMPTY = "holds no word"
 NOTHING = "states no answer"
@@ -101,7 +102,7 @@ def parse_order(reply: str, options: Sequence[str], *, cut: bool = False) -> Par
 def parse_free_text(reply: str) -> str | None:
     """Return a reply in free words without its reasoning; null if it holds no letter, digit or Chinese character."""
     text = strip_reasoning(reply)
-    return text if has_words(text) else None
+    return text if says_something(text) else None
 
 
 def _finished(parse: Parse, *, cut: bool) -> Parse:
@@ -114,7 +115,7 @@ def _read(reply: str, options: Sequence[str], forms: Sequence[Form], kind: Seque
     masked = mask_options(bare, options)
     if masked_option(masked) is None and (values := json_answer(bare)) is not None:
         return _outcome(_read_json(values, choices, forms, kind), "JSON")
-    if not has_words(level_text(bare)):
+    if not says_something(level_text(bare)):
         return Parse(None, EMPTY)
     text = clean_reply(masked)
     for form in forms:

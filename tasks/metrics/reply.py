@@ -8,6 +8,8 @@ import re
 import unicodedata
 from collections.abc import Callable, Sequence
 
+from tasks.solvers.state import says_something
+
 WORD = "A-Za-z0-9À-ɏ"
 """Characters of words that are written with gaps between them."""
 
@@ -62,11 +64,6 @@ def clean_reply(text: str) -> str:
 def drop_unfinished(reply: str) -> str:
     """Return a reply that was cut off, without a last line that had only come as far as its letter: it began another option."""
     return _UNFINISHED.sub("", reply)
-
-
-def has_words(text: str) -> bool:
-    """Return whether the text holds a letter, a digit or a Chinese character at all."""
-    return any(character.isalnum() for character in text)
 
 
 def plain_text(text: str) -> str:
@@ -130,7 +127,7 @@ def masked_option(text: str) -> int | None:
     """Return index of the option that a piece of masked text consists of; null if it says anything else, or several options."""
     tokens = set(TOKEN.findall(text))
     rest = TOKEN.sub(" ", _ARTICLE.sub("", text))
-    return ord(tokens.pop()) - FIRST if len(tokens) == 1 and not has_words(rest) else None
+    return ord(tokens.pop()) - FIRST if len(tokens) == 1 and not says_something(rest) else None
 
 
 def drop_texts(text: str, labels: Sequence[str], options: Sequence[str]) -> tuple[str, int]:

@@ -6,7 +6,7 @@ from contextlib import closing
 from dataclasses import dataclass
 from hashlib import sha256
 from pathlib import Path
-from typing import Any, Literal, NamedTuple
+from typing import Any, Literal
 
 from schemas.api_capabilities import Sampling
 from schemas.chat import ChatRequest
@@ -39,29 +39,22 @@ class PromptCheck:
     journal_messages: Any = None
 
 
-class RequestOptions(NamedTuple):
-    """Options that a partition was made with: hash of the prompt texts, and the policy for too long items."""
-
-    prompts_sha256: str | None
-    too_long: TooLong
-
-
 def check_prompt(
-    item: Mapping[str, Any], response: Mapping[str, Any], request_options: RequestOptions, journal: Path | None
+    item: Mapping[str, Any], response: Mapping[str, Any], settings: Mapping[str, Any], journal: Path | None
 ) -> PromptCheck:
     """Check the messages of one row of `responses`.
 
     Args:
         item: the row of `items`.
         response: the row of `responses`.
-        request_options: of the partition's footer.
+        settings: of the partition's footer.
         journal: its file; null = there is none to look into.
 
     Raises:
         LakeError: if the journal cannot be read.
     """
     expected = response["messages_sha256"]
-    messages, obstacle = _rebuild(item, response, request_options)
+    messages, obstacle = _rebuild(item, response, settings)
     rebuilt: Rebuilt = "not rebuilt"
     if messages is not None:
         rebuilt = "same" if _hash(messages) == expected else "different"
@@ -69,17 +62,15 @@ def check_prompt(
     return PromptCheck(_hash(response["messages"]) == expected, rebuilt, obstacle, found, journal_messages)
 
 
-def _rebuild(
-    item: Mapping[str, Any], response: Mapping[str, Any], request_options: RequestOptions
-) -> tuple[str | None, str | None]:
+def _rebuild(item: Mapping[str, Any], response: Mapping[str, Any], settings: Mapping[str, Any]) -> tuple[str | None, str | None]:
     """Return the messages of a call, built from the item as they were first, as `responses` has them; else what is in the way."""
     if response["setting"] != "base" or item["question_type"] not in PROMPTED or response["turn"] > 0:
         return None, "prompts about long contexts hold what was retrieved or said before; shown as they were stored"
-    if (now := Prompts.load().sha256) != request_options.prompts_sha256:
-        was = f"{request_options.prompts_sha256[:12]}" if request_options.prompts_sha256 else "an unknown version"
-        return None, f"the prompt texts have changed since: {was} then, {now[:12]} now"
+    if (now := Prompts.load().sha256) != (was := settings.get("prompts_sha256")):
+        return None, f"the prompt texts have changed since: {was[:12] if was else 'an unknown version'} then, {now[:12]} now"
     whole, left_out = show_in_order(read_item(item), response["option_order"]), response.get("left_out_characters")
-    shown = _truncated(whole, left_out, request_options.too_long) if left_out else whole
+    policy: TooLong = settings.get("too_long", {}).get("policy", "missing")
+    shown = _truncated(whole, left_out, policy) if left_out else whole
     if shown is None:
         return None, "where the context was shortened cannot be found again"
     return ChatRequest("", "", build_messages(shown, Prompts.load()), Sampling()).messages_json, None

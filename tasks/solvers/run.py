@@ -8,7 +8,7 @@ from typing import Any
 
 import polars as pl
 
-from schemas.chat import Chat, ChatReply, ChatRequest
+from schemas.chat import ChatReply, ChatRequest
 from schemas.context import Context
 from schemas.item import Item
 from schemas.retrieval import Chunk
@@ -32,14 +32,6 @@ RESPONSES_SCHEMA = Responses.create_empty().schema
 ANSWERS_SCHEMA = Answers.create_empty().schema
 Listeners = Mapping[Role, ProgressListener]
 """Listeners to the replies of each role."""
-
-
-@dataclass(frozen=True)
-class Endpoint:
-    """A model server as a stage uses it: its client, and the worker pool that begins its calls."""
-
-    chat: Chat
-    pool: WorkerPool
 
 
 @dataclass(frozen=True)
