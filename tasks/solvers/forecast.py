@@ -29,7 +29,6 @@ from tasks.solvers.registry import SOLVERS
 from tasks.solvers.run import BuiltContexts, read_item
 from tasks.solvers.state import RoleModel, SolverResources
 
-KEYS_PER_STATEMENT = 500
 TOKENS = ("prompt_tokens", "completion_tokens")
 
 SENTENCE_TOKENS = 6
@@ -105,13 +104,9 @@ def find_journaled(journal: Path, keys: Sequence[str]) -> set[str]:
     """
     if not journal.is_file():
         return set()
-    found: set[str] = set()
+    query = "SELECT key FROM replies WHERE key IN (SELECT value FROM json_each(?))"
     with journal_errors(journal), closing(connect_to_read(journal)) as connection:
-        for start in range(0, len(keys), KEYS_PER_STATEMENT):
-            part = keys[start : start + KEYS_PER_STATEMENT]
-            statement = f"SELECT key FROM replies WHERE key IN ({', '.join('?' * len(part))})"  # noqa: S608  question marks only
-            found.update(key for (key,) in connection.execute(statement, list(part)))
-    return found
+        return {key for (key,) in connection.execute(query, (json.dumps(list(keys)),))}
 
 
 def read_replies(lake: Folder, layer: str, place: str, columns: Sequence[str]) -> pl.DataFrame:

@@ -1,5 +1,6 @@
 """Sum up journals, export their replies to Parquet, import them from it, and merge two journals."""
 
+import json
 import os
 import sqlite3
 from collections import Counter
@@ -173,9 +174,8 @@ def _take(frames: Iterable[pl.DataFrame], journal: Path, taken: ImportedReplies 
 def _add(connection: sqlite3.Connection, journal: Path, rows: list[JournalRow], taken: ImportedReplies) -> None:
     added = insert(connection, rows)
     # In the transaction that inserted: what is found now is either one of these rows or older.
-    places = ", ".join("?" * len(rows))
-    query = f"SELECT key, reply FROM replies WHERE key IN ({places})"  # noqa: S608  question marks only
-    ours = dict(connection.execute(query, [row.key for row in rows]))
+    query = "SELECT key, reply FROM replies WHERE key IN (SELECT value FROM json_each(?))"
+    ours = dict(connection.execute(query, (json.dumps([row.key for row in rows]),)))
     differing = 0
     for row in rows:
         if ours[row.key] != row.reply:

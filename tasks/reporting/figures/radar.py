@@ -113,11 +113,6 @@ def _path(dots: Sequence[tuple[float, float]]) -> str:
     return f"M{'L'.join(f'{x:.1f},{y:.1f}' for x, y in dots)}Z"
 
 
-def _polygon(scores: Sequence[float | None], look: str) -> list[str]:
-    """Return a filled shape; none if a score is missing, which would have to be made up."""
-    return [] if None in scores else [f'<path d="{_path(_dots(scores))}" {look}/>']
-
-
 def _outline(scores: Sequence[float | None], look: str) -> list[str]:
     lines = []
     for one, other in edges(scores):
@@ -137,7 +132,7 @@ def _band(band: Band) -> list[str]:
 
 def _grid(axes: int) -> list[str]:
     line = f'stroke="{GRID}" stroke-width="1"'
-    rings = [mark for ring in RINGS for mark in _polygon([float(ring)] * axes, f'fill="none" {line}')]
+    rings = [f'<path d="{_path(_dots([ring] * axes))}" fill="none" {line}/>' for ring in RINGS]
     spokes = [f'<line x1="0" y1="0" {_at(_place(axis, axes, _FULL), "x2", "y2")} {line}/>' for axis in range(axes)]
     # Halfway between two axes the numbers of the rings are in nobody's way.
     halves = [(_place(0, axes, ring), _place(1, axes, ring), ring) for ring in RINGS[:-1]]
