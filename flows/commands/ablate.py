@@ -93,8 +93,7 @@ def _datasets(plan: Plan, tasks: Sequence[ContextTask]) -> tuple[str, ...] | Non
     """Return the datasets of the blueprint that are of these tasks and whose files are here; None if there are none."""
     from tasks.datasets.catalogue import find_dataset  # noqa: PLC0415  polars takes its time
     from tasks.scoring.blueprints import load_blueprint  # noqa: PLC0415
-    from tasks.sources.choosing import needs  # noqa: PLC0415
-    from tasks.sources.locating import Locator  # noqa: PLC0415
+    from tasks.sources.locating import Locator, needs  # noqa: PLC0415
 
     locator = Locator.for_mirror(plan.mirror)
     known = [find_dataset(name) for name, entry in load_blueprint(plan.benchmark).datasets.items() if not entry.source]

@@ -35,8 +35,7 @@ datasets_app = typer.Typer(no_args_is_help=True, help="Datasets of the catalogue
 def list_datasets(mirror: opt.Mirror = None, as_json: opt.AsJson = False) -> None:
     """Every dataset of the catalogue and whether its files are here."""
     from tasks.datasets.catalogue import CATALOGUE  # noqa: PLC0415
-    from tasks.sources.choosing import choose_source, needs  # noqa: PLC0415
-    from tasks.sources.locating import Locator  # noqa: PLC0415
+    from tasks.sources.locating import Locator, choose_source, needs  # noqa: PLC0415
 
     locator, rows = Locator.for_mirror(mirror), []
     table = text_table(unbroken("Dataset"), "Ready", "Languages", "Source or what is needed")
@@ -53,8 +52,7 @@ def list_datasets(mirror: opt.Mirror = None, as_json: opt.AsJson = False) -> Non
 def show_dataset(name: str = typer.Argument(metavar="ID"), mirror: opt.Mirror = None, as_json: opt.AsJson = False) -> None:
     """One catalogue entry: source, licence, gold, differences from the paper."""
     from tasks.datasets.catalogue import find_dataset  # noqa: PLC0415
-    from tasks.sources.choosing import choose_source, sources  # noqa: PLC0415
-    from tasks.sources.locating import Locator  # noqa: PLC0415
+    from tasks.sources.locating import Locator, choose_source, sources  # noqa: PLC0415
 
     entry = find_dataset(name)
     spec = choose_source(entry, Locator.for_mirror(mirror))

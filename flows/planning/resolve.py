@@ -24,8 +24,7 @@ from tasks.retrieval.embedding import AUTO, find_embedder, resolve_auto
 from tasks.scoring.blueprints import profiled_blueprint
 from tasks.solvers.longemotion.parameters import choose_parameters
 from tasks.solvers.registry import SOLVERS, find_solver, require_role
-from tasks.sources.choosing import choose_source
-from tasks.sources.locating import Locator
+from tasks.sources.locating import Locator, choose_source
 
 MAX_MODELS_LENGTH = 40
 

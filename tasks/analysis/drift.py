@@ -34,8 +34,7 @@ from tasks.solvers.chunk_rows import CHUNKS_VERSION
 from tasks.solvers.infer_job import ANSWERS_VERSION
 from tasks.solvers.registry import code_behind
 from tasks.solvers.truncation import TRUNCATION_VERSION
-from tasks.sources.choosing import sources
-from tasks.sources.locating import Locator, source_sha256
+from tasks.sources.locating import Locator, source_sha256, sources
 
 LONGEST_VALUE = 60
 """Characters of a changed value that a message shows."""

@@ -8,8 +8,7 @@ from schemas.errors import SourceError
 from schemas.graph import SourceName
 from schemas.lineage import DatasetNotice, RunManifest
 from tasks.datasets.catalogue import CATALOGUE
-from tasks.sources.choosing import sources
-from tasks.sources.locating import Locator, source_sha256
+from tasks.sources.locating import Locator, source_sha256, sources
 
 OWN = "own file "
 """Begins what a manifest calls a user's own file."""

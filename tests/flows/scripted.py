@@ -16,8 +16,7 @@ from tasks.datasets.building import BuiltItems, build_items
 from tasks.datasets.catalogue import CATALOGUE
 from tasks.solvers.option_order import Order, option_orders
 from tasks.solvers.prompts import Prompts, build_messages
-from tasks.sources.choosing import choose_source
-from tasks.sources.locating import Locator
+from tasks.sources.locating import Locator, choose_source
 
 Behaviour = Literal["gold", "wrong", "nonsense", "always_a"]
 Policy = Callable[[list[dict[str, str]]], str]

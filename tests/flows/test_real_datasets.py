@@ -8,8 +8,7 @@ import pytest
 from tasks.analysis.dataset_check.checking import check_dataset
 from tasks.datasets.catalogue import find_dataset
 from tasks.scoring.blueprints import load_blueprint
-from tasks.sources.choosing import choose_source
-from tasks.sources.locating import Locator
+from tasks.sources.locating import Locator, choose_source
 from tests.flows.command import Ended, ended
 from tests.flows.scripted import Behaviour, policy_of_lake
 from tests.mirror import MIRROR, needs_mirror

@@ -16,8 +16,7 @@ from tasks.analysis.dataset_check.replies import PERFECT, imagined_answers
 from tasks.datasets.building import build_of_records
 from tasks.metrics.item_scores import score_items
 from tasks.scoring.benchmark import ScoreSettings, score_benchmark
-from tasks.sources.choosing import choose_source, needs
-from tasks.sources.locating import Locator
+from tasks.sources.locating import Locator, choose_source, needs
 from tasks.sources.reading import read_dataset
 
 NO_INTERVALS = ScoreSettings(bootstrap=0)

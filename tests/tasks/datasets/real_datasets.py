@@ -13,8 +13,7 @@ from schemas.item import Item, Record
 from schemas.tables.items import Items
 from tasks.datasets.building import BuiltItems, build_items, item_row, list_samples
 from tasks.datasets.catalogue import find_dataset
-from tasks.sources.choosing import choose_source
-from tasks.sources.locating import Locator
+from tasks.sources.locating import Locator, choose_source
 from tasks.sources.reading import read_dataset
 
 

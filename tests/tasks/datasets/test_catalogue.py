@@ -15,8 +15,7 @@ from tasks.datasets.building import BuiltItems, build_items
 from tasks.datasets.catalogue import CATALOGUE, find_dataset
 from tasks.datasets.own_items import local_dataset
 from tasks.scoring.blueprints import load_blueprint
-from tasks.sources.choosing import needs, sources
-from tasks.sources.locating import Locator
+from tasks.sources.locating import Locator, needs, sources
 from tests.tasks.datasets.real_datasets import build, here, items_of
 
 LONG = tuple(spec for spec in CATALOGUE if spec.sample_builder)

@@ -7,8 +7,7 @@ import pytest
 from schemas.dataset import DatasetSpec, LocalFile, PinnedFile, SourceFile
 from schemas.errors import ChecksumError
 from tasks.datasets.own_items import local_dataset
-from tasks.sources.choosing import choose_source, needs, sources
-from tasks.sources.locating import Locator
+from tasks.sources.locating import Locator, choose_source, needs, sources
 
 CONTENT = b"a line of our own\n"
 POINTER = b"version https://git-lfs.github.com/spec/v1\noid sha256:" + b"0" * 64 + b"\nsize 18\n"

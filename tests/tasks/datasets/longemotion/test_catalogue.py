@@ -19,8 +19,7 @@ from tasks.datasets.catalogue import CATALOGUE, LONGEMOTION, find_dataset
 from tasks.datasets.longemotion.emotion_detection import draw_sets
 from tasks.datasets.longemotion.emotion_pairs import PUBLISHED
 from tasks.scoring.blueprints import load_blueprint
-from tasks.sources.choosing import needs
-from tasks.sources.locating import Locator
+from tasks.sources.locating import Locator, needs
 from tests.mirror import MIRROR, needs_mirror
 from tests.tasks.datasets.real_datasets import here, paths, records_of
 
