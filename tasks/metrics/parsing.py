@@ -6,8 +6,7 @@ reason why the reply is refused. Nothing is guessed from letters that merely occ
 
 import json
 import re
-from collections.abc import Callable, Sequence
-from dataclasses import dataclass
+from collections.abc import Callable, Mapping, Sequence
 from itertools import chain
 from typing import Any, NamedTuple
 
@@ -43,38 +42,31 @@ class Parse(NamedTuple):
     strict: Indices = ()
 
 
-@dataclass(frozen=True)
-class Form:
-    """One way of writing an answer; `why` says why it is read, or why at this place in the table."""
+Forms = Mapping[str, Callable[[str, Choices], Reading]]
+"""Ways of writing an answer by their names, in the order they are tried; comments say why one is read, or why at this place."""
 
-    name: str
-    read: Callable[[str, Choices], Reading]
-    why: str
-
-
-SINGLE_FORMS: tuple[Form, ...] = (
-    Form("letter", read_bare_letter, "what the prompt asks for"),
-    Form("letter and text", read_letter_and_text, "unambiguous if the two are the same option, refused if not"),
-    Form("option text", read_whole_text, "unambiguous; before prose forms, since an option may read like prose"),
-    Form("statement", read_claims, "an answer in words; letters that merely occur do not count"),
-    Form("text at an edge", read_opening_text, "'Yes, because ...': the option itself is the first clause or the last line"),
-    Form("only text named", read_only_text, "one plain sentence that names one option and denies nothing"),
-)
+SINGLE_FORMS: Forms = {
+    "letter": read_bare_letter,  # what the prompt asks for
+    "letter and text": read_letter_and_text,  # unambiguous if the two are the same option, refused if not
+    "option text": read_whole_text,  # unambiguous; before prose forms, since an option may read like prose
+    "statement": read_claims,  # an answer in words; letters that merely occur do not count
+    "text at an edge": read_opening_text,  # 'Yes, because ...': the option itself is the first clause or the last line
+    "only text named": read_only_text,  # one plain sentence that names one option and denies nothing
+}
 
 
-def _list_forms(kind: SequenceKind, of_lines: str) -> tuple[Form, ...]:
+def _list_forms(kind: SequenceKind) -> Forms:
     forms = ListForms(kind)
-    return (
-        Form("letters", forms.whole, "what the prompt asks for"),
-        Form("letters with texts", forms.named, "unambiguous if each letter stands with its own option and nothing else is said"),
-        Form("statement", forms.claims, "before lists, since the options may be repeated before the answer"),
-        Form("list", forms.lines, of_lines),
-        Form("option texts", forms.texts, "unambiguous if every piece is an option"),
-    )
+    return {
+        "letters": forms.whole,  # what the prompt asks for
+        "letters with texts": forms.named,  # unambiguous if each letter stands with its own option and nothing else is said
+        "statement": forms.claims,  # before lists, since the options may be repeated before the answer
+        "list": forms.lines,  # one option a line, among prose; in a set with nothing but its own text
+        "option texts": forms.texts,  # unambiguous if every piece is an option
+    }
 
 
-SET_FORMS = _list_forms("set", "one option a line, with nothing but its own text, among prose")
-ORDER_FORMS = _list_forms("order", "numbered or one option a line, among prose")
+SET_FORMS, ORDER_FORMS = _list_forms("set"), _list_forms("order")
 
 
 def parse_choice(reply: str, options: Sequence[str], *, cut: bool = False) -> Parse:
@@ -109,7 +101,7 @@ def _finished(parse: Parse, *, cut: bool) -> Parse:
     return Parse(None, UNFINISHED) if cut and parse.how in LISTING else parse
 
 
-def _read(reply: str, options: Sequence[str], forms: Sequence[Form], kind: SequenceKind | None) -> Parse:
+def _read(reply: str, options: Sequence[str], forms: Forms, kind: SequenceKind | None) -> Parse:
     """Read a reply by the first form that applies; `kind` is null where only one option may be named."""
     choices, bare = Choices(tuple(options)), strip_reasoning(reply)
     masked = mask_options(bare, options)
@@ -118,10 +110,10 @@ def _read(reply: str, options: Sequence[str], forms: Sequence[Form], kind: Seque
     if not says_something(level_text(bare)):
         return Parse(None, EMPTY)
     text = clean_reply(masked)
-    for form in forms:
-        reading = form.read(text, choices)
+    for name, read in forms.items():
+        reading = read(text, choices)
         if reading is not None:
-            return _outcome(reading, form.name)
+            return _outcome(reading, name)
     return Parse(None, NOTHING)
 
 
@@ -129,13 +121,13 @@ def _outcome(reading: Indices | LabelRefusal, name: str) -> Parse:
     return Parse(None, reading.reason) if isinstance(reading, LabelRefusal) else Parse(reading, name)
 
 
-def _read_json(values: list[str], choices: Choices, forms: Sequence[Form], kind: SequenceKind | None) -> Indices | LabelRefusal:
+def _read_json(values: list[str], choices: Choices, forms: Forms, kind: SequenceKind | None) -> Indices | LabelRefusal:
     """Read each value on its own: one option each, or (a single value) whatever the forms read."""
     texts = [clean_reply(mask_options(value, choices.options)) for value in values]
     if not texts:
         return LabelRefusal(NOTHING)
     if len(texts) == 1:
-        readings = [reading for form in forms if (reading := form.read(texts[0], choices)) is not None]
+        readings = [reading for form in forms.values() if (reading := form(texts[0], choices)) is not None]
         return readings[0] if readings else LabelRefusal(NOTHING)
     read: list[Indices] = []
     for text in texts:

@@ -184,7 +184,7 @@ def test_reply_is_refused_with_its_reason(options: tuple[str, ...], reason: str,
 
 
 def test_every_form_is_covered() -> None:
-    assert {form for form, *_ in READ} == {form.name for form in SINGLE_FORMS} | {"JSON"}
+    assert {form for form, *_ in READ} == {*SINGLE_FORMS, "JSON"}
 
 
 def test_letter_of_an_unfinished_list_is_no_answer() -> None:

@@ -163,8 +163,8 @@ def test_order_is_refused_with_its_reason(options: tuple[str, ...], reason: str,
 
 
 def test_every_form_is_covered() -> None:
-    assert {form for form, *_ in READ_SETS} == {form.name for form in SET_FORMS} | {"JSON"}
-    assert {form for form, *_ in READ_ORDERS} == {form.name for form in ORDER_FORMS} | {"JSON"}
+    assert {form for form, *_ in READ_SETS} == {*SET_FORMS, "JSON"}
+    assert {form for form, *_ in READ_ORDERS} == {*ORDER_FORMS, "JSON"}
 
 
 @pytest.mark.parametrize("reply", ["A. gratitude\nC. relief\nD. ", "A. gratitude\nC. relief", "A, C", "gratitude, relief"])
