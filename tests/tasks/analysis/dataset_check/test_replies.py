@@ -2,7 +2,7 @@
 
 from typing import Any
 
-from tasks.analysis.dataset_check.replies import constant_reply, letters_of, perfect_replies
+from tasks.analysis.dataset_check.checking import constant_reply, letters_of, perfect_replies
 from tests.tasks.rows import item
 
 
