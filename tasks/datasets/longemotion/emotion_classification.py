@@ -4,7 +4,8 @@ Source: LongEmotion, sections 3.1 and 3.2.1. The released files show what the pa
 choices and label in book text.
 """
 
-from collections.abc import Callable, Sequence
+import re
+from collections.abc import Callable, Iterator, Sequence
 
 from schemas.context import ContextOptions, LazySample, SampleBuilder
 from schemas.dataset import DatasetSpec
@@ -12,7 +13,6 @@ from schemas.item import Record
 from tasks.datasets.longemotion.finentity import find_reports
 from tasks.datasets.longemotion.release import PAPER
 from tasks.datasets.moodbench.emobench import UPSTREAM
-from tasks.datasets.needle.books import read_prose
 from tasks.datasets.needle.haystacks import Haystack, lay_out
 from tasks.datasets.needle.lazy_samples import read_text
 from tasks.datasets.needle.names import clashing_names, names_in
@@ -75,6 +75,55 @@ def _scenario(record: Record, known: frozenset[str], haystack: Haystack) -> Need
         subset=fields["coarse_category"],
         clashing=tuple(clashing_names(text, subject, known, haystack)),
     )
+
+
+# A text hidden in a book must not be shown by its layout. Books break their lines at a fixed width, needles do not; so paragraphs
+# are unwrapped, and what is laid out in another way (verse, plays, tables, letters' heads) is left out.
+BEGINS = re.compile(r"CHAPTER I\b\.?")
+ENDS = re.compile(r"THE END\.?")
+FULL_LINE = 50
+"""Characters. Lines of prose that another one follows are longer; those of verse are not."""
+
+_SPACE = re.compile(r"\s+")
+
+
+def read_prose(lines: Sequence[str], name: str) -> tuple[str, ...]:
+    """Return the paragraphs of the prose between the first chapter's heading and the end of the story.
+
+    Licence, front matter and the publisher's advertisements lie outside. Underscores, which mark italics, are removed; headings
+    are paragraphs of their own.
+
+    Raises:
+        ValueError: the first chapter or the end is not marked, or there is no prose between them.
+    """
+    stripped = [line.strip() for line in lines]
+    first = next((number for number, line in enumerate(stripped) if BEGINS.fullmatch(line)), None)
+    last = next((number for number, line in enumerate(stripped) if ENDS.fullmatch(line)), None)
+    paragraphs: tuple[str, ...] = ()
+    if first is not None and last is not None:
+        paragraphs = tuple(_unwrap(block) for block in _blocks(lines[first:last]) if _is_prose(block))
+    if not paragraphs:
+        raise ValueError(f'{name} has no prose between a line "CHAPTER I." and a line "THE END.", but {len(lines)} lines')
+    return paragraphs
+
+
+def _blocks(lines: Sequence[str]) -> Iterator[list[str]]:
+    """Return the runs of lines between blank ones."""
+    block: list[str] = []
+    for line in (*lines, ""):
+        if line.strip():
+            block.append(line.rstrip())
+        elif block:
+            yield block
+            block = []
+
+
+def _is_prose(block: Sequence[str]) -> bool:
+    return not any(line[0] in " [*" for line in block) and all(len(line) >= FULL_LINE for line in block[:-1])
+
+
+def _unwrap(block: Sequence[str]) -> str:
+    return _SPACE.sub(" ", " ".join(block).replace("_", "")).strip()
 
 
 def hidden_in_a_book(find: Find, drawn: tuple[int, int]) -> SampleBuilder:

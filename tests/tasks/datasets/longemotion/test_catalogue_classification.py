@@ -13,7 +13,7 @@ from schemas.context import Context, ContextOptions, NeedleStyle
 from schemas.dataset import DatasetSpec
 from schemas.item import Item, Record
 from tasks.datasets.catalogue import LONGEMOTION
-from tasks.datasets.needle.books import read_prose
+from tasks.datasets.longemotion.emotion_classification import read_prose
 from tasks.datasets.needle.haystacks import Haystack, lay_out
 from tasks.sources.reading import read_dataset
 from tasks.text.tokens import count_tokens

@@ -2,7 +2,7 @@
 
 import pytest
 
-from tasks.datasets.needle.books import read_prose
+from tasks.datasets.longemotion.emotion_classification import read_prose
 from tasks.datasets.needle.haystacks import Haystack, lay_out, leaves_open, paragraph_starts, sentence_starts
 from tasks.text.tokens import count_tokens
 
