@@ -116,7 +116,8 @@ class Contract:
         try:
             read = self.reply_type.model_validate(objects[0]).model_dump()
         except ValidationError as error:
-            return Parsed(None, _reasons(error))
+            problems = (f"{'.'.join(map(str, problem['loc']))}: {problem['msg']}" for problem in error.errors())
+            return Parsed(None, "; ".join(problems))
         ratings = {name: ratings_of(scale)[words_of(scale).index(read[name])] for name, scale in self.scales.items()}
         return Parsed(ratings, rationale=read[RATIONALE] if self.rationale else None)
 
@@ -169,10 +170,6 @@ def _distinct_keys(pairs: Sequence[tuple[str, Any]]) -> dict[str, Any]:
 
 def _refuse_constant(name: str) -> float:
     raise ValueError(f"{name} is no number of JSON")
-
-
-def _reasons(error: ValidationError) -> str:
-    return "; ".join(f"{'.'.join(map(str, problem['loc']))}: {problem['msg']}" for problem in error.errors())
 
 
 VERDICT = [*ANSWER, "judge", "judge_repetition"]

@@ -10,7 +10,7 @@ from contextlib import contextmanager
 from functools import partial
 from pathlib import Path, PurePosixPath
 from shutil import copyfileobj
-from typing import Any, NamedTuple
+from typing import Any
 
 from schemas.errors import SourceError
 
@@ -29,14 +29,11 @@ BROKEN = (
 )
 
 
-class Member(NamedTuple):
-    """One entry of an open archive: its unpacked bytes as the archive states them, never more of which are read.
+Member = tuple[int, Callable[[], Any] | None]
+"""Of an entry of an open archive: its unpacked bytes as the archive states them, never more of which are read, and what opens it.
 
-    One that cannot be opened is no regular file, but a folder, a link or a device.
-    """
-
-    size: int
-    open: Callable[[], Any] | None
+One that cannot be opened is no regular file, but a folder, a link or a device.
+"""
 
 
 def extract_member(archive: Path, member: str, target: Path, largest_bytes: int = LARGEST_BYTES) -> None:
@@ -81,11 +78,11 @@ def _find_members(path: Path, wanted: PurePosixPath) -> Iterator[list[Member]]:
     if is_zip:
         with zipfile.ZipFile(path) as archive:
             infos = [info for info in archive.infolist() if PurePosixPath(info.filename) == wanted]
-            yield [Member(info.file_size, partial(archive.open, info) if _is_regular(info) else None) for info in infos]
+            yield [(info.file_size, partial(archive.open, info) if _is_regular(info) else None) for info in infos]
     else:
         with tarfile.open(path, "r:*") as tar:
             entries = [entry for entry in _list_entries(tar) if PurePosixPath(entry.name) == wanted]
-            yield [Member(entry.size, partial(tar.extractfile, entry) if entry.isreg() else None) for entry in entries]
+            yield [(entry.size, partial(tar.extractfile, entry) if entry.isreg() else None) for entry in entries]
 
 
 def _is_regular(info: zipfile.ZipInfo) -> bool:

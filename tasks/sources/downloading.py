@@ -8,7 +8,7 @@ from dataclasses import dataclass, field
 from functools import cache
 from pathlib import Path
 from ssl import SSLContext
-from typing import IO, Literal, NamedTuple
+from typing import IO, Literal
 
 import httpx
 
@@ -106,13 +106,6 @@ def is_strong(etag: str) -> bool:
     return len(etag) > 2 and etag.startswith('"') and etag.endswith('"') and etag.isascii() and etag.isprintable()  # noqa: PLR2004
 
 
-class ByteRange(NamedTuple):
-    """Which bytes of the file an answer holds: from `start` (0-based) to its end; total size null if the server does not say."""
-
-    start: int
-    total: int | None
-
-
 @dataclass(frozen=True)
 class HttpsDownload:
     """Downloads over HTTPS.
@@ -207,15 +200,16 @@ class HttpsDownload:
             part.discard()
             got = f"HTTP {response.status_code}, range {response.headers.get('Content-Range', 'none')}"
             raise SetbackError("cut", f"asked for the bytes from {here} on, the server gave {got}")
-        if span.total is None and response.headers.get("Transfer-Encoding", "").lower() != "chunked":
+        start, total = span
+        if total is None and response.headers.get("Transfer-Encoding", "").lower() != "chunked":
             raise DownloadError("the server does not say where the file ends, so a part could pass for the whole")
-        self._require_allowed(span.total or 0, "announced by the server", part)
-        with part.path.open("ab") if span.start else part.begin(response.headers.get("ETag", "")) as stream:
-            size = self._copy(response, span.start, stream, part)
-        if span.total is not None and size != span.total:
-            if size > span.total:
+        self._require_allowed(total or 0, "announced by the server", part)
+        with part.path.open("ab") if start else part.begin(response.headers.get("ETag", "")) as stream:
+            size = self._copy(response, start, stream, part)
+        if total is not None and size != total:
+            if size > total:
                 part.discard()
-            raise SetbackError("cut", f"{size} bytes came of {span.total}")
+            raise SetbackError("cut", f"{size} bytes came of {total}")
 
     def _copy(self, response: httpx.Response, size: int, stream: IO[bytes], part: PartialFile) -> int:
         since, counted = time.monotonic(), 0
@@ -249,18 +243,21 @@ def _refuse_status(response: httpx.Response) -> None:
         raise DownloadError(f"the content is encoded as {encoding}, which was not asked for")
 
 
-def _read_span(response: httpx.Response, here: int, etag: str) -> ByteRange | None:
-    """Return which bytes came; null if they neither start at the beginning nor continue what is here to the end of the file."""
+def _read_span(response: httpx.Response, here: int, etag: str) -> tuple[int, int | None] | None:
+    """Return the first byte that came (0-based; the others follow to the end of the file), and the file's size where it is said.
+
+    Null if they neither start at the beginning nor continue what is here to the end of the file.
+    """
     text = response.headers.get("Content-Length", "")
     length = int(text) if text.isascii() and text.isdecimal() else None
     if response.status_code == httpx.codes.OK:
-        return ByteRange(0, length)
+        return 0, length
     found = re.fullmatch(r"bytes (\d{1,18})-(\d{1,18})/(\d{1,18})", response.headers.get("Content-Range", "").strip())
     if response.status_code != httpx.codes.PARTIAL_CONTENT or not here or found is None:
         return None
     start, last, total = (int(number) for number in found.groups())
     fits = start == here <= last == total - 1 and length in {None, total - start}
-    return ByteRange(start, total) if fits and response.headers.get("ETag", etag) == etag else None
+    return (start, total) if fits and response.headers.get("ETag", etag) == etag else None
 
 
 @cache

@@ -20,7 +20,6 @@ import os
 from collections.abc import Iterator
 from dataclasses import dataclass
 from pathlib import Path
-from typing import NamedTuple
 
 import psutil
 
@@ -96,25 +95,16 @@ def fit_server(cores: int, memory_bytes: int) -> ServerSize:
     return ServerSize(1, slot_tokens, threads)
 
 
-class Machine(NamedTuple):
-    """Whole cores, 1 or more, and available memory."""
-
-    cores: int
-    memory_bytes: int
-
-
-def read_machine(root: Path = Path("/")) -> Machine:
-    """Read the cores and memory that this process may use now.
+def read_machine(root: Path = Path("/")) -> tuple[int, int]:
+    """Read the whole cores, 1 or more, and the bytes of memory that this process may use now.
 
     Args:
         root: folder that has `proc` and `sys` with the control groups.
     """
     groups = list(_groups(root))
     allowed = len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count() or 1
-    return Machine(
-        cores=min([allowed, *_quotas(groups)]),
-        memory_bytes=max(0, min([psutil.virtual_memory().available, *_free_bytes(groups)])),
-    )
+    free = min([psutil.virtual_memory().available, *_free_bytes(groups)])
+    return min([allowed, *_quotas(groups)]), max(0, free)
 
 
 def _groups(root: Path) -> Iterator[Path]:

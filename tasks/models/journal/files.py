@@ -162,12 +162,12 @@ def _take(frames: Iterable[pl.DataFrame], journal: Path, taken: ImportedReplies 
         connection = connect(journal)
     with closing(connection):
         for frame in frames:
-            sifted = check_rows(frame, seen)
+            good, broken = check_rows(frame, seen)
             taken.read += frame.height
-            taken.refused += sifted.refused
-            taken.rules += sifted.rules
+            taken.refused += frame.height - len(good)
+            taken.rules += broken
             with journal_errors(journal), connection:
-                _add(connection, journal, sifted.good, taken)
+                _add(connection, journal, good, taken)
     return taken
 
 

@@ -4,7 +4,7 @@ import json
 from collections import Counter
 from collections.abc import Sequence
 from datetime import UTC, datetime
-from typing import Any, NamedTuple, get_args
+from typing import Any, get_args
 
 import dataframely as dy
 import polars as pl
@@ -65,14 +65,6 @@ REPLY_FIELDS = tuple(name for name in ChatReply.__dataclass_fields__ if name not
 SCHEMA = JournalReplies.create_empty().schema
 
 
-class CheckedRows(NamedTuple):
-    """Rows that keep all rules, and what became of the others: rows refused, and how often each rule was broken."""
-
-    good: list[JournalRow]
-    refused: int
-    rules: Counter[str]
-
-
 def to_record(row: JournalRow) -> dict[str, Any]:
     """Convert a row of the journal to a row of `JournalReplies`.
 
@@ -107,12 +99,15 @@ def from_record(record: dict[str, Any]) -> JournalRow:
     return JournalRow(record["key"], record["identity"], record["repetition"], record["request"], text, created)
 
 
-def check_rows(frame: pl.DataFrame, seen: set[str]) -> CheckedRows:
+def check_rows(frame: pl.DataFrame, seen: set[str]) -> tuple[list[JournalRow], Counter[str]]:
     """Take the rows that keep every rule of the table, and whose key is that of their call.
 
     Args:
         frame: rows with the columns of `JournalReplies`.
         seen: keys of earlier rows; those of this frame are added.
+
+    Returns:
+        These rows, and how often each rule was broken by the others.
     """
     rules: Counter[str] = Counter()
     first = frame.filter([_is_first(key, seen) for key in frame["key"]])
@@ -125,7 +120,7 @@ def check_rows(frame: pl.DataFrame, seen: set[str]) -> CheckedRows:
             rules[rule] += 1
         else:
             good.append(from_record(record))
-    return CheckedRows(good, frame.height - len(good), +rules)
+    return good, +rules
 
 
 def _is_first(key: str | None, seen: set[str]) -> bool:

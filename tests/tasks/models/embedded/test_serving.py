@@ -15,7 +15,6 @@ from schemas.api_capabilities import Sampling
 from schemas.chat import EMBEDDED_MODEL, ChatMessage, ChatReply, ChatRequest, Keep, ModelEntry
 from schemas.errors import EndpointError
 from tasks.models.embedded import serving
-from tasks.models.embedded.fitting import Machine
 from tasks.models.embedded.serving import BEGINNING, InTurn, find_weights, serve_embedded
 from tasks.models.http.client import CallRetryPolicy, HttpChat
 from tasks.models.http.failures import RETRIES
@@ -89,7 +88,7 @@ def call(text: str, max_tokens: int, json_schema: str | None = None, top_logprob
 @pytest.fixture
 def one_slot(monkeypatch: pytest.MonkeyPatch) -> None:
     """A machine whose server starts quickly."""
-    monkeypatch.setattr(serving, "read_machine", lambda: Machine(2, 800 * 2**20))
+    monkeypatch.setattr(serving, "read_machine", lambda: (2, 800 * 2**20))
 
 
 async def until(holds: Callable[[], bool]) -> None:
@@ -202,7 +201,7 @@ async def test_a_context_shortened_for_want_of_memory_is_told(
     monkeypatch: pytest.MonkeyPatch, program: Callable[[str], None]
 ) -> None:
     program(DIES)
-    monkeypatch.setattr(serving, "read_machine", lambda: Machine(2, 600 * 2**20))
+    monkeypatch.setattr(serving, "read_machine", lambda: (2, 600 * 2**20))
     told: list[str] = []
     async with serve_embedded(told.append) as server:
         assert (server.size.slots, server.size.slot_tokens) == (1, 4352)
