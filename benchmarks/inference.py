@@ -37,7 +37,7 @@ import polars as pl  # noqa: E402
 from benchmarks.peers.servers import stub_server  # noqa: E402
 from benchmarks.silent_listener import Silent  # noqa: E402
 from flows.commands.process import THRESHOLDS  # noqa: E402
-from flows.runtime.endpoints import open_endpoints  # noqa: E402
+from flows.runtime.endpoints import Endpoint, open_endpoints  # noqa: E402
 from schemas.api_capabilities import Sampling  # noqa: E402
 from schemas.chat import ChatRequest, ModelEntry  # noqa: E402
 from schemas.lineage import PartitionRef  # noqa: E402
@@ -49,7 +49,7 @@ from tasks.lake.lake import CodeVersion, Lake  # noqa: E402
 from tasks.models.cost.budget import Budget  # noqa: E402
 from tasks.solvers.option_order import plan_epochs  # noqa: E402
 from tasks.solvers.prompts import Prompts, build_messages  # noqa: E402
-from tasks.solvers.run import BuiltContexts, Endpoint, Listeners, read_item, response_rows, run_solver  # noqa: E402
+from tasks.solvers.run import BuiltContexts, Listeners, read_item, response_rows, run_solver  # noqa: E402
 from tasks.solvers.state import RoleModel, SolverOptions, SolverResources  # noqa: E402
 
 CELLS = ",".join(f"{latency}x{connections}" for latency in (0, 20, 200) for connections in (16, 64, 256))

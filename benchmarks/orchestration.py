@@ -189,12 +189,11 @@ async def measure_plain(size: Size, folder: Path, base_url: str) -> Timed:
     from flows.planning.jobs import scorable  # noqa: PLC0415  after the environment is set
     from flows.planning.resolve import resolve  # noqa: PLC0415
     from flows.planning.score_jobs import aggregate_job  # noqa: PLC0415
-    from flows.runtime.endpoints import open_endpoints  # noqa: PLC0415
+    from flows.runtime.endpoints import Endpoint, open_endpoints  # noqa: PLC0415
     from tasks.metrics.steps import score_partition  # noqa: PLC0415
     from tasks.models.cost.budget import Budget  # noqa: PLC0415
     from tasks.scoring.steps import aggregate  # noqa: PLC0415
     from tasks.solvers.infer_job import InferJob  # noqa: PLC0415
-    from tasks.solvers.run import Endpoint  # noqa: PLC0415
     from tasks.solvers.state import RoleModel, SolverResources  # noqa: PLC0415
     from tasks.solvers.steps import infer_partition  # noqa: PLC0415
 
