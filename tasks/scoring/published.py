@@ -3,7 +3,7 @@
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 from pathlib import Path
-from typing import NamedTuple, TypeVar
+from typing import TypeVar
 
 import dataframely as dy
 import polars as pl
@@ -54,36 +54,33 @@ class PublishedLongEmotion(dy.Schema):
     avg = dy.Float64(min=0, max=100, description="overall average as printed")
 
 
-class PaperColumn(NamedTuple):
-    """A column of a table, and what its numbers are multiplied by to lie on 0-100."""
-
-    name: str
-    factor: float = 1.0
-
-
 @dataclass(frozen=True)
 class PaperTable:
-    """A paper's table: which column holds which main ability, and the setting of each method; without methods all is `base`."""
+    """A paper's table.
+
+    `abilities`: the column of each main ability, and what its numbers are multiplied by to lie on 0-100. `methods`: the
+    setting of each method; without any all is `base`.
+    """
 
     file: Path
     schema: type[dy.Schema]
-    abilities: Mapping[str, PaperColumn]
+    abilities: Mapping[str, tuple[str, int]]
     total: str
     methods: Mapping[str, str] = field(default_factory=dict)
 
 
 TABLES = (
-    PaperTable(PUBLISHED, PublishedScores, {name: PaperColumn(name) for name in ABILITIES}, "overall"),
+    PaperTable(PUBLISHED, PublishedScores, {name: (name, 1) for name in ABILITIES}, "overall"),
     PaperTable(
         FOLDER / "longemotion_table2.csv",
         PublishedLongEmotion,
         {
-            "emotion_classification": PaperColumn("EC"),
-            "emotion_detection": PaperColumn("ED"),
-            "emotion_qa": PaperColumn("QA"),
-            "emotion_summary": PaperColumn("ES", 20),
-            "emotion_conversation": PaperColumn("MC4", 20),
-            "emotion_expression": PaperColumn("EE"),
+            "emotion_classification": ("EC", 1),
+            "emotion_detection": ("ED", 1),
+            "emotion_qa": ("QA", 1),
+            "emotion_summary": ("ES", 20),
+            "emotion_conversation": ("MC4", 20),
+            "emotion_expression": ("EE", 1),
         },
         "avg",
         {"Base": "base", "RAG": "rag", "CoEM": "coem"},
@@ -133,7 +130,7 @@ def published_of(blueprint: Blueprint) -> pl.DataFrame | None:
         return None
     printed = read_table(table.file, table.schema).cast({pl.Enum: pl.String})
     setting = pl.col("method").replace_strict(table.methods) if table.methods else pl.lit(SETTING)
-    scaled = {ability: pl.col(column.name) * column.factor for ability, column in table.abilities.items()}
+    scaled = {ability: pl.col(column) * factor for ability, (column, factor) in table.abilities.items()}
     return printed.select("model", setting.alias("setting"), overall=table.total, **scaled)
 
 
