@@ -62,6 +62,7 @@ def long(tmp_path_factory: pytest.TempPathFactory) -> Path:
     return path
 
 
+@pytest.mark.long
 def test_sixty_datasets_and_three_models_are_small_quick_and_quiet(large: Path, open_page: Open) -> None:
     assert 500_000 < large.stat().st_size < 5 * MEGABYTES
     opened = open_page(large)
@@ -138,7 +139,7 @@ def test_the_first_stop_of_the_keyboard_skips_to_the_content(report: Path, open_
     assert page.evaluate("getComputedStyle(document.activeElement).outlineStyle") == "solid"
 
 
-@pytest.mark.parametrize("name", ["report", "long", "large"])
+@pytest.mark.parametrize("name", ["report", "long", pytest.param("large", marks=pytest.mark.long)])
 def test_a_phone_never_scrolls_sideways(name: str, request: pytest.FixtureRequest, open_page: Open) -> None:
     page = open_page(request.getfixturevalue(name), width=375).page
     assert page.evaluate(WIDEST) == [375, 375]

@@ -48,7 +48,8 @@ def assert_goes_on(bench: Bench, lake: Path, kept: int) -> None:
     assert unfinished(lake) == []
 
 
-@pytest.mark.parametrize("concurrency", [CONCURRENCY, pytest.param(MANY_CONCURRENCY, marks=pytest.mark.long)])
+@pytest.mark.long
+@pytest.mark.parametrize("concurrency", [CONCURRENCY, MANY_CONCURRENCY])
 def test_a_run_whose_journal_cannot_grow_stops_sending(tmp_path: Path, prefect_server: str, concurrency: int) -> None:
     lake = tmp_path / "lake"
     with ModelServer(Gold(DATASETS), latency_s=0.1) as server:

@@ -9,6 +9,7 @@ from tests.crashes.commands import CALLS, CONCURRENCY, DATASETS, MANY_DATASETS, 
 from tests.model_server import ModelServer
 
 
+@pytest.mark.long
 def test_two_runs_of_one_plan_on_a_new_lake_share_every_call(tmp_path: Path, prefect_server: str) -> None:
     with ModelServer(Gold(DATASETS), latency_s=0.1) as server:
         bench = Bench(server, prefect_server)

@@ -75,6 +75,7 @@ def test_a_build_records_everything_and_leaves_no_server(home: Path, tmp_path: P
 
 
 @linux
+@pytest.mark.long
 def test_a_misspelt_dataset_starts_a_server_that_is_killed_unseen(home: Path, tmp_path: Path) -> None:
     ended = end_of(start(home, tmp_path, *build("mini_eq_tset"), program=f"{COUNT_SERVERS}; {ENTRY_POINT}"))
     assert ended.status == 2
@@ -84,6 +85,7 @@ def test_a_misspelt_dataset_starts_a_server_that_is_killed_unseen(home: Path, tm
 
 
 @linux
+@pytest.mark.long
 def test_ctrl_c_while_waiting_for_the_server_ends_both(home: Path, tmp_path: Path) -> None:
     process = start(home, tmp_path, *build("mini_eq_test"))
     assert process.stderr is not None
@@ -142,8 +144,11 @@ async def wait(server: LocalServer, limit_s: float) -> EndpointError:
     return caught.value
 
 
-async def test_a_server_that_ends_is_an_error_with_its_last_words(tmp_path: Path) -> None:
-    server = start_temporary_server({"PREFECT_HOME": str(tmp_path), "PREFECT_SERVER_API_PORT": "no number"})
+async def test_a_server_that_ends_is_an_error_with_its_last_words(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    program = tmp_path / "program.py"
+    program.write_text("import sys; sys.exit('a port is a valid integer')", encoding="utf-8")
+    monkeypatch.setattr("flows.runtime.local_server.PROGRAM", program)
+    server = start_temporary_server({"PREFECT_HOME": str(tmp_path)})
     error = await wait(server, LIMIT_S)
     assert error.expected == f"an answer within {LIMIT_S:g} s"
     assert "valid integer" in str(error.got)

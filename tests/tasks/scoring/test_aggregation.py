@@ -198,7 +198,7 @@ def test_what_is_missing_is_shared_out() -> None:
     }
 
 
-@settings(deadline=None, max_examples=40)
+@settings(deadline=None, max_examples=12)
 @given(st.dictionaries(st.sampled_from(ALL), st.integers(0, 10), min_size=1))
 def test_scores_times_contributions_are_the_total(hits: dict[str, int]) -> None:
     found, normalized, totals = contributions(hits)

@@ -65,7 +65,7 @@ def longest(haystack: Haystack) -> int:
     return max(end - start for start, end in zip(haystack.token_starts, ends, strict=True))
 
 
-@settings(max_examples=300, deadline=None)
+@settings(max_examples=100, deadline=None)
 @given(
     book_seed=st.integers(0, 40),
     style=st.sampled_from(STYLES),
@@ -110,7 +110,7 @@ def test_properties(book_seed: int, style: NeedleStyle, words: list[str], target
     assert "\n" not in (context.needle or "")
 
 
-@settings(max_examples=100, deadline=None)
+@settings(max_examples=50, deadline=None)
 @given(book_seed=st.integers(0, 40), style=st.sampled_from(STYLES), seed=st.integers(0, 10**6), order=st.randoms())
 def test_the_same_seed_gives_the_same_bytes_in_any_order_and_another_seed_others(
     book_seed: int, style: NeedleStyle, seed: int, order: random.Random
