@@ -20,7 +20,7 @@ from numpy.typing import NDArray
 
 from schemas.metrics import Metric
 from tasks.scoring.resampling import Floats, Grid, drawn_rows, shares
-from tasks.scoring.summation import exact_sum
+from tasks.scoring.summation import exact_sum, sum_by
 
 PREDICTED, GOLD, STATUS = pl.col("predicted"), pl.col("gold"), pl.col("status")
 HAS_NO_LABELS = GOLD.is_null() | (PREDICTED.is_null() & (STATUS == "scored"))
@@ -43,7 +43,7 @@ def micro_f1(labelled: pl.LazyFrame, key: list[str], nothing: float = 0.0) -> pl
     """
     named = PREDICTED.list.n_unique().fill_null(0) + GOLD.list.n_unique().fill_null(0)
     hits = PREDICTED.list.set_intersection(GOLD).list.len()
-    sums = labelled.group_by(key).agg(**COUNTS, hits=hits.cast(pl.Int64).sum(), labels=named.cast(pl.Int64).sum())
+    sums = sum_by(labelled, key, **COUNTS, hits=hits.cast(pl.Int64).sum(), labels=named.cast(pl.Int64).sum())
     return sums.select(*key, *COUNTS, value=_f1(nothing))
 
 
@@ -99,7 +99,9 @@ def bias_scores(chosen: pl.LazyFrame, key: list[str]) -> pl.LazyFrame:
     Returns:
         `key`, COUNTS and `value`.
     """
-    sums = chosen.group_by(key).agg(
+    sums = sum_by(
+        chosen,
+        key,
         **COUNTS,
         target=(_CHOSEN == "target").sum().cast(pl.Int64),
         other=(_CHOSEN == "other").sum().cast(pl.Int64),

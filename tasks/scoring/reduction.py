@@ -15,7 +15,7 @@ from tasks.scoring.label_scores import (
     micro_f1,
     preference_scores,
 )
-from tasks.scoring.summation import exact_sum
+from tasks.scoring.summation import exact_sum, fixed_point, from_fixed_point, sum_by
 
 KEY = ["model", "dataset", "method", "metric", "setting"]
 LABEL_METRICS = reduced_by("macro_f1", "micro_f1", "binary_f1", "bias", "preference")
@@ -64,32 +64,20 @@ def reduce_item_scores(item_scores: pl.LazyFrame) -> pl.DataFrame:
     item_scores = average_parts(item_scores)
     shared = _shared_values(item_scores)
     key = [name for name in KEY if name not in shared]
-    is_labelled = pl.col("metric").is_in(LABEL_METRICS)
-    values = [_reduce_values(item_scores.filter(~is_labelled), key), *_reduce_labels(item_scores.filter(is_labelled), key)]
-    others = item_scores.filter(STATUS != "scored").group_by(key)
-    counts = others.agg(
+    sums = sum_by(
+        item_scores,
+        key,
+        total=fixed_point(pl.col("value")).sum(),
+        n_scored=pl.col("value").count().cast(pl.Int64),
         n_unparsed=(STATUS == "unparsed").sum().cast(pl.Int64),
         n_missing=(~STATUS.is_in([*COUNTED, "not_counted"])).sum().cast(pl.Int64),
-    )
-    found = pl.concat(values).join(counts.collect(engine="streaming"), on=key, how="full", coalesce=True)
-    found = found.with_columns(pl.col("n_scored", "n_unparsed", "n_missing").fill_null(0), **shared)
-    return found.select(*KEY, "value", "n_scored", "n_unparsed", n_total=pl.col("n_scored") + pl.col("n_missing"))
-
-
-def _reduce_values(item_scores: pl.LazyFrame, key: list[str]) -> pl.DataFrame:
-    """Reduce metrics that are means over items or clusters: key, n_scored and value, null if nothing was scored."""
-    value = pl.col("value")
-    sums = item_scores.group_by(key).agg(total=exact_sum(value), n_scored=value.count().cast(pl.Int64))
-    mean = pl.when(pl.col("n_scored") > 0).then(pl.col("total") / pl.col("n_scored"))
-    means = sums.select(*key, "n_scored", value=mean).collect(engine="streaming")
-    in_clusters = pl.col("metric").is_in(reduced_by("clusters"))
-    datasets = means.filter(in_clusters)["dataset"].unique().sort().to_list()
-    if not datasets:
-        return means
-    counted = item_scores.filter(pl.col("dataset").is_in(datasets) & in_clusters & STATUS.is_in(COUNTED))
-    reduced = counted.group_by(*key, "cluster").agg(MEAN).group_by(key).agg(reduced=MEAN).collect(engine="streaming")
-    found = means.join(reduced, on=key, how="left")
-    return found.select(*key, "n_scored", value=pl.when(in_clusters).then("reduced").otherwise("value"))
+    ).collect(engine="streaming")
+    is_mean = pl.col("metric").is_in(reduced_by("items")) & (pl.col("n_scored") > 0)
+    found = sums.with_columns(value=pl.when(is_mean).then(from_fixed_point(pl.col("total")) / pl.col("n_scored")))
+    for others in _reduce_others(item_scores, sums, key):
+        found = found.update(others, on=key)
+    found = found.with_columns(n_total=pl.col("n_scored") + pl.col("n_missing"), **shared)
+    return found.select(*KEY, "value", "n_scored", "n_unparsed", "n_total")
 
 
 def _shared_values(item_scores: pl.LazyFrame) -> dict[str, pl.Expr]:
@@ -103,10 +91,10 @@ def _shared_values(item_scores: pl.LazyFrame) -> dict[str, pl.Expr]:
     return {name: values[name] for name, rows in others.items() if rows.collect(engine="streaming").is_empty()}
 
 
-def _reduce_labels(labelled: pl.LazyFrame, key: list[str]) -> Iterator[pl.DataFrame]:
-    """Reduce metrics of LABEL_METRICS: key, n_scored and value. Binary F1 is micro F1 over the positive class alone."""
-    present = labelled.select("dataset", "metric").unique().collect(engine="streaming")
+def _reduce_others(item_scores: pl.LazyFrame, present: pl.DataFrame, key: list[str]) -> Iterator[pl.DataFrame]:
+    """Reduce metrics that are no means over items: key and value. Binary F1 is micro F1 over the positive class alone."""
     reductions: dict[Reduction, Callable[[pl.LazyFrame, list[str]], pl.LazyFrame]] = {
+        "clusters": _cluster_means,
         "macro_f1": macro_f1,
         "micro_f1": micro_f1,
         "binary_f1": partial(micro_f1, nothing=1.0),
@@ -117,11 +105,16 @@ def _reduce_labels(labelled: pl.LazyFrame, key: list[str]) -> Iterator[pl.DataFr
         of_these = pl.col("metric").is_in(reduced_by(reduction))
         if datasets := present.filter(of_these)["dataset"].unique().sort().to_list():
             # Naming the datasets lets the reader skip the files of all others.
-            counted = labelled.filter(pl.col("dataset").is_in(datasets) & of_these & STATUS.is_in(COUNTED))
+            counted = item_scores.filter(pl.col("dataset").is_in(datasets) & of_these & STATUS.is_in(COUNTED))
             found = reduce(counted, key).collect(engine="streaming")
             if found["n_broken"].sum():
                 raise _no_labels(counted.filter(HAS_NO_LABELS).collect())
-            yield found.select(*key, "n_scored", "value")
+            yield found.select(*key, "value")
+
+
+def _cluster_means(counted: pl.LazyFrame, key: list[str]) -> pl.LazyFrame:
+    """Return the mean of the clusters' means per group; values need no labels, so that none is broken."""
+    return counted.group_by(*key, "cluster").agg(MEAN).group_by(key).agg(MEAN, n_broken=pl.lit(0))
 
 
 def _no_labels(items: pl.DataFrame) -> ScoringError:

@@ -18,5 +18,32 @@ def exact_sum(values: pl.Expr) -> pl.Expr:
     Returns:
         Float64, the same to the last bit for any order, chunking and number of threads.
     """
-    fixed = (values * 2.0**_FRACTION_BITS).cast(pl.Int128)
-    return fixed.sum().cast(pl.Float64) / 2.0**_FRACTION_BITS
+    return from_fixed_point(fixed_point(values).sum())
+
+
+def fixed_point(values: pl.Expr) -> pl.Expr:
+    """Return values as whole numbers whose sums, and sums of sums, are exact."""
+    return (values * 2.0**_FRACTION_BITS).cast(pl.Int128)
+
+
+def from_fixed_point(total: pl.Expr) -> pl.Expr:
+    """Return a sum of `fixed_point` as Float64."""
+    return total.cast(pl.Float64) / 2.0**_FRACTION_BITS
+
+
+def sum_by(rows: pl.LazyFrame, key: list[str], **sums: pl.Expr) -> pl.LazyFrame:
+    """Sum per group; faster than a plain group-by where the rows of a group follow each other, as those of the lake do.
+
+    Neighbours with the same key are summed first: rows are compared with the one before, and only the sums are hashed.
+
+    Args:
+        rows: in any order.
+        key: columns of a group.
+        sums: exact aggregations, such as counts and sums of `fixed_point`; those of parts of a group are added.
+
+    Returns:
+        `key` and `sums`, one row per group.
+    """
+    numbered = rows.with_columns(run=pl.struct(key).rle_id()).set_sorted("run")
+    runs = numbered.group_by("run").agg(pl.col(key).first(), **sums)
+    return runs.group_by(key).agg(pl.col(list(sums)).sum())
