@@ -5,6 +5,7 @@ from collections.abc import Callable, Coroutine, Iterable, Mapping, Sequence
 from datetime import UTC, datetime
 from typing import Any
 
+import fastapi.encoders  # noqa: F401  Prefect imports it with the first flow run, when the server is up and waits for us
 from rich.console import RenderableType
 
 from flows.ablate import ablate, read_variants
@@ -38,6 +39,7 @@ from schemas.reporting import ReportRequest
 from tasks.lake.lake import Lake
 from tasks.lake.manifest import read_changes
 from tasks.models.cost.pricing import load_prices, price_usage
+from tasks.reporting.render.page import compile_page
 from tasks.steps import ledger
 
 STAGE_FLOWS = {"build": build_datasets, "infer": run_inference, "score": score}
@@ -65,6 +67,8 @@ async def _run_stage(stage: str, plans: Sequence[Plan]) -> CommandResult:
     async def run_each() -> list[CommandResult]:
         return [await _run_flow(stage, plan) for plan in plans]
 
+    if stage == "run":
+        compile_page()  # a temporary server is starting meanwhile
     first, *others = await on_server(run_each)
     if not others:
         return first

@@ -6,6 +6,7 @@ by word, one private character is put in its place before letters, marks and sta
 
 import re
 import unicodedata
+from collections import Counter
 from collections.abc import Callable, Sequence
 
 from tasks.solvers.state import says_something
@@ -51,7 +52,7 @@ def strip_reasoning(reply: str) -> str:
 
 def level_text(text: str) -> str:
     """Return the text with full-width forms and other variants as ordinary characters (NFKC), and straight quotation marks."""
-    return unicodedata.normalize("NFKC", text).translate(_QUOTES)
+    return text if text.isascii() else unicodedata.normalize("NFKC", text).translate(_QUOTES)
 
 
 def clean_reply(text: str) -> str:
@@ -116,7 +117,7 @@ def mask_options(reply: str, options: Sequence[str]) -> str:
     """
     text = TOKEN.sub("", level_text(reply))
     folded = text.casefold()
-    cores = [_core(option, options) for option in options]
+    cores = _cores(options)
     for index in sorted(range(len(options)), key=lambda index: -len(cores[index])):
         if _is_long(cores[index]) and cores[index].split()[0].casefold() in folded:
             text = _pattern(cores[index], cores).sub(chr(FIRST + index), text)
@@ -144,11 +145,12 @@ def drop_texts(text: str, labels: Sequence[str], options: Sequence[str]) -> tupl
     return text, total
 
 
-def _core(option: str, options: Sequence[str]) -> str:
-    """Return the option without quotation marks and full stops around it, if that leaves it different from the others."""
-    core = level_text(option).strip(_EDGES)
-    alike = [other for other in options if level_text(other).strip(_EDGES).casefold() == core.casefold()]
-    return core if len(alike) == 1 else level_text(option).strip()
+def _cores(options: Sequence[str]) -> list[str]:
+    """Return the options, each without quotation marks and full stops around it if that leaves it different from the others."""
+    levelled = [level_text(option) for option in options]
+    bare = [text.strip(_EDGES) for text in levelled]
+    times = Counter(core.casefold() for core in bare)
+    return [core if times[core.casefold()] == 1 else text.strip() for core, text in zip(bare, levelled, strict=True)]
 
 
 def _is_long(core: str) -> bool:
