@@ -18,7 +18,7 @@ from tasks.datasets.own_items import local_dataset
 from tasks.judging.rubrics import load_rubric
 from tasks.lake.fingerprint import hash_settings
 from tasks.lake.lake import Lake
-from tasks.lake.manifest import read_code_version
+from tasks.lake.manifest import next_number, read_code_version
 from tasks.metrics.reference.methods import reference_gap
 from tasks.retrieval.embedding import AUTO, find_embedder, resolve_auto
 from tasks.scoring.blueprints import profiled_blueprint
@@ -176,7 +176,10 @@ def _obstacle(name: str, entry: BlueprintDataset, plan: Plan) -> Missing | None:
 
 
 def name_run(plan: Plan, started: datetime) -> str:
-    """Name a run by start time, benchmark, models and six digits of the plan's hash: sorts by time, safe as a folder name."""
+    """Name a run by start time, number, benchmark, models and six digits of the plan's hash, safe as a folder name.
+
+    The number, which says what is newer, is taken when the run's scores are there.
+    """
     models = re.sub(r"[^A-Za-z0-9.]+", "-", "+".join(model.name for model in plan.models))[:MAX_MODELS_LENGTH].strip("-")
     digest = hash_settings(plan.model_dump(mode="json", exclude=set(fields_of("place"))))[:6]
-    return f"{started:%Y%m%dT%H%M%S%fZ}-{Path(plan.benchmark).stem}-{models}-{digest}"
+    return f"{started:%Y%m%dT%H%M%S%fZ}.{next_number(plan.lake)}-{Path(plan.benchmark).stem}-{models}-{digest}"

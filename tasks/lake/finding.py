@@ -15,7 +15,16 @@ REJECTED = "_rejected"
 PREFIX_LENGTH = 8
 """Digits of a fingerprint that name a partition at least: as many as are shown."""
 
-FILE_NAME = re.compile(r"(?P<fingerprint>[0-9a-f]{64})(?:\.incomplete\.(?P<content>[0-9a-f]{16}))?\.parquet")
+FILE_NAME = re.compile(
+    r"(?P<fingerprint>[0-9a-f]{64})(?:\.incomplete\.(?:(?P<number>[0-9]{1,15})\.)?(?P<content>[0-9a-f]{16}))?\.parquet"
+)
+"""Of a partition's file; incomplete ones of one fingerprint are numbered in the order in which they were written."""
+
+
+def written_order(path: Folder) -> tuple[int, str]:
+    """Return what incomplete partitions of one fingerprint are ordered by; one of version 0.1 has no number and stands before."""
+    found = FILE_NAME.fullmatch(path.name)
+    return int((found and found["number"]) or 0), path.name
 
 
 def located(path: str) -> PartitionRef | None:

@@ -1,8 +1,8 @@
 """The lake: atomic writes of partitions, validated reads, look-up by fingerprint.
 
 A complete partition is `<layer>/<key=value>/.../<fingerprint>.parquet` and is never written twice. A partition in which calls
-failed is `<fingerprint>.incomplete.<content>.parquet`: the next run asks the failed calls again; older runs keep the file they
-use.
+failed is `<fingerprint>.incomplete.<number>.<content>.parquet`: the next run asks the failed calls again; older runs keep the
+file they use. The number says which is the newest: clocks are set, and copies have other times.
 """
 
 from dataclasses import dataclass
@@ -24,6 +24,7 @@ from schemas.tables.columns import measured_columns
 from tasks.lake.earlier_rows import with_later_columns, with_present_names, with_present_words
 from tasks.lake.errors import of_another_version, unreadable, untrusted, unwritable
 from tasks.lake.files import create_file, footer_source, parquet_source, prove_writable, replace_file
+from tasks.lake.finding import written_order
 from tasks.lake.fingerprint import canonical_json, content_sha256
 from tasks.lake.local_state import state_folder
 
@@ -93,9 +94,12 @@ class Lake:
         """Return the complete partition, else the newest incomplete one, else None."""
         if complete := self.find(key):
             return complete
-        candidates: list[Folder] = list(self.folder(key).glob(f"{key.fingerprint}.incomplete.*.parquet"))
-        newest = max(candidates, key=lambda path: (path.stat().st_mtime_ns, path.name), default=None)
+        newest = self._newest_incomplete(key)
         return self._reference(newest, key) if newest else None
+
+    def _newest_incomplete(self, key: PartitionKey) -> Folder | None:
+        written: list[Folder] = list(self.folder(key).glob(f"{key.fingerprint}.incomplete.*.parquet"))
+        return max(written, key=written_order, default=None)
 
     def write(self, key: PartitionKey, frame: pl.DataFrame, schema: type[dy.Schema], *, complete: bool = True) -> PartitionRef:
         """Validate, sort by primary key and write one partition atomically.
@@ -200,7 +204,7 @@ class Lake:
     ) -> PartitionRef:
         measured = measured_columns(schema) if schema else ()
         content = content_sha256(rows, measured)
-        name = f"{key.fingerprint}.parquet" if complete else f"{key.fingerprint}.incomplete.{content[:16]}.parquet"
+        name = f"{key.fingerprint}.parquet" if complete else self._incomplete_name(key, content)
         ref = PartitionRef(
             layer=key.layer,
             place=key.place,
@@ -213,10 +217,7 @@ class Lake:
         )
         path = self.path(ref)
         if self._holds(ref, measured):
-            # Manifests name the bytes on disk, which other measurements would change. An incomplete partition becomes the newest.
-            if not complete:
-                with unwritable("a partition cannot be written", path):
-                    replace_file(path, path.read_bytes())
+            # Manifests name the bytes on disk, which other measurements would change.
             return ref
         footer = {
             "partition": ref.model_dump(mode="json"),
@@ -234,6 +235,14 @@ class Lake:
         if schema:
             _PROVEN.add((sha256(encoded).hexdigest(), content, schema))
         return ref
+
+    def _incomplete_name(self, key: PartitionKey, content: str) -> str:
+        """Return the name of a file that is the newest: the one that is, if it has the same content."""
+        newest = self._newest_incomplete(key)
+        if newest and newest.name.endswith(f".{content[:16]}.parquet"):
+            return newest.name
+        number = 1 + (written_order(newest)[0] if newest else 0)
+        return f"{key.fingerprint}.incomplete.{number}.{content[:16]}.parquet"
 
     def _holds(self, ref: PartitionRef, measured: tuple[str, ...]) -> bool:
         """Return whether the file of a partition is there and intact; one that is damaged is to be written anew."""

@@ -106,10 +106,10 @@ def test_each_model_is_compared_with_the_newest_run_that_has_it(tmp_path: Path) 
         manifest("20260101-a", (CORE, other), plan=both),
         manifest("20260102-a"),
         manifest("20260103-a", plan={"seed": 1}),
-        manifest("20260105-a"),  # after the run itself
+        manifest("20260101T000000000000Z.2-a"),  # after the run itself, whatever the clock said
     ):
         write_manifest(tmp_path, earlier)
-    run = manifest("20260104-a", (CORE, other), plan=both)
+    run = manifest("20260104T000000000000Z.1-a", (CORE, other), plan=both)
     assert found(tmp_path, run) == {CORE: ("20260102-a", None), other: ("20260101-a", None)}
     assert list(systems_of(run)) == [CORE, other]
 
