@@ -136,6 +136,7 @@ def _model_cells(row: dict[str, Any], abilities: Iterable[str], *, gated: bool) 
         "95 % interval": _total_interval(row),
         **({"Veto": _veto(row)} if gated else {}),
         "Coverage": f"{100 * row['coverage']:.0f} %",
+        **({"Items": str(row["n"])} if row["n"] is not None else {}),
         **{name: decimal(row["abilities"].get(name)) for name in abilities},
     }
 

@@ -9,7 +9,7 @@ from schemas.chat import ModelEntry
 from schemas.lineage import PartitionRef, RunManifest
 from schemas.plan import Kind, Plan, fields_of
 from tasks.analysis.changes import LOOKED_BACK, find_earlier
-from tasks.analysis.comparable_runs import NOT_COMPARED, WHY, difference, find_differences, systems_of
+from tasks.analysis.comparable_runs import NOT_COMPARED, WHY, basis, difference, find_differences, said, systems_of
 from tasks.analysis.past_run import PastRun
 from tasks.analysis.run_tables import System
 from tasks.lake.lake import CodeVersion, Lake
@@ -40,7 +40,7 @@ def manifest(run: str = "20260102-x", systems: tuple[System, ...] = (CORE,), **c
         ({"plan": {"profile": "reference"}}, "it was scored in the reference profile"),
         ({"blueprint_sha256": "1"}, "its blueprint is another one"),
         ({"systems": (System("core", "rag"),)}, "it has no scores of core with setting base"),
-        ({"plan": {"datasets": ["d"]}}, "its datasets: ['d'] instead of not set"),
+        ({"plan": {"datasets": ["d"]}}, "its datasets: d instead of not set"),
         ({"plan": {"models": [{**ENTRY, "sampling": {"temperature": 0.7}}]}}, "core was asked with other parameters"),
         (
             {"plan": {"judge": {"name": "j", "base_url": "http://j/v1"}}},
@@ -80,6 +80,21 @@ def test_a_judge_named_as_version_0_1_did_is_the_same_judge() -> None:
     before, after = (PastRun(one, example_run.BLUEPRINT, lake) for one in (older, today))
     named = {row["what"] for row in find_differences(before, after)}
     assert named <= {f"plan.roles.judge.default.0.{name}" for name in ModelEntry.model_fields}  # its defaults were not written
+
+
+def test_what_totals_rest_on() -> None:
+    judges = [{"name": name, "base_url": f"http://{name}/v1"} for name in ("j", "k")]
+    method = {"methods": [{"judged": True}]}
+    one, other = (
+        manifest(plan={"judge": judge, "panel": [judges[0]]}, blueprint={"datasets": {"d": method}}) for judge in judges
+    )
+    moved = manifest(plan={"judge": {**judges[0], "base_url": "http://new/v1"}}, blueprint={"datasets": {"d": method}})
+    assert basis(one) == basis(moved) != basis(other)
+    unjudged = [basis(run.model_copy(update={"blueprint": {"datasets": {}}})) for run in (one, other)]
+    assert unjudged[0] == unjudged[1]
+    for changed in ({"seed": 1}, {"sample": 7}, {"profile": "reference"}, {"datasets": ["d"]}):
+        assert basis(manifest(plan=changed)) != basis(manifest())
+    assert said({"a": [1, 2], "b": None, "": ("x",)}) == "a 1, 2, x"
 
 
 def test_a_plan_that_cannot_be_read_is_not_compared() -> None:
