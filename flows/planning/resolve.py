@@ -9,6 +9,7 @@ from pathlib import Path
 from flows.planning.capabilities import with_capabilities
 from flows.planning.jobs import ResolvedPlan, SelectedDataset
 from schemas.blueprint import Blueprint, BlueprintDataset
+from schemas.chat import ModelEntry
 from schemas.errors import UsageError, suggest
 from schemas.lineage import Missing
 from schemas.plan import Plan, fields_of
@@ -42,6 +43,7 @@ def resolve(plan: Plan) -> ResolvedPlan:
     """
     blueprint = profiled_blueprint(plan)
     _require_settings(plan)
+    _require_names(plan.models, "model", "--model, models")
     _require_roles(plan, blueprint)
     if plan.datasets is not None:
         _require_known(plan.datasets, blueprint)
@@ -95,16 +97,21 @@ def _require_roles(plan: Plan, blueprint: Blueprint) -> None:
             next_step="name one of them with --judge instead",
         )
     for dataset in blueprint.datasets:
-        judges = plan.judges(dataset)
-        names = [entry.name for entry in judges]
-        if repeated := sorted({name for name in names if names.count(name) > 1}):
-            raise UsageError(
-                f"two judges have the same name, {repeated[0]}, and ratings are kept by the judge's name",
-                where="--judge, --role panel",
-                expected="judges of different names, each once",
-                got=", ".join(f"{entry.name} at {entry.identity}" for entry in judges),
-                next_step="leave one of them out, or have its server offer it under another name",
-            )
+        _require_names(plan.judges(dataset), "judge", "--judge, --role panel")
+
+
+def _require_names(entries: Sequence[ModelEntry], kind: str, where: str) -> None:
+    """Raise UsageError if two models of a kind have one name, by which replies, ratings and scores are kept."""
+    names = [entry.name for entry in entries]
+    if repeated := sorted({name for name in names if names.count(name) > 1}):
+        raise UsageError(
+            f"two {kind}s have the same name, {repeated[0]}, by which what they say is kept",
+            where=where,
+            expected=f"{kind}s of different names, each once",
+            got=", ".join(f"{entry.name} at {entry.identity}" for entry in entries),
+            next_step="have one server offer it under another name (such as vllm serve --served-model-name),"
+            " or run them one after the other and use moodflow compare",
+        )
 
 
 def embeds(plan: Plan) -> bool:
