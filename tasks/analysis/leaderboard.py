@@ -92,7 +92,7 @@ def leaderboard_rows(totals: pl.DataFrame, abilities: pl.DataFrame) -> list[dict
         abilities: rows of `ability_scores`, likewise.
 
     Returns:
-        Ranked ones first within their group; `n` is the number of items that were scored.
+        Ranked ones first within their group; `n` of `n_total` items were scored.
     """
     key = [name for name in ("model", "setting", RUN) if name in abilities.columns]
     by_system = abilities.rows_by_key(key, named=True)
@@ -103,7 +103,7 @@ def leaderboard_rows(totals: pl.DataFrame, abilities: pl.DataFrame) -> list[dict
     return [
         {name: row[name] for name in shown}
         | {"abilities": {each["ability"]: each["score_0_100"] for each in by_system.get(tuple(row[name] for name in key), ())}}
-        | {"n": row["n_scored"]}
+        | {"n": row["n_scored"], "n_total": row["n_total"]}
         | {name: row[name] for name in (RUN, GROUP, "fuller_run") if name in row}
         for row in sorted(ordered(totals), key=lambda row: row.get(GROUP, 0))
     ]

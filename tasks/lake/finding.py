@@ -27,6 +27,12 @@ def written_order(path: Folder) -> tuple[int, str]:
     return int((found and found["number"]) or 0), path.name
 
 
+def rejected_path(ref: PartitionRef) -> str:
+    """Return the path of the rows that were rejected when a partition was written, if any were."""
+    folder = ref.path.rpartition("/")[0].partition("/")[2]
+    return f"{ref.layer}{REJECTED}/{folder}/{ref.fingerprint}.parquet"
+
+
 def located(path: str) -> PartitionRef | None:
     """Return what a path below the lake says of a partition; its rows and their hash it does not say.
 

@@ -24,7 +24,7 @@ from schemas.tables.columns import measured_columns
 from tasks.lake.earlier_rows import with_later_columns, with_present_names, with_present_words
 from tasks.lake.errors import of_another_version, unreadable, untrusted, unwritable
 from tasks.lake.files import create_file, footer_source, parquet_source, prove_writable, replace_file
-from tasks.lake.finding import written_order
+from tasks.lake.finding import rejected_path, written_order
 from tasks.lake.fingerprint import canonical_json, content_sha256
 from tasks.lake.local_state import state_folder
 
@@ -174,6 +174,15 @@ class Lake:
             LakeError: if the file is gone or is no Parquet file.
         """
         return _decode(self.path(ref), self._read_bytes(ref))
+
+    def read_rejected(self, ref: PartitionRef) -> pl.DataFrame | None:
+        """Return the rows that broke a rule when a partition was written; null if none did.
+
+        Raises:
+            LakeError: if the file is no Parquet file.
+        """
+        path = self.root / rejected_path(ref)
+        return _decode(path, path.read_bytes()) if path.exists() else None
 
     def _read_bytes(self, ref: PartitionRef) -> bytes:
         path = self.path(ref)
