@@ -24,7 +24,7 @@ from schemas.tables.columns import measured_columns
 from tasks.lake.earlier_rows import with_later_columns, with_present_names, with_present_words
 from tasks.lake.errors import of_another_version, unreadable, untrusted, unwritable
 from tasks.lake.files import create_file, footer_source, parquet_source, prove_writable, replace_file
-from tasks.lake.finding import rejected_path, written_order
+from tasks.lake.finding import incomplete_name, newest_incomplete, rejected_path
 from tasks.lake.fingerprint import canonical_json, content_sha256
 from tasks.lake.local_state import state_folder
 
@@ -94,12 +94,8 @@ class Lake:
         """Return the complete partition, else the newest incomplete one, else None."""
         if complete := self.find(key):
             return complete
-        newest = self._newest_incomplete(key)
+        newest = newest_incomplete(self.folder(key), key.fingerprint)
         return self._reference(newest, key) if newest else None
-
-    def _newest_incomplete(self, key: PartitionKey) -> Folder | None:
-        written: list[Folder] = list(self.folder(key).glob(f"{key.fingerprint}.incomplete.*.parquet"))
-        return max(written, key=written_order, default=None)
 
     def write(self, key: PartitionKey, frame: pl.DataFrame, schema: type[dy.Schema], *, complete: bool = True) -> PartitionRef:
         """Validate, sort by primary key and write one partition atomically.
@@ -213,7 +209,7 @@ class Lake:
     ) -> PartitionRef:
         measured = measured_columns(schema) if schema else ()
         content = content_sha256(rows, measured)
-        name = f"{key.fingerprint}.parquet" if complete else self._incomplete_name(key, content)
+        name = f"{key.fingerprint}.parquet" if complete else incomplete_name(self.folder(key), key.fingerprint, content)
         ref = PartitionRef(
             layer=key.layer,
             place=key.place,
@@ -244,14 +240,6 @@ class Lake:
         if schema:
             _PROVEN.add((sha256(encoded).hexdigest(), content, schema))
         return ref
-
-    def _incomplete_name(self, key: PartitionKey, content: str) -> str:
-        """Return the name of a file that is the newest: the one that is, if it has the same content."""
-        newest = self._newest_incomplete(key)
-        if newest and newest.name.endswith(f".{content[:16]}.parquet"):
-            return newest.name
-        number = 1 + (written_order(newest)[0] if newest else 0)
-        return f"{key.fingerprint}.incomplete.{number}.{content[:16]}.parquet"
 
     def _holds(self, ref: PartitionRef, measured: tuple[str, ...]) -> bool:
         """Return whether the file of a partition is there and intact; one that is damaged is to be written anew."""

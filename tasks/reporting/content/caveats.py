@@ -110,7 +110,7 @@ def _about_replies(data: ReportData, system: System, totals: dict[str, Any]) -> 
         )
     failures = system.of(data.responses).filter(pl.col("status") == "failed")
     failed, of_helpers = (failures.filter(whose).height for whose in (pl.col("role") == TESTED, pl.col("role") != TESTED))
-    asked = system.of(data.raw).group_by("dataset").agg(pl.col("n_total").max())["n_total"].sum()
+    asked = int(system.of(data.raw).group_by("dataset").agg(pl.col("n_total").max())["n_total"].sum())
     lost = asked - totals["n_scored"]
     if lost:
         causes = [counted(failed, "failed call")] if failed else []

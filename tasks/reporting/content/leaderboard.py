@@ -11,7 +11,7 @@ from tasks.analysis.run_tables import System, from_row
 from tasks.lake.manifest import run_order
 from tasks.reporting.content.benchmark import paper_of
 from tasks.reporting.content.published_models import PublishedModels, describe_published_models
-from tasks.reporting.content.verdicts import SystemTotal, say_state, state_of
+from tasks.reporting.content.verdicts import SystemTotal, say_state, say_veto, state_of
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -75,7 +75,8 @@ def build_leaderboard(data: LeaderboardData) -> Leaderboard:
 
 def _entry(row: dict[str, Any], blueprint: Blueprint, **more: object) -> LeaderboardEntry:
     system, state = System(row["model"], row["setting"]), state_of(row, blueprint)
-    return from_row(LeaderboardEntry, row, system=system, state=state, state_word=say_state(state, blueprint), **more)
+    said = {"state_word": say_state(state, blueprint), "veto_reason": say_veto(row, blueprint)}
+    return from_row(LeaderboardEntry, row, system=system, state=state, **said, **more)
 
 
 def _histories(data: LeaderboardData, rows: list[dict[str, Any]]) -> tuple[History, ...]:
