@@ -62,8 +62,8 @@ def _said(rejected: pl.DataFrame) -> str:
     said = []
     for rule, count, numbers in broken.sort("broken_rules").iter_rows():
         more = ", ..." if count > SHOWN_ROWS else ""
-        said.append(f"{rule} ({count}, row {', '.join(map(str, numbers[:SHOWN_ROWS]))}{more}, counted from 0)")
-    return "; ".join(said)
+        said.append(f"{rule} ({count}: row {', '.join(map(str, numbers[:SHOWN_ROWS]))}{more})")
+    return f"{'; '.join(said)}; the first row is row 0"
 
 
 def require_items(broken: BrokenRows) -> None:

@@ -101,7 +101,7 @@ def test_rows_that_break_a_rule_are_said_and_missing_and_none_left_is_refused(tm
     with ModelServer(lambda _messages: "A") as server:
         command = ("run", own, "--model", "scripted", "--base-url", server.base_url, "--lake", lake, "--set", "bootstrap=0")
         (tmp_path / "items.jsonl").write_text("\n".join(map(json.dumps, broken)))
-        assert_one_message(ended(*command), "no row of own_items can be asked", "gold_indices_point_at_options (1, row 0,")
+        assert_one_message(ended(*command), "no row of own_items can be asked", "gold_indices_point_at_options (1: row 0);")
         assert server.calls == 0
         (tmp_path / "items.jsonl").write_text("\n".join(map(json.dumps, good + broken)))
         runs = [ended(*command), ended(*command, "--json")]
@@ -110,8 +110,8 @@ def test_rows_that_break_a_rule_are_said_and_missing_and_none_left_is_refused(tm
     # 6 of 8 rows are scored, which is 75 % and too few for a rank; what was asked is there as a whole.
     assert (row["n"], row["n_total"], row["rank"], document["raw_scores"][0]["n_total"]) == (6, 8, None, 6)
     assert gap["reason"] == (
-        "has 2 of 8 rows that break a rule and are no items: gold_indices_point_at_options (1, row 6, counted from 0); "
-        "options_are_distinct_and_not_empty (1, row 7, counted from 0)"
+        "has 2 of 8 rows that break a rule and are no items: gold_indices_point_at_options (1: row 6); "
+        "options_are_distinct_and_not_empty (1: row 7); the first row is row 0"
     )
     assert ([run.status for run in runs], "emotion expression" in runs[0].err) == ([1, 1], False)
     shown = ended("runs", "show", document["run"], "--lake", lake).out
