@@ -40,18 +40,23 @@ def basis(run: RunManifest) -> dict[str, Any]:
 
     Returns:
         The plan's fields that say what is asked and how it is scored, the models in its roles with their parameters (a panel
-        moves no score, nor does a judge where nothing is judged), and the hash of the blueprint.
+        moves no score, nor does a judge where nothing is judged), the hash of the blueprint, and those of the items of the user's
+        own datasets, whose files may change.
     """
-    plan, judged = (
-        _plan(run),
-        any(method["judged"] for dataset in run.blueprint.get("datasets", {}).values() for method in dataset["methods"]),
-    )
+    plan, datasets = _plan(run), run.blueprint.get("datasets", {})
+    judged = any(method["judged"] for dataset in datasets.values() for method in dataset["methods"])
+    own = {name for name, dataset in datasets.items() if dataset.get("source")}
     fields = plan.model_dump(mode="json") if plan else run.plan
     found = {name: value for name, value in fields.items() if name not in NOT_COMPARED}
     for role in plan.roles if plan else run.plan.get("roles", {}):
         if role != PANEL and (judged or role != JUDGE):
             found[role] = _named(plan, role) if plan else run.names_in(role)
-    return {**found, "blueprint": run.blueprint_sha256[:12]}
+    items = (ref for ref in run.partitions if ref.layer == "items" and ref.key("dataset") in own)
+    return {
+        **found,
+        "blueprint": run.blueprint_sha256[:12],
+        "items": {ref.key("dataset"): ref.content_sha256[:8] for ref in items},
+    }
 
 
 def _plan(manifest: RunManifest) -> Plan | None:

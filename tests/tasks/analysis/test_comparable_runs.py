@@ -83,15 +83,15 @@ def test_a_judge_named_as_version_0_1_did_is_the_same_judge() -> None:
 
 
 def test_what_totals_rest_on() -> None:
-    judges = [{"name": name, "base_url": f"http://{name}/v1"} for name in ("j", "k")]
-    method = {"methods": [{"judged": True}]}
-    one, other = (
-        manifest(plan={"judge": judge, "panel": [judges[0]]}, blueprint={"datasets": {"d": method}}) for judge in judges
-    )
-    moved = manifest(plan={"judge": {**judges[0], "base_url": "http://new/v1"}}, blueprint={"datasets": {"d": method}})
-    assert basis(one) == basis(moved) != basis(other)
-    unjudged = [basis(run.model_copy(update={"blueprint": {"datasets": {}}})) for run in (one, other)]
-    assert unjudged[0] == unjudged[1]
+    def of(judge: str, url: str = "http://one/v1", *, judged: bool = True) -> dict[str, Any]:
+        blueprint = {"datasets": {"d": {"methods": [{"judged": judged}]}}}
+        return basis(manifest(plan={"judge": {"name": judge, "base_url": url}}, blueprint=blueprint))
+
+    assert of("j") == of("j", "http://two/v1") != of("k")
+    assert of("j", judged=False) == of("k", judged=False)
+    own: dict[str, Any] = {"blueprint": {"datasets": {"d": {"source": {"path": "d.jsonl"}, "methods": []}}}}
+    files = [scored().model_copy(update={"layer": "items", "content_sha256": digit * 64}) for digit in "ab"]
+    assert basis(manifest(**own, partitions=(files[0],))) != basis(manifest(**own, partitions=(files[1],)))
     for changed in ({"seed": 1}, {"sample": 7}, {"profile": "reference"}, {"datasets": ["d"]}):
         assert basis(manifest(plan=changed)) != basis(manifest())
     assert said({"a": [1, 2], "b": None, "": ("x",)}) == "a 1, 2, x"
