@@ -32,7 +32,7 @@ def test_a_papers_table_as_a_page(tmp_path: Path) -> None:
     [
         (["--published", "--html", "board.txt"], "expected: a file that ends in .html"),
         (["--published", "--run", "r"], "a paper's table has no runs"),
-        (["--run", "nowhere"], "there is no such run"),
+        (["--run", "nowhere"], "expected: one of: r"),
         (["--run", "r"], "run r is of another benchmark"),
     ],
 )
@@ -89,13 +89,10 @@ def test_rows_carry_their_setting_and_abilities() -> None:
     first, *others = published_leaderboard("moodbench").rows
     assert (1 + len(others), first["model"], first["rank"]) == (30, "gpt-5-mini-2025-08-07", 1)
     assert {row["setting"] for row in others} == {"base"}
-
-
-@pytest.mark.parametrize(("benchmark", "veto"), [("longemotion", []), ("moodbench", ["passed"] * 3)])
-def test_a_veto_is_shown_where_the_benchmark_has_a_gate(benchmark: str, veto: list[str]) -> None:
-    table = leaderboard_table(benchmark, published_leaderboard(benchmark).rows[:3])
-    first, *models = (list(column.cells) for column in table.columns)
-    assert [column[first.index("Veto")] for column in models if "Veto" in first] == veto
+    # A veto is shown where the benchmark has a gate.
+    heads, model, *_ = (list(column.cells) for column in leaderboard_table("moodbench", [first, *others[:2]]).columns)
+    assert model[heads.index("Veto")] == "passed"
+    assert "Veto" not in list(leaderboard_table("longemotion", rows[:3]).columns[0].cells)
 
 
 def test_a_benchmark_without_a_paper_is_told(tmp_path: Path) -> None:

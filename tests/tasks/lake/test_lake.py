@@ -110,6 +110,8 @@ def test_a_footer_says_what_the_fingerprint_was_computed_from(lake: Lake) -> Non
 
 
 def test_nothing_temporary_stays(lake: Lake) -> None:
+    lake.require_writable()
+    assert list(lake.root.iterdir()) == []
     ref = lake.write(make_key(), make_frame(), TaskScores)
     assert [path.name for path in lake.path(ref).parent.iterdir()] == [f"{ref.fingerprint}.parquet"]
 
@@ -213,11 +215,6 @@ def test_lake_that_is_a_file_cannot_be_written(tmp_path: Path) -> None:
     with pytest.raises(LakeError, match="the lake folder cannot be written") as caught:
         Lake(tmp_path / "file" / "lake", CODE).require_writable()
     assert "--lake" in str(caught.value)
-
-
-def test_writable_check_leaves_nothing(lake: Lake) -> None:
-    lake.require_writable()
-    assert list(lake.root.iterdir()) == []
 
 
 class OldMoods(dy.Schema):

@@ -1,11 +1,8 @@
-"""Manifests: written once, listed newest first, clear errors."""
+"""Manifests: written once, listed newest first."""
 
 from pathlib import Path
 from typing import Any
 
-import pytest
-
-from schemas.errors import LakeError, UsageError
 from schemas.lineage import CallCounts, RunManifest
 from tasks.lake.manifest import list_runs, next_number, read_manifest, write_manifest
 
@@ -46,18 +43,3 @@ def test_runs_are_listed_newest_first(tmp_path: Path) -> None:
     assert list_runs(tmp_path) == [*numbered[::-1], other, plain]
     assert list_runs(tmp_path, lambda manifest: manifest.run == other) == [other]
     assert (next_number(tmp_path), next_number(tmp_path / "empty")) == (12, 1)
-
-
-def test_unknown_run_names_the_known_ones(tmp_path: Path) -> None:
-    write_manifest(tmp_path, bare_manifest("20260101-a"))
-    with pytest.raises(UsageError, match="there is no such run") as caught:
-        read_manifest(tmp_path, "nope")
-    assert "20260101-a" in str(caught.value)
-
-
-def test_broken_manifest_is_named(tmp_path: Path) -> None:
-    path = write_manifest(tmp_path, bare_manifest("20260101-a"))
-    (tmp_path / "runs" / "20260101-a" / "manifest.json").write_text("{")
-    with pytest.raises(LakeError, match="cannot be read") as caught:
-        read_manifest(tmp_path, "20260101-a")
-    assert str(path) in str(caught.value)
