@@ -3,9 +3,10 @@
 import asyncio
 from collections.abc import Sequence
 
+from flows.planning.broken_rows import find_broken_rows, require_items
 from flows.planning.jobs import ResolvedPlan, SelectedDataset
 from flows.runtime.clusters import may_travel
-from flows.runtime.prefect_flows import RunStep, begin_run, moodflow_flow, run_here, spread
+from flows.runtime.prefect_flows import RunStep, begin_run, log, moodflow_flow, run_here, spread
 from flows.runtime.progress import count_partitions
 from schemas.errors import SourceMissingError
 from schemas.lineage import Missing, PartitionRef, StageResult
@@ -26,7 +27,14 @@ async def build_datasets(plan: Plan) -> StageResult:
     async with spread(plan) as run_step, count_partitions("build", plan.title, len(resolved.selected)) as counter:
         work = (counter.count(build_dataset(resolved, selected, locator, run_step)) for selected in resolved.selected)
         outcomes = await asyncio.gather(*work)
-    result = StageResult.of([*resolved.missing, *(outcome for built in outcomes for outcome in built)])
+    missing = list(resolved.missing)
+    for broken in find_broken_rows(resolved, own=False):
+        require_items(broken)
+        if broken.is_own:
+            missing.append(broken.missing)
+        else:
+            log(f"{broken.dataset} {broken.words}")
+    result = StageResult.of([*missing, *(outcome for built in outcomes for outcome in built)])
     if not result.refs:
         last = result.missing[-1]
         profile = " in the reference profile" if plan.profile == "reference" else ""

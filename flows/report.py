@@ -7,6 +7,7 @@ from typing import Any
 from prefect.client.schemas.objects import State
 from prefect.states import Completed
 
+from flows.planning.broken_rows import find_broken_rows
 from flows.planning.jobs import ResolvedPlan
 from flows.planning.score_jobs import stored_partitions
 from flows.planning.usage import complete_usage, prices_used
@@ -51,15 +52,19 @@ def describe(request: ReportRequest, resolved: ResolvedPlan, partitions: list[Pa
     table = load_prices(request.plan.prices)
     usage = complete_usage(request.usage, partitions, resolved.lake)
     # A dataset that could not be built was not asked either: that it is missing is said once.
-    unbuilt = {gap.dataset for gap in request.missing if gap.model is None}
-    gaps = [gap for gap in request.missing if gap.model is None or gap.dataset not in unbuilt]
+    whole = [gap for gap in request.missing if gap.rows is None]
+    unbuilt = {gap.dataset for gap in whole if gap.model is None}
+    gaps = [gap for gap in whole if gap.model is None or gap.dataset not in unbuilt]
     unique = {(gap.dataset, gap.model, gap.setting): gap for gap in reversed(gaps)}
     return manifest_of(
         resolved,
         partitions,
         run=request.run,
         started_at=request.started_at,
-        missing=tuple(unique[name] for name in sorted(unique, key=str)),
+        missing=(
+            *(unique[name] for name in sorted(unique, key=str)),
+            *(one.missing for one in find_broken_rows(resolved, own=True)),
+        ),
         calls=request.calls,
         report=f"runs/{request.run}/report.html",
         redacted=request.plan.redact,

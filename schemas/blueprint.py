@@ -236,7 +236,7 @@ def check_level_rules(blueprint: Blueprint) -> None:
         for chosen in range(1, 2 ** len(levels)):
             combination = frozenset(level for bit, level in enumerate(levels) if chosen >> bit & 1)
             if combination not in seen:
-                raise ValueError(f"level_rules: no rule for {sorted(combination)}, which {node.id} can need")
+                raise ValueError(f"level_rules: no rule for {', '.join(sorted(combination))}, which {node.id} can need")
 
 
 def check_gate(blueprint: Blueprint) -> None:

@@ -74,11 +74,14 @@ class Footer(Frozen):
 
 
 class Missing(Frozen):
-    """A dataset (of a model and setting, where it got that far) that yields no score, and why."""
+    """A dataset (of a model and setting, where it got that far) that yields no score, or not over all its rows, and why."""
 
     dataset: str
     reason: str
     next_step: str
+    rows: int | None = Field(
+        default=None, exclude_if=lambda rows: rows is None, description="rows that break a rule, if only they are missing"
+    )
     model: str | None = None
     setting: str | None = None
 

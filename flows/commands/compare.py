@@ -142,7 +142,7 @@ def _mean(side: Row | None) -> tuple[str, str]:
 
 
 def _veto(side: Row) -> str:
-    return {True: str(side["veto_reason"]), False: "passed", None: "undecided"}[side["vetoed"]]
+    return {True: f"vetoed, the gate scored {decimal(side['gate_score'])}", False: "passed", None: "undecided"}[side["vetoed"]]
 
 
 def _flip_lines(model: Row) -> Iterator[str]:
@@ -183,9 +183,11 @@ def _flipped(flipped: Row) -> Iterator[str]:
 
 
 def _differences(rows: Sequence[Row]) -> Iterator[str]:
+    from tasks.analysis.comparable_runs import said  # noqa: PLC0415
+
     if rows:
         yield f"[bold]What else differs[/bold], {counted(len(rows), 'thing')}:"
     for row in rows[:MOST_DIFFERENCES]:
-        yield escape(f"  {row['what']}: {shorten(str(row['before']), 60)} -> {shorten(str(row['after']), 60)}")
+        yield escape(f"  {row['what']}: {shorten(said(row['before']), 60)} -> {shorten(said(row['after']), 60)}")
     if len(rows) > MOST_DIFFERENCES:
         yield f"  and {len(rows) - MOST_DIFFERENCES} more: --json lists them"

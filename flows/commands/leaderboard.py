@@ -1,15 +1,22 @@
 """`moodflow leaderboard`: rank the models of a benchmark, in the terminal or as a page."""
 
+from collections.abc import Iterator
+from dataclasses import asdict
+from itertools import groupby
 from pathlib import Path
-from typing import Annotated
+from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 from rich.console import RenderableType
+from rich.markup import escape
 
 from flows.commands import options as opt
 from flows.commands.console import CommandResult
 from schemas.errors import UsageError
 from schemas.folders import DEFAULT_LAKE
+
+if TYPE_CHECKING:
+    from tasks.analysis.leaderboard import LeaderboardData
 
 Runs = Annotated[list[str] | None, typer.Option("--run", help="one run, may be repeated; default: the newest of each model")]
 Page = Annotated[Path | None, typer.Option("--html", metavar="FILE", help="also write a page with figures and history")]
@@ -27,6 +34,7 @@ def leaderboard(
     """Models of a benchmark, ranked."""
     from flows.commands.run_view import leaderboard_table  # noqa: PLC0415
     from tasks.analysis import leaderboard as leaderboards  # noqa: PLC0415
+    from tasks.reporting.content.leaderboard import groups_said  # noqa: PLC0415
 
     folder, runs = lake or DEFAULT_LAKE, run or []
     if html and (html.suffix != ".html" or html.is_dir()):
@@ -46,15 +54,26 @@ def leaderboard(
             next_step="leave out --published to see runs",
         )
     if published:
-        paper = leaderboards.published_leaderboard(benchmark)
-        rows, data = paper.rows, paper if html else None
+        ranked = leaderboards.published_leaderboard(benchmark)
     else:
         ranked = leaderboards.rank_stored_systems(benchmark, folder, runs, profile)
-        rows, data = ranked.rows, leaderboards.stored_leaderboard(folder, ranked, html) if html else None
-    if html and data:
+    if html:
         from tasks.reporting.render.page import render_leaderboard, write_text  # noqa: PLC0415
 
+        data = ranked if published else leaderboards.stored_leaderboard(folder, ranked, html)
         write_text(html, render_leaderboard(data))
-    document = {"models": rows} | ({"html": str(html)} if html else {})
-    view: list[RenderableType] = [leaderboard_table(benchmark, rows), *([f"Page: {html}"] if html else [])]
+    groups = [asdict(group) for group in ranked.groups]
+    document = {"models": ranked.rows, **({} if published else {"groups": groups}), **({"html": str(html)} if html else {})}
+    view: list[RenderableType] = [
+        *(leaderboard_table(title, rows) for title, rows in _tables(benchmark, ranked)),
+        *map(escape, groups_said(ranked)),
+        *([f"Page: {html}"] if html else []),
+    ]
     CommandResult(0, document, view).finish(as_json=as_json)
+
+
+def _tables(benchmark: str, ranked: "LeaderboardData") -> Iterator[tuple[str, list[dict[str, Any]]]]:
+    """Yield a title and rows for each group; one for all where there is one group, or a paper's table."""
+    for number, rows in groupby(ranked.rows, key=lambda row: row.get("group")):
+        apart = f", group {number}: {ranked.groups[number - 1].words}" if len(ranked.groups) > 1 else ""
+        yield f"{escape(benchmark)}{escape(apart)}", list(rows)

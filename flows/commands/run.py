@@ -12,12 +12,13 @@ from flows.ablate import ablate, read_variants
 from flows.build import build_datasets
 from flows.commands.compare_profiles import run_compare
 from flows.commands.console import CommandResult
+from flows.commands.dataset_scores import scores_view
 from flows.commands.demo import report_addresses
 from flows.commands.dry_run import run_dry
 from flows.commands.run_view import (
     ablation_document,
     ablation_table,
-    leaderboard_table,
+    missing_lines,
     run_document,
     usage_document,
     usage_view,
@@ -33,9 +34,10 @@ from flows.runtime.prefect_flows import log, on_server, run_to_end
 from flows.runtime.preflight import check_plan, warn
 from flows.score import score
 from schemas.ablation import AblationRequest
-from schemas.lineage import Missing, RunManifest, StageResult
+from schemas.lineage import RunManifest, StageResult
 from schemas.plan import Plan
 from schemas.reporting import ReportRequest
+from tasks.analysis.number_format import counted
 from tasks.lake.lake import Lake
 from tasks.lake.manifest import read_changes
 from tasks.models.cost.pricing import load_prices, price_usage
@@ -83,17 +85,13 @@ async def _run_ablation(request: AblationRequest) -> CommandResult:
     manifest: RunManifest = await on_server(lambda: ablate(request))
     document = ablation_document(manifest, resolve(request.plan).lake)
     view: list[RenderableType] = [ablation_table(document), *usage_view(document), f"Report: {document['report']}"]
-    view += [*_pages(ABLATION_KEYS), *_missing("Missing", manifest.missing)]
+    view += [*_pages(ABLATION_KEYS), *missing_lines(manifest.missing)]
     return CommandResult(_status(manifest, document["rows"]), document, view)
 
 
 def _status(manifest: RunManifest, rows: Iterable[Mapping[str, Any]]) -> int:
     """Return 1 if something failed: a dataset without score, or items without one."""
     return int(bool(manifest.missing) or any(row["n_scored"] < row["n_total"] for row in rows))
-
-
-def _missing(word: str, gaps: Iterable[Missing]) -> list[str]:
-    return [f"{word}: {gap.dataset} {gap.reason}; {gap.next_step}" for gap in gaps]
 
 
 def _pages(keys: Sequence[str]) -> list[str]:
@@ -123,8 +121,8 @@ def _stage_result(stage: str, result: StageResult, plan: Plan) -> CommandResult:
         "calls": result.calls.model_dump(),
     }
     layers = Counter(ref.layer for ref in result.refs)
-    view: list[RenderableType] = [f"{layer}: {count} partitions" for layer, count in layers.items()]
-    view += _missing("missing", result.missing)
+    view: list[RenderableType] = [f"{layer}: {counted(count, 'partition')}" for layer, count in layers.items()]
+    view += missing_lines(result.missing)
     if stage == "infer":
         table = load_prices(plan.prices)
         rows = price_usage(complete_usage(result.usage, result.refs, resolve(plan).lake), plan, table)
@@ -141,10 +139,10 @@ def _run_result(manifest: RunManifest, lake: Lake) -> CommandResult:
         findings = "".join(f"\n  {finding.message}" for finding in system.findings)
         log(f"{system.label} regressed against {system.previous}:{findings}")
     view: list[RenderableType] = [
-        leaderboard_table(manifest.benchmark, document["models"]),
+        *scores_view(manifest.benchmark, document, manifest, lake),
         f"Calls: {calls.sent} sent, {calls.answered} answered, {calls.from_journal} from the journal, {calls.failed} failed",
         *usage_view(document),
-        *_missing("Missing", manifest.missing),
+        *missing_lines(manifest.missing),
         f"Run: {manifest.run}",
         f"Report: {document['report']}",
         *([f"State: {changes.state}, {state_message(changes)}"] if changes else []),

@@ -9,7 +9,7 @@ from rich.table import Table
 
 from flows.commands.console import decimal, folded, label_system, numbers, text_table, unbroken
 from schemas.changes import RunChanges
-from schemas.lineage import PartitionRef, RunManifest
+from schemas.lineage import Missing, PartitionRef, RunManifest
 from schemas.tables.comparisons import Ablations
 from schemas.tables.scores import AbilityScores, DimensionScores, RawScores, Totals
 from schemas.usage import Amounts, Usage, by_model, total
@@ -18,6 +18,7 @@ from tasks.analysis.number_format import interval
 from tasks.lake.lake import Lake
 from tasks.lake.manifest import MANIFEST, read_changes, run_folder
 from tasks.reporting.content.operations import amount_cells, cost_notes
+from tasks.reporting.content.verdicts import LEAST_COVERAGE
 from tasks.reporting.render.summary import variant_order
 
 MAX_COLUMNS = 3
@@ -78,6 +79,11 @@ def ablation_table(document: dict[str, Any]) -> Table:
     return table
 
 
+def missing_lines(gaps: Iterable[Missing]) -> list[str]:
+    """Return a line for a terminal per dataset that has no score, or not over all its rows."""
+    return [escape(f"Missing: {gap.dataset} {gap.reason}; {gap.next_step}") for gap in gaps]
+
+
 def usage_document(rows: Sequence[Usage], currency: str | None, refs: Iterable[PartitionRef]) -> dict[str, Any]:
     """Return tokens and cost: by dataset and model, by model, and of the run.
 
@@ -130,12 +136,14 @@ def leaderboard_table(title: str, rows: list[dict[str, Any]]) -> Table:
 
 
 def _model_cells(row: dict[str, Any], abilities: Iterable[str], *, gated: bool) -> dict[str, str]:
+    has_total = row["coverage"] >= LEAST_COVERAGE or row["total"] is None
     return {
         "Rank": str(row["rank"] or "-"),
-        "Total": f"[bold]{decimal(row['total'])}[/bold]",
-        "95 % interval": _total_interval(row),
+        "Total": f"[bold]{decimal(row['total'])}[/bold]" if has_total else "-, below half coverage",
+        "95 % interval": _total_interval(row) if has_total else "-",
         **({"Veto": _veto(row)} if gated else {}),
         "Coverage": f"{100 * row['coverage']:.0f} %",
+        **({"Items": f"{row['n']} of {row['n_total']}"} if row["n"] is not None else {}),
         **{name: decimal(row["abilities"].get(name)) for name in abilities},
     }
 

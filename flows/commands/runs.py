@@ -5,6 +5,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
+from rich.console import RenderableType
 
 from flows.commands import options as opt
 from flows.commands.console import CommandResult, detail_lines, folded, text_table
@@ -46,6 +47,7 @@ def _run_row(folder: Folder, manifest: RunManifest) -> dict[str, Any]:
 def show_command(run: str = typer.Argument(metavar="RUN"), lake: opt.LakeFolder = None, as_json: opt.AsJson = False) -> None:
     """One run: its scores, calls, tokens, cost and report, from the lake alone."""
     from flows.commands import run_view  # noqa: PLC0415
+    from flows.commands.dataset_scores import scores_view  # noqa: PLC0415
     from tasks.lake.lake import Lake  # noqa: PLC0415
     from tasks.lake.manifest import read_code_version, read_manifest  # noqa: PLC0415
 
@@ -53,11 +55,11 @@ def show_command(run: str = typer.Argument(metavar="RUN"), lake: opt.LakeFolder 
     manifest, stored = read_manifest(folder, run), Lake(folder, read_code_version())
     if manifest.ablation:
         document = run_view.ablation_document(manifest, stored)
-        board = run_view.ablation_table(document)
+        board: list[RenderableType] = [run_view.ablation_table(document)]
     else:
         document = run_view.run_document(manifest, stored)
-        board = run_view.leaderboard_table(f"{document['benchmark']}, {run}", document["models"])
-    view = [board, *run_view.usage_view(document), f"Report: {document['report']}"]
+        board = scores_view(f"{document['benchmark']}, {run}", document, manifest, stored)
+    view = [*board, *run_view.usage_view(document), *run_view.missing_lines(manifest.missing), f"Report: {document['report']}"]
     CommandResult(0, document, view).finish(as_json=as_json)
 
 

@@ -9,6 +9,7 @@ from pathlib import Path
 from flows.planning.capabilities import with_capabilities
 from flows.planning.jobs import ResolvedPlan, SelectedDataset
 from schemas.blueprint import Blueprint, BlueprintDataset
+from schemas.chat import ModelEntry
 from schemas.errors import UsageError, suggest
 from schemas.lineage import Missing
 from schemas.plan import Plan, fields_of
@@ -18,7 +19,7 @@ from tasks.datasets.own_items import local_dataset
 from tasks.judging.rubrics import load_rubric
 from tasks.lake.fingerprint import hash_settings
 from tasks.lake.lake import Lake
-from tasks.lake.manifest import read_code_version
+from tasks.lake.manifest import next_number, read_code_version
 from tasks.metrics.reference.methods import reference_gap
 from tasks.retrieval.embedding import AUTO, find_embedder, resolve_auto
 from tasks.scoring.blueprints import profiled_blueprint
@@ -41,6 +42,7 @@ def resolve(plan: Plan) -> ResolvedPlan:
     """
     blueprint = profiled_blueprint(plan.benchmark, plan.profile)
     _require_settings(plan)
+    _require_names(plan.models, "model", "--model, models")
     _require_roles(plan, blueprint)
     if plan.datasets is not None:
         _require_known(plan.datasets, blueprint)
@@ -94,16 +96,21 @@ def _require_roles(plan: Plan, blueprint: Blueprint) -> None:
             next_step="name one of them with --judge instead",
         )
     for dataset in blueprint.datasets:
-        judges = plan.judges(dataset)
-        names = [entry.name for entry in judges]
-        if repeated := sorted({name for name in names if names.count(name) > 1}):
-            raise UsageError(
-                f"two judges have the same name, {repeated[0]}, and ratings are kept by the judge's name",
-                where="--judge, --role panel",
-                expected="judges of different names, each once",
-                got=", ".join(f"{entry.name} at {entry.identity}" for entry in judges),
-                next_step="leave one of them out, or have its server offer it under another name",
-            )
+        _require_names(plan.judges(dataset), "judge", "--judge, --role panel")
+
+
+def _require_names(entries: Sequence[ModelEntry], kind: str, where: str) -> None:
+    """Raise UsageError if two models of a kind have one name, by which replies, ratings and scores are kept."""
+    names = [entry.name for entry in entries]
+    if repeated := sorted({name for name in names if names.count(name) > 1}):
+        raise UsageError(
+            f"two {kind}s have the same name, {repeated[0]}, by which what they say is kept",
+            where=where,
+            expected=f"{kind}s of different names, each once",
+            got=", ".join(f"{entry.name} at {entry.identity}" for entry in entries),
+            next_step="have one server offer it under another name (such as vllm serve --served-model-name),"
+            " or run them one after the other and use moodflow compare",
+        )
 
 
 def embeds(plan: Plan) -> bool:
@@ -175,7 +182,10 @@ def _obstacle(name: str, entry: BlueprintDataset, plan: Plan) -> Missing | None:
 
 
 def name_run(plan: Plan, started: datetime) -> str:
-    """Name a run by start time, benchmark, models and six digits of the plan's hash: sorts by time, safe as a folder name."""
+    """Name a run by start time, number, benchmark, models and six digits of the plan's hash, safe as a folder name.
+
+    The number, which says what is newer, is taken when the run's scores are there.
+    """
     models = re.sub(r"[^A-Za-z0-9.]+", "-", "+".join(model.name for model in plan.models))[:MAX_MODELS_LENGTH].strip("-")
     digest = hash_settings(plan.model_dump(mode="json", exclude=set(fields_of("place"))))[:6]
-    return f"{started:%Y%m%dT%H%M%S%fZ}-{Path(plan.benchmark).stem}-{models}-{digest}"
+    return f"{started:%Y%m%dT%H%M%S%fZ}.{next_number(plan.lake)}-{Path(plan.benchmark).stem}-{models}-{digest}"

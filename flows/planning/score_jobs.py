@@ -2,6 +2,7 @@
 
 from collections.abc import Iterator, Sequence
 
+from flows.planning.broken_rows import find_broken_rows
 from flows.planning.jobs import JobPartitions, ResolvedPlan, scorable
 from schemas.errors import UsageError
 from schemas.lineage import Missing, PartitionRef
@@ -15,7 +16,8 @@ from tasks.scoring.uncertainty import Resampling
 def aggregate_job(resolved: ResolvedPlan, item_scores: Sequence[PartitionRef]) -> AggregateJob:
     """Return what the plan's aggregated layers are computed from."""
     plan = resolved.plan
-    settings = ScoreSettings(seed=plan.seed, bootstrap=plan.bootstrap, rank_incomplete=plan.rank_incomplete)
+    lacking = {one.dataset: one.lacking / one.items for one in find_broken_rows(resolved, own=True) if one.lacking and one.items}
+    settings = ScoreSettings(seed=plan.seed, bootstrap=plan.bootstrap, rank_incomplete=plan.rank_incomplete, lacking=lacking)
     return AggregateJob(resolved.blueprint, settings, tuple(item_scores))
 
 

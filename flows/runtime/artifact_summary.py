@@ -69,7 +69,7 @@ def calls_lines(manifest: RunManifest) -> Lines:
     yield f"{calls.sent} sent, {calls.answered} answered, {calls.from_journal} from the journal, {calls.failed} failed."
     if manifest.missing:
         gaps = len({gap.dataset for gap in manifest.missing})
-        yield from ("", f"Without a score, or not of every model: {counted(gaps, 'dataset')}; see `failures`.")
+        yield from ("", f"Without a score, or not of every model or row: {counted(gaps, 'dataset')}; see `failures`.")
 
 
 def link_lines(links: Mapping[str, str]) -> Lines:

@@ -46,7 +46,8 @@ def kept_here(resolved: ResolvedPlan) -> Iterator[str]:
 
 def cut_short(resolved: ResolvedPlan) -> Iterator[str]:
     """Yield a warning for each model whose replies are limited to less than emotion expression asks for."""
-    asked = any("emotion_expression" in selected.spec.question_types for selected in resolved.selected)
+    # A user's own items may be of any type, and are no emotion expression for that.
+    asked = any(selected.spec.question_types == ("emotion_expression",) for selected in resolved.selected)
     if not asked or not resolved.plan.contexts.length_demand:
         return
     for entry in resolved.plan.models:

@@ -20,6 +20,7 @@ from starlette.routing import Route
 from flows.runtime.local_server import origin_of
 from schemas.errors import MoodflowError
 from schemas.folders import Folder
+from tasks.lake.manifest import newest_first
 
 REPORT = "report.html"
 PLAIN_NAME = re.compile(r"[^./\\\x00-\x1f][^/\\\x00-\x1f]*")
@@ -61,9 +62,9 @@ def _is_inside(path: Folder, folder: Folder) -> bool:
 
 
 def list_reports(folders: Sequence[Folder]) -> list[str]:
-    """Return the runs that have a report, newest first."""
-    found = {path.parent.name for folder in folders if folder.exists() for path in folder.glob(f"*/{REPORT}")}
-    return sorted(found, reverse=True)
+    """Return the runs that have a report, of each lake newest first."""
+    present = (folder for folder in folders if folder.exists())
+    return [run for folder in present for run in newest_first(path.parent.name for path in folder.glob(f"*/{REPORT}"))]
 
 
 def index_page(runs: Sequence[str]) -> str:

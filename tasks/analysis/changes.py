@@ -11,7 +11,7 @@ from tasks.analysis.past_run import PastRun
 from tasks.analysis.regression import SystemScores, find_regressions, find_warnings, score_changes
 from tasks.analysis.run_tables import System
 from tasks.lake.lake import Lake
-from tasks.lake.manifest import list_runs, read_manifest
+from tasks.lake.manifest import list_runs, read_manifest, run_order
 from tasks.scoring.uncertainty import Resampling
 
 LOOKED_BACK = 100
@@ -24,7 +24,7 @@ def find_earlier(run: RunManifest, lake: Lake) -> tuple[dict[System, RunManifest
     """Find the newest earlier run that can be compared, for every model and setting of a run.
 
     Args:
-        run: names of runs begin with their start time: earlier ones sort before it.
+        run: a run of the lake; those with a lower number are earlier.
         lake: where the runs are.
 
     Returns:
@@ -33,7 +33,7 @@ def find_earlier(run: RunManifest, lake: Lake) -> tuple[dict[System, RunManifest
     found: dict[System, RunManifest | str] = {}
     reasons: dict[System, str] = {}
     remarks: list[str] = []
-    names = [name for name in list_runs(lake.root) if name < run.run]
+    names = [name for name in list_runs(lake.root) if run_order(name) < run_order(run.run)]
     for name in names[:LOOKED_BACK]:
         wanted = [system for system in systems_of(run) if system not in found]
         if not wanted:
@@ -75,7 +75,7 @@ def changes_since(run: RunManifest, blueprint: Blueprint, resampling: Resampling
         for system, earlier in found.items()
     )
     compared = {system.previous for system in systems}
-    newest = max((manifest for name, manifest in manifests.items() if name in compared), key=lambda one: one.run, default=None)
+    newest = max((one for name, one in manifests.items() if name in compared), key=lambda one: run_order(one.run), default=None)
     return RunChanges(
         run=run.run,
         benchmark=run.benchmark,

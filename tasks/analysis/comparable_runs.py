@@ -8,7 +8,7 @@ from pydantic import ValidationError
 from schemas.chat import ModelEntry
 from schemas.lineage import RunManifest
 from schemas.plan import Plan, fields_of
-from schemas.roles import JUDGE, RoleModels
+from schemas.roles import JUDGE, PANEL, RoleModels
 from tasks.analysis.past_run import PastRun
 from tasks.analysis.run_tables import System
 from tasks.solvers.registry import helper_roles
@@ -33,6 +33,30 @@ def difference(run: RunManifest, earlier: RunManifest, system: System) -> str | 
     Server addresses and transport settings may differ: that a server was moved or renewed is what a comparison is to show.
     """
     return next(_differences(run, earlier, system), None)
+
+
+def basis(run: RunManifest) -> dict[str, Any]:
+    """Return what the totals of a run rest on besides models and settings: only where it is equal are they ranked together.
+
+    Returns:
+        The plan's fields that say what is asked and how it is scored, the models in its roles with their parameters (a panel
+        moves no score, nor does a judge where nothing is judged), the hash of the blueprint, and those of the items of the user's
+        own datasets, whose files may change.
+    """
+    plan, datasets = _plan(run), run.blueprint.get("datasets", {})
+    judged = any(method["judged"] for dataset in datasets.values() for method in dataset["methods"])
+    own = {name for name, dataset in datasets.items() if dataset.get("source")}
+    fields = plan.model_dump(mode="json") if plan else run.plan
+    found = {name: value for name, value in fields.items() if name not in NOT_COMPARED}
+    for role in plan.roles if plan else run.plan.get("roles", {}):
+        if role != PANEL and (judged or role != JUDGE):
+            found[role] = _named(plan, role) if plan else run.names_in(role)
+    items = (ref for ref in run.partitions if ref.layer == "items" and ref.key("dataset") in own)
+    return {
+        **found,
+        "blueprint": run.blueprint_sha256[:12],
+        "items": {ref.key("dataset"): ref.content_sha256[:8] for ref in items},
+    }
 
 
 def _plan(manifest: RunManifest) -> Plan | None:
@@ -64,7 +88,7 @@ def _plan_differences(mine: Plan, theirs: Plan, model: str) -> Iterator[str]:
     own, other = (plan.model_dump(mode="json", exclude=set(NOT_COMPARED)) for plan in (mine, theirs))
     for name in own:
         if own[name] != other[name]:
-            yield f"its {name}: {_short(other[name])} instead of {_short(own[name])}"
+            yield f"its {name}: {said(other[name])} instead of {said(own[name])}"
     asked = [[_answering_parameters(entry) for entry in plan.models if entry.name == model] for plan in (mine, theirs)]
     if asked[0] != asked[1]:
         yield f"{model} was asked with other parameters"
@@ -73,7 +97,12 @@ def _plan_differences(mine: Plan, theirs: Plan, model: str) -> Iterator[str]:
             yield f"its {role} is another one, or was asked with other parameters"
 
 
-def _short(value: Any) -> str:
+def said(value: Any) -> str:
+    """Return a value of a plan as a sentence has it, without the brackets of Python."""
+    if isinstance(value, Mapping):
+        value = [f"{name} {said(each)}".strip() for name, each in value.items() if each not in (None, [], {})]
+    if isinstance(value, list | tuple):
+        return ", ".join(map(said, value))[:80] or "none"
     return "not set" if value is None else str(value)[:80]
 
 

@@ -17,11 +17,13 @@ from schemas.folders import Folder
 from schemas.lineage import RunManifest
 from schemas.tables.layers import LAYERS
 from schemas.vocabulary import Profile
+from tasks.analysis.comparable_runs import basis, said
 from tasks.analysis.past_run import refuse_ablation
 from tasks.analysis.published_tables import PublishedTable, read_table
 from tasks.analysis.run_tables import ordered
+from tasks.lake.fingerprint import canonical_json
 from tasks.lake.lake import Lake
-from tasks.lake.manifest import list_runs, read_code_version, read_manifest
+from tasks.lake.manifest import list_runs, newest_first, read_code_version, read_manifest
 from tasks.scoring.blueprints import load_blueprint, profiled_blueprint
 from tasks.scoring.published import backdrop_of, published_abilities, published_of, score_published
 from tasks.scoring.veto import rank_models
@@ -29,13 +31,34 @@ from tasks.scoring.veto import rank_models
 RUN = "run"
 """Column that says where a row of `totals` comes from."""
 
+GROUP = "group"
+"""Column with the number of the group that a row is ranked in."""
+
+
+@dataclass(frozen=True)
+class Group:
+    """Runs that asked the same items in the same way and were scored alike, so that their totals are ranked together.
+
+    `basis`: what their totals rest on, as far as it is not the same for all groups; in words, by the plan's fields.
+    """
+
+    number: int
+    runs: tuple[str, ...]
+    basis: Mapping[str, str]
+
+    @property
+    def words(self) -> str:
+        """What sets the group apart."""
+        return ", ".join(f"{name} {value}" for name, value in self.basis.items())
+
 
 @dataclass(frozen=True, eq=False)
 class LeaderboardData:
     """Models ranked together, and what a page shows besides: there the history, manifests and links are those of all runs.
 
-    `totals`: rows of `totals`, ranked, with the run of each in column `run` unless they are a paper's. `abilities`: rows of
-    `ability_scores` of the same models. `history`: rows of `totals` of every run of the benchmark, with column `run`.
+    `totals`: rows of `totals`, ranked in their groups, with the run of each in column `run` unless they are a paper's, and
+    `fuller_run`, an earlier run of its group with more items scored. `abilities`: rows of `ability_scores` of the same models.
+    `history`: rows of `totals` of every run of the benchmark, with column `run`.
     `manifests`: of these runs, newest first. `links`: address of a run's report, where there is one.
     """
 
@@ -47,6 +70,7 @@ class LeaderboardData:
     links: Mapping[str, str] = field(default_factory=dict)
     published: pl.DataFrame | None = None
     is_published: bool = False
+    groups: tuple[Group, ...] = ()
 
     @property
     def rows(self) -> list[dict[str, Any]]:
@@ -63,26 +87,32 @@ def leaderboard_rows(totals: pl.DataFrame, abilities: pl.DataFrame) -> list[dict
     """Return one JSON object per (model, setting), ranked ones first.
 
     Args:
-        totals: rows of `totals`, with the run of each in column `run` where it is known.
-        abilities: rows of `ability_scores`.
+        totals: rows of `totals`; where it is known, with the run and group of each, and a fuller run.
+        abilities: rows of `ability_scores`, likewise.
+
+    Returns:
+        Ranked ones first within their group; `n` of `n_total` items were scored.
     """
-    by_system = abilities.rows_by_key(["model", "setting"], named=True)
+    key = [name for name in ("model", "setting", RUN) if name in abilities.columns]
+    by_system = abilities.rows_by_key(key, named=True)
     shown = [
         *("model", "setting", "total", "ci_low", "ci_high", "total_before_veto"),
         *("gate_score", "vetoed", "veto_reason", "rank", "coverage"),
     ]
     return [
         {name: row[name] for name in shown}
-        | {"abilities": {each["ability"]: each["score_0_100"] for each in by_system.get((row["model"], row["setting"]), ())}}
-        | ({RUN: row[RUN]} if RUN in row else {})
-        for row in ordered(totals)
+        | {"abilities": {each["ability"]: each["score_0_100"] for each in by_system.get(tuple(row[name] for name in key), ())}}
+        | {"n": row["n_scored"], "n_total": row["n_total"]}
+        | {name: row[name] for name in (RUN, GROUP, "fuller_run") if name in row}
+        for row in sorted(ordered(totals), key=lambda row: row.get(GROUP, 0))
     ]
 
 
 def rank_stored_systems(benchmark: str, folder: Folder, runs: Sequence[str], profile: Profile) -> LeaderboardData:
-    """Return the newest result of each model and setting in these runs, or in all runs of the benchmark, ranked together.
+    """Return the newest result of each model and setting in these runs, or in all runs of the benchmark.
 
-    Runs scored in one profile and in the other are never ranked together.
+    Runs with another sample, seed, judge or whatever else moves a total are another group, with ranks of its own. A model has its
+    newest result in each group it is in.
 
     Args:
         benchmark: name or file of a blueprint.
@@ -94,7 +124,7 @@ def rank_stored_systems(benchmark: str, folder: Folder, runs: Sequence[str], pro
         UsageError: if the lake holds no such run, or one of them is of another benchmark or an ablation.
     """
     lake, blueprint = Lake(folder, read_code_version()), profiled_blueprint(benchmark, profile)
-    names = sorted(set(runs), reverse=True) or _runs_of(blueprint, folder)
+    names = newest_first(runs) or _runs_of(blueprint, folder)
     if not names:
         raise UsageError(
             f"no run of {blueprint.name} is in the lake",
@@ -105,16 +135,44 @@ def rank_stored_systems(benchmark: str, folder: Folder, runs: Sequence[str], pro
     for manifest in manifests:
         _require_totals(manifest, blueprint)
     every = _read(manifests, "totals", lake)
-    totals = every.unique(["model", "setting"], keep="first", maintain_order=True)
+    groups = _group(manifests, every)
+    numbers = {run: group.number for group in groups for run in group.runs}
+    totals = _newest(every.with_columns(pl.col(RUN).replace_strict(numbers, return_dtype=pl.Int64).alias(GROUP)))
     abilities = _read(manifests, "ability_scores", lake)
     used = set(totals[RUN])
     return LeaderboardData(
         blueprint,
-        rank_models(totals, blueprint),
-        abilities.join(totals, on=["model", "setting", RUN], how="semi", maintain_order="left").drop(RUN),
+        rank_models(totals, blueprint, within=("setting", GROUP)),
+        abilities.join(totals, on=["model", "setting", RUN], how="semi", maintain_order="left"),
         history=every.clear(),
         manifests=tuple(manifest for manifest in manifests if manifest.run in used),
+        groups=groups,
     )
+
+
+def _group(manifests: Sequence[RunManifest], totals: pl.DataFrame) -> tuple[Group, ...]:
+    """Return the groups of these runs: those with most items scored first, then the newest."""
+    bases = {manifest.run: basis(manifest) for manifest in manifests}
+    runs: dict[str, list[str]] = {}
+    for run, rests_on in bases.items():
+        runs.setdefault(canonical_json(rests_on), []).append(run)
+    scored = dict(totals.group_by(RUN).agg(pl.col("n_scored").max()).iter_rows())
+    together = sorted(runs.values(), key=lambda names: -max(scored.get(name, 0) for name in names))
+    fields = dict.fromkeys(name for rests_on in bases.values() for name in rests_on)
+    apart = [name for name in fields if any(bases[one[0]].get(name) != bases[together[0][0]].get(name) for one in together)]
+    return tuple(
+        Group(number, tuple(names), {name: said(bases[names[0]].get(name)) for name in apart})
+        for number, names in enumerate(together, start=1)
+    )
+
+
+def _newest(totals: pl.DataFrame) -> pl.DataFrame:
+    """Return the first row of each model and setting in its group, with the run of a later row that has more items scored."""
+    system = ["model", "setting", GROUP]
+    most = totals.sort("n_scored", descending=True, maintain_order=True).unique(system, keep="first", maintain_order=True)
+    most = most.select(*system, most=pl.col("n_scored"), fuller_run=pl.col(RUN))
+    newest = totals.unique(system, keep="first", maintain_order=True).join(most, on=system, how="left", maintain_order="left")
+    return newest.with_columns(pl.when(pl.col("most") > pl.col("n_scored")).then("fuller_run").alias("fuller_run")).drop("most")
 
 
 def _runs_of(blueprint: Blueprint, folder: Folder) -> list[str]:

@@ -86,7 +86,7 @@ class StoredRun:
     def settings(self, ref: PartitionRef) -> ScoreSettings:
         """Return seed and resamples of scores: those of their footer, since an ablation has more than one plan."""
         said = self.footers[ref.path].settings
-        return ScoreSettings(**{name: said[name] for name in ScoreSettings.model_fields})
+        return ScoreSettings(**{name: said[name] for name in ScoreSettings.model_fields if name in said})
 
 
 def of_layer(refs: Sequence[PartitionRef], *layers: str) -> tuple[PartitionRef, ...]:

@@ -15,7 +15,35 @@ REJECTED = "_rejected"
 PREFIX_LENGTH = 8
 """Digits of a fingerprint that name a partition at least: as many as are shown."""
 
-FILE_NAME = re.compile(r"(?P<fingerprint>[0-9a-f]{64})(?:\.incomplete\.(?P<content>[0-9a-f]{16}))?\.parquet")
+FILE_NAME = re.compile(
+    r"(?P<fingerprint>[0-9a-f]{64})(?:\.incomplete\.(?:(?P<number>[0-9]{1,15})\.)?(?P<content>[0-9a-f]{16}))?\.parquet"
+)
+"""Of a partition's file; incomplete ones of one fingerprint are numbered in the order in which they were written."""
+
+
+def newest_incomplete(folder: Folder, fingerprint: str) -> Folder | None:
+    """Return the incomplete partition of a fingerprint that was written last; one of version 0.1 has no number: before others."""
+    return max(folder.glob(f"{fingerprint}.incomplete.*.parquet"), key=_written_order, default=None)
+
+
+def incomplete_name(folder: Folder, fingerprint: str, content: str) -> str:
+    """Return the file name of an incomplete partition that is to be the newest: that of the newest, if it has this content."""
+    newest = newest_incomplete(folder, fingerprint)
+    if newest and newest.name.endswith(f".{content[:16]}.parquet"):
+        return newest.name
+    number = 1 + (_written_order(newest)[0] if newest else 0)
+    return f"{fingerprint}.incomplete.{number}.{content[:16]}.parquet"
+
+
+def _written_order(path: Folder) -> tuple[int, str]:
+    found = FILE_NAME.fullmatch(path.name)
+    return int((found and found["number"]) or 0), path.name
+
+
+def rejected_path(ref: PartitionRef) -> str:
+    """Return the path of the rows that were rejected when a partition was written, if any were."""
+    folder = ref.path.rpartition("/")[0].partition("/")[2]
+    return f"{ref.layer}{REJECTED}/{folder}/{ref.fingerprint}.parquet"
 
 
 def located(path: str) -> PartitionRef | None:

@@ -1,8 +1,8 @@
 """The lake: atomic writes of partitions, validated reads, look-up by fingerprint.
 
 A complete partition is `<layer>/<key=value>/.../<fingerprint>.parquet` and is never written twice. A partition in which calls
-failed is `<fingerprint>.incomplete.<content>.parquet`: the next run asks the failed calls again; older runs keep the file they
-use.
+failed is `<fingerprint>.incomplete.<number>.<content>.parquet`: the next run asks the failed calls again; older runs keep the
+file they use. The number says which is the newest: clocks are set, and copies have other times.
 """
 
 from dataclasses import dataclass
@@ -24,6 +24,7 @@ from schemas.tables.columns import measured_columns
 from tasks.lake.earlier_rows import with_later_columns, with_present_names, with_present_words
 from tasks.lake.errors import of_another_version, unreadable, untrusted, unwritable
 from tasks.lake.files import create_file, footer_source, parquet_source, prove_writable, replace_file
+from tasks.lake.finding import incomplete_name, newest_incomplete, rejected_path
 from tasks.lake.fingerprint import canonical_json, content_sha256
 from tasks.lake.local_state import state_folder
 
@@ -93,8 +94,7 @@ class Lake:
         """Return the complete partition, else the newest incomplete one, else None."""
         if complete := self.find(key):
             return complete
-        candidates: list[Folder] = list(self.folder(key).glob(f"{key.fingerprint}.incomplete.*.parquet"))
-        newest = max(candidates, key=lambda path: (path.stat().st_mtime_ns, path.name), default=None)
+        newest = newest_incomplete(self.folder(key), key.fingerprint)
         return self._reference(newest, key) if newest else None
 
     def write(self, key: PartitionKey, frame: pl.DataFrame, schema: type[dy.Schema], *, complete: bool = True) -> PartitionRef:
@@ -171,6 +171,15 @@ class Lake:
         """
         return _decode(self.path(ref), self._read_bytes(ref))
 
+    def read_rejected(self, ref: PartitionRef) -> pl.DataFrame | None:
+        """Return the rows that broke a rule when a partition was written; null if none did.
+
+        Raises:
+            LakeError: if the file is no Parquet file.
+        """
+        path = self.root / rejected_path(ref)
+        return _decode(path, path.read_bytes()) if path.exists() else None
+
     def _read_bytes(self, ref: PartitionRef) -> bytes:
         path = self.path(ref)
         with unreadable(path):
@@ -200,7 +209,7 @@ class Lake:
     ) -> PartitionRef:
         measured = measured_columns(schema) if schema else ()
         content = content_sha256(rows, measured)
-        name = f"{key.fingerprint}.parquet" if complete else f"{key.fingerprint}.incomplete.{content[:16]}.parquet"
+        name = f"{key.fingerprint}.parquet" if complete else incomplete_name(self.folder(key), key.fingerprint, content)
         ref = PartitionRef(
             layer=key.layer,
             place=key.place,
@@ -213,10 +222,7 @@ class Lake:
         )
         path = self.path(ref)
         if self._holds(ref, measured):
-            # Manifests name the bytes on disk, which other measurements would change. An incomplete partition becomes the newest.
-            if not complete:
-                with unwritable("a partition cannot be written", path):
-                    replace_file(path, path.read_bytes())
+            # Manifests name the bytes on disk, which other measurements would change.
             return ref
         footer = {
             "partition": ref.model_dump(mode="json"),

@@ -1,6 +1,7 @@
 """Manifests of runs: written once, read to reopen a run; beside each, what changed since the run before."""
 
-from collections.abc import Callable
+import re
+from collections.abc import Callable, Iterable
 from contextlib import suppress
 from importlib.metadata import PackageNotFoundError, version
 from pathlib import Path
@@ -18,6 +19,27 @@ from tasks.lake.lake import CodeVersion
 from tasks.lake.seal import seal_run
 
 MANIFEST = "manifest.json"
+NUMBERED = re.compile(r"[0-9]{8}T[0-9]{12}Z\.([0-9]{1,15})-")
+"""How the name of a run begins: with its start time and its number."""
+
+
+def run_order(name: str) -> tuple[int, str]:
+    """Return what runs are ordered by: the number in their name. One of version 0.1 has none and stands before, by its time.
+
+    The time says when the clock of some machine stood where, which may have been set back since.
+    """
+    found = NUMBERED.match(name)
+    return int(found[1]) if found else 0, name
+
+
+def newest_first(runs: Iterable[str]) -> list[str]:
+    """Return the names of runs, each once, the newest first."""
+    return sorted(set(runs), key=run_order, reverse=True)
+
+
+def next_number(lake: Folder) -> int:
+    """Return the number of the next run: one more than the largest in the lake."""
+    return 1 + max((run_order(run)[0] for run in list_runs(lake)), default=0)
 
 
 def read_code_version() -> CodeVersion:
@@ -75,8 +97,8 @@ def read_manifest(lake: Folder, run: str) -> RunManifest:
 
 
 def list_runs(lake: Folder, keep: Callable[[RunManifest], bool] | None = None) -> list[str]:
-    """Return the names of all runs, or of those whose manifest `keep` accepts, newest first: names begin with the start time."""
-    found = sorted((path.parent.name for path in (lake / "runs").glob(f"*/{MANIFEST}")), reverse=True)
+    """Return the names of all runs, or of those whose manifest `keep` accepts, newest first."""
+    found = newest_first(path.parent.name for path in (lake / "runs").glob(f"*/{MANIFEST}"))
     return found if keep is None else [run for run in found if keep(read_manifest(lake, run))]
 
 

@@ -10,8 +10,8 @@ from pathlib import Path
 from typing import NamedTuple
 
 from schemas.folders import Folder
-from schemas.lineage import PartitionRef, RunManifest
-from tasks.lake.finding import FILE_NAME, REJECTED, relative
+from schemas.lineage import RunManifest
+from tasks.lake.finding import FILE_NAME, rejected_path, relative
 
 TEMPORARY = re.compile(r"\.(.{1,16}-[0-9a-f]{32}\.tmp|probe-[0-9a-f]{32})")
 NO_LAYERS = frozenset({"runs", "journal", "embeddings"})
@@ -71,7 +71,7 @@ def find_unused(lake: Folder, manifests: Iterable[RunManifest], now_ns: int, old
         older_than_hours: what was written later stays.
     """
     before_ns = now_ns - int(older_than_hours * NS_PER_HOUR)
-    used = {path for manifest in manifests for ref in manifest.partitions for path in (ref.path, _rejected_by(ref))}
+    used = {path for manifest in manifests for ref in manifest.partitions for path in (ref.path, rejected_path(ref))}
     files = list(_list_files(lake))
     temporary = [file for file in files if TEMPORARY.fullmatch(file.name)]
     partitions = [file for file in files if _is_partition(file) and file.path not in used]
@@ -82,12 +82,6 @@ def find_unused(lake: Folder, manifests: Iterable[RunManifest], now_ns: int, old
         folders=tuple(_emptied(lake, {file.path for file in old}, before_ns)) if isinstance(lake, Path) else (),
         younger=len(partitions) + len(temporary) - len(old),
     )
-
-
-def _rejected_by(ref: PartitionRef) -> str:
-    """Return the path of the rows that were rejected when a partition was written, if any were."""
-    folder = ref.path.rpartition("/")[0].partition("/")[2]
-    return f"{ref.layer}{REJECTED}/{folder}/{ref.fingerprint}.parquet"
 
 
 def _is_partition(file: StoredFile) -> bool:

@@ -108,7 +108,7 @@ def points_share(points: Sequence[float | None], chosen: int) -> float:
         raise ScoringError(
             "a questionnaire item cannot be scored",
             expected="points for every option, not all the same, or for none (a filler)",
-            got=f"points {list(points)}",
+            got=f"points {', '.join(map(str, points))}",
             next_step="correct option_points of the item",
         )
     return (known[chosen] - min(known)) / (max(known) - min(known))

@@ -62,7 +62,7 @@ def best_of(text: str, references: Sequence[str], compare: Comparison) -> float:
         raise ScoringError(
             "an item has no reference to compare with",
             expected="a reference with at least one word",
-            got=f"references {list(references)}",
+            got=f"references {'; '.join(references)}" if references else "no references",
             next_step="correct the item's references",
         )
     return max(compare(text, reference) for reference in usable)

@@ -4,6 +4,7 @@ Every step is the same weighted mean over what is there. A level is present if o
 a missing dataset is neither 0 nor forgotten: each row says how many datasets its score rests on, and how many there should be.
 """
 
+from collections.abc import Mapping
 from dataclasses import dataclass
 
 import polars as pl
@@ -30,17 +31,18 @@ class Aggregates:
     nodes: pl.DataFrame
 
 
-def aggregate_scores(normalized: pl.DataFrame, tree: Tree) -> Aggregates:
+def aggregate_scores(normalized: pl.DataFrame, tree: Tree, lacking: Mapping[str, float] | None = None) -> Aggregates:
     """Aggregate up to the main abilities.
 
     Args:
         normalized: rows of `normalized_scores`.
         tree: the blueprint's tables.
+        lacking: by dataset, how many items it lacks for each that it has: they count as missing.
 
     Returns:
         One row per (model, setting) of `normalized` and dataset, task, level, ability of the blueprint, scored or not.
     """
-    datasets = aggregate_datasets(normalized.lazy(), tree).collect()
+    datasets = aggregate_datasets(normalized.lazy(), tree, lacking or {}).collect()
     tasks = aggregate_tasks(datasets.lazy(), tree).collect()
     levels = aggregate_levels(tasks.lazy(), tree).collect()
     return Aggregates(datasets, tasks, levels, aggregate_nodes(levels.lazy(), tree))
@@ -72,7 +74,7 @@ def weigh(children: pl.LazyFrame, parent: list[str]) -> pl.LazyFrame:
     ).drop("weighted", "lowest", "highest")
 
 
-def aggregate_datasets(normalized: pl.LazyFrame, tree: Tree) -> pl.LazyFrame:
+def aggregate_datasets(normalized: pl.LazyFrame, tree: Tree, lacking: Mapping[str, float]) -> pl.LazyFrame:
     """Aggregate dataset scores: weighted means over methods and metrics, for every dataset of the blueprint.
 
     An item counts once, however many metrics it has: as missing if it is for the metric with the most gaps. Metrics may count
@@ -83,6 +85,9 @@ def aggregate_datasets(normalized: pl.LazyFrame, tree: Tree) -> pl.LazyFrame:
     gaps = (pl.col("n_total") - pl.col("n_scored")).max()
     counts = methods.group_by(*SYSTEM, "dataset").agg(pl.col("n_total").max(), gaps=gaps)
     items = counts.with_columns(n_scored=pl.col("n_total") - pl.col("gaps")).drop("gaps")
+    if lacking:
+        share = pl.col("dataset").replace_strict(lacking, default=0.0, return_dtype=pl.Float64)
+        items = items.with_columns(n_total=pl.col("n_total") + (pl.col("n_total") * share).round().cast(pl.Int64))
     nothing = [pl.lit(0, pl.Int64).alias(name) for name in COUNTS]
     means = weigh(methods.drop("n_scored", "n_total").with_columns(nothing), ["dataset"]).drop(COUNTS)
     measured = means.join(items, on=[*SYSTEM, "dataset"])

@@ -29,6 +29,11 @@ class ScoreSettings(Frozen):
     seed: int = Field(default=0, ge=0, description="of the bootstrap")
     bootstrap: int = Field(default=1000, ge=0, description="resamples for 95 % intervals; 0 = none")
     rank_incomplete: bool = Field(default=False, description="rank models with missing datasets or items too")
+    lacking: dict[str, float] = Field(
+        default_factory=dict,
+        exclude_if=lambda shares: not shares,  # so that scores of what is whole have the name they had before there was any
+        description="by dataset, how many items it lacks for each that it has, since rows of it break a rule",
+    )
 
 
 @dataclass(frozen=True)
@@ -70,7 +75,7 @@ def score_benchmark(item_scores: pl.LazyFrame, blueprint: Blueprint, settings: S
     tree = tree_tables(blueprint)
     raw = reduce_item_scores(item_scores)
     normalized = normalise_scores(raw, tree)
-    aggregates = aggregate_scores(normalized, tree)
+    aggregates = aggregate_scores(normalized, tree, settings.lacking)
     main, below = pl.col("tier") == 1, pl.col("tier") > 1
     abilities = aggregates.nodes.filter(main).rename({"node": "ability"})
     totals = rank_models(total_scores(abilities, blueprint), blueprint, rank_incomplete=settings.rank_incomplete)

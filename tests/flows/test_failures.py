@@ -1,12 +1,12 @@
 """Failed calls: retried, recorded, asked again by the next run, and never a wrong answer."""
 
-import json
 import shutil
 from pathlib import Path
 
 import pytest
 
 from tests.flows.command import Ended, ended
+from tests.flows.commands.test_bad_input import blueprint
 from tests.flows.scripted import policy
 from tests.model_server import Fault, ModelServer
 
@@ -68,17 +68,8 @@ def test_a_dataset_that_needs_a_judge_is_missing_without_one(tmp_path: Path) -> 
         "mini_summarization": {"id": "judge", "judged": True, "rubric": "summary", "metrics": [{"metric": "mean_rating"}]},
     }
     tasks = [{"id": f"task_of_{name}", "title": name, "level": "low", "datasets": [name]} for name in methods]
-    blueprint = {
-        "name": "two",
-        "title": "Two tasks",
-        "version": "1",
-        "source": "none",
-        "level_rules": [{"weights": {"low": 1}}],
-        "abilities": [{"id": "both", "title": "Both", "tasks": tasks}],
-        "datasets": {name: {"title": name, "methods": [method]} for name, method in methods.items()},
-    }
-    file = tmp_path / "two.yaml"
-    file.write_text(json.dumps(blueprint), encoding="utf-8")
+    datasets = {name: {"title": name, "methods": [method]} for name, method in methods.items()}
+    file = blueprint(tmp_path, abilities=[{"id": "both", "title": "Both", "tasks": tasks}], datasets=datasets)
     with ModelServer(lambda _messages: "B") as server:
         asked = ("--model", "scripted", "--base-url", server.base_url, "--lake", tmp_path, "--set", "bootstrap=0", "--json")
         done = ended("run", file, *asked)

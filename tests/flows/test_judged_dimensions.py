@@ -12,6 +12,7 @@ import yaml
 
 from tasks.judging.rubrics import RUBRICS, load_rubric
 from tests.flows.command import Ended, ended
+from tests.flows.commands.test_bad_input import blueprint
 from tests.flows.scripted_roles import layer
 from tests.model_server import ModelServer
 
@@ -32,26 +33,11 @@ RUBRIC = {
         {"name": "asks", "definition": dict.fromkeys(BOTH, "Does it ask?"), "scale": "yes_no"},
     ],
 }
-BLUEPRINT = {
-    "name": "kind",
-    "title": "Kind",
-    "version": "1",
-    "source": "test",
-    "level_rules": [{"weights": {"low": 1}}],
-    "abilities": [
-        {
-            "id": "able",
-            "title": "Able",
-            "tasks": [{"id": "days", "title": "Days", "level": "low", "datasets": ["days"]}],
-        }
-    ],
-    "datasets": {
-        "days": {
-            "title": "Bad days",
-            "source": {"path": "days.jsonl"},
-            "methods": [{"id": "judge", "judged": True, "rubric": "kindness", "metrics": [{"metric": "judged_rating"}]}],
-        }
-    },
+TASK = {"id": "days", "title": "Days", "level": "low", "datasets": ["days"]}
+METHOD = {"id": "judge", "judged": True, "rubric": "kindness", "metrics": [{"metric": "judged_rating"}]}
+BLUEPRINT: dict[str, Any] = {
+    "abilities": [{"id": "able", "title": "Able", "tasks": [TASK]}],
+    "datasets": {"days": {"title": "Bad days", "source": {"path": "days.jsonl"}, "methods": [METHOD]}},
 }
 CLUSTERS = {"a1": "x", "a2": "x", "b1": "y", "b2": "y"}
 SAID: dict[str, dict[str, Any]] = {
@@ -62,7 +48,7 @@ SAID: dict[str, dict[str, Any]] = {
 
 
 def write_files(folder: Path) -> None:
-    (folder / "kind.yaml").write_text(yaml.safe_dump(BLUEPRINT), encoding="utf-8")
+    blueprint(folder, **BLUEPRINT)
     (folder / "rubrics" / "kindness.yaml").write_text(yaml.safe_dump(RUBRIC), encoding="utf-8")
     asked = {"language": "en", "question_type": "open_ended", "references": ["So sorry."]}
     items = ({"item_id": name, "question": f"{name} was bad.", "cluster": of, **asked} for name, of in CLUSTERS.items())
@@ -84,7 +70,7 @@ def run(model: str, server: ModelServer, lake: Path) -> Ended:
 
     with ModelServer(answer) as tested:
         judged = ("--judge", "judge", "--judge-base-url", server.base_url)
-        return ended("run", "kind.yaml", "--model", model, "--base-url", tested.base_url, *judged, "--lake", lake, "--json")
+        return ended("run", "own.yaml", "--model", model, "--base-url", tested.base_url, *judged, "--lake", lake, "--json")
 
 
 def test_dimensions_from_the_judge_to_the_report(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:

@@ -94,7 +94,8 @@ def _verdict(model: Row) -> Iterator[str]:
     if gate:
         passed = f"passed, {gate['id']} scored {decimal(total['gate_score'])}, the threshold is {gate['threshold']:g}"
         undecided = f"undecided, nothing of {gate['id']} was scored"
-        vetoed = f"the total is 0: {total['veto_reason']}"
+        below = f"below the threshold of {gate['threshold']:g}"
+        vetoed = f"the total is 0: {gate['id']} scored {decimal(total['gate_score'])}, {below}"
         yield escape(f"Veto: {({True: vetoed, False: passed, None: undecided})[total['vetoed']]}")
     datasets = f"{total['datasets_scored']} of {total['datasets_total']} datasets"
     yield f"Coverage: {datasets}, {total['n_scored']} of {total['n_total']} items; rank {total['rank'] or '-'}"

@@ -48,6 +48,7 @@ def find_caveats(data: ReportData, system: System, totals: dict[str, Any]) -> tu
     return (
         *_about_the_benchmark(data.blueprint),
         *_about_coverage(data.blueprint, totals),
+        *_about_rows(data.manifest.missing),
         *_about_replies(data, system, totals),
         *_about_calls(data, system),
         *_about_the_judge(data, system),
@@ -91,6 +92,13 @@ def _about_coverage(blueprint: Blueprint, totals: dict[str, Any]) -> Iterator[Ca
         yield Caveat("gate not scored", "The gate ability has no score, so it is open whether the veto would apply.")
 
 
+def _about_rows(missing: tuple[Missing, ...]) -> Iterator[Caveat]:
+    for gap in missing:
+        if gap.rows:
+            text = f"{gap.dataset} {gap.reason}. They count as missing, as far as the sample would have held them."
+            yield Caveat(f"{counted(gap.rows, 'broken row')} of {gap.dataset}", text)
+
+
 def _about_replies(data: ReportData, system: System, totals: dict[str, Any]) -> Iterator[Caveat]:
     read, unparsed, judge_failed = count_replies(system.of(data.item_scores)).values()
     if unparsed:
@@ -102,7 +110,8 @@ def _about_replies(data: ReportData, system: System, totals: dict[str, Any]) -> 
         )
     failures = system.of(data.responses).filter(pl.col("status") == "failed")
     failed, of_helpers = (failures.filter(whose).height for whose in (pl.col("role") == TESTED, pl.col("role") != TESTED))
-    lost = totals["n_total"] - totals["n_scored"]
+    asked = int(system.of(data.raw).group_by("dataset").agg(pl.col("n_total").max())["n_total"].sum())
+    lost = asked - totals["n_scored"]
     if lost:
         causes = [counted(failed, "failed call")] if failed else []
         causes += [counted(of_helpers, "failed call of a helper", "failed calls of helpers")] if of_helpers else []
@@ -110,7 +119,7 @@ def _about_replies(data: ReportData, system: System, totals: dict[str, Any]) -> 
         because = f" ({listed(causes)})" if causes else ""
         yield Caveat(
             f"{counted(lost, 'item')} without score",
-            f"Items without a score: {count(lost)} of {count(totals['n_total'])} asked{because}. They are left out, not counted "
+            f"Items without a score: {count(lost)} of {count(asked)} asked{because}. They are left out, not counted "
             "as wrong; a repeated run asks only these again.",
         )
     elif failed:
@@ -206,7 +215,10 @@ class MissingScores:
         fitting = [
             gap
             for gap in self.missing
-            if gap.dataset == dataset and gap.model in {None, system.model} and gap.setting in {None, system.setting}
+            if gap.rows is None
+            and gap.dataset == dataset
+            and gap.model in {None, system.model}
+            and gap.setting in {None, system.setting}
         ]
         return max(fitting, key=lambda gap: (gap.model is not None) + (gap.setting is not None), default=None)
 

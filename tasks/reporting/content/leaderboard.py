@@ -5,13 +5,13 @@ from typing import Any
 
 from schemas.blueprint import Blueprint
 from schemas.lineage import RunManifest
-from schemas.roles import JUDGE
 from tasks.analysis.leaderboard import RUN, LeaderboardData
 from tasks.analysis.number_format import counted, listed
 from tasks.analysis.run_tables import System, from_row
+from tasks.lake.manifest import run_order
 from tasks.reporting.content.benchmark import paper_of
 from tasks.reporting.content.published_models import PublishedModels, describe_published_models
-from tasks.reporting.content.verdicts import SystemTotal, say_state, state_of
+from tasks.reporting.content.verdicts import SystemTotal, say_state, say_veto, state_of
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -20,6 +20,8 @@ class LeaderboardEntry(SystemTotal):
 
     scores: tuple[float | None, ...] = ()
     run: str | None = None
+    n: int | None = None
+    group: int | None = None
     started_at: str | None = None
 
 
@@ -66,14 +68,15 @@ def build_leaderboard(data: LeaderboardData) -> Leaderboard:
         histories=_histories(data, rows),
         runs=tuple(used),
         published=describe_published_models(data.paper, data.blueprint) if data.is_published else None,
-        warnings=_warnings(used),
+        warnings=(*groups_said(data), *_warnings(used)),
         paper=paper_of(data.blueprint).title if data.is_published else None,
     )
 
 
 def _entry(row: dict[str, Any], blueprint: Blueprint, **more: object) -> LeaderboardEntry:
     system, state = System(row["model"], row["setting"]), state_of(row, blueprint)
-    return from_row(LeaderboardEntry, row, system=system, state=state, state_word=say_state(state, blueprint), **more)
+    said = {"state_word": say_state(state, blueprint), "veto_reason": say_veto(row, blueprint)}
+    return from_row(LeaderboardEntry, row, system=system, state=state, **said, **more)
 
 
 def _histories(data: LeaderboardData, rows: list[dict[str, Any]]) -> tuple[History, ...]:
@@ -81,7 +84,7 @@ def _histories(data: LeaderboardData, rows: list[dict[str, Any]]) -> tuple[Histo
     started = {manifest.run: manifest.started_at for manifest in data.manifests}
     found = []
     for system in dict.fromkeys(System(row["model"], row["setting"]) for row in rows):
-        history = sorted(system.rows(data.history), key=lambda row: started[row[RUN]])
+        history = sorted(system.rows(data.history), key=lambda row: run_order(row[RUN]))
         moments = [_entry(row, data.blueprint, started_at=started[row[RUN]]) for row in history]
         if len(moments) > 1:
             found.append(History(system, tuple(moments)))
@@ -89,20 +92,20 @@ def _histories(data: LeaderboardData, rows: list[dict[str, Any]]) -> tuple[Histo
 
 
 def _warnings(manifests: list[RunManifest]) -> tuple[str, ...]:
-    """Say in what the runs behind the rows differ, so far as it moves scores."""
-    asked = {"sample": "items per dataset", "seed": "seed", "permute": "orders of options", "repeat": "repetitions"}
-    said = []
-    for name, words in asked.items():
-        values = sorted({str(manifest.plan.get(name)) for manifest in manifests})
-        if len(values) > 1:
-            said.append(f"The runs differ in {words}: {listed(values)}. Their totals rest on different questions.")
-    judges = sorted({listed(manifest.names_in(JUDGE) or ["none"]) for manifest in manifests})
-    if len(judges) > 1:
-        said.append(f"The runs had different judges: {listed(judges)}. Judges differ in how much they give.")
-    prints = {manifest.blueprint_sha256 for manifest in manifests}
-    if len(prints) > 1:
-        said.append(f"The runs used {counted(len(prints), 'version')} of the blueprint: other weights, datasets or thresholds.")
+    """Say what else may move scores of the runs behind the rows."""
     versions = sorted({manifest.package_version for manifest in manifests})
-    if len(versions) > 1:
-        said.append(f"The runs were made by MoodFlow {listed(versions)}.")
-    return tuple(said)
+    return (f"The runs were made by MoodFlow {listed(versions)}.",) if len(versions) > 1 else ()
+
+
+def groups_said(data: LeaderboardData) -> tuple[str, ...]:
+    """Say what is ranked apart and why, and which row stands for fewer items than an earlier run has."""
+    rows = [row for row in data.rows if row.get("fuller_run")]
+    fewer = (
+        f"{System(row['model'], row['setting']).label}: the newest run has {counted(row['n'], 'item')} scored, fewer than the"
+        f" earlier {row['fuller_run']}."
+        for row in rows
+    )
+    if len(data.groups) < 2:  # noqa: PLR2004
+        return tuple(fewer)
+    apart = "; ".join(f"group {group.number}: {group.words}" for group in data.groups)
+    return (f"Ranks hold within a group: totals of different groups rest on different questions or ratings. {apart}.", *fewer)

@@ -15,6 +15,10 @@ State = Literal["counted", "vetoed", "gate_unscored", "unscored"]
 """`counted`: a total that stands. `vetoed`: 0 by the gate. `gate_unscored`: a total whose veto is open. `unscored`: no total."""
 
 
+LEAST_COVERAGE = 0.5
+"""A mean over fewer of a benchmark's datasets is no total of it."""
+
+
 @dataclass(frozen=True, kw_only=True)
 class SystemTotal:
     """The total of one system; scores are on 0-100, null means missing. `state_word`: its state in a word or two."""
@@ -60,6 +64,14 @@ def say_state(state: State, blueprint: Blueprint) -> str:
     return words[state]
 
 
+def say_veto(row: dict[str, Any], blueprint: Blueprint) -> str | None:
+    """Return why a total is vetoed, from its row of `totals`: its own words have the id of the gate and six decimals."""
+    if not row["vetoed"] or blueprint.gate is None:
+        return None
+    title = next(ability.title for ability in blueprint.abilities if ability.id == blueprint.gate.ability)
+    return f"{title} scored {number(row['gate_score'], 2)}, below the threshold of {blueprint.gate.threshold:g}"
+
+
 def judge_systems(data: ReportData) -> tuple[TotalVerdict, ...]:
     """Return one verdict per system of the run, in the order of `ReportData.systems`."""
     ranked = Counter(data.totals.filter(data.totals["rank"].is_not_null())["setting"])
@@ -78,6 +90,7 @@ def _judge(data: ReportData, system: System, ranked: int) -> TotalVerdict:
         system=system,
         state=state,
         state_word=say_state(state, data.blueprint),
+        veto_reason=say_veto(row, data.blueprint),
         gate_title=titles[gate.ability] if gate else None,
         gate_threshold=gate.threshold if gate else None,
         rank_note=_rank_note(row, state, data, ranked),
@@ -143,6 +156,10 @@ def _sentence(data: ReportData, system: System, row: dict[str, Any], state: Stat
         return f"{system.label} is vetoed: {_say_vetoed(data.blueprint, row)}.{_weakest(data, system)}"
     bounds = f" (95 % interval {interval(row['ci_low'], row['ci_high'])})" if row["ci_low"] is not None else ""
     published = _published_rank(data, system, row) if state == "counted" else ""
+    if row["coverage"] < LEAST_COVERAGE:
+        few = f"{row['datasets_scored']} of {counted(row['datasets_total'], 'dataset')} scored"
+        over = f"over those it has {number(row['total'], 2)} of 100{bounds}"
+        return f"{system.label} has no total of the benchmark: {few}; {over}.{_weakest(data, system)}"
     said = f"{system.label} scores {number(row['total'], 2)} of 100{bounds}{published}.{_weakest(data, system)}"
     return said if state == "counted" else f"{said} Its gate was not scored, so this total is provisional."
 
@@ -167,6 +184,8 @@ def _weakest(data: ReportData, system: System) -> str:
     if not abilities or not tasks:
         return ""
     weakest = min(abilities, key=abilities.__getitem__)
+    if abilities[weakest] == 100:  # noqa: PLR2004  the best score there is
+        return ""
     title = next(main.title for main in data.blueprint.abilities if main.id == weakest)
     paths = [path for path in task_paths(data.blueprint) if path.main.id == weakest and path.task.id in tasks]
     score, task = min(((tasks[path.task.id], path.task.title) for path in paths), default=(0.0, title))

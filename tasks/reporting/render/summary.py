@@ -6,7 +6,7 @@ from typing import Any
 
 from schemas.lineage import Missing, RunManifest
 from tasks.analysis.number_format import NONE, count, interval, number, percent
-from tasks.reporting.content.verdicts import TotalVerdict
+from tasks.reporting.content.verdicts import LEAST_COVERAGE, TotalVerdict
 from tasks.reporting.report import Report
 
 FULL_REPORT = "The full report, with figures, every task and example items, is the page report.html beside this file."
@@ -37,10 +37,12 @@ def _results(report: Report) -> Iterator[str]:
 
 def _result(verdict: TotalVerdict) -> list[str]:
     totals = {"vetoed": f"0 ({number(verdict.total_before_veto, 2)} before the veto)", "unscored": f"{NONE} (no score)"}
+    few = verdict.coverage < LEAST_COVERAGE
+    scored = f"{NONE} ({number(verdict.total, 2)} over a few datasets)" if few else number(verdict.total, 2)
     return [
         escape(verdict.system.model),
         escape(verdict.system.setting),
-        totals.get(verdict.state, number(verdict.total, 2)),
+        totals.get(verdict.state, scored),
         interval(verdict.ci_low, verdict.ci_high, 2),
         escape(verdict.rank_note),
         verdict.state_word,

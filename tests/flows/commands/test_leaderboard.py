@@ -7,11 +7,16 @@ import pytest
 from flows.commands.run_view import leaderboard_table
 from schemas.addresses import REPORTS_URL
 from schemas.errors import UsageError
+from schemas.tables.layers import LAYERS
+from schemas.tables.scores import AbilityScores
 from tasks.analysis.leaderboard import published_leaderboard, report_links
+from tasks.lake.fingerprint import partition_key
+from tasks.lake.lake import CodeVersion, Lake
 from tasks.lake.manifest import write_manifest
 from tests.flows.command import ended
 from tests.flows.commands.test_bad_input import blueprint
 from tests.tasks.lake.test_manifest import bare_manifest
+from tests.tasks.reporting.example_scores import totals, totals_row
 
 
 def test_a_papers_table_as_a_page(tmp_path: Path) -> None:
@@ -27,7 +32,7 @@ def test_a_papers_table_as_a_page(tmp_path: Path) -> None:
     [
         (["--published", "--html", "board.txt"], "expected: a file that ends in .html"),
         (["--published", "--run", "r"], "a paper's table has no runs"),
-        (["--run", "nowhere"], "there is no such run"),
+        (["--run", "nowhere"], "expected: one of: r"),
         (["--run", "r"], "run r is of another benchmark"),
     ],
 )
@@ -35,6 +40,35 @@ def test_wrong_usage_is_told(options: list[str], message: str, tmp_path: Path) -
     write_manifest(tmp_path, bare_manifest("r", benchmark="longemotion"))
     done = ended("leaderboard", "moodbench", *options, "--lake", tmp_path)
     assert (done.status, message in done.err) == (2, True)
+
+
+def test_runs_that_asked_otherwise_are_ranked_apart_and_a_fuller_run_is_named(tmp_path: Path) -> None:
+    lake, names = Lake(tmp_path, CodeVersion("1", None)), [f"20260101T000000000000Z.{number}-m" for number in range(1, 5)]
+    entries = [("alpha", 300, 100, 50.0), ("beta", 300, 100, 60.0), ("alpha", 5, 10, 90.0), ("beta", 300, 90, 70.0)]
+    for run, (model, sample, n, total) in zip(names, entries, strict=True):
+        counts = {"n_scored": n, "n_total": n, "datasets_scored": 4, "coverage": 1.0}
+        row = totals(totals_row(model=model, total=total, total_before_veto=total, ci_low=None, ci_high=None, **counts))
+        layers = {"totals": row, "ability_scores": AbilityScores.create_empty()}
+        keys = {name: partition_key(name, {"benchmark": "moodbench-mini"}, {"run": run}, [], "1") for name in layers}
+        refs = tuple(lake.write(keys[name], frame, LAYERS[name]) for name, frame in layers.items())
+        plan = {"benchmark": "moodbench-mini", "models": [{"name": model, "base_url": "http://x/v1"}], "sample": sample}
+        write_manifest(tmp_path, bare_manifest(run, benchmark="moodbench-mini", partitions=refs, plan=plan))
+    document = ended("leaderboard", "moodbench-mini", "--lake", tmp_path, "--json").document
+    # Alpha's 90 rest on 10 other items, so that beta stays first; beta's newest run has 10 items fewer than the one before.
+    fields = ("group", "rank", "model", "total", "n", "run", "fuller_run")
+    assert [tuple(row[name] for name in fields) for row in document["models"]] == [
+        (1, 1, "beta", 70.0, 90, names[3], names[1]),
+        (1, 2, "alpha", 50.0, 100, names[0], None),
+        (2, 1, "alpha", 90.0, 10, names[2], None),
+    ]
+    first, second = document["groups"]
+    assert first == {"number": 1, "runs": [names[3], names[1], names[0]], "basis": {"sample": "300"}}
+    assert (second["runs"], second["basis"]) == ([names[2]], {"sample": "5"})
+    page = tmp_path / "board.html"
+    shown = ended("leaderboard", "moodbench-mini", "--lake", tmp_path, "--html", page).out
+    for told in ("group 1: sample 300; group 2: sample 5", f"90 items scored, fewer than the earlier {names[1]}"):
+        assert told in " ".join(shown.split())
+        assert told in page.read_text(encoding="utf-8")
 
 
 def test_reports_are_linked_from_where_the_page_is(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -55,13 +89,10 @@ def test_rows_carry_their_setting_and_abilities() -> None:
     first, *others = published_leaderboard("moodbench").rows
     assert (1 + len(others), first["model"], first["rank"]) == (30, "gpt-5-mini-2025-08-07", 1)
     assert {row["setting"] for row in others} == {"base"}
-
-
-@pytest.mark.parametrize(("benchmark", "veto"), [("longemotion", []), ("moodbench", ["passed"] * 3)])
-def test_a_veto_is_shown_where_the_benchmark_has_a_gate(benchmark: str, veto: list[str]) -> None:
-    table = leaderboard_table(benchmark, published_leaderboard(benchmark).rows[:3])
-    first, *models = (list(column.cells) for column in table.columns)
-    assert [column[first.index("Veto")] for column in models if "Veto" in first] == veto
+    # A veto is shown where the benchmark has a gate.
+    heads, model, *_ = (list(column.cells) for column in leaderboard_table("moodbench", [first, *others[:2]]).columns)
+    assert model[heads.index("Veto")] == "passed"
+    assert "Veto" not in list(leaderboard_table("longemotion", rows[:3]).columns[0].cells)
 
 
 def test_a_benchmark_without_a_paper_is_told(tmp_path: Path) -> None:

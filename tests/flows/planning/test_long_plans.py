@@ -28,10 +28,12 @@ def plan(lake: Path, **more: Any) -> Plan:
 
 
 @pytest.mark.parametrize("other", [player("j", ELSEWHERE), player("j", sampling={"temperature": 1}), player("j", concurrency=2)])
-def test_judges_of_one_name_are_refused(tmp_path: Path, other: dict[str, Any]) -> None:
+def test_judges_and_models_of_one_name_are_refused(tmp_path: Path, other: dict[str, Any]) -> None:
     with pytest.raises(UsageError, match="two judges have the same name, j") as caught:
         resolve(plan(tmp_path, judge=player("j"), panel=[other]))
     assert caught.value.next_step is not None
+    with pytest.raises(UsageError, match="two models have the same name, j"):
+        resolve(plan(tmp_path, models=[player("j"), other]))
 
 
 def test_a_panel_needs_a_judge(tmp_path: Path) -> None:

@@ -67,7 +67,7 @@ def recorded(home: Path, table: str) -> list[tuple[str, str]]:
 @linux
 def test_a_build_records_everything_and_leaves_no_server(home: Path, tmp_path: Path) -> None:
     ended = end_of(start(home, tmp_path, *build("mini_eq_test")))
-    assert (ended.status, ended.out, ended.err) == (0, "items: 1 partitions\n", STARTING)
+    assert (ended.status, ended.out, ended.err) == (0, "items: 1 partition\n", STARTING)
     assert servers(home) == []
     # One dataset is one task run; the database was closed in order, with nothing left in its write-ahead log.
     assert [state for _, state in recorded(home, "flow_run")] == ["COMPLETED"]

@@ -9,7 +9,7 @@ from schemas.chat import ModelEntry
 from schemas.lineage import PartitionRef, RunManifest
 from schemas.plan import Kind, Plan, fields_of
 from tasks.analysis.changes import LOOKED_BACK, find_earlier
-from tasks.analysis.comparable_runs import NOT_COMPARED, WHY, difference, find_differences, systems_of
+from tasks.analysis.comparable_runs import NOT_COMPARED, WHY, basis, difference, find_differences, said, systems_of
 from tasks.analysis.past_run import PastRun
 from tasks.analysis.run_tables import System
 from tasks.lake.lake import CodeVersion, Lake
@@ -40,7 +40,7 @@ def manifest(run: str = "20260102-x", systems: tuple[System, ...] = (CORE,), **c
         ({"plan": {"profile": "reference"}}, "it was scored in the reference profile"),
         ({"blueprint_sha256": "1"}, "its blueprint is another one"),
         ({"systems": (System("core", "rag"),)}, "it has no scores of core with setting base"),
-        ({"plan": {"datasets": ["d"]}}, "its datasets: ['d'] instead of not set"),
+        ({"plan": {"datasets": ["d"]}}, "its datasets: d instead of not set"),
         ({"plan": {"models": [{**ENTRY, "sampling": {"temperature": 0.7}}]}}, "core was asked with other parameters"),
         (
             {"plan": {"judge": {"name": "j", "base_url": "http://j/v1"}}},
@@ -82,6 +82,21 @@ def test_a_judge_named_as_version_0_1_did_is_the_same_judge() -> None:
     assert named <= {f"plan.roles.judge.default.0.{name}" for name in ModelEntry.model_fields}  # its defaults were not written
 
 
+def test_what_totals_rest_on() -> None:
+    def of(judge: str, url: str = "http://one/v1", *, judged: bool = True) -> dict[str, Any]:
+        blueprint = {"datasets": {"d": {"methods": [{"judged": judged}]}}}
+        return basis(manifest(plan={"judge": {"name": judge, "base_url": url}}, blueprint=blueprint))
+
+    assert of("j") == of("j", "http://two/v1") != of("k")
+    assert of("j", judged=False) == of("k", judged=False)
+    own: dict[str, Any] = {"blueprint": {"datasets": {"d": {"source": {"path": "d.jsonl"}, "methods": []}}}}
+    files = [scored().model_copy(update={"layer": "items", "content_sha256": digit * 64}) for digit in "ab"]
+    assert basis(manifest(**own, partitions=(files[0],))) != basis(manifest(**own, partitions=(files[1],)))
+    for changed in ({"seed": 1}, {"sample": 7}, {"profile": "reference"}, {"datasets": ["d"]}):
+        assert basis(manifest(plan=changed)) != basis(manifest())
+    assert said({"a": [1, 2], "b": None, "": ("x",)}) == "a 1, 2, x"
+
+
 def test_a_plan_that_cannot_be_read_is_not_compared() -> None:
     older = manifest("20260101-x").model_copy(update={"plan": {"benchmark": "tiny", "gone": 1}})
     assert difference(manifest(), older, CORE) == "its plan was written by another version and cannot be read"
@@ -106,10 +121,10 @@ def test_each_model_is_compared_with_the_newest_run_that_has_it(tmp_path: Path) 
         manifest("20260101-a", (CORE, other), plan=both),
         manifest("20260102-a"),
         manifest("20260103-a", plan={"seed": 1}),
-        manifest("20260105-a"),  # after the run itself
+        manifest("20260101T000000000000Z.2-a"),  # after the run itself, whatever the clock said
     ):
         write_manifest(tmp_path, earlier)
-    run = manifest("20260104-a", (CORE, other), plan=both)
+    run = manifest("20260104T000000000000Z.1-a", (CORE, other), plan=both)
     assert found(tmp_path, run) == {CORE: "20260102-a", other: "20260101-a"}
     assert list(systems_of(run)) == [CORE, other]
 

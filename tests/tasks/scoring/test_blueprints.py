@@ -160,11 +160,11 @@ SLIPS = [
     ),
     Slip(
         *("  - weights: {low: 0.4, medium: 0.6}\n", ""),
-        "level_rules: no rule for ['low', 'medium'], which hear can need",
+        "level_rules: no rule for low, medium, which hear can need",
         6,
         "level_rules",
         "a rule for each combination of levels that can be present",
-        *("no rule for ['low', 'medium'], which hear can need", "add the rule"),
+        *("no rule for low, medium, which hear can need", "add the rule"),
     ),
     Slip(
         *("id: listen", "id: hear", "ability and task ids must be unique, repeated: hear", 18, "abilities[1].children[0].id"),

@@ -32,22 +32,20 @@ def test_sentence_of_a_total_that_counts() -> None:
         "Read it with care: coverage 75\u00a0%, 17\u00a0% of the replies unreadable, judged by itself and wide interval."
     )
     assert verdict.rank_note == "not ranked: coverage is 75\u00a0%"
+    few = judge_systems(example_data(totals=totals(totals_row(datasets_scored=1, coverage=0.25))))[0]
+    assert few.sentence.startswith("alpha has no total of the benchmark: 1 of 4 datasets scored; over those it has 25.00 of 100")
 
 
-def test_sentence_of_a_vetoed_model() -> None:
-    verdict = judge_systems(example_data())[1]
+def test_sentence_of_a_vetoed_model_and_of_one_without_result() -> None:
+    verdict, unscored = judge_systems(example_data())[1:]
     assert verdict.sentence == (
         "beta is vetoed: its total is 0, because the gate score of 0.00 is below the required 60; before the veto it would "
         "be 100.00. It is weakest in Values & Safety (0.0), there in Kindness (0.0)."
     )
     assert (verdict.total, verdict.total_before_veto, verdict.rank_note) == (0.0, 100.0, "not ranked: vetoed")
-
-
-def test_a_model_without_result_has_no_score_rather_than_zero() -> None:
-    verdict = judge_systems(example_data())[2]
-    assert verdict.sentence == "gamma has no score: none of the 4 datasets gave a result."
-    assert (verdict.total, verdict.total_before_veto) == (None, None)
-    assert verdict.caveats[0].text == "None of the 4 datasets gave a score."
+    assert unscored.sentence == "gamma has no score: none of the 4 datasets gave a result."
+    assert (unscored.total, unscored.total_before_veto) == (None, None)
+    assert unscored.caveats[0].text == "None of the 4 datasets gave a score."
 
 
 def test_a_gate_that_was_not_scored_leaves_the_total_provisional() -> None:
@@ -81,15 +79,10 @@ def test_low_item_coverage_is_named_as_the_reason_for_no_rank() -> None:
     assert "Items without a score: 1 of 6 asked." in " ".join(caveat.text for caveat in verdict.caveats)
 
 
-def test_another_judge_is_no_caveat() -> None:
+def test_nothing_to_say_against_a_clean_run_that_another_model_judged() -> None:
     other = manifest(plan=PLAN | {"judge": {"name": "referee", "identity": "http://localhost:9000/v1"}})
-    shorts = [caveat.short for caveat in judge_systems(example_data(manifest=other))[0].caveats]
-    assert "judged by itself" not in shorts
-
-
-def test_nothing_to_say_against_a_clean_run() -> None:
     clean = example_items.item_scores().filter((pl.col("model") == "alpha") & (pl.col("status") == "scored"))
-    data = example_data(totals=totals(COMPLETE), item_scores=clean, manifest=manifest(plan=PLAN | {"judge": None}))
+    data = example_data(totals=totals(COMPLETE), item_scores=clean, manifest=other)
     verdict = judge_systems(data)[0]
     assert verdict.caveats == ()
     assert verdict.trust.startswith("Nothing lowers the trust")
