@@ -11,7 +11,7 @@ from pathlib import Path
 import pytest
 
 from flows.runtime.local_server import PROGRAM, LocalServer, may_be_configured, start_early, start_temporary_server
-from flows.runtime.prefect_flows import wait_until_up
+from flows.runtime.prefect_server import wait_until_up
 from schemas.errors import EndpointError
 from tests.crashes.commands import end_of
 from tests.flows.scripted import policy
