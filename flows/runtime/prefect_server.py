@@ -8,9 +8,14 @@ from typing import TypeVar
 
 import httpx
 from prefect.client.orchestration import get_client
-from prefect.settings import PREFECT_API_URL, PREFECT_SERVER_EPHEMERAL_STARTUP_TIMEOUT_SECONDS
+from prefect.context import refresh_global_settings_context
+from prefect.settings import (
+    PREFECT_API_URL,
+    PREFECT_SERVER_ALLOW_EPHEMERAL_MODE,
+    PREFECT_SERVER_EPHEMERAL_STARTUP_TIMEOUT_SECONDS,
+)
 
-from flows.runtime.local_server import LocalServer, started_server
+from flows.runtime.local_server import LocalServer, start_for_this_process, started_server
 from flows.runtime.prefect_flows import log
 from schemas.errors import EndpointError
 from tasks.steps import ledger
@@ -26,7 +31,7 @@ async def on_server(work: Callable[[], Awaitable[ResultT]]) -> ResultT:
     """Await the work with the user's server, or with a temporary one and wait until that has recorded every task run.
 
     Raises:
-        EndpointError: the user's server cannot be reached, or the temporary one does not start.
+        EndpointError: the user's server cannot be reached, or the temporary one does not start or is forbidden.
     """
     temporary = await _server_is_temporary()
     try:
@@ -39,14 +44,22 @@ async def on_server(work: Callable[[], Awaitable[ResultT]]) -> ResultT:
 
 
 async def _server_is_temporary() -> bool:
-    url = PREFECT_API_URL.value()
-    early = started_server()
-    if early or not url:
+    url, server = PREFECT_API_URL.value(), started_server()
+    if not (url or server):
+        if not PREFECT_SERVER_ALLOW_EPHEMERAL_MODE.value():
+            raise EndpointError(
+                "no Prefect server is configured, and a temporary one is forbidden",
+                where="PREFECT_SERVER_EPHEMERAL_ENABLED",
+                next_step="start one with prefect server start and set PREFECT_API_URL, or unset the variable",
+            )
+        # What was read before anything was imported might have named one.
+        server = start_for_this_process()
+        refresh_global_settings_context()
+    if server:
         log("starting a temporary Prefect server, a few seconds")
-        if early:
-            limit_s = float(PREFECT_SERVER_EPHEMERAL_STARTUP_TIMEOUT_SECONDS.value())
-            advice = "see what it printed, or start one with prefect server start and set PREFECT_API_URL"
-            await wait_until_up(early, limit_s, "the temporary Prefect server did not start", advice)
+        limit_s = float(PREFECT_SERVER_EPHEMERAL_STARTUP_TIMEOUT_SECONDS.value())
+        advice = "see what it printed, or start one with prefect server start and set PREFECT_API_URL"
+        await wait_until_up(server, limit_s, "the temporary Prefect server did not start", advice)
         return True
     async with get_client() as client:
         if failure := await client.api_healthcheck():

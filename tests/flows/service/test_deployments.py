@@ -19,10 +19,11 @@ from prefect.utilities.callables import parameter_schema
 from flows.ablate import ablate
 from flows.commands.serve import read_schedules, require_address
 from flows.refresh import refresh
+from flows.runtime.local_server import guard_settings
 from flows.runtime.prefect_flows import log
 from flows.service.deployments import SHIPPED, find_config, read_deployments, reschedule, set_lakes
 from flows.service.registration import SILENT_S, build_deployment, silent_run_automation
-from flows.service.session import keep_auth, listen, server_settings
+from flows.service.session import keep_auth, listen
 from schemas.ablation import AblationRequest
 from schemas.errors import UsageError
 from schemas.plan import Plan
@@ -210,9 +211,10 @@ def test_the_password_is_made_once_and_only_its_owner_reads_it(tmp_path: Path) -
 
 
 def test_the_server_answers_pages_of_its_own_origin_only() -> None:
-    settings = server_settings("http://127.0.0.1:4300", "a:b")
-    assert settings["PREFECT_SERVER_API_CORS_ALLOWED_ORIGINS"] == "http://127.0.0.1:4300,http://localhost:4300"
-    assert settings["PREFECT_UI_API_URL"] == "http://127.0.0.1:4300/api"
+    assert guard_settings("http://127.0.0.1:4300", "a:b") == {
+        "PREFECT_SERVER_API_AUTH_STRING": "a:b",
+        "PREFECT_SERVER_API_CORS_ALLOWED_ORIGINS": "http://127.0.0.1:4300,http://localhost:4300",
+    }
 
 
 def test_a_run_is_silent_after_three_heartbeats() -> None:
