@@ -27,6 +27,7 @@ from flows.planning.jobs import ResolvedPlan
 from flows.planning.resolve import resolve
 from flows.runtime.clusters import Cluster, cluster_error, open_cluster
 from flows.runtime.local_server import INTERRUPTED, INTERRUPTION
+from schemas.addresses import KEY_ADDRESSES
 from schemas.plan import Plan
 from tasks.steps import ledger, outcome
 
@@ -98,12 +99,18 @@ async def begin_run(plan: Plan, *more: str) -> ResolvedPlan:
     in its concurrency limits, 30 to 85 ms each time.
 
     Raises:
-        UsageError, BlueprintError, LakeError: the plan cannot be resolved, or its lake not be written.
+        UsageError, BlueprintError, LakeError: the plan cannot be resolved, its lake not be written, or parameters of a deployment
+            have the identity of another server than their base URL.
     """
     context, outermost = FlowRunContext.get(), _OUTERMOST.get()
     run = context.flow_run if context else None
     if run is not None and run.parent_task_run_id is not None and outermost is not None and outermost.plan == plan:
         return outermost.resolved
+    if run is not None and run.deployment_id is not None:
+        # Whoever starts a run writes its parameters: which key may go where, the environment that it runs in says.
+        os.environ.setdefault(KEY_ADDRESSES, "")
+        for entry in plan.entries:
+            entry.require_own_identity()
     resolved = resolve(plan)
     resolved.lake.require_writable()
     if run is None or run.parent_task_run_id is not None:

@@ -14,11 +14,11 @@ from pydantic import SecretStr
 
 from flows.runtime.local_server import SERVER_AUTH, LocalServer, new_login, origin_of
 from flows.runtime.prefect_flows import log
-from flows.service.deployments import check_deployment, find_config, read_deployments, reschedule, set_lakes
+from flows.service.deployments import check_deployment, find_config, key_addresses, read_deployments, reschedule, set_lakes
 from flows.service.registration import ServedDeployment, build_deployment
 from flows.service.report_server import serve_reports
 from flows.service.scheduler import ServerPlan, serve_until_signal
-from schemas.addresses import REPORTS_URL, is_loopback
+from schemas.addresses import KEY_ADDRESSES, REPORTS_URL, is_loopback
 from schemas.errors import UsageError
 from schemas.folders import Folder
 
@@ -79,6 +79,7 @@ def serve_session(asked: ServeOptions, show: Callable[[dict[str, Any]], None]) -
     ):
         given = os.environ.get(SERVER_AUTH)
         login = Login(given, is_new=False, kept_in=None) if given else keep_auth(home / AUTH_FILE)
+        os.environ[KEY_ADDRESSES] = f"{os.environ.get(KEY_ADDRESSES, '')} {key_addresses(deployments)}".strip()
         log("starting the Prefect server, a few seconds")
         server = _start_server(listening, login.auth, reports_url, home)
         webhook = SecretStr(asked.webhook) if asked.webhook else None
