@@ -11,6 +11,9 @@ SECRET_PARTS = {"@": "a user name or password before @", "?": "a query after ?",
 REPORTS_URL = "MOODFLOW_REPORTS_URL"
 """Environment variable: address under which the lake's `runs` folder is served. Browsers open no file from a page of the UI."""
 
+KEY_ADDRESSES = "MOODFLOW_KEY_ADDRESSES"
+"""Environment variable: `VARIABLE=BASE_URL`, one or more, with spaces between; once it is set, a key is sent nowhere else."""
+
 CREDENTIALS = re.compile(r"(\S*?//).*@|\S+@", re.DOTALL)
 QUERY = re.compile(r"(//[^?#]*)[?#].*", re.DOTALL)
 

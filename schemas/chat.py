@@ -21,7 +21,8 @@ EMBEDDED_MODEL = "smollm2"
 """Name of the model whose weights come with the install."""
 
 EMBEDDED_WEIGHTS_SHA256 = "b179c9523d0e6a0f98a330c7562b682750a6f8c8c15e5bc70ea373728110db53"
-EMBEDDED_IDENTITY = f"embedded/SmolLM2-135M-Instruct-Q4_1@{EMBEDDED_WEIGHTS_SHA256[:12]}"
+EMBEDDED_PREFIX = "embedded/"
+EMBEDDED_IDENTITY = f"{EMBEDDED_PREFIX}SmolLM2-135M-Instruct-Q4_1@{EMBEDDED_WEIGHTS_SHA256[:12]}"
 
 ADDRESS_LIKE = re.compile(r"//|:.*@", re.DOTALL)
 VARIABLE_NAME = re.compile(r"[A-Za-z_][A-Za-z0-9_]*")
@@ -47,7 +48,10 @@ class ModelEntry(Frozen):
         description="for example http://localhost:8000/v1; null = the embedded server",
         json_schema_extra={"pattern": FORM_ADDRESS},
     )
-    identity: str = Field(default="", description="what makes two calls the same; default: base_url or embedded weights")
+    identity: str = Field(
+        default_factory=lambda entry: entry["base_url"] or EMBEDDED_IDENTITY,
+        description="what makes two calls the same; default: base_url or embedded weights",
+    )
     api_key_env: str | None = Field(
         default=None, description="environment variable that holds the key", json_schema_extra={"pattern": FORM_VARIABLE}
     )
@@ -82,9 +86,10 @@ class ModelEntry(Frozen):
 
     @model_validator(mode="before")
     @classmethod
-    def _identity_follows_the_endpoint(cls, values: Any) -> Any:
-        if isinstance(values, dict) and not values.get("identity"):
-            return {**values, "identity": values.get("base_url") or EMBEDDED_IDENTITY}
+    def _what_would_be_derived_is_not_kept(cls, values: Any) -> Any:
+        # Version 0.1 wrote the identity into the parameters of deployments, where it outlived a change of the base URL.
+        if isinstance(values, dict) and values.get("identity") in (None, "", values.get("base_url") or EMBEDDED_IDENTITY):
+            return {name: value for name, value in values.items() if name != "identity"}
         return values
 
     @field_validator("base_url", "identity")
@@ -114,6 +119,23 @@ class ModelEntry(Frozen):
         if self.base_url is None and self.name != EMBEDDED_MODEL:
             raise ValueError(f"model {self.name} needs a base_url; only {EMBEDDED_MODEL} comes with the install")
         return self
+
+    def require_own_identity(self) -> None:
+        """Refuse an identity that was derived of another server, as parameters keep it whose base URL is changed.
+
+        Raises:
+            UsageError: replies of that server would be taken for those of the one at the base URL.
+        """
+        own = self.base_url or EMBEDDED_IDENTITY
+        is_derived = "//" in self.identity or self.identity.startswith(EMBEDDED_PREFIX)
+        if is_derived and self.identity.rstrip("/") != own.rstrip("/"):
+            raise UsageError(
+                f"the identity of model {self.name} is that of another server, whose replies would be taken for its own",
+                where="identity",
+                expected=f"none, which means {own}, or a name that is no address",
+                got=self.identity,
+                next_step="leave identity out",
+            )
 
     @property
     def meaning(self) -> dict[str, Any]:

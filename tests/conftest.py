@@ -57,7 +57,7 @@ def pytest_configure_node(node: Any) -> None:
         home = Path(stack.enter_context(TemporaryDirectory()))
         node.config.stash[STARTED] = stack, stack.enter_context(started_server(home))
     _, server = node.config.stash[STARTED]
-    node.workerinput[GIVEN] = (server.url, str(server.home))
+    node.workerinput[GIVEN] = (server.url, str(server.home), server.auth)
 
 
 def pytest_unconfigure(config: pytest.Config) -> None:
@@ -71,7 +71,7 @@ def started_prefect(pytestconfig: pytest.Config, tmp_path_factory: pytest.TempPa
     """The one Prefect server of all tests and all workers, which answers."""
     with ExitStack() as stack:
         if given := getattr(pytestconfig, "workerinput", {}).get(GIVEN):
-            server = PrefectServer(given[0], Path(given[1]))
+            server = PrefectServer(given[0], Path(given[1]), given[2])
         else:
             server = stack.enter_context(started_server(tmp_path_factory.mktemp("prefect")))
         server.wait()

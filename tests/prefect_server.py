@@ -11,9 +11,9 @@ from urllib.request import urlopen
 
 from filelock import FileLock
 from prefect.events.worker import EventsWorker
-from prefect.settings import PREFECT_API_URL, temporary_settings
+from prefect.settings import PREFECT_API_AUTH_STRING, PREFECT_API_URL, temporary_settings
 
-from flows.runtime.local_server import LOCAL_SETTINGS, start_temporary_server
+from flows.runtime.local_server import AUTH, LOCAL_SETTINGS, start_temporary_server
 from tests.flows.served import LIMIT_S, clean_environment, wait_until
 
 GIVEN = "prefect_server"
@@ -24,10 +24,11 @@ UNRECORDED = {f"PREFECT_SERVER_SERVICES_{name}_ENABLED": "0" for name in ("EVENT
 
 
 class PrefectServer(NamedTuple):
-    """The address of its API, and its folder."""
+    """The address of its API, its folder, and its login."""
 
     url: str
     home: Path
+    auth: str
 
     def wait(self) -> None:
         """Wait until it answers; the first to come keeps its database as it is before anything is recorded."""
@@ -66,7 +67,7 @@ def started_server(home: Path, *, records: bool = False) -> Iterator[PrefectServ
     """
     server = start_temporary_server(clean_environment(home, **LOCAL_SETTINGS, **({} if records else UNRECORDED)))
     try:
-        yield PrefectServer(server.api_url, home)
+        yield PrefectServer(server.api_url, home, server.client_settings[AUTH])
     finally:
         server.stop()
 
@@ -75,6 +76,6 @@ def started_server(home: Path, *, records: bool = False) -> Iterator[PrefectServ
 def using(server: PrefectServer) -> Iterator[None]:
     """Have flows of this process use it; what they send in the background is sent before another one is used."""
     EventsWorker.drain_all()
-    with temporary_settings({PREFECT_API_URL: server.url}):
+    with temporary_settings({PREFECT_API_URL: server.url, PREFECT_API_AUTH_STRING: server.auth}):
         yield
         EventsWorker.drain_all()

@@ -10,7 +10,7 @@ from rich.table import Table
 from flows.commands.console import CommandResult, decimal, folded, label_system, numbers, text_table
 from flows.planning.jobs import scorable
 from flows.planning.resolve import obstacles, resolve
-from flows.runtime.prefect_flows import on_server
+from flows.runtime.prefect_server import on_server
 from flows.score import nothing_to_score, score, without_replies
 from schemas.lineage import Missing, StageResult
 from schemas.plan import Plan

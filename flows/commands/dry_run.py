@@ -13,7 +13,7 @@ from flows.planning.capabilities import unprobed
 from flows.planning.jobs import EvalJob, ResolvedPlan
 from flows.planning.resolve import resolve
 from flows.planning.usage import ONE_CALL, learn_from_lake, usage_of
-from flows.runtime.prefect_flows import on_server
+from flows.runtime.prefect_server import on_server
 from schemas.chat import ChatRequest, ModelEntry
 from schemas.lineage import PartitionRef
 from schemas.plan import Plan

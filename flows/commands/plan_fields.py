@@ -53,7 +53,7 @@ class PlanField:
     def default(self) -> str:
         """Return its default as `--set` takes it; empty for a part that has fields of its own, or a field that has to be set."""
         value = self.info.default
-        if self.info.is_required() or isinstance(value, BaseModel):
+        if self.info.is_required() or self.info.default_factory or isinstance(value, BaseModel):
             return ""
         if value is None or isinstance(value, bool):
             return {None: "null", True: "true", False: "false"}[value]

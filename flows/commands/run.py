@@ -30,7 +30,8 @@ from flows.refresh import refresh
 from flows.report import report
 from flows.runtime.artifacts import ABLATION_KEYS, RUN_KEYS, addresses_of, state_message
 from flows.runtime.clusters import require_runner
-from flows.runtime.prefect_flows import log, on_server, run_to_end
+from flows.runtime.prefect_flows import log, run_to_end
+from flows.runtime.prefect_server import on_server
 from flows.runtime.preflight import check_plan, warn
 from flows.score import score
 from schemas.ablation import AblationRequest

@@ -1,6 +1,7 @@
 """Write the markdown summary of a run for the Prefect UI."""
 
 from collections.abc import Iterator, Mapping, Sequence
+from typing import Any
 
 from schemas.changes import TOTAL, RunChanges, SystemChanges
 from schemas.lineage import RunManifest
@@ -67,9 +68,15 @@ def calls_lines(manifest: RunManifest) -> Lines:
     calls = manifest.calls
     yield from ("", "## Calls", "")
     yield f"{calls.sent} sent, {calls.answered} answered, {calls.from_journal} from the journal, {calls.failed} failed."
+    yield from ("", "Whose replies were scored:", "", *map(_whose, manifest.plan.get("models", ())))
     if manifest.missing:
         gaps = len({gap.dataset for gap in manifest.missing})
         yield from ("", f"Without a score, or not of every model or row: {counted(gaps, 'dataset')}; see `failures`.")
+
+
+def _whose(entry: Mapping[str, Any]) -> str:
+    places = dict.fromkeys(entry[name] for name in ("identity", "base_url") if entry.get(name))
+    return f"- `{entry['name']}`: {', asked at '.join(f'`{place}`' for place in places)}"
 
 
 def link_lines(links: Mapping[str, str]) -> Lines:

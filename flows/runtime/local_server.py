@@ -1,13 +1,14 @@
 """Start a Prefect server on loopback in a process of its own, before this process has imported Prefect and polars.
 
-Prefect starts a temporary server by itself only when the first flow asks for it, and waits: 4 to 5 s more of a command. So this
-module imports neither Prefect nor anything of ours. Where a server is configured, or where it cannot be told cheaply, nothing is
-started and Prefect does as it always does. Run as a script, this module is the server's process.
+Prefect starts a temporary server by itself only when the first flow asks for it, and waits: 4 to 5 s more of a command. That one
+lets everybody in and outlives a command that is killed; ours asks for a login and ends with it (docs/decisions/0022). So this
+module imports neither Prefect nor anything of ours. Run as a script, it is the server's process.
 """
 
 import atexit
 import gc
 import os
+import secrets
 import socket
 import subprocess
 import sys
@@ -21,6 +22,8 @@ import certifi
 
 PROGRAM = Path(__file__)
 API_URL = "PREFECT_API_URL"
+AUTH = "PREFECT_API_AUTH_STRING"
+SERVER_AUTH = "PREFECT_SERVER_API_AUTH_STRING"
 CERTIFICATES = "PREFECT_API_SSL_CERT_FILE"
 UI_URL = "PREFECT_UI_URL"
 
@@ -43,6 +46,8 @@ TEMPORARY_SETTINGS = {"PREFECT_UI_ENABLED": "0", "PREFECT__SERVER_EPHEMERAL": "1
 DECIDING = (API_URL, "PREFECT_PROFILE", "PREFECT_SERVER_EPHEMERAL_ENABLED", "PREFECT_SERVER_ALLOW_EPHEMERAL_MODE")
 """Variables with which the user decides which server there is."""
 
+USER = "moodflow"
+
 INTERRUPTED = 130
 """Exit status after Ctrl-C."""
 
@@ -60,24 +65,41 @@ def configure_prefect() -> None:
         os.environ.setdefault(name, value)
 
 
+def new_login() -> str:
+    """Return `user:password` of a server, with a password that nobody guesses."""
+    return f"{USER}:{secrets.token_urlsafe(24)}"
+
+
+def guard_settings(origin: str, auth: str) -> dict[str, str]:
+    """Return the environment of a server at `http://host:port` that asks for a login, and answers no page of another origin."""
+    # Who opens the UI as localhost is at another origin than 127.0.0.1.
+    return {
+        SERVER_AUTH: auth,
+        "PREFECT_SERVER_API_CORS_ALLOWED_ORIGINS": f"{origin},http://localhost:{origin.rpartition(':')[2]}",
+    }
+
+
 class LocalServer:
-    """A Prefect server in a process of its own, which ends with this process, however that goes.
+    """A Prefect server in a process of its own, which asks for a login and ends with this process, however that goes.
 
     Args:
         listening: socket that the server is to listen on; closed here once the server has it. It listens before the server has
             imported anything: no other process can take the port, and the first request waits until the server is up.
-        environ: environment of the server.
+        auth: `user:password` that it asks for; passed by its environment, since command lines can be read by others.
+        environ: the rest of the server's environment.
         log: open file for what the server prints; closed by `stop`.
     """
 
-    def __init__(self, listening: socket.socket, environ: Mapping[str, str], log: IO[bytes]) -> None:
+    def __init__(self, listening: socket.socket, auth: str, environ: Mapping[str, str], log: IO[bytes]) -> None:
         self.origin = origin_of(listening)
+        self.client_settings = {API_URL: self.api_url, AUTH: auth}
+        """Environment of who is to use it."""
         self._log = log
         with listening:
             # -P: the script's folder holds modules of ours that it must not mistake for others.
             self._process = subprocess.Popen(  # noqa: S603  our own script
                 [sys.executable, "-P", str(PROGRAM), str(listening.fileno())],
-                env=dict(environ),
+                env={**environ, **guard_settings(self.origin, auth)},
                 pass_fds=[listening.fileno()],
                 stdin=subprocess.PIPE,
                 stdout=log,
@@ -145,27 +167,32 @@ def origin_of(listening: socket.socket) -> str:
     return f"http://[{host}]:{port}" if ":" in host else f"http://{host}:{port}"
 
 
+def names_of(listening: socket.socket) -> tuple[str, ...]:
+    """Return the host names that a server on loopback answers to; one that a foreign page has led to it is none of them."""
+    return origin_of(listening).removeprefix("http://").rpartition(":")[0], "localhost"
+
+
 _STARTED: list[LocalServer] = []
 
 
 def start_temporary_server(environ: Mapping[str, str]) -> LocalServer:
     """Start a server without pages on any free port; what it prints goes into a file without a name."""
     listening = socket.create_server(("127.0.0.1", 0), backlog=128)
-    return LocalServer(listening, {**environ, **TEMPORARY_SETTINGS}, TemporaryFile())
+    return LocalServer(listening, new_login(), {**environ, **TEMPORARY_SETTINGS}, TemporaryFile())
 
 
-def start_early() -> LocalServer | None:
-    """Start a server for this process, and name it to Prefect, unless one is configured or Prefect is imported already.
+def start_early() -> None:
+    """Start the server of this process, unless one may be configured or Prefect is imported already."""
+    if not (_STARTED or "prefect" in sys.modules or may_be_configured(os.environ, Path())):
+        start_for_this_process()
 
-    Returns:
-        The server; it need not be up yet. None if nothing was started.
-    """
-    if _STARTED or "prefect" in sys.modules or sys.platform == "win32" or may_be_configured(os.environ, Path()):
-        return None
+
+def start_for_this_process() -> LocalServer:
+    """Start a server that ends with this process, and name it to Prefect; it need not be up yet."""
     server = start_temporary_server(os.environ)
-    # Registered before Prefect is imported and so called after all of Prefect's own: its workers still send what they hold.
+    # Registered before Prefect's workers begin, and so called after what they registered: they still send what they hold.
     atexit.register(server.stop)
-    os.environ[API_URL] = server.api_url
+    os.environ |= server.client_settings
     os.environ.setdefault(UI_URL, "")  # this server has no pages to link to
     certificates = one_certificate()
     atexit.register(certificates.close)
@@ -175,7 +202,7 @@ def start_early() -> LocalServer | None:
 
 
 def started_server() -> LocalServer | None:
-    """Return what `start_early` started in this process."""
+    """Return the server that was started for this process."""
     return _STARTED[0] if _STARTED else None
 
 
@@ -218,12 +245,15 @@ def _end_with_parent() -> None:
 def _serve(descriptor: int) -> None:
     """Serve Prefect's API on an inherited listening socket, until a signal comes."""
     Thread(target=_end_with_parent, daemon=True).start()
-    import uvicorn  # noqa: PLC0415  a second in which the parent may be gone
-
-    listening = socket.socket(fileno=descriptor)
-    config = uvicorn.Config("prefect.server.api.server:create_app", factory=True, log_level="error", lifespan="on")
     # Half a second of the start is garbage collection among what is imported.
     gc.disable()
+    import uvicorn  # noqa: PLC0415  seconds in which the parent may be gone
+    from prefect.server.api.server import create_app  # noqa: PLC0415
+    from starlette.middleware.trustedhost import TrustedHostMiddleware  # noqa: PLC0415
+
+    listening = socket.socket(fileno=descriptor)
+    app = TrustedHostMiddleware(create_app(), names_of(listening))
+    config = uvicorn.Config(app, log_level="error", lifespan="on")
     config.load()
     gc.freeze()
     gc.enable()

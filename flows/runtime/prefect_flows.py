@@ -7,7 +7,7 @@ import signal
 import sys
 import threading
 from collections.abc import AsyncIterator, Awaitable, Callable, Coroutine, Iterator
-from contextlib import asynccontextmanager, contextmanager, suppress
+from contextlib import asynccontextmanager, contextmanager
 from contextvars import ContextVar
 from dataclasses import dataclass
 from functools import partial
@@ -16,20 +16,18 @@ from pathlib import Path
 from types import FrameType
 from typing import Any, TypeVar
 
-import httpx
 from prefect import flow
 from prefect.client.orchestration import get_client
 from prefect.context import FlowRunContext
 from prefect.exceptions import TerminationSignal
 from prefect.logging.configuration import setup_logging
-from prefect.settings import PREFECT_API_URL, PREFECT_SERVER_EPHEMERAL_STARTUP_TIMEOUT_SECONDS
 from prefect.utilities.annotations import opaque
 
 from flows.planning.jobs import ResolvedPlan
 from flows.planning.resolve import resolve
 from flows.runtime.clusters import Cluster, cluster_error, open_cluster
-from flows.runtime.local_server import INTERRUPTED, INTERRUPTION, LocalServer, started_server
-from schemas.errors import EndpointError
+from flows.runtime.local_server import INTERRUPTED, INTERRUPTION
+from schemas.addresses import KEY_ADDRESSES
 from schemas.plan import Plan
 from tasks.steps import ledger, outcome
 
@@ -38,84 +36,7 @@ ResultT = TypeVar("ResultT")
 RunStep = Callable[..., Awaitable[Any]]
 """Called with a step and its arguments; gives the step's result, or raises what the step raised."""
 
-DRAIN_LIMIT_S = 120.0
 INTERRUPT_LIMIT_S = 5.0
-
-_TERMINAL = ["COMPLETED", "FAILED", "CRASHED", "CANCELLED"]
-
-
-async def on_server(work: Callable[[], Awaitable[ResultT]]) -> ResultT:
-    """Await the work with the user's server, or with a temporary one and wait until that has recorded every task run.
-
-    Raises:
-        EndpointError: the user's server cannot be reached, or the temporary one does not start.
-    """
-    temporary = await _server_is_temporary()
-    try:
-        return await work()
-    finally:
-        # Not after an interruption: it is to end now.
-        interrupted = isinstance(sys.exc_info()[1], KeyboardInterrupt | asyncio.CancelledError)
-        if temporary and not interrupted and not await drain():
-            log("the temporary Prefect server had not recorded every task run when it was stopped")
-
-
-async def _server_is_temporary() -> bool:
-    url = PREFECT_API_URL.value()
-    early = started_server()
-    if early or not url:
-        log("starting a temporary Prefect server, a few seconds")
-        if early:
-            limit_s = float(PREFECT_SERVER_EPHEMERAL_STARTUP_TIMEOUT_SECONDS.value())
-            advice = "see what it printed, or start one with prefect server start and set PREFECT_API_URL"
-            await wait_until_up(early, limit_s, "the temporary Prefect server did not start", advice)
-        return True
-    async with get_client() as client:
-        if failure := await client.api_healthcheck():
-            raise EndpointError(
-                "the Prefect server cannot be reached",
-                where=f"PREFECT_API_URL={url}",
-                got=str(failure),
-                next_step="start it with prefect server start, or unset the variable for a temporary server",
-            )
-    return False
-
-
-async def wait_until_up(server: LocalServer, limit_s: float, what: str, next_step: str) -> None:
-    """Wait until a server that this process started answers; from then on there are records in it that must not be lost.
-
-    Args:
-        server: the server.
-        limit_s: longest wait, in seconds.
-        what: first words of an error.
-        next_step: last words of an error.
-
-    Raises:
-        EndpointError: it ended, or did not answer in time.
-    """
-    server.used = True
-    failure = "no answer"
-    with suppress(TimeoutError):
-        # Without certificates and proxies: the server is this machine's, and reading certificates takes a moment.
-        async with (
-            asyncio.timeout(limit_s),
-            httpx.AsyncClient(verify=False, trust_env=False, timeout=limit_s) as client,  # noqa: S501  plain HTTP
-        ):
-            while server.status is None:
-                try:
-                    (await client.get(f"{server.api_url}/health")).raise_for_status()
-                except httpx.HTTPError as error:
-                    failure = repr(error)
-                    await asyncio.sleep(0.1)
-                else:
-                    return
-    raise EndpointError(
-        what,
-        where=server.api_url,
-        expected=f"an answer within {limit_s:g} s",
-        got=server.output or failure,
-        next_step=next_step,
-    )
 
 
 def silence_console() -> None:
@@ -178,12 +99,18 @@ async def begin_run(plan: Plan, *more: str) -> ResolvedPlan:
     in its concurrency limits, 30 to 85 ms each time.
 
     Raises:
-        UsageError, BlueprintError, LakeError: the plan cannot be resolved, or its lake not be written.
+        UsageError, BlueprintError, LakeError: the plan cannot be resolved, its lake not be written, or parameters of a deployment
+            have the identity of another server than their base URL.
     """
     context, outermost = FlowRunContext.get(), _OUTERMOST.get()
     run = context.flow_run if context else None
     if run is not None and run.parent_task_run_id is not None and outermost is not None and outermost.plan == plan:
         return outermost.resolved
+    if run is not None and run.deployment_id is not None:
+        # Whoever starts a run writes its parameters: which key may go where, the environment that it runs in says.
+        os.environ.setdefault(KEY_ADDRESSES, "")
+        for entry in plan.entries:
+            entry.require_own_identity()
     resolved = resolve(plan)
     resolved.lake.require_writable()
     if run is None or run.parent_task_run_id is not None:
@@ -218,25 +145,6 @@ def _note(flow: Any, flow_run: Any, state: Any) -> None:  # noqa: ARG001  the wo
     ledger.ended.append(flow_run.id)
     if flow_run.parent_task_run_id is not None:
         ledger.task_runs.add(flow_run.parent_task_run_id)  # a sub-flow is recorded as one task run of its parent
-
-
-async def drain() -> bool:
-    """Wait until the server has recorded every task run that ended here; a temporary server loses them at exit otherwise.
-
-    Returns:
-        False if it had not after DRAIN_LIMIT_S seconds.
-    """
-    wanted = {
-        "flow_runs": {"id": {"any_": [str(run) for run in ledger.flow_runs]}},
-        "task_runs": {"state": {"type": {"any_": _TERMINAL}}},
-    }
-    with suppress(TimeoutError):
-        async with asyncio.timeout(DRAIN_LIMIT_S), get_client() as client:
-            # The server announces nothing; asking is the only way.
-            while (await client.request("POST", "/task_runs/count", json=wanted)).json() < len(ledger.task_runs):  # noqa: ASYNC110
-                await asyncio.sleep(0.1)
-            return True
-    return False
 
 
 @asynccontextmanager

@@ -193,6 +193,12 @@ def _in_lake(asked: Plan | AblationRequest, lake: Folder) -> Plan | AblationRequ
     return asked.model_copy(update={"lake": lake.expanduser().absolute() if isinstance(lake, Path) else lake})
 
 
+def key_addresses(deployments: Iterable[Deployment]) -> str:
+    """Return which key goes to which address, as the deployments name them together and KEY_ADDRESSES holds it."""
+    entries = (entry for deployment in deployments for entry in deployment.plan.entries)
+    return " ".join(f"{entry.api_key_env}={entry.base_url}" for entry in entries if entry.api_key_env and entry.base_url)
+
+
 def check_deployment(deployment: Deployment) -> None:
     """Look up what the deployment names; warn of a key that is not there.
 
@@ -203,6 +209,8 @@ def check_deployment(deployment: Deployment) -> None:
     plans = [asked] if isinstance(asked, Plan) else [plan for _, plan in read_variants(asked)]
     try:
         for plan in plans:
+            for entry in plan.entries:
+                entry.require_own_identity()
             resolve(plan).lake.require_writable()
     except MoodflowError as error:
         raise _inside(error, f"deployment {deployment.entry.name}", ", ") from error

@@ -13,11 +13,12 @@ import uvicorn
 from starlette.applications import Starlette
 from starlette.middleware import Middleware
 from starlette.middleware.base import BaseHTTPMiddleware, RequestResponseEndpoint
+from starlette.middleware.trustedhost import TrustedHostMiddleware
 from starlette.requests import Request
 from starlette.responses import HTMLResponse, PlainTextResponse, Response
 from starlette.routing import Route
 
-from flows.runtime.local_server import origin_of
+from flows.runtime.local_server import names_of, origin_of
 from schemas.errors import MoodflowError
 from schemas.folders import Folder
 from tasks.lake.manifest import newest_first
@@ -83,7 +84,7 @@ def report_app(folders: Sequence[Folder], hosts: Sequence[str]) -> Starlette:
 
     Args:
         folders: `runs/` of the lakes.
-        hosts: `host:port` it answers to; a name that an attacker's page has led to this address is none of them.
+        hosts: names it answers to.
     """
 
     def index(_: Request) -> Response:
@@ -97,31 +98,26 @@ def report_app(folders: Sequence[Folder], hosts: Sequence[str]) -> Starlette:
             pass  # it went away, may not be read, or its name is too long: for the browser, it is not there
         return PlainTextResponse("there is no such file\n", 404)
 
-    async def guard(request: Request, call_next: RequestResponseEndpoint) -> Response:
-        if request.headers.getlist("host") in [[host] for host in hosts]:
-            response = await call_next(request)
-        else:
-            response = PlainTextResponse("this server answers under its own address only\n", 421)
+    async def shielded(request: Request, call_next: RequestResponseEndpoint) -> Response:
+        response = await call_next(request)
         response.headers.update(HEADERS)
         return response
 
-    routes = [Route("/", index), Route("/{run}/{name}", file)]
-    return Starlette(routes=routes, middleware=[Middleware(BaseHTTPMiddleware, dispatch=guard)])
+    middleware = [Middleware(BaseHTTPMiddleware, dispatch=shielded), Middleware(TrustedHostMiddleware, allowed_hosts=hosts)]
+    return Starlette(routes=[Route("/", index), Route("/{run}/{name}", file)], middleware=middleware)
 
 
 @contextmanager
 def serve_reports(listening: socket.socket, lakes: Sequence[Folder]) -> Iterator[str]:
     """Serve the reports of these lakes on a listening socket while the block runs; yields the address."""
-    origin = origin_of(listening)
-    hosts = (origin.removeprefix("http://"), f"localhost:{listening.getsockname()[1]}")
-    app = report_app([lake / "runs" for lake in lakes], hosts)
+    app = report_app([lake / "runs" for lake in lakes], names_of(listening))
     server = uvicorn.Server(
         uvicorn.Config(app, log_config=None, log_level="critical", lifespan="off", timeout_graceful_shutdown=1)
     )
     thread = Thread(target=server.run, args=([listening],), daemon=True)
     thread.start()
     try:
-        yield origin
+        yield origin_of(listening)
     finally:
         server.should_exit = True
         thread.join()

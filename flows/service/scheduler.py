@@ -17,7 +17,8 @@ from prefect.runner import Runner
 from pydantic import SecretStr
 
 from flows.runtime.local_server import INTERRUPTED, LocalServer
-from flows.runtime.prefect_flows import log, wait_until_up
+from flows.runtime.prefect_flows import log
+from flows.runtime.prefect_server import wait_until_up
 from flows.service.deployments import Deployment
 from flows.service.registration import HEARTBEAT_S, ServedDeployment, close_left_over, next_run, register, register_automations
 

@@ -1,7 +1,6 @@
 """Serve from the options of `moodflow serve`: everything is checked before anything starts."""
 
 import os
-import secrets
 import socket
 from collections.abc import Callable, Mapping, Sequence
 from contextlib import AbstractContextManager, suppress
@@ -13,21 +12,19 @@ from prefect.context import refresh_global_settings_context
 from prefect.settings import PREFECT_API_URL
 from pydantic import SecretStr
 
-from flows.runtime.local_server import LocalServer, origin_of
+from flows.runtime.local_server import SERVER_AUTH, LocalServer, new_login, origin_of
 from flows.runtime.prefect_flows import log
-from flows.service.deployments import check_deployment, find_config, read_deployments, reschedule, set_lakes
+from flows.service.deployments import check_deployment, find_config, key_addresses, read_deployments, reschedule, set_lakes
 from flows.service.registration import ServedDeployment, build_deployment
 from flows.service.report_server import serve_reports
 from flows.service.scheduler import ServerPlan, serve_until_signal
-from schemas.addresses import REPORTS_URL, is_loopback
+from schemas.addresses import KEY_ADDRESSES, REPORTS_URL, is_loopback
 from schemas.errors import UsageError
 from schemas.folders import Folder
 
 AUTH_FILE = "moodflow-serve.password"
 LOG_FILE = "moodflow-serve.log"
 LOCK_FILE = "moodflow-serve.lock"
-USER = "moodflow"
-AUTH_VARIABLE = "PREFECT_SERVER_API_AUTH_STRING"
 WEBHOOK_VARIABLE = "MOODFLOW_WEBHOOK"
 
 
@@ -80,8 +77,9 @@ def serve_session(asked: ServeOptions, show: Callable[[dict[str, Any]], None]) -
         listen(asked.host, asked.port, "--port") as listening,
         serve_reports(reporting, lakes) as reports_url,
     ):
-        given = os.environ.get(AUTH_VARIABLE)
+        given = os.environ.get(SERVER_AUTH)
         login = Login(given, is_new=False, kept_in=None) if given else keep_auth(home / AUTH_FILE)
+        os.environ[KEY_ADDRESSES] = f"{os.environ.get(KEY_ADDRESSES, '')} {key_addresses(deployments)}".strip()
         log("starting the Prefect server, a few seconds")
         server = _start_server(listening, login.auth, reports_url, home)
         webhook = SecretStr(asked.webhook) if asked.webhook else None
@@ -153,22 +151,18 @@ def keep_auth(path: Path) -> Login:
         path.chmod(0o600)
         if kept := path.read_text(encoding="utf-8").strip():
             return Login(kept, is_new=False, kept_in=path)
-    made = f"{USER}:{secrets.token_urlsafe(24)}"
+    made = new_login()
     with os.fdopen(os.open(path, os.O_WRONLY | os.O_CREAT | os.O_TRUNC, 0o600), "w", encoding="utf-8") as file:
         file.write(f"{made}\n")
     return Login(made, is_new=True, kept_in=path)
 
 
-def server_settings(origin: str, auth: str) -> dict[str, str]:
-    """Return the environment of the server at `http://host:port`, with this `user:password`."""
-    port = origin.rpartition(":")[2]
+def ui_settings(origin: str) -> dict[str, str]:
+    """Return the environment of a server with pages at `http://host:port`, beside who may enter."""
     return {
         "PREFECT_UI_ENABLED": "true",
         "PREFECT_UI_API_URL": f"{origin}/api",
-        "PREFECT_SERVER_API_PORT": port,
-        AUTH_VARIABLE: auth,
-        # A page of another origin may not read the API; who opens the UI as localhost is at another origin than 127.0.0.1.
-        "PREFECT_SERVER_API_CORS_ALLOWED_ORIGINS": f"{origin},http://localhost:{port}",
+        "PREFECT_SERVER_API_PORT": origin.rpartition(":")[2],
         # In memory, the slot of a run that was killed with the server stays taken for ever: no schedule would run again.
         "PREFECT_SERVER_CONCURRENCY_LEASE_STORAGE": "prefect.server.concurrency.lease_storage.filesystem",
     }
@@ -201,9 +195,9 @@ def _alone(home: Path) -> AbstractContextManager[Any]:
 def _start_server(listening: socket.socket, auth: str, reports_url: str, home: Path) -> LocalServer:
     """Start it, and put into the environment what this process and the runs that it starts need to reach it."""
     os.environ.pop(WEBHOOK_VARIABLE, None)  # a secret that no run needs
-    environ = {**os.environ, **server_settings(origin_of(listening), auth)}
-    server = LocalServer(listening, environ, (home / LOG_FILE).open("w+b"))
+    environ = {**os.environ, **ui_settings(origin_of(listening))}
+    server = LocalServer(listening, auth, environ, (home / LOG_FILE).open("w+b"))
     os.environ.setdefault("PREFECT_LOGGING_LOG_PRINTS", "true")  # to the UI
-    os.environ |= {"PREFECT_API_URL": server.api_url, "PREFECT_API_AUTH_STRING": auth, REPORTS_URL: reports_url}
+    os.environ |= {**server.client_settings, REPORTS_URL: reports_url}
     refresh_global_settings_context()
     return server

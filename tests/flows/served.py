@@ -19,6 +19,7 @@ import yaml
 ENTRY_POINT = "from flows.cli import main; main()"
 ROOT = Path(__file__).parents[2]
 LIMIT_S = 600.0
+ENDED = ("COMPLETED", "FAILED", "CRASHED", "CANCELLED")
 DATASETS = ("mini_eq_test", "mini_text_matching")
 
 
@@ -159,6 +160,13 @@ class Served:
         """Start a run of a deployment; returns its id."""
         body = {"state": {"type": "SCHEDULED"}, "parameters": parameters}
         return str(self.api(f"/deployments/{self.document['deployments'][number]['id']}/create_flow_run", body)["id"])
+
+    def ended_run(self, **plan: Any) -> dict[str, Any]:
+        """Run the first deployment, with these fields of its plan changed, and return the state it ends in."""
+        deployed = self.api(f"/deployments/{self.document['deployments'][0]['id']}")["parameters"]["plan"]
+        run = self.start_run(plan={**deployed, **plan})
+        ended: dict[str, Any] = wait_until(lambda: state if (state := self.state_of(run))["type"] in ENDED else None)
+        return ended
 
     def runs(self, *states: str) -> list[dict[str, Any]]:
         """Runs of deployments in these states, by start; no sub-flows."""

@@ -10,10 +10,12 @@ from pathlib import Path
 import polars as pl
 import pytest
 
+from flows.runtime.local_server import API_URL, AUTH
 from tests.crashes.commands import ROOT, kill, wait_until
 from tests.flows.command import Ended, ended
 from tests.flows.scripted_roles import ScriptedServers, by_hash, hashes, layer, opposed, scripted_servers
 from tests.model_server import Fault, ModelServer
+from tests.prefect_server import PrefectServer
 
 QA, EC, ED, ES, MC4 = (f"long_mini_{name}" for name in ("qa", "ec_emobench", "ed", "es", "mc4"))
 THREE = ("--settings", "base,rag,coem")
@@ -154,8 +156,9 @@ def test_judges_that_disagree_and_the_first_alone_counts(tmp_path: Path) -> None
 
 
 @pytest.mark.long
-def test_a_killed_run_goes_on_where_it_stopped(prefect_server: str, tmp_path: Path) -> None:
-    environment = {**os.environ, "PREFECT_API_URL": prefect_server, "PREFECT_LOGGING_TO_API_ENABLED": "false"}
+def test_a_killed_run_goes_on_where_it_stopped(started_prefect: PrefectServer, tmp_path: Path) -> None:
+    named = {API_URL: started_prefect.url, AUTH: started_prefect.auth}
+    environment = {**os.environ, **named, "PREFECT_LOGGING_TO_API_ENABLED": "false"}
     with scripted_servers(tmp_path / "lake") as servers:
         for server in (servers.core, servers.sage):
             server.latency_s = 0.1

@@ -7,7 +7,8 @@ import pytest
 from pydantic import ValidationError
 
 from schemas.api_capabilities import ApiCapabilities, Sampling
-from schemas.chat import ChatMessage, ChatRequest, ModelEntry
+from schemas.chat import EMBEDDED_IDENTITY, ChatMessage, ChatRequest, ModelEntry
+from schemas.errors import UsageError
 from schemas.provider import TokenLimit
 
 USUAL: TokenLimit = "max_tokens"
@@ -136,3 +137,34 @@ KEYS_OF_0_1: tuple[tuple[dict[str, Any], str], ...] = (
 def test_the_journal_s_keys_are_those_of_version_0_1(asked: dict[str, Any], key: str) -> None:
     usual: dict[str, Any] = {"model": "m", "identity": "http://localhost:8000/v1", "messages": ASKED, "sampling": Sampling()}
     assert ChatRequest(**(usual | asked)).key == key
+
+
+URL = "http://a/v1"
+
+
+@pytest.mark.parametrize("written", [{}, {"identity": ""}, {"identity": None}, {"identity": URL}])
+def test_an_identity_that_is_derived_is_no_parameter(written: dict[str, Any]) -> None:
+    entry = ModelEntry.model_validate({"name": "m", "base_url": URL, **written})
+    assert entry.identity == URL
+    assert entry.model_dump(exclude_unset=True) == {"name": "m", "base_url": URL}
+    assert entry.model_dump()["identity"] == URL  # what manifests and fingerprints hold
+    entry.require_own_identity()
+
+
+def test_an_identity_that_is_named_stays() -> None:
+    entry = ModelEntry(name="m", base_url=URL, identity="m of May")
+    assert entry.model_dump(exclude_unset=True)["identity"] == "m of May"
+    entry.require_own_identity()
+    ModelEntry(name="m", base_url=f"{URL}/", identity=URL).require_own_identity()
+
+
+@pytest.mark.parametrize(
+    ("base_url", "identity"),
+    [("http://b/v1", URL), ("http://b/v1", EMBEDDED_IDENTITY), (None, URL), (None, "embedded/other@0")],
+    ids=["another server", "embedded before", "embedded now", "other weights"],
+)
+def test_the_identity_of_another_server_is_refused_in_parameters(base_url: str | None, identity: str) -> None:
+    entry = ModelEntry(name="smollm2", base_url=base_url, identity=identity)
+    with pytest.raises(UsageError, match="the identity of model smollm2 is that of another server") as caught:
+        entry.require_own_identity()
+    assert caught.value.got == identity

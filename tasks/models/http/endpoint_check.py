@@ -10,9 +10,10 @@ from urllib.request import getproxies, proxy_bypass
 import httpx
 from pydantic import SecretStr
 
-from schemas.addresses import is_loopback, require_plain_address
+from schemas.addresses import KEY_ADDRESSES, is_loopback, require_plain_address
 from schemas.chat import ModelEntry
 from schemas.errors import EndpointError
+from tasks.models.capabilities.providers import provider_at
 from tasks.models.http.transport import require_sendable
 
 PROBE_TIMEOUT_S = 3.0
@@ -29,10 +30,12 @@ def resolve_api_key(entry: ModelEntry, environ: Mapping[str, str]) -> SecretStr 
     """Read the key of a model from the environment variable it names.
 
     Raises:
-        EndpointError: if that variable is not set, empty or holds what cannot be sent. White space around the key is dropped.
+        EndpointError: if that variable is not set, empty or holds what cannot be sent, or if the key may not go to the base URL.
+            White space around the key is dropped.
     """
     if entry.api_key_env is None:
         return None
+    _require_allowed(entry, environ.get(KEY_ADDRESSES))
     if text := environ.get(entry.api_key_env, "").strip():
         key = SecretStr(text)
         require_sendable(entry, key)
@@ -44,6 +47,21 @@ def resolve_api_key(entry: ModelEntry, environ: Mapping[str, str]) -> SecretStr 
         got="an empty value" if entry.api_key_env in environ else "no such variable",
         next_step=f"export {entry.api_key_env}=... and run again",
     )
+
+
+def _require_allowed(entry: ModelEntry, allowed: str | None) -> None:
+    provider = provider_at(entry.base_url)
+    if allowed is None or entry.base_url is None or (provider and provider.api_key_env == entry.api_key_env):
+        return
+    pair = f"{entry.api_key_env}={entry.base_url.rstrip('/')}"
+    if pair not in [one.rstrip("/") for one in allowed.split()]:
+        raise EndpointError(
+            f"the key of model {entry.name} may not be sent to this base URL",
+            where=f"api_key_env {entry.api_key_env}, base_url {entry.base_url}",
+            expected=f"a pair in {KEY_ADDRESSES} of the run's environment, or a provider's own",
+            got=pair,
+            next_step=f"allow the pair: in the prefect.yaml of moodflow serve, or in {KEY_ADDRESSES} of a worker",
+        )
 
 
 async def check_endpoint(entry: ModelEntry, proxies: Mapping[str, str] | None = None) -> None:

@@ -11,7 +11,7 @@ from prefect.client.orchestration import get_client
 from prefect.client.schemas.filters import ArtifactFilter, ArtifactFilterKey, FlowRunFilter, FlowRunFilterName
 from prefect.settings import PREFECT_UI_URL, temporary_settings
 
-from flows.runtime.artifact_summary import changes_lines, link_lines
+from flows.runtime.artifact_summary import calls_lines, changes_lines, link_lines
 from flows.runtime.artifact_tables import MAX_ROWS, coverage_rows, failure_rows, few, leaderboard_rows
 from flows.runtime.artifacts import ABLATION_KEYS, RUN_KEYS, addresses_of, report_address
 from schemas.addresses import REPORTS_URL
@@ -106,6 +106,13 @@ def test_changes_are_told_in_words_and_numbers() -> None:
     assert "| m\\|1 (base) | 80.00 | 60.00 | −20.00 | −28.00 to −12.50 |" in lines
     assert [line for line in lines if "50.00" in line] == []  # abilities are in their own table
     assert "- run x was passed over" in lines
+
+
+def test_the_summary_says_whose_replies_were_scored() -> None:
+    named = {"name": "b", "identity": "b of May", "base_url": "http://b/v1"}
+    models = [{"name": "a", "identity": "http://a/v1", "base_url": "http://a/v1"}, named]
+    lines = list(calls_lines(manifest(plan={"models": models})))
+    assert lines[-3:] == ["", "- `a`: `http://a/v1`", "- `b`: `b of May`, asked at `http://b/v1`"]
 
 
 def test_a_run_in_which_nothing_changed_says_so() -> None:

@@ -8,10 +8,11 @@ import sys
 from contextlib import closing
 from pathlib import Path
 
+import httpx
 import pytest
 
 from flows.runtime.local_server import PROGRAM, LocalServer, may_be_configured, start_early, start_temporary_server
-from flows.runtime.prefect_flows import wait_until_up
+from flows.runtime.prefect_server import wait_until_up
 from schemas.errors import EndpointError
 from tests.crashes.commands import end_of
 from tests.flows.scripted import policy
@@ -65,13 +66,44 @@ def recorded(home: Path, table: str) -> list[tuple[str, str]]:
 
 
 @linux
-def test_a_build_records_everything_and_leaves_no_server(home: Path, tmp_path: Path) -> None:
-    ended = end_of(start(home, tmp_path, *build("mini_eq_test")))
-    assert (ended.status, ended.out, ended.err) == (0, "items: 1 partition\n", STARTING)
+@pytest.mark.parametrize("settings", ["", '[logging]\nlevel = "INFO"\n'], ids=["early", "after Prefect read its settings"])
+def test_a_build_records_everything_and_leaves_no_server(started_prefect: PrefectServer, tmp_path: Path, settings: str) -> None:
+    home = started_prefect.new_home(tmp_path / "home")
+    if settings:
+        (tmp_path / "prefect.toml").write_text(settings, encoding="utf-8")
+    ended = end_of(start(home, tmp_path, *build("mini_eq_test"), program=f"{COUNT_SERVERS}; {ENTRY_POINT}"))
+    assert (ended.status, ended.out, ended.err) == (0, "items: 1 partition\n", f"a server was started\n{STARTING}")
     assert servers(home) == []
     # One dataset is one task run; the database was closed in order, with nothing left in its write-ahead log.
     assert [state for _, state in recorded(home, "flow_run")] == ["COMPLETED"]
     assert recorded(home, "task_run") == [("items/mini_eq_test", "COMPLETED")]
+
+
+def test_where_a_temporary_server_is_forbidden_none_is_started(tmp_path: Path) -> None:
+    environment = clean_environment(tmp_path, PREFECT_SERVER_EPHEMERAL_ENABLED="false")
+    command = [sys.executable, "-c", ENTRY_POINT, *build("mini_eq_test")]
+    done = subprocess.run(command, env=environment, cwd=tmp_path, capture_output=True, text=True, check=False, timeout=LIMIT_S)
+    assert done.returncode == 2
+    assert done.stderr.startswith("Error: no Prefect server is configured, and a temporary one is forbidden\n")
+
+
+@pytest.mark.parametrize(
+    ("headers", "login", "status"),
+    [
+        ({}, False, 401),
+        ({"Origin": "http://evil.example"}, False, 401),
+        ({"Authorization": "Basic bW9vZmxvdzo="}, False, 401),
+        ({"Host": "evil.example"}, True, 400),
+        ({}, True, 200),
+    ],
+    ids=["anybody", "another origin", "wrong login", "another name", "login"],
+)
+def test_a_temporary_server_answers_under_its_own_name_who_has_its_login(
+    started_prefect: PrefectServer, headers: dict[str, str], status: int, *, login: bool
+) -> None:
+    auth = httpx.BasicAuth(*started_prefect.auth.split(":", 1)) if login else None
+    answer = httpx.post(f"{started_prefect.url}/flows/count", json={}, headers=headers, auth=auth, trust_env=False)
+    assert (answer.status_code, answer.headers.get("access-control-allow-origin")) == (status, None)
 
 
 @linux
@@ -173,7 +205,7 @@ def test_where_prefect_is_imported_its_own_server_is_left_to_it(tmp_path: Path, 
     monkeypatch.setenv("PREFECT_HOME", str(tmp_path))
     monkeypatch.chdir(tmp_path)
     assert not may_be_configured(os.environ, Path())
-    assert start_early() is None
+    start_early()
     assert "PREFECT_API_URL" not in os.environ
 
 

@@ -19,10 +19,19 @@ from prefect.utilities.callables import parameter_schema
 from flows.ablate import ablate
 from flows.commands.serve import read_schedules, require_address
 from flows.refresh import refresh
+from flows.runtime.local_server import guard_settings
 from flows.runtime.prefect_flows import log
-from flows.service.deployments import SHIPPED, find_config, read_deployments, reschedule, set_lakes
+from flows.service.deployments import (
+    SHIPPED,
+    check_deployment,
+    find_config,
+    key_addresses,
+    read_deployments,
+    reschedule,
+    set_lakes,
+)
 from flows.service.registration import SILENT_S, build_deployment, silent_run_automation
-from flows.service.session import keep_auth, listen, server_settings
+from flows.service.session import keep_auth, listen
 from schemas.ablation import AblationRequest
 from schemas.errors import UsageError
 from schemas.plan import Plan
@@ -67,6 +76,7 @@ def test_only_what_is_written_is_a_parameter(tmp_path: Path) -> None:
     (one,) = read_deployments(written(tmp_path))
     assert one.parameters["plan"]["datasets"] == list(DATASETS)
     assert "seed" not in one.parameters["plan"]  # a later default counts
+    assert one.parameters["plan"]["models"] == [{"name": "scripted", "base_url": URL}]  # a changed address has its own identity
     assert Plan.model_validate(one.parameters["plan"]) == one.asked
 
 
@@ -114,6 +124,18 @@ def test_a_file_without_usable_deployments_is_refused(tmp_path: Path, text: str 
     with pytest.raises(UsageError, match=what) as caught:
         read_deployments(path)
     assert caught.value.where == str(path)
+
+
+def test_a_deployment_pairs_keys_with_addresses_and_names_no_other_server(tmp_path: Path) -> None:
+    models = [{"name": "m", "base_url": URL, "api_key_env": "A"}, {"name": "free", "base_url": URL}]
+    judge = {"name": "j", "base_url": "http://j/v1", "api_key_env": "B"}
+    changed = deployment(URL, models=models, judge=judge)
+    assert key_addresses(read_deployments(write_config(tmp_path / "prefect.yaml", changed))) == f"A={URL} B=http://j/v1"
+    stale = deployment(URL, models=[{"name": "m", "base_url": URL, "identity": "http://before/v1"}])
+    (one,) = read_deployments(write_config(tmp_path / "prefect.yaml", stale))
+    with pytest.raises(UsageError, match="is that of another server") as caught:
+        check_deployment(one)
+    assert caught.value.where == "deployment tried, identity"
 
 
 def test_the_entrypoint_may_be_a_file_or_a_module(tmp_path: Path) -> None:
@@ -210,9 +232,10 @@ def test_the_password_is_made_once_and_only_its_owner_reads_it(tmp_path: Path) -
 
 
 def test_the_server_answers_pages_of_its_own_origin_only() -> None:
-    settings = server_settings("http://127.0.0.1:4300", "a:b")
-    assert settings["PREFECT_SERVER_API_CORS_ALLOWED_ORIGINS"] == "http://127.0.0.1:4300,http://localhost:4300"
-    assert settings["PREFECT_UI_API_URL"] == "http://127.0.0.1:4300/api"
+    assert guard_settings("http://127.0.0.1:4300", "a:b") == {
+        "PREFECT_SERVER_API_AUTH_STRING": "a:b",
+        "PREFECT_SERVER_API_CORS_ALLOWED_ORIGINS": "http://127.0.0.1:4300,http://localhost:4300",
+    }
 
 
 def test_a_run_is_silent_after_three_heartbeats() -> None:

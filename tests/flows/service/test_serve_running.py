@@ -37,6 +37,8 @@ from tests.prefect_server import PrefectServer
 
 linux = pytest.mark.skipif(sys.platform != "linux", reason="processes are looked up in /proc")
 URL = "http://127.0.0.1:9/v1"
+REFUSALS = {"api_key_env": "the key of model scripted may not be sent to this base URL", "identity": "is that of another server"}
+"""By what is left in a form whose base URL is changed."""
 
 
 @linux
@@ -56,16 +58,24 @@ def test_only_who_has_the_password_is_served_and_ctrl_c_leaves_no_process(starte
 
 @linux
 @pytest.mark.long
-def test_a_run_that_is_triggered_completes_and_its_report_is_served(tmp_path: Path) -> None:
-    home = tmp_path / "prefect"
-    with ModelServer(policy(DATASETS, "gold")) as model:
-        write_config(tmp_path / "prefect.yaml", deployment(model.base_url))
-        with Served(tmp_path, home) as served:
-            started = served.start_run()
-            ended = wait_until(lambda: state if (state := served.state_of(started))["type"] == "COMPLETED" else None)
+def test_a_run_that_is_triggered_completes_and_its_report_is_served(started_prefect: PrefectServer, tmp_path: Path) -> None:
+    home = started_prefect.new_home(tmp_path / "prefect")
+    with ModelServer(policy(DATASETS, "gold")) as model, ModelServer(policy(DATASETS, "gold")) as other:
+        entry = {"name": "scripted", "base_url": model.base_url, "api_key_env": "A_KEY"}
+        write_config(tmp_path / "prefect.yaml", deployment(model.base_url, models=[entry]))
+        with Served(tmp_path, home, A_KEY="sk-1") as served:
+            ended = served.ended_run()
             assert ended["name"] == "Completed"
             assert (model.calls, model.repeated) == (20, 0)
-            (manifest,) = (tmp_path / "lake" / "runs").glob("*/manifest.json")
+            for left, refusal in REFUSALS.items():
+                kept = entry["api_key_env"] if left == "api_key_env" else entry["base_url"]
+                ended = served.ended_run(models=[{"name": "scripted", "base_url": other.base_url, left: kept}])
+                assert (ended["type"], refusal in ended["message"]) == ("FAILED", True)
+            assert (other.calls, other.headers) == (0, [])
+            # The address alone is changed, as in a form: the other server's replies are asked for and scored.
+            ended = served.ended_run(models=[{"name": "scripted", "base_url": other.base_url}])
+            assert (ended["name"], model.calls, other.calls) == ("Completed", 20, 20)
+            manifest, _ = sorted((tmp_path / "lake" / "runs").glob("*/manifest.json"))
             report = f"{served.document['reports']}/{manifest.parent.name}/report.html"
             with urllib.request.urlopen(report) as answer:  # noqa: S310  loopback
                 assert answer.read() == (manifest.parent / "report.html").read_bytes()

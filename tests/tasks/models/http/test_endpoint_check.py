@@ -8,6 +8,7 @@ from typing import Any
 
 import pytest
 
+from schemas.addresses import KEY_ADDRESSES
 from schemas.chat import EMBEDDED_MODEL, ModelEntry
 from schemas.errors import EndpointError, UsageError
 from tasks.models.http import endpoint_check
@@ -61,6 +62,35 @@ def test_the_key_comes_from_the_variable_the_entry_names() -> None:
     assert key is not None
     assert key.get_secret_value() == "sk-1"
     assert "sk-1" not in repr(key)
+
+
+ALLOWED = "OTHER=http://elsewhere/v1 LISTENER_KEY=http://localhost/v1/"
+
+
+@pytest.mark.parametrize(
+    ("changed", "allowed", "is_sent"),
+    [
+        ({}, ALLOWED, True),
+        ({"base_url": "http://localhost/v1/"}, ALLOWED, True),
+        ({}, "", False),
+        ({"base_url": "http://elsewhere/v1"}, ALLOWED, False),
+        ({"api_key_env": "OTHER"}, ALLOWED, False),
+        ({"base_url": "https://api.openai.com/v1", "api_key_env": "OPENAI_API_KEY"}, "", True),
+        ({"base_url": "https://api.openai.com/v1"}, "", False),
+    ],
+    ids=["named", "slash", "none named", "other address", "other key", "provider", "provider, other key"],
+)
+def test_a_key_goes_only_where_its_list_says_once_there_is_one(changed: dict[str, str], allowed: str, *, is_sent: bool) -> None:
+    one = KEYED.model_copy(update=changed)
+    environ = {"LISTENER_KEY": "sk-1", "OTHER": "sk-1", "OPENAI_API_KEY": "sk-1"}
+    assert resolve_api_key(one, environ) is not None  # who names both on the command line needs no list
+    if is_sent:
+        assert resolve_api_key(one, {**environ, KEY_ADDRESSES: allowed}) is not None
+        return
+    with pytest.raises(EndpointError, match="may not be sent to this base URL") as caught:
+        resolve_api_key(one, {**environ, KEY_ADDRESSES: allowed})
+    assert caught.value.got == f"{one.api_key_env}={one.base_url}"
+    assert "sk-1" not in str(caught.value)
 
 
 def test_an_entry_without_a_variable_has_no_key() -> None:
