@@ -6,6 +6,7 @@ from collections import Counter
 from collections.abc import Awaitable, Callable, Mapping
 from contextlib import ExitStack
 from dataclasses import dataclass, field, replace
+from http import HTTPStatus
 from typing import NamedTuple, Self
 
 import httpx
@@ -23,7 +24,13 @@ from tasks.text.backoff import BUDGET_S, Backoff, Retry
 from tasks.text.scrub_keys import Scrubber
 
 DEAD_AFTER_CALLS = 3
+HOPELESS_AFTER_CALLS = 16
+"""Twice the calls that are in flight at first: more than fail together in one moment of a server that starts or of a gateway
+that tries several keys, and few enough to take seconds."""
+
 NOT_FOUND: tuple[Failure, ...] = ("connect", "timeout_connect")
+NO_QUESTION_CAUSES: tuple[Failure, ...] = (*NOT_FOUND, "tls", "auth", "quota", "invalid_json")
+WRONG_ADDRESS = frozenset({HTTPStatus.NOT_FOUND, HTTPStatus.METHOD_NOT_ALLOWED})
 
 
 @dataclass(frozen=True)
@@ -35,23 +42,35 @@ class CallRetryPolicy(Backoff[Failure]):
 
 
 class CircuitBreaker:
-    """Opens for good after calls in a row that found no server, so that a dead one costs seconds and not hours.
+    """Opens for good when more calls would only fail too, so that a dead server costs seconds and not hours.
 
-    It counts calls, not attempts: each has been retried for some seconds, so a server that restarts quickly is not given up.
-    Anything that a server answered, an error too, starts the count anew.
+    It does after DEAD_AFTER_CALLS calls in a row that found no server, and after HOPELESS_AFTER_CALLS if all calls from the first
+    on ended in ways that no question causes: no server, no right to it, not its address. It counts calls, not attempts: each has
+    been retried for some seconds, so a server that restarts quickly is not given up.
     """
 
-    _in_a_row = 0
+    def __init__(self) -> None:
+        self._in_a_row = self._ended = 0
+        self._heard = False
+        self.last: ChatReply | None = None
 
     @property
     def is_open(self) -> bool:
         """Whether calls fail at once, without being sent."""
-        return self._in_a_row >= DEAD_AFTER_CALLS
+        return self._in_a_row >= DEAD_AFTER_CALLS or (self.hopeless is not None and self._ended >= HOPELESS_AFTER_CALLS)
+
+    @property
+    def hopeless(self) -> ChatReply | None:
+        """The last of the calls, if no question caused the failure of any; null if one ended otherwise, or none has ended."""
+        return None if self._heard else self.last
 
     def report(self, reply: ChatReply) -> None:
         """Count how a call ended."""
         if not self.is_open:
             self._in_a_row = self._in_a_row + 1 if reply.failure in NOT_FOUND else 0
+            self._ended += 1
+            self.last = reply
+            self._heard |= reply.failure not in NO_QUESTION_CAUSES and reply.http_status not in WRONG_ADDRESS
 
 
 LONGEST_ERROR = 400
@@ -108,6 +127,11 @@ class HttpChat:
         self._being_kept = 0
         self._most_being_kept = max(0, entry.concurrency - USUAL) // KEPT_SHARE
         self._transport = Transport(entry, base_url, key)
+
+    @property
+    def hopeless(self) -> ChatReply | None:
+        """How the calls failed, if none of them because of what was asked; null if one ended otherwise, or none was sent."""
+        return self._breaker.hopeless
 
     async def __aenter__(self) -> Self:
         await self._transport.__aenter__()
@@ -168,9 +192,9 @@ class HttpChat:
         """Return why nothing is sent any more, or for now."""
         if self._unkept is not None:
             raise self._unkept
-        if self._breaker.is_open:
-            text = f"not sent: no server was found at {self._transport.server} by the calls before this one"
-            return ChatReply(failure="connect", error=text)
+        if (last := self._breaker.last) and self._breaker.is_open:
+            text = f"not sent: the calls before this one failed at {self._transport.server}: {last.error}"
+            return ChatReply(failure=last.failure, error=text)
         if closed_s := self._limiter.closed_for_s:
             return ChatReply(failure="http_429", error=f"not sent: the server wants no call for another {closed_s:.0f} s")
         return None

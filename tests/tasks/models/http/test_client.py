@@ -376,3 +376,29 @@ def test_the_breaker_opens_for_good_after_connection_failures_in_a_row(failures:
     for failure in failures:
         breaker.report(ChatReply(failure=failure))
     assert breaker.is_open is is_open
+
+
+@pytest.mark.parametrize(
+    ("ends", "is_open", "hopeless"),
+    [
+        (["auth"] * 15, False, True),
+        (["auth"] * 16, True, True),
+        (["tls", "quota", "invalid_json", "auth"] * 4, True, True),
+        ([404] * 16, True, True),
+        # What a question may cause, or one answer, says that the server can be called.
+        ([400] * 16, False, False),
+        (["auth"] * 15 + [None], False, False),
+        ([None] + ["auth"] * 40, False, False),
+        (["http_5xx"] + ["auth"] * 40, False, False),
+        # Opened, it stays so.
+        (["auth"] * 16 + [None], True, True),
+    ],
+)
+def test_the_breaker_opens_if_the_first_calls_fail_whatever_is_asked(
+    ends: list[Failure | int | None], *, is_open: bool, hopeless: bool
+) -> None:
+    breaker = CircuitBreaker()
+    for end in ends:
+        refused = {"failure": "http_4xx", "http_status": end} if isinstance(end, int) else {"failure": end}
+        breaker.report(ChatReply(**refused))  # type: ignore[arg-type]
+    assert (breaker.is_open, breaker.hopeless is not None) == (is_open, hopeless)
