@@ -3,7 +3,6 @@
 from datetime import UTC, datetime
 
 from prefect.client.schemas.objects import State
-from prefect.states import Completed
 
 from flows.build import build_datasets
 from flows.infer import run_inference
@@ -24,10 +23,13 @@ async def refresh(plan: Plan) -> State[RunManifest]:
 
     Reads source files; writes every layer, a manifest and a report. Whatever exists with the same fingerprint is not computed
     again: a second run of the same plan makes no model call, and a run that was killed goes on where it stopped. Its state is
-    named as that of the report: `Completed`, `UpToDate` or `Regressed`; awaiting it gives the manifest of the run.
+    that of the report: `Completed`, `UpToDate`, `Regressed` or `Failed`; awaiting it gives the manifest of the run.
 
     Args:
         plan: what to evaluate.
+
+    Raises:
+        UnsuccessfulRun: to whoever awaits the manifest of a run with one of the last two states.
     """
     started = datetime.now(UTC)
     resolved = await begin_run(plan)
@@ -45,4 +47,5 @@ async def refresh(plan: Plan) -> State[RunManifest]:
         usage=inferred.usage,
     )
     ended: State[RunManifest] = await report(request, return_state=True)
-    return Completed(name=ended.name, message=ended.message, data=await ended.aresult())
+    result = await ended.aresult(raise_on_failure=False)
+    return State(type=ended.type, name=ended.name, message=ended.message, data=result)

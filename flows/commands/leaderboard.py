@@ -47,14 +47,15 @@ def leaderboard(
         )
     if published:
         paper = leaderboards.published_leaderboard(benchmark)
-        rows, data = paper.rows, paper if html else None
+        rows, data, regressed = paper.rows, paper if html else None, paper.regressed
     else:
         ranked = leaderboards.rank_stored_systems(benchmark, folder, runs, profile)
         rows, data = ranked.rows, leaderboards.stored_leaderboard(folder, ranked, html) if html else None
+        regressed = ranked.regressed
     if html and data:
         from tasks.reporting.render.page import render_leaderboard, write_text  # noqa: PLC0415
 
         write_text(html, render_leaderboard(data))
     document = {"models": rows} | ({"html": str(html)} if html else {})
-    view: list[RenderableType] = [leaderboard_table(benchmark, rows), *([f"Page: {html}"] if html else [])]
+    view: list[RenderableType] = [leaderboard_table(benchmark, rows, regressed), *([f"Page: {html}"] if html else [])]
     CommandResult(0, document, view).finish(as_json=as_json)

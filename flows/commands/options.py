@@ -42,7 +42,21 @@ DryRun = Annotated[
 ]
 Again = Annotated[bool, typer.Option("--again", help="probe anew, whatever is remembered")]
 Timeout = Annotated[float, typer.Option("--timeout", min=0.001, help="seconds to wait for one reply")]
+FailOnRegression = Annotated[
+    bool, typer.Option("--fail-on-regression", help="end with status 1 if a model regressed", rich_help_panel=OUTPUT)
+]
 AsJson = Annotated[bool, typer.Option("--json", help="one JSON document on standard output", rich_help_panel=OUTPUT)]
+
+
+def require_comparison(stage: str) -> None:
+    """Raise UsageError about --fail-on-regression if the stage compares with no earlier run."""
+    if stage not in {"run", "report"}:
+        raise UsageError(
+            f"moodflow {stage} compares nothing with an earlier run",
+            where="--fail-on-regression",
+            expected="moodflow run or moodflow report",
+            next_step="leave --fail-on-regression out",
+        )
 
 
 def require_asking(stage: str) -> None:

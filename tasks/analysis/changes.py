@@ -104,6 +104,8 @@ def changes_since(run: RunManifest, blueprint: Blueprint, resampling: Resampling
 
 
 def _state(run: RunManifest, previous: RunManifest | None, systems: Sequence[SystemChanges]) -> RunState:
+    if run.calls.failed and not (run.calls.answered or run.calls.from_journal):
+        return "Failed"
     if any(system.findings for system in systems):
         return "Regressed"
     unchanged = previous is not None and set(run.partitions) <= set(previous.partitions)

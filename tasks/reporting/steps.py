@@ -6,6 +6,7 @@ from typing import Any
 import polars as pl
 
 from schemas.blueprint import Blueprint
+from schemas.changes import RunChanges
 from schemas.folders import Folder
 from schemas.lineage import PartitionRef, RunManifest
 from schemas.tables.comparisons import Ablations
@@ -33,11 +34,19 @@ REPORTED = {
 
 @dataclass(frozen=True)
 class ReportJob:
-    """A run to describe. `published` is the paper's table, the backdrop of its figures; null = there is none."""
+    """A run to describe.
+
+    Attributes:
+        manifest: of the run.
+        blueprint: of the run.
+        published: the paper's table, the backdrop of its figures; null = there is none.
+        changes: since the run before; null = that was not looked at.
+    """
 
     manifest: RunManifest
     blueprint: Blueprint
     published: pl.DataFrame | None
+    changes: RunChanges | None = None
 
 
 @step("report {job.manifest.run}")
@@ -60,7 +69,7 @@ def load_report_data(job: ReportJob, lake: Lake) -> ReportData:
         LakeError: if a partition of the manifest is gone or changed.
     """
     run = PastRun(job.manifest, job.blueprint, lake)
-    return replace(read_tables(run, REPORTED, {}).data, published=job.published)
+    return replace(read_tables(run, REPORTED, {}).data, published=job.published, changes=job.changes)
 
 
 @dataclass(frozen=True)

@@ -3,7 +3,6 @@
 from dataclasses import dataclass
 from typing import Any
 
-from schemas.blueprint import Blueprint
 from schemas.lineage import RunManifest
 from schemas.roles import JUDGE
 from tasks.analysis.leaderboard import RUN, LeaderboardData
@@ -20,6 +19,7 @@ class LeaderboardEntry(SystemTotal):
 
     scores: tuple[float | None, ...] = ()
     run: str | None = None
+    regressed: bool = False
     started_at: str | None = None
 
 
@@ -60,9 +60,7 @@ def build_leaderboard(data: LeaderboardData) -> Leaderboard:
     return Leaderboard(
         data=data,
         titles=tuple(main.title for main in measured),
-        entries=tuple(
-            _entry(row, data.blueprint, scores=tuple(row["abilities"].get(main.id) for main in measured)) for row in rows
-        ),
+        entries=tuple(_entry(row, data, scores=tuple(row["abilities"].get(main.id) for main in measured)) for row in rows),
         histories=_histories(data, rows),
         runs=tuple(used),
         published=describe_published_models(data.paper, data.blueprint) if data.is_published else None,
@@ -71,9 +69,11 @@ def build_leaderboard(data: LeaderboardData) -> Leaderboard:
     )
 
 
-def _entry(row: dict[str, Any], blueprint: Blueprint, **more: object) -> LeaderboardEntry:
-    system, state = System(row["model"], row["setting"]), state_of(row, blueprint)
-    return from_row(LeaderboardEntry, row, system=system, state=state, state_word=say_state(state, blueprint), **more)
+def _entry(row: dict[str, Any], data: LeaderboardData, **more: object) -> LeaderboardEntry:
+    system, state = System(row["model"], row["setting"]), state_of(row, data.blueprint)
+    said = {"state": state, "state_word": say_state(state, data.blueprint)}
+    regressed = (row.get(RUN), *system) in data.regressed
+    return from_row(LeaderboardEntry, row, system=system, **said, regressed=regressed, **more)
 
 
 def _histories(data: LeaderboardData, rows: list[dict[str, Any]]) -> tuple[History, ...]:
@@ -82,7 +82,7 @@ def _histories(data: LeaderboardData, rows: list[dict[str, Any]]) -> tuple[Histo
     found = []
     for system in dict.fromkeys(System(row["model"], row["setting"]) for row in rows):
         history = sorted(system.rows(data.history), key=lambda row: started[row[RUN]])
-        moments = [_entry(row, data.blueprint, started_at=started[row[RUN]]) for row in history]
+        moments = [_entry(row, data, started_at=started[row[RUN]]) for row in history]
         if len(moments) > 1:
             found.append(History(system, tuple(moments)))
     return tuple(found)
