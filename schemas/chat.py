@@ -116,6 +116,11 @@ class ModelEntry(Frozen):
         return self
 
     @property
+    def repeats_itself(self) -> bool:
+        """Return whether it is asked at temperature 0, so that the same words would only be paid for again."""
+        return self.meaning["sampling"]["temperature"] == 0
+
+    @property
     def meaning(self) -> dict[str, Any]:
         """Settings of a partition that change the model's replies; a parameter that is not sent is null.
 

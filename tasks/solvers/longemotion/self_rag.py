@@ -15,9 +15,6 @@ from tasks.solvers.longemotion.rag import arrange, pick, rank_pool, record
 from tasks.solvers.longemotion.state import HelperNote, Piece, Query, Retrieved, SolverState
 from tasks.solvers.state import Pool, first_failed
 
-MOST_ASKS = 5
-"""Times the critic is asked about a chunk, as long as it gives no verdict."""
-
 MARK = re.compile(
     r"\[\s*(?:(?P<unfit>irrelevant)|(?P<fit>relevant)"
     r"|(?P<no>(?:no support|not supported|unsupported)(?:\s*/\s*contradictory)?)|(?P<yes>(?:fully|partially) supported))\s*\]",
@@ -26,22 +23,17 @@ MARK = re.compile(
 """Reflection marks, as the Self-RAG models and as the released code spell them."""
 
 FAVOURABLE = "[Relevant] [Fully supported]"
-"""A reply with a verdict: without one the critic is asked again."""
+"""A reply with a verdict."""
 
 WITH_REMARK = frozenset({"qa", "es", "ed"})
 """Tasks that show the critic's words beside the chunk."""
 
 
 class Criticism(NamedTuple):
-    """The critic's calls about a chunk, and what the last reply says of it; null = it gave no verdict."""
+    """The critic's call about a chunk, and what the reply says of it; null = it gave no verdict."""
 
-    calls: tuple[Call, ...]
+    call: Call
     useful: bool | None
-
-    @property
-    def last(self) -> Call:
-        """Return the call whose reply counts."""
-        return self.calls[-1]
 
 
 async def retrieve_criticised(state: SolverState, pool: Pool, query: Query) -> Retrieved:
@@ -52,11 +44,11 @@ async def retrieve_criticised(state: SolverState, pool: Pool, query: Query) -> R
     ranking = await rank_pool(state, pool, query)
     best = pick(pool, ranking, query.counts.top_k)
     verdicts = await asyncio.gather(*(criticise(state, chunk, query) for chunk in best))
-    answered = [(chunk, verdict) for chunk, verdict in zip(best, verdicts, strict=True) if not verdict.last.reply.failure]
-    notes = {chunk.number: HelperNote.of(verdict.last) for chunk, verdict in answered}
+    answered = [(chunk, verdict) for chunk, verdict in zip(best, verdicts, strict=True) if not verdict.call.reply.failure]
+    notes = {chunk.number: HelperNote.of(verdict.call) for chunk, verdict in answered}
     useful = [chunk for chunk, verdict in answered if state.family == "ed" or verdict.useful]
     rows = record("initial", pool, query, ranking, {chunk.number for chunk in useful}, notes)
-    calls = tuple(call for verdict in verdicts for call in verdict.calls)
+    calls = tuple(verdict.call for verdict in verdicts)
     if first_failed(calls):
         return Retrieved(rows=rows, calls=calls)
     pieces = tuple(_piece(state, chunk, notes[chunk.number]) for chunk in arrange(useful, query))
@@ -64,17 +56,12 @@ async def retrieve_criticised(state: SolverState, pool: Pool, query: Query) -> R
 
 
 async def criticise(state: SolverState, chunk: Chunk, query: Query) -> Criticism:
-    """Ask the critic about a chunk, again with the next repetition number while its reply bears no mark."""
+    """Ask the critic about a chunk, once: it may be the model under test, which must not win by being asked more often."""
     texts = state.prompts.critic
     template = texts.template(state.language)
     messages = say(template.system, template.ask.format(instruction=_instruct(state, query), paragraph=chunk.text))
-    calls: list[Call] = []
-    while True:
-        calls.append(await state.resources.ask("critic", "criticise", messages, texts.max_tokens, len(calls)))
-        reply = calls[-1].reply
-        useful = None if reply.failure else read_marks(reply.text or "")
-        if reply.failure or useful is not None or state.family == "ed" or len(calls) == MOST_ASKS:
-            return Criticism(tuple(calls), useful)
+    call = await state.resources.ask("critic", "criticise", messages, texts.max_tokens)
+    return Criticism(call, None if call.reply.failure else read_marks(call.reply.text or ""))
 
 
 def read_marks(reply: str) -> bool | None:

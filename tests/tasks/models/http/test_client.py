@@ -400,5 +400,5 @@ def test_the_breaker_opens_if_the_first_calls_fail_whatever_is_asked(
     breaker = CircuitBreaker()
     for end in ends:
         refused = {"failure": "http_4xx", "http_status": end} if isinstance(end, int) else {"failure": end}
-        breaker.report(ChatReply(**refused))  # type: ignore[arg-type]
+        breaker.report(ChatReply(**refused))
     assert (breaker.is_open, breaker.hopeless is not None) == (is_open, hopeless)
