@@ -8,6 +8,7 @@ from flows.build import build_datasets
 from flows.infer import run_inference
 from flows.planning.resolve import name_run
 from flows.report import report
+from flows.runtime.canary import with_canary
 from flows.runtime.prefect_flows import begin_run, moodflow_flow
 from flows.runtime.preflight import check_plan, warn
 from flows.score import score
@@ -32,6 +33,7 @@ async def refresh(plan: Plan) -> State[RunManifest]:
         UnsuccessfulRun: to whoever awaits the manifest of a run with one of the last two states.
     """
     started = datetime.now(UTC)
+    plan = with_canary(plan)
     resolved = await begin_run(plan)
     warn(await check_plan(resolved))
     check_budget(plan)  # a budget that cannot be kept is refused now, not after the build
@@ -45,6 +47,7 @@ async def refresh(plan: Plan) -> State[RunManifest]:
         calls=inferred.calls,
         missing=(*built.missing, *inferred.missing, *scored.missing),
         usage=inferred.usage,
+        canaries=inferred.canaries,
     )
     ended: State[RunManifest] = await report(request, return_state=True)
     result = await ended.aresult(raise_on_failure=False)

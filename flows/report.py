@@ -75,6 +75,7 @@ def describe(request: ReportRequest, resolved: ResolvedPlan, partitions: list[Pa
         started_at=request.started_at,
         missing=tuple(unique[name] for name in sorted(unique, key=str)),
         calls=request.calls,
+        canaries=request.canaries,
         report=f"runs/{request.run}/report.html",
         redacted=request.plan.redact,
         usage=priced(usage, request.plan, table),

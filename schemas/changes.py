@@ -72,6 +72,7 @@ class RunChanges(Frozen):
     reason: str | None = Field(default=None, description="why there is none")
     units: tuple[SystemChanges, ...] = ()
     remarks: tuple[str, ...] = Field(default=(), description="what else was found on the way, such as runs that cannot be read")
+    canary_calls: int = Field(default=0, ge=0, description="answered calls that the journal answers, too")
 
     @property
     def regressed(self) -> tuple[SystemChanges, ...]:
@@ -86,7 +87,8 @@ class RunChanges(Frozen):
         if self.previous is None:
             return self.reason or "no earlier run"
         if self.state == "UpToDate":
-            return f"nothing changed since {self.previous}: no model call was sent"
+            canary = ", but for the canary" if self.canary_calls else ""
+            return f"nothing changed since {self.previous}: no model call was sent{canary}"
         if self.state == "Completed":
             return f"no regression against {self.previous}"
         return f"regressed: {', '.join(system.label for system in self.regressed)}"

@@ -118,7 +118,7 @@ class ModelEntry(Frozen):
     @property
     def repeats_itself(self) -> bool:
         """Return whether it is asked at temperature 0, so that the same words would only be paid for again."""
-        return self.meaning["sampling"]["temperature"] == 0
+        return bool(self.meaning["sampling"]["temperature"] == 0)
 
     @property
     def meaning(self) -> dict[str, Any]:

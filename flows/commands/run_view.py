@@ -54,6 +54,7 @@ def _document(manifest: RunManifest, lake: Lake, **found: Any) -> dict[str, Any]
         "failures": failure_kinds(manifest, lake),
         **usage_document(manifest.usage, manifest.currency, manifest.partitions),
         "missing": [gap.model_dump() for gap in manifest.missing],
+        "canaries": [found.model_dump() for found in manifest.canaries],
         "report": str(lake.root / manifest.report) if manifest.report else None,
     }
 

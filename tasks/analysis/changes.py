@@ -99,7 +99,8 @@ def changes_since(run: RunManifest, blueprint: Blueprint, resampling: Resampling
         previous=newest.run if newest else None,
         reason=None if newest else next((system.reason for system in systems), None),
         units=systems,
-        remarks=earlier.remarks,
+        remarks=(*(found.message for found in run.canaries), *earlier.remarks),
+        canary_calls=sum(found.asked for found in run.canaries),
     )
 
 
