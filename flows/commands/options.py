@@ -50,21 +50,19 @@ AsJson = Annotated[bool, typer.Option("--json", help="one JSON document on stand
 
 def require_comparison(stage: str) -> None:
     """Raise UsageError about --fail-on-regression if the stage compares with no earlier run."""
-    if stage not in {"run", "report"}:
-        raise UsageError(
-            f"moodflow {stage} compares nothing with an earlier run",
-            where="--fail-on-regression",
-            expected="moodflow run or moodflow report",
-            next_step="leave --fail-on-regression out",
-        )
+    _require_stage(stage, ("run", "report"), "--fail-on-regression", "compares with no earlier run, so nothing can regress")
 
 
 def require_asking(stage: str) -> None:
     """Raise UsageError about --dry-run if the stage calls no model."""
-    if stage not in {"run", "infer"}:
+    _require_stage(stage, ("run", "infer"), "--dry-run", "calls no model, so there is nothing to estimate")
+
+
+def _require_stage(stage: str, stages: tuple[str, str], option: str, reason: str) -> None:
+    if stage not in stages:
         raise UsageError(
-            f"moodflow {stage} calls no model, so there is nothing to estimate",
-            where="--dry-run",
-            expected="moodflow run or moodflow infer",
-            next_step="leave --dry-run out",
+            f"moodflow {stage} {reason}",
+            where=option,
+            expected=" or ".join(f"moodflow {one}" for one in stages),
+            next_step=f"leave {option} out",
         )

@@ -139,21 +139,6 @@ def assert_recorded(documents: list[dict[str, Any]]) -> None:
 
 @pytest.mark.long
 @pytest.mark.usefixtures("recording_server")
-def test_a_run_of_another_plan_is_not_compared(tmp_path: Path) -> None:
-    lake = tmp_path / "lake"
-    with model("gold") as good, model("wrong") as bad:
-        first = run(good, lake).document
-        seeded = run(bad, lake, "--seed", "1").document
-        message = newest("refresh")["state"]["message"]
-        named = run(bad, lake, name="other").document
-    assert (seeded["state"], seeded["previous"], seeded["regressions"]) == ("Completed", None, [])
-    assert message == f"no earlier run can be compared; of the newest, {first['run']}: its seed: 0 instead of 1"
-    assert named["previous"] is None
-    assert newest("refresh")["state"]["message"].endswith(f"{seeded['run']}: it has no scores of other with setting base")
-
-
-@pytest.mark.long
-@pytest.mark.usefixtures("recording_server")
 def test_an_earlier_run_that_is_damaged_stops_nothing(tmp_path: Path) -> None:
     lake = tmp_path / "lake"
     with model("gold") as good, model("wrong") as bad:

@@ -361,40 +361,26 @@ def test_what_the_server_asks_for_is_honoured_within_the_budget(
 
 
 @pytest.mark.parametrize(
-    ("failures", "is_open"),
-    [
-        (["connect"] * 2, False),
-        (["connect"] * 3, True),
-        (["timeout_connect"] * 3, True),
-        (["connect", "connect", None, "connect"], False),
-        (["connect", "connect", "http_5xx", "connect"], False),
-        (["connect", "connect", "connect", None], True),
-    ],
-)
-def test_the_breaker_opens_for_good_after_connection_failures_in_a_row(failures: list[Failure | None], *, is_open: bool) -> None:
-    breaker = CircuitBreaker()
-    for failure in failures:
-        breaker.report(ChatReply(failure=failure))
-    assert breaker.is_open is is_open
-
-
-@pytest.mark.parametrize(
     ("ends", "is_open", "hopeless"),
     [
+        # Three in a row found no server.
+        (["connect"] * 2, False, True),
+        (["connect"] * 3, True, True),
+        (["timeout_connect"] * 3, True, True),
+        (["connect", "connect", None, "connect"], False, False),
+        (["connect", "connect", "http_5xx", "connect"], False, False),
+        ([None, "connect", "connect", "connect", None], True, False),
+        # The first sixteen failed, none for what it asked.
         (["auth"] * 15, False, True),
-        (["auth"] * 16, True, True),
+        (["auth"] * 16 + [None], True, True),
         (["tls", "quota", "invalid_json", "auth"] * 4, True, True),
         ([404] * 16, True, True),
-        # What a question may cause, or one answer, says that the server can be called.
         ([400] * 16, False, False),
         (["auth"] * 15 + [None], False, False),
         ([None] + ["auth"] * 40, False, False),
-        (["http_5xx"] + ["auth"] * 40, False, False),
-        # Opened, it stays so.
-        (["auth"] * 16 + [None], True, True),
     ],
 )
-def test_the_breaker_opens_if_the_first_calls_fail_whatever_is_asked(
+def test_the_breaker_opens_for_good_where_no_call_can_succeed(
     ends: list[Failure | int | None], *, is_open: bool, hopeless: bool
 ) -> None:
     breaker = CircuitBreaker()
