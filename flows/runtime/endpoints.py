@@ -85,9 +85,10 @@ def count_calls(endpoints: Mapping[ModelEntry, OpenEndpoint]) -> CallCounts:
         EndpointError: not one was answered, and no question is the cause: no server, key or account, or a wrong address.
     """
     calls = sum((endpoint.counts for endpoint in set(endpoints.values())), CallCounts())
-    asked = [(entry, endpoint.client.hopeless) for entry, endpoint in endpoints.items() if endpoint.counts.failed]
-    entry, reply = next(iter(asked), (None, None))
-    if entry is None or reply is None or calls.answered or calls.from_journal or not all(found for _, found in asked):
+    breakers = {entry: endpoint.client.breakers.get(entry.name) for entry, endpoint in endpoints.items()}
+    ends = [(entry, breaker.hopeless) for entry, breaker in breakers.items() if breaker and breaker.last]
+    entry, reply = next(iter(ends), (None, None))
+    if entry is None or reply is None or calls.answered or calls.from_journal or not all(end for _, end in ends):
         return calls
     kind = FAILURE_KINDS[reply.failure or "connect"]
     wrong = f"check base_url, which mostly ends in /v1, and the name; moodflow models check {entry.name} tries both"

@@ -2,7 +2,7 @@
 
 import asyncio
 import time
-from collections import Counter
+from collections import Counter, defaultdict
 from collections.abc import Awaitable, Callable, Mapping
 from contextlib import ExitStack
 from dataclasses import dataclass, field, replace
@@ -103,6 +103,9 @@ class HttpChat:
         policy: what is retried.
         budget: of the calls; null = no limit.
 
+    Attributes:
+        breakers: of each model that was asked: another one at the same address may be answered.
+
     Raises:
         EndpointError: if the key cannot be sent.
     """
@@ -120,18 +123,13 @@ class HttpChat:
         self._entry = entry
         self._policy = policy or CallRetryPolicy()
         self._budget = budget
-        self._breaker = CircuitBreaker()
+        self.breakers: defaultdict[str, CircuitBreaker] = defaultdict(CircuitBreaker)
         self._limiter = RateLimiter(entry, time.perf_counter, self._policy.sleep)
         self._scrub = Scrubber(key)
         self._unkept: Exception | None = None
         self._being_kept = 0
         self._most_being_kept = max(0, entry.concurrency - USUAL) // KEPT_SHARE
         self._transport = Transport(entry, base_url, key)
-
-    @property
-    def hopeless(self) -> ChatReply | None:
-        """How the calls failed, if none of them because of what was asked; null if one ended otherwise, or none was sent."""
-        return self._breaker.hopeless
 
     async def __aenter__(self) -> Self:
         await self._transport.__aenter__()
@@ -162,8 +160,8 @@ class HttpChat:
             if reply.failure is not None:
                 tried[reply.failure] += 1
                 delay_s = self._policy.delay_s(reply.failure, tried[reply.failure], retry_after_s, waited_s)
-            if delay_s is None or self._breaker.is_open:
-                self._breaker.report(reply)
+            if delay_s is None or self.breakers[request.model].is_open:
+                self.breakers[request.model].report(reply)
                 return reply
             # A pause the server asked for outlives a call that is cancelled meanwhile.
             await (self._policy.sleep(delay_s) if retry_after_s is None else asyncio.shield(self._limiter.pause(delay_s)))
@@ -173,7 +171,7 @@ class HttpChat:
         await self._limiter.enter(again=attempt > 1)
         with ExitStack() as slot:
             slot.callback(self._limiter.leave)
-            if refusal := self._refuse():
+            if refusal := self._refuse(request.model):
                 return Attempt(refusal, sent=False)
             reserved = self._budget.reserve(request) if self._budget else None
             if self._budget and not reserved:
@@ -188,11 +186,12 @@ class HttpChat:
                 await self._keep(keep, request, found.reply, slot)
             return found
 
-    def _refuse(self) -> ChatReply | None:
+    def _refuse(self, model: str) -> ChatReply | None:
         """Return why nothing is sent any more, or for now."""
         if self._unkept is not None:
             raise self._unkept
-        if (last := self._breaker.last) and self._breaker.is_open:
+        breaker = self.breakers[model]
+        if (last := breaker.last) and breaker.is_open:
             text = f"not sent: the calls before this one failed at {self._transport.server}: {last.error}"
             return ChatReply(failure=last.failure, error=text)
         if closed_s := self._limiter.closed_for_s:
@@ -215,7 +214,7 @@ class HttpChat:
     async def _send(self, request: ChatRequest, attempt: int) -> Attempt:
         expected = await self._limiter.keep_to_limits(request)
         # Much may have happened while it waited.
-        if refusal := self._refuse():
+        if refusal := self._refuse(request.model):
             return Attempt(refusal, sent=False)
         started_s = time.perf_counter()
         try:

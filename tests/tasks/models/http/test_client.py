@@ -3,6 +3,7 @@
 import asyncio
 import random
 from collections.abc import Callable
+from dataclasses import replace
 from itertools import count
 from threading import Barrier, Lock
 
@@ -145,6 +146,18 @@ async def test_a_dead_server_is_given_up_and_every_call_gets_its_reply() -> None
     # A further attempt goes first, so about 4 calls are tried until the third one that ends opens the breaker.
     assert DEAD_AFTER_CALLS <= len(replies) - len(unsent) <= DEAD_AFTER_CALLS + 5
     assert all(reply.latency_s == 0 for reply in unsent)
+
+
+async def test_a_model_that_may_not_be_asked_closes_the_way_to_no_other_at_the_same_address() -> None:
+    with ModelServer(
+        lambda _: "B", fault=lambda number: "403" if server.bodies[number]["model"] == "listener" else None
+    ) as server:
+        async with client(entry(server.base_url), Pauses()) as chat:
+            refused = [await chat(request(f"call {number}")) for number in range(20)]
+            other = await chat(replace(request(), model="other"))
+        assert server.calls == 16 + 1
+    assert ([reply.failure for reply in refused], other.text) == (["auth"] * 20, "B")
+    assert refused[-1].error == f"not sent: the calls before this one failed at {server.url}: HTTP 403: not your model"
 
 
 async def test_the_key_is_in_the_header_and_in_no_reply() -> None:
