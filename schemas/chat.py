@@ -201,6 +201,18 @@ class ChatRequest:
         return json.dumps(self.meant(), ensure_ascii=False, sort_keys=True)
 
 
+@dataclass(frozen=True)
+class WrittenRequest(ChatRequest):
+    """A call whose body is given as JSON: it has no parameter that is not named there."""
+
+    written: str = "{}"
+
+    def meant(self) -> dict[str, Any]:
+        """Return the body as it is given."""
+        body: dict[str, Any] = json.loads(self.written)
+        return body
+
+
 def call_key(identity: str, meant: str, repetition: int) -> str:
     """Return the hash that names a call in the journal; `meant` is its body by the usual names, as JSON with sorted keys."""
     meaning = f'{{"body": {meant}, "identity": {json.dumps(identity, ensure_ascii=False)}, "repetition": {repetition}}}'

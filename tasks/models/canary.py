@@ -8,15 +8,14 @@ import asyncio
 import json
 from collections.abc import Iterable
 from contextlib import closing
-from dataclasses import dataclass, field
 from math import comb
 from pathlib import Path
-from typing import Any, NamedTuple
+from typing import NamedTuple
 
 from pydantic import ValidationError
 
 from schemas.canary import CanaryFinding, CanaryRecord
-from schemas.chat import Chat, ChatMessage, ChatReply, ChatRequest, ModelEntry
+from schemas.chat import Chat, ChatMessage, ChatReply, ModelEntry, WrittenRequest
 from schemas.errors import LakeError
 from tasks.lake.errors import unwritable
 from tasks.lake.files import replace_file
@@ -34,17 +33,6 @@ PRIOR = (1, 11)
 
 NAMES_LOOKED_AT = 10_000
 LONGEST_SHOWN = 80
-
-
-@dataclass(frozen=True)
-class StoredRequest(ChatRequest):
-    """A call whose body is one that the journal has."""
-
-    stored: dict[str, Any] = field(default_factory=dict, hash=False)
-
-    def meant(self) -> dict[str, Any]:
-        """Return the body as it was sent."""
-        return self.stored
 
 
 class CanarySample(NamedTuple):
@@ -175,10 +163,9 @@ def _record_file(state: Path, identity: str, model: str) -> Path:
     return state / CANARIES / f"{hash_settings({'identity': identity, 'model': model})}.json"
 
 
-def _request(entry: ModelEntry, row: JournalRow) -> StoredRequest:
-    body = json.loads(row.request)
-    messages = tuple(ChatMessage(role=one["role"], content=one["content"]) for one in body["messages"])
-    return StoredRequest(entry.name, entry.identity, messages, entry.sampling, stored=body)
+def _request(entry: ModelEntry, row: JournalRow) -> WrittenRequest:
+    messages = tuple(map(ChatMessage.model_validate, json.loads(row.request)["messages"]))
+    return WrittenRequest(entry.name, entry.identity, messages, entry.sampling, written=row.request)
 
 
 def _stored(row: JournalRow, path: Path) -> str | None:

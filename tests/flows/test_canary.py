@@ -2,12 +2,15 @@
 
 import itertools
 from pathlib import Path
+from types import SimpleNamespace
 from typing import Any
 
 import polars as pl
 import pytest
 
+from flows.runtime import canary as canaries
 from schemas.canary import CanaryRecord
+from schemas.plan import Plan
 from tasks.models.canary import is_more_than_before
 from tests.flows.command import Ended, ended
 from tests.flows.scripted import policy
@@ -81,6 +84,15 @@ def test_a_server_that_never_says_the_same_twice_did_not_change_and_one_under_an
     gone = run(server, tmp_path / "named", "--canary", "1")
     assert (gone.status, gone.document["state"], found(gone)["changed"]) == (0, "UpToDate", False)
     assert "nothing can be said, connect: no connection to " in gone.err
+
+
+@pytest.mark.parametrize(("deployment", "given", "canary"), [(None, None, None), ("one", None, 8), ("one", 0, 0), (None, 3, 3)])
+def test_refreshes_of_a_deployment_have_a_canary_unless_the_plan_says_otherwise(
+    deployment: str | None, given: int | None, canary: int | None, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    context = SimpleNamespace(flow_run=SimpleNamespace(deployment_id=deployment))
+    monkeypatch.setattr(canaries, "FlowRunContext", SimpleNamespace(get=lambda: context))
+    assert canaries.with_canary(Plan(benchmark="tiny", models=(), canary=given)).canary == canary
 
 
 @pytest.mark.parametrize(
