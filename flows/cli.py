@@ -1,10 +1,12 @@
 """Define the command line.
 
-Exit status: 0 done, 1 finished with failures that lower coverage, 2 wrong usage or bad input, 130 interrupted.
+Exit status: 0 done, 1 finished with failures that lower coverage, 2 wrong usage, bad input or a server that cannot be called,
+130 interrupted.
 """
 
 import sys
 from collections.abc import Callable
+from dataclasses import replace
 from typing import Annotated, Any
 
 import typer
@@ -27,6 +29,7 @@ from flows.commands.runs import runs_app
 from flows.commands.serve import serve
 from flows.commands.verify import verify
 from flows.runtime.local_server import INTERRUPTED, INTERRUPTION, configure_prefect, start_early
+from schemas.changes import RunState
 from schemas.errors import MoodflowError
 
 app = typer.Typer(no_args_is_help=True, pretty_exceptions_enable=False, help=__doc__)
@@ -52,13 +55,19 @@ STAGES = {
 
 
 def _stage_command(
-    context: typer.Context, benchmark: opt.Benchmark, dry_run: opt.DryRun = False, as_json: opt.AsJson = False
+    context: typer.Context,
+    benchmark: opt.Benchmark,
+    dry_run: opt.DryRun = False,
+    fail_on_regression: opt.FailOnRegression = False,
+    as_json: opt.AsJson = False,
 ) -> None:
     stage = context.info_name or "run"
+    if fail_on_regression:
+        opt.require_comparison(stage)
     if dry_run:
         opt.require_asking(stage)
     plan = read_plan(benchmark, context.obj, needs_model=stage != "build")
-    _execute("dry-run" if dry_run else stage, plan, as_json=as_json)
+    _execute("dry-run" if dry_run else stage, plan, as_json=as_json, fails_if="Regressed" if fail_on_regression else None)
 
 
 for _name, _help in STAGES.items():
@@ -103,11 +112,13 @@ def demo(
     _execute("run", *plans, as_json=as_json)
 
 
-def _execute(stage: str, *requests: Any, as_json: bool) -> None:
+def _execute(stage: str, *requests: Any, as_json: bool, fails_if: RunState | None = None) -> None:
     start_early()  # it starts while this process imports
     with imports():  # takes seconds that `--help` and a misspelt option need not wait
         from flows.commands.run import run_command  # noqa: PLC0415
     result = run_command(stage, *requests)
+    if fails_if and result.document.get("state") == fails_if:
+        result = replace(result, status=1)
     result.finish(as_json=as_json)
 
 

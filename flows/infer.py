@@ -5,11 +5,12 @@ import asyncio
 from flows.planning.capabilities import ensure_probed
 from flows.planning.resolve import resolve
 from flows.planning.usage import open_budget
-from flows.runtime.endpoints import check_endpoints, open_endpoints
+from flows.runtime.canary import ask_canaries
+from flows.runtime.endpoints import check_endpoints, count_calls, open_endpoints
 from flows.runtime.infer_jobs import InferResources, ask_and_judge, open_retriever, to_probe
 from flows.runtime.prefect_flows import begin_run, moodflow_flow, share_resolved
 from flows.runtime.progress import show_calls
-from schemas.lineage import CallCounts, StageResult
+from schemas.lineage import StageResult
 from schemas.plan import Plan
 from schemas.tables.layers import LAYER_ROWS
 
@@ -20,16 +21,24 @@ async def run_inference(plan: Plan) -> StageResult:
 
     Reads `items` and `contexts`; writes `responses`, `answers` and `judgements`, and `chunks` and `retrievals` for settings that
     retrieve. Replies are in the journal before they are used, so a repeated run pays only for calls that were never answered; if
-    every partition is there, no server is started or spoken to. A model that was never probed is, before its first call that the
-    journal does not answer: what it wants otherwise is remembered in the lake.
+    every partition is there, no server is started or spoken to, but for the canary that the plan may have: a sample of what the
+    journal answers is asked anew first, and of a model that changed everything, if the plan says so. A model that was never
+    probed is, before its first call that the journal does not answer: what it wants otherwise is remembered in the lake.
+
+    Raises:
+        EndpointError: no call was answered, and no question is the cause.
     """
     resolved = await begin_run(plan)
+    budget = open_budget(resolved.plan)
+    canaries = await ask_canaries(plan, budget)
+    if any(found.epoch > found.before.epoch for found in canaries):
+        resolved = resolve(plan)
+        share_resolved(plan, resolved)
     found = [job.find(job.lake.find) for job in resolved.jobs]
     if all(one and one.is_complete for one in found):
         refs = (ref for one in found if one for ref in one.refs)
-        return StageResult.of(ref for ref in refs if LAYER_ROWS[ref.layer].written_by == "infer")
+        return StageResult.of((ref for ref in refs if LAYER_ROWS[ref.layer].written_by == "infer"), canaries=canaries)
     await check_endpoints(resolved.plan)
-    budget = open_budget(resolved.plan)
     if await ensure_probed(resolved.lake.state, await to_probe(plan, resolved), budget):
         resolved = resolve(plan)
         share_resolved(plan, resolved)
@@ -40,5 +49,4 @@ async def run_inference(plan: Plan) -> StageResult:
     ):
         resources = InferResources(endpoints, retriever, listener)
         outcomes = await asyncio.gather(*(ask_and_judge(job, resources) for job in resolved.jobs))
-    calls = sum((endpoint.counts for endpoint in set(endpoints.values())), CallCounts())
-    return StageResult.of((outcome for group in outcomes for outcome in group), calls)
+    return StageResult.of((outcome for group in outcomes for outcome in group), count_calls(endpoints), canaries)

@@ -3,12 +3,12 @@
 from datetime import UTC, datetime
 
 from prefect.client.schemas.objects import State
-from prefect.states import Completed
 
 from flows.build import build_datasets
 from flows.infer import run_inference
 from flows.planning.resolve import name_run
 from flows.report import report
+from flows.runtime.canary import with_canary
 from flows.runtime.prefect_flows import begin_run, moodflow_flow
 from flows.runtime.preflight import check_plan, warn
 from flows.score import score
@@ -24,12 +24,16 @@ async def refresh(plan: Plan) -> State[RunManifest]:
 
     Reads source files; writes every layer, a manifest and a report. Whatever exists with the same fingerprint is not computed
     again: a second run of the same plan makes no model call, and a run that was killed goes on where it stopped. Its state is
-    named as that of the report: `Completed`, `UpToDate` or `Regressed`; awaiting it gives the manifest of the run.
+    that of the report: `Completed`, `UpToDate`, `Regressed` or `Failed`; awaiting it gives the manifest of the run.
 
     Args:
         plan: what to evaluate.
+
+    Raises:
+        UnsuccessfulRun: to whoever awaits the manifest of a run with one of the last two states.
     """
     started = datetime.now(UTC)
+    plan = with_canary(plan)
     resolved = await begin_run(plan)
     warn(await check_plan(resolved))
     check_budget(plan)  # a budget that cannot be kept is refused now, not after the build
@@ -43,6 +47,8 @@ async def refresh(plan: Plan) -> State[RunManifest]:
         calls=inferred.calls,
         missing=(*built.missing, *inferred.missing, *scored.missing),
         usage=inferred.usage,
+        canaries=inferred.canaries,
     )
     ended: State[RunManifest] = await report(request, return_state=True)
-    return Completed(name=ended.name, message=ended.message, data=await ended.aresult())
+    result = await ended.aresult(raise_on_failure=False)
+    return State(type=ended.type, name=ended.name, message=ended.message, data=result)

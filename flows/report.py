@@ -5,15 +5,15 @@ from datetime import UTC, datetime
 from typing import Any
 
 from prefect.client.schemas.objects import State
-from prefect.states import Completed
+from prefect.states import Completed, Failed
 
 from flows.planning.broken_rows import find_broken_rows
 from flows.planning.jobs import ResolvedPlan
 from flows.planning.score_jobs import stored_partitions
 from flows.planning.usage import complete_usage, prices_used
-from flows.runtime.artifacts import announce, publish_run, state_message
+from flows.runtime.artifacts import announce, publish_run
 from flows.runtime.prefect_flows import begin_run, in_outermost_run, moodflow_flow, run_here
-from schemas.changes import RunChanges
+from schemas.changes import UNSUCCESSFUL, RunChanges
 from schemas.lineage import PartitionRef, RunManifest
 from schemas.reporting import ReportRequest
 from tasks.analysis.steps import ChangesJob, check_regressions, find_changes
@@ -24,27 +24,41 @@ from tasks.scoring.steps import blueprint_sha256
 from tasks.scoring.uncertainty import Resampling
 
 
+class UnsuccessfulRun(Exception):  # noqa: N818  an outcome, not a fault of this code
+    """Raised to whoever awaits a run that is written and in which a model regressed, or no call was answered."""
+
+    def __init__(self, message: str, manifest: RunManifest) -> None:
+        super().__init__(message, manifest)
+        self.manifest = manifest
+
+
 @moodflow_flow("report", "report {request.title}")
 async def report(request: ReportRequest) -> State[RunManifest]:
     """Write the manifest of a run, the report that explains its scores, and what changed since the run before.
 
     Reads every layer of the plan; writes `runs/<run>/`: manifest.json, report.md, report.html, changes.json. Always writes, even
-    if nothing changed: a run is a record of what was looked at when. Its state is named `Regressed` if a model regressed, and
-    `UpToDate` if nothing changed; a check beside it fails in the first case.
+    if nothing changed: a run is a record of what was looked at when. Its state is a failure named `Regressed` if a model
+    regressed and `Failed` if no call was answered, and success named `UpToDate` if nothing changed.
 
     Args:
         request: the plan and what only the run itself knows.
+
+    Raises:
+        UnsuccessfulRun: to whoever awaits the manifest of a run with such a state.
     """
     resolved = await begin_run(request.plan)
     manifest = describe(request, resolved, stored_partitions(resolved))
-    await run_here(write_report_files, ReportJob(manifest, resolved.blueprint), resolved.lake)
     comparison = ChangesJob(manifest, resolved.blueprint, Resampling(request.plan.bootstrap, request.plan.seed))
     changes: RunChanges = await run_here(find_changes, comparison, resolved.lake)
+    job = ReportJob(manifest, resolved.blueprint, changes)
+    await run_here(write_report_files, job, resolved.lake)
     with in_outermost_run():
         await publish_run(manifest, changes, resolved.lake)
         await check_regressions(changes, return_state=True)
         announce(manifest, changes)
-    return Completed(name=changes.state, message=state_message(changes), data=manifest)
+    if changes.state in UNSUCCESSFUL:
+        return Failed(name=changes.state, message=changes.message, data=UnsuccessfulRun(changes.message, manifest))
+    return Completed(name=changes.state, message=changes.message, data=manifest)
 
 
 def describe(request: ReportRequest, resolved: ResolvedPlan, partitions: list[PartitionRef]) -> RunManifest:
@@ -66,6 +80,7 @@ def describe(request: ReportRequest, resolved: ResolvedPlan, partitions: list[Pa
             *(one.missing for one in find_broken_rows(resolved, own=True)),
         ),
         calls=request.calls,
+        canaries=request.canaries,
         report=f"runs/{request.run}/report.html",
         redacted=request.plan.redact,
         usage=price_usage(usage, request.plan, table),

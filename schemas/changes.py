@@ -7,9 +7,12 @@ from pydantic import Field
 from schemas.base import Frozen
 from schemas.folders import Folder
 
-RunState = Literal["Completed", "UpToDate", "Regressed"]
+RunState = Literal["Completed", "UpToDate", "Regressed", "Failed"]
 """How a run ended. `UpToDate`: no call was sent and every partition is one of the previous run's. `Regressed`: a score fell by
-more than its interval, the veto was newly triggered, or coverage dropped."""
+more than its interval, the veto was newly triggered, or coverage dropped. `Failed`: calls were sent and none was answered."""
+
+UNSUCCESSFUL: frozenset[RunState] = frozenset({"Regressed", "Failed"})
+"""States that are not shown in green."""
 
 TOTAL = "total"
 """What a change is of, where it is not of an ability. It is the total before the veto; the veto is a finding of its own."""
@@ -69,11 +72,26 @@ class RunChanges(Frozen):
     reason: str | None = Field(default=None, description="why there is none")
     units: tuple[SystemChanges, ...] = ()
     remarks: tuple[str, ...] = Field(default=(), description="what else was found on the way, such as runs that cannot be read")
+    canary_calls: int = Field(default=0, ge=0, description="answered calls that the journal answers, too")
 
     @property
     def regressed(self) -> tuple[SystemChanges, ...]:
         """Models and settings with a finding."""
         return tuple(system for system in self.units if system.findings)
+
+    @property
+    def message(self) -> str:
+        """Return the state in words."""
+        if self.state == "Failed":
+            return "no call was answered"
+        if self.previous is None:
+            return self.reason or "no earlier run"
+        if self.state == "UpToDate":
+            canary = ", but for the canary" if self.canary_calls else ""
+            return f"nothing changed since {self.previous}: no model call was sent{canary}"
+        if self.state == "Completed":
+            return f"no regression against {self.previous}"
+        return f"regressed: {', '.join(system.label for system in self.regressed)}"
 
 
 def changes_file(run_folder: Folder) -> Folder:

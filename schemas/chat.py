@@ -138,6 +138,11 @@ class ModelEntry(Frozen):
             )
 
     @property
+    def repeats_itself(self) -> bool:
+        """Return whether it is asked at temperature 0, so that the same words would only be paid for again."""
+        return bool(self.meaning["sampling"]["temperature"] == 0)
+
+    @property
     def meaning(self) -> dict[str, Any]:
         """Settings of a partition that change the model's replies; a parameter that is not sent is null.
 
@@ -216,6 +221,18 @@ class ChatRequest:
     @cached_property
     def _meant_json(self) -> str:
         return json.dumps(self.meant(), ensure_ascii=False, sort_keys=True)
+
+
+@dataclass(frozen=True)
+class WrittenRequest(ChatRequest):
+    """A call whose body is given as JSON: it has no parameter that is not named there."""
+
+    written: str = "{}"
+
+    def meant(self) -> dict[str, Any]:
+        """Return the body as it is given."""
+        body: dict[str, Any] = json.loads(self.written)
+        return body
 
 
 def call_key(identity: str, meant: str, repetition: int) -> str:

@@ -6,6 +6,7 @@ from typing import Annotated, Any, Self
 from pydantic import AfterValidator, Field
 
 from schemas.base import Frozen
+from schemas.canary import CanaryFinding
 from schemas.pricing import PriceTable
 from schemas.roles import by_dataset, gather_roles
 from schemas.usage import Usage, merge
@@ -133,6 +134,7 @@ class RunManifest(Frozen):
     redacted: bool = Field(default=False, description="texts that may not be passed on are left out of the report")
     usage: tuple[Usage, ...] = Field(default=(), description="empty in manifests written before it was recorded")
     prices: PriceTable | None = Field(default=None, description="those that the costs in `usage` rest on; null = none was named")
+    canaries: tuple[CanaryFinding, ...] = Field(default=(), description="models asked anew; empty if none was")
     files: dict[str, str] = Field(
         default_factory=dict,
         description="sha256 of the bytes of each partition's file, by its path; empty in manifests written without",
@@ -165,9 +167,15 @@ class StageResult(Frozen):
     missing: tuple[Missing, ...] = ()
     calls: CallCounts = CallCounts()
     usage: tuple[Usage, ...] = Field(default=(), description="without costs; empty if nothing had to be asked")
+    canaries: tuple[CanaryFinding, ...] = ()
 
     @classmethod
-    def of(cls, outcomes: Iterable[PartitionRef | Missing | Usage], calls: CallCounts | None = None) -> Self:
+    def of(
+        cls,
+        outcomes: Iterable[PartitionRef | Missing | Usage],
+        calls: CallCounts | None = None,
+        canaries: tuple[CanaryFinding, ...] = (),
+    ) -> Self:
         """Sort the outcomes of steps into partitions, missing datasets and usage."""
         listed = list(outcomes)
         return cls(
@@ -175,4 +183,5 @@ class StageResult(Frozen):
             missing=tuple(outcome for outcome in listed if isinstance(outcome, Missing)),
             calls=calls or CallCounts(),
             usage=merge(outcome for outcome in listed if isinstance(outcome, Usage)),
+            canaries=canaries,
         )

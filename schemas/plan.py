@@ -10,6 +10,7 @@ from pydantic.json_schema import JsonSchemaValue
 from pydantic_core import CoreSchema
 
 from schemas.base import Frozen
+from schemas.canary import SCHEDULED_CANARY
 from schemas.chat import EMBEDDED_MODEL, ModelEntry
 from schemas.context import ContextOptions
 from schemas.errors import UsageError
@@ -91,6 +92,19 @@ class Plan(Frozen):
     too_long: Evaluation[TooLong | None] = Field(
         default=None,
         description="what becomes of items longer than the model's context; null = as the blueprint says, else missing",
+    )
+    canary: Limit[int | None] = Field(
+        default=None,
+        ge=0,
+        le=1000,
+        exclude_if=lambda calls: calls is None,
+        description="journaled calls per model that are asked anew, to notice one that changed behind its name; "
+        f"null = {SCHEDULED_CANARY} in refreshes of a deployment, else none",
+    )
+    ask_changed: Limit[bool] = Field(
+        default=False,
+        exclude_if=lambda asks: not asks,
+        description="ask a model that a canary found changed anew, all of it, now and in later runs of such plans",
     )
     budget_tokens: Limit[int | None] = Field(default=None, ge=1, description="most tokens this run may use; null = no limit")
     budget: Limit[float | None] = Field(

@@ -3,6 +3,7 @@
 from pydantic import Field
 
 from schemas.base import Frozen
+from schemas.canary import CanaryFinding
 from schemas.lineage import CallCounts, Missing
 from schemas.plan import Plan
 from schemas.usage import Usage
@@ -17,6 +18,8 @@ class ReportRequest(Frozen):
     calls: CallCounts = CallCounts()
     missing: tuple[Missing, ...] = ()
     usage: tuple[Usage, ...] = Field(default=(), description="measured by the infer stage; empty if it had nothing to ask")
+
+    canaries: tuple[CanaryFinding, ...] = ()
 
     @property
     def title(self) -> str:

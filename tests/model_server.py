@@ -81,6 +81,9 @@ def is_probe(body: dict[str, Any]) -> bool:
 class _Handler(Handler):
     def answer(self, body: dict[str, Any]) -> None:
         owner: ModelServer = self.server.owner
+        if not self.path.startswith("/v1/"):
+            self._send(*FIXED["404"])
+            return
         number = owner.note(body, dict(self.headers))
         fault = None if number is None else owner.fault(number)
         if fault == "late":

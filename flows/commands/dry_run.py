@@ -171,7 +171,7 @@ def _notes(resolved: ResolvedPlan, forecasts: Sequence[Forecast], basis: Estimat
     if helpers := sorted(most - {"tested", "judge"}):
         yield f"Calls of {listed(helpers)} about what a model writes itself are an upper bound: its replies may be shorter."
     if least := [setting for setting in plan.settings if SOLVERS[setting].asks_again]:
-        yield f"Calls of {' and '.join(least)} are a lower bound: who searches or gives no verdict is asked again."
+        yield f"Calls of {' and '.join(least)} are a lower bound: who searches is asked again."
     if plan.budget_tokens is not None and total.prompt_tokens + total.completion_tokens > plan.budget_tokens:
         yield f"That is more than the budget of {count(plan.budget_tokens)} tokens."
     if plan.budget is not None and total.cost is not None and total.cost > plan.budget:

@@ -65,7 +65,7 @@ def leaderboard(
     groups = [asdict(group) for group in ranked.groups]
     document = {"models": ranked.rows, **({} if published else {"groups": groups}), **({"html": str(html)} if html else {})}
     view: list[RenderableType] = [
-        *(leaderboard_table(title, rows) for title, rows in _tables(benchmark, ranked)),
+        *(leaderboard_table(title, rows, ranked.regressed) for title, rows in _tables(benchmark, ranked)),
         *map(escape, groups_said(ranked)),
         *([f"Page: {html}"] if html else []),
     ]

@@ -36,6 +36,9 @@ DOCUMENTED = ("temperature", "top_p", "seed", "logprobs", "json_schema")
 FOUND = ("model", "server", "probed_at", "latency_s", "token_limit", "unsent", "reasoning_in")
 """Findings about a model that its row has as they are."""
 
+VERSION_PATH = "/v1"
+"""Where most servers have the API, and what is often left out of an address."""
+
 models_app = typer.Typer(no_args_is_help=True, help="Models and their providers.")
 
 
@@ -50,7 +53,7 @@ def check_command(
     lake: opt.LakeFolder = None,
     as_json: opt.AsJson = False,
 ) -> None:
-    """Send a tiny call and say what works; what was found is remembered in the lake. Ends with 1 if no answer came."""
+    """Send a tiny call and say what works; what was found is remembered in the lake. Ends with 1 if no answer came from there."""
     if (name != EMBEDDED_MODEL or provider or base_url) and bool(provider) == bool(base_url):
         raise UsageError(
             f"where model {name} is served is not clear",
@@ -67,8 +70,12 @@ def check_command(
         entry = ModelEntry(**values, concurrency=1, timeout_s=timeout)
     except ValidationError as error:
         raise refused(error, "models check") from error
-    found = _check(entry, known.quirks_of(name) if known else None, state_folder(lake or DEFAULT_LAKE), again=again)
-    CommandResult(int(not found.probe.answers), _check_document(found), _check_view(found)).finish(as_json=as_json)
+    quirks, folder = known.quirks_of(name) if known else None, state_folder(lake or DEFAULT_LAKE)
+    found = _check(entry, quirks, folder, again=again)
+    status = int(not found.probe.answers)
+    if status and base_url and not base_url.rstrip("/").endswith(VERSION_PATH):
+        found = _check_below(entry, folder, found)
+    CommandResult(status, _check_document(found), _check_view(found)).finish(as_json=as_json)
 
 
 @models_app.command("list")
@@ -108,6 +115,21 @@ def _check(entry: ModelEntry, quirks: Quirks | None, lake: Path, *, again: bool)
         return ModelCheckResult(known, quirks, remembered=True, file=probe_file(lake, entry))
     found = asyncio.run(_probe(entry, quirks))
     return ModelCheckResult(found, quirks, remembered=False, file=remember(lake, entry, found) if found.answers else None)
+
+
+def _check_below(entry: ModelEntry, lake: Path, found: ModelCheckResult) -> ModelCheckResult:
+    """Return what works at the usual path below an address that did not answer; if nothing does, what was found before."""
+    from flows.runtime.prefect_flows import log  # noqa: PLC0415
+
+    address = f"{str(entry.base_url).rstrip('/')}{VERSION_PATH}"
+    below = _check(entry.model_copy(update={"base_url": address, "identity": address}), None, lake, again=False)
+    if not below.probe.answers:
+        log(f"neither {entry.base_url} nor {address} answers")
+        return found
+    log(
+        f"{entry.base_url} does not answer ({found.probe.findings['answers'].evidence}), {address} does: use --base-url {address}"
+    )
+    return below
 
 
 async def _probe(entry: ModelEntry, quirks: Quirks | None) -> ModelProbe:

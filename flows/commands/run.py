@@ -18,6 +18,7 @@ from flows.commands.dry_run import run_dry
 from flows.commands.run_view import (
     ablation_document,
     ablation_table,
+    calls_view,
     missing_lines,
     run_document,
     usage_document,
@@ -27,8 +28,8 @@ from flows.infer import run_inference
 from flows.planning.resolve import name_run, resolve
 from flows.planning.usage import complete_usage
 from flows.refresh import refresh
-from flows.report import report
-from flows.runtime.artifacts import ABLATION_KEYS, RUN_KEYS, addresses_of, state_message
+from flows.report import UnsuccessfulRun, report
+from flows.runtime.artifacts import ABLATION_KEYS, RUN_KEYS, addresses_of
 from flows.runtime.clusters import require_runner
 from flows.runtime.prefect_flows import log, run_to_end
 from flows.runtime.prefect_server import on_server
@@ -103,7 +104,10 @@ def _pages(keys: Sequence[str]) -> list[str]:
 async def _run_flow(stage: str, plan: Plan) -> CommandResult:
     if stage in STAGE_FLOWS:
         return _stage_result(stage, await STAGE_FLOWS[stage](plan), plan)
-    manifest: RunManifest = await (refresh(plan) if stage == "run" else report(_report_request(plan)))
+    try:
+        manifest: RunManifest = await (refresh(plan) if stage == "run" else report(_report_request(plan)))
+    except UnsuccessfulRun as ended:
+        manifest = ended.manifest
     return _run_result(manifest, resolve(plan).lake)
 
 
@@ -135,18 +139,18 @@ def _stage_result(stage: str, result: StageResult, plan: Plan) -> CommandResult:
 
 def _run_result(manifest: RunManifest, lake: Lake) -> CommandResult:
     """Return the result of `moodflow run` and `report`; what regressed is said on standard error."""
-    document, changes, calls = run_document(manifest, lake), read_changes(lake.root, manifest.run), manifest.calls
+    document, changes = run_document(manifest, lake), read_changes(lake.root, manifest.run)
     for system in changes.regressed if changes else ():
         findings = "".join(f"\n  {finding.message}" for finding in system.findings)
         log(f"{system.label} regressed against {system.previous}:{findings}")
     view: list[RenderableType] = [
         *scores_view(manifest.benchmark, document, manifest, lake),
-        f"Calls: {calls.sent} sent, {calls.answered} answered, {calls.from_journal} from the journal, {calls.failed} failed",
+        *calls_view(document),
         *usage_view(document),
         *missing_lines(manifest.missing),
         f"Run: {manifest.run}",
         f"Report: {document['report']}",
-        *([f"State: {changes.state}, {state_message(changes)}"] if changes else []),
+        *([f"State: {changes.state}, {changes.message}"] if changes else []),
         *_pages(RUN_KEYS),
     ]
     return CommandResult(_status(manifest, document["raw_scores"]), document, view)

@@ -8,6 +8,7 @@ from rich.markup import escape
 from rich.table import Table
 
 from flows.commands.console import decimal, folded, label_system, numbers, text_table, unbroken
+from flows.runtime.artifact_tables import failure_kinds
 from schemas.changes import RunChanges
 from schemas.lineage import Missing, PartitionRef, RunManifest
 from schemas.tables.comparisons import Ablations
@@ -51,8 +52,10 @@ def _document(manifest: RunManifest, lake: Lake, **found: Any) -> dict[str, Any]
         "manifest": str(run_folder(lake.root, manifest.run) / MANIFEST),
         **found,
         "calls": manifest.calls.model_dump(),
+        "failures": failure_kinds(manifest, lake),
         **usage_document(manifest.usage, manifest.currency, manifest.partitions),
         "missing": [gap.model_dump() for gap in manifest.missing],
+        "canaries": [found.model_dump() for found in manifest.canaries],
         "report": str(lake.root / manifest.report) if manifest.report else None,
     }
 
@@ -102,6 +105,16 @@ def usage_document(rows: Sequence[Usage], currency: str | None, refs: Iterable[P
     }
 
 
+def calls_view(document: dict[str, Any]) -> list[RenderableType]:
+    """Return how many calls a run took and why some of them failed, for a terminal; from a run's JSON document."""
+    calls, failures = document["calls"], document["failures"]
+    counts = f"{calls['sent']} sent, {calls['answered']} answered, {calls['from_journal']} from the journal"
+    table = text_table("Failed calls of", folded("What"), *numbers("Calls"), folded("What to do"))
+    for row in failures:
+        table.add_row(*(escape(str(row[name])) for name in ("model", "what", "calls", "next_step")))
+    return [f"Calls: {counts}, {calls['failed']} failed", *([table] if failures else [])]
+
+
 def usage_view(document: dict[str, Any]) -> list[RenderableType]:
     """Return tokens and cost by model for a terminal, and what has to be known about them; from a run's JSON document."""
     rows = [Usage.model_validate(row) for row in document["usage"]]
@@ -123,11 +136,20 @@ def _usage_cells(row: Amounts, currency: str | None) -> list[str]:
     return [*cells[:6], cells[-1]]
 
 
-def leaderboard_table(title: str, rows: list[dict[str, Any]]) -> Table:
-    """Return the leaderboard for a terminal: one column per model while they fit, else one row per model."""
+def leaderboard_table(title: str, rows: list[dict[str, Any]], regressed: frozenset[tuple[str, str, str]] = frozenset()) -> Table:
+    """Return the leaderboard for a terminal: one column per model while they fit, else one row per model.
+
+    Args:
+        title: above it.
+        rows: of its JSON document.
+        regressed: run, model and setting of what regressed against the run before.
+    """
     names = dict.fromkeys(name for row in rows for name in row["abilities"])
     gated = any(map(_has_gate, rows))
     cells = [_model_cells(row, names, gated=gated) for row in rows]
+    if regressed:
+        for row, cell in zip(rows, cells, strict=True):
+            cell["Run before"] = "[bold]regressed[/bold]" if (row["run"], row["model"], row["setting"]) in regressed else ""
     if len(rows) > MAX_COLUMNS:
         listed = ((label_system(row), *cell.values()) for row, cell in zip(rows, cells, strict=True))
         return text_table(unbroken("Model"), *map(folded, cells[0]), rows=listed, title=title)

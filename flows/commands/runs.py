@@ -24,12 +24,15 @@ runs_app = typer.Typer(no_args_is_help=True, help="Runs in the lake.")
 @runs_app.command("list")
 def list_command(lake: opt.LakeFolder = None, as_json: opt.AsJson = False) -> None:
     """Runs of the lake, newest first."""
-    from tasks.lake.manifest import list_runs, read_manifest  # noqa: PLC0415
+    from tasks.lake.manifest import list_runs, read_changes, read_manifest  # noqa: PLC0415
 
     folder = lake or DEFAULT_LAKE
     rows = [_run_row(folder, read_manifest(folder, run)) for run in list_runs(folder)]
-    cells = ((row["run"], row["benchmark"], str(row["calls_sent"]), str(row["missing"])) for row in rows)
-    table = text_table(folded("Run"), "Benchmark", "Calls sent", "Missing", rows=cells)
+    table = text_table(folded("Run"), "Benchmark", "Calls sent", "Missing", "State")
+    for row in rows:
+        changes = read_changes(folder, row["run"])
+        cells = (row["run"], row["benchmark"], str(row["calls_sent"]), str(row["missing"]))
+        table.add_row(*cells, changes.state if changes else "")
     CommandResult(0, {"runs": rows}, [table]).finish(as_json=as_json)
 
 
@@ -101,11 +104,13 @@ def report_command(
 
 
 def _write_run(run: "PastRun", target: Folder, *, redact: bool) -> None:
+    from tasks.lake.manifest import read_changes  # noqa: PLC0415
     from tasks.reporting.render.page import write_report  # noqa: PLC0415
     from tasks.reporting.steps import load_report_data  # noqa: PLC0415
 
     manifest = run.manifest.model_copy(update={"redacted": redact or run.manifest.redacted})
-    write_report(load_report_data(replace(run, manifest=manifest)), target)
+    changes = read_changes(run.lake.root, run.name)
+    write_report(load_report_data(replace(run, manifest=manifest), changes), target)
 
 
 def _write_ablation(manifest: RunManifest, folder: Folder, target: Folder) -> None:

@@ -19,8 +19,10 @@ from tasks.datasets.own_items import local_dataset
 from tasks.judging.rubrics import load_rubric
 from tasks.lake.fingerprint import hash_settings
 from tasks.lake.lake import Lake
+from tasks.lake.local_state import state_folder
 from tasks.lake.manifest import next_number, read_code_version
 from tasks.metrics.reference.methods import reference_gap
+from tasks.models.canary import epoch_identity, read_record
 from tasks.retrieval.embedding import AUTO, find_embedder, resolve_auto
 from tasks.scoring.blueprints import profiled_blueprint
 from tasks.solvers.longemotion.parameters import choose_parameters
@@ -64,7 +66,19 @@ def resolve(plan: Plan) -> ResolvedPlan:
         if one.rubric:
             load_rubric(one.rubric)  # a fault in it is told before the answers are paid for
     lake = Lake(plan.lake, read_code_version())
-    return ResolvedPlan(with_embedder(with_capabilities(plan)), blueprint, tuple(selected), tuple(missing), lake)
+    completed = with_epochs(with_embedder(with_capabilities(plan)))
+    return ResolvedPlan(completed, blueprint, tuple(selected), tuple(missing), lake)
+
+
+def with_epochs(plan: Plan) -> Plan:
+    """Return the plan with the identities that models have since they were found changed, if it asks these anew."""
+    state = state_folder(plan.lake)
+
+    def renewed(entry: ModelEntry) -> ModelEntry:
+        epoch = read_record(state, entry.identity, entry.name).epoch
+        return entry.model_copy(update={"identity": epoch_identity(entry.identity, epoch)})
+
+    return plan.map_entries(renewed) if plan.ask_changed else plan
 
 
 def with_embedder(plan: Plan) -> Plan:

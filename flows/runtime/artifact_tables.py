@@ -3,6 +3,7 @@
 A cell that is null stays blank there: nothing that is missing is shown as 0.
 """
 
+from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
 from typing import Any
 
@@ -91,7 +92,18 @@ def failure_rows(manifest: RunManifest, lake: Lake) -> list[Row]:
     return [dict(zip(FAILURE_COLUMNS, row, strict=True)) for row in rows]
 
 
-def _failed_calls(manifest: RunManifest, lake: Lake) -> Iterator[tuple[str | int | None, ...]]:
+def failure_kinds(manifest: RunManifest, lake: Lake) -> list[Row]:
+    """Return calls that failed by model and kind, the most frequent first: rows of model, what, calls and next_step."""
+    calls: Counter[tuple[str, str, str]] = Counter()
+    for _, model, _, what, count, next_step in _failed_calls(manifest, lake):
+        calls[model, what, next_step] += count
+    return [
+        {"model": model, "what": what, "calls": count, "next_step": next_step}
+        for (model, what, next_step), count in calls.most_common()
+    ]
+
+
+def _failed_calls(manifest: RunManifest, lake: Lake) -> Iterator[tuple[str, str, str, str, int, str]]:
     """Yield one row per partition and kind of failure; only partitions are read that have failed calls."""
     for ref in manifest.partitions:
         place = dict(ref.place)
@@ -101,7 +113,8 @@ def _failed_calls(manifest: RunManifest, lake: Lake) -> Iterator[tuple[str | int
         if ref.layer == "judgements":
             failed = lake.read(ref, Judgements).filter(pl.col("parse_status") == "failed")
             calls = failed["call_key"].n_unique()
-            yield dataset, place["judge"], setting, f"no rating of {tested}'s answers", calls, "run again"
+            (error,) = sorted(failed["error"].drop_nulls().to_list())[:1] or ["no reason was kept"]
+            yield dataset, place["judge"], setting, f"no rating of {tested}'s answers: {error}", calls, "run again"
             continue
         failed = lake.read(ref, Responses).drop_nulls("failure").cast({"failure": pl.String})
         by_kind = ["asked_model", "role", "failure"]

@@ -50,17 +50,17 @@ async def publish_run(manifest: RunManifest, changes: RunChanges, lake: Lake) ->
         "abilities": (tables.ability_rows(abilities, changes), since),
         "coverage": (tables.coverage_rows(raw), about),
     }
-    await _publish("summary", found, manifest, changes, lake)
+    await _publish("summary", found, manifest, lake)
 
 
 async def publish_ablation(manifest: RunManifest, table: PartitionRef, lake: Lake) -> None:
     """Publish the artifacts of an ablation whose report is written; `table`: its partition of `ablations`."""
     about = f"{_about(manifest)}, ablation {(manifest.ablation or {})['name']}"
     rows = tables.ablation_rows(lake.read(table, Ablations))
-    await _publish("ablation-summary", {"ablation": (rows, about)}, manifest, None, lake)
+    await _publish("ablation-summary", {"ablation": (rows, about)}, manifest, lake)
 
 
-async def _publish(summary_key: str, found: Found, manifest: RunManifest, changes: RunChanges | None, lake: Lake) -> None:
+async def _publish(summary_key: str, found: Found, manifest: RunManifest, lake: Lake) -> None:
     about = _about(manifest)
     found |= {"failures": (tables.failure_rows(manifest, lake), about), "cost": (tables.cost_rows(manifest), about)}
     made: dict[str, UUID] = {}
@@ -70,7 +70,7 @@ async def _publish(summary_key: str, found: Found, manifest: RunManifest, change
     pages = {key: page for key, artifact in made.items() if (page := ui_address("artifacts/artifact", artifact))}
     where, served = report_address(manifest, lake)
     report = (run_folder(lake.root, manifest.run) / "report.md").read_text(encoding="utf-8")
-    text = summary.summarise(report, manifest, changes, {"report": where, **pages})
+    text = summary.summarise(report, manifest, {"report": where, **pages})
     await acreate_markdown_artifact(text, key=summary_key, description=about)
     if served:
         await acreate_link_artifact(where, link_text=f"Report of {manifest.run}", key=REPORT_KEY, description=about)
@@ -101,17 +101,6 @@ def _about(manifest: RunManifest) -> str:
     return f"{manifest.benchmark}, run `{manifest.run}`"
 
 
-def state_message(changes: RunChanges) -> str:
-    """Describe the state in words."""
-    if changes.previous is None:
-        return changes.reason or "no earlier run"
-    if changes.state == "UpToDate":
-        return f"nothing changed since {changes.previous}: no model call was sent"
-    if changes.state == "Completed":
-        return f"no regression against {changes.previous}"
-    return f"regressed: {', '.join(system.label for system in changes.regressed)}"
-
-
 def announce(manifest: RunManifest, changes: RunChanges | None) -> None:
     """Emit the events of a run that is written; `changes` are None of an ablation, which is compared with nothing."""
     named = {"ablation": manifest.ablation["name"]} if manifest.ablation else {}
@@ -127,7 +116,7 @@ def announce(manifest: RunManifest, changes: RunChanges | None) -> None:
             "regressed": [system.label for system in changes.regressed] if changes else [],
             "calls_sent": manifest.calls.sent,
             "report": manifest.report,
-            "message": state_message(changes) if changes else f"ablation {(manifest.ablation or {})['name']} completed",
+            "message": changes.message if changes else f"ablation {(manifest.ablation or {})['name']} completed",
             **named,
         },
     )

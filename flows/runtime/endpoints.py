@@ -9,14 +9,15 @@ from typing import Any
 
 from flows.runtime.prefect_flows import log
 from schemas.chat import KeepingChat, ModelEntry
+from schemas.errors import EndpointError
 from schemas.lineage import CallCounts
 from schemas.plan import Plan
 from tasks.lake.lake import Lake
 from tasks.models.cost.budget import Budget
 from tasks.models.embedded.serving import RESTART_RETRY, InTurn, serve_embedded
-from tasks.models.http.client import CallRetryPolicy, HttpChat
+from tasks.models.http.client import HOPELESS_AFTER_CALLS, WRONG_ADDRESS, CallRetryPolicy, HttpChat
 from tasks.models.http.endpoint_check import check_endpoint, resolve_api_key
-from tasks.models.http.failures import RETRIES
+from tasks.models.http.failures import FAILURE_KINDS, RETRIES
 from tasks.models.http.worker_pool import WorkerPool
 from tasks.models.journal.journal import Journal, JournaledChat
 from tasks.models.journal.table import JOURNAL
@@ -37,6 +38,7 @@ class Endpoint:
 
     chat: JournaledChat
     pool: WorkerPool
+    client: HttpChat
 
     @property
     def counts(self) -> CallCounts:
@@ -76,6 +78,29 @@ async def open_endpoints(plan: Plan, lake: Lake, budget: Budget) -> AsyncIterato
         yield {entry: opened[_way(entry)] for entry in plan.entries}
 
 
+def count_calls(endpoints: Mapping[ModelEntry, Endpoint]) -> CallCounts:
+    """Return the calls of a run whose jobs have ended.
+
+    Raises:
+        EndpointError: not one was answered, and no question is the cause: no server, key or account, or a wrong address.
+    """
+    calls = sum((endpoint.counts for endpoint in set(endpoints.values())), CallCounts())
+    breakers = {entry: endpoint.client.breakers.get(entry.name) for entry, endpoint in endpoints.items()}
+    ends = [(entry, breaker.hopeless) for entry, breaker in breakers.items() if breaker and breaker.last]
+    entry, reply = next(iter(ends), (None, None))
+    if entry is None or reply is None or calls.answered or calls.from_journal or not all(end for _, end in ends):
+        return calls
+    kind = FAILURE_KINDS[reply.failure or "connect"]
+    wrong = f"check base_url, which mostly ends in /v1, and the name; moodflow models check {entry.name} tries both"
+    raise EndpointError(
+        f"no call was answered, so the run was stopped: {kind.meaning}",
+        where=f"model {entry.name}, base URL {entry.base_url}",
+        expected=f"an answer to one of the first {HOPELESS_AFTER_CALLS} calls",
+        got=f"{reply.failure}: {reply.error}",
+        next_step=wrong if reply.http_status in WRONG_ADDRESS else f"{kind.remedy}; then run the same command again",
+    )
+
+
 @contextmanager
 def _switch_often() -> Iterator[None]:
     """The journal's thread gets its turn in the interpreter sooner: it needs three per batch, while calls hold their slots."""
@@ -105,4 +130,4 @@ async def _open(entry: ModelEntry, journal: Journal, budget: Budget, stack: Asyn
         client = HttpChat(entry, entry.base_url, resolve_api_key(entry, os.environ), budget=account)
         sending = await stack.enter_async_context(client)
     chat = JournaledChat(sending, journal)
-    return Endpoint(chat, await stack.enter_async_context(WorkerPool(entry.concurrency)))
+    return Endpoint(chat, await stack.enter_async_context(WorkerPool(entry.concurrency)), client)

@@ -83,11 +83,14 @@ def changes_since(run: RunManifest, blueprint: Blueprint, resampling: Resampling
         previous=newest.run if newest else None,
         reason=None if newest else next((system.reason for system in systems), None),
         units=systems,
-        remarks=remarks,
+        remarks=(*(found.message for found in run.canaries), *remarks),
+        canary_calls=sum(found.asked for found in run.canaries),
     )
 
 
 def _state(run: RunManifest, previous: RunManifest | None, systems: Sequence[SystemChanges]) -> RunState:
+    if run.calls.failed and not (run.calls.answered or run.calls.from_journal):
+        return "Failed"
     if any(system.findings for system in systems):
         return "Regressed"
     unchanged = previous is not None and set(run.partitions) <= set(previous.partitions)

@@ -86,9 +86,9 @@ def _differences(run: RunManifest, earlier: RunManifest, system: System) -> Iter
 
 def _plan_differences(mine: Plan, theirs: Plan, model: str) -> Iterator[str]:
     own, other = (plan.model_dump(mode="json", exclude=set(NOT_COMPARED)) for plan in (mine, theirs))
-    for name in own:
-        if own[name] != other[name]:
-            yield f"its {name}: {said(other[name])} instead of {said(own[name])}"
+    for name in {**own, **other}:  # a field that is left out where it is empty may be in one of them only
+        if own.get(name) != other.get(name):
+            yield f"its {name}: {said(other.get(name))} instead of {said(own.get(name))}"
     asked = [[_answering_parameters(entry) for entry in plan.models if entry.name == model] for plan in (mine, theirs)]
     if asked[0] != asked[1]:
         yield f"{model} was asked with other parameters"

@@ -105,7 +105,7 @@ def read_tables(run: PastRun, layers: Mapping[str, str], asked: Mapping[str, str
         frames = [run.lake.read(ref, schema) for ref in found]
         return cast("dy.DataFrame[Any]", pl.concat(frames)) if frames else schema.create_empty()
 
-    tables = {"retrievals": read("retrievals")}
+    tables: dict[str, Any] = {"retrievals": read("retrievals")}
     # Chunks of what a model wrote belong to that model.
     written = [ref for ref in run.partitions("chunks", **asked) if "model" in dict(ref.place)]
     cuts = [ref for ref in run.partitions("chunks", **of_all) if "model" not in dict(ref.place)]

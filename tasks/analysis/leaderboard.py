@@ -1,6 +1,6 @@
 """Rank the models of one run, of several, of the whole lake, or of a paper together."""
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from functools import cached_property
 from os import environ
@@ -23,7 +23,7 @@ from tasks.analysis.published_tables import PublishedTable, read_table
 from tasks.analysis.run_tables import ordered
 from tasks.lake.fingerprint import canonical_json
 from tasks.lake.lake import Lake
-from tasks.lake.manifest import list_runs, newest_first, read_code_version, read_manifest
+from tasks.lake.manifest import list_runs, newest_first, read_changes, read_code_version, read_manifest
 from tasks.scoring.blueprints import load_blueprint, profiled_blueprint
 from tasks.scoring.published import backdrop_of, published_abilities, published_of, score_published
 from tasks.scoring.veto import rank_models
@@ -71,6 +71,8 @@ class LeaderboardData:
     published: pl.DataFrame | None = None
     is_published: bool = False
     groups: tuple[Group, ...] = ()
+    regressed: frozenset[tuple[str, str, str]] = frozenset()
+    """Run, model and setting of what regressed against the run before, of all manifests."""
 
     @property
     def rows(self) -> list[dict[str, Any]]:
@@ -147,7 +149,18 @@ def rank_stored_systems(benchmark: str, folder: Folder, runs: Sequence[str], pro
         history=every.clear(),
         manifests=tuple(manifest for manifest in manifests if manifest.run in used),
         groups=groups,
+        regressed=find_regressed(folder, used),
     )
+
+
+def find_regressed(folder: Folder, runs: Iterable[str]) -> frozenset[tuple[str, str, str]]:
+    """Return run, model and setting of every system that regressed against the run before.
+
+    Raises:
+        LakeError: if what changed in a run cannot be read.
+    """
+    found = (changes for run in runs if (changes := read_changes(folder, run)))
+    return frozenset((changes.run, system.model, system.setting) for changes in found for system in changes.regressed)
 
 
 def _group(manifests: Sequence[RunManifest], totals: pl.DataFrame) -> tuple[Group, ...]:
@@ -211,6 +224,7 @@ def stored_leaderboard(folder: Folder, ranked: LeaderboardData, page: Path) -> L
         history=_read(manifests, "totals", Lake(folder, read_code_version())),
         manifests=manifests,
         links=report_links(manifests, folder, page),
+        regressed=find_regressed(folder, [manifest.run for manifest in manifests]),
         published=backdrop_of(ranked.blueprint),
     )
 

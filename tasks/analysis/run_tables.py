@@ -10,6 +10,7 @@ import dataframely as dy
 import polars as pl
 
 from schemas.blueprint import Blueprint
+from schemas.changes import RunChanges
 from schemas.lineage import RunManifest
 from schemas.metrics import Metric
 from schemas.tables import scores as tables
@@ -103,13 +104,14 @@ class ReportData:
     """Everything a report shows, in memory: the run and each of its layers, all models and settings together.
 
     `published` is the paper's table, in one of the forms that `published_tables.read_table` reads; null or empty: nothing is
-    compared with it. `prompt_chunks`, the chunks that went into prompts, has the columns PROMPT_CHUNKS.
-    A layer is empty where a run has no such thing.
+    compared with it. `changes`: since the run before; null = that was not looked at. `prompt_chunks`, the chunks that went into
+    prompts, has the columns PROMPT_CHUNKS. A layer is empty where a run has no such thing.
     """
 
     manifest: RunManifest
     blueprint: Blueprint
     published: pl.DataFrame | None = None
+    changes: RunChanges | None = None
     raw: dy.DataFrame[tables.RawScores] = field(default_factory=tables.RawScores.create_empty)
     normalized: dy.DataFrame[tables.NormalizedScores] = field(default_factory=tables.NormalizedScores.create_empty)
     dataset: dy.DataFrame[tables.DatasetScores] = field(default_factory=tables.DatasetScores.create_empty)

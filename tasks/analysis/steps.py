@@ -15,7 +15,7 @@ from tasks.steps import refused, step
 
 @dataclass(frozen=True)
 class ChangesJob:
-    """A run whose manifest is in the lake."""
+    """A run whose layers are in the lake."""
 
     manifest: RunManifest
     blueprint: Blueprint

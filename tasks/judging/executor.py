@@ -26,7 +26,7 @@ JUDGEMENTS_VERSION = "4"
 """Bumped when the judge contract or executor changes meaning; rubric texts carry their own hash."""
 
 ATTEMPTS = 3
-"""Times an unreadable reply is asked for; failed calls are retried by the client, not here."""
+"""Times an unreadable reply is asked for, once at temperature 0; failed calls are retried by the client, not here."""
 
 TOKENS_AROUND = 16
 LEAST_TOKENS_PER_DIMENSION = 12
@@ -68,7 +68,7 @@ class Judge:
     async def rate(
         self, item: Mapping[str, Any], answer: Rated, asked: tuple[Dimension, ...], repetition: int = 0
     ) -> JudgeVerdict:
-        """Ask for ratings of one answer, again if the reply cannot be read.
+        """Ask for ratings of one answer, again if the reply cannot be read and the judge may say something else.
 
         Args:
             item: row of the items layer.
@@ -92,7 +92,7 @@ class Judge:
             self.on_reply(reply)
             parsed = None if reply.text is None else contract.parse(reply.text)
             verdict = JudgeVerdict(asked, request.key, reply, parsed, repetition)
-            if parsed is None or parsed.ratings is not None:
+            if parsed is None or parsed.ratings is not None or self.entry.repeats_itself:
                 break
         return verdict
 
@@ -150,8 +150,8 @@ async def judge_answers(
 
     Returns:
         One row per judged answer, repetition of the judge and dimension, sorted by key. If the judge's reply cannot be read it
-        is asked for again, twice at most; then the dimensions are `unparsed`, with the last reply kept. A failed call is
-        `failed`. Neither has a rating.
+        is asked for again, twice at most and never at temperature 0; then the dimensions are `unparsed`, with the last reply
+        kept. A failed call is `failed`. Neither has a rating.
 
     Raises:
         ScoringError: if an answer belongs to no item, or an item has not the references that the rubric shows.

@@ -1,5 +1,6 @@
 """Build the messages for a judge: rubric and reply format first, then the texts, fenced as data."""
 
+import re
 from collections.abc import Callable, Mapping, Sequence
 from hashlib import sha256
 from typing import Any
@@ -31,6 +32,10 @@ _ALIKE_IN: dict[Language, str] = {"en": "In {names} the ratings mean:", "zh": "{
 _ANSWER_LAST: dict[Language, str] = {"en": "Rate the ANSWER.", "zh": "请为 ANSWER 打分。"}
 
 
+_CONTROL = re.compile(r"<(?=[|｜]|/?s>|(?:start|end)_of_turn>|sop>)|\[(?=/?(?:INST|SYSTEM_PROMPT)\]|gMASK\])", re.IGNORECASE)
+"""Where a mark begins by which chat templates tell turns and roles apart: ChatML, Llama, Mistral, Gemma, DeepSeek, GLM."""
+
+
 def judge_messages(
     item: Mapping[str, Any], answer: Rated, rubric: Rubric, asked: Sequence[Dimension] | None = None
 ) -> tuple[ChatMessage, ...]:
@@ -50,12 +55,12 @@ def judge_messages(
     """
     language: Language = item["language"]
     asked = rubric.dimensions if asked is None else asked
-    texts = {**_texts_of(item, rubric), "ANSWER": _laid_out(answer, rubric)}
+    texts = {**_texts_of(item, rubric), "ANSWER": _defuse(_laid_out(answer, rubric))}
     given = {name: text for name, text in texts.items() if text is not None}
     nonce = fence_nonce(*given.values())
     dialogue = []
     if not isinstance(answer, str):
-        given["ANSWER"] = _mark_turns(answer, nonce)
+        given["ANSWER"] = _defuse(_mark_turns(answer, nonce))
         dialogue = [_DIALOGUE[language].format(nonce=nonce)]
     system = [
         rubric.instruction[language].strip(),
@@ -97,6 +102,11 @@ def _reference_of(item: Mapping[str, Any], rubric: Rubric) -> str | None:
 def _mark_turns(turns: Sequence[Mapping[str, str]], nonce: str) -> str:
     shown = (f"<<<TURN {number} {turn['speaker']} {nonce}>>>\n{turn['text']}" for number, turn in enumerate(turns, start=1))
     return "\n".join(shown)
+
+
+def _defuse(text: str) -> str:
+    """Break up what a server might take for the end of a turn: some read such marks wherever they stand."""
+    return _CONTROL.sub(r"\g<0> ", text)
 
 
 def _laid_out(answer: Rated, rubric: Rubric) -> str:

@@ -5,6 +5,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 
 from schemas.blueprint import Blueprint
+from schemas.changes import RunChanges
 from schemas.lineage import PartitionRef, RunManifest
 from schemas.tables.layers import AGGREGATED
 from tasks.analysis.published_tables import PublishedRange
@@ -61,6 +62,7 @@ class Report:
 
     blueprint: Blueprint
     manifest: RunManifest
+    changes: RunChanges | None
     systems: tuple[SystemReport, ...]
     failures: list[Row]
     judge_failures: list[Row]
@@ -112,6 +114,7 @@ def build_report(data: ReportData) -> Report:
     return Report(
         blueprint=data.blueprint,
         manifest=data.manifest,
+        changes=data.changes,
         systems=tuple(
             _describe(data, system, verdict, missing, f"m{number}")
             for number, (system, verdict) in enumerate(zip(data.systems(), verdicts, strict=True), start=1)

@@ -4,6 +4,7 @@ from dataclasses import dataclass, replace
 from typing import Any
 
 from schemas.blueprint import Blueprint
+from schemas.changes import RunChanges
 from schemas.folders import Folder
 from schemas.lineage import RunManifest
 from schemas.tables.comparisons import Ablations
@@ -32,10 +33,17 @@ REPORTED = {
 
 @dataclass(frozen=True)
 class ReportJob:
-    """A run to describe."""
+    """A run to describe.
+
+    Attributes:
+        manifest: of the run.
+        blueprint: of the run.
+        changes: since the run before; null = that was not looked at.
+    """
 
     manifest: RunManifest
     blueprint: Blueprint
+    changes: RunChanges | None = None
 
 
 @step("report {job.manifest.run}")
@@ -45,17 +53,23 @@ async def write_report_files(job: ReportJob, lake: Lake) -> Any:
     Returns:
         Path of the manifest.
     """
-    write_report(load_report_data(PastRun(job.manifest, job.blueprint, lake)), run_folder(lake.root, job.manifest.run))
+    write_report(
+        load_report_data(PastRun(job.manifest, job.blueprint, lake), job.changes), run_folder(lake.root, job.manifest.run)
+    )
     return str(write_manifest(lake.root, job.manifest))
 
 
-def load_report_data(run: PastRun) -> ReportData:
+def load_report_data(run: PastRun, changes: RunChanges | None = None) -> ReportData:
     """Read every layer of the run and the paper's table behind it, without texts that may not be passed on if it is redacted.
+
+    Args:
+        run: of the lake.
+        changes: since the run before; null = that was not looked at.
 
     Raises:
         LakeError: if a partition of the manifest is gone or changed.
     """
-    data = replace(read_tables(run, REPORTED, {}).data, published=backdrop_of(run.blueprint))
+    data = replace(read_tables(run, REPORTED, {}).data, published=backdrop_of(run.blueprint), changes=changes)
     return redact(data) if run.manifest.redacted else data
 
 

@@ -56,7 +56,6 @@ OWN = (
         "self_rag",
         "Self-RAG",
         roles={"critic": "says which retrieved chunks help (Self-RAG)"},
-        asks_again=True,
         invented=FAVOURABLE,
     ),
     _retrieving("search_o1", "Search-o1", asks_again=True),

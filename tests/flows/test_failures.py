@@ -1,14 +1,16 @@
 """Failed calls: retried, recorded, asked again by the next run, and never a wrong answer."""
 
+import re
 import shutil
 from pathlib import Path
 
 import pytest
 
-from tests.flows.command import Ended, ended
+from tests.flows.command import Ended, assert_one_message, ended
 from tests.flows.commands.test_bad_input import blueprint
 from tests.flows.scripted import policy
 from tests.model_server import Fault, ModelServer
+from tests.tasks.models.making_calls import closed_port
 
 DATASETS = ("mini_user_safety", "mini_text_matching")
 
@@ -42,6 +44,40 @@ def test_the_next_run_asks_only_what_failed(tmp_path: Path) -> None:
     # The first run can still be reopened as it was.
     shown = ended("runs", "show", first["run"], "--lake", tmp_path, "--json")
     assert shown.document["raw_scores"] == first["raw_scores"]
+
+
+@pytest.mark.parametrize(
+    ("fault", "path", "got", "next_step"),
+    [
+        (None, "v1", "connect: no connection to ", "start the server, check base_url"),
+        ("401", "v1", "auth: HTTP 401: unknown key", "set the variable that api_key_env names"),
+        ("402", "v1", "quota: HTTP 402: Insufficient Balance", "top up the account"),
+        (None, "", "http_4xx: HTTP 404: no such model", "check base_url, which mostly ends in /v1"),
+    ],
+)
+@pytest.mark.usefixtures("prefect_server")
+def test_a_run_that_no_question_can_help_stops(tmp_path: Path, fault: Fault | None, path: str, got: str, next_step: str) -> None:
+    with ModelServer(policy(DATASETS, "gold"), fault=lambda _: fault) as server:
+        address = f"http://127.0.0.1:{closed_port()}/v1" if got.startswith("connect") else f"{server.url}/{path}"
+        few = ("--datasets", ",".join(DATASETS), "--set", "repeat=3")
+        done = ended("run", "moodbench-mini", "--model", "m", "--base-url", address, "--lake", tmp_path, *few)
+        # Of 48 calls the first 16 are sent, and what is in flight when these have ended.
+        assert server.calls <= 16 + 16
+    assert_one_message(done, "no call was answered", f"where: model m, base URL {address}", f"got: {got}", next_step)
+    assert list((tmp_path / "runs").glob("*")) == []
+
+
+@pytest.mark.usefixtures("prefect_server")
+def test_a_run_without_one_answer_is_failed_and_says_why(tmp_path: Path) -> None:
+    # A refusal of the question itself: other questions might be answered, so all are asked.
+    with ModelServer(lambda _: "B", fault=lambda _: "content_filter") as server:
+        done = ended(
+            "run", "moodbench-mini", "--model", "m", "--base-url", server.base_url, "--datasets", DATASETS[0], "--lake", tmp_path
+        )
+        assert server.calls == 8
+    assert done.status == 1
+    assert "State: Failed, no call was answered" in done.out
+    assert re.search(r"content_filter: the provider's filter stopped .* 8 +none; ask the same model elsewhere", done.out)
 
 
 @pytest.mark.usefixtures("prefect_server")

@@ -14,21 +14,8 @@ from typing import Any
 
 from schemas.addresses import hide_credentials
 from schemas.api_capabilities import Sampling
-from schemas.chat import Chat, ChatMessage, ChatReply, ChatRequest, ModelEntry
+from schemas.chat import Chat, ChatMessage, ChatReply, ModelEntry, WrittenRequest
 from schemas.provider import CAPABILITIES, Capability, CapabilityFinding, ModelProbe, TokenLimit, Verdict
-
-
-@dataclass(frozen=True)
-class ProbeRequest(ChatRequest):
-    """A call with exactly these parameters and no others; `parameters` is JSON."""
-
-    parameters: str = "{}"
-
-    def meant(self) -> dict[str, Any]:
-        """The JSON body of `POST /chat/completions`."""
-        messages = [message.model_dump() for message in self.messages]
-        return {"model": self.model, "messages": messages, **json.loads(self.parameters)}
-
 
 PROBE_VERSION = 1
 """Of what is asked and how it is judged; what an older version found is found out anew."""
@@ -107,12 +94,12 @@ class Trial:
     async def call(self, parameters: tuple[Parameter, ...]) -> ChatReply:
         """Send the question with these parameters."""
         self.calls += 1
-        body: dict[str, Any] = {}
+        question = ChatMessage(role="user", content=QUESTION)
+        body: dict[str, Any] = {"model": self.entry.name, "messages": [question.model_dump()]}
         for parameter in parameters:
             body |= parameter.body
-        question = (ChatMessage(role="user", content=QUESTION),)
         return await self.chat(
-            ProbeRequest(self.entry.name, self.entry.identity, question, Sampling(), parameters=json.dumps(body))
+            WrittenRequest(self.entry.name, self.entry.identity, (question,), Sampling(), written=json.dumps(body))
         )
 
     async def run(self) -> ChatReply:

@@ -2,10 +2,11 @@
 
 import asyncio
 import time
-from collections import Counter
+from collections import Counter, defaultdict
 from collections.abc import Awaitable, Callable, Mapping
 from contextlib import ExitStack
 from dataclasses import dataclass, field, replace
+from http import HTTPStatus
 from typing import NamedTuple, Self
 
 import httpx
@@ -23,7 +24,13 @@ from tasks.text.backoff import BUDGET_S, Backoff, Retry
 from tasks.text.scrub_keys import Scrubber
 
 DEAD_AFTER_CALLS = 3
+HOPELESS_AFTER_CALLS = 16
+"""Twice the calls that are in flight at first: more than fail together in one moment of a server that starts or of a gateway
+that tries several keys, and few enough to take seconds."""
+
 NOT_FOUND: tuple[Failure, ...] = ("connect", "timeout_connect")
+NO_QUESTION_CAUSES: tuple[Failure, ...] = (*NOT_FOUND, "tls", "auth", "quota", "invalid_json")
+WRONG_ADDRESS = frozenset({HTTPStatus.NOT_FOUND, HTTPStatus.METHOD_NOT_ALLOWED})
 
 
 @dataclass(frozen=True)
@@ -35,23 +42,35 @@ class CallRetryPolicy(Backoff[Failure]):
 
 
 class CircuitBreaker:
-    """Opens for good after calls in a row that found no server, so that a dead one costs seconds and not hours.
+    """Opens for good when more calls would only fail too, so that a dead server costs seconds and not hours.
 
-    It counts calls, not attempts: each has been retried for some seconds, so a server that restarts quickly is not given up.
-    Anything that a server answered, an error too, starts the count anew.
+    It does after DEAD_AFTER_CALLS calls in a row that found no server, and after HOPELESS_AFTER_CALLS if all calls from the first
+    on ended in ways that no question causes: no server, no right to it, not its address. It counts calls, not attempts: each has
+    been retried for some seconds, so a server that restarts quickly is not given up.
     """
 
-    _in_a_row = 0
+    def __init__(self) -> None:
+        self._in_a_row = self._ended = 0
+        self._heard = False
+        self.last: ChatReply | None = None
 
     @property
     def is_open(self) -> bool:
         """Whether calls fail at once, without being sent."""
-        return self._in_a_row >= DEAD_AFTER_CALLS
+        return self._in_a_row >= DEAD_AFTER_CALLS or (self.hopeless is not None and self._ended >= HOPELESS_AFTER_CALLS)
+
+    @property
+    def hopeless(self) -> ChatReply | None:
+        """The last of the calls, if no question caused the failure of any; null if one ended otherwise, or none has ended."""
+        return None if self._heard else self.last
 
     def report(self, reply: ChatReply) -> None:
         """Count how a call ended."""
         if not self.is_open:
             self._in_a_row = self._in_a_row + 1 if reply.failure in NOT_FOUND else 0
+            self._ended += 1
+            self.last = reply
+            self._heard |= reply.failure not in NO_QUESTION_CAUSES and reply.http_status not in WRONG_ADDRESS
 
 
 LONGEST_ERROR = 400
@@ -84,6 +103,9 @@ class HttpChat:
         policy: what is retried.
         budget: of the calls; null = no limit.
 
+    Attributes:
+        breakers: of each model that was asked: another one at the same address may be answered.
+
     Raises:
         EndpointError: if the key cannot be sent.
     """
@@ -101,7 +123,7 @@ class HttpChat:
         self._entry = entry
         self._policy = policy or CallRetryPolicy()
         self._budget = budget
-        self._breaker = CircuitBreaker()
+        self.breakers: defaultdict[str, CircuitBreaker] = defaultdict(CircuitBreaker)
         self._limiter = RateLimiter(entry, time.perf_counter, self._policy.sleep)
         self._scrub = Scrubber(key)
         self._unkept: Exception | None = None
@@ -138,8 +160,8 @@ class HttpChat:
             if reply.failure is not None:
                 tried[reply.failure] += 1
                 delay_s = self._policy.delay_s(reply.failure, tried[reply.failure], retry_after_s, waited_s)
-            if delay_s is None or self._breaker.is_open:
-                self._breaker.report(reply)
+            if delay_s is None or self.breakers[request.model].is_open:
+                self.breakers[request.model].report(reply)
                 return reply
             # A pause the server asked for outlives a call that is cancelled meanwhile.
             await (self._policy.sleep(delay_s) if retry_after_s is None else asyncio.shield(self._limiter.pause(delay_s)))
@@ -149,7 +171,7 @@ class HttpChat:
         await self._limiter.enter(again=attempt > 1)
         with ExitStack() as slot:
             slot.callback(self._limiter.leave)
-            if refusal := self._refuse():
+            if refusal := self._refuse(request.model):
                 return Attempt(refusal, sent=False)
             reserved = self._budget.reserve(request) if self._budget else None
             if self._budget and not reserved:
@@ -164,13 +186,14 @@ class HttpChat:
                 await self._keep(keep, request, found.reply, slot)
             return found
 
-    def _refuse(self) -> ChatReply | None:
+    def _refuse(self, model: str) -> ChatReply | None:
         """Return why nothing is sent any more, or for now."""
         if self._unkept is not None:
             raise self._unkept
-        if self._breaker.is_open:
-            text = f"not sent: no server was found at {self._transport.server} by the calls before this one"
-            return ChatReply(failure="connect", error=text)
+        breaker = self.breakers[model]
+        if (last := breaker.last) and breaker.is_open:
+            text = f"not sent: the calls before this one failed at {self._transport.server}: {last.error}"
+            return ChatReply(failure=last.failure, error=text)
         if closed_s := self._limiter.closed_for_s:
             return ChatReply(failure="http_429", error=f"not sent: the server wants no call for another {closed_s:.0f} s")
         return None
@@ -191,7 +214,7 @@ class HttpChat:
     async def _send(self, request: ChatRequest, attempt: int) -> Attempt:
         expected = await self._limiter.keep_to_limits(request)
         # Much may have happened while it waited.
-        if refusal := self._refuse():
+        if refusal := self._refuse(request.model):
             return Attempt(refusal, sent=False)
         started_s = time.perf_counter()
         try:

@@ -3,7 +3,6 @@
 from dataclasses import dataclass
 from typing import Any
 
-from schemas.blueprint import Blueprint
 from schemas.lineage import RunManifest
 from tasks.analysis.leaderboard import RUN, LeaderboardData
 from tasks.analysis.number_format import counted, listed
@@ -22,6 +21,7 @@ class LeaderboardEntry(SystemTotal):
     run: str | None = None
     n: int | None = None
     group: int | None = None
+    regressed: bool = False
     started_at: str | None = None
 
 
@@ -62,9 +62,7 @@ def build_leaderboard(data: LeaderboardData) -> Leaderboard:
     return Leaderboard(
         data=data,
         titles=tuple(main.title for main in measured),
-        entries=tuple(
-            _entry(row, data.blueprint, scores=tuple(row["abilities"].get(main.id) for main in measured)) for row in rows
-        ),
+        entries=tuple(_entry(row, data, scores=tuple(row["abilities"].get(main.id) for main in measured)) for row in rows),
         histories=_histories(data, rows),
         runs=tuple(used),
         published=describe_published_models(data.paper, data.blueprint) if data.is_published else None,
@@ -73,10 +71,11 @@ def build_leaderboard(data: LeaderboardData) -> Leaderboard:
     )
 
 
-def _entry(row: dict[str, Any], blueprint: Blueprint, **more: object) -> LeaderboardEntry:
-    system, state = System(row["model"], row["setting"]), state_of(row, blueprint)
-    said = {"state_word": say_state(state, blueprint), "veto_reason": say_veto(row, blueprint)}
-    return from_row(LeaderboardEntry, row, system=system, state=state, **said, **more)
+def _entry(row: dict[str, Any], data: LeaderboardData, **more: object) -> LeaderboardEntry:
+    system, state = System(row["model"], row["setting"]), state_of(row, data.blueprint)
+    said = {"state_word": say_state(state, data.blueprint), "veto_reason": say_veto(row, data.blueprint)}
+    regressed = (row.get(RUN), *system) in data.regressed
+    return from_row(LeaderboardEntry, row, system=system, state=state, **said, regressed=regressed, **more)
 
 
 def _histories(data: LeaderboardData, rows: list[dict[str, Any]]) -> tuple[History, ...]:
@@ -85,7 +84,7 @@ def _histories(data: LeaderboardData, rows: list[dict[str, Any]]) -> tuple[Histo
     found = []
     for system in dict.fromkeys(System(row["model"], row["setting"]) for row in rows):
         history = sorted(system.rows(data.history), key=lambda row: run_order(row[RUN]))
-        moments = [_entry(row, data.blueprint, started_at=started[row[RUN]]) for row in history]
+        moments = [_entry(row, data, started_at=started[row[RUN]]) for row in history]
         if len(moments) > 1:
             found.append(History(system, tuple(moments)))
     return tuple(found)

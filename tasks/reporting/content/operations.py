@@ -9,6 +9,7 @@ from schemas.lineage import PartitionRef
 from schemas.usage import TESTED, Amounts, Usage, by_model
 from tasks.analysis.number_format import NONE, count, counted, listed
 from tasks.analysis.run_tables import ReportData, System
+from tasks.models.http.failures import FAILURE_KINDS
 from tasks.solvers.registry import SOLVERS
 
 Row = dict[str, Any]
@@ -18,7 +19,7 @@ def failure_rows(data: ReportData) -> list[Row]:
     """Return failed calls by system, whoever was asked for it, and kind, the most frequent first within each system.
 
     Returns:
-        rows with system, failure, calls, datasets and example, the error of one of them.
+        rows with system, failure, calls, datasets, example, the error of one of them, and remedy.
     """
     grouped = (
         data.responses.filter(pl.col("status") == "failed")
@@ -27,7 +28,9 @@ def failure_rows(data: ReportData) -> list[Row]:
         .with_columns(pl.col("failure").cast(pl.String))
         .sort(["model", "setting", "role", "calls", "failure"], descending=[False, False, False, True, False])
     )
-    return [{**row, "system": _whose(row)} for row in grouped.iter_rows(named=True)]
+    return [
+        {**row, "system": _whose(row), "remedy": FAILURE_KINDS[row["failure"]].remedy} for row in grouped.iter_rows(named=True)
+    ]
 
 
 def _whose(row: Row) -> str:

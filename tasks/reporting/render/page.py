@@ -16,6 +16,7 @@ from tasks.analysis.leaderboard import LeaderboardData
 from tasks.analysis.run_tables import ReportData
 from tasks.lake.files import replace_file
 from tasks.reporting.content.advice import LANGUAGES
+from tasks.reporting.content.changes import change_notes, changed_scores
 from tasks.reporting.content.leaderboard import Leaderboard, build_leaderboard
 from tasks.reporting.content.operations import HEADS, amount_cells, cost_notes
 from tasks.reporting.content.retrieval import CUTOFFS
@@ -105,6 +106,8 @@ def make_environment() -> Environment:
     }
     shared: dict[str, Any] = {
         "counted": formats.counted,
+        "changed_scores": changed_scores,
+        "change_notes": change_notes,
         "listed": formats.listed,
         "numbered": number_heads,
         "raw_heads": RAW_HEADS,

@@ -4,8 +4,10 @@ import re
 from collections.abc import Iterable, Iterator, Mapping
 from typing import Any
 
+from schemas.changes import RunChanges, ScoreDifference
 from schemas.lineage import Missing, RunManifest
-from tasks.analysis.number_format import NONE, count, interval, number, percent
+from tasks.analysis.number_format import NONE, count, interval, number, percent, signed, signed_interval
+from tasks.reporting.content.changes import change_notes, changed_scores
 from tasks.reporting.content.verdicts import LEAST_COVERAGE, TotalVerdict
 from tasks.reporting.report import Report
 
@@ -18,6 +20,7 @@ def write_summary(report: Report) -> str:
         f"# {escape(report.blueprint.title)}",
         f"Run `{report.manifest.run}`, {report.manifest.started_at} to {report.manifest.finished_at}.",
         *([escape(report.provenance.short_note)] if report.provenance.short_note else []),
+        *(_since(report.changes) if report.changes else ()),
         *_results(report),
         *_abilities(report),
         *_weakest(report),
@@ -25,6 +28,22 @@ def write_summary(report: Report) -> str:
         FULL_REPORT,
     ]
     return "\n\n".join(blocks) + "\n"
+
+
+def _since(changes: RunChanges) -> Iterator[str]:
+    yield "## Since the previous run"
+    yield f"{changes.state}: {escape(changes.message)}."
+    findings = [f"{system.label}: {finding.message}" for system in changes.regressed for finding in system.findings]
+    if noted := [*findings, *change_notes(changes)]:
+        yield "\n".join(f"- {escape(note)}" for note in noted)
+    if rows := [[escape(system), escape(score.what), *_difference(score)] for system, score in changed_scores(changes)]:
+        yield table(["Model", "Score", "Before", "Now", "Change", "95 % interval"], rows)
+        yield "Over the items scored in both runs: each total, before the veto, and the abilities that fell most."
+
+
+def _difference(score: ScoreDifference) -> list[str]:
+    interval_of = signed_interval(score.ci_low, score.ci_high, 2)
+    return [number(score.before, 2), number(score.after, 2), signed(score.change, 2), interval_of]
 
 
 def _results(report: Report) -> Iterator[str]:

@@ -14,9 +14,6 @@ from tasks.solvers.longemotion.rag import arrange, pick, rank_pool, record
 from tasks.solvers.longemotion.state import HelperNote, Piece, Query, Retrieved, SolverState
 from tasks.solvers.state import Pool, first_failed
 
-MOST_ASKS = 5
-"""Times the critic is asked about a chunk, as long as it gives no verdict."""
-
 MARK = re.compile(
     r"\[\s*(?:(?P<unfit>irrelevant)|(?P<fit>relevant)"
     r"|(?P<no>(?:no support|not supported|unsupported)(?:\s*/\s*contradictory)?)|(?P<yes>(?:fully|partially) supported))\s*\]",
@@ -25,7 +22,7 @@ MARK = re.compile(
 """Reflection marks, as the Self-RAG models and as the released code spell them."""
 
 FAVOURABLE = "[Relevant] [Fully supported]"
-"""A reply with a verdict: without one the critic is asked again."""
+"""A reply with a verdict."""
 
 WITH_REMARK = frozenset({"qa", "es", "ed"})
 """Tasks that show the critic's words beside the chunk."""
@@ -39,28 +36,23 @@ async def retrieve_criticised(state: SolverState, pool: Pool, query: Query) -> R
     ranking = await rank_pool(state, pool, query)
     best = pick(pool, ranking, query.counts.top_k)
     asked = await asyncio.gather(*(criticise(state, chunk, query) for chunk in best))
-    answered = [(chunk, calls[-1]) for chunk, calls in zip(best, asked, strict=True) if not calls[-1].reply.failure]
-    notes = {chunk.number: HelperNote.of(last) for chunk, last in answered}
-    useful = [chunk for chunk, last in answered if state.family == "ed" or read_marks(last.reply.text or "")]
+    answered = [(chunk, call) for chunk, call in zip(best, asked, strict=True) if not call.reply.failure]
+    notes = {chunk.number: HelperNote.of(call) for chunk, call in answered}
+    useful = [chunk for chunk, call in answered if state.family == "ed" or read_marks(call.reply.text or "")]
     rows = record("initial", pool, query, ranking, {chunk.number for chunk in useful}, notes)
-    calls = tuple(call for of_chunk in asked for call in of_chunk)
+    calls = tuple(asked)
     if first_failed(calls):
         return Retrieved(rows=rows, calls=calls)
     pieces = tuple(_piece(state, chunk, notes[chunk.number]) for chunk in arrange(useful, query))
     return Retrieved(pieces, rows, query.aspect, calls=calls)
 
 
-async def criticise(state: SolverState, chunk: Chunk, query: Query) -> tuple[Call, ...]:
-    """Ask the critic about a chunk, again with the next repetition number while its reply bears no mark; the last one counts."""
+async def criticise(state: SolverState, chunk: Chunk, query: Query) -> Call:
+    """Ask the critic about a chunk, once: it may be the model under test, which must not win by being asked more often."""
     texts = state.prompts.critic
     template = texts.template(state.language)
     messages = say(template.system, template.ask.format(instruction=_instruct(state, query), paragraph=chunk.text))
-    calls: list[Call] = []
-    while True:
-        calls.append(await state.resources.ask("critic", "criticise", messages, texts.max_tokens, len(calls)))
-        reply = calls[-1].reply
-        if reply.failure or state.family == "ed" or len(calls) == MOST_ASKS or read_marks(reply.text or "") is not None:
-            return tuple(calls)
+    return await state.resources.ask("critic", "criticise", messages, texts.max_tokens)
 
 
 def read_marks(reply: str) -> bool | None:

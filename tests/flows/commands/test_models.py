@@ -8,6 +8,7 @@ import pytest
 from flows.commands import models
 from tasks.models.capabilities.providers import find_provider
 from tests.flows.command import Ended, ended
+from tests.model_server import ModelServer
 from tests.probed_server import Answer, ProbedServer, completed, refused, refusing
 
 KEY = "sk-marked-7f3a9c"
@@ -69,6 +70,17 @@ def test_no_answer_ends_with_1_and_is_not_remembered(lake: Path, status: int, me
         assert not lake.exists()
         server.script = lambda body, _: completed(body)
         assert check(lake, "listener", "--base-url", server.base_url).status == 0
+
+
+def test_an_address_without_v1_is_tried_with_it(lake: Path) -> None:
+    with ModelServer(lambda _: "B") as server:
+        done = check(lake, "listener", "--base-url", server.url, "--json")
+        # The address that was named does not answer, so a run that names it would fail.
+        assert (done.status, done.document["server"], done.document["answers"]) == (1, server.base_url, True)
+        said = f"{server.url} does not answer (HTTP 404: no such model), {server.base_url} does: use --base-url {server.base_url}"
+        assert said in done.err
+        # What was found is remembered under the address that answers.
+        assert check(lake, "listener", "--base-url", server.base_url, "--json").document["remembered"] is True
 
 
 def test_a_server_that_is_slow_ends_with_1(lake: Path) -> None:

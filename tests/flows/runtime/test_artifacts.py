@@ -11,7 +11,7 @@ from prefect.client.orchestration import get_client
 from prefect.client.schemas.filters import ArtifactFilter, ArtifactFilterKey, FlowRunFilter, FlowRunFilterName
 from prefect.settings import PREFECT_UI_URL, temporary_settings
 
-from flows.runtime.artifact_summary import calls_lines, changes_lines, link_lines
+from flows.runtime.artifact_summary import calls_lines, link_lines
 from flows.runtime.artifact_tables import MAX_ROWS, coverage_rows, failure_rows, few, leaderboard_rows
 from flows.runtime.artifacts import ABLATION_KEYS, RUN_KEYS, addresses_of, report_address
 from schemas.addresses import REPORTS_URL
@@ -98,28 +98,11 @@ def test_long_tables_say_what_they_leave_out() -> None:
     assert few(rows[:MAX_ROWS]) == (rows[:MAX_ROWS], "")
 
 
-def test_changes_are_told_in_words_and_numbers() -> None:
-    lines = list(changes_lines(changes(SYSTEM, state="Regressed", remarks=("run x was passed over",))))
-    assert "Compared with `20260101-a`, over the items scored in both." in lines
-    assert "**m|1 (base) regressed:**" in lines
-    assert "- total fell by 20.00 points" in lines
-    assert "| m\\|1 (base) | 80.00 | 60.00 | −20.00 | −28.00 to −12.50 |" in lines
-    assert [line for line in lines if "50.00" in line] == []  # abilities are in their own table
-    assert "- run x was passed over" in lines
-
-
 def test_the_summary_says_whose_replies_were_scored() -> None:
     named = {"name": "b", "identity": "b of May", "base_url": "http://b/v1"}
     models = [{"name": "a", "identity": "http://a/v1", "base_url": "http://a/v1"}, named]
     lines = list(calls_lines(manifest(plan={"models": models})))
     assert lines[-3:] == ["", "- `a`: `http://a/v1`", "- `b`: `b of May`, asked at `http://b/v1`"]
-
-
-def test_a_run_in_which_nothing_changed_says_so() -> None:
-    lines = "\n".join(changes_lines(changes(SYSTEM.model_copy(update={"findings": ()}), state="UpToDate")))
-    assert lines.endswith("Nothing changed since `20260101-a`: no model call was sent.")
-    alone = SystemChanges(model="m", setting="base", reason="no earlier run of tiny")
-    assert "No earlier run of tiny." in list(changes_lines(changes(alone, previous=None, reason="no earlier run of tiny")))
 
 
 def test_the_report_is_linked_where_it_is_served(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -187,7 +170,7 @@ def test_a_run_publishes_its_tables_with_the_outermost_flow_run(tmp_path: Path, 
     assert (least["scored"], least["of"], most["scored"]) == (7, 8, 8)
     assert {row["ability"]: row["score"] for row in json.loads(found["abilities"])}["emotional"] == 100.0
     assert found["summary"].startswith(Path(document["report"]).with_suffix(".md").read_text(encoding="utf-8").rstrip())
-    assert "No earlier run of moodbench-mini." in found["summary"]
+    assert "Completed: no earlier run of moodbench-mini." in found["summary"]
     assert "    answers --> item_scores\n" in found["summary"]
     assert f"http://127.0.0.1:9/{document['run']}/report.html" in found["report"]
     assert found["score-progress"] == 100

@@ -35,6 +35,9 @@ GOOD = '{"completeness": 5, "conciseness": 4, "faithfulness": 3, "fluency": 2}'
 JUDGE = ModelEntry(name="judge-model", base_url="http://127.0.0.1:9/v1", sampling=Sampling(seed=7, max_tokens=999))
 
 
+WARM = JUDGE.model_copy(update={"sampling": Sampling(temperature=0.7)})
+
+
 class Scripted:
     """A judge that gives these replies, the last one again and again, and keeps what it was asked; null = the call fails."""
 
@@ -136,9 +139,12 @@ async def test_nothing_to_judge_is_an_empty_table() -> None:
     assert judge.asked == []
 
 
-async def test_unreadable_reply_is_asked_for_again_as_another_call() -> None:
+async def test_unreadable_reply_is_asked_for_again_as_another_call_unless_it_would_be_the_same() -> None:
+    cold = Scripted("fluency: 5", GOOD)
+    assert (await rate(cold))["parse_status"].unique().to_list() == ["unparsed"]
+    assert len(cold.asked) == 1
     judge = Scripted("fluency: 5", '{"fluency": 5}', GOOD)
-    judged = await rate(judge)
+    judged = await rate(judge, entry=WARM)
     assert [request.repetition for request in judge.asked] == [0, 1, 2]
     assert len({request.key for request in judge.asked}) == 3
     assert judged["parse_status"].unique().to_list() == ["parsed"]
@@ -177,7 +183,7 @@ async def test_a_repetition_that_cannot_be_read_is_missing_and_the_others_stay()
             return ChatReply(text="All fives!")
         return ChatReply(text=GOOD) if request.repetition in call_numbers(0) else ChatReply(failure="timeout_total", error="late")
 
-    judged = await rate(chat, repetitions=3)
+    judged = await rate(chat, entry=WARM, repetitions=3)
     assert sorted(numbers) == [0, 3, 4, 5, 6]
     fluency = judged.filter(pl.col("dimension") == "fluency")
     assert fluency.select("judge_repetition", "rating", "parse_status").rows() == [
@@ -272,7 +278,7 @@ async def test_what_a_judge_does_not_say_or_says_out_of_scale_is_missing_and_the
         rating = 2 + asked[name] if name == "warmth" else "no"
         return ChatReply(text=json.dumps({"rationale": "So.", name: rating}))
 
-    judged = await rate(chat, rubric=warmth())
+    judged = await rate(chat, rubric=warmth(), entry=WARM)
     # A call that fails is repeated by the client, not here.
     assert asked == {"warmth": 3, "depth": 1, "asks": 1}
     assert judged.select("dimension", "rating", "parse_status", "rationale", "raw_reply", "error").rows() == [

@@ -3,6 +3,7 @@
 import asyncio
 import random
 from collections.abc import Callable
+from dataclasses import replace
 from itertools import count
 from threading import Barrier, Lock
 
@@ -145,6 +146,18 @@ async def test_a_dead_server_is_given_up_and_every_call_gets_its_reply() -> None
     # A further attempt goes first, so about 4 calls are tried until the third one that ends opens the breaker.
     assert DEAD_AFTER_CALLS <= len(replies) - len(unsent) <= DEAD_AFTER_CALLS + 5
     assert all(reply.latency_s == 0 for reply in unsent)
+
+
+async def test_a_model_that_may_not_be_asked_closes_the_way_to_no_other_at_the_same_address() -> None:
+    with ModelServer(
+        lambda _: "B", fault=lambda number: "403" if server.bodies[number]["model"] == "listener" else None
+    ) as server:
+        async with client(entry(server.base_url), Pauses()) as chat:
+            refused = [await chat(request(f"call {number}")) for number in range(20)]
+            other = await chat(replace(request(), model="other"))
+        assert server.calls == 16 + 1
+    assert ([reply.failure for reply in refused], other.text) == (["auth"] * 20, "B")
+    assert refused[-1].error == f"not sent: the calls before this one failed at {server.url}: HTTP 403: not your model"
 
 
 async def test_the_key_is_in_the_header_and_in_no_reply() -> None:
@@ -361,18 +374,30 @@ def test_what_the_server_asks_for_is_honoured_within_the_budget(
 
 
 @pytest.mark.parametrize(
-    ("failures", "is_open"),
+    ("ends", "is_open", "hopeless"),
     [
-        (["connect"] * 2, False),
-        (["connect"] * 3, True),
-        (["timeout_connect"] * 3, True),
-        (["connect", "connect", None, "connect"], False),
-        (["connect", "connect", "http_5xx", "connect"], False),
-        (["connect", "connect", "connect", None], True),
+        # Three in a row found no server.
+        (["connect"] * 2, False, True),
+        (["connect"] * 3, True, True),
+        (["timeout_connect"] * 3, True, True),
+        (["connect", "connect", None, "connect"], False, False),
+        (["connect", "connect", "http_5xx", "connect"], False, False),
+        ([None, "connect", "connect", "connect", None], True, False),
+        # The first sixteen failed, none for what it asked.
+        (["auth"] * 15, False, True),
+        (["auth"] * 16 + [None], True, True),
+        (["tls", "quota", "invalid_json", "auth"] * 4, True, True),
+        ([404] * 16, True, True),
+        ([400] * 16, False, False),
+        (["auth"] * 15 + [None], False, False),
+        ([None] + ["auth"] * 40, False, False),
     ],
 )
-def test_the_breaker_opens_for_good_after_connection_failures_in_a_row(failures: list[Failure | None], *, is_open: bool) -> None:
+def test_the_breaker_opens_for_good_where_no_call_can_succeed(
+    ends: list[Failure | int | None], *, is_open: bool, hopeless: bool
+) -> None:
     breaker = CircuitBreaker()
-    for failure in failures:
-        breaker.report(ChatReply(failure=failure))
-    assert breaker.is_open is is_open
+    for end in ends:
+        refused = {"failure": "http_4xx", "http_status": end} if isinstance(end, int) else {"failure": end}
+        breaker.report(ChatReply(**refused))
+    assert (breaker.is_open, breaker.hopeless is not None) == (is_open, hopeless)

@@ -1,0 +1,65 @@
+"""Ask a sample of journaled calls anew before a run rests on them."""
+
+import asyncio
+import os
+
+from prefect.context import FlowRunContext
+
+from flows.runtime.prefect_flows import log
+from schemas.canary import SCHEDULED_CANARY, CanaryFinding
+from schemas.chat import ModelEntry
+from schemas.errors import EndpointError
+from schemas.plan import Plan
+from tasks.lake.local_state import state_folder
+from tasks.models.canary import compare_replies, draw_sample, epoch_identity, keep_finding, read_record
+from tasks.models.cost.budget import Budget
+from tasks.models.http.client import HttpChat
+from tasks.models.http.endpoint_check import resolve_api_key
+from tasks.models.journal.table import JOURNAL
+
+
+def with_canary(plan: Plan) -> Plan:
+    """Return the plan of a refresh: in a run of a deployment, scheduled or not, it has a canary unless it says otherwise."""
+    context = FlowRunContext.get()
+    deployed = context and context.flow_run and context.flow_run.deployment_id
+    return plan.model_copy(update={"canary": SCHEDULED_CANARY}) if deployed and plan.canary is None else plan
+
+
+async def ask_canaries(plan: Plan, budget: Budget) -> tuple[CanaryFinding, ...]:
+    """Ask the canary sample of every model of a plan that has a server, say what was found, and remember it.
+
+    Args:
+        plan: as the user made it.
+        budget: that the calls are booked to.
+
+    Raises:
+        LakeError: the journal or the record of a model cannot be read or written.
+    """
+    if not plan.canary:
+        return ()
+    models = {(entry.identity, entry.name): entry for entry in plan.entries if entry.base_url is not None}
+    findings = await asyncio.gather(*(_ask(entry, plan, budget) for entry in models.values()))
+    for found in findings:
+        log(found.message)
+    return tuple(findings)
+
+
+async def _ask(entry: ModelEntry, plan: Plan, budget: Budget) -> CanaryFinding:
+    state = state_folder(plan.lake)
+    before = read_record(state, entry.identity, entry.name)
+    epoch = before.epoch if plan.ask_changed else 1
+    asked = entry.model_copy(update={"identity": epoch_identity(entry.identity, epoch)})
+    sample = draw_sample(state, asked.identity, entry.name, plan.canary or 0)
+    nothing = CanaryFinding(model=entry.name, identity=asked.identity, before=before, epoch=epoch)
+    if not sample.rows:
+        return nothing
+    try:
+        key, account = resolve_api_key(entry, os.environ), budget.account(entry, learns=False)
+        async with HttpChat(asked, str(entry.base_url), key, budget=account) as chat:
+            found = await compare_replies(asked, sample, before, chat, state / JOURNAL)
+    except EndpointError as error:
+        return nothing.model_copy(update={"error": error.what})
+    if found.changed and plan.ask_changed:
+        found = found.model_copy(update={"epoch": before.epoch + 1})
+    keep_finding(state, entry.identity, found)
+    return found

@@ -1,0 +1,36 @@
+"""Say what changed since the previous run: totals, the largest falls, regressions, and what else has to be known."""
+
+from collections.abc import Iterator
+from typing import NamedTuple
+
+from schemas.changes import TOTAL, RunChanges, ScoreDifference
+
+LARGEST_FALLS = 3
+"""Abilities of a system that are named; the leaderboard and `moodflow compare` have the others."""
+
+
+class ChangedScore(NamedTuple):
+    """A score of a system that is listed."""
+
+    system: str
+    score: ScoreDifference
+
+
+def changed_scores(changes: RunChanges) -> list[ChangedScore]:
+    """Return each system's total before the veto, then the abilities that fell most, the largest fall first."""
+    listed = []
+    for system in changes.units:
+        falls = [one for one in system.changes if one.what != TOTAL and (one.change or 0) < 0]
+        falls.sort(key=lambda one: one.change or 0)
+        totals = [one for one in system.changes if one.what == TOTAL]
+        listed += [ChangedScore(system.label, one) for one in (*totals, *falls[:LARGEST_FALLS])]
+    return listed
+
+
+def change_notes(changes: RunChanges) -> Iterator[str]:
+    """Yield which system was compared with another run or with none, warnings, and what was found on the way."""
+    for system in changes.units:
+        if changes.previous and (system.reason or system.previous != changes.previous):
+            yield f"{system.label}: {system.reason or f'compared with {system.previous}'}"
+    yield from (f"{system.label}: {remark}" for system in changes.units for remark in system.remarks)
+    yield from changes.remarks
