@@ -1,10 +1,12 @@
 """The client against a server that misbehaves on purpose."""
 
 import asyncio
+import gzip
 import random
 from collections.abc import Callable
 from itertools import count
 from threading import Barrier, Lock
+from typing import Any
 
 import pytest
 from pydantic import SecretStr
@@ -52,6 +54,25 @@ async def test_an_answer_that_does_not_begin_in_time_is_told_from_one_that_does_
     with ModelServer(lambda _: "B", fault=lambda _: fault) as server:
         reply = await ask_once(entry(server.base_url, timeout_s=HANGS_S).model_copy(update=limits), Pauses())
     assert (reply.failure, reply.error, reply.attempts, reply.http_status) == (failure, error, 2, None)
+
+
+@pytest.mark.parametrize(
+    ("encoding", "packed", "outcome"),
+    [
+        ("gzip", gzip.compress, (None, "B")),
+        ("gzip", lambda body: gzip.compress(body)[:-9], ("truncated_body", "the answer is cut short: its packing does not end")),
+        ("gzip", lambda body: body, ("truncated_body", "the answer is cut short: error")),
+        ("gzip", lambda body: gzip.compress(body + b" " * 2**25), ("truncated_body", "the answer is larger than 16 MiB")),
+        ("identity", lambda body: body + b" " * 2**25, ("truncated_body", "the answer is larger than 16 MiB")),
+        ("br", lambda body: body, ("invalid_json", "the answer is encoded as br, which was not asked for")),
+    ],
+)
+async def test_an_answer_is_unpacked_within_bounds(encoding: str, packed: Callable[[bytes], bytes], outcome: Any) -> None:
+    with ModelServer(lambda _: "B", answer_headers={"Content-Encoding": encoding}) as server:
+        whole = packed(server.completion("B"))
+        server.completion = lambda *_: whole  # type: ignore[method-assign]
+        reply = await ask_once(entry(server.base_url), Pauses())
+    assert (reply.failure, reply.error or reply.text) == outcome
 
 
 async def test_success_after_two_failures() -> None:
