@@ -20,6 +20,9 @@ DEEPEST = 64
 MOST_VALUES = 200_000
 """Of one YAML document, counting what an alias stands for each time."""
 
+LARGEST_INTEGER = 2**63
+"""No column holds more."""
+
 TOO_DEEP = f"lists and mappings nested more than {DEEPEST} levels deep"
 TOO_MANY = f"more than {MOST_VALUES:,} values, aliases written out"
 _Loader: type[yaml.SafeLoader] = getattr(yaml, "CSafeLoader", yaml.SafeLoader)

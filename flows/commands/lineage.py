@@ -48,7 +48,7 @@ def read_graph(folder: Folder, target: str) -> LineageGraph:
     from tasks.analysis.source_names import SourceNames  # noqa: PLC0415
     from tasks.lake.finding import Holdings  # noqa: PLC0415
     from tasks.lake.lake import Lake  # noqa: PLC0415
-    from tasks.lake.manifest import MANIFEST, list_runs, read_code_version, read_manifest, run_folder  # noqa: PLC0415
+    from tasks.lake.manifest import MANIFEST, list_runs, read_code_version, read_manifest, read_manifests, run_folder  # noqa: PLC0415
     from tasks.lineage.graph import graph_of_file, graph_of_run  # noqa: PLC0415
 
     lake = Lake(folder, read_code_version())
@@ -56,7 +56,7 @@ def read_graph(folder: Folder, target: str) -> LineageGraph:
     if target in runs:
         manifest = read_manifest(folder, target)
         return graph_of_run(lake, manifest, SourceNames.of([manifest]))
-    names = SourceNames.of(read_manifest(folder, run) for run in reversed(runs))
+    names = SourceNames.of(reversed(list(read_manifests(folder))))
     if path := _file_in_lake(folder, target):
         is_run = (run_folder(folder, path.removeprefix("runs/")) / MANIFEST).exists() and path.startswith("runs/")
         return graph_of_file(lake, f"{path}/{MANIFEST}" if is_run else path, names)

@@ -21,7 +21,7 @@ from tasks.analysis.past_run import refuse_ablation
 from tasks.analysis.published_tables import PublishedTable, read_table
 from tasks.analysis.run_tables import ordered
 from tasks.lake.lake import Lake
-from tasks.lake.manifest import list_runs, read_code_version, read_manifest
+from tasks.lake.manifest import read_code_version, read_manifest, read_manifests
 from tasks.metrics.reference.methods import reference_blueprint
 from tasks.scoring.blueprints import load_blueprint
 from tasks.scoring.published import backdrop_of, published_abilities, published_of, score_published
@@ -95,14 +95,14 @@ def rank_stored_systems(benchmark: str, folder: Folder, runs: Sequence[str], pro
         UsageError: if the lake holds no such run, or one of them is of another benchmark or an ablation.
     """
     lake, blueprint = Lake(folder, read_code_version()), _blueprint(benchmark, profile)
-    names = sorted(set(runs), reverse=True) or _runs_of(blueprint, folder)
-    if not names:
+    named = tuple(read_manifest(folder, name) for name in sorted(set(runs), reverse=True))
+    manifests = named or _manifests_of(blueprint, folder)
+    if not manifests:
         raise UsageError(
             f"no run of {blueprint.name} is in the lake",
             where=str(folder),
             next_step=f"moodflow run {benchmark} --model NAME makes one, or show the paper's table with --published",
         )
-    manifests = tuple(read_manifest(folder, name) for name in names)
     for manifest in manifests:
         _require_totals(manifest, blueprint)
     every = _read(manifests, "totals", lake)
@@ -123,8 +123,8 @@ def _blueprint(benchmark: str, profile: Profile) -> Blueprint:
     return reference_blueprint(blueprint) if profile == "reference" else blueprint
 
 
-def _runs_of(blueprint: Blueprint, folder: Folder) -> list[str]:
-    return list_runs(folder, lambda manifest: manifest.benchmark == blueprint.name and manifest.ablation is None)
+def _manifests_of(blueprint: Blueprint, folder: Folder) -> tuple[RunManifest, ...]:
+    return tuple(one for one in read_manifests(folder) if one.benchmark == blueprint.name and one.ablation is None)
 
 
 def _require_totals(manifest: RunManifest, blueprint: Blueprint) -> None:
@@ -153,7 +153,7 @@ def stored_leaderboard(folder: Folder, ranked: LeaderboardData, page: Path) -> L
         ranked: rows of the ranking.
         page: file it is written to; links to reports start there.
     """
-    manifests = tuple(read_manifest(folder, name) for name in _runs_of(ranked.blueprint, folder))
+    manifests = _manifests_of(ranked.blueprint, folder)
     return replace(
         ranked,
         history=_read(manifests, "totals", Lake(folder, read_code_version())),

@@ -1,14 +1,14 @@
 """Manifests of runs: written once, read to reopen a run; beside each, what changed since the run before."""
 
-from collections.abc import Callable
+import sys
+from collections.abc import Iterator
 from contextlib import suppress
 from importlib.metadata import PackageNotFoundError, version
 from pathlib import Path
 from subprocess import DEVNULL, CalledProcessError, check_output
 
-from pydantic import ValidationError
-
 from schemas.changes import RunChanges, changes_file
+from schemas.documents import read_json
 from schemas.errors import LakeError, UsageError
 from schemas.folders import Folder
 from schemas.lineage import RunManifest
@@ -69,15 +69,23 @@ def read_manifest(lake: Folder, run: str) -> RunManifest:
             next_step="moodflow runs list shows them all; --lake names another lake",
         )
     try:
-        return RunManifest.model_validate_json(path.read_text(encoding="utf-8"))
-    except (OSError, ValidationError) as error:
+        return RunManifest.model_validate(read_json(path.read_bytes()))
+    except (OSError, ValueError) as error:
         raise LakeError("the manifest of a run cannot be read", where=str(path), got=str(error).splitlines()[0]) from error
 
 
-def list_runs(lake: Folder, keep: Callable[[RunManifest], bool] | None = None) -> list[str]:
-    """Return the names of all runs, or of those whose manifest `keep` accepts, newest first: names begin with the start time."""
-    found = sorted((path.parent.name for path in (lake / "runs").glob(f"*/{MANIFEST}")), reverse=True)
-    return found if keep is None else [run for run in found if keep(read_manifest(lake, run))]
+def list_runs(lake: Folder) -> list[str]:
+    """Return the names of all runs, newest first: names begin with the start time."""
+    return sorted((path.parent.name for path in (lake / "runs").glob(f"*/{MANIFEST}")), reverse=True)
+
+
+def read_manifests(lake: Folder) -> Iterator[RunManifest]:
+    """Yield the manifests of all runs, newest first; one that cannot be read is named on standard error and passed over."""
+    for run in list_runs(lake):
+        try:
+            yield read_manifest(lake, run)
+        except LakeError as error:
+            sys.stderr.write(f"moodflow: run {run} is passed over: {error.what} ({error.where}: {error.got})\n")
 
 
 def write_changes(lake: Folder, changes: RunChanges) -> None:
@@ -101,8 +109,8 @@ def read_changes(lake: Folder, run: str) -> RunChanges | None:
     if not path.exists():
         return None
     try:
-        return RunChanges.model_validate_json(path.read_bytes())
-    except (OSError, ValidationError) as error:
+        return RunChanges.model_validate(read_json(path.read_bytes()))
+    except (OSError, ValueError) as error:
         raise LakeError(
             "what changed since the run before cannot be read",
             where=str(path),

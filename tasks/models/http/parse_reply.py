@@ -23,7 +23,7 @@ BROKEN_OFF = re.compile(r"insufficient_system_resource|network_error|error", re.
 LARGEST_COUNT = 10**9
 """Tokens of one call; sums of more would leave the columns that hold them."""
 
-LONGEST_NAME = 500
+LONGEST_NAME = 1000
 """Characters of a model's name or of the reason why it finished."""
 
 

@@ -7,7 +7,7 @@ import pytest
 
 from schemas.errors import LakeError, UsageError
 from schemas.lineage import CallCounts, RunManifest
-from tasks.lake.manifest import list_runs, read_manifest, write_manifest
+from tasks.lake.manifest import list_runs, read_manifest, read_manifests, write_manifest
 
 
 def bare_manifest(run: str = "r", **more: Any) -> RunManifest:
@@ -41,7 +41,6 @@ def test_runs_are_listed_newest_first(tmp_path: Path) -> None:
     for run in ("20260101-a", "20260103-c", "20260102-b"):
         write_manifest(tmp_path, bare_manifest(run))
     assert list_runs(tmp_path) == ["20260103-c", "20260102-b", "20260101-a"]
-    assert list_runs(tmp_path, lambda manifest: manifest.run.endswith("b")) == ["20260102-b"]
 
 
 def test_unknown_run_names_the_known_ones(tmp_path: Path) -> None:
@@ -57,3 +56,14 @@ def test_broken_manifest_is_named(tmp_path: Path) -> None:
     with pytest.raises(LakeError, match="cannot be read") as caught:
         read_manifest(tmp_path, "20260101-a")
     assert str(path) in str(caught.value)
+
+
+@pytest.mark.parametrize("content", [b"{", b"\xff", b'{"run": ' + b"[" * 99_999, b'{"run": "a", "run": "b"}'])
+def test_a_manifest_that_cannot_be_read_is_named_and_passed_over(
+    tmp_path: Path, content: bytes, capsys: pytest.CaptureFixture[str]
+) -> None:
+    write_manifest(tmp_path, bare_manifest("20260101-a"))
+    path = write_manifest(tmp_path, bare_manifest("20260102-b"))
+    (tmp_path / "runs" / "20260102-b" / "manifest.json").write_bytes(content)
+    assert [manifest.run for manifest in read_manifests(tmp_path)] == ["20260101-a"]
+    assert f"run 20260102-b is passed over: the manifest of a run cannot be read ({path}: " in capsys.readouterr().err
