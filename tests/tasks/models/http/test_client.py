@@ -3,10 +3,12 @@
 import asyncio
 import gzip
 import random
+from base64 import b64encode, urlsafe_b64encode
 from collections.abc import Callable
 from itertools import count
 from threading import Barrier, Lock
 from typing import Any
+from urllib.parse import quote
 
 import pytest
 from pydantic import SecretStr
@@ -292,11 +294,30 @@ async def test_no_call_starts_in_a_pause_which_outlives_the_call_that_was_told_o
             assert (await second).text == "B"
 
 
+SIGNS = b"sk-SECRET/abc+def=="
+FORMS = (
+    b64encode(SIGNS).decode(),
+    urlsafe_b64encode(SIGNS).decode(),
+    b64encode(b"abc" + SIGNS).decode().removeprefix("YWJj"),
+    quote(b64encode(SIGNS), safe=""),
+    quote(SIGNS, safe=""),
+    quote(quote(SIGNS, safe=""), safe=""),
+    SIGNS.hex(),
+    SIGNS.hex(" ").upper(),
+    "".join(f"&#{sign};" for sign in SIGNS),
+    "".join(f"&#x{sign:X};" for sign in SIGNS),
+    r"sk-SEC\nRET/abc\r\n +def==",
+    b64encode(SIGNS).decode().replace("V", r"V\n"),
+)
+"""Ways to write a key, and in which they stand in JSON."""
+
+
 @pytest.mark.parametrize(
     ("key", "said", "kept"),
     [
         ("sk-SECRET/abc+def==", r"your key is sk-SECRET\/abc\u002bdef==", "your key is [key]"),
         ("sk-SECRET/abc+def==", "your key is sk-SECRET/abc+def==", "your key is [key]"),
+        *(("sk-SECRET/abc+def==", f"your key is {form}", "your key is [key]") for form in FORMS),
         # No secret but a word that local servers are given.
         ("x", "The capital is x", "The capital is x"),
         ("null", "null and void", "null and void"),
