@@ -28,6 +28,7 @@ from flows.commands.serve import serve
 from flows.commands.verify import verify
 from flows.runtime.local_server import INTERRUPTED, INTERRUPTION, configure_prefect, start_early
 from schemas.errors import MoodflowError
+from schemas.printing import printable
 
 app = typer.Typer(no_args_is_help=True, pretty_exceptions_enable=False, help=__doc__)
 app.add_typer(datasets_app, name="datasets")
@@ -121,7 +122,7 @@ def guarded(command: Callable[[], Any]) -> int:
     except KeyboardInterrupt:
         status = INTERRUPTED
     except MoodflowError as error:
-        sys.stderr.write(f"Error: {error}\n")
+        sys.stderr.write(f"Error: {printable(str(error))}\n")
         status = 2
     if status == INTERRUPTED:
         sys.stderr.write(INTERRUPTION)

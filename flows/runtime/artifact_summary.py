@@ -6,6 +6,7 @@ from schemas.changes import TOTAL, RunChanges, SystemChanges
 from schemas.lineage import RunManifest
 from tasks.analysis.number_format import counted, number, signed, signed_interval
 from tasks.lineage.graph import diagram_of_run
+from tasks.reporting.render.summary import escape
 
 Lines = Iterator[str]
 
@@ -40,10 +41,15 @@ def changes_lines(changes: RunChanges) -> Lines:
     else:
         yield f"Compared with `{changes.previous}`, over the items scored in both."
     for system in changes.regressed:
-        yield from ("", f"**{system.label} regressed:**", "", *(f"- {finding.message}" for finding in system.findings))
+        yield from (
+            "",
+            f"**{escape(system.label)} regressed:**",
+            "",
+            *(f"- {escape(finding.message)}" for finding in system.findings),
+        )
     apart = [system for system in changes.units if changes.previous and (system.reason or system.previous != changes.previous)]
-    notes = [f"{system.label}: {system.reason or f'compared with `{system.previous}`'}" for system in apart]
-    notes += [f"{system.label}: {remark}" for system in changes.units for remark in system.remarks]
+    notes = [f"{escape(system.label)}: {system.reason or f'compared with `{system.previous}`'}" for system in apart]
+    notes += [f"{escape(system.label)}: {remark}" for system in changes.units for remark in system.remarks]
     notes += list(changes.remarks)
     if notes:
         yield from ("", *(f"- {note}" for note in notes))
@@ -57,7 +63,7 @@ def _totals_table(systems: Sequence[SystemChanges]) -> Lines:
         yield from ("", "| Model | Before | Now | Change | 95 % interval |", "| --- | ---: | ---: | ---: | --- |")
     for system, change in totals:
         numbers = (number(change.before, 2), number(change.after, 2), signed(change.change, 2))
-        name = system.label.replace("|", "\\|")  # a bar would end its cell
+        name = escape(system.label)
         yield f"| {' | '.join((name, *numbers, signed_interval(change.ci_low, change.ci_high, 2)))} |"
     yield from ("", "Totals are before the veto; abilities are in the artifact `abilities`, column `change`.")
 

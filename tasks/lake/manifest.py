@@ -12,6 +12,7 @@ from schemas.documents import read_json
 from schemas.errors import LakeError, UsageError
 from schemas.folders import Folder
 from schemas.lineage import RunManifest
+from schemas.printing import printable
 from tasks.lake.errors import unwritable
 from tasks.lake.files import replace_file
 from tasks.lake.lake import CodeVersion
@@ -85,7 +86,8 @@ def read_manifests(lake: Folder) -> Iterator[RunManifest]:
         try:
             yield read_manifest(lake, run)
         except LakeError as error:
-            sys.stderr.write(f"moodflow: run {run} is passed over: {error.what} ({error.where}: {error.got})\n")
+            text = f"run {run} is passed over: {error.what} ({error.where}: {error.got})"
+            sys.stderr.write(f"moodflow: {printable(text)}\n")
 
 
 def write_changes(lake: Folder, changes: RunChanges) -> None:

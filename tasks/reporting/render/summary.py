@@ -5,6 +5,7 @@ from collections.abc import Iterable, Iterator, Mapping
 from typing import Any
 
 from schemas.lineage import Missing, RunManifest
+from schemas.printing import printable
 from tasks.analysis.number_format import NONE, count, interval, number, percent
 from tasks.reporting.content.verdicts import TotalVerdict
 from tasks.reporting.report import Report
@@ -113,7 +114,7 @@ def variant_order(row: Mapping[str, Any]) -> tuple[Any, ...]:
 
 def escape(text: str) -> str:
     """Return text for a line or a table cell: one line, nothing in it acts as markdown or HTML."""
-    return re.sub(r"([\\`*_\[\]<>|#~&!])", r"\\\1", " ".join(text.split()))
+    return re.sub(r"([\\`*_\[\]<>|#~&!])", r"\\\1", printable(" ".join(text.split())))
 
 
 def table(heads: Iterable[str], rows: Iterable[Iterable[str]]) -> str:
