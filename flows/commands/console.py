@@ -4,6 +4,7 @@ import json
 import re
 import sys
 from collections.abc import Iterable, Iterator, Mapping, Sequence
+from contextlib import suppress
 from dataclasses import dataclass, field
 from typing import Any, NoReturn
 
@@ -36,10 +37,11 @@ class CommandResult:
 
     def finish(self, *, as_json: bool) -> NoReturn:
         """Print the result and end the command with its status."""
-        if as_json:
-            print_json(self.document)
-        else:
-            terminal().print(*self.view, sep="\n", highlight=False)
+        with suppress(BrokenPipeError):  # whoever read the output, such as `head`, has enough
+            if as_json:
+                print_json(self.document)
+            else:
+                terminal().print(*self.view, sep="\n", highlight=False)
         raise typer.Exit(self.status)
 
 

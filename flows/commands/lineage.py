@@ -71,13 +71,18 @@ def read_graph(folder: Folder, target: str) -> LineageGraph:
     )
 
 
+def _is_told(path: Folder) -> bool:
+    """Return whether a path is a file, or the folder of a run: of other folders no lineage is kept."""
+    return path.is_file() or (path / "manifest.json").is_file()
+
+
 def _file_in_lake(folder: Folder, target: str) -> str | None:
     """Return the path of a file relative to the lake, if it is there: given relative to it, to the current folder, or in full."""
     inside = target.removeprefix(f"{folder}/").rstrip("/")
-    if inside and not inside.startswith("/") and ".." not in inside.split("/") and (folder / inside).exists():
+    if inside and not inside.startswith("/") and ".." not in inside.split("/") and _is_told(folder / inside):
         return inside
     given = Path(target).resolve()
-    if not isinstance(folder, Path) or not given.exists():
+    if not isinstance(folder, Path) or not _is_told(given):
         return None
     if given.is_relative_to(folder.resolve()):
         return given.relative_to(folder.resolve()).as_posix()

@@ -7,8 +7,12 @@ import sys
 import threading
 from collections.abc import Iterator
 from contextlib import contextmanager
+from errno import EMFILE, ENAMETOOLONG, ENOSPC
 from typing import NoReturn
 
+from schemas.errors import UsageError
+
+LONGEST_PATH = 200
 THRESHOLDS = (50_000, 20, 20)
 
 
@@ -32,6 +36,23 @@ def imports() -> Iterator[None]:
         gc.enable()
 
 
+STEPS = {
+    EMFILE: "raise the limit of open files, as with ulimit -n 4096, and run the same command again",
+    ENAMETOOLONG: "choose a shorter name",
+    ENOSPC: "free space and run the same command again",
+}
+
+
+def refused_by_system(error: OSError) -> UsageError:
+    """Return what the operating system refused as one message; what cannot be foreseen of a file ends here."""
+    return UsageError(
+        "the operating system refuses",
+        where=str(error.filename)[:LONGEST_PATH] if error.filename else None,
+        got=error.strerror or str(error) or type(error).__name__,
+        next_step=STEPS.get(error.errno or 0, "check that path and permissions are right"),
+    )
+
+
 def leave(status: int) -> NoReturn:
     """End the process as Python does, up to the point where it takes every module and object apart: that takes 1.8 s.
 
@@ -47,6 +68,8 @@ def leave(status: int) -> NoReturn:
         for stream in (sys.stdout, sys.stderr):
             if stream is not None:
                 stream.flush()
+    except BrokenPipeError:
+        pass  # whoever read the output, such as `head`, has enough
     except (OSError, ValueError):
         raise SystemExit(status) from None
     os._exit(status)

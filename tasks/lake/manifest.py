@@ -59,16 +59,18 @@ def read_manifest(lake: Folder, run: str) -> RunManifest:
         UsageError: if there is no such run.
         LakeError: if its file cannot be read.
     """
-    path = run_folder(lake, run) / MANIFEST
-    if not path.is_file():
-        known = ", ".join(list_runs(lake)[:5]) or "none yet"
+    if run not in (known := list_runs(lake)):  # a name may as well be a path, or too long for one
         raise UsageError(
             "there is no such run",
             where=str(lake / "runs"),
-            expected=f"one of: {known}",
+            expected=f"one of: {', '.join(known[:5]) or 'none yet'}",
             got=run,
             next_step="moodflow runs list shows them all; --lake names another lake",
         )
+    return _read_manifest(run_folder(lake, run) / MANIFEST)
+
+
+def _read_manifest(path: Folder) -> RunManifest:
     try:
         return RunManifest.model_validate(read_json(path.read_bytes()))
     except (OSError, ValueError) as error:
@@ -84,7 +86,7 @@ def read_manifests(lake: Folder) -> Iterator[RunManifest]:
     """Yield the manifests of all runs, newest first; one that cannot be read is named on standard error and passed over."""
     for run in list_runs(lake):
         try:
-            yield read_manifest(lake, run)
+            yield _read_manifest(run_folder(lake, run) / MANIFEST)
         except LakeError as error:
             text = f"run {run} is passed over: {error.what} ({error.where}: {error.got})"
             sys.stderr.write(f"moodflow: {printable(text)}\n")
