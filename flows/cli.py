@@ -24,7 +24,7 @@ from flows.commands.lineage import lineage
 from flows.commands.models import models_app
 from flows.commands.plan_fields import list_options
 from flows.commands.plan_options import PlanCommand, read_plan
-from flows.commands.process import imports, leave, refused_by_system
+from flows.commands.process import imports, leave, refused_by_system, require_certificates
 from flows.commands.runs import runs_app
 from flows.commands.serve import serve
 from flows.commands.verify import verify
@@ -133,6 +133,7 @@ def guarded(command: Callable[[], Any]) -> int:
     """Run a command; turn an expected failure into one message and its exit status."""
     status = 0
     try:
+        require_certificates()
         command()
     except SystemExit as end:  # Typer turns Ctrl-C into one too
         status = end.code if isinstance(end.code, int) else 2

@@ -20,6 +20,9 @@ DEEPEST = 64
 MOST_VALUES = 200_000
 """Of one YAML document, counting what an alias stands for each time."""
 
+MOST_OBJECTS = 500_000
+"""Lists and objects of a server's answer; log probabilities of ten thousand tokens with twenty alternatives have fewer."""
+
 LARGEST_INTEGER = 2**63
 """No column holds more."""
 
@@ -91,11 +94,15 @@ def read_json(text: str | bytes, *, lenient: bool = False) -> Any:
 
     Args:
         text: UTF-8.
-        lenient: let NaN and halves of characters pass, for a caller that looks at every value which it takes.
+        lenient: let NaN and halves of characters pass, for a caller that looks at every value which it takes: of a server's
+            answer, which holds no more lists and objects than are read in a second.
 
     Raises:
         ValueError: no JSON, a key is given twice, or values are nested too deep.
     """
+    opened = text.count(b"[") + text.count(b"{") if isinstance(text, bytes) else text.count("[") + text.count("{")
+    if lenient and opened > MOST_OBJECTS:
+        raise ValueError(f"more than {MOST_OBJECTS:,} lists and objects")
     try:
         values = json.loads(text, object_pairs_hook=distinct_keys, parse_constant=None if lenient else refuse_constant)
         is_deep = _is_deeper(values)

@@ -56,6 +56,10 @@ class Terminal(Console):
         except MarkupError:  # a tag that ends what never began
             return super().render_str(shown, **{**options, "markup": False})
 
+    def on_broken_pipe(self) -> None:
+        """Leave it to the command what a reader that has gone means."""
+        raise BrokenPipeError
+
 
 def terminal() -> Console:
     """Return standard output; wide where it is a file or a pipe, which cannot be widened."""

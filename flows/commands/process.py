@@ -3,6 +3,7 @@
 import atexit
 import gc
 import os
+import ssl
 import sys
 import threading
 from collections.abc import Iterator
@@ -10,7 +11,7 @@ from contextlib import contextmanager
 from errno import EMFILE, ENAMETOOLONG, ENOSPC
 from typing import NoReturn
 
-from schemas.errors import UsageError
+from schemas.errors import EndpointError, UsageError
 
 LONGEST_PATH = 200
 THRESHOLDS = (50_000, 20, 20)
@@ -34,6 +35,26 @@ def imports() -> Iterator[None]:
         # Thousands of calls make and drop objects by the million, and next to none of them in circles.
         gc.set_threshold(*THRESHOLDS)
         gc.enable()
+
+
+def require_certificates() -> None:
+    """Refuse certificates that cannot be read, which libraries tell by a traceback while they are imported.
+
+    Raises:
+        EndpointError: naming the variable.
+    """
+    if not (named := os.environ.get("SSL_CERT_FILE")):
+        return
+    try:
+        ssl.create_default_context(cafile=named)
+    except OSError as error:
+        raise EndpointError(
+            "the certificates of trusted servers cannot be read",
+            where=f"SSL_CERT_FILE={named}",
+            expected="a file of certificates in PEM",
+            got=error.strerror or str(error),
+            next_step="correct the variable, or unset it",
+        ) from error
 
 
 STEPS = {

@@ -72,6 +72,7 @@ MALFORMED: dict[str, tuple[bytes, Failure]] = {
     "not UTF-8": (b"\xff\xfe\xfa", "invalid_json"),
     "deep": (b"[" * 99_999, "invalid_json"),
     "65 levels": (body({"content": "B"})[:-1] + b', "x": ' + b"[" * 64 + b"]" * 64 + b"}", "invalid_json"),
+    "a million objects": (b'{"choices": [' + b"{}," * 10**6 + b"{}]}", "invalid_json"),
     "a key twice": (body({"content": "B"}).replace(b'"content"', b'"content": "A", "content"'), "invalid_json"),
     "null": (b"null", "missing_choices"),
     "a list": (b"[]", "missing_choices"),
