@@ -4,12 +4,14 @@ Exit status: 0 done, 1 finished with failures that lower coverage, 2 wrong usage
 130 interrupted.
 """
 
+import re
 import sys
 from collections.abc import Callable
 from dataclasses import replace
 from typing import Annotated, Any
 
 import typer
+from typer.core import TyperGroup
 
 from flows.commands import ablate as ablation
 from flows.commands import compare as comparison
@@ -24,15 +26,31 @@ from flows.commands.lineage import lineage
 from flows.commands.models import models_app
 from flows.commands.plan_fields import list_options
 from flows.commands.plan_options import PlanCommand, read_plan
-from flows.commands.process import imports, leave
+from flows.commands.process import imports, leave, refused_by_system, require_certificates
 from flows.commands.runs import runs_app
 from flows.commands.serve import serve
 from flows.commands.verify import verify
 from flows.runtime.local_server import INTERRUPTED, INTERRUPTION, configure_prefect, start_early
 from schemas.changes import RunState
-from schemas.errors import MoodflowError
+from schemas.errors import MoodflowError, UsageError
+from schemas.printing import printable
 
-app = typer.Typer(no_args_is_help=True, pretty_exceptions_enable=False, help=__doc__)
+NO_TEXT = re.compile("[\0\ud800-\udfff]")
+
+
+class Commands(TyperGroup):
+    """The command line, which takes arguments that are text."""
+
+    def parse_args(self, ctx: Any, args: list[str]) -> list[str]:
+        """Parse the arguments; bytes that are no UTF-8 come in as halves of characters, which no file of ours can hold."""
+        if wrong := [argument for argument in args if NO_TEXT.search(argument)]:
+            raise UsageError(
+                "an argument is not UTF-8", where="the command line", got=wrong[0][:80], next_step="rename what it names"
+            )
+        return super().parse_args(ctx, args)
+
+
+app = typer.Typer(cls=Commands, no_args_is_help=True, pretty_exceptions_enable=False, help=__doc__)
 app.add_typer(datasets_app, name="datasets")
 app.add_typer(models_app, name="models")
 app.add_typer(runs_app, name="runs")
@@ -126,13 +144,19 @@ def guarded(command: Callable[[], Any]) -> int:
     """Run a command; turn an expected failure into one message and its exit status."""
     status = 0
     try:
+        require_certificates()
         command()
     except SystemExit as end:  # Typer turns Ctrl-C into one too
         status = end.code if isinstance(end.code, int) else 2
     except KeyboardInterrupt:
         status = INTERRUPTED
     except MoodflowError as error:
-        sys.stderr.write(f"Error: {error}\n")
+        sys.stderr.write(f"Error: {printable(str(error))}\n")
+        status = 2
+    except BrokenPipeError:
+        status = 0  # whoever read the output, such as `head`, has enough
+    except OSError as error:
+        sys.stderr.write(f"Error: {printable(str(refused_by_system(error)))}\n")
         status = 2
     if status == INTERRUPTED:
         sys.stderr.write(INTERRUPTION)

@@ -1,11 +1,11 @@
 """Sampling parameters of a model, and how its API differs from the usual OpenAI chat API."""
 
-import json
-from typing import Any, NoReturn, Self
+from typing import Any, Self
 
 from pydantic import Field, model_validator
 
 from schemas.base import Frozen
+from schemas.documents import read_json
 from schemas.provider import TokenLimit, Unsent
 
 OWN_FIELDS = frozenset({"model", "messages", "stream", "n"})
@@ -13,9 +13,6 @@ OWN_FIELDS = frozenset({"model", "messages", "stream", "n"})
 
 SWITCH = {"true": True, "false": False}
 """Where reasoning is switched on and off instead of measured out, the body has a truth value."""
-
-DEEPEST_EXTRA = 64
-"""Levels of objects and lists in what is merged into every body."""
 
 
 class Sampling(Frozen):
@@ -56,29 +53,13 @@ class ApiCapabilities(Frozen):
 
 def _read_extra(text: str) -> dict[str, Any]:
     try:
-        extra = json.loads(text, parse_constant=_refuse_constant)
-        # What is read can still be impossible to send: 1e999 becomes infinity, \ud800 is no character.
-        json.dumps(extra, ensure_ascii=False, allow_nan=False).encode()
-        depth = _depth(extra)
-    except RecursionError:
-        depth = DEEPEST_EXTRA + 1
+        extra = read_json(text)
     except ValueError as error:
         raise ValueError(f"extra is no JSON object: {text[:80]!r} ({error})") from error
-    if depth > DEEPEST_EXTRA:
-        raise ValueError(f"extra is nested more than {DEEPEST_EXTRA} levels deep: {text[:80]!r}")
     is_object = isinstance(extra, dict)
     if not is_object:
         raise ValueError(f"extra is no JSON object: {text[:80]!r}")
     return dict(extra)
-
-
-def _refuse_constant(name: str) -> NoReturn:
-    raise ValueError(f"{name} is no JSON")
-
-
-def _depth(value: Any) -> int:
-    inner = value.values() if isinstance(value, dict) else value if isinstance(value, list) else None
-    return 0 if inner is None else 1 + max(map(_depth, inner), default=0)
 
 
 def merge_objects(body: dict[str, Any], extra: dict[str, Any]) -> dict[str, Any]:

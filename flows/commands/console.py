@@ -1,18 +1,27 @@
 """Print the result of a command: to the terminal, or as one JSON document."""
 
 import json
+import re
 import sys
 from collections.abc import Iterable, Iterator, Mapping, Sequence
+from contextlib import suppress
 from dataclasses import dataclass, field
 from typing import Any, NoReturn
 
 import typer
 from rich.box import SIMPLE
 from rich.console import Console, RenderableType
+from rich.errors import MarkupError
 from rich.markup import escape
 from rich.table import Column, Table
+from rich.text import Text
+
+from schemas.printing import printable
 
 PIPE_WIDTH = 140
+
+OTHER_TAG = re.compile(r"(?<!\\)(\[(?!/?bold\])[a-z#/@][^\[]*?\])")
+"""What rich takes for markup, and we never write."""
 
 LONGEST = 4000
 """Characters of one text that a terminal shows."""
@@ -28,21 +37,38 @@ class CommandResult:
 
     def finish(self, *, as_json: bool) -> NoReturn:
         """Print the result and end the command with its status."""
-        if as_json:
-            print_json(self.document)
-        else:
-            terminal().print(*self.view, sep="\n", highlight=False)
+        with suppress(BrokenPipeError):  # whoever read the output, such as `head`, has enough
+            if as_json:
+                print_json(self.document)
+            else:
+                terminal().print(*self.view, sep="\n", highlight=False)
         raise typer.Exit(self.status)
+
+
+class Terminal(Console):
+    """A console that prints every text as it is, but for what is bold, and shows control characters instead of sending them."""
+
+    def render_str(self, text: str, **options: Any) -> Text:
+        """Return a text to print: brackets that a name or a reply has are no markup, wherever they were not escaped."""
+        shown = printable(text)
+        try:
+            return super().render_str(OTHER_TAG.sub(r"\\\1", shown), **options)
+        except MarkupError:  # a tag that ends what never began
+            return super().render_str(shown, **{**options, "markup": False})
+
+    def on_broken_pipe(self) -> None:
+        """Leave it to the command what a reader that has gone means."""
+        raise BrokenPipeError
 
 
 def terminal() -> Console:
     """Return standard output; wide where it is a file or a pipe, which cannot be widened."""
-    return Console(width=None if sys.stdout.isatty() else PIPE_WIDTH)
+    return Terminal(width=None if sys.stdout.isatty() else PIPE_WIDTH, emoji=False)
 
 
 def print_json(document: Any) -> None:
     """Print one JSON document on standard output."""
-    sys.stdout.write(json.dumps(document, ensure_ascii=False, indent=1, allow_nan=False) + "\n")
+    sys.stdout.write(printable(json.dumps(document, ensure_ascii=False, indent=1, allow_nan=False)) + "\n")
 
 
 def detail_lines(document: Mapping[Any, Any], indent: str = "") -> Iterator[str]:

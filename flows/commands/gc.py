@@ -5,6 +5,7 @@ import time
 from collections.abc import Iterator
 from contextlib import suppress
 from dataclasses import replace
+from math import isnan
 from typing import Annotated
 
 import typer
@@ -20,7 +21,10 @@ from tasks.lake.unused import Unused, find_unused
 DryRun = Annotated[bool, typer.Option("--dry-run", help="list only")]
 Yes = Annotated[bool, typer.Option("--yes", help="remove without asking")]
 OlderThan = Annotated[
-    float, typer.Option("--older-than", metavar="HOURS", min=0, help="keep what is younger; a run in progress lists nothing yet")
+    float,
+    typer.Option(
+        "--older-than", metavar="HOURS", min=0, max=1_000_000, help="keep what is younger; a run in progress lists nothing yet"
+    ),
 ]
 
 
@@ -36,6 +40,10 @@ def gc(
     from tasks.lake.manifest import list_runs  # noqa: PLC0415
 
     folder = lake or DEFAULT_LAKE
+    if isnan(older_than):
+        raise UsageError(
+            "no number of hours", where="--older-than", expected="0 to 1000000", got="nan", next_step="--older-than 24"
+        )
     if not folder.is_dir():
         raise UsageError("there is no lake", where=str(folder), expected="a folder that moodflow run has written to")
     unused, runs = _find(folder, older_than), len(list_runs(folder))

@@ -48,7 +48,7 @@ def read_graph(folder: Folder, target: str) -> LineageGraph:
     from tasks.analysis.source_names import SourceNames  # noqa: PLC0415
     from tasks.lake.finding import Holdings  # noqa: PLC0415
     from tasks.lake.lake import Lake  # noqa: PLC0415
-    from tasks.lake.manifest import MANIFEST, list_runs, read_code_version, read_manifest, run_folder  # noqa: PLC0415
+    from tasks.lake.manifest import MANIFEST, list_runs, read_code_version, read_manifest, read_manifests, run_folder  # noqa: PLC0415
     from tasks.lineage.graph import graph_of_file, graph_of_run  # noqa: PLC0415
 
     lake = Lake(folder, read_code_version())
@@ -56,7 +56,7 @@ def read_graph(folder: Folder, target: str) -> LineageGraph:
     if target in runs:
         manifest = read_manifest(folder, target)
         return graph_of_run(lake, manifest, SourceNames.of([manifest]))
-    names = SourceNames.of(read_manifest(folder, run) for run in reversed(runs))
+    names = SourceNames.of(reversed(list(read_manifests(folder))))
     if path := _file_in_lake(folder, target):
         is_run = (run_folder(folder, path.removeprefix("runs/")) / MANIFEST).exists() and path.startswith("runs/")
         return graph_of_file(lake, f"{path}/{MANIFEST}" if is_run else path, names)
@@ -71,13 +71,18 @@ def read_graph(folder: Folder, target: str) -> LineageGraph:
     )
 
 
+def _is_told(path: Folder) -> bool:
+    """Return whether a path is a file, or the folder of a run: of other folders no lineage is kept."""
+    return path.is_file() or (path / "manifest.json").is_file()
+
+
 def _file_in_lake(folder: Folder, target: str) -> str | None:
     """Return the path of a file relative to the lake, if it is there: given relative to it, to the current folder, or in full."""
     inside = target.removeprefix(f"{folder}/").rstrip("/")
-    if inside and not inside.startswith("/") and ".." not in inside.split("/") and (folder / inside).exists():
+    if inside and not inside.startswith("/") and ".." not in inside.split("/") and _is_told(folder / inside):
         return inside
     given = Path(target).resolve()
-    if not isinstance(folder, Path) or not given.exists():
+    if not isinstance(folder, Path) or not _is_told(given):
         return None
     if given.is_relative_to(folder.resolve()):
         return given.relative_to(folder.resolve()).as_posix()

@@ -7,7 +7,6 @@ from pathlib import Path
 from types import UnionType
 from typing import Annotated, Any, Literal, Union, get_args, get_origin
 
-import yaml
 from pydantic import BaseModel
 from pydantic.fields import FieldInfo
 from rich.markup import escape
@@ -17,6 +16,7 @@ from flows.commands.console import CommandResult, folded, text_table, unbroken
 from flows.commands.model_entries import parse_entry
 from schemas.addresses import hide_credentials
 from schemas.chat import ModelEntry
+from schemas.documents import read_yaml
 from schemas.errors import UsageError, suggest
 from schemas.folders import Folder
 from schemas.plan import Plan
@@ -181,8 +181,8 @@ def _spell(text: str, words: list[str]) -> str:
 
 def _read_yaml(path: str, text: str) -> Any:
     try:
-        return yaml.safe_load(text)
-    except (ValueError, RecursionError, yaml.YAMLError) as error:
+        return read_yaml(text)
+    except ValueError as error:
         raise UsageError(
             f"the value of {path} cannot be read",
             where=path,

@@ -8,7 +8,6 @@ from pathlib import Path
 from typing import Annotated, Any
 
 import typer
-import yaml
 from pydantic import ValidationError
 from typer.core import TyperCommand
 
@@ -17,6 +16,7 @@ from flows.commands.model_entries import complete_entries
 from flows.commands.plan_fields import assign, find_field, own_fields, parse_setting, parse_value, plan_fields, role_names
 from schemas.addresses import hide_credentials
 from schemas.chat import EMBEDDED_MODEL
+from schemas.documents import read_text, read_yaml
 from schemas.errors import UsageError, suggest
 from schemas.plan import Plan
 from schemas.refusal import refused
@@ -233,11 +233,11 @@ def read_plan(benchmark: str, options: PlanOptions, *, needs_model: bool = True)
 
 def _read_config(path: Path) -> dict[str, Any]:
     try:
-        values = yaml.safe_load(path.read_text(encoding="utf-8"))
+        values = read_yaml(read_text(path))
         if isinstance(values, dict):
             return values
         fault = type(values).__name__
-    except (OSError, ValueError, RecursionError, yaml.YAMLError) as error:  # ValueError: a date that does not exist
+    except (OSError, ValueError) as error:
         fault = " ".join(str(error).split())[:200]
     raise UsageError(
         "the configuration file cannot be read",

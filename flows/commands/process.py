@@ -3,12 +3,17 @@
 import atexit
 import gc
 import os
+import ssl
 import sys
 import threading
 from collections.abc import Iterator
 from contextlib import contextmanager
+from errno import EMFILE, ENAMETOOLONG, ENOSPC
 from typing import NoReturn
 
+from schemas.errors import EndpointError, UsageError
+
+LONGEST_PATH = 200
 THRESHOLDS = (50_000, 20, 20)
 
 
@@ -32,6 +37,43 @@ def imports() -> Iterator[None]:
         gc.enable()
 
 
+def require_certificates() -> None:
+    """Refuse certificates that cannot be read, which libraries tell by a traceback while they are imported.
+
+    Raises:
+        EndpointError: naming the variable.
+    """
+    if not (named := os.environ.get("SSL_CERT_FILE")):
+        return
+    try:
+        ssl.create_default_context(cafile=named)
+    except OSError as error:
+        raise EndpointError(
+            "the certificates of trusted servers cannot be read",
+            where=f"SSL_CERT_FILE={named}",
+            expected="a file of certificates in PEM",
+            got=error.strerror or str(error),
+            next_step="correct the variable, or unset it",
+        ) from error
+
+
+STEPS = {
+    EMFILE: "raise the limit of open files, as with ulimit -n 4096, and run the same command again",
+    ENAMETOOLONG: "choose a shorter name",
+    ENOSPC: "free space and run the same command again",
+}
+
+
+def refused_by_system(error: OSError) -> UsageError:
+    """Return what the operating system refused as one message; what cannot be foreseen of a file ends here."""
+    return UsageError(
+        "the operating system refuses",
+        where=str(error.filename)[:LONGEST_PATH] if error.filename else None,
+        got=error.strerror or str(error) or type(error).__name__,
+        next_step=STEPS.get(error.errno or 0, "check that path and permissions are right"),
+    )
+
+
 def leave(status: int) -> NoReturn:
     """End the process as Python does, up to the point where it takes every module and object apart: that takes 1.8 s.
 
@@ -47,6 +89,8 @@ def leave(status: int) -> NoReturn:
         for stream in (sys.stdout, sys.stderr):
             if stream is not None:
                 stream.flush()
+    except BrokenPipeError:
+        pass  # whoever read the output, such as `head`, has enough
     except (OSError, ValueError):
         raise SystemExit(status) from None
     os._exit(status)

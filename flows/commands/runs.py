@@ -6,6 +6,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 from rich.console import RenderableType
+from rich.markup import escape
 
 from flows.commands import options as opt
 from flows.commands.console import CommandResult, detail_lines, folded, text_table
@@ -24,14 +25,14 @@ runs_app = typer.Typer(no_args_is_help=True, help="Runs in the lake.")
 @runs_app.command("list")
 def list_command(lake: opt.LakeFolder = None, as_json: opt.AsJson = False) -> None:
     """Runs of the lake, newest first."""
-    from tasks.lake.manifest import list_runs, read_changes, read_manifest  # noqa: PLC0415
+    from tasks.lake.manifest import read_changes, read_manifests  # noqa: PLC0415
 
     folder = lake or DEFAULT_LAKE
-    rows = [_run_row(folder, read_manifest(folder, run)) for run in list_runs(folder)]
+    rows = [_run_row(folder, manifest) for manifest in read_manifests(folder)]
     table = text_table(folded("Run"), "Benchmark", "Calls sent", "Missing", "State")
     for row in rows:
         changes = read_changes(folder, row["run"])
-        cells = (row["run"], row["benchmark"], str(row["calls_sent"]), str(row["missing"]))
+        cells = (escape(str(row[name])) for name in ("run", "benchmark", "calls_sent", "missing"))
         table.add_row(*cells, changes.state if changes else "")
     CommandResult(0, {"runs": rows}, [table]).finish(as_json=as_json)
 

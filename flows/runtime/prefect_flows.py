@@ -29,6 +29,7 @@ from flows.runtime.clusters import Cluster, cluster_error, open_cluster
 from flows.runtime.local_server import INTERRUPTED, INTERRUPTION
 from schemas.addresses import KEY_ADDRESSES
 from schemas.plan import Plan
+from schemas.printing import printable
 from tasks.steps import ledger, outcome
 
 ResultT = TypeVar("ResultT")
@@ -198,6 +199,7 @@ async def _end_of(future: Any) -> None:
 
 def log(text: str) -> None:
     """Write a line to standard error; in a flow run to its log, too, which is what the UI shows."""
+    text = printable(text)
     sys.stderr.write(f"moodflow: {text}\n")
     if FlowRunContext.get():
         logging.getLogger("moodflow").info(text)

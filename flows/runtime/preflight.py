@@ -1,11 +1,17 @@
 """Check a plan before anything is written: names, lake, cluster, endpoints."""
 
+import resource
 from collections.abc import Iterable, Iterator
 
 from flows.planning.jobs import ResolvedPlan
 from flows.runtime.clusters import require_runner
 from flows.runtime.endpoints import check_endpoints
 from flows.runtime.prefect_flows import log
+from schemas.errors import UsageError
+from schemas.plan import Plan
+
+SPARE_FILES = 128
+"""Of tables, the journal, Prefect and libraries; half of them are usual."""
 
 DEMANDED_TOKENS = 3000
 """Of each stage of emotion expression; LongEmotion, its prompts."""
@@ -22,10 +28,32 @@ async def check_plan(resolved: ResolvedPlan) -> tuple[str, ...]:
     """
     resolved.lake.require_writable()
     require_runner(resolved.plan)
+    require_open_files(resolved.plan)
     if not all((found := job.find(job.lake.find)) and found.is_complete for job in resolved.jobs):
         await check_endpoints(resolved.plan)
         return (*kept_here(resolved), *cut_short(resolved))
     return tuple(kept_here(resolved))
+
+
+def require_open_files(plan: Plan) -> None:
+    """Raise the limit of open files to what the calls of a plan need.
+
+    Raises:
+        UsageError: the system does not allow as many.
+    """
+    needed = SPARE_FILES + sum({entry.base_url: entry.concurrency for entry in plan.entries}.values())
+    soft, hard = resource.getrlimit(resource.RLIMIT_NOFILE)
+    if soft == resource.RLIM_INFINITY or soft >= needed:
+        return
+    if hard != resource.RLIM_INFINITY and hard < needed:
+        raise UsageError(
+            "too few files may be open at once",
+            where="ulimit -n",
+            expected=f"at least {needed}: one per call in flight, and {SPARE_FILES} others",
+            got=str(hard),
+            next_step=f"ulimit -n {needed}, or lower --concurrency",
+        )
+    resource.setrlimit(resource.RLIMIT_NOFILE, (needed, hard))
 
 
 def warn(warnings: Iterable[str]) -> None:

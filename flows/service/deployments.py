@@ -14,6 +14,7 @@ from flows.planning.resolve import resolve
 from flows.runtime.prefect_flows import log
 from schemas.ablation import AblationRequest
 from schemas.deployment import DeploymentEntry, ScheduleEntry
+from schemas.documents import read_text, read_yaml
 from schemas.errors import MoodflowError, UsageError
 from schemas.folders import DATA_FOLDER, Folder
 from schemas.plan import Plan
@@ -78,8 +79,8 @@ def read_deployments(path: Path) -> tuple[Deployment, ...]:
 
 def _read_entries(path: Path) -> list[Any]:
     try:
-        document = yaml.safe_load(path.read_text(encoding="utf-8"))
-    except (OSError, ValueError, RecursionError, yaml.YAMLError) as error:  # ValueError: a date that does not exist
+        document = read_yaml(read_text(path))
+    except (OSError, ValueError) as error:
         raise UsageError(
             "the file of deployments cannot be read",
             where=str(path),

@@ -23,7 +23,7 @@ from tasks.analysis.published_tables import PublishedTable, read_table
 from tasks.analysis.run_tables import ordered
 from tasks.lake.fingerprint import canonical_json
 from tasks.lake.lake import Lake
-from tasks.lake.manifest import list_runs, newest_first, read_changes, read_code_version, read_manifest
+from tasks.lake.manifest import newest_first, read_changes, read_code_version, read_manifest, read_manifests
 from tasks.scoring.blueprints import load_blueprint, profiled_blueprint
 from tasks.scoring.published import backdrop_of, published_abilities, published_of, score_published
 from tasks.scoring.veto import rank_models
@@ -126,14 +126,14 @@ def rank_stored_systems(benchmark: str, folder: Folder, runs: Sequence[str], pro
         UsageError: if the lake holds no such run, or one of them is of another benchmark or an ablation.
     """
     lake, blueprint = Lake(folder, read_code_version()), profiled_blueprint(benchmark, profile)
-    names = newest_first(runs) or _runs_of(blueprint, folder)
-    if not names:
+    named = tuple(read_manifest(folder, name) for name in newest_first(runs))
+    manifests = named or _manifests_of(blueprint, folder)
+    if not manifests:
         raise UsageError(
             f"no run of {blueprint.name} is in the lake",
             where=str(folder),
             next_step=f"moodflow run {benchmark} --model NAME makes one, or show the paper's table with --published",
         )
-    manifests = tuple(read_manifest(folder, name) for name in names)
     for manifest in manifests:
         _require_totals(manifest, blueprint)
     every = _read(manifests, "totals", lake)
@@ -188,8 +188,8 @@ def _newest(totals: pl.DataFrame) -> pl.DataFrame:
     return newest.with_columns(pl.when(pl.col("most") > pl.col("n_scored")).then("fuller_run").alias("fuller_run")).drop("most")
 
 
-def _runs_of(blueprint: Blueprint, folder: Folder) -> list[str]:
-    return list_runs(folder, lambda manifest: manifest.benchmark == blueprint.name and manifest.ablation is None)
+def _manifests_of(blueprint: Blueprint, folder: Folder) -> tuple[RunManifest, ...]:
+    return tuple(one for one in read_manifests(folder) if one.benchmark == blueprint.name and one.ablation is None)
 
 
 def _require_totals(manifest: RunManifest, blueprint: Blueprint) -> None:
@@ -218,7 +218,7 @@ def stored_leaderboard(folder: Folder, ranked: LeaderboardData, page: Path) -> L
         ranked: rows of the ranking.
         page: file it is written to; links to reports start there.
     """
-    manifests = tuple(read_manifest(folder, name) for name in _runs_of(ranked.blueprint, folder))
+    manifests = _manifests_of(ranked.blueprint, folder)
     return replace(
         ranked,
         history=_read(manifests, "totals", Lake(folder, read_code_version())),

@@ -1,11 +1,11 @@
 """Records that already are items: the bundled files and a user's own."""
 
-import json
 from typing import Any
 
 from pydantic import ValidationError
 
 from schemas.dataset import RECORD_FORMATS, DatasetSpec, LocalFile, format_of_suffix
+from schemas.documents import read_json
 from schemas.errors import RecordError, UsageError, suggest
 from schemas.item import Item, Record
 from schemas.question_types import QUESTION_TYPES
@@ -52,8 +52,8 @@ def _read_value(record: Record, name: str, value: Any) -> Any:
         return value
     if isinstance(value, str):
         try:
-            value = json.loads(value)
-        except json.JSONDecodeError as error:
+            value = read_json(value)
+        except ValueError as error:
             raise _refused(record, f"has a wrong value in {name}", "a JSON list", repr(value)[:80]) from error
     if not isinstance(value, list):
         raise _refused(record, f"has a wrong value in {name}", "a list", repr(value)[:80])

@@ -11,6 +11,7 @@ import dataframely as dy
 import polars as pl
 from pydantic import BaseModel, ConfigDict, Field, ValidationError, create_model
 
+from schemas.documents import distinct_keys, refuse_constant
 from schemas.tables.responses import Judgements
 from schemas.vocabulary import Language
 from tasks.judging.rubrics import NO_YES, RATIONALE, YES_NO, AnyScale, Dimension, Rubric, ratings_of, words_of
@@ -152,24 +153,13 @@ def _json_objects(text: str) -> list[Any]:
     """
     if _LISTED.search(text):
         raise ValueError("a list instead of an object")
-    decoder = json.JSONDecoder(object_pairs_hook=_distinct_keys, parse_constant=_refuse_constant)
+    decoder = json.JSONDecoder(object_pairs_hook=distinct_keys, parse_constant=refuse_constant)
     found, place = [], text.find("{")
     while place >= 0:
         value, end = decoder.raw_decode(text, place)
         found.append(value)
         place = text.find("{", end)
     return found
-
-
-def _distinct_keys(pairs: Sequence[tuple[str, Any]]) -> dict[str, Any]:
-    names = [name for name, _ in pairs]
-    if repeated := sorted({name for name in names if names.count(name) > 1}):
-        raise ValueError(f"key {repeated[0]} twice")
-    return dict(pairs)
-
-
-def _refuse_constant(name: str) -> float:
-    raise ValueError(f"{name} is no number of JSON")
 
 
 VERDICT = [*ANSWER, "judge", "judge_repetition"]

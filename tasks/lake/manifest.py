@@ -1,18 +1,19 @@
 """Manifests of runs: written once, read to reopen a run; beside each, what changed since the run before."""
 
 import re
-from collections.abc import Callable, Iterable
+import sys
+from collections.abc import Iterable, Iterator
 from contextlib import suppress
 from importlib.metadata import PackageNotFoundError, version
 from pathlib import Path
 from subprocess import DEVNULL, CalledProcessError, check_output
 
-from pydantic import ValidationError
-
 from schemas.changes import RunChanges, changes_file
+from schemas.documents import read_json
 from schemas.errors import LakeError, UsageError
 from schemas.folders import Folder
 from schemas.lineage import RunManifest
+from schemas.printing import printable
 from tasks.lake.errors import unwritable
 from tasks.lake.files import replace_file
 from tasks.lake.lake import CodeVersion
@@ -80,26 +81,37 @@ def read_manifest(lake: Folder, run: str) -> RunManifest:
         UsageError: if there is no such run.
         LakeError: if its file cannot be read.
     """
-    path = run_folder(lake, run) / MANIFEST
-    if not path.is_file():
-        known = ", ".join(list_runs(lake)[:5]) or "none yet"
+    if run not in (known := list_runs(lake)):  # a name may as well be a path, or too long for one
         raise UsageError(
             "there is no such run",
             where=str(lake / "runs"),
-            expected=f"one of: {known}",
+            expected=f"one of: {', '.join(known[:5]) or 'none yet'}",
             got=run,
             next_step="moodflow runs list shows them all; --lake names another lake",
         )
+    return _read_manifest(run_folder(lake, run) / MANIFEST)
+
+
+def _read_manifest(path: Folder) -> RunManifest:
     try:
-        return RunManifest.model_validate_json(path.read_text(encoding="utf-8"))
-    except (OSError, ValidationError) as error:
+        return RunManifest.model_validate(read_json(path.read_bytes()))
+    except (OSError, ValueError) as error:
         raise LakeError("the manifest of a run cannot be read", where=str(path), got=str(error).splitlines()[0]) from error
 
 
-def list_runs(lake: Folder, keep: Callable[[RunManifest], bool] | None = None) -> list[str]:
-    """Return the names of all runs, or of those whose manifest `keep` accepts, newest first."""
-    found = newest_first(path.parent.name for path in (lake / "runs").glob(f"*/{MANIFEST}"))
-    return found if keep is None else [run for run in found if keep(read_manifest(lake, run))]
+def list_runs(lake: Folder) -> list[str]:
+    """Return the names of all runs, newest first."""
+    return newest_first(path.parent.name for path in (lake / "runs").glob(f"*/{MANIFEST}"))
+
+
+def read_manifests(lake: Folder) -> Iterator[RunManifest]:
+    """Yield the manifests of all runs, newest first; one that cannot be read is named on standard error and passed over."""
+    for run in list_runs(lake):
+        try:
+            yield _read_manifest(run_folder(lake, run) / MANIFEST)
+        except LakeError as error:
+            text = f"run {run} is passed over: {error.what} ({error.where}: {error.got})"
+            sys.stderr.write(f"moodflow: {printable(text)}\n")
 
 
 def write_changes(lake: Folder, changes: RunChanges) -> None:
@@ -123,8 +135,8 @@ def read_changes(lake: Folder, run: str) -> RunChanges | None:
     if not path.exists():
         return None
     try:
-        return RunChanges.model_validate_json(path.read_bytes())
-    except (OSError, ValidationError) as error:
+        return RunChanges.model_validate(read_json(path.read_bytes()))
+    except (OSError, ValueError) as error:
         raise LakeError(
             "what changed since the run before cannot be read",
             where=str(path),

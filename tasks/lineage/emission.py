@@ -20,6 +20,7 @@ from openlineage.client.transport.file import FileConfig, FileTransport
 from openlineage.client.transport.noop import NoopConfig, NoopTransport
 
 from schemas.folders import Folder
+from schemas.printing import printable
 from tasks.lake.lake import Lake
 from tasks.lineage.events import StepEvents, StepRun
 from tasks.lineage.inputs_outputs import JobInputs, inputs_of, outputs_of
@@ -157,7 +158,7 @@ def warn_once(text: str) -> None:
     """Write a warning to standard error, the first time."""
     if text not in _WARNED:
         _WARNED.add(text)
-        sys.stderr.write(f"moodflow: {text}\n")
+        sys.stderr.write(f"moodflow: {printable(text)}\n")
 
 
 @cache

@@ -10,7 +10,7 @@ from schemas.graph import LineageEdge, LineageGraph, LineageNode, NodeState, Sou
 from schemas.lineage import SOURCES, Footer, PartitionRef, RunManifest, by_name
 from tasks.lake.finding import REJECTED, Holdings, located, relative
 from tasks.lake.lake import Lake
-from tasks.lake.manifest import MANIFEST, list_runs, read_manifest, run_folder
+from tasks.lake.manifest import MANIFEST, read_manifest, read_manifests, run_folder
 
 RUNS = "runs"
 NameSources = Callable[[str, Sequence[str]], Sequence[SourceName]]
@@ -97,7 +97,8 @@ def graph_of_file(lake: Lake, path: str, name_sources: NameSources) -> LineageGr
         builder.add_partition(ref)
     else:
         builder.add_upstream([ref], {})
-    return builder.graph(path, list_runs(lake.root, lambda manifest: any(one.path == path for one in manifest.partitions)))
+    used_by = (one.run for one in read_manifests(lake.root) if any(ref.path == path for ref in one.partitions))
+    return builder.graph(path, tuple(used_by))
 
 
 class _GraphBuilder:

@@ -1,5 +1,6 @@
 """Find inputs and outputs of a step in the job it is given and in what it returns."""
 
+import re
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, fields, is_dataclass
 from functools import cached_property
@@ -8,6 +9,9 @@ from typing import Any, NamedTuple
 from schemas.chat import ModelEntry
 from schemas.dataset import DatasetSpec, PinnedFile, SourceFile
 from schemas.lineage import SOURCES, Missing, PartitionKey, PartitionRef, RunManifest
+
+RUN_FILE = re.compile(r"(?:.*[/\\])?runs[/\\][^/\\\n]+[/\\][^/\\\n]+\.json")
+"""Address of a file of a run's folder; names of models have slashes, too."""
 
 
 class JobSource(NamedTuple):
@@ -71,7 +75,7 @@ def outputs_of(result: object) -> JobOutputs:
     if isinstance(result, Missing):
         return JobOutputs(missing=result)
     found = list(_walk(result))
-    files = tuple(one for one in found if isinstance(one, str) and "/" in one and "\n" not in one)
+    files = tuple(one for one in found if isinstance(one, str) and RUN_FILE.fullmatch(one))
     return JobOutputs(refs=tuple(one for one in found if isinstance(one, PartitionRef)), files=files)
 
 

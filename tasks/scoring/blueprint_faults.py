@@ -19,8 +19,9 @@ from schemas.blueprint import (
     WeightedDataset,
 )
 from schemas.dataset import LocalFile
+from schemas.documents import Location
 from schemas.errors import BlueprintError, suggest
-from tasks.scoring.blueprint_file import Document, Location
+from tasks.scoring.blueprint_file import Document
 
 
 class Rule(NamedTuple):

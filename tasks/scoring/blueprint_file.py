@@ -7,10 +7,8 @@ from typing import Any
 
 import yaml
 
+from schemas.documents import Location, RepeatedKeyError, parse_yaml, read_text
 from schemas.errors import BlueprintError
-
-Location = tuple[str | int, ...]
-"""Keys and list positions from the root of a document to one of its values."""
 
 
 @dataclass(frozen=True)
@@ -48,17 +46,17 @@ def read_document(file: Path) -> Document:
     Raises:
         BlueprintError: if it cannot be read, is not YAML, names a key twice or holds something other than a mapping.
     """
-    text = _read_text(file)
     try:
-        try:
-            root, values = _parse(text, getattr(yaml, "CSafeLoader", yaml.SafeLoader))
-        except yaml.YAMLError:
-            # libyaml, ten times as fast, says less of what is wrong and sometimes another place.
-            root, values = _parse(text, yaml.SafeLoader)
+        root, values = parse_yaml(read_text(file))
     except yaml.YAMLError as error:
         raise _syntax_error(file, error) from error
-    except (ValueError, RecursionError) as error:
-        # A date that no calendar has; nesting without end.
+    except RepeatedKeyError as error:
+        raise _repeated_key(file, error) from error
+    except (OSError, UnicodeDecodeError) as error:
+        raise _unreadable(
+            file, getattr(error, "strerror", None) or str(error), "check the path and the file's encoding"
+        ) from error
+    except ValueError as error:
         raise _unreadable(file, str(error), "correct the value") from error
     if root is None or not isinstance(values, dict):
         raise BlueprintError(
@@ -68,26 +66,7 @@ def read_document(file: Path) -> Document:
             got="an empty file" if root is None else f"a {type(values).__name__}",
             next_step="start from one of the files in data/blueprints",
         )
-    document = Document(file, root, values)
-    try:
-        _refuse_repeated_keys(document)
-    except RecursionError as error:
-        raise _unreadable(file, "values within values without end", "correct the value") from error
-    return document
-
-
-def _parse(text: str, kind: type[yaml.SafeLoader]) -> tuple[yaml.Node | None, Any]:
-    loader = kind(text)
-    root = loader.get_single_node()
-    return root, loader.construct_document(root) if root is not None else None
-
-
-def _read_text(file: Path) -> str:
-    try:
-        return file.read_text(encoding="utf-8")
-    except (OSError, UnicodeDecodeError) as error:
-        got = getattr(error, "strerror", None) or str(error)
-        raise _unreadable(file, got, "check the path and the file's encoding") from error
+    return Document(file, root, values)
 
 
 def _unreadable(file: Path, got: str, next_step: str) -> BlueprintError:
@@ -112,22 +91,17 @@ def _syntax_error(file: Path, error: yaml.YAMLError) -> BlueprintError:
     )
 
 
-def _refuse_repeated_keys(document: Document) -> None:
-    for location, node in _walk(document.root, (), set()):
-        if not isinstance(node, yaml.MappingNode):
-            continue
-        seen: dict[str, int] = {}
-        for key, _ in node.value:
-            line = key.start_mark.line + 1
-            if key.value in seen:
-                raise BlueprintError(
-                    f"the key {key.value!r} is given twice",
-                    where=document.place((*location, key.value), line),
-                    expected="each key once",
-                    got=f"the same key on lines {seen[key.value]} and {line}",
-                    next_step="rename or remove one of them",
-                )
-            seen[key.value] = line
+def _repeated_key(file: Path, error: RepeatedKeyError) -> BlueprintError:
+    path = ""
+    for step in error.location:
+        path += _segment(step, path)
+    return BlueprintError(
+        f"the key {error.location[-1]!r} is given twice",
+        where=f"{file}, line {error.second}, {path}",
+        expected="each key once",
+        got=f"the same key on lines {error.first} and {error.second}",
+        next_step="rename or remove one of them",
+    )
 
 
 def _children(node: yaml.Node) -> Iterator[tuple[str | int, yaml.Node, int]]:

@@ -10,13 +10,16 @@ from typing import Any, Literal, NoReturn
 
 import polars as pl
 
-from schemas.dataset import DatasetSpec, PinnedFile, RecordFormat
+from schemas.dataset import DatasetSpec, LocalFile, PinnedFile, RecordFormat
+from schemas.documents import read_json
 from schemas.errors import RecordError, SourceError
 from schemas.item import Record
 from tasks.sources.checksums import name_source
 
 # Quotes mean the same in TSV: the tab-separated source files quote cells and double the quotes inside them.
 DELIMITERS: dict[RecordFormat, str] = {"csv": ",", "tsv": "\t", "tsv_plain": "\t"}
+
+Parse = Callable[[str], Any]
 
 ROW_NAMES = "row_names"
 """What the first column is called if its header is empty, as R writes it."""
@@ -29,6 +32,7 @@ def read_records(
     name: str | None = None,
     columns: tuple[str, ...] | None = None,
     required: tuple[str, ...] = (),
+    parse: Parse = json.loads,
 ) -> list[Record]:
     """Return all records of one file, in file order.
 
@@ -38,13 +42,14 @@ def read_records(
         name: what `Record.file` says; the file's own name by default.
         columns: names of the fields of a csv or tsv file without a header, in order; null = its first row is the header.
         required: fields that each record must have.
+        parse: of JSON; `read_json` for a file that is not pinned by content.
 
     Raises:
         RecordError: a row with a field too few or too many, a line that is not a JSON object, a required field that is missing.
         SourceError: not UTF-8, not Parquet, no JSON array, a broken header, or no record at all.
     """
     reader = _READERS.get(record_format)
-    rows = _read_delimited(path, record_format, columns) if reader is None else reader(path)
+    rows = _read_delimited(path, record_format, columns) if reader is None else reader(path, parse)
     records = [Record(fields=fields, file=name or path.name, row=row) for row, fields in enumerate(rows)]
     if not records:
         raise SourceError("the file holds no record", where=str(path), next_step="check that the file is complete")
@@ -75,7 +80,10 @@ def read_dataset(spec: DatasetSpec, paths: Sequence[Path]) -> list[Record]:
         name = name_source(source)
         own_format = source.record_format if isinstance(source, PinnedFile) else None
         required = () if own_format else spec.required
-        found = read_records(path, own_format or spec.record_format, name=name, columns=spec.columns, required=required)
+        parse = read_json if isinstance(source, LocalFile) else json.loads
+        found = read_records(
+            path, own_format or spec.record_format, name=name, columns=spec.columns, required=required, parse=parse
+        )
         records += found if spec.canary is None else [_without_canary(record, spec.canary) for record in found]
     if spec.expected_rows is not None and len(records) != spec.expected_rows:
         raise SourceError(
@@ -151,45 +159,45 @@ def _check_header(path: Path, header: tuple[str, ...]) -> tuple[str, ...]:
     return header
 
 
-def _read_json_lines(path: Path) -> Iterator[dict[str, Any]]:
+def _read_json_lines(path: Path, parse: Parse) -> Iterator[dict[str, Any]]:
     row = 0
     # Not splitlines(): it also breaks at characters that JSON strings may contain, such as U+2028.
     for number, line in enumerate(_read_text(path).split("\n"), start=1):
         if not line.strip():
             continue
         try:
-            value = json.loads(line)
-        except json.JSONDecodeError as error:
-            _reject(path, row, "the line is not JSON", "one JSON object per line", f"{error.msg} on line {number}")
+            value = parse(line)
+        except (ValueError, RecursionError) as error:
+            _reject(path, row, "the line is not JSON", "one JSON object per line", f"{_said(error)} on line {number}")
         yield _check_object(path, row, value)
         row += 1
 
 
-def _read_lines(path: Path) -> Iterator[dict[str, Any]]:
+def _read_lines(path: Path, _: Parse) -> Iterator[dict[str, Any]]:
     lines = _read_text(path).split("\n")
     for line in lines[:-1] if lines[-1] == "" else lines:
         yield {"line": line.removesuffix("\r")}
 
 
-def _read_json_array(path: Path) -> Iterable[dict[str, Any]]:
-    values = _read_json(path, list, "a JSON array of objects")
+def _read_json_array(path: Path, parse: Parse) -> Iterable[dict[str, Any]]:
+    values = _read_json(path, parse, list, "a JSON array of objects")
     return [_check_object(path, row, value) for row, value in enumerate(values)]
 
 
-def _read_json_object(path: Path) -> Iterable[dict[str, Any]]:
-    values = _read_json(path, dict, "one JSON object")
+def _read_json_object(path: Path, parse: Parse) -> Iterable[dict[str, Any]]:
+    values = _read_json(path, parse, dict, "one JSON object")
     return [{"key": key, "value": value} for key, value in values.items()]
 
 
-def _read_json(path: Path, kind: type, expected: str) -> Any:
+def _read_json(path: Path, parse: Parse, kind: type, expected: str) -> Any:
     try:
-        values = json.loads(_read_text(path))
-    except json.JSONDecodeError as error:
+        values = parse(_read_text(path))
+    except (ValueError, RecursionError) as error:
         raise SourceError(
             "the file is not JSON",
-            where=f"{path}, line {error.lineno}",
+            where=f"{path}, line {error.lineno}" if isinstance(error, json.JSONDecodeError) else str(path),
             expected=expected,
-            got=error.msg,
+            got=_said(error),
             next_step="check that the file is complete",
         ) from error
     if not isinstance(values, kind):
@@ -203,13 +211,17 @@ def _read_json(path: Path, kind: type, expected: str) -> Any:
     return values
 
 
+def _said(error: ValueError | RecursionError) -> str:
+    return error.msg if isinstance(error, json.JSONDecodeError) else str(error)
+
+
 def _check_object(path: Path, row: int, value: Any) -> dict[str, Any]:
     if not isinstance(value, dict):
         _reject(path, row, "the record is not a JSON object", "a JSON object", json.dumps(value, ensure_ascii=False)[:80])
     return value
 
 
-def _read_parquet(path: Path) -> list[dict[str, Any]]:
+def _read_parquet(path: Path, _: Parse) -> list[dict[str, Any]]:
     try:
         # From bytes: given a path, polars would expand wildcards in it.
         return pl.read_parquet(io.BytesIO(_read_bytes(path))).to_dicts()
@@ -223,7 +235,7 @@ def _read_parquet(path: Path) -> list[dict[str, Any]]:
         ) from error
 
 
-_READERS: dict[RecordFormat, Callable[[Path], Iterable[dict[str, Any]]]] = {
+_READERS: dict[RecordFormat, Callable[[Path, Parse], Iterable[dict[str, Any]]]] = {
     "lines": _read_lines,
     "jsonl": _read_json_lines,
     "json": _read_json_array,

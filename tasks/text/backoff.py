@@ -11,8 +11,8 @@ from typing import Generic, TypeVar
 KindT = TypeVar("KindT", bound=str)
 """Names of the failures that are told apart."""
 
-SECONDS = re.compile(r"[0-9]+(?:\.[0-9]+)?")
-"""Of a `Retry-After`; fractions are not in the standard, and sent."""
+SECONDS = re.compile(r"[0-9]{1,9}(?:\.[0-9]{1,9})?")
+"""Of a `Retry-After`, thirty years at most; fractions are not in the standard, and sent."""
 
 BUDGET_S = 300.0
 """Longest time spent waiting between the attempts of one call or download; a server that asks for more is not waited for."""
@@ -75,6 +75,6 @@ def read_date(text: str) -> datetime | None:
     """Return the point in time of a `Date` header; None if it is none."""
     try:
         date = parsedate_to_datetime(text)
-    except ValueError:
+    except (ValueError, OverflowError):  # a year that no calendar has
         return None
     return date if date.tzinfo else date.replace(tzinfo=UTC)

@@ -1,7 +1,10 @@
 """Take an API key out of what a server answers, so that it is never stored."""
 
 import re
+from base64 import b64encode
+from collections.abc import Iterator
 from dataclasses import replace
+from html.entities import codepoint2name
 from typing import Any
 
 from pydantic import SecretStr
@@ -19,13 +22,13 @@ TEXTS = ("text", "reasoning", "finish_reason", "model", "error")
 class Scrubber:
     """Takes a key out of everything a server wrote; without one there is nothing to take out.
 
-    It is looked for in what was read from the answer, where JSON's escapes are resolved, and as JSON may write it, for errors
-    that quote an answer as it came.
+    It is looked for in what was read from the answer, as it is and as JSON, URLs and HTML may write it, each sign on its own; in
+    hexadecimal; and in base64, also as a part of what was encoded. A line may break anywhere in it.
     """
 
     def __init__(self, key: SecretStr | None) -> None:
         text = key.get_secret_value() if key else ""
-        self._pattern = re.compile("".join(_spellings(sign) for sign in text)) if len(text) >= SHORTEST_KEY else None
+        self._pattern = re.compile("|".join(_forms(text))) if len(text) >= SHORTEST_KEY else None
 
     def __repr__(self) -> str:
         return f"Scrubber({'a key' if self._pattern else 'no key'})"
@@ -46,8 +49,42 @@ class Scrubber:
         return self._pattern.sub(PLACEHOLDER, text) if self._pattern else text
 
 
+def _forms(key: str) -> Iterator[str]:
+    """Yield a pattern for each way to write a key."""
+    yield BREAK.join(map(_spellings, key))
+    yield rf"{BREAK}(?:\\x|0x|[%:])?".join(_any_case(f"{ord(sign):02x}") for sign in key)
+    for before in range(3):
+        coded = b64encode(bytes(before) + key.encode()).decode().rstrip("=")
+        # Some bits of the signs around these are those of what stands beside the key.
+        inner = coded[(before * 8 + 5) // 6 : (before + len(key)) * 8 // 6]
+        ending = rf"(?:{BREAK}[\w+/-])?" if (before + len(key)) % 3 else ""
+        yield f"{BREAK.join(map(_coded_spellings, inner))}{ending}(?:=|%3[dD])*"
+
+
+BREAK = r"(?:\s|\\[nrt])*"
+IN_URLS = str.maketrans("+/", "-_")
+
+
+def _coded_spellings(sign: str) -> str:
+    """Return a sign of base64, of which two have another form in URLs."""
+    return f"(?:{_spellings(sign)}|{re.escape(sign.translate(IN_URLS))})" if sign in "+/" else re.escape(sign)
+
+
 def _spellings(sign: str) -> str:
-    """Return a character of a key as it may stand in JSON."""
-    code = "".join(f"[{digit}{digit.upper()}]" for digit in f"{ord(sign):04x}")
-    escaped = rf"|\\{re.escape(sign)}" if sign in '"\\/' else ""
-    return rf"(?:{re.escape(sign)}|\\u{code}{escaped})"
+    """Return a character of a key as it may stand in a text, in JSON, in a URL or in HTML."""
+    code = f"{ord(sign):04x}"
+    name = codepoint2name.get(ord(sign))
+    forms = [
+        rf"\\+u{_any_case(code)}",
+        rf"%(?:25)*{_any_case(code[2:])}",
+        rf"&(?:amp;)*#0*{ord(sign)};?",
+        rf"&(?:amp;)*#[xX]0*{_any_case(code[2:])};?",
+        *([rf"\\+{re.escape(sign)}"] if sign in '"\\/' else ()),
+        *([f"&{name};"] if name else ()),
+    ]
+    # Most places of a text begin none of these, which the first sign tells at once.
+    return rf"(?:{re.escape(sign)}|(?=[\\%&])(?:{'|'.join(forms)}))"
+
+
+def _any_case(digits: str) -> str:
+    return "".join(f"[{digit}{digit.upper()}]" if digit.isalpha() else digit for digit in digits)

@@ -15,6 +15,7 @@ from typing import Any
 from schemas.addresses import hide_credentials
 from schemas.api_capabilities import Sampling
 from schemas.chat import Chat, ChatMessage, ChatReply, ModelEntry, WrittenRequest
+from schemas.documents import read_json
 from schemas.provider import CAPABILITIES, Capability, CapabilityFinding, ModelProbe, TokenLimit, Verdict
 
 PROBE_VERSION = 1
@@ -265,7 +266,7 @@ def _is_refusal(reply: ChatReply) -> bool:
 
 def _follows_schema(text: str) -> bool:
     try:
-        document = json.loads(text)
+        document = read_json(text)
     except ValueError:
         return False
     return isinstance(document, dict) and isinstance(document.get(KEY), int)

@@ -1,6 +1,5 @@
 """Keep what probes found in the lake, so that a model is probed once."""
 
-import json
 from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager
 from pathlib import Path
@@ -9,6 +8,7 @@ from filelock import AsyncFileLock
 from pydantic import TypeAdapter
 
 from schemas.chat import ModelEntry
+from schemas.documents import read_json
 from schemas.errors import LakeError
 from schemas.provider import CAPABILITIES, ModelProbe
 from tasks.lake.errors import unwritable
@@ -81,7 +81,7 @@ def list_probes(lake: Path) -> list[ModelProbe]:
 def _read(path: Path) -> ModelProbe | None:
     """Read one file of the lake; None if an older version wrote it."""
     try:
-        document = json.loads(path.read_bytes())
+        document = read_json(path.read_bytes())
         if document["version"] != PROBE_VERSION:
             return None
         found = _PROBE.validate_python(document)

@@ -3,9 +3,9 @@
 from collections.abc import Iterable
 from pathlib import Path
 
-import yaml
 from pydantic import ValidationError
 
+from schemas.documents import read_text, read_yaml
 from schemas.errors import UsageError
 from schemas.plan import Plan
 from schemas.pricing import FREE, PriceTable, Rate
@@ -22,12 +22,12 @@ def load_prices(path: Path | None) -> PriceTable | None:
     if path is None:
         return None
     try:
-        return PriceTable.model_validate(yaml.safe_load(path.read_text(encoding="utf-8")))
+        return PriceTable.model_validate(read_yaml(read_text(path)))
     except ValidationError as error:
         first = error.errors()[0]
         place = ".".join(str(part) for part in first["loc"])
         raise _unreadable(path, f"{place}: {first['msg']}".removeprefix(": ")) from error
-    except (OSError, ValueError, RecursionError, yaml.YAMLError) as error:  # ValueError: a date that does not exist
+    except (OSError, ValueError) as error:
         raise _unreadable(path, " ".join(str(error).split())[:200]) from error
 
 

@@ -220,7 +220,10 @@ class HttpChat:
         try:
             answer = await self._transport.post(request.body_json.encode())
         except TransportError as error:
-            reply, retry_after_s = ChatReply(failure=error.failure, error=error.text, http_status=error.http_status), None
+            reply, retry_after_s = (
+                self._scrub(ChatReply(failure=error.failure, error=error.text, http_status=error.http_status)),
+                None,
+            )
         else:
             reply = self._scrub(self._read(answer, request))
             retry_after_s = self._heed(answer, reply)

@@ -1,6 +1,5 @@
 """List the ways a call can fail, with retries and remedies, and name the one that a server's error is."""
 
-import json
 import re
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
@@ -10,6 +9,7 @@ from typing import Any, NamedTuple
 import httpx
 
 from schemas.chat import ChatReply
+from schemas.documents import read_json
 from schemas.vocabulary import Failure
 from tasks.models.http.error_patterns import BASE_RESPONSE, CODES, LONGEST_CONTEXT, MESSAGES, PASSING, UNDER_SUCCESS
 from tasks.text.backoff import Retry
@@ -91,7 +91,9 @@ FAILURE_KINDS: Mapping[Failure, FailureKind] = {
         "run again later; read the log of a server of your own",
     ),
     "truncated_body": FailureKind(
-        "the connection ended in the middle of the answer", SOON, "run again; check proxies in between"
+        "the connection ended in the middle of the answer, or this is larger than 16 MiB",
+        SOON,
+        "run again; check proxies in between",
     ),
     "invalid_json": FailureKind("the answer is no JSON, such as a proxy's page", SOON, "check that base_url ends in /v1 or so"),
     "missing_choices": FailureKind(
@@ -135,6 +137,12 @@ STATUSES: Mapping[int, Failure] = {
 }
 """What a status means where neither code nor message of the error says more."""
 
+LONGEST_MESSAGE = 10_000
+"""Characters of an error that are looked at: patterns take the square of them."""
+
+LONGEST_COUNT = 9
+"""Digits of a number of tokens."""
+
 HUNDREDS: Mapping[int, Failure] = {4: "http_4xx", 5: "http_5xx"}
 
 
@@ -157,11 +165,11 @@ def read_error(status: int, body: bytes) -> ChatReply:
         A reply without text. Codes of the error decide, then wordings of its message, then the status. The error's text is on
         one line and not shortened.
     """
-    error = _error_in(body) or ServerError((), body.decode("utf-8", "replace"))
+    error = _error_in(body) or ServerError((), body[:LONGEST_MESSAGE].decode("utf-8", "replace"))
     told = describe_error(body)
     if httpx.codes.is_redirect(status):
         told = f"a redirect, which is not followed: {told}"
-    elif (limit := re.search(r'"n_ctx": ?(\d+)', body.decode("utf-8", "replace"))) and read_max_context(told) is None:
+    elif (limit := re.search(r'"n_ctx": ?(\d{1,9})\b', body.decode("utf-8", "replace"))) and read_max_context(told) is None:
         told = f"{told} (n_ctx {limit[1]})"
     return ChatReply(failure=name_failure(status, error), error=f"HTTP {status}: {told}", http_status=status)
 
@@ -196,16 +204,16 @@ def find_error(document: Any) -> ServerError | None:
     if isinstance(error, dict):
         return _read_error(error)
     if error:
-        return ServerError((), str(error))
+        return ServerError((), str(error)[:LONGEST_MESSAGE])
     if isinstance(base, dict) and base.get("status_code"):
-        return ServerError((f"{BASE_RESPONSE}{base['status_code']}",), str(base.get("status_msg") or ""))
+        return ServerError((f"{BASE_RESPONSE}{base['status_code']}",), str(base.get("status_msg") or "")[:LONGEST_MESSAGE])
     return _read_error(document) if choices is None and isinstance(document.get("message"), str) else None
 
 
 def describe_error(body: bytes) -> str:
     """Return the server's own message about a request it refused, on one line; the body if it is not in the usual form."""
     error = _error_in(body)
-    text = error.message if error and error.message else body.decode("utf-8", "replace")
+    text = error.message if error and error.message else body[:LONGEST_MESSAGE].decode("utf-8", "replace")
     return " ".join(whole_text(text).split()) or "an empty body"
 
 
@@ -216,8 +224,8 @@ def whole_text(text: str) -> str:
 
 def _error_in(body: bytes) -> ServerError | None:
     try:
-        return find_error(json.loads(body.decode("utf-8", "replace")))
-    except (ValueError, RecursionError):
+        return find_error(read_json(body.decode("utf-8", "replace"), lenient=True))
+    except ValueError:
         return None
 
 
@@ -225,7 +233,7 @@ def read_max_context(text: str) -> int | None:
     """Return the longest context in tokens that an error's text states, or null; with some servers that of the prompt alone."""
     plain = re.sub(r"(?<=\d),(?=\d{3})", "", text)
     found = (re.search(pattern, plain, re.IGNORECASE) for pattern in LONGEST_CONTEXT)
-    return next((int(match[1]) for match in found if match), None)
+    return next((int(match[1]) for match in found if match and len(match[1]) <= LONGEST_COUNT), None)
 
 
 def _read_error(error: dict[str, Any]) -> ServerError:
@@ -233,7 +241,7 @@ def _read_error(error: dict[str, Any]) -> ServerError:
     metadata = error.get("metadata")
     raw = metadata.get("raw") if isinstance(metadata, dict) else None
     # What the provider behind a gateway said.
-    text = " ".join(part for part in (message, raw) if isinstance(part, str))
+    text = " ".join(part[:LONGEST_MESSAGE] for part in (message, raw) if isinstance(part, str))
     return ServerError(tuple(_codes(error)), text, _status(error))
 
 

@@ -1,6 +1,5 @@
 """Parse the body of an OpenAI-compatible server's answer into a reply, and compare the model's name with the one asked."""
 
-import json
 import math
 import re
 from dataclasses import replace
@@ -8,6 +7,7 @@ from functools import lru_cache
 from typing import Any, NamedTuple
 
 from schemas.chat import ChatReply
+from schemas.documents import read_json
 from schemas.provider import ReasoningPlace
 from schemas.vocabulary import Failure, Remark
 from tasks.models.http.failures import describe_error, find_error, read_error, whole_text
@@ -20,8 +20,11 @@ LENGTH = re.compile(r"length|max_tokens|model_context_window_exceeded", re.IGNOR
 BROKEN_OFF = re.compile(r"insufficient_system_resource|network_error|error", re.IGNORECASE)
 """Finish reasons by which DeepSeek, Zhipu and OpenRouter say that the server could not go on."""
 
-LARGEST_COUNT = 2**63
-"""No column holds more."""
+LARGEST_COUNT = 10**9
+"""Tokens of one call; sums of more would leave the columns that hold them."""
+
+LONGEST_NAME = 1000
+"""Characters of a model's name or of the reason why it finished."""
 
 
 def read_completion(body: bytes, status: int = 200, *, asked: str | None = None, require_same_model: bool = False) -> ChatReply:
@@ -39,9 +42,10 @@ def read_completion(body: bytes, status: int = 200, *, asked: str | None = None,
         `wrong_model`. Its error text is not shortened. Counts, log probabilities and such are null if not of the usual type.
     """
     try:
-        document = json.loads(body)
-    except (ValueError, RecursionError):
-        return ChatReply(failure="invalid_json", error=f"not JSON: {describe_error(body)}", http_status=status)
+        document = read_json(body, lenient=True)
+    except ValueError as error:
+        text = f"not JSON that can be read ({error}): {describe_error(body)}"
+        return ChatReply(failure="invalid_json", error=text, http_status=status)
     if find_error(document) is not None:
         return read_error(status, body)
     try:
@@ -65,13 +69,13 @@ def _read_reply(document: dict[str, Any], choice: dict[str, Any], content: "_Con
     return ChatReply(
         text=text,
         reasoning=thoughts,
-        finish_reason=_string(choice.get("finish_reason")),
+        finish_reason=_name(choice.get("finish_reason")),
         prompt_tokens=_count(usage, "prompt_tokens"),
         completion_tokens=_count(usage, "completion_tokens"),
         # The first token of a reply that reasons is one of the reasoning and says nothing of the answer.
         top_logprobs=None if thoughts else read_top_logprobs(choice, text),
         http_status=status,
-        model=_string(document.get("model")),
+        model=_name(document.get("model")),
         reasoning_in=content.reasoning_in or ("think" if reasoning else None),
     )
 
@@ -206,6 +210,11 @@ def _join_parts(parts: list[Any]) -> tuple[str, str]:
 
 def _string(value: Any) -> str | None:
     return whole_text(value) if isinstance(value, str) and value else None
+
+
+def _name(value: Any) -> str | None:
+    text = _string(value)
+    return text if text is None or len(text) <= LONGEST_NAME else None
 
 
 def _count(usage: Any, name: str) -> int | None:

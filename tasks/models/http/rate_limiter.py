@@ -26,7 +26,8 @@ Sleep = Callable[[float], Awaitable[None]]
 class EvenSpacing:
     """Spread an amount per minute evenly, so that no minute has more than that.
 
-    Bursts would be faster to begin with, and twice the limit within a minute of the server's.
+    Bursts would be faster to begin with, and twice the limit within a minute of the server's. No call takes more than one whole
+    minute, whatever a server counts.
     """
 
     def __init__(self, per_minute: int) -> None:
@@ -36,12 +37,12 @@ class EvenSpacing:
     def book(self, amount: float, now_s: float) -> float:
         """Take an amount; return the seconds to wait before it may be used."""
         start_s = max(now_s, self._free_at_s)
-        self._free_at_s = start_s + amount * self._s_each
+        self._free_at_s = start_s + min(amount * self._s_each, MINUTE_S)
         return start_s - now_s
 
     def correct(self, by: float) -> None:
         """Book more (or less) for what was taken than was booked at first."""
-        self._free_at_s += by * self._s_each
+        self._free_at_s += min(by * self._s_each, MINUTE_S)
 
 
 class RateLimiter:
@@ -173,9 +174,9 @@ class RateLimiter:
 
 
 KINDS = ("requests", "tokens", "input-tokens", "output-tokens")
-PART = re.compile(r"(\d+(?:\.\d+)?)(ms|s|m|h|d)")
+PART = re.compile(r"(\d{1,9}(?:\.\d{1,9})?)(ms|s|m|h|d)")
 SECONDS = {"ms": 0.001, "s": 1.0, "m": 60.0, "h": 3600.0, "d": 86400.0}
-NUMBER = re.compile(r"\d+(?:\.\d+)?")
+NUMBER = re.compile(r"\d{1,15}(?:\.\d{1,9})?")
 LARGEST_DURATION_S = 1e6
 """Numbers beyond it are points in time, in seconds or milliseconds since 1970."""
 

@@ -1,6 +1,7 @@
 """Send one POST of JSON to a model server, over many HTTP/1.1 connections (docs/decisions/0009)."""
 
 import asyncio
+import zlib
 from collections.abc import Mapping
 from typing import NamedTuple, Self
 
@@ -10,10 +11,12 @@ from pydantic import SecretStr
 
 from schemas.addresses import is_loopback
 from schemas.chat import ModelEntry
+from schemas.documents import LARGEST_BYTES
 from schemas.errors import EndpointError
 from schemas.vocabulary import Failure
 
-JSON = {"Content-Type": "application/json"}
+JSON = {"Content-Type": "application/json", "Accept-Encoding": "gzip"}
+GZIP = 16 + zlib.MAX_WBITS
 
 
 class HttpAnswer(NamedTuple):
@@ -63,6 +66,8 @@ class Transport:
             connector=aiohttp.TCPConnector(limit=self._entry.concurrency, ssl=trusted),
             cookie_jar=aiohttp.DummyCookieJar(),
             timeout=aiohttp.ClientTimeout(total=None, sock_connect=self._entry.connect_timeout_s),
+            # Unpacked here, where it can be bounded: a megabyte may stand for one of a thousand.
+            auto_decompress=False,
             # A proxy of the environment is meant for remote servers; one on this machine is spoken to directly.
             trust_env=not is_loopback(self._url.host),
         )
@@ -85,8 +90,8 @@ class Transport:
             async with asyncio.timeout(self._entry.timeout_s):
                 response = await self._begin(self._session, body)
                 try:
-                    return HttpAnswer(response.status, response.headers, await response.read())
-                except aiohttp.ClientError as error:
+                    return HttpAnswer(response.status, response.headers, await _read_body(response))
+                except (aiohttp.ClientError, zlib.error) as error:
                     text = f"the answer is cut short: {describe_cause(error)}"
                     raise TransportError("truncated_body", text, response.status) from error
                 finally:
@@ -111,6 +116,25 @@ class Transport:
             if limit_s is None or not waiting.expired():
                 raise  # the limit around the whole call
             raise TransportError("timeout_first_byte", f"no answer began within {limit_s:g} s") from error
+
+
+async def _read_body(response: aiohttp.ClientResponse) -> bytes:
+    encoding = response.headers.get("Content-Encoding", "identity").strip().lower()
+    if encoding not in ("identity", "gzip"):
+        raise TransportError(
+            "invalid_json", f"the answer is encoded as {encoding[:80]}, which was not asked for", response.status
+        )
+    unpacking = zlib.decompressobj(GZIP) if encoding == "gzip" else None
+    body, came = bytearray(), 0
+    async for chunk in response.content.iter_any():
+        came += len(chunk)
+        body += unpacking.decompress(chunk, LARGEST_BYTES + 1 - len(body)) if unpacking else chunk
+        if max(came, len(body)) > LARGEST_BYTES:
+            text = f"the answer is larger than {LARGEST_BYTES // 2**20} MiB"
+            raise TransportError("truncated_body", text, response.status)
+    if unpacking and not unpacking.eof:
+        raise TransportError("truncated_body", "the answer is cut short: its packing does not end", response.status)
+    return bytes(body)
 
 
 def require_sendable(entry: ModelEntry, key: SecretStr | None) -> None:

@@ -10,6 +10,7 @@ import dataframely as dy
 import polars as pl
 
 from schemas.chat import ChatReply, call_key
+from schemas.documents import read_json
 from schemas.provider import ReasoningPlace
 from schemas.vocabulary import REMARKS
 from tasks.models.journal.table import JournalRow, read_reply, write_reply
@@ -74,7 +75,7 @@ def to_record(row: JournalRow) -> dict[str, Any]:
     if tuple(map(type, row)) != (str, str, int, str, str, str):
         raise TypeError(f"a row of {', '.join(type(value).__name__ for value in row)}")
     reply = read_reply(row.reply)
-    body = json.loads(row.request)
+    body = read_json(row.request)
     fields = {OTHERWISE_NAMED.get(name, name): getattr(reply, name) for name in REPLY_FIELDS}
     if reply.top_logprobs is not None:
         fields["top_logprobs"] = [{"token": token, "logprob": logprob} for token, logprob in reply.top_logprobs]
@@ -133,14 +134,14 @@ def _is_first(key: str | None, seen: set[str]) -> bool:
 
 def _broken_rule(record: dict[str, Any]) -> str | None:
     try:
-        body = json.loads(record["request"])
+        body = read_json(record["request"])
         if not isinstance(body, dict) or not isinstance(body.get("messages"), list):
             return "request_is_a_call"
         if body.get("model") != record["model"]:
             return "model_is_that_of_the_request"
         if recompute_key(record["identity"], body, record["repetition"]) != record["key"]:
             return "key_is_that_of_the_call"
-    except (ValueError, RecursionError):
+    except ValueError:
         return "request_is_a_call"
     return None
 

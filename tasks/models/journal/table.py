@@ -13,6 +13,7 @@ from typing import NamedTuple
 from pydantic import TypeAdapter, ValidationError
 
 from schemas.chat import ChatReply
+from schemas.documents import LARGEST_INTEGER
 from schemas.errors import LakeError
 
 JOURNAL = Path("journal") / "replies.sqlite"
@@ -104,6 +105,8 @@ def read_reply(text: str) -> ChatReply:
         raise ValueError(": ".join([*(str(part) for part in first["loc"]), first["msg"]])) from error
     if reply.failure is not None or reply.error is not None or reply.text is None:
         raise ValueError(f"not an answer: failure {reply.failure}")
+    if any(isinstance(value, int) and abs(value) >= LARGEST_INTEGER for value in vars(reply).values()):
+        raise ValueError("a number that no column holds")
     return replace(reply, from_journal=True)
 
 
@@ -116,7 +119,7 @@ def row_errors(path: Path, key: str) -> Iterator[None]:
     """
     try:
         yield
-    except (ValueError, TypeError, RecursionError) as error:
+    except (ValueError, TypeError, OverflowError, RecursionError) as error:
         raise LakeError(
             "a reply in the journal is damaged",
             where=f"{path}, key {key}",

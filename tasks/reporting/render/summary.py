@@ -6,6 +6,7 @@ from typing import Any
 
 from schemas.changes import RunChanges, ScoreDifference
 from schemas.lineage import Missing, RunManifest
+from schemas.printing import printable
 from tasks.analysis.number_format import NONE, count, interval, number, percent, signed, signed_interval
 from tasks.reporting.content.changes import change_notes, changed_scores
 from tasks.reporting.content.verdicts import LEAST_COVERAGE, TotalVerdict
@@ -134,7 +135,7 @@ def variant_order(row: Mapping[str, Any]) -> tuple[Any, ...]:
 
 def escape(text: str) -> str:
     """Return text for a line or a table cell: one line, nothing in it acts as markdown or HTML."""
-    return re.sub(r"([\\`*_\[\]<>|#~&!])", r"\\\1", " ".join(text.split()))
+    return re.sub(r"([\\`*_\[\]<>|#~&!])", r"\\\1", printable(" ".join(text.split())))
 
 
 def table(heads: Iterable[str], rows: Iterable[Iterable[str]]) -> str:

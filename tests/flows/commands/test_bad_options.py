@@ -25,6 +25,10 @@ SECRET_ADDRESSES = (
 )
 
 
+LAUGHS = "a0: &a0 [x]\n" + "".join(f"a{n}: &a{n} [{', '.join([f'*a{n - 1}'] * 9)}]\n" for n in range(1, 9))
+"""A kilobyte that stands for 43 million texts."""
+
+
 def configured(folder: Path, content: str | bytes, name: str = "plan.yaml") -> Path:
     path = folder / name
     path.write_bytes(content if isinstance(content, bytes) else content.encode())
@@ -41,6 +45,11 @@ def configured(folder: Path, content: str | bytes, name: str = "plan.yaml") -> P
         (("run", "moodbench-mini", "--model", "gpt"), ("needs a base_url",)),
         (("run", "moodbench-mini"), ("no model was named", "smollm2")),
         (("runs", "show", "nope"), ("there is no such run",)),
+        (("runs", "show", "x" * 5000), ("there is no such run",)),
+        (("lineage", "."), ("no such run and no such file",)),
+        (("lineage", "\udcff"), ("an argument is not UTF-8", "\\udcff")),
+        (("gc", "--older-than", "nan"), ("no number of hours",)),
+        (("journal", "import", "x" * 5000), ("File name too long",)),
         (("runs", "report", "nope"), ("there is no run nope",)),
         ((*MINI, "--samle", "3"), ("did you mean --sample?",)),
         ((*MINI, "--set", "retrieval.topk=3"), ("did you mean retrieval.top_k",)),
@@ -50,7 +59,7 @@ def configured(folder: Path, content: str | bytes, name: str = "plan.yaml") -> P
         ((*MINI, "--role", "sage=x@opnai"), ("did you mean openai",)),
         ((*MINI, "--top-k", "3"), ("next step: use --set retrieval.top_k=VALUE",)),
         ((*MINI, "--panel", "x"), ("next step: use --role panel=NAME",)),
-        ((*MINI, "--set", 'models.dialect.extra={"temperature": NaN}'), ("NaN is no JSON",)),
+        ((*MINI, "--set", 'models.dialect.extra={"temperature": NaN}'), ("NaN is no number of JSON",)),
         ((*MINI, "--set", 'models.dialect.extra={"a": "\\ud800"}'), ("surrogates",)),
         ((*MINI, "--set", 'models.dialect.extra={"a": 1e999}'), ("not JSON compliant",)),
         ((*MINI, "--set", "models.dialect.extra=" + '{"a":' * 5000 + "1" + "}" * 5000), ("more than 64 levels",)),
@@ -99,12 +108,16 @@ def model(**changes: object) -> str:
     [
         ("", "got: NoneType"),
         ("[", "cannot be read"),
-        ("[" * 3000, "recursion"),
+        ("[" * 99_999, "more than 64 levels"),
+        ("seed: 1\nseed: 2", "the key 'seed' is given twice, on lines 1 and 2"),
+        (LAUGHS, "more than 200,000 values"),
+        ('datasets: ["\\ud800"]', "surrogates not allowed"),
+        (b"#" * 2**25, "larger than 16 MiB"),
         ("seed: 2026-13-45", "month must be in 1..12"),
         (b"\xff", "invalid start byte"),
         ("{1: 2, models: [{name: smollm2}]}", "Keys should be strings"),
         ("models: {name: m}", "where: models\n"),
-        ("models: &all [*all]", "where: models.0\n"),
+        ("models: &all [*all]", "an alias stands within what it stands for"),
         ("models: [{name: 5, provider: openai}]", "where: models.0.name"),
         ("models: [{name: m, provider: [openai]}]", "there is no provider"),
         (model(dialect="usual"), "where: models.0.dialect\n"),
@@ -113,7 +126,7 @@ def model(**changes: object) -> str:
         (model(require_same="yes"), "where: models.0.require_same"),
         ("models: [{name: smollm2, dialect: {extra: {a: .nan}}}]", "where: dialect.extra"),
         ("models: [{name: smollm2, dialect: {extra: {a: 2026-01-01}}}]", "put dates and times in quotes"),
-        ("models: [{name: smollm2, dialect: {extra: &it {a: *it}}}]", "Circular"),
+        ("models: [{name: smollm2, dialect: {extra: &it {a: *it}}}]", "an alias stands within"),
         ("models: [{name: smollm2, sampling: null}]", "where: models.0.sampling"),
         ("models: [{name: smollm2}]\nbudgets: 5", "where: budgets"),
         ("retrieval: {overlap: 5}", "where: retrieval.overlap"),
@@ -151,7 +164,7 @@ def test_a_role_or_a_dataset_of_it_that_is_not_there(tmp_path: Path, roles: str,
 @pytest.mark.parametrize(
     ("content", "part"),
     [
-        ("[" * 3000, "recursion"),
+        (LAUGHS, "more than 200,000 values"),
         (b"\xff", "invalid start byte"),
         (f"currency: EUR\nprices: [{PRICE.replace('input_per_million: 1', 'input_per_million: .nan')}]", "a finite number"),
         (f"currency: EUR\nprices: [{PRICE.replace('01-31', '02-30')}]", "day is out of range"),

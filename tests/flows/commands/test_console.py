@@ -1,6 +1,9 @@
 """A JSON document as lines for a terminal."""
 
-from flows.commands.console import LONGEST, detail_lines
+import pytest
+from rich.markup import escape
+
+from flows.commands.console import LONGEST, detail_lines, terminal, text_table
 
 
 def test_what_is_nested_stands_further_in_and_what_is_empty_is_left_out() -> None:
@@ -13,6 +16,16 @@ def test_what_is_nested_stands_further_in_and_what_is_empty_is_left_out() -> Non
         "    [bold]n[/bold]: 0",
         "[bold]done[/bold]: False",
     ]
+
+
+def test_brackets_and_control_characters_of_names_are_shown_and_not_obeyed(capsys: pytest.CaptureFixture[str]) -> None:
+    name = "gpt[free][/bold][link=x]\x1b[31m\x9b5m\udcff"
+    table = text_table("[bold]Model[/bold]", rows=[(name,), (escape(name),), ("a[1] [ ] :smile:",)], title=name)
+    terminal().print(table, f"[bold]{escape(name)}[/bold] and [not] bold", name)
+    shown, lines = r"gpt[free][/bold][link=x]\u001b[31m\u009b5m\udcff", capsys.readouterr().out.splitlines()
+    assert [line.strip() for line in lines if line.strip(" ─")] == [
+        shown, "Model", shown, shown, "a[1] [ ] :smile:", f"{shown} and [not] bold {shown}"
+    ]  # fmt: skip
 
 
 def test_of_a_long_text_both_ends_are_shown() -> None:

@@ -1,10 +1,11 @@
 """Warnings before calls are paid for."""
 
+import resource
 from pathlib import Path
 
 import pytest
 
-from tests.flows.command import ended
+from tests.flows.command import assert_one_message, ended
 from tests.flows.scripted_roles import LONG_MINI
 from tests.model_server import ModelServer
 
@@ -22,3 +23,16 @@ def test_a_warning_is_said_once(tmp_path: Path, command: tuple[str, ...]) -> Non
         judged = ("--judge", "core", "--judge-base-url", server.base_url)
         run = ended(*command, LONG_MINI, *asked, *judged, *varied, "--set", "bootstrap=0", "--lake", tmp_path / "lake", "--json")
     assert run.err.count(CUT_SHORT) == 1, run.err
+
+
+def test_too_few_open_files_are_told_before_anything_is_asked(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(resource, "getrlimit", lambda _: (64, 64))
+    model = ("--model", "m", "--base-url", "http://127.0.0.1:9/v1", "--datasets", "mini_eq_test", "--concurrency", "8")
+    done = ended("run", "moodbench-mini", *model, "--lake", tmp_path / "lake")
+    # One for each of the 8 calls in flight, and 128 others.
+    assert_one_message(done, "too few files may be open at once", "expected: at least 136", "got: 64", "ulimit -n 136")
+
+
+def test_certificates_that_cannot_be_read_are_told_before_anything_is_imported(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("SSL_CERT_FILE", "/nowhere.pem")
+    assert_one_message(ended("runs", "list"), "where: SSL_CERT_FILE=/nowhere.pem", "got: No such file or directory")

@@ -3,8 +3,10 @@
 from pathlib import Path
 from typing import Any
 
+import pytest
+
 from schemas.lineage import CallCounts, RunManifest
-from tasks.lake.manifest import list_runs, next_number, read_manifest, write_manifest
+from tasks.lake.manifest import list_runs, next_number, read_manifest, read_manifests, write_manifest
 
 
 def bare_manifest(run: str = "r", **more: Any) -> RunManifest:
@@ -41,5 +43,15 @@ def test_runs_are_listed_newest_first(tmp_path: Path) -> None:
     for run in (other, numbered[1], plain, numbered[2], numbered[0]):
         write_manifest(tmp_path, bare_manifest(run))
     assert list_runs(tmp_path) == [*numbered[::-1], other, plain]
-    assert list_runs(tmp_path, lambda manifest: manifest.run == other) == [other]
     assert (next_number(tmp_path), next_number(tmp_path / "empty")) == (12, 1)
+
+
+@pytest.mark.parametrize("content", [b"{", b"\xff", b'{"run": ' + b"[" * 99_999, b'{"run": "a", "run": "b"}'])
+def test_a_manifest_that_cannot_be_read_is_named_and_passed_over(
+    tmp_path: Path, content: bytes, capsys: pytest.CaptureFixture[str]
+) -> None:
+    write_manifest(tmp_path, bare_manifest("20260101-a"))
+    path = write_manifest(tmp_path, bare_manifest("20260102-b"))
+    (tmp_path / "runs" / "20260102-b" / "manifest.json").write_bytes(content)
+    assert [manifest.run for manifest in read_manifests(tmp_path)] == ["20260101-a"]
+    assert f"run 20260102-b is passed over: the manifest of a run cannot be read ({path}: " in capsys.readouterr().err

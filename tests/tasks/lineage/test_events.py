@@ -168,7 +168,7 @@ def test_what_a_step_returns_is_looked_through(lake: Lake) -> None:
     ref = make_input(lake)
     assert outputs_of([ref, ref]).refs == (ref, ref)
     assert outputs_of("lake/runs/r/manifest.json").files == ("lake/runs/r/manifest.json",)
-    assert outputs_of(None) == JobOutputs()
+    assert outputs_of(["Qwen/Qwen3-8B", "meta/runs/llama"]) == outputs_of(None) == JobOutputs()
 
 
 def test_files_of_a_run_are_versions_of_one_dataset(lake: Lake) -> None:

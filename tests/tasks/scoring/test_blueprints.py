@@ -350,7 +350,7 @@ def test_a_folder_is_no_blueprint(tmp_path: Path) -> None:
         load_blueprint(tmp_path)
 
 
-@pytest.mark.parametrize("text", ["name: 2026-02-30\n", f"name: {'[' * 3000}{']' * 3000}\n"], ids=["no such day", "deep"])
+@pytest.mark.parametrize("text", ["name: 2026-02-30\n", f"name: {'[' * 99_999}\n"], ids=["no such day", "deep"])
 def test_a_value_that_nothing_can_hold_is_one_message(text: str, tmp_path: Path) -> None:
     file = tmp_path / "odd.yaml"
     file.write_text(text, encoding="utf-8")

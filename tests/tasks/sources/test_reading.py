@@ -7,6 +7,7 @@ import polars as pl
 import pytest
 
 from schemas.dataset import DatasetSpec, LocalFile, PinnedFile, RecordFormat
+from schemas.documents import TOO_DEEP, read_json
 from schemas.errors import RecordError, SourceError
 from tasks.datasets.own_items import local_dataset
 from tasks.sources.reading import read_dataset, read_records
@@ -119,6 +120,8 @@ FIELDS = "the row has another number of fields than the header"
         ("csv", 'a,b\n1,2\n3,"four\n', "the row cannot be read", 1, "unexpected end of data (line 3)"),
         ("csv", 'a,b\n"1"x,2\n', "the row cannot be read", 0, "',' expected after '\"' (line 2)"),
         ("jsonl", '{"a": 1}\n\n{"a": 2\n', "the line is not JSON", 1, "Expecting ',' delimiter on line 3"),
+        ("jsonl", '{"a": 1}\n{"a": 2, "a": 3}\n', "the line is not JSON", 1, "key a twice on line 2"),
+        ("jsonl", '{"a": 1}\n{"a": ' + "[" * 3000, "the line is not JSON", 1, f"{TOO_DEEP} on line 2"),
         ("jsonl", '{"a": 1}\n\nplain text\n', "the line is not JSON", 1, "Expecting value on line 3"),
         ("jsonl", '{"a": 1}\n\n["a"]\n', "the record is not a JSON object", 1, '["a"]'),
         ("jsonl", '{"a": 1}\n\nnull\n', "the record is not a JSON object", 1, "null"),
@@ -131,7 +134,7 @@ def test_a_row_that_is_no_record_is_named(
 ) -> None:
     path = write(tmp_path, text)
     with pytest.raises(RecordError) as caught:
-        read_records(path, record_format, required=("a",))
+        read_records(path, record_format, required=("a",), parse=read_json)
     assert (caught.value.what, caught.value.where, caught.value.got) == (what, f"{path}, row {row} (0-based)", got)
     if what == FIELDS:
         assert caught.value.expected == "2 fields"

@@ -1,11 +1,15 @@
 """The client against a server that misbehaves on purpose."""
 
 import asyncio
+import gzip
 import random
+from base64 import b64encode, urlsafe_b64encode
 from collections.abc import Callable
 from dataclasses import replace
 from itertools import count
 from threading import Barrier, Lock
+from typing import Any
+from urllib.parse import quote
 
 import pytest
 from pydantic import SecretStr
@@ -53,6 +57,25 @@ async def test_an_answer_that_does_not_begin_in_time_is_told_from_one_that_does_
     with ModelServer(lambda _: "B", fault=lambda _: fault) as server:
         reply = await ask_once(entry(server.base_url, timeout_s=HANGS_S).model_copy(update=limits), Pauses())
     assert (reply.failure, reply.error, reply.attempts, reply.http_status) == (failure, error, 2, None)
+
+
+@pytest.mark.parametrize(
+    ("encoding", "packed", "outcome"),
+    [
+        ("gzip", gzip.compress, (None, "B")),
+        ("gzip", lambda body: gzip.compress(body)[:-9], ("truncated_body", "the answer is cut short: its packing does not end")),
+        ("gzip", lambda body: body, ("truncated_body", "the answer is cut short: error")),
+        ("gzip", lambda body: gzip.compress(body + b" " * 2**25), ("truncated_body", "the answer is larger than 16 MiB")),
+        ("identity", lambda body: body + b" " * 2**25, ("truncated_body", "the answer is larger than 16 MiB")),
+        ("br", lambda body: body, ("invalid_json", "the answer is encoded as br, which was not asked for")),
+    ],
+)
+async def test_an_answer_is_unpacked_within_bounds(encoding: str, packed: Callable[[bytes], bytes], outcome: Any) -> None:
+    with ModelServer(lambda _: "B", answer_headers={"Content-Encoding": encoding}) as server:
+        whole = packed(server.completion("B"))
+        server.completion = lambda *_: whole  # type: ignore[method-assign]
+        reply = await ask_once(entry(server.base_url), Pauses())
+    assert (reply.failure, reply.error or reply.text) == outcome
 
 
 async def test_success_after_two_failures() -> None:
@@ -284,11 +307,30 @@ async def test_no_call_starts_in_a_pause_which_outlives_the_call_that_was_told_o
             assert (await second).text == "B"
 
 
+SIGNS = b"sk-SECRET/abc+def=="
+FORMS = (
+    b64encode(SIGNS).decode(),
+    urlsafe_b64encode(SIGNS).decode(),
+    b64encode(b"abc" + SIGNS).decode().removeprefix("YWJj"),
+    quote(b64encode(SIGNS), safe=""),
+    quote(SIGNS, safe=""),
+    quote(quote(SIGNS, safe=""), safe=""),
+    SIGNS.hex(),
+    SIGNS.hex(" ").upper(),
+    "".join(f"&#{sign};" for sign in SIGNS),
+    "".join(f"&#x{sign:X};" for sign in SIGNS),
+    r"sk-SEC\nRET/abc\r\n +def==",
+    b64encode(SIGNS).decode().replace("V", r"V\n"),
+)
+"""Ways to write a key, and in which they stand in JSON."""
+
+
 @pytest.mark.parametrize(
     ("key", "said", "kept"),
     [
         ("sk-SECRET/abc+def==", r"your key is sk-SECRET\/abc\u002bdef==", "your key is [key]"),
         ("sk-SECRET/abc+def==", "your key is sk-SECRET/abc+def==", "your key is [key]"),
+        *(("sk-SECRET/abc+def==", f"your key is {form}", "your key is [key]") for form in FORMS),
         # No secret but a word that local servers are given.
         ("x", "The capital is x", "The capital is x"),
         ("null", "null and void", "null and void"),

@@ -218,6 +218,14 @@ def test_an_error_may_come_with_http_200(document: Any, failure: Failure, told: 
     assert str(reply.error).startswith(f"HTTP 200: {told}")
 
 
+def test_a_number_that_no_context_has_is_no_number_of_tokens() -> None:
+    nines = "9" * 5000
+    assert read_max_context(f"maximum context length is {nines}") is None
+    # As JSON it cannot be read either; what stands before the number names the failure.
+    reply = read_error(400, f'{{"error": {{"message": "prompt is too long", "n_ctx": {nines}}}}}'.encode())
+    assert reply.failure == "context_too_long"
+
+
 def test_what_the_provider_behind_a_gateway_said_counts() -> None:
     raw = '{"error":{"message":"prompt is too long: 9 tokens > 8 maximum"}}'
     body = json.dumps(error("Provider returned error", code=400, metadata={"raw": raw})).encode()
@@ -290,7 +298,8 @@ def test_what_states_no_error_is_none(document: Any) -> None:
         (b'{"error": "two\\nlines"}', "two lines"),
         (b"", "an empty body"),
         (b'{"error": "half \\ud83d"}', "half \ufffd"),
-        (b"[" * 99_999, "[" * 99_999),
+        (b"[" * 99_999, "[" * 10_000),
+        (json.dumps({"error": {"message": "input length " * 99_999}}).encode(), ("input length " * 770)[:10_000].strip()),
     ],
 )
 def test_the_servers_own_message_describes_an_error(sent: bytes, described: str) -> None:

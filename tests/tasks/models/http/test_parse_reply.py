@@ -71,6 +71,9 @@ MALFORMED: dict[str, tuple[bytes, Failure]] = {
     "cut off": (b'{"choices": [{"mess', "invalid_json"),
     "not UTF-8": (b"\xff\xfe\xfa", "invalid_json"),
     "deep": (b"[" * 99_999, "invalid_json"),
+    "65 levels": (body({"content": "B"})[:-1] + b', "x": ' + b"[" * 64 + b"]" * 64 + b"}", "invalid_json"),
+    "a million objects": (b'{"choices": [' + b"{}," * 10**6 + b"{}]}", "invalid_json"),
+    "a key twice": (body({"content": "B"}).replace(b'"content"', b'"content": "A", "content"'), "invalid_json"),
     "null": (b"null", "missing_choices"),
     "a list": (b"[]", "missing_choices"),
     "no choices": (b"{}", "missing_choices"),
@@ -190,7 +193,9 @@ def test_half_a_character_is_replaced_since_no_file_can_hold_it() -> None:
     assert (reply.text, reply.reasoning) == ("B \ufffd", "\ufffd")
 
 
-@pytest.mark.parametrize("usage", [None, {}, [1], {"prompt_tokens": "7"}, {"prompt_tokens": -1}, {"prompt_tokens": True}])
+@pytest.mark.parametrize(
+    "usage", [None, {}, [1], {"prompt_tokens": "7"}, {"prompt_tokens": -1}, {"prompt_tokens": True}, {"prompt_tokens": 2**62}]
+)
 def test_usage_that_is_not_sent_or_of_another_form_is_null_and_not_zero(usage: Any) -> None:
     reply = read_completion(body({"content": "B"}, usage=usage))
     assert (reply.text, reply.prompt_tokens, reply.completion_tokens) == ("B", None, None)

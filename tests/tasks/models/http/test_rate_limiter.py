@@ -140,6 +140,13 @@ def test_a_minute_never_holds_more_than_its_limit() -> None:
     assert 90 <= fullest <= 91
 
 
+def test_no_call_takes_more_than_a_whole_minute() -> None:
+    spacing = EvenSpacing(100)
+    assert (spacing.book(1.0, 0.0), spacing.book(2.0**62, 0.0)) == (0.0, 0.6)
+    spacing.correct(2.0**62)
+    assert spacing.book(1.0, 0.0) == 0.6 + 60 + 60
+
+
 def test_tokens_are_corrected_by_what_a_call_really_used() -> None:
     spacing = EvenSpacing(6000)
     assert spacing.book(1000, 0.0) == 0.0
@@ -240,6 +247,8 @@ def test_a_pause_is_read_where_nothing_is_left(headers: str, pause_s: float | No
         ({"Retry-After": "2"}, 2.0),
         ({"Retry-After": "1.5"}, 1.5),
         ({"retry-after-ms": "later", "Retry-After": "2"}, 2.0),
+        ({"Retry-After": "9" * 5000}, None),
+        ({"Retry-After": f"Mon, 01 Jan 1{'0' * 20} 00:00:00 GMT", "Date": "Mon, 01 Jan 2026 00:00:00 GMT"}, None),
         ({}, None),
     ],
 )

@@ -215,7 +215,9 @@ async def test_a_call_that_comes_twice_in_a_file_is_refused_once(
         "reply = json_set(reply, '$.prompt_tokens', 'many')",
         "reply = json_set(reply, '$.other', 1)",
         "request = '{'",
+        f"reply = json_set(reply, '$.prompt_tokens', json('1{'0' * 30}'))",
         "created = 'yesterday'",
+        "created = '0001-01-01T00:00:00+14:00'",
         "identity = x'00'",
     ],
 )

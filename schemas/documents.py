@@ -1,0 +1,193 @@
+"""Parse JSON and YAML that come from outside: what is too large, too deep or not clear is refused, with the reason.
+
+The parsers themselves do not refuse it: libyaml ends the process on a list of ten thousand levels, and a few lines of YAML that
+name each other stand for gigabytes.
+"""
+
+import json
+from collections.abc import Iterable, Iterator
+from pathlib import Path
+from typing import Any, NamedTuple, NoReturn
+
+import yaml
+
+LARGEST_BYTES = 16 * 2**20
+"""Of a server's answer, packed and unpacked, and of a file of settings."""
+
+DEEPEST = 64
+"""Levels of lists and mappings in each other."""
+
+MOST_VALUES = 200_000
+"""Of one YAML document, counting what an alias stands for each time."""
+
+MOST_OBJECTS = 500_000
+"""Lists and objects of a server's answer; log probabilities of ten thousand tokens with twenty alternatives have fewer."""
+
+LARGEST_INTEGER = 2**63
+"""No column holds more."""
+
+TOO_DEEP = f"lists and mappings nested more than {DEEPEST} levels deep"
+TOO_MANY = f"more than {MOST_VALUES:,} values, aliases written out"
+_Loader: type[yaml.SafeLoader] = getattr(yaml, "CSafeLoader", yaml.SafeLoader)
+"""libyaml's, ten times as fast."""
+
+Location = tuple[str | int, ...]
+"""Keys and list positions from the root of a document to one of its values."""
+
+
+class RepeatedKeyError(ValueError):
+    """A mapping names a key twice: where that is, and on which lines (1-based)."""
+
+    def __init__(self, location: Location, first: int, second: int) -> None:
+        super().__init__(f"the key {location[-1]!r} is given twice, on lines {first} and {second}")
+        self.location, self.first, self.second = location, first, second
+
+
+class _Extent(NamedTuple):
+    values: int
+    levels: int
+
+
+def read_text(path: Path) -> str:
+    """Return the text of a file.
+
+    Raises:
+        OSError: the file cannot be read.
+        ValueError: it is too large, or no UTF-8.
+    """
+    with path.open("rb") as file:
+        content = file.read(LARGEST_BYTES + 1)
+    if len(content) > LARGEST_BYTES:
+        raise ValueError(f"larger than {LARGEST_BYTES // 2**20} MiB")
+    return content.decode("utf-8-sig")
+
+
+def read_yaml(text: str) -> Any:
+    """Return the values of a YAML document.
+
+    Raises:
+        ValueError: no YAML, or nothing that can be meant: see `parse_yaml`.
+    """
+    try:
+        return parse_yaml(text)[1]
+    except yaml.YAMLError as error:
+        raise ValueError(" ".join(str(error).split())) from error
+
+
+def parse_yaml(text: str) -> tuple[yaml.Node | None, Any]:
+    """Return the root node of a YAML document and its values; null if it is empty.
+
+    Raises:
+        YAMLError: it is no YAML.
+        ValueError: a key is given twice, values are nested too deep or within themselves, are too many, stand for a date that no
+            calendar has, for a number of too many digits, or for characters that no file can hold.
+    """
+    try:
+        return _parse(text, _Loader)
+    except yaml.YAMLError:
+        # libyaml says less of what is wrong, and sometimes another place.
+        return _parse(text, yaml.SafeLoader)
+
+
+def read_json(text: str | bytes, *, lenient: bool = False) -> Any:
+    """Return the values of a JSON document.
+
+    Args:
+        text: UTF-8.
+        lenient: let NaN and halves of characters pass, for a caller that looks at every value which it takes: of a server's
+            answer, which holds no more lists and objects than are read in a second.
+
+    Raises:
+        ValueError: no JSON, a key is given twice, or values are nested too deep.
+    """
+    opened = text.count(b"[") + text.count(b"{") if isinstance(text, bytes) else text.count("[") + text.count("{")
+    if lenient and opened > MOST_OBJECTS:
+        raise ValueError(f"more than {MOST_OBJECTS:,} lists and objects")
+    try:
+        values = json.loads(text, object_pairs_hook=distinct_keys, parse_constant=None if lenient else refuse_constant)
+        is_deep = _is_deeper(values)
+    except RecursionError:
+        is_deep = True
+    if is_deep:
+        raise ValueError(TOO_DEEP)
+    if not lenient:
+        # 1e999 becomes infinity, \ud800 is no character.
+        json.dumps(values, ensure_ascii=False, allow_nan=False).encode()
+    return values
+
+
+def distinct_keys(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
+    """Return the object of these pairs. Raise ValueError if a key is given twice."""
+    found = dict(pairs)
+    if len(found) < len(pairs):
+        names = [name for name, _ in pairs]
+        raise ValueError(f"key {min(name for name in names if names.count(name) > 1)} twice")
+    return found
+
+
+def refuse_constant(name: str) -> NoReturn:
+    """Raise ValueError: NaN and Infinity, which Python reads, are no JSON."""
+    raise ValueError(f"{name} is no number of JSON")
+
+
+def _is_deeper(value: Any) -> bool:
+    level = [value]
+    for _ in range(DEEPEST):
+        level = [inner for outer in level for inner in _members(outer) if isinstance(inner, dict | list)]
+    return bool(level)
+
+
+def _members(value: Any) -> Iterable[Any]:
+    return value.values() if isinstance(value, dict) else value if isinstance(value, list) else ()
+
+
+def _parse(text: str, kind: type[yaml.SafeLoader]) -> tuple[yaml.Node | None, Any]:
+    depth = 0
+    for number, event in enumerate(yaml.parse(text, kind)):
+        depth += isinstance(event, yaml.CollectionStartEvent) - isinstance(event, yaml.CollectionEndEvent)
+        if depth > DEEPEST:
+            raise ValueError(TOO_DEEP)
+        if number > MOST_VALUES:
+            raise ValueError(TOO_MANY)
+    loader = kind(text)
+    root = loader.get_single_node()
+    if root is None:
+        return None, None
+    _measure(root, (), {})
+    return root, loader.construct_document(root)
+
+
+def _measure(node: yaml.Node, location: Location, known: dict[int, _Extent | None]) -> _Extent:
+    """Return how much a node stands for, aliases written out. Raise ValueError where that is too much, without end or unclear."""
+    if id(node) in known:
+        if (extent := known[id(node)]) is None:
+            raise ValueError("an alias stands within what it stands for")
+        return extent
+    known[id(node)] = None
+    if isinstance(node, yaml.ScalarNode):
+        node.value.encode()  # halves of characters cannot
+        inner = []
+    else:
+        inner = [_measure(child, (*location, name), known) for name, child in _named(node, location)]
+    extent = _Extent(1 + sum(one.values for one in inner), 1 + max((one.levels for one in inner), default=0))
+    if extent.values > MOST_VALUES:
+        raise ValueError(TOO_MANY)
+    if extent.levels > DEEPEST + 1:
+        raise ValueError(TOO_DEEP)
+    known[id(node)] = extent
+    return extent
+
+
+def _named(node: Any, location: Location) -> Iterator[tuple[str | int, yaml.Node]]:
+    """Yield what a list or a mapping holds, by place or key, and before each value its key, which may be a list itself."""
+    if isinstance(node, yaml.SequenceNode):
+        yield from enumerate(node.value)
+        return
+    lines: dict[str, int] = {}
+    for key, value in node.value:
+        name, line = str(key.value), key.start_mark.line + 1
+        if name in lines:
+            raise RepeatedKeyError((*location, name), lines[name], line)
+        lines[name] = line
+        yield name, key
+        yield name, value

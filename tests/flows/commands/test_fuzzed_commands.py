@@ -1,0 +1,130 @@
+"""Every command with parameters of any kind: it ends with 0, 1 or 2, and says why without a traceback."""
+
+import shutil
+from collections import Counter
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
+
+import pytest
+import typer
+from hypothesis import HealthCheck, given, settings
+from hypothesis import strategies as st
+
+from flows import cli
+from flows.commands import models
+from flows.service import session
+from schemas.errors import EndpointError
+from tests.flows.command import ended
+
+ODD = (
+    *(
+        "",
+        ".",
+        "x" * 5000,
+        "\0",
+        "\udcff",
+        "9" * 5000,
+        "汉" * 120,
+        "-1",
+        "0",
+        "nan",
+        "inf",
+        "1e999",
+        str(2**63),
+        "[/bold]",
+        "\x1b[31m",
+    ),
+    *(
+        "{a: [",
+        "*a",
+        "[" * 99,
+        "s3://",
+        "http://",
+        "http://[",
+        "%00",
+        "\n",
+        "a=b",
+        "models.0.name=",
+        "seed=1e9",
+        "null",
+        "runs",
+        "items",
+    ),
+    *("smollm2", "moodbench-mini", "mini_eq_test", "base,rag", "plan.yaml", "http://localhost:9/v1", "openai", "judge={name: 1}"),
+)
+VALUES = st.one_of(st.sampled_from(ODD), st.text(max_size=30), st.integers().map(str), st.floats().map(str)).filter(
+    lambda text: ".." not in text and not text.startswith(("/", "~"))  # the machine's own files are no lake
+)
+FILES = {"plan.yaml": "seed: [", "items": "{", "runs": "\0"}
+
+
+def leaves(command: Any, *path: str) -> Iterator[tuple[tuple[str, ...], Any]]:
+    """Every command by its words."""
+    for name, inner in getattr(command, "commands", {}).items():
+        yield from leaves(inner, *path, name)
+    if not hasattr(command, "commands"):
+        yield path, command
+
+
+COMMANDS = list(leaves(typer.main.get_command(cli.app)))
+
+
+@st.composite
+def invocations(draw: st.DrawFn) -> list[str]:
+    path, command = draw(st.sampled_from(COMMANDS))
+    words = [*path, *(["--offline"] if path == ("datasets", "check") else [])]
+    options = [one for one in command.params if one.param_type_name == "option"]
+    for option in draw(st.lists(st.sampled_from(options), max_size=4)):
+        words += [draw(st.sampled_from(option.opts)), *([] if getattr(option, "is_flag", False) else [draw(VALUES)])]
+    return words + [draw(VALUES) for one in command.params if one.param_type_name == "argument" and draw(st.integers(0, 9))]
+
+
+@pytest.fixture(scope="module")
+def lake(tmp_path_factory: pytest.TempPathFactory) -> Iterator[None]:
+    """A lake in the current folder, and nothing that a command may start."""
+    folder = tmp_path_factory.mktemp("fuzzed")
+    shutil.unpack_archive(Path(__file__).parents[2] / "data" / "lake_0_1" / "lake.tar.xz", folder, filter="data")
+    (folder / "lake").rename(folder / "parquet")
+    for name, text in FILES.items():
+        (folder / name).write_text(text)
+
+    async def no_probe(*_: object) -> None:
+        raise EndpointError("nothing is asked here", next_step="none")
+
+    with pytest.MonkeyPatch.context() as patched:
+        patched.chdir(folder)
+        patched.setattr(cli, "_execute", lambda *_, **__: None)
+        patched.setattr(session, "serve_session", lambda *_: 0)
+        patched.setattr(models, "_probe", no_probe)
+        yield
+
+
+def check(words: list[str]) -> int:
+    done = ended(*words)
+    assert done.status in {0, 1, 2}
+    assert "Traceback" not in done.err
+    assert done.status != 2 or done.err
+    return done.status
+
+
+@pytest.mark.usefixtures("lake")
+@settings(max_examples=25, suppress_health_check=list(HealthCheck))
+@given(invocations())
+def test_a_command_with_any_parameters(words: list[str]) -> None:
+    check(words)
+
+
+@pytest.mark.long
+@pytest.mark.usefixtures("lake")
+def test_a_thousand_commands_with_any_parameters() -> None:
+    statuses: Counter[int] = Counter()
+
+    @settings(max_examples=1000, suppress_health_check=list(HealthCheck), database=None)
+    @given(invocations())
+    def any_command(words: list[str]) -> None:
+        statuses[check(words)] += 1
+
+    any_command()
+    print(f"{statuses.total()} commands ended with {dict(statuses)}")  # noqa: T201  counts of a long test
+    assert statuses.total() >= 1000
