@@ -1,17 +1,20 @@
 """`moodflow serve`: what it refuses before anything starts, what it serves, and that it leaves nothing."""
 
 import logging
+import os
 import stat
 import subprocess
 import sys
 from datetime import timedelta
 from pathlib import Path
 from typing import Any
+from uuid import UUID, uuid4
 
 import pytest
 import yaml
 from jsonschema import Draft202012Validator
 from prefect import flow
+from prefect.context import FlowRunContext
 from prefect.exceptions import MissingFlowError
 from prefect.flows import load_flow_from_entrypoint
 from prefect.utilities.callables import parameter_schema
@@ -20,7 +23,7 @@ from flows.ablate import ablate
 from flows.commands.serve import read_schedules, require_address
 from flows.refresh import refresh
 from flows.runtime.local_server import guard_settings
-from flows.runtime.prefect_flows import log
+from flows.runtime.prefect_flows import begin_run, log
 from flows.service.deployments import (
     SHIPPED,
     check_deployment,
@@ -33,6 +36,7 @@ from flows.service.deployments import (
 from flows.service.registration import SILENT_S, build_deployment, silent_run_automation
 from flows.service.session import keep_auth, listen
 from schemas.ablation import AblationRequest
+from schemas.addresses import KEY_ADDRESSES
 from schemas.errors import UsageError
 from schemas.plan import Plan
 from tests.flows.command import ended
@@ -344,3 +348,25 @@ async def test_what_a_run_says_is_in_its_log_and_what_a_command_says_is_not(
         await talk()
     assert [record.getMessage() for record in caplog.records if record.name == "moodflow"] == ["from a run"]
     assert "moodflow: from a command\nmoodflow: from a run\n" in capsys.readouterr().err
+
+
+async def test_a_worker_that_names_no_addresses_allows_none(
+    prefect_server: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    assert prefect_server
+    monkeypatch.setenv(KEY_ADDRESSES, "restored afterwards")
+    monkeypatch.delenv(KEY_ADDRESSES)
+    plan = Plan.model_validate({**deployment(URL)["parameters"]["plan"], "lake": tmp_path})
+
+    @flow
+    async def begin(deployment_id: UUID | None) -> str | None:
+        context = FlowRunContext.get()
+        assert context is not None
+        assert context.flow_run is not None
+        run = context.flow_run.model_copy(update={"deployment_id": deployment_id})
+        with context.model_copy(update={"flow_run": run}):
+            await begin_run(plan)
+        return os.environ.get(KEY_ADDRESSES)
+
+    assert await begin(None) is None
+    assert await begin(uuid4()) == ""
