@@ -101,7 +101,7 @@ def test_long_tables_say_what_they_leave_out() -> None:
 def test_changes_are_told_in_words_and_numbers() -> None:
     lines = list(changes_lines(changes(SYSTEM, state="Regressed", remarks=("run x was passed over",))))
     assert "Compared with `20260101-a`, over the items scored in both." in lines
-    assert "**m|1 (base) regressed:**" in lines
+    assert "**m\\|1 (base) regressed:**" in lines
     assert "- total fell by 20.00 points" in lines
     assert "| m\\|1 (base) | 80.00 | 60.00 | −20.00 | −28.00 to −12.50 |" in lines
     assert [line for line in lines if "50.00" in line] == []  # abilities are in their own table
