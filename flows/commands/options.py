@@ -19,9 +19,7 @@ def option(text: str, group: str, metavar: str | None = None) -> Any:
     return typer.Option(help=text, rich_help_panel=group, metavar=metavar)
 
 
-Benchmark = Annotated[
-    str, typer.Argument(metavar="BENCHMARK", help="moodbench, longemotion, either with -mini, or a blueprint file")
-]
+Benchmark = Annotated[str, typer.Argument(metavar="BENCHMARK", help="moodbench, longemotion, NAME-mini, or a blueprint file")]
 Mirror = Annotated[Path | None, typer.Option(envvar="MOODFLOW_MIRROR", help="folder with source files, host/owner/repo/path")]
 LakeFolder = Annotated[
     Folder | None,
