@@ -56,23 +56,6 @@ def test_only_who_has_the_password_is_served_and_ctrl_c_leaves_no_process(starte
 
 @linux
 @pytest.mark.long
-def test_a_run_that_is_triggered_completes_and_its_report_is_served(tmp_path: Path) -> None:
-    home = tmp_path / "prefect"
-    with ModelServer(policy(DATASETS, "gold")) as model:
-        write_config(tmp_path / "prefect.yaml", deployment(model.base_url))
-        with Served(tmp_path, home) as served:
-            started = served.start_run()
-            ended = wait_until(lambda: state if (state := served.state_of(started))["type"] == "COMPLETED" else None)
-            assert ended["name"] == "Completed"
-            assert (model.calls, model.repeated) == (20, 0)
-            (manifest,) = (tmp_path / "lake" / "runs").glob("*/manifest.json")
-            report = f"{served.document['reports']}/{manifest.parent.name}/report.html"
-            with urllib.request.urlopen(report) as answer:  # noqa: S310  loopback
-                assert answer.read() == (manifest.parent / "report.html").read_bytes()
-
-
-@linux
-@pytest.mark.long
 def test_a_schedule_fires_and_a_night_in_which_nothing_changed_asks_nothing(tmp_path: Path) -> None:
     home = tmp_path / "prefect"
     with ModelServer(policy(DATASETS, "gold")) as model:
