@@ -5,7 +5,7 @@ import re
 from collections.abc import Iterator
 from pathlib import Path
 
-import pytest
+from tests.rows import each_row
 
 ROOT = Path(__file__).resolve().parents[2]
 
@@ -72,14 +72,12 @@ def breaches(path: Path, source: str) -> list[str]:
     return sorted(bad)
 
 
-@pytest.mark.parametrize(
-    "path", [path for path in modules(*OURS) if path.name != "__init__.py" or (ROOT / path).read_text().strip()], ids=str
-)
+@each_row("path", [path for path in modules(*OURS) if path.name != "__init__.py" or (ROOT / path).read_text().strip()])
 def test_a_module_imports_only_from_rooms_before_its_own(path: Path) -> None:
     assert breaches(path, (ROOT / path).read_text(encoding="utf-8")) == []
 
 
-@pytest.mark.parametrize(
+@each_row(
     ("path", "source", "expected"),
     [
         ("schemas/a.py", "from tasks.lake import lake", ["tasks.lake", "tasks.lake.lake"]),
@@ -141,6 +139,6 @@ def test_no_class_is_defined_twice() -> None:
     assert {name: where for name, where in places.items() if len(where) > 1} == {}
 
 
-@pytest.mark.parametrize("path", modules(*OURS), ids=str)
+@each_row("path", modules(*OURS))
 def test_module_stays_small(path: Path) -> None:
     assert len((ROOT / path).read_text(encoding="utf-8").splitlines()) <= 300

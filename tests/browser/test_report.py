@@ -1,11 +1,11 @@
-"""The report in a browser: quiet, complete in itself, quick, reachable by pointer and keyboard, legible everywhere."""
+"""The report in a browser: quiet, complete in itself, reachable by pointer and keyboard, legible everywhere."""
 
 from pathlib import Path
 
 import pytest
 
 from tasks.reporting.render.page import render_html
-from tests.browser.conftest import Open, Opened
+from tests.browser.conftest import Open
 from tests.tasks.reporting.example_large import DATASETS, large_data
 from tests.tasks.reporting.example_long import long_data
 from tests.tasks.reporting.example_run import example_data
@@ -63,24 +63,18 @@ def long(tmp_path_factory: pytest.TempPathFactory) -> Path:
 
 
 @pytest.mark.long
-def test_sixty_datasets_and_three_models_are_small_quick_and_quiet(large: Path, open_page: Open) -> None:
+def test_sixty_datasets_and_three_models_are_small_and_quiet(large: Path, open_page: Open) -> None:
     assert 500_000 < large.stat().st_size < 5 * MEGABYTES
     opened = open_page(large)
-    # The quickest of three: what is measured is the page, not what else the machine does.
-    assert 0 < min(painted_ms(opened), painted_ms(open_page(large)), painted_ms(open_page(large))) < 1000
     # The page itself is the only thing that was asked for; its icon is in it.
     assert [url for url in opened.requests if not url.startswith("data:")] == [large.as_uri()]
     assert opened.messages == []
     assert opened.page.locator(".example").count() > DATASETS
 
 
-def painted_ms(opened: Opened) -> float:
-    opened.page.wait_for_function("performance.getEntriesByName('first-contentful-paint').length > 0")
-    return float(opened.page.evaluate("performance.getEntriesByName('first-contentful-paint')[0].startTime"))
-
-
 def test_every_link_leads_to_something_that_is_then_seen(report: Path, open_page: Open) -> None:
-    page = open_page(report).page
+    opened = open_page(report)
+    page = opened.page
     anchors = page.eval_on_selector_all("a[href^='#']", "links => [...new Set(links.map(link => link.getAttribute('href')))]")
     assert len(anchors) > 40
     hidden = page.evaluate(
@@ -92,6 +86,7 @@ def test_every_link_leads_to_something_that_is_then_seen(report: Path, open_page
         anchors,
     )
     assert hidden == []
+    assert opened.messages == []
 
 
 def test_a_link_from_a_weak_task_opens_the_tree_down_to_the_reply(report: Path, open_page: Open) -> None:
@@ -111,12 +106,14 @@ def test_a_link_from_a_weak_task_opens_the_tree_down_to_the_reply(report: Path, 
     ]
 
 
+@pytest.mark.long
 def test_a_bar_leads_to_its_number(report: Path, open_page: Open) -> None:
     page = open_page(report).page
     page.locator("#m1 figure.rows a[href='#m1-a-emotional']").first.click()
     assert page.locator("#m1-a-emotional").is_visible()
 
 
+@pytest.mark.long
 def test_every_fold_opens_by_keyboard(report: Path, open_page: Open) -> None:
     page = open_page(report).page
     count = page.locator("summary").count()
@@ -139,7 +136,7 @@ def test_the_first_stop_of_the_keyboard_skips_to_the_content(report: Path, open_
     assert page.evaluate("getComputedStyle(document.activeElement).outlineStyle") == "solid"
 
 
-@pytest.mark.parametrize("name", ["report", "long", pytest.param("large", marks=pytest.mark.long)])
+@pytest.mark.parametrize("name", ["report", *(pytest.param(one, marks=pytest.mark.long) for one in ("long", "large"))])
 def test_a_phone_never_scrolls_sideways(name: str, request: pytest.FixtureRequest, open_page: Open) -> None:
     page = open_page(request.getfixturevalue(name), width=375).page
     assert page.evaluate(WIDEST) == [375, 375]
@@ -147,7 +144,7 @@ def test_a_phone_never_scrolls_sideways(name: str, request: pytest.FixtureReques
     assert page.evaluate(WIDEST) == [375, 375]
 
 
-@pytest.mark.parametrize("scheme", ["light", "dark"])
+@pytest.mark.parametrize("scheme", ["light", pytest.param("dark", marks=pytest.mark.long)])
 def test_text_is_legible(scheme: str, report: Path, open_page: Open) -> None:
     page = open_page(report, scheme=scheme).page
     page.evaluate("document.querySelectorAll('details').forEach(fold => fold.open = true)")
@@ -163,6 +160,7 @@ def test_contrast_of_a_page_is_really_measured(tmp_path: Path, open_page: Open) 
     assert open_page(faint).page.evaluate(CONTRASTS) == ["4.48 P too faint"]
 
 
+@pytest.mark.long
 def test_chinese_has_glyphs(chinese_font: str, report: Path, open_page: Open) -> None:
     page = open_page(report, anchor="#m1-d-tale").page
     words = page.locator("#m1-d-tale [lang=zh]").first
@@ -182,6 +180,7 @@ def test_chinese_has_glyphs(chinese_font: str, report: Path, open_page: Open) ->
     assert len(set(looks)) == 4, f"{chinese_font} is there and not used"
 
 
+@pytest.mark.long
 def test_paper_shows_tables_and_spares_the_book(report: Path, open_page: Open) -> None:
     page = open_page(report).page
     page.emulate_media(media="print")

@@ -87,33 +87,6 @@ def test_a_full_file_system_is_told_and_the_run_goes_on_when_there_is_space(
         assert_goes_on(bench, lake, kept_then)
 
 
-@pytest.mark.long
-def test_a_file_system_that_is_full_from_the_start_costs_nothing(small_disk: Path, prefect_server: str) -> None:
-    lake = small_disk / "lake"
-    ballast = small_disk / "ballast"
-    ballast.write_bytes(b"0" * shutil.disk_usage(small_disk).free)
-    with ModelServer(Gold(DATASETS)) as server:
-        bench = Bench(server, prefect_server)
-        assert_told(bench.run(lake), str(lake), "free space")
-        assert (server.calls, server.probes) == (0, [])
-        ballast.unlink()
-        remount(small_disk, "size=64m")
-        assert_goes_on(bench, lake, 0)
-
-
-@pytest.mark.long
-def test_items_that_cannot_be_written_end_the_build(tmp_path: Path, prefect_server: str) -> None:
-    with ModelServer(Gold(DATASETS)) as server:
-        bench = Bench(server, prefect_server)
-        # The items of two of the five datasets take 14 kB.
-        ended = bench.run(tmp_path / "lake", limits=["largest_file=12000"])
-        assert_told(ended, "a partition cannot be written", "free space")
-        assert unfinished(tmp_path / "lake") == []
-        partitions(tmp_path / "lake")
-        assert server.calls == 0
-        assert_goes_on(bench, tmp_path / "lake", 0)
-
-
 class LongWinded(Gold):
     """Adds 16 kB to each summary that nothing can compress by more than half."""
 

@@ -49,31 +49,24 @@ def lost_since(bench: Bench, lake: Path, received: int, kept: int) -> Lost:
     return Lost(now, (bench.server.calls - received) - (now - kept))
 
 
-def test_a_run_interrupted_and_killed_goes_on_and_pays_at_most_for_what_was_in_flight(
-    tmp_path: Path, prefect_server: str
-) -> None:
-    lake, kept = tmp_path / "lake", 0
+def test_a_run_that_is_killed_goes_on_and_pays_at_most_for_what_was_in_flight(tmp_path: Path, prefect_server: str) -> None:
+    lake = tmp_path / "lake"
     with ModelServer(Gold(DATASETS), latency_s=0.5) as server:
         bench = Bench(server, prefect_server)
-        for stop_at, how in ((8, signal.SIGINT), (20, signal.SIGKILL)):
-            received, process = server.calls, bench.start(lake)
-            # At half a second for four calls the run takes 6 s to its end: the signal comes long before.
-            bench.wait_for_calls(stop_at, process)
-            process.send_signal(how)
-            ended = end_of(process)
-            kept, lost = lost_since(bench, lake, received, kept)
-            # A call gives up its place only when its reply is on disk.
-            assert lost <= CONCURRENCY
-            if how is signal.SIGINT:
-                assert ended.status == 130
-                assert "answered calls are kept" in ended.err
+        process = bench.start(lake)
+        # At half a second for four calls the run takes 6 s to its end: the signal comes long before.
+        bench.wait_for_calls(8, process)
+        kill(process)
+        kept, lost = lost_since(bench, lake, 0, 0)
+        # A call gives up its place only when its reply is on disk.
+        assert lost <= CONCURRENCY
         server.latency_s = 0.0
         # As a process leaves it that is killed while it writes a partition.
         next(lake.glob("items/*")).joinpath(".0123456789abcdef-begun.tmp").write_bytes(b"PAR1")
         last = bench.run_here(lake)
     assert last.status == 0, last.err
     assert partitions(lake)
-    assert server.repeated <= 2 * CONCURRENCY
+    assert server.repeated <= CONCURRENCY
     # All gold.
     assert {row["value"] for row in last.document["raw_scores"]} == {1}
     assert sum(row["n_total"] for row in last.document["raw_scores"]) == CALLS - 8

@@ -11,6 +11,7 @@ from schemas.metrics import METRICS
 from schemas.plan import Plan
 from tests.docs.pages import FENCE, LINK, NOT_EXECUTED, ROOT, anchors, blocks, pages
 from tests.flows.command import ended
+from tests.rows import each_row
 
 EXECUTED = ("README.md", "docs/operations.md", "docs/how-to")
 SYNOPSES = ("docs/journal.md", "docs/longemotion.md")
@@ -26,7 +27,7 @@ def named(page: Path) -> str:
     return page.relative_to(ROOT).as_posix()
 
 
-@pytest.mark.parametrize("page", pages(), ids=named)
+@each_row("page", pages())
 def test_links_lead_to_files_and_headings(page: Path) -> None:
     text = FENCE.sub("", page.read_text(encoding="utf-8"))
     dead = []
@@ -44,7 +45,7 @@ def test_there_are_links_to_check() -> None:
     assert sum(len(LINK.findall(page.read_text(encoding="utf-8"))) for page in pages()) > 30
 
 
-@pytest.mark.parametrize("page", pages(), ids=named)
+@each_row("page", pages())
 def test_a_command_is_in_a_block_that_is_executed(page: Path) -> None:
     """Either the page is executed, or its blocks show forms only."""
     for block in blocks(page):
@@ -113,7 +114,7 @@ def test_quoted_messages_are_the_programs_own() -> None:
     assert len(symptoms()) >= 40
 
 
-@pytest.mark.parametrize("page", pages(), ids=named)
+@each_row("page", pages())
 def test_files_that_pages_name_exist(page: Path) -> None:
     text = FENCE.sub("", page.read_text(encoding="utf-8")) if named(page) != "docs/methodology.md" else page.read_text("utf-8")
     paths = re.findall(r"(?<![\w/.-])(?:tasks|tests|schemas|data|benchmarks)/[\w/.-]*\w(?:\.py|\.yaml|\.md|\.json)\b", text)

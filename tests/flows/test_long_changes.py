@@ -44,6 +44,7 @@ def partitions(lake: Path, setting: str) -> set[str]:
     return {str(path.relative_to(lake)) for path in lake.rglob(f"setting={setting}/*.parquet")}
 
 
+@pytest.mark.long
 def test_another_top_k_asks_settings_that_retrieve_again(asked: ScriptedServers, tmp_path: Path) -> None:
     lake, before = asked.copy(tmp_path), asked.calls
     base, rag = partitions(lake, "base"), partitions(lake, "rag")

@@ -21,18 +21,26 @@ from tests.flows.scripted_roles import (
 FORECAST = ("base", "rag", "coem", "self_rag", "retrieve_only")
 """Of a model that searches it is not known how often it is asked."""
 
-ABILITIES = (
-    *("emotion_classification", "emotion_detection", "emotion_qa"),
-    *("emotion_summary", "emotion_conversation", "emotion_expression"),
-)
+ABILITIES = {
+    "ec_emobench": "emotion_classification",
+    "ed": "emotion_detection",
+    "qa": "emotion_qa",
+    "es": "emotion_summary",
+    "mc4": "emotion_conversation",
+    "ee": "emotion_expression",
+}
+RUBRICS = {"mc2": ("mc_stage2", 5), "mc4": ("mc_stage4", 5), "es": ("es_aspects", 5), "ee": ("ee_expression", 100)}
+"""By the name of a dataset: its rubric and the highest rating."""
+
 ANSWERED = ("long_mini_ec_emobench", "long_mini_ed", "long_mini_qa")
 """Datasets whose items have one right answer; the others are judged."""
 
 HELP = ("sage", "critic")
 
-DATASETS = tuple(f"long_mini_{name}" for name in ("ec_emobench", "ed", "qa", "es", "mc2", "mc4", "ee"))
-"""One of each task, and a conversation's second stage, which retrieves nothing."""
-ALL = ("--datasets", ",".join(DATASETS), "--settings", ",".join(SETTINGS))
+FEW = ("ec_emobench", "qa", "mc2", "mc4", "ee")
+"""A needle, a text for each question, stages that retrieve nothing and something, and a text written before it is searched."""
+ALL = ("ec_emobench", "ed", "qa", "es", "mc2", "mc4", "ee")
+"""One of each task, and a conversation's second stage."""
 
 pytestmark = pytest.mark.usefixtures("prefect_server")
 
@@ -40,6 +48,7 @@ pytestmark = pytest.mark.usefixtures("prefect_server")
 class Played(NamedTuple):
     """A perfect model: what its run was expected to take, and the run."""
 
+    names: tuple[str, ...]
     scripted_servers: ScriptedServers
     forecast: dict[str, Any]
     run: Ended
@@ -48,13 +57,22 @@ class Played(NamedTuple):
     def lake(self) -> Path:
         return self.scripted_servers.lake
 
+    @property
+    def datasets(self) -> tuple[str, ...]:
+        return tuple(f"long_mini_{name}" for name in self.names)
 
-@pytest.fixture(scope="module")
-def perfect(prefect_server: str, tmp_path_factory: pytest.TempPathFactory) -> Iterator[Played]:  # noqa: ARG001  the server runs
+
+@pytest.fixture(scope="module", params=[FEW, pytest.param(ALL, marks=pytest.mark.long)], ids=["few", "all"])
+def perfect(
+    prefect_server: str,  # noqa: ARG001  the server runs
+    tmp_path_factory: pytest.TempPathFactory,
+    request: pytest.FixtureRequest,
+) -> Iterator[Played]:
+    chosen = ("--datasets", ",".join(f"long_mini_{name}" for name in request.param))
     with scripted_servers(tmp_path_factory.mktemp("perfect") / "lake") as servers:
-        forecast = servers.run(*ALL, "--settings", ",".join(FORECAST), "--dry-run").document
+        forecast = servers.run(*chosen, "--settings", ",".join(FORECAST), "--dry-run").document
         assert sum(servers.calls.values()) == 0
-        yield Played(servers, forecast, servers.run(*ALL))
+        yield Played(request.param, servers, forecast, servers.run(*chosen, "--settings", ",".join(SETTINGS)))
 
 
 def scores(document: dict[str, Any], metric: str | None = None) -> dict[tuple[str, str], float]:
@@ -66,22 +84,23 @@ def scores(document: dict[str, Any], metric: str | None = None) -> dict[tuple[st
 def test_a_model_that_answers_gold_scores_100_in_every_setting(perfect: Played) -> None:
     assert perfect.run.status == 0, perfect.run.err
     document = perfect.run.document
-    assert scores(document) == {(dataset, setting): 1 for dataset in DATASETS for setting in SETTINGS}
+    assert scores(document) == {(dataset, setting): 1 for dataset in perfect.datasets for setting in SETTINGS}
     assert [row for row in document["raw_scores"] if row["value"] != 1 or row["n_unparsed"]] == []
     assert {model["setting"] for model in document["models"]} == set(SETTINGS)
     for model in document["models"]:
-        assert (model["total"], model["coverage"], model["vetoed"]) == (100, len(DATASETS) / 10, False)
-        assert model["abilities"] == dict.fromkeys(ABILITIES, 100)
+        assert (model["total"], model["coverage"], model["vetoed"]) == (100, len(perfect.names) / 10, False)
+        known = {ability: 100 if name in perfect.names else None for name, ability in ABILITIES.items()}
+        assert model["abilities"] == known
     assert document["missing"] == []
 
 
 def test_every_layer_of_a_long_run_is_written(perfect: Played) -> None:
     lake, items = perfect.lake, layer(perfect.lake, "items").height
     assert layer(lake, "contexts").height == items
-    assert set(layer(lake, "chunks")["dataset"]) == set(DATASETS)
+    assert set(layer(lake, "chunks")["dataset"]) == set(perfect.datasets)
     assert layer(lake, "responses").select("dataset", "item_id", "setting").n_unique() == items * len(SETTINGS)
     gains = layer(lake, "setting_gains").filter(setting="search_o1")
-    assert set(gains["scope"]) == {*DATASETS, "total"}
+    assert set(gains["scope"]) == {*perfect.datasets, "total"}
     assert set(gains["gain"]) == {0}
     needles = layer(lake, "needle_scores")
     assert set(needles["dataset"]) == {"long_mini_ec_emobench"}
@@ -89,12 +108,8 @@ def test_every_layer_of_a_long_run_is_written(perfect: Played) -> None:
     assert set(needles["setting"]) == set(SETTINGS)
     judged = layer(lake, "judgements")
     assert (judged["rating"] == judged["highest"]).all()
-    assert dict(judged.select("rubric", "highest").unique().iter_rows()) == {
-        "mc_stage2": 5,
-        "mc_stage4": 5,
-        "es_aspects": 5,
-        "ee_expression": 100,
-    }
+    used = dict(RUBRICS[name] for name in perfect.names if name in RUBRICS)
+    assert dict(judged.select("rubric", "highest").unique().iter_rows()) == used
 
 
 def test_retrievals_say_what_was_ranked_shown_and_said_of_it(perfect: Played) -> None:
@@ -135,7 +150,7 @@ def test_a_forecast_is_what_the_run_then_asks(perfect: Played) -> None:
     # 3 items, 4 + 8 + 8 + 8 chunks.
     assert expected["long_mini_ee", "sage"] == 3 * 28
     most = {(row["dataset"], row["role"]) for row in perfect.forecast["datasets"] if row["upper_bound"]}
-    assert most == written | {(name, "judge") for name in DATASETS if name not in ANSWERED}
+    assert most == written | {(name, "judge") for name in perfect.datasets if name not in ANSWERED}
     assert "lower bound" not in " ".join(perfect.forecast["notes"])  # a critic without a verdict is not asked again
 
 

@@ -9,7 +9,9 @@ from pathlib import Path
 from typing import Any
 
 import polars as pl
+import pytest
 
+from tests.flows.command import ended
 from tests.flows.served import ENTRY_POINT, LIMIT_S
 from tests.model_server import Fault, ModelServer
 from tests.prefect_server import PrefectServer
@@ -41,32 +43,47 @@ def written(folder: Path) -> Iterator[tuple[Path, str]]:
                 yield path, str(pl.read_parquet_metadata(path))
 
 
-def test_a_marked_key_is_nowhere(started_prefect: PrefectServer, tmp_path: Path) -> None:
+def escaping() -> Escaping:
     faults: dict[int, Fault] = {0: "echo", 3: "echo", 5: "500", 6: "not_json"}
+    encoded = f"{b64encode(KEY.encode()).decode()} or {KEY.encode().hex()}"
+    return Escaping(lambda _: f"B, and your key is {KEY}, {encoded}.", fault=faults.get)
+
+
+def command(server: ModelServer, folder: Path) -> list[str]:
+    asked = ["--datasets", "mini_eq_test", "--api-key-env", "MARKED_KEY", "--set", "bootstrap=0"]
+    model = ["--model", "m", "--base-url", server.base_url]
+    return ["run", "moodbench-mini", *model, *asked, "--lake", str(folder / "lake"), "--json"]
+
+
+@pytest.mark.usefixtures("prefect_server")
+def test_a_marked_key_is_nowhere(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("MARKED_KEY", KEY)
+    with escaping() as server:
+        done = ended(*command(server, tmp_path))
+    assert_nowhere(server, tmp_path, done.out, done.err)
+
+
+@pytest.mark.long
+def test_a_marked_key_is_not_in_what_prefect_writes_either(started_prefect: PrefectServer, tmp_path: Path) -> None:
     home = started_prefect.new_home(tmp_path / "prefect")
     environment = {**os.environ, "MARKED_KEY": KEY, "PREFECT_HOME": str(home), "HOME": str(tmp_path)}
     environment.pop("PREFECT_API_URL", None)
-    with Escaping(
-        lambda _: f"B, and your key is {KEY}, {b64encode(KEY.encode()).decode()} or {KEY.encode().hex()}.", fault=faults.get
-    ) as server:
-        command = [sys.executable, "-c", ENTRY_POINT, "run", "moodbench-mini", "--model", "m", "--base-url", server.base_url]
-        asked = ["--datasets", "mini_eq_test,mini_text_matching", "--api-key-env", "MARKED_KEY", "--set", "bootstrap=0"]
-        ended = subprocess.run(
-            [*command, *asked, "--lake", str(tmp_path / "lake"), "--json"],
-            env=environment,
-            capture_output=True,
-            text=True,
-            check=False,
-            timeout=LIMIT_S,
-        )
+    with escaping() as server:
+        program = [sys.executable, "-c", ENTRY_POINT, *command(server, tmp_path)]
+        done = subprocess.run(program, env=environment, capture_output=True, text=True, check=False, timeout=LIMIT_S)
+    assert_nowhere(server, tmp_path, done.stdout, done.stderr)
+    assert list(home.glob("*.db"))
+
+
+def assert_nowhere(server: ModelServer, folder: Path, out: str, err: str) -> None:
     assert {headers["Authorization"] for headers in server.headers} == {f"Bearer {KEY}"}
-    assert '"raw_scores"' in ended.stdout
-    files = list(written(tmp_path))
-    # The run did write what it was answered: layers, journal, Prefect's database, report.
-    assert {path.suffix for path, _ in files} >= {".parquet", ".sqlite", ".db", ".html", ".json", ".md"}
+    assert '"raw_scores"' in out
+    files = list(written(folder))
+    # The run did write what it was answered: layers, journal, report.
+    assert {path.suffix for path, _ in files} >= {".parquet", ".sqlite", ".html", ".json", ".md"}
     assert any("your key is [key], [key] or [key]." in text for _, text in files)
     assert any("I was given [key] to use." in text for _, text in files)
     assert any("m of [key]" in text for path, text in files if path.suffix == ".parquet")
     # No part of it either, however it may be written.
     assert [path for path, text in files for part in MARKS if part in text] == []
-    assert MARK not in ended.stdout + ended.stderr
+    assert MARK not in out + err

@@ -3,10 +3,10 @@
 from math import inf
 
 import dataframely as dy
-import pytest
 
 from schemas.tables.items import Items
 from schemas.tables.responses import Judgements, Responses
+from tests.rows import each_row
 from tests.schemas.breaches import accepts, frame, rejects
 from tests.tasks.rows import Row, item, judgement, response
 
@@ -20,7 +20,7 @@ CALL, FAILED = response("d-1", "B"), response("d-1", None)
 JUDGED = judgement("d-1", "fluency", 4)
 
 
-@pytest.mark.parametrize(
+@each_row(
     ("schema", "row"),
     [
         (Items, SCALE | {"option_points": [None, None, None]}),
@@ -44,7 +44,7 @@ def test_sound_rows_are_accepted(schema: type[dy.Schema], row: Row) -> None:
     accepts(schema, row)
 
 
-@pytest.mark.parametrize(
+@each_row(
     ("schema", "row", "rule"),
     [
         (Items, SCALE | {"options": ["yes"], "option_points": [1.0]}, "choices_have_two_options_or_more"),

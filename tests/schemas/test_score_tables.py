@@ -18,6 +18,7 @@ from schemas.tables.scores import (
     TaskScores,
     Totals,
 )
+from tests.rows import each_row
 from tests.schemas.breaches import accepts, frame, rejects
 
 Row = dict[str, Any]
@@ -131,17 +132,17 @@ REJECTED: list[tuple[type[dy.Schema], Row, str]] = [
 ]
 
 
-@pytest.mark.parametrize(("schema", "row"), ACCEPTED)
+@each_row(("schema", "row"), ACCEPTED)
 def test_sound_rows_are_accepted(schema: type[dy.Schema], row: Row) -> None:
     accepts(schema, row)
 
 
-@pytest.mark.parametrize(("schema", "row", "rule"), REJECTED)
+@each_row(("schema", "row", "rule"), REJECTED)
 def test_each_rule_rejects(schema: type[dy.Schema], row: Row, rule: str) -> None:
     rejects(schema, row, rule)
 
 
-@pytest.mark.parametrize(("schema", "row"), dict(ACCEPTED).items())
+@each_row(("schema", "row"), dict(ACCEPTED).items())
 def test_a_key_occurs_once(schema: type[dy.Schema], row: Row) -> None:
     twice = pl.concat([frame(schema, row)] * 2)
     assert schema.filter(twice)[1].counts() == {"primary_key": 2}

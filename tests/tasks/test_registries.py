@@ -32,6 +32,7 @@ from tasks.metrics.item_scores import score_items
 from tasks.metrics.measures import MEASURES
 from tasks.scoring.reduction import reduce_item_scores
 from tasks.solvers.prompts import PROMPTS, Prompts, build_messages
+from tests.rows import each_row
 from tests.tasks.rows import answer, answers, judgement, judgements
 
 
@@ -235,7 +236,7 @@ def score(question_type: QuestionType, metric: Metric) -> dy.DataFrame[ItemScore
     return score_items(rows_of(question_type), replies, rated, method)
 
 
-@pytest.mark.parametrize("question_type", QUESTION_TYPES)
+@each_row("question_type", QUESTION_TYPES)
 def test_a_question_type_is_built_and_asked(question_type: QuestionType) -> None:
     item, row = build(question_type), QUESTION_TYPES[question_type]
     assert (PROMPTS / f"{question_type}.yaml").exists() == row.has_prompt
@@ -249,7 +250,7 @@ def test_a_question_type_is_built_and_asked(question_type: QuestionType) -> None
     assert (broken.sum() == 0) == GOLD.isdisjoint(EXAMPLES[question_type].item)
 
 
-@pytest.mark.parametrize("question_type", QUESTION_TYPES)
+@each_row("question_type", QUESTION_TYPES)
 def test_an_answer_is_written_and_explained(question_type: QuestionType) -> None:
     example, item = EXAMPLES[question_type], rows_of(question_type).row(1, named=True)
     if not GOLD.isdisjoint(example.item):

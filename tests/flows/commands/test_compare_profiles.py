@@ -63,6 +63,7 @@ def printed(result: CommandResult) -> str:
 
 
 @needs_mirror
+@pytest.mark.long
 @pytest.mark.usefixtures("prefect_server")
 def test_a_model_that_knows_every_answer_loses_what_the_released_code_takes(tmp_path: Path) -> None:
     with ModelServer(policy(ASKED, "gold", MIRROR)) as server:
@@ -112,6 +113,10 @@ def test_failed_calls_are_missing_here_and_wrong_there(tmp_path: Path) -> None:
         plan = ask(plan_for(server, tmp_path, datasets=("copa",)))
     result = run_command("compare", plan)
     assert scores(result, kind="dataset", name="copa") == (100, 50)
+    assert result.document["common_datasets"] == ["copa"]
+    assert scores(result, kind="total", name="total", over="common") == (100, 50)
+    (shown,) = [line.split() for line in printed(result).splitlines() if " copa " in line and "every" in line]
+    assert shown[3:6] == ["100.00", "50.00", "−50.00"]
     # The profiles share replies and no item scores, and a second comparison finds both.
     assert run_command("compare", plan).document == result.document
     assert [len(list((tmp_path / layer).rglob("*.parquet"))) for layer in ("item_scores", "responses")] == [2, 1]

@@ -147,6 +147,14 @@ def test_paths_are_completed(capsys: pytest.CaptureFixture[str], monkeypatch: py
     assert "retrieval.top_k=" in capsys.readouterr().out
 
 
+def test_an_interruption_is_told(capsys: pytest.CaptureFixture[str]) -> None:
+    def interrupted() -> None:
+        raise KeyboardInterrupt
+
+    assert guarded(interrupted) == 130
+    assert "answered calls are kept" in capsys.readouterr().err
+
+
 @pytest.mark.usefixtures("prefect_server")
 def test_a_build_needs_no_model(tmp_path: Path) -> None:
     what = ("moodbench-mini", "--datasets", "mini_user_safety", "--lake", tmp_path)

@@ -113,6 +113,7 @@ async def recorded(flow_runs: set[UUID], number: int) -> list[dict[str, Any]]:
     return list(found)
 
 
+@pytest.mark.long
 @pytest.mark.usefixtures("prefect_server")
 def test_what_a_step_raises_on_a_worker_is_reported_as_here(tmp_path: Path, model: str) -> None:
     assert evaluate("build", model, tmp_path).status == 0

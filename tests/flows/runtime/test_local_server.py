@@ -15,9 +15,7 @@ from flows.runtime.local_server import PROGRAM, LocalServer, may_be_configured, 
 from flows.runtime.prefect_server import wait_until_up
 from schemas.errors import EndpointError
 from tests.crashes.commands import end_of
-from tests.flows.scripted import policy
-from tests.flows.served import DATASETS, ENTRY_POINT, LIMIT_S, clean_environment, processes_of, wait_until
-from tests.model_server import ModelServer
+from tests.flows.served import ENTRY_POINT, LIMIT_S, clean_environment, processes_of, wait_until
 from tests.prefect_server import PrefectServer
 
 STARTING = "moodflow: starting a temporary Prefect server, a few seconds\n"
@@ -140,24 +138,13 @@ def test_a_killed_command_leaves_no_server(home: Path, tmp_path: Path, number: s
     wait_until(lambda: servers(home) == [])
 
 
-@linux
-@pytest.mark.long
-@pytest.mark.parametrize("number", [signal.SIGINT, signal.SIGKILL])
-def test_an_end_in_the_middle_of_asking_leaves_no_server(home: Path, tmp_path: Path, number: signal.Signals) -> None:
-    with ModelServer(policy(DATASETS, "gold"), latency_s=1) as model:
-        asked = ["--model", "m", "--base-url", model.base_url, "--concurrency", "1"]
-        process = start(home, tmp_path, "run", "moodbench-mini", "--datasets", ",".join(DATASETS), *asked)
-        wait_until(lambda: model.calls >= 4)
-        process.send_signal(number)
-        ended = end_of(process)
-    assert ended.status == (130 if number == signal.SIGINT else -number)
-    wait_until(lambda: servers(home) == [])
-
-
 @pytest.mark.parametrize(
     ("arguments", "status"),
-    [(["leaderboard", "moodbench", "--published"], 0), (["run", "--help"], 0), (["build", "moodbench-mini", "--sampel", "3"], 2)],
-    ids=["leaderboard", "help", "misspelt option"],
+    [
+        pytest.param(["leaderboard", "moodbench", "--published"], 0, marks=pytest.mark.long, id="leaderboard"),
+        pytest.param(["run", "--help"], 0, id="help"),
+        pytest.param(["build", "moodbench-mini", "--sampel", "3"], 2, marks=pytest.mark.long, id="misspelt option"),
+    ],
 )
 def test_a_command_without_flows_starts_no_server(home: Path, tmp_path: Path, arguments: list[str], status: int) -> None:
     ended = end_of(start(home, tmp_path, *arguments, program=f"{COUNT_SERVERS}; {ENTRY_POINT}"))

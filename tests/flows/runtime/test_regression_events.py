@@ -61,9 +61,19 @@ def ended_checks(flow_run: str) -> list[dict[str, Any]]:
     return [task for task in found if task["flow_run_id"] == flow_run]
 
 
+@pytest.mark.usefixtures("prefect_server")
+def test_a_model_that_fell_is_told(tmp_path: Path) -> None:
+    play(tmp_path)
+
+
+@pytest.mark.long
 @pytest.mark.usefixtures("recording_server")
 def test_states_events_and_the_check(tmp_path: Path) -> None:
-    lake = tmp_path / "lake"
+    assert_recorded(play(tmp_path))
+
+
+def play(lake: Path) -> list[dict[str, Any]]:
+    """Three runs, of which the last is worse; their documents."""
     with model("gold") as good, model("wrong") as bad:
         first = run(good, lake)
         made = good.calls
@@ -77,13 +87,13 @@ def test_states_events_and_the_check(tmp_path: Path) -> None:
     assert [one["previous"] for one in documents] == [None, documents[0]["run"], documents[1]["run"]]
     assert documents[0]["regressions"] == documents[1]["regressions"] == []
     assert_regressed(worse, documents[1]["run"])
-    assert_recorded(documents)
     shown = ended("runs", "show", documents[2]["run"], "--lake", lake, "--json").document
     assert (shown["state"], shown["regressions"]) == ("Regressed", documents[2]["regressions"])
     assert_marked(lake, documents)
     (lake / "runs" / documents[2]["run"] / "manifest.json").unlink()
     reported = ended("report", "moodbench-mini", *given(bad, lake), "--fail-on-regression", "--json")
     assert (reported.status, reported.document["state"]) == (1, "Regressed")
+    return documents
 
 
 def assert_regressed(worse: Ended, previous: str) -> None:

@@ -17,6 +17,7 @@ from tasks.datasets.longemotion.bundled import LONG_MINI
 from tasks.lake.dataset_notices import notices
 from tasks.sources.locating import BUNDLED as FOLDER
 from tasks.sources.locating import Locator
+from tests.rows import each_row
 
 FILES = sorted(FOLDER.glob("*.jsonl"))
 
@@ -30,7 +31,7 @@ def test_it_is_the_string_of_the_readme() -> None:
     assert f"    {CANARY}\n" in (FOLDER / "README.md").read_text(encoding="utf-8")
 
 
-@pytest.mark.parametrize("path", FILES, ids=lambda path: path.stem)
+@each_row("path", FILES)
 def test_every_record_of_every_file_has_it(path: Path) -> None:
     records = [json.loads(line) for line in path.read_text(encoding="utf-8").splitlines()]
     assert {record["canary"] for record in records} == {CANARY}

@@ -16,6 +16,7 @@ from tasks.datasets.catalogue import CATALOGUE, find_dataset
 from tasks.datasets.own_items import local_dataset
 from tasks.scoring.blueprints import load_blueprint
 from tasks.sources.locating import Locator, needs, sources
+from tests.rows import each_row
 from tests.tasks.datasets.real_datasets import build, here, items_of
 
 LONG = tuple(spec for spec in CATALOGUE if spec.sample_builder)
@@ -117,9 +118,7 @@ def test_every_bundled_file_has_an_entry() -> None:
     assert {path.name for path in folder.glob("*.jsonl")} == named
 
 
-@pytest.mark.parametrize(
-    "spec", [spec for spec in (*PINNED, *LONG) if not spec.id.startswith("long_mini_")], ids=lambda spec: spec.id
-)
+@each_row("spec", [spec for spec in (*PINNED, *LONG) if not spec.id.startswith("long_mini_")])
 def test_pinned_entry_states_its_source(spec: DatasetSpec) -> None:
     for source in sources(spec):
         assert source.id == spec.id
@@ -159,7 +158,7 @@ def test_gold_of_rows_answered_by_hand(name: str, mirror: Path) -> None:
     assert {row: gold[row] for row in BY_HAND[name]} == {row: [place] for row, place in BY_HAND[name].items()}
 
 
-@pytest.mark.parametrize("spec", BUNDLED, ids=lambda spec: spec.id)
+@each_row("spec", BUNDLED)
 def test_bundled_entry_holds_on_its_file(spec: DatasetSpec) -> None:
     built = build_here(spec)
     assert built.rejected.height == 0

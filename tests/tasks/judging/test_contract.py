@@ -10,6 +10,7 @@ from hypothesis import strategies as st
 from schemas.vocabulary import Language
 from tasks.judging.contract import Contract, reparse_judgements
 from tasks.judging.rubrics import RUBRICS, Scale, load_rubric
+from tests.rows import each_row
 from tests.tasks.judging.rows import judgement
 from tests.tasks.rows import judgements
 
@@ -69,12 +70,12 @@ REFUSED = [
 ]
 
 
-@pytest.mark.parametrize("reply", READ)
+@each_row("reply", READ)
 def test_one_object_is_read(reply: str) -> None:
     assert CONTRACT.parse(reply).ratings == RATINGS
 
 
-@pytest.mark.parametrize(("reply", "reason"), REFUSED, ids=lambda text: text[:50])
+@each_row(("reply", "reason"), REFUSED)
 def test_anything_else_is_refused(reply: str, reason: str) -> None:
     parsed = CONTRACT.parse(reply)
     assert parsed.ratings is None
@@ -114,8 +115,8 @@ def test_ratings_lie_on_the_scale(scale: Scale, rating: float, reason: str | Non
     assert (parsed.reason or "") == (reason or "")
 
 
-@pytest.mark.parametrize("name", sorted(path.stem for path in RUBRICS.glob("*.yaml")))
-@pytest.mark.parametrize("repetition", [0, 1, 2])
+@each_row("name", sorted(path.stem for path in RUBRICS.glob("*.yaml")))
+@each_row("repetition", [0, 1, 2])
 def test_what_every_rubric_asks_for_is_what_it_reads(name: str, repetition: int) -> None:
     rubric = load_rubric(name)
     (asked,) = rubric.calls(repetition)

@@ -9,6 +9,7 @@ from schemas.metrics import Metric
 from schemas.normalisation import NumericNormalisation
 from schemas.tables.scores import ItemScores
 from tasks.metrics.item_scores import item_scores_key, score_items
+from tests.rows import each_row
 from tests.tasks.rows import answer, answers, item, items, partition
 
 FEELINGS = ["joy", "sadness", "anger"]
@@ -57,7 +58,7 @@ def test_answer_is_measured(question: dict[str, Any], metric: Metric, reply: str
     assert row["value"] == pytest.approx(value)
 
 
-@pytest.mark.parametrize(
+@each_row(
     ("question", "metric", "reply"),
     [
         (SINGLE, "accuracy", "A or B"),
@@ -229,8 +230,8 @@ def test_a_ranking_that_stops_early_is_read_by_the_metrics_it_answers() -> None:
     }
 
 
-@pytest.mark.parametrize("reply", ["A", "A or B", None])
-@pytest.mark.parametrize(
+@each_row("reply", ["A", "A or B", None])
+@each_row(
     ("question", "metric"),
     [
         (CLEAR, "bias_score_ambiguous"),
@@ -260,7 +261,7 @@ def score_shown(question: dict[str, Any], reply: str | None, order: list[int] | 
     return score_items(items(question), asked, None, method(metric)).row(0, named=True)
 
 
-@pytest.mark.parametrize(
+@each_row(
     ("reply", "order", "parsed", "value", "chosen", "gold"),
     [
         # shown: joy, sadness, anger; sadness is right

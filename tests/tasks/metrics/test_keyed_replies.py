@@ -4,6 +4,7 @@ import pytest
 
 from tasks.metrics.keyed_replies import final_answer, read_index, read_label
 from tasks.metrics.parsing import Parse
+from tests.rows import each_row
 
 FEELINGS = ["Joy", "Relief & Gratitude", "Anger", "Fear & Awe & Shame"]
 
@@ -50,7 +51,7 @@ LABELS: dict[tuple[int | None, int | None], tuple[str, ...]] = {
 """Replies by the label that we read in them, and the one that the released code does."""
 
 
-@pytest.mark.parametrize(("read", "strict", "reply"), [(*key, reply) for key, replies in LABELS.items() for reply in replies])
+@each_row(("read", "strict", "reply"), [(*key, reply) for key, replies in LABELS.items() for reply in replies])
 def test_a_label_is_read(read: int | None, strict: int | None, reply: str) -> None:
     assert places(read_label(reply, FEELINGS)) == (read, strict)
 
@@ -94,7 +95,7 @@ INDICES: dict[tuple[int | None, int | None], tuple[str, ...]] = {
 }
 
 
-@pytest.mark.parametrize(("read", "strict", "reply"), [(*key, reply) for key, replies in INDICES.items() for reply in replies])
+@each_row(("read", "strict", "reply"), [(*key, reply) for key, replies in INDICES.items() for reply in replies])
 def test_an_index_is_read(read: int | None, strict: int | None, reply: str) -> None:
     assert places(read_index(reply, SEGMENTS)) == (read, strict)
 

@@ -18,9 +18,10 @@ from tasks.metrics.measures import (
     reciprocal_rank,
     stereotype_share,
 )
+from tests.rows import each_row
 
 
-@pytest.mark.parametrize(
+@each_row(
     ("ranking", "lms", "ss"),
     [
         (("stereotype", "anti_stereotype", "unrelated"), 1.0, 1.0),
@@ -93,7 +94,7 @@ def test_order_accuracy_is_kendalls_tau_on_zero_to_one(orders: tuple[list[int], 
     assert order_accuracy(order, gold) == pytest.approx((tau.statistic + 1) / 2)
 
 
-@pytest.mark.parametrize(
+@each_row(
     ("tokens", "ranking"),
     [
         ([("A", -2.0), ("B", -0.5), ("C", -1.0)], (1, 2, 0)),
@@ -122,7 +123,7 @@ def test_where_a_sentence_begins_its_less_likely_tokens_rank_nothing() -> None:
 RISING, FALLING = (1.0, 2.0, 3.0, 4.0, 5.0), (5.0, 4.0, 3.0, 2.0, 1.0)
 
 
-@pytest.mark.parametrize(
+@each_row(
     ("points", "chosen", "expected"),
     [
         (RISING, 0, 0.0),

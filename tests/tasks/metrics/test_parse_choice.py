@@ -1,8 +1,7 @@
 """Contract of single-choice replies: every form, and every tricky or malformed reply seen so far (own wording)."""
 
-import pytest
-
 from tasks.metrics.parsing import SINGLE_FORMS, Parse, parse_choice
+from tests.rows import each_row
 
 FEELINGS = ("joy", "sadness", "anger", "fear")
 FEELINGS_ZH = ("快乐", "悲伤", "愤怒", "恐惧")
@@ -167,17 +166,14 @@ UNREAD: dict[tuple[tuple[str, ...], str], list[str]] = {
 }
 
 
-@pytest.mark.parametrize(
-    ("form", "options", "expected", "reply"), [(*key, reply) for key, replies in READ.items() for reply in replies]
-)
+@each_row(("form", "options", "expected", "reply"), [(*key, reply) for key, replies in READ.items() for reply in replies])
 def test_reply_is_read_by_its_form(form: str, options: tuple[str, ...], expected: int, reply: str) -> None:
     assert parse_choice(reply, options) == Parse((expected,), form)
 
 
-@pytest.mark.parametrize(
+@each_row(
     ("options", "reason", "reply"),
     [(*key, reply) for key, replies in UNREAD.items() for reply in replies],
-    ids=lambda value: repr(value)[:60],
 )
 def test_reply_is_refused_with_its_reason(options: tuple[str, ...], reason: str, reply: str) -> None:
     assert parse_choice(reply, options) == Parse(None, reason)

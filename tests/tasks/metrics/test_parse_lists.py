@@ -6,6 +6,7 @@ from typing import Any
 import pytest
 
 from tasks.metrics.parsing import ORDER_FORMS, SET_FORMS, Parse, parse_choices, parse_free_text, parse_order
+from tests.rows import each_row
 
 FEELINGS = ("gratitude", "grief", "relief", "anger")
 FEELINGS_ZH = ("感激", "悲痛", "释然", "温和")
@@ -142,22 +143,22 @@ def cases(table: Mapping[Any, Sequence[str]]) -> list[tuple[Any, ...]]:
     return [(*key, reply) for key, replies in table.items() for reply in replies]
 
 
-@pytest.mark.parametrize(("form", "options", "expected", "reply"), cases(READ_SETS))
+@each_row(("form", "options", "expected", "reply"), cases(READ_SETS))
 def test_set_is_read_by_its_form(form: str, options: tuple[str, ...], expected: tuple[int, ...], reply: str) -> None:
     assert parse_choices(reply, options) == Parse(expected, form)
 
 
-@pytest.mark.parametrize(("options", "reason", "reply"), cases(UNREAD_SETS))
+@each_row(("options", "reason", "reply"), cases(UNREAD_SETS))
 def test_set_is_refused_with_its_reason(options: tuple[str, ...], reason: str, reply: str) -> None:
     assert parse_choices(reply, options) == Parse(None, reason)
 
 
-@pytest.mark.parametrize(("form", "options", "expected", "reply"), cases(READ_ORDERS))
+@each_row(("form", "options", "expected", "reply"), cases(READ_ORDERS))
 def test_order_is_read_by_its_form(form: str, options: tuple[str, ...], expected: tuple[int, ...], reply: str) -> None:
     assert parse_order(reply, options) == Parse(expected, form)
 
 
-@pytest.mark.parametrize(("options", "reason", "reply"), cases(UNREAD_ORDERS))
+@each_row(("options", "reason", "reply"), cases(UNREAD_ORDERS))
 def test_order_is_refused_with_its_reason(options: tuple[str, ...], reason: str, reply: str) -> None:
     assert parse_order(reply, options) == Parse(None, reason)
 
@@ -178,7 +179,7 @@ def test_statement_before_the_cut_counts() -> None:
     assert parse_choices(reply, FEELINGS, cut=True) == Parse((0, 2), "statement")
 
 
-@pytest.mark.parametrize(
+@each_row(
     ("reply", "text"),
     [
         ("Her cousin Tess.", "Her cousin Tess."),

@@ -11,6 +11,7 @@ from tasks.metrics.reply import (
     match_text,
     strip_reasoning,
 )
+from tests.rows import each_row
 
 
 @pytest.mark.parametrize(
@@ -28,7 +29,7 @@ def test_reasoning_is_stripped(reply: str, expected: str) -> None:
     assert strip_reasoning(reply) == expected
 
 
-@pytest.mark.parametrize(
+@each_row(
     ("text", "expected"),
     [
         ("**B**", "B"),
@@ -80,7 +81,7 @@ ONE, TWO, THREE = (chr(FIRST + index) for index in range(3))
 IRONY = ("not ironic", "ironic")
 
 
-@pytest.mark.parametrize(
+@each_row(
     ("reply", "options", "expected"),
     [
         ("It is not ironic.", IRONY, f"It is {ONE}."),

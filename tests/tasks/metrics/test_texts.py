@@ -24,6 +24,7 @@ from tasks.metrics.texts import (
     words,
 )
 from tasks.retrieval.embedding import find_embedder
+from tests.rows import each_row
 
 ENGLISH = st.lists(st.sampled_from(["tess", "called", "her", "cousin", "at", "midnight", "7"]), min_size=1).map(" ".join)
 PIECES = ["tess", "Tess", "her", "cousin", "left", "she", "don't", "3.5", "她", "表姐", "今天下雨", "，", ".", "?", " "]
@@ -31,7 +32,7 @@ TEXTS = st.lists(st.sampled_from(PIECES), max_size=14).map(" ".join)
 """English, Chinese and mixed texts, empty ones and ones without a word included."""
 
 
-@pytest.mark.parametrize(
+@each_row(
     ("text", "expected"),
     [
         ("Her cousin Tess.", ["her", "cousin", "tess"]),
@@ -55,7 +56,7 @@ def test_articles_are_no_content_unless_nothing_else_is_said() -> None:
     assert content_words("A") == ["a"]
 
 
-@pytest.mark.parametrize(
+@each_row(
     ("text", "references", "expected"),
     [
         ("the cousin TESS!", ("Tess", "cousin Tess"), 1.0),
@@ -170,7 +171,7 @@ def test_signs_belong_to_numbers_and_formulas(text: str, reference: str, equal: 
     assert exact_match(text, reference) == equal
 
 
-@pytest.mark.parametrize(
+@each_row(
     ("text", "reference", "share"),
     [
         ("Social support", "social support", 1.0),

@@ -10,6 +10,7 @@ from schemas.retrieval import Chunk
 from tasks.retrieval import chunking
 from tasks.retrieval.chunking import split, tokens_before
 from tasks.text.tokens import count_tokens, token_offsets
+from tests.rows import each_row
 from tests.tasks.retrieval.texts import chinese, dialogue, prose
 
 TEXTS = {"prose": prose(60), "dialogue": dialogue(60), "chinese": chinese(40)}
@@ -27,9 +28,9 @@ def peer(text: str, size: int, overlap: int, extra: int) -> list[str]:
     return [chunk for chunk in (chunk.strip() for chunk in splitter.split_text(text)) if chunk]
 
 
-@pytest.mark.parametrize("legacy_bos", [False, True])
-@pytest.mark.parametrize(("size", "overlap"), [(128, 50), (512, 50), (64, 0)])
-@pytest.mark.parametrize("name", TEXTS)
+@each_row("legacy_bos", [False, True])
+@each_row(("size", "overlap"), [(128, 50), (512, 50), (64, 0)])
+@each_row("name", TEXTS)
 def test_chunks_are_those_of_langchain(name: str, size: int, overlap: int, legacy_bos: bool) -> None:
     text = TEXTS[name]
     chunks = [chunk.text for chunk in split(text, size, overlap, legacy_bos=legacy_bos)]
@@ -121,8 +122,8 @@ def test_the_tokenizer_reads_the_text_once(monkeypatch: pytest.MonkeyPatch) -> N
     assert sum(read) == len(text)
 
 
-@pytest.mark.parametrize("text", ["a" * 500, "\ufffd" * 50, "\u200b", f"grief {'b' * 300} joy"])
-@pytest.mark.parametrize("legacy_bos", [False, True])
+@each_row("text", ["a" * 500, "\ufffd" * 50, "\u200b", f"grief {'b' * 300} joy"])
+@each_row("legacy_bos", [False, True])
 def test_a_chunk_in_which_no_token_begins_has_a_token_all_the_same(text: str, *, legacy_bos: bool) -> None:
     # A word of more than 100 letters is one unknown token; characters that cannot be read are none.
     chunks = split(text, 32, 8, legacy_bos=legacy_bos)

@@ -14,6 +14,7 @@ from tasks.scoring.normalisation import normalise_scores
 from tasks.scoring.reduction import reduce_item_scores
 from tasks.scoring.tree import tree_tables
 from tasks.scoring.veto import total_scores
+from tests.rows import each_row
 from tests.tasks.scoring.samples import ability, blueprint, items, measured, one_dataset, share, task
 
 TWO_METRICS = (MetricSpec(metric="accuracy"), MetricSpec(metric="exact_match", weight=3))
@@ -33,7 +34,7 @@ def one(frame: pl.DataFrame, **named: str) -> dict[str, Any]:
 SCORES: dict[Level, int] = {"low": 50, "medium": 80, "high": 20}
 
 
-@pytest.mark.parametrize(
+@each_row(
     ("present", "expected"),
     [
         ("low medium high", 62.0),  # 0.30 x 50 + 0.55 x 80 + 0.15 x 20 = 15 + 44 + 3
@@ -45,7 +46,7 @@ SCORES: dict[Level, int] = {"low": 50, "medium": 80, "high": 20}
         ("high", 20.0),
     ],
 )
-@pytest.mark.parametrize("how", ["designed", "scored"])
+@each_row("how", ["designed", "scored"])
 def test_level_weights_follow_what_is_there(present: str, expected: float, how: str) -> None:
     """The same weights, whether the blueprint lacks a level or its results are missing."""
     levels = [level for level in SCORES if level in present.split()]
@@ -198,7 +199,7 @@ def test_what_is_missing_is_shared_out() -> None:
     }
 
 
-@settings(deadline=None, max_examples=12)
+@settings(max_examples=5)
 @given(st.dictionaries(st.sampled_from(ALL), st.integers(0, 10), min_size=1))
 def test_scores_times_contributions_are_the_total(hits: dict[str, int]) -> None:
     found, normalized, totals = contributions(hits)

@@ -135,6 +135,7 @@ def test_order_and_chunks_of_rows_do_not_change_a_bit(tmp_path: Path) -> None:
     assert digest(score_benchmark(pl.scan_parquet(tmp_path / "*.parquet"), design, settings)) == expected
 
 
+@pytest.mark.long
 def test_the_number_of_threads_does_not_change_a_bit() -> None:
     program = (
         "from tests.tasks.scoring.test_benchmark import *;"

@@ -15,6 +15,7 @@ from schemas.normalisation import (
 )
 from tasks.scoring.normalisation import normalise_scores
 from tasks.scoring.tree import tree_tables
+from tests.rows import each_row
 from tests.tasks.scoring.samples import ability, blueprint, one_dataset, task
 
 
@@ -40,7 +41,7 @@ UNBIASED = CentredNormalisation(best=0, span=1)
 GRADES = GradeNormalisation(table={"1": 0, "2": 40, "2.5": 55, "3": 100})
 
 
-@pytest.mark.parametrize(
+@each_row(
     ("value", "rule", "expected"),
     [
         (3.0, NumericNormalisation(min=1, max=5), 50.0),  # (3 - 1) / (5 - 1) x 100
@@ -77,7 +78,7 @@ def test_rounding_leaves_a_centred_score_on_the_scale(best: float, span: float) 
     assert all(score is not None and 0 <= score <= 100 for score in found)
 
 
-@pytest.mark.parametrize(
+@each_row(
     ("value", "rule", "expected"),
     [
         (1.01, RatioNormalisation(), "between 0 and 1 (ratio)"),

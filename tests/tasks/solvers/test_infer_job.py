@@ -20,6 +20,7 @@ from tasks.solvers.prompts import Prompts
 from tasks.solvers.registry import SOLVERS
 from tasks.solvers.solver import Solver
 from tasks.solvers.state import Chunking, SolverCode, SolverOptions
+from tests.rows import each_row
 from tests.tasks.rows import partition
 
 CORE = ModelEntry(name="m", base_url="http://localhost/v1")
@@ -41,7 +42,7 @@ def key(setting: str = "coem", layer: str = "responses", **changed: Any) -> Part
     return found
 
 
-@pytest.mark.parametrize(
+@each_row(
     "changed",
     [
         {"options": RetrievalOptions(top_k=3)},
@@ -62,7 +63,6 @@ def key(setting: str = "coem", layer: str = "responses", **changed: Any) -> Part
         {"setting": "rag"},
         {"layer": "retrievals"},
     ],
-    ids=str,
 )
 def test_what_changes_the_replies_changes_the_key(changed: dict[str, Any]) -> None:
     assert key(**changed).fingerprint != key().fingerprint

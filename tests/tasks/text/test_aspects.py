@@ -6,13 +6,14 @@ import pytest
 
 from schemas.context import ASPECTS
 from tasks.text.aspects import format_aspects, read_aspects
+from tests.rows import each_row
 
 FIVE = {aspect: f"text on {aspect}" for aspect in ASPECTS}
 OBJECT = json.dumps(FIVE)
 OTHER = json.dumps(dict.fromkeys(ASPECTS, "draft"))
 
 
-@pytest.mark.parametrize(
+@each_row(
     "reply",
     [
         OBJECT,
@@ -36,7 +37,7 @@ def test_the_last_complete_object_is_read(reply: str) -> None:
     assert tuple(aspects) == ASPECTS
 
 
-@pytest.mark.parametrize(
+@each_row(
     "reply",
     [
         "",

@@ -3,9 +3,10 @@
 import pytest
 
 from tasks.text.mathematics import is_mathematical, same_answer
+from tests.rows import each_row
 
 
-@pytest.mark.parametrize(
+@each_row(
     ("said", "true"),
     [
         ("33(30)", r"33\sqrt{30}"),
@@ -25,7 +26,7 @@ def test_a_sign_makes_another_answer(said: str, true: str) -> None:
     assert not same_answer(said, true)
 
 
-@pytest.mark.parametrize(
+@each_row(
     ("said", "true"),
     [
         ("33√30", r"33\sqrt{30}"),

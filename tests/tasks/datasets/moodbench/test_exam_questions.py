@@ -11,10 +11,11 @@ from tasks.datasets.moodbench.exams import adapt_agieval, adapt_ceval, adapt_mml
 from tasks.datasets.options import order_matters
 from tasks.sources.reading import read_records
 from tasks.text.mathematics import plain_forms
+from tests.rows import each_row
 from tests.tasks.datasets.real_datasets import adapt
 
 
-@pytest.mark.parametrize(
+@each_row(
     ("options", "matters"),
     [
         (("A和B均正确", "甲"), True),
@@ -91,7 +92,7 @@ def test_agieval_strips_a_letter_a_second_time_only_where_all_options_have_their
     assert once.options == ("A)7", "A)8")
 
 
-@pytest.mark.parametrize(
+@each_row(
     ("answer", "forms"),
     [
         ("$2$", ("2",)),

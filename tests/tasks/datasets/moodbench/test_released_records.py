@@ -22,6 +22,7 @@ from tasks.datasets.moodbench.sentence_pairs import (
     adapt_wic,
 )
 from tasks.datasets.moodbench.text_classification import adapt_imdb, adapt_sst2, adapt_thucnews
+from tests.rows import each_row
 from tests.tasks.datasets.real_datasets import adapt, right
 
 COPA = {"premise": "The kettle whistled.", "choice1": "The water boiled.", "choice2": "The lamp went out.", "idx": 3}
@@ -82,7 +83,7 @@ LABEL_TASKS: dict[str, tuple[Callable[[Record], Item], dict[str, Any], str, str,
 """Adapter, fields of a record, the context it shows, the field of the label, and which option each label stands for."""
 
 
-@pytest.mark.parametrize("name", LABEL_TASKS)
+@each_row("name", LABEL_TASKS)
 def test_a_label_stands_for_its_option(name: str) -> None:
     adapter, fields, context, field, golds = LABEL_TASKS[name]
     items = {label: adapt(adapter, **fields, **{field: label}) for label in golds}
@@ -188,7 +189,7 @@ def test_moodbench_without_a_question_is_refused() -> None:
         adapt(adapt_moodbench, **MOODBENCH, text="小林叹气，说她有问题：很累。", gold="D")
 
 
-@pytest.mark.parametrize(
+@each_row(
     ("adapter", "fields"),
     [
         (adapt_copa, {**COPA, "question": "cause", "label": -1}),

@@ -12,6 +12,7 @@ from tasks.metrics.reference.scoring import score_reference
 from tasks.scoring.reduction import reduce_item_scores
 from tests.flows.scripted import gold_answer
 from tests.mirror import MIRROR, needs_mirror
+from tests.rows import each_row
 from tests.tasks.datasets.real_datasets import build
 from tests.tasks.metrics.reference.rows import answer
 from tests.tasks.rows import answers
@@ -28,7 +29,7 @@ def share(items: dy.DataFrame[Items], replies: list[str]) -> tuple[float, int]:
     return raw["value"], raw["n_scored"]
 
 
-@pytest.mark.parametrize(
+@each_row(
     ("dataset", "right", "counted"),
     [
         ("crows_pairs", 253, 300),  # 47 antistereo rows have the other sentence for gold
@@ -65,8 +66,8 @@ def test_goemotions_loses_surprise_and_neutral() -> None:
     assert share(items, [gold_answer(row) for row in items.iter_rows(named=True)]) == (value, 300)
 
 
-@pytest.mark.parametrize("dataset", ["eq60", "iri30", "effective_communication"])
-@pytest.mark.parametrize(("letter", "value"), [("E", 1), ("A", 0), ("C", 0.5), ("F", 0)])
+@each_row("dataset", ["eq60", "iri30", "effective_communication"])
+@each_row(("letter", "value"), [("E", 1), ("A", 0), ("C", 0.5), ("F", 0)])
 def test_questionnaires_are_keyed_upwards(dataset: str, letter: str, value: float) -> None:
     items = build(dataset, MIRROR).items
     assert share(items, [letter] * items.height) == (value, {"eq60": 60, "iri30": 30, "effective_communication": 15}[dataset])

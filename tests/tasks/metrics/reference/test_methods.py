@@ -14,6 +14,7 @@ from tasks.metrics.reference.methods import (
     reference_method,
 )
 from tasks.scoring.blueprints import load_blueprint
+from tests.rows import each_row
 
 MOODBENCH = load_blueprint("moodbench")
 
@@ -24,7 +25,7 @@ def test_each_of_the_sixty_datasets_has_a_method_or_a_reason() -> None:
     assert (len(REFERENCE_METRICS), len(NOT_COMPARABLE)) == (47, 13)
 
 
-@pytest.mark.parametrize(
+@each_row(
     ("dataset", "metric"),
     [
         ("semeval2018_task1", "accuracy"),
@@ -45,7 +46,7 @@ def test_the_metric_is_the_released_one(dataset: str, metric: str) -> None:
     assert (method.profile, method.judged) == ("reference", False)
 
 
-@pytest.mark.parametrize("dataset", sorted(NOT_COMPARABLE))
+@each_row("dataset", sorted(NOT_COMPARABLE))
 def test_what_cannot_be_compared_has_no_method_but_a_reason(dataset: str) -> None:
     assert reference_method(dataset) is None
     gap = reference_gap(dataset, MOODBENCH.datasets[dataset])
@@ -98,7 +99,7 @@ def test_the_reference_blueprint_differs_in_name_and_methods_only() -> None:
     type(changed).model_validate(changed.model_dump())
 
 
-@pytest.mark.parametrize("spec", [spec for spec in CATALOGUE if spec.id in REFERENCE_METRICS], ids=lambda spec: spec.id)
+@each_row("spec", [spec for spec in CATALOGUE if spec.id in REFERENCE_METRICS])
 def test_the_method_suits_the_items_of_the_catalogue(spec: DatasetSpec) -> None:
     suited = {
         "accuracy": {"single_choice", "multiple_answer", "ranking", "extractive"},

@@ -9,6 +9,7 @@ from schemas.errors import ScoringError
 from tasks.metrics.reference.methods import reference_method
 from tasks.metrics.reference.scoring import clean_span, extract_letter, extract_letters, rouge_1, score_reference, word_recall
 from tasks.scoring.reduction import reduce_item_scores
+from tests.rows import each_row
 from tests.tasks.metrics.reference.rows import answer, item
 from tests.tasks.rows import answers, items
 
@@ -47,7 +48,7 @@ def score(of: dict[str, Any], reply: str | None, **fields: Any) -> dict[str, Any
     return scores.row(0, named=True)
 
 
-@pytest.mark.parametrize(
+@each_row(
     ("of", "reply", "read", "value", "status"),
     [
         (COPA, "B", "B", 1, "scored"),
@@ -181,7 +182,7 @@ OBSERVED: dict[str, tuple[str, ...]] = {
 }
 
 
-@pytest.mark.parametrize(
+@each_row(
     ("reply", "letter"),
     [
         *((reply, letter) for letter, replies in OBSERVED.items() for reply in replies),
@@ -197,7 +198,7 @@ def test_observed_letters_and_the_order_of_the_patterns(reply: str, letter: str)
     assert extract_letter(reply) == letter
 
 
-@pytest.mark.parametrize(
+@each_row(
     ("reply", "letters"),
     [
         ("A,B", {"A", "B"}),
@@ -215,7 +216,7 @@ def test_observed_sets_of_letters(reply: str, letters: set[str]) -> None:
     assert extract_letters(reply) == letters
 
 
-@pytest.mark.parametrize(
+@each_row(
     ("reply", "span"),
     [
         ("“小明”", "小明"),

@@ -19,12 +19,13 @@ from tasks.models.capabilities.providers import (
     needs_probe,
     provider_at,
 )
+from tests.rows import each_row
 
 LOCAL = {"vllm", "sglang", "llama_cpp", "ollama"}
 ENTRY = {"id": "a", "title": "A", "base_url": "https://a.example/v1", "api_key_env": None}
 
 
-@pytest.mark.parametrize("provider", load_providers(), ids=lambda provider: provider.id)
+@each_row("provider", load_providers())
 def test_a_provider_is_a_model_entry_away(provider: Provider) -> None:
     entry = ModelEntry(**entry_for(provider, "some-model"))
     assert (entry.name, entry.base_url, entry.identity) == ("some-model", provider.base_url, provider.base_url)
@@ -33,7 +34,7 @@ def test_a_provider_is_a_model_entry_away(provider: Provider) -> None:
     assert (url.scheme == "http") == (url.host == "localhost") == (provider.id in LOCAL)
 
 
-@pytest.mark.parametrize("provider", load_providers(), ids=lambda provider: provider.id)
+@each_row("provider", load_providers())
 def test_what_is_stated_has_a_source_or_says_that_it_has_none(provider: Provider) -> None:
     assert provider.sources
     stated = {name for name, value in provider.quirks.model_dump().items() if value not in ("unknown", (), None)}
@@ -126,7 +127,7 @@ def found(**verdicts: Verdict) -> ModelProbe:
     return ModelProbe(1, "m", "http://one.example/v1", "", 1, 0.1, None, None, findings)
 
 
-@pytest.mark.parametrize(
+@each_row(
     ("stated", "quirks", "probe", "expected"),
     [
         (None, None, None, {}),

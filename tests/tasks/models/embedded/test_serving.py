@@ -209,6 +209,7 @@ async def test_a_context_shortened_for_want_of_memory_is_told(
     assert told[0] == expected
 
 
+@pytest.mark.long
 async def test_it_ends_with_its_parent_also_after_a_restart() -> None:
     with running("embedded.embedded_parent") as parent:
         assert parent.stdout is not None

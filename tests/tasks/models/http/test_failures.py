@@ -9,6 +9,7 @@ import pytest
 from schemas.vocabulary import FAILURES, Failure
 from tasks.models.http.error_patterns import CODES, LONGEST_CONTEXT, MESSAGES, PASSING, UNDER_SUCCESS, ErrorPattern
 from tasks.models.http.failures import FAILURE_KINDS, RETRIES, describe_error, find_error, read_error, read_max_context
+from tests.rows import each_row
 
 
 def error(message: str = "", **more: Any) -> dict[str, Any]:
@@ -148,32 +149,32 @@ def test_what_no_second_try_can_mend_is_asked_once() -> None:
     assert all(retry.first_delay_s > 0 for failure, retry in RETRIES.items() if failure not in once)
 
 
-@pytest.mark.parametrize(("status", "document", "failure"), CODED)
+@each_row(("status", "document", "failure"), CODED)
 def test_a_code_names_the_failure(status: int, document: Any, failure: Failure) -> None:
     reply = read_error(status, json.dumps(document).encode())
     assert (reply.failure, reply.http_status, reply.text) == (failure, status, None)
     assert str(reply.error).startswith(f"HTTP {status}: ")
 
 
-@pytest.mark.parametrize(("status", "message", "failure"), WORDED)
+@each_row(("status", "message", "failure"), WORDED)
 def test_a_wording_names_the_failure(status: int, message: str, failure: Failure) -> None:
     reply = read_error(status, json.dumps(error(message, type="invalid_request_error", code=status)).encode())
     assert (reply.failure, reply.error) == (failure, f"HTTP {status}: {message}")
 
 
-@pytest.mark.parametrize(("status", "failure"), STATED)
+@each_row(("status", "failure"), STATED)
 def test_a_status_names_the_failure_where_nothing_else_does(status: int, failure: Failure) -> None:
     for body in (b"", b"sorry", json.dumps(error("sorry", type="invalid_request_error")).encode()):
         assert read_error(status, body).failure == failure
 
 
-@pytest.mark.parametrize("mark", [*CODES, *UNDER_SUCCESS], ids=lambda mark: mark.pattern)
+@each_row("mark", [*CODES, *UNDER_SUCCESS])
 def test_every_code_has_an_example_that_it_decides(mark: ErrorPattern) -> None:
     errors = [find_error(document) for _, document, failure in CODED if failure == mark.failure]
     assert any(mark.is_code(found.codes) for found in errors if found)
 
 
-@pytest.mark.parametrize("mark", MESSAGES, ids=lambda mark: mark.pattern)
+@each_row("mark", MESSAGES)
 def test_every_wording_has_an_example_that_it_decides(mark: ErrorPattern) -> None:
     assert any(mark.is_worded(message) for _, message, failure in WORDED if failure == mark.failure)
 
@@ -193,7 +194,7 @@ def test_a_limit_that_passes_is_not_a_quota_that_is_used_up(message: str) -> Non
     assert read_error(429, json.dumps(document).encode()).failure == "http_429"
 
 
-@pytest.mark.parametrize(
+@each_row(
     ("document", "failure", "told"),
     [
         (
@@ -250,12 +251,12 @@ STATED_CONTEXTS: list[tuple[str, int | None]] = [
 ]
 
 
-@pytest.mark.parametrize(("text", "tokens"), STATED_CONTEXTS)
+@each_row(("text", "tokens"), STATED_CONTEXTS)
 def test_the_longest_context_is_read_where_an_error_states_it(text: str, tokens: int | None) -> None:
     assert read_max_context(text) == tokens
 
 
-@pytest.mark.parametrize("pattern", LONGEST_CONTEXT)
+@each_row("pattern", LONGEST_CONTEXT)
 def test_every_wording_of_a_longest_context_has_an_example(pattern: str) -> None:
     texts = (text.replace(",", "") for text, _ in STATED_CONTEXTS)
     assert any(re.search(pattern.replace(", ?", " ?"), text, re.IGNORECASE) for text in texts)
@@ -284,7 +285,7 @@ def test_what_states_no_error_is_none(document: Any) -> None:
     assert find_error(document) is None
 
 
-@pytest.mark.parametrize(
+@each_row(
     ("sent", "described"),
     [
         (b'{"error": {"message": "no such model"}}', "no such model"),

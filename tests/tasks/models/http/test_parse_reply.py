@@ -8,13 +8,14 @@ import pytest
 from schemas.chat import ChatReply
 from schemas.vocabulary import Failure
 from tasks.models.http.parse_reply import is_same_model, read_completion, split_reasoning
+from tests.rows import each_row
 
 
 def body(message: Any, **more: Any) -> bytes:
     return json.dumps({"choices": [{"finish_reason": "stop", "message": message}], **more}).encode()
 
 
-@pytest.mark.parametrize(
+@each_row(
     ("content", "reasoning", "text"),
     [
         ("B", None, "B"),
@@ -87,7 +88,7 @@ MALFORMED: dict[str, tuple[bytes, Failure]] = {
 }
 
 
-@pytest.mark.parametrize("name", MALFORMED)
+@each_row("name", MALFORMED)
 def test_what_is_no_completion_is_told_by_what_is_missing(name: str) -> None:
     sent, failure = MALFORMED[name]
     reply = read_completion(sent)
@@ -105,7 +106,7 @@ def finished(reason: str, **message: Any) -> ChatReply:
     return read_completion(json.dumps({"choices": [{"finish_reason": reason, "message": message}], "usage": usage}).encode())
 
 
-@pytest.mark.parametrize(
+@each_row(
     ("reason", "message", "failure"),
     [
         ("tool_calls", {"content": None, "tool_calls": [{"id": "1"}]}, "tool_call"),
@@ -169,7 +170,7 @@ def test_a_model_that_is_not_named_or_the_same_is_believed(more: dict[str, Any])
     assert (reply.text, reply.failure, reply.remark) == ("B", None, None)
 
 
-@pytest.mark.parametrize(
+@each_row(
     ("fields", "reasoning", "place"),
     [
         ({"reasoning_content": "It is B."}, "It is B.", "reasoning_content"),
@@ -223,7 +224,7 @@ def test_log_probabilities_are_those_of_the_first_token_that_is_not_blank(conten
     assert reply.top_logprobs == (("B", -0.1), (" A", -2.0))
 
 
-@pytest.mark.parametrize(
+@each_row(
     "logprobs",
     [
         None,
@@ -300,16 +301,16 @@ OTHER = [
 ]
 
 
-@pytest.mark.parametrize(("asked", "named"), SAME)
+@each_row(("asked", "named"), SAME)
 def test_these_are_one_model(asked: str, named: str) -> None:
     assert is_same_model(asked, named)
 
 
-@pytest.mark.parametrize(("asked", "named"), OTHER)
+@each_row(("asked", "named"), OTHER)
 def test_these_are_two_models(asked: str, named: str) -> None:
     assert not is_same_model(asked, named)
 
 
-@pytest.mark.parametrize(("asked", "named"), [pair for pair in (*SAME, *OTHER) if not pair[0].startswith("ep-")])
+@each_row(("asked", "named"), [pair for pair in (*SAME, *OTHER) if not pair[0].startswith("ep-")])
 def test_which_of_two_names_was_asked_does_not_matter(asked: str, named: str) -> None:
     assert is_same_model(named, asked) == is_same_model(asked, named)

@@ -7,6 +7,7 @@ from multidict import CIMultiDict
 
 from schemas.chat import ChatReply, ModelEntry
 from tasks.models.http.rate_limiter import EvenSpacing, RateLimiter, Sleep, read_duration, read_pause, read_wait
+from tests.rows import each_row
 from tests.tasks.models.making_calls import HANGS_S, Pauses, request
 
 
@@ -182,7 +183,7 @@ async def test_what_replies_used_corrects_the_booking_and_the_next_estimate() ->
 DATE = "Sat, 21 Nov 2026 10:00:00 GMT"
 
 
-@pytest.mark.parametrize(
+@each_row(
     ("text", "seconds"),
     [
         ("6m0s", 360.0),
@@ -210,7 +211,7 @@ def test_a_point_in_time_says_nothing_without_the_servers_date() -> None:
     assert read_duration("2026-11-21T10:00:30Z") is None
 
 
-@pytest.mark.parametrize(
+@each_row(
     ("headers", "pause_s"),
     [
         ("", None),

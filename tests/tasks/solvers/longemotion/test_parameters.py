@@ -6,12 +6,13 @@ from schemas.errors import UsageError
 from schemas.retrieval import RetrievalOptions
 from schemas.vocabulary import CONTEXT_TASKS, ContextTask
 from tasks.solvers.longemotion.parameters import choose_parameters
+from tests.rows import each_row
 
 PAPER = RetrievalOptions()
 CODE = RetrievalOptions(preset="code_2026_01")
 
 
-@pytest.mark.parametrize(
+@each_row(
     ("task", "setting", "expected"),
     [
         ("ec_emobench", "rag", (128, 1, None)),
@@ -50,7 +51,7 @@ def test_steps_of_emotion_expression(setting: str, expected: list[tuple[int, int
     assert [tuple(counts) for counts in choose_parameters(PAPER, "ee", setting, "x").steps] == expected
 
 
-@pytest.mark.parametrize(
+@each_row(
     ("model", "expected"),
     [
         ("gpt-4o-mini", (128, 16, 8)),
