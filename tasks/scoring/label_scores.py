@@ -42,7 +42,7 @@ def micro_f1(labelled: pl.LazyFrame, key: list[str], nothing: float = 0.0) -> pl
         `key`, COUNTS and `value` in [0, 1].
     """
     named = PREDICTED.list.n_unique().fill_null(0) + GOLD.list.n_unique().fill_null(0)
-    hits = PREDICTED.list.set_intersection(GOLD).list.len()
+    hits = named - pl.concat_list(PREDICTED, GOLD).list.n_unique()
     sums = sum_by(labelled, key, **COUNTS, hits=hits.cast(pl.Int64).sum(), labels=named.cast(pl.Int64).sum())
     return sums.select(*key, *COUNTS, value=_f1(nothing))
 
@@ -58,7 +58,9 @@ def macro_f1(labelled: pl.LazyFrame, key: list[str]) -> pl.LazyFrame:
         `key`, COUNTS and `value` in [0, 1]; 0 if there are no labels at all.
     """
     confusion = labelled.group_by(*key, "predicted", "gold").agg(items=pl.len().cast(pl.Int64))
-    hits = PREDICTED.list.set_intersection(GOLD)
+    # Not list.set_intersection: it panics over frames some of whose chunks have one row (polars 2.1.0).
+    both = pl.concat_list(PREDICTED.list.unique(), GOLD.list.unique())
+    hits = both.list.eval(pl.element().filter(pl.element().is_duplicated())).list.unique()
     # An item names a label twice if it is predicted and right: the two ways F1's denominator counts it.
     parts = [
         confusion.select(*key, label=PREDICTED.list.unique(), labels="items", hits=pl.lit(0, pl.Int64)),
