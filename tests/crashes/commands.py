@@ -15,6 +15,7 @@ from pathlib import Path
 from typing import Any
 
 import polars as pl
+from prefect.settings import PREFECT_API_AUTH_STRING
 
 from schemas.lineage import PartitionRef
 from schemas.tables.layers import AGGREGATED, LAYERS
@@ -76,7 +77,8 @@ class Bench:
     ) -> subprocess.Popen[str]:
         """Start `moodflow run` (or one stage) on a lake, under limits that `limited` knows."""
         arguments = self._arguments(lake, stage, datasets, concurrency)
-        environment = {**os.environ, "PREFECT_API_URL": self.prefect_server, "PREFECT_LOGGING_TO_API_ENABLED": "false"}
+        server = {"PREFECT_API_URL": self.prefect_server, "PREFECT_API_AUTH_STRING": PREFECT_API_AUTH_STRING.value()}
+        environment = {**os.environ, **server, "PREFECT_LOGGING_TO_API_ENABLED": "false"}
         return subprocess.Popen(
             [sys.executable, "-m", "tests.crashes.limited", *limits, "--", *arguments],
             stdout=subprocess.PIPE,

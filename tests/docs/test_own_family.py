@@ -14,6 +14,7 @@ from typing import Any, NamedTuple
 
 import polars as pl
 import pytest
+from prefect.settings import PREFECT_API_AUTH_STRING
 
 from flows.commands.plan_fields import plan_fields
 from schemas.installed import installed
@@ -198,6 +199,7 @@ def test_a_run_killed_in_the_middle_of_a_dialogue_goes_on_there(family: Family, 
     environment = {
         **os.environ,
         "PREFECT_API_URL": prefect_server,
+        "PREFECT_API_AUTH_STRING": PREFECT_API_AUTH_STRING.value(),
         "PREFECT_LOGGING_TO_API_ENABLED": "false",
         "PYTHONPATH": os.pathsep.join([str(ROOT), str(family.folder)]),
     }

@@ -8,7 +8,7 @@ import polars as pl
 import pytest
 
 from tasks.scoring.blueprints import load_blueprint
-from tests.flows.command import Ended, ended
+from tests.flows.command import Ended, assert_one_message, ended
 from tests.flows.scripted import Behaviour, policy
 from tests.model_server import ModelServer
 
@@ -99,17 +99,12 @@ def test_nonsense_is_unparsed_and_not_merely_wrong(tmp_path: Path, names: tuple[
     assert statuses == ["unparsed"]
 
 
-def test_a_server_that_is_down_leaves_no_score_at_all(tmp_path: Path, names: tuple[str, ...]) -> None:
+def test_a_server_that_is_down_ends_the_run_without_a_score(tmp_path: Path, names: tuple[str, ...]) -> None:
     with ModelServer(policy(names, "gold")) as server:
         pass  # the port is closed again: connections are refused
     run = run_mini(server, tmp_path, names)
-    assert run.status == 1
-    document = run.document
-    assert {row["value"] for row in document["raw_scores"]} == {None}
-    (model,) = document["models"]
-    assert (model["total"], model["total_before_veto"], model["rank"], model["vetoed"]) == (None, None, None, None)
-    assert set(model["abilities"].values()) == {None}
-    assert document["calls"]["answered"] == 0
+    assert_one_message(run, "no call was answered", "no connection to")
+    assert list(tmp_path.glob("raw_scores/**/*.parquet")) == list(tmp_path.glob("runs/*")) == []
     failures = pl.read_parquet(tmp_path / "responses/**/*.parquet", hive_partitioning=False)["failure"].unique().to_list()
     assert failures == ["connect"]
 

@@ -121,6 +121,7 @@ def import_replies(file: Path, journal: Path) -> ImportedReplies:
             where=str(file),
             expected="a Parquet file written by moodflow journal export",
             got=str(error).splitlines()[0],
+            next_step="name the file that was exported, or export it again",
         ) from error
 
 

@@ -48,7 +48,6 @@ def configured(folder: Path, content: str | bytes, name: str = "plan.yaml") -> P
         (("runs", "show", "x" * 5000), ("there is no such run",)),
         (("lineage", "."), ("no such run and no such file",)),
         (("lineage", "\udcff"), ("an argument is not UTF-8", "\\udcff")),
-        (("gc", "--older-than", "nan"), ("no number of hours",)),
         (("journal", "import", "x" * 5000), ("File name too long",)),
         (("runs", "report", "nope"), ("there is no run nope",)),
         ((*MINI, "--samle", "3"), ("did you mean --sample?",)),
