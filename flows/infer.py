@@ -6,7 +6,7 @@ from flows.planning.capabilities import ensure_probed
 from flows.planning.resolve import resolve
 from flows.planning.usage import open_budget
 from flows.runtime.canary import ask_canaries
-from flows.runtime.endpoints import check_endpoints, count_calls, open_endpoints
+from flows.runtime.endpoints import check_endpoints, count_calls, open_endpoints, require_answer
 from flows.runtime.infer_jobs import InferResources, ask_and_judge, open_retriever, to_probe
 from flows.runtime.prefect_flows import begin_run, moodflow_flow, share_resolved
 from flows.runtime.progress import show_calls
@@ -26,7 +26,7 @@ async def run_inference(plan: Plan) -> StageResult:
     probed is, before its first call that the journal does not answer: what it wants otherwise is remembered in the lake.
 
     Raises:
-        EndpointError: no call was answered, and no question is the cause.
+        EndpointError: no call was answered, no question is the cause, and the lake has no replies that could be scored.
     """
     resolved = await begin_run(plan)
     budget = open_budget(resolved.plan)
@@ -49,4 +49,7 @@ async def run_inference(plan: Plan) -> StageResult:
     ):
         resources = InferResources(endpoints, retriever, listener)
         outcomes = await asyncio.gather(*(ask_and_judge(job, resources) for job in resolved.jobs))
-    return StageResult.of((outcome for group in outcomes for outcome in group), count_calls(endpoints), canaries)
+    calls = count_calls(endpoints)
+    if not any(found):
+        require_answer(endpoints, calls)
+    return StageResult.of((outcome for group in outcomes for outcome in group), calls, canaries)

@@ -1,9 +1,9 @@
-"""Make text from outside safe to print: control characters would move a terminal's cursor, halves of one cannot be written."""
+"""Make text from outside safe to print: control characters move a terminal's cursor, lone surrogates cannot be written."""
 
 import re
 
 CONTROLS = re.compile("[\x00-\x08\x0b-\x1f\x7f-\x9f\ud800-\udfff]")
-"""All of C0 and C1 but tab and line feed, and halves of characters."""
+"""All of C0 and C1 but tab and line feed, and surrogates."""
 
 
 def printable(text: str) -> str:

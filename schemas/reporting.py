@@ -18,7 +18,6 @@ class ReportRequest(Frozen):
     calls: CallCounts = CallCounts()
     missing: tuple[Missing, ...] = ()
     usage: tuple[Usage, ...] = Field(default=(), description="measured by the infer stage; empty if it had nothing to ask")
-
     canaries: tuple[CanaryFinding, ...] = ()
 
     @property

@@ -150,11 +150,12 @@ def leaderboard_table(title: str, rows: list[dict[str, Any]], regressed: frozens
     if regressed:
         for row, cell in zip(rows, cells, strict=True):
             cell["Run before"] = "[bold]regressed[/bold]" if (row["run"], row["model"], row["setting"]) in regressed else ""
+    labels = [escape(label_system(row)) for row in rows]
     if len(rows) > MAX_COLUMNS:
-        listed = ((label_system(row), *cell.values()) for row, cell in zip(rows, cells, strict=True))
+        listed = ((label, *cell.values()) for label, cell in zip(labels, cells, strict=True))
         return text_table(unbroken("Model"), *map(folded, cells[0]), rows=listed, title=title)
     beside = ((name, *(cell[name] for cell in cells)) for name in (cells[0] if cells else ()))
-    return text_table("", *map(label_system, rows), rows=beside, title=title)
+    return text_table("", *labels, rows=beside, title=title)
 
 
 def _model_cells(row: dict[str, Any], abilities: Iterable[str], *, gated: bool) -> dict[str, str]:

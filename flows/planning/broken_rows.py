@@ -9,6 +9,7 @@ from flows.planning.jobs import ResolvedPlan
 from schemas.dataset import LocalFile
 from schemas.errors import SourceError
 from schemas.lineage import Missing
+from tasks.analysis.number_format import counted
 
 SHOWN_ROWS = 3
 
@@ -37,7 +38,7 @@ class BrokenRows:
     def words(self) -> str:
         """Say what is left out and why."""
         verb = "breaks a rule and is no item" if self.rows == 1 else "break a rule and are no items"
-        return f"has {self.rows} of {self.rows + self.items} rows that {verb}: {self.rules}"
+        return f"has {counted(self.rows, 'row')} that {verb}: {self.rules}"
 
     @property
     def missing(self) -> Missing:

@@ -5,6 +5,7 @@ import os
 
 from prefect.context import FlowRunContext
 
+from flows.planning.capabilities import with_capabilities
 from flows.runtime.prefect_flows import log
 from schemas.canary import SCHEDULED_CANARY, CanaryFinding
 from schemas.chat import ModelEntry
@@ -37,7 +38,8 @@ async def ask_canaries(plan: Plan, budget: Budget) -> tuple[CanaryFinding, ...]:
     """
     if not plan.canary:
         return ()
-    models = {(entry.identity, entry.name): entry for entry in plan.entries if entry.base_url is not None}
+    entries = with_capabilities(plan).entries
+    models = {(entry.identity, entry.name): entry for entry in entries if entry.base_url is not None}
     findings = await asyncio.gather(*(_ask(entry, plan, budget) for entry in models.values()))
     for found in findings:
         log(found.message)

@@ -79,17 +79,25 @@ async def open_endpoints(plan: Plan, lake: Lake, budget: Budget) -> AsyncIterato
 
 
 def count_calls(endpoints: Mapping[ModelEntry, Endpoint]) -> CallCounts:
-    """Return the calls of a run whose jobs have ended.
+    """Return the calls of a run whose jobs have ended."""
+    return sum((endpoint.counts for endpoint in set(endpoints.values())), CallCounts())
+
+
+def require_answer(endpoints: Mapping[ModelEntry, Endpoint], calls: CallCounts) -> None:
+    """Refuse to go on with nothing.
+
+    Args:
+        endpoints: of a run whose jobs have ended, none of which had its replies before.
+        calls: of these.
 
     Raises:
         EndpointError: not one was answered, and no question is the cause: no server, key or account, or a wrong address.
     """
-    calls = sum((endpoint.counts for endpoint in set(endpoints.values())), CallCounts())
     breakers = {entry: endpoint.client.breakers.get(entry.name) for entry, endpoint in endpoints.items()}
     ends = [(entry, breaker.hopeless) for entry, breaker in breakers.items() if breaker and breaker.last]
     entry, reply = next(iter(ends), (None, None))
     if entry is None or reply is None or calls.answered or calls.from_journal or not all(end for _, end in ends):
-        return calls
+        return
     kind = FAILURE_KINDS[reply.failure or "connect"]
     wrong = f"check base_url, which mostly ends in /v1, and the name; moodflow models check {entry.name} tries both"
     raise EndpointError(

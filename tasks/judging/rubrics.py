@@ -7,10 +7,10 @@ from hashlib import sha256
 from pathlib import Path
 from typing import Annotated, Literal, Self
 
-import yaml
-from pydantic import Field, ValidationError, model_validator
+from pydantic import Field, model_validator
 
 from schemas.base import Frozen
+from schemas.documents import read_text, read_yaml
 from schemas.errors import UsageError, unknown_name
 from schemas.folders import DATA_FOLDER
 from schemas.vocabulary import LANGUAGES, Language
@@ -216,8 +216,8 @@ def load_rubric(name: str, folder: Path = RUBRICS) -> Rubric:
     if name not in known:
         raise unknown_name("rubric", name, known, str(folder), "add the rubric as a YAML file or correct the blueprint")
     try:
-        rubric = _read_rubric(path.read_text(encoding="utf-8"))
-    except (ValidationError, yaml.YAMLError) as error:
+        rubric = _read_rubric(read_text(path))
+    except (OSError, ValueError) as error:
         raise UsageError("a rubric file breaks a rule", where=str(path), got=str(error), next_step="correct the file") from error
     if rubric.id != name:
         raise UsageError("a rubric's id is not its file name", where=str(path), expected=name, got=rubric.id)
@@ -227,4 +227,4 @@ def load_rubric(name: str, folder: Path = RUBRICS) -> Rubric:
 @lru_cache(maxsize=64)
 def _read_rubric(text: str) -> Rubric:
     """Read a file's text once: every partition that is judged asks for its rubric, and YAML is slow to read."""
-    return Rubric.model_validate(yaml.safe_load(text))
+    return Rubric.model_validate(read_yaml(text))

@@ -14,6 +14,7 @@ from typing import NamedTuple
 
 from pydantic import ValidationError
 
+from schemas.api_capabilities import DEFAULT_CAPABILITIES
 from schemas.canary import CanaryFinding, CanaryRecord
 from schemas.chat import Chat, ChatMessage, ChatReply, ModelEntry, WrittenRequest
 from schemas.errors import LakeError
@@ -165,7 +166,8 @@ def _record_file(state: Path, identity: str, model: str) -> Path:
 
 def _request(entry: ModelEntry, row: JournalRow) -> WrittenRequest:
     messages = tuple(map(ChatMessage.model_validate, json.loads(row.request)["messages"]))
-    return WrittenRequest(entry.name, entry.identity, messages, entry.sampling, written=row.request)
+    capabilities = entry.dialect or DEFAULT_CAPABILITIES
+    return WrittenRequest(entry.name, entry.identity, messages, entry.sampling, capabilities=capabilities, written=row.request)
 
 
 def _stored(row: JournalRow, path: Path) -> str | None:

@@ -12,11 +12,11 @@ from pathlib import Path
 from string import Formatter
 from typing import Annotated, Any, ClassVar, Generic, Self, TypeVar
 
-import yaml
-from pydantic import Field, StringConstraints, ValidationError, model_validator
+from pydantic import Field, StringConstraints, model_validator
 
 from schemas.base import Frozen
 from schemas.chat import ChatMessage, ModelEntry
+from schemas.documents import read_text, read_yaml
 from schemas.errors import UsageError
 from schemas.folders import DATA_FOLDER
 from schemas.item import Item
@@ -153,8 +153,8 @@ def require_fields(name: str, text: str, expected: Sequence[str]) -> None:
 def _read(kind: type[PromptFolder], folder: Path) -> Any:
     names = kind.file_names()
     try:
-        return kind.of_files({name: yaml.safe_load((folder / f"{name}.yaml").read_text(encoding="utf-8")) for name in names})
-    except (OSError, UnicodeDecodeError, yaml.YAMLError, ValidationError) as error:
+        return kind.of_files({name: read_yaml(read_text(folder / f"{name}.yaml")) for name in names})
+    except (OSError, ValueError) as error:
         raise UsageError(
             "the prompt files cannot be used",
             where=str(folder),

@@ -1,6 +1,8 @@
 """A model that changes behind its name is noticed by asking a sample of journaled calls anew."""
 
+import asyncio
 import itertools
+import json
 from pathlib import Path
 from types import SimpleNamespace
 from typing import Any
@@ -9,9 +11,12 @@ import polars as pl
 import pytest
 
 from flows.runtime import canary as canaries
+from schemas.api_capabilities import ApiCapabilities
 from schemas.canary import CanaryRecord
+from schemas.chat import ChatReply, ChatRequest, ModelEntry
 from schemas.plan import Plan
-from tasks.models.canary import is_more_than_before
+from tasks.models.canary import CanarySample, compare_replies, is_more_than_before
+from tasks.models.journal.table import JournalRow
 from tests.flows.command import Ended, ended
 from tests.flows.scripted import policy
 from tests.model_server import ModelServer
@@ -84,6 +89,21 @@ def test_a_server_that_never_says_the_same_twice_did_not_change_and_one_under_an
     gone = run(server, tmp_path / "named", "--canary", "1")
     assert (gone.status, gone.document["state"], found(gone)["changed"]) == (0, "UpToDate", False)
     assert "nothing can be said, connect: no connection to " in gone.err
+
+
+def test_a_call_is_asked_anew_in_the_words_that_the_api_takes() -> None:
+    sent: list[ChatRequest] = []
+
+    async def chat(request: ChatRequest) -> ChatReply:
+        sent.append(request)
+        return ChatReply(text="B")
+
+    api = ApiCapabilities(token_limit="max_completion_tokens")  # noqa: S106
+    entry = ModelEntry(name="m", base_url="http://localhost/v1", dialect=api)
+    row = JournalRow("key", "one", 0, '{"max_tokens": 9, "messages": [], "model": "m"}', '{"text": "B"}', "2026-01-02")
+    found = asyncio.run(compare_replies(entry, CanarySample([row], ()), CanaryRecord(), chat, Path()))
+    assert found.asked == 1
+    assert json.loads(sent[0].body_json) == {"max_completion_tokens": 9, "messages": [], "model": "m"}
 
 
 @pytest.mark.parametrize(("deployment", "given", "canary"), [(None, None, None), ("one", None, 8), ("one", 0, 0), (None, 3, 3)])

@@ -22,17 +22,19 @@ def run(server: ModelServer, lake: Path, *more: str) -> Ended:
 
 @pytest.mark.usefixtures("prefect_server")
 def test_the_next_run_asks_only_what_failed(tmp_path: Path) -> None:
-    broken, few = True, ("--datasets", ",".join(DATASETS))
+    refused, few = "every second", ("--datasets", ",".join(DATASETS))
 
     def fault(number: int) -> Fault | None:
-        return "401" if broken and number % 2 else None
+        return "401" if refused == "all" or (refused == "every second" and number % 2) else None
 
     with ModelServer(policy(DATASETS, "gold"), fault=fault) as server:
         broken_run = run(server, tmp_path, *few)
-        broken = False
+        refused = "none"
         mended_run = run(server, tmp_path, *few)
         # 16 items: 8 refused in the first run, and only these asked again.
         assert server.calls == 16 + 8
+        refused = "all"
+        more_run = run(server, tmp_path, "--datasets", ",".join((*DATASETS, "mini_commonsense_qa")))
     assert (broken_run.status, mended_run.status) == (1, 0)
     first, second = broken_run.document, mended_run.document
     assert first["calls"] == {"sent": 16, "answered": 8, "from_journal": 0, "failed": 8}
@@ -41,6 +43,9 @@ def test_the_next_run_asks_only_what_failed(tmp_path: Path) -> None:
     assert sum(row["n_scored"] for row in first["raw_scores"]) == 8
     assert {row["value"] for row in first["raw_scores"]} == {1}
     assert [(row["value"], row["n_scored"]) for row in second["raw_scores"]] == [(1, 8), (1, 8)]
+    # Where the lake has replies, a server that answers nothing does not keep them from being scored.
+    assert (more_run.status, more_run.document["state"], more_run.document["calls"]["answered"]) == (1, "Failed", 0)
+    assert sum(row["n_scored"] for row in more_run.document["raw_scores"]) == 16
     # The first run can still be reopened as it was.
     shown = ended("runs", "show", first["run"], "--lake", tmp_path, "--json")
     assert shown.document["raw_scores"] == first["raw_scores"]

@@ -119,7 +119,7 @@ class Transport:
 
 
 async def _read_body(response: aiohttp.ClientResponse) -> bytes:
-    encoding = response.headers.get("Content-Encoding", "identity").strip().lower()
+    encoding = response.headers.get("Content-Encoding", "").strip().lower() or "identity"
     if encoding not in ("identity", "gzip"):
         raise TransportError(
             "invalid_json", f"the answer is encoded as {encoding[:80]}, which was not asked for", response.status
@@ -132,7 +132,7 @@ async def _read_body(response: aiohttp.ClientResponse) -> bytes:
         if max(came, len(body)) > LARGEST_BYTES:
             text = f"the answer is larger than {LARGEST_BYTES // 2**20} MiB"
             raise TransportError("truncated_body", text, response.status)
-    if unpacking and not unpacking.eof:
+    if unpacking and came and not unpacking.eof:  # proxies mark errors without a body, too
         raise TransportError("truncated_body", "the answer is cut short: its packing does not end", response.status)
     return bytes(body)
 

@@ -165,7 +165,9 @@ def _draw_leaderboard(leaderboard: Leaderboard, data: LeaderboardData) -> dict[s
     from tasks.reporting.figures import drawing, leaderboard_figures  # noqa: PLC0415
 
     models = leaderboard.published
-    best = leaderboard.entries[: radar.MAX_SHAPES]
+    # Only what is ranked together is drawn together.
+    group = leaderboard.entries[0].group if leaderboard.entries else None
+    best = [entry for entry in leaderboard.entries if entry.group == group][: radar.MAX_SHAPES]
     shapes = [radar.Shape(entry.system.label, entry.scores) for entry in best]
     measured = [main.id for main in data.blueprint.abilities if main.title in leaderboard.titles]
     setting = best[0].system.setting if best else ""

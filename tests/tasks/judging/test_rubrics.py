@@ -194,6 +194,14 @@ def test_damaged_rubric_is_refused(damage: Damage, message: str, tmp_path: Path)
     assert message in str(caught.value)
 
 
+@pytest.mark.parametrize(("content", "got"), [(b"id: \xff", "can't decode"), (b"id: a\nid: b", "the key 'id' is given twice")])
+def test_a_file_that_is_no_text_or_not_clear_is_refused(content: bytes, got: str, tmp_path: Path) -> None:
+    (tmp_path / "a.yaml").write_bytes(content)
+    with pytest.raises(UsageError, match="breaks a rule") as caught:
+        load_rubric("a", tmp_path)
+    assert got in str(caught.value)
+
+
 def test_id_must_be_the_file_name(tmp_path: Path) -> None:
     (tmp_path / "other.yaml").write_text((RUBRICS / "summary.yaml").read_text(encoding="utf-8"), encoding="utf-8")
     with pytest.raises(UsageError, match="not its file name"):

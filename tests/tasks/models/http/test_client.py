@@ -63,6 +63,11 @@ async def test_an_answer_that_does_not_begin_in_time_is_told_from_one_that_does_
     ("encoding", "packed", "outcome"),
     [
         ("gzip", gzip.compress, (None, "B")),
+        (
+            "gzip",
+            lambda _: b"",
+            ("invalid_json", "not JSON that can be read (Expecting value: line 1 column 1 (char 0)): an empty body"),
+        ),
         ("gzip", lambda body: gzip.compress(body)[:-9], ("truncated_body", "the answer is cut short: its packing does not end")),
         ("gzip", lambda body: body, ("truncated_body", "the answer is cut short: error")),
         ("gzip", lambda body: gzip.compress(body + b" " * 2**25), ("truncated_body", "the answer is larger than 16 MiB")),
