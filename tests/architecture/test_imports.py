@@ -31,7 +31,6 @@ ORDER = (
     "flows.service",
     "flows.commands",
     "flows.cli",
-    "flows.start",
 )
 """Rooms of the project: a module imports from its own room and from those that stand before it, and from no other."""
 

@@ -6,7 +6,7 @@ from pathlib import Path
 import pytest
 import yaml
 
-from flows import cli
+from flows.commands import app as cli
 from schemas.metrics import METRICS
 from schemas.plan import Plan
 from tests.docs.pages import FENCE, LINK, NOT_EXECUTED, ROOT, anchors, blocks, pages

@@ -7,7 +7,7 @@ from io import StringIO
 from pathlib import Path
 from typing import Any, NamedTuple
 
-from flows.cli import app, guarded
+from flows.commands.app import app, guarded
 
 
 class Ended(NamedTuple):

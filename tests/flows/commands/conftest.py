@@ -2,7 +2,7 @@
 
 import pytest
 
-from flows import cli
+from flows.commands import app as cli
 from schemas.plan import Plan
 from tests.flows.past_runs import PastRuns, make_past_runs
 

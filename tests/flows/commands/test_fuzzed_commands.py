@@ -11,7 +11,7 @@ import typer
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
-from flows import cli
+from flows.commands import app as cli
 from flows.commands import models
 from flows.service import session
 from schemas.errors import EndpointError

@@ -7,7 +7,7 @@ from typing import Any
 
 import pytest
 
-from flows.cli import app, guarded
+from flows.commands.app import app, guarded
 from flows.commands.plan_fields import PlanField, plan_fields, role_names
 from flows.commands.plan_options import LEFT, PlanOptions, read_plan
 from schemas.api_capabilities import ApiCapabilities, Sampling

@@ -52,14 +52,14 @@ import signal, sys
 
 class CtrlC:
     def find_spec(self, name, *_):
-        if name == "flows.cli":
+        if name == "flows.commands.app":
             signal.raise_signal(signal.SIGINT)
 
 sys.meta_path.insert(0, CtrlC())
-from flows.start import main
+from flows.cli import main
 main()
 """
-STARTED = "from flows.start import main; main()"
+STARTED = "from flows.cli import main; main()"
 
 
 @pytest.mark.parametrize(
