@@ -16,7 +16,6 @@ from hypothesis import HealthCheck, settings
 from prefect.logging.configuration import ensure_logging_setup
 from prefect.settings import (
     PREFECT_API_SSL_CERT_FILE,
-    PREFECT_CLIENT_MAX_RETRIES,
     PREFECT_FLOWS_HEARTBEAT_FREQUENCY,
     PREFECT_LOGGING_TO_API_ENABLED,
     temporary_settings,
@@ -85,9 +84,7 @@ def prefect_server(started_prefect: PrefectServer) -> Iterator[str]:
 
     Yields its API's URL, for commands in processes of their own.
     """
-    # A busy machine's server may be without its database's lock for longer than the minute that five attempts take.
-    patient = {PREFECT_CLIENT_MAX_RETRIES: 8}
-    quick = {PREFECT_FLOWS_HEARTBEAT_FREQUENCY: None, PREFECT_LOGGING_TO_API_ENABLED: False, **patient}
+    quick = {PREFECT_FLOWS_HEARTBEAT_FREQUENCY: None, PREFECT_LOGGING_TO_API_ENABLED: False}
     with one_certificate() as file, temporary_settings({**quick, PREFECT_API_SSL_CERT_FILE: file.name}), using(started_prefect):
         yield started_prefect.url
 
