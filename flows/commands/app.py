@@ -126,7 +126,7 @@ def demo(
 ) -> None:
     """The main job on a model that comes with the install: all 41 tasks of MoodBench and all of LongEmotion, on bundled items."""
     plans = demo_plans(lake, sample)
-    announce(*plans)
+    announce(plans[0])
     _execute("run", *plans, as_json=as_json)
 
 

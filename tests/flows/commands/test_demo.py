@@ -12,12 +12,12 @@ from schemas.errors import UsageError
 @pytest.mark.usefixtures("prefect_server")
 def test_the_calls_it_announces_are_those_it_takes(capsys: pytest.CaptureFixture[str], tmp_path: Path) -> None:
     short, long = demo_plans(tmp_path, None)
-    announce(short, long)
+    announce(short)
     said = capsys.readouterr().err
     calls = sum(run_command("dry-run", plan).document["total"]["calls"] for plan in (short, long))
     assert f"about {calls} calls" in said
-    assert "items per task: 1; LongEmotion in base and rag" in said
-    assert "4 minutes on two idle cores" in said
+    assert "items per task: 1; all of LongEmotion" in said
+    assert "3 minutes on two idle cores" in said
 
 
 def test_a_sample_is_of_moodbench_alone(tmp_path: Path) -> None:
