@@ -20,10 +20,6 @@ GIVEN = "prefect_server"
 """Key under which a worker of xdist is told of the server."""
 
 DATABASE = "prefect.db"
-ONE_CONNECTION = ":memory:.db"
-"""A link to the database, whose name has Prefect use it through one connection. With several, as by default, a write that meets
-another one fails, and its client tries again seconds later.
-"""
 UNRECORDED = {f"PREFECT_SERVER_SERVICES_{name}_ENABLED": "0" for name in ("EVENT_PERSISTER", "TASK_RUN_RECORDER", "TRIGGERS")}
 
 
@@ -69,9 +65,7 @@ def started_server(home: Path, *, records: bool = False) -> Iterator[PrefectServ
         records: keep events and task runs, as a user's server does. More than half of what a server does is that, and few tests
             ask it for either.
     """
-    (home / ONE_CONNECTION).symlink_to(DATABASE)
-    database = {"PREFECT_API_DATABASE_CONNECTION_URL": f"sqlite+aiosqlite:///{home / ONE_CONNECTION}"}
-    server = start_temporary_server(clean_environment(home, **LOCAL_SETTINGS, **database, **({} if records else UNRECORDED)))
+    server = start_temporary_server(clean_environment(home, **LOCAL_SETTINGS, **({} if records else UNRECORDED)))
     try:
         yield PrefectServer(server.api_url, home, server.client_settings[AUTH])
     finally:

@@ -16,7 +16,7 @@ from collections.abc import Mapping
 from pathlib import Path
 from tempfile import NamedTemporaryFile, TemporaryFile
 from threading import Thread
-from typing import IO
+from typing import IO, Any
 
 import certifi
 
@@ -242,6 +242,21 @@ def _end_with_parent() -> None:
     os._exit(0)
 
 
+def _use_one_connection() -> None:
+    """Have Prefect's server use SQLite through one connection, as Prefect itself does for a database in memory.
+
+    With several, a write that meets another one is refused at once, and its client tries again 2 s later, then 4.
+    """
+    from prefect.server.database import configurations  # noqa: PLC0415
+    from sqlalchemy.ext.asyncio import AsyncEngine, create_async_engine  # noqa: PLC0415
+
+    def engine(url: str, **options: Any) -> AsyncEngine:
+        one = {"pool_size": 1, "max_overflow": 0} if url.startswith("sqlite") else {}
+        return create_async_engine(url, **{**options, **one})
+
+    vars(configurations)["create_async_engine"] = engine
+
+
 def _serve(descriptor: int) -> None:
     """Serve Prefect's API on an inherited listening socket, until a signal comes."""
     Thread(target=_end_with_parent, daemon=True).start()
@@ -251,6 +266,7 @@ def _serve(descriptor: int) -> None:
     from prefect.server.api.server import create_app  # noqa: PLC0415
     from starlette.middleware.trustedhost import TrustedHostMiddleware  # noqa: PLC0415
 
+    _use_one_connection()
     listening = socket.socket(fileno=descriptor)
     app = TrustedHostMiddleware(create_app(), names_of(listening))
     config = uvicorn.Config(app, log_level="error", lifespan="on")

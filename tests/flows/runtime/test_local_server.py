@@ -1,5 +1,6 @@
 """The temporary Prefect server of a command in a process of its own: it comes when it is needed, and never stays."""
 
+import asyncio
 import os
 import signal
 import sqlite3
@@ -161,6 +162,15 @@ async def wait(server: LocalServer, limit_s: float) -> EndpointError:
         "start it again",
     )
     return caught.value
+
+
+async def test_writes_that_meet_are_all_kept_at_once(started_prefect: PrefectServer) -> None:
+    """With several connections to the database nearly all of these are answered with 503, to be sent again seconds later."""
+    login = started_prefect.auth.split(":", 1)
+    async with httpx.AsyncClient(base_url=f"{started_prefect.url}/", auth=(login[0], login[1]), timeout=LIMIT_S) as client:
+        flow = (await client.post("flows/", json={"name": "met"})).json()["id"]
+        asked = (client.post("flow_runs/", json={"flow_id": flow, "state": {"type": "RUNNING"}}) for _ in range(60))
+        assert {answer.status_code for answer in await asyncio.gather(*asked)} == {201}
 
 
 async def test_a_server_that_ends_is_an_error_with_its_last_words(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
