@@ -1,18 +1,22 @@
-"""The very text that is sent."""
+"""The very text that is sent, and the prompt files of every kind: versions, hash, and what a broken file says."""
 
+import json
+import re
 import shutil
 from pathlib import Path
+from typing import Any
 
 import pytest
 
 from schemas.api_capabilities import Sampling
 from schemas.chat import EMBEDDED_MODEL, ModelEntry
+from schemas.context import ASPECTS
 from schemas.errors import UsageError
 from schemas.item import Item
-from schemas.question_types import QuestionType
 from tasks.lake.fingerprint import hash_settings
 from tasks.solvers.base import UnsentCalls
-from tasks.solvers.prompts import PROMPTED, PROMPTS, Prompts, build_messages
+from tasks.solvers.longemotion.prompts import LongEmotionPrompts
+from tasks.solvers.prompts import PROMPTED, PromptFile, PromptFolder, Prompts, build_messages
 from tests.tasks.solvers.asking import ask_item
 
 SINGLE = Item(
@@ -52,6 +56,15 @@ PINNED = {
     "ranking": ("2", "f24a2185f2a6"),
     "questionnaire": ("1", "e084d82e95a9"),
     "judged_summary": ("1", "3d90a5857d20"),
+    "longemotion/ec": ("1", "903f2d181ebe"),
+    "longemotion/ed": ("1", "88e69693e562"),
+    "longemotion/qa": ("1", "8c416525369b"),
+    "longemotion/es": ("1", "ade5f4bc3582"),
+    "longemotion/mc": ("1", "5eb4d1245502"),
+    "longemotion/ee": ("1", "3da5354b6b0c"),
+    "longemotion/sage": ("1", "170eede2740d"),
+    "longemotion/critic": ("1", "ac56b0ce1c22"),
+    "longemotion/search": ("1", "f2403bb75cb5"),
 }
 """Version and hash of each prompt file's texts and limit. If a hash changes, so must the version."""
 
@@ -62,12 +75,24 @@ def test_an_item_is_one_user_message(item: Item, text: str) -> None:
     assert [(message.role, message.content) for message in messages] == [("user", text)]
 
 
-@pytest.mark.parametrize("question_type", PROMPTED)
-def test_a_changed_prompt_gets_a_new_version(question_type: QuestionType) -> None:
-    prompt = Prompts.load().by_type[question_type]
-    assert (prompt.version, hash_settings(prompt.model_dump(exclude={"version"}, exclude_none=True))[:12]) == PINNED[
-        question_type
-    ]
+def test_a_changed_prompt_gets_a_new_version() -> None:
+    by_type, long = Prompts.load().by_type, LongEmotionPrompts.load()
+    files: dict[str, PromptFile[Any]] = {name: by_type[name] for name in PROMPTED}
+    files |= {f"longemotion/{name}": getattr(long, name) for name in LongEmotionPrompts.model_fields}
+    texts = {name: file.model_dump(exclude={"version"}, exclude_none=True) for name, file in files.items()}
+    assert {name: (file.version, hash_settings(texts[name])[:12]) for name, file in files.items()} == PINNED
+
+
+@pytest.mark.parametrize("language", ["en", "zh"])
+def test_replies_are_asked_for_in_the_published_form(language: str) -> None:
+    def form(name: str) -> str:
+        instruction = getattr(getattr(LongEmotionPrompts.load(), name), language).instruction
+        (found,) = re.findall(r"```json\n(.*?)\n```", instruction, re.DOTALL)
+        return str(found)
+
+    assert list(json.loads(form("ec"))) == ["Emotion"]
+    assert form("ed") == '{"index": n}'
+    assert tuple(json.loads(form("es"))) == ASPECTS
 
 
 @pytest.mark.parametrize("context", [None, ""])
@@ -101,51 +126,71 @@ async def test_an_entry_may_ask_the_embedded_model_for_less() -> None:
     assert (await sampling_of(ModelEntry(name=EMBEDDED_MODEL, sampling=Sampling(max_tokens=4)))).max_tokens == 4
 
 
-@pytest.fixture
-def folder(tmp_path: Path) -> Path:
-    return Path(shutil.copytree(PROMPTS, tmp_path / "prompts"))
-
-
-def edit(folder: Path, old: str, new: str) -> None:
-    file = folder / "single_choice.yaml"
+def edited(kind: type[PromptFolder], folder: Path, name: str, old: str, new: str) -> Path:
+    """A copy of the kind's files with one of them changed."""
+    shutil.copytree(kind.folder, folder, dirs_exist_ok=True)
+    file = folder / f"{name}.yaml"
     text = file.read_text(encoding="utf-8")
     assert old in text
     file.write_text(text.replace(old, new), encoding="utf-8")
+    return folder
 
 
 @pytest.mark.parametrize(
-    ("old", "new", "same"),
+    ("kind", "name", "old", "new", "same"),
     [
-        ("right option only", "best option only", False),
-        ('version: "1"', 'version: "2"', False),
-        ("max_tokens: 16", "max_tokens: 17", False),
-        ("# One right option.", "# Another remark.", True),
+        (Prompts, "single_choice", "right option only", "best option only", False),
+        (Prompts, "single_choice", 'version: "1"', 'version: "2"', False),
+        (Prompts, "single_choice", "max_tokens: 16", "max_tokens: 17", False),
+        (Prompts, "single_choice", "# One right option.", "# Another remark.", True),
+        (LongEmotionPrompts, "search", "at most {searches} times", "up to {searches} times", False),
+        (LongEmotionPrompts, "qa", "# Emotion QA:", "# QA:", True),
     ],
 )
-def test_the_hash_follows_the_texts_and_not_the_remarks(folder: Path, old: str, new: str, *, same: bool) -> None:
-    edit(folder, old, new)
-    assert (Prompts.load(folder).sha256 == Prompts.load().sha256) is same
+def test_the_hash_follows_the_texts_and_not_the_remarks(
+    kind: type[PromptFolder], name: str, old: str, new: str, tmp_path: Path, *, same: bool
+) -> None:
+    assert (kind.load(edited(kind, tmp_path, name, old, new)).sha256 == kind.load().sha256) is same
 
 
 @pytest.mark.parametrize(
-    ("old", "new", "got"),
+    ("kind", "name", "old", "new", "got"),
     [
-        ("    {options}\n", "", "expected the fields ['question', 'options']"),
-        ("{context}", "{contxt}", "expected the fields ['context']"),
-        ("right option only.", "right option of {n} only.", "expected the fields []"),
-        ("max_tokens: 16", "max_tokens: 0", "greater than or equal to 1"),
-        ("en:", "en: [", "while scanning"),
+        (Prompts, "single_choice", "    {options}\n", "", "expected the fields ['question', 'options']"),
+        (Prompts, "single_choice", "{context}", "{contxt}", "expected the fields ['context']"),
+        (Prompts, "single_choice", "right option only.", "right option of {n} only.", "expected the fields []"),
+        (Prompts, "single_choice", "max_tokens: 16", "max_tokens: 0", "greater than or equal to 1"),
+        (Prompts, "single_choice", "en:", "en: [", "while scanning"),
+        (LongEmotionPrompts, "ec", "    Choices: {options}\n", "", "question: expected the fields ['question', 'options']"),
+        (
+            LongEmotionPrompts,
+            "ed",
+            "{count} segments, one",
+            "segments, one",
+            "expected the fields ['count', 'segments']",
+        ),
+        (LongEmotionPrompts, "sage", "entity: {subject}", "entity: {name}", "expected the fields ['subject', 'piece']"),
+        (LongEmotionPrompts, "ee", "Write more than 3,000 tokens", "Write {n} tokens", "length_demand: expected the fields []"),
+        (LongEmotionPrompts, "ee", "    - title: 阶段五：回顾与整合\n", "    - name: 五\n", "title"),
+        (
+            LongEmotionPrompts,
+            "es",
+            "    symptoms:\n      heading: S",
+            "    signs:\n      heading: S",
+            "expected the aspects causes",
+        ),
+        (LongEmotionPrompts, "critic", "  pack: |-", "  pakc: |-", "pack"),
     ],
 )
-def test_a_broken_prompt_file_is_told(folder: Path, old: str, new: str, got: str) -> None:
-    edit(folder, old, new)
+def test_a_broken_prompt_file_is_told(kind: type[PromptFolder], name: str, old: str, new: str, got: str, tmp_path: Path) -> None:
+    folder = edited(kind, tmp_path, name, old, new)
     with pytest.raises(UsageError) as caught:
-        Prompts.load(folder)
+        kind.load(folder)
     assert caught.value.where == str(folder)
     assert got in str(caught.value.got)
 
 
-def test_a_missing_prompt_file_is_told(folder: Path) -> None:
-    (folder / "ranking.yaml").unlink()
-    with pytest.raises(UsageError, match=r"ranking\.yaml"):
-        Prompts.load(folder)
+def test_files_are_read_once_and_a_missing_one_is_told(tmp_path: Path) -> None:
+    assert Prompts.load() is Prompts.load()
+    with pytest.raises(UsageError, match=r"single_choice\.yaml"):
+        Prompts.load(tmp_path)
