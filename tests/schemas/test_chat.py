@@ -38,6 +38,12 @@ def test_the_usual_body() -> None:
     assert json.loads(request().body_json) == request().body()
 
 
+def test_a_call_that_asks_for_log_probabilities_is_another_call() -> None:
+    asking = request(top_logprobs=20)
+    assert asking.key != request().key
+    assert asking.body() == request().body() | {"logprobs": True, "top_logprobs": 20}
+
+
 def test_another_name_of_the_limit_is_sent_and_is_the_same_call() -> None:
     other = request(ApiCapabilities(token_limit=OTHER))
     assert other.body().keys() ^ request().body().keys() == {USUAL, OTHER}

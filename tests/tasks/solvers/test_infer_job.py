@@ -1,15 +1,16 @@
 """What the partitions of the infer stage are made of."""
 
 from dataclasses import replace
-from typing import Any
+from typing import Any, get_args
 
 import pytest
 
-from schemas.api_capabilities import Sampling
+from schemas.api_capabilities import ApiCapabilities, Sampling
 from schemas.base import Frozen
 from schemas.chat import ModelEntry
 from schemas.errors import UsageError
 from schemas.lineage import PartitionKey
+from schemas.provider import TokenLimit
 from schemas.retrieval import RetrievalOptions
 from schemas.vocabulary import ContextTask
 from tasks.solvers.chunk_rows import ChunkJob
@@ -28,6 +29,10 @@ SAGE = ModelEntry(name="s", base_url="http://localhost/v1")
 BUILT = (partition("items"), partition("contexts"))
 
 
+def asked(**changed: Any) -> ModelEntry:
+    return CORE.model_copy(update=changed)
+
+
 def key(setting: str = "coem", layer: str = "responses", **changed: Any) -> PartitionKey:
     entry = changed.get("entry", CORE)
     models = {"tested": entry, **({"sage": changed.get("sage", SAGE)} if setting == "coem" else {})}
@@ -36,7 +41,7 @@ def key(setting: str = "coem", layer: str = "responses", **changed: Any) -> Part
     plan = SOLVERS[setting].plan(options, changed.get("task", "qa"), entry)
     plan = replace(plan, code=replace(plan.code, **changed.get("code", {})))
     items, contexts = changed.get("built", BUILT)
-    keys = InferJob(models, options, plan, items, contexts, Epochs(repeat=changed.get("repeat", 1))).keys
+    keys = InferJob(models, options, plan, items, contexts, changed.get("epochs", Epochs())).keys
     found = {"responses": keys.responses, "retrievals": keys.retrievals, "chunks": keys.written}[layer]
     assert found is not None
     return found
@@ -51,12 +56,17 @@ def key(setting: str = "coem", layer: str = "responses", **changed: Any) -> Part
         {"options": RetrievalOptions(legacy_bos=True)},
         {"sage": ModelEntry(name="t", base_url="http://localhost/v1")},
         {"sage": SAGE.model_copy(update={"sampling": Sampling(seed=1)})},
-        {"entry": CORE.model_copy(update={"sampling": Sampling(max_tokens=9)})},
+        {"entry": asked(sampling=Sampling(max_tokens=9))},
+        {"entry": asked(identity="elsewhere")},
+        {"entry": asked(dialect=ApiCapabilities(unsent=("temperature",)))},
+        {"entry": asked(dialect=ApiCapabilities(reasoning_effort="low"))},
+        {"entry": asked(dialect=ApiCapabilities(extra='{"enable_thinking": true}'))},
         {"length_demand": False},
         {"code": {"prompts": Prompts}},
         {"code": {"versions": {"solvers_version": "next"}}},
         {"code": {"version": "next"}},
-        {"repeat": 2},
+        {"epochs": Epochs(repeat=2)},
+        {"epochs": Epochs(permute=2)},
         {"too_long": "cut_middle"},
         {"built": (partition("items", "5"), BUILT[1])},
         {"built": (BUILT[0], partition("contexts", "5"))},
@@ -72,7 +82,14 @@ def test_what_changes_the_replies_changes_the_key(changed: dict[str, Any]) -> No
     "changed",
     [
         {"sage": SAGE.model_copy(update={"concurrency": 1})},
-        {"entry": CORE.model_copy(update={"timeout_s": 1.0})},
+        {"entry": asked(timeout_s=1.0, concurrency=1, api_key_env="KEY")},
+        {"entry": asked(dialect=ApiCapabilities())},
+        {"entry": asked(dialect=ApiCapabilities(token_limit=get_args(TokenLimit)[1]))},
+        {"entry": asked(dialect=ApiCapabilities(effort_path="reasoning.effort"))},
+        # The seed was not sent anyway, and no call of this stage has a schema.
+        {"entry": asked(dialect=ApiCapabilities(unsent=("seed", "json_schema")))},
+        # It draws an order of options where there is one.
+        {"epochs": Epochs(seed=1)},
         # No name of an embedding model is one of them: its identity is, where it ranks.
         {"setting": "base", "options": RetrievalOptions(embedder="bge-m3", top_k=3, preset="code_2026_01")},
     ],
@@ -80,6 +97,28 @@ def test_what_changes_the_replies_changes_the_key(changed: dict[str, Any]) -> No
 )
 def test_transport_and_names_do_not(changed: dict[str, Any]) -> None:
     assert key(**changed).fingerprint == key(changed.get("setting", "coem")).fingerprint
+
+
+def test_how_often_an_item_is_asked_tells_keys_apart() -> None:
+    ways = [Epochs(permute=2), Epochs(permute=3), Epochs(permute=2, seed=1), Epochs(permute=2, repeat=2), Epochs(repeat=2)]
+    assert len({key(epochs=way).fingerprint for way in ways}) == 5
+
+
+def test_what_is_not_sent_does_not_count_whatever_it_is() -> None:
+    unsent = ApiCapabilities(unsent=("temperature",))
+    cold, warm = (key(entry=asked(dialect=unsent, sampling=Sampling(temperature=value))) for value in (0.0, 1.0))
+    assert cold.settings["sampling"] == {"temperature": None, "top_p": 1.0, "max_tokens": 512, "seed": None}
+    assert warm.fingerprint == cold.fingerprint
+
+
+def test_an_extra_counts_as_an_object_and_not_as_a_text() -> None:
+    texts = ('{"a": 1, "b": {}}', '{"a":1,"b":{}}', '{"b": {}, "a": 1}')
+    assert len({key(entry=asked(dialect=ApiCapabilities(extra=text))).fingerprint for text in texts}) == 1
+
+
+def test_token_probabilities_are_named_only_where_they_are_wanted() -> None:
+    assert "token_probabilities" not in key("base", task=None).settings
+    assert key("base", task=None, entry=asked(token_probabilities=True)).settings["token_probabilities"] is True
 
 
 def test_where_they_are() -> None:

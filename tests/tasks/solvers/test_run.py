@@ -2,29 +2,22 @@
 
 import asyncio
 from hashlib import sha256
-from typing import Any, get_args
 
 import dataframely as dy
 import polars as pl
 import pytest
 
-from schemas.api_capabilities import ApiCapabilities, Sampling
-from schemas.chat import ChatMessage, ChatReply, ChatRequest, ModelEntry
+from schemas.chat import ChatReply, ChatRequest, ModelEntry
 from schemas.errors import LakeError
-from schemas.lineage import PartitionKey
-from schemas.provider import TokenLimit
 from schemas.tables.items import Items
 from schemas.tables.responses import Responses
 from tasks.models.http.worker_pool import WorkerPool
-from tasks.solvers.infer_job import InferJob
 from tasks.solvers.option_order import Epochs, Presentation, plan_epochs
 from tasks.solvers.prompts import Prompts, build_messages
-from tasks.solvers.registry import SOLVERS
 from tasks.solvers.run import read_item
-from tasks.solvers.state import SolverOptions
 from tests.model_server import ModelServer
 from tests.tasks.models.making_calls import Pauses, client, entry
-from tests.tasks.rows import item, partition
+from tests.tasks.rows import item
 from tests.tasks.rows import items as frame_of
 from tests.tasks.solvers.asking import Replies, ask_base, ask_item
 
@@ -147,87 +140,3 @@ async def test_the_longest_item_is_asked_first() -> None:
     with ModelServer(lambda _: "B") as server:
         await asked(plan_epochs(Items.validate(longer)), entry(server.base_url, concurrency=1))
     assert [body["messages"][0]["content"].count("word") for body in server.bodies] == [9, 3, 0]
-
-
-ITEMS = partition("items")
-ENTRY = ModelEntry(name="m", base_url="http://localhost/v1")
-
-
-def key(epochs: Epochs | None = None, **changed: Any) -> PartitionKey:
-    entry = ModelEntry.model_validate(ENTRY.model_dump() | changed)
-    options = SolverOptions("base")
-    plan = SOLVERS["base"].plan(options, None, entry)
-    return InferJob({"tested": entry}, options, plan, ITEMS, epochs=epochs or Epochs()).keys.responses
-
-
-@pytest.mark.parametrize(
-    "changed",
-    [
-        {"identity": "elsewhere"},
-        {"sampling": Sampling(seed=1)},
-        {"token_probabilities": True},
-        {"dialect": ApiCapabilities(unsent=("temperature",))},
-        {"dialect": ApiCapabilities(reasoning_effort="low")},
-        {"dialect": ApiCapabilities(extra='{"enable_thinking": true}')},
-    ],
-    ids=str,
-)
-def test_what_changes_the_replies_changes_the_key(changed: dict[str, Any]) -> None:
-    assert key(**changed).fingerprint != key().fingerprint
-
-
-@pytest.mark.parametrize(
-    "changed",
-    [
-        {"concurrency": 1},
-        {"timeout_s": 1.0},
-        {"api_key_env": "KEY"},
-        {"dialect": ApiCapabilities()},
-        {"dialect": ApiCapabilities(token_limit=get_args(TokenLimit)[1])},
-        {"dialect": ApiCapabilities(effort_path="reasoning.effort")},
-        # The seed was not sent anyway, and no call of this stage has a schema.
-        {"dialect": ApiCapabilities(unsent=("seed", "json_schema"))},
-    ],
-    ids=str,
-)
-def test_transport_and_names_do_not(changed: dict[str, Any]) -> None:
-    assert key(**changed).fingerprint == key().fingerprint
-
-
-@pytest.mark.parametrize("epochs", [Epochs(permute=2), Epochs(permute=2, seed=1), Epochs(repeat=2)])
-def test_how_often_an_item_is_asked_changes_the_key(epochs: Epochs) -> None:
-    others = [key(), *(key(other) for other in (Epochs(permute=3), Epochs(permute=2, repeat=2)))]
-    assert key(epochs).fingerprint not in {other.fingerprint for other in others}
-
-
-def test_the_seed_counts_only_where_it_draws_an_order() -> None:
-    assert key(Epochs(seed=1)).fingerprint == key().fingerprint
-
-
-def test_what_is_not_sent_does_not_count_whatever_it_is() -> None:
-    unsent = ApiCapabilities(unsent=("temperature",))
-    assert key(dialect=unsent).settings["sampling"] == {"temperature": None, "top_p": 1.0, "max_tokens": 512, "seed": None}
-    warm = key(dialect=unsent, sampling=Sampling(temperature=1.0))
-    assert warm.fingerprint == key(dialect=unsent).fingerprint
-
-
-@pytest.mark.parametrize("other", ['{"a":1,"b":{}}', '{"b": {}, "a": 1}'])
-def test_an_extra_counts_as_an_object_and_not_as_a_text(other: str) -> None:
-    assert (
-        key(dialect=ApiCapabilities(extra=other)).fingerprint
-        == key(dialect=ApiCapabilities(extra='{"a": 1, "b": {}}')).fingerprint
-    )
-
-
-def test_token_probabilities_are_named_only_where_they_are_wanted() -> None:
-    assert "token_probabilities" not in key().settings
-    assert key(token_probabilities=True).settings["token_probabilities"] is True
-
-
-def test_a_call_that_asks_for_log_probabilities_is_another_call() -> None:
-    def request(top_logprobs: int | None) -> ChatRequest:
-        return ChatRequest("m", "here", (ChatMessage(role="user", content="?"),), Sampling(), top_logprobs=top_logprobs)
-
-    assert request(20).key != request(None).key
-    assert request(None).body().keys() == {"model", "messages", "temperature", "top_p", "max_tokens"}
-    assert request(20).body() == request(None).body() | {"logprobs": True, "top_logprobs": 20}

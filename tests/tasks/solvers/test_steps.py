@@ -23,23 +23,11 @@ from tasks.solvers.run import solve_item
 from tasks.solvers.state import AskedItem, Chunking, ModelRoles, SolverCode, SolverOptions, SolverPlan, SolverResources
 from tasks.solvers.steps import chunk_partition, infer_partition
 from tests.tasks.rows import frame, item, items, partition
+from tests.tasks.solvers.asking import Replies
 from tests.tasks.solvers.longemotion.long_items import EE, QA
 from tests.tasks.solvers.longemotion.scripted_roles import FAILED, ScriptedModel, WordRetriever, saying
 
 DATASET = "own"
-
-
-class Listener:
-    """A progress listener that counts."""
-
-    def __init__(self) -> None:
-        self.expected = self.replies = 0
-
-    def expect(self, calls: int) -> None:
-        self.expected += calls
-
-    def on_reply(self, _reply: ChatReply) -> None:
-        self.replies += 1
 
 
 def build(lake: Lake, long_item: AskedItem) -> tuple[PartitionRef, PartitionRef]:
@@ -88,8 +76,8 @@ def resources(model: ScriptedModel) -> SolverResources:
     return SolverResources({"tested": model.role_model()}, WordRetriever())
 
 
-async def infer(lake: Lake, asked: InferJob, model: ScriptedModel) -> tuple[list[PartitionRef], Listener]:
-    listener = Listener()
+async def infer(lake: Lake, asked: InferJob, model: ScriptedModel) -> tuple[list[PartitionRef], Replies]:
+    listener = Replies()
     async with WorkerPool(1) as pool:
         refs = await plain(infer_partition)(asked, lake, resources(model), pool, {"tested": listener})
     return refs, listener
@@ -114,7 +102,7 @@ async def test_retrievals_name_chunks_that_are_there(lake: Lake) -> None:
     assert rows["holds_needle"].null_count() == rows.height
     assert lake.read(responses, Responses)["reply"].to_list() == ["exposure"]
     assert lake.read(answers, Answers).select("text", "failed_role", "part").rows() == [("exposure", None, "")]
-    assert (listener.expected, listener.replies) == (1, 1)
+    assert (listener.expected, len(listener)) == (1, 1)
 
 
 async def test_what_a_model_wrote_itself_is_kept_and_its_calls_are_expected(lake: Lake) -> None:
@@ -127,7 +115,7 @@ async def test_what_a_model_wrote_itself_is_kept_and_its_calls_are_expected(lake
     assert lake.read(responses, Responses)["turn"].to_list() == list(range(6))
     assert set(lake.read(written, Chunks)["corpus"]) == {f"written-0-{step}" for step in (2, 3, 4, 5)}
     assert lake.read(retrievals, Retrievals)["holds_needle"].null_count() == lake.read(retrievals, Retrievals).height
-    assert (listener.expected, listener.replies) == (6, 6)
+    assert (listener.expected, len(listener)) == (6, 6)
 
 
 async def test_a_failed_call_leaves_every_partition_incomplete(lake: Lake) -> None:
