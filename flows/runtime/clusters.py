@@ -109,6 +109,7 @@ def split_address(plan: Plan) -> tuple[str, int]:
         where="--set runner_address",
         expected=f"such as 10.0.0.5:{PORTS[plan.runner]}",
         got=plan.runner_address,
+        next_step="name the machine its scheduler runs on, and the port it listens on",
     )
 
 

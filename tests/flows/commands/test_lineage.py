@@ -22,12 +22,6 @@ from tests.openlineage_schema import check_event
 from tests.tasks.analysis.test_redaction import notice
 
 DATASETS = ("mini_user_safety", "mini_summarization")
-KEY = "sk-marked-7f3a9c"
-
-
-def arguments(stage: str, base_url: str, lake: Path, *more: str) -> list[str]:
-    model = ["--model", "m", "--base-url", base_url, "--judge", "j", "--judge-base-url", base_url, "--set", "bootstrap=20"]
-    return [stage, "moodbench-mini", *model, "--datasets", ",".join(DATASETS), "--lake", str(lake), *more, "--json"]
 
 
 @pytest.fixture(scope="module")
@@ -35,7 +29,9 @@ def traced(prefect_server: str, tmp_path_factory: pytest.TempPathFactory) -> Pat
     """A lake with one run, of which both datasets and the judge were asked."""
     lake = tmp_path_factory.mktemp("traced") / "lake"
     with ModelServer(policy(DATASETS, "gold")) as server:
-        assert ended(*arguments("run", server.base_url, lake)).status == 0
+        model = ("--model", "m", "--base-url", server.base_url, "--judge", "j", "--judge-base-url", server.base_url)
+        few = ("--datasets", ",".join(DATASETS), "--set", "bootstrap=20")
+        assert ended("run", "moodbench-mini", *model, *few, "--lake", lake).status == 0
     return lake
 
 
@@ -170,34 +166,6 @@ def test_events_and_manifest_agree(traced: Path) -> None:
         dataset = written[ref.path]
         assert dataset["facets"]["moodflow_partition"]["contentSha256"] == ref.content_sha256
         assert dataset["outputFacets"]["outputStatistics"]["rowCount"] == ref.rows
-
-
-@pytest.mark.usefixtures("prefect_server")
-def test_a_run_again_computes_nothing_and_a_failing_step_says_so_without_the_key(
-    traced: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    lake = tmp_path / "lake"
-    copytree(traced, lake)
-    before = len(events_in(lake))
-    ref = next(ref for ref in read_manifest(lake, list_runs(lake)[0]).partitions if ref.layer == "responses")
-    monkeypatch.setenv("MODEL_KEY", KEY)
-    with ModelServer(policy(DATASETS, "gold")) as server:
-        base_url = server.base_url
-    built = ended(*arguments("build", base_url, lake))
-    assert built.status == 0
-    again = [event for event in events_in(lake)[before:] if event["eventType"] == "COMPLETE"]
-    assert [event["run"]["facets"]["moodflow_step"]["upToDate"] for event in again] == [True, True]
-    items = next((lake / "items").rglob("*.parquet"))
-    items.write_bytes(items.read_bytes()[:100])
-    (lake / ref.path).unlink()
-    failed = ended(*arguments("build", base_url, lake, "--api-key-env", "MODEL_KEY"))
-    assert failed.status == 2
-    last = [event for event in events_in(lake) if event["eventType"] == "FAIL"]
-    for event in last:
-        check_event(event)
-    assert len(last) == 1
-    assert last[0]["run"]["facets"]["errorMessage"]["message"].startswith("LakeError: a partition of the lake is damaged")
-    assert KEY not in json.dumps(last)
 
 
 def test_source_files_the_catalogue_no_longer_names_are_said_to_be_so() -> None:

@@ -174,21 +174,6 @@ def test_workers_write_to_an_object_store(tmp_path: Path, model: str) -> None:
     ObjectStore.clear_instance_cache()
 
 
-@pytest.mark.parametrize(
-    ("more", "said"),
-    [
-        (("--set", "runner=dask"), "runner dask needs the address of its cluster, runner_address"),
-        (("--set", "runner_address=127.0.0.1:1"), "runner_address needs runner dask or ray"),
-        (("--set", "runner=ray", "--set", "runner_address=head"), "the address of a cluster needs a host and a port"),
-        (("--set", "runner=dask", "--set", "runner_address=a:b@127.0.0.1:1"), "a setting is refused"),
-    ],
-)
-def test_a_wrong_option_is_refused(tmp_path: Path, model: str, more: tuple[str, ...], said: str) -> None:
-    done = evaluate("score", model, tmp_path, *more)
-    assert done.status == 2
-    assert said in done.err
-
-
 @pytest.mark.parametrize("runner", ["dask", "ray"])
 def test_an_address_where_nothing_listens_is_refused(tmp_path: Path, model: str, runner: str) -> None:
     address = f"127.0.0.1:{free_port()}"
