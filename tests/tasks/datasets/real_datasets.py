@@ -63,3 +63,8 @@ def right(item: Item) -> list[str]:
 
 def adapt(adapter: Callable[[Record], Item], **fields: Any) -> Item:
     return adapter(Record(fields=fields, file="file", row=0))
+
+
+def rows(name: str, mirror: Path) -> dict[str, dict[str, Any]]:
+    """The good items by their name."""
+    return {row["item_id"]: row for row in build(name, mirror).items.iter_rows(named=True)}

@@ -1,12 +1,8 @@
 """One test per declarative entry: what it says about its files is so."""
 
 from collections import Counter
-from collections.abc import Callable
-from functools import partial
 from pathlib import Path
-from typing import Any
 
-import polars as pl
 import pytest
 
 from schemas.dataset import BundledFile, DatasetSpec, LocalFile, PinnedFile
@@ -183,52 +179,28 @@ def test_unknown_name_is_answered_with_the_nearest(name: str, hint: str) -> None
     assert hint in str(caught.value.next_step)
 
 
-def own_rows() -> pl.DataFrame:
-    return pl.DataFrame(
-        {
-            "language": ["en", "zh"],
-            "question_type": ["single_choice", "extractive"],
-            "context": [None, "她把钥匙放在花盆下面。"],
-            "question": ["Which is warmer?", "钥匙在哪里？"],
-            "options": [["ice", "tea"], None],
-            "gold_indices": [[1], None],
-            "references": [None, ["花盆下面"]],
-        }
-    )
-
-
-def as_json_text(frame: pl.DataFrame) -> pl.DataFrame:
-    lists = ["options", "gold_indices", "references"]
-    texts = frame.select(
-        pl.col(name).map_elements(lambda values: str(values.to_list()).replace("'", '"'), return_dtype=pl.String)
-        for name in lists
-    )
-    return frame.with_columns(texts)
-
-
-@pytest.mark.parametrize("suffix", ["jsonl", "csv", "tsv", "json", "parquet"])
-def test_own_file_is_read_alike_in_every_format(tmp_path: Path, suffix: str) -> None:
-    path = tmp_path / f"mine.{suffix}"
-    rows = as_json_text(own_rows()) if suffix in {"csv", "tsv"} else own_rows()
-    writers: dict[str, Callable[[Path], Any]] = {
-        "jsonl": rows.write_ndjson,
-        "json": rows.write_json,
-        "parquet": rows.write_parquet,
-        "csv": rows.write_csv,
-        "tsv": partial(rows.write_csv, separator="\t"),
-    }
-    writers[suffix](path)
-    spec = local_dataset("mine", "My own", LocalFile(path=path))
-    built = build_here(spec)
-    assert built.rejected.height == 0
-    columns = ["language", "question_type", "context", "question", "options", "gold_indices", "references", "source_file"]
-    assert built.items.sort("source_row").select(columns).rows() == [
-        ("en", "single_choice", None, "Which is warmer?", ["ice", "tea"], [1], None, f"mine.{suffix}"),
-        ("zh", "extractive", "她把钥匙放在花盆下面。", "钥匙在哪里？", None, None, ["花盆下面"], f"mine.{suffix}"),
-    ]
-
-
-def test_own_file_of_unknown_format() -> None:
+def test_own_file_is_read_in_the_format_of_its_name() -> None:
+    for suffix in ("jsonl", "csv", "tsv", "json", "parquet"):
+        assert local_dataset("mine", "My own", LocalFile(path=Path(f"mine.{suffix}"))).record_format == suffix
     with pytest.raises(UsageError, match="format of the file") as caught:
         local_dataset("mine", "My own", LocalFile(path=Path("mine.xlsx")))
     assert caught.value.got == ".xlsx"
+
+
+def test_texts_of_uncertain_or_restricted_terms_are_not_passed_on_and_all_others_are() -> None:
+    assert {spec.id for spec in CATALOGUE if not spec.redistributable} == {
+        *("lcqmc", "wic", "rte", "copa", "ag_news", "thucnews", "qqp", "multirc", "record", "mnli", "wsc", "mutual"),
+        *("lcsts", "cnewsum", "cosmos_qa", "truthfulqa", "agieval", "imdb", "sst2", "dianping"),
+        *("semeval2018_task1", "semeval2018_task3", "vua20"),
+        *("eq60", "iri30", "interpersonal_relationship", "effective_communication"),
+        *("longemotion_ec_finentity", "longemotion_ec_emobench_released", "longemotion_ec_finentity_released"),
+        *("longemotion_ed", "longemotion_ed_released", "longemotion_ed_backup", "longemotion_qa", "longemotion_es"),
+        *("longemotion_es_released", "longemotion_mc1", "longemotion_mc2", "longemotion_mc3", "longemotion_mc4"),
+        "longemotion_ee",
+    }
+    alternatives = [(spec, spec.alternative) for spec in CATALOGUE if spec.alternative]
+    assert all(spec.redistributable is other.redistributable for spec, other in alternatives)
+
+
+def test_own_texts_may_be_passed_on(tmp_path: Path) -> None:
+    assert local_dataset("own", "Own", LocalFile(path=tmp_path / "own.jsonl")).redistributable

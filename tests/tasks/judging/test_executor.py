@@ -163,6 +163,8 @@ async def test_a_judge_that_rates_again_is_asked_by_calls_of_their_own_in_other_
     given = answers(("a", "Beth is coming."), ("b", "Ben is coming."))
     judged = await rate(chat, given, "a", "b", repetitions=3)
     assert len({request.key for request in requests}) == len(requests) == 6
+    planned = await plan_ratings(zip(items("a", "b").iter_rows(named=True), given["text"], strict=True), JUDGE, RUBRIC, 3)
+    assert {request.key for request in planned} == {request.key for request in requests}
     assert {request.repetition for request in requests} == {0, 3, 6}
     of_one = judged.filter(pl.col("item_id") == "a").group_by("judge_repetition", maintain_order=True).agg("dimension", "rating")
     assert set(map(tuple, of_one["dimension"])) == {("completeness", "conciseness", "faithfulness", "fluency")}
@@ -345,23 +347,6 @@ async def test_calls_of_the_first_version_keep_their_keys() -> None:
             item = ITEM | {"dataset": "d", "item_id": "a", "language": language, "options": ["a"], "references": ["x"] * 5}
             keys += [request.key for request in await plan_ratings([(item, "Go on.")], ModelEntry(name="smollm2"), rubric, 3)]
     assert sha256("".join(keys).encode()).hexdigest() == "ca3dcc16eac92a8cda6b3128aae093d3eeef6bd06f94ed05aca893f9e22ad9b2"
-
-
-async def test_planned_calls_are_those_that_are_made() -> None:
-    made: list[ChatRequest] = []
-
-    async def chat(request: ChatRequest) -> ChatReply:
-        made.append(request)
-        return ChatReply(text="{" + ", ".join(f'"{name}": 0' for name in SUMMARY_RUBRIC.names) + "}")
-
-    answers = ("What tires you?", "Go on.")
-    for answer in answers:
-        for repetition in range(3):
-            (asked,) = SUMMARY_RUBRIC.calls(repetition)
-            await Judge(JUDGE, SUMMARY_RUBRIC, chat).rate(ITEM, answer, asked, repetition)
-    planned = await plan_ratings([(ITEM, answer) for answer in answers], JUDGE, SUMMARY_RUBRIC, 3)
-    assert [request.key for request in planned] == [request.key for request in made]
-    assert len({request.key for request in planned}) == 6
 
 
 async def test_each_answer_is_rated_once_unless_said_otherwise() -> None:

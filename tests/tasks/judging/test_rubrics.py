@@ -50,16 +50,6 @@ def test_aspects_are_rated_by_three_criteria_each() -> None:
     assert load_rubric("es_aspects").names == tuple(f"{aspect}_{criterion}" for aspect in ASPECTS for criterion in criteria)
 
 
-def test_stages_of_a_dialogue_have_dimensions_of_their_own() -> None:
-    names = [name for stage in (1, 2, 3, 4) for name in load_rubric(f"mc_stage{stage}").names]
-    assert len(set(names)) == 12
-
-
-def test_bands_of_emotion_expression() -> None:
-    bands = load_rubric("ee_expression").bands or ()
-    assert [(band.lowest, band.highest) for band in bands] == [(0, 20), (21, 40), (41, 60), (61, 80), (81, 100)]
-
-
 def test_each_dimension_comes_to_each_place_once() -> None:
     rubric = load_rubric("summary")
     orders = [[dimension.name[:4] for dimension in rubric.rotate_dimensions(repetition)] for repetition in range(5)]

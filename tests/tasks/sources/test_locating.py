@@ -149,12 +149,6 @@ def test_download_without_a_cache_cannot_be_configured() -> None:
         Locator(download=RecordingDownload())
 
 
-def test_bundled_file_comes_with_the_package() -> None:
-    path = Locator().locate(BundledFile(name="bias_detection.jsonl"))
-    assert path.parts[-3:] == ("data", "bundled", "bias_detection.jsonl")
-    assert path.is_file()
-
-
 def test_bundled_file_that_is_gone(tmp_path: Path) -> None:
     with pytest.raises(SourceMissingError, match=r"a\.jsonl is not here") as caught:
         Locator(bundled=tmp_path).locate(BundledFile(name="a.jsonl"))
@@ -170,20 +164,6 @@ def test_local_file_is_taken_as_given_and_verified_if_it_has_a_hash(tmp_path: Pa
         Locator().locate(LocalFile(path=path, sha256="0" * 64))
     with pytest.raises(SourceMissingError, match=r"other\.csv is not here"):
         Locator().locate(LocalFile(path=tmp_path / "other.csv"))
-
-
-def test_needs_lists_what_is_not_ready(tmp_path: Path) -> None:
-    fill(tmp_path)
-    fill(tmp_path, "data/changed.txt", b"changed\n")
-    fetch = RecordingDownload()
-    locator = Locator(mirror=tmp_path, cache=tmp_path / "cache", download=fetch)
-    assert locator.needs([pinned()]) == ()
-    changed = tmp_path / "github.com" / "someone" / "something" / "data" / "changed.txt"
-    assert locator.needs([pinned(), pinned("data/b.txt"), pinned("data/changed.txt")]) == (
-        "data/b.txt is not here",
-        f"{changed.resolve()} is not the pinned file",
-    )
-    assert fetch.urls == []
 
 
 def test_source_names_hold_no_path_of_this_machine(tmp_path: Path) -> None:
@@ -365,12 +345,14 @@ def test_pointer_is_not_the_file(tmp_path: Path) -> None:
 
 def test_what_is_needed_names_the_files_of_every_source(tmp_path: Path) -> None:
     fill_places(tmp_path / "mirror", "first/a1.txt")
-    assert needs(FIRST, Locator(mirror=tmp_path / "mirror")) == (
+    fetch = RecordingDownload()
+    assert needs(FIRST, Locator(mirror=tmp_path / "mirror", cache=tmp_path / "cache", download=fetch)) == (
         "a2.txt is not here",
         "or github.com/second/data: b1.txt is not here",
         "or github.com/second/data: b2.txt is not here",
         "or github.com/third/data: c.txt is not here",
     )
+    assert fetch.urls == []
 
 
 @pytest.mark.parametrize(("files", "lines"), [(4, 4), (5, 4), (300, 4)])

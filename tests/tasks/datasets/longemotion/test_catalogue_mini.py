@@ -8,16 +8,15 @@ from typing import Any
 import polars as pl
 import pytest
 
-from schemas.context import ASPECTS, ContextOptions
+from schemas.context import ASPECTS
 from schemas.dataset import DatasetSpec
-from tasks.datasets.building import BuiltItems, build_items, list_samples
+from tasks.datasets.building import BuiltItems, build_items
 from tasks.datasets.longemotion.bundled import LONG_MINI
 from tasks.datasets.longemotion.emotion_conversation import STAGES
 from tasks.retrieval.chunking import split
 from tasks.scoring.blueprints import load_blueprint
 from tasks.sources.locating import Locator
 from tasks.sources.reading import read_dataset
-from tests.tasks.datasets.needle.removal import remove_needle
 
 IDS = {
     "long_mini_ec_emobench": (4, 1),
@@ -74,22 +73,6 @@ def test_contexts_are_short_yet_have_chunks_to_choose_from(task: str) -> None:
     built = build(f"long_mini_{task}")
     assert built.contexts["tokens"].is_between(430, 860).all()
     assert all(len(split(text, 128, 50)) > 5 for text in built.items["context"])
-
-
-@pytest.mark.parametrize("name", CLASSIFIED)
-def test_without_its_needle_a_text_is_what_it_was(name: str) -> None:
-    texts = {needle["item_id"]: record["haystack"] for record in read(name) for needle in record["needles"]}
-    spec = spec_of(name)
-    records = read_dataset(spec, [Locator().locate(file) for file in spec.files])
-    for sample in list_samples(spec, records, ContextOptions(), 0):
-        item, context = sample.build()
-        assert item.context is not None
-        assert context is not None
-        assert remove_needle(item.context, context) == texts[sample.item_id]
-        assert context.query is not None
-        assert item.context.casefold().count(context.query.casefold()) == (context.needle or "").casefold().count(
-            context.query.casefold()
-        )
 
 
 @pytest.mark.parametrize("name", CLASSIFIED)

@@ -1,5 +1,7 @@
-"""CrowS-Pairs, StereoSet and BBQ on records of our own wording, shaped like the released ones."""
+"""CrowS-Pairs, StereoSet and BBQ on records of our own wording, shaped like the released ones, and on the real files."""
 
+from collections import Counter
+from pathlib import Path
 from typing import Any
 
 import pytest
@@ -8,7 +10,7 @@ from schemas.item import Record
 from tasks.datasets.building import build_of_records
 from tasks.datasets.catalogue import find_dataset
 from tasks.datasets.moodbench.bias import adapt_bbq, adapt_crows_pairs, adapt_stereoset, list_stereoset_tests
-from tests.tasks.datasets.real_datasets import adapt, right, texts
+from tests.tasks.datasets.real_datasets import adapt, build, right, rows, texts
 
 
 def crows_pair(direction: str, number: int = 0) -> dict[str, Any]:
@@ -197,3 +199,53 @@ def test_bbq_keeps_order_label_and_condition() -> None:
     assert item.gold_indices == (2,)
     assert (item.item_id, item.subset) == ("Age-5", "Age: disambiguated")
     assert adapt(adapt_bbq, **bbq_question("Age", ["old"], ["old", "nonOld"], label=3)).gold_indices is None
+
+
+def test_crows_pairs_real_rows(mirror: Path) -> None:
+    built = build("crows_pairs", mirror)
+    # Dictionary: nine types of bias; 253 stereo and 47 antistereo pairs.
+    assert Counter(built.items["subset"]) == (
+        {"race-color": 95, "gender": 58, "nationality": 35, "socioeconomic": 28, "religion": 22, "age": 19}
+        | {"sexual-orientation": 17, "physical-appearance": 13, "disability": 13}
+    )
+    assert built.items["reference_gold_indices"].is_not_null().sum() == 47
+
+
+def test_bbq_real_rows(mirror: Path) -> None:
+    built = build("bbq", mirror)
+    subsets = Counter(subset.split(": ")[1] for subset in built.items["subset"])
+    assert subsets == {"ambiguous": 1651, "disambiguated": 1649}
+    assert len(set(built.items["subset"])) == 22
+    without = [item_id for item_id, row in rows("bbq", mirror).items() if row["option_roles"] is None]
+    assert sorted(without) == ["Gender_identity-301", "Race_x_gender-15288"]
+
+
+def test_bbq_gold_is_unknown_where_the_context_is_ambiguous_and_only_there(mirror: Path) -> None:
+    gold: dict[str, Counter[str]] = {}
+    for row in rows("bbq", mirror).values():
+        if row["option_roles"] is not None:
+            assert sorted(row["option_roles"]) == ["other", "target", "unknown"]
+            role = row["option_roles"][row["gold_indices"][0]]
+            gold.setdefault(row["subset"], Counter())[role] += 1
+    for subset, roles in gold.items():
+        if subset.endswith(": ambiguous"):
+            assert set(roles) == {"unknown"}, subset
+        else:
+            assert set(roles) == {"target", "other"}, subset
+            # Templates answer with either person equally often; 99.9 % of samples of this size are within 0.36 to 0.64.
+            assert 0.36 < roles["target"] / roles.total() < 0.64, subset
+
+
+@pytest.mark.parametrize(
+    ("item_id", "gold", "roles"),
+    [
+        ("Age-967", 1, ("other", "target", "unknown")),
+        ("Age-254", 1, ("other", "unknown", "target")),
+        ("Race_x_SES-4225", 0, ("target", "other", "unknown")),
+        ("Race_x_SES-5238", 2, ("target", "other", "unknown")),
+        ("Race_x_gender-14548", 0, ("unknown", "target", "other")),
+    ],
+)
+def test_bbq_rows_read_by_hand(item_id: str, gold: int, roles: tuple[str, ...], mirror: Path) -> None:
+    row = rows("bbq", mirror)[item_id]
+    assert (row["gold_indices"], tuple(row["option_roles"])) == ([gold], roles)

@@ -1,12 +1,15 @@
 """LCSTS, CNewSum and VCSum: word spaces, task sentence, meetings put together."""
 
+import re
+from pathlib import Path
+
 import pytest
 
 from schemas.dataset import PinnedFile
 from schemas.item import Record
 from tasks.datasets.catalogue import find_dataset
-from tasks.datasets.moodbench.summaries import adapt_cnewsum, adapt_lcsts, adapt_vcsum, join_meetings
-from tests.tasks.datasets.real_datasets import adapt
+from tasks.datasets.moodbench.summaries import LCSTS_TASK, adapt_cnewsum, adapt_lcsts, adapt_vcsum, join_meetings
+from tests.tasks.datasets.real_datasets import adapt, here, items_of, records_of
 
 
 def test_lcsts_refuses_a_text_without_the_task_sentence() -> None:
@@ -66,3 +69,32 @@ def test_vcsum_shares_its_summaries_between_both_sources() -> None:
     hashes = [file.sha256 for entry in (spec, spec.alternative) for file in entry.files[:1] if isinstance(file, PinnedFile)]
     assert len(hashes) == 2
     assert len(set(hashes)) == 1
+
+
+def test_lcsts_shows_no_task_sentence_and_names_its_four_repeats(mirror: Path) -> None:
+    items = items_of("lcsts", mirror)
+    assert not items["context"].str.contains(LCSTS_TASK.pattern).any()
+    assert items.select("context", "references").is_duplicated().sum() == 8
+    assert items["item_id"].n_unique() == 300
+    # The dictionary: 137 characters on average, 28 of them the sentence's.
+    assert items["context"].str.len_chars().mean() == pytest.approx(137 - 28, abs=1)
+
+
+def test_cnewsum_keeps_every_character_that_is_not_a_space(mirror: Path) -> None:
+    records = records_of("cnewsum", mirror)
+    items = items_of("cnewsum", mirror)
+    for record, context, references in zip(records, items["context"], items["references"].to_list(), strict=True):
+        assert re.sub(r"\s", "", context) == re.sub(r"\s", "", "".join(record.fields["article"]))
+        assert re.sub(r"\s", "", references[0]) == re.sub(r"\s", "", record.fields["summary"])
+    assert not items["context"].str.contains(r"[\u4e00-\u9fff]\s+[\u4e00-\u9fff]").any()
+
+
+def test_vcsum_meetings_have_the_lengths_of_the_dictionary(mirror: Path) -> None:
+    spec = here("vcsum", mirror)
+    assert spec.join_records is not None
+    records = spec.join_records(records_of("vcsum", mirror))
+    lengths = [sum(len(sentence) for turn in record.fields["context"] for sentence in turn) for record in records]
+    assert (min(lengths), max(lengths), sum(lengths) // 26) == (4190, 44043, 13420)
+    by_id = {record.fields["id"]: record.fields for record in records}
+    # Of these two meetings one segment number is missing: its turns stand in the segment before.
+    assert (len(by_id["97"]["speaker"]), len(by_id["110"]["speaker"])) == (81, 28)

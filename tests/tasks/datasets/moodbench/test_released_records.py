@@ -1,12 +1,20 @@
-"""Adapters on records of our own wording, shaped like the released ones."""
+"""Adapters on records of our own wording, shaped like the released ones, and what they keep true on the real files."""
 
+import json
 import re
+from collections import Counter
 from collections.abc import Callable
+from pathlib import Path
 from typing import Any
 
+import polars as pl
 import pytest
 
+from schemas.dataset import PinnedFile
+from schemas.errors import SourceError
 from schemas.item import Item, Record
+from tasks.datasets.building import build_of_records
+from tasks.datasets.catalogue import find_dataset
 from tasks.datasets.moodbench.commonsense import adapt_hellaswag
 from tasks.datasets.moodbench.emobench import adapt_emobench_emotion
 from tasks.datasets.moodbench.emotions import EMOTIONS, adapt_goemotions
@@ -23,7 +31,7 @@ from tasks.datasets.moodbench.sentence_pairs import (
 )
 from tasks.datasets.moodbench.text_classification import adapt_imdb, adapt_sst2, adapt_thucnews
 from tests.rows import each_row
-from tests.tasks.datasets.real_datasets import adapt, right
+from tests.tasks.datasets.real_datasets import adapt, items_of, make_items, records_of, right
 
 COPA = {"premise": "The kettle whistled.", "choice1": "The water boiled.", "choice2": "The lamp went out.", "idx": 3}
 
@@ -211,3 +219,72 @@ def test_unknown_gold_text_and_absent_answers_yield_none_either() -> None:
     assert adapt(adapt_emobench_emotion, **fields, emotion_label="Fear").gold_indices is None
     answers: dict[str, list[Any]] = {"answer_start": [], "text": []}
     assert adapt(adapt_cmrc2018, context="a", question="b", answers=answers).references is None
+
+
+def test_cosmos_qa_keeps_the_order_where_none_of_the_above_is_offered(mirror: Path) -> None:
+    assert items_of("cosmos_qa", mirror)["fixed_order"].sum() == 206
+
+
+def test_truthfulqa_has_true_and_false_answers_and_none_is_both(mirror: Path) -> None:
+    items = items_of("truthfulqa", mirror)
+    assert set(items["question_type"]) == {"open_ended"}
+    assert items["question"].n_unique() == 300
+    pairs = list(zip(items["references"].to_list(), items["wrong_references"].to_list(), strict=True))
+    assert all(true and false and not set(true) & set(false) for true, false in pairs)
+    # Counted in the file: 1060 true and 1236 false entries of mc2_targets, which hold all of mc1_targets.
+    assert sum(len(true) for true, _ in pairs) <= 1060
+    assert sum(len(false) for _, false in pairs) <= 1236
+    assert (len(pairs[0][0]), len(pairs[0][1])) == (2, 3)
+
+
+GOAL = {"goal": "Dry a cup.", "sol1": "Use a towel.", "sol2": "Use a brick."}
+
+
+def records(n_goals: int, labels: str) -> list[Record]:
+    goals = [Record(fields={**GOAL, "goal": f"{GOAL['goal']} {row}"}, file="valid.jsonl", row=row) for row in range(n_goals)]
+    return [*goals, *(Record(fields={"line": label}, file="valid-labels.lst", row=row) for row, label in enumerate(labels))]
+
+
+def test_piqa_labels_are_joined_by_line() -> None:
+    items = make_items(find_dataset("piqa"), records(3, "012"))
+    assert items["gold_indices"].to_list() == [[0], [1], None]
+    assert items["options"].to_list()[0] == ["Use a towel.", "Use a brick."]
+    assert items["context"].to_list()[0] == "Dry a cup. 0"
+    built = build_of_records(find_dataset("piqa"), records(3, "012"), None, 0)
+    assert (built.items.height, built.rejected.height) == (2, 1)
+
+
+def test_piqa_with_another_number_of_labels_is_refused() -> None:
+    with pytest.raises(SourceError) as refused:
+        make_items(find_dataset("piqa"), records(3, "01"))
+    assert refused.value.got == "ValueError: 3 goals and 2 labels"
+
+
+def both(name: str, mirror: Path) -> tuple[list[Record], pl.DataFrame]:
+    return records_of(name, mirror), items_of(name, mirror)
+
+
+def test_piqa_of_moodbench_is_part_of_the_upstream_one(mirror: Path) -> None:
+    released = mirror / "github.com/QuwanAI/MoodBench/data/basic_ability/common_sense/PIQA_jsonllst/valid.jsonl"
+    rows = {tuple(json.loads(line).values()) for line in released.read_text(encoding="utf-8").splitlines()}
+    assert rows < {tuple(record.fields.values()) for record in records_of("piqa", mirror)}
+    assert len(rows) == 300
+
+
+def test_goemotions_taxonomy_is_the_released_one(mirror: Path) -> None:
+    source = find_dataset("goemotions").files[0]
+    assert isinstance(source, PinnedFile)
+    labels = (mirror / source.repository / source.path).with_name("emotions.txt").read_text(encoding="utf-8").split("\n")
+    assert tuple(label for label in labels if label) == EMOTIONS
+
+
+def test_moodbench3_keeps_the_first_row_of_each_file(mirror: Path) -> None:
+    records, items = both("moodbench3", mirror)
+    files = Counter(Path(file).name for file in items["source_file"])
+    assert files == {"person_scenarios_ma.csv": 153, "social_scenarios_ma.csv": 149}
+    assert [record.fields["id"] for record in records if record.row == 0] == ["1", "1"]
+    assert Counter(subset.split(": ")[1] for subset in items["subset"]) == (
+        {"Emotional Support": 116, "Self-Development": 27, "Health and Wellness": 10, "Interpersonal Communication": 109}
+        | {"Sociocultural Dynamics": 30, "Academic & Professional": 9, "Unknown": 1}
+    )
+    assert not [text for text in items["question"] if "\n" in text or "问题" in text]

@@ -157,15 +157,6 @@ def test_record_takes_forms_from_the_listed_entities(mirror: Path) -> None:
     assert not any("@highlight" in row["context"] for row in rows.values())
 
 
-def test_wsc_marks_stand_on_the_pronoun_in_every_row(mirror: Path) -> None:
-    rows = by_row("wsc", mirror)
-    for record in records_of("wsc", mirror):
-        before, pronoun, after = rows[record.row]["context"].split("**")
-        assert pronoun == record.fields["span2_text"]
-        assert before + pronoun + after == record.fields["text"]
-        assert len(before.split()) == record.fields["span2_index"] + (record.row == 42)
-
-
 def test_mutual_reads_each_file_once_and_the_letter_of_two_of_them(mirror: Path) -> None:
     golds = {Path(row["source_file"]).stem: row["gold_indices"] for row in build("mutual", mirror).items.iter_rows(named=True)}
     assert len(golds) == 300

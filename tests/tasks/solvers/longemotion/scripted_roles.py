@@ -79,6 +79,11 @@ class ScriptedModel:
         return [request.messages[-1].content for request in self.asked]
 
 
+def query(text: str) -> str:
+    """What a model writes to search."""
+    return f"<|begin_search_query|>{text}<|end_search_query|>"
+
+
 def saying(*replies: str | ChatReply) -> Answer:
     """Answers in this order; the last one again and again."""
     left = list(replies)

@@ -13,7 +13,6 @@ from tests.tasks.solvers.longemotion.scripted_roles import (
     ScriptedModel,
     ScriptedRoles,
     failed_calls,
-    numbering,
     saying,
     transcript,
 )
@@ -206,14 +205,3 @@ async def test_one_failed_chunk_of_many_ends_the_item_and_keeps_the_others_rows(
     assert [answer.failed_role for answer in solved.answers] == ["sage"]
     assert {row.query_number for row in solved.retrieved if row.stage == "reranked"} == {0, 2, 3, 4}
     assert roles.model.asked == []
-
-
-async def test_notes_stay_with_their_chunks() -> None:
-    roles = ScriptedRoles(sage=ScriptedModel(numbering("note"), "sage"))
-    solved = await roles.solve(QA, "coem")
-    texts = {request.key: request.messages[1].content for request in roles.sage.asked}
-    for row in solved.retrieved[21:]:
-        assert row.helper_call_key is not None
-        assert QA.chunks[row.chunk].text in texts[row.helper_call_key]
-        order = list(texts).index(row.helper_call_key) + 1
-        assert row.enriched == f"note {order}"

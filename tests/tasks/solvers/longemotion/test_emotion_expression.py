@@ -14,6 +14,7 @@ from tests.tasks.solvers.longemotion.scripted_roles import (
     ScriptedRoles,
     failed_calls,
     numbering,
+    query,
     saying,
     transcript,
 )
@@ -41,10 +42,6 @@ TITLES = (
 def step(number: int, *, demand: bool = True) -> str:
     text = f"{TEMPLATE.steps[number - 1].text}\nBegin with this title on a line of its own: {TITLES[number - 1]}"
     return f"{text}\n\n{DEMAND}" if demand else text
-
-
-def query(text: str) -> str:
-    return f"<|begin_search_query|>{text}<|end_search_query|>"
 
 
 def many_lines() -> ScriptedModel:
@@ -234,10 +231,3 @@ async def test_a_step_of_nothing_but_searches_has_failed() -> None:
     assert roles.model.texts[3].endswith(
         "No searches are left. Go on with your text where it stopped, without repeating any of it and without any search."
     )
-
-
-async def test_a_failed_call_after_a_search_ends_the_item() -> None:
-    roles = ScriptedRoles(ScriptedModel(saying("Upset 5", "Stage 1", f"Stage 2 {query('upset')}", FAILED)))
-    solved = await roles.solve(EE, "search_o1")
-    assert [call.reply.failure for call in transcript(solved)] == [None, None, None, "http_5xx"]
-    assert [call.reply.text for call in transcript(solved)[:3]] == ["Upset 5", "Stage 1", "Stage 2"]

@@ -7,14 +7,10 @@ from schemas.retrieval import RetrievalOptions
 from tasks.solvers.longemotion.search_o1 import find_query, without_searches
 from tasks.solvers.state import AskedItem
 from tests.tasks.solvers.longemotion.long_items import EC, ED, ES, HISTORY, LAST, MC, QA
-from tests.tasks.solvers.longemotion.scripted_roles import FAILED, ScriptedModel, ScriptedRoles, saying, transcript
+from tests.tasks.solvers.longemotion.scripted_roles import FAILED, ScriptedModel, ScriptedRoles, query, saying, transcript
 
 LINES = "a\nb"
 LAST_WORD = "No searches are left. Give your complete final answer now, in the form that was asked for and without any search."
-
-
-def query(text: str) -> str:
-    return f"<|begin_search_query|>{text}<|end_search_query|>"
 
 
 def left(searches: int) -> str:
