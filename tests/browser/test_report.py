@@ -107,13 +107,6 @@ def test_a_link_from_a_weak_task_opens_the_tree_down_to_the_reply(report: Path, 
 
 
 @pytest.mark.long
-def test_a_bar_leads_to_its_number(report: Path, open_page: Open) -> None:
-    page = open_page(report).page
-    page.locator("#m1 figure.rows a[href='#m1-a-emotional']").first.click()
-    assert page.locator("#m1-a-emotional").is_visible()
-
-
-@pytest.mark.long
 def test_every_fold_opens_by_keyboard(report: Path, open_page: Open) -> None:
     page = open_page(report).page
     count = page.locator("summary").count()

@@ -155,34 +155,6 @@ def test_options_and_roles_of_the_family_are_listed_and_checked(family: Family) 
     assert (faulty.status, "a rubric file breaks a rule" in faulty.err, server.calls) == (2, True, 0)
 
 
-def test_a_seeker_that_fails_is_a_row_of_its_own_and_nothing_of_it_counts_as_the_models(family: Family) -> None:
-    with ModelServer(answer) as server, ModelServer(answer, fault=lambda call: "401" if call >= 6 else None) as seeker:
-        family.serve(server, seeker)
-        done = family.run("--json")
-    assert done.status == 1
-    failed = family.rows("responses").filter(status="failed")
-    assert set(failed["role"]) == {"seeker"}
-    answers = family.rows("answers").filter(status="failed")
-    assert set(answers["failed_role"]) == {"seeker"}
-    assert {row["failed"] for row in done.document["usage"] if row["role"] == "tested"} == {0}
-    assert sum(row["failed"] for row in done.document["usage"] if row["role"] == "seeker") == failed.height > 0
-    statuses = family.rows("item_scores").filter(pl.col("value").is_null())
-    assert set(statuses["status"].cast(pl.String)) == {"call_failed"}
-
-
-def test_a_judge_that_says_nothing_leaves_ratings_missing(family: Family) -> None:
-    def silent(messages: list[dict[str, str]]) -> str:
-        return "Hm." if "You rate" in messages[0]["content"] else answer(messages)
-
-    with ModelServer(silent) as server:
-        family.serve(server)
-        done = family.run("--json")
-    assert done.status == 1
-    assert family.rows("judgements")["rating"].null_count() == family.rows("judgements").height > 0
-    assert set(family.rows("item_scores")["status"].cast(pl.String)) == {"judge_failed"}
-    assert {row["failed"] for row in done.document["usage"] if row["role"] == "tested"} == {0}
-
-
 RESUMED = """
 import sys
 import tomllib

@@ -46,12 +46,6 @@ def layer(lake: Path, name: str) -> pl.DataFrame:
     return pl.read_parquet(lake / name / "**/*.parquet", hive_partitioning=False)
 
 
-def hashes(lake: Path) -> dict[str, str]:
-    """Content hash of every partition of the lake, by its path."""
-    footers = [json.loads(pl.read_parquet_metadata(path)["moodflow"]) for path in lake.rglob("*.parquet")]
-    return {footer["partition"]["path"]: footer["partition"]["content_sha256"] for footer in footers}
-
-
 def core(lake: Path, behaviour: Behaviour) -> Reply:
     """The model under test; it knows the items of the lake, which are there before it is asked."""
 
@@ -131,11 +125,6 @@ def rate_all(messages: Messages, rating: int) -> str:
 def best(messages: Messages) -> str:
     """A judge that is always delighted."""
     return rate_all(messages, scale_of(messages)[1])
-
-
-def worst(messages: Messages) -> str:
-    """A judge that never is."""
-    return rate_all(messages, scale_of(messages)[0])
 
 
 def by_hash(messages: Messages) -> str:

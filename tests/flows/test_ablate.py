@@ -12,7 +12,7 @@ from tests.flows.command import Ended, ended
 from tests.flows.scripted_roles import LONG_MINI, Messages, core, layer
 from tests.model_server import ModelServer
 
-QA, EC, ED, MC4 = (f"long_mini_{name}" for name in ("qa", "ec_finentity", "ed", "mc4"))
+QA = "long_mini_qa"
 ON_QA = ("--settings", "rag", "--datasets", QA)
 
 pytestmark = pytest.mark.usefixtures("prefect_server")

@@ -1,61 +1,23 @@
-"""LongEmotion runs that differ in one thing, fail in part, or have several judges: what is asked again, and what is counted."""
+"""LongEmotion runs that fail in part or have several judges: what is asked again, and what is counted."""
 
 import json
-import os
-import subprocess
-import sys
-from collections.abc import Iterator
 from pathlib import Path
 
 import polars as pl
 import pytest
 
-from flows.runtime.local_server import API_URL, AUTH
-from tests.crashes.commands import ROOT, kill, wait_until
 from tests.flows.command import Ended, ended
-from tests.flows.scripted_roles import ScriptedServers, by_hash, hashes, layer, opposed, scripted_servers
+from tests.flows.scripted_roles import ScriptedServers, by_hash, layer, opposed, scripted_servers
 from tests.model_server import Fault, ModelServer
-from tests.prefect_server import PrefectServer
 
-QA, EC, ED, ES, MC4 = (f"long_mini_{name}" for name in ("qa", "ec_emobench", "ed", "es", "mc4"))
-THREE = ("--settings", "base,rag,coem")
+QA, ES, MC4 = (f"long_mini_{name}" for name in ("qa", "es", "mc4"))
 
 pytestmark = pytest.mark.usefixtures("prefect_server")
-
-
-@pytest.fixture(scope="module")
-def asked(prefect_server: str, tmp_path_factory: pytest.TempPathFactory) -> Iterator[ScriptedServers]:  # noqa: ARG001  the server runs
-    """Two datasets in three settings, asked before anything changes."""
-    with scripted_servers(tmp_path_factory.mktemp("asked") / "lake") as servers:
-        assert servers.run(*THREE, "--datasets", f"{QA},{EC}").status == 0
-        yield servers
 
 
 def since(servers: ScriptedServers, before: dict[str, int]) -> dict[str, int]:
     """Calls made after that, by role."""
     return {role: calls - before[role] for role, calls in servers.calls.items()}
-
-
-def sage_calls(lake: Path) -> int:
-    return layer(lake, "retrievals").filter(setting="coem")["helper_call_key"].drop_nulls().n_unique()
-
-
-def partitions(lake: Path, setting: str) -> set[str]:
-    return {str(path.relative_to(lake)) for path in lake.rglob(f"setting={setting}/*.parquet")}
-
-
-@pytest.mark.long
-def test_another_top_k_asks_settings_that_retrieve_again(asked: ScriptedServers, tmp_path: Path) -> None:
-    lake, before = asked.copy(tmp_path), asked.calls
-    base, rag = partitions(lake, "base"), partitions(lake, "rag")
-    assert asked.run(*THREE, "--datasets", f"{QA},{EC}", "--set", "retrieval.top_k=3", lake=lake).status == 0
-    # Of each dataset 4 items in two settings. The Sage has been asked about all chunks of an article, and about one chunk of each
-    # context of EC: about its best three now, some of which stand in two contexts.
-    new = sage_calls(lake) - sage_calls(asked.lake)
-    assert 2 <= new <= 2 * 4
-    assert since(asked, before) == {"core": 16, "sage": new, "critic": 0, "judge": 0}
-    assert partitions(lake, "base") == base
-    assert rag < partitions(lake, "rag")
 
 
 def failing(servers: ScriptedServers, role: str, about: str) -> None:
@@ -154,28 +116,3 @@ def test_judges_that_disagree_and_the_first_alone_counts(tmp_path: Path) -> None
     means = dict(first.group_by("dataset").agg((pl.col("rating") / pl.col("highest")).mean()).iter_rows())
     found = {dataset: value for (dataset, _), (value, _, _) in values(played).items() if dataset in means}
     assert found == pytest.approx(means)
-
-
-@pytest.mark.long
-def test_a_killed_run_goes_on_where_it_stopped(started_prefect: PrefectServer, tmp_path: Path) -> None:
-    named = {API_URL: started_prefect.url, AUTH: started_prefect.auth}
-    environment = {**os.environ, **named, "PREFECT_LOGGING_TO_API_ENABLED": "false"}
-    with scripted_servers(tmp_path / "lake") as servers:
-        for server in (servers.core, servers.sage):
-            server.latency_s = 0.1
-        options = ("--settings", "base,coem", "--datasets", f"{QA},{EC},{ED},{ES}", "--concurrency", "4")
-        command = [sys.executable, "-m", "tests.crashes.limited", "--", *map(str, servers.command(*options))]
-        for stop_at in (10, 40):
-            process = subprocess.Popen(
-                command, env=environment, cwd=ROOT, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True
-            )
-            wait_until(lambda goal=stop_at: sum(servers.calls.values()) >= goal, process)  # type: ignore[misc]
-            kill(process)
-        last = servers.run(*options)
-        repeated = sum(getattr(servers, role).repeated for role in servers.calls)
-        undisturbed = servers.run(*options, lake=tmp_path / "undisturbed")
-    assert (last.status, undisturbed.status) == (0, 0)
-    assert last.scores == undisturbed.scores
-    assert hashes(servers.lake) == hashes(tmp_path / "undisturbed")
-    # At each kill no more is lost than was in flight at the two servers and at the judge's.
-    assert repeated <= 2 * 3 * 4

@@ -1,14 +1,13 @@
 """Models whose behaviour is known, through the whole pipeline over a few bundled tasks; over all 41 in the long tests."""
 
-from collections.abc import Iterator
 from pathlib import Path
-from typing import Any, NamedTuple
+from typing import Any
 
 import polars as pl
 import pytest
 
 from tasks.scoring.blueprints import load_blueprint
-from tests.flows.command import Ended, assert_one_message, ended
+from tests.flows.command import Ended, ended
 from tests.flows.scripted import Behaviour, policy
 from tests.model_server import ModelServer
 
@@ -25,29 +24,10 @@ FEW = (
 pytestmark = pytest.mark.usefixtures("prefect_server")
 
 
-class Played(NamedTuple):
-    """A perfect model with its lake, and its first run."""
-
-    server: ModelServer
-    lake: Path
-    run: Ended
-
-
 @pytest.fixture(scope="module", params=[FEW, pytest.param(DATASETS, marks=pytest.mark.long)], ids=["few", "all"])
 def names(request: pytest.FixtureRequest) -> tuple[str, ...]:
     asked: tuple[str, ...] = request.param
     return asked
-
-
-@pytest.fixture(scope="module")
-def perfect(
-    prefect_server: str,  # noqa: ARG001  the server runs
-    tmp_path_factory: pytest.TempPathFactory,
-    names: tuple[str, ...],
-) -> Iterator[Played]:
-    lake = tmp_path_factory.mktemp("perfect")
-    with ModelServer(policy(names, "gold")) as server:
-        yield Played(server, lake, run_mini(server, lake, names))
 
 
 def run_mini(server: ModelServer, lake: Path, names: tuple[str, ...]) -> Ended:
@@ -63,9 +43,9 @@ def run_behaviour(behaviour: Behaviour, lake: Path, names: tuple[str, ...]) -> t
     return run.status, run.document
 
 
-def test_a_model_that_answers_gold_scores_100_everywhere(perfect: Played, names: tuple[str, ...]) -> None:
-    document = perfect.run.document
-    assert perfect.run.status == 0, perfect.run.err
+def test_a_model_that_answers_gold_scores_100_everywhere(tmp_path: Path, names: tuple[str, ...]) -> None:
+    status, document = run_behaviour("gold", tmp_path, names)
+    assert status == 0
     assert {row["dataset"] for row in document["raw_scores"]} == set(names)
     assert len(DATASETS) == TASKS
     whole = names == DATASETS
@@ -97,25 +77,3 @@ def test_nonsense_is_unparsed_and_not_merely_wrong(tmp_path: Path, names: tuple[
     assert [row for row in document["raw_scores"] if row["n_unparsed"] != row["n_total"]] == []
     statuses = pl.read_parquet(tmp_path / "item_scores/**/*.parquet", hive_partitioning=False)["status"].unique().to_list()
     assert statuses == ["unparsed"]
-
-
-def test_a_server_that_is_down_ends_the_run_without_a_score(tmp_path: Path, names: tuple[str, ...]) -> None:
-    with ModelServer(policy(names, "gold")) as server:
-        pass  # the port is closed again: connections are refused
-    run = run_mini(server, tmp_path, names)
-    assert_one_message(run, "no call was answered", "no connection to")
-    assert list(tmp_path.glob("raw_scores/**/*.parquet")) == list(tmp_path.glob("runs/*")) == []
-    failures = pl.read_parquet(tmp_path / "responses/**/*.parquet", hive_partitioning=False)["failure"].unique().to_list()
-    assert failures == ["connect"]
-
-
-def test_the_second_run_asks_nothing_and_scores_the_same(perfect: Played, names: tuple[str, ...]) -> None:
-    asked, first = perfect.server.calls, perfect.run.document
-    again = run_mini(perfect.server, perfect.lake, names)
-    second = again.document
-    assert perfect.server.calls == asked > 0
-    assert again.status == 0
-    assert second["calls"] == {"sent": 0, "answered": 0, "from_journal": 0, "failed": 0}
-    assert second["raw_scores"] == first["raw_scores"]
-    assert second["models"] == first["models"]
-    assert second["run"] != first["run"]

@@ -82,6 +82,7 @@ def configured(folder: Path, content: str | bytes, name: str = "plan.yaml") -> P
         ((*LONG, *RAG, "--set", "retrieval.chunk_tokens=32"), ("overlap", "32", "50")),
         ((*LONG, "--settings", "coem", "--set", "retrieval.initial_k=2", "--set", "retrieval.top_k=4"), ("initial_k",)),
         ((*LONG, "--set", "sage.base_url=http://localhost:9/v1"), ("a sage is described and none is named", "--role sage=NAME")),
+        (("score", *MINI[1:], "--dry-run"), ("moodflow score calls no model",)),
         (("models", "check", "", *AT), ("where: name",)),
         (("models", "check", "m"), ("got: neither",)),
         (("models", "check", "m", *AT, "--provider", "openai"), ("got: both",)),

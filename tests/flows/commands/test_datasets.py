@@ -33,14 +33,6 @@ def test_a_ready_dataset_is_described() -> None:
 
 
 @needs_mirror
-def test_rejected_items_are_named_by_rule_and_the_source_is_the_one_that_is_here() -> None:
-    found = check("safetybench_privacy_property", MIRROR, 0)
-    assert (found["items_read"], found["good"]) == (300, 298)
-    assert found["rejected"]["options_are_distinct_and_not_empty"] == 2
-    assert (found["languages"], found["ceiling"]) == ({"zh": 298}, 100)
-
-
-@needs_mirror
 def test_a_dataset_with_long_contexts_is_built_in_full() -> None:
     found = check("longemotion_ee", MIRROR, 0)
     assert (found["rows_read"], found["items_read"], found["good"], found["rejected"]) == (2, 428, 428, {})

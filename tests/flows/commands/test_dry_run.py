@@ -6,7 +6,6 @@ from typing import Any
 
 import pytest
 
-from tests.flows.command import ended
 from tests.flows.priced import DATASETS, ask
 from tests.flows.scripted import policy
 from tests.model_server import ModelServer
@@ -74,9 +73,3 @@ def test_shown_on_a_terminal_with_what_it_rests_on(tmp_path: Path) -> None:
     assert "Calls of the judge are an upper bound" in done.out
     assert "more than the budget of 100 tokens" in done.out
     assert "scripted (tested): guessed: 4 characters per token" in done.out
-
-
-def test_a_stage_that_asks_nothing_has_no_dry_run(tmp_path: Path) -> None:
-    done = ended("score", "moodbench-mini", "--model", "smollm2", "--lake", tmp_path, "--dry-run")
-    assert done.status == 2
-    assert "moodflow score calls no model" in done.err

@@ -210,13 +210,6 @@ def test_rows_written_before_a_column_was_there_or_had_its_name_are_read_as_they
         lake.read(changed, CallsOfRoles)
 
 
-def test_lake_that_is_a_file_cannot_be_written(tmp_path: Path) -> None:
-    (tmp_path / "file").write_text("")
-    with pytest.raises(LakeError, match="the lake folder cannot be written") as caught:
-        Lake(tmp_path / "file" / "lake", CODE).require_writable()
-    assert "--lake" in str(caught.value)
-
-
 class OldMoods(dy.Schema):
     name = dy.String(primary_key=True)
     mood = dy.Enum(["calm", "glad"])

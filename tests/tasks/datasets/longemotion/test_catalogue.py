@@ -19,7 +19,7 @@ from tasks.datasets.catalogue import CATALOGUE, LONGEMOTION, find_dataset
 from tasks.datasets.longemotion.emotion_detection import draw_sets
 from tasks.datasets.longemotion.emotion_pairs import PUBLISHED
 from tasks.scoring.blueprints import load_blueprint
-from tasks.sources.locating import Locator, needs
+from tasks.sources.locating import Locator
 from tests.mirror import MIRROR, needs_mirror
 from tests.tasks.datasets.real_datasets import here, paths, records_of
 
@@ -57,12 +57,6 @@ def test_a_dataset_with_long_items_has_a_sample_builder() -> None:
         assert (spec.task is not None) == (spec.sample_builder is not None)
         assert spec.sample_builder or all(QUESTION_TYPES[name].has_prompt for name in spec.question_types)
         assert spec.sample_builder is None or spec.join_records is None
-
-
-@needs_mirror
-@pytest.mark.parametrize("name", ["longemotion_qa", "longemotion_es_released"])
-def test_files_that_are_not_in_the_mirror_are_named(name: str) -> None:
-    assert len(needs(find_dataset(name), Locator(mirror=MIRROR))) == 1
 
 
 @needs_mirror

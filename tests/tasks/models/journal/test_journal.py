@@ -18,7 +18,7 @@ from tasks.models.journal.files import merge_replies
 from tasks.models.journal.journal import Journal, JournaledChat
 from tasks.models.journal.table import JOURNAL
 from tests.model_server import Fault, ModelServer
-from tests.tasks.models.making_calls import HANGS_S, Pauses, client, entry, request, running
+from tests.tasks.models.making_calls import HANGS_S, Pauses, client, entry, request
 
 
 @asynccontextmanager
@@ -232,18 +232,3 @@ async def test_a_journal_of_an_earlier_version_is_read_and_continued(tmp_path: P
     async with Journal(path) as journal:
         await journal.write(request("new"), ChatReply(text="N"))
         assert (journal.get(request().key), journal.get(request("new").key)) == (old, ChatReply(text="N", from_journal=True))
-
-
-async def test_a_killed_process_loses_no_reply_it_saw_written(tmp_path: Path) -> None:
-    path = tmp_path / "journal.sqlite"
-    with running("journal.journal_writer", str(path)) as process:
-        assert process.stdout is not None
-        keys = [process.stdout.readline().strip() for _ in range(20)]
-        process.kill()
-        # What was printed between the twentieth line and the signal counts too; a cut line does not.
-        keys += [line.strip() for line in process.stdout.read().splitlines(keepends=True) if line.endswith("\n")]
-    assert process.returncode == -9
-    assert len(set(keys)) >= 20
-    async with Journal(path) as journal:
-        assert [key for key in keys if journal.get(key) is None] == []
-        assert journal.get(keys[0]) == ChatReply(text="answer 0", from_journal=True)

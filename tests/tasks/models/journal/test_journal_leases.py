@@ -49,8 +49,8 @@ def test_two_processes_send_each_call_once(tmp_path: Path) -> None:
     assert [sorted(found[:-1]) for found in lines] == [expected, expected]
 
 
-def test_a_process_goes_on_where_another_was_killed(tmp_path: Path) -> None:
-    answers, is_dead = count(), Event()
+async def test_a_process_goes_on_where_another_was_killed_and_no_reply_that_was_seen_is_lost(tmp_path: Path) -> None:
+    path, answers, is_dead = tmp_path / "j.sqlite", count(), Event()
 
     def reply(messages: list[dict[str, str]]) -> str:
         if next(answers) >= 2 * CONCURRENCY:
@@ -58,7 +58,7 @@ def test_a_process_goes_on_where_another_was_killed(tmp_path: Path) -> None:
         return echo(messages)
 
     with ModelServer(reply) as server:
-        arguments = (str(tmp_path / "j.sqlite"), server.base_url)
+        arguments = (str(path), server.base_url)
         with running(ASKER, *arguments) as killed:
             assert killed.stdout is not None
             # By its first answer it has claimed every call.
@@ -67,6 +67,9 @@ def test_a_process_goes_on_where_another_was_killed(tmp_path: Path) -> None:
                 first += [killed.stdout.readline() for _ in range(9)]
                 killed.kill()
                 killed.wait()
+                async with Journal(path) as journal:
+                    kept = [journal.get(call.key) for call in calls(server.base_url)]
+                assert {line.split(": ")[1].strip() for line in first} <= {reply.text for reply in kept if reply}
                 is_dead.set()
                 lines = printed(other)
         assert (len(first), killed.returncode, other.returncode) == (10, -9, 0)
@@ -106,23 +109,6 @@ async def test_the_reply_of_another_process_is_taken_when_it_comes(tmp_path: Pat
             reply = await asyncio.wait_for(waiting, HANGS_S)
     assert (reply, server.calls) == (ChatReply(text="from the other", from_journal=True), 0)
     assert chat.counts == CallCounts(from_journal=1)
-
-
-async def test_many_calls_that_are_given_up_at_once_are_all_taken_over(tmp_path: Path) -> None:
-    requests = calls("http://localhost/v1")
-    path = tmp_path / "j.sqlite"
-    with Leases(path.with_suffix(".leases")) as elsewhere:
-        assert all(elsewhere.claim(call.key) for call in requests)
-        with ModelServer(echo) as server:
-            async with Journal(path) as journal, client(entry(server.base_url), Pauses()) as http:
-                chat = JournaledChat(http, journal)
-                asked = asyncio.gather(*(chat(call) for call in requests))
-                await asyncio.sleep(0.3)
-                assert server.calls == 0
-                elsewhere.close()
-                replies = await asyncio.wait_for(asked, HANGS_S)
-    assert [reply.text for reply in replies] == [f"answer to call {number}" for number in range(CALLS)]
-    assert chat.counts == CallCounts(sent=CALLS, answered=CALLS)
 
 
 async def test_the_same_call_through_two_clients_of_one_run_is_sent_once(tmp_path: Path) -> None:
