@@ -1,8 +1,9 @@
-"""A disk that is full: one clear error, nothing damaged, and the next run goes on from what was kept."""
+"""A disk that is full, or a lake that may not be written: one clear error, nothing damaged, and the next run goes on."""
 
-import random
 import re
 import shutil
+from collections.abc import Iterator
+from contextlib import contextmanager
 from pathlib import Path
 
 import pytest
@@ -23,7 +24,6 @@ from tests.flows.command import Ended
 from tests.model_server import ModelServer
 
 JOURNAL = "the journal of replies"
-SUMMARIES = ("mini_summarization",)
 MANY_CONCURRENCY = 32
 
 
@@ -87,34 +87,6 @@ def test_a_full_file_system_is_told_and_the_run_goes_on_when_there_is_space(
         assert_goes_on(bench, lake, kept_then)
 
 
-class LongWinded(Gold):
-    """Adds 16 kB to each summary that nothing can compress by more than half."""
-
-    def __call__(self, messages: list[dict[str, str]]) -> str:
-        text = super().__call__(messages)
-        return text if text.startswith("{") else text + random.Random(text).randbytes(8192).hex()
-
-
-@pytest.mark.long
-def test_replies_whose_partition_cannot_be_written_are_not_paid_again(tmp_path: Path, prefect_server: str) -> None:
-    lake = tmp_path / "lake"
-    with ModelServer(LongWinded(SUMMARIES)) as server:
-        bench = Bench(server, prefect_server)
-        assert bench.run(lake, stage="build", datasets=SUMMARIES).status == 0
-        first = bench.run(lake, stage="infer", datasets=SUMMARIES)
-        assert (first.status, server.calls) == (0, 16)
-        for layer in ("responses", "judgements"):
-            shutil.rmtree(lake / layer)
-        ended = bench.run(lake, datasets=SUMMARIES, limits=["largest_file=40000"])
-        assert_told(ended, "a partition cannot be written", str(lake / "responses"), "free space")
-        assert unfinished(lake) == []
-        assert layers(lake) == {"items"}
-        last = bench.run(lake, datasets=SUMMARIES)
-    assert last.status == 0
-    assert (last.document["calls"]["sent"], last.document["calls"]["from_journal"]) == (0, 16)
-    assert server.calls == 16
-
-
 @pytest.mark.long
 def test_a_report_that_cannot_be_written_leaves_no_run_behind(tmp_path: Path, prefect_server: str) -> None:
     lake = tmp_path / "lake"
@@ -132,3 +104,67 @@ def test_a_report_that_cannot_be_written_leaves_no_run_behind(tmp_path: Path, pr
     assert last.document["calls"]["sent"] == 0
     assert server.calls == CALLS
     assert partitions(lake) == before
+
+
+@contextmanager
+def mode(path: Path, forbidding: int) -> Iterator[None]:
+    before = path.stat().st_mode
+    path.chmod(forbidding)
+    try:
+        yield
+    finally:
+        path.chmod(before)
+
+
+def test_a_lake_that_cannot_be_written_is_told_before_anything_is_sent(tmp_path: Path, prefect_server: str) -> None:
+    (tmp_path / "file").touch()
+    lake = tmp_path / "file" / "lake"
+    with ModelServer(Gold(DATASETS)) as server:
+        ended = Bench(server, prefect_server).run_here(lake)
+    assert_told(ended, "the lake folder cannot be written", str(lake), "Not a directory")
+    assert (server.calls, server.probes) == (0, [])
+
+
+@pytest.mark.long
+@pytest.mark.parametrize("forbidden", ["journal", "journal/replies.sqlite", "journal/replies.leases", "journal/models"])
+def test_a_journal_that_may_not_be_written_is_told_before_anything_is_sent(
+    tmp_path: Path, prefect_server: str, forbidden: str
+) -> None:
+    lake = tmp_path / "lake"
+    with ModelServer(Gold(DATASETS)) as server:
+        bench = Bench(server, prefect_server)
+        assert bench.run(lake, datasets=DATASETS[:1]).status == 0
+        kept = server.calls
+        path = lake / forbidden
+        files = [file for file in path.rglob("*") if file.is_file()] if forbidden.endswith("leases") else []
+        with mode(path, 0o500 if path.is_dir() else 0o400):
+            for file in files:
+                file.chmod(0o400)
+            ended = bench.run(lake, limits=["permissions"])
+            for file in files:
+                file.chmod(0o600)
+        if forbidden == "journal/models":
+            # What was found about the model is known; nothing has to be written there.
+            assert ended.status == 0
+            return
+        assert_told(ended, str(lake / "journal"))
+        assert server.calls == kept
+        assert_goes_on(bench, lake, kept)
+
+
+@pytest.mark.long
+@pytest.mark.parametrize("layer", ["responses", "item_scores", "totals", "runs"])
+def test_a_layer_that_may_not_be_written_is_told_and_costs_nothing_more(tmp_path: Path, prefect_server: str, layer: str) -> None:
+    lake = tmp_path / "lake"
+    (lake / layer).mkdir(parents=True)
+    with ModelServer(Gold(DATASETS)) as server:
+        bench = Bench(server, prefect_server)
+        with mode(lake / layer, 0o500):
+            ended = bench.run(lake, limits=["permissions"])
+        assert_told(ended, "cannot be written", str(lake / layer), "Permission denied")
+        assert unfinished(lake) == []
+        partitions(lake)
+        last = bench.run(lake)
+    assert last.status == 0, last.err
+    # The first replies that are written end the run; calls in flight for other datasets are given up.
+    assert server.repeated <= (CONCURRENCY if layer == "responses" else 0)

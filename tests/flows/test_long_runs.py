@@ -10,9 +10,7 @@ import pytest
 
 from tests.flows.command import Ended
 from tests.flows.scripted_roles import (
-    READING,
     SETTINGS,
-    VERDICT,
     ScriptedServers,
     layer,
     scripted_servers,
@@ -110,26 +108,6 @@ def test_every_layer_of_a_long_run_is_written(perfect: Played) -> None:
     assert (judged["rating"] == judged["highest"]).all()
     used = dict(RUBRICS[name] for name in perfect.names if name in RUBRICS)
     assert dict(judged.select("rubric", "highest").unique().iter_rows()) == used
-
-
-def test_retrievals_say_what_was_ranked_shown_and_said_of_it(perfect: Played) -> None:
-    rows = layer(perfect.lake, "retrievals")
-    stages = set(rows.select("setting", "stage").unique().iter_rows())
-    assert stages == {
-        *((setting, "initial") for setting in ("rag", "coem", "self_rag", "retrieve_only")),
-        *(("coem", "reranked"), ("search_o1", "search")),
-    }
-    assert set(rows.filter(stage="reranked")["enriched"]) == {READING}
-    assert set(rows.filter(setting="self_rag", kept=True)["enriched"]) == {VERDICT}
-    assert rows.filter(setting="rag")["enriched"].null_count() == rows.filter(setting="rag").height
-    # A conversation's first three stages do not retrieve but under retrieve_only.
-    staged = rows.filter(dataset="long_mini_mc2")
-    assert set(staged["setting"]) == {"retrieve_only"}
-    own = rows.filter(dataset="long_mini_ee")["corpus"].unique()
-    assert own.str.starts_with("written-0-").all()
-    chunks = layer(perfect.lake, "chunks").filter(dataset="long_mini_qa")
-    kept = rows.filter(dataset="long_mini_qa", setting="rag", kept=True)
-    assert kept.join(chunks, on=["item_id", "corpus", "chunk"]).height == kept.height == 4 * 4
 
 
 def test_a_forecast_is_what_the_run_then_asks(perfect: Played) -> None:

@@ -9,7 +9,7 @@ import pytest
 
 from tests.flows.command import Ended, ended
 from tests.flows.commands.test_bad_input import ITEM, blueprint
-from tests.small_context import SmallContext
+from tests.probed_server import SmallContext
 
 STORY = " ".join(f"On day {number} she wrote to a friend." for number in range(100))
 """800 words; the server takes 700, and the reply's 512 are counted with them."""

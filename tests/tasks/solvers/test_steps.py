@@ -140,13 +140,6 @@ async def test_a_sage_that_finds_its_prompt_too_long_is_asked_once() -> None:
     assert (len(calls), made, len(model.asked)) == (made, len({request.messages for request in sage.asked}), 0)
 
 
-async def test_an_item_that_the_model_finds_too_long_is_cut_and_asked_again() -> None:
-    model = ScriptedModel(saying(TOO_LONG, "exposure"))
-    (call,), _ = await solve_cut("base", model, ScriptedModel(saying("x"), "sage"))
-    assert (call.role, call.reply.text, len(model.asked)) == ("tested", "exposure", 2)
-    assert call.left_out_characters > 0
-
-
 async def solve_cut(setting: str, model: ScriptedModel, sage: ScriptedModel) -> tuple[tuple[Call, ...], int]:
     """The calls of one item under a policy that cuts, and how often the Sage was asked."""
     nowhere = partition("items", place=(("dataset", DATASET),))

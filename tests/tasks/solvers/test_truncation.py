@@ -7,12 +7,9 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from schemas.api_capabilities import Sampling
-from schemas.chat import EMBEDDED_MODEL, ChatMessage, ChatReply, ChatRequest, ModelEntry
+from schemas.chat import ChatMessage, ChatReply, ChatRequest, ModelEntry
 from schemas.item import Item
 from schemas.vocabulary import Language, TooLong
-from tasks.models.embedded.serving import serve_embedded
-from tasks.models.http.client import HttpChat
-from tasks.models.http.failures import read_max_context
 from tasks.solvers.base import Call
 from tasks.solvers.infer_job import InferJob
 from tasks.solvers.state import SolverCode, SolverOptions, SolverPlan
@@ -25,7 +22,7 @@ from tasks.solvers.truncation import (
     solve_within_context,
     truncate,
 )
-from tests.small_context import SmallContext, Wording, stated, unstated
+from tests.probed_server import SmallContext, Wording, stated, unstated
 from tests.tasks.models.making_calls import Pauses, client, entry
 from tests.tasks.rows import partition
 from tests.tasks.solvers.asking import ask_item
@@ -277,26 +274,3 @@ def test_a_policy_that_cuts_is_part_of_the_key_and_the_default_is_not_named() ->
 def test_the_marks_of_this_version() -> None:
     # Another text asks something else: bump the version with it.
     assert (TRUNCATION_VERSION, MARKS) == ("1", {"en": "[Part of the text is left out here.]", "zh": "【此处省略了部分原文】"})
-
-
-@pytest.mark.long
-async def test_the_embedded_model_answers_a_text_longer_than_its_context() -> None:
-    model = ModelEntry(name=EMBEDDED_MODEL, timeout_s=600)
-    text = " ".join(f"On day {number} the lighthouse keeper wrote a calm letter to his sister." for number in range(800))
-    sent: list[ChatReply] = []
-    async with serve_embedded() as server, HttpChat(model, server.base_url) as chat:
-
-        async def once(shown: Item) -> tuple[Call, ...]:
-            call = await ask_item(shown, model, chat)
-            sent.append(call.reply)
-            return (call,)
-
-        (call,) = await solve_within_context(item(text, question="Who wrote letters?"), "cut_middle", once)
-    assert [reply.failure for reply in sent] == ["context_too_long", None]
-    assert call.reply.text
-    limit = read_max_context(str(sent[0].error))
-    assert limit is not None
-    assert call.reply.prompt_tokens is not None
-    assert 0.8 * limit < call.reply.prompt_tokens < limit
-    assert MARKS["en"] in call.request.messages[0].content
-    assert call.left_out_characters > 0

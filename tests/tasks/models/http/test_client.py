@@ -83,17 +83,6 @@ async def test_an_answer_is_unpacked_within_bounds(encoding: str, packed: Callab
     assert (reply.failure, reply.error or reply.text) == outcome
 
 
-async def test_success_after_two_failures() -> None:
-    faults: dict[int, Fault] = {0: "500", 1: "not_json"}
-    pauses = Pauses()
-    with ModelServer(lambda _: "B", fault=faults.get) as server:
-        reply = await ask_once(entry(server.base_url), pauses)
-    assert (reply.text, reply.failure, reply.error, reply.attempts) == ("B", None, None, 3)
-    # First delay of a 5xx is 1 s, first delay of an answer that is no JSON 0.5 s; both times a factor from 0.5 to 1.
-    assert 0.5 <= pauses.seconds[0] <= 1
-    assert 0.25 <= pauses.seconds[1] <= 0.5
-
-
 async def test_each_kind_of_failure_has_its_own_attempts() -> None:
     # Two refusals for being too fast do not use up the three attempts of an answer that is no JSON.
     faults: dict[int, Fault] = {0: "429", 1: "429", 2: "not_json", 3: "429", 4: "not_json", 5: "not_json"}

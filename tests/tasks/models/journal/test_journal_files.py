@@ -281,15 +281,6 @@ async def test_a_file_with_other_columns_is_refused_whole(tmp_path: Path) -> Non
     assert not (tmp_path / "theirs.sqlite").exists()
 
 
-@pytest.mark.parametrize("content", [None, b"", b"PAR1 no table PAR1", b"text" * 100])
-def test_a_file_that_is_no_parquet_is_refused(tmp_path: Path, content: bytes | None) -> None:
-    if content is not None:
-        (tmp_path / "shared.parquet").write_bytes(content)
-    with pytest.raises(UsageError, match="cannot be read") as caught:
-        import_replies(tmp_path / "shared.parquet", tmp_path / "theirs.sqlite")
-    assert caught.value.where == str(tmp_path / "shared.parquet")
-
-
 async def test_columns_in_another_order_are_taken(tmp_path: Path) -> None:
     export_replies(await keep(tmp_path / "ours.sqlite"), tmp_path / "shared.parquet")
     frame = pl.read_parquet(tmp_path / "shared.parquet")
@@ -322,12 +313,3 @@ async def test_a_summary_counts_by_endpoint_and_model(tmp_path: Path) -> None:
         "last": stamp,
     }
     assert (here["identity"], here["replies"]) == ("http://localhost/v1", 3)
-
-
-def test_there_has_to_be_a_journal(tmp_path: Path) -> None:
-    for use in (summarise, lambda path: export_replies(path, tmp_path / "x"), lambda path: merge_replies(path, tmp_path / "y")):
-        with pytest.raises(UsageError, match="there is no journal"):
-            use(tmp_path / "nothing.sqlite")
-    (tmp_path / "other.sqlite").write_text("my diary" * 1000)
-    with pytest.raises(LakeError, match="cannot be used"):
-        summarise(tmp_path / "other.sqlite")
