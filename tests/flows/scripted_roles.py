@@ -151,19 +151,19 @@ class ScriptedServers:
     critic: ModelServer
     judge: ModelServer
 
-    def command(self, *more: str | Path, lake: Path | None = None, stage: str = "run") -> tuple[str | Path, ...]:
+    def command(self, *more: str | Path) -> tuple[str | Path, ...]:
         """`moodflow run` with the four models."""
         return (
-            *(stage, LONG_MINI, "--model", "core", "--base-url", self.core.base_url),
+            *("run", LONG_MINI, "--model", "core", "--base-url", self.core.base_url),
             *("--role", f"sage=sage@{self.sage.base_url}"),
             *("--role", f"critic=critic@{self.critic.base_url}"),
             *("--judge", "judge", "--judge-base-url", self.judge.base_url),
-            *("--set", "retrieval.ranking=bm25", "--lake", lake or self.lake, "--set", "bootstrap=0", "--json", *more),
+            *("--set", "retrieval.ranking=bm25", "--lake", self.lake, "--set", "bootstrap=0", "--json", *more),
         )
 
-    def run(self, *more: str | Path, lake: Path | None = None, stage: str = "run") -> Ended:
+    def run(self, *more: str | Path) -> Ended:
         """Carry it out; what is added wins."""
-        return ended(*self.command(*more, lake=lake, stage=stage))
+        return ended(*self.command(*more))
 
     @property
     def calls(self) -> dict[str, int]:

@@ -6,14 +6,12 @@ from pathlib import Path
 from shutil import copytree
 from typing import Any
 
-import polars as pl
 import pytest
 import yaml
 
 from tasks.judging.rubrics import RUBRICS, load_rubric
 from tests.flows.command import Ended, ended
 from tests.flows.commands.test_bad_input import blueprint
-from tests.flows.scripted_roles import layer
 from tests.model_server import ModelServer
 
 pytestmark = pytest.mark.usefixtures("prefect_server")
@@ -84,7 +82,6 @@ def test_dimensions_from_the_judge_to_the_report(tmp_path: Path, monkeypatch: py
         assert server.calls == 9
         second = run("kind", server, lake)
     assert (first.status, second.status) == (1, 0), first.err
-    assert_ratings(layer(lake, "judgements").filter(model="curt"))
     assert_scores(first.document)
     assert_report(Path(first.document["report"]).read_text(encoding="utf-8"))
     assert_compared(lake, first.document["run"], second.document["run"])
@@ -95,19 +92,6 @@ def test_dimensions_from_the_judge_to_the_report(tmp_path: Path, monkeypatch: py
     explained = ended("explain", first.document["run"], "--dataset", "days", "--item", "a1", "--lake", lake, "--json")
     rated = [(row["dimension"], row["rating"], row["highest"]) for row in explained.document["asked"][0]["ratings"]]
     assert ("asks", 1, 1) in rated
-
-
-def assert_ratings(judged: pl.DataFrame) -> None:
-    columns = ("item_id", "dimension", "rating", "lowest", "highest", "parse_status", "rationale")
-    rows = judged.sort("item_id", "dimension").select(columns).rows()
-    assert rows[:2] == [
-        ("a1", "asks", 1, 0, 1, "parsed", "It says yes."),
-        ("a1", "warmth", 4, 0, 4, "parsed", "So warm: 4."),
-    ]
-    assert rows[-2:] == [
-        ("b2", "asks", None, 0, 1, "failed", None),
-        ("b2", "warmth", 1, 0, 4, "parsed", "So warm: 1."),
-    ]
 
 
 def assert_scores(document: dict[str, Any]) -> None:

@@ -168,8 +168,6 @@ def test_bundled_entry_holds_on_its_file(spec: DatasetSpec) -> None:
     ("name", "hint"),
     [
         ("hellaswg", "did you mean hellaswag"),
-        ("mini_eq_tests", "did you mean mini_eq_test"),
-        ("qpq", "did you mean qqp"),
         ("zzzzzzzzz", "moodflow datasets list"),
     ],
 )

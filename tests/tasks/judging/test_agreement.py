@@ -28,7 +28,7 @@ from tests.tasks.judging.rows import items, judgement, response
 from tests.tasks.rows import Row, answer, answers, judgements, responses
 
 RUBRIC = load_rubric("mc_stage1")
-FIRST, SECOND, THIRD = RUBRIC.names
+FIRST, SECOND, _ = RUBRIC.names
 RUBRICS = {RUBRIC.id: RUBRIC}
 NAMES = ("a", "b", "c")
 ASKED = items("counselor_reply", *NAMES)

@@ -2,14 +2,10 @@
 
 import pytest
 
-from schemas.item import Item
-from tasks.solvers.prompts import Prompts, build_messages
 from tasks.solvers.registry import SOLVERS
-from tasks.solvers.state import AskedItem, SolverOptions, SolverResources
+from tasks.solvers.state import SolverOptions, SolverResources
 from tests.tasks.solvers.longemotion.long_items import QA
 from tests.tasks.solvers.longemotion.scripted_roles import ScriptedModel, ScriptedRoles, saying, transcript
-
-PLAIN = Item(question_type="single_choice", question="How is she?", options=("glad", "sad"), gold_indices=(1,))
 
 
 def test_every_setting_has_a_row_under_its_name() -> None:
@@ -26,12 +22,3 @@ async def test_a_row_says_whom_its_solver_asks_and_whether_it_retrieves(setting:
     assert {role for role, model in models.items() if model.asked} == {"tested", *SOLVERS[setting].roles}
     assert bool(solved.retrieved) == SOLVERS[setting].retrieves
     assert transcript(solved)[-1].reply.text == "exposure"
-
-
-async def test_an_item_for_which_no_context_was_built_is_asked_with_the_prompt_of_its_type() -> None:
-    model = ScriptedModel(saying("B"))
-    solved = await SOLVERS["base"].solve(
-        AskedItem("i-1", PLAIN), SolverOptions("base"), SolverResources({"tested": model.role_model()}), 0
-    )
-    assert [request.messages for request in model.asked] == [build_messages(PLAIN, Prompts.load())]
-    assert [call.reply.text for call in transcript(solved)] == ["B"]
