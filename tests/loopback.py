@@ -80,3 +80,19 @@ class LoopbackServer:
         self._listener.shutdown()
         self._listener.server_close()
         self._thread.join()
+
+
+class _Kept(Handler):
+    def answer(self, body: dict[str, Any]) -> None:
+        self.server.owner.received.append((self.path, self.headers["Authorization"], body))
+        self.send_body(self.server.owner.status, b"{}")
+
+
+class Endpoint(LoopbackServer):
+    """Keeps what is posted to it: path, login and body. With another status it refuses it."""
+
+    handler = _Kept
+
+    def __init__(self, status: int = 201) -> None:
+        self.status = status
+        self.received: list[tuple[str, str | None, Any]] = []

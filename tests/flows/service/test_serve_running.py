@@ -31,7 +31,7 @@ from tests.flows.served import (
     wait_until,
     write_config,
 )
-from tests.loopback import Handler, LoopbackServer
+from tests.loopback import Endpoint
 from tests.model_server import ModelServer
 from tests.prefect_server import PrefectServer
 
@@ -142,7 +142,7 @@ def test_an_end_in_the_middle_of_a_run_cancels_it_and_the_next_goes_on(tmp_path:
 @pytest.mark.long
 def test_after_a_kill_the_place_is_free_again_and_a_webhook_is_called(tmp_path: Path) -> None:
     home = tmp_path / "prefect"
-    with ModelServer(policy(DATASETS, "gold"), latency_s=0.5) as model, WebhookServer() as webhook:
+    with ModelServer(policy(DATASETS, "gold"), latency_s=0.5) as model, Endpoint() as webhook:
         slow = {"name": "scripted", "base_url": model.base_url, "concurrency": 1}
         write_config(tmp_path / "prefect.yaml", deployment(model.base_url, models=[slow]))
         with Served(tmp_path, home, MOODFLOW_WEBHOOK=webhook.base_url) as served:
@@ -155,7 +155,7 @@ def test_after_a_kill_the_place_is_free_again_and_a_webhook_is_called(tmp_path: 
             assert names == [REGRESSION, SILENT_RUN]  # once each, at the second start too
             event = {"run": "r2", "message": "ability fell", "findings": [{"what": "total"}]}
             served.api("/events", [regression_event(event)])
-            (body,) = wait_until(lambda: webhook.received)
+            ((_, _, body),) = wait_until(lambda: webhook.received)
             assert body["text"] == "ability fell"
             assert body["regression"] == event
             assert webhook.base_url not in served.stderr
@@ -232,18 +232,3 @@ def regression_event(payload: dict[str, Any]) -> dict[str, Any]:
         "resource": {"prefect.resource.id": f"{MODEL_RESOURCE}scripted"},
         "payload": payload,
     }
-
-
-class Hook(Handler):
-    def answer(self, body: dict[str, Any]) -> None:
-        self.server.owner.received.append(body)
-        self.send_body(200, b"{}")
-
-
-class WebhookServer(LoopbackServer):
-    """An address that keeps what is posted to it."""
-
-    handler = Hook
-
-    def __init__(self) -> None:
-        self.received: list[Any] = []

@@ -8,7 +8,7 @@ import sys
 import threading
 from collections.abc import Iterator
 from pathlib import Path
-from typing import Any, ClassVar
+from typing import Any
 
 import polars as pl
 import pyarrow.parquet as pq
@@ -30,7 +30,7 @@ from tasks.lineage.emission import EndpointQueue
 from tasks.lineage.events import ParentRun, StepEvents, StepRun
 from tasks.lineage.facets import type_name
 from tasks.lineage.inputs_outputs import JobInputs, JobOutputs, JobSource, inputs_of, outputs_of
-from tests.loopback import Handler, LoopbackServer
+from tests.loopback import Endpoint
 from tests.openlineage_schema import check_event
 from tests.tasks.lineage.traced_steps import CODE, Job, make_frame, make_key, write_scores
 
@@ -261,24 +261,6 @@ def test_processes_share_a_file_of_the_lake(lake: Lake) -> None:
     assert [writer.wait() for writer in writers] == [0, 0]
     lines = (folder(lake) / "openlineage" / "2026-01-02.ndjson").read_text(encoding="utf-8").splitlines()
     assert sorted(json.loads(line)["job"]["name"] for line in lines) == ["0"] * 50 + ["1"] * 50
-
-
-class Receiver(Handler):
-    """An endpoint for events."""
-
-    def answer(self, body: dict[str, Any]) -> None:
-        self.server.owner.received.append((self.path, self.headers["Authorization"], body))
-        self.send_body(self.server.owner.status, b"{}")
-
-
-class Endpoint(LoopbackServer):
-    """Receives events, or refuses them with another status."""
-
-    handler: ClassVar[type[Handler]] = Receiver
-
-    def __init__(self, status: int = 201) -> None:
-        self.status = status
-        self.received: list[tuple[str, str, dict[str, Any]]] = []
 
 
 async def run_step(lake: Lake, monkeypatch: pytest.MonkeyPatch, **environ: str) -> None:

@@ -2,7 +2,6 @@
 
 from collections import Counter
 from collections.abc import Sequence
-from functools import cache
 from hashlib import md5
 from pathlib import Path
 
@@ -14,14 +13,13 @@ from schemas.context import ContextOptions
 from schemas.dataset import PinnedFile
 from schemas.question_types import QUESTION_TYPES
 from schemas.vocabulary import ContextTask
-from tasks.datasets.building import BuiltItems, build_items
+from tasks.datasets.building import build_items
 from tasks.datasets.catalogue import CATALOGUE, LONGEMOTION, find_dataset
 from tasks.datasets.longemotion.emotion_detection import draw_sets
 from tasks.datasets.longemotion.emotion_pairs import PUBLISHED
 from tasks.scoring.blueprints import load_blueprint
 from tasks.sources.locating import Locator
-from tests.mirror import MIRROR, needs_mirror
-from tests.tasks.datasets.real_datasets import here, paths, records_of
+from tests.tasks.datasets.real_datasets import build, paths, records_of
 
 MC: tuple[ContextTask, ...] = ("mc1", "mc2", "mc3", "mc4")
 BLUEPRINTS = ("longemotion", "longemotion-released")
@@ -29,12 +27,6 @@ TASKS = {"EC": "emotion_classification", "ED": "emotion_detection", "QA": "emoti
     "MC": "emotion_conversation",
     "EE": "emotion_expression",
 }
-
-
-@cache
-def build(name: str) -> BuiltItems:
-    spec = here(name, MIRROR)
-    return build_items(spec, paths(spec, MIRROR), None, 0)
 
 
 def test_the_entries_are_those_of_six_tasks_and_every_file_is_pinned_by_a_hash() -> None:
@@ -59,7 +51,6 @@ def test_a_dataset_with_long_items_has_a_sample_builder() -> None:
         assert spec.sample_builder is None or spec.join_records is None
 
 
-@needs_mirror
 @pytest.mark.parametrize(
     ("name", "items"),
     [
@@ -67,8 +58,8 @@ def test_a_dataset_with_long_items_has_a_sample_builder() -> None:
         *(pytest.param(task, 300, marks=pytest.mark.long) for task in MC[1:]),  # their files are pinned by a hash
     ],
 )
-def test_every_record_yields_its_items(name: str, items: int) -> None:
-    built = build(f"longemotion_{name}")
+def test_every_record_yields_its_items(name: str, items: int, mirror: Path) -> None:
+    built = build(f"longemotion_{name}", mirror)
     assert (built.items.height, built.rejected.height) == (items, 0)
     spec = find_dataset(f"longemotion_{name}")
     assert (set(built.items["question_type"]), set(built.items["language"])) == (set(spec.question_types), set(spec.languages))
@@ -76,21 +67,19 @@ def test_every_record_yields_its_items(name: str, items: int) -> None:
     assert set(built.contexts["task"]) == {spec.task}
 
 
-@needs_mirror
-def test_released_sets_have_the_published_pairs() -> None:
-    subsets = Counter(build("longemotion_ed_released").items["subset"])
+def test_released_sets_have_the_published_pairs(mirror: Path) -> None:
+    subsets = Counter(build("longemotion_ed_released", mirror).items["subset"])
     assert subsets == {f"{odd} among {majority}": count for (majority, odd), count in PUBLISHED.items()}
-    tokens = build("longemotion_ed_released").contexts["tokens"]
+    tokens = build("longemotion_ed_released", mirror).contexts["tokens"]
     # Their own `length` has 3,569 to 6,006 tokens, mean 4,592, by another tokenizer and with the prompt.
     assert 3300 < float(tokens.mean()) < 4600  # type: ignore[arg-type]
 
 
-@needs_mirror
-def test_the_earlier_file_is_that_of_the_authors_and_differs_in_the_length_of_some_texts() -> None:
+def test_the_earlier_file_is_that_of_the_authors_and_differs_in_the_length_of_some_texts(mirror: Path) -> None:
     (file,) = find_dataset("longemotion_ed_backup").files
-    content = Locator(mirror=MIRROR).locate(file).read_bytes()
+    content = Locator(mirror=mirror).locate(file).read_bytes()
     assert md5(content).hexdigest() == "bccf0d03b986f9303867c776ace309c2"  # noqa: S324 - as its authors report it
-    earlier, later = build("longemotion_ed_backup").items, build("longemotion_ed_released").items
+    earlier, later = build("longemotion_ed_backup", mirror).items, build("longemotion_ed_released", mirror).items
     same = ["source_row", "subset", "gold_indices"]
     assert earlier.sort("source_row").select(same).equals(later.sort("source_row").select(same))
     texts = zip(earlier.sort("source_row")["options"].to_list(), later.sort("source_row")["options"].to_list(), strict=True)
@@ -125,22 +114,20 @@ def test_real_contrast_sets_give_nothing_away_by_length_or_place(kind: str, mirr
         assert min(binom.sf(count - 1, len(sets), chance), binom.cdf(count, len(sets), chance)) > 0.001, rule
 
 
-@needs_mirror
-def test_situations_are_those_of_emotionbench() -> None:
-    built = build("longemotion_ee")
+def test_situations_are_those_of_emotionbench(mirror: Path) -> None:
+    built = build("longemotion_ee", mirror)
     counts = {"Anger": 88, "Anxiety": 45, "Depression": 30, "Frustration": 25, "Jealousy": 27, "Guilt": 102, "Fear": 59}
     assert Counter(built.items["subset"]) == counts | {"Embarrassment": 52}
     assert built.items["context"].n_unique() == 425
     assert {len(options) for options in built.items["options"]} == {20}
     alternative = find_dataset("longemotion_ee").alternative
     assert alternative is not None
-    copy = build_items(alternative, paths(alternative, MIRROR), None, 0)
+    copy = build_items(alternative, paths(alternative, mirror), None, 0)
     assert copy.items.drop("source_file").equals(built.items.drop("source_file"))
 
 
-@needs_mirror
-def test_reports_have_their_five_aspects() -> None:
-    built = build("longemotion_es")
+def test_reports_have_their_five_aspects(mirror: Path) -> None:
+    built = build("longemotion_es", mirror)
     assert {len(references) for references in built.items["references"]} == {5}
     words = [[len(text.split()) for text in references] for references in built.items["references"]]
     # Mean words of causes, symptoms, course, marks, effect as measured: 15, 9, 39, 18, 35.
