@@ -22,6 +22,7 @@ from prefect.settings import (
 )
 
 from flows.runtime.local_server import one_certificate
+from tests.mirror import MIRROR, WITHOUT_MIRROR
 from tests.prefect_server import GIVEN, PrefectServer, started_server, using
 
 ensure_logging_setup()
@@ -100,3 +101,11 @@ def recording_server(
     with started_server(home, records=True) as server, using(server):
         server.wait()
         yield
+
+
+@pytest.fixture(scope="session")
+def mirror() -> Path:
+    """Real source files, read in place."""
+    if not MIRROR.is_dir():
+        pytest.skip(WITHOUT_MIRROR)
+    return MIRROR

@@ -171,8 +171,3 @@ def layers(folder: Path) -> set[str]:
 def unfinished(folder: Path) -> list[Path]:
     """Files that were begun and not ended."""
     return sorted(folder.rglob("*.tmp"))
-
-
-def remount(folder: Path, option: str) -> None:
-    """Change a mounted file system: its size, or whether it may be written."""
-    subprocess.run(["mount", "-o", f"remount,{option}", folder], check=True)

@@ -2,6 +2,7 @@
 
 import re
 import shutil
+import subprocess
 from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
@@ -17,7 +18,6 @@ from tests.crashes.commands import (
     kept_replies,
     layers,
     partitions,
-    remount,
     unfinished,
 )
 from tests.flows.command import Ended
@@ -168,3 +168,24 @@ def test_a_layer_that_may_not_be_written_is_told_and_costs_nothing_more(tmp_path
     assert last.status == 0, last.err
     # The first replies that are written end the run; calls in flight for other datasets are given up.
     assert server.repeated <= (CONCURRENCY if layer == "responses" else 0)
+
+
+@pytest.fixture
+def small_disk(tmp_path: Path) -> Iterator[Path]:
+    """A file system of 300 kB; `remount` changes that."""
+    folder = tmp_path / "disk"
+    folder.mkdir()
+    mounted = subprocess.run(
+        ["mount", "-t", "tmpfs", "-o", "size=300k", "tmpfs", folder], capture_output=True, text=True, check=False
+    )
+    if mounted.returncode != 0:
+        pytest.skip(f"no file system can be mounted here: {mounted.stderr.strip()}")
+    try:
+        yield folder
+    finally:
+        subprocess.run(["umount", "--lazy", folder], check=True)
+
+
+def remount(folder: Path, option: str) -> None:
+    """Change a mounted file system: its size, or whether it may be written."""
+    subprocess.run(["mount", "-o", f"remount,{option}", folder], check=True)

@@ -7,10 +7,13 @@ import re
 import shlex
 from pathlib import Path
 from shutil import copytree
+from typing import Any
 
 import pytest
+import yaml
 
 from tasks.judging.rubrics import RUBRICS, load_rubric
+from tasks.scoring import blueprints
 from tests.docs.pages import NOT_EXECUTED, ROOT, blocks
 from tests.flows.command import ended
 from tests.flows.printed import SERVED, answer, with_runs
@@ -74,3 +77,31 @@ def test_commands_do_what_the_page_says(page: str, tmp_path: Path, monkeypatch: 
     if EXIT_STATUS.get((page, 1)) == 2:
         [(_, said), *_] = endings.values()
         assert "metric accuracy cannot score questionnaire items" in said
+
+
+ASKED = {
+    *("mini_eq_test", "mini_text_matching", "mini_user_safety", "mini_irony_detection", "mini_sequence_order_recall"),
+    "mini_summarization",
+}
+"""Datasets that pages name, and one that needs a judge."""
+
+
+def shorten(ability: dict[str, Any]) -> set[str]:
+    """Leave few tasks below an ability, and no part without any; return their datasets."""
+    ability["tasks"] = [task for task in ability.get("tasks", ()) if not ASKED.isdisjoint(task["datasets"])]
+    below = [(part, shorten(part)) for part in ability.get("children", ())]
+    ability["children"] = [part for part, names in below if names]
+    return {name for task in ability["tasks"] for name in task["datasets"]}.union(*(names for _, names in below))
+
+
+@pytest.fixture
+def small_moodbench(tmp_path_factory: pytest.TempPathFactory, monkeypatch: pytest.MonkeyPatch) -> None:
+    """`moodbench-mini` with a few of its 41 tasks."""
+    folder = tmp_path_factory.mktemp("shipped") / "blueprints"
+    copytree(blueprints.BLUEPRINTS, folder)
+    file: Path = folder / "moodbench-mini.yaml"
+    tree = yaml.safe_load(file.read_text(encoding="utf-8"))
+    left = set().union(*(shorten(ability) for ability in tree["abilities"]))
+    tree["datasets"] = {name: dataset for name, dataset in tree["datasets"].items() if name in left}
+    file.write_text(yaml.safe_dump(tree, sort_keys=False), encoding="utf-8")
+    monkeypatch.setattr(blueprints, "BLUEPRINTS", folder)

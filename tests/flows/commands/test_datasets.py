@@ -6,7 +6,6 @@ from typing import Any
 import pytest
 
 from tests.flows.command import ended
-from tests.mirror import MIRROR, needs_mirror
 
 AMBIGUOUS = {"safetybench_illegal_activities", "cmmlu", "edos"}
 """Datasets some of whose own labels contradict each other."""
@@ -22,9 +21,8 @@ def check(name: str, mirror: Path, status: int) -> Any:
     return found
 
 
-@needs_mirror
-def test_a_ready_dataset_is_described() -> None:
-    found = check("copa", MIRROR, 0)
+def test_a_ready_dataset_is_described(mirror: Path) -> None:
+    found = check("copa", mirror, 0)
     assert (found["id"], found["ready"], found["pinned"]) == ("copa", True, True)
     assert (found["rows_read"], found["items_read"], found["good"], found["rejected"]) == (100, 100, 100, {})
     assert (found["gold"], found["languages"]) == ({"A": 55, "B": 45}, {"en": 100})
@@ -32,9 +30,8 @@ def test_a_ready_dataset_is_described() -> None:
     assert found["constant"] == pytest.approx({"A": 55, "B": 45})
 
 
-@needs_mirror
-def test_a_dataset_with_long_contexts_is_built_in_full() -> None:
-    found = check("longemotion_ee", MIRROR, 0)
+def test_a_dataset_with_long_contexts_is_built_in_full(mirror: Path) -> None:
+    found = check("longemotion_ee", mirror, 0)
     assert (found["rows_read"], found["items_read"], found["good"], found["rejected"]) == (2, 428, 428, {})
     assert (found["duplicates"], found["ceiling"], found["constant"]) == (3, None, {})
 
@@ -79,10 +76,9 @@ def test_wrong_usage_is_one_message(arguments: list[str], what: str) -> None:
     assert what in done.err
 
 
-@needs_mirror
 @pytest.mark.long
-def test_all_sixty() -> None:
-    done = ended("datasets", "check", "--all", "--mirror", MIRROR, "--offline", "--json")
+def test_all_sixty(mirror: Path) -> None:
+    done = ended("datasets", "check", "--all", "--mirror", mirror, "--offline", "--json")
     assert done.status == 1
     found = {dataset["id"]: dataset for dataset in done.document["datasets"]}
     assert len(found) == 60
