@@ -2,7 +2,6 @@
 
 from typing import Any
 
-import numpy as np
 import polars as pl
 import pytest
 from scipy import stats
@@ -10,7 +9,7 @@ from scipy import stats
 from schemas.blueprint import Blueprint
 from tasks.analysis.compare_scores import Flips, compare_scores, find_flips, mcnemar_exact
 from tasks.scoring.uncertainty import Resampling
-from tests.tasks.scoring.samples import ability, blueprint, gated, items, task
+from tests.tasks.scoring.samples import ability, blueprint, items, task
 
 ONE = blueprint(ability("a", task("d")))
 TWO = blueprint(ability("a", task("d")), ability("b", task("e"), weight=3.0))
@@ -52,32 +51,8 @@ def test_what_only_one_run_has_is_left_out_of_both() -> None:
     assert ("ability", "b") not in found
 
 
-def test_the_gate_is_compared_and_enters_no_total() -> None:
-    before = pl.concat([items("safety", [1, 1]), items("mind", [1, 0]), items("heart", [1, 0])])
-    after = pl.concat([items("safety", [0, 0]), items("mind", [1, 0]), items("heart", [1, 0])])
-    found = changes(before, after, gated())
-    assert found["ability", "safe"]["difference"] == -100
-    assert found["total", "tiny"]["difference"] == 0
-
-
 def test_runs_without_a_common_item_have_nothing_to_compare() -> None:
     assert changes(items("d", [1, None]), items("d", [None, 1])) == {}
-
-
-def test_the_interval_is_that_of_the_paired_bootstrap() -> None:
-    draw = np.random.default_rng(5)
-    before, after = (draw.random(80) for _ in range(2))
-    one = changes(items("d", before.tolist()), items("d", after.tolist()), resamples=20_000)["dataset", "d"]
-    expected = stats.bootstrap(
-        (before, after),
-        lambda x, y, axis: 100 * (y.mean(axis=axis) - x.mean(axis=axis)),
-        paired=True,
-        n_resamples=20_000,
-        method="percentile",
-        rng=np.random.default_rng(0),
-    ).confidence_interval
-    assert one["ci_low"] == pytest.approx(expected.low, abs=0.7)
-    assert one["ci_high"] == pytest.approx(expected.high, abs=0.7)
 
 
 def test_a_difference_is_clear_if_its_interval_leaves_out_nothing_changed() -> None:
