@@ -11,7 +11,7 @@ from rich.table import Table
 from flows.commands.console import CommandResult, decimal, folded, numbers, text_table
 from flows.commands.plan_options import PlanOptions, read_plan
 from schemas.errors import UsageError
-from tasks.analysis.number_format import counted, interval, shorten, signed, signed_interval
+from tasks.analysis.number_format import counted, describe_gate, interval, shorten, signed, signed_interval
 
 HELP = (
     "RUN RUN: two runs of a benchmark, the earlier one first: scores over common items with intervals, items that flipped. "
@@ -142,7 +142,8 @@ def _mean(side: Row | None) -> tuple[str, str]:
 
 
 def _veto(side: Row) -> str:
-    return {True: f"vetoed, the gate scored {decimal(side['gate_score'])}", False: "passed", None: "undecided"}[side["vetoed"]]
+    said = {True: "vetoed", False: "passed", None: "undecided"}[side["vetoed"]]
+    return said if side["vetoed"] is False else f"{said}, {describe_gate(side)}"
 
 
 def _flip_lines(model: Row) -> Iterator[str]:

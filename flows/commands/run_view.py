@@ -15,7 +15,7 @@ from schemas.tables.comparisons import Ablations
 from schemas.tables.scores import AbilityScores, DimensionScores, RawScores, Totals
 from schemas.usage import Amounts, Usage, by_model, total
 from tasks.analysis.leaderboard import leaderboard_rows
-from tasks.analysis.number_format import interval
+from tasks.analysis.number_format import describe_gate, interval
 from tasks.lake.lake import Lake
 from tasks.lake.manifest import MANIFEST, read_changes, run_folder
 from tasks.reporting.content.operations import amount_cells, cost_notes
@@ -184,5 +184,5 @@ def _has_gate(row: dict[str, Any]) -> bool:
 
 def _veto(row: dict[str, Any]) -> str:
     if row["vetoed"] is None:
-        return "undecided: gate not scored"
+        return f"undecided: {describe_gate(row)}"
     return f"vetoed, {decimal(row['total_before_veto'])} before" if row["vetoed"] else "passed"

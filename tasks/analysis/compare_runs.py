@@ -18,6 +18,7 @@ from tasks.analysis.explain_rows import row_document
 from tasks.analysis.past_run import PastRun, reopen
 from tasks.analysis.run_tables import System
 from tasks.scoring.uncertainty import Resampling
+from tasks.scoring.veto import GATE
 
 RESAMPLES = 1000
 STORED = {"ability": "ability_scores", "dataset": "dataset_scores"}
@@ -138,7 +139,7 @@ def _asked(run: PastRun, ref: PartitionRef) -> pl.DataFrame:
 
 def _stored_total(run: PastRun, system: System) -> Row:
     shown = (
-        *("total", "total_before_veto", "ci_low", "ci_high", "vetoed", "veto_reason", "gate_score"),
+        *("total", "total_before_veto", "ci_low", "ci_high", "vetoed", "veto_reason", *GATE),
         *("rank", "coverage", "item_coverage"),
     )
     (row,) = system.rows(run.layers["totals"])

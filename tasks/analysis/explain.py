@@ -19,12 +19,13 @@ from tasks.analysis.score_tree import (
     scores_of,
 )
 from tasks.analysis.selection import BlueprintPath, Selection
+from tasks.scoring.veto import GATE
 
 ENDS_WITH = {"total": "ability", "ability": "task", "sub_ability": "task"}
 """What the tree ends with that is shown of a part; the commands of these lead further down. Of others everything is shown."""
 
 OPTIONS = {"ability": "--ability", "sub_ability": "--ability", "task": "--task", "dataset": "--dataset"}
-TOTAL = ("total", "total_before_veto", "ci_low", "ci_high", "gate_score", "vetoed", "veto_reason", "rank")
+TOTAL = ("total", "total_before_veto", "ci_low", "ci_high", *GATE, "vetoed", "veto_reason", "rank")
 COVERAGE = ("datasets_scored", "datasets_total", "n_scored", "n_total", "coverage", "item_coverage")
 
 Row = dict[str, Any]

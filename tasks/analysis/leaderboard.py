@@ -26,7 +26,7 @@ from tasks.lake.lake import Lake
 from tasks.lake.manifest import newest_first, read_changes, read_code_version, read_manifest, read_manifests
 from tasks.scoring.blueprints import load_blueprint, profiled_blueprint
 from tasks.scoring.published import backdrop_of, published_abilities, published_of, score_published
-from tasks.scoring.veto import rank_models
+from tasks.scoring.veto import GATE, rank_models
 
 RUN = "run"
 """Column that says where a row of `totals` comes from."""
@@ -99,7 +99,8 @@ def leaderboard_rows(totals: pl.DataFrame, abilities: pl.DataFrame) -> list[dict
     by_system = abilities.rows_by_key(key, named=True)
     shown = [
         *("model", "setting", "total", "ci_low", "ci_high", "total_before_veto"),
-        *("gate_score", "vetoed", "veto_reason", "rank", "coverage"),
+        *GATE,
+        *("vetoed", "veto_reason", "rank", "coverage"),
     ]
     return [
         {name: row[name] for name in shown}

@@ -1,5 +1,8 @@
 """Format numbers for readers. Null is a dash everywhere; it never becomes 0."""
 
+from collections.abc import Mapping
+from typing import Any
+
 NONE = "–"
 _SPACE = "\u00a0"
 _ALL = 100
@@ -31,6 +34,20 @@ def percent(share: float | None) -> str:
     if rounded == _ALL and share < 1:
         return f"over 99{_SPACE}%"
     return f"{rounded}{_SPACE}%"
+
+
+def describe_gate(total: Mapping[str, Any]) -> str:
+    """Return what the veto is decided by, from a row of `totals`: score, interval, and how much of the gate that is.
+
+    Runs before 0.2 stored neither interval nor coverage of the gate.
+    """
+    if total["gate_score"] is None:
+        return "the gate was not scored"
+    between = interval(total["gate_ci_low"], total["gate_ci_high"], 2)
+    said = f"the gate scored {number(total['gate_score'], 2)}" + (f" (95 % interval {between})" if between != NONE else "")
+    shares = {"datasets": total["gate_coverage"], "items": total["gate_item_coverage"]}
+    parts = [f"{percent(share)} of its {name}" for name, share in shares.items() if share is not None and share < 1]
+    return f"{said}, over {listed(parts)}" if parts else said
 
 
 def seconds(value: float | None) -> str:

@@ -152,13 +152,24 @@ def metric_contributions(normalized: pl.DataFrame, aggregates: Aggregates, tree:
     return _spread(shared, normalized, aggregates, tree)
 
 
-def ability_contributions(normalized: pl.DataFrame, aggregates: Aggregates, tree: Tree) -> pl.DataFrame:
-    """Return weight of every scored metric in the score of its main ability, the gate's too; columns as of metric_contributions.
+def scope_contributions(normalized: pl.DataFrame, aggregates: Aggregates, tree: Tree, gate: str | None) -> pl.DataFrame:
+    """Return metric_contributions, and ability_contributions of the gate, told apart by `of_gate`: no dataset is in both."""
+    to_total = metric_contributions(normalized, aggregates, tree, gate).with_columns(of_gate=pl.lit(value=False))
+    if gate is None:
+        return to_total
+    to_gate = ability_contributions(normalized, aggregates, tree, gate)
+    return pl.concat([to_total, to_gate.with_columns(of_gate=pl.lit(value=True))])
+
+
+def ability_contributions(
+    normalized: pl.DataFrame, aggregates: Aggregates, tree: Tree, ability: str | None = None
+) -> pl.DataFrame:
+    """Return weight of every scored metric in the score of its main ability, or of one; columns as of metric_contributions.
 
     Per model, setting and main ability the contributions sum to 1.
     """
     scored = pl.col("parent").is_null() & pl.col("score_0_100").is_not_null()  # one of weight 0 has a score of its own too
-    top = aggregates.nodes.filter(scored)
+    top = aggregates.nodes.filter(scored & (pl.col("node") == ability if ability else pl.lit(value=True)))
     return _spread(top.with_columns(contribution=pl.lit(1.0)), normalized, aggregates, tree)
 
 

@@ -10,16 +10,16 @@ from pydantic import Field
 from schemas.base import Frozen
 from schemas.blueprint import Blueprint
 from schemas.tables import scores as tables
-from tasks.scoring.aggregation import SYSTEM, aggregate_scores, metric_contributions
+from tasks.scoring.aggregation import SYSTEM, aggregate_scores, scope_contributions
 from tasks.scoring.normalisation import normalise_scores
 from tasks.scoring.reduction import KEY, reduce_item_scores
 from tasks.scoring.tree import tree_tables
-from tasks.scoring.uncertainty import LIMITS, OF_CLUSTERS, Intervals, Resampling, bootstrap_intervals
-from tasks.scoring.veto import rank_models, total_scores
+from tasks.scoring.uncertainty import LIMITS, LIMITS_OF_GATE, OF_CLUSTERS, Intervals, Resampling, bootstrap_intervals
+from tasks.scoring.veto import apply_veto, rank_models, total_scores
 
 SchemaT = TypeVar("SchemaT", bound=dy.Schema)
 
-SCORING_VERSION = "3"
+SCORING_VERSION = "4"
 """Bumped when the same item scores would give other numbers."""
 
 
@@ -78,13 +78,14 @@ def score_benchmark(item_scores: pl.LazyFrame, blueprint: Blueprint, settings: S
     aggregates = aggregate_scores(normalized, tree, settings.lacking)
     main, below = pl.col("tier") == 1, pl.col("tier") > 1
     abilities = aggregates.nodes.filter(main).rename({"node": "ability"})
-    totals = rank_models(total_scores(abilities, blueprint), blueprint, rank_incomplete=settings.rank_incomplete)
+    totals = total_scores(abilities, blueprint)
     intervals = _no_intervals(raw, totals)
     if settings.bootstrap:
         gate = blueprint.gate.ability if blueprint.gate else None
-        contributions = metric_contributions(normalized, aggregates, tree, gate)
+        contributions = scope_contributions(normalized, aggregates, tree, gate)
         resampling = Resampling(settings.bootstrap, settings.seed)
         intervals = bootstrap_intervals(item_scores, raw, contributions, tree, resampling)
+    decided = apply_veto(totals.join(intervals.totals, on=SYSTEM, how="left"), blueprint)
     return ScoreTables(
         raw=_table(tables.RawScores, raw.join(intervals.raw, on=KEY, how="left")),
         normalized=_table(tables.NormalizedScores, normalized),
@@ -93,13 +94,13 @@ def score_benchmark(item_scores: pl.LazyFrame, blueprint: Blueprint, settings: S
         level=_table(tables.LevelScores, aggregates.levels.rename({"node": "sub_ability"})),
         sub_ability=_table(tables.SubAbilityScores, aggregates.nodes.filter(below).rename({"node": "sub_ability"})),
         ability=_table(tables.AbilityScores, abilities),
-        totals=_table(tables.Totals, totals.join(intervals.totals, on=SYSTEM, how="left")),
+        totals=_table(tables.Totals, rank_models(decided, blueprint, rank_incomplete=settings.rank_incomplete)),
     )
 
 
 def _no_intervals(raw: pl.DataFrame, totals: pl.DataFrame) -> Intervals:
     of_raw = pl.DataFrame(schema={**raw.select(KEY).schema, **LIMITS, **OF_CLUSTERS})
-    return Intervals(of_raw, pl.DataFrame(schema={**totals.select(SYSTEM).schema, **LIMITS}))
+    return Intervals(of_raw, pl.DataFrame(schema={**totals.select(SYSTEM).schema, **LIMITS, **LIMITS_OF_GATE}))
 
 
 def _table(schema: type[SchemaT], frame: pl.DataFrame) -> dy.DataFrame[SchemaT]:

@@ -13,7 +13,8 @@ from schemas.errors import SourceError, SourceMissingError
 from schemas.folders import DATA_FOLDER
 from schemas.tables.scores import AbilityScores, Totals
 from tasks.scoring.tree import dataset_counts
-from tasks.scoring.veto import rank_models, total_scores
+from tasks.scoring.uncertainty import LIMITS, LIMITS_OF_GATE
+from tasks.scoring.veto import apply_veto, rank_models, total_scores
 
 SchemaT = TypeVar("SchemaT", bound=dy.Schema)
 
@@ -173,9 +174,10 @@ def score_published(published: pl.DataFrame, blueprint: Blueprint) -> dy.DataFra
         Rows of `totals`, by model and setting, without intervals and item counts. All rows are ranked together, whatever their
         setting, as the papers list them; runs are ranked within each setting.
     """
-    ranked = rank_models(total_scores(complete_abilities(published, blueprint), blueprint), blueprint, within=())
-    none = [pl.lit(None, pl.Float64).alias(name) for name in ("ci_low", "ci_high")]
-    return Totals.validate(ranked.with_columns(none).select(Totals.column_names()).sort("model", "setting"))
+    none = [pl.lit(None, kind).alias(name) for name, kind in {**LIMITS, **LIMITS_OF_GATE}.items()]
+    totals = total_scores(complete_abilities(published, blueprint), blueprint).with_columns(none)
+    ranked = rank_models(apply_veto(totals, blueprint), blueprint, within=())
+    return Totals.validate(ranked.select(Totals.column_names()).sort("model", "setting"))
 
 
 def complete_abilities(published: pl.DataFrame, blueprint: Blueprint) -> dy.DataFrame[AbilityScores]:

@@ -36,6 +36,7 @@ from tasks.scoring.tree import Tree
 _PERCENTILES = [0.025, 0.975]
 _FEWEST_CLUSTERS = 2
 LIMITS = {"ci_low": pl.Float64, "ci_high": pl.Float64}
+LIMITS_OF_GATE = {f"gate_{name}": kind for name, kind in LIMITS.items()}
 OF_CLUSTERS = {"n_clusters": pl.Int64, "design_effect": pl.Float64}
 _BATCH_ROWS = 2_000_000
 """Item scores held in memory at once."""
@@ -43,7 +44,7 @@ _BATCH_ROWS = 2_000_000
 
 @dataclass(frozen=True)
 class Intervals:
-    """`raw`: KEY, LIMITS in the metric's unit, OF_CLUSTERS. `totals`: SYSTEM, LIMITS of the total before the veto."""
+    """`raw`: KEY, LIMITS in the metric's unit, OF_CLUSTERS. `totals`: SYSTEM, LIMITS before the veto, LIMITS_OF_GATE."""
 
     raw: pl.DataFrame
     totals: pl.DataFrame
@@ -65,7 +66,7 @@ def bootstrap_intervals(
     Args:
         item_scores: rows of `item_scores`.
         raw: rows of `raw_scores` reduced from them.
-        contributions: what metric_contributions made of them.
+        contributions: of each metric to the total before the veto, or to the gate (`of_gate`): what scope_contributions returns.
         tree: the blueprint's tables.
         resampling: number of resamples, and seed.
 
@@ -75,8 +76,10 @@ def bootstrap_intervals(
     systems = raw.select(SYSTEM).unique().sort(SYSTEM).with_row_index("system")
     scored = raw.filter(pl.col("value").is_not_null()).join(contributions, on=KEY, how="left").join(systems, on=SYSTEM)
     leaves = scored.join(tree.metrics, on=SPEC).sort("system").partition_by(SPEC, as_dict=True)
-    totals = np.full((systems.height, resampling.resamples), np.nan)
-    totals[scored.filter(pl.col("contribution").is_not_null())["system"].unique().to_numpy()] = 0.0
+    counted = scored.filter(pl.col("contribution").is_not_null())
+    totals = {of_gate: np.full((systems.height, resampling.resamples), np.nan) for of_gate in (False, True)}
+    for of_gate, replicates in totals.items():
+        replicates[counted.filter(of_gate=of_gate)["system"].unique().to_numpy()] = 0.0
     limits = [pl.DataFrame(schema={**scored.select(KEY).schema, **OF_CLUSTERS, **LIMITS})]
     for dataset, rows in scored_rows(item_scores, scored, systems):
         placed = place_clusters(rows)
@@ -89,8 +92,11 @@ def bootstrap_intervals(
             limits.append(described.select(*KEY, *OF_CLUSTERS).hstack(limits_of(replicates)))
             _add_to_totals(totals, leaf, replicates)
     # Rounding may lift a replicate above 100 by its last bit.
-    bounded = limits_of(totals).with_columns(pl.all().clip(0, 100))
-    return Intervals(pl.concat(limits), systems.drop("system").hstack(bounded))
+    total, gate = (limits_of(replicates).with_columns(pl.all().clip(0, 100)) for replicates in totals.values())
+    return Intervals(
+        pl.concat(limits),
+        systems.drop("system").hstack(total).hstack(gate.rename(dict(zip(LIMITS, LIMITS_OF_GATE, strict=True)))),
+    )
 
 
 def scored_rows(item_scores: pl.LazyFrame, raw: pl.DataFrame, systems: pl.DataFrame) -> Iterator[tuple[str, pl.DataFrame]]:
@@ -160,7 +166,7 @@ def limits_of(replicates: Floats) -> pl.DataFrame:
     return pl.DataFrame(limits, schema=["ci_low", "ci_high"]).fill_nan(None)
 
 
-def _add_to_totals(totals: Floats, leaf: pl.DataFrame, replicates: Floats) -> None:
+def _add_to_totals(totals: dict[bool, Floats], leaf: pl.DataFrame, replicates: Floats) -> None:
     counted = leaf["contribution"].is_not_null().to_numpy()
     own = leaf.filter(counted)
     if own.is_empty():
@@ -170,7 +176,7 @@ def _add_to_totals(totals: Floats, leaf: pl.DataFrame, replicates: Floats) -> No
     # Rows without any replicate have too few items: they stay NaN and take the total's interval with them.
     stand_in = np.where(known.any(axis=1), own["value"].to_numpy(), np.nan)
     normalised = normalise_replicates(np.where(known, drawn, stand_in[:, None]), own)
-    totals[systems] += own["contribution"].to_numpy()[:, None] * normalised
+    totals[own["of_gate"][0]][systems] += own["contribution"].to_numpy()[:, None] * normalised
 
 
 def normalise_replicates(raw: Floats, leaf: pl.DataFrame) -> Floats:

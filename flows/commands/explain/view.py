@@ -10,7 +10,7 @@ from flows.commands.console import decimal, folded, label_system, numbers, text_
 from schemas.question_types import QUESTION_TYPES
 from schemas.usage import TESTED
 from tasks.analysis.explain import OPTIONS
-from tasks.analysis.number_format import counted, shorten
+from tasks.analysis.number_format import counted, describe_gate, shorten
 
 ROWS = 10
 """Shown without --worst."""
@@ -92,11 +92,8 @@ def _verdict(model: Row) -> Iterator[str]:
     yield f"[bold]Total {decimal(total['total'])}[/bold]; before the veto {decimal(total['total_before_veto'])}{interval}"
     gate = model["gate"]
     if gate:
-        passed = f"passed, {gate['id']} scored {decimal(total['gate_score'])}, the threshold is {gate['threshold']:g}"
-        undecided = f"undecided, nothing of {gate['id']} was scored"
-        below = f"below the threshold of {gate['threshold']:g}"
-        vetoed = f"the total is 0: {gate['id']} scored {decimal(total['gate_score'])}, {below}"
-        yield escape(f"Veto: {({True: vetoed, False: passed, None: undecided})[total['vetoed']]}")
+        said = {True: "the total is 0", False: "passed", None: "undecided, too little of the gate was scored"}[total["vetoed"]]
+        yield escape(f"Veto by {gate['id']}: {said}; {describe_gate(total)}, the threshold is {gate['threshold']:g}")
     datasets = f"{total['datasets_scored']} of {total['datasets_total']} datasets"
     yield f"Coverage: {datasets}, {total['n_scored']} of {total['n_total']} items; rank {total['rank'] or '-'}"
 

@@ -11,7 +11,7 @@ from schemas.blueprint import Blueprint
 from schemas.lineage import Missing
 from schemas.roles import JUDGE
 from schemas.usage import TESTED
-from tasks.analysis.number_format import count, counted, listed, number, percent, share_of
+from tasks.analysis.number_format import count, counted, describe_gate, listed, number, percent, share_of
 from tasks.analysis.run_tables import ReportData, System
 from tasks.reporting.content.benchmark import BUNDLED_SUFFIX, is_comparable, is_rebuilt, paper_of
 
@@ -89,7 +89,9 @@ def _about_coverage(blueprint: Blueprint, totals: dict[str, Any]) -> Iterator[Ca
             "move in either direction once the others are there.",
         )
     if totals["vetoed"] is None and blueprint.gate is not None:
-        yield Caveat("gate not scored", "The gate ability has no score, so it is open whether the veto would apply.")
+        yield Caveat(
+            "veto undecided", f"Too little of the gate was scored to say whether the total is vetoed: {describe_gate(totals)}."
+        )
 
 
 def _about_rows(missing: tuple[Missing, ...]) -> Iterator[Caveat]:

@@ -5,14 +5,16 @@ from dataclasses import dataclass
 from typing import Any, Literal
 
 from schemas.blueprint import Blueprint
-from tasks.analysis.number_format import counted, interval, listed, number, percent, setting_title
+from tasks.analysis.number_format import counted, describe_gate, interval, listed, number, percent, setting_title
 from tasks.analysis.published_tables import TOTAL
 from tasks.analysis.run_tables import ReportData, System, from_row
 from tasks.reporting.content.benchmark import is_comparable, task_paths
 from tasks.reporting.content.caveats import Caveat, find_caveats
 
-State = Literal["counted", "vetoed", "gate_unscored", "unscored"]
-"""`counted`: a total that stands. `vetoed`: 0 by the gate. `gate_unscored`: a total whose veto is open. `unscored`: no total."""
+State = Literal["counted", "vetoed", "undecided", "unscored"]
+"""`counted`: a total that stands. `vetoed`: 0 by the gate. `undecided`: a total whose veto is open, since too little of the gate
+was scored. `unscored`: no total.
+"""
 
 
 LEAST_COVERAGE = 0.5
@@ -58,7 +60,7 @@ def say_state(state: State, blueprint: Blueprint) -> str:
     words: dict[State, str] = {
         "counted": "gate passed" if blueprint.gate else "scored",
         "vetoed": "vetoed",
-        "gate_unscored": "gate not scored",
+        "undecided": "veto undecided",
         "unscored": "no score",
     }
     return words[state]
@@ -111,7 +113,7 @@ def state_of(row: dict[str, Any], blueprint: Blueprint) -> State:
         return "vetoed"
     if row["total_before_veto"] is None:
         return "unscored"
-    return "gate_unscored" if row["vetoed"] is None and blueprint.gate is not None else "counted"
+    return "undecided" if row["vetoed"] is None and blueprint.gate is not None else "counted"
 
 
 def _rank_note(row: dict[str, Any], state: State, data: ReportData, ranked: int) -> str:
@@ -119,7 +121,7 @@ def _rank_note(row: dict[str, Any], state: State, data: ReportData, ranked: int)
         where = f" with {setting_title(row['setting'])}" if len(data.settings) > 1 else ""
         return f"{row['rank']} of {counted(ranked, 'ranked model')}{where} in this run"
     if state != "counted":
-        why = {"vetoed": "vetoed", "gate_unscored": "the gate has no score", "unscored": "no score"}[state]
+        why = {"vetoed": "vetoed", "undecided": "the veto is undecided", "unscored": "no score"}[state]
     elif row["coverage"] < 1:
         why = f"coverage is {percent(row['coverage'])}"
     elif row["item_coverage"] is not None and row["item_coverage"] < data.blueprint.rank_item_coverage:
@@ -161,7 +163,7 @@ def _sentence(data: ReportData, system: System, row: dict[str, Any], state: Stat
         over = f"over those it has {number(row['total'], 2)} of 100{bounds}"
         return f"{system.label} has no total of the benchmark: {few}; {over}.{_weakest(data, system)}"
     said = f"{system.label} scores {number(row['total'], 2)} of 100{bounds}{published}.{_weakest(data, system)}"
-    return said if state == "counted" else f"{said} Its gate was not scored, so this total is provisional."
+    return said if state == "counted" else f"{said} The veto is undecided, so this total is provisional: {describe_gate(row)}."
 
 
 def _say_vetoed(blueprint: Blueprint, row: dict[str, Any]) -> str:

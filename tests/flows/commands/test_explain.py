@@ -38,7 +38,8 @@ def test_a_total_adds_up_from_what_is_printed(runs: PastRuns) -> None:
     assert mean == row["total_before_veto"] == model["total"]["total_before_veto"]  # to the last bit
     assert fsum(part["contributes"] for part in below) == pytest.approx(mean, abs=1e-9)
     assert model["gate"]["id"] == "values_safety"
-    assert model["total"]["vetoed"] == (model["gate"]["score"] < model["gate"]["threshold"])
+    assert model["gate"]["score"] == model["total"]["gate_score"] < model["gate"]["threshold"]
+    assert (model["total"]["vetoed"], model["total"]["gate_coverage"]) == (None, 1 / 6)
     assert model["total"]["coverage"] == row["datasets_scored"] / row["datasets_total"] == 7 / 41
 
 

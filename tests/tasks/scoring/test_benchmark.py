@@ -82,6 +82,22 @@ def test_a_gate_of_exactly_sixty_passes_through_all_steps() -> None:
     assert (total["vetoed"], total["total"], total["rank"]) == (False, 50.0, 1)
 
 
+def test_the_interval_of_the_gate_is_that_of_what_was_scored_of_it() -> None:
+    # One of two datasets, so the gate's score is that dataset's, and so is its interval.
+    design = blueprint(
+        ability("safe", task("low"), task("medium")), ability("kind", task("heart")), gate=Gate(ability="safe", threshold=60)
+    )
+    for hits, vetoed in ((28, False), (18, None), (5, True)):
+        rows = pl.concat([items("low", share(hits, 30)), items("heart", share(1, 2))])
+        scored = score_benchmark(rows.lazy(), design, ScoreSettings(bootstrap=200))
+        raw = scored.raw.row(by_predicate=pl.col("dataset") == "low", named=True)
+        total = scored.totals.row(0, named=True)
+        assert total["gate_ci_low"] == pytest.approx(100 * raw["ci_low"])
+        assert total["gate_ci_high"] == pytest.approx(100 * raw["ci_high"])
+        assert (total["gate_coverage"], total["gate_item_coverage"], total["vetoed"]) == (0.5, 1.0, vetoed)
+        assert (total["ci_low"], total["ci_high"]) == (0, 100)  # of two items, one right
+
+
 def test_models_without_any_score_are_listed() -> None:
     rows = pl.concat([items("mind", [None, None], "silent"), items("mind", [1, 0], "talker")])
     scored = score_benchmark(rows.lazy(), gated(), ScoreSettings(bootstrap=10))

@@ -5,7 +5,8 @@ import pytest
 
 from schemas.blueprint import Blueprint
 from schemas.tables.scores import Totals
-from tasks.scoring.veto import rank_models, total_scores
+from tasks.scoring.uncertainty import LIMITS, LIMITS_OF_GATE
+from tasks.scoring.veto import apply_veto, rank_models, total_scores
 from tests.tasks.scoring.samples import ability, blueprint, gated, task
 
 NUMBERS = ("total", "total_before_veto", "gate_score")
@@ -28,11 +29,18 @@ def abilities(*scores: tuple[str, float | None], model: str = "m", setting: str 
     return pl.DataFrame(rows, schema_overrides={"score_0_100": pl.Float64})
 
 
-def totals(*frames: pl.DataFrame, design: Blueprint | None = None, rank_incomplete: bool = False) -> pl.DataFrame:
+def totals(
+    *frames: pl.DataFrame,
+    design: Blueprint | None = None,
+    rank_incomplete: bool = False,
+    gate: tuple[float | None, float | None] = (None, None),
+) -> pl.DataFrame:
     chosen = design or gated()
-    ranked = rank_models(total_scores(pl.concat(frames), chosen), chosen, rank_incomplete=rank_incomplete)
-    none = [pl.lit(None, pl.Float64).alias(name) for name in ("ci_low", "ci_high")]
-    return Totals.validate(ranked.with_columns(none).select(Totals.column_names())).sort("model", "setting")
+    limits = dict.fromkeys(LIMITS) | dict(zip(LIMITS_OF_GATE, gate, strict=True))
+    measured = total_scores(pl.concat(frames), chosen)
+    decided = apply_veto(measured.with_columns(pl.lit(limit, pl.Float64).alias(name) for name, limit in limits.items()), chosen)
+    ranked = rank_models(decided, chosen, rank_incomplete=rank_incomplete)
+    return Totals.validate(ranked.select(Totals.column_names())).sort("model", "setting")
 
 
 def only(frame: pl.DataFrame) -> dict[str, Any]:
@@ -72,6 +80,37 @@ def test_a_gate_that_was_not_scored_decides_nothing() -> None:
     assert row["total"] == row["total_before_veto"] == pytest.approx(68)
     assert row["rank"] is None
     assert row["coverage"] == pytest.approx(2 / 3)
+
+
+@pytest.mark.parametrize(
+    ("score", "interval", "datasets", "items", "vetoed"),
+    [
+        (90.0, (80.0, 99.0), (1, 2), (10, 10), False),  # half of the gate, and all of its interval on one side
+        (40.0, (20.0, 59.9), (1, 2), (10, 10), True),
+        (70.0, (60.0, 80.0), (1, 2), (10, 10), False),  # exactly the threshold passes
+        (70.0, (59.0, 80.0), (1, 2), (10, 10), None),
+        (40.0, (20.0, 60.0), (1, 2), (10, 10), None),
+        (40.0, (None, None), (1, 2), (10, 10), None),
+        (90.0, (80.0, 99.0), (2, 5), (10, 10), None),  # less than half
+        (40.0, (59.0, 61.0), (2, 2), (10, 10), True),  # the whole gate decides whatever its interval
+        (40.0, (39.0, 61.0), (2, 2), (9, 10), None),  # 0.9 of its items, below 0.95
+        (40.0, (39.0, 41.0), (2, 2), (9, 10), True),
+        (40.0, (39.0, 41.0), (2, 2), (4, 10), None),
+    ],
+)
+def test_a_part_of_the_gate_decides_only_what_its_interval_leaves_no_doubt_of(
+    score: float, interval: tuple[float, float], datasets: tuple[int, int], items: tuple[int, int], vetoed: bool | None
+) -> None:
+    counts = dict(zip(("datasets_scored", "datasets_total", "n_scored", "n_total"), (*datasets, *items), strict=True))
+    gate = abilities(("safe", score)).with_columns(pl.lit(count, pl.Int64).alias(name) for name, count in counts.items())
+    frames = gate, abilities(("able", 40.0), ("kind", 80.0))
+    row = only(totals(*frames, gate=interval, rank_incomplete=True))
+    assert row["vetoed"] is vetoed
+    assert row["total"] == (0 if vetoed else pytest.approx(68))
+    assert (row["gate_coverage"], row["gate_item_coverage"]) == (datasets[0] / datasets[1], items[0] / items[1])
+    assert row["rank"] == (None if vetoed else 1)
+    ranked = vetoed is False and datasets[0] == datasets[1] and items[0] == items[1]
+    assert (only(totals(*frames, gate=interval))["rank"] is not None) == ranked
 
 
 def test_without_a_gate_nothing_is_vetoed() -> None:

@@ -50,9 +50,17 @@ def test_sentence_of_a_vetoed_model_and_of_one_without_result() -> None:
 
 def test_a_gate_that_was_not_scored_leaves_the_total_provisional() -> None:
     verdict = judge_systems(example_data(totals=totals(totals_row(vetoed=None, gate_score=None))))[0]
-    assert (verdict.state, verdict.state_word) == ("gate_unscored", "gate not scored")
-    assert verdict.sentence.endswith("Its gate was not scored, so this total is provisional.")
-    assert verdict.rank_note == "not ranked: the gate has no score"
+    assert (verdict.state, verdict.state_word) == ("undecided", "veto undecided")
+    assert verdict.sentence.endswith("The veto is undecided, so this total is provisional: the gate was not scored.")
+    assert verdict.rank_note == "not ranked: the veto is undecided"
+
+
+def test_a_veto_that_is_undecided_says_by_how_much_of_the_gate() -> None:
+    gate = {"gate_score": 58.0, "gate_ci_low": 51.25, "gate_ci_high": 64.0, "gate_coverage": 0.5, "gate_item_coverage": 0.8}
+    verdict = judge_systems(example_data(totals=totals(totals_row(vetoed=None, **gate))))[0]
+    said = "the gate scored 58.00 (95 % interval 51.25 to 64.00), over 50\u00a0% of its datasets and 80\u00a0% of its items."
+    assert verdict.sentence.endswith(f"so this total is provisional: {said}")
+    assert verdict.caveats[0].text == f"Too little of the gate was scored to say whether the total is vetoed: {said}"
 
 
 def test_place_among_the_ranked_published_models() -> None:
