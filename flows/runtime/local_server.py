@@ -2,11 +2,10 @@
 
 Prefect starts a temporary server by itself only when the first flow asks for it, and waits: 4 to 5 s more of a command. That one
 lets everybody in and outlives a command that is killed; ours asks for a login and ends with it (docs/decisions/0022). So this
-module imports neither Prefect nor anything of ours. Run as a script, it is the server's process.
+module imports neither Prefect nor anything of ours.
 """
 
 import atexit
-import gc
 import os
 import secrets
 import socket
@@ -15,12 +14,11 @@ import sys
 from collections.abc import Mapping
 from pathlib import Path
 from tempfile import NamedTemporaryFile, TemporaryFile
-from threading import Thread
-from typing import IO, Any
+from typing import IO
 
 import certifi
 
-PROGRAM = Path(__file__)
+PROGRAM = Path(__file__).with_name("server_process.py")
 API_URL = "PREFECT_API_URL"
 AUTH = "PREFECT_API_AUTH_STRING"
 SERVER_AUTH = "PREFECT_SERVER_API_AUTH_STRING"
@@ -56,7 +54,6 @@ INTERRUPTION = "interrupted; finished partitions and answered calls are kept, th
 
 STOP_LIMIT_S = 10.0
 SHOWN_BYTES = 2000
-STARTUP_FAILED = 3
 
 
 def configure_prefect() -> None:
@@ -98,7 +95,7 @@ class LocalServer:
         with listening:
             # -P: the script's folder holds modules of ours that it must not mistake for others.
             self._process = subprocess.Popen(  # noqa: S603  our own script
-                [sys.executable, "-P", str(PROGRAM), str(listening.fileno())],
+                [sys.executable, "-P", str(PROGRAM), str(listening.fileno()), *names_of(listening)],
                 env={**environ, **guard_settings(self.origin, auth)},
                 pass_fds=[listening.fileno()],
                 stdin=subprocess.PIPE,
@@ -233,51 +230,3 @@ def _mentions(path: Path, sign: str) -> bool:
         return False
     except (OSError, UnicodeDecodeError, RuntimeError):
         return True  # Prefect's own message names what is wrong with it
-
-
-def _end_with_parent() -> None:
-    """End this process as soon as its parent is gone, which closes its standard input."""
-    while os.read(0, 1):
-        pass
-    os._exit(0)
-
-
-def _use_one_connection() -> None:
-    """Have Prefect's server use SQLite through one connection, as Prefect itself does for a database in memory.
-
-    With several, a write that meets another one is refused at once, and its client tries again 2 s later, then 4.
-    """
-    from prefect.server.database import configurations  # noqa: PLC0415
-    from sqlalchemy.ext.asyncio import AsyncEngine, create_async_engine  # noqa: PLC0415
-
-    def engine(url: str, **options: Any) -> AsyncEngine:
-        one = {"pool_size": 1, "max_overflow": 0} if url.startswith("sqlite") else {}
-        return create_async_engine(url, **{**options, **one})
-
-    vars(configurations)["create_async_engine"] = engine
-
-
-def _serve(descriptor: int) -> None:
-    """Serve Prefect's API on an inherited listening socket, until a signal comes."""
-    Thread(target=_end_with_parent, daemon=True).start()
-    # Half a second of the start is garbage collection among what is imported.
-    gc.disable()
-    import uvicorn  # noqa: PLC0415  seconds in which the parent may be gone
-    from prefect.server.api.server import create_app  # noqa: PLC0415
-    from starlette.middleware.trustedhost import TrustedHostMiddleware  # noqa: PLC0415
-
-    _use_one_connection()
-    listening = socket.socket(fileno=descriptor)
-    app = TrustedHostMiddleware(create_app(), names_of(listening))
-    config = uvicorn.Config(app, log_level="error", lifespan="on")
-    config.load()
-    gc.freeze()
-    gc.enable()
-    server = uvicorn.Server(config)
-    server.run(sockets=[listening])
-    if not server.started:
-        sys.exit(STARTUP_FAILED)
-
-
-if __name__ == "__main__":
-    _serve(int(sys.argv[1]))
