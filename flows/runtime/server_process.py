@@ -8,6 +8,9 @@ from collections.abc import Sequence
 from threading import Thread
 from typing import Any
 
+RECORD_AFTER_S = 0.2
+"""Time in which task runs gather before they are recorded together: the end of a command waits for the last of them."""
+
 STARTUP_FAILED = 3
 
 
@@ -33,6 +36,14 @@ def _use_one_connection() -> None:
     vars(configurations)["create_async_engine"] = engine
 
 
+def record_soon() -> None:
+    """Have Prefect's server record task runs RECORD_AFTER_S after they ended; its own setting is cut to whole seconds."""
+    from prefect.server.services import task_run_recorder as recorder  # noqa: PLC0415
+
+    usual = recorder.consumer
+    vars(recorder)["consumer"] = lambda **options: usual(**{**options, "flush_every": RECORD_AFTER_S})
+
+
 def serve(descriptor: int, names: Sequence[str]) -> None:
     """Serve Prefect's API on an inherited listening socket, under these host names, until a signal comes."""
     Thread(target=_end_with_parent, daemon=True).start()
@@ -43,6 +54,9 @@ def serve(descriptor: int, names: Sequence[str]) -> None:
     from starlette.middleware.trustedhost import TrustedHostMiddleware  # noqa: PLC0415
 
     _use_one_connection()
+    record_soon()
+    # Prefect collects garbage once by itself, among all that was imported; half of a second.
+    gc.freeze()
     listening = socket.socket(fileno=descriptor)
     app = TrustedHostMiddleware(create_app(), names)
     config = uvicorn.Config(app, log_level="error", lifespan="on")
