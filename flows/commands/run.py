@@ -1,5 +1,6 @@
 """Run one stage, or all of them, and turn what came of it into the result of the command."""
 
+import asyncio
 from collections import Counter
 from collections.abc import Callable, Coroutine, Iterable, Mapping, Sequence
 from datetime import UTC, datetime
@@ -25,7 +26,7 @@ from flows.commands.run_view import (
     usage_view,
 )
 from flows.infer import run_inference
-from flows.planning.resolve import name_run, resolve
+from flows.planning.resolve import name_run, open_lake, resolve
 from flows.planning.usage import complete_usage
 from flows.refresh import refresh
 from flows.report import UnsuccessfulRun, report
@@ -71,9 +72,11 @@ async def _run_stage(stage: str, plans: Sequence[Plan]) -> CommandResult:
     async def run_each() -> list[CommandResult]:
         return [await _run_flow(stage, plan) for plan in plans]
 
-    if stage == "run":
-        compile_page()  # a temporary server is starting meanwhile
+    # In a thread: a run waits for servers more than once before it comes to its page.
+    compiling = asyncio.create_task(asyncio.to_thread(compile_page)) if stage == "run" else None
     first, *others = await on_server(run_each)
+    if compiling:
+        await compiling
     if not others:
         return first
     document = {**first.document, "more": [other.document for other in others]}
@@ -85,7 +88,7 @@ async def _run_ablation(request: AblationRequest) -> CommandResult:
     for _, plan in read_variants(request):
         await check_plan(resolve(plan))  # before a server is waited for: a wrong option is told at once
     manifest: RunManifest = await on_server(lambda: ablate(request))
-    document = ablation_document(manifest, resolve(request.plan).lake)
+    document = ablation_document(manifest, open_lake(request.plan))
     view: list[RenderableType] = [ablation_table(document), *usage_view(document), f"Report: {document['report']}"]
     view += [*_pages(ABLATION_KEYS), *missing_lines(manifest.missing)]
     return CommandResult(_status(manifest, document["rows"]), document, view)
@@ -108,7 +111,7 @@ async def _run_flow(stage: str, plan: Plan) -> CommandResult:
         manifest: RunManifest = await (refresh(plan) if stage == "run" else report(_report_request(plan)))
     except UnsuccessfulRun as ended:
         manifest = ended.manifest
-    return _run_result(manifest, resolve(plan).lake)
+    return _run_result(manifest, open_lake(plan))
 
 
 def _report_request(plan: Plan) -> ReportRequest:
@@ -130,7 +133,7 @@ def _stage_result(stage: str, result: StageResult, plan: Plan) -> CommandResult:
     view += missing_lines(result.missing)
     if stage == "infer":
         table = load_prices(plan.prices)
-        rows = price_usage(complete_usage(result.usage, result.refs, resolve(plan).lake), plan, table)
+        rows = price_usage(complete_usage(result.usage, result.refs, open_lake(plan)), plan, table)
         document |= usage_document(rows, table.currency if table else None, result.refs)
         view += usage_view(document)
     failed = bool(result.missing) or not all(ref.complete for ref in result.refs)

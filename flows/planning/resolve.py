@@ -65,9 +65,13 @@ def resolve(plan: Plan) -> ResolvedPlan:
     for one in selected:
         if one.rubric:
             load_rubric(one.rubric)  # a fault in it is told before the answers are paid for
-    lake = Lake(plan.lake, read_code_version())
     completed = with_epochs(with_embedder(with_capabilities(plan)))
-    return ResolvedPlan(completed, blueprint, tuple(selected), tuple(missing), lake)
+    return ResolvedPlan(completed, blueprint, tuple(selected), tuple(missing), open_lake(plan))
+
+
+def open_lake(plan: Plan) -> Lake:
+    """Return the lake of a plan, whose files this version of the code writes."""
+    return Lake(plan.lake, read_code_version())
 
 
 def with_epochs(plan: Plan) -> Plan:

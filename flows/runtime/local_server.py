@@ -2,25 +2,25 @@
 
 Prefect starts a temporary server by itself only when the first flow asks for it, and waits: 4 to 5 s more of a command. That one
 lets everybody in and outlives a command that is killed; ours asks for a login and ends with it (docs/decisions/0022). So this
-module imports neither Prefect nor anything of ours. Run as a script, it is the server's process.
+module imports neither Prefect nor anything of ours.
 """
 
 import atexit
-import gc
 import os
 import secrets
 import socket
 import subprocess
 import sys
+from base64 import b64encode
 from collections.abc import Mapping
+from http.client import HTTPConnection
 from pathlib import Path
 from tempfile import NamedTemporaryFile, TemporaryFile
-from threading import Thread
-from typing import IO, Any
+from typing import IO
 
 import certifi
 
-PROGRAM = Path(__file__)
+PROGRAM = Path(__file__).with_name("server_process.py")
 API_URL = "PREFECT_API_URL"
 AUTH = "PREFECT_API_AUTH_STRING"
 SERVER_AUTH = "PREFECT_SERVER_API_AUTH_STRING"
@@ -31,8 +31,6 @@ LOCAL_SETTINGS = {
     # Without batching, the recorder and the API fight for SQLite's write lock: a small run takes 6 to 10 s instead of 2.
     "PREFECT_SERVER_SERVICES_TASK_RUN_RECORDER_BATCH_SIZE": "100",
     "PREFECT_SERVER_SERVICES_TASK_RUN_RECORDER_READ_BATCH_SIZE": "50",
-    # Prefect cuts it to whole seconds, and with none the recorder spins.
-    "PREFECT_SERVER_SERVICES_TASK_RUN_RECORDER_FLUSH_INTERVAL": "1",
     "PREFECT_SERVER_ANALYTICS_ENABLED": "false",
     "DO_NOT_TRACK": "1",
     "PREFECT_SERVER_UI_SHOW_PROMOTIONAL_CONTENT": "false",
@@ -40,8 +38,15 @@ LOCAL_SETTINGS = {
     "PREFECT_SERVER_EPHEMERAL_STARTUP_TIMEOUT_SECONDS": "300",
     "PREFECT_LOGGING_EXTRA_LOGGERS": "moodflow",
 }
-TEMPORARY_SETTINGS = {"PREFECT_UI_ENABLED": "0", "PREFECT__SERVER_EPHEMERAL": "1", "PREFECT__SERVER_FINAL": "1"}
-"""As Prefect gives its own temporary server."""
+TEMPORARY_SETTINGS = {
+    # As Prefect gives its own temporary server.
+    "PREFECT_UI_ENABLED": "0",
+    "PREFECT__SERVER_EPHEMERAL": "1",
+    "PREFECT__SERVER_FINAL": "1",
+    # Kinds of blocks are shown by pages, which it has not; to list them it would import every package with one, such as Dask.
+    "PREFECT_API_BLOCKS_REGISTER_ON_START": "0",
+    "PREFECT_MEMOIZE_BLOCK_AUTO_REGISTRATION": "0",
+}
 
 DECIDING = (API_URL, "PREFECT_PROFILE", "PREFECT_SERVER_EPHEMERAL_ENABLED", "PREFECT_SERVER_ALLOW_EPHEMERAL_MODE")
 """Variables with which the user decides which server there is."""
@@ -56,7 +61,6 @@ INTERRUPTION = "interrupted; finished partitions and answered calls are kept, th
 
 STOP_LIMIT_S = 10.0
 SHOWN_BYTES = 2000
-STARTUP_FAILED = 3
 
 
 def configure_prefect() -> None:
@@ -98,7 +102,7 @@ class LocalServer:
         with listening:
             # -P: the script's folder holds modules of ours that it must not mistake for others.
             self._process = subprocess.Popen(  # noqa: S603  our own script
-                [sys.executable, "-P", str(PROGRAM), str(listening.fileno())],
+                [sys.executable, "-P", str(PROGRAM), str(listening.fileno()), *names_of(listening)],
                 env={**environ, **guard_settings(self.origin, auth)},
                 pass_fds=[listening.fileno()],
                 stdin=subprocess.PIPE,
@@ -107,8 +111,16 @@ class LocalServer:
                 # Ctrl-C is for this process, which ends the server once it has reported to it.
                 start_new_session=True,
             )
+        self._first = self._ask_first(auth)
         self.used = False
         """Whether there is anything to lose: a server that was never asked is killed at once."""
+
+    def _ask_first(self, auth: str) -> HTTPConnection:
+        """Send a request whose answer nobody reads: with the first one Prefect builds its routes, 0.3 s, and we still import."""
+        first = HTTPConnection(self.origin.removeprefix("http://"))
+        login = b64encode(auth.encode()).decode()
+        first.request("GET", "/api/admin/version", headers={"Authorization": f"Basic {login}"})
+        return first
 
     @property
     def api_url(self) -> str:
@@ -137,6 +149,7 @@ class LocalServer:
         """End the server: in order if it was used, or after STOP_LIMIT_S seconds anyhow."""
         if self._log.closed:
             return
+        self._first.close()
         if self.used:
             self._process.terminate()
             try:
@@ -233,51 +246,3 @@ def _mentions(path: Path, sign: str) -> bool:
         return False
     except (OSError, UnicodeDecodeError, RuntimeError):
         return True  # Prefect's own message names what is wrong with it
-
-
-def _end_with_parent() -> None:
-    """End this process as soon as its parent is gone, which closes its standard input."""
-    while os.read(0, 1):
-        pass
-    os._exit(0)
-
-
-def _use_one_connection() -> None:
-    """Have Prefect's server use SQLite through one connection, as Prefect itself does for a database in memory.
-
-    With several, a write that meets another one is refused at once, and its client tries again 2 s later, then 4.
-    """
-    from prefect.server.database import configurations  # noqa: PLC0415
-    from sqlalchemy.ext.asyncio import AsyncEngine, create_async_engine  # noqa: PLC0415
-
-    def engine(url: str, **options: Any) -> AsyncEngine:
-        one = {"pool_size": 1, "max_overflow": 0} if url.startswith("sqlite") else {}
-        return create_async_engine(url, **{**options, **one})
-
-    vars(configurations)["create_async_engine"] = engine
-
-
-def _serve(descriptor: int) -> None:
-    """Serve Prefect's API on an inherited listening socket, until a signal comes."""
-    Thread(target=_end_with_parent, daemon=True).start()
-    # Half a second of the start is garbage collection among what is imported.
-    gc.disable()
-    import uvicorn  # noqa: PLC0415  seconds in which the parent may be gone
-    from prefect.server.api.server import create_app  # noqa: PLC0415
-    from starlette.middleware.trustedhost import TrustedHostMiddleware  # noqa: PLC0415
-
-    _use_one_connection()
-    listening = socket.socket(fileno=descriptor)
-    app = TrustedHostMiddleware(create_app(), names_of(listening))
-    config = uvicorn.Config(app, log_level="error", lifespan="on")
-    config.load()
-    gc.freeze()
-    gc.enable()
-    server = uvicorn.Server(config)
-    server.run(sockets=[listening])
-    if not server.started:
-        sys.exit(STARTUP_FAILED)
-
-
-if __name__ == "__main__":
-    _serve(int(sys.argv[1]))

@@ -4,6 +4,7 @@ import re
 import sys
 from collections.abc import Iterable, Iterator
 from contextlib import suppress
+from functools import cache
 from importlib.metadata import PackageNotFoundError, version
 from pathlib import Path
 from subprocess import DEVNULL, CalledProcessError, check_output
@@ -43,8 +44,9 @@ def next_number(lake: Folder) -> int:
     return 1 + max((run_order(run)[0] for run in list_runs(lake)), default=0)
 
 
+@cache
 def read_code_version() -> CodeVersion:
-    """Return the version of the installed package and, in a git checkout, its commit."""
+    """Return the version of the installed package and, in a git checkout, its commit when this was first asked."""
     try:
         package = version("moodflow")
     except PackageNotFoundError:

@@ -6,14 +6,18 @@ import signal
 import sqlite3
 import subprocess
 import sys
+from base64 import b64encode
 from contextlib import closing
 from pathlib import Path
+from typing import Any
 
 import httpx
 import pytest
+from prefect.server.services import task_run_recorder as recorder
 
 from flows.runtime.local_server import PROGRAM, LocalServer, may_be_configured, start_early, start_temporary_server
 from flows.runtime.prefect_server import wait_until_up
+from flows.runtime.server_process import record_soon
 from schemas.errors import EndpointError
 from tests.crashes.commands import end_of
 from tests.flows.served import ENTRY_POINT, LIMIT_S, clean_environment, processes_of, wait_until
@@ -76,6 +80,8 @@ def test_a_build_records_everything_and_leaves_no_server(started_prefect: Prefec
     # One dataset is one task run; the database was closed in order, with nothing left in its write-ahead log.
     assert [state for _, state in recorded(home, "flow_run")] == ["COMPLETED"]
     assert recorded(home, "task_run") == [("items/mini_eq_test", "COMPLETED")]
+    # No kind of block was looked for: Prefect imports every package that may have one, and notes here what it found.
+    assert not (home / "memo_store.toml").exists()
 
 
 def test_where_a_temporary_server_is_forbidden_none_is_started(tmp_path: Path) -> None:
@@ -171,6 +177,26 @@ async def test_writes_that_meet_are_all_kept_at_once(started_prefect: PrefectSer
         flow = (await client.post("flows/", json={"name": "met"})).json()["id"]
         asked = (client.post("flow_runs/", json={"flow_id": flow, "state": {"type": "RUNNING"}}) for _ in range(60))
         assert {answer.status_code for answer in await asyncio.gather(*asked)} == {201}
+
+
+def test_a_task_run_is_recorded_a_fraction_of_a_second_after_it_ended(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(recorder, "consumer", dict)
+    record_soon()
+    asked: Any = recorder.consumer(write_batch_size=100, flush_every=1)
+    assert asked == {"write_batch_size": 100, "flush_every": 0.2}
+
+
+def test_the_first_request_waits_for_the_server_with_its_login(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    program = tmp_path / "program.py"
+    program.write_text("import socket, sys; print(socket.socket(fileno=int(sys.argv[1])).accept()[0].recv(10_000).decode())")
+    monkeypatch.setattr("flows.runtime.local_server.PROGRAM", program)
+    server = start_temporary_server({"PREFECT_HOME": str(tmp_path)})
+    wait_until(lambda: server.status is not None)
+    request = server.output.splitlines()
+    server.stop()
+    login = b64encode(server.client_settings["PREFECT_API_AUTH_STRING"].encode()).decode()
+    assert request[0] == "GET /api/admin/version HTTP/1.1"
+    assert f"Authorization: Basic {login}" in request
 
 
 async def test_a_server_that_ends_is_an_error_with_its_last_words(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:

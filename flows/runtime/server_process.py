@@ -1,0 +1,73 @@
+"""The process of a local Prefect server: a script, which imports nothing of ours."""
+
+import gc
+import os
+import socket
+import sys
+from collections.abc import Sequence
+from threading import Thread
+from typing import Any
+
+RECORD_AFTER_S = 0.2
+"""Time in which task runs gather before they are recorded together: the end of a command waits for the last of them."""
+
+STARTUP_FAILED = 3
+
+
+def _end_with_parent() -> None:
+    """End this process as soon as its parent is gone, which closes its standard input."""
+    while os.read(0, 1):
+        pass
+    os._exit(0)
+
+
+def _use_one_connection() -> None:
+    """Have Prefect's server use SQLite through one connection, as Prefect itself does for a database in memory.
+
+    With several, a write that meets another one is refused at once, and its client tries again 2 s later, then 4.
+    """
+    from prefect.server.database import configurations  # noqa: PLC0415
+    from sqlalchemy.ext.asyncio import AsyncEngine, create_async_engine  # noqa: PLC0415
+
+    def engine(url: str, **options: Any) -> AsyncEngine:
+        one = {"pool_size": 1, "max_overflow": 0} if url.startswith("sqlite") else {}
+        return create_async_engine(url, **{**options, **one})
+
+    vars(configurations)["create_async_engine"] = engine
+
+
+def record_soon() -> None:
+    """Have Prefect's server record task runs RECORD_AFTER_S after they ended; its own setting is cut to whole seconds."""
+    from prefect.server.services import task_run_recorder as recorder  # noqa: PLC0415
+
+    usual = recorder.consumer
+    vars(recorder)["consumer"] = lambda **options: usual(**{**options, "flush_every": RECORD_AFTER_S})
+
+
+def serve(descriptor: int, names: Sequence[str]) -> None:
+    """Serve Prefect's API on an inherited listening socket, under these host names, until a signal comes."""
+    Thread(target=_end_with_parent, daemon=True).start()
+    # Half a second of the start is garbage collection among what is imported.
+    gc.disable()
+    import uvicorn  # noqa: PLC0415  seconds in which the parent may be gone
+    from prefect.server.api.server import create_app  # noqa: PLC0415
+    from starlette.middleware.trustedhost import TrustedHostMiddleware  # noqa: PLC0415
+
+    _use_one_connection()
+    record_soon()
+    # Prefect collects garbage once by itself, among all that was imported; half of a second.
+    gc.freeze()
+    listening = socket.socket(fileno=descriptor)
+    app = TrustedHostMiddleware(create_app(), names)
+    config = uvicorn.Config(app, log_level="error", lifespan="on")
+    config.load()
+    gc.freeze()
+    gc.enable()
+    server = uvicorn.Server(config)
+    server.run(sockets=[listening])
+    if not server.started:
+        sys.exit(STARTUP_FAILED)
+
+
+if __name__ == "__main__":
+    serve(int(sys.argv[1]), sys.argv[2:])
