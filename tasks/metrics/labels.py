@@ -110,7 +110,7 @@ class Choices:
             return None
         opened = [place for place, option in enumerate(self.options) if is_opening(self._unmask(text), option)]
         held = self.holding(text)
-        if index in held and index not in opened:
+        if index is not None and index in held and index not in opened:
             return True if held[index] else None
         return index in opened if opened or any(held.values()) else None
 

@@ -11,6 +11,7 @@ from schemas.letters import option_letters
 from tasks.datasets.catalogue import find_dataset
 from tasks.metrics.answer_forms import FORMS, Question, read_answer
 from tasks.metrics.parsing import parse_choice
+from tasks.solvers.state import says_something
 from tests.flows.scripted import built
 from tests.mirror import MIRROR, needs_mirror, ready
 from tests.tasks.metrics.reply_styles import STYLES, part_of
@@ -115,8 +116,9 @@ def spoiled(question: Question) -> Iterator[str]:
     right, texts = FORMS[question.form].right(question)[0], [text.strip() for text in question.options]
     letters, other = option_letters(len(texts)), 0 if right else 1
     part = part_of(texts[other], texts)
-    # "The" of "The man" names nobody: only whole clauses.
-    beside = [texts[other], part] if texts[other].removeprefix(part)[:1] in tuple(",:;.，：；。(（") else [texts[other]]
+    # "The" of "The man" names nobody: only whole clauses, and those that say something.
+    is_clause = says_something(part) and texts[other].removeprefix(part)[:1] in tuple(",:;.，：；。(（")
+    beside = [texts[other], part] if is_clause else [texts[other]]
     yield from (f"{letters[right]}. {text}" for text in beside if text.casefold() not in texts[right].casefold())
     denied = f"not {part_of(texts[right], texts)}"
     yield from [] if denied in texts else [denied]
