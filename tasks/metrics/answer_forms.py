@@ -10,7 +10,7 @@ from schemas.question_types import QUESTION_TYPES, AnswerForm, QuestionType
 from schemas.vocabulary import OptionRole
 from tasks.metrics.keyed_replies import read_index, read_label
 from tasks.metrics.labels import Indices
-from tasks.metrics.parsing import Parse, parse_choice, parse_choices, parse_free_text, parse_order
+from tasks.metrics.parsing import Parse, parse_choice, parse_choices, parse_free_text, parse_order, parse_ranking
 
 
 @dataclass(frozen=True)
@@ -121,7 +121,7 @@ def _in_json(key: str, value_of: Callable[[str], Any]) -> Callable[[Sequence[str
 FORMS: Mapping[AnswerForm, FormRow] = {
     "letter": FormRow(parse_choice, _letters, _gold),
     "letters": FormRow(parse_choices, _letters, _gold, is_set=True),
-    "ranking": FormRow(parse_order, _letters, _gold_first, ranks_tokens=True),
+    "ranking": FormRow(parse_ranking, _letters, _gold_first, ranks_tokens=True),
     "order": FormRow(_read_order, _letters, _gold),
     "scale": FormRow(parse_choice, _letters, _most_points, has_labels=False),
     "label": FormRow(read_label, tuple, _gold, _in_json("Emotion", str)),

@@ -22,7 +22,7 @@ _DECODER = json.JSONDecoder(object_pairs_hook=tuple)
 """Gives objects as pairs, so that a key that occurs twice is seen."""
 
 _LEAD = re.compile(
-    r"(?:(?:the\s+)?(?:final\s+|correct\s+)?(?:emotion|tone|answer|label|choice|index|segment)\s*(?:is\b|:|=)"
+    r"(?:(?:(?:the|my|your)\s+)?(?:final\s+|correct\s+)?(?:emotion|tone|answer|label|choice|index|segment)\s*(?:is\b|:|=)"
     r"|(?:答案|情绪|情感|语气|标签|编号|序号)\s*(?:是|为|:|=))\s*:?",
     re.IGNORECASE,
 )

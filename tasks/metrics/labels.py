@@ -1,12 +1,14 @@
 """Find option letters inside a reply: what counts as one, and how several are strung together."""
 
 import re
+from collections.abc import Mapping
 from dataclasses import dataclass
 from functools import cached_property
 from typing import Literal
 
 from schemas.letters import option_letters
-from tasks.metrics.reply import TOKEN, WORD, masked_option, match_text
+from tasks.metrics.option_parts import is_opening, option_by_part, options_with
+from tasks.metrics.reply import FIRST, TOKEN, WORD, masked_option, match_text
 
 MAX_SINGLE = 26
 """Up to this many options every label is one letter, and letters may be written without a gap ("AC")."""
@@ -87,6 +89,33 @@ class Choices:
         if TOKEN.search(text):
             return masked_option(text)
         return match_text(text, self.options) if len(text) <= self.reach else None
+
+    def by_part(self, text: str) -> int | None:
+        """Return the index of the one option of which this text of a masked reply is a part."""
+        return option_by_part(self._unmask(text), self.options) if len(text) <= self.reach else None
+
+    def holding(self, text: str) -> Mapping[int, bool]:
+        """Return the options that hold this text of a masked reply, see `options_with`."""
+        return options_with(self._unmask(text), self.options) if len(text) <= self.reach else {}
+
+    def agrees(self, index: int | None, text: str, *, marked: bool = True) -> bool | None:
+        """Return whether a text beside the letter of an option is its text or a part of it; null if it is no option's.
+
+        A part counts only behind a mark ("B. correct"): without one it goes on about the letter ("B is correct").
+        """
+        whole = self.match(text)
+        if whole is not None:
+            return whole == index
+        if not marked:
+            return None
+        opened = [place for place, option in enumerate(self.options) if is_opening(self._unmask(text), option)]
+        held = self.holding(text)
+        if index is not None and index in held and index not in opened:
+            return True if held[index] else None
+        return index in opened if opened or any(held.values()) else None
+
+    def _unmask(self, text: str) -> str:
+        return TOKEN.sub(lambda token: self.options[ord(token.group()) - FIRST], text)
 
 
 def label_at(text: str, start: int, choices: Choices) -> Label | None:

@@ -72,11 +72,12 @@ def _read_line(line: str, choices: Choices, kind: SequenceKind) -> ListEntry | L
 
 
 def _read_lettered(name: str, rest: str, number: int | None, choices: Choices, *, remarks: bool) -> ListEntry | LabelRefusal:
-    index, beside = choices.index(name), choices.match(rest)
+    index = choices.index(name)
     if index is None:
         return LabelRefusal(f"{name} is not an option")
-    if beside is not None:
-        return ListEntry(index, number, with_text=True) if beside == index else DISAGREE
+    agrees = choices.agrees(index, rest)
+    if agrees is not None:
+        return ListEntry(index, number, with_text=True) if agrees else DISAGREE
     return ListEntry(index, number, with_text=remarks and bool(rest)) if remarks or not rest else REMARK
 
 
@@ -126,7 +127,7 @@ _TAIL = re.compile(
     r"(?:^|(?<=[\n.;:!?。])\s*|\b(?i:options|choices|statements|both|that|think)\s+|选项)"
     r"(?=[A-Z][\s,、)和与及/&].{0,80}?(?:\b(?i:are)\s+(?:(?i:both|all|the)\s+)*(?i:correct|right|true|supported|answers)\b|正确|对的|都?符合))"
 )
-_OTHER_LETTER = re.compile(r"(?<![A-Za-z0-9])[B-HJ-Z](?![A-Za-z0-9'])")
+OTHER_LETTER = re.compile(r"(?<![A-Za-z0-9])[B-HJ-Z](?![A-Za-z0-9'])")
 _SENTENCE = re.compile(r"[.。](?:\s|$)")
 _MARK_END = re.compile(r"^\s*[.):、,\-–—]*\s*")
 _BETWEEN_TEXTS = {
@@ -195,14 +196,15 @@ class ListForms:
         if hedged(text, sequence.end):
             return ALTERNATIVE
         rest, _, below = text[sequence.end :].partition("\n")
-        if self.kind == "order" and _OTHER_LETTER.search(rest):
+        if self.kind == "order" and OTHER_LETTER.search(rest):
             return LabelRefusal("more letters follow the order")
         if len(sequence.names) > 1:
             return self._read(text, start, sequence, choices)
-        if marked_labels(rest) or _LIST_LINE.match(below) or _OTHER_LETTER.search(_SENTENCE.split(rest, 1)[0]):
+        if marked_labels(rest) or _LIST_LINE.match(below) or OTHER_LETTER.search(_SENTENCE.split(rest, 1)[0]):
             return None  # the beginning of a list, which has its own forms
-        beside = choices.match(_MARK_END.sub("", rest))
-        return DISAGREE if beside not in (None, choices.index(sequence.names[0])) else sequence.read(choices)
+        beside = _MARK_END.sub("", rest)
+        agrees = choices.agrees(choices.index(sequence.names[0]), beside, marked=beside != rest.lstrip())
+        return DISAGREE if agrees is False else sequence.read(choices)
 
     def _read(self, text: str, start: int, sequence: Sequence, choices: Choices) -> Reading:
         gapless = len(sequence.names) > 1 and letter_run(text, start, choices) == sequence

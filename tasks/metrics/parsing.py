@@ -10,8 +10,9 @@ from collections.abc import Callable, Mapping, Sequence
 from itertools import chain
 from typing import Any, NamedTuple
 
+from schemas.letters import option_letters
 from tasks.metrics.labels import Choices, Indices, LabelRefusal, Reading, SequenceKind
-from tasks.metrics.list_forms import ListForms, checked_list
+from tasks.metrics.list_forms import OTHER_LETTER, REMARK, ListForms, checked_list
 from tasks.metrics.reply import clean_reply, drop_unfinished, level_text, mask_options, masked_option, strip_reasoning
 from tasks.metrics.single_forms import (
     SEVERAL,
@@ -20,6 +21,7 @@ from tasks.metrics.single_forms import (
     read_letter_and_text,
     read_only_text,
     read_opening_text,
+    read_part,
     read_whole_text,
 )
 from tasks.solvers.state import says_something
@@ -27,7 +29,7 @@ from tasks.solvers.state import says_something
 EMPTY = "holds no word"
 NOTHING = "states no answer"
 UNFINISHED = "was cut off within its list"
-LISTING = frozenset({"letters", "list", "option texts", "letters with texts"})
+LISTING = frozenset({"letters", "list", "option texts", "letters with texts", "part of a text"})
 """Forms that go on to the end of the reply: if the reply was cut off, options may be missing."""
 
 
@@ -52,6 +54,7 @@ SINGLE_FORMS: Forms = {
     "statement": read_claims,  # an answer in words; letters that merely occur do not count
     "text at an edge": read_opening_text,  # 'Yes, because ...': the option itself is the first clause or the last line
     "only text named": read_only_text,  # one plain sentence that names one option and denies nothing
+    "part of a text": read_part,  # last, since it says least: unambiguous if it is in one option only and not denied there
 }
 
 
@@ -63,6 +66,7 @@ def _list_forms(kind: SequenceKind) -> Forms:
         "statement": forms.claims,  # before lists, since the options may be repeated before the answer
         "list": forms.lines,  # one option a line, among prose; in a set with nothing but its own text
         "option texts": forms.texts,  # unambiguous if every piece is an option
+        "part of a text": read_part,  # as above
     }
 
 
@@ -89,6 +93,18 @@ def parse_choices(reply: str, options: Sequence[str], *, cut: bool = False) -> P
 def parse_order(reply: str, options: Sequence[str], *, cut: bool = False) -> Parse:
     """Read a reply that puts options in order; it may name only some of them."""
     return _finished(_read(reply, options, ORDER_FORMS, "order"), cut=cut)
+
+
+def parse_ranking(reply: str, options: Sequence[str], *, cut: bool = False) -> Parse:
+    """Read a reply that ranks options; one that states no order but says which is best is a ranking of that one."""
+    parse = parse_order(reply, options, cut=cut)
+    if parse.how != NOTHING and (cut or parse.how != REMARK.reason):
+        return parse
+    best = parse_choice(reply, options, cut=cut)
+    others = set(OTHER_LETTER.findall(strip_reasoning(reply))) - {
+        option_letters(len(options))[index] for index in best.indices or ()
+    }
+    return parse if best.indices is None or others else best
 
 
 def parse_free_text(reply: str) -> str | None:

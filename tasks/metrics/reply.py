@@ -31,7 +31,7 @@ _MARK_UP: tuple[tuple[re.Pattern[str], str], ...] = (
     (re.compile(r"\*{2,}"), ""),
     (re.compile(r"(`{1,3}|(?<!\w)(?:\*|_{1,3}))(?=\S)(.+?)(?<=\S)\1"), r"\2"),
     (re.compile(r"^[ \t]*(?:#{1,6}|[-*•+>])[ \t]+", re.MULTILINE), ""),
-    (re.compile(r"""[(\[{<"'【〈《]\s*([A-Za-z]{1,2})\s*[)\]}>"'】〉》]"""), r" \1)"),
+    (re.compile(r"""[(\[{<"'【〈《]\s*([A-Za-z]{1,2})(?!'\w)\s*[)\]}>"'】〉》]"""), r" \1)"),
 )
 """Taken away in this order; the last one turns a wrapped letter, "(B)" or "【B】", into " B)"."""
 
@@ -119,7 +119,7 @@ def mask_options(reply: str, options: Sequence[str]) -> str:
     folded = text.casefold()
     cores = _cores(options)
     for index in sorted(range(len(options)), key=lambda index: -len(cores[index])):
-        if _is_long(cores[index]) and cores[index].split()[0].casefold() in folded:
+        if is_long(cores[index]) and cores[index].split()[0].casefold() in folded:
             text = _pattern(cores[index], cores).sub(chr(FIRST + index), text)
     return text
 
@@ -153,7 +153,8 @@ def _cores(options: Sequence[str]) -> list[str]:
     return [core if times[core.casefold()] == 1 else text.strip() for core, text in zip(bare, levelled, strict=True)]
 
 
-def _is_long(core: str) -> bool:
+def is_long(core: str) -> bool:
+    """Return whether a text is long enough to be an option's wherever it stands."""
     is_word = core.isascii() and core.isalpha()
     return len(core) >= (SHORTEST_WORD if is_word else SHORTEST) and not (core.isdigit() and len(core) <= SHORTEST)
 

@@ -5,6 +5,7 @@ from collections.abc import Iterator
 
 from tasks.metrics.claims import Claim, denied, settle, stated_claims
 from tasks.metrics.labels import DISAGREE, Choices, Label, LabelRefusal, Reading, hedged, label_at, marked_labels, sequence_at
+from tasks.metrics.option_parts import NEGATION
 from tasks.metrics.reply import TOKEN
 
 NEARBY = 400
@@ -23,7 +24,6 @@ _DISMISSED = re.compile(r"\s*(?:(?:is\s+)?(?:wrong|incorrect|false|not\b)|错|�
 _TEXT_THEN_LETTER = re.compile(r"(.+?)[\s,:-]+([A-Z]{1,2})\)$")
 _SENTENCE_END = re.compile(r"[.!?。\n]+")
 _EVERYDAY = frozenset({"yes", "no", "none"})
-_NEGATION = re.compile(r"\b(?:not|no|never|neither|nor|without|less|than|or)\b|n't\b|[不没非无未别或?]", re.IGNORECASE)
 
 _ADJECTIVE = (
     r"(?:(?:my\s+)?(?:answer|choice|pick)|correct|right|best|true|better"
@@ -61,14 +61,14 @@ def read_bare_letter(text: str, choices: Choices) -> Reading:
 
 
 def read_letter_and_text(text: str, choices: Choices) -> Reading:
-    """Read a reply that is a letter and an option's text: "B. sadness", "C愤怒"."""
+    """Read a reply that is a letter and an option's text, or a part of it: "B. sadness", "C愤怒"."""
     prefix = _LABEL_PREFIX.match(text)
     label = label_at(text, prefix.end() if prefix else 0, choices)
-    place = _SEPARATOR.match(text, label.end) if label else None
-    index = choices.match(text[place.end() :]) if place else None
-    if label is None or index is None:
-        return None
-    return (index,) if index == choices.index(label.name) else DISAGREE
+    index = choices.index(label.name) if label else None
+    agrees = _agrees(text[label.end :], index, choices) if label else None
+    if index is None or agrees is None:
+        return None if agrees is None else DISAGREE
+    return (index,) if agrees else DISAGREE
 
 
 def read_whole_text(text: str, choices: Choices) -> Reading:
@@ -107,9 +107,16 @@ def read_only_text(text: str, choices: Choices) -> Reading:
         short = rf"(?<![^\W\u3400-\u9fff]){re.escape(option.casefold())}(?![^\W\u3400-\u9fff])"
         rest, times = re.subn(short, " ", rest)
         found |= {index} if times else set()
-    if not found or _NEGATION.search(rest):
+    if not found or NEGATION.search(rest):
         return None
+    found |= set(choices.holding(text))
     return SEVERAL if len(found) > 1 else tuple(index for index in found if index is not None)
+
+
+def read_part(text: str, choices: Choices) -> Reading:
+    """Read a reply that is a part of one option's text and of no other's: "literally" of "used literally"."""
+    index = choices.by_part(text)
+    return None if index is None else (index,)
 
 
 def read_target(text: str, start: int, choices: Choices) -> Reading:
@@ -127,7 +134,18 @@ def read_target(text: str, start: int, choices: Choices) -> Reading:
     rest = text[end : end + choices.reach].split("\n", 1)[0]
     reading = choices.read(label.name)
     beside = {index for piece in _pieces(rest) if (index := choices.match(piece)) is not None}
-    return DISAGREE if not isinstance(reading, LabelRefusal) and beside and reading[0] not in beside else reading
+    if isinstance(reading, LabelRefusal):
+        return reading
+    other = beside and reading[0] not in beside
+    return DISAGREE if other or _agrees(text[label.end : end] + rest, reading[0], choices) is False else reading
+
+
+def _agrees(after: str, index: int | None, choices: Choices) -> bool | None:
+    """Return whether what follows a letter is its own option's text or another's, see `Choices.agrees`."""
+    line = after.lstrip()
+    place = _SEPARATOR.match(line)
+    end = place.end() if place else 0
+    return choices.agrees(index, line[end:], marked=end > 0 or line.startswith("("))
 
 
 def _text_target(rest: str, choices: Choices) -> Reading:
@@ -185,12 +203,20 @@ def _edges(text: str, choices: Choices) -> Iterator[Claim]:
         yield Claim(SEVERAL, closing=False)
     elif label is not None and _OPENING.match(text, label.end) and not _begins_list(lines, label):
         reading = read_target(text, start, choices)
-        if reading is not None and not _DISMISSED.match(text, label.end) and not _DISMISSED.match(text, label.end + 1):
+        if reading is not None and not _is_dismissed(text, label, choices):
             yield Claim(reading, closing=True)
     if len(lines) > 1 and not _marks(lines[-2]):
         last = read_bare_letter(lines[-1], choices)
         if last is not None:
             yield Claim(last, closing=True)
+
+
+def _is_dismissed(text: str, label: Label, choices: Choices) -> bool:
+    """Return whether a letter is called wrong ("B: wrong"), other than by words of its own option ("B. False")."""
+    if not _DISMISSED.match(text, label.end) and not _DISMISSED.match(text, label.end + 1):
+        return False
+    line, own = text[label.end : label.end + choices.reach].split("\n", 1)[0], choices.index(label.name)
+    return not any(_agrees(piece, own, choices) for piece in _pieces(line))
 
 
 def _begins_list(lines: list[str], label: Label) -> bool:

@@ -7,23 +7,16 @@ import pytest
 
 from tasks.analysis.dataset_check.checking import check_dataset
 from tasks.datasets.catalogue import find_dataset
-from tasks.scoring.blueprints import load_blueprint
-from tasks.sources.locating import Locator, choose_source
+from tasks.sources.locating import Locator
 from tests.flows.command import Ended, ended
 from tests.flows.scripted import Behaviour, policy_of_lake
-from tests.mirror import MIRROR, needs_mirror
+from tests.mirror import MIRROR, MOODBENCH, needs_mirror, ready
 from tests.model_server import ModelServer
 
 pytestmark = [needs_mirror, pytest.mark.usefixtures("prefect_server")]
 
-MOODBENCH = load_blueprint("moodbench")
 EVERYTHING = 20_000
 """Items per dataset: more than any has."""
-
-
-def ready() -> tuple[str, ...]:
-    locator = Locator(mirror=MIRROR)
-    return tuple(name for name in MOODBENCH.datasets if all(map(locator.holds, choose_source(find_dataset(name), locator).files)))
 
 
 def run_all(lake: Path, behaviour: Behaviour, sample: int, permute: int = 0) -> tuple[Ended, dict[str, float]]:

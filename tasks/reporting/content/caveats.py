@@ -1,6 +1,6 @@
 """Find missing scores, and everything else that lowers the trust in a total."""
 
-from collections import defaultdict
+from collections import Counter, defaultdict
 from collections.abc import Iterator
 from dataclasses import dataclass
 from typing import Any
@@ -11,9 +11,11 @@ from schemas.blueprint import Blueprint
 from schemas.lineage import Missing
 from schemas.roles import JUDGE
 from schemas.usage import TESTED
-from tasks.analysis.number_format import count, counted, describe_gate, listed, number, percent, share_of
+from tasks.analysis.number_format import count, counted, describe_gate, listed, number, percent, share_of, shorten
+from tasks.analysis.redaction import restricted_notices
 from tasks.analysis.run_tables import ReportData, System
 from tasks.reporting.content.benchmark import BUNDLED_SUFFIX, is_comparable, is_rebuilt, paper_of
+from tasks.solvers.answers import SAID
 
 WIDE_POINTS = 10.0
 """A 95 % interval of the total that spans more than this is worth a warning: the published ranks 1 to 28 span 7 points."""
@@ -108,7 +110,7 @@ def _about_replies(data: ReportData, system: System, totals: dict[str, Any]) -> 
         yield Caveat(
             f"{share} of the replies unreadable",
             f"Replies that could not be read as an answer: {count(unparsed)} of {count(read)} ({share}). They "
-            "count as wrong; in a format the model follows, the total may rise.",
+            f"count as wrong; in a format the model follows, the total may rise.{_examples_of_unread(data, system)}",
         )
     failures = system.of(data.responses).filter(pl.col("status") == "failed")
     failed, of_helpers = (failures.filter(whose).height for whose in (pl.col("role") == TESTED, pl.col("role") != TESTED))
@@ -128,6 +130,24 @@ def _about_replies(data: ReportData, system: System, totals: dict[str, Any]) -> 
         yield Caveat(
             counted(failed, "failed call"), f"{counted(failed, 'call')} to the model failed and left no gap in the scores."
         )
+
+
+def _examples_of_unread(data: ReportData, system: System) -> str:
+    """Return where most replies were unreadable, and three of them, of different datasets if there are: none that is withheld."""
+    key = ["dataset", "item_id", "repetition", "part"]
+    unread = system.of(data.item_scores).filter(pl.col("status") == "unparsed").unique(key).sort(key)
+    items = Counter(unread.unique(["dataset", "item_id", "repetition"])["dataset"].to_list())
+    most = [f"{dataset} {count(n)}" for dataset, n in sorted(items.items(), key=lambda entry: (-entry[1], entry[0]))]
+    hidden = [notice.id for notice in restricted_notices(data)] if data.manifest.redacted else []
+    said = system.of(data.answers).with_columns(said=SAID).select(*key, "said")
+    shown = (
+        unread.filter(~pl.col("dataset").is_in(hidden))
+        .join(said, on=key)
+        .with_columns(turn=pl.int_range(pl.len()).over("dataset"))
+    )
+    rows = shown.sort("turn", *key).head(MAX_NAMES).iter_rows(named=True)
+    quoted = [f"“{shorten(row['said'], MAX_QUOTED)}” ({row['dataset']}, item {row['item_id']})" for row in rows]
+    return f" By dataset: {_names(most)}." + (f" Such as {listed(quoted)}." if quoted else "")
 
 
 def _about_calls(data: ReportData, system: System) -> Iterator[Caveat]:
@@ -185,6 +205,8 @@ def _about_precision(totals: dict[str, Any]) -> Iterator[Caveat]:
 NOT_SELECTED = "not selected for this run"
 NO_REPLIES = "no replies in this run"
 MAX_NAMES = 3
+MAX_QUOTED = 120
+"""Characters of a reply that is quoted as an example."""
 
 
 @dataclass(frozen=True)

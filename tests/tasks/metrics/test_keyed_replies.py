@@ -30,7 +30,7 @@ LABELS: dict[tuple[int | None, int | None], tuple[str, ...]] = {
     (2, None): (
         *('So: {"Emotion": "Anger"}.', fenced('{"emotion": "Anger"}'), fenced('{"Emotion": "anger"}')),
         *(fenced('{"Emotion": ["Anger"]}'), fenced("{'Emotion': 'Anger'}"), fenced("{“Emotion”: “Anger”}"), "Anger"),
-        *("**Anger**.", "The emotion is: anger", '{"Emotion": "Joy"}</think>Anger'),
+        *("**Anger**.", "The emotion is: anger", "Your choice: Anger", '{"Emotion": "Joy"}</think>Anger'),
         *('{"Emotion": "Joy"} No: {"Emotion": "Anger"}', '{"Emotion": "Anger"} or {"Emotion": "Joy'),
     ),
     # composites

@@ -13,6 +13,16 @@ AGREE_ZH = ("完全不同意", "不同意", "中立", "同意", "完全同意")
 YES_NO = ("yes", "no")
 NINE = tuple(f"feeling number {name}" for name in ("one", "two", "three", "four", "five", "six", "seven", "eight", "nine"))
 THIRTY = tuple(f"label {number}" for number in range(30))
+USE = ("used metaphorically", "used literally")
+SENSES = ("different senses", "same sense")
+MEANING_ZH = ("意思相同", "意思不同")
+PREMISES = (
+    "True: the premises imply the conclusion",
+    "False: the premises imply that the conclusion does not hold",
+    "Uncertain: the premises imply neither",
+)
+PLANS = ("They call a friend", "There is no need, I can wait", "Not before noon", "I wait until it is over")
+PLANS_ZH = ("可以先打电话", "我们没有办法", "不同意他去", "等到明天再说")
 
 READ: dict[tuple[str, tuple[str, ...], int], list[str]] = {
     ("letter", FEELINGS, 1): [
@@ -100,6 +110,31 @@ READ: dict[tuple[str, tuple[str, ...], int], list[str]] = {
     ("statement", FEELINGS_ZH, 3): ["你可以选择D. 恐惧。\n\nD. 恐"],
     ("statement", FEELINGS_ZH, 2): ["【答案】C\n【解析】他很生气。", "不是A，而是C。", "A、B、D都不对，所以答案是C"],
     ("letter and text", FEELINGS_ZH, 2): ["C愤怒"],
+    ("letter and text", PREMISES, 1): [
+        "B. False",
+        "B: False",
+        "(B) False.",
+        "Answer: B. False",
+        "B (False)",
+        "B. The premises imply that",
+    ],
+    ("letter and text", PREMISES, 2): ["C. Uncertain", "**C. Uncertain**", "C. the premises imply neither"],
+    ("letter and text", ("Yes, she is", "No, he is"), 1): ["B. No", "B. no", "B. No, he is"],
+    ("letter and text", MEANING_ZH, 1): ["B. 不同", "B、不同。", "选项B：不同"],
+    # What is common to both does not speak against the letter.
+    ("letter and text", MEANING_ZH, 0): ["A. 相同", "A. 意思"],
+    ("letter and text", PLANS, 2): ["C. Not before", "C. Not before noon"],
+    ("statement", MEANING_ZH, 1): ["B. 不同\n\n因为说的是两件事。", "答案是B. 不同"],
+    ("statement", PREMISES, 1): ["B. False\n\nNothing else follows.", "The answer is B. False", "The answer is B (False)."],
+    ("part of a text", USE, 1): ["literally", "Literally.", "**literally**", '"literally"'],
+    ("part of a text", SENSES, 0): ["different"],
+    ("part of a text", MEANING_ZH, 1): ["不同", "不同。"],
+    ("part of a text", PREMISES, 2): ["Uncertain", "imply neither"],
+    ("part of a text", PREMISES, 1): ["False", "The conclusion does not hold."],
+    ("part of a text", PLANS, 0): ["call a friend", "They call"],
+    ("part of a text", PLANS_ZH, 0): ["先打电话"],
+    ("JSON", USE, 1): ['{"answer": "literally"}'],
+    ("JSON", PREMISES, 1): ['{"answer": "B. False"}'],
     ("JSON", FEELINGS, 1): [
         *('{"answer": "B"}', '{"answer": "sadness"}', '{"answer": "B. sadness"}'),
         *('{"reason": "A and C do not fit", "answer": "B"}', '{"Answer": ["B"]}', '```json\n{"answer": "B"}\n```'),
@@ -129,6 +164,8 @@ UNREAD: dict[tuple[tuple[str, ...], str], list[str]] = {
         *("The answers are B and C.", '{"answer": ["A", "C"]}', "joy, sadness", "Joy\nSadness\nAnger\nFear"),
         "It is joy and sadness at once.",
     ],
+    # As a part it fits the one, by the word in it the other.
+    (("very happy indeed", "happy"), "names more than one option"): ["very happy"],
     (YES_NO, "states no answer"): ["Yes and no", "No way to know."],
     (FEELINGS, "states no answer"): [
         *("B.\nC.", "A is a good option but B is as good", "It depends. If he is tired, A; otherwise B.", "I got a B in maths."),
@@ -157,6 +194,34 @@ UNREAD: dict[tuple[tuple[str, ...], str], list[str]] = {
     ],
     (IRONY, "letter and text beside it are different options"): ["A. ironic"],
     (FEELINGS_ZH, "letter and text beside it are different options"): ["A. 悲伤"],
+    (PREMISES, "letter and text beside it are different options"): [
+        *("A. Uncertain", "A. False", "C. True.", "A: Uncertain\n\nNothing follows.", "The answer is A. Uncertain", "B (True)"),
+        "A. imply neither",
+    ],
+    (MEANING_ZH, "letter and text beside it are different options"): ["A. 不同", "B、相同", "答案是A. 不同"],
+    (("Yes, she is", "No, he is"), "letter and text beside it are different options"): ["B. Yes", "A. no"],
+    (USE, "letter and text beside it are different options"): ["A. literally", "B. metaphorically"],
+    (AGREE_ZH, "letter and text beside it are different options"): ["A. 同意", "A. 不同意", "D. 完全"],
+    (USE, "states no answer"): [
+        *("not literally", "It is not literally meant.", "literally or metaphorically", "used", "metaphorically, literally"),
+        *("Is it used metaphorically or literally?", "literal", "ally", "lit", "literally not", "never literally"),
+    ],
+    (MEANING_ZH, "states no answer"): ["意思", "同", "不", "相", "并非不同", "不相同", "不同吗？", "不同还是相同"],
+    (PREMISES, "states no answer"): [
+        *("the premises", "imply", "not", "the conclusion", "The premises imply", "does not", "hold or not", "True or False"),
+        *("not True", "neither True", "uncertain: the premises", "B: wrong", "B不对", "True\nFalse"),
+    ],
+    (PLANS, "states no answer"): [
+        *("no", "There", "They", "until", "it is", "is no", "need", "before noon", "over there", "wait", "I wait for it"),
+        # A word in the middle of an option is no name for it.
+        "before",
+    ],
+    (PLANS_ZH, "states no answer"): ["可以", "我们", "没有", "同意", "他", "他去", "办", "到明"],
+    (("It is not ironic", "It is sincere"), "states no answer"): ["ironic", "is ironic"],
+    (("Honesty is not what matters", "Success"), "states no answer"): ["Honesty"],
+    (("no harm", "cannot tell", "none of these"), "states no answer"): ["no", "can", "tel"],
+    (("strongly agree", "agree", "disagree", "strongly disagree"), "states no answer"): ["strongly", "gree"],
+    (("well-being", "-5 degrees", "3.50 euros", "isn't so"), "states no answer"): ["being", "5 degrees", "50 euros", "50"],
     (FEELINGS_ZH, "states no answer"): [
         *("你可以在选项中选择：A. 快乐，B. 悲", "A. 快乐\nB. 悲伤\nC. 愤怒\nD. 恐惧\n\n这是一个", "我不觉得快乐"),
     ],
@@ -187,6 +252,10 @@ def test_letter_of_an_unfinished_list_is_no_answer() -> None:
     reply = "Here are the options again:\n\nA. "
     assert parse_choice(reply, FEELINGS).indices == (0,)
     assert parse_choice(reply, FEELINGS, cut=True) == Parse(None, "states no answer")
+
+
+def test_a_beginning_that_was_cut_off_is_a_part_of_the_option_it_begins() -> None:
+    assert parse_choice("They call a", PLANS, cut=True) == Parse((0,), "part of a text")
 
 
 def test_single_letter_cut_after_it_is_an_answer() -> None:

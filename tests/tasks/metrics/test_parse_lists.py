@@ -5,13 +5,24 @@ from typing import Any
 
 import pytest
 
-from tasks.metrics.parsing import ORDER_FORMS, SET_FORMS, Parse, parse_choices, parse_free_text, parse_order
+from tasks.metrics.parsing import (
+    ORDER_FORMS,
+    SET_FORMS,
+    UNFINISHED,
+    Parse,
+    parse_choices,
+    parse_free_text,
+    parse_order,
+    parse_ranking,
+)
 from tests.rows import each_row
 
 FEELINGS = ("gratitude", "grief", "relief", "anger")
 FEELINGS_ZH = ("感激", "悲痛", "释然", "温和")
 EVENTS = ("Ida misses the bus.", "Ida oversleeps.", "Ida apologises.", "Ida runs to the stop.")
 EVENTS_ZH = ("小宁误了车。", "小宁睡过头。", "小宁道了歉。", "小宁跑向车站。")
+PREMISES = ("True: all of it follows", "False: the opposite follows", "Uncertain: the premises imply neither")
+SYMPTOMS = ("loss of appetite", "loss of sleep", "bad dreams and sweating", "headache")
 THIRTY = tuple(f"label {number}" for number in range(30))
 
 READ_SETS: dict[tuple[str, tuple[str, ...], tuple[int, ...]], list[str]] = {
@@ -46,6 +57,8 @@ READ_SETS: dict[tuple[str, tuple[str, ...], tuple[int, ...]], list[str]] = {
     ],
     ("letters with texts", FEELINGS_ZH, (0, 2)): ["A. 感激\nC. 释然", "A感激 C释然"],
     ("list", FEELINGS, (2,)): ["relief"],
+    ("list", SYMPTOMS, (0, 2)): ["A. appetite\nC. bad dreams", "A. loss of appetite\nC. bad dreams", "A. loss\nC. sweating"],
+    ("part of a text", SYMPTOMS, (2,)): ["bad dreams", "Sweating."],
     ("option texts", FEELINGS, (0, 2)): ["gratitude, relief", "Gratitude and relief."],
     ("option texts", FEELINGS_ZH, (0, 2)): ["感激、释然", "感激和释然"],
     ("option texts", FEELINGS_ZH, (2, 3)): ["温和，释然"],
@@ -74,6 +87,22 @@ UNREAD_SETS: dict[tuple[tuple[str, ...], str], list[str]] = {
         *("A. gratitude\nB. grief\nC. rel", "A. correct\nB. incorrect\nC. correct", "A: yes\nB: no\nC: yes\nD: no"),
     ],
     (FEELINGS, "letter and text beside it are different options"): ["A. relief\nB. anger", "Answer: A. relief"],
+    (SYMPTOMS, "letter and text beside it are different options"): [
+        "A. sleep\nC. bad dreams",
+        "A. appetite\nC. sleep",
+        "D. sleep",
+    ],
+    (SYMPTOMS, "what stands beside a letter is not its option's text"): ["A. appet\nC. bad dreams", "A. of\nC. and"],
+    (SYMPTOMS, "repeats the list of options"): ["A. appetite\nB. sleep\nC. bad dreams\nD. headache"],
+    (SYMPTOMS, "states no answer"): [
+        "loss",
+        "loss of",
+        "not bad dreams",
+        "dreams",
+        "bad dreams, sleep",
+        "sleep or bad dreams",
+        "and",
+    ],
     (FEELINGS, "contradicts itself"): ["The answers are A and B. The answers are A and C."],
     (THIRTY[:27], "AB is not an option"): ["AB"],
 }
@@ -110,6 +139,9 @@ READ_ORDERS: dict[tuple[str, tuple[str, ...], tuple[int, ...]], list[str]] = {
     ("option texts", EVENTS, (1, 3, 0, 2)): ["Ida oversleeps. > Ida runs to the stop. > Ida misses the bus. > Ida apologises."],
     ("option texts", EVENTS_ZH, (1, 3, 0, 2)): ["小宁睡过头→小宁跑向车站→小宁误了车→小宁道了歉"],
     ("JSON", EVENTS, (1, 3, 0, 2)): ['{"order": ["B", "D", "A", "C"]}', '{"answer": "B > D > A > C"}', '["B", "D", "A", "C"]'],
+    ("list", PREMISES, (2, 0, 1)): ["C. Uncertain\nA. True\nB. False", "1. C. Uncertain\n2. A. True\n3. B. False"],
+    ("list", PREMISES, (2,)): ["C. Uncertain"],
+    ("part of a text", PREMISES, (2,)): ["Uncertain", "the premises imply neither"],
     ("letters", EVENTS, (1,)): ["B"],
     ("letters", EVENTS, (1, 3)): ["B, D"],
     ("letters with texts", EVENTS, (1,)): ["B. Ida oversleeps."],
@@ -131,12 +163,33 @@ UNREAD_ORDERS: dict[tuple[tuple[str, ...], str], list[str]] = {
     (EVENTS, "letter and text beside it are different options"): [
         *("A. Ida oversleeps.\nB. Ida misses the bus.", "1. B. Ida apologises.\n2. A. Ida misses the bus."),
     ],
+    (PREMISES, "letter and text beside it are different options"): ["A. Uncertain", "C. Uncertain\nA. False"],
+    (PREMISES, "states no answer"): ["follows", "not Uncertain", "True or False", "neither True"],
     (EVENTS, "states no answer"): [
         *("B < D < A < C", "Ida oversleeps and then she apologises.", "A dog comes first, I think."),
         "The order is not B, D, A, C.",
     ],
     (EVENTS, "names an option more than once"): ["1. Ida misses the bus.\n2. Ida misses the bus."],
 }
+
+
+READ_BEST: dict[tuple[str, int], list[str]] = {
+    ("statement", 2): [
+        *(
+            "C is the best answer.",
+            "Option C fits best.",
+            "C, because nothing follows.",
+            "C最合适。",
+            "C. Nothing follows from it.",
+        ),
+    ],
+    ("text at an edge", 2): ["Uncertain: the premises imply neither, since Bo may have left.\nNothing else is said."],
+    ("list", 2): ["C. Uncertain"],
+}
+UNREAD_BEST = [
+    *("C is wrong.", "C or A", "A. Uncertain", "A. third\nB. first\nC. second", "A: 3\nB: 1\nC: 2", "not C"),
+    *("B. D is next", "C < A < B", "C. Nothing follows, A. neither", "A is the best answer. B is the best answer."),
+]
 
 
 def cases(table: Mapping[Any, Sequence[str]]) -> list[tuple[Any, ...]]:
@@ -161,6 +214,24 @@ def test_order_is_read_by_its_form(form: str, options: tuple[str, ...], expected
 @each_row(("options", "reason", "reply"), cases(UNREAD_ORDERS))
 def test_order_is_refused_with_its_reason(options: tuple[str, ...], reason: str, reply: str) -> None:
     assert parse_order(reply, options) == Parse(None, reason)
+
+
+@each_row(("form", "expected", "reply"), cases(READ_BEST))
+def test_a_ranking_that_names_its_best_only_is_a_ranking_of_one(form: str, expected: int, reply: str) -> None:
+    assert parse_ranking(reply, PREMISES) == Parse((expected,), form)
+
+
+@each_row("reply", UNREAD_BEST)
+def test_a_best_that_is_denied_or_one_of_several_is_no_ranking(reply: str) -> None:
+    assert parse_ranking(reply, PREMISES).indices is None
+
+
+def test_an_order_is_read_before_its_best() -> None:
+    assert parse_ranking("C is the best answer.\n\nC, A, B", PREMISES) == Parse((2, 0, 1), "statement")
+
+
+def test_the_first_of_a_ranking_that_was_cut_off_is_not_its_best_alone() -> None:
+    assert parse_ranking("C. Uncertain", PREMISES, cut=True) == Parse(None, UNFINISHED)
 
 
 def test_every_form_is_covered() -> None:

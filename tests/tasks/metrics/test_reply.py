@@ -37,6 +37,7 @@ def test_reasoning_is_stripped(reply: str, expected: str) -> None:
         ("- B\n* C", "B\nC"),
         ("## Answer\n(B)", "Answer\nB)"),
         ("2*3*4", "2*3*4"),
+        ("\"I'm shaken", "\"I'm shaken"),
         ("snake_case_name", "snake_case_name"),
         ("\\boxed{\\text{B}}", "<answer>B</answer>"),
         ("```json\nB\n```", "B"),

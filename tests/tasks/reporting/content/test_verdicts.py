@@ -1,9 +1,12 @@
 """Totals, states and the sentence on top."""
 
+from typing import Any
+
 import polars as pl
 import pytest
 
 from schemas.blueprint import Blueprint
+from schemas.lineage import DatasetNotice
 from schemas.tables.scores import AbilityScores
 from schemas.vocabulary import REMARKS
 from tasks.analysis.run_tables import System
@@ -109,6 +112,35 @@ def test_shortened_items_and_answers_of_another_model_are_caveats() -> None:
     assert items > 1
     assert texts[f"{items} items shortened"].startswith(f"{items} items did not fit the model's context and were asked")
     assert f"{answered.height} replies came from a model that the server calls beta-mini" in texts["answered by another model"]
+
+
+def unread_text(**changes: Any) -> str:
+    scores = example_items.item_scores()
+    unread = (pl.col("model") == "alpha") & pl.col("item_id").is_in(["mood-1", "mood-3", "kind-0"])
+    changed = scores.with_columns(
+        status=pl.when(unread).then(pl.lit("unparsed")).otherwise(pl.col("status").cast(pl.String)).cast(scores.schema["status"]),
+    )
+    (text,) = (
+        one.text for one in judge_systems(example_data(item_scores=changed, **changes))[0].caveats if "unreadable" in one.short
+    )
+    return text
+
+
+def test_unreadable_replies_are_counted_by_dataset_and_three_are_quoted() -> None:
+    # One of each dataset first, then the next of the same; white space and length are those of one line.
+    assert unread_text() == (
+        "Replies that could not be read as an answer: 3 of 6 (50\u00a0%). They count as wrong; in a format the model follows, "
+        "the total may rise. By dataset: mood 2 and kind 1. Such as “A” (kind, item kind-0), “C” (mood, item mood-1) and "
+        f"“{example_items.NASTY}” (mood, item mood-3)."
+    )
+
+
+def test_replies_to_withheld_texts_are_counted_and_not_quoted() -> None:
+    mood = {"id": "mood", "title": "Mood", "licence": "research only", "redistributable": False}
+    notice = DatasetNotice(**mood, sources=("bundled",), evaluation_version="1.0")
+    assert unread_text(manifest=manifest(redacted=True, datasets=(notice,))).endswith(
+        "By dataset: mood 2 and kind 1. Such as “A” (kind, item kind-0)."
+    )
 
 
 def test_no_interval_is_a_caveat() -> None:

@@ -1,0 +1,86 @@
+"""Find which options a text is a part of: "Uncertain" of "Uncertain: the premises imply neither", "不同" of "意思不同"."""
+
+import re
+from collections.abc import Sequence
+from functools import lru_cache
+from typing import NamedTuple
+
+from tasks.metrics.reply import SHORTEST, WORD, clean_reply, is_long, level_text, plain_text
+
+NEGATION = re.compile(r"\b(?:not|no|never|neither|nor|without|less|than|or)\b|n't\b|[不没非无未别或?]", re.IGNORECASE)
+
+_QUOTES = " \"'"
+_EDGES = " \"'.。!,:;()"
+"""Taken off a part; a question mark stays, since what is asked is not said."""
+
+_CLAUSE_END = re.compile(r"[.,:;!?()、。–—]")
+_COMMON = re.compile(
+    r"\b(?:a|an|the|this|that|these|those|there|here|it|its|is|are|was|were|be|been|being|i|you|he|she|we|they|them|their|your"
+    r"|his|her|my|our|of|to|in|on|at|by|for|from|with|into|and|but|then|than|when|what|which|who|because|since|will|would|can"
+    r"|could|should|may|might|must|have|has|had|do|does|did|some|only|very|just|also|if|as|so|no|not|yes|none)\b"
+    r"|可以|我们|他们|你们|没有|不是|不会|不能|因为|所以|但是|如果|可能|应该|这个|那个|一个|就是|还是|或者|以及|是的|[的了是在和与]",
+    re.IGNORECASE,
+)
+"""Words that stand in any option: a text that holds no others names none."""
+
+
+def options_with(text: str, options: Sequence[str]) -> dict[int, bool]:
+    """Return the indices of the options that hold `text`, and whether it is a part of them.
+
+    It is held as whole words (of Chinese, two characters at least) that say more than those that stand anywhere. It is a part
+    where it begins or ends the option or a clause of it.
+    """
+    places = {index: _place(text, _levelled(option)) for index, option in enumerate(options)}
+    return {index: place.is_part for index, place in places.items() if place is not None}
+
+
+def option_by_part(text: str, options: Sequence[str]) -> int | None:
+    """Return the index of the one option that holds `text`, if it is a part of it and not denied there; else null.
+
+    "ironic" does not name "It is not ironic", nor "honesty" "Honesty is not what matters".
+    """
+    found = options_with(text, options)
+    if list(found.values()) != [True]:
+        return None
+    (index,) = found
+    option = _levelled(options[index])
+    place = _place(text, option)
+    if place is None:
+        return None
+    rest = option[: place.start] + "\n" + _CLAUSE_END.split(option[place.end :], maxsplit=1)[0]
+    return None if NEGATION.search(rest) else index
+
+
+def is_opening(text: str, option: str) -> bool:
+    """Return whether the text is the opening clause of the option, whatever its words: "Yes" of "Yes, she does"."""
+    core, whole = plain_text(text).strip(_EDGES), _levelled(option).lstrip(_QUOTES)
+    return len(core) >= SHORTEST and whole.startswith(core) and _CLAUSE_END.match(whole[len(core) :].lstrip(_QUOTES)) is not None
+
+
+@lru_cache(maxsize=4096)
+def _levelled(option: str) -> str:
+    """Return an option without the mark-up that is taken out of replies, too."""
+    return plain_text(clean_reply(level_text(option)))
+
+
+class _Place(NamedTuple):
+    start: int
+    end: int
+    is_part: bool
+
+
+def _place(text: str, option: str) -> _Place | None:
+    """Return where the text stands in the levelled option, as a part of it if it is one anywhere; null if it is not held."""
+    core = plain_text(text).strip(_EDGES)
+    if not is_long(_COMMON.sub(" ", core).strip(_EDGES)) or not re.search(r"[^\W\d_]", core):
+        return None
+    before = rf"(?<![{WORD}'+-])(?<!\d[.,])" if re.match(f"[{WORD}]", core) else ""
+    after = rf"(?![{WORD}])(?!['-]\w|[.,]\d)" if re.match(f"[{WORD}]", core[-1]) else ""
+    spans = [found.span() for found in re.finditer(before + re.escape(core) + after, option)]
+    places = [_Place(start, end, _is_part(option, start, end)) for start, end in spans]
+    return max(places, key=lambda place: place.is_part, default=None)
+
+
+def _is_part(option: str, start: int, end: int) -> bool:
+    left, right = option[:start].rstrip(_QUOTES), option[end:].lstrip(_QUOTES)
+    return not left or not right or _CLAUSE_END.match(left[-1]) is not None or _CLAUSE_END.match(right) is not None
