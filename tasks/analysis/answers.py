@@ -165,6 +165,8 @@ def _explain_order(answer: ScoredItem) -> str:
 
 def _explain_points(answer: ScoredItem) -> str:
     points = [point for point in answer.item["option_points"] if point is not None]
+    if not points:
+        return f"{_read_as(answer)}; no option of the item has points."
     letters = option_letters(len(answer.item["options"]))
     earned = {letters[index]: point for index, point in enumerate(answer.item["option_points"])}
     chosen = [earned[letter] for letter in chosen_letters(answer) if earned[letter] is not None]

@@ -52,7 +52,7 @@ def compare_scores(before: pl.DataFrame, after: pl.DataFrame, blueprint: Bluepri
     if not pairs:
         return []
     scopes = contributions_by_scope(_normalized(pairs), blueprint, tree)
-    weighed = {what: weights for what, rows in scopes.items() if (weights := spec_weights(rows.sort(SPEC)))}
+    weighed = {what: weights for what, rows in scopes.items() if (weights := spec_weights(rows))}
     found = dataset_weights(tree, pairs)
     return [
         *(_change("total", blueprint.name, pairs, weighed[what]) for what in weighed if what == TOTAL),

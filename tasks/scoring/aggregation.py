@@ -144,7 +144,8 @@ def metric_contributions(normalized: pl.DataFrame, aggregates: Aggregates, tree:
 
     Returns:
         SYSTEM, dataset, method, metric, contribution (> 0); per model and setting the contributions sum to 1, and the sum of
-        contribution x normalised score is the total before the veto.
+        contribution x normalised score is the total before the veto. They stand in the order of the tree's metrics, whatever
+        that of `normalized` is: the last bit of what is summed by them follows their order.
     """
     mains = pl.col("parent").is_null() & (pl.col("node") != gate if gate else pl.lit(value=True))
     top = _counted(aggregates).filter(mains)
@@ -186,7 +187,8 @@ def _spread(top: pl.DataFrame, normalized: pl.DataFrame, aggregates: Aggregates,
     tasks = pass_down(levels, aggregates.tasks, ["node", "level"], ["node", "level"])
     datasets = pass_down(tasks, aggregates.datasets, "task", "task")
     weights = tree.metrics.select("dataset", "method", "metric", "weight")
-    metrics = normalized.rename({"normalized_0_100": "score_0_100"}).join(weights, on=["dataset", "method", "metric"])
+    scores = normalized.rename({"normalized_0_100": "score_0_100"})
+    metrics = weights.join(scores, on=["dataset", "method", "metric"], maintain_order="left")
     return pass_down(datasets, metrics, "dataset", "dataset").select(*SYSTEM, "dataset", "method", "metric", "contribution")
 
 
@@ -203,5 +205,5 @@ def pass_down(parents: pl.DataFrame, children: pl.DataFrame, parent: str | list[
     on_child = [child] if isinstance(child, str) else child
     scored = children.filter(pl.col("score_0_100").is_not_null() & (pl.col("weight") > 0))
     shares = parents.select(*SYSTEM, *on_parent, "contribution", weight_above="weight_counted")
-    joined = scored.join(shares, left_on=[*SYSTEM, *on_child], right_on=[*SYSTEM, *on_parent])
+    joined = scored.join(shares, left_on=[*SYSTEM, *on_child], right_on=[*SYSTEM, *on_parent], maintain_order="left")
     return joined.with_columns(contribution=_SHARE).drop("weight_above")

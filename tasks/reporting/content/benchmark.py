@@ -97,5 +97,5 @@ def is_comparable(blueprint: Blueprint) -> bool:
 
 
 def is_rebuilt(blueprint: Blueprint) -> bool:
-    """Return whether the benchmark asks items made as the paper says, from the same sources, in path of the paper's own."""
+    """Return whether the benchmark asks items made as the paper says, from the same sources, in place of the paper's own."""
     return blueprint.name == LONGEMOTION_PREFIX

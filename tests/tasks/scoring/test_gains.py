@@ -69,6 +69,20 @@ def test_the_total_weighs_its_datasets() -> None:
     assert (total["gain"], total["n_items"]) == (-6.25, 6)
 
 
+@pytest.mark.parametrize("seed", range(3))
+def test_the_order_of_rows_does_not_reach_the_last_bit_of_a_gain_in_the_total(seed: int) -> None:
+    # Seven datasets of 7 items, of weight 1 to 7. Right are 1, 2, 3, 0, 1, 2, 3 in base and 1, 2, 3, 4, 0, 1, 2 in rag:
+    # by weight 1 + 4 + 9 + 0 + 5 + 12 + 21 = 52 and 1 + 4 + 9 + 16 + 0 + 6 + 14 = 50 of 7 x 28 = 196.
+    weights = {name: float(weight) for weight, name in enumerate("pqrstuv", 1)}
+    design = blueprint(*(ability(f"a_{name}", task(name), weight=weight) for name, weight in weights.items()))
+    right = {name: (int(weight) % 4, int(weight) % 5) for name, weight in weights.items()}
+    parts = [part for name, counts in right.items() for part in both(name, *([1] * n + [0] * (7 - n) for n in counts))]
+    in_order = row(gains(*parts, design=design, resamples=20), OF_ALL)
+    assert (in_order["base_0_100"], in_order["setting_0_100"]) == pytest.approx((100 * 52 / 196, 100 * 50 / 196))
+    mixed = pl.concat(parts).sample(fraction=1, shuffle=True, seed=seed)
+    assert row(gains(mixed, design=design, resamples=20), OF_ALL) == in_order
+
+
 @pytest.mark.parametrize(
     "others", [[items("e", [1.0, 1.0])], both("e", [1, None], [None, 1])], ids=["in one setting alone", "no pair"]
 )

@@ -87,6 +87,10 @@ def answer(kind: str, parsed: str | None, **changes: Any) -> ScoredItem:
     [
         (answer("multiple_answer", "A,B"), "Read as A,B, right is A and C; missing C; too many: B."),
         (answer("questionnaire", "B"), "Read as B and earns 2 points; the item's points go from 1 to 2."),
+        (
+            answer("questionnaire", "B", item={"option_points": [None, None, None]}),
+            "Read as B; no option of the item has points.",
+        ),
         (answer("single_choice", "two", item={"gold_indices": [0]}), "Read as two, right is A."),
     ],
 )
