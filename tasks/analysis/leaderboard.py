@@ -23,7 +23,7 @@ from tasks.analysis.published_tables import PublishedTable, read_table
 from tasks.analysis.run_tables import ordered
 from tasks.lake.fingerprint import canonical_json
 from tasks.lake.lake import Lake
-from tasks.lake.manifest import newest_first, read_changes, read_code_version, read_manifest, read_manifests
+from tasks.lake.manifest import newest_first, read_all_changes, read_code_version, read_manifest, read_manifests
 from tasks.scoring.blueprints import load_blueprint, profiled_blueprint
 from tasks.scoring.published import backdrop_of, published_abilities, published_of, score_published
 from tasks.scoring.veto import rank_models
@@ -73,6 +73,9 @@ class LeaderboardData:
     groups: tuple[Group, ...] = ()
     regressed: frozenset[tuple[str, str, str]] = frozenset()
     """Run, model and setting of what regressed against the run before, of all manifests."""
+
+    damaged: frozenset[str] = frozenset()
+    """Runs of the manifests of which it cannot be read what changed."""
 
     @property
     def rows(self) -> list[dict[str, Any]]:
@@ -142,6 +145,7 @@ def rank_stored_systems(benchmark: str, folder: Folder, runs: Sequence[str], pro
     totals = _newest(every.with_columns(pl.col(RUN).replace_strict(numbers, return_dtype=pl.Int64).alias(GROUP)))
     abilities = _read(manifests, "ability_scores", lake)
     used = set(totals[RUN])
+    regressed, damaged = find_regressed(folder, used)
     return LeaderboardData(
         blueprint,
         rank_models(totals, blueprint, within=("setting", GROUP)),
@@ -149,18 +153,16 @@ def rank_stored_systems(benchmark: str, folder: Folder, runs: Sequence[str], pro
         history=every.clear(),
         manifests=tuple(manifest for manifest in manifests if manifest.run in used),
         groups=groups,
-        regressed=find_regressed(folder, used),
+        regressed=regressed,
+        damaged=damaged,
     )
 
 
-def find_regressed(folder: Folder, runs: Iterable[str]) -> frozenset[tuple[str, str, str]]:
-    """Return run, model and setting of every system that regressed against the run before.
-
-    Raises:
-        LakeError: if what changed in a run cannot be read.
-    """
-    found = (changes for run in runs if (changes := read_changes(folder, run)))
-    return frozenset((changes.run, system.model, system.setting) for changes in found for system in changes.regressed)
+def find_regressed(folder: Folder, runs: Iterable[str]) -> tuple[frozenset[tuple[str, str, str]], frozenset[str]]:
+    """Return run, model and setting of every system that regressed against the run before; and runs that cannot tell."""
+    found, damaged = read_all_changes(folder, runs)
+    regressed = ((run, system.model, system.setting) for run, changes in found.items() for system in changes.regressed)
+    return frozenset(regressed), damaged
 
 
 def _group(manifests: Sequence[RunManifest], totals: pl.DataFrame) -> tuple[Group, ...]:
@@ -219,12 +221,15 @@ def stored_leaderboard(folder: Folder, ranked: LeaderboardData, page: Path) -> L
         page: file it is written to; links to reports start there.
     """
     manifests = _manifests_of(ranked.blueprint, folder)
+    known = {manifest.run for manifest in ranked.manifests}
+    regressed, damaged = find_regressed(folder, [manifest.run for manifest in manifests if manifest.run not in known])
     return replace(
         ranked,
         history=_read(manifests, "totals", Lake(folder, read_code_version())),
         manifests=manifests,
         links=report_links(manifests, folder, page),
-        regressed=find_regressed(folder, [manifest.run for manifest in manifests]),
+        regressed=ranked.regressed | regressed,
+        damaged=ranked.damaged | damaged,
         published=backdrop_of(ranked.blueprint),
     )
 
