@@ -58,7 +58,7 @@ class LeaderboardData:
 
     `totals`: rows of `totals`, ranked in their groups, with the run of each in column `run` unless they are a paper's, and
     `fuller_run`, an earlier run of its group with more items scored. `abilities`: rows of `ability_scores` of the same models.
-    `history`: rows of `totals` of every run of the benchmark, with column `run`.
+    `history`: rows of `totals` of every run of the benchmark, with columns `run` and `group`, numbered among all of them.
     `manifests`: of these runs, newest first. `links`: address of a run's report, where there is one.
     """
 
@@ -139,10 +139,8 @@ def rank_stored_systems(benchmark: str, folder: Folder, runs: Sequence[str], pro
         )
     for manifest in manifests:
         _require_totals(manifest, blueprint)
-    every = _read(manifests, "totals", lake)
-    groups = _group(manifests, every)
-    numbers = {run: group.number for group in groups for run in group.runs}
-    totals = _newest(every.with_columns(pl.col(RUN).replace_strict(numbers, return_dtype=pl.Int64).alias(GROUP)))
+    groups, every = _in_groups(manifests, lake)
+    totals = _newest(every)
     abilities = _read(manifests, "ability_scores", lake)
     used = set(totals[RUN])
     regressed, damaged = find_regressed(folder, used)
@@ -163,6 +161,14 @@ def find_regressed(folder: Folder, runs: Iterable[str]) -> tuple[frozenset[tuple
     found, damaged = read_all_changes(folder, runs)
     regressed = ((run, system.model, system.setting) for run, changes in found.items() for system in changes.regressed)
     return frozenset(regressed), damaged
+
+
+def _in_groups(manifests: Sequence[RunManifest], lake: Lake) -> tuple[tuple[Group, ...], pl.DataFrame]:
+    """Return the groups of these runs, and their rows of `totals` with columns `run` and `group`."""
+    every = _read(manifests, "totals", lake)
+    groups = _group(manifests, every)
+    numbers = {run: group.number for group in groups for run in group.runs}
+    return groups, every.with_columns(pl.col(RUN).replace_strict(numbers, return_dtype=pl.Int64).alias(GROUP))
 
 
 def _group(manifests: Sequence[RunManifest], totals: pl.DataFrame) -> tuple[Group, ...]:
@@ -225,7 +231,7 @@ def stored_leaderboard(folder: Folder, ranked: LeaderboardData, page: Path) -> L
     regressed, damaged = find_regressed(folder, [manifest.run for manifest in manifests if manifest.run not in known])
     return replace(
         ranked,
-        history=_read(manifests, "totals", Lake(folder, read_code_version())),
+        history=_in_groups(manifests, Lake(folder, read_code_version()))[1],
         manifests=manifests,
         links=report_links(manifests, folder, page),
         regressed=ranked.regressed | regressed,

@@ -77,6 +77,8 @@ def test_runs_that_asked_otherwise_are_ranked_apart_and_a_fuller_run_is_named(tm
     for told in ("group 1: sample 300; group 2: sample 5", f"90 items scored, fewer than the earlier {names[1]}"):
         assert told in " ".join(shown.split())
         assert told in page.read_text(encoding="utf-8")
+    # In the history beta's runs are joined, and alpha's are not.
+    assert len(re.findall(r'<path d="M[^"]*L[^"]*" stroke="[^"]*" stroke-width="2"', page.read_text(encoding="utf-8"))) == 1
 
 
 def test_what_changed_in_a_run_that_cannot_be_read_is_told_and_stops_nothing(tmp_path: Path) -> None:
