@@ -113,7 +113,9 @@ def test_a_dataset_that_needs_a_judge_is_missing_without_one(tmp_path: Path) -> 
     file = blueprint(tmp_path, abilities=[{"id": "both", "title": "Both", "tasks": tasks}], datasets=datasets)
     with ModelServer(lambda _messages: "B") as server:
         asked = ("--model", "scripted", "--base-url", server.base_url, "--lake", tmp_path, "--set", "bootstrap=0", "--json")
+        forecast = ended("run", file, *asked[:-1], "--dry-run")
         done = ended("run", file, *asked)
+    assert re.search(r"^Missing: mini_summarization .*; add --judge NAME$", forecast.out, re.MULTILINE)
     assert done.status == 1
     assert [(gap["dataset"], gap["next_step"]) for gap in done.document["missing"]] == [
         ("mini_summarization", "add --judge NAME")
