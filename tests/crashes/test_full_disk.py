@@ -103,7 +103,7 @@ def test_replies_whose_partition_cannot_be_written_are_not_paid_again(tmp_path: 
         assert bench.run(lake, stage="build", datasets=SUMMARIES).status == 0
         first = bench.run(lake, stage="infer", datasets=SUMMARIES)
         assert (first.status, server.calls) == (0, 16)
-        for layer in ("responses", "judgements"):
+        for layer in ("responses", "answers", "judgements"):
             shutil.rmtree(lake / layer)
         ended = bench.run(lake, datasets=SUMMARIES, limits=["largest_file=40000"])
         assert_told(ended, "a partition cannot be written", str(lake / "responses"), "free space")
