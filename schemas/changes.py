@@ -9,7 +9,8 @@ from schemas.folders import Folder
 
 RunState = Literal["Completed", "UpToDate", "Regressed", "Failed"]
 """How a run ended. `UpToDate`: no call was sent and every partition is one of the previous run's. `Regressed`: a score fell by
-more than its interval, the veto was newly triggered, or coverage dropped. `Failed`: calls were sent and none was answered."""
+more than its interval, the veto was newly triggered, or coverage dropped. `Failed`: calls failed, and none was answered, in this
+run or earlier."""
 
 UNSUCCESSFUL: frozenset[RunState] = frozenset({"Regressed", "Failed"})
 """States that are not shown in green."""

@@ -9,6 +9,7 @@ from rich.markup import escape
 
 from flows.build import build_datasets
 from flows.commands.console import CommandResult, numbers, text_table
+from flows.commands.run_view import missing_lines
 from flows.planning.capabilities import unprobed
 from flows.planning.jobs import EvalJob, ResolvedPlan
 from flows.planning.resolve import resolve
@@ -67,7 +68,7 @@ async def run_dry(plan: Plan) -> CommandResult:
     forecasts = [forecast for job in resolved.jobs for forecast in await _forecast_job(job, basis)]
     document = _forecast_document(resolved, forecasts, basis)
     document["missing"] = [gap.model_dump() for gap in missing]
-    return CommandResult(0, document, _forecast_view(document))
+    return CommandResult(0, document, [*_forecast_view(document), *missing_lines(missing)])
 
 
 async def _forecast_job(job: EvalJob, basis: EstimateBasis) -> list[Forecast]:
@@ -191,7 +192,6 @@ def _forecast_view(document: dict[str, Any]) -> list[RenderableType]:
         "Calls are counted, tokens and cost estimated.",
         *(escape(f"{model['model']} ({model['role']}): {model['basis']}") for model in document["models"]),
         *(escape(note) for note in document["notes"]),
-        *(escape(f"Missing: {gap['dataset']} {gap['reason']}; {gap['next_step']}") for gap in document["missing"]),
     ]
 
 

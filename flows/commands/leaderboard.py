@@ -57,11 +57,11 @@ def leaderboard(
         ranked = leaderboards.published_leaderboard(benchmark)
     else:
         ranked = leaderboards.rank_stored_systems(benchmark, folder, runs, profile)
+    page = leaderboards.stored_leaderboard(folder, ranked, html) if html and not published else ranked
     if html:
         from tasks.reporting.render.page import render_leaderboard, write_text  # noqa: PLC0415
 
-        data = ranked if published else leaderboards.stored_leaderboard(folder, ranked, html)
-        write_text(html, render_leaderboard(data))
+        write_text(html, render_leaderboard(page))
     groups = [asdict(group) for group in ranked.groups]
     document = {"models": ranked.rows, **({} if published else {"groups": groups}), **({"html": str(html)} if html else {})}
     view: list[RenderableType] = [
@@ -69,7 +69,7 @@ def leaderboard(
         *map(escape, groups_said(ranked)),
         *([f"Page: {html}"] if html else []),
     ]
-    CommandResult(0, document, view).finish(as_json=as_json)
+    CommandResult(int(bool(page.damaged)), document, view).finish(as_json=as_json)
 
 
 def _tables(benchmark: str, ranked: "LeaderboardData") -> Iterator[tuple[str, list[dict[str, Any]]]]:

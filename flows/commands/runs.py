@@ -25,16 +25,18 @@ runs_app = typer.Typer(no_args_is_help=True, help="Runs in the lake.")
 @runs_app.command("list")
 def list_command(lake: opt.LakeFolder = None, as_json: opt.AsJson = False) -> None:
     """Runs of the lake, newest first."""
-    from tasks.lake.manifest import read_changes, read_manifests  # noqa: PLC0415
+    from tasks.lake.manifest import list_runs, read_all_changes, read_manifests  # noqa: PLC0415
 
     folder = lake or DEFAULT_LAKE
     rows = [_run_row(folder, manifest) for manifest in read_manifests(folder)]
+    changes, damaged = read_all_changes(folder, [row["run"] for row in rows])
+    states = {run: one.state for run, one in changes.items()} | dict.fromkeys(damaged, "damaged")
     table = text_table(folded("Run"), "Benchmark", "Calls sent", "Missing", "State")
     for row in rows:
-        changes = read_changes(folder, row["run"])
         cells = (escape(str(row[name])) for name in ("run", "benchmark", "calls_sent", "missing"))
-        table.add_row(*cells, changes.state if changes else "")
-    CommandResult(0, {"runs": rows}, [table]).finish(as_json=as_json)
+        table.add_row(*cells, states.get(row["run"], ""))
+    whole = not damaged and len(rows) == len(list_runs(folder))
+    CommandResult(int(not whole), {"runs": rows}, [table]).finish(as_json=as_json)
 
 
 def _run_row(folder: Folder, manifest: RunManifest) -> dict[str, Any]:

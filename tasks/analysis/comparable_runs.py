@@ -40,14 +40,16 @@ def basis(run: RunManifest) -> dict[str, Any]:
 
     Returns:
         The plan's fields that say what is asked and how it is scored, the models in its roles with their parameters (a panel
-        moves no score, nor does a judge where nothing is judged), the hash of the blueprint, and those of the items of the user's
-        own datasets, whose files may change.
+        moves no score, nor does a judge, or how often it is asked, where nothing is judged), the hash of the blueprint, and
+        those of the items of the user's own datasets, whose files may change.
     """
     plan, datasets = _plan(run), run.blueprint.get("datasets", {})
-    judged = any(method["judged"] for dataset in datasets.values() for method in dataset["methods"])
-    own = {name for name, dataset in datasets.items() if dataset.get("source")}
     fields = plan.model_dump(mode="json") if plan else run.plan
-    found = {name: value for name, value in fields.items() if name not in NOT_COMPARED}
+    asked = [dataset for name, dataset in datasets.items() if name in (fields.get("datasets") or datasets)]
+    judged = any(method["judged"] for dataset in asked for method in dataset["methods"])
+    own = {name for name, dataset in datasets.items() if dataset.get("source")}
+    left_out = NOT_COMPARED if judged else NOT_COMPARED | {"judge_repeat"}
+    found = {name: value for name, value in fields.items() if name not in left_out}
     for role in plan.roles if plan else run.plan.get("roles", {}):
         if role != PANEL and (judged or role != JUDGE):
             found[role] = _named(plan, role) if plan else run.names_in(role)

@@ -23,7 +23,7 @@ from tasks.analysis.published_tables import PublishedTable, read_table
 from tasks.analysis.run_tables import ordered
 from tasks.lake.fingerprint import canonical_json
 from tasks.lake.lake import Lake
-from tasks.lake.manifest import newest_first, read_changes, read_code_version, read_manifest, read_manifests
+from tasks.lake.manifest import newest_first, read_all_changes, read_code_version, read_manifest, read_manifests
 from tasks.scoring.blueprints import load_blueprint, profiled_blueprint
 from tasks.scoring.published import backdrop_of, published_abilities, published_of, score_published
 from tasks.scoring.veto import GATE, rank_models
@@ -58,7 +58,7 @@ class LeaderboardData:
 
     `totals`: rows of `totals`, ranked in their groups, with the run of each in column `run` unless they are a paper's, and
     `fuller_run`, an earlier run of its group with more items scored. `abilities`: rows of `ability_scores` of the same models.
-    `history`: rows of `totals` of every run of the benchmark, with column `run`.
+    `history`: rows of `totals` of every run of the benchmark, with columns `run` and `group`, numbered among all of them.
     `manifests`: of these runs, newest first. `links`: address of a run's report, where there is one.
     """
 
@@ -73,6 +73,9 @@ class LeaderboardData:
     groups: tuple[Group, ...] = ()
     regressed: frozenset[tuple[str, str, str]] = frozenset()
     """Run, model and setting of what regressed against the run before, of all manifests."""
+
+    damaged: frozenset[str] = frozenset()
+    """Runs of the manifests of which it cannot be read what changed."""
 
     @property
     def rows(self) -> list[dict[str, Any]]:
@@ -137,12 +140,11 @@ def rank_stored_systems(benchmark: str, folder: Folder, runs: Sequence[str], pro
         )
     for manifest in manifests:
         _require_totals(manifest, blueprint)
-    every = _read(manifests, "totals", lake)
-    groups = _group(manifests, every)
-    numbers = {run: group.number for group in groups for run in group.runs}
-    totals = _newest(every.with_columns(pl.col(RUN).replace_strict(numbers, return_dtype=pl.Int64).alias(GROUP)))
+    groups, every = _in_groups(manifests, lake)
+    totals = _newest(every)
     abilities = _read(manifests, "ability_scores", lake)
     used = set(totals[RUN])
+    regressed, damaged = find_regressed(folder, used)
     return LeaderboardData(
         blueprint,
         rank_models(totals, blueprint, within=("setting", GROUP)),
@@ -150,18 +152,24 @@ def rank_stored_systems(benchmark: str, folder: Folder, runs: Sequence[str], pro
         history=every.clear(),
         manifests=tuple(manifest for manifest in manifests if manifest.run in used),
         groups=groups,
-        regressed=find_regressed(folder, used),
+        regressed=regressed,
+        damaged=damaged,
     )
 
 
-def find_regressed(folder: Folder, runs: Iterable[str]) -> frozenset[tuple[str, str, str]]:
-    """Return run, model and setting of every system that regressed against the run before.
+def find_regressed(folder: Folder, runs: Iterable[str]) -> tuple[frozenset[tuple[str, str, str]], frozenset[str]]:
+    """Return run, model and setting of every system that regressed against the run before; and runs that cannot tell."""
+    found, damaged = read_all_changes(folder, runs)
+    regressed = ((run, system.model, system.setting) for run, changes in found.items() for system in changes.regressed)
+    return frozenset(regressed), damaged
 
-    Raises:
-        LakeError: if what changed in a run cannot be read.
-    """
-    found = (changes for run in runs if (changes := read_changes(folder, run)))
-    return frozenset((changes.run, system.model, system.setting) for changes in found for system in changes.regressed)
+
+def _in_groups(manifests: Sequence[RunManifest], lake: Lake) -> tuple[tuple[Group, ...], pl.DataFrame]:
+    """Return the groups of these runs, and their rows of `totals` with columns `run` and `group`."""
+    every = _read(manifests, "totals", lake)
+    groups = _group(manifests, every)
+    numbers = {run: group.number for group in groups for run in group.runs}
+    return groups, every.with_columns(pl.col(RUN).replace_strict(numbers, return_dtype=pl.Int64).alias(GROUP))
 
 
 def _group(manifests: Sequence[RunManifest], totals: pl.DataFrame) -> tuple[Group, ...]:
@@ -220,12 +228,15 @@ def stored_leaderboard(folder: Folder, ranked: LeaderboardData, page: Path) -> L
         page: file it is written to; links to reports start there.
     """
     manifests = _manifests_of(ranked.blueprint, folder)
+    known = {manifest.run for manifest in ranked.manifests}
+    regressed, damaged = find_regressed(folder, [manifest.run for manifest in manifests if manifest.run not in known])
     return replace(
         ranked,
-        history=_read(manifests, "totals", Lake(folder, read_code_version())),
+        history=_in_groups(manifests, Lake(folder, read_code_version()))[1],
         manifests=manifests,
         links=report_links(manifests, folder, page),
-        regressed=find_regressed(folder, [manifest.run for manifest in manifests]),
+        regressed=ranked.regressed | regressed,
+        damaged=ranked.damaged | damaged,
         published=backdrop_of(ranked.blueprint),
     )
 

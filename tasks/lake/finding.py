@@ -51,7 +51,8 @@ def located(path: str) -> PartitionRef | None:
 
     Returns: None if no partition's file is named so.
     """
-    layer, *folders, name = path.split("/")
+    layer, _, below = path.partition("/")
+    *folders, name = below.split("/")
     found = FILE_NAME.fullmatch(name)
     pairs = [folder.partition("=") for folder in folders]
     if not found or not all(sign for _, sign, _ in pairs):

@@ -112,8 +112,11 @@ def read_manifests(lake: Folder) -> Iterator[RunManifest]:
         try:
             yield _read_manifest(run_folder(lake, run) / MANIFEST)
         except LakeError as error:
-            text = f"run {run} is passed over: {error.what} ({error.where}: {error.got})"
-            sys.stderr.write(f"moodflow: {printable(text)}\n")
+            _say(f"run {run} is passed over", error)
+
+
+def _say(what: str, error: LakeError) -> None:
+    sys.stderr.write(f"moodflow: {printable(f'{what}: {error.what} ({error.where}: {error.got})')}\n")
 
 
 def write_changes(lake: Folder, changes: RunChanges) -> None:
@@ -145,3 +148,16 @@ def read_changes(lake: Folder, run: str) -> RunChanges | None:
             got=str(error).splitlines()[0],
             next_step="move the file away; it is not needed to show the run",
         ) from error
+
+
+def read_all_changes(lake: Folder, runs: Iterable[str]) -> tuple[dict[str, RunChanges], frozenset[str]]:
+    """Return what changed, by run, where that was looked at; and the runs of which it cannot be read, named on standard error."""
+    found, damaged = {}, set()
+    for run in runs:
+        try:
+            if changes := read_changes(lake, run):
+                found[run] = changes
+        except LakeError as error:
+            _say(f"run {run} is damaged", error)
+            damaged.add(run)
+    return found, frozenset(damaged)

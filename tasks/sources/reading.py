@@ -9,6 +9,8 @@ from pathlib import Path
 from typing import Any, Literal, NoReturn
 
 import polars as pl
+import pyarrow as pa
+import pyarrow.parquet as pq
 
 from schemas.dataset import DatasetSpec, LocalFile, PinnedFile, RecordFormat
 from schemas.documents import read_json
@@ -223,9 +225,11 @@ def _check_object(path: Path, row: int, value: Any) -> dict[str, Any]:
 
 def _read_parquet(path: Path, _: Parse) -> list[dict[str, Any]]:
     try:
-        # From bytes: given a path, polars would expand wildcards in it.
-        return pl.read_parquet(io.BytesIO(_read_bytes(path))).to_dicts()
-    except pl.exceptions.PolarsError as error:
+        # By Arrow, and checked: polars ends the process over some bytes that no writer makes.
+        table = pq.ParquetFile(io.BytesIO(_read_bytes(path))).read()
+        table.validate(full=True)
+        return pl.DataFrame(pl.from_arrow(table)).to_dicts()
+    except (OSError, ValueError, pa.ArrowException, pl.exceptions.PanicException) as error:
         raise SourceError(
             "the file cannot be read as Parquet",
             where=str(path),

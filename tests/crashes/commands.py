@@ -41,7 +41,7 @@ LIMIT_S = 900.0
 """Longer than anything takes on a machine however busy."""
 ROOT = Path(__file__).parents[2]
 
-WRITTEN = ("items", "responses", "judgements", "item_scores", *AGGREGATED)
+WRITTEN = ("items", "responses", "answers", "judgements", "item_scores", "dimension_scores", *AGGREGATED)
 """Layers of a run without long contexts."""
 
 

@@ -49,11 +49,25 @@ def test_the_next_run_asks_only_what_failed(tmp_path: Path) -> None:
     assert {row["value"] for row in first["raw_scores"]} == {1}
     assert [(row["value"], row["n_scored"]) for row in second["raw_scores"]] == [(1, 8), (1, 8)]
     # Where the lake has replies, a server that answers nothing does not keep them from being scored.
-    assert (more_run.status, more_run.document["state"], more_run.document["calls"]["answered"]) == (1, "Failed", 0)
+    assert (more_run.status, more_run.document["state"], more_run.document["calls"]["answered"]) == (1, "Completed", 0)
     assert sum(row["n_scored"] for row in more_run.document["raw_scores"]) == 16
     # The first run can still be reopened as it was.
     shown = ended("runs", "show", first["run"], "--lake", tmp_path, "--json")
     assert shown.document["raw_scores"] == first["raw_scores"]
+
+
+@pytest.mark.usefixtures("prefect_server")
+def test_every_night_with_the_same_dead_model_ends_in_the_same_state(tmp_path: Path) -> None:
+    config, few = tmp_path / "models.yaml", ("--datasets", DATASETS[0], "--set", "bootstrap=0")
+    with ModelServer(policy(DATASETS, "gold")) as server:
+        dead = f"{{name: dead, base_url: 'http://127.0.0.1:{closed_port()}/v1'}}"
+        config.write_text(f"models: [{{name: alive, base_url: '{server.base_url}'}}, {dead}]")
+        command = ("run", "moodbench-mini", "--config", config, *few, "--lake", tmp_path / "lake", "--json")
+        nights = [ended(*command), ended(*command)]
+        assert server.calls == 8
+    calls = [night.document["calls"] for night in nights]
+    assert ([one["answered"] for one in calls], all(one["failed"] for one in calls)) == ([8, 0], True)
+    assert [(night.status, night.document["state"]) for night in nights] == [(1, "Completed"), (1, "Completed")]
 
 
 @pytest.mark.parametrize(
@@ -118,7 +132,9 @@ def test_a_dataset_that_needs_a_judge_is_missing_without_one(tmp_path: Path) -> 
     file = blueprint(tmp_path, abilities=[{"id": "both", "title": "Both", "tasks": tasks}], datasets=datasets)
     with ModelServer(lambda _messages: "B") as server:
         asked = ("--model", "scripted", "--base-url", server.base_url, "--lake", tmp_path, "--set", "bootstrap=0", "--json")
+        forecast = ended("run", file, *asked[:-1], "--dry-run")
         done = ended("run", file, *asked)
+    assert re.search(r"^Missing: mini_summarization .*; add --judge NAME$", forecast.out, re.MULTILINE)
     assert done.status == 1
     assert [(gap["dataset"], gap["next_step"]) for gap in done.document["missing"]] == [
         ("mini_summarization", "add --judge NAME")

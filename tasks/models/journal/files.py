@@ -113,9 +113,8 @@ def import_replies(file: Path, journal: Path) -> ImportedReplies:
     try:
         with pq.ParquetFile(file) as opened:
             _require_schema(file, pl.from_arrow(opened.schema_arrow.empty_table()))
-            batches = opened.iter_batches(batch_size=ROWS_AT_ONCE)
-            return _take((pl.DataFrame(pl.from_arrow(batch)) for batch in batches), journal)
-    except (OSError, pa.ArrowException, pl.exceptions.PolarsError) as error:
+            return _take(map(_checked, opened.iter_batches(batch_size=ROWS_AT_ONCE)), journal)
+    except (OSError, ValueError, pa.ArrowException, pl.exceptions.PolarsError, pl.exceptions.PanicException) as error:
         raise UsageError(
             "the file cannot be read",
             where=str(file),
@@ -123,6 +122,12 @@ def import_replies(file: Path, journal: Path) -> ImportedReplies:
             got=str(error).splitlines()[0],
             next_step="name the file that was exported, or export it again",
         ) from error
+
+
+def _checked(batch: pa.RecordBatch) -> pl.DataFrame:
+    # Polars panics over text that is no UTF-8.
+    batch.validate(full=True)
+    return pl.DataFrame(pl.from_arrow(batch))
 
 
 def merge_replies(other: Path, journal: Path) -> ImportedReplies:

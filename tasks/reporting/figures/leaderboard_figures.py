@@ -22,7 +22,10 @@ _LABEL_DECADES = 0.8
 
 
 def draw_histories(histories: Sequence[History]) -> KeyedFigure | None:
-    """Draw totals before the veto by the time of the run, with their intervals; null if no model has two runs."""
+    """Draw totals before the veto by the time of the run, with their intervals; null if no model has two runs.
+
+    A line joins runs of one group: totals of two groups rest on different questions or ratings.
+    """
     drawn = list(zip(histories, SERIES, strict=False))
     if not drawn:
         return None
@@ -31,7 +34,13 @@ def draw_histories(histories: Sequence[History]) -> KeyedFigure | None:
     layers = []
     for history, colour in drawn:
         points: Values = [
-            {"at": moment.started_at, "total": moment.total_before_veto, "low": moment.ci_low, "high": moment.ci_high}
+            {
+                "at": moment.started_at,
+                "total": moment.total_before_veto,
+                "group": moment.group,
+                "low": moment.ci_low,
+                "high": moment.ci_high,
+            }
             for moment in history.moments
             if moment.total_before_veto is not None
         ]
@@ -40,7 +49,7 @@ def draw_histories(histories: Sequence[History]) -> KeyedFigure | None:
             chart(ranges)
             .mark_rule(color=colour, strokeWidth=1.5, opacity=0.5)
             .encode(x=x, y=alt.Y("low:Q"), y2=alt.Y2("high:Q")),
-            chart(points).mark_line(color=colour, strokeWidth=2).encode(x=x, y=y),
+            chart(points).mark_line(color=colour, strokeWidth=2).encode(x=x, y=y, detail=alt.Detail("group:N")),
             chart(points).mark_point(color=colour, filled=True, size=50, opacity=1).encode(x=x, y=y),
         ]
     keys = tuple((history.system.label, colour) for history, colour in drawn)

@@ -1,5 +1,6 @@
 """Every command with parameters of any kind: it ends with 0, 1 or 2, and says why without a traceback."""
 
+import resource
 import shutil
 from collections import Counter
 from collections.abc import Iterator
@@ -119,6 +120,7 @@ def test_a_command_with_any_parameters(words: list[str]) -> None:
 @pytest.mark.usefixtures("lake")
 def test_a_thousand_commands_with_any_parameters() -> None:
     statuses: Counter[int] = Counter()
+    before = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss
 
     @settings(max_examples=1000, suppress_health_check=list(HealthCheck), database=None)
     @given(invocations())
@@ -126,5 +128,7 @@ def test_a_thousand_commands_with_any_parameters() -> None:
         statuses[check(words)] += 1
 
     any_command()
-    print(f"{statuses.total()} commands ended with {dict(statuses)}")  # noqa: T201  counts of a long test
+    grown = (resource.getrusage(resource.RUSAGE_SELF).ru_maxrss - before) / 1024
+    print(f"{statuses.total()} commands ended with {dict(statuses)}, {grown:.0f} MiB more")  # noqa: T201  counts of a long test
     assert statuses.total() >= 1000
+    assert grown < 1024

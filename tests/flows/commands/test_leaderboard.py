@@ -1,18 +1,21 @@
 """`moodflow leaderboard`: stored and published models, pages, and what it refuses."""
 
+import re
 from pathlib import Path
+from typing import Any
 
 import pytest
 
 from flows.commands.run_view import leaderboard_table
 from schemas.addresses import REPORTS_URL
+from schemas.changes import RunChanges
 from schemas.errors import UsageError
 from schemas.tables.layers import LAYERS
 from schemas.tables.scores import AbilityScores
 from tasks.analysis.leaderboard import published_leaderboard, report_links
 from tasks.lake.fingerprint import partition_key
 from tasks.lake.lake import CodeVersion, Lake
-from tasks.lake.manifest import write_manifest
+from tasks.lake.manifest import write_changes, write_manifest
 from tests.flows.command import ended
 from tests.flows.commands.test_bad_input import blueprint
 from tests.tasks.lake.test_manifest import bare_manifest
@@ -42,17 +45,22 @@ def test_wrong_usage_is_told(options: list[str], message: str, tmp_path: Path) -
     assert (done.status, message in done.err) == (2, True)
 
 
+def store(lake: Lake, run: str, row: dict[str, Any], sample: int = 300) -> None:
+    """Leave a run of one model of which nothing is known but its row of `totals`."""
+    layers = {"totals": totals(row), "ability_scores": AbilityScores.create_empty()}
+    keys = {name: partition_key(name, {"benchmark": "moodbench-mini"}, {"run": run}, [], "1") for name in layers}
+    refs = tuple(lake.write(keys[name], frame, LAYERS[name]) for name, frame in layers.items())
+    plan = {"benchmark": "moodbench-mini", "models": [{"name": row["model"], "base_url": "http://x/v1"}], "sample": sample}
+    write_manifest(lake.root, bare_manifest(run, benchmark="moodbench-mini", partitions=refs, plan=plan))
+
+
 def test_runs_that_asked_otherwise_are_ranked_apart_and_a_fuller_run_is_named(tmp_path: Path) -> None:
     lake, names = Lake(tmp_path, CodeVersion("1", None)), [f"20260101T000000000000Z.{number}-m" for number in range(1, 5)]
     entries = [("alpha", 300, 100, 50.0), ("beta", 300, 100, 60.0), ("alpha", 5, 10, 90.0), ("beta", 300, 90, 70.0)]
     for run, (model, sample, n, total) in zip(names, entries, strict=True):
         counts = {"n_scored": n, "n_total": n, "datasets_scored": 4, "coverage": 1.0}
-        row = totals(totals_row(model=model, total=total, total_before_veto=total, ci_low=None, ci_high=None, **counts))
-        layers = {"totals": row, "ability_scores": AbilityScores.create_empty()}
-        keys = {name: partition_key(name, {"benchmark": "moodbench-mini"}, {"run": run}, [], "1") for name in layers}
-        refs = tuple(lake.write(keys[name], frame, LAYERS[name]) for name, frame in layers.items())
-        plan = {"benchmark": "moodbench-mini", "models": [{"name": model, "base_url": "http://x/v1"}], "sample": sample}
-        write_manifest(tmp_path, bare_manifest(run, benchmark="moodbench-mini", partitions=refs, plan=plan))
+        row = totals_row(model=model, total=total, total_before_veto=total, ci_low=None, ci_high=None, **counts)
+        store(lake, run, row, sample)
     document = ended("leaderboard", "moodbench-mini", "--lake", tmp_path, "--json").document
     # Alpha's 90 rest on 10 other items, so that beta stays first; beta's newest run has 10 items fewer than the one before.
     fields = ("group", "rank", "model", "total", "n", "run", "fuller_run")
@@ -69,6 +77,27 @@ def test_runs_that_asked_otherwise_are_ranked_apart_and_a_fuller_run_is_named(tm
     for told in ("group 1: sample 300; group 2: sample 5", f"90 items scored, fewer than the earlier {names[1]}"):
         assert told in " ".join(shown.split())
         assert told in page.read_text(encoding="utf-8")
+    # In the history beta's runs are joined, and alpha's are not.
+    assert len(re.findall(r'<path d="M[^"]*L[^"]*" stroke="[^"]*" stroke-width="2"', page.read_text(encoding="utf-8"))) == 1
+
+
+def test_what_changed_in_a_run_that_cannot_be_read_is_told_and_stops_nothing(tmp_path: Path) -> None:
+    lake, names = Lake(tmp_path, CodeVersion("1", None)), [f"20260101T000000000000Z.{number}-m" for number in (1, 2)]
+    for run in names:
+        store(lake, run, totals_row())
+        write_changes(tmp_path, RunChanges(run=run, benchmark="moodbench-mini", state="Completed"))
+    path = tmp_path / "runs" / names[0] / "changes.json"
+    path.write_text("{")
+    listed = ended("runs", "list", "--lake", tmp_path)
+    assert re.findall(r"(damaged|Completed) *$", listed.out, re.MULTILINE) == ["Completed", "damaged"]
+    board = ("leaderboard", "moodbench-mini", "--lake", tmp_path, "--json")
+    named, page = ended(*board, "--run", names[0]), ended(*board, "--html", tmp_path / "board.html")
+    for done in (listed, named, page):
+        assert (done.status, done.err.count(f"run {names[0]} is damaged")) == (1, 1)
+        assert str(path) in done.err
+    assert [[row["run"] for row in done.document["models"]] for done in (named, page)] == [[names[0]], [names[1]]]
+    # The ranking alone rests on the newest run.
+    assert (ended(*board).status, ended(*board).err) == (0, "")
 
 
 def test_reports_are_linked_from_where_the_page_is(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:

@@ -121,7 +121,8 @@ def test_an_end_in_the_middle_of_a_run_cancels_it_and_the_next_goes_on(tmp_path:
     home = tmp_path / "prefect"
     with ModelServer(policy(DATASETS, "gold"), latency_s=0.5) as model:
         slow = {"name": "scripted", "base_url": model.base_url, "concurrency": 1}
-        write_config(tmp_path / "prefect.yaml", deployment(model.base_url, models=[slow]))
+        # A canary would ask what the journal has once more.
+        write_config(tmp_path / "prefect.yaml", deployment(model.base_url, models=[slow], canary=0))
         with Served(tmp_path, home) as served:
             broken = served.start_run()
             wait_until(lambda: model.calls >= 4)
@@ -188,7 +189,7 @@ def test_a_worker_runs_the_deployments_of_the_file(tmp_path: Path) -> None:
     home, port = tmp_path / "prefect", free_port()
     environment = clean_environment(home, PREFECT_SERVER_API_PORT=str(port), **LOCAL_SETTINGS)
     with ModelServer(policy(DATASETS, "gold")) as model:
-        write_config(tmp_path / "prefect.yaml", deployment(model.base_url, cron="* * * * *"))
+        write_config(tmp_path / "prefect.yaml", deployment(model.base_url, cron="* * * * *", canary=0))
         started: list[subprocess.Popen[bytes]] = []
         try:
             started.append(prefect(environment, tmp_path, "server", "start", "--port", str(port)))

@@ -89,12 +89,15 @@ def test_a_judge_named_as_version_0_1_did_is_the_same_judge() -> None:
 
 
 def test_what_totals_rest_on() -> None:
-    def of(judge: str, url: str = "http://one/v1", *, judged: bool = True) -> dict[str, Any]:
-        blueprint = {"datasets": {"d": {"methods": [{"judged": judged}]}}}
-        return basis(manifest(plan={"judge": {"name": judge, "base_url": url}}, blueprint=blueprint))
+    def of(judge: str, url: str = "http://one/v1", *, judged: bool = True, **plan: Any) -> dict[str, Any]:
+        blueprint = {"datasets": {"d": {"methods": [{"judged": judged}]}, "e": {"methods": [{"judged": False}]}}}
+        return basis(manifest(plan={"judge": {"name": judge, "base_url": url}, **plan}, blueprint=blueprint))
 
     assert of("j") == of("j", "http://two/v1") != of("k")
-    assert of("j", judged=False) == of("k", judged=False)
+    assert of("j", judge_repeat=3) != of("j")
+    assert of("j", judged=False) == of("k", judged=False, judge_repeat=3)
+    # The benchmark has a judged dataset, the run has not.
+    assert of("j", datasets=["e"]) == of("k", datasets=["e"], judge_repeat=3)
     own: dict[str, Any] = {"blueprint": {"datasets": {"d": {"source": {"path": "d.jsonl"}, "methods": []}}}}
     files = [scored().model_copy(update={"layer": "items", "content_sha256": digit * 64}) for digit in "ab"]
     assert basis(manifest(**own, partitions=(files[0],))) != basis(manifest(**own, partitions=(files[1],)))

@@ -136,6 +136,8 @@ def test_what_is_no_partition_has_no_lineage(small: Small) -> None:
         (f"items/dataset=a/{'0' * 63}.parquet", None),
         (f"items/{'0' * 64}.parquet", ()),
         (f"embeddings/x/{'0' * 64}.parquet", None),
+        (".", None),
+        ("notes.txt", None),
     ],
 )
 def test_the_name_of_a_file_says_where_it_belongs(path: str, place: tuple[tuple[str, str], ...] | None) -> None:

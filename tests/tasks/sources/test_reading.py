@@ -1,5 +1,7 @@
 import json
+from contextlib import suppress
 from dataclasses import replace
+from itertools import product
 from pathlib import Path
 from typing import get_args
 
@@ -180,6 +182,18 @@ def test_truncated_parquet(tmp_path: Path, keep: float) -> None:
     with pytest.raises(SourceError, match="cannot be read as Parquet") as caught:
         read_records(path, "parquet")
     assert caught.value.where == str(path)
+
+
+def test_parquet_with_any_one_byte_wrong_is_read_or_refused(tmp_path: Path) -> None:
+    path, read = tmp_path / "file.parquet", 0
+    pl.DataFrame({"q": ["which", "what"]}).write_parquet(path, compression="uncompressed", statistics=False)
+    content = path.read_bytes()
+    for at, wrong in product(range(len(content)), (0, 255)):
+        path.write_bytes(content[:at] + bytes([wrong]) + content[at + 1 :])
+        with suppress(SourceError):
+            read_records(path, "parquet")
+            read += 1
+    assert 0 < read < len(content)
 
 
 @pytest.mark.parametrize("record_format", ["csv", "tsv", "jsonl", "json"])

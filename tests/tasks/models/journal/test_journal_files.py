@@ -281,6 +281,16 @@ async def test_a_file_with_other_columns_is_refused_whole(tmp_path: Path) -> Non
     assert not (tmp_path / "theirs.sqlite").exists()
 
 
+async def test_a_file_with_text_that_is_no_utf8_is_refused(tmp_path: Path) -> None:
+    export_replies(await keep(tmp_path / "ours.sqlite"), shared := tmp_path / "shared.parquet")
+    pq.write_table(pq.read_table(shared), shared, compression="none", write_statistics=False)
+    shared.write_bytes(shared.read_bytes().replace(b"listener-2026", b"listener-202\xff"))
+    with pytest.raises(UsageError, match="cannot be read") as caught:
+        import_replies(shared, tmp_path / "theirs.sqlite")
+    assert "UTF8" in str(caught.value.got)
+    assert rows(tmp_path / "theirs.sqlite") == []
+
+
 async def test_columns_in_another_order_are_taken(tmp_path: Path) -> None:
     export_replies(await keep(tmp_path / "ours.sqlite"), tmp_path / "shared.parquet")
     frame = pl.read_parquet(tmp_path / "shared.parquet")

@@ -8,6 +8,7 @@ import polars as pl
 from schemas.lineage import RunManifest
 from tasks.analysis.leaderboard import LeaderboardData
 from tasks.reporting.content.leaderboard import build_leaderboard
+from tasks.reporting.figures.leaderboard_figures import draw_histories
 from tasks.reporting.render.page import render_leaderboard
 from tests.tasks.reporting.example_items import item_scores
 from tests.tasks.reporting.example_run import BLUEPRINT, manifest, published
@@ -52,6 +53,21 @@ def test_rows_say_what_became_of_each_model() -> None:
     (history,) = build_leaderboard(data()).histories
     assert history.system.model == "alpha"
     assert [(moment.run, moment.total) for moment in history.moments] == [(OLD, 20.0), (NEW, 25.0)]
+
+
+def test_a_line_joins_runs_of_one_group() -> None:
+    names, totals_by_day = (OLD, "20260102-other", "20260103-newest"), ((20.0, 1), (80.0, 2), (30.0, 1))
+    rows = [
+        totals(totals_row(total=value, total_before_veto=value, ci_low=None, ci_high=None)).with_columns(
+            run=pl.lit(run), group=group
+        )
+        for run, (value, group) in zip(names, totals_by_day, strict=True)
+    ]
+    made = tuple(manifest(run=run, started_at=f"2026-01-0{day}T00:00:00+00:00") for day, run in enumerate(names, start=1))
+    figure = draw_histories(build_leaderboard(data(history=pl.concat(rows), manifests=made)).histories)
+    assert figure is not None
+    # 520 wide for two days; 240 tall for 20 to 80, from the top: 20 at 240, 30 at 240 x 50 / 60. The 80 between is a point.
+    assert re.findall(r'<path d="(M[^"]*)" stroke="[^"]*" stroke-width="2"', figure.svg) == ["M0,240L520,200", "M260,0Z"]
 
 
 def test_only_runs_that_rows_come_from_are_listed_and_other_versions_warned_of() -> None:
