@@ -42,8 +42,9 @@ def micro_f1(labelled: pl.LazyFrame, key: list[str], nothing: float = 0.0) -> pl
         `key`, COUNTS and `value` in [0, 1].
     """
     named = PREDICTED.list.n_unique().fill_null(0) + GOLD.list.n_unique().fill_null(0)
-    hits = named - pl.concat_list(PREDICTED, GOLD).list.n_unique()
-    sums = sum_by(labelled, key, **COUNTS, hits=hits.cast(pl.Int64).sum(), labels=named.cast(pl.Int64).sum())
+    hits = PREDICTED.list.set_intersection(GOLD).list.len()
+    rows = _without_empty_chunks(labelled)
+    sums = sum_by(rows, key, **COUNTS, hits=hits.cast(pl.Int64).sum(), labels=named.cast(pl.Int64).sum())
     return sums.select(*key, *COUNTS, value=_f1(nothing))
 
 
@@ -57,10 +58,8 @@ def macro_f1(labelled: pl.LazyFrame, key: list[str]) -> pl.LazyFrame:
     Returns:
         `key`, COUNTS and `value` in [0, 1]; 0 if there are no labels at all.
     """
-    confusion = labelled.group_by(*key, "predicted", "gold").agg(items=pl.len().cast(pl.Int64))
-    # Not list.set_intersection: it panics over frames some of whose chunks have one row (polars 2.1.0).
-    both = pl.concat_list(PREDICTED.list.unique(), GOLD.list.unique())
-    hits = both.list.eval(pl.element().filter(pl.element().is_duplicated())).list.unique()
+    confusion = _without_empty_chunks(labelled.group_by(*key, "predicted", "gold").agg(items=pl.len().cast(pl.Int64)))
+    hits = PREDICTED.list.set_intersection(GOLD)
     # An item names a label twice if it is predicted and right: the two ways F1's denominator counts it.
     parts = [
         confusion.select(*key, label=PREDICTED.list.unique(), labels="items", hits=pl.lit(0, pl.Int64)),
@@ -72,6 +71,11 @@ def macro_f1(labelled: pl.LazyFrame, key: list[str]) -> pl.LazyFrame:
     mean = exact_sum(pl.col("value").filter(named)) / named.sum()
     means = by_label.with_columns(value=_f1()).group_by(key).agg(value=pl.when(named.any()).then(mean).otherwise(0.0))
     return labelled.group_by(key).agg(**COUNTS).join(means, on=key)
+
+
+def _without_empty_chunks(labelled: pl.LazyFrame) -> pl.LazyFrame:
+    """Return the rows for list.set_intersection, which panics over the empty chunks that a filter leaves (polars 2.1.0)."""
+    return labelled.map_batches(pl.DataFrame.rechunk, streamable=True)
 
 
 def _f1(nothing: float = 0.0) -> pl.Expr:

@@ -45,5 +45,5 @@ def sum_by(rows: pl.LazyFrame, key: list[str], **sums: pl.Expr) -> pl.LazyFrame:
         `key` and `sums`, one row per group.
     """
     numbered = rows.with_columns(run=pl.struct(key).rle_id()).set_sorted("run")
-    runs = numbered.group_by("run").agg(pl.col(key).first(), **sums)
+    runs = numbered.group_by("run").agg(pl.struct(key).first().alias("key"), **sums).unnest("key")
     return runs.group_by(key).agg(pl.col(list(sums)).sum())

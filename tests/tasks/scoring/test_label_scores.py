@@ -13,7 +13,7 @@ from tasks.scoring.label_scores import bias_replicates, macro_f1, micro_f1, pref
 from tasks.scoring.reduction import reduce_item_scores
 from tasks.scoring.resampling import Floats, Grid, draw_weights
 from tests.rows import each_row
-from tests.tasks.scoring.samples import items
+from tests.tasks.scoring.samples import items, labelled
 
 
 def frame(predicted: list[Any], gold: list[Any]) -> pl.LazyFrame:
@@ -39,6 +39,16 @@ def test_no_labels_at_all_is_zero_as_in_scikit_learn() -> None:
     empty = frame([None, []], [[], []])
     assert value(macro_f1(empty, ["model"])) == 0.0
     assert value(micro_f1(empty, ["model"])) == 0.0
+
+
+def test_many_frames_of_one_row_score_as_one_frame() -> None:
+    failed = items("d", [None, None], metric="micro_f1", method="labels", item_id=["x", "y"])
+    asked = labelled("d", "micro_f1", [["b"], ["a"], ["a"], ["a"]], [["b"], ["a"], None, ["b"]])
+    rows = pl.concat([failed, asked])
+    one = reduce_item_scores(rows.lazy())
+    # 2 hits among 3 predicted and 4 right labels.
+    assert one.select("value", "n_scored", "n_total").rows() == [(2 * 2 / 7, 4, 6)]
+    assert reduce_item_scores(pl.concat(list(rows.iter_slices(1)), rechunk=False).lazy()).equals(one)
 
 
 Roles = list[str]
