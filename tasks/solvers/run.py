@@ -174,12 +174,17 @@ def item_rows(presentation: Presentation, system: tuple[str, str], output: Solve
 
 def make_tables(solved: Sequence[ItemRows]) -> Tables:
     """Return the rows of all items as frames; a part at a time, since a row takes ten times the memory that it has there."""
-    parts: list[list[pl.DataFrame]] = [[pl.DataFrame(schema=schema)] for schema in SCHEMAS]
+    parts: list[list[pl.DataFrame]] = [[] for _ in SCHEMAS]
     for start in range(0, len(solved), ITEMS_AT_ONCE):
         read = list(solved[start : start + ITEMS_AT_ONCE])
         for made, schema, of_layer in zip(parts, SCHEMAS, zip(*read, strict=True), strict=True):
-            made.append(pl.DataFrame([row for rows in of_layer for row in rows], schema=schema))
-    return Tables(*(pl.concat(made, rechunk=True) for made in parts))
+            if rows := [row for of_item in of_layer for row in of_item]:
+                made.append(pl.DataFrame(rows, schema=schema))
+    frames = (
+        pl.concat(made, rechunk=True) if made else pl.DataFrame(schema=schema)
+        for made, schema in zip(parts, SCHEMAS, strict=True)
+    )
+    return Tables(*frames)
 
 
 def response_row(presentation: Presentation, system: tuple[str, str], turn: int, call: Call) -> dict[str, Any]:
