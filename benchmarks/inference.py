@@ -40,12 +40,12 @@ from flows.commands.process import THRESHOLDS  # noqa: E402
 from flows.runtime.endpoints import Endpoint, open_endpoints  # noqa: E402
 from schemas.api_capabilities import Sampling  # noqa: E402
 from schemas.chat import ChatRequest, ModelEntry  # noqa: E402
-from schemas.lineage import PartitionRef  # noqa: E402
+from schemas.lineage import CodeVersion, PartitionRef  # noqa: E402
 from schemas.plan import Plan  # noqa: E402
 from schemas.tables.items import Items  # noqa: E402
 from schemas.tables.responses import Responses  # noqa: E402
 from tasks.lake.fingerprint import partition_key  # noqa: E402
-from tasks.lake.lake import CodeVersion, Lake  # noqa: E402
+from tasks.lake.lake import Lake  # noqa: E402
 from tasks.models.cost.budget import Budget  # noqa: E402
 from tasks.solvers.option_order import plan_epochs  # noqa: E402
 from tasks.solvers.prompts import Prompts, build_messages  # noqa: E402
