@@ -2,13 +2,13 @@
 
 A stub in a process of its own answers every call at once. Each part has a fresh process; Prefect takes no part:
 
-    asked     60,000 items of one dataset, asked of one model: how far memory grows from the 10,000th reply on
-    lake      200 models, each asked the 326 items of moodbench-mini that need no judge: likewise, then scores, manifest, report
-    commands  `moodflow runs list`, `explain` and `verify` on that lake, from start to exit
+    items     60,000 items of one dataset, asked of one model: how far memory grows from the 10,000th reply on
+    commands  `moodflow runs list`, `explain` and `verify` on the lake of that, from start to exit
+    models    200 models, each asked the 326 items of moodbench-mini that need no judge: memory likewise, then bytes of the report
 
 Seconds are printed as wall and as CPU (user and system): on a machine that others use, the first says little.
 
-Usage: python benchmarks/load.py [--calls 60000] [--models 200] [--lake FOLDER]
+Usage: python benchmarks/load.py [--calls 60000] [--models 200] [--parts items,models]
 """
 
 import argparse
@@ -69,25 +69,25 @@ def main() -> None:
     """Measure each part, print."""
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("--calls", type=int, default=60_000, help="about the one dataset")
-    parser.add_argument("--models", type=int, default=200, help="of the lake")
-    parser.add_argument("--lake", type=Path, help="where the lake is, or is made and kept; default: a temporary folder")
-    parser.add_argument("--measure", choices=("asked", "lake"), help=argparse.SUPPRESS)
+    parser.add_argument("--models", type=int, default=200, help="of the other run")
+    parser.add_argument("--parts", default="items,models", help="comma-separated")
+    parser.add_argument("--measure", choices=("items", "models"), help=argparse.SUPPRESS)
+    parser.add_argument("--folder", type=Path, help=argparse.SUPPRESS)
     parser.add_argument("--base-url", help=argparse.SUPPRESS)
     options = parser.parse_args()
     if options.measure:
-        plan = make_plan(options, options.lake)
-        print(json.dumps(asyncio.run(ask(plan) if options.measure == "asked" else make_run(plan))))
+        print(json.dumps(asyncio.run(make_run(make_plan(options)))))
         return
-    with tempfile.TemporaryDirectory(prefix="moodflow-load-") as folder:
-        report_memory("one dataset", fresh("asked", options, Path(folder)))
-        lake = options.lake or Path(folder) / "lake"
-        if not (lake / "runs").exists():
-            report_memory(f"{options.models} models", fresh("lake", options, lake))
-        (run,) = (path.name for path in (lake / "runs").iterdir())
-        report_page(lake / "runs" / run)
-        for name, limits in COMMANDS.items():
-            took = time_command([*name.split(), *([] if name == "runs list" else [run]), "--lake", str(lake)])
-            report_command(name, took, *limits)
+    for part in options.parts.split(","):
+        with tempfile.TemporaryDirectory(prefix="moodflow-load-") as folder:
+            report_memory(part, fresh(part, options, Path(folder)))
+            (run,) = (Path(folder) / "lake" / "runs").iterdir()
+            if part == "models":
+                report_page(run)
+                continue
+            for name, limits in COMMANDS.items():
+                named = [] if name == "runs list" else [run.name]
+                report_command(name, time_command([*name.split(), *named, "--lake", str(run.parents[1])]), *limits)
 
 
 def report_memory(what: str, held_mb: dict[str, float]) -> None:
@@ -116,11 +116,11 @@ def report_command(name: str, took: Took, limit_s: float, former_s: float) -> No
     print(f"was {former_s:g} s: {took.wall_s / former_s:.0%})", flush=True)
 
 
-def fresh(what: str, options: argparse.Namespace, lake: Path) -> dict[str, float]:
+def fresh(part: str, options: argparse.Namespace, folder: Path) -> dict[str, float]:
     """Measure in a process of its own against a fresh stub; memory in MB by the number of replies."""
     with stub_server(0) as (_, base_url):
-        given = [f"--calls={options.calls}", f"--models={options.models}", f"--lake={lake}"]
-        command = [sys.executable, __file__, f"--measure={what}", f"--base-url={base_url}", *given]
+        given = [f"--calls={options.calls}", f"--models={options.models}", f"--folder={folder}"]
+        command = [sys.executable, __file__, f"--measure={part}", f"--base-url={base_url}", *given]
         found: dict[str, float] = json.loads(subprocess.run(command, check=True, stdout=subprocess.PIPE, text=True).stdout)
     return found
 
@@ -141,15 +141,15 @@ def time_command(arguments: list[str]) -> Took:
     return Took(time.perf_counter() - started, used.ru_utime + used.ru_stime)
 
 
-def make_plan(options: argparse.Namespace, folder: Path) -> Plan:
+def make_plan(options: argparse.Namespace) -> Plan:
     """One model about one dataset, or many about moodbench-mini."""
-    if options.measure == "lake":
+    lake = options.folder / "lake"
+    if options.measure == "models":
         names = [f"stub-{number:03d}" for number in range(options.models)]
-        return Plan(benchmark="moodbench-mini", models=tuple(made_models(names, options.base_url)), lake=folder)
-    folder.mkdir(parents=True, exist_ok=True)
-    write_benchmark(folder, Size(1, options.calls, 0, 0))
+        return Plan(benchmark="moodbench-mini", models=tuple(made_models(names, options.base_url)), lake=lake)
+    write_benchmark(options.folder, Size(1, options.calls, 0, 0))
     models = tuple(made_models(["stub"], options.base_url))
-    return Plan(benchmark=str(folder / "orchestration.yaml"), models=models, lake=folder / "asked", sample=options.calls)
+    return Plan(benchmark=str(options.folder / "orchestration.yaml"), models=models, lake=lake, sample=options.calls)
 
 
 def made_models(names: list[str], base_url: str) -> Iterator[ModelEntry]:
@@ -189,14 +189,8 @@ async def build_and_ask(plan: Plan) -> tuple[Any, Memory]:
     return resolved, memory
 
 
-async def ask(plan: Plan) -> dict[int, float]:
-    """Memory while one large dataset is asked."""
-    _, memory = await build_and_ask(plan)
-    return memory.held_mb
-
-
 async def make_run(plan: Plan) -> dict[int, float]:
-    """Memory while many models are asked; a whole run is left in the lake."""
+    """Memory while the models are asked; a whole run is left in the lake."""
     from flows.planning.jobs import scorable  # noqa: PLC0415  takes seconds
     from flows.planning.resolve import name_run  # noqa: PLC0415
     from flows.planning.score_jobs import aggregate_job, stored_partitions  # noqa: PLC0415
