@@ -40,16 +40,16 @@ from flows.commands.process import THRESHOLDS  # noqa: E402
 from flows.runtime.endpoints import Endpoint, open_endpoints  # noqa: E402
 from schemas.api_capabilities import Sampling  # noqa: E402
 from schemas.chat import ChatRequest, ModelEntry  # noqa: E402
-from schemas.lineage import PartitionRef  # noqa: E402
+from schemas.lineage import CodeVersion, PartitionRef  # noqa: E402
 from schemas.plan import Plan  # noqa: E402
 from schemas.tables.items import Items  # noqa: E402
 from schemas.tables.responses import Responses  # noqa: E402
 from tasks.lake.fingerprint import partition_key  # noqa: E402
-from tasks.lake.lake import CodeVersion, Lake  # noqa: E402
+from tasks.lake.lake import Lake  # noqa: E402
 from tasks.models.cost.budget import Budget  # noqa: E402
 from tasks.solvers.option_order import plan_epochs  # noqa: E402
 from tasks.solvers.prompts import Prompts, build_messages  # noqa: E402
-from tasks.solvers.run import BuiltContexts, Listeners, read_item, response_rows, run_solver  # noqa: E402
+from tasks.solvers.run import BuiltContexts, Listeners, make_tables, read_item, run_solver  # noqa: E402
 from tasks.solvers.state import RoleModel, SolverOptions, SolverResources  # noqa: E402
 
 CELLS = ",".join(f"{latency}x{connections}" for latency in (0, 20, 200) for connections in (16, 64, 256))
@@ -182,7 +182,7 @@ async def measure_ours(cell: CallCell, base_url: str) -> Measured:
         presentations, resources = plan_epochs(items), SolverResources({"tested": RoleModel(entry, endpoint.chat)})
         listeners: Listeners = {"tested": Silent()}
         outputs = await run_solver(presentations, BuiltContexts(), SolverOptions("base"), resources, endpoint.pool, listeners)
-        rows = response_rows(presentations, outputs, ("stub", "base"))
+        rows = make_tables(outputs).responses
         key = partition_key("responses", {"dataset": items["dataset"][0], "model": entry.name}, {}, parents=[], version="1")
         complete = not (rows["status"] == "failed").any()
         return await asyncio.to_thread(lake.write, key, rows, Responses, complete=complete)

@@ -1,6 +1,7 @@
 """References to partitions and the manifest of a run."""
 
 from collections.abc import Iterable
+from dataclasses import dataclass
 from typing import Annotated, Any, Self
 
 from pydantic import AfterValidator, Field
@@ -16,6 +17,14 @@ SOURCES = "source_sha256"
 
 FROM_OUTSIDE = frozenset({"responses", "judgements"})
 """Layers of what models said: the same request may be answered otherwise."""
+
+
+@dataclass(frozen=True)
+class CodeVersion:
+    """What wrote a partition."""
+
+    package: str
+    git_commit: str | None
 
 
 class PartitionKey(Frozen):

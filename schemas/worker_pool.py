@@ -13,7 +13,7 @@ class Job(NamedTuple):
     do: Callable[[], Awaitable[Any]]
 
 
-RunJobs = Callable[[Sequence[Job]], Awaitable[list[Any]]]
+RunJobs = Callable[[Sequence[Job]], Awaitable[Sequence[Any]]]
 """Begins as many jobs at once as is of use, and the rest when there is room; returns the results in the order of the jobs.
 
 The first error is raised; what was not begun by then is not begun.

@@ -138,4 +138,5 @@ async def _open(entry: ModelEntry, journal: Journal, budget: Budget, stack: Asyn
         client = HttpChat(entry, entry.base_url, resolve_api_key(entry, os.environ), budget=account)
         sending = await stack.enter_async_context(client)
     chat = JournaledChat(sending, journal)
-    return Endpoint(chat, await stack.enter_async_context(WorkerPool(entry.concurrency)), client)
+    pool = WorkerPool(entry.concurrency, journal.folder)
+    return Endpoint(chat, await stack.enter_async_context(pool), client)

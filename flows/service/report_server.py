@@ -22,8 +22,8 @@ from flows.runtime.local_server import names_of, origin_of
 from schemas.errors import MoodflowError
 from schemas.folders import Folder
 from tasks.lake.manifest import newest_first
+from tasks.lake.seal import REPORT
 
-REPORT = "report.html"
 PLAIN_NAME = re.compile(r"[^./\\\x00-\x1f][^/\\\x00-\x1f]*")
 """Of a run or a file: never `.`, `..`, or a hidden one."""
 

@@ -51,6 +51,11 @@ class StoredRun:
         """The run's partitions, by what those computed from them call them."""
         return by_name(self.manifest.partitions)
 
+    @cached_property
+    def places(self) -> dict[str, int]:
+        """Where the manifest lists each partition, by path."""
+        return {ref.path: place for place, ref in enumerate(self.manifest.partitions)}
+
     def parents(self, ref: PartitionRef) -> tuple[PartitionRef, ...]:
         """Return partitions that one was computed from, in the order of the manifest.
 
@@ -64,8 +69,8 @@ class StoredRun:
                 expected="all its inputs among the partitions of the run",
                 got=f"none of fingerprint {unknown[0][:12]}",
             )
-        wanted = {self.by_identity[parent].path for parent in ref.parents}
-        return tuple(known for known in self.manifest.partitions if known.path in wanted)
+        wanted = {parent.path: parent for parent in (self.by_identity[identity] for identity in ref.parents)}
+        return tuple(sorted(wanted.values(), key=lambda parent: self.places[parent.path]))
 
     def inputs(self, group: Group) -> tuple[PartitionRef, ...]:
         """Return partitions that are read to compute a group.

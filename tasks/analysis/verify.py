@@ -12,7 +12,7 @@ from pydantic import ValidationError
 from schemas.blueprint import Blueprint
 from schemas.errors import LakeError, MoodflowError
 from schemas.folders import Folder
-from schemas.lineage import Footer, PartitionRef, RunManifest
+from schemas.lineage import CodeVersion, Footer, PartitionRef, RunManifest
 from schemas.tables.columns import measured_columns
 from schemas.tables.layers import LAYERS
 from schemas.verification import CheckedFiles, CheckedLayer, Difference, DifferenceKind, ScoreChange, Verification
@@ -20,7 +20,7 @@ from tasks.analysis.differences import first_difference, has_rows
 from tasks.analysis.drift import blueprint_differences, check_catalogue, code_differences, find_present, rescore
 from tasks.analysis.recompute import Group, StoredRun, groups, knows_variants, recompute
 from tasks.lake.fingerprint import content_sha256, fingerprint_of, hash_settings
-from tasks.lake.lake import CodeVersion, Lake, as_written
+from tasks.lake.lake import Lake, as_written
 from tasks.lake.manifest import MANIFEST, read_code_version, read_manifest, run_folder
 from tasks.lake.seal import SEAL, check_seal
 

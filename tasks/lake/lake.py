@@ -5,7 +5,6 @@ failed is `<fingerprint>.incomplete.<number>.<content>.parquet`: the next run as
 file they use. The number says which is the newest: clocks are set, and copies have other times.
 """
 
-from dataclasses import dataclass
 from hashlib import sha256
 from io import BytesIO
 from pathlib import Path
@@ -19,14 +18,15 @@ from pydantic import ValidationError
 
 from schemas.errors import LakeError
 from schemas.folders import Folder
-from schemas.lineage import Footer, PartitionKey, PartitionRef
+from schemas.lineage import CodeVersion, Footer, PartitionKey, PartitionRef
 from schemas.tables.columns import measured_columns
 from tasks.lake.earlier_rows import with_later_columns, with_present_names, with_present_words
-from tasks.lake.errors import of_another_version, unreadable, untrusted, unwritable
+from tasks.lake.errors import of_another_version, untrusted, unwritable
 from tasks.lake.files import create_file, footer_source, parquet_source, prove_writable, replace_file
 from tasks.lake.finding import incomplete_name, newest_incomplete, rejected_path
 from tasks.lake.fingerprint import canonical_json, content_sha256
 from tasks.lake.local_state import state_folder
+from tasks.lake.parquet_errors import unreadable
 
 SchemaT = TypeVar("SchemaT", bound=dy.Schema)
 _FOOTER_KEY = "moodflow"
@@ -35,14 +35,6 @@ _PROVEN: set[tuple[str, str, type[dy.Schema]]] = set()
 
 The same bytes hold the same rows, and are hashed in a fraction of the time that their rows take.
 """
-
-
-@dataclass(frozen=True)
-class CodeVersion:
-    """What wrote a partition."""
-
-    package: str
-    git_commit: str | None
 
 
 class Lake:

@@ -13,11 +13,10 @@ from schemas.changes import RunChanges, changes_file
 from schemas.documents import read_json
 from schemas.errors import LakeError, UsageError
 from schemas.folders import Folder
-from schemas.lineage import RunManifest
+from schemas.lineage import CodeVersion, RunManifest
 from schemas.printing import printable
 from tasks.lake.errors import unwritable
 from tasks.lake.files import replace_file
-from tasks.lake.lake import CodeVersion
 from tasks.lake.seal import seal_run
 
 MANIFEST = "manifest.json"

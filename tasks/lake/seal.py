@@ -14,8 +14,9 @@ from tasks.lake.errors import unwritable
 from tasks.lake.files import replace_file
 
 SEAL = "SHA256SUMS"
-SEALED = ("manifest.json", "report.md", "report.html")
-"""Files of a run's folder that the seal lists, as far as the run has them."""
+REPORT = "report.html"
+SEALED = ("manifest.json", "report.md", REPORT)
+"""Files of a run's folder that the seal lists, as far as the run has them; then the pages of its systems."""
 
 _HEAD = "# sha256 of the lines below: "
 
@@ -35,6 +36,11 @@ class SealCheck(NamedTuple):
     broken: list[BrokenSeal]
 
 
+def page_of(anchor: str) -> str:
+    """Return the name of the page about one system, where the run's own does not hold all."""
+    return f"report.{anchor}.html"
+
+
 def seal_run(folder: Folder) -> Folder:
     """Write the seal of a run's folder, over the files that are there now; to be called after the last of them is written.
 
@@ -43,7 +49,8 @@ def seal_run(folder: Folder) -> Folder:
     """
     path = folder / SEAL
     with unwritable("the seal of the run cannot be written", path):
-        hashes = {name: _hash(folder / name) for name in SEALED if (folder / name).exists()}
+        pages = sorted(page.name for page in folder.glob(page_of("*")))
+        hashes = {name: _hash(folder / name) for name in (*SEALED, *pages) if (folder / name).exists()}
         replace_file(path, seal_text(hashes).encode())
     return path
 

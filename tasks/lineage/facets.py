@@ -18,8 +18,7 @@ from openlineage.client.facet_v2 import (
 )
 from polars.datatypes import DataTypeClass
 
-from schemas.lineage import PartitionRef
-from tasks.lake.lake import CodeVersion
+from schemas.lineage import CodeVersion, PartitionRef
 
 Column = pl.DataType | DataTypeClass
 SCHEMA = "urn:moodflow:openlineage:1-0-0"

@@ -10,6 +10,7 @@ from typing import Any, NamedTuple
 
 import dataframely as dy
 import polars as pl
+import pyarrow as pa
 
 from schemas.blueprint import MethodSpec, MetricSpec
 from schemas.errors import ScoringError
@@ -29,6 +30,7 @@ METRICS_VERSION = "5"
 """Bumped when a reply is read or scored differently; enters the fingerprint of item_scores."""
 
 RUN = ["model", "setting", "repetition"]
+SCHEMA = ItemScores.create_empty().schema
 
 
 class ScoredAnswer(NamedTuple):
@@ -108,8 +110,11 @@ def score_answers(
         for answer in answers.with_columns(said=SAID).iter_rows(named=True)
         for spec, scored in zip(method.metrics, score(answer), strict=True)
     ]
-    frame = pl.DataFrame(rows, schema=ItemScores.create_empty().schema)
-    return ItemScores.cast(frame.sort(ItemScores.primary_key()))
+    columns: dict[str, Any] = {name: [row[name] for row in rows] for name in SCHEMA}
+    for name in ("predicted", "gold"):
+        # Lists of texts take Polars ten times as long.
+        columns[name] = pl.Series(name, pa.array(columns[name], pa.large_list(pa.large_string())))
+    return ItemScores.cast(pl.DataFrame(columns, schema=SCHEMA).sort(ItemScores.primary_key()))
 
 
 def check_coverage(items: dy.DataFrame[Items], answers: pl.DataFrame) -> None:

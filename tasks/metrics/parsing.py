@@ -170,6 +170,8 @@ def json_answer(text: str) -> list[str] | None:
     The whole reply may be JSON, or its one fenced block, or the one object in it. Numbers are passed on as their digits. A reply
     that is JSON throughout but gives no answer, or several under different keys, yields an empty list.
     """
+    if "{" not in text and "[" not in text:
+        return None  # soon said: most replies are no JSON
     for candidate in (text, *_only(_FENCE.findall(text)), *_only(_OBJECT.findall(text))):
         try:
             value = json.loads(candidate)

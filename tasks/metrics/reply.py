@@ -116,6 +116,8 @@ def mask_options(reply: str, options: Sequence[str]) -> str:
     around the text may be there or not.
     """
     text = TOKEN.sub("", level_text(reply))
+    if len(text) < SHORTEST:
+        return text  # no option that is looked for is as short
     folded = text.casefold()
     cores = _cores(options)
     for index in sorted(range(len(options)), key=lambda index: -len(cores[index])):

@@ -11,6 +11,10 @@ Floats = NDArray[np.float64]
 Indices = NDArray[np.int64]
 
 
+DRAWN_AT_ONCE = 16
+"""Resamples: of 60,000 clusters a thousand at once take 2 GB. The generator yields the same numbers, however many at once."""
+
+
 @dataclass(frozen=True)
 class Grid:
     """Shape of a dataset's matrix of systems and clusters, and the place of each row in it."""
@@ -35,10 +39,13 @@ def draw_weights(dataset: str, clusters: int, resamples: int, seed: int) -> Floa
         [clusters, resamples], whole numbers; every column sums to `clusters`.
     """
     name = int.from_bytes(sha256(dataset.encode()).digest()[:8], "big")
-    drawn = np.random.default_rng([seed, name]).integers(clusters, size=(resamples, clusters))
-    places = drawn + clusters * np.arange(resamples)[:, None]
-    counts = np.bincount(places.ravel(), minlength=clusters * resamples)
-    return np.ascontiguousarray(counts.reshape(resamples, clusters).T, dtype=np.float64)
+    generator = np.random.default_rng([seed, name])
+    weights = np.empty((clusters, resamples))
+    for start in range(0, resamples, DRAWN_AT_ONCE):
+        some = min(DRAWN_AT_ONCE, resamples - start)
+        drawn = generator.integers(clusters, size=(some, clusters)) + clusters * np.arange(some)[:, None]
+        weights[:, start : start + some] = np.bincount(drawn.ravel(), minlength=clusters * some).reshape(some, clusters).T
+    return weights
 
 
 def mean_replicates(values: Floats, grid: Grid, weights: Floats) -> Floats:

@@ -16,9 +16,9 @@ from schemas.retrieval import Chunk, Ranked
 from schemas.tables.items import Items
 from schemas.usage import TESTED, Expectation, Role
 from schemas.vocabulary import Language, Ranking
-from tasks.lake.errors import unreadable
 from tasks.lake.files import parquet_source
 from tasks.lake.lake import Lake
+from tasks.lake.parquet_errors import unreadable
 from tasks.models.cost.budget import Estimator, Measure, measure_texts
 from tasks.models.journal.table import connect_to_read, journal_errors
 from tasks.retrieval.chunking import split

@@ -1,10 +1,10 @@
-"""Run a solver over the items of a partition; rows of `responses`."""
+"""Run a solver over the items of a partition; rows of `responses`, `answers`, `retrievals` and `chunks`."""
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from functools import partial
 from hashlib import sha256
-from typing import Any
+from typing import Any, NamedTuple
 
 import polars as pl
 
@@ -12,11 +12,13 @@ from schemas.chat import ChatReply, ChatRequest
 from schemas.context import Context
 from schemas.item import Item
 from schemas.retrieval import Chunk
+from schemas.tables.contexts import Chunks, Retrievals
 from schemas.tables.responses import Answers, Responses
 from schemas.usage import TESTED, Role
 from schemas.worker_pool import Job, ProgressListener
 from tasks.models.http.worker_pool import WorkerPool
 from tasks.solvers.base import Call
+from tasks.solvers.chunk_rows import chunk_rows
 from tasks.solvers.option_order import Presentation, show_in_order
 from tasks.solvers.registry import SOLVERS
 from tasks.solvers.state import Answer, AskedItem, RoleModel, SolverOptions, SolverOutput, SolverResources
@@ -28,8 +30,10 @@ COPIED = (
 )
 """Fields of a reply that `responses` has under the same name."""
 
-RESPONSES_SCHEMA = Responses.create_empty().schema
-ANSWERS_SCHEMA = Answers.create_empty().schema
+SCHEMAS = tuple(layer.create_empty().schema for layer in (Responses, Answers, Retrievals, Chunks))
+"""Of the fields of `ItemRows`."""
+
+ITEMS_AT_ONCE = 1000
 Listeners = Mapping[Role, ProgressListener]
 """Listeners to the replies of each role."""
 
@@ -48,6 +52,24 @@ class BuiltContexts:
         return AskedItem(item_id, item, self.contexts.get(item_id), self.chunks.get(item_id, ()))
 
 
+class ItemRows(NamedTuple):
+    """Rows that came of asking one item once, by the layer they belong to."""
+
+    responses: list[dict[str, Any]]
+    answers: list[dict[str, Any]]
+    retrievals: list[dict[str, Any]]
+    chunks: list[dict[str, Any]]
+
+
+class Tables(NamedTuple):
+    """The same rows as frames, in no order, not validated."""
+
+    responses: pl.DataFrame
+    answers: pl.DataFrame
+    retrievals: pl.DataFrame
+    chunks: pl.DataFrame
+
+
 async def run_solver(
     presentations: Sequence[Presentation],
     built: BuiltContexts,
@@ -55,7 +77,7 @@ async def run_solver(
     resources: SolverResources,
     pool: WorkerPool,
     listeners: Listeners,
-) -> list[SolverOutput]:
+) -> Sequence[ItemRows]:
     """Ask everything, the longest first; pool and clients limit what is begun and what is in flight.
 
     Args:
@@ -67,11 +89,13 @@ async def run_solver(
         listeners: told of every reply.
 
     Returns:
-        What became of each, in order.
+        What became of each, in order, as rows, which can be kept on disk until all are there.
     """
+    system = (resources.roles[TESTED].entry.name, options.setting)
 
-    async def solve_presentation(presentation: Presentation) -> SolverOutput:
-        return await solve_item(built.item_of(presentation), options, with_listeners(resources, listeners), presentation.draw)
+    async def solve_presentation(presentation: Presentation) -> ItemRows:
+        asked, heard = built.item_of(presentation), with_listeners(resources, listeners)
+        return item_rows(presentation, system, await solve_item(asked, options, heard, presentation.draw))
 
     jobs = [Job(_characters(one.row), partial(solve_presentation, one)) for one in presentations]
     return await pool.do_all(jobs)
@@ -124,6 +148,45 @@ def read_item(row: Mapping[str, Any]) -> Item:
     return Item.model_validate({name: row[name] for name in Item.model_fields if name in row})
 
 
+def item_rows(presentation: Presentation, system: tuple[str, str], output: SolverOutput) -> ItemRows:
+    """Return rows of what became of an item; one of `responses` per call, a failed one with status `failed`.
+
+    Which retrieved chunk holds the needle is not known here.
+
+    Args:
+        presentation: the item, and the order of its options.
+        system: model and setting.
+        output: what became of it.
+    """
+    key = _asked_key(presentation, system)
+    answered = {**key, "option_order": presentation.order}
+    return ItemRows(
+        responses=[response_row(presentation, system, turn, call) for turn, call in enumerate(output.calls)],
+        answers=[{**answered, **_answer_columns(answer)} for answer in output.answers],
+        retrievals=[{**key, **vars(found), "holds_needle": None} for found in output.retrieved],
+        chunks=[
+            row
+            for text in output.written
+            for row in chunk_rows(key["dataset"], key["item_id"], text.corpus, text.chunks, (None,) * len(text.chunks))
+        ],
+    )
+
+
+def make_tables(solved: Sequence[ItemRows]) -> Tables:
+    """Return the rows of all items as frames; a part at a time, since a row takes ten times the memory that it has there."""
+    parts: list[list[pl.DataFrame]] = [[] for _ in SCHEMAS]
+    for start in range(0, len(solved), ITEMS_AT_ONCE):
+        read = list(solved[start : start + ITEMS_AT_ONCE])
+        for made, schema, of_layer in zip(parts, SCHEMAS, zip(*read, strict=True), strict=True):
+            if rows := [row for of_item in of_layer for row in of_item]:
+                made.append(pl.DataFrame(rows, schema=schema))
+    frames = (
+        pl.concat(made, rechunk=True) if made else pl.DataFrame(schema=schema)
+        for made, schema in zip(parts, SCHEMAS, strict=True)
+    )
+    return Tables(*frames)
+
+
 def response_row(presentation: Presentation, system: tuple[str, str], turn: int, call: Call) -> dict[str, Any]:
     """Return one row of `responses`.
 
@@ -168,28 +231,6 @@ def _asked_key(presentation: Presentation, system: tuple[str, str]) -> dict[str,
 def _token_logprobs(reply: ChatReply) -> list[dict[str, str | float]] | None:
     found = reply.top_logprobs
     return None if found is None else [{"token": token, "logprob": logprob} for token, logprob in found]
-
-
-def response_rows(
-    presentations: Sequence[Presentation], outputs: Sequence[SolverOutput], system: tuple[str, str]
-) -> pl.DataFrame:
-    """Return one row of `responses` per call, in no order; a failed call is a row with status `failed`."""
-    rows = [
-        response_row(presentation, system, turn, call)
-        for presentation, output in zip(presentations, outputs, strict=True)
-        for turn, call in enumerate(output.calls)
-    ]
-    return pl.DataFrame(rows, schema=RESPONSES_SCHEMA)
-
-
-def answer_rows(presentations: Sequence[Presentation], outputs: Sequence[SolverOutput], system: tuple[str, str]) -> pl.DataFrame:
-    """Return one row of `answers` per answer, in no order."""
-    rows = [
-        {**_asked_key(presentation, system), "option_order": presentation.order, **_answer_columns(answer)}
-        for presentation, output in zip(presentations, outputs, strict=True)
-        for answer in output.answers
-    ]
-    return pl.DataFrame(rows, schema=ANSWERS_SCHEMA)
 
 
 def _answer_columns(answer: Answer) -> dict[str, Any]:

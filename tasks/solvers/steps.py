@@ -1,7 +1,7 @@
 """Steps of the infer stage: split contexts, then ask one model the items of one dataset in one setting."""
 
 import asyncio
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Sequence
 from typing import Any
 
 import dataframely as dy
@@ -17,9 +17,9 @@ from tasks.lake.lake import Lake
 from tasks.models.http.worker_pool import WorkerPool
 from tasks.solvers.chunk_rows import ChunkJob, chunk_rows, mark_needle, read_chunks, read_contexts, split_context
 from tasks.solvers.infer_job import InferJob, answers_key
-from tasks.solvers.option_order import Presentation, plan_epochs
-from tasks.solvers.run import BuiltContexts, Listeners, answer_rows, read_item, response_rows, run_solver
-from tasks.solvers.state import CONTEXT, SolverOutput, SolverResources
+from tasks.solvers.option_order import plan_epochs
+from tasks.solvers.run import BuiltContexts, ItemRows, Listeners, make_tables, read_item, run_solver
+from tasks.solvers.state import CONTEXT, SolverResources
 from tasks.steps import step, up_to_date
 
 
@@ -81,51 +81,29 @@ async def infer_partition(job: InferJob, lake: Lake, resources: SolverResources,
     rows = chunks_of(job, lake)
     built = BuiltContexts(read_contexts(lake, job.contexts), read_chunks(rows) if rows is not None else {})
     listeners["tested"].expect(len(presentations))
-    outputs = await run_solver(presentations, built, job.options, resources, pool, listeners)
+    solved = await run_solver(presentations, built, job.options, resources, pool, listeners)
     # In a thread: calls of other partitions go on meanwhile.
-    return await asyncio.to_thread(write_outputs, job, lake, presentations, outputs)
+    return await asyncio.to_thread(write_outputs, job, lake, solved)
 
 
-def write_outputs(
-    job: InferJob, lake: Lake, presentations: list[Presentation], outputs: list[SolverOutput]
-) -> list[PartitionRef]:
+def write_outputs(job: InferJob, lake: Lake, solved: Sequence[ItemRows]) -> list[PartitionRef]:
     """Write what a setting yielded; the answers last, so that they are there only when the rest is."""
-    solved, system = list(zip(presentations, outputs, strict=True)), (job.entry.name, job.options.setting)
-    responses = response_rows(presentations, outputs, system)
-    complete = not (responses["status"] == "failed").any()
+    tables = make_tables(solved)
+    complete = not (tables.responses["status"] == "failed").any()
     refs = []
     if job.keys.retrievals is not None:
-        table = pl.DataFrame(list(retrieval_rows(job, lake, solved)), schema=Retrievals.create_empty().schema)
-        refs.append(lake.write(job.keys.retrievals, table, Retrievals, complete=complete))
+        marked = mark_retrieved(tables.retrievals, chunks_of(job, lake))
+        refs.append(lake.write(job.keys.retrievals, marked, Retrievals, complete=complete))
     if job.keys.written is not None:
-        written = [
-            row
-            for presentation, one in solved
-            for text in one.written
-            for row in chunk_rows(job.dataset, presentation.row["item_id"], text.corpus, text.chunks, (None,) * len(text.chunks))
-        ]
-        table = pl.DataFrame(written, schema=Chunks.create_empty().schema)
-        refs.append(lake.write(job.keys.written, table, Chunks, complete=complete))
-    replies = lake.write(job.keys.responses, responses, Responses, complete=complete)
-    answers = lake.write(answers_key(replies), answer_rows(presentations, outputs, system), Answers, complete=complete)
+        refs.append(lake.write(job.keys.written, tables.chunks, Chunks, complete=complete))
+    replies = lake.write(job.keys.responses, tables.responses, Responses, complete=complete)
+    answers = lake.write(answers_key(replies), tables.answers, Answers, complete=complete)
     return [replies, answers, *refs]
 
 
-def retrieval_rows(job: InferJob, lake: Lake, outputs: Iterable[tuple[Presentation, SolverOutput]]) -> Iterator[dict[str, Any]]:
-    """Return rows of `retrievals`."""
-    needles: Mapping[tuple[str, int], bool | None] = {}
-    if (rows := chunks_of(job, lake)) is not None:
-        marked = rows.select("item_id", "chunk", "holds_needle")
-        needles = {(item_id, chunk): holds for item_id, chunk, holds in marked.iter_rows()}
-    for presentation, one in outputs:
-        for found in one.retrieved:
-            of_context = found.corpus == CONTEXT
-            yield {
-                "dataset": job.dataset,
-                "item_id": presentation.row["item_id"],
-                "model": job.entry.name,
-                "setting": job.options.setting,
-                "repetition": presentation.repetition,
-                **vars(found),
-                "holds_needle": needles.get((presentation.row["item_id"], found.chunk)) if of_context else None,
-            }
+def mark_retrieved(retrievals: pl.DataFrame, chunks: dy.DataFrame[Chunks] | None) -> pl.DataFrame:
+    """Return rows of `retrievals` that say which chunk of a context holds the needle; null where it was not split."""
+    if chunks is None:
+        return retrievals
+    of_context = chunks.filter(pl.col("corpus") == CONTEXT).select("item_id", "corpus", "chunk", "holds_needle")
+    return retrievals.drop("holds_needle").join(of_context, on=["item_id", "corpus", "chunk"], how="left")

@@ -17,9 +17,9 @@ from typing import Any
 import polars as pl
 from prefect.settings import PREFECT_API_AUTH_STRING
 
-from schemas.lineage import PartitionRef
+from schemas.lineage import CodeVersion, PartitionRef
 from schemas.tables.layers import AGGREGATED, LAYERS
-from tasks.lake.lake import CodeVersion, Lake
+from tasks.lake.lake import Lake
 from tests.flows.command import Ended, ended
 from tests.flows.scripted import policy
 from tests.model_server import ModelServer

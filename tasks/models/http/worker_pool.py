@@ -2,41 +2,103 @@
 
 import asyncio
 import heapq
+import os
+import pickle
 from collections.abc import Awaitable, Callable, Sequence
 from itertools import count
+from pathlib import Path
+from tempfile import TemporaryFile, gettempdir
 from typing import Any, NamedTuple, Self
 
 from schemas.worker_pool import Job
+from tasks.lake.errors import unwritable
 
 SPARE = 32
 """Least number of workers beyond the calls that can be in flight, so that a free slot never waits for a prompt to be built."""
 
 
+class _Place(NamedTuple):
+    start: int
+    length: int
+
+
 class _Waiting(NamedTuple):
-    """A job in the heap: the longest first, then the first to come. `batch` has the results of all that came with it."""
+    """A job in the heap: the longest first, then the first to come. `batch`: of all that came with it."""
 
     minus_length: float
     number: int
     do: Callable[[], Awaitable[Any]]
-    result: asyncio.Future[Any]
-    batch: Sequence[asyncio.Future[Any]]
+    result: asyncio.Future[_Place]
+    batch: Sequence[asyncio.Future[_Place]]
+
+
+class _Results:
+    """Results of jobs in a file without a name, of which nothing is left once it is closed, however the process ends."""
+
+    def __init__(self, folder: Path | None) -> None:
+        self._where = folder or Path(gettempdir())
+        with unwritable("results of calls cannot be kept until their partition is written", self._where):
+            self._file = TemporaryFile(dir=folder, buffering=0)  # noqa: SIM115  closed with the pool
+        self._end = 0
+
+    def put(self, result: Any) -> _Place:
+        """Keep a result.
+
+        Raises:
+            LakeError: if the disk refuses it.
+        """
+        left = memoryview(pickle.dumps(result))
+        place = _Place(self._end, len(left))
+        with unwritable("a result of a call cannot be kept until its partition is written", self._where):
+            while left:
+                written = os.pwrite(self._file.fileno(), left, self._end)
+                self._end, left = self._end + written, left[written:]
+        return place
+
+    def get(self, place: _Place) -> Any:
+        """Read a result, in any thread."""
+        return pickle.loads(os.pread(self._file.fileno(), place.length, place.start))  # noqa: S301  written by `put`
+
+    def close(self) -> None:
+        """Give the disk's space back."""
+        self._file.close()
+
+
+class Kept(Sequence[Any]):
+    """Results of jobs that are read from the disk one by one, as long as their pool is open."""
+
+    def __init__(self, results: _Results, places: Sequence[_Place]) -> None:
+        self._results = results
+        self._places = places
+
+    def __len__(self) -> int:
+        return len(self._places)
+
+    def __getitem__(self, at: Any) -> Any:
+        return Kept(self._results, self._places[at]) if isinstance(at, slice) else self._results.get(self._places[at])
 
 
 class WorkerPool:
     """Run the jobs of all partitions that use one endpoint. Used as an async context manager.
 
-    Thousands of jobs that wait as tasks cost memory and delay the first call; here they wait as entries of a heap.
+    Thousands of jobs that wait as tasks cost memory and delay the first call; here they wait as entries of a heap. Since the
+    longest of all partitions are begun first, all partitions end late, and what came of their jobs waits on the disk.
 
     Args:
         concurrency: calls that can be in flight.
+        folder: whose disk has room for all results; null = the one for temporary files.
+
+    Raises:
+        LakeError: if the disk refuses.
     """
 
-    def __init__(self, concurrency: int) -> None:
+    def __init__(self, concurrency: int, folder: Path | None = None) -> None:
         self._most_workers = concurrency + max(SPARE, concurrency)
+        self._results = _Results(folder)
         self._heap: list[_Waiting] = []
         self._order = count()
         self._workers: set[asyncio.Task[None]] = set()
-        self._doing: dict[asyncio.Future[Any], asyncio.Task[Any] | None] = {}
+        self._doing: dict[asyncio.Future[_Place], asyncio.Task[Any] | None] = {}
 
     async def __aenter__(self) -> Self:
         return self
@@ -46,8 +108,9 @@ class WorkerPool:
         workers = tuple(self._workers)
         _cancel_all(workers)
         await asyncio.gather(*workers, return_exceptions=True)
+        self._results.close()
 
-    async def do_all(self, jobs: Sequence[Job]) -> list[Any]:
+    async def do_all(self, jobs: Sequence[Job]) -> Kept:
         """Run all jobs.
 
         Returns:
@@ -57,12 +120,12 @@ class WorkerPool:
             Exception: the first error; what was not begun by then is not begun.
         """
         loop = asyncio.get_running_loop()
-        batch = [loop.create_future() for _ in jobs]
+        batch: list[asyncio.Future[_Place]] = [loop.create_future() for _ in jobs]
         for job, result in zip(jobs, batch, strict=True):
             heapq.heappush(self._heap, _Waiting(-job.length, next(self._order), job.do, result, batch))
         self._begin()
         try:
-            return await asyncio.gather(*batch)
+            return Kept(self._results, await asyncio.gather(*batch))
         finally:
             # The caller waits no more: what is not sent yet would be paid for and lost.
             self._drop(batch)
@@ -84,7 +147,7 @@ class WorkerPool:
     async def _do(self, job: _Waiting) -> None:
         self._doing[job.result] = asyncio.current_task()
         try:
-            result = await job.do()
+            place = self._results.put(await job.do())
         except asyncio.CancelledError:
             job.result.cancel()
             raise  # another worker begins in place of this one
@@ -94,11 +157,11 @@ class WorkerPool:
                 self._drop(job.batch)
         else:
             if not job.result.done():
-                job.result.set_result(result)
+                job.result.set_result(place)
         finally:
             del self._doing[job.result]
 
-    def _drop(self, results: Sequence[asyncio.Future[Any]]) -> None:
+    def _drop(self, results: Sequence[asyncio.Future[_Place]]) -> None:
         _cancel_all(results)
         for result in results:
             if result.cancelled() and (worker := self._doing.get(result)):

@@ -38,6 +38,7 @@ class Journal:
         now: the time, for the column `created`.
 
     Attributes:
+        folder: of the file.
         leases: claims on calls, so that no other process sends them too.
 
     Raises:
@@ -49,6 +50,7 @@ class Journal:
         self._path = path
         self._now = now
         self._entries: SimpleQueue[_Entry | None] = SimpleQueue()
+        self.folder = path.parent
         self.leases = Leases(path.with_suffix(".leases"))
 
     async def __aenter__(self) -> Self:

@@ -1,6 +1,6 @@
 """Write pages as files, complete in themselves: of a run and of a leaderboard."""
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Iterator
 from functools import cache
 from pathlib import Path
 from typing import Any
@@ -15,6 +15,7 @@ from tasks.analysis import number_format as formats
 from tasks.analysis.leaderboard import LeaderboardData
 from tasks.analysis.run_tables import ReportData
 from tasks.lake.files import replace_file
+from tasks.lake.seal import REPORT, page_of
 from tasks.reporting.content.advice import LANGUAGES
 from tasks.reporting.content.changes import change_notes, changed_scores
 from tasks.reporting.content.leaderboard import Leaderboard, build_leaderboard
@@ -29,6 +30,9 @@ from tasks.reporting.report import Report, build_report
 MAX_PARTITIONS = 400
 """Partitions listed per layer; the manifest lists all."""
 
+MOST_ON_A_PAGE = 16
+"""Systems described on the page of the run; of more, each has a page of its own beside it: it takes 100 to 300 kB."""
+
 RAW_HEADS = [
     *("Method", "#Raw value|95\u00a0% interval", "#On 0–100", "#Items scored"),
     *("#Unreadable", "#Constant answer", "#Majority label"),
@@ -36,24 +40,29 @@ RAW_HEADS = [
 
 
 def render_html(data: ReportData) -> str:
-    """Render the report as one page: styles and figures inside, no script, nothing loaded from anywhere."""
-    return _render_page(build_report(data), data)
+    """Render the page of the run: styles and figures inside, no script, nothing loaded from anywhere."""
+    return dict(_render_pages(build_report(data), data))[REPORT]
 
 
 def write_report(data: ReportData, folder: Folder) -> None:
-    """Write `report.md` and `report.html` into a folder, each at once or not at all.
+    """Write `report.md`, `report.html` and, of many systems, a page of each into a folder; each at once or not at all.
 
     Raises:
         LakeError: if the disk refuses a file.
     """
     report = build_report(data)
-    markdown, html = write_summary(report), _render_page(report, data)
-    write_text(folder / "report.md", markdown)
-    write_text(folder / "report.html", html)
+    write_text(folder / "report.md", write_summary(report))
+    for name, html in _render_pages(report, data):
+        write_text(folder / name, html)
 
 
-def _render_page(report: Report, data: ReportData) -> str:
-    return _render("page.html.jinja", _draw(report, data), report=report)
+def _render_pages(report: Report, data: ReportData) -> Iterator[tuple[str, str]]:
+    """Yield the name and the text of each page; the one of the run last, once those that it leads to are there."""
+    figures, beside = _draw(report, data), len(report.systems) > MOST_ON_A_PAGE
+    for entry in report.systems if beside else ():
+        yield page_of(entry.anchor), _render("page.html.jinja", figures, report=report, shown=[entry], alone=True, beside=beside)
+    shown = () if beside else report.systems
+    yield REPORT, _render("page.html.jinja", figures, report=report, shown=shown, alone=False, beside=beside)
 
 
 def _render(template: str, figures: dict[str, Any], **content: object) -> str:
@@ -97,6 +106,7 @@ def make_environment() -> Environment:
         "percent": formats.percent,
         "seconds": formats.seconds,
         "shorten": formats.shorten,
+        "page": page_of,
         "heat": formats.heat_step,
         "amounts": amount_cells,
         "signed": formats.signed,
@@ -111,6 +121,7 @@ def make_environment() -> Environment:
         "listed": formats.listed,
         "numbered": number_heads,
         "raw_heads": RAW_HEADS,
+        "report_page": REPORT,
         "share_of": formats.share_of,
         "languages": LANGUAGES,
         "level_names": LEVELS,

@@ -10,11 +10,12 @@ from flows.commands.run_view import leaderboard_table
 from schemas.addresses import REPORTS_URL
 from schemas.changes import RunChanges
 from schemas.errors import UsageError
+from schemas.lineage import CodeVersion
 from schemas.tables.layers import LAYERS
 from schemas.tables.scores import AbilityScores
 from tasks.analysis.leaderboard import published_leaderboard, report_links
 from tasks.lake.fingerprint import partition_key
-from tasks.lake.lake import CodeVersion, Lake
+from tasks.lake.lake import Lake
 from tasks.lake.manifest import write_changes, write_manifest
 from tests.flows.command import ended
 from tests.flows.commands.test_bad_input import blueprint

@@ -103,3 +103,20 @@ def test_where_prefect_is_imported_the_collector_stays_as_it_is() -> None:
     with imports():
         assert gc.isenabled()
     assert gc.get_freeze_count() == before
+
+
+def test_listing_runs_loads_no_table_library(tmp_path: Path) -> None:
+    (tmp_path / "runs").mkdir()
+    program = f"""
+import sys
+from flows.commands.runs import list_command
+from pathlib import Path
+try:
+    list_command(Path({str(tmp_path)!r}))
+except SystemExit:
+    pass
+finally:
+    print("loaded", sorted({{"polars", "pyarrow", "dataframely", "numpy"}} & set(sys.modules)))
+"""
+    ended = subprocess.run([sys.executable, "-c", program], capture_output=True, text=True, check=False, env=ENVIRONMENT)
+    assert "loaded []" in ended.stdout, ended.stderr

@@ -15,14 +15,14 @@ import yaml
 
 from flows.commands.verify import verify_view
 from schemas.dataset import DatasetSpec
-from schemas.lineage import PartitionKey, by_name
+from schemas.lineage import CodeVersion, PartitionKey, by_name
 from schemas.tables.layers import LAYER_ROWS, LAYERS
 from schemas.tables.responses import Judgements
 from schemas.verification import CheckedFiles, CheckedLayer, Difference, Verification
 from tasks.analysis.drift import VERSION, present_parts
 from tasks.analysis.verify import Findings, check_files, verify_run
 from tasks.datasets.catalogue import find_dataset
-from tasks.lake.lake import CodeVersion, Lake
+from tasks.lake.lake import Lake
 from tasks.lake.manifest import read_code_version, read_manifest, write_manifest
 from tasks.metrics.item_scores import score_items
 from tasks.scoring.blueprints import BLUEPRINTS

@@ -16,9 +16,9 @@ from flows.runtime.artifact_tables import MAX_ROWS, coverage_rows, failure_rows,
 from flows.runtime.artifacts import ABLATION_KEYS, RUN_KEYS, addresses_of, report_address
 from schemas.addresses import REPORTS_URL
 from schemas.changes import Regression, RunChanges, RunState, ScoreDifference, SystemChanges
-from schemas.lineage import Missing, RunManifest
+from schemas.lineage import CodeVersion, Missing, RunManifest
 from schemas.plan import Plan
-from tasks.lake.lake import CodeVersion, Lake
+from tasks.lake.lake import Lake
 from tests.flows.command import Ended, ended
 from tests.flows.scripted import policy
 from tests.loopback import LoopbackServer

@@ -6,13 +6,13 @@ from typing import Any, get_args
 import pytest
 
 from schemas.chat import ModelEntry
-from schemas.lineage import PartitionRef, RunManifest
+from schemas.lineage import CodeVersion, PartitionRef, RunManifest
 from schemas.plan import Kind, Plan, fields_of
 from tasks.analysis.changes import LOOKED_BACK, find_earlier
 from tasks.analysis.comparable_runs import NOT_COMPARED, WHY, basis, difference, find_differences, said, systems_of
 from tasks.analysis.past_run import PastRun
 from tasks.analysis.run_tables import System
-from tasks.lake.lake import CodeVersion, Lake
+from tasks.lake.lake import Lake
 from tasks.lake.manifest import write_manifest
 from tests.tasks.reporting import example_run
 

@@ -13,7 +13,7 @@ from hypothesis import strategies as st
 from scipy.stats import spearmanr
 
 from schemas.errors import ScoringError
-from schemas.lineage import PartitionKey
+from schemas.lineage import CodeVersion, PartitionKey
 from schemas.tables.comparisons import Agreements
 from schemas.tables.items import Items
 from schemas.tables.responses import Answers, Judgements
@@ -21,7 +21,7 @@ from tasks.judging.agreement import agreements, krippendorff_alpha, rank_correla
 from tasks.judging.rubrics import load_rubric
 from tasks.judging.steps import AgreementJob
 from tasks.lake.fingerprint import content_sha256
-from tasks.lake.lake import CodeVersion, Lake
+from tasks.lake.lake import Lake
 from tasks.scoring.steps import compute_layer
 from tasks.solvers.answers import answers_of_replies
 from tests.tasks.judging.rows import items, judgement, response

@@ -10,13 +10,13 @@ import polars as pl
 import pytest
 
 from schemas.errors import LakeError
-from schemas.lineage import PartitionKey, PartitionRef
+from schemas.lineage import CodeVersion, PartitionKey, PartitionRef
 from schemas.tables.columns import MEASURED, formerly, since
 from schemas.tables.responses import Responses
 from schemas.tables.scores import TaskScores
 from tasks.lake.files import replace_file
 from tasks.lake.fingerprint import content_sha256, fingerprint_of, partition_key
-from tasks.lake.lake import CodeVersion, Lake
+from tasks.lake.lake import Lake
 from tests.tasks.rows import response
 
 CODE = CodeVersion("0.0.test", "c0ffee")

@@ -38,6 +38,13 @@ def test_a_file_that_changed_or_went_is_named(folder: Path) -> None:
     ]
 
 
+def test_pages_of_models_are_sealed_too(folder: Path) -> None:
+    (folder / "report.m2.html").write_text("two")
+    seal_run(folder)
+    (folder / "report.m2.html").write_text("2")
+    assert check_seal(folder) == SealCheck(4, [BrokenSeal("report.m2.html", digest("two"), digest("2"))])
+
+
 def test_a_folder_that_was_never_sealed_has_no_check(tmp_path: Path) -> None:
     assert check_seal(tmp_path) is None
 

@@ -6,10 +6,10 @@ from typing import Any
 import polars as pl
 
 from schemas.chat import ModelEntry
-from schemas.lineage import Missing, PartitionKey, PartitionRef
+from schemas.lineage import CodeVersion, Missing, PartitionKey, PartitionRef
 from schemas.tables.scores import TaskScores
 from tasks.lake.fingerprint import partition_key
-from tasks.lake.lake import CodeVersion, Lake
+from tasks.lake.lake import Lake
 from tasks.steps import step, up_to_date
 
 CODE = CodeVersion("1.2.3", "a" * 40)

@@ -6,11 +6,12 @@ from typing import Any, NamedTuple
 import pytest
 
 from schemas.chat import ModelEntry
+from schemas.lineage import CodeVersion
 from schemas.metrics import Metric
 from schemas.tables.items import Items
 from schemas.tables.responses import Responses
 from tasks.lake.fingerprint import partition_key
-from tasks.lake.lake import CodeVersion, Lake
+from tasks.lake.lake import Lake
 from tasks.metrics.answer_forms import Question, read_answer
 from tasks.metrics.item_scores import score_items
 from tasks.models.http.client import HttpChat

@@ -37,6 +37,18 @@ def large_data() -> ReportData:
     )
 
 
+def crowded_data(models: int) -> ReportData:
+    """The example run with so many models that all answer as alpha does, besides its own three, which were not asked."""
+
+    def of_all(schema: type[dy.Schema], frame: pl.DataFrame) -> dy.DataFrame[Any]:
+        rows = [row for row in frame.to_dicts() if row["model"] == "alpha"]
+        return make_table(schema, [row | {"model": f"model-{n}"} for n in range(models) for row in rows])
+
+    scores = of_all(ItemScores, example_items.item_scores())
+    responses = of_all(Responses, example_items.responses())
+    return example_data(item_scores=scores, responses=responses, **score_layers(scores, BLUEPRINT))
+
+
 def _repeated(schema: type[dy.Schema], frame: pl.DataFrame, **texts: str) -> dy.DataFrame[Any]:
     """The frame, and alpha's rows about one dataset again for each of the others and each model, with other texts."""
     rows = frame.to_dicts()

@@ -6,14 +6,14 @@ from typing import Any
 import dataframely as dy
 import polars as pl
 
-from schemas.lineage import PartitionKey, PartitionRef
+from schemas.lineage import CodeVersion, PartitionKey, PartitionRef
 from schemas.tables.comparisons import NeedleScores
 from schemas.tables.contexts import Chunks, Contexts, Retrievals
 from schemas.tables.items import Items
 from schemas.tables.responses import Judgements
 from schemas.tables.scores import ItemScores
 from tasks.analysis.past_run import PastRun
-from tasks.lake.lake import CodeVersion, Lake
+from tasks.lake.lake import Lake
 from tasks.reporting.steps import load_report_data
 from tasks.scoring.needles import needle_grid
 from tests.tasks.reporting import example_long

@@ -1,4 +1,5 @@
 from collections.abc import Callable
+from hashlib import sha256
 
 import numpy as np
 import polars as pl
@@ -24,6 +25,13 @@ def test_a_resample_draws_as_many_items_as_there_are() -> None:
     assert (weights == np.round(weights)).all()
     # The chance that an item is left out is (6/7)**7 = 0.34.
     assert np.mean(weights == 0) == pytest.approx(0.34, abs=0.06)
+
+
+def test_how_many_resamples_are_drawn_at_once_changes_none() -> None:
+    generator = np.random.default_rng([3, int.from_bytes(sha256(b"d").digest()[:8], "big")])
+    drawn = generator.integers(5, size=(41, 5))
+    counts = [[list(row).count(cluster) for row in drawn] for cluster in range(5)]
+    assert draw_weights("d", 5, 41, seed=3).tolist() == counts
 
 
 def test_draws_follow_seed_and_dataset() -> None:

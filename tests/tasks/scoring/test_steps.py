@@ -2,10 +2,10 @@
 
 from pathlib import Path
 
-from schemas.lineage import PartitionKey
+from schemas.lineage import CodeVersion, PartitionKey
 from schemas.tables.layers import AGGREGATED
 from schemas.tables.scores import ItemScores
-from tasks.lake.lake import CodeVersion, Lake
+from tasks.lake.lake import Lake
 from tasks.scoring.benchmark import ScoreSettings
 from tasks.scoring.steps import AggregateJob, aggregate
 from tests.tasks.scoring.samples import ability, blueprint, items, task

@@ -10,7 +10,7 @@ from tasks.models.http.worker_pool import WorkerPool
 from tasks.solvers.base import Call
 from tasks.solvers.option_order import Presentation
 from tasks.solvers.registry import ask_as_it_is
-from tasks.solvers.run import BuiltContexts, Listeners, response_rows, run_solver
+from tasks.solvers.run import BuiltContexts, Listeners, make_tables, run_solver
 from tasks.solvers.state import AskedItem, RoleModel, SolverOptions, SolverResources
 
 
@@ -40,4 +40,4 @@ async def ask_base(
     resources = SolverResources({"tested": RoleModel(model, chat)})
     listeners: Listeners = {"tested": Replies() if replies is None else replies}
     outputs = await run_solver(presentations, BuiltContexts(), SolverOptions("base"), resources, pool, listeners)
-    return response_rows(presentations, outputs, (model.name, "base"))
+    return make_tables(outputs).responses

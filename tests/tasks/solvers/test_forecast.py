@@ -7,10 +7,11 @@ import pytest
 
 from schemas.chat import ChatReply, ModelEntry
 from schemas.errors import LakeError
+from schemas.lineage import CodeVersion
 from schemas.pricing import Rate
 from schemas.tables.items import Items
 from tasks.lake.fingerprint import partition_key
-from tasks.lake.lake import CodeVersion, Lake
+from tasks.lake.lake import Lake
 from tasks.models.cost.budget import Estimator, measure_texts
 from tasks.models.journal.journal import Journal
 from tasks.solvers.forecast import choose_unsent, expect_calls, find_journaled, learn_from_lake, plan_requests

@@ -9,12 +9,12 @@ import polars as pl
 import pytest
 
 from schemas.chat import ChatReply, ModelEntry
-from schemas.lineage import PartitionRef
+from schemas.lineage import CodeVersion, PartitionRef
 from schemas.tables.contexts import Chunks, Contexts, Retrievals
 from schemas.tables.items import Items
 from schemas.tables.responses import Answers, Responses
 from tasks.lake.fingerprint import partition_key
-from tasks.lake.lake import CodeVersion, Lake
+from tasks.lake.lake import Lake
 from tasks.models.http.worker_pool import WorkerPool
 from tasks.solvers.base import Call
 from tasks.solvers.chunk_rows import ChunkJob, read_contexts

@@ -1,10 +1,14 @@
 """Jobs are begun in a bounded number, the longest first, and none after a failure."""
 
 import asyncio
+import gc
+import weakref
 from collections.abc import Awaitable, Callable
+from pathlib import Path
 
 import pytest
 
+from schemas.errors import LakeError
 from schemas.worker_pool import Job
 from tasks.models.http.worker_pool import SPARE, WorkerPool
 from tests.tasks.models.making_calls import HANGS_S
@@ -29,8 +33,51 @@ async def test_results_come_in_the_order_of_the_jobs_and_the_longest_is_begun_fi
 
     async with WorkerPool(1) as pool:
         results = await pool.do_all([job(length) for length in (3, 1, 2)])
-    assert results == [30, 10, 20]
+        assert (list(results), results[1], list(results[1:])) == ([30, 10, 20], 10, [10, 20])
     assert begun == [3, 2, 1]
+
+
+def names(folder: Path) -> list[str]:
+    return [path.name for path in folder.iterdir()]
+
+
+class Reply:
+    """Something that can be watched: a string or a number cannot."""
+
+    text = "B"
+
+
+async def test_a_result_leaves_the_memory_while_others_of_its_partition_are_waited_for() -> None:
+    made: list[weakref.ref[Reply]] = []
+    others = asyncio.Event()
+
+    async def answered() -> Reply:
+        made.append(weakref.ref(reply := Reply()))
+        return reply
+
+    async def waiting() -> None:
+        await others.wait()
+
+    async with WorkerPool(1) as pool:
+        asked = asyncio.ensure_future(pool.do_all([Job(2.0, answered), Job(1.0, waiting)]))
+        await settle()
+        gc.collect()
+        assert [reply() for reply in made] == [None]
+        others.set()
+        results = await asked
+        assert [type(result) for result in results] == [Reply, type(None)]
+
+
+def test_a_folder_that_takes_no_results_is_named(tmp_path: Path) -> None:
+    with pytest.raises(LakeError) as error:
+        WorkerPool(1, tmp_path / "gone")
+    assert error.value.where == str(tmp_path / "gone")
+
+
+async def test_nothing_is_left_in_the_folder_even_while_results_are_kept_there(tmp_path: Path) -> None:
+    async with WorkerPool(1, tmp_path) as pool:
+        assert list(await pool.do_all([Job(1.0, lambda: asyncio.sleep(0, "B"))])) == ["B"]
+        assert names(tmp_path) == []
 
 
 async def test_partitions_share_one_order() -> None:
@@ -82,7 +129,7 @@ async def test_the_first_error_is_raised_and_nothing_more_is_begun() -> None:
         with pytest.raises(ValueError, match="the disk is full"):
             await pool.do_all([job("failing", fail), *running, *waiting])
         # The pool goes on with the jobs of others.
-        assert await asyncio.wait_for(pool.do_all([job("other", lambda: asyncio.sleep(0))]), HANGS_S) == [None]
+        assert list(await asyncio.wait_for(pool.do_all([job("other", lambda: asyncio.sleep(0))]), HANGS_S)) == [None]
     assert len(begun) == SPARE + 2
     assert ended == ["other"]
 
@@ -100,7 +147,7 @@ async def test_work_that_waits_ends_with_the_caller() -> None:
         asked.cancel()
         with pytest.raises(asyncio.CancelledError):
             await asked
-        assert await asyncio.wait_for(pool.do_all([]), HANGS_S) == []
+        assert list(await asyncio.wait_for(pool.do_all([]), HANGS_S)) == []
 
         # No tick in between: workers that have ended must not count as there.
 

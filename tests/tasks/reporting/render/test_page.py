@@ -11,9 +11,9 @@ from schemas.lineage import Missing
 from schemas.tables.items import Items
 from tasks.analysis.number_format import heat_step
 from tasks.reporting.figures import palette
-from tasks.reporting.render.page import render_html, write_report
+from tasks.reporting.render.page import MOST_ON_A_PAGE, render_html, write_report
 from tests.tasks.reporting.example_items import LONG, make_table
-from tests.tasks.reporting.example_large import large_data
+from tests.tasks.reporting.example_large import crowded_data, large_data
 from tests.tasks.reporting.example_run import BLUEPRINT, empty_data, example_data, manifest
 from tests.tasks.reporting.pages import ATTACK, Page, section
 
@@ -155,6 +155,34 @@ def test_another_blueprint_is_not_passed_off_as_a_comparison(example_html: str) 
 def test_sixty_datasets_stay_below_two_megabytes() -> None:
     size = len(render_html(large_data()).encode())
     assert 500_000 < size < 2_000_000
+
+
+def test_of_many_models_each_has_a_page_beside_that_of_the_run_with_all_that_would_stand_there(tmp_path: Path) -> None:
+    data = crowded_data(MOST_ON_A_PAGE - 2)
+    assert len(data.systems()) == MOST_ON_A_PAGE + 1
+    write_report(data, tmp_path)
+    run = Page((tmp_path / "report.html").read_text(encoding="utf-8"))
+    named = [link for link in run.values("href") if link.startswith("report.")]
+    assert named == [f"report.m{n}.html#m{n}" for n in range(1, MOST_ON_A_PAGE + 2)]
+    pages = {link: (tmp_path / link.partition("#")[0]).read_text(encoding="utf-8") for link in named}
+    assert sorted(path.name for path in tmp_path.glob("report.m*.html")) == sorted(link.partition("#")[0] for link in named)
+    assert "m1" not in run.values("id")
+    last = f"m{MOST_ON_A_PAGE + 1}"
+    page = Page(pages[named[-1]])
+    assert page.values("id")[:2] == ["content", last]
+    anchors = {value[1:] for value in page.values("href") if value.startswith("#")}
+    assert anchors <= set(page.values("id"))
+    assert "report.html#overview" in page.values("href")
+    # Every place that the one page of a smaller run has about a model.
+    small = Page(render_html(crowded_data(MOST_ON_A_PAGE - 3)))
+    places = [name for name in small.values("id") if re.match("m1(-|$)", name)]
+    assert [name for name in Page(pages[named[0]]).values("id") if name != "content"] == places
+
+
+def test_another_model_adds_little_to_the_page_of_a_run_with_many() -> None:
+    # 200 models of MoodBench were 29.5 MB: 147 kB each.
+    sizes = [len(render_html(crowded_data(models)).encode()) for models in (20, 30)]
+    assert 0 < sizes[1] - sizes[0] < 10 * 3000
 
 
 def test_heat_has_ten_steps() -> None:
