@@ -182,7 +182,7 @@ async def measure_ours(cell: CallCell, base_url: str) -> Measured:
         presentations, resources = plan_epochs(items), SolverResources({"tested": RoleModel(entry, endpoint.chat)})
         listeners: Listeners = {"tested": Silent()}
         outputs = await run_solver(presentations, BuiltContexts(), SolverOptions("base"), resources, endpoint.pool, listeners)
-        rows = make_tables(outputs).responses
+        rows = make_tables(outputs)["responses"]
         key = partition_key("responses", {"dataset": items["dataset"][0], "model": entry.name}, {}, parents=[], version="1")
         complete = not (rows["status"] == "failed").any()
         return await asyncio.to_thread(lake.write, key, rows, Responses, complete=complete)

@@ -61,15 +61,6 @@ class ItemRows(NamedTuple):
     chunks: list[dict[str, Any]]
 
 
-class Tables(NamedTuple):
-    """The same rows as frames, in no order, not validated."""
-
-    responses: pl.DataFrame
-    answers: pl.DataFrame
-    retrievals: pl.DataFrame
-    chunks: pl.DataFrame
-
-
 async def run_solver(
     presentations: Sequence[Presentation],
     built: BuiltContexts,
@@ -172,19 +163,17 @@ def item_rows(presentation: Presentation, system: tuple[str, str], output: Solve
     )
 
 
-def make_tables(solved: Sequence[ItemRows]) -> Tables:
-    """Return the rows of all items as frames; a part at a time, since a row takes ten times the memory that it has there."""
-    parts: list[list[pl.DataFrame]] = [[] for _ in SCHEMAS]
+def make_tables(solved: Sequence[ItemRows]) -> dict[str, pl.DataFrame]:
+    """Return the rows of all items by layer, in no order, not validated.
+
+    They are read a part at a time: as objects rows take ten times the memory that they have in frames.
+    """
+    parts = [[pl.DataFrame(schema=schema)] for schema in SCHEMAS]
     for start in range(0, len(solved), ITEMS_AT_ONCE):
-        read = list(solved[start : start + ITEMS_AT_ONCE])
-        for made, schema, of_layer in zip(parts, SCHEMAS, zip(*read, strict=True), strict=True):
+        for frames, of_layer in zip(parts, zip(*solved[start : start + ITEMS_AT_ONCE], strict=True), strict=True):
             if rows := [row for of_item in of_layer for row in of_item]:
-                made.append(pl.DataFrame(rows, schema=schema))
-    frames = (
-        pl.concat(made, rechunk=True) if made else pl.DataFrame(schema=schema)
-        for made, schema in zip(parts, SCHEMAS, strict=True)
-    )
-    return Tables(*frames)
+                frames.append(pl.DataFrame(rows, schema=frames[0].schema))
+    return {layer: pl.concat(frames, rechunk=True) for layer, frames in zip(ItemRows._fields, parts, strict=True)}
 
 
 def response_row(presentation: Presentation, system: tuple[str, str], turn: int, call: Call) -> dict[str, Any]:

@@ -89,15 +89,15 @@ async def infer_partition(job: InferJob, lake: Lake, resources: SolverResources,
 def write_outputs(job: InferJob, lake: Lake, solved: Sequence[ItemRows]) -> list[PartitionRef]:
     """Write what a setting yielded; the answers last, so that they are there only when the rest is."""
     tables = make_tables(solved)
-    complete = not (tables.responses["status"] == "failed").any()
+    complete = not (tables["responses"]["status"] == "failed").any()
     refs = []
     if job.keys.retrievals is not None:
-        marked = mark_retrieved(tables.retrievals, chunks_of(job, lake))
+        marked = mark_retrieved(tables["retrievals"], chunks_of(job, lake))
         refs.append(lake.write(job.keys.retrievals, marked, Retrievals, complete=complete))
     if job.keys.written is not None:
-        refs.append(lake.write(job.keys.written, tables.chunks, Chunks, complete=complete))
-    replies = lake.write(job.keys.responses, tables.responses, Responses, complete=complete)
-    answers = lake.write(answers_key(replies), tables.answers, Answers, complete=complete)
+        refs.append(lake.write(job.keys.written, tables["chunks"], Chunks, complete=complete))
+    replies = lake.write(job.keys.responses, tables["responses"], Responses, complete=complete)
+    answers = lake.write(answers_key(replies), tables["answers"], Answers, complete=complete)
     return [replies, answers, *refs]
 
 

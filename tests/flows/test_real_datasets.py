@@ -26,7 +26,7 @@ def run_all(lake: Path, behaviour: Behaviour, sample: int, permute: int = 0) -> 
         model = ("--model", "scripted", "--base-url", server.base_url, "--concurrency", "16")
         judge = ("--judge", "scripted", "--judge-base-url", server.base_url)
         where = ("--datasets", ",".join(names), "--mirror", MIRROR, "--lake", lake)
-        size = ("--sample", str(sample), "--set", f"permute={permute}", "--set", "bootstrap=0")
+        size = ("--sample", str(sample), "--set", f"permute={permute}", "--set", "bootstrap=50")
         done = ended("run", "moodbench", *model, *judge, *where, *size, "--json")
     rows = pl.read_parquet(lake / "dataset_scores/**/*.parquet", hive_partitioning=False)
     return done, dict(rows.drop_nulls("score_0_100").select("dataset", "score_0_100").iter_rows())

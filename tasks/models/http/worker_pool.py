@@ -17,7 +17,7 @@ SPARE = 32
 """Least number of workers beyond the calls that can be in flight, so that a free slot never waits for a prompt to be built."""
 
 
-class _Place(NamedTuple):
+class _OnDisk(NamedTuple):
     start: int
     length: int
 
@@ -28,8 +28,8 @@ class _Waiting(NamedTuple):
     minus_length: float
     number: int
     do: Callable[[], Awaitable[Any]]
-    result: asyncio.Future[_Place]
-    batch: Sequence[asyncio.Future[_Place]]
+    result: asyncio.Future[_OnDisk]
+    batch: Sequence[asyncio.Future[_OnDisk]]
 
 
 class _Results:
@@ -41,21 +41,21 @@ class _Results:
             self._file = TemporaryFile(dir=folder, buffering=0)  # noqa: SIM115  closed with the pool
         self._end = 0
 
-    def put(self, result: Any) -> _Place:
+    def put(self, result: Any) -> _OnDisk:
         """Keep a result.
 
         Raises:
             LakeError: if the disk refuses it.
         """
         left = memoryview(pickle.dumps(result))
-        place = _Place(self._end, len(left))
+        place = _OnDisk(self._end, len(left))
         with unwritable("a result of a call cannot be kept until its partition is written", self._where):
             while left:
                 written = os.pwrite(self._file.fileno(), left, self._end)
                 self._end, left = self._end + written, left[written:]
         return place
 
-    def get(self, place: _Place) -> Any:
+    def get(self, place: _OnDisk) -> Any:
         """Read a result, in any thread."""
         return pickle.loads(os.pread(self._file.fileno(), place.length, place.start))  # noqa: S301  written by `put`
 
@@ -67,7 +67,7 @@ class _Results:
 class Kept(Sequence[Any]):
     """Results of jobs that are read from the disk one by one, as long as their pool is open."""
 
-    def __init__(self, results: _Results, places: Sequence[_Place]) -> None:
+    def __init__(self, results: _Results, places: Sequence[_OnDisk]) -> None:
         self._results = results
         self._places = places
 
@@ -98,7 +98,7 @@ class WorkerPool:
         self._heap: list[_Waiting] = []
         self._order = count()
         self._workers: set[asyncio.Task[None]] = set()
-        self._doing: dict[asyncio.Future[_Place], asyncio.Task[Any] | None] = {}
+        self._doing: dict[asyncio.Future[_OnDisk], asyncio.Task[Any] | None] = {}
 
     async def __aenter__(self) -> Self:
         return self
@@ -120,7 +120,7 @@ class WorkerPool:
             Exception: the first error; what was not begun by then is not begun.
         """
         loop = asyncio.get_running_loop()
-        batch: list[asyncio.Future[_Place]] = [loop.create_future() for _ in jobs]
+        batch: list[asyncio.Future[_OnDisk]] = [loop.create_future() for _ in jobs]
         for job, result in zip(jobs, batch, strict=True):
             heapq.heappush(self._heap, _Waiting(-job.length, next(self._order), job.do, result, batch))
         self._begin()
@@ -161,7 +161,7 @@ class WorkerPool:
         finally:
             del self._doing[job.result]
 
-    def _drop(self, results: Sequence[asyncio.Future[_Place]]) -> None:
+    def _drop(self, results: Sequence[asyncio.Future[_OnDisk]]) -> None:
         _cancel_all(results)
         for result in results:
             if result.cancelled() and (worker := self._doing.get(result)):

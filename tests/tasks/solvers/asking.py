@@ -40,4 +40,4 @@ async def ask_base(
     resources = SolverResources({"tested": RoleModel(model, chat)})
     listeners: Listeners = {"tested": Replies() if replies is None else replies}
     outputs = await run_solver(presentations, BuiltContexts(), SolverOptions("base"), resources, pool, listeners)
-    return make_tables(outputs).responses
+    return make_tables(outputs)["responses"]
