@@ -86,10 +86,6 @@ def _repeated(names: Iterable[str]) -> list[str]:
     return sorted(name for name, times in Counter(names).items() if times > 1)
 
 
-def _plain_id(value: Any) -> Any:
-    return {"id": value} if isinstance(value, str) else value
-
-
 class Task(Frozen):
     """A task at one level, measured by one or more datasets."""
 
@@ -97,7 +93,9 @@ class Task(Frozen):
     title: str
     level: Level
     weight: Weight = 1.0
-    datasets: tuple[Annotated[WeightedDataset, BeforeValidator(_plain_id)], ...] = Field(min_length=1)
+    datasets: tuple[
+        Annotated[WeightedDataset, BeforeValidator(lambda value: {"id": value} if isinstance(value, str) else value)], ...
+    ] = Field(min_length=1)
 
 
 class Ability(Frozen):

@@ -1,6 +1,6 @@
 """Jobs of many calls that a worker pool runs, and the protocol of a listener to their progress."""
 
-from collections.abc import Awaitable, Callable, Sequence
+from collections.abc import Awaitable, Callable, Iterable, Sequence
 from typing import Any, NamedTuple, Protocol
 
 from schemas.chat import ChatReply
@@ -13,7 +13,7 @@ class Job(NamedTuple):
     do: Callable[[], Awaitable[Any]]
 
 
-RunJobs = Callable[[Sequence[Job]], Awaitable[Sequence[Any]]]
+RunJobs = Callable[[Sequence[Job]], Awaitable[Iterable[Any]]]
 """Begins as many jobs at once as is of use, and the rest when there is room; returns the results in the order of the jobs.
 
 The first error is raised; what was not begun by then is not begun.

@@ -211,7 +211,9 @@ def code_differences(footers: Mapping[str, Footer]) -> Iterator[Difference]:
         ref = footer.partition
         now = present_parts(ref, footer.settings)
         for name, value in now.items():
-            was = _stated(footer.settings[name])
+            stated = footer.settings[name]
+            # Of the rule for too long items only the version is the code's; the rest is the plan's.
+            was = str(stated["version"] if isinstance(stated, Mapping) else stated)
             if was != value:
                 changed[ref.layer, name, was, value] += 1
     for (layer, name, was, value), count in changed.items():
@@ -258,8 +260,3 @@ def _rubric_sha256(name: str) -> str:
         return load_rubric(name).sha256
     except UsageError:
         return GONE
-
-
-def _stated(value: Any) -> str:
-    # Of the rule for too long items only the version is the code's; the rest is the plan's.
-    return str(value["version"]) if isinstance(value, Mapping) else str(value)

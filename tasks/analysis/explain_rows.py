@@ -166,7 +166,8 @@ def asked_document(run: PastRun, stored: Evidence, readable: Evidence, key: Key)
     row = row_document(run, readable, key, ())
     order = next((turn["option_order"] for turn in stored.turns(key)), None)
     retrieved, chunks = (
-        sorted(readable.about(frame, key), key=_by_rank) for frame in (readable.data.retrievals, readable.data.prompt_chunks)
+        sorted(readable.about(frame, key), key=lambda row: (row["query_number"], str(row.get("stage")), row["rank"]))
+        for frame in (readable.data.retrievals, readable.data.prompt_chunks)
     )
     return {
         "repetition": key[1],
@@ -188,10 +189,6 @@ def _call(run: PastRun, stored: Evidence, turn: Row, told: Row) -> Row:
     document["messages"] = None if withheld else loads(told["messages"])
     document["proof"] = {**asdict(proof), **({"journal_messages": None} if withheld else {})}
     return document
-
-
-def _by_rank(found: Row) -> tuple[int, str, int]:
-    return (found["query_number"], str(found.get("stage")), found["rank"])
 
 
 def journal_of(run: PastRun) -> Path | None:

@@ -151,14 +151,6 @@ def _judgements(stored: StoredRun, ref: PartitionRef) -> pl.DataFrame:
     return reparse_judgements(stored.lake.read(ref, Judgements), load_rubric(ref.key("rubric")))
 
 
-def _item_scores(stored: StoredRun, ref: PartitionRef) -> pl.DataFrame:
-    return compute_scores(stored, ref, stored.blueprint)
-
-
-def _gains(stored: StoredRun, ref: PartitionRef) -> pl.DataFrame:
-    return GainsJob(_aggregate_job(stored, ref)).compute(stored.lake)
-
-
 def _needles(stored: StoredRun, ref: PartitionRef) -> pl.DataFrame:
     contexts, scores = (of_layer(stored.parents(ref), layer) for layer in ("contexts", "item_scores"))
     return NeedlesJob(ref.key("benchmark"), contexts, scores).compute(stored.lake)
@@ -190,8 +182,8 @@ def _ablation(stored: StoredRun, ref: PartitionRef) -> pl.DataFrame:
 
 COMPUTED: Mapping[str, Callable[[StoredRun, PartitionRef], pl.DataFrame]] = {
     "judgements": _judgements,
-    "item_scores": _item_scores,
-    "setting_gains": _gains,
+    "item_scores": lambda stored, ref: compute_scores(stored, ref, stored.blueprint),
+    "setting_gains": lambda stored, ref: GainsJob(_aggregate_job(stored, ref)).compute(stored.lake),
     "needle_scores": _needles,
     "dimension_scores": _dimensions,
     "agreements": _agreements,

@@ -77,7 +77,8 @@ _LATEX = re.compile(r"\$|\\mathrm|[{}]")
 def order_matters(options: Sequence[str]) -> bool:
     """Return whether an option names others by letter ("both A and B") or by place ("none of the above")."""
     letters = frozenset(option_letters(len(options)))
-    return any(_names_letters(option, letters) or _names_place(option) for option in options)
+    by_place = any(_ABOVE.search(option) or _ABOVE_CHINESE.match(option.strip()) for option in options)
+    return by_place or any(_names_letters(option, letters) for option in options)
 
 
 def _names_letters(option: str, known: frozenset[str]) -> bool:
@@ -87,7 +88,3 @@ def _names_letters(option: str, known: frozenset[str]) -> bool:
         return False
     letters = re.findall(r"[A-J]", named[1])
     return len(set(letters)) == len(letters) and known.issuperset(letters)
-
-
-def _names_place(option: str) -> bool:
-    return bool(_ABOVE.search(option) or _ABOVE_CHINESE.match(option.strip()))

@@ -163,7 +163,8 @@ async def judge_answers(
         for repetition, asked in rating_calls(judge.rubric, judge.repetitions):
             judged.append(answer)
             ask = partial(judge.rate, item, rated_content(answer), asked, repetition)
-            jobs.append(Job(_length(item, answer["answer"]), ask))
+            # Characters that differ from one call about a dataset to the next.
+            jobs.append(Job(len(item["context"] or "") + len(item["question"]) + len(answer["answer"]), ask))
     verdicts = await run_jobs(jobs)
     rows = [row for answer, verdict in zip(judged, verdicts, strict=True) for row in judge.rows(answer, verdict)]
     frame = pl.DataFrame(rows, schema=Judgements.create_empty().schema)
@@ -173,11 +174,6 @@ async def judge_answers(
 def rating_calls(rubric: Rubric, repetitions: int) -> list[tuple[int, tuple[Dimension, ...]]]:
     """Return the calls about one answer: the repetition and the dimensions of each."""
     return [(repetition, asked) for repetition in range(repetitions) for asked in rubric.calls(repetition)]
-
-
-def _length(item: Mapping[str, Any], answer: str) -> float:
-    """Return characters that differ from one call about a dataset to the next: the item's and the answer's."""
-    return len(item["context"] or "") + len(item["question"]) + len(answer)
 
 
 async def plan_ratings(

@@ -7,7 +7,7 @@ from functools import cached_property
 from typing import Literal
 
 from schemas.letters import option_letters
-from tasks.metrics.option_parts import is_opening, option_by_part, options_with
+from tasks.metrics.option_parts import PlaceInOption, is_opening, option_by_part, options_with
 from tasks.metrics.reply import FIRST, TOKEN, WORD, masked_option, match_text
 
 MAX_SINGLE = 26
@@ -94,7 +94,7 @@ class Choices:
         """Return the index of the one option of which this text of a masked reply is a part."""
         return option_by_part(self._unmask(text), self.options) if len(text) <= self.reach else None
 
-    def holding(self, text: str) -> Mapping[int, bool]:
+    def holding(self, text: str) -> Mapping[int, PlaceInOption]:
         """Return the options that hold this text of a masked reply, see `options_with`."""
         return options_with(self._unmask(text), self.options) if len(text) <= self.reach else {}
 
@@ -111,8 +111,8 @@ class Choices:
         opened = [place for place, option in enumerate(self.options) if is_opening(self._unmask(text), option)]
         held = self.holding(text)
         if index is not None and index in held and index not in opened:
-            return True if held[index] else None
-        return index in opened if opened or any(held.values()) else None
+            return True if held[index].is_part else None
+        return index in opened if opened or any(place.is_part for place in held.values()) else None
 
     def _unmask(self, text: str) -> str:
         return TOKEN.sub(lambda token: self.options[ord(token.group()) - FIRST], text)

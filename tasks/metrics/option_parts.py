@@ -24,14 +24,22 @@ _COMMON = re.compile(
 """Words that stand in any option: a text that holds no others names none."""
 
 
-def options_with(text: str, options: Sequence[str]) -> dict[int, bool]:
-    """Return the indices of the options that hold `text`, and whether it is a part of them.
+class PlaceInOption(NamedTuple):
+    """Where a text stands in a levelled option; `is_part`: it begins or ends the option or a clause of it."""
+
+    start: int
+    end: int
+    is_part: bool
+
+
+def options_with(text: str, options: Sequence[str]) -> dict[int, PlaceInOption]:
+    """Return the indices of the options that hold `text`, and where; whether it is a part of them.
 
     It is held as whole words (of Chinese, two characters at least) that say more than those that stand anywhere. It is a part
     where it begins or ends the option or a clause of it.
     """
     places = {index: _place(text, _levelled(option)) for index, option in enumerate(options)}
-    return {index: place.is_part for index, place in places.items() if place is not None}
+    return {index: place for index, place in places.items() if place is not None}
 
 
 def option_by_part(text: str, options: Sequence[str]) -> int | None:
@@ -40,15 +48,12 @@ def option_by_part(text: str, options: Sequence[str]) -> int | None:
     "ironic" does not name "It is not ironic", nor "honesty" "Honesty is not what matters".
     """
     found = options_with(text, options)
-    if list(found.values()) != [True]:
+    if len(found) != 1:
         return None
-    (index,) = found
+    ((index, place),) = found.items()
     option = _levelled(options[index])
-    place = _place(text, option)
-    if place is None:
-        return None
     rest = option[: place.start] + "\n" + _CLAUSE_END.split(option[place.end :], maxsplit=1)[0]
-    return None if NEGATION.search(rest) else index
+    return index if place.is_part and not NEGATION.search(rest) else None
 
 
 def is_opening(text: str, option: str) -> bool:
@@ -63,13 +68,7 @@ def _levelled(option: str) -> str:
     return plain_text(clean_reply(level_text(option)))
 
 
-class _Place(NamedTuple):
-    start: int
-    end: int
-    is_part: bool
-
-
-def _place(text: str, option: str) -> _Place | None:
+def _place(text: str, option: str) -> PlaceInOption | None:
     """Return where the text stands in the levelled option, as a part of it if it is one anywhere; null if it is not held."""
     core = plain_text(text).strip(_EDGES)
     if not is_long(_COMMON.sub(" ", core).strip(_EDGES)) or not re.search(r"[^\W\d_]", core):
@@ -77,7 +76,7 @@ def _place(text: str, option: str) -> _Place | None:
     before = rf"(?<![{WORD}'+-])(?<!\d[.,])" if re.match(f"[{WORD}]", core) else ""
     after = rf"(?![{WORD}])(?!['-]\w|[.,]\d)" if re.match(f"[{WORD}]", core[-1]) else ""
     spans = [found.span() for found in re.finditer(before + re.escape(core) + after, option)]
-    places = [_Place(start, end, _is_part(option, start, end)) for start, end in spans]
+    places = [PlaceInOption(start, end, _is_part(option, start, end)) for start, end in spans]
     return max(places, key=lambda place: place.is_part, default=None)
 
 

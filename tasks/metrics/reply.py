@@ -161,12 +161,9 @@ def is_long(core: str) -> bool:
     return len(core) >= (SHORTEST_WORD if is_word else SHORTEST) and not (core.isdigit() and len(core) <= SHORTEST)
 
 
-def _gap(space: str) -> str:
-    return r"\s+" if "\n" in space else r"[^\S\n]+"
-
-
 def _pattern(core: str, cores: Sequence[str]) -> re.Pattern[str]:
-    body = "".join(_gap(part) if part.isspace() else re.escape(part) for part in re.split(r"(\s+)", core))
+    space = {False: r"[^\S\n]+", True: r"\s+"}
+    body = "".join(space["\n" in part] if part.isspace() else re.escape(part) for part in re.split(r"(\s+)", core))
     before = rf"(?<![{WORD}])" if re.match(f"[{WORD}]", core) else ""
     after = rf"(?![{WORD}])" if re.match(f"[{WORD}]", core[-1]) else ""
     alike = sum(other.casefold() == core.casefold() for other in cores)

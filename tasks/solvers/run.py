@@ -1,9 +1,10 @@
 """Run a solver over the items of a partition; rows of `responses`, `answers`, `retrievals` and `chunks`."""
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from functools import partial
 from hashlib import sha256
+from itertools import islice
 from typing import Any, NamedTuple
 
 import polars as pl
@@ -68,7 +69,7 @@ async def run_solver(
     resources: SolverResources,
     pool: WorkerPool,
     listeners: Listeners,
-) -> Sequence[ItemRows]:
+) -> Iterable[ItemRows]:
     """Ask everything, the longest first; pool and clients limit what is begun and what is in flight.
 
     Args:
@@ -163,14 +164,14 @@ def item_rows(presentation: Presentation, system: tuple[str, str], output: Solve
     )
 
 
-def make_tables(solved: Sequence[ItemRows]) -> dict[str, pl.DataFrame]:
+def make_tables(solved: Iterable[ItemRows]) -> dict[str, pl.DataFrame]:
     """Return the rows of all items by layer, in no order, not validated.
 
     They are read a part at a time: as objects rows take ten times the memory that they have in frames.
     """
-    parts = [[pl.DataFrame(schema=schema)] for schema in SCHEMAS]
-    for start in range(0, len(solved), ITEMS_AT_ONCE):
-        for frames, of_layer in zip(parts, zip(*solved[start : start + ITEMS_AT_ONCE], strict=True), strict=True):
+    parts, left = [[pl.DataFrame(schema=schema)] for schema in SCHEMAS], iter(solved)
+    while some := list(islice(left, ITEMS_AT_ONCE)):
+        for frames, of_layer in zip(parts, zip(*some, strict=True), strict=True):
             if rows := [row for of_item in of_layer for row in of_item]:
                 frames.append(pl.DataFrame(rows, schema=frames[0].schema))
     return {layer: pl.concat(frames, rechunk=True) for layer, frames in zip(ItemRows._fields, parts, strict=True)}

@@ -1,7 +1,7 @@
 """Steps of the infer stage: split contexts, then ask one model the items of one dataset in one setting."""
 
 import asyncio
-from collections.abc import Sequence
+from collections.abc import Iterable
 from typing import Any
 
 import dataframely as dy
@@ -86,7 +86,7 @@ async def infer_partition(job: InferJob, lake: Lake, resources: SolverResources,
     return await asyncio.to_thread(write_outputs, job, lake, solved)
 
 
-def write_outputs(job: InferJob, lake: Lake, solved: Sequence[ItemRows]) -> list[PartitionRef]:
+def write_outputs(job: InferJob, lake: Lake, solved: Iterable[ItemRows]) -> list[PartitionRef]:
     """Write what a setting yielded; the answers last, so that they are there only when the rest is."""
     tables = make_tables(solved)
     complete = not (tables["responses"]["status"] == "failed").any()

@@ -101,7 +101,8 @@ def read_prose(lines: Sequence[str], name: str) -> tuple[str, ...]:
     last = next((number for number, line in enumerate(stripped) if ENDS.fullmatch(line)), None)
     paragraphs: tuple[str, ...] = ()
     if first is not None and last is not None:
-        paragraphs = tuple(_unwrap(block) for block in _blocks(lines[first:last]) if _is_prose(block))
+        joined = (" ".join(block).replace("_", "") for block in _blocks(lines[first:last]) if _is_prose(block))
+        paragraphs = tuple(_SPACE.sub(" ", text).strip() for text in joined)
     if not paragraphs:
         raise ValueError(f'{name} has no prose between a line "CHAPTER I." and a line "THE END.", but {len(lines)} lines')
     return paragraphs
@@ -120,10 +121,6 @@ def _blocks(lines: Sequence[str]) -> Iterator[list[str]]:
 
 def _is_prose(block: Sequence[str]) -> bool:
     return not any(line[0] in " [*" for line in block) and all(len(line) >= FULL_LINE for line in block[:-1])
-
-
-def _unwrap(block: Sequence[str]) -> str:
-    return _SPACE.sub(" ", " ".join(block).replace("_", "")).strip()
 
 
 def hidden_in_a_book(find: Find, drawn: tuple[int, int]) -> SampleBuilder:

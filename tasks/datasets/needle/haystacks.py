@@ -154,7 +154,10 @@ def lay_out(paragraphs: tuple[str, ...], name: str, style: NeedleStyle) -> Hayst
     pieces: list[tuple[str, str, bool]] = []
     goes_on = False
     for paragraph in paragraphs:
-        found = paragraph_starts(paragraph, goes_on=goes_on) if style == "matched" else _lines_of(paragraph)
+        if style == "matched":
+            found = paragraph_starts(paragraph, goes_on=goes_on)
+        else:  # every line end may take a needle: in the released set, too, they stand amid speech
+            found = [SentenceStart(at, open=True) for at in sentence_starts(paragraph)]
         ends = [start.at for start in found[1:]] + [len(paragraph)]
         for start, end in zip(found, ends, strict=True):
             within = style == "matched" and end < len(paragraph)
@@ -183,11 +186,6 @@ def _join(pieces: Sequence[tuple[str, str, bool]], name: str) -> Haystack:
         open=tuple(number for number, (_, _, is_open) in enumerate(pieces) if is_open),
         tokens=len(tokens),
     )
-
-
-def _lines_of(paragraph: str) -> list[SentenceStart]:
-    """Let every line end take a needle: in the released set, too, they stand amid speech."""
-    return [SentenceStart(at, open=True) for at in sentence_starts(paragraph)]
 
 
 def lower(sentence: str) -> str:

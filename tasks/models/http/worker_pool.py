@@ -4,7 +4,7 @@ import asyncio
 import heapq
 import os
 import pickle
-from collections.abc import Awaitable, Callable, Sequence
+from collections.abc import Awaitable, Callable, Iterator, Sequence
 from itertools import count
 from pathlib import Path
 from tempfile import TemporaryFile, gettempdir
@@ -64,20 +64,6 @@ class _Results:
         self._file.close()
 
 
-class Kept(Sequence[Any]):
-    """Results of jobs that are read from the disk one by one, as long as their pool is open."""
-
-    def __init__(self, results: _Results, places: Sequence[_OnDisk]) -> None:
-        self._results = results
-        self._places = places
-
-    def __len__(self) -> int:
-        return len(self._places)
-
-    def __getitem__(self, at: Any) -> Any:
-        return Kept(self._results, self._places[at]) if isinstance(at, slice) else self._results.get(self._places[at])
-
-
 class WorkerPool:
     """Run the jobs of all partitions that use one endpoint. Used as an async context manager.
 
@@ -110,11 +96,11 @@ class WorkerPool:
         await asyncio.gather(*workers, return_exceptions=True)
         self._results.close()
 
-    async def do_all(self, jobs: Sequence[Job]) -> Kept:
+    async def do_all(self, jobs: Sequence[Job]) -> Iterator[Any]:
         """Run all jobs.
 
         Returns:
-            The results, in the order of `jobs`.
+            The results, in the order of `jobs`; they are read from the disk one by one, as long as the pool is open.
 
         Raises:
             Exception: the first error; what was not begun by then is not begun.
@@ -125,7 +111,7 @@ class WorkerPool:
             heapq.heappush(self._heap, _Waiting(-job.length, next(self._order), job.do, result, batch))
         self._begin()
         try:
-            return Kept(self._results, await asyncio.gather(*batch))
+            return map(self._results.get, await asyncio.gather(*batch))
         finally:
             # The caller waits no more: what is not sent yet would be paid for and lost.
             self._drop(batch)

@@ -129,15 +129,10 @@ def needle_grids(data: ReportData) -> tuple[NeedleGrid, ...]:
 
 
 def _grid(anchor: str, title: str, system: System, rows: list[Row]) -> NeedleGrid:
-    cells = [
-        {"length": _short(row["length_bin"]), "depth": row["depth_bin"], "n": row["n"]}
+    cells = [  # thousands as k, so that labels fit above the columns
+        {"length": _THOUSANDS.sub(r"\1k", row["length_bin"]), "depth": row["depth_bin"], "n": row["n"]}
         | {"score": None if row["value"] is None else 100 * row["value"]}
         for row in rows
     ]
     depths = dict.fromkeys(row["depth_bin"] for row in sorted(rows, key=itemgetter("depth_percent")))
     return NeedleGrid(anchor, system.label, title, tuple(dict.fromkeys(cell["length"] for cell in cells)), tuple(depths), cells)
-
-
-def _short(length: str) -> str:
-    """Return thousands as k, so that labels fit above the columns."""
-    return _THOUSANDS.sub(r"\1k", length)
