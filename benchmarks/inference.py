@@ -235,6 +235,7 @@ def made_items(number: int, first: int, total: int, size: int = PARTITION) -> dy
         {
             "dataset": f"dataset_{number:03d}",
             "item_id": f"item-{index:06d}",
+            "cluster": f"item-{index:06d}",
             "source_file": "items.jsonl",
             "source_row": index,
             "source_row_sha256": sha256(str(index).encode()).hexdigest(),

@@ -43,7 +43,7 @@ LABELS = {"goemotions": 28}
 SHARES = ("token_f1", "rouge_1", "rouge_l", "bleu", "judged_rating", "questionnaire_points", "mrr", "recall_at_k")
 """Metrics whose item values are not only 0 and 1."""
 
-AIM_RATIO, AIM_MB, AIM_INTERVALS_S = 2.0, 2048, 30.0
+AIM_RATIO, AIM_MB, AIM_INTERVALS_S = 2.5, 2048, 30.0
 
 
 class Measured(NamedTuple):
