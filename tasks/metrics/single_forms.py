@@ -66,9 +66,9 @@ def read_letter_and_text(text: str, choices: Choices) -> Reading:
     label = label_at(text, prefix.end() if prefix else 0, choices)
     index = choices.index(label.name) if label else None
     agrees = _agrees(text[label.end :], index, choices) if label else None
-    if index is None or agrees is None:
-        return None if agrees is None else DISAGREE
-    return (index,) if agrees else DISAGREE
+    if agrees is None:
+        return None
+    return (index,) if agrees and index is not None else DISAGREE
 
 
 def read_whole_text(text: str, choices: Choices) -> Reading:
