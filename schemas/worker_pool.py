@@ -14,7 +14,7 @@ class Job(NamedTuple):
 
 
 RunJobs = Callable[[Sequence[Job]], Awaitable[Iterable[Any]]]
-"""Begins as many jobs at once as is of use, and the rest when there is room; returns the results in the order of the jobs.
+"""Begins as many jobs at once as is of use, and the rest when there is room; returns the results, in no order.
 
 The first error is raised; what was not begun by then is not begun.
 """

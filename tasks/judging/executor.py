@@ -15,7 +15,7 @@ from schemas.tables.items import Items
 from schemas.tables.responses import Answers, Judgements
 from schemas.worker_pool import Job, RunJobs
 from tasks.judging.answers import Rated, judged_answers, rated_content
-from tasks.judging.contract import Contract, Parsed, rating_rows
+from tasks.judging.contract import Contract, rating_rows
 from tasks.judging.prompts import judge_messages
 from tasks.judging.rubrics import Dimension, Rubric
 from tasks.lake.fingerprint import partition_key
@@ -40,17 +40,6 @@ TOKENS_OF_A_RATIONALE = 120
 
 
 @dataclass(frozen=True)
-class JudgeVerdict:
-    """What became of asking for these dimensions of one answer; `repetition` counts how often the judge rated it before."""
-
-    asked: tuple[Dimension, ...]
-    call_key: str
-    reply: ChatReply
-    parsed: Parsed | None
-    repetition: int = 0
-
-
-@dataclass(frozen=True)
 class Judge:
     """A judge model, with its own sampling parameters, its rubric and its client; `on_reply` is told of every reply.
 
@@ -67,7 +56,7 @@ class Judge:
 
     async def rate(
         self, item: Mapping[str, Any], answer: Rated, asked: tuple[Dimension, ...], repetition: int = 0
-    ) -> JudgeVerdict:
+    ) -> list[dict[str, Any]]:
         """Ask for ratings of one answer, again if the reply cannot be read and the judge may say something else.
 
         Args:
@@ -75,6 +64,9 @@ class Judge:
             answer: what is rated.
             asked: the dimensions of one of the rubric's calls.
             repetition: times the judge rated it before.
+
+        Returns:
+            A row of the judgements layer per dimension, without the columns that say which answer it was.
         """
         contract = Contract.of(self.rubric, asked)
         messages = judge_messages(item, answer, self.rubric, asked)
@@ -91,10 +83,18 @@ class Judge:
             reply = await self.chat(request)
             self.on_reply(reply)
             parsed = None if reply.text is None else contract.parse(reply.text)
-            verdict = JudgeVerdict(asked, request.key, reply, parsed, repetition)
             if parsed is None or parsed.ratings is not None or self.entry.repeats_itself:
                 break
-        return verdict
+        call = {
+            "judge": self.entry.name,
+            "judge_repetition": repetition,
+            "call_key": request.key,
+            "raw_reply": reply.text,
+            "prompt_tokens": reply.prompt_tokens,
+            "completion_tokens": reply.completion_tokens,
+            "error": reply.error or reply.failure,
+        }
+        return [{**call, **rated} for rated in rating_rows(self.rubric, asked, parsed)]
 
     def _sampling(self, asked: Sequence[Dimension]) -> Sampling:
         sampling = self.entry.sampling
@@ -102,21 +102,6 @@ class Judge:
             return sampling
         reason = TOKENS_OF_A_RATIONALE if self.rubric.rationale else 0
         return sampling.model_copy(update={"max_tokens": reply_tokens([dimension.name for dimension in asked]) + reason})
-
-    def rows(self, response: Mapping[str, Any], verdict: JudgeVerdict) -> list[dict[str, Any]]:
-        """Return one row of the judgements layer per dimension that was asked for."""
-        reply = verdict.reply
-        call = {
-            **{name: response[name] for name in ANSWER},
-            "judge": self.entry.name,
-            "judge_repetition": verdict.repetition,
-            "call_key": verdict.call_key,
-            "raw_reply": reply.text,
-            "prompt_tokens": reply.prompt_tokens,
-            "completion_tokens": reply.completion_tokens,
-            "error": reply.error or reply.failure,
-        }
-        return [{**call, **rated} for rated in rating_rows(self.rubric, verdict.asked, verdict.parsed)]
 
 
 def call_numbers(repetition: int) -> range:
@@ -157,16 +142,19 @@ async def judge_answers(
         ScoringError: if an answer belongs to no item, or an item has not the references that the rubric shows.
     """
     by_item = {(row["dataset"], row["item_id"]): row for row in items.iter_rows(named=True)}
-    judged, jobs = [], []
+
+    async def rate(answer: Mapping[str, Any], asked: tuple[Dimension, ...], repetition: int) -> list[dict[str, Any]]:
+        rows = await judge.rate(by_item[answer["dataset"], answer["item_id"]], rated_content(answer), asked, repetition)
+        return [{**{name: answer[name] for name in ANSWER}, **row} for row in rows]
+
+    jobs = []
     for answer in judged_answers(answers, items).iter_rows(named=True):
         item = by_item[answer["dataset"], answer["item_id"]]
-        for repetition, asked in rating_calls(judge.rubric, judge.repetitions):
-            judged.append(answer)
-            ask = partial(judge.rate, item, rated_content(answer), asked, repetition)
-            # Characters that differ from one call about a dataset to the next.
-            jobs.append(Job(len(item["context"] or "") + len(item["question"]) + len(answer["answer"]), ask))
-    verdicts = await run_jobs(jobs)
-    rows = [row for answer, verdict in zip(judged, verdicts, strict=True) for row in judge.rows(answer, verdict)]
+        # Characters that differ from one call about a dataset to the next.
+        length = len(item["context"] or "") + len(item["question"]) + len(answer["answer"])
+        calls = rating_calls(judge.rubric, judge.repetitions)
+        jobs += [Job(length, partial(rate, answer, asked, repetition)) for repetition, asked in calls]
+    rows = [row for rated in await run_jobs(jobs) for row in rated]
     frame = pl.DataFrame(rows, schema=Judgements.create_empty().schema)
     return Judgements.validate(frame.sort(Judgements.primary_key()))
 
