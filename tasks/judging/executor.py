@@ -70,7 +70,8 @@ class Judge:
         """
         contract = Contract.of(self.rubric, asked)
         messages = judge_messages(item, answer, self.rubric, asked)
-        for number in call_numbers(repetition):
+        # They tell equal calls apart, and repetitions: none finds the reply to another one in the journal.
+        for number in range(repetition * ATTEMPTS, (repetition + 1) * ATTEMPTS):
             request = ChatRequest(
                 model=self.entry.name,
                 identity=self.entry.identity,
@@ -102,15 +103,6 @@ class Judge:
             return sampling
         reason = TOKENS_OF_A_RATIONALE if self.rubric.rationale else 0
         return sampling.model_copy(update={"max_tokens": reply_tokens([dimension.name for dimension in asked]) + reason})
-
-
-def call_numbers(repetition: int) -> range:
-    """Return numbers of the calls that ask for one rating of an answer, the first and those after unreadable replies.
-
-    They tell calls apart that are otherwise the same. Every repetition has numbers of its own, so that it never finds the reply
-    to another one in the journal: 0, 1, 2 are the first, 3, 4, 5 the second.
-    """
-    return range(repetition * ATTEMPTS, (repetition + 1) * ATTEMPTS)
 
 
 def reply_tokens(dimensions: Sequence[str]) -> int:

@@ -21,17 +21,12 @@ AT_ONCE = 32
 """Results written together: each alone takes twice the time, in bytes of names that all of them have."""
 
 
-class _OnDisk(NamedTuple):
-    start: int
-    length: int
-
-
 class _Batch:
     """The jobs of one `do_all`: a future of each, and the results there are, most of them on the disk."""
 
     def __init__(self, ended: list[asyncio.Future[None]]) -> None:
         self.ended = ended
-        self.places: list[_OnDisk] = []
+        self.places: list[tuple[int, int]] = []  # bytes of the file: first, number
         self.left: list[Any] = []
 
 
@@ -64,7 +59,7 @@ class _Results:
         if len(batch.left) < AT_ONCE:
             return
         left = memoryview(pickle.dumps(batch.left))
-        batch.places.append(_OnDisk(self._end, len(left)))
+        batch.places.append((self._end, len(left)))
         batch.left = []
         with unwritable("a result of a call cannot be kept until its partition is written", self._where):
             while left:
@@ -73,8 +68,8 @@ class _Results:
 
     def read(self, batch: _Batch) -> Iterator[Any]:
         """Read the results of a batch, in any thread."""
-        for place in batch.places:
-            yield from pickle.loads(os.pread(self._file.fileno(), place.length, place.start))  # noqa: S301  written by `put`
+        for start, length in batch.places:
+            yield from pickle.loads(os.pread(self._file.fileno(), length, start))  # noqa: S301  written by `put`
         yield from batch.left
 
     def close(self) -> None:
