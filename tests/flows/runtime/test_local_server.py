@@ -69,7 +69,13 @@ def recorded(home: Path, table: str) -> list[tuple[str, str]]:
 
 
 @linux
-@pytest.mark.parametrize("settings", ["", '[logging]\nlevel = "INFO"\n'], ids=["early", "after Prefect read its settings"])
+@pytest.mark.parametrize(
+    "settings",
+    [
+        pytest.param("", id="early"),
+        pytest.param('[logging]\nlevel = "INFO"\n', marks=pytest.mark.long, id="after Prefect read its settings"),
+    ],
+)
 def test_a_build_records_everything_and_leaves_no_server(started_prefect: PrefectServer, tmp_path: Path, settings: str) -> None:
     home = started_prefect.new_home(tmp_path / "home")
     if settings:

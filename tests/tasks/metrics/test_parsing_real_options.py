@@ -62,6 +62,9 @@ def test_every_wrapping_of_every_gold_is_read(source: Callable[[], Iterator[list
     assert misread == []
 
 
+SAMPLES = pytest.mark.parametrize(("step", "sample"), [(3, 4), pytest.param(1, 1000, marks=pytest.mark.long)])
+"""One dataset in so many, and items of each."""
+
 MOST_UNREAD = 0.005
 """Of the replies in all styles, per dataset."""
 
@@ -95,10 +98,10 @@ def read_styles(question: Question, chosen: Sequence[int]) -> Iterator[tuple[str
 
 
 @needs_mirror
-@pytest.mark.parametrize("sample", [4, pytest.param(1000, marks=pytest.mark.long)])
-def test_replies_in_every_style_are_read_as_what_they_name_and_nothing_else(sample: int) -> None:
+@SAMPLES
+def test_replies_in_every_style_are_read_as_what_they_name_and_nothing_else(step: int, sample: int) -> None:
     asked, unread, misread = Counter[str](), Counter[str](), list[tuple[str, str, str]]()
-    for name in ready():
+    for name in ready()[::step]:
         for question in questions(name, sample):
             for chosen in choices(question):
                 named = tuple(sorted(chosen)) if FORMS[question.form].is_set else tuple(chosen)
@@ -107,7 +110,7 @@ def test_replies_in_every_style_are_read_as_what_they_name_and_nothing_else(samp
                     unread[name] += read is None
                     misread += [(name, style, reply)] if read not in {None, named} else []
     assert misread == []
-    assert len(asked) == CLOSED
+    assert len(asked) == CLOSED if step == 1 else len(asked) > CLOSED / 4
     assert {name: unread[name] / asked[name] for name in asked if unread[name] > MOST_UNREAD * asked[name]} == {}
 
 
@@ -127,8 +130,9 @@ def spoiled(question: Question) -> Iterator[str]:
 
 
 @needs_mirror
-@pytest.mark.parametrize("sample", [4, pytest.param(1000, marks=pytest.mark.long)])
-def test_no_reply_that_names_a_wrong_option_two_or_none_is_right(sample: int) -> None:
-    replies = [(question, reply) for name in ready() for question in questions(name, sample) for reply in spoiled(question)]
+@SAMPLES
+def test_no_reply_that_names_a_wrong_option_two_or_none_is_right(step: int, sample: int) -> None:
+    asked = (question for name in ready()[::step] for question in questions(name, sample))
+    replies = [(question, reply) for question in asked for reply in spoiled(question)]
     assert len(replies) > CLOSED
     assert [(reply, question.options) for question, reply in replies if read_answer(question, reply) is not None] == []
