@@ -36,7 +36,10 @@ def run_real(
     return done, dict(rows.drop_nulls("score_0_100").select("dataset", "score_0_100").iter_rows())
 
 
-@pytest.mark.parametrize(("step", "sample", "permute"), [(3, 4, 2), pytest.param(1, EVERYTHING, 0, marks=pytest.mark.long)])
+@pytest.mark.parametrize(
+    ("step", "sample", "permute"),
+    [(3, 4, 2), pytest.param(1, 4, 2, marks=pytest.mark.long), pytest.param(1, EVERYTHING, 0, marks=pytest.mark.long)],
+)
 def test_the_gold_content_scores_100_wherever_its_option_stands(tmp_path: Path, step: int, sample: int, permute: int) -> None:
     names = ready()[::step]
     done, scores = run_real(tmp_path, names, "gold", sample, permute)
