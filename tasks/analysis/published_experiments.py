@@ -72,7 +72,7 @@ class Experiments:
     """Rows as the page shows them, the paper's first; `run` is null for these.
 
     `settings`: run, model, setting, n (items scored; null for the paper's), and a score on 0-100 by ability, where there is one.
-    `thinking`: run, model, title of the dataset, on, off and gain, on 0-100. `judged`: run, model, and means on 0-5 by dimension,
+    `thinking`: run, model, task, on, off and gain, on 0-100. `judged`: run, model, and means on 0-5 by dimension,
     where there is one. `dimensions`: titles, by name in the rubrics.
     """
 
@@ -109,7 +109,7 @@ def read_experiments(benchmark: str, folder: Folder) -> Experiments | None:
     return Experiments(
         [*_medians(blueprint), *_methods(), *({**row, **row["abilities"]} for row in own)],
         list(_thinking(manifests, blueprint, lake)),
-        [*judged, *_own_judged((row for row in own if row["setting"] == BASE_SETTING), runs, lake)],
+        [*judged, *_own_judged((row for row in own if row["setting"] == BASE_SETTING), runs, lake, list(dimensions))],
         dimensions,
     )
 
@@ -134,7 +134,7 @@ def _methods() -> Iterator[Row]:
 
 
 def _thinking(manifests: Iterable[RunManifest], blueprint: Blueprint, lake: Lake) -> Iterator[Row]:
-    """Yield scores with thinking on and off by dataset: the paper's, then each model's of its newest ablation."""
+    """Yield scores with thinking on and off by task: the paper's, then each model's of its newest ablation."""
     table = published.read_table(published.FOLDER / "longemotion_table4.csv", PublishedThinking)
     both = table.filter("thinking").join(table.filter(~pl.col("thinking")), on="model")
     own = list(_own_thinking(manifests, blueprint, lake))
@@ -147,7 +147,7 @@ def _thinking(manifests: Iterable[RunManifest], blueprint: Blueprint, lake: Lake
                 yield {
                     "run": run,
                     "model": model,
-                    "dataset": blueprint.datasets[dataset].title,
+                    "task": column.replace("_", "-"),
                     "on": on,
                     "off": off,
                     "gain": gain,
@@ -173,10 +173,11 @@ def _own_thinking(
                 yield manifest.run, key[1], key[0], values[ON], values[OFF]
 
 
-def _own_judged(rows: Iterable[Row], runs: Mapping[str, RunManifest], lake: Lake) -> Iterator[Row]:
-    """Yield mean ratings of a model's replies by dimension; runs in which none was judged are left out."""
+def _own_judged(rows: Iterable[Row], runs: Mapping[str, RunManifest], lake: Lake, dimensions: Iterable[str]) -> Iterator[Row]:
+    """Yield mean ratings of a model's replies by dimension; models of which none was judged are left out."""
     for row in rows:
-        ref = next((ref for ref in runs[row["run"]].partitions if ref.layer == "dimension_scores"), None)
-        if ref is not None:
+        for ref in (ref for ref in runs[row["run"]].partitions if ref.layer == "dimension_scores"):
             rated = lake.read(ref, DimensionScores).filter(model=row["model"], setting=row["setting"], scale_min=0, scale_max=5)
-            yield {"run": row["run"], "model": row["model"], **dict(rated.select("dimension", "mean").iter_rows())}
+            means = dict(rated.filter(pl.col("dimension").is_in(dimensions)).select("dimension", "mean").iter_rows())
+            if means:
+                yield {"run": row["run"], "model": row["model"], **means}
