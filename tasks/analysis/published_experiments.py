@@ -173,11 +173,11 @@ def _own_thinking(
                 yield manifest.run, key[1], key[0], values[ON], values[OFF]
 
 
-def _own_judged(rows: Iterable[Row], runs: Mapping[str, RunManifest], lake: Lake, dimensions: Iterable[str]) -> Iterator[Row]:
+def _own_judged(rows: Iterable[Row], runs: Mapping[str, RunManifest], lake: Lake, dimensions: list[str]) -> Iterator[Row]:
     """Yield mean ratings of a model's replies by dimension; models of which none was judged are left out."""
     for row in rows:
         for ref in (ref for ref in runs[row["run"]].partitions if ref.layer == "dimension_scores"):
             rated = lake.read(ref, DimensionScores).filter(model=row["model"], setting=row["setting"], scale_min=0, scale_max=5)
-            means = dict(rated.filter(pl.col("dimension").is_in(dimensions)).select("dimension", "mean").iter_rows())
+            means: Row = dict(rated.filter(pl.col("dimension").is_in(dimensions)).select("dimension", "mean").iter_rows())
             if means:
                 yield {"run": row["run"], "model": row["model"], **means}
