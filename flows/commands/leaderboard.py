@@ -59,9 +59,10 @@ def leaderboard(
         ranked = leaderboards.rank_stored_systems(benchmark, folder, runs, profile)
     page = leaderboards.stored_leaderboard(folder, ranked, html) if html and not published else ranked
     if html:
+        from tasks.analysis.published_experiments import read_experiments  # noqa: PLC0415
         from tasks.reporting.render.page import render_leaderboard, write_text  # noqa: PLC0415
 
-        write_text(html, render_leaderboard(page))
+        write_text(html, render_leaderboard(page, read_experiments(benchmark, folder) if published else None))
     groups = [asdict(group) for group in ranked.groups]
     document = {"models": ranked.rows, **({} if published else {"groups": groups}), **({"html": str(html)} if html else {})}
     view: list[RenderableType] = [

@@ -18,6 +18,7 @@ from schemas.lineage import RunManifest
 from schemas.tables.layers import LAYERS
 from schemas.vocabulary import Profile
 from tasks.analysis.comparable_runs import basis, said
+from tasks.analysis.number_format import setting_order
 from tasks.analysis.past_run import refuse_ablation
 from tasks.analysis.published_tables import PublishedTable, read_table
 from tasks.analysis.run_tables import ordered
@@ -89,14 +90,14 @@ class LeaderboardData:
 
 
 def leaderboard_rows(totals: pl.DataFrame, abilities: pl.DataFrame) -> list[dict[str, Any]]:
-    """Return one JSON object per (model, setting), ranked ones first.
+    """Return one JSON object per (model, setting), by group and setting, ranked ones first.
 
     Args:
         totals: rows of `totals`; where it is known, with the run and group of each, and a fuller run.
         abilities: rows of `ability_scores`, likewise.
 
     Returns:
-        Ranked ones first within their group; `n` of `n_total` items were scored.
+        Ranked ones first within their group and setting; `n` of `n_total` items were scored.
     """
     key = [name for name in ("model", "setting", RUN) if name in abilities.columns]
     by_system = abilities.rows_by_key(key, named=True)
@@ -110,7 +111,7 @@ def leaderboard_rows(totals: pl.DataFrame, abilities: pl.DataFrame) -> list[dict
         | {"abilities": {each["ability"]: each["score_0_100"] for each in by_system.get(tuple(row[name] for name in key), ())}}
         | {"n": row["n_scored"], "n_total": row["n_total"]}
         | {name: row[name] for name in (RUN, GROUP, "fuller_run") if name in row}
-        for row in sorted(ordered(totals), key=lambda row: row.get(GROUP, 0))
+        for row in sorted(ordered(totals), key=lambda row: (row.get(GROUP, 0), setting_order(row["setting"])))
     ]
 
 
@@ -242,7 +243,7 @@ def stored_leaderboard(folder: Folder, ranked: LeaderboardData, page: Path) -> L
 
 
 def published_leaderboard(benchmark: str) -> LeaderboardData:
-    """Return a paper's models through the aggregation and veto the runs use; rows of all settings are ranked together.
+    """Return a paper's models through the aggregation and veto the runs use; ranked within their setting.
 
     Raises:
         UsageError: if no paper has published scores of the benchmark's abilities.

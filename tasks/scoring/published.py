@@ -36,6 +36,7 @@ class PublishedScores(dy.Schema):
     companionship = dy.Float64(min=0, max=100)
     values_safety = dy.Float64(min=0, max=100)
     ranked = dy.Bool(description="false for vetoed models")
+    series = dy.String(min_length=1, description="family; read from the model's name, its column in Table 3 was not at hand")
     institution = dy.String()
     type = dy.String()
     parameters = dy.String()
@@ -171,12 +172,11 @@ def score_published(published: pl.DataFrame, blueprint: Blueprint) -> dy.DataFra
         blueprint: weights and gate. An ability with a number counts as fully measured: the papers state no coverage.
 
     Returns:
-        Rows of `totals`, by model and setting, without intervals and item counts. All rows are ranked together, whatever their
-        setting, as the papers list them; runs are ranked within each setting.
+        Rows of `totals`, by model and setting, without intervals and item counts; ranked within their setting, as runs are.
     """
     none = [pl.lit(None, kind).alias(name) for name, kind in {**LIMITS, **LIMITS_OF_GATE}.items()]
     totals = total_scores(complete_abilities(published, blueprint), blueprint).with_columns(none)
-    ranked = rank_models(apply_veto(totals, blueprint), blueprint, within=())
+    ranked = rank_models(apply_veto(totals, blueprint), blueprint)
     return Totals.validate(ranked.select(Totals.column_names()).sort("model", "setting"))
 
 

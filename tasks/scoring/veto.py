@@ -89,7 +89,7 @@ def rank_models(
         totals: rows of `totals`, with or without rank.
         blueprint: says what share of the items must be scored.
         rank_incomplete: rank models with missing datasets or items too.
-        within: columns that name the groups to rank in; none = all rows together.
+        within: columns that name the groups to rank in.
 
     Returns:
         The same rows, rank null for vetoed, unscored and (unless asked for) incomplete models and those whose veto is undecided.
@@ -101,5 +101,4 @@ def rank_models(
     if not rank_incomplete:
         eligible &= complete & asked & pl.col("vetoed").is_not_null()
     ranked = pl.when(eligible).then(pl.col("total").round(9))
-    rank = ranked.rank("min", descending=True)
-    return totals.with_columns(rank=(rank.over(*within) if within else rank).cast(pl.Int64))
+    return totals.with_columns(rank=ranked.rank("min", descending=True).over(*within).cast(pl.Int64))

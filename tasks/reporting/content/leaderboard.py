@@ -6,18 +6,24 @@ from typing import Any
 from schemas.lineage import RunManifest
 from tasks.analysis.leaderboard import RUN, LeaderboardData
 from tasks.analysis.number_format import counted, listed
+from tasks.analysis.published_experiments import Experiments
+from tasks.analysis.published_tables import TOTAL
 from tasks.analysis.run_tables import System, from_row
 from tasks.lake.manifest import run_order
 from tasks.reporting.content.benchmark import paper_of
-from tasks.reporting.content.published_models import PublishedModels, describe_published_models
+from tasks.reporting.content.published_models import NEAR, PublishedModels, describe_published_models
 from tasks.reporting.content.verdicts import SystemTotal, say_state, say_veto, state_of
 
 
 @dataclass(frozen=True, kw_only=True)
 class LeaderboardEntry(SystemTotal):
-    """One model in one setting, in one run. `scores`: of the abilities that are measured, in the blueprint's order."""
+    """One model in one setting, in one run. `scores`: of the abilities that are measured, in the blueprint's order.
+
+    `near`: whether the total, and each of the scores, is within a point of the best of its setting.
+    """
 
     scores: tuple[float | None, ...] = ()
+    near: tuple[bool, ...] = ()
     run: str | None = None
     n: int | None = None
     group: int | None = None
@@ -47,14 +53,16 @@ class Leaderboard:
     paper: str | None
     """Title of the paper whose printed scores these are; null for runs."""
 
+    experiments: Experiments | None = None
+
     @property
     def has_settings(self) -> bool:
         """Whether rows differ in more than the model."""
         return len({entry.system.setting for entry in self.entries}) > 1
 
 
-def build_leaderboard(data: LeaderboardData) -> Leaderboard:
-    """Compute everything a leaderboard page says."""
+def build_leaderboard(data: LeaderboardData, experiments: Experiments | None = None) -> Leaderboard:
+    """Compute everything a leaderboard page says; `experiments` are the paper's and what is beside them."""
     rows = data.rows
     shown = {ability for row in rows for ability in row["abilities"]}
     measured = [main for main in data.blueprint.abilities if main.evaluated and main.id in shown]
@@ -62,13 +70,26 @@ def build_leaderboard(data: LeaderboardData) -> Leaderboard:
     return Leaderboard(
         data=data,
         titles=tuple(main.title for main in measured),
-        entries=tuple(_entry(row, data, scores=tuple(row["abilities"].get(main.id) for main in measured)) for row in rows),
+        entries=tuple(_entry(row, data, **_scores(row, rows, [main.id for main in measured])) for row in rows),
         histories=_histories(data, rows),
         runs=tuple(used),
         published=describe_published_models(data.paper, data.blueprint) if data.is_published else None,
         warnings=(*groups_said(data), *_warnings(used)),
         paper=paper_of(data.blueprint).title if data.is_published else None,
+        experiments=experiments,
     )
+
+
+def _scores(row: dict[str, Any], rows: list[dict[str, Any]], measured: list[str]) -> dict[str, Any]:
+    """Return the fields `scores` and `near` of an entry."""
+    names = [TOTAL, *measured]
+    of_setting = [other["abilities"] | {TOTAL: other["total"]} for other in rows if other["setting"] == row["setting"]]
+    best = {name: max((one[name] for one in of_setting if one.get(name) is not None), default=None) for name in names}
+    own = row["abilities"] | {TOTAL: row["total"]}
+    return {
+        "scores": tuple(own.get(name) for name in measured),
+        "near": tuple(own.get(name) is not None and round(best[name] - own[name], 2) <= NEAR for name in names),
+    }
 
 
 def _entry(row: dict[str, Any], data: LeaderboardData, **more: object) -> LeaderboardEntry:

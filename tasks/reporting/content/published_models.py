@@ -1,29 +1,38 @@
 """Describe the published models of a paper: scores per ability, openness, size, and core against foundational ability."""
 
 import re
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from operator import itemgetter
 from statistics import mean, median, quantiles
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 import polars as pl
 
 from schemas.blueprint import Blueprint
 from tasks.analysis.number_format import number
-from tasks.analysis.published_tables import TOTAL, PublishedTable
+from tasks.analysis.published_tables import BASE_SETTING, TOTAL, PublishedTable
 
 Row = dict[str, Any]
 
 FOUNDATIONAL = "foundational"
 CORE = ("emotional", "companionship")
-_SIZE = re.compile(r"^(\d+(?:\.\d+)?)([BT])(?:-(\d+(?:\.\d+)?)([BT]))?")
-_FAMILY = re.compile(r"^[A-Za-z]+-?\d+")
+_SIZE = re.compile(r"^(\d+(?:\.\d+)?)([BT])?(?:-(\d+(?:\.\d+)?)([BT]))?(?=[ /]|$)")
 _BILLIONS = {"B": 1.0, "T": 1000.0}
 STEPS = 40
+NEAR = 1.0
+"""Points below the best score within which the page marks a score."""
+
 FEWEST_POINTS = 4
 """A parabola through three points fits anything."""
+
+
+class ParameterRange(NamedTuple):
+    """Billions of parameters, the same twice unless the paper prints a range."""
+
+    low: float
+    high: float
 
 
 @dataclass(frozen=True)
@@ -51,18 +60,22 @@ class Fit:
 class PublishedModels:
     """What the page of a published leaderboard shows besides the ranking.
 
-    `settings`: a row per ability, the last one for the total, with its five numbers. `openness`: open-weight and closed models,
-    `totals` ascending. `sizes`: models whose size is known or `estimated`, in `billions` of parameters, mixture experts all
-    counted; `unsized`: number of the others. `core`: foundational ability against the weighted mean of the core abilities.
-    `vetoed`: models without a rank; totals are those before the veto, theirs too.
+    `titles`: of the table's abilities, the total's last, by column. `settings`: a row for each, with its five numbers.
+    `gains`: a row per model and setting but base, with its gain over base by column. `openness`: a row per ability and kind of
+    model, `scores` ascending. `sizes`: models whose size is known or `estimated`, in `billions` of parameters, those of all
+    experts, with `low` and `high` of a range; `unsized`: names of the others. `core`: foundational ability against the weighted
+    mean of the core abilities. `fits`: over `all` models and over the `ranked` ones; null with too few. `vetoed`: models without
+    a rank; totals are those before the veto, theirs too.
     """
 
+    titles: Mapping[str, str]
     settings: Mapping[str, list[Row]]
+    gains: list[Row]
     openness: list[Row]
     sizes: list[Row]
-    unsized: int
+    unsized: list[str]
     core: list[Row]
-    fit: Fit | None
+    fits: Mapping[str, Fit | None]
     vetoed: int
 
 
@@ -74,21 +87,33 @@ def describe_published_models(paper: PublishedTable, blueprint: Blueprint) -> Pu
         blueprint: names the abilities, and weighs the core ones.
     """
     sizes, core = sized_models(paper.wide), core_points(paper.wide, blueprint)
+    titles, sized = titled_scores(paper, blueprint), {row["model"] for row in sizes}
+    chosen = {"all": core, "ranked": [point for point in core if point["ranked"]]} if core else {}
     return PublishedModels(
-        settings={setting: list(_setting_scores(paper, blueprint, setting)) for setting in paper.settings},
-        openness=openness_rows(paper.wide),
+        titles=titles,
+        settings={setting: list(_setting_scores(paper, titles, setting)) for setting in paper.settings},
+        gains=published_gains(paper.wide, titles),
+        openness=openness_rows(paper.wide, titles),
         sizes=sizes,
-        unsized=paper.wide.height - len(sizes),
+        unsized=[model for model in paper.wide["model"] if sized and model not in sized],
         core=core,
-        fit=fit_parabola([(point["foundational"], point["core"]) for point in core]),
+        fits={
+            name: fit_parabola([(point["foundational"], point["core"]) for point in points]) for name, points in chosen.items()
+        },
         vetoed=paper.vetoed,
     )
 
 
-def _setting_scores(paper: PublishedTable, blueprint: Blueprint, setting: str) -> Iterator[Row]:
+def titled_scores(paper: PublishedTable, blueprint: Blueprint) -> dict[str, str]:
+    """Return titles of the abilities that the table has, the total's last, by column."""
     total = "Total, before the veto" if blueprint.gate else "Total"
-    scores = [(main.title, paper.scores(main.id, setting)) for main in blueprint.abilities]
-    return (_quartiles(title, values) for title, values in [*scores, (total, paper.scores(TOTAL, setting))] if values)
+    titles = {**{main.id: main.title for main in blueprint.abilities}, TOTAL: total}
+    return {name: title for name, title in titles.items() if name in paper.wide.columns}
+
+
+def _setting_scores(paper: PublishedTable, titles: Mapping[str, str], setting: str) -> Iterator[Row]:
+    scores = ((title, paper.scores(name, setting)) for name, title in titles.items())
+    return (_quartiles(title, values) for title, values in scores if values)
 
 
 def _quartiles(title: str, values: list[float]) -> Row:
@@ -97,46 +122,63 @@ def _quartiles(title: str, values: list[float]) -> Row:
     return {"title": title, "quarter": low, "middle": middle, "three_quarters": high, **ends}
 
 
-def openness_rows(published: pl.DataFrame) -> list[Row]:
-    """Return totals of open and closed models."""
-    if not {"type", TOTAL} <= set(published.columns):
+def published_gains(published: pl.DataFrame, names: Iterable[str]) -> list[Row]:
+    """Return what a model gains in a setting over base: differences of printed scores, null where one of them is."""
+    base, others = (published.filter((pl.col("setting") == BASE_SETTING) == is_base) for is_base in (True, False))
+    if others.is_empty():
         return []
-    by_kind = published.select("type", TOTAL).drop_nulls().group_by("type").agg(pl.col(TOTAL).sort()).sort("type")
-    return [{"kind": kind, "totals": totals, "middle": median(totals)} for kind, totals in by_kind.iter_rows()]
+    gains = {name: pl.col(name) - pl.col(f"{name}_right") for name in names}
+    return others.join(base, on="model", maintain_order="left").select("model", "setting", **gains).to_dicts()
 
 
-def parse_size(text: str) -> float | None:
-    """Return billions of parameters: the first number, the middle of a range, null for words.
+def openness_rows(published: pl.DataFrame, titles: Mapping[str, str]) -> list[Row]:
+    """Return number, mean and median of open and closed models by ability, over all of them and over the `ranked` ones."""
+    if "type" not in published.columns:
+        return []
+    rows = []
+    for name, title in titles.items():
+        kinds = published.drop_nulls(["type", name]).sort("type", name).partition_by("type", as_dict=True, maintain_order=True)
+        for (kind,), models in kinds.items():
+            ranked = _averages(models.filter("ranked")[name].to_list())
+            rows.append({"title": title, "kind": kind, **_averages(models[name].to_list()), "ranked": ranked})
+    return rows
+
+
+def _averages(scores: list[float]) -> Row:
+    return {"scores": scores, "mean": mean(scores) if scores else None, "middle": median(scores) if scores else None}
+
+
+def parse_size(text: str) -> ParameterRange | None:
+    """Return the size before a slash, which counts all experts; null for words.
 
     Args:
-        text: as printed in the paper, such as `671B/37B (Total/Activated Parameters)` or `66.5B-130B (Estimated)`.
+        text: as printed in the paper, such as `671B/37B (Total/Activated Parameters)` or `50-60B (Estimated)`.
     """
     found = _SIZE.match(text)
     if found is None:
         return None
-    first, unit, second, second_unit = found.groups()
-    sizes = [float(first) * _BILLIONS[unit]]
-    if second:
-        sizes.append(float(second) * _BILLIONS[second_unit])
-    return mean(sizes)
+    low, unit, high, last_unit = found.groups(default="")
+    unit, last_unit = unit or last_unit, last_unit or unit
+    return ParameterRange(float(low) * _BILLIONS[unit], float(high or low) * _BILLIONS[last_unit]) if unit else None
 
 
 def sized_models(published: pl.DataFrame) -> list[Row]:
-    """Return published models with a size, by family and size."""
-    if not {"parameters", TOTAL} <= set(published.columns):
+    """Return published models with a size, by family and size; a range stands at its middle."""
+    if not {"parameters", "series", TOTAL} <= set(published.columns):
         return []
     found = [
-        {"model": model, "family": family_of(model), "billions": billions, "estimated": "Estimated" in text, "total": total}
-        for model, text, total in published.select("model", "parameters", TOTAL).iter_rows()
-        if text is not None and (billions := parse_size(text)) is not None
+        {
+            "model": model,
+            "family": family,
+            "billions": mean(size),
+            **size._asdict(),
+            "estimated": "Estimated" in text,
+            "total": total,
+        }
+        for model, family, text, total in published.select("model", "series", "parameters", TOTAL).iter_rows()
+        if text is not None and (size := parse_size(text)) is not None
     ]
     return sorted(found, key=itemgetter("family", "billions", "model"))
-
-
-def family_of(model: str) -> str:
-    """Name up to its first whole number: `gpt-4o-mini` is of `gpt-4`."""
-    found = _FAMILY.match(model)
-    return found.group() if found else model
 
 
 def core_points(published: pl.DataFrame, blueprint: Blueprint) -> list[Row]:
@@ -145,7 +187,7 @@ def core_points(published: pl.DataFrame, blueprint: Blueprint) -> list[Row]:
     if not weights or not {FOUNDATIONAL, *weights} <= set(published.columns):
         return []
     weighted = sum(pl.col(name) * weight for name, weight in weights.items()) / sum(weights.values())
-    return published.select("model", FOUNDATIONAL, core=weighted).drop_nulls().to_dicts()
+    return published.select("model", FOUNDATIONAL, "ranked", core=weighted).drop_nulls().to_dicts()
 
 
 def fit_parabola(points: Sequence[tuple[float, float]]) -> Fit | None:

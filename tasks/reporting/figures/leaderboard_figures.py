@@ -10,7 +10,7 @@ import altair as alt
 from tasks.reporting.content.leaderboard import History
 from tasks.reporting.content.published_models import PublishedModels
 from tasks.reporting.figures.drawing import Values, chart, draw, row_names, score_axis
-from tasks.reporting.figures.palette import INK, MUTED, PUBLISHED, ROW, SERIES, SMALL, KeyedFigure
+from tasks.reporting.figures.palette import GATE, INK, MUTED, OURS, PUBLISHED, ROW, SERIES, SMALL, KeyedFigure
 
 _WIDE_HISTORY, _TALL_HISTORY = 520, 240
 _WIDE, _TALL = 380, 260
@@ -71,24 +71,26 @@ def draw_boxes(scores: Values) -> str:
 
 
 def draw_openness(models: PublishedModels) -> str | None:
-    """Draw totals of open and closed models as lines, their medians thicker; null if the paper does not say which is which."""
+    """Draw scores of open and closed models as lines, medians thicker, means as dots; null if the paper has no kinds."""
     if not models.openness:
         return None
-    totals = [{"row": row["kind"], "score": total} for row in models.openness for total in row["totals"]]
-    medians = [{"row": row["kind"], "score": row["middle"]} for row in models.openness]
-    x = alt.X("score:Q", scale=alt.Scale(zero=False), axis=alt.Axis(title=None, domain=False, ticks=False, tickCount=6))
-    kinds = [row["kind"] for row in models.openness]
-    y = alt.Y("row:N", sort=kinds, axis=None)
+    rows = [row | {"row": f"{row['title']}: {row['kind']}"} for row in models.openness]
+    scores = [{"row": row["row"], "score": score} for row in rows for score in row["scores"]]
+    averages = [{name: row[name] for name in ("row", "middle", "mean")} for row in rows]
+    x = score_axis("score:Q")
+    names = [row["row"] for row in rows]
+    y = alt.Y("row:N", sort=names, axis=None)
     layers = [
-        row_names(kinds, y),
-        chart(totals).mark_tick(color=PUBLISHED, thickness=2, size=24).encode(x=x, y=y),
-        chart(medians).mark_tick(color=INK, thickness=3, size=24).encode(x=x, y=y),
+        row_names(names, y),
+        chart(scores).mark_tick(color=PUBLISHED, thickness=2, size=20).encode(x=x, y=y),
+        chart(averages).mark_tick(color=INK, thickness=3, size=20).encode(x=alt.X("middle:Q"), y=y),
+        chart(averages).mark_point(color=GATE, filled=True, size=40, opacity=1).encode(x=alt.X("mean:Q"), y=y),
     ]
     return draw(layers, alt.Step(ROW))
 
 
 def draw_sizes(models: PublishedModels) -> str | None:
-    """Draw the total over the number of parameters; null without sizes. Lines join families, hollow dots are estimates."""
+    """Draw the total over the number of parameters; null without sizes. Lines join families; hollow: estimates; bars: ranges."""
     if not models.sizes:
         return None
     sized = models.sizes
@@ -98,7 +100,9 @@ def draw_sizes(models: PublishedModels) -> str | None:
     families = [family for family, times in Counter(value["family"] for value in sized).items() if times > 1]
     first, last = _label_families(families, sized)
     joined = [value for value in sized if value["family"] in families]
+    ranges = [value for value in sized if value["low"] < value["high"]]
     layers = [
+        chart(ranges).mark_rule(color=MUTED).encode(x=alt.X("low:Q"), x2=alt.X2("high:Q"), y=y),
         chart(joined).mark_line(color=PUBLISHED, strokeWidth=2).encode(x=x, y=y, detail=alt.Detail("family:N")),
         chart([v for v in sized if v["estimated"]]).mark_point(color=MUTED, size=45, opacity=1).encode(x=x, y=y),
         chart([v for v in sized if not v["estimated"]]).mark_point(color=MUTED, filled=True, size=45, opacity=1).encode(x=x, y=y),
@@ -129,14 +133,24 @@ def _overlaps_label(other: dict[str, Any], labelled: dict[str, Any], direction: 
 
 
 def draw_core(models: PublishedModels) -> str | None:
-    """Draw core over foundational ability with the fitted curve; null if the paper's table has not both."""
+    """Draw core over foundational ability with the fitted curves, vetoed models hollow; null if the table has not both."""
     if not models.core:
         return None
-    curve = [{"foundational": at, "core": value} for at, value in (models.fit.curve if models.fit else ())]
     x = alt.X("foundational:Q", scale=alt.Scale(zero=False), axis=alt.Axis(title="foundational ability", grid=False, tickCount=6))
     y = alt.Y("core:Q", scale=alt.Scale(zero=False), axis=alt.Axis(title="emotional and companionship", tickCount=6))
+    curves = [(fit, colour) for fit, colour in zip(models.fits.values(), (PUBLISHED, OURS), strict=False) if fit]
     layers = [
-        chart(curve).mark_line(color=PUBLISHED, strokeWidth=2).encode(x=x, y=y),
-        chart(models.core).mark_point(color=MUTED, filled=True, size=45, opacity=1).encode(x=x, y=y),
+        *(
+            chart([{"foundational": at, "core": value} for at, value in fit.curve])
+            .mark_line(color=colour, strokeWidth=2)
+            .encode(x=x, y=y)
+            for fit, colour in curves
+        ),
+        *(
+            chart([point for point in models.core if point["ranked"] == ranked])
+            .mark_point(color=MUTED, filled=ranked, size=45, opacity=1)
+            .encode(x=x, y=y)
+            for ranked in (True, False)
+        ),
     ]
     return draw(layers, _TALL, _WIDE)

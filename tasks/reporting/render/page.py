@@ -13,6 +13,7 @@ from schemas.usage import by_model, total
 from schemas.vocabulary import LEVELS
 from tasks.analysis import number_format as formats
 from tasks.analysis.leaderboard import LeaderboardData
+from tasks.analysis.published_experiments import Experiments
 from tasks.analysis.run_tables import ReportData
 from tasks.lake.files import replace_file
 from tasks.lake.seal import REPORT, page_of
@@ -165,9 +166,9 @@ def write_text(path: Folder, text: str) -> None:
         ) from error
 
 
-def render_leaderboard(data: LeaderboardData) -> str:
+def render_leaderboard(data: LeaderboardData, experiments: Experiments | None = None) -> str:
     """Return the leaderboard as one page: styles and figures inside, no script, nothing loaded from anywhere."""
-    leaderboard = build_leaderboard(data)
+    leaderboard = build_leaderboard(data, experiments)
     return _render("leaderboard.html.jinja", _draw_leaderboard(leaderboard, data), leaderboard=leaderboard)
 
 

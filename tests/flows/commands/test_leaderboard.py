@@ -113,7 +113,8 @@ def test_rows_carry_their_setting_and_abilities() -> None:
     rows = published_leaderboard("longemotion").rows
     assert len(rows) == 18
     assert (rows[0]["model"], rows[0]["setting"], rows[0]["rank"]) == ("GPT-5", "base", 1)
-    assert rows[1]["setting"] == "coem"
+    # Settings one after the other, each with ranks of its own.
+    assert [(row["setting"], row["rank"]) for row in rows[7:14:2]] == [("base", 8), ("rag", 2), ("rag", 4), ("coem", 1)]
     assert rows[0]["abilities"]["emotion_summary"] == pytest.approx(88.4)
     assert leaderboard_table("longemotion", rows).row_count == 18
     first, *others = published_leaderboard("moodbench").rows

@@ -79,11 +79,11 @@ PLAN: dict[str, Any] = {
 
 
 def published() -> pl.DataFrame:
-    columns = ("rank", "model", "overall", "values_safety", "emotional", "ranked", "institution", "type", "parameters")
+    columns = ("rank", "model", "overall", "values_safety", "emotional", "ranked", "series", "institution", "type", "parameters")
     rows = [
-        (1, "gpt-9-large", 70.0, 95.0, 70.0, True, "X", "Closed-source", "1.8T (Total MoE Parameters)"),
-        (2, "gpt-9-mini", 20.0, 90.0, 20.0, True, "X", "Closed-source", "8B (Estimated)"),
-        (None, "llm2-1b", 10.0, 40.0, 10.0, False, "Y", "Open-source", "1B"),
+        (1, "gpt-9-large", 70.0, 95.0, 70.0, True, "GPT", "X", "Closed-source", "1.8T (Total MoE Parameters)"),
+        (2, "gpt-9-mini", 20.0, 90.0, 20.0, True, "GPT", "X", "Closed-source", "8B (Estimated)"),
+        (None, "llm2-1b", 10.0, 40.0, 10.0, False, "LLM", "Y", "Open-source", "1B"),
     ]
     return pl.DataFrame(rows, schema=list(columns), orient="row")
 

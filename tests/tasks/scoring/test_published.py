@@ -143,11 +143,22 @@ def test_numbers_are_on_the_scales_of_runs() -> None:
     }
 
 
-def test_settings_are_ranked_together() -> None:
-    totals = score_published(published_for("longemotion"), load_blueprint("longemotion")).sort("rank")
-    assert totals["rank"].to_list() == list(range(1, 19))
-    assert totals.select("model", "setting").rows()[:3] == [("GPT-5", "base"), ("DeepSeek-V3", "coem"), ("DeepSeek-V3", "rag")]
-    assert totals["total"].is_sorted(descending=True)
+def test_models_are_ranked_within_their_setting() -> None:
+    totals = score_published(published_for("longemotion"), load_blueprint("longemotion")).sort("setting", "rank")
+    assert totals["rank"].to_list() == [*range(1, 9), *range(1, 6), *range(1, 6)]
+    assert totals.filter(rank=1).select("model", "setting").rows() == [
+        ("GPT-5", "base"),
+        ("DeepSeek-V3", "coem"),
+        ("DeepSeek-V3", "rag"),
+    ]
+
+
+def test_series_are_what_names_begin_with() -> None:
+    series = dict(printed().select("model", "series").iter_rows())
+    assert all(model.lower().startswith(name.lower()) for model, name in series.items())
+    assert sorted(set(series.values()), key=str.lower) == [
+        *("abab", "Baichuan", "Claude", "DeepSeek", "Doubao", "ERNIE", "Gemini", "GLM", "GPT", "Llama", "Qwen")
+    ]
 
 
 def test_the_numbers_are_those_of_three_runs_over_136_segments() -> None:

@@ -6,7 +6,7 @@ from typing import Any
 import polars as pl
 
 from schemas.lineage import RunManifest
-from tasks.analysis.leaderboard import LeaderboardData
+from tasks.analysis.leaderboard import LeaderboardData, published_leaderboard
 from tasks.reporting.content.leaderboard import build_leaderboard
 from tasks.reporting.figures.leaderboard_figures import draw_histories
 from tasks.reporting.render.page import render_leaderboard
@@ -76,6 +76,19 @@ def test_only_runs_that_rows_come_from_are_listed_and_other_versions_warned_of()
     mixed = data().totals.with_columns(run=pl.Series([NEW, OLD, NEW]))
     warned = build_leaderboard(data(totals=mixed, manifests=runs(package_version="0.2.0"))).warnings
     assert warned == ("The runs were made by MoodFlow 0.1.0 and 0.2.0.",)
+
+
+def test_scores_within_a_point_of_the_best_are_marked() -> None:
+    entries = {entry.system.model: entry.near for entry in build_leaderboard(published_leaderboard("moodbench")).entries}
+    # Of 70.09: gpt-4o's 69.09 is 1.00 below, qwen3-32b's 68.40 is 1.69.
+    assert [model for model, near in entries.items() if near[0]] == [
+        *("gpt-5-mini-2025-08-07", "doubao-pro-32k-241215", "gpt-5-2025-08-07", "gpt-4o")
+    ]
+    # Emotional ability, of gpt-4o's 71.19: 70.35 is 0.84 below, Baichuan4-Air's 70.16 is 1.03.
+    assert [model for model, near in entries.items() if near[3]] == ["gpt-4o", "Baichuan2-turbo"]
+    # Within each setting: of 66.70 in CoEM none is near, nor of 66.30 in RAG, nor of 68.06 in base.
+    marked = [entry.system.label for entry in build_leaderboard(published_leaderboard("longemotion")).entries if entry.near[0]]
+    assert marked == ["GPT-5", "DeepSeek-V3 (RAG)", "DeepSeek-V3 (CoEM)"]
 
 
 def test_the_page_is_complete_in_itself() -> None:

@@ -1,13 +1,15 @@
 """The published models of a paper."""
 
+import numpy as np
 import pytest
 
 from schemas.blueprint import Blueprint
+from tasks.analysis.leaderboard import published_leaderboard
 from tasks.analysis.published_tables import read_table
 from tasks.reporting.content.published_models import (
+    PublishedModels,
     core_points,
     describe_published_models,
-    family_of,
     fit_parabola,
     parse_size,
 )
@@ -15,26 +17,73 @@ from tests.tasks.reporting.example_run import BLUEPRINT, published
 
 
 @pytest.mark.parametrize(
-    ("text", "billions"),
+    ("text", "size"),
     [
-        ("32B", 32.0),
-        ("0.6B", 0.6),
-        ("1.8T (Total MoE Parameters)", 1800.0),
-        ("671B/37B (Total/Activated Parameters)", 671.0),
-        ("66.5B-130B (Estimated)", 98.25),
+        ("32B", (32.0, 32.0)),
+        ("0.6B", (0.6, 0.6)),
+        ("1.8T (Total MoE Parameters)", (1800.0, 1800.0)),
+        ("671B/37B (Total/Activated Parameters)", (671.0, 671.0)),
+        ("66.5B-130B (Estimated)", (66.5, 130.0)),
+        ("50-60B (Estimated)", (50.0, 60.0)),
+        ("500B-1.2T", (500.0, 1200.0)),
+        ("50 (Estimated)", None),
         ("Hundreds of Billions (Estimated)", None),
     ],
 )
-def test_sizes_as_the_paper_prints_them(text: str, billions: float | None) -> None:
-    assert parse_size(text) == billions
+def test_sizes_as_the_paper_prints_them(text: str, size: tuple[float, float] | None) -> None:
+    assert parse_size(text) == size
 
 
-@pytest.mark.parametrize(
-    ("model", "family"),
-    [("gpt-4o-mini", "gpt-4"), ("qwen3-0.6b", "qwen3"), ("Baichuan4-Air", "Baichuan4"), ("qwen-max", "qwen-max")],
-)
-def test_family_of_a_model(model: str, family: str) -> None:
-    assert family_of(model) == family
+def models_of(benchmark: str) -> PublishedModels:
+    board = published_leaderboard(benchmark)
+    return describe_published_models(board.paper, board.blueprint)
+
+
+def test_families_are_the_series_and_ranges_stand_at_their_middle() -> None:
+    found = models_of("moodbench")
+    assert found.unsized == ["qwen-max", "qwen-plus"]
+    doubao = [row for row in found.sizes if row["family"] == "Doubao"]
+    # Half way: 110 / 2 is 55, 196.5 / 2 is 98.25.
+    assert [(row["billions"], row["low"], row["high"]) for row in doubao] == [(10, 10, 10), (55, 50, 60), (98.25, 66.5, 130)]
+    assert all(row["estimated"] for row in doubao)
+    # qwen-max and qwen-plus have no number.
+    assert {name: sum(row["family"] == name for row in found.sizes) for name in ("GPT", "Qwen")} == {"GPT": 7, "Qwen": 4}
+
+
+def test_core_is_fitted_over_all_models_and_over_the_ranked_ones() -> None:
+    found = models_of("moodbench")
+    fits = {name: fit for name, fit in found.fits.items() if fit}
+    assert {name: (fit.points, round(fit.r_squared or 0, 2)) for name, fit in fits.items()} == {
+        "all": (30, 0.90),
+        "ranked": (28, 0.16),
+    }
+    for name, fit in fits.items():
+        xs, ys = np.array([(p["foundational"], p["core"]) for p in found.core if p["ranked"] or name == "all"]).T
+        left = ys - np.polyval(np.polyfit(xs, ys, 2), xs)
+        assert fit.r_squared == pytest.approx(1 - left.var() / ys.var())
+
+
+def test_open_and_closed_models_by_ability_with_and_without_the_vetoed() -> None:
+    rows = models_of("moodbench").openness
+    assert [row["title"] for row in rows[::2]] == [
+        *("Values & Safety", "Foundational Ability", "Emotional Ability", "Companionship Ability", "Total, before the veto")
+    ]
+    total = rows[-1]
+    assert (total["kind"], len(total["scores"]), len(total["ranked"]["scores"])) == ("Open-source", 8, 7)
+    # Ranked: 68.40 + 68.32 + 68.26 + 66.78 + 66.31 + 65.43 + 65.23 = 468.73, over 7; the fourth is in the middle.
+    assert (total["ranked"]["mean"], total["ranked"]["middle"]) == (pytest.approx(468.73 / 7), 66.78)
+    # With qwen3-0.6b's 47.40: 516.13 over 8; half way between 66.31 and 66.78.
+    assert (total["mean"], total["middle"]) == (pytest.approx(516.13 / 8), pytest.approx(66.545))
+
+
+def test_gains_of_the_published_rows() -> None:
+    gains = models_of("longemotion").gains
+    assert [row["setting"] for row in gains] == ["rag"] * 5 + ["coem"] * 5
+    (row,) = (row for row in gains if row["overall"] < 0)
+    # 58.65 - 58.98; 41.59 - 48.00; 20 x (4.54 - 4.51)
+    assert (row["model"], row["setting"], row["overall"]) == ("Qwen3-8B", "rag", pytest.approx(-0.33))
+    assert (row["emotion_classification"], row["emotion_summary"]) == (pytest.approx(-6.41), pytest.approx(0.6))
+    assert models_of("moodbench").gains == []
 
 
 def test_the_published_models_of_the_example() -> None:
@@ -50,16 +99,14 @@ def test_the_published_models_of_the_example() -> None:
         "high": 70,
     }
     assert [row["title"] for row in scores] == ["Values & Safety", "Emotional Ability", "Total, before the veto"]
-    assert found.openness == [
-        {"kind": "Closed-source", "totals": [20.0, 70.0], "middle": 45.0},
-        {"kind": "Open-source", "totals": [10.0], "middle": 10.0},
-    ]
+    total = [(row["kind"], row["scores"], row["mean"], row["ranked"]["mean"]) for row in found.openness[-2:]]
+    assert total == [("Closed-source", [20.0, 70.0], 45.0, 45.0), ("Open-source", [10.0], 10.0, None)]
     assert [(row["model"], row["billions"], row["estimated"]) for row in found.sizes] == [
         ("gpt-9-mini", 8.0, True),
         ("gpt-9-large", 1800.0, False),
         ("llm2-1b", 1.0, False),
     ]
-    assert (found.unsized, found.vetoed, found.core, found.fit) == (0, 1, [], None)
+    assert (found.unsized, found.vetoed, found.core, found.fits) == ([], 1, [], {})
 
 
 def test_core_is_weighed_as_in_the_blueprint() -> None:
