@@ -1,0 +1,118 @@
+"""Write a leaderboard as CSV and as LaTeX. Names come from outside: no cell is a formula, no name is a command."""
+
+import csv
+from collections.abc import Iterable, Iterator, Sequence
+from dataclasses import asdict
+from io import StringIO
+from pathlib import Path
+from typing import Any
+
+from tasks.analysis.across_models import AcrossModels, ModelScore
+from tasks.analysis.leaderboard import LeaderboardData
+from tasks.analysis.number_format import number
+from tasks.reporting.render.page import MOST_COMPARED, render_leaderboard, write_text
+
+Row = dict[str, Any]
+
+_FORMULA = tuple("=+-@|\t\r\n＝＋－＠")
+"""First characters that make a spreadsheet compute a cell."""
+
+_LATEX = str.maketrans(
+    {character: rf"\{character}" for character in "{}$&#%_"}
+    | {"\\": r"\textbackslash{}", "^": r"\textasciicircum{}", "~": r"\textasciitilde{}", '"': r"\textquotedbl{}"}
+    | {"<": r"\textless{}", ">": r"\textgreater{}", "|": r"\textbar{}"}
+)
+_COLUMNS = 6
+"""Models beside each other in a table of LaTeX."""
+
+
+def write_leaderboard(form: str, file: Path, data: LeaderboardData, across: Sequence[AcrossModels]) -> None:
+    """Write a leaderboard as `html`, `csv` or `latex`.
+
+    Args:
+        form: which.
+        file: to write; of CSV that of the ranking: beside it are `-tasks`, `-pairs` and `-ranks` (by other weights and
+            thresholds), where there are any.
+        data: the ranked models.
+        across: of the same leaderboard.
+
+    Raises:
+        LakeError: if the disk refuses a file.
+    """
+    if form == "csv":
+        for ending, rows in _rows(data, across).items():
+            if rows or not ending:
+                write_text(file.with_stem(file.stem + ending), _csv(rows))
+    else:
+        write_text(file, render_leaderboard(data, across) if form == "html" else _latex(data, across))
+
+
+def _rows(data: LeaderboardData, across: Sequence[AcrossModels]) -> dict[str, list[Row]]:
+    models = [{name: row[name] for name in row if name != "abilities"} | row["abilities"] for row in data.rows]
+    tables: dict[str, list[Row]] = {"": models, "-tasks": [], "-pairs": [], "-ranks": []}
+    for one in across:
+        place = {"group": one.group, "setting": one.setting}
+        scores = ({"task": task.id, "title": task.title} | asdict(score) for task in one.tasks for score in task.scores)
+        ranks = ((each.title, *pair) for each in one.variations for pair in zip(one.models, each.ranks, strict=True))
+        tables["-tasks"] += [place | row for row in scores]
+        tables["-pairs"] += [place | asdict(pair) for pair in one.pairs]
+        tables["-ranks"] += [place | {"variation": title, "model": model, "rank": rank} for title, model, rank in ranks]
+    return tables
+
+
+def _csv(rows: Sequence[Row]) -> str:
+    out, heads = StringIO(), dict.fromkeys(name for row in rows for name in row)
+    writer = csv.DictWriter(out, list(heads))
+    writer.writeheader()
+    writer.writerows({name: _inert(value) for name, value in row.items()} for row in rows)
+    return out.getvalue()
+
+
+def _inert(value: object) -> object:
+    """Return a text as a spreadsheet shows it: an apostrophe comes before what it would compute."""
+    return f"'{value}" if isinstance(value, str) and value.lstrip(" ").startswith(_FORMULA) else value
+
+
+def _latex(data: LeaderboardData, across: Sequence[AcrossModels]) -> str:
+    notes = (
+        "Needs \\usepackage{booktabs}.",
+        "Best bold, second underlined; \\approx: the interval of its difference from the best holds 0.",
+    )
+    return "\n\n".join(["\n".join(f"% {note}" for note in notes), *_tables(data, across)]) + "\n"
+
+
+def _tables(data: LeaderboardData, across: Sequence[AcrossModels]) -> Iterator[str]:
+    titles = {main.id: main.title for main in data.blueprint.abilities if main.evaluated}
+    heads = ["Group", "Rank", "Model", "Setting", "Total", *titles.values()]
+    cells = ("group", "rank", "model", "setting", "total")
+    ranking = [[*(row.get(name) for name in cells), *map(row["abilities"].get, titles)] for row in data.rows]
+    yield _table(f"{data.blueprint.title}: ranking", heads, ranking)
+    for one in across:
+        name = f"{data.blueprint.title}, setting {one.setting}, group {one.group}" if one.group else data.blueprint.title
+        for start in range(0, len(one.models) if one.tasks else 0, _COLUMNS):
+            some = slice(start, start + _COLUMNS)
+            yield _table(f"{name}: tasks", ["Task", *one.models[some]], [[task.title, *task.scores[some]] for task in one.tasks])
+        first = set(one.models[:MOST_COMPARED])
+        pairs = [list(asdict(pair).values())[:-1] for pair in one.pairs if {pair.first, pair.second} <= first]
+        if pairs:
+            yield _table(
+                f"{name}: differences of totals before the veto", ["Model", "Less", "Points", "From", "To", "Items"], pairs
+            )
+        if one.variations:
+            ranks = list(zip(one.models, *(each.ranks for each in one.variations), strict=True))
+            yield _table(f"{name}: ranks otherwise", ["Model", *(each.title for each in one.variations)], ranks)
+
+
+def _table(caption: str, heads: Sequence[str], body: Iterable[Sequence[object]]) -> str:
+    head, *lines = [" & ".join(map(_cell, row)) + r" \\" for row in (heads, *body)]
+    parts = [r"\begin{table}", rf"\caption{{{_cell(caption)}}}", rf"\begin{{tabular}}{{l{'r' * (len(heads) - 1)}}}"]
+    return "\n".join([*parts, r"\toprule", head, r"\midrule", *lines, r"\bottomrule", r"\end{tabular}", r"\end{table}"])
+
+
+def _cell(value: object) -> str:
+    if isinstance(value, ModelScore):
+        command = {"best": r"\textbf{%s}", "second": r"\underline{%s}", None: "%s"}[value.mark]
+        return command % _cell(value.score) + (r"$^{\approx}$" if value.tied and value.mark != "best" else "")
+    if isinstance(value, float):
+        return number(value, 2).replace("-", "$-$")
+    return "--" if value is None else " ".join(str(value).split()).translate(_LATEX)
