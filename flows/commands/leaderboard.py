@@ -43,17 +43,14 @@ def leaderboard(
     from tasks.reporting.render.leaderboard_files import write_leaderboard  # noqa: PLC0415
 
     folder, runs = lake or DEFAULT_LAKE, run or []
-    files = {name: file for name, file in (("html", html), ("csv", csv), ("latex", latex)) if file}
-    for name, file in files.items():
-        suffix = ".tex" if name == "latex" else f".{name}"
-        if file.suffix != suffix or file.is_dir():
-            raise UsageError(
-                "the page needs a file name" if name == "html" else "the tables need a file name",
-                where=f"--{name}",
-                expected=f"a file that ends in {suffix}",
-                got=str(file),
-                next_step=f"for example --{name} leaderboard{suffix}",
-            )
+    if html and (html.suffix != ".html" or html.is_dir()):
+        raise UsageError(
+            "the page needs a file name",
+            where="--html",
+            expected="a file that ends in .html",
+            got=str(html),
+            next_step="for example --html leaderboard.html",
+        )
     if published and runs:
         raise UsageError(
             "a paper's table has no runs",
@@ -67,10 +64,10 @@ def leaderboard(
     else:
         ranked = leaderboards.rank_stored_systems(benchmark, folder, runs, profile)
     page = leaderboards.stored_leaderboard(folder, ranked, html) if html and not published else ranked
-    across = compare_models(ranked, folder) if as_json or files else ()
-    for name, file in files.items():
-        write_leaderboard(name, file, page, across)
-    written = {name: str(file) for name, file in files.items()}
+    written = {name: str(file) for name, file in (("html", html), ("csv", csv), ("latex", latex)) if file}
+    across = compare_models(ranked, folder) if as_json or written else ()
+    for name, file in written.items():
+        write_leaderboard(name, Path(file), page, across)
     groups = {} if published else {"groups": [asdict(group) for group in ranked.groups]}
     document = {"models": ranked.rows, **groups, "across": [asdict(one) for one in across], **written}
     view: list[RenderableType] = [

@@ -31,8 +31,7 @@ def write_leaderboard(form: str, file: Path, data: LeaderboardData, across: Sequ
 
     Args:
         form: which.
-        file: to write; of CSV that of the ranking: beside it are `-tasks`, `-pairs` and `-ranks` (by other weights and
-            thresholds), where there are any.
+        file: to write. In CSV it has a row per model; `-tasks`, `-pairs` and `-ranks` (by other weights) stand beside it.
         data: the ranked models.
         across: of the same leaderboard.
 
@@ -41,47 +40,42 @@ def write_leaderboard(form: str, file: Path, data: LeaderboardData, across: Sequ
     """
     if form == "csv":
         for ending, rows in _rows(data, across).items():
-            if rows or not ending:
-                write_text(file.with_stem(file.stem + ending), _csv(rows))
+            write_text(file.with_stem(file.stem + ending), _csv(rows))
     else:
-        write_text(file, render_leaderboard(data, across) if form == "html" else _latex(data, across))
+        write_text(file, render_leaderboard(data, across) if form == "html" else "\n\n".join(_tables(data, across)))
 
 
 def _rows(data: LeaderboardData, across: Sequence[AcrossModels]) -> dict[str, list[Row]]:
-    models = [{name: row[name] for name in row if name != "abilities"} | row["abilities"] for row in data.rows]
-    tables: dict[str, list[Row]] = {"": models, "-tasks": [], "-pairs": [], "-ranks": []}
+    """Return the rows of each file that has any, by its ending."""
+    tables: dict[str, list[Row]] = {"": [], "-tasks": [], "-pairs": [], "-ranks": []}
+    of_model: dict[Any, Row] = {}
     for one in across:
         place = {"group": one.group, "setting": one.setting}
-        scores = ({"task": task.id, "title": task.title} | asdict(score) for task in one.tasks for score in task.scores)
         ranks = ((each.title, *pair) for each in one.variations for pair in zip(one.models, each.ranks, strict=True))
-        tables["-tasks"] += [place | row for row in scores]
+        tables["-tasks"] += [place | {"task": task.id} | asdict(score) for task in one.tasks for score in task.scores]
         tables["-pairs"] += [place | asdict(pair) for pair in one.pairs]
         tables["-ranks"] += [place | {"variation": title, "model": model, "rank": rank} for title, model, rank in ranks]
-    return tables
+        for score, name in ((score, task.id) for task in one.tasks for score in task.scores):
+            of_model.setdefault((one.group, one.setting, score.model), {})[name] = score.score
+    for row in data.rows:
+        tasks = of_model.get((row.get("group"), row["setting"], row["model"]), {})
+        tables[""].append({name: row[name] for name in row if name != "abilities"} | row["abilities"] | tasks)
+    return {ending: rows for ending, rows in tables.items() if rows}
 
 
 def _csv(rows: Sequence[Row]) -> str:
-    out, heads = StringIO(), dict.fromkeys(name for row in rows for name in row)
-    writer = csv.DictWriter(out, list(heads))
+    """Return rows as CSV; a text that a spreadsheet would compute has an apostrophe before it."""
+    out = StringIO()
+    writer = csv.DictWriter(out, list(dict.fromkeys(name for row in rows for name in row)))
     writer.writeheader()
-    writer.writerows({name: _inert(value) for name, value in row.items()} for row in rows)
+    for row in rows:
+        formulas = (name for name, value in row.items() if isinstance(value, str) and value.lstrip(" ").startswith(_FORMULA))
+        writer.writerow(row | {name: f"'{row[name]}" for name in formulas})
     return out.getvalue()
 
 
-def _inert(value: object) -> object:
-    """Return a text as a spreadsheet shows it: an apostrophe comes before what it would compute."""
-    return f"'{value}" if isinstance(value, str) and value.lstrip(" ").startswith(_FORMULA) else value
-
-
-def _latex(data: LeaderboardData, across: Sequence[AcrossModels]) -> str:
-    notes = (
-        "Needs \\usepackage{booktabs}.",
-        "Best bold, second underlined; \\approx: the interval of its difference from the best holds 0.",
-    )
-    return "\n\n".join(["\n".join(f"% {note}" for note in notes), *_tables(data, across)]) + "\n"
-
-
 def _tables(data: LeaderboardData, across: Sequence[AcrossModels]) -> Iterator[str]:
+    yield "% Needs \\usepackage{booktabs}. Bold: best, underlined: second; \\approx: the best is not clearly better."
     titles = {main.id: main.title for main in data.blueprint.abilities if main.evaluated}
     heads = ["Group", "Rank", "Model", "Setting", "Total", *titles.values()]
     cells = ("group", "rank", "model", "setting", "total")
@@ -95,9 +89,7 @@ def _tables(data: LeaderboardData, across: Sequence[AcrossModels]) -> Iterator[s
         first = set(one.models[:MOST_COMPARED])
         pairs = [list(asdict(pair).values())[:-1] for pair in one.pairs if {pair.first, pair.second} <= first]
         if pairs:
-            yield _table(
-                f"{name}: differences of totals before the veto", ["Model", "Less", "Points", "From", "To", "Items"], pairs
-            )
+            yield _table(f"{name}: total less total", ["Model", "Less", "Points", "From", "To", "Items"], pairs)
         if one.variations:
             ranks = list(zip(one.models, *(each.ranks for each in one.variations), strict=True))
             yield _table(f"{name}: ranks otherwise", ["Model", *(each.title for each in one.variations)], ranks)
