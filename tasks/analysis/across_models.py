@@ -7,6 +7,7 @@ have scored, as tasks.analysis.compare_scores pairs two runs. Of pairs that do n
 from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
+from functools import cached_property
 from itertools import combinations
 from typing import Any, Literal
 
@@ -96,6 +97,11 @@ class AcrossModels:
     published_models: tuple[str, ...] = ()
     published_correlation: float | None = None
 
+    @cached_property
+    def by_names(self) -> dict[tuple[str, str], PairDifference]:
+        """The pairs by their models."""
+        return {(pair.first, pair.second): pair for pair in self.pairs}
+
 
 def compare_models(data: LeaderboardData, folder: Folder) -> tuple[AcrossModels, ...]:
     """Compare the models of a leaderboard, those of each group and setting with each other, where there are two or more.
@@ -170,13 +176,7 @@ def _tasks(tasks: pl.DataFrame, models: Sequence[str], blueprint: Blueprint, pai
 
 
 def _mark(scores: Mapping[str, float], datasets: Mapping[str, float], pairing: Pairing) -> dict[str, ModelScore]:
-    """Mark the highest score of a task and the second, equal ones alike, and what ties with the best.
-
-    Args:
-        scores: by model, on 0-100.
-        datasets: of the task, with their weights.
-        pairing: of the models.
-    """
+    """Mark the highest score of a task with these datasets and weights, the second, equal ones alike, and ties with the best."""
     first, second, *_ = *sorted({round(score, 9) for score in scores.values()}, reverse=True), None
     best = next(model for model, score in scores.items() if round(score, 9) == first)
     found = {}

@@ -41,10 +41,7 @@ Weights = dict[Spec, float]
 
 @dataclass(frozen=True)
 class Paired:
-    """One metric over the items that n settings have scored, all of them: scores on 0-100, [n], and replicates, [n, resamples].
-
-    Of a pair, base comes first.
-    """
+    """One metric over the items that all of n settings scored: scores on 0-100, [n]; replicates, [n, resamples]; base first."""
 
     scores: Floats
     replicates: Floats
