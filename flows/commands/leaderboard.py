@@ -20,6 +20,8 @@ if TYPE_CHECKING:
 
 Runs = Annotated[list[str] | None, typer.Option("--run", help="one run, may be repeated; default: the newest of each model")]
 Page = Annotated[Path | None, typer.Option("--html", metavar="FILE", help="also write a page with figures and history")]
+Csv = Annotated[Path | None, typer.Option("--csv", metavar="FILE", help="also write tables, more of them beside the file")]
+Latex = Annotated[Path | None, typer.Option("--latex", metavar="FILE", help="also write tables for a paper")]
 
 
 def leaderboard(
@@ -27,6 +29,8 @@ def leaderboard(
     published: bool = typer.Option(False, "--published", help="the paper's table through our own aggregation and veto"),
     run: Runs = None,
     html: Page = None,
+    csv: Csv = None,
+    latex: Latex = None,
     profile: opt.ScoredAs = "corrected",
     lake: opt.LakeFolder = None,
     as_json: opt.AsJson = False,
@@ -34,7 +38,10 @@ def leaderboard(
     """Models of a benchmark, ranked."""
     from flows.commands.run_view import leaderboard_table  # noqa: PLC0415
     from tasks.analysis import leaderboard as leaderboards  # noqa: PLC0415
+    from tasks.analysis.across_models import compare_models  # noqa: PLC0415
+    from tasks.analysis.published_experiments import read_experiments  # noqa: PLC0415
     from tasks.reporting.content.leaderboard import groups_said  # noqa: PLC0415
+    from tasks.reporting.render.leaderboard_files import write_leaderboard  # noqa: PLC0415
 
     folder, runs = lake or DEFAULT_LAKE, run or []
     if html and (html.suffix != ".html" or html.is_dir()):
@@ -58,17 +65,17 @@ def leaderboard(
     else:
         ranked = leaderboards.rank_stored_systems(benchmark, folder, runs, profile)
     page = leaderboards.stored_leaderboard(folder, ranked, html) if html and not published else ranked
-    if html:
-        from tasks.analysis.published_experiments import read_experiments  # noqa: PLC0415
-        from tasks.reporting.render.page import render_leaderboard, write_text  # noqa: PLC0415
-
-        write_text(html, render_leaderboard(page, read_experiments(benchmark, folder) if published else None))
-    groups = [asdict(group) for group in ranked.groups]
-    document = {"models": ranked.rows, **({} if published else {"groups": groups}), **({"html": str(html)} if html else {})}
+    written = {name: str(file) for name, file in (("html", html), ("csv", csv), ("latex", latex)) if file}
+    across = compare_models(ranked, folder) if as_json or written else ()
+    experiments = read_experiments(benchmark, folder) if html and published else None
+    for name, file in written.items():
+        write_leaderboard(name, Path(file), page, across, experiments)
+    groups = {} if published else {"groups": [asdict(group) for group in ranked.groups]}
+    document = {"models": ranked.rows, **groups, "across": [asdict(one) for one in across], **written}
     view: list[RenderableType] = [
         *(leaderboard_table(title, rows, ranked.regressed) for title, rows in _tables(benchmark, ranked)),
         *map(escape, groups_said(ranked)),
-        *([f"Page: {html}"] if html else []),
+        *(f"{'Page' if name == 'html' else 'Tables'}: {file}" for name, file in written.items()),
     ]
     CommandResult(int(bool(page.damaged)), document, view).finish(as_json=as_json)
 

@@ -51,7 +51,7 @@ def compare_scores(before: pl.DataFrame, after: pl.DataFrame, blueprint: Bluepri
     pairs = pair_datasets(pl.concat(named).lazy(), blueprint.datasets, tree, resampling)
     if not pairs:
         return []
-    scopes = contributions_by_scope(_normalized(pairs), blueprint, tree)
+    scopes = contributions_by_scope(common_scores(pairs), blueprint, tree)
     weighed = {what: weights for what, rows in scopes.items() if (weights := spec_weights(rows))}
     found = dataset_weights(tree, pairs)
     return [
@@ -78,7 +78,7 @@ def _change(kind: str, name: str, pairs: Mapping[Spec, Paired], weights: Mapping
     }
 
 
-def _normalized(pairs: Mapping[Spec, Paired]) -> pl.DataFrame:
+def common_scores(pairs: Mapping[Spec, Paired]) -> pl.DataFrame:
     """Return the common scores as rows of `normalized_scores`: which metrics there are is the same before and after."""
     rows = [("compared", *spec, BASE, paired.scores[0], len(paired.items), len(paired.items)) for spec, paired in pairs.items()]
     return pl.DataFrame(rows, schema=NormalizedScores.create_empty().schema, orient="row")

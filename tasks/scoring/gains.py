@@ -13,7 +13,7 @@ A gain in the total is left out where the two settings do not rest on the same m
 pair: it would compare different benchmarks. Datasets of weight 0 have gains of their own and no part in the total's.
 """
 
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
@@ -41,7 +41,7 @@ Weights = dict[Spec, float]
 
 @dataclass(frozen=True)
 class Paired:
-    """One metric over the items scored in both settings: scores on 0-100, [2], and replicates, [2, resamples]; base first."""
+    """One metric over the items that all of n settings scored: scores on 0-100, [n]; replicates, [n, resamples]; base first."""
 
     scores: Floats
     replicates: Floats
@@ -96,20 +96,39 @@ def pair_datasets(of_both: pl.LazyFrame, datasets: Iterable[str], tree: Tree, re
 
 
 def _pairs(of_both: pl.LazyFrame, dataset: str, tree: Tree, resampling: Resampling) -> Iterator[tuple[Spec, Paired]]:
-    """Return the metrics of a dataset that carry weight and have pairs; clusters are drawn once for all of them."""
-    leaves = tree.metrics.filter((pl.col("dataset") == dataset) & (pl.col("weight") > 0))
-    counted = of_both.filter((pl.col("dataset") == dataset) & pl.col("status").is_in(COUNTED)).collect(engine="streaming")
+    """Return the metrics of a dataset that carry weight and have pairs."""
     in_both = pl.col("setting").n_unique().over("method", "metric", "item_id", "part") > 1
-    rows = average_parts(counted.join(leaves.select(SPEC), on=SPEC, how="semi").filter(in_both).lazy()).collect()
+    rows = counted_rows(of_both, dataset, tree).filter(in_both)
+    return score_together(rows, sorted(rows["setting"].unique(), key=lambda setting: setting != BASE), tree, resampling)
+
+
+def counted_rows(item_scores: pl.LazyFrame, dataset: str, tree: Tree) -> pl.DataFrame:
+    """Return the rows of a dataset that count in a metric that carries weight."""
+    weighed = tree.metrics.filter((pl.col("dataset") == dataset) & (pl.col("weight") > 0)).select(SPEC)
+    counted = (pl.col("dataset") == dataset) & pl.col("status").is_in(COUNTED)
+    return item_scores.filter(counted).collect(engine="streaming").join(weighed, on=SPEC, how="semi")
+
+
+def score_together(
+    rows: pl.DataFrame, settings: Sequence[str], tree: Tree, resampling: Resampling
+) -> Iterator[tuple[Spec, Paired]]:
+    """Score every metric of a dataset for settings that have the same items; clusters are drawn once for all of them.
+
+    Args:
+        rows: of counted_rows, each item in all settings.
+        settings: in the order of the result.
+        tree: the blueprint's tables.
+        resampling: number of resamples (0 = no intervals), and seed.
+    """
     if rows.is_empty():
         return
-    rows = place_clusters(rows)
-    weights = draw_weights(dataset, rows["place"].n_unique(), resampling.resamples, resampling.seed)
-    for leaf in leaves.iter_slices(1):
-        own = average_repetitions(rows.join(leaf.select(SPEC), on=SPEC, how="semi"))
-        if not own.is_empty():
-            scores = normalise_scores(reduce_item_scores(own.lazy()), tree).sort(pl.col("setting") != BASE)["normalized_0_100"]
-            yield leaf.select(SPEC).row(0), _paired(own, scores.to_numpy(), leaf, weights)
+    rows = place_clusters(average_parts(rows.lazy()).collect())
+    weights = draw_weights(rows["dataset"][0], rows["place"].n_unique(), resampling.resamples, resampling.seed)
+    place = pl.col("setting").replace_strict({name: at for at, name in enumerate(settings)}, return_dtype=pl.Int64)
+    for leaf in tree.metrics.join(rows, on=SPEC, how="semi", maintain_order="left").iter_slices(1):
+        own = average_repetitions(rows.join(leaf.select(SPEC), on=SPEC, how="semi")).with_columns(system=place)
+        scores = normalise_scores(reduce_item_scores(own.lazy()), tree).sort(place)["normalized_0_100"]
+        yield leaf.select(SPEC).row(0), _paired(own, scores.to_numpy(), leaf, weights)
 
 
 def average_repetitions(rows: pl.DataFrame) -> pl.DataFrame:
@@ -120,8 +139,7 @@ def average_repetitions(rows: pl.DataFrame) -> pl.DataFrame:
 
 
 def _paired(rows: pl.DataFrame, scores: Floats, leaf: pl.DataFrame, weights: Floats) -> Paired:
-    placed = rows.with_columns(system=(pl.col("setting") != BASE).cast(pl.Int64))
-    raw = replicate(placed, leaf["metric"].item(), 2, weights)
+    raw = replicate(rows, leaf["metric"].item(), len(scores), weights)
     replicates = normalise_replicates(raw, leaf)
     # As in a total's interval: the score itself stands in where a resample drew none of its items, not where it has too few.
     known = ~np.isnan(replicates)
@@ -162,11 +180,14 @@ def weigh_gain(pairs: Mapping[Spec, Paired], weights: Mapping[Spec, float]) -> d
     base, setting = np.clip(shares @ np.array([paired.scores for paired in used]), 0, 100).tolist()
     differences = shares @ np.array([paired.replicates[1] - paired.replicates[0] for paired in used])
     low, high = limits_of(differences[None, :]).row(0) if differences.size else (None, None)
+    items: dict[str, frozenset[str]] = {}
+    for (dataset, *_), paired in zip(weights, used, strict=True):
+        items[dataset] = items.get(dataset, frozenset()) | paired.items
     return {
         "base_0_100": base,
         "setting_0_100": setting,
         "gain": setting - base,
         "ci_low": low,
         "ci_high": high,
-        "n_items": len({(spec[0], item) for spec, paired in zip(weights, used, strict=True) for item in paired.items}),
+        "n_items": sum(map(len, items.values())),
     }

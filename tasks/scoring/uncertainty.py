@@ -163,7 +163,7 @@ def limits_of(replicates: Floats) -> pl.DataFrame:
         limits[whole] = np.quantile(replicates[whole], _PERCENTILES, axis=1).T
     if broken.any():
         limits[broken] = np.nanquantile(replicates[broken], _PERCENTILES, axis=1).T
-    return pl.DataFrame(limits, schema=["ci_low", "ci_high"]).fill_nan(None)
+    return pl.DataFrame(limits, schema=["ci_low", "ci_high"], nan_to_null=True)
 
 
 def _add_to_totals(totals: dict[bool, Floats], leaf: pl.DataFrame, replicates: Floats) -> None:

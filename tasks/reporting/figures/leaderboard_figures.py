@@ -7,6 +7,7 @@ from typing import Any
 
 import altair as alt
 
+from tasks.analysis.across_models import TaskAcross
 from tasks.reporting.content.leaderboard import History
 from tasks.reporting.content.published_models import PublishedModels
 from tasks.reporting.figures.drawing import Values, chart, draw, row_names, score_axis
@@ -57,7 +58,7 @@ def draw_histories(histories: Sequence[History]) -> KeyedFigure | None:
 
 
 def draw_boxes(scores: Values) -> str:
-    """Draw a box plot per ability over the published models of a setting."""
+    """Draw a box plot per row: its title, and its five numbers."""
     titles = [row["title"] for row in scores]
     y = alt.Y("row:N", sort=titles, axis=None)
     base = chart([{**row, "row": row["title"]} for row in scores])
@@ -68,6 +69,12 @@ def draw_boxes(scores: Values) -> str:
         base.mark_tick(color=INK, thickness=2, size=18).encode(x=alt.X("middle:Q"), y=y),
     ]
     return draw(layers, alt.Step(ROW))
+
+
+def draw_tasks(tasks: Sequence[TaskAcross]) -> str:
+    """Draw a box plot per task over the models that are ranked together."""
+    ends = ("low", "quarter", "middle", "three_quarters", "high")
+    return draw_boxes([{"title": task.title, **dict(zip(ends, task.quartiles, strict=True))} for task in tasks])
 
 
 def draw_openness(models: PublishedModels) -> str | None:

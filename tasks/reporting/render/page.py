@@ -1,6 +1,6 @@
 """Write pages as files, complete in themselves: of a run and of a leaderboard."""
 
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Sequence
 from functools import cache
 from pathlib import Path
 from typing import Any
@@ -12,6 +12,7 @@ from schemas.folders import Folder
 from schemas.usage import by_model, total
 from schemas.vocabulary import LEVELS
 from tasks.analysis import number_format as formats
+from tasks.analysis.across_models import AcrossModels
 from tasks.analysis.leaderboard import LeaderboardData
 from tasks.analysis.published_experiments import Experiments
 from tasks.analysis.run_tables import ReportData
@@ -30,6 +31,9 @@ from tasks.reporting.report import Report, build_report
 
 MAX_PARTITIONS = 400
 """Partitions listed per layer; the manifest lists all."""
+
+MOST_COMPARED = 10
+"""Models set side by side on a page or in a table of a leaderboard; JSON and CSV have all."""
 
 MOST_ON_A_PAGE = 16
 """Systems described on the page of the run; of more, each has a page of its own beside it: it takes 100 to 300 kB."""
@@ -166,13 +170,14 @@ def write_text(path: Folder, text: str) -> None:
         ) from error
 
 
-def render_leaderboard(data: LeaderboardData, experiments: Experiments | None = None) -> str:
+def render_leaderboard(data: LeaderboardData, across: Sequence[AcrossModels] = (), experiments: Experiments | None = None) -> str:
     """Return the leaderboard as one page: styles and figures inside, no script, nothing loaded from anywhere."""
     leaderboard = build_leaderboard(data, experiments)
-    return _render("leaderboard.html.jinja", _draw_leaderboard(leaderboard, data), leaderboard=leaderboard)
+    figures = _draw_leaderboard(leaderboard, data, across)
+    return _render("leaderboard.html.jinja", figures, leaderboard=leaderboard, across=across, most=MOST_COMPARED)
 
 
-def _draw_leaderboard(leaderboard: Leaderboard, data: LeaderboardData) -> dict[str, Any]:
+def _draw_leaderboard(leaderboard: Leaderboard, data: LeaderboardData, across: Sequence[AcrossModels]) -> dict[str, Any]:
     """Return the page's drawings as SVG elements; those it does not have are null."""
     from tasks.reporting.figures import drawing, leaderboard_figures  # noqa: PLC0415
 
@@ -192,4 +197,5 @@ def _draw_leaderboard(leaderboard: Leaderboard, data: LeaderboardData) -> dict[s
             "openness": leaderboard_figures.draw_openness(models) if models else None,
             "sizes": leaderboard_figures.draw_sizes(models) if models else None,
             "core": leaderboard_figures.draw_core(models) if models else None,
+            "tasks": [leaderboard_figures.draw_tasks(one.tasks) if one.tasks else None for one in across],
         }

@@ -31,6 +31,17 @@ def test_a_papers_table_as_a_page(tmp_path: Path) -> None:
     assert (html.count('class="badge vetoed"'), html.count('class="badge counted"')) == (2, 28)
 
 
+def test_a_papers_table_as_files(tmp_path: Path) -> None:
+    csv, tex = tmp_path / "board.csv", tmp_path / "board.tex"
+    document = ended("leaderboard", "moodbench", "--published", "--csv", csv, "--latex", tex, "--json").document
+    assert [document[name] for name in ("csv", "latex")] == [str(csv), str(tex)]
+    (across,) = document["across"]
+    # Two are vetoed, one of them, with a gate of 51.93, not below 50: 28 + 1 ranks.
+    assert sum(rank is not None for rank in across["variations"][0]["ranks"]) == 29
+    assert [len(path.read_text().splitlines()) for path in (csv, tmp_path / "board-ranks.csv")] == [31, 1 + 4 * 30]
+    assert tex.read_text().count(r"\begin{table}") == 2
+
+
 @pytest.mark.parametrize(
     ("options", "message"),
     [

@@ -1,0 +1,85 @@
+"""A leaderboard as files: every model and pair, no formula, no command."""
+
+import csv
+import re
+from pathlib import Path
+
+import polars as pl
+
+from tasks.analysis.across_models import AcrossModels, ModelScore, PairDifference, TaskAcross, VariedRanks
+from tasks.reporting.render.leaderboard_files import write_leaderboard
+from tests.tasks.reporting.content.test_leaderboard import data
+
+FORMULA = '=HYPERLINK("http://x", 1)'
+COMMAND = r"a_b & 100 % \input{x} $y^2$ ~#"
+ACROSS = AcrossModels(
+    1,
+    "base",
+    (FORMULA, COMMAND),
+    (VariedRanks("Veto below 50", (1, None), None, 1),),
+    tasks=(
+        TaskAcross(
+            "moods",
+            "Moods",
+            (ModelScore(FORMULA, 90.0, "best", tied=True), ModelScore(COMMAND, 80.0, "second", tied=True)),
+            (80.0, 82.5, 85.0, 87.5, 90.0),
+            2,
+        ),
+    ),
+    weakest=("Moods",),
+    pairs=(PairDifference(FORMULA, COMMAND, -1.5, -3.0, 0.5, 200, is_clear=False),),
+    told_apart=0.0,
+)
+
+
+def renamed() -> dict[str, pl.DataFrame]:
+    names = pl.col("model").replace({"alpha": FORMULA, "beta": COMMAND})
+    return {name: getattr(data(), name).with_columns(names) for name in ("totals", "abilities", "history")}
+
+
+def test_no_cell_of_a_csv_is_a_formula(tmp_path: Path) -> None:
+    file = tmp_path / "board.csv"
+    write_leaderboard("csv", file, data(**renamed()), [ACROSS])
+    tables = {path.stem: list(csv.DictReader(path.read_text(encoding="utf-8").splitlines())) for path in tmp_path.iterdir()}
+    assert sorted(tables) == ["board", "board-pairs", "board-ranks", "board-tasks"]
+    first = tables["board"][0]
+    assert (first["model"], first["rank"], first["total"], first["emotional"]) == (f"'{FORMULA}", "", "25.0", "25.0")
+    assert [row["model"] for row in tables["board"]][1:] == [COMMAND, "gamma"]
+    # A number may be negative.
+    assert tables["board-pairs"][0] | {"setting": "base", "difference": "-1.5", "n_items": "200"} == tables["board-pairs"][0]
+    assert [(row["model"], row["mark"], row["tied"]) for row in tables["board-tasks"]] == [
+        (f"'{FORMULA}", "best", "True"),
+        (COMMAND, "second", "True"),
+    ]
+    cells = [cell for rows in tables.values() for row in rows for cell in row.values()]
+    assert not [cell for cell in cells if re.match(r"[=+@\t\r]|-(?![\d.])", cell)]
+
+
+def test_names_are_texts_in_latex(tmp_path: Path) -> None:
+    file = tmp_path / "board.tex"
+    write_leaderboard("latex", file, data(**renamed()), [ACROSS])
+    text = file.read_text(encoding="utf-8")
+    escaped = r"a\_b \& 100 \% \textbackslash{}input\{x\} \$y\textasciicircum{}2\$ \textasciitilde{}\#"
+    assert text.count(escaped) == 4
+    assert COMMAND not in text
+    # The second ties with the best, which needs no mark for it.
+    assert r"Moods & \textbf{90.00} & \underline{80.00}$^{\approx}$ \\" in text
+    assert rf"{escaped} & $-$1.50 & $-$3.00 & 0.50 & 200 \\" in text
+    # Every row of a table has as many cells as its head.
+    for table in re.findall(r"\\toprule\n(.*?)\\bottomrule", text, re.DOTALL):
+        assert len({len(re.findall(r"(?<!\\)&", line)) for line in table.splitlines() if "&" in line}) == 1
+
+
+def test_the_page_sets_them_side_by_side(tmp_path: Path) -> None:
+    file = tmp_path / "board.html"
+    write_leaderboard("html", file, data(**renamed()), [ACROSS])
+    html = file.read_text(encoding="utf-8")
+    for told in (
+        "0 % of the 1 pair of models",
+        "Among the five weakest tasks of every model: Moods",
+        "<b>90.0</b>",
+        "<u>80.0</u>&nbsp;≈",
+        "−1.5<small>−3.0 to +0.5</small>",
+        "Veto below 50",
+    ):
+        assert told in html.replace("\u00a0", " "), told
