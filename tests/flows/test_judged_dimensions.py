@@ -41,6 +41,8 @@ CLUSTERS = {"a1": "x", "a2": "x", "b1": "y", "b2": "y"}
 SAID: dict[str, dict[str, Any]] = {
     "curt": {"a1": (4, "yes"), "a2": (2, "no"), "b1": (1, "yes"), "b2": (1, None)},
     "kind": dict.fromkeys(CLUSTERS, (4, "yes")),
+    "warm": dict.fromkeys(CLUSTERS, (4, "no")),
+    "cold": dict.fromkeys(CLUSTERS, (0, "yes")),
 }
 """What the judge says of each model's answers: warmth from 0 to 4, and whether it asks; null = it says nothing."""
 
@@ -61,21 +63,40 @@ def judge(messages: list[dict[str, str]]) -> str:
     return json.dumps({"rationale": f"So warm: {warmth}.", "warmth": warmth})
 
 
-def run(model: str, server: ModelServer, lake: Path) -> Ended:
+def run(model: str, server: ModelServer, lake: Path, *more: str, says: str | None = None) -> Ended:
     def answer(messages: list[dict[str, str]]) -> str:
         (item,) = re.findall(r"(\w+) was bad", messages[-1]["content"])
-        return f"{model} reply to {item}"
+        return f"{says or model} reply to {item}"
 
     with ModelServer(answer) as tested:
-        judged = ("--judge", "judge", "--judge-base-url", server.base_url)
+        judged = ("--judge", "judge", "--judge-base-url", server.base_url, *more)
         return ended("run", "own.yaml", "--model", model, "--base-url", tested.base_url, *judged, "--lake", lake, "--json")
 
 
-def test_dimensions_from_the_judge_to_the_report(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+@pytest.fixture
+def lake(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     monkeypatch.chdir(tmp_path)
     monkeypatch.setattr(load_rubric, "__defaults__", (copytree(RUBRICS, tmp_path / "rubrics"),))
     write_files(tmp_path)
-    lake = tmp_path / "lake"
+    return tmp_path / "lake"
+
+
+def test_a_dimension_that_fell_is_a_regression_though_the_total_stands(lake: Path) -> None:
+    asked_anew = ("--set", "models.identity=other", "--set", "judge.identity=judge")
+    with ModelServer(judge) as server:
+        first = run("m", server, lake, "--set", "judge.identity=judge", says="warm")
+        second = run("m", server, lake, *asked_anew, says="cold")
+    # (4/4 + 0) / 2, then (0/4 + 1) / 2.
+    assert [done.document["models"][0]["total"] for done in (first, second)] == [50.0, 50.0]
+    assert [done.document["state"] for done in (first, second)] == ["Completed", "Regressed"]
+    assert "days: warmth (0 to 4) fell by 4.00 points, from 4.00 to 0.00 over 4 items" in second.err
+    assert "asks" not in second.err
+    report = Path(second.document["report"])
+    for page in (report, report.with_suffix(".md")):
+        assert "days: warmth (0 to 4)" in page.read_text(encoding="utf-8")
+
+
+def test_dimensions_from_the_judge_to_the_report(lake: Path) -> None:
     with ModelServer(judge) as server:
         first = run("curt", server, lake)
         # Two calls for each of four answers; where nothing came, the client asked once more.
