@@ -63,7 +63,8 @@ def leaderboard(
 
         write_text(html, render_leaderboard(page))
     groups = [asdict(group) for group in ranked.groups]
-    document = {"models": ranked.rows, **({} if published else {"groups": groups}), **({"html": str(html)} if html else {})}
+    of_runs = {"groups": groups, "dimension_scores": ranked.dimensions.to_dicts()}
+    document = {"models": ranked.rows, **({} if published else of_runs), **({"html": str(html)} if html else {})}
     view: list[RenderableType] = [
         *(leaderboard_table(title, rows, ranked.regressed) for title, rows in _tables(benchmark, ranked)),
         *map(escape, groups_said(ranked)),

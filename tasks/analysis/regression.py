@@ -1,7 +1,7 @@
 """Decide whether a model regressed between two runs of the same plan, over the items scored in both.
 
-The rule. A score (the total before the veto, a main ability, the gate's too, or a rated dimension) falls by more than its interval
-if both hold:
+The rule. A score (the total before the veto, a main ability, the gate's too, or a rated dimension) falls by more than its
+interval if both hold:
 
 * it falls by more than the distance from its earlier value to the lower limit of that value's own 95 % interval, so that it lies
   below everything that was said to be likely;

@@ -86,12 +86,15 @@ def test_a_dimension_that_fell_is_a_regression_though_the_total_stands(lake: Pat
     with ModelServer(judge) as server:
         first = run("m", server, lake, "--set", "judge.identity=judge", says="warm")
         second = run("m", server, lake, *asked_anew, says="cold")
-    # (4/4 + 0) / 2, then (0/4 + 1) / 2.
+    # Each item has (4/4 + 0) / 2, then (0/4 + 1) / 2.
     assert [done.document["models"][0]["total"] for done in (first, second)] == [50.0, 50.0]
     assert [done.document["state"] for done in (first, second)] == ["Completed", "Regressed"]
     assert "days: warmth (0 to 4) fell by 4.00 points, from 4.00 to 0.00 over 4 items" in second.err
     assert "asks" not in second.err
     report = Path(second.document["report"])
+    board = ended("leaderboard", "own.yaml", "--lake", lake, "--html", "board.html", "--json").document
+    assert [(row["dimension"], row["mean"]) for row in board["dimension_scores"]] == [("asks", 1.0), ("warmth", 0.0)]
+    assert '<section id="dimensions">' in Path("board.html").read_text(encoding="utf-8")
     for page in (report, report.with_suffix(".md")):
         assert "days: warmth (0 to 4)" in page.read_text(encoding="utf-8")
 

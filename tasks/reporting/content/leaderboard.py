@@ -9,6 +9,7 @@ from tasks.analysis.number_format import counted, listed
 from tasks.analysis.run_tables import System, from_row
 from tasks.lake.manifest import run_order
 from tasks.reporting.content.benchmark import paper_of
+from tasks.reporting.content.dimensions import RatedDimensions, describe_dimensions
 from tasks.reporting.content.published_models import PublishedModels, describe_published_models
 from tasks.reporting.content.verdicts import SystemTotal, say_state, say_veto, state_of
 
@@ -47,6 +48,8 @@ class Leaderboard:
     paper: str | None
     """Title of the paper whose printed scores these are; null for runs."""
 
+    dimensions: RatedDimensions | None = None
+
     @property
     def has_settings(self) -> bool:
         """Whether rows differ in more than the model."""
@@ -68,6 +71,7 @@ def build_leaderboard(data: LeaderboardData) -> Leaderboard:
         published=describe_published_models(data.paper, data.blueprint) if data.is_published else None,
         warnings=(*groups_said(data), *_warnings(used)),
         paper=paper_of(data.blueprint).title if data.is_published else None,
+        dimensions=describe_dimensions(data, {name: one.title for name, one in data.blueprint.datasets.items()}),
     )
 
 

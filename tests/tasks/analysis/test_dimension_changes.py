@@ -69,5 +69,5 @@ REPEATED = [("a", 0, 4), ("a", 1, 0), ("c", 0, 3)]
 
 def test_each_dimension_is_one_change() -> None:
     both = [("4433", "0000"), ("3322", "1111")]
-    runs = [judgements(*rated(first).to_dicts(), *rated(second, "asks").to_dicts()) for first, second in both]
-    assert [(one.what, one.change) for one in changes(*runs)] == [("own: asks", 1.0), ("own: warmth", -1.0)]
+    before, after = (judgements(*rated(first).to_dicts(), *rated(second, "asks").to_dicts()) for first, second in both)
+    assert [(one.what, one.change) for one in changes(before, after)] == [("own: asks", 1.0), ("own: warmth", -1.0)]
