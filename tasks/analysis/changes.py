@@ -137,12 +137,12 @@ def _dimension_changes(before: PastRun, after: PastRun, system: System, resampli
     rerated = sorted(dataset for dataset in other if was[dataset].content_sha256 != now[dataset].content_sha256)
     if not rerated:
         return ()
-    rated = (
+    earlier, later = (
         pl.concat([run.lake.read(refs[name], Judgements) for name in rerated]) for run, refs in ((before, was), (after, now))
     )
     asked = [after.lake.read(ref, Items) for name in rerated for ref in after.partitions("items", dataset=name)]
     items = pl.concat([rows.select("dataset", "item_id", "cluster") for rows in asked])
-    return tuple(dimension_changes(*rated, items, resampling))
+    return tuple(dimension_changes(earlier, later, items, resampling))
 
 
 def _unchanged(run: PastRun, system: System) -> Iterator[ScoreDifference]:

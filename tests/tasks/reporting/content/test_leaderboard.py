@@ -120,7 +120,7 @@ def rated(model: str, dimension: str, mean: float | None, run: str = NEW) -> dic
 
 def test_rated_dimensions_are_rows_and_models_columns() -> None:
     given = [rated("gamma", "no_blame", None), rated("alpha", "warm_words", 4.25), rated("alpha", "no_blame", 2.0)]
-    schema = {**DimensionScores.create_empty().schema, "run": pl.String}
+    schema = DimensionScores.create_empty().with_columns(run=pl.lit("")).schema
     board = data(dimensions=pl.DataFrame([*given, rated("beta", "no_blame", 5.0, run=OLD)], schema=schema))
     found = build_leaderboard(board).dimensions
     assert found is not None
