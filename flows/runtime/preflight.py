@@ -3,7 +3,7 @@
 import resource
 from collections.abc import Iterable, Iterator, Mapping
 
-from flows.planning.jobs import ResolvedPlan, SelectedDataset
+from flows.planning.jobs import ResolvedPlan, SelectedDataset, gold_baselines
 from flows.runtime.clusters import require_runner
 from flows.runtime.endpoints import check_endpoints
 from flows.runtime.prefect_flows import log
@@ -37,7 +37,8 @@ async def check_plan(resolved: ResolvedPlan) -> tuple[str, ...]:
     resolved.lake.require_writable()
     require_runner(resolved.plan)
     require_open_files(resolved.plan)
-    if not all((found := job.find(job.lake.find)) and found.is_complete for job in resolved.jobs):
+    rated = all(gold.find(resolved.lake.find) for gold in gold_baselines(resolved))
+    if not rated or not all((found := job.find(job.lake.find)) and found.is_complete for job in resolved.jobs):
         await check_endpoints(resolved.plan)
         return (*kept_here(resolved), *cut_short(resolved))
     return tuple(kept_here(resolved))

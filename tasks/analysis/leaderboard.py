@@ -22,6 +22,7 @@ from tasks.analysis.comparable_runs import basis, said
 from tasks.analysis.past_run import refuse_ablation
 from tasks.analysis.published_tables import PublishedTable, read_table
 from tasks.analysis.run_tables import ordered
+from tasks.judging.gold import GOLD
 from tasks.lake.fingerprint import canonical_json
 from tasks.lake.lake import Lake
 from tasks.lake.manifest import newest_first, read_all_changes, read_code_version, read_manifest, read_manifests
@@ -79,7 +80,7 @@ class LeaderboardData:
     """Runs of the manifests of which it cannot be read what changed."""
 
     dimensions: pl.DataFrame = field(default_factory=DimensionScores.create_empty)
-    """Rows of `dimension_scores` of the same models and runs."""
+    """Rows of `dimension_scores` of the same models and runs, and of the gold replies that were rated there."""
 
     @property
     def rows(self) -> list[dict[str, Any]]:
@@ -168,7 +169,8 @@ def _read_dimensions(manifests: Sequence[RunManifest], totals: pl.DataFrame, lak
     if not judged:
         return DimensionScores.create_empty().with_columns(pl.lit("").alias(RUN))
     found = _read(judged, "dimension_scores", lake)
-    return found.join(totals, on=["model", "setting", RUN], how="semi", maintain_order="left")
+    gold = found.filter(pl.col(RUN).is_in(totals[RUN].implode()), setting=GOLD)
+    return pl.concat([found.join(totals, on=["model", "setting", RUN], how="semi", maintain_order="left"), gold])
 
 
 def find_regressed(folder: Folder, runs: Iterable[str]) -> tuple[frozenset[tuple[str, str, str]], frozenset[str]]:

@@ -6,6 +6,7 @@ from typing import Any
 
 from tasks.analysis.leaderboard import GROUP, RUN, LeaderboardData
 from tasks.analysis.run_tables import System
+from tasks.judging.gold import GOLD
 
 Row = dict[str, Any]
 
@@ -29,11 +30,14 @@ class RatedDimensions:
 
 
 def describe_dimensions(data: LeaderboardData, titles: Mapping[str, str]) -> RatedDimensions | None:
-    """Describe what was rated, models in the order of the ranking, datasets in the blueprint's; null if nothing was.
+    """Describe what was rated, models in the order of the ranking, gold replies last; datasets in the blueprint's order.
 
     Args:
         data: of the leaderboard.
         titles: of the datasets by id, in the blueprint's order.
+
+    Returns:
+        Null if nothing was rated.
     """
     by_system: dict[tuple[str, str, str], dict[tuple[str, ...], Row]] = {}
     for row in data.dimensions.to_dicts():
@@ -41,6 +45,10 @@ def describe_dimensions(data: LeaderboardData, titles: Mapping[str, str]) -> Rat
         by_system.setdefault(_system(row), {})[row["dataset"], row["rubric"], row["dimension"], scale] = row
     ranked = {_system(row): row for row in data.rows if RUN in row}
     shown = [one for one in ranked if one in by_system]
+    group_of = {row[RUN]: row.get(GROUP) for row in ranked.values()}
+    golds = {group_of[one[-1]]: one for one in reversed(by_system) if GOLD in one[:-1]}  # the newest of each group
+    ranked |= {one: {"model": GOLD, "setting": GOLD, GROUP: group} for group, one in golds.items()}
+    shown += golds.values()
     if not shown:
         return None
     order = list(titles)
