@@ -68,7 +68,8 @@ async def run_dry(plan: Plan) -> CommandResult:
     names = dict.fromkeys(entry.name for entry in unprobed(plan))
     basis = EstimateBasis(learn_from_lake(plan), table, tuple(names))
     forecasts = [forecast for job in resolved.jobs for forecast in await _forecast_job(job, basis)]
-    forecasts += [await _forecast_gold(gold, basis) for gold in gold_baselines(resolved)]
+    golds = [await _forecast_gold(gold, basis) for gold in gold_baselines(resolved)]
+    forecasts += [gold for gold in golds if gold.expected != Expectation()]  # items may have none
     document = _forecast_document(resolved, forecasts, basis)
     document["missing"] = [gap.model_dump() for gap in missing]
     return CommandResult(0, document, [*_forecast_view(document), *missing_lines(missing)])
