@@ -3,11 +3,12 @@
 import asyncio
 
 from flows.planning.capabilities import ensure_probed
+from flows.planning.jobs import gold_baselines
 from flows.planning.resolve import resolve
 from flows.planning.usage import open_budget
 from flows.runtime.canary import ask_canaries
 from flows.runtime.endpoints import check_endpoints, count_calls, open_endpoints, require_answer
-from flows.runtime.infer_jobs import InferResources, ask_and_judge, open_retriever, to_probe
+from flows.runtime.infer_jobs import InferResources, ask_and_judge, judge_gold, open_retriever, to_probe
 from flows.runtime.prefect_flows import begin_run, moodflow_flow, share_resolved
 from flows.runtime.progress import show_calls
 from schemas.lineage import StageResult
@@ -35,8 +36,9 @@ async def run_inference(plan: Plan) -> StageResult:
         resolved = resolve(plan)
         share_resolved(plan, resolved)
     found = [job.find(job.lake.find) for job in resolved.jobs]
-    if all(one and one.is_complete for one in found):
-        refs = (ref for one in found if one for ref in one.refs)
+    rated = [gold.find(resolved.lake.find) for gold in gold_baselines(resolved)]
+    if all(one and one.is_complete for one in found) and all(rated):
+        refs = (*(ref for one in found if one for ref in one.refs), *(ref for one in rated if one for ref in one))
         return StageResult.of((ref for ref in refs if LAYER_ROWS[ref.layer].written_by == "infer"), canaries=canaries)
     await check_endpoints(resolved.plan)
     if await ensure_probed(resolved.lake.state, await to_probe(plan, resolved), budget):
@@ -48,7 +50,8 @@ async def run_inference(plan: Plan) -> StageResult:
         show_calls(plan.title) as listener,
     ):
         resources = InferResources(endpoints, retriever, listener)
-        outcomes = await asyncio.gather(*(ask_and_judge(job, resources) for job in resolved.jobs))
+        asked = (ask_and_judge(job, resources) for job in resolved.jobs)
+        outcomes = await asyncio.gather(*asked, *(judge_gold(gold, resources) for gold in gold_baselines(resolved)))
     calls = count_calls(endpoints)
     if not any(found):
         require_answer(endpoints, calls)

@@ -25,21 +25,28 @@ class ScoreDifference(Frozen):
     Scores are null where the two runs cannot be compared, `note` then says why; the interval is null where there is none.
     """
 
-    what: str = Field(description="`total`, or name of a main ability")
-    before: float | None = Field(default=None, ge=0, le=100)
-    after: float | None = Field(default=None, ge=0, le=100)
-    change: float | None = Field(default=None, ge=-100, le=100, description="after - before")
+    what: str = Field(description="`total`, name of a main ability, or `DATASET: DIMENSION` of what a judge rated")
+    scale: tuple[int, int] = Field(default=(0, 100), description="lowest and highest value it can have")
+    rubric: str | None = Field(default=None, description="that a dimension is of; null = total or ability")
+    before: float | None = None
+    after: float | None = None
+    change: float | None = Field(default=None, description="after - before")
     ci_low: float | None = Field(default=None, description="95 % interval of the change, by paired bootstrap over items")
     ci_high: float | None = None
     allowed: float | None = Field(default=None, ge=0, description="before - lower limit of its own 95 % interval")
     n_items: int = Field(default=0, ge=0, description="items scored in both runs")
     note: str | None = None
 
+    @property
+    def label(self) -> str:
+        """Return the name of the score for readers; of a dimension with its scale."""
+        return self.what if self.rubric is None else f"{self.what.replace('_', ' ')} ({self.scale[0]} to {self.scale[1]})"
+
 
 class Regression(Frozen):
     """One way in which a model and setting regressed."""
 
-    what: str = Field(description="`total`, name of a main ability, `veto`, `coverage` or `item coverage`")
+    what: str = Field(description="as in the change of a score, or `veto`, `coverage` or `item coverage`")
     before: float | bool | None
     after: float | bool | None
     allowed: float | None = Field(default=None, description="how far it might have fallen; null = not at all")

@@ -67,6 +67,11 @@ class Plan(Frozen):
         description="models besides those under test, by role; a helper that is not named is the model itself",
     )
     judge_repeat: Evaluation[int] = Field(default=1, ge=1, le=20, description="times each judge rates an answer; the mean counts")
+    judge_gold: Limit[bool] = Field(
+        default=False,
+        exclude_if=lambda rates: not rates,
+        description="have the judge rate gold replies too, as a baseline beside the models; each is a call",
+    )
     datasets: Evaluation[tuple[str, ...] | None] = Field(
         default=None, min_length=1, description="only these; null = all the blueprint names"
     )

@@ -4,6 +4,7 @@ from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from typing import Any
 
+import dataframely as dy
 from rich.console import RenderableType
 from rich.markup import escape
 
@@ -11,7 +12,7 @@ from flows.build import build_datasets
 from flows.commands.console import CommandResult, numbers, text_table
 from flows.commands.run_view import missing_lines
 from flows.planning.capabilities import unprobed
-from flows.planning.jobs import EvalJob, ResolvedPlan
+from flows.planning.jobs import EvalJob, GoldBaseline, ResolvedPlan, gold_baselines
 from flows.planning.resolve import resolve
 from flows.planning.usage import ONE_CALL, learn_from_lake, usage_of
 from flows.runtime.prefect_server import on_server
@@ -25,7 +26,8 @@ from schemas.usage import Expectation, Forecast, Role
 from tasks.analysis.number_format import count, counted, listed
 from tasks.judging.answers import judged_answers, rated_content
 from tasks.judging.executor import plan_ratings
-from tasks.judging.rubrics import load_rubric
+from tasks.judging.gold import gold_answers
+from tasks.judging.rubrics import Rubric, load_rubric
 from tasks.lake.lake import Lake
 from tasks.models.cost.budget import CHARACTERS_PER_TOKEN, FIRST_REPLY_SHARE, TOKENS_PER_CJK_CHARACTER, Estimator
 from tasks.models.cost.pricing import check_budget, find_rate
@@ -66,6 +68,8 @@ async def run_dry(plan: Plan) -> CommandResult:
     names = dict.fromkeys(entry.name for entry in unprobed(plan))
     basis = EstimateBasis(learn_from_lake(plan), table, tuple(names))
     forecasts = [forecast for job in resolved.jobs for forecast in await _forecast_job(job, basis)]
+    golds = [await _forecast_gold(gold, basis) for gold in gold_baselines(resolved)]
+    forecasts += [gold for gold in golds if gold.expected != Expectation()]  # items may have none
     document = _forecast_document(resolved, forecasts, basis)
     document["missing"] = [gap.model_dump() for gap in missing]
     return CommandResult(0, document, [*_forecast_view(document), *missing_lines(missing)])
@@ -120,10 +124,28 @@ async def _expect_judge(
         return _with_answers(expect_calls(requests, basis.estimator, rate), job, basis, rate)
     if stored := lake.find(job.judge_job(judge, items, answers).key):
         return Expectation(stored=lake.read(stored, Judgements).n_unique(ONE_CALL))
-    by_item = {row["item_id"]: row for row in rows.iter_rows(named=True)}
-    judged = judged_answers(lake.read(answers, Answers), rows).iter_rows(named=True)
-    requests = await plan_ratings(((by_item[row["item_id"]], rated_content(row)) for row in judged), judge, rubric, repeat)
-    return _expect(lake, requests, basis, rate)
+    return _expect(lake, await _plan_known(rows, lake.read(answers, Answers), judge, rubric, repeat), basis, rate)
+
+
+async def _plan_known(
+    items: dy.DataFrame[Items], answers: dy.DataFrame[Answers], judge: ModelEntry, rubric: Rubric, repeat: int
+) -> list[ChatRequest]:
+    """Return the calls that rate answers which are there."""
+    by_item = {row["item_id"]: row for row in items.iter_rows(named=True)}
+    judged = judged_answers(answers, items).iter_rows(named=True)
+    return await plan_ratings(((by_item[row["item_id"]], rated_content(row)) for row in judged), judge, rubric, repeat)
+
+
+async def _forecast_gold(gold: GoldBaseline, basis: EstimateBasis) -> Forecast:
+    """Forecast what is left to rate of a dataset's gold replies."""
+    lake, judge, found = gold.resolved.lake, gold.judge, gold.find(gold.resolved.lake.find)
+    if found:
+        expected = Expectation(stored=lake.read(found[1], Judgements).n_unique(ONE_CALL))
+    else:
+        items, rubric = lake.read(gold.job.items, Items), load_rubric(gold.selected.rubric or "")
+        requests = await _plan_known(items, gold_answers(items), judge, rubric, gold.resolved.plan.judge_repeat)
+        expected = _expect(lake, requests, basis, basis.rate(judge))
+    return Forecast(dataset=gold.selected.spec.id, model=judge.name, role="judge", expected=expected)
 
 
 def _with_answers(expected: Expectation, job: EvalJob, basis: EstimateBasis, rate: Rate | None) -> Expectation:

@@ -70,8 +70,9 @@ def leaderboard(
     experiments = read_experiments(benchmark, folder) if html and published else None
     for name, file in written.items():
         write_leaderboard(name, Path(file), page, across, experiments)
-    groups = {} if published else {"groups": [asdict(group) for group in ranked.groups]}
-    document = {"models": ranked.rows, **groups, "across": [asdict(one) for one in across], **written}
+    groups = [asdict(group) for group in ranked.groups]
+    of_runs = {} if published else {"groups": groups, "dimension_scores": ranked.dimensions.to_dicts()}
+    document = {"models": ranked.rows, **of_runs, "across": [asdict(one) for one in across], **written}
     view: list[RenderableType] = [
         *(leaderboard_table(title, rows, ranked.regressed) for title, rows in _tables(benchmark, ranked)),
         *map(escape, groups_said(ranked)),

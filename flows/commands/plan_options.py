@@ -12,15 +12,13 @@ from pydantic import ValidationError
 from typer.core import TyperCommand
 
 from flows.commands import options as opt
-from flows.commands.model_entries import complete_entries
+from flows.commands.config_files import complete_plan, read_configs
 from flows.commands.plan_fields import assign, find_field, own_fields, parse_setting, parse_value, plan_fields, role_names
 from schemas.addresses import hide_credentials
 from schemas.chat import EMBEDDED_MODEL
-from schemas.documents import read_text, read_yaml
 from schemas.errors import UsageError, suggest
 from schemas.plan import Plan
 from schemas.refusal import refused
-from schemas.roles import gather_roles
 from tasks.models.cost.pricing import check_budget
 
 
@@ -30,9 +28,18 @@ def complete_path(incomplete: str) -> list[str]:
 
 
 PathValues = typer.Option(
-    help="any other field, listed by `moodflow options`; repeatable",
+    help="any other field, see `moodflow options`; repeatable",
     metavar="PATH=VALUE",
     autocompletion=complete_path,
+    rich_help_panel=opt.EVALUATED,
+)
+
+
+ConfigFiles = typer.Option(
+    "--config",
+    "--preset",
+    help="file with fields of the plan, or preset paper; options win",
+    metavar="FILE",
     rich_help_panel=opt.EVALUATED,
 )
 
@@ -60,9 +67,7 @@ class PlanOptions:
     seed: Annotated[int | None, opt.option("of sampling and intervals; default 0", opt.EVALUATED)] = None
     repeat: Annotated[int | None, opt.option("times each item is asked; default 1", opt.EVALUATED)] = None
     set: Annotated[list[str] | None, PathValues] = None
-    config: Annotated[
-        Path | None, opt.option("YAML or JSON file with fields of the plan; options win", opt.EVALUATED, "FILE")
-    ] = None
+    config: Annotated[list[str] | None, ConfigFiles] = None
     concurrency: Annotated[int | None, opt.option("most calls in flight at once; default 64", opt.LIMITS)] = None
     budget_tokens: Annotated[int | None, opt.option("most tokens the run may use; then it ends", opt.LIMITS)] = None
     canary: Annotated[int | None, opt.option("answered calls per model asked anew, to notice a change", opt.LIMITS)] = None
@@ -208,7 +213,9 @@ def _replacement(name: str) -> str | None:
 
 
 def read_plan(benchmark: str, options: PlanOptions, *, needs_model: bool = True) -> Plan:
-    """Return the plan that options and configuration file describe; options win over the file, `--set` over other options.
+    """Return the plan that options, configuration files and presets describe.
+
+    Options win over files, `--set` over other options, a file over the one before it and over presets.
 
     Args:
         benchmark: name, or path of a blueprint.
@@ -218,31 +225,14 @@ def read_plan(benchmark: str, options: PlanOptions, *, needs_model: bool = True)
     Raises:
         UsageError: a file cannot be read, a value is refused, or money is limited and a model has no price.
     """
-    values = {**gather_roles(_read_config(options.config) if options.config else {}), "benchmark": benchmark}
+    presets, values = read_configs(options.config or (), benchmark)
     options.assign_to(values)
     values["models"] = values.get("models") or ()
     try:
-        plan = Plan.model_validate(complete_entries(values))
+        plan = Plan.model_validate(complete_plan(values, presets))
     except ValidationError as error:
         raise refused(error) from error
     if needs_model:
         plan.require_models()
     check_budget(plan)
     return plan
-
-
-def _read_config(path: Path) -> dict[str, Any]:
-    try:
-        values = read_yaml(read_text(path))
-        if isinstance(values, dict):
-            return values
-        fault = type(values).__name__
-    except (OSError, ValueError) as error:
-        fault = " ".join(str(error).split())[:200]
-    raise UsageError(
-        "the configuration file cannot be read",
-        where=str(path),
-        expected="a YAML or JSON file with fields of the plan, as moodflow options lists them",
-        got=fault,
-        next_step="correct the file, or leave --config out",
-    )

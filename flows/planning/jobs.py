@@ -1,6 +1,6 @@
 """A resolved plan and its eval jobs: what each asks, reads and writes, and which of its partitions are in the lake."""
 
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass
 from functools import cached_property
 
@@ -13,8 +13,9 @@ from schemas.plan import Plan
 from schemas.usage import TESTED, Role
 from tasks.datasets.keys import ItemsKeys, items_keys
 from tasks.judging.executor import judgements_key
+from tasks.judging.gold import rates_gold
 from tasks.judging.rubrics import load_rubric
-from tasks.judging.steps import JudgeJob
+from tasks.judging.steps import GoldJob, JudgeJob
 from tasks.lake.lake import Lake
 from tasks.metrics.item_scores import item_scores_key
 from tasks.metrics.reference.scoring import reference_scores_key
@@ -145,9 +146,7 @@ class EvalJob:
 
     def judge_job(self, judge: ModelEntry, items: PartitionRef, answers: PartitionRef) -> JudgeJob:
         """Return what a judge rates; only for a dataset that is judged."""
-        rubric, repeat = self.selected.rubric or "", self.resolved.plan.judge_repeat
-        key = judgements_key(answers, judge, rubric, load_rubric(rubric).sha256, repeat)
-        return JudgeJob(rubric, judge, items, answers, key, repeat)
+        return make_judge_job(self.selected, self.resolved.plan.judge_repeat, judge, items, answers)
 
     def find(self, find: Find) -> "JobPartitions | None":
         """Find what the infer stage wrote of this job; None without replies and answers.
@@ -215,6 +214,61 @@ class JobPartitions:
         else:
             key = item_scores_key(self.answers, [self.judgements] if self.judgements else [], methods)
         return ItemScoreJob(methods, self.items, self.answers, self.judgements, key)
+
+
+def make_judge_job(
+    selected: SelectedDataset, repeat: int, judge: ModelEntry, items: PartitionRef, answers: PartitionRef
+) -> JudgeJob:
+    """Return what a judge rates.
+
+    Args:
+        selected: a dataset that is judged.
+        repeat: times the judge rates each answer.
+        judge: the judging model.
+        items: of the dataset.
+        answers: to them.
+    """
+    rubric = selected.rubric or ""
+    key = judgements_key(answers, judge, rubric, load_rubric(rubric).sha256, repeat)
+    return JudgeJob(rubric, judge, items, answers, key, repeat)
+
+
+@dataclass(frozen=True, eq=False)
+class GoldBaseline:
+    """The gold replies of a judged dataset, which its judge rates beside the models' if the plan says so.
+
+    Attributes:
+        resolved: the plan.
+        selected: the dataset.
+        job: of writing the replies as answers.
+    """
+
+    resolved: ResolvedPlan
+    selected: SelectedDataset
+    job: GoldJob
+
+    @property
+    def judge(self) -> ModelEntry:
+        """Return the judge whose ratings count."""
+        return self.resolved.plan.judges(self.selected.spec.id)[0]
+
+    def judge_job(self, answers: PartitionRef) -> JudgeJob:
+        """Return what the judge rates."""
+        return make_judge_job(self.selected, self.resolved.plan.judge_repeat, self.judge, self.job.items, answers)
+
+    def find(self, find: Find) -> tuple[PartitionRef, PartitionRef] | None:
+        """Find the replies and their ratings; None if one of them is not there."""
+        answers = find(self.job.key)
+        ratings = find(self.judge_job(answers).key) if answers else None
+        return (answers, ratings) if answers and ratings else None
+
+
+def gold_baselines(resolved: ResolvedPlan) -> Iterator[GoldBaseline]:
+    """Yield the gold replies that the plan has rated, of datasets whose items are built."""
+    for selected in resolved.selected if resolved.plan.judge_gold else ():
+        built = resolved.find_built(selected) if selected.rubric and rates_gold(load_rubric(selected.rubric)) else None
+        if built and resolved.plan.judges(selected.spec.id):
+            yield GoldBaseline(resolved, selected, GoldJob(built[0]))
 
 
 def scorable(jobs: Iterable[EvalJob]) -> list[JobPartitions]:

@@ -1,9 +1,9 @@
 """List what the score stage computes from item scores, and find every partition that scores rest on."""
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Collection, Iterator, Sequence
 
 from flows.planning.broken_rows import find_broken_rows
-from flows.planning.jobs import JobPartitions, ResolvedPlan, scorable
+from flows.planning.jobs import JobPartitions, ResolvedPlan, gold_baselines, scorable
 from schemas.errors import UsageError
 from schemas.lineage import Missing, PartitionRef
 from schemas.tables.layers import AGGREGATED
@@ -35,10 +35,17 @@ def comparison_jobs(
         return
     items = tuple(dict.fromkeys(one.items for one in judged))
     firsts = tuple(one.judgements for one in judged if one.judgements)
-    yield DimensionsJob(benchmark, Resampling(plan.bootstrap, plan.seed), items, firsts)
+    golds = tuple(ratings for _, ratings in rated_golds(resolved, items))
+    yield DimensionsJob(benchmark, Resampling(plan.bootstrap, plan.seed), items, (*firsts, *golds))
     panel = tuple(rating for one in judged for rating in one.ratings[1:] if rating)
     if plan.judge_repeat > 1 or any(len(one.ratings) > 1 for one in judged):
         yield AgreementJob(benchmark, items, tuple(one.answers for one in judged), (*firsts, *panel))
+
+
+def rated_golds(resolved: ResolvedPlan, items: Collection[PartitionRef]) -> list[tuple[PartitionRef, PartitionRef]]:
+    """Find gold replies and their ratings, of datasets whose items are among these: that models were rated on."""
+    found = (gold.find(resolved.lake.find_latest) for gold in gold_baselines(resolved) if gold.job.items in items)
+    return [one for one in found if one]
 
 
 def unrated(found: Sequence[JobPartitions]) -> list[Missing]:
@@ -70,4 +77,6 @@ def stored_partitions(resolved: ResolvedPlan) -> list[PartitionRef]:
             next_step="run moodflow score with the same options first",
         )
     compared = [ref for job in comparison_jobs(resolved, found, scored) if (ref := lake.find(job.key))]
-    return [*dict.fromkeys(ref for one in found for ref in one.refs), *scored, *layers, *compared]
+    golds = rated_golds(resolved, [one.items for one in found if one.judgements])
+    asked = dict.fromkeys(ref for refs in (*(one.refs for one in found), *golds) for ref in refs)
+    return [*asked, *scored, *layers, *compared]

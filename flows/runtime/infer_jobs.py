@@ -6,7 +6,7 @@ from contextlib import asynccontextmanager
 from dataclasses import dataclass, field
 
 from flows.planning.capabilities import unprobed
-from flows.planning.jobs import EvalJob, ResolvedPlan
+from flows.planning.jobs import EvalJob, GoldBaseline, ResolvedPlan
 from flows.planning.resolve import embeds
 from flows.planning.usage import UsageCounter, usage_of
 from flows.runtime.endpoints import Endpoint
@@ -17,7 +17,7 @@ from schemas.plan import Plan
 from schemas.retrieval import Retriever
 from schemas.usage import Usage
 from schemas.worker_pool import ProgressListener
-from tasks.judging.steps import JudgeJob, judge_partition
+from tasks.judging.steps import JudgeJob, judge_partition, write_gold
 from tasks.lake.lake import Lake
 from tasks.models.journal.table import JOURNAL
 from tasks.retrieval.embedding import BUNDLED, find_embedder
@@ -106,6 +106,13 @@ async def ask_and_judge(job: EvalJob, resources: InferResources) -> Results:
         *(_judge(job.judge_job(judge, infer.items, answers), job.lake, resources) for judge in job.judges)
     )
     return [answers, *asked, *(result for results in rated for result in results)]
+
+
+async def judge_gold(gold: GoldBaseline, resources: InferResources) -> Results:
+    """Have the judge rate a dataset's gold replies; returns the partitions and what they took."""
+    lake = gold.resolved.lake
+    answers: PartitionRef = await run_here(write_gold, gold.job, lake)
+    return [answers, *await _judge(gold.judge_job(answers), lake, resources)]
 
 
 async def _ask(job: EvalJob, infer: InferJob, resources: InferResources) -> tuple[PartitionRef, Results]:

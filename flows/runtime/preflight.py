@@ -1,14 +1,22 @@
 """Check a plan before anything is written: names, lake, cluster, endpoints."""
 
 import resource
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Mapping
 
-from flows.planning.jobs import ResolvedPlan
+from flows.planning.jobs import ResolvedPlan, SelectedDataset, gold_baselines
 from flows.runtime.clusters import require_runner
 from flows.runtime.endpoints import check_endpoints
 from flows.runtime.prefect_flows import log
+from schemas.chat import ModelEntry
 from schemas.errors import UsageError
 from schemas.plan import Plan
+from schemas.roles import JUDGES
+from tasks.analysis.number_format import listed
+from tasks.judging.executor import rating_tokens
+from tasks.judging.rubrics import load_rubric
+from tasks.solvers.longemotion.parameters import FAMILIES
+from tasks.solvers.longemotion.prompts import LongEmotionPrompts
+from tasks.solvers.prompts import Prompts
 
 SPARE_FILES = 128
 """Of tables, the journal, Prefect and libraries; half of them are usual."""
@@ -29,7 +37,8 @@ async def check_plan(resolved: ResolvedPlan) -> tuple[str, ...]:
     resolved.lake.require_writable()
     require_runner(resolved.plan)
     require_open_files(resolved.plan)
-    if not all((found := job.find(job.lake.find)) and found.is_complete for job in resolved.jobs):
+    rated = all(gold.find(resolved.lake.find) for gold in gold_baselines(resolved))
+    if not rated or not all((found := job.find(job.lake.find)) and found.is_complete for job in resolved.jobs):
         await check_endpoints(resolved.plan)
         return (*kept_here(resolved), *cut_short(resolved))
     return tuple(kept_here(resolved))
@@ -73,14 +82,40 @@ def kept_here(resolved: ResolvedPlan) -> Iterator[str]:
 
 
 def cut_short(resolved: ResolvedPlan) -> Iterator[str]:
-    """Yield a warning for each model whose replies are limited to less than emotion expression asks for."""
+    """Yield a warning for each model whose replies are limited to less than what it is asked for takes."""
+    plan = resolved.plan
     # A user's own items may be of any type, and are no emotion expression for that.
-    asked = any(selected.spec.question_types == ("emotion_expression",) for selected in resolved.selected)
-    if not asked or not resolved.plan.contexts.length_demand:
-        return
-    for entry in resolved.plan.models:
-        if entry.base_url is not None and entry.sampling.max_tokens < DEMANDED_TOKENS:
+    told = any(selected.spec.question_types == ("emotion_expression",) for selected in resolved.selected)
+    for entry in plan.models:
+        limit = entry.sampling.max_tokens
+        if entry.base_url is not None and told and plan.contexts.length_demand and limit < DEMANDED_TOKENS:
             yield (
                 f"emotion expression asks for more than {DEMANDED_TOKENS} tokens per stage and replies of {entry.name} end at "
-                f"{entry.sampling.max_tokens}; --max-tokens 8192 gives them room, contexts.length_demand=false asks for no length"
+                f"{limit}; --max-tokens 8192 gives them room, contexts.length_demand=false asks for no length"
             )
+        yield from _too_long_for(entry, {one.spec.id: _answer_tokens(one) for one in resolved.selected}, "--max-tokens")
+    for role in JUDGES:
+        for entry in plan.named(role):
+            rated = {one.spec.id: _rating_tokens(one) for one in resolved.selected if entry in plan.judges(one.spec.id)}
+            yield from _too_long_for(entry, rated, f"{role}.sampling.max_tokens")
+
+
+def _too_long_for(entry: ModelEntry, lengths: Mapping[str, int], option: str) -> Iterator[str]:
+    """Yield a warning if replies about some datasets are longer than the limit of a served model."""
+    longer = {name: tokens for name, tokens in lengths.items() if tokens > entry.sampling.max_tokens}
+    if entry.base_url is not None and longer:
+        named = listed([f"{name} ({tokens})" for name, tokens in longer.items()])
+        yield f"replies of {entry.name} end at {entry.sampling.max_tokens} tokens, and more are wanted by {named}; raise {option}"
+
+
+def _answer_tokens(selected: SelectedDataset) -> int:
+    """Return the length of an answer: what the embedded model is given for it."""
+    if selected.spec.task is not None:
+        return int(getattr(LongEmotionPrompts.load(), FAMILIES[selected.spec.task]).max_tokens)
+    prompts = Prompts.load().by_type
+    return max((prompts[name].max_tokens for name in selected.spec.question_types if name in prompts), default=0)
+
+
+def _rating_tokens(selected: SelectedDataset) -> int:
+    rubric = load_rubric(selected.rubric) if selected.rubric else None
+    return max((rating_tokens(rubric, asked) for asked in rubric.calls()), default=0) if rubric else 0

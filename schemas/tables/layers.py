@@ -41,7 +41,7 @@ LAYER_ROWS: Mapping[str, Layer] = {
     "chunks": Layer(Chunks, "infer", BUILT),
     "retrievals": Layer(Retrievals, "infer", BUILT),
     "responses": Layer(Responses, "infer", BUILT),
-    "answers": Layer(Answers, "infer", ("responses",)),
+    "answers": Layer(Answers, "infer", ("items", "responses")),
     "judgements": Layer(Judgements, "infer", ("answers",)),
     "item_scores": Layer(ItemScores, "score", ("answers", "judgements")),
     "raw_scores": Layer(RawScores, "score", ("item_scores",)),

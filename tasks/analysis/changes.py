@@ -2,11 +2,16 @@
 
 from collections.abc import Iterator, Sequence
 
+import polars as pl
+
 from schemas.blueprint import Blueprint
 from schemas.changes import TOTAL, RunChanges, RunState, ScoreDifference, SystemChanges
 from schemas.errors import LakeError
 from schemas.lineage import PartitionRef, RunManifest
+from schemas.tables.items import Items
+from schemas.tables.responses import Judgements
 from tasks.analysis.comparable_runs import difference, systems_of
+from tasks.analysis.dimension_changes import dimension_changes
 from tasks.analysis.past_run import PastRun
 from tasks.analysis.regression import SystemScores, find_regressions, find_warnings, score_changes
 from tasks.analysis.run_tables import System
@@ -102,6 +107,7 @@ def _compare(before: PastRun, after: PastRun, system: System, resampling: Resamp
     now = _system_scores(after, system)
     try:
         was, changes = _system_scores(before, system), _score_changes(before, after, system, resampling)
+        changes += _dimension_changes(before, after, system, resampling)
     except LakeError as error:
         # The run itself is whole: what is broken is a record of an earlier one.
         reason = f"run {before.name} cannot be read: {error.what}, {error.where}"
@@ -122,6 +128,21 @@ def _score_changes(before: PastRun, after: PastRun, system: System, resampling: 
         return tuple(_unchanged(after, system))
     scores = before.item_scores(system), after.item_scores(system)
     return score_changes(*scores, after.blueprint, resampling, _changed_items(before, after))
+
+
+def _dimension_changes(before: PastRun, after: PastRun, system: System, resampling: Resampling) -> tuple[ScoreDifference, ...]:
+    """Return changes of the dimensions of datasets whose ratings, but not whose items, are other ones."""
+    was, now = before.counted_judgements(system), after.counted_judgements(system)
+    other = now.keys() & was.keys() - _changed_items(before, after)
+    rerated = sorted(dataset for dataset in other if was[dataset].content_sha256 != now[dataset].content_sha256)
+    if not rerated:
+        return ()
+    earlier, later = (
+        pl.concat([run.lake.read(refs[name], Judgements) for name in rerated]) for run, refs in ((before, was), (after, now))
+    )
+    asked = [after.lake.read(ref, Items) for name in rerated for ref in after.partitions("items", dataset=name)]
+    items = pl.concat([rows.select("dataset", "item_id", "cluster") for rows in asked])
+    return tuple(dimension_changes(earlier, later, items, resampling))
 
 
 def _unchanged(run: PastRun, system: System) -> Iterator[ScoreDifference]:

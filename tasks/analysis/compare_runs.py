@@ -10,7 +10,6 @@ from schemas.errors import UsageError
 from schemas.folders import Folder
 from schemas.lineage import PartitionRef
 from schemas.tables.items import Items
-from schemas.tables.scores import DimensionScores
 from tasks.analysis.comparable_runs import find_differences, warnings
 from tasks.analysis.compare_scores import Flips, compare_scores, find_flips
 from tasks.analysis.evidence import read_evidence
@@ -171,7 +170,7 @@ def _dimension_changes(before: PastRun, after: PastRun, pair: SystemPair) -> Ite
 
 
 def _dimensions(run: PastRun, system: System) -> dict[tuple[str, ...], Row]:
-    rows = (row for ref in run.partitions("dimension_scores") for row in system.rows(run.lake.read(ref, DimensionScores)))
+    rows = system.rows(run.dimension_scores)
     return {tuple(row[name] for name in DIMENSION): {name: row[name] for name in MEAN} for row in rows}
 
 

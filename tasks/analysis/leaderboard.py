@@ -16,12 +16,14 @@ from schemas.errors import UsageError
 from schemas.folders import Folder
 from schemas.lineage import RunManifest
 from schemas.tables.layers import LAYERS
+from schemas.tables.scores import DimensionScores
 from schemas.vocabulary import Profile
 from tasks.analysis.comparable_runs import basis, said
 from tasks.analysis.number_format import setting_order
 from tasks.analysis.past_run import refuse_ablation
 from tasks.analysis.published_tables import PublishedTable, read_table
 from tasks.analysis.run_tables import ordered
+from tasks.judging.gold import GOLD
 from tasks.lake.fingerprint import canonical_json
 from tasks.lake.lake import Lake
 from tasks.lake.manifest import newest_first, read_all_changes, read_code_version, read_manifest, read_manifests
@@ -77,6 +79,9 @@ class LeaderboardData:
 
     damaged: frozenset[str] = frozenset()
     """Runs of the manifests of which it cannot be read what changed."""
+
+    dimensions: pl.DataFrame = field(default_factory=DimensionScores.create_empty)
+    """Rows of `dimension_scores` of the same models and runs, and of the gold replies that were rated there."""
 
     @property
     def rows(self) -> list[dict[str, Any]]:
@@ -155,7 +160,18 @@ def rank_stored_systems(benchmark: str, folder: Folder, runs: Sequence[str], pro
         groups=groups,
         regressed=regressed,
         damaged=damaged,
+        dimensions=_read_dimensions(manifests, totals, lake),
     )
+
+
+def _read_dimensions(manifests: Sequence[RunManifest], totals: pl.DataFrame, lake: Lake) -> pl.DataFrame:
+    """Read what judges gave these rows of `totals` by dimension, with the run of each."""
+    judged = [manifest for manifest in manifests if any(ref.layer == "dimension_scores" for ref in manifest.partitions)]
+    if not judged:
+        return DimensionScores.create_empty().with_columns(pl.lit("").alias(RUN))
+    found = _read(judged, "dimension_scores", lake)
+    gold = found.filter(pl.col(RUN).is_in(totals[RUN].implode()), setting=GOLD)
+    return pl.concat([found.join(totals, on=["model", "setting", RUN], how="semi", maintain_order="left"), gold])
 
 
 def find_regressed(folder: Folder, runs: Iterable[str]) -> tuple[frozenset[tuple[str, str, str]], frozenset[str]]:

@@ -12,7 +12,7 @@ from schemas.errors import UsageError, suggest
 from schemas.folders import DEFAULT_LAKE, Folder
 from schemas.lineage import PartitionRef, RunManifest
 from schemas.tables.layers import AGGREGATED, LAYERS
-from schemas.tables.scores import ItemScores
+from schemas.tables.scores import DimensionScores, ItemScores
 from tasks.analysis.run_tables import System, ordered
 from tasks.lake.lake import Lake
 from tasks.lake.manifest import list_runs, read_code_version, read_manifest
@@ -62,6 +62,18 @@ class PastRun:
         refs = self.partitions("item_scores", **system._asdict())
         frames = [self.lake.read(ref, ItemScores) for ref in refs]
         return pl.concat(frames) if frames else ItemScores.create_empty()
+
+    @cached_property
+    def dimension_scores(self) -> pl.DataFrame:
+        """Means of the dimensions that judges rated; no rows where nothing was judged."""
+        frames = [self.lake.read(ref, DimensionScores) for ref in self.partitions("dimension_scores")]
+        return pl.concat(frames) if frames else DimensionScores.create_empty()
+
+    def counted_judgements(self, system: System) -> dict[str, PartitionRef]:
+        """Return the ratings that count of what a model and setting answered, by dataset; not those of a panel."""
+        named = system.of(self.dimension_scores).select("dataset", "judge", "rubric").unique().to_dicts()
+        refs = {row["dataset"]: self.partitions("judgements", **system._asdict(), **row) for row in named}
+        return {dataset: found[0] for dataset, found in refs.items() if found}
 
     def options(self, system: System) -> tuple[str, ...]:
         """Return the options that name a system; none where the run has no other."""

@@ -1,6 +1,7 @@
 """Decide whether a model regressed between two runs of the same plan, over the items scored in both.
 
-The rule. A score (the total before the veto, or a main ability, the gate's too) falls by more than its interval if both hold:
+The rule. A score (the total before the veto, a main ability, the gate's too, or a rated dimension) falls by more than its
+interval if both hold:
 
 * it falls by more than the distance from its earlier value to the lower limit of that value's own 95 % interval, so that it lies
   below everything that was said to be likely;
@@ -156,7 +157,7 @@ def fell_beyond_interval(change: ScoreDifference) -> bool:
 def _fall(change: ScoreDifference, *, vetoed: bool) -> Regression | None:
     if not fell_beyond_interval(change):
         return None
-    named = "total before the veto" if vetoed and change.what == TOTAL else change.what
+    named = "total before the veto" if vetoed and change.what == TOTAL else change.label
     message = (
         f"{named} fell by {-(change.change or 0):.2f} points, from {change.before:.2f} to {change.after:.2f} over "
         f"{change.n_items} items scored in both runs; {_allowed(change)} "

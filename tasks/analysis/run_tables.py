@@ -21,6 +21,7 @@ from schemas.tables.responses import Answers, Judgements, Responses
 from tasks.analysis.baselines import Baselines, measure_baselines, orders_shown
 from tasks.analysis.number_format import setting_order, setting_title
 from tasks.analysis.published_tables import BASE_SETTING, PublishedTable, read_table
+from tasks.judging.gold import GOLD
 
 ResultT = TypeVar("ResultT")
 
@@ -71,6 +72,8 @@ class System(NamedTuple):
     @property
     def label(self) -> str:
         """Name in headings; the usual setting goes without saying."""
+        if self.setting == GOLD:
+            return "gold replies"
         return self.model if self.setting == BASE_SETTING else f"{self.model} ({setting_title(self.setting)})"
 
     def rows(self, frame: pl.DataFrame) -> list[dict[str, Any]]:

@@ -101,14 +101,19 @@ class Judge:
         sampling = self.entry.sampling
         if self.entry.base_url is not None:
             return sampling
-        reason = TOKENS_OF_A_RATIONALE if self.rubric.rationale else 0
-        return sampling.model_copy(update={"max_tokens": reply_tokens([dimension.name for dimension in asked]) + reason})
+        return sampling.model_copy(update={"max_tokens": rating_tokens(self.rubric, asked)})
 
 
 def reply_tokens(dimensions: Sequence[str]) -> int:
     """Return the length that just holds the embedded model's ratings of these dimensions."""
     of_each = (TOKENS_OF_A_RATING + len(name) // CHARACTERS_PER_TOKEN for name in dimensions)
     return TOKENS_AROUND + sum(max(LEAST_TOKENS_PER_DIMENSION, tokens) for tokens in of_each)
+
+
+def rating_tokens(rubric: Rubric, asked: Sequence[Dimension]) -> int:
+    """Return the length that just holds the ratings of a call, and the reason where the rubric wants one."""
+    reason = TOKENS_OF_A_RATIONALE if rubric.rationale else 0
+    return reply_tokens([dimension.name for dimension in asked]) + reason
 
 
 async def judge_answers(

@@ -14,6 +14,7 @@ from schemas.worker_pool import ProgressListener, RunJobs
 from tasks.judging.agreement import AGREEMENTS_VERSION, agreements
 from tasks.judging.answers import judged_answers
 from tasks.judging.executor import Judge, judge_answers, rating_calls
+from tasks.judging.gold import gold_answers, gold_key
 from tasks.judging.rubrics import load_rubric
 from tasks.lake.fingerprint import partition_key
 from tasks.lake.lake import Lake
@@ -61,6 +62,30 @@ async def judge_partition(job: JudgeJob, lake: Lake, chat: Chat, run_jobs: RunJo
     judgements = await judge_answers(items, answers, judging, run_jobs)
     complete = not (judgements["parse_status"] == "failed").any()
     return await asyncio.to_thread(lake.write, job.key, judgements, Judgements, complete=complete)
+
+
+@dataclass(frozen=True)
+class GoldJob:
+    """Gold replies of one partition of items."""
+
+    items: PartitionRef
+
+    @property
+    def key(self) -> PartitionKey:
+        """Key of the replies, as answers."""
+        return gold_key(self.items)
+
+
+@step("gold replies of {job.key.place[0][1]}")
+async def write_gold(job: GoldJob, lake: Lake) -> Any:
+    """Write gold replies as answers, for the judge to rate.
+
+    Returns:
+        PartitionRef of the answers.
+    """
+    if found := lake.find(job.key):
+        return up_to_date(found)
+    return lake.write(job.key, gold_answers(lake.read(job.items, Items)), Answers)
 
 
 @dataclass(frozen=True)

@@ -2,8 +2,10 @@
 
 from functools import lru_cache
 from pathlib import Path
+from typing import Any
 
 from pydantic import ValidationError
+from yaml import MappingNode
 
 from schemas.blueprint import Blueprint, BlueprintDataset
 from schemas.errors import BlueprintError, suggest
@@ -42,6 +44,8 @@ def load_blueprint(name_or_path: str | Path) -> Blueprint:
 def _read_once(file: Path, stamp: tuple[int, ...]) -> Blueprint:  # noqa: ARG001  part of the cache's key
     """Read a file once until it changes: a command looks its blueprint up half a dozen times, at 30 to 70 ms each."""
     document = read_document(file)
+    if "extends" in document.values:
+        document = _extended(document)
     try:
         blueprint = Blueprint.model_validate(document.values)
     except ValidationError as error:
@@ -49,6 +53,37 @@ def _read_once(file: Path, stamp: tuple[int, ...]) -> Blueprint:  # noqa: ARG001
     _check_bounds(blueprint, document)
     datasets = {name: _beside(dataset, file.parent) for name, dataset in blueprint.datasets.items()}
     return blueprint.model_copy(update={"datasets": datasets})
+
+
+def _extended(document: Document) -> Document:
+    """Return a blueprint that states what it has otherwise than one that ships with MoodFlow, as a whole.
+
+    Where something stands in the whole no file says, so that errors name the file alone.
+    """
+    named = document.values["extends"]
+    if named not in list_blueprints() or named == document.file.stem:
+        raise BlueprintError(
+            "a blueprint extends one that does not ship with MoodFlow",
+            where=document.place(("extends",)),
+            expected=f"one of {', '.join(list_blueprints())}",
+            got=str(named),
+            next_step="name one of them, or copy what is to be extended",
+        )
+    own = {name: value for name, value in document.values.items() if name != "extends"}
+    return Document(document.file, MappingNode("", []), _overlay(read_document(BLUEPRINTS / f"{named}.yaml").values, own))
+
+
+def _overlay(below: Any, above: Any) -> Any:
+    """Return values on top of others: mappings key by key, lists of parts with ids part by part; what is new comes last."""
+    if isinstance(below, dict) and isinstance(above, dict):
+        return below | {name: _overlay(below[name], value) if name in below else value for name, value in above.items()}
+    lists = [
+        part for part in (below, above) if isinstance(part, list) and all(isinstance(one, dict) and "id" in one for one in part)
+    ]
+    if len(lists) == len((below, above)):
+        parts = ({one["id"]: one for one in part} for part in lists)
+        return list(_overlay(next(parts), next(parts)).values())
+    return above
 
 
 def _check_bounds(blueprint: Blueprint, document: Document) -> None:

@@ -34,16 +34,25 @@ def score_dimensions(
     Returns:
         One row per model, dataset, setting, rubric and dimension that a judge was asked for, sorted by key.
     """
-    answers = judgements.group_by(*ASKED, "item_id", "repetition", "part").agg(value=pl.col("rating").mean())
+    answers = rate_answers(judgements)
     counts = answers.group_by(ASKED).agg(n_answers=pl.col("value").count().cast(pl.Int64), n_total=pl.len().cast(pl.Int64))
-    by_item = answers.drop_nulls("value").group_by(*KEY, "item_id", "repetition").agg(MEAN)
-    rated = by_item.join(items.select("dataset", "item_id", "cluster"), on=["dataset", "item_id"])
+    rated = rate_items(answers).join(items.select("dataset", "item_id", "cluster"), on=["dataset", "item_id"])
     means = rated.group_by(KEY).agg(MEAN, n_clusters=pl.col("cluster").n_unique().cast(pl.Int64))
     scores = counts.join(means, on=KEY, how="left").join(_intervals(rated, resampling), on=KEY, how="left")
     found = scores.rename({"value": "mean", "lowest": "scale_min", "highest": "scale_max"}).with_columns(
         pl.col("n_clusters").fill_null(0)
     )
     return DimensionScores.validate(found.select(DimensionScores.column_names()).sort(DimensionScores.primary_key()))
+
+
+def rate_answers(judgements: pl.DataFrame) -> pl.DataFrame:
+    """Return `value`, the mean of a judge's repetitions, for each answer and dimension (ASKED); null = no rating came."""
+    return judgements.group_by(*ASKED, "item_id", "repetition", "part").agg(value=pl.col("rating").mean())
+
+
+def rate_items(answers: pl.DataFrame) -> pl.DataFrame:
+    """Return `value`, the mean over an item's parts that have a rating, for each item, repetition and dimension (KEY)."""
+    return answers.drop_nulls("value").group_by(*KEY, "item_id", "repetition").agg(MEAN)
 
 
 def _intervals(rated: pl.DataFrame, resampling: Resampling) -> pl.DataFrame:

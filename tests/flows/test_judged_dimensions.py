@@ -41,6 +41,9 @@ CLUSTERS = {"a1": "x", "a2": "x", "b1": "y", "b2": "y"}
 SAID: dict[str, dict[str, Any]] = {
     "curt": {"a1": (4, "yes"), "a2": (2, "no"), "b1": (1, "yes"), "b2": (1, None)},
     "kind": dict.fromkeys(CLUSTERS, (4, "yes")),
+    "warm": dict.fromkeys(CLUSTERS, (4, "no")),
+    "cold": dict.fromkeys(CLUSTERS, (0, "yes")),
+    "gold": {"a1": (3, "no")},
 }
 """What the judge says of each model's answers: warmth from 0 to 4, and whether it asks; null = it says nothing."""
 
@@ -54,28 +57,86 @@ def write_files(folder: Path) -> None:
 
 
 def judge(messages: list[dict[str, str]]) -> str:
-    model, item = re.findall(r"(\w+) reply to (\w+)", messages[1]["content"])[0]
+    model, item = re.findall(r"(\w+) reply to (\w+)", messages[1]["content"].replace("So sorry.", "gold reply to a1"))[0]
     warmth, asks = SAID[model][item]
     if '"asks"' in messages[0]["content"]:
         return "" if asks is None else json.dumps({"rationale": f"It says {asks}.", "asks": asks})
     return json.dumps({"rationale": f"So warm: {warmth}.", "warmth": warmth})
 
 
-def run(model: str, server: ModelServer, lake: Path) -> Ended:
+def run(model: str, server: ModelServer, lake: Path, *more: str, says: str | None = None) -> Ended:
     def answer(messages: list[dict[str, str]]) -> str:
         (item,) = re.findall(r"(\w+) was bad", messages[-1]["content"])
-        return f"{model} reply to {item}"
+        return f"{says or model} reply to {item}"
 
     with ModelServer(answer) as tested:
-        judged = ("--judge", "judge", "--judge-base-url", server.base_url)
+        judged = ("--judge", "judge", "--judge-base-url", server.base_url, *more)
         return ended("run", "own.yaml", "--model", model, "--base-url", tested.base_url, *judged, "--lake", lake, "--json")
 
 
-def test_dimensions_from_the_judge_to_the_report(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+@pytest.fixture
+def lake(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     monkeypatch.chdir(tmp_path)
     monkeypatch.setattr(load_rubric, "__defaults__", (copytree(RUBRICS, tmp_path / "rubrics"),))
     write_files(tmp_path)
-    lake = tmp_path / "lake"
+    return tmp_path / "lake"
+
+
+def test_a_dimension_that_fell_is_a_regression_though_the_total_stands(lake: Path) -> None:
+    asked_anew = ("--set", "models.identity=other", "--set", "judge.identity=judge")
+    with ModelServer(judge) as server:
+        first = run("m", server, lake, "--set", "judge.identity=judge", says="warm")
+        second = run("m", server, lake, *asked_anew, says="cold")
+    # Each item has (4/4 + 0) / 2, then (0/4 + 1) / 2.
+    assert [done.document["models"][0]["total"] for done in (first, second)] == [50.0, 50.0]
+    assert [done.document["state"] for done in (first, second)] == ["Completed", "Regressed"]
+    assert "days: warmth (0 to 4) fell by 4.00 points, from 4.00 to 0.00 over 4 items" in second.err
+    assert "asks" not in second.err
+    report = Path(second.document["report"])
+    board = ended("leaderboard", "own.yaml", "--lake", lake, "--html", "board.html", "--json").document
+    assert [(row["dimension"], row["mean"]) for row in board["dimension_scores"]] == [("asks", 1.0), ("warmth", 0.0)]
+    assert '<section id="dimensions">' in Path("board.html").read_text(encoding="utf-8")
+    for page in (report, report.with_suffix(".md")):
+        assert "days: warmth (0 to 4)" in page.read_text(encoding="utf-8")
+
+
+def test_gold_replies_are_a_baseline_that_is_counted_and_enters_no_score(lake: Path) -> None:
+    named = ("--set", "models.identity=kind", "--set", "judge.identity=judge")
+    rates_gold = (*named, "--set", "judge_gold=true")
+    with ModelServer(judge) as server:
+        plain = run("kind", server, lake, *named)
+        forecast = run("kind", server, lake, *rates_gold, "--dry-run").document
+        # Two calls for each of four gold replies; the model's answers are rated already.
+        assert server.calls == 8
+        assert [(row["role"], row["calls"], row["stored"]) for row in forecast["models"]] == [("tested", 0, 4), ("judge", 8, 8)]
+        done = run("kind", server, lake, *rates_gold)
+        assert server.calls == 16
+        again = run("kind", server, lake, *rates_gold)
+        assert (server.calls, again.document["state"]) == (16, "UpToDate")
+    documents = [one.document for one in (plain, done, again)]
+    assert [[(row["model"], row["total"], row["rank"]) for row in one["models"]] for one in documents] == [[("kind", 100, 1)]] * 3
+    asked = [{(row["model"], row["role"]): row["calls"] for row in one["cost"]["models"]} for one in documents]
+    assert asked == [{("kind", "tested"): 4, ("judge", "judge"): calls} for calls in (8, 16, 16)]
+    rated = [
+        (row["model"], row["setting"], row["dimension"], row["mean"], row["n_total"])
+        for row in again.document["dimension_scores"]
+    ]
+    gold, own = [("gold", "gold", *one) for one in GOLD_MEANS], [("kind", "base", *one) for one in OWN_MEANS]
+    assert rated == [*gold, *own]
+    page = Path(again.document["report"]).read_text(encoding="utf-8")
+    assert page.count("<td>gold replies</td>") == 2
+    board = ended("leaderboard", "own.yaml", "--lake", lake, "--html", "board.html", "--json").document
+    assert ([row["model"] for row in board["models"]], len(board["dimension_scores"])) == (["kind"], 4)
+    assert '<th class="n">gold replies</th>' in Path("board.html").read_text(encoding="utf-8")
+    checked = ended("verify", again.document["run"], "--lake", lake, "--json")
+    assert (checked.status, checked.document["differences"]) == (0, [])
+
+
+GOLD_MEANS = [("asks", 0.0, 4), ("warmth", 3.0, 4)]
+OWN_MEANS = [("asks", 1.0, 4), ("warmth", 4.0, 4)]
+
+
+def test_dimensions_from_the_judge_to_the_report(lake: Path) -> None:
     with ModelServer(judge) as server:
         first = run("curt", server, lake)
         # Two calls for each of four answers; where nothing came, the client asked once more.

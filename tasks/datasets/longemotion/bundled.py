@@ -213,6 +213,7 @@ def _describe(
         paper="none: written for MoodFlow, see data/bundled/README.md",
         required=required,
         canary=CANARY,
+        evaluation_version="1.1" if task in STAGES else "1.0",
         differences=(_SHORT, _HIDDEN) if question_type == "label_choice" else (_SHORT,),
     )
 

@@ -47,22 +47,28 @@ def checkpoints_of(task: ContextTask, prefix: str = "") -> SampleBuilder:
 def _build_checkpoint(record: Record, stage: int, point: int) -> tuple[Item, Context]:
     """Return the item at one point (1 to 3) of a stage (0 to 3): what was said up to and including a message of the client.
 
-    The question is the last three messages (fewer where the dialogue has only begun), the context all before them; nothing that
-    is said later is part of the item. A record has `id`, `stages`, each with the name `stage` and `conversations`, messages of
-    `role` and `context`, and `language` if it is not English.
+    The question is the last three messages (fewer where the dialogue has only begun), the context all before them. Of
+    what is said later the item has the counselor's next message, as its reference, which no model is shown; none if the stage
+    ends here. A record has `id`, `stages`, each with the name `stage` and `conversations`, messages of `role` and `context`, and
+    `language` if it is not English.
     """
     stages = record.fields["stages"]
     if len(stages) != len(STAGES):
         raise ValueError(f"a dialogue has {len(STAGES)} stages, this one has {len(stages)}")
     earlier = [message for one in stages[:stage] for message in _read_messages(one)]
     current = _read_messages(stages[stage])
-    said = earlier + current[: place_of(current, point) + 1]
+    place = place_of(current, point)
+    said = earlier + current[: place + 1]
+    gold = [
+        message.removeprefix("Counselor: ") for message in current[place + 1 : place + 2] if message.startswith("Counselor: ")
+    ]
     context, question = "\n".join(said[:-LATEST]), "\n".join(said[-LATEST:])
     item = Item(
         language=read_language(record),
         question_type="counselor_reply",
         context=context,
         question=question,
+        references=tuple(gold) or None,
         subset=read_text(stages[stage], "stage"),
         cluster=f"dialogue {record.fields['id']}",
     )
@@ -110,6 +116,7 @@ def _conversation(task: ContextTask) -> DatasetSpec:
         question_types=("counselor_reply",),
         paper=f"{PAPER}, section 3.2.3",
         required=("id", "stages"),
+        evaluation_version="1.1",
         expected_rows=100,
         differences=(
             "The case description that most dialogues were written from is not shown; the released code leaves it out, too.",

@@ -6,7 +6,7 @@ from typing import NamedTuple
 from schemas.changes import TOTAL, RunChanges, ScoreDifference
 
 LARGEST_FALLS = 3
-"""Abilities of a system that are named; the leaderboard and `moodflow compare` have the others."""
+"""Abilities, and dimensions, of a system that are named; the leaderboard and `moodflow compare` have the others."""
 
 
 class ChangedScore(NamedTuple):
@@ -17,13 +17,14 @@ class ChangedScore(NamedTuple):
 
 
 def changed_scores(changes: RunChanges) -> list[ChangedScore]:
-    """Return each system's total before the veto, then the abilities that fell most, the largest fall first."""
+    """Return each system's total before the veto, then abilities and rated dimensions that fell most, the largest fall first."""
     listed = []
     for system in changes.units:
-        falls = [one for one in system.changes if one.what != TOTAL and (one.change or 0) < 0]
-        falls.sort(key=lambda one: one.change or 0)
         totals = [one for one in system.changes if one.what == TOTAL]
-        listed += [ChangedScore(system.label, one) for one in (*totals, *falls[:LARGEST_FALLS])]
+        falls = [one for one in system.changes if one.what != TOTAL and (one.change or 0) < 0]
+        falls.sort(key=lambda one: (one.change or 0) / (one.scale[1] - one.scale[0]))
+        abilities, dimensions = ([one for one in falls if (one.rubric is not None) == rated] for rated in (False, True))
+        listed += [ChangedScore(system.label, one) for one in (*totals, *abilities[:LARGEST_FALLS], *dimensions[:LARGEST_FALLS])]
     return listed
 
 

@@ -37,7 +37,7 @@ def _since(changes: RunChanges) -> Iterator[str]:
     findings = [f"{system.label}: {finding.message}" for system in changes.regressed for finding in system.findings]
     if noted := [*findings, *change_notes(changes)]:
         yield "\n".join(f"- {escape(note)}" for note in noted)
-    if rows := [[escape(system), escape(score.what), *_difference(score)] for system, score in changed_scores(changes)]:
+    if rows := [[escape(system), escape(score.label), *_difference(score)] for system, score in changed_scores(changes)]:
         yield table(["Model", "Score", "Before", "Now", "Change", "95 % interval"], rows)
         yield "Over the items scored in both runs: each total, before the veto, and the abilities that fell most."
 

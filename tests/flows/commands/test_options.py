@@ -118,7 +118,7 @@ def test_the_fields_are_listed_with_type_default_and_description() -> None:
 
 @pytest.mark.parametrize("name", FORMER.split())
 def test_a_former_option_is_there_or_gets_its_path(plans: list[Plan], name: str) -> None:
-    if name.replace("-", "_") in {"dry_run", "json", *(field.name for field in fields(PlanOptions))}:
+    if name.replace("-", "_") in {"dry_run", "json", "preset", *(field.name for field in fields(PlanOptions))}:
         return
     done = run(*SERVER, f"--{name}", "3")
     assert (done.status, plans) == (2, [])
@@ -269,3 +269,36 @@ def test_the_environment_names_mirror_and_prices(plans: list[Plan], monkeypatch:
     run(*SERVER, "--mirror", "here")
     assert [plan.mirror for plan in plans] == [Path("there"), Path("here")]
     assert [plan.prices for plan in plans] == [prices] * 2
+
+
+def test_the_papers_run_is_a_preset_and_options_and_files_win_over_it(plans: list[Plan], tmp_path: Path) -> None:
+    asked, config = ("longemotion", *SERVER, "--preset", "paper"), tmp_path / "plan.yaml"
+    assert ended("run", *asked, "--settings", "base,coem").status == 0
+    assert ended("run", *asked, "--temperature", "0", "--repeat", "1", "--judge", "smollm2", "--concurrency", "7").status == 0
+    config.write_text(f"{{models: [{{name: a, base_url: '{URL}', top_p: 0.5}}], sample: 9, retrieval: {{top_k: 3}}}}")
+    assert ended("run", "longemotion-mini", "--config", "paper", "--config", config, "--settings", "coem").status == 0
+    paper, changed, filed = plans
+    assert paper.models[0].sampling == Sampling(temperature=0.8, top_p=0.9, max_tokens=8192)
+    # The largest dataset has 1,200 rows.
+    assert (paper.repeat, paper.sample > 1200, paper.retrieval.preset) == (3, True, "paper")
+    sages = {name: paper.role_model("sage", f"longemotion_{name}") for name in ("ec_emobench", "ed", "ee", "ec_finentity", "qa")}
+    assert [sage and sage.name for sage in sages.values()] == ["gpt-4o"] * 3 + ["deepseek-chat"] * 2
+    assert {(one.name, one.api_key_env) for one in paper.named("judge")} == {("gpt-4o", "OPENAI_API_KEY")}
+    # Nobody enriches chunks in base, so that no server of a Sage is looked for.
+    assert (changed.models[0].sampling.temperature, changed.models[0].sampling.max_tokens) == (0.0, 8192)
+    assert (changed.repeat, list(changed.roles), changed.named("judge")[0].name) == (1, ["judge"], "smollm2")
+    assert (filed.models[0].sampling.top_p, filed.models[0].sampling.temperature, filed.sample) == (0.5, 0.8, 9)
+    assert (filed.retrieval.top_k, [one.name for one in filed.named("sage")]) == (3, ["deepseek-chat", "gpt-4o"])
+
+
+@pytest.mark.parametrize(
+    ("benchmark", "preset", "told"),
+    [
+        ("moodbench", "paper", "preset paper is of another benchmark"),
+        ("longemotion", "papr", "there is no preset papr"),
+        ("longemotion", "none.yaml", "the configuration file cannot be read"),
+    ],
+)
+def test_a_preset_that_cannot_be_is_refused(plans: list[Plan], benchmark: str, preset: str, told: str) -> None:
+    done = ended("run", benchmark, *SERVER, "--preset", preset)
+    assert (done.status, plans, told in done.err) == (2, [], True)

@@ -1,10 +1,15 @@
 """Warnings before calls are paid for."""
 
 import resource
+from dataclasses import replace
 from pathlib import Path
+from typing import Any
 
 import pytest
 
+from flows.commands.plan_options import PlanOptions, read_plan
+from flows.planning.resolve import resolve
+from flows.runtime.preflight import cut_short
 from tests.flows.command import assert_one_message, ended
 from tests.flows.scripted_roles import LONG_MINI
 from tests.model_server import ModelServer
@@ -23,6 +28,19 @@ def test_a_warning_is_said_once(tmp_path: Path, command: tuple[str, ...]) -> Non
         judged = ("--judge", "core", "--judge-base-url", server.base_url)
         run = ended(*command, LONG_MINI, *asked, *judged, *varied, "--set", "bootstrap=0", "--lake", tmp_path / "lake", "--json")
     assert run.err.count(CUT_SHORT) == 1, run.err
+
+
+def test_limits_below_what_is_asked_for_are_told(tmp_path: Path) -> None:
+    at, datasets = "http://127.0.0.1:9/v1", "long_mini_mc1,long_mini_qa"
+    asked = PlanOptions(model=["m"], base_url=at, judge="j", judge_base_url=at, datasets=datasets, lake=tmp_path)
+    resolved = resolve(read_plan(LONG_MINI, asked))
+    assert list(cut_short(resolved)) == []
+    limits: dict[str, Any] = {"max_tokens": 100, "set": ["judge.sampling.max_tokens=50"]}
+    # A reply takes 160 tokens, an answer 64. Names of 37, 45 and 21 letters: 16 + (8 + 12) + (8 + 15) + (8 + 7).
+    assert list(cut_short(resolve(read_plan(LONG_MINI, replace(asked, **limits))))) == [
+        "replies of m end at 100 tokens, and more are wanted by long_mini_mc1 (160); raise --max-tokens",
+        "replies of j end at 50 tokens, and more are wanted by long_mini_mc1 (74); raise judge.sampling.max_tokens",
+    ]
 
 
 def test_too_few_open_files_are_told_before_anything_is_asked(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:

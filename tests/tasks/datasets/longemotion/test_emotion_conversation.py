@@ -56,7 +56,7 @@ def test_context_and_question_are_all_that_was_said_so_far() -> None:
     )
     assert item.question == "Client: c2.0\nCounselor: k2.1\nClient: c2.1"
     assert (item.subset, context.task, context.query) == ("Diagnosis", "mc2", None)
-    assert (item.question_type, item.references, item.options) == ("counselor_reply", None, None)
+    assert (item.question_type, item.references, item.options) == ("counselor_reply", ("k2.2",), None)
     assert [sample.item_id for sample in samples] == ["mc2-12-1", "mc2-12-2", "mc2-12-3"]
 
 
@@ -77,6 +77,14 @@ def test_a_dialogue_that_has_only_begun_has_no_context_yet() -> None:
     assert (item.context, item.question, context.tokens) == ("", "Client: c1.0", 0)
     item, _ = second.build()
     assert (item.context, item.question) == ("", "Client: c1.0\nCounselor: k1.0\nClient: c1.1")
+
+
+def test_where_the_stage_ends_there_is_no_gold_reply() -> None:
+    spoken = stage(1, 3)
+    spoken["conversations"] = spoken["conversations"][:-1]  # up to the client's last message, which is the third point
+    record = dialogue(stages=[spoken, *(stage(number, 3) for number in (2, 3, 4))])
+    items = [sample.build()[0] for sample in checkpoints_of("mc1")([record], ContextOptions(), 0)]
+    assert [item.references for item in items] == [("k1.0",), ("k1.1",), None]
 
 
 def test_the_case_description_changes_nothing() -> None:

@@ -6,6 +6,7 @@ from typing import Any
 import polars as pl
 
 from schemas.lineage import RunManifest
+from schemas.tables.scores import DimensionScores
 from tasks.analysis.leaderboard import LeaderboardData, published_leaderboard
 from tasks.reporting.content.leaderboard import build_leaderboard
 from tasks.reporting.figures.leaderboard_figures import draw_histories
@@ -121,3 +122,30 @@ def test_the_published_models_stand_on_the_papers_page_alone() -> None:
     for title in ("Scores per ability", "Open and closed models", "Total and size"):
         assert title in html
         assert title not in render_leaderboard(data())
+
+
+def rated(model: str, dimension: str, mean: float | None, run: str = NEW) -> dict[str, Any]:
+    n = 0 if mean is None else 3
+    limits = {"ci_low": mean and mean - 0.5, "ci_high": mean and mean + 0.5}
+    of = {"model": model, "dataset": "tale", "setting": "base", "rubric": "r", "dimension": dimension, "judge": "j", "run": run}
+    return of | limits | {"mean": mean, "scale_min": 0, "scale_max": 5, "n_answers": n, "n_total": 4, "n_clusters": n}
+
+
+def test_rated_dimensions_are_rows_and_models_columns() -> None:
+    given = [rated("gamma", "no_blame", None), rated("alpha", "warm_words", 4.25), rated("alpha", "no_blame", 2.0)]
+    schema = DimensionScores.create_empty().with_columns(run=pl.lit("")).schema
+    board = data(dimensions=pl.DataFrame([*given, rated("beta", "no_blame", 5.0, run=OLD)], schema=schema))
+    found = build_leaderboard(board).dimensions
+    assert found is not None
+    # Beta's row of the ranking is that of the new run, which has no ratings of it; alpha is ranked before gamma.
+    assert found.columns == ("alpha", "gamma")
+    said = [(row.title, row.name, row.scale, [cell and cell["mean"] for cell in row.cells]) for row in found.rows]
+    title = BLUEPRINT.datasets["tale"].title
+    assert said == [(title, "no blame", "0 to 5", [2.0, None]), (title, "warm words", "0 to 5", [4.25, None])]
+    assert [row.cells[1] is None for row in found.rows] == [False, True]
+    page = render_leaderboard(board)
+    section = page[page.index('<section id="dimensions">') : page.index('<section id="history">')]
+    assert [re.sub(r"<[^>]+>", " ", row).split() for row in re.findall(r"<tr>.*?</tr>", section, re.DOTALL)[2:]] == [
+        ["warm", "words", "0", "to", "5", "4.25", "3.75", "to", "4.75", "3", "of", "4", "rated", "–"]
+    ]
+    assert build_leaderboard(data()).dimensions is None

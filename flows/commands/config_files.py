@@ -1,0 +1,110 @@
+"""Read the files that describe a plan: a user's own, and the presets under data/presets."""
+
+from collections.abc import Iterable, Mapping
+from pathlib import Path
+from typing import Any
+
+from flows.commands.model_entries import complete_entries
+from schemas.documents import read_text, read_yaml
+from schemas.errors import UsageError, unknown_name
+from schemas.folders import DATA_FOLDER
+from schemas.roles import JUDGES, gather_roles
+
+PRESETS = DATA_FOLDER / "presets"
+"""Plans as papers ran them. What stands under `models` holds for each model under test."""
+
+Values = dict[str, Any]
+
+
+def read_configs(names: Iterable[str], benchmark: str) -> tuple[Values, Values]:
+    """Read what `--config` and `--preset` name: files by path, presets by name.
+
+    Args:
+        names: as given.
+        benchmark: name of the blueprint, or path of its file.
+
+    Returns:
+        Fields of the presets alone, and of everything but what presets say of models, as `gather_roles` returns them. Files win
+        over presets, the later over the earlier.
+
+    Raises:
+        UsageError: a file cannot be read, there is no such preset, or one is of another benchmark.
+    """
+    presets: Values = {}
+    values: Values = {}
+    known = sorted(file.stem for file in PRESETS.glob("*.yaml"))
+    for name in names:
+        if name in known:
+            presets = _merge(presets, _for_benchmark(gather_roles(_read_config(PRESETS / f"{name}.yaml")), name, benchmark))
+        elif not Path(name).suffix and not Path(name).exists():
+            raise unknown_name("preset", name, known, "--preset, --config", "name a preset, or the path of a file")
+        else:
+            values = _merge(values, gather_roles(_read_config(Path(name))))
+    fields = {name: value for name, value in presets.items() if name != "models"}
+    return presets, _merge(fields, values) | {"benchmark": benchmark}
+
+
+def complete_plan(values: Values, presets: Values) -> Values:
+    """Return the fields of a plan with complete entries, on top of what presets say of each model under test.
+
+    A role that a preset names is left out where no setting of the plan has it.
+
+    Args:
+        values: of files and options, with the roles of presets.
+        presets: as `read_configs` returns them.
+    """
+    from tasks.solvers.registry import SOLVERS  # noqa: PLC0415  polars takes its time
+
+    values = complete_entries(values)
+    settings = {str(name).replace("-", "_") for name in values.get("settings", ("base",))} & SOLVERS.keys()
+    needed = JUDGES.keys() | {role for name in settings for role in SOLVERS[name].roles}
+    roles = {name: role for name, role in values["roles"].items() if name in needed or name not in presets.get("roles", {})}
+    models = values["models"]
+    if isinstance(models, list | tuple):
+        models = [_merge(presets.get("models", {}), entry) for entry in models]
+    return {**values, "models": models, "roles": roles}
+
+
+def _merge(below: Any, above: Any) -> Any:
+    """Return a mapping on top of another one, what is nested in them likewise; roles are replaced as a whole."""
+    if not isinstance(below, Mapping) or not isinstance(above, Mapping):
+        return above
+    merged = {name: _merge(below[name], value) if name in below else value for name, value in above.items()}
+    roles = {"roles": {**below["roles"], **above["roles"]}} if "roles" in below and "roles" in above else {}
+    return {**below, **merged, **roles}
+
+
+def _read_config(path: Path) -> Values:
+    try:
+        values = read_yaml(read_text(path))
+        if isinstance(values, dict):
+            return values
+        fault = type(values).__name__
+    except (OSError, ValueError) as error:
+        fault = " ".join(str(error).split())[:200]
+    raise UsageError(
+        "the configuration file cannot be read",
+        where=str(path),
+        expected="a YAML or JSON file with fields of the plan, as moodflow options lists them",
+        got=fault,
+        next_step="correct the file, or leave --config out",
+    )
+
+
+def _for_benchmark(preset: Values, name: str, benchmark: str) -> Values:
+    """Return a preset with the datasets of its roles that the benchmark has."""
+    from tasks.scoring.blueprints import load_blueprint  # noqa: PLC0415  polars takes its time
+
+    known, roles = load_blueprint(benchmark).datasets, dict(preset.get("roles", {}))
+    for role, models in roles.items():
+        here = {dataset: model for dataset, model in models["datasets"].items() if dataset in known}
+        if models["datasets"] and not here:
+            raise UsageError(
+                f"preset {name} is of another benchmark",
+                where="--preset",
+                expected=f"a benchmark with datasets of its {role}, such as {next(iter(models['datasets']))}",
+                got=benchmark,
+                next_step="leave --preset out; data/presets has what each one says",
+            )
+        roles[role] = {**models, "datasets": here}
+    return {**preset, "roles": roles}
