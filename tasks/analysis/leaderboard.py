@@ -12,15 +12,17 @@ import polars as pl
 
 from schemas.addresses import REPORTS_URL
 from schemas.blueprint import Blueprint
+from schemas.comparability import Comparability
 from schemas.errors import UsageError
 from schemas.folders import Folder
 from schemas.lineage import RunManifest
 from schemas.tables.layers import LAYERS
 from schemas.vocabulary import Profile
+from tasks.analysis.comparability import compare_run
 from tasks.analysis.comparable_runs import basis, said
-from tasks.analysis.past_run import refuse_ablation
+from tasks.analysis.past_run import past_run, refuse_ablation
 from tasks.analysis.published_tables import PublishedTable, read_table
-from tasks.analysis.run_tables import ordered
+from tasks.analysis.run_tables import System, ordered
 from tasks.lake.fingerprint import canonical_json
 from tasks.lake.lake import Lake
 from tasks.lake.manifest import newest_first, read_all_changes, read_code_version, read_manifest, read_manifests
@@ -74,18 +76,35 @@ class LeaderboardData:
     regressed: frozenset[tuple[str, str, str]] = frozenset()
     """Run, model and setting of what regressed against the run before, of all manifests."""
 
+    records: Mapping[str, Mapping[System, Comparability]] = field(default_factory=dict)
+    """By run: how far its numbers may be set beside the paper's."""
+
     damaged: frozenset[str] = frozenset()
     """Runs of the manifests of which it cannot be read what changed."""
 
     @property
     def rows(self) -> list[dict[str, Any]]:
         """One JSON object per model and setting, ranked ones first."""
-        return leaderboard_rows(self.totals, self.abilities)
+        return with_records(leaderboard_rows(self.totals, self.abilities), self.records)
 
     @cached_property
     def paper(self) -> PublishedTable:
         """The paper's table in one form."""
         return read_table(self.published)
+
+
+def with_records(
+    rows: Sequence[dict[str, Any]], records: Mapping[str, Mapping[System, Comparability]], run: str = ""
+) -> list[dict[str, Any]]:
+    """Return the JSON objects with `comparability`: null where no paper has numbers to set beside.
+
+    Args:
+        rows: of `leaderboard_rows`.
+        records: by run.
+        run: of the rows that do not name theirs.
+    """
+    found = (records.get(row.get(RUN, run), {}).get(System(row["model"], row["setting"])) for row in rows)
+    return [row | {"comparability": one and one.model_dump(mode="json")} for row, one in zip(rows, found, strict=True)]
 
 
 def leaderboard_rows(totals: pl.DataFrame, abilities: pl.DataFrame) -> list[dict[str, Any]]:
@@ -153,6 +172,7 @@ def rank_stored_systems(benchmark: str, folder: Folder, runs: Sequence[str], pro
         manifests=tuple(manifest for manifest in manifests if manifest.run in used),
         groups=groups,
         regressed=regressed,
+        records={one.run: compare_run(past_run(one, lake)) for one in manifests if one.run in used},
         damaged=damaged,
     )
 
