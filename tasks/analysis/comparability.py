@@ -87,8 +87,7 @@ def _of_the_run(manifest: RunManifest, blueprint: Blueprint, table: PublishedTab
         yield _not("items", f"the blueprint {blueprint.name} is not the one that the paper's table was measured with")
     if system.setting not in table.settings:
         yield _not("setting", f"the paper's table has no scores with {setting_title(system.setting)}")
-    if paper.own_prompts:
-        yield _close("prompts", "prompts are worded by us, not as the paper's")
+    yield _close("prompts", "prompts are worded by us, not as the paper's")
     asked = next((_temperature(model) for model in plan.get("models", ()) if model["name"] == system.model), None)
     yield from _set_otherwise("temperature", "temperature", asked, paper.temperature)
     yield from _set_otherwise("repetitions", "times each item is asked:", plan.get("repeat", 1), paper.repetitions)
@@ -123,7 +122,7 @@ def _of_datasets(
         found += _of_the_source(notices[name]) if name in notices else ()
         # Fewer than the plan's sample are all there are.
         if most is not None and most <= (asked := items.get(name, most)) < paper.items(name):
-            found.append(_close("sample", f"{counted(asked, 'item')}, in the paper {paper.items(name)}"))
+            found.append(_close("sample", f"{counted(asked, 'item')}, in the paper up to {paper.items(name)}"))
         if lost := max((row["n_total"] - row["n_scored"] for row in rows), default=0):
             found.append(_close("lost", f"{counted(lost, 'item')} without a score"))
         found += _of_the_judge(manifest, paper, name) if any(method.judged for method in entry.methods) else ()
@@ -135,9 +134,9 @@ def _of_datasets(
 
 def _of_the_source(notice: DatasetNotice) -> Iterator[Difference]:
     if own := [source for source in notice.sources if source == "bundled" or source.startswith("own file")]:
-        yield _not("items", f"its items are not the paper's ({listed(own)})")
+        yield _not("items", f"not the paper's: {listed(own)}")
     if notice.replaces is not None:
-        yield _close("source", f"from another source: {listed(list(notice.sources))}")
+        yield _close("source", listed(list(notice.sources)))
     if notice.replaces not in (None, notice.languages):
         ours, theirs = (listed([NAMES[each] for each in found]) for found in (notice.languages, notice.replaces or ()))
         yield _not("language", f"asked in {ours}, in the paper in {theirs}")
@@ -150,8 +149,7 @@ def _of_the_judge(manifest: RunManifest, paper: Paper, name: str) -> Iterator[Di
     judges = [entry["name"] for entry in roles["datasets"].get(name, roles["default"])]
     if judges and (paper.judge is None or any(paper.judge not in judge.lower() for judge in judges)):
         yield _not("judge", f"rated by {listed(judges)}, in the paper by {paper.judge or 'one that is not known'}")
-    if paper.own_prompts:
-        yield _close("rubric", "rated by our own rubric")
+    yield _close("rubric", "rated by our own rubric")
 
 
 def _close(respect: Respect, text: str) -> Difference:
@@ -186,13 +184,13 @@ def _summed_up(total: ScorePart, datasets: Sequence[DatasetLikeness]) -> Iterato
         yield _not("coverage", f"{total.datasets_scored} of {of} scored")
     for respect, words in OF_DATASETS.items():
         found = [each.text for entry in datasets for each in entry.differences if each.respect == respect]
-        alike = f" ({found[0]})" if len(set(found)) == 1 else ""
+        alike = f" ({found[0]})" if len(set(found)) == 1 and respect != "differences" else ""
         if found:
             yield _close(respect, f"{len(found)} of {of} {words}{alike}")
     worst = {entry.dataset for entry in datasets if {each.likeness for each in entry.differences} >= {WORST}}
     weight = sum(share for name, share in _shares(total) if name in worst)
     if weight >= MOST_INCOMPARABLE:
-        yield _not("items", f"datasets that are not comparable have {percent(weight)} of the total's weight")
+        yield _not("weight", f"datasets that are not comparable have {percent(weight)} of the total's weight")
 
 
 def _position(table: PublishedTable, total: Mapping[str, Any]) -> Position | None:

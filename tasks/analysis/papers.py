@@ -17,7 +17,7 @@ class Paper:
 
     `blueprints`: those that restate its benchmark. `rebuilt`: their datasets whose items are made anew from the same sources.
     `sample`: items it asks of a dataset, `samples`: where that differs. `profile`: how its replies were scored, if that is one of
-    ours. `own_prompts`: its wording of prompts and rubrics is not that of data/prompts. `lengths`: mean tokens by dataset.
+    ours. `lengths`: mean tokens by dataset.
     """
 
     title: str
@@ -29,7 +29,6 @@ class Paper:
     temperature: float | None = None
     repetitions: int | None = None
     profile: Profile | None = None
-    own_prompts: bool = True
     languages: Shares | None = None
     gate_languages: Shares | None = None
     lengths: Mapping[str, int] = field(default_factory=dict)
