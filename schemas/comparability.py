@@ -24,7 +24,7 @@ Shares = dict[str, float]
 """Share of the datasets by language: `en`, `zh`, or `en+zh` for those in both."""
 
 
-class Difference(Frozen):
+class Departure(Frozen):
     """One way in which a dataset, or all of a run, was asked or scored otherwise."""
 
     respect: Respect
@@ -37,7 +37,7 @@ class DatasetLikeness(Frozen):
 
     dataset: str
     verdict: Likeness
-    differences: tuple[Difference, ...]
+    differences: tuple[Departure, ...]
 
 
 class Position(Frozen):
@@ -55,15 +55,6 @@ class Position(Frozen):
         return f"above {self.above} of the {self.models} ranked published models ({ends})"
 
 
-class Languages(Frozen):
-    """In which languages datasets were asked, of all and of the gate, and in which the paper asked them; null = not told."""
-
-    run: Shares
-    paper: Shares | None
-    gate: Shares | None
-    gate_of_paper: Shares | None
-
-
 class Comparability(Frozen):
     """How far one model's numbers, in one setting, may be set beside a paper's."""
 
@@ -71,11 +62,11 @@ class Comparability(Frozen):
     setting: str
     paper: str
     verdict: Likeness = Field(description="of the total")
-    reasons: tuple[Difference, ...] = Field(description="of the total; those of its datasets counted")
+    reasons: tuple[Departure, ...] = Field(description="of the total; those of its datasets counted")
     abilities: dict[str, Likeness]
     datasets: tuple[DatasetLikeness, ...]
     position: Position | None = Field(description="null = the total may not be ranked against published models")
-    languages: Languages | None = Field(description="null in runs whose manifest does not tell")
+    languages: dict[str, Shares] = Field(description="of `run`, `paper`, `gate`, `gate of paper`, as far as they are known")
 
     def about(self, kind: str, name: str) -> dict[str, Any] | None:
         """Return what is said beside the total, a main ability or a dataset; null for other kinds of score."""

@@ -15,10 +15,11 @@ from schemas.tables.comparisons import Ablations
 from schemas.tables.scores import AbilityScores, DimensionScores, RawScores, Totals
 from schemas.usage import Amounts, Usage, by_model, total
 from tasks.analysis.comparability import compare_run
-from tasks.analysis.leaderboard import leaderboard_rows, with_records
+from tasks.analysis.leaderboard import leaderboard_rows
 from tasks.analysis.lengths import read_lengths
 from tasks.analysis.number_format import describe_gate, interval
 from tasks.analysis.past_run import past_run
+from tasks.analysis.run_tables import System
 from tasks.lake.lake import Lake
 from tasks.lake.manifest import MANIFEST, read_changes, run_folder
 from tasks.reporting.content.operations import amount_cells, cost_notes
@@ -37,8 +38,10 @@ def run_document(manifest: RunManifest, lake: Lake) -> dict[str, Any]:
     rated = (ref for ref in manifest.partitions if ref.layer == "dimension_scores")
     dimensions = [row for ref in rated for row in lake.read(ref, DimensionScores).to_dicts()]
     scores = {"raw_scores": raw.to_dicts(), "dimension_scores": dimensions}
-    run = past_run(manifest, lake)
-    models = with_records(leaderboard_rows(totals, abilities), {manifest.run: compare_run(run)}, manifest.run)
+    run, models = past_run(manifest, lake), leaderboard_rows(totals, abilities)
+    for system, record in compare_run(run).items():
+        (row,) = (row for row in models if System(row["model"], row["setting"]) == system)
+        row["comparability"] = record.model_dump(mode="json")
     found = {"models": models, "lengths": [one._asdict() for one in read_lengths(run)], **scores}
     return {**_document(manifest, lake, **found), **_changes_document(read_changes(lake.root, manifest.run))}
 

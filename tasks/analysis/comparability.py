@@ -10,8 +10,7 @@ from schemas.comparability import (
     LIKENESS,
     Comparability,
     DatasetLikeness,
-    Difference,
-    Languages,
+    Departure,
     Likeness,
     Position,
     Respect,
@@ -80,7 +79,7 @@ def _compare(run: PastRun | ReportData, table: PublishedTable, system: System) -
     )
 
 
-def _of_the_run(manifest: RunManifest, blueprint: Blueprint, table: PublishedTable, system: System) -> Iterator[Difference]:
+def _of_the_run(manifest: RunManifest, blueprint: Blueprint, table: PublishedTable, system: System) -> Iterator[Departure]:
     """Yield what holds for all datasets."""
     paper, plan = paper_of(blueprint), manifest.plan
     if blueprint.name not in paper.blueprints:
@@ -103,14 +102,14 @@ def _temperature(model: Mapping[str, Any]) -> float | None:
     return None if "temperature" in unsent else (model.get("sampling") or {}).get("temperature", 0.0)
 
 
-def _set_otherwise(respect: Respect, name: str, ours: float | None, theirs: float | None) -> Iterator[Difference]:
+def _set_otherwise(respect: Respect, name: str, ours: float | None, theirs: float | None) -> Iterator[Departure]:
     if ours is None or ours != theirs:
         of_paper = "not known of the paper" if theirs is None else f"in the paper {theirs:g}"
         yield _close(respect, f"{name} {'as the server has it' if ours is None else f'{ours:g}'}, {of_paper}")
 
 
 def _of_datasets(
-    manifest: RunManifest, blueprint: Blueprint, raw: Iterable[Mapping[str, Any]], shared: Sequence[Difference]
+    manifest: RunManifest, blueprint: Blueprint, raw: Iterable[Mapping[str, Any]], shared: Sequence[Departure]
 ) -> Iterator[DatasetLikeness]:
     """Yield the verdict of each dataset from its rows of `raw_scores`; `shared` holds for all."""
     paper, notices = paper_of(blueprint), {notice.id: notice for notice in manifest.datasets}
@@ -132,7 +131,7 @@ def _of_datasets(
         yield DatasetLikeness(dataset=name, verdict=verdict, differences=tuple(found))
 
 
-def _of_the_source(notice: DatasetNotice) -> Iterator[Difference]:
+def _of_the_source(notice: DatasetNotice) -> Iterator[Departure]:
     if own := [source for source in notice.sources if source == "bundled" or source.startswith("own file")]:
         yield _not("items", f"not the paper's: {listed(own)}")
     if notice.replaces is not None:
@@ -144,7 +143,7 @@ def _of_the_source(notice: DatasetNotice) -> Iterator[Difference]:
         yield _close("differences", " ".join(notice.differences))
 
 
-def _of_the_judge(manifest: RunManifest, paper: Paper, name: str) -> Iterator[Difference]:
+def _of_the_judge(manifest: RunManifest, paper: Paper, name: str) -> Iterator[Departure]:
     roles = by_dataset(manifest.plan.get("roles", {}).get(JUDGE))
     judges = [entry["name"] for entry in roles["datasets"].get(name, roles["default"])]
     if judges and (paper.judge is None or any(paper.judge not in judge.lower() for judge in judges)):
@@ -152,15 +151,15 @@ def _of_the_judge(manifest: RunManifest, paper: Paper, name: str) -> Iterator[Di
     yield _close("rubric", "rated by our own rubric")
 
 
-def _close(respect: Respect, text: str) -> Difference:
-    return Difference(respect=respect, likeness="close", text=text)
+def _close(respect: Respect, text: str) -> Departure:
+    return Departure(respect=respect, likeness="close", text=text)
 
 
-def _not(respect: Respect, text: str) -> Difference:
-    return Difference(respect=respect, likeness="not comparable", text=text)
+def _not(respect: Respect, text: str) -> Departure:
+    return Departure(respect=respect, likeness="not comparable", text=text)
 
 
-def _of_part(part: ScorePart, verdicts: Mapping[str, Likeness], shared: Sequence[Difference]) -> Likeness:
+def _of_part(part: ScorePart, verdicts: Mapping[str, Likeness], shared: Sequence[Departure]) -> Likeness:
     """Return the verdict of a score: by what holds for all, its coverage and the weight of what is not comparable below it."""
     if WORST in {each.likeness for each in shared} or part.datasets_scored < part.datasets_total:
         return WORST
@@ -177,7 +176,7 @@ def _shares(part: ScorePart, share: float = 1.0) -> Iterator[tuple[str, float]]:
         yield from [(below.id, of_part)] if below.kind == "dataset" else _shares(below, of_part)
 
 
-def _summed_up(total: ScorePart, datasets: Sequence[DatasetLikeness]) -> Iterator[Difference]:
+def _summed_up(total: ScorePart, datasets: Sequence[DatasetLikeness]) -> Iterator[Departure]:
     """Yield what is said of a total about its datasets: how many are scored, and how many differ in each respect."""
     of = counted(total.datasets_total, "dataset")
     if total.datasets_scored < total.datasets_total:
@@ -202,15 +201,14 @@ def _position(table: PublishedTable, total: Mapping[str, Any]) -> Position | Non
     return Position(above=above, above_low=low, above_high=high, models=len(models))
 
 
-def _languages(manifest: RunManifest, blueprint: Blueprint, paper: Paper) -> Languages | None:
+def _languages(manifest: RunManifest, blueprint: Blueprint, paper: Paper) -> dict[str, Shares]:
     known = {notice.id: "+".join(notice.languages) for notice in manifest.datasets if notice.languages}
     gate = blueprint.gate.ability if blueprint.gate else None
     names = next((main.dataset_ids for main in blueprint.abilities if main.id == gate), [])
-    of_gate = _shared_out([known[name] for name in names if name in known])
-    of_all, of_papers_gate = _shared_out(list(known.values())), paper.gate_languages if names else None
-    return Languages(run=of_all, paper=paper.languages, gate=of_gate, gate_of_paper=of_papers_gate) if of_all else None
+    found = {"run": _shared_out(list(known.values())), "paper": paper.languages}
+    found |= {"gate": _shared_out([known[name] for name in names if name in known]), "gate of paper": paper.gate_languages}
+    return {name: shares for name, shares in found.items() if shares} if known else {}
 
 
-def _shared_out(languages: Sequence[str]) -> Shares | None:
-    counts = Counter(languages)
-    return {name: counts[name] / len(languages) for name in sorted(counts)} if languages else None
+def _shared_out(languages: Sequence[str]) -> Shares:
+    return {name: count / len(languages) for name, count in sorted(Counter(languages).items())}

@@ -76,7 +76,7 @@ class LeaderboardData:
     regressed: frozenset[tuple[str, str, str]] = frozenset()
     """Run, model and setting of what regressed against the run before, of all manifests."""
 
-    records: Mapping[str, Mapping[System, Comparability]] = field(default_factory=dict)
+    records: Mapping[str | None, Mapping[System, Comparability]] = field(default_factory=dict)
     """By run: how far its numbers may be set beside the paper's."""
 
     damaged: frozenset[str] = frozenset()
@@ -85,26 +85,14 @@ class LeaderboardData:
     @property
     def rows(self) -> list[dict[str, Any]]:
         """One JSON object per model and setting, ranked ones first."""
-        return with_records(leaderboard_rows(self.totals, self.abilities), self.records)
+        rows = leaderboard_rows(self.totals, self.abilities)
+        found = (self.records.get(row.get(RUN), {}).get(System(row["model"], row["setting"])) for row in rows)
+        return [row | {"comparability": one and one.model_dump(mode="json")} for row, one in zip(rows, found, strict=True)]
 
     @cached_property
     def paper(self) -> PublishedTable:
         """The paper's table in one form."""
         return read_table(self.published)
-
-
-def with_records(
-    rows: Sequence[dict[str, Any]], records: Mapping[str, Mapping[System, Comparability]], run: str = ""
-) -> list[dict[str, Any]]:
-    """Return the JSON objects with `comparability`: null where no paper has numbers to set beside.
-
-    Args:
-        rows: of `leaderboard_rows`.
-        records: by run.
-        run: of the rows that do not name theirs.
-    """
-    found = (records.get(row.get(RUN, run), {}).get(System(row["model"], row["setting"])) for row in rows)
-    return [row | {"comparability": one and one.model_dump(mode="json")} for row, one in zip(rows, found, strict=True)]
 
 
 def leaderboard_rows(totals: pl.DataFrame, abilities: pl.DataFrame) -> list[dict[str, Any]]:

@@ -75,7 +75,7 @@ def build_leaderboard(data: LeaderboardData) -> Leaderboard:
 
 def _entry(row: dict[str, Any], data: LeaderboardData, **more: object) -> LeaderboardEntry:
     system, state = System(row["model"], row["setting"]), state_of(row, data.blueprint)
-    record = data.records.get(row.get(RUN, ""), {}).get(system)
+    record = data.records.get(row.get(RUN), {}).get(system)
     said = {"state_word": say_state(state, data.blueprint), "veto_reason": say_veto(row, data.blueprint), "comparability": record}
     regressed = (row.get(RUN), *system) in data.regressed
     return from_row(LeaderboardEntry, row, system=system, state=state, **said, regressed=regressed, **more)

@@ -38,7 +38,7 @@ def record(benchmark: str, asked: set[str] | None = None, total: dict[str, Any] 
         for spec in method.metrics
         for n in range(12)
     ]
-    layers = score_layers(make_table(ItemScores, rows), blueprint)
+    layers: dict[str, Any] = score_layers(make_table(ItemScores, rows), blueprint)
     if total:
         layers["totals"] = make_table(Totals, [layers["totals"].row(0, named=True) | total])
     partitions = tuple(partition("items", (("dataset", name),)).model_copy(update={"rows": 12}) for name in names)
@@ -103,16 +103,15 @@ def test_without_an_interval_or_a_rank_there_is_no_place() -> None:
 
 def test_languages_stand_beside_the_papers() -> None:
     languages = record("moodbench").languages
-    assert languages is not None
     # English 37, Chinese 19, both 4 of 60; seven of the 37 are asked in Chinese, all of the gate's ten.
-    assert {name: round(60 * share) for name, share in languages.run.items()} == {"en": 30, "en+zh": 4, "zh": 26}
-    assert languages.gate == {"en": 0.3, "zh": 0.7}
-    assert languages.gate_of_paper == {"en": 1.0}
-    assert languages.paper == {"en": 0.583, "zh": 0.35, "en+zh": 0.067}
+    assert {name: round(60 * share) for name, share in languages["run"].items()} == {"en": 30, "en+zh": 4, "zh": 26}
+    assert languages["gate"] == {"en": 0.3, "zh": 0.7}
+    assert languages["gate of paper"] == {"en": 1.0}
+    assert languages["paper"] == {"en": 0.583, "zh": 0.35, "en+zh": 0.067}
 
 
 def test_a_judge_of_half_the_weight_decides_about_longemotion() -> None:
-    as_paper = {"models": [{"name": "always-b", "sampling": {"temperature": 0.8}}], "repeat": 3, "sample": 428}
+    as_paper: dict[str, Any] = {"models": [{"name": "always-b", "sampling": {"temperature": 0.8}}], "repeat": 3, "sample": 428}
     other, same = (record("longemotion-released", judge={"name": name}, **as_paper) for name in ("referee", "gpt-4o-2024"))
     # ES, MC-4 and EE are rated: 3 of 6 equal parts.
     assert (other.verdict, same.verdict) == ("not comparable", "close")

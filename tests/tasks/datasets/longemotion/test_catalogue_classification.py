@@ -4,9 +4,8 @@ import re
 from collections import Counter
 from collections.abc import Sequence
 from hashlib import sha256
-from statistics import fmean
 from pathlib import Path
-from statistics import median
+from statistics import fmean, median
 
 import pytest
 
