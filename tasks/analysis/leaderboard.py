@@ -20,7 +20,7 @@ from schemas.tables.layers import LAYERS
 from schemas.vocabulary import Profile
 from tasks.analysis.comparability import compare_run
 from tasks.analysis.comparable_runs import basis, said
-from tasks.analysis.past_run import past_run, refuse_ablation
+from tasks.analysis.past_run import PastRun, refuse_ablation
 from tasks.analysis.published_tables import PublishedTable, read_table
 from tasks.analysis.run_tables import System, ordered
 from tasks.lake.fingerprint import canonical_json
@@ -160,7 +160,7 @@ def rank_stored_systems(benchmark: str, folder: Folder, runs: Sequence[str], pro
         manifests=tuple(manifest for manifest in manifests if manifest.run in used),
         groups=groups,
         regressed=regressed,
-        records={one.run: compare_run(past_run(one, lake)) for one in manifests if one.run in used},
+        records={one.run: compare_run(PastRun(one, blueprint, lake)) for one in manifests if one.run in used},
         damaged=damaged,
     )
 
