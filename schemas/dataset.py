@@ -110,6 +110,9 @@ class DatasetSpec:
     alternative: "DatasetSpec | None" = None
     """The same dataset from another source, used where these files are not here."""
 
+    replaces: tuple[Language, ...] | None = None
+    """Of an alternative: the languages of the source that it stands in for."""
+
     canary: str | None = None
     """String the authors ask to be kept with the data, so that training sets can be cleaned of it."""
 
@@ -121,7 +124,7 @@ class DatasetSpec:
 
     def with_alternative(self, **changes: Any) -> "DatasetSpec":
         """Return the entry with an alternative that differs from it in these fields."""
-        return replace(self, alternative=replace(self, **changes))
+        return replace(self, alternative=replace(self, replaces=self.languages, **changes))
 
     @property
     def record_format(self) -> RecordFormat:

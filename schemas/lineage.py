@@ -11,6 +11,7 @@ from schemas.canary import CanaryFinding
 from schemas.pricing import PriceTable
 from schemas.roles import by_dataset, gather_roles
 from schemas.usage import Usage, merge
+from schemas.vocabulary import Language
 
 SOURCES = "source_sha256"
 """Setting of a partition that is built from source files: their hashes."""
@@ -108,6 +109,10 @@ class DatasetNotice(Frozen):
     evaluation_version: str
     ambiguous: tuple[str, ...] = Field(default=(), description="items whose own labels contradict each other")
     differences: tuple[str, ...] = Field(default=(), description="where it is asked or scored otherwise than in its paper")
+    languages: tuple[Language, ...] = Field(default=(), description="of its items; empty in manifests written without")
+    replaces: tuple[Language, ...] | None = Field(
+        default=None, exclude_if=lambda value: value is None, description="of an alternative source: languages of the usual one"
+    )
 
 
 class CallCounts(Frozen):

@@ -14,8 +14,12 @@ from schemas.lineage import Missing, PartitionRef, RunManifest
 from schemas.tables.comparisons import Ablations
 from schemas.tables.scores import AbilityScores, DimensionScores, RawScores, Totals
 from schemas.usage import Amounts, Usage, by_model, total
+from tasks.analysis.comparability import compare_run
 from tasks.analysis.leaderboard import leaderboard_rows
+from tasks.analysis.lengths import read_lengths
 from tasks.analysis.number_format import describe_gate, interval
+from tasks.analysis.past_run import past_run
+from tasks.analysis.run_tables import System
 from tasks.lake.lake import Lake
 from tasks.lake.manifest import MANIFEST, read_changes, run_folder
 from tasks.reporting.content.operations import amount_cells, cost_notes
@@ -34,7 +38,11 @@ def run_document(manifest: RunManifest, lake: Lake) -> dict[str, Any]:
     rated = (ref for ref in manifest.partitions if ref.layer == "dimension_scores")
     dimensions = [row for ref in rated for row in lake.read(ref, DimensionScores).to_dicts()]
     scores = {"raw_scores": raw.to_dicts(), "dimension_scores": dimensions}
-    found = {"models": leaderboard_rows(totals, abilities), **scores}
+    run, models = past_run(manifest, lake), leaderboard_rows(totals, abilities)
+    for system, record in compare_run(run).items():
+        (row,) = (row for row in models if System(row["model"], row["setting"]) == system)
+        row["comparability"] = record.model_dump(mode="json")
+    found = {"models": models, "lengths": [one._asdict() for one in read_lengths(run)], **scores}
     return {**_document(manifest, lake, **found), **_changes_document(read_changes(lake.root, manifest.run))}
 
 
@@ -166,6 +174,7 @@ def _model_cells(row: dict[str, Any], abilities: Iterable[str], *, gated: bool) 
         "95 % interval": _total_interval(row) if has_total else "-",
         **({"Veto": _veto(row)} if gated else {}),
         "Coverage": f"{100 * row['coverage']:.0f} %",
+        **({"Beside published": likeness["verdict"]} if (likeness := row.get("comparability")) else {}),
         **({"Items": f"{row['n']} of {row['n_total']}"} if row["n"] is not None else {}),
         **{name: decimal(row["abilities"].get(name)) for name in abilities},
     }

@@ -7,6 +7,7 @@ from typing import Any
 
 from schemas.blueprint import Ability
 from schemas.lineage import Missing
+from tasks.analysis.comparability import compare_run
 from tasks.analysis.past_run import PastRun
 from tasks.analysis.run_tables import System
 from tasks.analysis.score_tree import (
@@ -45,7 +46,7 @@ def _explain(scores: Scores, run: PastRun, place: BlueprintPath) -> ScorePart:
 
 def place_document(run: PastRun, systems: Sequence[System], wanted: Selection, place: BlueprintPath) -> Row:
     """Explain a place of each model and setting, as the JSON document of everything above the rows."""
-    found = [scores_of(run.layers, system) for system in systems]
+    found, records = [scores_of(run.layers, system) for system in systems], compare_run(run)
     parts = [_explain(scores, run, place) for scores in found]
     return {
         "run": run.name,
@@ -57,7 +58,11 @@ def place_document(run: PastRun, systems: Sequence[System], wanted: Selection, p
         "kind": parts[0].kind,
         "id": parts[0].id,
         "above": list(places_above(run, place)),
-        "models": [_system_document(run, *pair) for pair in zip(found, parts, strict=True)],
+        "models": [
+            _system_document(run, one, part)
+            | {"comparability": record.about(part.kind, part.id) if (record := records.get(one.system)) else None}
+            for one, part in zip(found, parts, strict=True)
+        ],
         "missing": [gap.model_dump() for gap in missing_at(run, systems, place)],
         "not_evaluated": [ability.id for ability in run.blueprint.abilities if not ability.evaluated],
         "adds_up": all(below.adds_up for part in parts for below in part.walk()),

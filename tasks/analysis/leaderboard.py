@@ -12,17 +12,19 @@ import polars as pl
 
 from schemas.addresses import REPORTS_URL
 from schemas.blueprint import Blueprint
+from schemas.comparability import Comparability
 from schemas.errors import UsageError
 from schemas.folders import Folder
 from schemas.lineage import RunManifest
 from schemas.tables.layers import LAYERS
 from schemas.tables.scores import DimensionScores
 from schemas.vocabulary import Profile
+from tasks.analysis.comparability import compare_run
 from tasks.analysis.comparable_runs import basis, said
 from tasks.analysis.number_format import setting_order
-from tasks.analysis.past_run import refuse_ablation
+from tasks.analysis.past_run import PastRun, refuse_ablation
 from tasks.analysis.published_tables import PublishedTable, read_table
-from tasks.analysis.run_tables import ordered
+from tasks.analysis.run_tables import System, ordered
 from tasks.judging.gold import GOLD
 from tasks.lake.fingerprint import canonical_json
 from tasks.lake.lake import Lake
@@ -77,6 +79,9 @@ class LeaderboardData:
     regressed: frozenset[tuple[str, str, str]] = frozenset()
     """Run, model and setting of what regressed against the run before, of all manifests."""
 
+    records: Mapping[str | None, Mapping[System, Comparability]] = field(default_factory=dict)
+    """By run: how far its numbers may be set beside the paper's."""
+
     damaged: frozenset[str] = frozenset()
     """Runs of the manifests of which it cannot be read what changed."""
 
@@ -86,7 +91,9 @@ class LeaderboardData:
     @property
     def rows(self) -> list[dict[str, Any]]:
         """One JSON object per model and setting, ranked ones first."""
-        return leaderboard_rows(self.totals, self.abilities)
+        rows = leaderboard_rows(self.totals, self.abilities)
+        found = (self.records.get(row.get(RUN), {}).get(System(row["model"], row["setting"])) for row in rows)
+        return [row | {"comparability": one and one.model_dump(mode="json")} for row, one in zip(rows, found, strict=True)]
 
     @cached_property
     def paper(self) -> PublishedTable:
@@ -159,6 +166,7 @@ def rank_stored_systems(benchmark: str, folder: Folder, runs: Sequence[str], pro
         manifests=tuple(manifest for manifest in manifests if manifest.run in used),
         groups=groups,
         regressed=regressed,
+        records={one.run: compare_run(PastRun(one, blueprint, lake)) for one in manifests if one.run in used},
         damaged=damaged,
         dimensions=_read_dimensions(manifests, totals, lake),
     )

@@ -65,6 +65,11 @@ def share_of(part: int, whole: int) -> float | None:
     return part / whole if whole else None
 
 
+def shares(found: Mapping[str, float]) -> str:
+    """Return shares by name, such as `62 % en and 38 % zh`."""
+    return listed([f"{percent(share)} {name}" for name, share in found.items()])
+
+
 def counted(n: int, noun: str, plural: str | None = None) -> str:
     """Return `1 call`, `2 calls`; `plural` where an s does not make one."""
     return f"{n:,d} {noun if n == 1 else plural or noun + 's'}"

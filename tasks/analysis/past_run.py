@@ -113,7 +113,12 @@ def reopen(folder: Folder, run: str) -> PastRun:
     """
     manifest = find_manifest(folder, run)
     refuse_ablation(manifest, "RUN")
-    return PastRun(manifest, Blueprint.model_validate(manifest.blueprint), Lake(folder, read_code_version()))
+    return past_run(manifest, Lake(folder, read_code_version()))
+
+
+def past_run(manifest: RunManifest, lake: Lake) -> PastRun:
+    """Return the run of a manifest."""
+    return PastRun(manifest, Blueprint.model_validate(manifest.blueprint), lake)
 
 
 def refuse_ablation(manifest: RunManifest, where: str) -> None:

@@ -12,13 +12,11 @@ TOTAL = "overall"
 
 @dataclass(frozen=True)
 class PublishedRange:
-    """One score of the published models: its range, and how many of them a score is above (null without a score)."""
+    """One score of the published models: its range and its median."""
 
-    models: int
     low: float
     middle: float
     high: float
-    above: int | None
 
 
 @dataclass(frozen=True, eq=False)
@@ -48,13 +46,10 @@ class PublishedTable:
         """Models without a rank; their totals are before the veto."""
         return self.wide.filter(~pl.col("ranked")).height
 
-    def range_of(self, ability: str, setting: str, score: float | None) -> PublishedRange | None:
+    def range_of(self, ability: str, setting: str) -> PublishedRange | None:
         """Return range of one ability in one setting; null if the table has none."""
         values = self.scores(ability, setting)
-        if not values:
-            return None
-        above = None if score is None else sum(value < score for value in values)
-        return PublishedRange(len(values), min(values), median(values), max(values), above)
+        return PublishedRange(min(values), median(values), max(values)) if values else None
 
 
 def read_table(published: pl.DataFrame | None) -> PublishedTable:

@@ -17,6 +17,7 @@ from schemas.tables import scores as tables
 from schemas.tables.comparisons import Agreements, NeedleScores, SettingGains
 from schemas.tables.contexts import Contexts, Retrievals
 from schemas.tables.items import Items
+from schemas.tables.layers import AGGREGATED
 from schemas.tables.responses import Answers, Judgements, Responses
 from tasks.analysis.baselines import Baselines, measure_baselines, orders_shown
 from tasks.analysis.number_format import setting_order, setting_title
@@ -163,6 +164,11 @@ class ReportData:
     def paper(self) -> PublishedTable:
         """The paper's table in one form."""
         return read_table(self.published)
+
+    @property
+    def layers(self) -> Mapping[str, pl.DataFrame]:
+        """Layers from raw scores to totals by name."""
+        return {layer: getattr(self, layer.removesuffix("_scores")) for layer in AGGREGATED}
 
     @property
     def settings(self) -> tuple[str, ...]:

@@ -7,7 +7,6 @@ from dataclasses import dataclass
 from schemas.blueprint import Blueprint
 from schemas.changes import RunChanges
 from schemas.lineage import PartitionRef, RunManifest
-from schemas.tables.layers import AGGREGATED
 from tasks.analysis.published_tables import PublishedRange
 from tasks.analysis.run_tables import ReportData, System
 from tasks.analysis.score_tree import scores_of
@@ -133,7 +132,7 @@ def build_report(data: ReportData) -> Report:
 
 
 def _describe(data: ReportData, system: System, verdict: TotalVerdict, missing: MissingScores, anchor: str) -> SystemReport:
-    scores = scores_of({layer: getattr(data, layer.removesuffix("_scores")) for layer in AGGREGATED}, system)
+    scores = scores_of(data.layers, system)
     tasks, raw = task_rows(data, scores, missing), raw_rows(data, scores, missing)
     findings = find_reasons(data, system, tasks, raw)
     tree = build_tree(TreeSource(data, scores, anchor, missing, findings), verdict)
@@ -142,7 +141,7 @@ def _describe(data: ReportData, system: System, verdict: TotalVerdict, missing: 
         verdict=verdict,
         weak=tuple(findings[task.part.id] for task in weakest_tasks(tasks)),
         tree=tree,
-        published={node.part.id: data.paper.range_of(node.part.id, system.setting, node.part.score) for node in tree.children},
+        published={node.part.id: data.paper.range_of(node.part.id, system.setting) for node in tree.children},
         tasks=tasks,
         raw=raw,
         positions=describe_positions(data, system),

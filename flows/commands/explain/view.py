@@ -40,6 +40,9 @@ def _one_model(model: Row) -> Iterator[RenderableType]:
     yield table
     yield "Share: of the score that a line is part of. Contributes: share x score; what contributes to a score adds up to it."
     yield from _formulas(part)
+    if likeness := model["comparability"]:
+        said = "; ".join(filter(None, (*likeness["reasons"], likeness["position"])))
+        yield escape(f"Beside the published numbers of {likeness['paper']}, {likeness['verdict']}: {said}")
     if "total" in model:
         yield from _verdict(model)
 

@@ -1,4 +1,4 @@
-"""Describe a blueprint as reports need it: its paper, and the paths of its tasks and metrics."""
+"""Describe a blueprint as reports need it: the paths of its tasks and metrics."""
 
 from collections.abc import Iterator
 from dataclasses import dataclass
@@ -63,39 +63,3 @@ def metric_paths(blueprint: Blueprint) -> Iterator[MetricPath]:
             for method in dataset.methods:
                 for spec in method.metrics:
                     yield MetricPath(entry.id, dataset.title, path.task, path.path, method, spec, entry.weight * spec.weight)
-
-
-BUNDLED_SUFFIX = "-mini"
-
-
-@dataclass(frozen=True)
-class Paper:
-    """A paper with a table of models.
-
-    `comparable`: blueprints that ask what the table was measured with. `judge`: the model that rated its answers, where it names
-    one.
-    """
-
-    title: str
-    comparable: frozenset[str]
-    judge: str | None = None
-
-
-MOODBENCH = Paper("MoodBench", frozenset({"moodbench", "ecdbench"}))
-LONGEMOTION = Paper("LongEmotion", frozenset({"longemotion-released"}), judge="gpt-4o")
-LONGEMOTION_PREFIX = "longemotion"
-
-
-def paper_of(blueprint: Blueprint) -> Paper:
-    """Return the paper that a benchmark restates; MoodBench for those that restate none."""
-    return LONGEMOTION if blueprint.name.startswith(LONGEMOTION_PREFIX) else MOODBENCH
-
-
-def is_comparable(blueprint: Blueprint) -> bool:
-    """Return whether totals may be set beside the published ones."""
-    return blueprint.name in paper_of(blueprint).comparable
-
-
-def is_rebuilt(blueprint: Blueprint) -> bool:
-    """Return whether the benchmark asks items made as the paper says, from the same sources, in place of the paper's own."""
-    return blueprint.name == LONGEMOTION_PREFIX

@@ -14,7 +14,6 @@ from schemas.usage import TESTED
 from tasks.analysis.number_format import count, counted, describe_gate, listed, number, percent, share_of, shorten
 from tasks.analysis.redaction import restricted_notices
 from tasks.analysis.run_tables import ReportData, System
-from tasks.reporting.content.benchmark import BUNDLED_SUFFIX, is_comparable, is_rebuilt, paper_of
 from tasks.solvers.answers import SAID
 
 WIDE_POINTS = 10.0
@@ -48,7 +47,6 @@ def find_caveats(data: ReportData, system: System, totals: dict[str, Any]) -> tu
         totals: its row of `totals`.
     """
     return (
-        *_about_the_benchmark(data.blueprint),
         *_about_coverage(data.blueprint, totals),
         *_about_rows(data.manifest.missing),
         *_about_replies(data, system, totals),
@@ -56,26 +54,6 @@ def find_caveats(data: ReportData, system: System, totals: dict[str, Any]) -> tu
         *_about_the_judge(data, system),
         *_about_precision(totals),
     )
-
-
-def _about_the_benchmark(blueprint: Blueprint) -> Iterator[Caveat]:
-    if blueprint.name.endswith(BUNDLED_SUFFIX):
-        yield Caveat(
-            "smoke test on the bundled items",
-            "The bundled mini benchmark is a smoke test: a handful of items per task shows that everything works. Its totals "
-            "cannot be compared with the published ones one to one.",
-        )
-    elif is_rebuilt(blueprint):
-        yield Caveat(
-            "items built anew",
-            "The items of this run are built anew from the sources that the LongEmotion paper names; its own files are asked by "
-            "the benchmark longemotion-released. Compare order and gains with the published numbers, not decimals.",
-        )
-    elif not is_comparable(blueprint):
-        yield Caveat(
-            "not the published benchmark",
-            f"The blueprint {blueprint.name} is not the one the published table was measured with; compare only runs of it.",
-        )
 
 
 def _about_coverage(blueprint: Blueprint, totals: dict[str, Any]) -> Iterator[Caveat]:
@@ -171,18 +149,11 @@ def _about_calls(data: ReportData, system: System) -> Iterator[Caveat]:
 
 
 def _about_the_judge(data: ReportData, system: System) -> Iterator[Caveat]:
-    judges, names = data.manifest.models_in(JUDGE), data.manifest.names_in(JUDGE)
+    judges = data.manifest.models_in(JUDGE)
     judged = {method.id for dataset in data.blueprint.datasets.values() for method in dataset.methods if method.judged}
     has_judged = system.of(data.raw).filter(pl.col("method").is_in(sorted(judged)) & pl.col("value").is_not_null()).height
     if not judges or not has_judged:
         return
-    published = paper_of(data.blueprint).judge
-    if published is not None and any(published not in name.lower() for name in names):
-        yield Caveat(
-            "another judge than the paper's",
-            f"Free-text answers were rated by {listed(names)}; the published ones by {published}. Judges differ in how much they "
-            "give, so scores that a judge gave cannot be set beside the published ones.",
-        )
     own = [model.get("identity") for model in data.manifest.plan.get("models", ()) if model["name"] == system.model]
     if any(judge["name"] == system.model and judge.get("identity") in own for judge in judges):
         yield Caveat(

@@ -3,14 +3,15 @@
 from dataclasses import dataclass
 from typing import Any
 
+from schemas.comparability import Comparability
 from schemas.lineage import RunManifest
 from tasks.analysis.leaderboard import RUN, LeaderboardData
 from tasks.analysis.number_format import counted, listed
+from tasks.analysis.papers import paper_of
 from tasks.analysis.published_experiments import Experiments
 from tasks.analysis.published_tables import TOTAL
 from tasks.analysis.run_tables import System, from_row
 from tasks.lake.manifest import run_order
-from tasks.reporting.content.benchmark import paper_of
 from tasks.reporting.content.dimensions import RatedDimensions, describe_dimensions
 from tasks.reporting.content.published_models import NEAR, PublishedModels, describe_published_models
 from tasks.reporting.content.verdicts import SystemTotal, say_state, say_veto, state_of
@@ -28,6 +29,7 @@ class LeaderboardEntry(SystemTotal):
     run: str | None = None
     n: int | None = None
     group: int | None = None
+    comparability: Comparability | None = None
     regressed: bool = False
     started_at: str | None = None
 
@@ -97,7 +99,8 @@ def _scores(row: dict[str, Any], rows: list[dict[str, Any]], measured: list[str]
 
 def _entry(row: dict[str, Any], data: LeaderboardData, **more: object) -> LeaderboardEntry:
     system, state = System(row["model"], row["setting"]), state_of(row, data.blueprint)
-    said = {"state_word": say_state(state, data.blueprint), "veto_reason": say_veto(row, data.blueprint)}
+    record = data.records.get(row.get(RUN), {}).get(system)
+    said = {"state_word": say_state(state, data.blueprint), "veto_reason": say_veto(row, data.blueprint), "comparability": record}
     regressed = (row.get(RUN), *system) in data.regressed
     return from_row(LeaderboardEntry, row, system=system, state=state, **said, regressed=regressed, **more)
 

@@ -11,6 +11,7 @@ from schemas.context import ContextOptions
 from schemas.lineage import DatasetNotice, RunManifest
 from schemas.retrieval import RetrievalOptions
 from schemas.roles import JUDGE, PANEL, by_dataset
+from tasks.analysis.lengths import MeanLength, mean_lengths
 from tasks.analysis.number_format import counted, listed, setting_order, setting_title
 from tasks.analysis.published_tables import BASE_SETTING
 from tasks.analysis.redaction import restricted_notices
@@ -143,6 +144,7 @@ class Provenance:
     notices: tuple[DatasetNotice, ...]
     note: str | None
     short_note: str | None
+    lengths: tuple[MeanLength, ...]
 
     @property
     def canaries(self) -> tuple[str, ...]:
@@ -152,11 +154,12 @@ class Provenance:
 
 def describe_provenance(data: ReportData) -> Provenance:
     """Describe what the manifest says about the datasets, and what follows for passing the report on."""
+    lengths = mean_lengths(data.items, data.contexts, data.blueprint)
     restricted, redacted = [notice.title for notice in restricted_notices(data)], data.manifest.redacted
     if not restricted:
-        return Provenance(data.manifest.datasets, None, None)
+        return Provenance(data.manifest.datasets, None, None, lengths)
     say = _say_withheld if redacted else _say_quoted
-    return Provenance(data.manifest.datasets, say(listed(restricted)), say(counted(len(restricted), "dataset")))
+    return Provenance(data.manifest.datasets, say(listed(restricted)), say(counted(len(restricted), "dataset")), lengths)
 
 
 def _say_withheld(of: str) -> str:

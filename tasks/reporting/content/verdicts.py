@@ -5,10 +5,11 @@ from dataclasses import dataclass
 from typing import Any, Literal
 
 from schemas.blueprint import Blueprint
+from schemas.comparability import Comparability
+from tasks.analysis.comparability import compare_with_paper
 from tasks.analysis.number_format import counted, describe_gate, interval, listed, number, percent, setting_title
-from tasks.analysis.published_tables import TOTAL
 from tasks.analysis.run_tables import ReportData, System, from_row
-from tasks.reporting.content.benchmark import is_comparable, task_paths
+from tasks.reporting.content.benchmark import task_paths
 from tasks.reporting.content.caveats import Caveat, find_caveats
 
 State = Literal["counted", "vetoed", "undecided", "unscored"]
@@ -48,6 +49,7 @@ class TotalVerdict(SystemTotal):
     datasets_scored: int
     datasets_total: int
     item_coverage: float | None
+    comparability: Comparability | None
     n_scored: int
     n_total: int
     sentence: str
@@ -77,10 +79,11 @@ def say_veto(row: dict[str, Any], blueprint: Blueprint) -> str | None:
 def judge_systems(data: ReportData) -> tuple[TotalVerdict, ...]:
     """Return one verdict per system of the run, in the order of `ReportData.systems`."""
     ranked = Counter(data.totals.filter(data.totals["rank"].is_not_null())["setting"])
-    return tuple(_judge(data, system, ranked[system.setting]) for system in data.systems())
+    records = compare_with_paper(data, data.paper)
+    return tuple(_judge(data, system, ranked[system.setting], records.get(system)) for system in data.systems())
 
 
-def _judge(data: ReportData, system: System, ranked: int) -> TotalVerdict:
+def _judge(data: ReportData, system: System, ranked: int, record: Comparability | None) -> TotalVerdict:
     row = next(iter(system.rows(data.totals)), None) or _no_totals(data)
     state = state_of(row, data.blueprint)
     caveats = find_caveats(data, system, row)
@@ -96,7 +99,8 @@ def _judge(data: ReportData, system: System, ranked: int) -> TotalVerdict:
         gate_title=titles[gate.ability] if gate else None,
         gate_threshold=gate.threshold if gate else None,
         rank_note=_rank_note(row, state, data, ranked),
-        sentence=_sentence(data, system, row, state),
+        comparability=record,
+        sentence=_sentence(data, system, row, state, record),
         trust=_trust(state, caveats),
         caveats=caveats,
     )
@@ -131,18 +135,6 @@ def _rank_note(row: dict[str, Any], state: State, data: ReportData, ranked: int)
     return f"not ranked: {why}"
 
 
-def _published_rank(data: ReportData, system: System, row: dict[str, Any]) -> str:
-    """Say how many of the ranked published models a total is above, among those asked in the same setting."""
-    totals = data.paper.scores(TOTAL, system.setting, ranked=True)
-    if not is_comparable(data.blueprint) or row["rank"] is None or not totals:
-        return ""
-    above = sum(total < row["total"] for total in totals)
-    among = "ranked published models"
-    if len(data.paper.settings) > 1:
-        among = f"models published with {setting_title(system.setting)}"
-    return f", above {above} of the {len(totals)} {among}"
-
-
 def _trust(state: State, caveats: tuple[Caveat, ...]) -> str:
     if state == "unscored":
         return "The reasons stand below; nothing here says anything about the model."
@@ -151,13 +143,13 @@ def _trust(state: State, caveats: tuple[Caveat, ...]) -> str:
     return f"Read it with care: {listed([caveat.short for caveat in caveats])}."
 
 
-def _sentence(data: ReportData, system: System, row: dict[str, Any], state: State) -> str:
+def _sentence(data: ReportData, system: System, row: dict[str, Any], state: State, record: Comparability | None) -> str:
     if state == "unscored":
         return f"{system.label} has no score: {_say_unscored(row)}."
     if state == "vetoed":
         return f"{system.label} is vetoed: {_say_vetoed(data.blueprint, row)}.{_weakest(data, system)}"
     bounds = f" (95 % interval {interval(row['ci_low'], row['ci_high'])})" if row["ci_low"] is not None else ""
-    published = _published_rank(data, system, row) if state == "counted" else ""
+    published = f", {record.position.words}" if record and record.position else ""
     if row["coverage"] < LEAST_COVERAGE:
         few = f"{row['datasets_scored']} of {counted(row['datasets_total'], 'dataset')} scored"
         over = f"over those it has {number(row['total'], 2)} of 100{bounds}"

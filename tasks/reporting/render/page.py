@@ -118,6 +118,7 @@ def make_environment() -> Environment:
         "signed_interval": formats.signed_interval,
         "setting": formats.setting_title,
         "weight": formats.weight,
+        "shares": formats.shares,
     }
     shared: dict[str, Any] = {
         "counted": formats.counted,
@@ -188,7 +189,7 @@ def _draw_leaderboard(leaderboard: Leaderboard, data: LeaderboardData, across: S
     shapes = [radar.Shape(entry.system.label, entry.scores) for entry in best]
     measured = [main.id for main in data.blueprint.abilities if main.title in leaderboard.titles]
     setting = best[0].system.setting if best else ""
-    band = [data.paper.range_of(name, setting, None) for name in measured]
+    band = [data.paper.range_of(name, setting) for name in measured]
     with drawing.unchecked():
         return {
             "overlay": radar.draw_overlay(leaderboard.titles, shapes, band),

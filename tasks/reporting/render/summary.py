@@ -53,6 +53,9 @@ def _results(report: Report) -> Iterator[str]:
     yield table(heads, (_result(entry.verdict) for entry in report.systems))
     for entry in report.systems:
         yield f"{escape(entry.verdict.sentence)} {escape(entry.verdict.trust)}"
+        if record := entry.verdict.comparability:
+            reasons = escape("; ".join(reason.text for reason in record.reasons))
+            yield f"Beside the published numbers of {record.paper} it is {record.verdict}: {reasons}."
 
 
 def _result(verdict: TotalVerdict) -> list[str]:

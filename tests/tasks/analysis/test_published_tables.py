@@ -4,8 +4,6 @@ import polars as pl
 import pytest
 
 from tasks.analysis.published_tables import TOTAL, PublishedRange, read_table
-from tasks.reporting.content.benchmark import is_comparable, is_rebuilt, paper_of
-from tests.tasks.reporting.example_long import BLUEPRINT
 from tests.tasks.reporting.example_run import published
 
 WIDE = pl.DataFrame(
@@ -20,8 +18,8 @@ def test_columns_per_ability_with_a_setting() -> None:
     assert table.settings == ("base", "rag")
     assert table.scores("detection", "base") == [60.0]
     assert (table.scores(TOTAL, "base"), table.scores(TOTAL, "rag"), table.scores(TOTAL, "coem")) == ([50.0, 80.0], [55.0], [])
-    assert table.range_of("summary", "base", 41.0) == PublishedRange(2, 40.0, 60.0, 80.0, 1)
-    assert table.range_of("summary", "coem", 41.0) is None
+    assert table.range_of("summary", "base") == PublishedRange(40.0, 60.0, 80.0)
+    assert table.range_of("summary", "coem") is None
     assert table.vetoed == 0
     assert table.scores(TOTAL, "rag", ranked=True) == [55.0]
 
@@ -37,13 +35,3 @@ def test_columns_per_ability_without_a_setting_are_of_base_and_keep_who_is_ranke
 def test_no_table(nothing: pl.DataFrame | None) -> None:
     table = read_table(nothing)
     assert (table.settings, table.scores(TOTAL, "base")) == ((), [])
-
-
-@pytest.mark.parametrize(
-    ("name", "comparable", "rebuilt"),
-    [("longemotion", False, True), ("longemotion-released", True, False), ("longemotion-mini", False, False)],
-)
-def test_what_may_be_set_beside_the_longemotion_table(name: str, comparable: bool, rebuilt: bool) -> None:
-    blueprint = BLUEPRINT.model_copy(update={"name": name})
-    assert paper_of(blueprint).title == "LongEmotion"
-    assert (is_comparable(blueprint), is_rebuilt(blueprint)) == (comparable, rebuilt)

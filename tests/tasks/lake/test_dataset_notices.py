@@ -24,6 +24,7 @@ SPEC = DatasetSpec(
     evaluation_version="1.1",
     canary="moods 1234",
     ambiguous=("rows 1 and 2",),
+    languages=("en",),
 )
 
 
@@ -38,6 +39,7 @@ def test_a_notice_names_each_source_once() -> None:
             sources=("github.com/a/b at 1234567",),
             evaluation_version="1.1",
             ambiguous=("rows 1 and 2",),
+            languages=("en",),
         ),
     )
 

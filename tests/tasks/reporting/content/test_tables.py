@@ -30,14 +30,13 @@ def test_abilities_with_their_published_range() -> None:
         ("Supporting Ability", None, 0, 0, "not evaluated in this version"),
     ]
     assert [node.title for node in alpha.abilities] == ["Values & Safety", "Emotional Ability"]
-    # Published: values_safety 95, 90, 40; emotional 70, 20, 10. alpha has 100 and 25, so it is above 3 and 2 of them.
+    # Published: values_safety 95, 90, 40; emotional 70, 20, 10.
     assert alpha.published == {
-        "values_safety": PublishedRange(3, 40.0, 90.0, 95.0, 3),
-        "emotional": PublishedRange(3, 10.0, 20.0, 70.0, 2),
+        "values_safety": PublishedRange(40.0, 90.0, 95.0),
+        "emotional": PublishedRange(10.0, 20.0, 70.0),
         "supporting": None,
     }
-    # Without a score it is above none of them.
-    assert gamma.published["emotional"] == PublishedRange(3, 10.0, 20.0, 70.0, None)
+    assert gamma.published["emotional"] == PublishedRange(10.0, 20.0, 70.0)
     reason = "nothing scored: 4 failed calls (mood); its data is not published (lost); no replies in this run (tale)"
     assert shown(gamma.abilities[1]) == ("Emotional Ability", None, 0, 3, reason)
 

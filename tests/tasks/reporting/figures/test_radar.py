@@ -33,7 +33,7 @@ def test_a_missing_score_leaves_a_gap() -> None:
 
 
 def test_the_published_range_is_a_ring() -> None:
-    band = [PublishedRange(3, 10.0, 50.0, 90.0, None)] * 4
+    band = [PublishedRange(10.0, 50.0, 90.0)] * 4
     svg = draw_radar(TITLES, [Shape("m", (100.0, 100.0, 100.0, 100.0))], band)
     assert svg is not None
     assert svg.count('fill-rule="evenodd"') == 1

@@ -1,0 +1,45 @@
+"""Measure how long the items of each dataset are, beside what the paper says of its own."""
+
+from collections.abc import Iterator
+from typing import NamedTuple
+
+import polars as pl
+
+from schemas.blueprint import Blueprint
+from schemas.tables.contexts import Contexts
+from schemas.tables.items import Items
+from tasks.analysis.papers import RELEASED, paper_of
+from tasks.analysis.past_run import PastRun
+
+
+class MeanLength(NamedTuple):
+    """Mean length of the items of a dataset.
+
+    `characters`: of context and question. `tokens`: of the context, null = none was built. `of_paper`: the paper's, counted by
+    another tokenizer; null = it says none.
+    """
+
+    dataset: str
+    items: int
+    characters: float
+    tokens: float | None
+    of_paper: int | None
+
+
+def mean_lengths(items: pl.DataFrame, contexts: pl.DataFrame, blueprint: Blueprint) -> tuple[MeanLength, ...]:
+    """Return mean lengths by dataset, in the order of the names; `items`, `contexts`: rows of these layers."""
+    characters = pl.col("question").str.len_chars() + pl.col("context").str.len_chars().fill_null(0)
+    means = items.group_by("dataset").agg(items=pl.len(), characters=characters.mean())
+    tokens = dict(contexts.group_by("dataset").agg(pl.col("tokens").mean()).iter_rows())
+    known = paper_of(blueprint).lengths
+    return tuple(
+        MeanLength(name, number, mean, tokens.get(name), known.get(name.removesuffix(RELEASED)))
+        for name, number, mean in means.sort("dataset").iter_rows()
+    )
+
+
+def read_lengths(run: PastRun) -> Iterator[MeanLength]:
+    """Yield mean lengths of a run of the lake, one dataset after the other: texts are many. Raise LakeError if one is gone."""
+    for ref in run.partitions("items"):
+        contexts = [run.lake.read(one, Contexts) for one in run.partitions("contexts", dataset=ref.key("dataset"))]
+        yield from mean_lengths(run.lake.read(ref, Items), pl.concat([Contexts.create_empty(), *contexts]), run.blueprint)

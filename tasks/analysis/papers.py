@@ -1,0 +1,73 @@
+"""What papers with a table of models say of their own runs: the numbers of a run stand beside those."""
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+
+from schemas.blueprint import Blueprint
+from schemas.comparability import Shares
+from schemas.vocabulary import Profile
+
+RELEASED = "_released"
+"""Ends the name of a dataset that is asked from the paper's own file."""
+
+
+@dataclass(frozen=True)
+class Paper:
+    """A paper with a table of models. Null = not known of it.
+
+    `blueprints`: those that restate its benchmark. `rebuilt`: their datasets whose items are made anew from the same sources.
+    `sample`: items it asks of a dataset, `samples`: where that differs. `profile`: how its replies were scored, if that is one of
+    ours. `lengths`: mean tokens by dataset.
+    """
+
+    title: str
+    blueprints: frozenset[str]
+    sample: int
+    samples: Mapping[str, int] = field(default_factory=dict)
+    rebuilt: frozenset[str] = frozenset()
+    judge: str | None = None
+    temperature: float | None = None
+    repetitions: int | None = None
+    profile: Profile | None = None
+    languages: Shares | None = None
+    gate_languages: Shares | None = None
+    lengths: Mapping[str, int] = field(default_factory=dict)
+
+    def items(self, dataset: str) -> int:
+        """Return how many items of a dataset it asks, if there are so many."""
+        return self.samples.get(dataset.removesuffix(RELEASED), self.sample)
+
+
+MOODBENCH = Paper(
+    "MoodBench",
+    frozenset({"moodbench", "ecdbench"}),
+    sample=300,
+    profile="reference",
+    languages={"en": 0.583, "zh": 0.35, "en+zh": 0.067},
+    gate_languages={"en": 1.0},
+)
+"""Sections 3 and 4 and Table 5. Its gate's ten datasets are English."""
+
+
+def _by_dataset(**values: int) -> dict[str, int]:
+    return {f"longemotion_{name}": value for name, value in values.items()}
+
+
+LONGEMOTION = Paper(
+    "LongEmotion",
+    frozenset({"longemotion", "longemotion-released"}),
+    sample=300,
+    samples=_by_dataset(ec_emobench=200, ec_finentity=200, ed=136, qa=120, es=150, ee=428),
+    rebuilt=frozenset(f"longemotion_{name}" for name in ("ec_emobench", "ec_finentity", "ed", "es")),
+    judge="gpt-4o",
+    temperature=0.8,
+    repetitions=3,
+    lengths=_by_dataset(ec_emobench=19_345, ec_finentity=43_588, ed=4_106, qa=11_207, es=15_341, ee=8_546)
+    | _by_dataset(mc1=4_856, mc2=4_856, mc3=4_856, mc4=4_856),
+)
+"""Section 3, Table 1 and the repository's notes; tokens of Llama 3.1."""
+
+
+def paper_of(blueprint: Blueprint) -> Paper:
+    """Return the paper that a benchmark restates; MoodBench for those that restate none."""
+    return LONGEMOTION if blueprint.name.startswith("longemotion") else MOODBENCH
