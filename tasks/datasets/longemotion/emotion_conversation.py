@@ -36,7 +36,12 @@ def checkpoints_of(task: ContextTask, prefix: str = "") -> SampleBuilder:
 
     def build_samples(records: Sequence[Record], _options: ContextOptions, _seed: int) -> Sequence[LazySample]:
         return [
-            LazySample(f"{prefix}{task}-{record.fields['id']}-{point}", record, partial(_build_checkpoint, record, stage, point))
+            LazySample(
+                f"{prefix}{task}-{record.fields['id']}-{point}",
+                record,
+                partial(_build_checkpoint, record, stage, point),
+                f"dialogue {record.fields['id']}",
+            )
             for record in records
             for point in range(1, POINTS + 1)
         ]
@@ -64,7 +69,6 @@ def _build_checkpoint(record: Record, stage: int, point: int) -> tuple[Item, Con
         context=context,
         question=question,
         subset=read_text(stages[stage], "stage"),
-        cluster=f"dialogue {record.fields['id']}",
     )
     return item, Context(task=STAGES[stage], tokens=count_tokens(context))
 
@@ -103,6 +107,7 @@ _STAGE_TITLES: dict[ContextTask, str] = {
 def _conversation(task: ContextTask) -> DatasetSpec:
     return released(
         id=f"longemotion_{task}",
+        evaluation_version="1.1",
         title=f"LongEmotion, emotion conversation: {_STAGE_TITLES[task]}",
         files=(longemotion_file("data/Emotion_Conversations.jsonl"),),
         sample_builder=checkpoints_of(task),
