@@ -22,6 +22,7 @@ def test_only_the_metrics_of_the_benchmark_are_explained() -> None:
 def test_decisions_follow_the_plan(example_html: str) -> None:
     decisions = section(example_html, "method")
     assert "At most 4 items per dataset, drawn by the hash of seed 0 and content: the same everywhere." in decisions
+    assert "Each source (tweet, passage, dialogue) gives one before any gives a second." in decisions
     assert "alpha rated the free-text answers, each 1 time." in decisions
     assert "An item longer than the model's context is missing, not shortened." in decisions
     assert "Longest reply in tokens: alpha 64, beta 64 and gamma 64." in decisions
