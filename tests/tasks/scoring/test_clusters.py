@@ -1,5 +1,6 @@
 """Items that share a source are drawn together; parts of an item are averaged first."""
 
+import sys
 from dataclasses import replace
 from typing import Any
 
@@ -244,5 +245,5 @@ def test_nineteen_of_twenty_intervals_hold_the_truth(size: int, clusters: int) -
             score_benchmark(binary(rng, clusters, size).lazy(), DESIGN, ScoreSettings()).raw.select("ci_low", "ci_high").row(0)
         )
         held += low <= 0.5 <= high
-    print(f"clusters of {size}, {clusters} of them: {held / 5:.1f} % of 500 intervals hold the truth")
+    sys.stdout.write(f"clusters of {size}, {clusters} of them: {held / 5:.1f} % of 500 intervals hold the truth\n")
     assert 0.93 <= held / 500 <= 0.97

@@ -1,5 +1,9 @@
 """Method notes: the blueprint's own weights in words, what the plan decided, and where datasets deviate."""
 
+from dataclasses import replace
+
+import polars as pl
+
 from tasks.reporting.content.method import describe_method
 from tasks.reporting.render.page import render_html
 from tests.tasks.analysis.test_redaction import notice
@@ -40,3 +44,12 @@ def test_deviations_are_those_the_manifest_records() -> None:
     told = notice("mood").model_copy(update={"differences": ("Shown without tags.",)})
     found = describe_method(example_data(manifest=manifest(datasets=(told, notice("kind"))))).deviations
     assert [(entry.title, entry.differences) for entry in found] == [("Mood", ("Shown without tags.",))]
+
+
+def test_the_design_effect_of_each_metric_is_listed() -> None:
+    data = example_data()
+    effect = pl.when(pl.col("metric") == "accuracy").then(1.547)
+    shown = section(render_html(replace(data, raw=data.raw.with_columns(design_effect=effect, n_clusters=27))), "method")
+    assert "Items that share a source" in shown
+    assert "27 1.55" in shown
+    assert "Items that share a source" not in section(render_html(data), "method")
