@@ -70,12 +70,8 @@ class BlueprintDataset(Frozen):
     title: str
     methods: tuple[MethodSpec, ...] = Field(min_length=1)
     source: LocalFile | None = Field(default=None, description="your own file; without it the catalogue is asked")
-    sample: int | None = Field(
-        default=None,
-        ge=1,
-        exclude_if=lambda size: size is None,  # so that a blueprint that does not say keeps its hash
-        description=f"items of it that the benchmark asks, unless the run says otherwise; null = {SAMPLE}",
-    )
+    # Left out of the hash where it is not said.
+    sample: int | None = Field(default=None, ge=1, exclude_if=lambda size: size is None, description="items asked; null = 300")
 
     @model_validator(mode="after")
     def _methods_differ(self) -> Self:

@@ -78,12 +78,9 @@ def expanded_tail(clusters: int) -> float:
 def tails(rows: pl.DataFrame) -> pl.DataFrame:
     """Return `system`, `n_clusters` and `tail`: what is cut off its replicates, TAIL where no two items share a cluster.
 
-    Args:
-        rows: `system`, `place` and `item_id`.
+    Args: `rows`: `system`, `place` and `item_id`.
     """
-    counts = rows.group_by("system").agg(n_clusters=pl.col("place").n_unique().cast(pl.Int64), items=pl.col("item_id").n_unique())
-    shared = [
-        expanded_tail(clusters) if 1 < clusters < items else TAIL
-        for clusters, items in counts.select("n_clusters", "items").iter_rows()
-    ]
-    return counts.select("system", "n_clusters", tail=pl.Series(shared, dtype=pl.Float64))
+    g, items = pl.col("place").n_unique().cast(pl.Int64), pl.col("item_id").n_unique()
+    counts = rows.group_by("system").agg(n_clusters=g, shares=(g > 1) & (g < items))
+    expanded = pl.col("n_clusters").clip(2).map_elements(expanded_tail, pl.Float64)
+    return counts.with_columns(tail=pl.when("shares").then(expanded).otherwise(TAIL)).drop("shares")

@@ -155,11 +155,9 @@ def _batches(scored: pl.DataFrame) -> Iterator[list[str]]:
 
 
 def limits_of(replicates: Floats, cut_off: pl.Series | None = None) -> pl.DataFrame:
-    """Return the 95 % interval of each row over its defined replicates; null where there are none.
+    """Return the 95 % interval of each row, [rows, resamples], over its defined replicates; null where there are none.
 
-    Args:
-        replicates: [rows, resamples].
-        cut_off: share on either side, by row; null = TAIL.
+    `cut_off`: share of them on either side, by row; null = TAIL.
     """
     limits = np.full((len(replicates), 2), np.nan)
     gaps = np.isnan(replicates).sum(axis=1)

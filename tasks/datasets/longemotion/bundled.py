@@ -89,15 +89,9 @@ def hidden_in_text(task: ContextTask, question: Mapping[Language, str]) -> Sampl
                 got=", ".join(map(str, options.lengths)),
                 next_step="leave contexts.lengths out, or take the benchmark longemotion",
             )
-        depths = checked("depths", options.depths)
+        depths, build = checked("depths", options.depths), partial(_build_hidden, task, question)
         return [
-            LazySample(
-                name,
-                record,
-                partial(_build_hidden, task, question, record, fields, depth),
-                text_id(fields["needle"].strip()),
-                fields["item_id"],
-            )
+            LazySample(name, record, partial(build, record, fields, depth), text_id(fields["needle"].strip()), fields["item_id"])
             for record in records
             for fields in record.fields["needles"]
             for name, depth in _placements(fields, depths)

@@ -37,12 +37,9 @@ def checkpoints_of(task: ContextTask, prefix: str = "") -> SampleBuilder:
     def build_samples(records: Sequence[Record], _options: ContextOptions, _seed: int) -> Sequence[LazySample]:
         return [
             LazySample(
-                f"{prefix}{task}-{record.fields['id']}-{point}",
-                record,
-                partial(_build_checkpoint, record, stage, point),
-                f"dialogue {record.fields['id']}",
+                f"{prefix}{task}-{name}-{point}", record, partial(_build_checkpoint, record, stage, point), f"dialogue {name}"
             )
-            for record in records
+            for record, name in ((record, record.fields["id"]) for record in records)
             for point in range(1, POINTS + 1)
         ]
 

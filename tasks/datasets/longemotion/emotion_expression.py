@@ -37,10 +37,7 @@ def read_situations(records: Sequence[Record], _options: ContextOptions, _seed: 
         raise ValueError("there is no object `emotions` with situations")
     return [
         LazySample(
-            f"ee-{number:03d}",
-            situation,
-            partial(_build, situation, adjectives),
-            text_id(str(situation.fields["scenario"]).strip()),
+            f"ee-{number:03d}", situation, partial(_build, situation, adjectives), text_id(str(situation.fields["scenario"]))
         )
         for number, situation in enumerate(situations, start=1)
     ]
