@@ -176,7 +176,9 @@ async def build_and_ask(plan: Plan) -> tuple[Any, Memory]:
 
     resolved, memory = resolve(plan), Memory()
     for selected in resolved.selected:
-        job = BuildJob(selected.spec, resolved.built_keys(selected), plan.sample, plan.seed, plan.contexts, required=True)
+        job = BuildJob(
+            selected.spec, resolved.built_keys(selected), resolved.sample(selected), plan.seed, plan.contexts, required=True
+        )
         await plain(build_partition, job, resolved.lake, Locator.for_mirror(None))
 
     async def answer(job: InferJob, endpoint: Endpoint) -> None:

@@ -62,6 +62,6 @@ async def build_dataset(
             raise
         return [without_source(selected.spec, error)]
     run = run_step if may_travel(selected.spec) else run_here
-    job = BuildJob(selected.spec, resolved.built_keys(selected), plan.sample, plan.seed, plan.contexts, required)
+    job = BuildJob(selected.spec, resolved.built_keys(selected), resolved.sample(selected), plan.seed, plan.contexts, required)
     built: list[PartitionRef] | Missing = await run(build_partition, job, resolved.lake, locator)
     return built if isinstance(built, list) else [built]

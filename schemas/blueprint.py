@@ -17,6 +17,9 @@ from schemas.normalisation import Normalisation, RatioNormalisation
 from schemas.vocabulary import Level, Profile, TooLong
 
 MAX_TIERS = 4
+SAMPLE = 300
+"""Items per dataset where neither a plan nor a blueprint says how many: MoodBench's."""
+
 Weight = Annotated[float, Field(ge=0, allow_inf_nan=False)]
 Identifier = Annotated[str, Field(pattern=r"^[a-z0-9_]+$")]
 
@@ -67,6 +70,8 @@ class BlueprintDataset(Frozen):
     title: str
     methods: tuple[MethodSpec, ...] = Field(min_length=1)
     source: LocalFile | None = Field(default=None, description="your own file; without it the catalogue is asked")
+    # Left out of the hash where it is not said.
+    sample: int | None = Field(default=None, ge=1, exclude_if=lambda size: size is None, description="items asked; null = 300")
 
     @model_validator(mode="after")
     def _methods_differ(self) -> Self:
@@ -175,6 +180,10 @@ class Blueprint(Frozen):
         check_level_rules(self)
         check_gate(self)
         return self
+
+    def sample_of(self, dataset: str, asked: int | None = None) -> int:
+        """Return how many items of a dataset are drawn; `asked`: what the run says, of all datasets."""
+        return asked or self.datasets[dataset].sample or SAMPLE
 
     def nodes(self) -> Iterator[tuple[int, Ability]]:
         """Every ability node with its tier, parents first."""

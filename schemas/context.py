@@ -71,10 +71,13 @@ class Sample:
     item_id: str
     record: Record
     build: Callable[[], tuple[Item, Context | None]]
-    unit: str | None = None
-    """Samples of one record and unit are drawn together, as those that differ in length and depth alone.
+    cluster: str | None = None
+    """As in `Item`, for the draw, which takes one sample of each cluster before it takes a second of any; null = its own."""
 
-    Null: its own name, so that samples of one record are drawn apart. Empty: all of the record are drawn together.
+    unit: str | None = None
+    """What its place in the draw rests on besides its record: the needle, whatever its length and depth; null = its own name.
+
+    Empty: its record alone.
     """
 
 

@@ -87,7 +87,9 @@ class Plan(Frozen):
         exclude_if=lambda options: not options,  # so that a plan without them has the name it had before there were any
         description="options of a setting's own, by setting",
     )
-    sample: Evaluation[int] = Field(default=300, ge=1, description="items per dataset; all if it has fewer")
+    sample: Evaluation[int | None] = Field(
+        default=None, ge=1, description="items per dataset, all if it has fewer; null = as the blueprint says, else 300"
+    )
     seed: Evaluation[int] = Field(default=0, ge=0, description="of sampling and intervals")
     bootstrap: Limit[int] = Field(default=1000, ge=0, le=100_000, description="resamples for 95 % intervals; 0 = none")
     permute: Evaluation[int] = Field(

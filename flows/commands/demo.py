@@ -42,11 +42,12 @@ def demo_plans(lake: Folder | None, sample: int | None) -> tuple[Plan, Plan]:
 
 def announce(short: Plan) -> None:
     """Say on standard error what is evaluated, in how many calls, and how long that takes."""
-    calls = CALLS_PER_ITEM * short.sample + CALLS_OF_LONGEMOTION
-    seconds = SECONDS_BEFORE + SECONDS_PER_ITEM * short.sample + SECONDS_OF_LONGEMOTION
+    sample = short.sample or SAMPLE
+    calls = CALLS_PER_ITEM * sample + CALLS_OF_LONGEMOTION
+    seconds = SECONDS_BEFORE + SECONDS_PER_ITEM * sample + SECONDS_OF_LONGEMOTION
     sys.stderr.write(
         f"moodflow: the demo evaluates {EMBEDDED_MODEL} on this machine's processor: 41 tasks of MoodBench, items per task: "
-        f"{short.sample}; all of LongEmotion, one item per dataset; about {calls} calls, "
+        f"{sample}; all of LongEmotion, one item per dataset; about {calls} calls, "
         f"{seconds / 60:.0f} minutes on two idle cores the first time, seconds when they are answered already\n"
     )
 

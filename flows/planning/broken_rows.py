@@ -54,7 +54,7 @@ def find_broken_rows(resolved: ResolvedPlan, *, own: bool) -> Iterator[BrokenRow
         rejected = resolved.lake.read_rejected(built[0]) if built else None
         if built and rejected is not None:
             items, rows = built[0].rows, rejected.height
-            lacking = max(0, min(resolved.plan.sample, items + rows) - items)
+            lacking = max(0, min(resolved.sample(selected), items + rows) - items)
             yield BrokenRows(selected.spec.id, is_own, items, rows, _said(rejected), lacking)
 
 

@@ -73,6 +73,10 @@ class ResolvedPlan:
         """How often the plan asks each item."""
         return Epochs(self.plan.permute, self.plan.seed, self.plan.repeat)
 
+    def sample(self, selected: SelectedDataset) -> int:
+        """Return how many of a dataset's items are drawn."""
+        return self.blueprint.sample_of(selected.spec.id, self.plan.sample)
+
     def built_keys(self, selected: SelectedDataset) -> ItemsKeys:
         """Return where a dataset's sampled items are, and what is known of contexts built for them.
 
@@ -81,7 +85,7 @@ class ResolvedPlan:
         """
         plan = self.plan
         hashes = source_sha256(selected.spec.files, Locator.for_mirror(plan.mirror))
-        return items_keys(selected.spec, hashes, plan.sample, plan.seed, plan.contexts)
+        return items_keys(selected.spec, hashes, self.sample(selected), plan.seed, plan.contexts)
 
     def find_built(self, selected: SelectedDataset) -> tuple[PartitionRef, PartitionRef | None] | None:
         """Find a dataset's items and contexts; None if they are not built, or a file is not here that their key needs."""

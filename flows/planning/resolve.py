@@ -8,7 +8,7 @@ from pathlib import Path
 
 from flows.planning.capabilities import with_capabilities
 from flows.planning.jobs import ResolvedPlan, SelectedDataset
-from schemas.blueprint import Blueprint, BlueprintDataset
+from schemas.blueprint import SAMPLE, Blueprint, BlueprintDataset
 from schemas.chat import ModelEntry
 from schemas.errors import UsageError, suggest
 from schemas.lineage import Missing
@@ -65,13 +65,20 @@ def resolve(plan: Plan) -> ResolvedPlan:
     for one in selected:
         if one.rubric:
             load_rubric(one.rubric)  # a fault in it is told before the answers are paid for
-    completed = with_epochs(with_embedder(with_capabilities(plan)))
+    completed = with_epochs(with_embedder(with_capabilities(with_sample(plan, blueprint))))
     return ResolvedPlan(completed, blueprint, tuple(selected), tuple(missing), open_lake(plan))
 
 
 def open_lake(plan: Plan) -> Lake:
     """Return the lake of a plan, whose files this version of the code writes."""
     return Lake(plan.lake, read_code_version())
+
+
+def with_sample(plan: Plan, blueprint: Blueprint) -> Plan:
+    """Return the plan with the size of the sample, if it is one for all datasets, so that manifest and comparisons name it."""
+    if plan.sample or any(entry.sample for entry in blueprint.datasets.values()):
+        return plan
+    return plan.model_copy(update={"sample": SAMPLE})
 
 
 def with_epochs(plan: Plan) -> Plan:

@@ -113,18 +113,24 @@ def list_samples(spec: DatasetSpec, records: Sequence[Record], options: ContextO
 
 
 def rank_samples(samples: Sequence[Sample], seed: int) -> list[Sample]:
-    """Return the samples in the order of the draw, which rests on the seed, the content of their records and their units.
+    """Return the samples in the order of the draw: one of each cluster, then a second of those that have one, and so on.
 
-    Since the rank of a sample does not depend on the others, one that is added later displaces at most one from those drawn.
-    Samples of one unit stand together, in their order; items that an adapter made of equal records by their names.
+    The rank of a sample rests on the seed, the content of its record and its unit, and on no other sample, so that one that is
+    added later displaces at most one from those drawn. Of a cluster's samples with one rank, such as the eleven questions about a
+    tweet, which comes first is drawn by their names; samples of equal records that share no cluster come by their names.
     """
 
-    def place(sample: Sample) -> tuple[str, str]:
+    def place(sample: Sample) -> str:
         unit = sample.item_id if sample.unit is None else sample.unit
         content = sample.record.sha256
-        return rank(seed, f"{content}:{unit}" if unit else content), "" if sample.unit else sample.item_id
+        return rank(seed, f"{content}:{unit}" if unit else content)
 
-    return sorted(samples, key=place)
+    turns, drawn = Counter[str](), []
+    for sample in sorted(samples, key=lambda one: (place(one), rank(seed, one.item_id))):
+        cluster = sample.cluster or sample.item_id
+        drawn.append((turns[cluster], place(sample), sample.item_id, sample))
+        turns[cluster] += 1
+    return [sample for *_, sample in sorted(drawn, key=lambda one: one[:-1])]
 
 
 def rank(seed: int, content: str) -> str:
@@ -146,7 +152,7 @@ def _adapted(spec: DatasetSpec, adapter: Adapter, records: Sequence[Record]) -> 
         items = _adapt(spec, adapter, record)
         for number, item in enumerate(items, start=1):
             item_id = item.item_id or (row_id if len(items) == 1 else f"{row_id}.{number}")
-            yield Sample(item_id, record, partial(_without_context, item), unit="")
+            yield Sample(item_id, record, partial(_without_context, item), item.cluster, unit="")
 
 
 def _without_context(item: Item) -> tuple[Item, None]:
@@ -198,7 +204,7 @@ def item_row(dataset: str, sample: Sample, item: Item | None) -> dict[str, Any]:
         **(item.model_dump() if item else {}),
         "dataset": dataset,
         "item_id": sample.item_id,
-        "cluster": (item and item.cluster) or sample.item_id,
+        "cluster": sample.cluster or (item and item.cluster) or sample.item_id,
         "source_file": sample.record.file,
         "source_row": sample.record.row,
         "source_row_sha256": sample.record.sha256,

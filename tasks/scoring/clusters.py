@@ -4,9 +4,16 @@ Source: clustered standard errors, Miller 2024, arXiv:2411.00640, section 2.2, w
 design effect: Kish 1965, Survey Sampling.
 """
 
+from functools import cache
+from math import sqrt
+from statistics import NormalDist
+
 import polars as pl
 
 from tasks.scoring.summation import exact_sum
+
+TAIL = 0.025
+"""Share of replicates below the lower limit of a 95 % interval, and above the upper one."""
 
 
 def place_clusters(rows: pl.DataFrame) -> pl.DataFrame:
@@ -50,3 +57,30 @@ def design_effects(rows: pl.DataFrame) -> pl.DataFrame:
     squares = exact_sum(pl.col("squares"))
     effect = g / (g - 1) * (n - 1) / n * exact_sum(off**2) / squares
     return clusters.group_by("system").agg(design_effect=pl.when((g > 1) & (g < n) & (squares > 0)).then(effect))
+
+
+@cache
+def expanded_tail(clusters: int) -> float:
+    """Return the share of replicates on either side of a 95 % interval that rests on so many clusters, 2 or more.
+
+    A mean over few clusters varies more than its replicates do: their variance is divided by G, not G - 1, and its own error asks
+    for Student's t. So less is cut off: Phi(-sqrt(G / (G - 1)) x t), with t of G - 1 degrees of freedom.
+
+    Source: expanded percentile interval, Hesterberg 2014, What Teachers Should Know about the Bootstrap, arXiv:1411.5279; t as in
+    Abramowitz and Stegun 1964, 26.7.5.
+    """
+    z, f = NormalDist().inv_cdf(1 - TAIL), clusters - 1
+    t = z + (z**3 + z) / (4 * f) + (5 * z**5 + 16 * z**3 + 3 * z) / (96 * f**2)
+    t += (3 * z**7 + 19 * z**5 + 17 * z**3 - 15 * z) / (384 * f**3)
+    return NormalDist().cdf(-sqrt(clusters / f) * t)
+
+
+def tails(rows: pl.DataFrame) -> pl.DataFrame:
+    """Return `system`, `n_clusters` and `tail`: what is cut off its replicates, TAIL where no two items share a cluster.
+
+    Args: `rows`: `system`, `place` and `item_id`.
+    """
+    g, items = pl.col("place").n_unique().cast(pl.Int64), pl.col("item_id").n_unique()
+    counts = rows.group_by("system").agg(n_clusters=g, shares=(g > 1) & (g < items))
+    expanded = pl.col("n_clusters").clip(2).map_elements(expanded_tail, pl.Float64)
+    return counts.with_columns(tail=pl.when("shares").then(expanded).otherwise(TAIL)).drop("shares")

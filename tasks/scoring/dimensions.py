@@ -6,12 +6,12 @@ import polars as pl
 from schemas.tables.items import Items
 from schemas.tables.responses import Judgements
 from schemas.tables.scores import DimensionScores
-from tasks.scoring.clusters import place_clusters
+from tasks.scoring.clusters import place_clusters, tails
 from tasks.scoring.reduction import MEAN
 from tasks.scoring.resampling import draw_weights
 from tasks.scoring.uncertainty import LIMITS, Resampling, limits_of, replicate
 
-DIMENSIONS_VERSION = "1"
+DIMENSIONS_VERSION = "2"
 """Bumped when means of dimensions are computed differently."""
 
 KEY = ["model", "dataset", "setting", "rubric", "dimension"]
@@ -63,5 +63,6 @@ def _intervals(rated: pl.DataFrame, resampling: Resampling) -> pl.DataFrame:
         placed = place_clusters(rows.join(groups, on=KEY))
         weights = draw_weights(str(dataset), placed["place"].n_unique(), resampling.resamples, resampling.seed)
         replicates = replicate(placed, "judged_rating", groups.height, weights)
-        found.append(groups.drop("system").hstack(limits_of(replicates)))
+        cut_off = groups.join(tails(placed), on="system", how="left", maintain_order="left")["tail"]
+        found.append(groups.drop("system").hstack(limits_of(replicates, cut_off)))
     return pl.concat(found)

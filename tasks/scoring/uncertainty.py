@@ -6,7 +6,8 @@ All models and settings share a dataset's draws, so that a dataset costs one mat
 resamples] for the sums, and one for the counts where items are missing. F1 and the scores of bias are computed anew in each
 resample, from resampled counts. Datasets are drawn independently of each other, and a total's replicate is the sum of the
 metrics' normalised replicates times their contributions to the total; which datasets are there is not resampled. Limits are the
-2.5 and 97.5 percentiles, linearly interpolated.
+2.5 and 97.5 percentiles, linearly interpolated; of a raw score whose items share clusters those of the expanded interval
+(tasks.scoring.clusters), since clusters may be few.
 
 A metric that is best in the middle of its range (bias) is normalised in each resample: replicates of a score that is at its best
 all lie below it or at it, and the total's interval with them.
@@ -26,14 +27,13 @@ import polars as pl
 
 from schemas.metrics import METRICS, Metric
 from tasks.scoring.aggregation import SYSTEM
-from tasks.scoring.clusters import design_effects, place_clusters
+from tasks.scoring.clusters import TAIL, design_effects, place_clusters, tails
 from tasks.scoring.label_scores import bias_replicates, preference_replicates
 from tasks.scoring.normalisation import SPEC
 from tasks.scoring.reduction import COUNTED, KEY, MEAN, average_parts
 from tasks.scoring.resampling import Floats, Grid, draw_weights, macro_f1_replicates, mean_replicates, micro_f1_replicates
 from tasks.scoring.tree import Tree
 
-_PERCENTILES = [0.025, 0.975]
 _FEWEST_CLUSTERS = 2
 LIMITS = {"ci_low": pl.Float64, "ci_high": pl.Float64}
 LIMITS_OF_GATE = {f"gate_{name}": kind for name, kind in LIMITS.items()}
@@ -89,7 +89,7 @@ def bootstrap_intervals(
             part = placed.filter((pl.col("method") == method) & (pl.col("metric") == metric))
             replicates = replicate(part, metric, systems.height, weights)[leaf["system"].to_numpy()]
             described = leaf.join(_describe_clusters(part, metric), on="system", how="left", maintain_order="left")
-            limits.append(described.select(*KEY, *OF_CLUSTERS).hstack(limits_of(replicates)))
+            limits.append(described.select(*KEY, *OF_CLUSTERS).hstack(limits_of(replicates, described["tail"])))
             _add_to_totals(totals, leaf, replicates)
     # Rounding may lift a replicate above 100 by its last bit.
     total, gate = (limits_of(replicates).with_columns(pl.all().clip(0, 100)) for replicates in totals.values())
@@ -110,8 +110,8 @@ def scored_rows(item_scores: pl.LazyFrame, raw: pl.DataFrame, systems: pl.DataFr
 
 
 def _describe_clusters(rows: pl.DataFrame, metric: Metric) -> pl.DataFrame:
-    """Return `system` and OF_CLUSTERS."""
-    counts = rows.group_by("system").agg(n_clusters=pl.col("place").n_unique().cast(pl.Int64))
+    """Return `system`, `tail` and OF_CLUSTERS."""
+    counts = tails(rows)
     if METRICS[metric].reduction != "items" or (rows["cluster"] == rows["item_id"]).all():
         return counts.with_columns(design_effect=pl.lit(None, pl.Float64))
     return counts.join(design_effects(rows), on="system")
@@ -154,15 +154,21 @@ def _batches(scored: pl.DataFrame) -> Iterator[list[str]]:
         yield batch
 
 
-def limits_of(replicates: Floats) -> pl.DataFrame:
-    """Return the 95 % interval of each row, [rows, resamples], over its defined replicates; null where there are none."""
+def limits_of(replicates: Floats, cut_off: pl.Series | None = None) -> pl.DataFrame:
+    """Return the 95 % interval of each row, [rows, resamples], over its defined replicates; null where there are none.
+
+    `cut_off`: share of them on either side, by row; null = TAIL.
+    """
     limits = np.full((len(replicates), 2), np.nan)
     gaps = np.isnan(replicates).sum(axis=1)
     whole, broken = gaps == 0, (gaps > 0) & (gaps < replicates.shape[1])
-    if whole.any():
-        limits[whole] = np.quantile(replicates[whole], _PERCENTILES, axis=1).T
-    if broken.any():
-        limits[broken] = np.nanquantile(replicates[broken], _PERCENTILES, axis=1).T
+    shares = np.full(len(replicates), TAIL) if cut_off is None else cut_off.to_numpy()
+    for share in np.unique(shares):
+        own = shares == share
+        if (own & whole).any():
+            limits[own & whole] = np.quantile(replicates[own & whole], [share, 1 - share], axis=1).T
+        if (own & broken).any():
+            limits[own & broken] = np.nanquantile(replicates[own & broken], [share, 1 - share], axis=1).T
     return pl.DataFrame(limits, schema=["ci_low", "ci_high"], nan_to_null=True)
 
 

@@ -89,9 +89,9 @@ def hidden_in_text(task: ContextTask, question: Mapping[Language, str]) -> Sampl
                 got=", ".join(map(str, options.lengths)),
                 next_step="leave contexts.lengths out, or take the benchmark longemotion",
             )
-        depths = checked("depths", options.depths)
+        depths, build = checked("depths", options.depths), partial(_build_hidden, task, question)
         return [
-            LazySample(name, record, partial(_build_hidden, task, question, record, fields, depth), fields["item_id"])
+            LazySample(name, record, partial(build, record, fields, depth), text_id(fields["needle"].strip()), fields["item_id"])
             for record in records
             for fields in record.fields["needles"]
             for name, depth in _placements(fields, depths)
@@ -124,7 +124,6 @@ def _build_hidden(
         question=question[language].format(subject=subject),
         options=choices,
         gold_indices=(choices.index(fields["label"]),),
-        cluster=text_id(needle),
     )
     context = placed_needle(task, text, start, needle, fields["item_id"]).model_copy(
         update={
@@ -154,7 +153,9 @@ def _build_contrast(record: Record) -> tuple[Item, Context]:
 def read_questions(records: Sequence[Record], _options: ContextOptions, _seed: int) -> Sequence[LazySample]:
     """List the samples of Emotion QA: each of the `questions` of each `document`."""
     return [
-        LazySample(fields["item_id"], record, partial(_build_question, record, fields))
+        LazySample(
+            fields["item_id"], record, partial(_build_question, record, fields), text_id(record.fields["document"].strip())
+        )
         for record in records
         for fields in record.fields["questions"]
     ]
@@ -203,6 +204,9 @@ def _describe(
 ) -> DatasetSpec:
     return DatasetSpec(
         id=f"long_mini_{task}",
+        evaluation_version="1.1"
+        if task in (*STAGES, "qa")
+        else "1.0",  # those whose items share a text, or have a gold reply now
         title=f"Bundled long items: {title}",
         files=(BundledFile(name=f"long_{'mc' if task in STAGES else task}.jsonl"),),
         sample_builder=sample_builder,
@@ -213,7 +217,6 @@ def _describe(
         paper="none: written for MoodFlow, see data/bundled/README.md",
         required=required,
         canary=CANARY,
-        evaluation_version="1.1" if task in STAGES else "1.0",
         differences=(_SHORT, _HIDDEN) if question_type == "label_choice" else (_SHORT,),
     )
 

@@ -6,6 +6,7 @@ choices and label in book text.
 
 import re
 from collections.abc import Callable, Iterator, Sequence
+from random import Random
 
 from schemas.context import ContextOptions, LazySample, SampleBuilder
 from schemas.dataset import DatasetSpec
@@ -62,6 +63,8 @@ def find_scenarios(records: Sequence[Record], haystack: Haystack, _options: Cont
 def _scenario(record: Record, known: frozenset[str], haystack: Haystack) -> Needle:
     fields = record.fields
     text, subject, qid = read_text(fields, "scenario"), read_text(fields, "subject"), read_text(fields, "qid")
+    choices = list(fields["emotion_choices"])
+    Random(record.sha256).shuffle(choices)  # noqa: S311 - a fixed draw, not a secret
     return Needle(
         name=f"ec_emobench-{qid}",
         task="ec_emobench",
@@ -69,7 +72,7 @@ def _scenario(record: Record, known: frozenset[str], haystack: Haystack) -> Need
         needle_id=qid,
         text=text,
         subject=subject,
-        choices=tuple(fields["emotion_choices"]),
+        choices=tuple(choices),
         label=fields["emotion_label"],
         ask=ask_feeling,
         subset=fields["coarse_category"],
@@ -164,6 +167,7 @@ _BOOK = (
 
 EC_EMOBENCH = DatasetSpec(
     id="longemotion_ec_emobench",
+    evaluation_version="1.1",
     title="LongEmotion, emotion classification of EmoBench scenarios, built anew",
     files=(UPSTREAM, _NOVEL),
     sample_builder=list_emobench_samples,
@@ -178,6 +182,7 @@ EC_EMOBENCH = DatasetSpec(
         "All 200 English questions, on 140 scenarios; lengths drawn from 10,000 to 30,000 tokens.",
         "A person whose name the novel has too gets a neutral one from a fixed list, in needle, subject and choices.",
         "Subjects without a name (I, my mom, the teacher) are told apart in the question by the passage's first eight words.",
+        "Choices are shown in an order drawn per question; EmoBench has the right one of six first in 72 of the 200.",
     ),
 )
 

@@ -36,8 +36,10 @@ def checkpoints_of(task: ContextTask, prefix: str = "") -> SampleBuilder:
 
     def build_samples(records: Sequence[Record], _options: ContextOptions, _seed: int) -> Sequence[LazySample]:
         return [
-            LazySample(f"{prefix}{task}-{record.fields['id']}-{point}", record, partial(_build_checkpoint, record, stage, point))
-            for record in records
+            LazySample(
+                f"{prefix}{task}-{name}-{point}", record, partial(_build_checkpoint, record, stage, point), f"dialogue {name}"
+            )
+            for record, name in ((record, record.fields["id"]) for record in records)
             for point in range(1, POINTS + 1)
         ]
 
@@ -70,7 +72,6 @@ def _build_checkpoint(record: Record, stage: int, point: int) -> tuple[Item, Con
         question=question,
         references=tuple(gold) or None,
         subset=read_text(stages[stage], "stage"),
-        cluster=f"dialogue {record.fields['id']}",
     )
     return item, Context(task=STAGES[stage], tokens=count_tokens(context))
 
@@ -109,6 +110,7 @@ _STAGE_TITLES: dict[ContextTask, str] = {
 def _conversation(task: ContextTask) -> DatasetSpec:
     return released(
         id=f"longemotion_{task}",
+        evaluation_version="1.1",
         title=f"LongEmotion, emotion conversation: {_STAGE_TITLES[task]}",
         files=(longemotion_file("data/Emotion_Conversations.jsonl"),),
         sample_builder=checkpoints_of(task),
@@ -116,7 +118,6 @@ def _conversation(task: ContextTask) -> DatasetSpec:
         question_types=("counselor_reply",),
         paper=f"{PAPER}, section 3.2.3",
         required=("id", "stages"),
-        evaluation_version="1.1",
         expected_rows=100,
         differences=(
             "The case description that most dialogues were written from is not shown; the released code leaves it out, too.",

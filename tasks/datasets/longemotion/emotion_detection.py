@@ -14,7 +14,7 @@ from typing import Any, NamedTuple
 
 from schemas.context import Context, ContextOptions, LazySample
 from schemas.dataset import DatasetSpec
-from schemas.item import Item, Record
+from schemas.item import Item, Record, text_id
 from schemas.vocabulary import Language
 from tasks.datasets.longemotion.emotion_pairs import FEWEST_OF_MAJORITY, plan_pairs
 from tasks.datasets.longemotion.release import PAPER, longemotion_file, released
@@ -50,7 +50,8 @@ class ContrastSet(NamedTuple):
 def build_contrast_sets(records: Sequence[Record], options: ContextOptions, seed: int) -> Sequence[LazySample]:
     """List the samples of Emotion Detection: as many sets as published, drawn from the corpus; see `draw_sets`."""
     sets = draw_sets(records, options, seed)
-    return [LazySample(found.item_id, found.texts[found.odd].record, partial(_build, found)) for found in sets]
+    odd = [(found, found.texts[found.odd]) for found in sets]
+    return [LazySample(found.item_id, text.record, partial(_build, found), text_id(text.text)) for found, text in odd]
 
 
 def draw_sets(records: Sequence[Record], options: ContextOptions, seed: int) -> list[ContrastSet]:
@@ -200,6 +201,7 @@ _worry_file = pinned_in("github.com/ben-aaron188/covid19worry", "7324d5086957858
 
 ED = DatasetSpec(
     id="longemotion_ed",
+    evaluation_version="1.1",
     title="LongEmotion, emotion detection, built anew",
     files=(_worry_file("data_phase_1/files_clean/meta/rwwd_full.csv"),),
     sample_builder=build_contrast_sets,

@@ -36,7 +36,9 @@ def read_situations(records: Sequence[Record], _options: ContextOptions, _seed: 
     if not situations:
         raise ValueError("there is no object `emotions` with situations")
     return [
-        LazySample(f"ee-{number:03d}", situation, partial(_build, situation, adjectives))
+        LazySample(
+            f"ee-{number:03d}", situation, partial(_build, situation, adjectives), text_id(str(situation.fields["scenario"]))
+        )
         for number, situation in enumerate(situations, start=1)
     ]
 
@@ -71,7 +73,6 @@ def _build(situation: Record, adjectives: tuple[str, ...]) -> tuple[Item, Contex
         question=QUESTION,
         options=adjectives,
         subset=read_text(situation.fields, "emotion"),
-        cluster=text_id(text),
         fixed_order=True,
     )
     return item, Context(task="ee", tokens=count_tokens(text))
@@ -84,6 +85,7 @@ _QUESTIONNAIRES = longemotion_file("data/Emotion_Expression_Questionnaires.json"
 
 EE = DatasetSpec(
     id="longemotion_ee",
+    evaluation_version="1.1",
     title="LongEmotion, emotion expression",
     files=(_emotionbench_file("situations.json"), _QUESTIONNAIRES),
     file_format="json_object",

@@ -29,17 +29,21 @@ def ask_about(document: str, question: str, *references: str, language: Language
         context=document,
         question=question,
         references=references,
-        cluster=text_id(document),
     )
     return item, Context(task="qa", tokens=count_tokens(document))
 
 
-read_questions = one_per_record(lambda record: f"qa-{record.fields['number']}", _read_question)
+def _name_article(record: Record) -> str:
+    return text_id(str(record.fields.get("context")).strip())
+
+
+read_questions = one_per_record(lambda record: f"qa-{record.fields['number']}", _read_question, _name_article)
 """Sample builder of Emotion QA; items are named after their `number`."""
 
 
 QA = released(
     id="longemotion_qa",
+    evaluation_version="1.1",
     title="LongEmotion, emotion QA",
     files=(longemotion_file("data/Emotion_QA.jsonl", None, md5="e7862cad3fd5f279526e7de60a6e85e5"),),
     sample_builder=read_questions,

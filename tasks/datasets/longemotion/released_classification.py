@@ -28,8 +28,8 @@ def read_released(task: ContextTask) -> SampleBuilder:
         scenarios = [record for record in records if "scenario" in record.fields]
         released = [record for record in records if "scenario" not in record.fields]
         english = [record for record in scenarios if record.fields.get("language") == "en"]
-        build = partial(_build, task, english)
-        return one_per_record(lambda record: f"{task}-{record.fields['id']}", build)(released, options, seed)
+        by_id, build = lambda record: f"{task}-{record.fields['id']}", partial(_build, task, english)
+        return one_per_record(by_id, build, partial(_find_cluster, english))(released, options, seed)
 
     return build_samples
 
@@ -51,9 +51,13 @@ def _build(task: ContextTask, scenarios: Sequence[Record], record: Record) -> tu
         context=text,
         options=choices,
         gold_indices=(choices.index(label),) if label in choices else None,
-        cluster=context.needle and text_id(context.needle),
     )
     return item, context.model_copy(update={"query": subject, "haystack": source if isinstance(source, str) else None})
+
+
+def _find_cluster(scenarios: Sequence[Record], record: Record) -> str | None:
+    found = find_scenario(str(record.fields.get("content", record.fields.get("context"))), "", scenarios)
+    return text_id(found[0]) if found else None
 
 
 def _read_choices(value: Any) -> tuple[str, ...]:
@@ -87,6 +91,7 @@ def _describe(task: ContextTask, text: str, found: tuple[str, str | None] | None
 
 EC_EMOBENCH_RELEASED = released(
     id="longemotion_ec_emobench_released",
+    evaluation_version="1.1",
     title="LongEmotion, emotion classification of EmoBench scenarios, released file",
     files=(
         longemotion_file("data/Emotion_Classification_Emobench.jsonl", None, md5="f4a57874680c07ce32a15202b4d6ec51"),
@@ -99,6 +104,7 @@ EC_EMOBENCH_RELEASED = released(
     required=("id", "label", "choices"),
     differences=(
         BY_MD5,
+        "Choices are shown in the order of the file.",
         "Where the needle lies is known only if an EmoBench scenario stands in the text letter for letter, once.",
     ),
 )
@@ -106,6 +112,7 @@ EC_EMOBENCH_RELEASED = released(
 EC_FINENTITY_RELEASED = replace(
     EC_EMOBENCH_RELEASED,
     id="longemotion_ec_finentity_released",
+    evaluation_version="1.0",
     title="LongEmotion, emotion classification of FinEntity reports, released file",
     files=(longemotion_file("data/Emotion_Classification_Finentity.jsonl", None, md5="4679bb7ab038f9cf30d6c3fd8c235038"),),
     sample_builder=read_released("ec_finentity"),

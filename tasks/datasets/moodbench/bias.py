@@ -206,6 +206,7 @@ def _second_groups(category: str, question: str) -> tuple[str, ...]:
 
 BBQ = DatasetSpec(
     id="bbq",
+    evaluation_version="1.1",
     title="BBQ",
     files=pinned_list("bbq", MOODBENCH),
     adapter=adapt_bbq,

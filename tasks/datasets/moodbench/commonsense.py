@@ -91,6 +91,7 @@ _piqa_file = pinned_in("github.com/ybisk/ybisk.github.io", "21edab439af693b961be
 
 HELLASWAG = DatasetSpec(
     id="hellaswag",
+    evaluation_version="1.1",
     title="HellaSwag",
     files=(moodbench_file("basic_ability/common_sense/hellaswag_parquet/data/validation-00000-of-00001.parquet"),),
     adapter=adapt_hellaswag,
@@ -105,6 +106,7 @@ HELLASWAG = DatasetSpec(
 
 COSMOS_QA = DatasetSpec(
     id="cosmos_qa",
+    evaluation_version="1.1",
     title="Cosmos QA",
     files=(moodbench_file("basic_ability/common_sense/Cosmos_QA_csv/valid.csv"),),
     adapter=adapt_cosmos_qa,
@@ -119,6 +121,7 @@ COSMOS_QA = DatasetSpec(
 
 PIQA = DatasetSpec(
     id="piqa",
+    evaluation_version="1.1",
     title="PIQA",
     files=(
         _piqa_file("piqa/data/valid.jsonl"),

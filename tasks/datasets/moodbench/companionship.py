@@ -73,6 +73,7 @@ _REVISION_ONLY = "Pinned by revision only: the files could not be had for this e
 
 PERSONAFEEDBACK = DatasetSpec(
     id="personafeedback",
+    evaluation_version="1.1",
     title="PersonaFeedback",
     files=(
         *(_personas(f"data/{kind}/{difficulty}.jsonl", None) for kind in KINDS for difficulty in ("easy", "medium", "hard")),
@@ -126,6 +127,7 @@ def _strip(text: str) -> str:
 
 BOOKSORT = DatasetSpec(
     id="booksort",
+    evaluation_version="1.1",
     title="Book-SORT",
     files=(moodbench_file("company_ability/memory/booksort/data/test_e1000_s50.parquet"),),
     adapter=adapt_booksort,

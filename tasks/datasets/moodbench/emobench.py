@@ -32,9 +32,13 @@ APPLICATION_QUESTIONS: Mapping[str, Mapping[Language, str]] = {
 
 
 def adapt_emobench_emotion(record: Record) -> Item:
-    """`emotion_label` is the text of the right one of `emotion_choices`. `subset`: coarse category of the release."""
+    """`emotion_label` is the text of the right one of `emotion_choices`. `subset`: coarse category of the release.
+
+    The order of options is drawn per item: the release has the right one first in 106 of 300 rows, of six each.
+    """
     fields = record.fields
-    return _item(fields, QUESTIONS, fields["emotion_choices"], fields["emotion_label"], fields["coarse_category"])
+    item = _item(fields, QUESTIONS, fields["emotion_choices"], fields["emotion_label"], fields["coarse_category"])
+    return shuffle_options(item, record)
 
 
 def adapt_emobench_cause(record: Record) -> Item:
@@ -77,11 +81,13 @@ _emobench = partial(
 
 EMOBENCH1 = _emobench(
     id="emobench1",
+    evaluation_version="1.1",
     title="EmoBench, emotion recognition",
     files=(moodbench_file("emo_ability/emo_understanding/emobench_jsonl/EU.jsonl"),),
     adapter=adapt_emobench_emotion,
     required=("language", "coarse_category", "scenario", "subject", "emotion_choices", "emotion_label"),
     differences=(
+        "Options are shown in an order drawn per item; as released, the right one of six comes first in 106 of 300 rows.",
         "The released code asks Chinese items in English; we ask in the item's language.",
         "EmoBench counts an item as right if emotion and cause are; here, as in MoodBench, the emotion is scored alone.",
     ),
@@ -89,6 +95,7 @@ EMOBENCH1 = _emobench(
 
 EMOBENCH2 = _emobench(
     id="emobench2",
+    evaluation_version="1.1",
     title="EmoBench, causes of emotions",
     files=(moodbench_file("emo_ability/emo_understanding/emobench_jsonl/EU.jsonl"),),
     adapter=adapt_emobench_cause,

@@ -68,6 +68,7 @@ def adapt_edos(record: Record) -> Item:
 
 EDOS = DatasetSpec(
     id="edos",
+    evaluation_version="1.1",
     title="EDOS",
     files=(moodbench_file("emo_ability/emo_recognition/EDOS_1M.csv"),),
     adapter=adapt_edos,
@@ -137,6 +138,7 @@ def adapt_cped(record: Record) -> Item:
 
 CPED = DatasetSpec(
     id="cped",
+    evaluation_version="1.1",
     title="CPED",
     files=(moodbench_file("emo_ability/emo_recognition/CPED_txtcsv/test_split.csv"),),
     adapter=adapt_cped,
@@ -189,6 +191,7 @@ def adapt_semeval2018_task1(record: Record) -> list[Item]:
 
 SEMEVAL2018_TASK1 = DatasetSpec(
     id="semeval2018_task1",
+    evaluation_version="1.1",
     title="SemEval-2018 Task 1, emotions in tweets",
     files=(moodbench_file("emo_ability/emo_understanding/SemEval-2018_Task_1_txt/E-c/E-c-En-test-gold.txt"),),
     file_format="tsv_plain",

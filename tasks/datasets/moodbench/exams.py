@@ -96,6 +96,7 @@ def _reference_gold(label: str | list[str], n_options: int, gold: tuple[int, ...
 
 AGIEVAL = DatasetSpec(
     id="agieval",
+    evaluation_version="1.1",
     title="AGIEval",
     files=pinned_list("agieval", MOODBENCH),
     adapter=adapt_agieval,

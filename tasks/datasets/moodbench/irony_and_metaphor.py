@@ -80,6 +80,7 @@ def adapt_vua20(record: Record) -> Item:
 
 VUA20 = DatasetSpec(
     id="vua20",
+    evaluation_version="1.1",
     title="VUA20",
     files=(moodbench_file("emo_ability/emo_recognition/vua20_tsv/test.tsv"),),
     file_format="tsv_plain",

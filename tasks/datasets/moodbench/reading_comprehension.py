@@ -79,6 +79,7 @@ def _merge(names: Sequence[str]) -> tuple[str, ...]:
 
 CMRC2018 = DatasetSpec(
     id="cmrc2018",
+    evaluation_version="1.1",
     title="CMRC 2018",
     files=(moodbench_file("basic_ability/NLU/cmrc2018_parquet_test_with_label/data/test-00000-of-00001.parquet"),),
     adapter=adapt_cmrc2018,
@@ -104,6 +105,7 @@ _JUDGED_ONE_BY_ONE = (
 
 MULTIRC = DatasetSpec(
     id="multirc",
+    evaluation_version="1.1",
     title="MultiRC",
     files=(_superglue("multirc/validation-00000-of-00001.parquet"),),
     adapter=adapt_multirc,
@@ -128,6 +130,7 @@ MULTIRC = DatasetSpec(
 
 RECORD = DatasetSpec(
     id="record",
+    evaluation_version="1.1",
     title="ReCoRD",
     files=(moodbench_file("basic_ability/NLU/record_parquet/validation-00000-of-00001.parquet"),),
     adapter=adapt_record,

@@ -34,6 +34,7 @@ def adapt_folio(record: Record) -> Item:
 
 FOLIO = DatasetSpec(
     id="folio",
+    evaluation_version="1.1",
     title="FOLIO",
     files=(moodbench_file("basic_ability/NLI/FOLIO_jsonltxt/folio-validation.jsonl"),),
     adapter=adapt_folio,
@@ -108,6 +109,7 @@ _logiqa = pinned_in("github.com/lgw863/LogiQA-dataset", "ff6c4cbca47627b3ac2da94
 
 LOGIQA = DatasetSpec(
     id="logiqa",
+    evaluation_version="1.1",
     title="LogiQA",
     files=(_logiqa("Test.txt"),),
     file_format="lines",
@@ -144,6 +146,7 @@ def adapt_mutual(record: Record) -> Item:
 
 MUTUAL = DatasetSpec(
     id="mutual",
+    evaluation_version="1.1",
     title="MuTual-plus",
     files=pinned_list("mutual", MOODBENCH),
     file_format="jsonl",
@@ -187,6 +190,7 @@ def _find_pronoun(words: Sequence[str], pronoun: Sequence[str], index: int) -> i
 
 WSC = DatasetSpec(
     id="wsc",
+    evaluation_version="1.1",
     title="WSC",
     files=(moodbench_file("basic_ability/NLI/wsc.fixed_parquet/validation-00000-of-00001.parquet"),),
     adapter=adapt_wsc,

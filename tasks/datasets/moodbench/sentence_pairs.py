@@ -64,6 +64,7 @@ COPA = DatasetSpec(
 
 RTE = DatasetSpec(
     id="rte",
+    evaluation_version="1.1",
     title="RTE",
     files=(moodbench_file("basic_ability/NLI/rte_parquet/validation-00000-of-00001.parquet"),),
     adapter=adapt_rte,
@@ -75,6 +76,7 @@ RTE = DatasetSpec(
 
 OCNLI = DatasetSpec(
     id="ocnli",
+    evaluation_version="1.1",
     title="OCNLI",
     files=(moodbench_file("basic_ability/NLI/ocnli_parquet/validation-00000-of-00001.parquet"),),
     adapter=adapt_ocnli,
@@ -88,6 +90,7 @@ OCNLI = DatasetSpec(
 
 MNLI = DatasetSpec(
     id="mnli",
+    evaluation_version="1.1",
     title="MNLI",
     files=(moodbench_file("basic_ability/NLU/mnli_parquet/validation_matched-00000-of-00001.parquet"),),
     adapter=adapt_mnli,

@@ -102,6 +102,7 @@ _summaries = partial(DatasetSpec, file_format="jsonl", question_types=("judged_s
 
 LCSTS = _summaries(
     id="lcsts",
+    evaluation_version="1.1",
     title="LCSTS",
     files=(moodbench_file("basic_ability/NLG/lcsts/test.json"),),
     adapter=adapt_lcsts,

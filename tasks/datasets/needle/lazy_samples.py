@@ -10,17 +10,23 @@ from schemas.vocabulary import LANGUAGES, Language
 from tasks.datasets.building import number_repeats
 
 
-def one_per_record(name: Callable[[Record], str], build: Callable[[Record], tuple[Item, Context]]) -> SampleBuilder:
+def one_per_record(
+    name: Callable[[Record], str],
+    build: Callable[[Record], tuple[Item, Context]],
+    cluster: Callable[[Record], str | None] = lambda _record: None,
+) -> SampleBuilder:
     """Return a sample builder that makes one item of each record, as the source has it: options and seed change nothing.
 
     Args:
         name: of the item a record becomes; the second record of the same name gets the suffix `-2`, and so on.
         build: from the record to its item; raises ValueError, LookupError or TypeError where it allows none.
+        cluster: of the item a record becomes; null = its own.
     """
 
     def build_samples(records: Sequence[Record], _options: ContextOptions, _seed: int) -> Sequence[LazySample]:
         item_ids = number_repeats(map(name, records))
-        return [LazySample(item_id, record, partial(build, record)) for item_id, record in zip(item_ids, records, strict=True)]
+        named = zip(item_ids, records, strict=True)
+        return [LazySample(item_id, record, partial(build, record), cluster(record)) for item_id, record in named]
 
     return build_samples
 

@@ -91,7 +91,6 @@ def build_item(
         gold_indices=(choices.index(label),) if label in choices else None,
         item_id=item_id,
         subset=needle.subset,
-        cluster=text_id(needle.text),
     )
     return item, context.model_copy(update={"query": subject, "needle_style": style, "renamed": renamed})
 
@@ -209,7 +208,7 @@ def list_grid(
         for suffix, point in _insertion_points(needle, lengths, depths, drawn, seed):
             item_id = f"{stem}{suffix}"
             build = partial(build_item, needle, haystack, options.needle_style, point, item_id)
-            samples.append(LazySample(item_id, needle.record, build, stem))
+            samples.append(LazySample(item_id, needle.record, build, text_id(needle.text), stem))
     return samples
 
 

@@ -2,7 +2,7 @@
 
 import math
 from collections import Counter
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from typing import Literal
 
@@ -42,12 +42,12 @@ class Diagnosis:
 
 @dataclass(frozen=True)
 class AdviceOptions:
-    """What the plan asked for: items per dataset and the reply limit in tokens that the plan sets; null if it sets none.
+    """What the plan asked for: items of each dataset and the reply limit in tokens that the plan sets; null if it sets none.
 
     `has_levels`: the benchmark has tasks of several levels.
     """
 
-    sample: int | None
+    samples: Mapping[str, int]
     max_tokens: int | None
     has_levels: bool = True
 
@@ -152,7 +152,7 @@ def _on_precision(diagnosis: Diagnosis, asked: AdviceOptions) -> Iterator[Advice
     # An interval narrows with the square root of the number of items.
     needed = math.ceil(raw.n_scored * (raw.spread_0_100 / 2 / AIM_HALF_WIDTH) ** 2)
     seen = f"{raw.path.title}: the interval spans {number(raw.spread_0_100, 0)} points on {counted(raw.n_scored, 'item')}"
-    if asked.sample is not None and raw.n_total < asked.sample:
+    if raw.n_total < asked.samples[raw.path.dataset]:
         step = "The dataset has no more items; add a second dataset to the task."
     else:
         step = f"About {count(needed)} items would narrow it to plus or minus {number(AIM_HALF_WIDTH, 0)}; raise --sample."

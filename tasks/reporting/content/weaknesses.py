@@ -199,7 +199,9 @@ def _find(data: ReportData, system: System, task: TaskRow, numbers: tuple[RawRow
     first_of_each = {row.path.dataset: row for row in reversed(numbers) if row.value is not None}
     main = [row for row in numbers if first_of_each.get(row.path.dataset) is row]
     diagnoses = tuple(Diagnosis(row, collect_answers(data, system, *row.path.key)) for row in main)
-    asked = AdviceOptions(data.manifest.plan.get("sample"), _max_tokens(data, system), has_levels(data.blueprint))
+    size = data.manifest.plan.get("sample")
+    samples = {name: data.blueprint.sample_of(name, size) for name in data.blueprint.datasets}
+    asked = AdviceOptions(samples, _max_tokens(data, system), has_levels(data.blueprint))
     systems = len(data.systems())
     examples = pick_examples(diagnoses, text_limit(systems)) if is_weak else ()
     told = {example.dataset for example in examples}

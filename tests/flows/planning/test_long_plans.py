@@ -75,3 +75,15 @@ def test_an_ablation_has_no_leaderboard(tmp_path: Path) -> None:
         rank_stored_systems("longemotion-mini", tmp_path, ["r"], "corrected")
     with pytest.raises(UsageError, match="no run of longemotion-mini"):
         rank_stored_systems("longemotion-mini", tmp_path, (), "corrected")
+
+
+def test_a_blueprint_states_the_samples_of_its_datasets_and_a_plan_goes_over_it(tmp_path: Path) -> None:
+    def sizes(**more: Any) -> tuple[int | None, dict[str, int]]:
+        asked = ("longemotion_ee", "longemotion_ed")
+        resolved = resolve(plan(tmp_path, benchmark="longemotion", datasets=asked, judge=player("j"), **more))
+        return resolved.plan.sample, {selected.spec.id: resolved.sample(selected) for selected in resolved.selected}
+
+    assert sizes() == (None, {"longemotion_ed": 300, "longemotion_ee": 428})
+    assert sizes(sample=7) == (7, {"longemotion_ed": 7, "longemotion_ee": 7})
+    # Where all datasets have one size, the manifest names it, as runs before did.
+    assert resolve(plan(tmp_path, judge=player("j"))).plan.sample == 300

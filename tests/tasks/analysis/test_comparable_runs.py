@@ -26,7 +26,7 @@ def scored(model: str = "core", setting: str = "base") -> PartitionRef:
 
 
 def manifest(run: str = "20260102-x", systems: tuple[System, ...] = (CORE,), **changed: Any) -> RunManifest:
-    given = {"benchmark": "tiny", "models": [ENTRY], **changed.pop("plan", {})}
+    given = {"benchmark": "tiny", "models": [ENTRY], "sample": 300, **changed.pop("plan", {})}
     plan = Plan.model_validate(given).model_dump(mode="json")
     fields = {"run": run, "benchmark": "tiny", "blueprint_sha256": "0", "plan": plan, "missing": ()}
     return example_run.manifest(**fields | {"partitions": tuple(scored(*system) for system in systems)} | changed)

@@ -94,7 +94,7 @@ SLIPS = [
     ),
     Slip(
         *("{title: Pills,", "{titel: Pills, title: Pills,", "unknown key 'titel'", 25, "datasets.pills.titel"),
-        *("one of methods, source, title", "titel", "did you mean title?"),
+        *("one of methods, sample, source, title", "titel", "did you mean title?"),
     ),
     Slip(
         *("weight: 0.5}", "weight: 0.5, sampel: 3}", "unknown key 'sampel'", 22, f"{ASK}.datasets[0].sampel"),

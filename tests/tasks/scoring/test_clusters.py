@@ -1,21 +1,26 @@
 """Items that share a source are drawn together; parts of an item are averaged first."""
 
+import sys
 from dataclasses import replace
 from typing import Any
 
 import numpy as np
 import polars as pl
 import pytest
+from scipy import stats
 
 from schemas.blueprint import MetricSpec
 from schemas.metrics import METRICS
+from tasks.datasets.building import build_items
 from tasks.scoring.benchmark import ScoreSettings, score_benchmark
-from tasks.scoring.clusters import design_effects, place_clusters
+from tasks.scoring.clusters import design_effects, expanded_tail, place_clusters
 from tasks.scoring.gains import setting_gains
 from tasks.scoring.label_scores import preference_replicates
 from tasks.scoring.reduction import average_parts, reduce_item_scores
 from tasks.scoring.resampling import Grid
 from tasks.scoring.uncertainty import Resampling
+from tests.mirror import MIRROR, needs_mirror
+from tests.tasks.datasets.real_datasets import here, paths
 from tests.tasks.scoring.samples import ability, blueprint, by_labels, items, labelled, one_dataset, share, task
 
 DESIGN = blueprint(ability("a", task("d")))
@@ -181,3 +186,64 @@ def test_a_mean_over_clusters(monkeypatch: pytest.MonkeyPatch) -> None:
     # (1 + 0) / 2, not 3 / 4; drawn are two clusters: 0, 0.5 or 1.
     assert (found["value"], found["ci_low"], found["ci_high"]) == (0.5, 0.0, 1.0)
     assert (found["n_clusters"], found["design_effect"]) == (2, None)
+
+
+@pytest.mark.parametrize(("clusters", "near"), [(2, 1e-9), (4, 1e-3), (10, 1e-5), (300, 1e-9)])
+def test_less_is_cut_off_where_clusters_are_few(clusters: int, near: float) -> None:
+    t = stats.t.ppf(0.975, clusters - 1)
+    assert expanded_tail(clusters) == pytest.approx(stats.norm.cdf(-np.sqrt(clusters / (clusters - 1)) * t), abs=near)
+
+
+def binary(rng: np.random.Generator, clusters: int, size: int) -> pl.DataFrame:
+    """Items that are right at their cluster's own rate, drawn from Beta(2, 2): half of all, with a correlation of 1 / 5."""
+    right = rng.random((clusters, size)) < rng.beta(2, 2, (clusters, 1))
+    names = [f"c{number:03}" for number in range(clusters) for _ in range(size)]
+    values: list[float | None] = right.astype(float).ravel().tolist()
+    return items("d", values, cluster=names) if size > 1 else items("d", values)
+
+
+@pytest.mark.parametrize("seed", range(3))
+def test_the_interval_is_that_of_a_plain_cluster_bootstrap(seed: int) -> None:
+    """As SemEval-2018 Task 1 whole: clusters of eleven, here thirty, resampled one by one with numpy."""
+    rng = np.random.default_rng(seed)
+    frame = binary(rng, 30, 11)
+    means = frame["value"].to_numpy().reshape(30, 11).mean(axis=1)
+    plain = [means[rng.integers(30, size=30)].mean() for _ in range(20_000)]
+    # Phi(-sqrt(30 / 29) x 2.0452), t of 29 degrees of freedom: 0.0187.
+    expected = np.quantile(plain, [0.0187, 0.9813])
+    found = score_benchmark(frame.lazy(), DESIGN, ScoreSettings(bootstrap=20_000)).raw.select("ci_low", "ci_high").row(0)
+    assert found == pytest.approx(expected, abs=0.005)
+
+
+@needs_mirror
+@pytest.mark.parametrize(("size", "tweets"), [(300, 300), (900, 300), (30, 30)])
+def test_items_of_semeval_are_of_as_many_tweets_as_can_be_and_the_interval_is_theirs(size: int, tweets: int) -> None:
+    spec = here("semeval2018_task1", MIRROR)
+    drawn = build_items(spec, paths(spec, MIRROR), size, 0).items
+    assert (drawn.height, drawn["context"].n_unique(), drawn["cluster"].n_unique()) == (size, tweets, tweets)
+    # Whoever always says "absent" is right where the second option is.
+    right = drawn["gold_indices"].list.first().cast(pl.Float64)
+    frame = items("d", right.to_list(), cluster=drawn["cluster"].to_list()).with_columns(item_id=drawn["item_id"])
+    sums = frame.group_by("cluster").agg(pl.col("value").sum(), n=pl.len())
+    rng, plain = np.random.default_rng(1), []
+    for _ in range(5000):
+        chosen = rng.integers(tweets, size=tweets)
+        plain.append(sums["value"].to_numpy()[chosen].sum() / sums["n"].to_numpy()[chosen].sum())
+    # Single items: 2.5 %. Three of each of 300 tweets: Phi(-sqrt(300 / 299) x 1.9679), t of 299 degrees of freedom.
+    tail = 0.0243 if size > tweets else 0.025
+    found = score_benchmark(frame.lazy(), DESIGN, ScoreSettings(bootstrap=5000)).raw.select("ci_low", "ci_high").row(0)
+    assert found == pytest.approx(np.quantile(plain, [tail, 1 - tail]), abs=0.005 if size > 30 else 0.034)
+
+
+@pytest.mark.long
+@pytest.mark.parametrize(("size", "clusters"), [(1, 300), (5, 60), (11, 27)])
+def test_nineteen_of_twenty_intervals_hold_the_truth(size: int, clusters: int) -> None:
+    rng = np.random.default_rng(1)
+    held = 0
+    for _ in range(500):
+        low, high = (
+            score_benchmark(binary(rng, clusters, size).lazy(), DESIGN, ScoreSettings()).raw.select("ci_low", "ci_high").row(0)
+        )
+        held += low <= 0.5 <= high
+    sys.stdout.write(f"clusters of {size}, {clusters} of them: {held / 5:.1f} % of 500 intervals hold the truth\n")
+    assert 0.93 <= held / 500 <= 0.97

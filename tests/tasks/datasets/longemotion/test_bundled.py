@@ -63,7 +63,9 @@ def test_a_needle_is_put_before_the_sentence_nearest_to_its_depth(text: str, dep
 
 
 def test_a_needle_is_found_where_it_is_said_to_be() -> None:
-    item, context = build(hidden_in_text("ec_emobench", EMOTION), haystack())["ec-1"]
+    (sample,) = hidden_in_text("ec_emobench", EMOTION)([Record(fields=haystack(), file="long.jsonl", row=0)], ContextOptions(), 0)
+    assert sample.cluster == text_id("Ada won. She sang.")
+    item, context = sample.build()
     assert item == Item(
         language="en",
         question_type="label_choice",
@@ -71,7 +73,6 @@ def test_a_needle_is_found_where_it_is_said_to_be() -> None:
         question="What does Ada end up feeling?",
         options=("Sad", "Glad"),
         gold_indices=(1,),
-        cluster=text_id("Ada won. She sang."),
     )
     assert context == Context(
         task="ec_emobench",

@@ -25,12 +25,12 @@ def test_a_question_has_its_article_and_short_reference() -> None:
     (sample,) = read_questions([row()], ContextOptions(), 0)
     item, context = sample.build()
     assert (sample.item_id, sample.record) == ("qa-File3-1", row())
+    assert sample.cluster == text_id("# On worry\n\nA slow walk is good.")
     assert item == Item(
         question_type="extractive",
         context="# On worry\n\nA slow walk is good.",
         question="What eases worry?",
         references=("a slow walk",),
-        cluster=text_id("# On worry\n\nA slow walk is good."),
     )
     # "#", "on", "worry", "a", "slow", "walk", "is", "good" and "." are 9 tokens.
     assert (context.task, context.query, context.needle, context.tokens) == ("qa", None, None, 9)

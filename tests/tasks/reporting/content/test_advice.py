@@ -15,7 +15,8 @@ from tasks.reporting.content.tables import RawRow
 from tasks.reporting.report import build_report
 from tests.tasks.reporting.example_run import BLUEPRINT, example_data
 
-ASKED = AdviceOptions(sample=300, max_tokens=64)
+SAMPLES = dict.fromkeys(BLUEPRINT.datasets, 300)
+ASKED = AdviceOptions(SAMPLES, max_tokens=64)
 TASK = next(row for row in build_report(example_data()).systems[0].tasks if row.part.id == "moods")
 MOOD = next(path for path in metric_paths(BLUEPRINT) if path.dataset == "mood")
 
@@ -66,7 +67,7 @@ def test_replies_cut_off_at_the_token_limit_ask_for_more_tokens() -> None:
 def test_where_the_plan_sets_no_limit_none_is_to_be_raised() -> None:
     cut = [answer(0.0, parsed=None, status="unparsed", finish="length") for _ in range(4)]
     diagnoses = (Diagnosis(raw_row(n_unparsed=4), tuple(cut)),)
-    texts = [advice.text for advice in advise(TASK, diagnoses, AdviceOptions(sample=300, max_tokens=None))]
+    texts = [advice.text for advice in advise(TASK, diagnoses, AdviceOptions(SAMPLES, max_tokens=None))]
     assert (
         "Mood: unreadable replies: 4 of 40 (10\u00a0%), 4 of them cut off at the token limit. Compare the replies below." in texts
     )

@@ -1,5 +1,10 @@
 """Method notes: the blueprint's own weights in words, what the plan decided, and where datasets deviate."""
 
+from dataclasses import replace
+
+import polars as pl
+
+from schemas.tables.scores import RawScores
 from tasks.reporting.content.method import describe_method
 from tasks.reporting.render.page import render_html
 from tests.tasks.analysis.test_redaction import notice
@@ -22,6 +27,7 @@ def test_only_the_metrics_of_the_benchmark_are_explained() -> None:
 def test_decisions_follow_the_plan(example_html: str) -> None:
     decisions = section(example_html, "method")
     assert "At most 4 items per dataset, drawn by the hash of seed 0 and content: the same everywhere." in decisions
+    assert "Each source (tweet, passage, dialogue) gives one before any gives a second." in decisions
     assert "alpha rated the free-text answers, each 1 time." in decisions
     assert "An item longer than the model's context is missing, not shortened." in decisions
     assert "Longest reply in tokens: alpha 64, beta 64 and gamma 64." in decisions
@@ -39,3 +45,13 @@ def test_deviations_are_those_the_manifest_records() -> None:
     told = notice("mood").model_copy(update={"differences": ("Shown without tags.",)})
     found = describe_method(example_data(manifest=manifest(datasets=(told, notice("kind"))))).deviations
     assert [(entry.title, entry.differences) for entry in found] == [("Mood", ("Shown without tags.",))]
+
+
+def test_the_design_effect_of_each_metric_is_listed() -> None:
+    data = example_data()
+    effect = pl.when(pl.col("metric") == "accuracy").then(1.547)
+    raw = RawScores.cast(data.raw.with_columns(design_effect=effect, n_clusters=27))
+    shown = section(render_html(replace(data, raw=raw)), "method")
+    assert "Items that share a source" in shown
+    assert "27 1.55" in shown
+    assert "Items that share a source" not in section(render_html(data), "method")
