@@ -1,6 +1,7 @@
 """Find out whether two runs can be compared, and what differs between them besides their scores."""
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass
 from typing import Any
 
 from pydantic import ValidationError
@@ -11,6 +12,7 @@ from schemas.plan import Plan, fields_of
 from schemas.roles import JUDGE, PANEL, RoleModels
 from tasks.analysis.past_run import PastRun
 from tasks.analysis.run_tables import System
+from tasks.lake.fingerprint import canonical_json
 from tasks.solvers.registry import helper_roles
 
 HARMLESS = frozenset(fields_of("place", "limit"))
@@ -211,3 +213,40 @@ def _flat_differences(path: str, before: Any, after: Any) -> Iterator[Row]:
             yield from _flat_differences(f"{path}.{number}", old, new)
     elif before != after:
         yield {"what": path, "before": before, "after": after}
+
+
+@dataclass(frozen=True)
+class Group:
+    """Runs that asked the same items in the same way and were scored alike, so that their totals are ranked together.
+
+    `basis`: what their totals rest on, as far as it is not the same for all groups; in words, by the plan's fields.
+    """
+
+    number: int
+    runs: tuple[str, ...]
+    basis: Mapping[str, str]
+
+    @property
+    def words(self) -> str:
+        """What sets the group apart."""
+        return ", ".join(f"{name} {value}" for name, value in self.basis.items())
+
+
+def group_runs(manifests: Sequence[RunManifest], scored: Mapping[str, int]) -> tuple[Group, ...]:
+    """Return the groups of these runs: those with most items scored first, then the newest.
+
+    Args:
+        manifests: of the runs, newest first.
+        scored: items that each run scored.
+    """
+    bases = {manifest.run: basis(manifest) for manifest in manifests}
+    runs: dict[str, list[str]] = {}
+    for run, rests_on in bases.items():
+        runs.setdefault(canonical_json(rests_on), []).append(run)
+    together = sorted(runs.values(), key=lambda names: -max(scored.get(name, 0) for name in names))
+    fields = dict.fromkeys(name for rests_on in bases.values() for name in rests_on)
+    apart = [name for name in fields if any(bases[one[0]].get(name) != bases[together[0][0]].get(name) for one in together)]
+    return tuple(
+        Group(number, tuple(names), {name: said(bases[names[0]].get(name)) for name in apart})
+        for number, names in enumerate(together, start=1)
+    )

@@ -20,13 +20,12 @@ from schemas.tables.layers import LAYERS
 from schemas.tables.scores import DimensionScores
 from schemas.vocabulary import Profile
 from tasks.analysis.comparability import compare_run
-from tasks.analysis.comparable_runs import basis, said
+from tasks.analysis.comparable_runs import Group, group_runs
 from tasks.analysis.number_format import setting_order
 from tasks.analysis.past_run import PastRun, refuse_ablation
 from tasks.analysis.published_tables import PublishedTable, read_table
 from tasks.analysis.run_tables import System, ordered
 from tasks.judging.gold import GOLD
-from tasks.lake.fingerprint import canonical_json
 from tasks.lake.lake import Lake
 from tasks.lake.manifest import newest_first, read_all_changes, read_code_version, read_manifest, read_manifests
 from tasks.scoring.blueprints import load_blueprint, profiled_blueprint
@@ -38,23 +37,6 @@ RUN = "run"
 
 GROUP = "group"
 """Column with the number of the group that a row is ranked in."""
-
-
-@dataclass(frozen=True)
-class Group:
-    """Runs that asked the same items in the same way and were scored alike, so that their totals are ranked together.
-
-    `basis`: what their totals rest on, as far as it is not the same for all groups; in words, by the plan's fields.
-    """
-
-    number: int
-    runs: tuple[str, ...]
-    basis: Mapping[str, str]
-
-    @property
-    def words(self) -> str:
-        """What sets the group apart."""
-        return ", ".join(f"{name} {value}" for name, value in self.basis.items())
 
 
 @dataclass(frozen=True, eq=False)
@@ -192,25 +174,9 @@ def find_regressed(folder: Folder, runs: Iterable[str]) -> tuple[frozenset[tuple
 def _in_groups(manifests: Sequence[RunManifest], lake: Lake) -> tuple[tuple[Group, ...], pl.DataFrame]:
     """Return the groups of these runs, and their rows of `totals` with columns `run` and `group`."""
     every = _read(manifests, "totals", lake)
-    groups = _group(manifests, every)
+    groups = group_runs(manifests, dict(every.group_by(RUN).agg(pl.col("n_scored").max()).iter_rows()))
     numbers = {run: group.number for group in groups for run in group.runs}
     return groups, every.with_columns(pl.col(RUN).replace_strict(numbers, return_dtype=pl.Int64).alias(GROUP))
-
-
-def _group(manifests: Sequence[RunManifest], totals: pl.DataFrame) -> tuple[Group, ...]:
-    """Return the groups of these runs: those with most items scored first, then the newest."""
-    bases = {manifest.run: basis(manifest) for manifest in manifests}
-    runs: dict[str, list[str]] = {}
-    for run, rests_on in bases.items():
-        runs.setdefault(canonical_json(rests_on), []).append(run)
-    scored = dict(totals.group_by(RUN).agg(pl.col("n_scored").max()).iter_rows())
-    together = sorted(runs.values(), key=lambda names: -max(scored.get(name, 0) for name in names))
-    fields = dict.fromkeys(name for rests_on in bases.values() for name in rests_on)
-    apart = [name for name in fields if any(bases[one[0]].get(name) != bases[together[0][0]].get(name) for one in together)]
-    return tuple(
-        Group(number, tuple(names), {name: said(bases[names[0]].get(name)) for name in apart})
-        for number, names in enumerate(together, start=1)
-    )
 
 
 def _newest(totals: pl.DataFrame) -> pl.DataFrame:

@@ -280,7 +280,7 @@ def test_the_papers_run_is_a_preset_and_options_and_files_win_over_it(plans: lis
     paper, changed, filed = plans
     assert paper.models[0].sampling == Sampling(temperature=0.8, top_p=0.9, max_tokens=8192)
     # The largest dataset has 1,200 rows.
-    assert (paper.repeat, paper.sample > 1200, paper.retrieval.preset) == (3, True, "paper")
+    assert (paper.repeat, (paper.sample or 0) > 1200, paper.retrieval.preset) == (3, True, "paper")
     sages = {name: paper.role_model("sage", f"longemotion_{name}") for name in ("ec_emobench", "ed", "ee", "ec_finentity", "qa")}
     assert [sage and sage.name for sage in sages.values()] == ["gpt-4o"] * 3 + ["deepseek-chat"] * 2
     assert {(one.name, one.api_key_env) for one in paper.named("judge")} == {("gpt-4o", "OPENAI_API_KEY")}
