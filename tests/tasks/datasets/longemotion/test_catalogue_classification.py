@@ -62,7 +62,7 @@ def test_every_item_holds_its_needle_at_its_place(spec: DatasetSpec, style: Need
     built = build(spec, mirror, ContextOptions(needle_style=style))
     low, high = (10_000, 30_000) if spec is EMOBENCH else (20_000, 67_000)
     assert len({item.item_id for item, _ in built}) == 200
-    # The means of the released files. Of 200 lengths drawn from 20,000 to 67,000 two standard errors are 13,568 / 14.1 * 2 = 1,919.
+    # The means of released files; of 200 lengths between 20,000 and 67,000 two standard errors are 13,568 * 2 / 14.14 = 1,919.
     released = 19_345 if spec is EMOBENCH else 43_588
     assert fmean(context.tokens for _, context in built) == pytest.approx(released, abs=1_400 if spec is EMOBENCH else 1_919)
     for item, context in built[:: 1 if spec is EMOBENCH else 3]:
