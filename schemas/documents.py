@@ -105,7 +105,7 @@ def read_json(text: str | bytes, *, lenient: bool = False) -> Any:
         raise ValueError(f"more than {MOST_OBJECTS:,} lists and objects")
     try:
         values = json.loads(text, object_pairs_hook=distinct_keys, parse_constant=None if lenient else refuse_constant)
-        is_deep = _is_deeper(values)
+        is_deep = opened > DEEPEST and _is_deeper(values)
     except RecursionError:
         is_deep = True
     if is_deep:
