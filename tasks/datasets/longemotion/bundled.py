@@ -204,9 +204,8 @@ def _describe(
 ) -> DatasetSpec:
     return DatasetSpec(
         id=f"long_mini_{task}",
-        evaluation_version="1.1"
-        if task in (*STAGES, "qa")
-        else "1.0",  # those whose items share a text, or have a gold reply now
+        # Of those whose items share a text, or have a gold reply now.
+        evaluation_version="1.1" if task in (*STAGES, "qa") else "1.0",
         title=f"Bundled long items: {title}",
         files=(BundledFile(name=f"long_{'mc' if task in STAGES else task}.jsonl"),),
         sample_builder=sample_builder,
