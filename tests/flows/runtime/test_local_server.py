@@ -17,7 +17,7 @@ from prefect.server.services import task_run_recorder as recorder
 
 from flows.runtime.local_server import PROGRAM, LocalServer, may_be_configured, start_early, start_temporary_server
 from flows.runtime.prefect_server import wait_until_up
-from flows.runtime.server_process import record_soon
+from flows.runtime.server_process import make_database, record_soon
 from schemas.errors import EndpointError
 from tests.crashes.commands import end_of
 from tests.flows.served import ENTRY_POINT, LIMIT_S, clean_environment, processes_of, wait_until
@@ -183,6 +183,40 @@ async def test_writes_that_meet_are_all_kept_at_once(started_prefect: PrefectSer
         flow = (await client.post("flows/", json={"name": "met"})).json()["id"]
         asked = (client.post("flow_runs/", json={"flow_id": flow, "state": {"type": "RUNNING"}}) for _ in range(60))
         assert {answer.status_code for answer in await asyncio.gather(*asked)} == {201}
+
+
+def tables(file: Path) -> dict[str, list[str]]:
+    """The clauses of each table and index of a database, in one order: of some, migrations make another one each time."""
+    with closing(sqlite3.connect(file)) as database:
+        made = database.execute("select name, sql from sqlite_master where sql is not null")
+        return {name: sorted(" ".join(part.split()).strip(" ()") for part in sql.split(",")) for name, sql in made}
+
+
+def test_a_database_is_made_where_there_is_none(tmp_path: Path) -> None:
+    there = tmp_path / "there.db"
+    there.write_bytes(b"")
+    for name in (str(tmp_path / "new.db"), str(there), "relative.db", ":memory:", ""):
+        make_database(name)
+    assert sorted(tmp_path.iterdir()) == [tmp_path / "new.db", there]
+    assert there.read_bytes() == b""
+    with closing(sqlite3.connect(tmp_path / "new.db")) as database:
+        names = [name for (name,) in database.execute("select name from sqlite_master where type = 'table'")]
+        filled = [name for name in names if database.execute(f'select count(*) from "{name}"').fetchone() != (0,)]  # noqa: S608
+    # Which migration the tables are of; no key, no run and no flow of whoever made it.
+    assert filled == ["alembic_version"]
+
+
+@pytest.mark.long
+def test_the_database_that_is_made_is_what_migrations_make(tmp_path: Path) -> None:
+    program = (
+        "import asyncio; from prefect.server.database import provide_database_interface as of; asyncio.run(of().create_db())"
+    )
+    for name in ("migrated", "made"):
+        (tmp_path / name).mkdir()
+        if name == "made":
+            make_database(str(tmp_path / name / "prefect.db"))
+        subprocess.run([sys.executable, "-c", program], env=clean_environment(tmp_path / name), check=True)
+    assert tables(tmp_path / "made" / "prefect.db") == tables(tmp_path / "migrated" / "prefect.db")
 
 
 def test_a_task_run_is_recorded_a_fraction_of_a_second_after_it_ended(monkeypatch: pytest.MonkeyPatch) -> None:
