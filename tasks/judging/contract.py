@@ -57,10 +57,7 @@ class Parsed:
 
 @dataclass(frozen=True)
 class Contract:
-    """The reply to one call: the scale of each dimension, in the order in which they are asked; and whether it says why.
-
-    A `digit` may stand for the object where one dimension is asked for, on a scale from 0 to 9 or within it.
-    """
+    """The reply to one call: the scale of each dimension, in the order in which they are asked; and whether it says why."""
 
     scales: Mapping[str, AnyScale]
     rationale: bool = False
@@ -92,7 +89,7 @@ class Contract:
     def instruction(self, language: Language) -> str:
         """Write how to reply, in words; derived from the same fields the reply is checked against."""
         if self.reply == "digit":
-            return _DIGIT[language].format(values=_values_of(*self.scales.values(), language))
+            return _DIGIT[language].format(values=_values_of(next(iter(self.scales.values())), language))
         example: dict[str, Any] = {RATIONALE: _EXAMPLE_REASON[language]} if self.rationale else {}
         for place, (name, scale) in enumerate(self.scales.items(), start=2):
             words = words_of(scale)

@@ -8,21 +8,17 @@ parentheses. Anything else is not read, as elsewhere: nothing is picked out of a
 | `3` | 3 | |
 | `**3**.` | 3 | emphasis and a full stop |
 | `Score: 2.` | 2 | a word for a rating |
-| `Fluency: 1` | 1 | the dimension's name |
 | `评分：4分` | 4 | the same in Chinese |
 | `3 (on a 0-4 scale)` | 3 | the scale that was asked for says nothing more |
 | `3\nThe replies read well.` | 3 | alone on its line |
-| `The replies read well.\nRating: 0` | 0 | |
+| `The replies read well.\nFluency: 0` | 0 | the dimension's name |
 | `{"fluency": 3}` | 3 | by the contract's other form |
 | `4/10` | - | another scale, which the released code takes for 0 |
-| `3 (on a 1-5 scale)` | - | another scale |
 | `3.5` | - | no rating of the scale |
-| `10` | - | two digits |
 | `5` | - | not on the scale |
 | `-1` | - | not on the scale |
 | `2\n3` | - | two ratings |
 | `I count 3 faults.` | - | a number in a sentence |
-| `three` | - | no digit |
 | `Empathy: 3` | - | another dimension |
 | `I cannot rate this.` | - | none |
 """

@@ -31,9 +31,6 @@ _ALIKE: dict[Language, str] = {"en": "In every dimension the ratings mean:", "zh
 _ALIKE_IN: dict[Language, str] = {"en": "In {names} the ratings mean:", "zh": "{names} 的分数含义："}
 _ANSWER_LAST: dict[Language, str] = {"en": "Rate the ANSWER.", "zh": "请为 ANSWER 打分。"}
 
-_Turn = tuple[str, str]
-"""Who speaks, and what is said."""
-
 _CONTROL = re.compile(r"<(?=[|｜]|/?s>|(?:start|end)_of_turn>|sop>)|\[(?=/?(?:INST|SYSTEM_PROMPT)\]|gMASK\])", re.IGNORECASE)
 """Where a mark begins by which chat templates tell turns and roles apart: ChatML, Llama, Mistral, Gemma, DeepSeek, GLM."""
 
@@ -102,15 +99,17 @@ def _reference_of(item: Mapping[str, Any], rubric: Rubric) -> str | None:
     return format_aspects(references)
 
 
-def _named_turns(turns: Sequence[Mapping[str, str]], rubric: Rubric, language: Language, of_item: Language) -> list[_Turn]:
+def _named_turns(
+    turns: Sequence[Mapping[str, str]], rubric: Rubric, language: Language, of_item: Language
+) -> list[tuple[str, str]]:
     """Return who speaks, as the rubric calls them, and what is said, after the line that the rubric opens with."""
-    opening = [(rubric.opening.speaker, rubric.opening.text[of_item])] if rubric.opening else []
-    said = [*opening, *((turn["speaker"], turn["text"]) for turn in turns)]
+    opening = ((speaker, text[of_item]) for speaker, text in rubric.opening.items())
+    said = (*opening, *((turn["speaker"], turn["text"]) for turn in turns))
     names = {speaker: names[language] for speaker, names in rubric.speakers.items()}
     return [(names.get(speaker, speaker), text) for speaker, text in said]
 
 
-def _mark_turns(turns: Sequence[_Turn], nonce: str) -> str:
+def _mark_turns(turns: Sequence[tuple[str, str]], nonce: str) -> str:
     shown = (f"<<<TURN {number} {speaker} {nonce}>>>\n{text}" for number, (speaker, text) in enumerate(turns, start=1))
     return "\n".join(shown)
 
@@ -120,7 +119,7 @@ def _defuse(text: str) -> str:
     return _CONTROL.sub(r"\g<0> ", text)
 
 
-def _laid_out(answer: str | Sequence[_Turn], rubric: Rubric) -> str:
+def _laid_out(answer: str | Sequence[tuple[str, str]], rubric: Rubric) -> str:
     """Return the answer as one text; one that cannot be read as aspects is shown as it is."""
     if not isinstance(answer, str):
         between = "\n\n" if rubric.layout == "labelled" else "\n"

@@ -21,6 +21,8 @@ Text = Annotated[str, Field(min_length=1)]
 Anchors = dict[Language, tuple[Text, ...]]
 """What each rating means, the lowest first."""
 
+BySpeaker = dict[str, dict[Language, Text]]
+
 ShownText = Literal["SOURCE", "TASK", "REFERENCE", "STATEMENTS"]
 """Context, question, references and options of the item."""
 
@@ -28,8 +30,8 @@ Ask = Literal["together", "one_by_one"]
 """All dimensions in one call, or each in a call of its own."""
 
 Layout = Literal["plain", "aspects", "labelled"]
-"""How reference and answer are shown: as they are; as the five labelled lines of `tasks.text.aspects`; or a dialogue by turns that
-begin with their speaker's name, blank lines between, without marks."""
+"""How reference and answer are shown: as they are, as the five labelled lines of `tasks.text.aspects`, or a dialogue by turns
+that begin with their speaker's name, blank lines between, without marks."""
 
 Reply = Literal["json", "digit"]
 """What a judge replies: an object with a value per dimension, or the rating alone."""
@@ -91,13 +93,6 @@ class Dimension(Frozen):
     scale: AnyScale | None = Field(default=None, description="of this dimension: ends, or yes_no; null = that of all")
 
 
-class OpeningLine(Frozen):
-    """What a speaker said before the dialogue that is judged."""
-
-    speaker: str
-    text: dict[Language, Text] = Field(description="in the item's language")
-
-
 class Rubric(Frozen):
     """What a judge is asked, in each language.
 
@@ -112,8 +107,8 @@ class Rubric(Frozen):
     texts: tuple[ShownText, ...] = Field(default=("SOURCE", "TASK"), description="shown beside the answer")
     layout: Layout = "plain"
     language: Language | None = Field(default=None, description="that a judge is asked in; null = the item's")
-    speakers: dict[str, dict[Language, Text]] = Field(default={}, description="what a dialogue's are called; others: as there")
-    opening: OpeningLine | None = Field(default=None, description="shown before a dialogue's turns")
+    speakers: BySpeaker = Field(default={}, description="what a dialogue's are called; others: as there")
+    opening: BySpeaker = Field(default={}, description="what was said before a dialogue, in the item's language")
     ask: Ask = "together"
     reply: Reply = "json"
     rationale: bool = Field(default=False, description="each reply begins with a reason, which is stored")
@@ -129,10 +124,8 @@ class Rubric(Frozen):
             check_languages(dimension.definition, f"dimension {dimension.name}")
         for band in self.bands or ():
             check_languages(band.meaning, f"band {band.lowest} to {band.highest}")
-        for speaker, names in self.speakers.items():
-            check_languages(names, f"speaker {speaker}")
-        if self.opening is not None:
-            check_languages(self.opening.text, "opening")
+        for speaker, texts in (*self.speakers.items(), *self.opening.items()):
+            check_languages(texts, f"speaker {speaker}")
         return self
 
     @model_validator(mode="after")
@@ -241,11 +234,8 @@ def load_rubric(name: str, folder: Path = RUBRICS) -> Rubric:
     """
     path = folder / f"{name}.yaml"
     try:
-        fields = _fields_of(path)
-        if isinstance(fields, dict) and (base := fields.get("extends")) is not None:
-            fields = _extended(_fields_of(folder / f"{base}.yaml"), fields)
-        rubric = Rubric.model_validate(fields)
-    except (OSError, ValueError, TypeError, KeyError) as error:
+        rubric = Rubric.model_validate(_fields_of(path))
+    except (OSError, ValueError, TypeError, KeyError, RecursionError) as error:
         raise UsageError("a rubric file breaks a rule", where=str(path), got=str(error), next_step="correct the file") from error
     if rubric.id != name:
         raise UsageError("a rubric's id is not its file name", where=str(path), expected=name, got=rubric.id)
@@ -255,15 +245,11 @@ def load_rubric(name: str, folder: Path = RUBRICS) -> Rubric:
 def _fields_of(path: Path) -> Any:
     known = sorted(file.stem for file in path.parent.glob("*.yaml"))
     if path.stem not in known:
-        next_step = "add the rubric as a YAML file or correct the blueprint"
-        raise unknown_name("rubric", path.stem, known, str(path.parent), next_step)
-    return _read_fields(read_text(path))
-
-
-def _extended(base: dict[str, Any], own: dict[str, Any]) -> dict[str, Any]:
-    """Return the fields of a rubric that extends another one."""
-    if "extends" in base:
-        raise ValueError(f"extends {own['extends']}, which extends {base['extends']}: name that one")
+        raise unknown_name("rubric", path.stem, known, str(path.parent), "add the rubric as a YAML file or correct the blueprint")
+    own = _read_fields(read_text(path))
+    if not isinstance(own, dict) or "extends" not in own:
+        return own
+    base = _fields_of(path.with_stem(own["extends"]))
     dimensions = {one["name"]: one for fields in (base, own) for one in fields.get("dimensions", ())}
     stated = {name: value for name, value in own.items() if name != "extends"}
     return {**base, **stated, "dimensions": list(dimensions.values())}

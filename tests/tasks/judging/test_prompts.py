@@ -165,10 +165,8 @@ def test_speakers_have_the_names_of_the_rubric_in_the_items_language() -> None:
 
 def test_the_released_way_is_english_with_labels_blank_lines_and_the_greeting() -> None:
     rubric = load_rubric("esc_eval_released")
-    assert rubric.opening is not None
-    for language in ("en", "zh"):
+    for language, greeting in rubric.opening["tested"].items():
         system, user = judge_messages({**ITEM, "language": language}, DIALOGUE, rubric, rubric.calls()[0])
-        greeting = rubric.opening.text[language]
         shown = f">>>\nsupporter: {greeting}\n\nseeker: I am tired.\n\nsupporter: What tires you?\nsupporter: 4\n<<<END"
         assert shown in user.content
         assert (user.content + system.content).replace(greeting, "").isascii()

@@ -84,8 +84,8 @@ def test_hash_follows_every_text_the_scale_and_what_is_shown() -> None:
     banded = shared | {"bands": [band(1, 3), band(4, 5)]}
     del banded["anchors"]
     changes: list[dict[str, Any]] = [{"scale": {"lowest": 0, "highest": 4}}, {"layout": "aspects"}, {"texts": ["SOURCE"]}]
-    names, line = {"en": "helper", "zh": "助手"}, {"speaker": "a", "text": {"en": "Hello.", "zh": "你好。"}}
-    changes += [{"language": "en"}, {"speakers": {"a": names}}, {"opening": line}, {"layout": "labelled"}]
+    said = {"a": {"en": "helper", "zh": "助手"}}
+    changes += [{"language": "en"}, {"speakers": said}, {"opening": said}, {"layout": "labelled"}]
     changes += [
         {"ask": "one_by_one"},
         {"ask": "one_by_one", "reply": "digit"},
@@ -121,9 +121,9 @@ def test_a_rubric_that_extends_another_has_its_fields_and_dimensions_unless_it_s
     [
         ("id: b\nextends: c", "there is no rubric c"),
         ("id: b\nextends: a\ndimensions: [{}]", "'name'"),
-        ("id: b\nextends: b", "extends b, which extends b: name that one"),
+        ("id: b\nextends: b", "recursion"),
         ("id: b\nextends: a\nask: never", "Input should be 'together' or 'one_by_one'"),
-        ("id: a\nextends: a", "extends a"),
+        ("id: b\nextends: [a]", "list"),
     ],
 )
 def test_a_wrong_extension_is_told(own: str, got: str, tmp_path: Path) -> None:
@@ -210,7 +210,7 @@ EXACTLY_ONE = "anchors of its own, shared anchors or shared bands, exactly one"
         (give_scale("yes_no"), "dimension completeness: 5 anchors in en for 2 ratings"),
         (give(rationale=True, dimensions=[DIMENSIONS[0] | {"name": "rationale"}]), "give the dimension another name"),
         (give(speakers={"a": {"en": "helper"}}), "speaker a: no text in zh"),
-        (give(opening={"speaker": "a", "text": {"zh": "你好。"}}), "opening: no text in en"),
+        (give(opening={"a": {"zh": "你好。"}}), "speaker a: no text in en"),
         (give(reply="digit"), "reply digit: asked one_by_one, without rationale, on scales within 0 to 9"),
         (give(reply="digit", ask="one_by_one", rationale=True), "reply digit: asked one_by_one, without rationale"),
         (give(texts=["EMOTION"]), "Input should be 'SOURCE', 'TASK', 'REFERENCE' or 'STATEMENTS'"),
