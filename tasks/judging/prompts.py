@@ -54,7 +54,7 @@ def judge_messages(
     """
     language: Language = rubric.language or item["language"]
     asked = rubric.dimensions if asked is None else asked
-    shown = answer if isinstance(answer, str) else _named_turns(answer, rubric, language, item["language"])
+    shown = answer if isinstance(answer, str) else _named_turns(answer, rubric, item["language"])
     texts = {**_texts_of(item, rubric), "ANSWER": _defuse(_laid_out(shown, rubric))}
     given = {name: text for name, text in texts.items() if text is not None}
     nonce = fence_nonce(*given.values())
@@ -99,13 +99,11 @@ def _reference_of(item: Mapping[str, Any], rubric: Rubric) -> str | None:
     return format_aspects(references)
 
 
-def _named_turns(
-    turns: Sequence[Mapping[str, str]], rubric: Rubric, language: Language, of_item: Language
-) -> list[tuple[str, str]]:
-    """Return who speaks, as the rubric calls them, and what is said, after the line that the rubric opens with."""
+def _named_turns(turns: Sequence[Mapping[str, Any]], rubric: Rubric, of_item: Language) -> list[tuple[str, str]]:
+    """Return who speaks, as the rubric calls them, and what is said, after what the rubric opens with."""
     opening = ((speaker, text[of_item]) for speaker, text in rubric.opening.items())
     said = (*opening, *((turn["speaker"], turn["text"]) for turn in turns))
-    names = {speaker: names[language] for speaker, names in rubric.speakers.items()}
+    names = {speaker: names[rubric.language or of_item] for speaker, names in rubric.speakers.items()}
     return [(names.get(speaker, speaker), text) for speaker, text in said]
 
 
