@@ -25,7 +25,7 @@ from tasks.lake.manifest import read_code_version
 from tasks.scoring.aggregation import SYSTEM, aggregate_scores, metric_contributions
 from tasks.scoring.gains import Spec, Weights, dataset_weights, is_clear, spec_weights, weigh_gain
 from tasks.scoring.pairing import Pairing, pair_models
-from tasks.scoring.published import published_of, score_published
+from tasks.scoring.published import LANGUAGE, published_of, score_published
 from tasks.scoring.sensitivity import list_variations, rank_correlation, rank_varied
 from tasks.scoring.tree import tree_tables
 from tasks.scoring.uncertainty import Resampling
@@ -221,7 +221,8 @@ def _published_totals(totals: pl.DataFrame, blueprint: Blueprint) -> dict[str, t
     A model is the paper's if it has its name, whatever the case and the names of providers before it.
     """
     published = published_of(blueprint)
-    rows = score_published(published, blueprint).to_dicts() if published is not None else []
+    # A table by language has no total over languages.
+    rows = score_published(published, blueprint).to_dicts() if published is not None and LANGUAGE not in published.columns else []
     printed = {(row["model"].casefold(), row["setting"]): row["total"] for row in rows}
     named = {(row["model"].rsplit("/", 1)[-1].casefold(), row["setting"]): row for row in ordered(totals) if row["coverage"] == 1}
     return {row["model"]: (row["total"], printed[key]) for key, row in named.items() if key in printed}

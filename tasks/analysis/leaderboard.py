@@ -17,7 +17,7 @@ from schemas.errors import UsageError
 from schemas.folders import Folder
 from schemas.lineage import RunManifest
 from schemas.tables.layers import LAYERS
-from schemas.tables.scores import DimensionScores
+from schemas.tables.scores import DimensionScores, Totals
 from schemas.vocabulary import Profile
 from tasks.analysis.comparability import compare_run
 from tasks.analysis.comparable_runs import Group, group_runs
@@ -29,7 +29,7 @@ from tasks.judging.gold import GOLD
 from tasks.lake.lake import Lake
 from tasks.lake.manifest import newest_first, read_all_changes, read_code_version, read_manifest, read_manifests
 from tasks.scoring.blueprints import load_blueprint, profiled_blueprint
-from tasks.scoring.published import backdrop_of, published_abilities, published_of, score_published
+from tasks.scoring.published import LANGUAGE, backdrop_of, published_abilities, published_of, score_published
 from tasks.scoring.veto import GATE, rank_models
 
 RUN = "run"
@@ -93,7 +93,7 @@ def leaderboard_rows(totals: pl.DataFrame, abilities: pl.DataFrame) -> list[dict
     Returns:
         Ranked ones first within their group and setting; `n` of `n_total` items were scored.
     """
-    key = [name for name in ("model", "setting", RUN) if name in abilities.columns]
+    key = [name for name in ("model", "setting", RUN, LANGUAGE) if name in abilities.columns]
     by_system = abilities.rows_by_key(key, named=True)
     shown = [
         *("model", "setting", "total", "ci_low", "ci_high", "total_before_veto"),
@@ -104,7 +104,7 @@ def leaderboard_rows(totals: pl.DataFrame, abilities: pl.DataFrame) -> list[dict
         {name: row[name] for name in shown}
         | {"abilities": {each["ability"]: each["score_0_100"] for each in by_system.get(tuple(row[name] for name in key), ())}}
         | {"n": row["n_scored"], "n_total": row["n_total"]}
-        | {name: row[name] for name in (RUN, GROUP, "fuller_run") if name in row}
+        | {name: value for name, value in row.items() if name not in Totals.column_names()}
         for row in sorted(ordered(totals), key=lambda row: (row.get(GROUP, 0), setting_order(row["setting"])))
     ]
 
@@ -247,7 +247,8 @@ def published_leaderboard(benchmark: str) -> LeaderboardData:
             got=f"the main abilities {', '.join(ability.id for ability in blueprint.abilities)}",
             next_step="leave out --published to see your own runs",
         )
-    totals = score_published(published, blueprint)
+    by_language = LANGUAGE in published.columns
+    totals, groups = _by_language(published, blueprint) if by_language else (score_published(published, blueprint), ())
     return LeaderboardData(
         blueprint=blueprint,
         totals=totals,
@@ -255,7 +256,20 @@ def published_leaderboard(benchmark: str) -> LeaderboardData:
         history=totals.clear(),
         published=backdrop_of(blueprint),
         is_published=True,
+        groups=groups,
     )
+
+
+def _by_language(published: pl.DataFrame, blueprint: Blueprint) -> tuple[pl.DataFrame, tuple[Group, ...]]:
+    """Return a paper's totals, ranked within each language over the abilities that have a number in it, and these groups."""
+    totals, groups = [], []
+    for number, part in enumerate(published.partition_by(LANGUAGE, maintain_order=True), start=1):
+        scored = tuple(main for main in blueprint.abilities if main.id in part.columns and part[main.id].count())
+        of_part = score_published(part, blueprint.model_copy(update={"abilities": scored}))
+        beside = part.drop(main.id for main in blueprint.abilities if main.id in part.columns)
+        totals.append(of_part.join(beside, on=["model", "setting"]).with_columns(pl.lit(number).alias(GROUP)))
+        groups.append(Group(number, (), {LANGUAGE: part[LANGUAGE][0]}))
+    return pl.concat(totals), tuple(groups)
 
 
 def report_links(manifests: Sequence[RunManifest], folder: Folder, page: Path) -> Mapping[str, str]:

@@ -68,6 +68,13 @@ LONGEMOTION = Paper(
 """Section 3, Table 1 and the repository's notes; tokens of Llama 3.1."""
 
 
+ESC_EVAL = Paper(
+    "ESC-Eval", frozenset({"esc-eval"}), sample=331, samples={"esc_eval_zh": 324}, judge="people", temperature=0.0, repetitions=1
+)
+"""Sections 3 and 4 and Table 2: all dialogues were rated by people."""
+
+
 def paper_of(blueprint: Blueprint) -> Paper:
     """Return the paper that a benchmark restates; MoodBench for those that restate none."""
-    return LONGEMOTION if blueprint.name.startswith("longemotion") else MOODBENCH
+    named = (paper for paper in (LONGEMOTION, ESC_EVAL) if blueprint.name.startswith(paper.title.lower()))
+    return next(named, MOODBENCH)

@@ -10,12 +10,14 @@ import dataframely as dy
 import polars as pl
 
 from schemas.blueprint import Blueprint
+from schemas.documents import read_text, read_yaml
 from schemas.folders import Folder
 from schemas.lineage import RunManifest
 from schemas.tables.comparisons import Ablations
 from schemas.tables.scores import DimensionScores
 from tasks.analysis.leaderboard import rank_stored_systems
 from tasks.analysis.number_format import counted
+from tasks.analysis.papers import paper_of
 from tasks.analysis.published_tables import BASE_SETTING, read_table
 from tasks.lake.lake import Lake
 from tasks.lake.manifest import read_code_version, read_manifests
@@ -73,20 +75,28 @@ class Experiments:
 
     `settings`: run, model, setting, n (items scored; null for the paper's), and a score on 0-100 by ability, where there is one.
     `thinking`: run, model, task, on, off and gain, on 0-100. `judged`: run, model, and means on 0-5 by dimension,
-    where there is one. `dimensions`: titles, by name in the rubrics.
+    where there is one. `dimensions`: titles, by name in the rubrics. `printed`: tables as `read_printed` returns them.
     """
 
     settings: Sequence[Row]
     thinking: Sequence[Row]
     judged: Sequence[Row]
     dimensions: Mapping[str, str]
+    printed: Sequence[Row] = ()
+
+
+def read_printed(paper: str) -> list[Row]:
+    """Return the tables that are shown as printed, by the title of their paper: title, note, columns and rows of each."""
+    listed = read_yaml(read_text(published.FOLDER / "printed.yaml")).get(paper, ())
+    tables = [(one, pl.read_csv(published.FOLDER / one["file"], infer_schema=False)) for one in listed]
+    return [{**one, "columns": table.columns, "rows": table.rows()} for one, table in tables]
 
 
 def read_experiments(benchmark: str, folder: Folder) -> Experiments | None:
     """Read the paper's experiments, and the lake's: newest results of each model, and newest ablations of thinking.
 
     Args:
-        benchmark: name or file of a blueprint; null is returned for one without LongEmotion's abilities.
+        benchmark: name or file of a blueprint; null is returned for one without LongEmotion's abilities or tables as printed.
         folder: the lake; it may be empty.
 
     Raises:
@@ -95,7 +105,8 @@ def read_experiments(benchmark: str, folder: Folder) -> Experiments | None:
     """
     blueprint = load_blueprint(benchmark)
     if not LONG.abilities.keys() & {ability.id for ability in blueprint.abilities}:
-        return None
+        printed = read_printed(paper_of(blueprint).title)
+        return Experiments((), (), (), {}, printed) if printed else None
     lake = Lake(folder, read_code_version())
     manifests = [one for one in read_manifests(folder) if one.benchmark == blueprint.name]
     runs = {one.run: one for one in manifests if one.ablation is None}
@@ -128,9 +139,10 @@ def _methods() -> Iterator[Row]:
     """Yield Table 3 on the scales of runs, after the same model's row of Table 2 in base."""
     base = published.read_table(LONG.file, published.PublishedLongEmotion).filter(method="Base", model=CORE)
     methods = published.read_table(published.FOLDER / "longemotion_table3.csv", PublishedMethods)
-    for row in [*base.to_dicts(), *methods.to_dicts()]:
-        scores = {name: row[column] * factor for name, (column, factor) in LONG.abilities.items() if column in row}
-        yield {"run": None, "model": row["model"], "setting": METHODS.get(row["method"], BASE_SETTING), "n": None, **scores}
+    for table in (base, methods):
+        shown = {name: on_100 for name, on_100 in LONG.abilities.items() if {*on_100.meta.root_names()} <= {*table.columns}}
+        for row in table.select("model", "method", **shown).to_dicts():
+            yield {"run": None, **row, "setting": METHODS.get(row.pop("method"), BASE_SETTING), "n": None}
 
 
 def _thinking(manifests: Iterable[RunManifest], blueprint: Blueprint, lake: Lake) -> Iterator[Row]:

@@ -14,12 +14,17 @@ from pydantic import BaseModel, ConfigDict, Field, ValidationError, create_model
 from schemas.documents import distinct_keys, refuse_constant
 from schemas.tables.responses import Judgements
 from schemas.vocabulary import Language
-from tasks.judging.rubrics import NO_YES, RATIONALE, YES_NO, AnyScale, Dimension, Rubric, ratings_of, words_of
+from tasks.judging.digit_replies import read_digit
+from tasks.judging.rubrics import NO_YES, RATIONALE, YES_NO, AnyScale, Dimension, Reply, Rubric, ratings_of, words_of
 from tasks.solvers.answers import ANSWER
 
 _FORMAT: dict[Language, str] = {
     "en": "Reply with one JSON object and nothing else. Its keys are exactly {keys}; {values}. For example: {example}",
     "zh": "只回复一个 JSON 对象，不要写任何其他内容。键必须正好是 {keys}；{values}。例如：{example}",
+}
+_DIGIT: dict[Language, str] = {
+    "en": "Reply with {values}, one digit and nothing else.",
+    "zh": "只回复一个数字，即{values}，不要写任何其他内容。",
 }
 _EACH_VALUE: dict[Language, str] = {"en": "each value is {values}", "zh": "每个值是 {values}"}
 _VALUE_OF: dict[Language, str] = {"en": "the value of {keys} is {values}", "zh": "{keys} 的值是 {values}"}
@@ -56,11 +61,13 @@ class Contract:
 
     scales: Mapping[str, AnyScale]
     rationale: bool = False
+    reply: Reply = "json"
 
     @staticmethod
     def of(rubric: Rubric, asked: Sequence[Dimension]) -> "Contract":
         """Return the contract for a call that asks for these dimensions of the rubric."""
-        return _contract(tuple((dimension.name, rubric.scale_of(dimension)) for dimension in asked), rationale=rubric.rationale)
+        scales = tuple((dimension.name, rubric.scale_of(dimension)) for dimension in asked)
+        return _contract(scales, rubric.reply if len(scales) == 1 else "json", rationale=rubric.rationale)
 
     @cached_property
     def reply_type(self) -> type[BaseModel]:
@@ -81,6 +88,8 @@ class Contract:
 
     def instruction(self, language: Language) -> str:
         """Write how to reply, in words; derived from the same fields the reply is checked against."""
+        if self.reply == "digit":
+            return _DIGIT[language].format(values=_values_of(next(iter(self.scales.values())), language))
         example: dict[str, Any] = {RATIONALE: _EXAMPLE_REASON[language]} if self.rationale else {}
         for place, (name, scale) in enumerate(self.scales.items(), start=2):
             words = words_of(scale)
@@ -103,11 +112,15 @@ class Contract:
         return _BETWEEN[language].join(parts)
 
     def parse(self, reply: str) -> Parsed:
-        """Read a judge's reply: exactly one JSON object with a value of its scale for each dimension.
+        """Read a judge's reply: exactly one JSON object with a value of its scale for each dimension, or the digit.
 
         Words or a code fence around the object are tolerated. Anything else is not read: a second object, a broken one, a
         missing, additional or repeated key, a fraction, a text, a rating out of range. Nothing is rounded, clamped or guessed.
         """
+        if self.reply == "digit" and "{" not in reply:
+            ((name, scale),) = self.scales.items()
+            rating = read_digit(reply, name, ratings_of(scale))
+            return Parsed(None, "not one digit of the scale") if rating is None else Parsed({name: rating})
         try:
             objects = _json_objects(reply)
         except (ValueError, RecursionError) as error:
@@ -124,9 +137,9 @@ class Contract:
 
 
 @cache
-def _contract(scales: tuple[tuple[str, AnyScale], ...], *, rationale: bool) -> Contract:
+def _contract(scales: tuple[tuple[str, AnyScale], ...], reply: Reply, *, rationale: bool) -> Contract:
     """Return the one contract of these: each call of a judge asks for it, and to make its type takes milliseconds."""
-    return Contract(dict(scales), rationale)
+    return Contract(dict(scales), rationale, reply)
 
 
 def _value_type(scale: AnyScale) -> Any:

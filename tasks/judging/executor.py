@@ -78,7 +78,7 @@ class Judge:
                 messages=messages,
                 sampling=self._sampling(asked),
                 repetition=number,
-                json_schema=contract.json_schema,
+                json_schema=None if contract.reply == "digit" else contract.json_schema,
                 capabilities=self.entry.dialect or DEFAULT_CAPABILITIES,
             )
             reply = await self.chat(request)

@@ -31,7 +31,6 @@ _ALIKE: dict[Language, str] = {"en": "In every dimension the ratings mean:", "zh
 _ALIKE_IN: dict[Language, str] = {"en": "In {names} the ratings mean:", "zh": "{names} 的分数含义："}
 _ANSWER_LAST: dict[Language, str] = {"en": "Rate the ANSWER.", "zh": "请为 ANSWER 打分。"}
 
-
 _CONTROL = re.compile(r"<(?=[|｜]|/?s>|(?:start|end)_of_turn>|sop>)|\[(?=/?(?:INST|SYSTEM_PROMPT)\]|gMASK\])", re.IGNORECASE)
 """Where a mark begins by which chat templates tell turns and roles apart: ChatML, Llama, Mistral, Gemma, DeepSeek, GLM."""
 
@@ -39,7 +38,7 @@ _CONTROL = re.compile(r"<(?=[|｜]|/?s>|(?:start|end)_of_turn>|sop>)|\[(?=/?(?:I
 def judge_messages(
     item: Mapping[str, Any], answer: Rated, rubric: Rubric, asked: Sequence[Dimension] | None = None
 ) -> tuple[ChatMessage, ...]:
-    """Return the conversation that asks for ratings of one answer, in the item's language.
+    """Return the conversation that asks for ratings of one answer, in the item's language unless the rubric names one.
 
     Which texts of the item are shown is the rubric's choice. References of summaries are not: the source is the yardstick, and
     references of news sets are headlines.
@@ -53,14 +52,15 @@ def judge_messages(
     Raises:
         ScoringError: if a rubric that shows aspects is used for an item without a reference for each.
     """
-    language: Language = item["language"]
+    language: Language = rubric.language or item["language"]
     asked = rubric.dimensions if asked is None else asked
-    texts = {**_texts_of(item, rubric), "ANSWER": _defuse(_laid_out(answer, rubric))}
+    shown = answer if isinstance(answer, str) else _named_turns(answer, rubric, item["language"])
+    texts = {**_texts_of(item, rubric), "ANSWER": _defuse(_laid_out(shown, rubric))}
     given = {name: text for name, text in texts.items() if text is not None}
     nonce = fence_nonce(*given.values())
     dialogue = []
-    if not isinstance(answer, str):
-        given["ANSWER"] = _defuse(_mark_turns(answer, nonce))
+    if not isinstance(shown, str) and rubric.layout != "labelled":
+        given["ANSWER"] = _defuse(_mark_turns(shown, nonce))
         dialogue = [_DIALOGUE[language].format(nonce=nonce)]
     system = [
         rubric.instruction[language].strip(),
@@ -86,7 +86,7 @@ def _texts_of(item: Mapping[str, Any], rubric: Rubric) -> dict[str, str | None]:
 
 def _reference_of(item: Mapping[str, Any], rubric: Rubric) -> str | None:
     references = item.get("references") or []
-    if rubric.layout == "plain":
+    if rubric.layout != "aspects":
         return "\n".join(references) or None
     if len(references) != len(ASPECTS):
         raise ScoringError(
@@ -99,8 +99,16 @@ def _reference_of(item: Mapping[str, Any], rubric: Rubric) -> str | None:
     return format_aspects(references)
 
 
-def _mark_turns(turns: Sequence[Mapping[str, str]], nonce: str) -> str:
-    shown = (f"<<<TURN {number} {turn['speaker']} {nonce}>>>\n{turn['text']}" for number, turn in enumerate(turns, start=1))
+def _named_turns(turns: Sequence[Mapping[str, Any]], rubric: Rubric, of_item: Language) -> list[tuple[str, str]]:
+    """Return who speaks, as the rubric calls them, and what is said, after what the rubric opens with."""
+    opening = ((speaker, text[of_item]) for speaker, text in rubric.opening.items())
+    said = (*opening, *((turn["speaker"], turn["text"]) for turn in turns))
+    names = {speaker: names[rubric.language or of_item] for speaker, names in rubric.speakers.items()}
+    return [(names.get(speaker, speaker), text) for speaker, text in said]
+
+
+def _mark_turns(turns: Sequence[tuple[str, str]], nonce: str) -> str:
+    shown = (f"<<<TURN {number} {speaker} {nonce}>>>\n{text}" for number, (speaker, text) in enumerate(turns, start=1))
     return "\n".join(shown)
 
 
@@ -109,10 +117,11 @@ def _defuse(text: str) -> str:
     return _CONTROL.sub(r"\g<0> ", text)
 
 
-def _laid_out(answer: Rated, rubric: Rubric) -> str:
+def _laid_out(answer: str | Sequence[tuple[str, str]], rubric: Rubric) -> str:
     """Return the answer as one text; one that cannot be read as aspects is shown as it is."""
     if not isinstance(answer, str):
-        return "\n".join(f"{turn['speaker']}: {turn['text']}" for turn in answer)
+        between = "\n\n" if rubric.layout == "labelled" else "\n"
+        return between.join(f"{speaker}: {text}" for speaker, text in answer)
     aspects = read_aspects(answer) if rubric.layout == "aspects" else None
     return answer if aspects is None else format_aspects(tuple(aspects.values()))
 

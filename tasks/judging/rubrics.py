@@ -5,7 +5,7 @@ from collections.abc import Mapping, Sequence
 from functools import lru_cache
 from hashlib import sha256
 from pathlib import Path
-from typing import Annotated, Literal, Self
+from typing import Annotated, Any, Literal, Self
 
 from pydantic import Field, model_validator
 
@@ -21,15 +21,20 @@ Text = Annotated[str, Field(min_length=1)]
 Anchors = dict[Language, tuple[Text, ...]]
 """What each rating means, the lowest first."""
 
+BySpeaker = dict[str, dict[Language, Text]]
+
 ShownText = Literal["SOURCE", "TASK", "REFERENCE", "STATEMENTS"]
 """Context, question, references and options of the item."""
 
 Ask = Literal["together", "one_by_one"]
 """All dimensions in one call, or each in a call of its own."""
 
-Layout = Literal["plain", "aspects"]
-"""How reference and answer are shown: as they are, or as the five labelled lines of `tasks.text.aspects`."""
+Layout = Literal["plain", "aspects", "labelled"]
+"""How reference and answer are shown: as they are, as the five labelled lines of `tasks.text.aspects`, or a dialogue by turns
+that begin with their speaker's name, blank lines between, without marks."""
 
+Reply = Literal["json", "digit"]
+"""What a judge replies: an object with a value per dimension, or the rating alone."""
 
 RATIONALE = "rationale"
 """Key of the judge's reason in its reply."""
@@ -99,9 +104,13 @@ class Rubric(Frozen):
     id: str = Field(pattern=r"^[a-z][a-z0-9_]*$")
     version: str = Field(min_length=1, description="bumped when a rating comes to mean something else")
     instruction: dict[Language, Text]
-    texts: tuple[ShownText, ...] = Field(default=("SOURCE", "TASK"), min_length=1, description="shown beside the answer")
+    texts: tuple[ShownText, ...] = Field(default=("SOURCE", "TASK"), description="shown beside the answer")
     layout: Layout = "plain"
+    language: Language | None = Field(default=None, description="that a judge is asked in; null = the item's")
+    speakers: BySpeaker = Field(default={}, description="what a dialogue's are called; others: as there")
+    opening: BySpeaker = Field(default={}, description="what was said before a dialogue, in the item's language")
     ask: Ask = "together"
+    reply: Reply = "json"
     rationale: bool = Field(default=False, description="each reply begins with a reason, which is stored")
     scale: Scale = Scale()
     anchors: Anchors | None = None
@@ -115,6 +124,16 @@ class Rubric(Frozen):
             check_languages(dimension.definition, f"dimension {dimension.name}")
         for band in self.bands or ():
             check_languages(band.meaning, f"band {band.lowest} to {band.highest}")
+        for speaker, texts in (*self.speakers.items(), *self.opening.items()):
+            check_languages(texts, f"speaker {speaker}")
+        return self
+
+    @model_validator(mode="after")
+    def _one_digit_says_a_rating(self) -> Self:
+        scales = [self.scale_of(dimension) for dimension in self.dimensions]
+        short = all(scale != YES_NO and set(scale.ratings) <= set(range(10)) for scale in scales)
+        if self.reply == "digit" and (self.ask == "together" or self.rationale or not short):
+            raise ValueError("reply digit: asked one_by_one, without rationale, on scales within 0 to 9")
         return self
 
     @model_validator(mode="after")
@@ -180,7 +199,7 @@ class Rubric(Frozen):
 
         Fields that came later are left out where they say what was true before them, so that older rubrics keep their hash.
         """
-        later = ("layout", "scale", "anchors", "bands", "ask", "rationale")
+        later = ("layout", "scale", "anchors", "bands", "ask", "rationale", "language", "speakers", "opening", "reply")
         unsaid = {name for name in later if getattr(self, name) == type(self).model_fields[name].default}
         content = self.model_dump(mode="json", exclude=unsaid)
         for dimension in content["dimensions"]:
@@ -208,23 +227,35 @@ def check_languages(texts: Mapping[Language, object], where: str) -> None:
 def load_rubric(name: str, folder: Path = RUBRICS) -> Rubric:
     """Read a rubric by its id.
 
+    One that `extends` another has its fields and, by name, its dimensions, where it does not state its own.
+
     Raises:
         UsageError: if there is no such rubric or its file breaks a rule.
     """
     path = folder / f"{name}.yaml"
-    known = sorted(file.stem for file in folder.glob("*.yaml"))
-    if name not in known:
-        raise unknown_name("rubric", name, known, str(folder), "add the rubric as a YAML file or correct the blueprint")
     try:
-        rubric = _read_rubric(read_text(path))
-    except (OSError, ValueError) as error:
+        rubric = Rubric.model_validate(_fields_of(path))
+    except (OSError, ValueError, TypeError, KeyError, RecursionError) as error:
         raise UsageError("a rubric file breaks a rule", where=str(path), got=str(error), next_step="correct the file") from error
     if rubric.id != name:
         raise UsageError("a rubric's id is not its file name", where=str(path), expected=name, got=rubric.id)
     return rubric
 
 
+def _fields_of(path: Path) -> Any:
+    known = sorted(file.stem for file in path.parent.glob("*.yaml"))
+    if path.stem not in known:
+        raise unknown_name("rubric", path.stem, known, str(path.parent), "add the rubric as a YAML file or correct the blueprint")
+    own = _read_fields(read_text(path))
+    if not isinstance(own, dict) or "extends" not in own:
+        return own
+    base = _fields_of(path.with_stem(own["extends"]))
+    dimensions = {one["name"]: one for fields in (base, own) for one in fields.get("dimensions", ())}
+    stated = {name: value for name, value in own.items() if name != "extends"}
+    return {**base, **stated, "dimensions": list(dimensions.values())}
+
+
 @lru_cache(maxsize=64)
-def _read_rubric(text: str) -> Rubric:
+def _read_fields(text: str) -> Any:
     """Read a file's text once: every partition that is judged asks for its rubric, and YAML is slow to read."""
-    return Rubric.model_validate(read_yaml(text))
+    return read_yaml(text)

@@ -56,36 +56,70 @@ class PublishedLongEmotion(dy.Schema):
     avg = dy.Float64(min=0, max=100, description="overall average as printed")
 
 
+DIMENSIONS = ("fluency", "expression", "empathy", "information", "skillful", "humanoid", "overall")
+LANGUAGE = "language"
+
+
+class PublishedEscEval(dy.Schema):
+    """ESC-Eval, Table 2: one row per model and language; means of people's ratings on 0-100."""
+
+    language = dy.Enum(["en", "zh"], primary_key=True)
+    kind = dy.Enum(["closed", "open", "domain"], alias="class")
+    model = dy.String(primary_key=True, min_length=1)
+    fluency = dy.Float64(min=0, max=100)
+    expression = dy.Float64(min=0, max=100)
+    empathy = dy.Float64(min=0, max=100)
+    information = dy.Float64(min=0, max=100)
+    skillful = dy.Float64(min=0, max=100)
+    humanoid = dy.Float64(min=0, max=100)
+    overall = dy.Float64(min=0, max=100)
+    average = dy.Float64(min=0, max=100, description="of the seven, as printed")
+    note = dy.String(nullable=True, description="ours: what is to be known of the row")
+
+
 @dataclass(frozen=True)
 class PaperTable:
     """A paper's table.
 
-    `abilities`: the column of each main ability, and what its numbers are multiplied by to lie on 0-100. `methods`: the
-    setting of each method; without any all is `base`.
+    `abilities`: each main ability on 0-100, from the printed columns. `total`: its column; null = none is printed. `methods`: the
+    setting of each method; without any all is `setting`. `beside`: columns that rows keep; by their `language` they are ranked.
     """
 
     file: Path
     schema: type[dy.Schema]
-    abilities: Mapping[str, tuple[str, int]]
-    total: str
+    abilities: Mapping[str, pl.Expr]
+    total: str | None
     methods: Mapping[str, str] = field(default_factory=dict)
+    setting: str = SETTING
+    beside: tuple[str, ...] = ()
 
 
 TABLES = (
-    PaperTable(PUBLISHED, PublishedScores, {name: (name, 1) for name in ABILITIES}, "overall"),
+    PaperTable(PUBLISHED, PublishedScores, {name: pl.col(name) for name in ABILITIES}, "overall"),
     PaperTable(
         FOLDER / "longemotion_table2.csv",
         PublishedLongEmotion,
         {
-            "emotion_classification": ("EC", 1),
-            "emotion_detection": ("ED", 1),
-            "emotion_qa": ("QA", 1),
-            "emotion_summary": ("ES", 20),
-            "emotion_conversation": ("MC4", 20),
-            "emotion_expression": ("EE", 1),
+            "emotion_classification": pl.col("EC"),
+            "emotion_detection": pl.col("ED"),
+            "emotion_qa": pl.col("QA"),
+            "emotion_summary": pl.col("ES") * 20,
+            "emotion_conversation": pl.col("MC4") * 20,
+            "emotion_expression": pl.col("EE"),
         },
         "avg",
         {"Base": "base", "RAG": "rag", "CoEM": "coem"},
+    ),
+    PaperTable(
+        FOLDER / "esceval_table2.csv",
+        PublishedEscEval,
+        {
+            ability: pl.when(pl.col(LANGUAGE) == language).then(pl.mean_horizontal(DIMENSIONS))
+            for ability, language in {"english": "en", "chinese": "zh"}.items()
+        },
+        None,
+        setting="role_play",
+        beside=(LANGUAGE, "class", "note"),
     ),
 )
 _KNOWN = [ability for table in TABLES for ability in table.abilities]
@@ -120,8 +154,8 @@ def published_of(blueprint: Blueprint) -> pl.DataFrame | None:
     stand, not that they were asked the variant's items.
 
     Returns:
-        model, setting, one column on 0-100 per main ability, `overall` (the total as printed), rows in the printed order; None if
-        no paper has published scores of these abilities.
+        model, setting, one column on 0-100 per main ability, `overall` (the total as printed, if one is), what the table has
+        beside these, rows in the printed order; None if no paper has published scores of these abilities.
 
     Raises:
         SourceMissingError, SourceError: as read_table.
@@ -131,9 +165,9 @@ def published_of(blueprint: Blueprint) -> pl.DataFrame | None:
     if table is None:
         return None
     printed = read_table(table.file, table.schema).cast({pl.Enum: pl.String})
-    setting = pl.col("method").replace_strict(table.methods) if table.methods else pl.lit(SETTING)
-    scaled = {ability: pl.col(column) * factor for ability, (column, factor) in table.abilities.items()}
-    return printed.select("model", setting.alias("setting"), overall=table.total, **scaled)
+    setting = pl.col("method").replace_strict(table.methods) if table.methods else pl.lit(table.setting)
+    total = {"overall": pl.col(table.total)} if table.total else {}
+    return printed.select("model", setting.alias("setting"), *table.beside, **total, **table.abilities)
 
 
 def backdrop_of(blueprint: Blueprint) -> pl.DataFrame | None:
@@ -156,12 +190,12 @@ def published_abilities(published: pl.DataFrame) -> pl.DataFrame:
         published: model, columns named as main abilities, and setting unless all rows are `base`.
 
     Returns:
-        model, setting, ability, score_0_100; null where the table has no number.
+        model, setting, language if the table has it, ability, score_0_100; null where the table has no number.
     """
     named = published if "setting" in published.columns else published.with_columns(setting=pl.lit(SETTING))
     abilities = [name for name in _KNOWN if name in published.columns]
-    long = named.unpivot(abilities, index=["model", "setting"], variable_name="ability", value_name="score_0_100")
-    return long.select("model", "setting", "ability", "score_0_100")
+    index = [name for name in ("model", "setting", LANGUAGE) if name in named.columns]
+    return named.unpivot(abilities, index=index, variable_name="ability", value_name="score_0_100")
 
 
 def score_published(published: pl.DataFrame, blueprint: Blueprint) -> dy.DataFrame[Totals]:

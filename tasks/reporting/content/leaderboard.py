@@ -5,7 +5,7 @@ from typing import Any
 
 from schemas.comparability import Comparability
 from schemas.lineage import RunManifest
-from tasks.analysis.leaderboard import RUN, LeaderboardData
+from tasks.analysis.leaderboard import GROUP, RUN, LeaderboardData
 from tasks.analysis.number_format import counted, listed
 from tasks.analysis.papers import paper_of
 from tasks.analysis.published_experiments import Experiments
@@ -88,7 +88,8 @@ def build_leaderboard(data: LeaderboardData, experiments: Experiments | None = N
 def _scores(row: dict[str, Any], rows: list[dict[str, Any]], measured: list[str]) -> dict[str, Any]:
     """Return the fields `scores` and `near` of an entry."""
     names = [TOTAL, *measured]
-    of_setting = [other["abilities"] | {TOTAL: other["total"]} for other in rows if other["setting"] == row["setting"]]
+    beside = [other for other in rows if all(other.get(name) == row.get(name) for name in ("setting", GROUP))]
+    of_setting = [other["abilities"] | {TOTAL: other["total"]} for other in beside]
     best = {name: max((one[name] for one in of_setting if one.get(name) is not None), default=None) for name in names}
     own = row["abilities"] | {TOTAL: row["total"]}
     return {

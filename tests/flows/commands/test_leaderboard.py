@@ -17,6 +17,8 @@ from tasks.analysis.leaderboard import published_leaderboard, report_links
 from tasks.lake.fingerprint import partition_key
 from tasks.lake.lake import Lake
 from tasks.lake.manifest import write_changes, write_manifest
+from tasks.scoring.published import FOLDER, PublishedEscEval, read_table
+from tests.esc_eval import write_blueprint
 from tests.flows.command import ended
 from tests.flows.commands.test_bad_input import blueprint
 from tests.tasks.lake.test_manifest import bare_manifest
@@ -143,3 +145,34 @@ def test_a_benchmark_without_a_paper_is_told(tmp_path: Path) -> None:
     with pytest.raises(UsageError, match="no published table for own") as caught:
         published_leaderboard(str(own))
     assert "patience" in str(caught.value)
+
+
+def test_a_table_by_language_is_ranked_in_each(tmp_path: Path) -> None:
+    file, page = write_blueprint(tmp_path), tmp_path / "board.html"
+    rows = ended("leaderboard", file, "--published", "--json").document["models"]
+    assert [(row["language"], row["rank"]) for row in rows] == [
+        *(("en", n) for n in range(1, 15)),
+        *(("zh", n) for n in range(1, 13)),
+    ]
+    printed = {
+        (row["language"], row["model"]): row for row in read_table(FOLDER / "esceval_table2.csv", PublishedEscEval).to_dicts()
+    }
+    assert len(printed) == len(rows)
+    for row in rows:
+        as_printed, ability = printed[row["language"], row["model"]], {"en": "english", "zh": "chinese"}[row["language"]]
+        assert (row["class"], row["note"], row["setting"]) == (as_printed["class"], as_printed["note"], "role_play")
+        assert row["total"] == row["abilities"][ability] == pytest.approx(as_printed["average"], abs=0.01)
+        # The other language is no part of the row, not a missing one.
+        assert (sorted(row["abilities"]), row["coverage"]) == (["chinese", "english"], 1)
+    assert [row["model"] for row in rows if row["rank"] == 1] == ["ChatCounselor", "EmoLLM"]
+    done = ended("leaderboard", file, "--published", "--html", page)
+    assert "group 1: language en; group 2: language zh" in " ".join(done.out.split())
+    html = page.read_text(encoding="utf-8")
+    for told in (
+        "re-implementation on Llama-3",
+        "six values average 7.75",
+        "has lost its sign",
+        "seven rows average 71.14 (ACC_soft)",
+    ):
+        assert told in html
+    assert "Scores by setting" not in html

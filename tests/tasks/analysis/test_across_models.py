@@ -123,3 +123,9 @@ def test_a_papers_models_are_vetoed_otherwise(tmp_path: Path) -> None:
         ("Veto below 70", 0),
     ]
     assert compare_models(published_leaderboard("longemotion"), tmp_path) == ()
+
+
+def test_a_paper_without_totals_over_its_languages_is_not_correlated(tmp_path: Path) -> None:
+    design = blueprint(ability("english", task("d")), ability("chinese", task("e")))
+    (found,) = across(tmp_path, model("GPT-4", 90, 80), model("ChatGPT", 40, 20), design=design)
+    assert (found.models, found.published_models, found.published_correlation) == (("GPT-4", "ChatGPT"), (), None)

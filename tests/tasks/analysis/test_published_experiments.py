@@ -1,4 +1,4 @@
-"""LongEmotion's Tables 3, 4 and 6, and what stands beside them from a lake."""
+"""LongEmotion's Tables 3, 4 and 6, and what stands beside them from a lake; ESC-Eval's Tables 1, 3 and 4."""
 
 from pathlib import Path
 from typing import Any
@@ -21,13 +21,14 @@ from tasks.judging.rubrics import load_rubric
 from tasks.lake.fingerprint import partition_key
 from tasks.lake.lake import Lake
 from tasks.lake.manifest import write_manifest
-from tasks.scoring.published import FOLDER, TABLES, PublishedLongEmotion, read_table
+from tasks.scoring.published import DIMENSIONS, FOLDER, TABLES, PublishedLongEmotion, read_table
 from tests.flows.command import ended
 from tests.tasks.lake.test_manifest import bare_manifest
 from tests.tasks.reporting.example_items import make_table
 from tests.tasks.reporting.example_scores import totals, totals_row
 
 NAME = "longemotion-mini"
+SIX = ("coherence", "fluency", "theme", "completeness", "emotion", "humanoid")
 
 
 def read(folder: Path, benchmark: str = NAME) -> Experiments:
@@ -149,3 +150,60 @@ def test_the_page_shows_both(tmp_path: Path) -> None:
     for told in ("+25.00", "+9.83", "Search-o1", "−0.33", "Deep Needs Exploration"):
         assert told in html
     assert "It has none of this benchmark" not in html
+
+
+def test_esc_evals_averages_of_role_players_follow_from_their_rows_but_two() -> None:
+    table = pl.read_csv(FOLDER / "esceval_table1.csv")
+    recomputed = table.with_columns(mean=pl.mean_horizontal(SIX))
+    wrong = recomputed.filter((pl.col("mean") - pl.col("average")).abs() > 0.05 + 1e-9)
+    # (9.5 + 8 + 9.4 + 8 + 6.1 + 5.5) / 6 = 46.5 / 6 and (9.1 + 5.9 + 8.9 + 8.5 + 6.1 + 8.1) / 6 = 46.6 / 6
+    assert wrong.select("language", "prompt", "average").rows() == [("en", "zero-shot", 8.0), ("en", "CoT", 8.1)]
+    assert wrong["mean"].to_list() == pytest.approx([46.5 / 6, 46.6 / 6])
+    assert [note.split("; ")[0] for note in wrong["note"]] == ["the six values average 7.75", "the six values average 7.77"]
+    assert table.height == 18
+
+
+def test_esc_evals_averages_of_judges_follow_from_their_rows_but_those_noted() -> None:
+    table = pl.read_csv(FOLDER / "esceval_table4.csv")
+    assert table.group_by("language", "judge").len()["len"].to_list() == [8] * 6
+    assert table["dimension"].unique(maintain_order=True).to_list() == [*DIMENSIONS, "average"]
+    of_rows = table.filter(pl.col("dimension") != "average").group_by("language", "judge").agg(pl.mean("acc", "acc_soft"))
+    both = table.filter(dimension="average").join(of_rows, on=["language", "judge"])
+    off = {
+        (row["language"], row["judge"], name): round(row[name] - row[f"{name}_right"], 2)
+        for row in both.iter_rows(named=True)
+        for name in ("acc", "acc_soft")
+        if abs(row[name] - row[f"{name}_right"]) > 0.0051
+    }
+    # 79.59 - 497.95 / 7 = 8.45 and 76.56 - 506.04 / 7 = 4.27; the others are slips of a few hundredths.
+    assert off == {
+        ("zh", "InternLM2", "acc"): 0.15,
+        ("zh", "InternLM2", "acc_soft"): 8.45,
+        ("zh", "ESC-RANK", "acc"): -0.05,
+        ("zh", "ESC-RANK", "acc_soft"): -0.01,
+        ("en", "InternLM2", "acc_soft"): 4.27,
+    }
+    noted = both.drop_nulls("note").select("language", "judge", "note").rows()
+    assert {(language, judge, name) for language, judge, note in noted for name in _named(note)} == set(off)
+    # What the printed averages hide: GPT-4 is ahead of InternLM2.
+    soft = {row["judge"]: row["acc_soft_right"] for row in both.filter(language="en").iter_rows(named=True)}
+    assert soft["GPT-4"] > soft["InternLM2"]
+
+
+def _named(note: str) -> list[str]:
+    return [part.rpartition("(")[2].rstrip(")").lower() for part in note.split("; ")]
+
+
+def test_one_correlation_of_esc_eval_has_lost_its_sign() -> None:
+    table = pl.read_csv(FOLDER / "esceval_table3.csv")
+    odd = table.filter((pl.col("kendall") * pl.col("pearson") < 0) & (pl.col("kendall").abs() > 1))
+    assert odd.select("metric", "target", "spearman", "pearson", "kendall").rows() == [
+        ("ROUGE-L", "average", -45.22, -45.59, 37.24)
+    ]
+    assert odd["note"].item().startswith("the sign of Kendall is lost")
+    # Eight metrics and six targets; of the dataset level ESC-Eval and METEOR's average, one Kendall not readable.
+    assert (table.filter(level="sample").height, table.filter(level="dataset").height, table["kendall"].null_count()) == (
+        48,
+        7,
+        1,
+    )

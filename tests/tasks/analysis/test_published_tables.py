@@ -1,9 +1,15 @@
 """Tables of papers in each form they come in."""
 
+from pathlib import Path
+
 import polars as pl
 import pytest
 
+from tasks.analysis.papers import paper_of
 from tasks.analysis.published_tables import TOTAL, PublishedRange, read_table
+from tasks.scoring.blueprints import load_blueprint
+from tasks.scoring.published import backdrop_of
+from tests.esc_eval import write_blueprint
 from tests.tasks.reporting.example_run import published
 
 WIDE = pl.DataFrame(
@@ -29,6 +35,16 @@ def test_columns_per_ability_without_a_setting_are_of_base_and_keep_who_is_ranke
     assert table.settings == ("base",)
     assert (table.scores(TOTAL, "base"), table.scores(TOTAL, "base", ranked=True)) == ([70.0, 20.0, 10.0], [70.0, 20.0])
     assert table.vetoed == 1
+
+
+def test_a_table_by_language_has_ranges_of_abilities_and_no_total(tmp_path: Path) -> None:
+    blueprint = load_blueprint(write_blueprint(tmp_path))
+    table = read_table(backdrop_of(blueprint))
+    assert (table.settings, table.scores(TOTAL, "role_play")) == (("role_play",), [])
+    scores = [table.scores(name, "role_play") for name in ("english", "chinese")]
+    # SoulChat in English 367.76 / 7, EmoLLM in Chinese 501.86 / 7.
+    assert (len(scores[0]), min(scores[0]), len(scores[1]), max(scores[1])) == pytest.approx((14, 367.76 / 7, 12, 501.86 / 7))
+    assert (paper_of(blueprint).title, paper_of(load_blueprint("ecdbench")).title) == ("ESC-Eval", "MoodBench")
 
 
 @pytest.mark.parametrize("nothing", [None, pl.DataFrame(), published().clear()])

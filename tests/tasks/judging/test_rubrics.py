@@ -24,6 +24,9 @@ def rubric_fields() -> dict[str, Any]:
     [
         ("summary", "33edad30d8b8b86abd15f90ba97e0465640a93113a410231ba7003699132989b"),
         ("answer", "06fcea4bc31c4e1d36a2bcafb88954c137cf475e99ff9d014e6af0beb99dde67"),
+        ("mc_stage1", "7036af9b8cd31ea3e0894e52a1a2748124f0208c2fbc0445c21258447a38f63d"),
+        ("ee_expression", "913fb311f9a1bf54b61f892a2d92a6cd55af53280333c09085009e95ac39f4ca"),
+        ("es_aspects", "397e799d1fb234b4fd724a4d74a12d73b1564f86f6a9b0695bbf0bdb50b3b804"),
     ],
 )
 def test_hash_of_a_rubric_outlives_fields_that_it_does_not_use(name: str, sha256: str) -> None:
@@ -38,6 +41,8 @@ def test_hash_of_a_rubric_outlives_fields_that_it_does_not_use(name: str, sha256
         ("es_aspects", 15, 1, 5),
         *((f"mc_stage{stage}", 3, 0, 5) for stage in (1, 2, 3, 4)),
         ("ee_expression", 6, 0, 100),
+        ("esc_eval", 7, 0, 4),
+        ("esc_eval_human", 7, 0, 4),
     ],
 )
 def test_dimensions_and_scale(name: str, dimensions: int, lowest: int, highest: int) -> None:
@@ -79,7 +84,14 @@ def test_hash_follows_every_text_the_scale_and_what_is_shown() -> None:
     banded = shared | {"bands": [band(1, 3), band(4, 5)]}
     del banded["anchors"]
     changes: list[dict[str, Any]] = [{"scale": {"lowest": 0, "highest": 4}}, {"layout": "aspects"}, {"texts": ["SOURCE"]}]
-    changes += [{"ask": "one_by_one"}, {"rationale": True}, *({"dimensions": asked} for asked in own_scales())]
+    said = {"a": {"en": "helper", "zh": "助手"}}
+    changes += [{"language": "en"}, {"speakers": said}, {"opening": said}, {"layout": "labelled"}]
+    changes += [
+        {"ask": "one_by_one"},
+        {"ask": "one_by_one", "reply": "digit"},
+        {"rationale": True},
+        *({"dimensions": asked} for asked in own_scales()),
+    ]
     others = [*(fields | change for change in changes), banded | {"bands": [band(1, 2), band(3, 5)]}]
     variants = [fields, shared, reworded, banded, *others]
     assert len({Rubric.model_validate(one).sha256 for one in variants}) == len(variants)
@@ -91,6 +103,35 @@ def own_scales() -> list[list[dict[str, Any]]]:
     two = {language: ["no", "yes"] for language in ("en", "zh")}
     asked = ({"scale": "yes_no"}, {"scale": "yes_no", "anchors": two}, {"scale": {"lowest": 0, "highest": 1}, "anchors": two})
     return [[plain | change, *DIMENSIONS[1:]] for change in asked]
+
+
+def test_a_rubric_that_extends_another_has_its_fields_and_dimensions_unless_it_states_its_own() -> None:
+    judge, human, together, released = (load_rubric(f"esc_eval{name}") for name in ("", "_human", "_together", "_released"))
+    assert judge.names == ("fluency", "expression", "empathy", "information", "skillful", "humanoid", "overall")
+    assert {one.names for one in (human, together, released)} == {judge.names}
+    own = [name for name, mine, theirs in zip(judge.names, human.dimensions, judge.dimensions, strict=True) if mine != theirs]
+    assert own == ["fluency", "skillful", "humanoid"]
+    assert (human.instruction, human.speakers, human.ask) == (judge.instruction, judge.speakers, "one_by_one")
+    assert (together.dimensions, len(together.calls()), len(judge.calls())) == (judge.dimensions, 1, 7)
+    assert len({one.sha256 for one in (judge, human, together, released)}) == 4
+
+
+@pytest.mark.parametrize(
+    ("own", "got"),
+    [
+        ("id: b\nextends: c", "there is no rubric c"),
+        ("id: b\nextends: a\ndimensions: [{}]", "'name'"),
+        ("id: b\nextends: b", "recursion"),
+        ("id: b\nextends: a\nask: never", "Input should be 'together' or 'one_by_one'"),
+        ("id: b\nextends: [a]", "list"),
+    ],
+)
+def test_a_wrong_extension_is_told(own: str, got: str, tmp_path: Path) -> None:
+    (tmp_path / "a.yaml").write_text((RUBRICS / "answer.yaml").read_text(encoding="utf-8"), encoding="utf-8")
+    (tmp_path / f"{own[4]}.yaml").write_text(own, encoding="utf-8")
+    with pytest.raises(UsageError) as caught:
+        load_rubric(own[4], tmp_path)
+    assert got in str(caught.value)
 
 
 def test_unknown_name_suggests_the_nearest() -> None:
@@ -168,6 +209,10 @@ EXACTLY_ONE = "anchors of its own, shared anchors or shared bands, exactly one"
         ),
         (give_scale("yes_no"), "dimension completeness: 5 anchors in en for 2 ratings"),
         (give(rationale=True, dimensions=[DIMENSIONS[0] | {"name": "rationale"}]), "give the dimension another name"),
+        (give(speakers={"a": {"en": "helper"}}), "speaker a: no text in zh"),
+        (give(opening={"a": {"zh": "你好。"}}), "speaker a: no text in en"),
+        (give(reply="digit"), "reply digit: asked one_by_one, without rationale, on scales within 0 to 9"),
+        (give(reply="digit", ask="one_by_one", rationale=True), "reply digit: asked one_by_one, without rationale"),
         (give(texts=["EMOTION"]), "Input should be 'SOURCE', 'TASK', 'REFERENCE' or 'STATEMENTS'"),
         (give(dimensions=[*DIMENSIONS, DIMENSIONS[0]]), "dimension names must be unique"),
         (give(instructions={}), "Extra inputs are not permitted"),

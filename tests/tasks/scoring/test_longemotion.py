@@ -18,7 +18,7 @@ def as_items(row: dict[str, float | str]) -> pl.DataFrame:
     columns = TABLES[1].abilities
     parts = []
     for dataset, spec in BLUEPRINT.datasets.items():
-        name = columns[ABILITY[dataset]][0]
+        (name,) = columns[ABILITY[dataset]].meta.root_names()
         value = float(row[name]) / RATED_TO.get(name, 100)
         weightless = dataset in {"longemotion_mc1", "longemotion_mc2", "longemotion_mc3"}
         for method in spec.methods:

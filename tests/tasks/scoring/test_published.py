@@ -1,4 +1,4 @@
-"""The papers' tables, recomputed: MoodBench's Table 4, LongEmotion's Table 2."""
+"""The papers' tables, recomputed: MoodBench's Table 4, LongEmotion's Table 2, ESC-Eval's Table 2."""
 
 from pathlib import Path
 
@@ -8,8 +8,11 @@ import pytest
 from schemas.errors import SourceError, SourceMissingError
 from tasks.scoring.blueprints import load_blueprint
 from tasks.scoring.published import (
+    DIMENSIONS,
+    FOLDER,
     PUBLISHED,
     TABLES,
+    PublishedEscEval,
     PublishedLongEmotion,
     PublishedScores,
     published_abilities,
@@ -183,6 +186,43 @@ def test_released_files_share_the_table_too() -> None:
             datasets_total=pl.lit(counted("longemotion-released"), pl.Int64),
         )
     )
+
+
+ESC = read_table(FOLDER / "esceval_table2.csv", PublishedEscEval)
+
+
+def test_esc_evals_averages_are_the_means_of_seven_dimensions() -> None:
+    # ChatGPT in Chinese: (74.54 + 68.98 + 69.14 + 70.06 + 72.38 + 32.79 + 42.75) / 7 = 430.64 / 7 = 61.52.
+    mean = ESC.select("language", "model", "average", mean=pl.mean_horizontal(DIMENSIONS))
+    assert mean.filter(model="ChatGPT", language="zh")["mean"].item() == pytest.approx(430.64 / 7)
+    # Largest deviation: ChatCounselor, in Chinese 64.7271, printed 64.72, and in English 65.2629, printed 65.27.
+    assert (mean["mean"] - mean["average"]).abs().max() == pytest.approx(0.0071, abs=1e-4)
+    kinds = ESC.group_by("language", "class").len().cast({"language": pl.String, "class": pl.String})
+    assert {(language, kind): n for language, kind, n in kinds.iter_rows()} == {
+        ("en", "closed"): 2,
+        ("en", "open"): 6,
+        ("en", "domain"): 6,
+        ("zh", "closed"): 2,
+        ("zh", "open"): 5,
+        ("zh", "domain"): 5,
+    }
+
+
+def test_nine_cells_of_esc_eval_are_cut_off_and_their_rows_say_so() -> None:
+    # A cell is 100 k / (4 n), n dialogues. 25.53 = 100 x 338 / 1324 rounded; 72.12 is 955 / 1324 = 72.1299 cut off.
+    cut: dict[tuple[str, str], list[str]] = {}
+    for row in ESC.iter_rows(named=True):
+        most = 4 * {"en": 331, "zh": 324}[row["language"]]
+        for name in DIMENSIONS:
+            near = [100 * k / most for k in range(most + 1) if abs(100 * k / most - row[name]) < 0.01]
+            if not any(abs(value - row[name]) <= 0.005 + 1e-9 for value in near):
+                assert any(int(100 * value + 1e-6) == round(100 * row[name]) for value in near)
+                cut.setdefault((row["language"], row["model"]), []).append(name)
+    notes = {(row["language"], row["model"]): row["note"] for row in ESC.iter_rows(named=True) if row["note"]}
+    reworked = notes.pop(("en", "ExTES-LLaMa"))
+    assert "re-implementation on Llama-3" in reworked
+    assert (sum(map(len, cut.values())), len(cut)) == (9, 4)
+    assert {key: f"cut off after two digits, not rounded: {', '.join(names)}" for key, names in cut.items()} == notes
 
 
 def counted(benchmark: str) -> int:

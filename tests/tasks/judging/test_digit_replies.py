@@ -1,0 +1,32 @@
+"""One digit as a judge's reply: the table of the module's docstring, row by row."""
+
+import re
+
+from tasks.judging import digit_replies
+from tasks.judging.contract import Contract
+from tasks.judging.rubrics import Scale, load_rubric
+from tests.rows import each_row
+
+ROWS = re.findall(r"^\| `(.+)` \| ([0-4-]) \|", digit_replies.__doc__ or "", re.MULTILINE)
+CONTRACT = Contract({"fluency": Scale(lowest=0, highest=4)}, reply="digit")
+
+
+@each_row(("reply", "read"), ROWS)
+def test_a_reply_is_read_as_the_table_says(reply: str, read: str) -> None:
+    parsed = CONTRACT.parse(reply.replace(r"\n", "\n"))
+    assert parsed.ratings == (None if read == "-" else {"fluency": int(read)})
+    assert (parsed.reason == "not one digit of the scale") == (read == "-")
+
+
+def test_the_table_has_the_cases_that_the_released_code_misreads() -> None:
+    # Its rule, the smallest digit 0 to 4 anywhere, takes these for 0: of "4/10" and of "0-4".
+    assert len(ROWS) == 16
+    assert {("4/10", "-"), ("3 (on a 0-4 scale)", "3")} < set(ROWS)
+
+
+def test_a_call_for_one_dimension_asks_for_a_digit_and_one_for_all_for_an_object() -> None:
+    rubric = load_rubric("esc_eval_released")
+    one, every = (Contract.of(rubric, asked) for asked in (rubric.dimensions[:1], rubric.dimensions))
+    assert one.instruction("en") == "Reply with a whole number from 0 to 4, one digit and nothing else."
+    assert one.instruction("zh") == "只回复一个数字，即0 到 4 的整数，不要写任何其他内容。"
+    assert every.instruction("en").startswith("Reply with one JSON object")
