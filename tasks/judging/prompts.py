@@ -99,7 +99,7 @@ def _reference_of(item: Mapping[str, Any], rubric: Rubric) -> str | None:
     return format_aspects(references)
 
 
-def _mark_turns(turns: Sequence[Mapping[str, str]], nonce: str) -> str:
+def _mark_turns(turns: Sequence[Mapping[str, Any]], nonce: str) -> str:
     shown = (f"<<<TURN {number} {turn['speaker']} {nonce}>>>\n{turn['text']}" for number, turn in enumerate(turns, start=1))
     return "\n".join(shown)
 

@@ -139,10 +139,17 @@ class Pool(NamedTuple):
 
 
 class DialogueTurn(NamedTuple):
-    """What one party of a dialogue said."""
+    """What one party of a dialogue said, and in which call; a line and the reply to it share their number `turn`, from 1."""
 
     speaker: str
     text: str
+    turn: int
+    call: Call
+
+    @classmethod
+    def of(cls, call: Call, turn: int) -> "DialogueTurn":
+        """Take the reply to an answered call for what the one who was asked says."""
+        return cls(call.role, call.reply.text or "", turn, call)
 
 
 @dataclass(frozen=True)
