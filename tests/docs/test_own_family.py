@@ -138,6 +138,7 @@ def test_the_page_from_forecast_to_verified_score(family: Family) -> None:
     assert all(words in page for words in ("Interview", "tells of a bad day", "my-seeker", "warmth", "honest"))
     told = ended(*shlex.split(family.commands[2].replace("RUN", done.document["run"]))[1:])
     assert told.status == 0, told.err
+    assert "\n  seeker: It was bad. (2)\n  tested: Tell me more. (2)\n  seeker: It was bad. (4)\n" in told.out
     verified = ended(*shlex.split(family.commands[3].replace("RUN", done.document["run"]))[1:], "--json")
     assert verified.document["verified"] is True, verified.document["differences"]
 
