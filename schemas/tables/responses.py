@@ -54,8 +54,8 @@ TURN = dy.Struct(
         "characters": dy.Int64(),
     }
 )
-"""What one party of a dialogue said. `turn`: from 1, shared by a line and the reply to it. `language`: found in the text, null where
-it cannot be told. `characters`: of the text."""
+"""What one party of a dialogue said. `turn`: from 1, shared by a line and the reply to it. `language`: found in the text, null
+where it cannot be told. `characters`: of the text."""
 
 
 class Answers(OfAskedItem):

@@ -130,7 +130,12 @@ def test_the_page_from_forecast_to_verified_score(family: Family) -> None:
     assert [turn["speaker"] for turn in talk["turns"]] == ["seeker", "tested"] * 3
     keys = family.rows("responses").filter(item_id="day-1", model="my-model").sort("turn")["call_key"].to_list()
     assert talk["turns"][0] == {
-        **{"speaker": "seeker", "text": "It was bad. (2)", "turn": 1, "call_key": keys[0], "language": "en", "characters": 15}
+        "speaker": "seeker",
+        "text": "It was bad. (2)",
+        "turn": 1,
+        "call_key": keys[0],
+        "language": "en",
+        "characters": 15,
     }
     assert [turn["turn"] for turn in talk["turns"]] == [1, 1, 2, 2, 3, 3]
     assert set(family.rows("judgements")["rationale"]) == {"It listens.", "It is short."}
