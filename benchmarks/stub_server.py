@@ -1,10 +1,10 @@
-"""A model server that costs as little as it can: every request gets the same completion after the same pause.
+"""A model server that costs as little as it can: every request gets the same completion after the same pause, or a numbered one.
 
 A bare `asyncio.Protocol` over keep-alive connections that reads no more of a request than its length, in a process of its own,
 so that a benchmark of a client measures the client. Prints its port, serves until its standard input ends, then prints as JSON
 how many requests it answered and how much CPU time that took.
 
-Usage: python benchmarks/stub_server.py --latency-ms 20
+Usage: python benchmarks/stub_server.py --latency-ms 20 [--numbered]
 """
 
 import argparse
@@ -22,7 +22,9 @@ COMPLETION = {
     "usage": {"prompt_tokens": 180, "completion_tokens": 1, "total_tokens": 181},
 }
 BODY = json.dumps(COMPLETION).encode()
-ANSWER = b"HTTP/1.1 200 OK\r\ncontent-type: application/json\r\ncontent-length: %d\r\n\r\n%b" % (len(BODY), BODY)
+CONTENT = b'"content": "B'
+HEAD = b"HTTP/1.1 200 OK\r\ncontent-type: application/json\r\ncontent-length: %d\r\n\r\n%b"
+ANSWER = HEAD % (len(BODY), BODY)
 END_OF_HEAD = b"\r\n\r\n"
 LENGTH = b"content-length:"
 
@@ -36,9 +38,10 @@ class Tally:
 class Connection(asyncio.Protocol):
     """One connection: reads whole requests, answers each after the pause."""
 
-    def __init__(self, latency_s: float, tally: Tally) -> None:
+    def __init__(self, latency_s: float, tally: Tally, *, numbered: bool) -> None:
         self._latency_s = latency_s
         self._tally = tally
+        self._numbered = numbered
         self._loop = asyncio.get_running_loop()
         self._received = b""
 
@@ -59,7 +62,11 @@ class Connection(asyncio.Protocol):
 
     def _answer(self) -> None:
         self._tally.answered += 1
-        self._transport.write(ANSWER)
+        if self._numbered:
+            body = BODY.replace(CONTENT, b"%b %d" % (CONTENT, self._tally.answered))
+            self._transport.write(HEAD % (len(body), body))
+        else:
+            self._transport.write(ANSWER)
 
 
 def request_length(received: bytes) -> int | None:
@@ -77,10 +84,10 @@ def request_length(received: bytes) -> int | None:
     return end + len(END_OF_HEAD) + int(head[place + len(LENGTH) :].split(b"\r\n", 1)[0])
 
 
-async def serve(latency_s: float) -> None:
+async def serve(latency_s: float, *, numbered: bool) -> None:
     """Serve on a free loopback port until standard input ends."""
     loop, tally = asyncio.get_running_loop(), Tally()
-    server = await loop.create_server(lambda: Connection(latency_s, tally), "127.0.0.1", 0, backlog=1024)
+    server = await loop.create_server(lambda: Connection(latency_s, tally, numbered=numbered), "127.0.0.1", 0, backlog=1024)
     print(server.sockets[0].getsockname()[1], flush=True)
     before_s = time.process_time()
     await loop.run_in_executor(None, sys.stdin.read)
@@ -90,4 +97,6 @@ async def serve(latency_s: float) -> None:
 if __name__ == "__main__":
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("--latency-ms", type=float, default=0.0, help="pause before each answer")
-    asyncio.run(serve(parser.parse_args().latency_ms / 1000))
+    parser.add_argument("--numbered", action="store_true", help="no two answers are equal, so that what rests on them differs")
+    options = parser.parse_args()
+    asyncio.run(serve(options.latency_ms / 1000, numbered=options.numbered))

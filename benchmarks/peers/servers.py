@@ -15,9 +15,9 @@ SERVER_START_S = 120.0
 
 
 @contextmanager
-def stub_server(latency_ms: int) -> Iterator[tuple[subprocess.Popen[str], str]]:
+def stub_server(latency_ms: int, *more: str) -> Iterator[tuple[subprocess.Popen[str], str]]:
     """A stub in its own process, and its base URL; it ends with the block."""
-    command = [sys.executable, str(STUB), "--latency-ms", str(latency_ms)]
+    command = [sys.executable, str(STUB), "--latency-ms", str(latency_ms), *more]
     with subprocess.Popen(command, stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True) as stub:
         assert stub.stdout is not None  # noqa: S101  it is a pipe
         try:

@@ -44,6 +44,20 @@ class Responses(OfAskedItem):
         return (pl.col("reply").is_not_null() == answered) & (pl.col("failure").is_null() == answered)
 
 
+TURN = dy.Struct(
+    {
+        "speaker": dy.String(),
+        "text": dy.String(),
+        "turn": dy.Int64(),
+        "call_key": dy.String(),
+        "language": dy.String(nullable=True),
+        "characters": dy.Int64(),
+    }
+)
+"""What one party of a dialogue said. `turn`: from 1, shared by a line and the reply to it. `language`: found in the text, null
+where it cannot be told. `characters`: of the text."""
+
+
 class Answers(OfAskedItem):
     """Key: (dataset, item_id, model, setting, repetition, part). Written by infer; read, judged and scored."""
 
@@ -52,9 +66,7 @@ class Answers(OfAskedItem):
     failed_role = dy.String(nullable=True, description="whose call failed, so that there is no answer; null = no call did")
     failure = dy.Enum(list(FAILURES), nullable=True, description="of that call")
     text = dy.String(nullable=True)
-    turns = dy.List(
-        dy.Struct({"speaker": dy.String(), "text": dy.String()}), nullable=True, description="of a dialogue, in order"
-    )
+    turns = dy.List(TURN, nullable=True, description="of a dialogue, in order")
     option_order = dy.List(dy.Int64(), nullable=True, description="the item's option shown at each place; null = as in the item")
     finish_reason = dy.String(nullable=True, description="of the last call that the answer rests on")
     remark = dy.Enum(list(REMARKS), nullable=True, description="what is odd about that call's reply; null = nothing")

@@ -11,7 +11,7 @@ from schemas.tables.items import Items
 from schemas.tables.responses import Answers
 from tasks.solvers.answers import ITEM, SAID
 
-Rated = str | Sequence[Mapping[str, str]]
+Rated = str | Sequence[Mapping[str, Any]]
 """What is rated: a text, or the turns of a dialogue, each with `speaker` and `text`."""
 
 

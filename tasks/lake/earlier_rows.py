@@ -22,6 +22,17 @@ def with_present_words(frame: pl.DataFrame, schema: type[dy.Schema]) -> pl.DataF
     return frame.cast({name: column for name, column in wanted.items() if isinstance(frame.schema.get(name), pl.Enum)})
 
 
+def with_later_fields(frame: pl.DataFrame, schema: type[dy.Schema]) -> pl.DataFrame:
+    """Return lists of structs with the fields these have got since the rows were written, null there; what lost one is left."""
+    wanted = {name: _fields(kind) for name, kind in pl.Schema(schema).items()}
+    later = [name for name, kind in frame.schema.items() if set() < _fields(kind) < wanted.get(name, set())]
+    return frame.cast({name: pl.Schema(schema)[name] for name in later})
+
+
+def _fields(kind: pl.DataType) -> set[tuple[str, pl.DataType]]:
+    return set(kind.inner.to_schema().items()) if isinstance(kind, pl.List) and isinstance(kind.inner, pl.Struct) else set()
+
+
 def with_later_columns(frame: pl.DataFrame, schema: type[dy.Schema]) -> pl.DataFrame:
     """Return the rows with the columns their layer has got since they were written, as far as it says what these would be."""
     values = {name: (column.metadata or {}).get(EARLIER) for name, column in schema.columns().items()}

@@ -62,6 +62,17 @@ class PromptFile(Frozen, Generic[TemplateT]):
         return self.en if language == "en" else self.zh
 
 
+class Template(Frozen):
+    """Blocks of text in one language; what follows `Text` in the type of a block is the fields it holds, in order."""
+
+    @model_validator(mode="after")
+    def _each_block_has_its_fields(self) -> Self:
+        for name, block in type(self).model_fields.items():
+            if isinstance(text := getattr(self, name), str):
+                require_fields(name, text, [field for field in block.metadata if isinstance(field, str)])
+        return self
+
+
 class PromptFolder(Frozen):
     """The prompt files of a folder; a subclass has a field of type PromptFile for each of them, by its name."""
 

@@ -12,6 +12,7 @@ from schemas.vocabulary import ContextTask
 from tasks.solvers.longemotion import solve as longemotion
 from tasks.solvers.longemotion.self_rag import FAVOURABLE
 from tasks.solvers.prompts import Prompts, build_messages, choose_top_logprobs
+from tasks.solvers.role_play import play as role_play
 from tasks.solvers.solver import Solver
 from tasks.solvers.state import (
     AskedItem,
@@ -32,6 +33,14 @@ async def ask_as_it_is(asked: AskedItem, options: SolverOptions, resources: Solv
     if asked.context is not None:
         return await longemotion.solve(asked, options, resources, repetition)
     item, prompts = asked.item, Prompts.load()
+    if item.question_type not in prompts.by_type:
+        raise UsageError(
+            f"setting {options.setting} has no prompt for {item.question_type} items",
+            where=f"--settings, item {asked.item_id}",
+            expected=f"one of {', '.join(prompts.by_type)}",
+            got=item.question_type,
+            next_step=f"name a setting that asks them, one of {', '.join(SOLVERS)}",
+        )
     limit, top_logprobs = prompts.by_type[item.question_type].max_tokens, choose_top_logprobs(resources.roles[TESTED].entry, item)
     calls = (await resources.ask(TESTED, "answer", build_messages(item, prompts), limit, repetition, top_logprobs),)
     return SolverOutput(calls, state_answer(calls))
@@ -60,6 +69,14 @@ OWN = (
     ),
     _retrieving("search_o1", "Search-o1", asks_again=True),
     _retrieving("retrieve_only", "Retrieved only"),
+    Solver(
+        "role_play",
+        "Role play",
+        role_play.play,
+        (role_play.CODE,),
+        options=role_play.RolePlayOptions,
+        roles={role_play.SEEKER: "plays the person of a role card (role play)"},
+    ),
 )
 
 
@@ -97,8 +114,10 @@ def code_behind(setting: str, settings: Mapping[str, Any]) -> SolverCode | None:
 
 def helper_roles(settings: Iterable[str] = SOLVERS) -> dict[Role, str]:
     """Return the helpers that settings need, by default any of them, with what each does."""
-    known = [SOLVERS[setting] for setting in SOLVERS if setting in settings]
-    return {role: does for solver in known for role, does in solver.roles.items()}
+    found: dict[Role, dict[str, None]] = {}
+    for role, does in (pair for name in SOLVERS if name in settings for pair in SOLVERS[name].roles.items()):
+        found.setdefault(role, {})[does] = None
+    return {role: ", or ".join(does) for role, does in found.items()}
 
 
 def require_role(role: str, where: str) -> None:

@@ -22,8 +22,9 @@ from tasks.solvers.base import Call
 from tasks.solvers.chunk_rows import chunk_rows
 from tasks.solvers.option_order import Presentation, show_in_order
 from tasks.solvers.registry import SOLVERS
-from tasks.solvers.state import Answer, AskedItem, RoleModel, SolverOptions, SolverOutput, SolverResources
+from tasks.solvers.state import Answer, AskedItem, DialogueTurn, RoleModel, SolverOptions, SolverOutput, SolverResources
 from tasks.solvers.truncation import solve_within_context
+from tasks.text.languages import find_language
 
 COPIED = (
     *("reasoning", "finish_reason", "remark", "failure", "error", "http_status"),
@@ -223,6 +224,11 @@ def _token_logprobs(reply: ChatReply) -> list[dict[str, str | float]] | None:
     return None if found is None else [{"token": token, "logprob": logprob} for token, logprob in found]
 
 
+def _turn_fields(turn: DialogueTurn) -> dict[str, Any]:
+    found = {"call_key": turn.call.request.key, "language": find_language(turn.text), "characters": len(turn.text)}
+    return {"speaker": turn.speaker, "text": turn.text, "turn": turn.turn, **found}
+
+
 def _answer_columns(answer: Answer) -> dict[str, Any]:
     last = answer.rests_on[-1].reply
     return {
@@ -231,7 +237,7 @@ def _answer_columns(answer: Answer) -> dict[str, Any]:
         "failed_role": answer.failed_role,
         "failure": last.failure if answer.failed_role else None,
         "text": answer.text,
-        "turns": [turn._asdict() for turn in answer.turns] or None,
+        "turns": [_turn_fields(turn) for turn in answer.turns] or None,
         "finish_reason": last.finish_reason,
         "remark": last.remark,
         "token_logprobs": _token_logprobs(last),

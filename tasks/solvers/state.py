@@ -1,7 +1,7 @@
 """What a solver works with and what it yields: the item asked, models in their roles, options, calls, further rows."""
 
 from collections.abc import Awaitable, Callable, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from typing import Any, NamedTuple
 
 from schemas.api_capabilities import DEFAULT_CAPABILITIES
@@ -139,10 +139,17 @@ class Pool(NamedTuple):
 
 
 class DialogueTurn(NamedTuple):
-    """What one party of a dialogue said."""
+    """What one party of a dialogue said, and in which call; a line and the reply to it share their number `turn`, from 1."""
 
     speaker: str
     text: str
+    turn: int
+    call: Call
+
+    @classmethod
+    def of(cls, call: Call, turn: int) -> "DialogueTurn":
+        """Take the reply to an answered call for what the one who was asked says."""
+        return cls(call.role, call.reply.text or "", turn, call)
 
 
 @dataclass(frozen=True)
@@ -206,6 +213,13 @@ class SolverResources:
     roles: ModelRoles
     retriever: Retriever | None = None
     """Null where no setting of the run retrieves."""
+
+    def sampled(self, role: Role, **changed: Any) -> "SolverResources":
+        """Return the same with other sampling parameters of a role's model."""
+        model = self.roles[role]
+        sampling = model.entry.sampling.model_copy(update=changed)
+        other = replace(model, entry=model.entry.model_copy(update={"sampling": sampling}))
+        return replace(self, roles={**self.roles, role: other})
 
     async def ask(
         self,

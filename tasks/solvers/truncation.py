@@ -78,13 +78,14 @@ async def solve_within_context(item: Item, too_long: TooLong, run_once: RunOnce)
     Returns:
         The calls of the last try, which say how many characters they left out. They failed with `context_too_long` if the item
         has no context, what is besides it is too long already, or MOST_TRIES cuts were not enough. What a helper found too long
-        is not the item: that is not asked again.
+        is not the item, nor is a call that does not show the context: these are not asked again.
     """
     calls = await run_once(item)
     shown = item
     for _ in range(0 if too_long == "missing" else MOST_TRIES):
         call = calls[-1]
-        if call.reply.failure != "context_too_long" or call.role != TESTED:
+        shows_context = any((shown.context or "") in message.content for message in call.request.messages)
+        if call.reply.failure != "context_too_long" or call.role != TESTED or not shows_context:
             break
         cut = truncate(item, choose_length(call, len(shown.context or "")), too_long)
         if cut is None:

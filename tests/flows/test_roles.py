@@ -71,27 +71,27 @@ def test_a_dataset_with_a_sage_of_its_own(tmp_path: Path) -> None:
     assert f"usual; {EC}: other" in page
 
 
-async def ask_seeker_first(asked: AskedItem, options: SolverOptions, resources: SolverResources, repetition: int) -> SolverOutput:
-    """Have the seeker tell of the item, then the model under test answer that."""
+async def ask_helper_first(asked: AskedItem, options: SolverOptions, resources: SolverResources, repetition: int) -> SolverOutput:
+    """Have the narrator tell of the item, then the model under test answer that."""
     assert options.setting == "rag"
-    told = await resources.ask("seeker", "tell", say("Tell of it.", asked.item.question), 64)
+    told = await resources.ask("narrator", "tell", say("Tell of it.", asked.item.question), 64)
     messages = say("Answer.", asked.item.question, told.reply.text or "")
     calls = (told, await resources.ask("tested", "answer", messages, 64, repetition))
     return SolverOutput(calls, state_answer(calls))
 
 
 @pytest.fixture
-def seeker(monkeypatch: pytest.MonkeyPatch) -> Iterator[None]:
+def narrator(monkeypatch: pytest.MonkeyPatch) -> Iterator[None]:
     """A setting with a role that no module of the project knows."""
     monkeypatch.setitem(
-        SOLVERS, "rag", Solver("rag", "RAG", ask_seeker_first, (SolverCode("1"),), roles={"seeker": "tells of itself"})
+        SOLVERS, "rag", Solver("rag", "RAG", ask_helper_first, (SolverCode("1"),), roles={"narrator": "tells of itself"})
     )
     plan_fields.cache_clear()
     yield
     plan_fields.cache_clear()
 
 
-@pytest.mark.usefixtures("seeker")
+@pytest.mark.usefixtures("narrator")
 def test_an_invented_role_is_named_asked_counted_priced_and_told_of(tmp_path: Path) -> None:
     prices = tmp_path / "prices.yaml"
     prices.write_text(PRICES, encoding="utf-8")
@@ -101,38 +101,38 @@ def test_an_invented_role_is_named_asked_counted_priced_and_told_of(tmp_path: Pa
         return ended("run", "moodbench-mini", *model, "--lake", tmp_path / "lake", "--set", f"prices={prices}", *more, "--json")
 
     with ModelServer(lambda _messages: "B") as tested, ModelServer(lambda _messages: "B") as other:
-        role = ("--role", f"seeker=helper-1@{other.base_url}", "--set", "seeker.sampling.max_tokens=77")
+        role = ("--role", f"narrator=helper-1@{other.base_url}", "--set", "narrator.sampling.max_tokens=77")
         forecast, first = run(*role, "--dry-run"), run(*role)
         assert first.status == 0, first.err
         assert (tested.calls, other.calls, {body["max_tokens"] for body in other.bodies}) == (8, 8, {77})
-        again, second, alone = run(*role), run("--role", f"seeker=helper-2@{other.base_url}"), run()
-    assert used(forecast, "seeker") == used(first, "seeker") == {(SAFETY, "helper-1"): 8}
+        again, second, alone = run(*role), run("--role", f"narrator=helper-2@{other.base_url}"), run()
+    assert used(forecast, "narrator") == used(first, "narrator") == {(SAFETY, "helper-1"): 8}
     # The server counts 11 prompt and 2 reply tokens per call: 8 x (11 x 2.5 + 2 x 10) = 380 millionths, and 8 x 13 = 104.
     assert [(row["model"], row["role"], row["cost"]) for row in first.document["cost"]["models"]] == [
         ("m", "tested", pytest.approx(380e-6)),
-        ("helper-1", "seeker", pytest.approx(104e-6)),
+        ("helper-1", "narrator", pytest.approx(104e-6)),
     ]
     page = Path(first.document["report"]).read_text(encoding="utf-8")
-    assert '<th scope="row">Seeker</th><td>helper-1</td><td class="why">tells of itself</td>' in page
-    # All is in the lake; another seeker is another key, and what it says is the same, so that the model's replies are paid for.
-    assert used(again, "seeker") == {(SAFETY, "helper-1"): 8}
+    assert '<th scope="row">Narrator</th><td>helper-1</td><td class="why">tells of itself</td>' in page
+    # All is in the lake; another narrator is another key, and what it says is the same, so that the model's replies are paid for.
+    assert used(again, "narrator") == {(SAFETY, "helper-1"): 8}
     assert again.document["calls"]["sent"] == 0
-    assert used(second, "seeker") == {(SAFETY, "helper-2"): 8}
+    assert used(second, "narrator") == {(SAFETY, "helper-2"): 8}
     assert [row["from_journal"] for row in second.document["usage"]] == [0, 8]
     # Not named, the model under test has the role.
-    assert used(alone, "seeker") == {(SAFETY, "m"): 8}
+    assert used(alone, "narrator") == {(SAFETY, "m"): 8}
 
 
-@pytest.mark.usefixtures("seeker")
+@pytest.mark.usefixtures("narrator")
 def test_an_invented_role_is_listed(tmp_path: Path) -> None:
     listed = {row["path"]: row for row in ended("options", "--json").document["options"]}
-    assert listed["seeker"] == {
-        "path": "seeker",
+    assert listed["narrator"] == {
+        "path": "narrator",
         "type": "model",
         "default": "null",
         "description": "model that tells of itself; null = the model under test",
     }
-    assert "seeker.sampling.max_tokens" in listed
-    refused = ended("run", "moodbench-mini", "--model", "smollm2", "--role", "seekr=smollm2", "--lake", tmp_path / "lake")
-    assert "expected: one of judge, panel, seeker, sage, critic" in refused.err
-    assert "did you mean seeker?" in refused.err
+    assert "narrator.sampling.max_tokens" in listed
+    refused = ended("run", "moodbench-mini", "--model", "smollm2", "--role", "narratr=smollm2", "--lake", tmp_path / "lake")
+    assert "expected: one of judge, panel, narrator, sage, critic, seeker" in refused.err
+    assert "did you mean narrator?" in refused.err

@@ -66,6 +66,12 @@ def answer(item_id: str, text: str | None, **fields: Any) -> Row:
     return {**SYSTEM, "item_id": item_id, "part": "", "text": text, "call_keys": [HASH], **ended, **fields}
 
 
+def turn(speaker: str, text: str, number: int = 1, language: str | None = "en") -> Row:
+    """What one party of a dialogue said, as `turns` of an answer has it."""
+    said = {"turn": number, "call_key": HASH, "language": language, "characters": len(text)}
+    return {"speaker": speaker, "text": text, **said}
+
+
 def answers(*rows: Row) -> dy.DataFrame[Answers]:
     table: dy.DataFrame[Answers] = frame(Answers, rows)
     return table

@@ -152,9 +152,7 @@ def _row(row: Row) -> Iterator[str]:
         yield escape(f"  Options: {_options(row['options'], row['question_type'])}")
     for text in (row["references"] or ())[:2]:
         yield escape(f"  Right: {shorten(text, WIDTH)}")
-    whose = f" of the {row['failed_role']}" if row["failed_role"] not in (None, TESTED) else ""
-    reply = f"call{whose} {row['call']}, {row['failure']}" if row["reply"] is None else shorten(row["reply"], WIDTH) or "(empty)"
-    yield escape(f"  Reply: {reply}" + (f" [{row['remark']}]" if row["remark"] else ""))
+    yield from _said(row)
     for score in row["scores"]:
         value = "-" if score["value"] is None else f"{score['value']:.4g}"
         yield escape(f"  {score['method']}.{score['metric']} {value} ({score['status']}): {shorten(score['why'], WIDTH)}")
@@ -163,6 +161,17 @@ def _row(row: Row) -> Iterator[str]:
         yield escape(f"  {rating['judge']} rates {rating['dimension']} {given} ({rating['parse_status']})")
     for reply in dict.fromkeys(rating["raw_reply"] for rating in row["ratings"]):
         yield escape(f"  Reply of a judge: {shorten(reply or '(nothing)', WIDTH)}")
+
+
+def _said(row: Row) -> Iterator[str]:
+    """Show the turns of a dialogue, a line each, and the reply where it is none."""
+    lines = [(turn["speaker"], turn["text"]) for turn in row["turns"] or ()]
+    yield from (escape(f"  {speaker}: {shorten(text, WIDTH)}") for speaker, text in lines)
+    if lines and row["reply"] == "\n".join(f"{speaker}: {text}" for speaker, text in lines):
+        return
+    whose = f" of the {row['failed_role']}" if row["failed_role"] not in (None, TESTED) else ""
+    reply = f"call{whose} {row['call']}, {row['failure']}" if row["reply"] is None else shorten(row["reply"], WIDTH) or "(empty)"
+    yield escape(f"  Reply: {reply}" + (f" [{row['remark']}]" if row["remark"] else ""))
 
 
 def _options(options: Sequence[Row], kind: str) -> str:

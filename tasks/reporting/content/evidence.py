@@ -1,6 +1,6 @@
 """Shorten texts, needles, ratings and retrieved chunks to what is shown with an item."""
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from itertools import groupby
 from statistics import fmean
@@ -102,7 +102,11 @@ def prompt_chunk_rows(chunks: Iterable[dict[str, Any]]) -> list[dict[str, Any]]:
 SHORT_WIDTH = 420
 """Width of a shortened text in Latin characters; a Chinese character counts as two."""
 
-_SHORT_TAIL = 120
+_TAIL = 2 / 7
+"""Share of its width that is its end."""
+
+DIALOGUE_WIDTH = 1600
+"""Width of a dialogue with its turns shortened, so that many of them keep a page small."""
 
 
 @dataclass(frozen=True)
@@ -114,12 +118,31 @@ class Excerpt:
     omitted: int
 
 
-def make_excerpt(text: str, limit: int) -> Excerpt:
+@dataclass(frozen=True)
+class DialogueLine:
+    """What one speaker said, in one line; `language` as it was found, null where it cannot be told."""
+
+    speaker: str
+    language: str | None
+    text: Excerpt
+
+
+def dialogue_lines(turns: Sequence[dict[str, Any]], limit: int) -> tuple[DialogueLine, ...]:
+    """Return a line per turn of a dialogue, shortened to fit together; their full texts have `limit` characters at most."""
+    width = min(SHORT_WIDTH, DIALOGUE_WIDTH // len(turns))
+    return tuple(
+        DialogueLine(turn["speaker"], turn["language"], make_excerpt(" ".join(turn["text"].split()), limit // len(turns), width))
+        for turn in turns
+    )
+
+
+def make_excerpt(text: str, limit: int, width: int = SHORT_WIDTH) -> Excerpt:
     """Shorten a text to its beginning and its end, and cap the full text at `limit` characters."""
     text = text.strip()
-    if _width(text[: SHORT_WIDTH + 1]) <= SHORT_WIDTH:
+    if _width(text[: width + 1]) <= width:
         return Excerpt(text, None, 0)
-    head, tail = take_start(text, SHORT_WIDTH - _SHORT_TAIL), take_end(text, _SHORT_TAIL)
+    of_tail = int(width * _TAIL)
+    head, tail = take_start(text, width - of_tail), take_end(text, of_tail)
     return Excerpt(f"{head.rstrip()} […] {tail.lstrip()}", text[:limit], max(0, len(text) - limit))
 
 

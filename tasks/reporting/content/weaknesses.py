@@ -12,9 +12,11 @@ from tasks.analysis.run_tables import ReportData, System
 from tasks.reporting.content.advice import Advice, AdviceOptions, Diagnosis, advise
 from tasks.reporting.content.benchmark import has_levels
 from tasks.reporting.content.evidence import (
+    DialogueLine,
     Excerpt,
     NeedleExcerpt,
     RatingRow,
+    dialogue_lines,
     make_excerpt,
     make_needle_excerpt,
     prompt_chunk_rows,
@@ -31,7 +33,7 @@ class Example:
     """One item, as a rule one that did not earn its full score.
 
     `excerpt` stands in place of the context where that holds a needle. Of segments only the odd one and the chosen one are among
-    the options; `left_out_options` counts the others.
+    the options; `left_out_options` counts the others. `dialogue` stands in place of the reply where the answer is one.
     """
 
     dataset: str
@@ -50,6 +52,7 @@ class Example:
     left_out_options: int = 0
     ratings: tuple[RatingRow, ...] = ()
     retrieved: Sequence[dict[str, Any]] = ()
+    dialogue: tuple[DialogueLine, ...] = ()
 
 
 def pick_examples(diagnoses: tuple[Diagnosis, ...], text_limit: int) -> tuple[Example, ...]:
@@ -109,6 +112,7 @@ def _example(answer: ScoredItem, text_limit: int) -> Example:
         left_out_options=len(item["options"] or ()) - len(options) if answer.form == "index" else 0,
         ratings=rating_rows(answer.ratings),
         retrieved=prompt_chunk_rows(answer.retrieved),
+        dialogue=dialogue_lines(said["turns"], text_limit) if said.get("turns") else (),
     )
 
 

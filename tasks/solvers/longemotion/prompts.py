@@ -8,23 +8,11 @@ from typing import Annotated, Self
 
 from pydantic import Field, model_validator
 
-from schemas.base import Frozen
 from schemas.context import ASPECTS
-from tasks.solvers.prompts import PROMPTS, PromptFile, PromptFolder, Text, require_fields
+from tasks.solvers.prompts import PROMPTS, PromptFile, PromptFolder, Template, Text
 
 STEPS = 5
 """Steps of emotion expression, besides the ratings before them."""
-
-
-class Template(Frozen):
-    """Blocks of text in one language; what follows `Text` in the type of a block is the fields it holds, in order."""
-
-    @model_validator(mode="after")
-    def _each_block_has_its_fields(self) -> Self:
-        for name, block in type(self).model_fields.items():
-            if isinstance(text := getattr(self, name), str):
-                require_fields(name, text, [field for field in block.metadata if isinstance(field, str)])
-        return self
 
 
 class RetrievingTemplate(Template):

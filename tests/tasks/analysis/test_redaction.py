@@ -8,7 +8,7 @@ import pytest
 
 from schemas.lineage import DatasetNotice
 from schemas.tables.items import Items
-from schemas.tables.responses import Responses
+from schemas.tables.responses import Answers, Responses
 from schemas.tables.scores import ItemScores
 from tasks.analysis.redaction import redact
 from tasks.analysis.run_tables import ReportData
@@ -17,6 +17,7 @@ from tasks.reporting.render.page import render_html, write_report
 from tests.tasks.reporting import example_items
 from tests.tasks.reporting.example_items import LONG, make_table
 from tests.tasks.reporting.example_run import example_data, manifest
+from tests.tasks.rows import turn
 
 MARKER = "zebrafish"
 """Stands in every text of the dataset mood and of the replies to it."""
@@ -105,6 +106,18 @@ def test_contexts_references_and_free_replies_are_withheld(tmp_path: Path) -> No
     after = written(redact(example_data(manifest=restricted)), tmp_path / "after")
     assert [text in before for text in texts] == [True] * 4
     assert [text in after for text in texts] == [False] * 4
+
+
+def test_a_dialogue_is_shown_by_its_turns_and_withheld_by_its_turns(tmp_path: Path) -> None:
+    turns = [turn("seeker", f"{MARKER} I am\nso tired. " * 40), turn("tested", f"{MARKER} 怎么了？", language="zh")]
+    rows = example_data().answers.filter(dataset="tale", model="alpha").to_dicts()
+    answers = make_table(Answers, [{**row, "text": None, "turns": turns} for row in rows])
+    restricted = manifest(datasets=(notice("tale", redistributable=False),), redacted=True)
+    data = example_data(answers=answers, manifest=restricted)
+    before, after = written(data, tmp_path / "before"), written(redact(data), tmp_path / "after")
+    assert f'<p class="text" lang="en" dir="auto"><b lang="en">seeker:</b> {MARKER} I am so tired. {MARKER}' in before
+    assert f'<p class="text" lang="zh" dir="auto"><b lang="en">tested:</b> {MARKER} 怎么了？</p>' in before
+    assert (MARKER in after, '<b lang="en">seeker:</b> text withheld: licence research only</p>' in after) == (False, True)
 
 
 def test_scores_places_and_baselines_do_not_change() -> None:

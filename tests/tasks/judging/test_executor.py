@@ -294,7 +294,7 @@ async def test_what_a_judge_does_not_say_or_says_out_of_scale_is_missing_and_the
 
 
 async def test_a_dialogue_is_judged_by_its_turns() -> None:
-    turns = [{"speaker": "seeker", "text": "I am tired."}, {"speaker": "supporter", "text": "What tires you?"}]
+    turns = [rows.turn("seeker", "I am tired."), rows.turn("supporter", "What tires you?")]
     judge = Scripted(GOOD)
     given = rows.answers({**rows.answer("a", None), "status": "answered", "failed_role": None, "failure": None, "turns": turns})
     judged = await rate(judge, given)

@@ -231,3 +231,27 @@ def test_a_partition_from_before_a_word_was_added_can_be_read(lake: Lake) -> Non
     assert lake.read(ref, Moods).rows() == [("a", "glad"), ("b", "calm")]
     with pytest.raises(LakeError, match="damaged"):
         lake.read(ref, FewerMoods)
+
+
+class OnceTold(dy.Schema):
+    """A layer whose list has got a field since."""
+
+    name = dy.String(primary_key=True)
+    said = dy.List(dy.Struct({"text": dy.String()}), nullable=True)
+
+
+class NowTold(dy.Schema):
+    """The same layer now."""
+
+    name = dy.String(primary_key=True)
+    said = dy.List(dy.Struct({"text": dy.String(), "speaker": dy.String(nullable=True)}), nullable=True)
+
+
+def test_a_partition_from_before_a_field_of_a_list_can_be_read(lake: Lake) -> None:
+    key = partition_key("told", {"dataset": "d"}, {}, [], "1")
+    written = lake.write(key, pl.DataFrame({"name": ["a", "b"], "said": [None, [{"text": "Oh."}]]}), OnceTold)
+    assert lake.read(written, NowTold)["said"].to_list() == [None, [{"text": "Oh.", "speaker": None}]]
+    later = lake.write(key.model_copy(update={"fingerprint": "f" * 64}), lake.read(written, NowTold), NowTold)
+    # A field that is not known is not dropped unseen.
+    with pytest.raises(LakeError):
+        lake.read(later, OnceTold)

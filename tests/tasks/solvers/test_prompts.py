@@ -17,6 +17,7 @@ from tasks.lake.fingerprint import hash_settings
 from tasks.solvers.base import UnsentCalls
 from tasks.solvers.longemotion.prompts import LongEmotionPrompts
 from tasks.solvers.prompts import PROMPTED, PromptFile, PromptFolder, Prompts, build_messages
+from tasks.solvers.role_play.prompts import RolePlayPrompts
 from tests.tasks.solvers.asking import ask_item
 
 SINGLE = Item(
@@ -65,6 +66,7 @@ PINNED = {
     "longemotion/sage": ("1", "170eede2740d"),
     "longemotion/critic": ("1", "ac56b0ce1c22"),
     "longemotion/search": ("1", "f2403bb75cb5"),
+    "role_play/seeker": ("1", "67226f27e076"),
 }
 """Version and hash of each prompt file's texts and limit. If a hash changes, so must the version."""
 
@@ -79,6 +81,7 @@ def test_a_changed_prompt_gets_a_new_version() -> None:
     by_type, long = Prompts.load().by_type, LongEmotionPrompts.load()
     files: dict[str, PromptFile[Any]] = {name: by_type[name] for name in PROMPTED}
     files |= {f"longemotion/{name}": getattr(long, name) for name in LongEmotionPrompts.model_fields}
+    files["role_play/seeker"] = RolePlayPrompts.load().seeker
     texts = {name: file.model_dump(exclude={"version"}, exclude_none=True) for name, file in files.items()}
     assert {name: (file.version, hash_settings(texts[name])[:12]) for name, file in files.items()} == PINNED
 

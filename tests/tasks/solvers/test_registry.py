@@ -2,10 +2,14 @@
 
 import pytest
 
+from schemas.errors import UsageError
+from schemas.item import Item
 from tasks.solvers.registry import SOLVERS
-from tasks.solvers.state import SolverOptions, SolverResources
+from tasks.solvers.state import AskedItem, SolverOptions, SolverResources
 from tests.tasks.solvers.longemotion.long_items import QA
 from tests.tasks.solvers.longemotion.scripted_roles import ScriptedModel, ScriptedRoles, saying, transcript
+
+CARD = Item(question_type="role_play", question="No sleep.", context="Problem: no sleep")
 
 
 def test_every_setting_has_a_row_under_its_name() -> None:
@@ -15,10 +19,22 @@ def test_every_setting_has_a_row_under_its_name() -> None:
 @pytest.mark.parametrize("setting", SOLVERS)
 async def test_a_row_says_whom_its_solver_asks_and_whether_it_retrieves(setting: str) -> None:
     searching = "<|begin_search_query|>exposure<|end_search_query|>"
+    asked = AskedItem("card", CARD) if setting == "role_play" else QA
     played = ScriptedRoles(model=ScriptedModel(saying(searching, "exposure") if setting == "search_o1" else saying("exposure")))
-    models = {"tested": played.model, "sage": played.sage, "critic": played.critic}
+    seeker = ScriptedModel(saying("I am tired."), "seeker")
+    models = {"tested": played.model, "sage": played.sage, "critic": played.critic, "seeker": seeker}
     resources = SolverResources({role: model.role_model() for role, model in models.items()}, played.retriever)
-    solved = await SOLVERS[setting].solve(QA, SolverOptions(setting), resources, 0)
+    solved = await SOLVERS[setting].solve(asked, SolverOptions(setting), resources, 0)
     assert {role for role, model in models.items() if model.asked} == {"tested", *SOLVERS[setting].roles}
     assert bool(solved.retrieved) == SOLVERS[setting].retrieves
     assert transcript(solved)[-1].reply.text == "exposure"
+
+
+@pytest.mark.parametrize(("setting", "question_type"), [("base", "role_play"), ("role_play", "open_ended")])
+async def test_a_setting_refuses_items_that_another_one_asks(setting: str, question_type: str) -> None:
+    played = ScriptedRoles()
+    resources = SolverResources({"tested": played.model.role_model(), "seeker": played.sage.role_model()})
+    item = CARD.model_copy(update={"question_type": question_type})
+    with pytest.raises(UsageError, match=f"{setting}.*{question_type}|role card"):
+        await SOLVERS[setting].solve(AskedItem("card", item), SolverOptions(setting), resources, 0)
+    assert not played.model.asked

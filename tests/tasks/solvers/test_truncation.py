@@ -117,8 +117,8 @@ def test_what_is_shown_fits_and_is_the_text_without_one_piece(
     assert too_long == "cut_middle" or head == ""
 
 
-def refused(error: str, *, prompt: int = 1000, max_tokens: int = 20) -> Call:
-    messages = (ChatMessage(role="user", content="x" * prompt),)
+def refused(error: str, *, prompt: int | str = 1000, max_tokens: int = 20) -> Call:
+    messages = (ChatMessage(role="user", content=prompt if isinstance(prompt, str) else "x" * prompt),)
     request = ChatRequest("m", "here", messages, Sampling(max_tokens=max_tokens))
     return Call(request, ChatReply(failure="context_too_long", error=error))
 
@@ -238,10 +238,15 @@ async def test_tries_end() -> None:
 @pytest.mark.parametrize(
     "ended",
     [
-        [refused("too long"), refused("")._replace(reply=ChatReply(failure="auth", error="HTTP 401: no"))],
-        [refused("too long")._replace(role="sage")],
+        [refused("too long", prompt=SENTENCES), refused("")._replace(reply=ChatReply(failure="auth", error="HTTP 401: no"))],
+        [refused("too long", prompt=SENTENCES)._replace(role="sage")],
+        [refused("a dialogue is too long")],
     ],
-    ids=["another failure of a shortened call is the item's", "what a helper finds too long is not asked again"],
+    ids=[
+        "another failure of a shortened call is the item's",
+        "what a helper finds too long is not asked again",
+        "a call without the context gets no shorter with it",
+    ],
 )
 async def test_where_no_further_try_can_help(ended: list[Call]) -> None:
     asked: list[Item] = []

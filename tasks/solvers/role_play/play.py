@@ -1,0 +1,141 @@
+"""Setting `role_play`: a seeker, who plays the person of a card, and the model under test talk in turns (ESC-Eval, section 4).
+
+The seeker sees instruction and card as system message, then a greeting that it answers. The model under test sees the seeker's
+lines as user messages and its own replies, nothing else: no card, no greeting and no system message, so that it is asked as its
+own users ask it. (In the released code a line is put there that calls it a helpful assistant.)
+"""
+
+from collections.abc import Sequence
+from dataclasses import replace
+from hashlib import sha256
+
+from pydantic import Field
+
+from schemas.base import Frozen
+from schemas.chat import ChatMessage
+from schemas.errors import UsageError
+from schemas.usage import TESTED, Role
+from tasks.solvers.base import Call
+from tasks.solvers.role_play.farewell import says_goodbye
+from tasks.solvers.role_play.prompts import RolePlayPrompts, Variant
+from tasks.solvers.state import (
+    Answer,
+    AskedItem,
+    DialogueTurn,
+    SolverCode,
+    SolverOptions,
+    SolverOutput,
+    SolverResources,
+    says_something,
+    state_answer,
+)
+
+SEEKER = "seeker"
+QUESTION_TYPE = "role_play"
+CODE = SolverCode("1", RolePlayPrompts)
+"""Bumped when the two are asked otherwise, or a line is read otherwise; prompt texts carry their own hash."""
+
+GOODBYE = "goodbye"
+"""Step of a seeker's line that ends the talk early."""
+
+SEEDS = 2**31
+"""Below this every server takes a seed."""
+
+
+class RolePlayOptions(Frozen):
+    """Parameters of the setting."""
+
+    turns: int = Field(default=5, ge=1, le=20, description="times each of the two speaks; 5 in the paper")
+    variant: Variant = Field(
+        default="cot", description="what the seeker is told besides its card: nothing, a plan (cot), an example (icl) or both"
+    )
+    repeat_temperature: float = Field(
+        default=0.7,
+        gt=0,
+        le=2,
+        description="of the seeker whenever an item is asked again (--repeat), unless its own is above 0",
+    )
+
+
+async def play(asked: AskedItem, options: SolverOptions, resources: SolverResources, repetition: int) -> SolverOutput:
+    """Let the two talk about one card.
+
+    A call that fails ends the talk, and there is no answer; so does a line of the seeker that says nothing, which is the seeker's
+    failure. A seeker that takes leave before the last turn gets its reply, and the talk ends there: who has left does not come
+    back, and small talk made up after a goodbye would be rated as if it were support. Such a line has the step `goodbye` in
+    `responses`, where it is counted, and the answer has fewer turns.
+
+    Raises:
+        UsageError: the item is no role card.
+    """
+    own = options.own if isinstance(options.own, RolePlayOptions) else RolePlayOptions()
+    opening, limit = open_talk(asked, own)
+    calls: list[Call] = []
+    turns: list[DialogueTurn] = []
+    for number in range(1, own.turns + 1):
+        step, drawing = f"turn {number}", draw_lines(asked, own, resources, repetition, number)
+        line = _require_words(await drawing.ask(SEEKER, step, (*opening, *as_seen_by(SEEKER, turns)), limit, repetition))
+        leaves = number < own.turns and says_goodbye(line.reply.text or "")
+        calls.append(line._replace(step=GOODBYE) if leaves else line)
+        if line.reply.failure is not None:
+            return SolverOutput(tuple(calls), state_answer(calls))
+        turns.append(DialogueTurn.of(line, number))
+        calls.append(await resources.ask(TESTED, step, as_seen_by(TESTED, turns), limit, repetition))
+        if calls[-1].reply.failure is not None:
+            return SolverOutput(tuple(calls), state_answer(calls))
+        turns.append(DialogueTurn.of(calls[-1], number))
+        if leaves:
+            break
+    return SolverOutput(tuple(calls), (Answer(tuple(calls), turns=tuple(turns)),))
+
+
+def open_talk(asked: AskedItem, own: RolePlayOptions) -> tuple[tuple[ChatMessage, ...], int]:
+    """Return how a talk begins on the seeker's side, and the longest line of the embedded model.
+
+    Raises:
+        UsageError: the item is no role card.
+    """
+    item = asked.item
+    if item.question_type != QUESTION_TYPE or not item.context:
+        raise UsageError(
+            "an item has no role card that could be played",
+            where=f"--settings role_play, item {asked.item_id}",
+            expected=f"question_type {QUESTION_TYPE}, the card as its context",
+            got=item.question_type if item.context else f"{item.question_type} without context",
+            next_step="name datasets of role cards, or ask these in another setting",
+        )
+    prompts = RolePlayPrompts.load().seeker
+    template = prompts.template(item.language)
+    instruction = template.instruction(own.variant, item.context, own.turns)
+    messages = (ChatMessage(role="system", content=instruction), ChatMessage(role="user", content=template.greeting))
+    return messages, prompts.max_tokens
+
+
+def as_seen_by(role: Role, turns: Sequence[DialogueTurn]) -> tuple[ChatMessage, ...]:
+    """Return a dialogue as one of the two sees it: its own words are the assistant's."""
+    return tuple(ChatMessage(role="assistant" if turn.speaker == role else "user", content=turn.text) for turn in turns)
+
+
+def draw_lines(
+    asked: AskedItem, own: RolePlayOptions, resources: SolverResources, repetition: int, number: int
+) -> SolverResources:
+    """Return the resources with the seeker as it is sampled in one turn.
+
+    At temperature 0, which is the default of a model's entry, all tested models hear the same first line. From the second
+    repetition on the seeker draws, lest the dialogue be the same again. Whatever it draws has a seed that follows from card,
+    repetition and turn (and a seed of its entry), so that a draw is the same for all tested models.
+    """
+    sampling = resources.roles[SEEKER].entry.sampling
+    temperature = sampling.temperature or (own.repeat_temperature if repetition else 0.0)
+    if not temperature:
+        return resources
+    drawn = sha256(f"{sampling.seed or 0}/{asked.item_id}/{repetition}/{number}".encode()).digest()
+    return resources.sampled(SEEKER, temperature=temperature, seed=int.from_bytes(drawn[:8]) % SEEDS)
+
+
+def _require_words(line: Call) -> Call:
+    """Return the seeker's line, as a failed call if nobody could answer it: no letter, digit or Chinese character."""
+    text = line.reply.text or ""
+    if line.reply.failure is not None or says_something(text):
+        return line
+    return line._replace(reply=replace(line.reply, text=None, failure="empty_content", error=f"a line without words: {text!r}"))
