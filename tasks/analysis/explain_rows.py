@@ -14,6 +14,7 @@ from schemas.usage import TESTED
 from tasks.analysis.answers import ScoredItem, explain_answer, shown_options
 from tasks.analysis.breakdown import break_down
 from tasks.analysis.evidence import Evidence, Key, read_unredacted, redacted
+from tasks.analysis.groups import score_groups
 from tasks.analysis.past_run import PastRun
 from tasks.analysis.redaction import NO_MESSAGES
 from tasks.analysis.run_tables import System
@@ -43,9 +44,19 @@ Row = dict[str, Any]
 
 
 def metrics_document(evidence: Evidence) -> list[Row]:
-    """Return how each raw score follows from its items; `n_total` rows, an item asked several times being several."""
+    """Return how each raw score follows from its items; `n_total` rows, an item asked several times being several.
+
+    `groups`: the score, and those of the method's rated dimensions, by the groups that the items are in.
+    """
     by_metric = evidence.data.item_scores.partition_by("method", "metric", maintain_order=True)
-    return [{"method": rows["method"][0], "metric": rows["metric"][0], **asdict(break_down(rows))} for rows in by_metric]
+    groups = score_groups(evidence.data)
+    metrics = set(evidence.data.item_scores["metric"])
+    return [
+        {"method": method, "metric": metric, **asdict(break_down(rows))}
+        | {"groups": [row for row in groups if row["method"] == method and row["measure"] not in metrics - {metric}]}
+        for rows in by_metric
+        for method, metric in [rows.select("method", "metric").row(0)]
+    ]
 
 
 def rows_document(run: PastRun, evidence: Evidence, named: Sequence[str], worst: int | None) -> list[Row]:

@@ -13,6 +13,7 @@ from tasks.analysis.score_tree import scores_of
 from tasks.reporting.content.benchmark import has_levels
 from tasks.reporting.content.caveats import MissingScores, find_missing_scores
 from tasks.reporting.content.gains import ModelGains, model_gains
+from tasks.reporting.content.groups import GroupTable, describe_groups
 from tasks.reporting.content.judges import JudgeReport, describe_judges
 from tasks.reporting.content.method import MethodNotes, describe_method
 from tasks.reporting.content.operations import Row, failure_rows, judge_failure_rows, usage_rows
@@ -72,6 +73,7 @@ class Report:
     retrieval: RetrievalReport | None
     needles: tuple[NeedleGrid, ...]
     judges: JudgeReport | None
+    groups: tuple[GroupTable, ...]
     method: MethodNotes
 
     @property
@@ -127,6 +129,7 @@ def build_report(data: ReportData) -> Report:
         retrieval=describe_retrieval(data),
         needles=needle_grids(data),
         judges=describe_judges(data),
+        groups=describe_groups(data),
         method=describe_method(data),
     )
 
