@@ -46,16 +46,13 @@ Row = dict[str, Any]
 def metrics_document(evidence: Evidence) -> list[Row]:
     """Return how each raw score follows from its items; `n_total` rows, an item asked several times being several.
 
-    `groups`: the score, and those of the method's rated dimensions, by the groups that the items are in.
+    `groups`: the scores of the method, and of the dimensions rated for it, by the groups that the items are in.
     """
-    by_metric = evidence.data.item_scores.partition_by("method", "metric", maintain_order=True)
     groups = score_groups(evidence.data)
-    metrics = set(evidence.data.item_scores["metric"])
     return [
         {"method": method, "metric": metric, **asdict(break_down(rows))}
-        | {"groups": [row for row in groups if row["method"] == method and row["measure"] not in metrics - {metric}]}
-        for rows in by_metric
-        for method, metric in [rows.select("method", "metric").row(0)]
+        | {"groups": [row for row in groups if row["method"] == method]}
+        for (method, metric), rows in evidence.data.item_scores.partition_by("method", "metric", as_dict=True).items()
     ]
 
 

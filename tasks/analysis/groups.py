@@ -10,7 +10,7 @@ from schemas.tables.responses import Judgements
 from tasks.analysis.run_tables import ReportData
 from tasks.judging.rubrics import order_dimensions
 from tasks.scoring.benchmark import ScoreSettings, score_benchmark
-from tasks.scoring.dimensions import score_dimensions
+from tasks.scoring.dimensions import put_on_scale, score_dimensions
 from tasks.scoring.normalisation import SPEC, scale
 from tasks.scoring.tree import tree_tables
 from tasks.scoring.uncertainty import LIMITS, Resampling
@@ -70,9 +70,7 @@ def _score_dimensions(data: ReportData, groups: pl.DataFrame) -> list[Row]:
     counted = pl.DataFrame(list(_counted(data)), dict.fromkeys((*key, "method"), pl.String), orient="row")
     rated = _spread(data.judgements.join(counted, on=key, how="semi"), groups).select(Judgements.column_names())
     scores = score_dimensions(Judgements.validate(rated), data.items, _resampling(data)).join(counted, on=key)
-    low, high = pl.col("scale_min"), pl.col("scale_max")
-    shares = {to: (pl.col(of) - low) / (high - low) * 100 for to, of in (("score", "mean"), *zip(LIMITS, LIMITS, strict=True))}
-    found = scores.with_columns(measure="dimension", n="n_answers", **shares)
+    found = scores.with_columns(measure="dimension", n="n_answers", **put_on_scale())
     order = {rubric: order_dimensions(str(rubric), rows["dimension"]) for (rubric,), rows in found.group_by("rubric")}
     rows = sorted(found.iter_rows(named=True), key=lambda row: (row["rubric"], order[row["rubric"]].index(row["dimension"])))
     return [{name: row[name] for name in SCORE} for row in rows]

@@ -16,7 +16,9 @@ from tests.tasks.rows import SYSTEM, Row, frame, item, items, judgement, judgeme
 SCALE = {"rubric": "r", "lowest": 0, "highest": 4}
 BLUEPRINT = Blueprint.model_validate(
     {
-        **{"name": "talks", "title": "Talks", "version": "1.0", "source": "tests", "level_rules": [{"weights": {"high": 1}}]},
+        **dict.fromkeys(("title", "version", "source"), "talks"),
+        "name": "talks",
+        "level_rules": [{"weights": {"high": 1}}],
         "abilities": [
             {"id": "main", "title": "Main", "tasks": [{"id": "t", "title": "T", "level": "high", "datasets": ["own"]}]},
         ],
@@ -52,8 +54,7 @@ DATA = ReportData(
     ),
     item_scores=frame(
         ItemScores,
-        tuple(scored(name, one and (one + two) / 8) for name, (one, two) in GIVEN.items() if two is not None)
-        + (scored("d", None),),
+        tuple(scored(name, None if one is None or two is None else (one + two) / 8) for name, (one, two) in GIVEN.items()),
     ),
     judgements=judgements(
         *(
@@ -102,13 +103,13 @@ def test_intervals_draw_clusters_of_the_dataset_and_one_item_has_none() -> None:
 
 def test_the_report_has_a_row_per_value_and_a_column_per_measure() -> None:
     (table,) = describe_groups(DATA)
-    assert (table.title, table.system, table.measures) == ("Own", "m", ("judged rating", "asks", "warmth"))
-    assert [row[:2] for row in table.rows] == [
+    assert (table.title, table.columns) == ("Own: m", ("judged rating", "asks", "warmth"))
+    assert [names for names, _ in table.rows] == [
         *((ALL, ALL), ("age", "old"), ("age", "young")),
         *(("gender", "female"), ("gender", "male")),
     ]
     # Asks 2 and 1 of 4: 37.5.
-    assert [cell and cell["score"] for cell in table.rows[1][2]] == [50.0, 37.5, 62.5]
+    assert [cell and cell["score"] for cell in table.rows[1][1]] == [50.0, 37.5, 62.5]
 
 
 def test_items_without_groups_have_no_breakdown() -> None:
