@@ -5,7 +5,9 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property
 from hashlib import sha256
-from typing import Any
+from typing import Annotated, Any
+
+from pydantic import BeforeValidator
 
 from schemas.base import Frozen
 from schemas.question_types import QuestionType
@@ -28,6 +30,11 @@ class Record:
         """Hash of the record's content, independent of its place in the file."""
         canonical = json.dumps(self.fields, ensure_ascii=False, sort_keys=True, default=str)
         return sha256(canonical.encode()).hexdigest()
+
+
+def _by_name(groups: Any) -> Any:
+    """Return groups by name, as a row of `items` has them in a list."""
+    return {one["name"]: one["value"] for one in groups} if isinstance(groups, list) else groups
 
 
 class Item(Frozen):
@@ -66,6 +73,9 @@ class Item(Frozen):
 
     subset: str | None = None
     """Part of the dataset the item belongs to (file, category), where results by part are of interest."""
+
+    groups: Annotated[Mapping[str, str] | None, BeforeValidator(_by_name)] = None
+    """What it is besides, by name, such as the gender of who speaks: results are broken down by each; null = by none."""
 
     cluster: str | None = None
     """What it shares with other items: a passage, dialogue, book or person; if null, nothing. Intervals rest on clusters."""

@@ -1,12 +1,13 @@
 """Read the files that describe a plan: a user's own, and the presets under data/presets."""
 
 from collections.abc import Iterable, Mapping
+from contextlib import suppress
 from pathlib import Path
 from typing import Any
 
 from flows.commands.model_entries import complete_entries
 from schemas.documents import read_text, read_yaml
-from schemas.errors import UsageError, unknown_name
+from schemas.errors import MoodflowError, UsageError, unknown_name
 from schemas.folders import DATA_FOLDER
 from schemas.roles import JUDGES, gather_roles
 
@@ -47,15 +48,19 @@ def read_configs(names: Iterable[str], benchmark: str) -> tuple[Values, Values]:
 def complete_plan(values: Values, presets: Values) -> Values:
     """Return the fields of a plan with complete entries, on top of what presets say of each model under test.
 
-    A role that a preset names is left out where no setting of the plan has it.
+    Where they name no settings, the blueprint may. A role that a preset names is left out where no setting of the plan has it.
 
     Args:
         values: of files and options, with the roles of presets.
         presets: as `read_configs` returns them.
     """
+    from tasks.scoring.blueprints import load_blueprint  # noqa: PLC0415  polars takes its time
     from tasks.solvers.registry import SOLVERS  # noqa: PLC0415  polars takes its time
 
     values = complete_entries(values)
+    if "settings" not in values:
+        with suppress(MoodflowError):  # told by whoever needs the blueprint; where two runs are compared nobody does
+            values |= {"settings": usual} if (usual := load_blueprint(values["benchmark"]).settings) else {}
     settings = {str(name).replace("-", "_") for name in values.get("settings", ("base",))} & SOLVERS.keys()
     needed = JUDGES.keys() | {role for name in settings for role in SOLVERS[name].roles}
     roles = {name: role for name, role in values["roles"].items() if name in needed or name not in presets.get("roles", {})}

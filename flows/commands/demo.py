@@ -10,7 +10,7 @@ from schemas.chat import EMBEDDED_MODEL
 from schemas.folders import Folder
 from schemas.plan import Plan
 
-SHORT, LONG = "moodbench-mini", "longemotion-mini"
+SHORT, LONG, TALK = "moodbench-mini", "longemotion-mini", "esc-eval-mini"
 
 SAMPLE = 1
 """Items per task of MoodBench; of LongEmotion one item per dataset is asked, in base alone: long texts are most of the demo."""
@@ -18,14 +18,14 @@ SAMPLE = 1
 CALLS_PER_ITEM = 42
 """Of moodbench-mini: 41 tasks, one of them with a judge."""
 
-CALLS_OF_LONGEMOTION = 21
-"""Ten datasets, one of them with six turns, and a judge for six of them."""
+CALLS_OF_OTHERS = 32
+"""Ten datasets of LongEmotion, one of them with six turns, and a judge for six of them; four lines of a talk, seven ratings."""
 
-SECONDS_BEFORE, SECONDS_PER_ITEM, SECONDS_OF_LONGEMOTION = 20, 20, 130
-"""On two idle cores: imports, servers and reports; the calls of one item per task; the long ones."""
+SECONDS_BEFORE, SECONDS_PER_ITEM, SECONDS_OF_OTHERS = 20, 20, 150
+"""On two idle cores: imports, servers and reports; the calls of one item per task; the long ones and the talk."""
 
 
-def demo_plans(lake: Folder | None, sample: int | None) -> tuple[Plan, Plan]:
+def demo_plans(lake: Folder | None, sample: int | None) -> tuple[Plan, ...]:
     """Return the plans of the demo.
 
     Args:
@@ -37,17 +37,18 @@ def demo_plans(lake: Folder | None, sample: int | None) -> tuple[Plan, Plan]:
     """
     options = PlanOptions(model=[EMBEDDED_MODEL], judge=EMBEDDED_MODEL, lake=lake)
     short = read_plan(SHORT, replace(options, sample=SAMPLE if sample is None else sample))
-    return short, read_plan(LONG, replace(options, sample=1))
+    talk = replace(options, sample=1, datasets="esc_eval_mini_en", max_tokens=64, set=["solvers.role_play.turns=2"])
+    return short, read_plan(LONG, replace(options, sample=1)), read_plan(TALK, talk)
 
 
 def announce(short: Plan) -> None:
     """Say on standard error what is evaluated, in how many calls, and how long that takes."""
     sample = short.sample or SAMPLE
-    calls = CALLS_PER_ITEM * sample + CALLS_OF_LONGEMOTION
-    seconds = SECONDS_BEFORE + SECONDS_PER_ITEM * sample + SECONDS_OF_LONGEMOTION
+    calls = CALLS_PER_ITEM * sample + CALLS_OF_OTHERS
+    seconds = SECONDS_BEFORE + SECONDS_PER_ITEM * sample + SECONDS_OF_OTHERS
     sys.stderr.write(
         f"moodflow: the demo evaluates {EMBEDDED_MODEL} on this machine's processor: 41 tasks of MoodBench, items per task: "
-        f"{sample}; all of LongEmotion, one item per dataset; about {calls} calls, "
+        f"{sample}; all of LongEmotion, one item per dataset; of ESC-Eval one talk of two turns; about {calls} calls, "
         f"{seconds / 60:.0f} minutes on two idle cores the first time, seconds when they are answered already\n"
     )
 

@@ -9,14 +9,16 @@ from typing import TYPE_CHECKING, Annotated, Any
 import typer
 from rich.console import RenderableType
 from rich.markup import escape
+from rich.table import Table
 
 from flows.commands import options as opt
-from flows.commands.console import CommandResult
+from flows.commands.console import CommandResult, decimal, numbers, text_table, unbroken
 from schemas.errors import UsageError
 from schemas.folders import DEFAULT_LAKE
 
 if TYPE_CHECKING:
     from tasks.analysis.leaderboard import LeaderboardData
+    from tasks.reporting.content.tables import ScoreTable
 
 Runs = Annotated[list[str] | None, typer.Option("--run", help="one run, may be repeated; default: the newest of each model")]
 Page = Annotated[Path | None, typer.Option("--html", metavar="FILE", help="also write a page with figures and history")]
@@ -40,6 +42,7 @@ def leaderboard(
     from tasks.analysis import leaderboard as leaderboards  # noqa: PLC0415
     from tasks.analysis.across_models import compare_models  # noqa: PLC0415
     from tasks.analysis.published_experiments import read_experiments  # noqa: PLC0415
+    from tasks.reporting.content.dimensions import describe_dimensions  # noqa: PLC0415
     from tasks.reporting.content.leaderboard import groups_said  # noqa: PLC0415
     from tasks.reporting.render.leaderboard_files import write_leaderboard  # noqa: PLC0415
 
@@ -73,8 +76,10 @@ def leaderboard(
     groups = [asdict(group) for group in ranked.groups]
     of_runs = {} if published else {"groups": groups, "dimension_scores": ranked.dimensions.to_dicts()}
     document = {"models": ranked.rows, **of_runs, "across": [asdict(one) for one in across], **written}
+    rated = describe_dimensions(ranked)
     view: list[RenderableType] = [
         *(leaderboard_table(title, rows, ranked.regressed) for title, rows in _tables(benchmark, ranked)),
+        *(_dimensions(one) for one in rated if len(rated) == len(ranked.blueprint.datasets)),
         *map(escape, groups_said(ranked)),
         *(f"{'Page' if name == 'html' else 'Tables'}: {file}" for name, file in written.items()),
     ]
@@ -86,3 +91,8 @@ def _tables(benchmark: str, ranked: "LeaderboardData") -> Iterator[tuple[str, li
     for number, rows in groupby(ranked.rows, key=lambda row: row.get("group")):
         apart = f", group {number}: {ranked.groups[number - 1].words}" if len(ranked.groups) > 1 else ""
         yield f"{escape(benchmark)}{escape(apart)}", list(rows)
+
+
+def _dimensions(rated: "ScoreTable") -> Table:
+    rows = ((*map(escape, names), *(decimal(cell and cell["score"]) for cell in cells)) for names, cells in rated.rows)
+    return text_table(unbroken("Model"), *numbers(*rated.columns), rows=rows, title=f"{escape(rated.title)}: dimensions on 0-100")

@@ -14,6 +14,7 @@ from schemas.usage import TESTED
 from tasks.analysis.answers import ScoredItem, explain_answer, shown_options
 from tasks.analysis.breakdown import break_down
 from tasks.analysis.evidence import Evidence, Key, read_unredacted, redacted
+from tasks.analysis.groups import score_groups
 from tasks.analysis.past_run import PastRun
 from tasks.analysis.redaction import NO_MESSAGES
 from tasks.analysis.run_tables import System
@@ -21,7 +22,10 @@ from tasks.lake.local_state import state_folder
 from tasks.models.journal.table import JOURNAL
 from tasks.solvers.prompt_check import check_prompt
 
-ITEM = ("language", "question_type", "subset", "question", "references", "wrong_references", "option_points", "fixed_order")
+ITEM = (
+    *("language", "question_type", "subset", "groups", "question", "references"),
+    *("wrong_references", "option_points", "fixed_order"),
+)
 SCORE = ("method", "metric", "value", "status", "parsed_answer", "predicted", "gold", "chosen_place", "gold_place")
 ANSWER = ("finish_reason", "remark", "failure", "failed_role")
 CALL = ("error", "http_status", "left_out_characters")
@@ -40,9 +44,16 @@ Row = dict[str, Any]
 
 
 def metrics_document(evidence: Evidence) -> list[Row]:
-    """Return how each raw score follows from its items; `n_total` rows, an item asked several times being several."""
-    by_metric = evidence.data.item_scores.partition_by("method", "metric", maintain_order=True)
-    return [{"method": rows["method"][0], "metric": rows["metric"][0], **asdict(break_down(rows))} for rows in by_metric]
+    """Return how each raw score follows from its items; `n_total` rows, an item asked several times being several.
+
+    `groups`: the scores of the method, and of the dimensions rated for it, by the groups that the items are in.
+    """
+    groups = score_groups(evidence.data)
+    return [
+        {"method": method, "metric": metric, **asdict(break_down(rows))}
+        | {"groups": [row for row in groups if row["method"] == method]}
+        for (method, metric), rows in evidence.data.item_scores.partition_by("method", "metric", as_dict=True).items()
+    ]
 
 
 def rows_document(run: PastRun, evidence: Evidence, named: Sequence[str], worst: int | None) -> list[Row]:

@@ -7,6 +7,7 @@ from schemas.dataset import DatasetSpec
 from schemas.errors import UsageError, suggest
 from schemas.installed import installed
 from tasks.datasets.bundled import BUNDLED
+from tasks.datasets.esc_eval.cards import ESC_EVAL, ESC_EVAL_MINI
 from tasks.datasets.longemotion.bundled import LONG_MINI
 from tasks.datasets.longemotion.emotion_classification import EC_EMOBENCH, EC_FINENTITY
 from tasks.datasets.longemotion.emotion_conversation import EMOTION_CONVERSATION
@@ -53,7 +54,10 @@ LONGEMOTION: tuple[DatasetSpec, ...] = (
 )
 """The six tasks of LongEmotion: built anew where they can be, and as released."""
 
-CATALOGUE: tuple[DatasetSpec, ...] = (*MOODBENCH, *BUNDLED, *LONGEMOTION, *LONG_MINI, *installed("datasets", DatasetSpec))
+CATALOGUE: tuple[DatasetSpec, ...] = (
+    *(*MOODBENCH, *BUNDLED, *LONGEMOTION, *LONG_MINI, *ESC_EVAL, *ESC_EVAL_MINI),
+    *installed("datasets", DatasetSpec),
+)
 
 
 def find_dataset(name: str) -> DatasetSpec:

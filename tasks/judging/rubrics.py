@@ -1,7 +1,7 @@
 """Rubrics: what a judge is told to look at, kept as files under data/prompts/rubrics."""
 
 import json
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from functools import lru_cache
 from hashlib import sha256
 from pathlib import Path
@@ -216,6 +216,15 @@ def place_of(rubric: Rubric, dimension: str, repetition: int) -> int:
     """
     place = rubric.names.index(dimension)
     return (place - repetition) % len(rubric.names) if rubric.ask == "together" else 0
+
+
+def order_dimensions(rubric: str, names: Iterable[str]) -> list[str]:
+    """Return names of dimensions in the order in which a rubric has them, by name if it is not there any more."""
+    try:
+        known = load_rubric(rubric).names
+    except UsageError:
+        known = ()
+    return sorted(set(names), key=lambda name: (known.index(name) if name in known else len(known), name))
 
 
 def check_languages(texts: Mapping[Language, object], where: str) -> None:

@@ -13,6 +13,7 @@ from tasks.analysis.score_tree import scores_of
 from tasks.reporting.content.benchmark import has_levels
 from tasks.reporting.content.caveats import MissingScores, find_missing_scores
 from tasks.reporting.content.gains import ModelGains, model_gains
+from tasks.reporting.content.groups import describe_groups
 from tasks.reporting.content.judges import JudgeReport, describe_judges
 from tasks.reporting.content.method import MethodNotes, describe_method
 from tasks.reporting.content.operations import Row, failure_rows, judge_failure_rows, usage_rows
@@ -20,7 +21,7 @@ from tasks.reporting.content.position_bias import Positions, describe_positions
 from tasks.reporting.content.request import Provenance, Request, describe_provenance, describe_request
 from tasks.reporting.content.retrieval import NeedleGrid, RetrievalReport, describe_retrieval, needle_grids
 from tasks.reporting.content.score_tree import Node, TreeSource, build_tree
-from tasks.reporting.content.tables import RawRow, TaskRow, raw_rows, task_rows
+from tasks.reporting.content.tables import RawRow, ScoreTable, TaskRow, raw_rows, task_rows
 from tasks.reporting.content.verdicts import TotalVerdict, judge_systems
 from tasks.reporting.content.weaknesses import Weakness, find_reasons, weakest_tasks
 
@@ -72,6 +73,7 @@ class Report:
     retrieval: RetrievalReport | None
     needles: tuple[NeedleGrid, ...]
     judges: JudgeReport | None
+    groups: tuple[ScoreTable, ...]
     method: MethodNotes
 
     @property
@@ -127,6 +129,7 @@ def build_report(data: ReportData) -> Report:
         retrieval=describe_retrieval(data),
         needles=needle_grids(data),
         judges=describe_judges(data),
+        groups=describe_groups(data),
         method=describe_method(data),
     )
 

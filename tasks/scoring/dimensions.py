@@ -45,6 +45,12 @@ def score_dimensions(
     return DimensionScores.validate(found.select(DimensionScores.column_names()).sort(DimensionScores.primary_key()))
 
 
+def put_on_scale() -> dict[str, pl.Expr]:
+    """Return `score` and its limits on 0-100 from columns of `dimension_scores`: 100 x (value - lowest) / (highest - lowest)."""
+    low, high = pl.col("scale_min"), pl.col("scale_max")
+    return {to: (pl.col(of) - low) / (high - low) * 100 for to, of in (("score", "mean"), *zip(LIMITS, LIMITS, strict=True))}
+
+
 def rate_answers(judgements: pl.DataFrame) -> pl.DataFrame:
     """Return `value`, the mean of a judge's repetitions, for each answer and dimension (ASKED); null = no rating came."""
     return judgements.group_by(*ASKED, "item_id", "repetition", "part").agg(value=pl.col("rating").mean())

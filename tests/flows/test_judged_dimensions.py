@@ -127,7 +127,7 @@ def test_gold_replies_are_a_baseline_that_is_counted_and_enters_no_score(lake: P
     assert page.count("<td>gold replies</td>") == 2
     board = ended("leaderboard", "own.yaml", "--lake", lake, "--html", "board.html", "--json").document
     assert ([row["model"] for row in board["models"]], len(board["dimension_scores"])) == (["kind"], 4)
-    assert '<th class="n">gold replies</th>' in Path("board.html").read_text(encoding="utf-8")
+    assert '<th scope="row">gold replies</th>' in Path("board.html").read_text(encoding="utf-8")
     checked = ended("verify", again.document["run"], "--lake", lake, "--json")
     assert (checked.status, checked.document["differences"]) == (0, [])
 

@@ -12,8 +12,9 @@ from tasks.analysis.published_experiments import Experiments
 from tasks.analysis.published_tables import TOTAL
 from tasks.analysis.run_tables import System, from_row
 from tasks.lake.manifest import run_order
-from tasks.reporting.content.dimensions import RatedDimensions, describe_dimensions
+from tasks.reporting.content.dimensions import describe_dimensions
 from tasks.reporting.content.published_models import NEAR, PublishedModels, describe_published_models
+from tasks.reporting.content.tables import ScoreTable
 from tasks.reporting.content.verdicts import SystemTotal, say_state, say_veto, state_of
 
 
@@ -57,7 +58,7 @@ class Leaderboard:
     """Title of the paper whose printed scores these are; null for runs."""
 
     experiments: Experiments | None = None
-    dimensions: RatedDimensions | None = None
+    dimensions: tuple[ScoreTable, ...] = ()
 
     @property
     def has_settings(self) -> bool:
@@ -81,7 +82,7 @@ def build_leaderboard(data: LeaderboardData, experiments: Experiments | None = N
         warnings=(*groups_said(data), *_warnings(used)),
         paper=paper_of(data.blueprint).title if data.is_published else None,
         experiments=experiments,
-        dimensions=describe_dimensions(data, {name: one.title for name, one in data.blueprint.datasets.items()}),
+        dimensions=describe_dimensions(data),
     )
 
 

@@ -11,17 +11,19 @@ from schemas.errors import UsageError
 
 @pytest.mark.usefixtures("prefect_server")
 def test_the_calls_it_announces_are_those_it_takes(capsys: pytest.CaptureFixture[str], tmp_path: Path) -> None:
-    short, long = demo_plans(tmp_path, None)
-    announce(short)
+    plans = demo_plans(tmp_path, None)
+    announce(plans[0])
     said = capsys.readouterr().err
-    calls = sum(run_command("dry-run", plan).document["total"]["calls"] for plan in (short, long))
+    calls = sum(run_command("dry-run", plan).document["total"]["calls"] for plan in plans)
     assert f"about {calls} calls" in said
     assert "items per task: 1; all of LongEmotion" in said
+    assert "of ESC-Eval one talk of two turns" in said
+    assert [plan.settings for plan in plans] == [("base",), ("base",), ("role_play",)]
     assert "3 minutes on two idle cores" in said
 
 
 def test_a_sample_is_of_moodbench_alone(tmp_path: Path) -> None:
-    assert [plan.sample for plan in demo_plans(tmp_path, 3)] == [3, 1]
+    assert [plan.sample for plan in demo_plans(tmp_path, 3)] == [3, 1, 1]
     with pytest.raises(UsageError, match="a setting is refused"):
         demo_plans(tmp_path, 0)
 

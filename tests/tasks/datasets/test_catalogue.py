@@ -16,7 +16,8 @@ from tests.rows import each_row
 from tests.tasks.datasets.real_datasets import build, here, items_of
 
 LONG = tuple(spec for spec in CATALOGUE if spec.sample_builder)
-PINNED = tuple(spec for spec in CATALOGUE if spec not in LONG and not spec.id.startswith("mini_"))
+ROLE_CARDS = tuple(spec for spec in CATALOGUE if spec.question_types == ("role_play",))
+PINNED = tuple(spec for spec in CATALOGUE if spec not in (*LONG, *ROLE_CARDS) and not spec.id.startswith("mini_"))
 BUNDLED = tuple(spec for spec in CATALOGUE if spec.id.startswith("mini_"))
 SIXTY = tuple(load_blueprint("moodbench").datasets)
 """Table 5 of the paper: see the tests of that blueprint."""
@@ -110,11 +111,11 @@ def test_ids_are_unique_and_the_bundled_ones_are_one_per_task() -> None:
 
 def test_every_bundled_file_has_an_entry() -> None:
     folder = Locator().bundled
-    named = {file.name for spec in (*BUNDLED, *LONG) for file in spec.files if isinstance(file, BundledFile)}
+    named = {file.name for spec in (*BUNDLED, *LONG, *ROLE_CARDS) for file in spec.files if isinstance(file, BundledFile)}
     assert {path.name for path in folder.glob("*.jsonl")} == named
 
 
-@each_row("spec", [spec for spec in (*PINNED, *LONG) if not spec.id.startswith("long_mini_")])
+@each_row("spec", [spec for spec in (*PINNED, *LONG, *ROLE_CARDS) if "mini_" not in spec.id])
 def test_pinned_entry_states_its_source(spec: DatasetSpec) -> None:
     for source in sources(spec):
         assert source.id == spec.id
@@ -194,7 +195,7 @@ def test_texts_of_uncertain_or_restricted_terms_are_not_passed_on_and_all_others
         *("longemotion_ec_finentity", "longemotion_ec_emobench_released", "longemotion_ec_finentity_released"),
         *("longemotion_ed", "longemotion_ed_released", "longemotion_ed_backup", "longemotion_qa", "longemotion_es"),
         *("longemotion_es_released", "longemotion_mc1", "longemotion_mc2", "longemotion_mc3", "longemotion_mc4"),
-        "longemotion_ee",
+        *("longemotion_ee", "esc_eval_en", "esc_eval_zh"),
     }
     alternatives = [(spec, spec.alternative) for spec in CATALOGUE if spec.alternative]
     assert all(spec.redistributable is other.redistributable for spec, other in alternatives)

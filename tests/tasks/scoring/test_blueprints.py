@@ -102,7 +102,7 @@ SLIPS = [
     ),
     Slip(
         *("source: nowhere", "sauce: nowhere\nsource: nowhere", "unknown key 'sauce'", 4, "sauce"),
-        "one of abilities, datasets, gate, level_rules, name, rank_item_coverage, source, title, too_long, version",
+        "one of abilities, datasets, gate, level_rules, name, rank_item_coverage, settings, source, title, too_long, version",
         *("sauce", "did you mean source?"),
     ),
     Slip(

@@ -8,6 +8,7 @@ import polars as pl
 from schemas.lineage import RunManifest
 from schemas.tables.scores import DimensionScores
 from tasks.analysis.leaderboard import LeaderboardData, published_leaderboard
+from tasks.judging.gold import GOLD
 from tasks.reporting.content.leaderboard import build_leaderboard
 from tasks.reporting.figures.leaderboard_figures import draw_histories
 from tasks.reporting.render.page import render_leaderboard
@@ -131,21 +132,30 @@ def rated(model: str, dimension: str, mean: float | None, run: str = NEW) -> dic
     return of | limits | {"mean": mean, "scale_min": 0, "scale_max": 5, "n_answers": n, "n_total": 4, "n_clusters": n}
 
 
-def test_rated_dimensions_are_rows_and_models_columns() -> None:
+def test_rated_dimensions_are_columns_and_models_rows() -> None:
     given = [rated("gamma", "no_blame", None), rated("alpha", "warm_words", 4.25), rated("alpha", "no_blame", 2.0)]
     schema = DimensionScores.create_empty().with_columns(run=pl.lit("")).schema
     board = data(dimensions=pl.DataFrame([*given, rated("beta", "no_blame", 5.0, run=OLD)], schema=schema))
-    found = build_leaderboard(board).dimensions
-    assert found is not None
-    # Beta's row of the ranking is that of the new run, which has no ratings of it; alpha is ranked before gamma.
-    assert found.columns == ("alpha", "gamma")
-    said = [(row.title, row.name, row.scale, [cell and cell["mean"] for cell in row.cells]) for row in found.rows]
-    title = BLUEPRINT.datasets["tale"].title
-    assert said == [(title, "no blame", "0 to 5", [2.0, None]), (title, "warm words", "0 to 5", [4.25, None])]
-    assert [row.cells[1] is None for row in found.rows] == [False, True]
+    (table,) = build_leaderboard(board).dimensions
+    assert (table.title, table.columns) == (BLUEPRINT.datasets["tale"].title, ("no blame", "warm words", "average"))
+    # Beta's row of the ranking is that of the new run, which has no ratings of it; alpha is ranked before gamma. On 0 to 5 a mean
+    # of 2 is 40 %, 4.25 is 85 %, their mean 62.5 %; of gamma one dimension was not asked and the other not rated.
+    said = [(names, [cell and cell["score"] for cell in cells]) for names, cells in table.rows]
+    assert said == [(("alpha",), [40.0, 85.0, 62.5]), (("gamma",), [None, None, None])]
     page = render_leaderboard(board)
     section = page[page.index('<section id="dimensions">') : page.index('<section id="history">')]
-    assert [re.sub(r"<[^>]+>", " ", row).split() for row in re.findall(r"<tr>.*?</tr>", section, re.DOTALL)[2:]] == [
-        ["warm", "words", "0", "to", "5", "4.25", "3.75", "to", "4.75", "3", "of", "4", "rated", "–"]
+    assert [" ".join(re.sub(r"<[^>]+>", " ", row).split()) for row in re.findall(r"<tr>.*?</tr>", section, re.DOTALL)[1:]] == [
+        "alpha 40.00 30.0 to 50.0 2.00 on 0 to 5, 3 of 4 rated 85.00 75.0 to 95.0 4.25 on 0 to 5, 3 of 4 rated 62.50",
+        "gamma – – – on 0 to 5, 0 of 4 rated – –",
     ]
-    assert build_leaderboard(data()).dimensions is None
+    assert build_leaderboard(data()).dimensions == ()
+
+
+def test_gold_replies_stand_below_the_models() -> None:
+    given = [rated("gamma", "no_blame", 1.0), rated(GOLD, "no_blame", 5.0) | {"setting": GOLD}]
+    schema = DimensionScores.create_empty().with_columns(run=pl.lit("")).schema
+    (table,) = build_leaderboard(data(dimensions=pl.DataFrame(given, schema=schema))).dimensions
+    assert [(names, cells[0] and cells[0]["score"]) for names, cells in table.rows] == [
+        (("gamma",), 20.0),
+        (("gold replies",), 100.0),
+    ]

@@ -1,0 +1,195 @@
+"""ESC-Eval as a user runs it: a scripted seeker, model and judge over HTTP, each known by its name; real cards by a long test."""
+
+import json
+import re
+from collections.abc import Mapping
+from pathlib import Path
+from statistics import fmean
+from typing import Any
+from zlib import crc32
+
+import polars as pl
+import pytest
+
+from tasks.datasets.building import build_items
+from tasks.datasets.catalogue import find_dataset
+from tasks.judging.rubrics import load_rubric
+from tasks.sources.locating import Locator
+from tests.flows.command import Ended, ended
+from tests.mirror import MIRROR, needs_mirror
+from tests.model_server import ModelServer
+
+pytestmark = pytest.mark.usefixtures("prefect_server")
+
+Messages = list[dict[str, str]]
+DIMENSIONS = ("fluency", "expression", "empathy", "information", "skillful", "humanoid", "overall")
+TURNS = 5
+ABILITIES = {"en": "english", "zh": "chinese"}
+SPOKEN = {"en": ("It weighs on me", "I hear you"), "zh": ("我还是很难受", "我在听你说")}
+
+
+def cards_of(benchmark: str) -> dict[str, dict[str, Any]]:
+    """Every item of a benchmark's two datasets by its id."""
+    specs = [find_dataset(f"{benchmark.replace('-', '_')}_{language}") for language in ABILITIES]
+    locator = Locator(mirror=MIRROR)
+    built = (build_items(spec, [locator.locate(file) for file in spec.files], None, 0).items for spec in specs)
+    return {row["item_id"]: row for items in built for row in items.to_dicts()}
+
+
+def rating(item_id: str, dimension: str) -> int:
+    return crc32(f"{item_id} {dimension}".encode()) % 5
+
+
+def line(item_id: str, language: str, turn: int, *, seeker: bool) -> str:
+    return f"{SPOKEN[language][not seeker]} ({item_id} at {turn})"
+
+
+class Cast:
+    """What the three say. A seeker is known by the card in its instruction, the others by the lines they are shown."""
+
+    def __init__(self, cards: Mapping[str, Mapping[str, Any]]) -> None:
+        self.cards = cards
+        self.by_text = {row["context"]: name for name, row in cards.items()}
+
+    def __call__(self, messages: Messages) -> str:
+        if messages[0]["role"] == "user":
+            return line(*self._spoken_of(messages[-1]), seeker=False)
+        said = "\n".join(message["content"] for message in messages)
+        if "<<<TURN" in said:
+            name, _, _ = self._spoken_of(messages[-1])
+            (dimension,) = (each for each in DIMENSIONS if f'"{each}"' in said)
+            return json.dumps({dimension: rating(name, dimension)})
+        (name,) = (name for text, name in self.by_text.items() if text in said)
+        turn = sum(message["role"] == "assistant" for message in messages) + 1
+        return line(name, self.cards[name]["language"], turn, seeker=True)
+
+    def _spoken_of(self, message: Mapping[str, str]) -> tuple[str, str, int]:
+        name, turn = re.findall(r"\(([\w-]+) at (\d)\)", message["content"])[-1]
+        return name, self.cards[name]["language"], int(turn)
+
+
+def run(benchmark: str, server: ModelServer, lake: Path, *more: str) -> Ended:
+    url = server.base_url
+    models = (
+        "--model",
+        "tested",
+        "--base-url",
+        url,
+        "--judge",
+        "judge",
+        "--judge-base-url",
+        url,
+        "--role",
+        f"seeker=seeker@{url}",
+    )
+    return ended("run", benchmark, *models, *more, "--lake", lake, "--json")
+
+
+def layer(lake: Path, name: str) -> pl.DataFrame:
+    return pl.read_parquet(sorted((lake / name).rglob("*.parquet")), hive_partitioning=False)
+
+
+def assert_dialogues(asked: list[str], cast: Cast, server: ModelServer, lake: Path) -> None:
+    """Each dialogue has ten generated lines in order; the tested model saw the other's lines and its own, and nothing else."""
+    calls = {
+        role: [body["messages"] for body in server.bodies if body["model"] == role] for role in ("seeker", "tested", "judge")
+    }
+    # Five lines of each, and seven dimensions: of 655 cards 6,550 generations and 4,585 ratings.
+    assert {role: len(sent) for role, sent in calls.items()} == {
+        "seeker": TURNS * len(asked),
+        "tested": TURNS * len(asked),
+        "judge": len(DIMENSIONS) * len(asked),
+    }
+    assert (server.calls, server.repeated) == (17 * len(asked), 0)
+    talks = {
+        name: [
+            line(name, cast.cards[name]["language"], turn, seeker=seeker)
+            for turn in range(1, TURNS + 1)
+            for seeker in (True, False)
+        ]
+        for name in asked
+    }
+    wanted = [
+        [(("user", "assistant")[place % 2], text) for place, text in enumerate(talk[: 2 * turn - 1])]
+        for talk in talks.values()
+        for turn in range(1, TURNS + 1)
+    ]
+    seen = [[(message["role"], message["content"]) for message in sent] for sent in calls["tested"]]
+    assert sorted(seen) == sorted(wanted)
+    turns = {
+        name: [(turn["speaker"], turn["text"]) for turn in said]
+        for name, said in layer(lake, "answers").select("item_id", "turns").iter_rows()
+    }
+    assert turns == {name: [*zip(("seeker", "tested") * TURNS, talk, strict=True)] for name, talk in talks.items()}
+    rated = layer(lake, "judgements").select("item_id", "dimension", "rating").rows()
+    assert sorted(rated) == sorted((name, each, rating(name, each)) for name in asked for each in DIMENSIONS)
+
+
+def assert_scores(asked: list[str], cast: Cast, document: dict[str, Any]) -> dict[str, float]:
+    """A dimension is 100 x mean / 4, a language the mean of seven, the total that of both; return the languages."""
+    assert tuple(load_rubric("esc_eval").names) == DIMENSIONS
+    means: dict[str, dict[str, float]] = {}
+    for language in ABILITIES:
+        names = [name for name in asked if cast.cards[name]["language"] == language]
+        means[language] = {each: 25 * fmean(rating(name, each) for name in names) for each in DIMENSIONS}
+    for row in document["dimension_scores"]:
+        assert 25 * row["mean"] == pytest.approx(means[row["dataset"][-2:]][row["dimension"]])
+    assert len(document["dimension_scores"]) == 14
+    languages = {language: fmean(of.values()) for language, of in means.items()}
+    (model,) = document["models"]
+    assert model["setting"] == "role_play"
+    assert model["abilities"] == pytest.approx({ABILITIES[language]: score for language, score in languages.items()})
+    assert model["total"] == pytest.approx(fmean(languages.values()))
+    return languages
+
+
+def assert_groups(asked: list[str], cast: Cast, explained: dict[str, Any], language: str) -> None:
+    """Every value of every group that a card is in has the mean of its own cards."""
+    (metric,) = explained["metrics"]
+    found = {(row["group"], row["value"], row["measure"]): row for row in metric["groups"]}
+    members: dict[tuple[str, str], list[str]] = {}
+    for name in (name for name in asked if cast.cards[name]["language"] == language):
+        for one in (*cast.cards[name]["groups"], {"name": "all", "value": "all"}):
+            members.setdefault((one["name"], one["value"]), []).append(name)
+    assert found.keys() == {(*of, each) for of in members for each in ("judged_rating", *DIMENSIONS)}
+    for (group, value), names in members.items():
+        for each in DIMENSIONS:
+            row = found[group, value, each]
+            assert (row["score"], row["n"]) == (pytest.approx(25 * fmean(rating(name, each) for name in names)), len(names))
+            assert (row["ci_low"] is None) == (len(names) == 1)
+        whole = 25 * fmean(rating(name, each) for name in names for each in DIMENSIONS)
+        assert found[group, value, "judged_rating"]["score"] == pytest.approx(whole)
+
+
+def play(benchmark: str, lake: Path, *more: str) -> None:
+    cast = Cast(cards_of(benchmark))
+    with ModelServer(cast) as server:
+        done = run(benchmark, server, lake, *more)
+        assert done.status == 0, done.err
+        asked = layer(lake, "items")["item_id"].to_list()
+        assert_dialogues(asked, cast, server, lake)
+        again = run(benchmark, server, lake, *more)
+        assert (server.calls, again.document["state"]) == (17 * len(asked), "UpToDate")
+    languages = assert_scores(asked, cast, done.document)
+    page = Path(done.document["report"]).read_text(encoding="utf-8")
+    assert '<section id="groups">' in page
+    withheld = [name for name in asked if cast.cards[name]["question"] in page]
+    assert not withheld or benchmark == "esc-eval-mini"
+    board = ended("leaderboard", benchmark, "--lake", lake).out
+    assert [board.count(each) for each in (*DIMENSIONS, "average")] == [2] * 8
+    for language, score in languages.items():
+        dataset = f"{benchmark.replace('-', '_')}_{language}"
+        assert board.count(f"{score:.2f}") >= 2
+        explained = ended("explain", done.document["run"], "--dataset", dataset, "--lake", lake, "--json")
+        assert_groups(asked, cast, explained.document, language)
+
+
+def test_bundled_cards_from_the_card_to_the_board(tmp_path: Path) -> None:
+    play("esc-eval-mini", tmp_path / "lake", "--sample", "3")
+
+
+@pytest.mark.long
+@needs_mirror
+def test_all_released_cards_in_five_turns(tmp_path: Path) -> None:
+    play("esc-eval", tmp_path / "lake", "--mirror", str(MIRROR), "--set", "redact=true")
+    assert layer(tmp_path / "lake", "items").height == 655
