@@ -93,6 +93,9 @@ def read_styles(question: Question, chosen: Sequence[int]) -> Iterator[tuple[str
     parts = [part_of(text, texts) for text in texts]
     for style, write in STYLES.items():
         reply = write(*([of[index] for index in chosen] for of in (letters, texts, parts)))
+        # Of two options of LogiQA the text is "C": whoever replies so means the letter.
+        if style == "option text" and reply in letters:
+            continue
         answer = read_answer(question, reply)
         yield style, reply, None if answer is None else answer.indices
 
@@ -123,10 +126,15 @@ def spoiled(question: Question) -> Iterator[str]:
     is_clause = says_something(part) and texts[other].removeprefix(part)[:1] in tuple(",:;.，：；。(（")
     beside = [texts[other], part] if is_clause else [texts[other]]
     yield from (f"{letters[right]}. {text}" for text in beside if text.casefold() not in texts[right].casefold())
-    denied = f"not {part_of(texts[right], texts)}"
-    yield from [] if denied in texts else [denied]
+    beside = [f"not {part_of(texts[right], texts)}"]
     if question.form in {"letter", "scale"}:
-        yield from (f"{letters[right]} or {letters[other]}", f"{letters[other]}, {letters[right]}")
+        beside += [f"{letters[right]} or {letters[other]}", f"{letters[other]}, {letters[right]}"]
+    # "not all teachers" and "A, C" may be what another option says.
+    yield from (reply for reply in beside if not any(_bare(reply) in _bare(text) for text in texts))
+
+
+def _bare(text: str) -> str:
+    return "".join(character for character in text.casefold() if character.isalnum())
 
 
 @needs_mirror
