@@ -1,5 +1,7 @@
 """Rows that an earlier version wrote, as their layer is now."""
 
+from typing import Any
+
 import dataframely as dy
 import polars as pl
 
@@ -29,7 +31,7 @@ def with_later_fields(frame: pl.DataFrame, schema: type[dy.Schema]) -> pl.DataFr
     return frame.cast({name: pl.Schema(schema)[name] for name in later})
 
 
-def _fields(kind: pl.DataType) -> set[tuple[str, pl.DataType]]:
+def _fields(kind: pl.DataType) -> set[tuple[str, Any]]:
     return set(kind.inner.to_schema().items()) if isinstance(kind, pl.List) and isinstance(kind.inner, pl.Struct) else set()
 
 

@@ -35,9 +35,6 @@ QUESTION_TYPE = "role_play"
 CODE = SolverCode("1", RolePlayPrompts)
 """Bumped when the two are asked otherwise, or a line is read otherwise; prompt texts carry their own hash."""
 
-GOODBYE = "goodbye"
-"""Step of a seeker's line that ends the talk early."""
-
 SEEDS = 2**31
 """Below this every server takes a seed."""
 
@@ -50,10 +47,7 @@ class RolePlayOptions(Frozen):
         default="cot", description="what the seeker is told besides its card: nothing, a plan (cot), an example (icl) or both"
     )
     repeat_temperature: float = Field(
-        default=0.7,
-        gt=0,
-        le=2,
-        description="of the seeker whenever an item is asked again (--repeat), unless its own is above 0",
+        default=0.7, gt=0, le=2, description="of the seeker when an item is asked again (--repeat), if its own is 0"
     )
 
 
@@ -76,7 +70,7 @@ async def play(asked: AskedItem, options: SolverOptions, resources: SolverResour
         step, drawing = f"turn {number}", draw_lines(asked, own, resources, repetition, number)
         line = _require_words(await drawing.ask(SEEKER, step, (*opening, *as_seen_by(SEEKER, turns)), limit, repetition))
         leaves = number < own.turns and says_goodbye(line.reply.text or "")
-        calls.append(line._replace(step=GOODBYE) if leaves else line)
+        calls.append(line._replace(step="goodbye") if leaves else line)
         if line.reply.failure is not None:
             return SolverOutput(tuple(calls), state_answer(calls))
         turns.append(DialogueTurn.of(line, number))

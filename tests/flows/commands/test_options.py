@@ -13,6 +13,7 @@ from flows.commands.plan_options import LEFT, PlanOptions, read_plan
 from schemas.api_capabilities import ApiCapabilities, Sampling
 from schemas.chat import ModelEntry
 from schemas.plan import Plan
+from tasks.solvers.registry import SOLVERS
 from tests.flows.command import Ended, ended
 
 URL = "http://localhost:9/v1"
@@ -84,6 +85,10 @@ def value_at(plan: Plan, path: str) -> Any:
         if not inner:
             return named if role == "panel" else named[0]
         value, path = named, inner.replace("provider", "base_url")
+    if role == "solvers" and inner:
+        # A plan has them as they are given; their setting reads them.
+        setting, _, path = inner.partition(".")
+        value = SOLVERS[setting].read_options(plan.solvers[setting])
     for name in path.replace(".provider", ".base_url").split("."):
         value = getattr(value[0] if isinstance(value, tuple) else value, name)
     return value
