@@ -166,10 +166,7 @@ class Blueprint(Frozen):
     level_rules: tuple[LevelRule, ...]
     gate: Gate | None = None
     settings: tuple[Identifier, ...] | None = Field(
-        default=None,
-        min_length=1,
-        exclude_if=lambda settings: settings is None,
-        description="how items are asked, unless the run says otherwise; null = base",
+        default=None, exclude_if=lambda names: names is None, description="how items are asked unless the run says; null = base"
     )
     rank_item_coverage: float = Field(default=0.95, ge=0, le=1, description="share of items scored that a rank needs")
     too_long: TooLong | None = Field(

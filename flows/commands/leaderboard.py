@@ -94,5 +94,5 @@ def _tables(benchmark: str, ranked: "LeaderboardData") -> Iterator[tuple[str, li
 
 
 def _dimensions(rated: "ScoreTable") -> Table:
-    rows = ((*map(escape, names), *(decimal(cell and cell["score"]) for cell in cells)) for names, cells in rated.rows)
+    rows = ((*map(escape, names), *(decimal(cell["score"] if cell else None) for cell in cells)) for names, cells in rated.rows)
     return text_table(unbroken("Model"), *numbers(*rated.columns), rows=rows, title=f"{escape(rated.title)}: dimensions on 0-100")

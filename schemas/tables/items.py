@@ -26,10 +26,10 @@ class Items(dy.Schema):
     )
     subset = dy.String(nullable=True)
     groups = dy.List(
-        dy.Struct({"name": dy.String(min_length=1), "value": dy.String(min_length=1)}),
+        dy.Struct({"name": dy.String(), "value": dy.String()}),
         nullable=True,
         metadata=since(None),
-        description="what results are broken down by; null = nothing",
+        description="to break down by",
     )
     context = dy.String(nullable=True)
     question = dy.String(min_length=1)

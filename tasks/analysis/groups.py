@@ -40,7 +40,9 @@ def score_groups(data: ReportData) -> list[Row]:
     whole = named.select(ITEM).unique().with_columns(of=pl.lit(f"{_APART}{ALL}{_APART}{ALL}"))
     if groups.is_empty():
         return []
-    rows = [*_score_metrics(data, pl.concat([whole, groups])), *_score_dimensions(data, pl.concat([whole, groups]))]
+    plan, groups = data.manifest.plan, pl.concat([whole, groups])
+    resampling = Resampling(plan.get("bootstrap", 0), plan.get("seed", 0))
+    rows = [*_score_metrics(data, groups, resampling), *_score_dimensions(data, groups, resampling)]
     found = [row | dict(zip(("model", "group", "value"), row["model"].split(_APART), strict=True)) for row in rows]
     place = ("dataset", "model", "setting", "group", "value")
     return sorted(found, key=lambda row: (*(row[name] for name in place[:3]), row["group"] != ALL, row["group"], row["value"]))
@@ -51,9 +53,8 @@ def _spread(rows: pl.DataFrame, groups: pl.DataFrame) -> pl.DataFrame:
     return rows.join(groups, on=ITEM).with_columns(model=pl.concat_str("model", "of")).drop("of")
 
 
-def _score_metrics(data: ReportData, groups: pl.DataFrame) -> list[Row]:
+def _score_metrics(data: ReportData, groups: pl.DataFrame, resampling: Resampling) -> list[Row]:
     """Score by metric; what is best in the middle of its range, or a grade, has no interval."""
-    resampling = _resampling(data)
     settings = ScoreSettings(seed=resampling.seed, bootstrap=resampling.resamples)
     found = score_benchmark(_spread(data.item_scores, groups).lazy(), data.blueprint, settings)
     key, kind = ["model", *SPEC, "setting"], pl.col("kind")
@@ -64,12 +65,12 @@ def _score_metrics(data: ReportData, groups: pl.DataFrame) -> list[Row]:
     return scored.select(SCORE).to_dicts()
 
 
-def _score_dimensions(data: ReportData, groups: pl.DataFrame) -> list[Row]:
+def _score_dimensions(data: ReportData, groups: pl.DataFrame, resampling: Resampling) -> list[Row]:
     """Score by dimension, as the judge rates whose ratings count."""
     key = ("dataset", "rubric", "judge")
     counted = pl.DataFrame(list(_counted(data)), dict.fromkeys((*key, "method"), pl.String), orient="row")
     rated = _spread(data.judgements.join(counted, on=key, how="semi"), groups).select(Judgements.column_names())
-    scores = score_dimensions(Judgements.validate(rated), data.items, _resampling(data)).join(counted, on=key)
+    scores = score_dimensions(Judgements.validate(rated), data.items, resampling).join(counted, on=key)
     found = scores.with_columns(measure="dimension", n="n_answers", **put_on_scale())
     order = {rubric: order_dimensions(str(rubric), rows["dimension"]) for (rubric,), rows in found.group_by("rubric")}
     rows = sorted(found.iter_rows(named=True), key=lambda row: (row["rubric"], order[row["rubric"]].index(row["dimension"])))
@@ -82,8 +83,3 @@ def _counted(data: ReportData) -> Iterator[tuple[str, ...]]:
     for name, dataset in data.blueprint.datasets.items():
         for entry in judge["datasets"].get(name, judge["default"]):
             yield from ((name, method.rubric, entry["name"], method.id) for method in dataset.methods if method.rubric)
-
-
-def _resampling(data: ReportData) -> Resampling:
-    plan = data.manifest.plan
-    return Resampling(plan.get("bootstrap", 0), plan.get("seed", 0))

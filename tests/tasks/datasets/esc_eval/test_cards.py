@@ -6,9 +6,10 @@ from pathlib import Path
 import pytest
 
 from schemas.item import Record
+from schemas.vocabulary import Language
 from tasks.datasets.building import BuiltItems, build_items, build_of_records
 from tasks.datasets.catalogue import find_dataset
-from tasks.datasets.esc_eval.cards import AGES, AgeGroup, age_group, card_text, read_card
+from tasks.datasets.esc_eval.cards import AGES, AgeGroup, Gender, age_group, card_text, read_card
 from tasks.scoring.blueprints import load_blueprint
 from tasks.sources.locating import Locator
 from tests.mirror import needs_mirror
@@ -22,11 +23,14 @@ def counts(items: BuiltItems, name: str) -> Counter[str | None]:
     return Counter({one["name"]: one["value"] for one in groups}.get(name) for groups in items.items["groups"])
 
 
-def test_a_card_is_read_as_it_is_written() -> None:
-    for language, age, gender, job in (("en", "61", "female", "baker"), ("zh", "青年", "not mentioned", "学生")):
-        card = read_card(card_text(language, age, gender, job, "One line.\nAnd one more."), language, **KNOWN)
-        assert (card.age_raw, card.gender, card.occupation, card.problem) == (age, gender, job, "One line.\nAnd one more.")
-    assert (card.age_group, card.quality, card.category3) == ("young", "high", None)
+@each_row(
+    ("language", "age", "gender", "occupation", "group"),
+    [("en", "61", "female", "baker", "old"), ("zh", "青年", "not mentioned", "学生", "young")],
+)
+def test_a_card_is_read_as_it_is_written(language: Language, age: str, gender: Gender, occupation: str, group: AgeGroup) -> None:
+    card = read_card(card_text(language, age, gender, occupation, "One line.\nAnd one more."), language, **KNOWN)
+    assert (card.age_raw, card.gender, card.occupation, card.problem) == (age, gender, occupation, "One line.\nAnd one more.")
+    assert (card.age_group, card.quality, card.category3) == (group, "high", None)
 
 
 def test_labels_colons_case_and_empty_lines_may_differ() -> None:
