@@ -31,8 +31,8 @@ Layout = Literal["plain", "aspects"]
 """How reference and answer are shown: as they are, or as the five labelled lines of `tasks.text.aspects`."""
 
 
-RATIONALE = "rationale"
-"""Key of the judge's reason in its reply."""
+RATIONALE, FAULTS = "rationale", "faults"
+"""Keys of the judge's reason in its reply, and of what it finds wrong with a simulated person."""
 
 
 class Scale(Frozen):
@@ -107,6 +107,9 @@ class Rubric(Frozen):
     anchors: Anchors | None = None
     bands: tuple[RatingBand, ...] | None = Field(default=None, description="lowest first, together the whole scale")
     dimensions: tuple[Dimension, ...] = Field(min_length=1)
+    faults: dict[str, dict[Language, Text]] = Field(
+        default={}, description="by name, found beside the ratings; the rubric is then about a simulated person, not the answer"
+    )
 
     @model_validator(mode="after")
     def _speaks_every_language(self) -> Self:
@@ -115,6 +118,8 @@ class Rubric(Frozen):
             check_languages(dimension.definition, f"dimension {dimension.name}")
         for band in self.bands or ():
             check_languages(band.meaning, f"band {band.lowest} to {band.highest}")
+        for name, definition in self.faults.items():
+            check_languages(definition, f"fault {name}")
         return self
 
     @model_validator(mode="after")
@@ -123,6 +128,10 @@ class Rubric(Frozen):
             raise ValueError(f"dimension names must be unique, got {', '.join(self.names)}")
         if self.rationale and RATIONALE in self.names:
             raise ValueError(f"{RATIONALE} is the key of the judge's reason: give the dimension another name")
+        if self.faults and (self.ask != "together" or FAULTS in self.names):
+            raise ValueError(
+                f"{FAULTS} come with all ratings in one call, at a key of their own: ask together, name no dimension so"
+            )
         return self
 
     @model_validator(mode="after")
@@ -180,7 +189,7 @@ class Rubric(Frozen):
 
         Fields that came later are left out where they say what was true before them, so that older rubrics keep their hash.
         """
-        later = ("layout", "scale", "anchors", "bands", "ask", "rationale")
+        later = ("layout", "scale", "anchors", "bands", "ask", "rationale", "faults")
         unsaid = {name for name in later if getattr(self, name) == type(self).model_fields[name].default}
         content = self.model_dump(mode="json", exclude=unsaid)
         for dimension in content["dimensions"]:
