@@ -72,6 +72,7 @@ class Report:
     retrieval: RetrievalReport | None
     needles: tuple[NeedleGrid, ...]
     judges: JudgeReport | None
+    simulation: tuple[Row, ...]
     method: MethodNotes
 
     @property
@@ -127,6 +128,7 @@ def build_report(data: ReportData) -> Report:
         retrieval=describe_retrieval(data),
         needles=needle_grids(data),
         judges=describe_judges(data),
+        simulation=data.simulation,
         method=describe_method(data),
     )
 
