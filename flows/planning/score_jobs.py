@@ -34,9 +34,7 @@ def comparison_jobs(
         yield NeedlesJob(benchmark, tuple(contexts), tuple(item_scores))
     helped = [one for one in found if len(one.job.models) > 1]
     if simulated := [one for one in helped if resolved.lake.read(one.answers, Answers).select(SIMULATED.any()).item()]:
-        items, answers = (
-            tuple(dict.fromkeys(refs)) for refs in zip(*((one.items, one.answers) for one in simulated), strict=True)
-        )
+        items, answers = tuple(one.items for one in simulated), tuple(one.answers for one in simulated)
         reviews = tuple(ref for one in simulated for ref in one.reviews if ref)
         yield AgreementJob(benchmark, items, answers, reviews, "simulation_faults")
     judged = [one for one in found if one.judgements]

@@ -1,4 +1,4 @@
-"""The step of judging: have a judge rate one partition of answers; and the job that compares judges."""
+"""The step of judging: have a judge rate one partition of answers; and the job that compares judges, or finds slips."""
 
 import asyncio
 from collections.abc import Callable, Mapping
