@@ -72,6 +72,11 @@ class Plan(Frozen):
         exclude_if=lambda rates: not rates,
         description="have the judge rate gold replies too, as a baseline beside the models; each is a call",
     )
+    simulation_rubric: Limit[str | None] = Field(
+        default=None,
+        exclude_if=lambda rubric: rubric is None,
+        description="rubric by which the judge reviews what a simulated person says; each dialogue is a call",
+    )
     datasets: Evaluation[tuple[str, ...] | None] = Field(
         default=None, min_length=1, description="only these; null = all the blueprint names"
     )

@@ -11,6 +11,9 @@ StereoSet: `stereotype`, `anti_stereotype`, `unrelated`. BBQ: `target` (what the
 would not name) and `unknown` (not enough information).
 """
 
+FaultSeverity = Literal["helped", "hindered", "minor"]
+"""What a fault of a simulated person did to the model under test: made its part easier, harder, or neither to speak of."""
+
 ContextTask = Literal["ec_emobench", "ec_finentity", "ed", "qa", "es", "mc1", "mc2", "mc3", "mc4", "ee"]
 """What is asked of a long context; LongEmotion, section 3.
 
@@ -84,4 +87,5 @@ RESPONSE_STATUSES: tuple[ResponseStatus, ...] = get_args(ResponseStatus)
 FAILURES: tuple[Failure, ...] = get_args(Failure)
 REMARKS: tuple[Remark, ...] = get_args(Remark)
 PARSE_STATUSES: tuple[ParseStatus, ...] = get_args(ParseStatus)
+FAULT_SEVERITIES: tuple[FaultSeverity, ...] = get_args(FaultSeverity)
 ITEM_STATUSES: tuple[ItemStatus, ...] = get_args(ItemStatus)

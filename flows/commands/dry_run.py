@@ -12,7 +12,7 @@ from flows.build import build_datasets
 from flows.commands.console import CommandResult, numbers, text_table
 from flows.commands.run_view import missing_lines
 from flows.planning.capabilities import unprobed
-from flows.planning.jobs import EvalJob, GoldBaseline, ResolvedPlan, gold_baselines
+from flows.planning.jobs import EvalJob, GoldBaseline, ResolvedPlan, gold_baselines, make_judge_job
 from flows.planning.resolve import resolve
 from flows.planning.usage import ONE_CALL, learn_from_lake, usage_of
 from flows.runtime.prefect_server import on_server
@@ -89,8 +89,8 @@ async def _forecast_job(job: EvalJob, basis: EstimateBasis) -> list[Forecast]:
     else:
         forecasts = await _forecast_asked(job, infer, basis)
     answers = found[1] if found else None
-    for judge in job.judges:
-        expected = await _expect_judge(job, (infer.items, answers), judge, basis)
+    for judge, rubric in job.raters:
+        expected = await _expect_judge(job, (infer.items, answers), (judge, load_rubric(rubric)), basis)
         forecasts.append(Forecast(dataset=job.dataset, model=judge.name, role="judge", expected=expected))
     return forecasts
 
@@ -114,15 +114,14 @@ def _expect(lake: Lake, requests: list[ChatRequest], basis: EstimateBasis, rate:
 
 
 async def _expect_judge(
-    job: EvalJob, asked: tuple[PartitionRef, PartitionRef | None], judge: ModelEntry, basis: EstimateBasis
+    job: EvalJob, asked: tuple[PartitionRef, PartitionRef | None], rater: tuple[ModelEntry, Rubric], basis: EstimateBasis
 ) -> Expectation:
-    (items, answers), lake, repeat = asked, job.lake, job.resolved.plan.judge_repeat
-    rubric = load_rubric(job.selected.rubric or "")
+    (items, answers), (judge, rubric), lake, repeat = asked, rater, job.lake, job.resolved.plan.judge_repeat
     rate, rows = basis.rate(judge), lake.read(items, Items)
     if answers is None:
         requests = await plan_ratings(((ask.row, "") for ask in plan_epochs(rows, job.resolved.epochs)), judge, rubric, repeat)
         return _with_answers(expect_calls(requests, basis.estimator, rate), job, basis, rate)
-    if stored := lake.find(job.judge_job(judge, items, answers).key):
+    if stored := lake.find(make_judge_job(rubric.id, repeat, judge, items, answers).key):
         return Expectation(stored=lake.read(stored, Judgements).n_unique(ONE_CALL))
     return _expect(lake, await _plan_known(rows, lake.read(answers, Answers), judge, rubric, repeat), basis, rate)
 
@@ -132,7 +131,7 @@ async def _plan_known(
 ) -> list[ChatRequest]:
     """Return the calls that rate answers which are there."""
     by_item = {row["item_id"]: row for row in items.iter_rows(named=True)}
-    judged = judged_answers(answers, items).iter_rows(named=True)
+    judged = judged_answers(answers, items, rubric).iter_rows(named=True)
     return await plan_ratings(((by_item[row["item_id"]], rated_content(row)) for row in judged), judge, rubric, repeat)
 
 

@@ -41,6 +41,7 @@ def leaderboard(
     from flows.commands.run_view import leaderboard_table  # noqa: PLC0415
     from tasks.analysis import leaderboard as leaderboards  # noqa: PLC0415
     from tasks.analysis.across_models import compare_models  # noqa: PLC0415
+    from tasks.analysis.helper_ranks import compare_helpers  # noqa: PLC0415
     from tasks.analysis.published_experiments import read_experiments  # noqa: PLC0415
     from tasks.reporting.content.dimensions import describe_dimensions  # noqa: PLC0415
     from tasks.reporting.content.leaderboard import groups_said  # noqa: PLC0415
@@ -74,7 +75,8 @@ def leaderboard(
     for name, file in written.items():
         write_leaderboard(name, Path(file), page, across, experiments)
     groups = [asdict(group) for group in ranked.groups]
-    of_runs = {} if published else {"groups": groups, "dimension_scores": ranked.dimensions.to_dicts()}
+    dimensions, helpers = ranked.dimensions.to_dicts(), list(compare_helpers(ranked))
+    of_runs = {} if published else {"groups": groups, "dimension_scores": dimensions, "helper_ranks": helpers}
     document = {"models": ranked.rows, **of_runs, "across": [asdict(one) for one in across], **written}
     rated = describe_dimensions(ranked)
     view: list[RenderableType] = [

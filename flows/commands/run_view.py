@@ -12,7 +12,7 @@ from flows.runtime.artifact_tables import failure_kinds
 from schemas.changes import RunChanges
 from schemas.lineage import Missing, PartitionRef, RunManifest
 from schemas.tables.comparisons import Ablations
-from schemas.tables.scores import AbilityScores, DimensionScores, RawScores, Totals
+from schemas.tables.scores import AbilityScores, RawScores, Totals
 from schemas.usage import Amounts, Usage, by_model, total
 from tasks.analysis.comparability import compare_run
 from tasks.analysis.leaderboard import leaderboard_rows
@@ -20,6 +20,7 @@ from tasks.analysis.lengths import read_lengths
 from tasks.analysis.number_format import describe_gate, interval
 from tasks.analysis.past_run import past_run
 from tasks.analysis.run_tables import System
+from tasks.analysis.simulation import check_simulation
 from tasks.lake.lake import Lake
 from tasks.lake.manifest import MANIFEST, read_changes, run_folder
 from tasks.reporting.content.operations import amount_cells, cost_notes
@@ -35,14 +36,12 @@ def run_document(manifest: RunManifest, lake: Lake) -> dict[str, Any]:
     totals = lake.read(manifest.partition("totals"), Totals)
     abilities = lake.read(manifest.partition("ability_scores"), AbilityScores)
     raw = lake.read(manifest.partition("raw_scores"), RawScores)
-    rated = (ref for ref in manifest.partitions if ref.layer == "dimension_scores")
-    dimensions = [row for ref in rated for row in lake.read(ref, DimensionScores).to_dicts()]
-    scores = {"raw_scores": raw.to_dicts(), "dimension_scores": dimensions}
     run, models = past_run(manifest, lake), leaderboard_rows(totals, abilities)
     for system, record in compare_run(run).items():
         (row,) = (row for row in models if System(row["model"], row["setting"]) == system)
         row["comparability"] = record.model_dump(mode="json")
-    found = {"models": models, "lengths": [one._asdict() for one in read_lengths(run)], **scores}
+    found = {"models": models, "lengths": [one._asdict() for one in read_lengths(run)], "simulation": check_simulation(run)}
+    found |= {"raw_scores": raw.to_dicts(), "dimension_scores": run.dimension_scores.to_dicts()}
     return {**_document(manifest, lake, **found), **_changes_document(read_changes(lake.root, manifest.run))}
 
 

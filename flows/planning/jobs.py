@@ -132,6 +132,14 @@ class EvalJob:
         """Return who rates the answers: the judge whose ratings count, then the panel; none if nothing is judged."""
         return self.resolved.plan.judges(self.dataset) if self.selected.rubric else ()
 
+    @property
+    def raters(self) -> tuple[tuple[ModelEntry, str], ...]:
+        """Return who rates the answers by which rubric, then who reviews the persons that helpers may play in them."""
+        plan, judges = self.resolved.plan, self.resolved.plan.judges(self.dataset)[:1]
+        rubric = plan.simulation_rubric if len(self.models) > 1 else None
+        reviews = [(judge, rubric) for judge in judges if rubric]
+        return (*((judge, self.selected.rubric or "") for judge in self.judges), *reviews)
+
     def infer_job(self) -> InferJob | None:
         """Return what is asked with what; None if the items are not built."""
         built, plan = self.resolved.find_built(self.selected), self.resolved.plan
@@ -148,9 +156,10 @@ class EvalJob:
         planned = solver.plan(options, self.selected.spec.task, self.entry)
         return InferJob(self.models, options, planned, *built, self.resolved.epochs)
 
-    def judge_job(self, judge: ModelEntry, items: PartitionRef, answers: PartitionRef) -> JudgeJob:
-        """Return what a judge rates; only for a dataset that is judged."""
-        return make_judge_job(self.selected, self.resolved.plan.judge_repeat, judge, items, answers)
+    def judge_jobs(self, items: PartitionRef, answers: PartitionRef) -> list[JudgeJob]:
+        """Return what each of the raters rates."""
+        repeat = self.resolved.plan.judge_repeat
+        return [make_judge_job(rubric, repeat, judge, items, answers) for judge, rubric in self.raters]
 
     def find(self, find: Find) -> "JobPartitions | None":
         """Find what the infer stage wrote of this job; None without replies and answers.
@@ -164,9 +173,10 @@ class EvalJob:
         if infer is None or responses is None or answers is None:
             return None
         keys = (infer.chunk_job.key if infer.chunk_job else None, infer.keys.retrievals, infer.keys.written)
-        ratings = tuple(find(self.judge_job(judge, infer.items, answers).key) for judge in self.judges)
+        rated = tuple(find(one.key) for one in self.judge_jobs(infer.items, answers))
+        ratings, reviews = rated[: len(self.judges)], rated[len(self.judges) :]
         behind = tuple(find(key) for key in keys if key)
-        return JobPartitions(self, infer.items, infer.contexts, behind, responses, answers, ratings)
+        return JobPartitions(self, infer.items, infer.contexts, behind, responses, answers, ratings, reviews)
 
 
 @dataclass(frozen=True, eq=False)
@@ -181,6 +191,7 @@ class JobPartitions:
         responses: the replies.
         answers: what is scored.
         ratings: one of each judge, the first counts; null = not rated.
+        reviews: of simulated persons, if the plan has them reviewed; null = not yet.
     """
 
     job: EvalJob
@@ -190,16 +201,17 @@ class JobPartitions:
     responses: PartitionRef
     answers: PartitionRef
     ratings: tuple[PartitionRef | None, ...]
+    reviews: tuple[PartitionRef | None, ...]
 
     @property
     def is_complete(self) -> bool:
         """Return whether nothing of the job is left to ask or to rate."""
-        return None not in (*self.behind, *self.ratings)
+        return None not in (*self.behind, *self.ratings, *self.reviews)
 
     @property
     def refs(self) -> list[PartitionRef]:
         """Return those that are there, inputs first."""
-        found = (self.items, self.contexts, *self.behind, self.responses, self.answers, *self.ratings)
+        found = (self.items, self.contexts, *self.behind, self.responses, self.answers, *self.ratings, *self.reviews)
         return [ref for ref in found if ref]
 
     @property
@@ -220,19 +232,16 @@ class JobPartitions:
         return ItemScoreJob(methods, self.items, self.answers, self.judgements, key)
 
 
-def make_judge_job(
-    selected: SelectedDataset, repeat: int, judge: ModelEntry, items: PartitionRef, answers: PartitionRef
-) -> JudgeJob:
+def make_judge_job(rubric: str, repeat: int, judge: ModelEntry, items: PartitionRef, answers: PartitionRef) -> JudgeJob:
     """Return what a judge rates.
 
     Args:
-        selected: a dataset that is judged.
+        rubric: by which it does.
         repeat: times the judge rates each answer.
         judge: the judging model.
         items: of the dataset.
         answers: to them.
     """
-    rubric = selected.rubric or ""
     key = judgements_key(answers, judge, rubric, load_rubric(rubric).sha256, repeat)
     return JudgeJob(rubric, judge, items, answers, key, repeat)
 
@@ -258,7 +267,8 @@ class GoldBaseline:
 
     def judge_job(self, answers: PartitionRef) -> JudgeJob:
         """Return what the judge rates."""
-        return make_judge_job(self.selected, self.resolved.plan.judge_repeat, self.judge, self.job.items, answers)
+        repeat = self.resolved.plan.judge_repeat
+        return make_judge_job(self.selected.rubric or "", repeat, self.judge, self.job.items, answers)
 
     def find(self, find: Find) -> tuple[PartitionRef, PartitionRef] | None:
         """Find the replies and their ratings; None if one of them is not there."""

@@ -109,7 +109,7 @@ def _require_settings(plan: Plan) -> None:
 
 
 def _require_roles(plan: Plan, blueprint: Blueprint) -> None:
-    """Raise UsageError if there is no such role or dataset, a panel has no judge beside it, or two judges have one name."""
+    """Raise UsageError if there is no such role or dataset, a panel or review has no judge, or two judges have one name."""
     for name, role in plan.roles.items():
         require_role(name, "--role, roles")
         _require_known(role.datasets, blueprint, f"roles.{name}.datasets")
@@ -119,6 +119,14 @@ def _require_roles(plan: Plan, blueprint: Blueprint) -> None:
             where="--role panel",
             got=", ".join(entry.name for entry in plan.named(PANEL)),
             next_step="name one of them with --judge instead",
+        )
+    if plan.simulation_rubric and not (load_rubric(plan.simulation_rubric).faults and JUDGE in plan.roles):
+        raise UsageError(
+            "what a simulated person says cannot be reviewed",
+            where="simulation_rubric",
+            expected="a rubric with faults, and a judge",
+            got=f"{plan.simulation_rubric}, {'a' if JUDGE in plan.roles else 'no'} judge",
+            next_step="name the judge with --judge, and a rubric that has faults",
         )
     for dataset in blueprint.datasets:
         _require_names(plan.judges(dataset), "judge", "--judge, --role panel")

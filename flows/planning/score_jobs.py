@@ -7,6 +7,8 @@ from flows.planning.jobs import JobPartitions, ResolvedPlan, gold_baselines, sco
 from schemas.errors import UsageError
 from schemas.lineage import Missing, PartitionRef
 from schemas.tables.layers import AGGREGATED
+from schemas.tables.responses import Answers
+from tasks.judging.answers import SIMULATED
 from tasks.judging.steps import AgreementJob
 from tasks.scoring.benchmark import ScoreSettings
 from tasks.scoring.steps import AggregateJob, DimensionsJob, GainsJob, LayerJob, NeedlesJob
@@ -24,12 +26,17 @@ def aggregate_job(resolved: ResolvedPlan, item_scores: Sequence[PartitionRef]) -
 def comparison_jobs(
     resolved: ResolvedPlan, found: Sequence[JobPartitions], item_scores: Sequence[PartitionRef]
 ) -> Iterator[LayerJob]:
-    """Yield what compares settings with `base`, lengths and depths, dimensions and judges, where there is anything to compare."""
+    """Yield what compares settings with `base`, lengths and depths, persons and their cards, dimensions, judges, if there are."""
     plan, benchmark = resolved.plan, resolved.blueprint.name
     if "base" in plan.settings and len(set(plan.settings)) > 1:
         yield GainsJob(aggregate_job(resolved, item_scores))
     if contexts := dict.fromkeys(one.contexts for one in found if one.contexts):
         yield NeedlesJob(benchmark, tuple(contexts), tuple(item_scores))
+    helped = [one for one in found if len(one.job.models) > 1]
+    if simulated := [one for one in helped if resolved.lake.read(one.answers, Answers).select(SIMULATED.any()).item()]:
+        items, answers = tuple(one.items for one in simulated), tuple(one.answers for one in simulated)
+        reviews = tuple(ref for one in simulated for ref in one.reviews if ref)
+        yield AgreementJob(benchmark, items, answers, reviews, "simulation_faults")
     judged = [one for one in found if one.judgements]
     if not judged:
         return

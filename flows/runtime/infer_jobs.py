@@ -102,9 +102,7 @@ async def ask_and_judge(job: EvalJob, resources: InferResources) -> Results:
     if infer is None:
         return [job.missing("its items are not built", "moodflow build says why")]
     answers, asked = await _ask(job, infer, resources)
-    rated = await asyncio.gather(
-        *(_judge(job.judge_job(judge, infer.items, answers), job.lake, resources) for judge in job.judges)
-    )
+    rated = await asyncio.gather(*(_judge(one, job.lake, resources) for one in job.judge_jobs(infer.items, answers)))
     return [answers, *asked, *(result for results in rated for result in results)]
 
 

@@ -21,6 +21,7 @@ from schemas.tables.scores import (
     TaskScores,
     Totals,
 )
+from schemas.tables.simulation import SimulationFaults
 
 Stage = Literal["build", "infer", "score", "ablate"]
 
@@ -56,6 +57,7 @@ LAYER_ROWS: Mapping[str, Layer] = {
     "needle_scores": Layer(NeedleScores, "score", ("contexts", "item_scores")),
     "dimension_scores": Layer(DimensionScores, "score", ("items", "judgements")),
     "agreements": Layer(Agreements, "score", ("items", "answers", "judgements")),
+    "simulation_faults": Layer(SimulationFaults, "score", ("items", "answers", "judgements")),
     "ablations": Layer(Ablations, "ablate", ("raw_scores", "normalized_scores")),
 }
 """Every layer that a manifest lists. `items_rejected` stands beside `items`, with the rules that its rows break.

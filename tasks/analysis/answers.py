@@ -67,9 +67,8 @@ def scored_items(data: ReportData, scores: pl.DataFrame) -> Iterator[ScoredItem]
     items, contexts = (_by(frame, ["item_id"]) for frame in (data.items, data.contexts))
     answers = _by(data.answers.with_columns(text=SAID), [*_KEY, "part"])
     calls = _by(data.responses, [*_KEY, "call_key"])
-    ratings, retrieved = (
-        frame.rows_by_key(_KEY, named=True, include_key=True) for frame in (data.judgements, data.prompt_chunks)
-    )
+    rated = data.judgements.filter(pl.col("rubric") != (data.manifest.plan.get("simulation_rubric") or ""))  # no reviews
+    ratings, retrieved = (frame.rows_by_key(_KEY, named=True, include_key=True) for frame in (rated, data.prompt_chunks))
     for row in scores.join(data.items, on="item_id", how="semi", maintain_order="left").iter_rows(named=True):
         key = (row["item_id"], row["repetition"])
         answer = answers.get((*key, row["part"]))

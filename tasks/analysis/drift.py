@@ -21,6 +21,7 @@ from tasks.datasets.own_items import local_dataset
 from tasks.judging.agreement import AGREEMENTS_VERSION
 from tasks.judging.executor import JUDGEMENTS_VERSION
 from tasks.judging.rubrics import load_rubric
+from tasks.judging.simulation import FAULTS_VERSION
 from tasks.lake.dataset_notices import notices
 from tasks.lake.fingerprint import canonical_json
 from tasks.metrics.item_scores import METRICS_VERSION
@@ -248,6 +249,7 @@ def _version_of(ref: PartitionRef, settings: Mapping[str, Any]) -> str:
         "judgements": JUDGEMENTS_VERSION,
         "agreements": AGREEMENTS_VERSION,
         "dimension_scores": DIMENSIONS_VERSION,
+        "simulation_faults": FAULTS_VERSION,
         "item_scores": REFERENCE_VERSION if settings.get("profile") == "reference" else METRICS_VERSION,
         "needle_scores": COMPARISONS_VERSION,
         "ablations": COMPARISONS_VERSION,

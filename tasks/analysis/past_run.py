@@ -12,7 +12,6 @@ from schemas.errors import UsageError, suggest
 from schemas.folders import DEFAULT_LAKE, Folder
 from schemas.lineage import PartitionRef, RunManifest
 from schemas.tables.layers import AGGREGATED, LAYERS
-from schemas.tables.scores import DimensionScores, ItemScores
 from tasks.analysis.run_tables import System, ordered
 from tasks.lake.lake import Lake
 from tasks.lake.manifest import list_runs, read_code_version, read_manifest
@@ -45,6 +44,11 @@ class PastRun:
         """Return partitions of a layer with these values of their keys."""
         return [ref for ref in self.manifest.partitions if ref.layer == layer and place.items() <= dict(ref.place).items()]
 
+    def read(self, layer: str, **place: str) -> pl.DataFrame:
+        """Return all rows of partitions of a layer with these values of their keys."""
+        frames: list[pl.DataFrame] = [self.lake.read(ref, LAYERS[layer]) for ref in self.partitions(layer, **place)]
+        return pl.concat([LAYERS[layer].create_empty(), *frames])
+
     def only(self, layer: str) -> PartitionRef:
         """Return the one partition of an aggregated layer.
 
@@ -59,15 +63,12 @@ class PastRun:
 
     def item_scores(self, system: System) -> pl.DataFrame:
         """Return all item scores of a model and setting."""
-        refs = self.partitions("item_scores", **system._asdict())
-        frames = [self.lake.read(ref, ItemScores) for ref in refs]
-        return pl.concat(frames) if frames else ItemScores.create_empty()
+        return self.read("item_scores", **system._asdict())
 
     @cached_property
     def dimension_scores(self) -> pl.DataFrame:
         """Means of the dimensions that judges rated; no rows where nothing was judged."""
-        frames = [self.lake.read(ref, DimensionScores) for ref in self.partitions("dimension_scores")]
-        return pl.concat(frames) if frames else DimensionScores.create_empty()
+        return self.read("dimension_scores")
 
     def counted_judgements(self, system: System) -> dict[str, PartitionRef]:
         """Return the ratings that count of what a model and setting answered, by dataset; not those of a panel."""

@@ -166,7 +166,7 @@ def _dimensions(stored: StoredRun, ref: PartitionRef) -> pl.DataFrame:
 def _agreements(stored: StoredRun, ref: PartitionRef) -> pl.DataFrame:
     parents = stored.parents(ref)
     answers, items, judged = (of_layer(parents, *names) for names in (("answers", "responses"), ("items",), ("judgements",)))
-    return AgreementJob(ref.key("benchmark"), items, answers, judged).compute(stored.lake)
+    return AgreementJob(ref.key("benchmark"), items, answers, judged, ref.layer).compute(stored.lake)
 
 
 def _ablation(stored: StoredRun, ref: PartitionRef) -> pl.DataFrame:
@@ -187,6 +187,7 @@ COMPUTED: Mapping[str, Callable[[StoredRun, PartitionRef], pl.DataFrame]] = {
     "needle_scores": _needles,
     "dimension_scores": _dimensions,
     "agreements": _agreements,
+    "simulation_faults": _agreements,
     "ablations": _ablation,
 }
 """Layers of which each partition is computed by itself; those of AGGREGATED come out of one pass together."""

@@ -25,6 +25,7 @@ from tasks.analysis.published_tables import BASE_SETTING, PublishedTable, read_t
 from tasks.judging.gold import GOLD
 
 ResultT = TypeVar("ResultT")
+Row = dict[str, Any]
 
 PROMPT_CHUNKS = pl.Schema(
     dict.fromkeys(("dataset", "item_id", "model", "setting"), pl.String)
@@ -135,6 +136,7 @@ class ReportData:
     agreements: dy.DataFrame[Agreements] = field(default_factory=Agreements.create_empty)
     dimensions: dy.DataFrame[tables.DimensionScores] = field(default_factory=tables.DimensionScores.create_empty)
     needles: dy.DataFrame[NeedleScores] = field(default_factory=NeedleScores.create_empty)
+    simulation: tuple[Row, ...] = ()
     prompt_chunks: pl.DataFrame = field(default_factory=lambda: pl.DataFrame(schema=PROMPT_CHUNKS))
 
     def about(self, system: System, dataset: str) -> Self:

@@ -9,14 +9,25 @@ import polars as pl
 from schemas.errors import ScoringError
 from schemas.tables.items import Items
 from schemas.tables.responses import Answers
+from schemas.usage import TESTED
+from tasks.judging.rubrics import Rubric
 from tasks.solvers.answers import ITEM, SAID
 
 Rated = str | Sequence[Mapping[str, Any]]
 """What is rated: a text, or the turns of a dialogue, each with `speaker` and `text`."""
 
 
-def judged_answers(answers: dy.DataFrame[Answers], items: dy.DataFrame[Items]) -> pl.DataFrame:
+SIMULATED = pl.col("turns").list.eval(pl.element().struct["speaker"] != TESTED).list.any()
+"""Whether somebody else than the model under test speaks in an answer: a person whom another model plays."""
+
+
+def judged_answers(answers: dy.DataFrame[Answers], items: dy.DataFrame[Items], rubric: Rubric | None = None) -> pl.DataFrame:
     """Return the answers that a judge rates: those with at least one letter, digit or Chinese character.
+
+    Args:
+        answers: of any kind.
+        items: they are to.
+        rubric: by which they are rated; one with faults is about dialogues with a simulated person alone.
 
     Returns:
         One row per answer: columns of `answers`, and `answer`, what it says as one text; sorted.
@@ -26,7 +37,8 @@ def judged_answers(answers: dy.DataFrame[Answers], items: dy.DataFrame[Items]) -
     """
     check_items(answers, items)
     says_something = pl.col("answer").str.contains(r"[\p{L}\p{N}]").fill_null(value=False)
-    return answers.with_columns(answer=SAID).filter(says_something).sort(Answers.primary_key())
+    rated = answers.with_columns(answer=SAID).filter(says_something).sort(Answers.primary_key())
+    return rated.filter(SIMULATED) if rubric and rubric.faults else rated
 
 
 def rated_content(answer: Mapping[str, Any]) -> Rated:

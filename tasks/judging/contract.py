@@ -1,10 +1,10 @@
 """Contract of a judge's reply: one type writes the format instruction and the JSON schema, and parses the reply."""
 
 import json
-import re
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cache, cached_property
+from types import GenericAlias
 from typing import Annotated, Any, Literal
 
 import dataframely as dy
@@ -13,9 +13,9 @@ from pydantic import BaseModel, ConfigDict, Field, ValidationError, create_model
 
 from schemas.documents import distinct_keys, refuse_constant
 from schemas.tables.responses import Judgements
-from schemas.vocabulary import Language
+from schemas.vocabulary import FaultSeverity, Language
 from tasks.judging.digit_replies import read_digit
-from tasks.judging.rubrics import NO_YES, RATIONALE, YES_NO, AnyScale, Dimension, Reply, Rubric, ratings_of, words_of
+from tasks.judging.rubrics import FAULTS, NO_YES, RATIONALE, YES_NO, AnyScale, Dimension, Reply, Rubric, ratings_of, words_of
 from tasks.solvers.answers import ANSWER
 
 _FORMAT: dict[Language, str] = {
@@ -37,42 +37,65 @@ _REASON: dict[Language, str] = {
     "en": "one or two sentences that say why, written before you rate",
     "zh": "在评分之前写出的一两句理由",
 }
+_LIST_OF_FAULTS: dict[Language, str] = {
+    "en": "a list, empty if there are none, written before you rate, of objects with the keys turn (the number of the turn it "
+    "stands in), kind (one of {kinds}), severity (helped = it made the listener's part easier, hindered = harder, minor = "
+    "neither to speak of) and quote (words of that turn, copied exactly)",
+    "zh": "在评分之前写出的列表（没有则为空），其中每个对象的键为 turn（所在轮的序号）、kind（{kinds} 之一）、severity"
+    "（helped = 让倾听者更容易，hindered = 更困难，minor = 几乎没有影响）和 quote（从那一轮逐字抄录的原话）",
+}
 _BETWEEN: dict[Language, str] = {"en": "; ", "zh": "；"}
 _EXAMPLE_REASON: dict[Language, str] = {"en": "Because ...", "zh": "因为……"}
 
 EXAMPLE_RATINGS = 5
 """Different ratings that the example spreads over a long scale, so that none of its ends is suggested."""
 
-_LISTED = re.compile(r"\[\s*\{")
+
+class FaultClaim(BaseModel):
+    """A fault as a judge names it. `turn`: as it was shown; whether the quote stands there is not checked here."""
+
+    model_config = ConfigDict(extra="forbid", frozen=True)
+
+    turn: int = Field(strict=True, ge=1)
+    kind: str
+    severity: FaultSeverity
+    quote: str = Field(min_length=1)
 
 
 @dataclass(frozen=True)
 class Parsed:
-    """A judge's reply as read: all ratings and, where the rubric wants one, why; or what is wrong with the reply."""
+    """A judge's reply as read: all ratings and, where the rubric wants them, why, and faults; or what is wrong with the reply."""
 
     ratings: dict[str, int] | None
     reason: str | None = None
     rationale: str | None = None
+    faults: tuple[FaultClaim, ...] = ()
 
 
 @dataclass(frozen=True)
 class Contract:
-    """The reply to one call: the scale of each dimension, in the order in which they are asked; and whether it says why."""
+    """The reply to one call: the scale of each dimension, in the order asked; whether it says why; kinds of fault it names."""
 
     scales: Mapping[str, AnyScale]
     rationale: bool = False
     reply: Reply = "json"
+    faults: tuple[str, ...] = ()
 
     @staticmethod
     def of(rubric: Rubric, asked: Sequence[Dimension]) -> "Contract":
         """Return the contract for a call that asks for these dimensions of the rubric."""
         scales = tuple((dimension.name, rubric.scale_of(dimension)) for dimension in asked)
-        return _contract(scales, rubric.reply if len(scales) == 1 else "json", rationale=rubric.rationale)
+        reply = rubric.reply if len(scales) == 1 else "json"
+        return _contract(scales, reply, tuple(rubric.faults), rationale=rubric.rationale)
 
     @cached_property
     def reply_type(self) -> type[BaseModel]:
-        """Model with one required value of its scale per dimension, the reason before them, and no other field."""
+        """Model with one required value of its scale per dimension, reason and faults before them, and no other field."""
         reason: dict[str, Any] = {RATIONALE: (Annotated[str, Field(min_length=1)], ...)} if self.rationale else {}
+        if self.faults:
+            kind: dict[str, Any] = {"kind": (Literal[self.faults], ...)}
+            claim = create_model("FaultOfKind", __base__=FaultClaim, **kind)
+            reason[FAULTS] = (GenericAlias(tuple, (claim, ...)), ...)
         ratings: dict[str, Any] = {name: (_value_type(scale), ...) for name, scale in self.scales.items()}
         return create_model("JudgeReply", __config__=ConfigDict(extra="forbid", frozen=True), **reason, **ratings)
 
@@ -91,6 +114,8 @@ class Contract:
         if self.reply == "digit":
             return _DIGIT[language].format(values=_values_of(next(iter(self.scales.values())), language))
         example: dict[str, Any] = {RATIONALE: _EXAMPLE_REASON[language]} if self.rationale else {}
+        if self.faults:
+            example[FAULTS] = [{"turn": 3, "kind": self.faults[0], "severity": "minor", "quote": "..."}]
         for place, (name, scale) in enumerate(self.scales.items(), start=2):
             words = words_of(scale)
             apart = max(1, len(words) // EXAMPLE_RATINGS)
@@ -104,6 +129,8 @@ class Contract:
     def _values(self, language: Language) -> str:
         """Return what may stand at each key, in words."""
         names: dict[str, list[str]] = {_REASON[language]: [RATIONALE]} if self.rationale else {}
+        if self.faults:
+            names[_LIST_OF_FAULTS[language].format(kinds=", ".join(self.faults))] = [FAULTS]
         for name, scale in self.scales.items():
             names.setdefault(_values_of(scale, language), []).append(name)
         if len(names) == 1:
@@ -128,18 +155,19 @@ class Contract:
         if len(objects) != 1:
             return Parsed(None, "no JSON object" if not objects else f"{len(objects)} JSON objects instead of one")
         try:
-            read = self.reply_type.model_validate(objects[0]).model_dump()
+            model = self.reply_type.model_validate(objects[0])
         except ValidationError as error:
             problems = (f"{'.'.join(map(str, problem['loc']))}: {problem['msg']}" for problem in error.errors())
             return Parsed(None, "; ".join(problems))
+        read = dict(model)
         ratings = {name: ratings_of(scale)[words_of(scale).index(read[name])] for name, scale in self.scales.items()}
-        return Parsed(ratings, rationale=read[RATIONALE] if self.rationale else None)
+        return Parsed(ratings, rationale=read.get(RATIONALE), faults=read.get(FAULTS, ()))
 
 
 @cache
-def _contract(scales: tuple[tuple[str, AnyScale], ...], reply: Reply, *, rationale: bool) -> Contract:
+def _contract(scales: tuple[tuple[str, AnyScale], ...], reply: Reply, faults: tuple[str, ...], *, rationale: bool) -> Contract:
     """Return the one contract of these: each call of a judge asks for it, and to make its type takes milliseconds."""
-    return Contract(dict(scales), rationale, reply)
+    return Contract(dict(scales), rationale, reply, faults)
 
 
 def _value_type(scale: AnyScale) -> Any:
@@ -164,11 +192,11 @@ def _json_objects(text: str) -> list[Any]:
     Raises:
         ValueError: if a brace opens something that is no JSON, an object names a key twice, or objects stand in a list.
     """
-    if _LISTED.search(text):
-        raise ValueError("a list instead of an object")
     decoder = json.JSONDecoder(object_pairs_hook=distinct_keys, parse_constant=refuse_constant)
     found, place = [], text.find("{")
     while place >= 0:
+        if text[:place].rstrip().endswith("["):
+            raise ValueError("a list instead of an object")
         value, end = decoder.raw_decode(text, place)
         found.append(value)
         place = text.find("{", end)

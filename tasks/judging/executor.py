@@ -35,8 +35,8 @@ LEAST_TOKENS_PER_DIMENSION = 12
 TOKENS_OF_A_RATING, CHARACTERS_PER_TOKEN = 8, 3
 """What a dimension takes besides its name, and how few characters of a name the embedded model puts into a token."""
 
-TOKENS_OF_A_RATIONALE = 120
-"""Two sentences."""
+TOKENS_OF_A_RATIONALE, TOKENS_OF_FAULTS = 120, 400
+"""Two sentences; half a dozen faults with their quotes."""
 
 
 @dataclass(frozen=True)
@@ -111,8 +111,8 @@ def reply_tokens(dimensions: Sequence[str]) -> int:
 
 
 def rating_tokens(rubric: Rubric, asked: Sequence[Dimension]) -> int:
-    """Return the length that just holds the ratings of a call, and the reason where the rubric wants one."""
-    reason = TOKENS_OF_A_RATIONALE if rubric.rationale else 0
+    """Return the length that just holds the ratings of a call, and the reason and faults where the rubric wants them."""
+    reason = (TOKENS_OF_A_RATIONALE if rubric.rationale else 0) + (TOKENS_OF_FAULTS if rubric.faults else 0)
     return reply_tokens([dimension.name for dimension in asked]) + reason
 
 
@@ -145,7 +145,7 @@ async def judge_answers(
         return [{**{name: answer[name] for name in ANSWER}, **row} for row in rows]
 
     jobs = []
-    for answer in judged_answers(answers, items).iter_rows(named=True):
+    for answer in judged_answers(answers, items, judge.rubric).iter_rows(named=True):
         item = by_item[answer["dataset"], answer["item_id"]]
         # Characters that differ from one call about a dataset to the next.
         length = len(item["context"] or "") + len(item["question"]) + len(answer["answer"])

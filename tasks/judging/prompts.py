@@ -66,6 +66,7 @@ def judge_messages(
         rubric.instruction[language].strip(),
         *(_dimension_text(dimension, rubric.scale_of(dimension), language) for dimension in asked),
         *_shared_scale(rubric, asked, language),
+        *(f"{name}: {definition[language]}" for name, definition in rubric.faults.items()),
         _DATA[language].format(nonce=nonce),
         *dialogue,
         Contract.of(rubric, asked).instruction(language),

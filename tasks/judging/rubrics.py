@@ -36,8 +36,8 @@ that begin with their speaker's name, blank lines between, without marks."""
 Reply = Literal["json", "digit"]
 """What a judge replies: an object with a value per dimension, or the rating alone."""
 
-RATIONALE = "rationale"
-"""Key of the judge's reason in its reply."""
+RATIONALE, FAULTS = "rationale", "faults"
+"""Keys of the judge's reason in its reply, and of what it finds wrong with a simulated person."""
 
 
 class Scale(Frozen):
@@ -116,6 +116,9 @@ class Rubric(Frozen):
     anchors: Anchors | None = None
     bands: tuple[RatingBand, ...] | None = Field(default=None, description="lowest first, together the whole scale")
     dimensions: tuple[Dimension, ...] = Field(min_length=1)
+    faults: dict[str, dict[Language, Text]] = Field(
+        default={}, description="by name, found beside the ratings; the rubric is then about a simulated person, not the answer"
+    )
 
     @model_validator(mode="after")
     def _speaks_every_language(self) -> Self:
@@ -126,14 +129,16 @@ class Rubric(Frozen):
             check_languages(band.meaning, f"band {band.lowest} to {band.highest}")
         for speaker, texts in (*self.speakers.items(), *self.opening.items()):
             check_languages(texts, f"speaker {speaker}")
+        for name, definition in self.faults.items():
+            check_languages(definition, f"fault {name}")
         return self
 
     @model_validator(mode="after")
     def _one_digit_says_a_rating(self) -> Self:
         scales = [self.scale_of(dimension) for dimension in self.dimensions]
         short = all(scale != YES_NO and set(scale.ratings) <= set(range(10)) for scale in scales)
-        if self.reply == "digit" and (self.ask == "together" or self.rationale or not short):
-            raise ValueError("reply digit: asked one_by_one, without rationale, on scales within 0 to 9")
+        if self.reply == "digit" and (self.ask == "together" or self.rationale or self.faults or not short):
+            raise ValueError("reply digit: asked one_by_one, without rationale or faults, on scales within 0 to 9")
         return self
 
     @model_validator(mode="after")
@@ -142,6 +147,10 @@ class Rubric(Frozen):
             raise ValueError(f"dimension names must be unique, got {', '.join(self.names)}")
         if self.rationale and RATIONALE in self.names:
             raise ValueError(f"{RATIONALE} is the key of the judge's reason: give the dimension another name")
+        if self.faults and (self.ask != "together" or FAULTS in self.names):
+            raise ValueError(
+                f"{FAULTS} come with all ratings in one call, at a key of their own: ask together, name no dimension so"
+            )
         return self
 
     @model_validator(mode="after")
@@ -199,7 +208,8 @@ class Rubric(Frozen):
 
         Fields that came later are left out where they say what was true before them, so that older rubrics keep their hash.
         """
-        later = ("layout", "scale", "anchors", "bands", "ask", "rationale", "language", "speakers", "opening", "reply")
+        added = ("language", "speakers", "opening", "reply", "faults")
+        later = ("layout", "scale", "anchors", "bands", "ask", "rationale", *added)
         unsaid = {name for name in later if getattr(self, name) == type(self).model_fields[name].default}
         content = self.model_dump(mode="json", exclude=unsaid)
         for dimension in content["dimensions"]:

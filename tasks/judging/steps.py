@@ -1,6 +1,7 @@
-"""The step of judging: have a judge rate one partition of answers; and the job that compares judges."""
+"""The step of judging: have a judge rate one partition of answers; and the job that compares judges, or finds slips."""
 
 import asyncio
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from typing import Any
 
@@ -16,6 +17,7 @@ from tasks.judging.answers import judged_answers
 from tasks.judging.executor import Judge, judge_answers, rating_calls
 from tasks.judging.gold import gold_answers, gold_key
 from tasks.judging.rubrics import load_rubric
+from tasks.judging.simulation import FAULTS_VERSION, find_faults
 from tasks.lake.fingerprint import partition_key
 from tasks.lake.lake import Lake
 from tasks.solvers.answers import read_answers
@@ -57,7 +59,7 @@ async def judge_partition(job: JudgeJob, lake: Lake, chat: Chat, run_jobs: RunJo
         return up_to_date(found)
     items, answers = lake.read(job.items, Items), lake.read(job.answers, Answers)
     rubric = load_rubric(job.rubric)
-    listener.expect(judged_answers(answers, items).height * len(rating_calls(rubric, job.repetitions)))
+    listener.expect(judged_answers(answers, items, rubric).height * len(rating_calls(rubric, job.repetitions)))
     judging = Judge(job.judge, rubric, chat, listener.on_reply, job.repetitions)
     judgements = await judge_answers(items, answers, judging, run_jobs)
     complete = not (judgements["parse_status"] == "failed").any()
@@ -90,23 +92,32 @@ async def write_gold(job: GoldJob, lake: Lake) -> Any:
 
 @dataclass(frozen=True)
 class AgreementJob:
-    """Ratings of a benchmark's answers by all judges, these answers and the items they are to."""
+    """Ratings of a benchmark's answers by all judges, these answers and the items they are to; and the layer computed of them."""
 
     benchmark: str
     items: tuple[PartitionRef, ...]
     answers: tuple[PartitionRef, ...]
     judgements: tuple[PartitionRef, ...]
+    layer: str = "agreements"
 
     @property
     def key(self) -> PartitionKey:
         """Key of what is found; in which order ratings, answers and items are named does not matter."""
         parents = sorted({ref.identity for ref in (*self.items, *self.answers, *self.judgements)})
-        return partition_key("agreements", {"benchmark": self.benchmark}, {}, parents, AGREEMENTS_VERSION)
+        return partition_key(self.layer, {"benchmark": self.benchmark}, {}, parents, _FOUND[self.layer][0])
 
     def compute(self, lake: Lake) -> pl.DataFrame:
-        """Compute rows of `agreements`, from what the lake holds."""
+        """Compute rows of the layer, from what the lake holds."""
         items = Items.cast(pl.concat([lake.read(ref, Items) for ref in dict.fromkeys(self.items)]))
         answers = Answers.cast(pl.concat([read_answers(lake, ref, items) for ref in self.answers]))
-        judgements = Judgements.cast(pl.concat([lake.read(ref, Judgements) for ref in self.judgements]))
+        rated = [Judgements.create_empty(), *(lake.read(ref, Judgements) for ref in self.judgements)]
+        judgements = Judgements.cast(pl.concat(rated))
         rubrics = {name: load_rubric(name) for name in judgements["rubric"].unique()}
-        return agreements(judgements, answers, items, rubrics)
+        return _FOUND[self.layer][1](judgements, answers, items, rubrics)
+
+
+_FOUND: Mapping[str, tuple[str, Callable[..., pl.DataFrame]]] = {
+    "agreements": (AGREEMENTS_VERSION, agreements),
+    "simulation_faults": (FAULTS_VERSION, find_faults),
+}
+"""Version and function, by layer."""

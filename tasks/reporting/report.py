@@ -74,6 +74,7 @@ class Report:
     needles: tuple[NeedleGrid, ...]
     judges: JudgeReport | None
     groups: tuple[ScoreTable, ...]
+    simulation: tuple[Row, ...]
     method: MethodNotes
 
     @property
@@ -130,6 +131,7 @@ def build_report(data: ReportData) -> Report:
         needles=needle_grids(data),
         judges=describe_judges(data),
         groups=describe_groups(data),
+        simulation=data.simulation,
         method=describe_method(data),
     )
 

@@ -13,6 +13,7 @@ from tasks.analysis.evidence import SHOWN, read_tables
 from tasks.analysis.past_run import PastRun
 from tasks.analysis.redaction import redact
 from tasks.analysis.run_tables import ReportData
+from tasks.analysis.simulation import check_simulation
 from tasks.lake.lake import Lake
 from tasks.lake.manifest import run_folder, write_manifest
 from tasks.reporting.render.page import write_report, write_text
@@ -70,6 +71,7 @@ def load_report_data(run: PastRun, changes: RunChanges | None = None) -> ReportD
         LakeError: if a partition of the manifest is gone or changed.
     """
     data = replace(read_tables(run, REPORTED, {}).data, published=backdrop_of(run.blueprint), changes=changes)
+    data = replace(data, simulation=check_simulation(run))
     return redact(data) if run.manifest.redacted else data
 
 

@@ -5,8 +5,9 @@ from typing import Any
 
 from schemas.comparability import Comparability
 from schemas.lineage import RunManifest
+from tasks.analysis.helper_ranks import compare_helpers
 from tasks.analysis.leaderboard import GROUP, RUN, LeaderboardData
-from tasks.analysis.number_format import counted, listed
+from tasks.analysis.number_format import counted, interval, listed, number, setting_title
 from tasks.analysis.papers import paper_of
 from tasks.analysis.published_experiments import Experiments
 from tasks.analysis.published_tables import TOTAL
@@ -136,4 +137,15 @@ def groups_said(data: LeaderboardData) -> tuple[str, ...]:
     if len(data.groups) < 2:  # noqa: PLR2004
         return tuple(fewer)
     apart = "; ".join(f"group {group.number}: {group.words}" for group in data.groups)
-    return (f"Ranks hold within a group: totals of different groups rest on different questions or ratings. {apart}.", *fewer)
+    ranks = f"Ranks hold within a group: totals of different groups rest on different questions or ratings. {apart}."
+    return (ranks, *map(_agreement_said, compare_helpers(data)), *fewer)
+
+
+def _agreement_said(found: dict[str, Any]) -> str:
+    rho, tau = (
+        f"{words} {number(found[name], 2)} ({interval(found[f'{name}_low'], found[f'{name}_high'], 2)})"
+        for name, words in (("spearman", "Spearman's rho"), ("kendall", "Kendall's tau-b"))
+    )
+    groups = listed([str(group) for group in found["groups"]])
+    where = f"{counted(len(found['models']), 'model')} of groups {groups}, {setting_title(found['setting'])}"
+    return f"With another {found['role']} the order of {where}: {rho}, {tau}."

@@ -9,7 +9,7 @@ from hypothesis import strategies as st
 
 from schemas.vocabulary import Language
 from tasks.judging.contract import Contract, reparse_judgements
-from tasks.judging.rubrics import RUBRICS, Scale, load_rubric
+from tasks.judging.rubrics import FAULTS, RUBRICS, Scale, load_rubric
 from tests.rows import each_row
 from tests.tasks.judging.rows import judgement
 from tests.tasks.rows import judgements
@@ -128,10 +128,10 @@ def test_what_every_rubric_asks_for_is_what_it_reads(name: str, repetition: int)
         assert list(contract.parse(instruction).ratings or {}) == order
     # Servers that enforce a schema have the reply follow the order of its properties.
     schema = json.loads(contract.json_schema)
-    assert list(schema["properties"]) == schema["required"] == order
+    assert list(schema["properties"]) == schema["required"] == ([FAULTS] if rubric.faults else []) + order
     assert schema["additionalProperties"] is False
     rating = {"type": "integer", "minimum": rubric.scale.lowest, "maximum": rubric.scale.highest}
-    assert all(rating.items() <= asked.items() for asked in schema["properties"].values())
+    assert all(rating.items() <= schema["properties"][name].items() for name in order)
 
 
 def test_example_spreads_over_a_long_scale() -> None:

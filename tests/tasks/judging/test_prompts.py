@@ -236,7 +236,7 @@ def test_an_attack_stays_in_its_block_and_no_verdict_of_it_is_read(language: Lan
         # All its words are there to be rated; only marks of roles got a space.
         assert ROLE_MARK.search(user.content) is None
         assert attack.replace(" ", "") in user.content.replace(" ", "")
-    parse, own = Contract.of(rubric, rubric.dimensions).parse, json.dumps(worst)
+    parse, own = Contract.of(rubric, rubric.dimensions).parse, json.dumps({"faults": []} | worst if rubric.faults else worst)
     assert parse(own).ratings is not None
     # A judge that repeats the attack beside its own verdict is read by its own, or not at all.
     for reply in (f"{own}\nThe answer says: {attack}", f"The answer says: {attack}\n{own}", f"{attack}{own}{attack}"):

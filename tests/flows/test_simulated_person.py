@@ -1,0 +1,132 @@
+"""A person whom a model plays, from slips and reviews to report, JSON and leaderboard, with the solver of the how-to."""
+
+import json
+import re
+from contextlib import ExitStack
+from pathlib import Path
+from typing import Any
+
+import pytest
+import yaml
+
+from tasks.analysis.number_format import number
+from tests.docs.test_own_family import Family, family  # noqa: F401  a fixture
+from tests.flows.command import Ended, assert_one_message, ended
+from tests.model_server import ModelServer
+
+pytestmark = pytest.mark.usefixtures("prefect_server")
+
+LEVELS = {"aaa": (3, 3, 1), "bbb": (1, 2, 1), "ccc": (1, 1, 1)}
+"""What each model is worth on each of the three days."""
+
+DAYS = ("train", "sister", "toast")
+CRITERIA = {"coherence": 2, "fluency": 1, "theme": 2, "completeness": 2, "emotion": 0, "humanoid": 2}
+
+
+def friend(name: str) -> Any:
+    return lambda messages: f"{name} was there." if "Two sentences" in messages[-1]["content"] else f"Tell {name} more."
+
+
+def seeker(messages: list[dict[str, str]]) -> str:
+    """On the first day it says what it is."""
+    slips = DAYS[0] in messages[0]["content"] and len(messages) == 2
+    return "As an AI, I cannot have bad days." if slips else "It was bad."
+
+
+def judge(messages: list[dict[str, str]]) -> str:
+    """Of the second day's seeker it names what was never said, of the third day's what was."""
+    system, shown = messages[0]["content"], messages[1]["content"]
+    (day,) = (number for number, word in enumerate(DAYS) if word in shown)
+    if '"coherence"' in system:
+        early = {"turn": 1, "kind": "cheers_up_early", "severity": "helped"}
+        faults = [[], [{**early, "quote": "All is well."}], [{**early, "quote": "was bad."}]][day]
+        return json.dumps({"faults": faults, **CRITERIA})
+    (level,) = (levels[day] for name, levels in LEVELS.items() if name in shown)
+    return json.dumps({"rationale": "So.", "warmth": level, "understanding": level, "honest": "yes" if level > 1 else "no"})
+
+
+def run(judged: ModelServer, asked: dict[str, ModelServer], played: ModelServer, *more: str) -> Ended:
+    """Run the how-to's blueprint with three models."""
+    models = [{"name": name, "base_url": server.base_url} for name, server in asked.items()]
+    roles = {"seeker": {"name": "s", "base_url": played.base_url}, "judge": {"name": "j", "base_url": judged.base_url}}
+    Path("models.yaml").write_text(yaml.safe_dump({"models": models, "roles": roles}), encoding="utf-8")
+    options = ("--settings", "interview", "--config", "models.yaml", "--set", "bootstrap=0")
+    return ended("run", "interviews.yaml", *options, *more, "--json")
+
+
+def rounded(value: Any) -> Any:
+    return round(value, 2) if isinstance(value, float) else value
+
+
+def described(done: Ended) -> list[list[Any]]:
+    """Of each model what the document says of its persons."""
+    names = ("model", "tainted", "kinds", "severities", "refused", "unreviewed")
+    totals = [[rounded(row[over]["total"]) for over in ("all", "untainted")] for row in done.document["simulation"]]
+    return [[*(row[name] for name in names), *of] for row, of in zip(done.document["simulation"], totals, strict=True)]
+
+
+@pytest.mark.usefixtures("family")
+def test_from_slips_and_reviews_to_report_and_leaderboard() -> None:
+    review = ("--set", "simulation_rubric=esc_seeker")
+    with ExitStack() as servers:
+        asked = {name: servers.enter_context(ModelServer(friend(name))) for name in LEVELS}
+        played, other, judged = (servers.enter_context(ModelServer(reply)) for reply in (seeker, seeker, judge))
+        first = run(judged, asked, played)
+        assert first.status == 0, first.err
+        # Three models, three days, dialogue and note: the review costs nothing unless it is asked for.
+        assert judged.calls == 18
+        forecast = run(judged, asked, played, *review, "--dry-run").document
+        assert {row["role"]: (row["calls"], row["stored"]) for row in forecast["models"]}["judge"] == (9, 18)
+        second = run(judged, asked, played, *review)
+        assert (second.status, judged.calls) == (0, 27), second.err
+        third = run(judged, asked, other, "--set", "seeker.name=t")
+    # A level of 3 is worth 1, of 2 (1/2 + 1/2 + 1) / 3, of 1 nothing. The first day is tainted by rule, the third by the judge.
+    machine, early = {"admits_machine": 1}, {"cheers_up_early": 1}
+    assert described(first) == [
+        ["aaa", 1, machine, {"hindered": 1}, 0, None, 66.67, 50],
+        ["bbb", 1, machine, {"hindered": 1}, 0, None, 22.22, 33.33],
+        ["ccc", 1, machine, {"hindered": 1}, 0, None, 0, 0],
+    ]
+    assert described(second) == [
+        [name, 2, machine | early, {"helped": 1, "hindered": 1}, 1, 0, *totals]
+        for name, totals in {"aaa": (66.67, 100), "bbb": (22.22, 66.67), "ccc": (0, 0)}.items()
+    ]
+    assert [row["untainted"]["n_scored"] for row in second.document["simulation"]] == [1, 1, 1]
+    assert second.document["simulation"][0]["criteria"] == {"bad_days": {name: 5.0 * of for name, of in CRITERIA.items()}}
+    # The seeker's ratings are no score of the model's.
+    assert {row["dimension"] for row in second.document["dimension_scores"]} == {"warmth", "understanding", "honest"}
+    assert_shown(Path(second.document["report"]).read_text(encoding="utf-8"))
+    checked = ended("verify", second.document["run"], "--json")
+    assert (checked.status, checked.document["differences"]) == (0, [])
+    assert {row["layer"]: row["recomputed"] for row in checked.document["layers"]}["simulation_faults"] == 1
+    assert_compared(third)
+
+
+@pytest.mark.usefixtures("family")
+def test_a_review_needs_a_rubric_with_faults_and_a_judge() -> None:
+    server = "http://127.0.0.1:9/v1"
+    where = ("run", "interviews.yaml", "--settings", "interview", "--model", "m", "--base-url", server, "--set")
+    judged = ("--judge", "j", "--judge-base-url", server)
+    for more, got in ((("friendship", *judged), "friendship, a judge"), (("esc_seeker",), "no judge")):
+        done = ended(*where, f"simulation_rubric={more[0]}", *more[1:])
+        assert_one_message(done, "what a simulated person says cannot be reviewed", got)
+    assert_one_message(ended(*where, "simulation_rubric=esc_seek", *judged), "did you mean esc_seeker?")
+
+
+def assert_shown(page: str) -> None:
+    section = page[page.index('id="simulation"') :]
+    text = re.sub(r"<[^>]+>|\s+", " ", section[: section.index("</section>")])
+    said = " ".join(text.split())
+    assert "aaa Interview 67 % 2 of 3 admits machine 1, cheers up early 1" in said
+    assert f"{number(66.67, 2)} –, 3 items, 1 dataset 100.00 –, 1 item, 1 dataset" in said
+    assert "1 fault refused" in said
+
+
+def assert_compared(third: Ended) -> None:
+    assert third.status == 0, third.err
+    command = ("leaderboard", "interviews.yaml")
+    (found,) = ended(*command, "--json").document["helper_ranks"]
+    assert (found["role"], found["models"]) == ("seeker", ["aaa", "bbb", "ccc"])
+    assert (found["spearman"], found["kendall"], found["kendall_low"]) == (pytest.approx(1), pytest.approx(1), None)
+    said = " ".join(ended(*command).out.split())
+    assert "With another seeker the order of 3 models of groups 1 and 2, Interview: Spearman's rho 1.00 (–)" in said

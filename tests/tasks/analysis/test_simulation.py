@@ -1,0 +1,100 @@
+"""Totals without the dialogues in which a simulated person slipped, worked out by hand."""
+
+from pathlib import Path
+from typing import Any
+
+import polars as pl
+import pytest
+
+from schemas.lineage import CodeVersion
+from schemas.tables.layers import AGGREGATED, LAYERS
+from tasks.analysis.past_run import PastRun
+from tasks.analysis.simulation import check_simulation
+from tasks.lake.fingerprint import partition_key
+from tasks.lake.lake import Lake
+from tasks.scoring.benchmark import ScoreSettings, score_benchmark
+from tests.tasks.lake.test_manifest import bare_manifest
+from tests.tasks.rows import SYSTEM, answer, frame, judgement
+from tests.tasks.scoring.samples import ability, blueprint, items, task
+
+DESIGN = blueprint(ability("english", task("en")), ability("chinese", task("zh")))
+TALK = [{"speaker": "seeker", "text": "Hi."}, {"speaker": "tested", "text": "Hello."}]
+MARKS: dict[str, Any] = {"rubric": "esc_seeker", "dimension": "emotion", "lowest": 0, "highest": 2, "found_by": "rule"}
+
+
+def run_of(
+    folder: Path, values: dict[tuple[str, str], list[float]], faults: list[dict[str, Any]], ratings: list[dict[str, Any]] | None
+) -> PastRun:
+    """A run in which each model has these scores of its items, an answer to each, and these faults and ratings."""
+    scores = pl.concat([items(dataset, given, model) for (model, dataset), given in values.items()])
+    scored = score_benchmark(scores.lazy(), DESIGN, ScoreSettings(bootstrap=0))
+    told = [
+        answer(row["item_id"], None, turns=TALK, status="answered", failed_role=None, failure=None, **names_of(row))
+        for row in scores.iter_rows(named=True)
+    ]
+    layers: dict[str, pl.DataFrame] = {name: scored.layer(name) for name in AGGREGATED}
+    layers |= {"item_scores": scores, "answers": frame(LAYERS["answers"], tuple(told))}
+    layers |= {"simulation_faults": frame(LAYERS["simulation_faults"], tuple(faults))}
+    if ratings is not None:
+        layers["judgements"] = frame(LAYERS["judgements"], tuple(ratings))
+    lake, place = Lake(folder, CodeVersion("1", None)), {"rubric": "esc_seeker"}
+    said = {"seed": 0, "bootstrap": 0}
+    refs = [lake.write(partition_key(name, place, said, [], "1"), rows, LAYERS[name]) for name, rows in layers.items()]
+    plan = {"simulation_rubric": None if ratings is None else "esc_seeker"}
+    return PastRun(bare_manifest(partitions=tuple(refs), plan=plan, blueprint=DESIGN.model_dump(mode="json")), DESIGN, lake)
+
+
+def names_of(row: dict[str, Any]) -> dict[str, Any]:
+    return {name: row[name] for name in ("dataset", "model", "setting", "repetition")}
+
+
+def fault(model: str, dataset: str, item: str, number: int = 0, **more: Any) -> dict[str, Any]:
+    found = {"speaker": "seeker", "turn": 1, "kind": "gives_advice", "severity": "hindered", "evidence": "x"}
+    asked = {**SYSTEM, "dataset": dataset, "model": model, "item_id": item, "part": "", "number": number, "found_by": "rule"}
+    return {**asked, **found, **more}
+
+
+def test_the_total_without_tainted_dialogues(tmp_path: Path) -> None:
+    values = {("a", "en"): [1.0, 0, 0, 1], ("a", "zh"): [1.0, 1], ("b", "en"): [1.0, 1, 0, 0], ("b", "zh"): [0.0, 0]}
+    early: dict[str, Any] = {"kind": "cheers_up_early", "severity": "helped"}
+    faults = [
+        fault("a", "en", "en-0", **early),
+        fault("a", "en", "en-0", 1),
+        fault("a", "en", "en-1", **early, found_by="judge"),
+        fault("a", "en", "en-2", found_by="judge", refused="turn 1 does not say that"),
+        fault("a", "zh", "zh-0"),
+    ]
+    found = {row["model"]: row for row in check_simulation(run_of(tmp_path, values, faults, None))}
+    a, b = found["a"], found["b"]
+    assert (a["dialogues"], a["tainted"], a["share"], a["refused"], a["unreviewed"]) == (6, 3, 0.5, 1, None)
+    # The first of en has both; a dialogue counts once for each kind.
+    assert (a["kinds"], a["severities"]) == ({"cheers_up_early": 2, "gives_advice": 2}, {"helped": 2, "hindered": 2})
+    # All: en 2 of 4, zh 2 of 2, (50 + 100) / 2. Left of en 0 and 1, of zh 1: (50 + 100) / 2 again, over 3 items.
+    assert (a["all"]["total"], a["all"]["n_scored"]) == (75, 6)
+    assert (a["untainted"]["total"], a["untainted"]["n_scored"], a["untainted"]["ci_low"]) == (75, 3, None)
+    # Nobody slipped with b: (50 + 0) / 2.
+    assert (b["tainted"], b["all"]["total"], b["untainted"]["total"], b["untainted"]["n_scored"]) == (0, 25, 25, 6)
+
+
+def test_a_dataset_or_nothing_may_be_left(tmp_path: Path) -> None:
+    values = {("a", "en"): [1.0], ("b", "en"): [1.0], ("b", "zh"): [0.0]}
+    a, b = check_simulation(run_of(tmp_path / "some", values, [fault("a", "en", "en-0"), fault("b", "zh", "zh-0")], None))
+    assert (a["untainted"], a["share"]) == (None, 1)
+    assert (b["untainted"]["total"], b["untainted"]["n_scored"], b["untainted"]["datasets_scored"]) == (100, 1, 1)
+    tainted = [fault(model, dataset, f"{dataset}-0") for model, dataset in values]
+    assert [row["untainted"] for row in check_simulation(run_of(tmp_path / "none", values, tainted, None))] == [None, None]
+
+
+def test_ratings_are_shown_from_0_to_10_by_dataset(tmp_path: Path) -> None:
+    values = {("a", "en"): [1.0, 1.0, 1.0], ("a", "zh"): [1.0]}
+
+    def rated(dataset: str, item: str, rating: int | None, **more: Any) -> dict[str, Any]:
+        own = {"dataset": dataset, "model": "a", "rubric": "esc_seeker", "lowest": 0, "highest": 2}
+        return judgement(item, "emotion", rating, **own, **more)
+
+    ratings = [rated("en", "en-0", 2), rated("en", "en-0", 1, judge_repetition=1), rated("en", "en-1", 0), rated("zh", "zh-0", 2)]
+    ratings.append(rated("en", "en-2", None))
+    (a,) = check_simulation(run_of(tmp_path, values, [], ratings))
+    # en: (1.5 + 0) / 2, over 2 times 10.
+    assert a["criteria"] == {"en": {"emotion": pytest.approx(3.75)}, "zh": {"emotion": 10}}
+    assert (a["unreviewed"], a["tainted"]) == (1, 0)

@@ -1,0 +1,236 @@
+"""Faults of simulated persons: scripted slips of each kind and honest lines, what a judge names, and the real dialogues."""
+
+import json
+from collections.abc import Sequence
+from typing import Any
+
+import pytest
+
+from schemas.vocabulary import Language
+from tasks.judging.contract import Contract
+from tasks.judging.rubrics import Rubric, load_rubric
+from tasks.judging.simulation import find_faults, find_rule_faults
+from tests.mirror import MIRROR, needs_mirror
+from tests.rows import each_row
+from tests.tasks.rows import answer, answers, item, items, judgement, judgements
+
+RESULTS = MIRROR / "github.com" / "haidequanbu" / "ESC-Eval"
+RUBRIC = load_rubric("esc_seeker")
+CARDS: dict[Language, str] = {
+    "en": "Age: middle-aged\nProblem: The seeker's landlord raised the rent twice, their brother refuses to share the costs, and "
+    "they lie awake wondering whether moving back to the village would disappoint their daughter.",
+    "zh": "年龄：中年\n问题：房东两次涨房租，弟弟不愿意分担费用，整夜失眠，担心搬回老家会让女儿失望。",
+}
+
+
+def kinds(*lines: str, language: Language = "en") -> list[tuple[int, str]]:
+    """Where the rules find what, in these lines of one person."""
+    return [(fault["turn"], fault["kind"]) for fault in find_rule_faults(CARDS[language], lines, language)]
+
+
+SLIPS = [
+    ("admits_machine", "I'm just an AI, so I have no landlord."),
+    ("admits_machine", "Well, as an AI language model, I cannot feel that."),
+    ("admits_machine", "我只是一个人工智能，没有房东。"),
+    ("admits_machine", "作为一个语言模型，我没有女儿。"),
+    ("out_of_role", "How can I help you with your rent?"),
+    ("out_of_role", "As your assistant, I will look into it."),
+    ("out_of_role", "It is the rent again.\nTherapist: And how does that feel?"),
+    ("out_of_role", "请问有什么可以帮到您？"),
+    ("out_of_role", "很抱歉听到你这么说。"),
+    ("gives_advice", "Maybe you should take a break yourself."),
+    ("gives_advice", "Have you tried breathing slowly?"),
+    ("gives_advice", "如果我是你，早就搬走了。"),
+    ("gives_advice", "我建议你多休息。"),
+    ("cheers_up_early", "Thank you, I'll call my brother tonight."),
+    ("cheers_up_early", "I feel so much better."),
+    ("cheers_up_early", "谢谢你，我会打电话给弟弟。"),
+    ("cheers_up_early", "听你这么说，我好多了。"),
+]
+HONEST = [
+    "I feel like I'm a chatbot at work, always polite.",
+    "I'm an AI engineer, and my team was let go.",
+    "我是人工智能专业的学生。",
+    "我觉得我只是一个聊天机器人，没人在乎。",
+    'My sister said: "You should get over it. How can I help you?"',
+    "Do you think I should move? What would you do?",
+    "You should know that my brother never pays.",
+    "你可以给我一些建议吗？",
+    "你应该能理解我吧。",
+    "他总说你应该试试别的城市。",
+    "Thanks. I'll try, but I'm still scared.",
+    "Thank you for listening.",
+    "I don't feel better.",
+    "谢谢你的建议，我会试试，但我还是很担心。",
+    "谢谢你听我说。",
+]
+
+
+@each_row(("kind", "line"), SLIPS)
+def test_a_scripted_slip_is_found(kind: str, line: str) -> None:
+    assert kinds("Hi.", line, "It is the rent.") == [(2, kind)]
+
+
+@each_row("line", HONEST)
+def test_an_honest_line_is_no_slip(line: str) -> None:
+    assert kinds("Hi.", line, "It is the rent.") == []
+
+
+def test_in_the_last_line_there_may_be_thanks() -> None:
+    assert kinds("It is the rent.", "Thank you, I'll call him.") == []
+    assert kinds("Thank you, I'll call him.", "Bye.") == [(1, "cheers_up_early")]
+
+
+@each_row(
+    ("language", "first", "tells_all"),
+    [
+        # The problem has 21 stems, of which the first line has 12 and the second 4.
+        (
+            "en",
+            "My landlord raised the rent twice, my brother refuses to share the costs, I lie awake and wonder: move back?",
+            True,
+        ),
+        ("en", "My landlord raised the rent, and I lie awake.", False),
+        # Of 14 words 12 and 2.
+        ("zh", "房东两次涨了房租，弟弟不愿意分担费用，我整夜失眠，担心女儿失望。", True),
+        ("zh", "房东又涨房租了，我很烦。", False),
+    ],
+)
+def test_a_first_line_that_recites_the_card(language: Language, first: str, tells_all: bool) -> None:
+    assert kinds(first, "Yes.", language=language) == ([(1, "reveals_all_at_once")] if tells_all else [])
+    assert kinds("Hi.", first, "Yes.", language=language) == []
+
+
+@needs_mirror
+def test_slips_of_the_released_dialogues() -> None:
+    found: dict[tuple[str, str], set[str]] = {}
+    listener = 0
+    for path in sorted(RESULTS.glob("result/*/*.json")):
+        language: Language = "zh" if path.stem.endswith("zh") else "en"
+        cards = json.loads((RESULTS / "data" / f"test_{language}.json").read_text(encoding="utf-8"))
+        for name, said in json.loads(path.read_text(encoding="utf-8")).items():
+            lines = [line.partition("：")[2] for line in said]
+            faults = find_rule_faults(cards[int(name)]["base"], lines[1::2], language)
+            found[path.stem, name] = {fault["kind"] for fault in faults}
+            listener += any(fault["kind"] != "cheers_up_early" for fault in find_rule_faults("", lines[2::2], language))
+    # Read by hand: of twelve seekers five slip, none of them as a machine or as the supporter.
+    assert {key: slips for key, slips in found.items() if slips} == {
+        ("Qwen_7B_en", "0"): {"cheers_up_early"},
+        ("Qwen_7B_zh", "0"): {"cheers_up_early"},
+        ("Qwen_7B_zh", "1"): {"reveals_all_at_once"},
+        ("Qwen_7B_zh", "2"): {"cheers_up_early", "reveals_all_at_once"},
+        ("llama3_zh", "0"): {"cheers_up_early"},
+    }
+    # Were it the seeker's, what the models under test say would be a slip in ten of the twelve.
+    assert (len(found), listener) == (12, 10)
+
+
+@needs_mirror
+def test_clients_of_counselling_dialogues_do_not_slip_but_for_thanks() -> None:
+    folder = MIRROR / "github.com" / "CAS-SIAT-XinHai" / "CPsyCoun" / "CPsyCounD" / "Data"
+    said = [
+        [line.partition("：")[2] for line in path.read_text(encoding="utf-8").splitlines() if line.startswith("来访者")]
+        for path in sorted(folder.glob("*.txt"))
+    ]
+    talks = [lines for lines in said if lines]
+    found = {fault["kind"] for lines in talks for fault in find_rule_faults("", lines, "zh")}
+    assert (len(talks) > 250, found) == (True, {"cheers_up_early"})
+
+
+TALK = [("seeker", "Hi.\nIt is the rent."), ("tested", "Tell me."), ("seeker", "As an AI, I pay none."), ("tested", "Oh.")]
+CLEAR = {"coherence": 2, "fluency": 1, "theme": 2, "completeness": 0, "emotion": 2, "humanoid": 0}
+
+
+def claim(turn: Any, quote: str, kind: str = "contradicts_card", severity: str = "minor") -> dict[str, Any]:
+    return {"turn": turn, "kind": kind, "severity": severity, "quote": quote}
+
+
+def reply(*claims: dict[str, Any], **changed: Any) -> str:
+    return json.dumps({"faults": claims, **CLEAR, **changed}, ensure_ascii=False)
+
+
+def faults_of(turns: Sequence[tuple[str, str]] | None, *replies: str) -> list[dict[str, Any]]:
+    """Faults of one answer with these turns, which the judge reviewed so often."""
+    said = [{"speaker": speaker, "text": text} for speaker, text in turns or ()] or None
+    told = answers(answer("a", None if said else "A text.", **({"turns": said, "status": "answered"} | WELL if said else {})))
+    marks = {"rubric": RUBRIC.id, "lowest": 0, "highest": 2}
+    reviews = [
+        judgement("a", name, CLEAR[name], raw_reply=text, judge_repetition=number, **marks)
+        for number, text in enumerate(replies)
+        for name in CLEAR
+    ]
+    asked = items(item("a", "open_ended", context=CARDS["en"], references=["x"]))
+    return find_faults(judgements(*reviews), told, asked, {RUBRIC.id: RUBRIC}).to_dicts()
+
+
+WELL = {"failed_role": None, "failure": None}
+
+
+def test_faults_of_rule_and_judge_stand_beside_each_other() -> None:
+    # Turn 3 of the dialogue is the seeker's second line; white space of a quote does not matter.
+    found = faults_of(TALK, reply(claim(3, "I pay none.", severity="hindered"), claim(1, "Hi. It is")), reply())
+    columns = ("found_by", "number", "speaker", "turn", "kind", "severity", "evidence", "refused")
+    assert [tuple(row[name] for name in columns) for row in found] == [
+        ("j", 0, "seeker", 2, "contradicts_card", "hindered", "I pay none.", None),
+        ("j", 1, "seeker", 1, "contradicts_card", "minor", "Hi. It is", None),
+        ("rule", 0, "seeker", 2, "admits_machine", "hindered", "As an AI, I pay none.", None),
+    ]
+
+
+@each_row(
+    ("named", "why"),
+    [
+        (claim(1, "I own the house."), "turn 1 does not say that"),
+        (claim(1, "I pay none."), "turn 1 does not say that"),
+        (claim(1, " "), "turn 1 does not say that"),
+        (claim(2, "Tell me."), "turn 2 is none of a simulated person"),
+        (claim(9, "Hi."), "turn 9 is none of a simulated person"),
+    ],
+)
+def test_a_fault_whose_quote_is_not_there_is_refused(named: dict[str, Any], why: str) -> None:
+    refused = [row["refused"] for row in faults_of(TALK[:2], reply(named))]
+    assert refused == [why]
+
+
+def test_nobody_is_played_in_a_text_or_by_the_model_under_test() -> None:
+    assert faults_of(None, reply(claim(1, "A text."))) == []
+    assert faults_of([("tested", "As an AI, I listen.")]) == []
+
+
+def test_an_unreadable_review_names_no_fault() -> None:
+    assert faults_of(TALK[:2], "It is fine.") == []
+
+
+CONTRACT = Contract.of(RUBRIC, RUBRIC.dimensions)
+
+
+def test_a_review_is_read_with_its_ratings() -> None:
+    read = CONTRACT.parse(f"```json\n{reply(claim(1, '好'))}\n```")
+    assert (read.ratings, [fault.model_dump() for fault in read.faults]) == (CLEAR, [claim(1, "好")])
+    assert list(json.loads(CONTRACT.json_schema)["properties"]) == ["faults", *CLEAR]
+
+
+@each_row(
+    ("said", "why"),
+    [
+        (json.dumps(CLEAR), "faults: Field required"),
+        (reply(claim(1, "x", kind="rude")), "faults.0.kind: Input should be 'out_of_role'"),
+        (reply(claim(1, "x", severity="fatal")), "faults.0.severity: Input should be 'helped'"),
+        (reply(claim("1", "x")), "faults.0.turn: Input should be a valid integer"),
+        (reply({**claim(1, "x"), "note": "y"}), "faults.0.note: Extra inputs are not permitted"),
+        (reply(humanoid=3), "humanoid: Input should be less than or equal to 2"),
+        (f"[{reply()}]", "a list instead of an object"),
+    ],
+)
+def test_a_review_that_breaks_the_contract_is_refused(said: str, why: str) -> None:
+    read = CONTRACT.parse(said)
+    assert read.ratings is None
+    assert why in (read.reason or "")
+
+
+def test_a_rubric_with_faults_asks_for_all_in_one_call() -> None:
+    content = RUBRIC.model_dump(mode="json")
+    with pytest.raises(ValueError, match="ask together"):
+        Rubric.model_validate(content | {"ask": "one_by_one"})
+    with pytest.raises(ValueError, match="fault out_of_role: no text in zh"):
+        Rubric.model_validate(content | {"faults": {"out_of_role": {"en": "x"}}})
