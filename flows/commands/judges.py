@@ -22,11 +22,6 @@ judges_app = typer.Typer(no_args_is_help=True, help="Judges, and how far they ag
 Human = Annotated[Path, typer.Option("--human", metavar="FILE", help="ratings by people: .parquet, .csv or .jsonl")]
 
 
-@judges_app.callback()
-def _judges() -> None:
-    """Keep `check` a word of its own, though it is the only one."""
-
-
 @judges_app.command("check")
 def check_command(
     run: str = typer.Argument(metavar="RUN"), *, human: Human, lake: opt.LakeFolder = None, as_json: opt.AsJson = False

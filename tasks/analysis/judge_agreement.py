@@ -10,16 +10,9 @@ import polars as pl
 from schemas.tables.human_ratings import UNIT
 from tasks.analysis.judged_ratings import JoinedRatings
 from tasks.judging.agreement import ALPHA_LEVELS, FEWEST_PAIRS, krippendorff_alpha
+from tasks.scoring import rater_agreement
 from tasks.scoring.clusters import design_effects, place_clusters, tails
-from tasks.scoring.rater_agreement import (
-    FEWEST_SYSTEMS,
-    STATISTICS,
-    Units,
-    agreement,
-    compare_values,
-    correlate_items,
-    intraclass_correlations,
-)
+from tasks.scoring.rater_agreement import FEWEST_SYSTEMS, STATISTICS, Units
 from tasks.scoring.resampling import Floats, draw_weights, shares
 from tasks.scoring.uncertainty import Resampling, limits_of
 
@@ -33,7 +26,6 @@ SIDES = ("value", "human_value", "same_targets_value", "constant_value")
 FEW = "too few common units, no variance or not on the scale"
 MOST_UNDEFINED = 0.05
 """Share of draws without a value above which there is no interval."""
-
 
 REASONS = ("undefined_because", "human_undefined_because")
 OF_MEAN = {**dict.fromkeys(REASONS, "undefined in a dimension, or dimensions of unlike scales"), "design_effect": None}
@@ -61,13 +53,15 @@ def certificates(joined: JoinedRatings, resampling: Resampling) -> pl.DataFrame:
         tail = tails(units.select("place", system=0, item_id="row"))["tail"][0]
         ratings = {name: _ratings(own, drawn) for name, own in _by_dimension(people.join(units, on=UNIT))}
         found = [(PEOPLE, "", name, _among_people(one)) for name, one in ratings.items()]
-        judges = joined.judges.filter(source=source).join(units, on=UNIT).sort("judge", "rubric")
+        judges = joined.judges.join(people, on=[*UNIT, "dimension"], how="semi").join(units, on=UNIT).sort("judge", "rubric")
         for (judge, rubric), own in judges.group_by("judge", "rubric", maintain_order=True):
-            values = {name: _on_units(rows, ratings[name]) for name, rows in _by_dimension(own) if name in ratings}
-            sides = {n: _compare(one, ratings[n], own.filter(dimension=n)) for n, one in values.items() if np.isfinite(one).any()}
-            found += [(judge, rubric, name, _table(one, tail, _said(values[name], ratings[name]))) for name, one in sides.items()]
+            rated = {name: (rows, ratings[name], _on_units(rows, ratings[name])) for name, rows in _by_dimension(own)}
+            sides = {name: _compare(*one) for name, one in rated.items()}
+            found += [(judge, rubric, name, _table(one, tail, _said(*rated[name][1:]))) for name, one in sides.items()]
             if len(sides) > 1:
-                mean = _mean([*sides.values()], [ratings[name] for name in sides])
+                mean = np.mean([*sides.values()], axis=0)
+                if len({(*one.scale, one.rises) for _, one, _ in rated.values()}) > 1:
+                    mean[:, DISTANCES] = np.nan
                 found.append((judge, rubric, MEAN, _table(mean, tail, OF_MEAN)))
         for judge, rubric, name, table in found:
             key = {"source": source, "judge": judge, "rubric": rubric, "dimension": name}
@@ -106,7 +100,7 @@ def _among_people(ratings: Ratings) -> pl.DataFrame:
     found = [(f"alpha_{level}", krippendorff_alpha(units, level), paired) for level in ALPHA_LEVELS]
     whole = ratings.people[np.isfinite(ratings.people).all(axis=1)]
     if min(whole.shape) > 1:
-        icc = intraclass_correlations(whole).items()
+        icc = rater_agreement.intraclass_correlations(whole).items()
         found += [(name, value, len(whole)) for name, value in icc if ratings.known == name.startswith("icc_2")]
     table = pl.DataFrame(
         found, {"statistic": pl.String, "value": pl.Float64, "n_units": pl.Int64}, orient="row", nan_to_null=True
@@ -115,25 +109,27 @@ def _among_people(ratings: Ratings) -> pl.DataFrame:
 
 
 def _on_units(own: pl.DataFrame, ratings: Ratings) -> Floats:
-    """Return a judge's ratings, [units]; NaN where no person rated."""
+    """Return a judge's ratings of what people rated, [units]; NaN where it gave none."""
     judge = np.full(len(ratings.people), np.nan)
     judge[own["row"].to_numpy()] = own["value"].to_numpy()
-    return np.where(np.isfinite(ratings.people).any(axis=1), judge, np.nan)
+    return judge
 
 
-def _compare(judge: Floats, ratings: Ratings, own: pl.DataFrame) -> Floats:
+def _compare(own: pl.DataFrame, ratings: Ratings, judge: Floats) -> Floats:
     """Return SIDES, [sides, statistics, resamples]."""
     people = np.where(np.isnan(judge)[:, None], np.nan, ratings.people)
     target, each = _row_means(people), [(judge, one) for one in people.T]
     others = [(one, _row_means(np.delete(people, at, axis=1))) for at, one in enumerate(people.T) if ratings.known]
     masked = [(np.where(np.isnan(one), np.nan, judge), rest) for one, rest in others]
     pairs = list(combinations(people.T, 2)) if ratings.known else []
-    sides = np.array([_average(whole, ratings, agreement) for whole in ([(judge, target)], others, masked, [])])
+    sides = np.array([_average(whole, ratings, rater_agreement.agreement) for whole in ([(judge, target)], others, masked, [])])
     for side, paired in zip(sides, (each, pairs, each if pairs else []), strict=False):
-        side[PAIRED] = _average(paired, ratings, compare_values)[PAIRED]
+        side[PAIRED] = _average(paired, ratings, rater_agreement.compare_values)[PAIRED]
     flat = [np.where(np.isnan(judge), np.nan, value) for value in ratings.scale]
-    constants = np.array([_average([(one, target)], ratings, compare_values) for one in flat])[:, OF_VALUES]
-    of_each = np.array([_average([(one, person) for person in people.T], ratings, compare_values) for one in flat])
+    constants = np.array([_average([(one, target)], ratings, rater_agreement.compare_values) for one in flat])[:, OF_VALUES]
+    of_each = np.array(
+        [_average([(one, person) for person in people.T], ratings, rater_agreement.compare_values) for one in flat]
+    )
     sides[-1, PAIRED] = of_each[:, PAIRED].max(axis=0)
     sides[-1, DISTANCES] = np.take_along_axis(constants, np.abs(constants).argmin(axis=0)[None], axis=0)[0, DISTANCES]
     if (own["lowest"][0], own["highest"][0]) != (ratings.scale[0], ratings.scale[-1]):
@@ -155,22 +151,14 @@ def _average(pairs: Sequence[tuple[Floats, Floats]], ratings: Ratings, compare: 
     return np.mean(found, axis=0) if found else np.full((len(STATISTICS), ratings.units.weights.shape[1]), np.nan)
 
 
-def _mean(sides: Sequence[Floats], ratings: Sequence[Ratings]) -> Floats:
-    """Return the mean over the dimensions; of distances only where all have the same scale and direction."""
-    mean: Floats = np.mean(sides, axis=0)
-    if len({(*one.scale, one.rises) for one in ratings}) > 1:
-        mean[:, DISTANCES] = np.nan
-    return mean
-
-
-def _said(judge: Floats, ratings: Ratings) -> dict[str, Any]:
+def _said(ratings: Ratings, judge: Floats) -> dict[str, Any]:
     """Return columns beside STATISTICS: counts, design effects, and why a value that is not defined is not."""
     kept = np.flatnonzero(np.isfinite(judge))
     target, units = _row_means(ratings.people)[kept], ratings.units.only(kept)
     off = pl.DataFrame({"place": units.clusters, "item_id": kept, "bias": judge[kept] - target})
     both = off.with_columns(mae=pl.col("bias").abs()).unpivot(["mae", "bias"], index=["place", "item_id"], variable_name="system")
     effects = dict(design_effects(both).iter_rows())
-    left_out = int(np.isnan(correlate_items(judge[kept], target, units)[:, 0]).sum())
+    left_out = int(np.isnan(rater_agreement.correlate_items(judge[kept], target, units)[:, 0]).sum())
     few = f"no variance, or fewer than {FEWEST_SYSTEMS} systems: {len(np.unique(units.systems))}"
     why = {"pooled": FEW, "by_item": "no item has three unlike systems", "by_system": few}
     return {
