@@ -23,8 +23,8 @@ WITH_REFERENCE: Mapping[str, Callable[[str, str], float]] = {
 }
 ALONE: Mapping[str, Callable[[str], float | None]] = {f"distinct_{order}": partial(distinct, order=order) for order in (1, 2)}
 
-VALUES = pl.Schema({**dict.fromkeys(("value", "lowest", "highest"), pl.Float64)})
-JUDGED = pl.Schema({**dict.fromkeys((*UNIT, "dimension", "judge", "rubric"), pl.String), **VALUES})
+VALUES = pl.Schema(dict.fromkeys(("value", "lowest", "highest"), pl.Float64))
+JUDGED = pl.Schema({**dict.fromkeys((*UNIT, "dimension", "judge", "rubric"), pl.String()), **VALUES})
 """Columns of what is compared with people. A text metric has no rubric and no ends of a scale."""
 
 

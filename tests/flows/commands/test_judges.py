@@ -60,6 +60,7 @@ def assert_agreement(name: str, lake: Path, folder: Path) -> None:
     # Every reply is four different words; beside "So sorry." none is right. Neither varies, nor has it a scale.
     for metric in ("bleu_1", "bleu_2", "bleu_4", "rouge_l", "distinct_1", "distinct_2"):
         assert [table[metric, one, "pooled"]["value"] for one in ("exact", "spearman")] == [None, None]
+        assert table[metric, "spearman", "pooled"]["n_units"] == 4
     shown = ended("judges", "check", name, "--human", folder / "good.jsonl", "--lake", lake).out
     for part in ("judge kindness", "warmth", "kappa_quadratic", "0.62", "Same targets", "Intervals rest on few clusters"):
         assert part in shown
