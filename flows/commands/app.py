@@ -21,6 +21,7 @@ from flows.commands.demo import SAMPLE, announce, demo_plans
 from flows.commands.explain.command import explain
 from flows.commands.gc import gc
 from flows.commands.journal import journal_app
+from flows.commands.judges import judges_app
 from flows.commands.leaderboard import leaderboard
 from flows.commands.lineage import lineage
 from flows.commands.models import models_app
@@ -55,6 +56,7 @@ app.add_typer(datasets_app, name="datasets")
 app.add_typer(models_app, name="models")
 app.add_typer(runs_app, name="runs")
 app.add_typer(journal_app, name="journal")
+app.add_typer(judges_app, name="judges")
 app.command()(leaderboard)
 app.command()(verify)
 app.command()(gc)

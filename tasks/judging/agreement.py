@@ -3,7 +3,7 @@
 from collections.abc import Mapping, Sequence
 from math import fsum
 from statistics import fmean
-from typing import Any
+from typing import Any, Literal, get_args
 
 import dataframely as dy
 import numpy as np
@@ -136,11 +136,17 @@ FEWEST_RATINGS = 2
 """Of a unit: with one rating there is nothing to compare."""
 
 
-def krippendorff_alpha(units: Sequence[Sequence[float | None]]) -> float | None:
-    """Compute Krippendorff's alpha for intervals: 1 = raters agree, 0 = as far as chance would have it, below 0 = less than that.
+AlphaLevel = Literal["nominal", "ordinal", "interval"]
+"""Of measurement: what a difference of two ratings is worth."""
+ALPHA_LEVELS: tuple[AlphaLevel, ...] = get_args(AlphaLevel)
+
+
+def krippendorff_alpha(units: Sequence[Sequence[float | None]], level: AlphaLevel = "interval") -> float | None:
+    """Compute Krippendorff's alpha: 1 = raters agree, 0 = as far as chance would have it, below 0 = less than that.
 
     Args:
         units: what was rated, each with the ratings it got; null = a rater gave none. Who gave a rating does not matter.
+        level: squared differences are of the values (interval), of their ranks among all ratings (ordinal), or 0 and 1 (nominal).
 
     Returns:
         Alpha; null if no unit has two ratings, or all ratings of such units are the same: without variance it is not defined. The
@@ -154,7 +160,10 @@ def krippendorff_alpha(units: Sequence[Sequence[float | None]]) -> float | None:
     if len(values) < FEWEST_RATINGS:
         return None
     coincidences, of_values = _count_coincidences(paired, values)
-    differences = np.subtract.outer(values, values) ** 2.0
+    differences = 1 - np.eye(len(values))
+    if level != "nominal":
+        places = values if level == "interval" else of_values.cumsum() - of_values / 2
+        differences = np.subtract.outer(places, places) ** 2.0
     observed = fsum((coincidences * differences).flat)
     expected = fsum((np.outer(of_values, of_values) * differences).flat) / (of_values.sum() - 1)
     return float(1 - observed / expected)

@@ -94,13 +94,13 @@ def rouge_l(said: str, true: str) -> float:
     return rouge(said, true, "rougeL", words)
 
 
-def bleu(said: str, true: str) -> float:
-    """Return sentence BLEU with up to four words in a row, fewer for shorter texts; exponential smoothing, case kept.
+def bleu(said: str, true: str, order: int = 4) -> float:
+    """Return sentence BLEU with up to `order` words in a row, fewer for shorter texts; exponential smoothing, case kept.
 
     Words are those of sacrebleu: `zh` where a Chinese character stands in either text, otherwise `13a`. Of several references the
     best one counts, as in TruthfulQA; multi-reference BLEU, which pools their words, would reward an answer that mixes them.
     """
-    scorer = _bleu("zh" if CHINESE_CHARACTER.search(said + true) else "13a")
+    scorer = _bleu("zh" if CHINESE_CHARACTER.search(said + true) else "13a", order)
     # The geometric mean's rounding may lift a perfect match above 100 by its last bits.
     return min(scorer.sentence_score(said, [true]).score / 100, 1.0)
 
@@ -126,10 +126,17 @@ def _rouge(kind: str, tokenize: Callable[[str], list[str]]) -> "RougeScorer":
 
 
 @cache
-def _bleu(tokens: Literal["13a", "zh"]) -> "BLEU":
+def _bleu(tokens: Literal["13a", "zh"], order: int) -> "BLEU":
     from sacrebleu.metrics.bleu import BLEU  # noqa: PLC0415
 
-    return BLEU(tokenize=tokens, effective_order=True)
+    return BLEU(tokenize=tokens, effective_order=True, max_ngram_order=order)
+
+
+def distinct(text: str, order: int) -> float | None:
+    """Return the share of different ones among the rows of `order` words, Distinct-n (Li et al. 2016); null = no such row."""
+    said = words(text)
+    rows = [tuple(said[at : at + order]) for at in range(len(said) - order + 1)]
+    return len(set(rows)) / len(rows) if rows else None
 
 
 _SPACED = str.maketrans(dict.fromkeys(punctuation, " "))

@@ -20,7 +20,7 @@ def answer(messages: list[dict[str, str]]) -> str:
 
 
 def with_runs(command: str, lake: Path) -> str:
-    """The command with names in place of RUN and EARLIER_RUN: the two newest runs that asked `mini_eq_test`, or one for both."""
+    """The command with names in place of RUN and EARLIER_RUN: the two newest that asked `mini_eq_test`, or of all; or one."""
     if not re.search(r"\b(EARLIER_)?RUN\b", command):
         return command
     manifests = [json.loads(path.read_text(encoding="utf-8")) for path in sorted((lake / "runs").glob("*/manifest.json"))]
@@ -29,5 +29,6 @@ def with_runs(command: str, lake: Path) -> str:
         for manifest in manifests
         if manifest["benchmark"] == "moodbench-mini" and any("mini_eq_test" in ref["path"] for ref in manifest["partitions"])
     ]
+    fitting = fitting or [manifest["run"] for manifest in manifests]
     names = {"RUN": fitting[-1], "EARLIER_RUN": fitting[-2:][0]}
     return re.sub(r"\b(?:EARLIER_)?RUN\b", lambda found: names[found[0]], command)

@@ -17,7 +17,7 @@ from schemas.lineage import CodeVersion, PartitionKey
 from schemas.tables.comparisons import Agreements
 from schemas.tables.items import Items
 from schemas.tables.responses import Answers, Judgements
-from tasks.judging.agreement import agreements, krippendorff_alpha, rank_correlation
+from tasks.judging.agreement import ALPHA_LEVELS, agreements, krippendorff_alpha, rank_correlation
 from tasks.judging.rubrics import load_rubric
 from tasks.judging.steps import AgreementJob
 from tasks.lake.fingerprint import content_sha256
@@ -234,7 +234,7 @@ def test_nothing_to_compare_is_null(units: list[list[float | None]]) -> None:
 
 @given(st.lists(st.lists(st.one_of(st.none(), st.integers(0, 100)), min_size=3, max_size=3), min_size=2, max_size=12))
 def test_the_package_says_the_same(units: list[list[int | None]]) -> None:
-    found = krippendorff_alpha(units)
-    assume(found is not None)
-    theirs = krippendorff.alpha(np.array(units, dtype=float).T, level_of_measurement="interval")
-    assert found == pytest.approx(theirs, abs=1e-9)
+    assume(krippendorff_alpha(units) is not None)
+    for level in ALPHA_LEVELS:
+        theirs = krippendorff.alpha(np.array(units, dtype=float).T, level_of_measurement=level)
+        assert krippendorff_alpha(units, level) == pytest.approx(theirs, abs=1e-9)

@@ -13,6 +13,7 @@ from tasks.metrics.texts import (
     bleu,
     closer_to_true,
     content_words,
+    distinct,
     exact_match,
     load_encoder,
     qa_f1,
@@ -119,6 +120,14 @@ def test_bleu_agrees_with_sacrebleu(said: str, references: list[str]) -> None:
     ]
     assert best_of(said, references, bleu) == pytest.approx(max(theirs))
     assert 0 <= best_of(said, references, bleu) <= 1
+
+
+def test_bleu_of_fewer_words_in_a_row_and_distinct_rows() -> None:
+    # One of two words is right, and no pair of words: smoothed to half of one of one, so that BLEU-2 is sqrt(1/2 x 1/2).
+    assert [bleu("the cat", "the dog", order) for order in (1, 2)] == pytest.approx([0.5, 0.5])
+    # a b a b: two of four words, and of the pairs ab, ba, ab two of three.
+    assert [distinct("a b a b", order) for order in (1, 2)] == [0.5, 2 / 3]
+    assert [distinct("好好", 1), distinct("好好", 3), distinct("!", 1)] == [0.5, None, None]
 
 
 @given(said=ENGLISH, true=ENGLISH)

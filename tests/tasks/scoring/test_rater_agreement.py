@@ -1,0 +1,150 @@
+"""Agreement of raters: a worked example, libraries as second opinion, public ratings."""
+
+from itertools import product
+
+import numpy as np
+import polars as pl
+import pytest
+from scipy.stats import kendalltau, pearsonr, spearmanr
+from sklearn.metrics import cohen_kappa_score
+
+from tasks.judging.agreement import krippendorff_alpha
+from tasks.scoring.clusters import design_effects
+from tasks.scoring.rater_agreement import STATISTICS, Units, agreement, correlate_items, intraclass_correlations
+from tasks.scoring.resampling import Floats
+from tasks.scoring.uncertainty import limits_of
+from tests.mirror import MIRROR, needs_mirror
+
+NAN = float("nan")
+A, B, C = (np.array(one, dtype=float) for one in ([1, 2, 3, 4, 5, 3], [2, 2, 3, 3, 5, 4], [1, 3, 3, 5, 4, NAN]))
+JUDGE = np.array([2.0, 3, 3, 4, 5, 5])
+MEAN = np.array([4 / 3, 7 / 3, 3, 4, 14 / 3, 3.5])
+SCALE = np.arange(1.0, 6)
+HUMANE = MIRROR / "github.com/buildinghumanetech/humanebench"
+
+
+def units(n: int, systems: int = 1, weights: Floats | None = None) -> Units:
+    """Items that each of the systems answered, side by side."""
+    places = np.arange(n)
+    return Units(places // systems, places % systems, places, np.ones((n, 1)) if weights is None else weights)
+
+
+def compared(left: Floats, right: Floats, scale: Floats = SCALE, of: Units | None = None) -> dict[str, float]:
+    """Statistics of the units that both rated; `name` for pooled ones, else `name level`."""
+    both = np.isfinite(left) & np.isfinite(right)
+    found = agreement(left[both], right[both], (of or units(len(left))).only(np.flatnonzero(both)), scale)[:, 0]
+    names = [name if level == "pooled" else f"{name} {level}" for name, level in STATISTICS]
+    return dict(zip(names, found, strict=True))
+
+
+def test_two_people_of_the_worked_example() -> None:
+    # Same: units 2, 3 and 5. Kappa: 3 x 1 / 6 = 0.5 against the mean of 36 squared differences, 102 / 36: 1 - 0.5 / 2.8333.
+    values = {"exact": 0.5, "within_one": 1, "kappa_quadratic": 0.823529, "spearman": 0.850841, "pearson": 0.846802}
+    values |= {"kendall_tau_b": 0.741249, "mae": 0.5, "bias": -0.166667}
+    assert {name: compared(A, B)[name] for name in values} == pytest.approx(values, abs=1e-6)
+
+
+def test_the_judge_of_the_worked_example_with_the_mean() -> None:
+    values = {"spearman": 0.882735, "pearson": 0.890964, "kendall_tau_b": 0.787726, "mae": 0.527778, "bias": 0.527778}
+    assert {name: compared(JUDGE, MEAN)[name] for name in values} == pytest.approx(values, abs=1e-6)
+    # |3 - mean|: 5/3, 2/3, 0, 1, 5/3, 1/2, that is 5.5 in all.
+    assert compared(np.full(6, 3.0), MEAN)["mae"] == pytest.approx(5.5 / 6)
+
+
+def test_alpha_and_icc_of_the_worked_example() -> None:
+    people = [[value for value in row if np.isfinite(value)] for row in zip(A, B, C, strict=True)]
+    assert krippendorff_alpha(people, "ordinal") == pytest.approx(0.758578, abs=1e-6)
+    assert krippendorff_alpha(people) == pytest.approx(0.744292, abs=1e-6)
+    assert krippendorff_alpha(people, "nominal") == pytest.approx(0.207207, abs=1e-6)
+    values = {"icc_2_1": 0.798319, "icc_2_k": 0.922330, "icc_1_1": 0.801105}
+    assert intraclass_correlations(np.column_stack((A, B, C))[:5]) == pytest.approx(values, abs=1e-6)
+
+
+def test_clusters_of_the_worked_example() -> None:
+    off = pl.DataFrame({"system": 0, "place": [0, 0, 1, 1, 2, 2], "item_id": range(6), "value": JUDGE - MEAN})
+    naive = np.std(JUDGE - MEAN, ddof=1) / np.sqrt(6)
+    effect = design_effects(off)["design_effect"].item()
+    assert (naive, np.sqrt(effect) * naive, effect) == pytest.approx((0.229398, 0.273579, 1.422287), abs=1e-6)
+    # All 27 ways to draw three of three clusters.
+    drawn = np.array([[draw.count(place) for draw in product(range(3), repeat=3)] for place in (0, 0, 1, 1, 2, 2)], dtype=float)
+    bias = agreement(JUDGE, MEAN, units(6, weights=drawn), SCALE)[STATISTICS.index(("bias", "pooled"))]
+    assert (bias.mean(), bias.std()) == pytest.approx((0.527778, 0.223377), abs=1e-6)
+    assert limits_of(bias[None]).row(0) == pytest.approx((0.144444, 0.862500), abs=1e-6)
+
+
+def test_libraries_say_the_same_of_every_draw() -> None:
+    random = np.random.default_rng(3)
+    for n in (3, 8, 60):
+        left, right = random.integers(0, 5, n).astype(float), random.integers(0, 5, n).astype(float)
+        left[:2], right[:2] = (0, 4), (1, 3)
+        weights = np.column_stack((np.ones(n), random.integers(0, 4, (n, 3)) + np.eye(n, 3) + np.eye(n, 3, -1))).astype(float)
+        found = agreement(left, right, units(n, weights=weights), np.arange(5.0))
+        for draw, own in enumerate(weights.T.astype(int)):
+            x, y = np.repeat(left, own), np.repeat(right, own)
+            kappa = cohen_kappa_score(x.astype(int), y.astype(int), labels=range(5), weights="quadratic")
+            linked = (
+                [one(x, y).statistic for one in (spearmanr, pearsonr, kendalltau)] if min(np.ptp(x), np.ptp(y)) else [NAN] * 3
+            )
+            values = [(x == y).mean(), (np.abs(x - y) <= 1).mean(), kappa, np.abs(x - y).mean(), (x - y).mean(), *linked]
+            assert found[:8, draw] == pytest.approx(values, abs=1e-9, nan_ok=True)
+
+
+def test_levels_differ() -> None:
+    # Five systems on two items; the judge orders them rightly on the first and wrongly on the second: 1 and -1.
+    people = np.array([1.0, 2, 3, 4, 5, 1, 2, 3, 4, 5])
+    judge = np.array([1.0, 2, 3, 4, 5, 5, 4, 3, 2, 1])
+    found = compared(judge, people, of=units(10, systems=5))
+    assert [found[f"spearman{level}"] for level in ("", " by_item")] == pytest.approx([0, 0])
+    # Each system's mean is 3 by the judge: nothing varies.
+    assert np.isnan(found["spearman by_system"])
+    # A third item on which people see no difference counts for nothing.
+    longer = [np.append(side, more) for side, more in ((judge, np.arange(5.0)), (people, np.ones(5)))]
+    assert np.isnan(correlate_items(longer[0], longer[1], units(15, systems=5))[:, 0]).tolist() == [False, False, True]
+    # The means over three items by the judge: 6/3, 7/3 ... 10/3; by people 3/3, 5/3 ... 11/3.
+    found = compared(longer[0], longer[1], of=units(15, systems=5))
+    assert (found["spearman by_item"], found["pearson by_system"]) == pytest.approx((0, 1))
+    # Four systems are too few for a correlation over systems, and enough on an item.
+    found = compared(np.array([1.0, 2, 3, 4]), np.array([1.0, 2, 3, 5]), of=units(4, systems=4))
+    assert (found["kendall_tau_b by_item"], np.isnan(found["kendall_tau_b by_system"])) == (1, True)
+
+
+@pytest.mark.parametrize(("left", "right"), [([1, 2], [1, 2]), ([1, 2, 3], [4, 4, 4]), ([0.1, 0.1, 0.1], [1, 2, 3])])
+def test_a_correlation_of_too_little_is_not_defined(left: list[float], right: list[float]) -> None:
+    found = compared(np.array(left), np.array(right))
+    assert np.isnan([found[name] for name in ("spearman", "pearson", "kendall_tau_b")]).all()
+
+
+def test_what_never_varies_has_no_kappa_and_no_icc() -> None:
+    assert np.isnan(compared(np.full(3, 2.0), np.full(3, 2.0))["kappa_quadratic"])
+    # A constant is as far from the other as from any value of the other.
+    assert compared(np.full(3, 2.0), np.array([1.0, 2, 5]))["kappa_quadratic"] == pytest.approx(0)
+    assert np.isnan(list(intraclass_correlations(np.ones((3, 2))).values())).all()
+
+
+@needs_mirror
+def test_people_of_humanebench() -> None:
+    worth = {"HELL YES": 1.0, "Soft yes": 0.5, "Soft no": -0.5, "HELL NO": -1.0}
+    tables = [pl.read_csv(HUMANE / f"data/human_ratings/rater-{one}_ratings.csv", infer_schema=False) for one in range(1, 5)]
+    key = ["input_id", "ai_model", "ai_persona"]
+    rows = [table.rename({"rating (rubric)": "rating"}, strict=False).select(*key, "rating") for table in tables]
+    ratings = pl.concat(rows).with_columns(pl.col("rating").replace_strict(worth)).drop_nulls()
+    people = ratings.group_by(key).agg("rating")["rating"].to_list()
+    assert (len(people), len(ratings)) == (48, 173)
+    alphas = [krippendorff_alpha(people, level) for level in ("ordinal", "interval", "nominal")]
+    assert alphas == pytest.approx([0.711684, 0.683308, 0.378169], abs=1e-6)
+    assert krippendorff_alpha([[float(one > 0) for one in row] for row in people]) == pytest.approx(0.574257, abs=1e-6)
+    both = rows[0].join(rows[1], on=key).with_columns(pl.col("rating", "rating_right").replace_strict(worth)).drop_nulls()
+    first, second = both["rating"].to_numpy(), both["rating_right"].to_numpy()
+    found = compared(first, second, np.array([-1, -0.5, 0.5, 1]))
+    values = {
+        "exact": 0.625,
+        "within_one": 0.979167,
+        "kappa_quadratic": 0.825397,
+        "spearman": 0.858671,
+        "kendall_tau_b": 0.774622,
+    }
+    assert {name: found[name] for name in values} == pytest.approx(values, abs=1e-6)
+    places = [np.searchsorted([-1, -0.5, 0.5, 1], side).astype(float) for side in (first, second)]
+    assert compared(places[0], places[1], np.arange(4.0))["kappa_quadratic"] == pytest.approx(0.835079, abs=1e-6)
+    judges = pl.read_csv(HUMANE / "tables/inter_judge_raw_human_slice.csv").group_by("sample_uid").agg("severity")
+    assert krippendorff_alpha(judges["severity"].to_list(), "ordinal") == pytest.approx(0.818364, abs=1e-6)
