@@ -16,6 +16,7 @@ from typer.core import TyperGroup
 from flows.commands import ablate as ablation
 from flows.commands import compare as comparison
 from flows.commands import options as opt
+from flows.commands.cards import cards_app
 from flows.commands.datasets import datasets_app
 from flows.commands.demo import SAMPLE, announce, demo_plans
 from flows.commands.explain.command import explain
@@ -57,6 +58,7 @@ app.add_typer(models_app, name="models")
 app.add_typer(runs_app, name="runs")
 app.add_typer(journal_app, name="journal")
 app.add_typer(judges_app, name="judges")
+app.add_typer(cards_app, name="cards")
 app.command()(leaderboard)
 app.command()(verify)
 app.command()(gc)

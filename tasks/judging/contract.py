@@ -5,7 +5,7 @@ from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cache, cached_property
 from types import GenericAlias
-from typing import Annotated, Any, Literal
+from typing import Annotated, Any, Literal, TypeVar
 
 import dataframely as dy
 import polars as pl
@@ -149,19 +149,33 @@ class Contract:
             rating = read_digit(reply, name, ratings_of(scale))
             return Parsed(None, "not one digit of the scale") if rating is None else Parsed({name: rating})
         try:
-            objects = _json_objects(reply)
-        except (ValueError, RecursionError) as error:
-            return Parsed(None, f"JSON that cannot be read: {error}")
-        if len(objects) != 1:
-            return Parsed(None, "no JSON object" if not objects else f"{len(objects)} JSON objects instead of one")
-        try:
-            model = self.reply_type.model_validate(objects[0])
-        except ValidationError as error:
-            problems = (f"{'.'.join(map(str, problem['loc']))}: {problem['msg']}" for problem in error.errors())
-            return Parsed(None, "; ".join(problems))
-        read = dict(model)
+            read = dict(read_reply(reply, self.reply_type))
+        except ValueError as error:
+            return Parsed(None, str(error))
         ratings = {name: ratings_of(scale)[words_of(scale).index(read[name])] for name, scale in self.scales.items()}
         return Parsed(ratings, rationale=read.get(RATIONALE), faults=read.get(FAULTS, ()))
+
+
+ReplyT = TypeVar("ReplyT", bound=BaseModel)
+
+
+def read_reply(reply: str, reply_type: type[ReplyT]) -> ReplyT:
+    """Read a reply that is to be exactly one JSON object of a type; words or a code fence around it are tolerated.
+
+    Raises:
+        ValueError: saying what is wrong with it; nothing is guessed.
+    """
+    try:
+        objects = _json_objects(reply)
+    except (ValueError, RecursionError) as error:
+        raise ValueError(f"JSON that cannot be read: {error}") from error
+    if len(objects) != 1:
+        raise ValueError("no JSON object" if not objects else f"{len(objects)} JSON objects instead of one")
+    try:
+        return reply_type.model_validate(objects[0])
+    except ValidationError as error:
+        problems = (f"{'.'.join(map(str, problem['loc']))}: {problem['msg']}" for problem in error.errors())
+        raise ValueError("; ".join(problems)) from error
 
 
 @cache

@@ -127,6 +127,13 @@ def _laid_out(answer: str | Sequence[tuple[str, str]], rubric: Rubric) -> str:
     return answer if aspects is None else format_aspects(tuple(aspects.values()))
 
 
+def fence_data(name: str, text: str) -> tuple[str, str]:
+    """Return a text between marks that it cannot close, what might end a turn broken up; and the nonce in the marks."""
+    text = _defuse(text)
+    nonce = fence_nonce(text)
+    return f"<<<{name} {nonce}>>>\n{text}\n<<<END {nonce}>>>", nonce
+
+
 def fence_nonce(*texts: str) -> str:
     """Return a mark that occurs in none of the texts, so that they cannot close their own fence; the same for the same texts."""
     nonce = sha256("\x00".join(texts).encode()).hexdigest()[:12]

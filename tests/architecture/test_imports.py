@@ -21,6 +21,7 @@ ORDER = (
     "tasks.datasets",
     "tasks.solvers",
     "tasks.judging",
+    "tasks.cards",
     "tasks.metrics",
     "tasks.scoring",
     "tasks.analysis",

@@ -211,7 +211,7 @@ EXACTLY_ONE = "anchors of its own, shared anchors or shared bands, exactly one"
         (give(rationale=True, dimensions=[DIMENSIONS[0] | {"name": "rationale"}]), "give the dimension another name"),
         (give(speakers={"a": {"en": "helper"}}), "speaker a: no text in zh"),
         (give(opening={"a": {"zh": "你好。"}}), "speaker a: no text in en"),
-        (give(reply="digit"), "reply digit: asked one_by_one, without rationale, on scales within 0 to 9"),
+        (give(reply="digit"), "reply digit: asked one_by_one, without rationale or faults, on scales within 0 to 9"),
         (give(reply="digit", ask="one_by_one", rationale=True), "reply digit: asked one_by_one, without rationale"),
         (give(texts=["EMOTION"]), "Input should be 'SOURCE', 'TASK', 'REFERENCE' or 'STATEMENTS'"),
         (give(dimensions=[*DIMENSIONS, DIMENSIONS[0]]), "dimension names must be unique"),

@@ -1,0 +1,62 @@
+"""Cards: posts, dialogues or role cards -> `role_cards`, a partition per step."""
+
+from pathlib import Path
+
+from flows.planning.capabilities import ensure_probed, unprobed, with_capabilities
+from flows.planning.resolve import open_lake
+from flows.planning.usage import UsageCounter, open_budget
+from flows.runtime.endpoints import check_endpoints, count_calls, open_endpoints, require_answer
+from flows.runtime.prefect_flows import moodflow_flow, run_here
+from flows.runtime.progress import show_calls
+from schemas.lineage import PartitionRef, StageResult
+from schemas.plan import Plan
+from schemas.roles import JUDGES
+from schemas.tables.role_cards import CARD_STEPS, CardStep, RoleCards
+from tasks.cards.entering import Row, read_cards, read_posts
+from tasks.cards.pipeline import ANNOTATORS, EXTRACTOR, CardAsker
+from tasks.cards.steps import CardJob, write_cards
+from tasks.solvers.state import RoleModel
+
+
+def read_entering(plan: Plan, first: CardStep) -> list[Row]:
+    """Return what enters the first step; raises what the two readers do."""
+    return read_posts(Path(plan.benchmark)) if first == "extract" else read_cards(plan.benchmark, plan.mirror)
+
+
+@moodflow_flow("build-cards", "cards {plan.title}")
+async def build_cards(plan: Plan, first: CardStep) -> StageResult:
+    """Take posts, or cards that exist, through the steps of building role cards.
+
+    Reads source files; writes `role_cards`. Replies are in the journal before they are used, so that a run that was killed goes
+    on where it stopped, and a repeated one pays for nothing that was answered.
+
+    Args:
+        plan: its benchmark is the file or dataset that is read. Its model extracts and filters; judge, then panel annotate, and
+            whoever comes first takes the part of those that are not named.
+        first: step that is entered: extract by posts, annotate by cards that exist.
+
+    Raises:
+        EndpointError: no call was answered, and no card is the cause.
+    """
+    lake, budget = open_lake(plan), open_budget(plan)
+    lake.require_writable()
+    entering = read_entering(plan, first)
+    await check_endpoints(plan)
+    await ensure_probed(lake.state, unprobed(plan), budget)
+    plan = with_capabilities(plan)
+    name, refs = Path(plan.benchmark).stem, list[PartitionRef]()
+    named = [entry for role in JUDGES for entry in plan.role_models(role, name)] or [plan.models[0]]
+    annotators = (*named, named[0], named[0])
+    models = {EXTRACTOR: plan.models[0], **dict(zip(ANNOTATORS, annotators, strict=False))}
+    async with open_endpoints(plan, lake, budget) as endpoints, show_calls(plan.title) as listener:
+        counters = {role: UsageCounter(listener) for role in models}
+        asker = CardAsker({role: RoleModel(entry, endpoints[entry].chat) for role, entry in models.items()}, counters)
+        for step in CARD_STEPS[CARD_STEPS.index(first) :]:
+            job = CardJob(name, step, models, tuple(entering), refs[-1] if refs else None)
+            refs.append(await run_here(write_cards, job, lake, asker, endpoints[plan.models[0]].pool.do_all))
+            rows = lake.read(refs[-1], RoleCards)
+            entering = rows.filter(rows["status"] == "kept").to_dicts()
+    calls = count_calls(endpoints)
+    require_answer(endpoints, calls)
+    usage = [counter.usage(name, models[role].name, role) for role, counter in counters.items() if counter.calls]
+    return StageResult.of([*refs, *usage], calls)

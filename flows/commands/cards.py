@@ -1,0 +1,134 @@
+"""`moodflow cards`: build role cards from posts and dialogues, annotate those that exist."""
+
+import json
+from dataclasses import replace
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated, Any
+
+import typer
+from rich.console import RenderableType
+
+from flows.commands import options as opt
+from flows.commands.console import CommandResult, decimal, numbers, text_table
+from flows.commands.model_entries import parse_entry
+from flows.commands.plan_options import PlanCommand, PlanOptions, read_plan
+from flows.commands.process import imports
+from flows.runtime.local_server import start_early
+from schemas.chat import EMBEDDED_MODEL
+from schemas.errors import UsageError
+from schemas.lineage import StageResult
+from schemas.plan import Plan
+from schemas.roles import JUDGE, JUDGES, PANEL
+
+if TYPE_CHECKING:
+    from schemas.tables.role_cards import CardStep
+
+MOST_ANNOTATORS = 3
+"""Two, and who settles what they do not agree on."""
+
+USED = {"benchmark", "models", "roles", "budget", "budget_tokens", "prices", "mirror", "lake"}
+"""Fields of a plan that mean something here."""
+
+COMMANDS: dict[str, tuple["CardStep", str]] = {
+    "build": (
+        "extract",
+        "Role cards of posts and dialogues: extract, filter, annotate, adjudicate. Ends with 1 if a call failed.",
+    ),
+    "annotate": ("annotate", "Category and grade of cards that exist: annotate, adjudicate. Ends with 1 if a call failed."),
+}
+"""Commands by name: the first step of each, and its help."""
+
+Source = Annotated[
+    str, typer.Argument(metavar="SOURCE", help="build: posts as JSONL; annotate: a dataset, or own items, of cards")
+]
+Annotators = Annotated[
+    list[str] | None, opt.option("NAME, NAME@URL or NAME@PROVIDER; up to three; default: the model", opt.JUDGE, "MODEL")
+]
+Out = Annotated[Path, opt.option("folder for the cards", opt.WHERE, "FOLDER")]
+
+cards_app = typer.Typer(no_args_is_help=True, help="Role cards of people who seek support.")
+
+
+def _cards_command(
+    context: typer.Context, source: Source, annotator: Annotators = None, out: Out = Path(), as_json: opt.AsJson = False
+) -> None:
+    first, _ = COMMANDS[context.info_name or "build"]
+    plan = card_plan(source, context.obj, annotator or [])
+    start_early()
+    with imports():  # takes seconds that `--help` and a misspelt option need not wait
+        from flows.cards import build_cards, read_entering  # noqa: PLC0415
+        from flows.runtime.prefect_flows import run_to_end  # noqa: PLC0415
+        from flows.runtime.prefect_server import on_server  # noqa: PLC0415
+
+    read_entering(plan, first)  # before a server is waited for: a wrong line is told at once
+    _finished(plan, run_to_end(on_server(lambda: build_cards(plan, first))), out).finish(as_json=as_json)
+
+
+for _name, (_, _help) in COMMANDS.items():
+    cards_app.command(_name, cls=PlanCommand, help=_help)(_cards_command)
+
+
+def card_plan(source: str, options: PlanOptions, annotators: list[str]) -> Plan:
+    """Return a plan whose benchmark is what cards are made of; annotators are its judge and panel, served where the model is.
+
+    Raises:
+        UsageError: a value is refused, or means nothing here.
+    """
+    server: dict[str, Any] = {
+        name: options.given[name] for name in ("provider", "base_url", "api_key_env") if name in options.given
+    }
+    entries = [parse_entry(text) for text in annotators]
+    full = [entry if len(entry) > 1 or entry["name"] == EMBEDDED_MODEL else {**server, **entry} for entry in entries]
+    named = [f"{role}={json.dumps(entry)}" for role, entry in zip((JUDGE, PANEL, PANEL), full, strict=False)]
+    plan = read_plan(source, replace(options, role=[*(options.role or ()), *named]))
+    unused = [*(plan.roles.keys() - JUDGES.keys()), *sorted(plan.model_fields_set - USED)]
+    if unused or len(plan.models) > 1 or max(len(annotators), len(plan.named(*JUDGES))) > MOST_ANNOTATORS:
+        raise UsageError(
+            f"moodflow cards does not use {', '.join(unused)}" if unused else "there are too many models",
+            where="--set, --config" if unused else "--model, --annotator",
+            expected=f"one model, at most {MOST_ANNOTATORS} annotators; of a plan, {', '.join(sorted(USED))}",
+            next_step="leave it out",
+        )
+    return plan.model_copy(update={"settings": ("cards",)})
+
+
+def _finished(plan: Plan, result: StageResult, out: Path) -> CommandResult:
+    import polars as pl  # noqa: PLC0415
+
+    from flows.commands.run_view import usage_document, usage_view  # noqa: PLC0415
+    from flows.planning.resolve import open_lake  # noqa: PLC0415
+    from schemas.tables.role_cards import QUALITIES, RoleCards  # noqa: PLC0415
+    from tasks.cards.summary import card_agreement, card_items, funnel  # noqa: PLC0415
+    from tasks.lake.files import replace_file  # noqa: PLC0415
+    from tasks.models.cost.pricing import load_prices, price_usage  # noqa: PLC0415
+
+    lake, table, name = open_lake(plan), load_prices(plan.prices), Path(plan.benchmark).stem
+    cards = pl.concat([lake.read(ref, RoleCards) for ref in result.refs])
+    files = {f"{name}.{quality}.jsonl": card_items(cards, quality) for quality in QUALITIES}
+    document: dict[str, Any] = {
+        "funnel": funnel(cards),
+        "grades": {quality: len(items) for quality, items in zip(QUALITIES, files.values(), strict=True)},
+        "agreement": card_agreement(cards),
+        "files": [str(out / file) for file in (*files, f"{name}.cards.json")],
+        "partitions": [ref.model_dump() for ref in result.refs],
+        "calls": result.calls.model_dump(),
+        **usage_document(price_usage(result.usage, plan, table), table.currency if table else None, ()),
+    }
+    texts = {file: "".join(f"{json.dumps(item, ensure_ascii=False)}\n" for item in items) for file, items in files.items()}
+    texts[f"{name}.cards.json"] = json.dumps(document, ensure_ascii=False, indent=1)
+    for file, text in texts.items():
+        replace_file(out / file, text.encode())
+    failed = any(row["failed"] for row in document["funnel"])
+    return CommandResult(int(failed), document, [*_view(document), *usage_view(document)])
+
+
+def _view(document: dict[str, Any]) -> list[RenderableType]:
+    steps = text_table("Step", *numbers("Entered", "Kept", "Failed"), "Dropped")
+    for row in document["funnel"]:
+        dropped = ", ".join(f"{count} {reason}" for reason, count in row["dropped"].items())
+        steps.add_row(row["step"], *(str(row[name]) for name in ("entered", "kept", "failed")), dropped)
+    agreed = text_table("Annotators on", *numbers("Cards", "Alike", "Alpha"))
+    for row in document["agreement"]:
+        agreed.add_row(row["of"], str(row["cards"]), str(row["alike"]), decimal(row["alpha"]))
+    grades = ", ".join(f"{count} {quality}" for quality, count in document["grades"].items())
+    return [steps, agreed, f"Cards: {grades}", *(f"Written: {file}" for file in document["files"])]

@@ -1,0 +1,39 @@
+"""Layer `role_cards`: what each step of building role cards makes of a card, and why it drops one."""
+
+from typing import Literal, get_args
+
+import dataframely as dy
+import polars as pl
+
+from schemas.vocabulary import LANGUAGES
+
+CardStep = Literal["extract", "filter", "annotate", "adjudicate"]
+CARD_STEPS: tuple[CardStep, ...] = get_args(CardStep)
+QUALITIES = ("high", "middle")
+
+
+class RoleCards(dy.Schema):
+    """Key: (card_id, step). Written by `moodflow cards`, a partition per step; what one keeps enters the next."""
+
+    card_id = dy.String(primary_key=True, min_length=1)
+    step = dy.Enum(list(CARD_STEPS), primary_key=True)
+    form = dy.Enum(["post", "dialogue", "card"], description="as which it came in")
+    language = dy.Enum(list(LANGUAGES))
+    source = dy.String(min_length=1)
+    posted = dy.String(nullable=True, description="the post or dialogue; null = it came as a card")
+    text = dy.String(nullable=True, description="the card, four labelled lines; null = not extracted")
+    scene = dy.String(nullable=True, description="domain that the filter sees; null = not filtered")
+    annotations = dy.List(
+        dy.Struct({"annotator": dy.String(), **{name: dy.String(nullable=True) for name in ("category", "grade")}}),
+        nullable=True,
+        description="of two, then what a third settled, null where that was not open; null = not annotated",
+    )
+    category = dy.String(nullable=True, description="leaf of the taxonomy that was adjudicated")
+    quality = dy.Enum(list(QUALITIES), nullable=True)
+    status = dy.Enum(["kept", "dropped", "failed"], description="failed = a call was not answered; it is asked again")
+    reason = dy.String(nullable=True, description="why it was dropped, or how the call failed")
+    call_keys = dy.List(dy.String(), description="of this step's calls, in the journal")
+
+    @dy.rule()
+    def only_what_is_kept_has_no_reason(cls) -> pl.Expr:
+        return pl.col("reason").is_null() == (pl.col("status") == "kept")

@@ -1,0 +1,183 @@
+"""The steps from a post to a graded role card, in the order of ESC-Eval, arXiv 2406.14952: from extraction to correction."""
+
+import json
+from collections.abc import Awaitable, Callable, Iterable, Mapping, Sequence
+from dataclasses import dataclass
+from functools import cache
+from typing import Any, Literal
+
+from pydantic import BaseModel, ConfigDict, create_model
+
+from schemas.api_capabilities import DEFAULT_CAPABILITIES
+from schemas.chat import ChatMessage, ChatRequest
+from schemas.documents import read_text, read_yaml
+from schemas.folders import DATA_FOLDER
+from schemas.tables.role_cards import QUALITIES, CardStep
+from schemas.usage import Role
+from schemas.vocabulary import Language
+from schemas.worker_pool import ProgressListener
+from tasks.cards.entering import Filled, Row
+from tasks.datasets.esc_eval.cards import card_text
+from tasks.judging.contract import read_reply
+from tasks.judging.prompts import fence_data
+from tasks.solvers.state import RoleModel
+
+PROMPTS, TAXONOMY = "prompts/role_cards/cards.yaml", "taxonomies/esc_eval.yaml"
+"""Files under data; both enter the keys of what rests on them."""
+
+EXTRACTOR: Role = "extractor"
+ANNOTATORS: tuple[Role, ...] = ("first_annotator", "second_annotator", "third_annotator")
+"""The third settles what the first two do not agree on."""
+
+FEELINGS_ONLY, INVALID, NO_CATEGORY = "feelings_only", "invalid", "none"
+
+
+def reply_type(**values: Any) -> type[BaseModel]:
+    """Return the type of a reply that has these names and no others; `values`: the types of what stands there."""
+    fields: dict[str, Any] = {name: (value, ...) for name, value in values.items()}
+    return create_model("CardReply", __config__=ConfigDict(extra="forbid"), **fields)
+
+
+def one_of(*values: str) -> Any:
+    """Return the type of a choice between values."""
+    return Literal[values]
+
+
+EXTRACTION = reply_type(age=Filled, gender=one_of("male", "female", "not mentioned"), occupation=Filled, problem=Filled)
+
+
+@cache
+def load_texts(file: str) -> dict[str, Any]:
+    """Return the content of one of the two files."""
+    return dict(read_yaml(read_text(DATA_FOLDER / file)))
+
+
+def taxonomy_leaves() -> dict[str, tuple[dict[str, Any], ...]]:
+    """Return the domain, the group and the leaf itself of every leaf category, by its id, in order."""
+    domains = load_texts(TAXONOMY)["domains"]
+    return {leaf["id"]: (domain, group, leaf) for domain in domains for group in domain["groups"] for leaf in group["leaves"]}
+
+
+def choices(classes: Iterable[Mapping[str, Any]], language: Language) -> str:
+    """Return classes of the taxonomy as lines to choose from."""
+    return "\n".join(f"- {one['id']}: {one[language]}" for one in classes)
+
+
+class CardEnds(Exception):  # noqa: N818  no error: what most cards come to
+    """A card goes no further: it is `dropped`, or a call `failed`; and why."""
+
+    def __init__(self, status: Literal["dropped", "failed"], reason: str) -> None:
+        self.status, self.reason = status, reason
+        super().__init__(reason)
+
+
+@dataclass(frozen=True)
+class CardAsker:
+    """The models by role, and who is told of their replies."""
+
+    models: Mapping[Role, RoleModel]
+    listeners: Mapping[Role, ProgressListener]
+
+    async def ask(self, row: Row, role: Role, parts: tuple[str, ...], reply: type[BaseModel], listed: str = "") -> Row:
+        """Return what a model says of a card, or of the post that one is made of; once: at temperature 0 it would say the same.
+
+        Args:
+            row: of the card, which notes the call.
+            role: who is asked.
+            parts: names of the prompt's texts.
+            reply: type of what it says, which the endpoint is given as a JSON schema too.
+            listed: what there is to choose from.
+
+        Raises:
+            CardEnds: the call failed, or the reply is none of that type.
+        """
+        model, schema = self.models[role], json.dumps(reply.model_json_schema())
+        texts, (material, nonce) = load_texts(PROMPTS)[row["language"]], fence_data("TEXT", row["text"] or row["posted"])
+        task = "\n\n".join(texts[part].format(choices=listed, nonce=nonce, schema=schema) for part in (*parts, "reply"))
+        request = ChatRequest(
+            model=model.entry.name,
+            identity=model.entry.identity,
+            messages=(ChatMessage(role="system", content=task), ChatMessage(role="user", content=material)),
+            sampling=model.entry.sampling,
+            json_schema=schema,
+            capabilities=model.entry.dialect or DEFAULT_CAPABILITIES,
+        )
+        self.listeners[role].expect(1)
+        answer = await model.chat(request)
+        self.listeners[role].on_reply(answer)
+        row["call_keys"].append(request.key)
+        if answer.failure is not None:
+            raise CardEnds("failed", answer.failure)
+        try:
+            return read_reply(answer.text or "", reply).model_dump()
+        except ValueError:
+            raise CardEnds("dropped", "unreadable") from None
+
+
+async def extract(row: Row, asker: CardAsker) -> Row:
+    """Make a card of a post or a dialogue."""
+    said = await asker.ask(row, EXTRACTOR, (row["form"],), EXTRACTION)
+    return {"text": card_text(row["language"], **{name: " ".join(value.split()) for name, value in said.items()})}
+
+
+async def screen(row: Row, asker: CardAsker) -> Row:
+    """Find the domain of a card; drop it if it tells of feelings alone."""
+    domains = load_texts(TAXONOMY)["domains"]
+    reply = reply_type(scene=one_of(*(domain["id"] for domain in domains), FEELINGS_ONLY))
+    said = await asker.ask(row, EXTRACTOR, ("filter",), reply, choices(domains, row["language"]))
+    if said["scene"] == FEELINGS_ONLY:
+        raise CardEnds("dropped", FEELINGS_ONLY)
+    return said
+
+
+async def annotate(row: Row, asker: CardAsker) -> Row:
+    """Have two annotators name leaf category and grade."""
+    leaves = taxonomy_leaves()
+    reply = reply_type(category=one_of(*leaves, NO_CATEGORY), grade=one_of(*QUALITIES, INVALID))
+    listed = choices((leaf for _, _, leaf in leaves.values()), row["language"])
+    said = [(role, await asker.ask(row, role, (role, "annotate"), reply, listed)) for role in ANNOTATORS[:2]]
+    return {"annotations": [{"annotator": role, **one} for role, one in said]}
+
+
+def disputed(annotations: Sequence[Mapping[str, str]]) -> dict[str, tuple[str, ...]]:
+    """Return what is left to settle between two annotations: in what they differ, and how.
+
+    Raises:
+        CardEnds: one of them calls the card invalid, or finds no category for it, which means the same.
+    """
+    if any(one["grade"] == INVALID or one["category"] == NO_CATEGORY for one in annotations):
+        raise CardEnds("dropped", INVALID)
+    values = {name: tuple(one[name] for one in annotations) for name in ("category", "grade")}
+    return {name: both for name, both in values.items() if len(set(both)) > 1}
+
+
+async def adjudicate(row: Row, asker: CardAsker) -> Row:
+    """Take over what both annotators say; where they differ, what a third chooses of the two."""
+    annotations = row["annotations"]
+    values = dict(annotations[0])
+    if left := disputed(annotations):
+        leaves, role = taxonomy_leaves(), ANNOTATORS[2]
+        listed = choices((leaves[name][-1] for name in dict.fromkeys(one["category"] for one in annotations)), row["language"])
+        said = await asker.ask(
+            row, role, (role, "annotate"), reply_type(**{name: one_of(*both) for name, both in left.items()}), listed
+        )
+        values |= said
+        annotations = [*annotations, {"annotator": role, "category": None, "grade": None, **said}]
+    return {"annotations": annotations, "category": values["category"], "quality": values["grade"]}
+
+
+STEPS: Mapping[CardStep, Callable[[Row, CardAsker], Awaitable[Row]]] = {
+    "extract": extract,
+    "filter": screen,
+    "annotate": annotate,
+    "adjudicate": adjudicate,
+}
+
+
+async def advance(row: Row, step: CardStep, asker: CardAsker) -> Row:
+    """Return what a step makes of a card that was kept until now: its row, with what became of it."""
+    row = {**row, "step": step, "status": "kept", "call_keys": []}
+    try:
+        return row | await STEPS[step](row, asker)
+    except CardEnds as end:
+        return row | {"status": end.status, "reason": end.reason}

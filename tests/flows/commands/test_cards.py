@@ -1,0 +1,248 @@
+"""`moodflow cards` against a scripted server: the funnel in both languages, restarts, cards that exist, wrong input."""
+
+import json
+import re
+from collections.abc import Sequence
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from tests.flows.command import Ended, assert_one_message, ended
+from tests.model_server import ModelServer
+from tests.rows import each_row
+
+pytestmark = pytest.mark.usefixtures("prefect_server")
+
+Annotation = tuple[str, str]
+WORK, ROMANCE = "job_hunting", "starting_or_ending_a_romance"
+CASES: dict[str, tuple[str, Annotation, Annotation, dict[str, str] | str]] = {
+    "alike": ("work_and_study", (WORK, "high"), (WORK, "high"), {}),
+    "plain": ("work_and_study", (WORK, "middle"), (WORK, "middle"), {}),
+    "richer": ("work_and_study", (WORK, "high"), (WORK, "middle"), {"grade": "high"}),
+    "other": ("family_and_life", (WORK, "high"), (ROMANCE, "high"), {"category": ROMANCE}),
+    "both": ("family_and_life", (WORK, "middle"), (ROMANCE, "high"), {"category": ROMANCE, "grade": "middle"}),
+    "vetoed": ("work_and_study", (WORK, "high"), (WORK, "invalid"), {}),
+    "homeless": ("social_and_other", ("none", "middle"), (WORK, "middle"), {}),
+    "mute": ("work_and_study", (WORK, "high"), (WORK, "middle"), "the first of the two"),
+    "moody": ("feelings_only", (WORK, "high"), (WORK, "high"), {}),
+    "odd": ("money", (WORK, "high"), (WORK, "high"), {}),
+    "garbled": ("", (WORK, "high"), (WORK, "high"), {}),
+}
+"""What the model says of each: the scene, what two annotators say, what the third settles; garbled is not even extracted."""
+
+FUNNEL = [
+    {"step": "extract", "entered": 11, "kept": 10, "dropped": {"unreadable": 1}, "failed": 0},
+    {"step": "filter", "entered": 10, "kept": 8, "dropped": {"feelings_only": 1, "unreadable": 1}, "failed": 0},
+    {"step": "annotate", "entered": 8, "kept": 8, "dropped": {}, "failed": 0},
+    {"step": "adjudicate", "entered": 8, "kept": 5, "dropped": {"invalid": 2, "unreadable": 1}, "failed": 0},
+]
+CALLS = 11 + 10 + 2 * 8 + 4
+"""The third is asked about richer, other, both and mute."""
+
+PERSONAS = {"counsellor": 1, "咨询师。": 1, "archivist": 2, "档案员": 2, "You lead a project": 3, "你主持": 3}
+FIELDS = {"en": ("Age: young", "Gender: male", "Occupation: clerk"), "zh": ("年龄：青年", "性别：男", "职业：职员")}
+
+
+def answer(messages: list[dict[str, str]]) -> str:
+    """What is said of the case that the text names, by the step that the task is of."""
+    task, text = (message["content"] for message in messages)
+    case = re.findall(r"case-(\w+)", text)[-1]
+    scene, *annotations, settled = CASES[case]
+    said: Any = dict(zip(("category", "grade"), annotations[0], strict=True))
+    if '"age"' in task.rpartition("JSON schema")[2]:
+        zh = "角色卡" in task
+        said = {
+            "age": "青年" if zh else "young",
+            "gender": "male",
+            "occupation": "职员" if zh else "clerk",
+            "problem": f"case-{case}",
+        }
+        said = "no idea" if case == "garbled" else said
+    elif '"scene"' in task:
+        said = {"scene": scene}
+    else:
+        (number,) = {number for words, number in PERSONAS.items() if words in task}
+        said = settled if number == 3 else dict(zip(("category", "grade"), annotations[number - 1], strict=True))
+    return said if isinstance(said, str) else f"```json\n{json.dumps(said)}\n```"
+
+
+def posts(language: str) -> list[dict[str, Any]]:
+    """One line per case; every second one is a dialogue."""
+    known = ({"id": f"{language}-{case}", "language": language, "source": "forum"} for case in CASES)
+    turns = ({"turns": [{"speaker": "helper", "text": "?"}, {"speaker": "client", "text": f"case-{case}"}]} for case in CASES)
+    bodies = (
+        {"text": f"case-{case}"} if number % 2 else turn for number, (case, turn) in enumerate(zip(CASES, turns, strict=True))
+    )
+    return [{**one, **body} for one, body in zip(known, bodies, strict=True)]
+
+
+def written(folder: Path, lines: Sequence[Any], name: str = "posts.jsonl") -> Path:
+    file = folder / name
+    texts = (line if isinstance(line, str) else json.dumps(line, ensure_ascii=False) for line in lines)
+    file.write_text("\n".join(texts), encoding="utf-8")
+    return file
+
+
+def cards(command: str, source: Path, server: ModelServer, *more: str) -> Ended:
+    where = ("--lake", source.parent / "lake", "--out", source.parent / "cards")
+    return ended("cards", command, source, "--model", "m", "--base-url", server.base_url, *where, *more)
+
+
+def read(folder: Path, name: str) -> list[dict[str, Any]]:
+    return [json.loads(line) for line in (folder / "cards" / name).read_text(encoding="utf-8").splitlines()]
+
+
+@each_row("language", ["en", "zh"])
+def test_from_posts_to_graded_cards_with_a_drop_of_each_reason(language: str, tmp_path: Path) -> None:
+    folder = tmp_path / language
+    folder.mkdir()
+    with ModelServer(answer) as server:
+        done = cards("build", written(folder, posts(language)), server, "--json")
+        assert (done.status, done.document["funnel"], server.calls) == (0, FUNNEL, CALLS), done.err
+        again = cards("build", folder / "posts.jsonl", server, "--json")
+        assert (again.document["funnel"], again.document["calls"]["sent"], server.calls) == (FUNNEL, 0, CALLS)
+        schemas = [body["response_format"]["json_schema"]["schema"] for body in server.bodies]
+    assert all(schema["additionalProperties"] is False for schema in schemas)
+    # A grade alone is asked of the third where the category is agreed on.
+    assert sorted(tuple(schema["properties"]) for schema in schemas)[-1:] == [("scene",)]
+    assert done.document["grades"] == {"high": 3, "middle": 2}
+    used = {row["role"]: row["calls"] for row in done.document["usage"]}
+    assert used == {"extractor": 21, "first_annotator": 8, "second_annotator": 8, "third_annotator": 4}
+    high = read(folder, "posts.high.jsonl")
+    assert [item["item_id"] for item in high] == [f"{language}-{case}" for case in ("alike", "other", "richer")]
+    assert [item["item_id"] for item in read(folder, "posts.middle.jsonl")] == [
+        f"{language}-{case}" for case in ("both", "plain")
+    ]
+    problem = {"en": "Problem: case-other", "zh": "问题：case-other"}[language]
+    assert high[1]["context"] == "\n".join((*FIELDS[language], problem))
+    assert (high[1]["question"], high[1]["subset"], high[1]["language"]) == ("case-other", "family_and_life", language)
+    levels = {"domain": "family_and_life", "category2": "couple_and_marriage", "category3": ROMANCE}
+    assert high[1]["groups"].items() >= {**levels, "source": "forum"}.items()
+    # Of eight pairs five name one category; four one grade: alike and plain, other and homeless.
+    alike = [(row["of"], row["cards"], row["alike"]) for row in done.document["agreement"]]
+    assert alike == [("category", 8, 5), ("grade", 8, 4)]
+    assert (
+        json.loads((folder / "cards" / "posts.cards.json").read_text(encoding="utf-8"))["agreement"] == done.document["agreement"]
+    )
+
+
+def test_the_terminal_shows_funnel_agreement_cost_and_files(tmp_path: Path) -> None:
+    with ModelServer(answer) as server:
+        done = cards("build", written(tmp_path, posts("en")[:2]), server)
+    assert done.status == 0, done.err
+    shown = re.sub(r"\s+", " ", done.out)
+    assert "extract 2 2 0" in shown
+    # Both say job_hunting of both, so that there is no variance; high and middle are told apart alike.
+    assert "category 2 2 - grade 2 2 1.00" in shown
+    assert "Cards: 1 high, 1 middle" in shown
+    assert "third_annotator" not in shown
+    assert shown.count("Written: ") == 3
+
+
+def test_calls_that_fail_are_asked_again_and_no_other(tmp_path: Path) -> None:
+    source = written(tmp_path, posts("en"))
+    with ModelServer(answer, fault=lambda number: "401" if 5 <= number < 14 else None) as server:
+        first = cards("build", source, server, "--json", "--concurrency", "1")
+        failed = sum(row["failed"] for row in first.document["funnel"])
+        assert (first.status, failed > 0) == (1, True)
+        for row in first.document["funnel"]:
+            assert row["entered"] == row["kept"] + sum(row["dropped"].values()) + row["failed"]
+    with ModelServer(answer) as other:
+        model = ("--set", f"models.identity={server.base_url}")
+        rest = cards("build", source, other, "--json", *model)
+        assert (rest.status, rest.document["funnel"]) == (0, FUNNEL), rest.err
+        answered = first.document["calls"]["answered"]
+        assert (answered + other.calls, other.repeated) == (CALLS, 0)
+
+
+def test_a_spent_budget_leaves_cards_that_a_larger_one_goes_on_with(tmp_path: Path) -> None:
+    source = written(tmp_path, posts("en"))
+    with ModelServer(answer) as server:
+        first = cards("build", source, server, "--json", "--budget-tokens", "10")
+        assert (first.status, server.calls) == (1, 0)
+        assert first.document["funnel"] == [{"step": "extract", "entered": 11, "kept": 0, "dropped": {}, "failed": 11}]
+        assert "The same command with a larger budget goes on" in first.out
+        rest = cards("build", source, server, "--json", "--budget-tokens", "1000000")
+        assert (rest.status, rest.document["funnel"], server.calls) == (0, FUNNEL, CALLS)
+
+
+def test_two_annotators_and_a_third_are_models_of_their_own(tmp_path: Path) -> None:
+    with ModelServer(answer) as server, ModelServer(answer) as elsewhere:
+        named = ("--annotator", "a", "--annotator", f"b@{elsewhere.base_url}", "--annotator", "c", "--json")
+        done = cards("build", written(tmp_path, posts("en")), server, *named)
+        assert (done.status, done.document["funnel"]) == (0, FUNNEL), done.err
+        models = {row["role"]: (row["model"], row["calls"]) for row in done.document["usage"]}
+        assert [models[f"{place}_annotator"] for place in ("first", "second", "third")] == [("a", 8), ("b", 8), ("c", 4)]
+        assert (server.calls, elsewhere.calls) == (21 + 8 + 4, 8)
+        # One model may be two of them; what was asked before is in the journal.
+        again = cards("build", tmp_path / "posts.jsonl", server, *("--annotator", "a") * 2, "--annotator", "c", "--json")
+        assert {row["role"]: row["model"] for row in again.document["usage"]}["second_annotator"] == "a"
+        assert (again.document["funnel"], again.document["calls"]["sent"]) == (FUNNEL, 8)
+
+
+def test_cards_that_exist_enter_where_they_are_annotated(tmp_path: Path) -> None:
+    asked = {"language": "en", "question_type": "open_ended", "question": "Talk.", "references": ["-"]}
+    fields = "\n".join(FIELDS["en"])
+    items = [{"item_id": case, "context": f"{fields}\nProblem: case-{case}", **asked} for case in ("alike", "both", "vetoed")]
+    with ModelServer(answer) as server:
+        done = cards("annotate", written(tmp_path, items, "known.jsonl"), server, "--json")
+        assert done.status == 0, done.err
+        broken = written(
+            tmp_path, [items[1], {**items[0], "context": "Age: young"}, {**items[2], "context": None}], "broken.jsonl"
+        )
+        assert_one_message(cards("annotate", broken, server), "their context is no card", "alike, vetoed", "2 others")
+    assert [(row["step"], row["entered"], row["kept"]) for row in done.document["funnel"]] == [
+        ("annotate", 3, 3),
+        ("adjudicate", 3, 2),
+    ]
+    assert [(row["cards"], row["alike"]) for row in done.document["agreement"]] == [(3, 2), (3, 1)]
+    (high,) = read(tmp_path, "known.high.jsonl")
+    assert (high["item_id"], high["question"], high["groups"]["category3"]) == ("alike", "case-alike", WORK)
+
+
+GOOD = {"id": "1", "language": "en", "source": "forum", "text": "case-alike"}
+
+
+@each_row(
+    ("lines", "parts"),
+    [
+        ([GOOD, "{oh"], ("row 1", "not JSON")),
+        ([GOOD, {**GOOD, "id": "2", "language": "de"}], ("row 1", "language", "'de'")),
+        ([GOOD, GOOD], ("row 1", "id 1 is that of an earlier line")),
+        ([{**GOOD, "text": None}], ("row 0", "a post has text alone")),
+        ([{**GOOD, "turns": [{"speaker": "a", "text": "b"}]}], ("row 0", "a post has text alone")),
+        ([{**GOOD, "id": ""}], ("row 0", "id")),
+        ([{**GOOD, "tetx": "b"}], ("row 0", "tetx")),
+        ([""], ("holds no record",)),
+    ],
+)
+def test_wrong_lines_are_refused_by_name_before_anything_is_asked(
+    lines: list[Any], parts: tuple[str, ...], tmp_path: Path
+) -> None:
+    with ModelServer(answer) as server:
+        assert_one_message(cards("build", written(tmp_path, lines), server), "posts.jsonl", *parts)
+        assert server.calls == 0
+
+
+@each_row(
+    ("more", "parts"),
+    [
+        (("--set", "repeat=2"), ("does not use repeat",)),
+        (("--settings", "rag"), ("does not use settings",)),
+        (("--role", "sage=m"), ("sage",)),
+        (("--model", "n"), ("too many models",)),
+        (("--annotator", "a") * 4, ("at most 3 annotators",)),
+        (("--role", "judge=a@http://localhost:1/v1", *(f"--role=panel={name}" for name in "bcd")), ("at most 3 annotators",)),
+        (("--annotator", "a@nowhere"), ("nowhere",)),
+    ],
+)
+def test_what_means_nothing_here_is_refused(more: tuple[str, ...], parts: tuple[str, ...], tmp_path: Path) -> None:
+    with ModelServer(answer) as server:
+        assert_one_message(cards("build", written(tmp_path, [GOOD]), server, *more), *parts)
+        assert server.calls == 0
+
+
+def test_a_server_that_answers_nothing_ends_the_command(tmp_path: Path) -> None:
+    with ModelServer(answer, fault=lambda _number: "401") as server:
+        assert_one_message(cards("build", written(tmp_path, [GOOD]), server), "no call was answered")
