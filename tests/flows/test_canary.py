@@ -73,6 +73,7 @@ def run_message(lake: Path, done: Ended) -> str:
     return (folder / "report.md").read_text(encoding="utf-8")
 
 
+@pytest.mark.long
 @pytest.mark.usefixtures("prefect_server")
 def test_a_server_that_never_says_the_same_twice_did_not_change_and_one_under_another_name_did(tmp_path: Path) -> None:
     numbers = itertools.count()
