@@ -51,6 +51,10 @@ EXAMPLE_RATINGS = 5
 """Different ratings that the example spreads over a long scale, so that none of its ends is suggested."""
 
 
+MOST_FAULTS = 20
+"""Of one dialogue: a small model that is held to a schema fills a list without end until its limit of tokens."""
+
+
 class FaultClaim(BaseModel):
     """A fault as a judge names it. `turn`: as it was shown; whether the quote stands there is not checked here."""
 
@@ -59,7 +63,7 @@ class FaultClaim(BaseModel):
     turn: int = Field(strict=True, ge=1)
     kind: str
     severity: FaultSeverity
-    quote: str = Field(min_length=1)
+    quote: str = Field(min_length=1, max_length=300)
 
 
 @dataclass(frozen=True)
@@ -95,7 +99,7 @@ class Contract:
         if self.faults:
             kind: dict[str, Any] = {"kind": (Literal[self.faults], ...)}
             claim = create_model("FaultOfKind", __base__=FaultClaim, **kind)
-            reason[FAULTS] = (GenericAlias(tuple, (claim, ...)), ...)
+            reason[FAULTS] = (Annotated[GenericAlias(tuple, (claim, ...)), Field(max_length=MOST_FAULTS)], ...)
         ratings: dict[str, Any] = {name: (_value_type(scale), ...) for name, scale in self.scales.items()}
         return create_model("JudgeReply", __config__=ConfigDict(extra="forbid", frozen=True), **reason, **ratings)
 
