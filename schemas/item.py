@@ -67,6 +67,9 @@ class Item(Frozen):
     subset: str | None = None
     """Part of the dataset the item belongs to (file, category), where results by part are of interest."""
 
+    groups: Mapping[str, str] | None = None
+    """What it is besides, by name, such as the gender of who speaks: results are broken down by each; null = by none."""
+
     cluster: str | None = None
     """What it shares with other items: a passage, dialogue, book or person; if null, nothing. Intervals rest on clusters."""
 

@@ -25,6 +25,12 @@ class Items(dy.Schema):
         min_length=1, metadata=since(pl.col("item_id")), description="what it shares with others; else its own id"
     )
     subset = dy.String(nullable=True)
+    groups = dy.List(
+        dy.Struct({"name": dy.String(min_length=1), "value": dy.String(min_length=1)}),
+        nullable=True,
+        metadata=since(None),
+        description="what results are broken down by; null = nothing",
+    )
     context = dy.String(nullable=True)
     question = dy.String(min_length=1)
     options = dy.List(dy.String(), nullable=True)

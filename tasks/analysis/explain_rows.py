@@ -21,7 +21,10 @@ from tasks.lake.local_state import state_folder
 from tasks.models.journal.table import JOURNAL
 from tasks.solvers.prompt_check import check_prompt
 
-ITEM = ("language", "question_type", "subset", "question", "references", "wrong_references", "option_points", "fixed_order")
+ITEM = (
+    *("language", "question_type", "subset", "groups", "question", "references"),
+    *("wrong_references", "option_points", "fixed_order"),
+)
 SCORE = ("method", "metric", "value", "status", "parsed_answer", "predicted", "gold", "chosen_place", "gold_place")
 ANSWER = ("finish_reason", "remark", "failure", "failed_role")
 CALL = ("error", "http_status", "left_out_characters")

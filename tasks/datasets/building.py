@@ -202,6 +202,7 @@ def item_row(dataset: str, sample: Sample, item: Item | None) -> dict[str, Any]:
     """Return the item of a sample as a row of `Items`; of one that could not be made only where it comes from."""
     return {
         **(item.model_dump() if item else {}),
+        "groups": item and item.groups and [{"name": name, "value": value} for name, value in item.groups.items()],
         "dataset": dataset,
         "item_id": sample.item_id,
         "cluster": sample.cluster or (item and item.cluster) or sample.item_id,

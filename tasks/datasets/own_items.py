@@ -18,14 +18,15 @@ LISTS = (
     *("options", "gold_indices", "references", "option_points"),
     *("option_roles", "wrong_references", "reference_gold_indices"),
 )
+GROUPS = "groups"
 OPTIONAL_TEXTS = ("item_id", "subset", "cluster", "context")
 
 
 def adapt_item_record(record: Record) -> Item:
     """Return one item with the fields of `schemas.item.Item` under their own names.
 
-    A list may be given as JSON text, a missing value as an empty text and yes or no as true or false, since a cell of a csv file
-    can hold nothing else.
+    A list or the groups may be given as JSON text, a missing value as an empty text and yes or no as true or false, since a cell
+    of a csv file can hold nothing else.
 
     Raises:
         RecordError: a field that items do not have, a value of another type, a list that is not one.
@@ -44,20 +45,21 @@ def adapt_item_record(record: Record) -> Item:
 
 
 def _read_value(record: Record, name: str, value: Any) -> Any:
-    if value == "" and name in (*LISTS, *OPTIONAL_TEXTS):
+    if value == "" and name in (*LISTS, *OPTIONAL_TEXTS, GROUPS):
         return None
     if name == "fixed_order" and isinstance(value, str):
         return {"": False, "false": False, "true": True}.get(value.lower(), value)
-    if name not in LISTS or value is None:
+    if name not in (*LISTS, GROUPS) or value is None:
         return value
+    kind, wanted = (dict, "mapping") if name == GROUPS else (list, "list")
     if isinstance(value, str):
         try:
             value = read_json(value)
         except ValueError as error:
-            raise _refused(record, f"has a wrong value in {name}", "a JSON list", repr(value)[:80]) from error
-    if not isinstance(value, list):
-        raise _refused(record, f"has a wrong value in {name}", "a list", repr(value)[:80])
-    return tuple(value)
+            raise _refused(record, f"has a wrong value in {name}", f"a JSON {wanted}", repr(value)[:80]) from error
+    if not isinstance(value, kind):
+        raise _refused(record, f"has a wrong value in {name}", f"a {wanted}", repr(value)[:80])
+    return value if isinstance(value, dict) else tuple(value)
 
 
 def _refused(record: Record, what: str, expected: str, got: str) -> RecordError:

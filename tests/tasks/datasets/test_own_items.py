@@ -23,8 +23,9 @@ def test_all_fields_arrive() -> None:
         references=None,
         option_points=None,
         subset="a",
+        groups={"drink": "tea"},
     )
-    assert item == Item(**CHOICE, item_id="w-001", options=("ice", "tea"), gold_indices=(1,), subset="a")
+    assert item == Item(**CHOICE, item_id="w-001", options=("ice", "tea"), gold_indices=(1,), subset="a", groups={"drink": "tea"})
 
 
 def test_points_may_be_whole_numbers_and_fillers_null() -> None:
@@ -42,8 +43,9 @@ def test_cells_of_a_csv_file() -> None:
         gold_indices="[1]",
         references="",
         fixed_order="true",
+        groups='{"drink": "tea"}',
     )
-    assert item == Item(**CHOICE, options=("ice", "tea"), gold_indices=(1,), fixed_order=True)
+    assert item == Item(**CHOICE, options=("ice", "tea"), gold_indices=(1,), fixed_order=True, groups={"drink": "tea"})
     asked = {"language": "en", "question_type": "open_ended", "question": "Why?", "option_points": "", "fixed_order": ""}
     assert adapt(**asked, wrong_references='["Rain rises."]').wrong_references == ("Rain rises.",)
 
@@ -68,6 +70,8 @@ def test_unknown_field_is_refused_with_the_nearest_name() -> None:
         ({"gold_indices": ["1"]}, "a wrong value in gold_indices.0", "'1'"),
         ({"gold_indices": [1.0]}, "a wrong value in gold_indices.0", "1.0"),
         ({"gold_indices": [True]}, "a wrong value in gold_indices.0", "True"),
+        ({"groups": "[]"}, "a wrong value in groups", "[]"),
+        ({"groups": {"drink": 5}}, "a wrong value in groups.drink", "5"),
         ({"option_points": ["2"]}, "a wrong value in option_points.0", "'2'"),
         ({"option_points": [float("nan")]}, "a wrong value in option_points.0", "nan"),
     ],
