@@ -96,6 +96,11 @@ class ResolvedPlan:
         items, contexts = self.lake.find(keys.items), self.lake.find(keys.contexts) if keys.contexts else None
         return (items, contexts) if items and (contexts or not keys.contexts) else None
 
+    def find_annotations(self, selected: SelectedDataset) -> tuple[PartitionRef, ...]:
+        """Find what people said of a dataset's items, for scoring alone: no job of the infer stage has it."""
+        found = (self.lake.find(key) for key in self.built_keys(selected).annotations)
+        return tuple(ref for ref in found if ref)
+
 
 @dataclass(frozen=True, eq=False)
 class EvalJob:
