@@ -5,6 +5,7 @@ from typing import Literal, NamedTuple
 
 import dataframely as dy
 
+from schemas.tables.annotations import ConversationAnnotations, TurnAnnotations
 from schemas.tables.comparisons import Ablations, Agreements, NeedleScores, SettingGains
 from schemas.tables.contexts import Chunks, Contexts, Retrievals
 from schemas.tables.items import Items
@@ -38,6 +39,8 @@ BUILT = ("items", "contexts")
 LAYER_ROWS: Mapping[str, Layer] = {
     "items": Layer(Items, "build"),
     "contexts": Layer(Contexts, "build"),
+    "turn_annotations": Layer(TurnAnnotations, "build"),
+    "conversation_annotations": Layer(ConversationAnnotations, "build"),
     "chunks": Layer(Chunks, "infer", BUILT),
     "retrievals": Layer(Retrievals, "infer", BUILT),
     "responses": Layer(Responses, "infer", BUILT),

@@ -6,6 +6,7 @@ To add one: a module with its entry and its adapter, beside those of its family,
 from schemas.dataset import DatasetSpec
 from schemas.errors import UsageError, suggest
 from schemas.installed import installed
+from tasks.datasets.attunebench.conversations import ATTUNEBENCH, ATTUNEBENCH_MINI
 from tasks.datasets.bundled import BUNDLED
 from tasks.datasets.longemotion.bundled import LONG_MINI
 from tasks.datasets.longemotion.emotion_classification import EC_EMOBENCH, EC_FINENTITY
@@ -53,7 +54,11 @@ LONGEMOTION: tuple[DatasetSpec, ...] = (
 )
 """The six tasks of LongEmotion: built anew where they can be, and as released."""
 
-CATALOGUE: tuple[DatasetSpec, ...] = (*MOODBENCH, *BUNDLED, *LONGEMOTION, *LONG_MINI, *installed("datasets", DatasetSpec))
+CATALOGUE: tuple[DatasetSpec, ...] = (
+    *(*MOODBENCH, *BUNDLED, *LONGEMOTION, *LONG_MINI),
+    *(ATTUNEBENCH, ATTUNEBENCH_MINI),
+    *installed("datasets", DatasetSpec),
+)
 
 
 def find_dataset(name: str) -> DatasetSpec:
