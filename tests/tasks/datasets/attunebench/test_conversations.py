@@ -12,6 +12,7 @@ from schemas.tables.layers import LAYERS
 from tasks.datasets.attunebench.conversations import ATTUNEBENCH, ATTUNEBENCH_MINI, TURNS, WHOLE, read_gold
 from tasks.datasets.building import BuiltItems, build_items
 from tasks.datasets.own_items import in_folder
+from tasks.sources.locating import BUNDLED
 from tests.rows import each_row
 from tests.tasks.datasets.attunebench.conversations import BOOK, Fields, conversation, malformed, write_folder
 
@@ -193,3 +194,21 @@ def test_the_codebook_has_every_id_in_both_stances() -> None:
         assert "participant" in wording.observer
         assert "you" in wording.participant
         assert "participant" not in wording.participant
+
+
+def test_the_bundled_conversations_cover_what_they_are_for() -> None:
+    built = build_items(ATTUNEBENCH_MINI, [BUNDLED / "attunebench_mini.jsonl"], None, 0)
+    assert built.rejected.height == 0
+    assert built.items["language"].to_list() == ["en", "en", "zh", "zh"]
+    assert built.annotations[TURNS].height == 12
+    whole = built.annotations[WHOLE]
+    assert whole["totals_mismatched"].list.len().sum() == 0
+    assert whole["empty_tag_lists"].sum() == 1
+    assert whole["na_answers"].min() > 0
+    known = [gold(built, place) for place in range(4)]
+    assert {one.answers.q3 for one in known} == set(BOOK.q3_options)
+    assert [one.pre_panas.items == one.post_panas.items for one in known] == [False, False, True, False]
+    assert [one.groups["diagnoses"] for one in known] == ["None", "ADHD", "None", "Anxiety; Depression"]
+    for one in known:
+        assert set(one.answers.q1) <= set(BOOK.q1_options)
+        assert one.answers.q2 in BOOK.q2_options
