@@ -65,7 +65,7 @@ QUESTION_TYPES: Mapping[str, QuestionTypeRow] = {
     ),
     "counselor_reply": QuestionTypeRow("text", _RATED, has_prompt=False),
     "emotion_expression": QuestionTypeRow("text", _RATED, has_prompt=False),
-    "annotation": QuestionTypeRow("text", (), has_prompt=False),
+    "annotation": QuestionTypeRow("text", _RATED, has_prompt=False),
 }
 """In the order in which rows of a table are sorted: new ones come last."""
 

@@ -194,6 +194,7 @@ EXAMPLES: Mapping[QuestionType, Example] = {
     "aspect_summary": Example({"references": ASPECTS}, ASPECTS[0], "Nothing.", WHY_RATED, RATED),
     "counselor_reply": Example({}, "I see.", "So what?", WHY_RATED, RATED),
     "emotion_expression": Example({"options": ("proud", "upset")}, "I am proud.", "Fine.", WHY_RATED, RATED),
+    "annotation": Example({}, "I feel heard.", "No.", WHY_RATED, RATED),
 }
 
 

@@ -8,9 +8,9 @@ from flows.planning.broken_rows import find_broken_rows
 from flows.planning.jobs import ResolvedPlan, SelectedDataset
 from flows.planning.resolve import resolve
 from schemas.plan import Plan
+from tasks.datasets import steps
 from tasks.datasets.attunebench.conversations import ATTUNEBENCH
 from tasks.datasets.own_items import in_folder
-from tasks.datasets import steps
 from tasks.datasets.steps import BuildJob
 from tests.tasks.datasets.attunebench.conversations import conversation, write_folder
 
