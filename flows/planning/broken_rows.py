@@ -55,11 +55,12 @@ def find_broken_rows(resolved: ResolvedPlan, *, own: bool) -> Iterator[BrokenRow
         if built and rejected is not None:
             items, rows = built[0].rows, rejected.height
             lacking = max(0, min(resolved.sample(selected), items + rows) - items)
-            yield BrokenRows(selected.spec.id, is_own, items, rows, _said(rejected), lacking)
+            yield BrokenRows(
+                selected.spec.id, is_own, items, rows, _said(rejected, selected.spec.record_format == "folder"), lacking
+            )
 
 
-def _said(rejected: pl.DataFrame) -> str:
-    by_file = rejected["source_file"].n_unique() > 1
+def _said(rejected: pl.DataFrame, by_file: bool) -> str:  # noqa: FBT001
     place = pl.col("source_file" if by_file else "source_row").sort()
     broken = rejected.explode("broken_rules").group_by("broken_rules").agg(pl.len(), place)
     said = []

@@ -2,9 +2,12 @@
 
 import dataframely as dy
 
-SCALE = {"min": 1, "max": 7}
 REPLY_LABELS = ("original", "alternate", "human")
 ANSWERS = ("yes", "no", "na")
+
+
+def _rating(*, nullable: bool = False) -> dy.Int64:
+    return dy.Int64(nullable=nullable, min=1, max=7)
 
 
 class TurnAnnotations(dy.Schema):
@@ -14,7 +17,7 @@ class TurnAnnotations(dy.Schema):
     item_id = dy.String(primary_key=True, min_length=1)
     number = dy.Int64(primary_key=True, min=1)
     emotions = dy.List(
-        dy.Struct({"name": dy.String(min_length=1), "intensity": dy.Int64(nullable=True, **SCALE)}),
+        dy.Struct({"name": dy.String(min_length=1), "intensity": _rating(nullable=True)}),
         description="none = neutral or stable",
     )
     judgements = dy.List(
@@ -40,10 +43,10 @@ class TurnAnnotations(dy.Schema):
 
 
 def _panas() -> dy.Struct:
-    totals = {"positive": dy.Int64(min=10, max=70), "negative": dy.Int64(min=10, max=70)}
+    totals: dict[str, dy.Column] = {"positive": dy.Int64(min=10, max=70), "negative": dy.Int64(min=10, max=70)}
     return dy.Struct(
         {
-            "items": dy.List(dy.Struct({"name": dy.String(), "value": dy.Int64(**SCALE)})),
+            "items": dy.List(dy.Struct({"name": dy.String(), "value": _rating()})),
             "stored": dy.Struct(totals, nullable=True),
             "recomputed": dy.Struct(totals, nullable=True),
         }
@@ -67,7 +70,7 @@ class ConversationAnnotations(dy.Schema):
             "follow_up": dy.List(dy.String()),
         }
     )
-    branches = dy.List(dy.Struct({"name": dy.String(), "value": dy.Int64(nullable=True, **SCALE)}))
+    branches = dy.List(dy.Struct({"name": dy.String(), "value": _rating(nullable=True)}))
     groups = dy.List(dy.Struct({"name": dy.String(), "value": dy.String()}), description="scores of questionnaires among them")
     na_answers = dy.Int64(min=0, description="answers about replies that are na")
     empty_tag_lists = dy.Int64(min=0, description="turns without a mood")

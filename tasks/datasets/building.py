@@ -81,7 +81,7 @@ def build_of_records(
     while wanted := list(islice(queue, _batch_size(spec, size, good))):
         batches.append(_build(spec.id, wanted))
         good += batches[-1].items.height
-    items, contexts, rejected = (pl.concat([frame[part] for frame in batches]) for part in range(3))
+    items, contexts, rejected = (pl.concat(frames) for frames in zip(*(batch[:3] for batch in batches), strict=True))
     chosen = Items.cast(items[:size].sort("item_id"))
     return BuiltItems(
         items=chosen,
@@ -94,8 +94,8 @@ def build_of_records(
 def _annotate(spec: DatasetSpec, records: Mapping[str, Record], item_ids: Iterable[str]) -> Mapping[str, pl.DataFrame]:
     """Return the rows of the entry's further layers, by layer, about these items."""
     rows: dict[str, list[Mapping[str, Any]]] = {layer: [] for layer in spec.annotation_layers}
-    for item_id in item_ids if spec.annotate else ():
-        for layer, found in spec.annotate(records[item_id]).items():
+    for item_id in item_ids:
+        for layer, found in spec.annotate(records[item_id]).items() if spec.annotate else ():
             rows[layer] += [{"dataset": spec.id, "item_id": item_id, **row} for row in found]
     return {layer: pl.DataFrame(found, schema=pl.Schema(LAYERS[layer])) for layer, found in rows.items()}
 

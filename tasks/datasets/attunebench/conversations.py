@@ -14,7 +14,7 @@ from schemas.attunebench import ConversationGold, TurnGold, VisibleConversation
 from schemas.dataset import BundledFile, DatasetSpec, PinnedFile
 from schemas.item import Item, Record
 from tasks.datasets.attunebench.codebook import Codebook, load_codebook
-from tasks.datasets.attunebench.records import ConversationRecord, broken_rules, read_conversation
+from tasks.datasets.attunebench.records import ConversationRecord
 from tasks.datasets.bundled import CANARY
 
 QUESTION = "What did the person feel and want in this conversation?"
@@ -47,9 +47,12 @@ def _read(record: Record, codebook: Codebook) -> tuple[Record, ConversationRecor
     if record.faults:
         return record, None
     try:
-        return record, read_conversation(record.fields, codebook)
+        return record, ConversationRecord.model_validate(record.fields, context=codebook)
     except ValidationError as error:
-        faults = {rule: f"{record.file}, row {record.row}: {reason}" for rule, reason in broken_rules(error).items()}
+        faults: dict[str, str] = {}
+        for one in error.errors(include_url=False):
+            rule = f"{'.'.join(str(part) for part in one['loc'] if not isinstance(part, int))}|{one['type']}"
+            faults.setdefault(rule, f"{record.file}, row {record.row}, {'.'.join(map(str, one['loc']))}: {one['msg']}")
         return replace(record, faults=faults), None
 
 

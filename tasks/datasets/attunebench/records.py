@@ -6,19 +6,9 @@ that is missing is filled in. Source: AttuneBench 1.0, README; the public port o
 
 from collections import Counter
 from collections.abc import Collection, Mapping
-from typing import Annotated, Any
+from typing import Annotated, Any, cast
 
-from pydantic import (
-    AliasChoices,
-    BaseModel,
-    BeforeValidator,
-    ConfigDict,
-    Field,
-    ValidationError,
-    ValidationInfo,
-    field_validator,
-    model_validator,
-)
+from pydantic import AliasChoices, BaseModel, BeforeValidator, ConfigDict, Field, ValidationInfo, field_validator, model_validator
 from pydantic_core import PydanticCustomError
 
 from schemas.attunebench import PanasTotals, ReplyLabel, YesNo
@@ -27,8 +17,10 @@ from tasks.datasets.attunebench.codebook import Codebook, load_codebook
 
 FORMER_INTENSITIES = {"mild": 2, "moderate": 4, "intense": 6}
 FORMER_LABELS = {"alternate1": "alternate", "alternate2": "human"}
-OBSERVED = ("did_occur", "humanValue", "actualValue", "llmValue")
-PREFERRED = ("should_occur", "humanPreference")
+FORMER_SIDES = {
+    "observedBehavior": ("did_occur", "humanValue", "actualValue", "llmValue"),
+    "preferredBehavior": ("should_occur", "humanPreference"),
+}
 COMPARED, PAIRS = 12, 3
 
 RANGES = {
@@ -56,7 +48,7 @@ Label = Annotated[ReplyLabel, _read_as(FORMER_LABELS)]
 
 def _require(holds: object, rule: str, said: str) -> None:
     if not holds:
-        raise PydanticCustomError(rule, "{said}", {"said": said})  # type: ignore[arg-type]
+        raise PydanticCustomError(rule, "{said}", {"said": said})
 
 
 def _require_distinct(rule: str, names: list[str]) -> None:
@@ -65,6 +57,10 @@ def _require_distinct(rule: str, names: list[str]) -> None:
 
 def _require_keys(rule: str, found: Mapping[str, Any], wanted: Collection[str]) -> None:
     _require(found.keys() == set(wanted), rule, f"lacking or unknown: {', '.join(sorted(found.keys() ^ set(wanted)))}")
+
+
+def _book(info: ValidationInfo) -> Codebook:
+    return cast("Codebook", info.context)
 
 
 class _Part(BaseModel):
@@ -94,16 +90,13 @@ class _Judgement(_Part):
     def _spellings(cls, values: Any) -> Any:
         if not isinstance(values, Mapping):
             return values
-        sides = {"observedBehavior": OBSERVED, "preferredBehavior": PREFERRED}
-        found = {
-            side: [values[name] for name in (side, *former) if values.get(name) is not None] for side, former in sides.items()
-        }
-        return {**values, **{side: next(iter(said), None) for side, said in found.items()}}
+        known = {side: [values.get(name) for name in (side, *former)] for side, former in FORMER_SIDES.items()}
+        return {**values, **{side: next((one for one in said if one is not None), None) for side, said in known.items()}}
 
     @field_validator("question")
     @classmethod
     def _is_known(cls, question: str, info: ValidationInfo) -> str:
-        _require(question in info.context.questions, "unknown_question", f"{question} is no question of the codebook")
+        _require(question in _book(info).questions, "unknown_question", f"{question} is no question of the codebook")
         return question
 
     @property
@@ -164,7 +157,7 @@ class _Annotations(_Part):
 
     @model_validator(mode="after")
     def _all_there(self, info: ValidationInfo) -> "_Annotations":
-        known = {*info.context.pairwise, *self.selected}
+        known = {*_book(info).pairwise, *self.selected}
         for one in self.comparisons:
             is_known = one.question in known or one.question.startswith(("PW", "custom:"))
             _require(is_known, "unknown_pairwise_question", one.question)
@@ -188,11 +181,25 @@ class _Turn(_Part):
         _require_distinct("emotion_twice", [mood.name for mood in emotions])
         return emotions
 
-    questions = property(lambda self: [one.question for one in self.judgements if one.applies])
-    judgements = property(lambda self: self.annotations.judgements)
-    comparisons = property(lambda self: self.annotations.comparisons)
-    alternates = property(lambda self: self.annotations.alternates.model_dump(exclude_none=True))
-    human_edit = property(lambda self: self.annotations.alternates.human)
+    @property
+    def questions(self) -> list[str]:
+        return [one.question for one in self.judgements if one.applies]
+
+    @property
+    def judgements(self) -> list[_Judgement]:
+        return self.annotations.judgements
+
+    @property
+    def comparisons(self) -> list[_Comparison]:
+        return self.annotations.comparisons
+
+    @property
+    def alternates(self) -> dict[str, str]:
+        return self.annotations.alternates.model_dump(exclude_none=True)
+
+    @property
+    def human_edit(self) -> str | None:
+        return self.annotations.alternates.human
 
 
 class _Questionnaire(_Part):
@@ -284,17 +291,3 @@ class ConversationRecord(_Part):
         said = {name: "; ".join(sorted(one)) if isinstance(one, list) else one for name, one in self.profile.demographics.items()}
         found = {"topic": self.metadata.category, "original_model": self.metadata.model, **said}
         return {name: value for name, value in found.items() if value}
-
-
-def read_conversation(fields: Mapping[str, Any], codebook: Codebook) -> ConversationRecord:
-    """Return the record of a conversation; raise ValidationError if it breaks a rule."""
-    return ConversationRecord.model_validate(fields, context=codebook)
-
-
-def broken_rules(error: ValidationError) -> dict[str, str]:
-    """Return the rules that a record breaks, with the first place of each and what is wrong there."""
-    found: dict[str, str] = {}
-    for one in error.errors(include_url=False):
-        rule = f"{'.'.join(str(part) for part in one['loc'] if not isinstance(part, int))}|{one['type']}"
-        found.setdefault(rule, f"{'.'.join(map(str, one['loc']))}: {one['msg']}")
-    return found

@@ -10,6 +10,7 @@ import pytest
 
 from schemas.dataset import DatasetSpec
 from schemas.errors import RecordError
+from tasks.datasets.attunebench.conversations import ATTUNEBENCH_MINI
 from tasks.datasets.building import build_items
 from tasks.datasets.bundled import BUNDLED, CANARY
 from tasks.datasets.catalogue import CATALOGUE, find_dataset
@@ -41,7 +42,7 @@ def test_every_record_of_every_file_has_it(path: Path) -> None:
 
 def test_manifests_list_it_for_bundled_datasets_and_no_others() -> None:
     listed = {notice.id for notice in notices(CATALOGUE) if notice.canary == CANARY}
-    assert listed == {spec.id for spec in (*BUNDLED, *LONG_MINI)}
+    assert listed == {spec.id for spec in (*BUNDLED, *LONG_MINI, ATTUNEBENCH_MINI)}
 
 
 @pytest.mark.parametrize(
@@ -53,7 +54,7 @@ def test_manifests_list_it_for_bundled_datasets_and_no_others() -> None:
 )
 def test_items_and_their_draw_are_those_of_files_without_it(sample: int | None, expected: str) -> None:
     # Hashes of the items, with names, order and record hashes, as the files gave them before they had a canary.
-    rows = "".join(sample_of(spec, sample).drop("cluster").write_ndjson() for spec in (*BUNDLED, *LONG_MINI))
+    rows = "".join(sample_of(spec, sample).drop("cluster", "groups").write_ndjson() for spec in (*BUNDLED, *LONG_MINI))
     assert sha256(rows.encode()).hexdigest() == expected
 
 

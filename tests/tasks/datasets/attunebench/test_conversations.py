@@ -204,7 +204,7 @@ def test_the_bundled_conversations_cover_what_they_are_for() -> None:
     whole = built.annotations[WHOLE]
     assert whole["totals_mismatched"].list.len().sum() == 0
     assert whole["empty_tag_lists"].sum() == 1
-    assert whole["na_answers"].min() > 0
+    assert min(whole["na_answers"].to_list()) > 0
     known = [gold(built, place) for place in range(4)]
     assert {one.answers.q3 for one in known} == set(BOOK.q3_options)
     assert [one.pre_panas.items == one.post_panas.items for one in known] == [False, False, True, False]
