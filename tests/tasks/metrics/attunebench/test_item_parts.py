@@ -6,7 +6,11 @@ import pytest
 
 from schemas.blueprint import MethodSpec, MetricSpec
 from schemas.vocabulary import Profile
+from tasks.datasets.attunebench.conversations import ATTUNEBENCH_MINI
+from tasks.datasets.building import build_items
+from tasks.metrics.attunebench.item_parts import known_items, measure_parts
 from tasks.metrics.item_scores import score_items
+from tasks.sources.locating import BUNDLED
 from tests.tasks.metrics.attunebench.samples import WHOLE, gold, gold_layers, oracle, shown
 from tests.tasks.rows import answer, answers, item, items
 
@@ -42,3 +46,15 @@ def test_a_value_that_is_lost_with_a_call_is_missing() -> None:
 def test_nothing_to_score_is_not_counted() -> None:
     empty = gold()
     assert score("corrected", empty)["status"].to_list() == ["not_counted"] * 3
+
+
+@pytest.mark.parametrize(("profile", "unchanged"), [("corrected", 100), ("reference", 94.6)])
+def test_who_knows_the_bundled_annotations_has_100(profile: Profile, unchanged: float) -> None:
+    built = build_items(ATTUNEBENCH_MINI, [BUNDLED / "attunebench_mini.jsonl"], None, 0)
+    known = known_items(built.items, built.annotations)
+    said = {item: {part: json.dumps(one) for part, one in oracle(whole).items()} for item, (whole, _) in known.items()}
+    found = {item: measure_parts(known[item], parts, profile)["composite_score"] for item, parts in said.items()}
+    # The mood did not change in one of them.
+    still = [item for item, (whole, _) in known.items() if whole.pre_panas.items == whole.post_panas.items]
+    assert (len(found), len(still)) == (4, 1)
+    assert found == {item: pytest.approx(unchanged if item in still else 100) for item in found}
