@@ -204,8 +204,13 @@ class JobPartitions:
     @property
     def refs(self) -> list[PartitionRef]:
         """Return those that are there, inputs first."""
-        found = (self.items, self.contexts, *self.behind, self.responses, self.answers, *self.ratings)
+        found = (self.items, self.contexts, *self.gold, *self.behind, self.responses, self.answers, *self.ratings)
         return [ref for ref in found if ref]
+
+    @property
+    def gold(self) -> tuple[PartitionRef, ...]:
+        """Return what is right, where it is not in the items."""
+        return self.job.resolved.find_annotations(self.job.selected)
 
     @property
     def judgements(self) -> PartitionRef | None:
@@ -218,12 +223,11 @@ class JobPartitions:
         job, methods = self.job, self.job.selected.methods
         if job.judges and self.judgements is None:
             return None
-        gold = job.resolved.find_annotations(job.selected)
         if job.resolved.plan.profile == "reference":
             key = reference_scores_key(self.answers, methods)
         else:
-            key = item_scores_key(self.answers, [*([self.judgements] if self.judgements else []), *gold], methods)
-        return ItemScoreJob(methods, self.items, self.answers, self.judgements, key, gold)
+            key = item_scores_key(self.answers, [*([self.judgements] if self.judgements else []), *self.gold], methods)
+        return ItemScoreJob(methods, self.items, self.answers, self.judgements, key, self.gold)
 
 
 def make_judge_job(
