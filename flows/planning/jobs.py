@@ -96,6 +96,11 @@ class ResolvedPlan:
         items, contexts = self.lake.find(keys.items), self.lake.find(keys.contexts) if keys.contexts else None
         return (items, contexts) if items and (contexts or not keys.contexts) else None
 
+    def find_annotations(self, selected: SelectedDataset) -> tuple[PartitionRef, ...]:
+        """Find what people said of a dataset's items, for scoring alone: no job of the infer stage has it."""
+        found = (self.lake.find(key) for key in self.built_keys(selected).annotations)
+        return tuple(ref for ref in found if ref)
+
 
 @dataclass(frozen=True, eq=False)
 class EvalJob:
@@ -211,8 +216,14 @@ class JobPartitions:
     @property
     def refs(self) -> list[PartitionRef]:
         """Return those that are there, inputs first."""
-        found = (self.items, self.contexts, *self.behind, self.responses, self.answers, *self.ratings, *self.reviews)
+        replies = (*self.behind, self.responses, self.answers, *self.ratings, *self.reviews)
+        found = (self.items, self.contexts, *self.gold, *replies)
         return [ref for ref in found if ref]
+
+    @property
+    def gold(self) -> tuple[PartitionRef, ...]:
+        """Return what is right, where it is not in the items."""
+        return self.job.resolved.find_annotations(self.job.selected)
 
     @property
     def judgements(self) -> PartitionRef | None:
@@ -228,8 +239,8 @@ class JobPartitions:
         if job.resolved.plan.profile == "reference":
             key = reference_scores_key(self.answers, methods)
         else:
-            key = item_scores_key(self.answers, [self.judgements] if self.judgements else [], methods)
-        return ItemScoreJob(methods, self.items, self.answers, self.judgements, key)
+            key = item_scores_key(self.answers, [*([self.judgements] if self.judgements else []), *self.gold], methods)
+        return ItemScoreJob(methods, self.items, self.answers, self.judgements, key, self.gold)
 
 
 def make_judge_job(rubric: str, repeat: int, judge: ModelEntry, items: PartitionRef, answers: PartitionRef) -> JudgeJob:
