@@ -218,11 +218,12 @@ class JobPartitions:
         job, methods = self.job, self.job.selected.methods
         if job.judges and self.judgements is None:
             return None
+        gold = job.resolved.find_annotations(job.selected)
         if job.resolved.plan.profile == "reference":
             key = reference_scores_key(self.answers, methods)
         else:
-            key = item_scores_key(self.answers, [self.judgements] if self.judgements else [], methods)
-        return ItemScoreJob(methods, self.items, self.answers, self.judgements, key)
+            key = item_scores_key(self.answers, [*([self.judgements] if self.judgements else []), *gold], methods)
+        return ItemScoreJob(methods, self.items, self.answers, self.judgements, key, gold)
 
 
 def make_judge_job(
