@@ -6,6 +6,7 @@ from typing import Any
 
 import pytest
 
+from flows.commands.plan_fields import parse_setting
 from flows.planning.broken_rows import find_broken_rows
 from flows.planning.resolve import resolve
 from schemas.errors import UsageError
@@ -63,3 +64,7 @@ def test_a_folder_of_a_dataset_that_the_benchmark_has_not_is_refused(tmp_path: P
     )
     with pytest.raises(UsageError, match="benchmark annotated has no dataset attunebench_2"):
         resolve(plan)
+
+
+def test_a_folder_is_named_by_its_dataset_on_the_command_line() -> None:
+    assert parse_setting("folders.attunebench=some/where", "--set") == ("folders.attunebench", "some/where")
