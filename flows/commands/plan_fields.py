@@ -114,6 +114,9 @@ def find_field(path: str, option: str) -> PlanField:
     path = path.removeprefix("roles.")
     if path in (fields := own_fields()) or path in (fields := plan_fields()):
         return fields[path]
+    part, _, name = path.partition(".")
+    if name and part in fields and get_origin(fields[part].annotation) is dict:
+        return PlanField(path, get_args(fields[part].annotation)[1], fields[part].info)
     last = path.rpartition(".")[2]
     same = [known for known in fields if known.rpartition(".")[2] == last]
     raise UsageError(

@@ -4,13 +4,14 @@ import json
 from pathlib import Path
 from typing import Any
 
+import pytest
+
+from flows.commands.plan_fields import parse_setting
 from flows.planning.broken_rows import find_broken_rows
-from flows.planning.jobs import ResolvedPlan, SelectedDataset
 from flows.planning.resolve import resolve
+from schemas.errors import UsageError
 from schemas.plan import Plan
 from tasks.datasets import steps
-from tasks.datasets.attunebench.conversations import ATTUNEBENCH
-from tasks.datasets.own_items import in_folder
 from tasks.datasets.steps import BuildJob
 from tests.tasks.datasets.attunebench.conversations import conversation, write_folder
 
@@ -21,9 +22,9 @@ BLUEPRINT: dict[str, Any] = {
     "source": "none",
     "level_rules": [{"weights": {"high": 1}}],
     "abilities": [
-        {"id": "one", "title": "One", "tasks": [{"id": "two", "title": "Two", "level": "high", "datasets": ["mini_eq_test"]}]}
+        {"id": "one", "title": "One", "tasks": [{"id": "two", "title": "Two", "level": "high", "datasets": ["attunebench"]}]}
     ],
-    "datasets": {"mini_eq_test": {"title": "EQ", "methods": [{"id": "points", "metrics": [{"metric": "questionnaire_points"}]}]}},
+    "datasets": {"attunebench": {"title": "Talks", "methods": [{"id": "words", "metrics": [{"metric": "rouge_l"}]}]}},
 }
 
 
@@ -35,11 +36,11 @@ def test_infer_has_items_and_no_annotations(tmp_path: Path) -> None:
             "benchmark": str(tmp_path / "annotated.yaml"),
             "models": [{"name": "core", "base_url": "http://localhost:9/v1"}],
             "lake": tmp_path / "lake",
+            "folders": {"attunebench": folder},
         }
     )
-    bare = resolve(plan)
-    selected = SelectedDataset(in_folder(ATTUNEBENCH, folder), bare.selected[0].methods)
-    resolved = ResolvedPlan(bare.plan, bare.blueprint, (selected,), (), bare.lake)
+    resolved = resolve(plan)
+    (selected,) = resolved.selected
     keys = resolved.built_keys(selected)
     job = BuildJob(selected.spec, keys, 300, plan.seed, plan.contexts, required=True)
     refs = steps._write(job, resolved.lake, [folder])
@@ -54,3 +55,16 @@ def test_infer_has_items_and_no_annotations(tmp_path: Path) -> None:
     assert not [value for value in gold if value in repr(infer)]
     (broken,) = find_broken_rows(resolved, own=True)
     assert broken.words == "has 1 row that breaks a rule and is no item: file_is_json (1: conversation_3.json)"
+
+
+def test_a_folder_of_a_dataset_that_the_benchmark_has_not_is_refused(tmp_path: Path) -> None:
+    (tmp_path / "annotated.yaml").write_text(json.dumps(BLUEPRINT))
+    plan = Plan.model_validate(
+        {"benchmark": str(tmp_path / "annotated.yaml"), "models": [], "folders": {"attunebench_2": tmp_path}}
+    )
+    with pytest.raises(UsageError, match="benchmark annotated has no dataset attunebench_2"):
+        resolve(plan)
+
+
+def test_a_folder_is_named_by_its_dataset_on_the_command_line() -> None:
+    assert parse_setting("folders.attunebench=some/where", "--set") == ("folders.attunebench", "some/where")

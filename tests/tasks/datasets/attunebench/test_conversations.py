@@ -12,6 +12,7 @@ from schemas.tables.layers import LAYERS
 from tasks.datasets.attunebench.conversations import ATTUNEBENCH, ATTUNEBENCH_MINI, TURNS, WHOLE, read_gold
 from tasks.datasets.building import BuiltItems, build_items
 from tasks.datasets.own_items import in_folder
+from tasks.scoring.blueprints import load_blueprint
 from tasks.sources.locating import BUNDLED
 from tests.rows import each_row
 from tests.tasks.datasets.attunebench.conversations import BOOK, Fields, conversation, malformed, write_folder
@@ -212,3 +213,10 @@ def test_the_bundled_conversations_cover_what_they_are_for() -> None:
     for one in known:
         assert set(one.answers.q1) <= set(BOOK.q1_options)
         assert one.answers.q2 in BOOK.q2_options
+
+
+def test_both_benchmarks_score_alike_by_the_composite() -> None:
+    ours, theirs = load_blueprint("attunebench-mini"), load_blueprint("attunebench")
+    (mini,), (whole,) = ours.datasets["attunebench_mini"].methods, theirs.datasets["attunebench"].methods
+    assert mini == whole
+    assert [spec.metric for spec in whole.metrics if spec.weight] == ["composite_score"]
