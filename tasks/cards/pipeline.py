@@ -117,7 +117,8 @@ class CardAsker:
 async def extract(row: Row, asker: CardAsker) -> Row:
     """Make a card of a post or a dialogue."""
     said = await asker.ask(row, EXTRACTOR, (row["form"],), EXTRACTION)
-    return {"text": card_text(row["language"], **{name: " ".join(value.split()) for name, value in said.items()})}
+    fields: Row = {name: " ".join(value.split()) for name, value in said.items()}
+    return {"text": card_text(row["language"], **fields)}
 
 
 async def screen(row: Row, asker: CardAsker) -> Row:

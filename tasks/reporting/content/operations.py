@@ -108,7 +108,7 @@ def _unknown_helpers(rows: Sequence[Usage], refs: Iterable[PartitionRef]) -> Ite
         for role in solver.roles:
             # A setting that retrieves asks about what it retrieved; where it retrieves nothing, it asks no helper.
             layer = "retrievals" if solver.retrieves else "responses"
-            asked = {ref.key("dataset") for ref in partitions if ref.layer == layer and ref.key("setting") == solver.setting}
+            asked = {ref.key("dataset") for ref in partitions if ref.layer == layer and ("setting", solver.setting) in ref.place}
             if unknown := asked - {row.dataset for row in rows if row.role == role}:
                 about = f"What the {role.capitalize()} used is left out for {counted(len(unknown), 'dataset')}"
                 yield f"{about}: this run found its replies in the lake; the run that asked for them tells their tokens."

@@ -14,11 +14,11 @@ from tasks.lake.fingerprint import partition_key
 from tasks.lake.lake import Lake
 from tasks.scoring.benchmark import ScoreSettings, score_benchmark
 from tests.tasks.lake.test_manifest import bare_manifest
-from tests.tasks.rows import SYSTEM, answer, frame, judgement
+from tests.tasks.rows import SYSTEM, answer, frame, judgement, turn
 from tests.tasks.scoring.samples import ability, blueprint, items, task
 
 DESIGN = blueprint(ability("english", task("en")), ability("chinese", task("zh")))
-TALK = [{"speaker": "seeker", "text": "Hi."}, {"speaker": "tested", "text": "Hello."}]
+TALK = [turn("seeker", "Hi."), turn("tested", "Hello.")]
 MARKS: dict[str, Any] = {"rubric": "esc_seeker", "dimension": "emotion", "lowest": 0, "highest": 2, "found_by": "rule"}
 
 

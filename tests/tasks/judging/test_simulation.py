@@ -12,7 +12,7 @@ from tasks.judging.rubrics import Rubric, load_rubric
 from tasks.judging.simulation import find_faults, find_rule_faults
 from tests.mirror import MIRROR, needs_mirror
 from tests.rows import each_row
-from tests.tasks.rows import answer, answers, item, items, judgement, judgements
+from tests.tasks.rows import answer, answers, item, items, judgement, judgements, turn
 
 RESULTS = MIRROR / "github.com" / "haidequanbu" / "ESC-Eval"
 RUBRIC = load_rubric("esc_seeker")
@@ -151,7 +151,7 @@ def reply(*claims: dict[str, Any], **changed: Any) -> str:
 
 def faults_of(turns: Sequence[tuple[str, str]] | None, *replies: str) -> list[dict[str, Any]]:
     """Faults of one answer with these turns, which the judge reviewed so often."""
-    said = [{"speaker": speaker, "text": text} for speaker, text in turns or ()] or None
+    said = [turn(speaker, text) for speaker, text in turns or ()] or None
     told = answers(answer("a", None if said else "A text.", **({"turns": said, "status": "answered"} | WELL if said else {})))
     marks = {"rubric": RUBRIC.id, "lowest": 0, "highest": 2}
     reviews = [
