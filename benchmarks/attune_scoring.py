@@ -36,10 +36,10 @@ from schemas.attunebench import (  # noqa: E402
 from schemas.vocabulary import Profile  # noqa: E402
 from tasks.metrics.attunebench.affect import VALENCE_AROUSAL  # noqa: E402
 from tasks.metrics.attunebench.conversation import score_conversation  # noqa: E402
-from tasks.metrics.attunebench.replies import read_reply  # noqa: E402
 from tasks.metrics.attunebench.rules import PROFILES  # noqa: E402
 from tasks.scoring.annotation_aggregates import aggregate_conversations, conversation_rows  # noqa: E402
 from tasks.scoring.uncertainty import Resampling  # noqa: E402
+from tasks.text.json_objects import read_object  # noqa: E402
 
 AIM_S = 20.0
 MODES = ("default", "verbose", "omniscient")
@@ -68,7 +68,7 @@ def main() -> None:
             said = [invent_replies(rng, gold) for gold, _ in known]
             started = time.perf_counter()
             for (gold, shown), texts in zip(known, said, strict=True):
-                replies = {part: read_reply(text) for part, text in texts.items()}
+                replies = {part: read_object(text) for part, text in texts.items()}
                 values = score_conversation(gold, shown, replies, rules)
                 rows.append({**row, "item_id": gold.conversation_id, "cluster": gold.participant_id, **values})
             seconds += time.perf_counter() - started

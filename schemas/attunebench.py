@@ -17,6 +17,14 @@ ReplyLabel = Literal["original", "alternate", "human"]
 
 YesNo = Literal["yes", "no", "na"]
 
+POST = "post"
+"""The part that is asked once; all others belong to a turn."""
+
+
+def part_of(call: str, turn: int | None = None) -> str:
+    """Return the name of the answer to a call: `turn 2 review`, `post`."""
+    return call if turn is None else f"turn {turn} {call}"
+
 
 class Wording(Frozen):
     """A question about a reply as it is put to an observer, and to the person who got the reply."""

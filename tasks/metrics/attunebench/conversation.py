@@ -10,7 +10,7 @@ from collections import defaultdict
 from collections.abc import Mapping
 from math import fsum
 
-from schemas.attunebench import ConversationGold, TurnGold, VisibleConversation
+from schemas.attunebench import POST, ConversationGold, TurnGold, VisibleConversation, part_of
 from tasks.metrics.attunebench.afterwards import branch_values, panas_values, question_values
 from tasks.metrics.attunebench.choices import (
     OUTCOMES,
@@ -22,7 +22,7 @@ from tasks.metrics.attunebench.choices import (
 )
 from tasks.metrics.attunebench.composite import composite_values
 from tasks.metrics.attunebench.emotions import Values, emotion_values
-from tasks.metrics.attunebench.replies import POST, Reply, part_of, read_tags, read_words
+from tasks.metrics.attunebench.replies import Reply, read_tags, read_words
 from tasks.metrics.attunebench.rules import Rules
 
 Replies = Mapping[str, Reply | None]

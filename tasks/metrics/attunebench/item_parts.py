@@ -9,8 +9,8 @@ from schemas.vocabulary import Profile
 from tasks.datasets.attunebench.conversations import TURNS, WHOLE, read_gold
 from tasks.metrics.attunebench.conversation import score_conversation
 from tasks.metrics.attunebench.emotions import Values
-from tasks.metrics.attunebench.replies import read_reply
 from tasks.metrics.attunebench.rules import PROFILES
+from tasks.text.json_objects import read_object
 
 Known = tuple[ConversationGold, VisibleConversation]
 
@@ -25,4 +25,4 @@ def known_items(items: pl.DataFrame, gold: Mapping[str, pl.DataFrame]) -> dict[s
 
 def measure_parts(known: Known, parts: Mapping[str, str | None], profile: Profile) -> Values:
     """Return values by metric of the answers to one item; null = the call of a part failed."""
-    return score_conversation(*known, {part: read_reply(text) for part, text in parts.items()}, PROFILES[profile])
+    return score_conversation(*known, {part: read_object(text) for part, text in parts.items()}, PROFILES[profile])

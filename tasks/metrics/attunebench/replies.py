@@ -3,21 +3,15 @@
 Nothing of a reply is refused: a call that failed is null, and a reply without JSON is an object without keys, all of it unread.
 """
 
-import json
-import re
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from math import isfinite
 from typing import Any
 
-from schemas.attunebench import Comparison
+from schemas.attunebench import POST, Comparison
 from tasks.metrics.attunebench.affect import VALENCE_AROUSAL
-from tasks.metrics.reply import strip_reasoning
 
 Reply = Mapping[str, Any]
 """The object that a reply holds; null in its place = the call failed."""
-
-POST = "post"
-"""The part that is asked once; all others belong to a turn."""
 
 REQUIRED: Mapping[str, tuple[str, ...]] = {
     "draft": ("drafted_response",),
@@ -36,8 +30,6 @@ RATINGS = ("overall_score", "emotional_appropriateness", "helpfulness", "tone_ma
 Tags = list[tuple[str, int | None]]
 """Emotions and their intensities, 1 to 7; null = none given."""
 
-_DECODER = json.JSONDecoder(strict=False)
-_FENCE = re.compile(r"```(?:json)?\s*(.*?)```", re.DOTALL | re.IGNORECASE)
 _WORDS = {
     **dict.fromkeys(("yes", "true", "y", "1"), "yes"),
     **dict.fromkeys(("no", "false", "n", "0"), "no"),
@@ -46,42 +38,11 @@ _WORDS = {
 _SIDES = {"a": "A", "response_a": "A", "response_1": "A", "b": "B", "response_b": "B", "response_2": "B"}
 
 
-def part_of(call: str, turn: int | None = None) -> str:
-    """Return the name of the answer to a call: `turn 2 review`, `post`."""
-    return call if turn is None else f"turn {turn} {call}"
-
-
-def read_reply(text: str | None) -> Reply | None:
-    """Return the JSON object of a reply: its whole text, else a fenced block, else what the outermost braces hold.
-
-    Raw line breaks in strings are mended; of a list the first object counts. Empty if there is none, null if no reply came.
-    """
-    if text is None:
-        return None
-    for candidate in _candidates(text):
-        try:
-            value = _DECODER.decode(candidate)
-        except (ValueError, RecursionError):
-            continue
-        for one in value if isinstance(value, list) else (value,):
-            if isinstance(one, dict):
-                return one
-    return {}
-
-
 def missing_keys(part: str, reply: Reply) -> tuple[str, ...]:
     """Return the required keys that the reply of a part lacks."""
     call = part.rpartition(" ")[2]
     lacking = tuple(key for key in REQUIRED[call] if key not in reply)
     return lacking if call != POST or ITEMS in reply or CHANGES in reply else (ITEMS, *lacking)
-
-
-def _candidates(text: str) -> Iterator[str]:
-    if text.lstrip()[:1] in ("{", "["):
-        yield text
-    answer = strip_reasoning(text) if "<" in text else text
-    yield from _FENCE.findall(answer)
-    yield answer[answer.find("{") : answer.rfind("}") + 1]
 
 
 def read_word(value: Any) -> str | None:

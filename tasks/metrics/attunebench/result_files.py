@@ -12,17 +12,15 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-from schemas.attunebench import ConversationGold, TurnGold
+from schemas.attunebench import POST, ConversationGold, TurnGold, part_of
 from schemas.documents import read_json, read_text
 from schemas.errors import RecordError
 from tasks.metrics.attunebench.conversation import Replies
 from tasks.metrics.attunebench.replies import (
     CHANGES,
     ITEMS,
-    POST,
     RATINGS,
     Reply,
-    part_of,
     read_items,
     read_selections,
     read_tags,

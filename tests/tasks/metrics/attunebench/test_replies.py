@@ -4,7 +4,6 @@ from tasks.metrics.attunebench.replies import (
     missing_keys,
     read_items,
     read_phrases,
-    read_reply,
     read_scale,
     read_selections,
     read_tags,
@@ -12,25 +11,6 @@ from tasks.metrics.attunebench.replies import (
 )
 from tests.rows import each_row
 from tests.tasks.metrics.attunebench.samples import pair
-
-
-@each_row(
-    ("text", "read"),
-    [
-        (None, None),
-        ('{"a": 1}', {"a": 1}),
-        ('<think>{"a": 2}</think>{"a": 1}', {"a": 1}),
-        ('Here: {no} ```json\n{"a": 1}\n``` {"a": 2}', {"a": 1}),
-        ('It is {"a": {"b": 1}}, I think.', {"a": {"b": 1}}),
-        ('{"a": "two\nlines"}', {"a": "two\nlines"}),
-        ('[1, {"a": 1}, {"a": 2}]', {"a": 1}),
-        ("no JSON", {}),
-        ("[]", {}),
-        ("{" * 100_000, {}),
-    ],
-)
-def test_the_object_of_a_reply(text: str | None, read: Any) -> None:
-    assert read_reply(text) == read
 
 
 def test_words_of_yes_and_no() -> None:
