@@ -64,7 +64,7 @@ class Plan(Frozen):
     )
     roles: System[dict[str, WrittenRole]] = Field(
         default_factory=dict,
-        description="models besides those under test, by role; a helper that is not named is the model itself",
+        description="models besides those under test, by role; a helper that is not named is the model itself, or nobody",
     )
     judge_repeat: Evaluation[int] = Field(default=1, ge=1, le=20, description="times each judge rates an answer; the mean counts")
     judge_gold: Limit[bool] = Field(

@@ -2,7 +2,7 @@
 
 from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass
-from functools import cached_property
+from functools import cached_property, partial
 
 from schemas.blueprint import Blueprint, MethodSpec
 from schemas.chat import ModelEntry
@@ -10,7 +10,7 @@ from schemas.dataset import DatasetSpec
 from schemas.errors import SourceMissingError
 from schemas.lineage import Missing, PartitionKey, PartitionRef
 from schemas.plan import Plan
-from schemas.usage import TESTED, Role
+from schemas.usage import Role
 from tasks.datasets.keys import ItemsKeys, items_keys
 from tasks.judging.executor import judgements_key
 from tasks.judging.gold import rates_gold
@@ -127,10 +127,8 @@ class EvalJob:
 
     @property
     def models(self) -> dict[Role, ModelEntry]:
-        """Return the model under test and its helpers, by role; where the plan names no helper, that model itself."""
-        roles = SOLVERS[self.setting].roles
-        helpers = {role: self.resolved.plan.role_model(role, self.dataset) or self.entry for role in roles}
-        return {TESTED: self.entry, **helpers}
+        """Return the model under test and its helpers, by role; where the plan names no helper, that model or nobody."""
+        return SOLVERS[self.setting].players(self.entry, partial(self.resolved.plan.role_model, dataset=self.dataset))
 
     @property
     def judges(self) -> tuple[ModelEntry, ...]:

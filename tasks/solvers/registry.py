@@ -120,6 +120,11 @@ def helper_roles(settings: Iterable[str] = SOLVERS) -> dict[Role, str]:
     return {role: ", or ".join(does) for role, does in found.items()}
 
 
+def is_optional(role: Role) -> bool:
+    """Return whether nobody plays a role where a plan names no model for it; any other is the model's under test."""
+    return any(role in solver.optional for solver in SOLVERS.values())
+
+
 def require_role(role: str, where: str) -> None:
     """Raise UsageError, with the nearest role, if this one neither judges nor belongs to a setting."""
     if role not in (known := (*JUDGES, *helper_roles())):
