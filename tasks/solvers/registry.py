@@ -9,6 +9,8 @@ from schemas.installed import installed
 from schemas.roles import JUDGES
 from schemas.usage import TESTED, Role
 from schemas.vocabulary import ContextTask
+from tasks.solvers.annotate import annotate
+from tasks.solvers.annotate.threads import AnnotateOptions
 from tasks.solvers.longemotion import solve as longemotion
 from tasks.solvers.longemotion.self_rag import FAVOURABLE
 from tasks.solvers.prompts import Prompts, build_messages, choose_top_logprobs
@@ -76,6 +78,15 @@ OWN = (
         (role_play.CODE,),
         options=role_play.RolePlayOptions,
         roles={role_play.SEEKER: "plays the person of a role card (role play)"},
+    ),
+    Solver(
+        "annotate",
+        "Annotate",
+        annotate.annotate,
+        (annotate.CODE,),
+        options=AnnotateOptions,
+        roles={annotate.DRAFT_JUDGE: "judges the replies that the model under test drafts (annotate)"},
+        optional=frozenset({annotate.DRAFT_JUDGE}),
     ),
 )
 
