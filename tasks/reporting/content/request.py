@@ -1,6 +1,6 @@
 """Describe what was asked of whom: roles, parameters, datasets and their licences."""
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator
 from dataclasses import dataclass
 from typing import Any
 
@@ -34,11 +34,7 @@ class RoleRow:
 
 @dataclass(frozen=True)
 class Request:
-    """Roles and settings.
-
-    `changed`: what the plan sets otherwise than usual, and all options of the settings' own. `notes`: where one model has two
-    roles.
-    """
+    """Roles and settings. `changed`: set otherwise than usual, and all of a setting's own. `notes`: a model that has two roles."""
 
     settings: str
     preset: str | None
@@ -61,7 +57,7 @@ def describe_request(data: ReportData) -> Request | None:
         changed=(
             *_changed("retrieval", plan, RetrievalOptions),
             *_changed("contexts", plan, ContextOptions),
-            *_own(settings, plan.get("solvers", {})),
+            *_own(plan, settings),
         ),
         notes=(*_plain_stages(data, settings), *_notes(manifest, settings)),
     )
@@ -114,12 +110,12 @@ def _retrieves(settings: list[str]) -> bool:
     return any(SOLVERS[setting].retrieves for setting in settings if setting in SOLVERS)
 
 
-def _own(settings: list[str], given: Mapping[str, Mapping[str, Any]]) -> Iterator[str]:
+def _own(plan: dict[str, Any], settings: list[str]) -> Iterator[str]:
     """Yield every option of the settings' own: no number can be read without them."""
     for setting in settings:
-        options = SOLVERS[setting].options if setting in SOLVERS else None
+        options, given = SOLVERS[setting].options if setting in SOLVERS else None, plan.get("solvers", {}).get(setting, {})
         for name, field in options.model_fields.items() if options else ():
-            yield f"solvers.{setting}.{name}={canonical_json(given.get(setting, {}).get(name, field.get_default()))}"
+            yield f"solvers.{setting}.{name}={canonical_json(given.get(name, field.get_default()))}"
 
 
 def _plain_stages(data: ReportData, settings: list[str]) -> Iterator[str]:

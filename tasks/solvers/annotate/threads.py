@@ -6,13 +6,14 @@ own.
 """
 
 import json
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterable, Iterator
+from dataclasses import dataclass, field
 from hashlib import sha256
 from typing import Any, Literal, NamedTuple
 
 from pydantic import Field
 
-from schemas.attunebench import POST, PanasTotals, ReplyLabel, VisibleConversation, VisibleTurn, part_of
+from schemas.attunebench import POST, ReplyLabel, VisibleConversation, VisibleTurn, part_of
 from schemas.base import Frozen
 from schemas.chat import ChatMessage
 from tasks.solvers.annotate.prompts import AnnotatePrompts, CallTexts, Form
@@ -25,151 +26,123 @@ class AnnotateOptions(Frozen):
     """Parameters of the setting."""
 
     mode: Literal["default", "verbose", "omniscient", "verbose_omniscient"] = Field(
-        default="default",
-        description="what is added: reasons in draft and review (verbose), profile and mood before the conversation (omniscient)",
+        default="default", description="adds reasons to draft and review (verbose), profile and mood before (omniscient)"
     )
     strategy: Literal["absolute", "delta", "blind_delta"] = Field(
-        default="absolute",
-        description="how the mood afterwards is asked for: its items, their changes, or these without the sums from before",
+        default="absolute", description="mood afterwards: its items, their changes, or these without the sums from before"
     )
     labels: Literal["neutral", "port"] = Field(
-        default="neutral",
-        description="names of compared replies: X, Y, Z in an order that differs by turn; or those of the public port, "
-        "which say which is the original",
+        default="neutral", description="names of compared replies: X, Y, Z, by turn; or original, alternate1, alternate2"
     )
-
-    @property
-    def verbose(self) -> bool:
-        """Whether reasons are asked for."""
-        return self.mode.startswith("verbose")
-
-    @property
-    def omniscient(self) -> bool:
-        """Whether the profile is shown."""
-        return self.mode.endswith("omniscient")
 
 
 class PlannedCall(NamedTuple):
-    """A call by the part whose answer it gives; `limit`: longest reply of the embedded model."""
+    """A call, by the part whose answer it gives."""
 
     part: str
     messages: tuple[ChatMessage, ...]
-    limit: int
 
 
-def plan_calls(shown: VisibleConversation, own: AnnotateOptions) -> Iterator[PlannedCall]:
-    """Yield the calls to the model under test in order: up to four per turn, and one about the whole.
+@dataclass(frozen=True)
+class Threads:
+    """The threads about one conversation."""
 
-    There is no `hp_binary` where no question applies, and no `pairwise` where nothing is compared.
-    """
-    prompts = AnnotatePrompts.load()
-    elided = ChatMessage(role="assistant", content=prompts.thread.placeholder)
-    thread = [ChatMessage(role="system", content=_system(prompts, own))]
+    shown: VisibleConversation
+    own: AnnotateOptions = field(default_factory=AnnotateOptions)
+    texts: CallTexts = field(default_factory=lambda: AnnotatePrompts.load().calls)
 
-    def plan(call: str, turn: int | None, texts: CallTexts, asked: str) -> PlannedCall:
-        return PlannedCall(part_of(call, turn), (*thread, _user(asked)), texts.max_tokens)
+    def plan(self) -> Iterator[PlannedCall]:
+        """Yield the calls to the model under test in order: up to four per turn, and one about the whole.
 
-    for place, turn in enumerate(shown.turns):
-        known = (_known(prompts, shown),) if own.omniscient and place == 0 else ()
-        kept = {"draft": _draft(prompts, turn, own, known), "review": _review(prompts, shown, turn, own)}
-        for call, asked in kept.items():
-            yield plan(call, turn.number, getattr(prompts, call), asked)
-            thread += [_user(asked), elided]
+        There is no `hp_binary` where no question applies, and no `pairwise` where nothing is compared.
+        """
+        texts, omniscient = self.texts, self.own.mode.endswith("omniscient")
+        elided = ChatMessage(role="assistant", content=texts.placeholder)
+        system = "\n".join((texts.system, *((texts.omniscient,) if omniscient else ())))
+        thread = [ChatMessage(role="system", content=system)]
+        known = [texts.known.format(profile=_json(self.shown.profile)), self._totals()] if omniscient else []
+        for turn in self.shown.turns:
+            for call, asked in (("draft", self._draft(turn, known)), ("review", self._review(turn))):
+                thread.append(asked)
+                yield PlannedCall(part_of(call, turn.number), tuple(thread))
+                thread.append(elided)
+            known = []
+            if turn.questions:
+                asked = texts.hp_binary.format(questions=self._questions(turn, "participant"))
+                yield PlannedCall(part_of("hp_binary", turn.number), (*thread, self._ask(texts.forms["hp_binary"], asked)))
+            if turn.comparisons:
+                yield PlannedCall(part_of("pairwise", turn.number), (*thread, self._pairwise(turn)))
+        yield PlannedCall(part_of(POST), (*thread, self._post()))
+
+    def plan_judge(self, turn: VisibleTurn, draft: str) -> PlannedCall:
+        """Return the call that judges a draft: it sees the message, the draft and the participant's own edit, nothing else."""
+        texts, human, form = self.texts, turn.alternates.get("human"), self.texts.forms["judge"]
+        blocks = [texts.judge.format(message=turn.user_message, draft=draft)]
+        if human is not None:
+            blocks.append(texts.judge_edit.format(human=human))
+            form = {**texts.forms["judge_edit"], **form}
         if turn.questions:
-            yield plan("hp_binary", turn.number, prompts.hp_binary, _hp_binary(prompts, shown, turn))
-        if turn.comparisons:
-            yield plan("pairwise", turn.number, prompts.pairwise, _pairwise(prompts, shown, turn, own))
-    yield plan(POST, None, prompts.post, _post(prompts, shown, own))
+            blocks.append(texts.judge_questions.format(questions=self._questions(turn, "observer")))
+        system = ChatMessage(role="system", content=texts.judge_system)
+        return PlannedCall(part_of("judge", turn.number), (system, self._ask(form, *blocks)))
 
+    def names(self, turn: VisibleTurn) -> dict[ReplyLabel, str]:
+        """Return what the replies of a turn are called, in the order in which they are shown.
 
-def plan_judge(shown: VisibleConversation, turn: VisibleTurn, draft: str) -> PlannedCall:
-    """Return the call that judges a draft: it sees the message, the draft and the participant's own edit, and nothing else."""
-    prompts = AnnotatePrompts.load()
-    texts, human = prompts.judge, turn.alternates.get("human")
-    blocks = [texts.ask.format(message=turn.user_message, draft=draft)]
-    if human is not None:
-        blocks.append(texts.compare.format(human=human))
-    if turn.questions:
-        blocks.append(texts.questions.format(questions=_questions(shown, turn, "observer")))
-    form = {**(texts.ratings if human is not None else {}), **texts.form}
-    messages = (ChatMessage(role="system", content=texts.system), _user(prompts.thread.asking(form, *blocks)))
-    return PlannedCall(part_of("judge", turn.number), messages, texts.max_tokens)
+        Neutral names follow from conversation and turn, so that all models read the same.
+        """
+        replies: list[ReplyLabel] = ["original", *turn.alternates]
+        if self.own.labels == "port":
+            return {label: PORT_LABELS[label] for label in replies}
+        seeds = {label: f"{self.shown.conversation_id}/{turn.number}/{label}".encode() for label in replies}
+        return dict(zip(sorted(replies, key=lambda label: sha256(seeds[label]).digest()), NEUTRAL, strict=False))
 
+    def _draft(self, turn: VisibleTurn, known: list[str]) -> ChatMessage:
+        asked = self.texts.draft.format(number=turn.number, message=turn.user_message)
+        return self._ask(self._form("draft"), *known, asked)
 
-def reply_names(shown: VisibleConversation, turn: VisibleTurn, labels: str) -> dict[ReplyLabel, str]:
-    """Return what the replies of a turn are called, in the order in which they are shown.
+    def _review(self, turn: VisibleTurn) -> ChatMessage:
+        texts, adjectives = self.texts, ", ".join(self.shown.codebook.adjectives)
+        asked = texts.review.format(number=turn.number, message=turn.user_message, reply=turn.model_reply, adjectives=adjectives)
+        listed = texts.questions.format(questions=self._questions(turn, "observer")) if turn.questions else texts.no_questions
+        return self._ask(self._form("review"), asked, listed)
 
-    Neutral names follow from conversation and turn, so that all models read the same.
-    """
-    replies: list[ReplyLabel] = ["original", *turn.alternates]
-    if labels == "port":
-        return {label: PORT_LABELS[label] for label in replies}
-    drawn = sorted(replies, key=lambda label: sha256(f"{shown.conversation_id}/{turn.number}/{label}".encode()).digest())
-    return dict(zip(drawn, NEUTRAL, strict=False))
-
-
-def _user(text: str) -> ChatMessage:
-    return ChatMessage(role="user", content=text)
-
-
-def _system(prompts: AnnotatePrompts, own: AnnotateOptions) -> str:
-    return "\n".join((prompts.thread.system, *((prompts.thread.omniscient,) if own.omniscient else ())))
-
-
-def _known(prompts: AnnotatePrompts, shown: VisibleConversation) -> str:
-    return prompts.thread.known.format(profile=_json(shown.profile), **_sums(shown.pre_panas))
-
-
-def _draft(prompts: AnnotatePrompts, turn: VisibleTurn, own: AnnotateOptions, known: Sequence[str]) -> str:
-    asked = prompts.draft.ask.format(number=turn.number, message=turn.user_message)
-    return prompts.thread.asking(_form(prompts.draft, own), *known, asked)
-
-
-def _review(prompts: AnnotatePrompts, shown: VisibleConversation, turn: VisibleTurn, own: AnnotateOptions) -> str:
-    texts, adjectives = prompts.review, ", ".join(shown.codebook.adjectives)
-    asked = texts.ask.format(number=turn.number, message=turn.user_message, reply=turn.model_reply, adjectives=adjectives)
-    listed = texts.questions.format(questions=_questions(shown, turn, "observer")) if turn.questions else texts.no_questions
-    return prompts.thread.asking(_form(texts, own), asked, listed)
-
-
-def _hp_binary(prompts: AnnotatePrompts, shown: VisibleConversation, turn: VisibleTurn) -> str:
-    texts = prompts.hp_binary
-    return prompts.thread.asking(texts.form, texts.ask.format(questions=_questions(shown, turn, "participant")))
-
-
-def _pairwise(prompts: AnnotatePrompts, shown: VisibleConversation, turn: VisibleTurn, own: AnnotateOptions) -> str:
-    texts, names, wordings = prompts.pairwise, reply_names(shown, turn, own.labels), shown.codebook.pairwise
-    replies = "\n".join(texts.text.format(name=name, text=turn.reply(label)) for label, name in names.items())
-    lines = (
-        texts.comparison.format(
-            number=number, question=wordings.get(one.question, one.question), a=names[one.label_a], b=names[one.label_b]
+    def _pairwise(self, turn: VisibleTurn) -> ChatMessage:
+        texts, names, wordings = self.texts, self.names(turn), self.shown.codebook.pairwise
+        replies = "\n".join(texts.reply.format(name=name, text=turn.reply(label)) for label, name in names.items())
+        lines = (
+            texts.comparison.format(
+                number=number, question=wordings.get(one.question, one.question), a=names[one.label_a], b=names[one.label_b]
+            )
+            for number, one in enumerate(turn.comparisons)
         )
-        for number, one in enumerate(turn.comparisons)
-    )
-    asked = texts.ask.format(message=turn.user_message, replies=replies)
-    return prompts.thread.asking(texts.form, asked, texts.compare.format(comparisons="\n".join(lines)))
+        asked = texts.pairwise.format(message=turn.user_message, replies=replies)
+        return self._ask(texts.forms["pairwise"], asked, texts.compare.format(comparisons="\n".join(lines)))
 
+    def _post(self) -> ChatMessage:
+        texts, book, absolute = self.texts, self.shown.codebook, self.own.strategy == "absolute"
+        before = [] if self.own.strategy == "blind_delta" else [self._totals()]
+        mood = (texts.items if absolute else texts.changes).format(adjectives=", ".join(book.adjectives))
+        options = {f"q{number}": _json(getattr(book, f"q{number}_options")) for number in (1, 2, 3)}
+        off = texts.chosen.format(follow_up=_json(book.follow_up_options)) if book.follow_up_options else texts.free
+        wide = (texts.wide.format(**options), off, texts.branches.format(branches=_lines(book.branches.items())))
+        key, value = ("post_panas", "1 to 7") if absolute else ("panas_changes", "-6 to 6")
+        form = {key: dict.fromkeys(book.adjectives, value), **texts.forms["post"]}
+        return self._ask(form, texts.post, *before, mood, "\n".join(wide))
 
-def _post(prompts: AnnotatePrompts, shown: VisibleConversation, own: AnnotateOptions) -> str:
-    texts, book, absolute = prompts.post, shown.codebook, own.strategy == "absolute"
-    mood = (texts.items if absolute else texts.changes).format(adjectives=", ".join(book.adjectives))
-    off = texts.chosen.format(follow_up=_json(book.follow_up_options)) if book.follow_up_options else texts.free
-    options = {f"q{number}": _json(getattr(book, f"q{number}_options")) for number in (1, 2, 3)}
-    branches = texts.branches.format(branches=_lines(book.branches.items()))
-    blocks = [texts.opening, mood, "\n".join((texts.wide.format(**options), off, branches))]
-    if own.strategy != "blind_delta":
-        blocks.insert(1, texts.totals.format(**_sums(shown.pre_panas)))
-    key, value = ("post_panas", "1 to 7") if absolute else ("panas_changes", "-6 to 6")
-    return prompts.thread.asking({key: dict.fromkeys(book.adjectives, value), **texts.form}, *blocks)
+    def _totals(self) -> str:
+        return self.texts.totals.format(**self.shown.pre_panas.model_dump())
 
+    def _questions(self, turn: VisibleTurn, stance: Literal["observer", "participant"]) -> str:
+        known = self.shown.codebook.questions
+        return _lines((name, getattr(known[name], stance) if name in known else name) for name in turn.questions)
 
-def _form(texts: CallTexts, own: AnnotateOptions) -> Form:
-    return {**(texts.reasoning if own.verbose else {}), **texts.form}
+    def _form(self, call: str) -> Form:
+        reasons = self.texts.reasoning[call] if self.own.mode.startswith("verbose") else {}
+        return {**reasons, **self.texts.forms[call]}
 
-
-def _questions(shown: VisibleConversation, turn: VisibleTurn, stance: Literal["observer", "participant"]) -> str:
-    known = shown.codebook.questions
-    return _lines((name, getattr(known[name], stance) if name in known else name) for name in turn.questions)
+    def _ask(self, form: Form, *blocks: str) -> ChatMessage:
+        return ChatMessage(role="user", content="\n\n".join((*blocks, self.texts.form.format(form=_json(form)))))
 
 
 def _lines(named: Iterable[tuple[str, str]]) -> str:
@@ -178,7 +151,3 @@ def _lines(named: Iterable[tuple[str, str]]) -> str:
 
 def _json(value: Any) -> str:
     return json.dumps(value, ensure_ascii=False)
-
-
-def _sums(totals: PanasTotals) -> dict[str, int]:
-    return totals.model_dump()

@@ -68,13 +68,7 @@ PINNED = {
     "longemotion/critic": ("1", "ac56b0ce1c22"),
     "longemotion/search": ("1", "f2403bb75cb5"),
     "role_play/seeker": ("1", "67226f27e076"),
-    "annotate/thread": ("1", "529022ef6d54"),
-    "annotate/draft": ("1", "79ff2ff2d29f"),
-    "annotate/judge": ("1", "5bc4fe9ab4b2"),
-    "annotate/review": ("1", "3157224409d4"),
-    "annotate/hp_binary": ("1", "ad0a816a3c30"),
-    "annotate/pairwise": ("1", "19a2755dfe03"),
-    "annotate/post": ("1", "62963ca4f127"),
+    "annotate/calls": ("1", "3db2c7e0913d"),
 }
 """Version and hash of each prompt file's texts and limit. If a hash changes, so must the version."""
 
@@ -90,7 +84,7 @@ def test_a_changed_prompt_gets_a_new_version() -> None:
     files: dict[str, Any] = {name: by_type[name] for name in PROMPTED}
     files |= {f"longemotion/{name}": getattr(long, name) for name in LongEmotionPrompts.model_fields}
     files["role_play/seeker"] = RolePlayPrompts.load().seeker
-    files |= {f"annotate/{name}": getattr(AnnotatePrompts.load(), name) for name in AnnotatePrompts.model_fields}
+    files["annotate/calls"] = AnnotatePrompts.load().calls
     texts = {name: file.model_dump(exclude={"version"}, exclude_none=True) for name, file in files.items()}
     assert {name: (file.version, hash_settings(texts[name])[:12]) for name, file in files.items()} == PINNED
 

@@ -40,6 +40,6 @@ async def test_a_setting_refuses_items_that_another_one_asks(setting: str, quest
     played = ScriptedRoles()
     resources = SolverResources({"tested": played.model.role_model(), "seeker": played.sage.role_model()})
     item = CARD.model_copy(update={"question_type": question_type})
-    with pytest.raises(UsageError, match=f"{setting}.*{question_type}|role card|annotations"):
+    with pytest.raises(UsageError, match=f"{setting}.*{question_type}|role card|no conversation"):
         await SOLVERS[setting].solve(AskedItem("card", item), SolverOptions(setting), resources, 0)
     assert not played.model.asked

@@ -46,15 +46,6 @@ async def test_what_nobody_answered_is_not_asked() -> None:
     assert "leave both maps of answers empty" in asked["turn 1 review"]
 
 
-async def test_a_draft_is_judged_by_the_questions_alone_where_nobody_edited_the_reply() -> None:
-    fields = conversation(1, turns=1)
-    said = fields["turns"][0]["annotations"]
-    said["pairwiseComparisons"], said["selectedPairwiseQuestions"] = [], []
-    del said["alternateResponses"]["humanEdited"]
-    asked = asked_last(await ask(fields))["turn 1 judge"]
-    assert asked.splitlines()[-1] == '{"draft_binary_assessment": {"ID": "yes or no"}}'
-
-
 async def test_all_calls_are_made_side_by_side_and_only_the_judge_waits() -> None:
     flying: list[str] = []
     most: dict[str, int] = {}
@@ -101,7 +92,7 @@ async def test_a_judge_that_fails_is_not_the_models_fault() -> None:
     ("reply", "draft"),
     [
         ('```json\n{"drafted_response": "I see."}\n```', "I see."),
-        ("I see.", "I see."),
+        ("<think>{Hm.</think>I see.", "I see."),
         ('{"reply": "I see."}', '{"reply": "I see."}'),
         ('{"drafted_response": ["I see."]}', '{"drafted_response": ["I see."]}'),
     ],
