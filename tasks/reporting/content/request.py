@@ -34,7 +34,7 @@ class RoleRow:
 
 @dataclass(frozen=True)
 class Request:
-    """Roles and settings. `changed`: set otherwise than usual, and all of a setting's own. `notes`: a model that has two roles."""
+    """Roles and settings. `changed`: set otherwise than usual, and all options of a setting. `notes`: models with two roles."""
 
     settings: str
     preset: str | None
