@@ -68,8 +68,8 @@ class Threads:
                 thread.append(elided)
             known = []
             if turn.questions:
-                asked = texts.hp_binary.format(questions=self._questions(turn, "participant"))
-                yield PlannedCall(part_of("hp_binary", turn.number), (*thread, self._ask(texts.forms["hp_binary"], asked)))
+                again = texts.hp_binary.format(questions=self._questions(turn, "participant"))
+                yield PlannedCall(part_of("hp_binary", turn.number), (*thread, self._ask(texts.forms["hp_binary"], again)))
             if turn.comparisons:
                 yield PlannedCall(part_of("pairwise", turn.number), (*thread, self._pairwise(turn)))
         yield PlannedCall(part_of(POST), (*thread, self._post()))
