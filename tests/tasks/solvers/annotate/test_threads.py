@@ -113,11 +113,8 @@ async def test_each_call_sees_its_part_of_the_conversation() -> None:
 @pytest.mark.parametrize("own", EVERY, ids=lambda own: f"{own.mode}-{own.strategy}-{own.labels}")
 async def test_mode_and_strategy_add_what_they_say(own: AnnotateOptions) -> None:
     fields = original()
-    positive, negative = (
-        sum(values[name.capitalize()] for name in names)
-        for values in [fields["prePanas"]["responses"]]
-        for names in (annotated_codebook()[:10], annotated_codebook()[10:])
-    )
+    adjectives, values = shown_of(fields).codebook.adjectives, fields["prePanas"]["responses"]
+    positive, negative = (sum(values[name.capitalize()] for name in names) for names in (adjectives[:10], adjectives[10:]))
     sums = f"positive affect {positive}, negative affect {negative}"
     solved = await ask(fields, own)
     shown, last = sent(solved), asked_last(solved)
@@ -141,11 +138,7 @@ async def test_mode_and_strategy_add_what_they_say(own: AnnotateOptions) -> None
     form = json.loads(last["post"].splitlines()[-1])
     key = "post_panas" if own.strategy == "absolute" else "panas_changes"
     assert list(form) == [key, "conversation_wide"]
-    assert list(form[key]) == annotated_codebook()
-
-
-def annotated_codebook() -> list[str]:
-    return list(shown_of(original()).codebook.adjectives)
+    assert list(form[key]) == [*adjectives]
 
 
 def shown_of(fields: Fields) -> VisibleConversation:
