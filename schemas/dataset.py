@@ -8,16 +8,17 @@ from pydantic import Field, StringConstraints
 
 from schemas.base import Frozen
 from schemas.context import SampleBuilder
-from schemas.item import Adapter, RecordJoin
+from schemas.item import Adapter, Annotate, RecordJoin
 from schemas.question_types import QuestionType
 from schemas.vocabulary import ContextTask, Language
 
 Sha256 = Annotated[str, StringConstraints(pattern=r"^[0-9a-f]{64}$")]
-RecordFormat = Literal["csv", "tsv", "tsv_plain", "lines", "jsonl", "json", "json_object", "parquet"]
+RecordFormat = Literal["csv", "tsv", "tsv_plain", "lines", "jsonl", "json", "json_object", "parquet", "folder"]
 """How a file holds records.
 
 `tsv_plain`: tab-separated, quotes are ordinary characters. `lines`: one record per line, field `line`. `json`: an array of
-objects. `json_object`: one record per top-level key, fields `key` and `value`.
+objects. `json_object`: one record per top-level key, fields `key` and `value`. `folder`: one JSON object per file `*.json` of a
+folder; a file that holds none is a record with a fault, and not an error.
 """
 
 RECORD_FORMATS: tuple[RecordFormat, ...] = get_args(RecordFormat)
@@ -42,7 +43,7 @@ class BundledFile(Frozen):
 
 
 class LocalFile(Frozen):
-    """A user's own file in item format, named in a blueprint."""
+    """A user's own file in item format, named in a blueprint, or the user's folder of a dataset, named in the plan."""
 
     path: Path
     sha256: Sha256 | None = Field(default=None, description="if given, the file must have this hash")
@@ -100,6 +101,11 @@ class DatasetSpec:
 
     join_records: RecordJoin | None = None
     """Turns the records of all files into those the adapter reads: joins, groups; null = they are the same."""
+
+    annotate: Annotate | None = None
+    """Makes the rows of the layers `annotation_layers`: what is right where items do not hold it. Infer never opens them."""
+
+    annotation_layers: tuple[str, ...] = ()
 
     sample_builder: SampleBuilder | None = None
     """Builds items with a long context, in place of `adapter`; null = the adapter makes the items, which have none."""

@@ -2,7 +2,7 @@
 
 import json
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from functools import cached_property
 from hashlib import sha256
 from typing import Annotated, Any
@@ -18,12 +18,16 @@ from schemas.vocabulary import Language, OptionRole
 class Record:
     """One raw record as its reader found it.
 
-    `fields` maps column or key names to values; `file` and `row` (0-based, header not counted) say where it stood.
+    `fields` maps column or key names to values; `file` and `row` (0-based, header not counted) say where it stood. `hidden` is
+    what its item does not show, for layers of its own: no part of the record's hash, nor of the draw. `faults` are the rules that
+    it breaks, with the reasons: it is no item, and is rejected by their names.
     """
 
     fields: Mapping[str, Any]
     file: str
     row: int
+    hidden: Mapping[str, Any] = field(default_factory=dict)
+    faults: Mapping[str, str] = field(default_factory=dict)
 
     @cached_property
     def sha256(self) -> str:
@@ -91,3 +95,6 @@ Adapter = Callable[[Record], Item | Sequence[Item]]
 
 RecordJoin = Callable[[Sequence[Record]], Sequence[Record]]
 """A pure function from the records of all files of a dataset, in order, to the records that the adapter reads."""
+
+Annotate = Callable[[Record], Mapping[str, Sequence[Mapping[str, Any]]]]
+"""A pure function from a record to rows of further layers, by layer; the columns dataset and item_id are added."""

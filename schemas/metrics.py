@@ -7,7 +7,13 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Literal
 
-from schemas.normalisation import CentredNormalisation, Normalisation, RatioNormalisation
+from schemas.normalisation import (
+    CentredNormalisation,
+    NoNormalisation,
+    Normalisation,
+    NumericNormalisation,
+    RatioNormalisation,
+)
 
 SHARE, RATIO = (0.0, 1.0), RatioNormalisation()
 
@@ -42,6 +48,65 @@ class MetricRow:
 
 _BIAS: tuple[tuple[float, float], Reduction, Normalisation] = (-1, 1), "bias", CentredNormalisation(best=0, span=1)
 """Bounds, reduction and normalisation of BBQ's scores."""
+
+_SKILL: tuple[tuple[float, float], Reduction, Normalisation] = (-1, 1), "items", NumericNormalisation(min=-1, max=1)
+_POINTS: tuple[tuple[float, float], Reduction, Normalisation] = (0, 100), "items", NoNormalisation()
+
+ANNOTATED: Mapping[str, MetricRow] = {
+    "emotion_f1": MetricRow("F1 of the emotions named in a person's message against those the person tagged; mean over turns."),
+    "emotion_va_score": MetricRow(
+        "Likeness in valence and arousal of emotions named and tagged, best assignment; mean over turns."
+    ),
+    "emotion_va_greedy": MetricRow("As emotion_va_score, the likest pair taken first."),
+    "emotion_f1_intensity": MetricRow("Emotion F1 x closeness of the intensities of the emotions in common; mean over turns."),
+    "emotion_va_intensity": MetricRow("0.7 x likeness of two emotions + 0.3 x closeness of their intensities; mean over turns."),
+    "emotion_intensity_mae": MetricRow(
+        "Points by which intensities of the emotions in common differ; 0 is best.",
+        (0, 6),
+        normalisation=CentredNormalisation(best=0, span=6),
+    ),
+    "hit_rate": MetricRow("Share of the tagged emotions that are named; mean over turns."),
+    "hit_rate_tagged": MetricRow("Share of the tagged emotions that are named; mean over turns with tags."),
+    "binary_om_accuracy": MetricRow("Share of judgements whether a reply showed a behaviour that the person made, too."),
+    "binary_human_accuracy": MetricRow("Share of judgements whether a person wanted a behaviour that the person made, too."),
+    "binary_om_accuracy_hp": MetricRow("As binary_om_accuracy, asked as if of the person."),
+    "binary_human_accuracy_hp": MetricRow("As binary_human_accuracy, asked as if of the person."),
+    "pairwise_accuracy": MetricRow("Share of pairs of replies of which the person's choice is named; mean over turns."),
+    "kendall_tau": MetricRow("Kendall's tau of replies ordered by wins, ties by name, with the person's order.", *_SKILL),
+    "kendall_tau_b": MetricRow("Kendall's tau-b of the numbers of wins of replies with the person's.", *_SKILL),
+    "draft_judge_score": MetricRow("A judge's ratings of drafted replies, 1 to 7, put on 0 to 1; mean over turns."),
+    "draft_binary_alignment": MetricRow("Share of wanted and unwanted behaviours that drafted replies get right, by a judge."),
+    "response_similarity": MetricRow(
+        "Words that a draft shares with the likest of the compared replies, Jaccard; mean over turns."
+    ),
+    "preference_alignment": MetricRow("Words that a draft shares with the compared replies, Jaccard, weighted by their wins."),
+    "panas_normalized": MetricRow("1 - error of both totals of the mood afterwards / 60."),
+    "panas_item_normalized": MetricRow("1 - error of the items of the mood afterwards / 6."),
+    "panas_baseline_adjusted": MetricRow(
+        "1 - error of the totals of the mood afterwards / their change; 0 = the mood before, repeated.", *_SKILL
+    ),
+    "panas_item_baseline_adjusted": MetricRow("As panas_baseline_adjusted, by item.", *_SKILL),
+    "q1_score": MetricRow("What the person sought: options named and chosen, intersection over union."),
+    "q2_score": MetricRow("Share of conversations whose clearness of feelings is named as the person chose it."),
+    "q3_score": MetricRow("Share of conversations whose fit of the model is named as the person chose it."),
+    "q3_distance": MetricRow(
+        "Levels between the fit that is named and the one chosen; 0 is best.",
+        (0, 3),
+        normalisation=CentredNormalisation(best=0, span=3),
+    ),
+    "q3_followup_score": MetricRow("F1 of what felt off, by the words of the phrases."),
+    "four_branch_score": MetricRow("1 - error of the ratings of four branches of emotional intelligence / 6."),
+    "branch_perceiving": MetricRow("1 - error of the rating of perceiving present feelings / 6."),
+    "branch_facilitating": MetricRow("1 - error of the rating of using feelings in reasoning / 6."),
+    "branch_understanding": MetricRow("1 - error of the rating of understanding how feelings develop / 6."),
+    "branch_managing": MetricRow("1 - error of the rating of conveying emotion fittingly / 6."),
+    "pillar_emotion": MetricRow("Mean of emotion_f1 and emotion_va_score."),
+    "pillar_behaviour": MetricRow("Mean of the accuracy of judgements and pairwise_accuracy."),
+    "pillar_conversation": MetricRow("0.4 x mood afterwards + 0.3 x questions + 0.3 x four_branch_score."),
+    "composite_score": MetricRow("0.24 emotion + 0.49 behaviour + 0.27 conversation, of 100.", *_POINTS),
+    "composite_equal": MetricRow("Emotion, judgements, pairs; mood, questions, branches: all alike, of 100.", *_POINTS),
+}
+"""Metrics of a conversation that a person annotated, all of whose parts count together; AttuneBench."""
 
 METRICS: Mapping[str, MetricRow] = {
     "accuracy": MetricRow(
@@ -93,6 +158,7 @@ METRICS: Mapping[str, MetricRow] = {
     "mean_rating": MetricRow(
         "A judge's ratings / the highest of their scale; mean over dimensions and items.", rating="rating / highest"
     ),
+    **ANNOTATED,
 }
 """In the order in which rows of a table are sorted: new ones come last."""
 

@@ -64,7 +64,7 @@ class Plan(Frozen):
     )
     roles: System[dict[str, WrittenRole]] = Field(
         default_factory=dict,
-        description="models besides those under test, by role; a helper that is not named is the model itself",
+        description="models besides those under test, by role; a helper that is not named is the model itself, or nobody",
     )
     judge_repeat: Evaluation[int] = Field(default=1, ge=1, le=20, description="times each judge rates an answer; the mean counts")
     judge_gold: Limit[bool] = Field(
@@ -125,6 +125,11 @@ class Plan(Frozen):
     prices: Place[Path | None] = Field(default=None, description="price table, a YAML file; needed for a budget in money")
     profile: Evaluation[Profile] = Field(default="corrected", description="how replies are scored")
     mirror: Place[Path | None] = Field(default=None, description="folder with source files, laid out host/owner/repo/path")
+    folders: Place[dict[str, Path]] = Field(
+        default_factory=dict,
+        exclude_if=lambda folders: not folders,
+        description="the user's folder of a dataset that comes as one file per record, by dataset",
+    )
     lake: Place[LakeAddress] = Field(default=DEFAULT_LAKE, description="folder of the Parquet layers, or s3://BUCKET/PREFIX")
     rank_incomplete: Limit[bool] = Field(default=False, description="rank models below full coverage too")
     runner: Place[Runner] = Field(default="local", description="where items are built and replies scored: here, or on a cluster")

@@ -8,7 +8,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Literal
 
-from schemas.metrics import Metric
+from schemas.metrics import ANNOTATED, Metric
 
 AnswerForm = Literal["letter", "letters", "ranking", "order", "scale", "label", "index", "text"]
 """What a reply holds, and with it where the gold of an item is.
@@ -66,6 +66,7 @@ QUESTION_TYPES: Mapping[str, QuestionTypeRow] = {
     "counselor_reply": QuestionTypeRow("text", _RATED, has_prompt=False),
     "emotion_expression": QuestionTypeRow("text", _RATED, has_prompt=False),
     "role_play": QuestionTypeRow("text", _RATED, has_prompt=False),
+    "annotation": QuestionTypeRow("text", tuple(ANNOTATED), has_prompt=False),
 }
 """In the order in which rows of a table are sorted: new ones come last."""
 

@@ -15,7 +15,7 @@ JUDGES: Mapping[str, str] = {
     JUDGE: "model that judges free-text answers",
     PANEL: "further judges, to see whether they agree with the judge",
 }
-"""Roles that rate answers, and what they are. Any other is a solver's, and the model under test has it where none is named."""
+"""Roles that rate answers, and what they are. Any other is a solver's; where none is named the tested model has it, or nobody."""
 
 FORMER_ROLES = (*JUDGES, "sage", "critic")
 """Roles that were fields of the plan in version 0.1, whose manifests, deployments and configuration files have them beside it."""

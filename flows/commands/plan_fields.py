@@ -73,9 +73,10 @@ class PlanField:
 @cache
 def plan_fields() -> Mapping[str, PlanField]:
     """Return every field of a plan by its path, parts before their own fields; `judge.name` is that of all models of a role."""
-    from tasks.solvers.registry import SOLVERS, helper_roles  # noqa: PLC0415  polars takes its time
+    from tasks.solvers.registry import SOLVERS, helper_roles, is_optional  # noqa: PLC0415  polars takes its time
 
-    helpers = {role: f"model that {does}; null = the model under test" for role, does in helper_roles().items()}
+    others = {role: "nobody" if is_optional(role) else "the model under test" for role in helper_roles()}
+    helpers = {role: f"model that {does}; null = {others[role]}" for role, does in helper_roles().items()}
     stated = [solver for solver in SOLVERS.values() if solver.options]
     options = (_walk(solver.options.model_fields, f"solvers.{solver.setting}.") for solver in stated if solver.options)
     return {**own_fields(), **_role_fields(helpers), **{field.path: field for fields in options for field in fields}}
@@ -114,6 +115,9 @@ def find_field(path: str, option: str) -> PlanField:
     path = path.removeprefix("roles.")
     if path in (fields := own_fields()) or path in (fields := plan_fields()):
         return fields[path]
+    part, _, name = path.partition(".")
+    if name and part in fields and get_origin(fields[part].annotation) is dict:
+        return PlanField(path, get_args(fields[part].annotation)[1], fields[part].info)
     last = path.rpartition(".")[2]
     same = [known for known in fields if known.rpartition(".")[2] == last]
     raise UsageError(

@@ -55,16 +55,19 @@ def find_broken_rows(resolved: ResolvedPlan, *, own: bool) -> Iterator[BrokenRow
         if built and rejected is not None:
             items, rows = built[0].rows, rejected.height
             lacking = max(0, min(resolved.sample(selected), items + rows) - items)
-            yield BrokenRows(selected.spec.id, is_own, items, rows, _said(rejected), lacking)
+            yield BrokenRows(
+                selected.spec.id, is_own, items, rows, _said(rejected, selected.spec.record_format == "folder"), lacking
+            )
 
 
-def _said(rejected: pl.DataFrame) -> str:
-    broken = rejected.explode("broken_rules").group_by("broken_rules").agg(pl.len(), pl.col("source_row").sort())
+def _said(rejected: pl.DataFrame, by_file: bool) -> str:  # noqa: FBT001
+    place = pl.col("source_file" if by_file else "source_row").sort()
+    broken = rejected.explode("broken_rules").group_by("broken_rules").agg(pl.len(), place)
     said = []
     for rule, count, numbers in broken.sort("broken_rules").iter_rows():
         more = ", ..." if count > SHOWN_ROWS else ""
-        said.append(f"{rule} ({count}: row {', '.join(map(str, numbers[:SHOWN_ROWS]))}{more})")
-    return f"{'; '.join(said)}; the first row is row 0"
+        said.append(f"{rule} ({count}: {'' if by_file else 'row '}{', '.join(map(str, numbers[:SHOWN_ROWS]))}{more})")
+    return "; ".join(said) if by_file else f"{'; '.join(said)}; the first row is row 0"
 
 
 def require_items(broken: BrokenRows) -> None:

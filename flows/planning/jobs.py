@@ -2,7 +2,7 @@
 
 from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass
-from functools import cached_property
+from functools import cached_property, partial
 
 from schemas.blueprint import Blueprint, MethodSpec
 from schemas.chat import ModelEntry
@@ -10,7 +10,7 @@ from schemas.dataset import DatasetSpec
 from schemas.errors import SourceMissingError
 from schemas.lineage import Missing, PartitionKey, PartitionRef
 from schemas.plan import Plan
-from schemas.usage import TESTED, Role
+from schemas.usage import Role
 from tasks.datasets.keys import ItemsKeys, items_keys
 from tasks.judging.executor import judgements_key
 from tasks.judging.gold import rates_gold
@@ -96,6 +96,11 @@ class ResolvedPlan:
         items, contexts = self.lake.find(keys.items), self.lake.find(keys.contexts) if keys.contexts else None
         return (items, contexts) if items and (contexts or not keys.contexts) else None
 
+    def find_annotations(self, selected: SelectedDataset) -> tuple[PartitionRef, ...]:
+        """Find what people said of a dataset's items, for scoring alone: no job of the infer stage has it."""
+        found = (self.lake.find(key) for key in self.built_keys(selected).annotations)
+        return tuple(ref for ref in found if ref)
+
 
 @dataclass(frozen=True, eq=False)
 class EvalJob:
@@ -122,10 +127,8 @@ class EvalJob:
 
     @property
     def models(self) -> dict[Role, ModelEntry]:
-        """Return the model under test and its helpers, by role; where the plan names no helper, that model itself."""
-        roles = SOLVERS[self.setting].roles
-        helpers = {role: self.resolved.plan.role_model(role, self.dataset) or self.entry for role in roles}
-        return {TESTED: self.entry, **helpers}
+        """Return the model under test and its helpers, by role; where the plan names no helper, that model or nobody."""
+        return SOLVERS[self.setting].players(self.entry, partial(self.resolved.plan.role_model, dataset=self.dataset))
 
     @property
     def judges(self) -> tuple[ModelEntry, ...]:
@@ -211,8 +214,14 @@ class JobPartitions:
     @property
     def refs(self) -> list[PartitionRef]:
         """Return those that are there, inputs first."""
-        found = (self.items, self.contexts, *self.behind, self.responses, self.answers, *self.ratings, *self.reviews)
+        replies = (*self.behind, self.responses, self.answers, *self.ratings, *self.reviews)
+        found = (self.items, self.contexts, *self.gold, *replies)
         return [ref for ref in found if ref]
+
+    @property
+    def gold(self) -> tuple[PartitionRef, ...]:
+        """Return what is right, where it is not in the items."""
+        return self.job.resolved.find_annotations(self.job.selected)
 
     @property
     def judgements(self) -> PartitionRef | None:
@@ -228,8 +237,8 @@ class JobPartitions:
         if job.resolved.plan.profile == "reference":
             key = reference_scores_key(self.answers, methods)
         else:
-            key = item_scores_key(self.answers, [self.judgements] if self.judgements else [], methods)
-        return ItemScoreJob(methods, self.items, self.answers, self.judgements, key)
+            key = item_scores_key(self.answers, [*([self.judgements] if self.judgements else []), *self.gold], methods)
+        return ItemScoreJob(methods, self.items, self.answers, self.judgements, key, self.gold)
 
 
 def make_judge_job(rubric: str, repeat: int, judge: ModelEntry, items: PartitionRef, answers: PartitionRef) -> JudgeJob:

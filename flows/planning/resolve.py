@@ -15,7 +15,7 @@ from schemas.lineage import Missing
 from schemas.plan import Plan, fields_of
 from schemas.roles import JUDGE, PANEL
 from tasks.datasets.catalogue import find_dataset
-from tasks.datasets.own_items import local_dataset
+from tasks.datasets.own_items import in_folder, local_dataset
 from tasks.judging.rubrics import load_rubric
 from tasks.lake.fingerprint import hash_settings
 from tasks.lake.lake import Lake
@@ -48,6 +48,7 @@ def resolve(plan: Plan) -> ResolvedPlan:
     _require_roles(plan, blueprint)
     if plan.datasets is not None:
         _require_known(plan.datasets, blueprint)
+    _require_known(plan.folders, blueprint, "folders")
     locator = Locator.for_mirror(plan.mirror)
     selected, missing = [], []
     for name, entry in blueprint.datasets.items():
@@ -56,6 +57,8 @@ def resolve(plan: Plan) -> ResolvedPlan:
         obstacle = _obstacle(name, entry, plan)
         if obstacle is None:
             specification = local_dataset(name, entry.title, entry.source) if entry.source else find_dataset(name)
+            if name in plan.folders:
+                specification = in_folder(specification, plan.folders[name])
             selected.append(SelectedDataset(choose_source(specification, locator), entry.methods))
         elif plan.datasets is None:
             missing.append(obstacle)

@@ -5,6 +5,7 @@ from typing import Literal, NamedTuple
 
 import dataframely as dy
 
+from schemas.tables.annotations import ConversationAnnotations, TurnAnnotations
 from schemas.tables.comparisons import Ablations, Agreements, NeedleScores, SettingGains
 from schemas.tables.contexts import Chunks, Contexts, Retrievals
 from schemas.tables.items import Items
@@ -39,12 +40,14 @@ BUILT = ("items", "contexts")
 LAYER_ROWS: Mapping[str, Layer] = {
     "items": Layer(Items, "build"),
     "contexts": Layer(Contexts, "build"),
+    "turn_annotations": Layer(TurnAnnotations, "build"),
+    "conversation_annotations": Layer(ConversationAnnotations, "build"),
     "chunks": Layer(Chunks, "infer", BUILT),
     "retrievals": Layer(Retrievals, "infer", BUILT),
     "responses": Layer(Responses, "infer", BUILT),
     "answers": Layer(Answers, "infer", ("items", "responses")),
     "judgements": Layer(Judgements, "infer", ("answers",)),
-    "item_scores": Layer(ItemScores, "score", ("answers", "judgements")),
+    "item_scores": Layer(ItemScores, "score", ("answers", "judgements", "turn_annotations", "conversation_annotations")),
     "raw_scores": Layer(RawScores, "score", ("item_scores",)),
     "normalized_scores": Layer(NormalizedScores, "score", ("item_scores",)),
     "dataset_scores": Layer(DatasetScores, "score", ("item_scores",)),
@@ -66,6 +69,9 @@ The version of the code that writes a layer enters its keys; what it is now, `ta
 """
 
 LAYERS: Mapping[str, type[dy.Schema]] = {name: row.schema for name, row in LAYER_ROWS.items()}
+
+GOLD = tuple(name for name, row in LAYER_ROWS.items() if row.written_by == "build" and name not in BUILT)
+"""Layers that hold what is right where items do not."""
 
 AGGREGATED: tuple[str, ...] = tuple(LAYERS)[tuple(LAYERS).index("raw_scores") : tuple(LAYERS).index("totals") + 1]
 """Layers that every run with scores has once, from raw score to total."""

@@ -188,7 +188,8 @@ def _explain_share(answer: ScoredItem) -> str:
     share = number(answer.score["value"], 2)
     if METRICS[answer.score["metric"]].rating is not None:
         return f"The ratings of the reply earn {share} of 1 by {answer.score['metric']}."
-    return f"Compared with the reference by {answer.score['metric']}, the reply earns {share} of 1."
+    most = number(METRICS[answer.score["metric"]].bounds[1], 0)
+    return f"Compared with the reference by {answer.score['metric']}, the reply earns {share} of {most}."
 
 
 EXPLANATIONS: Mapping[AnswerForm, Callable[[ScoredItem], str]] = {

@@ -11,6 +11,7 @@ from schemas.blueprint import Blueprint
 from schemas.dataset import DatasetSpec
 from schemas.errors import BlueprintError, ChecksumError, MoodflowError, SourceError, UsageError
 from schemas.lineage import DatasetNotice, Footer, PartitionRef, RunManifest
+from schemas.tables.layers import LAYER_ROWS
 from schemas.tables.scores import AbilityScores, Totals
 from schemas.verification import Difference, ScoreChange
 from tasks.analysis.differences import ABSENT, tree_changes
@@ -240,8 +241,7 @@ def _version_of(ref: PartitionRef, settings: Mapping[str, Any]) -> str:
     code = code_behind(dict(ref.place).get("setting", ""), settings)
     asked = code.version if code else GONE
     versions = {
-        "items": ITEMS_VERSION,
-        "contexts": ITEMS_VERSION,
+        **{layer: ITEMS_VERSION for layer, row in LAYER_ROWS.items() if row.written_by == "build"},
         "chunks": asked if "setting" in dict(ref.place) else CHUNKS_VERSION,
         "retrievals": asked,
         "responses": asked,

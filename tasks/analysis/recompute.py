@@ -14,7 +14,7 @@ from schemas.ablation import Varied
 from schemas.blueprint import Blueprint
 from schemas.errors import LakeError
 from schemas.lineage import Footer, PartitionKey, PartitionRef, RunManifest, by_name
-from schemas.tables.layers import AGGREGATED
+from schemas.tables.layers import AGGREGATED, GOLD
 from schemas.tables.responses import Judgements
 from tasks.judging.contract import reparse_judgements
 from tasks.judging.rubrics import load_rubric
@@ -143,6 +143,7 @@ def compute_scores(stored: StoredRun, ref: PartitionRef, blueprint: Blueprint) -
         answers=answers,
         judgements=judgements[0] if judgements else None,
         key=PartitionKey(layer=ref.layer, place=ref.place, fingerprint=ref.fingerprint),
+        gold=of_layer(inputs, *GOLD),
     )
     return compute_item_scores(job, stored.lake)
 

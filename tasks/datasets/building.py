@@ -1,7 +1,7 @@
 """Build the items of one dataset: read its files, list its samples, build and validate as many of them as are wanted."""
 
 from collections import Counter
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from functools import partial
 from hashlib import sha256
 from itertools import islice
@@ -17,6 +17,7 @@ from schemas.errors import RecordError, SourceError
 from schemas.item import Adapter, Item, Record
 from schemas.tables.contexts import Contexts
 from schemas.tables.items import Items
+from schemas.tables.layers import LAYERS
 from tasks.sources.reading import read_dataset
 
 ID_HASH_LENGTH = 12
@@ -35,13 +36,15 @@ UNUSABLE = (LookupError, TypeError, ValueError, AttributeError)
 class BuiltItems(NamedTuple):
     """The items of one dataset that were sampled, sorted by name.
 
-    `contexts` has one row for each item whose context was built for it. `rejected` has the columns of `items`, `broken_rules` and
-    `reason`: why an item could not be built, of which only its source is known then.
+    `contexts` has one row for each item whose context was built for it, `annotations` the rows of the entry's further layers.
+    `rejected` has the columns of `items`, `broken_rules` and `reason`: why an item could not be built, of which only its source
+    is known then.
     """
 
     items: dy.DataFrame[Items]
     contexts: dy.DataFrame[Contexts]
     rejected: pl.DataFrame
+    annotations: Mapping[str, pl.DataFrame] = {}
 
 
 def build_items(
@@ -71,18 +74,30 @@ def build_of_records(
     Samples are built in the order of the draw. One that yields no valid item is rejected, and the next takes its place, so that
     there are as many items as the dataset allows.
     """
-    queue = iter(rank_samples(list_samples(spec, records, options, seed), seed))
+    samples = rank_samples(list_samples(spec, records, options, seed), seed)
+    queue = iter(samples)
     batches = [_build(spec.id, ())]
     good = 0
     while wanted := list(islice(queue, _batch_size(spec, size, good))):
         batches.append(_build(spec.id, wanted))
         good += batches[-1].items.height
-    items, contexts, rejected = (pl.concat(frames) for frames in zip(*batches, strict=True))
+    items, contexts, rejected = (pl.concat(frames) for frames in zip(*(batch[:3] for batch in batches), strict=True))
+    chosen = Items.cast(items[:size].sort("item_id"))
     return BuiltItems(
-        items=Items.cast(items[:size].sort("item_id")),
+        items=chosen,
         contexts=Contexts.cast(contexts.sort("item_id")),
         rejected=rejected.sort("item_id", "source_row"),
+        annotations=_annotate(spec, {sample.item_id: sample.record for sample in samples}, chosen["item_id"]),
     )
+
+
+def _annotate(spec: DatasetSpec, records: Mapping[str, Record], item_ids: Iterable[str]) -> Mapping[str, pl.DataFrame]:
+    """Return the rows of the entry's further layers, by layer, about these items."""
+    rows: dict[str, list[Mapping[str, Any]]] = {layer: [] for layer in spec.annotation_layers}
+    for item_id in item_ids:
+        for layer, found in spec.annotate(records[item_id]).items() if spec.annotate else ():
+            rows[layer] += [{"dataset": spec.id, "item_id": item_id, **row} for row in found]
+    return {layer: pl.DataFrame(found, schema=pl.Schema(LAYERS[layer])) for layer, found in rows.items()}
 
 
 def _batch_size(spec: DatasetSpec, size: int | None, good: int) -> int | None:
@@ -149,10 +164,17 @@ def number_repeats(names: Iterable[str]) -> Iterator[str]:
 def _adapted(spec: DatasetSpec, adapter: Adapter, records: Sequence[Record]) -> Iterator[Sample]:
     row_ids = number_repeats(f"{spec.id}-{record.sha256[:ID_HASH_LENGTH]}" for record in records)
     for record, row_id in zip(records, row_ids, strict=True):
+        if record.faults:
+            yield Sample(row_id, record, partial(_refuse, record))
+            continue
         items = _adapt(spec, adapter, record)
         for number, item in enumerate(items, start=1):
             item_id = item.item_id or (row_id if len(items) == 1 else f"{row_id}.{number}")
             yield Sample(item_id, record, partial(_without_context, item), item.cluster, unit="")
+
+
+def _refuse(record: Record) -> tuple[Item, None]:
+    raise ValueError("; ".join(record.faults.values()))
 
 
 def _without_context(item: Item) -> tuple[Item, None]:
@@ -177,8 +199,8 @@ def _build(dataset: str, samples: Sequence[Sample]) -> BuiltItems:
         try:
             item, context = sample.build()
         except UNUSABLE as error:
-            reason = f"{type(error).__name__}: {error}"
-            refused.append({**item_row(dataset, sample, None), "broken_rules": [NOT_BUILT], "reason": reason})
+            reason, rules = f"{type(error).__name__}: {error}", list(sample.record.faults) or [NOT_BUILT]
+            refused.append({**item_row(dataset, sample, None), "broken_rules": rules, "reason": reason})
             continue
         items.append(item_row(dataset, sample, item))
         if context is not None:

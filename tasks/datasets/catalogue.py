@@ -6,6 +6,7 @@ To add one: a module with its entry and its adapter, beside those of its family,
 from schemas.dataset import DatasetSpec
 from schemas.errors import UsageError, suggest
 from schemas.installed import installed
+from tasks.datasets.attunebench.conversations import ATTUNEBENCH, ATTUNEBENCH_MINI
 from tasks.datasets.bundled import BUNDLED
 from tasks.datasets.esc_eval.cards import ESC_EVAL, ESC_EVAL_MINI
 from tasks.datasets.longemotion.bundled import LONG_MINI
@@ -56,6 +57,7 @@ LONGEMOTION: tuple[DatasetSpec, ...] = (
 
 CATALOGUE: tuple[DatasetSpec, ...] = (
     *(*MOODBENCH, *BUNDLED, *LONGEMOTION, *LONG_MINI, *ESC_EVAL, *ESC_EVAL_MINI),
+    *(ATTUNEBENCH, ATTUNEBENCH_MINI),
     *installed("datasets", DatasetSpec),
 )
 

@@ -1,4 +1,4 @@
-"""Keys of the partitions `items` and `contexts`."""
+"""Keys of the partitions that build writes: `items`, `contexts` and layers of annotations."""
 
 from collections.abc import Sequence
 from typing import Any, NamedTuple
@@ -17,10 +17,15 @@ LAZY_ITEMS_VERSION = "1"
 
 
 class ItemsKeys(NamedTuple):
-    """Where the sampled items of a dataset are, and what is known of their contexts; null = nothing is built for them."""
+    """Where the sampled items of a dataset are, what is known of their contexts (null = nothing is built), and annotations."""
 
     items: PartitionKey
     contexts: PartitionKey | None
+    annotations: tuple[PartitionKey, ...] = ()
+
+    def all(self) -> tuple[PartitionKey, ...]:
+        """Return all of them, items first."""
+        return (self.items, *([self.contexts] if self.contexts else []), *self.annotations)
 
 
 def items_keys(spec: DatasetSpec, source_sha256: Sequence[str], sample: int, seed: int, options: ContextOptions) -> ItemsKeys:
@@ -46,4 +51,5 @@ def items_keys(spec: DatasetSpec, source_sha256: Sequence[str], sample: int, see
     def key(layer: str) -> PartitionKey:
         return partition_key(layer, {"dataset": spec.id}, settings, parents=(), version=ITEMS_VERSION)
 
-    return ItemsKeys(key("items"), key("contexts") if spec.sample_builder is not None else None)
+    annotations = tuple(key(layer) for layer in spec.annotation_layers)
+    return ItemsKeys(key("items"), key("contexts") if spec.sample_builder is not None else None, annotations)

@@ -1,5 +1,7 @@
 """Records that already are items: the bundled files and a user's own."""
 
+from dataclasses import replace
+from pathlib import Path
 from typing import Any
 
 from pydantic import ValidationError
@@ -97,3 +99,20 @@ def local_dataset(name: str, title: str, source: LocalFile) -> DatasetSpec:
         paper="the user's own",
         required=REQUIRED,
     )
+
+
+def in_folder(spec: DatasetSpec, folder: Path) -> DatasetSpec:
+    """Return the entry with the user's folder in place of its own.
+
+    Raises:
+        UsageError: there is no such folder, or the dataset does not come as one.
+    """
+    if spec.record_format != "folder" or not folder.is_dir():
+        raise UsageError(
+            f"{spec.id} cannot be read from this folder",
+            where=f"folders.{spec.id}",
+            expected="a folder, of a dataset that comes as one JSON file per record",
+            got=str(folder),
+            next_step="correct the path, or leave it out",
+        )
+    return replace(spec, files=(LocalFile(path=folder),))

@@ -1,4 +1,4 @@
-"""The build stage's step: source files to a partition of `items`, and one of `contexts` where they are built."""
+"""The build stage's step: source files to a partition of `items`, and of `contexts` and annotations where there are any."""
 
 import asyncio
 from dataclasses import dataclass
@@ -11,6 +11,7 @@ from schemas.errors import SourceMissingError
 from schemas.lineage import Missing, PartitionRef
 from schemas.tables.contexts import Contexts
 from schemas.tables.items import Items
+from schemas.tables.layers import LAYERS
 from tasks.datasets.building import build_items
 from tasks.datasets.keys import ItemsKeys
 from tasks.lake.lake import Lake
@@ -33,14 +34,14 @@ class BuildJob:
 
 @step("items/{job.spec.id}")
 async def build_partition(job: BuildJob, lake: Lake, locator: Locator) -> Any:
-    """Write the sampled, validated items of one dataset and what is known of contexts built for them.
+    """Write the sampled, validated items of one dataset, what is known of contexts built for them, and their annotations.
 
     Rows that break a rule go to `items_rejected`.
 
     Returns:
         PartitionRefs, or Missing if a source file cannot be had and the dataset was not asked for by name.
     """
-    wanted = [key for key in job.keys if key is not None]
+    wanted = job.keys.all()
     found = [ref for key in wanted if (ref := lake.find(key))]
     if len(found) == len(wanted):
         return up_to_date(found)
@@ -63,5 +64,6 @@ def _write(job: BuildJob, lake: Lake, paths: list[Path]) -> list[PartitionRef]:
     if built.rejected.height:
         lake.write_rejected(job.keys.items, built.rejected)
     contexts = [lake.write(job.keys.contexts, built.contexts, Contexts)] if job.keys.contexts else []
+    annotations = [lake.write(key, built.annotations[key.layer], LAYERS[key.layer]) for key in job.keys.annotations]
     # The items last: they are there only when the rest is.
-    return [lake.write(job.keys.items, built.items, Items), *contexts]
+    return [lake.write(job.keys.items, built.items, Items), *contexts, *annotations]

@@ -22,7 +22,7 @@ from schemas.tables.scores import ItemScores
 from schemas.vocabulary import ItemStatus
 from tasks.lake.fingerprint import partition_key
 from tasks.metrics.answer_forms import ParsedAnswer, Question, read_answer
-from tasks.metrics.measures import MEASURES
+from tasks.metrics.measures import MEASURES, WholeMeasure
 from tasks.metrics.ratings import Rating, read_ratings
 from tasks.solvers.answers import ANSWER, ASKED, ITEM, SAID
 
@@ -50,6 +50,7 @@ def score_items(
     answers: dy.DataFrame[Answers],
     judgements: dy.DataFrame[Judgements] | None,
     method: MethodSpec,
+    gold: Mapping[str, pl.DataFrame] | None = None,
 ) -> dy.DataFrame[ItemScores]:
     """Score the answers to a dataset by one method.
 
@@ -58,9 +59,11 @@ def score_items(
         answers: each (model, setting, repetition) covers every item.
         judgements: of these answers, needed by a judged method; rows of other rubrics are ignored.
         method: names the metrics, one row each.
+        gold: rows of the layers that hold it, by name, where it is not in the items.
 
     Returns:
-        One row per answer and metric, sorted by key. Where the gold is options, `predicted` and `gold` hold their texts (or what
+        One row per answer and metric, sorted by key; of a metric that measures all parts of an item one per item. Where the gold
+        is options, `predicted` and `gold` hold their texts (or what
         else the metric counts, see tasks.metrics.measures.Labels): null is an answer that never came. Answers, letters and labels
         are in the item's own order of options; `chosen_place` and `gold_place` are the places as they were shown.
 
@@ -70,6 +73,8 @@ def score_items(
             of several judges.
     """
     check_metrics(items, method)
+    if wholes := wholes_of([method]):
+        return _score_wholes(items, answers, method, wholes[0], gold or {})
     questions = {(row["dataset"], row["item_id"]): Question.from_row(row) for row in items.iter_rows(named=True)}
     ratings = read_ratings(judgements, method) if method.judged else {}
 
@@ -77,12 +82,37 @@ def score_items(
         key = tuple(answer[name] for name in ANSWER)
         return _score_answer(questions[key[:2]], answer, ratings.get(key, ()), method)
 
-    return score_answers(items, answers, method, score)
+    return score_answers(items, answers.with_columns(said=SAID), method, score)
+
+
+def wholes_of(methods: Sequence[MethodSpec]) -> list[WholeMeasure]:
+    """Return what measures all parts of an item together, of the metrics of these methods."""
+    return list({measure: None for method in methods for spec in method.metrics if (measure := MEASURES[spec.metric].whole)})
+
+
+def _score_wholes(
+    items: dy.DataFrame[Items],
+    answers: dy.DataFrame[Answers],
+    method: MethodSpec,
+    whole: WholeMeasure,
+    gold: Mapping[str, pl.DataFrame],
+) -> dy.DataFrame[ItemScores]:
+    known = whole.gold(items, gold)
+    together = answers.group_by(ASKED, maintain_order=True).agg(parts="part", said=SAID).with_columns(part=pl.lit(""))
+
+    def score(answer: Mapping[str, Any]) -> Iterator[ScoredAnswer]:
+        values = whole.values(known[answer["item_id"]], dict(zip(answer["parts"], answer["said"], strict=True)), method.profile)
+        missing: ItemStatus = "call_failed" if None in answer["said"] else "not_counted"
+        for spec in method.metrics:
+            value = values.get(spec.metric)
+            yield ScoredAnswer(value, missing if value is None else "scored")
+
+    return score_answers(items, together, method, score)
 
 
 def score_answers(
     items: dy.DataFrame[Items],
-    answers: dy.DataFrame[Answers],
+    answers: pl.DataFrame,
     method: MethodSpec,
     score: Callable[[Mapping[str, Any]], Iterable[ScoredAnswer]],
 ) -> dy.DataFrame[ItemScores]:
@@ -107,7 +137,7 @@ def score_answers(
             "metric": spec.metric,
             **scored._asdict(),
         }
-        for answer in answers.with_columns(said=SAID).iter_rows(named=True)
+        for answer in answers.iter_rows(named=True)
         for spec, scored in zip(method.metrics, score(answer), strict=True)
     ]
     columns: dict[str, Any] = {name: [row[name] for row in rows] for name in SCHEMA}
@@ -136,7 +166,7 @@ def check_coverage(items: dy.DataFrame[Items], answers: pl.DataFrame) -> None:
 
 def check_metrics(items: dy.DataFrame[Items], method: MethodSpec) -> None:
     """Raise ScoringError if the method is of the reference profile or a metric of it cannot score one of the question types."""
-    if method.profile != "corrected":
+    if method.profile != "corrected" and not wholes_of([method]):
         raise ScoringError(
             "replies were to be read by the rules of another profile",
             where=f"method {method.id}",
@@ -220,8 +250,8 @@ def shown_place(question: Question, indices: Sequence[int], order: Sequence[int]
     return indices[0] if order is None else order.index(indices[0])
 
 
-def item_scores_key(answers: PartitionRef, judgements: Sequence[PartitionRef], methods: Sequence[MethodSpec]) -> PartitionKey:
-    """Return the key of the scored items of one partition of answers.
+def item_scores_key(answers: PartitionRef, others: Sequence[PartitionRef], methods: Sequence[MethodSpec]) -> PartitionKey:
+    """Return the key of the scored items of one partition of answers; `others`: judgements and gold that they rest on.
 
     Weights and normalisation are left out: they act later, so changing them does not score the items again.
     """
@@ -234,5 +264,5 @@ def item_scores_key(answers: PartitionRef, judgements: Sequence[PartitionRef], m
         }
         for method in methods
     ]
-    parents = [answers.identity, *(ref.identity for ref in judgements)]
+    parents = [answers.identity, *(ref.identity for ref in others)]
     return partition_key("item_scores", dict(answers.place), {"methods": asked}, parents, METRICS_VERSION)

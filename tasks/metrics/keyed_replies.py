@@ -14,7 +14,8 @@ from collections.abc import Callable, Sequence
 from typing import Any
 
 from tasks.metrics.parsing import Parse
-from tasks.metrics.reply import clean_reply, level_text, match_text, plain_text, strip_reasoning
+from tasks.metrics.reply import clean_reply, level_text, match_text, plain_text
+from tasks.text.reasoning import strip_reasoning
 
 _OBJECT_START = re.compile(r'\{\s*"')
 _FENCED = re.compile(r"```(?:json)?\s*(.*?)```", re.DOTALL | re.IGNORECASE)

@@ -9,14 +9,17 @@ Sources: BBQ, Parrish et al. 2022, section 5 "Bias score"; StereoSet, Nadeem et 
 from collections.abc import Callable, Collection, Mapping, Sequence
 from dataclasses import dataclass
 from itertools import combinations
-from typing import NamedTuple
+from typing import Any, NamedTuple
+
+import polars as pl
 
 from schemas.blueprint import MetricSpec
 from schemas.errors import ScoringError
-from schemas.metrics import Metric
-from schemas.vocabulary import OptionRole
+from schemas.metrics import ANNOTATED, Metric
+from schemas.vocabulary import OptionRole, Profile
 from tasks.metrics import texts
 from tasks.metrics.answer_forms import FORMS, ParsedAnswer, Question
+from tasks.metrics.attunebench.item_parts import known_items, measure_parts
 from tasks.metrics.labels import Indices
 from tasks.metrics.ratings import Rating, rating_level, rating_share
 from tasks.text.mathematics import is_mathematical, same_answer
@@ -188,16 +191,30 @@ _TERMS = Labels(_roles, lambda _: [], lambda question: [] if question.subset is 
 """StereoSet's: means are over bias types and target terms, which the subset names."""
 
 
+class WholeMeasure(NamedTuple):
+    """Measures all answers to an item together, by gold that has layers of its own.
+
+    `gold`: from the items, and the rows of the layers of gold by name, to what is known of each item, by its id. `values`: from
+    what is known of an item, what each part of it says (null = the call failed) and the profile to the value of each metric;
+    null = there is nothing to score.
+    """
+
+    gold: Callable[[pl.DataFrame, Mapping[str, pl.DataFrame]], Mapping[str, Any]]
+    values: Callable[[Any, Mapping[str, str | None], Profile], Mapping[Metric, float | None]]
+
+
 @dataclass(frozen=True)
 class MeasureRow:
     """What computes the items' values of a metric.
 
     `answer` gives the value of an answer that was read, null if it leaves open what is asked (a ranking that stops early);
-    `ratings` that of a judge's ratings; a metric has one of them. `counts`: whether an item enters the score at all.
+    `ratings` that of a judge's ratings, `whole` that of all parts of an item; a metric has one of them. `counts`: whether an item
+    enters the score at all.
     """
 
     answer: _AnswerMeasure | None = None
     ratings: Callable[[Sequence[Rating]], float] | None = None
+    whole: WholeMeasure | None = None
     labels: Labels = _OPTIONS
     counts: Callable[[Question], bool] = lambda question: not is_filler(question)
 
@@ -235,4 +252,5 @@ MEASURES: Mapping[Metric, MeasureRow] = {
     "strict_accuracy": MeasureRow(lambda question, answer, _: set_equality(answer.strict_indices, question.gold_indices)),
     "qa_f1": MeasureRow(_by_reference(texts.qa_f1)),
     "mean_rating": MeasureRow(ratings=rating_level),
+    **dict.fromkeys(ANNOTATED, MeasureRow(whole=WholeMeasure(known_items, measure_parts))),
 }

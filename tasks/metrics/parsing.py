@@ -13,7 +13,7 @@ from typing import Any, NamedTuple
 from schemas.letters import option_letters
 from tasks.metrics.labels import Choices, Indices, LabelRefusal, Reading, SequenceKind
 from tasks.metrics.list_forms import OTHER_LETTER, REMARK, ListForms, checked_list
-from tasks.metrics.reply import clean_reply, drop_unfinished, level_text, mask_options, masked_option, strip_reasoning
+from tasks.metrics.reply import clean_reply, drop_unfinished, level_text, mask_options, masked_option
 from tasks.metrics.single_forms import (
     SEVERAL,
     read_bare_letter,
@@ -25,6 +25,7 @@ from tasks.metrics.single_forms import (
     read_whole_text,
 )
 from tasks.solvers.state import says_something
+from tasks.text.reasoning import strip_reasoning
 
 EMPTY = "holds no word"
 NOTHING = "states no answer"

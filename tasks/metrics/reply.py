@@ -1,4 +1,4 @@
-"""Clean a reply of reasoning blocks, mark-up and typographic variants, and mask the texts of options in it.
+"""Clean a reply of mark-up and typographic variants, and mask the texts of options in it.
 
 An option may look like anything: "M: Why? I'd say no.", "(i) and (ii) only", "- 0.5". Where a reply holds an option's text word
 by word, one private character is put in its place before letters, marks and statements are looked for.
@@ -13,11 +13,6 @@ from tasks.solvers.state import says_something
 
 WORD = "A-Za-z0-9À-ɏ"
 """Characters of words that are written with gaps between them."""
-
-_THOUGHT = "think|thinking|thought|thoughts|reasoning|reflection|scratchpad"
-_CLOSED_THOUGHT = re.compile(rf"<({_THOUGHT})>.*?</\1>", re.DOTALL | re.IGNORECASE)
-_LOST_OPENING = re.compile(rf"^.*</(?:{_THOUGHT})>", re.DOTALL | re.IGNORECASE)
-_LOST_CLOSING = re.compile(rf"<(?:{_THOUGHT})>.*$", re.DOTALL | re.IGNORECASE)
 
 _QUOTES = str.maketrans({"‘": "'", "’": "'", "“": '"', "”": '"', "「": '"', "」": '"', "『": '"', "』": '"', "−": "-"})
 
@@ -37,17 +32,6 @@ _MARK_UP: tuple[tuple[re.Pattern[str], str], ...] = (
 
 _UNFINISHED = re.compile(r"\n\s*[A-Z]{1,2}\s*[.):、]?\s*$")
 _KEPT_BEFORE_DIGITS = frozenset(".,:/-")
-
-
-def strip_reasoning(reply: str) -> str:
-    """Return the reply without what the model thought before it.
-
-    A block that is closed but never opened is taken from the start of the reply (chat templates may swallow the opening tag);
-    one that is never closed takes the rest with it: what follows is thought, not answer.
-    """
-    rest = _CLOSED_THOUGHT.sub("", reply)
-    rest = _LOST_OPENING.sub("", rest)
-    return _LOST_CLOSING.sub("", rest).strip()
 
 
 def level_text(text: str) -> str:

@@ -10,10 +10,11 @@ from schemas.errors import ScoringError
 from schemas.lineage import PartitionKey, PartitionRef
 from schemas.metrics import METRICS
 from schemas.tables.items import Items
+from schemas.tables.layers import LAYERS
 from schemas.tables.responses import Judgements
 from schemas.tables.scores import ItemScores
 from tasks.lake.lake import Lake
-from tasks.metrics.item_scores import score_items
+from tasks.metrics.item_scores import score_items, wholes_of
 from tasks.metrics.reference.scoring import score_reference
 from tasks.solvers.answers import read_answers
 from tasks.steps import step, up_to_date
@@ -28,6 +29,8 @@ class ItemScoreJob:
     answers: PartitionRef
     judgements: PartitionRef | None
     key: PartitionKey
+    gold: tuple[PartitionRef, ...] = ()
+    """Of the layers that have what is right, where it is not in the items."""
 
     @property
     def title(self) -> str:
@@ -53,10 +56,11 @@ def compute_item_scores(job: ItemScoreJob, lake: Lake) -> pl.DataFrame:
     items = lake.read(job.items, Items)
     answers = read_answers(lake, job.answers)
     judgements = lake.read(job.judgements, Judgements) if job.judgements else None
+    gold = {ref.layer: lake.read(ref, LAYERS[ref.layer]) for ref in job.gold}
     scores = [
         score_reference(items, answers, method)
-        if method.profile == "reference"
-        else score_items(items, answers, judgements, method)
+        if method.profile == "reference" and not wholes_of([method])
+        else score_items(items, answers, judgements, method, gold)
         for method in job.methods
     ]
     return check_bounds(pl.concat(scores))

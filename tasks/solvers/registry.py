@@ -9,6 +9,8 @@ from schemas.installed import installed
 from schemas.roles import JUDGES
 from schemas.usage import TESTED, Role
 from schemas.vocabulary import ContextTask
+from tasks.solvers.annotate import annotate
+from tasks.solvers.annotate.threads import AnnotateOptions
 from tasks.solvers.longemotion import solve as longemotion
 from tasks.solvers.longemotion.self_rag import FAVOURABLE
 from tasks.solvers.prompts import Prompts, build_messages, choose_top_logprobs
@@ -77,6 +79,15 @@ OWN = (
         options=role_play.RolePlayOptions,
         roles={role_play.SEEKER: "plays the person of a role card (role play)"},
     ),
+    Solver(
+        "annotate",
+        "Annotate",
+        annotate.annotate,
+        (annotate.CODE,),
+        options=AnnotateOptions,
+        roles={annotate.DRAFT_JUDGE: "judges the replies that the model under test drafts (annotate)"},
+        optional=frozenset({annotate.DRAFT_JUDGE}),
+    ),
 )
 
 
@@ -118,6 +129,11 @@ def helper_roles(settings: Iterable[str] = SOLVERS) -> dict[Role, str]:
     for role, does in (pair for name in SOLVERS if name in settings for pair in SOLVERS[name].roles.items()):
         found.setdefault(role, {})[does] = None
     return {role: ", or ".join(does) for role, does in found.items()}
+
+
+def is_optional(role: Role) -> bool:
+    """Return whether nobody plays a role where a plan names no model for it; any other is the model's under test."""
+    return any(role in solver.optional for solver in SOLVERS.values())
 
 
 def require_role(role: str, where: str) -> None:

@@ -1,6 +1,6 @@
 """A row of the registry of solvers: how items are asked in one setting."""
 
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
 from typing import Any
 
@@ -9,7 +9,7 @@ from pydantic import ValidationError
 from schemas.base import Frozen
 from schemas.chat import ModelEntry
 from schemas.errors import UsageError
-from schemas.usage import Role
+from schemas.usage import TESTED, Role
 from schemas.vocabulary import ContextTask
 from tasks.solvers.state import PlanSolver, Solve, SolverCode, SolverOptions, SolverPlan
 
@@ -26,6 +26,7 @@ class Solver:
         plans: says how a dataset is asked; null = by its code and its options alone.
         options: type of its own parameters, which `solvers.<setting>` of a plan gives; null = it has none.
         roles: helpers, and what each does; where a plan names none, the model under test plays them itself.
+        optional: those of the roles that nobody plays where a plan names none.
         retrieves: whether it ranks chunks of the item's context; its items then need one that was built for them.
         asks_again: whether it may ask more often than a forecast with invented replies does.
         invented: what a forecast has helpers reply, where a text of usual length would lead to other calls.
@@ -38,6 +39,7 @@ class Solver:
     plans: PlanSolver | None = None
     options: type[Frozen] | None = None
     roles: Mapping[Role, str] = field(default_factory=dict)
+    optional: frozenset[Role] = frozenset()
     retrieves: bool = False
     asks_again: bool = False
     invented: str | None = None
@@ -53,6 +55,12 @@ class Solver:
         if self.plans is not None:
             return self.plans(options, task, entry)
         return SolverPlan(self.codes[0], {"options": options.own.model_dump(mode="json")} if options.own else {})
+
+    def players(self, tested: ModelEntry, named: Callable[[Role], ModelEntry | None]) -> dict[Role, ModelEntry]:
+        """Return the models by role: the one under test, and its helpers; one that is not named is that model, or nobody."""
+        unnamed = {role: None if role in self.optional else tested for role in self.roles}
+        helpers = {role: named(role) or other for role, other in unnamed.items()}
+        return {TESTED: tested, **{role: entry for role, entry in helpers.items() if entry}}
 
     def read_options(self, given: Mapping[str, Any]) -> Frozen | None:
         """Return its own parameters as a plan gives them.

@@ -8,6 +8,7 @@ from schemas.api_capabilities import DEFAULT_CAPABILITIES
 from schemas.base import Frozen
 from schemas.chat import Chat, ChatMessage, ChatRequest, ModelEntry
 from schemas.context import Context
+from schemas.errors import UsageError
 from schemas.item import Item
 from schemas.retrieval import Chunk, RetrievalOptions, Retriever
 from schemas.usage import Role
@@ -39,6 +40,19 @@ class AskedItem:
         if self.context is None:
             raise AssertionError(f"item {self.item_id} has no context that was built for it")
         return self.context
+
+    def require_context(self, setting: str, question_type: str, kind: str) -> str:
+        """Return its context, which a setting asks about; raise UsageError if it is none of that kind, such as `role card`."""
+        item = self.item
+        if item.question_type == question_type and item.context:
+            return item.context
+        raise UsageError(
+            f"an item has no {kind} that could be asked about",
+            where=f"--settings {setting}, item {self.item_id}",
+            expected=f"question_type {question_type}, the {kind} as its context",
+            got=item.question_type if item.context else f"{item.question_type} without context",
+            next_step=f"name datasets of items with a {kind}, or ask these in another setting",
+        )
 
 
 @dataclass(frozen=True)

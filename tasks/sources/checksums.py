@@ -11,11 +11,13 @@ FETCH_AGAIN = "remove the file and fetch it again at the pinned revision, or cor
 
 
 def hash_file(path: Path, kind: str = "sha256") -> str:
-    """Return the hexadecimal hash of the file's bytes.
+    """Return the hexadecimal hash of the file's bytes; of a folder that of the names and hashes of its files `*.json`.
 
     Raises:
         SourceError: it cannot be read.
     """
+    if path.is_dir():
+        return hash_names(*(part for file in sorted(path.glob("*.json")) for part in (file.name, hash_file(file, kind))))
     try:
         with path.open("rb") as stream:
             return file_digest(stream, kind).hexdigest()
@@ -72,6 +74,8 @@ def missing_source(source: SourceFile, got: str = "no such file") -> SourceMissi
         case PinnedFile():
             name, where = source.path, f"{source.repository} at {source.revision}"
             next_step = f"put it into a folder as {source.repository}/{source.path} and pass that folder with --mirror"
+            if source.record_format == "folder":
+                next_step += ", or name it with --set folders.DATASET=DIR"
         case BundledFile():
             name, where, next_step = source.name, "data/bundled", "install the package again: this file comes with it"
         case LocalFile():

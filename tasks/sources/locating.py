@@ -3,7 +3,7 @@
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass, field
 from pathlib import Path, PurePosixPath
-from typing import Self
+from typing import Self, TypeGuard
 
 from schemas.dataset import BundledFile, DatasetSpec, LocalFile, PinnedFile, SourceFile
 from schemas.errors import SourceError, UsageError
@@ -63,7 +63,7 @@ class Locator:
             UsageError: the mirror is not a folder.
         """
         found = self.find_file(source)
-        if found is None and isinstance(source, PinnedFile) and self.download is not None and self.cache is not None:
+        if found is None and is_downloadable(source) and self.download is not None and self.cache is not None:
             found = fetch(source, Cache(self.cache), self.download, self.addresses)
         if found is None:
             raise missing_source(source)
@@ -133,10 +133,10 @@ class Locator:
             case LocalFile():
                 path = source.path
             case PinnedFile():
-                if self.mirror is not None and (mirrored := _path_in_mirror(source, self.mirror)).is_file():
+                if self.mirror is not None and (mirrored := _path_in_mirror(source, self.mirror)).exists():
                     return mirrored
                 return None if self.cache is None else find_cached(source, Cache(self.cache))
-        return path if path.is_file() else None
+        return path if path.is_file() or (path.is_dir() and isinstance(source, LocalFile)) else None
 
     def _unpacked(self, source: SourceFile, archive: Path) -> Path:
         if not isinstance(source, PinnedFile) or source.member is None:
@@ -150,6 +150,11 @@ class Locator:
                 next_step="give the locator a cache folder",
             )
         return _unpack(archive, source.sha256 or hash_file(archive), source.member, Cache(self.cache))
+
+
+def is_downloadable(source: SourceFile) -> TypeGuard[PinnedFile]:
+    """Return whether a source is a single file of a public repository."""
+    return isinstance(source, PinnedFile) and source.record_format != "folder"
 
 
 def _unpack(archive: Path, sha256: str, member: str, cache: Cache) -> Path:

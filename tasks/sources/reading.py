@@ -83,9 +83,12 @@ def read_dataset(spec: DatasetSpec, paths: Sequence[Path]) -> list[Record]:
         own_format = source.record_format if isinstance(source, PinnedFile) else None
         required = () if own_format else spec.required
         parse = read_json if isinstance(source, LocalFile) else json.loads
-        found = read_records(
-            path, own_format or spec.record_format, name=name, columns=spec.columns, required=required, parse=parse
-        )
+        if (own_format or spec.record_format) == "folder":
+            found = read_folder(path)
+        else:
+            found = read_records(
+                path, own_format or spec.record_format, name=name, columns=spec.columns, required=required, parse=parse
+            )
         records += found if spec.canary is None else [_without_canary(record, spec.canary) for record in found]
     if spec.expected_rows is not None and len(records) != spec.expected_rows:
         raise SourceError(
@@ -96,6 +99,34 @@ def read_dataset(spec: DatasetSpec, paths: Sequence[Path]) -> list[Record]:
             next_step="correct format, columns or expected_rows of the catalogue entry: the files are the pinned ones",
         )
     return records
+
+
+def read_folder(folder: Path) -> list[Record]:
+    """Return a record per file `*.json` of a folder, in the order of their names; a file without one object has a fault instead.
+
+    Raises:
+        SourceError: there is no such file, or one cannot be opened.
+    """
+    paths = sorted(folder.glob("*.json"))
+    if not paths:
+        raise SourceError(
+            "the folder holds no record", where=str(folder), expected="files *.json", next_step="name the folder that holds them"
+        )
+    return [_read_whole(path) for path in paths]
+
+
+def _read_whole(path: Path) -> Record:
+    rule, reason = "file_is_json", ""
+    try:
+        value = read_json(_read_bytes(path).decode("utf-8-sig"))
+        if isinstance(value, dict):
+            return Record(value, path.name, 0)
+        rule, reason = "file_is_one_object", f"a JSON {type(value).__name__}"
+    except UnicodeDecodeError as error:
+        rule, reason = "file_is_utf8", str(error)
+    except (ValueError, RecursionError) as error:
+        reason = _said(error)
+    return Record({}, path.name, 0, faults={rule: f"{path.name}: {reason}"})
 
 
 def _without_canary(record: Record, canary: str) -> Record:

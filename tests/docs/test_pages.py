@@ -14,7 +14,7 @@ from tests.flows.command import ended
 from tests.rows import each_row
 
 EXECUTED = ("README.md", "docs/operations.md", "docs/how-to")
-SYNOPSES = ("docs/journal.md", "docs/longemotion.md", "docs/esc-eval.md")
+SYNOPSES = ("docs/journal.md", "docs/longemotion.md", "docs/esc-eval.md", "docs/attunebench.md")
 """Pages whose blocks without a language show the forms of commands, with placeholders."""
 
 OF_THE_READER = ("data/prompts/rubrics/warmth.yaml", "data/prompts/rubrics/friendship.yaml")

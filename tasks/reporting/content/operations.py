@@ -105,7 +105,7 @@ def _unknown_helpers(rows: Sequence[Usage], refs: Iterable[PartitionRef]) -> Ite
     """Say where the tokens of helpers are not known: version 0.1 kept them in no layer."""
     partitions = tuple(refs)
     for solver in SOLVERS.values():
-        for role in solver.roles:
+        for role in solver.roles.keys() - solver.optional:
             # A setting that retrieves asks about what it retrieved; where it retrieves nothing, it asks no helper.
             layer = "retrievals" if solver.retrieves else "responses"
             asked = {ref.key("dataset") for ref in partitions if ref.layer == layer and ("setting", solver.setting) in ref.place}

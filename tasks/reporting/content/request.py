@@ -17,7 +17,7 @@ from tasks.analysis.published_tables import BASE_SETTING
 from tasks.analysis.redaction import restricted_notices
 from tasks.analysis.run_tables import ReportData
 from tasks.lake.fingerprint import canonical_json
-from tasks.solvers.registry import helper_roles
+from tasks.solvers.registry import SOLVERS, helper_roles, is_optional
 
 AUTO_EMBEDDER = "auto: BAAI/bge-m3 where it is there, else minilm"
 SELF = "the model under test itself"
@@ -34,7 +34,7 @@ class RoleRow:
 
 @dataclass(frozen=True)
 class Request:
-    """Roles and settings. `changed`: what the plan sets otherwise than usual. `notes`: where one model has two roles."""
+    """Roles and settings. `changed`: set otherwise than usual, and all options of a setting. `notes`: models with two roles."""
 
     settings: str
     preset: str | None
@@ -52,9 +52,13 @@ def describe_request(data: ReportData) -> Request | None:
         return None
     return Request(
         settings=listed([setting_title(setting) for setting in settings]),
-        preset=plan.get("retrieval", {}).get("preset", "paper") if settings != [BASE_SETTING] else None,
+        preset=plan.get("retrieval", {}).get("preset", "paper") if _retrieves(settings) else None,
         roles=tuple(_roles(manifest, settings)),
-        changed=(*_changed("retrieval", plan, RetrievalOptions), *_changed("contexts", plan, ContextOptions)),
+        changed=(
+            *_changed("retrieval", plan, RetrievalOptions),
+            *_changed("contexts", plan, ContextOptions),
+            *_own(plan, settings),
+        ),
         notes=(*_plain_stages(data, settings), *_notes(manifest, settings)),
     )
 
@@ -63,8 +67,9 @@ def _roles(manifest: RunManifest, settings: list[str]) -> Iterator[RoleRow]:
     plan = manifest.plan
     yield RoleRow("Core", _names(plan.get("models", ())), "models under test: they read, write and answer")
     for role, does in helper_roles(settings).items():
-        yield RoleRow(role.capitalize(), _who(plan, role, unnamed=SELF), does)
-    if settings != [BASE_SETTING]:
+        unnamed = "nobody" if is_optional(role) else SELF
+        yield RoleRow(role.replace("_", " ").capitalize(), _who(plan, role, unnamed=unnamed), does)
+    if _retrieves(settings):
         yield RoleRow("Rank", _embedder(plan.get("retrieval", {})), "orders chunks")
     if judge := _who(plan, JUDGE):
         times = plan.get("judge_repeat", 1)
@@ -101,6 +106,18 @@ def _changed(part: str, plan: dict[str, Any], options: type[Frozen]) -> Iterator
             yield f"{part}.{name}={canonical_json(value)}"
 
 
+def _retrieves(settings: list[str]) -> bool:
+    return any(SOLVERS[setting].retrieves for setting in settings if setting in SOLVERS)
+
+
+def _own(plan: dict[str, Any], settings: list[str]) -> Iterator[str]:
+    """Yield every option of the settings' own: no number can be read without them."""
+    for setting in settings:
+        options, given = SOLVERS[setting].options if setting in SOLVERS else None, plan.get("solvers", {}).get(setting, {})
+        for name, field in options.model_fields.items() if options else ():
+            yield f"solvers.{setting}.{name}={canonical_json(given.get(name, field.get_default()))}"
+
+
 def _plain_stages(data: ReportData, settings: list[str]) -> Iterator[str]:
     """Say that early stages of a conversation are asked plainly, so that gains there say nothing."""
     retrieving = [setting_title(setting) for setting in settings if setting not in {BASE_SETTING, "retrieve_only"}]
@@ -116,8 +133,9 @@ def _notes(manifest: RunManifest, settings: list[str]) -> Iterator[str]:
     for setting in settings:
         for role in helper_roles([setting]):
             usual = by_dataset(manifest.plan.get("roles", {}).get(role))["default"]
-            if own := _common(models, manifest.models_in(role)) if usual else models:
-                yield f"With {setting_title(setting)} the {role.capitalize()} is {SELF} ({_names(own)})."
+            unnamed = [] if is_optional(role) else models
+            if own := _common(models, manifest.models_in(role)) if usual else unnamed:
+                yield f"With {setting_title(setting)} the {role.replace('_', ' ').capitalize()} is {SELF} ({_names(own)})."
     judges, panel = manifest.models_in(JUDGE), manifest.models_in(PANEL)
     if own := _common(models, judges):
         rated = f"The judge is a model under test: {_names(own)} rated its own answers"

@@ -13,7 +13,6 @@ from pydantic import Field
 
 from schemas.base import Frozen
 from schemas.chat import ChatMessage
-from schemas.errors import UsageError
 from schemas.usage import TESTED, Role
 from tasks.solvers.base import Call
 from tasks.solvers.role_play.farewell import says_goodbye
@@ -89,18 +88,9 @@ def open_talk(asked: AskedItem, own: RolePlayOptions) -> tuple[tuple[ChatMessage
     Raises:
         UsageError: the item is no role card.
     """
-    item = asked.item
-    if item.question_type != QUESTION_TYPE or not item.context:
-        raise UsageError(
-            "an item has no role card that could be played",
-            where=f"--settings role_play, item {asked.item_id}",
-            expected=f"question_type {QUESTION_TYPE}, the card as its context",
-            got=item.question_type if item.context else f"{item.question_type} without context",
-            next_step="name datasets of role cards, or ask these in another setting",
-        )
-    prompts = RolePlayPrompts.load().seeker
-    template = prompts.template(item.language)
-    instruction = template.instruction(own.variant, item.context, own.turns)
+    card, prompts = asked.require_context("role_play", QUESTION_TYPE, "role card"), RolePlayPrompts.load().seeker
+    template = prompts.template(asked.item.language)
+    instruction = template.instruction(own.variant, card, own.turns)
     messages = (ChatMessage(role="system", content=instruction), ChatMessage(role="user", content=template.greeting))
     return messages, prompts.max_tokens
 

@@ -10,6 +10,7 @@ import pytest
 
 from schemas.dataset import DatasetSpec
 from schemas.errors import RecordError
+from tasks.datasets.attunebench.conversations import ATTUNEBENCH_MINI
 from tasks.datasets.building import build_items
 from tasks.datasets.bundled import BUNDLED, CANARY
 from tasks.datasets.catalogue import CATALOGUE, find_dataset
@@ -42,7 +43,7 @@ def test_every_record_of_every_file_has_it(path: Path) -> None:
 
 def test_manifests_list_it_for_bundled_datasets_and_no_others() -> None:
     listed = {notice.id for notice in notices(CATALOGUE) if notice.canary == CANARY}
-    assert listed == {spec.id for spec in (*BUNDLED, *LONG_MINI, *ESC_EVAL_MINI)}
+    assert listed == {spec.id for spec in (*BUNDLED, *LONG_MINI, *ESC_EVAL_MINI, ATTUNEBENCH_MINI)}
 
 
 @pytest.mark.parametrize(

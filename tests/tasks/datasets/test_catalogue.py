@@ -17,7 +17,9 @@ from tests.tasks.datasets.real_datasets import build, here, items_of
 
 LONG = tuple(spec for spec in CATALOGUE if spec.sample_builder)
 ROLE_CARDS = tuple(spec for spec in CATALOGUE if spec.question_types == ("role_play",))
-PINNED = tuple(spec for spec in CATALOGUE if spec not in (*LONG, *ROLE_CARDS) and not spec.id.startswith("mini_"))
+ANNOTATED = tuple(spec for spec in CATALOGUE if spec.question_types == ("annotation",))
+OTHERS = (*LONG, *ROLE_CARDS, *ANNOTATED)
+PINNED = tuple(spec for spec in CATALOGUE if spec not in OTHERS and not spec.id.startswith("mini_"))
 BUNDLED = tuple(spec for spec in CATALOGUE if spec.id.startswith("mini_"))
 SIXTY = tuple(load_blueprint("moodbench").datasets)
 """Table 5 of the paper: see the tests of that blueprint."""
@@ -111,7 +113,7 @@ def test_ids_are_unique_and_the_bundled_ones_are_one_per_task() -> None:
 
 def test_every_bundled_file_has_an_entry() -> None:
     folder = Locator().bundled
-    named = {file.name for spec in (*BUNDLED, *LONG, *ROLE_CARDS) for file in spec.files if isinstance(file, BundledFile)}
+    named = {file.name for spec in (*BUNDLED, *OTHERS) for file in spec.files if isinstance(file, BundledFile)}
     assert {path.name for path in folder.glob("*.jsonl")} == named
 
 

@@ -9,24 +9,8 @@ from tasks.metrics.reply import (
     mask_options,
     masked_option,
     match_text,
-    strip_reasoning,
 )
 from tests.rows import each_row
-
-
-@pytest.mark.parametrize(
-    ("reply", "expected"),
-    [
-        ("<think>A?</think>B", "B"),
-        ("<THINK>A?</THINK>\nB", "B"),
-        ("<think>A?</think>x<reasoning>C?</reasoning>B", "xB"),
-        ("swallowed opening</think>B", "B"),
-        ("<think>never closed B", ""),
-        ("I think B", "I think B"),
-    ],
-)
-def test_reasoning_is_stripped(reply: str, expected: str) -> None:
-    assert strip_reasoning(reply) == expected
 
 
 @each_row(

@@ -14,9 +14,10 @@ from schemas.context import ASPECTS
 from schemas.errors import UsageError
 from schemas.item import Item
 from tasks.lake.fingerprint import hash_settings
+from tasks.solvers.annotate.prompts import AnnotatePrompts
 from tasks.solvers.base import UnsentCalls
 from tasks.solvers.longemotion.prompts import LongEmotionPrompts
-from tasks.solvers.prompts import PROMPTED, PromptFile, PromptFolder, Prompts, build_messages
+from tasks.solvers.prompts import PROMPTED, PromptFolder, Prompts, build_messages
 from tasks.solvers.role_play.prompts import RolePlayPrompts
 from tests.tasks.solvers.asking import ask_item
 
@@ -67,6 +68,7 @@ PINNED = {
     "longemotion/critic": ("1", "ac56b0ce1c22"),
     "longemotion/search": ("1", "f2403bb75cb5"),
     "role_play/seeker": ("1", "67226f27e076"),
+    "annotate/calls": ("1", "3db2c7e0913d"),
 }
 """Version and hash of each prompt file's texts and limit. If a hash changes, so must the version."""
 
@@ -79,9 +81,10 @@ def test_an_item_is_one_user_message(item: Item, text: str) -> None:
 
 def test_a_changed_prompt_gets_a_new_version() -> None:
     by_type, long = Prompts.load().by_type, LongEmotionPrompts.load()
-    files: dict[str, PromptFile[Any]] = {name: by_type[name] for name in PROMPTED}
+    files: dict[str, Any] = {name: by_type[name] for name in PROMPTED}
     files |= {f"longemotion/{name}": getattr(long, name) for name in LongEmotionPrompts.model_fields}
     files["role_play/seeker"] = RolePlayPrompts.load().seeker
+    files["annotate/calls"] = AnnotatePrompts.load().calls
     texts = {name: file.model_dump(exclude={"version"}, exclude_none=True) for name, file in files.items()}
     assert {name: (file.version, hash_settings(texts[name])[:12]) for name, file in files.items()} == PINNED
 

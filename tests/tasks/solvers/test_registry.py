@@ -6,6 +6,8 @@ from schemas.errors import UsageError
 from schemas.item import Item
 from tasks.solvers.registry import SOLVERS
 from tasks.solvers.state import AskedItem, SolverOptions, SolverResources
+from tests.tasks.datasets.attunebench.conversations import conversation
+from tests.tasks.solvers.annotate.asked import annotated
 from tests.tasks.solvers.longemotion.long_items import QA
 from tests.tasks.solvers.longemotion.scripted_roles import ScriptedModel, ScriptedRoles, saying, transcript
 
@@ -19,10 +21,11 @@ def test_every_setting_has_a_row_under_its_name() -> None:
 @pytest.mark.parametrize("setting", SOLVERS)
 async def test_a_row_says_whom_its_solver_asks_and_whether_it_retrieves(setting: str) -> None:
     searching = "<|begin_search_query|>exposure<|end_search_query|>"
-    asked = AskedItem("card", CARD) if setting == "role_play" else QA
+    asked = {"role_play": AskedItem("card", CARD), "annotate": annotated(conversation())}.get(setting, QA)
     played = ScriptedRoles(model=ScriptedModel(saying(searching, "exposure") if setting == "search_o1" else saying("exposure")))
     seeker = ScriptedModel(saying("I am tired."), "seeker")
-    models = {"tested": played.model, "sage": played.sage, "critic": played.critic, "seeker": seeker}
+    rating = ScriptedModel(saying("exposure"), "judge")
+    models = {"tested": played.model, "sage": played.sage, "critic": played.critic, "seeker": seeker, "draft_judge": rating}
     resources = SolverResources({role: model.role_model() for role, model in models.items()}, played.retriever)
     solved = await SOLVERS[setting].solve(asked, SolverOptions(setting), resources, 0)
     assert {role for role, model in models.items() if model.asked} == {"tested", *SOLVERS[setting].roles}
@@ -30,11 +33,13 @@ async def test_a_row_says_whom_its_solver_asks_and_whether_it_retrieves(setting:
     assert transcript(solved)[-1].reply.text == "exposure"
 
 
-@pytest.mark.parametrize(("setting", "question_type"), [("base", "role_play"), ("role_play", "open_ended")])
+@pytest.mark.parametrize(
+    ("setting", "question_type"), [("base", "role_play"), ("role_play", "open_ended"), ("annotate", "role_play")]
+)
 async def test_a_setting_refuses_items_that_another_one_asks(setting: str, question_type: str) -> None:
     played = ScriptedRoles()
     resources = SolverResources({"tested": played.model.role_model(), "seeker": played.sage.role_model()})
     item = CARD.model_copy(update={"question_type": question_type})
-    with pytest.raises(UsageError, match=f"{setting}.*{question_type}|role card"):
+    with pytest.raises(UsageError, match=f"{setting}.*{question_type}|role card|no conversation"):
         await SOLVERS[setting].solve(AskedItem("card", item), SolverOptions(setting), resources, 0)
     assert not played.model.asked

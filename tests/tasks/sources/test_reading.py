@@ -12,7 +12,7 @@ from schemas.dataset import DatasetSpec, LocalFile, PinnedFile, RecordFormat
 from schemas.documents import TOO_DEEP, read_json
 from schemas.errors import RecordError, SourceError
 from tasks.datasets.own_items import local_dataset
-from tasks.sources.reading import read_dataset, read_records
+from tasks.sources.reading import read_dataset, read_folder, read_records
 
 
 def write(tmp_path: Path, text: str, name: str = "file") -> Path:
@@ -87,7 +87,7 @@ def test_missing_required_field_of_the_other_formats(tmp_path: Path, record_form
 
 
 def test_every_format_is_tested_here() -> None:
-    assert RECORDS.keys() | {"tsv_plain", "lines", "json_object"} == set(get_args(RecordFormat))
+    assert RECORDS.keys() | {"tsv_plain", "lines", "json_object", "folder"} == set(get_args(RecordFormat))
 
 
 def test_file_without_header_keeps_its_first_row(tmp_path: Path) -> None:
@@ -254,3 +254,16 @@ def test_dataset_with_another_number_of_records(tmp_path: Path, expected_rows: i
     with pytest.raises(SourceError, match="number of records") as caught:
         read_dataset(spec_of(expected_rows), [one, two])
     assert (caught.value.expected, caught.value.got) == (f"{expected_rows} records", "3 records")
+
+
+def test_a_folder_has_a_record_per_file_and_faults_in_place_of_errors(tmp_path: Path) -> None:
+    for name, content in {"b.json": b'{"a": 1}', "a.json": b"[]", "c.json": b'{"a": 1, "a": 2}', "d.txt": b"{}"}.items():
+        (tmp_path / name).write_bytes(content)
+    found = [(record.file, dict(record.fields), dict(record.faults)) for record in read_folder(tmp_path)]
+    assert found == [
+        ("a.json", {}, {"file_is_one_object": "a.json: a JSON list"}),
+        ("b.json", {"a": 1}, {}),
+        ("c.json", {}, {"file_is_json": "c.json: key a twice"}),
+    ]
+    with pytest.raises(SourceError, match="the folder holds no record"):
+        read_folder(tmp_path / "none")

@@ -1,0 +1,77 @@
+"""Layers `turn_annotations` and `conversation_annotations`: what people said of a conversation, gold of its item."""
+
+import dataframely as dy
+
+REPLY_LABELS = ("original", "alternate", "human")
+ANSWERS = ("yes", "no", "na")
+
+
+def _rating(*, nullable: bool = False) -> dy.Int64:
+    return dy.Int64(nullable=nullable, min=1, max=7)
+
+
+class TurnAnnotations(dy.Schema):
+    """One row per turn of an item. Key: (dataset, item_id, number). Written by build; never opened by infer."""
+
+    dataset = dy.String(primary_key=True, min_length=1)
+    item_id = dy.String(primary_key=True, min_length=1)
+    number = dy.Int64(primary_key=True, min=1)
+    emotions = dy.List(
+        dy.Struct({"name": dy.String(min_length=1), "intensity": _rating(nullable=True)}),
+        description="none = neutral or stable",
+    )
+    judgements = dy.List(
+        dy.Struct(
+            {
+                "question": dy.String(min_length=1),
+                "observed": dy.Enum(ANSWERS, nullable=True),
+                "preferred": dy.Enum(ANSWERS, nullable=True),
+            }
+        )
+    )
+    comparisons = dy.List(
+        dy.Struct(
+            {
+                "question": dy.String(min_length=1),
+                "label_a": dy.Enum(REPLY_LABELS),
+                "label_b": dy.Enum(REPLY_LABELS),
+                "winner": dy.Enum(REPLY_LABELS, nullable=True),
+            }
+        )
+    )
+    human_edit = dy.String(nullable=True, description="the reply as the person would have had it")
+
+
+def _panas() -> dy.Struct:
+    totals: dict[str, dy.Column] = {"positive": dy.Int64(min=10, max=70), "negative": dy.Int64(min=10, max=70)}
+    return dy.Struct(
+        {
+            "items": dy.List(dy.Struct({"name": dy.String(), "value": _rating()})),
+            "stored": dy.Struct(totals, nullable=True),
+            "recomputed": dy.Struct(totals, nullable=True),
+        }
+    )
+
+
+class ConversationAnnotations(dy.Schema):
+    """One row per item. Key: (dataset, item_id). Written by build; never opened by infer."""
+
+    dataset = dy.String(primary_key=True, min_length=1)
+    item_id = dy.String(primary_key=True, min_length=1)
+    conversation_id = dy.String(min_length=1)
+    participant_id = dy.String(nullable=True)
+    pre_panas = _panas()
+    post_panas = _panas()
+    answers = dy.Struct(
+        {
+            "q1": dy.List(dy.String()),
+            "q2": dy.String(nullable=True),
+            "q3": dy.String(nullable=True),
+            "follow_up": dy.List(dy.String()),
+        }
+    )
+    branches = dy.List(dy.Struct({"name": dy.String(), "value": _rating(nullable=True)}))
+    groups = dy.List(dy.Struct({"name": dy.String(), "value": dy.String()}), description="scores of questionnaires among them")
+    na_answers = dy.Int64(min=0, description="answers about replies that are na")
+    empty_tag_lists = dy.Int64(min=0, description="turns without a mood")
+    totals_mismatched = dy.List(dy.String(), description="stored totals that the items do not add up to")

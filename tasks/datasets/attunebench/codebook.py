@@ -1,0 +1,84 @@
+"""The codebook of AttuneBench: what ids, options and adjectives in a record stand for; ours, unless a folder has its own."""
+
+from collections.abc import Iterable, Mapping
+from functools import cache
+from typing import Annotated, Any
+
+from pydantic import BeforeValidator, Field
+
+from schemas.attunebench import ShownCodebook, Wording
+from schemas.base import Frozen
+from schemas.documents import read_text, read_yaml
+from schemas.folders import DATA_FOLDER
+
+PATH = DATA_FOLDER / "codebooks" / "attunebench.yaml"
+
+STANCES = {"observer": {"p": "the participant", "ps": "the participant's"}, "participant": {"p": "you", "ps": "your"}}
+
+
+def _both_stances(value: Any) -> Any:
+    return {name: value.format(**words) for name, words in STANCES.items()} if isinstance(value, str) else value
+
+
+Point = tuple[float, float]
+"""Valence and arousal, 0 to 1."""
+
+
+class Codebook(Frozen):
+    """What a record's names stand for.
+
+    A question is one sentence with `{p}` and `{ps}` for the person who talked, or one sentence per stance.
+    """
+
+    origin: str = Field(description="whose wordings these are")
+    questions: dict[str, Annotated[Wording, BeforeValidator(_both_stances)]]
+    pairwise: dict[str, str]
+    q1_options: tuple[str, ...]
+    q2_options: tuple[str, ...]
+    q3_options: tuple[str, ...] = Field(description="best first")
+    q3_order: tuple[str, ...] = Field(default=(), description="how collected options of Q3 begin, best first")
+    follow_up_options: tuple[str, ...] = ()
+    branches: dict[str, str]
+    positive: dict[str, Point] = Field(min_length=10, max_length=10)
+    negative: dict[str, Point] = Field(min_length=10, max_length=10)
+
+    @property
+    def adjectives(self) -> dict[str, Point]:
+        """Return the twenty adjectives of moods and of PANAS, the positive ones first."""
+        return self.positive | self.negative
+
+    def shown(self, questions: Iterable[str], pairwise: Iterable[str]) -> ShownCodebook:
+        """Return what a conversation with these questions needs of it; ids without a wording are left out."""
+        return ShownCodebook(
+            questions=_cut(self.questions, questions),
+            pairwise=_cut(self.pairwise, pairwise),
+            adjectives=tuple(self.adjectives),
+            q1_options=self.q1_options,
+            q2_options=self.q2_options,
+            q3_options=self.q3_options,
+            follow_up_options=self.follow_up_options,
+            branches=self.branches,
+        )
+
+    def with_collected(self, answers: Iterable[Mapping[str, Any]]) -> "Codebook":
+        """Return it with the strings of these answers as options, those of Q3 best first; for a set without its own codebook."""
+
+        def place(option: str) -> tuple[int, str]:
+            begins = [number for number, start in enumerate(self.q3_order) if option.lower().startswith(start)]
+            return (begins[0] if begins else len(self.q3_order), option)
+
+        said = list(answers)
+        q1 = {option.strip() for one in said for option in one["q1"]}
+        q2, q3 = ({one[name].strip() for one in said} for name in ("q2", "q3"))
+        options = {"q1_options": sorted(q1), "q2_options": sorted(q2), "q3_options": sorted(q3, key=place)}
+        return self.model_copy(update={name: tuple(found) for name, found in options.items()})
+
+
+def _cut(wordings: Mapping[str, Any], used: Iterable[str]) -> dict[str, Any]:
+    return {name: wordings[name] for name in sorted(set(used)) if name in wordings}
+
+
+@cache
+def load_codebook() -> Codebook:
+    """Return the codebook that comes with MoodFlow."""
+    return Codebook.model_validate(read_yaml(read_text(PATH)))

@@ -1,0 +1,153 @@
+"""What a model says of the whole conversation, against the person: mood afterwards (PANAS), four questions, four branches.
+
+Source: AttuneBench 1.0 (totals are sums of the items; Q1 is intersection over union); for the rest the public port of its scorer.
+"""
+
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from statistics import fmean
+from typing import Any
+
+from schemas.attunebench import Panas, WideAnswers
+from tasks.metrics.attunebench.affect import VALENCE_AROUSAL
+from tasks.metrics.attunebench.choices import jaccard
+from tasks.metrics.attunebench.emotions import SPAN, Values
+from tasks.metrics.attunebench.replies import Reply, read_items, read_phrases, read_scale, read_text
+from tasks.metrics.attunebench.rules import Rules
+
+TOTALS = (tuple(VALENCE_AROUSAL)[:10], tuple(VALENCE_AROUSAL)[10:])
+"""Items of positive and of negative affect."""
+
+SPAN_OF_TOTAL = 60
+ABSENT_TOTAL, ABSENT_BRANCH = 40, 4
+"""What stands in for them in the port."""
+
+LEAST_ALIKE, UNKNOWN_LEVEL = 0.3, 3.0
+
+Total = float | None
+
+
+def panas_values(before: Panas, after: Panas, reply: Reply, rules: Rules) -> Values:
+    """Score the predicted mood.
+
+    Returns:
+        `panas_normalized` and `panas_item_normalized` in [0, 1]; the baseline-adjusted ones in [-1, 1], 0 being the mood before.
+    """
+    said = read_items(reply, before.items)
+    scored = [(name, true) for name, true in after.items.items() if name in said or rules.unread == "worst"]
+    errors = [_error(said.get(name), true, SPAN) for name, true in scored]
+    totals = list(_totals(before, after, said, rules))
+    known = [_error(predicted, post, SPAN_OF_TOTAL) for _, post, predicted in totals if post is not None]
+    return {
+        "panas_normalized": 1 - fmean(known) / SPAN_OF_TOTAL if known else None,
+        "panas_item_normalized": 1 - fmean(errors) / SPAN if errors else None,
+        "panas_baseline_adjusted": _mean(_skill(*total) for total in totals),
+        "panas_item_baseline_adjusted": _mean(_skill(before.items.get(name), true, said.get(name)) for name, true in scored),
+    }
+
+
+def _totals(before: Panas, after: Panas, said: Mapping[str, int], rules: Rules) -> Iterator[tuple[Total, Total, Total]]:
+    """Yield the person's totals before and after, and the predicted one, of positive and of negative affect."""
+    for sign, names in enumerate(TOTALS):
+        post, predicted = _total(after, sign, rules), _predicted(said, names, rules)
+        if rules.empty == "counted":
+            silent = said.keys().isdisjoint(names)
+            if post is None and silent:
+                continue
+            post, predicted = (ABSENT_TOTAL if post is None else post), (ABSENT_TOTAL if silent else predicted)
+        yield _total(before, sign, rules), post, predicted
+
+
+def _total(panas: Panas, sign: int, rules: Rules) -> Total:
+    both = (panas.recomputed or panas.stored) if rules.totals == "items" else (panas.stored or panas.recomputed)
+    return (both.positive, both.negative)[sign] if both else None
+
+
+def _predicted(said: Mapping[str, int], names: Sequence[str], rules: Rules) -> float | None:
+    """Return a predicted total; one that lacks an item is unread, or the sum of what is there under lenient rules."""
+    given = [said[name] for name in names if name in said]
+    return sum(given) if len(given) == len(names) or (given and rules.unread == "lenient") else None
+
+
+def _error(said: float | None, true: float, worst: int) -> float:
+    return worst if said is None else abs(said - true)
+
+
+def _skill(before: float | None, after: float | None, said: float | None) -> float | None:
+    """Return 1 - error / change, at least -1, which an unread prediction has; null where nothing changed or is known."""
+    if before is None or after is None or before == after:
+        return None
+    return -1.0 if said is None else max(1 - abs(after - said) / abs(after - before), -1.0)
+
+
+def question_values(gold: WideAnswers, said: Mapping[str, Any], fits: Sequence[str], rules: Rules) -> Values:
+    """Score Q1 to Q3 and the follow-up, in [0, 1]; `q3_distance` in levels from 0 to 3.
+
+    Args:
+        gold: the person's answers.
+        said: the model's, by the names of the record.
+        fits: the options of Q3, best first.
+        rules: of the profile.
+    """
+    if gold == WideAnswers() and rules.empty == "left_out":
+        return {}
+    clear, fit = (read_text(said.get(name)) for name in ("q2_emotionClarity", "q3_modelFit"))
+    sought, off = (read_phrases(said.get(name)) for name in ("q1_lookingFor", "q3_followUp_whatFeltOff"))
+    chosen, levels = read_text(gold.q3), {read_text(option): level for level, option in enumerate(fits)}
+    return {
+        "q1_score": _compare(read_phrases([*gold.q1]), sought, jaccard if rules.q1 == "jaccard" else _set_f1, rules),
+        "q2_score": _compare(read_text(gold.q2), clear, _same, rules),
+        "q3_score": _compare(chosen, fit, _same, rules),
+        "q3_distance": None if chosen is None else _distance(levels.get(chosen), levels.get(fit)),
+        "q3_followup_score": _compare(read_phrases([*gold.follow_up]), off, phrase_f1, rules),
+    }
+
+
+def _compare(gold: Any, said: Any, measure: Callable[[Any, Any], float], rules: Rules) -> float | None:
+    if gold is None and rules.empty == "left_out":
+        return None
+    return 0.0 if said is None and rules.unread == "worst" else measure(gold or "", said or "")
+
+
+def _same(one: str, other: str) -> float:
+    return float(one == other)
+
+
+def _set_f1(gold: Sequence[str], said: Sequence[str]) -> float:
+    here, there = set(gold), set(said)
+    return 2 * len(here & there) / (len(here) + len(there)) if here or there else 1.0
+
+
+def phrase_f1(gold: Sequence[str], said: Sequence[str]) -> float:
+    """Return F1 of what phrases earn: 1 if the other side has it, else the likest one's shared tokens if that is 0.3 or more."""
+    if not gold or not said:
+        return float(not gold and not said)
+    recall, precision = _earned(gold, said), _earned(said, gold)
+    return 2 * precision * recall / (precision + recall) if precision + recall else 0.0
+
+
+def _earned(phrases: Sequence[str], others: Sequence[str]) -> float:
+    best = (1.0 if one in others else max(jaccard(one.split(), other.split()) for other in others) for one in set(phrases))
+    return fmean(share if share >= LEAST_ALIKE else 0.0 for share in best)
+
+
+def _distance(one: int | None, other: int | None) -> float:
+    """Return how many levels lie between two; 3 if one of them is unknown, 0 if both are."""
+    return 0.0 if one == other else UNKNOWN_LEVEL if one is None or other is None else abs(one - other)
+
+
+def branch_values(gold: Mapping[str, int | None], said: Any, rules: Rules) -> Values:
+    """Score the ratings of the four branches, in [0, 1], over those that the person gave."""
+    ratings = said if isinstance(said, dict) else {}
+    read = {name: read_scale(ratings.get(name)) for name in gold}
+    unread = ABSENT_BRANCH if rules.unread == "lenient" else None
+    each = {
+        f"branch_{name}": 1 - _error(unread if read[name] is None else read[name], true, SPAN) / SPAN
+        for name, true in gold.items()
+        if true is not None
+    }
+    return {"four_branch_score": fmean(each.values()) if each else 1.0 if rules.empty == "counted" else None, **each}
+
+
+def _mean(values: Iterable[float | None]) -> float | None:
+    known = [value for value in values if value is not None]
+    return fmean(known) if known else None

@@ -1,0 +1,119 @@
+"""Read the replies of AttuneBench's calls: their JSON, and the values in it.
+
+Nothing of a reply is refused: a call that failed is null, and a reply without JSON is an object without keys, all of it unread.
+"""
+
+from collections.abc import Mapping, Sequence
+from math import isfinite
+from typing import Any
+
+from schemas.attunebench import POST, Comparison
+from tasks.metrics.attunebench.affect import VALENCE_AROUSAL
+
+Reply = Mapping[str, Any]
+"""The object that a reply holds; null in its place = the call failed."""
+
+REQUIRED: Mapping[str, tuple[str, ...]] = {
+    "draft": ("drafted_response",),
+    "judge": ("draft_binary_assessment",),
+    "review": ("emotion_tags", "binary_om_assessment", "binary_human_prediction"),
+    "hp_binary": ("binary_om_assessment", "binary_human_prediction"),
+    "pairwise": ("pairwise_selections",),
+    POST: ("conversation_wide",),
+}
+"""Keys of each call's reply. That of `post` has the twenty items besides, under ITEMS, or their changes, under CHANGES."""
+
+ITEMS, CHANGES = "post_panas", "panas_changes"
+RATINGS = ("overall_score", "emotional_appropriateness", "helpfulness", "tone_match")
+"""A judge's, of a draft beside the person's own edit; 1 to 7."""
+
+Tags = list[tuple[str, int | None]]
+"""Emotions and their intensities, 1 to 7; null = none given."""
+
+_WORDS = {
+    **dict.fromkeys(("yes", "true", "y", "1"), "yes"),
+    **dict.fromkeys(("no", "false", "n", "0"), "no"),
+    **dict.fromkeys(("na", "n/a", "n-a"), "na"),
+}
+_SIDES = {"a": "A", "response_a": "A", "response_1": "A", "b": "B", "response_b": "B", "response_2": "B"}
+
+
+def missing_keys(part: str, reply: Reply) -> tuple[str, ...]:
+    """Return the required keys that the reply of a part lacks."""
+    call = part.rpartition(" ")[2]
+    lacking = tuple(key for key in REQUIRED[call] if key not in reply)
+    return lacking if call != POST or ITEMS in reply or CHANGES in reply else (ITEMS, *lacking)
+
+
+def read_word(value: Any) -> str | None:
+    """Return `yes`, `no` or `na`; null if a value is none of them in any spelling."""
+    return _WORDS.get(value if value in ("yes", "no") else str(value).strip().lower())
+
+
+def read_words(value: Any) -> dict[str, str]:
+    """Return the answers by question id that can be read."""
+    said = value.items() if isinstance(value, dict) else ()
+    return {key: word for key, one in said if (word := read_word(one))}
+
+
+def read_selections(value: Any, comparisons: Sequence[Comparison]) -> dict[str, str]:
+    """Return the side, `A` or `B`, by the number of the comparison, from "0"; named by letter, by number or by a text's label."""
+    given = {str(key): str(one).strip().lower() for key, one in value.items()} if isinstance(value, dict) else {}
+    found: dict[str, str] = {}
+    for number, one in enumerate(comparisons):
+        name = given.get(str(number), "")
+        if side := _SIDES.get(name) or ("A" if name == one.label_a else "B" if name == one.label_b else None):
+            found[str(number)] = side
+    return found
+
+
+def read_number(value: Any) -> float | None:
+    """Return a number, also one that is written as text; null if it is none, or not finite."""
+    if isinstance(value, bool):
+        return None
+    try:
+        number = float(value)
+    except (TypeError, ValueError, OverflowError):
+        return None
+    return number if isfinite(number) else None
+
+
+def read_scale(value: Any) -> int | None:
+    """Return a number rounded into 1 to 7; null if it is none."""
+    number = read_number(value)
+    return None if number is None else min(max(round(number), 1), 7)
+
+
+def read_tags(value: Any) -> Tags | None:
+    """Return the emotions of a list, duplicates kept, names that are none of the twenty adjectives left out; null if unread."""
+    if not isinstance(value, list):
+        return None
+    objects = (one if isinstance(one, dict) else {"emotion": one} for one in value)
+    named = ((str(one.get("emotion")).strip().lower(), read_scale(one.get("intensity"))) for one in objects)
+    return [(name, intensity) for name, intensity in named if name in VALENCE_AROUSAL]
+
+
+def read_items(reply: Reply, before: Mapping[str, int]) -> dict[str, int]:
+    """Return the PANAS items that the reply of `post` predicts, 1 to 7.
+
+    Args:
+        reply: the items themselves, or their changes: the key says which.
+        before: the person's items before the conversation, to which changes are added; an item without one is unread.
+    """
+    given = reply.get(ITEMS, reply.get(CHANGES))
+    numbers = {str(name).strip().lower(): read_number(one) for name, one in given.items()} if isinstance(given, dict) else {}
+    if ITEMS not in reply:
+        numbers = {name: before[name] + one for name, one in numbers.items() if one is not None and name in before}
+    read = {name: read_scale(one) for name, one in numbers.items() if name in VALENCE_AROUSAL}
+    return {name: one for name, one in read.items() if one is not None}
+
+
+def read_text(value: Any) -> str | None:
+    """Return an option as it is compared, trimmed and in lower case; null if it is no text."""
+    return value.strip().lower() if isinstance(value, str) else None
+
+
+def read_phrases(value: Any) -> list[str] | None:
+    """Return the options or phrases of a list, or of a single text; null if it is neither."""
+    texts = [value] if isinstance(value, str) else value
+    return [text for text in map(read_text, texts) if text] if isinstance(texts, list) else None

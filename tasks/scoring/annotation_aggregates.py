@@ -1,0 +1,111 @@
+"""Means of annotated conversations per model, mode and strategy, with what lies between models; AttuneBench.
+
+Source: AttuneBench 1.0 and the public port of its scorer: means, standard errors, pooled counts, z scores, perspective. Ours
+beside them: z within a mode, and intervals by bootstrap over conversations, or over the people who wrote them.
+"""
+
+from collections.abc import Mapping, Sequence
+from typing import Any
+
+import polars as pl
+
+from schemas.metrics import METRICS
+from tasks.metrics.attunebench.choices import OUTCOMES, pooled
+from tasks.metrics.attunebench.conversation import COUNTS
+from tasks.scoring.clusters import place_clusters, tails
+from tasks.scoring.resampling import draw_weights
+from tasks.scoring.summation import exact_sum
+from tasks.scoring.uncertainty import LIMITS, Resampling, limits_of, replicate
+
+ROW = ["model", "mode", "strategy"]
+_VALUE = pl.col("value")
+
+
+def conversation_rows(scored: Sequence[Mapping[str, Any]]) -> pl.DataFrame:
+    """Return rows ROW, item_id, cluster, metric, value of conversations; nulls stay.
+
+    Args:
+        scored: per conversation ROW, `item_id`, `cluster` (its own id, or the person's for intervals by person) and its values.
+    """
+    index = [*ROW, "item_id", "cluster"]
+    wide = pl.DataFrame(scored, infer_schema_length=None).with_columns(pl.exclude(index).cast(pl.Float64))
+    return wide.unpivot(index=index, variable_name="metric", value_name="value")
+
+
+def aggregate_conversations(rows: pl.DataFrame, resampling: Resampling | None = None) -> pl.DataFrame:
+    """Return mean, standard error (sd with n - 1, by root n) and n of each metric that a conversation has of its own.
+
+    Args:
+        rows: what `conversation_rows` returns.
+        resampling: of 95 % intervals; null = none.
+
+    Returns:
+        ROW, metric, mean, se (null below two conversations), n, LIMITS and, of the composite, `z_score` over all rows and
+        `z_in_mode`; sorted.
+    """
+    known = rows.filter(_VALUE.is_not_null() & pl.col("metric").is_in(METRICS.keys()))
+    mean, deviation = exact_sum(_VALUE) / pl.len(), _VALUE.std(ddof=1)
+    found = known.group_by(*ROW, "metric").agg(mean=mean, se=deviation / pl.len().sqrt(), n=pl.len())
+    limits = [pl.DataFrame(schema={**found.select(*ROW, "metric").schema, **LIMITS})]
+    if resampling is not None:
+        limits += [_limits(of_mode, resampling) for of_mode in known.partition_by("mode")]
+    score = pl.when(metric="composite_score").then("mean")
+    z = (score - score.mean()) / score.std(ddof=1)
+    found = found.with_columns(z_score=z, z_in_mode=z.over("mode", "metric"))
+    return found.join(pl.concat(limits), on=[*ROW, "metric"], how="left").sort(*ROW, "metric")
+
+
+def _limits(rows: pl.DataFrame, resampling: Resampling) -> pl.DataFrame:
+    """Return ROW, metric and LIMITS of one mode, whose systems share the draws of its conversations."""
+    systems = rows.select(ROW).unique().sort(ROW).with_row_index("system")
+    placed = place_clusters(rows.join(systems, on=ROW))
+    weights = draw_weights(f"attunebench {rows['mode'][0]}", placed["place"].n_unique(), resampling.resamples, resampling.seed)
+    found = []
+    for (metric,), part in placed.partition_by("metric", as_dict=True).items():
+        cut_off = systems.join(tails(part), on="system", how="left", maintain_order="left")["tail"]
+        limits = limits_of(replicate(part, str(metric), systems.height, weights), cut_off)
+        found.append(systems.with_columns(metric=pl.lit(metric)).hstack(limits))
+    return pl.concat(found).select(*ROW, "metric", *LIMITS)
+
+
+def pooled_judgements(rows: pl.DataFrame) -> pl.DataFrame:
+    """Return precision, recall, F1 and MCC of yes and no, counted over all conversations of a row; "yes" is positive.
+
+    Returns:
+        ROW, `judged` (the accuracy they stand beside), `precision`, `recall`, `f1`, `mcc`, sorted.
+    """
+    counts = rows.filter(pl.col("metric").is_in(COUNTS)).with_columns(
+        pl.col("metric").str.split(":").list.to_struct(["judged", "outcome"])
+    )
+    sums = counts.unnest("metric").group_by(*ROW, "judged", "outcome").agg(_VALUE.sum())
+    wide = sums.pivot("outcome", index=[*ROW, "judged"], values="value").sort(*ROW, "judged")
+    ratios = pl.DataFrame([pooled(*row) for row in wide.select(OUTCOMES).iter_rows()])
+    return wide.drop(OUTCOMES).hstack(ratios)
+
+
+def perspective(observer: float | None, facing: float | None) -> dict[str, float | None]:
+    """Return how a share changes when the person is not spoken of but spoken as: gap, and ratio (0 if nothing is above 0)."""
+    if observer is None or facing is None:
+        return {"gap": None, "ratio": None}
+    return {"gap": observer - facing, "ratio": facing / observer if observer > 0 else 0.0}
+
+
+def score_file(rows: pl.DataFrame, metadata: Mapping[str, Any]) -> dict[str, Any]:
+    """Return what a score file holds, by the names of the official ones: aggregates, conversations and how they were scored.
+
+    Args:
+        rows: what `conversation_rows` returns.
+        metadata: of the run: profile, data, version.
+    """
+    aggregates: dict[tuple[str, ...], dict[str, Any]] = {}
+    for row in aggregate_conversations(rows).iter_rows(named=True):
+        key = tuple(row[name] for name in ROW)
+        named = aggregates.setdefault(key, {**dict(zip(("em_model", "mode", "panas_strategy"), key, strict=True)), "n": 0})
+        named["n"] = max(named["n"], row["n"])
+        if row["metric"] == "composite_score":
+            named |= {"composite_score": row["mean"], "se_composite": row["se"], "z_score": row["z_score"]}
+        else:
+            named |= {f"avg_{row['metric']}": row["mean"], f"se_{row['metric']}": row["se"]}
+    names = {"item_id": "conversationId", "model": "em_model"}
+    wide = rows.filter(~pl.col("metric").is_in(COUNTS)).pivot("metric", index=["item_id", "model", "mode"], values="value")
+    return {"metadata": dict(metadata), "aggregates": [*aggregates.values()], "conversations": wide.rename(names).to_dicts()}

@@ -1,0 +1,37 @@
+"""Find the JSON object in a model's reply."""
+
+import json
+import re
+from collections.abc import Iterator, Mapping
+from typing import Any
+
+from tasks.text.reasoning import strip_reasoning
+
+_DECODER = json.JSONDecoder(strict=False)
+_FENCE = re.compile(r"```(?:json)?\s*(.*?)```", re.DOTALL | re.IGNORECASE)
+
+
+def read_object(text: str | None) -> Mapping[str, Any] | None:
+    """Return the JSON object of a reply: its whole text, else a fenced block, else what the outermost braces hold.
+
+    Raw line breaks in strings are mended; of a list the first object counts. Empty if there is none, null if no reply came.
+    """
+    if text is None:
+        return None
+    for candidate in _candidates(text):
+        try:
+            value = _DECODER.decode(candidate)
+        except (ValueError, RecursionError):
+            continue
+        for one in value if isinstance(value, list) else (value,):
+            if isinstance(one, dict):
+                return one
+    return {}
+
+
+def _candidates(text: str) -> Iterator[str]:
+    if text.lstrip()[:1] in ("{", "["):
+        yield text
+    answer = strip_reasoning(text) if "<" in text else text
+    yield from _FENCE.findall(answer)
+    yield answer[answer.find("{") : answer.rfind("}") + 1]

@@ -1,0 +1,70 @@
+"""What people said of items is built beside them, and no job of the infer stage has a way to it."""
+
+import json
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from flows.commands.plan_fields import parse_setting
+from flows.planning.broken_rows import find_broken_rows
+from flows.planning.resolve import resolve
+from schemas.errors import UsageError
+from schemas.plan import Plan
+from tasks.datasets import steps
+from tasks.datasets.steps import BuildJob
+from tests.tasks.datasets.attunebench.conversations import conversation, write_folder
+
+BLUEPRINT: dict[str, Any] = {
+    "name": "annotated",
+    "title": "Annotated",
+    "version": "1",
+    "source": "none",
+    "level_rules": [{"weights": {"high": 1}}],
+    "abilities": [
+        {"id": "one", "title": "One", "tasks": [{"id": "two", "title": "Two", "level": "high", "datasets": ["attunebench"]}]}
+    ],
+    "datasets": {"attunebench": {"title": "Talks", "methods": [{"id": "words", "metrics": [{"metric": "rouge_l"}]}]}},
+}
+
+
+def test_infer_has_items_and_no_annotations(tmp_path: Path) -> None:
+    folder = write_folder(tmp_path / "set", {"1": conversation(1), "2": conversation(2), "3": b"{"})
+    (tmp_path / "annotated.yaml").write_text(json.dumps(BLUEPRINT))
+    plan = Plan.model_validate(
+        {
+            "benchmark": str(tmp_path / "annotated.yaml"),
+            "models": [{"name": "core", "base_url": "http://localhost:9/v1"}],
+            "lake": tmp_path / "lake",
+            "folders": {"attunebench": folder},
+        }
+    )
+    resolved = resolve(plan)
+    (selected,) = resolved.selected
+    keys = resolved.built_keys(selected)
+    job = BuildJob(selected.spec, keys, 300, plan.seed, plan.contexts, required=True)
+    refs = steps._write(job, resolved.lake, [folder])
+    layers = {ref.layer: ref for ref in refs}
+    assert set(layers) == {"items", "turn_annotations", "conversation_annotations"}
+    assert resolved.find_annotations(selected) == (layers["turn_annotations"], layers["conversation_annotations"])
+    (asked,) = resolved.jobs
+    infer = asked.infer_job()
+    assert infer is not None
+    assert (infer.items, infer.contexts, infer.chunk_job) == (layers["items"], None, None)
+    gold = [value for name in ("turn_annotations", "conversation_annotations") for value in (name, layers[name].path)]
+    assert not [value for value in gold if value in repr(infer)]
+    (broken,) = find_broken_rows(resolved, own=True)
+    assert broken.words == "has 1 row that breaks a rule and is no item: file_is_json (1: conversation_3.json)"
+
+
+def test_a_folder_of_a_dataset_that_the_benchmark_has_not_is_refused(tmp_path: Path) -> None:
+    (tmp_path / "annotated.yaml").write_text(json.dumps(BLUEPRINT))
+    plan = Plan.model_validate(
+        {"benchmark": str(tmp_path / "annotated.yaml"), "models": [], "folders": {"attunebench_2": tmp_path}}
+    )
+    with pytest.raises(UsageError, match="benchmark annotated has no dataset attunebench_2"):
+        resolve(plan)
+
+
+def test_a_folder_is_named_by_its_dataset_on_the_command_line() -> None:
+    assert parse_setting("folders.attunebench=some/where", "--set") == ("folders.attunebench", "some/where")

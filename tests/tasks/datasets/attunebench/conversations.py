@@ -1,0 +1,211 @@
+"""Makes conversations in the form of AttuneBench with known answers, and records that break one rule each; the same by seed."""
+
+import json
+from collections.abc import Callable, Mapping
+from copy import deepcopy
+from itertools import combinations
+from pathlib import Path
+from random import Random
+from typing import Any
+
+from tasks.datasets.attunebench.codebook import load_codebook
+
+Fields = dict[str, Any]
+BOOK = load_codebook()
+LABELS = ("original", "alternate", "human")
+ASKED = ("B1", "B4", "B6", "B13")
+
+
+def _panas(draw: Random) -> Fields:
+    items = {name.capitalize(): draw.randint(1, 7) for name in BOOK.adjectives}
+    totals = [sum(items[name.capitalize()] for name in names) for names in (BOOK.positive, BOOK.negative)]
+    return {"totalPositiveAffect": totals[0], "totalNegativeAffect": totals[1], "responses": items}
+
+
+def _turn(number: int, draw: Random) -> Fields:
+    moods = draw.sample(list(BOOK.adjectives), draw.randint(0, 3))
+    sides = [draw.choice(("yes", "no", "na")) for _ in range(2 * len(ASKED))]
+    pairs = [(question, *pair) for question in ("general", "PW1", "PW4", "PW9") for pair in combinations(LABELS, 2)]
+    return {
+        "turnNumber": number,
+        "userMessage": f"Message {number}.",
+        "llmResponse": f"Reply {number}.",
+        "moodShiftTags": [{"emotion": name.capitalize(), "intensity": draw.choice((None, 1, 4, 7))} for name in moods],
+        "annotations": {
+            "binaryJudgements": [
+                {"questionId": name, "observedBehavior": sides[2 * place], "preferredBehavior": sides[2 * place + 1]}
+                for place, name in enumerate(ASKED)
+            ],
+            "alternateResponses": {"llmImproved": f"Better reply {number}.", "humanEdited": f"Edited reply {number}."},
+            "pairwiseComparisons": [
+                {"questionId": question, "responseA": one, "responseB": other, "winner": draw.choice("AB")}
+                for question, one, other in pairs
+            ],
+            "selectedPairwiseQuestions": ["PW1", "PW4", "PW9"],
+        },
+    }
+
+
+def conversation(number: int = 1, turns: int = 2, seed: int = 0) -> Fields:
+    """Return a valid conversation; every third has the same questionnaire before and after."""
+    draw = Random(f"{seed}-{number}")
+    before = _panas(draw)
+    options = [list(options) for options in (BOOK.q1_options, BOOK.q2_options, BOOK.q3_options)]
+    fit = draw.choice(options[2])
+    return {
+        "conversationId": f"00000000-0000-4000-8000-{number:012d}",
+        "metadata": {"model": f"model-{number % 2}", "category": "Work", "subtopic": "Deadline", "text": "Work: Deadline"},
+        "participant_profile": {
+            "schema_version": "2.0",
+            "participant_id": f"P{number:05d}",
+            "profile_type": "shortened",
+            "demographics": {"country": "Chile", "age_range": "25-34", "diagnoses": [("None", "ADHD")[number % 2]]},
+            "computed_scores": {"who_5": draw.randint(0, 25), "promis_anxiety": 9, "promis_anxiety_t": 55.6},
+            "conversation_topic_attitude": "Excited/Optimistic",
+        },
+        "prePanas": before,
+        "postPanas": deepcopy(before) if number % 3 == 0 else _panas(draw),
+        "conversationWideQuestions": {
+            "fourBranchScores": {name: draw.randint(1, 7) for name in BOOK.branches},
+            "q1_lookingFor": draw.sample(options[0], 2),
+            "q2_emotionClarity": draw.choice(options[1]),
+            "q3_modelFit": fit,
+            "q3_followUp_whatFeltOff": [] if fit in options[2][:2] else ["felt rushed"],
+        },
+        "turns": [_turn(turn, draw) for turn in range(1, turns + 1)],
+    }
+
+
+def write_folder(folder: Path, records: Mapping[str, Fields | bytes]) -> Path:
+    """Write a file per record, `conversation_NAME.json`; bytes as they are."""
+    folder.mkdir(parents=True, exist_ok=True)
+    for name, record in records.items():
+        content = record if isinstance(record, bytes) else json.dumps(record, ensure_ascii=False).encode()
+        (folder / f"conversation_{name}.json").write_bytes(content)
+    return folder
+
+
+def at(*path: str | int, value: Any = None, drop: bool = False) -> Callable[[Fields], None]:
+    """Return a change of one place: another value, or none at all."""
+
+    def change(record: Fields) -> None:
+        *parents, last = path
+        place: Any = record
+        for step in parents:
+            place = place[step]
+        if drop:
+            del place[last]
+        else:
+            place[last] = value
+
+    return change
+
+
+TURN: tuple[str | int, ...] = ("turns", 0)
+NOTES, FIRST = (*TURN, "annotations"), (*TURN, "annotations", "pairwiseComparisons", 0)
+JUDGED = (*NOTES, "binaryJudgements")
+PANAS_ITEMS = ("prePanas", "responses")
+WIDE = "conversationWideQuestions"
+SCORES = ("participant_profile", "computed_scores")
+
+
+def _repeat(*path: str | int) -> Callable[[Fields], None]:
+    """Return a change that gives the first value of a list a second time."""
+
+    def change(record: Fields) -> None:
+        place: Any = record
+        for step in path:
+            place = place[step]
+        place.append(deepcopy(place[0]))
+
+    return change
+
+
+def _eleven(record: Fields) -> None:
+    del record["turns"][0]["annotations"]["pairwiseComparisons"][5]
+
+
+def _same_pair(record: Fields) -> None:
+    comparisons = record["turns"][0]["annotations"]["pairwiseComparisons"]
+    comparisons[1] = dict(comparisons[0])
+
+
+SPOILT: list[tuple[str, Callable[[Fields], None]]] = [
+    *((f"{name}|missing", at(name, drop=True)) for name in ("conversationId", "metadata", "participant_profile", "prePanas")),
+    *((f"{name}|missing", at(name, drop=True)) for name in ("postPanas", WIDE, "turns")),
+    *((f"metadata.{name}|missing", at("metadata", name, drop=True)) for name in ("model", "category", "subtopic")),
+    *(
+        (f"participant_profile.{name}|missing", at("participant_profile", name, drop=True))
+        for name in ("participant_id", "demographics", "computed_scores")
+    ),
+    *(
+        (f"{WIDE}.{name}|missing", at(WIDE, name, drop=True))
+        for name in ("fourBranchScores", "q1_lookingFor", "q2_emotionClarity", "q3_modelFit", "q3_followUp_whatFeltOff")
+    ),
+    *(
+        (f"turns.{name}|missing", at(*TURN, name, drop=True))
+        for name in ("turnNumber", "userMessage", "llmResponse", "moodShiftTags", "annotations")
+    ),
+    *(
+        (f"turns.annotations.{name}|missing", at(*NOTES, name, drop=True))
+        for name in ("binaryJudgements", "alternateResponses", "pairwiseComparisons")
+    ),
+    ("turns.annotations.pairwiseComparisons.winner|missing", at(*FIRST, "winner", drop=True)),
+    ("turns.annotations.pairwiseComparisons.winner|string_type", at(*FIRST, "winner", value=None)),
+    ("turns.annotations.pairwiseComparisons|winner_is_compared", at(*FIRST, "winner", value="C")),
+    ("turns.annotations.pairwiseComparisons|two_replies_compared", at(*FIRST, "responseB", value="original")),
+    ("turns.annotations.pairwiseComparisons.responseA|literal_error", at(*FIRST, "responseA", value="model")),
+    ("turns.annotations.pairwiseComparisons|twelve_comparisons", _eleven),
+    ("turns.annotations.pairwiseComparisons|three_pairs_per_question", _same_pair),
+    ("turns.annotations|compared_reply_is_there", at(*NOTES, "alternateResponses", "humanEdited", drop=True)),
+    ("turns.annotations.binaryJudgements|question_twice", _repeat(*JUDGED)),
+    ("turns.annotations.binaryJudgements.questionId|unknown_question", at(*JUDGED, 0, "questionId", value="B999")),
+    ("turns.annotations.binaryJudgements.questionId|missing", at(*JUDGED, 0, "questionId", drop=True)),
+    ("turns.annotations.binaryJudgements.observedBehavior|literal_error", at(*JUDGED, 0, "observedBehavior", value="maybe")),
+    ("turns.annotations.binaryJudgements.preferredBehavior|literal_error", at(*JUDGED, 0, "preferredBehavior", value=1)),
+    ("turns.moodShiftTags.emotion|unknown_emotion", at(*TURN, "moodShiftTags", value=[{"emotion": "Happy", "intensity": 3}])),
+    ("turns.moodShiftTags|emotion_twice", at(*TURN, "moodShiftTags", value=[{"emotion": "Upset"}, {"emotion": "upset"}])),
+    ("turns.moodShiftTags.intensity|less_than_equal", at(*TURN, "moodShiftTags", value=[{"emotion": "Upset", "intensity": 8}])),
+    (
+        "turns.moodShiftTags.intensity|greater_than_equal",
+        at(*TURN, "moodShiftTags", value=[{"emotion": "Upset", "intensity": 0}]),
+    ),
+    ("turns.moodShiftTags.intensity|int_type", at(*TURN, "moodShiftTags", value=[{"emotion": "Upset", "intensity": "much"}])),
+    ("turns.moodShiftTags|list_type", at(*TURN, "moodShiftTags", value={})),
+    ("turns.userMessage|string_pattern_mismatch", at(*TURN, "userMessage", value="  ")),
+    ("turns.llmResponse|string_type", at(*TURN, "llmResponse", value=["Reply."])),
+    ("turns|turns_are_numbered", at(*TURN, "turnNumber", value=2)),
+    ("turns.turnNumber|greater_than_equal", at(*TURN, "turnNumber", value=0)),
+    ("turns|too_short", at("turns", value=[])),
+    ("turns|list_type", at("turns", value="none")),
+    ("prePanas.responses|twenty_items", at(*PANAS_ITEMS, "Alert", drop=True)),
+    ("prePanas.responses|twenty_items", at(*PANAS_ITEMS, "Happy", value=3)),
+    ("prePanas.responses.Alert|less_than_equal", at(*PANAS_ITEMS, "Alert", value=8)),
+    ("prePanas.responses.Alert|int_type", at(*PANAS_ITEMS, "Alert", value=4.5)),
+    ("prePanas.totalPositiveAffect|less_than_equal", at("prePanas", "totalPositiveAffect", value=71)),
+    ("postPanas.totalNegativeAffect|greater_than_equal", at("postPanas", "totalNegativeAffect", value=9)),
+    (f"{WIDE}.fourBranchScores|four_branches", at(WIDE, "fourBranchScores", "managing", drop=True)),
+    (f"{WIDE}.fourBranchScores.managing|less_than_equal", at(WIDE, "fourBranchScores", "managing", value=8)),
+    (f"{WIDE}.q1_lookingFor|list_type", at(WIDE, "q1_lookingFor", value="To be listened to")),
+    ("participant_profile.computed_scores|score_in_range", at(*SCORES, "who_5", value=26)),
+    ("participant_profile.computed_scores|score_in_range", at(*SCORES, "tipi_openness", value=1)),
+    ("participant_profile.computed_scores|score_in_range", at(*SCORES, "promis_sleep", value=21)),
+]
+"""A rule, and a change to a valid record that breaks it."""
+
+UNREADABLE: Mapping[str, bytes] = {
+    "file_is_utf8": b'{"conversationId": "\xff"}',
+    "file_is_json": b'{"conversationId": ',
+    "file_is_one_object": b"[]",
+}
+
+
+def malformed() -> list[tuple[str, Fields | bytes]]:
+    """Return records that are none, each with the rule that it breaks; all but two ids differ."""
+    found: list[tuple[str, Fields | bytes]] = [(rule, content) for rule, content in UNREADABLE.items()]
+    for number, (rule, change) in enumerate(SPOILT, start=100):
+        record = conversation(number)
+        change(record)
+        found.append((rule, record))
+    twins = [("primary_key", conversation(99)), ("primary_key", conversation(99, seed=1))]
+    return [*found, *twins]

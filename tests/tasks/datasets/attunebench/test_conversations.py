@@ -1,0 +1,222 @@
+import json
+from collections.abc import Iterable
+from copy import deepcopy
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from schemas.attunebench import VisibleConversation
+from schemas.errors import UsageError
+from schemas.tables.layers import LAYERS
+from tasks.datasets.attunebench.conversations import ATTUNEBENCH, ATTUNEBENCH_MINI, TURNS, WHOLE, read_gold
+from tasks.datasets.building import BuiltItems, build_items
+from tasks.datasets.own_items import in_folder
+from tasks.scoring.blueprints import load_blueprint
+from tasks.sources.locating import BUNDLED
+from tests.rows import each_row
+from tests.tasks.datasets.attunebench.conversations import BOOK, Fields, conversation, malformed, write_folder
+
+
+def build(folder: Path, sample: int | None = None) -> BuiltItems:
+    return build_items(in_folder(ATTUNEBENCH, folder), [folder], sample, 0)
+
+
+def build_records(tmp_path: Path, *records: Fields) -> BuiltItems:
+    return build(write_folder(tmp_path, {str(number): record for number, record in enumerate(records)}))
+
+
+def shown(built: BuiltItems, place: int = 0) -> VisibleConversation:
+    return VisibleConversation.model_validate_json(built.items["context"][place])
+
+
+def gold(built: BuiltItems, place: int = 0) -> Any:
+    whole = built.annotations[WHOLE].row(place, named=True)
+    turns: Iterable[Any] = built.annotations[TURNS].filter(item_id=whole["item_id"]).iter_rows(named=True)
+    return read_gold(whole, turns)
+
+
+def test_every_malformed_record_is_rejected_by_name_and_the_rest_is_kept(tmp_path: Path) -> None:
+    bad = malformed()
+    assert len(bad) >= 60
+    good = {f"good_{number}": conversation(number, turns=3) for number in range(1, 6)}
+    built = build(write_folder(tmp_path, {**good, **{f"bad_{place}": record for place, (_, record) in enumerate(bad)}}))
+    assert built.items["item_id"].to_list() == [f"00000000-0000-4000-8000-{number:012d}" for number in range(1, 6)]
+    assert built.annotations[TURNS].height == 5 * 3
+    assert built.annotations[WHOLE]["item_id"].to_list() == built.items["item_id"].to_list()
+    rules = {row["source_file"]: row["broken_rules"] for row in built.rejected.iter_rows(named=True)}
+    assert rules == {f"conversation_bad_{place}.json": [rule] for place, (rule, _) in enumerate(bad)}
+    for layer, rows in built.annotations.items():
+        assert LAYERS[layer].is_valid(rows)
+
+
+def test_a_record_is_read_into_what_is_shown_and_the_gold(tmp_path: Path) -> None:
+    record = conversation(1, turns=1)
+    turn = record["turns"][0]
+    turn["moodShiftTags"] = [{"emotion": "Distressed", "intensity": 5}, {"emotion": "Nervous", "intensity": None}]
+    sides = [("yes", "na"), ("na", "na"), (None, None), ("na", "no")]
+    for judgement, (observed, preferred) in zip(turn["annotations"]["binaryJudgements"], sides, strict=True):
+        judgement |= {"observedBehavior": observed, "preferredBehavior": preferred}
+    turn["annotations"]["pairwiseComparisons"][1]["winner"] = "B"
+    record["prePanas"]["responses"] = dict.fromkeys(record["prePanas"]["responses"], 3)
+    record["prePanas"] |= {"totalPositiveAffect": 31, "totalNegativeAffect": 30}
+    built = build_records(tmp_path, record)
+    seen, known = shown(built), gold(built)
+    assert seen.topic == "Work: Deadline"
+    # B4 has na on both sides; B6 has neither side
+    assert seen.turns[0].questions == ("B1", "B6", "B13")
+    assert set(seen.codebook.questions) == {"B1", "B6", "B13"}
+    assert (seen.pre_panas.positive, seen.pre_panas.negative) == (30, 30)  # ten items of 3
+    assert set(seen.profile) == {"demographics", "computed_scores", "conversation_topic_attitude"}
+    assert seen.turns[0].reply("human") == "Edited reply 1." == known.turns[0].human_edit
+    assert [(tag.name, tag.intensity) for tag in known.turns[0].emotions] == [("distressed", 5), ("nervous", None)]
+    # the second pair of `general` is original and human
+    assert known.turns[0].comparisons[1].winner == "human"
+    assert known.pre_panas.stored.positive == 31
+    row = built.annotations[WHOLE].row(0, named=True)
+    assert row["totals_mismatched"] == ["pre_panas"]
+    assert row["na_answers"] == 4
+    assert row["empty_tag_lists"] == 0
+    assert known.participant_id == "P00001"
+    assert "P00001" not in built.items["context"][0]
+    groups = {pair["name"]: pair["value"] for pair in built.items["groups"][0]}
+    assert groups == {
+        "topic": "Work",
+        "original_model": "model-1",
+        "country": "Chile",
+        "age_range": "25-34",
+        "diagnoses": "ADHD",
+    }
+    scores = record["participant_profile"]["computed_scores"]
+    assert known.groups == {**groups, **{name: str(value) for name, value in scores.items()}}
+
+
+def annotated_otherwise(record: Fields) -> Fields:
+    """Every value of an annotation is another one; applicability, pairs, sides and options are as before."""
+    other, fresh = deepcopy(record), conversation(50, turns=len(record["turns"]), seed=9)
+    other["postPanas"], other["conversationWideQuestions"]["fourBranchScores"] = (
+        fresh["postPanas"],
+        dict.fromkeys(BOOK.branches, 2),
+    )
+    wide = other["conversationWideQuestions"]
+    wide |= {"q1_lookingFor": wide["q1_lookingFor"][:1], "q3_followUp_whatFeltOff": ["too generic"]}
+    for turn in other["turns"]:
+        turn["moodShiftTags"] = [{"emotion": "Proud", "intensity": 6}]
+        swap = {"yes": "no", "no": "yes", "na": "na"}
+        for judgement in turn["annotations"]["binaryJudgements"]:
+            judgement |= {side: swap[judgement[side]] for side in ("observedBehavior", "preferredBehavior")}
+        for comparison in turn["annotations"]["pairwiseComparisons"]:
+            comparison["winner"] = {"A": "B", "B": "A"}[comparison["winner"]]
+    return other
+
+
+def test_items_of_sets_that_differ_in_annotations_alone_are_the_same_bytes(tmp_path: Path) -> None:
+    records = [conversation(number, turns=3) for number in range(1, 9)]
+    others = [annotated_otherwise(record) for record in records]
+    # Whoever answers with the options of the first set last, the strings of the set stay the same.
+    others[0]["conversationWideQuestions"]["q1_lookingFor"] = list(BOOK.q1_options)
+    records[0]["conversationWideQuestions"]["q1_lookingFor"] = list(BOOK.q1_options)
+    one, other = build_records(tmp_path / "one", *records), build_records(tmp_path / "other", *others)
+    written = []
+    for built in (one, other):
+        path = tmp_path / "items.parquet"
+        built.items.write_parquet(path)
+        written.append(path.read_bytes())
+    assert written[0] == written[1]
+    assert not one.annotations[TURNS].equals(other.annotations[TURNS])
+    assert one.items.height == 8
+
+
+def test_older_spellings_are_read(tmp_path: Path) -> None:
+    record = conversation(1, turns=1)
+    plain = gold(build_records(tmp_path / "plain", deepcopy(record)))
+    notes = record["turns"][0]["annotations"]
+    former = (("did_occur", "should_occur"), ("humanValue", "humanPreference"), ("actualValue", "should_occur"))
+    for judgement, (observed, preferred) in zip(notes["binaryJudgements"], (*former, ("llmValue", "should_occur")), strict=True):
+        judgement |= {observed: judgement.pop("observedBehavior"), preferred: judgement.pop("preferredBehavior")}
+    alternates = notes["alternateResponses"]
+    notes["alternateResponses"] = {"alternate1": alternates["llmImproved"], "alternate2": alternates["humanEdited"]}
+    spelt = {"original": "original", "alternate": "alternate1", "human": "alternate2"}
+    for comparison in notes["pairwiseComparisons"]:
+        sides = [spelt[comparison.pop(name)] for name in ("responseA", "responseB")]
+        winner = {"A": "response_1", "B": sides[1]}[comparison["winner"]]
+        comparison |= {"response_1": sides[0], "response_2": sides[1], "winner": winner}
+    record["postPanas"]["items"] = record["postPanas"].pop("responses")
+    assert gold(build_records(tmp_path / "former", deepcopy(record))) == plain
+    record["turns"][0]["moodShiftTags"] = [
+        {"emotion": name, "intensity": word} for name, word in (("Upset", "mild"), ("Scared", "moderate"), ("Guilty", "Intense"))
+    ]
+    again = gold(build_records(tmp_path / "words", record))
+    assert [tag.intensity for tag in again.turns[0].emotions] == [2, 4, 6]
+
+
+def test_options_are_the_strings_of_the_set_unless_a_codebook_has_them(tmp_path: Path) -> None:
+    records = [conversation(number, turns=1) for number in range(4)]
+    fits = ("Mixed, some good moments, some misses", "Mostly off", "Very good", "Mostly well put")
+    for record, fit in zip(records, fits, strict=True):
+        record["conversationWideQuestions"] |= {"q1_lookingFor": ["Advice, or facts", "Rest "], "q2_emotionClarity": "Plain"}
+        record["conversationWideQuestions"]["q3_modelFit"] = fit
+    collected = shown(build_records(tmp_path, *records)).codebook
+    assert collected.q1_options == ("Advice, or facts", "Rest")
+    assert collected.q3_options == ("Very good", "Mostly well put", "Mixed, some good moments, some misses", "Mostly off")
+    given: Fields = {"origin": "theirs", "q1_options": ["a"], "q2_options": ["b"], "q3_options": ["c"]}
+    given["questions"] = {"B1": "Does it see {p}?"}
+    (tmp_path / "codebook.json").write_text(json.dumps(given))
+    built = build(tmp_path)
+    assert built.rejected.height == 4  # B4, B6 and B13 are no questions of that codebook
+    assert set(built.rejected["broken_rules"].to_list()[0]) == {"turns.annotations.binaryJudgements.questionId|unknown_question"}
+    del given["questions"]
+    (tmp_path / "codebook.json").write_text(json.dumps(given))
+    book = shown(build(tmp_path)).codebook
+    assert (book.q1_options, book.q3_options) == (("a",), ("c",))
+    assert book.questions == {name: BOOK.questions[name] for name in book.questions}
+
+
+def test_a_sample_draws_conversations_with_all_their_annotations(tmp_path: Path) -> None:
+    folder = write_folder(tmp_path, {str(number): conversation(number) for number in range(9)})
+    drawn, again = build(folder, 4), build(folder, 4)
+    assert drawn.items.height == 4 == drawn.annotations[WHOLE].height
+    assert drawn.annotations[TURNS].height == 8
+    assert drawn.items.equals(again.items)
+
+
+@each_row(("name", "folder"), [("attunebench", "nowhere"), ("attunebench_mini", ".")])
+def test_a_folder_that_cannot_be_one_is_refused(name: str, folder: str) -> None:
+    spec = {"attunebench": ATTUNEBENCH, "attunebench_mini": ATTUNEBENCH_MINI}[name]
+    with pytest.raises(UsageError, match=f"{name} cannot be read from this folder"):
+        in_folder(spec, Path(folder))
+
+
+def test_the_codebook_has_every_id_in_both_stances() -> None:
+    assert len(BOOK.questions) == 36  # 5 + 6 + 13 + 7 + 5
+    assert list(BOOK.pairwise) == ["general", *(f"PW{number}" for number in range(1, 16))]
+    assert BOOK.questions["B1"].participant == "Does the reply notice what you felt when writing the message?"
+    for wording in BOOK.questions.values():
+        assert "participant" in wording.observer
+        assert "you" in wording.participant
+        assert "participant" not in wording.participant
+
+
+def test_the_bundled_conversations_cover_what_they_are_for() -> None:
+    built = build_items(ATTUNEBENCH_MINI, [BUNDLED / "attunebench_mini.jsonl"], None, 0)
+    assert built.rejected.height == 0
+    assert built.items["language"].to_list() == ["en", "en", "zh", "zh"]
+    assert built.annotations[TURNS].height == 12
+    whole = built.annotations[WHOLE]
+    assert whole["totals_mismatched"].list.len().sum() == 0
+    assert whole["empty_tag_lists"].sum() == 1
+    assert min(whole["na_answers"].to_list()) > 0
+    known = [gold(built, place) for place in range(4)]
+    assert {one.answers.q3 for one in known} == set(BOOK.q3_options)
+    assert [one.pre_panas.items == one.post_panas.items for one in known] == [False, False, True, False]
+    assert [one.groups["diagnoses"] for one in known] == ["None", "ADHD", "None", "Anxiety; Depression"]
+    for one in known:
+        assert set(one.answers.q1) <= set(BOOK.q1_options)
+        assert one.answers.q2 in BOOK.q2_options
+
+
+def test_both_benchmarks_score_alike_by_the_composite() -> None:
+    ours, theirs = load_blueprint("attunebench-mini"), load_blueprint("attunebench")
+    (mini,), (whole,) = ours.datasets["attunebench_mini"].methods, theirs.datasets["attunebench"].methods
+    assert mini == whole
+    assert [spec.metric for spec in whole.metrics if spec.weight] == ["composite_score"]

@@ -1,0 +1,179 @@
+from dataclasses import replace
+from typing import Any
+
+import pytest
+
+from schemas.attunebench import ConversationGold, WideAnswers
+from tasks.metrics.attunebench.composite import composite_values
+from tasks.metrics.attunebench.conversation import COUNTS, score_conversation
+from tasks.metrics.attunebench.rules import PROFILES, Rules
+from tests.rows import each_row
+from tests.tasks.metrics.attunebench.samples import (
+    ANSWERS,
+    BEFORE,
+    RATED,
+    WHOLE,
+    gold,
+    judged,
+    oracle,
+    pairs,
+    panas,
+    shown,
+    tags,
+    turn,
+    wide,
+)
+
+CORRECTED, REFERENCE = PROFILES.values()
+MEMBERS: dict[str, float | None] = {
+    "emotion_f1": 0.5,
+    "emotion_va_score": 0.96165,
+    "binary_om_accuracy": 0.6,
+    "binary_human_accuracy": 0.5,
+    "pairwise_accuracy": 0.75,
+    "panas_baseline_adjusted": 0.25,
+    "four_branch_score": 0.875,
+    "q1_score": 0.25,
+    "q2_score": 1,
+    "q3_score": 0,
+    "q3_followup_score": 4 / 9,
+}
+PERFECT: dict[str, float | None] = dict.fromkeys(MEMBERS, 1)
+
+
+def score(known: ConversationGold, replies: Any, rules: Rules = CORRECTED) -> dict[str, float | None]:
+    return score_conversation(known, shown(known), replies, rules)
+
+
+def composite(values: dict[str, float | None], rules: Rules = CORRECTED) -> float | None:
+    return composite_values(values, rules)["composite_score"]
+
+
+def test_pillars_and_composites() -> None:
+    emotion, behaviour, questions = (0.5 + 0.96165) / 2, (0.55 + 0.75) / 2, (0.25 + 1 + 4 / 9) / 4
+    conversation = 0.4 * 0.625 + 0.3 * questions + 0.3 * 0.875
+    assert composite_values(MEMBERS, CORRECTED) == pytest.approx(
+        {
+            "pillar_emotion": emotion,
+            "pillar_behaviour": behaviour,
+            "pillar_conversation": conversation,
+            # 66.66 of 24 x 0.7308 + 49 x 0.65 + 27 x 0.6396
+            "composite_score": 24 * emotion + 49 * behaviour + 27 * conversation,
+            "composite_equal": 50 * ((emotion + 0.55 + 0.75) / 3 + (0.625 + questions + 0.875) / 3),
+        },
+        abs=1e-9,
+    )
+    rounded = composite_values(MEMBERS, Rules(digits=2))
+    assert (rounded["composite_score"], rounded["composite_equal"]) == (66.66, 65.91)
+
+
+@each_row(
+    ("members", "value"),
+    [
+        ({}, 100),
+        # 27 x 0.4 x 0.5 and 27 x 0.4 lost
+        ({"panas_baseline_adjusted": 0}, 94.6),
+        ({"panas_baseline_adjusted": -1}, 89.2),
+        # The rest of the pillar stands for what is missing.
+        ({"panas_baseline_adjusted": None, "q2_score": None, "binary_om_accuracy": None, "emotion_f1": None}, 100),
+        ({"emotion_f1": None, "emotion_va_score": None}, None),
+        ({"pairwise_accuracy": None, "binary_om_accuracy": None, "binary_human_accuracy": None}, None),
+    ],
+)
+def test_composites_of_perfect_members_but_some(members: dict[str, float | None], value: float | None) -> None:
+    assert composite({**PERFECT, **members}) == (None if value is None else pytest.approx(value, abs=1e-9))
+
+
+@pytest.mark.parametrize("rules", [CORRECTED, REFERENCE])
+def test_who_knows_the_annotations_has_100(rules: Rules) -> None:
+    values = score(WHOLE, oracle(WHOLE), rules)
+    found = [values[name] for name in ("composite_score", "composite_equal", "kendall_tau")]
+    assert found == pytest.approx([100, 100, 1])
+
+
+@pytest.mark.parametrize("rules", [CORRECTED, REFERENCE])
+def test_who_repeats_the_mood_before_has_no_skill(rules: Rules) -> None:
+    copied = {**oracle(WHOLE), "post": {"post_panas": BEFORE.items, "conversation_wide": wide(ANSWERS, RATED)}}
+    values = score(WHOLE, copied, rules)
+    assert [values["panas_baseline_adjusted"], values["composite_score"]] == pytest.approx([0, 94.6])
+
+
+def test_turns_are_averaged_and_their_counts_added() -> None:
+    said = {"B1": "yes", "B4": "yes", "B6": "yes", "B13": "yes"}
+    review = {"emotion_tags": [], "binary_om_assessment": said, "binary_human_prediction": {}}
+    values = score(WHOLE, {f"turn {number} review": review for number in (1, 2)})
+    # nothing felt in the second turn only
+    assert (values["emotion_f1"], values["hit_rate_tagged"]) == (0.5, 0)
+    # 1 of 3, 1 of 1
+    assert values["binary_om_accuracy"] == pytest.approx(2 / 3, abs=1e-9)
+    assert {name: values[f"binary_om_accuracy:{name}"] for name in ("tp", "tn", "fp", "fn")} == {
+        "tp": 2,
+        "tn": 0,
+        "fp": 2,
+        "fn": 0,
+    }
+    assert [values.get(name) for name in ("pairwise_accuracy", "four_branch_score", "composite_score")] == [None] * 3
+    assert set(COUNTS) <= values.keys()
+
+
+def test_a_judgement_that_is_not_given_takes_the_other_ones_place() -> None:
+    known = gold(turn(judgements=judged(B1=("yes", None), B2=(None, "no"))))
+    review = {"binary_om_assessment": {"B1": "yes", "B2": "yes"}, "binary_human_prediction": {"B1": "yes", "B2": "no"}}
+    values = score(known, {"turn 1 review": review})
+    # of what it did B1 alone is known
+    assert (values["binary_om_accuracy"], values["binary_human_accuracy"]) == (1, 1)
+
+
+def test_drafts() -> None:
+    judge = {"overall_score": 7, "draft_binary_assessment": {"B1": "no", "B4": "yes", "B6": "yes"}}
+    values = score(WHOLE, {"turn 1 draft": {"drafted_response": "I see"}, "turn 1 judge": judge})
+    # {i, see} of {i, see, you}; the original won 8 of 12, the human's edit (one of three words) 4
+    expected = {"response_similarity": 2 / 3, "preference_alignment": (8 * 2 / 3 + 4 / 3) / 12}
+    expected |= {"draft_judge_score": 1, "draft_binary_alignment": 2 / 3}
+    assert {name: values[name] for name in expected} == pytest.approx(expected, abs=1e-9)
+
+
+@pytest.mark.parametrize("part", ["turn 1 review", "turn 2 pairwise", "post"])
+def test_a_call_that_failed_is_missing_and_in_the_port_an_empty_reply(part: str) -> None:
+    replies = oracle(WHOLE)
+    failed, empty = {**replies, part: None}, {**replies, part: {}}
+    assert score(WHOLE, failed, REFERENCE) == score(WHOLE, empty, REFERENCE)
+    assert score(WHOLE, failed)["composite_score"] in (None, pytest.approx(100))
+    assert (score(WHOLE, empty)["composite_score"] or 0) < 100
+    assert (score(WHOLE, failed)["composite_score"] is None) == (part == "post")
+
+
+THIN = gold(turn(judgements=judged(B1=("no", "no")), comparisons=pairs(1, "human", "human", "human")))
+STILL = WHOLE.model_copy(update={"post_panas": WHOLE.pre_panas})
+STORED = WHOLE.model_copy(update={"post_panas": panas(49, 10).model_copy(update={"stored": panas(46, 10).stored})})
+TWICE = gold(turn(emotions=tags(("proud", 5))))
+OTHER_WISHES = WHOLE.model_copy(update={"answers": WideAnswers(q1=("b", "c", "d"), q2="Openly", q3="Mostly off")})
+
+
+@each_row(
+    ("rule", "known", "said", "metric", "corrected", "reference"),
+    [
+        # b of a to d; 2 / (2 + 3)
+        ({"q1": "f1"}, OTHER_WISHES, oracle(WHOLE), "q1_score", 0.25, 0.4),
+        # the stored total is 3 of 60 off: (3 / 60 + 0) / 2
+        ({"totals": "stored"}, STORED, oracle(WHOLE), "panas_normalized", 1, 0.975),
+        ({"empty": "counted"}, gold(turn()), oracle(gold(turn())), "binary_om_accuracy", None, 1),
+        ({"empty": "counted"}, gold(turn()), oracle(gold(turn())), "binary_om_accuracy_hp", None, 0),
+        ({"empty": "counted"}, gold(turn()), oracle(gold(turn())), "pairwise_accuracy", None, 1),
+        # 0.5 of 0.4 of 27 points
+        ({"undefined": "half"}, STILL, oracle(STILL), "composite_score", 100, 94.6),
+        ({"unread": "lenient"}, THIN, {"turn 1 review": {}}, "binary_om_accuracy", 0, 1),
+        ({"unread": "lenient"}, WHOLE, {"post": {}}, "four_branch_score", 0, 1 - 1 / 6),
+        ({"duplicates": "kept"}, TWICE, {"turn 1 review": {"emotion_tags": ["proud", "proud"]}}, "emotion_va_score", 1, 0.5),
+        ({"digits": 2}, OTHER_WISHES, oracle(WHOLE), "composite_score", 100 - 8.1 * (0.75 + 1) / 4, 96.46),
+    ],
+)
+def test_each_rule_alone(
+    rule: dict[str, Any], known: ConversationGold, said: Any, metric: str, corrected: float, reference: float
+) -> None:
+    found = [score(known, said, rules).get(metric) for rules in (CORRECTED, replace(CORRECTED, **rule))]
+    assert found == [one if one is None else pytest.approx(one, abs=1e-9) for one in (corrected, reference)]
+
+
+def test_the_profiles_differ_in_all_seven_rules() -> None:
+    assert all(getattr(REFERENCE, name) != one for name, one in vars(CORRECTED).items())

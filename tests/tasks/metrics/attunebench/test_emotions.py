@@ -1,0 +1,94 @@
+from itertools import combinations, product
+from statistics import fmean
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from tasks.metrics.attunebench.affect import SIMILARITY, VALENCE_AROUSAL
+from tasks.metrics.attunebench.afterwards import TOTALS
+from tasks.metrics.attunebench.emotions import best_sum, emotion_values, greedy_sum
+from tasks.metrics.attunebench.replies import Tags
+from tasks.metrics.attunebench.rules import PROFILES, Rules
+
+GOLD: Tags = [("distressed", 5), ("nervous", 3)]
+SAID: Tags = [("upset", 4), ("nervous", 5)]
+
+
+def test_likeness_of_the_twenty_adjectives() -> None:
+    assert len(VALENCE_AROUSAL) == 20
+    assert all(SIMILARITY[one, one] == 1 and SIMILARITY[one, other] == SIMILARITY[other, one] for one, other in SIMILARITY)
+    assert SIMILARITY["distressed", "upset"] == 0.9233
+    assert SIMILARITY["proud", "afraid"] == 0.4344
+    assert min(SIMILARITY, key=lambda pair: SIMILARITY[pair]) == ("inspired", "afraid")
+    assert SIMILARITY["inspired", "afraid"] == 0.4069
+    positive, negative = TOTALS
+    means = [fmean(SIMILARITY[pair] for pair in combinations(names, 2)) for names in TOTALS]
+    means.append(fmean(SIMILARITY[pair] for pair in product(positive, negative)))
+    assert [round(mean, 4) for mean in means] == [0.8944, 0.9138, 0.5603]
+
+
+def test_emotions_of_a_turn() -> None:
+    assert emotion_values(GOLD, SAID, Rules()) == pytest.approx(
+        {
+            # nervous of two and two
+            "emotion_f1": 0.5,
+            # distressed-upset 0.9233, nervous-nervous 1
+            "emotion_va_score": 0.96165,
+            "emotion_va_greedy": 0.96165,
+            # nervous is 3 in one and 5 in the other
+            "emotion_intensity_mae": 2,
+            # F1 of a half, and two of six points apart
+            "emotion_f1_intensity": 1 / 3,
+            # Distressed-nervous 0.9507 with 5 and 5, nervous-upset 0.9483 with 3 and 4: 0.7 x 0.9507 + 0.3, 0.7 x 0.9483 + 0.25
+            "emotion_va_intensity": (0.7 * 0.9507 + 0.3 + 0.7 * 0.9483 + 0.25) / 2,
+            "hit_rate": 0.5,
+            "hit_rate_tagged": 0.5,
+        },
+        abs=1e-9,
+    )
+
+
+def test_the_best_assignment_is_not_the_greedy_one() -> None:
+    values = emotion_values([("guilty", 1), ("strong", None)], [("interested", 1), ("inspired", 1)], Rules())
+    # Guilty-interested 0.6464, strong-inspired 0.8939; greedy: strong-interested 0.9000 first, then guilty-inspired 0.4650.
+    assert values["emotion_va_score"] == pytest.approx((0.6464 + 0.8939) / 2, abs=1e-9)
+    assert values["emotion_va_greedy"] == pytest.approx((0.9 + 0.465) / 2, abs=1e-9)
+    # Without one of the intensities likeness counts alone.
+    assert values["emotion_va_intensity"] == pytest.approx((0.7 * 0.6464 + 0.3 + 0.8939) / 2, abs=1e-9)
+
+
+def test_one_emotion_too_many_halves() -> None:
+    values = emotion_values([("proud", None)], [("proud", 3), ("excited", 5)], Rules())
+    assert (values["emotion_va_score"], values["emotion_f1"]) == (0.5, 2 / 3)
+    assert (values["emotion_intensity_mae"], values["emotion_f1_intensity"]) == (None, None)
+
+
+def test_a_tag_outside_the_twenty_is_like_none() -> None:
+    assert emotion_values([("sad", 3)], [("upset", 3)], Rules())["emotion_va_score"] == 0
+
+
+def test_no_emotions() -> None:
+    rules = Rules()
+    assert set(emotion_values([], [], rules).values()) == {1, None}
+    assert emotion_values([], [], rules)["hit_rate_tagged"] is None
+    assert emotion_values([], SAID, rules)["emotion_f1"] == emotion_values(GOLD, [], rules)["hit_rate"] == 0
+    assert emotion_values(GOLD, [], rules)["hit_rate_tagged"] == 0
+
+
+def test_emotions_that_a_reply_lacks_are_wrong_even_where_there_are_none() -> None:
+    assert emotion_values([], None, Rules())["emotion_f1"] == 0
+    assert emotion_values([], None, PROFILES["reference"])["emotion_f1"] == 1
+
+
+def test_an_adjective_said_twice() -> None:
+    said: Tags = [("proud", 1), ("proud", 5)]
+    merged, kept = (emotion_values([("proud", 5)], said, Rules(duplicates=how)) for how in ("merged", "kept"))
+    assert (merged["emotion_va_score"], kept["emotion_va_score"]) == (1, 0.5)
+    # The last one counts: 5 of 5.
+    assert (merged["emotion_va_intensity"], merged["emotion_intensity_mae"]) == (1, 0)
+
+
+@given(st.lists(st.lists(st.floats(0, 1), min_size=3, max_size=3), min_size=1, max_size=4))
+def test_no_assignment_is_better_than_the_best(similar: list[list[float]]) -> None:
+    assert greedy_sum(similar) <= best_sum(similar) + 1e-12

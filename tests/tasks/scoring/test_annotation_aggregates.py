@@ -1,0 +1,97 @@
+from typing import Any
+
+import polars as pl
+import pytest
+
+from tasks.metrics.attunebench.conversation import COUNTS
+from tasks.scoring.annotation_aggregates import (
+    aggregate_conversations,
+    conversation_rows,
+    perspective,
+    pooled_judgements,
+    score_file,
+)
+from tasks.scoring.uncertainty import Resampling
+
+
+def scored(item: int, composite: float | None, **fields: Any) -> dict[str, Any]:
+    names = {"model": "m", "mode": "default", "strategy": "absolute", "item_id": f"c-{item}", "cluster": f"c-{item}"}
+    return {**names, **dict.fromkeys(COUNTS, 0.0), "composite_score": composite, **fields}
+
+
+def one_model(*composites: float | None, **fields: Any) -> list[dict[str, Any]]:
+    return [scored(item, composite, **fields) for item, composite in enumerate(composites)]
+
+
+def row(frame: pl.DataFrame, **key: str) -> dict[str, Any]:
+    return frame.filter(metric="composite_score", **key).row(0, named=True)
+
+
+def test_mean_and_standard_error() -> None:
+    found = row(aggregate_conversations(conversation_rows(one_model(60, 70, 80, None))))
+    # The standard deviation is 10, divided by the root of 3.
+    assert (found["mean"], found["se"], found["n"]) == (70, pytest.approx(5.773502692, abs=1e-9), 3)
+    assert found["z_score"] is found["ci_low"] is None
+    assert row(aggregate_conversations(conversation_rows(one_model(60))))["se"] is None
+
+
+def test_z_scores_between_rows_and_within_a_mode() -> None:
+    rows = [one for name, value in {"a": 60, "b": 70, "c": 80}.items() for one in one_model(value, model=name)]
+    rows += one_model(90, model="a", mode="verbose")
+    found = aggregate_conversations(conversation_rows(rows)).filter(metric="composite_score")
+    in_mode = found.filter(mode="default")
+    assert in_mode["z_in_mode"].to_list() == pytest.approx([-1, 0, 1], abs=1e-9)
+    # 60 to 90: mean 75, sd of 15, 5, 5, 15 is sqrt(500 / 3)
+    assert in_mode["z_score"].to_list() == pytest.approx([-15 / (500 / 3) ** 0.5, -5 / (500 / 3) ** 0.5, 5 / (500 / 3) ** 0.5])
+    assert found.filter(mode="verbose")["z_in_mode"].to_list() == [None]
+
+
+def test_intervals_by_conversation_and_by_person() -> None:
+    values = [float(value) for value in range(40, 80, 2)]
+    alone = one_model(*values)
+    # Two people, one of whom has the lower half: a draw has one of them twice, or both.
+    people = [{**one, "cluster": f"p-{place // 10}"} for place, one in enumerate(alone)]
+    narrow, wide = (row(aggregate_conversations(conversation_rows(rows), Resampling(500, 1))) for rows in (alone, people))
+    assert narrow["mean"] == wide["mean"] == 59
+    # +- 1.96 x sqrt(133) / sqrt(20) = 5.1
+    assert (narrow["ci_low"], narrow["ci_high"]) == (pytest.approx(59 - 5.1, abs=1), pytest.approx(59 + 5.1, abs=1))
+    assert (wide["ci_low"], wide["ci_high"]) == (49, 69)
+
+
+def test_counts_are_pooled_over_conversations() -> None:
+    counts = ({"tp": 2.0, "tn": 1.0, "fp": 1.0}, {"tp": 1.0, "tn": 1.0, "fn": 2.0})
+    rows = [scored(item, 50, **{f"binary_om_accuracy:{name}": n for name, n in one.items()}) for item, one in enumerate(counts)]
+    found = pooled_judgements(conversation_rows(rows)).filter(judged="binary_om_accuracy").row(0, named=True)
+    # 3, 2, 1 and 2
+    assert (found["precision"], found["recall"]) == (0.75, 0.6)
+    assert (found["f1"], found["mcc"]) == (pytest.approx(2 / 3, abs=1e-9), pytest.approx(4 / 240**0.5, abs=1e-9))
+
+
+def test_perspective() -> None:
+    assert perspective(0.8, 0.6) == pytest.approx({"gap": 0.2, "ratio": 0.75}, abs=1e-9)
+    assert perspective(-0.1, 0.2) == pytest.approx({"gap": -0.3, "ratio": 0}, abs=1e-9)
+    assert perspective(None, 0.2) == {"gap": None, "ratio": None}
+
+
+def test_a_score_file_has_the_official_names() -> None:
+    rows = conversation_rows(one_model(60, 80, emotion_f1=0.5))
+    assert score_file(rows, {"profile": "corrected"}) == {
+        "metadata": {"profile": "corrected"},
+        "aggregates": [
+            {
+                "em_model": "m",
+                "mode": "default",
+                "panas_strategy": "absolute",
+                "n": 2,
+                "avg_emotion_f1": 0.5,
+                "se_emotion_f1": 0,
+                "composite_score": 70,
+                "se_composite": pytest.approx(10),
+                "z_score": None,
+            }
+        ],
+        "conversations": [
+            {"conversationId": f"c-{item}", "em_model": "m", "mode": "default", "composite_score": value, "emotion_f1": 0.5}
+            for item, value in enumerate((60, 80))
+        ],
+    }
