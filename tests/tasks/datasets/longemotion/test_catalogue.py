@@ -47,7 +47,7 @@ def test_a_dataset_with_long_items_has_a_sample_builder() -> None:
     for spec in CATALOGUE:
         assert (spec.sample_builder is not None) == (spec.id.startswith(("longemotion_", "long_mini_")))
         assert (spec.task is not None) == (spec.sample_builder is not None)
-        of_a_solver = spec.sample_builder or set(spec.question_types) <= {"role_play"}
+        of_a_solver = spec.sample_builder or set(spec.question_types) <= {"role_play", "annotation"}
         assert of_a_solver or all(QUESTION_TYPES[name].has_prompt for name in spec.question_types)
         assert spec.sample_builder is None or spec.join_records is None
 
