@@ -32,7 +32,7 @@ class MetricSpec(Frozen):
     k: int | None = Field(default=None, ge=1, description="cut-off, of metrics that look at the first k")
     normalisation: Normalisation = Field(default=RatioNormalisation(), description="if none is given, that of the metric's row")
     headline: str | None = Field(
-        default=None, exclude_if=lambda name: name is None, description="in front of a report; null = not"
+        default=None, min_length=1, exclude_if=lambda name: name is None, description="under which a report leads with it"
     )
 
     @model_validator(mode="before")

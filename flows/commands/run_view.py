@@ -44,9 +44,8 @@ def run_document(manifest: RunManifest, lake: Lake) -> dict[str, Any]:
         (row,) = (row for row in models if System(row["model"], row["setting"]) == system)
         row["comparability"] = record.model_dump(mode="json")
     found = {"models": models, "lengths": [one._asdict() for one in read_lengths(run)], "simulation": check_simulation(run)}
-    found |= {"headlines": [asdict(one) for one in describe_headlines(run.blueprint, run.layers)]}
-    found |= {"annotations": read_annotations(run)}
-    found |= {"raw_scores": raw.to_dicts(), "dimension_scores": run.dimension_scores.to_dicts()}
+    found |= {"headlines": [asdict(one) for one in describe_headlines(run.blueprint, run.layers)], "raw_scores": raw.to_dicts()}
+    found |= {"annotations": read_annotations(run), "dimension_scores": run.dimension_scores.to_dicts()}
     return {**_document(manifest, lake, **found), **_changes_document(read_changes(lake.root, manifest.run))}
 
 

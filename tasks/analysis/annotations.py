@@ -63,12 +63,11 @@ def _describe(run: PastRun, dataset: str, method: MethodSpec) -> Iterator[Row]:
     place = {"dataset": dataset, "method": method.id}
     known = known_items(run.read("items", dataset=dataset), {layer: run.read(layer, dataset=dataset) for layer in GOLD})
     answers, raw = run.read("answers", dataset=dataset), run.layers["raw_scores"].filter(**place)
-    for system in run.systems:
+    for system in run.systems if known else ():
         turns = [*_read_turns(known, system.of(answers), PROFILES[method.profile])]
         values = dict(system.of(raw).select("metric", "value").iter_rows())
         yield {
-            **place,
-            **system._asdict(),
+            **(place | system._asdict()),
             "judgements": [_judgements(turns, values, judged) for judged in JUDGED],
             "emotions": _emotions(turns),
             "intensities": _intensities(turns),

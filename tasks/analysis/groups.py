@@ -63,10 +63,7 @@ def _score_metrics(data: ReportData, groups: pl.DataFrame, resampling: Resamplin
 def metric_scores(raw: pl.DataFrame, normalized: pl.DataFrame, blueprint: Blueprint) -> pl.DataFrame:
     """Return columns SCORE, among others, on 0-100; what is best in the middle of its range, or a grade, has no interval.
 
-    Args:
-        raw: rows of `raw_scores`.
-        normalized: rows of `normalized_scores`.
-        blueprint: says how they were normalised.
+    Args: `raw`, `normalized`: rows of `raw_scores` and `normalized_scores`; `blueprint`: by which they were normalised.
     """
     key, kind = ["model", *SPEC, "setting"], pl.col("kind")
     straight = ~kind.is_in(["centred", "grade"])

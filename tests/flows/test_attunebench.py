@@ -208,6 +208,8 @@ def assert_shown(document: dict[str, Any], lake: Path) -> None:
     for option in ("mode=&#34;default", "strategy=&#34;absolute", "labels=&#34;neutral"):
         assert f"solvers.annotate.{option}&#34;" in page
     assert "orders chunks" not in page
+    # What counts explains an example, though other metrics stand before it.
+    assert set(re.findall(r"Compared with the reference by (\w+)", page)) == {"composite_score"}
     told = ended("explain", document["run"], "--dataset", "attunebench_mini", "--model", "copier", "--lake", lake)
     assert (told.status, "95.95" in told.out) == (0, True)
     item = layer(lake, "items")["item_id"][0]

@@ -15,6 +15,7 @@ from tests.tasks.analysis.runs import run_of
 from tests.tasks.metrics.attunebench.samples import gold, gold_layers, judged, pairs, shown, tags, turn
 from tests.tasks.rows import answer, answers, item, items
 from tests.tasks.scoring.samples import ability, blueprint, measured, task
+from tests.tasks.scoring.samples import items as scored_items
 
 METRICS = [f"binary_{name}_accuracy{end}" for name in ("om", "human") for end in ("", "_hp")]
 OWN = measured(*(MetricSpec(metric=name) for name in METRICS), method="annotations")
@@ -127,3 +128,9 @@ def test_scores_by_turn_shrink_with_the_conversations(found: dict[str, Any]) -> 
     for row, expected in zip(found["turns"], scores, strict=True):
         known = {name: {"score": pytest.approx(score), "n": n} for name, (score, n) in expected.items()}
         assert {name: row[name] for name in names} == {**dict.fromkeys(names, nothing), **known}
+
+
+def test_a_run_without_the_conversations_has_nothing_of_them(tmp_path: Path) -> None:
+    # Its blueprint has the dataset, and it asked another one.
+    both = blueprint(ability("a", task("own")), ability("b", task("d")), datasets={"own": OWN})
+    assert read_annotations(run_of(tmp_path, both, {"item_scores": scored_items("d", [1.0])}, {})) == ()
