@@ -31,6 +31,9 @@ class MetricSpec(Frozen):
     weight: Weight = 1.0
     k: int | None = Field(default=None, ge=1, description="cut-off, of metrics that look at the first k")
     normalisation: Normalisation = Field(default=RatioNormalisation(), description="if none is given, that of the metric's row")
+    headline: str | None = Field(
+        default=None, min_length=1, exclude_if=lambda name: name is None, description="under which a report leads with it"
+    )
 
     @model_validator(mode="before")
     @classmethod
@@ -77,6 +80,8 @@ class BlueprintDataset(Frozen):
     def _methods_differ(self) -> Self:
         if repeated := _repeated(method.id for method in self.methods):
             raise ValueError(f"method ids given twice: {', '.join(repeated)}")
+        if repeated := _repeated(spec.headline for method in self.methods for spec in method.metrics if spec.headline):
+            raise ValueError(f"headlines given twice: {', '.join(repeated)}")
         return self
 
 

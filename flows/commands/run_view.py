@@ -1,6 +1,7 @@
 """Turn the manifest and layers of a run into its JSON document and its tables for a terminal."""
 
 from collections.abc import Iterable, Sequence
+from dataclasses import asdict
 from typing import Any
 
 from rich.console import RenderableType
@@ -14,6 +15,7 @@ from schemas.lineage import Missing, PartitionRef, RunManifest
 from schemas.tables.comparisons import Ablations
 from schemas.tables.scores import AbilityScores, RawScores, Totals
 from schemas.usage import Amounts, Usage, by_model, total
+from tasks.analysis.annotations import read_annotations
 from tasks.analysis.comparability import compare_run
 from tasks.analysis.leaderboard import leaderboard_rows
 from tasks.analysis.lengths import read_lengths
@@ -23,6 +25,7 @@ from tasks.analysis.run_tables import System
 from tasks.analysis.simulation import check_simulation
 from tasks.lake.lake import Lake
 from tasks.lake.manifest import MANIFEST, read_changes, run_folder
+from tasks.reporting.content.headlines import describe_headlines
 from tasks.reporting.content.operations import amount_cells, cost_notes
 from tasks.reporting.content.verdicts import LEAST_COVERAGE
 from tasks.reporting.render.summary import variant_order
@@ -41,7 +44,8 @@ def run_document(manifest: RunManifest, lake: Lake) -> dict[str, Any]:
         (row,) = (row for row in models if System(row["model"], row["setting"]) == system)
         row["comparability"] = record.model_dump(mode="json")
     found = {"models": models, "lengths": [one._asdict() for one in read_lengths(run)], "simulation": check_simulation(run)}
-    found |= {"raw_scores": raw.to_dicts(), "dimension_scores": run.dimension_scores.to_dicts()}
+    found |= {"headlines": [asdict(one) for one in describe_headlines(run.blueprint, run.layers)], "raw_scores": raw.to_dicts()}
+    found |= {"annotations": read_annotations(run), "dimension_scores": run.dimension_scores.to_dicts()}
     return {**_document(manifest, lake, **found), **_changes_document(read_changes(lake.root, manifest.run))}
 
 

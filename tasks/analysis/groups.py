@@ -5,6 +5,7 @@ from typing import Any
 
 import polars as pl
 
+from schemas.blueprint import Blueprint
 from schemas.roles import JUDGE, by_dataset
 from schemas.tables.responses import Judgements
 from tasks.analysis.run_tables import ReportData
@@ -54,15 +55,21 @@ def _spread(rows: pl.DataFrame, groups: pl.DataFrame) -> pl.DataFrame:
 
 
 def _score_metrics(data: ReportData, groups: pl.DataFrame, resampling: Resampling) -> list[Row]:
-    """Score by metric; what is best in the middle of its range, or a grade, has no interval."""
     settings = ScoreSettings(seed=resampling.seed, bootstrap=resampling.resamples)
     found = score_benchmark(_spread(data.item_scores, groups).lazy(), data.blueprint, settings)
+    return metric_scores(found.raw, found.normalized, data.blueprint).select(SCORE).to_dicts()
+
+
+def metric_scores(raw: pl.DataFrame, normalized: pl.DataFrame, blueprint: Blueprint) -> pl.DataFrame:
+    """Return columns SCORE, among others, on 0-100; what is best in the middle of its range, or a grade, has no interval.
+
+    Args: `raw`, `normalized`: rows of `raw_scores` and `normalized_scores`; `blueprint`: by which they were normalised.
+    """
     key, kind = ["model", *SPEC, "setting"], pl.col("kind")
     straight = ~kind.is_in(["centred", "grade"])
     limits = {name: pl.when(straight).then(scale(pl.col(name), kind, pl.col("low"), pl.col("high"))) for name in LIMITS}
-    scored = found.raw.join(found.normalized.select(*key, score="normalized_0_100"), on=key)
-    scored = scored.join(tree_tables(data.blueprint).metrics, on=SPEC).with_columns(measure="metric", n="n_scored", **limits)
-    return scored.select(SCORE).to_dicts()
+    scored = raw.join(normalized.select(*key, score="normalized_0_100"), on=key)
+    return scored.join(tree_tables(blueprint).metrics, on=SPEC).with_columns(measure="metric", n="n_scored", **limits)
 
 
 def _score_dimensions(data: ReportData, groups: pl.DataFrame, resampling: Resampling) -> list[Row]:

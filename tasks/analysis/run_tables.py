@@ -136,6 +136,7 @@ class ReportData:
     agreements: dy.DataFrame[Agreements] = field(default_factory=Agreements.create_empty)
     dimensions: dy.DataFrame[tables.DimensionScores] = field(default_factory=tables.DimensionScores.create_empty)
     needles: dy.DataFrame[NeedleScores] = field(default_factory=NeedleScores.create_empty)
+    annotations: tuple[Row, ...] = ()
     simulation: tuple[Row, ...] = ()
     prompt_chunks: pl.DataFrame = field(default_factory=lambda: pl.DataFrame(schema=PROMPT_CHUNKS))
 

@@ -14,6 +14,7 @@ from tasks.reporting.content.benchmark import has_levels
 from tasks.reporting.content.caveats import MissingScores, find_missing_scores
 from tasks.reporting.content.gains import ModelGains, model_gains
 from tasks.reporting.content.groups import describe_groups
+from tasks.reporting.content.headlines import Headlines, describe_headlines
 from tasks.reporting.content.judges import JudgeReport, describe_judges
 from tasks.reporting.content.method import MethodNotes, describe_method
 from tasks.reporting.content.operations import Row, failure_rows, judge_failure_rows, usage_rows
@@ -74,6 +75,8 @@ class Report:
     needles: tuple[NeedleGrid, ...]
     judges: JudgeReport | None
     groups: tuple[ScoreTable, ...]
+    headlines: tuple[Headlines, ...]
+    annotations: tuple[Row, ...]
     simulation: tuple[Row, ...]
     method: MethodNotes
 
@@ -131,6 +134,8 @@ def build_report(data: ReportData) -> Report:
         needles=needle_grids(data),
         judges=describe_judges(data),
         groups=describe_groups(data),
+        headlines=tuple(describe_headlines(data.blueprint, data.layers)),
+        annotations=data.annotations,
         simulation=data.simulation,
         method=describe_method(data),
     )

@@ -9,6 +9,7 @@ from schemas.folders import Folder
 from schemas.lineage import RunManifest
 from schemas.tables.comparisons import Ablations
 from schemas.tables.layers import AGGREGATED
+from tasks.analysis.annotations import read_annotations
 from tasks.analysis.evidence import SHOWN, read_tables
 from tasks.analysis.past_run import PastRun
 from tasks.analysis.redaction import redact
@@ -71,7 +72,7 @@ def load_report_data(run: PastRun, changes: RunChanges | None = None) -> ReportD
         LakeError: if a partition of the manifest is gone or changed.
     """
     data = replace(read_tables(run, REPORTED, {}).data, published=backdrop_of(run.blueprint), changes=changes)
-    data = replace(data, simulation=check_simulation(run))
+    data = replace(data, annotations=read_annotations(run), simulation=check_simulation(run))
     return redact(data) if run.manifest.redacted else data
 
 

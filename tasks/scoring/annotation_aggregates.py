@@ -1,6 +1,6 @@
 """Means of annotated conversations per model, mode and strategy, with what lies between models; AttuneBench.
 
-Source: AttuneBench 1.0 and the public port of its scorer: means, standard errors, pooled counts, z scores, perspective. Ours
+Source: AttuneBench 1.0 and the public port of its scorer: means, standard errors, z scores, perspective. Ours
 beside them: z within a mode, and intervals by bootstrap over conversations, or over the people who wrote them.
 """
 
@@ -10,8 +10,6 @@ from typing import Any
 import polars as pl
 
 from schemas.metrics import METRICS
-from tasks.metrics.attunebench.choices import OUTCOMES, pooled
-from tasks.metrics.attunebench.conversation import COUNTS
 from tasks.scoring.clusters import place_clusters, tails
 from tasks.scoring.resampling import draw_weights
 from tasks.scoring.summation import exact_sum
@@ -68,21 +66,6 @@ def _limits(rows: pl.DataFrame, resampling: Resampling) -> pl.DataFrame:
     return pl.concat(found).select(*ROW, "metric", *LIMITS)
 
 
-def pooled_judgements(rows: pl.DataFrame) -> pl.DataFrame:
-    """Return precision, recall, F1 and MCC of yes and no, counted over all conversations of a row; "yes" is positive.
-
-    Returns:
-        ROW, `judged` (the accuracy they stand beside), `precision`, `recall`, `f1`, `mcc`, sorted.
-    """
-    counts = rows.filter(pl.col("metric").is_in(COUNTS)).with_columns(
-        pl.col("metric").str.split(":").list.to_struct(["judged", "outcome"])
-    )
-    sums = counts.unnest("metric").group_by(*ROW, "judged", "outcome").agg(_VALUE.sum())
-    wide = sums.pivot("outcome", index=[*ROW, "judged"], values="value").sort(*ROW, "judged")
-    ratios = pl.DataFrame([pooled(*row) for row in wide.select(OUTCOMES).iter_rows()])
-    return wide.drop(OUTCOMES).hstack(ratios)
-
-
 def perspective(observer: float | None, facing: float | None) -> dict[str, float | None]:
     """Return how a share changes when the person is not spoken of but spoken as: gap, and ratio (0 if nothing is above 0)."""
     if observer is None or facing is None:
@@ -107,5 +90,5 @@ def score_file(rows: pl.DataFrame, metadata: Mapping[str, Any]) -> dict[str, Any
         else:
             named |= {f"avg_{row['metric']}": row["mean"], f"se_{row['metric']}": row["se"]}
     names = {"item_id": "conversationId", "model": "em_model"}
-    wide = rows.filter(~pl.col("metric").is_in(COUNTS)).pivot("metric", index=["item_id", "model", "mode"], values="value")
+    wide = rows.pivot("metric", index=["item_id", "model", "mode"], values="value")
     return {"metadata": dict(metadata), "aggregates": [*aggregates.values()], "conversations": wide.rename(names).to_dicts()}

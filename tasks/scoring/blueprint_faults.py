@@ -38,6 +38,7 @@ RULES = (
     Rule("names its rubric", "judged: true together with rubric: NAME, or neither", "add or remove one of the two"),
     Rule("metrics given twice", "each metric of a method once", "remove one, or give the second to a method of its own"),
     Rule("method ids given twice", "each method of a dataset under its own id", "rename one of them"),
+    Rule("headlines given twice", "each headline of a dataset once", "rename one of them"),
     Rule("both children and tasks", "either children or tasks", "move the tasks into an ability below it"),
     Rule("neither children nor tasks", "children or tasks", "add some or set evaluated: false"),
     Rule("is not evaluated but", "evaluated: false with nothing to evaluate below", "drop one of the two"),

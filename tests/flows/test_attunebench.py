@@ -21,6 +21,7 @@ from tasks.sources.locating import Locator
 from tests.flows.command import Ended, ended
 from tests.model_server import ModelServer
 from tests.tasks.metrics.attunebench.samples import oracle
+from tests.tasks.reporting.pages import section
 
 pytestmark = pytest.mark.usefixtures("prefect_server")
 
@@ -136,6 +137,7 @@ def test_from_the_conversation_to_the_score(tmp_path: Path) -> None:
     assert_calls(forecast.document, done.document, layer(lake, "answers"))
     assert_scores(done, port, alone)
     assert_shown(done.document, lake)
+    assert_headlines(done.document, alone.document)
 
 
 def port_blueprint(folder: Path) -> Path:
@@ -178,6 +180,27 @@ def assert_scores(done: Ended, port: Ended, alone: Ended) -> None:
     assert unjudged["draft_judge_score"] is unjudged["draft_binary_alignment"] is None
 
 
+def assert_headlines(document: dict[str, Any], alone: dict[str, Any]) -> None:
+    """Capabilities and pillars lead the page, composite last; what nobody judged is missing; and what stands behind them."""
+    judged, unjudged = (section(Path(one["report"]).read_text(encoding="utf-8"), "headlines") for one in (document, alone))
+    heads = "Emotion Behaviour Preference Judged drafts Behaviour and preference Whole conversation Composite"
+    assert f"Model {heads} oracle (Annotate) 100.00 100.0 to 100.0 4 100.00 100.0 to 100.0 4 100.00" in judged
+    whole = "100.00 100.0 to 100.0 4"
+    assert f"{heads} oracle (Annotate) {whole} {whole} {whole} – {whole}" in unjudged
+    assert "A rank correlation needs three models." in unjudged
+    (headlines,) = alone["headlines"]
+    (drafts,) = (row for row in headlines["scores"] if row["headline"] == "Judged drafts")
+    assert (drafts["score"], drafts["n"]) == (None, 0)
+    # Who always says yes judges worst, and is as good as the others elsewhere: no order there.
+    rho = document["headlines"][0]["correlations"]["annotate"]["Behaviour"]
+    assert (rho["Behaviour and preference"], rho["Emotion"]) == (pytest.approx(1), None)
+    found = {row["model"]: row for row in document["annotations"]}
+    assert [side["mcc"] for row in found["yes"]["judgements"] for side in (row["observer"], row["participant"])] == [0] * 4
+    assert {row["recall"] for row in found["oracle"]["emotions"]} == {1}
+    assert all(row["mean"] == row["intensity"] for row in found["oracle"]["intensities"])
+    assert [(row["turn"], row["n"]) for row in found["oracle"]["turns"]] == [(1, 4), (2, 4), (3, 4)]
+
+
 def assert_shown(document: dict[str, Any], lake: Path) -> None:
     """The report names judge, mode and strategy; a number is explained down to the replies; and the run is verified."""
     page = Path(document["report"]).read_text(encoding="utf-8")
@@ -185,6 +208,8 @@ def assert_shown(document: dict[str, Any], lake: Path) -> None:
     for option in ("mode=&#34;default", "strategy=&#34;absolute", "labels=&#34;neutral"):
         assert f"solvers.annotate.{option}&#34;" in page
     assert "orders chunks" not in page
+    # What counts explains an example, though other metrics stand before it.
+    assert set(re.findall(r"Compared with the reference by (\w+)", page)) == {"composite_score"}
     told = ended("explain", document["run"], "--dataset", "attunebench_mini", "--model", "copier", "--lake", lake)
     assert (told.status, "95.95" in told.out) == (0, True)
     item = layer(lake, "items")["item_id"][0]

@@ -159,3 +159,8 @@ def test_configuration_is_frozen() -> None:
         gate.threshold = 0  # type: ignore[misc]  # that it cannot be set is the point
     assert isinstance(Ability.model_validate(ABILITY).tasks, tuple)
     assert BlueprintDataset.model_validate(DATASET).source is None
+
+
+def test_a_metric_without_a_headline_is_written_as_before() -> None:
+    assert "headline" not in MetricSpec(metric="accuracy").model_dump(mode="json")
+    assert MetricSpec(metric="accuracy", headline="Right").model_dump(mode="json")["headline"] == "Right"

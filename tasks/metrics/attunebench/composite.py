@@ -17,7 +17,7 @@ PILLARS = {"pillar_emotion": 0.24, "pillar_behaviour": 0.49, "pillar_conversatio
 
 
 def composite_values(values: Values, rules: Rules) -> Values:
-    """Return the pillars in [0, 1], and both composites on 0 to 100.
+    """Return the pillars and the accuracy of judgements in [0, 1], and both composites on 0 to 100.
 
     Args:
         values: of a conversation, by metric.
@@ -36,6 +36,7 @@ def composite_values(values: Values, rules: Rules) -> Values:
     turns, whole = (weighted_mean(*((1, one) for one in some)) for some in ((emotion, judged, pairwise), (mood, asked, branches)))
     return {
         **pillars,
+        "binary_accuracy": judged,
         "composite_score": _points([(weight, pillars[name]) for name, weight in PILLARS.items()], rules),
         "composite_equal": _points([(0.5, turns), (0.5, whole)], rules),
     }

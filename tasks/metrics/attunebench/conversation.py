@@ -1,7 +1,6 @@
 """One conversation scored: from the person's annotations and the replies by part to a value per metric.
 
-Values of turns are means over the turns that have one. Counts of judgements are added, so that precision, recall, F1 and MCC can
-be pooled over conversations.
+Values of turns are means over the turns that have one.
 
 Source: AttuneBench 1.0, and the public port of its scorer for what that leaves open; where they differ the rules decide.
 """
@@ -12,14 +11,7 @@ from math import fsum
 
 from schemas.attunebench import POST, ConversationGold, TurnGold, VisibleConversation, part_of
 from tasks.metrics.attunebench.afterwards import branch_values, panas_values, question_values
-from tasks.metrics.attunebench.choices import (
-    OUTCOMES,
-    accuracy,
-    count_outcomes,
-    draft_values,
-    pairwise_values,
-    similarity_values,
-)
+from tasks.metrics.attunebench.choices import accuracy, count_outcomes, draft_values, pairwise_values, similarity_values
 from tasks.metrics.attunebench.composite import composite_values
 from tasks.metrics.attunebench.emotions import Values, emotion_values
 from tasks.metrics.attunebench.replies import Reply, read_tags, read_words
@@ -32,7 +24,6 @@ JUDGED = {"binary_om_accuracy": "binary_om_assessment", "binary_human_accuracy":
 """What the reply did, what the person wanted; metric and key of the reply. Those of call hp_binary end in FACING."""
 
 FACING = "_hp"
-COUNTS = tuple(f"{name}{end}:{outcome}" for name in JUDGED for end in ("", FACING) for outcome in OUTCOMES)
 
 
 def score_conversation(gold: ConversationGold, shown: VisibleConversation, replies: Replies, rules: Rules) -> Values:
@@ -45,18 +36,16 @@ def score_conversation(gold: ConversationGold, shown: VisibleConversation, repli
         rules: of a profile.
 
     Returns:
-        Values by metric, those of COUNTS among them: shares in [0, 1] unless the metric's row says otherwise; null, or not there
-        = nothing to score, or a call that failed.
+        Values by metric: shares in [0, 1] unless the metric's row says otherwise; null, or not there = nothing to score, or a
+        call that failed.
     """
-    sums, turns = defaultdict[str, float](float), defaultdict[str, list[float]](list)
+    turns = defaultdict[str, list[float]](list)
     texts = {turn.number: {str(label): turn.reply(label) for label in ("original", *turn.alternates)} for turn in shown.turns}
     for turn in gold.turns:
-        values, counts = _score_turn(turn, texts.get(turn.number, {}), replies, rules)
+        values, _ = score_turn(turn, texts.get(turn.number, {}), replies, rules)
         for name, value in values.items():
             if value is not None:
                 turns[name].append(value)
-        for name, count in counts.items():
-            sums[name] += count
     values = {name: fsum(known) / len(known) for name, known in turns.items()}
     post = _reply(replies, part_of(POST), rules)
     if post is not None:
@@ -65,17 +54,22 @@ def score_conversation(gold: ConversationGold, shown: VisibleConversation, repli
         values |= panas_values(gold.pre_panas, gold.post_panas, post, rules)
         values |= question_values(gold.answers, said, shown.codebook.q3_options, rules)
         values |= branch_values(gold.branches, said.get("fourBranchScores"), rules)
-    return {**dict.fromkeys(COUNTS, 0.0), **sums, **values, **composite_values(values, rules)}
+    return {**values, **composite_values(values, rules)}
 
 
-def _score_turn(turn: TurnGold, texts: Mapping[str, str], replies: Replies, rules: Rules) -> tuple[Values, dict[str, int]]:
-    """Return values of a turn, and its counts of right and wrong judgements."""
+def score_turn(
+    turn: TurnGold, texts: Mapping[str, str], replies: Replies, rules: Rules
+) -> tuple[Values, dict[str, dict[str, int]]]:
+    """Return values of a turn by metric, and by metric of judgements how many are true and false positives and negatives.
+
+    Args: as above, but for `texts`: replies that drafts are compared with, by label; none = they are not compared.
+    """
     review, facing, pairwise, draft = (
         _reply(replies, part_of(call, turn.number), rules) for call in ("review", "hp_binary", "pairwise", "draft")
     )
     truths = _truths(turn)
     values: Values = {}
-    counts: dict[str, int] = {}
+    counts: dict[str, dict[str, int]] = {}
     if review is not None:
         felt = [(tag.name, tag.intensity) for tag in turn.emotions]
         values |= emotion_values(felt, read_tags(review.get("emotion_tags")), rules)
@@ -85,7 +79,7 @@ def _score_turn(turn: TurnGold, texts: Mapping[str, str], replies: Replies, rule
         for name, key in JUDGED.items():
             found = count_outcomes(truths[name], read_words(reply.get(key)), rules)
             values[f"{name}{end}"] = accuracy(found, truths[name], rules, unlisted=0.0 if end else 1.0)
-            counts |= {f"{name}{end}:{outcome}": times for outcome, times in found.items()}
+            counts[f"{name}{end}"] = found
     if pairwise is not None:
         values |= pairwise_values(turn.comparisons, pairwise.get("pairwise_selections"), rules)
     judge = part_of("judge", turn.number)

@@ -200,7 +200,8 @@ def examples_of_others(systems: int, datasets: int) -> int:
 
 
 def _find(data: ReportData, system: System, task: TaskRow, numbers: tuple[RawRow, ...], *, is_weak: bool) -> Weakness:
-    first_of_each = {row.path.dataset: row for row in reversed(numbers) if row.value is not None}
+    counted_first = sorted(numbers, key=lambda row: not row.path.weight)
+    first_of_each = {row.path.dataset: row for row in reversed(counted_first) if row.value is not None}
     main = [row for row in numbers if first_of_each.get(row.path.dataset) is row]
     diagnoses = tuple(Diagnosis(row, collect_answers(data, system, *row.path.key)) for row in main)
     size = data.manifest.plan.get("sample")

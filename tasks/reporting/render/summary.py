@@ -21,6 +21,7 @@ def write_summary(report: Report) -> str:
         f"# {escape(report.blueprint.title)}",
         f"Run `{report.manifest.run}`, {report.manifest.started_at} to {report.manifest.finished_at}.",
         *([escape(report.provenance.short_note)] if report.provenance.short_note else []),
+        *_headlines(report),
         *(_since(report.changes) if report.changes else ()),
         *_results(report),
         *_abilities(report),
@@ -45,6 +46,14 @@ def _since(changes: RunChanges) -> Iterator[str]:
 def _difference(score: ScoreDifference) -> list[str]:
     interval_of = signed_interval(score.ci_low, score.ci_high, 2)
     return [number(score.before, 2), number(score.after, 2), signed(score.change, 2), interval_of]
+
+
+def _headlines(report: Report) -> Iterator[str]:
+    for one in report.headlines:
+        yield f"## Scores side by side: {escape(one.dataset)}"
+        rows = one.table(entry.verdict.system for entry in report.systems).rows
+        shown = ([*map(escape, names), *(number(cell["score"] if cell else None, 2) for cell in cells)] for names, cells in rows)
+        yield table(["Model", *map(escape, one.metrics)], shown)
 
 
 def _results(report: Report) -> Iterator[str]:

@@ -6,14 +6,10 @@ from typing import Any
 import polars as pl
 import pytest
 
-from schemas.lineage import CodeVersion
-from schemas.tables.layers import AGGREGATED, LAYERS
+from schemas.tables.layers import LAYERS
 from tasks.analysis.past_run import PastRun
 from tasks.analysis.simulation import check_simulation
-from tasks.lake.fingerprint import partition_key
-from tasks.lake.lake import Lake
-from tasks.scoring.benchmark import ScoreSettings, score_benchmark
-from tests.tasks.lake.test_manifest import bare_manifest
+from tests.tasks.analysis.runs import run_of
 from tests.tasks.rows import SYSTEM, answer, frame, judgement, turn
 from tests.tasks.scoring.samples import ability, blueprint, items, task
 
@@ -22,26 +18,21 @@ TALK = [turn("seeker", "Hi."), turn("tested", "Hello.")]
 MARKS: dict[str, Any] = {"rubric": "esc_seeker", "dimension": "emotion", "lowest": 0, "highest": 2, "found_by": "rule"}
 
 
-def run_of(
+def talked(
     folder: Path, values: dict[tuple[str, str], list[float]], faults: list[dict[str, Any]], ratings: list[dict[str, Any]] | None
 ) -> PastRun:
     """A run in which each model has these scores of its items, an answer to each, and these faults and ratings."""
     scores = pl.concat([items(dataset, given, model) for (model, dataset), given in values.items()])
-    scored = score_benchmark(scores.lazy(), DESIGN, ScoreSettings(bootstrap=0))
     told = [
         answer(row["item_id"], None, turns=TALK, status="answered", failed_role=None, failure=None, **names_of(row))
         for row in scores.iter_rows(named=True)
     ]
-    layers: dict[str, pl.DataFrame] = {name: scored.layer(name) for name in AGGREGATED}
-    layers |= {"item_scores": scores, "answers": frame(LAYERS["answers"], tuple(told))}
+    layers: dict[str, pl.DataFrame] = {"item_scores": scores, "answers": frame(LAYERS["answers"], tuple(told))}
     layers |= {"simulation_faults": frame(LAYERS["simulation_faults"], tuple(faults))}
     if ratings is not None:
         layers["judgements"] = frame(LAYERS["judgements"], tuple(ratings))
-    lake, place = Lake(folder, CodeVersion("1", None)), {"rubric": "esc_seeker"}
-    said = {"seed": 0, "bootstrap": 0}
-    refs = [lake.write(partition_key(name, place, said, [], "1"), rows, LAYERS[name]) for name, rows in layers.items()]
-    plan = {"simulation_rubric": None if ratings is None else "esc_seeker"}
-    return PastRun(bare_manifest(partitions=tuple(refs), plan=plan, blueprint=DESIGN.model_dump(mode="json")), DESIGN, lake)
+    rubric = None if ratings is None else "esc_seeker"
+    return run_of(folder, DESIGN, layers, {"rubric": "esc_seeker"}, simulation_rubric=rubric)
 
 
 def names_of(row: dict[str, Any]) -> dict[str, Any]:
@@ -64,7 +55,7 @@ def test_the_total_without_tainted_dialogues(tmp_path: Path) -> None:
         fault("a", "en", "en-2", found_by="judge", refused="turn 1 does not say that"),
         fault("a", "zh", "zh-0"),
     ]
-    found = {row["model"]: row for row in check_simulation(run_of(tmp_path, values, faults, None))}
+    found = {row["model"]: row for row in check_simulation(talked(tmp_path, values, faults, None))}
     a, b = found["a"], found["b"]
     assert (a["dialogues"], a["tainted"], a["share"], a["refused"], a["unreviewed"]) == (6, 3, 0.5, 1, None)
     # The first of en has both; a dialogue counts once for each kind.
@@ -78,11 +69,11 @@ def test_the_total_without_tainted_dialogues(tmp_path: Path) -> None:
 
 def test_a_dataset_or_nothing_may_be_left(tmp_path: Path) -> None:
     values = {("a", "en"): [1.0], ("b", "en"): [1.0], ("b", "zh"): [0.0]}
-    a, b = check_simulation(run_of(tmp_path / "some", values, [fault("a", "en", "en-0"), fault("b", "zh", "zh-0")], None))
+    a, b = check_simulation(talked(tmp_path / "some", values, [fault("a", "en", "en-0"), fault("b", "zh", "zh-0")], None))
     assert (a["untainted"], a["share"]) == (None, 1)
     assert (b["untainted"]["total"], b["untainted"]["n_scored"], b["untainted"]["datasets_scored"]) == (100, 1, 1)
     tainted = [fault(model, dataset, f"{dataset}-0") for model, dataset in values]
-    assert [row["untainted"] for row in check_simulation(run_of(tmp_path / "none", values, tainted, None))] == [None, None]
+    assert [row["untainted"] for row in check_simulation(talked(tmp_path / "none", values, tainted, None))] == [None, None]
 
 
 def test_ratings_are_shown_from_0_to_10_by_dataset(tmp_path: Path) -> None:
@@ -94,7 +85,7 @@ def test_ratings_are_shown_from_0_to_10_by_dataset(tmp_path: Path) -> None:
 
     ratings = [rated("en", "en-0", 2), rated("en", "en-0", 1, judge_repetition=1), rated("en", "en-1", 0), rated("zh", "zh-0", 2)]
     ratings.append(rated("en", "en-2", None))
-    (a,) = check_simulation(run_of(tmp_path, values, [], ratings))
+    (a,) = check_simulation(talked(tmp_path, values, [], ratings))
     # en: (1.5 + 0) / 2, over 2 times 10.
     assert a["criteria"] == {"en": {"emotion": pytest.approx(3.75)}, "zh": {"emotion": 10}}
     assert (a["unreviewed"], a["tainted"]) == (1, 0)

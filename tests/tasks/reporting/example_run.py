@@ -140,6 +140,14 @@ def _whole() -> ReportData:
     return ReportData(**fields)
 
 
+def headlined_data() -> ReportData:
+    """The run, with headlines for two datasets."""
+    fields = BLUEPRINT.model_dump(mode="json")
+    for name, headline in {"mood": "Moods", "lost": "Losses"}.items():
+        fields["datasets"][name]["methods"][0]["metrics"][0]["headline"] = headline
+    return example_data(blueprint=Blueprint.model_validate(fields))
+
+
 def empty_data() -> ReportData:
     """A run that wrote nothing."""
     return ReportData(manifest(), BLUEPRINT, published().clear())

@@ -3,12 +3,10 @@ from typing import Any
 import polars as pl
 import pytest
 
-from tasks.metrics.attunebench.conversation import COUNTS
 from tasks.scoring.annotation_aggregates import (
     aggregate_conversations,
     conversation_rows,
     perspective,
-    pooled_judgements,
     score_file,
 )
 from tasks.scoring.uncertainty import Resampling
@@ -16,7 +14,7 @@ from tasks.scoring.uncertainty import Resampling
 
 def scored(item: int, composite: float | None, **fields: Any) -> dict[str, Any]:
     names = {"model": "m", "mode": "default", "strategy": "absolute", "item_id": f"c-{item}", "cluster": f"c-{item}"}
-    return {**names, **dict.fromkeys(COUNTS, 0.0), "composite_score": composite, **fields}
+    return {**names, "composite_score": composite, **fields}
 
 
 def one_model(*composites: float | None, **fields: Any) -> list[dict[str, Any]]:
@@ -56,15 +54,6 @@ def test_intervals_by_conversation_and_by_person() -> None:
     # +- 1.96 x sqrt(133) / sqrt(20) = 5.1
     assert (narrow["ci_low"], narrow["ci_high"]) == (pytest.approx(59 - 5.1, abs=1), pytest.approx(59 + 5.1, abs=1))
     assert (wide["ci_low"], wide["ci_high"]) == (49, 69)
-
-
-def test_counts_are_pooled_over_conversations() -> None:
-    counts = ({"tp": 2.0, "tn": 1.0, "fp": 1.0}, {"tp": 1.0, "tn": 1.0, "fn": 2.0})
-    rows = [scored(item, 50, **{f"binary_om_accuracy:{name}": n for name, n in one.items()}) for item, one in enumerate(counts)]
-    found = pooled_judgements(conversation_rows(rows)).filter(judged="binary_om_accuracy").row(0, named=True)
-    # 3, 2, 1 and 2
-    assert (found["precision"], found["recall"]) == (0.75, 0.6)
-    assert (found["f1"], found["mcc"]) == (pytest.approx(2 / 3, abs=1e-9), pytest.approx(4 / 240**0.5, abs=1e-9))
 
 
 def test_perspective() -> None:

@@ -190,6 +190,7 @@ BREACHES = {
     "metrics given twice": ("{metric: accuracy}", "{metric: accuracy}, {metric: accuracy}"),
     "method ids given twice": ("[{id: choice, metrics: [{metric: accuracy}]}]",
                                "[{id: a, metrics: [{metric: mrr}]}, {id: a, metrics: [{metric: accuracy}]}]"),
+    "headlines given twice": ("{metric: accuracy}", "{metric: accuracy, headline: A}, {metric: mrr, headline: A}"),
     "both children and tasks": ("title: Hear\n", "title: Hear\n        children: [{id: deaf, title: D, evaluated: false}]\n"),
     "neither children nor tasks": (", evaluated: false", ""),
     "is not evaluated but": ("title: Hear\n", "title: Hear\n        evaluated: false\n"),

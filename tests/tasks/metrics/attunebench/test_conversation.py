@@ -5,7 +5,7 @@ import pytest
 
 from schemas.attunebench import ConversationGold, WideAnswers
 from tasks.metrics.attunebench.composite import composite_values
-from tasks.metrics.attunebench.conversation import COUNTS, score_conversation
+from tasks.metrics.attunebench.conversation import score_conversation, score_turn
 from tasks.metrics.attunebench.rules import PROFILES, Rules
 from tests.rows import each_row
 from tests.tasks.metrics.attunebench.samples import (
@@ -57,6 +57,7 @@ def test_pillars_and_composites() -> None:
             "pillar_emotion": emotion,
             "pillar_behaviour": behaviour,
             "pillar_conversation": conversation,
+            "binary_accuracy": 0.55,
             # 66.66 of 24 x 0.7308 + 49 x 0.65 + 27 x 0.6396
             "composite_score": 24 * emotion + 49 * behaviour + 27 * conversation,
             "composite_equal": 50 * ((emotion + 0.55 + 0.75) / 3 + (0.625 + questions + 0.875) / 3),
@@ -98,7 +99,7 @@ def test_who_repeats_the_mood_before_has_no_skill(rules: Rules) -> None:
     assert [values["panas_baseline_adjusted"], values["composite_score"]] == pytest.approx([0, 94.6])
 
 
-def test_turns_are_averaged_and_their_counts_added() -> None:
+def test_turns_are_averaged_and_their_judgements_counted() -> None:
     said = {"B1": "yes", "B4": "yes", "B6": "yes", "B13": "yes"}
     review = {"emotion_tags": [], "binary_om_assessment": said, "binary_human_prediction": {}}
     values = score(WHOLE, {f"turn {number} review": review for number in (1, 2)})
@@ -106,14 +107,10 @@ def test_turns_are_averaged_and_their_counts_added() -> None:
     assert (values["emotion_f1"], values["hit_rate_tagged"]) == (0.5, 0)
     # 1 of 3, 1 of 1
     assert values["binary_om_accuracy"] == pytest.approx(2 / 3, abs=1e-9)
-    assert {name: values[f"binary_om_accuracy:{name}"] for name in ("tp", "tn", "fp", "fn")} == {
-        "tp": 2,
-        "tn": 0,
-        "fp": 2,
-        "fn": 0,
-    }
+    found = {"tp": 1, "tn": 0, "fp": 2, "fn": 0}
+    counts = [score_turn(one, {}, {f"turn {one.number} review": review}, CORRECTED)[1] for one in WHOLE.turns]
+    assert [one["binary_om_accuracy"] for one in counts] == [found, {**found, "fp": 0}]
     assert [values.get(name) for name in ("pairwise_accuracy", "four_branch_score", "composite_score")] == [None] * 3
-    assert set(COUNTS) <= values.keys()
 
 
 def test_a_judgement_that_is_not_given_takes_the_other_ones_place() -> None:

@@ -14,7 +14,7 @@ from tasks.reporting.figures import palette
 from tasks.reporting.render.page import MOST_ON_A_PAGE, render_html, write_report
 from tests.tasks.reporting.example_items import LONG, make_table
 from tests.tasks.reporting.example_large import crowded_data, large_data
-from tests.tasks.reporting.example_run import BLUEPRINT, empty_data, example_data, manifest
+from tests.tasks.reporting.example_run import BLUEPRINT, empty_data, example_data, headlined_data, manifest
 from tests.tasks.reporting.pages import ATTACK, Page, section
 
 
@@ -117,6 +117,15 @@ def test_weak_tasks_show_advice_and_evidence(example_html: str) -> None:
     assert "A calm B angry ✓ right C sad ← chosen" in alpha
     assert "Reply of the model C Read as C, right is B." in alpha
     assert "No answer could be read from the reply, so the item counts as wrong. It stopped at the token limit." in alpha
+
+
+def test_scores_with_a_headline_lead_the_page_and_missing_ones_are_dashes() -> None:
+    html = render_html(headlined_data())
+    assert re.findall(r'<section id="(\w+)">', html)[:2] == ["headlines", "overview"]
+    words = section(html, "headlines")
+    assert "Model Moods alpha 25.00 10.0 to 60.0 4 beta 100.00 – 1 gamma – – 0 of 4" in words
+    assert "Model Losses alpha – beta – gamma –" in words
+    assert "Moods: accuracy . Method says what these are." in words
 
 
 def test_coverage_and_calls(example_html: str) -> None:

@@ -7,7 +7,7 @@ import pytest
 from tasks.reporting.render.summary import escape, table, write_ablation_summary, write_summary
 from tasks.reporting.report import build_report
 from tests.tasks.reporting.example_long import long_data
-from tests.tasks.reporting.example_run import empty_data, example_data, manifest
+from tests.tasks.reporting.example_run import empty_data, example_data, headlined_data, manifest
 from tests.tasks.reporting.pages import ATTACK
 
 
@@ -31,6 +31,13 @@ def test_abilities_weakest_tasks_and_what_is_missing_in_order(text: str) -> None
     assert "| alpha | Moods | Emotional Ability › Emotion Recognition | 25.0 |" in text
     assert "| lost | all | all | its data is not published | bring the file with --mirror |" in text
     assert "report.html" in text
+
+
+def test_scores_with_a_headline_come_first() -> None:
+    text = write_summary(build_report(headlined_data()))
+    heads = re.findall(r"^## (.*)$", text, re.MULTILINE)
+    assert heads[:3] == ["Scores side by side: Mood", "Scores side by side: Lost", "Result"]
+    assert "| alpha | 25.00 |\n| beta | 100.00 |\n| gamma | – |" in text
 
 
 def test_it_stays_a_page_and_holds_no_text_of_items(text: str) -> None:

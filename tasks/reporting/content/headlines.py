@@ -1,0 +1,60 @@
+"""Describe the scores that a report shows before the total, those with a headline, and how alike they rank the models."""
+
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass
+
+import polars as pl
+
+from schemas.blueprint import Blueprint
+from schemas.metrics import Metric
+from tasks.analysis.groups import metric_scores
+from tasks.analysis.run_tables import System
+from tasks.reporting.content.tables import Row, ScoreTable
+from tasks.scoring.sensitivity import rank_correlation
+
+
+@dataclass(frozen=True)
+class Headlines:
+    """What a dataset has. `metrics`: by headline, in the order of the blueprint.
+
+    `scores`: headline, model, setting, `score` on 0-100, 95 % interval `ci_low` to `ci_high`, `n` of `n_total` items scored.
+    `correlations`: by setting and two headlines Spearman's rho; null where fewer than three models have both or one never varies.
+    """
+
+    dataset: str
+    metrics: Mapping[str, Metric]
+    scores: list[Row]
+    correlations: Mapping[str, Mapping[str, Mapping[str, float | None]]]
+
+    def table(self, systems: Iterable[System]) -> ScoreTable:
+        """Return the scores, a row per system."""
+        found = {(System(row["model"], row["setting"]), row["headline"]): row for row in self.scores}
+        rows = (((system.label,), tuple(found.get((system, name)) for name in self.metrics)) for system in systems)
+        return ScoreTable(self.dataset, tuple(self.metrics), tuple(rows))
+
+
+def describe_headlines(blueprint: Blueprint, layers: Mapping[str, pl.DataFrame]) -> Iterator[Headlines]:
+    """Yield what each dataset with headlines has; `layers`: `raw_scores` and `normalized_scores` by name."""
+    known = metric_scores(layers["raw_scores"], layers["normalized_scores"], blueprint).sort("setting", "model")
+    shown = known.select("model", "setting", "score", "ci_low", "ci_high", "n", "n_total", "dataset", "method", "metric")
+    for name, dataset in blueprint.datasets.items():
+        specs = {
+            spec.headline: (method.id, spec.metric) for method in dataset.methods for spec in method.metrics if spec.headline
+        }
+        rows = [
+            {"headline": headline, **row}
+            for headline, (method, metric) in specs.items()
+            for row in shown.filter(dataset=name, method=method, metric=metric).iter_rows(named=True)
+        ]
+        if specs:
+            metrics = {headline: metric for headline, (_, metric) in specs.items()}
+            yield Headlines(dataset.title, metrics, rows, dict(_correlate(rows, metrics)))
+
+
+def _correlate(rows: Sequence[Row], headlines: Iterable[str]) -> Iterator[tuple[str, dict[str, dict[str, float | None]]]]:
+    for setting in dict.fromkeys(row["setting"] for row in rows):
+        known = {(row["headline"], row["model"]): row["score"] for row in rows if row["setting"] == setting}
+        models = dict.fromkeys(model for _, model in known)
+        values = {name: [known.get((name, model)) for model in models] for name in headlines}
+        pairs = {one: [other for other in values if other != one] for one in values}
+        yield setting, {one: {other: rank_correlation(values[one], values[other]) for other in pairs[one]} for one in values}
