@@ -8,6 +8,9 @@ from rich.markup import escape
 
 from flows.commands import options as opt
 from flows.commands.console import CommandResult, detail_lines, folded, numbers, text_table
+from flows.commands.plan_options import PlanCommand, PlanOptions, read_plan
+from flows.commands.process import imports
+from schemas.errors import UsageError
 from schemas.folders import DEFAULT_LAKE, Folder, parse_folder
 from tasks.lake.local_state import state_folder
 from tasks.models.journal.table import JOURNAL
@@ -56,13 +59,41 @@ def export_journal(
     CommandResult(0, document, [escape(f"{replies:,} replies written to {file}")]).finish(as_json=as_json)
 
 
-@journal_app.command("import")
-def import_journal(file: ParquetFile, *, lake: opt.LakeFolder = None, as_json: opt.AsJson = False) -> None:
-    """Take in the replies of a Parquet file, each verified. Ends with 1 if one was refused."""
-    from tasks.models.journal.files import import_replies  # noqa: PLC0415
+@journal_app.command("import", cls=PlanCommand)
+def import_journal(
+    context: typer.Context,
+    source: Annotated[Path, typer.Argument(metavar="FILE.parquet|FOLDER", help="exported replies, or a folder of result files")],
+    benchmark: Annotated[str | None, typer.Argument(metavar="BENCHMARK", help="what a folder's replies are to")] = None,
+    as_json: opt.AsJson = False,
+) -> None:
+    """Take in the replies of a file, each verified, or of result files to the calls of a plan. Ends with 1 if one was refused."""
+    options: PlanOptions = context.obj
+    ours = _journal_of(options.lake)
+    if benchmark is not None:
+        plan = read_plan(benchmark, options)
+        with imports():
+            from flows.commands.replies_by_file import import_results  # noqa: PLC0415
+            from flows.runtime.prefect_flows import run_to_end  # noqa: PLC0415
+        taken = run_to_end(import_results(plan, source))
+    else:
+        from tasks.models.journal.files import import_replies  # noqa: PLC0415
 
-    ours = _journal_of(lake)
-    _imported(file, ours, import_replies(file, ours)).finish(as_json=as_json)
+        _require_no_plan(source, options)
+        taken = import_replies(source, ours)
+    _imported(source, ours, taken).finish(as_json=as_json)
+
+
+def _require_no_plan(source: Path, options: PlanOptions) -> None:
+    """Raise UsageError if options of a plan are given, or needed, without a benchmark."""
+    unfit = [name for name in options.named if name != "--lake"]
+    if unfit or source.is_dir():
+        raise UsageError(
+            "replies are placed at the calls of a benchmark, and none is named",
+            where="BENCHMARK",
+            expected="a folder, the benchmark and the options of its run; or a file and --lake alone",
+            got=", ".join([str(source), *unfit]),
+            next_step="moodflow journal import FOLDER BENCHMARK --model NAME",
+        )
 
 
 @journal_app.command("merge")

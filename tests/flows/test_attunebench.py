@@ -192,3 +192,51 @@ def assert_shown(document: dict[str, Any], lake: Path) -> None:
     assert (row.status, "turn 2 hp_binary" in row.out) == (0, True)
     checked = ended("verify", document["run"], "--lake", lake)
     assert checked.status == 0, checked.out
+
+
+def judged_by(folder: Path, model: str, judge: str) -> tuple[str | Path, ...]:
+    """The options of a run of a model and a judge, each at its URL."""
+    file = folder / f"{judge.rpartition(':')[2].partition('/')[0]}.json"
+    role = {"draft_judge": {"name": "judge", "base_url": judge}}
+    file.write_text(json.dumps({"models": [{"name": "oracle", "base_url": model}], "roles": role}))
+    return ("--config", file, "--json")
+
+
+def first_words(messages: Messages) -> str:
+    """What a model says that begins with a draft in no form."""
+    return "I hear you." if len(messages) == 2 else knowing(MODELS["oracle"])(messages)
+
+
+def test_a_run_is_judged_anew_and_comes_back_from_its_result_files(tmp_path: Path) -> None:
+    lake, folder, new = tmp_path / "lake", tmp_path / "files", tmp_path / "new"
+    with ModelServer(first_words) as model, ModelServer(judge) as mild, ModelServer(lambda _: '{"overall_score": 1}') as harsh:
+        options, others = (judged_by(tmp_path, model.base_url, one.base_url) for one in (mild, harsh))
+        done, anew = (ended("run", "attunebench-mini", *one, "--lake", lake) for one in (options, others))
+        assert (model.calls, mild.calls, harsh.calls) == (52, 12, 12)
+    changed = {name for name, value in raw(anew, "oracle").items() if value != raw(done, "oracle")[name]}
+    assert changed == {"draft_judge_score", "draft_binary_alignment"}
+    written = ended("runs", "export", done.document["run"], "--to", folder, "--lake", lake, "--json")
+    assert (written.status, len(written.document["files"])) == (0, 5), written.err
+    (means,) = json.loads((folder / "scores-corrected.json").read_text(encoding="utf-8"))["aggregates"]
+    assert (means["n"], means["composite_score"]) == (4, pytest.approx(total(done, "oracle")))
+    # All servers are closed. 4 x 13 calls to the model, 12 to the judge
+    taken = ended("journal", "import", folder, "attunebench-mini", *options, "--lake", new)
+    assert (taken.status, taken.document["added"], taken.document["refused"]) == (0, 64, 0), taken.err
+    again = ended("run", "attunebench-mini", *options, "--lake", new)
+    assert (again.document["calls"]["sent"], again.scores) == (0, done.scores), again.err
+    assert_null_is_a_failed_call(folder, options, tmp_path / "third")
+
+
+def assert_null_is_a_failed_call(folder: Path, options: tuple[str | Path, ...], lake: Path) -> None:
+    """What a file does not have is asked again; replies that the plan does not ask for are refused."""
+    path, other = sorted(folder.glob("*_default.json"))[:2]
+    fields = json.loads(path.read_text(encoding="utf-8"))
+    fields["post_conversation"] = None
+    path.write_text(json.dumps(fields), encoding="utf-8")
+    other.write_text(other.read_text(encoding="utf-8").replace('"oracle"', '"another"'), encoding="utf-8")
+    taken = ended("journal", "import", folder, "attunebench-mini", *options, "--lake", lake)
+    assert (taken.status, taken.document["read"], taken.document["added"]) == (1, 63, 47)
+    assert taken.document["rules"] == {"plan_asks_it_once": 16}
+    # 13 calls of that conversation fail, and the one that is null; a judge waits for drafts.
+    again = ended("run", "attunebench-mini", *options, "--lake", lake)
+    assert again.document["calls"] == {"sent": 14, "answered": 0, "from_journal": 47, "failed": 14}

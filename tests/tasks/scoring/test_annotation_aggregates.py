@@ -75,13 +75,20 @@ def test_perspective() -> None:
 
 def test_a_score_file_has_the_official_names() -> None:
     rows = conversation_rows(one_model(60, 80, emotion_f1=0.5))
-    assert score_file(rows, {"profile": "corrected"}) == {
+    written = score_file(rows, {"profile": "corrected"})
+    # 60 and 80: sd of 10 and 10 is root 200, by root 2
+    spread = {"sd": pytest.approx(200**0.5), "se": pytest.approx(10), "min": 60, "max": 80}
+    who = {"em_model": "m", "mode": "default", "panas_strategy": "absolute"}
+    composite = {**who, "metric": "composite_score", "n": 2, "mean": 70, "median": 70, **spread}
+    assert written.pop("model_stats")[0] == composite
+    assert {**who, "judged": "binary_om_accuracy", "precision": 0, "recall": 0, "f1": 0, "mcc": 0} in written.pop("pooled")
+    unknown = {f"perspective_{kind}_{name}": None for name in ("binary_om", "binary_human") for kind in ("gap", "ratio")}
+    assert written == {
         "metadata": {"profile": "corrected"},
         "aggregates": [
             {
-                "em_model": "m",
-                "mode": "default",
-                "panas_strategy": "absolute",
+                **who,
+                **unknown,
                 "n": 2,
                 "avg_emotion_f1": 0.5,
                 "se_emotion_f1": 0,
@@ -95,3 +102,8 @@ def test_a_score_file_has_the_official_names() -> None:
             for item, value in enumerate((60, 80))
         ],
     }
+
+
+def test_equal_composites_have_no_z_score() -> None:
+    rows = [*one_model(70), *one_model(70, model="other")]
+    assert aggregate_conversations(conversation_rows(rows)).filter(metric="composite_score")["z_score"].to_list() == [None, None]
