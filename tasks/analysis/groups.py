@@ -20,15 +20,20 @@ Row = dict[str, Any]
 ALL = "all"
 """Group and value of all items of a dataset, beside which those of its groups stand."""
 
+TOTAL = "total"
 ITEM = ["dataset", "item_id"]
 SCORE = ["dataset", "model", "setting", "method", "measure", "score", "ci_low", "ci_high", "n", "n_total"]
 _APART = "\x1f"
 
 
-def score_groups(data: ReportData) -> list[Row]:
+def score_groups(data: ReportData, *, totals: bool = False) -> list[Row]:
     """Score the items of each value of each group as if there were no others; an item may be in several groups.
 
     Clusters are drawn from those of all items that have groups, by the seed of the run; those with an item of the value count.
+
+    Args:
+        data: the tables of a run.
+        totals: add the total before the veto of each value, over the datasets that its items are in; its `dataset` is empty.
 
     Returns:
         One row per dataset, model, setting, `group`, `value` and `measure`, a metric or a dimension of its rubric, in the order
@@ -42,7 +47,7 @@ def score_groups(data: ReportData) -> list[Row]:
         return []
     plan, groups = data.manifest.plan, pl.concat([whole, groups])
     resampling = Resampling(plan.get("bootstrap", 0), plan.get("seed", 0))
-    rows = [*_score_metrics(data, groups, resampling), *_score_dimensions(data, groups, resampling)]
+    rows = [*_score_metrics(data, groups, resampling, totals=totals), *_score_dimensions(data, groups, resampling)]
     found = [row | dict(zip(("model", "group", "value"), row["model"].split(_APART), strict=True)) for row in rows]
     place = ("dataset", "model", "setting", "group", "value")
     return sorted(found, key=lambda row: (*(row[name] for name in place[:3]), row["group"] != ALL, row["group"], row["value"]))
@@ -53,8 +58,8 @@ def _spread(rows: pl.DataFrame, groups: pl.DataFrame) -> pl.DataFrame:
     return rows.join(groups, on=ITEM).with_columns(model=pl.concat_str("model", "of")).drop("of")
 
 
-def _score_metrics(data: ReportData, groups: pl.DataFrame, resampling: Resampling) -> list[Row]:
-    """Score by metric; what is best in the middle of its range, or a grade, has no interval."""
+def _score_metrics(data: ReportData, groups: pl.DataFrame, resampling: Resampling, *, totals: bool) -> list[Row]:
+    """Score by metric, and in total; what is best in the middle of its range, or a grade, has no interval."""
     settings = ScoreSettings(seed=resampling.seed, bootstrap=resampling.resamples)
     found = score_benchmark(_spread(data.item_scores, groups).lazy(), data.blueprint, settings)
     key, kind = ["model", *SPEC, "setting"], pl.col("kind")
@@ -62,7 +67,9 @@ def _score_metrics(data: ReportData, groups: pl.DataFrame, resampling: Resamplin
     limits = {name: pl.when(straight).then(scale(pl.col(name), kind, pl.col("low"), pl.col("high"))) for name in LIMITS}
     scored = found.raw.join(found.normalized.select(*key, score="normalized_0_100"), on=key)
     scored = scored.join(tree_tables(data.blueprint).metrics, on=SPEC).with_columns(measure="metric", n="n_scored", **limits)
-    return scored.select(SCORE).to_dicts()
+    whole = found.totals.with_columns(dataset=pl.lit(""), method=pl.lit(""), measure=pl.lit(TOTAL), n="n_scored")
+    whole = whole.with_columns(score="total_before_veto").select(SCORE)
+    return [*scored.select(SCORE).to_dicts(), *(whole.to_dicts() if totals else ())]
 
 
 def _score_dimensions(data: ReportData, groups: pl.DataFrame, resampling: Resampling) -> list[Row]:

@@ -190,6 +190,9 @@ def assert_shown(document: dict[str, Any], lake: Path) -> None:
     item = layer(lake, "items")["item_id"][0]
     row = ended("explain", document["run"], "--dataset", "attunebench_mini", "--model", "yes", "--item", item, "--lake", lake)
     assert (row.status, "turn 2 hp_binary" in row.out) == (0, True)
+    split = ended("explain", document["run"], "--where", "who_5 < 13 AND country IS NOT NULL", "--lake", lake, "--json")
+    assert (split.status, sum(split.document["items"].values())) == (0, 4)
+    assert {"topic", "diagnoses", "who_5", "tipi_openness"} <= set(split.document["columns"])
     checked = ended("verify", document["run"], "--lake", lake)
     assert checked.status == 0, checked.out
 
