@@ -33,7 +33,7 @@ from tasks.models.cost.budget import CHARACTERS_PER_TOKEN, FIRST_REPLY_SHARE, TO
 from tasks.models.cost.pricing import check_budget, find_rate
 from tasks.models.journal.table import JOURNAL
 from tasks.reporting.content.operations import money, no_price
-from tasks.solvers.forecast import choose_unsent, expect_calls, find_journaled, plan_requests
+from tasks.solvers.forecast import choose_unsent, expect_calls, plan_requests
 from tasks.solvers.infer_job import InferJob
 from tasks.solvers.option_order import plan_epochs
 from tasks.solvers.registry import SOLVERS
@@ -113,8 +113,7 @@ async def _forecast_asked(job: EvalJob, infer: InferJob, basis: EstimateBasis) -
 
 
 def _expect(lake: Lake, requests: list[ChatRequest], basis: EstimateBasis, rate: Rate | None) -> Expectation:
-    journaled = find_journaled(lake.state / JOURNAL, [request.key for request in requests])
-    unsent = choose_unsent(requests, journaled)
+    unsent = choose_unsent(requests, lake.state / JOURNAL)
     return expect_calls(unsent, basis.estimator, rate) + Expectation(in_journal=len(requests) - len(unsent))
 
 

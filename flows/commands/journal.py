@@ -59,41 +59,46 @@ def export_journal(
     CommandResult(0, document, [escape(f"{replies:,} replies written to {file}")]).finish(as_json=as_json)
 
 
+@journal_app.command("requests", cls=PlanCommand)
+def write_requests(context: typer.Context, benchmark: opt.Benchmark, to: opt.ToFolder, as_json: opt.AsJson = False) -> None:
+    """Write the calls that a run would make now for others to answer: a batch, and a task of lm-evaluation-harness."""
+    plan = read_plan(benchmark, context.obj)
+    with imports():
+        from flows.commands.replies_by_file import write_wave  # noqa: PLC0415
+        from flows.runtime.prefect_flows import run_to_end  # noqa: PLC0415
+    document = run_to_end(write_wave(plan, to))
+    CommandResult(int(bool(document["missing"])), document, [*detail_lines(document)]).finish(as_json=as_json)
+
+
 @journal_app.command("import", cls=PlanCommand)
 def import_journal(
     context: typer.Context,
-    source: Annotated[Path, typer.Argument(metavar="FILE.parquet|FOLDER", help="exported replies, or a folder of result files")],
+    source: Annotated[Path, typer.Argument(metavar="FILE|FOLDER", help="FILE.parquet, a log FILE.jsonl, or result files")],
     benchmark: Annotated[str | None, typer.Argument(metavar="BENCHMARK", help="what a folder's replies are to")] = None,
+    requests: Annotated[Path | None, opt.option("folder of the calls that a log answers", opt.WHERE, "FOLDER")] = None,
     as_json: opt.AsJson = False,
 ) -> None:
-    """Take in the replies of a file, each verified, or of result files to the calls of a plan. Ends with 1 if one was refused."""
+    """Take in the replies of a file, each verified, or of result files to the calls of a plan. Ends with 1 if one was refused.
+
+    A log is the output of a batch, or the samples of lm-evaluation-harness.
+    """
     options: PlanOptions = context.obj
-    ours = _journal_of(options.lake)
-    if benchmark is not None:
-        plan = read_plan(benchmark, options)
+    unfit = [name for name in options.named if name != "--lake"]
+    if benchmark is None and unfit:
+        raise UsageError("only the calls of a benchmark have options", where=", ".join(unfit), next_step="name the benchmark")
+    plan = read_plan(benchmark, options) if benchmark else None
+    ours = _journal_of(plan.lake if plan else options.lake)
+    if plan:
         with imports():
             from flows.commands.replies_by_file import import_results  # noqa: PLC0415
             from flows.runtime.prefect_flows import run_to_end  # noqa: PLC0415
         taken = run_to_end(import_results(plan, source))
     else:
         from tasks.models.journal.files import import_replies  # noqa: PLC0415
+        from tasks.models.journal.request_files import import_answers  # noqa: PLC0415
 
-        _require_no_plan(source, options)
-        taken = import_replies(source, ours)
+        taken = import_answers(source, requests, ours) if requests else import_replies(source, ours)
     _imported(source, ours, taken).finish(as_json=as_json)
-
-
-def _require_no_plan(source: Path, options: PlanOptions) -> None:
-    """Raise UsageError if options of a plan are given, or needed, without a benchmark."""
-    unfit = [name for name in options.named if name != "--lake"]
-    if unfit or source.is_dir():
-        raise UsageError(
-            "replies are placed at the calls of a benchmark, and none is named",
-            where="BENCHMARK",
-            expected="a folder, the benchmark and the options of its run; or a file and --lake alone",
-            got=", ".join([str(source), *unfit]),
-            next_step="moodflow journal import FOLDER BENCHMARK --model NAME",
-        )
 
 
 @journal_app.command("merge")

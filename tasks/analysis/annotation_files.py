@@ -11,7 +11,7 @@ from schemas.tables.responses import Answers
 from schemas.vocabulary import Profile
 from tasks.analysis.past_run import PastRun
 from tasks.datasets.attunebench.conversations import TURNS, WHOLE
-from tasks.lake.files import replace_file
+from tasks.lake.files import replace_file, require_absent
 from tasks.metrics.attunebench.item_parts import known_items, measure_parts
 from tasks.metrics.attunebench.result_files import ResultFile, read_result, result_fields
 from tasks.models.capabilities.providers import provider_at
@@ -93,11 +93,12 @@ def _results(run: PastRun, ref: PartitionRef) -> Iterator[tuple[str, dict[str, A
             expected="repeat 1",
             next_step="run without --repeat: what was answered is not asked again",
         )
-    items, own = run.read("items", dataset=dataset), _options(run)
+    items, plan = run.read("items", dataset=dataset), run.manifest.plan
+    own = AnnotateOptions.model_validate(plan.get("solvers", {}).get(SETTING, {}))
     known = known_items(items, {layer: run.read(layer, dataset=dataset) for layer in (TURNS, WHOLE)})
     clusters = dict(items.select("item_id", "cluster").iter_rows())
     profiles = dict.fromkeys(method.profile for method in run.blueprint.datasets[dataset].methods)
-    (entry,) = (one for one in run.manifest.plan["models"] if one["name"] == model)
+    (entry,) = (one for one in plan["models"] if one["name"] == model)
     provider = provider_at(entry.get("base_url"))
     for (item,), rows in answers.group_by("item_id", maintain_order=True):
         parts = dict(rows.select("part", "text").iter_rows())
@@ -108,12 +109,7 @@ def _results(run: PastRun, ref: PartitionRef) -> Iterator[tuple[str, dict[str, A
         yield result.name(provider.id if provider else "unknown"), result_fields(result, known[item][0]), values
 
 
-def _options(run: PastRun) -> AnnotateOptions:
-    return AnnotateOptions.model_validate(run.manifest.plan.get("solvers", {}).get(SETTING, {}))
-
-
 def _write(path: Path, fields: Mapping[str, Any]) -> Path:
-    if path.exists():
-        raise UsageError("the file exists already", where=str(path), next_step="name another folder with --to")
+    require_absent(path)
     replace_file(path, json.dumps(fields, ensure_ascii=False, indent=1, allow_nan=False).encode())
     return path

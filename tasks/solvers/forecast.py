@@ -2,7 +2,6 @@
 
 import json
 from collections.abc import Callable, Iterable, Mapping, Sequence
-from contextlib import closing
 from dataclasses import dataclass
 from pathlib import Path
 from urllib.parse import quote
@@ -20,7 +19,7 @@ from tasks.lake.files import parquet_source
 from tasks.lake.lake import Lake
 from tasks.lake.parquet_errors import unreadable
 from tasks.models.cost.budget import Estimator, Measure, measure_texts
-from tasks.models.journal.table import JOURNAL, connect_to_read, journal_errors, opened_replies
+from tasks.models.journal.table import JOURNAL, opened_replies
 from tasks.retrieval.chunking import split
 from tasks.solvers.chunk_rows import read_contexts, split_context
 from tasks.solvers.infer_job import InferJob
@@ -180,19 +179,6 @@ async def place_replies(
     return placed
 
 
-def find_journaled(journal: Path, keys: Sequence[str]) -> set[str]:
-    """Return which of these calls the journal answers; none if there is no journal. Nothing is written.
-
-    Raises:
-        LakeError: if the file is no journal.
-    """
-    if not journal.is_file():
-        return set()
-    query = "SELECT key FROM replies WHERE key IN (SELECT value FROM json_each(?))"
-    with journal_errors(journal), closing(connect_to_read(journal)) as connection:
-        return {key for (key,) in connection.execute(query, (json.dumps(list(keys)),))}
-
-
 def read_replies(lake: Folder, layer: str, place: str, columns: Sequence[str]) -> pl.DataFrame:
     """Return columns of all partitions of a layer at a place, complete or not, every call once.
 
@@ -259,7 +245,12 @@ def expect_calls(requests: Sequence[ChatRequest], estimator: Estimator, rate: Ra
     return Expectation(calls=len(expected), prompt_tokens=prompt, completion_tokens=completion, cost=cost if expected else 0.0)
 
 
-def choose_unsent(requests: Iterable[ChatRequest], journaled: set[str]) -> list[ChatRequest]:
-    """Return the calls that would be sent: not in the journal, and equal ones once."""
+def choose_unsent(requests: Iterable[ChatRequest], journal: Path) -> list[ChatRequest]:
+    """Return the calls that would be sent: not in the journal, if there is one, and equal ones once.
+
+    Raises:
+        LakeError: if the file is no journal, or a reply in it is damaged.
+    """
     distinct = {request.key: request for request in requests}
-    return [request for key, request in distinct.items() if key not in journaled]
+    with opened_replies(journal) as find:
+        return [request for key, request in distinct.items() if find(key) is None]

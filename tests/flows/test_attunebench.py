@@ -230,6 +230,36 @@ def test_a_run_is_judged_anew_and_comes_back_from_its_result_files(tmp_path: Pat
     assert_null_is_a_failed_call(folder, options, tmp_path / "third")
 
 
+def answered(folder: Path, wave: Path, says: Callable[[Messages], str]) -> Path:
+    """A log of others who answered every call: samples of the first ten, the rest as a batch."""
+    rows = []
+    for number, line in enumerate((wave / "attunebench-mini.jsonl").read_text(encoding="utf-8").splitlines()):
+        call = json.loads(line)
+        text = says(call["body"]["messages"])
+        body = {"choices": [{"message": {"content": text}}]}
+        sample = {"doc": {"custom_id": call["custom_id"]}, "resps": [[text]]}
+        rows.append(sample if number < 10 else {"custom_id": call["custom_id"], "response": {"status_code": 200, "body": body}})
+    log = folder / f"{wave.name}.jsonl"
+    log.write_text("".join(f"{json.dumps(row)}\n" for row in rows), encoding="utf-8")
+    return log
+
+
+def test_others_answer_the_calls_in_two_waves(tmp_path: Path) -> None:
+    lake, nobody = ("--lake", tmp_path / "lake"), "http://127.0.0.1:9/v1"
+    options = judged_by(tmp_path, nobody, nobody)
+    # 4 x 13 calls to the model; then the judge's about twelve drafts
+    for wave, calls, says in (("first", 52, knowing(MODELS["oracle"])), ("second", 12, judge)):
+        asked = ended("journal", "requests", "attunebench-mini", *options, *lake, "--to", tmp_path / wave)
+        assert (asked.document["calls"], len(asked.document["files"])) == (calls, 1), asked.err
+        log = answered(tmp_path, tmp_path / wave, says)
+        taken = ended("journal", "import", log, "--requests", tmp_path / wave, *lake, "--json")
+        assert (taken.status, taken.document["added"]) == (0, calls), taken.err
+    done = ended("run", "attunebench-mini", *options, *lake)
+    assert done.document["calls"]["sent"] == 0, done.err
+    assert total(done, "oracle") == pytest.approx(100)
+    assert raw(done, "oracle")["draft_judge_score"] == pytest.approx(4 / 6)
+
+
 def assert_null_is_a_failed_call(folder: Path, options: tuple[str | Path, ...], lake: Path) -> None:
     """What a file does not have is asked again; replies that the plan does not ask for are refused."""
     path, other = sorted(folder.glob("*_default.json"))[:2]
