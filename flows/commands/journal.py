@@ -83,9 +83,14 @@ def import_journal(
     A log is the output of a batch, or the samples of lm-evaluation-harness.
     """
     options: PlanOptions = context.obj
-    unfit = [name for name in options.named if name != "--lake"]
-    if benchmark is None and unfit:
-        raise UsageError("only the calls of a benchmark have options", where=", ".join(unfit), next_step="name the benchmark")
+    unfit = [name for name in options.named if name != "--lake"] if benchmark is None else ["--requests"] if requests else []
+    if unfit:
+        raise UsageError(
+            "options of a benchmark were given without one, or those of a log with one",
+            where=", ".join(unfit),
+            expected="FILE.parquet; FILE.jsonl --requests FOLDER; or FOLDER BENCHMARK with the options of its run",
+            next_step="leave them out, or name the benchmark",
+        )
     plan = read_plan(benchmark, options) if benchmark else None
     ours = _journal_of(plan.lake if plan else options.lake)
     if plan:

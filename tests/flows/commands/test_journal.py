@@ -83,4 +83,5 @@ def test_journals_are_merged(tmp_path: Path, named: Path) -> None:
 
 def test_replies_in_a_folder_need_a_benchmark_and_those_in_a_file_none(tmp_path: Path) -> None:
     assert_one_message(ended("journal", "import", tmp_path), "cannot be read", "needs BENCHMARK")
-    assert_one_message(ended("journal", "import", "a.parquet", "--model", "m"), "only the calls of a benchmark", "where: --model")
+    assert_one_message(ended("journal", "import", "a.parquet", "--model", "m"), "without one", "where: --model")
+    assert_one_message(ended("journal", "import", tmp_path, "moodbench-mini", "--requests", tmp_path), "where: --requests")

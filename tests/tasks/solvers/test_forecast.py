@@ -70,6 +70,12 @@ async def test_a_call_is_made_when_all_that_it_rests_on_is_answered(tmp_path: Pa
     assert {call.key for call in second} == {judged.key, *(call.key for call in first)} - {draft.key}
 
 
+async def test_what_is_asked_about_retrieved_texts_is_not_known(tmp_path: Path) -> None:
+    lake, options = Lake(tmp_path, CodeVersion("test", None)), SolverOptions("rag")
+    built = lake.write(partition_key("items", {"dataset": "d"}, {}, parents=[], version="1"), items(ITEM), Items)
+    assert await plan_wave(InferJob({"tested": ENTRY}, options, SOLVERS["base"].plan(options, None, ENTRY), built), lake) == []
+
+
 async def test_the_journal_is_asked_by_key_and_not_touched(tmp_path: Path) -> None:
     path = tmp_path / "replies.sqlite"
     calls = [request(f"number {number}") for number in range(3)]
