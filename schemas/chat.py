@@ -264,7 +264,8 @@ class ChatReply:
     failure: Failure | None = None
     error: str | None = None
     http_status: int | None = None
-    latency_s: float = 0.0
+    latency_s: float | None = 0.0
+    """Seconds of the last attempt; null = the reply came by a file."""
     attempts: int = 1
     from_journal: bool = False
 

@@ -17,7 +17,7 @@ from flows.planning.resolve import resolve
 from flows.planning.usage import ONE_CALL, learn_from_lake, usage_of
 from flows.runtime.prefect_server import on_server
 from schemas.chat import ChatRequest, ModelEntry
-from schemas.lineage import PartitionRef
+from schemas.lineage import Missing, PartitionRef
 from schemas.plan import Plan
 from schemas.pricing import PriceTable, Rate
 from schemas.tables.items import Items
@@ -33,7 +33,7 @@ from tasks.models.cost.budget import CHARACTERS_PER_TOKEN, FIRST_REPLY_SHARE, TO
 from tasks.models.cost.pricing import check_budget, find_rate
 from tasks.models.journal.table import JOURNAL
 from tasks.reporting.content.operations import money, no_price
-from tasks.solvers.forecast import choose_unsent, expect_calls, find_journaled, plan_requests
+from tasks.solvers.forecast import choose_unsent, expect_calls, plan_requests
 from tasks.solvers.infer_job import InferJob
 from tasks.solvers.option_order import plan_epochs
 from tasks.solvers.registry import SOLVERS
@@ -60,11 +60,7 @@ class EstimateBasis:
 async def run_dry(plan: Plan) -> CommandResult:
     """Build the items of a plan and forecast what asking them would take."""
     table = check_budget(plan)
-    resolved = resolve(plan)
-    resolved.lake.require_writable()
-    missing = resolved.missing
-    if not all(resolved.find_built(selected) for selected in resolved.selected):
-        missing = (await on_server(lambda: build_datasets(plan))).missing
+    resolved, missing = await build_first(plan)
     names = dict.fromkeys(entry.name for entry in unprobed(plan))
     basis = EstimateBasis(learn_from_lake(plan), table, tuple(names))
     forecasts = [forecast for job in resolved.jobs for forecast in await _forecast_job(job, basis)]
@@ -73,6 +69,15 @@ async def run_dry(plan: Plan) -> CommandResult:
     document = _forecast_document(resolved, forecasts, basis)
     document["missing"] = [gap.model_dump() for gap in missing]
     return CommandResult(0, document, [*_forecast_view(document), *missing_lines(missing)])
+
+
+async def build_first(plan: Plan) -> tuple[ResolvedPlan, tuple[Missing, ...]]:
+    """Resolve a plan, and build what its jobs ask about unless that is there; return it with what is missing."""
+    resolved = resolve(plan)
+    resolved.lake.require_writable()
+    if all(resolved.find_built(selected) for selected in resolved.selected):
+        return resolved, resolved.missing
+    return resolved, (await on_server(lambda: build_datasets(plan))).missing
 
 
 async def _forecast_job(job: EvalJob, basis: EstimateBasis) -> list[Forecast]:
@@ -108,8 +113,7 @@ async def _forecast_asked(job: EvalJob, infer: InferJob, basis: EstimateBasis) -
 
 
 def _expect(lake: Lake, requests: list[ChatRequest], basis: EstimateBasis, rate: Rate | None) -> Expectation:
-    journaled = find_journaled(lake.state / JOURNAL, [request.key for request in requests])
-    unsent = choose_unsent(requests, journaled)
+    unsent = choose_unsent(requests, lake.state / JOURNAL)
     return expect_calls(unsent, basis.estimator, rate) + Expectation(in_journal=len(requests) - len(unsent))
 
 

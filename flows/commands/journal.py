@@ -8,6 +8,9 @@ from rich.markup import escape
 
 from flows.commands import options as opt
 from flows.commands.console import CommandResult, detail_lines, folded, numbers, text_table
+from flows.commands.plan_options import PlanCommand, PlanOptions, read_plan
+from flows.commands.process import imports
+from schemas.errors import UsageError
 from schemas.folders import DEFAULT_LAKE, Folder, parse_folder
 from tasks.lake.local_state import state_folder
 from tasks.models.journal.table import JOURNAL
@@ -56,13 +59,51 @@ def export_journal(
     CommandResult(0, document, [escape(f"{replies:,} replies written to {file}")]).finish(as_json=as_json)
 
 
-@journal_app.command("import")
-def import_journal(file: ParquetFile, *, lake: opt.LakeFolder = None, as_json: opt.AsJson = False) -> None:
-    """Take in the replies of a Parquet file, each verified. Ends with 1 if one was refused."""
-    from tasks.models.journal.files import import_replies  # noqa: PLC0415
+@journal_app.command("requests", cls=PlanCommand)
+def write_requests(context: typer.Context, benchmark: opt.Benchmark, to: opt.ToFolder, as_json: opt.AsJson = False) -> None:
+    """Write the calls that a run would make now for others to answer: a batch, and a task of lm-evaluation-harness."""
+    plan = read_plan(benchmark, context.obj)
+    with imports():
+        from flows.commands.replies_by_file import write_wave  # noqa: PLC0415
+        from flows.runtime.prefect_flows import run_to_end  # noqa: PLC0415
+    document = run_to_end(write_wave(plan, to))
+    CommandResult(int(bool(document["missing"])), document, [*detail_lines(document)]).finish(as_json=as_json)
 
-    ours = _journal_of(lake)
-    _imported(file, ours, import_replies(file, ours)).finish(as_json=as_json)
+
+@journal_app.command("import", cls=PlanCommand)
+def import_journal(
+    context: typer.Context,
+    source: Annotated[Path, typer.Argument(metavar="FILE|FOLDER", help="FILE.parquet, a log FILE.jsonl, or result files")],
+    benchmark: Annotated[str | None, typer.Argument(metavar="BENCHMARK", help="what a folder's replies are to")] = None,
+    requests: Annotated[Path | None, opt.option("folder of the calls that a log answers", opt.WHERE, "FOLDER")] = None,
+    as_json: opt.AsJson = False,
+) -> None:
+    """Take in the replies of a file, each verified, or of result files to the calls of a plan. Ends with 1 if one was refused.
+
+    A log is the output of a batch, or the samples of lm-evaluation-harness.
+    """
+    options: PlanOptions = context.obj
+    unfit = [name for name in options.named if name != "--lake"] if benchmark is None else ["--requests"] if requests else []
+    if unfit:
+        raise UsageError(
+            "options of a benchmark were given without one, or those of a log with one",
+            where=", ".join(unfit),
+            expected="FILE.parquet; FILE.jsonl --requests FOLDER; or FOLDER BENCHMARK with the options of its run",
+            next_step="leave them out, or name the benchmark",
+        )
+    plan = read_plan(benchmark, options) if benchmark else None
+    ours = _journal_of(plan.lake if plan else options.lake)
+    if plan:
+        with imports():
+            from flows.commands.replies_by_file import import_results  # noqa: PLC0415
+            from flows.runtime.prefect_flows import run_to_end  # noqa: PLC0415
+        taken = run_to_end(import_results(plan, source))
+    else:
+        from tasks.models.journal.files import import_replies  # noqa: PLC0415
+        from tasks.models.journal.request_files import import_answers  # noqa: PLC0415
+
+        taken = import_answers(source, requests, ours) if requests else import_replies(source, ours)
+    _imported(source, ours, taken).finish(as_json=as_json)
 
 
 @journal_app.command("merge")

@@ -40,6 +40,7 @@ DryRun = Annotated[
 ]
 Again = Annotated[bool, typer.Option("--again", help="probe anew, whatever is remembered")]
 Timeout = Annotated[float, typer.Option("--timeout", min=0.001, help="seconds to wait for one reply")]
+ToFolder = Annotated[Path, typer.Option("--to", metavar="FOLDER", help="for the files; made if it is not there")]
 FailOnRegression = Annotated[
     bool, typer.Option("--fail-on-regression", help="end with status 1 if a model regressed", rich_help_panel=OUTPUT)
 ]

@@ -106,6 +106,22 @@ def report_command(
     CommandResult(int(not intact), document, [*detail_lines(document), *([] if intact else [changed])]).finish(as_json=as_json)
 
 
+@runs_app.command("export")
+def export_command(
+    run: Annotated[str, typer.Argument(metavar="RUN", help="a run of the lake; moodflow runs list names them")],
+    to: opt.ToFolder,
+    lake: opt.LakeFolder = None,
+    as_json: opt.AsJson = False,
+) -> None:
+    """Write the replies of a run about annotated conversations as result files, and their scores as a score file."""
+    from tasks.analysis.annotation_files import export_results  # noqa: PLC0415
+    from tasks.analysis.past_run import reopen  # noqa: PLC0415
+
+    written = export_results(reopen(lake or DEFAULT_LAKE, run), to)
+    document = {"run": run, "folder": str(to), "files": [path.name for path in written]}
+    CommandResult(0, document, [escape(f"{len(written):,} files written to {to}")]).finish(as_json=as_json)
+
+
 def _write_run(run: "PastRun", target: Folder, *, redact: bool) -> None:
     from tasks.lake.manifest import read_changes  # noqa: PLC0415
     from tasks.reporting.render.page import write_report  # noqa: PLC0415

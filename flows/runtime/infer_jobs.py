@@ -15,15 +15,15 @@ from schemas.chat import ModelEntry
 from schemas.lineage import Missing, PartitionRef
 from schemas.plan import Plan
 from schemas.retrieval import Retriever
+from schemas.roles import JUDGES
 from schemas.usage import Usage
 from schemas.worker_pool import ProgressListener
 from tasks.judging.steps import JudgeJob, judge_partition, write_gold
 from tasks.lake.lake import Lake
-from tasks.models.journal.table import JOURNAL
 from tasks.retrieval.embedding import BUNDLED, find_embedder
 from tasks.retrieval.engine import RetrievalEngine
 from tasks.retrieval.store import EMBEDDINGS
-from tasks.solvers.forecast import find_journaled, plan_requests
+from tasks.solvers.forecast import plan_wave
 from tasks.solvers.infer_job import InferJob
 from tasks.solvers.registry import SOLVERS
 from tasks.solvers.state import RoleModel, SolverResources
@@ -33,31 +33,24 @@ from tasks.solvers.steps import chunk_partition, infer_partition
 async def to_probe(plan: Plan, resolved: ResolvedPlan) -> list[ModelEntry]:
     """Return models of a plan to be probed before their first call: those of which something is left to ask.
 
-    A tested model whose every question, asked as it would be now, is answered by the journal needs no probe. A model in a role
-    is always left, and so is one that is asked about what was retrieved: what these are asked is not known before.
+    A model whose every question, asked as it would be now, is answered by the journal needs no probe. Who rates answers is always
+    left, and so is one that is asked about what was retrieved: what these are asked is not known before.
 
     Raises:
         LakeError: if the journal or what was found about a model cannot be read.
     """
-    helpers = {_who(helper) for helper in plan.named()}
-    return [entry for entry in unprobed(plan) if _who(entry) in helpers or not await _is_answered(entry, resolved)]
+    left = {_who(rater) for rater in plan.named(*JUDGES)}
+    for job in resolved.jobs:
+        infer = job.infer_job()
+        if infer is None or resolved.lake.find(infer.keys.responses):
+            continue
+        if infer.contexts is not None or await plan_wave(infer, resolved.lake):
+            left |= {_who(entry) for entry in infer.models.values()}
+    return [entry for entry in unprobed(plan) if _who(entry) in left]
 
 
 def _who(entry: ModelEntry) -> tuple[str, str]:
     return entry.identity, entry.name
-
-
-async def _is_answered(entry: ModelEntry, resolved: ResolvedPlan) -> bool:
-    for job in resolved.jobs:
-        infer = job.infer_job()
-        if _who(job.entry) != _who(entry) or infer is None or resolved.lake.find(infer.keys.responses):
-            continue
-        if infer.contexts is not None:
-            return False
-        calls = {request.key for requests in (await plan_requests(infer, resolved.lake)).values() for request in requests}
-        if len(find_journaled(resolved.lake.state / JOURNAL, list(calls))) < len(calls):
-            return False
-    return True
 
 
 @dataclass(frozen=True)

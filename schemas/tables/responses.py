@@ -35,7 +35,7 @@ class Responses(OfAskedItem):
         nullable=True,
         description="likeliest tokens at the reply's first place, natural logarithms; null = not asked for or not sent",
     )
-    latency_s = dy.Float64(min=0, metadata=MEASURED)
+    latency_s = dy.Float64(nullable=True, min=0, metadata=MEASURED, description="null = the reply came by a file")
     attempts = dy.Int64(min=1, metadata=MEASURED)
 
     @dy.rule()

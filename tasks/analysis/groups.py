@@ -21,15 +21,20 @@ Row = dict[str, Any]
 ALL = "all"
 """Group and value of all items of a dataset, beside which those of its groups stand."""
 
+TOTAL = "total"
 ITEM = ["dataset", "item_id"]
 SCORE = ["dataset", "model", "setting", "method", "measure", "score", "ci_low", "ci_high", "n", "n_total"]
 _APART = "\x1f"
 
 
-def score_groups(data: ReportData) -> list[Row]:
+def score_groups(data: ReportData, *, totals: bool = False) -> list[Row]:
     """Score the items of each value of each group as if there were no others; an item may be in several groups.
 
     Clusters are drawn from those of all items that have groups, by the seed of the run; those with an item of the value count.
+
+    Args:
+        data: the tables of a run.
+        totals: add the total before the veto of each value, over the datasets that its items are in; its `dataset` is empty.
 
     Returns:
         One row per dataset, model, setting, `group`, `value` and `measure`, a metric or a dimension of its rubric, in the order
@@ -43,7 +48,7 @@ def score_groups(data: ReportData) -> list[Row]:
         return []
     plan, groups = data.manifest.plan, pl.concat([whole, groups])
     resampling = Resampling(plan.get("bootstrap", 0), plan.get("seed", 0))
-    rows = [*_score_metrics(data, groups, resampling), *_score_dimensions(data, groups, resampling)]
+    rows = [*_score_metrics(data, groups, resampling, totals=totals), *_score_dimensions(data, groups, resampling)]
     found = [row | dict(zip(("model", "group", "value"), row["model"].split(_APART), strict=True)) for row in rows]
     place = ("dataset", "model", "setting", "group", "value")
     return sorted(found, key=lambda row: (*(row[name] for name in place[:3]), row["group"] != ALL, row["group"], row["value"]))
@@ -54,10 +59,13 @@ def _spread(rows: pl.DataFrame, groups: pl.DataFrame) -> pl.DataFrame:
     return rows.join(groups, on=ITEM).with_columns(model=pl.concat_str("model", "of")).drop("of")
 
 
-def _score_metrics(data: ReportData, groups: pl.DataFrame, resampling: Resampling) -> list[Row]:
+def _score_metrics(data: ReportData, groups: pl.DataFrame, resampling: Resampling, *, totals: bool) -> list[Row]:
     settings = ScoreSettings(seed=resampling.seed, bootstrap=resampling.resamples)
     found = score_benchmark(_spread(data.item_scores, groups).lazy(), data.blueprint, settings)
-    return metric_scores(found.raw, found.normalized, data.blueprint).select(SCORE).to_dicts()
+    scored = metric_scores(found.raw, found.normalized, data.blueprint)
+    whole = found.totals.with_columns(dataset=pl.lit(""), method=pl.lit(""), measure=pl.lit(TOTAL), n="n_scored")
+    whole = whole.with_columns(score="total_before_veto").select(SCORE)
+    return [*scored.select(SCORE).to_dicts(), *(whole.to_dicts() if totals else ())]
 
 
 def metric_scores(raw: pl.DataFrame, normalized: pl.DataFrame, blueprint: Blueprint) -> pl.DataFrame:

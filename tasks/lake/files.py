@@ -8,6 +8,7 @@ from uuid import uuid4
 
 from fsspec.registry import register_implementation
 
+from schemas.errors import UsageError
 from schemas.folders import Folder
 
 TAIL_BYTES = 65_536
@@ -52,6 +53,12 @@ def create_file(path: Folder, content: bytes | memoryview) -> bool:
     except NotImplementedError:  # a store that does not know the condition
         _put(path, content, "overwrite")
     return True
+
+
+def require_absent(path: Path) -> None:
+    """Raise UsageError if a file is there already."""
+    if path.exists():
+        raise UsageError("the file exists already", where=str(path), next_step="name another place, or move it away")
 
 
 def prove_writable(folder: Folder) -> None:

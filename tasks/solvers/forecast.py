@@ -1,8 +1,7 @@
 """Forecast a partition: its requests, made with invented replies, which the journal answers, what the others would use."""
 
 import json
-from collections.abc import Iterable, Sequence
-from contextlib import closing
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from urllib.parse import quote
@@ -20,19 +19,21 @@ from tasks.lake.files import parquet_source
 from tasks.lake.lake import Lake
 from tasks.lake.parquet_errors import unreadable
 from tasks.models.cost.budget import Estimator, Measure, measure_texts
-from tasks.models.journal.table import connect_to_read, journal_errors
+from tasks.models.journal.table import JOURNAL, opened_replies
 from tasks.retrieval.chunking import split
 from tasks.solvers.chunk_rows import read_contexts, split_context
 from tasks.solvers.infer_job import InferJob
-from tasks.solvers.option_order import plan_epochs
+from tasks.solvers.option_order import Presentation, plan_epochs
 from tasks.solvers.registry import SOLVERS
 from tasks.solvers.run import BuiltContexts, read_item
-from tasks.solvers.state import RoleModel, SolverResources
+from tasks.solvers.state import RoleModel, SolverOutput, SolverResources
 
 TOKENS = ("prompt_tokens", "completion_tokens")
 
 SENTENCE_TOKENS = 6
 """Fewest tokens of a sentence of other invented replies."""
+
+UNSENT = ChatReply(failure="budget", error="not sent: no model is asked here")
 
 
 def write_at_length(call: int, max_tokens: int) -> str:
@@ -65,48 +66,117 @@ class LastFirstRetriever:
         return tuple(Ranked(place) for place in reversed(range(len(texts))))
 
 
+async def rehearse(
+    job: InferJob, lake: Lake, reply: Callable[[Role, ChatRequest], ChatReply]
+) -> list[tuple[Presentation, SolverOutput]]:
+    """Let a solver ask about every item of a job, answered by a function in place of models.
+
+    Args:
+        job: what is asked; ranked texts are not those of a run.
+        lake: has items and contexts.
+        reply: answers a call to a role.
+
+    Returns:
+        What became of each item as it was shown.
+    """
+    solver, items, contexts = SOLVERS[job.options.setting], lake.read(job.items, Items), read_contexts(lake, job.contexts)
+
+    def answering(role: Role, entry: ModelEntry) -> RoleModel:
+        async def chat(request: ChatRequest) -> ChatReply:
+            return reply(role, request)
+
+        return RoleModel(entry, chat)
+
+    retriever = LastFirstRetriever(job.options.retrieval.counts_bos)
+    resources = SolverResources({role: answering(role, entry) for role, entry in job.models.items()}, retriever)
+    chunks: dict[str, tuple[Chunk, ...]] = {}
+    if job.plan.chunking is not None:
+        for row in items.iter_rows(named=True):
+            chunks[row["item_id"]] = await split_context(read_item(row), job.plan.chunking, retriever)
+    built = BuiltContexts(contexts, chunks)
+    return [
+        (shown, await solver.solve(built.item_of(shown), job.options, resources, shown.draw))
+        for shown in plan_epochs(items, job.epochs)
+    ]
+
+
 async def plan_requests(job: InferJob, lake: Lake) -> dict[Role, list[ChatRequest]]:
     """Return the calls about a dataset's items in one setting, by role, as its solver makes them; none is sent.
 
     Those of a solver that asks again are a lower bound; those of a helper about what the model writes itself an upper one. A text
     that turns out too long for the model is asked again in shorter form under some policies; that is not known here.
     """
-    solver, items, contexts = SOLVERS[job.options.setting], lake.read(job.items, Items), read_contexts(lake, job.contexts)
-    calls: dict[Role, list[ChatRequest]] = {}
+    calls: dict[Role, list[ChatRequest]] = {role: [] for role in job.models}
 
-    def planned(role: Role, entry: ModelEntry) -> RoleModel:
-        made = calls.setdefault(role, [])
+    def note(role: Role, request: ChatRequest) -> ChatReply:
+        calls[role].append(request)
+        return _invent(job, role, len(calls[role]))
 
-        async def note(request: ChatRequest) -> ChatReply:
-            made.append(request)
-            invented = solver.invented if role != TESTED else None
-            return ChatReply(text=invented or write_at_length(len(made), entry.sampling.max_tokens))
-
-        return RoleModel(entry, note)
-
-    retriever = LastFirstRetriever(job.options.retrieval.counts_bos)
-    resources = SolverResources({role: planned(role, entry) for role, entry in job.models.items()}, retriever)
-    chunks: dict[str, tuple[Chunk, ...]] = {}
-    if job.plan.chunking is not None:
-        for row in items.iter_rows(named=True):
-            chunks[row["item_id"]] = await split_context(read_item(row), job.plan.chunking, retriever)
-    built = BuiltContexts(contexts, chunks)
-    for presentation in plan_epochs(items, job.epochs):
-        await solver.solve(built.item_of(presentation), job.options, resources, presentation.draw)
+    await rehearse(job, lake, note)
     return {role: made for role, made in calls.items() if made}
 
 
-def find_journaled(journal: Path, keys: Sequence[str]) -> set[str]:
-    """Return which of these calls the journal answers; none if there is no journal. Nothing is written.
+def _invent(job: InferJob, role: Role, number: int) -> ChatReply:
+    invented = SOLVERS[job.options.setting].invented if role != TESTED else None
+    return ChatReply(text=invented or write_at_length(number, job.models[role].sampling.max_tokens))
+
+
+async def plan_wave(job: InferJob, lake: Lake) -> list[ChatRequest]:
+    """Return the calls that a run would make now, each once: the journal does not answer them, and all that they rest on it does.
+
+    Two rehearsals are answered by the journal; of what it does not answer all calls fail in one, and have invented replies in the
+    other. A call that is made in both, word for word, rests on no reply that is still to come. Of a solver that retrieves none is
+    known, since nothing is ranked here.
 
     Raises:
-        LakeError: if the file is no journal.
+        LakeError: if the journal cannot be read, or a reply in it is damaged.
     """
-    if not journal.is_file():
-        return set()
-    query = "SELECT key FROM replies WHERE key IN (SELECT value FROM json_each(?))"
-    with journal_errors(journal), closing(connect_to_read(journal)) as connection:
-        return {key for (key,) in connection.execute(query, (json.dumps(list(keys)),))}
+    if SOLVERS[job.options.setting].retrieves:
+        return []
+    with opened_replies(lake.state / JOURNAL) as find:
+        failing, invented = [await _unanswered(job, lake, find, fails=fails) for fails in (True, False)]
+    return [request for key, request in failing.items() if key in invented]
+
+
+async def _unanswered(
+    job: InferJob, lake: Lake, find: Callable[[str], ChatReply | None], *, fails: bool
+) -> dict[str, ChatRequest]:
+    asked: dict[str, ChatRequest] = {}
+
+    def reply(role: Role, request: ChatRequest) -> ChatReply:
+        if known := find(request.key):
+            return known
+        asked[request.key] = request
+        return UNSENT if fails else _invent(job, role, len(asked))
+
+    await rehearse(job, lake, reply)
+    return asked
+
+
+async def place_replies(
+    job: InferJob, lake: Lake, said: Mapping[tuple[str, str], str]
+) -> dict[tuple[str, str], tuple[ChatRequest, str]]:
+    """Return the calls that texts answer, with the texts, by item and step; of repetitions the first.
+
+    Args:
+        job: whose solver asks.
+        lake: has its items.
+        said: by id of the item and step of the call. A call that rests on a reply is found if that reply is among them.
+    """
+    placed: dict[tuple[str, str], tuple[ChatRequest, str]] = {}
+    texts: dict[str, str] = {}
+
+    def reply(_role: Role, request: ChatRequest) -> ChatReply:
+        return ChatReply(text=texts[request.key]) if request.key in texts else UNSENT
+
+    found = -1
+    while found < len(placed):
+        found = len(placed)
+        for shown, output in await rehearse(job, lake, reply):
+            steps = {(shown.row["item_id"], call.step): call.request for call in output.calls if shown.repetition == 0}
+            placed |= {step: (request, said[step]) for step, request in steps.items() if step in said}
+        texts = {request.key: text for request, text in placed.values()}
+    return placed
 
 
 def read_replies(lake: Folder, layer: str, place: str, columns: Sequence[str]) -> pl.DataFrame:
@@ -175,7 +245,12 @@ def expect_calls(requests: Sequence[ChatRequest], estimator: Estimator, rate: Ra
     return Expectation(calls=len(expected), prompt_tokens=prompt, completion_tokens=completion, cost=cost if expected else 0.0)
 
 
-def choose_unsent(requests: Iterable[ChatRequest], journaled: set[str]) -> list[ChatRequest]:
-    """Return the calls that would be sent: not in the journal, and equal ones once."""
+def choose_unsent(requests: Iterable[ChatRequest], journal: Path) -> list[ChatRequest]:
+    """Return the calls that would be sent: not in the journal, if there is one, and equal ones once.
+
+    Raises:
+        LakeError: if the file is no journal, or a reply in it is damaged.
+    """
     distinct = {request.key: request for request in requests}
-    return [request for key, request in distinct.items() if key not in journaled]
+    with opened_replies(journal) as find:
+        return [request for key, request in distinct.items() if find(key) is None]

@@ -215,5 +215,86 @@ def assert_shown(document: dict[str, Any], lake: Path) -> None:
     item = layer(lake, "items")["item_id"][0]
     row = ended("explain", document["run"], "--dataset", "attunebench_mini", "--model", "yes", "--item", item, "--lake", lake)
     assert (row.status, "turn 2 hp_binary" in row.out) == (0, True)
+    split = ended("explain", document["run"], "--where", "who_5 < 13 AND country IS NOT NULL", "--lake", lake, "--json")
+    assert (split.status, sum(split.document["items"].values())) == (0, 4)
+    assert {"topic", "diagnoses", "who_5", "tipi_openness"} <= set(split.document["columns"])
     checked = ended("verify", document["run"], "--lake", lake)
     assert checked.status == 0, checked.out
+
+
+def judged_by(folder: Path, model: str, judge: str) -> tuple[str | Path, ...]:
+    """The options of a run of a model and a judge, each at its URL."""
+    file = folder / f"{judge.rpartition(':')[2].partition('/')[0]}.json"
+    role = {"draft_judge": {"name": "judge", "base_url": judge}}
+    file.write_text(json.dumps({"models": [{"name": "oracle", "base_url": model}], "roles": role}))
+    return ("--config", file, "--json")
+
+
+def first_words(messages: Messages) -> str:
+    """What a model says that begins with a draft in no form."""
+    return "I hear you." if len(messages) == 2 else knowing(MODELS["oracle"])(messages)
+
+
+def test_a_run_is_judged_anew_and_comes_back_from_its_result_files(tmp_path: Path) -> None:
+    lake, folder, new = tmp_path / "lake", tmp_path / "files", tmp_path / "new"
+    with ModelServer(first_words) as model, ModelServer(judge) as mild, ModelServer(lambda _: '{"overall_score": 1}') as harsh:
+        options, others = (judged_by(tmp_path, model.base_url, one.base_url) for one in (mild, harsh))
+        done, anew = (ended("run", "attunebench-mini", *one, "--lake", lake) for one in (options, others))
+        assert (model.calls, mild.calls, harsh.calls) == (52, 12, 12)
+    changed = {name for name, value in raw(anew, "oracle").items() if value != raw(done, "oracle")[name]}
+    assert changed == {"draft_judge_score", "draft_binary_alignment"}
+    written = ended("runs", "export", done.document["run"], "--to", folder, "--lake", lake, "--json")
+    assert (written.status, len(written.document["files"])) == (0, 5), written.err
+    (means,) = json.loads((folder / "scores-corrected.json").read_text(encoding="utf-8"))["aggregates"]
+    assert (means["n"], means["composite_score"]) == (4, pytest.approx(total(done, "oracle")))
+    # All servers are closed. 4 x 13 calls to the model, 12 to the judge
+    taken = ended("journal", "import", folder, "attunebench-mini", *options, "--lake", new)
+    assert (taken.status, taken.document["added"], taken.document["refused"]) == (0, 64, 0), taken.err
+    again = ended("run", "attunebench-mini", *options, "--lake", new)
+    assert (again.document["calls"]["sent"], again.scores) == (0, done.scores), again.err
+    assert_null_is_a_failed_call(folder, options, tmp_path / "third")
+
+
+def answered(folder: Path, wave: Path, says: Callable[[Messages], str]) -> Path:
+    """A log of others who answered every call: samples of the first ten, the rest as a batch."""
+    rows = []
+    for number, line in enumerate((wave / "attunebench-mini.jsonl").read_text(encoding="utf-8").splitlines()):
+        call = json.loads(line)
+        text = says(call["body"]["messages"])
+        body = {"choices": [{"message": {"content": text}}]}
+        sample = {"doc": {"custom_id": call["custom_id"]}, "resps": [[text]]}
+        rows.append(sample if number < 10 else {"custom_id": call["custom_id"], "response": {"status_code": 200, "body": body}})
+    log = folder / f"{wave.name}.jsonl"
+    log.write_text("".join(f"{json.dumps(row)}\n" for row in rows), encoding="utf-8")
+    return log
+
+
+def test_others_answer_the_calls_in_two_waves(tmp_path: Path) -> None:
+    lake, nobody = ("--lake", tmp_path / "lake"), "http://127.0.0.1:9/v1"
+    options = judged_by(tmp_path, nobody, nobody)
+    # 4 x 13 calls to the model; then the judge's about twelve drafts
+    for wave, calls, says in (("first", 52, knowing(MODELS["oracle"])), ("second", 12, judge)):
+        asked = ended("journal", "requests", "attunebench-mini", *options, *lake, "--to", tmp_path / wave)
+        assert (asked.document["calls"], len(asked.document["files"])) == (calls, 1), asked.err
+        log = answered(tmp_path, tmp_path / wave, says)
+        taken = ended("journal", "import", log, "--requests", tmp_path / wave, *lake, "--json")
+        assert (taken.status, taken.document["added"]) == (0, calls), taken.err
+    done = ended("run", "attunebench-mini", *options, *lake)
+    assert done.document["calls"]["sent"] == 0, done.err
+    assert total(done, "oracle") == pytest.approx(100)
+    assert raw(done, "oracle")["draft_judge_score"] == pytest.approx(4 / 6)
+
+
+def assert_null_is_a_failed_call(folder: Path, options: tuple[str | Path, ...], lake: Path) -> None:
+    """What a file does not have is asked again; replies that the plan does not ask for are refused."""
+    path, other = sorted(folder.glob("*_default.json"))[:2]
+    fields = json.loads(path.read_text(encoding="utf-8"))
+    fields["post_conversation"] = None
+    path.write_text(json.dumps(fields), encoding="utf-8")
+    other.write_text(other.read_text(encoding="utf-8").replace('"oracle"', '"another"'), encoding="utf-8")
+    taken = ended("journal", "import", folder, "attunebench-mini", *options, "--lake", lake)
+    assert (taken.status, taken.document["read"], taken.document["added"]) == (1, 63, 47)
+    assert taken.document["rules"] == {"plan_asks_it_once": 16}
+    # 13 calls of that conversation fail, and the one that is null; a judge waits for drafts.
+    again = ended("run", "attunebench-mini", *options, "--lake", lake)
+    assert again.document["calls"] == {"sent": 14, "answered": 0, "from_journal": 47, "failed": 14}

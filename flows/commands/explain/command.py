@@ -28,6 +28,7 @@ def explain(
     dataset: str | None = typer.Option(None, "--dataset", help="how this dataset came about, and its rows"),
     item: str | None = typer.Option(None, "--item", help="one row whole: messages sent, reply, reading, ratings, files"),
     worst: int | None = typer.Option(None, "--worst", min=1, help="of a dataset, so many rows that earn least"),
+    where: str | None = typer.Option(None, "--where", metavar="SQL", help="scores of items that fulfil this, and of others"),
     lake: opt.LakeFolder = None,
     as_json: opt.AsJson = False,
 ) -> None:
@@ -38,10 +39,10 @@ def explain(
     from tasks.analysis.selection import Selection  # noqa: PLC0415
 
     wanted = Selection(model, setting, ability, task, dataset, item, worst)
-    _explain(lake or DEFAULT_LAKE, run, wanted).finish(as_json=as_json)
+    _explain(lake or DEFAULT_LAKE, run, wanted, where).finish(as_json=as_json)
 
 
-def _explain(folder: Folder, name: str, wanted: "Selection") -> CommandResult:
+def _explain(folder: Folder, name: str, wanted: "Selection", where: str | None) -> CommandResult:
     """Explain what the options name; status 1 if something does not add up."""
     from flows.commands.explain.view import rows_view, score_view  # noqa: PLC0415
     from tasks.analysis.explain import place_document  # noqa: PLC0415
@@ -50,6 +51,8 @@ def _explain(folder: Folder, name: str, wanted: "Selection") -> CommandResult:
 
     run = reopen(folder, name)
     systems, place = choose_systems(run, wanted), find_place(run.blueprint, wanted)
+    if where is not None:
+        return _subset(run, where, systems, wanted, place.datasets(run.blueprint))
     if wanted.item is not None:
         return _item(run, wanted.item, systems, place)
     if wanted.worst is not None:
@@ -71,6 +74,23 @@ def _explain(folder: Folder, name: str, wanted: "Selection") -> CommandResult:
         document["next"] = run.command("explain", "--dataset", place.dataset, "--model", model, "--setting", setting)
         view.append(f"For the rows, name one model and setting: {escape(document['next'])}")
     return CommandResult(int(not document["adds_up"]), document, view)
+
+
+def _subset(
+    run: "PastRun", where: str, systems: Sequence["System"], wanted: "Selection", datasets: Sequence[str]
+) -> CommandResult:
+    from flows.commands.explain.view import subset_view  # noqa: PLC0415
+    from tasks.analysis.subsets import subset_document  # noqa: PLC0415
+
+    if wanted.item is not None or wanted.worst is not None:
+        raise UsageError(
+            "--where scores many items",
+            where="--item, --worst",
+            expected="neither of them beside --where",
+            next_step="leave --where out to see rows",
+        )
+    document = subset_document(run, where, systems, datasets)
+    return CommandResult(0, document, subset_view(document))
 
 
 def _rows(run: "PastRun", system: "System", dataset: str, worst: int | None) -> Row:

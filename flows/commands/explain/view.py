@@ -10,7 +10,7 @@ from flows.commands.console import decimal, folded, label_system, numbers, text_
 from schemas.question_types import QUESTION_TYPES
 from schemas.usage import TESTED
 from tasks.analysis.explain import OPTIONS
-from tasks.analysis.number_format import counted, describe_gate, shorten
+from tasks.analysis.number_format import counted, describe_gate, interval, shorten
 
 ROWS = 10
 """Shown without --worst."""
@@ -111,6 +111,25 @@ def _ends(document: Row) -> Iterator[str]:
         yield "[bold]The stored scores are not what their parts give[/bold]: --json marks them with adds_up: false"
     if document["next"]:
         yield f"Go deeper: {escape(document['next'])}"
+
+
+def subset_view(document: Row) -> list[RenderableType]:
+    """Return a table per model: each metric over the items that fulfil the condition, and over the others."""
+    counts = ", ".join(f"{count} {side}" for side, count in document["items"].items())
+    shown: list[RenderableType] = [f"Where {escape(document['where'])}: {counts}", f"Columns: {', '.join(document['columns'])}"]
+    heads = numbers(*(head for side in ("Subset", "Complement") for head in (side, "95 % interval", "n")))
+    for model in document["models"]:
+        table = text_table("Score", "Dataset", *heads, title=escape(label_system(model)))
+        for row in model["scores"]:
+            table.add_row(escape(row["measure"]), escape(row["dataset"]), *_side(row["subset"]), *_side(row["complement"]))
+        shown.append(table)
+    return [*shown, document["note"]]
+
+
+def _side(side: Row) -> tuple[str, str, str]:
+    if side["suppressed"]:
+        return "suppressed", "-", str(side["n"])
+    return decimal(side["score"]), interval(side["ci_low"], side["ci_high"], 2), str(side["n"])
 
 
 def rows_view(document: Row, worst: int | None) -> Iterator[str]:

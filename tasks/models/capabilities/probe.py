@@ -234,7 +234,7 @@ def _of_reply(entry: ModelEntry, reply: ChatReply) -> Iterator[tuple[Capability,
         yield from ((name, CapabilityFinding("unknown", NOTHING_CAME)) for name in OF_REPLY)
         return
     cut = "" if reply.text else f", no answer within {REPLY_TOKENS} tokens"
-    yield "answers", CapabilityFinding("yes", f"HTTP {reply.http_status} after {reply.latency_s:.2f} s{cut}")
+    yield "answers", CapabilityFinding("yes", f"HTTP {reply.http_status} after {reply.latency_s or 0:.2f} s{cut}")
     counts = (reply.prompt_tokens, reply.completion_tokens)
     usage = "not reported" if None in counts else f"{counts[0]} tokens in, {counts[1]} out"
     yield "usage", CapabilityFinding(_yes(None not in counts), usage)

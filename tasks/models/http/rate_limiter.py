@@ -138,7 +138,7 @@ class RateLimiter:
         """Adapt to the outcome of a call."""
         if reply.failure is None:
             full = bool(self._waiting) or self.is_full
-            self._concurrency.note_answer(reply.latency_s, self._clock(), full=full)
+            self._concurrency.note_answer(reply.latency_s or 0.0, self._clock(), full=full)
             self._admit()
         else:
             self._concurrency.note_failure(reply.failure)

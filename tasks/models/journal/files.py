@@ -4,7 +4,7 @@ import json
 import os
 import sqlite3
 from collections import Counter
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Sequence
 from contextlib import closing, contextmanager
 from dataclasses import dataclass, field
 from pathlib import Path
@@ -16,6 +16,7 @@ import pyarrow as pa
 import pyarrow.parquet as pq
 
 from schemas.errors import LakeError, UsageError
+from tasks.lake.files import require_absent
 from tasks.models.journal.rows import SCHEMA, check_rows, to_frame, to_record
 from tasks.models.journal.table import (
     COLUMNS,
@@ -83,12 +84,11 @@ def export_replies(journal: Path, file: Path, model: str | None = None) -> int:
         UsageError: there is no journal, the file exists already or cannot be written, or no reply is by this model.
         LakeError: the journal cannot be read.
     """
-    if file.exists():
-        raise UsageError("the file exists already", where=str(file), next_step="name another one, or move it away")
+    require_absent(file)
     temporary = file.with_name(f".{file.name}-{uuid4().hex}.tmp")
     try:
         with _reading(journal) as connection:
-            written = _write_file(temporary, _frames(connection, journal, model))
+            written = _write_file(temporary, _frames(_rows(connection, journal, model), journal))
         if not written and model is not None:
             raise UsageError(
                 "the journal has no reply by this model", where=str(journal), got=model, next_step="moodflow journal show"
@@ -120,7 +120,7 @@ def import_replies(file: Path, journal: Path) -> ImportedReplies:
             where=str(file),
             expected="a Parquet file written by moodflow journal export",
             got=str(error).splitlines()[0],
-            next_step="name the file that was exported, or export it again",
+            next_step="name the file that was exported; a folder of result files needs BENCHMARK, a log --requests",
         ) from error
 
 
@@ -139,14 +139,28 @@ def merge_replies(other: Path, journal: Path) -> ImportedReplies:
     """
     taken = ImportedReplies()
     with _reading(other) as connection:
-        return _take(_frames(connection, other, taken=taken), journal, taken)
+        return _take(_frames(_rows(connection, other), other, taken), journal, taken)
 
 
-def _frames(
-    connection: sqlite3.Connection, journal: Path, model: str | None = None, taken: ImportedReplies | None = None
-) -> Iterator[pl.DataFrame]:
+def add_replies(rows: Sequence[JournalRow], source: Path, journal: Path, taken: ImportedReplies) -> None:
+    """Add replies that came by another file to a journal, each verified as on import.
+
+    Args:
+        rows: one per call.
+        source: the file they were read from.
+        journal: ours.
+        taken: gets the counts.
+
+    Raises:
+        LakeError: the journal cannot be written, or a row of ours is damaged.
+    """
+    batches = ([*rows[start : start + ROWS_AT_ONCE]] for start in range(0, len(rows), ROWS_AT_ONCE))
+    _take(_frames(batches, source, taken), journal, taken)
+
+
+def _frames(batches: Iterable[list[JournalRow]], journal: Path, taken: ImportedReplies | None = None) -> Iterator[pl.DataFrame]:
     """Rows of a journal; one that holds no answer is counted in `taken`, or without it an error."""
-    for rows in _rows(connection, journal, model):
+    for rows in batches:
         records = []
         for row in rows:
             try:

@@ -19,7 +19,7 @@ from schemas.chat import ChatReply, ChatRequest, KeepingChat
 from schemas.errors import LakeError
 from schemas.lineage import CallCounts
 from tasks.models.journal.leases import Leases
-from tasks.models.journal.table import JournalRow, connect, insert, journal_errors, read_reply, row_errors, write_reply
+from tasks.models.journal.table import JournalRow, connect, find_reply, insert, journal_errors, journal_row
 
 POLL_S = 0.2
 """Seconds between two looks of a waiting caller for another process's reply, or for its claim given up; a look takes 30 us."""
@@ -75,12 +75,7 @@ class Journal:
 
     def get(self, key: str) -> ChatReply | None:
         """Return the journaled reply to a call, marked as such, or None; takes about 20 microseconds."""
-        with journal_errors(self._path):
-            row = self._reading.execute("SELECT reply FROM replies WHERE key = ?", (key,)).fetchone()
-        if row is None:
-            return None
-        with row_errors(self._path, key):
-            return read_reply(row[0])
+        return find_reply(self._reading, self._path, key)
 
     def write(self, request: ChatRequest, reply: ChatReply) -> asyncio.Future[None]:
         """Keep a reply, even if the caller is cancelled: the future is done when it is on disk. It must not be cancelled.
@@ -88,11 +83,9 @@ class Journal:
         The first reply to a call stays.
         """
         with journal_errors(self._path):
-            body, text = request.body_json, write_reply(reply)
+            row = journal_row(request, reply, self._now())
             # Half a character cannot be stored; found here, it fails this reply and not the batch it would be in.
-            (body + text).encode()
-        created = self._now().isoformat(timespec="milliseconds")
-        row = JournalRow(request.key, request.identity, request.repetition, body, text, created)
+            (row.request + row.reply).encode()
         entry = _Entry(row, asyncio.get_running_loop().create_future())
         self._entries.put(entry)
         return entry.durable

@@ -47,7 +47,7 @@ class JournalReplies(dy.Schema):
     reasoning_in = dy.String(nullable=True)
     remark = dy.String(nullable=True, description="what is odd about the answer; null = nothing")
     http_status = dy.Int64(nullable=True)
-    latency_s = dy.Float64(min=0)
+    latency_s = dy.Float64(nullable=True, min=0)
     attempts = dy.Int64(min=1)
     created = dy.Datetime(time_unit="ms", time_zone="UTC", description="when the reply was kept")
 

@@ -2,17 +2,19 @@
 
 import json
 import sqlite3
-from collections.abc import Iterator, Sequence
-from contextlib import contextmanager
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import closing, contextmanager
 from dataclasses import replace
+from datetime import UTC, datetime
 from errno import EDQUOT, EFBIG, ENOSPC
+from functools import partial
 from itertools import chain
 from pathlib import Path
 from typing import NamedTuple
 
 from pydantic import TypeAdapter, ValidationError
 
-from schemas.chat import ChatReply
+from schemas.chat import ChatReply, ChatRequest
 from schemas.documents import LARGEST_INTEGER
 from schemas.errors import LakeError
 
@@ -87,6 +89,12 @@ def insert(connection: sqlite3.Connection, rows: Sequence[JournalRow]) -> int:
     return added
 
 
+def journal_row(request: ChatRequest, reply: ChatReply, now: datetime | None = None) -> JournalRow:
+    """Return the row of a call and the reply to it, kept at a time, by default now."""
+    created = (now or datetime.now(UTC)).isoformat(timespec="milliseconds")
+    return JournalRow(request.key, request.identity, request.repetition, request.body_json, write_reply(reply), created)
+
+
 def write_reply(reply: ChatReply) -> str:
     """Return the reply as JSON text."""
     return json.dumps(vars(reply), ensure_ascii=False)
@@ -108,6 +116,30 @@ def read_reply(text: str) -> ChatReply:
     if any(isinstance(value, int) and abs(value) >= LARGEST_INTEGER for value in vars(reply).values()):
         raise ValueError("a number that no column holds")
     return replace(reply, from_journal=True)
+
+
+def find_reply(connection: sqlite3.Connection, path: Path, key: str) -> ChatReply | None:
+    """Return the reply to a call, marked as journaled; null if the journal at `path` has none.
+
+    Raises:
+        LakeError: if the file is no journal, or the reply is damaged.
+    """
+    with journal_errors(path):
+        row = connection.execute("SELECT reply FROM replies WHERE key = ?", (key,)).fetchone()
+    with row_errors(path, key):
+        return read_reply(row[0]) if row else None
+
+
+@contextmanager
+def opened_replies(path: Path) -> Iterator[Callable[[str], ChatReply | None]]:
+    """Open a journal to look replies up by key, as `find_reply` does; one that is not there has none. Nothing is written."""
+    if not path.is_file():
+        yield lambda _key: None
+        return
+    with journal_errors(path):
+        connection = connect_to_read(path)
+    with closing(connection):
+        yield partial(find_reply, connection, path)
 
 
 @contextmanager

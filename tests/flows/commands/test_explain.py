@@ -11,7 +11,7 @@ from typing import Any
 import polars as pl
 import pytest
 
-from tests.flows.command import Ended, ended
+from tests.flows.command import Ended, assert_one_message, ended
 from tests.flows.past_runs import PastRuns
 
 
@@ -181,3 +181,17 @@ def test_texts_of_a_redacted_run_stay_out(runs: PastRuns, tmp_path: Path) -> Non
     assert call["messages"] is None
     assert call["proof"]["hash_holds"]  # proven all the same
     assert document(copy, "--dataset", "mini_eq_test")["rows"][0]["question"][:5] not in ("", "text ")
+
+
+def test_items_that_fulfil_a_condition_are_set_beside_the_others(runs: PastRuns) -> None:
+    found = document(runs, "--where", "dataset = 'mini_text_classification'")
+    assert found["items"]["unknown"] == 0
+    (model,) = found["models"]
+    (row,) = (row for row in model["scores"] if row["dataset"] == "mini_text_classification")
+    whole = document(runs, "--dataset", "mini_text_classification")["models"][0]["part"]
+    assert row["complement"]["suppressed"]
+    assert row["subset"]["suppressed"] == (found["items"]["subset"] < 5)
+    assert row["subset"]["score"] in (None, whole["score"])
+    assert "Where dataset = 'mini_text_classification'" in explain(runs, "--where", "dataset = 'mini_text_classification'").out
+    assert_one_message(explain(runs, "--where", "nope = 1"), "the condition cannot be read", "language")
+    assert_one_message(explain(runs, "--where", "1 = 1", "--worst", "3"), "neither of them beside --where")

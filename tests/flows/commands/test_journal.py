@@ -10,7 +10,7 @@ import pytest
 from schemas.chat import ChatReply
 from tasks.models.journal.journal import Journal
 from tasks.models.journal.table import JOURNAL
-from tests.flows.command import ended
+from tests.flows.command import assert_one_message, ended
 from tests.tasks.models.making_calls import request
 
 STAMP = "2026-01-02T12:00:00.000+00:00"
@@ -79,3 +79,9 @@ def test_journals_are_merged(tmp_path: Path, named: Path) -> None:
     assert (document["read"], document["added"], document["same"], document["kept_ours"]) == (2, 1, 0, 1)
     assert ended("journal", "show", "--lake", lake, "--json").document["replies"] == 3
     assert ended("journal", "show", "--lake", other, "--json").document["replies"] == 2
+
+
+def test_replies_in_a_folder_need_a_benchmark_and_those_in_a_file_none(tmp_path: Path) -> None:
+    assert_one_message(ended("journal", "import", tmp_path), "cannot be read", "needs BENCHMARK")
+    assert_one_message(ended("journal", "import", "a.parquet", "--model", "m"), "without one", "where: --model")
+    assert_one_message(ended("journal", "import", tmp_path, "moodbench-mini", "--requests", tmp_path), "where: --requests")

@@ -8,7 +8,7 @@ import polars as pl
 import pytest
 
 from tasks.analysis.past_run import PastRun, reopen
-from tests.flows.command import ended
+from tests.flows.command import assert_one_message, ended
 from tests.flows.past_runs import PastRuns
 
 REPORTS = ("report.html", "report.md")
@@ -83,3 +83,9 @@ def test_a_folder_whose_manifest_was_changed_is_not_sealed_again(runs: PastRuns)
     done = ended("runs", "report", runs.after, "--lake", runs.lake, "--json")
     assert done.status == 1
     assert (done.document["intact"], done.document["sealed_again"]) == (False, ["manifest.json"])
+
+
+def test_a_run_without_annotated_conversations_has_no_result_files(runs: PastRuns, tmp_path: Path) -> None:
+    done = ended("runs", "export", runs.after, "--to", tmp_path / "files", "--lake", runs.lake)
+    assert_one_message(done, "asked nothing about annotated conversations")
+    assert not (tmp_path / "files").exists()

@@ -11,6 +11,8 @@ from tasks.scoring.annotation_aggregates import (
 )
 from tasks.scoring.uncertainty import Resampling
 
+NONE = Resampling(0, 0)
+
 
 def scored(item: int, composite: float | None, **fields: Any) -> dict[str, Any]:
     names = {"model": "m", "mode": "default", "strategy": "absolute", "item_id": f"c-{item}", "cluster": f"c-{item}"}
@@ -26,17 +28,17 @@ def row(frame: pl.DataFrame, **key: str) -> dict[str, Any]:
 
 
 def test_mean_and_standard_error() -> None:
-    found = row(aggregate_conversations(conversation_rows(one_model(60, 70, 80, None))))
+    found = row(aggregate_conversations(conversation_rows(one_model(60, 70, 80, None)), NONE))
     # The standard deviation is 10, divided by the root of 3.
     assert (found["mean"], found["se"], found["n"]) == (70, pytest.approx(5.773502692, abs=1e-9), 3)
     assert found["z_score"] is found["ci_low"] is None
-    assert row(aggregate_conversations(conversation_rows(one_model(60))))["se"] is None
+    assert row(aggregate_conversations(conversation_rows(one_model(60)), NONE))["se"] is None
 
 
 def test_z_scores_between_rows_and_within_a_mode() -> None:
     rows = [one for name, value in {"a": 60, "b": 70, "c": 80}.items() for one in one_model(value, model=name)]
     rows += one_model(90, model="a", mode="verbose")
-    found = aggregate_conversations(conversation_rows(rows)).filter(metric="composite_score")
+    found = aggregate_conversations(conversation_rows(rows), NONE).filter(metric="composite_score")
     in_mode = found.filter(mode="default")
     assert in_mode["z_in_mode"].to_list() == pytest.approx([-1, 0, 1], abs=1e-9)
     # 60 to 90: mean 75, sd of 15, 5, 5, 15 is sqrt(500 / 3)
@@ -64,13 +66,21 @@ def test_perspective() -> None:
 
 def test_a_score_file_has_the_official_names() -> None:
     rows = conversation_rows(one_model(60, 80, emotion_f1=0.5))
-    assert score_file(rows, {"profile": "corrected"}) == {
+    written = score_file(rows, {"profile": "corrected"}, Resampling(200, 0))
+    # 60 and 80: sd of 10 and 10 is root 200, by root 2
+    spread = {"sd": pytest.approx(200**0.5), "se": pytest.approx(10), "min": 60, "max": 80}
+    # Of two drawn from two, both are the lower one in a quarter of the draws, and the higher one in a quarter.
+    limits = {"ci_low": 60, "ci_high": 80}
+    who = {"em_model": "m", "mode": "default", "panas_strategy": "absolute"}
+    composite = {**who, "metric": "composite_score", "n": 2, "mean": 70, "median": 70, **spread, **limits}
+    assert written.pop("model_stats")[0] == composite
+    unknown = {f"perspective_{kind}_{name}": None for name in ("binary_om", "binary_human") for kind in ("gap", "ratio")}
+    assert written == {
         "metadata": {"profile": "corrected"},
         "aggregates": [
             {
-                "em_model": "m",
-                "mode": "default",
-                "panas_strategy": "absolute",
+                **who,
+                **unknown,
                 "n": 2,
                 "avg_emotion_f1": 0.5,
                 "se_emotion_f1": 0,
@@ -84,3 +94,11 @@ def test_a_score_file_has_the_official_names() -> None:
             for item, value in enumerate((60, 80))
         ],
     }
+
+
+def test_equal_composites_have_no_z_score() -> None:
+    rows = [*one_model(70), *one_model(70, model="other")]
+    assert aggregate_conversations(conversation_rows(rows), NONE).filter(metric="composite_score")["z_score"].to_list() == [
+        None,
+        None,
+    ]

@@ -10,15 +10,26 @@ from schemas.errors import LakeError
 from schemas.lineage import CodeVersion
 from schemas.pricing import Rate
 from schemas.tables.items import Items
+from tasks.datasets.building import build_items
+from tasks.datasets.catalogue import find_dataset
 from tasks.lake.fingerprint import partition_key
 from tasks.lake.lake import Lake
 from tasks.models.cost.budget import Estimator, measure_texts
 from tasks.models.journal.journal import Journal
-from tasks.solvers.forecast import choose_unsent, expect_calls, find_journaled, learn_from_lake, plan_requests
+from tasks.models.journal.table import JOURNAL
+from tasks.solvers.forecast import (
+    choose_unsent,
+    expect_calls,
+    learn_from_lake,
+    place_replies,
+    plan_requests,
+    plan_wave,
+)
 from tasks.solvers.infer_job import InferJob
 from tasks.solvers.option_order import Epochs
 from tasks.solvers.registry import SOLVERS
 from tasks.solvers.state import SolverOptions
+from tasks.sources.locating import Locator
 from tests.tasks.models.making_calls import request
 from tests.tasks.rows import item, items
 
@@ -36,24 +47,51 @@ async def test_requests_are_those_of_the_solver(tmp_path: Path) -> None:
     assert "A. glad\nB. sad" in calls[0].messages[0].content
 
 
+async def test_a_call_is_made_when_all_that_it_rests_on_is_answered(tmp_path: Path) -> None:
+    lake, spec = Lake(tmp_path, CodeVersion("test", None)), find_dataset("attunebench_mini")
+    found = build_items(spec, [Locator().locate(file) for file in spec.files], 1, 0).items
+    built = lake.write(partition_key("items", {"dataset": spec.id}, {}, parents=[], version="1"), found, Items)
+    solver, options, judge = SOLVERS["annotate"], SolverOptions("annotate"), ModelEntry(name="j", base_url="http://localhost/v1")
+    job = InferJob({"tested": ENTRY, "draft_judge": judge}, options, solver.plan(options, None, ENTRY), built)
+    # Three turns: 4 x 3 + 1 calls, and the judge waits for its three drafts.
+    first = await plan_wave(job, lake)
+    assert [call.model for call in first] == ["org/m"] * 13
+    (item,) = found["item_id"]
+    said = {(item, "turn 2 draft"): "So it was.", (item, "turn 2 judge"): "{}", (item, "turn 3 judge"): "{}"}
+    placed = await place_replies(job, lake, said)
+    assert {step: (request.model, text) for (_, step), (request, text) in placed.items()} == {
+        "turn 2 draft": ("org/m", "So it was."),
+        "turn 2 judge": ("j", "{}"),
+    }
+    draft, judged = (request for request, _ in placed.values())
+    async with Journal(lake.state / JOURNAL) as journal:
+        await journal.write(draft, ChatReply(text="So it was."))
+    second = await plan_wave(job, lake)
+    assert {call.key for call in second} == {judged.key, *(call.key for call in first)} - {draft.key}
+
+
+async def test_what_is_asked_about_retrieved_texts_is_not_known(tmp_path: Path) -> None:
+    lake, options = Lake(tmp_path, CodeVersion("test", None)), SolverOptions("rag")
+    built = lake.write(partition_key("items", {"dataset": "d"}, {}, parents=[], version="1"), items(ITEM), Items)
+    assert await plan_wave(InferJob({"tested": ENTRY}, options, SOLVERS["base"].plan(options, None, ENTRY), built), lake) == []
+
+
 async def test_the_journal_is_asked_by_key_and_not_touched(tmp_path: Path) -> None:
     path = tmp_path / "replies.sqlite"
     calls = [request(f"number {number}") for number in range(3)]
-    assert find_journaled(path, [call.key for call in calls]) == set()
+    assert choose_unsent(calls, path) == calls
     assert not path.exists()
     async with Journal(path) as journal:
         await journal.write(calls[1], ChatReply(text="B"))
-    found = find_journaled(path, [call.key for call in calls])
-    assert found == {calls[1].key}
     # Equal calls are sent once.
-    assert choose_unsent([*calls, calls[0]], found) == [calls[0], calls[2]]
+    assert choose_unsent([*calls, calls[0]], path) == [calls[0], calls[2]]
 
 
 def test_a_file_that_is_no_journal_is_named(tmp_path: Path) -> None:
     path = tmp_path / "replies.sqlite"
     path.write_bytes(b"not a database, however long it may be" * 100)
     with pytest.raises(LakeError) as caught:
-        find_journaled(path, ["a" * 64])
+        choose_unsent([request("x")], path)
     assert str(path) in str(caught.value)
 
 

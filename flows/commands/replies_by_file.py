@@ -1,0 +1,52 @@
+"""Write the calls of a plan for others to answer, and take in what they answered."""
+
+from pathlib import Path
+from typing import Any
+
+from flows.commands.dry_run import build_first
+from schemas.chat import ChatReply
+from schemas.plan import Plan
+from tasks.analysis.annotation_files import is_asked, read_results, replies_of
+from tasks.models.journal.files import ImportedReplies, add_replies
+from tasks.models.journal.request_files import write_requests
+from tasks.models.journal.table import JOURNAL, journal_row
+from tasks.solvers.forecast import place_replies, plan_wave
+from tasks.solvers.registry import SOLVERS
+
+
+async def write_wave(plan: Plan, folder: Path) -> dict[str, Any]:
+    """Write the calls that a run of a plan would make now; return what was written, as a JSON document."""
+    resolved, missing = await build_first(plan)
+    jobs = [infer for job in resolved.jobs if (infer := job.infer_job()) and not infer.keys.find_all(resolved.lake)]
+    calls = {request.key: request for infer in jobs for request in await plan_wave(infer, resolved.lake)}
+    return {
+        "folder": str(folder),
+        "calls": len(calls),
+        "several_messages": sum(len(request.messages) > 1 for request in calls.values()),
+        "files": write_requests(calls.values(), folder, resolved.blueprint.name),
+        "not_known": sorted({infer.options.setting for infer in jobs if SOLVERS[infer.options.setting].retrieves}),
+        "missing": [gap.model_dump() for gap in missing],
+    }
+
+
+async def import_results(plan: Plan, folder: Path) -> ImportedReplies:
+    """Keep the replies of result files in the journal, as those to the calls of a plan.
+
+    Refused is a reply to what the plan does not ask, or another file answers already.
+    """
+    results = [(result, replies_of(result)) for result in read_results(folder)]
+    resolved, _ = await build_first(plan)
+    taken, placed = ImportedReplies(), set[tuple[int, tuple[str, str]]]()
+    for infer in filter(None, (job.infer_job() for job in resolved.jobs)):
+        asked = [(number, replies) for number, (result, replies) in enumerate(results) if is_asked(result, infer)]
+        file_of = {step: number for number, replies in reversed(asked) for step in replies}
+        said = {step: results[number][1][step] for step, number in file_of.items()}
+        found = await place_replies(infer, resolved.lake, said)
+        placed |= {(file_of[step], step) for step in found}
+        rows = {call.key: journal_row(call, ChatReply(text=text, latency_s=None)) for call, text in found.values()}
+        add_replies([*rows.values()], folder, resolved.lake.state / JOURNAL, taken)
+    if left := sum(len(replies) for _, replies in results) - len(placed):
+        taken.read += left
+        taken.refused += left
+        taken.rules["plan_asks_it_once"] = left
+    return taken

@@ -1,0 +1,161 @@
+"""Calls written for others to answer, as a batch and as a task of lm-evaluation-harness, and replies read from their logs.
+
+Sources: lines of OpenAI's batch API; fields of tasks and of `samples_*.jsonl` of lm-evaluation-harness 0.4.
+"""
+
+import json
+from collections.abc import Iterable, Iterator, Mapping
+from dataclasses import replace
+from datetime import UTC, datetime
+from hashlib import sha256
+from pathlib import Path
+from typing import Any
+
+import yaml
+
+from schemas.chat import ChatRequest
+from schemas.documents import read_json, read_text, read_yaml
+from schemas.errors import UsageError
+from schemas.folders import DATA_FOLDER
+from tasks.lake.files import replace_file, require_absent
+from tasks.models.http.parse_reply import read_completion
+from tasks.models.journal.files import ImportedReplies, add_replies
+from tasks.models.journal.table import JournalRow, write_reply
+
+URL = "/v1/chat/completions"
+ABOUT = ".about.json"
+TASK = DATA_FOLDER / "lm_eval_task.yaml"
+
+
+def write_requests(requests: Iterable[ChatRequest], folder: Path, name: str) -> list[dict[str, Any]]:
+    """Write calls as files of a folder, a set of four per endpoint, model and repetition.
+
+    Args:
+        requests: each once.
+        folder: made if it is not there.
+        name: of the first set, and of its task; further ones have a number.
+
+    Returns:
+        What the `.about.json` of each set says, which names the call together with its line.
+
+    Raises:
+        UsageError: a file is there already.
+    """
+    groups: dict[tuple[str, str, int], list[ChatRequest]] = {}
+    for request in requests:
+        groups.setdefault((request.identity, request.model, request.repetition), []).append(request)
+    return [
+        _write_set(folder, f"{name}-{number}" if number > 1 else name, calls) for number, calls in enumerate(groups.values(), 1)
+    ]
+
+
+def _write_set(folder: Path, name: str, calls: list[ChatRequest]) -> dict[str, Any]:
+    first, documents, task = calls[0], f"{name}.documents.jsonl", read_yaml(read_text(TASK))
+    lines = _lines({"custom_id": call.key, "method": "POST", "url": URL, "body": call.body()} for call in calls)
+    about = {"file": f"{name}.jsonl", "identity": first.identity, "model": first.model, "repetition": first.repetition}
+    about |= {"calls": len(calls), "sha256": sha256(lines).hexdigest()}
+    temperature, longest = first.sampling.temperature, max(call.sampling.max_tokens for call in calls)
+    task |= {"task": name, "dataset_kwargs": {"data_files": {"test": documents}}}
+    task["generation_kwargs"] |= {"do_sample": bool(temperature), "temperature": temperature, "max_gen_toks": longest}
+    files = {
+        f"{name}.jsonl": lines,
+        f"{name}{ABOUT}": json.dumps(about, ensure_ascii=False, indent=1).encode(),
+        documents: _lines({"custom_id": call.key, "prompt": flatten(call)} for call in calls),
+        f"{name}.yaml": yaml.safe_dump(task, sort_keys=False).encode(),
+    }
+    for file in files:
+        require_absent(folder / file)
+    for file, content in files.items():
+        replace_file(folder / file, content)
+    return about
+
+
+def flatten(request: ChatRequest) -> str:
+    """Return the conversation of a call as one text: of one message its words, of several each after its role."""
+    if len(request.messages) == 1:
+        return request.messages[0].content
+    return "\n\n".join(f"{message.role}: {message.content}" for message in request.messages)
+
+
+def _lines(rows: Iterable[Mapping[str, Any]]) -> bytes:
+    return "".join(f"{json.dumps(row, ensure_ascii=False)}\n" for row in rows).encode()
+
+
+def read_requests(folder: Path) -> dict[str, JournalRow]:
+    """Read the calls that `write_requests` wrote into a folder, by key, as rows of the journal without a reply.
+
+    Raises:
+        UsageError: there are none, or a file is damaged.
+    """
+    calls: dict[str, JournalRow] = {}
+    try:
+        for path in sorted(folder.glob(f"*{ABOUT}")):
+            about = read_json(read_text(path))
+            for line in _read_lines(folder / about["file"]):
+                call = read_json(line)
+                body = json.dumps(call["body"], ensure_ascii=False, sort_keys=True)
+                calls[call["custom_id"]] = JournalRow(call["custom_id"], about["identity"], about["repetition"], body, "", "")
+        got = "none" if not calls else None
+    except (OSError, ValueError, KeyError, TypeError) as error:
+        got = repr(error)
+    if got:
+        raise UsageError(
+            "the calls that were to be answered cannot be read",
+            where=str(folder),
+            expected="the files that moodflow journal requests writes",
+            got=got,
+            next_step="name the folder of --to, as it was written",
+        )
+    return calls
+
+
+def import_answers(file: Path, requests: Path, journal: Path) -> ImportedReplies:
+    """Add the replies of a log to a journal, each verified: lines of a batch's output, or samples of lm-evaluation-harness.
+
+    Args:
+        file: JSON lines.
+        requests: folder of the calls that were to be answered.
+        journal: ours.
+
+    Raises:
+        UsageError: the calls cannot be read.
+        LakeError: the journal cannot be written.
+    """
+    calls, taken, rows = read_requests(requests), ImportedReplies(), list[JournalRow]()
+    created = datetime.now(UTC).isoformat(timespec="milliseconds")
+    for line in _read_lines(file):
+        found = _read_line(line, calls)
+        if isinstance(found, JournalRow):
+            rows.append(found._replace(created=created))
+        else:
+            taken.read += 1
+            taken.refused += 1
+            taken.rules[found] += 1
+    add_replies(rows, file, journal, taken)
+    return taken
+
+
+def _read_lines(file: Path) -> Iterator[bytes]:
+    with file.open("rb") as lines:  # as text they would end at other characters, too
+        yield from filter(bytes.strip, lines)
+
+
+def _read_line(line: bytes, calls: Mapping[str, JournalRow]) -> JournalRow | str:
+    """Return the row of a line, or the rule that it breaks."""
+    try:
+        fields = read_json(line, lenient=True)
+        if "doc" in fields:
+            key, ((text,),) = fields["doc"]["custom_id"], fields["resps"]
+            status, body = None, {"choices": [{"message": {"content": text}}]}
+        else:
+            key, response = fields["custom_id"], fields["response"] or {"status_code": 0, "body": None}
+            status, body = response["status_code"], response["body"]
+        call = calls.get(key)
+    except (ValueError, KeyError, TypeError):
+        return "line_is_of_a_log"
+    if call is None:
+        return "id_is_known"
+    if status not in (None, 200):
+        return "call_was_answered"
+    reply = read_completion(json.dumps(body).encode(), asked=read_json(call.request)["model"])
+    return call._replace(reply=write_reply(replace(reply, http_status=status, latency_s=None)))

@@ -1,0 +1,73 @@
+"""Scores of items that fulfil a condition, over values worked out by hand."""
+
+from dataclasses import replace
+from typing import Any
+
+import polars as pl
+import pytest
+
+from schemas.errors import UsageError
+from schemas.tables.annotations import ConversationAnnotations
+from schemas.tables.scores import ItemScores
+from tasks.analysis.subsets import item_columns, score_sides, split_items
+from tests.tasks.analysis.test_groups import DATA, in_groups
+from tests.tasks.analysis.test_groups import scored as scored_item
+from tests.tasks.rows import frame, item, items, judgements
+
+GROUPS = {
+    **{name: in_groups(age="old") for name in "abcde"},
+    **{name: in_groups(age="young", diagnoses="ADHD, autism") for name in "fghij"},
+    "k": in_groups(age="young"),
+}
+ITEMS = items(*(item(name, "counselor_reply", groups=groups) for name, groups in GROUPS.items()))
+VALUES = dict(zip("abcdefghijk", (0, 0, 1, 1, 0.5, 1, 1, 1, 1, None, 0), strict=True))
+SCORES = frame(ItemScores, tuple(scored_item(name, value) for name, value in VALUES.items()))
+RUN = replace(DATA, items=ITEMS, item_scores=SCORES, judgements=judgements())
+NO_ANNOTATIONS = ConversationAnnotations.create_empty()
+
+
+def compared(where: str) -> dict[str, dict[str, Any]]:
+    (rows,) = score_sides(RUN, split_items(item_columns(ITEMS, NO_ANNOTATIONS), where)).values()
+    return {row["measure"]: row for row in rows}
+
+
+def sides(where: str, annotations: pl.DataFrame = NO_ANNOTATIONS) -> list[str | None]:
+    return split_items(item_columns(ITEMS, annotations), where).sort("item_id")["side"].to_list()
+
+
+def test_each_side_has_its_own_mean_and_total() -> None:
+    found = compared("age = 'old'")
+    # 0, 0, 1, 1 and 0.5; the others four times 1, 0, and one without a value
+    assert (found["judged_rating"]["subset"]["score"], found["judged_rating"]["subset"]["n"]) == (50, 5)
+    assert (found["judged_rating"]["complement"]["score"], found["judged_rating"]["complement"]["n"]) == (80, 5)
+    assert found["judged_rating"]["subset"]["ci_low"] < 50 < found["judged_rating"]["subset"]["ci_high"]
+    assert [found["total"][side]["score"] for side in ("subset", "complement")] == [50, 80]
+
+
+def test_a_small_side_is_suppressed_and_the_other_is_not() -> None:
+    found = compared("item_id IN ('a', 'b', 'c', 'd')")["judged_rating"]
+    assert found["subset"] == {"score": None, "ci_low": None, "ci_high": None, "n": 4, "suppressed": True}
+    # 0.5, four times 1, and 0
+    assert (found["complement"]["score"], found["complement"]["suppressed"]) == (pytest.approx(450 / 6), False)
+    assert compared("age = 'nobody'")["judged_rating"]["subset"]["n"] == 0
+
+
+def test_what_cannot_be_told_is_on_neither_side() -> None:
+    assert sides("diagnoses LIKE '%ADHD%'") == [None] * 5 + ["subset"] * 5 + [None]
+    assert sides("diagnoses IS NULL AND age = 'young'") == ["complement"] * 10 + ["subset"]
+
+
+def test_scores_of_questionnaires_are_numbers() -> None:
+    annotated = (
+        ITEMS.head(2)
+        .select("dataset", "item_id")
+        .with_columns(groups=pl.Series([in_groups(age="old", who_5="9"), in_groups(who_5="10")]))
+    )
+    assert sides("who_5 < 9.5 AND age = 'old'", annotated) == ["subset", "complement", *[None] * 3, *["complement"] * 6]
+
+
+@pytest.mark.parametrize("where", ["nope = 1", "age", "age =", "age < 3"])
+def test_a_condition_that_cannot_be_read_is_told_with_the_columns(where: str) -> None:
+    with pytest.raises(UsageError, match="the condition cannot be read") as caught:
+        sides(where)
+    assert caught.value.expected == "SQL over the columns dataset, item_id, language, question_type, subset, age, diagnoses"

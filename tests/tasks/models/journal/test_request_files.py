@@ -1,0 +1,108 @@
+"""Calls for others to answer, and what comes back in their logs."""
+
+import json
+from dataclasses import replace
+from pathlib import Path
+from typing import Any
+
+import pytest
+import yaml
+
+from schemas.chat import ChatMessage, ChatRequest
+from schemas.errors import UsageError
+from tasks.models.journal.files import ImportedReplies
+from tasks.models.journal.request_files import flatten, import_answers, read_requests, write_requests
+from tasks.models.journal.table import opened_replies
+from tests.tasks.models.making_calls import request
+
+CALLS = [request("first\u2028line"), request("second"), request("again", repetition=1)]
+
+
+def lines(path: Path) -> list[Any]:
+    return [json.loads(line) for line in path.read_bytes().split(b"\n") if line]
+
+
+def batch(call: ChatRequest, text: str | None, status: int = 200) -> dict[str, Any]:
+    body = {"model": call.model, "choices": [{"message": {"content": text}, "finish_reason": "stop"}]}
+    return {"custom_id": call.key, "response": {"status_code": status, "body": body}, "error": None}
+
+
+def sample(call: ChatRequest, *texts: str) -> dict[str, Any]:
+    return {"doc_id": 0, "doc": {"custom_id": call.key, "prompt": "p"}, "resps": [list(texts)], "filtered_resps": [""]}
+
+
+def taken_in(folder: Path, *rows: Any) -> tuple[ImportedReplies, dict[str, str | None]]:
+    """Counts, and what the journal then says to each call."""
+    log, journal = folder / "log.jsonl", folder / "journal.sqlite"
+    log.write_text("\n".join(row if isinstance(row, str) else json.dumps(row) for row in rows), encoding="utf-8")
+    write_requests(CALLS, folder / "asked", "talks")
+    taken = import_answers(log, folder / "asked", journal)
+    with opened_replies(journal) as find:
+        return taken, {call.messages[0].content: reply.text for call in CALLS if (reply := find(call.key))}
+
+
+def test_a_set_of_files_per_endpoint_model_and_repetition(tmp_path: Path) -> None:
+    about = write_requests(CALLS, tmp_path, "talks")
+    assert [(one["file"], one["repetition"], one["calls"]) for one in about] == [("talks.jsonl", 0, 2), ("talks-2.jsonl", 1, 1)]
+    first, second = lines(tmp_path / "talks.jsonl")
+    body = json.loads(CALLS[0].body_json)
+    assert first == {"custom_id": CALLS[0].key, "method": "POST", "url": "/v1/chat/completions", "body": body}
+    assert lines(tmp_path / "talks.documents.jsonl")[1] == {"custom_id": second["custom_id"], "prompt": "second"}
+    with pytest.raises(UsageError, match="the file exists already"):
+        write_requests(CALLS, tmp_path, "talks")
+
+
+def test_the_task_names_its_documents_and_how_to_generate(tmp_path: Path) -> None:
+    write_requests(CALLS[:1], tmp_path, "talks")
+    task = yaml.safe_load((tmp_path / "talks.yaml").read_text(encoding="utf-8"))
+    assert task["dataset_kwargs"]["data_files"] == {"test": "talks.documents.jsonl"}
+    assert (task["task"], task["output_type"], task["doc_to_text"]) == ("talks", "generate_until", "{{prompt}}")
+    # Without `until` a reply would end at its first empty line.
+    assert task["generation_kwargs"] == {"until": [], "do_sample": False, "temperature": 0.0, "max_gen_toks": 16}
+
+
+def test_several_messages_are_one_text() -> None:
+    said = (ChatMessage(role="system", content="Be kind."), ChatMessage(role="user", content="Hi"))
+    assert flatten(replace(CALLS[0], messages=said)) == "system: Be kind.\n\nuser: Hi"
+
+
+def test_replies_of_a_batch_and_of_samples(tmp_path: Path) -> None:
+    rows = (batch(CALLS[1], "<think>hm</think>B"), sample(CALLS[0], "A"), "", batch(CALLS[2], "C"))
+    taken, said = taken_in(tmp_path, *rows)
+    assert (taken.added, taken.read, taken.refused) == (3, 3, 0)
+    assert said == {"first\u2028line": "A", "second": "B", "again": "C"}
+
+
+def test_what_breaks_a_rule_is_refused_and_the_rest_is_kept(tmp_path: Path) -> None:
+    expired = {"custom_id": CALLS[0].key, "response": None, "error": {"code": "batch_expired"}}
+    rows: tuple[Any, ...] = (
+        *(batch(CALLS[1], "B"), batch(CALLS[1], "other"), batch(request("foreign"), "F"), batch(CALLS[0], "A", 500), expired),
+        *(batch(CALLS[0], None), sample(CALLS[0], "A", "A"), {"custom_id": []}, "[]", '{"custom_id": "cut o'),
+    )
+    taken, said = taken_in(tmp_path, *rows)
+    assert said == {"second": "B"}
+    assert dict(taken.rules) == {
+        "key_is_unique": 1,
+        "id_is_known": 1,
+        "call_was_answered": 2,
+        "row_is_an_answer": 1,
+        "line_is_of_a_log": 4,
+    }
+    assert (taken.read, taken.refused, taken.added) == (10, 9, 1)
+
+
+def test_a_request_that_was_changed_is_not_answered(tmp_path: Path) -> None:
+    write_requests(CALLS[1:2], tmp_path / "asked", "talks")
+    path = tmp_path / "asked" / "talks.jsonl"
+    path.write_text(path.read_text(encoding="utf-8").replace("second", "third"), encoding="utf-8")
+    (tmp_path / "log").write_text(json.dumps(batch(CALLS[1], "B")), encoding="utf-8")
+    assert import_answers(tmp_path / "log", tmp_path / "asked", tmp_path / "journal").rules == {"key_is_that_of_the_call": 1}
+
+
+def test_a_folder_without_calls_is_told(tmp_path: Path) -> None:
+    with pytest.raises(UsageError, match="cannot be read"):
+        read_requests(tmp_path)
+    (tmp_path / "talks.about.json").write_text("{}", encoding="utf-8")
+    with pytest.raises(UsageError, match="cannot be read") as caught:
+        read_requests(tmp_path)
+    assert caught.value.got == "KeyError('file')"
