@@ -10,8 +10,7 @@ import polars as pl
 
 from schemas.errors import UsageError
 from schemas.tables.human_ratings import UNIT, HumanRatings
-from schemas.tables.items import Items
-from schemas.tables.responses import Answers, Judgements
+from schemas.tables.responses import Answers
 from tasks.analysis.past_run import PastRun
 from tasks.analysis.run_tables import System
 from tasks.metrics.texts import best_of, bleu, distinct, rouge_l
@@ -77,12 +76,11 @@ def join_ratings(human: dy.DataFrame[HumanRatings], run: PastRun) -> JoinedRatin
 
 def _answers(run: PastRun, dataset: str) -> pl.DataFrame:
     """Return what was answered: ANSWER, UNIT, `text_sha256`, `said` and `references`."""
-    items = pl.concat([Items.create_empty(), *(run.lake.read(ref, Items) for ref in run.partitions("items", dataset=dataset))])
     parts = [read_answers(run.lake, ref) for ref in run.partitions("answers", dataset=dataset)]
     said = pl.concat([Answers.create_empty(), *parts]).select(*ANSWER, said=SAID).drop_nulls("said")
     system = pl.struct("model", "setting").map_elements(lambda row: System(**row).label, return_dtype=pl.String)
     part = pl.when(pl.col("part") == "").then(pl.lit("")).otherwise("/" + pl.col("part"))
-    return said.join(items.select(*ITEM, "references"), on=ITEM).with_columns(
+    return said.join(run.read("items", dataset=dataset).select(*ITEM, "references"), on=ITEM).with_columns(
         source="dataset",
         system=system,
         unit_id=pl.col("item_id") + part,
@@ -91,8 +89,9 @@ def _answers(run: PastRun, dataset: str) -> pl.DataFrame:
 
 
 def _judgements(run: PastRun, rated: pl.DataFrame) -> pl.DataFrame:
-    rows = pl.concat([Judgements.create_empty(), *(run.lake.read(ref, Judgements) for ref in run.partitions("judgements"))])
-    own = rows.drop_nulls("rating").join(rated.select(*ANSWER, *UNIT), on=ANSWER).rename({"rating": "value"})
+    reviews = run.manifest.plan.get("simulation_rubric") or ""  # of who talks with the model, not of its answers
+    rows = run.read("judgements").filter(pl.col("rubric") != reviews).drop_nulls("rating")
+    own = rows.join(rated.select(*ANSWER, *UNIT), on=ANSWER).rename({"rating": "value"})
     return own.group_by(*UNIT, "dimension", "judge", "rubric").agg(pl.col(*VALUES).mean())
 
 
