@@ -43,6 +43,7 @@ def test_every_form_of_a_file_says_the_same(ending: str, tmp_path: Path) -> None
 REFUSED = {
     "rating_is_on_its_scale": ({"rating": 1.5}, {"rating": 4}, {"rating": 4, "rater_kind": "aggregate"}),
     "rated_once": ({"unit_id": "z"}, {"unit_id": "z"}),
+    "one_cluster_per_unit": tuple({"unit_id": "x", "rater": one, "cluster_id": one} for one in ("amy", "bea")),
     "one_scale_and_direction_per_dimension": (
         *({"dimension": "x"}, {"dimension": "x", "unit_id": "y", "scale": [1, 2]}),
         *({"dimension": "v"}, {"dimension": "v", "unit_id": "y", "higher_is_better": False}),
