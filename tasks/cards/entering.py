@@ -12,7 +12,7 @@ from schemas.errors import RecordError, SourceError
 from schemas.vocabulary import Language
 from tasks.datasets.building import build_items
 from tasks.datasets.catalogue import find_dataset
-from tasks.datasets.esc_eval.cards import read_card
+from tasks.datasets.esc_eval import read_card
 from tasks.datasets.own_items import local_dataset
 from tasks.sources.locating import Locator, choose_source
 from tasks.sources.reading import read_records

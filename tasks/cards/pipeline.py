@@ -17,7 +17,7 @@ from schemas.usage import Role
 from schemas.vocabulary import Language
 from schemas.worker_pool import ProgressListener
 from tasks.cards.entering import Filled, Row
-from tasks.datasets.esc_eval.cards import card_text
+from tasks.datasets.esc_eval import card_text
 from tasks.judging.contract import read_reply
 from tasks.judging.prompts import fence_data
 from tasks.solvers.state import RoleModel

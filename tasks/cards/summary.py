@@ -7,7 +7,7 @@ import polars as pl
 
 from schemas.tables.role_cards import CARD_STEPS
 from tasks.cards.pipeline import taxonomy_leaves
-from tasks.datasets.esc_eval.cards import card_item
+from tasks.datasets.esc_eval import card_item
 from tasks.judging.agreement import krippendorff_alpha
 
 

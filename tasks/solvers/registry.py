@@ -9,12 +9,12 @@ from schemas.installed import installed
 from schemas.roles import JUDGES
 from schemas.usage import TESTED, Role
 from schemas.vocabulary import ContextTask
+from tasks.solvers import role_play
 from tasks.solvers.annotate import annotate
 from tasks.solvers.annotate.threads import AnnotateOptions
 from tasks.solvers.longemotion import solve as longemotion
 from tasks.solvers.longemotion.self_rag import FAVOURABLE
 from tasks.solvers.prompts import Prompts, build_messages, choose_top_logprobs
-from tasks.solvers.role_play import play as role_play
 from tasks.solvers.solver import Solver
 from tasks.solvers.state import (
     AskedItem,
