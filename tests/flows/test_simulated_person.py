@@ -137,6 +137,6 @@ def assert_compared(third: Ended) -> None:
     command = ("leaderboard", "interviews.yaml")
     (found,) = ended(*command, "--json").document["helper_ranks"]
     assert (found["role"], found["models"]) == ("seeker", ["aaa", "bbb", "ccc"])
-    assert (found["spearman"], found["kendall"], found["kendall_low"]) == (pytest.approx(1), pytest.approx(1), None)
+    assert (found["spearman"], found["kendall_tau_b"], found["kendall_tau_b_low"]) == (pytest.approx(1), pytest.approx(1), None)
     said = " ".join(ended(*command).out.split())
     assert "With another seeker the order of 3 models of groups 1 and 2, Interview: Spearman's rho 1.00 (–)" in said

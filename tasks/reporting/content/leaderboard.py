@@ -144,7 +144,7 @@ def groups_said(data: LeaderboardData) -> tuple[str, ...]:
 def _agreement_said(found: dict[str, Any]) -> str:
     rho, tau = (
         f"{words} {number(found[name], 2)} ({interval(found[f'{name}_low'], found[f'{name}_high'], 2)})"
-        for name, words in (("spearman", "Spearman's rho"), ("kendall", "Kendall's tau-b"))
+        for name, words in (("spearman", "Spearman's rho"), ("kendall_tau_b", "Kendall's tau-b"))
     )
     groups = listed([str(group) for group in found["groups"]])
     where = f"{counted(len(found['models']), 'model')} of groups {groups}, {setting_title(found['setting'])}"
