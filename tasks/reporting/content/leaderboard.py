@@ -13,9 +13,8 @@ from tasks.analysis.published_experiments import Experiments
 from tasks.analysis.published_tables import TOTAL
 from tasks.analysis.run_tables import System, from_row
 from tasks.lake.manifest import run_order
-from tasks.reporting.content.dimensions import describe_dimensions
 from tasks.reporting.content.published_models import NEAR, PublishedModels, describe_published_models
-from tasks.reporting.content.tables import ScoreTable
+from tasks.reporting.content.score_tables import ScoreTable, describe_dimensions
 from tasks.reporting.content.verdicts import SystemTotal, say_state, say_veto, state_of
 
 

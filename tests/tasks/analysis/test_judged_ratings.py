@@ -8,7 +8,7 @@ import polars as pl
 import pytest
 
 from schemas.errors import SourceError, UsageError
-from tasks.judging.human_ratings import read_human_ratings
+from tasks.analysis.judged_ratings import read_human_ratings
 
 ROW: dict[str, Any] = {"source": "days", "unit_id": "a", "dimension": "warmth", "rater": "ann", "rater_kind": "expert"}
 ROW |= {"rating": 2, "scale": [1, 2, 3]}
