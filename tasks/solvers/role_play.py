@@ -107,10 +107,9 @@ async def play(asked: AskedItem, options: SolverOptions, resources: SolverResour
         line = _require_words(await drawing.ask(SEEKER, step, (*opening, *as_seen_by(SEEKER, turns)), limit, repetition))
         leaves = number < own.turns and says_goodbye(line.reply.text or "")
         calls.append(line._replace(step="goodbye") if leaves else line)
-        if line.reply.failure is not None:
-            return SolverOutput(tuple(calls), state_answer(calls))
-        turns.append(DialogueTurn.of(line, number))
-        calls.append(await resources.ask(TESTED, step, as_seen_by(TESTED, turns), limit, repetition))
+        if line.reply.failure is None:
+            turns.append(DialogueTurn.of(line, number))
+            calls.append(await resources.ask(TESTED, step, as_seen_by(TESTED, turns), limit, repetition))
         if calls[-1].reply.failure is not None:
             return SolverOutput(tuple(calls), state_answer(calls))
         turns.append(DialogueTurn.of(calls[-1], number))

@@ -83,7 +83,7 @@ def test_runs_with_other_seekers_or_turns_are_not_ranked_together() -> None:
         asked = {"models": [{**ENTRY, "name": model}], "settings": ["role_play"], **plan}
         return basis(manifest(plan=asked, partitions=partitions))
 
-    seeker = {"roles": {"seeker": {**ENTRY, "name": "s"}}}
+    seeker: dict[str, Any] = {"roles": {"seeker": {**ENTRY, "name": "s"}}}
     assert played("a", **seeker) == played("b", **seeker)
     assert played("a", **seeker) != played("a", roles={"seeker": {**ENTRY, "name": "t"}})
     assert played("a", **seeker) != played("a", **seeker, solvers={"role_play": {"turns": 3}})
