@@ -13,9 +13,10 @@ from schemas.plan import Plan
 from schemas.roles import JUDGES
 from schemas.tables.role_cards import CARD_STEPS, CardStep, RoleCards
 from tasks.cards.entering import Row, read_cards, read_posts
-from tasks.cards.pipeline import ANNOTATORS, EXTRACTOR, CardAsker
+from tasks.cards.pipeline import ANNOTATORS, EXTRACTOR
 from tasks.cards.steps import CardJob, write_cards
-from tasks.solvers.state import RoleModel
+from tasks.solvers.run import with_listeners
+from tasks.solvers.state import RoleModel, SolverResources
 
 
 def read_entering(plan: Plan, first: CardStep) -> list[Row]:
@@ -50,10 +51,11 @@ async def build_cards(plan: Plan, first: CardStep) -> StageResult:
     models = {EXTRACTOR: plan.models[0], **dict(zip(ANNOTATORS, annotators, strict=False))}
     async with open_endpoints(plan, lake, budget) as endpoints, show_calls(plan.title) as listener:
         counters = {role: UsageCounter(listener) for role in models}
-        asker = CardAsker({role: RoleModel(entry, endpoints[entry].chat) for role, entry in models.items()}, counters)
+        played = {role: RoleModel(entry, endpoints[entry].chat) for role, entry in models.items()}
+        asked = with_listeners(SolverResources(played), counters)
         for step in CARD_STEPS[CARD_STEPS.index(first) :]:
             job = CardJob(name, step, models, tuple(entering), refs[-1] if refs else None)
-            refs.append(await run_here(write_cards, job, lake, asker, endpoints[plan.models[0]].pool.do_all))
+            refs.append(await run_here(write_cards, job, lake, asked, endpoints[plan.models[0]].pool.do_all))
             rows = lake.read(refs[-1], RoleCards)
             entering = rows.filter(rows["status"] == "kept").to_dicts()
     calls = count_calls(endpoints)

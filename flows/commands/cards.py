@@ -98,7 +98,7 @@ def _finished(plan: Plan, result: StageResult, out: Path) -> CommandResult:
     from flows.commands.run_view import usage_document, usage_view  # noqa: PLC0415
     from flows.planning.resolve import open_lake  # noqa: PLC0415
     from schemas.tables.role_cards import QUALITIES, RoleCards  # noqa: PLC0415
-    from tasks.cards.summary import card_agreement, card_items, funnel  # noqa: PLC0415
+    from tasks.cards.pipeline import card_agreement, card_items, funnel  # noqa: PLC0415
     from tasks.lake.files import replace_file  # noqa: PLC0415
     from tasks.models.cost.pricing import load_prices, price_usage  # noqa: PLC0415
 

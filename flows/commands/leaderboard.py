@@ -18,7 +18,7 @@ from schemas.folders import DEFAULT_LAKE
 
 if TYPE_CHECKING:
     from tasks.analysis.leaderboard import LeaderboardData
-    from tasks.reporting.content.tables import ScoreTable
+    from tasks.reporting.content.score_tables import ScoreTable
 
 Runs = Annotated[list[str] | None, typer.Option("--run", help="one run, may be repeated; default: the newest of each model")]
 Page = Annotated[Path | None, typer.Option("--html", metavar="FILE", help="also write a page with figures and history")]
@@ -43,8 +43,8 @@ def leaderboard(
     from tasks.analysis.across_models import compare_models  # noqa: PLC0415
     from tasks.analysis.helper_ranks import compare_helpers  # noqa: PLC0415
     from tasks.analysis.published_experiments import read_experiments  # noqa: PLC0415
-    from tasks.reporting.content.dimensions import describe_dimensions  # noqa: PLC0415
     from tasks.reporting.content.leaderboard import groups_said  # noqa: PLC0415
+    from tasks.reporting.content.score_tables import describe_dimensions  # noqa: PLC0415
     from tasks.reporting.render.leaderboard_files import write_leaderboard  # noqa: PLC0415
 
     folder, runs = lake or DEFAULT_LAKE, run or []

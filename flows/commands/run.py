@@ -22,6 +22,7 @@ from flows.commands.run_view import (
     calls_view,
     missing_lines,
     run_document,
+    unrated_lines,
     usage_document,
     usage_view,
 )
@@ -151,6 +152,7 @@ def _run_result(manifest: RunManifest, lake: Lake) -> CommandResult:
         *calls_view(document),
         *usage_view(document),
         *missing_lines(manifest.missing),
+        *unrated_lines(document["dimension_scores"]),
         f"Run: {manifest.run}",
         f"Report: {document['report']}",
         *([f"State: {changes.state}, {changes.message}"] if changes else []),

@@ -1,5 +1,6 @@
 """Turn the manifest and layers of a run into its JSON document and its tables for a terminal."""
 
+from collections import Counter
 from collections.abc import Iterable, Sequence
 from dataclasses import asdict
 from typing import Any
@@ -96,6 +97,18 @@ def ablation_table(document: dict[str, Any]) -> Table:
 def missing_lines(gaps: Iterable[Missing]) -> list[str]:
     """Return a line for a terminal per dataset that has no score, or not over all its rows."""
     return [escape(f"Missing: {gap.dataset} {gap.reason}; {gap.next_step}") for gap in gaps]
+
+
+def unrated_lines(rated: Iterable[dict[str, Any]]) -> list[str]:
+    """Return a line for a terminal per judge that did not rate all it was asked about; `rated`: rows of `dimension_scores`."""
+    asked, given = Counter[str](), Counter[str]()
+    for row in rated:
+        asked[row["judge"]] += row["n_total"]
+        given[row["judge"]] += row["n_answers"]
+    why = "ratings did not come or cannot be read; they are missing, not 0"
+    return [
+        escape(f"Judge {name}: {asked[name] - given[name]} of {asked[name]} {why}") for name in asked if given[name] < asked[name]
+    ]
 
 
 def usage_document(rows: Sequence[Usage], currency: str | None, refs: Iterable[PartitionRef]) -> dict[str, Any]:

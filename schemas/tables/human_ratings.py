@@ -41,5 +41,9 @@ class HumanRatings(dy.Schema):
         return pl.len().over([*UNIT, "turn", "dimension", "rater"]) == 1
 
     @dy.rule()
+    def one_cluster_per_unit(cls) -> pl.Expr:
+        return pl.col("cluster_id").drop_nulls().n_unique().over("source", "unit_id") <= 1
+
+    @dy.rule()
     def one_scale_and_direction_per_dimension(cls) -> pl.Expr:
         return pl.struct("scale", "higher_is_better").n_unique().over("source", "dimension") == 1

@@ -22,7 +22,8 @@ class ScoredItem:
     """One scored answer: rows of `items`, `item_scores` and, unless they are not in this run, `answers` and `responses`.
 
     `answer["text"]` is what it says as one text, `call` the last one it rests on. Of built contexts also the row of `contexts`,
-    the rows of `judgements` and the chunks that the prompt had (columns PROMPT_CHUNKS).
+    the rows of `judgements` and the chunks that the prompt had (columns PROMPT_CHUNKS); the rows
+    of `simulation_faults` that count.
     """
 
     item: dict[str, Any]
@@ -32,6 +33,7 @@ class ScoredItem:
     ratings: tuple[dict[str, Any], ...] = ()
     retrieved: tuple[dict[str, Any], ...] = ()
     call: dict[str, Any] | None = None
+    faults: tuple[dict[str, Any], ...] = ()
 
     @property
     def form(self) -> AnswerForm:
@@ -68,7 +70,8 @@ def scored_items(data: ReportData, scores: pl.DataFrame) -> Iterator[ScoredItem]
     answers = _by(data.answers.with_columns(text=SAID), [*_KEY, "part"])
     calls = _by(data.responses, [*_KEY, "call_key"])
     rated = data.judgements.filter(pl.col("rubric") != (data.manifest.plan.get("simulation_rubric") or ""))  # no reviews
-    ratings, retrieved = (frame.rows_by_key(_KEY, named=True, include_key=True) for frame in (rated, data.prompt_chunks))
+    beside = (rated, data.prompt_chunks, data.faults.filter(pl.col("refused").is_null()))
+    ratings, retrieved, faults = (frame.rows_by_key(_KEY, named=True, include_key=True) for frame in beside)
     for row in scores.join(data.items, on="item_id", how="semi", maintain_order="left").iter_rows(named=True):
         key = (row["item_id"], row["repetition"])
         answer = answers.get((*key, row["part"]))
@@ -80,6 +83,7 @@ def scored_items(data: ReportData, scores: pl.DataFrame) -> Iterator[ScoredItem]
             tuple(rating for rating in ratings.get(key, ()) if rating["part"] == row["part"]),
             tuple(retrieved.get(key, ())),
             calls.get((*key, answer["call_keys"][-1])) if answer else None,
+            tuple(fault for fault in faults.get(key, ()) if fault["part"] == row["part"]),
         )
 
 

@@ -1,11 +1,12 @@
 """Find out whether two runs can be compared, and what differs between them besides their scores."""
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
 from pydantic import ValidationError
 
+from schemas.api_capabilities import Sampling
 from schemas.chat import ModelEntry
 from schemas.lineage import RunManifest
 from schemas.plan import Plan, fields_of
@@ -13,7 +14,7 @@ from schemas.roles import JUDGE, PANEL, RoleModels
 from tasks.analysis.past_run import PastRun
 from tasks.analysis.run_tables import System
 from tasks.lake.fingerprint import canonical_json
-from tasks.solvers.registry import helper_roles
+from tasks.solvers.registry import helper_roles, is_optional
 
 HARMLESS = frozenset(fields_of("place", "limit"))
 """Fields of a plan that say where and how a run works, how it is shown or what it may cost, not what is asked and scored."""
@@ -43,7 +44,8 @@ def basis(run: RunManifest) -> dict[str, Any]:
     Returns:
         The plan's fields that say what is asked and how it is scored, the models in its roles with their parameters (a panel
         moves no score, nor does a judge, or how often it is asked, where nothing is judged), the hash of the blueprint, and
-        those of the items of the user's own datasets, whose files may change.
+        those of the items of the user's own datasets, whose files may change. In dialogues with a simulated person, who plays
+        that person, named or not.
     """
     plan, datasets = _plan(run), run.blueprint.get("datasets", {})
     fields = plan.model_dump(mode="json") if plan else run.plan
@@ -55,6 +57,9 @@ def basis(run: RunManifest) -> dict[str, Any]:
     for role in plan.roles if plan else run.plan.get("roles", {}):
         if role != PANEL and (judged or role != JUDGE):
             found[role] = _named(plan, role) if plan else run.names_in(role)
+    if plan and any(ref.layer == "simulation_faults" for ref in run.partitions):
+        unnamed = [role for role in helper_roles(plan.settings) if role not in plan.roles and not is_optional(role)]
+        found |= {role: {"": _asked(plan.models)} for role in unnamed}
     items = (ref for ref in run.partitions if ref.layer == "items" and ref.key("dataset") in own)
     return {
         **found,
@@ -113,12 +118,18 @@ def said(value: Any) -> str:
 def _named(plan: Plan, role: str) -> dict[str, list[Any]]:
     named = plan.roles.get(role, RoleModels())
     models = [("", named.default), *named.datasets.items()]
-    return {dataset: [(entry.name, _answering_parameters(entry)) for entry in entries] for dataset, entries in models}
+    return {dataset: _asked(entries) for dataset, entries in models}
+
+
+def _asked(entries: Iterable[ModelEntry]) -> list[Any]:
+    return [(entry.name, *_answering_parameters(entry).items()) for entry in entries]
 
 
 def _answering_parameters(entry: ModelEntry) -> dict[str, Any]:
-    meaning = {name: value for name, value in entry.meaning.items() if name != "identity"}
-    return {**meaning, "token_probabilities": entry.token_probabilities}
+    """Return what moves a model's replies, without what is as usual: a reader is to see what is not."""
+    sampling = {name: value for name, value in entry.meaning["sampling"].items() if value != getattr(Sampling(), name)}
+    meaning = {**entry.meaning, "sampling": sampling, "token_probabilities": entry.token_probabilities}
+    return {name: value for name, value in meaning.items() if value and name != "identity"}
 
 
 Row = dict[str, Any]

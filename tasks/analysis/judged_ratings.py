@@ -1,21 +1,32 @@
-"""Ratings by people beside what judges and text metrics say of the same answers of a run."""
+"""Ratings by people, read from a file, beside what judges and text metrics say of the same answers of a run."""
 
+import json
 from collections.abc import Callable, Mapping
 from functools import partial
 from hashlib import sha256
+from pathlib import Path
 from typing import Any, NamedTuple
 
 import dataframely as dy
 import polars as pl
 
-from schemas.errors import UsageError
+from schemas.dataset import RecordFormat
+from schemas.documents import read_json
+from schemas.errors import UsageError, unknown_name
+from schemas.tables.columns import EARLIER
 from schemas.tables.human_ratings import UNIT, HumanRatings
-from schemas.tables.items import Items
-from schemas.tables.responses import Answers, Judgements
+from schemas.tables.responses import Answers
 from tasks.analysis.past_run import PastRun
 from tasks.analysis.run_tables import System
 from tasks.metrics.texts import best_of, bleu, distinct, rouge_l
 from tasks.solvers.answers import ANSWER, ITEM, SAID, read_answers
+from tasks.sources.reading import read_records
+
+FORMATS: Mapping[str, RecordFormat] = {".parquet": "parquet", ".csv": "csv", ".jsonl": "jsonl"}
+COLUMNS = HumanRatings.column_names()
+DEFAULTS = {name: one.metadata[EARLIER].cast(pl.String) for name, one in HumanRatings.columns().items() if one.metadata}
+CONTRACT = "docs/how-to/own-judge.md says what such a file holds"
+
 
 WITH_REFERENCE: Mapping[str, Callable[[str, str], float]] = {
     **{f"bleu_{order}": partial(bleu, order=order) for order in (1, 2, 4)},
@@ -26,6 +37,49 @@ ALONE: Mapping[str, Callable[[str], float | None]] = {f"distinct_{order}": parti
 VALUES = pl.Schema(dict.fromkeys(("value", "lowest", "highest"), pl.Float64))
 JUDGED = pl.Schema({**dict.fromkeys((*UNIT, "dimension", "judge", "rubric"), pl.String()), **VALUES})
 """Columns of what is compared with people. A text metric has no rubric and no ends of a scale."""
+
+
+class ReadRatings(NamedTuple):
+    """Good rows, how many rows were read, and how many broke each rule; a row may break several."""
+
+    good: dy.DataFrame[HumanRatings]
+    read: int
+    refused: Mapping[str, int]
+
+
+def read_human_ratings(path: Path) -> ReadRatings:
+    """Read a file that ends in .parquet, .csv or .jsonl. Rows that break a rule, or whose values are of no use, are refused.
+
+    Raises:
+        UsageError: another ending, a column unknown or missing.
+        SourceError: the file cannot be read.
+    """
+    if path.suffix not in FORMATS:
+        raise unknown_name("kind of file with ratings that ends in", path.suffix, FORMATS, str(path), CONTRACT)
+    rows = [record.fields for record in read_records(path, FORMATS[path.suffix], parse=read_json)]
+    given = dict.fromkeys(name for row in rows for name in row)
+    for name in given:
+        if name not in COLUMNS:
+            raise unknown_name("column", name, COLUMNS, str(path), CONTRACT)
+    if missing := [name for name in COLUMNS if name not in given and name not in DEFAULTS]:
+        columns = ", ".join(missing), ", ".join(given)
+        raise UsageError("columns are missing", where=str(path), expected=columns[0], got=columns[1], next_step=CONTRACT)
+    texts = pl.DataFrame({name: [_text(row.get(name)) for row in rows] for name in COLUMNS}, dict.fromkeys(COLUMNS, pl.String))
+    filled = texts.with_columns(pl.col(name).fill_null(value) for name, value in DEFAULTS.items())
+    numbers = pl.element().str.strip_chars().cast(pl.Float64, strict=False)
+    typed = filled.with_columns(
+        pl.col("scale").str.strip_chars("[] ").str.split(",").list.eval(numbers),
+        pl.col("higher_is_better", "rater_known")
+        .str.to_lowercase()
+        .replace_strict({"true": True, "false": False}, default=None, return_dtype=pl.Boolean),
+    )
+    good, failure = HumanRatings.filter(typed, cast=True)
+    return ReadRatings(good, len(rows), failure.counts())
+
+
+def _text(cell: object) -> str | None:
+    """Return a cell as JSON writes it, a text as it is; null where nothing is in it."""
+    return (cell if isinstance(cell, str) else json.dumps(cell)) if cell is not None and cell != "" else None
 
 
 class JoinedRatings(NamedTuple):
@@ -77,12 +131,11 @@ def join_ratings(human: dy.DataFrame[HumanRatings], run: PastRun) -> JoinedRatin
 
 def _answers(run: PastRun, dataset: str) -> pl.DataFrame:
     """Return what was answered: ANSWER, UNIT, `text_sha256`, `said` and `references`."""
-    items = pl.concat([Items.create_empty(), *(run.lake.read(ref, Items) for ref in run.partitions("items", dataset=dataset))])
     parts = [read_answers(run.lake, ref) for ref in run.partitions("answers", dataset=dataset)]
     said = pl.concat([Answers.create_empty(), *parts]).select(*ANSWER, said=SAID).drop_nulls("said")
     system = pl.struct("model", "setting").map_elements(lambda row: System(**row).label, return_dtype=pl.String)
     part = pl.when(pl.col("part") == "").then(pl.lit("")).otherwise("/" + pl.col("part"))
-    return said.join(items.select(*ITEM, "references"), on=ITEM).with_columns(
+    return said.join(run.read("items", dataset=dataset).select(*ITEM, "references"), on=ITEM).with_columns(
         source="dataset",
         system=system,
         unit_id=pl.col("item_id") + part,
@@ -91,8 +144,9 @@ def _answers(run: PastRun, dataset: str) -> pl.DataFrame:
 
 
 def _judgements(run: PastRun, rated: pl.DataFrame) -> pl.DataFrame:
-    rows = pl.concat([Judgements.create_empty(), *(run.lake.read(ref, Judgements) for ref in run.partitions("judgements"))])
-    own = rows.drop_nulls("rating").join(rated.select(*ANSWER, *UNIT), on=ANSWER).rename({"rating": "value"})
+    reviews = run.manifest.plan.get("simulation_rubric") or ""  # of who talks with the model, not of its answers
+    rows = run.read("judgements").filter(pl.col("rubric") != reviews).drop_nulls("rating")
+    own = rows.join(rated.select(*ANSWER, *UNIT), on=ANSWER).rename({"rating": "value"})
     return own.group_by(*UNIT, "dimension", "judge", "rubric").agg(pl.col(*VALUES).mean())
 
 

@@ -19,6 +19,7 @@ from schemas.tables.contexts import Contexts, Retrievals
 from schemas.tables.items import Items
 from schemas.tables.layers import AGGREGATED
 from schemas.tables.responses import Answers, Judgements, Responses
+from schemas.tables.simulation import SimulationFaults
 from tasks.analysis.baselines import Baselines, measure_baselines, orders_shown
 from tasks.analysis.number_format import setting_order, setting_title
 from tasks.analysis.published_tables import BASE_SETTING, PublishedTable, read_table
@@ -35,7 +36,7 @@ PROMPT_CHUNKS = pl.Schema(
 STAGES = ("initial", "search", "reranked")
 """Stages in the order in which they come: what the last one keeps goes into the prompt."""
 
-OF_SYSTEM = ("item_scores", "responses", "answers", "judgements", "retrievals", "prompt_chunks")
+OF_SYSTEM = ("item_scores", "responses", "answers", "judgements", "retrievals", "prompt_chunks", "faults")
 """Tables with rows about items, of one system each."""
 
 ASKED = ["dataset", "item_id", "model", "setting", "repetition"]
@@ -137,6 +138,7 @@ class ReportData:
     dimensions: dy.DataFrame[tables.DimensionScores] = field(default_factory=tables.DimensionScores.create_empty)
     needles: dy.DataFrame[NeedleScores] = field(default_factory=NeedleScores.create_empty)
     annotations: tuple[Row, ...] = ()
+    faults: dy.DataFrame[SimulationFaults] = field(default_factory=SimulationFaults.create_empty)
     simulation: tuple[Row, ...] = ()
     prompt_chunks: pl.DataFrame = field(default_factory=lambda: pl.DataFrame(schema=PROMPT_CHUNKS))
 

@@ -5,6 +5,7 @@ import polars as pl
 from tasks.analysis.past_run import PastRun
 from tasks.analysis.run_tables import Row, System
 from tasks.judging.answers import SIMULATED
+from tasks.judging.rubrics import order_dimensions
 from tasks.scoring.benchmark import ScoreSettings, score_benchmark
 from tasks.scoring.dimensions import rate_answers
 from tasks.solvers.answers import ANSWER, ASKED
@@ -23,7 +24,7 @@ def check_simulation(run: PastRun) -> tuple[Row, ...]:
         dialogues with such a fault. `refused`: faults that a judge named and that do not count. `unreviewed`: dialogues without a
         review that can be read; null = none was asked for. `all`: the total, with interval and items (SCORED); `untainted`: the
         same without the items, in that repetition, of tainted dialogues, aggregated alike; null = none is left. `criteria`: mean
-        ratings of the persons from 0 to 10, by dataset.
+        ratings of the persons from 0 to 10, by dataset; null = none can be read.
 
     Raises:
         LakeError: if a partition is gone or changed.
@@ -31,15 +32,18 @@ def check_simulation(run: PastRun) -> tuple[Row, ...]:
     if not run.partitions("simulation_faults"):
         return ()
     faults, answers = run.read("simulation_faults"), run.read("answers").filter(SIMULATED)
-    reviews = run.read("judgements", rubric=run.manifest.plan.get("simulation_rubric") or "")
+    rubric = run.manifest.plan.get("simulation_rubric") or ""
+    reviews = run.read("judgements", rubric=rubric)
     counted = faults.filter(pl.col("refused").is_null())
     totals, rest = run.layers["totals"], _score_without(run, counted)
     rated = rate_answers(reviews).drop_nulls("value")
     of_ten = TOP * (pl.col("value") - pl.col("lowest")) / (pl.col("highest") - pl.col("lowest"))
-    means = rated.group_by("model", "setting", "dataset", "dimension").agg(mean=of_ten.mean()).sort("dataset", "dimension")
+    means = rated.group_by("model", "setting", "dataset", "dimension").agg(mean=of_ten.mean())
+    criteria = order_dimensions(rubric, reviews["dimension"])
 
     def check(system: System) -> Row:
-        own, dialogues, criteria = system.of(counted), system.of(answers).height, system.of(means)
+        own, dialogues = system.of(counted), system.of(answers).height
+        mean_of = {(row["dataset"], row["dimension"]): row["mean"] for row in system.rows(means)}
         tainted = own.select(ANSWER).n_unique()
         return {
             **system._asdict(),
@@ -52,10 +56,7 @@ def check_simulation(run: PastRun) -> tuple[Row, ...]:
             "unreviewed": None if reviews.is_empty() else dialogues - system.of(rated).select(ANSWER).n_unique(),
             "all": system.rows(totals.select("model", "setting", *SCORED))[0],
             "untainted": next(iter(system.rows(rest.select("model", "setting", *SCORED))), None),
-            "criteria": {
-                name: dict(of.select("dimension", "mean").rows())
-                for (name,), of in criteria.group_by("dataset", maintain_order=True)
-            },
+            "criteria": {of: {name: mean_of.get((of, name)) for name in criteria} for of in sorted({of for of, _ in mean_of})},
         }
 
     return tuple(check(System(*names)) for names in answers.select("model", "setting").unique().sort("model", "setting").rows())

@@ -12,7 +12,7 @@ from schemas.errors import RecordError, SourceError
 from schemas.vocabulary import Language
 from tasks.datasets.building import build_items
 from tasks.datasets.catalogue import find_dataset
-from tasks.datasets.esc_eval.cards import read_card
+from tasks.datasets.esc_eval import read_card
 from tasks.datasets.own_items import local_dataset
 from tasks.sources.locating import Locator, choose_source
 from tasks.sources.reading import read_records
@@ -50,13 +50,8 @@ class Post(Frozen):
     def row(self) -> Row:
         """Return what enters the first step."""
         said = [self.text or self.situation or "", *(f"{turn.speaker}: {turn.text}" for turn in self.turns)]
-        return _row(self.id, "dialogue" if self.turns else "post", self.language, self.source) | {
-            "posted": "\n".join(said).strip()
-        }
-
-
-def _row(card_id: str, form: str, language: Language, source: str) -> Row:
-    return {"card_id": card_id, "form": form, "language": language, "source": source, "posted": None, "text": None}
+        known = {"card_id": self.id, "form": "dialogue" if self.turns else "post", "posted": "\n".join(said).strip()}
+        return {**known, "text": None, "language": self.language, "source": self.source}
 
 
 def read_posts(path: Path) -> list[Row]:
@@ -104,7 +99,8 @@ def read_cards(name: str, mirror: Path | None) -> list[Row]:
             read_card(text, language, card_id=item["item_id"], source=source, domain="social_and_other")
         except ValueError:
             bad.append(item["item_id"])
-        rows.append(_row(item["item_id"], "card", language, source) | {"text": text})
+        known = {"card_id": item["item_id"], "form": "card", "posted": None, "text": text}
+        rows.append({**known, "language": language, "source": source})
     if bad:
         raise SourceError(
             f"items of {name} break a rule, or their context is no card",

@@ -14,9 +14,10 @@ from schemas.tables.role_cards import CardStep, RoleCards
 from schemas.usage import Role
 from schemas.worker_pool import Job, RunJobs
 from tasks.cards.entering import Row
-from tasks.cards.pipeline import PROMPTS, TAXONOMY, CardAsker, advance, load_texts
+from tasks.cards.pipeline import PROMPTS, TAXONOMY, advance, load_texts
 from tasks.lake.fingerprint import hash_settings, partition_key
 from tasks.lake.lake import Lake
+from tasks.solvers.state import SolverResources
 from tasks.steps import step, up_to_date
 
 CARDS_VERSION = "1"
@@ -48,7 +49,7 @@ class CardJob:
 
 
 @step("cards/{job.name}/{job.step}")
-async def write_cards(job: CardJob, lake: Lake, asker: CardAsker, run_jobs: RunJobs) -> Any:
+async def write_cards(job: CardJob, lake: Lake, models: SolverResources, run_jobs: RunJobs) -> Any:
     """Take every card one step further; a failed call is a row too, and leaves the partition incomplete.
 
     Returns:
@@ -56,7 +57,7 @@ async def write_cards(job: CardJob, lake: Lake, asker: CardAsker, run_jobs: RunJ
     """
     if found := lake.find(job.key):
         return up_to_date(found)
-    jobs = [Job(len(row["text"] or row["posted"]), partial(advance, row, job.step, asker)) for row in job.rows]
+    jobs = [Job(len(row["text"] or row["posted"]), partial(advance, row, job.step, models)) for row in job.rows]
     frame = pl.DataFrame(list(await run_jobs(jobs)), schema=RoleCards.create_empty().schema)
     complete = not (frame["status"] == "failed").any()
     return await asyncio.to_thread(lake.write, job.key, frame, RoleCards, complete=complete)

@@ -8,7 +8,7 @@ from schemas.errors import UsageError, suggest
 from schemas.installed import installed
 from tasks.datasets.attunebench.conversations import ATTUNEBENCH, ATTUNEBENCH_MINI
 from tasks.datasets.bundled import BUNDLED
-from tasks.datasets.esc_eval.cards import ESC_EVAL, ESC_EVAL_MINI
+from tasks.datasets.esc_eval import ESC_EVAL, ESC_EVAL_MINI
 from tasks.datasets.longemotion.bundled import LONG_MINI
 from tasks.datasets.longemotion.emotion_classification import EC_EMOBENCH, EC_FINENTITY
 from tasks.datasets.longemotion.emotion_conversation import EMOTION_CONVERSATION

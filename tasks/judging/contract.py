@@ -1,6 +1,7 @@
 """Contract of a judge's reply: one type writes the format instruction and the JSON schema, and parses the reply."""
 
 import json
+import re
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cache, cached_property
@@ -14,7 +15,6 @@ from pydantic import BaseModel, ConfigDict, Field, ValidationError, create_model
 from schemas.documents import distinct_keys, refuse_constant
 from schemas.tables.responses import Judgements
 from schemas.vocabulary import FaultSeverity, Language
-from tasks.judging.digit_replies import read_digit
 from tasks.judging.rubrics import FAULTS, NO_YES, RATIONALE, YES_NO, AnyScale, Dimension, Reply, Rubric, ratings_of, words_of
 from tasks.solvers.answers import ANSWER
 
@@ -150,7 +150,7 @@ class Contract:
         """
         if self.reply == "digit" and "{" not in reply:
             ((name, scale),) = self.scales.items()
-            rating = read_digit(reply, name, ratings_of(scale))
+            rating = _read_digit(reply, name, ratings_of(scale))
             return Parsed(None, "not one digit of the scale") if rating is None else Parsed({name: rating})
         try:
             read = dict(read_reply(reply, self.reply_type))
@@ -158,6 +158,22 @@ class Contract:
             return Parsed(None, str(error))
         ratings = {name: ratings_of(scale)[words_of(scale).index(read[name])] for name, scale in self.scales.items()}
         return Parsed(ratings, rationale=read.get(RATIONALE), faults=read.get(FAULTS, ()))
+
+
+_SPACE = r"[ \t\r*_`]*"
+_LINE = (
+    rf"^{_SPACE}(?:(?:the +)?(?:score|rating|评分|分数|得分|NAME)(?: +is)?{_SPACE}[:：]?)?{_SPACE}"
+    rf"([0-9]){_SPACE}分?{_SPACE}[.。]?{_SPACE}$"
+)
+_SCALE = r"[(（][^()（）0-9]*{lowest} *(?:-|–|to|到|至) *{highest}[^()（）0-9]*[)）]"
+
+
+def _read_digit(reply: str, name: str, ratings: range) -> int | None:
+    """Return the rating that a reply says in one digit; null = it says none, or not clearly: docs/how-to/own-judge.md."""
+    unscaled = re.sub(_SCALE.format(lowest=ratings[0], highest=ratings[-1]), "", reply.strip(), flags=re.IGNORECASE)
+    found = re.findall(_LINE.replace("NAME", re.escape(name)), unscaled, re.IGNORECASE | re.MULTILINE)
+    alone = len(found) == 1 and len(re.findall(r"\d", unscaled)) == 1
+    return int(found[0]) if alone and int(found[0]) in ratings else None
 
 
 ReplyT = TypeVar("ReplyT", bound=BaseModel)

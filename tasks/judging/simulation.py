@@ -78,9 +78,10 @@ def _by_rule(item: Row, turns: Turns) -> Iterator[Row]:
 
 
 def _by_judge(reply: Row, rubric: Rubric, turns: Turns) -> Iterator[Row]:
+    opening = [{"speaker": TESTED}] * len(rubric.opening)  # it was shown before the turns, and is nobody's slip
     for claim in Contract.of(rubric, rubric.dimensions).parse(reply["raw_reply"] or "").faults:
         named = {"kind": claim.kind, "severity": claim.severity, "evidence": claim.quote}
-        yield {"found_by": reply["judge"], **named, **_place(claim, turns)}
+        yield {"found_by": reply["judge"], **named, **_place(claim, (*opening, *turns))}
 
 
 def _place(claim: FaultClaim, turns: Turns) -> Row:

@@ -13,7 +13,6 @@ from tasks.analysis.score_tree import scores_of
 from tasks.reporting.content.benchmark import has_levels
 from tasks.reporting.content.caveats import MissingScores, find_missing_scores
 from tasks.reporting.content.gains import ModelGains, model_gains
-from tasks.reporting.content.groups import describe_groups
 from tasks.reporting.content.headlines import Headlines, describe_headlines
 from tasks.reporting.content.judges import JudgeReport, describe_judges
 from tasks.reporting.content.method import MethodNotes, describe_method
@@ -21,8 +20,9 @@ from tasks.reporting.content.operations import Row, failure_rows, judge_failure_
 from tasks.reporting.content.position_bias import Positions, describe_positions
 from tasks.reporting.content.request import Provenance, Request, describe_provenance, describe_request
 from tasks.reporting.content.retrieval import NeedleGrid, RetrievalReport, describe_retrieval, needle_grids
+from tasks.reporting.content.score_tables import ScoreTable, describe_groups
 from tasks.reporting.content.score_tree import Node, TreeSource, build_tree
-from tasks.reporting.content.tables import RawRow, ScoreTable, TaskRow, raw_rows, task_rows
+from tasks.reporting.content.tables import RawRow, TaskRow, raw_rows, task_rows
 from tasks.reporting.content.verdicts import TotalVerdict, judge_systems
 from tasks.reporting.content.weaknesses import Weakness, find_reasons, weakest_tasks
 

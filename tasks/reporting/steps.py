@@ -29,6 +29,7 @@ REPORTED = {
     **{layer: layer.removesuffix("_scores") for layer in AGGREGATED},
     "dimension_scores": "dimensions",
     "needle_scores": "needles",
+    "simulation_faults": "faults",
 }
 """Layers that a report shows, by how ReportData names them."""
 

@@ -9,12 +9,12 @@ from schemas.installed import installed
 from schemas.roles import JUDGES
 from schemas.usage import TESTED, Role
 from schemas.vocabulary import ContextTask
+from tasks.solvers import role_play
 from tasks.solvers.annotate import annotate
 from tasks.solvers.annotate.threads import AnnotateOptions
 from tasks.solvers.longemotion import solve as longemotion
 from tasks.solvers.longemotion.self_rag import FAVOURABLE
 from tasks.solvers.prompts import Prompts, build_messages, choose_top_logprobs
-from tasks.solvers.role_play import play as role_play
 from tasks.solvers.solver import Solver
 from tasks.solvers.state import (
     AskedItem,
@@ -43,9 +43,9 @@ async def ask_as_it_is(asked: AskedItem, options: SolverOptions, resources: Solv
             got=item.question_type,
             next_step=f"name a setting that asks them, one of {', '.join(SOLVERS)}",
         )
-    limit, top_logprobs = prompts.by_type[item.question_type].max_tokens, choose_top_logprobs(resources.roles[TESTED].entry, item)
-    calls = (await resources.ask(TESTED, "answer", build_messages(item, prompts), limit, repetition, top_logprobs),)
-    return SolverOutput(calls, state_answer(calls))
+    limit, more = prompts.by_type[item.question_type].max_tokens, choose_top_logprobs(resources.roles[TESTED].entry, item)
+    call = await resources.ask(TESTED, "answer", build_messages(item, prompts), limit, repetition, top_logprobs=more)
+    return SolverOutput((call,), state_answer([call]))
 
 
 def plan_as_it_is(options: SolverOptions, task: ContextTask | None, entry: ModelEntry) -> SolverPlan:

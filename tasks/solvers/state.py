@@ -242,7 +242,7 @@ class SolverResources:
         messages: Sequence[ChatMessage],
         limit: int | None = None,
         repetition: int = 0,
-        top_logprobs: int | None = None,
+        **more: Any,
     ) -> Call:
         """Ask a model.
 
@@ -254,7 +254,7 @@ class SolverResources:
                 its answer has, so any other model has the limit of its entry.
             repetition: number of the call among equal ones. Helpers do not count the item's, so that what they say is asked for
                 once.
-            top_logprobs: how many of the likeliest first tokens to ask for; null = none.
+            more: fields of the request that most calls leave out.
         """
         entry, sampling = self.roles[role].entry, self.roles[role].entry.sampling
         if entry.base_url is None and limit is not None:
@@ -265,8 +265,8 @@ class SolverResources:
             messages=tuple(messages),
             sampling=sampling,
             repetition=repetition,
-            top_logprobs=top_logprobs,
             capabilities=entry.dialect or DEFAULT_CAPABILITIES,
+            **more,
         )
         return Call(request, await self.roles[role].chat(request), role, step)
 

@@ -100,6 +100,7 @@ def test_from_slips_and_reviews_to_report_and_leaderboard() -> None:
     assert (checked.status, checked.document["differences"]) == (0, [])
     assert {row["layer"]: row["recomputed"] for row in checked.document["layers"]}["simulation_faults"] == 1
     assert_compared(third)
+    assert_ratings_of_persons_left_out(second.document["run"])
 
 
 @pytest.mark.usefixtures("family")
@@ -111,6 +112,15 @@ def test_a_review_needs_a_rubric_with_faults_and_a_judge() -> None:
         done = ended(*where, f"simulation_rubric={more[0]}", *more[1:])
         assert_one_message(done, "what a simulated person says cannot be reviewed", got)
     assert_one_message(ended(*where, "simulation_rubric=esc_seek", *judged), "did you mean esc_seeker?")
+
+
+def assert_ratings_of_persons_left_out(run: str) -> None:
+    """People rate the dialogues by a word that is a criterion of the seeker, too: its ratings are not of the same."""
+    said = {"source": "bad_days", "system": "aaa (Interview)", "rater_kind": "expert", "scale": [0, 1, 2], "dimension": "emotion"}
+    rows = [{**said, "unit_id": f"day-{day}/talk", "rater": "ann", "rating": day - 1} for day in (1, 2, 3)]
+    Path("people.jsonl").write_text("\n".join(map(json.dumps, rows)), encoding="utf-8")
+    table = ended("judges", "check", run, "--human", "people.jsonl", "--json").document["certificates"]
+    assert {row["judge"] for row in table} & {"people", "j"} == {"people"}
 
 
 def assert_shown(page: str) -> None:
@@ -127,6 +137,6 @@ def assert_compared(third: Ended) -> None:
     command = ("leaderboard", "interviews.yaml")
     (found,) = ended(*command, "--json").document["helper_ranks"]
     assert (found["role"], found["models"]) == ("seeker", ["aaa", "bbb", "ccc"])
-    assert (found["spearman"], found["kendall"], found["kendall_low"]) == (pytest.approx(1), pytest.approx(1), None)
+    assert (found["spearman"], found["kendall_tau_b"], found["kendall_tau_b_low"]) == (pytest.approx(1), pytest.approx(1), None)
     said = " ".join(ended(*command).out.split())
     assert "With another seeker the order of 3 models of groups 1 and 2, Interview: Spearman's rho 1.00 (–)" in said

@@ -1,6 +1,7 @@
 """Shorten texts, needles, ratings and retrieved chunks to what is shown with an item."""
 
-from collections.abc import Iterable, Sequence
+from collections import Counter
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from itertools import groupby
 from statistics import fmean
@@ -120,20 +121,23 @@ class Excerpt:
 
 @dataclass(frozen=True)
 class DialogueLine:
-    """What one speaker said, in one line; `language` as it was found, null where it cannot be told."""
+    """What one speaker said, in one line; `language` as it was found, null where it cannot be told; `faults` in words."""
 
     speaker: str
     language: str | None
     text: Excerpt
+    faults: str
 
 
-def dialogue_lines(turns: Sequence[dict[str, Any]], limit: int) -> tuple[DialogueLine, ...]:
-    """Return a line per turn of a dialogue, shortened to fit together; their full texts have `limit` characters at most."""
-    width = min(SHORT_WIDTH, DIALOGUE_WIDTH // len(turns))
-    return tuple(
-        DialogueLine(turn["speaker"], turn["language"], make_excerpt(" ".join(turn["text"].split()), limit // len(turns), width))
-        for turn in turns
-    )
+def dialogue_lines(turns: Sequence[dict[str, Any]], faults: Sequence[dict[str, Any]], limit: int) -> Iterator[DialogueLine]:
+    """Yield a line per turn of a dialogue, shortened to fit together; their full texts have `limit` characters at most."""
+    width, said = min(SHORT_WIDTH, DIALOGUE_WIDTH // max(1, len(turns))), Counter[str]()
+    for turn in turns:
+        said[turn["speaker"]] += 1
+        own = [one for one in faults if (one["speaker"], one["turn"]) == (turn["speaker"], said[turn["speaker"]])]
+        named = dict.fromkeys(f"{one['kind'].replace('_', ' ')} ({one['severity']}, by {one['found_by']})" for one in own)
+        text = make_excerpt(" ".join(turn["text"].split()), limit // len(turns), width)
+        yield DialogueLine(turn["speaker"], turn["language"], text, ", ".join(named))
 
 
 def make_excerpt(text: str, limit: int, width: int = SHORT_WIDTH) -> Excerpt:

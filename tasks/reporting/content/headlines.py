@@ -8,8 +8,8 @@ import polars as pl
 from schemas.blueprint import Blueprint
 from schemas.metrics import Metric
 from tasks.analysis.groups import metric_scores
-from tasks.analysis.run_tables import System
-from tasks.reporting.content.tables import Row, ScoreTable
+from tasks.analysis.run_tables import Row, System
+from tasks.reporting.content.score_tables import ScoreTable
 from tasks.scoring.sensitivity import rank_correlation
 
 

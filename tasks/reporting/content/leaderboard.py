@@ -13,9 +13,8 @@ from tasks.analysis.published_experiments import Experiments
 from tasks.analysis.published_tables import TOTAL
 from tasks.analysis.run_tables import System, from_row
 from tasks.lake.manifest import run_order
-from tasks.reporting.content.dimensions import describe_dimensions
 from tasks.reporting.content.published_models import NEAR, PublishedModels, describe_published_models
-from tasks.reporting.content.tables import ScoreTable
+from tasks.reporting.content.score_tables import ScoreTable, describe_dimensions
 from tasks.reporting.content.verdicts import SystemTotal, say_state, say_veto, state_of
 
 
@@ -144,7 +143,7 @@ def groups_said(data: LeaderboardData) -> tuple[str, ...]:
 def _agreement_said(found: dict[str, Any]) -> str:
     rho, tau = (
         f"{words} {number(found[name], 2)} ({interval(found[f'{name}_low'], found[f'{name}_high'], 2)})"
-        for name, words in (("spearman", "Spearman's rho"), ("kendall", "Kendall's tau-b"))
+        for name, words in (("spearman", "Spearman's rho"), ("kendall_tau_b", "Kendall's tau-b"))
     )
     groups = listed([str(group) for group in found["groups"]])
     where = f"{counted(len(found['models']), 'model')} of groups {groups}, {setting_title(found['setting'])}"

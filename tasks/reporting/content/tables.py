@@ -1,7 +1,6 @@
 """Turn score layers into rows for readers. Null stays null and carries its reason."""
 
 from dataclasses import dataclass
-from typing import Any
 
 from schemas.normalisation import CentredNormalisation, NoNormalisation, NumericNormalisation, RatioNormalisation
 from tasks.analysis.baselines import Baselines
@@ -9,20 +8,6 @@ from tasks.analysis.run_tables import ReportData, from_row
 from tasks.analysis.score_tree import ScorePart, Scores, explain_task
 from tasks.reporting.content.benchmark import MetricPath, TaskPath, metric_paths, task_paths
 from tasks.reporting.content.caveats import MissingScores
-
-Row = dict[str, Any]
-
-
-@dataclass(frozen=True)
-class ScoreTable:
-    """Scores on 0-100 about one dataset. `rows`: what they are of, and a cell for each of the `columns`; null = there is none.
-
-    A cell has `score`, `ci_low` and `ci_high`, and `n` of `n_total` answers with one.
-    """
-
-    title: str
-    columns: tuple[str, ...]
-    rows: tuple[tuple[tuple[str, ...], tuple[Row | None, ...]], ...]
 
 
 @dataclass(frozen=True)

@@ -112,7 +112,7 @@ def _example(answer: ScoredItem, text_limit: int) -> Example:
         left_out_options=len(item["options"] or ()) - len(options) if answer.form == "index" else 0,
         ratings=rating_rows(answer.ratings),
         retrieved=prompt_chunk_rows(answer.retrieved),
-        dialogue=dialogue_lines(said["turns"], text_limit) if said.get("turns") else (),
+        dialogue=tuple(dialogue_lines(said.get("turns") or (), answer.faults, text_limit)),
     )
 
 

@@ -76,6 +76,25 @@ def test_what_may_differ(plan: dict[str, Any]) -> None:
     assert difference(manifest(), manifest("20260101-x", plan=plan), CORE) is None
 
 
+def test_runs_with_other_seekers_or_turns_are_not_ranked_together() -> None:
+    faults = scored().model_copy(update={"layer": "simulation_faults"})
+
+    def played(model: str, partitions: tuple[PartitionRef, ...] = (faults,), **plan: Any) -> Any:
+        asked = {"models": [{**ENTRY, "name": model}], "settings": ["role_play"], **plan}
+        return basis(manifest(plan=asked, partitions=partitions))
+
+    seeker: dict[str, Any] = {"roles": {"seeker": {**ENTRY, "name": "s"}}}
+    assert played("a", **seeker) == played("b", **seeker)
+    assert played("a", **seeker) != played("a", roles={"seeker": {**ENTRY, "name": "t"}})
+    assert played("a", **seeker) != played("a", **seeker, solvers={"role_play": {"turns": 3}})
+    # Where none is named each model is its own.
+    assert played("a") != played("b")
+    assert played("a") == played("a", roles={"seeker": {**ENTRY, "name": "a"}})
+    assert said(played("a")["seeker"]) == "a"
+    # A helper that plays nobody is part of the model.
+    assert played("a", (), settings=["coem"]) == played("b", (), settings=["coem"])
+
+
 def test_a_judge_named_as_version_0_1_did_is_the_same_judge() -> None:
     judge = {"name": "j", "base_url": "http://j/v1", "identity": "http://j/v1"}
     today = manifest(plan={"judge": judge})

@@ -9,7 +9,7 @@ from schemas.blueprint import Blueprint
 from schemas.tables.scores import ItemScores
 from tasks.analysis.groups import ALL, score_groups
 from tasks.analysis.run_tables import ReportData
-from tasks.reporting.content.groups import describe_groups
+from tasks.reporting.content.score_tables import describe_groups
 from tests.tasks.reporting.example_run import manifest
 from tests.tasks.rows import SYSTEM, Row, frame, item, items, judgement, judgements
 

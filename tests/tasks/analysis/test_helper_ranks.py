@@ -36,9 +36,9 @@ def test_coefficients_and_intervals_by_hand() -> None:
         "spearman": pytest.approx(0.8),
         "spearman_low": None,
         "spearman_high": None,
-        "kendall": pytest.approx(2 / 3),
-        "kendall_low": None,
-        "kendall_high": None,
+        "kendall_tau_b": pytest.approx(2 / 3),
+        "kendall_tau_b_low": None,
+        "kendall_tau_b_high": None,
     }
     found = correlate_ranks(totals, 400, 0)
     # Resamples of the two that changed places alone have -1, those without one of the two 1.
@@ -46,7 +46,7 @@ def test_coefficients_and_intervals_by_hand() -> None:
     assert correlate_ranks(totals, 400, 0) == found
     # With ties: ranks 1 2 3 and 1.5 1.5 3. Tau-b = 2 / sqrt(3 x 2); rho = Pearson of the ranks = 1.5 / sqrt(2 x 1.5).
     tied = correlate_ranks(np.array([[1.0, 2, 3], [5.0, 5, 6]]), 0, 0)
-    assert [tied["kendall"], tied["spearman"]] == pytest.approx([2 / 6**0.5, 1.5 / 3**0.5])
+    assert [tied["kendall_tau_b"], tied["spearman"]] == pytest.approx([2 / 6**0.5, 1.5 / 3**0.5])
     assert set(correlate_ranks(np.array([[1.0, 2, 3], [5.0, 5, 5]]), 10, 0).values()) == {None}
 
 

@@ -1,5 +1,6 @@
 """Texts that may not be passed on are nowhere in what is written; without --redact they are, and the report says so."""
 
+import re
 from pathlib import Path
 from typing import Any
 
@@ -10,6 +11,7 @@ from schemas.lineage import DatasetNotice
 from schemas.tables.items import Items
 from schemas.tables.responses import Answers, Responses
 from schemas.tables.scores import ItemScores
+from schemas.tables.simulation import SimulationFaults
 from tasks.analysis.redaction import redact
 from tasks.analysis.run_tables import ReportData
 from tasks.lake.manifest import write_manifest
@@ -17,7 +19,7 @@ from tasks.reporting.render.page import render_html, write_report
 from tests.tasks.reporting import example_items
 from tests.tasks.reporting.example_items import LONG, make_table
 from tests.tasks.reporting.example_run import example_data, manifest
-from tests.tasks.rows import turn
+from tests.tasks.rows import frame, turn
 
 MARKER = "zebrafish"
 """Stands in every text of the dataset mood and of the replies to it."""
@@ -110,11 +112,21 @@ def test_contexts_references_and_free_replies_are_withheld(tmp_path: Path) -> No
 
 def test_a_dialogue_is_shown_by_its_turns_and_withheld_by_its_turns(tmp_path: Path) -> None:
     turns = [turn("seeker", f"{MARKER} I am\nso tired. " * 40), turn("tested", f"{MARKER} 怎么了？", language="zh")]
+    turns.append(turn("seeker", f"{MARKER} You should rest.", 2))
     rows = example_data().answers.filter(dataset="tale", model="alpha").to_dicts()
     answers = make_table(Answers, [{**row, "text": None, "turns": turns} for row in rows])
     restricted = manifest(datasets=(notice("tale", redistributable=False),), redacted=True)
-    data = example_data(answers=answers, manifest=restricted)
+    advice = {"found_by": "rule", "number": 0, "kind": "gives_advice", "severity": "hindered", "speaker": "seeker", "turn": 2}
+    refused = {"found_by": "j", "number": 0, "kind": "out_of_role", "severity": "minor", "refused": "turn 1 does not say that"}
+    key = ("dataset", "item_id", "model", "setting", "repetition", "part")
+    found = [{**{name: row[name] for name in key}, "evidence": MARKER, **one} for row in rows for one in (advice, refused)]
+    data = example_data(answers=answers, manifest=restricted, faults=frame(SimulationFaults, tuple(found)))
     before, after = written(data, tmp_path / "before"), written(redact(data), tmp_path / "after")
+    for page in (before, after):
+        lines = re.findall(r"<b lang=\"en\">seeker:</b> (.*?)</p>\n?(<p class=\"note\">.*?</p>)?", page)
+        assert {fault for text, fault in lines if "tired" in text} == ({""} if page is before else set())
+        assert '<p class="note">Fault of the seeker: gives advice (hindered, by rule)</p>' in {fault for _, fault in lines}
+        assert "out of role" not in page
     assert f'<p class="text" lang="en" dir="auto"><b lang="en">seeker:</b> {MARKER} I am so tired. {MARKER}' in before
     assert f'<p class="text" lang="zh" dir="auto"><b lang="en">tested:</b> {MARKER} 怎么了？</p>' in before
     assert (MARKER in after, '<b lang="en">seeker:</b> text withheld: licence research only</p>' in after) == (False, True)

@@ -79,13 +79,15 @@ def test_a_dataset_or_nothing_may_be_left(tmp_path: Path) -> None:
 def test_ratings_are_shown_from_0_to_10_by_dataset(tmp_path: Path) -> None:
     values = {("a", "en"): [1.0, 1.0, 1.0], ("a", "zh"): [1.0]}
 
-    def rated(dataset: str, item: str, rating: int | None, **more: Any) -> dict[str, Any]:
+    def rated(dataset: str, item: str, rating: int | None, name: str = "emotion", **more: Any) -> dict[str, Any]:
         own = {"dataset": dataset, "model": "a", "rubric": "esc_seeker", "lowest": 0, "highest": 2}
-        return judgement(item, "emotion", rating, **own, **more)
+        return judgement(item, name, rating, **own, **more)
 
     ratings = [rated("en", "en-0", 2), rated("en", "en-0", 1, judge_repetition=1), rated("en", "en-1", 0), rated("zh", "zh-0", 2)]
-    ratings.append(rated("en", "en-2", None))
+    ratings += [rated("en", "en-2", None), rated("en", "en-0", None, "theme"), rated("zh", "zh-0", 1, "theme")]
     (a,) = check_simulation(talked(tmp_path, values, [], ratings))
     # en: (1.5 + 0) / 2, over 2 times 10.
-    assert a["criteria"] == {"en": {"emotion": pytest.approx(3.75)}, "zh": {"emotion": 10}}
+    assert a["criteria"] == {"en": {"theme": None, "emotion": pytest.approx(3.75)}, "zh": {"theme": 5, "emotion": 10}}
+    # In the order of the rubric, so that a page's columns are those of its head.
+    assert [list(names) for names in a["criteria"].values()] == [["theme", "emotion"]] * 2
     assert (a["unreviewed"], a["tainted"]) == (1, 0)

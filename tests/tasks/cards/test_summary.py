@@ -11,7 +11,7 @@ import pytest
 
 from schemas.tables.role_cards import QUALITIES, RoleCards
 from tasks.cards.entering import read_cards
-from tasks.cards.summary import card_agreement, card_items, funnel
+from tasks.cards.pipeline import card_agreement, card_items, funnel
 from tests.mirror import MIRROR, needs_mirror
 
 PAIRS = [

@@ -14,7 +14,7 @@ from tasks.datasets.attunebench.conversations import ATTUNEBENCH_MINI
 from tasks.datasets.building import build_items
 from tasks.datasets.bundled import BUNDLED, CANARY
 from tasks.datasets.catalogue import CATALOGUE, find_dataset
-from tasks.datasets.esc_eval.cards import ESC_EVAL_MINI
+from tasks.datasets.esc_eval import ESC_EVAL_MINI
 from tasks.datasets.longemotion.bundled import LONG_MINI
 from tasks.lake.dataset_notices import notices
 from tasks.sources.locating import BUNDLED as FOLDER

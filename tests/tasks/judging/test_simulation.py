@@ -149,7 +149,7 @@ def reply(*claims: dict[str, Any], **changed: Any) -> str:
     return json.dumps({"faults": claims, **CLEAR, **changed}, ensure_ascii=False)
 
 
-def faults_of(turns: Sequence[tuple[str, str]] | None, *replies: str) -> list[dict[str, Any]]:
+def faults_of(turns: Sequence[tuple[str, str]] | None, *replies: str, rubric: Rubric = RUBRIC) -> list[dict[str, Any]]:
     """Faults of one answer with these turns, which the judge reviewed so often."""
     said = [turn(speaker, text) for speaker, text in turns or ()] or None
     told = answers(answer("a", None if said else "A text.", **({"turns": said, "status": "answered"} | WELL if said else {})))
@@ -160,7 +160,7 @@ def faults_of(turns: Sequence[tuple[str, str]] | None, *replies: str) -> list[di
         for name in CLEAR
     ]
     asked = items(item("a", "open_ended", context=CARDS["en"], references=["x"]))
-    return find_faults(judgements(*reviews), told, asked, {RUBRIC.id: RUBRIC}).to_dicts()
+    return find_faults(judgements(*reviews), told, asked, {RUBRIC.id: rubric}).to_dicts()
 
 
 WELL = {"failed_role": None, "failure": None}
@@ -174,6 +174,15 @@ def test_faults_of_rule_and_judge_stand_beside_each_other() -> None:
         ("j", 0, "seeker", 2, "contradicts_card", "hindered", "I pay none.", None),
         ("j", 1, "seeker", 1, "contradicts_card", "minor", "Hi. It is", None),
         ("rule", 0, "seeker", 2, "admits_machine", "hindered", "As an AI, I pay none.", None),
+    ]
+
+
+def test_turns_are_numbered_as_the_judge_saw_them() -> None:
+    greeted = RUBRIC.model_copy(update={"opening": {"tested": {"en": "Hello.", "zh": "你好。"}}})
+    found = faults_of(TALK, reply(claim(2, "Hi. It is"), claim(1, "Hello.")), rubric=greeted)
+    assert [(row["turn"], row["refused"]) for row in found if row["found_by"] == "j"] == [
+        (1, None),
+        (None, "turn 1 is none of a simulated person"),
     ]
 
 

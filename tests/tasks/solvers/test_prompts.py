@@ -18,7 +18,7 @@ from tasks.solvers.annotate.prompts import AnnotatePrompts
 from tasks.solvers.base import UnsentCalls
 from tasks.solvers.longemotion.prompts import LongEmotionPrompts
 from tasks.solvers.prompts import PROMPTED, PromptFolder, Prompts, build_messages
-from tasks.solvers.role_play.prompts import RolePlayPrompts
+from tasks.solvers.role_play import RolePlayPrompts
 from tests.tasks.solvers.asking import ask_item
 
 SINGLE = Item(

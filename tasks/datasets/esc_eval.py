@@ -114,9 +114,9 @@ SOURCES = {"ESconv": "ESConv", "MHP": "MHP Reddit", "Psych": "Psych8K", "smile":
 def _released_card(record: Record) -> Item:
     """`base` is the card, `res` its domain, in Chinese. A translation for annotators, `base_biaozhu`, is not read."""
     fields = record.fields
-    known = {"card_id": f"card-{fields['id']}", "domain": DOMAINS[fields["res"]], "source": fields["source"]}
-    known["source"] = SOURCES.get(known["source"], known["source"])
-    return card_item(fields["base"], LANGUAGES[fields["language"]], **known)
+    known = {"card_id": f"card-{fields['id']}", "domain": DOMAINS[fields["res"]]}
+    source = SOURCES.get(fields["source"], fields["source"])
+    return card_item(fields["base"], LANGUAGES[fields["language"]], source=source, **known)
 
 
 ESC_EVAL = tuple(

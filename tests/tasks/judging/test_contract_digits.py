@@ -1,13 +1,13 @@
-"""One digit as a judge's reply: the table of the module's docstring, row by row."""
+"""One digit as a judge's reply: the table of the how-to, row by row."""
 
 import re
 
-from tasks.judging import digit_replies
 from tasks.judging.contract import Contract
 from tasks.judging.rubrics import Scale, load_rubric
+from tests.crashes.commands import ROOT
 from tests.rows import each_row
 
-ROWS = re.findall(r"^\| `(.+)` \| ([0-4-]) \|", digit_replies.__doc__ or "", re.MULTILINE)
+ROWS = re.findall(r"^\| `(.+)` \| ([0-4-]) \|", (ROOT / "docs/how-to/own-judge.md").read_text(encoding="utf-8"), re.MULTILINE)
 CONTRACT = Contract({"fluency": Scale(lowest=0, highest=4)}, reply="digit")
 
 

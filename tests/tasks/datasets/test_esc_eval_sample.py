@@ -9,7 +9,6 @@ import pytest
 from schemas.blueprint import MethodSpec, MetricSpec
 from schemas.errors import RecordError
 from schemas.vocabulary import Language
-from tasks.datasets.esc_eval.sample import read_sample, read_scores
 from tasks.judging.prompts import judge_messages
 from tasks.judging.rubrics import load_rubric
 from tasks.metrics.ratings import rating_share, read_ratings
@@ -18,6 +17,7 @@ from tasks.scoring.uncertainty import Resampling
 from tests.mirror import MIRROR, needs_mirror
 from tests.rows import each_row
 from tests.tasks import rows
+from tests.tasks.datasets.esc_eval_sample import read_sample, read_scores
 
 FOLDER = MIRROR / "github.com/haidequanbu/ESC-Eval"
 CARDS = [{"id": 7}, {"id": 9}]

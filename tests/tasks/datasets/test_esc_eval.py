@@ -9,7 +9,7 @@ from schemas.item import Record
 from schemas.vocabulary import Language
 from tasks.datasets.building import BuiltItems, build_items, build_of_records
 from tasks.datasets.catalogue import find_dataset
-from tasks.datasets.esc_eval.cards import AGES, AgeGroup, Gender, age_group, card_text, read_card
+from tasks.datasets.esc_eval import AGES, AgeGroup, Gender, age_group, card_text, read_card
 from tasks.scoring.blueprints import load_blueprint
 from tasks.sources.locating import Locator
 from tests.mirror import needs_mirror

@@ -8,7 +8,7 @@ import polars as pl
 import pytest
 
 from schemas.errors import SourceError, UsageError
-from tasks.judging.human_ratings import read_human_ratings
+from tasks.analysis.judged_ratings import read_human_ratings
 
 ROW: dict[str, Any] = {"source": "days", "unit_id": "a", "dimension": "warmth", "rater": "ann", "rater_kind": "expert"}
 ROW |= {"rating": 2, "scale": [1, 2, 3]}
@@ -43,6 +43,7 @@ def test_every_form_of_a_file_says_the_same(ending: str, tmp_path: Path) -> None
 REFUSED = {
     "rating_is_on_its_scale": ({"rating": 1.5}, {"rating": 4}, {"rating": 4, "rater_kind": "aggregate"}),
     "rated_once": ({"unit_id": "z"}, {"unit_id": "z"}),
+    "one_cluster_per_unit": tuple({"unit_id": "x", "rater": one, "cluster_id": one} for one in ("amy", "bea")),
     "one_scale_and_direction_per_dimension": (
         *({"dimension": "x"}, {"dimension": "x", "unit_id": "y", "scale": [1, 2]}),
         *({"dimension": "v"}, {"dimension": "v", "unit_id": "y", "higher_is_better": False}),

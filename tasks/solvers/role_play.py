@@ -5,9 +5,11 @@ lines as user messages and its own replies, nothing else: no card, no greeting a
 own users ask it. (In the released code a line is put there that calls it a helpful assistant.)
 """
 
-from collections.abc import Sequence
+import re
+from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from hashlib import sha256
+from typing import Annotated, Literal
 
 from pydantic import Field
 
@@ -15,8 +17,7 @@ from schemas.base import Frozen
 from schemas.chat import ChatMessage
 from schemas.usage import TESTED, Role
 from tasks.solvers.base import Call
-from tasks.solvers.role_play.farewell import says_goodbye
-from tasks.solvers.role_play.prompts import RolePlayPrompts, Variant
+from tasks.solvers.prompts import PROMPTS, PromptFile, PromptFolder, Template, Text
 from tasks.solvers.state import (
     Answer,
     AskedItem,
@@ -31,6 +32,42 @@ from tasks.solvers.state import (
 
 SEEKER = "seeker"
 QUESTION_TYPE = "role_play"
+
+Variant = Literal["zero_shot", "cot", "icl", "cot_icl"]
+"""What the seeker is told besides its part and its card: a plan for its messages (CoT), an example of a talk (ICL)."""
+
+BLOCKS: Mapping[Variant, tuple[str, ...]] = {
+    "zero_shot": ("role", "card"),
+    "cot": ("role", "plan", "card"),
+    "icl": ("role", "example", "card"),
+    "cot_icl": ("role", "plan", "example", "card"),
+}
+"""In this order: what all cards share comes first, so that a server has it in its cache."""
+
+
+class SeekerTemplate(Template):
+    """Blocks of the instruction, and the greeting that it is met with."""
+
+    role: Text
+    plan: Annotated[Text, "turns"]
+    example: Text
+    card: Annotated[Text, "card"]
+    greeting: Text
+
+    def instruction(self, variant: Variant, card: str, turns: int) -> str:
+        """Return the instruction; a blank line stands between its blocks."""
+        filled = {"plan": self.plan.format(turns=turns), "card": self.card.format(card=card)}
+        return "\n\n".join(filled.get(name) or getattr(self, name) for name in BLOCKS[variant])
+
+
+class RolePlayPrompts(PromptFolder):
+    """All texts that the role play asks with."""
+
+    folder = PROMPTS / "role_play"
+
+    seeker: PromptFile[SeekerTemplate]
+
+
 CODE = SolverCode("1", RolePlayPrompts)
 """Bumped when the two are asked otherwise, or a line is read otherwise; prompt texts carry their own hash."""
 
@@ -70,10 +107,9 @@ async def play(asked: AskedItem, options: SolverOptions, resources: SolverResour
         line = _require_words(await drawing.ask(SEEKER, step, (*opening, *as_seen_by(SEEKER, turns)), limit, repetition))
         leaves = number < own.turns and says_goodbye(line.reply.text or "")
         calls.append(line._replace(step="goodbye") if leaves else line)
-        if line.reply.failure is not None:
-            return SolverOutput(tuple(calls), state_answer(calls))
-        turns.append(DialogueTurn.of(line, number))
-        calls.append(await resources.ask(TESTED, step, as_seen_by(TESTED, turns), limit, repetition))
+        if line.reply.failure is None:
+            turns.append(DialogueTurn.of(line, number))
+            calls.append(await resources.ask(TESTED, step, as_seen_by(TESTED, turns), limit, repetition))
         if calls[-1].reply.failure is not None:
             return SolverOutput(tuple(calls), state_answer(calls))
         turns.append(DialogueTurn.of(calls[-1], number))
@@ -123,3 +159,39 @@ def _require_words(line: Call) -> Call:
     if line.reply.failure is not None or says_something(text):
         return line
     return line._replace(reply=replace(line.reply, text=None, failure="empty_content", error=f"a line without words: {text!r}"))
+
+
+_SENTENCE = re.compile(r"[^.!?。！？~～…\n]+[.!?。！？~～…]*")
+_COMMA = re.compile(r"[,，]\s*")
+_ENDS = " \t\r.!。！~～…"
+_FAREWELL = re.compile(
+    r"(?:(?:ok|okay|well|so|thanks|thank you|and|then) )?"
+    r"(?:good ?bye|bye[- ]?bye|bye|good ?night|farewell|see you|until next time|talk to you (?:later|soon)|talk (?:later|soon)"
+    r"|i(?: have|'ve got| need| should| must| gotta|'d better)(?: to)? (?:go|run) now)(?: (?:then|now|for now|later|soon))?"
+    r"|(?:那|那么|那就|先)?(?:再见|拜拜|回见|回头见|下次见|改天见|(?:下次|下回|改天|回头)再聊|晚安|先?聊到这[里儿]?|我先下)[了啦吧咯哈哦喽]?",
+    re.IGNORECASE,
+)
+"""A clause, whole: what is reported of a farewell, in quotes or after other words, is none."""
+
+_COURTESY = re.compile(
+    r"(?:ok|okay|well|all ?right|anyway|so|oh|好的?|好吧|嗯+|行|那)$"
+    r"|(?:thank|have an? |take care|wish you|all the best|you too|谢谢|多谢|感谢|祝)",
+    re.IGNORECASE,
+)
+"""A clause, or its beginning, that may stand beside a farewell."""
+
+
+def says_goodbye(text: str) -> bool:
+    """Return whether a line ends with a farewell in a sentence of its own, with no more than thanks or wishes in and after it.
+
+    Thanks and good wishes alone are none: people say them in the middle of a talk, too, and in the released dialogues of ESC-Eval
+    they are all there is at the end. A farewell that is missed costs nothing, one that is wrongly found ends a talk.
+    """
+    for sentence in reversed(_SENTENCE.findall(text.replace("’", "'"))):
+        clauses = [clause for clause in _COMMA.split(sentence.strip(_ENDS)) if clause]
+        farewells = [clause for clause in clauses if _FAREWELL.fullmatch(clause)]
+        if any(not _COURTESY.match(clause) for clause in clauses if clause not in farewells):
+            return False
+        if farewells:
+            return True
+    return False

@@ -14,8 +14,7 @@ from schemas.tables.responses import Answers
 from schemas.vocabulary import LANGUAGES, Language
 from tasks.models.http.worker_pool import WorkerPool
 from tasks.solvers.option_order import Epochs, plan_epochs
-from tasks.solvers.role_play.play import RolePlayOptions
-from tasks.solvers.role_play.prompts import BLOCKS, RolePlayPrompts, Variant
+from tasks.solvers.role_play import BLOCKS, RolePlayOptions, RolePlayPrompts, Variant
 from tasks.solvers.run import BuiltContexts, make_tables, run_solver
 from tasks.solvers.state import RoleModel, SolverOptions, SolverResources
 from tests.model_server import Fault, ModelServer

@@ -1,16 +1,31 @@
-"""Describe what judges gave the models of a leaderboard: a table per dataset, a row per model, a column per dimension."""
+"""Describe scores about one dataset as a table: of a leaderboard's models by dimension, of a run's systems by group of items."""
 
 from collections.abc import Sequence
+from dataclasses import dataclass
+from itertools import groupby
+from operator import itemgetter
 from statistics import fmean
 
+from tasks.analysis.groups import score_groups
 from tasks.analysis.leaderboard import GROUP, RUN, LeaderboardData
-from tasks.analysis.run_tables import System
+from tasks.analysis.run_tables import ReportData, Row, System
 from tasks.judging.gold import GOLD
 from tasks.judging.rubrics import order_dimensions
-from tasks.reporting.content.tables import Row, ScoreTable
 from tasks.scoring.dimensions import put_on_scale
 
 AVERAGE = "average"
+
+
+@dataclass(frozen=True)
+class ScoreTable:
+    """Scores on 0-100 about one dataset. `rows`: what they are of, and a cell for each of the `columns`; null = there is none.
+
+    A cell has `score`, `ci_low` and `ci_high`, and `n` of `n_total` answers with one.
+    """
+
+    title: str
+    columns: tuple[str, ...]
+    rows: tuple[tuple[tuple[str, ...], tuple[Row | None, ...]], ...]
 
 
 def describe_dimensions(data: LeaderboardData) -> tuple[ScoreTable, ...]:
@@ -50,3 +65,22 @@ def _average(cells: Sequence[Row | None]) -> Row | None:
     """Return the cell of a row's mean: it has no interval of its own, and none is told unless each dimension has a score."""
     scores = [cell["score"] for cell in cells if cell and cell["score"] is not None]
     return {"score": fmean(scores)} if len(scores) == len(cells) else None
+
+
+def describe_groups(data: ReportData) -> tuple[ScoreTable, ...]:
+    """Describe the scores by group and value, in the order of the datasets; none where no item is in a group."""
+    rows = sorted(score_groups(data), key=lambda row: data.dataset_order(row["dataset"]))
+    return tuple(_group_table(data, list(some)) for _, some in groupby(rows, key=itemgetter("dataset", "model", "setting")))
+
+
+def _group_table(data: ReportData, rows: list[Row]) -> ScoreTable:
+    columns = tuple(dict.fromkeys(row["measure"] for row in rows))
+    found = {(row["group"], row["value"], row["measure"]): row for row in rows}
+    values = dict.fromkeys((row["group"], row["value"]) for row in rows)
+    return ScoreTable(
+        f"{data.titles[rows[0]['dataset']]}: {System(rows[0]['model'], rows[0]['setting']).label}",
+        tuple(name.replace("_", " ") for name in columns),
+        tuple(
+            (tuple(name.replace("_", " ") for name in one), tuple(found.get((*one, each)) for each in columns)) for one in values
+        ),
+    )

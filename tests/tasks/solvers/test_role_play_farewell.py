@@ -3,7 +3,7 @@
 import json
 from pathlib import Path
 
-from tasks.solvers.role_play.farewell import says_goodbye
+from tasks.solvers.role_play import says_goodbye
 from tests.mirror import needs_mirror
 from tests.rows import each_row
 
