@@ -151,11 +151,14 @@ def _read_line(line: bytes, calls: Mapping[str, JournalRow]) -> JournalRow | str
             key, response = fields["custom_id"], fields["response"] or {"status_code": 0, "body": None}
             status, body = response["status_code"], response["body"]
         call = calls.get(key)
+        asked = read_json(call.request) if call else {}
     except (ValueError, KeyError, TypeError):
         return "line_is_of_a_log"
     if call is None:
         return "id_is_known"
+    if status is None and len(asked["messages"]) > 1 and "//" in call.identity:
+        return "prompt_is_that_of_the_call"  # a server gets the messages, not one text
     if status not in (None, 200):
         return "call_was_answered"
-    reply = read_completion(json.dumps(body).encode(), asked=read_json(call.request)["model"])
+    reply = read_completion(json.dumps(body).encode(), asked=asked["model"])
     return call._replace(reply=write_reply(replace(reply, http_status=status, latency_s=None)))

@@ -91,6 +91,16 @@ def test_what_breaks_a_rule_is_refused_and_the_rest_is_kept(tmp_path: Path) -> N
     assert (taken.read, taken.refused, taken.added) == (10, 9, 1)
 
 
+@pytest.mark.parametrize(("identity", "kept"), [("lm-eval/NAME", 1), ("http://localhost:9/v1", 0)])
+def test_one_text_is_not_taken_for_what_a_server_was_sent(tmp_path: Path, identity: str, kept: int) -> None:
+    said = (ChatMessage(role="system", content="Be kind."), ChatMessage(role="user", content="Hi"))
+    call = replace(CALLS[0], messages=said, identity=identity)
+    write_requests([call], tmp_path / "asked", "talks")
+    (tmp_path / "log").write_text(json.dumps(sample(call, "A")), encoding="utf-8")
+    taken = import_answers(tmp_path / "log", tmp_path / "asked", tmp_path / "journal")
+    assert (taken.added, taken.rules["prompt_is_that_of_the_call"]) == (kept, 1 - kept)
+
+
 def test_a_request_that_was_changed_is_not_answered(tmp_path: Path) -> None:
     write_requests(CALLS[1:2], tmp_path / "asked", "talks")
     path = tmp_path / "asked" / "talks.jsonl"
