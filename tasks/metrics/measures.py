@@ -19,7 +19,7 @@ from schemas.metrics import ANNOTATED, Metric
 from schemas.vocabulary import OptionRole, Profile
 from tasks.metrics import texts
 from tasks.metrics.answer_forms import FORMS, ParsedAnswer, Question
-from tasks.metrics.attunebench.item_parts import known_items, measure_parts
+from tasks.metrics.attunebench.conversation import known_items, measure_parts
 from tasks.metrics.labels import Indices
 from tasks.metrics.ratings import Rating, rating_level, rating_share
 from tasks.text.mathematics import is_mathematical, same_answer
