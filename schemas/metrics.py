@@ -105,6 +105,7 @@ ANNOTATED: Mapping[str, MetricRow] = {
     "pillar_conversation": MetricRow("0.4 x mood afterwards + 0.3 x questions + 0.3 x four_branch_score."),
     "composite_score": MetricRow("0.24 emotion + 0.49 behaviour + 0.27 conversation, of 100.", *_POINTS),
     "composite_equal": MetricRow("Emotion, judgements, pairs; mood, questions, branches: all alike, of 100.", *_POINTS),
+    "read_share": MetricRow("Share of the model's replies that have every part they were asked for."),
 }
 """Metrics of a conversation that a person annotated, all of whose parts count together; AttuneBench."""
 

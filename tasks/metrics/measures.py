@@ -196,7 +196,7 @@ class WholeMeasure(NamedTuple):
 
     `gold`: from the items, and the rows of the layers of gold by name, to what is known of each item, by its id. `values`: from
     what is known of an item, what each part of it says (null = the call failed) and the profile to the value of each metric;
-    null = there is nothing to score.
+    null = lost with a call that failed, left out = there is nothing to score.
     """
 
     gold: Callable[[pl.DataFrame, Mapping[str, pl.DataFrame]], Mapping[str, Any]]

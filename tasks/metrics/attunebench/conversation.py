@@ -26,7 +26,7 @@ from tasks.metrics.attunebench.choices import (
     similarity_values,
 )
 from tasks.metrics.attunebench.emotions import Values, emotion_values
-from tasks.metrics.attunebench.replies import Reply, read_tags, read_words
+from tasks.metrics.attunebench.replies import ANY_REPLY, Reply, read_share, read_tags, read_words
 from tasks.metrics.attunebench.rules import PROFILES, Rules
 from tasks.text.json_objects import read_object
 
@@ -52,8 +52,18 @@ def known_items(items: pl.DataFrame, gold: Mapping[str, pl.DataFrame]) -> dict[s
 
 
 def measure_parts(known: Known, parts: Mapping[str, str | None], profile: Profile) -> Values:
-    """Return values by metric of the answers to one item; null = the call of a part failed."""
-    return score_conversation(*known, {part: read_object(text) for part, text in parts.items()}, PROFILES[profile])
+    """Return values by metric of the answers to one item; null = lost with a call that failed, left out = nothing to score.
+
+    A value is lost if there would be one, had the calls that failed been answered, whatever the answer.
+    """
+
+    def scored(replies: Replies) -> Values:
+        values = {**score_conversation(*known, replies, PROFILES[profile]), "read_share": read_share(replies)}
+        return {name: value for name, value in values.items() if value is not None}
+
+    replies = {part: read_object(text) for part, text in parts.items()}
+    failed = {part: ANY_REPLY for part, reply in replies.items() if reply is None}
+    return {**(dict.fromkeys(scored({**replies, **failed})) if failed else {}), **scored(replies)}
 
 
 def score_conversation(gold: ConversationGold, shown: VisibleConversation, replies: Replies, rules: Rules) -> Values:

@@ -5,6 +5,7 @@ Nothing of a reply is refused: a call that failed is null, and a reply without J
 
 from collections.abc import Mapping, Sequence
 from math import isfinite
+from statistics import fmean
 from typing import Any
 
 from schemas.attunebench import POST, Comparison
@@ -27,6 +28,9 @@ ITEMS, CHANGES = "post_panas", "panas_changes"
 RATINGS = ("overall_score", "emotional_appropriateness", "helpfulness", "tone_match")
 """A judge's, of a draft beside the person's own edit; 1 to 7."""
 
+ANY_REPLY: Reply = {RATINGS[0]: 1, "draft_binary_assessment": {"": "no"}}
+"""A reply that can be scored, whichever call it is the reply of."""
+
 Tags = list[tuple[str, int | None]]
 """Emotions and their intensities, 1 to 7; null = none given."""
 
@@ -43,6 +47,12 @@ def missing_keys(part: str, reply: Reply) -> tuple[str, ...]:
     call = part.rpartition(" ")[2]
     lacking = tuple(key for key in REQUIRED[call] if key not in reply)
     return lacking if call != POST or ITEMS in reply or CHANGES in reply else (ITEMS, *lacking)
+
+
+def read_share(replies: Mapping[str, Reply | None]) -> float | None:
+    """Return the share of replies of the model under test, by part, that have all required keys; null if none came."""
+    own = {part: reply for part, reply in replies.items() if reply is not None and not part.endswith("judge")}
+    return fmean(not missing_keys(part, reply) for part, reply in own.items()) if own else None
 
 
 def read_words(value: Any) -> dict[str, str]:

@@ -217,6 +217,28 @@ def test_a_value_that_is_lost_with_a_call_is_missing() -> None:
     assert score_rows("corrected", WHOLE, turn_1_pairwise=None)["status"].to_list() == ["scored"] * 3
 
 
+def test_a_failed_call_costs_what_rests_on_it_and_nothing_else() -> None:
+    still = WHOLE.model_copy(update={"post_panas": WHOLE.pre_panas})
+    # The mood did not change: there is no skill to lose with the call.
+    assert score_rows("corrected", still, post=None)["status"].to_list() == ["scored", "not_counted", "call_failed"]
+    known = (WHOLE, shown(WHOLE))
+    said = {part: json.dumps(reply) for part, reply in oracle(WHOLE).items()}
+    lost = measure_parts(known, {**said, "turn 1 hp_binary": None}, "corrected")
+    assert None not in lost.values()
+    assert "draft_judge_score" not in lost
+    judged = measure_parts(known, {**said, "turn 1 judge": None, "turn 2 judge": None}, "corrected")
+    assert {name for name, value in judged.items() if value is None} == {"draft_judge_score", "draft_binary_alignment"}
+
+
+def test_replies_without_a_part_are_counted() -> None:
+    known = (WHOLE, shown(WHOLE))
+    said: dict[str, str | None] = {part: json.dumps(reply) for part, reply in oracle(WHOLE).items()}
+    # Of nine replies one has no JSON, one lacks its items, and one did not come.
+    spoilt = {**said, "turn 1 draft": "I see.", "post": '{"conversation_wide": {}}', "turn 2 review": None}
+    shares = [measure_parts(known, parts, "corrected")["read_share"] for parts in (said, spoilt, dict.fromkeys(said))]
+    assert shares == [1, 6 / 8, None]
+
+
 def test_nothing_to_score_is_not_counted() -> None:
     empty = gold()
     assert score_rows("corrected", empty)["status"].to_list() == ["not_counted"] * 3
