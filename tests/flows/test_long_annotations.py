@@ -1,28 +1,49 @@
 """AttuneBench on generated conversations over HTTP: models of known skill, a run that is killed, failed calls, broken files."""
 
 import json
+import os
+import sys
+import time
+from collections import defaultdict
 from contextlib import ExitStack
+from dataclasses import replace
+from hashlib import sha256
 from pathlib import Path
 from statistics import fmean
 
+import polars as pl
 import pytest
 import yaml
+from prefect.settings import PREFECT_API_AUTH_STRING
 
 from schemas.attunebench import ConversationGold
 from schemas.folders import DATA_FOLDER
 from tasks.datasets.attunebench.conversations import TURNS, WHOLE
 from tasks.metrics.attunebench.conversation import known_items, measure_parts
+from tasks.models.http import client as limits
+from tasks.models.http.failures import RETRIES
 from tasks.scoring.annotation_aggregates import conversation_rows, pooled_judgements
 from tasks.solvers.answers import SAID
+from tests.crashes.commands import kept_replies, partitions
 from tests.flows.annotating import MODELS, conversations, invert, judge, knowing, toss
 from tests.flows.command import Ended, ended
 from tests.flows.scripted_roles import layer
-from tests.model_server import ModelServer
-from tests.tasks.datasets.attunebench.conversations import varied, write_folder
+from tests.flows.test_role_play import killed
+from tests.model_server import Fault, ModelServer
+from tests.tasks.datasets.attunebench.conversations import malformed, varied, write_folder
 
 pytestmark = [pytest.mark.long, pytest.mark.usefixtures("prefect_server")]
 
 ALL = {**MODELS, "inverted": invert, "coin": toss}
+
+
+def generated(folder: Path, conversations: int) -> Path:
+    return write_folder(folder / "set", {str(number): varied(number) for number in range(1, conversations + 1)})
+
+
+def run(server: ModelServer, folder: Path, lake: Path, *more: str) -> tuple[str, ...]:
+    model = ("--model", "oracle", "--base-url", server.base_url, "--lake", str(lake), "--set", f"folders.attunebench={folder}")
+    return ("run", "attunebench", *model, "--set", "bootstrap=0", *more)
 
 
 def port_blueprint(folder: Path) -> Path:
@@ -43,7 +64,7 @@ def raw(done: Ended) -> dict[tuple[str, str], float]:
 
 
 def test_models_of_known_skill_have_known_scores(tmp_path: Path) -> None:
-    folder = write_folder(tmp_path / "set", {str(number): varied(number) for number in range(1, 201)})
+    folder = generated(tmp_path, 200)
     known = [gold for gold, _ in conversations(folder).values()]
     turns = [len(gold.turns) for gold in known]
     assert (len(known), set(turns)) == (200, {3, 4, 5, 6, 7, 8})
@@ -98,3 +119,92 @@ def assert_pooled(lake: Path) -> None:
     assert found["oracle"] == {1}
     assert found["yes"] == {0}
     assert found["inverted"] == {-1}
+
+
+def test_scores_after_five_kills_are_those_of_an_undisturbed_run(tmp_path: Path, prefect_server: str) -> None:
+    environment = {**os.environ, "PREFECT_API_URL": prefect_server, "PREFECT_LOGGING_TO_API_ENABLED": "false"}
+    environment["PREFECT_API_AUTH_STRING"] = PREFECT_API_AUTH_STRING.value()
+    folder, lake, in_flight, lost, kept = generated(tmp_path, 30), tmp_path / "lake", 4, 0, 0
+    with ModelServer(knowing(MODELS["oracle"], folder), latency_s=0.05) as server:
+        command = run(server, folder, lake, "--concurrency", str(in_flight), "--json")
+        calls = sum(4 * len(gold.turns) + 1 for gold, _ in conversations(folder).values())
+        for goal in (10, 150, 290, 430, 570):
+            received = server.calls
+            killed([sys.executable, "-m", "tests.crashes.limited", "--", *command], server, goal + lost, environment)
+            time.sleep(0.3)  # what a killed process has sent has reached the server by then
+            now = kept_replies(lake, tmp_path / "copy")
+            # A call that was received and whose reply is not there was in flight.
+            gone = (server.calls - received) - (now - kept)
+            assert 0 <= gone <= in_flight
+            kept, lost = now, lost + gone
+        last = ended(*command)
+        assert (last.status, server.repeated) == (0, server.calls - calls), last.err
+        assert server.repeated <= lost
+        whole = ended(*run(server, folder, tmp_path / "whole", "--json"))
+    assert totals(last) == {"oracle": pytest.approx(100)}
+    assert last.scores == whole.scores
+    # The same annotations, answers and scores, row by row.
+    assert partitions(lake) == partitions(tmp_path / "whole")
+
+
+def test_one_call_in_five_fails_and_the_rest_is_scored(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    at_once = {failure: replace(retry, first_delay_s=0.0, longest_delay_s=0.0) for failure, retry in RETRIES.items()}
+    monkeypatch.setattr(limits, "RETRIES", at_once)
+    folder, lake = generated(tmp_path, 60), tmp_path / "lake"
+
+    def fault(number: int) -> Fault | None:
+        """The same calls fail each time they are sent."""
+        drawn = sha256(json.dumps(server.bodies[number]["messages"]).encode()).digest()
+        kinds: tuple[Fault, Fault] = ("500", "context_too_long")
+        return None if drawn[0] % 5 else kinds[drawn[1] % 2]
+
+    with ModelServer(knowing(MODELS["oracle"], folder), fault=fault) as server:
+        done, told = ended(*run(server, folder, lake, "--json")), ended(*run(server, folder, tmp_path / "told"))
+    failed = defaultdict[str, set[str]](set)
+    for item, part in layer(lake, "answers").filter(pl.col("text").is_null()).select("item_id", "part").iter_rows():
+        failed[item].add(part)
+    count, known = sum(map(len, failed.values())), [gold for gold, _ in conversations(folder).values()]
+    assert count > sum(4 * len(gold.turns) + 1 for gold in known) / 6
+    told_failures = sum(row["calls"] for row in done.document["failures"])
+    assert (done.status, done.document["calls"]["failed"], told_failures) == (1, count, count)
+    # Without `post` there is no third pillar, without any review no first one; pairs are lost only with all of them.
+    headline = [
+        gold
+        for gold in known
+        if "post" not in failed[gold.conversation_id]
+        and any(f"turn {turn.number} review" not in failed[gold.conversation_id] for turn in gold.turns)
+    ]
+    assert 0 < len(headline) < len(known)
+    (model,) = done.document["models"]
+    assert (model["total"], model["n"], model["n_total"]) == (pytest.approx(100), len(headline), 60)
+    assert f"Items           {len(headline)} of 60" in told.out
+    found = {row["metric"]: (row["n_scored"], row["n_total"]) for row in done.document["raw_scores"]}
+    changed = [gold for gold in known if gold.pre_panas.recomputed != gold.post_panas.recomputed]
+    asked = [gold for gold in changed if "post" not in failed[gold.conversation_id]]
+    assert found["panas_baseline_adjusted"] == (len(asked), len(changed))
+    assert (found["composite_score"], found["draft_judge_score"]) == ((len(headline), 60), (0, 0))
+    # All that came has all its parts.
+    assert raw(done)["oracle", "read_share"] == 1
+    page = Path(done.document["report"]).read_text(encoding="utf-8")
+    assert f"{len(headline)} of 60" in page
+
+
+def test_broken_files_are_named_and_the_rest_is_scored(tmp_path: Path) -> None:
+    good = {f"good_{number}": varied(number) for number in range(1, 6)}
+    bad = {f"bad_{place}": content for place, (_, content) in enumerate(malformed())}
+    folder = write_folder(tmp_path / "set", {**good, **bad})
+    with ModelServer(knowing(MODELS["oracle"], write_folder(tmp_path / "good", good))) as server:
+        done, told = ended(*run(server, folder, tmp_path / "lake", "--json")), ended(*run(server, folder, tmp_path / "told"))
+        assert server.repeated == server.calls / 2 == sum(4 * len(one["turns"]) + 1 for one in good.values())
+    assert (done.status, told.status) == (1, 1)
+    (model,) = done.document["models"]
+    assert (model["total"], model["n"], model["n_total"]) == (pytest.approx(100), 5, 5 + len(bad))
+    (missing,) = done.document["missing"]
+    assert (missing["dataset"], missing["rows"]) == ("attunebench", len(bad))
+    broken, words = defaultdict[str, list[str]](list), " ".join(told.out.split())
+    for place, (rule, _) in enumerate(malformed()):
+        broken[rule].append(f"conversation_bad_{place}.json")
+    for rule, files in broken.items():
+        assert f"{rule} ({len(files)}: {', '.join(sorted(files))})" in missing["reason"]
+        assert rule in words
+    assert f"attunebench has {len(bad)} rows that break a rule and are no items" in words
