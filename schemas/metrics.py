@@ -106,6 +106,7 @@ ANNOTATED: Mapping[str, MetricRow] = {
     "composite_score": MetricRow("0.24 emotion + 0.49 behaviour + 0.27 conversation, of 100.", *_POINTS),
     "composite_equal": MetricRow("Emotion, judgements, pairs; mood, questions, branches: all alike, of 100.", *_POINTS),
     "binary_accuracy": MetricRow("Mean of binary_om_accuracy and binary_human_accuracy."),
+    "read_share": MetricRow("Share of the model's replies that have every part they were asked for."),
 }
 """Metrics of a conversation that a person annotated, all of whose parts count together; AttuneBench."""
 

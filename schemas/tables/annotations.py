@@ -1,9 +1,10 @@
 """Layers `turn_annotations` and `conversation_annotations`: what people said of a conversation, gold of its item."""
 
+from typing import get_args
+
 import dataframely as dy
 
-REPLY_LABELS = ("original", "alternate", "human")
-ANSWERS = ("yes", "no", "na")
+from schemas.attunebench import ReplyLabel, YesNo
 
 
 def _rating(*, nullable: bool = False) -> dy.Int64:
@@ -24,8 +25,8 @@ class TurnAnnotations(dy.Schema):
         dy.Struct(
             {
                 "question": dy.String(min_length=1),
-                "observed": dy.Enum(ANSWERS, nullable=True),
-                "preferred": dy.Enum(ANSWERS, nullable=True),
+                "observed": dy.Enum(get_args(YesNo), nullable=True),
+                "preferred": dy.Enum(get_args(YesNo), nullable=True),
             }
         )
     )
@@ -33,9 +34,9 @@ class TurnAnnotations(dy.Schema):
         dy.Struct(
             {
                 "question": dy.String(min_length=1),
-                "label_a": dy.Enum(REPLY_LABELS),
-                "label_b": dy.Enum(REPLY_LABELS),
-                "winner": dy.Enum(REPLY_LABELS, nullable=True),
+                "label_a": dy.Enum(get_args(ReplyLabel)),
+                "label_b": dy.Enum(get_args(ReplyLabel)),
+                "winner": dy.Enum(get_args(ReplyLabel), nullable=True),
             }
         )
     )

@@ -12,7 +12,7 @@ from schemas.vocabulary import Profile
 from tasks.analysis.past_run import PastRun
 from tasks.datasets.attunebench.conversations import TURNS, WHOLE
 from tasks.lake.files import replace_file, require_absent
-from tasks.metrics.attunebench.item_parts import known_items, measure_parts
+from tasks.metrics.attunebench.conversation import known_items, measure_parts
 from tasks.metrics.attunebench.result_files import ResultFile, read_result, result_fields
 from tasks.models.capabilities.providers import provider_at
 from tasks.scoring.annotation_aggregates import conversation_rows, score_file

@@ -15,10 +15,8 @@ from schemas.tables.layers import GOLD
 from tasks.analysis.past_run import PastRun
 from tasks.analysis.run_tables import Row
 from tasks.metrics.attunebench.choices import OUTCOMES, pooled
-from tasks.metrics.attunebench.composite import composite_values
-from tasks.metrics.attunebench.conversation import FACING, JUDGED, score_turn
+from tasks.metrics.attunebench.conversation import FACING, JUDGED, Known, composite_values, known_items, score_turn
 from tasks.metrics.attunebench.emotions import Values
-from tasks.metrics.attunebench.item_parts import Known, known_items
 from tasks.metrics.attunebench.replies import read_tags
 from tasks.metrics.attunebench.rules import PROFILES, Rules
 from tasks.metrics.item_scores import wholes_of

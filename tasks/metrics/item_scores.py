@@ -102,9 +102,9 @@ def _score_wholes(
 
     def score(answer: Mapping[str, Any]) -> Iterator[ScoredAnswer]:
         values = whole.values(known[answer["item_id"]], dict(zip(answer["parts"], answer["said"], strict=True)), method.profile)
-        missing: ItemStatus = "call_failed" if None in answer["said"] else "not_counted"
         for spec in method.metrics:
             value = values.get(spec.metric)
+            missing: ItemStatus = "call_failed" if spec.metric in values else "not_counted"
             yield ScoredAnswer(value, missing if value is None else "scored")
 
     return score_answers(items, together, method, score)

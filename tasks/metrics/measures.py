@@ -19,7 +19,7 @@ from schemas.metrics import ANNOTATED, Metric
 from schemas.vocabulary import OptionRole, Profile
 from tasks.metrics import texts
 from tasks.metrics.answer_forms import FORMS, ParsedAnswer, Question
-from tasks.metrics.attunebench.item_parts import known_items, measure_parts
+from tasks.metrics.attunebench.conversation import known_items, measure_parts
 from tasks.metrics.labels import Indices
 from tasks.metrics.ratings import Rating, rating_level, rating_share
 from tasks.text.mathematics import is_mathematical, same_answer
@@ -196,7 +196,7 @@ class WholeMeasure(NamedTuple):
 
     `gold`: from the items, and the rows of the layers of gold by name, to what is known of each item, by its id. `values`: from
     what is known of an item, what each part of it says (null = the call failed) and the profile to the value of each metric;
-    null = there is nothing to score.
+    null = lost with a call that failed, left out = there is nothing to score.
     """
 
     gold: Callable[[pl.DataFrame, Mapping[str, pl.DataFrame]], Mapping[str, Any]]

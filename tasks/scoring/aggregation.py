@@ -77,13 +77,13 @@ def weigh(children: pl.LazyFrame, parent: list[str]) -> pl.LazyFrame:
 def aggregate_datasets(normalized: pl.LazyFrame, tree: Tree, lacking: Mapping[str, float]) -> pl.LazyFrame:
     """Aggregate dataset scores: weighted means over methods and metrics, for every dataset of the blueprint.
 
-    An item counts once, however many metrics it has: as missing if it is for the metric with the most gaps. Metrics may count
-    different items (BBQ's bias scores), so it is gaps that are compared and not numbers of scores.
+    An item counts once, however many metrics it has: as missing if it is for the metric with the most gaps, of those with a
+    weight. Metrics may count different items (BBQ's bias scores), so it is gaps that are compared and not numbers of scores.
     """
     weights = tree.metrics.lazy().select("dataset", "method", "metric", "weight")
     methods = normalized.rename({"normalized_0_100": "score_0_100"}).join(weights, on=["dataset", "method", "metric"])
     gaps = (pl.col("n_total") - pl.col("n_scored")).max()
-    counts = methods.group_by(*SYSTEM, "dataset").agg(pl.col("n_total").max(), gaps=gaps)
+    counts = methods.filter(_WEIGHT > 0).group_by(*SYSTEM, "dataset").agg(pl.col("n_total").max(), gaps=gaps)
     items = counts.with_columns(n_scored=pl.col("n_total") - pl.col("gaps")).drop("gaps")
     if lacking:
         share = pl.col("dataset").replace_strict(lacking, default=0.0, return_dtype=pl.Float64)

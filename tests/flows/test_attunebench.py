@@ -12,45 +12,14 @@ import polars as pl
 import pytest
 import yaml
 
-from schemas.attunebench import ConversationGold, TurnGold, VisibleConversation, part_of
+from schemas.attunebench import TurnGold
 from schemas.folders import DATA_FOLDER
-from tasks.datasets.attunebench.conversations import TURNS, WHOLE, read_gold
-from tasks.datasets.building import build_items
-from tasks.datasets.catalogue import find_dataset
-from tasks.sources.locating import Locator
+from tests.flows.annotating import MODELS, Messages, conversations, judge, knowing
 from tests.flows.command import Ended, ended
 from tests.model_server import ModelServer
-from tests.tasks.metrics.attunebench.samples import oracle
 from tests.tasks.reporting.pages import section
 
 pytestmark = pytest.mark.usefixtures("prefect_server")
-
-Messages = list[dict[str, str]]
-Said = dict[str, Any]
-Change = Callable[[str, Said, ConversationGold], Said]
-Known = dict[str, tuple[ConversationGold, VisibleConversation]]
-CALL = {
-    "draft": "Write the reply that you would give",
-    "review": "Which moods did the participant note",
-    "hp_binary": "questions about this reply once more",
-    "pairwise": "compared two of them at a time",
-    "post": "The conversation is over.",
-}
-"""What of a prompt says which call it is."""
-
-RATED = {"overall_score": 5, "emotional_appropriateness": 6, "helpfulness": 4, "tone_match": 5}
-
-
-def conversations() -> Known:
-    """Annotations and visible part of the bundled conversations, by the first message of each."""
-    spec = find_dataset("attunebench_mini")
-    built = build_items(spec, [Locator().locate(file) for file in spec.files], None, 0)
-    turns = built.annotations[TURNS].rows_by_key("item_id", named=True)
-    gold = {row["item_id"]: read_gold(row, turns[row["item_id"]]) for row in built.annotations[WHOLE].iter_rows(named=True)}
-    shown = {
-        name: VisibleConversation.model_validate_json(text) for name, text in built.items.select("item_id", "context").rows()
-    }
-    return {one.turns[0].user_message: (gold[name], one) for name, one in shown.items()}
 
 
 def share_of_yes(side: str) -> float:
@@ -61,41 +30,6 @@ def share_of_yes(side: str) -> float:
         return said.count("yes") / (said.count("yes") + said.count("no"))
 
     return 100 * fmean(fmean(map(of_turn, gold.turns)) for gold, _ in conversations().values())
-
-
-def knowing(change: Change) -> Callable[[Messages], str]:
-    """A model that knows the annotations; its answers are changed by call."""
-    known = conversations()
-
-    def reply(messages: Messages) -> str:
-        asked = messages[-1]["content"]
-        (gold,) = (gold for text, (gold, _) in known.items() if text in messages[1]["content"])
-        (call,) = (name for name, words in CALL.items() if words in asked)
-        # An answer is elided after each draft and each review, so turn 2 begins after two of them.
-        turn = sum(message["role"] == "assistant" for message in messages) // 2 + (call in ("draft", "review"))
-        said = oracle(gold)[part_of(call, None if call == "post" else turn)]
-        if call == "pairwise":
-            compared = enumerate(gold.turns[turn - 1].comparisons)
-            said = {"pairwise_selections": {str(n): "A" if one.winner == one.label_a else "B" for n, one in compared}}
-        return json.dumps(change(call, said, gold), ensure_ascii=False)
-
-    return reply
-
-
-def copy_mood(call: str, said: Said, gold: ConversationGold) -> Said:
-    return {**said, "post_panas": gold.pre_panas.items} if call == "post" else said
-
-
-def say_yes(_call: str, said: Said, _gold: ConversationGold) -> Said:
-    return {key: dict.fromkeys(value, "yes") if key.startswith("binary") else value for key, value in said.items()}
-
-
-MODELS: dict[str, Change] = {"oracle": lambda _call, said, _gold: said, "copier": copy_mood, "yes": say_yes}
-
-
-def judge(messages: Messages) -> str:
-    questions = re.findall(r"^(B\d+):", messages[-1]["content"], re.MULTILINE)
-    return json.dumps({**RATED, "draft_binary_assessment": dict.fromkeys(questions, "yes")})
 
 
 def layer(lake: Path, name: str) -> pl.DataFrame:
@@ -222,11 +156,11 @@ def assert_shown(document: dict[str, Any], lake: Path) -> None:
     assert checked.status == 0, checked.out
 
 
-def judged_by(folder: Path, model: str, judge: str) -> tuple[str | Path, ...]:
+def judged_by(folder: Path, model: str, judge: str, **own: str) -> tuple[str | Path, ...]:
     """The options of a run of a model and a judge, each at its URL."""
     file = folder / f"{judge.rpartition(':')[2].partition('/')[0]}.json"
-    role = {"draft_judge": {"name": "judge", "base_url": judge}}
-    file.write_text(json.dumps({"models": [{"name": "oracle", "base_url": model}], "roles": role}))
+    role = {"draft_judge": {"name": "judge", "base_url": judge, **own}}
+    file.write_text(json.dumps({"models": [{"name": "oracle", "base_url": model, **own}], "roles": role}))
     return ("--config", file, "--json")
 
 
@@ -271,7 +205,7 @@ def answered(folder: Path, wave: Path, says: Callable[[Messages], str]) -> Path:
 
 def test_others_answer_the_calls_in_two_waves(tmp_path: Path) -> None:
     lake, nobody = ("--lake", tmp_path / "lake"), "http://127.0.0.1:9/v1"
-    options = judged_by(tmp_path, nobody, nobody)
+    options = judged_by(tmp_path, nobody, nobody, identity="another harness")
     # 4 x 13 calls to the model; then the judge's about twelve drafts
     for wave, calls, says in (("first", 52, knowing(MODELS["oracle"])), ("second", 12, judge)):
         asked = ended("journal", "requests", "attunebench-mini", *options, *lake, "--to", tmp_path / wave)

@@ -265,6 +265,8 @@ WRONG_VALUES: Mapping[Metric, float] = {
     "composite_score": 24 * EMOTION + 49 * BEHAVIOUR + 27 * AFTERWARDS,
     "binary_accuracy": 0.5,
     "composite_equal": 50 * ((EMOTION + 0.5 + 8 / 12) / 3 + (0.625 + ASKED + 0.875) / 3),
+    # both have all parts
+    "read_share": 1,
 }
 # {i} of {i, see, you, hear}, which won 4 of 12
 RIGHT_VALUES = {"preference_alignment": 0.75, "composite_score": 100.0, "composite_equal": 100.0}
@@ -273,7 +275,7 @@ ANNOTATION = Example(
     {"context": shown(ONE_TURN).to_json()},
     json.dumps(RIGHT),
     json.dumps(WRONG),
-    "Compared with the reference by binary_accuracy, the reply earns 0.50 of 1.",
+    "Compared with the reference by read_share, the reply earns 1.00 of 1.",
     {name: (RIGHT_VALUES.get(name, 1.0), one, (RIGHT_VALUES.get(name, 1.0) + one) / 2) for name, one in WRONG_VALUES.items()},
     gold=ONE_TURN,
 )

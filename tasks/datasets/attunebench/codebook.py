@@ -1,7 +1,8 @@
 """The codebook of AttuneBench: what ids, options and adjectives in a record stand for; ours, unless a folder has its own."""
 
 from collections.abc import Iterable, Mapping
-from functools import cache
+from functools import cache, cached_property
+from math import dist, sqrt
 from typing import Annotated, Any
 
 from pydantic import BeforeValidator, Field
@@ -42,10 +43,16 @@ class Codebook(Frozen):
     positive: dict[str, Point] = Field(min_length=10, max_length=10)
     negative: dict[str, Point] = Field(min_length=10, max_length=10)
 
-    @property
+    @cached_property
     def adjectives(self) -> dict[str, Point]:
         """Return the twenty adjectives of moods and of PANAS, the positive ones first."""
         return self.positive | self.negative
+
+    @cached_property
+    def similarity(self) -> dict[tuple[str, str], float]:
+        """Return how alike two adjectives are, in both orders: 1 - distance / sqrt 2, without dominance, as in the port."""
+        places = self.adjectives.items()
+        return {(one, other): round(1 - dist(here, there) / sqrt(2), 4) for one, here in places for other, there in places}
 
     def shown(self, questions: Iterable[str], pairwise: Iterable[str]) -> ShownCodebook:
         """Return what a conversation with these questions needs of it; ids without a wording are left out."""

@@ -3,19 +3,16 @@
 Source: AttuneBench 1.0 (totals are sums of the items; Q1 is intersection over union); for the rest the public port of its scorer.
 """
 
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
 from statistics import fmean
 from typing import Any
 
 from schemas.attunebench import Panas, WideAnswers
-from tasks.metrics.attunebench.affect import VALENCE_AROUSAL
+from tasks.datasets.attunebench.codebook import load_codebook
 from tasks.metrics.attunebench.choices import jaccard
 from tasks.metrics.attunebench.emotions import SPAN, Values
 from tasks.metrics.attunebench.replies import Reply, read_items, read_phrases, read_scale, read_text
 from tasks.metrics.attunebench.rules import Rules
-
-TOTALS = (tuple(VALENCE_AROUSAL)[:10], tuple(VALENCE_AROUSAL)[10:])
-"""Items of positive and of negative affect."""
 
 SPAN_OF_TOTAL = 60
 ABSENT_TOTAL, ABSENT_BRANCH = 40, 4
@@ -47,7 +44,8 @@ def panas_values(before: Panas, after: Panas, reply: Reply, rules: Rules) -> Val
 
 def _totals(before: Panas, after: Panas, said: Mapping[str, int], rules: Rules) -> Iterator[tuple[Total, Total, Total]]:
     """Yield the person's totals before and after, and the predicted one, of positive and of negative affect."""
-    for sign, names in enumerate(TOTALS):
+    book = load_codebook()
+    for sign, names in enumerate((book.positive, book.negative)):
         post, predicted = _total(after, sign, rules), _predicted(said, names, rules)
         if rules.empty == "counted":
             silent = said.keys().isdisjoint(names)
@@ -62,7 +60,7 @@ def _total(panas: Panas, sign: int, rules: Rules) -> Total:
     return (both.positive, both.negative)[sign] if both else None
 
 
-def _predicted(said: Mapping[str, int], names: Sequence[str], rules: Rules) -> float | None:
+def _predicted(said: Mapping[str, int], names: Collection[str], rules: Rules) -> float | None:
     """Return a predicted total; one that lacks an item is unread, or the sum of what is there under lenient rules."""
     given = [said[name] for name in names if name in said]
     return sum(given) if len(given) == len(names) or (given and rules.unread == "lenient") else None

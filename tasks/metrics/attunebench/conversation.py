@@ -1,21 +1,28 @@
-"""One conversation scored: from the person's annotations and the replies by part to a value per metric.
+"""One conversation scored: from the person's annotations and the replies by part to a value per metric, and their composite.
 
 Values of turns are means over the turns that have one.
 
-Source: AttuneBench 1.0, and the public port of its scorer for what that leaves open; where they differ the rules decide.
+Source: AttuneBench 1.0, and the public port of its scorer for what that leaves open, such as the weights within a pillar; where
+they differ the rules decide.
 """
 
 from collections import defaultdict
 from collections.abc import Mapping
 from math import fsum
 
+import polars as pl
+
 from schemas.attunebench import POST, ConversationGold, TurnGold, VisibleConversation, part_of
+from schemas.vocabulary import Profile
+from tasks.datasets.attunebench.conversations import TURNS, WHOLE, read_gold
 from tasks.metrics.attunebench.afterwards import branch_values, panas_values, question_values
 from tasks.metrics.attunebench.choices import accuracy, count_outcomes, draft_values, pairwise_values, similarity_values
-from tasks.metrics.attunebench.composite import composite_values
 from tasks.metrics.attunebench.emotions import Values, emotion_values
-from tasks.metrics.attunebench.replies import Reply, read_tags, read_words
-from tasks.metrics.attunebench.rules import Rules
+from tasks.metrics.attunebench.replies import ANY_REPLY, Reply, read_share, read_tags, read_words
+from tasks.metrics.attunebench.rules import PROFILES, Rules
+from tasks.text.json_objects import read_object
+
+Known = tuple[ConversationGold, VisibleConversation]
 
 Replies = Mapping[str, Reply | None]
 """By part; null, and what is left out = the call failed."""
@@ -24,6 +31,30 @@ JUDGED = {"binary_om_accuracy": "binary_om_assessment", "binary_human_accuracy":
 """What the reply did, what the person wanted; metric and key of the reply. Those of call hp_binary end in FACING."""
 
 FACING = "_hp"
+PILLARS = {"pillar_emotion": 0.24, "pillar_behaviour": 0.49, "pillar_conversation": 0.27}
+
+
+def known_items(items: pl.DataFrame, gold: Mapping[str, pl.DataFrame]) -> dict[str, Known]:
+    """Return annotations and visible part of each item by its id, from rows of `items` and of both layers of annotations."""
+    turns = gold[TURNS].rows_by_key("item_id", named=True)
+    whole = {row["item_id"]: read_gold(row, turns.get(row["item_id"], ())) for row in gold[WHOLE].iter_rows(named=True)}
+    shown = items.select("item_id", "context").iter_rows()
+    return {item: (whole[item], VisibleConversation.model_validate_json(context)) for item, context in shown}
+
+
+def measure_parts(known: Known, parts: Mapping[str, str | None], profile: Profile) -> Values:
+    """Return values by metric of the answers to one item; null = lost with a call that failed, left out = nothing to score.
+
+    A value is lost if there would be one, had the calls that failed been answered, whatever the answer.
+    """
+
+    def scored(replies: Replies) -> Values:
+        values = {**score_conversation(*known, replies, PROFILES[profile]), "read_share": read_share(replies)}
+        return {name: value for name, value in values.items() if value is not None}
+
+    replies = {part: read_object(text) for part, text in parts.items()}
+    failed = {part: ANY_REPLY for part, reply in replies.items() if reply is None}
+    return {**(dict.fromkeys(scored({**replies, **failed})) if failed else {}), **scored(replies)}
 
 
 def score_conversation(gold: ConversationGold, shown: VisibleConversation, replies: Replies, rules: Rules) -> Values:
@@ -103,3 +134,49 @@ def _reply(replies: Replies, part: str, rules: Rules) -> Reply | None:
     """Return what a call said; of one that failed null, or an empty reply where the rules say so."""
     reply = replies.get(part)
     return {} if reply is None and rules.empty == "counted" else reply
+
+
+def composite_values(values: Values, rules: Rules) -> Values:
+    """Return the pillars and the accuracy of judgements in [0, 1], and both composites on 0 to 100.
+
+    Observer wording. What is missing is dropped and the rest weighed anew, but no pillar may be missing.
+
+    Args:
+        values: of a conversation, by metric.
+        rules: of the profile.
+    """
+    emotion = _equal(values, "emotion_f1", "emotion_va_score")
+    judged = _equal(values, "binary_om_accuracy", "binary_human_accuracy")
+    asked = _equal(values, "q1_score", "q2_score", "q3_score", "q3_followup_score")
+    skill, pairwise, branches = (
+        values.get(name) for name in ("panas_baseline_adjusted", "pairwise_accuracy", "four_branch_score")
+    )
+    mood = (skill + 1) / 2 if skill is not None else 0.5 if rules.undefined == "half" else None
+    behaviour = weighted_mean((0.5, judged), (0.5, pairwise))
+    conversation = weighted_mean((0.4, mood), (0.3, asked), (0.3, branches))
+    pillars = dict(zip(PILLARS, (emotion, behaviour, conversation), strict=True))
+    turns, whole = (weighted_mean(*((1, one) for one in some)) for some in ((emotion, judged, pairwise), (mood, asked, branches)))
+    return {
+        **pillars,
+        "binary_accuracy": judged,
+        "composite_score": _points([(weight, pillars[name]) for name, weight in PILLARS.items()], rules),
+        "composite_equal": _points([(0.5, turns), (0.5, whole)], rules),
+    }
+
+
+def weighted_mean(*members: tuple[float, float | None]) -> float | None:
+    """Return the mean of the members that are there, by their weights; null if none is."""
+    known = [(weight, value) for weight, value in members if value is not None]
+    return fsum(weight * value for weight, value in known) / fsum(weight for weight, _ in known) if known else None
+
+
+def _equal(values: Mapping[str, float | None], *names: str) -> float | None:
+    return weighted_mean(*((1, values.get(name)) for name in names))
+
+
+def _points(members: list[tuple[float, float | None]], rules: Rules) -> float | None:
+    known = [weight * value for weight, value in members if value is not None]
+    if len(known) < len(members):
+        return None
+    points = 100 * fsum(known)
+    return points if rules.digits is None else round(points, rules.digits)

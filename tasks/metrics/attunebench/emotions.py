@@ -8,7 +8,7 @@ from collections.abc import Sequence
 
 import numpy as np
 
-from tasks.metrics.attunebench.affect import SIMILARITY
+from tasks.datasets.attunebench.codebook import load_codebook
 from tasks.metrics.attunebench.replies import Tags
 from tasks.metrics.attunebench.rules import Rules
 
@@ -44,7 +44,8 @@ def emotion_values(gold: Tags, said: Tags | None, rules: Rules) -> Values:
     apart = [abs(one - other) for one, other in hits if one is not None and other is not None]
     mae = sum(apart) / len(apart) if apart else None
     f1, recall = 2 * len(hits) / (len(wanted) + len(named)), len(hits) / len(wanted)
-    similar = [[SIMILARITY.get((one, other), 0.0) for other, _ in read] for one, _ in felt]
+    alike = load_codebook().similarity
+    similar = [[alike.get((one, other), 0.0) for other, _ in read] for one, _ in felt]
     blended = [
         [_blend(s, here, there) for s, (_, there) in zip(row, read, strict=True)]
         for row, (_, here) in zip(similar, felt, strict=True)

@@ -5,10 +5,11 @@ Nothing of a reply is refused: a call that failed is null, and a reply without J
 
 from collections.abc import Mapping, Sequence
 from math import isfinite
+from statistics import fmean
 from typing import Any
 
 from schemas.attunebench import POST, Comparison
-from tasks.metrics.attunebench.affect import VALENCE_AROUSAL
+from tasks.datasets.attunebench.codebook import load_codebook
 
 Reply = Mapping[str, Any]
 """The object that a reply holds; null in its place = the call failed."""
@@ -26,6 +27,9 @@ REQUIRED: Mapping[str, tuple[str, ...]] = {
 ITEMS, CHANGES = "post_panas", "panas_changes"
 RATINGS = ("overall_score", "emotional_appropriateness", "helpfulness", "tone_match")
 """A judge's, of a draft beside the person's own edit; 1 to 7."""
+
+ANY_REPLY: Reply = {RATINGS[0]: 1, "draft_binary_assessment": {"": "no"}}
+"""A reply that can be scored, whichever call it is the reply of."""
 
 Tags = list[tuple[str, int | None]]
 """Emotions and their intensities, 1 to 7; null = none given."""
@@ -45,15 +49,16 @@ def missing_keys(part: str, reply: Reply) -> tuple[str, ...]:
     return lacking if call != POST or ITEMS in reply or CHANGES in reply else (ITEMS, *lacking)
 
 
-def read_word(value: Any) -> str | None:
-    """Return `yes`, `no` or `na`; null if a value is none of them in any spelling."""
-    return _WORDS.get(value if value in ("yes", "no") else str(value).strip().lower())
+def read_share(replies: Mapping[str, Reply | None]) -> float | None:
+    """Return the share of replies of the model under test, by part, that have all required keys; null if none came."""
+    own = {part: reply for part, reply in replies.items() if reply is not None and not part.endswith("judge")}
+    return fmean(not missing_keys(part, reply) for part, reply in own.items()) if own else None
 
 
 def read_words(value: Any) -> dict[str, str]:
-    """Return the answers by question id that can be read."""
+    """Return `yes`, `no` or `na` by question id; an answer that is none of them in any spelling is left out."""
     said = value.items() if isinstance(value, dict) else ()
-    return {key: word for key, one in said if (word := read_word(one))}
+    return {key: word for key, one in said if (word := _WORDS.get(str(one).strip().lower()))}
 
 
 def read_selections(value: Any, comparisons: Sequence[Comparison]) -> dict[str, str]:
@@ -90,7 +95,7 @@ def read_tags(value: Any) -> Tags | None:
         return None
     objects = (one if isinstance(one, dict) else {"emotion": one} for one in value)
     named = ((str(one.get("emotion")).strip().lower(), read_scale(one.get("intensity"))) for one in objects)
-    return [(name, intensity) for name, intensity in named if name in VALENCE_AROUSAL]
+    return [(name, intensity) for name, intensity in named if name in load_codebook().adjectives]
 
 
 def read_items(reply: Reply, before: Mapping[str, int]) -> dict[str, int]:
@@ -104,7 +109,7 @@ def read_items(reply: Reply, before: Mapping[str, int]) -> dict[str, int]:
     numbers = {str(name).strip().lower(): read_number(one) for name, one in given.items()} if isinstance(given, dict) else {}
     if ITEMS not in reply:
         numbers = {name: before[name] + one for name, one in numbers.items() if one is not None and name in before}
-    read = {name: read_scale(one) for name, one in numbers.items() if name in VALENCE_AROUSAL}
+    read = {name: read_scale(one) for name, one in numbers.items() if name in load_codebook().adjectives}
     return {name: one for name, one in read.items() if one is not None}
 
 

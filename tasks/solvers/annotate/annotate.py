@@ -8,8 +8,7 @@ from dataclasses import replace
 
 from schemas.attunebench import VisibleConversation, VisibleTurn, part_of
 from schemas.usage import TESTED
-from tasks.solvers.annotate.prompts import AnnotatePrompts
-from tasks.solvers.annotate.threads import AnnotateOptions, PlannedCall, Threads
+from tasks.solvers.annotate.threads import AnnotateOptions, AnnotatePrompts, PlannedCall, Threads
 from tasks.solvers.base import Call
 from tasks.solvers.state import (
     AskedItem,

@@ -72,6 +72,13 @@ def test_a_dataset_counts_the_items_that_every_metric_scored() -> None:
     assert (found["score_0_100"], found["n_scored"], found["n_total"]) == (81.25, 2, 4)
 
 
+def test_items_that_a_metric_without_weight_lacks_are_not_missing() -> None:
+    metrics = (MetricSpec(metric="accuracy"), MetricSpec(metric="exact_match", weight=0))
+    parts = items("d", [1, 1, 0, None]), items("d", [1, None, None, None], metric="exact_match")
+    found = one(aggregate(one_dataset(*metrics), *parts).datasets)
+    assert (found["score_0_100"], found["n_scored"], found["n_total"]) == (pytest.approx(200 / 3), 3, 4)
+
+
 def test_four_tiers() -> None:
     # deep = 80; third = mean(80, 40) = 60; second = (60 + 3 x 20) / 4 = 30; first = mean(30, 70) = 50.
     deep = ability("deep", task("d1"))

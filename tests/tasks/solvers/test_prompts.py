@@ -14,7 +14,7 @@ from schemas.context import ASPECTS
 from schemas.errors import UsageError
 from schemas.item import Item
 from tasks.lake.fingerprint import hash_settings
-from tasks.solvers.annotate.prompts import AnnotatePrompts
+from tasks.solvers.annotate.threads import AnnotatePrompts
 from tasks.solvers.base import UnsentCalls
 from tasks.solvers.longemotion.prompts import LongEmotionPrompts
 from tasks.solvers.prompts import PROMPTED, PromptFolder, Prompts, build_messages

@@ -76,6 +76,24 @@ def conversation(number: int = 1, turns: int = 2, seed: int = 0) -> Fields:
     }
 
 
+def varied(number: int, seed: int = 0) -> Fields:
+    """Return a valid conversation of three to eight turns whose messages are those of no other; every second one is in Chinese.
+
+    In each turn B1 is yes or no on both sides, and there are twelve comparisons: none of the calls about it is left out.
+    """
+    draw = Random(f"{seed}-{number}-varied")
+    record = conversation(number, draw.randint(3, 8), seed)
+    record["language"] = ("en", "zh")[number % 2]
+    people = record["participant_profile"]["demographics"]
+    people["diagnoses"] = draw.sample(("ADHD", "Anxiety", "Depression"), draw.randint(1, 3)) if draw.random() < 0.5 else ["None"]
+    text = ("Conversation {}, message {}.", "第{}段对话，第{}句话。")[number % 2]
+    for turn in record["turns"]:
+        turn["userMessage"] = text.format(number, turn["turnNumber"])
+        sides = {side: draw.choice(("yes", "no")) for side in ("observedBehavior", "preferredBehavior")}
+        turn["annotations"]["binaryJudgements"][0] |= sides
+    return record
+
+
 def write_folder(folder: Path, records: Mapping[str, Fields | bytes]) -> Path:
     """Write a file per record, `conversation_NAME.json`; bytes as they are."""
     folder.mkdir(parents=True, exist_ok=True)

@@ -23,10 +23,10 @@ from schemas.attunebench import (
 )
 from schemas.item import Record
 from schemas.tables.layers import LAYERS
+from tasks.datasets.attunebench.codebook import load_codebook
 from tasks.datasets.attunebench.conversations import annotation_rows
-from tasks.metrics.attunebench.afterwards import TOTALS
 
-POSITIVE, NEGATIVE = TOTALS
+POSITIVE, NEGATIVE = load_codebook().positive, load_codebook().negative
 LABELS: tuple[ReplyLabel, ...] = ("original", "alternate", "human")
 FITS = ("Very good fit", "Mostly good", "Mixed", "Mostly off")
 

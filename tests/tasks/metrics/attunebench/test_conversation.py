@@ -1,12 +1,25 @@
+import json
 from dataclasses import replace
 from typing import Any
 
+import polars as pl
 import pytest
 
 from schemas.attunebench import ConversationGold, WideAnswers
-from tasks.metrics.attunebench.composite import composite_values
-from tasks.metrics.attunebench.conversation import score_conversation, score_turn
+from schemas.blueprint import MethodSpec, MetricSpec
+from schemas.vocabulary import Profile
+from tasks.datasets.attunebench.conversations import ATTUNEBENCH_MINI
+from tasks.datasets.building import build_items
+from tasks.metrics.attunebench.conversation import (
+    composite_values,
+    known_items,
+    measure_parts,
+    score_conversation,
+    score_turn,
+)
 from tasks.metrics.attunebench.rules import PROFILES, Rules
+from tasks.metrics.item_scores import score_items
+from tasks.sources.locating import BUNDLED
 from tests.rows import each_row
 from tests.tasks.metrics.attunebench.samples import (
     ANSWERS,
@@ -14,6 +27,7 @@ from tests.tasks.metrics.attunebench.samples import (
     RATED,
     WHOLE,
     gold,
+    gold_layers,
     judged,
     oracle,
     pairs,
@@ -23,6 +37,7 @@ from tests.tasks.metrics.attunebench.samples import (
     turn,
     wide,
 )
+from tests.tasks.rows import answer, answers, item, items
 
 CORRECTED, REFERENCE = PROFILES.values()
 MEMBERS: dict[str, float | None] = {
@@ -174,3 +189,71 @@ def test_each_rule_alone(
 
 def test_the_profiles_differ_in_all_seven_rules() -> None:
     assert all(getattr(REFERENCE, name) != one for name, one in vars(CORRECTED).items())
+
+
+METRICS = ("pairwise_accuracy", "panas_baseline_adjusted", "composite_score")
+
+
+def score_rows(profile: Profile, known: Any, **parts: Any) -> pl.DataFrame:
+    """Score one item, all of whose parts are as the person said but these; null = the call failed."""
+    method = MethodSpec(id="m", profile=profile, metrics=tuple(MetricSpec(metric=name) for name in METRICS))
+    said = {**oracle(known), **{name.replace("_", " "): reply for name, reply in parts.items()}}
+    rows = [answer("c-1", None if reply is None else json.dumps(reply), part=part) for part, reply in said.items()]
+    asked = items(item("c-1", "annotation", context=shown(known).to_json()))
+    return score_items(asked, answers(*rows), None, method, gold_layers({"c-1": known})).sort("metric")
+
+
+@pytest.mark.parametrize(("profile", "value"), [("corrected", None), ("reference", 94.6)])
+def test_a_method_has_its_profile(profile: Profile, value: float | None) -> None:
+    still = WHOLE.model_copy(update={"post_panas": WHOLE.pre_panas})
+    scores = score_rows(profile, still)
+    # Nothing changed: dropped, or half of the member.
+    assert scores["value"].to_list() == [1, None, pytest.approx(value or 100)]
+    assert scores["status"].to_list() == ["scored", "not_counted", "scored"]
+    assert scores["part"].to_list() == [""] * 3
+
+
+def test_a_value_that_is_lost_with_a_call_is_missing() -> None:
+    scores = score_rows("corrected", WHOLE, post=None)
+    assert scores["status"].to_list() == ["scored", "call_failed", "call_failed"]
+    # One of two turns is enough.
+    assert score_rows("corrected", WHOLE, turn_1_pairwise=None)["status"].to_list() == ["scored"] * 3
+
+
+def test_a_failed_call_costs_what_rests_on_it_and_nothing_else() -> None:
+    still = WHOLE.model_copy(update={"post_panas": WHOLE.pre_panas})
+    # The mood did not change: there is no skill to lose with the call.
+    assert score_rows("corrected", still, post=None)["status"].to_list() == ["scored", "not_counted", "call_failed"]
+    known = (WHOLE, shown(WHOLE))
+    said = {part: json.dumps(reply) for part, reply in oracle(WHOLE).items()}
+    lost = measure_parts(known, {**said, "turn 1 hp_binary": None}, "corrected")
+    assert None not in lost.values()
+    assert "draft_judge_score" not in lost
+    judged = measure_parts(known, {**said, "turn 1 judge": None, "turn 2 judge": None}, "corrected")
+    assert {name for name, value in judged.items() if value is None} == {"draft_judge_score", "draft_binary_alignment"}
+
+
+def test_replies_without_a_part_are_counted() -> None:
+    known = (WHOLE, shown(WHOLE))
+    said: dict[str, str | None] = {part: json.dumps(reply) for part, reply in oracle(WHOLE).items()}
+    # Of nine replies one has no JSON, one lacks its items, and one did not come.
+    spoilt = {**said, "turn 1 draft": "I see.", "post": '{"conversation_wide": {}}', "turn 2 review": None}
+    shares = [measure_parts(known, parts, "corrected")["read_share"] for parts in (said, spoilt, dict.fromkeys(said))]
+    assert shares == [1, 6 / 8, None]
+
+
+def test_nothing_to_score_is_not_counted() -> None:
+    empty = gold()
+    assert score_rows("corrected", empty)["status"].to_list() == ["not_counted"] * 3
+
+
+@pytest.mark.parametrize(("profile", "unchanged"), [("corrected", 100), ("reference", 94.6)])
+def test_who_knows_the_bundled_annotations_has_100(profile: Profile, unchanged: float) -> None:
+    built = build_items(ATTUNEBENCH_MINI, [BUNDLED / "attunebench_mini.jsonl"], None, 0)
+    known = known_items(built.items, built.annotations)
+    said = {item: {part: json.dumps(one) for part, one in oracle(whole).items()} for item, (whole, _) in known.items()}
+    found = {item: measure_parts(known[item], parts, profile)["composite_score"] for item, parts in said.items()}
+    # The mood did not change in one of them.
+    still = [item for item, (whole, _) in known.items() if whole.pre_panas.items == whole.post_panas.items]
+    assert (len(found), len(still)) == (4, 1)
+    assert found == {item: pytest.approx(unchanged if item in still else 100) for item in found}
