@@ -58,7 +58,7 @@ def read_share(replies: Mapping[str, Reply | None]) -> float | None:
 def read_words(value: Any) -> dict[str, str]:
     """Return `yes`, `no` or `na` by question id; an answer that is none of them in any spelling is left out."""
     said = value.items() if isinstance(value, dict) else ()
-    return {key: word for key, one in said if (word := _WORDS.get(str(one).strip().lower()))}
+    return {key: word for key, one in said if (word := _WORDS.get(one if one in ("yes", "no") else str(one).strip().lower()))}
 
 
 def read_selections(value: Any, comparisons: Sequence[Comparison]) -> dict[str, str]:

@@ -14,6 +14,7 @@ Fields = dict[str, Any]
 BOOK = load_codebook()
 LABELS = ("original", "alternate", "human")
 ASKED = ("B1", "B4", "B6", "B13")
+QUESTIONS, SIDES = 14, ("observedBehavior", "preferredBehavior")
 
 
 def _panas(draw: Random) -> Fields:
@@ -79,7 +80,7 @@ def conversation(number: int = 1, turns: int = 2, seed: int = 0) -> Fields:
 def varied(number: int, seed: int = 0) -> Fields:
     """Return a valid conversation of three to eight turns whose messages are those of no other; every second one is in Chinese.
 
-    In each turn B1 is yes or no on both sides, and there are twelve comparisons: none of the calls about it is left out.
+    In each turn one judgement at least is yes or no on both sides, and twelve replies are compared: no call is left out.
     """
     draw = Random(f"{seed}-{number}-varied")
     record = conversation(number, draw.randint(3, 8), seed)
@@ -89,8 +90,10 @@ def varied(number: int, seed: int = 0) -> Fields:
     text = ("Conversation {}, message {}.", "第{}段对话，第{}句话。")[number % 2]
     for turn in record["turns"]:
         turn["userMessage"] = text.format(number, turn["turnNumber"])
-        sides = {side: draw.choice(("yes", "no")) for side in ("observedBehavior", "preferredBehavior")}
-        turn["annotations"]["binaryJudgements"][0] |= sides
+        turn["annotations"]["binaryJudgements"] = [
+            {"questionId": name, **{side: draw.choice(("yes", "no", *["na"][:place])) for side in SIDES}}
+            for place, name in enumerate(draw.sample(list(BOOK.questions), QUESTIONS))
+        ]
     return record
 
 
