@@ -1,7 +1,6 @@
 """`moodflow cards`: build role cards from posts and dialogues, annotate those that exist."""
 
 import json
-from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
 
@@ -10,15 +9,13 @@ from rich.console import RenderableType
 
 from flows.commands import options as opt
 from flows.commands.console import CommandResult, decimal, numbers, text_table
-from flows.commands.model_entries import parse_entry
 from flows.commands.plan_options import PlanCommand, PlanOptions, read_plan
 from flows.commands.process import imports
 from flows.runtime.local_server import start_early
-from schemas.chat import EMBEDDED_MODEL
 from schemas.errors import UsageError
 from schemas.lineage import StageResult
 from schemas.plan import Plan
-from schemas.roles import JUDGE, JUDGES, PANEL
+from schemas.roles import JUDGES
 
 if TYPE_CHECKING:
     from schemas.tables.role_cards import CardStep
@@ -41,19 +38,14 @@ COMMANDS: dict[str, tuple["CardStep", str]] = {
 Source = Annotated[
     str, typer.Argument(metavar="SOURCE", help="build: posts as JSONL; annotate: a dataset, or own items, of cards")
 ]
-Annotators = Annotated[
-    list[str] | None, opt.option("NAME, NAME@URL or NAME@PROVIDER; up to three; default: the model", opt.JUDGE, "MODEL")
-]
 Out = Annotated[Path, opt.option("folder for the cards", opt.WHERE, "FOLDER")]
 
 cards_app = typer.Typer(no_args_is_help=True, help="Role cards of people who seek support.")
 
 
-def _cards_command(
-    context: typer.Context, source: Source, annotator: Annotators = None, out: Out = Path(), as_json: opt.AsJson = False
-) -> None:
+def _cards_command(context: typer.Context, source: Source, out: Out = Path(), as_json: opt.AsJson = False) -> None:
     first, _ = COMMANDS[context.info_name or "build"]
-    plan = card_plan(source, context.obj, annotator or [])
+    plan = card_plan(source, context.obj)
     start_early()
     with imports():  # takes seconds that `--help` and a misspelt option need not wait
         from flows.cards import build_cards, read_entering  # noqa: PLC0415
@@ -68,25 +60,19 @@ for _name, (_, _help) in COMMANDS.items():
     cards_app.command(_name, cls=PlanCommand, help=_help)(_cards_command)
 
 
-def card_plan(source: str, options: PlanOptions, annotators: list[str]) -> Plan:
-    """Return a plan whose benchmark is what cards are made of; annotators are its judge and panel, served where the model is.
+def card_plan(source: str, options: PlanOptions) -> Plan:
+    """Return a plan whose benchmark is what cards are made of, and whose judge and panel annotate.
 
     Raises:
         UsageError: a value is refused, or means nothing here.
     """
-    server: dict[str, Any] = {
-        name: options.given[name] for name in ("provider", "base_url", "api_key_env") if name in options.given
-    }
-    entries = [parse_entry(text) for text in annotators]
-    full = [entry if len(entry) > 1 or entry["name"] == EMBEDDED_MODEL else {**server, **entry} for entry in entries]
-    named = [f"{role}={json.dumps(entry)}" for role, entry in zip((JUDGE, PANEL, PANEL), full, strict=False)]
-    plan = read_plan(source, replace(options, role=[*(options.role or ()), *named]))
+    plan = read_plan(source, options)
     unused = [*(plan.roles.keys() - JUDGES.keys()), *sorted(plan.model_fields_set - USED)]
-    if unused or len(plan.models) > 1 or max(len(annotators), len(plan.named(*JUDGES))) > MOST_ANNOTATORS:
+    if unused or len(plan.models) > 1 or len(plan.named(*JUDGES)) > MOST_ANNOTATORS:
         raise UsageError(
             f"moodflow cards does not use {', '.join(unused)}" if unused else "there are too many models",
-            where="--set, --config" if unused else "--model, --annotator",
-            expected=f"one model, at most {MOST_ANNOTATORS} annotators; of a plan, {', '.join(sorted(USED))}",
+            where="--set, --config" if unused else "--model, --role",
+            expected=f"one model, at most {MOST_ANNOTATORS} of judge and panel; of a plan, {', '.join(sorted(USED))}",
             next_step="leave it out",
         )
     return plan.model_copy(update={"settings": ("cards",)})

@@ -169,14 +169,26 @@ def test_a_spent_budget_leaves_cards_that_a_larger_one_goes_on_with(tmp_path: Pa
 
 def test_two_annotators_and_a_third_are_models_of_their_own(tmp_path: Path) -> None:
     with ModelServer(answer) as server, ModelServer(answer) as elsewhere:
-        named = ("--annotator", "a", "--annotator", f"b@{elsewhere.base_url}", "--annotator", "c", "--json")
+        a, b, c = (f"{name}@{one.base_url}" for name, one in (("a", server), ("b", elsewhere), ("c", server)))
+        named = ("--role", f"judge={a}", "--role", f"panel={b}", "--role", f"panel={c}", "--json")
         done = cards("build", written(tmp_path, posts("en")), server, *named)
         assert (done.status, done.document["funnel"]) == (0, FUNNEL), done.err
         models = {row["role"]: (row["model"], row["calls"]) for row in done.document["usage"]}
         assert [models[f"{place}_annotator"] for place in ("first", "second", "third")] == [("a", 8), ("b", 8), ("c", 4)]
         assert (server.calls, elsewhere.calls) == (21 + 8 + 4, 8)
         # One model may be two of them; what was asked before is in the journal.
-        again = cards("build", tmp_path / "posts.jsonl", server, *("--annotator", "a") * 2, "--annotator", "c", "--json")
+        again = cards(
+            "build",
+            tmp_path / "posts.jsonl",
+            server,
+            "--role",
+            f"judge={a}",
+            "--role",
+            f"panel={a}",
+            "--role",
+            f"panel={c}",
+            "--json",
+        )
         assert {row["role"]: row["model"] for row in again.document["usage"]}["second_annotator"] == "a"
         assert (again.document["funnel"], again.document["calls"]["sent"]) == (FUNNEL, 8)
 
@@ -232,9 +244,11 @@ def test_wrong_lines_are_refused_by_name_before_anything_is_asked(
         (("--settings", "rag"), ("does not use settings",)),
         (("--role", "sage=m"), ("sage",)),
         (("--model", "n"), ("too many models",)),
-        (("--annotator", "a") * 4, ("at most 3 annotators",)),
-        (("--role", "judge=a@http://localhost:1/v1", *(f"--role=panel={name}" for name in "bcd")), ("at most 3 annotators",)),
-        (("--annotator", "a@nowhere"), ("nowhere",)),
+        (
+            ("--role", "judge=a@http://localhost:1/v1", *(f"--role=panel={name}" for name in "bcd")),
+            ("at most 3 of judge and panel",),
+        ),
+        (("--role", "judge=a@nowhere"), ("nowhere",)),
     ],
 )
 def test_what_means_nothing_here_is_refused(more: tuple[str, ...], parts: tuple[str, ...], tmp_path: Path) -> None:
