@@ -1,7 +1,7 @@
 """How long the scores of AttuneBench's published field take: 11 models in three modes, 200 conversations of three to eight turns.
 
-Generates annotations, and replies as texts, whose judgements are right or the opposite, and measures reading and scoring them, and their
-aggregates with 1,000 bootstrap resamples. Generating is not measured.
+Generates annotations, and replies as texts whose judgements are all right or all wrong, and measures reading and scoring them,
+and their aggregates with 1,000 bootstrap resamples. Generating is not measured.
 
 Usage: python benchmarks/attune_scoring.py [--models 11] [--conversations 200] [--profile corrected]
 """

@@ -22,7 +22,7 @@ import subprocess
 import sys
 import tempfile
 import time
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from hashlib import sha256
 from pathlib import Path
 from typing import Any, NamedTuple
@@ -76,6 +76,10 @@ class CallCell(NamedTuple):
     def ceiling(self) -> float | None:
         """Calls per second that no client can exceed; None if the pause does not bound them."""
         return self.connections * 1000 / self.latency_ms if self.latency_ms else None
+
+
+Partition = tuple[dy.DataFrame[Items], SolverOptions]
+"""Items, and how they are asked."""
 
 
 class Measured(NamedTuple):
@@ -169,21 +173,26 @@ def fresh(what: str, cell: CallCell) -> tuple[Measured, float]:
 
 
 async def measure_ours(cell: CallCell, base_url: str) -> Measured:
+    """Ask items of single choice."""
+    datasets = [made_items(number, first, cell.calls) for number, first in enumerate(range(0, cell.calls, PARTITION))]
+    Prompts.load()
+    return await measure_partitions(cell, base_url, [(items, SolverOptions("base")) for items in datasets])
+
+
+async def measure_partitions(cell: CallCell, base_url: str, asked: Sequence[Partition]) -> Measured:
     """From items to Parquet; imports, the items and the texts of the prompts are not timed.
 
     Raises:
         RuntimeError: if a call failed.
     """
     entry = model_entry(cell, base_url)
-    Prompts.load()
-    datasets = [made_items(number, first, cell.calls) for number, first in enumerate(range(0, cell.calls, PARTITION))]
 
-    async def ask(items: dy.DataFrame[Items], endpoint: Endpoint) -> PartitionRef:
+    async def ask(number: int, items: dy.DataFrame[Items], options: SolverOptions, endpoint: Endpoint) -> PartitionRef:
         presentations, resources = plan_epochs(items), SolverResources({"tested": RoleModel(entry, endpoint.chat)})
         listeners: Listeners = {"tested": Silent()}
-        outputs = await run_solver(presentations, BuiltContexts(), SolverOptions("base"), resources, endpoint.pool, listeners)
+        outputs = await run_solver(presentations, BuiltContexts(), options, resources, endpoint.pool, listeners)
         rows = make_tables(outputs)["responses"]
-        key = partition_key("responses", {"dataset": items["dataset"][0], "model": entry.name}, {}, parents=[], version="1")
+        key = partition_key("responses", {"dataset": f"dataset_{number}", "model": entry.name}, {}, parents=[], version="1")
         complete = not (rows["status"] == "failed").any()
         return await asyncio.to_thread(lake.write, key, rows, Responses, complete=complete)
 
@@ -194,7 +203,7 @@ async def measure_ours(cell: CallCell, base_url: str) -> Measured:
         gc.set_threshold(*THRESHOLDS)
         started, cpu_s = time.perf_counter(), time.process_time()
         async with open_endpoints(Plan(benchmark="moodbench", models=(entry,)), lake, Budget()) as endpoints:
-            refs = await asyncio.gather(*(ask(items, endpoints[entry]) for items in datasets))
+            refs = await asyncio.gather(*(ask(number, *one, endpoints[entry]) for number, one in enumerate(asked)))
         measured = _measured(cell, started, cpu_s)
     if (answered := sum(ref.rows for ref in refs if ref.complete)) != cell.calls:
         raise RuntimeError(f"cell {cell.name}: expected {cell.calls} answered calls, got {answered}; is the stub overloaded?")
