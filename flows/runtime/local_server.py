@@ -111,7 +111,8 @@ class LocalServer:
                 # Ctrl-C is for this process, which ends the server once it has reported to it.
                 start_new_session=True,
             )
-        self._first = self._ask_first(auth)
+            # While the socket is open here, too: it takes a request even if that process has ended already.
+            self._first = self._ask_first(auth)
         self.used = False
         """Whether there is anything to lose: a server that was never asked is killed at once."""
 

@@ -250,6 +250,21 @@ async def test_a_server_that_ends_is_an_error_with_its_last_words(tmp_path: Path
     server.stop()
 
 
+def test_a_server_that_ended_before_its_first_request_is_no_error_yet(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    class Ended(subprocess.Popen[bytes]):
+        def __init__(self, *arguments: Any, **named: Any) -> None:
+            super().__init__(*arguments, **named)
+            self.wait(LIMIT_S)
+
+    program = tmp_path / "program.py"
+    program.write_text("import sys; sys.exit('a port is a valid integer')", encoding="utf-8")
+    monkeypatch.setattr("flows.runtime.local_server.PROGRAM", program)
+    monkeypatch.setattr("subprocess.Popen", Ended)
+    server = start_temporary_server({"PREFECT_HOME": str(tmp_path)})
+    assert (server.status, "valid integer" in server.output) == (1, True)
+    server.stop()
+
+
 async def test_a_server_that_is_not_up_in_time_is_an_error_and_ends(tmp_path: Path) -> None:
     server = start_temporary_server({"PREFECT_HOME": str(tmp_path)})
     os.kill(server.pid, signal.SIGSTOP)  # however fast the machine is
