@@ -175,6 +175,8 @@ def test_a_run_is_judged_anew_and_comes_back_from_its_result_files(tmp_path: Pat
         options, others = (judged_by(tmp_path, model.base_url, one.base_url) for one in (mild, harsh))
         done, anew = (ended("run", "attunebench-mini", *one, "--lake", lake) for one in (options, others))
         assert (model.calls, mild.calls, harsh.calls) == (52, 12, 12)
+    # Of 13 replies about each conversation one, the first draft, is in no form.
+    assert "Read it with care: 8\u00a0% of the replies unreadable." in Path(done.document["report"]).read_text(encoding="utf-8")
     changed = {name for name, value in raw(anew, "oracle").items() if value != raw(done, "oracle")[name]}
     assert changed == {"draft_judge_score", "draft_binary_alignment"}
     written = ended("runs", "export", done.document["run"], "--to", folder, "--lake", lake, "--json")

@@ -50,6 +50,7 @@ def find_caveats(data: ReportData, system: System, totals: dict[str, Any]) -> tu
         *_about_coverage(data.blueprint, totals),
         *_about_rows(data.manifest.missing),
         *_about_replies(data, system, totals),
+        *_about_parts(data, system),
         *_about_calls(data, system),
         *_about_the_judge(data, system),
         *_about_precision(totals),
@@ -107,6 +108,18 @@ def _about_replies(data: ReportData, system: System, totals: dict[str, Any]) -> 
     elif failed:
         yield Caveat(
             counted(failed, "failed call"), f"{counted(failed, 'call')} to the model failed and left no gap in the scores."
+        )
+
+
+def _about_parts(data: ReportData, system: System) -> Iterator[Caveat]:
+    """Say of how many replies a part is unread, where an item's score is made of many."""
+    lacking = system.of(data.raw).filter(pl.col("metric") == "read_share", pl.col("value") < 1)
+    for dataset, read in lacking.select("dataset", "value").iter_rows():
+        share = percent(1 - read)
+        yield Caveat(
+            f"{share} of the replies unreadable",
+            f"Of the replies about {data.titles[dataset]} {share} lack a part that was asked for (mean over items). "
+            "How that counts, the profile of the method says; in the form that was asked for the total may rise.",
         )
 
 
