@@ -8,7 +8,10 @@ from hashlib import sha256
 from pathlib import Path
 from typing import Any
 
+import yaml
+
 from schemas.attunebench import ConversationGold, VisibleConversation, part_of
+from schemas.folders import DATA_FOLDER
 from tasks.datasets.attunebench.conversations import ATTUNEBENCH, ATTUNEBENCH_MINI
 from tasks.datasets.building import build_items
 from tasks.datasets.own_items import in_folder
@@ -85,6 +88,16 @@ def toss(call: str, said: Said, _gold: ConversationGold) -> Said:
 
 
 MODELS: dict[str, Change] = {"oracle": lambda _call, said, _gold: said, "copier": copy_mood, "yes": say_yes}
+
+
+def port_blueprint(name: str, folder: Path) -> Path:
+    """A blueprint that ships, scored as the public port does."""
+    blueprint = yaml.safe_load((DATA_FOLDER / "blueprints" / f"{name}.yaml").read_text(encoding="utf-8"))
+    (dataset,) = blueprint["datasets"].values()
+    dataset["methods"][0]["profile"] = "reference"
+    path = folder / "port.yaml"
+    path.write_text(json.dumps({**blueprint, "name": "port"}))
+    return path
 
 
 def judge(messages: Messages) -> str:

@@ -10,11 +10,9 @@ from typing import Any
 
 import polars as pl
 import pytest
-import yaml
 
 from schemas.attunebench import TurnGold
-from schemas.folders import DATA_FOLDER
-from tests.flows.annotating import MODELS, Messages, conversations, judge, knowing
+from tests.flows.annotating import MODELS, Messages, conversations, judge, knowing, port_blueprint
 from tests.flows.command import Ended, ended
 from tests.model_server import ModelServer
 from tests.tasks.reporting.pages import section
@@ -58,7 +56,7 @@ def test_from_the_conversation_to_the_score(tmp_path: Path) -> None:
         assert sum(server.calls for server in (*servers.values(), rating)) == 0
         done = ended("run", "attunebench-mini", *command)
         again = ended("run", "attunebench-mini", *command)
-        port = ended("run", port_blueprint(tmp_path), *command)
+        port = ended("run", port_blueprint("attunebench-mini", tmp_path), *command)
         # Four conversations of three turns: 4 x 3 + 1 calls to each model, and 3 to the judge, who is sent equal drafts once.
         assert {name: (server.calls, server.repeated) for name, server in servers.items()} == dict.fromkeys(MODELS, (52, 0))
         assert (rating.calls, rating.repeated) == (12, 0)
@@ -72,15 +70,6 @@ def test_from_the_conversation_to_the_score(tmp_path: Path) -> None:
     assert_scores(done, port, alone)
     assert_shown(done.document, lake)
     assert_headlines(done.document, alone.document)
-
-
-def port_blueprint(folder: Path) -> Path:
-    """The benchmark, scored as the public port does."""
-    blueprint = yaml.safe_load((DATA_FOLDER / "blueprints" / "attunebench-mini.yaml").read_text(encoding="utf-8"))
-    blueprint["datasets"]["attunebench_mini"]["methods"][0]["profile"] = "reference"
-    path = folder / "port.yaml"
-    path.write_text(json.dumps({**blueprint, "name": "port"}))
-    return path
 
 
 def assert_calls(forecast: dict[str, Any], document: dict[str, Any], answers: pl.DataFrame) -> None:

@@ -14,15 +14,13 @@ from typing import Any
 
 import polars as pl
 import pytest
-import yaml
 from prefect.settings import PREFECT_API_AUTH_STRING
 
 from schemas.attunebench import ConversationGold
-from schemas.folders import DATA_FOLDER
 from tasks.models.http import client as limits
 from tasks.models.http.failures import RETRIES
 from tests.crashes.commands import kept_replies, partitions
-from tests.flows.annotating import MODELS, conversations, invert, judge, knowing, toss
+from tests.flows.annotating import MODELS, conversations, invert, judge, knowing, port_blueprint, toss
 from tests.flows.command import Ended, ended
 from tests.flows.scripted_roles import layer
 from tests.flows.test_role_play import killed
@@ -41,15 +39,6 @@ def generated(folder: Path, conversations: int) -> Path:
 def run(server: ModelServer, folder: Path, lake: Path, *more: str) -> tuple[str, ...]:
     model = ("--model", "oracle", "--base-url", server.base_url, "--lake", str(lake), "--set", f"folders.attunebench={folder}")
     return ("run", "attunebench", *model, "--set", "bootstrap=0", *more)
-
-
-def port_blueprint(folder: Path) -> Path:
-    """The benchmark, scored as the public port does."""
-    blueprint = yaml.safe_load((DATA_FOLDER / "blueprints" / "attunebench.yaml").read_text(encoding="utf-8"))
-    blueprint["datasets"]["attunebench"]["methods"][0]["profile"] = "reference"
-    path = folder / "port.yaml"
-    path.write_text(json.dumps({**blueprint, "name": "port"}))
-    return path
 
 
 def totals(done: Ended) -> dict[str, float]:
@@ -75,7 +64,7 @@ def test_models_of_known_skill_have_known_scores(tmp_path: Path) -> None:
         )
         command = ("--config", named, "--lake", tmp_path / "lake", "--set", f"folders.attunebench={folder}", "--json")
         done = ended("run", "attunebench", *command)
-        port = ended("run", port_blueprint(tmp_path), *command)
+        port = ended("run", port_blueprint("attunebench", tmp_path), *command)
         # 4T + 1 calls to each model in both runs together, and T to the judge, to whom all models' drafts are the same.
         sent = {name: (server.calls, server.repeated) for name, server in servers.items()}
         assert sent == dict.fromkeys(ALL, (sum(4 * number + 1 for number in turns), 0))
