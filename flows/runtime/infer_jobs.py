@@ -23,7 +23,7 @@ from tasks.lake.lake import Lake
 from tasks.retrieval.embedding import BUNDLED, find_embedder
 from tasks.retrieval.engine import RetrievalEngine
 from tasks.retrieval.store import EMBEDDINGS
-from tasks.solvers.forecast import plan_wave
+from tasks.solvers.forecast import is_answered
 from tasks.solvers.infer_job import InferJob
 from tasks.solvers.registry import SOLVERS
 from tasks.solvers.state import RoleModel, SolverResources
@@ -39,14 +39,19 @@ async def to_probe(plan: Plan, resolved: ResolvedPlan) -> list[ModelEntry]:
     Raises:
         LakeError: if the journal or what was found about a model cannot be read.
     """
+    entries = unprobed(plan)
     left = {_who(rater) for rater in plan.named(*JUDGES)}
     for job in resolved.jobs:
         infer = job.infer_job()
         if infer is None or resolved.lake.find(infer.keys.responses):
             continue
-        if infer.contexts is not None or await plan_wave(infer, resolved.lake):
-            left |= {_who(entry) for entry in infer.models.values()}
-    return [entry for entry in unprobed(plan) if _who(entry) in left]
+        asked = {_who(entry) for entry in infer.models.values()}
+        # Who is probed already, or left anyway, need not be looked for among many replies.
+        if asked - left & {_who(entry) for entry in entries} and (
+            infer.contexts is not None or not await is_answered(infer, resolved.lake)
+        ):
+            left |= asked
+    return [entry for entry in entries if _who(entry) in left]
 
 
 def _who(entry: ModelEntry) -> tuple[str, str]:

@@ -1,8 +1,10 @@
 """Forecast a partition: its requests, made with invented replies, which the journal answers, what the others would use."""
 
 import json
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import AsyncGenerator, AsyncIterator, Callable, Iterable, Mapping, Sequence
+from contextlib import aclosing
 from dataclasses import dataclass
+from itertools import count
 from pathlib import Path
 from urllib.parse import quote
 
@@ -68,16 +70,16 @@ class LastFirstRetriever:
 
 async def rehearse(
     job: InferJob, lake: Lake, reply: Callable[[Role, ChatRequest], ChatReply]
-) -> list[tuple[Presentation, SolverOutput]]:
-    """Let a solver ask about every item of a job, answered by a function in place of models.
+) -> AsyncIterator[tuple[Presentation, SolverOutput]]:
+    """Let a solver ask about the items of a job one after the other, answered by a function in place of models.
 
     Args:
         job: what is asked; ranked texts are not those of a run.
         lake: has items and contexts.
         reply: answers a call to a role.
 
-    Returns:
-        What became of each item as it was shown.
+    Yields:
+        Each item as it was shown, and what became of it.
     """
     solver, items, contexts = SOLVERS[job.options.setting], lake.read(job.items, Items), read_contexts(lake, job.contexts)
 
@@ -94,10 +96,8 @@ async def rehearse(
         for row in items.iter_rows(named=True):
             chunks[row["item_id"]] = await split_context(read_item(row), job.plan.chunking, retriever)
     built = BuiltContexts(contexts, chunks)
-    return [
-        (shown, await solver.solve(built.item_of(shown), job.options, resources, shown.draw))
-        for shown in plan_epochs(items, job.epochs)
-    ]
+    for shown in plan_epochs(items, job.epochs):
+        yield shown, await solver.solve(built.item_of(shown), job.options, resources, shown.draw)
 
 
 async def plan_requests(job: InferJob, lake: Lake) -> dict[Role, list[ChatRequest]]:
@@ -112,7 +112,8 @@ async def plan_requests(job: InferJob, lake: Lake) -> dict[Role, list[ChatReques
         calls[role].append(request)
         return _invent(job, role, len(calls[role]))
 
-    await rehearse(job, lake, note)
+    async for _ in rehearse(job, lake, note):
+        pass
     return {role: made for role, made in calls.items() if made}
 
 
@@ -133,24 +134,37 @@ async def plan_wave(job: InferJob, lake: Lake) -> list[ChatRequest]:
     """
     if SOLVERS[job.options.setting].retrieves:
         return []
-    with opened_replies(lake.state / JOURNAL) as find:
-        failing, invented = [await _unanswered(job, lake, find, fails=fails) for fails in (True, False)]
+    failing, invented = [
+        {request.key: request async for asked in _rehearse_unanswered(job, lake, fails=fails) for request in asked}
+        for fails in (True, False)
+    ]
     return [request for key, request in failing.items() if key in invented]
 
 
-async def _unanswered(
-    job: InferJob, lake: Lake, find: Callable[[str], ChatReply | None], *, fails: bool
-) -> dict[str, ChatRequest]:
-    asked: dict[str, ChatRequest] = {}
+async def is_answered(job: InferJob, lake: Lake) -> bool:
+    """Return whether the journal answers all that a run would ask now; raises what `plan_wave` does."""
+    async with aclosing(_rehearse_unanswered(job, lake, fails=True)) as rehearsal:
+        async for asked in rehearsal:
+            if asked:
+                return False
+    return True
 
-    def reply(role: Role, request: ChatRequest) -> ChatReply:
-        if known := find(request.key):
-            return known
-        asked[request.key] = request
-        return UNSENT if fails else _invent(job, role, len(asked))
 
-    await rehearse(job, lake, reply)
-    return asked
+async def _rehearse_unanswered(job: InferJob, lake: Lake, *, fails: bool) -> AsyncGenerator[list[ChatRequest]]:
+    """Yield the calls about each item that the journal does not answer."""
+    asked: list[ChatRequest] = []
+    numbers = count(1)
+    with opened_replies(lake.state / JOURNAL) as find:
+
+        def reply(role: Role, request: ChatRequest) -> ChatReply:
+            if known := find(request.key):
+                return known
+            asked.append(request)
+            return UNSENT if fails else _invent(job, role, next(numbers))
+
+        async for _ in rehearse(job, lake, reply):
+            yield [*asked]
+            asked.clear()
 
 
 async def place_replies(
@@ -172,7 +186,7 @@ async def place_replies(
     found = -1
     while found < len(placed):
         found = len(placed)
-        for shown, output in await rehearse(job, lake, reply):
+        async for shown, output in rehearse(job, lake, reply):
             steps = {(shown.row["item_id"], call.step): call.request for call in output.calls if shown.repetition == 0}
             placed |= {step: (request, said[step]) for step, request in steps.items() if step in said}
         texts = {request.key: text for request, text in placed.values()}

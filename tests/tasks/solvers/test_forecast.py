@@ -20,6 +20,7 @@ from tasks.models.journal.table import JOURNAL
 from tasks.solvers.forecast import (
     choose_unsent,
     expect_calls,
+    is_answered,
     learn_from_lake,
     place_replies,
     plan_requests,
@@ -66,8 +67,19 @@ async def test_a_call_is_made_when_all_that_it_rests_on_is_answered(tmp_path: Pa
     draft, judged = (request for request, _ in placed.values())
     async with Journal(lake.state / JOURNAL) as journal:
         await journal.write(draft, ChatReply(text="So it was."))
+    assert not await is_answered(job, lake)
     second = await plan_wave(job, lake)
     assert {call.key for call in second} == {judged.key, *(call.key for call in first)} - {draft.key}
+    async with Journal(lake.state / JOURNAL) as journal:
+        for call in second:
+            await journal.write(call, ChatReply(text="{}"))
+        # Two drafts are there now, and their judge was not asked.
+        third = await plan_wave(job, lake)
+        assert [call.model for call in third] == ["j"] * 2
+        assert not await is_answered(job, lake)
+        for call in third:
+            await journal.write(call, ChatReply(text="{}"))
+    assert await is_answered(job, lake)
 
 
 async def test_what_is_asked_about_retrieved_texts_is_not_known(tmp_path: Path) -> None:
