@@ -8,6 +8,7 @@ from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import replace
 from datetime import UTC, datetime
 from hashlib import sha256
+from http import HTTPStatus
 from pathlib import Path
 from typing import Any
 
@@ -144,7 +145,8 @@ def _read_line(line: bytes, calls: Mapping[str, JournalRow]) -> JournalRow | str
     """Return the row of a line, or the rule that it breaks."""
     try:
         fields = read_json(line, lenient=True)
-        if "doc" in fields:
+        is_sample = "doc" in fields
+        if is_sample:
             key, ((text,),) = fields["doc"]["custom_id"], fields["resps"]
             status, body = None, {"choices": [{"message": {"content": text}}]}
         else:
@@ -156,9 +158,9 @@ def _read_line(line: bytes, calls: Mapping[str, JournalRow]) -> JournalRow | str
         return "line_is_of_a_log"
     if call is None:
         return "id_is_known"
-    if status is None and len(asked["messages"]) > 1 and "//" in call.identity:
+    if is_sample and len(asked["messages"]) > 1 and "//" in call.identity:
         return "prompt_is_that_of_the_call"  # a server gets the messages, not one text
-    if status not in (None, 200):
+    if not is_sample and status != HTTPStatus.OK:
         return "call_was_answered"
     reply = read_completion(json.dumps(body).encode(), asked=asked["model"])
     return call._replace(reply=write_reply(replace(reply, http_status=status, latency_s=None)))

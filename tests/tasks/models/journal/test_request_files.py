@@ -22,7 +22,7 @@ def lines(path: Path) -> list[Any]:
     return [json.loads(line) for line in path.read_bytes().split(b"\n") if line]
 
 
-def batch(call: ChatRequest, text: str | None, status: int = 200) -> dict[str, Any]:
+def batch(call: ChatRequest, text: str | None, status: int | None = 200) -> dict[str, Any]:
     body = {"model": call.model, "choices": [{"message": {"content": text}, "finish_reason": "stop"}]}
     return {"custom_id": call.key, "response": {"status_code": status, "body": body}, "error": None}
 
@@ -77,18 +77,19 @@ def test_what_breaks_a_rule_is_refused_and_the_rest_is_kept(tmp_path: Path) -> N
     expired = {"custom_id": CALLS[0].key, "response": None, "error": {"code": "batch_expired"}}
     rows: tuple[Any, ...] = (
         *(batch(CALLS[1], "B"), batch(CALLS[1], "other"), batch(request("foreign"), "F"), batch(CALLS[0], "A", 500), expired),
-        *(batch(CALLS[0], None), sample(CALLS[0], "A", "A"), {"custom_id": []}, "[]", '{"custom_id": "cut o'),
+        *(batch(CALLS[0], "A", None), batch(CALLS[0], None), sample(CALLS[0], "A", "A")),
+        *({"custom_id": []}, "[]", '{"custom_id": "cut o'),
     )
     taken, said = taken_in(tmp_path, *rows)
     assert said == {"second": "B"}
     assert dict(taken.rules) == {
         "key_is_unique": 1,
         "id_is_known": 1,
-        "call_was_answered": 2,
+        "call_was_answered": 3,
         "row_is_an_answer": 1,
         "line_is_of_a_log": 4,
     }
-    assert (taken.read, taken.refused, taken.added) == (10, 9, 1)
+    assert (taken.read, taken.refused, taken.added) == (11, 10, 1)
 
 
 @pytest.mark.parametrize(("identity", "kept"), [("lm-eval/NAME", 1), ("http://localhost:9/v1", 0)])
