@@ -54,14 +54,23 @@ def subset_document(run: PastRun, where: str, systems: Sequence[System], dataset
 
 
 def item_columns(items: pl.DataFrame, annotations: pl.DataFrame) -> pl.DataFrame:
-    """Return a row per item: OF_ITEM, its groups as text, and scores of questionnaires, which only annotations have."""
+    """Return a row per item: OF_ITEM, its groups as text, and scores of questionnaires, which only annotations have.
+
+    A questionnaire is a column of numbers where all its scores are.
+    """
     found = items.select(OF_ITEM)
     for frame in (items, annotations):
         pairs = frame.select(*ITEM, "groups").explode("groups").unnest("groups").drop_nulls()
         wide = pairs.filter(~pl.col("name").is_in(found.columns)).pivot("name", index=ITEM, values="value")
-        numbers = pl.exclude(ITEM).cast(pl.Float64) if frame is annotations else pl.exclude(ITEM)
-        found = found.join(wide.select(*ITEM, numbers), on=ITEM, how="left")
+        if frame is annotations:
+            wide = wide.with_columns(map(_to_numbers, wide.drop(ITEM)))
+        found = found.join(wide, on=ITEM, how="left")
     return found
+
+
+def _to_numbers(column: pl.Series) -> pl.Series:
+    numbers = column.cast(pl.Float64, strict=False)
+    return numbers if numbers.null_count() == column.null_count() else column
 
 
 def split_items(columns: pl.DataFrame, where: str) -> pl.DataFrame:

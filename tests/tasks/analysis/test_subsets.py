@@ -66,6 +66,15 @@ def test_scores_of_questionnaires_are_numbers() -> None:
     assert sides("who_5 < 9.5 AND age = 'old'", annotated) == ["subset", "complement", *[None] * 3, *["complement"] * 6]
 
 
+def test_scores_of_questionnaires_that_are_no_numbers_are_text() -> None:
+    annotated = (
+        ITEMS.head(2)
+        .select("dataset", "item_id")
+        .with_columns(groups=pl.Series([in_groups(mbti="INFJ", who_5="9"), in_groups(mbti="4", who_5="10")]))
+    )
+    assert sides("mbti = 'INFJ' AND who_5 < 10", annotated) == ["subset", "complement", *[None] * 9]
+
+
 @pytest.mark.parametrize("where", ["nope = 1", "age", "age =", "age < 3"])
 def test_a_condition_that_cannot_be_read_is_told_with_the_columns(where: str) -> None:
     with pytest.raises(UsageError, match="the condition cannot be read") as caught:
