@@ -32,11 +32,20 @@ FORM_ADDRESS = "^[^@?#]*$"
 """What a parameter form accepts: it stores what is typed before our own checks see it, and so would store a key."""
 
 
+_canonical = json.JSONEncoder(ensure_ascii=False, sort_keys=True).encode
+"""As `json.dumps` with these options, which makes an encoder of every call."""
+
+
 class ChatMessage(Frozen):
     """One turn of a conversation."""
 
     role: Literal["system", "user", "assistant"]
     content: str
+
+    @cached_property
+    def canonical_json(self) -> str:
+        """The turn as canonical JSON, encoded once for all the calls that repeat it."""
+        return _canonical({"content": self.content, "role": self.role})
 
 
 class ModelEntry(Frozen):
@@ -183,9 +192,12 @@ class ChatRequest:
 
     def meant(self) -> dict[str, Any]:
         """The body by the usual name of its limit: another name for the same limit does not make it another call."""
+        return self._meant([{"role": message.role, "content": message.content} for message in self.messages])
+
+    def _meant(self, messages: list[dict[str, str]]) -> dict[str, Any]:
         body: dict[str, Any] = {
             "model": self.model,
-            "messages": [{"role": message.role, "content": message.content} for message in self.messages],
+            "messages": messages,
             **self.sampling.model_dump(exclude_none=True, exclude=set[str](self.capabilities.unsent)),
         }
         if self.json_schema is not None and "json_schema" not in self.capabilities.unsent:
@@ -210,8 +222,7 @@ class ChatRequest:
     @cached_property
     def messages_json(self) -> str:
         """The conversation as canonical JSON."""
-        messages = [{"content": message.content, "role": message.role} for message in self.messages]
-        return json.dumps(messages, ensure_ascii=False, sort_keys=True)
+        return f"[{', '.join(message.canonical_json for message in self.messages)}]"
 
     @cached_property
     def key(self) -> str:
@@ -220,7 +231,12 @@ class ChatRequest:
 
     @cached_property
     def _meant_json(self) -> str:
-        return json.dumps(self.meant(), ensure_ascii=False, sort_keys=True)
+        stand_in: list[dict[str, str]] = []  # where the messages belong, which are encoded already
+        texts = (
+            f"{_canonical(name)}: {self.messages_json if value is stand_in else _canonical(value)}"
+            for name, value in sorted(self._meant(stand_in).items())
+        )
+        return f"{{{', '.join(texts)}}}"
 
 
 @dataclass(frozen=True)
@@ -229,8 +245,7 @@ class WrittenRequest(ChatRequest):
 
     written: str = "{}"
 
-    def meant(self) -> dict[str, Any]:
-        """Return the body as it is given."""
+    def _meant(self, messages: list[dict[str, str]]) -> dict[str, Any]:  # noqa: ARG002  they are in what is written
         body: dict[str, Any] = json.loads(self.written)
         return body
 

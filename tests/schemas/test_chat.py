@@ -38,6 +38,13 @@ def test_the_usual_body() -> None:
     assert json.loads(request().body_json) == request().body()
 
 
+@pytest.mark.parametrize("extra", [None, '{"zone": {"messages": "é"}}'])
+def test_a_body_is_encoded_as_it_is_sent(extra: str | None) -> None:
+    said = (ChatMessage(role="system", content='"é"\n'), ChatMessage(role="user", content="[]"))
+    asked = request(ApiCapabilities(extra=extra), messages=said)
+    assert asked.body_json == json.dumps(asked.body(), ensure_ascii=False, sort_keys=True)
+
+
 def test_a_call_that_asks_for_log_probabilities_is_another_call() -> None:
     asking = request(top_logprobs=20)
     assert asking.key != request().key
