@@ -1,4 +1,4 @@
-"""Run jobs in a bounded pool of workers, the longest expected first."""
+"""Run jobs in a bounded pool of workers, batch by batch, the longest expected first."""
 
 import asyncio
 import heapq
@@ -31,10 +31,9 @@ class _Batch:
 
 
 class _Waiting(NamedTuple):
-    """A job in the heap: the longest first, then the first to come. `batch`: of all that came with it."""
+    """A job in the heap: the batch with the longest job first, and in it the longest first, else the first to come."""
 
-    minus_length: float
-    number: int
+    rank: tuple[float, int, float, int]
     do: Callable[[], Awaitable[Any]]
     ended: asyncio.Future[None]
     batch: _Batch
@@ -80,8 +79,9 @@ class _Results:
 class WorkerPool:
     """Run the jobs of all partitions that use one endpoint. Used as an async context manager.
 
-    Thousands of jobs that wait as tasks cost memory and delay the first call; here they wait as entries of a heap. Since the
-    longest of all partitions are begun first, all partitions end late, and what came of their jobs waits on the disk.
+    Thousands of jobs that wait as tasks cost memory and delay the first call; here they wait as entries of a heap. One partition
+    is begun after the other, so that each is written, and judged, while the next is asked; what came of their jobs waits on the
+    disk until then.
 
     Args:
         concurrency: calls that can be in flight.
@@ -120,8 +120,10 @@ class WorkerPool:
         """
         loop = asyncio.get_running_loop()
         batch = _Batch([loop.create_future() for _ in jobs])
+        longest, first = max((job.length for job in jobs), default=0.0), next(self._order)
         for job, ended in zip(jobs, batch.ended, strict=True):
-            heapq.heappush(self._heap, _Waiting(-job.length, next(self._order), job.do, ended, batch))
+            rank = (-longest, first, -job.length, next(self._order))
+            heapq.heappush(self._heap, _Waiting(rank, job.do, ended, batch))
         self._begin()
         try:
             await asyncio.gather(*batch.ended)

@@ -79,7 +79,7 @@ async def test_nothing_is_left_in_the_folder_even_while_results_are_kept_there(t
         assert names(tmp_path) == []
 
 
-async def test_partitions_share_one_order() -> None:
+async def test_partitions_are_begun_one_after_the_other() -> None:
     begun: list[int] = []
     gate = asyncio.Event()
 
@@ -94,13 +94,13 @@ async def test_partitions_share_one_order() -> None:
         workers = SPARE + 1
         asked = [asyncio.ensure_future(pool.do_all([job(100) for _ in range(workers)]))]
         await settle()
-        asked += [asyncio.ensure_future(pool.do_all([job(length), job(length + 1)])) for length in (1, 5)]
+        asked += [asyncio.ensure_future(pool.do_all([job(length) for length in lengths])) for lengths in ((3, 5), (1, 7), (5, 2))]
         await settle()
         # All workers are busy, so nothing else has begun, however much waits.
         assert begun == [100] * workers
         gate.set()
         await asyncio.gather(*asked)
-    assert begun[workers:] == [6, 5, 2, 1]
+    assert begun[workers:] == [7, 1, 5, 3, 5, 2]
 
 
 async def test_the_first_error_is_raised_and_nothing_more_is_begun() -> None:
