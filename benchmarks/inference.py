@@ -22,7 +22,7 @@ import subprocess
 import sys
 import tempfile
 import time
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from hashlib import sha256
 from pathlib import Path
 from typing import Any, NamedTuple
@@ -49,7 +49,7 @@ from tasks.lake.lake import Lake  # noqa: E402
 from tasks.models.cost.budget import Budget  # noqa: E402
 from tasks.solvers.option_order import plan_epochs  # noqa: E402
 from tasks.solvers.prompts import Prompts, build_messages  # noqa: E402
-from tasks.solvers.run import BuiltContexts, Listeners, make_tables, read_item, run_solver  # noqa: E402
+from tasks.solvers.run import BuiltContexts, ItemRows, Listeners, make_tables, read_item, run_solver  # noqa: E402
 from tasks.solvers.state import RoleModel, SolverOptions, SolverResources  # noqa: E402
 
 CELLS = ",".join(f"{latency}x{connections}" for latency in (0, 20, 200) for connections in (16, 64, 256))
@@ -191,10 +191,12 @@ async def measure_partitions(cell: CallCell, base_url: str, asked: Sequence[Part
         presentations, resources = plan_epochs(items), SolverResources({"tested": RoleModel(entry, endpoint.chat)})
         listeners: Listeners = {"tested": Silent()}
         outputs = await run_solver(presentations, BuiltContexts(), options, resources, endpoint.pool, listeners)
+        return await asyncio.to_thread(write, number, outputs)
+
+    def write(number: int, outputs: Iterable[ItemRows]) -> PartitionRef:
         rows = make_tables(outputs)["responses"]
         key = partition_key("responses", {"dataset": f"dataset_{number}", "model": entry.name}, {}, parents=[], version="1")
-        complete = not (rows["status"] == "failed").any()
-        return await asyncio.to_thread(lake.write, key, rows, Responses, complete=complete)
+        return lake.write(key, rows, Responses, complete=not (rows["status"] == "failed").any())
 
     with tempfile.TemporaryDirectory(prefix="moodflow-inference-") as folder:
         lake = Lake(Path(folder), CodeVersion("benchmark", None))

@@ -35,7 +35,7 @@ COPIED = (
 SCHEMAS = tuple(layer.create_empty().schema for layer in (Responses, Answers, Retrievals, Chunks))
 """Of the fields of `ItemRows`."""
 
-ITEMS_AT_ONCE = 1000
+ITEMS_AT_ONCE = 100
 Listeners = Mapping[Role, ProgressListener]
 """Listeners to the replies of each role."""
 
@@ -174,7 +174,8 @@ def make_tables(solved: Iterable[ItemRows]) -> dict[str, pl.DataFrame]:
     while some := list(islice(left, ITEMS_AT_ONCE)):
         for frames, of_layer in zip(parts, zip(*some, strict=True), strict=True):
             if rows := [row for of_item in of_layer for row in of_item]:
-                frames.append(pl.DataFrame(rows, schema=frames[0].schema))
+                columns = {name: [row[name] for row in rows] for name in frames[0].columns}
+                frames.append(pl.DataFrame(columns, schema=frames[0].schema))
     return {layer: pl.concat(frames, rechunk=True) for layer, frames in zip(ItemRows._fields, parts, strict=True)}
 
 
