@@ -202,12 +202,12 @@ class SolverOutput:
     written: tuple[Pool, ...] = ()
 
 
-def state_answer(calls: Sequence[Call]) -> tuple[Answer, ...]:
+def state_answer(calls: Sequence[Call], part: str = "") -> tuple[Answer, ...]:
     """State an answer that is the reply to the last call, if none failed."""
     failed = first_failed(calls)
     if failed is not None:
-        return (Answer((failed,), failed_role=failed.role),)
-    return (Answer((calls[-1],), text=calls[-1].reply.text),)
+        return (Answer((failed,), part, failed_role=failed.role),)
+    return (Answer((calls[-1],), part, text=calls[-1].reply.text),)
 
 
 def says_something(text: str) -> bool:

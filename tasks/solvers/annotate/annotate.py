@@ -4,7 +4,6 @@ A reply is kept as it came: its JSON is read when it is scored, and nobody is as
 """
 
 from asyncio import gather
-from dataclasses import replace
 
 from schemas.attunebench import VisibleConversation, VisibleTurn, part_of
 from schemas.usage import TESTED
@@ -54,7 +53,7 @@ async def annotate(asked: AskedItem, options: SolverOptions, resources: SolverRe
 
     made = await gather(*[ask(planned) for planned in threads.plan()])
     parts = [part for of_call in made for part in of_call]
-    answers = tuple(replace(state_answer([call])[0], part=part) for part, call in parts)
+    answers = tuple(answer for part, call in parts for answer in state_answer([call], part))
     return SolverOutput(tuple(call for part, call in parts if call.step == part), answers)
 
 

@@ -21,6 +21,8 @@ from tasks.solvers.prompts import PROMPTS, PromptFolder, Template, Text
 NEUTRAL = ("X", "Y", "Z")
 PORT_LABELS = {"original": "original", "alternate": "alternate1", "human": "alternate2"}
 
+_json = json.JSONEncoder(ensure_ascii=False).encode
+
 Form = Mapping[str, Any]
 """What the object of an answer looks like: by key a description in place of the value."""
 
@@ -193,7 +195,3 @@ class Threads:
 
 def _lines(named: Iterable[tuple[str, str]]) -> str:
     return "\n".join(f"{name}: {text}" for name, text in named)
-
-
-def _json(value: Any) -> str:
-    return json.dumps(value, ensure_ascii=False)
