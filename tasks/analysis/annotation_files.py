@@ -3,7 +3,7 @@
 import json
 from collections.abc import Iterator, Mapping
 from pathlib import Path
-from typing import Any, get_args
+from typing import Any
 
 from schemas.errors import UsageError
 from schemas.lineage import PartitionRef
@@ -22,22 +22,23 @@ from tasks.solvers.infer_job import InferJob
 from tasks.text.json_objects import read_object
 
 SETTING = "annotate"
-MODES = get_args(AnnotateOptions.model_fields["mode"].annotation)
+SCORES, SKIPPED = "scores-", "_skipped_"
+"""How the names of other files beside them begin: score files, and what the official runner could not ask."""
 
 
 def read_results(folder: Path) -> list[ResultFile]:
-    """Read the result files of a folder: JSON whose name ends in a mode.
+    """Read the result files of a folder: all its JSON but SCORES and SKIPPED.
 
     Raises:
         UsageError: it has none.
-        RecordError: one of them is damaged.
+        RecordError: one of them is damaged, or something else.
     """
-    paths = [path for path in sorted(folder.glob("*.json")) if path.stem.endswith(tuple(f"_{mode}" for mode in MODES))]
+    paths = [path for path in sorted(folder.glob("*.json")) if not path.name.startswith((SCORES, SKIPPED))]
     if not paths:
         raise UsageError(
             "the folder has no result files",
             where=str(folder),
-            expected=f"files such as ID_PROVIDER_MODEL_{MODES[0]}.json",
+            expected="files such as ID_PROVIDER_MODEL_default.json",
             next_step="name the folder that was exported",
         )
     return [read_result(path) for path in paths]
@@ -82,7 +83,7 @@ def export_results(run: PastRun, folder: Path) -> list[Path]:
     resampling = Resampling(plan.get("bootstrap", 0), plan.get("seed", 0))
     for profile, rows in scored.items():
         about = {"run": run.name, "benchmark": run.manifest.benchmark, "profile": profile}
-        written.append(_write(folder / f"scores-{profile}.json", score_file(conversation_rows(rows), about, resampling)))
+        written.append(_write(folder / f"{SCORES}{profile}.json", score_file(conversation_rows(rows), about, resampling)))
     return written
 
 
