@@ -61,7 +61,9 @@ def test_a_run_whose_journal_cannot_grow_stops_sending(tmp_path: Path, prefect_s
         assert kept > 0
         # Paid and lost is what was in flight when the first reply could not be kept; nothing was sent after that.
         assert 0 < server.calls - kept <= concurrency
-        assert layers(lake) == {"items"}
+        # A dataset whose last reply was kept is there as a whole; of the others there is nothing, and nothing is scored.
+        assert layers(lake) <= {"items", "responses", "answers"}
+        assert not [*lake.rglob("*.incomplete.*")]
         assert_goes_on(bench, lake, kept)
 
 
