@@ -88,6 +88,7 @@ def _stage_command(
         opt.require_comparison(stage)
     if dry_run:
         opt.require_asking(stage)
+    start_early()  # it starts while this process imports
     plan = read_plan(benchmark, context.obj, needs_model=stage != "build")
     _execute("dry-run" if dry_run else stage, plan, as_json=as_json, fails_if="Regressed" if fail_on_regression else None)
 
@@ -135,7 +136,7 @@ def demo(
 
 
 def _execute(stage: str, *requests: Any, as_json: bool, fails_if: RunState | None = None) -> None:
-    start_early()  # it starts while this process imports
+    start_early()
     with imports():  # takes seconds that `--help` and a misspelt option need not wait
         from flows.commands.run import run_command  # noqa: PLC0415
     result = run_command(stage, *requests)

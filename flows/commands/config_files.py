@@ -6,6 +6,7 @@ from pathlib import Path
 from typing import Any
 
 from flows.commands.model_entries import complete_entries
+from flows.commands.process import imports
 from schemas.documents import read_text, read_yaml
 from schemas.errors import MoodflowError, UsageError, unknown_name
 from schemas.folders import DATA_FOLDER
@@ -54,8 +55,9 @@ def complete_plan(values: Values, presets: Values) -> Values:
         values: of files and options, with the roles of presets.
         presets: as `read_configs` returns them.
     """
-    from tasks.scoring.blueprints import load_blueprint  # noqa: PLC0415  polars takes its time
-    from tasks.solvers.registry import SOLVERS  # noqa: PLC0415  polars takes its time
+    with imports():  # polars takes its time
+        from tasks.scoring.blueprints import load_blueprint  # noqa: PLC0415
+        from tasks.solvers.registry import SOLVERS  # noqa: PLC0415
 
     values = complete_entries(values)
     if "settings" not in values:
