@@ -136,7 +136,7 @@ def demo(
 
 
 def _execute(stage: str, *requests: Any, as_json: bool, fails_if: RunState | None = None) -> None:
-    start_early()
+    start_early()  # unless the command has done so before it read its plan
     with imports():  # takes seconds that `--help` and a misspelt option need not wait
         from flows.commands.run import run_command  # noqa: PLC0415
     result = run_command(stage, *requests)
