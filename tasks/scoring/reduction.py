@@ -1,6 +1,6 @@
 """Reduce item scores to raw scores: one number per model, dataset, method, metric and setting."""
 
-from collections.abc import Callable, Iterator
+from collections.abc import Callable
 from functools import partial
 
 import polars as pl
@@ -15,7 +15,7 @@ from tasks.scoring.label_scores import (
     micro_f1,
     preference_scores,
 )
-from tasks.scoring.summation import exact_sum, fixed_point, from_fixed_point, sum_by
+from tasks.scoring.summation import exact_sum, fixed_point_sum, from_fixed_point, sum_by
 
 KEY = ["model", "dataset", "method", "metric", "setting"]
 LABEL_METRICS = reduced_by("macro_f1", "micro_f1", "binary_f1", "bias", "preference")
@@ -67,15 +67,15 @@ def reduce_item_scores(item_scores: pl.LazyFrame) -> pl.DataFrame:
     sums = sum_by(
         item_scores,
         key,
-        total=fixed_point(pl.col("value")).sum(),
+        total=fixed_point_sum(pl.col("value")),
         n_scored=pl.col("value").count().cast(pl.Int64),
         n_unparsed=(STATUS == "unparsed").sum().cast(pl.Int64),
         n_missing=(~STATUS.is_in([*COUNTED, "not_counted"])).sum().cast(pl.Int64),
     ).collect(engine="streaming")
     is_mean = pl.col("metric").is_in(reduced_by("items")) & (pl.col("n_scored") > 0)
     found = sums.with_columns(value=pl.when(is_mean).then(from_fixed_point(pl.col("total")) / pl.col("n_scored")))
-    for others in _reduce_others(item_scores, sums, key):
-        found = found.update(others, on=key)
+    if others := _reduce_others(item_scores, sums, key):
+        found = found.update(pl.concat(others), on=key)
     found = found.with_columns(n_total=pl.col("n_scored") + pl.col("n_missing"), **shared)
     return found.select(*KEY, "value", "n_scored", "n_unparsed", "n_total")
 
@@ -91,7 +91,7 @@ def _shared_values(item_scores: pl.LazyFrame) -> dict[str, pl.Expr]:
     return {name: values[name] for name, rows in others.items() if rows.collect(engine="streaming").is_empty()}
 
 
-def _reduce_others(item_scores: pl.LazyFrame, present: pl.DataFrame, key: list[str]) -> Iterator[pl.DataFrame]:
+def _reduce_others(item_scores: pl.LazyFrame, present: pl.DataFrame, key: list[str]) -> list[pl.DataFrame]:
     """Reduce metrics that are no means over items: key and value. Binary F1 is micro F1 over the positive class alone."""
     reductions: dict[Reduction, Callable[[pl.LazyFrame, list[str]], pl.LazyFrame]] = {
         "clusters": _cluster_means,
@@ -101,15 +101,18 @@ def _reduce_others(item_scores: pl.LazyFrame, present: pl.DataFrame, key: list[s
         "bias": bias_scores,
         "preference": preference_scores,
     }
+    counted, found = [], []
     for reduction, reduce in reductions.items():
         of_these = pl.col("metric").is_in(reduced_by(reduction))
         if datasets := present.filter(of_these)["dataset"].unique().sort().to_list():
             # Naming the datasets lets the reader skip the files of all others.
-            counted = item_scores.filter(pl.col("dataset").is_in(datasets) & of_these & STATUS.is_in(COUNTED))
-            found = reduce(counted, key).collect(engine="streaming")
-            if found["n_broken"].sum():
-                raise _no_labels(counted.filter(HAS_NO_LABELS).collect())
-            yield found.select(*key, "value")
+            counted.append(item_scores.filter(pl.col("dataset").is_in(datasets) & of_these & STATUS.is_in(COUNTED)))
+            found.append(reduce(counted[-1], key))
+    scores = pl.collect_all(found, engine="streaming")
+    for rows, reduced in zip(counted, scores, strict=True):
+        if reduced["n_broken"].sum():
+            raise _no_labels(rows.filter(HAS_NO_LABELS).collect())
+    return [reduced.select(*key, "value") for reduced in scores]
 
 
 def _cluster_means(counted: pl.LazyFrame, key: list[str]) -> pl.LazyFrame:

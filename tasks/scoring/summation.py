@@ -6,7 +6,7 @@ Adding floats gives other last bits in another order, and with it on another num
 
 import polars as pl
 
-_FRACTION_BITS = 60
+_FRACTION_BITS, _LOW_BITS = 60, 33
 
 
 def exact_sum(values: pl.Expr) -> pl.Expr:
@@ -18,16 +18,28 @@ def exact_sum(values: pl.Expr) -> pl.Expr:
     Returns:
         Float64, the same to the last bit for any order, chunking and number of threads.
     """
-    return from_fixed_point(fixed_point(values).sum())
+    return from_fixed_point((values * 2.0**_FRACTION_BITS).cast(pl.Int128).sum())
 
 
-def fixed_point(values: pl.Expr) -> pl.Expr:
-    """Return values as whole numbers whose sums, and sums of sums, are exact."""
-    return (values * 2.0**_FRACTION_BITS).cast(pl.Int128)
+def fixed_point_sum(values: pl.Expr) -> pl.Expr:
+    """Return the sum that `exact_sum` has, as a whole number, so that sums of sums are exact too.
+
+    Takes half the time of 128-bit additions: the high and the low bits of the values are each added as whole floats, which is exact
+    below 2**53.
+
+    Args:
+        values: floats, at most 2**20 of them in a group, their sizes adding up to less than 2**26.
+
+    Returns:
+        Int128, in units of 2**-60; 0 if there are no values.
+    """
+    whole = (values * 2.0**_FRACTION_BITS).truncdiv(1.0)
+    low = whole % 2.0**_LOW_BITS
+    return (whole - low).sum().cast(pl.Int128) + low.sum().cast(pl.Int128)
 
 
 def from_fixed_point(total: pl.Expr) -> pl.Expr:
-    """Return a sum of `fixed_point` as Float64."""
+    """Return sums of `fixed_point_sum` as Float64."""
     return total.cast(pl.Float64) / 2.0**_FRACTION_BITS
 
 
@@ -39,7 +51,7 @@ def sum_by(rows: pl.LazyFrame, key: list[str], **sums: pl.Expr) -> pl.LazyFrame:
     Args:
         rows: in any order.
         key: columns of a group.
-        sums: exact aggregations, such as counts and sums of `fixed_point`; those of parts of a group are added.
+        sums: exact aggregations, such as counts and `fixed_point_sum`; those of parts of a group are added.
 
     Returns:
         `key` and `sums`, one row per group.
