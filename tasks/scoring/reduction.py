@@ -35,11 +35,9 @@ def average_parts(item_scores: pl.LazyFrame) -> pl.LazyFrame:
 
     Returns: rows of `item_scores`, as they are if no item has parts; else what scores are not made of is null.
     """
-    in_parts = pl.col("part") != ""
-    # A reader skips the files whose statistics say that they have none.
-    if item_scores.filter(in_parts).head(1).select("part").collect(engine="streaming").is_empty():
+    if not _differ(item_scores, part=pl.lit("")):
         return item_scores
-    in_parts &= ~pl.col("metric").is_in(LABEL_METRICS)
+    in_parts = (pl.col("part") != "") & ~pl.col("metric").is_in(LABEL_METRICS)
     value, parts = pl.col("value"), item_scores.filter(in_parts).group_by(*KEY, "item_id", "repetition")
     mean = pl.when(value.count() > 0).then(exact_sum(value) / value.count())
     whole = parts.agg(pl.col("cluster").first(), value=mean, status=STATUS.min()).with_columns(part=pl.lit(""))
@@ -61,8 +59,9 @@ def reduce_item_scores(item_scores: pl.LazyFrame) -> pl.DataFrame:
     Raises:
         ScoringError: if a metric of LABEL_METRICS lacks its labels.
     """
-    item_scores = average_parts(item_scores)
     shared = _shared_values(item_scores)
+    if "part" not in shared:
+        item_scores = average_parts(item_scores)
     key = [name for name in KEY if name not in shared]
     sums = sum_by(
         item_scores,
@@ -83,12 +82,23 @@ def reduce_item_scores(item_scores: pl.LazyFrame) -> pl.DataFrame:
 def _shared_values(item_scores: pl.LazyFrame) -> dict[str, pl.Expr]:
     """Return model and setting as far as all rows have the same: to group by each of them takes a tenth of the time.
 
-    A reader skips the files whose statistics say that they have no other value.
+    And the part "", if no item has parts.
     """
     first = item_scores.select("model", "setting").head(1).collect(engine="streaming")
-    values = {name: pl.lit(first[name].first(), pl.String) for name in first.columns}
-    others = {name: item_scores.filter(pl.col(name) != value).head(1).select(name) for name, value in values.items()}
-    return {name: values[name] for name, rows in others.items() if rows.collect(engine="streaming").is_empty()}
+    values = {**{name: pl.lit(first[name].first(), pl.String) for name in first.columns}, "part": pl.lit("")}
+
+    def shared(*names: str) -> bool:
+        return not _differ(item_scores, **{name: values[name] for name in names})
+
+    # One pass over all files does for both, as long as they are alike everywhere.
+    both = ("setting", "part") if shared("setting", "part") else ()
+    return {name: value for name, value in values.items() if name in both or shared(name)}
+
+
+def _differ(item_scores: pl.LazyFrame, **values: pl.Expr) -> bool:
+    """Whether a row has another value in one of the columns. A reader skips the files whose statistics say that none has."""
+    differs = pl.any_horizontal(pl.col(name) != value for name, value in values.items())
+    return not item_scores.filter(differs).head(1).select(*values).collect(engine="streaming").is_empty()
 
 
 def _reduce_others(item_scores: pl.LazyFrame, present: pl.DataFrame, key: list[str]) -> list[pl.DataFrame]:

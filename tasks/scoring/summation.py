@@ -24,8 +24,7 @@ def exact_sum(values: pl.Expr) -> pl.Expr:
 def fixed_point_sum(values: pl.Expr) -> pl.Expr:
     """Return the sum that `exact_sum` has, as a whole number, so that sums of sums are exact too.
 
-    Takes half the time of 128-bit additions: the high and the low bits of the values are each added as whole floats, which is exact
-    below 2**53.
+    Takes less than half the time: the high and the low bits of the values are each added as whole floats, exact below 2**53.
 
     Args:
         values: floats, at most 2**20 of them in a group, their sizes adding up to less than 2**26.
