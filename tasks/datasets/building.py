@@ -18,6 +18,7 @@ from schemas.item import Adapter, Item, Record
 from schemas.tables.contexts import Contexts
 from schemas.tables.items import Items
 from schemas.tables.layers import LAYERS
+from tasks.lake.row_frames import frame_of_rows
 from tasks.sources.reading import read_dataset
 
 ID_HASH_LENGTH = 12
@@ -76,9 +77,9 @@ def build_of_records(
     """
     samples = rank_samples(list_samples(spec, records, options, seed), seed)
     queue = iter(samples)
-    batches = [_build(spec.id, ())]
+    batches: list[BuiltItems] = []
     good = 0
-    while wanted := list(islice(queue, _batch_size(spec, size, good))):
+    while (wanted := list(islice(queue, _batch_size(spec, size, good)))) or not batches:
         batches.append(_build(spec.id, wanted))
         good += batches[-1].items.height
     items, contexts, rejected = (pl.concat(frames) for frames in zip(*(batch[:3] for batch in batches), strict=True))
@@ -97,7 +98,7 @@ def _annotate(spec: DatasetSpec, records: Mapping[str, Record], item_ids: Iterab
     for item_id in item_ids:
         for layer, found in spec.annotate(records[item_id]).items() if spec.annotate else ():
             rows[layer] += [{"dataset": spec.id, "item_id": item_id, **row} for row in found]
-    return {layer: pl.DataFrame(found, schema=pl.Schema(LAYERS[layer])) for layer, found in rows.items()}
+    return {layer: frame_of_rows(found, pl.Schema(LAYERS[layer])) for layer, found in rows.items()}
 
 
 def _batch_size(spec: DatasetSpec, size: int | None, good: int) -> int | None:
@@ -206,8 +207,8 @@ def _build(dataset: str, samples: Sequence[Sample]) -> BuiltItems:
         if context is not None:
             row, renamed = context.model_dump(), [list(pair) for pair in context.renamed]
             contexts.append({**row, "renamed": renamed, "dataset": dataset, "item_id": sample.item_id})
-    made = pl.DataFrame(items, schema=pl.Schema(Items)).with_columns(broken_rules(Items))
-    of_contexts = pl.DataFrame(contexts, schema=pl.Schema(Contexts))
+    made = frame_of_rows(items, pl.Schema(Items)).with_columns(broken_rules(Items))
+    of_contexts = frame_of_rows(contexts, pl.Schema(Contexts))
     if contexts:
         of_context = of_contexts.select(broken_rules(Contexts)).to_series()
         made = made.with_columns(pl.concat_list("broken_rules", of_context))
@@ -216,7 +217,7 @@ def _build(dataset: str, samples: Sequence[Sample]) -> BuiltItems:
     return BuiltItems(
         items=Items.cast(made.filter(is_good).drop("broken_rules")),
         contexts=Contexts.cast(of_contexts.filter(is_good) if contexts else of_contexts),
-        rejected=pl.concat([rejected, pl.DataFrame(refused, schema=rejected.schema)]),
+        rejected=pl.concat([rejected, frame_of_rows(refused, rejected.schema)]),
     )
 
 

@@ -10,7 +10,6 @@ from typing import Any, NamedTuple
 
 import dataframely as dy
 import polars as pl
-import pyarrow as pa
 
 from schemas.blueprint import MethodSpec, MetricSpec
 from schemas.errors import ScoringError
@@ -21,6 +20,7 @@ from schemas.tables.responses import Answers, Judgements
 from schemas.tables.scores import ItemScores
 from schemas.vocabulary import ItemStatus
 from tasks.lake.fingerprint import partition_key
+from tasks.lake.row_frames import frame_of_rows
 from tasks.metrics.answer_forms import ParsedAnswer, Question, read_answer
 from tasks.metrics.measures import MEASURES, WholeMeasure
 from tasks.metrics.ratings import Rating, read_ratings
@@ -140,11 +140,7 @@ def score_answers(
         for answer in answers.iter_rows(named=True)
         for spec, scored in zip(method.metrics, score(answer), strict=True)
     ]
-    columns: dict[str, Any] = {name: [row[name] for row in rows] for name in SCHEMA}
-    for name in ("predicted", "gold"):
-        # Lists of texts take Polars ten times as long.
-        columns[name] = pl.Series(name, pa.array(columns[name], pa.large_list(pa.large_string())))
-    return ItemScores.cast(pl.DataFrame(columns, schema=SCHEMA).sort(ItemScores.primary_key()))
+    return ItemScores.cast(frame_of_rows(rows, SCHEMA).sort(ItemScores.primary_key()))
 
 
 def check_coverage(items: dy.DataFrame[Items], answers: pl.DataFrame) -> None:

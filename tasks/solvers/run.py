@@ -17,6 +17,7 @@ from schemas.tables.contexts import Chunks, Retrievals
 from schemas.tables.responses import Answers, Responses
 from schemas.usage import TESTED, Role
 from schemas.worker_pool import Job, ProgressListener
+from tasks.lake.row_frames import frame_of_rows
 from tasks.models.http.worker_pool import WorkerPool
 from tasks.solvers.base import Call
 from tasks.solvers.chunk_rows import chunk_rows
@@ -174,8 +175,7 @@ def make_tables(solved: Iterable[ItemRows]) -> dict[str, pl.DataFrame]:
     while some := list(islice(left, ITEMS_AT_ONCE)):
         for frames, of_layer in zip(parts, zip(*some, strict=True), strict=True):
             if rows := [row for of_item in of_layer for row in of_item]:
-                columns = {name: [row[name] for row in rows] for name in frames[0].columns}
-                frames.append(pl.DataFrame(columns, schema=frames[0].schema))
+                frames.append(frame_of_rows(rows, frames[0].schema))
     return {layer: pl.concat(frames, rechunk=True) for layer, frames in zip(ItemRows._fields, parts, strict=True)}
 
 
