@@ -16,7 +16,20 @@ def frame_of_rows(rows: Sequence[Mapping[str, Any]], schema: pl.Schema) -> pl.Da
 
     Raises:
         pyarrow.ArrowException: a value is of another type than its column.
+        polars.exceptions.InvalidOperationError: a text is none of its column's words.
     """
-    types = schema.to_frame().to_arrow().schema
+    types = pl.Schema({name: _with_texts(dtype) for name, dtype in schema.items()}).to_frame().to_arrow().schema
     columns = [pa.array([row.get(field.name) for row in rows], field.type) for field in types]
     return pl.DataFrame(pa.table(columns, schema=types)).cast(schema)
+
+
+def _with_texts(dtype: Any) -> Any:
+    """Return the type with texts in place of words to choose from: Arrow takes any text for a word."""
+    match dtype:
+        case pl.Enum():
+            return pl.String()
+        case pl.List():
+            return pl.List(_with_texts(dtype.inner))
+        case pl.Struct():
+            return pl.Struct({field.name: _with_texts(field.dtype) for field in dtype.fields})
+    return dtype
