@@ -224,7 +224,7 @@ def _build(dataset: str, samples: Sequence[Sample]) -> BuiltItems:
 def item_row(dataset: str, sample: Sample, item: Item | None) -> dict[str, Any]:
     """Return the item of a sample as a row of `Items`; of one that could not be made only where it comes from."""
     return {
-        **(item.model_dump() if item else {}),
+        **(item.model_dump() if item else dict.fromkeys(Item.model_fields)),
         "groups": item and item.groups and [{"name": name, "value": value} for name, value in item.groups.items()],
         "dataset": dataset,
         "item_id": sample.item_id,

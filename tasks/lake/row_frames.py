@@ -11,15 +11,16 @@ def frame_of_rows(rows: Sequence[Mapping[str, Any]], schema: pl.Schema) -> pl.Da
     """Return the rows as a frame, by way of Arrow: Polars makes a series of every list, which takes ten times as long.
 
     Args:
-        rows: what a row has not is null; what the schema has not is left out.
+        rows: each with a value for every column, null or not; what the schema has not is left out.
         schema: names and types of the columns.
 
     Raises:
+        KeyError: a row lacks a column.
         pyarrow.ArrowException: a value is of another type than its column.
         polars.exceptions.InvalidOperationError: a text is none of its column's words.
     """
     types = pl.Schema({name: _with_texts(dtype) for name, dtype in schema.items()}).to_frame().to_arrow().schema
-    columns = [pa.array([row.get(field.name) for row in rows], field.type) for field in types]
+    columns = [pa.array([row[field.name] for row in rows], field.type) for field in types]
     return pl.DataFrame(pa.table(columns, schema=types)).cast(schema)
 
 

@@ -40,9 +40,16 @@ def test_nested_values_and_words_keep_their_types() -> None:
     assert found.equals(expected)
 
 
-def test_what_a_row_lacks_is_null_and_what_the_schema_lacks_is_left_out() -> None:
-    found = frame_of_rows([{"name": "a", "unknown": 1}, {"side": None}], SCHEMA)
-    assert found.to_dicts() == [{name: "a" if name == "name" else None for name in SCHEMA}, dict.fromkeys(SCHEMA)]
+NOTHING = dict.fromkeys(SCHEMA)
+
+
+def test_null_stays_null_and_what_the_schema_lacks_is_left_out() -> None:
+    assert frame_of_rows([{**NOTHING, "unknown": 1}], SCHEMA).to_dicts() == [NOTHING]
+
+
+def test_a_row_without_a_column_is_refused() -> None:
+    with pytest.raises(KeyError, match="side"):
+        frame_of_rows([NOTHING, {"name": "a"}], SCHEMA)
 
 
 def test_no_rows_have_the_columns_too() -> None:
@@ -54,10 +61,10 @@ def test_no_rows_have_the_columns_too() -> None:
 @pytest.mark.parametrize("row", [{"name": 1}, {"share": "half"}, {"places": ["first"]}, {"places": 1}])
 def test_a_value_of_another_type_is_refused(row: dict[str, object]) -> None:
     with pytest.raises(pa.ArrowException):
-        frame_of_rows([row], SCHEMA)
+        frame_of_rows([{**NOTHING, **row}], SCHEMA)
 
 
 @pytest.mark.parametrize("row", [{"side": "up"}, {"sides": ["up"]}, {"groups": [{"name": "a", "side": "up"}]}])
 def test_a_word_that_is_none_of_them_is_refused(row: dict[str, object]) -> None:
     with pytest.raises(pl.exceptions.InvalidOperationError):
-        frame_of_rows([row], SCHEMA)
+        frame_of_rows([{**NOTHING, **row}], SCHEMA)
