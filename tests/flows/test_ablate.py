@@ -103,9 +103,10 @@ def assert_shown(lake: Path, ablation: Ended) -> None:
     listed = ended("runs", "list", "--lake", lake, "--json").document["runs"]
     assert {row["run"] for row in listed} >= {document["run"]}
     assert len(listed) == 2 + 4
-    # The leaderboard ranks runs alone.
+    # The leaderboard ranks runs alone, each of them in a group of its own: they retrieve differently.
     board = ended("leaderboard", LONG_MINI, "--lake", lake, "--json").document["models"]
-    assert [row["setting"] for row in board] == ["rag"]
+    assert [(row["setting"], row["group"]) for row in board] == [("rag", number) for number in range(1, 5)]
+    assert {row["run"] for row in board} == {row["run"] for row in listed if not row["run"].endswith("-retrieval")}
     one = ended("leaderboard", LONG_MINI, "--lake", lake, "--run", document["run"], "--json")
     assert one.status == 2
     assert one.err.startswith("Error: ")

@@ -16,7 +16,7 @@ from uuid import uuid4
 import pytest
 
 from flows.runtime.artifacts import MODEL_RESOURCE, SCORE_REGRESSION
-from flows.runtime.local_server import LOCAL_SETTINGS
+from flows.runtime.local_server import LOCAL_SETTINGS, PROGRAM
 from flows.service.registration import REGRESSION, SILENT_RUN
 from tests.clusters import free_port
 from tests.flows.scripted import policy
@@ -170,7 +170,7 @@ def test_a_server_that_dies_ends_serve_with_a_message(tmp_path: Path) -> None:
     home = tmp_path / "prefect"
     write_config(tmp_path / "prefect.yaml", deployment(URL))
     with Served(tmp_path, home) as served:
-        (server,) = (pid for pid, program in processes_of(home).items() if "local_server.py" in program)
+        (server,) = (pid for pid, program in processes_of(home).items() if str(PROGRAM) in program)
         command = [sys.executable, "-c", ENTRY_POINT, "serve", "--port", "0", "--reports-port", "0"]
         second = subprocess.run(
             command, env=clean_environment(home), cwd=tmp_path, capture_output=True, text=True, check=False, timeout=LIMIT_S
