@@ -46,6 +46,8 @@ TEMPORARY_SETTINGS = {
     # Kinds of blocks are shown by pages, which it has not; to list them it would import every package with one, such as Dask.
     "PREFECT_API_BLOCKS_REGISTER_ON_START": "0",
     "PREFECT_MEMOIZE_BLOCK_AUTO_REGISTRATION": "0",
+    # A queue that Prefect uses checks types of its own calls, whose preparation takes 0.05 s.
+    "PY_KEY_VALUE_DISABLE_BEARTYPE": "1",
 }
 
 DECIDING = (API_URL, "PREFECT_PROFILE", "PREFECT_SERVER_EPHEMERAL_ENABLED", "PREFECT_SERVER_ALLOW_EPHEMERAL_MODE")

@@ -3,6 +3,7 @@
 import asyncio
 import os
 import signal
+import socket
 import sqlite3
 import subprocess
 import sys
@@ -13,11 +14,12 @@ from typing import Any
 
 import httpx
 import pytest
+import uvicorn
 from prefect.server.services import task_run_recorder as recorder
 
 from flows.runtime.local_server import PROGRAM, LocalServer, may_be_configured, start_early, start_temporary_server
 from flows.runtime.prefect_server import wait_until_up
-from flows.runtime.server_process import make_database, record_soon
+from flows.runtime.server_process import make_database, prompt_server, record_soon
 from schemas.errors import EndpointError
 from tests.crashes.commands import end_of
 from tests.flows.served import ENTRY_POINT, LIMIT_S, clean_environment, processes_of, wait_until
@@ -224,6 +226,36 @@ def test_a_task_run_is_recorded_a_fraction_of_a_second_after_it_ended(monkeypatc
     record_soon()
     asked: Any = recorder.consumer(write_batch_size=100, flush_every=1)
     assert asked == {"write_batch_size": 100, "flush_every": 0.2}
+
+
+async def test_a_server_ends_with_a_signal_once_what_is_under_way_is_answered() -> None:
+    reached, ended = asyncio.Event(), []
+    usual = signal.signal(signal.SIGTERM, lambda *_: ended.append("signal"))  # which uvicorn raises again after its end
+
+    async def app(scope: Any, receive: Any, send: Any) -> None:
+        if scope["type"] == "lifespan":
+            for step in ("startup", "shutdown"):
+                await receive()
+                ended.append(step)
+                await send({"type": f"lifespan.{step}.complete"})
+            return
+        reached.set()
+        await asyncio.sleep(0.3)
+        ended.append("answer")
+        await send({"type": "http.response.start", "status": 200, "headers": [(b"content-length", b"0")]})
+        await send({"type": "http.response.body"})
+
+    with socket.create_server(("127.0.0.1", 0)) as listening:
+        server = prompt_server(uvicorn.Config(app, log_level="error", lifespan="on"))
+        serving = asyncio.create_task(server.serve(sockets=[listening]))
+        async with httpx.AsyncClient(trust_env=False) as client:
+            asked = asyncio.create_task(client.get(f"http://127.0.0.1:{listening.getsockname()[1]}/"))
+            await reached.wait()
+            os.kill(os.getpid(), signal.SIGTERM)
+            await serving
+            signal.signal(signal.SIGTERM, usual)
+            assert ended == ["startup", "answer", "shutdown", "signal"]
+            assert (await asked).status_code == 200
 
 
 def test_the_first_request_waits_for_the_server_with_its_login(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
