@@ -221,9 +221,11 @@ MEASURES = {"flows": measure_flows, "plain": measure_plain}
 
 async def prepared_plan(size: Size, folder: Path, base_url: str) -> Any:
     """The plan, its items built and its model probed in a lake of its own."""
+    from flows.runtime.local_server import silence_console  # noqa: PLC0415
+
+    silence_console()
     from flows.build import build_datasets  # noqa: PLC0415  after the environment is set
     from flows.planning.capabilities import ensure_probed  # noqa: PLC0415
-    from flows.runtime.prefect_flows import silence_console  # noqa: PLC0415
     from schemas.chat import ModelEntry  # noqa: PLC0415
     from schemas.plan import Plan  # noqa: PLC0415
     from tasks.models.cost.budget import Budget  # noqa: PLC0415
@@ -231,7 +233,6 @@ async def prepared_plan(size: Size, folder: Path, base_url: str) -> Any:
     entry = ModelEntry(name="stub", base_url=base_url, concurrency=size.concurrency)
     lake = Path(tempfile.mkdtemp(prefix="lake-", dir=folder))
     plan = Plan(benchmark=str(folder / "orchestration.yaml"), models=(entry,), lake=lake, sample=size.items)
-    silence_console()
     await build_datasets(plan)
     await ensure_probed(lake, list(plan.models), Budget())
     return plan

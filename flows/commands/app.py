@@ -32,7 +32,7 @@ from flows.commands.process import imports, leave, refused_by_system, require_ce
 from flows.commands.runs import runs_app
 from flows.commands.serve import serve
 from flows.commands.verify import verify
-from flows.runtime.local_server import INTERRUPTED, INTERRUPTION, configure_prefect, start_early
+from flows.runtime.local_server import INTERRUPTED, INTERRUPTION, start_early
 from schemas.changes import RunState
 from schemas.errors import MoodflowError, UsageError
 from schemas.printing import printable
@@ -88,8 +88,8 @@ def _stage_command(
         opt.require_comparison(stage)
     if dry_run:
         opt.require_asking(stage)
-    start_early()  # it starts while this process imports
-    plan = read_plan(benchmark, context.obj, needs_model=stage != "build")
+    with imports():
+        plan = read_plan(benchmark, context.obj, needs_model=stage != "build")
     _execute("dry-run" if dry_run else stage, plan, as_json=as_json, fails_if="Regressed" if fail_on_regression else None)
 
 
@@ -136,7 +136,7 @@ def demo(
 
 
 def _execute(stage: str, *requests: Any, as_json: bool, fails_if: RunState | None = None) -> None:
-    start_early()  # unless the command has done so before it read its plan
+    start_early()  # unless that was done before this command line was imported
     with imports():  # takes seconds that `--help` and a misspelt option need not wait
         from flows.commands.run import run_command  # noqa: PLC0415
     result = run_command(stage, *requests)
@@ -170,5 +170,4 @@ def guarded(command: Callable[[], Any]) -> int:
 
 def main() -> None:
     """Run `moodflow`, then end its process."""
-    configure_prefect()
     leave(guarded(app))

@@ -26,6 +26,7 @@ AUTH = "PREFECT_API_AUTH_STRING"
 SERVER_AUTH = "PREFECT_SERVER_API_AUTH_STRING"
 CERTIFICATES = "PREFECT_API_SSL_CERT_FILE"
 UI_URL = "PREFECT_UI_URL"
+CONSOLE_LEVEL = "PREFECT_LOGGING_HANDLERS_CONSOLE_LEVEL"
 
 LOCAL_SETTINGS = {
     # Without batching, the recorder and the API fight for SQLite's write lock: a small run takes 6 to 10 s instead of 2.
@@ -69,6 +70,17 @@ def configure_prefect() -> None:
     """Put our defaults into the environment; what the user has set wins. Call before Prefect is imported."""
     for name, value in LOCAL_SETTINGS.items():
         os.environ.setdefault(name, value)
+
+
+def silence_console() -> bool:
+    """Keep Prefect's log lines off the terminal; they still reach the UI. Errors are reported once, by the command line.
+
+    Returns:
+        Whether that is new: where Prefect is imported already, it has to be told.
+    """
+    new = CONSOLE_LEVEL not in os.environ
+    os.environ.setdefault(CONSOLE_LEVEL, "CRITICAL")
+    return new
 
 
 def new_login() -> str:

@@ -26,7 +26,7 @@ from prefect.utilities.annotations import opaque
 from flows.planning.jobs import ResolvedPlan
 from flows.planning.resolve import resolve
 from flows.runtime.clusters import Cluster, cluster_error, open_cluster
-from flows.runtime.local_server import INTERRUPTED, INTERRUPTION
+from flows.runtime.local_server import INTERRUPTED, INTERRUPTION, silence_console
 from schemas.addresses import KEY_ADDRESSES
 from schemas.plan import Plan
 from schemas.printing import printable
@@ -38,12 +38,6 @@ RunStep = Callable[..., Awaitable[Any]]
 """Called with a step and its arguments; gives the step's result, or raises what the step raised."""
 
 INTERRUPT_LIMIT_S = 5.0
-
-
-def silence_console() -> None:
-    """Keep Prefect's log lines off the terminal; they still reach the UI. Errors are reported once, by the command line."""
-    os.environ.setdefault("PREFECT_LOGGING_HANDLERS_CONSOLE_LEVEL", "CRITICAL")
-    setup_logging()  # also where Prefect has done so before, as in a test
 
 
 def _leave() -> None:
@@ -68,7 +62,8 @@ def run_to_end(work: Coroutine[Any, Any, ResultT]) -> ResultT:
         limit.start()
         raise KeyboardInterrupt
 
-    silence_console()
+    if silence_console():
+        setup_logging()  # Prefect has done so before, as in a test
     signal.signal(signal.SIGINT, leave_soon)
     try:
         return asyncio.run(work)

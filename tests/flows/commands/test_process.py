@@ -6,9 +6,13 @@ import signal
 import subprocess
 import sys
 from pathlib import Path
+from typing import Any
 
 import pytest
+import typer
 
+from flows.cli import RUN_FLOWS
+from flows.commands.app import STAGES, app
 from flows.commands.process import imports
 
 BUSY = """
@@ -96,6 +100,22 @@ def test_imports_are_not_collected_and_never_looked_at_again() -> None:
     )
     ended = subprocess.run([sys.executable, "-c", program], capture_output=True, text=True, check=True, env=ENVIRONMENT)
     assert ended.stdout == "False\nTrue True\n"
+
+
+def test_the_entry_point_knows_by_name_which_commands_run_flows() -> None:
+    commands: Any = typer.main.get_command(app)
+    assert {*STAGES, "ablate", "demo"} == RUN_FLOWS <= commands.commands.keys()
+
+
+def test_a_package_that_is_not_used_is_hidden_from_those_that_look_for_it() -> None:
+    program = (
+        "import sys; from flows.commands.process import imports\n"
+        "with imports():\n    import dataframely\n"
+        "print('sqlalchemy' in sys.modules)\n"
+        "import sqlalchemy; print(sqlalchemy.__version__[:2])"
+    )
+    ended = subprocess.run([sys.executable, "-c", program], capture_output=True, text=True, check=True, env=ENVIRONMENT)
+    assert ended.stdout == "False\n2.\n"
 
 
 def test_where_prefect_is_imported_the_collector_stays_as_it_is() -> None:

@@ -121,10 +121,19 @@ def test_a_temporary_server_answers_under_its_own_name_who_has_its_login(
 
 @linux
 @pytest.mark.long
-def test_a_misspelt_dataset_starts_a_server_that_is_killed_unseen(home: Path, tmp_path: Path) -> None:
-    ended = end_of(start(home, tmp_path, *build("mini_eq_tset"), program=f"{COUNT_SERVERS}; {ENTRY_POINT}"))
+@pytest.mark.parametrize(
+    ("arguments", "message"),
+    [
+        (build("mini_eq_tset"), "benchmark moodbench-mini has no dataset mini_eq_tset"),
+        (["build", "moodbench-mini", "--sampel", "3"], "there is no option --sampel"),
+    ],
+)
+def test_a_misspelt_command_starts_a_server_that_is_killed_unseen(
+    home: Path, tmp_path: Path, arguments: list[str], message: str
+) -> None:
+    ended = end_of(start(home, tmp_path, *arguments, program=f"{COUNT_SERVERS}; {ENTRY_POINT}"))
     assert ended.status == 2
-    assert ended.err.startswith("a server was started\nError: benchmark moodbench-mini has no dataset mini_eq_tset\n")
+    assert ended.err.startswith(f"a server was started\nError: {message}\n")
     assert STARTING not in ended.err
     assert servers(home) == []
 
@@ -158,7 +167,7 @@ def test_a_killed_command_leaves_no_server(home: Path, tmp_path: Path, number: s
     [
         pytest.param(["leaderboard", "moodbench", "--published"], 0, marks=pytest.mark.long, id="leaderboard"),
         pytest.param(["run", "--help"], 0, id="help"),
-        pytest.param(["build", "moodbench-mini", "--sampel", "3"], 2, marks=pytest.mark.long, id="misspelt option"),
+        pytest.param(["compare", "one", "other"], 2, marks=pytest.mark.long, id="compared runs"),
     ],
 )
 def test_a_command_without_flows_starts_no_server(home: Path, tmp_path: Path, arguments: list[str], status: int) -> None:
