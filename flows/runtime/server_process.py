@@ -83,6 +83,13 @@ def record_soon() -> None:
     vars(recorder)["consumer"] = lambda **options: usual(**{**options, "flush_every": RECORD_AFTER_S})
 
 
+def make_one_app() -> None:
+    """Have Prefect not tell apart apps by all of its settings, which takes 0.2 s to write out: this process makes one."""
+    from prefect.settings import Settings  # noqa: PLC0415
+
+    Settings.hash_key = lambda self: "the only one"  # type: ignore[method-assign]  # noqa: ARG005
+
+
 def prompt_server(config: Any) -> Any:
     """Return uvicorn's server, but one that ends at once: uvicorn looks for signals every 0.1 s, then waits 0.1 s for nobody."""
     import uvicorn  # noqa: PLC0415
@@ -123,6 +130,7 @@ def serve(descriptor: int, names: Sequence[str]) -> None:
 
     _use_one_connection()
     record_soon()
+    make_one_app()
     # Prefect collects garbage once by itself, among all that was imported; half of a second.
     gc.freeze()
     listening = socket.socket(fileno=descriptor)
