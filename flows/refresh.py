@@ -6,6 +6,7 @@ from prefect.client.schemas.objects import State
 
 from flows.build import build_datasets
 from flows.infer import run_inference
+from flows.planning.capabilities import probing_early
 from flows.planning.resolve import name_run
 from flows.report import report
 from flows.runtime.canary import with_canary
@@ -16,6 +17,7 @@ from schemas.lineage import RunManifest, StageResult
 from schemas.plan import Plan
 from schemas.reporting import ReportRequest
 from tasks.models.cost.pricing import check_budget
+from tasks.reporting.render.page import page_compiled
 
 
 @moodflow_flow("refresh", "refresh {plan.title}")
@@ -37,8 +39,10 @@ async def refresh(plan: Plan) -> State[RunManifest]:
     resolved = await begin_run(plan)
     warn(await check_plan(resolved))
     check_budget(plan)  # a budget that cannot be kept is refused now, not after the build
-    built: StageResult = await build_datasets(plan)
-    inferred: StageResult = await run_inference(plan)
+    async with probing_early(plan, resolved.lake.state):
+        built: StageResult = await build_datasets(plan)
+        async with page_compiled():
+            inferred: StageResult = await run_inference(plan)
     scored: StageResult = await score(plan)
     request = ReportRequest(
         plan=plan,

@@ -1,6 +1,5 @@
 """Run one stage, or all of them, and turn what came of it into the result of the command."""
 
-import asyncio
 from collections import Counter
 from collections.abc import Callable, Coroutine, Iterable, Mapping, Sequence
 from datetime import UTC, datetime
@@ -9,7 +8,6 @@ from typing import Any
 import fastapi.encoders  # noqa: F401  Prefect imports it with the first flow run, when the server is up and waits for us
 from rich.console import RenderableType
 
-from flows.ablate import ablate, read_variants
 from flows.build import build_datasets
 from flows.commands.compare_profiles import run_compare
 from flows.commands.console import CommandResult
@@ -45,7 +43,6 @@ from tasks.analysis.number_format import counted
 from tasks.lake.lake import Lake
 from tasks.lake.manifest import read_changes
 from tasks.models.cost.pricing import load_prices, price_usage
-from tasks.reporting.render.page import compile_page
 from tasks.steps import ledger
 
 STAGE_FLOWS = {"build": build_datasets, "infer": run_inference, "score": score}
@@ -73,11 +70,7 @@ async def _run_stage(stage: str, plans: Sequence[Plan]) -> CommandResult:
     async def run_each() -> list[CommandResult]:
         return [await _run_flow(stage, plan) for plan in plans]
 
-    # In a thread: a run waits for servers more than once before it comes to its page.
-    compiling = asyncio.create_task(asyncio.to_thread(compile_page)) if stage == "run" else None
     first, *others = await on_server(run_each)
-    if compiling:
-        await compiling
     if not others:
         return first
     document = {**first.document, "more": [other.document for other in others]}
@@ -86,6 +79,8 @@ async def _run_stage(stage: str, plans: Sequence[Plan]) -> CommandResult:
 
 
 async def _run_ablation(request: AblationRequest) -> CommandResult:
+    from flows.ablate import ablate, read_variants  # noqa: PLC0415  a flow of its own, which others need not wait for
+
     for _, plan in read_variants(request):
         await check_plan(resolve(plan))  # before a server is waited for: a wrong option is told at once
     manifest: RunManifest = await on_server(lambda: ablate(request))

@@ -2,7 +2,9 @@
 
 import asyncio
 import os
-from collections.abc import Iterable
+from collections.abc import AsyncIterator, Iterable
+from contextlib import asynccontextmanager
+from contextvars import ContextVar
 from pathlib import Path
 
 from schemas.chat import ModelEntry
@@ -16,6 +18,7 @@ from tasks.models.capabilities.providers import choose_capabilities, needs_probe
 from tasks.models.cost.budget import Budget, BudgetAccount
 from tasks.models.http.client import CallRetryPolicy, HttpChat
 from tasks.models.http.endpoint_check import resolve_api_key
+from tasks.models.journal.table import JOURNAL
 from tasks.text.backoff import Retry
 
 AT_ONCE = CallRetryPolicy(retries={failure: Retry(attempts=1) for failure in FAILURES})
@@ -78,7 +81,39 @@ async def ensure_probed(lake: Path, models: Iterable[ModelEntry], budget: Budget
         EndpointError: if a key is missing or cannot be sent.
         LakeError: if what was found cannot be read or written.
     """
-    return any(await asyncio.gather(*(_probe_once(lake, entry, budget) for entry in models)))
+    early = _EARLY.get() or {}
+    late = (_probe_once(lake, entry, budget) for entry in models if probe_file(lake, entry) not in early)
+    return any(await asyncio.gather(*early.values(), *late))
+
+
+_EARLY: ContextVar[dict[Path, asyncio.Task[bool]] | None] = ContextVar("probes begun early", default=None)
+"""Of a flow run, by the file of what they find."""
+
+
+@asynccontextmanager
+async def probing_early(plan: Plan, lake: Path) -> AsyncIterator[None]:
+    """Begin the probes of a plan's models under test, which ensure_probed in the block waits for, where all is left to ask.
+
+    Of a lake without replies that is known before its items are built. With a budget nothing is asked before that is open.
+
+    Args:
+        plan: as the user made it.
+        lake: folder that remembers what is found, and has the journal.
+
+    Raises:
+        LakeError: if what was found about a model cannot be read.
+    """
+    new = () if (lake / JOURNAL).exists() or plan.budget is not None or plan.budget_tokens is not None else unprobed(plan)
+    probes = {probe_file(lake, entry): _probe_once(lake, entry, Budget()) for entry in new if entry in plan.models}
+    begun = {file: asyncio.create_task(probe) for file, probe in probes.items()}
+    outer = _EARLY.set(begun)
+    try:
+        yield
+    finally:
+        _EARLY.reset(outer)
+        for task in begun.values():
+            task.cancel()
+        await asyncio.gather(*begun.values(), return_exceptions=True)
 
 
 async def _probe_once(lake: Path, entry: ModelEntry, budget: Budget) -> bool:

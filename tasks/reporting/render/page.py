@@ -1,6 +1,8 @@
 """Write pages as files, complete in themselves: of a run and of a leaderboard."""
 
-from collections.abc import Iterable, Iterator, Sequence
+import asyncio
+from collections.abc import AsyncIterator, Iterable, Iterator, Sequence
+from contextlib import asynccontextmanager
 from functools import cache
 from pathlib import Path
 from typing import Any
@@ -28,6 +30,9 @@ from tasks.reporting.figures.ability_bars import draw_abilities
 from tasks.reporting.figures.palette import COLOURS
 from tasks.reporting.render.summary import write_summary
 from tasks.reporting.report import Report, build_report
+
+FIRST_CALLS_S = 0.3
+"""After which the first calls of a run are on their way, and its process has time."""
 
 MAX_PARTITIONS = 400
 """Partitions listed per layer; the manifest lists all."""
@@ -142,8 +147,23 @@ def make_environment() -> Environment:
     return environment
 
 
+@asynccontextmanager
+async def page_compiled() -> AsyncIterator[None]:
+    """Compile the templates of a run's page, which takes half a second, while the block waits for model servers."""
+    compiling = asyncio.create_task(_compile_page())
+    try:
+        yield
+    finally:
+        compiling.cancel()
+
+
+async def _compile_page() -> None:
+    await asyncio.sleep(FIRST_CALLS_S)
+    await asyncio.to_thread(compile_page)
+
+
 def compile_page() -> None:
-    """Compile the templates of a run's page, which takes half a second, while there is nothing else to do."""
+    """Compile the templates of a run's page; what is compiled already takes no time."""
     environment = make_environment()
     for name in environment.list_templates(filter_func=lambda name: name != "leaderboard.html.jinja"):
         environment.get_template(name)
