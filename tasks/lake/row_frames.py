@@ -19,6 +19,8 @@ def frame_of_rows(rows: Sequence[Mapping[str, Any]], schema: pl.Schema) -> pl.Da
         pyarrow.ArrowException: a value is of another type than its column.
         polars.exceptions.InvalidOperationError: a text is none of its column's words.
     """
+    if not rows:
+        return pl.DataFrame(schema=schema)
     types = pl.Schema({name: _with_texts(dtype) for name, dtype in schema.items()}).to_frame().to_arrow().schema
     columns = [pa.array([row[field.name] for row in rows], field.type) for field in types]
     return pl.DataFrame(pa.table(columns, schema=types)).cast(schema)

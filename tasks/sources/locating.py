@@ -2,6 +2,7 @@
 
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass, field
+from functools import cached_property
 from pathlib import Path, PurePosixPath
 from typing import Self, TypeGuard
 
@@ -42,9 +43,26 @@ class Locator:
         if self.download is not None and self.cache is None:
             raise ValueError("a download needs a cache folder to keep what it fetched")
 
-    def __getstate__(self) -> dict[str, object]:
+    def __reduce__(self) -> tuple[type[Self], tuple[object, ...]]:
         # Where this is sent, another folder is the current one.
-        return {**self.__dict__, "mirror": self.mirror and self.mirror.absolute(), "cache": self.cache and self.cache.absolute()}
+        places = (folder and folder.absolute() for folder in (self.mirror, self.cache))
+        return type(self), (*places, self.download, self.bundled, self.addresses)
+
+    @cached_property
+    def _mirror_folder(self) -> Path | None:
+        """Real path of the mirror: hundreds of files are looked for in it.
+
+        Raises:
+            UsageError: it is not a folder.
+        """
+        if self.mirror is None or self.mirror.is_dir():
+            return self.mirror and self.mirror.resolve()
+        raise UsageError(
+            "the mirror is not a folder",
+            where=str(self.mirror),
+            expected="a folder laid out host/owner/name/path",
+            next_step="correct --mirror or MOODFLOW_MIRROR, or leave it out",
+        )
 
     @classmethod
     def for_mirror(cls, mirror: Path | None, cache: Path | None = None) -> Self:
@@ -133,7 +151,7 @@ class Locator:
             case LocalFile():
                 path = source.path
             case PinnedFile():
-                if self.mirror is not None and (mirrored := _path_in_mirror(source, self.mirror)).exists():
+                if self._mirror_folder is not None and (mirrored := _path_in_mirror(source, self._mirror_folder)).exists():
                     return mirrored
                 return None if self.cache is None else find_cached(source, Cache(self.cache))
         return path if path.is_file() or (path.is_dir() and isinstance(source, LocalFile)) else None
@@ -204,17 +222,10 @@ def _fingerprint(source: SourceFile, locator: Locator) -> str:
 
 
 def _path_in_mirror(source: PinnedFile, mirror: Path) -> Path:
-    if not mirror.is_dir():
-        raise UsageError(
-            "the mirror is not a folder",
-            where=str(mirror),
-            expected="a folder laid out host/owner/name/path",
-            next_step="correct --mirror or MOODFLOW_MIRROR, or leave it out",
-        )
     inside = PurePosixPath(source.repository) / source.path
     # Resolving follows symbolic links, so a link that leads out of the mirror is caught like a `..`.
     path = (mirror / inside).resolve()
-    if ".." in inside.parts or not path.is_relative_to(mirror.resolve()):
+    if ".." in inside.parts or not path.is_relative_to(mirror):
         raise SourceError(
             f"the path of {source.path} leaves the mirror, so it is not read",
             where=str(mirror / inside),
