@@ -17,7 +17,7 @@ from tasks.lake.lake import Lake
 from tasks.metrics.item_scores import score_items, wholes_of
 from tasks.metrics.reference.scoring import score_reference
 from tasks.solvers.answers import read_answers
-from tasks.steps import step, up_to_date
+from tasks.steps import in_thread, step, up_to_date
 
 
 @dataclass(frozen=True)
@@ -48,6 +48,10 @@ async def score_partition(job: ItemScoreJob, lake: Lake) -> Any:
     """
     if found := lake.find(job.key):
         return up_to_date(found)
+    return await in_thread(_write, job, lake)
+
+
+def _write(job: ItemScoreJob, lake: Lake) -> PartitionRef:
     return lake.write(job.key, compute_item_scores(job, lake), ItemScores)
 
 
