@@ -4,7 +4,7 @@ import asyncio
 
 from flows.planning.capabilities import ensure_probed
 from flows.planning.jobs import gold_baselines
-from flows.planning.resolve import resolve
+from flows.planning.resolve import renew
 from flows.planning.usage import open_budget
 from flows.runtime.canary import ask_canaries
 from flows.runtime.endpoints import check_endpoints, count_calls, open_endpoints, require_answer
@@ -33,7 +33,7 @@ async def run_inference(plan: Plan) -> StageResult:
     budget = open_budget(resolved.plan)
     canaries = await ask_canaries(plan, budget)
     if any(found.epoch > found.before.epoch for found in canaries):
-        resolved = resolve(plan)
+        resolved = renew(resolved, plan)
         share_resolved(plan, resolved)
     found = [job.find(job.lake.find) for job in resolved.jobs]
     rated = [gold.find(resolved.lake.find) for gold in gold_baselines(resolved)]
@@ -42,7 +42,7 @@ async def run_inference(plan: Plan) -> StageResult:
         return StageResult.of((ref for ref in refs if LAYER_ROWS[ref.layer].written_by == "infer"), canaries=canaries)
     await check_endpoints(resolved.plan)
     if await ensure_probed(resolved.lake.state, await to_probe(plan, resolved), budget):
-        resolved = resolve(plan)
+        resolved = renew(resolved, plan)
         share_resolved(plan, resolved)
     async with (
         open_endpoints(resolved.plan, resolved.lake, budget) as endpoints,

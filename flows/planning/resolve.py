@@ -2,6 +2,7 @@
 
 import re
 from collections.abc import Iterable, Sequence
+from dataclasses import replace
 from datetime import datetime
 from itertools import product
 from pathlib import Path
@@ -68,8 +69,25 @@ def resolve(plan: Plan) -> ResolvedPlan:
     for one in selected:
         if one.rubric:
             load_rubric(one.rubric)  # a fault in it is told before the answers are paid for
-    completed = with_epochs(with_embedder(with_capabilities(with_sample(plan, blueprint))))
-    return ResolvedPlan(completed, blueprint, tuple(selected), tuple(missing), open_lake(plan))
+    return ResolvedPlan(complete(plan, blueprint), blueprint, tuple(selected), tuple(missing), open_lake(plan))
+
+
+def complete(plan: Plan, blueprint: Blueprint) -> Plan:
+    """Return the plan with what it leaves to the blueprint, this machine and the lake's findings about its models."""
+    return with_epochs(with_embedder(with_capabilities(with_sample(plan, blueprint))))
+
+
+def renew(resolved: ResolvedPlan, plan: Plan) -> ResolvedPlan:
+    """Return a resolved plan with what was found about its models meanwhile; its datasets stay as they were found.
+
+    Args:
+        resolved: of the plan.
+        plan: as the user made it.
+
+    Raises:
+        LakeError: if what was found about a model cannot be read.
+    """
+    return replace(resolved, plan=complete(plan, resolved.blueprint))
 
 
 def open_lake(plan: Plan) -> Lake:

@@ -5,6 +5,7 @@ failed is `<fingerprint>.incomplete.<number>.<content>.parquet`: the next run as
 file they use. The number says which is the newest: clocks are set, and copies have other times.
 """
 
+from functools import cache
 from hashlib import sha256
 from io import BytesIO
 from pathlib import Path
@@ -122,7 +123,7 @@ class Lake:
         encoded = self._read_bytes(ref)
         frame = _decode(self.path(ref), encoded)
         proof = (sha256(encoded).hexdigest(), ref.content_sha256, schema)
-        if proof in _PROVEN and frame.schema == pl.Schema(schema):
+        if proof in _PROVEN and frame.schema == _columns(schema):
             return cast("dy.DataFrame[SchemaT]", frame)
         checked = self._check_rows(ref, schema, frame)
         _PROVEN.add(proof)
@@ -136,7 +137,7 @@ class Lake:
             present = with_later_fields(with_present_words(frame, schema), schema)
             if intact:
                 whole = with_later_columns(present, schema)
-                if whole.schema == pl.Schema(schema):
+                if whole.schema == _columns(schema):
                     return cast("dy.DataFrame[SchemaT]", whole)
             valid = schema.validate(present)
         except (dy.exc.ValidationError, dy.exc.SchemaError, pl.exceptions.InvalidOperationError) as error:
@@ -253,6 +254,11 @@ class Lake:
         if ref.fingerprint != key.fingerprint or ref.rows != metadata.num_rows:
             raise untrusted(path, f"fingerprint {key.fingerprint[:12]}", f"{ref.fingerprint[:12]} with {metadata.num_rows} rows")
         return ref
+
+
+@cache
+def _columns(schema: type[dy.Schema]) -> pl.Schema:
+    return pl.Schema(schema)
 
 
 def _footer_of(path: Folder, metadata: pq.FileMetaData) -> Footer:
