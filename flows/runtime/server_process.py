@@ -83,11 +83,23 @@ def record_soon() -> None:
     vars(recorder)["consumer"] = lambda **options: usual(**{**options, "flush_every": RECORD_AFTER_S})
 
 
-def make_one_app() -> None:
-    """Have Prefect not tell apart apps by all of its settings, which takes 0.2 s to write out: this process makes one."""
+UNUSED = ("automations", "collections", "deployments", "saved_searches", "task_workers", "ui", "work_pools", "work_queues")
+"""First parts of addresses that a command's own flows never ask for: pages, deployments and their workers do."""
+
+
+def make_one_app(*, temporary: bool) -> None:
+    """Have Prefect's server start sooner: this process makes one application, which is to answer as soon as it can.
+
+    It is not told apart from others by all of Prefect's settings, which take 0.2 s to write out. Of a temporary server routes
+    that nobody asks for are left out, which takes 0.1 s less: they are prepared with the first request.
+    """
+    from prefect.server.api import server  # noqa: PLC0415
     from prefect.settings import Settings  # noqa: PLC0415
 
     Settings.hash_key = lambda self: "the only one"  # type: ignore[method-assign]  # noqa: ARG005
+    if temporary:
+        routers = [router for router in server.API_ROUTERS if router.prefix.split("/")[1:2] not in [[name] for name in UNUSED]]
+        vars(server)["API_ROUTERS"] = routers
 
 
 def prompt_server(config: Any) -> Any:
@@ -130,7 +142,7 @@ def serve(descriptor: int, names: Sequence[str]) -> None:
 
     _use_one_connection()
     record_soon()
-    make_one_app()
+    make_one_app(temporary=bool(os.environ.get("PREFECT__SERVER_EPHEMERAL")))
     # Prefect collects garbage once by itself, among all that was imported; half of a second.
     gc.freeze()
     listening = socket.socket(fileno=descriptor)
