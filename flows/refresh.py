@@ -39,7 +39,7 @@ async def refresh(plan: Plan) -> State[RunManifest]:
     resolved = await begin_run(plan)
     warn(await check_plan(resolved))
     check_budget(plan)  # a budget that cannot be kept is refused now, not after the build
-    async with probing_early(plan, resolved.lake.state):
+    async with probing_early(plan, resolved):
         built: StageResult = await build_datasets(plan)
         async with page_compiled():
             inferred: StageResult = await run_inference(plan)

@@ -7,6 +7,7 @@ from contextlib import asynccontextmanager
 from contextvars import ContextVar
 from pathlib import Path
 
+from flows.planning.jobs import ResolvedPlan
 from schemas.chat import ModelEntry
 from schemas.plan import Plan
 from schemas.provider import ModelProbe, Quirks
@@ -91,21 +92,24 @@ _EARLY: ContextVar[dict[Path, asyncio.Task[bool]] | None] = ContextVar("probes b
 
 
 @asynccontextmanager
-async def probing_early(plan: Plan, lake: Path) -> AsyncIterator[None]:
-    """Begin the probes of a plan's models under test, which ensure_probed in the block waits for, where all is left to ask.
+async def probing_early(plan: Plan, resolved: ResolvedPlan) -> AsyncIterator[None]:
+    """Begin the probes of models under test that will be asked, which ensure_probed in the block waits for.
 
-    Of a lake without replies that is known before its items are built. With a budget nothing is asked before that is open.
+    Before items are built that is known of a lake without replies. With a budget nothing is asked before that is open.
 
     Args:
         plan: as the user made it.
-        lake: folder that remembers what is found, and has the journal.
+        resolved: the same, resolved.
 
     Raises:
         LakeError: if what was found about a model cannot be read.
     """
-    new = () if (lake / JOURNAL).exists() or plan.budget is not None or plan.budget_tokens is not None else unprobed(plan)
-    probes = {probe_file(lake, entry): _probe_once(lake, entry, Budget()) for entry in new if entry in plan.models}
-    begun = {file: asyncio.create_task(probe) for file, probe in probes.items()}
+    lake, asked = resolved.lake.state, set[tuple[str, str]]()
+    if not (lake / JOURNAL).exists() and plan.budget is None and plan.budget_tokens is None:
+        left = (job.entry for job in resolved.jobs if not job.find(resolved.lake.find))
+        asked = {(entry.identity, entry.name) for entry in left}
+    new = (entry for entry in unprobed(plan) if (entry.identity, entry.name) in asked)
+    begun = {probe_file(lake, entry): asyncio.create_task(_probe_once(lake, entry, Budget())) for entry in new}
     outer = _EARLY.set(begun)
     try:
         yield
