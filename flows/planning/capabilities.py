@@ -66,7 +66,7 @@ def unprobed(plan: Plan) -> tuple[ModelEntry, ...]:
 
 
 async def ensure_probed(lake: Path, models: Iterable[ModelEntry], budget: Budget) -> bool:
-    """Probe models about which nothing is remembered, and remember what was found.
+    """Probe models about which nothing is remembered, and remember what was found; wait for probes that were begun early.
 
     A model that does not answer is left as it is: its calls then fail with a status of their own.
 

@@ -98,8 +98,8 @@ def make_one_app(*, temporary: bool) -> None:
 
     Settings.hash_key = lambda self: "the only one"  # type: ignore[method-assign]  # noqa: ARG005
     if temporary:
-        routers = [router for router in server.API_ROUTERS if router.prefix.split("/")[1:2] not in [[name] for name in UNUSED]]
-        vars(server)["API_ROUTERS"] = routers
+        parts = ((router.prefix.lstrip("/").partition("/")[0], router) for router in server.API_ROUTERS)
+        vars(server)["API_ROUTERS"] = [router for part, router in parts if part not in UNUSED]
 
 
 def prompt_server(config: Any) -> Any:

@@ -187,10 +187,22 @@ async def wait(server: LocalServer, limit_s: float) -> EndpointError:
     return caught.value
 
 
+def client_of(server: PrefectServer) -> httpx.AsyncClient:
+    user, password = server.auth.split(":", 1)
+    return httpx.AsyncClient(base_url=f"{server.url}/", auth=(user, password), timeout=LIMIT_S)
+
+
+async def test_a_temporary_server_has_the_routes_of_flows_and_none_of_pages(started_prefect: PrefectServer) -> None:
+    async with client_of(started_prefect) as client:
+        found = {
+            name: (await client.post(f"{name}/filter", json={})).status_code for name in ("flows", "artifacts", "deployments")
+        }
+    assert found == {"flows": 200, "artifacts": 200, "deployments": 404}
+
+
 async def test_writes_that_meet_are_all_kept_at_once(started_prefect: PrefectServer) -> None:
     """With several connections to the database nearly all of these are answered with 503, to be sent again seconds later."""
-    login = started_prefect.auth.split(":", 1)
-    async with httpx.AsyncClient(base_url=f"{started_prefect.url}/", auth=(login[0], login[1]), timeout=LIMIT_S) as client:
+    async with client_of(started_prefect) as client:
         flow = (await client.post("flows/", json={"name": "met"})).json()["id"]
         asked = (client.post("flow_runs/", json={"flow_id": flow, "state": {"type": "RUNNING"}}) for _ in range(60))
         assert {answer.status_code for answer in await asyncio.gather(*asked)} == {201}
