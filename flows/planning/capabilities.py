@@ -117,6 +117,7 @@ async def probing_early(plan: Plan, resolved: ResolvedPlan) -> AsyncIterator[Non
         _EARLY.reset(outer)
         for task in begun.values():
             task.cancel()
+        # What one of them raised was raised by ensure_probed, unless nothing was asked.
         await asyncio.gather(*begun.values(), return_exceptions=True)
 
 

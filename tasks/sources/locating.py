@@ -1,7 +1,7 @@
 """Find the files of a catalogue entry, or of its alternative: in a mirror, in the cache or by download, only ever as pinned."""
 
 from collections.abc import Iterable, Iterator
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, fields
 from functools import cached_property
 from pathlib import Path, PurePosixPath
 from typing import Self, TypeGuard
@@ -43,10 +43,10 @@ class Locator:
         if self.download is not None and self.cache is None:
             raise ValueError("a download needs a cache folder to keep what it fetched")
 
-    def __reduce__(self) -> tuple[type[Self], tuple[object, ...]]:
-        # Where this is sent, another folder is the current one.
-        places = (folder and folder.absolute() for folder in (self.mirror, self.cache))
-        return type(self), (*places, self.download, self.bundled, self.addresses)
+    def __getstate__(self) -> dict[str, object]:
+        # Where this is sent, another folder is the current one, and nothing has been looked up.
+        known = {one.name: getattr(self, one.name) for one in fields(self)}
+        return {**known, "mirror": self.mirror and self.mirror.absolute(), "cache": self.cache and self.cache.absolute()}
 
     @cached_property
     def _mirror_folder(self) -> Path | None:

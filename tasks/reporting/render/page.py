@@ -2,12 +2,12 @@
 
 import asyncio
 from collections.abc import AsyncIterator, Iterable, Iterator, Sequence
-from contextlib import asynccontextmanager
+from contextlib import asynccontextmanager, suppress
 from functools import cache
 from pathlib import Path
 from typing import Any
 
-from jinja2 import Environment, FileSystemLoader, StrictUndefined
+from jinja2 import Environment, FileSystemLoader, StrictUndefined, TemplateError
 
 from schemas.errors import LakeError
 from schemas.folders import Folder
@@ -150,20 +150,21 @@ def make_environment() -> Environment:
 @asynccontextmanager
 async def page_compiled() -> AsyncIterator[None]:
     """Compile the templates of a run's page, which takes half a second, while the block waits for model servers."""
-    compiling = asyncio.create_task(_compile_page())
+
+    async def compile_later() -> None:
+        await asyncio.sleep(FIRST_CALLS_S)
+        # What is wrong with a template is told where the page is written.
+        with suppress(TemplateError):
+            await asyncio.to_thread(_compile_page)
+
+    compiling = asyncio.create_task(compile_later())
     try:
         yield
     finally:
         compiling.cancel()
 
 
-async def _compile_page() -> None:
-    await asyncio.sleep(FIRST_CALLS_S)
-    await asyncio.to_thread(compile_page)
-
-
-def compile_page() -> None:
-    """Compile the templates of a run's page; what is compiled already takes no time."""
+def _compile_page() -> None:
     environment = make_environment()
     for name in environment.list_templates(filter_func=lambda name: name != "leaderboard.html.jinja"):
         environment.get_template(name)
