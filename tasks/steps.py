@@ -4,12 +4,10 @@ A step looks for its own partition before it works, so Prefect's result cache is
 and outputs are emitted as OpenLineage events.
 """
 
-import asyncio
 import inspect
 import os
 from asyncio import CancelledError
 from collections.abc import Awaitable, Callable, Iterable, Mapping
-from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass, field
 from functools import wraps
 from typing import Any, TypeVar
@@ -28,9 +26,6 @@ from schemas.lineage import PartitionRef
 from tasks.lineage.emission import StepTrace
 from tasks.lineage.events import NAMESPACE, ParentRun, StepRun
 from tasks.text.scrub_keys import Scrubber
-
-WORKERS = ThreadPoolExecutor(os.cpu_count(), thread_name_prefix="step")
-"""Threads of steps that compute: as many as there are processors, since more of them wait for each other."""
 
 UP_TO_DATE = "UpToDate"
 """Name of the state of a step that had nothing to compute."""
@@ -118,7 +113,6 @@ def _without_secrets(text: str, variables: Iterable[str]) -> str:
 
 
 FoundT = TypeVar("FoundT", PartitionRef, list[PartitionRef])
-ResultT = TypeVar("ResultT")
 
 
 def up_to_date(ref: FoundT) -> State[FoundT]:
@@ -129,11 +123,6 @@ def up_to_date(ref: FoundT) -> State[FoundT]:
 def refused(message: str) -> State[None]:
     """Return the state of a check that failed: shown as `Failed` with the message in the Prefect UI, without a stack trace."""
     return Failed(message=message)
-
-
-async def in_thread(work: Callable[..., ResultT], *arguments: Any) -> ResultT:
-    """Return what the work of a step comes to, computed in a thread while others write, or answer Prefect."""
-    return await asyncio.get_running_loop().run_in_executor(WORKERS, work, *arguments)
 
 
 async def outcome(run: Awaitable[Any]) -> Any:

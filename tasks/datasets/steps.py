@@ -1,6 +1,8 @@
 """The build stage's step: source files to a partition of `items`, and of `contexts` and annotations where there are any."""
 
 import asyncio
+import os
+from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
@@ -16,7 +18,10 @@ from tasks.datasets.building import build_items
 from tasks.datasets.keys import ItemsKeys
 from tasks.lake.lake import Lake
 from tasks.sources.locating import Locator
-from tasks.steps import in_thread, step, up_to_date
+from tasks.steps import step, up_to_date
+
+BUILDERS = ThreadPoolExecutor(os.cpu_count(), thread_name_prefix="build")
+"""As many as there are processors: more of them build no faster, and wait for each other."""
 
 
 @dataclass(frozen=True)
@@ -51,7 +56,7 @@ async def build_partition(job: BuildJob, lake: Lake, locator: Locator) -> Any:
         if job.required:
             raise
         return without_source(job.spec, error)
-    return await in_thread(_write, job, lake, paths)
+    return await asyncio.get_running_loop().run_in_executor(BUILDERS, _write, job, lake, paths)
 
 
 def without_source(spec: DatasetSpec, error: SourceMissingError) -> Missing:

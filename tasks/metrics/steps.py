@@ -1,5 +1,7 @@
 """The score stage's step for items: score one partition of answers, in the corrected or the reference profile."""
 
+import asyncio
+from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass
 from typing import Any
 
@@ -17,7 +19,10 @@ from tasks.lake.lake import Lake
 from tasks.metrics.item_scores import score_items, wholes_of
 from tasks.metrics.reference.scoring import score_reference
 from tasks.solvers.answers import read_answers
-from tasks.steps import in_thread, step, up_to_date
+from tasks.steps import step, up_to_date
+
+SCORER = ThreadPoolExecutor(1, thread_name_prefix="score")
+"""A thread beside the one that answers Prefect. One: what metrics load on first use is loaded once."""
 
 
 @dataclass(frozen=True)
@@ -48,7 +53,7 @@ async def score_partition(job: ItemScoreJob, lake: Lake) -> Any:
     """
     if found := lake.find(job.key):
         return up_to_date(found)
-    return await in_thread(_write, job, lake)
+    return await asyncio.get_running_loop().run_in_executor(SCORER, _write, job, lake)
 
 
 def _write(job: ItemScoreJob, lake: Lake) -> PartitionRef:
