@@ -56,12 +56,17 @@ async def build_partition(job: BuildJob, lake: Lake, locator: Locator) -> Any:
         if job.required:
             raise
         return without_source(job.spec, error)
-    return await asyncio.get_running_loop().run_in_executor(BUILDERS, _write, job, lake, paths)
+    return await _in_thread(job, lake, paths)
 
 
 def without_source(spec: DatasetSpec, error: SourceMissingError) -> Missing:
     """Record that a dataset is not built, since a source file cannot be had."""
     return Missing(dataset=spec.id, reason=error.what, next_step=error.next_step or "give the file with --mirror")
+
+
+async def _in_thread(job: BuildJob, lake: Lake, paths: list[Path]) -> list[PartitionRef]:
+    # Apart from the step: a cluster is sent the step with all that it names, and threads cannot be sent.
+    return await asyncio.get_running_loop().run_in_executor(BUILDERS, _write, job, lake, paths)
 
 
 def _write(job: BuildJob, lake: Lake, paths: list[Path]) -> list[PartitionRef]:

@@ -53,6 +53,11 @@ async def score_partition(job: ItemScoreJob, lake: Lake) -> Any:
     """
     if found := lake.find(job.key):
         return up_to_date(found)
+    return await _in_thread(job, lake)
+
+
+async def _in_thread(job: ItemScoreJob, lake: Lake) -> PartitionRef:
+    # Apart from the step: a cluster is sent the step with all that it names, and threads cannot be sent.
     return await asyncio.get_running_loop().run_in_executor(SCORER, _write, job, lake)
 
 

@@ -8,6 +8,7 @@ from tempfile import TemporaryDirectory
 from typing import Any
 from uuid import UUID
 
+import cloudpickle
 import pytest
 from prefect.client.orchestration import get_client
 
@@ -17,8 +18,11 @@ from schemas.dataset import DatasetSpec, LocalFile, PinnedFile, SourceFile
 from schemas.folders import parse_folder
 from schemas.plan import Plan
 from tasks.datasets.catalogue import find_dataset
+from tasks.datasets.steps import build_partition
 from tasks.lake.manifest import read_manifest
 from tasks.lake.objects import ObjectStore
+from tasks.metrics.steps import score_partition
+from tasks.scoring.steps import aggregate, compute_layer
 from tasks.steps import ledger
 from tests.clusters import dask_cluster, free_port, ray_cluster
 from tests.flows.command import Ended, ended
@@ -68,6 +72,13 @@ def assert_same_bits(here: Ended, there: Ended, folder: Path) -> None:
 def dask(tmp_path_factory: pytest.TempPathFactory) -> Iterator[tuple[str, ...]]:
     with dask_cluster(tmp_path_factory.mktemp("dask")) as address:
         yield on("dask", address)
+
+
+@pytest.mark.parametrize("step", [build_partition, score_partition, aggregate, compute_layer], ids=lambda step: step.fn.__name__)
+def test_a_step_can_be_sent(step: Any) -> None:
+    sent = cloudpickle.loads(cloudpickle.dumps(step))
+    assert sent.fn is not step.fn
+    assert (sent.name, sent.fn.__module__) == (step.name, step.fn.__module__)
 
 
 @pytest.mark.long
