@@ -26,13 +26,14 @@ from tasks.lake.errors import of_another_version, untrusted, unwritable
 from tasks.lake.files import create_file, footer_source, parquet_source, prove_writable, replace_file
 from tasks.lake.finding import incomplete_name, newest_incomplete, rejected_path
 from tasks.lake.fingerprint import canonical_json, content_sha256
+from tasks.lake.kept_frames import KeptFrames
 from tasks.lake.local_state import state_folder
 from tasks.lake.parquet_errors import unreadable
 
 SchemaT = TypeVar("SchemaT", bound=dy.Schema)
 _FOOTER_KEY = "moodflow"
-_PROVEN: set[tuple[str, str, type[dy.Schema]]] = set()
-"""Hashes of the bytes and of the rows of files that this process wrote or checked, and the layer's schema.
+_CHECKED: KeptFrames[tuple[str, str, type[dy.Schema]]] = KeptFrames(32 * 2**20)
+"""Rows that this process wrote or checked, by the hashes of their file's bytes and of themselves and the layer's schema.
 
 The same bytes hold the same rows, and are hashed in a fraction of the time that their rows take.
 """
@@ -121,13 +122,14 @@ class Lake:
             LakeError: if the file is gone, truncated, changed or no longer fits the schema.
         """
         encoded = self._read_bytes(ref)
-        frame = _decode(self.path(ref), encoded)
         proof = (sha256(encoded).hexdigest(), ref.content_sha256, schema)
-        if proof in _PROVEN and frame.schema == _columns(schema):
-            return cast("dy.DataFrame[SchemaT]", frame)
-        checked = self._check_rows(ref, schema, frame)
-        _PROVEN.add(proof)
-        return checked
+        if (kept := _CHECKED.get(proof)) is not None:
+            return cast("dy.DataFrame[SchemaT]", kept)
+        rows = _decode(self.path(ref), encoded)
+        if proof not in _CHECKED or rows.schema != _columns(schema):
+            rows = self._check_rows(ref, schema, rows)
+        _CHECKED.put(proof, rows)
+        return cast("dy.DataFrame[SchemaT]", rows)
 
     def _check_rows(self, ref: PartitionRef, schema: type[SchemaT], frame: pl.DataFrame) -> dy.DataFrame[SchemaT]:
         path = self.path(ref)
@@ -231,7 +233,7 @@ class Lake:
                 # Another machine was faster: what it was answered is what both go on with.
                 return self.find(key) or ref
         if schema:
-            _PROVEN.add((sha256(encoded).hexdigest(), content, schema))
+            _CHECKED.put((sha256(encoded).hexdigest(), content, schema), rows)
         return ref
 
     def _holds(self, ref: PartitionRef, measured: tuple[str, ...]) -> bool:

@@ -1,6 +1,7 @@
 """Turn rows, made one by one as objects of Python, into a frame with the columns of a layer."""
 
 from collections.abc import Mapping, Sequence
+from functools import cache
 from typing import Any
 
 import polars as pl
@@ -21,9 +22,14 @@ def frame_of_rows(rows: Sequence[Mapping[str, Any]], schema: pl.Schema) -> pl.Da
     """
     if not rows:
         return pl.DataFrame(schema=schema)
-    types = pl.Schema({name: _with_texts(dtype) for name, dtype in schema.items()}).to_frame().to_arrow().schema
+    types = _arrow_schema(*schema.items())
     columns = [pa.array([row[field.name] for row in rows], field.type) for field in types]
     return pl.DataFrame(pa.table(columns, schema=types)).cast(schema)
+
+
+@cache
+def _arrow_schema(*columns: tuple[str, pl.DataType]) -> pa.Schema:
+    return pl.Schema({name: _with_texts(dtype) for name, dtype in columns}).to_frame().to_arrow().schema
 
 
 def _with_texts(dtype: Any) -> Any:

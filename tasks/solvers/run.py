@@ -36,7 +36,7 @@ COPIED = (
 SCHEMAS = tuple(layer.create_empty().schema for layer in (Responses, Answers, Retrievals, Chunks))
 """Of the fields of `ItemRows`."""
 
-ITEMS_AT_ONCE = 100
+ITEMS_AT_ONCE = 300
 Listeners = Mapping[Role, ProgressListener]
 """Listeners to the replies of each role."""
 
