@@ -147,8 +147,9 @@ class ReportData:
         rows: dict[str, Any] = {name: getattr(self, name).filter(dataset=dataset) for name in ("items", "contexts", *OF_SYSTEM)}
         return replace(self, **rows | {name: system.of(rows[name]) for name in OF_SYSTEM})
 
+    @cached_property
     def systems(self) -> tuple[System, ...]:
-        """Return ranked models first, then by total (vetoed ones have 0), then by name; those without a row come last."""
+        """Ranked models first, then by total (vetoed ones have 0), then by name; those without a row come last."""
         scored = [System(row["model"], row["setting"]) for row in ordered(self.totals)]
         return tuple(dict.fromkeys([*scored, *_planned(self.manifest.plan)]))
 
@@ -178,7 +179,7 @@ class ReportData:
     @property
     def settings(self) -> tuple[str, ...]:
         """Settings of the systems, in the order in which they are shown."""
-        return tuple(sorted({system.setting for system in self.systems()}, key=setting_order))
+        return tuple(sorted({system.setting for system in self.systems}, key=setting_order))
 
     @cached_property
     def titles(self) -> dict[str, str]:

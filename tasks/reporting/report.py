@@ -122,7 +122,7 @@ def build_report(data: ReportData) -> Report:
         changes=data.changes,
         systems=tuple(
             _describe(data, system, verdict, missing, f"m{number}")
-            for number, (system, verdict) in enumerate(zip(data.systems(), verdicts, strict=True), start=1)
+            for number, (system, verdict) in enumerate(zip(data.systems, verdicts, strict=True), start=1)
         ),
         failures=failure_rows(data),
         judge_failures=judge_failure_rows(data),

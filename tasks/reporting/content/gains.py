@@ -31,7 +31,7 @@ class ModelGains:
 def model_gains(data: ReportData) -> tuple[ModelGains, ...]:
     """Return gains by model, in the order of the report; models without any are left out."""
     found = []
-    for number_, model in enumerate(dict.fromkeys(system.model for system in data.systems()), start=1):
+    for number_, model in enumerate(dict.fromkeys(system.model for system in data.systems), start=1):
         rows = data.gains.filter(pl.col("model") == model).to_dicts()
         rows.sort(key=lambda row: (row["scope"] != OF_ALL, data.dataset_order(row["scope"]), setting_order(row["setting"])))
         if rows:

@@ -71,7 +71,7 @@ def usage_rows(data: ReportData) -> list[Row]:
         "latency_p95_s": latency.quantile(0.95, "linear"),
     }
     of_tested = data.responses.filter(pl.col("role") == TESTED)
-    return [{"system": system.label, **system.of(of_tested).select(**amounts).row(0, named=True)} for system in data.systems()]
+    return [{"system": system.label, **system.of(of_tested).select(**amounts).row(0, named=True)} for system in data.systems]
 
 
 HEADS = (

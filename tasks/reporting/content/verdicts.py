@@ -80,7 +80,7 @@ def judge_systems(data: ReportData) -> tuple[TotalVerdict, ...]:
     """Return one verdict per system of the run, in the order of `ReportData.systems`."""
     ranked = Counter(data.totals.filter(data.totals["rank"].is_not_null())["setting"])
     records = compare_with_paper(data, data.paper)
-    return tuple(_judge(data, system, ranked[system.setting], records.get(system)) for system in data.systems())
+    return tuple(_judge(data, system, ranked[system.setting], records.get(system)) for system in data.systems)
 
 
 def _judge(data: ReportData, system: System, ranked: int, record: Comparability | None) -> TotalVerdict:

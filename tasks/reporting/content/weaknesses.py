@@ -207,7 +207,7 @@ def _find(data: ReportData, system: System, task: TaskRow, numbers: tuple[RawRow
     size = data.manifest.plan.get("sample")
     samples = {name: data.blueprint.sample_of(name, size) for name in data.blueprint.datasets}
     asked = AdviceOptions(samples, _max_tokens(data, system), has_levels(data.blueprint))
-    systems = len(data.systems())
+    systems = len(data.systems)
     examples = pick_examples(diagnoses, text_limit(systems)) if is_weak else ()
     told = {example.dataset for example in examples}
     each = examples_of_others(systems, len(data.blueprint.datasets))

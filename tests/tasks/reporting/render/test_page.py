@@ -169,7 +169,7 @@ def test_sixty_datasets_stay_below_two_megabytes() -> None:
 
 def test_of_many_models_each_has_a_page_beside_that_of_the_run_with_all_that_would_stand_there(tmp_path: Path) -> None:
     data = crowded_data(MOST_ON_A_PAGE - 2)
-    assert len(data.systems()) == MOST_ON_A_PAGE + 1
+    assert len(data.systems) == MOST_ON_A_PAGE + 1
     write_report(data, tmp_path)
     run = Page((tmp_path / "report.html").read_text(encoding="utf-8"))
     named = [link for link in run.values("href") if link.startswith("report.")]
