@@ -280,7 +280,12 @@ def as_written(frame: pl.DataFrame, schema: type[dy.Schema]) -> pl.DataFrame:
     Raises:
         ValidationError: if the rows break the schema.
     """
-    return schema.validate(frame).sort(schema.primary_key())
+    try:
+        # In one query, which takes two thirds of the time of one that could say which rows break a rule.
+        valid = schema.validate(frame.lazy(), eager=False).collect()
+    except pl.exceptions.ComputeError:
+        valid = schema.validate(frame)
+    return valid.sort(schema.primary_key())
 
 
 def _decode(path: Folder, encoded: bytes) -> pl.DataFrame:
