@@ -174,11 +174,11 @@ def test_a_layer_that_may_not_be_written_is_told_and_costs_nothing_more(tmp_path
 
 @pytest.fixture
 def small_disk(tmp_path: Path) -> Iterator[Path]:
-    """A file system of 300 kB; `remount` changes that."""
+    """A file system of 228 kB, full while only the journal grows; `remount` changes that."""
     folder = tmp_path / "disk"
     folder.mkdir()
     mounted = subprocess.run(
-        ["mount", "-t", "tmpfs", "-o", "size=300k", "tmpfs", folder], capture_output=True, text=True, check=False
+        ["mount", "-t", "tmpfs", "-o", "size=228k", "tmpfs", folder], capture_output=True, text=True, check=False
     )
     if mounted.returncode != 0:
         pytest.skip(f"no file system can be mounted here: {mounted.stderr.strip()}")
