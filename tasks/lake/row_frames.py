@@ -2,6 +2,7 @@
 
 from collections.abc import Mapping, Sequence
 from functools import cache
+from operator import itemgetter
 from typing import Any
 
 import polars as pl
@@ -23,7 +24,7 @@ def frame_of_rows(rows: Sequence[Mapping[str, Any]], schema: pl.Schema) -> pl.Da
     if not rows:
         return pl.DataFrame(schema=schema)
     types = _arrow_schema(*schema.items())
-    columns = [pa.array([row[field.name] for row in rows], field.type) for field in types]
+    columns = [pa.array(list(map(itemgetter(field.name), rows)), field.type) for field in types]
     return pl.DataFrame(pa.table(columns, schema=types)).cast(schema)
 
 

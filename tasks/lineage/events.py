@@ -3,6 +3,7 @@
 from collections.abc import Sequence
 from dataclasses import dataclass
 from datetime import UTC, datetime
+from functools import cached_property
 from hashlib import sha256
 from pathlib import Path
 from urllib.parse import quote
@@ -102,7 +103,7 @@ class StepEvents:
         error = error_message_run.ErrorMessageRunFacet(message=message, programmingLanguage="Python")
         return self._event(RunState.ABORT if interrupted else RunState.FAIL, {"errorMessage": error}, self._named_outputs())
 
-    @property
+    @cached_property
     def namespace(self) -> str:
         """Return the namespace of the partitions: the address of the lake, file:///... or s3://..."""
         root = self.lake.root

@@ -4,7 +4,6 @@ import asyncio
 import time
 from collections import Counter, defaultdict
 from collections.abc import Awaitable, Callable, Mapping
-from contextlib import ExitStack
 from dataclasses import dataclass, field, replace
 from http import HTTPStatus
 from typing import NamedTuple, Self
@@ -169,22 +168,33 @@ class HttpChat:
 
     async def _attempt(self, request: ChatRequest, attempt: int, keep: Keep | None) -> Attempt:
         await self._limiter.enter(again=attempt > 1)
-        with ExitStack() as slot:
-            slot.callback(self._limiter.leave)
-            if refusal := self._refuse(request.model):
-                return Attempt(refusal, sent=False)
-            reserved = self._budget.reserve(request) if self._budget else None
-            if self._budget and not reserved:
-                return Attempt(ChatReply(failure="budget", error=BUDGET_SPENT), sent=False)
-            found = Attempt(ChatReply(failure="connect", error="interrupted"), sent=False)
-            try:
-                found = await self._send(request, attempt)
-            finally:
-                if self._budget and reserved:
-                    self._budget.settle(reserved, found.reply)
+        in_slot = True
+        try:
+            found = await self._send_within_budget(request, attempt)
             if keep is not None and found.reply.failure is None:
-                await self._keep(keep, request, found.reply, slot)
+                if self._being_kept < self._most_being_kept:
+                    in_slot = False
+                    self._limiter.leave()
+                await self._keep(keep, request, found.reply, in_slot=in_slot)
             return found
+        finally:
+            if in_slot:
+                self._limiter.leave()
+
+    async def _send_within_budget(self, request: ChatRequest, attempt: int) -> Attempt:
+        if refusal := self._refuse(request.model):
+            return Attempt(refusal, sent=False)
+        if self._budget is None:
+            return await self._send(request, attempt)
+        reserved = self._budget.reserve(request)
+        if not reserved:
+            return Attempt(ChatReply(failure="budget", error=BUDGET_SPENT), sent=False)
+        found = Attempt(ChatReply(failure="connect", error="interrupted"), sent=False)
+        try:
+            found = await self._send(request, attempt)
+        finally:
+            self._budget.settle(reserved, found.reply)
+        return found
 
     def _refuse(self, model: str) -> ChatReply | None:
         """Return why nothing is sent any more, or for now."""
@@ -198,18 +208,15 @@ class HttpChat:
             return ChatReply(failure="http_429", error=f"not sent: the server wants no call for another {closed_s:.0f} s")
         return None
 
-    async def _keep(self, keep: Keep, request: ChatRequest, reply: ChatReply, slot: ExitStack) -> None:
-        leaves_first = self._being_kept < self._most_being_kept
-        if leaves_first:
-            slot.close()
-        self._being_kept += leaves_first
+    async def _keep(self, keep: Keep, request: ChatRequest, reply: ChatReply, *, in_slot: bool) -> None:
+        self._being_kept += not in_slot
         try:
             await keep(request, reply)
         except Exception as error:
             self._unkept = error
             raise
         finally:
-            self._being_kept -= leaves_first
+            self._being_kept -= not in_slot
 
     async def _send(self, request: ChatRequest, attempt: int) -> Attempt:
         expected = await self._limiter.keep_to_limits(request)

@@ -50,6 +50,7 @@ class Transport:
         self._entry = entry
         self._key = key
         self._url = httpx.URL(f"{base_url.rstrip('/')}/chat/completions")
+        self._address = str(self._url)
         self._session: aiohttp.ClientSession | None = None
 
     @property
@@ -104,7 +105,7 @@ class Transport:
         limit_s = self._entry.first_byte_timeout_s
         try:
             async with asyncio.timeout(limit_s) as waiting:
-                return await session.post(str(self._url), data=body, allow_redirects=False)
+                return await session.post(self._address, data=body, allow_redirects=False)
         except aiohttp.ConnectionTimeoutError as error:
             text = f"no connection to {self.server} within {self._entry.connect_timeout_s:g} s"
             raise TransportError("timeout_connect", text) from error

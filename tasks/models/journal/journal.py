@@ -6,6 +6,7 @@ task, since a task could be cancelled with replies in its hands. Failed calls ar
 """
 
 import asyncio
+from collections import Counter
 from collections.abc import Callable
 from contextlib import ExitStack, closing, suppress
 from datetime import UTC, datetime
@@ -136,7 +137,12 @@ class JournaledChat:
         self._chat = chat
         self._journal = journal
         self._locks: WeakValueDictionary[str, asyncio.Lock] = WeakValueDictionary()
-        self.counts = CallCounts()
+        self._counts: Counter[str] = Counter()
+
+    @property
+    def counts(self) -> CallCounts:
+        """Return how the calls so far ended."""
+        return CallCounts(**self._counts)
 
     async def __call__(self, request: ChatRequest) -> ChatReply:
         """Answer from the journal, else from the server."""
@@ -144,11 +150,11 @@ class JournaledChat:
         lock = self._locks.setdefault(key, asyncio.Lock())
         async with lock:
             if known := await self._find_or_claim(key):
-                self.counts += CallCounts(from_journal=1)
+                self._counts["from_journal"] += 1
                 return known
             reply = await self._send(request)
-        answered = int(reply.failure is None)
-        self.counts += CallCounts(sent=int(reply.failure != "budget"), answered=answered, failed=1 - answered)
+        self._counts["sent"] += reply.failure != "budget"
+        self._counts["answered" if reply.failure is None else "failed"] += 1
         return reply
 
     async def _find_or_claim(self, key: str) -> ChatReply | None:

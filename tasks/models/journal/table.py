@@ -35,6 +35,7 @@ LOCK_TIMEOUT_S = 30.0
 """Longest wait for another process that writes into the same journal."""
 
 _REPLY = TypeAdapter(ChatReply)
+_encode = json.JSONEncoder(ensure_ascii=False).encode
 
 
 class JournalRow(NamedTuple):
@@ -97,7 +98,7 @@ def journal_row(request: ChatRequest, reply: ChatReply, now: datetime | None = N
 
 def write_reply(reply: ChatReply) -> str:
     """Return the reply as JSON text."""
-    return json.dumps(vars(reply), ensure_ascii=False)
+    return _encode(vars(reply))
 
 
 def read_reply(text: str) -> ChatReply:
@@ -126,8 +127,10 @@ def find_reply(connection: sqlite3.Connection, path: Path, key: str) -> ChatRepl
     """
     with journal_errors(path):
         row = connection.execute("SELECT reply FROM replies WHERE key = ?", (key,)).fetchone()
+    if row is None:
+        return None
     with row_errors(path, key):
-        return read_reply(row[0]) if row else None
+        return read_reply(row[0])
 
 
 @contextmanager
