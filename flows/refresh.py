@@ -17,7 +17,6 @@ from schemas.lineage import RunManifest, StageResult
 from schemas.plan import Plan
 from schemas.reporting import ReportRequest
 from tasks.models.cost.pricing import check_budget
-from tasks.reporting.render.page import page_compiled
 
 
 @moodflow_flow("refresh", "refresh {plan.title}")
@@ -41,8 +40,7 @@ async def refresh(plan: Plan) -> State[RunManifest]:
     check_budget(plan)  # a budget that cannot be kept is refused now, not after the build
     async with probing_early(plan, resolved):
         built: StageResult = await build_datasets(plan)
-        async with page_compiled():
-            inferred: StageResult = await run_inference(plan)
+        inferred: StageResult = await run_inference(plan)
     scored: StageResult = await score(plan)
     request = ReportRequest(
         plan=plan,
