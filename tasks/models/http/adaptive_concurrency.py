@@ -8,7 +8,7 @@ FIRST = 8
 """Calls in flight at first: a small server of one's own answers these in time, however slow it is."""
 
 USUAL = 64
-"""The default limit. A user who allows more knows the server: it begins with half of that."""
+"""The default limit. A user who allows more knows the server: it begins with that, and no queue makes less than half of it."""
 
 ADDED_AT_FIRST = 3
 """Slots added by each answer of the first phase: four times as many calls in each round trip."""
@@ -60,8 +60,8 @@ class AdaptiveConcurrency:
 
     def __init__(self, most: int) -> None:
         self._most = most
-        self._first = most // 2 if most > USUAL else min(most, FIRST)
-        self._size = float(self._first)
+        self._least = most // 2 if most > USUAL else min(most, FIRST)
+        self._size = float(most if most > USUAL else self._least)
         self._opening = True
         self._shrunk = False
         self._rest = 0
@@ -98,7 +98,7 @@ class AdaptiveConcurrency:
         if failure in SHRINK and not self._shrunk:
             self._shrunk, self._opening, self._rest, self._best = True, False, 0, Best(0.0, 0.0)
             # Only a 429 says that it is the number of calls: a server may as well be broken for some of them.
-            least = 1.0 if failure == "http_429" else min(self._size, max(1.0, self._first / 2))
+            least = 1.0 if failure == "http_429" else min(self._size, max(1.0, self._least / 2))
             self._resize(max(least, self._size * SHRINK[failure]))
 
     def _end_round(self, now_s: float, *, full: bool) -> None:
@@ -129,8 +129,8 @@ class AdaptiveConcurrency:
             self._resize(max(self._size + 1, self._size * GROWTH))
 
     def _shrink_queue(self, mean_s: float) -> None:
-        if self._size > self._first:
-            self._resize(max(self._first, self._size * SHRINK_QUEUED))
+        if self._size > self._least:
+            self._resize(max(self._least, self._size * SHRINK_QUEUED))
         else:
             # So few calls cannot be a queue: the questions have become longer.
             self._lowest_s = mean_s

@@ -17,6 +17,10 @@ SPARE = 32
 """Least number of workers beyond the calls that can be in flight, so that a free slot never waits for a prompt to be built."""
 
 
+BEGUN_AT_ONCE, APART_S = 2, 0.0005
+"""Workers begun together, and the seconds until the next: of hundreds at once none sends its call before all have prepared
+theirs, and their replies come in waves between which there is nothing to do."""
+
 AT_ONCE = 32
 """Results written together: each alone takes twice the time, in bytes of names that all of them have."""
 
@@ -97,6 +101,7 @@ class WorkerPool:
         self._heap: list[_Waiting] = []
         self._order = count()
         self._workers: set[asyncio.Task[None]] = set()
+        self._beginning: asyncio.TimerHandle | None = None
         self._doing: dict[asyncio.Future[None], asyncio.Task[Any] | None] = {}
 
     async def __aenter__(self) -> Self:
@@ -104,6 +109,8 @@ class WorkerPool:
 
     async def __aexit__(self, *_: object) -> None:
         _cancel_all([waiting.ended for waiting in self._heap])
+        if self._beginning is not None:
+            self._beginning.cancel()
         workers = tuple(self._workers)
         _cancel_all(workers)
         await asyncio.gather(*workers, return_exceptions=True)
@@ -132,13 +139,22 @@ class WorkerPool:
             self._drop(batch.ended)
         return self._results.read(batch)
 
-    def _begin(self, ended: asyncio.Task[None] | None = None) -> None:
-        if ended is not None:
-            self._workers.discard(ended)
-        for _ in range(min(len(self._heap), self._most_workers - len(self._workers))):
+    def _end(self, worker: asyncio.Task[None]) -> None:
+        self._workers.discard(worker)
+        self._begin()
+
+    def _begin(self) -> None:
+        if self._beginning is None:
+            self._begin_some()
+
+    def _begin_some(self) -> None:
+        wanted = min(len(self._heap), self._most_workers - len(self._workers))
+        for _ in range(min(wanted, BEGUN_AT_ONCE)):
             worker = asyncio.create_task(self._work())
             self._workers.add(worker)
-            worker.add_done_callback(self._begin)
+            worker.add_done_callback(self._end)
+        more = wanted > BEGUN_AT_ONCE
+        self._beginning = asyncio.get_running_loop().call_later(APART_S, self._begin_some) if more else None
 
     async def _work(self) -> None:
         while self._heap:

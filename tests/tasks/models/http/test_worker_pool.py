@@ -3,7 +3,7 @@
 import asyncio
 import gc
 import weakref
-from collections.abc import Awaitable, Callable
+from collections.abc import Awaitable, Callable, Sized
 from pathlib import Path
 
 import pytest
@@ -18,6 +18,13 @@ async def settle() -> None:
     """Let everything begin that can."""
     for _ in range(5):
         await asyncio.sleep(0)
+
+
+async def until_there_are(number: int, things: Sized) -> None:
+    """Wait for workers, of which a few begin at once."""
+    async with asyncio.timeout(HANGS_S):
+        while len(things) < number:  # noqa: ASYNC110  the pool announces nothing
+            await asyncio.sleep(0)
 
 
 async def test_every_result_comes_and_the_longest_is_begun_first() -> None:
@@ -93,7 +100,7 @@ async def test_partitions_are_begun_one_after_the_other() -> None:
     async with WorkerPool(1) as pool:
         workers = SPARE + 1
         asked = [asyncio.ensure_future(pool.do_all([job(100) for _ in range(workers)]))]
-        await settle()
+        await until_there_are(workers, begun)
         asked += [asyncio.ensure_future(pool.do_all([job(length) for length in lengths])) for lengths in ((3, 5), (1, 7), (5, 2))]
         await settle()
         # All workers are busy, so nothing else has begun, however much waits.
@@ -116,7 +123,7 @@ async def test_the_first_error_is_raised_and_nothing_more_is_begun() -> None:
         return Job(1.0, noted)
 
     async def fail() -> None:
-        await settle()
+        await until_there_are(SPARE + 1, begun)
         raise ValueError("the disk is full")
 
     async def go_on() -> None:
