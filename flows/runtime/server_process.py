@@ -60,9 +60,10 @@ def make_database(file: str) -> None:
     """Make a database with all tables where there is none: Prefect, whose 120 migrations take 5 s, has less to migrate then.
 
     Args:
-        file: its path; any other name of a database, such as that of one in memory, is left to Prefect.
+        file: its path; any other name of a database, such as that of one in memory, is left to Prefect. So is one whose log was
+            left behind when it was deleted: SQLite would write that into the new one, and into an empty one it does not.
     """
-    if not Path(file).is_absolute() or Path(file).exists():
+    if not Path(file).is_absolute() or Path(file).exists() or Path(f"{file}-wal").exists():
         return
     made = Path(f"{file}.{os.getpid()}")
     try:

@@ -216,11 +216,12 @@ def tables(file: Path) -> dict[str, list[str]]:
 
 
 def test_a_database_is_made_where_there_is_none(tmp_path: Path) -> None:
-    there = tmp_path / "there.db"
+    there, log = tmp_path / "there.db", tmp_path / "deleted.db-wal"
     there.write_bytes(b"")
-    for name in (str(tmp_path / "new.db"), str(there), "relative.db", ":memory:", ""):
+    log.write_bytes(b"what SQLite would write into a database of that name")
+    for name in (str(tmp_path / "new.db"), str(there), str(tmp_path / "deleted.db"), "relative.db", ":memory:", ""):
         make_database(name)
-    assert sorted(tmp_path.iterdir()) == [tmp_path / "new.db", there]
+    assert sorted(tmp_path.iterdir()) == [log, tmp_path / "new.db", there]
     assert there.read_bytes() == b""
     with closing(sqlite3.connect(tmp_path / "new.db")) as database:
         names = [name for (name,) in database.execute("select name from sqlite_master where type = 'table'")]
