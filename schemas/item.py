@@ -13,6 +13,8 @@ from schemas.base import Frozen
 from schemas.question_types import QuestionType
 from schemas.vocabulary import Language, OptionRole
 
+_canonical = json.JSONEncoder(ensure_ascii=False, sort_keys=True, default=str).encode
+
 
 @dataclass(frozen=True)
 class Record:
@@ -32,8 +34,7 @@ class Record:
     @cached_property
     def sha256(self) -> str:
         """Hash of the record's content, independent of its place in the file."""
-        canonical = json.dumps(self.fields, ensure_ascii=False, sort_keys=True, default=str)
-        return sha256(canonical.encode()).hexdigest()
+        return sha256(_canonical(self.fields).encode()).hexdigest()
 
 
 def _by_name(groups: Any) -> Any:

@@ -142,9 +142,10 @@ def rank_samples(samples: Sequence[Sample], seed: int) -> list[Sample]:
         return rank(seed, f"{content}:{unit}" if unit else content)
 
     turns, drawn = Counter[str](), []
-    for sample in sorted(samples, key=lambda one: (place(one), rank(seed, one.item_id))):
+    placed = [(place(sample), rank(seed, sample.item_id), sample) for sample in samples]
+    for at, _, sample in sorted(placed, key=lambda one: one[:-1]):
         cluster = sample.cluster or sample.item_id
-        drawn.append((turns[cluster], place(sample), sample.item_id, sample))
+        drawn.append((turns[cluster], at, sample.item_id, sample))
         turns[cluster] += 1
     return [sample for *_, sample in sorted(drawn, key=lambda one: one[:-1])]
 
