@@ -97,10 +97,15 @@ def _draw(report: Report, data: ReportData) -> dict[str, Any]:
 
 
 class TemplateCache(FileSystemBytecodeCache):
-    """Keeps compiled templates in the user's cache folder, which saves a report 0.2 s; where it cannot be written, none."""
+    """Keeps compiled templates in the user's cache folder, which saves a report 0.2 s; none where it cannot be used."""
 
     def __init__(self) -> None:
         super().__init__(str(Path.home() / ".cache" / "moodflow" / "templates"))
+
+    def load_bytecode(self, bucket: Bucket) -> None:
+        """Take a template that was kept."""
+        with suppress(OSError):
+            super().load_bytecode(bucket)
 
     def dump_bytecode(self, bucket: Bucket) -> None:
         """Keep a template that was compiled."""
