@@ -235,21 +235,6 @@ class ChatRequest:
         return settings.replace(MESSAGES, self.messages_json, 1)
 
 
-@dataclass(frozen=True)
-class WrittenRequest(ChatRequest):
-    """A call whose body is given as JSON: it has no parameter that is not named there."""
-
-    written: str = "{}"
-
-    def _meant(self, messages: list[dict[str, str]]) -> dict[str, Any]:  # noqa: ARG002  they are in what is written
-        body: dict[str, Any] = json.loads(self.written)
-        return body
-
-    @cached_property
-    def _meant_json(self) -> str:
-        return _canonical(self.meant())
-
-
 MESSAGES = "\0"
 """Where the messages belong in a body: no JSON text has this character."""
 
