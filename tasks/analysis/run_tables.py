@@ -2,7 +2,7 @@
 
 from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass, field, replace
-from functools import cached_property
+from functools import cache, cached_property
 from inspect import signature
 from typing import Any, NamedTuple, Self, TypeVar
 
@@ -96,8 +96,13 @@ def from_row(kind: Callable[..., ResultT], row: Mapping[str, Any], **others: Any
         row: of any table.
         others: what is no column of the row, or has another value than there.
     """
-    known = signature(kind).parameters
+    known = _parameters(kind)
     return kind(**{name: value for name, value in row.items() if name in known} | others)
+
+
+@cache
+def _parameters(kind: Callable[..., object]) -> frozenset[str]:
+    return frozenset(signature(kind).parameters)
 
 
 def ordered(totals: pl.DataFrame) -> list[dict[str, Any]]:
