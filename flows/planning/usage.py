@@ -42,9 +42,7 @@ class UsageCounter:
         """Count one call that ended."""
         unsent, failed = reply.failure == "budget", reply.failure is not None
         sent = not reply.from_journal and not unsent
-        counted = {"calls": 1, "from_journal": reply.from_journal, "sent": sent, "unsent": unsent, "failed": failed}
-        for name, number in counted.items():  # update() takes three times as long
-            self._counts[name] += number
+        self._counts.update(calls=1, from_journal=reply.from_journal, sent=sent, unsent=unsent, failed=failed)
         self._count_tokens(reply, "")
         if not reply.from_journal:
             self._count_tokens(reply, "paid_")
