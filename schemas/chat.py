@@ -4,7 +4,7 @@ import json
 import re
 from collections.abc import Awaitable, Callable
 from dataclasses import dataclass
-from functools import cached_property, lru_cache
+from functools import cached_property
 from hashlib import sha256
 from typing import Any, Literal, Self
 
@@ -231,31 +231,28 @@ class ChatRequest:
 
     @cached_property
     def _meant_json(self) -> str:
-        settings = _settings_json(self.model, self.sampling, self.json_schema, self.top_logprobs, self.capabilities)
-        return settings.replace(MESSAGES, self.messages_json, 1)
+        stand_in: list[dict[str, str]] = []  # where the messages belong, which are encoded already
+        texts = (
+            f"{_canonical(name)}: {self.messages_json if value is stand_in else _canonical(value)}"
+            for name, value in sorted(self._meant(stand_in).items())
+        )
+        return f"{{{', '.join(texts)}}}"
 
 
-MESSAGES = "\0"
-"""Where the messages belong in a body: no JSON text has this character."""
+@dataclass(frozen=True)
+class WrittenRequest(ChatRequest):
+    """A call whose body is given as JSON: it has no parameter that is not named there."""
 
+    written: str = "{}"
 
-@lru_cache(maxsize=128)
-def _settings_json(
-    model: str, sampling: Sampling, json_schema: str | None, top_logprobs: int | None, capabilities: ApiCapabilities
-) -> str:
-    """Return the body of calls with these settings as canonical JSON: the same for most calls of a run, but for the messages."""
-    stand_in: list[dict[str, str]] = []
-    request = ChatRequest(model, "", (), sampling, 0, json_schema, top_logprobs, capabilities)
-    texts = (
-        f"{_canonical(name)}: {MESSAGES if value is stand_in else _canonical(value)}"
-        for name, value in sorted(request._meant(stand_in).items())  # noqa: SLF001  of the class above
-    )
-    return f"{{{', '.join(texts)}}}"
+    def _meant(self, messages: list[dict[str, str]]) -> dict[str, Any]:  # noqa: ARG002  they are in what is written
+        body: dict[str, Any] = json.loads(self.written)
+        return body
 
 
 def call_key(identity: str, meant: str, repetition: int) -> str:
     """Return the hash that names a call in the journal; `meant` is its body by the usual names, as JSON with sorted keys."""
-    meaning = f'{{"body": {meant}, "identity": {_canonical(identity)}, "repetition": {repetition}}}'
+    meaning = f'{{"body": {meant}, "identity": {json.dumps(identity, ensure_ascii=False)}, "repetition": {repetition}}}'
     return sha256(meaning.encode()).hexdigest()
 
 

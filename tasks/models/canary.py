@@ -16,9 +16,8 @@ from pydantic import ValidationError
 
 from schemas.api_capabilities import DEFAULT_CAPABILITIES
 from schemas.canary import CanaryFinding, CanaryRecord
-from schemas.chat import Chat, ChatMessage, ChatReply, ModelEntry
+from schemas.chat import Chat, ChatMessage, ChatReply, ModelEntry, WrittenRequest
 from schemas.errors import LakeError
-from schemas.written_request import WrittenRequest
 from tasks.lake.errors import unwritable
 from tasks.lake.files import replace_file
 from tasks.lake.fingerprint import hash_settings

@@ -45,6 +45,14 @@ def test_a_body_is_encoded_as_it_is_sent(extra: str | None) -> None:
     assert asked.body_json == json.dumps(asked.body(), ensure_ascii=False, sort_keys=True)
 
 
+@pytest.mark.parametrize("numbers", [(1, 1.0), (1.0, 1), (0.0, -0.0)])
+def test_equal_numbers_that_are_written_otherwise_are_encoded_as_they_are_sent(numbers: tuple[float, float]) -> None:
+    # As `SolverResources.sampled` takes them from a solver, unchecked.
+    for number in numbers:
+        asked = request(sampling=Sampling().model_copy(update={"temperature": number}), model=f"a model asked at {numbers}")
+        assert f'"temperature": {number},' in asked.body_json
+
+
 def test_a_call_that_asks_for_log_probabilities_is_another_call() -> None:
     asking = request(top_logprobs=20)
     assert asking.key != request().key

@@ -14,10 +14,9 @@ from typing import Any
 
 from schemas.addresses import hide_credentials
 from schemas.api_capabilities import Sampling
-from schemas.chat import Chat, ChatMessage, ChatReply, ModelEntry
+from schemas.chat import Chat, ChatMessage, ChatReply, ModelEntry, WrittenRequest
 from schemas.documents import read_json
 from schemas.provider import CAPABILITIES, Capability, CapabilityFinding, ModelProbe, TokenLimit, Verdict
-from schemas.written_request import WrittenRequest
 
 PROBE_VERSION = 1
 """Of what is asked and how it is judged; what an older version found is found out anew."""
