@@ -1,13 +1,11 @@
 """Write pages as files, complete in themselves: of a run and of a leaderboard."""
 
 from collections.abc import Iterable, Iterator, Sequence
-from contextlib import suppress
 from functools import cache
 from pathlib import Path
 from typing import Any
 
-from jinja2 import Environment, FileSystemBytecodeCache, FileSystemLoader, StrictUndefined
-from jinja2.bccache import Bucket
+from jinja2 import Environment, FileSystemLoader, StrictUndefined
 
 from schemas.errors import LakeError
 from schemas.folders import Folder
@@ -96,30 +94,11 @@ def _draw(report: Report, data: ReportData) -> dict[str, Any]:
         }
 
 
-class TemplateCache(FileSystemBytecodeCache):
-    """Keeps compiled templates in the user's cache folder, which saves a report 0.2 s; none where it cannot be used."""
-
-    def __init__(self) -> None:
-        super().__init__(str(Path.home() / ".cache" / "moodflow" / "templates"))
-
-    def load_bytecode(self, bucket: Bucket) -> None:
-        """Take a template that was kept."""
-        with suppress(OSError):
-            super().load_bytecode(bucket)
-
-    def dump_bytecode(self, bucket: Bucket) -> None:
-        """Keep a template that was compiled."""
-        with suppress(OSError):
-            Path(self.directory).mkdir(parents=True, exist_ok=True)
-            super().dump_bytecode(bucket)
-
-
 @cache
 def make_environment() -> Environment:
     """Make templates with what they call: numbers as readers see them, and shared names. Templates are compiled once."""
     environment = Environment(
         loader=FileSystemLoader(Path(__file__).parents[1] / "templates"),
-        bytecode_cache=TemplateCache(),
         autoescape=True,
         undefined=StrictUndefined,
         trim_blocks=True,
