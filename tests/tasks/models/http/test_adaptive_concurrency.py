@@ -46,6 +46,14 @@ def test_it_stops_growing_where_calls_only_queue() -> None:
     assert sum(sizes[8:]) / len(sizes[8:]) < 56
 
 
+def test_an_unusual_limit_comes_down_where_calls_queue() -> None:
+    server = Server(AdaptiveConcurrency(256), 0.2, places=1000)
+    server.answer_rounds(2)
+    # 50 places: 256 calls take 1.0 s. The first such round ends the growth, the second takes a fifth.
+    server.places = 50
+    assert server.answer_rounds(2) == [256, 204]
+
+
 def test_latencies_of_milliseconds_do_not_count_as_a_queue() -> None:
     # One place, 1 ms: 64 calls take 64 ms each, most of which may be our own.
     assert Server(AdaptiveConcurrency(64), 0.001, places=1).answer_rounds(10)[-1] == 64
