@@ -10,7 +10,6 @@ from hashlib import sha256
 from io import BytesIO
 from pathlib import Path
 from typing import TypeVar, cast
-from urllib.parse import quote
 
 import dataframely as dy
 import polars as pl
@@ -24,7 +23,7 @@ from schemas.tables.columns import measured_columns
 from tasks.lake.earlier_rows import with_later_columns, with_later_fields, with_present_names, with_present_words
 from tasks.lake.errors import of_another_version, untrusted, unwritable
 from tasks.lake.files import create_file, footer_source, parquet_source, prove_writable, replace_file
-from tasks.lake.finding import incomplete_name, newest_incomplete, rejected_path
+from tasks.lake.finding import incomplete_name, newest_incomplete, place_of, rejected_path
 from tasks.lake.fingerprint import canonical_json, content_sha256
 from tasks.lake.kept_frames import KeptFrames
 from tasks.lake.local_state import state_folder
@@ -68,7 +67,7 @@ class Lake:
 
     def folder(self, key: PartitionKey) -> Folder:
         """Return the folder of a partition; values are percent-encoded, so that a model name may hold a slash."""
-        return self.root / _place(key)
+        return self.root / place_of(key)
 
     def find(self, key: PartitionKey) -> PartitionRef | None:
         """Return the complete partition of this key, if it exists and its footer agrees.
@@ -209,7 +208,7 @@ class Lake:
             layer=key.layer,
             place=key.place,
             fingerprint=key.fingerprint,
-            path=f"{_place(key)}/{name}",
+            path=f"{place_of(key)}/{name}",
             rows=rows.height,
             content_sha256=content,
             complete=complete,
@@ -268,10 +267,6 @@ def _footer_of(path: Folder, metadata: pq.FileMetaData) -> Footer:
         return Footer.model_validate_json((metadata.metadata or {}).get(_FOOTER_KEY.encode(), b""))
     except ValidationError as error:
         raise untrusted(path, "a footer written by MoodFlow", "none that can be read") from error
-
-
-def _place(key: PartitionKey) -> str:
-    return "/".join([key.layer, *(f"{name}={quote(value, safe='')}" for name, value in key.place)])
 
 
 def as_written(frame: pl.DataFrame, schema: type[dy.Schema]) -> pl.DataFrame:
