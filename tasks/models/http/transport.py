@@ -33,7 +33,6 @@ class TransportError(Exception):
     def __init__(self, failure: Failure, text: str, http_status: int | None = None) -> None:
         super().__init__(text)
         self.failure = failure
-        self.text = text
         self.http_status = http_status
 
 
