@@ -224,7 +224,10 @@ class Lake:
             "package_version": self.code.package,
             "git_commit": self.code.git_commit,
         }
-        encoded = _encode(rows, {_FOOTER_KEY: canonical_json(footer)})
+        # Polars tells a full disk in ways of its own, some of which do not say so: it does not write to the disk itself.
+        buffer = BytesIO()
+        rows.write_parquet(buffer, metadata={_FOOTER_KEY: canonical_json(footer)})
+        encoded = buffer.getbuffer()
         with unwritable("a partition cannot be written", path):
             if not complete:
                 replace_file(path, encoded)
@@ -286,10 +289,3 @@ def as_written(frame: pl.DataFrame, schema: type[dy.Schema]) -> pl.DataFrame:
 def _decode(path: Folder, encoded: bytes) -> pl.DataFrame:
     with unreadable(path):
         return pl.read_parquet(BytesIO(encoded), hive_partitioning=False)
-
-
-def _encode(rows: pl.DataFrame, footer: dict[str, str]) -> memoryview:
-    # Polars tells a full disk in ways of its own, some of which do not say so: it does not write to the disk itself.
-    encoded = BytesIO()
-    rows.write_parquet(encoded, metadata=footer)
-    return encoded.getbuffer()
