@@ -44,12 +44,8 @@ class CanaryFinding(Frozen):
         unsteady = f"{self.unsteady} more changed again when asked twice" if self.unsteady else ""
         named = f"it is now served as {', '.join(self.names_now)}, was {', '.join(self.before.names)}" if self.names_now else ""
         shown = "for example {!r} is now {!r}".format(*self.example) if self.changed and self.example else ""
-        anew = ""
-        if self.changed:
-            anew = (
-                f"it is asked anew, epoch {self.epoch}"
-                if self.epoch > self.before.epoch
-                else ("its scores rest on earlier replies; --set ask_changed=true asks it anew")
-            )
+        anew = "its scores rest on earlier replies; --set ask_changed=true asks it anew" if self.changed else ""
+        if self.changed and self.epoch > self.before.epoch:
+            anew = f"it is asked anew, epoch {self.epoch}"
         verdict = "the model changed behind its name" if self.changed else "no change"
         return about + "; ".join(part for part in (verdict, seen, usual, unsteady, named, shown, anew, self.error) if part)

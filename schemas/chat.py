@@ -187,14 +187,11 @@ class ChatRequest:
 
     def body(self) -> dict[str, Any]:
         """The JSON body of `POST /chat/completions`."""
-        usual = self.meant()
+        usual = self._meant([{"role": message.role, "content": message.content} for message in self.messages])
         return {self.capabilities.token_limit if name == "max_tokens" else name: value for name, value in usual.items()}
 
-    def meant(self) -> dict[str, Any]:
-        """The body by the usual name of its limit: another name for the same limit does not make it another call."""
-        return self._meant([{"role": message.role, "content": message.content} for message in self.messages])
-
     def _meant(self, messages: list[dict[str, str]]) -> dict[str, Any]:
+        """The body by the usual name of its limit: another name for the same limit does not make it another call."""
         body: dict[str, Any] = {
             "model": self.model,
             "messages": messages,

@@ -5,7 +5,7 @@ name each other stand for gigabytes.
 """
 
 import json
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterator
 from pathlib import Path
 from typing import Any, NamedTuple, NoReturn
 
@@ -131,14 +131,11 @@ def refuse_constant(name: str) -> NoReturn:
 
 
 def _is_deeper(value: Any) -> bool:
-    level = [value]
-    for _ in range(DEEPEST):
-        level = [inner for outer in level for inner in _members(outer) if isinstance(inner, dict | list)]
+    level: list[Any] = [[value]]
+    for _ in range(DEEPEST + 1):
+        members = (inner for outer in level for inner in (outer.values() if isinstance(outer, dict) else outer))
+        level = [inner for inner in members if isinstance(inner, dict | list)]
     return bool(level)
-
-
-def _members(value: Any) -> Iterable[Any]:
-    return value.values() if isinstance(value, dict) else value if isinstance(value, list) else ()
 
 
 def _parse(text: str, kind: type[yaml.SafeLoader]) -> tuple[yaml.Node | None, Any]:

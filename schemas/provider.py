@@ -22,19 +22,6 @@ ReasoningPlace = Literal["reasoning_content", "reasoning", "content_part", "thin
 Pattern = Annotated[str, Field(min_length=1, description="model name as a shell pattern, such as o3*")]
 
 
-class ModelQuirks(Frozen):
-    """What is different for some models of a provider; null = as for the others."""
-
-    match: tuple[Pattern, ...] = Field(min_length=1)
-    token_limit: TokenLimit | None = None
-    temperature: Support | None = None
-    top_p: Support | None = None
-    seed: Support | None = None
-    logprobs: Support | None = None
-    json_schema: Support | None = None
-    reasoning_in: tuple[ReasoningPlace, ...] | None = None
-
-
 class Quirks(Frozen):
     """How an endpoint differs from others that speak the OpenAI chat API."""
 
@@ -47,6 +34,12 @@ class Quirks(Frozen):
     reasoning_in: tuple[ReasoningPlace, ...] = Field(default=(), description="places seen, the usual one first; empty = none")
     reasoning_effort: str | None = Field(default=None, description="path of the parameter in the body; null = none or not known")
     rate_limit_headers: tuple[str, ...] = Field(default=(), description="names of response headers; empty = none known")
+
+
+class ModelQuirks(Quirks):
+    """What is different for some models of a provider; what is not set is as for the others."""
+
+    match: tuple[Pattern, ...] = Field(min_length=1)
 
 
 class StatementSource(Frozen):
@@ -84,7 +77,7 @@ class Provider(Frozen):
     def quirks_of(self, model: str) -> Quirks:
         """Return the quirks of one model: those of the provider, and what the first matching entry of `models` says otherwise."""
         special = next((entry for entry in self.models if any(fnmatchcase(model, pattern) for pattern in entry.match)), None)
-        changes: dict[str, Any] = special.model_dump(exclude={"match"}, exclude_none=True) if special else {}
+        changes: dict[str, Any] = special.model_dump(exclude={"match"}, exclude_unset=True) if special else {}
         return self.quirks.model_copy(update=changes)
 
 

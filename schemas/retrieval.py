@@ -40,15 +40,12 @@ class Retriever(Protocol):
 
     async def split(self, text: str, chunk_tokens: int, overlap_tokens: int) -> tuple[Chunk, ...]:
         """Chunks of at most so many tokens."""
-        ...
 
     async def rank(self, texts: Sequence[str], query: str, ranking: Ranking, language: Language) -> tuple[Ranked, ...]:
         """All texts, best first; equal scores in the order given."""
-        ...
 
     async def rank_outliers(self, texts: Sequence[str], ranking: Ranking, language: Language) -> tuple[Ranked, ...]:
         """All texts, the one least like the others first."""
-        ...
 
 
 class RetrievalOptions(Frozen):

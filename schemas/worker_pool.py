@@ -25,8 +25,6 @@ class ProgressListener(Protocol):
 
     def expect(self, calls: int) -> None:
         """More calls are coming."""
-        ...
 
     def on_reply(self, reply: ChatReply) -> None:
         """One call ended."""
-        ...

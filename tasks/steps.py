@@ -7,7 +7,7 @@ and outputs are emitted as OpenLineage events.
 import inspect
 import os
 from asyncio import CancelledError
-from collections.abc import Awaitable, Callable, Iterable, Mapping
+from collections.abc import Awaitable, Callable, Iterable
 from dataclasses import dataclass, field
 from functools import wraps
 from typing import Any, TypeVar
@@ -68,26 +68,22 @@ def _traced(body: Callable[..., Awaitable[Any]]) -> Callable[..., Awaitable[Any]
 
     @wraps(body)
     async def traced(*arguments: Any, **named: Any) -> Any:
-        return await _run_traced(body, arguments, named)
+        trace = StepTrace(lambda: _step_run(body), (*arguments, *named.values()))
+        await trace.start()
+        try:
+            result = await body(*arguments, **named)
+        except BaseException as error:
+            interrupted = isinstance(error, CancelledError | KeyboardInterrupt)
+            trace.fail(_without_secrets(f"{type(error).__name__}: {error}", trace.inputs.key_variables), interrupted=interrupted)
+            raise
+        if isinstance(result, State) and not result.is_completed():
+            trace.fail(_without_secrets(result.message or "refused", trace.inputs.key_variables))
+        else:
+            state = result if isinstance(result, State) else None
+            await trace.complete(state.data if state else result, up_to_date=state is not None and state.name == UP_TO_DATE)
+        return result
 
     return traced
-
-
-async def _run_traced(body: Callable[..., Awaitable[Any]], arguments: tuple[Any, ...], named: Mapping[str, Any]) -> Any:
-    trace = StepTrace(lambda: _step_run(body), (*arguments, *named.values()))
-    await trace.start()
-    try:
-        result = await body(*arguments, **named)
-    except BaseException as error:
-        interrupted = isinstance(error, CancelledError | KeyboardInterrupt)
-        trace.fail(_without_secrets(f"{type(error).__name__}: {error}", trace.inputs.key_variables), interrupted=interrupted)
-        raise
-    if isinstance(result, State) and not result.is_completed():
-        trace.fail(_without_secrets(result.message or "refused", trace.inputs.key_variables))
-    else:
-        state = result if isinstance(result, State) else None
-        await trace.complete(state.data if state else result, up_to_date=state is not None and state.name == UP_TO_DATE)
-    return result
 
 
 def _step_run(body: Callable[..., Any]) -> StepRun:

@@ -257,13 +257,7 @@ def make_judge_job(rubric: str, repeat: int, judge: ModelEntry, items: Partition
 
 @dataclass(frozen=True, eq=False)
 class GoldBaseline:
-    """The gold replies of a judged dataset, which its judge rates beside the models' if the plan says so.
-
-    Attributes:
-        resolved: the plan.
-        selected: the dataset.
-        job: of writing the replies as answers.
-    """
+    """The gold replies of a judged dataset, which its judge rates beside the models' if the plan says so; `job` writes them."""
 
     resolved: ResolvedPlan
     selected: SelectedDataset

@@ -78,11 +78,7 @@ def complete(plan: Plan, blueprint: Blueprint) -> Plan:
 
 
 def renew(resolved: ResolvedPlan, plan: Plan) -> ResolvedPlan:
-    """Return a resolved plan with what was found about its models meanwhile; its datasets stay as they were found.
-
-    Args:
-        resolved: of the plan.
-        plan: as the user made it.
+    """Return the resolved `plan` with what was found about its models meanwhile; its datasets stay as they were found.
 
     Raises:
         LakeError: if what was found about a model cannot be read.

@@ -1,7 +1,8 @@
 """Publish what a run found: its state, its events, and artifacts in the Prefect UI under keys that stay the same."""
 
 import os
-from collections.abc import Sequence
+from collections.abc import Iterator, Mapping, Sequence
+from typing import Any
 from urllib.parse import quote
 from uuid import UUID
 
@@ -9,15 +10,16 @@ from prefect.artifacts import acreate_link_artifact, acreate_markdown_artifact, 
 from prefect.events import emit_event
 from prefect.settings import PREFECT_UI_URL
 
-from flows.runtime import artifact_summary as summary
 from flows.runtime import artifact_tables as tables
 from schemas.addresses import REPORTS_URL
 from schemas.changes import RunChanges
 from schemas.lineage import PartitionRef, RunManifest
 from schemas.tables.comparisons import Ablations
 from schemas.tables.scores import AbilityScores, RawScores, Totals
+from tasks.analysis.number_format import counted
 from tasks.lake.lake import Lake
 from tasks.lake.manifest import run_folder
+from tasks.lineage.graph import diagram_of_run
 
 RUN_SCORED = "moodflow.run.scored"
 """After every run. Resource `moodflow.run.<run>`; payload: run, benchmark, state, previous, models, regressed, calls_sent,
@@ -70,10 +72,50 @@ async def _publish(summary_key: str, found: Found, manifest: RunManifest, lake: 
     pages = {key: page for key, artifact in made.items() if (page := ui_address("artifacts/artifact", artifact))}
     where, served = report_address(manifest, lake)
     report = (run_folder(lake.root, manifest.run) / "report.md").read_text(encoding="utf-8")
-    text = summary.summarise(report, manifest, {"report": where, **pages})
+    text = summarise(report, manifest, {"report": where, **pages})
     await acreate_markdown_artifact(text, key=summary_key, description=about)
     if served:
         await acreate_link_artifact(where, link_text=f"Report of {manifest.run}", key=REPORT_KEY, description=about)
+
+
+def summarise(text: str, manifest: RunManifest, links: Mapping[str, str]) -> str:
+    """Write the markdown summary of a run, one page.
+
+    Args:
+        text: report.md of the run, its summary on one page.
+        manifest: of the run.
+        links: addresses by name: the report, which may be a path, then tables.
+    """
+    sections = (
+        [text.rstrip()],
+        calls_lines(manifest),
+        link_lines(links),
+        ["", "## Layers", "", "```mermaid", *diagram_of_run(manifest), "```"],
+    )
+    return "\n".join(line for section in sections for line in section)
+
+
+def calls_lines(manifest: RunManifest) -> Iterator[str]:
+    """Write how often models were called, and what has no score."""
+    calls = manifest.calls
+    yield from ("", "## Calls", "")
+    yield f"{calls.sent} sent, {calls.answered} answered, {calls.from_journal} from the journal, {calls.failed} failed."
+    yield from ("", "Whose replies were scored:", "", *map(_whose, manifest.plan.get("models", ())))
+    if manifest.missing:
+        gaps = len({gap.dataset for gap in manifest.missing})
+        yield from ("", f"Without a score, or not of every model or row: {counted(gaps, 'dataset')}; see `failures`.")
+
+
+def _whose(entry: Mapping[str, Any]) -> str:
+    places = dict.fromkeys(entry[name] for name in ("identity", "base_url") if entry.get(name))
+    return f"- `{entry['name']}`: {', asked at '.join(f'`{place}`' for place in places)}"
+
+
+def link_lines(links: Mapping[str, str]) -> Iterator[str]:
+    """Write where report and tables are."""
+    yield from ("", "## Where to look", "")
+    for name, address in links.items():
+        yield f"- {name}: " + (f"[{address}]({address})" if address.startswith("http") else f"`{address}`")
 
 
 def report_address(manifest: RunManifest, lake: Lake) -> tuple[str, bool]:

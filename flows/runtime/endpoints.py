@@ -40,11 +40,6 @@ class Endpoint:
     pool: WorkerPool
     client: HttpChat
 
-    @property
-    def counts(self) -> CallCounts:
-        """Return the calls so far."""
-        return self.chat.counts
-
 
 async def check_endpoints(plan: Plan) -> None:
     """Fail early if a key is missing or a base URL cannot be right.
@@ -80,7 +75,7 @@ async def open_endpoints(plan: Plan, lake: Lake, budget: Budget) -> AsyncIterato
 
 def count_calls(endpoints: Mapping[ModelEntry, Endpoint]) -> CallCounts:
     """Return the calls of a run whose jobs have ended."""
-    return sum((endpoint.counts for endpoint in set(endpoints.values())), CallCounts())
+    return sum((endpoint.chat.counts for endpoint in set(endpoints.values())), CallCounts())
 
 
 def require_answer(endpoints: Mapping[ModelEntry, Endpoint], calls: CallCounts) -> None:

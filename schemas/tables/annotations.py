@@ -5,17 +5,16 @@ from typing import get_args
 import dataframely as dy
 
 from schemas.attunebench import ReplyLabel, YesNo
+from schemas.tables.columns import OfItem
 
 
 def _rating(*, nullable: bool = False) -> dy.Int64:
     return dy.Int64(nullable=nullable, min=1, max=7)
 
 
-class TurnAnnotations(dy.Schema):
+class TurnAnnotations(OfItem):
     """One row per turn of an item. Key: (dataset, item_id, number). Written by build; never opened by infer."""
 
-    dataset = dy.String(primary_key=True, min_length=1)
-    item_id = dy.String(primary_key=True, min_length=1)
     number = dy.Int64(primary_key=True, min=1)
     emotions = dy.List(
         dy.Struct({"name": dy.String(min_length=1), "intensity": _rating(nullable=True)}),
@@ -54,11 +53,9 @@ def _panas() -> dy.Struct:
     )
 
 
-class ConversationAnnotations(dy.Schema):
+class ConversationAnnotations(OfItem):
     """One row per item. Key: (dataset, item_id). Written by build; never opened by infer."""
 
-    dataset = dy.String(primary_key=True, min_length=1)
-    item_id = dy.String(primary_key=True, min_length=1)
     conversation_id = dy.String(min_length=1)
     participant_id = dy.String(nullable=True)
     pre_panas = _panas()

@@ -6,11 +6,16 @@ import dataframely as dy
 import polars as pl
 
 
-class OfAskedItem(dy.Schema):
-    """Columns that rows about one item, asked once, begin with."""
+class OfItem(dy.Schema):
+    """Columns that rows about one item begin with."""
 
     dataset = dy.String(primary_key=True, min_length=1)
     item_id = dy.String(primary_key=True, min_length=1)
+
+
+class OfAskedItem(OfItem):
+    """Columns that rows about one item, asked once, begin with."""
+
     model = dy.String(primary_key=True, min_length=1)
     setting = dy.String(primary_key=True, min_length=1)
     repetition = dy.Int64(primary_key=True, min=0)

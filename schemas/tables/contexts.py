@@ -3,15 +3,13 @@
 import dataframely as dy
 import polars as pl
 
-from schemas.tables.columns import OfAskedItem, formerly
+from schemas.tables.columns import OfAskedItem, OfItem, formerly
 from schemas.vocabulary import CONTEXT_TASKS, RETRIEVAL_STAGES
 
 
-class Contexts(dy.Schema):
+class Contexts(OfItem):
     """One row per long item; the text is in `items`. Key: (dataset, item_id). Written by build."""
 
-    dataset = dy.String(primary_key=True, min_length=1)
-    item_id = dy.String(primary_key=True, min_length=1)
     task = dy.Enum(list(CONTEXT_TASKS), metadata=formerly("long_task"))
     query = dy.String(nullable=True)
     tokens = dy.Int64(min=0)
@@ -40,15 +38,13 @@ class Contexts(dy.Schema):
         return characters & tokens
 
 
-class Chunks(dy.Schema):
+class Chunks(OfItem):
     """One row per chunk. Key: (dataset, item_id, corpus, chunk). Written by infer.
 
     `corpus` says which text it is a piece of: `context`, or, where a model retrieves from what it wrote itself, `written` and the
     numbers of repetition and step.
     """
 
-    dataset = dy.String(primary_key=True, min_length=1)
-    item_id = dy.String(primary_key=True, min_length=1)
     corpus = dy.String(primary_key=True, min_length=1)
     chunk = dy.Int64(primary_key=True, min=0, description="in the order of the text")
     text = dy.String(min_length=1)

@@ -4,18 +4,16 @@ import dataframely as dy
 import polars as pl
 
 from schemas.question_types import QUESTION_TYPES, answered_by
-from schemas.tables.columns import since
+from schemas.tables.columns import OfItem, since
 from schemas.vocabulary import LANGUAGES, OPTION_ROLES
 
 CHOICES = answered_by("letter", "letters", "order", "ranking", "label", "index")
 REFERENCED = [name for name, row in QUESTION_TYPES.items() if row.has_references]
 
 
-class Items(dy.Schema):
+class Items(OfItem):
     """Key: (dataset, item_id). Written by build."""
 
-    dataset = dy.String(primary_key=True, min_length=1)
-    item_id = dy.String(primary_key=True, min_length=1)
     source_file = dy.String(min_length=1)
     source_row = dy.Int64(min=0, description="0-based, header not counted")
     source_row_sha256 = dy.String(regex=r"^[0-9a-f]{64}$")

@@ -9,7 +9,7 @@ from schemas.tables.annotations import ConversationAnnotations, TurnAnnotations
 from schemas.tables.comparisons import Ablations, Agreements, NeedleScores, SettingGains
 from schemas.tables.contexts import Chunks, Contexts, Retrievals
 from schemas.tables.items import Items
-from schemas.tables.responses import Answers, Judgements, Responses
+from schemas.tables.responses import Answers, Judgements, Responses, SimulationFaults
 from schemas.tables.scores import (
     AbilityScores,
     DatasetScores,
@@ -22,7 +22,6 @@ from schemas.tables.scores import (
     TaskScores,
     Totals,
 )
-from schemas.tables.simulation import SimulationFaults
 
 Stage = Literal["build", "infer", "score", "ablate"]
 

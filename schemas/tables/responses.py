@@ -1,10 +1,10 @@
-"""Layers `responses`: one row per model call, `answers`: what they come to, and `judgements`: one row per judged dimension."""
+"""Layers `responses`: model calls, `answers`: what they come to, `judgements` and `simulation_faults`: what is found in these."""
 
 import dataframely as dy
 import polars as pl
 
 from schemas.tables.columns import MEASURED, OfAskedItem, since
-from schemas.vocabulary import FAILURES, PARSE_STATUSES, REMARKS, RESPONSE_STATUSES
+from schemas.vocabulary import FAILURES, FAULT_SEVERITIES, PARSE_STATUSES, REMARKS, RESPONSE_STATUSES
 
 
 class Responses(OfAskedItem):
@@ -113,3 +113,17 @@ class Judgements(dy.Schema):
     @dy.rule()
     def parsed_has_a_rating(cls) -> pl.Expr:
         return pl.col("rating").is_not_null() == (pl.col("parse_status") == "parsed")
+
+
+class SimulationFaults(OfAskedItem):
+    """One row per fault. Key: that of the answer, found_by, number. Written by score."""
+
+    part = dy.String(primary_key=True, description="which of the item's answers; empty = it has one")
+    found_by = dy.String(primary_key=True, min_length=1, description="`rule`, or the judge that named it")
+    number = dy.Int64(primary_key=True, min=0, description="among those that it found in the answer")
+    speaker = dy.String(nullable=True, description="role that said the line; null = the judge named none of such a role")
+    turn = dy.Int64(nullable=True, min=1, description="which of the speaker's lines")
+    kind = dy.String(regex=r"^[a-z][a-z0-9_]*$")
+    severity = dy.Enum(list(FAULT_SEVERITIES), description="what it did to the model under test")
+    evidence = dy.String(min_length=1, description="words of the line, as the judge quotes them where it named the fault")
+    refused = dy.String(nullable=True, description="why what a judge named does not count; null = it counts")

@@ -18,8 +18,7 @@ from schemas.tables.comparisons import Agreements, NeedleScores, SettingGains
 from schemas.tables.contexts import Contexts, Retrievals
 from schemas.tables.items import Items
 from schemas.tables.layers import AGGREGATED
-from schemas.tables.responses import Answers, Judgements, Responses
-from schemas.tables.simulation import SimulationFaults
+from schemas.tables.responses import Answers, Judgements, Responses, SimulationFaults
 from tasks.analysis.baselines import Baselines, measure_baselines, orders_shown
 from tasks.analysis.number_format import setting_order, setting_title
 from tasks.analysis.published_tables import BASE_SETTING, PublishedTable, read_table

@@ -104,16 +104,11 @@ class Judge:
         return sampling.model_copy(update={"max_tokens": rating_tokens(self.rubric, asked)})
 
 
-def reply_tokens(dimensions: Sequence[str]) -> int:
-    """Return the length that just holds the embedded model's ratings of these dimensions."""
-    of_each = (TOKENS_OF_A_RATING + len(name) // CHARACTERS_PER_TOKEN for name in dimensions)
-    return TOKENS_AROUND + sum(max(LEAST_TOKENS_PER_DIMENSION, tokens) for tokens in of_each)
-
-
 def rating_tokens(rubric: Rubric, asked: Sequence[Dimension]) -> int:
-    """Return the length that just holds the ratings of a call, and the reason and faults where the rubric wants them."""
+    """Return the length that just holds the embedded model's ratings, and reason and faults where the rubric wants them."""
     reason = (TOKENS_OF_A_RATIONALE if rubric.rationale else 0) + (TOKENS_OF_FAULTS if rubric.faults else 0)
-    return reply_tokens([dimension.name for dimension in asked]) + reason
+    of_each = (TOKENS_OF_A_RATING + len(dimension.name) // CHARACTERS_PER_TOKEN for dimension in asked)
+    return TOKENS_AROUND + sum(max(LEAST_TOKENS_PER_DIMENSION, tokens) for tokens in of_each) + reason
 
 
 async def judge_answers(

@@ -6,13 +6,10 @@ Source: LongEmotion, Table 6, where the judge that rates models rates the counse
 import dataframely as dy
 import polars as pl
 
-from schemas.lineage import PartitionKey, PartitionRef
 from schemas.tables.items import Items
 from schemas.tables.responses import Answers
 from tasks.judging.rubrics import Rubric
-from tasks.lake.fingerprint import partition_key
 from tasks.solvers.answers import ITEM
-from tasks.solvers.infer_job import ANSWERS_VERSION
 
 GOLD = "gold"
 """Model and setting of these answers: no solver has the setting, so that they are no system's and enter no score."""
@@ -21,12 +18,6 @@ GOLD = "gold"
 def rates_gold(rubric: Rubric) -> bool:
     """Return whether gold replies can be rated: not where the judge is shown them as what is right."""
     return "REFERENCE" not in rubric.texts
-
-
-def gold_key(items: PartitionRef) -> PartitionKey:
-    """Return the key of the gold replies of one partition of items."""
-    place = {"dataset": items.key("dataset"), "model": GOLD, "setting": GOLD}
-    return partition_key("answers", place, {}, [items.identity], ANSWERS_VERSION)
 
 
 def gold_answers(items: dy.DataFrame[Items]) -> dy.DataFrame[Answers]:

@@ -60,7 +60,8 @@ def judge_messages(
     nonce = fence_nonce(*given.values())
     dialogue = []
     if not isinstance(shown, str) and rubric.layout != "labelled":
-        given["ANSWER"] = _defuse(_mark_turns(shown, nonce))
+        turns = (f"<<<TURN {number} {speaker} {nonce}>>>\n{text}" for number, (speaker, text) in enumerate(shown, start=1))
+        given["ANSWER"] = _defuse("\n".join(turns))
         dialogue = [_DIALOGUE[language].format(nonce=nonce)]
     system = [
         rubric.instruction[language].strip(),
@@ -106,11 +107,6 @@ def _named_turns(turns: Sequence[Mapping[str, Any]], rubric: Rubric, of_item: La
     said = (*opening, *((turn["speaker"], turn["text"]) for turn in turns))
     names = {speaker: names[rubric.language or of_item] for speaker, names in rubric.speakers.items()}
     return [(names.get(speaker, speaker), text) for speaker, text in said]
-
-
-def _mark_turns(turns: Sequence[tuple[str, str]], nonce: str) -> str:
-    shown = (f"<<<TURN {number} {speaker} {nonce}>>>\n{text}" for number, (speaker, text) in enumerate(turns, start=1))
-    return "\n".join(shown)
 
 
 def _defuse(text: str) -> str:

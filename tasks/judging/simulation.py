@@ -16,8 +16,7 @@ from schemas.base import Frozen
 from schemas.documents import read_text, read_yaml
 from schemas.folders import DATA_FOLDER
 from schemas.tables.items import Items
-from schemas.tables.responses import Answers, Judgements
-from schemas.tables.simulation import SimulationFaults
+from schemas.tables.responses import Answers, Judgements, SimulationFaults
 from schemas.usage import TESTED
 from schemas.vocabulary import FaultSeverity, Language
 from tasks.judging.answers import SIMULATED

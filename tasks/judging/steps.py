@@ -15,12 +15,13 @@ from schemas.worker_pool import ProgressListener, RunJobs
 from tasks.judging.agreement import AGREEMENTS_VERSION, agreements
 from tasks.judging.answers import judged_answers
 from tasks.judging.executor import Judge, judge_answers, rating_calls
-from tasks.judging.gold import gold_answers, gold_key
+from tasks.judging.gold import GOLD, gold_answers
 from tasks.judging.rubrics import load_rubric
 from tasks.judging.simulation import FAULTS_VERSION, find_faults
 from tasks.lake.fingerprint import partition_key
 from tasks.lake.lake import Lake
 from tasks.solvers.answers import read_answers
+from tasks.solvers.infer_job import ANSWERS_VERSION
 from tasks.steps import step, up_to_date
 
 
@@ -75,7 +76,8 @@ class GoldJob:
     @property
     def key(self) -> PartitionKey:
         """Key of the replies, as answers."""
-        return gold_key(self.items)
+        place = {"dataset": self.items.key("dataset"), "model": GOLD, "setting": GOLD}
+        return partition_key("answers", place, {}, [self.items.identity], ANSWERS_VERSION)
 
 
 @step("gold replies of {job.key.place[0][1]}")

@@ -14,21 +14,19 @@ def with_present_names(frame: pl.DataFrame, schema: type[dy.Schema]) -> pl.DataF
     return frame.rename(former, strict=False)
 
 
-def with_present_words(frame: pl.DataFrame, schema: type[dy.Schema]) -> pl.DataFrame:
-    """Return closed sets of words as they are now: a partition written before a word was added still holds none but known words.
+def with_present_types(frame: pl.DataFrame, schema: type[dy.Schema]) -> pl.DataFrame:
+    """Return closed sets of words as they are now, and lists of structs with the fields these have got since, null there.
+
+    A partition written before a word was added still holds none but known words. Structs that lost a field are left.
 
     Raises:
         InvalidOperationError: a word is not in its set any more.
     """
-    wanted = {name: column for name, column in pl.Schema(schema).items() if isinstance(column, pl.Enum)}
-    return frame.cast({name: column for name, column in wanted.items() if isinstance(frame.schema.get(name), pl.Enum)})
-
-
-def with_later_fields(frame: pl.DataFrame, schema: type[dy.Schema]) -> pl.DataFrame:
-    """Return lists of structs with the fields these have got since the rows were written, null there; what lost one is left."""
-    wanted = {name: _fields(kind) for name, kind in pl.Schema(schema).items()}
-    later = [name for name, kind in frame.schema.items() if set() < _fields(kind) < wanted.get(name, set())]
-    return frame.cast({name: pl.Schema(schema)[name] for name in later})
+    kinds = pl.Schema(schema)
+    known = {name: was for name, was in frame.schema.items() if name in kinds}
+    words = [name for name, was in known.items() if isinstance(was, pl.Enum) and isinstance(kinds[name], pl.Enum)]
+    structs = [name for name, was in known.items() if set() < _fields(was) < _fields(kinds[name])]
+    return frame.cast({name: kinds[name] for name in (*words, *structs)})
 
 
 def _fields(kind: pl.DataType) -> set[tuple[str, Any]]:

@@ -22,6 +22,16 @@ def unwritable(what: str, where: Folder) -> Iterator[None]:
         ) from error
 
 
+@contextmanager
+def unreadable_document(what: str, path: Folder, next_step: str | None = None) -> Iterator[None]:
+    """Turn what keeps a document of the lake from being read in the block into LakeError; `what` cannot be read."""
+    try:
+        yield
+    except (OSError, ValueError, KeyError, TypeError) as error:
+        got = str(error).splitlines()[0]
+        raise LakeError(f"{what} cannot be read", where=str(path), got=got, next_step=next_step) from error
+
+
 def untrusted(path: Folder, expected: str, got: str) -> LakeError:
     """Return the error about a partition that is not what it should be."""
     return LakeError(

@@ -3,11 +3,11 @@
 import re
 from dataclasses import dataclass, field
 from typing import Self
-from urllib.parse import unquote
+from urllib.parse import quote, unquote
 
 from schemas.errors import UsageError
 from schemas.folders import Folder
-from schemas.lineage import PartitionRef
+from schemas.lineage import PartitionKey, PartitionRef
 
 REJECTED = "_rejected"
 """Ends the name of a layer that holds the rows another layer refused."""
@@ -44,6 +44,11 @@ def rejected_path(ref: PartitionRef) -> str:
     """Return the path of the rows that were rejected when a partition was written, if any were."""
     folder = ref.path.rpartition("/")[0].partition("/")[2]
     return f"{ref.layer}{REJECTED}/{folder}/{ref.fingerprint}.parquet"
+
+
+def place_of(partition: PartitionKey | PartitionRef) -> str:
+    """Return layer and place, as folders are named: what all versions of a partition have in common."""
+    return "/".join([partition.layer, *(f"{name}={quote(value, safe='')}" for name, value in partition.place)])
 
 
 def located(path: str) -> PartitionRef | None:

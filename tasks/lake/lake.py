@@ -10,7 +10,6 @@ from hashlib import sha256
 from io import BytesIO
 from pathlib import Path
 from typing import TypeVar, cast
-from urllib.parse import quote
 
 import dataframely as dy
 import polars as pl
@@ -21,10 +20,10 @@ from schemas.errors import LakeError
 from schemas.folders import Folder
 from schemas.lineage import CodeVersion, Footer, PartitionKey, PartitionRef
 from schemas.tables.columns import measured_columns
-from tasks.lake.earlier_rows import with_later_columns, with_later_fields, with_present_names, with_present_words
+from tasks.lake.earlier_rows import with_later_columns, with_present_names, with_present_types
 from tasks.lake.errors import of_another_version, untrusted, unwritable
 from tasks.lake.files import create_file, footer_source, parquet_source, prove_writable, replace_file
-from tasks.lake.finding import incomplete_name, newest_incomplete, rejected_path
+from tasks.lake.finding import incomplete_name, newest_incomplete, place_of, rejected_path
 from tasks.lake.fingerprint import canonical_json, content_sha256
 from tasks.lake.kept_frames import KeptFrames
 from tasks.lake.local_state import state_folder
@@ -68,7 +67,7 @@ class Lake:
 
     def folder(self, key: PartitionKey) -> Folder:
         """Return the folder of a partition; values are percent-encoded, so that a model name may hold a slash."""
-        return self.root / _place(key)
+        return self.root / place_of(key)
 
     def find(self, key: PartitionKey) -> PartitionRef | None:
         """Return the complete partition of this key, if it exists and its footer agrees.
@@ -136,7 +135,7 @@ class Lake:
         intact = content_sha256(frame, [name for name in measured_columns(schema) if name in frame.columns]) == ref.content_sha256
         frame = with_present_names(frame, schema)
         try:
-            present = with_later_fields(with_present_words(frame, schema), schema)
+            present = with_present_types(frame, schema)
             if intact:
                 whole = with_later_columns(present, schema)
                 if whole.schema == _columns(schema):
@@ -209,7 +208,7 @@ class Lake:
             layer=key.layer,
             place=key.place,
             fingerprint=key.fingerprint,
-            path=f"{_place(key)}/{name}",
+            path=f"{place_of(key)}/{name}",
             rows=rows.height,
             content_sha256=content,
             complete=complete,
@@ -225,7 +224,10 @@ class Lake:
             "package_version": self.code.package,
             "git_commit": self.code.git_commit,
         }
-        encoded = _encode(rows, {_FOOTER_KEY: canonical_json(footer)})
+        # Polars tells a full disk in ways of its own, some of which do not say so: it does not write to the disk itself.
+        buffer = BytesIO()
+        rows.write_parquet(buffer, metadata={_FOOTER_KEY: canonical_json(footer)})
+        encoded = buffer.getbuffer()
         with unwritable("a partition cannot be written", path):
             if not complete:
                 replace_file(path, encoded)
@@ -270,10 +272,6 @@ def _footer_of(path: Folder, metadata: pq.FileMetaData) -> Footer:
         raise untrusted(path, "a footer written by MoodFlow", "none that can be read") from error
 
 
-def _place(key: PartitionKey) -> str:
-    return "/".join([key.layer, *(f"{name}={quote(value, safe='')}" for name, value in key.place)])
-
-
 def as_written(frame: pl.DataFrame, schema: type[dy.Schema]) -> pl.DataFrame:
     """Return the rows as they are written to a layer: validated, sorted by the primary key.
 
@@ -291,10 +289,3 @@ def as_written(frame: pl.DataFrame, schema: type[dy.Schema]) -> pl.DataFrame:
 def _decode(path: Folder, encoded: bytes) -> pl.DataFrame:
     with unreadable(path):
         return pl.read_parquet(BytesIO(encoded), hive_partitioning=False)
-
-
-def _encode(rows: pl.DataFrame, footer: dict[str, str]) -> memoryview:
-    # Polars tells a full disk in ways of its own, some of which do not say so: it does not write to the disk itself.
-    encoded = BytesIO()
-    rows.write_parquet(encoded, metadata=footer)
-    return encoded.getbuffer()

@@ -15,7 +15,7 @@ from schemas.errors import LakeError, UsageError
 from schemas.folders import Folder
 from schemas.lineage import CodeVersion, RunManifest
 from schemas.printing import printable
-from tasks.lake.errors import unwritable
+from tasks.lake.errors import unreadable_document, unwritable
 from tasks.lake.files import replace_file
 from tasks.lake.seal import seal_run
 
@@ -94,10 +94,8 @@ def read_manifest(lake: Folder, run: str) -> RunManifest:
 
 
 def _read_manifest(path: Folder) -> RunManifest:
-    try:
+    with unreadable_document("the manifest of a run", path):
         return RunManifest.model_validate(read_json(path.read_bytes()))
-    except (OSError, ValueError) as error:
-        raise LakeError("the manifest of a run cannot be read", where=str(path), got=str(error).splitlines()[0]) from error
 
 
 def list_runs(lake: Folder) -> list[str]:
@@ -138,15 +136,8 @@ def read_changes(lake: Folder, run: str) -> RunChanges | None:
     path = changes_file(run_folder(lake, run))
     if not path.exists():
         return None
-    try:
+    with unreadable_document("what changed since the run before", path, "move the file away; it is not needed to show the run"):
         return RunChanges.model_validate(read_json(path.read_bytes()))
-    except (OSError, ValueError) as error:
-        raise LakeError(
-            "what changed since the run before cannot be read",
-            where=str(path),
-            got=str(error).splitlines()[0],
-            next_step="move the file away; it is not needed to show the run",
-        ) from error
 
 
 def read_all_changes(lake: Folder, runs: Iterable[str]) -> tuple[dict[str, RunChanges], frozenset[str]]:

@@ -77,11 +77,7 @@ class StepTrace:
 
 
 class EndpointQueue:
-    """Sends events to an endpoint from a thread of its own, in order, so that no step waits; stops at the first failure.
-
-    Args:
-        send: posts one event.
-    """
+    """Sends events to an endpoint from a thread of its own, in order, so that no step waits; stops at the first failure."""
 
     def __init__(self, send: Callable[[RunEvent], object]) -> None:
         self._send = send

@@ -21,8 +21,9 @@ from openlineage.client.facet_v2 import (
 )
 
 from schemas.dataset import BundledFile, LocalFile, PinnedFile
-from schemas.lineage import PartitionKey, PartitionRef
+from schemas.lineage import PartitionRef
 from tasks.lake.files import footer_source
+from tasks.lake.finding import place_of
 from tasks.lake.lake import Lake
 from tasks.lineage.facets import StepRunFacet, file_facets, job_facets, partition_facets, place_facets, schema_facet
 from tasks.lineage.inputs_outputs import JobInputs, JobOutputs, JobSource
@@ -128,7 +129,7 @@ class StepEvents:
         )
 
     def _named_outputs(self) -> list[OutputDataset]:
-        return [OutputDataset(self.namespace, dataset_name(key)) for key in self.inputs.outputs]
+        return [OutputDataset(self.namespace, place_of(key)) for key in self.inputs.outputs]
 
     def _run_facets(self) -> dict[str, RunFacet]:
         engine = processing_engine_run.ProcessingEngineRunFacet(
@@ -142,7 +143,7 @@ class StepEvents:
 
     def _read(self, ref: PartitionRef) -> InputDataset:
         # Its columns are in the event of the step that wrote it: reading them again from hundreds of files would take its time.
-        return InputDataset(self.namespace, dataset_name(ref), facets=partition_facets(ref))
+        return InputDataset(self.namespace, place_of(ref), facets=partition_facets(ref))
 
     def _written(self, ref: PartitionRef) -> OutputDataset:
         facets = {**partition_facets(ref), **place_facets(self.namespace)}
@@ -150,7 +151,7 @@ class StepEvents:
         if (source := footer_source(path)) is not None:
             facets["schema"] = schema_facet(pl.read_parquet_schema(source))
         size = path.stat().st_size if isinstance(path, Path) else None
-        return OutputDataset(self.namespace, dataset_name(ref), facets=facets, outputFacets=_statistics(size, ref.rows))
+        return OutputDataset(self.namespace, place_of(ref), facets=facets, outputFacets=_statistics(size, ref.rows))
 
     def _source(self, source: JobSource) -> InputDataset:
         match source.file:
@@ -178,8 +179,3 @@ class StepEvents:
 def _statistics(size: int | None, rows: int | None = None) -> dict[str, OutputDatasetFacet]:
     count = output_statistics_output_dataset.OutputStatisticsOutputDatasetFacet(rowCount=rows, size=size, fileCount=1)
     return {"outputStatistics": count}
-
-
-def dataset_name(partition: PartitionRef | PartitionKey) -> str:
-    """Return layer and place, as the lake's folders are named: what all versions of a partition have in common."""
-    return "/".join([partition.layer, *(f"{name}={quote(value, safe='')}" for name, value in partition.place)])

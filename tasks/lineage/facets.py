@@ -25,8 +25,16 @@ SCHEMA = "urn:moodflow:openlineage:1-0-0"
 """Names data/openlineage/moodflow-facets-1-0-0.json, the JSON schema of the facets of our own."""
 
 
+class _Ours:
+    """A facet of our own, whose schema stands under its name."""
+
+    @classmethod
+    def _get_schema(cls) -> str:
+        return f"{SCHEMA}#/$defs/{cls.__name__}"
+
+
 @attr.define
-class PartitionDatasetFacet(DatasetFacet):
+class PartitionDatasetFacet(_Ours, DatasetFacet):
     """Describes a partition of the lake: what it is named by, and the hash of its rows without measured columns."""
 
     path: str
@@ -34,35 +42,23 @@ class PartitionDatasetFacet(DatasetFacet):
     contentSha256: str  # noqa: N815  as OpenLineage spells its fields
     complete: bool
 
-    @staticmethod
-    def _get_schema() -> str:
-        return f"{SCHEMA}#/$defs/PartitionDatasetFacet"
-
 
 @attr.define
-class FileDatasetFacet(DatasetFacet):
+class FileDatasetFacet(_Ours, DatasetFacet):
     """Describes a file that is no partition: a source file, a manifest or a report."""
 
     path: str
     sha256: str | None = None
 
-    @staticmethod
-    def _get_schema() -> str:
-        return f"{SCHEMA}#/$defs/FileDatasetFacet"
-
 
 @attr.define
-class StepRunFacet(RunFacet):
+class StepRunFacet(_Ours, RunFacet):
     """Describes what a step did."""
 
     upToDate: bool  # noqa: N815  as OpenLineage spells its fields
     packageVersion: str  # noqa: N815
     gitCommit: str | None = None  # noqa: N815
     missing: str | None = None
-
-    @staticmethod
-    def _get_schema() -> str:
-        return f"{SCHEMA}#/$defs/StepRunFacet"
 
 
 def partition_facets(ref: PartitionRef) -> dict[str, DatasetFacet]:

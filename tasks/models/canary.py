@@ -12,13 +12,10 @@ from math import comb
 from pathlib import Path
 from typing import NamedTuple
 
-from pydantic import ValidationError
-
 from schemas.api_capabilities import DEFAULT_CAPABILITIES
 from schemas.canary import CanaryFinding, CanaryRecord
 from schemas.chat import Chat, ChatMessage, ChatReply, ModelEntry, WrittenRequest
-from schemas.errors import LakeError
-from tasks.lake.errors import unwritable
+from tasks.lake.errors import unreadable_document, unwritable
 from tasks.lake.files import replace_file
 from tasks.lake.fingerprint import hash_settings
 from tasks.models.journal.table import COLUMNS, JOURNAL, JournalRow, connect_to_read, journal_errors, read_reply, row_errors
@@ -125,15 +122,8 @@ def read_record(state: Path, identity: str, model: str) -> CanaryRecord:
     path = _record_file(state, identity, model)
     if not path.is_file():
         return CanaryRecord()
-    try:
+    with unreadable_document("what canaries found of a model", path, "remove the file; the next canary begins anew"):
         return CanaryRecord.model_validate_json(path.read_bytes())
-    except (OSError, ValidationError) as error:
-        raise LakeError(
-            "what canaries found of a model cannot be read",
-            where=str(path),
-            got=str(error).splitlines()[0],
-            next_step="remove the file; the next canary begins anew",
-        ) from error
 
 
 def keep_finding(state: Path, identity: str, found: CanaryFinding) -> None:

@@ -75,6 +75,10 @@ def tokens_before(text: str) -> "np.ndarray[tuple[int], np.dtype[np.int32]]":
     return sums
 
 
+_alone = cache(count_tokens)
+"""Tokens of a character that stands alone."""
+
+
 class _Splitter:
     """Walks through one text; memory does not grow with it."""
 
@@ -151,11 +155,6 @@ class _Merger:
 
     def _chunk(self) -> ChunkSpan:
         return ChunkSpan(self._pieces[0].start, self._pieces[-1].end, self._length)
-
-
-@cache
-def _alone(character: str) -> int:
-    return count_tokens(character)
 
 
 def _parts(text: str) -> Iterator[tuple[int, int]]:

@@ -9,9 +9,8 @@ from pydantic import TypeAdapter
 
 from schemas.chat import ModelEntry
 from schemas.documents import read_json
-from schemas.errors import LakeError
 from schemas.provider import CAPABILITIES, ModelProbe
-from tasks.lake.errors import unwritable
+from tasks.lake.errors import unreadable_document, unwritable
 from tasks.lake.files import replace_file
 from tasks.lake.fingerprint import hash_settings
 from tasks.models.capabilities.probe import PROBE_VERSION
@@ -80,7 +79,8 @@ def list_probes(lake: Path) -> list[ModelProbe]:
 
 def _read(path: Path) -> ModelProbe | None:
     """Read one file of the lake; None if an older version wrote it."""
-    try:
+    advice = "probe it again with moodflow models check NAME --again, or remove the file"
+    with unreadable_document("what was found about the model", path, advice):
         document = read_json(path.read_bytes())
         if document["version"] != PROBE_VERSION:
             return None
@@ -89,11 +89,4 @@ def _read(path: Path) -> ModelProbe | None:
             raise ValueError(f"findings without {', '.join(missing)}")
         if not found.answers:
             raise ValueError("the model did not answer")
-    except (OSError, ValueError, KeyError, TypeError) as error:
-        raise LakeError(
-            "what was found about the model cannot be read",
-            where=str(path),
-            got=str(error).splitlines()[0],
-            next_step="probe it again with moodflow models check NAME --again, or remove the file",
-        ) from error
     return found

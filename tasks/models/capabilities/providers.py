@@ -9,7 +9,7 @@ from pydantic import TypeAdapter
 from schemas.api_capabilities import DEFAULT_CAPABILITIES, ApiCapabilities
 from schemas.errors import UsageError, suggest
 from schemas.folders import DATA_FOLDER
-from schemas.provider import UNSENT, ModelProbe, Provider, Quirks, TokenLimit, Unsent
+from schemas.provider import UNSENT, ModelProbe, Provider, Quirks, Unsent
 
 PROVIDERS = DATA_FOLDER / "providers.yaml"
 """The providers that ship with MoodFlow."""
@@ -67,7 +67,7 @@ def choose_capabilities(stated: ApiCapabilities | None, quirks: Quirks | None, f
     """
     said = stated.model_dump(include=stated.model_fields_set) if stated else {}
     chosen = {
-        "token_limit": _token_limit(quirks, found),
+        "token_limit": (found and found.token_limit) or (quirks.token_limit if quirks else DEFAULT_CAPABILITIES.token_limit),
         "unsent": tuple(name for name in UNSENT if _is_refused(name, quirks, found)),
         "reasoning_effort": None,
         "effort_path": (quirks and quirks.reasoning_effort) or DEFAULT_CAPABILITIES.effort_path,
@@ -91,12 +91,6 @@ def describe_capabilities(capabilities: ApiCapabilities) -> str:
     if capabilities.extra is not None:
         parts.append(f"with {capabilities.extra}")
     return ", ".join(parts)
-
-
-def _token_limit(quirks: Quirks | None, found: ModelProbe | None) -> TokenLimit:
-    if found and found.token_limit:
-        return found.token_limit
-    return quirks.token_limit if quirks else DEFAULT_CAPABILITIES.token_limit
 
 
 def _is_refused(name: Unsent, quirks: Quirks | None, found: ModelProbe | None) -> bool:

@@ -156,6 +156,7 @@ class Budget:
         estimator: with what is known of the models; it learns from the replies of the run. Null = nothing is known.
 
     Attributes:
+        limits: of tokens and cost.
         used_tokens, used_cost: of calls that ended, and reserved by calls in flight.
     """
 
@@ -166,7 +167,7 @@ class Budget:
         prices: PriceTable | None = None,
         estimator: Estimator | None = None,
     ) -> None:
-        self._limits = (tokens, cost)
+        self.limits = (tokens, cost)
         self.prices = prices
         self.estimator = estimator or Estimator()
         self.used_tokens = 0.0
@@ -179,24 +180,7 @@ class Budget:
             entry: the model.
             learns: false for calls unlike a run's, such as a probe's.
         """
-        return None if self._limits == (None, None) else BudgetAccount(self, entry.base_url, learns)
-
-    def reserve(self, wanted: Reservation) -> bool:
-        """Set aside what a call will probably use; false if that would exceed the budget."""
-        totals = (self.used_tokens + wanted.tokens, self.used_cost + wanted.cost)
-        if any(limit is not None and used > limit * (1 + ROUNDING) for used, limit in zip(totals, self._limits, strict=True)):
-            return False
-        self.used_tokens, self.used_cost = totals
-        return True
-
-    def settle(self, was: Reservation, reply: ChatReply) -> None:
-        """Replace a reservation by what its call has used.
-
-        A failed call whose tokens the server did not count sets everything free that was reserved for it.
-        """
-        prompt, completion = self.estimator.count(was.expected, reply)
-        self.used_tokens += prompt + completion - was.tokens
-        self.used_cost += (was.rate.cost(prompt, completion) if was.rate else 0.0) - was.cost
+        return None if self.limits == (None, None) else BudgetAccount(self, entry.base_url, learns)
 
 
 @dataclass(frozen=True)
@@ -208,13 +192,23 @@ class BudgetAccount:
     learns: bool
 
     def reserve(self, request: ChatRequest) -> Reservation | None:
-        """Ask whether a call may be sent; null = it would exceed the budget."""
-        rate = find_rate(request.model, self.base_url, self.budget.prices)
-        wanted = Reservation(self.budget.estimator.expect(request), rate)
-        return wanted if self.budget.reserve(wanted) else None
+        """Set aside what a call will probably use; null = that would exceed the budget, so it may not be sent."""
+        budget, rate = self.budget, find_rate(request.model, self.base_url, self.budget.prices)
+        wanted = Reservation(budget.estimator.expect(request), rate)
+        totals = (budget.used_tokens + wanted.tokens, budget.used_cost + wanted.cost)
+        if any(limit is not None and used > limit * (1 + ROUNDING) for used, limit in zip(totals, budget.limits, strict=True)):
+            return None
+        budget.used_tokens, budget.used_cost = totals
+        return wanted
 
     def settle(self, reserved: Reservation, reply: ChatReply) -> None:
-        """Tell what became of a call that was allowed; once for each."""
-        self.budget.settle(reserved, reply)
+        """Replace what was reserved for a call by what it has used; once for each.
+
+        A failed call whose tokens the server did not count sets everything free that was reserved for it.
+        """
+        budget, rate = self.budget, reserved.rate
+        prompt, completion = budget.estimator.count(reserved.expected, reply)
+        budget.used_tokens += prompt + completion - reserved.tokens
+        budget.used_cost += (rate.cost(prompt, completion) if rate else 0.0) - reserved.cost
         if self.learns and reply.failure is None and reply.prompt_tokens is not None and reply.completion_tokens is not None:
-            self.budget.estimator.learn(reserved.expected.measure, reply.prompt_tokens, reply.completion_tokens)
+            budget.estimator.learn(reserved.expected.measure, reply.prompt_tokens, reply.completion_tokens)

@@ -23,12 +23,18 @@ def load_prices(path: Path | None) -> PriceTable | None:
         return None
     try:
         return PriceTable.model_validate(read_yaml(read_text(path)))
-    except ValidationError as error:
-        first = error.errors()[0]
-        place = ".".join(str(part) for part in first["loc"])
-        raise _unreadable(path, f"{place}: {first['msg']}".removeprefix(": ")) from error
     except (OSError, ValueError) as error:
-        raise _unreadable(path, " ".join(str(error).split())[:200]) from error
+        got = " ".join(str(error).split())[:200]
+        if isinstance(error, ValidationError):
+            first = error.errors()[0]
+            got = f"{'.'.join(str(part) for part in first['loc'])}: {first['msg']}".removeprefix(": ")
+        raise UsageError(
+            "the price table cannot be read",
+            where=str(path),
+            expected="currency and a list of prices, as docs/cost.md shows",
+            got=got,
+            next_step="correct the file, or leave --set prices (or MOODFLOW_PRICES) out",
+        ) from error
 
 
 def find_rate(model: str, base_url: str | None, table: PriceTable | None) -> Rate | None:
@@ -74,13 +80,3 @@ def _cost(rate: Rate | None, prompt_tokens: int | None, completion_tokens: int |
     if rate is None or prompt_tokens is None or completion_tokens is None:
         return None
     return rate.cost(prompt_tokens, completion_tokens)
-
-
-def _unreadable(path: Path, got: str) -> UsageError:
-    return UsageError(
-        "the price table cannot be read",
-        where=str(path),
-        expected="currency and a list of prices, as docs/cost.md shows",
-        got=got,
-        next_step="correct the file, or leave --set prices (or MOODFLOW_PRICES) out",
-    )

@@ -223,14 +223,11 @@ class HttpChat:
         # Much may have happened while it waited.
         if refusal := self._refuse(request.model):
             return Attempt(refusal, sent=False)
-        started_s = time.perf_counter()
+        started_s, retry_after_s = time.perf_counter(), None
         try:
             answer = await self._transport.post(request.body_json.encode())
         except TransportError as error:
-            reply, retry_after_s = (
-                self._scrub(ChatReply(failure=error.failure, error=error.text, http_status=error.http_status)),
-                None,
-            )
+            reply = self._scrub(ChatReply(failure=error.failure, error=str(error), http_status=error.http_status))
         else:
             reply = self._scrub(self._read(answer, request))
             retry_after_s = self._heed(answer, reply)

@@ -177,13 +177,10 @@ def _read_content(message: dict[str, Any]) -> _Content:
     if not isinstance(text, str):
         raise TypeError(f"content is a {type(text).__name__}")
     fields: dict[ReasoningPlace, str] = {}
-    details = message.get("reasoning_details")
-    for name, value in (
-        ("reasoning_content", message.get("reasoning_content")),
-        ("reasoning", message.get("reasoning") or _join_details(details)),
-    ):
-        if not fields and (found := _string(value)):
-            fields[name] = found  # type: ignore[index]
+    if found := _string(message.get("reasoning_content")):
+        fields["reasoning_content"] = found
+    elif found := _string(message.get("reasoning") or _join_details(message.get("reasoning_details"))):
+        fields["reasoning"] = found
     if found := _string(thought):
         fields["content_part"] = found
     return _Content(whole_text(text), "\n\n".join(fields.values()) or None, next(iter(fields), None), refused)

@@ -33,7 +33,6 @@ class TransportError(Exception):
     def __init__(self, failure: Failure, text: str, http_status: int | None = None) -> None:
         super().__init__(text)
         self.failure = failure
-        self.text = text
         self.http_status = http_status
 
 
@@ -51,7 +50,6 @@ class Transport:
         self._key = key
         self._url = httpx.URL(f"{base_url.rstrip('/')}/chat/completions")
         self._address = str(self._url)
-        self._session: aiohttp.ClientSession | None = None
 
     @property
     def server(self) -> str:
@@ -75,9 +73,7 @@ class Transport:
         return self
 
     async def __aexit__(self, *_: object) -> None:
-        session, self._session = self._session, None
-        if session is not None:
-            await session.close()
+        await self._session.close()
 
     async def post(self, body: bytes) -> HttpAnswer:
         """Send one body to the endpoint's `chat/completions`; redirects are not followed.
@@ -85,11 +81,9 @@ class Transport:
         Raises:
             TransportError: no whole answer came; one with an error status is an answer.
         """
-        if self._session is None:
-            raise RuntimeError("Transport is used as an async context manager")
         try:
             async with asyncio.timeout(self._entry.timeout_s):
-                response = await self._begin(self._session, body)
+                response = await self._begin(body)
                 try:
                     return HttpAnswer(response.status, response.headers, await _read_body(response))
                 except (aiohttp.ClientError, zlib.error) as error:
@@ -100,12 +94,12 @@ class Transport:
         except TimeoutError:
             raise TransportError("timeout_total", f"no whole answer within {self._entry.timeout_s:g} s") from None
 
-    async def _begin(self, session: aiohttp.ClientSession, body: bytes) -> aiohttp.ClientResponse:
+    async def _begin(self, body: bytes) -> aiohttp.ClientResponse:
         """Send a body and wait until the answer begins: a connection lost before that is no answer cut short."""
         limit_s = self._entry.first_byte_timeout_s
         try:
             async with asyncio.timeout(limit_s) as waiting:
-                return await session.post(self._address, data=body, allow_redirects=False)
+                return await self._session.post(self._address, data=body, allow_redirects=False)
         except aiohttp.ConnectionTimeoutError as error:
             text = f"no connection to {self.server} within {self._entry.connect_timeout_s:g} s"
             raise TransportError("timeout_connect", text) from error

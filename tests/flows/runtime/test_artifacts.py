@@ -11,9 +11,8 @@ from prefect.client.orchestration import get_client
 from prefect.client.schemas.filters import ArtifactFilter, ArtifactFilterKey, FlowRunFilter, FlowRunFilterName
 from prefect.settings import PREFECT_UI_URL, temporary_settings
 
-from flows.runtime.artifact_summary import calls_lines, link_lines
 from flows.runtime.artifact_tables import MAX_ROWS, coverage_rows, failure_rows, few, leaderboard_rows
-from flows.runtime.artifacts import ABLATION_KEYS, RUN_KEYS, addresses_of, report_address
+from flows.runtime.artifacts import ABLATION_KEYS, RUN_KEYS, addresses_of, calls_lines, link_lines, report_address
 from schemas.addresses import REPORTS_URL
 from schemas.changes import Regression, RunChanges, RunState, ScoreDifference, SystemChanges
 from schemas.lineage import CodeVersion, Missing, RunManifest

@@ -9,9 +9,8 @@ import pytest
 
 from schemas.lineage import DatasetNotice
 from schemas.tables.items import Items
-from schemas.tables.responses import Answers, Responses
+from schemas.tables.responses import Answers, Responses, SimulationFaults
 from schemas.tables.scores import ItemScores
-from schemas.tables.simulation import SimulationFaults
 from tasks.analysis.redaction import redact
 from tasks.analysis.run_tables import ReportData
 from tasks.lake.manifest import write_manifest

@@ -18,7 +18,7 @@ from schemas.provider import TokenLimit
 from schemas.tables.items import Items
 from schemas.tables.responses import Answers, Judgements
 from tasks.judging.contract import reparse_judgements
-from tasks.judging.executor import Judge, judge_answers, judgements_key, plan_ratings, reply_tokens
+from tasks.judging.executor import Judge, judge_answers, judgements_key, plan_ratings, rating_tokens
 from tasks.judging.rubrics import Rubric, load_rubric, place_of
 from tasks.judging.steps import AgreementJob
 from tasks.models.http.worker_pool import SPARE, WorkerPool
@@ -122,7 +122,8 @@ def test_embedded_judge_has_room_for_its_longest_reply() -> None:
     # As the embedded model's tokenizer counts the object with the highest ratings, indented.
     counted = {"summary": 36, "mc_stage1": 45, "mc_stage2": 42, "mc_stage3": 40, "mc_stage4": 55, "ee_expression": 112}
     for name, tokens in {**counted, "es_aspects": 208}.items():
-        assert tokens < reply_tokens(load_rubric(name).names) < 2 * tokens
+        rubric = load_rubric(name)
+        assert tokens < rating_tokens(rubric, rubric.dimensions) < 2 * tokens
 
 
 async def test_only_answers_that_say_something_are_judged() -> None:

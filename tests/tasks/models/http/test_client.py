@@ -17,7 +17,7 @@ from pydantic import SecretStr
 from schemas.chat import ChatReply, ChatRequest
 from schemas.errors import EndpointError
 from schemas.vocabulary import Failure
-from tasks.models.cost.budget import Budget, Reservation
+from tasks.models.cost.budget import Budget, BudgetAccount, Reservation
 from tasks.models.http.adaptive_concurrency import FIRST
 from tasks.models.http.client import DEAD_AFTER_CALLS, LONGEST_ERROR, CallRetryPolicy, CircuitBreaker, HttpChat
 from tasks.models.http.endpoint_check import resolve_api_key
@@ -238,15 +238,12 @@ async def test_as_many_calls_are_in_flight_as_are_allowed_and_no_more(first: int
     assert max(levels) == concurrency
 
 
-class OneCall(Budget):
-    """A budget for one call, which gives nothing back."""
+class OneCall(BudgetAccount):
+    """An account for one call, which gives nothing back."""
 
-    def __init__(self) -> None:
-        super().__init__(tokens=1)
-
-    def reserve(self, _: Reservation) -> bool:
-        self.used_tokens += 1
-        return self.used_tokens == 1
+    def reserve(self, request: ChatRequest) -> Reservation | None:
+        self.budget.used_tokens += 1
+        return Reservation(self.budget.estimator.expect(request), None) if self.budget.used_tokens == 1 else None
 
     def settle(self, _: Reservation, __: ChatReply) -> None:
         """Nothing is given back."""
@@ -256,7 +253,7 @@ async def test_what_is_not_sent_does_not_wait_for_its_minute() -> None:
     policy = CallRetryPolicy(sleep=(pauses := Pauses()))
     with ModelServer(lambda _: "B") as server:
         model = entry(server.base_url).model_copy(update={"requests_per_minute": 1})
-        async with HttpChat(model, server.base_url, policy=policy, budget=OneCall().account(model)) as chat:
+        async with HttpChat(model, server.base_url, policy=policy, budget=OneCall(Budget(), None, learns=True)) as chat:
             replies = await asyncio.gather(*(chat(request(f"call {number}")) for number in range(60)))
     assert [reply.failure for reply in replies].count("budget") == 59
     assert pauses.seconds == []
@@ -266,7 +263,7 @@ async def test_a_call_whose_second_attempt_finds_no_budget_says_why_the_first_fa
     policy = CallRetryPolicy(sleep=Pauses())
     with ModelServer(lambda _: "B", fault=lambda _: "500") as server:
         model = entry(server.base_url)
-        async with HttpChat(model, server.base_url, policy=policy, budget=OneCall().account(model)) as chat:
+        async with HttpChat(model, server.base_url, policy=policy, budget=OneCall(Budget(), None, learns=True)) as chat:
             reply = await chat(request())
     assert (reply.failure, reply.attempts, server.calls) == ("http_5xx", 1, 1)
 
