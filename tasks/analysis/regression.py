@@ -103,7 +103,7 @@ def _change(what: str, before: Weights, after: Weights, pairs: Mapping[Spec, Pai
     found: dict[str, Any] = weigh_gain(pairs, before)
     shares = np.array(list(before.values())) / sum(before.values())
     earlier = shares @ np.array([pairs[spec].replicates[0] for spec in before])
-    own_low = limits_of(earlier[None, :])["ci_low"].item() if earlier.size else None
+    own_low = limits_of(earlier[None, :])["ci_low"].item()
     was = found["base_0_100"]
     return ScoreDifference(
         what=what,
