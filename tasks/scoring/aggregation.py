@@ -131,32 +131,31 @@ def aggregate_nodes(levels: pl.LazyFrame, tree: Tree) -> pl.DataFrame:
     return pl.concat(scored)
 
 
-def metric_contributions(normalized: pl.DataFrame, aggregates: Aggregates, tree: Tree, gate: str | None) -> pl.DataFrame:
+def metric_contributions(normalized: pl.DataFrame, aggregates: Aggregates, tree: Tree) -> pl.DataFrame:
     """Return weight of every scored metric in the total before the veto; what is missing is spread as the aggregation spread it.
 
     Args:
         normalized: rows of `normalized_scores`.
         aggregates: what was computed from them.
         tree: the blueprint's tables.
-        gate: the main ability that never enters the total.
 
     Returns:
         SYSTEM, dataset, method, metric, contribution (> 0); per model and setting the contributions sum to 1, and the sum of
         contribution x normalised score is the total before the veto. They stand in the order of the tree's metrics, whatever
         that of `normalized` is: the last bit of what is summed by them follows their order.
     """
-    mains = pl.col("parent").is_null() & (pl.col("node") != gate if gate else pl.lit(value=True))
+    mains = pl.col("parent").is_null() & (pl.col("node") != tree.gate if tree.gate else pl.lit(value=True))
     top = aggregates.nodes.filter(_COUNTED, mains)
     shared = top.with_columns(contribution=pl.col("weight") / exact_sum(pl.col("weight")).over(SYSTEM))
     return _spread(shared, normalized, aggregates, tree)
 
 
-def scope_contributions(normalized: pl.DataFrame, aggregates: Aggregates, tree: Tree, gate: str | None) -> pl.DataFrame:
+def scope_contributions(normalized: pl.DataFrame, aggregates: Aggregates, tree: Tree) -> pl.DataFrame:
     """Return metric_contributions, and ability_contributions of the gate, told apart by `of_gate`: no dataset is in both."""
-    to_total = metric_contributions(normalized, aggregates, tree, gate).with_columns(of_gate=pl.lit(value=False))
-    if gate is None:
+    to_total = metric_contributions(normalized, aggregates, tree).with_columns(of_gate=pl.lit(value=False))
+    if tree.gate is None:
         return to_total
-    to_gate = ability_contributions(normalized, aggregates, tree, gate)
+    to_gate = ability_contributions(normalized, aggregates, tree, tree.gate)
     return pl.concat([to_total, to_gate.with_columns(of_gate=pl.lit(value=True))])
 
 

@@ -67,8 +67,7 @@ def setting_gains(item_scores: pl.LazyFrame, blueprint: Blueprint, resampling: R
         return SettingGains.create_empty()
     tree = tree_tables(blueprint)
     normalized = normalise_scores(reduce_item_scores(item_scores), tree)
-    gate = blueprint.gate.ability if blueprint.gate else None
-    contributions = metric_contributions(normalized, aggregate_scores(normalized, tree), tree, gate)
+    contributions = metric_contributions(normalized, aggregate_scores(normalized, tree), tree)
     rows = []
     for model, setting in systems.iter_rows():
         of_both = item_scores.filter((pl.col("model") == model) & pl.col("setting").is_in([BASE, setting]))
