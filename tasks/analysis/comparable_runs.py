@@ -12,7 +12,7 @@ from schemas.lineage import RunManifest
 from schemas.plan import Plan, fields_of
 from schemas.roles import JUDGE, PANEL, RoleModels
 from tasks.analysis.past_run import PastRun
-from tasks.analysis.run_tables import System
+from tasks.analysis.run_tables import Row, System
 from tasks.lake.fingerprint import canonical_json
 from tasks.solvers.registry import helper_roles, is_optional
 
@@ -131,8 +131,6 @@ def _answering_parameters(entry: ModelEntry) -> dict[str, Any]:
     meaning = {**entry.meaning, "sampling": sampling, "token_probabilities": entry.token_probabilities}
     return {name: value for name, value in meaning.items() if value and name != "identity"}
 
-
-Row = dict[str, Any]
 
 CALL = (
     *("concurrency", "requests_per_minute", "tokens_per_minute", "connect_timeout_s", "first_byte_timeout_s"),

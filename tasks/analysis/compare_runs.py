@@ -2,7 +2,7 @@
 
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import asdict
-from typing import Any, NamedTuple
+from typing import NamedTuple
 
 import polars as pl
 
@@ -15,7 +15,7 @@ from tasks.analysis.compare_scores import Flips, compare_scores, find_flips
 from tasks.analysis.evidence import read_evidence
 from tasks.analysis.explain_rows import row_document
 from tasks.analysis.past_run import PastRun, reopen
-from tasks.analysis.run_tables import System
+from tasks.analysis.run_tables import Row, System
 from tasks.scoring.uncertainty import Resampling
 from tasks.scoring.veto import GATE
 
@@ -25,8 +25,6 @@ DIMENSION = ("dataset", "rubric", "dimension")
 MEAN = ("judge", "scale_min", "scale_max", "mean", "ci_low", "ci_high", "n_answers", "n_total", "n_clusters")
 ASKED = ("question", "context", "options", "gold_indices", "references", "option_points", "question_type")
 """Columns of an item that say what is asked and what would be right."""
-
-Row = dict[str, Any]
 
 
 class SystemPair(NamedTuple):

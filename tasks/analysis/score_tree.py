@@ -8,17 +8,16 @@ stored score, so that what is shown adds up or says that it does not.
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from math import fsum
-from typing import Any, Literal
+from typing import Literal
 
 import polars as pl
 
 from schemas.blueprint import Ability, Blueprint, BlueprintDataset, Task
 from schemas.normalisation import CentredNormalisation, GradeNormalisation, Normalisation, NumericNormalisation
 from schemas.vocabulary import LEVELS, Level
-from tasks.analysis.run_tables import System, from_row
+from tasks.analysis.run_tables import Row, System, from_row
 
 Kind = Literal["total", "ability", "sub_ability", "level", "task", "dataset", "metric"]
-Row = dict[str, Any]
 
 SAME = 1e-9
 """Far above rounding, far below what one item can change."""
