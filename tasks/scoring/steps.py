@@ -101,11 +101,6 @@ class GainsJob:
     scores: AggregateJob
 
     @property
-    def blueprint(self) -> Blueprint:
-        """Of the run."""
-        return self.scores.blueprint
-
-    @property
     def key(self) -> PartitionKey:
         """Key of the gains."""
         return self.scores.key("setting_gains")
@@ -114,7 +109,7 @@ class GainsJob:
         """Compute rows of `setting_gains`."""
         settings = self.scores.settings
         rows = pl.concat([lake.read(ref, tables.ItemScores) for ref in self.scores.item_scores])
-        return setting_gains(rows.lazy(), self.blueprint, Resampling(settings.bootstrap, settings.seed))
+        return setting_gains(rows.lazy(), self.scores.blueprint, Resampling(settings.bootstrap, settings.seed))
 
 
 @dataclass(frozen=True)
