@@ -158,14 +158,10 @@ def find_differences(before: PastRun, after: PastRun) -> list[Row]:
     rows = list(_flat_differences("plan", _settings(old.plan), _settings(new.plan)))
     rows += _flat_differences("blueprint", old.blueprint, new.blueprint)
     for name in ("package_version", "git_commit", "redacted"):
-        if getattr(old, name) != getattr(new, name):
-            rows.append({"what": name, "before": getattr(old, name), "after": getattr(new, name)})
+        rows += _flat_differences(name, getattr(old, name), getattr(new, name))
     notices = [{notice.id: notice.model_dump(mode="json") for notice in run.datasets} for run in (old, new)]
-    if all(notices):
-        common = [name for name in notices[1] if name in notices[0]]
-        for name in common:
-            rows += _flat_differences(f"datasets.{name}", notices[0][name], notices[1][name])
-    return rows
+    common = [{name: found[name] for name in notices[1] if name in notices[0]} for found in notices]
+    return [*rows, *_flat_differences("datasets", *common)]
 
 
 def warnings(before: PastRun, after: PastRun) -> list[str]:
