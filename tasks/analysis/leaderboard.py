@@ -29,7 +29,7 @@ from tasks.judging.gold import GOLD
 from tasks.lake.lake import Lake
 from tasks.lake.manifest import newest_first, read_all_changes, read_code_version, read_manifest, read_manifests
 from tasks.scoring.blueprints import load_blueprint, profiled_blueprint
-from tasks.scoring.published import LANGUAGE, backdrop_of, published_abilities, published_of, score_published
+from tasks.scoring.published import LANGUAGE, published_abilities, published_of, score_published
 from tasks.scoring.veto import GATE, rank_models
 
 RUN = "run"
@@ -228,7 +228,7 @@ def stored_leaderboard(folder: Folder, ranked: LeaderboardData, page: Path) -> L
         links=report_links(manifests, folder, page),
         regressed=ranked.regressed | regressed,
         damaged=ranked.damaged | damaged,
-        published=backdrop_of(ranked.blueprint),
+        published=published_of(ranked.blueprint),
     )
 
 
@@ -254,7 +254,7 @@ def published_leaderboard(benchmark: str) -> LeaderboardData:
         totals=totals,
         abilities=published_abilities(published),
         history=totals.clear(),
-        published=backdrop_of(blueprint),
+        published=published,
         is_published=True,
         groups=groups,
     )
