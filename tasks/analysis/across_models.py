@@ -201,14 +201,13 @@ def _tied(best: str, model: str, datasets: Mapping[str, float], pairing: Pairing
 
 def _differences(models: Sequence[str], blueprint: Blueprint, pairing: Pairing) -> Iterator[PairDifference]:
     """Yield the differences of any two models that have items in common."""
-    gate = blueprint.gate.ability if blueprint.gate else None
     weights: dict[frozenset[Spec], Weights] = {}
     for first, second in combinations(models, 2):
         pairs = pairing.pair(second, first, blueprint.datasets)
         if (specs := frozenset(pairs)) not in weights:
             normalized = common_scores(pairs)
             aggregates = aggregate_scores(normalized, pairing.tree)
-            weights[specs] = spec_weights(metric_contributions(normalized, aggregates, pairing.tree, gate))
+            weights[specs] = spec_weights(metric_contributions(normalized, aggregates, pairing.tree))
         if weights[specs]:
             found: dict[str, Any] = weigh_gain(pairs, weights[specs])
             limits = {name: found[name] for name in ("ci_low", "ci_high", "n_items")}

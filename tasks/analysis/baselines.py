@@ -96,11 +96,7 @@ def measure_baselines(items: pl.DataFrame, metric: Metric, orders: Orders | None
         return Baselines(
             _best(_letter_scores(shown, score)), MajorityLabel(POSITIVE, score(always, [item.gold for item in shown]))
         )
-    constant, majority = _best(_letter_scores(shown, score)), _majority(shown, score)
-    return Baselines(
-        constant and replace(constant, share=answerable * constant.share),
-        majority and replace(majority, share=answerable * majority.share),
-    )
+    return Baselines(_best(_letter_scores(shown, score), answerable), _majority(shown, score, answerable))
 
 
 def orders_shown(answers: pl.DataFrame) -> dict[ItemKey, tuple[Order, ...]]:
@@ -150,20 +146,20 @@ def _as_classes(item: ShownItem) -> ShownItem:
     return replace(item, options=options, gold=frozenset({POSITIVE} if item.first in item.gold else ()))
 
 
-def _best(scores: Mapping[str, float]) -> ConstantAnswer | None:
-    """Return the best letter; of equal ones the first."""
+def _best(scores: Mapping[str, float], answerable: float = 1.0) -> ConstantAnswer | None:
+    """Return the best letter; of equal ones the first. `answerable`: share of the items that a letter answers."""
     best = max(scores, key=scores.__getitem__, default=None)
-    return None if best is None else ConstantAnswer(best, scores[best])
+    return None if best is None else ConstantAnswer(best, answerable * scores[best])
 
 
-def _majority(shown: list[ShownItem], score: Score) -> MajorityLabel | None:
+def _majority(shown: list[ShownItem], score: Score, answerable: float) -> MajorityLabel | None:
     """Return the most frequent right label; of equal ones the first by its text. None where labels seldom repeat."""
     times = Counter(label for item in shown for label in item.gold)
     # Options written for one item are no classes: a class is right for two items or more on average.
     if not times or 2 * len(times) > times.total():
         return None
     label = min(times, key=lambda text: (-times[text], text))
-    return MajorityLabel(label, score([frozenset({label})] * len(shown), [item.gold for item in shown]))
+    return MajorityLabel(label, answerable * score([frozenset({label})] * len(shown), [item.gold for item in shown]))
 
 
 def _of_questionnaire(shown: list[ShownItem]) -> Baselines:

@@ -4,14 +4,12 @@ from collections import Counter
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from math import fsum
-from typing import Any
 
 import polars as pl
 
 from schemas.metrics import METRICS, Metric
+from tasks.analysis.run_tables import Row
 from tasks.scoring.reduction import COUNTED, average_parts, reduce_item_scores
-
-Row = dict[str, Any]
 
 
 @dataclass(frozen=True)

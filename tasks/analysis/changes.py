@@ -8,7 +8,6 @@ from schemas.blueprint import Blueprint
 from schemas.changes import TOTAL, RunChanges, RunState, ScoreDifference, SystemChanges
 from schemas.errors import LakeError
 from schemas.lineage import PartitionRef, RunManifest
-from schemas.tables.items import Items
 from schemas.tables.responses import Judgements
 from tasks.analysis.comparable_runs import difference, systems_of
 from tasks.analysis.dimension_changes import dimension_changes
@@ -140,8 +139,7 @@ def _dimension_changes(before: PastRun, after: PastRun, system: System, resampli
     earlier, later = (
         pl.concat([run.lake.read(refs[name], Judgements) for name in rerated]) for run, refs in ((before, was), (after, now))
     )
-    asked = [after.lake.read(ref, Items) for name in rerated for ref in after.partitions("items", dataset=name)]
-    items = pl.concat([rows.select("dataset", "item_id", "cluster") for rows in asked])
+    items = pl.concat([after.read("items", dataset=name).select("dataset", "item_id", "cluster") for name in rerated])
     return tuple(dimension_changes(earlier, later, items, resampling))
 
 

@@ -24,7 +24,7 @@ from tasks.analysis.past_run import PastRun
 from tasks.analysis.published_tables import TOTAL, PublishedTable, read_table
 from tasks.analysis.run_tables import ReportData, System
 from tasks.analysis.score_tree import ScorePart, explain_ability, explain_total, scores_of
-from tasks.scoring.published import backdrop_of
+from tasks.scoring.published import published_of
 
 MOST_INCOMPARABLE = 0.25
 """Share of a score's weight. If as much lies in datasets that are not comparable, it is not comparable itself: of MoodBench those
@@ -49,7 +49,7 @@ OF_DATASETS: dict[Respect, str] = {
 def compare_run(run: PastRun) -> Mapping[System, Comparability]:
     """Return the records of a run of the lake; raise LakeError if a layer is gone or changed."""
     # A run of which only totals were kept has nothing to compare.
-    return compare_with_paper(run, read_table(backdrop_of(run.blueprint))) if run.partitions("raw_scores") else {}
+    return compare_with_paper(run, read_table(published_of(run.blueprint))) if run.partitions("raw_scores") else {}
 
 
 def compare_with_paper(run: PastRun | ReportData, table: PublishedTable) -> Mapping[System, Comparability]:

@@ -12,7 +12,7 @@ from schemas.lineage import RunManifest
 from schemas.plan import Plan, fields_of
 from schemas.roles import JUDGE, PANEL, RoleModels
 from tasks.analysis.past_run import PastRun
-from tasks.analysis.run_tables import System
+from tasks.analysis.run_tables import Row, System
 from tasks.lake.fingerprint import canonical_json
 from tasks.solvers.registry import helper_roles, is_optional
 
@@ -132,8 +132,6 @@ def _answering_parameters(entry: ModelEntry) -> dict[str, Any]:
     return {name: value for name, value in meaning.items() if value and name != "identity"}
 
 
-Row = dict[str, Any]
-
 CALL = (
     *("concurrency", "requests_per_minute", "tokens_per_minute", "connect_timeout_s", "first_byte_timeout_s"),
     *("timeout_s", "http2", "api_key_env"),
@@ -160,14 +158,10 @@ def find_differences(before: PastRun, after: PastRun) -> list[Row]:
     rows = list(_flat_differences("plan", _settings(old.plan), _settings(new.plan)))
     rows += _flat_differences("blueprint", old.blueprint, new.blueprint)
     for name in ("package_version", "git_commit", "redacted"):
-        if getattr(old, name) != getattr(new, name):
-            rows.append({"what": name, "before": getattr(old, name), "after": getattr(new, name)})
+        rows += _flat_differences(name, getattr(old, name), getattr(new, name))
     notices = [{notice.id: notice.model_dump(mode="json") for notice in run.datasets} for run in (old, new)]
-    if all(notices):
-        common = [name for name in notices[1] if name in notices[0]]
-        for name in common:
-            rows += _flat_differences(f"datasets.{name}", notices[0][name], notices[1][name])
-    return rows
+    common = [{name: found[name] for name in notices[1] if name in notices[0]} for found in notices]
+    return [*rows, *_flat_differences("datasets", *common)]
 
 
 def warnings(before: PastRun, after: PastRun) -> list[str]:

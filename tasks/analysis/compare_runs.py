@@ -2,7 +2,6 @@
 
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import asdict
-from typing import Any, NamedTuple
 
 import polars as pl
 
@@ -15,7 +14,7 @@ from tasks.analysis.compare_scores import Flips, compare_scores, find_flips
 from tasks.analysis.evidence import read_evidence
 from tasks.analysis.explain_rows import row_document
 from tasks.analysis.past_run import PastRun, reopen
-from tasks.analysis.run_tables import System
+from tasks.analysis.run_tables import Row, System
 from tasks.scoring.uncertainty import Resampling
 from tasks.scoring.veto import GATE
 
@@ -26,14 +25,9 @@ MEAN = ("judge", "scale_min", "scale_max", "mean", "ci_low", "ci_high", "n_answe
 ASKED = ("question", "context", "options", "gold_indices", "references", "option_points", "question_type")
 """Columns of an item that say what is asked and what would be right."""
 
-Row = dict[str, Any]
 
-
-class SystemPair(NamedTuple):
-    """A model and setting before and after."""
-
-    before: System
-    after: System
+Side = tuple[PastRun, System]
+"""A run with one of its models and settings: what is compared."""
 
 
 def compare_runs(folder: Folder, names: tuple[str, str], flips: int, bootstrap: int | None) -> Row:
@@ -66,13 +60,13 @@ def compare_runs(folder: Folder, names: tuple[str, str], flips: int, bootstrap: 
         "benchmark": after.manifest.benchmark,
         "warnings": warnings(before, after),
         "differences": find_differences(before, after),
-        "models": [compare_pair(before, after, pair, resampling, flips) for pair in pairs],
-        "only_before": _alone(before, [pair.before for pair in pairs]),
-        "only_after": _alone(after, [pair.after for pair in pairs]),
+        "models": [compare_pair((before, was), (after, now), resampling, flips) for was, now in pairs],
+        "only_before": _alone(before, [was for was, _ in pairs]),
+        "only_after": _alone(after, [now for _, now in pairs]),
     }
 
 
-def pair_systems(before: PastRun, after: PastRun) -> list[SystemPair]:
+def pair_systems(before: PastRun, after: PastRun) -> list[tuple[System, System]]:
     """Pair models and settings of both runs; if each has one model and they differ, these two in each common setting.
 
     Raises:
@@ -80,15 +74,15 @@ def pair_systems(before: PastRun, after: PastRun) -> list[SystemPair]:
     """
     common = [system for system in after.systems if system in before.systems]
     if common:
-        return [SystemPair(system, system) for system in common]
+        return [(system, system) for system in common]
     models = [{model for model, _ in run.systems} for run in (before, after)]
     settings = [[setting for _, setting in run.systems] for run in (before, after)]
     if len(models[0]) == len(models[1]) == 1:
         (old,), (new,) = models
         if len(settings[0]) == len(settings[1]) == 1:
-            return [SystemPair(before.systems[0], after.systems[0])]
+            return [(before.systems[0], after.systems[0])]
         if shared := [setting for setting in settings[1] if setting in settings[0]]:
-            return [SystemPair(System(old, setting), System(new, setting)) for setting in shared]
+            return [(System(old, setting), System(new, setting)) for setting in shared]
     raise UsageError(
         "the two runs have no model and setting in common",
         where="RUN RUN",
@@ -102,20 +96,20 @@ def _alone(run: PastRun, paired: Sequence[System]) -> list[Row]:
     return [system._asdict() for system in run.systems if system not in paired]
 
 
-def compare_pair(before: PastRun, after: PastRun, pair: SystemPair, resampling: Resampling, flips: int) -> Row:
+def compare_pair(before: Side, after: Side, resampling: Resampling, flips: int) -> Row:
     """Compare what changed for one model and setting."""
-    changed = changed_items(before, after)
-    earlier, later = before.item_scores(pair.before), after.item_scores(pair.after)
+    changed = changed_items(before[0], after[0])
+    earlier, later = (run.item_scores(system) for run, system in (before, after))
     was, now = (rows.join(changed, on=["dataset", "item_id"], how="anti") for rows in (earlier, later))
     found = find_flips(was, now)
     return {
-        "before": {**pair.before._asdict(), **_stored_total(before, pair.before)},
-        "after": {**pair.after._asdict(), **_stored_total(after, pair.after)},
-        "common": compare_scores(was, now, after.blueprint, resampling),
-        "stored": list(_stored_changes(before, after, pair)),
-        "dimension_scores": list(_dimension_changes(before, after, pair)),
+        "before": _stored_total(*before),
+        "after": _stored_total(*after),
+        "common": compare_scores(was, now, after[0].blueprint, resampling),
+        "stored": list(_stored_changes(before, after)),
+        "dimension_scores": list(_dimension_changes(before, after)),
         "flips": [asdict(metric) for metric in found],
-        "flipped": list(_flipped(before, after, pair, found, flips)),
+        "flipped": list(_flipped(before, after, found, flips)),
         "items": list(_item_counts(earlier, later, changed)),
     }
 
@@ -142,13 +136,13 @@ def _stored_total(run: PastRun, system: System) -> Row:
         *("rank", "coverage", "item_coverage"),
     )
     (row,) = system.rows(run.layers["totals"])
-    return {name: row[name] for name in shown}
+    return {**system._asdict(), **{name: row[name] for name in shown}}
 
 
-def _stored_changes(before: PastRun, after: PastRun, pair: SystemPair) -> Iterator[Row]:
+def _stored_changes(before: Side, after: Side) -> Iterator[Row]:
     """Return main abilities and datasets as each run has them, over all of its own items; null where it has no score."""
     for kind, layer in STORED.items():
-        old, new = (_by_name(run, layer, kind, system) for run, system in ((before, pair.before), (after, pair.after)))
+        old, new = (_by_name(*side, layer, kind) for side in (before, after))
         for name in dict.fromkeys([*new, *old]):
             values = old.get(name), new.get(name)
             if values != (None, None):
@@ -156,9 +150,9 @@ def _stored_changes(before: PastRun, after: PastRun, pair: SystemPair) -> Iterat
                 yield {"kind": kind, "id": name, "before": values[0], "after": values[1], "difference": difference}
 
 
-def _dimension_changes(before: PastRun, after: PastRun, pair: SystemPair) -> Iterator[Row]:
+def _dimension_changes(before: Side, after: Side) -> Iterator[Row]:
     """Return means of rated dimensions as each run has them, over all answers rated there; null where it has none."""
-    old, new = (_dimensions(run, system) for run, system in ((before, pair.before), (after, pair.after)))
+    old, new = _dimensions(*before), _dimensions(*after)
     for key in sorted(old.keys() | new.keys()):
         was, now = old.get(key), new.get(key)
         yield {
@@ -180,7 +174,7 @@ def _difference(was: Row, now: Row) -> float | None:
     return now["mean"] - was["mean"] if alike and None not in (was["mean"], now["mean"]) else None
 
 
-def _by_name(run: PastRun, layer: str, name: str, system: System) -> Mapping[str, float | None]:
+def _by_name(run: PastRun, system: System, layer: str, name: str) -> Mapping[str, float | None]:
     return dict(system.of(run.layers[layer]).select(name, "score_0_100").iter_rows())
 
 
@@ -203,18 +197,17 @@ def _ids(rows: pl.DataFrame) -> dict[str, set[str]]:
     return {dataset: set(ids) for dataset, ids in grouped.iter_rows()}
 
 
-def _flipped(before: PastRun, after: PastRun, pair: SystemPair, found: Sequence[Flips], most: int) -> Iterator[Row]:
+def _flipped(before: Side, after: Side, found: Sequence[Flips], most: int) -> Iterator[Row]:
     """Return items that fell or rose, with question and both replies, so many of each; metrics in turn, each item once."""
     for direction in ("fell", "rose") if most else ():
         moved = [(metric, item) for metric in found for item in getattr(metric, direction)]
         unique = {(metric.dataset, item): metric for metric, item in reversed(moved)}
         for (dataset, item), metric in list(reversed(unique.items()))[:most]:
-            rows = [_replies(run, dataset, item, system) for run, system in ((before, pair.before), (after, pair.after))]
             named = {"direction": direction, "dataset": dataset, "item_id": item}
             measured = {"method": metric.method, "metric": metric.metric}
-            yield {**named, **measured, "before": rows[0], "after": rows[1]}
+            yield {**named, **measured, "before": _replies(*before, dataset, item), "after": _replies(*after, dataset, item)}
 
 
-def _replies(run: PastRun, dataset: str, item: str, system: System) -> list[Row]:
+def _replies(run: PastRun, system: System, dataset: str, item: str) -> list[Row]:
     evidence = read_evidence(run, dataset, system)
     return [row_document(run, evidence, key, run.options(system)) for key in evidence.answers if key[0] == item]

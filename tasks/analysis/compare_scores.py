@@ -10,7 +10,6 @@ on all of their own run.
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from math import comb
-from typing import Any
 
 import polars as pl
 
@@ -19,14 +18,13 @@ from schemas.changes import TOTAL
 from schemas.metrics import Metric
 from schemas.tables.scores import NormalizedScores
 from tasks.analysis.regression import AFTER, contributions_by_scope
+from tasks.analysis.run_tables import Row
 from tasks.scoring.gains import BASE, Paired, Spec, dataset_weights, is_clear, pair_datasets, spec_weights, weigh_gain
 from tasks.scoring.normalisation import SPEC
 from tasks.scoring.reduction import COUNTED
 from tasks.scoring.summation import exact_sum
 from tasks.scoring.tree import tree_tables
 from tasks.scoring.uncertainty import Resampling
-
-Row = dict[str, Any]
 
 
 def compare_scores(before: pl.DataFrame, after: pl.DataFrame, blueprint: Blueprint, resampling: Resampling) -> list[Row]:

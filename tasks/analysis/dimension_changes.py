@@ -8,8 +8,8 @@ from schemas.changes import ScoreDifference
 from tasks.scoring.clusters import place_clusters
 from tasks.scoring.dimensions import rate_answers, rate_items
 from tasks.scoring.reduction import MEAN
-from tasks.scoring.resampling import Floats, draw_weights
-from tasks.scoring.uncertainty import LIMITS, Resampling, limits_of, replicate
+from tasks.scoring.resampling import draw_weights
+from tasks.scoring.uncertainty import Resampling, limits_of, replicate
 
 DIMENSION = ["dataset", "rubric", "dimension", "lowest", "highest"]
 AFTER = "is_after"
@@ -52,7 +52,7 @@ def _changes(dataset: str, rows: pl.DataFrame, resampling: Resampling) -> Iterat
     placed = place_clusters(rows.join(dimensions, on=DIMENSION)).with_columns(system=2 * pl.col("number") + pl.col(AFTER))
     weights = draw_weights(dataset, placed["place"].n_unique(), resampling.resamples, resampling.seed)
     replicates = replicate(placed, "judged_rating", 2 * dimensions.height, weights)
-    own, change = (_limits(some) for some in (replicates[::2], replicates[1::2] - replicates[::2]))
+    own, change = (limits_of(some).to_dicts() for some in (replicates[::2], replicates[1::2] - replicates[::2]))
     means = placed.group_by("system").agg(MEAN, n_items=pl.len()).sort("system").to_dicts()
     for row in dimensions.to_dicts():
         was, now = means[2 * row["number"]], means[2 * row["number"] + 1]
@@ -69,7 +69,3 @@ def _changes(dataset: str, rows: pl.DataFrame, resampling: Resampling) -> Iterat
             n_items=was["n_items"],
             note=None if low is not None else "no interval: the change is not judged",
         )
-
-
-def _limits(replicates: Floats) -> list[dict[str, float | None]]:
-    return limits_of(replicates).to_dicts() if replicates.size else [dict.fromkeys(LIMITS)] * len(replicates)

@@ -4,14 +4,12 @@ from collections import Counter
 from collections.abc import Mapping
 from dataclasses import dataclass
 from functools import cached_property
-from typing import Any, cast
+from typing import Any
 
-import dataframely as dy
 import polars as pl
 
 from schemas.lineage import PartitionRef
 from schemas.tables.contexts import Chunks
-from schemas.tables.layers import LAYERS
 from tasks.analysis.answers import ScoredItem, scored_items
 from tasks.analysis.past_run import PastRun
 from tasks.analysis.redaction import redact, restricted_notices
@@ -99,11 +97,10 @@ def read_tables(run: PastRun, layers: Mapping[str, str], asked: Mapping[str, str
     of_all = {name: value for name, value in asked.items() if name == "dataset"}
     refs: list[PartitionRef] = []
 
-    def read(layer: str) -> dy.DataFrame[Any]:
-        schema, found = LAYERS[layer], run.partitions(layer, **(of_all if layer in OF_ALL else asked))
-        refs.extend(found)
-        frames = [run.lake.read(ref, schema) for ref in found]
-        return cast("dy.DataFrame[Any]", pl.concat(frames)) if frames else schema.create_empty()
+    def read(layer: str) -> pl.DataFrame:
+        place = of_all if layer in OF_ALL else asked
+        refs.extend(run.partitions(layer, **place))
+        return run.read(layer, **place)
 
     tables: dict[str, Any] = {"retrievals": read("retrievals")}
     # Chunks of what a model wrote belong to that model.

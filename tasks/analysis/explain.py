@@ -3,13 +3,12 @@
 from collections.abc import Iterator, Sequence
 from dataclasses import asdict
 from operator import itemgetter
-from typing import Any
 
 from schemas.blueprint import Ability
 from schemas.lineage import Missing
 from tasks.analysis.comparability import compare_run
 from tasks.analysis.past_run import PastRun
-from tasks.analysis.run_tables import System
+from tasks.analysis.run_tables import Row, System
 from tasks.analysis.score_tree import (
     ScorePart,
     Scores,
@@ -28,8 +27,6 @@ ENDS_WITH = {"total": "ability", "ability": "task", "sub_ability": "task"}
 OPTIONS = {"ability": "--ability", "sub_ability": "--ability", "task": "--task", "dataset": "--dataset"}
 TOTAL = ("total", "total_before_veto", "ci_low", "ci_high", *GATE, "vetoed", "veto_reason", "rank")
 COVERAGE = ("datasets_scored", "datasets_total", "n_scored", "n_total", "coverage", "item_coverage")
-
-Row = dict[str, Any]
 
 
 def _explain(scores: Scores, run: PastRun, place: BlueprintPath) -> ScorePart:

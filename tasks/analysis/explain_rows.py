@@ -5,7 +5,6 @@ from dataclasses import asdict
 from json import loads
 from pathlib import Path
 from statistics import fmean
-from typing import Any
 
 from schemas.errors import UsageError, suggest
 from schemas.lineage import PartitionRef
@@ -17,7 +16,7 @@ from tasks.analysis.evidence import Evidence, Key, read_unredacted, redacted
 from tasks.analysis.groups import score_groups
 from tasks.analysis.past_run import PastRun
 from tasks.analysis.redaction import NO_MESSAGES
-from tasks.analysis.run_tables import System
+from tasks.analysis.run_tables import Row, System
 from tasks.lake.local_state import state_folder
 from tasks.models.journal.table import JOURNAL
 from tasks.solvers.prompt_check import check_prompt
@@ -36,8 +35,6 @@ NO_VALUE = {
     "judge_failed": "The judge gave no rating that can be read, so the item has no score: it is missing and not 0.",
     "not_counted": "The metric does not count this item.",
 }
-
-Row = dict[str, Any]
 
 
 def metrics_document(evidence: Evidence) -> list[Row]:

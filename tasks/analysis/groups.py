@@ -1,22 +1,19 @@
 """Break scores down by the groups that items are in: each metric and each rated dimension, for every value of a group."""
 
 from collections.abc import Iterator
-from typing import Any
 
 import polars as pl
 
 from schemas.blueprint import Blueprint
 from schemas.roles import JUDGE, by_dataset
 from schemas.tables.responses import Judgements
-from tasks.analysis.run_tables import ReportData
+from tasks.analysis.run_tables import ReportData, Row
 from tasks.judging.rubrics import order_dimensions
 from tasks.scoring.benchmark import ScoreSettings, score_benchmark
 from tasks.scoring.dimensions import put_on_scale, score_dimensions
 from tasks.scoring.normalisation import SPEC, scale
 from tasks.scoring.tree import tree_tables
 from tasks.scoring.uncertainty import LIMITS, Resampling
-
-Row = dict[str, Any]
 
 ALL = "all"
 """Group and value of all items of a dataset, beside which those of its groups stand."""

@@ -52,7 +52,7 @@ def correlate_ranks(totals: Floats, resamples: int, seed: int) -> Row:
     """
     weights = np.hstack((np.ones((totals.shape[1], 1)), draw_weights("models", totals.shape[1], resamples, seed)))
     whole, drawn = np.split(correlate(totals[0], totals[1], weights), [1], axis=1)
-    limits = limits_of(drawn if resamples else whole * np.nan).with_columns(value=pl.Series(whole[:, 0], nan_to_null=True))
+    limits = limits_of(drawn).with_columns(value=pl.Series(whole[:, 0], nan_to_null=True))
     rows = {name: row for name, row in zip(CORRELATIONS, limits.iter_rows(named=True), strict=True) if name != "pearson"}
     ends = {"": "value", "_low": "ci_low", "_high": "ci_high"}
     return {f"{name}{end}": row[column] for name, row in rows.items() for end, column in ends.items()}

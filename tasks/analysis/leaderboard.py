@@ -2,7 +2,6 @@
 
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
-from functools import cached_property
 from os import environ
 from os.path import relpath
 from pathlib import Path
@@ -29,7 +28,7 @@ from tasks.judging.gold import GOLD
 from tasks.lake.lake import Lake
 from tasks.lake.manifest import newest_first, read_all_changes, read_code_version, read_manifest, read_manifests
 from tasks.scoring.blueprints import load_blueprint, profiled_blueprint
-from tasks.scoring.published import LANGUAGE, backdrop_of, published_abilities, published_of, score_published
+from tasks.scoring.published import LANGUAGE, published_abilities, published_of, score_published
 from tasks.scoring.veto import GATE, rank_models
 
 RUN = "run"
@@ -55,7 +54,7 @@ class LeaderboardData:
     history: pl.DataFrame
     manifests: tuple[RunManifest, ...] = ()
     links: Mapping[str, str] = field(default_factory=dict)
-    published: pl.DataFrame | None = None
+    paper: PublishedTable = field(default_factory=read_table)
     is_published: bool = False
     groups: tuple[Group, ...] = ()
     regressed: frozenset[tuple[str, str, str]] = frozenset()
@@ -76,11 +75,6 @@ class LeaderboardData:
         rows = leaderboard_rows(self.totals, self.abilities)
         found = (self.records.get(row.get(RUN), {}).get(System(row["model"], row["setting"])) for row in rows)
         return [row | {"comparability": one and one.model_dump(mode="json")} for row, one in zip(rows, found, strict=True)]
-
-    @cached_property
-    def paper(self) -> PublishedTable:
-        """The paper's table in one form."""
-        return read_table(self.published)
 
 
 def leaderboard_rows(totals: pl.DataFrame, abilities: pl.DataFrame) -> list[dict[str, Any]]:
@@ -228,7 +222,7 @@ def stored_leaderboard(folder: Folder, ranked: LeaderboardData, page: Path) -> L
         links=report_links(manifests, folder, page),
         regressed=ranked.regressed | regressed,
         damaged=ranked.damaged | damaged,
-        published=backdrop_of(ranked.blueprint),
+        paper=read_table(published_of(ranked.blueprint)),
     )
 
 
@@ -254,7 +248,7 @@ def published_leaderboard(benchmark: str) -> LeaderboardData:
         totals=totals,
         abilities=published_abilities(published),
         history=totals.clear(),
-        published=backdrop_of(blueprint),
+        paper=read_table(published),
         is_published=True,
         groups=groups,
     )

@@ -6,8 +6,6 @@ from typing import NamedTuple
 import polars as pl
 
 from schemas.blueprint import Blueprint
-from schemas.tables.contexts import Contexts
-from schemas.tables.items import Items
 from tasks.analysis.papers import RELEASED, paper_of
 from tasks.analysis.past_run import PastRun
 
@@ -41,5 +39,5 @@ def mean_lengths(items: pl.DataFrame, contexts: pl.DataFrame, blueprint: Bluepri
 def read_lengths(run: PastRun) -> Iterator[MeanLength]:
     """Yield mean lengths of a run of the lake, one dataset after the other: texts are many. Raise LakeError if one is gone."""
     for ref in run.partitions("items"):
-        contexts = [run.lake.read(one, Contexts) for one in run.partitions("contexts", dataset=ref.key("dataset"))]
-        yield from mean_lengths(run.lake.read(ref, Items), pl.concat([Contexts.create_empty(), *contexts]), run.blueprint)
+        items, contexts = (run.read(layer, dataset=ref.key("dataset")) for layer in ("items", "contexts"))
+        yield from mean_lengths(items, contexts, run.blueprint)

@@ -4,7 +4,6 @@ import re
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from statistics import median
-from typing import Any
 
 import dataframely as dy
 import polars as pl
@@ -19,12 +18,11 @@ from tasks.analysis.leaderboard import rank_stored_systems
 from tasks.analysis.number_format import counted
 from tasks.analysis.papers import paper_of
 from tasks.analysis.published_tables import BASE_SETTING, read_table
+from tasks.analysis.run_tables import Row
 from tasks.lake.lake import Lake
 from tasks.lake.manifest import read_code_version, read_manifests
 from tasks.scoring import published
 from tasks.scoring.blueprints import load_blueprint
-
-Row = dict[str, Any]
 
 LONG = published.TABLES[1]
 ABLATED = ["model", "dataset", "method", "metric"]

@@ -52,7 +52,7 @@ class PublishedTable:
         return PublishedRange(min(values), median(values), max(values)) if values else None
 
 
-def read_table(published: pl.DataFrame | None) -> PublishedTable:
+def read_table(published: pl.DataFrame | None = None) -> PublishedTable:
     """Bring a paper's table into one form.
 
     Args:

@@ -84,17 +84,16 @@ def contributions_by_scope(normalized: pl.DataFrame, blueprint: Blueprint, tree:
 
     Args:
         normalized: rows of `normalized_scores`.
-        blueprint: names the abilities and the gate, which is no part of the total.
+        blueprint: names the abilities.
         tree: of the blueprint.
 
     Returns:
         Rows of metric_contributions and ability_contributions.
     """
     aggregates = aggregate_scores(normalized, tree)
-    gate = blueprint.gate.ability if blueprint.gate else None
     of_abilities = ability_contributions(normalized, aggregates, tree)
     by_ability = {main.id: of_abilities.filter(pl.col("dataset").is_in(main.dataset_ids)) for main in blueprint.abilities}
-    return {TOTAL: metric_contributions(normalized, aggregates, tree, gate), **by_ability}
+    return {TOTAL: metric_contributions(normalized, aggregates, tree), **by_ability}
 
 
 def _change(what: str, before: Weights, after: Weights, pairs: Mapping[Spec, Paired], changed: Set[str]) -> ScoreDifference:
@@ -103,7 +102,7 @@ def _change(what: str, before: Weights, after: Weights, pairs: Mapping[Spec, Pai
     found: dict[str, Any] = weigh_gain(pairs, before)
     shares = np.array(list(before.values())) / sum(before.values())
     earlier = shares @ np.array([pairs[spec].replicates[0] for spec in before])
-    own_low = limits_of(earlier[None, :])["ci_low"].item() if earlier.size else None
+    own_low = limits_of(earlier[None, :])["ci_low"].item()
     was = found["base_0_100"]
     return ScoreDifference(
         what=what,

@@ -113,14 +113,14 @@ def ordered(totals: pl.DataFrame) -> list[dict[str, Any]]:
 class ReportData:
     """Everything a report shows, in memory: the run and each of its layers, all models and settings together.
 
-    `published` is the paper's table, in one of the forms that `published_tables.read_table` reads; null or empty: nothing is
-    compared with it. `changes`: since the run before; null = that was not looked at. `prompt_chunks`, the chunks that went into
-    prompts, has the columns PROMPT_CHUNKS. A layer is empty where a run has no such thing.
+    `paper`: its table; nothing is compared with one without rows. `changes`: since the run before; null = that was not looked at.
+    `prompt_chunks`, the chunks that went into prompts, has the columns PROMPT_CHUNKS. A layer is empty where a run has no such
+    thing.
     """
 
     manifest: RunManifest
     blueprint: Blueprint
-    published: pl.DataFrame | None = None
+    paper: PublishedTable = field(default_factory=read_table)
     changes: RunChanges | None = None
     raw: dy.DataFrame[tables.RawScores] = field(default_factory=tables.RawScores.create_empty)
     normalized: dy.DataFrame[tables.NormalizedScores] = field(default_factory=tables.NormalizedScores.create_empty)
@@ -169,11 +169,6 @@ class ReportData:
             for method in entry.methods
             for spec in method.metrics
         }
-
-    @cached_property
-    def paper(self) -> PublishedTable:
-        """The paper's table in one form."""
-        return read_table(self.published)
 
     @property
     def layers(self) -> Mapping[str, pl.DataFrame]:

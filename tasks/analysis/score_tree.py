@@ -8,17 +8,16 @@ stored score, so that what is shown adds up or says that it does not.
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from math import fsum
-from typing import Any, Literal
+from typing import Literal
 
 import polars as pl
 
 from schemas.blueprint import Ability, Blueprint, BlueprintDataset, Task
 from schemas.normalisation import CentredNormalisation, GradeNormalisation, Normalisation, NumericNormalisation
-from schemas.vocabulary import LEVELS, Level
-from tasks.analysis.run_tables import System, from_row
+from schemas.vocabulary import LEVELS
+from tasks.analysis.run_tables import Row, System, from_row
 
 Kind = Literal["total", "ability", "sub_ability", "level", "task", "dataset", "metric"]
-Row = dict[str, Any]
 
 SAME = 1e-9
 """Far above rounding, far below what one item can change."""
@@ -151,17 +150,12 @@ def _levels(scores: Scores, ability: Ability, blueprint: Blueprint) -> list[Scor
     used = [level for level in LEVELS if any(task.level == level for task in ability.tasks)]
     rows = {level: scores.row("level_scores", ability.id, level) for level in used}
     present = [level for level in used if rows[level].get("score_0_100") is not None]
-    weights = level_weights(blueprint, present)
+    weights = next((rule.weights for rule in blueprint.level_rules if set(rule.weights) == set(present)), {})
     parts = []
     for level in used:
         tasks = [explain_task(scores, task, blueprint) for task in ability.tasks if task.level == level]
         parts.append(_mean("level", level, f"{level} level", tasks, rows[level], weights.get(level, 0.0)))
     return parts
-
-
-def level_weights(blueprint: Blueprint, present: Sequence[Level]) -> Mapping[Level, float]:
-    """Return weights of the levels when exactly these have a score; empty if none has one."""
-    return next((rule.weights for rule in blueprint.level_rules if set(rule.weights) == set(present)), {})
 
 
 def _metrics(scores: Scores, dataset: str, entry: BlueprintDataset) -> Iterator[ScorePart]:

@@ -16,37 +16,23 @@ OWN = "own file "
 
 @dataclass(frozen=True)
 class SourceNames:
-    """Names by dataset and hashes.
-
-    Args:
-        notices: what manifests say of their datasets.
-        locator: finds the files that come with the package.
-    """
+    """Names by dataset and hashes. `notices`: what manifests say of their datasets."""
 
     notices: dict[str, DatasetNotice]
-    locator: Locator
 
     @classmethod
     def of(cls, manifests: Iterable[RunManifest]) -> "SourceNames":
         """Return the names in the catalogue and in these manifests."""
-        return cls({notice.id: notice for manifest in manifests for notice in manifest.datasets}, Locator())
+        return cls({notice.id: notice for manifest in manifests for notice in manifest.datasets})
 
     def __call__(self, dataset: str, hashes: Sequence[str]) -> list[SourceName]:
         """Return a name for each hash; of a file the catalogue no longer pins, what a manifest says of its dataset."""
         for spec in (source for entry in CATALOGUE if entry.id == dataset for source in sources(entry)):
             if len(spec.files) == len(hashes):
-                known = map(self._hash, spec.files)
+                known = map(_known_sha256, spec.files)
                 if all(mine in {None, hashed} for mine, hashed in zip(known, hashes, strict=True)):
                     return [_name(file) for file in spec.files]
         return [self._noticed(dataset, len(hashes))] * len(hashes)
-
-    def _hash(self, file: SourceFile) -> str | None:
-        if isinstance(file, PinnedFile) and file.sha256 is None:
-            return None  # nobody has pinned it: any content may be meant
-        try:
-            return source_sha256([file], self.locator)[0]
-        except SourceError:
-            return ""  # no hash is that: the file is not here to compare
 
     def _noticed(self, dataset: str, files: int) -> SourceName:
         notice = self.notices.get(dataset)
@@ -59,6 +45,15 @@ class SourceNames:
             repository, _, revision = told[0].partition(" at ")
             return SourceName(repository=repository, revision=revision, note="the catalogue names other content now")
         return SourceName(note=f"{' and '.join(told)}, of which the catalogue names other content now")
+
+
+def _known_sha256(file: SourceFile) -> str | None:
+    if isinstance(file, PinnedFile) and file.sha256 is None:
+        return None  # nobody has pinned it: any content may be meant
+    try:
+        return source_sha256([file], Locator())[0]
+    except SourceError:
+        return ""  # no hash is that: the file is not here to compare
 
 
 def _name(file: SourceFile) -> SourceName:

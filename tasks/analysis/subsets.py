@@ -3,7 +3,6 @@
 from collections import Counter
 from collections.abc import Sequence
 from dataclasses import replace
-from typing import Any
 
 import polars as pl
 
@@ -12,9 +11,8 @@ from schemas.tables.items import Items
 from tasks.analysis.evidence import SHOWN, read_tables
 from tasks.analysis.groups import ITEM, score_groups
 from tasks.analysis.past_run import PastRun
-from tasks.analysis.run_tables import ReportData, System
+from tasks.analysis.run_tables import ReportData, Row, System
 
-Row = dict[str, Any]
 LEAST = 5
 """Fewest items of a side whose scores are shown: fewer say little of a model, and much of a person."""
 

@@ -12,6 +12,7 @@ from schemas.tables.layers import AGGREGATED
 from tasks.analysis.annotations import read_annotations
 from tasks.analysis.evidence import SHOWN, read_tables
 from tasks.analysis.past_run import PastRun
+from tasks.analysis.published_tables import read_table
 from tasks.analysis.redaction import redact
 from tasks.analysis.run_tables import ReportData
 from tasks.analysis.simulation import check_simulation
@@ -19,7 +20,7 @@ from tasks.lake.lake import Lake
 from tasks.lake.manifest import run_folder, write_manifest
 from tasks.reporting.render.page import write_report, write_text
 from tasks.reporting.render.summary import write_ablation_summary
-from tasks.scoring.published import backdrop_of
+from tasks.scoring.published import published_of
 from tasks.steps import step
 
 REPORTED = {
@@ -72,7 +73,7 @@ def load_report_data(run: PastRun, changes: RunChanges | None = None) -> ReportD
     Raises:
         LakeError: if a partition of the manifest is gone or changed.
     """
-    data = replace(read_tables(run, REPORTED, {}).data, published=backdrop_of(run.blueprint), changes=changes)
+    data = replace(read_tables(run, REPORTED, {}).data, paper=read_table(published_of(run.blueprint)), changes=changes)
     data = replace(data, annotations=read_annotations(run), simulation=check_simulation(run))
     return redact(data) if run.manifest.redacted else data
 

@@ -11,8 +11,8 @@ from schemas.ablation import Varied, number_of
 from schemas.lineage import PartitionRef
 from schemas.tables.comparisons import Ablations
 from schemas.tables.scores import NormalizedScores, RawScores
-
-KEY = ["model", "dataset", "method", "metric", "setting"]
+from tasks.scoring.normalisation import SPEC
+from tasks.scoring.reduction import KEY
 
 
 @dataclass(frozen=True)
@@ -53,27 +53,24 @@ def _variant(factors: list[str], values: tuple[str, ...]) -> Variant:
 def ablation_rows(
     ablation: str,
     scored: Iterable[tuple[Variant, dy.DataFrame[RawScores], dy.DataFrame[NormalizedScores]]],
-    ratios: frozenset[tuple[str, str, str]],
+    metrics: pl.DataFrame,
 ) -> dy.DataFrame[Ablations]:
     """Return the layer `ablations`.
 
     Args:
         ablation: its name.
         scored: every variant with its raw and normalised scores.
-        ratios: dataset, method and metric of scores that are normalised by a factor of 100; others get no interval, since theirs
-            is one of raw scores.
+        metrics: those of the blueprint, rows of Tree.metrics. Scores that are no ratios get no interval, since theirs is one of
+            raw scores.
     """
-    frames = [_rows(variant, raw, normalized, ratios) for variant, raw, normalized in scored]
+    frames = [_rows(variant, raw, normalized, metrics) for variant, raw, normalized in scored]
     schema = Ablations.create_empty().schema
     rows = pl.concat(frames).with_columns(ablation=pl.lit(ablation)).select(schema.names()).cast(schema)
     return Ablations.validate(rows.sort(Ablations.primary_key()))
 
 
-def _rows(variant: Variant, raw: pl.DataFrame, normalized: pl.DataFrame, ratios: frozenset[tuple[str, str, str]]) -> pl.DataFrame:
-    by_factor = pl.struct("dataset", "method", pl.col("metric").cast(pl.String)).map_elements(
-        lambda spec: tuple(spec.values()) in ratios, return_dtype=pl.Boolean
-    )
-    joined = raw.join(normalized.select(*KEY, "normalized_0_100"), on=KEY).with_columns(by_factor.alias("ratio"))
-    limits = [pl.when("ratio").then(100 * pl.col(name)).alias(name) for name in ("ci_low", "ci_high")]
-    named = [pl.lit(value).alias(name) for name, value in asdict(variant).items()]
-    return joined.with_columns(*limits, *named, value_0_100=pl.col("normalized_0_100")).drop("value", "ratio", "normalized_0_100")
+def _rows(variant: Variant, raw: pl.DataFrame, normalized: pl.DataFrame, metrics: pl.DataFrame) -> pl.DataFrame:
+    scores = raw.join(normalized.select(*KEY, value_0_100="normalized_0_100"), on=KEY)
+    joined = scores.join(metrics.select(*SPEC, "kind"), on=SPEC, how="left")
+    limits = [pl.when(kind="ratio").then(100 * pl.col(name)).alias(name) for name in ("ci_low", "ci_high")]
+    return joined.with_columns(*limits, **{name: pl.lit(value) for name, value in asdict(variant).items()})

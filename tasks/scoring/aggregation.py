@@ -16,6 +16,7 @@ from tasks.scoring.tree import LEVEL_BIT, Tree
 SYSTEM = ["model", "setting"]
 COUNTS = ["datasets_scored", "datasets_total", "n_scored", "n_total"]
 _SCORE, _WEIGHT = pl.col("score_0_100"), pl.col("weight")
+_COUNTED = _SCORE.is_not_null() & (_WEIGHT > 0)
 
 
 @dataclass(frozen=True)
@@ -130,35 +131,31 @@ def aggregate_nodes(levels: pl.LazyFrame, tree: Tree) -> pl.DataFrame:
     return pl.concat(scored)
 
 
-_SHARE = pl.col("contribution") * pl.col("weight") / pl.col("weight_above")
-
-
-def metric_contributions(normalized: pl.DataFrame, aggregates: Aggregates, tree: Tree, gate: str | None) -> pl.DataFrame:
+def metric_contributions(normalized: pl.DataFrame, aggregates: Aggregates, tree: Tree) -> pl.DataFrame:
     """Return weight of every scored metric in the total before the veto; what is missing is spread as the aggregation spread it.
 
     Args:
         normalized: rows of `normalized_scores`.
         aggregates: what was computed from them.
         tree: the blueprint's tables.
-        gate: the main ability that never enters the total.
 
     Returns:
         SYSTEM, dataset, method, metric, contribution (> 0); per model and setting the contributions sum to 1, and the sum of
         contribution x normalised score is the total before the veto. They stand in the order of the tree's metrics, whatever
         that of `normalized` is: the last bit of what is summed by them follows their order.
     """
-    mains = pl.col("parent").is_null() & (pl.col("node") != gate if gate else pl.lit(value=True))
-    top = _counted(aggregates).filter(mains)
+    mains = pl.col("parent").is_null() & (pl.col("node") != tree.gate if tree.gate else pl.lit(value=True))
+    top = aggregates.nodes.filter(_COUNTED, mains)
     shared = top.with_columns(contribution=pl.col("weight") / exact_sum(pl.col("weight")).over(SYSTEM))
     return _spread(shared, normalized, aggregates, tree)
 
 
-def scope_contributions(normalized: pl.DataFrame, aggregates: Aggregates, tree: Tree, gate: str | None) -> pl.DataFrame:
+def scope_contributions(normalized: pl.DataFrame, aggregates: Aggregates, tree: Tree) -> pl.DataFrame:
     """Return metric_contributions, and ability_contributions of the gate, told apart by `of_gate`: no dataset is in both."""
-    to_total = metric_contributions(normalized, aggregates, tree, gate).with_columns(of_gate=pl.lit(value=False))
-    if gate is None:
+    to_total = metric_contributions(normalized, aggregates, tree).with_columns(of_gate=pl.lit(value=False))
+    if tree.gate is None:
         return to_total
-    to_gate = ability_contributions(normalized, aggregates, tree, gate)
+    to_gate = ability_contributions(normalized, aggregates, tree, tree.gate)
     return pl.concat([to_total, to_gate.with_columns(of_gate=pl.lit(value=True))])
 
 
@@ -174,36 +171,28 @@ def ability_contributions(
     return _spread(top.with_columns(contribution=pl.lit(1.0)), normalized, aggregates, tree)
 
 
-def _counted(aggregates: Aggregates) -> pl.DataFrame:
-    return aggregates.nodes.filter(pl.col("score_0_100").is_not_null() & (pl.col("weight") > 0))
-
-
 def _spread(top: pl.DataFrame, normalized: pl.DataFrame, aggregates: Aggregates, tree: Tree) -> pl.DataFrame:
-    nodes, below_them = [top], _counted(aggregates).rename({"parent": "above"})
-    while not (below := pass_down(nodes[-1], below_them, "node", "above")).is_empty():
-        nodes.append(below.rename({"above": "parent"}))
+    nodes = [top]
+    while not (below := pass_down(nodes[-1].drop("parent").rename({"node": "parent"}), aggregates.nodes, "parent")).is_empty():
+        nodes.append(below)
     abilities = pl.concat([frame.select(*SYSTEM, "node", "contribution", "weight_counted") for frame in nodes])
-    levels = pass_down(abilities, aggregates.levels, "node", "node")
-    tasks = pass_down(levels, aggregates.tasks, ["node", "level"], ["node", "level"])
-    datasets = pass_down(tasks, aggregates.datasets, "task", "task")
+    levels = pass_down(abilities, aggregates.levels, "node")
+    tasks = pass_down(levels, aggregates.tasks, "node", "level")
+    datasets = pass_down(tasks, aggregates.datasets, "task")
     weights = tree.metrics.select("dataset", "method", "metric", "weight")
     scores = normalized.rename({"normalized_0_100": "score_0_100"})
     metrics = weights.join(scores, on=["dataset", "method", "metric"], maintain_order="left")
-    return pass_down(datasets, metrics, "dataset", "dataset").select(*SYSTEM, "dataset", "method", "metric", "contribution")
+    return pass_down(datasets, metrics, "dataset").select(*SYSTEM, "dataset", "method", "metric", "contribution")
 
 
-def pass_down(parents: pl.DataFrame, children: pl.DataFrame, parent: str | list[str], child: str | list[str]) -> pl.DataFrame:
+def pass_down(parents: pl.DataFrame, children: pl.DataFrame, *parent: str) -> pl.DataFrame:
     """Split each parent's contribution among its scored children, by weight.
 
     Args:
         parents: SYSTEM, `parent`, contribution, weight_counted.
-        children: SYSTEM, `child`, score_0_100, weight.
+        children: SYSTEM, `parent`, score_0_100, weight.
         parent: columns that name a parent.
-        child: the same columns as the children name them.
     """
-    on_parent = [parent] if isinstance(parent, str) else parent
-    on_child = [child] if isinstance(child, str) else child
-    scored = children.filter(pl.col("score_0_100").is_not_null() & (pl.col("weight") > 0))
-    shares = parents.select(*SYSTEM, *on_parent, "contribution", weight_above="weight_counted")
-    joined = scored.join(shares, left_on=[*SYSTEM, *on_child], right_on=[*SYSTEM, *on_parent], maintain_order="left")
-    return joined.with_columns(contribution=_SHARE).drop("weight_above")
+    shares = parents.select(*SYSTEM, *parent, "contribution", weight_above="weight_counted")
+    joined = children.filter(_COUNTED).join(shares, on=[*SYSTEM, *parent], maintain_order="left")
+    return joined.with_columns(contribution=pl.col("contribution") * _WEIGHT / pl.col("weight_above")).drop("weight_above")

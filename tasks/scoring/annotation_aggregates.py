@@ -45,9 +45,8 @@ def aggregate_conversations(rows: pl.DataFrame, resampling: Resampling) -> pl.Da
     mean, deviation = exact_sum(_VALUE) / pl.len(), _VALUE.std(ddof=1)
     statistics = {"n": pl.len(), "mean": mean, "sd": deviation, "se": deviation / pl.len().sqrt(), "median": _VALUE.median()}
     found = known.group_by(*ROW, "metric").agg(**statistics, min=_VALUE.min(), max=_VALUE.max())
-    limits = [pl.DataFrame(schema={**found.select(*ROW, "metric").schema, **LIMITS})]
-    if resampling.resamples:
-        limits += [_limits(of_mode, resampling) for of_mode in known.partition_by("mode")]
+    nothing = pl.DataFrame(schema={**found.select(*ROW, "metric").schema, **LIMITS})
+    limits = [nothing, *(_limits(of_mode, resampling) for of_mode in known.partition_by("mode"))]
     score = pl.when(metric="composite_score").then("mean")
     z = ((score - score.mean()) / score.std(ddof=1)).fill_nan(None)
     found = found.with_columns(z_score=z, z_in_mode=z.over("mode", "metric"))

@@ -81,8 +81,7 @@ def score_benchmark(item_scores: pl.LazyFrame, blueprint: Blueprint, settings: S
     totals = total_scores(abilities, blueprint)
     intervals = _no_intervals(raw, totals)
     if settings.bootstrap:
-        gate = blueprint.gate.ability if blueprint.gate else None
-        contributions = scope_contributions(normalized, aggregates, tree, gate)
+        contributions = scope_contributions(normalized, aggregates, tree)
         resampling = Resampling(settings.bootstrap, settings.seed)
         intervals = bootstrap_intervals(item_scores, raw, contributions, tree, resampling)
     decided = apply_veto(totals.join(intervals.totals, on=SYSTEM, how="left"), blueprint)

@@ -2,7 +2,6 @@
 
 import re
 from collections.abc import Mapping
-from dataclasses import dataclass
 from typing import Any, NamedTuple
 
 from pydantic import BaseModel, ValidationError
@@ -86,33 +85,22 @@ EXPECTATIONS = {
 """What each kind of wrong value should have been, by pydantic's name of the error."""
 
 
-@dataclass(frozen=True)
-class Fault:
-    """One thing that is wrong."""
-
-    what: str
-    where: str
-    expected: str
-    got: str
-    next_step: str
-
-
 def blueprint_error(error: ValidationError, document: Document) -> BlueprintError:
     """Turn a failed validation into one message: the first fault in full, the others by place."""
     found = [dict[str, Any](one) for one in error.errors(include_url=False)]
     # Where an entry of a list fails, pydantic also calls the list too short.
-    places: list[Location] = [one["loc"] for one in found]
-    inner = [one for one in found if not any(place[: len(one["loc"])] == one["loc"] != place for place in places)]
+    locations: list[Location] = [one["loc"] for one in found]
+    inner = [one for one in found if not any(other[: len(one["loc"])] == one["loc"] != other for other in locations)]
     faults = [_fault(one, document) for one in inner]
-    first = faults[0]
     # One line that aliases repeat is one fault.
-    lines = dict.fromkeys(fault.where.rpartition(", ")[0] or fault.where for fault in faults)
-    others = list(lines)[1:4]
-    next_step = f"{first.next_step}; then see also {'; '.join(others)}" if others else first.next_step
-    return BlueprintError(first.what, where=first.where, expected=first.expected, got=first.got, next_step=next_step)
+    places = [str(fault.where) for fault in faults]
+    lines = dict.fromkeys(place.rpartition(", ")[0] or place for place in places)
+    if others := list(lines)[1:4]:
+        faults[0].next_step = f"{faults[0].next_step}; then see also {'; '.join(others)}"
+    return faults[0]
 
 
-def _fault(found: dict[str, Any], document: Document) -> Fault:
+def _fault(found: dict[str, Any], document: Document) -> BlueprintError:
     location: Location = tuple(found["loc"])
     if found["type"] == "value_error":
         return _broken_rule(str(found["ctx"]["error"]), location, document)
@@ -121,14 +109,18 @@ def _fault(found: dict[str, Any], document: Document) -> Fault:
     if found["type"] == "extra_forbidden":
         known = sorted(_model_at(location).model_fields)
         step = suggest(name, known, "remove it", cutoff=0.6)
-        return Fault(f"unknown key {name!r}", where, f"one of {', '.join(known)}", name, step)
+        return BlueprintError(
+            f"unknown key {name!r}", where=where, expected=f"one of {', '.join(known)}", got=name, next_step=step
+        )
     if found["type"] == "missing":
-        return Fault(f"the key {name!r} is missing", where, f"{name}: ...", "no such key", f"add {name}")
+        what = f"the key {name!r} is missing"
+        return BlueprintError(what, where=where, expected=f"{name}: ...", got="no such key", next_step=f"add {name}")
     expected, next_step = _expectation(found)
-    return Fault(f"the value of {name!r} cannot be used", where, expected, _shown(found["input"]), next_step)
+    what, got = f"the value of {name!r} cannot be used", _shown(found["input"])
+    return BlueprintError(what, where=where, expected=expected, got=got, next_step=next_step)
 
 
-def _broken_rule(message: str, location: Location, document: Document) -> Fault:
+def _broken_rule(message: str, location: Location, document: Document) -> BlueprintError:
     rule = next((rule for rule in RULES if rule.sign in message), Rule("", "a blueprint that keeps the rule", "correct it"))
     what, _, got = message.partition(", got ")
     section, _, tail = what.rpartition(": ")
@@ -141,7 +133,8 @@ def _broken_rule(message: str, location: Location, document: Document) -> Fault:
     if rule.sign == "datasets that are not defined":
         suggestion = suggest(names[0], document.values["datasets"], cutoff=0.6)
         next_step = f"{next_step}; {suggestion}" if suggestion else next_step
-    return Fault(what, document.place(location), rule.expected, got or tail.partition(";")[0], next_step)
+    got, where = got or tail.partition(";")[0], document.place(location)
+    return BlueprintError(what, where=where, expected=rule.expected, got=got, next_step=next_step)
 
 
 def _expectation(found: Mapping[str, Any]) -> tuple[str, str]:

@@ -19,16 +19,16 @@ class Document:
     root: yaml.Node
     values: Any
 
-    def place(self, location: Sequence[str | int], line: int | None = None) -> str:
-        """Return file, line (that of the key, if not given) and key path of the deepest part of a location in the file."""
-        node, found, path = self.root, 1, ""
+    def place(self, location: Location) -> str:
+        """Return file, line (that of the key) and key path of the deepest part of a location in the file."""
+        node, line, found = self.root, 1, list[str | int]()
         for step in location:
             for name, child, its_line in _children(node):
                 if name == step:
-                    node, found, path = child, its_line, path + _segment(step, path)
+                    node, line = child, its_line
+                    found.append(step)
                     break
-        place = f"{self.file}, line {line or found}"
-        return f"{place}, {path}" if path else place
+        return f"{self.file}, line {line}" + (f", {_path(found)}" if found else "")
 
     def find(self, name: str) -> Location | None:
         """Find where a name first occurs, as a key or as a value."""
@@ -52,12 +52,15 @@ def read_document(file: Path) -> Document:
         raise _syntax_error(file, error) from error
     except RepeatedKeyError as error:
         raise _repeated_key(file, error) from error
-    except (OSError, UnicodeDecodeError) as error:
-        raise _unreadable(
-            file, getattr(error, "strerror", None) or str(error), "check the path and the file's encoding"
+    except (OSError, ValueError) as error:
+        of_the_file = isinstance(error, OSError | UnicodeDecodeError)
+        raise BlueprintError(
+            "the blueprint cannot be read",
+            where=str(file),
+            expected="a readable text file in UTF-8",
+            got=getattr(error, "strerror", None) or str(error),
+            next_step="check the path and the file's encoding" if of_the_file else "correct the value",
         ) from error
-    except ValueError as error:
-        raise _unreadable(file, str(error), "correct the value") from error
     if root is None or not isinstance(values, dict):
         raise BlueprintError(
             "the blueprint is not a mapping",
@@ -67,16 +70,6 @@ def read_document(file: Path) -> Document:
             next_step="start from one of the files in data/blueprints",
         )
     return Document(file, root, values)
-
-
-def _unreadable(file: Path, got: str, next_step: str) -> BlueprintError:
-    return BlueprintError(
-        "the blueprint cannot be read",
-        where=str(file),
-        expected="a readable text file in UTF-8",
-        got=got,
-        next_step=next_step,
-    )
 
 
 def _syntax_error(file: Path, error: yaml.YAMLError) -> BlueprintError:
@@ -92,12 +85,9 @@ def _syntax_error(file: Path, error: yaml.YAMLError) -> BlueprintError:
 
 
 def _repeated_key(file: Path, error: RepeatedKeyError) -> BlueprintError:
-    path = ""
-    for step in error.location:
-        path += _segment(step, path)
     return BlueprintError(
         f"the key {error.location[-1]!r} is given twice",
-        where=f"{file}, line {error.second}, {path}",
+        where=f"{file}, line {error.second}, {_path(error.location)}",
         expected="each key once",
         got=f"the same key on lines {error.first} and {error.second}",
         next_step="rename or remove one of them",
@@ -121,7 +111,5 @@ def _walk(node: yaml.Node, location: Location, visited: set[int]) -> Iterator[tu
         yield from _walk(child, (*location, name), visited)
 
 
-def _segment(step: str | int, before: str) -> str:
-    if isinstance(step, int):
-        return f"[{step}]"
-    return f".{step}" if before else step
+def _path(location: Sequence[str | int]) -> str:
+    return "".join(f"[{step}]" if isinstance(step, int) else f".{step}" for step in location).removeprefix(".")

@@ -64,7 +64,7 @@ def rate_items(answers: pl.DataFrame) -> pl.DataFrame:
 def _intervals(rated: pl.DataFrame, resampling: Resampling) -> pl.DataFrame:
     """Return KEY and LIMITS. `rated`: KEY, `item_id`, `cluster` and `value`."""
     found = [pl.DataFrame(schema={**rated.select(KEY).schema, **LIMITS})]
-    for (dataset,), rows in rated.partition_by("dataset", as_dict=True).items() if resampling.resamples else ():
+    for (dataset,), rows in rated.partition_by("dataset", as_dict=True).items():
         groups = rows.select(KEY).unique().sort(KEY).with_row_index("system")
         placed = place_clusters(rows.join(groups, on=KEY))
         weights = draw_weights(str(dataset), placed["place"].n_unique(), resampling.resamples, resampling.seed)

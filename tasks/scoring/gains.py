@@ -67,8 +67,7 @@ def setting_gains(item_scores: pl.LazyFrame, blueprint: Blueprint, resampling: R
         return SettingGains.create_empty()
     tree = tree_tables(blueprint)
     normalized = normalise_scores(reduce_item_scores(item_scores), tree)
-    gate = blueprint.gate.ability if blueprint.gate else None
-    contributions = metric_contributions(normalized, aggregate_scores(normalized, tree), tree, gate)
+    contributions = metric_contributions(normalized, aggregate_scores(normalized, tree), tree)
     rows = []
     for model, setting in systems.iter_rows():
         of_both = item_scores.filter((pl.col("model") == model) & pl.col("setting").is_in([BASE, setting]))
@@ -179,7 +178,7 @@ def weigh_gain(pairs: Mapping[Spec, Paired], weights: Mapping[Spec, float]) -> d
     # Rounding may lift a weighted mean above 100 by its last bit.
     base, setting = np.clip(shares @ np.array([paired.scores for paired in used]), 0, 100).tolist()
     differences = shares @ np.array([paired.replicates[1] - paired.replicates[0] for paired in used])
-    low, high = limits_of(differences[None, :]).row(0) if differences.size else (None, None)
+    low, high = limits_of(differences[None, :]).row(0)
     items: dict[str, frozenset[str]] = {}
     for (dataset, *_), paired in zip(weights, used, strict=True):
         items[dataset] = items.get(dataset, frozenset()) | paired.items

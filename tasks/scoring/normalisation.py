@@ -22,7 +22,6 @@ def normalise_scores(raw: pl.DataFrame, tree: Tree) -> pl.DataFrame:
     Raises:
         ScoringError: if a score belongs to no method of the blueprint, lies outside its bounds or is an unknown grade.
     """
-    _refuse_empty_bounds(tree.metrics)
     scored = raw.join(tree.metrics.drop("weight"), on=SPEC, how="left")
     if not (unknown := scored.filter(_KIND.is_null())).is_empty():
         raise _refusal(
@@ -56,18 +55,6 @@ def plain_number(value: pl.Expr) -> pl.Expr:
     """Return a number as it is written in names of grades and bins: 3 for 3.0, 2.5 for 2.5."""
     whole = value.cast(pl.Int64, strict=False)
     return pl.when(value == whole).then(whole.cast(pl.String)).otherwise(value.cast(pl.String))
-
-
-def _refuse_empty_bounds(metrics: pl.DataFrame) -> None:
-    if not (wrong := metrics.filter(_LOW >= _HIGH)).is_empty():
-        row = wrong.row(0, named=True)
-        raise ScoringError(
-            "a method's bounds leave nothing between them",
-            where=f"dataset {row['dataset']}, method {row['method']}, metric {row['metric']}",
-            expected="min below max",
-            got=f"min {row['low']:g} and max {row['high']:g}",
-            next_step="correct the normalisation in the blueprint",
-        )
 
 
 def _first(rows: pl.DataFrame) -> dict[str, object]:

@@ -95,7 +95,13 @@ class PaperTable:
 
 
 TABLES = (
-    PaperTable(PUBLISHED, PublishedScores, {name: pl.col(name) for name in ABILITIES}, "overall"),
+    PaperTable(
+        PUBLISHED,
+        PublishedScores,
+        {name: pl.col(name) for name in ABILITIES},
+        "overall",
+        beside=("ranked", "series", "type", "parameters"),
+    ),
     PaperTable(
         FOLDER / "longemotion_table2.csv",
         PublishedLongEmotion,
@@ -168,19 +174,6 @@ def published_of(blueprint: Blueprint) -> pl.DataFrame | None:
     setting = pl.col("method").replace_strict(table.methods) if table.methods else pl.lit(table.setting)
     total = {"overall": pl.col(table.total)} if table.total else {}
     return printed.select("model", setting.alias("setting"), *table.beside, **total, **table.abilities)
-
-
-def backdrop_of(blueprint: Blueprint) -> pl.DataFrame | None:
-    """Return the paper's table as reports show it behind a run; None if there is none.
-
-    MoodBench's is whole: it also says who was ranked, how open a model is and how large.
-
-    Raises:
-        SourceMissingError, SourceError: as read_table.
-    """
-    published = published_of(blueprint)
-    is_moodbench = published is not None and set(ABILITIES) <= set(published.columns)
-    return read_table(PUBLISHED, PublishedScores) if is_moodbench else published
 
 
 def published_abilities(published: pl.DataFrame) -> pl.DataFrame:

@@ -19,6 +19,7 @@ from tasks.scoring.benchmark import SCORING_VERSION, ScoreSettings, ScoreTables,
 from tasks.scoring.dimensions import DIMENSIONS_VERSION, score_dimensions
 from tasks.scoring.gains import setting_gains
 from tasks.scoring.needles import needle_grid
+from tasks.scoring.tree import tree_tables
 from tasks.scoring.uncertainty import Resampling
 from tasks.steps import step, up_to_date
 
@@ -100,11 +101,6 @@ class GainsJob:
     scores: AggregateJob
 
     @property
-    def blueprint(self) -> Blueprint:
-        """Of the run."""
-        return self.scores.blueprint
-
-    @property
     def key(self) -> PartitionKey:
         """Key of the gains."""
         return self.scores.key("setting_gains")
@@ -113,7 +109,7 @@ class GainsJob:
         """Compute rows of `setting_gains`."""
         settings = self.scores.settings
         rows = pl.concat([lake.read(ref, tables.ItemScores) for ref in self.scores.item_scores])
-        return setting_gains(rows.lazy(), self.blueprint, Resampling(settings.bootstrap, settings.seed))
+        return setting_gains(rows.lazy(), self.scores.blueprint, Resampling(settings.bootstrap, settings.seed))
 
 
 @dataclass(frozen=True)
@@ -182,11 +178,4 @@ class AblationJob:
             (one.variant, lake.read(one.raw, tables.RawScores), lake.read(one.normalized, tables.NormalizedScores))
             for one in self.variants
         )
-        ratios = frozenset(
-            (name, method.id, spec.metric)
-            for name, dataset in self.blueprint.datasets.items()
-            for method in dataset.methods
-            for spec in method.metrics
-            if spec.normalisation.type == "ratio"
-        )
-        return ablation_rows(self.name, scored, ratios)
+        return ablation_rows(self.name, scored, tree_tables(self.blueprint).metrics)

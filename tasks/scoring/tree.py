@@ -27,6 +27,7 @@ class Tree:
     `grades`: dataset, method, metric, grade, points.
     `datasets`: dataset, task, weight. `tasks`: task, node, level, weight. `rules`: levels (bit mask), level, weight.
     `nodes`: node, parent (null for a main ability), tier, weight; only nodes with a dataset below them.
+    `gate`: the main ability that never enters the total; null = there is none.
     """
 
     metrics: pl.DataFrame
@@ -35,6 +36,7 @@ class Tree:
     tasks: pl.DataFrame
     rules: pl.DataFrame
     nodes: pl.DataFrame
+    gate: str | None
 
 
 def tree_tables(blueprint: Blueprint) -> Tree:
@@ -49,6 +51,7 @@ def tree_tables(blueprint: Blueprint) -> Tree:
         tasks=_table(_task_rows(blueprint), {"task": pl.String, "node": pl.String, "level": LEVEL, "weight": pl.Float64}),
         rules=_table(_rule_rows(blueprint), {"levels": pl.Int64, "level": LEVEL, "weight": pl.Float64}),
         nodes=_table(_node_rows(blueprint), {"node": pl.String, "parent": pl.String, "tier": pl.Int64, "weight": pl.Float64}),
+        gate=blueprint.gate.ability if blueprint.gate else None,
     )
 
 

@@ -161,7 +161,8 @@ def limits_of(replicates: Floats, cut_off: pl.Series | None = None) -> pl.DataFr
     """
     limits = np.full((len(replicates), 2), np.nan)
     gaps = np.isnan(replicates).sum(axis=1)
-    whole, broken = gaps == 0, (gaps > 0) & (gaps < replicates.shape[1])
+    known = gaps < replicates.shape[1]
+    whole, broken = known & (gaps == 0), known & (gaps > 0)
     shares = np.full(len(replicates), TAIL) if cut_off is None else cut_off.to_numpy()
     for share in np.unique(shares):
         own = shares == share

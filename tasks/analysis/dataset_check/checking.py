@@ -8,13 +8,12 @@ or of the parser, whichever it is.
 from collections import Counter, defaultdict
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
-from pathlib import Path
 from typing import Any
 
 import dataframely as dy
 import polars as pl
 
-from schemas.blueprint import Blueprint, MethodSpec
+from schemas.blueprint import Blueprint
 from schemas.dataset import DatasetSpec, PinnedFile
 from schemas.errors import SourceError
 from schemas.letters import option_letters
@@ -51,19 +50,12 @@ def reachable_scores(items: dy.DataFrame[Items], blueprint: Blueprint) -> Reacha
     methods = [method for method in blueprint.datasets[dataset].methods if not method.judged]
     if not methods:
         return Reachable(None, {})
-    scores = _dataset_scores(items, methods, blueprint)
-    ceiling = scores.pop(PERFECT)
-    return Reachable(ceiling, scores)
-
-
-def _dataset_scores(items: dy.DataFrame[Items], methods: Sequence[MethodSpec], blueprint: Blueprint) -> dict[str, float]:
     answers = imagined_answers(items)
     scored = pl.concat([score_items(items, answers, None, method) for method in methods])
     tables = score_benchmark(scored.lazy(), blueprint, NO_INTERVALS)
-    (dataset,) = items["dataset"].unique()
-    rows = tables.dataset.filter(pl.col("dataset") == dataset).select("model", "score_0_100")
-    letters_first = sorted(rows.iter_rows(), key=lambda row: (len(row[0]), row[0]))
-    return {model: score for model, score in letters_first if score is not None}
+    rows = tables.dataset.filter(pl.col("dataset") == dataset).drop_nulls("score_0_100").select("model", "score_0_100")
+    scores = dict(sorted(rows.iter_rows(), key=lambda row: (len(row[0]), row[0])))
+    return Reachable(scores.pop(PERFECT), scores)
 
 
 @dataclass(frozen=True)
@@ -109,22 +101,17 @@ def check_dataset(spec: DatasetSpec, blueprint: Blueprint | None, locator: Locat
     """
     chosen = choose_source(spec, locator)
     try:
-        paths = [locator.locate(file) for file in chosen.files]
-        return _check_files(chosen, blueprint, paths)
+        records = read_dataset(chosen, [locator.locate(file) for file in chosen.files])
+        built = build_of_records(chosen, records, None, 0)
+        return DatasetCheck(
+            chosen,
+            rows_read=len(records),
+            content=describe_content(built.items, built.rejected),
+            reachable=Reachable(None, {}) if blueprint is None else reachable_scores(built.items, blueprint),
+        )
     except SourceError as error:
         # The files may all be here and say something else than the entry does.
         return DatasetCheck(chosen, needs=needs(spec, locator) or (str(error),))
-
-
-def _check_files(spec: DatasetSpec, blueprint: Blueprint | None, paths: list[Path]) -> DatasetCheck:
-    records = read_dataset(spec, paths)
-    built = build_of_records(spec, records, None, 0)
-    return DatasetCheck(
-        spec,
-        rows_read=len(records),
-        content=describe_content(built.items, built.rejected),
-        reachable=Reachable(None, {}) if blueprint is None else reachable_scores(built.items, blueprint),
-    )
 
 
 def imagined_answers(items: dy.DataFrame[Items]) -> dy.DataFrame[Answers]:

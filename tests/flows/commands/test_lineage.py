@@ -171,7 +171,7 @@ def test_events_and_manifest_agree(traced: Path) -> None:
 def test_source_files_the_catalogue_no_longer_names_are_said_to_be_so() -> None:
     sources = {"mini_user_safety": "github.com/o/n at 0123456789", "mine": "own file x.jsonl"}
     notices = {name: notice(name).model_copy(update={"sources": (source,)}) for name, source in sources.items()}
-    names = SourceNames(notices, Locator())
+    names = SourceNames(notices)
     (changed,) = names("mini_user_safety", ["0" * 64])
     assert (changed.repository, changed.revision, changed.path) == ("github.com/o/n", "0123456789", None)
     assert changed.note == "the catalogue names other content now"

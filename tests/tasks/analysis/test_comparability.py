@@ -12,7 +12,7 @@ from tasks.datasets.catalogue import find_dataset
 from tasks.datasets.moodbench.safetybench import SAFETYBENCH
 from tasks.lake.dataset_notices import notices
 from tasks.scoring.blueprints import load_blueprint
-from tasks.scoring.published import backdrop_of
+from tasks.scoring.published import published_of
 from tests.tasks.reporting.example_items import make_table
 from tests.tasks.reporting.example_run import manifest, partition
 from tests.tasks.reporting.example_scores import score_layers
@@ -43,7 +43,7 @@ def record(benchmark: str, asked: set[str] | None = None, total: dict[str, Any] 
         layers["totals"] = make_table(Totals, [layers["totals"].row(0, named=True) | total])
     partitions = tuple(partition("items", (("dataset", name),)).model_copy(update={"rows": 12}) for name in names)
     run = manifest(plan=PLAN | plan, datasets=chosen, partitions=partitions)
-    (found,) = compare_with_paper(ReportData(run, blueprint, **layers), read_table(backdrop_of(blueprint))).values()
+    (found,) = compare_with_paper(ReportData(run, blueprint, **layers), read_table(published_of(blueprint))).values()
     return found
 
 

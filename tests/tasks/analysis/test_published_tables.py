@@ -8,7 +8,7 @@ import pytest
 from tasks.analysis.papers import paper_of
 from tasks.analysis.published_tables import TOTAL, PublishedRange, read_table
 from tasks.scoring.blueprints import load_blueprint
-from tasks.scoring.published import backdrop_of
+from tasks.scoring.published import published_of
 from tests.esc_eval import write_blueprint
 from tests.tasks.reporting.example_run import published
 
@@ -39,7 +39,7 @@ def test_columns_per_ability_without_a_setting_are_of_base_and_keep_who_is_ranke
 
 def test_a_table_by_language_has_ranges_of_abilities_and_no_total(tmp_path: Path) -> None:
     blueprint = load_blueprint(write_blueprint(tmp_path))
-    table = read_table(backdrop_of(blueprint))
+    table = read_table(published_of(blueprint))
     assert (table.settings, table.scores(TOTAL, "role_play")) == (("role_play",), [])
     scores = [table.scores(name, "role_play") for name in ("english", "chinese")]
     # SoulChat in English 367.76 / 7, EmoLLM in Chinese 501.86 / 7.

@@ -16,6 +16,7 @@ from schemas.tables.comparisons import Agreements, NeedleScores, SettingGains
 from schemas.tables.contexts import Contexts, Retrievals
 from schemas.tables.items import Items
 from schemas.tables.responses import Judgements, Responses
+from tasks.analysis.published_tables import read_table
 from tasks.analysis.run_tables import PROMPT_CHUNKS, ReportData
 from tasks.scoring.blueprints import load_blueprint
 from tasks.scoring.published import published_of
@@ -286,7 +287,7 @@ def _whole() -> ReportData:
         "item_scores": item_scores(),
         "items": items(),
         "responses": responses(),
-        "published": published_of(BLUEPRINT),
+        "paper": read_table(published_of(BLUEPRINT)),
         "judgements": judgements(),
         "contexts": contexts(),
         "retrievals": retrievals(),

@@ -12,6 +12,7 @@ import polars as pl
 
 from schemas.blueprint import Blueprint
 from schemas.lineage import CallCounts, Missing, PartitionRef, RunManifest
+from tasks.analysis.published_tables import read_table
 from tasks.analysis.run_tables import ReportData, System
 from tasks.solvers.answers import answers_of_replies
 from tests.tasks.reporting import example_items
@@ -135,7 +136,7 @@ def _whole() -> ReportData:
         "items": example_items.items(),
         "responses": example_items.responses(),
         "answers": answers_of_replies(example_items.responses(), example_items.items()),
-        "published": published(),
+        "paper": read_table(published()),
     }
     return ReportData(**fields)
 
@@ -150,4 +151,4 @@ def headlined_data() -> ReportData:
 
 def empty_data() -> ReportData:
     """A run that wrote nothing."""
-    return ReportData(manifest(), BLUEPRINT, published().clear())
+    return ReportData(manifest(), BLUEPRINT)

@@ -2,12 +2,19 @@
 
 from typing import Any
 
+import polars as pl
+
 from schemas.tables.scores import NormalizedScores, RawScores
 from tasks.scoring.ablations import Variant, ablation_rows
+from tasks.scoring.tree import METRIC
 from tests.tasks.rows import frame
 
 SPEC = {"model": "m", "dataset": "d", "method": "x", "metric": "accuracy", "setting": "rag"}
-RATIOS = frozenset({("d", "x", "accuracy")})
+RATIOS = pl.DataFrame(
+    [("d", "x", "accuracy", "ratio")],
+    {**dict.fromkeys(("dataset", "method"), pl.String), "metric": METRIC, "kind": pl.String},
+    orient="row",
+)
 
 
 def scored(value: float | None, normalized: float | None, **more: Any) -> tuple[Any, Any]:
@@ -32,7 +39,7 @@ def test_each_variant_is_a_row_with_its_values() -> None:
 
 def test_an_interval_of_raw_scores_is_left_out_where_scores_are_not_multiples_of_them() -> None:
     variant = Variant("top_k 1", "top_k", "1", 1.0)
-    rows = ablation_rows("retrieval", [(variant, *scored(0.25, 40.0))], frozenset())
+    rows = ablation_rows("retrieval", [(variant, *scored(0.25, 40.0))], RATIOS.clear())
     assert rows.select("value_0_100", "ci_low", "ci_high").row(0) == (40.0, None, None)
 
 

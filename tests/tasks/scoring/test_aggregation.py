@@ -178,7 +178,7 @@ def contributions(hits: dict[str, int]) -> tuple[pl.DataFrame, pl.DataFrame, pl.
     normalized = normalise_scores(reduce_item_scores(rows(hits).lazy()), tree)
     aggregates = aggregate_scores(normalized, tree)
     abilities = aggregates.nodes.filter(tier=1).rename({"node": "ability"})
-    return metric_contributions(normalized, aggregates, tree, "safe"), normalized, total_scores(abilities, chosen)
+    return metric_contributions(normalized, aggregates, tree), normalized, total_scores(abilities, chosen)
 
 
 def test_complete_by_hand() -> None:

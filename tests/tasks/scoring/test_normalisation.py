@@ -3,7 +3,7 @@ from typing import Any
 import polars as pl
 import pytest
 
-from schemas.blueprint import Blueprint, BlueprintDataset, MethodSpec, MetricSpec
+from schemas.blueprint import Blueprint, MetricSpec
 from schemas.errors import ScoringError
 from schemas.normalisation import (
     CentredNormalisation,
@@ -16,7 +16,7 @@ from schemas.normalisation import (
 from tasks.scoring.normalisation import normalise_scores
 from tasks.scoring.tree import tree_tables
 from tests.rows import each_row
-from tests.tasks.scoring.samples import ability, blueprint, one_dataset, task
+from tests.tasks.scoring.samples import one_dataset
 
 
 def with_rule(rule: Normalisation) -> Blueprint:
@@ -103,19 +103,6 @@ def test_an_unknown_grade_is_an_error() -> None:
     with pytest.raises(ScoringError, match="no grade of its method") as caught:
         normalised(4.0, GRADES)
     assert caught.value.where == "dataset d, method choice, metric accuracy, model m"
-
-
-@pytest.mark.parametrize(("low", "high"), [(1.0, 1.0), (2.0, 1.0)])
-def test_bounds_that_leave_nothing_are_an_error(low: float, high: float) -> None:
-    rule = NumericNormalisation.model_construct(type="numeric", min=low, max=high)
-    spec = MetricSpec.model_construct(metric="accuracy", weight=1.0, k=None, normalisation=rule)
-    method = MethodSpec.model_construct(id="choice", judged=False, rubric=None, metrics=(spec,))
-    dataset = BlueprintDataset.model_construct(title="d", methods=(method,), source=None)
-    unchecked = blueprint(ability("a", task("d"))).model_copy(update={"datasets": {"d": dataset}})
-    with pytest.raises(ScoringError, match="leave nothing between") as caught:
-        normalise_scores(raw(1.0), tree_tables(unchecked))
-    assert caught.value.where == "dataset d, method choice, metric accuracy"
-    assert caught.value.got == f"min {low:g} and max {high:g}"
 
 
 @pytest.mark.parametrize("changed", [{"dataset": "x"}, {"method": "x"}, {"metric": "mrr"}])

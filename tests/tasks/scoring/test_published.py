@@ -173,7 +173,9 @@ def test_the_numbers_are_those_of_three_runs_over_136_segments() -> None:
 @pytest.mark.parametrize("benchmark", ["moodbench", "moodbench-mini"])
 def test_variants_of_a_benchmark_share_its_table(benchmark: str) -> None:
     published = published_for(benchmark)
-    assert published.columns == ["model", "setting", "overall", "foundational", "emotional", "companionship", "values_safety"]
+    beside = ["ranked", "series", "type", "parameters"]
+    scores = ["overall", "foundational", "emotional", "companionship", "values_safety"]
+    assert published.columns == ["model", "setting", *beside, *scores]
     assert published.height == 30
 
 

@@ -8,6 +8,7 @@ import polars as pl
 from schemas.lineage import RunManifest
 from schemas.tables.scores import DimensionScores
 from tasks.analysis.leaderboard import LeaderboardData, published_leaderboard
+from tasks.analysis.published_tables import read_table
 from tasks.judging.gold import GOLD
 from tasks.reporting.content.leaderboard import build_leaderboard
 from tasks.reporting.figures.leaderboard_figures import draw_histories
@@ -35,7 +36,7 @@ def data(**changes: Any) -> LeaderboardData:
         "history": pl.concat([newest, before.with_columns(pl.lit(OLD).alias("run"))]),
         "manifests": runs(),
         "links": {NEW: "runs/new/report.html"},
-        "published": published(),
+        "paper": read_table(published()),
     }
     return LeaderboardData(**(fields | changes))
 

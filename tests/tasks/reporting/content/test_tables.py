@@ -1,12 +1,10 @@
 """Score layers as rows: every expected row is written out."""
 
-import polars as pl
-
 from schemas.blueprint import Blueprint
 from schemas.lineage import Missing
 from schemas.vocabulary import LEVELS
 from tasks.analysis.baselines import Baselines, ConstantAnswer, MajorityLabel
-from tasks.analysis.published_tables import PublishedRange
+from tasks.analysis.published_tables import PublishedRange, read_table
 from tasks.analysis.run_tables import System
 from tasks.reporting.content.caveats import find_missing_scores
 from tasks.reporting.content.score_tree import Node
@@ -110,4 +108,4 @@ def test_datasets_left_out_by_the_plan_are_not_called_lost() -> None:
 
 
 def test_rows_without_a_published_table() -> None:
-    assert set(build_report(example_data(published=pl.DataFrame())).systems[0].published.values()) == {None}
+    assert set(build_report(example_data(paper=read_table())).systems[0].published.values()) == {None}
