@@ -24,9 +24,9 @@ from tasks.lake.row_frames import frame_of_rows
 from tasks.metrics.answer_forms import ParsedAnswer, Question, read_answer
 from tasks.metrics.measures import MEASURES, WholeMeasure
 from tasks.metrics.ratings import Rating, read_ratings
-from tasks.solvers.answers import ANSWER, ASKED, ITEM, SAID
+from tasks.solvers.answers import ANSWER, ASKED, ITEM, OWN_WORDS
 
-METRICS_VERSION = "6"
+METRICS_VERSION = "7"
 """Bumped when a reply is read or scored differently; enters the fingerprint of item_scores."""
 
 RUN = ["model", "setting", "repetition"]
@@ -82,7 +82,7 @@ def score_items(
         key = tuple(answer[name] for name in ANSWER)
         return _score_answer(questions[key[:2]], answer, ratings.get(key, ()), method)
 
-    return score_answers(items, answers.with_columns(said=SAID), method, score)
+    return score_answers(items, answers.with_columns(said=OWN_WORDS), method, score)
 
 
 def wholes_of(methods: Sequence[MethodSpec]) -> list[WholeMeasure]:
@@ -98,7 +98,7 @@ def _score_wholes(
     gold: Mapping[str, pl.DataFrame],
 ) -> dy.DataFrame[ItemScores]:
     known = whole.gold(items, gold)
-    together = answers.group_by(ASKED, maintain_order=True).agg(parts="part", said=SAID).with_columns(part=pl.lit(""))
+    together = answers.group_by(ASKED, maintain_order=True).agg(parts="part", said=OWN_WORDS).with_columns(part=pl.lit(""))
 
     def score(answer: Mapping[str, Any]) -> Iterator[ScoredAnswer]:
         values = whole.values(known[answer["item_id"]], dict(zip(answer["parts"], answer["said"], strict=True)), method.profile)
@@ -122,7 +122,7 @@ def score_answers(
         items: the dataset's items.
         answers: each (model, setting, repetition) covers every item.
         method: names the metrics.
-        score: from the row of an answer, with all it says as `said`, to its score under each metric.
+        score: from the row of an answer, with all that the model says in it as `said`, to its score under each metric.
 
     Raises:
         ScoringError: if items are without answer or answers without item.

@@ -19,7 +19,7 @@ from tasks.scoring.veto import apply_veto, rank_models, total_scores
 
 SchemaT = TypeVar("SchemaT", bound=dy.Schema)
 
-SCORING_VERSION = "6"
+SCORING_VERSION = "7"
 """Bumped when the same item scores would give other numbers."""
 
 

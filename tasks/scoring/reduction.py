@@ -24,14 +24,17 @@ LABEL_METRICS = reduced_by("macro_f1", "micro_f1", "binary_f1", "bias", "prefere
 COUNTED = ["scored", "unparsed"]
 """Statuses that enter a score; an unparsed reply counts as wrong."""
 
+IS_MISSING = ~STATUS.is_in([*COUNTED, "not_counted"])
+
 MEAN = exact_sum(pl.col("value")) / pl.len()
 
 
 def average_parts(item_scores: pl.LazyFrame) -> pl.LazyFrame:
-    """Put an item of several parts into one row per repetition: the mean of the parts that were scored.
+    """Put an item of several parts into one row per repetition: the mean of the parts that count.
 
-    It is `scored` if a part of it is, and otherwise the first of ITEM_STATUSES that a part has. Parts stay rows of their own
-    under the metrics of LABEL_METRICS, which count labels and not items.
+    It is missing if a part of it is, since parts may be of different difficulty: what is left would be compared with the whole of
+    others. Else its status is the first of ITEM_STATUSES that a part has. Parts stay rows of their own under the metrics of
+    LABEL_METRICS, which count labels and not items.
 
     Returns: rows of `item_scores`, as they are if no item has parts; else what scores are not made of is null.
     """
@@ -39,8 +42,10 @@ def average_parts(item_scores: pl.LazyFrame) -> pl.LazyFrame:
         return item_scores
     in_parts = (pl.col("part") != "") & ~pl.col("metric").is_in(LABEL_METRICS)
     value, parts = pl.col("value"), item_scores.filter(in_parts).group_by(*KEY, "item_id", "repetition")
-    mean = pl.when(value.count() > 0).then(exact_sum(value) / value.count())
-    whole = parts.agg(pl.col("cluster").first(), value=mean, status=STATUS.min()).with_columns(part=pl.lit(""))
+    lost = STATUS.filter(IS_MISSING).min()
+    mean = pl.when(lost.is_null() & (value.count() > 0)).then(exact_sum(value) / value.count())
+    status = pl.coalesce(lost, STATUS.min())
+    whole = parts.agg(pl.col("cluster").first(), value=mean, status=status).with_columns(part=pl.lit(""))
     return pl.concat([item_scores.filter(~in_parts), whole], how="diagonal")
 
 
@@ -69,7 +74,7 @@ def reduce_item_scores(item_scores: pl.LazyFrame) -> pl.DataFrame:
         total=fixed_point_sum(pl.col("value")),
         n_scored=pl.col("value").count().cast(pl.Int64),
         n_unparsed=(STATUS == "unparsed").sum().cast(pl.Int64),
-        n_missing=(~STATUS.is_in([*COUNTED, "not_counted"])).sum().cast(pl.Int64),
+        n_missing=IS_MISSING.sum().cast(pl.Int64),
     ).collect(engine="streaming")
     is_mean = pl.col("metric").is_in(reduced_by("items")) & (pl.col("n_scored") > 0)
     found = sums.with_columns(value=pl.when(is_mean).then(from_fixed_point(pl.col("total")) / pl.col("n_scored")))

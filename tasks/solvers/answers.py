@@ -10,6 +10,7 @@ import polars as pl
 from schemas.lineage import PartitionRef
 from schemas.tables.items import Items
 from schemas.tables.responses import Answers, Responses
+from schemas.usage import TESTED
 from tasks.lake.lake import Lake
 from tasks.solvers.longemotion.emotion_expression import HEAD, MARKED
 from tasks.solvers.longemotion.prompts import STEPS
@@ -23,11 +24,13 @@ ASKED = [*ITEM, "model", "setting", "repetition"]
 ANSWER = [*ASKED, "part"]
 """Columns that name an answer."""
 
-SAID = pl.coalesce(
-    "text",
-    pl.col("turns").list.eval(pl.format("{}: {}", pl.element().struct["speaker"], pl.element().struct["text"])).list.join("\n"),
-)
+_SPEAKER, _WORDS = pl.element().struct["speaker"], pl.element().struct["text"]
+
+SAID = pl.coalesce("text", pl.col("turns").list.eval(pl.format("{}: {}", _SPEAKER, _WORDS)).list.join("\n"))
 """What an answer says, as one text; of a dialogue, a line per turn."""
+
+OWN_WORDS = pl.coalesce("text", pl.col("turns").list.eval(_WORDS.filter(_SPEAKER == TESTED)).list.join("\n"))
+"""What the model under test says in an answer; of a dialogue, a line per turn of its own."""
 
 
 def read_answers(lake: Lake, ref: PartitionRef, items: dy.DataFrame[Items] | None = None) -> dy.DataFrame[Answers]:

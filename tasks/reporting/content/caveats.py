@@ -106,9 +106,8 @@ def _about_replies(data: ReportData, system: System, totals: dict[str, Any]) -> 
             "as wrong; a repeated run asks only these again.",
         )
     elif failed:
-        yield Caveat(
-            counted(failed, "failed call"), f"{counted(failed, 'call')} to the model failed and left no gap in the scores."
-        )
+        text = f"{counted(failed, 'call')} to the model failed. Each item has a score, of what does not rest on them."
+        yield Caveat(counted(failed, "failed call"), text)
 
 
 def _about_parts(data: ReportData, system: System) -> Iterator[Caveat]:

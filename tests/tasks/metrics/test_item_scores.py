@@ -10,7 +10,7 @@ from schemas.normalisation import NumericNormalisation
 from schemas.tables.scores import ItemScores
 from tasks.metrics.item_scores import item_scores_key, score_items
 from tests.rows import each_row
-from tests.tasks.rows import answer, answers, item, items, partition
+from tests.tasks.rows import answer, answers, item, items, partition, turn
 
 FEELINGS = ["joy", "sadness", "anger"]
 SCALE = ["never", "sometimes", "always"]
@@ -56,6 +56,19 @@ def test_answer_is_measured(question: dict[str, Any], metric: Metric, reply: str
     row = score_one(question, reply, metric)
     assert (row["parsed_answer"], row["status"]) == (shown, "scored")
     assert row["value"] == pytest.approx(value)
+
+
+def test_of_a_dialogue_the_words_of_the_model_alone_are_measured() -> None:
+    question = items(item("a", "extractive", references=["Tess"]))
+
+    def score(*said: tuple[str, str]) -> tuple[Any, ...]:
+        row = answer("a", None, status="answered", failed_role=None, failure=None, turns=[turn(*line) for line in said])
+        return score_items(question, answers(row), None, method("token_f1")).select("parsed_answer", "value", "status").row(0)
+
+    # One word of two is right, and it is the only one looked for: F1 is 2 / 3.
+    assert score(("seeker", "Tess was here."), ("tested", "Dear Tess")) == ("Dear Tess", pytest.approx(2 / 3), "scored")
+    assert score(("seeker", "Tess was here."), ("tested", "Who?")) == ("Who?", 0.0, "scored")
+    assert score(("seeker", "Tess was here."), ("tested", "...")) == (None, 0.0, "unparsed")
 
 
 @each_row(

@@ -158,16 +158,25 @@ def test_parts_are_averaged_before_items() -> None:
     assert (found["value"], found["n_scored"], found["n_total"]) == (0.75, 2, 2)
 
 
-def test_a_part_that_failed_is_left_out_and_an_item_without_any_is_missing() -> None:
-    rows = pl.concat([in_parts([1.0, None], "a"), in_parts([None, None], "b"), in_parts([0.0, 0.0], "c", status="unparsed")])
+def test_an_item_is_missing_if_a_part_of_it_is() -> None:
+    half_counted = [in_parts([1.0], "d"), in_parts([None], "d", status="not_counted").with_columns(part=pl.lit("turn 1"))]
+    rows = pl.concat(
+        [
+            in_parts([1.0, None], "a"),
+            in_parts([None, None], "b", status="judge_failed"),
+            in_parts([0.0, 0.0], "c", status="unparsed"),
+            *half_counted,
+        ]
+    )
     averaged = average_parts(rows.lazy()).collect().sort("item_id")
     assert averaged.select("item_id", "value", "status").rows() == [
-        ("a", 1.0, "scored"),
-        ("b", None, "call_failed"),
+        ("a", None, "call_failed"),
+        ("b", None, "judge_failed"),
         ("c", 0.0, "unparsed"),
+        ("d", 1.0, "scored"),
     ]
     found = reduce_item_scores(rows.lazy()).row(0, named=True)
-    assert (found["value"], found["n_scored"], found["n_unparsed"], found["n_total"]) == (0.5, 2, 1, 3)
+    assert (found["value"], found["n_scored"], found["n_unparsed"], found["n_total"]) == (0.5, 2, 1, 4)
 
 
 def test_parts_of_a_repetition_stay_in_it_and_labels_are_counted_as_they_are() -> None:
