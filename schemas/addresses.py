@@ -19,7 +19,11 @@ QUERY = re.compile(r"(//[^?#]*)[?#].*", re.DOTALL)
 
 
 def require_plain_address(text: str, field: str) -> None:
-    """Refuse an address, a field of a model's entry, with anything besides scheme, host, port and path; it is not repeated.
+    """Refuse an address with anything besides scheme, host, port and path. The message does not repeat it.
+
+    Args:
+        text: the address.
+        field: of the model's entry, for the message.
 
     Raises:
         UsageError: it has a user name, a password, a query or a fragment.

@@ -97,6 +97,10 @@ async def probing_early(plan: Plan, resolved: ResolvedPlan) -> AsyncIterator[Non
 
     Before items are built that is known of a lake without replies. With a budget nothing is asked before that is open.
 
+    Args:
+        plan: as the user made it.
+        resolved: the same, resolved.
+
     Raises:
         LakeError: if what was found about a model cannot be read.
     """

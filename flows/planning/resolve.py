@@ -78,7 +78,11 @@ def complete(plan: Plan, blueprint: Blueprint) -> Plan:
 
 
 def renew(resolved: ResolvedPlan, plan: Plan) -> ResolvedPlan:
-    """Return the resolved `plan` with what was found about its models meanwhile; its datasets stay as they were found.
+    """Return a resolved plan with what was found about its models meanwhile; its datasets stay as they were found.
+
+    Args:
+        resolved: of the plan.
+        plan: as the user made it.
 
     Raises:
         LakeError: if what was found about a model cannot be read.

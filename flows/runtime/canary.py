@@ -29,6 +29,10 @@ def with_canary(plan: Plan) -> Plan:
 async def ask_canaries(plan: Plan, budget: Budget) -> tuple[CanaryFinding, ...]:
     """Ask the canary sample of every model of a plan that has a server, say what was found, and remember it.
 
+    Args:
+        plan: as the user made it.
+        budget: that the calls are booked to.
+
     Raises:
         LakeError: the journal or the record of a model cannot be read or written.
     """

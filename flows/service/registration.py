@@ -223,7 +223,12 @@ async def regression_automation(url: SecretStr) -> AutomationCore:
 
 
 async def register_automations(client: PrefectClient, webhook: SecretStr | None) -> None:
-    """Create the server's automations in place of former ones; `webhook`: address that is called on a regression, if any."""
+    """Create the server's automations in place of former ones; without a webhook, none is called.
+
+    Args:
+        client: of the server.
+        webhook: address that is called on a regression.
+    """
     for former in [one for name in (SILENT_RUN, REGRESSION) for one in await client.read_automations_by_name(name)]:
         await client.delete_automation(former.id)
     await client.create_automation(silent_run_automation())

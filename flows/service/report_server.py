@@ -80,7 +80,12 @@ def index_page(runs: Sequence[str]) -> str:
 
 
 def report_app(folders: Sequence[Folder], hosts: Sequence[str]) -> Starlette:
-    """Return the application, which serves `runs/` of the lakes and answers to these names."""
+    """Return the application.
+
+    Args:
+        folders: `runs/` of the lakes.
+        hosts: names it answers to.
+    """
 
     def index(_: Request) -> Response:
         return HTMLResponse(index_page(list_reports(folders)))
