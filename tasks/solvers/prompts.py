@@ -110,8 +110,6 @@ class Prompts(PromptFolder):
 
     @model_validator(mode="after")
     def _each_type_has_its_fields(self) -> Self:
-        if missing := sorted(set(PROMPTED) - set(self.by_type)):
-            raise ValueError(f"no prompt for {', '.join(missing)}")
         for question_type, prompt in self.by_type.items():
             asked = ["question"] if question_type in answered_by("text") else ["question", "options"]
             for template in (prompt.en, prompt.zh):
