@@ -1,14 +1,10 @@
 """Read and format summaries by the five aspects of a counselling report."""
 
-import json
 from collections.abc import Sequence
 from typing import Any
 
 from schemas.context import ASPECTS
 from tasks.text.json_objects import objects_from_end
-
-_DECODER = json.JSONDecoder(strict=False)
-"""Lets line breaks stand in a text: models write them, and they leave no doubt about what is meant."""
 
 
 def read_aspects(reply: str) -> dict[str, str] | None:
@@ -22,7 +18,7 @@ def read_aspects(reply: str) -> dict[str, str] | None:
         Aspect to text; null if no object has all five, each a text or a list of texts.
     """
     said = reply.rpartition("</think>")[2].partition("<think>")[0]
-    for value in objects_from_end(said, _DECODER):
+    for value in objects_from_end(said):
         texts = {aspect: text for aspect in ASPECTS if (text := _join(value.get(aspect))) is not None}
         if len(texts) == len(ASPECTS):
             return texts
