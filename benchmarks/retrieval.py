@@ -229,7 +229,7 @@ async def _places(hidden: Sequence[Hidden], queries: list[str], ranking: Ranking
 
 async def _rank_once(texts: list[str], folder: Path, encode: SentenceEmbedder) -> None:
     async with RetrievalEngine(find_embedder("minilm"), folder, load=lambda _: encode) as engine:
-        await engine.rank_outliers(texts, "dense", "en")
+        await engine.rank(texts, None, "dense", "en")
 
 
 async def _rank_all(items: Sequence[tuple[list[str], str | None]], folder: Path) -> int:
@@ -242,12 +242,7 @@ async def _rank_all(items: Sequence[tuple[list[str], str | None]], folder: Path)
         return stand_in(texts)
 
     async with RetrievalEngine(find_embedder("minilm"), folder, load=lambda _: encode) as engine:
-        await asyncio.gather(
-            *(
-                engine.rank_outliers(texts, "dense", "en") if query is None else engine.rank(texts, query, "dense", "en")
-                for texts, query in items
-            )
-        )
+        await asyncio.gather(*(engine.rank(texts, query, "dense", "en") for texts, query in items))
         return embedded
 
 

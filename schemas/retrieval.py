@@ -41,11 +41,8 @@ class Retriever(Protocol):
     async def split(self, text: str, chunk_tokens: int, overlap_tokens: int) -> tuple[Chunk, ...]:
         """Chunks of at most so many tokens."""
 
-    async def rank(self, texts: Sequence[str], query: str, ranking: Ranking, language: Language) -> tuple[Ranked, ...]:
-        """All texts, best first; equal scores in the order given."""
-
-    async def rank_outliers(self, texts: Sequence[str], ranking: Ranking, language: Language) -> tuple[Ranked, ...]:
-        """All texts, the one least like the others first."""
+    async def rank(self, texts: Sequence[str], query: str | None, ranking: Ranking, language: Language) -> tuple[Ranked, ...]:
+        """All texts, best first, without a query the one least like the others first; equal scores in the order given."""
 
 
 class RetrievalOptions(Frozen):

@@ -15,9 +15,9 @@ from typing import Any
 
 from tasks.metrics.parsing import Parse
 from tasks.metrics.reply import clean_reply, level_text, match_text, plain_text
+from tasks.text.json_objects import objects_from_end
 from tasks.text.reasoning import strip_reasoning
 
-_OBJECT_START = re.compile(r'\{\s*"')
 _FENCED = re.compile(r"```(?:json)?\s*(.*?)```", re.DOTALL | re.IGNORECASE)
 _DECODER = json.JSONDecoder(object_pairs_hook=tuple)
 """Gives objects as pairs, so that a key that occurs twice is seen."""
@@ -88,12 +88,7 @@ def keyed_values(text: str, key: str) -> list[Any] | None:
     """
     level = level_text(text)
     for version in (text, level, level.replace("'", '"')):
-        # Behind the last brace that closes nothing is complete: a reply that opens objects without end costs no time.
-        for start in reversed([found.start() for found in _OBJECT_START.finditer(version, 0, version.rfind("}") + 1)]):
-            try:
-                pairs, _ = _DECODER.raw_decode(version, start)
-            except (ValueError, RecursionError):
-                continue
+        for pairs in objects_from_end(version, _DECODER):
             if values := [value for name, value in pairs if name.strip().casefold() == key]:
                 return values
     return None

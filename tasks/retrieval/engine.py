@@ -75,20 +75,18 @@ class RetrievalEngine:
         """Return chunks of at most so many tokens; see `chunking.split`."""
         return await self._work(lambda: chunking.split(text, chunk_tokens, overlap_tokens, legacy_bos=self._legacy_bos))
 
-    async def rank(self, texts: Sequence[str], query: str, ranking: Ranking, language: Language) -> tuple[Ranked, ...]:
-        """Return all texts, best first; see `rank_by_query`.
+    async def rank(self, texts: Sequence[str], query: str | None, ranking: Ranking, language: Language) -> tuple[Ranked, ...]:
+        """Return all texts, best first; see `rank_by_query`, and `rank_outliers` for those without a query.
 
         Raises:
             UsageError: the model cannot be loaded.
             LakeError: the store cannot be used.
         """
+        if query is None:
+            vectors = await self._vectors(list(texts)) if ranking != "bm25" and len(texts) > 1 else None
+            return await self._work(lambda: rank_outliers(texts, vectors, ranking, language))
         vectors = await self._vectors([*texts, query]) if ranking != "bm25" and texts else None
         return await self._work(lambda: rank_by_query(texts, query, vectors, ranking, language))
-
-    async def rank_outliers(self, texts: Sequence[str], ranking: Ranking, language: Language) -> tuple[Ranked, ...]:
-        """Return all texts, the one least like the others first; see `ranking`. Raises as `rank`."""
-        vectors = await self._vectors(list(texts)) if ranking != "bm25" and len(texts) > 1 else None
-        return await self._work(lambda: rank_outliers(texts, vectors, ranking, language))
 
     async def __aenter__(self) -> Self:
         return self

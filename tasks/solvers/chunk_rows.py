@@ -4,6 +4,7 @@ from collections.abc import Iterator, Sequence
 from typing import Any, NamedTuple
 
 import dataframely as dy
+import polars as pl
 
 from schemas.context import Context
 from schemas.errors import ScoringError
@@ -18,7 +19,7 @@ from tasks.solvers.state import CONTEXT, Chunking
 from tasks.text.tokens import count_tokens
 
 COPIED = ("text", "start", "end", "token_start", "token_end")
-"""Fields of a chunk that `chunks` has under the same name."""
+"""Fields of a chunk that `chunks` has under the same name, in their order."""
 
 
 CHUNKS_VERSION = "1"
@@ -122,9 +123,5 @@ def chunk_rows(
 
 def read_chunks(rows: dy.DataFrame[Chunks]) -> dict[str, tuple[Chunk, ...]]:
     """Return chunks of the contexts, by item, in the order of the text."""
-    found: dict[str, list[Chunk]] = {}
-    for row in rows.sort("item_id", "chunk").iter_rows(named=True):
-        if row["corpus"] == CONTEXT:
-            chunk = Chunk(row["chunk"], **{name: row[name] for name in COPIED})
-            found.setdefault(row["item_id"], []).append(chunk)
-    return {item_id: tuple(chunks) for item_id, chunks in found.items()}
+    of_contexts = rows.filter(pl.col("corpus") == CONTEXT).sort("chunk").select("item_id", "chunk", *COPIED)
+    return {item_id: tuple(Chunk(*chunk) for chunk in chunks) for item_id, chunks in of_contexts.rows_by_key("item_id").items()}

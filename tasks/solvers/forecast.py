@@ -59,11 +59,7 @@ class LastFirstRetriever:
         """Split as the real one does."""
         return split(text, chunk_tokens, overlap_tokens, legacy_bos=self.legacy_bos)
 
-    async def rank(self, texts: Sequence[str], query: str, ranking: Ranking, language: Language) -> tuple[Ranked, ...]:  # noqa: ARG002  the protocol's
-        """Rank the last one first."""
-        return tuple(Ranked(place) for place in reversed(range(len(texts))))
-
-    async def rank_outliers(self, texts: Sequence[str], ranking: Ranking, language: Language) -> tuple[Ranked, ...]:  # noqa: ARG002  the protocol's
+    async def rank(self, texts: Sequence[str], query: str | None, ranking: Ranking, language: Language) -> tuple[Ranked, ...]:  # noqa: ARG002  the protocol's
         """Rank the last one first."""
         return tuple(Ranked(place) for place in reversed(range(len(texts))))
 

@@ -74,23 +74,13 @@ class Template(Frozen):
 
 
 class PromptFolder(Frozen):
-    """The prompt files of a folder; a subclass has a field of type PromptFile for each of them, by its name."""
+    """The prompt files of a folder; a subclass has a field of type PromptFile for each of them, by its name.
+
+    One that has `types` has a file for each of these question types instead, all in its field `by_type`.
+    """
 
     folder: ClassVar[Path]
-
-    @classmethod
-    def file_names(cls) -> tuple[str, ...]:
-        """Return the names of the files, without their extension."""
-        return tuple(cls.model_fields)
-
-    @classmethod
-    def of_files(cls, contents: dict[str, Any]) -> Self:
-        """Make the prompts of the files' contents by name.
-
-        Raises:
-            ValidationError: if a text or one of its fields is missing.
-        """
-        return cls.model_validate(contents)
+    types: ClassVar[tuple[QuestionType, ...]] = ()
 
     @classmethod
     def load(cls, folder: Path | None = None) -> Self:
@@ -114,24 +104,12 @@ class PromptFolder(Frozen):
 class Prompts(PromptFolder):
     """The prompts of all question types."""
 
-    folder = PROMPTS
+    folder, types = PROMPTS, PROMPTED
 
     by_type: dict[QuestionType, PromptFile[PromptTemplate]]
 
-    @classmethod
-    def file_names(cls) -> tuple[str, ...]:
-        """Return the question types: each has a file."""
-        return PROMPTED
-
-    @classmethod
-    def of_files(cls, contents: dict[str, Any]) -> Self:
-        """Make the prompts of the files' contents by question type."""
-        return cls.model_validate({"by_type": contents})
-
     @model_validator(mode="after")
     def _each_type_has_its_fields(self) -> Self:
-        if missing := sorted(set(PROMPTED) - set(self.by_type)):
-            raise ValueError(f"no prompt for {', '.join(missing)}")
         for question_type, prompt in self.by_type.items():
             asked = ["question"] if question_type in answered_by("text") else ["question", "options"]
             for template in (prompt.en, prompt.zh):
@@ -162,9 +140,10 @@ def require_fields(name: str, text: str, expected: Sequence[str]) -> None:
 
 @cache
 def _read(kind: type[PromptFolder], folder: Path) -> Any:
-    names = kind.file_names()
+    names = kind.types or tuple(kind.model_fields)
     try:
-        return kind.of_files({name: read_yaml(read_text(folder / f"{name}.yaml")) for name in names})
+        contents = {name: read_yaml(read_text(folder / f"{name}.yaml")) for name in names}
+        return kind.model_validate({"by_type": contents} if kind.types else contents)
     except (OSError, ValueError) as error:
         raise UsageError(
             "the prompt files cannot be used",

@@ -99,7 +99,10 @@ async def play(asked: AskedItem, options: SolverOptions, resources: SolverResour
         UsageError: the item is no role card.
     """
     own = options.own if isinstance(options.own, RolePlayOptions) else RolePlayOptions()
-    opening, limit = open_talk(asked, own)
+    card, prompts = asked.require_context("role_play", QUESTION_TYPE, "role card"), RolePlayPrompts.load().seeker
+    template, limit = prompts.template(asked.item.language), prompts.max_tokens
+    instruction = template.instruction(own.variant, card, own.turns)
+    opening = (ChatMessage(role="system", content=instruction), ChatMessage(role="user", content=template.greeting))
     calls: list[Call] = []
     turns: list[DialogueTurn] = []
     for number in range(1, own.turns + 1):
@@ -116,19 +119,6 @@ async def play(asked: AskedItem, options: SolverOptions, resources: SolverResour
         if leaves:
             break
     return SolverOutput(tuple(calls), (Answer(tuple(calls), turns=tuple(turns)),))
-
-
-def open_talk(asked: AskedItem, own: RolePlayOptions) -> tuple[tuple[ChatMessage, ...], int]:
-    """Return how a talk begins on the seeker's side, and the longest line of the embedded model.
-
-    Raises:
-        UsageError: the item is no role card.
-    """
-    card, prompts = asked.require_context("role_play", QUESTION_TYPE, "role card"), RolePlayPrompts.load().seeker
-    template = prompts.template(asked.item.language)
-    instruction = template.instruction(own.variant, card, own.turns)
-    messages = (ChatMessage(role="system", content=instruction), ChatMessage(role="user", content=template.greeting))
-    return messages, prompts.max_tokens
 
 
 def as_seen_by(role: Role, turns: Sequence[DialogueTurn]) -> tuple[ChatMessage, ...]:

@@ -152,11 +152,17 @@ def item_rows(presentation: Presentation, system: tuple[str, str], output: Solve
         system: model and setting.
         output: what became of it.
     """
-    key = _asked_key(presentation, system)
-    answered = {**key, "option_order": presentation.order}
+    key = {
+        "dataset": presentation.row["dataset"],
+        "item_id": presentation.row["item_id"],
+        "model": system[0],
+        "setting": system[1],
+        "repetition": presentation.repetition,
+    }
+    shown = {**key, "option_order": presentation.order}
     return ItemRows(
-        responses=[response_row(presentation, system, turn, call) for turn, call in enumerate(output.calls)],
-        answers=[{**answered, **_answer_columns(answer)} for answer in output.answers],
+        responses=[{**shown, "turn": turn, **_response_columns(call)} for turn, call in enumerate(output.calls)],
+        answers=[{**shown, **_answer_columns(answer)} for answer in output.answers],
         retrievals=[{**key, **vars(found), "holds_needle": None} for found in output.retrieved],
         chunks=[
             row
@@ -179,25 +185,14 @@ def make_tables(solved: Iterable[ItemRows]) -> dict[str, pl.DataFrame]:
     return {layer: pl.concat(frames, rechunk=True) for layer, frames in zip(ItemRows._fields, parts, strict=True)}
 
 
-def response_row(presentation: Presentation, system: tuple[str, str], turn: int, call: Call) -> dict[str, Any]:
-    """Return one row of `responses`.
-
-    Args:
-        presentation: the item, and the order of its options.
-        system: model and setting.
-        turn: number of the call, from 0.
-        call: request and reply.
-    """
+def _response_columns(call: Call) -> dict[str, Any]:
     request, reply = call.request, call.reply
     messages = request.messages_json
     return {
-        **_asked_key(presentation, system),
-        "turn": turn,
         "role": call.role,
         "asked_model": request.model,
         "step": call.step,
         "call_key": request.key,
-        "option_order": presentation.order,
         "messages": messages,
         "messages_sha256": sha256(messages.encode()).hexdigest(),
         "status": "answered" if reply.failure is None else "failed",
@@ -206,17 +201,6 @@ def response_row(presentation: Presentation, system: tuple[str, str], turn: int,
         "left_out_characters": call.left_out_characters,
         "token_logprobs": _token_logprobs(reply),
         **{name: getattr(reply, name) for name in COPIED},
-    }
-
-
-def _asked_key(presentation: Presentation, system: tuple[str, str]) -> dict[str, Any]:
-    """Return what rows about one item, asked once, share."""
-    return {
-        "dataset": presentation.row["dataset"],
-        "item_id": presentation.row["item_id"],
-        "model": system[0],
-        "setting": system[1],
-        "repetition": presentation.repetition,
     }
 
 

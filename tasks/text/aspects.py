@@ -1,14 +1,10 @@
 """Read and format summaries by the five aspects of a counselling report."""
 
-import json
-import re
 from collections.abc import Sequence
 from typing import Any
 
 from schemas.context import ASPECTS
-
-_DECODER = json.JSONDecoder(strict=False)
-"""Lets line breaks stand in a text: models write them, and they leave no doubt about what is meant."""
+from tasks.text.json_objects import objects_from_end
 
 
 def read_aspects(reply: str) -> dict[str, str] | None:
@@ -22,21 +18,11 @@ def read_aspects(reply: str) -> dict[str, str] | None:
         Aspect to text; null if no object has all five, each a text or a list of texts.
     """
     said = reply.rpartition("</think>")[2].partition("<think>")[0]
-    for brace in reversed(list(re.finditer(r"\{", said))):
-        if aspects := _read_object(said, brace.start()):
-            return aspects
+    for value in objects_from_end(said):
+        texts = {aspect: text for aspect in ASPECTS if (text := _join(value.get(aspect))) is not None}
+        if len(texts) == len(ASPECTS):
+            return texts
     return None
-
-
-def _read_object(text: str, start: int) -> dict[str, str] | None:
-    try:
-        value, _ = _DECODER.raw_decode(text, start)
-    except (ValueError, RecursionError):
-        return None
-    # What begins with a brace is an object.
-    texts = {aspect: _join(value.get(aspect)) for aspect in ASPECTS}
-    known = {aspect: text for aspect, text in texts.items() if text is not None}
-    return known if len(known) == len(ASPECTS) else None
 
 
 def _join(value: Any) -> str | None:

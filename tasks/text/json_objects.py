@@ -8,6 +8,9 @@ from typing import Any
 from tasks.text.reasoning import strip_reasoning
 
 _DECODER = json.JSONDecoder(strict=False)
+"""Lets line breaks stand in a text: models write them, and they leave no doubt about what is meant."""
+
+_START = re.compile(r'\{\s*"')
 _FENCE = re.compile(r"```(?:json)?\s*(.*?)```", re.DOTALL | re.IGNORECASE)
 
 
@@ -27,6 +30,16 @@ def read_object(text: str | None) -> Mapping[str, Any] | None:
             if isinstance(one, dict):
                 return one
     return {}
+
+
+def objects_from_end(text: str, decoder: json.JSONDecoder = _DECODER) -> Iterator[Any]:
+    """Yield the complete JSON objects that have a key, as the decoder gives them, the one that begins last first."""
+    # Behind the last brace that closes nothing is complete: a reply that opens objects without end costs no time.
+    for start in reversed([found.start() for found in _START.finditer(text, 0, text.rfind("}") + 1)]):
+        try:
+            yield decoder.raw_decode(text, start)[0]
+        except (ValueError, RecursionError):
+            continue
 
 
 def _candidates(text: str) -> Iterator[str]:

@@ -56,16 +56,9 @@ class Codebook(Frozen):
 
     def shown(self, questions: Iterable[str], pairwise: Iterable[str]) -> ShownCodebook:
         """Return what a conversation with these questions needs of it; ids without a wording are left out."""
-        return ShownCodebook(
-            questions=_cut(self.questions, questions),
-            pairwise=_cut(self.pairwise, pairwise),
-            adjectives=tuple(self.adjectives),
-            q1_options=self.q1_options,
-            q2_options=self.q2_options,
-            q3_options=self.q3_options,
-            follow_up_options=self.follow_up_options,
-            branches=self.branches,
-        )
+        cut = {"questions": _cut(self.questions, questions), "pairwise": _cut(self.pairwise, pairwise)}
+        whole = {name: getattr(self, name) for name in ShownCodebook.model_fields if name not in cut}
+        return ShownCodebook.model_validate({**cut, **whole, "adjectives": tuple(self.adjectives)})
 
     def with_collected(self, answers: Iterable[Mapping[str, Any]]) -> "Codebook":
         """Return it with the strings of these answers as options, those of Q3 best first; for a set without its own codebook."""

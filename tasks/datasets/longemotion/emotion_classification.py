@@ -6,6 +6,7 @@ choices and label in book text.
 
 import re
 from collections.abc import Callable, Iterator, Sequence
+from itertools import groupby
 from random import Random
 
 from schemas.context import ContextOptions, LazySample, SampleBuilder
@@ -113,13 +114,9 @@ def read_prose(lines: Sequence[str], name: str) -> tuple[str, ...]:
 
 def _blocks(lines: Sequence[str]) -> Iterator[list[str]]:
     """Return the runs of lines between blank ones."""
-    block: list[str] = []
-    for line in (*lines, ""):
-        if line.strip():
-            block.append(line.rstrip())
-        elif block:
-            yield block
-            block = []
+    for is_block, run in groupby(lines, key=lambda line: bool(line.strip())):
+        if is_block:
+            yield [line.rstrip() for line in run]
 
 
 def _is_prose(block: Sequence[str]) -> bool:

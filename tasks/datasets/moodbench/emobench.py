@@ -2,24 +2,24 @@
 
 from collections.abc import Mapping, Sequence
 from functools import partial
-from typing import Any
+from typing import Any, Literal
 
 from schemas.dataset import DatasetSpec
 from schemas.item import Item, Record, text_id
 from schemas.vocabulary import Language
-from tasks.datasets.options import shuffle_options
+from tasks.datasets.options import find_gold, shuffle_options
 from tasks.datasets.pinned_files import moodbench_file, pinned_in
 
 # The subject is named because several stories ask about more than one person; it may be "I" or 我, which these sentences allow.
-QUESTIONS: dict[Language, str] = {
-    "en": "At the end of this story, what would {subject} most likely feel?",
-    "zh": "故事发展到最后，{subject}最有可能是什么感受？",
-}
-CAUSE_QUESTIONS: dict[Language, str] = {
-    "en": "At the end of this story, {subject} would most likely feel the following: {emotion}. Why?",
-    "zh": "故事发展到最后，{subject}最有可能的感受是：{emotion}。原因是什么？",
-}
-APPLICATION_QUESTIONS: Mapping[str, Mapping[Language, str]] = {
+QUESTIONS: Mapping[str, Mapping[Language, str]] = {
+    "emotion": {
+        "en": "At the end of this story, what would {subject} most likely feel?",
+        "zh": "故事发展到最后，{subject}最有可能是什么感受？",
+    },
+    "cause": {
+        "en": "At the end of this story, {subject} would most likely feel the following: {emotion}. Why?",
+        "zh": "故事发展到最后，{subject}最有可能的感受是：{emotion}。原因是什么？",
+    },
     "Action": {
         "en": "In this situation, what is the most effective thing {subject} could do?",
         "zh": "在这种情况下，{subject}最有效的做法是什么？",
@@ -31,23 +31,14 @@ APPLICATION_QUESTIONS: Mapping[str, Mapping[Language, str]] = {
 }
 
 
-def adapt_emobench_emotion(record: Record) -> Item:
-    """`emotion_label` is the text of the right one of `emotion_choices`. `subset`: coarse category of the release.
+def adapt_emobench_understanding(asked: Literal["emotion", "cause"], record: Record) -> Item:
+    """`<asked>_label` is the text of the right one of `<asked>_choices`: six emotions, or 4, 6 or 7 causes of the one given.
 
-    The order of options is drawn per item: the release has the right one first in 106 of 300 rows, of six each.
+    `subset`: coarse category of the release. The order of options is drawn per item: the release has the right emotion first in
+    106 of 300 rows, the right cause in 136.
     """
     fields = record.fields
-    item = _item(fields, QUESTIONS, fields["emotion_choices"], fields["emotion_label"], fields["coarse_category"])
-    return shuffle_options(item, record)
-
-
-def adapt_emobench_cause(record: Record) -> Item:
-    """`cause_label` is the text of the right one of `cause_choices` (4, 6 or 7); the emotion is given.
-
-    The order of options is drawn per item: the release has the right one first in 136 of 300 rows.
-    """
-    fields = record.fields
-    item = _item(fields, CAUSE_QUESTIONS, fields["cause_choices"], fields["cause_label"], fields["coarse_category"])
+    item = _item(fields, asked, fields[f"{asked}_choices"], fields[f"{asked}_label"], fields["coarse_category"])
     return shuffle_options(item, record)
 
 
@@ -55,17 +46,17 @@ def adapt_emobench_application(record: Record) -> Item:
     """`label` is the text of the right one of `choices`; `question type` says whether they are actions or responses."""
     fields = record.fields
     kind = fields["question type"]
-    return _item(fields, APPLICATION_QUESTIONS[kind], fields["choices"], fields["label"], f"{fields['category']}: {kind}")
+    return _item(fields, kind, fields["choices"], fields["label"], f"{fields['category']}: {kind}")
 
 
-def _item(fields: Mapping[str, Any], questions: Mapping[Language, str], options: Sequence[str], label: str, subset: str) -> Item:
-    question = questions[fields["language"]]
+def _item(fields: Mapping[str, Any], asked: str, options: Sequence[str], label: str, subset: str) -> Item:
+    question = QUESTIONS[asked][fields["language"]]
     return Item(
         language=fields["language"],
         context=fields["scenario"].strip(),
         question=question.format(subject=fields["subject"].strip(), emotion=fields.get("emotion_label", "").strip()),
         options=tuple(options),
-        gold_indices=(options.index(label),) if label in options else None,
+        gold_indices=find_gold(options, label),
         subset=subset,
         cluster=text_id(fields["scenario"]),
     )
@@ -84,7 +75,7 @@ EMOBENCH1 = _emobench(
     evaluation_version="1.1",
     title="EmoBench, emotion recognition",
     files=(moodbench_file("emo_ability/emo_understanding/emobench_jsonl/EU.jsonl"),),
-    adapter=adapt_emobench_emotion,
+    adapter=partial(adapt_emobench_understanding, "emotion"),
     required=("language", "coarse_category", "scenario", "subject", "emotion_choices", "emotion_label"),
     differences=(
         "Options are shown in an order drawn per item; as released, the right one of six comes first in 106 of 300 rows.",
@@ -98,7 +89,7 @@ EMOBENCH2 = _emobench(
     evaluation_version="1.1",
     title="EmoBench, causes of emotions",
     files=(moodbench_file("emo_ability/emo_understanding/emobench_jsonl/EU.jsonl"),),
-    adapter=adapt_emobench_cause,
+    adapter=partial(adapt_emobench_understanding, "cause"),
     required=("language", "coarse_category", "scenario", "subject", "emotion_label", "cause_choices", "cause_label"),
     differences=(
         "The right emotion is given, as in the released code; EmoBench asks for emotion and cause together.",

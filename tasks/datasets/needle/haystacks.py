@@ -9,6 +9,7 @@ from bisect import bisect_left
 from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import cached_property, lru_cache
+from itertools import pairwise
 
 from schemas.context import NeedleStyle
 from tasks.text.tokens import token_offsets
@@ -19,36 +20,25 @@ _ENDED = re.compile(r"[.!?][\"')\]]*$")
 _CALLED_OUT = re.compile(r"[!?]\"\s*$")
 
 
-@dataclass(frozen=True)
-class SentenceStart:
-    """A place in a text where a sentence begins.
-
-    `open`: another text can be put here as the narrator's. Not so amid direct speech, after a heading or a colon, or between a
-    question or an exclamation and who says it.
-    """
-
-    at: int
-    open: bool
-
-
 def sentence_starts(text: str) -> list[int]:
     """Return the offsets at which the sentences of one paragraph begin, 0 first."""
     breaks = (found for found in _BREAK.finditer(text) if not _NOT_AN_END.search(text, 0, found.end()))
     return [0, *(found.end() for found in breaks)]
 
 
-def paragraph_starts(text: str, *, goes_on: bool) -> list[SentenceStart]:
-    """Return the sentences of one paragraph.
+def paragraph_starts(text: str, *, goes_on: bool) -> dict[int, bool]:
+    """Return the offsets at which the sentences of one paragraph begin, and whether a text can be put there as the narrator's.
+
+    Not so amid direct speech, after a heading or a colon, or between a question or an exclamation and who says it.
 
     Args:
         text: of the paragraph, in which `"` opens and closes direct speech.
         goes_on: whether the paragraph before leaves something open (see `leaves_open`).
     """
-    starts = []
+    starts = {}
     for at in sentence_starts(text):
         before = text[:at]
-        free = not goes_on if at == 0 else before.count('"') % 2 == 0 and not _CALLED_OUT.search(before)
-        starts.append(SentenceStart(at, free))
+        starts[at] = not goes_on if at == 0 else before.count('"') % 2 == 0 and not _CALLED_OUT.search(before)
     return starts
 
 
@@ -157,13 +147,12 @@ def lay_out(paragraphs: tuple[str, ...], name: str, style: NeedleStyle) -> Hayst
         if style == "matched":
             found = paragraph_starts(paragraph, goes_on=goes_on)
         else:  # every line end may take a needle: in the released set, too, they stand amid speech
-            found = [SentenceStart(at, open=True) for at in sentence_starts(paragraph)]
-        ends = [start.at for start in found[1:]] + [len(paragraph)]
-        for start, end in zip(found, ends, strict=True):
+            found = dict.fromkeys(sentence_starts(paragraph), True)
+        for (start, end), is_open in zip(pairwise([*found, len(paragraph)]), found.values(), strict=True):
             within = style == "matched" and end < len(paragraph)
-            sentence = paragraph[start.at : end].strip()
+            sentence = paragraph[start:end].strip()
             gap = SPACE if within else PARAGRAPH if style == "matched" else LINE
-            pieces.append((sentence if style == "matched" else lower(sentence), gap, start.open))
+            pieces.append((sentence if style == "matched" else lower(sentence), gap, is_open))
         goes_on = leaves_open(paragraph)
     return _join(pieces, name)
 

@@ -23,7 +23,7 @@ from tasks.text.tokens import count_tokens, token_offsets
 Ask = Callable[[str, str], str]
 """From a subject and the needle's text to the question."""
 
-_PLAIN = {"“": '"', "”": '"', "‘": "'", "’": "'", "…": "...", "–": "-"}
+_PLAIN = str.maketrans({"“": '"', "”": '"', "‘": "'", "’": "'", "…": "...", "–": "-"})
 _DASH = re.compile(r"\s*—\s*")
 _ENDED = re.compile(r"[.!?][\"')\]]*$")
 ALL = 100.0
@@ -148,9 +148,7 @@ def _choose(haystack: Haystack, point: InsertionPoint, needle_tokens: int, drawn
 
 def match_layout(text: str) -> str:
     """Return a text as the book's prose is laid out: one line, straight quotes, double hyphens for dashes, a mark at its end."""
-    line = " ".join(_DASH.sub("--", text).split())
-    for mark, plain in _PLAIN.items():
-        line = line.replace(mark, plain)
+    line = " ".join(_DASH.sub("--", text).split()).translate(_PLAIN)
     return line if _ENDED.search(line) else f"{line}."
 
 

@@ -35,7 +35,8 @@ def emotion_values(gold: Tags, said: Tags | None, rules: Rules) -> Values:
     """
     if said is None and rules.unread == "worst":
         return {**dict.fromkeys(NEVER, 0.0), "hit_rate_tagged": 0.0 if gold else None}
-    felt, read = (_merged(tags, rules) for tags in (gold, said or []))
+    merged = rules.duplicates == "merged"
+    felt, read = (list(dict(tags).items()) if merged else tags for tags in (gold, said or []))
     wanted, named = dict(felt), dict(read)
     if not felt or not read:
         agree = float(not felt and not read)
@@ -84,10 +85,6 @@ def greedy_sum(similar: Sequence[Sequence[float]]) -> float:
             columns.add(j)
             total -= s
     return total
-
-
-def _merged(tags: Tags, rules: Rules) -> Tags:
-    return list(dict(tags).items()) if rules.duplicates == "merged" else tags
 
 
 def _blend(similar: float, one: int | None, other: int | None) -> float:

@@ -44,7 +44,9 @@ async def retrieve_enriched(state: SolverState, pool: Pool, query: Query) -> Ret
         form = state.prompts.sage.template(state.language).pack
         noted = zip(chosen, notes, strict=True)
         pieces = [Piece(chunk, form.format(text=chunk.text, note=note.text), note.text) for chunk, note in noted]
-    ranking = await _rank_again(state, [piece.text for piece in pieces], ranked_by.text)
+    # As published, emotion classification ranks its one pack no second time.
+    texts = [piece.text for piece in pieces]
+    ranking = (Ranked(0),) if len(texts) == 1 else await rank_texts(state, texts, ranked_by.text)
     best = pick(Pool(chosen), ranking, query.counts.top_k)
     by_number = {piece.chunk.number: piece for piece in pieces}
     notes_by_number = dict(zip(by_number, notes, strict=True))
@@ -75,8 +77,3 @@ def describe_together(state: SolverState, chunks: Sequence[Chunk]) -> str:
 async def _ask_sage(state: SolverState, text: str) -> Call:
     texts = state.prompts.sage
     return await state.resources.ask("sage", "enrich", say(texts.template(state.language).system, text), texts.max_tokens)
-
-
-async def _rank_again(state: SolverState, texts: Sequence[str], query: str | None) -> tuple[Ranked, ...]:
-    # As published, emotion classification ranks its one pack no second time.
-    return (Ranked(0),) if len(texts) == 1 else await rank_texts(state, texts, query)

@@ -40,22 +40,15 @@ class ChunkCounts(NamedTuple):
     initial_k: int | None
 
 
-Corpus = Literal["chunks", "segments", "written"]
-CORPORA: dict[Family, Corpus] = {"ed": "segments", "ee": "written"}
-"""Of all others: chunks."""
-
-
 @dataclass(frozen=True)
 class Parameters:
     """Of one task, setting and model. All but `retrieves` counts only where that is true.
 
-    `corpus`: what is searched, the context in chunks or as the segments it comes in, or what the model wrote before. `counts`:
-    chunks of each query. `steps`: the same of steps 2 to 5 of emotion expression, whose largest `counts` are. `chunk_tokens` does
-    not hold for segments.
+    `counts`: chunks of each query. `steps`: the same of steps 2 to 5 of emotion expression, whose largest `counts` are.
+    `chunk_tokens` does not hold for the segments of emotion detection.
     """
 
     retrieves: bool
-    corpus: Corpus
     chunk_tokens: int
     overlap_tokens: int
     counts: ChunkCounts
@@ -126,7 +119,6 @@ def choose_parameters(options: RetrievalOptions, task: ContextTask, setting: str
     first = ChunkCounts(max(counts.top_k // 2, 1), None if counts.initial_k is None else max(counts.initial_k // 2, 1))
     return Parameters(
         retrieves=retrieves,
-        corpus=CORPORA.get(family, "chunks"),
         chunk_tokens=chunk_tokens,
         overlap_tokens=options.overlap_tokens,
         counts=counts,

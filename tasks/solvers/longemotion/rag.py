@@ -16,12 +16,7 @@ NO_NOTES: Mapping[int, HelperNote] = {}
 
 async def rank_texts(state: SolverState, texts: Sequence[str], query: str | None) -> tuple[Ranked, ...]:
     """Return all texts, best first; without a query, the one least like the others first. No texts give no ranks."""
-    retriever, ranking = state.retriever, state.options.retrieval.ranking
-    if not texts:
-        return ()
-    if query is None:
-        return await retriever.rank_outliers(texts, ranking, state.language)
-    return await retriever.rank(texts, query, ranking, state.language)
+    return await state.retriever.rank(texts, query, state.options.retrieval.ranking, state.language) if texts else ()
 
 
 async def rank_pool(state: SolverState, pool: Pool, query: Query) -> tuple[Ranked, ...]:

@@ -13,7 +13,7 @@ from tasks.solvers.chunk_rows import CHUNKS_VERSION
 from tasks.solvers.longemotion.base import build_messages, call_tested
 from tasks.solvers.longemotion.coem import retrieve_enriched
 from tasks.solvers.longemotion.emotion_expression import express
-from tasks.solvers.longemotion.parameters import choose_parameters
+from tasks.solvers.longemotion.parameters import FAMILIES, choose_parameters
 from tasks.solvers.longemotion.prompts import LongEmotionPrompts
 from tasks.solvers.longemotion.rag import context_pool, context_queries, retrieve_chunks
 from tasks.solvers.longemotion.search_o1 import Hits, SearchQuery, Turn, converse, look_up
@@ -65,9 +65,9 @@ def plan(options: SolverOptions, task: ContextTask | None, entry: ModelEntry) ->
     settings |= {"ranking_version": RANKING_VERSION}
     if retrieval.ranking != "bm25":
         settings |= {"embedder": find_embedder(retrieval.embedder).identity}
-    if parameters.corpus == "written":
+    if FAMILIES[task] == "ee":  # what the model wrote before is searched
         return SolverPlan(CODE, settings, yields=frozenset({"retrievals", "chunks"}))
-    tokens = None if parameters.corpus == "segments" else parameters.chunk_tokens
+    tokens = None if FAMILIES[task] == "ed" else parameters.chunk_tokens
     chunking = Chunking(tokens, retrieval.overlap_tokens, retrieval.counts_bos)
     return SolverPlan(CODE, settings, chunking, frozenset({"retrievals"}))
 

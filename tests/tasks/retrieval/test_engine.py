@@ -68,7 +68,7 @@ async def test_it_is_a_retriever(tmp_path: Path) -> None:
         asked: Retriever = engine
         assert await asked.split(text, 64, 10) == split(text, 64, 10)
         ranked = await asked.rank(["rain", "grief", "sun"], "grief", "dense", "en")
-        outliers = await asked.rank_outliers(["rain", "grief", "sun"], "fused", "en")
+        outliers = await asked.rank(["rain", "grief", "sun"], None, "fused", "en")
     assert (ranked[0].place, ranked[0].dense) == (1, 1.0)
     assert ranked[1].dense == pytest.approx(
         max(vector_of("rain") @ vector_of("grief"), vector_of("sun") @ vector_of("grief")), abs=1e-6
@@ -121,9 +121,9 @@ async def test_words_alone_need_no_vectors(tmp_path: Path) -> None:
     model = Model()
     async with retriever(tmp_path, model) as engine:
         assert (await engine.rank(["rain", "her grief"], "grief", "bm25", "en"))[0].place == 1
-        await engine.rank_outliers(["rain", "her grief"], "bm25", "en")
+        await engine.rank(["rain", "her grief"], None, "bm25", "en")
         assert await engine.rank([], "grief", "dense", "en") == ()
-        assert (await engine.rank_outliers(["alone"], "dense", "en"))[0].dense is None
+        assert (await engine.rank(["alone"], None, "dense", "en"))[0].dense is None
     assert model.loaded == 0
     assert files(tmp_path) == []
 

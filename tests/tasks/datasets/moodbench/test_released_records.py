@@ -4,6 +4,7 @@ import json
 import re
 from collections import Counter
 from collections.abc import Callable
+from functools import partial
 from pathlib import Path
 from typing import Any
 
@@ -16,7 +17,7 @@ from schemas.item import Item, Record
 from tasks.datasets.building import build_of_records
 from tasks.datasets.catalogue import find_dataset
 from tasks.datasets.moodbench.commonsense import adapt_hellaswag
-from tasks.datasets.moodbench.emobench import adapt_emobench_emotion
+from tasks.datasets.moodbench.emobench import adapt_emobench_understanding
 from tasks.datasets.moodbench.emotions import EMOTIONS, adapt_goemotions
 from tasks.datasets.moodbench.moodbench_sets import adapt_moodbench
 from tasks.datasets.moodbench.reading_comprehension import adapt_cmrc2018
@@ -157,7 +158,7 @@ def test_goemotions_counts_labels_from_zero_and_sorts_them() -> None:
 )
 def test_emobench_asks_about_the_subject_in_the_language_of_the_item(language: str, subject: str, question: str) -> None:
     item = adapt(
-        adapt_emobench_emotion,
+        partial(adapt_emobench_understanding, "emotion"),
         qid="1",
         language=language,
         coarse_category="complex_emotions",
@@ -216,7 +217,7 @@ def test_unknown_label_yields_no_gold(adapter: Callable[[Record], Item], fields:
 
 def test_unknown_gold_text_and_absent_answers_yield_none_either() -> None:
     fields = {"language": "en", "coarse_category": "x", "scenario": "a", "subject": "b", "emotion_choices": ["Joy"]}
-    assert adapt(adapt_emobench_emotion, **fields, emotion_label="Fear").gold_indices is None
+    assert adapt(partial(adapt_emobench_understanding, "emotion"), **fields, emotion_label="Fear").gold_indices is None
     answers: dict[str, list[Any]] = {"answer_start": [], "text": []}
     assert adapt(adapt_cmrc2018, context="a", question="b", answers=answers).references is None
 

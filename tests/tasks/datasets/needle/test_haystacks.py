@@ -75,7 +75,7 @@ def test_sentences_begin_after_marks_but_not_after_titles_and_initials(text: str
     ],
 )
 def test_places_for_a_needle_lie_outside_speech(text: str, goes_on: bool, is_open: list[bool]) -> None:
-    assert [start.open for start in paragraph_starts(text, goes_on=goes_on)] == is_open
+    assert list(paragraph_starts(text, goes_on=goes_on).values()) == is_open
 
 
 @pytest.mark.parametrize(

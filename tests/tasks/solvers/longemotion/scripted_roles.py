@@ -43,17 +43,13 @@ class WordRetriever:
         self.splits.append((text, chunk_tokens, overlap_tokens))
         return chunks_of(text.splitlines())
 
-    async def rank(self, texts: Sequence[str], query: str, ranking: Ranking, language: Language) -> tuple[Ranked, ...]:
+    async def rank(self, texts: Sequence[str], query: str | None, ranking: Ranking, language: Language) -> tuple[Ranked, ...]:
         self.queries.append((tuple(texts), query))
         self.rankings.append((ranking, language))
-        scores = [len(words(text) & words(query)) for text in texts]
-        return tuple(Ranked(place, float(scores[place])) for place in sorted(range(len(texts)), key=lambda place: -scores[place]))
-
-    async def rank_outliers(self, texts: Sequence[str], ranking: Ranking, language: Language) -> tuple[Ranked, ...]:
-        self.queries.append((tuple(texts), None))
-        self.rankings.append((ranking, language))
-        scores = [len(words(text) & words(" ".join([*texts[:place], *texts[place + 1 :]]))) for place, text in enumerate(texts)]
-        return tuple(Ranked(place, float(scores[place])) for place in sorted(range(len(texts)), key=lambda place: scores[place]))
+        others = [" ".join([*texts[:place], *texts[place + 1 :]]) if query is None else query for place in range(len(texts))]
+        scores = [len(words(text) & words(other)) for text, other in zip(texts, others, strict=True)]
+        in_order = sorted(range(len(texts)), key=lambda place: scores[place] if query is None else -scores[place])
+        return tuple(Ranked(place, float(scores[place])) for place in in_order)
 
 
 @dataclass
