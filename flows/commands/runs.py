@@ -53,7 +53,6 @@ def _run_row(folder: Folder, manifest: RunManifest) -> dict[str, Any]:
 def show_command(run: str = typer.Argument(metavar="RUN"), lake: opt.LakeFolder = None, as_json: opt.AsJson = False) -> None:
     """One run: its scores, calls, tokens, cost and report, from the lake alone."""
     from flows.commands import run_view  # noqa: PLC0415
-    from flows.commands.dataset_scores import scores_view  # noqa: PLC0415
     from tasks.lake.lake import Lake  # noqa: PLC0415
     from tasks.lake.manifest import read_code_version, read_manifest  # noqa: PLC0415
 
@@ -65,7 +64,7 @@ def show_command(run: str = typer.Argument(metavar="RUN"), lake: opt.LakeFolder 
     else:
         document = run_view.run_document(manifest, stored)
         rated = run_view.unrated_lines(document["dimension_scores"])
-        board = [*scores_view(f"{document['benchmark']}, {run}", document, manifest, stored), *rated]
+        board = [*run_view.scores_view(f"{document['benchmark']}, {run}", document, manifest, stored), *rated]
     view = [*board, *run_view.usage_view(document), *run_view.missing_lines(manifest.missing), f"Report: {document['report']}"]
     CommandResult(0, document, view).finish(as_json=as_json)
 
