@@ -5,7 +5,7 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from operator import itemgetter
 from statistics import mean, median, quantiles
-from typing import Any, NamedTuple
+from typing import Any
 
 import numpy as np
 import polars as pl
@@ -26,13 +26,6 @@ NEAR = 1.0
 
 FEWEST_POINTS = 4
 """A parabola through three points fits anything."""
-
-
-class ParameterRange(NamedTuple):
-    """Billions of parameters, the same twice unless the paper prints a range."""
-
-    low: float
-    high: float
 
 
 @dataclass(frozen=True)
@@ -148,8 +141,8 @@ def _averages(scores: list[float]) -> Row:
     return {"scores": scores, "mean": mean(scores) if scores else None, "middle": median(scores) if scores else None}
 
 
-def parse_size(text: str) -> ParameterRange | None:
-    """Return the size before a slash, which counts all experts; null for words.
+def parse_size(text: str) -> tuple[float, float] | None:
+    """Return the size before a slash, which counts all experts: lowest and highest billions of parameters; null for words.
 
     Args:
         text: as printed in the paper, such as `671B/37B (Total/Activated Parameters)` or `50-60B (Estimated)`.
@@ -159,7 +152,7 @@ def parse_size(text: str) -> ParameterRange | None:
         return None
     low, unit, high, last_unit = found.groups(default="")
     unit, last_unit = unit or last_unit, last_unit or unit
-    return ParameterRange(float(low) * _BILLIONS[unit], float(high or low) * _BILLIONS[last_unit]) if unit else None
+    return (float(low) * _BILLIONS[unit], float(high or low) * _BILLIONS[last_unit]) if unit else None
 
 
 def sized_models(published: pl.DataFrame) -> list[Row]:
@@ -171,7 +164,8 @@ def sized_models(published: pl.DataFrame) -> list[Row]:
             "model": model,
             "family": family,
             "billions": mean(size),
-            **size._asdict(),
+            "low": size[0],
+            "high": size[1],
             "estimated": "Estimated" in text,
             "total": total,
         }
