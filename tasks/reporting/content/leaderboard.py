@@ -1,5 +1,6 @@
 """Describe a leaderboard: models of several runs, ranked together, and their totals over time."""
 
+from collections.abc import Iterator
 from dataclasses import dataclass
 from typing import Any
 
@@ -36,21 +37,16 @@ class LeaderboardEntry(SystemTotal):
 
 
 @dataclass(frozen=True)
-class History:
-    """The totals of one model in one setting, oldest first."""
-
-    system: System
-    moments: tuple[LeaderboardEntry, ...]
-
-
-@dataclass(frozen=True)
 class Leaderboard:
-    """Everything a leaderboard page says. `warnings`: why its rows may not be compared."""
+    """Everything a leaderboard page says. `warnings`: why its rows may not be compared.
+
+    `histories`: the totals of one model in one setting each, oldest first.
+    """
 
     data: LeaderboardData
     titles: tuple[str, ...]
     entries: tuple[LeaderboardEntry, ...]
-    histories: tuple[History, ...]
+    histories: tuple[tuple[LeaderboardEntry, ...], ...]
     runs: tuple[RunManifest, ...]
     published: PublishedModels | None
     warnings: tuple[str, ...]
@@ -76,7 +72,7 @@ def build_leaderboard(data: LeaderboardData, experiments: Experiments | None = N
         data=data,
         titles=tuple(main.title for main in measured),
         entries=tuple(_entry(row, data, **_scores(row, rows, [main.id for main in measured])) for row in rows),
-        histories=_histories(data, rows),
+        histories=tuple(_histories(data, rows)),
         runs=tuple(used),
         published=describe_published_models(data.paper, data.blueprint) if data.is_published else None,
         warnings=(*groups_said(data), *_warnings(used)),
@@ -107,16 +103,13 @@ def _entry(row: dict[str, Any], data: LeaderboardData, **more: object) -> Leader
     return from_row(LeaderboardEntry, row, system=system, state=state, **said, regressed=regressed, **more)
 
 
-def _histories(data: LeaderboardData, rows: list[dict[str, Any]]) -> tuple[History, ...]:
-    """Return the history of each model with two runs or more."""
+def _histories(data: LeaderboardData, rows: list[dict[str, Any]]) -> Iterator[tuple[LeaderboardEntry, ...]]:
+    """Yield the history of each model with two runs or more."""
     started = {manifest.run: manifest.started_at for manifest in data.manifests}
-    found = []
     for system in dict.fromkeys(System(row["model"], row["setting"]) for row in rows):
         history = sorted(system.rows(data.history), key=lambda row: run_order(row[RUN]))
-        moments = [_entry(row, data, started_at=started[row[RUN]]) for row in history]
-        if len(moments) > 1:
-            found.append(History(system, tuple(moments)))
-    return tuple(found)
+        if len(history) > 1:
+            yield tuple(_entry(row, data, started_at=started[row[RUN]]) for row in history)
 
 
 def _warnings(manifests: list[RunManifest]) -> tuple[str, ...]:

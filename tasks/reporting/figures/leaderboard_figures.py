@@ -8,7 +8,7 @@ from typing import Any
 import altair as alt
 
 from tasks.analysis.across_models import TaskAcross
-from tasks.reporting.content.leaderboard import History
+from tasks.reporting.content.leaderboard import LeaderboardEntry
 from tasks.reporting.content.published_models import PublishedModels
 from tasks.reporting.figures.drawing import Values, chart, draw, row_names, score_axis
 from tasks.reporting.figures.palette import GATE, INK, MUTED, OURS, PUBLISHED, ROW, SERIES, SMALL, KeyedFigure
@@ -22,7 +22,7 @@ _LABEL_DECADES = 0.8
 """Width of a label on the logarithmic axis of sizes."""
 
 
-def draw_histories(histories: Sequence[History]) -> KeyedFigure | None:
+def draw_histories(histories: Sequence[Sequence[LeaderboardEntry]]) -> KeyedFigure | None:
     """Draw totals before the veto by the time of the run, with their intervals; null if no model has two runs.
 
     A line joins runs of one group: totals of two groups rest on different questions or ratings.
@@ -42,7 +42,7 @@ def draw_histories(histories: Sequence[History]) -> KeyedFigure | None:
                 "low": moment.ci_low,
                 "high": moment.ci_high,
             }
-            for moment in history.moments
+            for moment in history
             if moment.total_before_veto is not None
         ]
         ranges = [point for point in points if point["low"] is not None]
@@ -53,7 +53,7 @@ def draw_histories(histories: Sequence[History]) -> KeyedFigure | None:
             chart(points).mark_line(color=colour, strokeWidth=2).encode(x=x, y=y, detail=alt.Detail("group:N")),
             chart(points).mark_point(color=colour, filled=True, size=50, opacity=1).encode(x=x, y=y),
         ]
-    keys = tuple((history.system.label, colour) for history, colour in drawn)
+    keys = tuple((history[0].system.label, colour) for history, colour in drawn)
     return KeyedFigure(draw(layers, _TALL_HISTORY, _WIDE_HISTORY), keys, left_out=len(histories) - len(drawn))
 
 
