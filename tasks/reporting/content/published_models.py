@@ -53,7 +53,7 @@ class Fit:
 class PublishedModels:
     """What the page of a published leaderboard shows besides the ranking.
 
-    `titles`: of the table's abilities, the total's last, by column. `settings`: a row for each, with its five numbers.
+    `titles`: of the table's abilities, the total's last, by column. `settings`: of each rows of title and quartiles, from lowest.
     `gains`: a row per model and setting but base, with its gain over base by column. `openness`: a row per ability and kind of
     model, `scores` ascending. `sizes`: models whose size is known or `estimated`, in `billions` of parameters, those of all
     experts, with `low` and `high` of a range; `unsized`: names of the others. `core`: foundational ability against the weighted
@@ -62,7 +62,7 @@ class PublishedModels:
     """
 
     titles: Mapping[str, str]
-    settings: Mapping[str, list[Row]]
+    settings: Mapping[str, list[tuple[str, tuple[float, ...]]]]
     gains: list[Row]
     openness: list[Row]
     sizes: list[Row]
@@ -84,7 +84,7 @@ def describe_published_models(paper: PublishedTable, blueprint: Blueprint) -> Pu
     chosen = {"all": core, "ranked": [point for point in core if point["ranked"]]} if core else {}
     return PublishedModels(
         titles=titles,
-        settings={setting: list(_setting_scores(paper, titles, setting)) for setting in paper.settings},
+        settings={setting: list(_quartiles(paper, titles, setting)) for setting in paper.settings},
         gains=published_gains(paper.wide, titles),
         openness=openness_rows(paper.wide, titles),
         sizes=sizes,
@@ -104,15 +104,11 @@ def titled_scores(paper: PublishedTable, blueprint: Blueprint) -> dict[str, str]
     return {name: title for name, title in titles.items() if name in paper.wide.columns}
 
 
-def _setting_scores(paper: PublishedTable, titles: Mapping[str, str], setting: str) -> Iterator[Row]:
-    scores = ((title, paper.scores(name, setting)) for name, title in titles.items())
-    return (_quartiles(title, values) for title, values in scores if values)
-
-
-def _quartiles(title: str, values: list[float]) -> Row:
-    low, middle, high = quantiles(values, n=4, method="inclusive") if len(values) > 1 else values * 3
-    ends = {"low": min(values), "high": max(values)}
-    return {"title": title, "quarter": low, "middle": middle, "three_quarters": high, **ends}
+def _quartiles(paper: PublishedTable, titles: Mapping[str, str], setting: str) -> Iterator[tuple[str, tuple[float, ...]]]:
+    for name, title in titles.items():
+        if values := paper.scores(name, setting):
+            inner = quantiles(values, n=4, method="inclusive") if len(values) > 1 else values * 3
+            yield title, (min(values), *inner, max(values))
 
 
 def published_gains(published: pl.DataFrame, names: Iterable[str]) -> list[Row]:

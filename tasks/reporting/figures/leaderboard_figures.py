@@ -7,7 +7,6 @@ from typing import Any
 
 import altair as alt
 
-from tasks.analysis.across_models import TaskAcross
 from tasks.reporting.content.leaderboard import LeaderboardEntry
 from tasks.reporting.content.published_models import PublishedModels
 from tasks.reporting.figures.drawing import Values, chart, draw, row_names, score_axis
@@ -57,24 +56,18 @@ def draw_histories(histories: Sequence[Sequence[LeaderboardEntry]]) -> KeyedFigu
     return KeyedFigure(draw(layers, _TALL_HISTORY, _WIDE_HISTORY), keys, left_out=len(histories) - len(drawn))
 
 
-def draw_boxes(scores: Values) -> str:
-    """Draw a box plot per row: its title, and its five numbers."""
-    titles = [row["title"] for row in scores]
-    y = alt.Y("row:N", sort=titles, axis=None)
-    base = chart([{**row, "row": row["title"]} for row in scores])
+def draw_boxes(scores: Sequence[tuple[str, Sequence[float]]]) -> str:
+    """Draw a box plot per row: its title, and its quartiles, lowest score to highest."""
+    names, ends = [name for name, _ in scores], ("low", "quarter", "middle", "three_quarters", "high")
+    y = alt.Y("row:N", sort=names, axis=None)
+    base = chart([{"row": name, **dict(zip(ends, quartiles, strict=True))} for name, quartiles in scores])
     layers = [
-        row_names(titles, y),
+        row_names(names, y),
         base.mark_rule(color=MUTED).encode(x=score_axis("low:Q"), x2=alt.X2("high:Q"), y=y),
         base.mark_bar(color=PUBLISHED, height=18).encode(x=alt.X("quarter:Q"), x2=alt.X2("three_quarters:Q"), y=y),
         base.mark_tick(color=INK, thickness=2, size=18).encode(x=alt.X("middle:Q"), y=y),
     ]
     return draw(layers, alt.Step(ROW))
-
-
-def draw_tasks(tasks: Sequence[TaskAcross]) -> str:
-    """Draw a box plot per task over the models that are ranked together."""
-    ends = ("low", "quarter", "middle", "three_quarters", "high")
-    return draw_boxes([{"title": task.title, **dict(zip(ends, task.quartiles, strict=True))} for task in tasks])
 
 
 def draw_openness(models: PublishedModels) -> str | None:

@@ -175,7 +175,7 @@ def _draw_leaderboard(leaderboard: Leaderboard, data: LeaderboardData, across: S
     """Return the page's drawings as SVG elements; those it does not have are null."""
     from tasks.reporting.figures import drawing, leaderboard_figures  # noqa: PLC0415
 
-    models = leaderboard.published
+    models, draw_boxes = leaderboard.published, leaderboard_figures.draw_boxes
     # Only what is ranked together is drawn together.
     group = leaderboard.entries[0].group if leaderboard.entries else None
     best = [entry for entry in leaderboard.entries if entry.group == group][: radar.MAX_SHAPES]
@@ -187,9 +187,9 @@ def _draw_leaderboard(leaderboard: Leaderboard, data: LeaderboardData, across: S
         return {
             "overlay": radar.draw_overlay(leaderboard.titles, shapes, band),
             "history": leaderboard_figures.draw_histories(leaderboard.histories),
-            "boxes": {name: leaderboard_figures.draw_boxes(rows) for name, rows in models.settings.items()} if models else {},
+            "boxes": {name: draw_boxes(rows) for name, rows in models.settings.items()} if models else {},
             "openness": leaderboard_figures.draw_openness(models) if models else None,
             "sizes": leaderboard_figures.draw_sizes(models) if models else None,
             "core": leaderboard_figures.draw_core(models) if models else None,
-            "tasks": [leaderboard_figures.draw_tasks(one.tasks) if one.tasks else None for one in across],
+            "tasks": [draw_boxes([(task.title, task.quartiles) for task in one.tasks]) if one.tasks else None for one in across],
         }
