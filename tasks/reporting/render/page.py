@@ -46,7 +46,7 @@ RAW_HEADS = [
 
 def render_html(data: ReportData) -> str:
     """Render the page of the run: styles and figures inside, no script, nothing loaded from anywhere."""
-    return dict(_render_pages(build_report(data), data))[REPORT]
+    return dict(_render_pages(build_report(data)))[REPORT]
 
 
 def write_report(data: ReportData, folder: Folder) -> None:
@@ -57,13 +57,13 @@ def write_report(data: ReportData, folder: Folder) -> None:
     """
     report = build_report(data)
     write_text(folder / "report.md", write_summary(report))
-    for name, html in _render_pages(report, data):
+    for name, html in _render_pages(report):
         write_text(folder / name, html)
 
 
-def _render_pages(report: Report, data: ReportData) -> Iterator[tuple[str, str]]:
+def _render_pages(report: Report) -> Iterator[tuple[str, str]]:
     """Yield the name and the text of each page; the one of the run last, once those that it leads to are there."""
-    figures, beside = _draw(report, data), len(report.systems) > MOST_ON_A_PAGE
+    figures, beside = _draw(report), len(report.systems) > MOST_ON_A_PAGE
     for entry in report.systems if beside else ():
         yield page_of(entry.anchor), _render("page.html.jinja", figures, report=report, shown=[entry], alone=True, beside=beside)
     shown = () if beside else report.systems
@@ -74,11 +74,11 @@ def _render(template: str, figures: dict[str, Any], **content: object) -> str:
     return make_environment().get_template(template).render(figures=figures, colours=COLOURS, **content)
 
 
-def _draw(report: Report, data: ReportData) -> dict[str, Any]:
+def _draw(report: Report) -> dict[str, Any]:
     """Draw the page's figures as SVG elements, by the anchor of what they show; of recall by dataset."""
     found = report.retrieval.by_dataset if report.retrieval else {}
     figures: dict[str, Any] = {
-        "abilities": {entry.anchor: draw_abilities(entry, data.paper) for entry in report.systems},
+        "abilities": {entry.anchor: draw_abilities(entry, report.data.paper) for entry in report.systems},
         "overlay": radar.overlay_systems(report.systems),
     }
     if not (report.gains or found or report.needles):
