@@ -1,7 +1,7 @@
 """Compare the scores of the same stored replies in both profiles, side by side. Never calls a model."""
 
 from collections.abc import Iterator, Mapping, Sequence
-from typing import Any, NamedTuple
+from typing import NamedTuple
 
 import polars as pl
 from rich.markup import escape
@@ -17,11 +17,11 @@ from schemas.plan import Plan
 from schemas.tables.layers import LAYERS
 from schemas.vocabulary import Profile
 from tasks.analysis.number_format import signed
+from tasks.analysis.run_tables import Row
 from tasks.scoring.blueprints import profiled_blueprint
 
 READ = ("dataset_scores", "ability_scores", "totals")
 
-Row = dict[str, Any]
 SystemKey = tuple[str, str]
 """Model and setting."""
 

@@ -6,7 +6,7 @@ from dataclasses import dataclass
 
 from schemas.lineage import PartitionRef
 from tasks.analysis.published_tables import PublishedRange
-from tasks.analysis.run_tables import ReportData, System
+from tasks.analysis.run_tables import ReportData, Row, System
 from tasks.analysis.score_tree import scores_of
 from tasks.reporting.content.benchmark import has_levels
 from tasks.reporting.content.caveats import MissingScores, find_missing_scores
@@ -14,7 +14,7 @@ from tasks.reporting.content.gains import ModelGains, model_gains
 from tasks.reporting.content.headlines import Headlines, describe_headlines
 from tasks.reporting.content.judges import JudgeReport, describe_judges
 from tasks.reporting.content.method import MethodNotes, describe_method
-from tasks.reporting.content.operations import Row, failure_rows, judge_failure_rows, usage_rows
+from tasks.reporting.content.operations import failure_rows, judge_failure_rows, usage_rows
 from tasks.reporting.content.position_bias import Positions, describe_positions
 from tasks.reporting.content.request import Provenance, Request, describe_provenance, describe_request
 from tasks.reporting.content.retrieval import NeedleGrid, RetrievalReport, describe_retrieval, needle_grids

@@ -5,7 +5,6 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from operator import itemgetter
 from statistics import mean, median, quantiles
-from typing import Any
 
 import numpy as np
 import polars as pl
@@ -13,8 +12,7 @@ import polars as pl
 from schemas.blueprint import Blueprint
 from tasks.analysis.number_format import number
 from tasks.analysis.published_tables import BASE_SETTING, TOTAL, PublishedTable
-
-Row = dict[str, Any]
+from tasks.analysis.run_tables import Row
 
 FOUNDATIONAL = "foundational"
 CORE = ("emotional", "companionship")
