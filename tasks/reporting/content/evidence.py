@@ -143,15 +143,11 @@ def dialogue_lines(turns: Sequence[dict[str, Any]], faults: Sequence[dict[str, A
 def make_excerpt(text: str, limit: int, width: int = SHORT_WIDTH) -> Excerpt:
     """Shorten a text to its beginning and its end, and cap the full text at `limit` characters."""
     text = text.strip()
-    if _width(text[: width + 1]) <= width:
+    if take_start(text, width) == text:
         return Excerpt(text, None, 0)
     of_tail = int(width * _TAIL)
     head, tail = take_start(text, width - of_tail), take_end(text, of_tail)
     return Excerpt(f"{head.rstrip()} […] {tail.lstrip()}", text[:limit], max(0, len(text) - limit))
-
-
-def _width(text: str) -> int:
-    return sum(2 if east_asian_width(character) in "WF" else 1 for character in text)
 
 
 def take_start(text: str, width: int) -> str:
