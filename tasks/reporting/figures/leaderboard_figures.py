@@ -21,14 +21,12 @@ _LABEL_DECADES = 0.8
 """Width of a label on the logarithmic axis of sizes."""
 
 
-def draw_histories(histories: Sequence[Sequence[LeaderboardEntry]]) -> KeyedFigure | None:
-    """Draw totals before the veto by the time of the run, with their intervals; null if no model has two runs.
+def draw_histories(histories: Sequence[Sequence[LeaderboardEntry]]) -> KeyedFigure:
+    """Draw totals before the veto by the time of the run, with their intervals.
 
     A line joins runs of one group: totals of two groups rest on different questions or ratings.
     """
     drawn = list(zip(histories, SERIES, strict=False))
-    if not drawn:
-        return None
     x = alt.X("at:T", scale=alt.Scale(type="utc"), axis=alt.Axis(title="start of the run, UTC", grid=False, tickCount=5))
     y = alt.Y("total:Q", scale=alt.Scale(zero=False), axis=alt.Axis(title="total, before the veto", tickCount=6))
     layers = []
@@ -70,11 +68,9 @@ def draw_boxes(scores: Sequence[tuple[str, Sequence[float]]]) -> str:
     return draw(layers, alt.Step(ROW))
 
 
-def draw_openness(models: PublishedModels) -> str | None:
-    """Draw scores of open and closed models as lines, medians thicker, means as dots; null if the paper has no kinds."""
-    if not models.openness:
-        return None
-    rows = [row | {"row": f"{row['title']}: {row['kind']}"} for row in models.openness]
+def draw_openness(openness: Values) -> str:
+    """Draw scores of open and closed models as lines, medians thicker, means as dots."""
+    rows = [row | {"row": f"{row['title']}: {row['kind']}"} for row in openness]
     scores = [{"row": row["row"], "score": score} for row in rows for score in row["scores"]]
     averages = [{name: row[name] for name in ("row", "middle", "mean")} for row in rows]
     x = score_axis("score:Q")
@@ -89,11 +85,8 @@ def draw_openness(models: PublishedModels) -> str | None:
     return draw(layers, alt.Step(ROW))
 
 
-def draw_sizes(models: PublishedModels) -> str | None:
-    """Draw the total over the number of parameters; null without sizes. Lines join families; hollow: estimates; bars: ranges."""
-    if not models.sizes:
-        return None
-    sized = models.sizes
+def draw_sizes(sized: Values) -> str:
+    """Draw the total over the number of parameters. Lines join families; hollow: estimates; bars: ranges."""
     ticks = alt.Axis(title="parameters, billions (log scale)", values=[1, 10, 100, 1000], grid=False, format="~r")
     x = alt.X("billions:Q", scale=alt.Scale(type="log", domain=[0.1, 9000]), axis=ticks)
     y = alt.Y("total:Q", scale=alt.Scale(zero=False), axis=alt.Axis(title="total, before the veto", tickCount=6))
@@ -132,10 +125,8 @@ def _overlaps_label(other: dict[str, Any], labelled: dict[str, Any], direction: 
     return 0 < decades < _LABEL_DECADES and abs(other["total"] - labelled["total"]) < _LABEL_GAP / 2
 
 
-def draw_core(models: PublishedModels) -> str | None:
-    """Draw core over foundational ability with the fitted curves, vetoed models hollow; null if the table has not both."""
-    if not models.core:
-        return None
+def draw_core(models: PublishedModels) -> str:
+    """Draw core over foundational ability with the fitted curves, vetoed models hollow."""
     x = alt.X("foundational:Q", scale=alt.Scale(zero=False), axis=alt.Axis(title="foundational ability", grid=False, tickCount=6))
     y = alt.Y("core:Q", scale=alt.Scale(zero=False), axis=alt.Axis(title="emotional and companionship", tickCount=6))
     curves = [(fit, colour) for fit, colour in zip(models.fits.values(), (PUBLISHED, OURS), strict=False) if fit]

@@ -186,10 +186,10 @@ def _draw_leaderboard(leaderboard: Leaderboard, data: LeaderboardData, across: S
     with drawing.unchecked():
         return {
             "overlay": radar.draw_overlay(leaderboard.titles, shapes, band),
-            "history": leaderboard_figures.draw_histories(leaderboard.histories),
+            "history": leaderboard_figures.draw_histories(leaderboard.histories) if leaderboard.histories else None,
             "boxes": {name: draw_boxes(rows) for name, rows in models.settings.items()} if models else {},
-            "openness": leaderboard_figures.draw_openness(models) if models else None,
-            "sizes": leaderboard_figures.draw_sizes(models) if models else None,
-            "core": leaderboard_figures.draw_core(models) if models else None,
+            "openness": leaderboard_figures.draw_openness(models.openness) if models and models.openness else None,
+            "sizes": leaderboard_figures.draw_sizes(models.sizes) if models and models.sizes else None,
+            "core": leaderboard_figures.draw_core(models) if models and models.core else None,
             "tasks": [draw_boxes([(task.title, task.quartiles) for task in one.tasks]) if one.tasks else None for one in across],
         }

@@ -67,7 +67,6 @@ def test_a_line_joins_runs_of_one_group() -> None:
     ]
     made = tuple(manifest(run=run, started_at=f"2026-01-0{day}T00:00:00+00:00") for day, run in enumerate(names, start=1))
     figure = draw_histories(build_leaderboard(data(history=pl.concat(rows), manifests=made)).histories)
-    assert figure is not None
     # 520 wide for two days; 240 tall for 20 to 80, from the top: 20 at 240, 30 at 240 x 50 / 60. The 80 between is a point.
     assert re.findall(r'<path d="(M[^"]*)" stroke="[^"]*" stroke-width="2"', figure.svg) == ["M0,240L520,200", "M260,0Z"]
 
