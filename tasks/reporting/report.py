@@ -85,11 +85,6 @@ class Report:
         return self.has_levels or any(main.title != node.title for entry in self.systems for main, node in entry.levels)
 
     @property
-    def settings(self) -> tuple[str, ...]:
-        """Settings of the run."""
-        return tuple(dict.fromkeys(entry.verdict.system.setting for entry in self.systems))
-
-    @property
     def layers(self) -> dict[str, list[PartitionRef]]:
         """The run's partitions by layer, in the manifest's order."""
         partitions = self.data.manifest.partitions
@@ -103,7 +98,7 @@ class Report:
     @property
     def has_settings(self) -> bool:
         """Whether systems differ in more than the model."""
-        return len(self.settings) > 1
+        return len(self.data.settings) > 1
 
 
 def build_report(data: ReportData) -> Report:
