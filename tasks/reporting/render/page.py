@@ -44,11 +44,6 @@ RAW_HEADS = [
 ]
 
 
-def render_html(data: ReportData) -> str:
-    """Render the page of the run: styles and figures inside, no script, nothing loaded from anywhere."""
-    return dict(_render_pages(build_report(data)))[REPORT]
-
-
 def write_report(data: ReportData, folder: Folder) -> None:
     """Write `report.md`, `report.html` and, of many systems, a page of each into a folder; each at once or not at all.
 
@@ -57,12 +52,15 @@ def write_report(data: ReportData, folder: Folder) -> None:
     """
     report = build_report(data)
     write_text(folder / "report.md", write_summary(report))
-    for name, html in _render_pages(report):
+    for name, html in render_pages(report):
         write_text(folder / name, html)
 
 
-def _render_pages(report: Report) -> Iterator[tuple[str, str]]:
-    """Yield the name and the text of each page; the one of the run last, once those that it leads to are there."""
+def render_pages(report: Report) -> Iterator[tuple[str, str]]:
+    """Yield the name and the text of each page; the one of the run last, once those that it leads to are there.
+
+    Styles and figures are inside, no script, nothing is loaded from anywhere.
+    """
     figures, beside = _draw(report), len(report.systems) > MOST_ON_A_PAGE
     for entry in report.systems if beside else ():
         yield page_of(entry.anchor), _render("page.html.jinja", figures, report=report, shown=[entry], alone=True, beside=beside)
