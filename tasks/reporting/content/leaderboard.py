@@ -10,7 +10,6 @@ from tasks.analysis.helper_ranks import compare_helpers
 from tasks.analysis.leaderboard import GROUP, RUN, LeaderboardData
 from tasks.analysis.number_format import counted, interval, listed, number, setting_title
 from tasks.analysis.papers import paper_of
-from tasks.analysis.published_experiments import Experiments
 from tasks.analysis.published_tables import TOTAL
 from tasks.analysis.run_tables import System, from_row
 from tasks.lake.manifest import run_order
@@ -38,7 +37,7 @@ class LeaderboardEntry(SystemTotal):
 
 @dataclass(frozen=True)
 class Leaderboard:
-    """Everything a leaderboard page says. `warnings`: why its rows may not be compared.
+    """Everything a leaderboard page says of its rows. `warnings`: why its rows may not be compared.
 
     `histories`: the totals of one model in one setting each, oldest first.
     """
@@ -53,7 +52,6 @@ class Leaderboard:
     paper: str | None
     """Title of the paper whose printed scores these are; null for runs."""
 
-    experiments: Experiments | None = None
     dimensions: tuple[ScoreTable, ...] = ()
 
     @property
@@ -62,8 +60,8 @@ class Leaderboard:
         return len({entry.system.setting for entry in self.entries}) > 1
 
 
-def build_leaderboard(data: LeaderboardData, experiments: Experiments | None = None) -> Leaderboard:
-    """Compute everything a leaderboard page says; `experiments` are the paper's and what is beside them."""
+def build_leaderboard(data: LeaderboardData) -> Leaderboard:
+    """Compute everything a leaderboard page says of its rows."""
     rows = data.rows
     shown = {ability for row in rows for ability in row["abilities"]}
     measured = [main for main in data.blueprint.abilities if main.evaluated and main.id in shown]
@@ -77,7 +75,6 @@ def build_leaderboard(data: LeaderboardData, experiments: Experiments | None = N
         published=describe_published_models(data.paper, data.blueprint) if data.is_published else None,
         warnings=(*groups_said(data), *_warnings(used)),
         paper=paper_of(data.blueprint).title if data.is_published else None,
-        experiments=experiments,
         dimensions=describe_dimensions(data),
     )
 

@@ -164,9 +164,9 @@ def write_text(path: Folder, text: str) -> None:
 
 def render_leaderboard(data: LeaderboardData, across: Sequence[AcrossModels] = (), experiments: Experiments | None = None) -> str:
     """Return the leaderboard as one page: styles and figures inside, no script, nothing loaded from anywhere."""
-    leaderboard = build_leaderboard(data, experiments)
-    figures = _draw_leaderboard(leaderboard, data, across)
-    return _render("leaderboard.html.jinja", figures, leaderboard=leaderboard, across=across, most=MOST_COMPARED)
+    leaderboard = build_leaderboard(data)
+    shown = {"leaderboard": leaderboard, "across": across, "of_paper": experiments, "most": MOST_COMPARED}
+    return _render("leaderboard.html.jinja", _draw_leaderboard(leaderboard, data, across), **shown)
 
 
 def _draw_leaderboard(leaderboard: Leaderboard, data: LeaderboardData, across: Sequence[AcrossModels]) -> dict[str, Any]:
