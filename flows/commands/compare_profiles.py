@@ -1,7 +1,7 @@
 """Compare the scores of the same stored replies in both profiles, side by side. Never calls a model."""
 
 from collections.abc import Iterator, Mapping, Sequence
-from typing import Any, NamedTuple
+from typing import NamedTuple
 
 import polars as pl
 from rich.markup import escape
@@ -17,13 +17,10 @@ from schemas.plan import Plan
 from schemas.tables.layers import LAYERS
 from schemas.vocabulary import Profile
 from tasks.analysis.number_format import signed
+from tasks.analysis.run_tables import Row, System
 from tasks.scoring.blueprints import profiled_blueprint
 
 READ = ("dataset_scores", "ability_scores", "totals")
-
-Row = dict[str, Any]
-SystemKey = tuple[str, str]
-"""Model and setting."""
 
 
 class ProfileScores(NamedTuple):
@@ -44,10 +41,10 @@ class ProfilePair(NamedTuple):
     corrected: ProfileScores
     reference: ProfileScores
 
-    def rows(self, layer: str, name: str | None = None) -> Iterator[tuple[SystemKey, str, Row, Row]]:
+    def rows(self, layer: str, name: str | None = None) -> Iterator[tuple[System, str, Row, Row]]:
         """Rows of a layer that belong together: system, name, row of each profile; empty where it has none."""
         found = (side.layers[layer].iter_rows(named=True) for side in self)
-        left, right = ({((row["model"], row["setting"]), row[name] if name else ""): row for row in rows} for rows in found)
+        left, right = ({(System(row["model"], row["setting"]), row[name] if name else ""): row for row in rows} for rows in found)
         for system, one in dict.fromkeys([*left, *right]):
             yield system, one, left.get((system, one), {}), right.get((system, one), {})
 
@@ -148,11 +145,11 @@ def _datasets(pair: ProfilePair) -> Iterator[Row]:
             yield _row(system, ("dataset", name), values, list(dict.fromkeys(lacking)))
 
 
-def _row(system: SystemKey, what: tuple[str, str], values: tuple[float | None, float | None], why: list[str]) -> Row:
-    names = ("model", "setting", "kind", "name", "corrected", "reference")
+def _row(system: System, what: tuple[str, str], values: tuple[float | None, float | None], why: list[str]) -> Row:
     corrected, reference = values
     difference = None if corrected is None or reference is None else reference - corrected
-    return {**dict(zip(names, (*system, *what, *values), strict=True)), "difference": difference, "why": why}
+    scores = {"corrected": corrected, "reference": reference, "difference": difference}
+    return {**system._asdict(), "kind": what[0], "name": what[1], **scores, "why": why}
 
 
 def compare_table(rows: Sequence[Row]) -> Table:

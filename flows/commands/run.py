@@ -11,7 +11,6 @@ from rich.console import RenderableType
 from flows.build import build_datasets
 from flows.commands.compare_profiles import run_compare
 from flows.commands.console import CommandResult
-from flows.commands.dataset_scores import scores_view
 from flows.commands.demo import report_addresses
 from flows.commands.dry_run import run_dry
 from flows.commands.run_view import (
@@ -20,6 +19,7 @@ from flows.commands.run_view import (
     calls_view,
     missing_lines,
     run_document,
+    scores_view,
     unrated_lines,
     usage_document,
     usage_view,

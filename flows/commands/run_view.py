@@ -14,15 +14,18 @@ from flows.runtime.artifact_tables import failure_kinds
 from schemas.changes import RunChanges
 from schemas.lineage import Missing, PartitionRef, RunManifest
 from schemas.tables.comparisons import Ablations
+from schemas.tables.items import Items
+from schemas.tables.responses import Answers
 from schemas.tables.scores import AbilityScores, RawScores, Totals
 from schemas.usage import Amounts, Usage, by_model, total
 from tasks.analysis.annotations import read_annotations
+from tasks.analysis.baselines import Baselines
 from tasks.analysis.comparability import compare_run
 from tasks.analysis.leaderboard import leaderboard_rows
 from tasks.analysis.lengths import read_lengths
-from tasks.analysis.number_format import describe_gate, interval
-from tasks.analysis.past_run import past_run
-from tasks.analysis.run_tables import System
+from tasks.analysis.number_format import counted, describe_gate, interval, number
+from tasks.analysis.past_run import PastRun, past_run
+from tasks.analysis.run_tables import ReportData, System
 from tasks.analysis.simulation import check_simulation
 from tasks.lake.lake import Lake
 from tasks.lake.manifest import MANIFEST, read_changes, run_folder
@@ -180,6 +183,44 @@ def leaderboard_table(title: str, rows: list[dict[str, Any]], regressed: frozens
         return text_table(unbroken("Model"), *map(folded, cells[0]), rows=listed, title=title)
     beside = ((name, *(cell[name] for cell in cells)) for name in (cells[0] if cells else ()))
     return text_table("", *labels, rows=beside, title=title)
+
+
+def scores_view(title: str, document: dict[str, Any], manifest: RunManifest, lake: Lake) -> list[RenderableType]:
+    """Return the leaderboard of a run; the scores of its datasets where it chose some, or where few of them are scored.
+
+    Args:
+        title: of the leaderboard.
+        document: of `run_document`.
+        manifest: of the run.
+        lake: where its layers are.
+    """
+    models = document["models"]
+    most, of = max((row["coverage"] for row in models), default=0.0), len(manifest.blueprint["datasets"])
+    if manifest.plan.get("datasets") is None and not 0 < most < LEAST_COVERAGE:
+        return [leaderboard_table(title, models)]
+    table = _dataset_table(title, document, past_run(manifest, lake))
+    if most >= LEAST_COVERAGE:
+        return [table, leaderboard_table(title, models)]
+    few = f"{round(most * of)} of {counted(of, 'dataset')} of {escape(manifest.benchmark)} have a score"
+    return [table, f"No total: {few}, and a total needs half of them."]
+
+
+def _dataset_table(title: str, document: dict[str, Any], run: PastRun) -> Table:
+    heads = numbers("Score", "95 % interval", "Items", "Unreadable", "Constant answer")
+    table = text_table(unbroken("Dataset"), "Model", "Metric", *heads, title=title)
+    items, answers = Items.cast(run.read("items")), Answers.cast(run.read("answers"))
+    baselines = ReportData(run.manifest, run.blueprint, items=items, answers=answers).baselines
+    for row in document["raw_scores"]:
+        constant = baselines.get((row["dataset"], row["metric"]), Baselines()).constant
+        table.add_row(
+            *map(escape, (row["dataset"], label_system(row), row["metric"])),
+            number(row["value"], 3),
+            interval(row["ci_low"], row["ci_high"], 3),
+            f"{row['n_scored']} of {row['n_total']}",
+            str(row["n_unparsed"]),
+            f"{number(constant.share, 3)}, always {constant.letter}" if constant else number(None),
+        )
+    return table
 
 
 def _model_cells(row: dict[str, Any], abilities: Iterable[str], *, gated: bool) -> dict[str, str]:

@@ -53,7 +53,6 @@ def _run_row(folder: Folder, manifest: RunManifest) -> dict[str, Any]:
 def show_command(run: str = typer.Argument(metavar="RUN"), lake: opt.LakeFolder = None, as_json: opt.AsJson = False) -> None:
     """One run: its scores, calls, tokens, cost and report, from the lake alone."""
     from flows.commands import run_view  # noqa: PLC0415
-    from flows.commands.dataset_scores import scores_view  # noqa: PLC0415
     from tasks.lake.lake import Lake  # noqa: PLC0415
     from tasks.lake.manifest import read_code_version, read_manifest  # noqa: PLC0415
 
@@ -65,7 +64,7 @@ def show_command(run: str = typer.Argument(metavar="RUN"), lake: opt.LakeFolder 
     else:
         document = run_view.run_document(manifest, stored)
         rated = run_view.unrated_lines(document["dimension_scores"])
-        board = [*scores_view(f"{document['benchmark']}, {run}", document, manifest, stored), *rated]
+        board = [*run_view.scores_view(f"{document['benchmark']}, {run}", document, manifest, stored), *rated]
     view = [*board, *run_view.usage_view(document), *run_view.missing_lines(manifest.missing), f"Report: {document['report']}"]
     CommandResult(0, document, view).finish(as_json=as_json)
 
@@ -83,13 +82,17 @@ def report_command(
     Without --out it goes where it was; with --redact, unless the run is redacted itself, into a folder `redacted` in there.
     """
     from tasks.analysis.past_run import find_manifest, reopen  # noqa: PLC0415
+    from tasks.lake.lake import Lake  # noqa: PLC0415
     from tasks.lake.manifest import read_code_version, run_folder  # noqa: PLC0415
 
     folder = lake or DEFAULT_LAKE
     manifest, own = find_manifest(folder, run), run_folder(folder, run)
     target = out or (own / REDACTED if redact and not manifest.redacted else own)
     if manifest.ablation:
-        _write_ablation(manifest, folder, target)
+        from tasks.reporting.steps import write_ablation_report  # noqa: PLC0415
+
+        # Its report shows no text of a dataset: there is nothing to redact.
+        write_ablation_report(manifest, Lake(folder, read_code_version()), target)
     else:
         _write_run(reopen(folder, run), target, redact=redact)
     intact, sealed = _seal(own) if target == own else (True, [])
@@ -131,15 +134,6 @@ def _write_run(run: "PastRun", target: Folder, *, redact: bool) -> None:
     manifest = run.manifest.model_copy(update={"redacted": redact or run.manifest.redacted})
     changes = read_changes(run.lake.root, run.name)
     write_report(load_report_data(replace(run, manifest=manifest), changes), target)
-
-
-def _write_ablation(manifest: RunManifest, folder: Folder, target: Folder) -> None:
-    from tasks.lake.lake import Lake  # noqa: PLC0415
-    from tasks.lake.manifest import read_code_version  # noqa: PLC0415
-    from tasks.reporting.steps import write_ablation_report  # noqa: PLC0415
-
-    # Its report shows no text of a dataset: there is nothing to redact.
-    write_ablation_report(manifest, Lake(folder, read_code_version()), target)
 
 
 def _seal(own: Folder) -> tuple[bool, list[str]]:

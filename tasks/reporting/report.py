@@ -4,11 +4,9 @@ import json
 from collections.abc import Mapping
 from dataclasses import dataclass
 
-from schemas.blueprint import Blueprint
-from schemas.changes import RunChanges
-from schemas.lineage import PartitionRef, RunManifest
+from schemas.lineage import PartitionRef
 from tasks.analysis.published_tables import PublishedRange
-from tasks.analysis.run_tables import ReportData, System
+from tasks.analysis.run_tables import ReportData, Row, System
 from tasks.analysis.score_tree import scores_of
 from tasks.reporting.content.benchmark import has_levels
 from tasks.reporting.content.caveats import MissingScores, find_missing_scores
@@ -16,7 +14,7 @@ from tasks.reporting.content.gains import ModelGains, model_gains
 from tasks.reporting.content.headlines import Headlines, describe_headlines
 from tasks.reporting.content.judges import JudgeReport, describe_judges
 from tasks.reporting.content.method import MethodNotes, describe_method
-from tasks.reporting.content.operations import Row, failure_rows, judge_failure_rows, usage_rows
+from tasks.reporting.content.operations import failure_rows, judge_failure_rows, usage_rows
 from tasks.reporting.content.position_bias import Positions, describe_positions
 from tasks.reporting.content.request import Provenance, Request, describe_provenance, describe_request
 from tasks.reporting.content.retrieval import NeedleGrid, RetrievalReport, describe_retrieval, needle_grids
@@ -59,11 +57,9 @@ class SystemReport:
 
 @dataclass(frozen=True)
 class Report:
-    """Everything a report says. What a run does not have is null or empty."""
+    """Everything a report says, and the run it says it about. What a run does not have is null or empty."""
 
-    blueprint: Blueprint
-    manifest: RunManifest
-    changes: RunChanges | None
+    data: ReportData
     systems: tuple[SystemReport, ...]
     failures: list[Row]
     judge_failures: list[Row]
@@ -76,14 +72,12 @@ class Report:
     judges: JudgeReport | None
     groups: tuple[ScoreTable, ...]
     headlines: tuple[Headlines, ...]
-    annotations: tuple[Row, ...]
-    simulation: tuple[Row, ...]
     method: MethodNotes
 
     @property
     def has_levels(self) -> bool:
         """Whether tasks stand at several levels."""
-        return has_levels(self.blueprint)
+        return has_levels(self.data.blueprint)
 
     @property
     def has_parts(self) -> bool:
@@ -91,25 +85,20 @@ class Report:
         return self.has_levels or any(main.title != node.title for entry in self.systems for main, node in entry.levels)
 
     @property
-    def settings(self) -> tuple[str, ...]:
-        """Settings of the run."""
-        return tuple(dict.fromkeys(entry.verdict.system.setting for entry in self.systems))
-
-    @property
     def layers(self) -> dict[str, list[PartitionRef]]:
         """The run's partitions by layer, in the manifest's order."""
-        names = dict.fromkeys(ref.layer for ref in self.manifest.partitions)
-        return {name: [ref for ref in self.manifest.partitions if ref.layer == name] for name in names}
+        partitions = self.data.manifest.partitions
+        return {name: [ref for ref in partitions if ref.layer == name] for name in dict.fromkeys(ref.layer for ref in partitions)}
 
     @property
     def plan_json(self) -> str:
         """The plan, indented."""
-        return json.dumps(self.manifest.plan, ensure_ascii=False, indent=2)
+        return json.dumps(self.data.manifest.plan, ensure_ascii=False, indent=2)
 
     @property
     def has_settings(self) -> bool:
         """Whether systems differ in more than the model."""
-        return len(self.settings) > 1
+        return len(self.data.settings) > 1
 
 
 def build_report(data: ReportData) -> Report:
@@ -117,9 +106,7 @@ def build_report(data: ReportData) -> Report:
     missing = find_missing_scores(data)
     verdicts = judge_systems(data)
     return Report(
-        blueprint=data.blueprint,
-        manifest=data.manifest,
-        changes=data.changes,
+        data=data,
         systems=tuple(
             _describe(data, system, verdict, missing, f"m{number}")
             for number, (system, verdict) in enumerate(zip(data.systems, verdicts, strict=True), start=1)
@@ -135,8 +122,6 @@ def build_report(data: ReportData) -> Report:
         judges=describe_judges(data),
         groups=describe_groups(data),
         headlines=tuple(describe_headlines(data.blueprint, data.layers)),
-        annotations=data.annotations,
-        simulation=data.simulation,
         method=describe_method(data),
     )
 

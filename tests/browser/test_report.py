@@ -4,11 +4,11 @@ from pathlib import Path
 
 import pytest
 
-from tasks.reporting.render.page import render_html
 from tests.browser.conftest import Open
 from tests.tasks.reporting.example_large import DATASETS, large_data
 from tests.tasks.reporting.example_long import long_data
 from tests.tasks.reporting.example_run import example_data
+from tests.tasks.reporting.pages import render_html
 
 MEGABYTES = 1_000_000
 READABLE = 4.5

@@ -1,7 +1,6 @@
 """Show on a terminal how a score came about: the parts of a total with their arithmetic, and the rows behind it."""
 
 from collections.abc import Iterator, Sequence
-from typing import Any
 
 from rich.console import RenderableType
 from rich.markup import escape
@@ -11,13 +10,13 @@ from schemas.question_types import QUESTION_TYPES
 from schemas.usage import TESTED
 from tasks.analysis.explain import OPTIONS
 from tasks.analysis.number_format import counted, describe_gate, interval, shorten
+from tasks.analysis.run_tables import Row
 
 ROWS = 10
 """Shown without --worst."""
 
 WIDTH = 300
 MOST_OPTIONS = 8
-Row = dict[str, Any]
 
 
 def score_view(document: Row) -> list[RenderableType]:

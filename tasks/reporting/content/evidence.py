@@ -3,7 +3,7 @@
 from collections import Counter
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
-from itertools import groupby
+from operator import itemgetter
 from statistics import fmean
 from typing import Any
 from unicodedata import east_asian_width
@@ -69,12 +69,10 @@ def rating_rows(judgements: Iterable[dict[str, Any]]) -> tuple[RatingRow, ...]:
         judgements: rows of `judgements` about one answer.
     """
     rows = list(judgements)
-    order = list(dict.fromkeys(row["dimension"] for row in rows))
     judges = sorted({row["judge"] for row in rows})
-    rows.sort(key=lambda row: (order.index(row["dimension"]), row["judge"]))
     found = []
-    for dimension, group in groupby(rows, key=lambda row: row["dimension"]):
-        of_dimension = list(group)
+    for dimension in dict.fromkeys(row["dimension"] for row in rows):
+        of_dimension = sorted((row for row in rows if row["dimension"] == dimension), key=itemgetter("judge"))
         scale = f"{of_dimension[0]['lowest']} to {of_dimension[0]['highest']}"
         given = tuple((judge, _given([row["rating"] for row in of_dimension if row["judge"] == judge])) for judge in judges)
         found.append(RatingRow(str(dimension).replace("_", " "), scale, given))
@@ -143,15 +141,11 @@ def dialogue_lines(turns: Sequence[dict[str, Any]], faults: Sequence[dict[str, A
 def make_excerpt(text: str, limit: int, width: int = SHORT_WIDTH) -> Excerpt:
     """Shorten a text to its beginning and its end, and cap the full text at `limit` characters."""
     text = text.strip()
-    if _width(text[: width + 1]) <= width:
+    if take_start(text, width) == text:
         return Excerpt(text, None, 0)
     of_tail = int(width * _TAIL)
     head, tail = take_start(text, width - of_tail), take_end(text, of_tail)
     return Excerpt(f"{head.rstrip()} […] {tail.lstrip()}", text[:limit], max(0, len(text) - limit))
-
-
-def _width(text: str) -> int:
-    return sum(2 if east_asian_width(character) in "WF" else 1 for character in text)
 
 
 def take_start(text: str, width: int) -> str:

@@ -22,11 +22,6 @@ class ModelGains:
     model: str
     rows: list[dict[str, Any]]
 
-    @property
-    def settings(self) -> tuple[str, ...]:
-        """Titles of the settings, as shown."""
-        return tuple(dict.fromkeys(row["setting"] for row in self.rows))
-
 
 def model_gains(data: ReportData) -> tuple[ModelGains, ...]:
     """Return gains by model, in the order of the report; models without any are left out."""

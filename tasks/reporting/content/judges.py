@@ -7,9 +7,7 @@ from typing import Any
 import polars as pl
 
 from tasks.analysis.number_format import listed, number, setting_order, signed
-from tasks.analysis.run_tables import ReportData, System
-
-Row = dict[str, Any]
+from tasks.analysis.run_tables import ReportData, Row, System
 
 LEAST_ALPHA = 0.67
 """Krippendorff (2004): below .667 not even tentative conclusions."""

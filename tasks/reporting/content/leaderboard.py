@@ -1,5 +1,6 @@
 """Describe a leaderboard: models of several runs, ranked together, and their totals over time."""
 
+from collections.abc import Iterator
 from dataclasses import dataclass
 from typing import Any
 
@@ -9,7 +10,6 @@ from tasks.analysis.helper_ranks import compare_helpers
 from tasks.analysis.leaderboard import GROUP, RUN, LeaderboardData
 from tasks.analysis.number_format import counted, interval, listed, number, setting_title
 from tasks.analysis.papers import paper_of
-from tasks.analysis.published_experiments import Experiments
 from tasks.analysis.published_tables import TOTAL
 from tasks.analysis.run_tables import System, from_row
 from tasks.lake.manifest import run_order
@@ -36,28 +36,22 @@ class LeaderboardEntry(SystemTotal):
 
 
 @dataclass(frozen=True)
-class History:
-    """The totals of one model in one setting, oldest first."""
-
-    system: System
-    moments: tuple[LeaderboardEntry, ...]
-
-
-@dataclass(frozen=True)
 class Leaderboard:
-    """Everything a leaderboard page says. `warnings`: why its rows may not be compared."""
+    """Everything a leaderboard page says of its rows. `warnings`: why its rows may not be compared.
+
+    `histories`: the totals of one model in one setting each, oldest first.
+    """
 
     data: LeaderboardData
     titles: tuple[str, ...]
     entries: tuple[LeaderboardEntry, ...]
-    histories: tuple[History, ...]
+    histories: tuple[tuple[LeaderboardEntry, ...], ...]
     runs: tuple[RunManifest, ...]
     published: PublishedModels | None
     warnings: tuple[str, ...]
     paper: str | None
     """Title of the paper whose printed scores these are; null for runs."""
 
-    experiments: Experiments | None = None
     dimensions: tuple[ScoreTable, ...] = ()
 
     @property
@@ -66,8 +60,8 @@ class Leaderboard:
         return len({entry.system.setting for entry in self.entries}) > 1
 
 
-def build_leaderboard(data: LeaderboardData, experiments: Experiments | None = None) -> Leaderboard:
-    """Compute everything a leaderboard page says; `experiments` are the paper's and what is beside them."""
+def build_leaderboard(data: LeaderboardData) -> Leaderboard:
+    """Compute everything a leaderboard page says of its rows."""
     rows = data.rows
     shown = {ability for row in rows for ability in row["abilities"]}
     measured = [main for main in data.blueprint.abilities if main.evaluated and main.id in shown]
@@ -76,12 +70,11 @@ def build_leaderboard(data: LeaderboardData, experiments: Experiments | None = N
         data=data,
         titles=tuple(main.title for main in measured),
         entries=tuple(_entry(row, data, **_scores(row, rows, [main.id for main in measured])) for row in rows),
-        histories=_histories(data, rows),
+        histories=tuple(_histories(data, rows)),
         runs=tuple(used),
         published=describe_published_models(data.paper, data.blueprint) if data.is_published else None,
         warnings=(*groups_said(data), *_warnings(used)),
         paper=paper_of(data.blueprint).title if data.is_published else None,
-        experiments=experiments,
         dimensions=describe_dimensions(data),
     )
 
@@ -107,16 +100,13 @@ def _entry(row: dict[str, Any], data: LeaderboardData, **more: object) -> Leader
     return from_row(LeaderboardEntry, row, system=system, state=state, **said, regressed=regressed, **more)
 
 
-def _histories(data: LeaderboardData, rows: list[dict[str, Any]]) -> tuple[History, ...]:
-    """Return the history of each model with two runs or more."""
+def _histories(data: LeaderboardData, rows: list[dict[str, Any]]) -> Iterator[tuple[LeaderboardEntry, ...]]:
+    """Yield the history of each model with two runs or more."""
     started = {manifest.run: manifest.started_at for manifest in data.manifests}
-    found = []
     for system in dict.fromkeys(System(row["model"], row["setting"]) for row in rows):
         history = sorted(system.rows(data.history), key=lambda row: run_order(row[RUN]))
-        moments = [_entry(row, data, started_at=started[row[RUN]]) for row in history]
-        if len(moments) > 1:
-            found.append(History(system, tuple(moments)))
-    return tuple(found)
+        if len(history) > 1:
+            yield tuple(_entry(row, data, started_at=started[row[RUN]]) for row in history)
 
 
 def _warnings(manifests: list[RunManifest]) -> tuple[str, ...]:

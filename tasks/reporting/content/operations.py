@@ -1,18 +1,15 @@
 """Describe the calls, failures, tokens, cost and latency of a run."""
 
 from collections.abc import Iterable, Iterator, Sequence
-from typing import Any
 
 import polars as pl
 
 from schemas.lineage import PartitionRef
 from schemas.usage import TESTED, Amounts, Usage, by_model
 from tasks.analysis.number_format import NONE, count, counted, listed
-from tasks.analysis.run_tables import ReportData, System
+from tasks.analysis.run_tables import ReportData, Row, System
 from tasks.models.http.failures import FAILURE_KINDS
 from tasks.solvers.registry import SOLVERS
-
-Row = dict[str, Any]
 
 
 def failure_rows(data: ReportData) -> list[Row]:

@@ -5,7 +5,6 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from operator import itemgetter
 from statistics import mean, median, quantiles
-from typing import Any, NamedTuple
 
 import numpy as np
 import polars as pl
@@ -13,8 +12,7 @@ import polars as pl
 from schemas.blueprint import Blueprint
 from tasks.analysis.number_format import number
 from tasks.analysis.published_tables import BASE_SETTING, TOTAL, PublishedTable
-
-Row = dict[str, Any]
+from tasks.analysis.run_tables import Row
 
 FOUNDATIONAL = "foundational"
 CORE = ("emotional", "companionship")
@@ -26,13 +24,6 @@ NEAR = 1.0
 
 FEWEST_POINTS = 4
 """A parabola through three points fits anything."""
-
-
-class ParameterRange(NamedTuple):
-    """Billions of parameters, the same twice unless the paper prints a range."""
-
-    low: float
-    high: float
 
 
 @dataclass(frozen=True)
@@ -60,7 +51,7 @@ class Fit:
 class PublishedModels:
     """What the page of a published leaderboard shows besides the ranking.
 
-    `titles`: of the table's abilities, the total's last, by column. `settings`: a row for each, with its five numbers.
+    `titles`: of the table's abilities, the total's last, by column. `settings`: of each rows of title and quartiles, from lowest.
     `gains`: a row per model and setting but base, with its gain over base by column. `openness`: a row per ability and kind of
     model, `scores` ascending. `sizes`: models whose size is known or `estimated`, in `billions` of parameters, those of all
     experts, with `low` and `high` of a range; `unsized`: names of the others. `core`: foundational ability against the weighted
@@ -69,7 +60,7 @@ class PublishedModels:
     """
 
     titles: Mapping[str, str]
-    settings: Mapping[str, list[Row]]
+    settings: Mapping[str, list[tuple[str, tuple[float, ...]]]]
     gains: list[Row]
     openness: list[Row]
     sizes: list[Row]
@@ -91,7 +82,7 @@ def describe_published_models(paper: PublishedTable, blueprint: Blueprint) -> Pu
     chosen = {"all": core, "ranked": [point for point in core if point["ranked"]]} if core else {}
     return PublishedModels(
         titles=titles,
-        settings={setting: list(_setting_scores(paper, titles, setting)) for setting in paper.settings},
+        settings={setting: list(_quartiles(paper, titles, setting)) for setting in paper.settings},
         gains=published_gains(paper.wide, titles),
         openness=openness_rows(paper.wide, titles),
         sizes=sizes,
@@ -111,15 +102,11 @@ def titled_scores(paper: PublishedTable, blueprint: Blueprint) -> dict[str, str]
     return {name: title for name, title in titles.items() if name in paper.wide.columns}
 
 
-def _setting_scores(paper: PublishedTable, titles: Mapping[str, str], setting: str) -> Iterator[Row]:
-    scores = ((title, paper.scores(name, setting)) for name, title in titles.items())
-    return (_quartiles(title, values) for title, values in scores if values)
-
-
-def _quartiles(title: str, values: list[float]) -> Row:
-    low, middle, high = quantiles(values, n=4, method="inclusive") if len(values) > 1 else values * 3
-    ends = {"low": min(values), "high": max(values)}
-    return {"title": title, "quarter": low, "middle": middle, "three_quarters": high, **ends}
+def _quartiles(paper: PublishedTable, titles: Mapping[str, str], setting: str) -> Iterator[tuple[str, tuple[float, ...]]]:
+    for name, title in titles.items():
+        if values := paper.scores(name, setting):
+            inner = quantiles(values, n=4, method="inclusive") if len(values) > 1 else values * 3
+            yield title, (min(values), *inner, max(values))
 
 
 def published_gains(published: pl.DataFrame, names: Iterable[str]) -> list[Row]:
@@ -148,8 +135,8 @@ def _averages(scores: list[float]) -> Row:
     return {"scores": scores, "mean": mean(scores) if scores else None, "middle": median(scores) if scores else None}
 
 
-def parse_size(text: str) -> ParameterRange | None:
-    """Return the size before a slash, which counts all experts; null for words.
+def parse_size(text: str) -> tuple[float, float] | None:
+    """Return the size before a slash, which counts all experts: lowest and highest billions of parameters; null for words.
 
     Args:
         text: as printed in the paper, such as `671B/37B (Total/Activated Parameters)` or `50-60B (Estimated)`.
@@ -159,7 +146,7 @@ def parse_size(text: str) -> ParameterRange | None:
         return None
     low, unit, high, last_unit = found.groups(default="")
     unit, last_unit = unit or last_unit, last_unit or unit
-    return ParameterRange(float(low) * _BILLIONS[unit], float(high or low) * _BILLIONS[last_unit]) if unit else None
+    return (float(low) * _BILLIONS[unit], float(high or low) * _BILLIONS[last_unit]) if unit else None
 
 
 def sized_models(published: pl.DataFrame) -> list[Row]:
@@ -171,7 +158,8 @@ def sized_models(published: pl.DataFrame) -> list[Row]:
             "model": model,
             "family": family,
             "billions": mean(size),
-            **size._asdict(),
+            "low": size[0],
+            "high": size[1],
             "estimated": "Estimated" in text,
             "total": total,
         }

@@ -21,6 +21,11 @@ from tasks.solvers.registry import SOLVERS, helper_roles, is_optional
 
 AUTO_EMBEDDER = "auto: BAAI/bge-m3 where it is there, else minilm"
 SELF = "the model under test itself"
+WITHHELD = "Texts of {} and the replies to them are withheld: the licence does not allow passing them on."
+QUOTED = (
+    "This report may quote texts of {} whose licence does not allow passing them on. Before you share it, write it again with "
+    "--redact."
+)
 
 
 @dataclass(frozen=True)
@@ -176,16 +181,5 @@ def describe_provenance(data: ReportData) -> Provenance:
     restricted, redacted = [notice.title for notice in restricted_notices(data)], data.manifest.redacted
     if not restricted:
         return Provenance(data.manifest.datasets, None, None, lengths)
-    say = _say_withheld if redacted else _say_quoted
-    return Provenance(data.manifest.datasets, say(listed(restricted)), say(counted(len(restricted), "dataset")), lengths)
-
-
-def _say_withheld(of: str) -> str:
-    return f"Texts of {of} and the replies to them are withheld: the licence does not allow passing them on."
-
-
-def _say_quoted(of: str) -> str:
-    return (
-        f"This report may quote texts of {of} whose licence does not allow passing them on. Before you share it, write it again "
-        "with --redact."
-    )
+    note, number = WITHHELD if redacted else QUOTED, counted(len(restricted), "dataset")
+    return Provenance(data.manifest.datasets, note.format(listed(restricted)), note.format(number), lengths)

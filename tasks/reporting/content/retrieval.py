@@ -9,9 +9,7 @@ from typing import Any
 import polars as pl
 
 from tasks.analysis.number_format import setting_order, setting_title
-from tasks.analysis.run_tables import ASKED, STAGES, ReportData, System, last_stage
-
-Row = dict[str, Any]
+from tasks.analysis.run_tables import ASKED, STAGES, ReportData, Row, System, last_stage
 
 CUTOFFS = (1, 4, 8, 16)
 ALL_MODELS = "all"

@@ -143,7 +143,7 @@ def _with_rows(node: Node, finding: Weakness) -> Node:
         node,
         interval=join_intervals(metrics, same_items=True),  # all metrics of a dataset rest on the same items
         numbers=numbers,
-        examples=tuple(example for example in finding.shown if example.dataset == node.part.id),
+        examples=tuple(example for example in finding.examples if example.dataset == node.part.id),
     )
 
 

@@ -153,19 +153,13 @@ MAX_OTHER = 600
 class Weakness:
     """A task with everything known about why it has its score.
 
-    `examples`: of a weak task, over all its datasets. `others`: of the remaining datasets, texts shortened.
+    `examples`: of a weak task, over all its datasets; then those of the remaining datasets, texts shortened.
     """
 
     task: TaskRow
     numbers: tuple[RawRow, ...]
     advice: tuple[Advice, ...]
     examples: tuple[Example, ...]
-    others: tuple[Example, ...]
-
-    @property
-    def shown(self) -> tuple[Example, ...]:
-        """All example rows."""
-        return (*self.examples, *self.others)
 
 
 def find_reasons(data: ReportData, system: System, tasks: tuple[TaskRow, ...], raw: tuple[RawRow, ...]) -> dict[str, Weakness]:
@@ -213,7 +207,7 @@ def _find(data: ReportData, system: System, task: TaskRow, numbers: tuple[RawRow
     each = examples_of_others(systems, len(data.blueprint.datasets))
     others = [row for d in diagnoses if d.raw.path.dataset not in told for row in islice(pick_rows(d), each)]
     advice = advise(task, diagnoses, asked) if _is_short(task) else ()
-    return Weakness(task, numbers, advice, examples, tuple(others))
+    return Weakness(task, numbers, advice, (*examples, *others))
 
 
 def _max_tokens(data: ReportData, system: System) -> int | None:

@@ -7,8 +7,7 @@ from typing import Any
 
 import altair as alt
 
-from tasks.analysis.across_models import TaskAcross
-from tasks.reporting.content.leaderboard import History
+from tasks.reporting.content.leaderboard import LeaderboardEntry
 from tasks.reporting.content.published_models import PublishedModels
 from tasks.reporting.figures.drawing import Values, chart, draw, row_names, score_axis
 from tasks.reporting.figures.palette import GATE, INK, MUTED, OURS, PUBLISHED, ROW, SERIES, SMALL, KeyedFigure
@@ -22,14 +21,12 @@ _LABEL_DECADES = 0.8
 """Width of a label on the logarithmic axis of sizes."""
 
 
-def draw_histories(histories: Sequence[History]) -> KeyedFigure | None:
-    """Draw totals before the veto by the time of the run, with their intervals; null if no model has two runs.
+def draw_histories(histories: Sequence[Sequence[LeaderboardEntry]]) -> KeyedFigure:
+    """Draw totals before the veto by the time of the run, with their intervals.
 
     A line joins runs of one group: totals of two groups rest on different questions or ratings.
     """
     drawn = list(zip(histories, SERIES, strict=False))
-    if not drawn:
-        return None
     x = alt.X("at:T", scale=alt.Scale(type="utc"), axis=alt.Axis(title="start of the run, UTC", grid=False, tickCount=5))
     y = alt.Y("total:Q", scale=alt.Scale(zero=False), axis=alt.Axis(title="total, before the veto", tickCount=6))
     layers = []
@@ -42,7 +39,7 @@ def draw_histories(histories: Sequence[History]) -> KeyedFigure | None:
                 "low": moment.ci_low,
                 "high": moment.ci_high,
             }
-            for moment in history.moments
+            for moment in history
             if moment.total_before_veto is not None
         ]
         ranges = [point for point in points if point["low"] is not None]
@@ -53,17 +50,17 @@ def draw_histories(histories: Sequence[History]) -> KeyedFigure | None:
             chart(points).mark_line(color=colour, strokeWidth=2).encode(x=x, y=y, detail=alt.Detail("group:N")),
             chart(points).mark_point(color=colour, filled=True, size=50, opacity=1).encode(x=x, y=y),
         ]
-    keys = tuple((history.system.label, colour) for history, colour in drawn)
+    keys = tuple((history[0].system.label, colour) for history, colour in drawn)
     return KeyedFigure(draw(layers, _TALL_HISTORY, _WIDE_HISTORY), keys, left_out=len(histories) - len(drawn))
 
 
-def draw_boxes(scores: Values) -> str:
-    """Draw a box plot per row: its title, and its five numbers."""
-    titles = [row["title"] for row in scores]
-    y = alt.Y("row:N", sort=titles, axis=None)
-    base = chart([{**row, "row": row["title"]} for row in scores])
+def draw_boxes(scores: Sequence[tuple[str, Sequence[float]]]) -> str:
+    """Draw a box plot per row: its title, and its quartiles, lowest score to highest."""
+    names, ends = [name for name, _ in scores], ("low", "quarter", "middle", "three_quarters", "high")
+    y = alt.Y("row:N", sort=names, axis=None)
+    base = chart([{"row": name, **dict(zip(ends, quartiles, strict=True))} for name, quartiles in scores])
     layers = [
-        row_names(titles, y),
+        row_names(names, y),
         base.mark_rule(color=MUTED).encode(x=score_axis("low:Q"), x2=alt.X2("high:Q"), y=y),
         base.mark_bar(color=PUBLISHED, height=18).encode(x=alt.X("quarter:Q"), x2=alt.X2("three_quarters:Q"), y=y),
         base.mark_tick(color=INK, thickness=2, size=18).encode(x=alt.X("middle:Q"), y=y),
@@ -71,17 +68,9 @@ def draw_boxes(scores: Values) -> str:
     return draw(layers, alt.Step(ROW))
 
 
-def draw_tasks(tasks: Sequence[TaskAcross]) -> str:
-    """Draw a box plot per task over the models that are ranked together."""
-    ends = ("low", "quarter", "middle", "three_quarters", "high")
-    return draw_boxes([{"title": task.title, **dict(zip(ends, task.quartiles, strict=True))} for task in tasks])
-
-
-def draw_openness(models: PublishedModels) -> str | None:
-    """Draw scores of open and closed models as lines, medians thicker, means as dots; null if the paper has no kinds."""
-    if not models.openness:
-        return None
-    rows = [row | {"row": f"{row['title']}: {row['kind']}"} for row in models.openness]
+def draw_openness(openness: Values) -> str:
+    """Draw scores of open and closed models as lines, medians thicker, means as dots."""
+    rows = [row | {"row": f"{row['title']}: {row['kind']}"} for row in openness]
     scores = [{"row": row["row"], "score": score} for row in rows for score in row["scores"]]
     averages = [{name: row[name] for name in ("row", "middle", "mean")} for row in rows]
     x = score_axis("score:Q")
@@ -96,11 +85,8 @@ def draw_openness(models: PublishedModels) -> str | None:
     return draw(layers, alt.Step(ROW))
 
 
-def draw_sizes(models: PublishedModels) -> str | None:
-    """Draw the total over the number of parameters; null without sizes. Lines join families; hollow: estimates; bars: ranges."""
-    if not models.sizes:
-        return None
-    sized = models.sizes
+def draw_sizes(sized: Values) -> str:
+    """Draw the total over the number of parameters. Lines join families; hollow: estimates; bars: ranges."""
     ticks = alt.Axis(title="parameters, billions (log scale)", values=[1, 10, 100, 1000], grid=False, format="~r")
     x = alt.X("billions:Q", scale=alt.Scale(type="log", domain=[0.1, 9000]), axis=ticks)
     y = alt.Y("total:Q", scale=alt.Scale(zero=False), axis=alt.Axis(title="total, before the veto", tickCount=6))
@@ -139,10 +125,8 @@ def _overlaps_label(other: dict[str, Any], labelled: dict[str, Any], direction: 
     return 0 < decades < _LABEL_DECADES and abs(other["total"] - labelled["total"]) < _LABEL_GAP / 2
 
 
-def draw_core(models: PublishedModels) -> str | None:
-    """Draw core over foundational ability with the fitted curves, vetoed models hollow; null if the table has not both."""
-    if not models.core:
-        return None
+def draw_core(models: PublishedModels) -> str:
+    """Draw core over foundational ability with the fitted curves, vetoed models hollow."""
     x = alt.X("foundational:Q", scale=alt.Scale(zero=False), axis=alt.Axis(title="foundational ability", grid=False, tickCount=6))
     y = alt.Y("core:Q", scale=alt.Scale(zero=False), axis=alt.Axis(title="emotional and companionship", tickCount=6))
     curves = [(fit, colour) for fit, colour in zip(models.fits.values(), (PUBLISHED, OURS), strict=False) if fit]

@@ -25,7 +25,7 @@ _TALL = 220
 
 def draw_gains(gains: ModelGains) -> str:
     """Draw one row per dataset, the total on top: what each setting gains over base, as a dot with its 95 % interval."""
-    settings, scopes = list(gains.settings), list(dict.fromkeys(row["title"] for row in gains.rows))
+    settings, scopes = (list(dict.fromkeys(row[name] for row in gains.rows)) for name in ("setting", "title"))
     tall = _NAME_TALL + _LINE * len(settings) + _LINE / 2
     values: Values = [
         {"setting": row["setting"], "gain": row["gain"], "low": row["ci_low"], "high": row["ci_high"]}

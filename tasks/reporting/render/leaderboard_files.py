@@ -11,9 +11,8 @@ from tasks.analysis.across_models import AcrossModels, ModelScore
 from tasks.analysis.leaderboard import LeaderboardData
 from tasks.analysis.number_format import number
 from tasks.analysis.published_experiments import Experiments
+from tasks.analysis.run_tables import Row
 from tasks.reporting.render.page import MOST_COMPARED, render_leaderboard, write_text
-
-Row = dict[str, Any]
 
 _FORMULA = tuple("=+-@|\t\r\n＝＋－＠")
 """First characters that make a spreadsheet compute a cell."""

@@ -44,11 +44,6 @@ RAW_HEADS = [
 ]
 
 
-def render_html(data: ReportData) -> str:
-    """Render the page of the run: styles and figures inside, no script, nothing loaded from anywhere."""
-    return dict(_render_pages(build_report(data), data))[REPORT]
-
-
 def write_report(data: ReportData, folder: Folder) -> None:
     """Write `report.md`, `report.html` and, of many systems, a page of each into a folder; each at once or not at all.
 
@@ -57,13 +52,16 @@ def write_report(data: ReportData, folder: Folder) -> None:
     """
     report = build_report(data)
     write_text(folder / "report.md", write_summary(report))
-    for name, html in _render_pages(report, data):
+    for name, html in render_pages(report):
         write_text(folder / name, html)
 
 
-def _render_pages(report: Report, data: ReportData) -> Iterator[tuple[str, str]]:
-    """Yield the name and the text of each page; the one of the run last, once those that it leads to are there."""
-    figures, beside = _draw(report, data), len(report.systems) > MOST_ON_A_PAGE
+def render_pages(report: Report) -> Iterator[tuple[str, str]]:
+    """Yield the name and the text of each page; the one of the run last, once those that it leads to are there.
+
+    Styles and figures are inside, no script, nothing is loaded from anywhere.
+    """
+    figures, beside = _draw(report), len(report.systems) > MOST_ON_A_PAGE
     for entry in report.systems if beside else ():
         yield page_of(entry.anchor), _render("page.html.jinja", figures, report=report, shown=[entry], alone=True, beside=beside)
     shown = () if beside else report.systems
@@ -74,11 +72,11 @@ def _render(template: str, figures: dict[str, Any], **content: object) -> str:
     return make_environment().get_template(template).render(figures=figures, colours=COLOURS, **content)
 
 
-def _draw(report: Report, data: ReportData) -> dict[str, Any]:
+def _draw(report: Report) -> dict[str, Any]:
     """Draw the page's figures as SVG elements, by the anchor of what they show; of recall by dataset."""
     found = report.retrieval.by_dataset if report.retrieval else {}
     figures: dict[str, Any] = {
-        "abilities": {entry.anchor: draw_abilities(entry, data.paper) for entry in report.systems},
+        "abilities": {entry.anchor: draw_abilities(entry, report.data.paper) for entry in report.systems},
         "overlay": radar.overlay_systems(report.systems),
     }
     if not (report.gains or found or report.needles):
@@ -166,16 +164,16 @@ def write_text(path: Folder, text: str) -> None:
 
 def render_leaderboard(data: LeaderboardData, across: Sequence[AcrossModels] = (), experiments: Experiments | None = None) -> str:
     """Return the leaderboard as one page: styles and figures inside, no script, nothing loaded from anywhere."""
-    leaderboard = build_leaderboard(data, experiments)
-    figures = _draw_leaderboard(leaderboard, data, across)
-    return _render("leaderboard.html.jinja", figures, leaderboard=leaderboard, across=across, most=MOST_COMPARED)
+    leaderboard = build_leaderboard(data)
+    shown = {"leaderboard": leaderboard, "across": across, "of_paper": experiments, "most": MOST_COMPARED}
+    return _render("leaderboard.html.jinja", _draw_leaderboard(leaderboard, data, across), **shown)
 
 
 def _draw_leaderboard(leaderboard: Leaderboard, data: LeaderboardData, across: Sequence[AcrossModels]) -> dict[str, Any]:
     """Return the page's drawings as SVG elements; those it does not have are null."""
     from tasks.reporting.figures import drawing, leaderboard_figures  # noqa: PLC0415
 
-    models = leaderboard.published
+    models, draw_boxes = leaderboard.published, leaderboard_figures.draw_boxes
     # Only what is ranked together is drawn together.
     group = leaderboard.entries[0].group if leaderboard.entries else None
     best = [entry for entry in leaderboard.entries if entry.group == group][: radar.MAX_SHAPES]
@@ -186,10 +184,10 @@ def _draw_leaderboard(leaderboard: Leaderboard, data: LeaderboardData, across: S
     with drawing.unchecked():
         return {
             "overlay": radar.draw_overlay(leaderboard.titles, shapes, band),
-            "history": leaderboard_figures.draw_histories(leaderboard.histories),
-            "boxes": {name: leaderboard_figures.draw_boxes(rows) for name, rows in models.settings.items()} if models else {},
-            "openness": leaderboard_figures.draw_openness(models) if models else None,
-            "sizes": leaderboard_figures.draw_sizes(models) if models else None,
-            "core": leaderboard_figures.draw_core(models) if models else None,
-            "tasks": [leaderboard_figures.draw_tasks(one.tasks) if one.tasks else None for one in across],
+            "history": leaderboard_figures.draw_histories(leaderboard.histories) if leaderboard.histories else None,
+            "boxes": {name: draw_boxes(rows) for name, rows in models.settings.items()} if models else {},
+            "openness": leaderboard_figures.draw_openness(models.openness) if models and models.openness else None,
+            "sizes": leaderboard_figures.draw_sizes(models.sizes) if models and models.sizes else None,
+            "core": leaderboard_figures.draw_core(models) if models and models.core else None,
+            "tasks": [draw_boxes([(task.title, task.quartiles) for task in one.tasks]) if one.tasks else None for one in across],
         }

@@ -18,15 +18,15 @@ FULL_REPORT = "The full report, with figures, every task and example items, is t
 def write_summary(report: Report) -> str:
     """Return a run's summary as GitHub-flavoured markdown."""
     blocks = [
-        f"# {escape(report.blueprint.title)}",
-        f"Run `{report.manifest.run}`, {report.manifest.started_at} to {report.manifest.finished_at}.",
+        f"# {escape(report.data.blueprint.title)}",
+        f"Run `{report.data.manifest.run}`, {report.data.manifest.started_at} to {report.data.manifest.finished_at}.",
         *([escape(report.provenance.short_note)] if report.provenance.short_note else []),
         *_headlines(report),
-        *(_since(report.changes) if report.changes else ()),
+        *(_since(report.data.changes) if report.data.changes else ()),
         *_results(report),
         *_abilities(report),
         *_weakest(report),
-        *_missing(report.manifest.missing),
+        *_missing(report.data.manifest.missing),
         FULL_REPORT,
     ]
     return "\n\n".join(blocks) + "\n"

@@ -14,10 +14,11 @@ from schemas.tables.scores import ItemScores
 from tasks.analysis.redaction import redact
 from tasks.analysis.run_tables import ReportData
 from tasks.lake.manifest import write_manifest
-from tasks.reporting.render.page import render_html, write_report
+from tasks.reporting.render.page import write_report
 from tests.tasks.reporting import example_items
 from tests.tasks.reporting.example_items import LONG, make_table
 from tests.tasks.reporting.example_run import example_data, manifest
+from tests.tasks.reporting.pages import render_html
 from tests.tasks.rows import frame, turn
 
 MARKER = "zebrafish"

@@ -2,9 +2,9 @@
 
 import pytest
 
-from tasks.reporting.render.page import render_html
 from tests.tasks.reporting.example_long import long_data
 from tests.tasks.reporting.example_run import example_data
+from tests.tasks.reporting.pages import render_html
 
 
 @pytest.fixture(scope="session")

@@ -3,6 +3,11 @@
 import re
 from html.parser import HTMLParser
 
+from tasks.analysis.run_tables import ReportData
+from tasks.lake.seal import REPORT
+from tasks.reporting.render.page import render_pages
+from tasks.reporting.report import build_report
+
 VOID = {"meta", "link", "br", "hr", "img", "input"}
 ATTACK = "<script>alert(1)</script><img src=x onerror=alert(1)>"
 
@@ -40,6 +45,11 @@ class Page(HTMLParser):
 
     def values(self, name: str) -> list[str]:
         return [value for _, attributes in self.tags for key, value in attributes.items() if key == name and value is not None]
+
+
+def render_html(data: ReportData) -> str:
+    """The page of the run."""
+    return dict(render_pages(build_report(data)))[REPORT]
 
 
 def section(html: str, anchor: str) -> str:

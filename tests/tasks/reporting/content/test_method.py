@@ -6,10 +6,9 @@ import polars as pl
 
 from schemas.tables.scores import RawScores
 from tasks.reporting.content.method import describe_method
-from tasks.reporting.render.page import render_html
 from tests.tasks.analysis.test_redaction import notice
 from tests.tasks.reporting.example_run import PLAN, example_data, manifest
-from tests.tasks.reporting.pages import section
+from tests.tasks.reporting.pages import render_html, section
 
 
 def test_formulas_name_the_weights_of_this_blueprint(example_html: str) -> None:

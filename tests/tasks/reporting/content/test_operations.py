@@ -15,9 +15,8 @@ from tasks.reporting.content.operations import (
     money,
     usage_rows,
 )
-from tasks.reporting.render.page import render_html
 from tests.tasks.reporting.example_run import example_data, manifest
-from tests.tasks.reporting.pages import section
+from tests.tasks.reporting.pages import render_html, section
 
 
 def test_failed_calls_by_kind() -> None:

@@ -16,11 +16,11 @@ from tasks.reporting.content.position_bias import (
     find_stability,
     position_rows,
 )
-from tasks.reporting.render.page import render_html
 from tasks.solvers.answers import answers_of_replies
 from tests.tasks.reporting import example_items
 from tests.tasks.reporting.example_items import make_table
 from tests.tasks.reporting.example_run import ALPHA, empty_data, example_data
+from tests.tasks.reporting.pages import render_html
 
 CYCLES = [[0, 1, 2], [1, 2, 0], [2, 0, 1]]
 SCHEMA: dict[str, Any] = {

@@ -8,11 +8,10 @@ import polars as pl
 from schemas.tables.comparisons import Agreements, NeedleScores, SettingGains
 from schemas.tables.contexts import Contexts
 from tasks.analysis.redaction import redact
-from tasks.reporting.render.page import render_html
 from tests.tasks.analysis.test_redaction import notice
 from tests.tasks.reporting.example_long import AFTER, BEFORE, NEEDLE, SEGMENTS, judgements, long_data, prompt_chunks, retrievals
 from tests.tasks.reporting.example_run import manifest
-from tests.tasks.reporting.pages import Page, section
+from tests.tasks.reporting.pages import Page, render_html, section
 
 SECTIONS = ("asked", "gains", "retrieval", "needles", "judges")
 
