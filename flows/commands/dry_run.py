@@ -1,6 +1,6 @@
 """Forecast the calls, tokens and cost of a run without calling a model."""
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
@@ -35,7 +35,6 @@ from tasks.models.journal.table import JOURNAL
 from tasks.reporting.content.operations import money, no_price
 from tasks.solvers.forecast import choose_unsent, expect_calls, plan_requests
 from tasks.solvers.infer_job import InferJob
-from tasks.solvers.option_order import plan_epochs
 from tasks.solvers.registry import SOLVERS
 
 GUESS = (
@@ -87,23 +86,26 @@ async def _forecast_job(job: EvalJob, basis: EstimateBasis) -> list[Forecast]:
         return []
     found = infer.keys.find_all(job.lake)
     if found:
+        answers: PartitionRef | dy.DataFrame[Answers] = found[1]
         forecasts = [
             Forecast(dataset=row.dataset, model=row.model, role=row.role, expected=Expectation(stored=row.calls))
             for row in usage_of(found[0], job.lake)
         ]
     else:
-        forecasts = await _forecast_asked(job, infer, basis)
-    answers = found[1] if found else None
+        calls, answers = await plan_requests(infer, job.lake)
+        forecasts = _forecast_asked(job, infer, calls, basis)
     for judge, rubric in job.raters:
         expected = await _expect_judge(job, (infer.items, answers), (judge, load_rubric(rubric)), basis)
         forecasts.append(Forecast(dataset=job.dataset, model=judge.name, role="judge", expected=expected))
     return forecasts
 
 
-async def _forecast_asked(job: EvalJob, infer: InferJob, basis: EstimateBasis) -> list[Forecast]:
+def _forecast_asked(
+    job: EvalJob, infer: InferJob, calls: Mapping[Role, list[ChatRequest]], basis: EstimateBasis
+) -> list[Forecast]:
     """Forecast the calls about a job's items: to the model under test and to its helpers."""
     forecasts: list[Forecast] = []
-    for role, requests in (await plan_requests(infer, job.lake)).items():
+    for role, requests in calls.items():
         entry = infer.models[role]
         expected = _expect(job.lake, requests, basis, basis.rate(entry))
         if role != "tested" and infer.keys.written is not None:
@@ -118,13 +120,17 @@ def _expect(lake: Lake, requests: list[ChatRequest], basis: EstimateBasis, rate:
 
 
 async def _expect_judge(
-    job: EvalJob, asked: tuple[PartitionRef, PartitionRef | None], rater: tuple[ModelEntry, Rubric], basis: EstimateBasis
+    job: EvalJob,
+    asked: tuple[PartitionRef, PartitionRef | dy.DataFrame[Answers]],
+    rater: tuple[ModelEntry, Rubric],
+    basis: EstimateBasis,
 ) -> Expectation:
+    """Forecast what a judge is still to be asked about answers: stored ones, or rehearsed ones, as long as they may be."""
     (items, answers), (judge, rubric), lake, repeat = asked, rater, job.lake, job.resolved.plan.judge_repeat
     rate, rows = basis.rate(judge), lake.read(items, Items)
-    if answers is None:
-        requests = await plan_ratings(((ask.row, "") for ask in plan_epochs(rows, job.resolved.epochs)), judge, rubric, repeat)
-        return _with_answers(expect_calls(requests, basis.estimator, rate), job, basis, rate)
+    if not isinstance(answers, PartitionRef):
+        requests = await _plan_known(rows, answers, judge, rubric, repeat)
+        return expect_calls(requests, basis.estimator, rate).model_copy(update={"upper_bound": True})
     if stored := lake.find(make_judge_job(rubric.id, repeat, judge, items, answers).key):
         return Expectation(stored=lake.read(stored, Judgements).n_unique(ONE_CALL))
     return _expect(lake, await _plan_known(rows, lake.read(answers, Answers), judge, rubric, repeat), basis, rate)
@@ -149,14 +155,6 @@ async def _forecast_gold(gold: GoldBaseline, basis: EstimateBasis) -> Forecast:
         requests = await _plan_known(items, gold_answers(items), judge, rubric, gold.resolved.plan.judge_repeat)
         expected = _expect(lake, requests, basis, basis.rate(judge))
     return Forecast(dataset=gold.selected.spec.id, model=judge.name, role="judge", expected=expected)
-
-
-def _with_answers(expected: Expectation, job: EvalJob, basis: EstimateBasis, rate: Rate | None) -> Expectation:
-    """Return the same with the length of the answers that the judge will read."""
-    length = basis.estimator.mean_reply(job.entry.name, judged=False, max_tokens=job.entry.sampling.max_tokens)
-    prompt = expected.prompt_tokens + round(expected.calls * length)
-    cost = rate.cost(prompt, expected.completion_tokens) if rate else None
-    return expected.model_copy(update={"prompt_tokens": prompt, "cost": cost, "upper_bound": True})
 
 
 def _forecast_document(resolved: ResolvedPlan, forecasts: Sequence[Forecast], basis: EstimateBasis) -> dict[str, Any]:
@@ -193,7 +191,7 @@ def _notes(resolved: ResolvedPlan, forecasts: Sequence[Forecast], basis: Estimat
         yield no_price(unpriced)
     most = {row.role for row in forecasts if row.expected.upper_bound}
     if "judge" in most:
-        yield "Calls of the judge are an upper bound: as many as if every item is answered."
+        yield "Calls of the judge are an upper bound, prompts too: as if every answer is there, as long as it may be."
     if helpers := sorted(most - {"tested", "judge"}):
         yield f"Calls of {listed(helpers)} about what a model writes itself are an upper bound: its replies may be shorter."
     if least := [setting for setting in plan.settings if SOLVERS[setting].asks_again]:

@@ -153,10 +153,9 @@ def item_rows(presentation: Presentation, system: tuple[str, str], output: Solve
         output: what became of it.
     """
     key = _asked_key(presentation, system)
-    answered = {**key, "option_order": presentation.order}
     return ItemRows(
         responses=[response_row(presentation, system, turn, call) for turn, call in enumerate(output.calls)],
-        answers=[{**answered, **_answer_columns(answer)} for answer in output.answers],
+        answers=answer_rows(presentation, system, output),
         retrievals=[{**key, **vars(found), "holds_needle": None} for found in output.retrieved],
         chunks=[
             row
@@ -164,6 +163,12 @@ def item_rows(presentation: Presentation, system: tuple[str, str], output: Solve
             for row in chunk_rows(key["dataset"], key["item_id"], text.corpus, text.chunks, (None,) * len(text.chunks))
         ],
     )
+
+
+def answer_rows(presentation: Presentation, system: tuple[str, str], output: SolverOutput) -> list[dict[str, Any]]:
+    """Return the rows of `answers` alone; arguments as of `item_rows`."""
+    shown = {**_asked_key(presentation, system), "option_order": presentation.order}
+    return [{**shown, **_answer_columns(answer)} for answer in output.answers]
 
 
 def make_tables(solved: Iterable[ItemRows]) -> dict[str, pl.DataFrame]:
