@@ -20,9 +20,10 @@ from schemas.chat import ChatRequest, ModelEntry
 from schemas.lineage import Missing, PartitionRef
 from schemas.plan import Plan
 from schemas.pricing import PriceTable, Rate
+from schemas.roles import JUDGE, JUDGES
 from schemas.tables.items import Items
 from schemas.tables.responses import Answers, Judgements
-from schemas.usage import Expectation, Forecast, Role
+from schemas.usage import TESTED, Expectation, Forecast, Role
 from tasks.analysis.number_format import count, counted, listed
 from tasks.judging.answers import judged_answers, rated_content
 from tasks.judging.executor import plan_ratings
@@ -84,19 +85,20 @@ async def _forecast_job(job: EvalJob, basis: EstimateBasis) -> list[Forecast]:
     infer = job.infer_job()
     if infer is None:
         return []
-    found = infer.keys.find_all(job.lake)
+    plan, found = job.resolved.plan, infer.keys.find_all(job.lake)
     if found:
         answers: PartitionRef | dy.DataFrame[Answers] = found[1]
         forecasts = [
             Forecast(dataset=row.dataset, model=row.model, role=row.role, expected=Expectation(stored=row.calls))
-            for row in usage_of(found[0], job.lake)
+            for row in usage_of(found[0], job.lake, plan)
         ]
     else:
         calls, answers = await plan_requests(infer, job.lake)
         forecasts = _forecast_asked(job, infer, calls, basis)
     for judge, rubric in job.raters:
         expected = await _expect_judge(job, (infer.items, answers), (judge, load_rubric(rubric)), basis)
-        forecasts.append(Forecast(dataset=job.dataset, model=judge.name, role="judge", expected=expected))
+        role = plan.rater_role(judge.name, job.dataset)
+        forecasts.append(Forecast(dataset=job.dataset, model=judge.name, role=role, expected=expected))
     return forecasts
 
 
@@ -108,7 +110,7 @@ def _forecast_asked(
     for role, requests in calls.items():
         entry = infer.models[role]
         expected = _expect(job.lake, requests, basis, basis.rate(entry))
-        if role != "tested" and infer.keys.written is not None:
+        if role != TESTED and infer.keys.written is not None:
             expected = expected.model_copy(update={"upper_bound": True})
         forecasts.append(Forecast(dataset=job.dataset, model=entry.name, role=role, expected=expected))
     return forecasts
@@ -154,7 +156,7 @@ async def _forecast_gold(gold: GoldBaseline, basis: EstimateBasis) -> Forecast:
         items, rubric = lake.read(gold.job.items, Items), load_rubric(gold.selected.rubric or "")
         requests = await _plan_known(items, gold_answers(items), judge, rubric, gold.resolved.plan.judge_repeat)
         expected = _expect(lake, requests, basis, basis.rate(judge))
-    return Forecast(dataset=gold.selected.spec.id, model=judge.name, role="judge", expected=expected)
+    return Forecast(dataset=gold.selected.spec.id, model=judge.name, role=JUDGE, expected=expected)
 
 
 def _forecast_document(resolved: ResolvedPlan, forecasts: Sequence[Forecast], basis: EstimateBasis) -> dict[str, Any]:
@@ -180,7 +182,7 @@ def _forecast_document(resolved: ResolvedPlan, forecasts: Sequence[Forecast], ba
 
 
 def _describe_basis(basis: EstimateBasis, model: str, role: Role) -> str:
-    replies = basis.estimator.seen(model, judged=role == "judge")
+    replies = basis.estimator.seen(model, judged=role in JUDGES)
     return f"mean of {counted(replies, 'stored reply', 'stored replies')} of the model" if replies else GUESS
 
 
@@ -190,9 +192,9 @@ def _notes(resolved: ResolvedPlan, forecasts: Sequence[Forecast], basis: Estimat
     if unpriced:
         yield no_price(unpriced)
     most = {row.role for row in forecasts if row.expected.upper_bound}
-    if "judge" in most:
-        yield "Calls of the judge are an upper bound, prompts too: as if every answer is there, as long as it may be."
-    if helpers := sorted(most - {"tested", "judge"}):
+    if raters := [f"the {role}" for role in JUDGES if role in most]:
+        yield f"Calls of {listed(raters)} are an upper bound, prompts too: as if every answer is there, as long as it may be."
+    if helpers := sorted(most - {TESTED, *JUDGES}):
         yield f"Calls of {listed(helpers)} about what a model writes itself are an upper bound: its replies may be shorter."
     if least := [setting for setting in plan.settings if SOLVERS[setting].asks_again]:
         yield f"Calls of {' and '.join(least)} are a lower bound: who searches is asked again."
