@@ -164,6 +164,6 @@ def usage_of_variants(evaluated: Sequence[VariantResult], lake: Lake) -> tuple[U
     for one in evaluated:
         for result in one.results:
             new = [ref for ref in result.refs if ref not in seen]
-            rows += price_usage(complete_usage(result.usage, new, lake), one.plan, load_prices(one.plan.prices))
+            rows += price_usage(complete_usage(result.usage, new, lake, one.plan), one.plan, load_prices(one.plan.prices))
             seen.update(result.refs)
     return merge(rows)

@@ -64,7 +64,7 @@ async def report(request: ReportRequest) -> State[RunManifest]:
 def describe(request: ReportRequest, resolved: ResolvedPlan, partitions: list[PartitionRef]) -> RunManifest:
     """The manifest of the run."""
     table = load_prices(request.plan.prices)
-    usage = complete_usage(request.usage, partitions, resolved.lake)
+    usage = complete_usage(request.usage, partitions, resolved.lake, request.plan)
     # A dataset that could not be built was not asked either: that it is missing is said once.
     whole = [gap for gap in request.missing if gap.rows is None]
     unbuilt = {gap.dataset for gap in whole if gap.model is None}

@@ -16,7 +16,7 @@ from schemas.context import ContextOptions
 from schemas.errors import UsageError
 from schemas.folders import DEFAULT_LAKE, LakeAddress
 from schemas.retrieval import RetrievalOptions
-from schemas.roles import FORMER_ROLES, JUDGES, PANEL, RoleModels, WrittenRole, gather_roles
+from schemas.roles import FORMER_ROLES, JUDGE, JUDGES, PANEL, RoleModels, WrittenRole, gather_roles
 from schemas.vocabulary import Profile, Runner, TooLong
 
 Setting = Annotated[
@@ -192,6 +192,10 @@ class Plan(Frozen):
         """Return the judge of a dataset, whose ratings count, then the panel; none if no judge was named."""
         judge, panel = (self.role_models(role, dataset) for role in JUDGES)
         return tuple(dict.fromkeys((*judge, *panel))) if judge else ()
+
+    def rater_role(self, judge: str, dataset: str) -> str:
+        """Return in which role one of the judges of a dataset rates: as its judge, or of the panel."""
+        return PANEL if judge in [entry.name for entry in self.judges(dataset)[1:]] else JUDGE
 
     def require_models(self) -> None:
         """Raise UsageError if the plan names no model, for everything but a build."""

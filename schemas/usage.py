@@ -8,7 +8,7 @@ from pydantic import Field
 from schemas.base import Frozen
 
 Role = str
-"""Part of a model in a run: `tested` is the model under test, `judge` whoever rates, any other one a solver's helper."""
+"""Part of a model in a run: `tested` is the model under test, `judge` and `panel` rate, any other one is a solver's helper."""
 
 TESTED: Role = "tested"
 """The model under test."""
@@ -105,7 +105,7 @@ def merge(rows: Iterable[Usage]) -> tuple[Usage, ...]:
 
 
 def by_model(rows: Iterable[Usage]) -> tuple[ModelUsage, ...]:
-    """Merge into one row per model and role: tested models first, then judges, then others by role."""
+    """Merge into one row per model and role: tested models first, then the judge, then others by role."""
     ordered = sorted(rows, key=_model)
     return tuple(
         ModelUsage(model=model, role=role, **total(list(group)).model_dump())

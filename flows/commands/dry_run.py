@@ -1,6 +1,6 @@
 """Forecast the calls, tokens and cost of a run without calling a model."""
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
@@ -20,9 +20,10 @@ from schemas.chat import ChatRequest, ModelEntry
 from schemas.lineage import Missing, PartitionRef
 from schemas.plan import Plan
 from schemas.pricing import PriceTable, Rate
+from schemas.roles import JUDGE, JUDGES
 from schemas.tables.items import Items
 from schemas.tables.responses import Answers, Judgements
-from schemas.usage import Expectation, Forecast, Role
+from schemas.usage import TESTED, Expectation, Forecast, Role
 from tasks.analysis.number_format import count, counted, listed
 from tasks.judging.answers import judged_answers, rated_content
 from tasks.judging.executor import plan_ratings
@@ -35,7 +36,6 @@ from tasks.models.journal.table import JOURNAL
 from tasks.reporting.content.operations import money, no_price
 from tasks.solvers.forecast import choose_unsent, expect_calls, plan_requests
 from tasks.solvers.infer_job import InferJob
-from tasks.solvers.option_order import plan_epochs
 from tasks.solvers.registry import SOLVERS
 
 GUESS = (
@@ -85,28 +85,32 @@ async def _forecast_job(job: EvalJob, basis: EstimateBasis) -> list[Forecast]:
     infer = job.infer_job()
     if infer is None:
         return []
-    found = infer.keys.find_all(job.lake)
+    plan, found = job.resolved.plan, infer.keys.find_all(job.lake)
     if found:
+        answers: PartitionRef | dy.DataFrame[Answers] = found[1]
         forecasts = [
             Forecast(dataset=row.dataset, model=row.model, role=row.role, expected=Expectation(stored=row.calls))
-            for row in usage_of(found[0], job.lake)
+            for row in usage_of(found[0], job.lake, plan)
         ]
     else:
-        forecasts = await _forecast_asked(job, infer, basis)
-    answers = found[1] if found else None
+        calls, answers = await plan_requests(infer, job.lake)
+        forecasts = _forecast_asked(job, infer, calls, basis)
     for judge, rubric in job.raters:
         expected = await _expect_judge(job, (infer.items, answers), (judge, load_rubric(rubric)), basis)
-        forecasts.append(Forecast(dataset=job.dataset, model=judge.name, role="judge", expected=expected))
+        role = plan.rater_role(judge.name, job.dataset)
+        forecasts.append(Forecast(dataset=job.dataset, model=judge.name, role=role, expected=expected))
     return forecasts
 
 
-async def _forecast_asked(job: EvalJob, infer: InferJob, basis: EstimateBasis) -> list[Forecast]:
+def _forecast_asked(
+    job: EvalJob, infer: InferJob, calls: Mapping[Role, list[ChatRequest]], basis: EstimateBasis
+) -> list[Forecast]:
     """Forecast the calls about a job's items: to the model under test and to its helpers."""
     forecasts: list[Forecast] = []
-    for role, requests in (await plan_requests(infer, job.lake)).items():
+    for role, requests in calls.items():
         entry = infer.models[role]
         expected = _expect(job.lake, requests, basis, basis.rate(entry))
-        if role != "tested" and infer.keys.written is not None:
+        if role != TESTED and infer.keys.written is not None:
             expected = expected.model_copy(update={"upper_bound": True})
         forecasts.append(Forecast(dataset=job.dataset, model=entry.name, role=role, expected=expected))
     return forecasts
@@ -118,13 +122,17 @@ def _expect(lake: Lake, requests: list[ChatRequest], basis: EstimateBasis, rate:
 
 
 async def _expect_judge(
-    job: EvalJob, asked: tuple[PartitionRef, PartitionRef | None], rater: tuple[ModelEntry, Rubric], basis: EstimateBasis
+    job: EvalJob,
+    asked: tuple[PartitionRef, PartitionRef | dy.DataFrame[Answers]],
+    rater: tuple[ModelEntry, Rubric],
+    basis: EstimateBasis,
 ) -> Expectation:
+    """Forecast what a judge is still to be asked about answers: stored ones, or rehearsed ones, as long as they may be."""
     (items, answers), (judge, rubric), lake, repeat = asked, rater, job.lake, job.resolved.plan.judge_repeat
     rate, rows = basis.rate(judge), lake.read(items, Items)
-    if answers is None:
-        requests = await plan_ratings(((ask.row, "") for ask in plan_epochs(rows, job.resolved.epochs)), judge, rubric, repeat)
-        return _with_answers(expect_calls(requests, basis.estimator, rate), job, basis, rate)
+    if not isinstance(answers, PartitionRef):
+        requests = await _plan_known(rows, answers, judge, rubric, repeat)
+        return expect_calls(requests, basis.estimator, rate).model_copy(update={"upper_bound": True})
     if stored := lake.find(make_judge_job(rubric.id, repeat, judge, items, answers).key):
         return Expectation(stored=lake.read(stored, Judgements).n_unique(ONE_CALL))
     return _expect(lake, await _plan_known(rows, lake.read(answers, Answers), judge, rubric, repeat), basis, rate)
@@ -148,15 +156,7 @@ async def _forecast_gold(gold: GoldBaseline, basis: EstimateBasis) -> Forecast:
         items, rubric = lake.read(gold.job.items, Items), load_rubric(gold.selected.rubric or "")
         requests = await _plan_known(items, gold_answers(items), judge, rubric, gold.resolved.plan.judge_repeat)
         expected = _expect(lake, requests, basis, basis.rate(judge))
-    return Forecast(dataset=gold.selected.spec.id, model=judge.name, role="judge", expected=expected)
-
-
-def _with_answers(expected: Expectation, job: EvalJob, basis: EstimateBasis, rate: Rate | None) -> Expectation:
-    """Return the same with the length of the answers that the judge will read."""
-    length = basis.estimator.mean_reply(job.entry.name, judged=False, max_tokens=job.entry.sampling.max_tokens)
-    prompt = expected.prompt_tokens + round(expected.calls * length)
-    cost = rate.cost(prompt, expected.completion_tokens) if rate else None
-    return expected.model_copy(update={"prompt_tokens": prompt, "cost": cost, "upper_bound": True})
+    return Forecast(dataset=gold.selected.spec.id, model=judge.name, role=JUDGE, expected=expected)
 
 
 def _forecast_document(resolved: ResolvedPlan, forecasts: Sequence[Forecast], basis: EstimateBasis) -> dict[str, Any]:
@@ -182,7 +182,7 @@ def _forecast_document(resolved: ResolvedPlan, forecasts: Sequence[Forecast], ba
 
 
 def _describe_basis(basis: EstimateBasis, model: str, role: Role) -> str:
-    replies = basis.estimator.seen(model, judged=role == "judge")
+    replies = basis.estimator.seen(model, judged=role in JUDGES)
     return f"mean of {counted(replies, 'stored reply', 'stored replies')} of the model" if replies else GUESS
 
 
@@ -192,9 +192,9 @@ def _notes(resolved: ResolvedPlan, forecasts: Sequence[Forecast], basis: Estimat
     if unpriced:
         yield no_price(unpriced)
     most = {row.role for row in forecasts if row.expected.upper_bound}
-    if "judge" in most:
-        yield "Calls of the judge are an upper bound: as many as if every item is answered."
-    if helpers := sorted(most - {"tested", "judge"}):
+    if raters := [f"the {role}" for role in JUDGES if role in most]:
+        yield f"Calls of {listed(raters)} are an upper bound, prompts too: as if every answer is there, as long as it may be."
+    if helpers := sorted(most - {TESTED, *JUDGES}):
         yield f"Calls of {listed(helpers)} about what a model writes itself are an upper bound: its replies may be shorter."
     if least := [setting for setting in plan.settings if SOLVERS[setting].asks_again]:
         yield f"Calls of {' and '.join(least)} are a lower bound: who searches is asked again."

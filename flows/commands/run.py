@@ -129,7 +129,7 @@ def _stage_result(stage: str, result: StageResult, plan: Plan) -> CommandResult:
     view += missing_lines(result.missing)
     if stage == "infer":
         table = load_prices(plan.prices)
-        rows = price_usage(complete_usage(result.usage, result.refs, open_lake(plan)), plan, table)
+        rows = price_usage(complete_usage(result.usage, result.refs, open_lake(plan), plan), plan, table)
         document |= usage_document(rows, table.currency if table else None, result.refs)
         view += usage_view(document)
     failed = bool(result.missing) or not all(ref.complete for ref in result.refs)

@@ -72,15 +72,15 @@ class UsageCounter:
         return Usage.model_validate({"dataset": dataset, "model": model, "role": role, **found})
 
 
-def usage_of(ref: PartitionRef, lake: Lake) -> list[Usage]:
-    """Return what a partition of replies or ratings took, as it says itself: one row per role and model.
+def usage_of(ref: PartitionRef, lake: Lake, plan: Plan) -> list[Usage]:
+    """Return what a partition of replies or ratings took, as it and the plan say: one row per role and model.
 
     Of a judge's reply that could not be read and was asked for again, the layer knows the last call only.
     """
     dataset = ref.key("dataset")
     if ref.layer == "judgements":
-        rows = lake.read(ref, Judgements).unique(ONE_CALL, keep="first", maintain_order=True)
-        return [_usage(rows, pl.col("parse_status") == "failed", (dataset, ref.key("judge"), "judge"))]
+        judge, rows = ref.key("judge"), lake.read(ref, Judgements).unique(ONE_CALL, keep="first", maintain_order=True)
+        return [_usage(rows, pl.col("parse_status") == "failed", (dataset, judge, plan.rater_role(judge, dataset)))]
     by_role = lake.read(ref, Responses).partition_by("role", "asked_model", as_dict=True, maintain_order=True)
     failed = pl.col("status") == "failed"
     return [_usage(rows, failed, (dataset, model, role)) for (role, model), rows in by_role.items()]
@@ -104,8 +104,14 @@ def _usage(rows: pl.DataFrame, failed: pl.Expr, of: tuple[str, str, Role]) -> Us
     )
 
 
-def complete_usage(measured: Iterable[Usage], refs: Iterable[PartitionRef], lake: Lake) -> tuple[Usage, ...]:
+def complete_usage(measured: Iterable[Usage], refs: Iterable[PartitionRef], lake: Lake, plan: Plan) -> tuple[Usage, ...]:
     """Return usage as the infer stage measured it; if it had nothing to ask, as the layers say.
+
+    Args:
+        measured: by the infer stage.
+        refs: partitions of the run.
+        lake: has them.
+        plan: of the run; says who judges.
 
     Raises:
         LakeError: if a partition cannot be trusted.
@@ -113,7 +119,7 @@ def complete_usage(measured: Iterable[Usage], refs: Iterable[PartitionRef], lake
     found = tuple(measured)
     if found:
         return found
-    return merge(row for ref in refs if ref.layer in FROM_OUTSIDE for row in usage_of(ref, lake))
+    return merge(row for ref in refs if ref.layer in FROM_OUTSIDE for row in usage_of(ref, lake, plan))
 
 
 def open_budget(plan: Plan) -> Budget:

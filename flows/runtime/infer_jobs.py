@@ -19,7 +19,6 @@ from schemas.roles import JUDGES
 from schemas.usage import Usage
 from schemas.worker_pool import ProgressListener
 from tasks.judging.steps import JudgeJob, judge_partition, write_gold
-from tasks.lake.lake import Lake
 from tasks.retrieval.embedding import BUNDLED, find_embedder
 from tasks.retrieval.engine import RetrievalEngine
 from tasks.retrieval.store import EMBEDDINGS
@@ -100,15 +99,14 @@ async def ask_and_judge(job: EvalJob, resources: InferResources) -> Results:
     if infer is None:
         return [job.missing("its items are not built", "moodflow build says why")]
     answers, asked = await _ask(job, infer, resources)
-    rated = await asyncio.gather(*(_judge(one, job.lake, resources) for one in job.judge_jobs(infer.items, answers)))
+    rated = await asyncio.gather(*(_judge(one, job.resolved, resources) for one in job.judge_jobs(infer.items, answers)))
     return [answers, *asked, *(result for results in rated for result in results)]
 
 
 async def judge_gold(gold: GoldBaseline, resources: InferResources) -> Results:
     """Have the judge rate a dataset's gold replies; returns the partitions and what they took."""
-    lake = gold.resolved.lake
-    answers: PartitionRef = await run_here(write_gold, gold.job, lake)
-    return [answers, *await _judge(gold.judge_job(answers), lake, resources)]
+    answers: PartitionRef = await run_here(write_gold, gold.job, gold.resolved.lake)
+    return [answers, *await _judge(gold.judge_job(answers), gold.resolved, resources)]
 
 
 async def _ask(job: EvalJob, infer: InferJob, resources: InferResources) -> tuple[PartitionRef, Results]:
@@ -123,11 +121,13 @@ async def _ask(job: EvalJob, infer: InferJob, resources: InferResources) -> tupl
     pool, solver_resources = resources.endpoints[job.entry].pool, SolverResources(roles, resources.retriever)
     responses, answers, *others = await run_here(infer_partition, infer, job.lake, solver_resources, pool, counters)
     took = [counters[role].usage(job.dataset, entry.name, role) for role, entry in infer.models.items() if counters[role].calls]
-    return answers, [responses, *others, *chunks, *(took or usage_of(responses, job.lake))]
+    return answers, [responses, *others, *chunks, *(took or usage_of(responses, job.lake, job.resolved.plan))]
 
 
-async def _judge(job: JudgeJob, lake: Lake, resources: InferResources) -> Results:
+async def _judge(job: JudgeJob, resolved: ResolvedPlan, resources: InferResources) -> Results:
+    lake, plan, dataset, name = resolved.lake, resolved.plan, job.answers.key("dataset"), job.judge.name
     endpoint, counter = resources.endpoints[job.judge], UsageCounter(resources.listener)
     ref: PartitionRef = await run_here(judge_partition, job, lake, endpoint.chat, endpoint.pool.do_all, counter)
-    took = [counter.usage(job.answers.key("dataset"), job.judge.name, "judge")] if counter.calls else usage_of(ref, lake)
-    return [ref, *took]
+    if not counter.calls:
+        return [ref, *usage_of(ref, lake, plan)]
+    return [ref, counter.usage(dataset, name, plan.rater_role(name, dataset))]

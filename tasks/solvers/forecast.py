@@ -5,9 +5,12 @@ from collections.abc import AsyncGenerator, AsyncIterator, Callable, Iterable, M
 from contextlib import aclosing
 from dataclasses import dataclass
 from itertools import count
+from math import ceil
 from pathlib import Path
+from typing import NamedTuple
 from urllib.parse import quote
 
+import dataframely as dy
 import polars as pl
 
 from schemas.chat import ChatReply, ChatRequest, ModelEntry
@@ -15,11 +18,13 @@ from schemas.folders import Folder
 from schemas.pricing import Rate
 from schemas.retrieval import Chunk, Ranked
 from schemas.tables.items import Items
+from schemas.tables.responses import Answers
 from schemas.usage import TESTED, Expectation, Role
 from schemas.vocabulary import Language, Ranking
 from tasks.lake.files import parquet_source
 from tasks.lake.lake import Lake
 from tasks.lake.parquet_errors import unreadable
+from tasks.lake.row_frames import frame_of_rows
 from tasks.models.cost.budget import Estimator, Measure, measure_texts
 from tasks.models.journal.table import JOURNAL, opened_replies
 from tasks.retrieval.chunking import split
@@ -27,13 +32,13 @@ from tasks.solvers.chunk_rows import read_contexts, split_context
 from tasks.solvers.infer_job import InferJob
 from tasks.solvers.option_order import Presentation, plan_epochs
 from tasks.solvers.registry import SOLVERS
-from tasks.solvers.run import BuiltContexts, read_item
+from tasks.solvers.run import BuiltContexts, item_rows, read_item
 from tasks.solvers.state import RoleModel, SolverOutput, SolverResources
 
 TOKENS = ("prompt_tokens", "completion_tokens")
 
 SENTENCE_TOKENS = 6
-"""Fewest tokens of a sentence of other invented replies."""
+"""Fewest tokens of a sentence of other invented replies, by a model's count and by guess."""
 
 UNSENT = ChatReply(failure="budget", error="not sent: no model is asked here")
 
@@ -43,7 +48,7 @@ def write_at_length(call: int, max_tokens: int) -> str:
 
     No two pieces of it, and of other calls' replies, are equal: calls about equal pieces would be counted once.
     """
-    return " ".join(f"Call {call}, sentence {number}." for number in range(max(max_tokens // SENTENCE_TOKENS, 1)))
+    return " ".join(f"Call {call}, continuation {number}." for number in range(ceil(max_tokens / SENTENCE_TOKENS)))
 
 
 @dataclass(frozen=True)
@@ -96,11 +101,19 @@ async def rehearse(
         yield shown, await solver.solve(built.item_of(shown), job.options, resources, shown.draw)
 
 
-async def plan_requests(job: InferJob, lake: Lake) -> dict[Role, list[ChatRequest]]:
-    """Return the calls about a dataset's items in one setting, by role, as its solver makes them; none is sent.
+class Rehearsed(NamedTuple):
+    """The calls about a dataset's items, by role, and the answers that a solver states of invented replies."""
 
-    Those of a solver that asks again are a lower bound; those of a helper about what the model writes itself an upper one. A text
-    that turns out too long for the model is asked again in shorter form under some policies; that is not known here.
+    calls: dict[Role, list[ChatRequest]]
+    answers: dy.DataFrame[Answers]
+
+
+async def plan_requests(job: InferJob, lake: Lake) -> Rehearsed:
+    """Return the calls about a dataset's items in one setting as its solver makes them, none of which is sent, and its answers.
+
+    Calls of a solver that asks again are a lower bound; those of a helper about what the model writes itself an upper one. A text
+    that turns out too long for the model is asked again in shorter form under some policies; that is not known here. The answers
+    have their parts and turns, each as long as a reply may be.
     """
     calls: dict[Role, list[ChatRequest]] = {role: [] for role in job.models}
 
@@ -108,9 +121,10 @@ async def plan_requests(job: InferJob, lake: Lake) -> dict[Role, list[ChatReques
         calls[role].append(request)
         return _invent(job, role, len(calls[role]))
 
-    async for _ in rehearse(job, lake, note):
-        pass
-    return {role: made for role, made in calls.items() if made}
+    system = (job.entry.name, job.options.setting)
+    rows = [row async for shown, output in rehearse(job, lake, note) for row in item_rows(shown, system, output).answers]
+    answers = Answers.validate(frame_of_rows(rows, Answers.create_empty().schema).sort(Answers.primary_key()))
+    return Rehearsed({role: made for role, made in calls.items() if made}, answers)
 
 
 def _invent(job: InferJob, role: Role, number: int) -> ChatReply:

@@ -7,6 +7,7 @@ import shlex
 import subprocess
 import sys
 import tomllib
+from collections import Counter
 from collections.abc import Iterator
 from pathlib import Path
 from shutil import copytree
@@ -96,9 +97,9 @@ def family(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[Family]:
     sys.modules.pop("interview", None)
 
 
-def expected_calls(document: dict[str, Any]) -> dict[tuple[str, str], int]:
-    """Calls of a forecast, by role and model."""
-    return {(row["role"], row["model"]): row["calls"] for row in document["datasets"]}
+def sum_of(name: str, rows: list[dict[str, Any]]) -> Counter[tuple[str, str]]:
+    """Calls or tokens of a forecast or a run, by role and model."""
+    return sum((Counter({(row["role"], row["model"]): row[name]}) for row in rows), Counter())
 
 
 def test_the_page_from_forecast_to_verified_score(family: Family) -> None:
@@ -109,14 +110,11 @@ def test_the_page_from_forecast_to_verified_score(family: Family) -> None:
         again = family.run("--json")
     # Three items, three rounds and a note; each of two models has dialogues of its own.
     calls = {("tested", "my-model"): 12, ("tested", "my-other-model"): 12, ("seeker", "my-seeker"): 18, ("judge", "my-judge"): 12}
-    assert {key: value for key, value in expected_calls(forecast.document).items() if key[0] == "tested"} == {
-        key: value for key, value in calls.items() if key[0] == "tested"
-    }
+    assert sum_of("calls", forecast.document["datasets"]) == calls
+    # Two models, three items; six lines and a note, each of 512 tokens at most; and what the judge is told besides.
+    assert 2 * 3 * 7 * 512 < sum_of("prompt_tokens", forecast.document["datasets"])["judge", "my-judge"] < 2 * 3 * 7 * 640
     assert done.status == 0, done.err
-    used: dict[tuple[str, str], int] = {}
-    for row in done.document["usage"]:
-        used[row["role"], row["model"]] = used.get((row["role"], row["model"]), 0) + row["calls"]
-    assert used == calls
+    assert sum_of("calls", done.document["usage"]) == calls
     assert again.document["calls"]["sent"] == 0
     # Talk: (1 + 1/2 + 1) / 3, note: (0 + 1/2 + 0) / 3; an item is the mean of its parts, 1/2.
     assert [row["value"] for row in done.document["raw_scores"]] == [pytest.approx(0.5)] * 2

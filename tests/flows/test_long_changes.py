@@ -81,10 +81,16 @@ def values(played: Ended) -> dict[tuple[str, str], tuple[float | None, int, int]
 
 def test_one_panel_that_agrees_and_judges_that_repeat_themselves(tmp_path: Path) -> None:
     with scripted_servers(tmp_path / "lake", judge=by_hash) as servers:
-        played = servers.run("--datasets", f"{MC4},{ES}", "--role", "panel=second", "--set", "judge_repeat=2")
+        options = ("--datasets", f"{MC4},{ES}", "--role", "panel=second", "--set", "judge_repeat=2")
+        forecast, played, again = servers.run(*options, "--dry-run"), servers.run(*options), servers.run(*options)
         # 6 + 2 answers, two judges, twice.
         assert servers.judge.calls == 32
     assert played.status == 0
+    # Each in its own role, forecast, counted and found again.
+    for rows in (forecast.document["datasets"], played.document["usage"], again.document["usage"]):
+        rated = {(row["dataset"], row["model"], row["role"]): row["calls"] for row in rows if row["role"] != "tested"}
+        assert rated == {(name, *of): n for name, n in ((MC4, 12), (ES, 4)) for of in (("judge", "judge"), ("second", "panel"))}
+    assert any(note.startswith("Calls of the judge and the panel") for note in forecast.document["notes"])
     ratings = layer(servers.lake, "judgements")
     assert set(ratings.select("judge", "judge_repetition").unique().iter_rows()) == {
         (j, n) for j in ("judge", "second") for n in (0, 1)

@@ -9,7 +9,6 @@ from schemas.documents import read_text, read_yaml
 from schemas.errors import UsageError
 from schemas.plan import Plan
 from schemas.pricing import FREE, PriceTable, Rate
-from schemas.roles import JUDGE
 from schemas.usage import Usage
 
 
@@ -67,8 +66,8 @@ def price_usage(rows: Iterable[Usage], plan: Plan, table: PriceTable | None) -> 
     """Return the same rows with their costs; null where the price of a row's model, in its role for its dataset, is not known."""
     priced = []
     for row in rows:
-        named = plan.judges(row.dataset) if row.role == JUDGE else plan.role_models(row.role, row.dataset)
-        entry = next((entry for entry in named or plan.models if entry.name == row.model), None)
+        named = plan.role_models(row.role, row.dataset) or plan.models
+        entry = next((entry for entry in named if entry.name == row.model), None)
         rate = find_rate(entry.name, entry.base_url, table) if entry else None
         cost = _cost(rate, row.prompt_tokens, row.completion_tokens)
         paid = _cost(rate, row.paid_prompt_tokens, row.paid_completion_tokens)

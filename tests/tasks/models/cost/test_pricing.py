@@ -58,7 +58,8 @@ def test_usage_is_priced_by_model_and_role(table: PriceTable) -> None:
     row = Usage(dataset="d", model="large", role="tested", prompt_tokens=1000, completion_tokens=100, paid_prompt_tokens=400)
     judge = row.model_copy(update={"role": "judge", "model": "small"})
     uncounted = row.model_copy(update={"prompt_tokens": None, "completion_tokens": None})
-    asked = plan(None, "large", judge={"name": "small", "base_url": SERVER})
+    asked = plan(None, "large", judge={"name": "small", "base_url": SERVER}, panel=[{"name": "large", "base_url": SERVER}])
+    assert price_usage([row.model_copy(update={"role": "panel"})], asked, table)[0].cost == pytest.approx(0.0035)
     costs = [(done.cost, done.paid_cost) for done in price_usage([row, judge, uncounted], asked, table)]
     # 1,000 x 2.5 + 100 x 10 = 3,500 millionths; of this paid now 400 x 2.5 = 1,000.
     assert costs == [(pytest.approx(0.0035), pytest.approx(0.001)), (None, None), (None, pytest.approx(0.001))]
