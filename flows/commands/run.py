@@ -137,11 +137,13 @@ def _stage_result(stage: str, result: StageResult, plan: Plan) -> CommandResult:
 
 
 def _run_result(manifest: RunManifest, lake: Lake) -> CommandResult:
-    """Return the result of `moodflow run` and `report`; what regressed is said on standard error."""
+    """Return the result of `moodflow run` and `report`; what regressed, and warnings, are said on standard error."""
     document, changes = run_document(manifest, lake), read_changes(lake.root, manifest.run)
     for system in changes.regressed if changes else ():
         findings = "".join(f"\n  {finding.message}" for finding in system.findings)
         log(f"{system.label} regressed against {system.previous}:{findings}")
+    for label, remark in ((system.label, remark) for system in (changes.units if changes else ()) for remark in system.remarks):
+        log(f"{label}: {remark}")
     view: list[RenderableType] = [
         *scores_view(manifest.benchmark, document, manifest, lake),
         *calls_view(document),

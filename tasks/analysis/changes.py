@@ -1,6 +1,7 @@
 """Compare a run with earlier runs of the lake."""
 
 from collections.abc import Iterator, Sequence
+from dataclasses import replace
 
 import polars as pl
 
@@ -11,6 +12,7 @@ from schemas.lineage import PartitionRef, RunManifest
 from schemas.tables.responses import Judgements
 from tasks.analysis.comparable_runs import difference, systems_of
 from tasks.analysis.dimension_changes import dimension_changes
+from tasks.analysis.failures import find_lost, name_role
 from tasks.analysis.past_run import PastRun
 from tasks.analysis.regression import SystemScores, find_regressions, find_warnings, score_changes
 from tasks.analysis.run_tables import System
@@ -107,6 +109,7 @@ def _compare(before: PastRun, after: PastRun, system: System, resampling: Resamp
     try:
         was, changes = _system_scores(before, system), _score_changes(before, after, system, resampling)
         changes += _dimension_changes(before, after, system, resampling)
+        now = now if now == was else _with_failures(now, after, system)
     except LakeError as error:
         # The run itself is whole: what is broken is a record of an earlier one.
         reason = f"run {before.name} cannot be read: {error.what}, {error.where}"
@@ -117,7 +120,7 @@ def _compare(before: PastRun, after: PastRun, system: System, resampling: Resamp
         previous=before.name,
         changes=changes,
         findings=find_regressions(changes, was, now, after.blueprint),
-        remarks=find_warnings(was, now),
+        remarks=find_warnings(was, now, after.blueprint),
     )
 
 
@@ -157,6 +160,16 @@ def _system_scores(run: PastRun, system: System) -> SystemScores:
     (row,) = system.rows(run.layers["totals"])
     scored = system.of(run.layers["dataset_scores"]).drop_nulls("score_0_100")["dataset"]
     return SystemScores(row["vetoed"], row["coverage"], row["item_coverage"], frozenset(scored))
+
+
+def _with_failures(scores: SystemScores, run: PastRun, system: System) -> SystemScores:
+    """Add whose failures cost items."""
+    (row,) = system.rows(run.layers["totals"])
+    lost = find_lost(run.item_scores(system), run.answers(system))
+    named = {
+        dataset: frozenset(name_role(run.manifest, role, system.model) for role in roles) for dataset, roles in lost.roles.items()
+    }
+    return replace(scores, failed=named, lost_by_others=lost.items_of_others / max(row["n_total"], 1))
 
 
 def _contents(refs: Sequence[PartitionRef]) -> set[tuple[str, str]]:

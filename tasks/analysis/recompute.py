@@ -14,9 +14,11 @@ from schemas.ablation import Varied
 from schemas.blueprint import Blueprint
 from schemas.errors import LakeError
 from schemas.lineage import Footer, PartitionKey, PartitionRef, RunManifest, by_name
+from schemas.tables.items import Items
 from schemas.tables.layers import AGGREGATED, GOLD
-from schemas.tables.responses import Judgements
+from schemas.tables.responses import Answers, Judgements, Responses
 from tasks.judging.contract import reparse_judgements
+from tasks.judging.gold import gold_answers
 from tasks.judging.rubrics import load_rubric
 from tasks.judging.steps import AgreementJob
 from tasks.lake.lake import Lake
@@ -32,6 +34,7 @@ from tasks.scoring.steps import (
     compute_layers,
 )
 from tasks.scoring.uncertainty import Resampling
+from tasks.solvers.answers import restate_answers
 
 Group = tuple[PartitionRef, ...]
 """Partitions that are computed together."""
@@ -82,6 +85,11 @@ class StoredRun:
         if ref.layer == "judgements":
             return (ref,)  # its raw replies are read again
         parents = self.parents(ref)
+        if ref.layer == "answers":
+            return (
+                *parents,
+                *(one for replies in of_layer(parents, "responses") for one in of_layer(self.parents(replies), "items")),
+            )
         if ref.layer == "item_scores":
             answered = of_layer(parents, "answers", "responses")
             replies = [one for answers in of_layer(answered, "answers") for one in self.parents(answers)] or answered
@@ -148,6 +156,14 @@ def compute_scores(stored: StoredRun, ref: PartitionRef, blueprint: Blueprint) -
     return compute_item_scores(job, stored.lake)
 
 
+def _answers(stored: StoredRun, ref: PartitionRef) -> pl.DataFrame:
+    inputs = stored.inputs((ref,))
+    (items,) = (stored.lake.read(one, Items) for one in of_layer(inputs, "items"))
+    for replies in of_layer(inputs, "responses"):
+        return restate_answers(stored.lake.read(ref, Answers), stored.lake.read(replies, Responses), items)
+    return gold_answers(items)
+
+
 def _judgements(stored: StoredRun, ref: PartitionRef) -> pl.DataFrame:
     return reparse_judgements(stored.lake.read(ref, Judgements), load_rubric(ref.key("rubric")))
 
@@ -182,6 +198,7 @@ def _ablation(stored: StoredRun, ref: PartitionRef) -> pl.DataFrame:
 
 
 COMPUTED: Mapping[str, Callable[[StoredRun, PartitionRef], pl.DataFrame]] = {
+    "answers": _answers,
     "judgements": _judgements,
     "item_scores": lambda stored, ref: compute_scores(stored, ref, stored.blueprint),
     "setting_gains": lambda stored, ref: GainsJob(_aggregate_job(stored, ref)).compute(stored.lake),

@@ -13,14 +13,15 @@ compared every night, and falls of a few items that nobody would act on. Togethe
 about the same items. A fall without an interval (none was drawn, fewer than two items, grades) is reported and not judged.
 
 Further findings: the veto is newly triggered, or undecided where it was decided; coverage drops, that is fewer datasets are
-scored than before, or the share of scored items falls below what the blueprint asks of a ranked model.
+scored than before, or the share of scored items falls below what the blueprint asks of a ranked model. What only helpers or the
+judge lost, no call of the model having failed there, is a warning and no finding.
 
 Both runs are scored anew from their item scores by the same blueprint. A dataset whose items are not the same in both is left
 out, and with it what rests on it: a total over other datasets or other items would be the total of another benchmark.
 """
 
-from collections.abc import Iterator, Mapping, Sequence, Set
-from dataclasses import dataclass
+from collections.abc import Iterable, Iterator, Mapping, Sequence, Set
+from dataclasses import dataclass, field
 from typing import Any
 
 import numpy as np
@@ -28,6 +29,7 @@ import polars as pl
 
 from schemas.blueprint import Blueprint
 from schemas.changes import TOTAL, Regression, ScoreDifference
+from schemas.usage import TESTED
 from tasks.scoring.aggregation import ability_contributions, aggregate_scores, metric_contributions
 from tasks.scoring.gains import BASE, Paired, Spec, Weights, pair_datasets, spec_weights, weigh_gain
 from tasks.scoring.normalisation import normalise_scores
@@ -51,6 +53,21 @@ class SystemScores:
     item_coverage: float | None
     datasets: frozenset[str]
     """Those with a score."""
+
+    failed: Mapping[str, frozenset[str]] = field(default_factory=dict)
+    """Whose failures cost items, by dataset: the model under test as `tested`, others as readers know them."""
+
+    lost_by_others: float = 0.0
+    """Share of all items that have no score through helpers or the judge alone."""
+
+    def lost_through_others(self, datasets: Iterable[str]) -> frozenset[str]:
+        """Return those of the datasets that lack items, but none that the model under test failed on."""
+        return frozenset(name for name in datasets if self.failed.get(name) and TESTED not in self.failed[name])
+
+    def through(self, datasets: Iterable[str]) -> str:
+        """Say what helpers or the judge did to the datasets."""
+        others = {role for name in datasets for role in self.failed[name]} - {TESTED}
+        return f" through failures that are not the model's, but of {_listed(sorted(others))}"
 
 
 def score_changes(
@@ -143,7 +160,7 @@ def find_regressions(
     """
     vetoed = bool(before.vetoed or after.vetoed)
     falls = (finding for change in changes if (finding := _fall(change, vetoed=vetoed)))
-    return (*falls, *_veto(before, after), *_coverage(before, after, blueprint.rank_item_coverage))
+    return (*falls, *_veto(before, after, blueprint), *_coverage(before, after, blueprint.rank_item_coverage))
 
 
 def fell_beyond_interval(change: ScoreDifference) -> bool:
@@ -171,38 +188,66 @@ def _allowed(change: ScoreDifference) -> str:
     return f"{change.allowed:.2f} is within its interval"
 
 
-def _veto(before: SystemScores, after: SystemScores) -> Iterator[Regression]:
+def _veto(before: SystemScores, after: SystemScores, blueprint: Blueprint) -> Iterator[Regression]:
     if after.vetoed and not before.vetoed:
         word = "passed" if before.vetoed is False else "undecided"
         yield Regression(
             what="veto", before=before.vetoed, after=True, message=f"the veto is newly triggered: it was {word} before"
         )
-    elif after.vetoed is None and before.vetoed is not None:
+    elif after.vetoed is None and before.vetoed is not None and not _gate_lost_through_others(after, blueprint):
         word = "triggered" if before.vetoed else "passed"
         yield Regression(what="veto", before=before.vetoed, after=None, message=f"the veto is undecided: it was {word} before")
 
 
 def _coverage(before: SystemScores, after: SystemScores, needed: float) -> Iterator[Regression]:
     if after.coverage < before.coverage - _ROUNDING:
-        lost = sorted(before.datasets - after.datasets)
-        named = f": no score of {_listed(lost)}" if lost else ""
-        message = f"coverage dropped from {100 * before.coverage:.1f} % to {100 * after.coverage:.1f} % of the datasets{named}"
-        yield Regression(what="coverage", before=before.coverage, after=after.coverage, message=message)
+        gone = before.datasets - after.datasets
+        lost = sorted(gone - after.lost_through_others(gone))
+        message = f"{_dropped(before, after)}{f': no score of {_listed(lost)}' if lost else ''}"
+        if lost or not gone:
+            yield Regression(what="coverage", before=before.coverage, after=after.coverage, message=message)
+    if _too_few(before, after, needed, after.lost_by_others):
+        message = f"{_scored(before, after)}; a ranked model needs {100 * needed:g} %"
+        yield Regression(what="item coverage", before=before.item_coverage, after=after.item_coverage, message=message)
+
+
+def _too_few(before: SystemScores, after: SystemScores, needed: float, excused: float = 0.0) -> bool:
     was, now = before.item_coverage, after.item_coverage
-    if was is not None and was >= needed and (now is None or now < needed):
-        shown = "none" if now is None else f"{100 * now:.1f} %"
-        message = f"{shown} of the items are scored, {100 * was:.1f} % were; a ranked model needs {100 * needed:g} %"
-        yield Regression(what="item coverage", before=was, after=now, message=message)
+    return was is not None and was >= needed and (now or 0.0) + excused < needed - _ROUNDING
 
 
-def find_warnings(before: SystemScores, after: SystemScores) -> tuple[str, ...]:
-    """Find changes of the veto and of coverage that are no regression."""
+def _dropped(before: SystemScores, after: SystemScores) -> str:
+    return f"coverage dropped from {100 * before.coverage:.1f} % to {100 * after.coverage:.1f} % of the datasets"
+
+
+def _scored(before: SystemScores, after: SystemScores) -> str:
+    now = "none" if after.item_coverage is None else f"{100 * after.item_coverage:.1f} %"
+    return f"{now} of the items are scored, {100 * (before.item_coverage or 0.0):.1f} % were"
+
+
+def find_warnings(before: SystemScores, after: SystemScores, blueprint: Blueprint) -> tuple[str, ...]:
+    """Find changes of the veto and of coverage that are no regression; arguments as above."""
     remarks = []
     if after.vetoed is False and before.vetoed is not False:
         remarks.append("the veto is lifted" if before.vetoed else "the veto, undecided before, is passed")
     if after.coverage > before.coverage + _ROUNDING:
         remarks.append(f"coverage rose from {100 * before.coverage:.1f} % to {100 * after.coverage:.1f} % of the datasets")
+    gate = _gate_lost_through_others(after, blueprint)
+    if gate and after.vetoed is None and before.vetoed is not None:
+        remarks.append(f"the veto is undecided{after.through(gate)}")
+    if gone := after.lost_through_others(before.datasets - after.datasets):
+        remarks.append(f"{_dropped(before, after)}{after.through(gone)}: no score of {_listed(sorted(gone))}")
+    needed = blueprint.rank_item_coverage
+    if _too_few(before, after, needed) and not _too_few(before, after, needed, after.lost_by_others):
+        remarks.append(f"{_scored(before, after)}{after.through(after.failed)}")
     return tuple(remarks)
+
+
+def _gate_lost_through_others(after: SystemScores, blueprint: Blueprint) -> frozenset[str]:
+    """Return the gate's datasets that lack items; none of them if the model under test failed on one."""
+    gate = blueprint.gate.ability if blueprint.gate else None
+    lacking = {name for main in blueprint.abilities if main.id == gate for name in main.dataset_ids if after.failed.get(name)}
+    return frozenset(lacking) if after.lost_through_others(lacking) == lacking else frozenset()
 
 
 def _listed(names: Sequence[str], most: int = 5) -> str:

@@ -7,6 +7,7 @@ from typing import Any
 import dataframely as dy
 import polars as pl
 
+from schemas.errors import LakeError
 from schemas.lineage import PartitionRef
 from schemas.tables.items import Items
 from schemas.tables.responses import Answers, Responses
@@ -16,6 +17,7 @@ from tasks.solvers.longemotion.emotion_expression import HEAD, MARKED
 from tasks.solvers.longemotion.prompts import STEPS
 from tasks.solvers.longemotion.search_o1 import END_QUERY
 from tasks.solvers.state import says_something
+from tasks.text.languages import find_language
 
 ITEM = ["dataset", "item_id"]
 ASKED = [*ITEM, "model", "setting", "repetition"]
@@ -23,6 +25,9 @@ ASKED = [*ITEM, "model", "setting", "repetition"]
 
 ANSWER = [*ASKED, "part"]
 """Columns that name an answer."""
+
+OF_LAST = ("status", "failure", "option_order", "finish_reason", "remark", "token_logprobs")
+"""Columns that an answer has from the last call it rests on."""
 
 _SPEAKER, _WORDS = pl.element().struct["speaker"], pl.element().struct["text"]
 
@@ -60,12 +65,7 @@ def answers_of_replies(responses: pl.DataFrame, items: pl.DataFrame | None) -> d
     failed = pl.col("status") == "failed"
     answers = last.select(
         *ASKED,
-        "status",
-        "failure",
-        "option_order",
-        "finish_reason",
-        "remark",
-        "token_logprobs",
+        *OF_LAST,
         part=pl.lit(""),
         failed_role=pl.when(failed).then(pl.col("error").str.extract(r"^(sage|critic): ").fill_null("tested")),
         text="reply",
@@ -90,6 +90,52 @@ def answers_of_replies(responses: pl.DataFrame, items: pl.DataFrame | None) -> d
         )
         answers = pl.concat([others, steps.select(answers.columns)])
     return Answers.validate(answers.select(Answers.column_names()).sort(Answers.primary_key()))
+
+
+def restate_answers(answers: pl.DataFrame, responses: pl.DataFrame, items: pl.DataFrame) -> dy.DataFrame[Answers]:
+    """Return answers as they follow from the replies to the calls that they say they rest on.
+
+    A text is the last of these replies, of an emotion expression all its steps; what one says in a dialogue is the reply to the
+    call of that turn. Whose turn it is, and of which of the item's calls the answer is made, is taken as it is stored.
+
+    Args:
+        answers: rows of `answers`.
+        responses: rows of `responses` that they were taken from.
+        items: that were asked.
+
+    Raises:
+        LakeError: if an answer names a call that is none of its item's.
+    """
+    told = items.filter(pl.col("question_type") == "emotion_expression").select(*ITEM, "language")
+    shown = pl.when(pl.col("language").is_not_null()).then("messages")
+    calls = responses.join(told, on=ITEM, how="left").sort("turn").with_columns(messages=shown)
+    by_key = {(*(row[name] for name in ASKED), row["call_key"]): row for row in calls.iter_rows(named=True)}
+
+    def reply_to(answer: Mapping[str, Any], key: str) -> Mapping[str, Any]:
+        if (call := by_key.get((*(answer[name] for name in ASKED), key))) is None:
+            where = f"dataset {answer['dataset']}, item {answer['item_id']}"
+            raise LakeError("an answer rests on a call that its item has no reply to", where=where, got=f"call key {key[:12]}")
+        return call
+
+    def restate(answer: Mapping[str, Any]) -> dict[str, Any]:
+        made_of = [reply_to(answer, key) for key in answer["call_keys"]]
+        last, turns = made_of[-1], answer["turns"] or ()
+        if last["status"] == "failed":
+            said: dict[str, Any] = {"failed_role": last["role"], "text": None, "turns": None}
+        elif turns:
+            said = {"text": None, "turns": [restate_turn(turn, reply_to(answer, turn["call_key"])["reply"]) for turn in turns]}
+        else:
+            said = {"text": last["reply"] if last["language"] is None else join_steps(made_of), "turns": None}
+        return {**answer, "failed_role": None, **{name: last[name] for name in OF_LAST}, **said}
+
+    rows = [restate(answer) for answer in answers.iter_rows(named=True)]
+    return Answers.validate(pl.DataFrame(rows, schema=answers.schema))
+
+
+def restate_turn(turn: Mapping[str, Any], reply: str | None) -> dict[str, Any]:
+    """Return a turn of a dialogue whose text is this reply."""
+    text = reply or ""
+    return {**turn, "text": text, "language": find_language(text), "characters": len(text)}
 
 
 def join_steps(turns: Iterable[Mapping[str, Any]]) -> str | None:

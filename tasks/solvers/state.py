@@ -172,8 +172,8 @@ class Answer:
 
     Attributes:
         part: which of several answers of the item; empty where it has one.
-        text: null = there is none.
-        turns: of a dialogue, in order.
+        text: what answers.restate_answers takes from the replies to `rests_on`, by which it is verified; null = there is none.
+        turns: of a dialogue, in order; each says what the reply to its call does.
         failed_role: whose call failed, so that there is no answer; null = no call did.
         rests_on: the calls it was taken from, or the one that failed.
     """

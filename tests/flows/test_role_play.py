@@ -2,6 +2,7 @@
 
 import json
 import os
+import shutil
 import subprocess
 import sys
 import time
@@ -17,7 +18,7 @@ from prefect.settings import PREFECT_API_AUTH_STRING
 from tests.crashes.commands import ROOT, kept_replies, kill, partitions, wait_until
 from tests.flows.command import assert_one_message, ended
 from tests.flows.scripted_roles import by_hash
-from tests.model_server import ModelServer
+from tests.model_server import Fault, ModelServer
 
 pytestmark = pytest.mark.usefixtures("prefect_server")
 
@@ -101,6 +102,33 @@ def test_cards_are_played_judged_reported_and_explained(tmp_path: Path) -> None:
     assert '<b lang="en">seeker:</b> 你听我说：' in page
     told = ended("explain", done.document["run"], "--dataset", "cards_en", *lake)
     assert told.out.count("\n  seeker: I feel bad about") == 10
+
+
+def test_a_seeker_that_fails_is_no_regression_of_the_model_it_talks_to(tmp_path: Path) -> None:
+    """Of two turns the seeker's second line fails: no dialogue is whole, though the model under test answered every call."""
+    lake, failing = tmp_path / "lake", False
+
+    def fault(number: int) -> Fault | None:
+        body = server.bodies[number]
+        return "401" if failing and body["model"] == "seeker" and len(body["messages"]) > 2 else None
+
+    with ModelServer(answer, fault=fault) as server:
+        few = ("--settings", "role-play", "--set", "solvers.role_play.turns=2", "--datasets", "cards_en")
+        command = (*family(tmp_path, server, 1), *few, "--lake", str(lake), "--fail-on-regression")
+        before = ended(*command)
+        for name in ("responses", "journal"):
+            shutil.rmtree(lake / name)
+        failing = True
+        after = ended(*command)
+    # One of the two datasets was asked: half of them had a score.
+    assert [row["n_scored"] for row in (*before.document["raw_scores"], *after.document["raw_scores"])] == [1, 0]
+    assert (after.document["state"], after.document["regressions"]) == ("Completed", [])
+    page = Path(after.document["report"]).read_text(encoding="utf-8")
+    through = "through failures that are not the model's, but of seeker (seeker)"
+    dropped = f"coverage dropped from 50.0 % to 0.0 % of the datasets {through}: no score of cards_en"
+    assert dropped in page.replace("&#39;", "'")
+    assert dropped in after.err
+    assert "nothing scored: 1 failed call of the seeker (seeker)" in page
 
 
 def killed(command: list[str], server: ModelServer, goal: int, environment: dict[str, str]) -> None:

@@ -8,9 +8,10 @@ from typing import Any
 import polars as pl
 
 from schemas.blueprint import Blueprint
-from schemas.lineage import Missing
+from schemas.lineage import Missing, RunManifest
 from schemas.roles import JUDGE
 from schemas.usage import TESTED
+from tasks.analysis.failures import METRIC, find_failures, name_role
 from tasks.analysis.number_format import count, counted, describe_gate, listed, number, percent, share_of, shorten
 from tasks.analysis.redaction import restricted_notices
 from tasks.analysis.run_tables import ReportData, System
@@ -187,6 +188,7 @@ def _about_precision(totals: dict[str, Any]) -> Iterator[Caveat]:
 
 NOT_SELECTED = "not selected for this run"
 NO_REPLIES = "no replies in this run"
+STATUS_WORDS = {"call_failed": "failed call", "judge_failed": "judge failure", "not_counted": "filler item"}
 MAX_NAMES = 3
 MAX_QUOTED = 120
 """Characters of a reply that is quoted as an example."""
@@ -194,19 +196,31 @@ MAX_QUOTED = 120
 
 @dataclass(frozen=True)
 class MissingScores:
-    """Reasons by dataset and system, gathered from the manifest and the status of the items."""
+    """Reasons by dataset and system, gathered from the manifest and the status of the items.
 
-    missing: tuple[Missing, ...]
-    selected: frozenset[str] | None
-    statuses: dict[tuple[str, str, str], dict[str, int]]
+    `lacking`: items by whom the dataset or one of its numbers is about (columns METRIC, as far as they go), and by their status
+    and whose call failed.
+    """
 
-    def reason(self, system: System, dataset: str) -> str:
-        """Return why this dataset gave this system no score; the most specific reason known."""
+    manifest: RunManifest
+    lacking: dict[tuple[str, ...], dict[tuple[str, str | None], int]]
+
+    def reason(self, system: System, dataset: str, *number: str) -> str:
+        """Return why this dataset, or a number of it (method, metric), gave this system no score; the most specific known."""
         if noted := self._noted(system, dataset):
             return noted.reason
-        if self.selected is not None and dataset not in self.selected:
+        selected = self.manifest.plan.get("datasets")
+        if selected is not None and dataset not in selected:
             return NOT_SELECTED
-        return _from_statuses(self.statuses.get((system.model, system.setting, dataset), {}))
+        lacking = self.lacking.get((*system, dataset, *number), {})
+        parts = [counted(n, *self._words(status, role, system.model)) for (status, role), n in lacking.items()]
+        return f"nothing scored: {', '.join(parts)}" if parts else NO_REPLIES
+
+    def _words(self, status: str, role: str | None, model: str) -> tuple[str, str]:
+        """Return what became of items: a word for one, and one for several."""
+        whose = f" of the {name_role(self.manifest, role, model)}" if status == "call_failed" and role and role != TESTED else ""
+        one = STATUS_WORDS[status]
+        return f"{one}{whose}", f"{one}s{whose}"
 
     def reasons(self, system: System, datasets: list[str]) -> str:
         """Return the reasons of several datasets, each said once, the commonest first; with names where reasons differ."""
@@ -221,7 +235,7 @@ class MissingScores:
     def _noted(self, system: System, dataset: str) -> Missing | None:
         fitting = [
             gap
-            for gap in self.missing
+            for gap in self.manifest.missing
             if gap.rows is None
             and gap.dataset == dataset
             and gap.model in {None, system.model}
@@ -235,18 +249,12 @@ def _names(names: list[str]) -> str:
 
 
 def find_missing_scores(data: ReportData) -> MissingScores:
-    """Gather what is known about datasets without a score."""
-    statuses: dict[tuple[str, str, str], dict[str, int]] = defaultdict(dict)
-    counts = data.item_scores.group_by("model", "setting", "dataset", "status").agg(pl.struct("item_id", "repetition").n_unique())
-    for model, setting, dataset, status, n in counts.iter_rows():
-        statuses[model, setting, dataset][status] = n
-    selected = data.manifest.plan.get("datasets")
-    return MissingScores(data.manifest.missing, None if selected is None else frozenset(selected), dict(statuses))
-
-
-def _from_statuses(statuses: dict[str, int]) -> str:
-    if not statuses:
-        return NO_REPLIES
-    words = {"call_failed": "failed call", "judge_failed": "judge failure", "not_counted": "filler item"}
-    parts = [counted(statuses[status], noun) for status, noun in words.items() if status in statuses]
-    return f"nothing scored: {', '.join(parts)}" if parts else NO_REPLIES
+    """Gather what is known about datasets, and numbers of them, without a score."""
+    fillers = data.item_scores.filter(pl.col("status") == "not_counted").with_columns(failed_role=pl.lit(None, pl.String))
+    rows = pl.concat([find_failures(data.item_scores, data.answers), fillers])
+    lacking: dict[tuple[str, ...], dict[tuple[str, str | None], int]] = defaultdict(dict)
+    for of in (METRIC[:3], METRIC):
+        counts = rows.group_by(*of, "status", "failed_role").agg(pl.struct("item_id", "repetition").n_unique())
+        for *about, status, role, n in counts.sort("status", "failed_role", descending=[False, True]).iter_rows():
+            lacking[tuple(about)][status, role] = n
+    return MissingScores(data.manifest, dict(lacking))

@@ -76,6 +76,6 @@ def raw_rows(data: ReportData, scores: Scores, missing: MissingScores) -> tuple[
         row = scores.row("normalized_scores", *path.key) | scores.row("raw_scores", *path.key)
         unscored = row.get("value") is None
         baselines = data.baselines.get((path.dataset, path.spec.metric), Baselines())
-        reason = missing.reason(scores.system, path.dataset) if unscored else None
+        reason = missing.reason(scores.system, *path.key) if unscored else None
         rows.append(from_row(RawRow, row, path=path, baselines=baselines, reason=reason))
     return tuple(rows)

@@ -17,7 +17,7 @@ from flows.commands.verify import verify_view
 from schemas.dataset import DatasetSpec
 from schemas.lineage import CodeVersion, PartitionKey, by_name
 from schemas.tables.layers import GOLD, LAYER_ROWS, LAYERS
-from schemas.tables.responses import Judgements
+from schemas.tables.responses import Answers, Judgements
 from schemas.verification import CheckedFiles, CheckedLayer, Difference, Verification
 from tasks.analysis.drift import VERSION, present_parts
 from tasks.analysis.verify import Findings, check_files, verify_run
@@ -36,7 +36,7 @@ pytestmark = pytest.mark.usefixtures("prefect_server")
 
 EC, MC4, QA = "long_mini_ec_finentity", "long_mini_mc4", "long_mini_qa"
 WRITTEN = [name for name in LAYERS if name not in {"ablations", "simulation_faults", *GOLD}]
-ASKED = {"items", "contexts", "chunks", "retrievals", "responses", "answers"}
+ASKED = {"items", "contexts", "chunks", "retrievals", "responses"}
 """Layers that asking and building write: they are hashed and not computed again."""
 
 OWN = ("manifest.json", "report.md", "report.html", "SHA256SUMS")
@@ -326,25 +326,52 @@ def test_a_changed_catalogue_names_the_dataset(own: Own, monkeypatch: pytest.Mon
     assert "is 000000000000" in found.differences[0].message
 
 
-def test_ratings_that_do_not_follow_from_the_raw_replies_are_found(own: Own, tmp_path: Path) -> None:
-    """Even where every hash was made to fit: file, footer, manifest and seal."""
-    folder = Path(shutil.copytree(own.lake, tmp_path / "lake"))
+def forged(own: Own, folder: Path, path: str, schema: type[Judgements | Answers], **columns: pl.Expr) -> Verification:
+    """What is found where rows were changed and every hash was made to fit: file, footer, manifest and seal."""
+    shutil.copytree(own.lake, folder)
     manifest, lake = read_manifest(folder, own.run), Lake(folder, read_code_version())
-    (ref,) = (ref for ref in manifest.partitions if ref.layer == "judgements")
-    rows = lake.read(ref, Judgements).with_columns(rating=pl.lit(4, pl.Int64))
+    (ref,) = (ref for ref in manifest.partitions if ref.path == path)
+    rows = lake.read(ref, schema).with_columns(**columns)
     (folder / ref.path).unlink()
     settings = Lake(own.lake, read_code_version()).read_footer(ref).settings
     key = PartitionKey(layer=ref.layer, place=ref.place, fingerprint=ref.fingerprint, settings=settings, parents=ref.parents)
-    forged = lake.write(key, rows, Judgements)
-    partitions = tuple(forged if one == ref else one for one in manifest.partitions)
-    files = {**manifest.files, ref.path: lake.file_sha256(forged)}
+    written = lake.write(key, rows, schema)
+    partitions = tuple(written if one == ref else one for one in manifest.partitions)
+    files = {**manifest.files, ref.path: lake.file_sha256(written)}
     write_manifest(folder, manifest.model_copy(update={"partitions": partitions, "files": files}))
-    found = verify_run(folder, own.run)
+    return verify_run(folder, own.run)
+
+
+def path_of(own: Own, layer: str, **place: str) -> str:
+    found = [ref for ref in read_manifest(own.lake, own.run).partitions if ref.layer == layer]
+    (ref,) = (ref for ref in found if place.items() <= dict(ref.place).items())
+    return ref.path
+
+
+def test_answers_that_do_not_follow_from_the_replies_are_found(own: Own, tmp_path: Path) -> None:
+    path = path_of(own, "answers", dataset=CAUSES)
+    found = forged(own, tmp_path / "lake", path, Answers, text=pl.lit("Z"))
+    # The scores are those of the replies, and no more those of the answers.
+    assert {layer.layer for layer in found.layers if layer.differs} == {"answers", "item_scores"}
+    (message,) = (difference.message for difference in found.differences if difference.where == path)
+    assert "column text: stored 'Z', recomputed 'A'" in message
+
+
+def test_an_answer_that_rests_on_no_reply_of_its_item_is_found(own: Own, tmp_path: Path) -> None:
+    path = path_of(own, "answers", dataset=CAUSES)
+    found = forged(own, tmp_path / "lake", path, Answers, call_keys=pl.lit(["0" * 64]))
+    (message,) = (difference.message for difference in found.differences if difference.where == path)
+    assert "an answer rests on a call that its item has no reply to" in message
+
+
+def test_ratings_that_do_not_follow_from_the_raw_replies_are_found(own: Own, tmp_path: Path) -> None:
+    path = path_of(own, "judgements")
+    found = forged(own, tmp_path / "lake", path, Judgements, rating=pl.lit(4, pl.Int64))
     assert {layer.layer for layer in found.layers if layer.differs} == {"judgements"}
     messages = {difference.where: difference.message for difference in found.differences}
-    assert ", column rating: stored 4, recomputed 5" in messages[ref.path]
+    assert ", column rating: stored 4, recomputed 5" in messages[path]
     # Scores name the ratings they were made from by content.
-    assert [where.partition("/")[0] for where in messages if where != ref.path] == ["item_scores", "dimension_scores"]
+    assert [where.partition("/")[0] for where in messages if where != path] == ["item_scores", "dimension_scores"]
 
 
 def unhashed(own: Own, folder: Path) -> Path:

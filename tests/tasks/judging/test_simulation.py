@@ -2,14 +2,16 @@
 
 import json
 from collections.abc import Sequence
+from hashlib import sha256
 from typing import Any
 
 import pytest
 
+from schemas.folders import DATA_FOLDER
 from schemas.vocabulary import Language
 from tasks.judging.contract import Contract
 from tasks.judging.rubrics import Rubric, load_rubric
-from tasks.judging.simulation import find_faults, find_rule_faults
+from tasks.judging.simulation import FAULTS_VERSION, find_faults, find_rule_faults
 from tests.mirror import MIRROR, needs_mirror
 from tests.rows import each_row
 from tests.tasks.rows import answer, answers, item, items, judgement, judgements, turn
@@ -26,6 +28,12 @@ CARDS: dict[Language, str] = {
 def kinds(*lines: str, language: Language = "en") -> list[tuple[int, str]]:
     """Where the rules find what, in these lines of one person."""
     return [(fault["turn"], fault["kind"]) for fault in find_rule_faults(CARDS[language], lines, language)]
+
+
+def test_rules_that_changed_have_another_version() -> None:
+    """Stored faults name the version, and not the file: a rule that changes needs another one of both."""
+    found = sha256((DATA_FOLDER / "slips.yaml").read_bytes()).hexdigest()
+    assert (FAULTS_VERSION, found) == ("1", "e7569d8e048cd8f6c39740de54a8644eb00a6a6db0d468e7066eeef05efcb966")
 
 
 SLIPS = [

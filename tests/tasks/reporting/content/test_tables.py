@@ -9,7 +9,7 @@ from tasks.analysis.run_tables import System
 from tasks.reporting.content.caveats import find_missing_scores
 from tasks.reporting.content.score_tree import Node
 from tasks.reporting.report import build_report
-from tests.tasks.reporting.example_run import ALPHA, BETA, BLUEPRINT, PLAN, example_data, manifest
+from tests.tasks.reporting.example_run import ALPHA, BETA, BLUEPRINT, GAMMA, PLAN, example_data, manifest
 
 LOST = "its data is not published"
 
@@ -105,6 +105,28 @@ def test_datasets_left_out_by_the_plan_are_not_called_lost() -> None:
     gaps = find_missing_scores(example_data(manifest=manifest(missing=(), plan=PLAN | {"datasets": ["mood"]})))
     assert gaps.reason(ALPHA, "lost") == "not selected for this run"
     assert gaps.reason(System("nobody", "base"), "mood") == "no replies in this run"
+
+
+def test_a_helper_whose_calls_failed_is_named() -> None:
+    answers = example_data().answers.with_columns(failed_role=pl.col("failed_role").str.replace("tested", "draft_judge"))
+    gaps = find_missing_scores(
+        example_data(answers=answers, manifest=manifest(plan=PLAN | {"roles": {"draft_judge": {"name": "j"}}}))
+    )
+    assert gaps.reason(GAMMA, "mood") == "nothing scored: 4 failed calls of the draft judge (j)"
+    unnamed = find_missing_scores(example_data(answers=answers))
+    assert unnamed.reason(GAMMA, "mood") == "nothing scored: 4 failed calls of the draft judge (gamma)"
+
+
+def test_a_number_has_its_own_reason() -> None:
+    data = example_data()
+    fillers = (
+        GAMMA.of(data.item_scores).filter(dataset="mood").with_columns(metric=pl.lit("kendall_tau"), status=pl.lit("not_counted"))
+    )
+    scores = pl.concat([data.item_scores, fillers.cast(data.item_scores.schema)])
+    gaps = find_missing_scores(example_data(item_scores=scores))
+    method = fillers["method"][0]
+    assert gaps.reason(GAMMA, "mood", method, "accuracy") == "nothing scored: 4 failed calls"
+    assert gaps.reason(GAMMA, "mood", method, "kendall_tau") == "nothing scored: 4 filler items"
 
 
 def test_rows_without_a_published_table() -> None:

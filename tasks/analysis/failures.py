@@ -1,0 +1,63 @@
+"""Tell whose failures left values missing: those of the model under test, of a helper or of the judge."""
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+
+import polars as pl
+
+from schemas.lineage import RunManifest
+from schemas.roles import JUDGE
+from schemas.usage import TESTED
+from tasks.solvers.answers import ANSWER, ASKED, ITEM
+
+METRIC = ["model", "setting", "dataset", "method", "metric"]
+"""Columns that name a number of a dataset."""
+
+
+@dataclass(frozen=True)
+class Lost:
+    """Items of one model and setting without a score since a call failed.
+
+    `roles`: whose calls, by dataset. `items_of_others`: how many of the items a helper or the judge alone is to blame for.
+    """
+
+    roles: Mapping[str, frozenset[str]] = field(default_factory=dict)
+    items_of_others: int = 0
+
+
+def find_failures(item_scores: pl.DataFrame, answers: pl.DataFrame) -> pl.DataFrame:
+    """Return the rows of `item_scores` without a value since a call failed, with `failed_role`: once for each role that did.
+
+    Args:
+        item_scores: rows of any datasets, models and settings.
+        answers: theirs; they say whose call failed. A metric of all parts of an item rests on each of its answers.
+    """
+    failed = answers.drop_nulls("failed_role")
+    of_item = failed.group_by(ASKED).agg(of_item=pl.col("failed_role").unique().sort())
+    unanswered = (
+        item_scores.filter(pl.col("status") == "call_failed")
+        .join(failed.select(*ANSWER, own=pl.concat_list("failed_role")), on=ANSWER, how="left")
+        .join(of_item, on=ASKED, how="left")
+        .with_columns(failed_role=pl.coalesce("own", "of_item", pl.lit([TESTED])))
+        .drop("own", "of_item")
+        .explode("failed_role")
+    )
+    unjudged = item_scores.filter(pl.col("status") == "judge_failed").with_columns(failed_role=pl.lit(JUDGE))
+    return pl.concat([unanswered, unjudged])
+
+
+def find_lost(item_scores: pl.DataFrame, answers: pl.DataFrame) -> Lost:
+    """Return whose failures cost one model and setting items; one of which a part is scored has its score."""
+    of_number = [*METRIC, "item_id", "repetition"]
+    scored = item_scores.filter(pl.col("status").is_in(["scored", "unparsed"]))
+    lost = find_failures(item_scores, answers).join(scored, on=of_number, how="anti")
+    by_dataset = lost.group_by("dataset").agg(pl.col("failed_role").unique()).iter_rows()
+    blamed = lost.group_by(*ITEM, "repetition").agg(others=(pl.col("failed_role") != TESTED).all())
+    return Lost({dataset: frozenset(roles) for dataset, roles in by_dataset}, int(blamed["others"].sum()))
+
+
+def name_role(manifest: RunManifest, role: str, model: str) -> str:
+    """Return a role as readers know it, with the models that the plan names for it, or that under test."""
+    if role == TESTED:
+        return TESTED
+    return f"{role.replace('_', ' ')} ({', '.join(manifest.names_in(role)) or model})"
