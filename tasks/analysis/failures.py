@@ -47,10 +47,8 @@ def find_failures(item_scores: pl.DataFrame, answers: pl.DataFrame) -> pl.DataFr
 
 
 def find_lost(item_scores: pl.DataFrame, answers: pl.DataFrame) -> Lost:
-    """Return whose failures cost one model and setting items; one of which a part is scored has its score."""
-    of_number = [*METRIC, "item_id", "repetition"]
-    scored = item_scores.filter(pl.col("status").is_in(["scored", "unparsed"]))
-    lost = find_failures(item_scores, answers).join(scored, on=of_number, how="anti")
+    """Return whose failures cost one model and setting items; one that lacks a part lacks its score."""
+    lost = find_failures(item_scores, answers)
     by_dataset = lost.group_by("dataset").agg(pl.col("failed_role").unique()).iter_rows()
     blamed = lost.group_by(*ITEM, "repetition").agg(others=(pl.col("failed_role") != TESTED).all())
     return Lost({dataset: frozenset(roles) for dataset, roles in by_dataset}, int(blamed["others"].sum()))
