@@ -177,10 +177,12 @@ def _flipped(flipped: Row) -> Iterator[str]:
     measured = (flipped["method"], flipped["metric"])
     for side in ("before", "after"):
         for row in flipped[side]:
-            (score,) = (each for each in row["scores"] if (each["method"], each["metric"]) == measured)
-            value = "-" if score["value"] is None else f"{score['value']:.4g}"
-            reply = shorten(row["reply"] or f"({row['call']})", WIDTH)
-            yield escape(f"  {side}, {value}: {reply} -> {score['why']}")
+            for score in (each for each in row["scores"] if (each["method"], each["metric"]) == measured):
+                said = next((each for each in row["answers"] if each["part"] == score["part"]), row)
+                value = "-" if score["value"] is None else f"{score['value']:.4g}"
+                reply = shorten(said["reply"] or f"({said['call'] or counted(len(row['answers']), 'answer')})", WIDTH)
+                part = f", part {score['part']}" if score["part"] else ""
+                yield escape(f"  {side}{part}, {value}: {reply} -> {score['why']}")
 
 
 def _differences(rows: Sequence[Row]) -> Iterator[str]:
