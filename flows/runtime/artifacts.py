@@ -18,6 +18,7 @@ from schemas.tables.comparisons import Ablations
 from schemas.tables.scores import AbilityScores, RawScores, Totals
 from tasks.lake.lake import Lake
 from tasks.lake.manifest import run_folder
+from tasks.reporting.content.changes import label_of, state_said
 
 RUN_SCORED = "moodflow.run.scored"
 """After every run. Resource `moodflow.run.<run>`; payload: run, benchmark, state, previous, models, regressed, calls_sent,
@@ -113,10 +114,10 @@ def announce(manifest: RunManifest, changes: RunChanges | None) -> None:
             "state": changes.state if changes else "Completed",
             "previous": changes.previous if changes else None,
             "models": [model["name"] for model in manifest.plan["models"]],
-            "regressed": [system.label for system in changes.regressed] if changes else [],
+            "regressed": [label_of(system) for system in changes.regressed] if changes else [],
             "calls_sent": manifest.calls.sent,
             "report": manifest.report,
-            "message": changes.message if changes else f"ablation {(manifest.ablation or {})['name']} completed",
+            "message": state_said(changes) if changes else f"ablation {(manifest.ablation or {})['name']} completed",
             **named,
         },
     )
@@ -132,6 +133,6 @@ def announce(manifest: RunManifest, changes: RunChanges | None) -> None:
                 "model": system.model,
                 "setting": system.setting,
                 "findings": [finding.model_dump(mode="json") for finding in system.findings],
-                "message": f"{system.label} regressed against {system.previous}: {found}",
+                "message": f"{label_of(system)} regressed against {system.previous}: {found}",
             },
         )
