@@ -19,6 +19,7 @@ from schemas.reporting import ReportRequest
 from tasks.analysis.steps import ChangesJob, check_regressions, find_changes
 from tasks.lake.dataset_notices import notices
 from tasks.models.cost.pricing import load_prices, price_usage
+from tasks.reporting.content.changes import state_said
 from tasks.reporting.steps import ReportJob, write_report_files
 from tasks.scoring.steps import blueprint_sha256
 from tasks.scoring.uncertainty import Resampling
@@ -56,9 +57,10 @@ async def report(request: ReportRequest) -> State[RunManifest]:
         await publish_run(manifest, changes, resolved.lake)
         await check_regressions(changes, return_state=True)
         announce(manifest, changes)
+    said = state_said(changes)
     if changes.state in UNSUCCESSFUL:
-        return Failed(name=changes.state, message=changes.message, data=UnsuccessfulRun(changes.message, manifest))
-    return Completed(name=changes.state, message=changes.message, data=manifest)
+        return Failed(name=changes.state, message=said, data=UnsuccessfulRun(said, manifest))
+    return Completed(name=changes.state, message=said, data=manifest)
 
 
 def describe(request: ReportRequest, resolved: ResolvedPlan, partitions: list[PartitionRef]) -> RunManifest:

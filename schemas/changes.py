@@ -64,11 +64,6 @@ class SystemChanges(Frozen):
     findings: tuple[Regression, ...] = ()
     remarks: tuple[str, ...] = Field(default=(), description="changes that are no regression, such as a veto that was lifted")
 
-    @property
-    def label(self) -> str:
-        """Return the name of the system for readers."""
-        return f"{self.model} ({self.setting})"
-
 
 class RunChanges(Frozen):
     """What changed since earlier runs, of every model and setting of a run. In the lake: `runs/<run>/changes.json`."""
@@ -86,20 +81,6 @@ class RunChanges(Frozen):
     def regressed(self) -> tuple[SystemChanges, ...]:
         """Models and settings with a finding."""
         return tuple(system for system in self.units if system.findings)
-
-    @property
-    def message(self) -> str:
-        """Return the state in words."""
-        if self.state == "Failed":
-            return "no call was answered"
-        if self.previous is None:
-            return self.reason or "no earlier run"
-        if self.state == "UpToDate":
-            canary = ", but for the canary" if self.canary_calls else ""
-            return f"nothing changed since {self.previous}: no model call was sent{canary}"
-        if self.state == "Completed":
-            return f"no regression against {self.previous}"
-        return f"regressed: {', '.join(system.label for system in self.regressed)}"
 
 
 def changes_file(run_folder: Folder) -> Folder:

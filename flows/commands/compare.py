@@ -8,7 +8,7 @@ from rich.console import RenderableType
 from rich.markup import escape
 from rich.table import Table
 
-from flows.commands.console import CommandResult, decimal, folded, numbers, text_table
+from flows.commands.console import CommandResult, decimal, folded, label_system, numbers, text_table
 from flows.commands.plan_options import PlanOptions, read_plan
 from schemas.errors import UsageError
 from tasks.analysis.number_format import counted, describe_gate, interval, shorten, signed, signed_interval
@@ -80,7 +80,7 @@ def _view(document: Row) -> list[RenderableType]:
         shown += [_table(model), *_total_lines(model), *_dimension_table(model), *_flip_lines(model), *_item_lines(model)]
         shown += [line for flipped in model["flipped"] for line in _flipped(flipped)]
     for side in ("before", "after"):
-        shown += [escape(f"Only {side}: {each['model']}, setting {each['setting']}") for each in document[f"only_{side}"]]
+        shown += [escape(f"Only {side}: {label_system(each)}") for each in document[f"only_{side}"]]
     return [*shown, *_differences(document["differences"])]
 
 
@@ -99,9 +99,7 @@ def _table(model: Row) -> Table:
 
 
 def _title(model: Row) -> str:
-    before, after = ((model[side]["model"], model[side]["setting"]) for side in ("before", "after"))
-    names = before if before == after else (f"{' '.join(before)} -> {after[0]}", after[1])
-    return escape(f"{names[0]}, setting {names[1]}")
+    return escape(" -> ".join(dict.fromkeys(label_system(model[side]) for side in ("before", "after"))))
 
 
 def _common(row: Row | None) -> tuple[str, ...]:
@@ -177,10 +175,12 @@ def _flipped(flipped: Row) -> Iterator[str]:
     measured = (flipped["method"], flipped["metric"])
     for side in ("before", "after"):
         for row in flipped[side]:
-            (score,) = (each for each in row["scores"] if (each["method"], each["metric"]) == measured)
-            value = "-" if score["value"] is None else f"{score['value']:.4g}"
-            reply = shorten(row["reply"] or f"({row['call']})", WIDTH)
-            yield escape(f"  {side}, {value}: {reply} -> {score['why']}")
+            for score in (each for each in row["scores"] if (each["method"], each["metric"]) == measured):
+                said = next((each for each in row["answers"] if each["part"] == score["part"]), row)
+                value = "-" if score["value"] is None else f"{score['value']:.4g}"
+                reply = shorten(said["reply"] or f"({said['call'] or counted(len(row['answers']), 'answer')})", WIDTH)
+                part = f", part {score['part']}" if score["part"] else ""
+                yield escape(f"  {side}{part}, {value}: {reply} -> {score['why']}")
 
 
 def _differences(rows: Sequence[Row]) -> Iterator[str]:

@@ -19,7 +19,6 @@ from tasks.sources.checksums import name_source
 if TYPE_CHECKING:
     from tasks.analysis.dataset_check.checking import DatasetCheck
 
-SHIPPED = ("moodbench", "moodbench-mini", "longemotion", "longemotion-released", "longemotion-mini")
 FETCHES_AT_ONCE = 4
 
 SHOWN = (
@@ -105,7 +104,7 @@ def _run_checks(name: str | None, mirror: Path | None, *, every: bool, offline: 
     """Check one dataset, or every dataset of MoodBench, in the order of the catalogue."""
     from tasks.analysis.dataset_check.checking import check_dataset  # noqa: PLC0415
     from tasks.datasets.catalogue import CATALOGUE, find_dataset  # noqa: PLC0415
-    from tasks.scoring.blueprints import load_blueprint  # noqa: PLC0415
+    from tasks.scoring.blueprints import list_blueprints, load_blueprint  # noqa: PLC0415
     from tasks.sources.locating import Locator  # noqa: PLC0415
 
     if every == (name is not None):
@@ -116,7 +115,7 @@ def _run_checks(name: str | None, mirror: Path | None, *, every: bool, offline: 
             got=f"{name} and --all" if every else "neither",
             next_step="moodflow datasets list shows the names",
         )
-    blueprints = [load_blueprint(shipped) for shipped in SHIPPED]
+    blueprints = [load_blueprint(shipped) for shipped in dict.fromkeys(("moodbench", *list_blueprints()))]
     named = [find_dataset(name)] if name else [spec for spec in CATALOGUE if spec.id in blueprints[0].datasets]
     locator = Locator(mirror=mirror, cache=Locator.for_mirror(None).cache) if offline else Locator.for_mirror(mirror)
 

@@ -6,7 +6,7 @@ from typing import Annotated, Any
 import typer
 
 from schemas.errors import UsageError
-from schemas.folders import Folder, parse_folder
+from schemas.folders import DATA_FOLDER, Folder, parse_folder
 from schemas.vocabulary import Profile
 
 GROUPS = ("Model", "Judge and roles", "What is evaluated", "Limits", "Where", "Output")
@@ -19,7 +19,8 @@ def option(text: str, group: str, metavar: str | None = None) -> Any:
     return typer.Option(help=text, rich_help_panel=group, metavar=metavar)
 
 
-Benchmark = Annotated[str, typer.Argument(metavar="BENCHMARK", help="moodbench, longemotion, NAME-mini, or a blueprint file")]
+SHIPPED = ", ".join(sorted(file.stem for file in (DATA_FOLDER / "blueprints").glob("*.yaml") if not file.stem.endswith("-mini")))
+Benchmark = Annotated[str, typer.Argument(metavar="BENCHMARK", help=f"{SHIPPED}, NAME-mini, or a blueprint file")]
 Mirror = Annotated[Path | None, typer.Option(envvar="MOODFLOW_MIRROR", help="folder with source files, host/owner/repo/path")]
 LakeFolder = Annotated[
     Folder | None,

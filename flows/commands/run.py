@@ -43,6 +43,7 @@ from tasks.analysis.number_format import counted
 from tasks.lake.lake import Lake
 from tasks.lake.manifest import read_changes
 from tasks.models.cost.pricing import load_prices, price_usage
+from tasks.reporting.content.changes import label_of, state_said
 from tasks.steps import ledger
 
 STAGE_FLOWS = {"build": build_datasets, "infer": run_inference, "score": score}
@@ -141,9 +142,10 @@ def _run_result(manifest: RunManifest, lake: Lake) -> CommandResult:
     document, changes = run_document(manifest, lake), read_changes(lake.root, manifest.run)
     for system in changes.regressed if changes else ():
         findings = "".join(f"\n  {finding.message}" for finding in system.findings)
-        log(f"{system.label} regressed against {system.previous}:{findings}")
-    for label, remark in ((system.label, remark) for system in (changes.units if changes else ()) for remark in system.remarks):
-        log(f"{label}: {remark}")
+        log(f"{label_of(system)} regressed against {system.previous}:{findings}")
+    for system in changes.units if changes else ():
+        for remark in system.remarks:
+            log(f"{label_of(system)}: {remark}")
     view: list[RenderableType] = [
         *scores_view(manifest.benchmark, document, manifest, lake),
         *calls_view(document),
@@ -152,7 +154,7 @@ def _run_result(manifest: RunManifest, lake: Lake) -> CommandResult:
         *unrated_lines(document["dimension_scores"]),
         f"Run: {manifest.run}",
         f"Report: {document['report']}",
-        *([f"State: {changes.state}, {changes.message}"] if changes else []),
+        *([f"State: {changes.state}, {state_said(changes)}"] if changes else []),
         *_pages(RUN_KEYS),
     ]
     return CommandResult(_status(manifest, document["raw_scores"]), document, view)

@@ -5,7 +5,7 @@ from rich.console import RenderableType
 from rich.markup import escape
 
 from flows.commands import options as opt
-from flows.commands.console import CommandResult, decimal, numbers, text_table
+from flows.commands.console import CommandResult, decimal, label_system, numbers, text_table
 from schemas.folders import DEFAULT_LAKE
 from schemas.verification import Verification
 
@@ -24,7 +24,7 @@ def verify(*, run: str = typer.Argument(metavar="RUN"), lake: opt.LakeFolder = N
 def verify_view(found: Verification) -> list[RenderableType]:
     """Return what a terminal shows: a line per layer, the first difference, all others, what would differ, notes."""
     changes = [
-        f"{escape(change.model)} ({change.setting}) {change.name}: {decimal(change.before)} -> {decimal(change.after)}"
+        f"{escape(label_system(change.model_dump()))} {change.name}: {decimal(change.before)} -> {decimal(change.after)}"
         for change in found.would_differ
     ]
     differences = [f"{difference.kind}: {escape(difference.message)}" for difference in found.differences]

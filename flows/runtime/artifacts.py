@@ -20,6 +20,7 @@ from tasks.analysis.number_format import counted
 from tasks.lake.lake import Lake
 from tasks.lake.manifest import run_folder
 from tasks.lineage.graph import diagram_of_run
+from tasks.reporting.content.changes import label_of, state_said
 
 RUN_SCORED = "moodflow.run.scored"
 """After every run. Resource `moodflow.run.<run>`; payload: run, benchmark, state, previous, models, regressed, calls_sent,
@@ -155,10 +156,10 @@ def announce(manifest: RunManifest, changes: RunChanges | None) -> None:
             "state": changes.state if changes else "Completed",
             "previous": changes.previous if changes else None,
             "models": [model["name"] for model in manifest.plan["models"]],
-            "regressed": [system.label for system in changes.regressed] if changes else [],
+            "regressed": [label_of(system) for system in changes.regressed] if changes else [],
             "calls_sent": manifest.calls.sent,
             "report": manifest.report,
-            "message": changes.message if changes else f"ablation {(manifest.ablation or {})['name']} completed",
+            "message": state_said(changes) if changes else f"ablation {(manifest.ablation or {})['name']} completed",
             **named,
         },
     )
@@ -174,6 +175,6 @@ def announce(manifest: RunManifest, changes: RunChanges | None) -> None:
                 "model": system.model,
                 "setting": system.setting,
                 "findings": [finding.model_dump(mode="json") for finding in system.findings],
-                "message": f"{system.label} regressed against {system.previous}: {found}",
+                "message": f"{label_of(system)} regressed against {system.previous}: {found}",
             },
         )

@@ -55,13 +55,14 @@ def compare_run(run: PastRun) -> Mapping[System, Comparability]:
 def compare_with_paper(run: PastRun | ReportData, table: PublishedTable) -> Mapping[System, Comparability]:
     """Return the record of each model and setting with a total; none if the table, the paper's, is empty."""
     systems = [System(row["model"], row["setting"]) for row in run.layers["totals"].iter_rows(named=True)]
-    return {system: _compare(run, table, system) for system in systems} if table.settings else {}
+    paper = paper_of(run.blueprint) if table.settings else None
+    return {system: _compare(run, paper, table, system) for system in systems} if paper else {}
 
 
-def _compare(run: PastRun | ReportData, table: PublishedTable, system: System) -> Comparability:
-    blueprint, paper, scores = run.blueprint, paper_of(run.blueprint), scores_of(run.layers, system)
-    shared = tuple(_of_the_run(run.manifest, blueprint, table, system))
-    datasets = tuple(_of_datasets(run.manifest, blueprint, scores.layers["raw_scores"].values(), shared))
+def _compare(run: PastRun | ReportData, paper: Paper, table: PublishedTable, system: System) -> Comparability:
+    blueprint, scores = run.blueprint, scores_of(run.layers, system)
+    shared = tuple(_of_the_run(run, paper, table, system))
+    datasets = tuple(_of_datasets(run, paper, scores.layers["raw_scores"].values(), shared))
     verdicts = {entry.dataset: entry.verdict for entry in datasets}
     # The mean leaves the gate out; what was run does not.
     counts = {name: scores.total[name] for name in ("datasets_scored", "datasets_total")}
@@ -80,11 +81,11 @@ def _compare(run: PastRun | ReportData, table: PublishedTable, system: System) -
     )
 
 
-def _of_the_run(manifest: RunManifest, blueprint: Blueprint, table: PublishedTable, system: System) -> Iterator[Departure]:
+def _of_the_run(run: PastRun | ReportData, paper: Paper, table: PublishedTable, system: System) -> Iterator[Departure]:
     """Yield what holds for all datasets."""
-    paper, plan = paper_of(blueprint), manifest.plan
-    if blueprint.name not in paper.blueprints:
-        yield _not("items", f"the blueprint {blueprint.name} is not the one that the paper's table was measured with")
+    plan = run.manifest.plan
+    if run.blueprint.name not in paper.blueprints:
+        yield _not("items", f"the blueprint {run.blueprint.name} is not the one that the paper's table was measured with")
     if system.setting not in table.settings:
         yield _not("setting", f"the paper's table has no scores with {setting_title(system.setting)}")
     yield _close("prompts", "prompts are worded by us, not as the paper's")
@@ -110,13 +111,13 @@ def _set_otherwise(respect: Respect, name: str, ours: float | None, theirs: floa
 
 
 def _of_datasets(
-    manifest: RunManifest, blueprint: Blueprint, raw: Iterable[Mapping[str, Any]], shared: Sequence[Departure]
+    run: PastRun | ReportData, paper: Paper, raw: Iterable[Mapping[str, Any]], shared: Sequence[Departure]
 ) -> Iterator[DatasetLikeness]:
     """Yield the verdict of each dataset from its rows of `raw_scores`; `shared` holds for all."""
-    paper, notices = paper_of(blueprint), {notice.id: notice for notice in manifest.datasets}
+    manifest, notices = run.manifest, {notice.id: notice for notice in run.manifest.datasets}
     items = {name: ref.rows for ref in manifest.partitions if ref.layer == "items" for _, name in ref.place}
     most, scored = manifest.plan.get("sample"), list(raw)
-    for name, entry in blueprint.datasets.items():
+    for name, entry in run.blueprint.datasets.items():
         rows = [row for row in scored if row["dataset"] == name]
         found = [_not("items", "built anew from the sources that the paper names")] if name in paper.rebuilt else []
         found += _of_the_source(notices[name]) if name in notices else ()

@@ -14,7 +14,7 @@ from tasks.analysis.answers import ScoredItem, scored_items
 from tasks.analysis.past_run import PastRun
 from tasks.analysis.redaction import redact, restricted_notices
 from tasks.analysis.run_tables import PROMPT_CHUNKS, ReportData, System, join_prompt_chunks
-from tasks.solvers.answers import answers_of_replies
+from tasks.solvers.answers import SAID, answers_of_replies
 
 Key = tuple[str, int]
 """Item and repetition."""
@@ -56,6 +56,12 @@ class Evidence:
         for answer in scored_items(self.data, self.data.item_scores):
             found.setdefault((answer.score["item_id"], answer.score["repetition"]), []).append(answer)
         return dict(sorted(found.items()))
+
+    @cached_property
+    def parts(self) -> dict[Key, list[dict[str, Any]]]:
+        """Rows of `answers` of items that have several, by item and repetition; `text` is what each says as one text."""
+        parts = self.data.answers.filter(pl.col("part") != "").with_columns(text=SAID)
+        return parts.rows_by_key(["item_id", "repetition"], named=True, include_key=True)
 
 
 def read_evidence(run: PastRun, dataset: str, system: System) -> Evidence:

@@ -22,11 +22,11 @@ from tasks.models.journal.table import JOURNAL
 from tasks.solvers.prompt_check import check_prompt
 
 ITEM = ("language", "question_type", "subset", "question", "references", "wrong_references", "option_points", "fixed_order")
-SCORE = ("method", "metric", "value", "status", "parsed_answer", "predicted", "gold", "chosen_place", "gold_place")
+SCORE = ("part", "method", "metric", "value", "status", "parsed_answer", "predicted", "gold", "chosen_place", "gold_place")
 ANSWER = ("finish_reason", "remark", "failure", "failed_role")
 CALL = ("error", "http_status", "left_out_characters")
 RATING = (
-    *("judge", "judge_repetition", "rubric", "dimension", "rating", "lowest", "highest"),
+    *("part", "judge", "judge_repetition", "rubric", "dimension", "rating", "lowest", "highest"),
     *("parse_status", "rationale", "raw_reply"),
 )
 
@@ -62,7 +62,10 @@ def rows_document(run: PastRun, evidence: Evidence, named: Sequence[str], worst:
 
 
 def row_document(run: PastRun, evidence: Evidence, key: Key, named: Sequence[str]) -> Row:
-    """Return one item as it was asked once. `value`: the mean of its values over the metrics; null if it has none."""
+    """Return one item as it was asked once. `value`: the mean of its values over the metrics; null if it has none.
+
+    `answers`: each of several, under the names that an only answer has here; beside them these are of the first. Else none.
+    """
     answers = evidence.answers[key]
     item, said, call = answers[0].item, answers[0].answer or {}, answers[0].call or {}
     values = [answer.score["value"] for answer in answers if answer.score["value"] is not None]
@@ -79,9 +82,27 @@ def row_document(run: PastRun, evidence: Evidence, key: Key, named: Sequence[str
         "turns": next((each.answer["turns"] for each in answers if each.answer and each.answer.get("turns")), None),
         **{name: said.get(name) for name in ANSWER},
         **{name: call.get(name) for name in CALL},
-        "scores": [{**{name: answer.score[name] for name in SCORE}, "why": why(answer)} for answer in answers],
-        "ratings": [{name: rating.get(name) for name in RATING} for rating in answers[0].ratings],
+        **_scored(answers),
+        "answers": [_part(part, answers) for part in evidence.parts.get(key, ())],
         "next": run.command("explain", "--dataset", dataset, "--item", key[0], *named),
+    }
+
+
+def _part(said: Row, answers: Sequence[ScoredItem]) -> Row:
+    return {
+        "part": said["part"],
+        "call": said["status"],
+        "reply": said["text"],
+        **{name: said[name] for name in ("turns", *ANSWER)},
+        **_scored([answer for answer in answers if answer.score["part"] == said["part"]]),
+    }
+
+
+def _scored(answers: Sequence[ScoredItem]) -> Row:
+    ratings = {answer.score["part"]: answer.ratings for answer in answers}
+    return {
+        "scores": [{**{name: answer.score[name] for name in SCORE}, "why": why(answer)} for answer in answers],
+        "ratings": [{name: rating.get(name) for name in RATING} for of_part in ratings.values() for rating in of_part],
     }
 
 
@@ -167,7 +188,7 @@ def item_document(run: PastRun, dataset: str, system: System, item: str) -> Row:
 
 
 def asked_document(run: PastRun, stored: Evidence, readable: Evidence, key: Key) -> Row:
-    """Return one time the item was asked: its calls in order, what was retrieved for them, ratings and scores."""
+    """Return one time the item was asked: its calls in order, what was retrieved for them, ratings, scores, answers."""
     told = {turn["turn"]: turn for turn in readable.turns(key)}
     row = row_document(run, readable, key, ())
     order = next((turn["option_order"] for turn in stored.turns(key)), None)
@@ -185,6 +206,7 @@ def asked_document(run: PastRun, stored: Evidence, readable: Evidence, key: Key)
         "chunks": [{name: chunk[name] for name in CHUNK} for chunk in chunks],
         "ratings": row["ratings"],
         "scores": row["scores"],
+        "answers": row["answers"],
     }
 
 

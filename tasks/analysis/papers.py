@@ -6,6 +6,7 @@ from dataclasses import dataclass, field
 from schemas.blueprint import Blueprint
 from schemas.comparability import Shares
 from schemas.vocabulary import Profile
+from tasks.scoring.published import table_of
 
 RELEASED = "_released"
 """Ends the name of a dataset that is asked from the paper's own file."""
@@ -74,7 +75,7 @@ ESC_EVAL = Paper(
 """Sections 3 and 4 and Table 2: all dialogues were rated by people."""
 
 
-def paper_of(blueprint: Blueprint) -> Paper:
-    """Return the paper that a benchmark restates; MoodBench for those that restate none."""
-    named = (paper for paper in (LONGEMOTION, ESC_EVAL) if blueprint.name.startswith(paper.title.lower()))
-    return next(named, MOODBENCH)
+def paper_of(blueprint: Blueprint) -> Paper | None:
+    """Return the paper that has published scores of a benchmark's main abilities; null if none has."""
+    table = table_of(blueprint)
+    return next((paper for paper in (MOODBENCH, LONGEMOTION, ESC_EVAL) if table and paper.title == table.paper), None)

@@ -103,7 +103,7 @@ def read_experiments(benchmark: str, folder: Folder) -> Experiments | None:
     """
     blueprint = load_blueprint(benchmark)
     if not LONG.abilities.keys() & {ability.id for ability in blueprint.abilities}:
-        printed = read_printed(paper_of(blueprint).title)
+        printed = read_printed(paper.title) if (paper := paper_of(blueprint)) else None
         return Experiments((), (), (), {}, printed) if printed else None
     lake = Lake(folder, read_code_version())
     manifests = [one for one in read_manifests(folder) if one.benchmark == blueprint.name]

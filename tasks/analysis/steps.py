@@ -7,6 +7,7 @@ from schemas.blueprint import Blueprint
 from schemas.changes import RunChanges
 from schemas.lineage import RunManifest
 from tasks.analysis.changes import changes_since
+from tasks.analysis.run_tables import System
 from tasks.lake.lake import Lake
 from tasks.lake.manifest import write_changes
 from tasks.scoring.uncertainty import Resampling
@@ -39,5 +40,6 @@ async def check_regressions(changes: RunChanges) -> Any:
     """Fail, saying what fell, if any model regressed; the run beside it goes on."""
     if not changes.regressed:
         return None
-    findings = [f"{system.model} {system.setting}: {found.message}" for system in changes.regressed for found in system.findings]
+    named = [(System(one.model, one.setting).label, one.findings) for one in changes.regressed]
+    findings = [f"{label}: {found.message}" for label, of_system in named for found in of_system]
     return refused("\n".join(findings))

@@ -79,12 +79,13 @@ class PublishedEscEval(dy.Schema):
 
 @dataclass(frozen=True)
 class PaperTable:
-    """A paper's table.
+    """A table of the paper of this title.
 
     `abilities`: each main ability on 0-100, from the printed columns. `total`: its column; null = none is printed. `methods`: the
     setting of each method; without any all is `setting`. `beside`: columns that rows keep; by their `language` they are ranked.
     """
 
+    paper: str
     file: Path
     schema: type[dy.Schema]
     abilities: Mapping[str, pl.Expr]
@@ -96,6 +97,7 @@ class PaperTable:
 
 TABLES = (
     PaperTable(
+        "MoodBench",
         PUBLISHED,
         PublishedScores,
         {name: pl.col(name) for name in ABILITIES},
@@ -103,6 +105,7 @@ TABLES = (
         beside=("ranked", "series", "type", "parameters"),
     ),
     PaperTable(
+        "LongEmotion",
         FOLDER / "longemotion_table2.csv",
         PublishedLongEmotion,
         {
@@ -117,6 +120,7 @@ TABLES = (
         {"Base": "base", "RAG": "rag", "CoEM": "coem"},
     ),
     PaperTable(
+        "ESC-Eval",
         FOLDER / "esceval_table2.csv",
         PublishedEscEval,
         {
@@ -153,8 +157,14 @@ def read_table(file: Path, schema: type[SchemaT]) -> dy.DataFrame[SchemaT]:
         ) from error
 
 
+def table_of(blueprint: Blueprint) -> PaperTable | None:
+    """Return the paper's table that has a column for one of a benchmark's main abilities; None if no paper's has."""
+    main = {ability.id for ability in blueprint.abilities}
+    return next((table for table in TABLES if main & set(table.abilities)), None)
+
+
 def published_of(blueprint: Blueprint) -> pl.DataFrame | None:
-    """Return the paper's table that has a column for one of a benchmark's main abilities, on the benchmark's scales.
+    """Return what a paper published of a benchmark's main abilities, on the benchmark's scales.
 
     Variants of a benchmark (`-mini`, `-released`) have its abilities and weights, hence its table: it says where published models
     stand, not that they were asked the variant's items.
@@ -166,8 +176,7 @@ def published_of(blueprint: Blueprint) -> pl.DataFrame | None:
     Raises:
         SourceMissingError, SourceError: as read_table.
     """
-    main = {ability.id for ability in blueprint.abilities}
-    table = next((table for table in TABLES if main & set(table.abilities)), None)
+    table = table_of(blueprint)
     if table is None:
         return None
     printed = read_table(table.file, table.schema).cast({pl.Enum: pl.String})

@@ -16,6 +16,7 @@ from tasks.models.journal.rows import recompute_key
 from tasks.models.journal.table import connect_to_read, journal_errors
 from tasks.solvers.option_order import show_in_order
 from tasks.solvers.prompts import PROMPTED, Prompts, build_messages
+from tasks.solvers.registry import SOLVERS
 from tasks.solvers.run import read_item
 from tasks.solvers.truncation import MARKS, WINDOW, truncate
 
@@ -64,7 +65,10 @@ def check_prompt(
 
 def _rebuild(item: Mapping[str, Any], response: Mapping[str, Any], settings: Mapping[str, Any]) -> tuple[str | None, str | None]:
     """Return the messages of a call, built from the item as they were first, as `responses` has them; else what is in the way."""
-    if response["setting"] != "base" or item["question_type"] not in PROMPTED or response["turn"] > 0:
+    setting = response["setting"]
+    if setting != "base" and not (setting in SOLVERS and SOLVERS[setting].retrieves):
+        return None, f"setting {setting} words its prompts itself, and may repeat what was said before; shown as they were stored"
+    if setting != "base" or item["question_type"] not in PROMPTED or response["turn"] > 0:
         return None, "prompts about long contexts hold what was retrieved or said before; shown as they were stored"
     if (now := Prompts.load().sha256) != (was := settings.get("prompts_sha256")):
         return None, f"the prompt texts have changed since: {was[:12] if was else 'an unknown version'} then, {now[:12]} now"

@@ -26,7 +26,7 @@ from tests.crashes.commands import ROOT, kill, wait_until
 from tests.docs.pages import blocks
 from tests.flows.command import Ended, ended
 from tests.flows.printed import SERVED
-from tests.model_server import ModelServer
+from tests.model_server import Fault, ModelServer
 
 pytestmark = pytest.mark.usefixtures("prefect_server")
 
@@ -144,6 +144,50 @@ def test_the_page_from_forecast_to_verified_score(family: Family) -> None:
     assert "\n  seeker: It was bad. (2)\n  tested: Tell me more. (2)\n  seeker: It was bad. (4)\n" in told.out
     verified = ended(*shlex.split(family.commands[3].replace("RUN", done.document["run"]))[1:], "--json")
     assert verified.document["verified"] is True, verified.document["differences"]
+
+
+def test_each_part_is_explained_and_compared(family: Family) -> None:
+    def impatient(messages: list[dict[str, str]]) -> str:
+        """The judge finds a talk of one round as bad as a note."""
+        is_short = len(messages) > 1 and messages[1]["content"].count("<<<TURN") == 2
+        return answer([messages[0], {"content": "short"}]) if is_short else answer(messages)
+
+    def fault(number: int) -> Fault | None:
+        """The note on a talk of one round fails: system, friend, model, what to note."""
+        messages = server.bodies[number]["messages"]
+        return "401" if len(messages) == 4 and "Two sentences" in messages[3]["content"] else None
+
+    with ModelServer(impatient, fault=fault) as server:
+        family.serve(server)
+        runs = [family.run("--json", "--set", f"solvers.interview.rounds={rounds}").document["run"] for rounds in (1, 3)]
+    of_item = ("--dataset", "bad_days", "--model", "my-model", "--item", "day-1", "--json")
+    failed, (asked,) = (ended("explain", run, *of_item).document["asked"] for run in runs)
+    # No note, so neither score nor rating of it; the talk: (0 + 1/2 + 0) / 3.
+    assert [(part["part"], part["call"], part["failed_role"], len(part["ratings"])) for part in failed[0]["answers"]] == [
+        ("note", "failed", "tested", 0),
+        ("talk", "answered", None, 3),
+    ]
+    assert [score["value"] for score in failed[0]["scores"]] == [None, pytest.approx(1 / 6)]
+    # Note: (0 + 1/2 + 0) / 3, talk: (1 + 1/2 + 1) / 3. Honest is 0 to 1, the others are 1 to 3.
+    rated = {"note": (0, 2, 1), "talk": (1, 2, 3)}
+    expected = [("note", None, "You were sad.", 1 / 6), ("talk", ["seeker", "tested"] * 3, None, 5 / 6)]
+    for part, (name, speakers, text, value) in zip(asked["answers"], expected, strict=True):
+        assert (part["part"], part["turns"] and [turn["speaker"] for turn in part["turns"]]) == (name, speakers)
+        assert text in (None, part["reply"])
+        assert [score["value"] for score in part["scores"]] == [pytest.approx(value)]
+        assert tuple(rating["rating"] for rating in part["ratings"]) == rated[name]
+    assert [score["part"] for score in asked["scores"]] == ["note", "talk"]
+    assert [rating["part"] for rating in asked["ratings"]] == ["note"] * 3 + ["talk"] * 3
+    shown = ended("explain", runs[1], *of_item[:4]).out
+    note = "Part note:\n  Reply: You were sad.\n  judge.judged_rating 0.1667 "
+    talk = "Part talk:\n  seeker: It was bad. (2)\n  tested: Tell me more. (2)\n"
+    assert (shown.count(note), shown.count(talk), shown.count("my-judge rates warmth 3 on 1 to 3")) == (3, 3, 3)
+    whole = ended("explain", runs[1], *of_item[:-1]).out
+    assert (whole.count("dimension: warmth"), whole.count("method: judge")) == (2, 2)
+    # An item with a part that has no score has that of the other: 1/6 before, 1/2 after.
+    rose = ended("compare", *runs, "--flips", "1").out
+    for line in ("before, part note, -: (failed)", "before, part talk, 0.1667:", "after, part talk, 0.8333: seeker: It was bad."):
+        assert line in rose
 
 
 def test_options_and_roles_of_the_family_are_listed_and_checked(family: Family) -> None:

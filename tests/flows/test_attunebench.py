@@ -135,6 +135,11 @@ def assert_shown(document: dict[str, Any], lake: Path) -> None:
     assert set(re.findall(r"Compared with the reference by (\w+)", page)) == {"composite_score"}
     told = ended("explain", document["run"], "--dataset", "attunebench_mini", "--model", "copier", "--lake", lake)
     assert (told.status, "95.95" in told.out) == (0, True)
+    # Ten of the sixteen answers, and what all of them together earn.
+    (first,) = re.findall(r"\n  Part post:\n  Reply: .*?(?=\n\n)", told.out, flags=re.DOTALL)[:1]
+    assert (first.count("\n  Part "), first.count("\n  Reply: ")) == (10, 10)
+    assert "\n  and 6 more parts: --item " in first
+    assert first.index("more parts") < first.index("composite_score ")
     item = layer(lake, "items")["item_id"][0]
     row = ended("explain", document["run"], "--dataset", "attunebench_mini", "--model", "yes", "--item", item, "--lake", lake)
     assert (row.status, "turn 2 hp_binary" in row.out) == (0, True)

@@ -7,7 +7,7 @@ import typer
 from rich.markup import escape
 
 from flows.commands import options as opt
-from flows.commands.console import CommandResult, detail_lines
+from flows.commands.console import CommandResult
 from schemas.errors import UsageError
 from schemas.folders import DEFAULT_LAKE, Folder
 
@@ -109,6 +109,7 @@ def _rows(run: "PastRun", system: "System", dataset: str, worst: int | None) -> 
 
 
 def _item(run: "PastRun", item: str, systems: Sequence["System"], place: "BlueprintPath") -> CommandResult:
+    from flows.commands.explain.view import item_view  # noqa: PLC0415
     from tasks.analysis.explain_rows import find_dataset_of, item_document  # noqa: PLC0415
     from tasks.analysis.selection import require_one  # noqa: PLC0415
 
@@ -126,4 +127,4 @@ def _item(run: "PastRun", item: str, systems: Sequence["System"], place: "Bluepr
     }
     proofs = [call["proof"] for asked in document["asked"] for call in asked["calls"]]
     broken = any(not proof["hash_holds"] or "different" in (proof["rebuilt"], proof["journal"]) for proof in proofs)
-    return CommandResult(int(broken), document, [*detail_lines(document)])
+    return CommandResult(int(broken), document, [*item_view(document)])

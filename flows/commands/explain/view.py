@@ -1,11 +1,11 @@
 """Show on a terminal how a score came about: the parts of a total with their arithmetic, and the rows behind it."""
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 
 from rich.console import RenderableType
 from rich.markup import escape
 
-from flows.commands.console import decimal, folded, label_system, numbers, text_table
+from flows.commands.console import decimal, detail_lines, folded, label_system, numbers, text_table
 from schemas.question_types import QUESTION_TYPES
 from schemas.usage import TESTED
 from tasks.analysis.explain import OPTIONS
@@ -17,6 +17,7 @@ ROWS = 10
 
 WIDTH = 300
 MOST_OPTIONS = 8
+MOST_PARTS = 10
 
 
 def score_view(document: Row) -> list[RenderableType]:
@@ -170,15 +171,44 @@ def _row(row: Row) -> Iterator[str]:
         yield escape(f"  Options: {_options(row['options'], row['question_type'])}")
     for text in (row["references"] or ())[:2]:
         yield escape(f"  Right: {shorten(text, WIDTH)}")
+    for answer in row["answers"][:MOST_PARTS] or [row]:
+        yield from _answer(answer)
+    if len(row["answers"]) > MOST_PARTS:
+        yield escape(f"  and {counted(len(row['answers']) - MOST_PARTS, 'more part')}: --item {row['item_id']} has all")
+    if row["answers"]:
+        yield from _scores(_of_no_part(row["scores"]))
+
+
+def _answer(row: Row) -> Iterator[str]:
+    """Show what was said, which scores it has, and what the judges said of it."""
+    if "part" in row:
+        yield escape(f"  Part {row['part']}:")
     yield from _said(row)
-    for score in row["scores"]:
-        value = "-" if score["value"] is None else f"{score['value']:.4g}"
-        yield escape(f"  {score['method']}.{score['metric']} {value} ({score['status']}): {shorten(score['why'], WIDTH)}")
+    yield from _scores(row["scores"])
     for rating in row["ratings"]:
         given = "-" if rating["rating"] is None else f"{rating['rating']} on {rating['lowest']} to {rating['highest']}"
         yield escape(f"  {rating['judge']} rates {rating['dimension']} {given} ({rating['parse_status']})")
     for reply in dict.fromkeys(rating["raw_reply"] for rating in row["ratings"]):
         yield escape(f"  Reply of a judge: {shorten(reply or '(nothing)', WIDTH)}")
+
+
+def _scores(scores: Iterable[Row]) -> Iterator[str]:
+    for score in scores:
+        value = "-" if score["value"] is None else f"{score['value']:.4g}"
+        yield escape(f"  {score['method']}.{score['metric']} {value} ({score['status']}): {shorten(score['why'], WIDTH)}")
+
+
+def item_view(document: Row) -> Iterator[str]:
+    """Show everything about one item; what belongs to one of several answers, with it alone."""
+    asked = [
+        {**each, "turns": None, "ratings": None, "scores": _of_no_part(each["scores"])} if each["answers"] else each
+        for each in document["asked"]
+    ]
+    return detail_lines({**document, "asked": asked})
+
+
+def _of_no_part(scores: Sequence[Row]) -> list[Row]:
+    return [score for score in scores if not score["part"]]
 
 
 def _said(row: Row) -> Iterator[str]:

@@ -23,7 +23,7 @@ from schemas.tables.responses import Answers
 from tasks.analysis.dataset_check.content import Content, Row, describe_content, gold_texts, question_key
 from tasks.datasets.building import build_of_records
 from tasks.metrics.answer_forms import Question, right_reply, write_options
-from tasks.metrics.item_scores import score_items
+from tasks.metrics.item_scores import score_items, wholes_of
 from tasks.scoring.benchmark import ScoreSettings, score_benchmark
 from tasks.sources.locating import Locator, choose_source, needs
 from tasks.sources.reading import read_dataset
@@ -36,8 +36,8 @@ NO_INTERVALS = ScoreSettings(bootstrap=0)
 class Reachable:
     """Scores on 0-100 as the blueprint weighs the dataset's metrics.
 
-    `ceiling` is null where only a judge decides; `constant` maps each letter to the score of always answering with it, and is
-    empty where nothing is asked by letter.
+    `ceiling` is null where only a judge decides or several answers count together; `constant` maps each letter to the score of
+    always answering with it, and is empty where nothing is asked by letter.
     """
 
     ceiling: float | None
@@ -45,9 +45,9 @@ class Reachable:
 
 
 def reachable_scores(items: dy.DataFrame[Items], blueprint: Blueprint) -> Reachable:
-    """Score imagined models on all good items of a dataset of the blueprint, by its methods that need no judge."""
+    """Score imagined models on all good items of a dataset of the blueprint, by its methods that read one reply alone."""
     (dataset,) = items["dataset"].unique()
-    methods = [method for method in blueprint.datasets[dataset].methods if not method.judged]
+    methods = [method for method in blueprint.datasets[dataset].methods if not (method.judged or wholes_of([method]))]
     if not methods:
         return Reachable(None, {})
     answers = imagined_answers(items)

@@ -3,7 +3,8 @@
 from collections.abc import Iterator
 from typing import NamedTuple
 
-from schemas.changes import TOTAL, RunChanges, ScoreDifference
+from schemas.changes import TOTAL, RunChanges, ScoreDifference, SystemChanges
+from tasks.analysis.run_tables import System
 
 LARGEST_FALLS = 3
 """Abilities, and dimensions, of a system that are named; the leaderboard and `moodflow compare` have the others."""
@@ -16,15 +17,35 @@ class ChangedScore(NamedTuple):
     score: ScoreDifference
 
 
+def label_of(changes: SystemChanges) -> str:
+    """Return the name of the system, as it stands wherever its scores do."""
+    return System(changes.model, changes.setting).label
+
+
+def state_said(changes: RunChanges) -> str:
+    """Return a run's state in words."""
+    if changes.state == "Failed":
+        return "no call was answered"
+    if changes.previous is None:
+        return changes.reason or "no earlier run"
+    if changes.state == "UpToDate":
+        canary = ", but for the canary" if changes.canary_calls else ""
+        return f"nothing changed since {changes.previous}: no model call was sent{canary}"
+    if changes.state == "Completed":
+        return f"no regression against {changes.previous}"
+    return f"regressed: {', '.join(map(label_of, changes.regressed))}"
+
+
 def changed_scores(changes: RunChanges) -> list[ChangedScore]:
     """Return each system's total before the veto, then abilities and rated dimensions that fell most, the largest fall first."""
     listed = []
     for system in changes.units:
+        label = label_of(system)
         totals = [one for one in system.changes if one.what == TOTAL]
         falls = [one for one in system.changes if one.what != TOTAL and (one.change or 0) < 0]
         falls.sort(key=lambda one: (one.change or 0) / (one.scale[1] - one.scale[0]))
         abilities, dimensions = ([one for one in falls if (one.rubric is not None) == rated] for rated in (False, True))
-        listed += [ChangedScore(system.label, one) for one in (*totals, *abilities[:LARGEST_FALLS], *dimensions[:LARGEST_FALLS])]
+        listed += [ChangedScore(label, one) for one in (*totals, *abilities[:LARGEST_FALLS], *dimensions[:LARGEST_FALLS])]
     return listed
 
 
@@ -32,6 +53,6 @@ def change_notes(changes: RunChanges) -> Iterator[str]:
     """Yield which system was compared with another run or with none, warnings, and what was found on the way."""
     for system in changes.units:
         if changes.previous and (system.reason or system.previous != changes.previous):
-            yield f"{system.label}: {system.reason or f'compared with {system.previous}'}"
-    yield from (f"{system.label}: {remark}" for system in changes.units for remark in system.remarks)
+            yield f"{label_of(system)}: {system.reason or f'compared with {system.previous}'}"
+    yield from (f"{label_of(system)}: {remark}" for system in changes.units for remark in system.remarks)
     yield from changes.remarks

@@ -65,6 +65,7 @@ def build_leaderboard(data: LeaderboardData) -> Leaderboard:
     rows = data.rows
     shown = {ability for row in rows for ability in row["abilities"]}
     measured = [main for main in data.blueprint.abilities if main.evaluated and main.id in shown]
+    paper = paper_of(data.blueprint) if data.is_published else None
     used = [manifest for manifest in data.manifests if manifest.run in {row.get(RUN) for row in rows}]
     return Leaderboard(
         data=data,
@@ -74,7 +75,7 @@ def build_leaderboard(data: LeaderboardData) -> Leaderboard:
         runs=tuple(used),
         published=describe_published_models(data.paper, data.blueprint) if data.is_published else None,
         warnings=(*groups_said(data), *_warnings(used)),
-        paper=paper_of(data.blueprint).title if data.is_published else None,
+        paper=paper.title if paper else None,
         dimensions=describe_dimensions(data),
     )
 

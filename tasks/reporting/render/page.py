@@ -19,7 +19,7 @@ from tasks.analysis.run_tables import ReportData
 from tasks.lake.files import replace_file
 from tasks.lake.seal import REPORT, page_of
 from tasks.reporting.content.advice import LANGUAGES
-from tasks.reporting.content.changes import change_notes, changed_scores
+from tasks.reporting.content.changes import change_notes, changed_scores, label_of, state_said
 from tasks.reporting.content.leaderboard import Leaderboard, build_leaderboard
 from tasks.reporting.content.operations import HEADS, amount_cells, cost_notes
 from tasks.reporting.content.retrieval import CUTOFFS
@@ -122,6 +122,8 @@ def make_environment() -> Environment:
         "counted": formats.counted,
         "changed_scores": changed_scores,
         "change_notes": change_notes,
+        "label_of": label_of,
+        "state_said": state_said,
         "listed": formats.listed,
         "numbered": number_heads,
         "raw_heads": RAW_HEADS,

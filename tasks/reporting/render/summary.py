@@ -8,7 +8,7 @@ from schemas.changes import RunChanges, ScoreDifference
 from schemas.lineage import Missing, RunManifest
 from schemas.printing import printable
 from tasks.analysis.number_format import NONE, count, interval, number, percent, signed, signed_interval
-from tasks.reporting.content.changes import change_notes, changed_scores
+from tasks.reporting.content.changes import change_notes, changed_scores, label_of, state_said
 from tasks.reporting.content.verdicts import LEAST_COVERAGE, TotalVerdict
 from tasks.reporting.report import Report
 
@@ -34,8 +34,8 @@ def write_summary(report: Report) -> str:
 
 def _since(changes: RunChanges) -> Iterator[str]:
     yield "## Since the previous run"
-    yield f"{changes.state}: {escape(changes.message)}."
-    findings = [f"{system.label}: {finding.message}" for system in changes.regressed for finding in system.findings]
+    yield f"{changes.state}: {escape(state_said(changes))}."
+    findings = [f"{label_of(system)}: {finding.message}" for system in changes.regressed for finding in system.findings]
     if noted := [*findings, *change_notes(changes)]:
         yield "\n".join(f"- {escape(note)}" for note in noted)
     if rows := [[escape(system), escape(score.label), *_difference(score)] for system, score in changed_scores(changes)]:

@@ -1,6 +1,7 @@
 """Options of the command line, as the plan holds them."""
 
 import json
+import re
 from dataclasses import fields
 from pathlib import Path
 from typing import Any
@@ -13,6 +14,7 @@ from flows.commands.plan_options import LEFT, PlanOptions, read_plan
 from schemas.api_capabilities import ApiCapabilities, Sampling
 from schemas.chat import ModelEntry
 from schemas.plan import Plan
+from tasks.scoring.blueprints import list_blueprints
 from tasks.solvers.registry import SOLVERS
 from tests.flows.command import Ended, ended
 
@@ -144,9 +146,10 @@ def test_the_help_fits_a_page(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("COLUMNS", "100")
     monkeypatch.setenv("TERMINAL_WIDTH", "100")
     text = ended("run", "--help").out
-    assert len(text.rstrip().splitlines()) <= 45
+    assert len(text.rstrip().splitlines()) <= 47
     for title in ("Model", "Judge and roles", "What is evaluated", "Limits", "Where", "Output"):
         assert f"─ {title} ─" in text
+    assert {name for name in list_blueprints() if not name.endswith("-mini")} <= set(re.findall(r"[\w-]+", text))
 
 
 def test_paths_are_completed(capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch) -> None:

@@ -240,7 +240,7 @@ def test_a_changed_weight_is_a_changed_blueprint_and_says_what_would_differ(own:
     assert all(layer["differs"] == 0 for layer in found.document["layers"])
     words = " ".join(shown.out.split())
     assert "First difference: blueprint: blueprint moodbench-mini: abilities[foundational].weight was 0.3, is 3.0" in words
-    assert "m (base) total: 42.86 -> 88.24" in words
+    assert "m total: 42.86 -> 88.24" in words
 
 
 def test_a_dataset_that_the_blueprint_lost_is_left_out_of_what_would_differ(own: Own) -> None:

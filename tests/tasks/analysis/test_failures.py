@@ -52,9 +52,9 @@ def test_a_failure_that_no_answer_names_is_the_tested_models() -> None:
     assert blamed(find_failures(scores(("1", "", "f", "call_failed")), Answers.create_empty())) == [("1", "f", "tested")]
 
 
-def test_lost_items_are_those_of_which_no_part_is_scored() -> None:
+def test_lost_items_are_those_that_lack_a_part() -> None:
     said = answers(
-        ("1", "a", "seeker"),  # its other part is scored: not lost
+        ("1", "a", "seeker"),  # lost, though its other part is scored
         ("1", "b", None),
         ("2", "a", "seeker"),  # lost through the seeker alone
         ("3", "a", "seeker"),  # through the model under test, too
@@ -70,4 +70,4 @@ def test_lost_items_are_those_of_which_no_part_is_scored() -> None:
         ),
         said,
     )
-    assert (found.roles, found.items_of_others) == ({"d": frozenset({"seeker", "tested"})}, 1)
+    assert (found.roles, found.items_of_others) == ({"d": frozenset({"seeker", "tested"})}, 2)

@@ -5,9 +5,9 @@ from pathlib import Path
 import polars as pl
 import pytest
 
-from tasks.analysis.papers import paper_of
+from tasks.analysis.papers import ESC_EVAL, LONGEMOTION, MOODBENCH, paper_of
 from tasks.analysis.published_tables import TOTAL, PublishedRange, read_table
-from tasks.scoring.blueprints import load_blueprint
+from tasks.scoring.blueprints import list_blueprints, load_blueprint
 from tasks.scoring.published import published_of
 from tests.esc_eval import write_blueprint
 from tests.tasks.reporting.example_run import published
@@ -44,7 +44,19 @@ def test_a_table_by_language_has_ranges_of_abilities_and_no_total(tmp_path: Path
     scores = [table.scores(name, "role_play") for name in ("english", "chinese")]
     # SoulChat in English 367.76 / 7, EmoLLM in Chinese 501.86 / 7.
     assert (len(scores[0]), min(scores[0]), len(scores[1]), max(scores[1])) == pytest.approx((14, 367.76 / 7, 12, 501.86 / 7))
-    assert (paper_of(blueprint).title, paper_of(load_blueprint("ecdbench")).title) == ("ESC-Eval", "MoodBench")
+    assert paper_of(blueprint) is ESC_EVAL
+
+
+def test_a_benchmark_has_the_paper_with_scores_of_its_abilities_or_none(tmp_path: Path) -> None:
+    own = tmp_path / "own.yaml"
+    own.write_text("extends: longemotion\nname: own\ntitle: Own weights\n", encoding="utf-8")
+    found = {name: paper_of(load_blueprint(name)) for name in (*list_blueprints(), str(own))}
+    assert found == {
+        **dict.fromkeys(("attunebench", "attunebench-mini")),
+        **dict.fromkeys(("ecdbench", "ecdbench-mini", "moodbench", "moodbench-mini"), MOODBENCH),
+        **dict.fromkeys(("esc-eval", "esc-eval-mini"), ESC_EVAL),
+        **dict.fromkeys(("longemotion", "longemotion-mini", "longemotion-released", str(own)), LONGEMOTION),
+    }
 
 
 @pytest.mark.parametrize("nothing", [None, pl.DataFrame(), published().clear()])

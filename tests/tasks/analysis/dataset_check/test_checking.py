@@ -66,6 +66,12 @@ def test_what_only_a_judge_decides_has_no_ceiling() -> None:
     assert (found.ceiling, found.constant) == (None, {})
 
 
+def test_what_several_answers_earn_together_has_no_ceiling() -> None:
+    free: dict[str, Any] = {"question_type": "annotation", "options": None, "gold_indices": None}
+    found = reachable_scores(items(free), scored_by("composite_score"))
+    assert (found.ceiling, found.constant) == (None, {})
+
+
 def row(item_id: str, **changed: Any) -> dict[str, Any]:
     asked = {"question": "Which is warmer?", "options": ["ice", "tea"], "gold_indices": [1]}
     empty = dict.fromkeys(("subset", "context", "references", "option_points", "option_roles", "wrong_references"))

@@ -1,5 +1,7 @@
 """Score layers as rows: every expected row is written out."""
 
+import polars as pl
+
 from schemas.blueprint import Blueprint
 from schemas.lineage import Missing
 from schemas.vocabulary import LEVELS
