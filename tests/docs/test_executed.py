@@ -6,7 +6,7 @@ The README's `make` commands are executed by CI itself.
 import re
 import shlex
 from pathlib import Path
-from shutil import copytree
+from shutil import copytree, ignore_patterns
 from typing import Any
 
 import pytest
@@ -98,7 +98,8 @@ def shorten(ability: dict[str, Any]) -> set[str]:
 def small_moodbench(tmp_path_factory: pytest.TempPathFactory, monkeypatch: pytest.MonkeyPatch) -> None:
     """`moodbench-mini` with a few of its 41 tasks."""
     folder = tmp_path_factory.mktemp("shipped") / "blueprints"
-    copytree(blueprints.BLUEPRINTS, folder)
+    # What extends it names tasks that are left out.
+    copytree(blueprints.BLUEPRINTS, folder, ignore=ignore_patterns("ecdbench-mini.yaml"))
     file: Path = folder / "moodbench-mini.yaml"
     tree = yaml.safe_load(file.read_text(encoding="utf-8"))
     left = set().union(*(shorten(ability) for ability in tree["abilities"]))
