@@ -14,7 +14,7 @@ from tasks.solvers.annotate import annotate
 from tasks.solvers.annotate.threads import AnnotateOptions
 from tasks.solvers.longemotion import solve as longemotion
 from tasks.solvers.longemotion.self_rag import FAVOURABLE
-from tasks.solvers.prompts import Prompts, build_messages, choose_top_logprobs
+from tasks.solvers.prompts import PROMPTED, Prompts, build_messages, choose_top_logprobs
 from tasks.solvers.solver import Solver
 from tasks.solvers.state import (
     AskedItem,
@@ -60,7 +60,7 @@ def _retrieving(setting: str, title: str, **more: Any) -> Solver:
 
 
 OWN = (
-    Solver("base", "Base", ask_as_it_is, (longemotion.CODE, PLAIN), plan_as_it_is),
+    Solver("base", "Base", ask_as_it_is, (longemotion.CODE, PLAIN), plan_as_it_is, question_types=PROMPTED, by_task=True),
     _retrieving("rag", "RAG"),
     _retrieving("coem", "CoEM", roles={"sage": "enriches retrieved chunks (CoEM)"}),
     _retrieving(
@@ -78,6 +78,7 @@ OWN = (
         (role_play.CODE,),
         options=role_play.RolePlayOptions,
         roles={role_play.SEEKER: "plays the person of a role card (role play)"},
+        question_types=(role_play.QUESTION_TYPE,),
     ),
     Solver(
         "annotate",
@@ -87,6 +88,7 @@ OWN = (
         options=AnnotateOptions,
         roles={annotate.DRAFT_JUDGE: "judges the replies that the model under test drafts (annotate)"},
         optional=frozenset({annotate.DRAFT_JUDGE}),
+        question_types=(annotate.QUESTION_TYPE,),
     ),
 )
 

@@ -75,7 +75,10 @@ def configured(folder: Path, content: str | bytes, name: str = "plan.yaml") -> P
         ((*MINI, "--set", "budget=5"), ("--set prices=FILE",)),
         ((*MINI, *JUDGE, "--set", "budget=5"), ("there is none for m, j",)),
         ((*MINI, "--config", "no-such-file.yaml"), ("No such file",)),
-        (("run", "moodbench-mini", *SERVER, *RAG, "--datasets", "mini_irony_detection"), ("has no long context", "--settings")),
+        (
+            ("run", "moodbench-mini", *SERVER, *RAG, "--datasets", "mini_irony_detection"),
+            ("setting rag does not ask", "where: --settings", "expected: one of base\n", "without long contexts"),
+        ),
         ((*LONG, "--settings", "rug"), ("there is no setting rug", "where: --settings", "did you mean rag?")),
         ((*LONG, *RAG, "--set", "retrieval.embedder=nobody/no-such-model"), ("is not on this machine", "nobody/no-such-model")),
         ((*LONG, "--set", "contexts.lengths=abc"), ("where: contexts.lengths.0", "abc")),

@@ -30,6 +30,7 @@ async def test_a_row_says_whom_its_solver_asks_and_whether_it_retrieves(setting:
     solved = await SOLVERS[setting].solve(asked, SolverOptions(setting), resources, 0)
     assert {role for role, model in models.items() if model.asked} == {"tested", *SOLVERS[setting].roles}
     assert bool(solved.retrieved) == SOLVERS[setting].retrieves
+    assert SOLVERS[setting].asks(asked.item.question_type, asked.context.task if asked.context else None)
     assert transcript(solved)[-1].reply.text == "exposure"
 
 
@@ -40,6 +41,7 @@ async def test_a_setting_refuses_items_that_another_one_asks(setting: str, quest
     played = ScriptedRoles()
     resources = SolverResources({"tested": played.model.role_model(), "seeker": played.sage.role_model()})
     item = CARD.model_copy(update={"question_type": question_type})
+    assert not SOLVERS[setting].asks(question_type, None)
     with pytest.raises(UsageError, match=f"{setting}.*{question_type}|role card|no conversation"):
         await SOLVERS[setting].solve(AskedItem("card", item), SolverOptions(setting), resources, 0)
     assert not played.model.asked
