@@ -12,7 +12,7 @@ from pydantic import ValidationError
 from typer.core import TyperCommand
 
 from flows.commands import options as opt
-from flows.commands.config_files import complete_plan, read_configs
+from flows.commands.config_files import complete_plan, read_configs, without_idle_roles
 from flows.commands.plan_fields import assign, find_field, own_fields, parse_setting, parse_value, plan_fields, role_names
 from schemas.addresses import hide_credentials
 from schemas.chat import EMBEDDED_MODEL
@@ -226,10 +226,11 @@ def read_plan(benchmark: str, options: PlanOptions, *, needs_model: bool = True)
         UsageError: a file cannot be read, a value is refused, or money is limited and a model has no price.
     """
     presets, values = read_configs(options.config or (), benchmark)
+    written = values.get("roles", {}).keys() - {text.partition("=")[0].strip() for text in options.role or ()}
     options.assign_to(values)
     values["models"] = values.get("models") or ()
     try:
-        plan = Plan.model_validate(complete_plan(values, presets))
+        plan = without_idle_roles(Plan.model_validate(complete_plan(values, presets)), sorted(written))
     except ValidationError as error:
         raise refused(error) from error
     if needs_model:

@@ -16,7 +16,7 @@ from schemas.errors import UsageError, suggest
 from schemas.lineage import Missing
 from schemas.plan import Plan, fields_of
 from schemas.question_types import QuestionType
-from schemas.roles import JUDGE, PANEL
+from schemas.roles import JUDGE, JUDGES, PANEL
 from schemas.tables.items import Items
 from tasks.datasets.catalogue import find_dataset
 from tasks.datasets.own_items import in_folder, local_dataset
@@ -30,7 +30,7 @@ from tasks.models.canary import epoch_identity, read_record
 from tasks.retrieval.embedding import AUTO, find_embedder, resolve_auto
 from tasks.scoring.blueprints import profiled_blueprint
 from tasks.solvers.longemotion.parameters import choose_parameters
-from tasks.solvers.registry import SOLVERS, find_solver, require_role
+from tasks.solvers.registry import SOLVERS, find_solver, helper_roles, require_role, settings_with
 from tasks.sources.locating import Locator, choose_source
 
 MAX_MODELS_LENGTH = 40
@@ -133,9 +133,18 @@ def _require_settings(plan: Plan) -> None:
 
 
 def _require_roles(plan: Plan, blueprint: Blueprint) -> None:
-    """Raise UsageError if there is no such role or dataset, a panel or review has no judge, or two judges have one name."""
+    """Raise UsageError if a role or its dataset is not there or not used, a judge is missing, or judges share a name."""
+    used = (*JUDGES, *helper_roles(plan.settings))
     for name, role in plan.roles.items():
         require_role(name, "--role, roles")
+        if name not in used:
+            raise UsageError(
+                f"no setting of the plan has the role {name}, so that nobody would be asked in it",
+                where=f"--role {name}, roles.{name}",
+                expected=f"one of {', '.join(used)}",
+                got=f"{name}, with settings {', '.join(plan.settings)}",
+                next_step=f"leave it out, or name a setting that has it: {', '.join(settings_with(name))}",
+            )
         _require_known(role.datasets, blueprint, f"roles.{name}.datasets")
     if PANEL in plan.roles and JUDGE not in plan.roles:
         raise UsageError(

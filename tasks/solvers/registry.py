@@ -133,6 +133,11 @@ def helper_roles(settings: Iterable[str] = SOLVERS) -> dict[Role, str]:
     return {role: ", or ".join(does) for role, does in found.items()}
 
 
+def settings_with(role: Role) -> list[str]:
+    """List the settings that need a helper."""
+    return [setting for setting, solver in SOLVERS.items() if role in solver.roles]
+
+
 def is_optional(role: Role) -> bool:
     """Return whether nobody plays a role where a plan names no model for it; any other is the model's under test."""
     return any(role in solver.optional for solver in SOLVERS.values())

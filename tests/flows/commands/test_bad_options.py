@@ -57,6 +57,10 @@ def configured(folder: Path, content: str | bytes, name: str = "plan.yaml") -> P
         ((*MINI, "--set", "contexts={a"), ("the value of contexts cannot be read",)),
         ((*MINI, "--role", "sagee=x"), ("did you mean sage?",)),
         ((*MINI, "--role", "sage=x@opnai"), ("did you mean openai",)),
+        (
+            (*LONG, "--role", "sage=x@http://localhost:9/v1"),
+            ("no setting of the plan has the role sage", "one of judge, panel\n", "sage, with settings base\n", "has it: coem\n"),
+        ),
         ((*MINI, "--top-k", "3"), ("next step: use --set retrieval.top_k=VALUE",)),
         ((*MINI, "--panel", "x"), ("next step: use --role panel=NAME",)),
         ((*MINI, "--set", 'models.dialect.extra={"temperature": NaN}'), ("NaN is no number of JSON",)),
