@@ -19,6 +19,7 @@ from schemas.chat import EMBEDDED_MODEL
 from schemas.errors import UsageError, suggest
 from schemas.plan import Plan
 from schemas.refusal import refused
+from schemas.roles import JUDGE
 from tasks.models.cost.pricing import check_budget
 
 
@@ -56,7 +57,7 @@ class PlanOptions:
     api_key_env: opt.KeyEnv = None
     temperature: Annotated[float | None, opt.option("0 = the likeliest token; default 0", opt.MODEL)] = None
     max_tokens: Annotated[int | None, opt.option("longest reply, reasoning included; default 512", opt.MODEL)] = None
-    judge: Annotated[str | None, opt.option("model that judges free-text answers", opt.JUDGE, "NAME")] = None
+    judge: Annotated[list[str] | None, opt.option("model that judges free-text answers", opt.JUDGE, "NAME")] = None
     role: Annotated[
         list[str] | None, opt.option("judge, panel or helper: MODEL@URL or '{name: N, ...}'", opt.JUDGE, "NAME=MODEL")
     ] = None
@@ -90,7 +91,7 @@ class PlanOptions:
         """Set what the options say in the values of a plan, in the order in which they count.
 
         Raises:
-            UsageError: there is no such field or role, or a role is described that no model was named for.
+            UsageError: there is no such field or role, or a role is named twice, or described and no model named for it.
         """
         for variable, path in ENVIRONMENT.items():
             if os.environ.get(variable):
@@ -107,11 +108,15 @@ class PlanOptions:
     def _roles(self) -> Iterator[tuple[str, Any]]:
         """Yield the model of each role; those of the panel together."""
         panel: list[Any] = []
+        named = {JUDGE} if self.judge else set[str]()
         for text in self.role or ():
             from tasks.solvers.registry import require_role  # noqa: PLC0415  polars takes its time
 
             require_role(hide_credentials(text.partition("=")[0].strip()), "--role")
             path, value = parse_setting(text, "--role")
+            if path in named and not (panel and isinstance(value, list)):
+                raise _named_twice(path, text)
+            named.add(path)
             panel += value if isinstance(value, list) else []
             yield path, panel if isinstance(value, list) else value
 
@@ -144,13 +149,25 @@ def _assign_option(name: str, value: Any, values: dict[str, Any]) -> None:
     path = str(_path_of(name, own_fields()))
     if path == "models":
         value = [{"name": model} for model in value]
-    elif path == "judge":
-        value = {"name": value}
+    elif path == JUDGE:
+        if len(value) > 1:
+            raise _named_twice(path, value[-1])
+        value = {"name": value[0]}
     elif isinstance(value, str):
         value = parse_value(find_field(path, path), value)
     assign(values, path, value)
     for role in values.get("roles", {}) if name == "concurrency" else ():
         assign(values, f"{role}.concurrency", value)
+
+
+def _named_twice(role: str, got: str) -> UsageError:
+    return UsageError(
+        f"role {role} is named twice, of which one would count",
+        where="--judge, --role" if role == JUDGE else f"--role {role}",
+        expected="each role once; the panel once per judge, or all in one mapping",
+        got=hide_credentials(got),
+        next_step="leave one of them out; further judges are named with --role panel=NAME",
+    )
 
 
 @cache

@@ -162,7 +162,8 @@ def _require_roles(plan: Plan, blueprint: Blueprint) -> None:
             next_step="name the judge with --judge, and a rubric that has faults",
         )
     for dataset in blueprint.datasets:
-        _require_names(plan.judges(dataset), "judge", "--judge, --role panel")
+        named = [entry for role in JUDGES for entry in plan.role_models(role, dataset)]
+        _require_names(named if plan.judges(dataset) else (), "judge", "--judge, --role panel")
 
 
 def _require_names(entries: Sequence[ModelEntry], kind: str, where: str) -> None:

@@ -57,6 +57,11 @@ def configured(folder: Path, content: str | bytes, name: str = "plan.yaml") -> P
         ((*MINI, "--set", "contexts={a"), ("the value of contexts cannot be read",)),
         ((*MINI, "--role", "sagee=x"), ("did you mean sage?",)),
         ((*MINI, "--role", "sage=x@opnai"), ("did you mean openai",)),
+        ((*MINI, *JUDGE, "--judge", "k"), ("role judge is named twice", "where: --judge, --role\n", "got: k\n")),
+        ((*MINI, *JUDGE, "--role", "judge=k@http://localhost:9/v1"), ("role judge is named twice",)),
+        ((*LONG, *("--role", "sage=smollm2") * 2), ("role sage is named twice", "where: --role sage\n")),
+        ((*MINI, *JUDGE, "--role", "panel=p", "--role", "panel={default: {name: q}}"), ("role panel is named twice",)),
+        ((*MINI, *JUDGE, "--role", "panel=p", "--role", "panel=j"), ("two judges have the same name, j",)),
         (
             (*LONG, "--role", "sage=x@http://localhost:9/v1"),
             ("no setting of the plan has the role sage", "one of judge, panel\n", "sage, with settings base\n", "has it: coem\n"),
