@@ -1,6 +1,7 @@
 """Declare the options of a plan, and read them and a configuration file as one."""
 
 import os
+import re
 from collections.abc import Collection, Iterator
 from dataclasses import dataclass, fields
 from functools import cache
@@ -114,12 +115,23 @@ class PlanOptions:
 
             require_role(hide_credentials(text.partition("=")[0].strip()), "--role")
             path, value = parse_setting(text, "--role")
+            if SEVERAL.search(text):
+                raise UsageError(
+                    "several models are named in one role",
+                    where=f"--role {path}",
+                    expected="NAME=MODEL@BASE_URL",
+                    got=hide_credentials(text),
+                    next_step="name one of them; of the panel, each with a --role panel=NAME of its own",
+                )
             if path in named and not (panel and isinstance(value, list)):
                 raise _named_twice(path, text)
             named.add(path)
             panel += value if isinstance(value, list) else []
             yield path, panel if isinstance(value, list) else value
 
+
+SEVERAL = re.compile(r"@https?://[^,\s]*,[^,/]+@https?://")
+"""Models with their addresses in a list by commas."""
 
 ENVIRONMENT = {"MOODFLOW_MIRROR": "mirror", "MOODFLOW_PRICES": "prices"}
 """Variables of the environment that stand for an option, and their fields of the plan."""

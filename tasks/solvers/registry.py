@@ -145,5 +145,8 @@ def is_optional(role: Role) -> bool:
 
 def require_role(role: str, where: str) -> None:
     """Raise UsageError, with the nearest role, if this one neither judges nor belongs to a setting."""
+    if role == TESTED:
+        step = "name it with --model, and helpers and judges by their own roles"
+        raise UsageError("the model under test is named by no role", where=where, got=role, next_step=step)
     if role not in (known := (*JUDGES, *helper_roles())):
         raise unknown_name("role", role, known, where, "for example --role judge=NAME@URL")

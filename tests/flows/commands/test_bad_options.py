@@ -6,6 +6,7 @@ from pathlib import Path
 import polars as pl
 import pytest
 
+from flows.commands.model_entries import EXAMPLE
 from schemas.plan import Plan
 from tests.flows.command import assert_one_message, ended
 
@@ -57,6 +58,15 @@ def configured(folder: Path, content: str | bytes, name: str = "plan.yaml") -> P
         ((*MINI, "--set", "contexts={a"), ("the value of contexts cannot be read",)),
         ((*MINI, "--role", "sagee=x"), ("did you mean sage?",)),
         ((*MINI, "--role", "sage=x@opnai"), ("did you mean openai",)),
+        ((*MINI, "--role", "sage=x@nowhere"), ("where: --role sage, roles.sage\n", "got: nowhere", f"--role sage={EXAMPLE}\n")),
+        ((*MINI, "--role", "sage=x@ftp://h"), ("where: --role sage, roles.sage\n", "got: ftp://h", f"--role sage={EXAMPLE}\n")),
+        (
+            (*LONG, "--role", "sage=x@http://a:9/v1,y@http://b:9/v1"),
+            ("several models are named in one role", "where: --role sage\n", "expected: NAME=MODEL@BASE_URL"),
+        ),
+        ((*MINI, "--role", "judge=[{name: smollm2}, {name: smollm2, concurrency: 1}]"), ("where: --role judge, roles.judge\n",)),
+        ((*MINI, "--role", "sage"), ("expected: NAME=MODEL@BASE_URL", f"for example --role sage={EXAMPLE}\n")),
+        ((*MINI, "--role", "tested=x"), ("the model under test is named by no role", "where: --role\n", "with --model")),
         ((*MINI, *JUDGE, "--judge", "k"), ("role judge is named twice", "where: --judge, --role\n", "got: k\n")),
         ((*MINI, *JUDGE, "--role", "judge=k@http://localhost:9/v1"), ("role judge is named twice",)),
         ((*LONG, *("--role", "sage=smollm2") * 2), ("role sage is named twice", "where: --role sage\n")),
