@@ -6,12 +6,14 @@ from typing import Any
 from schemas.chat import ModelEntry
 from schemas.errors import UsageError, unknown_name
 from schemas.installed import installed
+from schemas.plan import Plan
 from schemas.roles import JUDGES
 from schemas.usage import TESTED, Role
 from schemas.vocabulary import ContextTask
 from tasks.solvers import role_play
 from tasks.solvers.annotate import annotate
 from tasks.solvers.annotate.threads import AnnotateOptions
+from tasks.solvers.infer_job import RESERVED
 from tasks.solvers.longemotion import solve as longemotion
 from tasks.solvers.longemotion.self_rag import FAVOURABLE
 from tasks.solvers.prompts import PROMPTED, Prompts, build_messages, choose_top_logprobs
@@ -93,17 +95,28 @@ OWN = (
 )
 
 
-def _by_setting(solvers: Iterable[Solver]) -> Iterator[tuple[str, Solver]]:
+def by_setting(solvers: Iterable[Solver]) -> Iterator[tuple[str, Solver]]:
+    """Yield solvers by their settings; raise UsageError if two have the same, or a role has a name that is taken."""
     seen = set()
     for solver in solvers:
         if solver.setting in seen:
             step = "give the setting of the installed package another name"
             raise UsageError("two solvers have the same setting", got=solver.setting, next_step=step)
         seen.add(solver.setting)
+        versions = {name for code in solver.codes for name in code.versions}
+        taken = RESERVED | versions | {TESTED} | JUDGES.keys() | Plan.model_fields.keys()
+        if reserved := sorted(taken & solver.roles.keys()):
+            raise UsageError(
+                f"a solver has a role {reserved[0]}, which means something else",
+                where=f"solver of setting {solver.setting}",
+                expected=f"a name that is none of {', '.join(sorted(taken))}",
+                got=", ".join(solver.roles),
+                next_step="give the role of the installed package another name",
+            )
         yield solver.setting, solver
 
 
-SOLVERS: Mapping[str, Solver] = dict(_by_setting((*OWN, *installed("solvers", Solver))))
+SOLVERS: Mapping[str, Solver] = dict(by_setting((*OWN, *installed("solvers", Solver))))
 """One row per setting, in the order in which they are shown; those of installed packages last."""
 
 

@@ -1,10 +1,12 @@
 """Each row of the registry of settings, held against what its solver does."""
 
+from dataclasses import replace
+
 import pytest
 
 from schemas.errors import UsageError
 from schemas.item import Item
-from tasks.solvers.registry import SOLVERS
+from tasks.solvers.registry import SOLVERS, by_setting
 from tasks.solvers.state import AskedItem, SolverOptions, SolverResources
 from tests.tasks.datasets.attunebench.conversations import conversation
 from tests.tasks.solvers.annotate.asked import annotated
@@ -12,6 +14,14 @@ from tests.tasks.solvers.longemotion.long_items import QA
 from tests.tasks.solvers.longemotion.scripted_roles import ScriptedModel, ScriptedRoles, saying, transcript
 
 CARD = Item(question_type="role_play", question="No sleep.", context="Problem: no sleep")
+
+
+@pytest.mark.parametrize("role", ["tested", "judge", "options", "identity", "sample", "solvers_version"])
+def test_a_role_whose_name_means_something_else_is_refused(role: str) -> None:
+    solver = replace(SOLVERS["coem"], setting="mine", roles={"sage": "helps", role: "helps"})
+    with pytest.raises(UsageError, match=f"a solver has a role {role}, which means something else") as refused:
+        dict(by_setting([*SOLVERS.values(), solver]))
+    assert (refused.value.where, refused.value.got) == ("solver of setting mine", f"sage, {role}")
 
 
 def test_every_setting_has_a_row_under_its_name() -> None:
