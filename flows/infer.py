@@ -4,7 +4,7 @@ import asyncio
 
 from flows.planning.capabilities import ensure_probed
 from flows.planning.jobs import gold_baselines
-from flows.planning.resolve import renew
+from flows.planning.resolve import renew, require_asked
 from flows.planning.usage import open_budget
 from flows.runtime.canary import ask_canaries
 from flows.runtime.endpoints import check_endpoints, count_calls, open_endpoints, require_answer
@@ -27,9 +27,11 @@ async def run_inference(plan: Plan) -> StageResult:
     probed is, before its first call that the journal does not answer: what it wants otherwise is remembered in the lake.
 
     Raises:
+        UsageError: a setting does not ask such items.
         EndpointError: no call was answered, no question is the cause, and the lake has no replies that could be scored.
     """
     resolved = await begin_run(plan)
+    require_asked(resolved)
     budget = open_budget(resolved.plan)
     canaries = await ask_canaries(plan, budget)
     if any(found.epoch > found.before.epoch for found in canaries):

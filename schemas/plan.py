@@ -149,7 +149,13 @@ class Plan(Frozen):
     def _only_the_panel_is_several(self) -> Self:
         for name, role in self.roles.items():
             if name != PANEL and any(len(models) > 1 for models in (role.default, *role.datasets.values())):
-                raise ValueError(f"role {name} is one model, only the {PANEL} is several")
+                raise UsageError(
+                    f"role {name} is one model, only the {PANEL} is several",
+                    where=f"--role {name}, roles.{name}",
+                    expected="one model, or one by dataset",
+                    got=", ".join(entry.name for entry in self.named(name)),
+                    next_step="name one of them; further judges are named with --role panel=NAME",
+                )
         return self
 
     @model_validator(mode="after")

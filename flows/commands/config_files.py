@@ -1,6 +1,7 @@
 """Read the files that describe a plan: a user's own, and the presets under data/presets."""
 
-from collections.abc import Iterable, Mapping
+import sys
+from collections.abc import Collection, Iterable, Mapping
 from contextlib import suppress
 from pathlib import Path
 from typing import Any
@@ -10,7 +11,8 @@ from flows.commands.process import imports
 from schemas.documents import read_text, read_yaml
 from schemas.errors import MoodflowError, UsageError, unknown_name
 from schemas.folders import DATA_FOLDER
-from schemas.roles import JUDGES, gather_roles
+from schemas.plan import Plan
+from schemas.roles import gather_roles
 
 PRESETS = DATA_FOLDER / "presets"
 """Plans as papers ran them. What stands under `models` holds for each model under test."""
@@ -49,7 +51,7 @@ def read_configs(names: Iterable[str], benchmark: str) -> tuple[Values, Values]:
 def complete_plan(values: Values, presets: Values) -> Values:
     """Return the fields of a plan with complete entries, on top of what presets say of each model under test.
 
-    Where they name no settings, the blueprint may. A role that a preset names is left out where no setting of the plan has it.
+    Where they name no settings, the blueprint may.
 
     Args:
         values: of files and options, with the roles of presets.
@@ -57,19 +59,30 @@ def complete_plan(values: Values, presets: Values) -> Values:
     """
     with imports():  # polars takes its time
         from tasks.scoring.blueprints import load_blueprint  # noqa: PLC0415
-        from tasks.solvers.registry import SOLVERS  # noqa: PLC0415
 
     values = complete_entries(values)
     if "settings" not in values:
         with suppress(MoodflowError):  # told by whoever needs the blueprint; where two runs are compared nobody does
             values |= {"settings": usual} if (usual := load_blueprint(values["benchmark"]).settings) else {}
-    settings = {str(name).replace("-", "_") for name in values.get("settings", ("base",))} & SOLVERS.keys()
-    needed = JUDGES.keys() | {role for name in settings for role in SOLVERS[name].roles}
-    roles = {name: role for name, role in values["roles"].items() if name in needed or name not in presets.get("roles", {})}
     models = values["models"]
     if isinstance(models, list | tuple):
         models = [_merge(presets.get("models", {}), entry) for entry in models]
-    return {**values, "models": models, "roles": roles}
+    return {**values, "models": models}
+
+
+def without_idle_roles(plan: Plan, written: Collection[str]) -> Plan:
+    """Return the plan without the roles that a file or preset names, which may be of several settings, and none of the plan has.
+
+    Each is said. One that is given as an option is meant, and refused when the plan is resolved.
+    """
+    from tasks.solvers.registry import helper_roles  # noqa: PLC0415  polars takes its time
+
+    idle = [role for role in written if role in plan.roles and role in helper_roles().keys() - helper_roles(plan.settings)]
+    for role in idle:
+        sys.stderr.write(f"moodflow: role {role} is left out: no setting of this run has it ({', '.join(plan.settings)})\n")
+    return (
+        plan.model_copy(update={"roles": {name: plan.roles[name] for name in plan.roles if name not in idle}}) if idle else plan
+    )
 
 
 def _merge(below: Any, above: Any) -> Any:

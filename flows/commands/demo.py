@@ -35,7 +35,7 @@ def demo_plans(lake: Folder | None, sample: int | None) -> tuple[Plan, ...]:
     Raises:
         UsageError: a value is refused.
     """
-    options = PlanOptions(model=[EMBEDDED_MODEL], judge=EMBEDDED_MODEL, lake=lake)
+    options = PlanOptions(model=[EMBEDDED_MODEL], judge=[EMBEDDED_MODEL], lake=lake)
     short = read_plan(SHORT, replace(options, sample=SAMPLE if sample is None else sample))
     talk = replace(options, sample=1, datasets="esc_eval_mini_en", max_tokens=64, set=["solvers.role_play.turns=2"])
     return short, read_plan(LONG, replace(options, sample=1)), read_plan(TALK, talk)

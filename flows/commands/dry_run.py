@@ -13,7 +13,7 @@ from flows.commands.console import CommandResult, numbers, text_table
 from flows.commands.run_view import missing_lines
 from flows.planning.capabilities import unprobed
 from flows.planning.jobs import EvalJob, GoldBaseline, ResolvedPlan, gold_baselines, make_judge_job
-from flows.planning.resolve import resolve
+from flows.planning.resolve import require_asked, resolve
 from flows.planning.usage import ONE_CALL, learn_from_lake, usage_of
 from flows.runtime.prefect_server import on_server
 from schemas.chat import ChatRequest, ModelEntry
@@ -75,9 +75,11 @@ async def build_first(plan: Plan) -> tuple[ResolvedPlan, tuple[Missing, ...]]:
     """Resolve a plan, and build what its jobs ask about unless that is there; return it with what is missing."""
     resolved = resolve(plan)
     resolved.lake.require_writable()
-    if all(resolved.find_built(selected) for selected in resolved.selected):
-        return resolved, resolved.missing
-    return resolved, (await on_server(lambda: build_datasets(plan))).missing
+    missing = resolved.missing
+    if not all(resolved.find_built(selected) for selected in resolved.selected):
+        missing = (await on_server(lambda: build_datasets(plan))).missing
+    require_asked(resolved)
+    return resolved, missing
 
 
 async def _forecast_job(job: EvalJob, basis: EstimateBasis) -> list[Forecast]:

@@ -3,6 +3,7 @@
 import json
 import re
 from collections.abc import Mapping
+from functools import partial
 from typing import Any
 
 from schemas.addresses import hide_credentials
@@ -14,6 +15,7 @@ from tasks.models.capabilities.providers import entry_for, find_provider
 
 AT_URL = re.compile(r"(?P<name>.+?)@(?P<base_url>https?://.*)", re.DOTALL)
 AT_PROVIDER = re.compile(r"(?P<name>.+)@(?P<provider>[^@]*)", re.DOTALL)
+EXAMPLE = "NAME@http://localhost:8000/v1"
 
 
 def parse_entry(text: str) -> dict[str, Any]:
@@ -33,7 +35,10 @@ def complete_entries(values: Mapping[str, Any]) -> dict[str, Any]:
         UsageError: there is no such provider, or an entry has a base URL besides.
     """
     models = values.get("models")
-    roles = {name: map_role(role, _complete) for name, role in values.get("roles", {}).items()}
+    roles = {
+        name: map_role(role, partial(_complete, where=f"--role {name}, roles.{name}", otherwise=f"--role {name}={EXAMPLE}"))
+        for name, role in values.get("roles", {}).items()
+    }
     judge = next(iter(roles.get(JUDGE, {}).get("default", ())), None)
     if PANEL in roles and isinstance(judge, Mapping):
         server = {name: judge[name] for name in ("base_url", "api_key_env") if name in judge}
@@ -46,14 +51,14 @@ def _has_no_server(entry: Any) -> bool:
     return isinstance(entry, Mapping) and not entry.get("base_url") and entry.get("name") != EMBEDDED_MODEL
 
 
-def _complete(entry: Any) -> Any:
+def _complete(entry: Any, **told: str) -> Any:
     if not isinstance(entry, Mapping):
         return entry  # the plan says what is wrong with it
     completed = {name: dict(value) if isinstance(value, Mapping) else value for name, value in entry.items()}
     if beside := {name: completed.pop(name) for name in Sampling.model_fields if name in completed}:
         completed["sampling"] = {**beside, **(completed.get("sampling") or {})}  # may stand beside the name, for short
     _write_extra_as_json(completed.get("dialect"))
-    return _at_provider(completed)
+    return _at_provider(completed, **told)
 
 
 def _write_extra_as_json(capabilities: Any) -> None:
@@ -71,17 +76,17 @@ def _write_extra_as_json(capabilities: Any) -> None:
         ) from error
 
 
-def _at_provider(entry: dict[str, Any]) -> dict[str, Any]:
+def _at_provider(entry: dict[str, Any], where: str = "--provider", **told: str) -> dict[str, Any]:
     name = entry.pop("provider", None)
     if name is None:
         return entry
     if entry.get("base_url"):
         raise UsageError(
             f"where model {entry.get('name')} is served is said twice",
-            where="--provider",
+            where=where,
             expected="a provider or a base URL",
             got=f"provider {name} and base URL {hide_credentials(str(entry['base_url']))}",
             next_step="leave one of them out",
         )
-    known = entry_for(find_provider(str(name)), entry.get("name", ""))
+    known = entry_for(find_provider(str(name), where, **told), entry.get("name", ""))
     return known | {field: value for field, value in entry.items() if value is not None}

@@ -13,7 +13,7 @@ from rich.markup import escape
 
 from flows.commands import options as opt
 from flows.commands.console import CommandResult, folded, text_table, unbroken
-from flows.commands.model_entries import parse_entry
+from flows.commands.model_entries import EXAMPLE, parse_entry
 from schemas.addresses import hide_credentials
 from schemas.chat import ModelEntry
 from schemas.documents import read_yaml
@@ -144,9 +144,9 @@ def parse_setting(text: str, option: str) -> tuple[str, Any]:
         raise UsageError(
             "a setting has no value",
             where=option,
-            expected="PATH=VALUE",
+            expected="NAME=MODEL@BASE_URL" if option == "--role" else "PATH=VALUE",
             got=hide_credentials(text),
-            next_step=f"for example {option} {'judge=NAME' if option == '--role' else 'retrieval.top_k=8'}",
+            next_step=f"for example {option} {f'{path}={EXAMPLE}' if option == '--role' else 'retrieval.top_k=8'}",
         )
     field = find_field(path.strip(), option)
     return field.path, parse_value(field, value)

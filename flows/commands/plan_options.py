@@ -1,6 +1,7 @@
 """Declare the options of a plan, and read them and a configuration file as one."""
 
 import os
+import re
 from collections.abc import Collection, Iterator
 from dataclasses import dataclass, fields
 from functools import cache
@@ -12,13 +13,14 @@ from pydantic import ValidationError
 from typer.core import TyperCommand
 
 from flows.commands import options as opt
-from flows.commands.config_files import complete_plan, read_configs
+from flows.commands.config_files import complete_plan, read_configs, without_idle_roles
 from flows.commands.plan_fields import assign, find_field, own_fields, parse_setting, parse_value, plan_fields, role_names
 from schemas.addresses import hide_credentials
 from schemas.chat import EMBEDDED_MODEL
 from schemas.errors import UsageError, suggest
 from schemas.plan import Plan
 from schemas.refusal import refused
+from schemas.roles import JUDGE
 from tasks.models.cost.pricing import check_budget
 
 
@@ -56,7 +58,7 @@ class PlanOptions:
     api_key_env: opt.KeyEnv = None
     temperature: Annotated[float | None, opt.option("0 = the likeliest token; default 0", opt.MODEL)] = None
     max_tokens: Annotated[int | None, opt.option("longest reply, reasoning included; default 512", opt.MODEL)] = None
-    judge: Annotated[str | None, opt.option("model that judges free-text answers", opt.JUDGE, "NAME")] = None
+    judge: Annotated[list[str] | None, opt.option("model that judges free-text answers", opt.JUDGE, "NAME")] = None
     role: Annotated[
         list[str] | None, opt.option("judge, panel or helper: MODEL@URL or '{name: N, ...}'", opt.JUDGE, "NAME=MODEL")
     ] = None
@@ -90,7 +92,7 @@ class PlanOptions:
         """Set what the options say in the values of a plan, in the order in which they count.
 
         Raises:
-            UsageError: there is no such field or role, or a role is described that no model was named for.
+            UsageError: there is no such field or role, or a role is named twice, or described and no model named for it.
         """
         for variable, path in ENVIRONMENT.items():
             if os.environ.get(variable):
@@ -107,14 +109,29 @@ class PlanOptions:
     def _roles(self) -> Iterator[tuple[str, Any]]:
         """Yield the model of each role; those of the panel together."""
         panel: list[Any] = []
+        named = {JUDGE} if self.judge else set[str]()
         for text in self.role or ():
             from tasks.solvers.registry import require_role  # noqa: PLC0415  polars takes its time
 
             require_role(hide_credentials(text.partition("=")[0].strip()), "--role")
             path, value = parse_setting(text, "--role")
+            if SEVERAL.search(text):
+                raise UsageError(
+                    "several models are named in one role",
+                    where=f"--role {path}",
+                    expected="NAME=MODEL@BASE_URL",
+                    got=hide_credentials(text),
+                    next_step="name one of them; of the panel, each with a --role panel=NAME of its own",
+                )
+            if path in named and not (panel and isinstance(value, list)):
+                raise _named_twice(path, text)
+            named.add(path)
             panel += value if isinstance(value, list) else []
             yield path, panel if isinstance(value, list) else value
 
+
+SEVERAL = re.compile(r"@https?://[^,\s]*,[^,/]+@https?://")
+"""Models with their addresses in a list by commas."""
 
 ENVIRONMENT = {"MOODFLOW_MIRROR": "mirror", "MOODFLOW_PRICES": "prices"}
 """Variables of the environment that stand for an option, and their fields of the plan."""
@@ -144,13 +161,25 @@ def _assign_option(name: str, value: Any, values: dict[str, Any]) -> None:
     path = str(_path_of(name, own_fields()))
     if path == "models":
         value = [{"name": model} for model in value]
-    elif path == "judge":
-        value = {"name": value}
+    elif path == JUDGE:
+        if len(value) > 1:
+            raise _named_twice(path, value[-1])
+        value = {"name": value[0]}
     elif isinstance(value, str):
         value = parse_value(find_field(path, path), value)
     assign(values, path, value)
     for role in values.get("roles", {}) if name == "concurrency" else ():
         assign(values, f"{role}.concurrency", value)
+
+
+def _named_twice(role: str, got: str) -> UsageError:
+    return UsageError(
+        f"role {role} is named twice, of which one would count",
+        where="--judge, --role" if role == JUDGE else f"--role {role}",
+        expected="each role once; the panel once per judge, or all in one mapping",
+        got=hide_credentials(got),
+        next_step="leave one of them out; further judges are named with --role panel=NAME",
+    )
 
 
 @cache
@@ -226,10 +255,11 @@ def read_plan(benchmark: str, options: PlanOptions, *, needs_model: bool = True)
         UsageError: a file cannot be read, a value is refused, or money is limited and a model has no price.
     """
     presets, values = read_configs(options.config or (), benchmark)
+    written = values.get("roles", {}).keys() - {text.partition("=")[0].strip() for text in options.role or ()}
     options.assign_to(values)
     values["models"] = values.get("models") or ()
     try:
-        plan = Plan.model_validate(complete_plan(values, presets))
+        plan = without_idle_roles(Plan.model_validate(complete_plan(values, presets)), sorted(written))
     except ValidationError as error:
         raise refused(error) from error
     if needs_model:

@@ -1,7 +1,7 @@
 """Resolve a plan: look up its blueprint, datasets and lake, and say which datasets cannot be had and why."""
 
 import re
-from collections.abc import Iterable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from dataclasses import replace
 from datetime import datetime
 from itertools import product
@@ -11,10 +11,13 @@ from flows.planning.capabilities import with_capabilities
 from flows.planning.jobs import ResolvedPlan, SelectedDataset
 from schemas.blueprint import SAMPLE, Blueprint, BlueprintDataset
 from schemas.chat import ModelEntry
+from schemas.dataset import DatasetSpec
 from schemas.errors import UsageError, suggest
 from schemas.lineage import Missing
 from schemas.plan import Plan, fields_of
-from schemas.roles import JUDGE, PANEL
+from schemas.question_types import QuestionType
+from schemas.roles import JUDGE, JUDGES, PANEL
+from schemas.tables.items import Items
 from tasks.datasets.catalogue import find_dataset
 from tasks.datasets.own_items import in_folder, local_dataset
 from tasks.judging.rubrics import load_rubric
@@ -27,7 +30,7 @@ from tasks.models.canary import epoch_identity, read_record
 from tasks.retrieval.embedding import AUTO, find_embedder, resolve_auto
 from tasks.scoring.blueprints import profiled_blueprint
 from tasks.solvers.longemotion.parameters import choose_parameters
-from tasks.solvers.registry import SOLVERS, find_solver, require_role
+from tasks.solvers.registry import SOLVERS, find_solver, helper_roles, require_role, settings_with
 from tasks.sources.locating import Locator, choose_source
 
 MAX_MODELS_LENGTH = 40
@@ -130,9 +133,18 @@ def _require_settings(plan: Plan) -> None:
 
 
 def _require_roles(plan: Plan, blueprint: Blueprint) -> None:
-    """Raise UsageError if there is no such role or dataset, a panel or review has no judge, or two judges have one name."""
+    """Raise UsageError if a role or its dataset is not there or not used, a judge is missing, or judges share a name."""
+    used = (*JUDGES, *helper_roles(plan.settings))
     for name, role in plan.roles.items():
         require_role(name, "--role, roles")
+        if name not in used:
+            raise UsageError(
+                f"no setting of the plan has the role {name}, so that nobody would be asked in it",
+                where=f"--role {name}, roles.{name}",
+                expected=f"one of {', '.join(used)}",
+                got=f"{name}, with settings {', '.join(plan.settings)}",
+                next_step=f"leave it out, or name a setting that has it: {', '.join(settings_with(name))}",
+            )
         _require_known(role.datasets, blueprint, f"roles.{name}.datasets")
     if PANEL in plan.roles and JUDGE not in plan.roles:
         raise UsageError(
@@ -150,7 +162,8 @@ def _require_roles(plan: Plan, blueprint: Blueprint) -> None:
             next_step="name the judge with --judge, and a rubric that has faults",
         )
     for dataset in blueprint.datasets:
-        _require_names(plan.judges(dataset), "judge", "--judge, --role panel")
+        named = [entry for role in JUDGES for entry in plan.role_models(role, dataset)]
+        _require_names(named if plan.judges(dataset) else (), "judge", "--judge, --role panel")
 
 
 def _require_names(entries: Sequence[ModelEntry], kind: str, where: str) -> None:
@@ -173,17 +186,10 @@ def embeds(plan: Plan) -> bool:
 
 
 def _require_contexts(plan: Plan, selected: Sequence[SelectedDataset]) -> None:
-    """Raise UsageError if a setting retrieves and a dataset has no long context, a model or number does not fit."""
+    """Raise UsageError if a setting asks no such items as a dataset has, or a model or number does not fit."""
+    for one in selected if plan.models else ():  # a build asks nothing
+        _require_asked(plan, one.spec, one.spec.question_types, any)  # a user's own items may be of any type
     retrieving = [setting for setting in plan.settings if SOLVERS[setting].retrieves]
-    short = [one.spec.id for one in selected if one.spec.sample_builder is None]
-    if retrieving and short:
-        raise UsageError(
-            f"dataset {short[0]} has no long context to retrieve from",
-            where="--settings",
-            expected="base, or datasets with long contexts, such as those of longemotion",
-            got=", ".join(retrieving),
-            next_step="moodflow run longemotion --settings base,rag,coem, or --settings base here",
-        )
     if embeds(plan):
         find_embedder(plan.retrieval.embedder)
     built = [one.spec.id for one in selected if one.spec.sample_builder is not None]
@@ -198,6 +204,31 @@ def _require_contexts(plan: Plan, selected: Sequence[SelectedDataset]) -> None:
     for one, setting, model in product(selected, retrieving, plan.models):
         if task := one.spec.task:
             choose_parameters(plan.retrieval, task, setting, model.name)
+
+
+def require_asked(resolved: ResolvedPlan) -> None:
+    """Raise UsageError if a setting does not ask all items that were built; a user's own may be of any type."""
+    for one in resolved.selected:
+        asked = (SOLVERS[name].asks(kind, one.spec.task) for name in resolved.plan.settings for kind in one.spec.question_types)
+        if not all(asked) and (built := resolved.find_built(one)):
+            kinds = resolved.lake.read(built[0], Items)["question_type"].unique(maintain_order=True)
+            _require_asked(resolved.plan, one.spec, kinds.to_list(), all)
+
+
+def _require_asked(
+    plan: Plan, spec: DatasetSpec, types: Sequence[QuestionType], enough: Callable[[Iterable[bool]], bool]
+) -> None:
+    """Raise UsageError, with the settings that fit, if one does not ask a dataset's items; enough: `any` or `all` types."""
+    fitting = [name for name, solver in SOLVERS.items() if enough(solver.asks(kind, spec.task) for kind in types)]
+    for setting in plan.settings:
+        if setting not in fitting:
+            raise UsageError(
+                f"setting {setting} does not ask the items of dataset {spec.id}",
+                where="--settings, --datasets",
+                expected=f"one of {', '.join(fitting)}" if fitting else "datasets whose items one setting asks",
+                got=f"{setting}; {', '.join(types)} items {'with' if spec.task else 'without'} long contexts",
+                next_step="name a setting that fits, or other datasets, and run those that need another one apart",
+            )
 
 
 def obstacles(plan: Plan) -> dict[str, Missing]:

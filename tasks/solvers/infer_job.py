@@ -19,6 +19,15 @@ ANSWERS_VERSION = "1"
 """Bumped when answers are taken otherwise from the same replies."""
 
 
+RESERVED = frozenset(
+    (
+        *("model", "identity", "sampling", "reasoning_effort", "extra", "token_probabilities"),
+        *("prompts_sha256", "options", "permute", "repeat", "too_long"),
+    )
+)
+"""Names that settings of a key have beside those of roles."""
+
+
 class InferKeys(NamedTuple):
     """Where what a setting yields is written; null = the setting yields none of it."""
 

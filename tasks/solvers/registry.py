@@ -6,15 +6,17 @@ from typing import Any
 from schemas.chat import ModelEntry
 from schemas.errors import UsageError, unknown_name
 from schemas.installed import installed
+from schemas.plan import Plan
 from schemas.roles import JUDGES
 from schemas.usage import TESTED, Role
 from schemas.vocabulary import ContextTask
 from tasks.solvers import role_play
 from tasks.solvers.annotate import annotate
 from tasks.solvers.annotate.threads import AnnotateOptions
+from tasks.solvers.infer_job import RESERVED
 from tasks.solvers.longemotion import solve as longemotion
 from tasks.solvers.longemotion.self_rag import FAVOURABLE
-from tasks.solvers.prompts import Prompts, build_messages, choose_top_logprobs
+from tasks.solvers.prompts import PROMPTED, Prompts, build_messages, choose_top_logprobs
 from tasks.solvers.solver import Solver
 from tasks.solvers.state import (
     AskedItem,
@@ -60,7 +62,7 @@ def _retrieving(setting: str, title: str, **more: Any) -> Solver:
 
 
 OWN = (
-    Solver("base", "Base", ask_as_it_is, (longemotion.CODE, PLAIN), plan_as_it_is),
+    Solver("base", "Base", ask_as_it_is, (longemotion.CODE, PLAIN), plan_as_it_is, question_types=PROMPTED, by_task=True),
     _retrieving("rag", "RAG"),
     _retrieving("coem", "CoEM", roles={"sage": "enriches retrieved chunks (CoEM)"}),
     _retrieving(
@@ -78,6 +80,7 @@ OWN = (
         (role_play.CODE,),
         options=role_play.RolePlayOptions,
         roles={role_play.SEEKER: "plays the person of a role card (role play)"},
+        question_types=(role_play.QUESTION_TYPE,),
     ),
     Solver(
         "annotate",
@@ -87,21 +90,33 @@ OWN = (
         options=AnnotateOptions,
         roles={annotate.DRAFT_JUDGE: "judges the replies that the model under test drafts (annotate)"},
         optional=frozenset({annotate.DRAFT_JUDGE}),
+        question_types=(annotate.QUESTION_TYPE,),
     ),
 )
 
 
-def _by_setting(solvers: Iterable[Solver]) -> Iterator[tuple[str, Solver]]:
+def by_setting(solvers: Iterable[Solver]) -> Iterator[tuple[str, Solver]]:
+    """Yield solvers by their settings; raise UsageError if two have the same, or a role has a name that is taken."""
     seen = set()
     for solver in solvers:
         if solver.setting in seen:
             step = "give the setting of the installed package another name"
             raise UsageError("two solvers have the same setting", got=solver.setting, next_step=step)
         seen.add(solver.setting)
+        versions = {name for code in solver.codes for name in code.versions}
+        taken = RESERVED | versions | {TESTED} | JUDGES.keys() | Plan.model_fields.keys()
+        if reserved := sorted(taken & solver.roles.keys()):
+            raise UsageError(
+                f"a solver has a role {reserved[0]}, which means something else",
+                where=f"solver of setting {solver.setting}",
+                expected=f"a name that is none of {', '.join(sorted(taken))}",
+                got=", ".join(solver.roles),
+                next_step="give the role of the installed package another name",
+            )
         yield solver.setting, solver
 
 
-SOLVERS: Mapping[str, Solver] = dict(_by_setting((*OWN, *installed("solvers", Solver))))
+SOLVERS: Mapping[str, Solver] = dict(by_setting((*OWN, *installed("solvers", Solver))))
 """One row per setting, in the order in which they are shown; those of installed packages last."""
 
 
@@ -131,6 +146,11 @@ def helper_roles(settings: Iterable[str] = SOLVERS) -> dict[Role, str]:
     return {role: ", or ".join(does) for role, does in found.items()}
 
 
+def settings_with(role: Role) -> list[str]:
+    """List the settings that need a helper."""
+    return [setting for setting, solver in SOLVERS.items() if role in solver.roles]
+
+
 def is_optional(role: Role) -> bool:
     """Return whether nobody plays a role where a plan names no model for it; any other is the model's under test."""
     return any(role in solver.optional for solver in SOLVERS.values())
@@ -138,5 +158,8 @@ def is_optional(role: Role) -> bool:
 
 def require_role(role: str, where: str) -> None:
     """Raise UsageError, with the nearest role, if this one neither judges nor belongs to a setting."""
+    if role == TESTED:
+        step = "name it with --model, and helpers and judges by their own roles"
+        raise UsageError("the model under test is named by no role", where=where, got=role, next_step=step)
     if role not in (known := (*JUDGES, *helper_roles())):
         raise unknown_name("role", role, known, where, "for example --role judge=NAME@URL")

@@ -1,6 +1,6 @@
 """A row of the registry of solvers: how items are asked in one setting."""
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Collection, Mapping
 from dataclasses import dataclass, field
 from typing import Any
 
@@ -9,6 +9,7 @@ from pydantic import ValidationError
 from schemas.base import Frozen
 from schemas.chat import ModelEntry
 from schemas.errors import UsageError
+from schemas.question_types import QuestionType
 from schemas.usage import TESTED, Role
 from schemas.vocabulary import ContextTask
 from tasks.solvers.state import PlanSolver, Solve, SolverCode, SolverOptions, SolverPlan
@@ -27,6 +28,8 @@ class Solver:
         options: type of its own parameters, which `solvers.<setting>` of a plan gives; null = it has none.
         roles: helpers, and what each does; where a plan names none, the model under test plays them itself.
         optional: those of the roles that nobody plays where a plan names none.
+        question_types: of items that it asks; null = any.
+        by_task: whether it asks items with a context built for them as their task says, whatever their type.
         retrieves: whether it ranks chunks of the item's context; its items then need one that was built for them.
         asks_again: whether it may ask more often than a forecast with invented replies does.
         invented: what a forecast has helpers reply, where a text of usual length would lead to other calls.
@@ -40,9 +43,17 @@ class Solver:
     options: type[Frozen] | None = None
     roles: Mapping[Role, str] = field(default_factory=dict)
     optional: frozenset[Role] = frozenset()
+    question_types: Collection[QuestionType] | None = None
+    by_task: bool = False
     retrieves: bool = False
     asks_again: bool = False
     invented: str | None = None
+
+    def asks(self, question_type: QuestionType, task: ContextTask | None) -> bool:
+        """Return whether it asks items of a type, with a context built for a task; null = without one."""
+        if task is None and self.retrieves:
+            return False
+        return self.question_types is None or question_type in self.question_types or (self.by_task and task is not None)
 
     def plan(self, options: SolverOptions, task: ContextTask | None, entry: ModelEntry) -> SolverPlan:
         """Plan how a dataset's items are asked.

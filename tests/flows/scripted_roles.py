@@ -141,6 +141,11 @@ def opposed(messages: Messages) -> str:
     return rate_all(messages, lowest + highest - rating)
 
 
+def helpers(**servers: ModelServer) -> str:
+    """A configuration file that names the model of each role as the role."""
+    return json.dumps({"roles": {role: {"name": role, "base_url": server.base_url} for role, server in servers.items()}})
+
+
 @dataclass(frozen=True)
 class ScriptedServers:
     """Four servers and the lake their replies go to. Servers are told apart by their address: a lake belongs to its servers."""
@@ -152,11 +157,12 @@ class ScriptedServers:
     judge: ModelServer
 
     def command(self, *more: str | Path) -> tuple[str | Path, ...]:
-        """`moodflow run` with the four models."""
+        """`moodflow run` with the four models; settings that have no helper leave it out."""
+        roles = self.lake.parent / "roles.json"
+        roles.write_text(helpers(sage=self.sage, critic=self.critic), encoding="utf-8")
         return (
             *("run", LONG_MINI, "--model", "core", "--base-url", self.core.base_url),
-            *("--role", f"sage=sage@{self.sage.base_url}"),
-            *("--role", f"critic=critic@{self.critic.base_url}"),
+            *("--config", roles),
             *("--judge", "judge", "--judge-base-url", self.judge.base_url),
             *("--set", "retrieval.ranking=bm25", "--lake", self.lake, "--set", "bootstrap=0", "--json", *more),
         )

@@ -11,7 +11,7 @@ import pytest
 from tasks.retrieval.chunking import split
 from tasks.solvers.chunk_rows import holds_needle
 from tests.flows.command import ended
-from tests.flows.scripted_roles import READING, Reply, layer
+from tests.flows.scripted_roles import READING, Reply, helpers, layer
 from tests.mirror import MIRROR, needs_mirror
 from tests.model_server import ModelServer
 
@@ -60,9 +60,9 @@ def run_settings(lake: Path, reply: Reply, *more: str | Path) -> dict[str, Any]:
         ModelServer(lambda _messages: READING) as sage,
         ModelServer(lambda _messages: CRITIC) as critic,
     ):
-        models = ("--model", "core", "--base-url", core.base_url, "--role", f"sage=sage@{sage.base_url}")
-        helpers = ("--role", f"critic=critic@{critic.base_url}")
-        done = ended("run", *more, *models, *helpers, "--lake", lake, "--set", "bootstrap=0", "--json")
+        models, config = ("--model", "core", "--base-url", core.base_url), lake / "roles.json"
+        config.write_text(helpers(sage=sage, critic=critic), encoding="utf-8")
+        done = ended("run", *more, *models, "--config", config, "--lake", lake, "--set", "bootstrap=0", "--json")
     return done.document
 
 

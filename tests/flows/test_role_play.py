@@ -82,7 +82,7 @@ def test_cards_are_played_judged_reported_and_explained(tmp_path: Path) -> None:
         done = ended(*command, "--settings", "role-play")
         shorter = ended(*command, "--settings", "role-play", "--set", "solvers.role_play.turns=2")
         sent = server.calls
-    assert_one_message(unasked, "has no prompt for role_play items", "role_play")
+    assert_one_message(unasked, "setting base does not ask the items of dataset cards_en", "one of role_play\n")
     assert (done.status, shorter.status) == (0, 0), done.err + shorter.err
     # Two cards in each language, five turns of each, one call of the judge for each dialogue.
     calls = {("model", "tested"): 20, ("seeker", "seeker"): 20, ("judge", "judge"): 4}
@@ -129,6 +129,24 @@ def test_a_seeker_that_fails_is_no_regression_of_the_model_it_talks_to(tmp_path:
     assert dropped in page.replace("&#39;", "'")
     assert dropped in after.err
     assert "nothing scored: 1 failed call of the seeker (seeker)" in page
+
+
+@pytest.mark.parametrize(
+    ("setting", "dataset", "fitting"),
+    [("base", "cards_en", "role_play"), ("role_play", "cards_zh", "base"), ("annotate", "cards_en", "role_play")],
+)
+def test_a_setting_that_does_not_ask_a_dataset_is_told_before_any_call(
+    tmp_path: Path, setting: str, dataset: str, fitting: str
+) -> None:
+    with ModelServer(answer) as server:
+        command = (*family(tmp_path, server, 1), "--lake", str(tmp_path / "lake"), "--settings", setting)
+        choice = {"item_id": "c", "language": "zh", "question_type": "single_choice", "question": "?"}
+        choices = [{**choice, "item_id": f"c{n}", "options": ["x", "y"], "gold_indices": [0]} for n in range(9)]
+        (tmp_path / "zh.jsonl").write_text("".join(json.dumps(item) + "\n" for item in choices), encoding="utf-8")
+        for more in (("--dry-run",), ()):
+            refused = ended(*command, *more)
+            assert_one_message(refused, f"setting {setting} does not ask", f"dataset {dataset}", f"expected: one of {fitting}\n")
+        assert server.calls == 0
 
 
 def killed(command: list[str], server: ModelServer, goal: int, environment: dict[str, str]) -> None:

@@ -25,17 +25,17 @@ def load_providers() -> tuple[Provider, ...]:
     return _LIST.validate_python(yaml.load(PROVIDERS.read_text(encoding="utf-8"), loader))  # noqa: S506  both are safe
 
 
-def find_provider(name: str) -> Provider:
-    """Find the provider with this id; raise UsageError, with the nearest ids, if there is none."""
+def find_provider(name: str, where: str = "--provider", otherwise: str = "name its server with --base-url") -> Provider:
+    """Find the provider with this id; raise UsageError, with the nearest ids or what else to do, if there is none."""
     providers = {provider.id: provider for provider in load_providers()}
     if name in providers:
         return providers[name]
     raise UsageError(
         f"there is no provider {name!r}",
-        where="--provider",
+        where=where,
         expected=f"one of {', '.join(providers)}",
         got=name,
-        next_step=suggest(name.lower(), providers, "name its server with --base-url", most=3),
+        next_step=suggest(name.lower(), providers, otherwise, most=3),
     )
 
 

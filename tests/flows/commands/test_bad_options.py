@@ -6,6 +6,7 @@ from pathlib import Path
 import polars as pl
 import pytest
 
+from flows.commands.model_entries import EXAMPLE
 from schemas.plan import Plan
 from tests.flows.command import assert_one_message, ended
 
@@ -57,6 +58,24 @@ def configured(folder: Path, content: str | bytes, name: str = "plan.yaml") -> P
         ((*MINI, "--set", "contexts={a"), ("the value of contexts cannot be read",)),
         ((*MINI, "--role", "sagee=x"), ("did you mean sage?",)),
         ((*MINI, "--role", "sage=x@opnai"), ("did you mean openai",)),
+        ((*MINI, "--role", "sage=x@nowhere"), ("where: --role sage, roles.sage\n", "got: nowhere", f"--role sage={EXAMPLE}\n")),
+        ((*MINI, "--role", "sage=x@ftp://h"), ("where: --role sage, roles.sage\n", "got: ftp://h", f"--role sage={EXAMPLE}\n")),
+        (
+            (*LONG, "--role", "sage=x@http://a:9/v1,y@http://b:9/v1"),
+            ("several models are named in one role", "where: --role sage\n", "expected: NAME=MODEL@BASE_URL"),
+        ),
+        ((*MINI, "--role", "judge=[{name: smollm2}, {name: smollm2, concurrency: 1}]"), ("where: --role judge, roles.judge\n",)),
+        ((*MINI, "--role", "sage"), ("expected: NAME=MODEL@BASE_URL", f"for example --role sage={EXAMPLE}\n")),
+        ((*MINI, "--role", "tested=x"), ("the model under test is named by no role", "where: --role\n", "with --model")),
+        ((*MINI, *JUDGE, "--judge", "k"), ("role judge is named twice", "where: --judge, --role\n", "got: k\n")),
+        ((*MINI, *JUDGE, "--role", "judge=k@http://localhost:9/v1"), ("role judge is named twice",)),
+        ((*LONG, *("--role", "sage=smollm2") * 2), ("role sage is named twice", "where: --role sage\n")),
+        ((*MINI, *JUDGE, "--role", "panel=p", "--role", "panel={default: {name: q}}"), ("role panel is named twice",)),
+        ((*MINI, *JUDGE, "--role", "panel=p", "--role", "panel=j"), ("two judges have the same name, j",)),
+        (
+            (*LONG, "--role", "sage=x@http://localhost:9/v1"),
+            ("no setting of the plan has the role sage", "one of judge, panel\n", "sage, with settings base\n", "has it: coem\n"),
+        ),
         ((*MINI, "--top-k", "3"), ("next step: use --set retrieval.top_k=VALUE",)),
         ((*MINI, "--panel", "x"), ("next step: use --role panel=NAME",)),
         ((*MINI, "--set", 'models.dialect.extra={"temperature": NaN}'), ("NaN is no number of JSON",)),
@@ -75,7 +94,10 @@ def configured(folder: Path, content: str | bytes, name: str = "plan.yaml") -> P
         ((*MINI, "--set", "budget=5"), ("--set prices=FILE",)),
         ((*MINI, *JUDGE, "--set", "budget=5"), ("there is none for m, j",)),
         ((*MINI, "--config", "no-such-file.yaml"), ("No such file",)),
-        (("run", "moodbench-mini", *SERVER, *RAG, "--datasets", "mini_irony_detection"), ("has no long context", "--settings")),
+        (
+            ("run", "moodbench-mini", *SERVER, *RAG, "--datasets", "mini_irony_detection"),
+            ("setting rag does not ask", "where: --settings", "expected: one of base\n", "without long contexts"),
+        ),
         ((*LONG, "--settings", "rug"), ("there is no setting rug", "where: --settings", "did you mean rag?")),
         ((*LONG, *RAG, "--set", "retrieval.embedder=nobody/no-such-model"), ("is not on this machine", "nobody/no-such-model")),
         ((*LONG, "--set", "contexts.lengths=abc"), ("where: contexts.lengths.0", "abc")),

@@ -240,10 +240,20 @@ def test_roles_stand_beside_the_models_or_under_roles(plans: list[Plan], tmp_pat
     in_one = ("--role", f"judge={entry}", "--role", "panel=p", "--set", f"sage={other}")
     field_by_field = ("--judge", "j", "--judge-base-url", URL, "--set", "panel=p", "--role", "sage=k")
     for given in (("--config", former), ("--config", named), in_one, (*field_by_field, "--set", f"roles.sage.base_url={URL}")):
-        assert run(*SERVER, *given, "--set", "sage.sampling.temperature=0.5").status == 0
+        assert run(*SERVER, *given, "--settings", "coem", "--set", "sage.sampling.temperature=0.5").status == 0
     assert [plan.roles for plan in plans] == [plans[0].roles] * 4
     assert [(entry.name, entry.base_url) for entry in plans[0].named()] == [("j", URL), ("p", URL), ("k", URL)]
     assert plans[0].named("sage")[0].sampling == Sampling(temperature=0.5)
+
+
+def test_a_role_of_a_file_that_no_setting_has_is_left_out_and_said(plans: list[Plan], tmp_path: Path) -> None:
+    config = tmp_path / "plan.yaml"
+    config.write_text(f"roles: {{sage: {{name: k, base_url: '{URL}'}}, seeker: {{name: s, base_url: '{URL}'}}}}\n")
+    done = [run(*SERVER, "--config", config, "--settings", settings) for settings in ("base", "rag,coem")]
+    assert [list(plan.roles) for plan in plans] == [[], ["sage"]]
+    left_out = "moodflow: role {} is left out: no setting of this run has it ({})\n"
+    assert done[0].err == left_out.format("sage", "base") + left_out.format("seeker", "base")
+    assert done[1].err == left_out.format("seeker", "rag, coem")
 
 
 def test_a_role_may_differ_by_dataset_and_what_is_set_below_it_counts_for_all(plans: list[Plan], tmp_path: Path) -> None:

@@ -35,6 +35,7 @@ def test_infer_has_items_and_no_annotations(tmp_path: Path) -> None:
         {
             "benchmark": str(tmp_path / "annotated.yaml"),
             "models": [{"name": "core", "base_url": "http://localhost:9/v1"}],
+            "settings": ["annotate"],
             "lake": tmp_path / "lake",
             "folders": {"attunebench": folder},
         }

@@ -27,10 +27,12 @@ def plan(lake: Path, **more: Any) -> Plan:
     return Plan.model_validate(fields)
 
 
-@pytest.mark.parametrize("other", [player("j", ELSEWHERE), player("j", sampling={"temperature": 1}), player("j", concurrency=2)])
+@pytest.mark.parametrize(
+    "other", [player("j", ELSEWHERE), player("j", sampling={"temperature": 1}), player("j", concurrency=2), player("j")]
+)
 def test_judges_and_models_of_one_name_are_refused(tmp_path: Path, other: dict[str, Any]) -> None:
     with pytest.raises(UsageError, match="two judges have the same name, j") as caught:
-        resolve(plan(tmp_path, judge=player("j"), panel=[other]))
+        resolve(plan(tmp_path, judge=player("j"), panel=[player("p"), other]))
     assert caught.value.next_step is not None
     with pytest.raises(UsageError, match="two models have the same name, j"):
         resolve(plan(tmp_path, models=[player("j"), other]))
@@ -41,8 +43,8 @@ def test_a_panel_needs_a_judge(tmp_path: Path) -> None:
         resolve(plan(tmp_path, panel=[player("p")]))
 
 
-def test_a_judge_may_sit_on_its_own_panel_and_a_model_too(tmp_path: Path) -> None:
-    found = resolve(plan(tmp_path, judge=player("j"), panel=[player("j"), player("core")]))
+def test_a_model_may_sit_on_the_panel(tmp_path: Path) -> None:
+    found = resolve(plan(tmp_path, judge=player("j"), panel=[player("core")]))
     assert [entry.name for entry in found.plan.judges("long_mini_qa")] == ["j", "core"]
 
 

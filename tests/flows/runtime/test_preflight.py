@@ -32,7 +32,7 @@ def test_a_warning_is_said_once(tmp_path: Path, command: tuple[str, ...]) -> Non
 
 def test_limits_below_what_is_asked_for_are_told(tmp_path: Path) -> None:
     at, datasets = "http://127.0.0.1:9/v1", "long_mini_mc1,long_mini_qa"
-    asked = PlanOptions(model=["m"], base_url=at, judge="j", judge_base_url=at, datasets=datasets, lake=tmp_path)
+    asked = PlanOptions(model=["m"], base_url=at, judge=["j"], judge_base_url=at, datasets=datasets, lake=tmp_path)
     resolved = resolve(read_plan(LONG_MINI, asked))
     assert list(cut_short(resolved)) == []
     limits: dict[str, Any] = {"max_tokens": 100, "set": ["judge.sampling.max_tokens=50"]}

@@ -1,10 +1,12 @@
 """Each row of the registry of settings, held against what its solver does."""
 
+from dataclasses import replace
+
 import pytest
 
 from schemas.errors import UsageError
 from schemas.item import Item
-from tasks.solvers.registry import SOLVERS
+from tasks.solvers.registry import SOLVERS, by_setting
 from tasks.solvers.state import AskedItem, SolverOptions, SolverResources
 from tests.tasks.datasets.attunebench.conversations import conversation
 from tests.tasks.solvers.annotate.asked import annotated
@@ -12,6 +14,14 @@ from tests.tasks.solvers.longemotion.long_items import QA
 from tests.tasks.solvers.longemotion.scripted_roles import ScriptedModel, ScriptedRoles, saying, transcript
 
 CARD = Item(question_type="role_play", question="No sleep.", context="Problem: no sleep")
+
+
+@pytest.mark.parametrize("role", ["tested", "judge", "options", "identity", "sample", "solvers_version"])
+def test_a_role_whose_name_means_something_else_is_refused(role: str) -> None:
+    solver = replace(SOLVERS["coem"], setting="mine", roles={"sage": "helps", role: "helps"})
+    with pytest.raises(UsageError, match=f"a solver has a role {role}, which means something else") as refused:
+        dict(by_setting([*SOLVERS.values(), solver]))
+    assert (refused.value.where, refused.value.got) == ("solver of setting mine", f"sage, {role}")
 
 
 def test_every_setting_has_a_row_under_its_name() -> None:
@@ -30,6 +40,7 @@ async def test_a_row_says_whom_its_solver_asks_and_whether_it_retrieves(setting:
     solved = await SOLVERS[setting].solve(asked, SolverOptions(setting), resources, 0)
     assert {role for role, model in models.items() if model.asked} == {"tested", *SOLVERS[setting].roles}
     assert bool(solved.retrieved) == SOLVERS[setting].retrieves
+    assert SOLVERS[setting].asks(asked.item.question_type, asked.context.task if asked.context else None)
     assert transcript(solved)[-1].reply.text == "exposure"
 
 
@@ -40,6 +51,7 @@ async def test_a_setting_refuses_items_that_another_one_asks(setting: str, quest
     played = ScriptedRoles()
     resources = SolverResources({"tested": played.model.role_model(), "seeker": played.sage.role_model()})
     item = CARD.model_copy(update={"question_type": question_type})
+    assert not SOLVERS[setting].asks(question_type, None)
     with pytest.raises(UsageError, match=f"{setting}.*{question_type}|role card|no conversation"):
         await SOLVERS[setting].solve(AskedItem("card", item), SolverOptions(setting), resources, 0)
     assert not played.model.asked
