@@ -13,14 +13,13 @@ from dataclasses import dataclass
 from functools import partial
 from inspect import signature
 from pathlib import Path
-from types import FrameType
-from typing import Any, TypeVar
+from typing import Any, Never, TypeVar
 
 from prefect import flow
 from prefect.client.orchestration import get_client
 from prefect.context import FlowRunContext
-from prefect.exceptions import TerminationSignal
 from prefect.logging.configuration import setup_logging
+from prefect.utilities import engine
 from prefect.utilities.annotations import opaque
 
 from flows.planning.jobs import ResolvedPlan
@@ -49,14 +48,14 @@ def _leave() -> None:
 def run_to_end(work: Coroutine[Any, Any, ResultT]) -> ResultT:
     """Run a command's work in an event loop of its own, without Prefect's log lines on the terminal.
 
-    Ctrl-C ends the process within INTERRUPT_LIMIT_S. Prefect tries for minutes to report the end to a temporary server that got
-    the same Ctrl-C. Leaving without that loses nothing: partitions are written whole, and replies are in the journal.
+    Ctrl-C and SIGTERM end the process within INTERRUPT_LIMIT_S. Prefect tries for minutes to report the end to a temporary server
+    that got the same signal. Leaving without that loses nothing: partitions are written whole, and replies are in the journal.
 
     Raises:
-        KeyboardInterrupt: after SIGTERM too, which Prefect turns into an exception of its own.
+        KeyboardInterrupt: after either signal.
     """
 
-    def leave_soon(number: int, frame: FrameType | None) -> None:  # noqa: ARG001  the signal module passes them
+    def leave_soon(sig_num: int, *args: object) -> Never:  # noqa: ARG001  the signal module passes them
         limit = threading.Timer(INTERRUPT_LIMIT_S, _leave)
         limit.daemon = True  # the process need not wait for its limit
         limit.start()
@@ -64,11 +63,11 @@ def run_to_end(work: Coroutine[Any, Any, ResultT]) -> ResultT:
 
     if silence_console():
         setup_logging()  # Prefect has done so before, as in a test
-    signal.signal(signal.SIGINT, leave_soon)
-    try:
-        return asyncio.run(work)
-    except TerminationSignal as ended:
-        raise KeyboardInterrupt from ended
+    for number in (signal.SIGINT, signal.SIGTERM):
+        signal.signal(number, leave_soon)
+    # Prefect's own in a flow raises what means nothing to asyncio: it ends whichever task gets it, or nothing at all.
+    engine._prefect_sigterm_handler = leave_soon  # noqa: SLF001  it has no public name
+    return asyncio.run(work)
 
 
 def moodflow_flow(name: str, run_name: str) -> Callable[[Callable[..., Any]], Any]:

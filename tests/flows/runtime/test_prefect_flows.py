@@ -1,0 +1,49 @@
+"""A command's flows end as their user asked."""
+
+import os
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+from prefect.settings import PREFECT_API_AUTH_STRING
+
+INTERRUPTED = """
+import asyncio, os, signal, sys
+from prefect import flow
+from flows.runtime.prefect_flows import run_to_end
+
+def interrupt():
+    os.kill(os.getpid(), signal.SIGTERM)
+
+async def call():
+    interrupt()
+
+@flow
+async def step():
+    if sys.argv[1] == "in the flow":
+        interrupt()
+    if sys.argv[1] == "in a call of it":
+        await asyncio.gather(call(), return_exceptions=True)
+    asyncio.get_running_loop().call_soon(interrupt)
+    await asyncio.sleep(60)
+
+@flow
+async def outermost():
+    await step()
+
+try:
+    run_to_end(outermost())
+except KeyboardInterrupt:
+    sys.exit(130)
+"""
+
+
+@pytest.mark.parametrize("moment", ["in the flow", "in a call of it", "beside it"])
+def test_a_signal_to_end_is_an_interruption_wherever_a_flow_gets_it(prefect_server: str, moment: str) -> None:
+    server = {"PREFECT_API_URL": prefect_server, "PREFECT_API_AUTH_STRING": PREFECT_API_AUTH_STRING.value()}
+    environment = {**os.environ, **server, "PYTHONPATH": str(Path(__file__).parents[3])}
+    ended = subprocess.run(
+        [sys.executable, "-c", INTERRUPTED, moment], env=environment, capture_output=True, text=True, check=False, timeout=50
+    )
+    assert ended.returncode == 130, ended.stderr
