@@ -68,9 +68,9 @@ async def open_endpoints(plan: Plan, lake: Lake, budget: Budget) -> AsyncIterato
         journal = await stack.enter_async_context(Journal(lake.state / JOURNAL))
         opened: dict[tuple[Any, ...], Endpoint] = {}
         for entry in plan.entries:
-            if (way := _way(entry)) not in opened:
+            if (way := way_to(entry)) not in opened:
                 opened[way] = await _open(entry, journal, budget, stack)
-        yield {entry: opened[_way(entry)] for entry in plan.entries}
+        yield {entry: opened[way_to(entry)] for entry in plan.entries}
 
 
 def count_calls(endpoints: Mapping[ModelEntry, Endpoint]) -> CallCounts:
@@ -115,7 +115,7 @@ def _switch_often() -> Iterator[None]:
         sys.setswitchinterval(usual_s)
 
 
-def _way(entry: ModelEntry) -> tuple[Any, ...]:
+def way_to(entry: ModelEntry) -> tuple[Any, ...]:
     """Return where a model is called, and with which limits: models for which it is equal share an endpoint."""
     # The embedded server has limits of its own.
     return () if entry.base_url is None else tuple(entry.model_dump(exclude=ASKING).values())

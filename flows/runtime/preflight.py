@@ -5,7 +5,7 @@ from collections.abc import Iterable, Iterator, Mapping
 
 from flows.planning.jobs import ResolvedPlan, SelectedDataset, gold_baselines
 from flows.runtime.clusters import require_runner
-from flows.runtime.endpoints import check_endpoints
+from flows.runtime.endpoints import check_endpoints, way_to
 from flows.runtime.prefect_flows import log
 from schemas.chat import ModelEntry
 from schemas.errors import UsageError
@@ -50,7 +50,7 @@ def require_open_files(plan: Plan) -> None:
     Raises:
         UsageError: the system does not allow as many.
     """
-    needed = SPARE_FILES + sum({entry.base_url: entry.concurrency for entry in plan.entries}.values())
+    needed = SPARE_FILES + sum({way_to(entry): entry.concurrency for entry in plan.entries}.values())
     soft, hard = resource.getrlimit(resource.RLIMIT_NOFILE)
     if soft == resource.RLIM_INFINITY or soft >= needed:
         return

@@ -100,12 +100,15 @@ class Holdings:
     def named(self, start: str) -> PartitionRef | None:
         """Return the one partition whose fingerprint begins so; None if these digits cannot name one, or none begins so.
 
+        A complete one stands for the incomplete ones that it replaced.
+
         Raises:
             UsageError: several do.
         """
         if not re.fullmatch(rf"[0-9a-f]{{{PREFIX_LENGTH},64}}", start):
             return None
-        found = [ref for identity, ref in self.partitions.items() if identity.startswith(start)]
+        begun = [ref for identity, ref in self.partitions.items() if identity.startswith(start)]
+        found = [ref for ref in begun if ref.complete or ref.fingerprint not in self.partitions]
         if len(found) > 1:
             raise UsageError(
                 f"{len(found)} partitions have a fingerprint that begins like this",

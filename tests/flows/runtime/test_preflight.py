@@ -45,10 +45,12 @@ def test_limits_below_what_is_asked_for_are_told(tmp_path: Path) -> None:
 
 def test_too_few_open_files_are_told_before_anything_is_asked(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(resource, "getrlimit", lambda _: (64, 64))
-    model = ("--model", "m", "--base-url", "http://127.0.0.1:9/v1", "--datasets", "mini_eq_test", "--concurrency", "8")
-    done = ended("run", "moodbench-mini", *model, "--lake", tmp_path / "lake")
-    # One for each of the 8 calls in flight, and 128 others.
-    assert_one_message(done, "too few files may be open at once", "expected: at least 136", "got: 64", "ulimit -n 136")
+    at = "http://127.0.0.1:9/v1"
+    model = ("--model", "m", "--base-url", at, "--datasets", "mini_eq_test", "--concurrency", "8")
+    judge = ("--judge", "j", "--judge-base-url", at, "--set", "judge.concurrency=4")
+    done = ended("run", "moodbench-mini", *model, *judge, "--lake", tmp_path / "lake")
+    # One for each of the 8 calls in flight of the one and the 4 of the other, though of one server, and 128 others.
+    assert_one_message(done, "too few files may be open at once", "expected: at least 140", "got: 64", "ulimit -n 140")
 
 
 def test_certificates_that_cannot_be_read_are_told_before_anything_is_imported(monkeypatch: pytest.MonkeyPatch) -> None:

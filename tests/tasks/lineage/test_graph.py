@@ -157,6 +157,17 @@ def test_the_first_digits_of_a_fingerprint_name_a_partition(small: Small) -> Non
         Holdings(both).named("0" * 8)
 
 
+def test_a_partition_that_was_completed_is_named_by_its_fingerprint_alone(small: Small) -> None:
+    incomplete = small.replies[1]
+    digits = incomplete.fingerprint
+    assert Holdings.of(small.lake.root).named(digits) == located(incomplete.path)
+    complete = small.write(key("responses", "b", [small.items[1]]))
+    assert complete.fingerprint == digits
+    found = Holdings.of(small.lake.root).named(digits)
+    assert found is not None
+    assert found.path == complete.path
+
+
 def test_the_layers_of_a_run_are_a_mermaid_graph(small: Small) -> None:
     lines = list(diagram_of_run(small.manifest))
     edges = {("items", "responses"), ("items", "item_scores"), ("responses", "item_scores"), ("item_scores", "totals")}
