@@ -163,6 +163,7 @@ def first_words(messages: Messages) -> str:
     return "I hear you." if len(messages) == 2 else knowing(MODELS["oracle"])(messages)
 
 
+@pytest.mark.long
 def test_a_run_is_judged_anew_and_comes_back_from_its_result_files(tmp_path: Path) -> None:
     lake, folder, new = tmp_path / "lake", tmp_path / "files", tmp_path / "new"
     with ModelServer(first_words) as model, ModelServer(judge) as mild, ModelServer(lambda _: '{"overall_score": 1}') as harsh:
