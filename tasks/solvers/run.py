@@ -11,6 +11,7 @@ import polars as pl
 
 from schemas.chat import ChatReply, ChatRequest
 from schemas.context import Context
+from schemas.errors import UsageError
 from schemas.item import Item
 from schemas.retrieval import Chunk
 from schemas.tables.contexts import Chunks, Retrievals
@@ -151,6 +152,9 @@ def item_rows(presentation: Presentation, system: tuple[str, str], output: Solve
         presentation: the item, and the order of its options.
         system: model and setting.
         output: what became of it.
+
+    Raises:
+        UsageError: if the item has no answer, or two for one part; it would be lost without a word.
     """
     key = {
         "dataset": presentation.row["dataset"],
@@ -159,6 +163,15 @@ def item_rows(presentation: Presentation, system: tuple[str, str], output: Solve
         "setting": system[1],
         "repetition": presentation.repetition,
     }
+    parts = [answer.part for answer in output.answers]
+    if not parts or len(set(parts)) < len(parts):
+        raise UsageError(
+            "a solver states no answer, or two for one part",
+            where=f"setting {system[1]}, dataset {key['dataset']}, item {key['item_id']}",
+            expected="one answer for each part of an item, a failed one too",
+            got=f"parts {', '.join(map(repr, parts))}" if parts else "no answer",
+            next_step="correct the solver of the installed package; the calls that were answered are kept",
+        )
     shown = {**key, "option_order": presentation.order}
     return ItemRows(
         responses=[{**shown, "turn": turn, **_response_columns(call)} for turn, call in enumerate(output.calls)],

@@ -13,7 +13,7 @@ from tasks.solvers.longemotion.base import say
 from tasks.solvers.registry import SOLVERS
 from tasks.solvers.solver import Solver
 from tasks.solvers.state import AskedItem, SolverCode, SolverOptions, SolverOutput, SolverResources, state_answer
-from tests.flows.command import Ended, ended
+from tests.flows.command import Ended, assert_one_message, ended
 from tests.flows.scripted_roles import LONG_MINI, READING, core
 from tests.model_server import ModelServer
 
@@ -89,6 +89,22 @@ def narrator(monkeypatch: pytest.MonkeyPatch) -> Iterator[None]:
     plan_fields.cache_clear()
     yield
     plan_fields.cache_clear()
+
+
+@pytest.mark.parametrize(("stated", "got"), [((), "no answer"), (("talk", "note", "talk"), "parts 'talk', 'note', 'talk'")])
+def test_an_item_without_an_answer_or_with_two_is_no_item_that_is_lost(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, stated: tuple[str, ...], got: str
+) -> None:
+    async def careless(asked: AskedItem, _o: SolverOptions, resources: SolverResources, repetition: int) -> SolverOutput:
+        calls = (await resources.ask("tested", "answer", say("Answer.", asked.item.question), 64, repetition),)
+        return SolverOutput(calls, tuple(answer for part in stated for answer in state_answer(calls, part)))
+
+    monkeypatch.setitem(SOLVERS, "rag", Solver("rag", "RAG", careless, (SolverCode("1"),)))
+    with ModelServer(lambda _messages: "B") as tested:
+        model = ("--model", "m", "--base-url", tested.base_url, "--settings", "rag", "--datasets", SAFETY)
+        done = ended("run", "moodbench-mini", *model, "--lake", tmp_path / "lake")
+    where = f"setting rag, dataset {SAFETY}, item "
+    assert_one_message(done, "a solver states no answer, or two for one part", where, f"got: {got}", "correct the solver")
 
 
 @pytest.mark.usefixtures("narrator")
