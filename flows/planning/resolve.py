@@ -188,7 +188,7 @@ def embeds(plan: Plan) -> bool:
 def _require_contexts(plan: Plan, selected: Sequence[SelectedDataset]) -> None:
     """Raise UsageError if a setting asks no such items as a dataset has, or a model or number does not fit."""
     for one in selected if plan.models else ():  # a build asks nothing
-        _require_asked(plan, one.spec, one.spec.question_types, any)  # a user's own items may be of any type
+        _require_setting_asks(plan, one.spec, one.spec.question_types, any)  # a user's own items may be of any type
     retrieving = [setting for setting in plan.settings if SOLVERS[setting].retrieves]
     if embeds(plan):
         find_embedder(plan.retrieval.embedder)
@@ -212,10 +212,10 @@ def require_asked(resolved: ResolvedPlan) -> None:
         asked = (SOLVERS[name].asks(kind, one.spec.task) for name in resolved.plan.settings for kind in one.spec.question_types)
         if not all(asked) and (built := resolved.find_built(one)):
             kinds = resolved.lake.read(built[0], Items)["question_type"].unique(maintain_order=True)
-            _require_asked(resolved.plan, one.spec, kinds.to_list(), all)
+            _require_setting_asks(resolved.plan, one.spec, kinds.to_list(), all)
 
 
-def _require_asked(
+def _require_setting_asks(
     plan: Plan, spec: DatasetSpec, types: Sequence[QuestionType], enough: Callable[[Iterable[bool]], bool]
 ) -> None:
     """Raise UsageError, with the settings that fit, if one does not ask a dataset's items; enough: `any` or `all` types."""
