@@ -99,7 +99,7 @@ def _strict_value(reply: str, key: str, *, fenced_only: bool) -> Any:
 
     `fenced_only`: JSON without a fence is not read.
     """
-    answer = reply.rsplit("</think>", 1)[-1]
+    answer = strip_reasoning(reply)
     for text in (*(() if fenced_only else (answer,)), *_FENCED.findall(answer)[-1:]):
         try:
             value = json.loads(text)

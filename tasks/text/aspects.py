@@ -5,20 +5,19 @@ from typing import Any
 
 from schemas.context import ASPECTS
 from tasks.text.json_objects import objects_from_end
+from tasks.text.reasoning import strip_reasoning
 
 
 def read_aspects(reply: str) -> dict[str, str] | None:
     """Return the five aspects of a reply that is asked for as a JSON object with the keys `ASPECTS`, in that order.
 
     The object may stand in a fence or bare, among other words or in another object; of several, the last complete one counts.
-    Thoughts before the last `</think>`, or after a `<think>` that is never closed, are left out. A list of texts is joined by
-    spaces, other keys are ignored.
+    What the model thought is left out. A list of texts is joined by spaces, other keys are ignored.
 
     Returns:
         Aspect to text; null if no object has all five, each a text or a list of texts.
     """
-    said = reply.rpartition("</think>")[2].partition("<think>")[0]
-    for value in objects_from_end(said):
+    for value in objects_from_end(strip_reasoning(reply)):
         texts = {aspect: text for aspect in ASPECTS if (text := _join(value.get(aspect))) is not None}
         if len(texts) == len(ASPECTS):
             return texts

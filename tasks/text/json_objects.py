@@ -45,6 +45,6 @@ def objects_from_end(text: str, decoder: json.JSONDecoder = _DECODER) -> Iterato
 def _candidates(text: str) -> Iterator[str]:
     if text.lstrip()[:1] in ("{", "["):
         yield text
-    answer = strip_reasoning(text) if "<" in text else text
+    answer = strip_reasoning(text)
     yield from _FENCE.findall(answer)
     yield answer[answer.find("{") : answer.rfind("}") + 1]

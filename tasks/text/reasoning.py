@@ -1,19 +1,92 @@
-"""Take what a model thought out of its reply."""
+"""Tell what a model thought from what it answers, by the marks that models set between the two."""
 
+import json
 import re
+from contextlib import suppress
 
-_THOUGHT = "think|thinking|thought|thoughts|reasoning|reflection|scratchpad"
-_CLOSED_THOUGHT = re.compile(rf"<({_THOUGHT})>.*?</\1>", re.DOTALL | re.IGNORECASE)
-_LOST_OPENING = re.compile(rf"^.*</(?:{_THOUGHT})>", re.DOTALL | re.IGNORECASE)
-_LOST_CLOSING = re.compile(rf"<(?:{_THOUGHT})>.*$", re.DOTALL | re.IGNORECASE)
+_LEFT = r"(?:<|＜|◁|&(?:amp;)?lt;|\\u003c|\[(?=/?THINK(?:ING)?\]))"
+_RIGHT = r"(?:>|＞|▷|\]|&(?:amp;)?gt;|\\u003e)"
+_NAME = (
+    r"(?i:(?:(?:\w{1,20}[:_-])?(?:think(?:ing)?|thoughts?|reasoning|scratchpad|monologue)(?:[_-]\w{1,20})?)"
+    r"|antthinking|reflection|analysis|思考)\s{0,9}"
+)
+_CHANNEL = rf"\|channel\|?{_RIGHT}\s{{0,9}}"
+_MESSAGE = rf"(?:\s{{0,9}}(?:to=[^<&]{{0,80}})?(?:{_LEFT}\|constrain\|{_RIGHT})?\w{{0,20}}{_LEFT}\|message\|{_RIGHT})?"
+_FORMS = {
+    # </Thinking >, [/THINK], ◁/think▷, <|END_THINKING|>; <|think_end|>, <think/>; Gemma: <|channel>thought ... <channel|>
+    "closes": rf"\|?\s{{0,9}}(?:[/\\]\s{{0,9}}|(?i:end_(?:of_)?)){_NAME}\|?{_RIGHT}|\|?{_NAME}(?:(?<=(?i:_end))\||/){_RIGHT}"
+    rf"|(?:/?channel\||unused95){_RIGHT}",
+    # Whatever stands before it is no answer. What gpt-oss says in its commentary is one if nothing else comes.
+    "answers": rf"{_CHANNEL}(?:final|commentary(?!\s{{0,9}}to=)){_MESSAGE}|\|im_start\|{_RIGHT}\s{{0,9}}answer\b"
+    rf"|\|(?i:begin_of_solution|start_response|response|answer|final)\|{_RIGHT}",
+    "ends": rf"\|(?:(?i:end_of_solution|end_response)|end|return|call|message|start)\|{_RIGHT}(?:assistant\b)?",
+    "opens": rf"\|?\s{{0,9}}{_NAME}(?:(?<=\s)[^<>]{{0,200}})?\|?{_RIGHT}|{_CHANNEL}(?:analysis|thought|commentary)?{_MESSAGE}"
+    rf"|unused94{_RIGHT}|\|im_start\|{_RIGHT}\s{{0,9}}think\b",
+}
+_MARK = re.compile(_LEFT + "(?:" + "|".join(f"(?P<{kind}>{forms})" for kind, forms in _FORMS.items()) + ")")
+_WORDS = re.compile(r'(?:\A\s*+(?=(?:analysis|commentary)(?:[^\W_]|["“]))|assistant\n{0,2})(analysis|commentary|final)')
+"""Channels of gpt-oss where a detokenizer dropped its tokens: "analysisShe smiles ... assistantfinalB"."""
+
+_SPOKEN = re.compile(r"\A\s*+Here(?:'s| is) my thought process:?(.*?)Here(?:'s| is) my response:?", re.DOTALL)
+"""Granite."""
+
+_QUOTE = re.compile(r"""(?<![A-Za-z0-9.,;!?…)\]])[`'"]|[“‘「『《]""")
+_END_OF_QUOTE = re.compile(r"""[`'"”’」』》]""")
+_WITHIN_SENTENCE = re.compile(r"(?<=\S )[^\s>]{1,40}>(?:[,.;:)]| [a-z])")
 
 
 def strip_reasoning(reply: str) -> str:
-    """Return the reply without what the model thought before it.
+    """Return the answer in a reply, without what the model thought: see `split_reasoning`."""
+    return split_reasoning(reply)[1].strip()
 
-    A block that is closed but never opened is taken from the start of the reply (chat templates may swallow the opening tag);
-    one that is never closed takes the rest with it: what follows is thought, not answer.
+
+def split_reasoning(reply: str) -> tuple[str | None, str]:
+    """Split a reply into what the model thought and its answer; a reply without marks is the answer as it is.
+
+    * A thought that is closed but never opened begins with the reply: chat templates swallow the opening mark.
+    * One that is never closed was cut off: it goes on to the end, and what stood before it is the answer.
+    * A thought may name the mark that closes it, so the last one counts behind which anything is said.
+    * A mark in quotes is spoken of. So is one that opens a thought within a sentence, and one in a reply that is a JSON object as
+      a whole, if what is left would be none.
     """
-    rest = _CLOSED_THOUGHT.sub("", reply)
-    rest = _LOST_OPENING.sub("", rest)
-    return _LOST_CLOSING.sub("", rest).strip()
+    text = _SPOKEN.sub(r"<think>\1</think>", _WORDS.sub(r"<|channel|>\1", reply))
+    marks = [mark for mark in _MARK.finditer(text) if not _is_spoken_of(mark)]
+    thoughts, answer = _tell_apart(text, marks)
+    if not marks:
+        return None, reply
+    if reply.lstrip()[:1] == "{" and answer[:1] != "{":
+        with suppress(ValueError, RecursionError):
+            json.loads(reply)
+            return None, reply
+    return "\n\n".join(map(str.strip, thoughts)) or None, answer
+
+
+def _is_spoken_of(mark: re.Match[str]) -> bool:
+    text, start = mark.string, mark.start()
+    if start and _QUOTE.match(text, start - 1) and _END_OF_QUOTE.match(text, mark.end()):
+        return True
+    return mark.lastgroup == "opens" and _WITHIN_SENTENCE.match(text, start) is not None
+
+
+def _tell_apart(text: str, marks: list[re.Match[str]]) -> tuple[list[str], str]:
+    words_end = len(text)
+    for mark in reversed(marks):
+        if text[mark.end() : words_end].strip():
+            break
+        words_end = mark.start()
+    thoughts, answer = list[str](), list[str]()
+    place, depth, into = 0, 0, answer
+    for mark in marks:
+        kind, piece, place = mark.lastgroup, text[place : mark.start()], mark.end()
+        if piece.strip():
+            into.append(piece)
+        # Behind the last word of a reply that has had its thought, one that closes nothing is one too many.
+        swallowed = kind == "closes" and into is answer and (depth or mark.start() < words_end or not thoughts)
+        if kind == "answers" or swallowed:
+            thoughts += answer
+            answer.clear()
+        depth = depth + 1 if kind == "opens" else 0 if kind == "answers" else max(0, depth - 1)
+        into = thoughts if kind == "opens" else answer
+    if text[place:].strip():
+        into.append(text[place:])
+    return thoughts, "".join(answer).strip()

@@ -11,10 +11,8 @@ from schemas.documents import read_json
 from schemas.provider import ReasoningPlace
 from schemas.vocabulary import Failure, Remark
 from tasks.models.http.failures import describe_error, find_error, read_error, whole_text
+from tasks.text.reasoning import split_reasoning
 
-BLOCK = re.compile(r"\s*<(think|thinking)>(.*?)</\1>\s*", re.DOTALL)
-END_ONLY = re.compile(r"(.*?)</think(?:ing)?>\s*", re.DOTALL)
-UNFINISHED = re.compile(r"\s*<think(?:ing)?>(.*)", re.DOTALL)
 CONTENT_FILTER = re.compile(r"content_filter\b.*|sensitive|refusal", re.IGNORECASE | re.DOTALL)
 LENGTH = re.compile(r"length|max_tokens|model_context_window_exceeded", re.IGNORECASE)
 BROKEN_OFF = re.compile(r"insufficient_system_resource|network_error|error", re.IGNORECASE)
@@ -135,27 +133,6 @@ def read_top_logprobs(choice: dict[str, Any], text: str) -> tuple[tuple[str, flo
         return None
     begins = text.lstrip().startswith(first["token"].strip())
     return found if found and begins else None
-
-
-def split_reasoning(content: str) -> tuple[str | None, str]:
-    """Split a text into reasoning and answer.
-
-    Blocks `<think>...</think>` (or `thinking`) at the start are reasoning. Some chat templates put the opening tag into the
-    prompt, so without one everything up to the first closing tag is reasoning. A block at the start that is never closed was cut
-    off: it is all reasoning, and there is no answer. Tags after the answer has begun are part of it.
-    """
-    thoughts, place = [], 0
-    while block := BLOCK.match(content, place):
-        thoughts.append(block[2].strip())
-        place = block.end()
-    rest = content[place:]
-    if unfinished := UNFINISHED.fullmatch(rest):
-        thoughts.append(unfinished[1].strip())
-        rest = ""
-    elif not thoughts and (ended := END_ONLY.match(rest)):
-        thoughts.append(ended[1].strip())
-        rest = rest[ended.end() :]
-    return "\n\n".join(thought for thought in thoughts if thought) or None, rest
 
 
 class _Content(NamedTuple):

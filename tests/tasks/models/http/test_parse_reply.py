@@ -7,31 +7,20 @@ import pytest
 
 from schemas.chat import ChatReply
 from schemas.vocabulary import Failure
-from tasks.models.http.parse_reply import is_same_model, read_completion, split_reasoning
+from tasks.models.http.parse_reply import is_same_model, read_completion
 from tests.rows import each_row
+from tests.thinking import FORMS, THOUGHT
 
 
 def body(message: Any, **more: Any) -> bytes:
     return json.dumps({"choices": [{"finish_reason": "stop", "message": message}], **more}).encode()
 
 
-@each_row(
-    ("content", "reasoning", "text"),
-    [
-        ("B", None, "B"),
-        ("<think>Sad, so A.</think>\n\nA", "Sad, so A.", "A"),
-        ("\n<thinking>two\nlines</thinking> A", "two\nlines", "A"),
-        ("Sad, so A.</think>A", "Sad, so A.", "A"),
-        ("<think>\n\n</think>\n\nA", None, "A"),
-        ("<think>Sad, so", "Sad, so", ""),
-        ("<think>one</think>\n<think>two</think>A", "one\n\ntwo", "A"),
-        ("<think>one</think><think>two, so", "one\n\ntwo, so", ""),
-        ("<think>one</think>A, not </think>", "one", "A, not </think>"),
-        ("A thought: <think> is a tag", None, "A thought: <think> is a tag"),
-    ],
-)
-def test_a_think_block_is_reasoning_and_not_answer(content: str, reasoning: str | None, text: str) -> None:
-    assert split_reasoning(content) == (reasoning, text)
+@each_row("name", FORMS)
+def test_a_thought_in_the_text_is_reasoning(name: str) -> None:
+    reply = read_completion(body({"content": FORMS[name](THOUGHT, "B, A")}))
+    assert (reply.text, reply.reasoning_in) == ("B, A", "think")
+    assert THOUGHT in str(reply.reasoning)
 
 
 def test_a_reply_carries_text_reasoning_finish_reason_and_usage() -> None:
