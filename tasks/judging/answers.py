@@ -12,6 +12,7 @@ from schemas.tables.responses import Answers
 from schemas.usage import TESTED
 from tasks.judging.rubrics import Rubric
 from tasks.solvers.answers import ITEM, SAID
+from tasks.text.reasoning import split_reasoning
 
 Rated = str | Sequence[Mapping[str, Any]]
 """What is rated: a text, or the turns of a dialogue, each with `speaker` and `text`."""
@@ -30,14 +31,15 @@ def judged_answers(answers: dy.DataFrame[Answers], items: dy.DataFrame[Items], r
         rubric: by which they are rated; one with faults is about dialogues with a simulated person alone.
 
     Returns:
-        One row per answer: columns of `answers`, and `answer`, what it says as one text; sorted.
+        One row per answer: columns of `answers`, a text without thoughts, and `answer`, what it says as one text; sorted.
 
     Raises:
         ScoringError: if an answer belongs to no item.
     """
     check_items(answers, items)
     says_something = pl.col("answer").str.contains(r"[\p{L}\p{N}]").fill_null(value=False)
-    rated = answers.with_columns(answer=SAID).filter(says_something).sort(Answers.primary_key())
+    text = pl.col("text").map_elements(lambda reply: split_reasoning(reply)[1], return_dtype=pl.String)
+    rated = answers.with_columns(text).with_columns(answer=SAID).filter(says_something).sort(Answers.primary_key())
     return rated.filter(SIMULATED) if rubric and rubric.faults else rated
 
 

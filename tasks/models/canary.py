@@ -18,6 +18,7 @@ from schemas.chat import Chat, ChatMessage, ChatReply, ModelEntry, WrittenReques
 from tasks.lake.errors import unreadable_document, unwritable
 from tasks.lake.files import replace_file
 from tasks.lake.fingerprint import hash_settings
+from tasks.models.http.parse_reply import set_thoughts_apart
 from tasks.models.journal.table import COLUMNS, JOURNAL, JournalRow, connect_to_read, journal_errors, read_reply, row_errors
 
 CANARIES = Path("journal") / "canaries"
@@ -162,7 +163,7 @@ def _request(entry: ModelEntry, row: JournalRow) -> WrittenRequest:
 
 def _stored(row: JournalRow, path: Path) -> str | None:
     with row_errors(path, row.key):
-        return read_reply(row.reply).text
+        return set_thoughts_apart(read_reply(row.reply)).text
 
 
 def _short(text: str | None) -> str:

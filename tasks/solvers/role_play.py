@@ -68,7 +68,7 @@ class RolePlayPrompts(PromptFolder):
     seeker: PromptFile[SeekerTemplate]
 
 
-CODE = SolverCode("1", RolePlayPrompts)
+CODE = SolverCode("2", RolePlayPrompts)
 """Bumped when the two are asked otherwise, or a line is read otherwise; prompt texts carry their own hash."""
 
 SEEDS = 2**31

@@ -1,8 +1,6 @@
 """Tell what a model thought from what it answers, by the marks that models set between the two."""
 
-import json
 import re
-from contextlib import suppress
 
 _LEFT = r"(?:<|＜|◁|&(?:amp;)?lt;|\\u003c|\[(?=/?THINK(?:ING)?\]))"
 _RIGHT = r"(?:>|＞|▷|\]|&(?:amp;)?gt;|\\u003e)"
@@ -28,10 +26,9 @@ _WORDS = re.compile(r'(?:\A\s*+(?=(?:analysis|commentary)(?:[^\W_]|["“]))|assi
 """Channels of gpt-oss where a detokenizer dropped its tokens: "analysisShe smiles ... assistantfinalB"."""
 
 _SPOKEN = re.compile(r"\A\s*+Here(?:'s| is) my thought process:?(.*?)Here(?:'s| is) my response:?", re.DOTALL)
-"""Granite."""
+"""Thought of Granite, which marks it in words."""
 
-_QUOTE = re.compile(r"""(?<![A-Za-z0-9.,;!?…)\]])[`'"]|[“‘「『《]""")
-_END_OF_QUOTE = re.compile(r"""[`'"”’」』》]""")
+_QUOTE, _END_OF_QUOTE = re.compile(r"""(?<![A-Za-z0-9.,;!?…)\]])[`'"]|[“‘「『《]"""), re.compile("[`'\"”’」』》]")
 _WITHIN_SENTENCE = re.compile(r"(?<=\S )[^\s>]{1,40}>(?:[,.;:)]| [a-z])")
 
 
@@ -46,47 +43,32 @@ def split_reasoning(reply: str) -> tuple[str | None, str]:
     * A thought that is closed but never opened begins with the reply: chat templates swallow the opening mark.
     * One that is never closed was cut off: it goes on to the end, and what stood before it is the answer.
     * A thought may name the mark that closes it, so the last one counts behind which anything is said.
-    * A mark in quotes is spoken of. So is one that opens a thought within a sentence, and one in a reply that is a JSON object as
-      a whole, if what is left would be none.
+    * A mark in quotes is spoken of. So is one that opens a thought within a sentence, and one that would cut off how a JSON
+      object begins.
     """
     text = _SPOKEN.sub(r"<think>\1</think>", _WORDS.sub(r"<|channel|>\1", reply))
     marks = [mark for mark in _MARK.finditer(text) if not _is_spoken_of(mark)]
-    thoughts, answer = _tell_apart(text, marks)
-    if not marks:
+    borders = [0, *(place for mark in marks for place in mark.span()), len(text)]
+    pieces = [text[start:end] for start, end in zip(borders[::2], borders[1::2], strict=True)]
+    last = max((place for place, piece in enumerate(pieces) if piece.strip()), default=0)
+    thoughts, answer, depth = list[str](), list(filter(str.strip, pieces[:1])), 0
+    into = answer
+    for place, kind in enumerate((mark.lastgroup for mark in marks), 1):
+        # Behind the last word of a reply that has had its thought, a mark that closes nothing is one too many.
+        swallowed = kind == "closes" and into is answer and (depth or place <= last or not thoughts)
+        if kind == "answers" or swallowed:
+            thoughts += answer
+            answer.clear()
+        into = thoughts if kind == "opens" else answer
+        depth = depth + 1 if kind == "opens" else 0 if kind == "answers" else max(0, depth - 1)
+        into += filter(str.strip, pieces[place : place + 1])
+    said = "".join(answer).strip()
+    if not marks or (reply.lstrip()[:1] == "{" != said[:1] and reply.rstrip()[-1:] == "}"):
         return None, reply
-    if reply.lstrip()[:1] == "{" and answer[:1] != "{":
-        with suppress(ValueError, RecursionError):
-            json.loads(reply)
-            return None, reply
-    return "\n\n".join(map(str.strip, thoughts)) or None, answer
+    return "\n\n".join(map(str.strip, thoughts)) or None, said
 
 
 def _is_spoken_of(mark: re.Match[str]) -> bool:
     text, start = mark.string, mark.start()
-    if start and _QUOTE.match(text, start - 1) and _END_OF_QUOTE.match(text, mark.end()):
-        return True
-    return mark.lastgroup == "opens" and _WITHIN_SENTENCE.match(text, start) is not None
-
-
-def _tell_apart(text: str, marks: list[re.Match[str]]) -> tuple[list[str], str]:
-    words_end = len(text)
-    for mark in reversed(marks):
-        if text[mark.end() : words_end].strip():
-            break
-        words_end = mark.start()
-    thoughts, answer = list[str](), list[str]()
-    place, depth, into = 0, 0, answer
-    for mark in marks:
-        kind, piece, place = mark.lastgroup, text[place : mark.start()], mark.end()
-        if piece.strip():
-            into.append(piece)
-        # Behind the last word of a reply that has had its thought, one that closes nothing is one too many.
-        swallowed = kind == "closes" and into is answer and (depth or mark.start() < words_end or not thoughts)
-        if kind == "answers" or swallowed:
-            thoughts += answer
-            answer.clear()
-        depth = depth + 1 if kind == "opens" else 0 if kind == "answers" else max(0, depth - 1)
-        into = thoughts if kind == "opens" else answer
-    if text[place:].strip():
-        into.append(text[place:])
-    return thoughts, "".join(answer).strip()
+    quoted = start and _QUOTE.match(text, start - 1) and _END_OF_QUOTE.match(text, mark.end())
+    return bool(quoted or (mark.lastgroup == "opens" and _WITHIN_SENTENCE.match(text, start)))

@@ -61,21 +61,30 @@ def read_completion(body: bytes, status: int = 200, *, asked: str | None = None,
 
 
 def _read_reply(document: dict[str, Any], choice: dict[str, Any], content: "_Content", status: int) -> ChatReply:
-    reasoning, text = split_reasoning(content.text)
     usage = document.get("usage")
-    thoughts = "\n\n".join(part for part in (content.reasoning, reasoning) if part) or None
-    return ChatReply(
-        text=text,
-        reasoning=thoughts,
+    reply = ChatReply(
+        text=content.text,
+        reasoning=content.reasoning,
         finish_reason=_name(choice.get("finish_reason")),
         prompt_tokens=_count(usage, "prompt_tokens"),
         completion_tokens=_count(usage, "completion_tokens"),
-        # The first token of a reply that reasons is one of the reasoning and says nothing of the answer.
-        top_logprobs=None if thoughts else read_top_logprobs(choice, text),
+        top_logprobs=None if content.reasoning else read_top_logprobs(choice, content.text),
         http_status=status,
         model=_name(document.get("model")),
-        reasoning_in=content.reasoning_in or ("think" if reasoning else None),
+        reasoning_in=content.reasoning_in,
     )
+    return set_thoughts_apart(reply)
+
+
+def set_thoughts_apart(reply: ChatReply) -> ChatReply:
+    """Return a reply whose text is the answer alone, which may be empty; what the model thought joins the reasoning."""
+    whole = reply.text or ""
+    thought, text = split_reasoning(whole)
+    thoughts = "\n\n".join(part for part in (reply.reasoning, thought) if part) or None
+    place = reply.reasoning_in or ("think" if thought else None)
+    # The first token of a reply that reasons is one of the reasoning and says nothing of the answer.
+    likeliest = None if thought or not whole.startswith(text) else reply.top_logprobs
+    return replace(reply, text=text, reasoning=thoughts, reasoning_in=place, top_logprobs=likeliest)
 
 
 class _Failed(NamedTuple):

@@ -17,6 +17,7 @@ from pydantic import TypeAdapter, ValidationError
 from schemas.chat import ChatReply, ChatRequest
 from schemas.documents import LARGEST_INTEGER
 from schemas.errors import LakeError
+from tasks.models.http.parse_reply import set_thoughts_apart
 
 JOURNAL = Path("journal") / "replies.sqlite"
 """Where a lake keeps its journal."""
@@ -122,6 +123,8 @@ def read_reply(text: str) -> ChatReply:
 def find_reply(connection: sqlite3.Connection, path: Path, key: str) -> ChatReply | None:
     """Return the reply to a call, marked as journaled; null if the journal at `path` has none.
 
+    Thoughts that stand in its text, which is kept as it came, are set apart; one that is nothing else is a call that failed.
+
     Raises:
         LakeError: if the file is no journal, or the reply is damaged.
     """
@@ -130,7 +133,12 @@ def find_reply(connection: sqlite3.Connection, path: Path, key: str) -> ChatRepl
     if row is None:
         return None
     with row_errors(path, key):
-        return read_reply(row[0])
+        kept = read_reply(row[0])
+    reply = set_thoughts_apart(kept)
+    if reply.text or not kept.text:
+        return reply
+    error = f"no text besides reasoning, finish_reason {reply.finish_reason}"
+    return replace(reply, text=None, failure="length" if reply.remark == "length" else "empty_content", error=error)
 
 
 @contextmanager

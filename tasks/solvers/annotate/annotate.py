@@ -22,7 +22,7 @@ from tasks.text.reasoning import strip_reasoning
 
 DRAFT_JUDGE = "draft_judge"
 QUESTION_TYPE = "annotation"
-CODE = SolverCode("1", AnnotatePrompts)
+CODE = SolverCode("2", AnnotatePrompts)
 """Bumped when something else is asked or recorded; prompt texts carry their own hash."""
 
 

@@ -32,7 +32,7 @@ from tasks.solvers.state import (
     state_answer,
 )
 
-CODE = SolverCode("2", LongEmotionPrompts, {"solvers_version": "1"})
+CODE = SolverCode("3", LongEmotionPrompts, {"solvers_version": "1"})
 """Bumped when rows are recorded otherwise, or a setting asks otherwise; prompt texts carry their own hash."""
 
 RETRIEVERS: Mapping[str, Retrieve] = {

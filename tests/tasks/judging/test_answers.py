@@ -8,11 +8,13 @@ import pytest
 
 from schemas.errors import ScoringError
 from schemas.tables.items import Items
-from tasks.judging.answers import judged_answers
+from tasks.judging.answers import judged_answers, rated_content
 from tasks.solvers.answers import answers_of_replies
 from tasks.solvers.longemotion.search_o1 import END_QUERY
+from tests.rows import each_row
 from tests.tasks.judging.rows import items, response
 from tests.tasks.rows import Row, responses
+from tests.thinking import FORMS, THOUGHT
 
 TEXTS = ["calm 2", "A jolt.", "They forgot me.", "I blush.", "I breathe.", "I will ask."]
 NARRATIVE = (
@@ -116,3 +118,10 @@ def test_both_kinds_and_repetitions_stand_beside_each_other() -> None:
 def test_a_response_without_item_is_an_error() -> None:
     with pytest.raises(ScoringError, match="belong to no item"):
         judged_of([response("z", 0, "x")], SITUATIONS)
+
+
+@each_row("name", FORMS)
+def test_a_judge_is_not_shown_thoughts(name: str) -> None:
+    rows = [response("a", 0, FORMS[name](THOUGHT, "I hear you.")), response("b", 0, f"<think>{THOUGHT}")]
+    (judged,) = judged_of(rows, items("counselor_reply", "a", "b")).iter_rows(named=True)
+    assert rated_content(judged) == "I hear you."

@@ -241,7 +241,10 @@ def test_log_probabilities_of_another_form_are_null_and_the_reply_stays(logprobs
     assert (reply.text, reply.failure, reply.top_logprobs) == ("B, A", None, None)
 
 
-@pytest.mark.parametrize("message", [{"content": "<think>B?</think>B"}, {"content": "B?</think>B"}, {"reasoning_content": "B?"}])
+@pytest.mark.parametrize(
+    "message",
+    [{"content": f"{opening}B?</think>B"} for opening in ("<think>", "", "<think></think>")] + [{"reasoning_content": "B?"}],
+)
 def test_log_probabilities_of_reasoning_are_not_those_of_the_answer(message: dict[str, str]) -> None:
     reply = read_completion(with_logprobs({"content": [BEST]}, **message))
     assert (str(reply.text)[0], reply.reasoning, reply.top_logprobs) == ("B", "B?", None)

@@ -8,17 +8,21 @@ from contextlib import asynccontextmanager, closing
 from dataclasses import replace
 from datetime import UTC, datetime
 from pathlib import Path
+from tempfile import TemporaryDirectory
 
 import pytest
 
 from schemas.chat import ChatReply
 from schemas.errors import LakeError
 from schemas.lineage import CallCounts
+from schemas.vocabulary import Failure, Remark
 from tasks.models.journal.files import merge_replies
 from tasks.models.journal.journal import Journal, JournaledChat
 from tasks.models.journal.table import JOURNAL
 from tests.model_server import Fault, ModelServer
+from tests.rows import each_row
 from tests.tasks.models.making_calls import HANGS_S, Pauses, client, entry, request
+from tests.thinking import FORMS, THOUGHT
 
 
 @asynccontextmanager
@@ -44,6 +48,37 @@ async def test_what_was_put_is_got_back(tmp_path: Path, reply: ChatReply) -> Non
         assert journal.get(request().key) == replace(reply, from_journal=True)
     async with Journal(path) as journal:
         assert journal.get(request().key) == replace(reply, from_journal=True)
+
+
+@each_row("name", FORMS)
+def test_thoughts_in_a_kept_reply_are_set_apart(name: str) -> None:
+    raw = FORMS[name](THOUGHT, "B")
+
+    async def keep_and_get(path: Path) -> ChatReply | None:
+        async with Journal(path) as journal:
+            await journal.write(
+                request(), ChatReply(text=raw, reasoning="Hm.", top_logprobs=(("<", -0.1),), finish_reason="stop")
+            )
+            return journal.get(request().key)
+
+    with TemporaryDirectory() as folder:
+        reply = asyncio.run(keep_and_get(Path(folder) / "j.sqlite"))
+        with closing(sqlite3.connect(Path(folder) / "j.sqlite")) as journal:
+            ((kept,),) = journal.execute("SELECT reply FROM replies")
+    assert json.loads(kept)["text"] == raw
+    assert reply is not None
+    assert (reply.text, reply.failure, reply.top_logprobs, reply.reasoning_in) == ("B", None, None, "think")
+    assert str(reply.reasoning).startswith("Hm.\n\n")
+    assert THOUGHT in str(reply.reasoning)
+
+
+@pytest.mark.parametrize(("remark", "failure"), [(None, "empty_content"), ("length", "length")])
+async def test_a_kept_thought_without_answer_is_no_answer(tmp_path: Path, remark: Remark | None, failure: Failure) -> None:
+    async with Journal(tmp_path / "j.sqlite") as journal:
+        await journal.write(request(), ChatReply(text=f"<|channel|>analysis<|message|>{THOUGHT}", remark=remark))
+        reply = journal.get(request().key)
+    assert reply is not None
+    assert (reply.text, reply.failure, reply.reasoning, reply.from_journal) == (None, failure, THOUGHT, True)
 
 
 async def test_the_first_reply_to_a_call_stays(tmp_path: Path) -> None:
