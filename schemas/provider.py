@@ -17,7 +17,7 @@ Support = Literal["yes", "no", "ignored", "some", "unknown"]
 """What becomes of a parameter: `no` refused, `ignored` accepted without effect, `some` depends on the model."""
 
 ReasoningPlace = Literal["reasoning_content", "reasoning", "content_part", "think"]
-"""Where a reply keeps its reasoning: in a field of its own, in a part of a list of contents, or in `<think>` tags of the text."""
+"""Where a reply keeps its reasoning: in a field of its own, in a part of a list of contents, or between marks in the text."""
 
 Pattern = Annotated[str, Field(min_length=1, description="model name as a shell pattern, such as o3*")]
 

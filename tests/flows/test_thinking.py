@@ -1,8 +1,10 @@
 """Benchmarks whose models think aloud: what is sent, said and scored is what it is of models that do not."""
 
 import json
+import shutil
+import sqlite3
 from collections.abc import Callable
-from contextlib import ExitStack
+from contextlib import ExitStack, closing
 from functools import cache
 from pathlib import Path
 from typing import Any
@@ -92,3 +94,22 @@ def test_thinking_aloud_changes_nothing(name: str, form: str, plain: Callable[[s
     expected, got = plain(name), came_of(PLAYS[name], FORMS[form], tmp_path / "lake")
     assert sum(map(len, expected["sent"])) > 0
     assert {key: rows for key, rows in got.items() if rows != expected[key]} == {}
+
+
+@pytest.mark.parametrize("form", USUAL)
+def test_a_dialogue_from_an_old_journal_has_no_thoughts(form: str, tmp_path: Path) -> None:
+    """Replies that were kept with their thoughts in the text: the dialogue is played from them, and nothing is asked."""
+    lake = tmp_path / "lake"
+    with ModelServer(test_esc_eval.Cast(test_esc_eval.cards_of("esc-eval-mini"))) as server:
+        first = test_esc_eval.run("esc-eval-mini", server, lake, "--sample", "1")
+        turns, calls = test_esc_eval.layer(lake, "answers")["turns"].to_list(), server.calls
+        with closing(sqlite3.connect(lake / "journal" / "replies.sqlite")) as journal, journal:
+            for key, kept in journal.execute("SELECT key, reply FROM replies").fetchall():
+                raw = {**json.loads(kept), "text": FORMS[form](THOUGHT, json.loads(kept)["text"])}
+                journal.execute("UPDATE replies SET reply = ? WHERE key = ?", (json.dumps(raw), key))
+        for name in ("responses", "answers", "judgements"):
+            shutil.rmtree(lake / name)
+        again = test_esc_eval.run("esc-eval-mini", server, lake, "--sample", "1")
+        assert (server.calls, again.status) == (calls, 0), again.err
+    assert test_esc_eval.layer(lake, "answers")["turns"].to_list() == turns
+    assert again.scores == first.scores
