@@ -32,6 +32,7 @@ FORMS: dict[str, Wrap] = {
     "full width": between("＜think＞", "＜/think＞"),
     "backslash": between("<think>", "<\\think>"),
     "square brackets": between("[THINK]", "[/THINK]"),
+    "no opening, square brackets": between("[thinking] ", "[/thinking]"),
     "triangles": between("◁think▷", "◁/think▷"),
     "tokens": between("<|begin_of_thought|>", "<|end_of_thought|>"),
     "tokens and a solution": lambda thought, answer: (

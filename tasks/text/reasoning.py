@@ -2,11 +2,11 @@
 
 import re
 
-_LEFT = r"(?:<|＜|◁|&(?:amp;)?lt;|\\u003c|\[(?=/?THINK(?:ING)?\]))"
+_LEFT = r"(?:<|＜|◁|&(?:amp;)?lt;|\\u003c|\[(?=THINK(?:ING)?\]|/(?i:think(?:ing)?)\]))"
 _RIGHT = r"(?:>|＞|▷|\]|&(?:amp;)?gt;|\\u003e)"
 _NAME = (
     r"(?i:(?:(?:\w{1,20}[:_-])?(?:think(?:ing)?|thoughts?|reasoning|scratchpad|monologue)(?:[_-]\w{1,20})?)"
-    r"|antthinking|reflection|analysis|思考)\s{0,9}"
+    r"|antthinking|reflection|analysis|cot|思考)\s{0,9}"
 )
 _CHANNEL = rf"\|channel\|?{_RIGHT}\s{{0,9}}"
 _MESSAGE = rf"(?:\s{{0,9}}(?:to=[^<&]{{0,80}})?(?:{_LEFT}\|constrain\|{_RIGHT})?\w{{0,20}}{_LEFT}\|message\|{_RIGHT})?"
@@ -28,7 +28,7 @@ _WORDS = re.compile(r'(?:\A\s*+(?=(?:analysis|commentary)(?:[^\W_]|["“]))|assi
 _SPOKEN = re.compile(r"\A\s*+Here(?:'s| is) my thought process:?(.*?)Here(?:'s| is) my response:?", re.DOTALL)
 """Thought of Granite, which marks it in words."""
 
-_QUOTE, _END_OF_QUOTE = re.compile(r"""(?<![A-Za-z0-9.,;!?…)\]])[`'"]|[“‘「『《]"""), re.compile("[`'\"”’」』》]")
+_QUOTE, _END_OF_QUOTE = re.compile(r"""(?<![A-Za-z0-9.,;!?…)\]。，！？])[`'"]|[“‘「『《]"""), re.compile("[`'\"”’」』》]")
 _WITHIN_SENTENCE = re.compile(r"(?<=\S )[^\s>]{1,40}>(?:[,.;:)]| [a-z])")
 
 

@@ -63,6 +63,7 @@ def test_a_thought_that_was_cut_is_no_answer(name: str) -> None:
         ('{"answer": "<think>A?</think>B"}', '{"answer": "B"}'),
         # quotes of their own on both sides of a mark do not quote it
         ('<think>She said "no."</think>"B"', '"B"'),
+        ('<think>她说"不。"</think>"B"', '"B"'),
         ("<think>The tag `</think>` would end this. So A", ""),
         ("B\n<think>Or was it A", "B"),
         ("<think>A?</think>x<reasoning>C?</reasoning>B", "xB"),
