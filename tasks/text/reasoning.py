@@ -25,8 +25,8 @@ _MARK = re.compile(_LEFT + "(?:" + "|".join(f"(?P<{kind}>{forms})" for kind, for
 _WORDS = re.compile(r'(?:\A\s*+(?=(?:analysis|commentary)(?:[^\W_]|["“]))|assistant\n{0,2})(analysis|commentary|final)')
 """Channels of gpt-oss where a detokenizer dropped its tokens: "analysisShe smiles ... assistantfinalB"."""
 
-_SPOKEN = re.compile(r"\A\s*+Here(?:'s| is) my thought process:?(.*?)Here(?:'s| is) my response:?", re.DOTALL)
-"""Thought of Granite, which marks it in words."""
+_GRANITE = re.compile(r"\A\s*+Here(?:'s| is) my thought process:?(.*?)Here(?:'s| is) my response:?", re.DOTALL)
+"""Granite marks what it thinks in words."""
 
 _QUOTE, _END_OF_QUOTE = re.compile(r"""(?<![A-Za-z0-9.,;!?…)\]。，！？])[`'"]|[“‘「『《]"""), re.compile("[`'\"”’」』》]")
 _WITHIN_SENTENCE = re.compile(r"(?<=\S )[^\s>]{1,40}>(?:[,.;:)]| [a-z])")
@@ -46,26 +46,26 @@ def split_reasoning(reply: str) -> tuple[str | None, str]:
     * A mark in quotes is spoken of. So is one that opens a thought within a sentence, and one that would cut off how a JSON
       object begins.
     """
-    text = _SPOKEN.sub(r"<think>\1</think>", _WORDS.sub(r"<|channel|>\1", reply))
+    text = _GRANITE.sub(r"<think>\1</think>", _WORDS.sub(r"<|channel|>\1", reply))
     marks = [mark for mark in _MARK.finditer(text) if not _is_spoken_of(mark)]
     borders = [0, *(place for mark in marks for place in mark.span()), len(text)]
     pieces = [text[start:end] for start, end in zip(borders[::2], borders[1::2], strict=True)]
-    last = max((place for place, piece in enumerate(pieces) if piece.strip()), default=0)
-    thoughts, answer, depth = list[str](), list(filter(str.strip, pieces[:1])), 0
-    into = answer
+    last_words = max((place for place, piece in enumerate(pieces) if piece.strip()), default=0)
+    thoughts, rest, depth = list[str](), list(filter(str.strip, pieces[:1])), 0
+    current = rest
     for place, kind in enumerate((mark.lastgroup for mark in marks), 1):
         # Behind the last word of a reply that has had its thought, a mark that closes nothing is one too many.
-        swallowed = kind == "closes" and into is answer and (depth or place <= last or not thoughts)
+        swallowed = kind == "closes" and current is rest and (depth or place <= last_words or not thoughts)
         if kind == "answers" or swallowed:
-            thoughts += answer
-            answer.clear()
-        into = thoughts if kind == "opens" else answer
+            thoughts += rest
+            rest.clear()
+        current = thoughts if kind == "opens" else rest
         depth = depth + 1 if kind == "opens" else 0 if kind == "answers" else max(0, depth - 1)
-        into += filter(str.strip, pieces[place : place + 1])
-    said = "".join(answer).strip()
-    if not marks or (reply.lstrip()[:1] == "{" != said[:1] and reply.rstrip()[-1:] == "}"):
+        current += filter(str.strip, pieces[place : place + 1])
+    answer = "".join(rest).strip()
+    if not marks or (answer[:1] != "{" and reply.lstrip()[:1] == "{" and reply.rstrip()[-1:] == "}"):
         return None, reply
-    return "\n\n".join(map(str.strip, thoughts)) or None, said
+    return "\n\n".join(map(str.strip, thoughts)) or None, answer
 
 
 def _is_spoken_of(mark: re.Match[str]) -> bool:

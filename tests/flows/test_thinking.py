@@ -24,7 +24,7 @@ Messages = list[dict[str, str]]
 Reply = Callable[[Messages], str]
 USUAL = ("think", "gpt-oss")
 WRAPS = [form if form in USUAL else pytest.param(form, marks=pytest.mark.long) for form in FORMS]
-SAID = {
+COLUMNS = {
     "answers": ("dataset", "item_id", "setting", "part", "status", "text"),
     "judgements": ("dataset", "item_id", "setting", "part", "dimension", "parse_status", "rating"),
     "item_scores": ("dataset", "item_id", "setting", "part", "metric", "status", "value"),
@@ -69,11 +69,11 @@ def came_of(play: Callable[[Callable[[Reply], ModelServer], Path], Ended], wrap:
         sent = [sorted(json.dumps([body["model"], body["messages"]]) for body in server.bodies) for server in servers]
     rows = {
         name: pl.read_parquet(sorted((lake / name).rglob("*.parquet")), hive_partitioning=False)
-        for name in SAID
+        for name in COLUMNS
         if (lake / name).is_dir()
     }
     turns = rows["answers"].select("item_id", pl.col("turns").list.eval(pl.element().struct["text"])).rows()
-    tables = {name: sorted(frame.select(SAID[name]).rows(), key=repr) for name, frame in rows.items()}
+    tables = {name: sorted(frame.select(COLUMNS[name]).rows(), key=repr) for name, frame in rows.items()}
     scores = {name: done.document[name] for name in ("raw_scores", "missing")}
     totals = [(model["total"], model["abilities"]) for model in done.document["models"]]
     return {"sent": sent, "turns": sorted(turns, key=repr), **tables, **scores, "totals": totals}
@@ -97,7 +97,7 @@ def test_thinking_aloud_changes_nothing(name: str, form: str, plain: Callable[[s
 
 
 @pytest.mark.parametrize("form", USUAL)
-def test_a_dialogue_from_an_old_journal_has_no_thoughts(form: str, tmp_path: Path) -> None:
+def test_an_old_journal_brings_no_thoughts(form: str, tmp_path: Path) -> None:
     """Replies that were kept with their thoughts in the text: the dialogue is played from them, and nothing is asked."""
     lake = tmp_path / "lake"
     with ModelServer(test_esc_eval.Cast(test_esc_eval.cards_of("esc-eval-mini"))) as server:

@@ -133,9 +133,9 @@ def find_reply(connection: sqlite3.Connection, path: Path, key: str) -> ChatRepl
     if row is None:
         return None
     with row_errors(path, key):
-        kept = read_reply(row[0])
-    reply = set_thoughts_apart(kept)
-    if reply.text or not kept.text:
+        stored = read_reply(row[0])
+    reply = set_thoughts_apart(stored)
+    if reply.text or not stored.text:
         return reply
     error = f"no text besides reasoning, finish_reason {reply.finish_reason}"
     return replace(reply, text=None, failure="length" if reply.remark == "length" else "empty_content", error=error)

@@ -79,7 +79,7 @@ def test_a_thought_that_was_cut_is_no_answer(name: str) -> None:
         ("B<|end|>", "B"),
     ],
 )
-def test_what_only_looks_like_a_thought_stays(reply: str, answer: str) -> None:
+def test_what_is_spoken_of_stays(reply: str, answer: str) -> None:
     assert strip_reasoning(reply) == answer
 
 
