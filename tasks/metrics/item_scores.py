@@ -12,7 +12,7 @@ import dataframely as dy
 import polars as pl
 
 from schemas.blueprint import MethodSpec, MetricSpec
-from schemas.errors import ScoringError
+from schemas.errors import MoodflowError, ScoringError
 from schemas.lineage import PartitionKey, PartitionRef
 from schemas.question_types import QUESTION_TYPES
 from schemas.tables.items import Items
@@ -43,6 +43,7 @@ class ScoredAnswer(NamedTuple):
     gold: list[str] | None = None
     chosen_place: int | None = None
     gold_place: int | None = None
+    error: str | None = None
 
 
 def score_items(
@@ -110,11 +111,15 @@ def _score_wholes(
     return score_answers(items, together, method, score)
 
 
+Score = Callable[[Mapping[str, Any]], Iterable[ScoredAnswer]]
+"""From the row of an answer, with all that the model says in it as `said`, to its score under each metric."""
+
+
 def score_answers(
     items: dy.DataFrame[Items],
     answers: pl.DataFrame,
     method: MethodSpec,
-    score: Callable[[Mapping[str, Any]], Iterable[ScoredAnswer]],
+    score: Score,
 ) -> dy.DataFrame[ItemScores]:
     """Return the rows of `item_scores` that a profile makes of the answers, sorted by key.
 
@@ -122,7 +127,7 @@ def score_answers(
         items: the dataset's items.
         answers: each (model, setting, repetition) covers every item.
         method: names the metrics.
-        score: from the row of an answer, with all that the model says in it as `said`, to its score under each metric.
+        score: of an answer.
 
     Raises:
         ScoringError: if items are without answer or answers without item.
@@ -138,9 +143,22 @@ def score_answers(
             **scored._asdict(),
         }
         for answer in answers.iter_rows(named=True)
-        for spec, scored in zip(method.metrics, score(answer), strict=True)
+        for spec, scored in zip(method.metrics, _score_anyhow(score, answer), strict=True)
     ]
     return ItemScores.cast(frame_of_rows(rows, SCHEMA).sort(ItemScores.primary_key()))
+
+
+def _score_anyhow(score: Score, answer: Mapping[str, Any]) -> list[ScoredAnswer]:
+    """Score an answer; one that nobody foresaw is an unreadable one, as if the model had said nothing, and ends no run."""
+    try:
+        return list(score(answer))
+    except (MoodflowError, ImportError, OSError, MemoryError):  # of items, methods or this machine, not of the reply
+        raise
+    except Exception as error:  # noqa: BLE001  named in the row
+        said = "" if isinstance(answer.get("said"), str) else [part and "" for part in answer.get("said") or ()]
+        silent = {**answer, "text": "", "said": said, "token_logprobs": None}
+        unread = [one._replace(error=type(error).__name__) for one in score(silent)]
+        return [one._replace(status="unparsed") if one.status == "scored" else one for one in unread]
 
 
 def check_coverage(items: dy.DataFrame[Items], answers: pl.DataFrame) -> None:

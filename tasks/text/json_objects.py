@@ -11,7 +11,7 @@ _DECODER = json.JSONDecoder(strict=False)
 """Lets line breaks stand in a text: models write them, and they leave no doubt about what is meant."""
 
 _START = re.compile(r'\{\s*"')
-_FENCE = re.compile(r"```(?:json)?\s*(.*?)```", re.DOTALL | re.IGNORECASE)
+_FENCE = re.compile(r"```(?:json)?\s*+(.*?)```", re.DOTALL | re.IGNORECASE)
 
 
 def read_object(text: str | None) -> Mapping[str, Any] | None:

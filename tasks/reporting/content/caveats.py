@@ -90,7 +90,8 @@ def _about_replies(data: ReportData, system: System, totals: dict[str, Any]) -> 
         yield Caveat(
             f"{share} of the replies unreadable",
             f"Replies that could not be read as an answer: {count(unparsed)} of {count(read)} ({share}). They "
-            f"count as wrong; in a format the model follows, the total may rise.{_examples_of_unread(data, system)}",
+            f"count as wrong; in a format the model follows, the total may rise.{_errors_of_readers(data, system)}"
+            f"{_examples_of_unread(data, system)}",
         )
     failures = system.of(data.responses).filter(pl.col("status") == "failed")
     failed, of_helpers = (failures.filter(whose).height for whose in (pl.col("role") == TESTED, pl.col("role") != TESTED))
@@ -121,6 +122,13 @@ def _about_parts(data: ReportData, system: System) -> Iterator[Caveat]:
             f"Of the replies about {data.titles[dataset]} {share} lack a part that was asked for (mean over items). "
             "How that counts, the profile of the method says; in the form that was asked for the total may rise.",
         )
+
+
+def _errors_of_readers(data: ReportData, system: System) -> str:
+    rows = system.of(data.item_scores).drop_nulls("error").unique(["dataset", "item_id", "repetition", "part"])
+    errors = Counter(rows["error"].sort().to_list())
+    named = ", ".join(f"{error} {count(n)}" for error, n in errors.items())
+    return f" Of these {count(errors.total())} ended in an error of MoodFlow's own, to be reported: {named}." if errors else ""
 
 
 def _examples_of_unread(data: ReportData, system: System) -> str:
@@ -167,6 +175,13 @@ def _about_the_judge(data: ReportData, system: System) -> Iterator[Caveat]:
     has_judged = system.of(data.raw).filter(pl.col("method").is_in(sorted(judged)) & pl.col("value").is_not_null()).height
     if not judges or not has_judged:
         return
+    calls = system.of(data.judgements).unique("call_key")
+    if repaired := calls.filter(pl.col("parse_status") == "repaired").height:
+        yield Caveat(
+            f"{counted(repaired, 'rating')} repaired",
+            f"Of {counted(calls.height, 'reply', 'replies')} of the judge {count(repaired)} said beyond doubt what it rates, in "
+            "another form than was asked for, such as a number in quotes. They count.",
+        )
     own = [model.get("identity") for model in data.manifest.plan.get("models", ()) if model["name"] == system.model]
     if any(judge["name"] == system.model and judge.get("identity") in own for judge in judges):
         yield Caveat(
