@@ -71,7 +71,14 @@ HONEST = [
     "I don't feel better.",
     "谢谢你的建议，我会试试，但我还是很担心。",
     "谢谢你听我说。",
+    "你可以试试" + "，想一想" * 100 + "吗？",
+    "\n\n \nThe assistant: was late.",
 ]
+
+
+def test_a_slip_after_blank_lines_is_found() -> None:
+    assert kinds("Hi.", " \n\n\n  Supporter: I see.", "It is the rent.") == [(2, "out_of_role")]
+    assert kinds("Hi.", "Yes.\n\n  you should call him.", "It is the rent.") == [(2, "gives_advice")]
 
 
 @each_row(("kind", "line"), SLIPS)
