@@ -20,12 +20,6 @@ Row = dict[str, Any]
 JOB_KEY = ["dataset", "model", "setting"]
 FAILURE_COLUMNS = (*JOB_KEY, "what", "calls", "next step")
 
-UNRATED = {
-    "failed": ("no rating", "run again"),
-    "unparsed": ("a rating that cannot be read", "moodflow explain shows the replies; name a judge that keeps to the form"),
-}
-"""What became of a rating that is missing, and what to do, by the status of the judge's reply."""
-
 MAX_ROWS = 1000
 """Above that the UI gets slow; the description says what was left out."""
 
@@ -117,26 +111,12 @@ def _failed_calls(manifest: RunManifest, lake: Lake) -> Iterator[tuple[str, str,
             continue
         dataset, setting, tested = place["dataset"], place["setting"], place["model"]
         if ref.layer == "judgements":
-            unrated = (
-                lake.read(ref, Judgements).filter(pl.col("rating").is_null()).with_columns(pl.col("parse_status").cast(pl.String))
-            )
-            failed = pl.col("parse_status") == "failed"
-            reason = (
-                pl.when(failed)
-                .then(pl.col("error").min().over("parse_status"))
-                .otherwise("error")
-                .fill_null("no reason was kept")
-            )
-            for (status, error), rows in unrated.group_by("parse_status", reason, maintain_order=True):
-                what, next_step = UNRATED[status]
-                yield (
-                    dataset,
-                    place["judge"],
-                    setting,
-                    f"{what} of {tested}'s answers: {error}",
-                    rows["call_key"].n_unique(),
-                    next_step,
-                )
+            unrated, failed = lake.read(ref, Judgements).filter(pl.col("rating").is_null()), pl.col("parse_status") == "failed"
+            reason = pl.when(failed).then(pl.col("error").filter(failed).min()).otherwise("error").fill_null("no reason was kept")
+            for (status, why), rows in unrated.group_by("parse_status", reason, maintain_order=True):
+                word, remedy = ("", "run again") if status == "failed" else ("readable ", "see the replies: moodflow explain")
+                what = f"no {word}rating of {tested}'s answers: {why}"
+                yield dataset, place["judge"], setting, what, rows["call_key"].n_unique(), remedy
             continue
         failed = lake.read(ref, Responses).drop_nulls("failure").cast({"failure": pl.String})
         by_kind = ["asked_model", "role", "failure"]

@@ -111,15 +111,11 @@ def _score_wholes(
     return score_answers(items, together, method, score)
 
 
-Score = Callable[[Mapping[str, Any]], Iterable[ScoredAnswer]]
-"""From the row of an answer, with all that the model says in it as `said`, to its score under each metric."""
-
-
 def score_answers(
     items: dy.DataFrame[Items],
     answers: pl.DataFrame,
     method: MethodSpec,
-    score: Score,
+    score: Callable[[Mapping[str, Any]], Iterable[ScoredAnswer]],
 ) -> dy.DataFrame[ItemScores]:
     """Return the rows of `item_scores` that a profile makes of the answers, sorted by key.
 
@@ -127,7 +123,7 @@ def score_answers(
         items: the dataset's items.
         answers: each (model, setting, repetition) covers every item.
         method: names the metrics.
-        score: of an answer.
+        score: from the row of an answer, with all that the model says in it as `said`, to its score under each metric.
 
     Raises:
         ScoringError: if items are without answer or answers without item.
@@ -148,8 +144,8 @@ def score_answers(
     return ItemScores.cast(frame_of_rows(rows, SCHEMA).sort(ItemScores.primary_key()))
 
 
-def _score_anyhow(score: Score, answer: Mapping[str, Any]) -> list[ScoredAnswer]:
-    """Score an answer; one that nobody foresaw is an unreadable one, as if the model had said nothing, and ends no run."""
+def _score_anyhow(score: Callable[[Mapping[str, Any]], Iterable[ScoredAnswer]], answer: Mapping[str, Any]) -> list[ScoredAnswer]:
+    """Score an answer; one that nobody foresaw is unreadable, as if the model had said nothing, and ends no run."""
     try:
         return list(score(answer))
     except (MoodflowError, ImportError, OSError, MemoryError):  # of items, methods or this machine, not of the reply

@@ -36,19 +36,18 @@ def read_object(text: str | None) -> Mapping[str, Any] | None:
 def objects_from_end(text: str, decoder: json.JSONDecoder = _DECODER) -> Iterator[Any]:
     """Yield the complete JSON objects that have a key, as the decoder gives them, the one that begins last first.
 
-    After DEEPEST that are not complete, one before the other, it ends: what holds them is nested too deep to be meant.
+    After DEEPEST in a row that are not complete it ends: what holds them is nested too deep to be meant.
     """
     # Behind the last brace that closes nothing is complete: a reply that opens objects without end costs no time.
     failed = 0
     for start in reversed([found.start() for found in _START.finditer(text, 0, text.rfind("}") + 1)]):
         try:
-            value, failed = decoder.raw_decode(text, start)[0], 0
+            yield decoder.raw_decode(text, start)[0]
+            failed = 0
         except (ValueError, RecursionError):
             failed += 1
             if failed > DEEPEST:
                 return
-            continue
-        yield value
 
 
 def _candidates(text: str) -> Iterator[str]:

@@ -1,27 +1,30 @@
 """Everything that reads what a model wrote, by name, and shapes of text that patterns may stumble over."""
 
 import json
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from contextlib import suppress
 from functools import partial
 from time import process_time
 from typing import Any
 
+import dataframely as dy
 from pydantic import SecretStr
 
 from schemas.attunebench import part_of
-from schemas.blueprint import MetricSpec
+from schemas.blueprint import MethodSpec, MetricSpec
 from schemas.chat import ChatReply
 from schemas.documents import read_json
 from schemas.metrics import Metric
 from schemas.question_types import QUESTION_TYPES
 from schemas.tables.items import Items
+from schemas.tables.scores import ItemScores
 from tasks.judging.contract import Contract
 from tasks.judging.prompts import fence_data
 from tasks.judging.rubrics import Scale
 from tasks.judging.simulation import find_rule_faults
 from tasks.metrics.answer_forms import ParsedAnswer, Question, read_answer
 from tasks.metrics.attunebench.conversation import measure_parts
+from tasks.metrics.item_scores import score_items
 from tasks.metrics.measures import MEASURES
 from tasks.metrics.reference.scoring import clean_span, extract_letter, extract_letters
 from tasks.solvers.annotate.annotate import read_draft
@@ -34,8 +37,8 @@ from tasks.text.json_objects import read_object
 from tasks.text.languages import find_language
 from tasks.text.reasoning import strip_reasoning
 from tasks.text.scrub_keys import Scrubber
-from tests.tasks.metrics.attunebench.samples import ONE_TURN, shown
-from tests.tasks.rows import item
+from tests.tasks.metrics.attunebench.samples import ONE_TURN, gold_layers, shown
+from tests.tasks.rows import answer, answers, item, items, judgement, judgements
 
 Reader = Callable[[str], Any]
 Shape = Callable[[int], str]
@@ -81,7 +84,26 @@ def measuring(metric: Metric, question_type: str) -> Reader:
     return lambda text: measure(question, ParsedAnswer(text), MetricSpec(metric=metric))
 
 
+def score_replies(question_type: str, replies: Sequence[str]) -> dy.DataFrame[ItemScores]:
+    """Score these replies to one item, each in a repetition of its own, by every metric of the type but those left out above."""
+    metrics = [name for name in QUESTION_TYPES[question_type].metrics if name not in UNREAD_HERE]
+    rated = [name for name in metrics if MEASURES[name].ratings]
+    if rated != metrics:
+        metrics = [name for name in metrics if name not in rated]
+    judged: dict[str, Any] = {"judged": True, "rubric": "summary"} if metrics == rated else {}
+    specs = tuple(MetricSpec(metric=name, k=2 if name == "recall_at_k" else None) for name in metrics)
+    row, known = question_of(question_type), ONE_TURN
+    if question_type == "annotation":
+        row = {**row, "item_id": known.conversation_id, "context": shown(known).to_json()}
+    parts = (*(part_of(call, 1) for call in CALLS), "post") if question_type == "annotation" else ("",)
+    said = [answer(row["item_id"], reply, repetition=turn, part=part) for turn, reply in enumerate(replies) for part in parts]
+    ratings = judgements(*(judgement(row["item_id"], "warmth", 3, repetition=turn) for turn in range(len(replies))))
+    method, gold = MethodSpec(id="m", metrics=specs, **judged), gold_layers({row["item_id"]: known})
+    return score_items(items(row), answers(*said), ratings, method, gold)
+
+
 WORDS = [name for name in QUESTION_TYPES["open_ended"].metrics if MEASURES[name].answer and name not in UNREAD_HERE]
+CALLS = ("draft", "judge", "review", "hp_binary", "pairwise")
 CONTRACT = Contract({"warmth": Scale(lowest=1, highest=3), "asks": "yes_no"}, rationale=True)
 DIGIT = Contract({"warmth": Scale(lowest=1, highest=3)}, reply="digit")
 SCRUBBER = Scrubber(SecretStr("AAAA-bbbb-0000-{a:"))
@@ -90,7 +112,7 @@ KNOWN = (ONE_TURN, shown(ONE_TURN))
 
 def read_annotations(reply: str) -> None:
     """Read a text as each part of an annotated conversation, by both profiles."""
-    parts = {part_of(call, 1): reply for call in ("draft", "judge", "review", "hp_binary", "pairwise")}
+    parts = {part_of(call, 1): reply for call in CALLS}
     for profile in ("corrected", "reference"):
         measure_parts(KNOWN, {**parts, "post": reply}, profile)
 

@@ -15,7 +15,7 @@ from tasks.analysis.failures import METRIC, find_failures, name_role
 from tasks.analysis.number_format import count, counted, describe_gate, listed, number, percent, share_of, shorten
 from tasks.analysis.redaction import restricted_notices
 from tasks.analysis.run_tables import ReportData, System
-from tasks.solvers.answers import SAID
+from tasks.solvers.answers import ANSWER, SAID
 
 WIDE_POINTS = 10.0
 """A 95 % interval of the total that spans more than this is worth a warning: the published ranks 1 to 28 span 7 points."""
@@ -87,11 +87,13 @@ def _about_replies(data: ReportData, system: System, totals: dict[str, Any]) -> 
     read, unparsed, judge_failed = count_replies(system.of(data.item_scores)).values()
     if unparsed:
         share = percent(share_of(unparsed, read))
+        errors = Counter(system.of(data.item_scores).drop_nulls("error").unique(ANSWER)["error"].sort())
+        named = ", ".join(f"{error} {count(n)}" for error, n in errors.items())
+        own = f" Errors of MoodFlow's own in reading them, to be reported: {named}." if errors else ""
         yield Caveat(
             f"{share} of the replies unreadable",
             f"Replies that could not be read as an answer: {count(unparsed)} of {count(read)} ({share}). They "
-            f"count as wrong; in a format the model follows, the total may rise.{_errors_of_readers(data, system)}"
-            f"{_examples_of_unread(data, system)}",
+            f"count as wrong; in a format the model follows, the total may rise.{own}{_examples_of_unread(data, system)}",
         )
     failures = system.of(data.responses).filter(pl.col("status") == "failed")
     failed, of_helpers = (failures.filter(whose).height for whose in (pl.col("role") == TESTED, pl.col("role") != TESTED))
@@ -122,13 +124,6 @@ def _about_parts(data: ReportData, system: System) -> Iterator[Caveat]:
             f"Of the replies about {data.titles[dataset]} {share} lack a part that was asked for (mean over items). "
             "How that counts, the profile of the method says; in the form that was asked for the total may rise.",
         )
-
-
-def _errors_of_readers(data: ReportData, system: System) -> str:
-    rows = system.of(data.item_scores).drop_nulls("error").unique(["dataset", "item_id", "repetition", "part"])
-    errors = Counter(rows["error"].sort().to_list())
-    named = ", ".join(f"{error} {count(n)}" for error, n in errors.items())
-    return f" Of these {count(errors.total())} ended in an error of MoodFlow's own, to be reported: {named}." if errors else ""
 
 
 def _examples_of_unread(data: ReportData, system: System) -> str:

@@ -1,6 +1,7 @@
 """Contract of judge replies: what is meant beyond doubt is read and marked, everything else refused with its reason."""
 
 import json
+import re
 from typing import Any, get_args
 
 import pytest
@@ -10,6 +11,7 @@ from hypothesis import strategies as st
 from schemas.vocabulary import Language
 from tasks.judging.contract import Contract, Parsed, reparse_judgements
 from tasks.judging.rubrics import FAULTS, RUBRICS, Scale, load_rubric
+from tests.crashes.commands import ROOT
 from tests.rows import each_row
 from tests.tasks.judging.rows import judgement
 from tests.tasks.rows import judgements
@@ -128,6 +130,16 @@ def test_one_object_is_read(reply: str) -> None:
 def test_what_is_meant_beyond_doubt_is_repaired(reply: str) -> None:
     parsed = CONTRACT.parse(reply)
     assert (parsed.ratings, parsed.repaired, parsed.reason) == (RATINGS, True, None)
+
+
+def test_the_how_to_says_which_objects_are_read() -> None:
+    page = (ROOT / "docs/how-to/own-judge.md").read_text(encoding="utf-8")
+    rows = re.findall(r"^\| (`[{].+) \| ([4-]) \|$", page, re.MULTILINE)
+    said = [(reply, read) for replies, read in rows for reply in re.findall(r"`([^`]+)`", replies)]
+    assert len(said) == 19
+    for reply, read in said:
+        parsed = Contract({"fluency": Scale()}).parse(reply)
+        assert (reply, parsed.ratings, parsed.repaired) == (reply, None if read == "-" else {"fluency": 4}, read != "-")
 
 
 def test_a_scale_counts_only_where_it_is_the_own() -> None:

@@ -7,7 +7,7 @@ from tasks.judging.rubrics import Scale, load_rubric
 from tests.crashes.commands import ROOT
 from tests.rows import each_row
 
-ROWS = re.findall(r"^\| `(.+)` \| ([0-4-]) \|", (ROOT / "docs/how-to/own-judge.md").read_text(encoding="utf-8"), re.MULTILINE)
+ROWS = re.findall(r"^\| `(.+)` \| ([0-4-]) \| ", (ROOT / "docs/how-to/own-judge.md").read_text(encoding="utf-8"), re.MULTILINE)
 CONTRACT = Contract({"fluency": Scale(lowest=0, highest=4)}, reply="digit")
 
 
