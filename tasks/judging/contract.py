@@ -3,13 +3,13 @@
 import json
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
-from functools import cache, cached_property
+from functools import cache, cached_property, partial
 from types import GenericAlias
 from typing import Annotated, Any, Literal
 
 import dataframely as dy
 import polars as pl
-from pydantic import BaseModel, ConfigDict, Field, create_model
+from pydantic import BaseModel, BeforeValidator, ConfigDict, Field, create_model
 
 from schemas.tables.responses import Judgements
 from schemas.vocabulary import FaultSeverity, Language
@@ -169,16 +169,10 @@ class Contract:
             rating, repaired = read_digit(text, name, digits)
             if rating is not None or "{" not in text:
                 return Parsed(None, "not one digit of the scale") if rating is None else Parsed({name: rating}, repaired=repaired)
-        said, repaired = read_reply(text, self.reply_type, self._mend)
+        said, repaired = read_reply(text, self.reply_type)
         read = dict(said)
         given = {name: ratings[name][words_of(scale).index(read[name])] for name, scale in self.scales.items()}
         return Parsed(given, rationale=read.get(RATIONALE), faults=read.get(FAULTS, ()), repaired=repaired)
-
-    def _mend(self, fields: dict[str, Any]) -> dict[str, Any]:
-        """Return the fields with each rating as it is meant."""
-        return fields | {
-            name: mend_rating(fields[name], words_of(scale)) for name, scale in self.scales.items() if name in fields
-        }
 
 
 @cache
@@ -188,9 +182,10 @@ def _contract(scales: tuple[tuple[str, AnyScale], ...], reply: Reply, faults: tu
 
 
 def _value_type(scale: AnyScale) -> Any:
+    mended = BeforeValidator(partial(mend_rating, words=words_of(scale)))
     if scale == YES_NO:
-        return Literal[NO_YES]
-    return Annotated[int, Field(strict=True, ge=scale.lowest, le=scale.highest)]
+        return Annotated[Literal[NO_YES], mended]
+    return Annotated[int, Field(strict=True, ge=scale.lowest, le=scale.highest), mended]
 
 
 def _values_of(scale: AnyScale, language: Language) -> str:

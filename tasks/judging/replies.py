@@ -2,7 +2,7 @@
 
 import json
 import re
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Sequence
 from typing import Any, TypeVar
 
 from pydantic import BaseModel, ValidationError
@@ -48,15 +48,14 @@ def read_digit(reply: str, name: str, ratings: range) -> tuple[int | None, bool]
 
 
 ReplyT = TypeVar("ReplyT", bound=BaseModel)
-Fields = dict[str, Any]
 
 
-def read_reply(reply: str, reply_type: type[ReplyT], mend: Callable[[Fields], Fields] = dict) -> tuple[ReplyT, bool]:
+def read_reply(reply: str, reply_type: type[ReplyT]) -> tuple[ReplyT, bool]:
     """Return the object of a type that a reply is, and whether it had to be repaired.
 
     Words or a code fence around it are tolerated. Repaired are Python's spelling, a comma after the last value, keys in another
-    case, an object, text or list around the object, other braces beside it, the same object twice, and what `mend` repairs of its
-    fields. Whatever names one of its keys must be read, and say the same.
+    case, an object, text or list around the object, other braces beside it, the same object twice, and values the type mends.
+    Whatever names one of its keys must be read, and say the same.
 
     Raises:
         ValueError: saying what is wrong with it.
@@ -65,7 +64,7 @@ def read_reply(reply: str, reply_type: type[ReplyT], mend: Callable[[Fields], Fi
     names = "|".join(map(re.escape, reply_type.model_fields))
     says = re.compile(rf"[\"'“](?:{names})\s*\\?[\"'”]\s*:", re.IGNORECASE).search
     spans, rest = _OBJECT.findall(text), _OBJECT.sub("{}", text)
-    read = [_read_object(span, reply_type, mend) for span in [span for span in spans if says(span)] or spans]
+    read = [_read_object(span, reply_type) for span in [span for span in spans if says(span)] or spans]
     if not read or says(rest):
         raise ValueError(NOT_JSON if "{" in text else "no JSON object")
     if any(other != read[0][0] for other, _ in read):
@@ -73,26 +72,21 @@ def read_reply(reply: str, reply_type: type[ReplyT], mend: Callable[[Fields], Fi
     return read[0][0], len(spans) > 1 or read[0][1] or _LISTED.search(rest) is not None
 
 
-def _read_object(span: str, reply_type: type[ReplyT], mend: Callable[[Fields], Fields]) -> tuple[ReplyT, bool]:
+def _read_object(span: str, reply_type: type[ReplyT]) -> tuple[ReplyT, bool]:
     fields, respelled = _decode(span)
-    try:
-        return reply_type.model_validate(fields), respelled
-    except ValidationError:
-        mended = mend(_asked_fields(fields, {name.casefold(): name for name in reply_type.model_fields}))
-    try:
-        return reply_type.model_validate(mended), True
-    except ValidationError as error:
-        problems = (f"{'.'.join(map(str, problem['loc']))}: {problem['msg']}" for problem in error.errors())
-        raise ValueError("; ".join(problems)) from error
-
-
-def _asked_fields(fields: Fields, names: Mapping[str, str]) -> Fields:
-    """Return fields by the keys that were asked for, whatever their case, and out of one object that holds nothing else."""
+    names = {name.casefold(): name for name in reply_type.model_fields}
+    asked = fields
     if len(fields) == 1 and not names.keys() & {key.casefold() for key in fields}:
         (held,) = fields.values()
         held = _decode(held.strip())[0] if isinstance(held, str) and _OBJECT.fullmatch(held.strip()) else held
-        fields = held if isinstance(held, dict) else fields
-    return distinct_keys([(names.get(key.strip().casefold(), key), value) for key, value in fields.items()])
+        asked = held if isinstance(held, dict) else fields
+    try:
+        read = reply_type.model_validate(distinct_keys([(names.get(key.casefold(), key), asked[key]) for key in asked]))
+    except ValidationError as error:
+        problems = (f"{'.'.join(map(str, problem['loc']))}: {problem['msg']}" for problem in error.errors())
+        raise ValueError("; ".join(problems)) from error
+    given, meant = (json.dumps(each, sort_keys=True) for each in (fields, read.model_dump(mode="json")))
+    return read, respelled or given != meant
 
 
 NOT_JSON = "JSON that cannot be read"

@@ -258,6 +258,11 @@ def test_instruction_for_scales_that_differ_says_each() -> None:
         ({"rationale": "So.", "warmth": 4, "asks": True, "depth": 0}, None, "asks: Input should be 'no' or 'yes'"),
         ({"rationale": "", "warmth": 4, "asks": "yes", "depth": 0}, None, "rationale: String should have at least 1 character"),
         ({"warmth": 4, "asks": "yes", "depth": 0}, None, "rationale: Field required"),
+        (
+            {"rationale": "\ud800", "warmth": 4, "asks": "yes", "depth": 0},
+            None,
+            "rationale: Input should be a valid string, unable to parse raw data as a unicode string",
+        ),
     ],
 )
 def test_reply_with_a_reason_and_yes_or_no(said: dict[str, Any], ratings: dict[str, int] | None, reason: str | None) -> None:
