@@ -176,6 +176,7 @@ def _finished(frame: pl.DataFrame, dataset: str, method: str, metric: Metric) ->
         cluster="item_id",
         chosen_place=pl.when(scored).then(pl.lit(0, pl.Int64)),
         gold_place=pl.lit(0, pl.Int64),
+        error=pl.lit(None, pl.String),
         parsed_answer=pl.when(scored).then("parsed_answer"),
         predicted=pl.when(scored).then("predicted"),
         value=pl.when(scored).then("value").when(unparsed).then(0.0),

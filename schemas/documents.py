@@ -5,6 +5,7 @@ name each other stand for gigabytes.
 """
 
 import json
+from collections import Counter
 from collections.abc import Iterator
 from pathlib import Path
 from typing import Any, NamedTuple, NoReturn
@@ -120,8 +121,8 @@ def distinct_keys(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
     """Return the object of these pairs. Raise ValueError if a key is given twice."""
     found = dict(pairs)
     if len(found) < len(pairs):
-        names = [name for name, _ in pairs]
-        raise ValueError(f"key {min(name for name in names if names.count(name) > 1)} twice")
+        given = Counter(name for name, _ in pairs)
+        raise ValueError(f"key {min(name for name, times in given.items() if times > 1)} twice")
     return found
 
 

@@ -68,8 +68,8 @@ TooLong = Literal["missing", "cut_middle", "cut_start"]
 Runner = Literal["local", "dask", "ray"]
 """Where items are built and replies scored: in the process of the run, or on a cluster. Models are asked from the process."""
 
-ParseStatus = Literal["parsed", "unparsed", "failed"]
-"""Of a judge's reply; `failed` means that no reply came."""
+ParseStatus = Literal["parsed", "repaired", "unparsed", "failed"]
+"""Of a judge's reply. `repaired`: read, in another form than the one that was asked for. `failed`: no reply came."""
 
 ItemStatus = Literal["scored", "unparsed", "call_failed", "judge_failed", "not_counted"]
 """Of an item's score.

@@ -107,14 +107,16 @@ def _failed_calls(manifest: RunManifest, lake: Lake) -> Iterator[tuple[str, str,
     """Yield one row per partition and kind of failure; only partitions are read that have failed calls."""
     for ref in manifest.partitions:
         place = dict(ref.place)
-        if ref.complete or ref.layer not in FROM_OUTSIDE:
+        if ref.layer not in FROM_OUTSIDE or (ref.complete and ref.layer != "judgements"):
             continue
         dataset, setting, tested = place["dataset"], place["setting"], place["model"]
         if ref.layer == "judgements":
-            failed = lake.read(ref, Judgements).filter(pl.col("parse_status") == "failed")
-            calls = failed["call_key"].n_unique()
-            (error,) = sorted(failed["error"].drop_nulls().to_list())[:1] or ["no reason was kept"]
-            yield dataset, place["judge"], setting, f"no rating of {tested}'s answers: {error}", calls, "run again"
+            unrated, failed = lake.read(ref, Judgements).filter(pl.col("rating").is_null()), pl.col("parse_status") == "failed"
+            reason = pl.when(failed).then(pl.col("error").filter(failed).min()).otherwise("error").fill_null("no reason was kept")
+            for (status, why), rows in unrated.group_by("parse_status", reason, maintain_order=True):
+                word, remedy = ("", "run again") if status == "failed" else ("readable ", "see the replies: moodflow explain")
+                what = f"no {word}rating of {tested}'s answers: {why}"
+                yield dataset, place["judge"], setting, what, rows["call_key"].n_unique(), remedy
             continue
         failed = lake.read(ref, Responses).drop_nulls("failure").cast({"failure": pl.String})
         by_kind = ["asked_model", "role", "failure"]

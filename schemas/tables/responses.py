@@ -112,7 +112,7 @@ class Judgements(dy.Schema):
 
     @dy.rule()
     def parsed_has_a_rating(cls) -> pl.Expr:
-        return pl.col("rating").is_not_null() == (pl.col("parse_status") == "parsed")
+        return pl.col("rating").is_not_null() == pl.col("parse_status").is_in(["parsed", "repaired"])
 
 
 class SimulationFaults(OfAskedItem):

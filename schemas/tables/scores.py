@@ -4,7 +4,7 @@ import dataframely as dy
 import polars as pl
 
 from schemas.metrics import METRICS
-from schemas.tables.columns import since
+from schemas.tables.columns import MEASURED, since
 from schemas.vocabulary import ITEM_STATUSES, LEVELS
 
 
@@ -32,6 +32,7 @@ class ItemScores(_Measured):
     gold_place = dy.Int64(nullable=True, min=0, description="0-based place of the right option as shown, of a single choice")
     value = dy.Float64(nullable=True, description="within the bounds of its metric, most often a share in [0, 1]; null = missing")
     status = dy.Enum(list(ITEM_STATUSES))
+    error = dy.String(nullable=True, metadata=MEASURED | since(None), description="that ended the reading of the reply, by name")
 
     @dy.rule()
     def value_follows_status(cls) -> pl.Expr:

@@ -136,7 +136,8 @@ def explain_answer(answer: ScoredItem) -> str:
         cut = " It stopped at the token limit." if answer.was_cut_off else ""
         empty = answer.answer is not None and not (answer.answer["text"] or "").strip()
         what = "The reply is empty" if empty else "No answer could be read from the reply"
-        return f"{what}, so the item counts as wrong.{cut}"
+        error = f" ({answer.score['error']} while it was read)" if answer.score.get("error") else ""
+        return f"{what}{error}, so the item counts as wrong.{cut}"
     return EXPLANATIONS[answer.form](answer)
 
 

@@ -18,8 +18,8 @@ from schemas.vocabulary import Language
 from tasks.cards.entering import Filled, Row
 from tasks.datasets.esc_eval import card_item, card_text
 from tasks.judging.agreement import krippendorff_alpha
-from tasks.judging.contract import read_reply
 from tasks.judging.prompts import fence_data
+from tasks.judging.replies import read_reply
 from tasks.solvers.state import SolverResources
 
 PROMPTS, TAXONOMY = "prompts/role_cards/cards.yaml", "taxonomies/esc_eval.yaml"
@@ -96,7 +96,7 @@ async def ask(
     if call.reply.failure is not None:
         raise CardEnds("failed", call.reply.failure)
     try:
-        return read_reply(call.reply.text or "", reply).model_dump()
+        return read_reply(call.reply.text or "", reply)[0].model_dump()
     except ValueError:
         raise CardEnds("dropped", "unreadable") from None
 

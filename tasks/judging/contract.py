@@ -1,22 +1,22 @@
 """Contract of a judge's reply: one type writes the format instruction and the JSON schema, and parses the reply."""
 
 import json
-import re
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
-from functools import cache, cached_property
+from functools import cache, cached_property, partial
 from types import GenericAlias
-from typing import Annotated, Any, Literal, TypeVar
+from typing import Annotated, Any, Literal
 
 import dataframely as dy
 import polars as pl
-from pydantic import BaseModel, ConfigDict, Field, ValidationError, create_model
+from pydantic import BaseModel, BeforeValidator, ConfigDict, Field, create_model
 
-from schemas.documents import distinct_keys, refuse_constant
 from schemas.tables.responses import Judgements
 from schemas.vocabulary import FaultSeverity, Language
+from tasks.judging.replies import mend_rating, read_digit, read_reply
 from tasks.judging.rubrics import FAULTS, NO_YES, RATIONALE, YES_NO, AnyScale, Dimension, Reply, Rubric, ratings_of, words_of
 from tasks.solvers.answers import ANSWER
+from tasks.text.reasoning import strip_reasoning
 
 _FORMAT: dict[Language, str] = {
     "en": "Reply with one JSON object and nothing else. Its keys are exactly {keys}; {values}. For example: {example}",
@@ -51,6 +51,9 @@ EXAMPLE_RATINGS = 5
 """Different ratings that the example spreads over a long scale, so that none of its ends is suggested."""
 
 
+LONGEST_REASON = 300
+"""Characters of what is wrong with a reply, which may quote it."""
+
 MOST_FAULTS = 20
 """Of one dialogue: a small model that is held to a schema fills a list without end until its limit of tokens."""
 
@@ -68,12 +71,16 @@ class FaultClaim(BaseModel):
 
 @dataclass(frozen=True)
 class Parsed:
-    """A judge's reply as read: all ratings and, where the rubric wants them, why, and faults; or what is wrong with the reply."""
+    """A judge's reply as read: all ratings and, where the rubric wants them, why, and faults; or what is wrong with the reply.
+
+    `repaired`: it says them in another form than the one that was asked for.
+    """
 
     ratings: dict[str, int] | None
     reason: str | None = None
     rationale: str | None = None
     faults: tuple[FaultClaim, ...] = ()
+    repaired: bool = False
 
 
 @dataclass(frozen=True)
@@ -143,59 +150,29 @@ class Contract:
         return _BETWEEN[language].join(parts)
 
     def parse(self, reply: str) -> Parsed:
-        """Read a judge's reply: exactly one JSON object with a value of its scale for each dimension, or the digit.
+        """Read a judge's reply: one JSON object with a value of its scale for each dimension, or the digit.
 
-        Words or a code fence around the object are tolerated. Anything else is not read: a second object, a broken one, a
-        missing, additional or repeated key, a fraction, a text, a rating out of range. Nothing is rounded, clamped or guessed.
+        What is meant beyond doubt is read, as `tasks.judging.replies` says. Anything else is not: objects that differ, a missing,
+        additional or repeated key, a fraction, a rating off its scale. Nothing is rounded, clamped or guessed.
         """
-        if self.reply == "digit" and "{" not in reply:
-            ((name, scale),) = self.scales.items()
-            rating = _read_digit(reply, name, ratings_of(scale))
-            return Parsed(None, "not one digit of the scale") if rating is None else Parsed({name: rating})
         try:
-            read = dict(read_reply(reply, self.reply_type))
+            return self._read(strip_reasoning(reply))
         except ValueError as error:
-            return Parsed(None, str(error))
-        ratings = {name: ratings_of(scale)[words_of(scale).index(read[name])] for name, scale in self.scales.items()}
-        return Parsed(ratings, rationale=read.get(RATIONALE), faults=read.get(FAULTS, ()))
+            return Parsed(None, str(error)[:LONGEST_REASON])
+        except Exception as error:  # noqa: BLE001  whatever it is, it is this reply's
+            return Parsed(None, f"{type(error).__name__} while it was read")
 
-
-_SPACE = r"[ \t\r*_`]*"
-_LINE = (
-    rf"^{_SPACE}(?:(?:the +)?(?:score|rating|评分|分数|得分|NAME)(?: +is)?{_SPACE}[:：]?)?{_SPACE}"
-    rf"([0-9]){_SPACE}分?{_SPACE}[.。]?{_SPACE}$"
-)
-_SCALE = r"[(（][^()（）0-9]*{lowest} *(?:-|–|to|到|至) *{highest}[^()（）0-9]*[)）]"
-
-
-def _read_digit(reply: str, name: str, ratings: range) -> int | None:
-    """Return the rating that a reply says in one digit; null = it says none, or not clearly: docs/how-to/own-judge.md."""
-    unscaled = re.sub(_SCALE.format(lowest=ratings[0], highest=ratings[-1]), "", reply.strip(), flags=re.IGNORECASE)
-    found = re.findall(_LINE.replace("NAME", re.escape(name)), unscaled, re.IGNORECASE | re.MULTILINE)
-    alone = len(found) == 1 and len(re.findall(r"\d", unscaled)) == 1
-    return int(found[0]) if alone and int(found[0]) in ratings else None
-
-
-ReplyT = TypeVar("ReplyT", bound=BaseModel)
-
-
-def read_reply(reply: str, reply_type: type[ReplyT]) -> ReplyT:
-    """Read a reply that is to be exactly one JSON object of a type; words or a code fence around it are tolerated.
-
-    Raises:
-        ValueError: saying what is wrong with it; nothing is guessed.
-    """
-    try:
-        objects = _json_objects(reply)
-    except (ValueError, RecursionError) as error:
-        raise ValueError(f"JSON that cannot be read: {error}") from error
-    if len(objects) != 1:
-        raise ValueError("no JSON object" if not objects else f"{len(objects)} JSON objects instead of one")
-    try:
-        return reply_type.model_validate(objects[0])
-    except ValidationError as error:
-        problems = (f"{'.'.join(map(str, problem['loc']))}: {problem['msg']}" for problem in error.errors())
-        raise ValueError("; ".join(problems)) from error
+    def _read(self, text: str) -> Parsed:
+        ratings = {name: ratings_of(scale) for name, scale in self.scales.items()}
+        if self.reply == "digit":
+            ((name, digits),) = ratings.items()
+            rating, repaired = read_digit(text, name, digits)
+            if rating is not None or "{" not in text:
+                return Parsed(None, "not one digit of the scale") if rating is None else Parsed({name: rating}, repaired=repaired)
+        said, repaired = read_reply(text, self.reply_type)
+        read = dict(said)
+        given = {name: ratings[name][words_of(scale).index(read[name])] for name, scale in self.scales.items()}
+        return Parsed(given, rationale=read.get(RATIONALE), faults=read.get(FAULTS, ()), repaired=repaired)
 
 
 @cache
@@ -205,9 +182,10 @@ def _contract(scales: tuple[tuple[str, AnyScale], ...], reply: Reply, faults: tu
 
 
 def _value_type(scale: AnyScale) -> Any:
+    mended = BeforeValidator(partial(mend_rating, words=words_of(scale)))
     if scale == YES_NO:
-        return Literal[NO_YES]
-    return Annotated[int, Field(strict=True, ge=scale.lowest, le=scale.highest)]
+        return Annotated[Literal[NO_YES], mended]
+    return Annotated[int, Field(strict=True, ge=scale.lowest, le=scale.highest), mended]
 
 
 def _values_of(scale: AnyScale, language: Language) -> str:
@@ -218,23 +196,6 @@ def _values_of(scale: AnyScale, language: Language) -> str:
 
 def _quoted(names: Iterable[str]) -> str:
     return ", ".join(f'"{name}"' for name in names)
-
-
-def _json_objects(text: str) -> list[Any]:
-    """Return every JSON object of a text that is not part of another one, in order.
-
-    Raises:
-        ValueError: if a brace opens something that is no JSON, an object names a key twice, or objects stand in a list.
-    """
-    decoder = json.JSONDecoder(object_pairs_hook=distinct_keys, parse_constant=refuse_constant)
-    found, place = [], text.find("{")
-    while place >= 0:
-        if text[:place].rstrip().endswith("["):
-            raise ValueError("a list instead of an object")
-        value, end = decoder.raw_decode(text, place)
-        found.append(value)
-        place = text.find("{", end)
-    return found
 
 
 VERDICT = [*ANSWER, "judge", "judge_repetition"]
@@ -273,7 +234,7 @@ def rating_rows(rubric: Rubric, asked: Sequence[Dimension], read: Parsed | None)
         said |= {"parse_status": "unparsed", "error": read.reason}
     else:
         given = read.ratings
-        said |= {"parse_status": "parsed", "error": None, "rationale": read.rationale}
+        said |= {"parse_status": "repaired" if read.repaired else "parsed", "error": None, "rationale": read.rationale}
     scales = {dimension.name: ratings_of(rubric.scale_of(dimension)) for dimension in asked}
     return [
         {**said, "dimension": name, "lowest": ratings[0], "highest": ratings[-1], "rating": given.get(name)}

@@ -9,10 +9,11 @@ import dataframely as dy
 import polars as pl
 
 from schemas.api_capabilities import DEFAULT_CAPABILITIES, Sampling
-from schemas.chat import Chat, ChatReply, ChatRequest, ModelEntry
+from schemas.chat import Chat, ChatMessage, ChatReply, ChatRequest, ModelEntry
 from schemas.lineage import PartitionKey, PartitionRef
 from schemas.tables.items import Items
 from schemas.tables.responses import Answers, Judgements
+from schemas.vocabulary import Language
 from schemas.worker_pool import Job, RunJobs
 from tasks.judging.answers import Rated, judged_answers, rated_content
 from tasks.judging.contract import Contract, rating_rows
@@ -22,11 +23,14 @@ from tasks.lake.fingerprint import partition_key
 from tasks.solvers.answers import ANSWER
 from tasks.solvers.base import UnsentCalls
 
-JUDGEMENTS_VERSION = "4"
+JUDGEMENTS_VERSION = "5"
 """Bumped when the judge contract or executor changes meaning; rubric texts carry their own hash."""
 
-ATTEMPTS = 3
-"""Times an unreadable reply is asked for, once at temperature 0; failed calls are retried by the client, not here."""
+ATTEMPTS, ATTEMPTS_IN_OTHER_WORDS = 3, 2
+"""Times an unreadable reply is asked for: again as before, or, where a judge would repeat itself, with what was wrong with it.
+Failed calls are retried by the client, not here."""
+
+_UNREADABLE: dict[Language, str] = {"en": "Your reply could not be read: {reason}.", "zh": "无法读取你的回复：{reason}。"}
 
 TOKENS_AROUND = 16
 LEAST_TOKENS_PER_DIMENSION = 12
@@ -71,7 +75,8 @@ class Judge:
         contract = Contract.of(self.rubric, asked)
         messages = judge_messages(item, answer, self.rubric, asked)
         # They tell equal calls apart, and repetitions: none finds the reply to another one in the journal.
-        for number in range(repetition * ATTEMPTS, (repetition + 1) * ATTEMPTS):
+        first, repeats_itself = repetition * ATTEMPTS, self.entry.repeats_itself
+        for number in range(first, first + (ATTEMPTS_IN_OTHER_WORDS if repeats_itself else ATTEMPTS)):
             request = ChatRequest(
                 model=self.entry.name,
                 identity=self.entry.identity,
@@ -84,8 +89,12 @@ class Judge:
             reply = await self.chat(request)
             self.on_reply(reply)
             parsed = None if reply.text is None else contract.parse(reply.text)
-            if parsed is None or parsed.ratings is not None or self.entry.repeats_itself:
+            if parsed is None or reply.text is None or parsed.ratings is not None:
                 break
+            if repeats_itself:
+                language: Language = self.rubric.language or item["language"]
+                wrong = f"{_UNREADABLE[language].format(reason=parsed.reason)} {contract.instruction(language)}"
+                messages = (*messages, ChatMessage(role="assistant", content=reply.text), ChatMessage(role="user", content=wrong))
         call = {
             "judge": self.entry.name,
             "judge_repetition": repetition,
@@ -127,8 +136,8 @@ async def judge_answers(
 
     Returns:
         One row per judged answer, repetition of the judge and dimension, sorted by key. If the judge's reply cannot be read it
-        is asked for again, twice at most and never at temperature 0; then the dimensions are `unparsed`, with the last reply
-        kept. A failed call is `failed`. Neither has a rating.
+        is asked for again, twice at most, and at temperature 0 once, with what was wrong with it; then the dimensions are
+        `unparsed`, with the last reply kept. A failed call is `failed`. Neither has a rating.
 
     Raises:
         ScoringError: if an answer belongs to no item, or an item has not the references that the rubric shows.

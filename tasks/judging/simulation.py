@@ -25,7 +25,7 @@ from tasks.judging.rubrics import Rubric
 from tasks.retrieval.ranking import words
 from tasks.solvers.answers import ANSWER
 
-FAULTS_VERSION = "1"
+FAULTS_VERSION = "2"
 """Bumped when rules find something else, also where only their file changed, or faults are taken from replies otherwise."""
 
 LONGEST_EXCERPT = 200

@@ -12,7 +12,7 @@ import dataframely as dy
 import polars as pl
 
 from schemas.blueprint import MethodSpec, MetricSpec
-from schemas.errors import ScoringError
+from schemas.errors import MoodflowError, ScoringError
 from schemas.lineage import PartitionKey, PartitionRef
 from schemas.question_types import QUESTION_TYPES
 from schemas.tables.items import Items
@@ -43,6 +43,7 @@ class ScoredAnswer(NamedTuple):
     gold: list[str] | None = None
     chosen_place: int | None = None
     gold_place: int | None = None
+    error: str | None = None
 
 
 def score_items(
@@ -138,9 +139,22 @@ def score_answers(
             **scored._asdict(),
         }
         for answer in answers.iter_rows(named=True)
-        for spec, scored in zip(method.metrics, score(answer), strict=True)
+        for spec, scored in zip(method.metrics, _score_anyhow(score, answer), strict=True)
     ]
     return ItemScores.cast(frame_of_rows(rows, SCHEMA).sort(ItemScores.primary_key()))
+
+
+def _score_anyhow(score: Callable[[Mapping[str, Any]], Iterable[ScoredAnswer]], answer: Mapping[str, Any]) -> list[ScoredAnswer]:
+    """Score an answer; one that nobody foresaw is unreadable, as if the model had said nothing, and ends no run."""
+    try:
+        return list(score(answer))
+    except (MoodflowError, ImportError, OSError, MemoryError):  # of items, methods or this machine, not of the reply
+        raise
+    except Exception as error:  # noqa: BLE001  named in the row
+        said = "" if isinstance(answer.get("said"), str) else [part and "" for part in answer.get("said") or ()]
+        silent = {**answer, "text": "", "said": said, "token_logprobs": None}
+        unread = [one._replace(error=type(error).__name__) for one in score(silent)]
+        return [one._replace(status="unparsed") if one.status == "scored" else one for one in unread]
 
 
 def check_coverage(items: dy.DataFrame[Items], answers: pl.DataFrame) -> None:

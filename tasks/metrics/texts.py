@@ -5,7 +5,7 @@ else lower-cased and split at white space and punctuation. Exact match and token
 Differs from SQuAD's script: "well-known" is two words, not one, and decimal points and minus signs of numbers and LaTeX formulas
 are kept: 3.5 is not 35, and -3 is not 3. BLEU and `qa_f1` have words of their own.
 
-Sources: ROUGE, Lin 2004, by rouge-score; BLEU, Papineni et al. 2002, by sacrebleu (Post 2018); LongEmotion and TruthfulQA, see
+Sources: ROUGE, Lin 2004, as rouge-score; BLEU, Papineni et al. 2002, by sacrebleu (Post 2018); LongEmotion and TruthfulQA, see
 `qa_f1` and `closer_to_true`.
 """
 
@@ -13,9 +13,8 @@ import re
 import unicodedata
 from collections import Counter
 from collections.abc import Callable, Sequence
-from functools import cache
+from functools import cache, lru_cache
 from string import punctuation
-from types import SimpleNamespace
 from typing import TYPE_CHECKING, Any, Literal
 
 from schemas.errors import ScoringError
@@ -23,7 +22,6 @@ from tasks.metrics.keyed_replies import final_answer
 from tasks.retrieval.embedding import BUNDLED, find_embedder, load_model
 
 if TYPE_CHECKING:
-    from rouge_score.rouge_scorer import RougeScorer
     from sacrebleu.metrics.bleu import BLEU
 
 _CHINESE = "\u3400-\u4dbf\u4e00-\u9fff\uf900-\ufaff\U00020000-\U0003ffff"
@@ -35,13 +33,14 @@ _APOSTROPHES = str.maketrans("", "", "'’‘")
 _ARTICLES = frozenset({"a", "an", "the"})
 
 
-def words(text: str) -> list[str]:
+@lru_cache(maxsize=64)  # each metric and each reference asks for those of the reply
+def words(text: str) -> Sequence[str]:
     """Return words of a text in order: Chinese characters one by one, other words lower-cased, no punctuation."""
     plain = unicodedata.normalize("NFKC", text).casefold().translate(_APOSTROPHES)
     return _WORD.findall(_THOUSANDS.sub("", plain))
 
 
-def content_words(text: str) -> list[str]:
+def content_words(text: str) -> Sequence[str]:
     """Return words without English articles; a text of nothing but articles keeps them."""
     kept = [word for word in words(text) if word not in _ARTICLES]
     return kept or words(text)
@@ -85,13 +84,38 @@ def word_recall(said: str, true: str) -> float:
 
 
 def rouge_1(said: str, true: str) -> float:
-    """Return f-measure of single words, each counted as often as it occurs (rouge-score with this module's words)."""
-    return rouge(said, true, "rouge1", words)
+    """Return f-measure of single words, each counted as often as it occurs (as rouge-score, with this module's words)."""
+    mine, theirs = words(said), words(true)
+    return f_measure((Counter(mine) & Counter(theirs)).total(), len(mine), len(theirs))
 
 
 def rouge_l(said: str, true: str) -> float:
-    """Return f-measure of the longest common subsequence of words (rouge-score with this module's words)."""
-    return rouge(said, true, "rougeL", words)
+    """Return f-measure of the longest common subsequence of words (as rouge-score, with this module's words)."""
+    mine, theirs = words(said), words(true)
+    return f_measure(common_length(mine, theirs), len(mine), len(theirs))
+
+
+def common_length(one: Sequence[str], other: Sequence[str]) -> int:
+    """Return how many words the longest common subsequence has.
+
+    A bit for each word of the shorter text, all of them in one step for each word of the longer one: Hyyro 2004, exactly.
+    """
+    shorter, longer = sorted((one, other), key=len)
+    places: dict[str, int] = {}
+    for place, word in enumerate(shorter):
+        places[word] = places.get(word, 0) | 1 << place
+    whole = (1 << len(shorter)) - 1
+    free = whole
+    for word in longer:
+        if matched := free & places.get(word, 0):
+            free = (free + matched | free - matched) & whole
+    return len(shorter) - free.bit_count()
+
+
+def f_measure(shared: int, said: int, true: int) -> float:
+    """Return ROUGE's f-measure of so many shared words of two texts with so many."""
+    precision, recall = shared / max(said, 1), shared / max(true, 1)
+    return 2 * precision * recall / (precision + recall) if shared else 0.0
 
 
 def bleu(said: str, true: str, order: int = 4) -> float:
@@ -105,29 +129,14 @@ def bleu(said: str, true: str, order: int = 4) -> float:
     return min(scorer.sentence_score(said, [true]).score / 100, 1.0)
 
 
-def _f1(said: list[str], true: list[str]) -> float:
+def _f1(said: Sequence[str], true: Sequence[str]) -> float:
     shared = (Counter(said) & Counter(true)).total()
     return 2 * shared / (len(said) + len(true)) if shared else 0.0
 
 
-def rouge(said: str, true: str, kind: Literal["rouge1", "rougeL"], tokenize: Callable[[str], list[str]]) -> float:
-    """Return a ROUGE f-measure of rouge-score, over the words that a tokenizer finds."""
-    return float(_rouge(kind, tokenize).score(true, said)[kind].fmeasure)
-
-
-# Imported on first use: rouge-score and sacrebleu bring nltk, scipy and scikit-learn, 1.2 s of work that few commands need.
-
-
-@cache
-def _rouge(kind: str, tokenize: Callable[[str], list[str]]) -> "RougeScorer":
-    from rouge_score.rouge_scorer import RougeScorer  # noqa: PLC0415
-
-    return RougeScorer([kind], tokenizer=SimpleNamespace(tokenize=tokenize))
-
-
 @cache
 def _bleu(tokens: Literal["13a", "zh"], order: int) -> "BLEU":
-    from sacrebleu.metrics.bleu import BLEU  # noqa: PLC0415
+    from sacrebleu.metrics.bleu import BLEU  # noqa: PLC0415  few commands need it
 
     return BLEU(tokenize=tokens, effective_order=True, max_ngram_order=order)
 

@@ -5,12 +5,10 @@ a ranking must not: cosines that differ by no more than TIE are tied (see `tie_n
 given in.
 """
 
-import logging
 import math
 import re
 from collections import Counter
-from collections.abc import Callable, Iterable, Sequence, Set
-from functools import cache
+from collections.abc import Iterable, Sequence, Set
 from typing import Any
 
 import numpy as np
@@ -19,6 +17,7 @@ from rank_bm25 import BM25Okapi
 from schemas.retrieval import Ranked
 from schemas.vocabulary import Language, Ranking
 from tasks.retrieval.embedding import Vectors
+from tasks.text.chinese import cut_words
 
 Scores = np.ndarray[tuple[int], np.dtype[np.float64]]
 
@@ -196,13 +195,4 @@ def words(text: str, language: Language) -> list[str]:
     """Lower-cased words in order: runs of letters and digits, or of Chinese what jieba finds; no punctuation."""
     if language == "en":
         return _WORD.findall(text.lower())
-    return [word for word in _jieba()(text.lower()) if _WORD.search(word)]
-
-
-@cache
-def _jieba() -> Callable[[str], list[str]]:
-    import jieba  # noqa: PLC0415  loads a dictionary, which only Chinese needs
-
-    jieba.setLogLevel(logging.WARNING)
-    cut: Callable[[str], list[str]] = jieba.lcut
-    return cut
+    return [word for word in cut_words(text.lower()) if _WORD.search(word)]

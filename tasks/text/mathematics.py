@@ -20,7 +20,7 @@ _LETTERS = re.compile(r"\\mathrm\s*\{([^{}]*)\}")
 _WORDS = re.compile(r"\\(?:text|mbox)\s*\{([^{}]*)\}")
 _ROOT = re.compile(r"\\sqrt\s*(?:\{([^{}]*)\}|(\d))")
 _PART = r"\s*(?:\{([^{}]*)\}|(\d))"
-_FRACTION = re.compile(rf"(\d?)\s*\\[dt]?frac{_PART}{_PART}(?=(\w?))")
+_FRACTION = re.compile(rf"(?:(\d)|(?<!\s))\s*+\\[dt]?frac{_PART}{_PART}(?=(\w?))")  # blanks are gone through once
 _ATOM = re.compile(r"[\w√°.]+")
 _BARE_POINT = re.compile(r"(?<![\d.])\.(?=\d)")
 _BOXED = re.compile(r"\\boxed\s*\{((?:[^{}]|\{(?:[^{}]|\{[^{}]*\})*\})*)\}")
@@ -67,8 +67,8 @@ def _write_fraction(found: re.Match[str]) -> str:
     return f"({fraction})" if factor else fraction
 
 
-def _bracket(part: str) -> str:
-    part = part.strip()
+def _bracket(part: str | None) -> str:
+    part = (part or "").strip()
     return part if _ATOM.fullmatch(part) else f"({part})"
 
 

@@ -62,6 +62,9 @@ def _forms(key: str) -> Iterator[str]:
 
 
 BREAK = r"(?:\s|\\[nrt])*"
+ESCAPES = r"\\{1,16}"
+"""Of JSON within JSON, four times over; a longer run is not gone through anew from each of its signs."""
+
 IN_URLS = str.maketrans("+/", "-_")
 
 
@@ -75,11 +78,11 @@ def _spellings(sign: str) -> str:
     code = f"{ord(sign):04x}"
     name = codepoint2name.get(ord(sign))
     forms = [
-        rf"\\+u{_any_case(code)}",
+        rf"{ESCAPES}u{_any_case(code)}",
         rf"%(?:25)*{_any_case(code[2:])}",
         rf"&(?:amp;)*#0*{ord(sign)};?",
         rf"&(?:amp;)*#[xX]0*{_any_case(code[2:])};?",
-        *([rf"\\+{re.escape(sign)}"] if sign in '"\\/' else ()),
+        *([rf"{ESCAPES}{re.escape(sign)}"] if sign in '"\\/' else ()),
         *([f"&{name};"] if name else ()),
     ]
     # Most places of a text begin none of these, which the first sign tells at once.

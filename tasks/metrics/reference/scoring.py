@@ -11,11 +11,9 @@ Differences from tasks.metrics, all of them the released code's (data dictionary
 * Questionnaires: the key of the released files, no reverse-keyed and no filler items; an invalid letter earns the lowest points.
 """
 
-import logging
 import re
 from collections import Counter
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from functools import cache
 from string import ascii_letters
 from typing import Any
 
@@ -32,7 +30,8 @@ from tasks.lake.fingerprint import partition_key
 from tasks.metrics.item_scores import ScoredAnswer, score_answers
 from tasks.metrics.measures import label_f1, points_share
 from tasks.metrics.reference.methods import is_asked
-from tasks.metrics.texts import rouge
+from tasks.metrics.texts import f_measure
+from tasks.text.chinese import cut_words
 
 
 def rouge_1(text: str, reference: str) -> float:
@@ -41,7 +40,8 @@ def rouge_1(text: str, reference: str) -> float:
     Words are jieba's, punctuation marks included. The released code takes rouge-chinese, which counts a word once however often
     it occurs; ROUGE-1 elsewhere counts every occurrence.
     """
-    return rouge(text, reference, "rouge1", _distinct_words)
+    mine, theirs = ({word for word in cut_words(each) if word.strip()} for each in (text, reference))
+    return f_measure(len(mine & theirs), len(mine), len(theirs))
 
 
 def word_recall(text: str, reference: str) -> float:
@@ -51,20 +51,6 @@ def word_recall(text: str, reference: str) -> float:
     """
     wanted = Counter(reference.split())
     return (wanted & Counter(text.split())).total() / wanted.total() if wanted else 0.0
-
-
-@cache
-def _jieba() -> Any:
-    """Load jieba's dictionary on first use."""
-    import jieba  # noqa: PLC0415
-
-    jieba.setLogLevel(logging.WARNING)
-    return jieba
-
-
-def _distinct_words(text: str) -> list[str]:
-    """Return words without repetitions, of which rouge-score's counts are those of sets."""
-    return list(dict.fromkeys(word for word in _jieba().cut(text) if word.strip()))
 
 
 UNKNOWN = "UNKNOWN"

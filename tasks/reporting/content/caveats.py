@@ -15,7 +15,7 @@ from tasks.analysis.failures import METRIC, find_failures, name_role
 from tasks.analysis.number_format import count, counted, describe_gate, listed, number, percent, share_of, shorten
 from tasks.analysis.redaction import restricted_notices
 from tasks.analysis.run_tables import ReportData, System
-from tasks.solvers.answers import SAID
+from tasks.solvers.answers import ANSWER, SAID
 
 WIDE_POINTS = 10.0
 """A 95 % interval of the total that spans more than this is worth a warning: the published ranks 1 to 28 span 7 points."""
@@ -87,10 +87,13 @@ def _about_replies(data: ReportData, system: System, totals: dict[str, Any]) -> 
     read, unparsed, judge_failed = count_replies(system.of(data.item_scores)).values()
     if unparsed:
         share = percent(share_of(unparsed, read))
+        errors = Counter(system.of(data.item_scores).drop_nulls("error").unique(ANSWER)["error"].sort())
+        named = ", ".join(f"{error} {count(n)}" for error, n in errors.items())
+        own = f" Errors of MoodFlow's own in reading them, to be reported: {named}." if errors else ""
         yield Caveat(
             f"{share} of the replies unreadable",
             f"Replies that could not be read as an answer: {count(unparsed)} of {count(read)} ({share}). They "
-            f"count as wrong; in a format the model follows, the total may rise.{_examples_of_unread(data, system)}",
+            f"count as wrong; in a format the model follows, the total may rise.{own}{_examples_of_unread(data, system)}",
         )
     failures = system.of(data.responses).filter(pl.col("status") == "failed")
     failed, of_helpers = (failures.filter(whose).height for whose in (pl.col("role") == TESTED, pl.col("role") != TESTED))
@@ -167,6 +170,13 @@ def _about_the_judge(data: ReportData, system: System) -> Iterator[Caveat]:
     has_judged = system.of(data.raw).filter(pl.col("method").is_in(sorted(judged)) & pl.col("value").is_not_null()).height
     if not judges or not has_judged:
         return
+    calls = system.of(data.judgements).unique("call_key")
+    if repaired := calls.filter(pl.col("parse_status") == "repaired").height:
+        yield Caveat(
+            f"{counted(repaired, 'rating')} repaired",
+            f"Of {counted(calls.height, 'reply', 'replies')} of the judge {count(repaired)} said beyond doubt what it rates, in "
+            "another form than was asked for, such as a number in quotes. They count.",
+        )
     own = [model.get("identity") for model in data.manifest.plan.get("models", ()) if model["name"] == system.model]
     if any(judge["name"] == system.model and judge.get("identity") in own for judge in judges):
         yield Caveat(

@@ -18,7 +18,6 @@ from tasks.solvers.state import Pool, RetrievedChunk
 BEGIN_QUERY, END_QUERY = "<|begin_search_query|>", "<|end_search_query|>"
 BEGIN_RESULT, END_RESULT = "<|begin_search_result|>", "<|end_search_result|>"
 QUERY = re.compile(rf"{re.escape(BEGIN_QUERY)}((?:(?!{re.escape(BEGIN_QUERY)}).)*?){re.escape(END_QUERY)}", re.DOTALL)
-RESULT = re.compile(rf"{re.escape(BEGIN_RESULT)}.*?{re.escape(END_RESULT)}", re.DOTALL)
 STRAY = re.compile("|".join(map(re.escape, (BEGIN_QUERY, END_QUERY, BEGIN_RESULT, END_RESULT))))
 
 
@@ -103,7 +102,9 @@ def find_query(reply: ChatReply, answered: set[str], examples: set[str]) -> Sear
 
 def without_searches(text: str) -> str:
     """Return a text without queries, results and their marks."""
-    return STRAY.sub("", RESULT.sub("", QUERY.sub("", text))).strip()
+    *before_ends, rest = QUERY.sub("", text).split(END_RESULT)
+    kept = [part.partition(BEGIN_RESULT)[0] for part in before_ends]
+    return STRAY.sub("", "".join([*kept, rest])).strip()
 
 
 async def look_up(state: SolverState, pool: Pool, query: Query) -> Hits:

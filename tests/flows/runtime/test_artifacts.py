@@ -15,14 +15,16 @@ from flows.runtime.artifact_tables import MAX_ROWS, coverage_rows, failure_rows,
 from flows.runtime.artifacts import ABLATION_KEYS, RUN_KEYS, addresses_of, calls_lines, link_lines, report_address
 from schemas.addresses import REPORTS_URL
 from schemas.changes import Regression, RunChanges, RunState, ScoreDifference, SystemChanges
-from schemas.lineage import CodeVersion, Missing, RunManifest
+from schemas.lineage import CodeVersion, Missing, PartitionKey, RunManifest
 from schemas.plan import Plan
+from schemas.tables.responses import Judgements
 from tasks.lake.lake import Lake
 from tests.flows.command import Ended, ended
 from tests.flows.scripted import policy
 from tests.loopback import LoopbackServer
 from tests.model_server import ModelServer
 from tests.tasks.lake.test_manifest import bare_manifest
+from tests.tasks.rows import judgement, judgements
 
 DATASETS = ("mini_commonsense_qa", "mini_coarse_emotion_recognition")
 GAP = Missing(dataset="lost", reason="has no file", next_step="fetch it")
@@ -87,6 +89,29 @@ def test_nothing_that_failed_is_said(tmp_path: Path) -> None:
     assert [row["what"] for row in failure_rows(manifest(), lake)] == ["nothing failed"]
     assert [(row["what"], row["next step"]) for row in failure_rows(manifest(missing=(GAP,)), lake)] == [
         ("has no file", "fetch it")
+    ]
+
+
+def test_ratings_that_cannot_be_read_are_counted_by_reason(tmp_path: Path) -> None:
+    lake = Lake(tmp_path, CodeVersion("1", None))
+    reasons = ["no JSON object", "no JSON object", "fluency: Field required", None]
+    rows = [
+        judgement(f"i{number}", "fluency", None if reason else 4, error=reason, call_key=str(number) * 64)
+        for number, reason in enumerate(reasons)
+    ]
+    lost = [
+        judgement(f"l{number}", "fluency", None, error=f"HTTP 50{number}", call_key=f"{number}" * 64, parse_status="failed")
+        for number in (5, 6)
+    ]
+    place = (("dataset", "d"), ("model", "m"), ("setting", "base"), ("judge", "j"), ("rubric", "summary"))
+    key = PartitionKey(layer="judgements", place=place, fingerprint="1" * 64)
+    whole = lake.write(key, judgements(*rows), Judgements)
+    part = lake.write(key.model_copy(update={"fingerprint": "2" * 64}), judgements(*lost), Judgements, complete=False)
+    told = failure_rows(manifest(partitions=(whole, part)), lake)
+    assert [(row["what"], row["calls"], row["next step"]) for row in told] == [
+        ("no readable rating of m's answers: no JSON object", 2, "see the replies: moodflow explain"),
+        ("no readable rating of m's answers: fluency: Field required", 1, "see the replies: moodflow explain"),
+        ("no rating of m's answers: HTTP 505", 2, "run again"),
     ]
 
 

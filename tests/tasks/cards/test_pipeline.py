@@ -60,7 +60,8 @@ FOUR = '{"age": "40", "gender": "female", "occupation": "baker", "problem": "The
     [
         ("extract", [FOUR], ("kept", None)),
         ("extract", [f"Here it is:\n{FOUR}"], ("kept", None)),
-        ("extract", [f"{FOUR}{FOUR}"], ("dropped", "unreadable")),
+        ("extract", [f"{FOUR}{FOUR}"], ("kept", None)),
+        ("extract", [f"{FOUR}{FOUR.replace('female', 'male')}"], ("dropped", "unreadable")),
         ("extract", [FOUR.replace("female", "woman")], ("dropped", "unreadable")),
         ("extract", [FOUR.replace('"baker"', '" "')], ("dropped", "unreadable")),
         ("extract", ["I cannot do that."], ("dropped", "unreadable")),

@@ -1,6 +1,7 @@
-"""Contract of judge replies: every malformed reply is refused with its reason, none is repaired."""
+"""Contract of judge replies: what is meant beyond doubt is read and marked, everything else refused with its reason."""
 
 import json
+import re
 from typing import Any, get_args
 
 import pytest
@@ -8,8 +9,9 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from schemas.vocabulary import Language
-from tasks.judging.contract import Contract, reparse_judgements
+from tasks.judging.contract import Contract, Parsed, reparse_judgements
 from tasks.judging.rubrics import FAULTS, RUBRICS, Scale, load_rubric
+from tests.crashes.commands import ROOT
 from tests.rows import each_row
 from tests.tasks.judging.rows import judgement
 from tests.tasks.rows import judgements
@@ -30,17 +32,57 @@ READ = [
     f"评分如下：{GOOD}",
     f"Ratings on [1-5]: {GOOD}",
     f"<think>Reads well.</think>{GOOD}",
+    f"<think>Perhaps {GOOD.replace('4', '5')}</think>{GOOD}",
+]
+
+RATING_REPAIRED = [
+    "4.0",
+    "4e0",
+    '"4"',
+    '" 4 "',
+    '"4.0"',
+    '"4/5"',
+    '"4 / 5"',
+    '"4 out of 5"',
+    '"4分"',
+    '{"rating": 4}',
+    '{"Score": "4"}',
+]
+RATING_REPAIRED += ['{"score": 4, "reason": "2 of 3 facts"}', '{"评分": 4, "理由": "通顺"}']
+
+REPAIRED = [
+    *(GOOD.replace("4", rating) for rating in RATING_REPAIRED),
+    '{"Fluency": 4, "FAITHFULNESS": 2}',
+    f'{{"ratings": {GOOD}}}',
+    f'{{"final": {json.dumps(GOOD)}}}',
+    f'{{"final": {json.dumps(f" {GOOD} ")}}}',
+    '{"ratings": {"Fluency": {"score": "4/5"}, "Faithfulness": 2.0}}',
+    "{'fluency': 4, 'faithfulness': 2}",
+    "```json\n{'fluency': 4, 'faithfulness': 2}\n```\nIt's clear.",
+    '{"fluency": 4, "faithfulness": 2,}',
+    '{"fluency": 4,\n "faithfulness": 2,\n}',
+    f"{GOOD}\n\nThe style is one of {{stiff, plain, lively}}.",
+    f"{{see below}} {GOOD}",
+    f"Of {{it's plain, it isn't}} the first. {GOOD}",
+    f"{{}} {GOOD}",
+    f'{{"note": "as asked"}}{GOOD}',
+    f"{GOOD} In short: {GOOD}",
+    f"[{GOOD}]",
 ]
 
 RATINGS_REFUSED = [
     *(
         (rating, "fluency: Input should be a valid integer")
-        for rating in ("4.0", "4.5", '"4"', '"four"', '"4/5"', "true", "null", "[4]", '{"rating": 4}', "1e0")
+        for rating in ("4.5", '"4.5"', '"four"', '"4/10"', '"4 out of 10"', '"about 4"', '"4-5"', '"４"', "true", "null", "[4]")
     ),
-    *((rating, "fluency: Input should be greater than or equal to 1") for rating in ("0", "-4")),
-    *((rating, "fluency: Input should be less than or equal to 5") for rating in ("6", "10")),
+    *(
+        (rating, "fluency: Input should be a valid integer")
+        for rating in ('{"rating": 4, "score": 5}', '{"score": 4, "max": 5}', '{"weight": 4}', "{}", '{"score": 4.5}', '""')
+    ),
+    *((rating, "fluency: Input should be greater than or equal to 1") for rating in ("0", "-4", '"0"', "0.0", '"-4"')),
+    *((rating, "fluency: Input should be less than or equal to 5") for rating in ("6", "10", '"6"', "9.2e124", '"6/5"')),
     *((rating, f"{rating} is no number of JSON") for rating in ("NaN", "Infinity")),
-    *((rating, "JSON that cannot be read") for rating in ("04", "４")),
+    *((rating, "JSON that cannot be read") for rating in ("04", "４", "4/5", "[" * 100_000)),
 ]
 
 REFUSED = [
@@ -48,31 +90,78 @@ REFUSED = [
     ("4", "no JSON object"),
     ("fluency: 4, faithfulness: 2", "no JSON object"),
     ("null", "no JSON object"),
-    (f'{GOOD}\nOr rather {{"fluency": 5, "faithfulness": 2}}', "2 JSON objects instead of one"),
-    (f"<think>Perhaps {GOOD}</think>{GOOD}", "2 JSON objects instead of one"),
-    (f"{{}} {GOOD}", "2 JSON objects instead of one"),
-    (f"[{GOOD}]", "a list instead of an object"),
+    (f'{GOOD}\nOr rather {{"fluency": 5, "faithfulness": 2}}', "2 JSON objects that differ"),
+    (f'{GOOD}\nOr rather {{"fluency": 5}}', "faithfulness: Field required"),
+    (f'{GOOD}\nOr rather {{"fluency": 4.5, "faithfulness": 2}}', "fluency: Input should be a valid integer"),
+    (f'{GOOD}\nOr rather {{"fluency": 5, "faithfulness": ...}}', "JSON that cannot be read"),
+    (f'{GOOD}\nOr rather {{"fluency": 5', "JSON that cannot be read"),
+    (f'[{GOOD}, {{"fluency": 5, "faithfulness": 2}}]', "2 JSON objects that differ"),
+    (f"<think>Perhaps {GOOD}", "no JSON object"),
     ("{}", "Field required"),
     ('{"fluency": 4}', "faithfulness: Field required"),
     ('{"fluency": 4, "faithfulness": 2, "reason": "reads well"}', "reason: Extra inputs are not permitted"),
-    ('{"Fluency": 4, "faithfulness": 2}', "fluency: Field required"),
-    ('{"ratings": {"fluency": 4, "faithfulness": 2}}', "fluency: Field required"),
+    (f'{{"ratings": {GOOD}, "sure": true}}', "ratings: Extra inputs are not permitted"),
+    (f'{{"ratings": {{"mine": {GOOD}}}}}', "fluency: Field required"),
+    ('{"ratings": "warm"}', "fluency: Field required"),
+    ('{"ratings": "{fluency}"}', "JSON that cannot be read"),
     *((GOOD.replace("4", rating), reason) for rating, reason in RATINGS_REFUSED),
     ('{"fluency": 4, "fluency": 5, "faithfulness": 2}', "key fluency twice"),
+    ("{'fluency': 4, 'fluency': 5, 'faithfulness': 2}", "key fluency twice"),
+    ('{"fluency": 4, "Fluency": 5, "faithfulness": 2}', "key fluency twice"),
     ('{"fluency": 4, "faithfulness": 2', "JSON that cannot be read"),
-    ("{'fluency': 4, 'faithfulness': 2}", "JSON that cannot be read"),
-    ('{"fluency": 4, "faithfulness": 2,}', "JSON that cannot be read"),
+    ("{'fluency': 4, 'faithfulness': None}", "faithfulness: Input should be a valid integer"),
+    ("{'fluency': True, 'faithfulness': 2}", "fluency: Input should be a valid integer"),
+    ('{"fluency": 4,, "faithfulness": 2}', "JSON that cannot be read"),
     ('{"fluency": 4 "faithfulness": 2}', "JSON that cannot be read"),
     ('{"fluency": 4, // good\n"faithfulness": 2}', "JSON that cannot be read"),
+    (f"{{{GOOD}}}", "JSON that cannot be read"),
     ("{“fluency”: 4, “faithfulness”: 2}", "JSON that cannot be read"),
-    (f"{{see below}} {GOOD}", "JSON that cannot be read"),
     ('{"fluency":' * 3_000, "JSON that cannot be read"),
 ]
 
 
 @each_row("reply", READ)
 def test_one_object_is_read(reply: str) -> None:
-    assert CONTRACT.parse(reply).ratings == RATINGS
+    parsed = CONTRACT.parse(reply)
+    assert (parsed.ratings, parsed.repaired) == (RATINGS, False)
+
+
+@each_row("reply", REPAIRED)
+def test_what_is_meant_beyond_doubt_is_repaired(reply: str) -> None:
+    parsed = CONTRACT.parse(reply)
+    assert (parsed.ratings, parsed.repaired, parsed.reason) == (RATINGS, True, None)
+
+
+def test_the_how_to_says_which_objects_are_read() -> None:
+    page = (ROOT / "docs/how-to/own-judge.md").read_text(encoding="utf-8")
+    rows = re.findall(r"^\| (`[{].+) \| ([4-]) \|$", page, re.MULTILINE)
+    said = [(reply, read) for replies, read in rows for reply in re.findall(r"`([^`]+)`", replies)]
+    assert len(said) == 19
+    for reply, read in said:
+        parsed = Contract({"fluency": Scale()}).parse(reply)
+        assert (reply, parsed.ratings, parsed.repaired) == (reply, None if read == "-" else {"fluency": 4}, read != "-")
+
+
+def test_a_scale_counts_only_where_it_is_the_own() -> None:
+    contract = Contract({"fluency": Scale(lowest=1, highest=3), "asks": "yes_no"})
+    assert contract.parse('{"fluency": "3/3", "asks": "Yes"}').ratings == {"fluency": 3, "asks": 1}
+    assert contract.parse('{"fluency": "3/5", "asks": "yes"}').ratings is None
+    assert contract.parse('{"fluency": "3", "asks": "1"}').ratings is None
+
+
+def test_python_texts_keep_their_quotes() -> None:
+    contract = Contract({"warmth": Scale()}, rationale=True)
+    said = """{'rationale': 'It\\'s "warm", they say.', 'warmth': 4}"""
+    assert contract.parse(said).rationale == 'It\'s "warm", they say.'
+    assert contract.parse("""{'rationale': "It's {warm}, [True].", 'warmth': 4,}""").rationale == "It's {warm}, [True]."
+
+
+def test_an_error_in_reading_is_a_reason(monkeypatch: pytest.MonkeyPatch) -> None:
+    def broken(_text: str) -> str:
+        raise OverflowError("too large")
+
+    monkeypatch.setattr("tasks.judging.contract.strip_reasoning", broken)
+    assert CONTRACT.parse(GOOD) == Parsed(None, "OverflowError while it was read")
 
 
 @each_row(("reply", "reason"), REFUSED)
@@ -163,11 +252,17 @@ def test_instruction_for_scales_that_differ_says_each() -> None:
     [
         ({"rationale": "It asks.", "warmth": 4, "asks": "yes", "depth": 0}, {"warmth": 4, "asks": 1, "depth": 0}, None),
         ({"rationale": "It does not.", "warmth": 0, "asks": "no", "depth": 0}, {"warmth": 0, "asks": 0, "depth": 0}, None),
-        ({"rationale": "So.", "warmth": 4, "asks": "Yes", "depth": 0}, None, "asks: Input should be 'no' or 'yes'"),
+        ({"rationale": "So.", "warmth": 4, "asks": "Yes", "depth": 0}, {"warmth": 4, "asks": 1, "depth": 0}, None),
+        ({"rationale": "So.", "warmth": 4, "asks": "perhaps", "depth": 0}, None, "asks: Input should be 'no' or 'yes'"),
         ({"rationale": "So.", "warmth": 4, "asks": 1, "depth": 0}, None, "asks: Input should be 'no' or 'yes'"),
         ({"rationale": "So.", "warmth": 4, "asks": True, "depth": 0}, None, "asks: Input should be 'no' or 'yes'"),
         ({"rationale": "", "warmth": 4, "asks": "yes", "depth": 0}, None, "rationale: String should have at least 1 character"),
         ({"warmth": 4, "asks": "yes", "depth": 0}, None, "rationale: Field required"),
+        (
+            {"rationale": "\ud800", "warmth": 4, "asks": "yes", "depth": 0},
+            None,
+            "rationale: Input should be a valid string, unable to parse raw data as a unicode string",
+        ),
     ],
 )
 def test_reply_with_a_reason_and_yes_or_no(said: dict[str, Any], ratings: dict[str, int] | None, reason: str | None) -> None:

@@ -17,7 +17,7 @@ from schemas.chat import Chat, ChatReply, ChatRequest, ModelEntry
 from schemas.provider import TokenLimit
 from schemas.tables.items import Items
 from schemas.tables.responses import Answers, Judgements
-from tasks.judging.contract import reparse_judgements
+from tasks.judging.contract import Contract, reparse_judgements
 from tasks.judging.executor import Judge, judge_answers, judgements_key, plan_ratings, rating_tokens
 from tasks.judging.rubrics import Rubric, load_rubric, place_of
 from tasks.judging.steps import AgreementJob
@@ -140,16 +140,45 @@ async def test_nothing_to_judge_is_an_empty_table() -> None:
     assert judge.asked == []
 
 
-async def test_unreadable_reply_is_asked_for_again_as_another_call_unless_it_would_be_the_same() -> None:
-    cold = Scripted("fluency: 5", GOOD)
-    assert (await rate(cold))["parse_status"].unique().to_list() == ["unparsed"]
-    assert len(cold.asked) == 1
+async def test_unreadable_reply_is_asked_for_again_as_another_call() -> None:
     judge = Scripted("fluency: 5", '{"fluency": 5}', GOOD)
     judged = await rate(judge, entry=WARM)
     assert [request.repetition for request in judge.asked] == [0, 1, 2]
     assert len({request.key for request in judge.asked}) == 3
+    assert len({request.messages for request in judge.asked}) == 1
     assert judged["parse_status"].unique().to_list() == ["parsed"]
     assert judged["call_key"].unique().to_list() == [judge.asked[-1].key]
+
+
+async def test_a_judge_that_repeats_itself_is_told_once_what_was_wrong() -> None:
+    judge = Scripted("fluency: 5", GOOD)
+    judged = await rate(judge)
+    first, again = judge.asked
+    assert again.messages[:2] == first.messages
+    assert [(message.role, message.content) for message in again.messages[2:]] == [
+        ("assistant", "fluency: 5"),
+        ("user", f"Your reply could not be read: no JSON object. {Contract.of(RUBRIC, RUBRIC.dimensions).instruction('en')}"),
+    ]
+    assert again.json_schema == first.json_schema
+    assert judged.select("parse_status", "call_key").unique().rows() == [("parsed", again.key)]
+    stubborn = Scripted("fluency: 5")
+    unread = await rate(stubborn)
+    assert len(stubborn.asked) == 2
+    assert unread.select("parse_status", "raw_reply", "error").unique().rows() == [("unparsed", "fluency: 5", "no JSON object")]
+
+
+async def test_a_second_call_that_fails_is_to_be_made_again() -> None:
+    judged = await rate(Scripted("fluency: 5", None))
+    assert judged.select("parse_status", "error").unique().rows() == [("failed", "HTTP 500")]
+
+
+async def test_a_repaired_rating_is_marked_and_read_again_alike() -> None:
+    judge = Scripted(GOOD.replace("5", '"5"').replace("2", '"2/5"'))
+    judged = await rate(judge)
+    assert judged.select("dimension", "rating").rows() == list(json.loads(GOOD).items())
+    assert judged["parse_status"].unique().to_list() == ["repaired"]
+    assert len(judge.asked) == 1
+    assert reparse_judgements(judged, RUBRIC).equals(judged)
 
 
 async def test_a_judge_that_rates_again_is_asked_by_calls_of_their_own_in_other_orders() -> None:
@@ -305,10 +334,11 @@ async def test_a_dialogue_is_judged_by_its_turns() -> None:
 
 
 async def test_a_judge_that_replies_with_a_digit_is_sent_no_schema_and_read_again_alike() -> None:
-    rubric, judge = load_rubric("esc_eval_released"), Scripted("3", "4/10", "Score: 2.", "0", "1", "4", "5")
+    rubric, judge = load_rubric("esc_eval_released"), Scripted("3", "4/10", "4/10", "Score: 2.", "0", "1", "4", "5")
     judged = await rate(judge, rubric=rubric)
     assert {"response_format"} & {name for request in judge.asked for name in request.body()} == set()
-    assert len(judge.asked) == 7
+    # The second is asked for again, and so is the last.
+    assert len(judge.asked) == 9
     given = dict(judged.select("dimension", "rating").iter_rows())
     assert [given[name] for name in rubric.names] == [3, None, 2, 0, 1, 4, None]
     assert reparse_judgements(judged, rubric).equals(judged)

@@ -33,7 +33,7 @@ def kinds(*lines: str, language: Language = "en") -> list[tuple[int, str]]:
 def test_rules_that_changed_have_another_version() -> None:
     """Stored faults name the version, and not the file: a rule that changes needs another one of both."""
     found = sha256((DATA_FOLDER / "slips.yaml").read_bytes()).hexdigest()
-    assert (FAULTS_VERSION, found) == ("1", "e7569d8e048cd8f6c39740de54a8644eb00a6a6db0d468e7066eeef05efcb966")
+    assert (FAULTS_VERSION, found) == ("2", "b84b207c68ee4a8f9631405c4c2567cf5a7f155a91784630da12839a7f4781fa")
 
 
 SLIPS = [
@@ -71,7 +71,14 @@ HONEST = [
     "I don't feel better.",
     "谢谢你的建议，我会试试，但我还是很担心。",
     "谢谢你听我说。",
+    "你可以试试" + "，想一想" * 100 + "吗？",
+    "\n\n \nThe assistant: was late.",
 ]
+
+
+def test_a_slip_after_blank_lines_is_found() -> None:
+    assert kinds("Hi.", " \n\n\n  Supporter: I see.", "It is the rent.") == [(2, "out_of_role")]
+    assert kinds("Hi.", "Yes.\n\n  you should call him.", "It is the rent.") == [(2, "gives_advice")]
 
 
 @each_row(("kind", "line"), SLIPS)
@@ -236,7 +243,7 @@ def test_a_review_is_read_with_its_ratings() -> None:
         (reply(claim("1", "x")), "faults.0.turn: Input should be a valid integer"),
         (reply({**claim(1, "x"), "note": "y"}), "faults.0.note: Extra inputs are not permitted"),
         (reply(humanoid=3), "humanoid: Input should be less than or equal to 2"),
-        (f"[{reply()}]", "a list instead of an object"),
+        (f"{reply()}{reply(humanoid=1)}", "2 JSON objects that differ"),
     ],
 )
 def test_a_review_that_breaks_the_contract_is_refused(said: str, why: str) -> None:

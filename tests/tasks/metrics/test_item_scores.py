@@ -8,6 +8,7 @@ from schemas.lineage import PartitionRef
 from schemas.metrics import Metric
 from schemas.normalisation import NumericNormalisation
 from schemas.tables.scores import ItemScores
+from tasks.metrics.answer_forms import ParsedAnswer, Question, read_answer
 from tasks.metrics.item_scores import item_scores_key, score_items
 from tests.rows import each_row
 from tests.tasks.rows import answer, answers, item, items, partition, turn
@@ -136,6 +137,33 @@ def test_one_row_per_metric_item_and_repetition() -> None:
 def test_reply_cut_at_its_limit_is_read_as_such() -> None:
     asked = answers(answer("a", "joy\nsadness\nA.", finish_reason="length"))
     assert score_items(CHOICE, asked, None, method("accuracy"))["status"].to_list() == ["unparsed"]
+
+
+def test_an_error_in_reading_is_that_replys_row(monkeypatch: pytest.MonkeyPatch) -> None:
+    def stumble(question: Question, reply: str, **options: Any) -> ParsedAnswer | None:
+        if reply == "(((":
+            raise IndexError("list index out of range")
+        return read_answer(question, reply, **options)
+
+    monkeypatch.setattr("tasks.metrics.item_scores.read_answer", stumble)
+    asked = answers(*(answer("a", reply, repetition=turn) for turn, reply in enumerate(["B", "(((", "A"])))
+    scores = score_items(CHOICE, asked, None, method("accuracy"))
+    assert scores.select("value", "status", "error").rows() == [
+        (1.0, "scored", None),
+        (0.0, "unparsed", "IndexError"),
+        (0.0, "scored", None),
+    ]
+    assert scores.select("parsed_answer", "predicted", "chosen_place").row(1) == (None, [], None)
+
+
+@pytest.mark.parametrize("error", [ScoringError("the item is wrong"), ImportError("no module"), MemoryError(), OSError("disk")])
+def test_an_error_of_our_own_is_no_reply(monkeypatch: pytest.MonkeyPatch, error: Exception) -> None:
+    def fail(*_arguments: Any, **_named: Any) -> ParsedAnswer | None:
+        raise error
+
+    monkeypatch.setattr("tasks.metrics.item_scores.read_answer", fail)
+    with pytest.raises(type(error)):
+        score_one(SINGLE, "A", "accuracy")
 
 
 LACKING, UNKNOWN = "items have no answer", "answers belong to no item"

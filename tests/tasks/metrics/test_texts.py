@@ -12,6 +12,7 @@ from tasks.metrics.texts import (
     best_of,
     bleu,
     closer_to_true,
+    common_length,
     content_words,
     distinct,
     exact_match,
@@ -108,6 +109,20 @@ def test_rouge_agrees_with_rouge_score_given_the_same_words(said: str, reference
     theirs = [scorer.score(reference, said) for reference in references]
     assert best_of(said, references, rouge_1) == pytest.approx(max(score["rouge1"].fmeasure for score in theirs))
     assert best_of(said, references, rouge_l) == pytest.approx(max(score["rougeL"].fmeasure for score in theirs))
+
+
+@pytest.mark.parametrize(
+    ("one", "other", "length"),
+    [
+        ("", "", 0),
+        ("a b c", "", 0),
+        ("a b c b d a b", "b d c a b a", 4),
+        ("a a a", "a a", 2),
+        ("x " * 500 + "end", "end " + "x " * 300, 300),
+    ],
+)
+def test_longest_common_subsequence(one: str, other: str, length: int) -> None:
+    assert common_length(one.split(), other.split()) == common_length(other.split(), one.split()) == length
 
 
 @settings(max_examples=100)

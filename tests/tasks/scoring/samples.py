@@ -85,6 +85,7 @@ def items(
         gold=pl.lit(None, pl.List(pl.String)),
         chosen_place=pl.lit(None, pl.Int64),
         gold_place=pl.lit(None, pl.Int64),
+        error=pl.lit(None, pl.String),
     ).with_columns(
         pl.lit(column).alias(name) if not isinstance(column, pl.Series) else column.alias(name) for name, column in given.items()
     )

@@ -2,7 +2,7 @@
 
 import pytest
 
-from tasks.text.mathematics import is_mathematical, same_answer
+from tasks.text.mathematics import is_mathematical, plain_forms, same_answer
 from tests.rows import each_row
 
 
@@ -62,3 +62,20 @@ def test_ways_of_writing_one_answer(said: str, true: str) -> None:
 )
 def test_numbers_and_formulas_are_told_from_words(answer: str, mathematical: bool) -> None:
     assert is_mathematical(answer) is mathematical
+
+
+@each_row(
+    ("latex", "plain"),
+    [
+        (r"\sqrt{}", "√()"),
+        (r"\frac{}{2}", "()/2"),
+        (r"\frac{1}{}", "1/()"),
+        (r"\frac{}{}x", "(()/())x"),
+        (r"1 \frac12", "1 1/2"),
+        (r"1   \frac12", "1 1/2"),
+        (r"a  \frac12", "a1/2"),
+        (r"x=  \frac12  \frac34", "x=1/23/4"),
+    ],
+)
+def test_what_is_left_empty_and_blanks_before_a_fraction(latex: str, plain: str) -> None:
+    assert plain_forms(latex)[-1] == plain

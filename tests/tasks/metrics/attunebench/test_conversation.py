@@ -20,6 +20,7 @@ from tasks.metrics.attunebench.conversation import (
 from tasks.metrics.attunebench.rules import PROFILES, Rules
 from tasks.metrics.item_scores import score_items
 from tasks.sources.locating import BUNDLED
+from tasks.text.json_objects import read_object
 from tests.rows import each_row
 from tests.tasks.metrics.attunebench.samples import (
     ANSWERS,
@@ -218,6 +219,21 @@ def test_a_value_that_is_lost_with_a_call_is_missing() -> None:
     assert scores["status"].to_list() == ["scored", "call_failed", "call_failed"]
     # One of two turns is enough.
     assert score_rows("corrected", WHOLE, turn_1_pairwise=None)["status"].to_list() == ["scored"] * 3
+
+
+def test_an_error_in_reading_leaves_the_conversation_unread(monkeypatch: pytest.MonkeyPatch) -> None:
+    def stumble(text: str | None) -> Any:
+        if text and "\\ud800" in text:
+            raise RecursionError
+        return read_object(text)
+
+    monkeypatch.setattr("tasks.metrics.attunebench.conversation.read_object", stumble)
+    scores = score_rows("corrected", WHOLE, turn_1_draft={"drafted_response": "\ud800"})
+    assert scores.select("status", "error").unique().rows() == [("unparsed", "RecursionError")]
+    # As of replies without any JSON: all that was asked is wrong.
+    silent = dict.fromkeys(oracle(WHOLE), "")
+    expected = measure_parts((WHOLE, shown(WHOLE)), silent, "corrected")
+    assert scores["value"].to_list() == [expected[metric] for metric in scores["metric"].cast(pl.String)]
 
 
 def test_a_failed_call_costs_what_rests_on_it_and_nothing_else() -> None:

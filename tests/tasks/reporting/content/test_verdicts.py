@@ -14,6 +14,7 @@ from tasks.reporting.content.verdicts import judge_systems
 from tests.tasks.reporting import example_items
 from tests.tasks.reporting.example_run import ALPHA, BLUEPRINT, PLAN, example_data, manifest
 from tests.tasks.reporting.example_scores import totals, totals_row
+from tests.tasks.rows import judgement, judgements
 
 COMPLETE = totals_row(datasets_scored=4, coverage=1.0, rank=1, ci_low=24.0, ci_high=26.0)
 
@@ -123,6 +124,22 @@ def unread_text(**changes: Any) -> str:
         one.text for one in judge_systems(example_data(item_scores=changed, **changes))[0].caveats if "unreadable" in one.short
     )
     return text
+
+
+def test_repaired_ratings_and_errors_of_readers_are_told() -> None:
+    said = {"dataset": "tale", "item_id": "tale-0", "model": "alpha", "setting": "base", "rating": 4, "raw_reply": "{}"}
+    rows = [
+        judgement(**said | {"dimension": name, "parse_status": status, "call_key": key * 64, "judge_repetition": int(key)})
+        for key, status in (("1", "repaired"), ("2", "parsed"), ("3", "repaired"))
+        for name in ("fluency", "completeness")
+    ]
+    broken = pl.when(pl.col("status") == "unparsed").then(pl.lit("IndexError"))
+    data = example_data(judgements=judgements(*rows), item_scores=example_items.item_scores().with_columns(error=broken))
+    texts = {caveat.short: caveat.text for caveat in judge_systems(data)[0].caveats}
+    assert texts["2 ratings repaired"].startswith("Of 3 replies of the judge 2 said beyond doubt what it rates")
+    assert (
+        "Errors of MoodFlow's own in reading them, to be reported: IndexError 1." in texts["17\u00a0% of the replies unreadable"]
+    )
 
 
 def test_unreadable_replies_are_counted_by_dataset_and_three_are_quoted() -> None:

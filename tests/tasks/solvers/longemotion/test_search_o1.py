@@ -129,6 +129,10 @@ def test_which_query_is_answered(reply: ChatReply, expected: tuple[str, bool, bo
 def test_texts_without_searches() -> None:
     text = f"I am sad. {query(LINES)}<|begin_search_result|>[1] c<|end_search_result|> Still. <|end_search_query|>"
     assert without_searches(text) == "I am sad.  Still."
+    open_ended = (
+        "<|end_search_result|>a<|begin_search_result|>b<|begin_search_result|>c<|end_search_result|>d<|begin_search_result|>e"
+    )
+    assert without_searches(open_ended) == "ade"
 
 
 async def test_a_failed_call_ends_the_search() -> None:
