@@ -12,13 +12,11 @@ from schemas.provider import ReasoningPlace
 from schemas.vocabulary import Failure, Remark
 from tasks.models.http.failures import describe_error, find_error, read_error, whole_text
 from tasks.models.http.finish_reasons import end_of
+from tasks.models.http.token_counts import count_completion, count_prompt
 
 BLOCK = re.compile(r"\s*<(think|thinking)>(.*?)</\1>\s*", re.DOTALL)
 END_ONLY = re.compile(r"(.*?)</think(?:ing)?>\s*", re.DOTALL)
 UNFINISHED = re.compile(r"\s*<think(?:ing)?>(.*)", re.DOTALL)
-
-LARGEST_COUNT = 10**9
-"""Tokens of one call; sums of more would leave the columns that hold them."""
 
 OWN_FIELDS: tuple[ReasoningPlace, ...] = ("reasoning_content", "reasoning")
 """Fields into which a server's parser puts what it takes for reasoning."""
@@ -56,7 +54,7 @@ def read_completion(body: bytes, status: int = 200, *, asked: str | None = None,
     except (ValueError, KeyError, IndexError, TypeError, AttributeError):
         return ChatReply(failure="missing_choices", error=f"not a chat completion: {describe_error(body)}", http_status=status)
     reply = _read_reply(document, choice, content, status)
-    found = _failure(reply, message, content) or _other_model(reply, asked if require_same_model else None)
+    found = _failure(reply, message) or _other_model(reply, asked if require_same_model else None)
     if found:
         return replace(reply, text=None, top_logprobs=None, failure=found.failure, error=found.error)
     warning = _warning(reply, content, asked)
@@ -71,8 +69,8 @@ def _read_reply(document: dict[str, Any], choice: dict[str, Any], content: "_Con
         text=text,
         reasoning=thoughts,
         finish_reason=_name(choice.get("finish_reason")),
-        prompt_tokens=_count(usage, "prompt_tokens"),
-        completion_tokens=_completion_tokens(usage),
+        prompt_tokens=count_prompt(usage, document.get("timings")),
+        completion_tokens=count_completion(usage),
         # The first token of a reply that reasons is one of the reasoning and says nothing of the answer.
         top_logprobs=None if thoughts else read_top_logprobs(choice, text),
         http_status=status,
@@ -94,7 +92,7 @@ def _read_message(choice: dict[str, Any]) -> dict[str, Any]:
     return message
 
 
-def _failure(reply: ChatReply, message: dict[str, Any], content: "_Content") -> _Failed | None:
+def _failure(reply: ChatReply, message: dict[str, Any]) -> _Failed | None:
     """Return why a completion is no answer."""
     reason, end = reply.finish_reason, end_of(reply.finish_reason)
     text = (reply.text or "").strip()
@@ -110,8 +108,8 @@ def _failure(reply: ChatReply, message: dict[str, Any], content: "_Content") -> 
         return _Failed("tool_call", f"{error}; a tool call came instead, though no tools are offered")
     if end == "length":
         return _Failed("length", f"{error}; the limit max_tokens was reached before the answer")
-    taken = end == "ordinary" and content.reasoning_in in OWN_FIELDS
-    return _Failed("reasoning_only", f"{error}; all came in {content.reasoning_in}") if taken else _Failed("empty_content", error)
+    taken = end == "ordinary" and reply.reasoning_in in OWN_FIELDS
+    return _Failed("reasoning_only", f"{error}; all came in {reply.reasoning_in}") if taken else _Failed("empty_content", error)
 
 
 def _other_model(reply: ChatReply, asked: str | None) -> _Failed | None:
@@ -227,17 +225,6 @@ def _string(value: Any) -> str | None:
 def _name(value: Any) -> str | None:
     text = _string(value)
     return text if text is None or len(text) <= LONGEST_NAME else None
-
-
-def _count(usage: Any, name: str) -> int | None:
-    value = usage.get(name) if isinstance(usage, dict) else None
-    return value if isinstance(value, int) and not isinstance(value, bool) and 0 <= value < LARGEST_COUNT else None
-
-
-def _completion_tokens(usage: Any) -> int | None:
-    """Return the tokens of the reply; where only the sum is stated, what the prompt leaves of it."""
-    told, total, prompt = (_count(usage, name) for name in ("completion_tokens", "total_tokens", "prompt_tokens"))
-    return told if told is not None or total is None or prompt is None or total < prompt else total - prompt
 
 
 def _finite(value: Any) -> float:
