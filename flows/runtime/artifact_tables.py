@@ -14,6 +14,7 @@ from schemas.lineage import FROM_OUTSIDE, RunManifest
 from schemas.tables.responses import Judgements, Responses
 from schemas.usage import TESTED, by_model, total
 from tasks.lake.lake import Lake
+from tasks.models.http.cut_prompts import WAS_CUT
 from tasks.models.http.failures import FAILURE_KINDS
 
 Row = dict[str, Any]
@@ -114,7 +115,8 @@ def _failed_calls(manifest: RunManifest, lake: Lake) -> Iterator[tuple[str, str,
             failed = lake.read(ref, Judgements).filter(pl.col("parse_status") == "failed")
             calls = failed["call_key"].n_unique()
             (error,) = sorted(failed["error"].drop_nulls().to_list())[:1] or ["no reason was kept"]
-            yield dataset, place["judge"], setting, f"no rating of {tested}'s answers: {error}", calls, "run again"
+            next_step = FAILURE_KINDS["prompt_cut"].remedy if error.startswith(WAS_CUT) else "run again"
+            yield dataset, place["judge"], setting, f"no rating of {tested}'s answers: {error}", calls, next_step
             continue
         failed = lake.read(ref, Responses).drop_nulls("failure").cast({"failure": pl.String})
         by_kind = ["asked_model", "role", "failure"]

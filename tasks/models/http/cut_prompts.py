@@ -13,27 +13,26 @@ from typing import NamedTuple, Self
 
 from schemas.chat import ChatReply, ChatRequest
 
-TOKENS_PER_WORD = 0.9
-TOKENS_PER_SIGN = 1 / 3
-"""Of Chinese, Japanese and Korean: half of what was measured."""
+TOKENS_PER_WORD, TOKENS_PER_SIGN = 0.9, 1 / 3
+"""The fewest there can be, with a margin; a sign is Chinese, Japanese or Korean."""
 
 _SIGNS = "぀-ヿ㐀-鿿豈-﫿가-힣"
 SIGN = re.compile(rf"([{_SIGNS}])\1*")
 WORD = re.compile(rf"(?<!\S)[^\W_{_SIGNS}]")
 
+WAS_CUT = "the server cut the prompt"
 LEAST_WINDOW = 512
-"""Tokens of the smallest context that servers have had by default. A smaller count is that of a stand-in, or of what a cache did
-not hold: Ollama 0.30 counted so for some weeks."""
+"""Tokens of the smallest usual context. A smaller count is a stand-in's, or of what a cache did not hold (Ollama 0.30)."""
 
 SAME_WINDOW, LEAST_PINNED, SPREAD = 3, 1000, 1.25
-"""Prompts of different length that have the largest count in common, how large that is, and how much longer the longest is."""
+"""Prompts with the largest count in common, the least it has to be, and how much longer the longest of them is."""
 
 MOST_TOKENS_PER_CHARACTER = 3
-"""A character is at most three bytes, but for emoji; a shorter prompt has not been cut, whatever is counted."""
+"""Bytes of a character: a prompt that is shorter than a count has not been cut to it."""
 
 
 class LongPrompt(NamedTuple):
-    """A prompt that an answer came to: whom it went to, its characters, the fewest tokens it can have, and those counted."""
+    """A prompt that was answered: who was asked, its characters, the fewest tokens it can have, and those counted."""
 
     asked: tuple[str, str]
     characters: int
@@ -51,8 +50,8 @@ class LongPrompt(NamedTuple):
 
     @property
     def error(self) -> str:
-        """What to say of a prompt that was cut."""
-        return f"the server cut the prompt: it read {self.counted:,} tokens of {self.characters:,} characters"
+        """What to say if it was cut."""
+        return f"{WAS_CUT}: it read {self.counted:,} tokens of {self.characters:,} characters"
 
 
 def is_cut(request: ChatRequest, reply: ChatReply) -> bool:

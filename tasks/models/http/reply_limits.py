@@ -43,13 +43,9 @@ def read_prompt_tokens(error: str) -> int | None:
 
 
 def is_reply_limit(error: str, longest: int | None) -> bool:
-    """Return whether a server refuses the limit of the reply, and not the length of the prompt.
+    """Return whether an error is about the limit of the reply; `longest`: the context in tokens that it states.
 
     Where all lengths are stated, the limit is at fault that takes more than half of the context, if the prompt has room in it.
-
-    Args:
-        error: the server's words.
-        longest: context in tokens that they state; null if none.
     """
     prompt, reply = read_prompt_tokens(error), REPLY_TOKENS.search(_without_commas(error))
     if longest is not None and prompt is not None and (reply or prompt >= longest):
