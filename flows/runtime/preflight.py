@@ -111,7 +111,7 @@ def cut_in_thought(resolved: ResolvedPlan) -> Iterator[str]:
         if known and known.reasoning_in and entry.sampling.max_tokens < TOKENS_TO_REASON:
             yield (
                 f"{entry.name} reasons before it answers, and its replies end at {entry.sampling.max_tokens} tokens, reasoning "
-                f"included; raise --max-tokens (of a judge or another role ROLE.sampling.max_tokens) to {TOKENS_TO_REASON} or so"
+                "included; raise --max-tokens, of a judge or another role ROLE.sampling.max_tokens, to 4000 or more"
             )
 
 

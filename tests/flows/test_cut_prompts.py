@@ -51,7 +51,7 @@ def test_a_cut_item_is_missing_until_it_is_whole(tmp_path: Path, window: int, si
         assert failures(tmp_path) == {"long": "prompt_cut", "short": None}
         (row,) = done.document["failures"]
         assert (row["calls"], row["next_step"]) == (1, ENLARGE)
-        assert row["what"].startswith("prompt_cut: the server cut the prompt")
+        assert row["what"].startswith("prompt_cut: the server answered a part of the prompt")
         asked = len(server.bodies)
         server.window = 20_000
         again = run(server, tmp_path, lengths, "--set", "too_long=cut_middle")

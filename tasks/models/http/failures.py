@@ -77,7 +77,7 @@ FAILURE_KINDS: Mapping[Failure, FailureKind] = {
         "lower --max-tokens (of a judge or another role ROLE.sampling.max_tokens); the items are not too long",
     ),
     "prompt_cut": FailureKind(
-        "the server cut the prompt and answered a part of it: it counted fewer tokens than the whole text can have",
+        "the server answered a part of the prompt: it counted fewer tokens than the text can have, or as many for any long text",
         NEVER,
         "enlarge the context (Ollama: OLLAMA_CONTEXT_LENGTH or num_ctx; vLLM: --max-model-len; llama.cpp: -c), then run again",
     ),
