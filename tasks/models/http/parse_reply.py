@@ -215,7 +215,7 @@ def _join_parts(parts: list[Any]) -> tuple[str, str]:
             thoughts.append(_join_parts(inner)[0] if isinstance(inner, list) else inner)
         else:
             texts.append(part.get("text"))
-    return "".join(filter(_string, texts)), "".join(filter(_string, thoughts))
+    return "".join(filter(None, map(_string, texts))), "".join(filter(None, map(_string, thoughts)))
 
 
 def _string(value: Any) -> str | None:

@@ -94,11 +94,12 @@ class Journal:
         self._entries.put(entry)
         return entry.durable
 
-    def mark_cut(self, key: str, reply: ChatReply) -> None:
-        """Mark a reply that is in the journal as one to a part of the prompt: the next run asks again, and its reply stays."""
-        text = write_reply(replace(reply, remark="prompt_cut", from_journal=False))
+    def mark_cut(self, keys: Iterable[str]) -> None:
+        """Mark replies as those to a part of the prompt: the next run asks again, and what it is answered takes their place."""
+        replies = ((key, self.get(key)) for key in keys)
+        rows = [(write_reply(replace(reply, remark="prompt_cut", from_journal=False)), key) for key, reply in replies if reply]
         with journal_errors(self._path), self._reading:
-            self._reading.execute("UPDATE replies SET reply = ? WHERE key = ?", (text, key))
+            self._reading.executemany("UPDATE replies SET reply = ? WHERE key = ?", rows)
 
     def _write_batches(self) -> None:
         closing = False
@@ -171,10 +172,9 @@ class JournaledChat:
 
     def find_cut(self) -> dict[str, str]:
         """Return what to say of the prompts so far that were cut, by key of the call; some are only known by their like."""
-        for key in find_pinned(self._long) - self._cut.keys():
-            if reply := self._journal.get(key):
-                self._journal.mark_cut(key, reply)
-            self._cut[key] = self._long[key].error
+        pinned = find_pinned(self._long) - self._cut.keys()
+        self._journal.mark_cut(pinned)
+        self._cut |= {key: self._long[key].error for key in pinned}
         return self._cut
 
     def _whole(self, request: ChatRequest, reply: ChatReply) -> ChatReply:
@@ -191,7 +191,7 @@ class JournaledChat:
         key, leases = request.key, self._journal.leases
         while not leases.claim(key):
             await asyncio.sleep(POLL_S)
-            if known := self._journal.get(key):
+            if (known := self._journal.get(key)) and not is_cut(request, known):
                 return known
         try:
             # Only now it is certain: a lease ends after its reply is in the journal, so either it is there or no process has it.
@@ -200,7 +200,7 @@ class JournaledChat:
                 return None
             if key not in self._cut and is_cut(request, known):
                 # By an earlier run: the server may have been given a larger context since.
-                self._journal.mark_cut(key, known)
+                self._journal.mark_cut([key])
                 return None
         except LakeError:
             leases.release(key)

@@ -161,6 +161,12 @@ def _about_calls(data: ReportData, system: System) -> Iterator[Caveat]:
             f"Of {counted(unseen, 'item')} the prompt is long and its tokens were not counted, so whether the server cut it "
             "cannot be seen; moodflow models check tries a long prompt.",
         )
+    ends = answered.filter(pl.col("remark") == "unknown_end")
+    if ends.height:
+        reasons = _names([shorten(reason, MAX_QUOTED) for reason in ends["finish_reason"].unique().sort()])
+        yield Caveat(
+            "unknown ends", f"{counted(ends.height, 'reply', 'replies')} ended for a reason that is not known: {reasons}."
+        )
     others = answered.filter(pl.col("remark") == "other_model")["answered_by"].unique().sort().to_list()
     if others:
         calls = answered.filter(pl.col("remark") == "other_model").height

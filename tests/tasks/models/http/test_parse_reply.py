@@ -98,6 +98,25 @@ def test_reply_tokens_are_what_the_prompt_leaves(usage: dict[str, int], tokens: 
     assert read_completion(body({"content": "B"}, usage=usage)).completion_tokens == tokens
 
 
+@each_row(
+    ("usage", "timings", "tokens"),
+    [
+        ({"prompt_tokens": 9000, "prompt_tokens_details": {"cached_tokens": 8000}, "total_tokens": 9005}, None, 9000),
+        ({"prompt_tokens": 9000, "prompt_tokens_details": None}, None, 9000),
+        ({"prompt_tokens": 35, "cache_read_input_tokens": 12000}, None, 12035),
+        ({"prompt_tokens": 35, "cache_read_input_tokens": 0, "cache_creation_input_tokens": 0}, {}, 35),
+        ({"prompt_tokens": 7000, "cache_read_input_tokens": 6000, "completion_tokens": 2, "total_tokens": 13002}, None, 13000),
+        ({"prompt_tokens": 9000, "cache_read_input_tokens": 6000, "completion_tokens": 2, "total_tokens": 9002}, None, 9000),
+        ({"prompt_tokens": 40, "completion_tokens": 2, "total_tokens": 42}, {"prompt_n": 40, "cache_n": 9000}, 9040),
+        ({"prompt_tokens": 9040}, {"prompt_n": 40, "cache_n": 9000}, 9040),
+        ({"prompt_tokens": 9040}, "fast", 9040),
+        ({}, {"prompt_n": 40, "cache_n": 9000}, None),
+    ],
+)
+def test_prompt_tokens_are_those_of_the_whole(usage: dict[str, Any], timings: Any, tokens: int | None) -> None:
+    assert read_completion(body({"content": "B"}, usage=usage, timings=timings)).prompt_tokens == tokens
+
+
 @pytest.mark.parametrize("field", ["reasoning_content", "reasoning"])
 def test_a_reply_that_is_all_reasoning_names_the_parser(field: str) -> None:
     reply = read_completion(body({"content": None, field: "C", "tool_calls": []}))
