@@ -1,6 +1,6 @@
 """Tell that a server read only a part of a prompt, from the tokens that it counted.
 
-Measured on 490 texts of the datasets, on code and on repeated words, with the tokenizers of GPT-4, GPT-4o, Qwen 2.5 and 3.6,
+Measured on 585 texts (datasets, pages, code) and on repeated words, with the tokenizers of GPT-4, GPT-4o, Qwen 2.5 and 3.6,
 DeepSeek and Mistral (v3, Tekken): English has at most 5.8 characters a token and 1.19 tokens or more a word, and one token a word
 where the same word is said over and over; Chinese at most 1.6 characters a token. Blanks, signs and repeated characters go into
 tokens by the hundred and count for nothing here. Jurassic-2, now retired, joined words: 0.77 tokens a word.
@@ -14,7 +14,7 @@ from typing import NamedTuple, Self
 from schemas.chat import ChatReply, ChatRequest
 
 TOKENS_PER_WORD, TOKENS_PER_SIGN = 0.9, 1 / 3
-"""The fewest there can be, with a margin; a sign is Chinese, Japanese or Korean."""
+"""Each text had 1.32 times as many tokens or more; a sign is Chinese, Japanese or Korean."""
 
 _SIGNS = "぀-ヿ㐀-鿿豈-﫿가-힣"
 SIGN = re.compile(rf"([{_SIGNS}])\1*")
