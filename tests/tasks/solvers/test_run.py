@@ -2,6 +2,7 @@
 
 import asyncio
 from hashlib import sha256
+from typing import Any
 
 import dataframely as dy
 import polars as pl
@@ -144,12 +145,12 @@ async def test_the_longest_item_is_asked_first() -> None:
 
 def test_an_answer_on_a_cut_prompt_is_failed() -> None:
     calls = [("k1", "tested", "answered"), ("k2", "seeker", "answered"), ("k3", "tested", "failed")]
-    responses = [
+    responses: list[dict[str, Any]] = [
         {"call_key": key, "role": role, "status": status, "reply": "B", "failure": None, "remark": "length", "error": None}
         for key, role, status in calls
     ]
-    said = {"status": "answered", "failed_role": None, "failure": None, "remark": None}
-    answers = [
+    said: dict[str, Any] = {"status": "answered", "failed_role": None, "failure": None, "remark": None}
+    answers: list[dict[str, Any]] = [
         {**said, "part": "a", "text": "B", "turns": None, "call_keys": ["k1"]},
         {**said, "part": "b", "text": None, "turns": [{"text": "B"}], "call_keys": ["k1", "k2"]},
     ]
