@@ -10,6 +10,7 @@ from flows.runtime.canary import ask_canaries
 from flows.runtime.endpoints import check_endpoints, count_calls, open_endpoints, require_answer
 from flows.runtime.infer_jobs import InferResources, ask_and_judge, judge_gold, open_retriever, to_probe
 from flows.runtime.prefect_flows import begin_run, moodflow_flow, share_resolved
+from flows.runtime.preflight import cut_in_thought, warn
 from flows.runtime.progress import show_calls
 from schemas.lineage import StageResult
 from schemas.plan import Plan
@@ -46,6 +47,7 @@ async def run_inference(plan: Plan) -> StageResult:
     if await ensure_probed(resolved.lake.state, await to_probe(plan, resolved), budget):
         resolved = renew(resolved, plan)
         share_resolved(plan, resolved)
+        warn(cut_in_thought(resolved))
     async with (
         open_endpoints(resolved.plan, resolved.lake, budget) as endpoints,
         open_retriever(resolved) as retriever,

@@ -126,6 +126,8 @@ class ModelProbe:
     echoed_model: str | None
     reasoning_in: ReasoningPlace | None
     findings: Mapping[Capability, CapabilityFinding]
+    long_prompt: CapabilityFinding | None = None
+    """Whether all of one is read, as `models check` finds out; null = not tried."""
 
     @property
     def answers(self) -> bool:

@@ -43,6 +43,8 @@ Failure = Literal[
     "auth",
     "quota",
     "context_too_long",
+    "max_tokens_too_large",
+    "prompt_cut",
     "content_filter",
     "http_4xx",
     "http_429",
@@ -52,15 +54,17 @@ Failure = Literal[
     "missing_choices",
     "empty_content",
     "length",
+    "reasoning_only",
     "tool_call",
     "wrong_model",
     "budget",
 ]
 """How a call can fail; meaning, retries and remedy of each are in `tasks/models/http/failures.py`."""
 
-Remark = Literal["refusal", "length", "other_model"]
+Remark = Literal["refusal", "length", "other_model", "unknown_end", "prompt_cut"]
 """What is odd about an answer that came. `refusal`: the model says so in a field of its own. `length`: cut off at the limit.
-`other_model`: the server names another model than the one asked. An answer with several has the last of them."""
+`other_model`: the server names another model than the one asked. `unknown_end`: it ended for a reason that is not known.
+`prompt_cut`: in the journal, of a reply to a part of the prompt, which no run takes for an answer."""
 
 TooLong = Literal["missing", "cut_middle", "cut_start"]
 """What becomes of an item that is longer than the model's context: no answer, or asked with a shortened context."""

@@ -7,7 +7,7 @@ with ProbedServer(refusing("temperature")) as server:
 import json
 import time
 from collections.abc import Callable
-from typing import Any, NamedTuple
+from typing import Any, Literal, NamedTuple
 
 from tests.loopback import Handler, LoopbackServer
 
@@ -121,3 +121,35 @@ class SmallContext(ProbedServer):
             return Answer(400, {"error": {"code": 400, "message": message, "type": "exceed_context_size_error"}})
         choice = {"index": 0, "finish_reason": "stop", "message": {"role": "assistant", "content": "B"}}
         return Answer(200, {"choices": [choice], "usage": {"prompt_tokens": tokens, "completion_tokens": 1}})
+
+
+Side = Literal["front", "middle", "end"]
+
+
+class CuttingContext(ProbedServer):
+    """Reads as much of a prompt as it has room for, a token a word, and answers "B" as if that were all of it.
+
+    Args:
+        window: most words that are read of a prompt.
+        side: where the others are left out.
+        usage: whether it says how many it read.
+        reply: what it answers, to the words that it read.
+    """
+
+    def __init__(
+        self, window: int, side: Side = "front", *, usage: bool = True, reply: Callable[[list[str]], str] = lambda _: "B"
+    ) -> None:
+        super().__init__(self._answer)
+        self.window = window
+        self.side = side
+        self.usage = usage
+        self.reply = reply
+
+    def _answer(self, body: dict[str, Any], _: str) -> Answer:
+        words = " ".join(message["content"] for message in body["messages"]).split()
+        surplus = len(words) - self.window
+        if surplus > 0:
+            begin = {"front": 0, "middle": self.window // 2, "end": self.window}[self.side]
+            words = words[:begin] + words[begin + surplus :]
+        usage = {"prompt_tokens": len(words), "completion_tokens": 1} if self.usage else None
+        return completed(body, self.reply(words), usage=usage)

@@ -2,7 +2,7 @@
 
 import asyncio
 import os
-from dataclasses import dataclass
+from dataclasses import asdict, dataclass
 from pathlib import Path
 from typing import Any
 
@@ -53,7 +53,7 @@ def check_command(
     lake: opt.LakeFolder = None,
     as_json: opt.AsJson = False,
 ) -> None:
-    """Send a tiny call and say what works; what was found is remembered in the lake. Ends with 1 if no answer came from there."""
+    """Send a tiny and a long call, say what works and remember it in the lake. Ends with 1 if no answer came from there."""
     if (name != EMBEDDED_MODEL or provider or base_url) and bool(provider) == bool(base_url):
         raise UsageError(
             f"where model {name} is served is not clear",
@@ -111,9 +111,10 @@ def _check(entry: ModelEntry, quirks: Quirks | None, lake: Path, *, again: bool)
     """Find out what works with a model. An answer is remembered; without one, the next check starts anew."""
     from tasks.models.capabilities.probe_records import probe_file, recall, remember  # noqa: PLC0415
 
-    if not again and (known := recall(lake, entry)):
+    known = None if again else recall(lake, entry)
+    if known and (known.long_prompt or entry.base_url is None):
         return ModelCheckResult(known, quirks, remembered=True, file=probe_file(lake, entry))
-    found = asyncio.run(_probe(entry, quirks))
+    found = asyncio.run(_probe(entry, quirks, known))
     return ModelCheckResult(found, quirks, remembered=False, file=remember(lake, entry, found) if found.answers else None)
 
 
@@ -132,7 +133,7 @@ def _check_below(entry: ModelEntry, lake: Path, found: ModelCheckResult) -> Mode
     return below
 
 
-async def _probe(entry: ModelEntry, quirks: Quirks | None) -> ModelProbe:
+async def _probe(entry: ModelEntry, quirks: Quirks | None, known: ModelProbe | None) -> ModelProbe:
     from flows.planning.capabilities import probe_model  # noqa: PLC0415
     from flows.runtime.prefect_flows import log  # noqa: PLC0415
     from tasks.models.embedded.serving import serve_embedded  # noqa: PLC0415
@@ -141,7 +142,7 @@ async def _probe(entry: ModelEntry, quirks: Quirks | None) -> ModelProbe:
     resolve_api_key(entry, os.environ)
     await check_endpoint(entry)
     if entry.base_url is not None:
-        return await probe_model(entry, quirks, entry.base_url)
+        return await probe_model(entry, quirks, entry.base_url, known=known, long_prompt=True)
     async with serve_embedded(log) as server:
         return await probe_model(entry, quirks, server.base_url)
 
@@ -159,6 +160,7 @@ def _check_document(checked: ModelCheckResult) -> dict[str, Any]:
             name: {"verdict": finding.verdict, "evidence": finding.evidence, "documented": _documented(checked, name)}
             for name, finding in found.findings.items()
         },
+        "long_prompt": asdict(found.long_prompt) if found.long_prompt else None,
     }
 
 
@@ -178,6 +180,8 @@ def _check_view(checked: ModelCheckResult) -> list[RenderableType]:
     for name, finding in found.findings.items():
         documented = [_documented(checked, name) or ""] if checked.quirks else []
         table.add_row(name, finding.verdict, *documented, escape(finding.evidence))
+    if long := found.long_prompt:
+        table.add_row("long_prompt", long.verdict, *([""] if checked.quirks else []), escape(long.evidence))
     lines = [f"{found.model} at {found.server or 'the embedded server'}: {counted(found.calls, 'call')}, {found.probed_at}"]
     if found.unsent:
         lines.append(f"Calls have to leave out: {', '.join(found.unsent)}")

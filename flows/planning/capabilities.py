@@ -13,6 +13,7 @@ from schemas.plan import Plan
 from schemas.provider import ModelProbe, Quirks
 from schemas.vocabulary import FAILURES
 from tasks.lake.local_state import state_folder
+from tasks.models.capabilities.long_prompt import ask_long_prompt
 from tasks.models.capabilities.probe import probe
 from tasks.models.capabilities.probe_records import alone, probe_file, recall, remember
 from tasks.models.capabilities.providers import choose_capabilities, needs_probe, provider_at
@@ -133,7 +134,15 @@ async def _probe_once(lake: Path, entry: ModelEntry, budget: Budget) -> bool:
         return found.answers
 
 
-async def probe_model(entry: ModelEntry, quirks: Quirks | None, base_url: str, budget: BudgetAccount | None = None) -> ModelProbe:
+async def probe_model(
+    entry: ModelEntry,
+    quirks: Quirks | None,
+    base_url: str,
+    budget: BudgetAccount | None = None,
+    known: ModelProbe | None = None,
+    *,
+    long_prompt: bool = False,
+) -> ModelProbe:
     """Probe one model, each call of it sent once.
 
     Args:
@@ -141,6 +150,8 @@ async def probe_model(entry: ModelEntry, quirks: Quirks | None, base_url: str, b
         quirks: what is known of it, so that the likely is tried first.
         base_url: where its server is; the embedded one must be running.
         budget: of the calls; null = no limit.
+        known: what an earlier probe found; null = none did.
+        long_prompt: also try a long prompt.
 
     Raises:
         EndpointError: if the key is missing or cannot be sent.
@@ -149,4 +160,5 @@ async def probe_model(entry: ModelEntry, quirks: Quirks | None, base_url: str, b
     alone = entry.model_copy(update={"concurrency": 1, "require_same_model": False})
     async with HttpChat(alone, base_url, key, policy=AT_ONCE, budget=budget) as chat:
         hide = (lambda text: text.replace(key.get_secret_value(), "[key]")) if key else str
-        return await probe(entry, chat, token_limit=(quirks or Quirks()).token_limit, hide=hide)
+        found = known or await probe(entry, chat, token_limit=(quirks or Quirks()).token_limit, hide=hide)
+        return await ask_long_prompt(entry, found, chat, hide) if long_prompt and found.answers else found

@@ -14,6 +14,7 @@ from schemas.lineage import FROM_OUTSIDE, RunManifest
 from schemas.tables.responses import Judgements, Responses
 from schemas.usage import TESTED, by_model, total
 from tasks.lake.lake import Lake
+from tasks.models.http.cut_prompts import WAS_CUT
 from tasks.models.http.failures import FAILURE_KINDS
 
 Row = dict[str, Any]
@@ -115,6 +116,8 @@ def _failed_calls(manifest: RunManifest, lake: Lake) -> Iterator[tuple[str, str,
             reason = pl.when(failed).then(pl.col("error").filter(failed).min()).otherwise("error").fill_null("no reason was kept")
             for (status, why), rows in unrated.group_by("parse_status", reason, maintain_order=True):
                 word, remedy = ("", "run again") if status == "failed" else ("readable ", "see the replies: moodflow explain")
+                if why.startswith(WAS_CUT):
+                    remedy = FAILURE_KINDS["prompt_cut"].remedy
                 what = f"no {word}rating of {tested}'s answers: {why}"
                 yield dataset, place["judge"], setting, what, rows["call_key"].n_unique(), remedy
             continue

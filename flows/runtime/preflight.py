@@ -14,6 +14,7 @@ from schemas.roles import JUDGES
 from tasks.analysis.number_format import listed
 from tasks.judging.executor import rating_tokens
 from tasks.judging.rubrics import load_rubric
+from tasks.models.capabilities.probe_records import recall
 from tasks.solvers.longemotion.parameters import FAMILIES
 from tasks.solvers.longemotion.prompts import LongEmotionPrompts
 from tasks.solvers.prompts import Prompts
@@ -23,6 +24,9 @@ SPARE_FILES = 128
 
 DEMANDED_TOKENS = 3000
 """Of each stage of emotion expression; LongEmotion, its prompts."""
+
+TOKENS_TO_REASON = 2048
+"""With fewer, models that reason have often said nothing yet."""
 
 
 async def check_plan(resolved: ResolvedPlan) -> tuple[str, ...]:
@@ -40,7 +44,7 @@ async def check_plan(resolved: ResolvedPlan) -> tuple[str, ...]:
     rated = all(gold.find(resolved.lake.find) for gold in gold_baselines(resolved))
     if not rated or not all((found := job.find(job.lake.find)) and found.is_complete for job in resolved.jobs):
         await check_endpoints(resolved.plan)
-        return (*kept_here(resolved), *cut_short(resolved))
+        return (*kept_here(resolved), *cut_short(resolved), *cut_in_thought(resolved))
     return tuple(kept_here(resolved))
 
 
@@ -98,6 +102,17 @@ def cut_short(resolved: ResolvedPlan) -> Iterator[str]:
         for entry in plan.named(role):
             rated = {one.spec.id: _rating_tokens(one) for one in resolved.selected if entry in plan.judges(one.spec.id)}
             yield from _too_long_for(entry, rated, f"{role}.sampling.max_tokens")
+
+
+def cut_in_thought(resolved: ResolvedPlan) -> Iterator[str]:
+    """Yield a warning for each model that was seen to reason and whose limit may end its replies before they begin."""
+    for entry in resolved.plan.entries:
+        known = None if entry.base_url is None else recall(resolved.lake.state, entry)
+        if known and known.reasoning_in and entry.sampling.max_tokens < TOKENS_TO_REASON:
+            yield (
+                f"{entry.name} reasons before it answers, and its replies end at {entry.sampling.max_tokens} tokens, reasoning "
+                "included; raise --max-tokens, of a judge or another role ROLE.sampling.max_tokens, to 4000 or more"
+            )
 
 
 def _too_long_for(entry: ModelEntry, lengths: Mapping[str, int], option: str) -> Iterator[str]:

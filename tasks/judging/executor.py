@@ -20,6 +20,7 @@ from tasks.judging.contract import Contract, rating_rows
 from tasks.judging.prompts import judge_messages
 from tasks.judging.rubrics import Dimension, Rubric
 from tasks.lake.fingerprint import partition_key
+from tasks.models.journal.journal import cut_prompts
 from tasks.solvers.answers import ANSWER
 from tasks.solvers.base import UnsentCalls
 
@@ -156,6 +157,8 @@ async def judge_answers(
         calls = rating_calls(judge.rubric, judge.repetitions)
         jobs += [Job(length, partial(rate, answer, asked, repetition)) for repetition, asked in calls]
     rows = [row for rated in await run_jobs(jobs) for row in rated]
+    lost, cut = {"parse_status": "failed", "rating": None, "rationale": None, "raw_reply": None}, cut_prompts([judge.chat])
+    rows = [{**row, **lost, "error": cut[row["call_key"]]} if row["call_key"] in cut else row for row in rows]
     frame = pl.DataFrame(rows, schema=Judgements.create_empty().schema)
     return Judgements.validate(frame.sort(Judgements.primary_key()))
 

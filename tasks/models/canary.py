@@ -56,8 +56,9 @@ def draw_sample(state: Path, identity: str, model: str, size: int) -> CanarySamp
     path, whose = state / JOURNAL, (identity, model)
     if not path.is_file():
         return CanarySample([], ())
-    # A damaged row is told when it is used.
-    of_model = "FROM replies WHERE identity = ? AND json_valid(request) AND json_extract(request, '$.model') = ?"
+    # A damaged row is told when it is used; a server that cut a prompt may have more room by now.
+    called = "FROM replies WHERE identity = ? AND json_valid(request) AND json_extract(request, '$.model') = ?"
+    of_model = f"""{called} AND NOT instr(reply, '"remark": "prompt_cut"')"""
     with journal_errors(path), closing(connect_to_read(path)) as journal:
         rows = journal.execute(f"SELECT {COLUMNS} {of_model} ORDER BY key LIMIT ?", (*whose, size))
         calls = [JournalRow(*row) for row in rows]

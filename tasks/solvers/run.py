@@ -185,6 +185,21 @@ def item_rows(presentation: Presentation, system: tuple[str, str], output: Solve
     )
 
 
+def fail_cut(rows: ItemRows, cut: Mapping[str, str]) -> ItemRows:
+    """Return the rows of an item with replies to cut prompts, and answers on these, as failed; `cut`: what to say, by key."""
+    roles = {row["call_key"]: row["role"] for row in rows.responses if row["call_key"] in cut and row["status"] == "answered"}
+    failed = {"status": "failed", "failure": "prompt_cut", "remark": None}
+
+    def failed_answer(row: dict[str, Any]) -> dict[str, Any]:
+        keys = [key for key in row["call_keys"] if key in roles][:1]
+        lost = {**failed, "failed_role": roles[keys[0]], "text": None, "turns": None, "call_keys": keys} if keys else {}
+        return row | lost
+
+    lost = {key: {**failed, "reply": None, "error": cut[key]} for key in roles}
+    responses = [row | lost.get(row["call_key"], {}) for row in rows.responses]
+    return rows._replace(responses=responses, answers=[failed_answer(row) for row in rows.answers]) if roles else rows
+
+
 def make_tables(solved: Iterable[ItemRows]) -> dict[str, pl.DataFrame]:
     """Return the rows of all items by layer, in no order, not validated.
 

@@ -15,10 +15,11 @@ from schemas.tables.items import Items
 from schemas.tables.responses import Answers, Responses
 from tasks.lake.lake import Lake
 from tasks.models.http.worker_pool import WorkerPool
+from tasks.models.journal.journal import cut_prompts
 from tasks.solvers.chunk_rows import ChunkJob, chunk_rows, mark_needle, read_chunks, read_contexts, split_context
 from tasks.solvers.infer_job import InferJob, answers_key
 from tasks.solvers.option_order import plan_epochs
-from tasks.solvers.run import BuiltContexts, ItemRows, Listeners, make_tables, read_item, run_solver
+from tasks.solvers.run import BuiltContexts, ItemRows, Listeners, fail_cut, make_tables, read_item, run_solver
 from tasks.solvers.state import CONTEXT, SolverResources
 from tasks.steps import step, up_to_date
 
@@ -82,8 +83,9 @@ async def infer_partition(job: InferJob, lake: Lake, resources: SolverResources,
     built = BuiltContexts(read_contexts(lake, job.contexts), read_chunks(rows) if rows is not None else {})
     listeners["tested"].expect(len(presentations))
     solved = await run_solver(presentations, built, job.options, resources, pool, listeners)
+    cut = cut_prompts(model.chat for model in resources.roles.values())
     # In a thread: calls of other partitions go on meanwhile.
-    return await asyncio.to_thread(write_outputs, job, lake, solved)
+    return await asyncio.to_thread(write_outputs, job, lake, (fail_cut(rows, cut) for rows in solved))
 
 
 def write_outputs(job: InferJob, lake: Lake, solved: Iterable[ItemRows]) -> list[PartitionRef]:

@@ -12,6 +12,7 @@ from schemas.item import Item
 from schemas.usage import TESTED
 from schemas.vocabulary import Language, TooLong
 from tasks.models.http.failures import read_max_context
+from tasks.models.http.reply_limits import read_prompt_tokens
 from tasks.solvers.base import Call
 
 TRUNCATION_VERSION = "1"
@@ -36,21 +37,6 @@ WINDOW = 200
 
 SENTENCE_END = re.compile(r"[.!?…][\"'”’)\]]*\s+|[。！？；…][”’」』）]*|\n\s*")
 WORD_END = re.compile(r"\s+|[，、：]|(?<=[㐀-鿿])")
-PROMPT_TOKENS = tuple(
-    re.compile(pattern, re.IGNORECASE)
-    for pattern in (
-        r"\b(\d+) (?:tokens )?(?:in|from|of) (?:the |your )?(?:input |text )?(?:messages|prompt|input)\b",
-        r"\b(\d+) input tokens\b",
-        r"\bmessages resulted in (\d+) tokens\b",
-        r"\b(?:request|input|prompt) \((?:length )?(\d+)(?: tokens)?\)",
-        r"\bprompt is too long: (\d+) tokens\b",
-        r"\binput token count (?:is |\()(\d+)\b",
-        r"\bexceed context limit: (\d+) \+",
-        r"\brequested tokens \((\d+)\)",
-        r"\bgiven: (\d+) `?inputs",
-    )
-)
-"""How OpenAI, vLLM, SGLang, llama.cpp, Anthropic and Gemini state the length of the prompt they refuse."""
 
 RunOnce = Callable[[Item], Awaitable[tuple[Call, ...]]]
 
@@ -118,13 +104,6 @@ def choose_length(call: Call, length: int) -> int:
         return min(int(length * SHARE), room * MOST_CHARACTERS_PER_TOKEN - (whole - length))
     surplus = whole * (1 - SLACK * room / used)
     return min(int(length - surplus), int(length * MOST_KEPT))
-
-
-def read_prompt_tokens(error: str) -> int | None:
-    """Return tokens of the prompt, as a server states them that refuses it for its length; null if it does not."""
-    text = re.sub(r"(?<=\d),(?=\d{3}\b)", "", error)
-    found = next((match for pattern in PROMPT_TOKENS if (match := pattern.search(text))), None)
-    return int(found[1]) if found else None
 
 
 def truncate(item: Item, length: int, too_long: TooLong) -> Truncated | None:

@@ -17,6 +17,7 @@ from schemas.api_capabilities import Sampling
 from schemas.chat import Chat, ChatMessage, ChatReply, ModelEntry, WrittenRequest
 from schemas.documents import read_json
 from schemas.provider import CAPABILITIES, Capability, CapabilityFinding, ModelProbe, TokenLimit, Verdict
+from tasks.models.http.failures import FAILURE_KINDS
 
 PROBE_VERSION = 1
 """Of what is asked and how it is judged; what an older version found is found out anew."""
@@ -175,21 +176,23 @@ async def probe(
     reply = await trial.run()
     found = dict((*_of_parameters(trial, reply), *_of_reply(entry, reply)))
 
-    def printable(text: str) -> str:
-        line = "".join(sign if sign.isprintable() else " " for sign in hide(text))
-        return line if len(line) <= LONGEST_EVIDENCE else f"{line[:LONGEST_EVIDENCE]}..."
-
     return ModelProbe(
         version=PROBE_VERSION,
         model=entry.name,
-        server=printable(hide_credentials(entry.base_url or "")),
+        server=printable(hide(hide_credentials(entry.base_url or ""))),
         probed_at=now().isoformat(timespec="seconds"),
         calls=trial.calls,
         latency_s=reply.latency_s if _has_answered(reply) else None,
-        echoed_model=None if reply.model is None else printable(reply.model),
+        echoed_model=None if reply.model is None else printable(hide(reply.model)),
         reasoning_in=reply.reasoning_in,
-        findings={name: replace(found[name], evidence=printable(found[name].evidence)) for name in CAPABILITIES},
+        findings={name: replace(found[name], evidence=printable(hide(found[name].evidence))) for name in CAPABILITIES},
     )
+
+
+def printable(text: str) -> str:
+    """Return a text as one line that a table has room for."""
+    line = "".join(sign if sign.isprintable() else " " for sign in text)
+    return line if len(line) <= LONGEST_EVIDENCE else f"{line[:LONGEST_EVIDENCE]}..."
 
 
 def _of_parameters(trial: Trial, reply: ChatReply) -> Iterator[tuple[Capability, CapabilityFinding]]:
@@ -234,6 +237,8 @@ def _of_reply(entry: ModelEntry, reply: ChatReply) -> Iterator[tuple[Capability,
         yield from ((name, CapabilityFinding("unknown", NOTHING_CAME)) for name in OF_REPLY)
         return
     cut = "" if reply.text else f", no answer within {REPLY_TOKENS} tokens"
+    if reply.failure == "reasoning_only":
+        cut = f", all of it as reasoning: {FAILURE_KINDS[reply.failure].remedy}"
     yield "answers", CapabilityFinding("yes", f"HTTP {reply.http_status} after {reply.latency_s or 0:.2f} s{cut}")
     counts = (reply.prompt_tokens, reply.completion_tokens)
     usage = "not reported" if None in counts else f"{counts[0]} tokens in, {counts[1]} out"

@@ -79,6 +79,8 @@ MESSAGES: tuple[ErrorPattern, ...] = (
     ErrorPattern("context_too_long", r"exceeded model token limit|input token length too long"),  # Moonshot
     ErrorPattern("context_too_long", r"exceed max message tokens"),  # Ark
     ErrorPattern("context_too_long", r"must be <= \d+\. given: \d+"),  # TGI
+    ErrorPattern("context_too_long", r"greater than the context length"),  # LM Studio
+    ErrorPattern("length", r"could not finish the message because max_tokens"),  # OpenAI
     ErrorPattern("content_filter", r"content exists risk"),  # DeepSeek
     ErrorPattern("content_filter", r"considered high risk"),  # Moonshot
     ErrorPattern("content_filter", r"requires moderation|(?:input|prompt) was flagged"),  # OpenRouter

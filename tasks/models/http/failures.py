@@ -12,6 +12,7 @@ from schemas.chat import ChatReply
 from schemas.documents import read_json
 from schemas.vocabulary import Failure
 from tasks.models.http.error_patterns import BASE_RESPONSE, CODES, LONGEST_CONTEXT, MESSAGES, PASSING, UNDER_SUCCESS
+from tasks.models.http.reply_limits import is_reply_limit
 from tasks.text.backoff import Retry
 
 
@@ -70,6 +71,16 @@ FAILURE_KINDS: Mapping[Failure, FailureKind] = {
         NEVER,
         "choose --set too_long=cut_middle or cut_start, or serve the model with a longer context",
     ),
+    "max_tokens_too_large": FailureKind(
+        "the limit of the reply is larger than the server allows, or leaves the prompt no room (HTTP 400 that says so)",
+        NEVER,
+        "lower --max-tokens (of a judge or another role ROLE.sampling.max_tokens); the items are not too long",
+    ),
+    "prompt_cut": FailureKind(
+        "the server answered a part of the prompt: it counted fewer tokens than the text can have, or as many for any long text",
+        NEVER,
+        "enlarge the context (Ollama: OLLAMA_CONTEXT_LENGTH or num_ctx; vLLM: --max-model-len; llama.cpp: -c), then run again",
+    ),
     "content_filter": FailureKind(
         "the provider's filter stopped the question or the answer",
         NEVER,
@@ -107,6 +118,12 @@ FAILURE_KINDS: Mapping[Failure, FailureKind] = {
     # It stopped at max_tokens, and would again.
     "length": FailureKind(
         "the limit of the reply was reached before the answer began", NEVER, "raise max_tokens or lower reasoning_effort"
+    ),
+    # It depends on how the server was started, and each try is paid for.
+    "reasoning_only": FailureKind(
+        "all of the reply came as reasoning, mostly since the server's reasoning parser took the answer too",
+        NEVER,
+        "start the server with the reasoning parser of this model, or without one",
     ),
     "tool_call": FailureKind(
         "a tool call instead of text, though no tools are offered",
@@ -184,6 +201,8 @@ def name_failure(status: int, error: ServerError) -> Failure:
     if meant // 100 not in HUNDREDS:
         worded += [mark.failure for mark in UNDER_SUCCESS if mark.is_code(error.codes)]
     found = next(iter(coded + worded), None)
+    if found in {None, "context_too_long"} and is_reply_limit(error.message, read_max_context(error.message)):
+        return "max_tokens_too_large"
     return found or STATUSES.get(meant) or HUNDREDS.get(meant // 100, "missing_choices")
 
 

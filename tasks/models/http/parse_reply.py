@@ -11,15 +11,12 @@ from schemas.documents import read_json
 from schemas.provider import ReasoningPlace
 from schemas.vocabulary import Failure, Remark
 from tasks.models.http.failures import describe_error, find_error, read_error, whole_text
+from tasks.models.http.finish_reasons import end_of
+from tasks.models.http.token_counts import count_completion, count_prompt
 from tasks.text.reasoning import split_reasoning
 
-CONTENT_FILTER = re.compile(r"content_filter\b.*|sensitive|refusal", re.IGNORECASE | re.DOTALL)
-LENGTH = re.compile(r"length|max_tokens|model_context_window_exceeded", re.IGNORECASE)
-BROKEN_OFF = re.compile(r"insufficient_system_resource|network_error|error", re.IGNORECASE)
-"""Finish reasons by which DeepSeek, Zhipu and OpenRouter say that the server could not go on."""
-
-LARGEST_COUNT = 10**9
-"""Tokens of one call; sums of more would leave the columns that hold them."""
+OWN_FIELDS: tuple[ReasoningPlace, ...] = ("reasoning_content", "reasoning")
+"""Fields into which a server's parser puts what it takes for reasoning."""
 
 LONGEST_NAME = 1000
 """Characters of a model's name or of the reason why it finished."""
@@ -36,8 +33,9 @@ def read_completion(body: bytes, status: int = 200, *, asked: str | None = None,
 
     Returns:
         A reply with text, and a warning (`remark`) if it is odd; or with a failure: `invalid_json`, `missing_choices` (or what
-        the error says that came instead), `tool_call`, `content_filter`, `length`, `empty_content`, `http_5xx` (broken off),
-        `wrong_model`. Its error text is not shortened. Counts, log probabilities and such are null if not of the usual type.
+        the error says that came instead), `tool_call`, `content_filter`, `length`, `reasoning_only`, `empty_content`,
+        `http_5xx` (broken off), `wrong_model`. Its error text is not shortened. Counts, log probabilities and such are null if
+        not of the usual type.
     """
     try:
         document = read_json(body, lenient=True)
@@ -48,7 +46,7 @@ def read_completion(body: bytes, status: int = 200, *, asked: str | None = None,
         return read_error(status, body)
     try:
         choice = document["choices"][0]
-        message = choice["message"]
+        message = _read_message(choice)
         content = _read_content(message)
     except (ValueError, KeyError, IndexError, TypeError, AttributeError):
         return ChatReply(failure="missing_choices", error=f"not a chat completion: {describe_error(body)}", http_status=status)
@@ -66,8 +64,8 @@ def _read_reply(document: dict[str, Any], choice: dict[str, Any], content: "_Con
         text=content.text,
         reasoning=content.reasoning,
         finish_reason=_name(choice.get("finish_reason")),
-        prompt_tokens=_count(usage, "prompt_tokens"),
-        completion_tokens=_count(usage, "completion_tokens"),
+        prompt_tokens=count_prompt(usage, document.get("timings")),
+        completion_tokens=count_completion(usage),
         top_logprobs=None if content.reasoning else read_top_logprobs(choice, content.text),
         http_status=status,
         model=_name(document.get("model")),
@@ -92,23 +90,32 @@ class _Failed(NamedTuple):
     error: str
 
 
+def _read_message(choice: dict[str, Any]) -> dict[str, Any]:
+    """Return the message of a choice: an empty one where the choice only says why it ended, as Vertex sends it."""
+    if choice.get("message") is None and _name(choice.get("finish_reason")) and not {"text", "delta"} & choice.keys():
+        return {}
+    message: dict[str, Any] = choice["message"]
+    return message
+
+
 def _failure(reply: ChatReply, message: dict[str, Any]) -> _Failed | None:
     """Return why a completion is no answer."""
-    reason = reply.finish_reason or ""
+    reason, end = reply.finish_reason, end_of(reply.finish_reason)
     text = (reply.text or "").strip()
     # An answer that the filter or a failing server cut off is not what the model has to say, as one cut off at the limit is.
-    if BROKEN_OFF.fullmatch(reason):
+    if end == "broken_off":
         return _Failed("http_5xx", f"the server broke the answer off after {len(text)} characters, finish_reason {reason}")
-    if CONTENT_FILTER.fullmatch(reason) and not (text and reason == "refusal"):
+    if end == "filter" or (end == "refusal" and not text):
         return _Failed("content_filter", f"stopped by the filter after {len(text)} characters, finish_reason {reason}")
     if text:
         return None
-    error = f"{'no text besides reasoning' if reply.reasoning else 'no text'}, finish_reason {reply.finish_reason}"
-    if message.get("tool_calls") or message.get("function_call") or reason in {"tool_calls", "function_call"}:
+    error = f"{'no text besides reasoning' if reply.reasoning else 'no text'}, finish_reason {reason}"
+    if message.get("tool_calls") or message.get("function_call") or end == "tool_call":
         return _Failed("tool_call", f"{error}; a tool call came instead, though no tools are offered")
-    if LENGTH.fullmatch(reason):
+    if end == "length":
         return _Failed("length", f"{error}; the limit max_tokens was reached before the answer")
-    return _Failed("empty_content", error)
+    taken = end == "ordinary" and reply.reasoning_in in OWN_FIELDS
+    return _Failed("reasoning_only", f"{error}; all came in {reply.reasoning_in}") if taken else _Failed("empty_content", error)
 
 
 def _other_model(reply: ChatReply, asked: str | None) -> _Failed | None:
@@ -120,9 +127,12 @@ def _other_model(reply: ChatReply, asked: str | None) -> _Failed | None:
 def _warning(reply: ChatReply, content: "_Content", asked: str | None) -> Remark | None:
     if _other_model(reply, asked):
         return "other_model"
-    if LENGTH.fullmatch(reply.finish_reason or ""):
+    end = end_of(reply.finish_reason)
+    if end == "length":
         return "length"
-    return "refusal" if content.refused or reply.finish_reason == "refusal" else None
+    if content.refused or end == "refusal":
+        return "refusal"
+    return "unknown_end" if end == "unknown" else None
 
 
 def read_top_logprobs(choice: dict[str, Any], text: str) -> tuple[tuple[str, float], ...] | None:
@@ -180,15 +190,17 @@ def _join_details(details: Any) -> str:
 
 
 def _join_parts(parts: list[Any]) -> tuple[str, str]:
-    """Text and reasoning of a content that is a list of parts, `{"type": "text", "text": ...}`."""
+    """Text and reasoning of a content that is a list of parts, `{"type": "text", "text": ...}`, or a source."""
     texts, thoughts = [], []
     for part in parts:
-        if part["type"] in {"thinking", "reasoning"}:
+        if not isinstance(part, dict):
+            continue
+        if part.get("type") in {"thinking", "reasoning"}:
             inner = part.get("thinking") or part.get("text") or ""
             thoughts.append(_join_parts(inner)[0] if isinstance(inner, list) else inner)
         else:
-            texts.append(part["text"])
-    return "".join(texts), "".join(thoughts)
+            texts.append(part.get("text"))
+    return "".join(filter(None, map(_string, texts))), "".join(filter(None, map(_string, thoughts)))
 
 
 def _string(value: Any) -> str | None:
@@ -198,11 +210,6 @@ def _string(value: Any) -> str | None:
 def _name(value: Any) -> str | None:
     text = _string(value)
     return text if text is None or len(text) <= LONGEST_NAME else None
-
-
-def _count(usage: Any, name: str) -> int | None:
-    value = usage.get(name) if isinstance(usage, dict) else None
-    return value if isinstance(value, int) and not isinstance(value, bool) and 0 <= value < LARGEST_COUNT else None
 
 
 def _finite(value: Any) -> float:

@@ -7,8 +7,9 @@ task, since a task could be cancelled with replies in its hands. Failed calls ar
 
 import asyncio
 from collections import Counter
-from collections.abc import Callable
+from collections.abc import Callable, Iterable
 from contextlib import ExitStack, closing, suppress
+from dataclasses import replace
 from datetime import UTC, datetime
 from pathlib import Path
 from queue import Empty, SimpleQueue
@@ -16,11 +17,12 @@ from threading import Thread
 from typing import NamedTuple, Self
 from weakref import WeakValueDictionary
 
-from schemas.chat import ChatReply, ChatRequest, KeepingChat
+from schemas.chat import Chat, ChatReply, ChatRequest, KeepingChat
 from schemas.errors import LakeError
 from schemas.lineage import CallCounts
+from tasks.models.http.cut_prompts import LongPrompt, find_pinned, is_cut
 from tasks.models.journal.leases import Leases
-from tasks.models.journal.table import JournalRow, connect, find_reply, insert, journal_errors, journal_row
+from tasks.models.journal.table import JournalRow, connect, find_reply, insert, journal_errors, journal_row, write_reply
 
 POLL_S = 0.2
 """Seconds between two looks of a waiting caller for another process's reply, or for its claim given up; a look takes 30 us."""
@@ -92,6 +94,13 @@ class Journal:
         self._entries.put(entry)
         return entry.durable
 
+    def mark_cut(self, keys: Iterable[str]) -> None:
+        """Mark replies as those to a part of the prompt: the next run asks again, and what it is answered takes their place."""
+        replies = ((key, self.get(key)) for key in keys)
+        rows = [(write_reply(replace(reply, remark="prompt_cut", from_journal=False)), key) for key, reply in replies if reply]
+        with journal_errors(self._path), self._reading:
+            self._reading.executemany("UPDATE replies SET reply = ? WHERE key = ?", rows)
+
     def _write_batches(self) -> None:
         closing = False
         while not closing:
@@ -131,6 +140,8 @@ class JournaledChat:
 
     Of equal calls at the same time one is sent, in this process or in another on the same journal, and the others find its reply
     in the journal; if it fails, the next one is sent. A caller that waits for another call holds no slot of the client.
+
+    A reply to a part of the prompt is kept, and is a failure for the caller; the next run sends the call again.
     """
 
     def __init__(self, chat: KeepingChat, journal: Journal) -> None:
@@ -138,6 +149,8 @@ class JournaledChat:
         self._journal = journal
         self._locks: WeakValueDictionary[str, asyncio.Lock] = WeakValueDictionary()
         self._counts: Counter[str] = Counter()
+        self._long: dict[str, LongPrompt] = {}
+        self._cut: dict[str, str] = {}
 
     @property
     def counts(self) -> CallCounts:
@@ -149,36 +162,58 @@ class JournaledChat:
         key = request.key
         lock = self._locks.setdefault(key, asyncio.Lock())
         async with lock:
-            if known := await self._find_or_claim(key):
+            if known := await self._find_or_claim(request):
                 self._counts["from_journal"] += 1
-                return known
-            reply = await self._send(request)
+                return self._whole(request, known)
+            reply = self._whole(request, await self._send(request))
         self._counts["sent"] += reply.failure != "budget"
         self._counts["answered" if reply.failure is None else "failed"] += 1
         return reply
 
-    async def _find_or_claim(self, key: str) -> ChatReply | None:
-        """Return the journaled reply; None if there is none and the call is ours to send."""
-        leases = self._journal.leases
+    def find_cut(self) -> dict[str, str]:
+        """Return what to say of the prompts so far that were cut, by key of the call; some are only known by their like."""
+        pinned = find_pinned(self._long) - self._cut.keys()
+        self._journal.mark_cut(pinned)
+        self._cut |= {key: self._long[key].error for key in pinned}
+        return self._cut
+
+    def _whole(self, request: ChatRequest, reply: ChatReply) -> ChatReply:
+        """Return a reply to a whole prompt as it is, any other as a failure."""
+        if prompt := LongPrompt.of(request, reply):
+            self._long[request.key] = prompt
+            if is_cut(request, reply):
+                self._cut[request.key] = prompt.error
+                return replace(reply, text=None, top_logprobs=None, remark=None, failure="prompt_cut", error=prompt.error)
+        return reply
+
+    async def _find_or_claim(self, request: ChatRequest) -> ChatReply | None:
+        """Return the journaled reply; None if the call is ours to send."""
+        key, leases = request.key, self._journal.leases
         while not leases.claim(key):
             await asyncio.sleep(POLL_S)
-            if known := self._journal.get(key):
+            if (known := self._journal.get(key)) and not is_cut(request, known):
                 return known
         try:
             # Only now it is certain: a lease ends after its reply is in the journal, so either it is there or no process has it.
             known = self._journal.get(key)
+            if known is None:
+                return None
+            if key not in self._cut and is_cut(request, known):
+                # By an earlier run: the server may have been given a larger context since.
+                self._journal.mark_cut([key])
+                return None
         except LakeError:
             leases.release(key)
             raise
-        if known:
-            leases.release(key)
+        leases.release(key)
         return known
 
     async def _send(self, request: ChatRequest) -> ChatReply:
         written: list[asyncio.Future[None]] = []
 
         async def keep(request: ChatRequest, reply: ChatReply) -> None:
-            written.append(self._journal.write(request, reply))
+            kept = replace(reply, remark="prompt_cut") if is_cut(request, reply) else reply
+            written.append(self._journal.write(request, kept))
             await asyncio.shield(written[0])
 
         try:
@@ -189,3 +224,8 @@ class JournaledChat:
                 written[0].add_done_callback(lambda _: self._journal.leases.release(request.key))
             else:
                 self._journal.leases.release(request.key)
+
+
+def cut_prompts(chats: Iterable[Chat]) -> dict[str, str]:
+    """Return what to say of prompts of a run that were cut, by key of the call."""
+    return {key: why for chat in chats if isinstance(chat, JournaledChat) for key, why in chat.find_cut().items()}

@@ -7,7 +7,6 @@ from contextlib import closing, contextmanager
 from dataclasses import replace
 from datetime import UTC, datetime
 from errno import EDQUOT, EFBIG, ENOSPC
-from functools import partial
 from itertools import chain
 from pathlib import Path
 from typing import NamedTuple
@@ -29,6 +28,11 @@ CREATE TABLE IF NOT EXISTS replies (
 )
 """
 COLUMNS = "key, identity, repetition, request, reply, created"
+CUT_MARK = '"remark": "prompt_cut"'
+"""In the JSON text of a reply; within a string of it the quotation marks would be escaped."""
+
+UNLESS_WHOLE = f"""ON CONFLICT (key) DO UPDATE SET request = excluded.request, reply = excluded.reply, created = excluded.created
+WHERE instr(replies.reply, '{CUT_MARK}')"""
 ROWS_PER_STATEMENT = 500
 """SQLite takes 32,766 values in one statement."""
 
@@ -77,7 +81,7 @@ def connect_to_read(path: Path) -> sqlite3.Connection:
 
 
 def insert(connection: sqlite3.Connection, rows: Sequence[JournalRow]) -> int:
-    """Add rows, in the caller's transaction; the first reply to a call stays. Return how many were new.
+    """Add rows, in the caller's transaction; the first reply to the whole of a call stays. Return how many were new.
 
     Many rows go into one statement: between two statements the thread has to wait for its turn in the interpreter, and a busy
     event loop makes it wait for milliseconds.
@@ -86,7 +90,7 @@ def insert(connection: sqlite3.Connection, rows: Sequence[JournalRow]) -> int:
     for start in range(0, len(rows), ROWS_PER_STATEMENT):
         part = rows[start : start + ROWS_PER_STATEMENT]
         places = ", ".join(["(?, ?, ?, ?, ?, ?)"] * len(part))
-        statement = f"INSERT OR IGNORE INTO replies ({COLUMNS}) VALUES {places}"  # noqa: S608  question marks only
+        statement = f"INSERT INTO replies ({COLUMNS}) VALUES {places} {UNLESS_WHOLE}"  # noqa: S608  question marks only
         added += connection.execute(statement, tuple(chain.from_iterable(part))).rowcount
     return added
 
@@ -143,14 +147,14 @@ def find_reply(connection: sqlite3.Connection, path: Path, key: str) -> ChatRepl
 
 @contextmanager
 def opened_replies(path: Path) -> Iterator[Callable[[str], ChatReply | None]]:
-    """Open a journal to look replies up by key, as `find_reply` does; one that is not there has none. Nothing is written."""
+    """Open a journal to look replies up by key, as a run does; one that is not there has none. Nothing is written."""
     if not path.is_file():
         yield lambda _key: None
         return
     with journal_errors(path):
         connection = connect_to_read(path)
     with closing(connection):
-        yield partial(find_reply, connection, path)
+        yield lambda key: reply if (reply := find_reply(connection, path, key)) and reply.remark != "prompt_cut" else None
 
 
 @contextmanager

@@ -20,6 +20,9 @@ from tasks.solvers.answers import ANSWER, SAID
 WIDE_POINTS = 10.0
 """A 95 % interval of the total that spans more than this is worth a warning: the published ranks 1 to 28 span 7 points."""
 
+LONG_PROMPT = 6000
+"""Characters of a prompt that the smallest usual context, 2,048 tokens, may not hold."""
+
 
 @dataclass(frozen=True)
 class Caveat:
@@ -153,6 +156,19 @@ def _about_calls(data: ReportData, system: System) -> Iterator[Caveat]:
             f"{counted(shortened, 'item')} shortened",
             f"{counted(shortened, 'item')} did not fit the model's context and {'was' if shortened == 1 else 'were'} asked with "
             "a part of the text left out, as the policy for long items says.",
+        )
+    long = (pl.col("messages").str.len_chars() > LONG_PROMPT) & pl.col("prompt_tokens").is_null()
+    if unseen := answered.filter(long).select(items).n_unique():
+        yield Caveat(
+            f"{counted(unseen, 'long prompt')} uncounted",
+            f"Of {counted(unseen, 'item')} the prompt is long and its tokens were not counted, so whether the server cut it "
+            "cannot be seen; moodflow models check tries a long prompt.",
+        )
+    ends = answered.filter(pl.col("remark") == "unknown_end")
+    if ends.height:
+        reasons = _names([shorten(reason, MAX_QUOTED) for reason in ends["finish_reason"].unique().sort()])
+        yield Caveat(
+            "unknown ends", f"{counted(ends.height, 'reply', 'replies')} ended for a reason that is not known: {reasons}."
         )
     others = answered.filter(pl.col("remark") == "other_model")["answered_by"].unique().sort().to_list()
     if others:

@@ -85,6 +85,7 @@ def cost_notes(rows: Sequence[Usage], refs: Iterable[PartitionRef] = ()) -> Iter
         rows: usage of a run.
         refs: partitions of the run.
     """
+    partitions = tuple(refs)
     unpriced = [row.model for row in by_model(rows) if row.cost is None and row.prompt_tokens is not None]
     if unpriced:
         yield no_price(dict.fromkeys(unpriced))
@@ -93,14 +94,15 @@ def cost_notes(rows: Sequence[Usage], refs: Iterable[PartitionRef] = ()) -> Iter
             f"{counted(uncounted, 'answer')} came without token counts: the sums are lower bounds. "
             "A budget counts such answers by estimate."
         )
+        if any(ref.layer == "contexts" for ref in partitions):
+            yield "Without token counts it cannot be seen whether a server cut a long prompt; moodflow models check tries one."
     if unsent := sum(row.unsent for row in rows):
         yield f"{counted(unsent, 'call')} not sent: the budget was spent. The same command with a larger budget goes on."
-    yield from _unknown_helpers(rows, refs)
+    yield from _unknown_helpers(rows, partitions)
 
 
-def _unknown_helpers(rows: Sequence[Usage], refs: Iterable[PartitionRef]) -> Iterator[str]:
+def _unknown_helpers(rows: Sequence[Usage], partitions: tuple[PartitionRef, ...]) -> Iterator[str]:
     """Say where the tokens of helpers are not known: version 0.1 kept them in no layer."""
-    partitions = tuple(refs)
     for solver in SOLVERS.values():
         for role in solver.roles.keys() - solver.optional:
             # A setting that retrieves asks about what it retrieved; where it retrieves nothing, it asks no helper.

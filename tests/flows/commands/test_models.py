@@ -1,5 +1,7 @@
 """moodflow models check and list, over real HTTP."""
 
+import json
+import re
 from pathlib import Path
 from typing import Any
 
@@ -9,7 +11,7 @@ from flows.commands import models
 from tasks.models.capabilities.providers import find_provider
 from tests.flows.command import Ended, ended
 from tests.model_server import ModelServer
-from tests.probed_server import Answer, ProbedServer, completed, refused, refusing
+from tests.probed_server import Answer, CuttingContext, ProbedServer, Side, SmallContext, completed, refused, refusing
 
 KEY = "sk-marked-7f3a9c"
 
@@ -33,7 +35,7 @@ def test_a_model_that_answers(lake: Path) -> None:
         assert done.status == 0
         document = done.document
     assert (document["model"], document["server"], document["answers"]) == ("listener", server.base_url, True)
-    assert (document["calls"], document["remembered"], document["token_limit"]) == (2, False, "max_tokens")
+    assert (document["calls"], document["remembered"], document["token_limit"]) == (3, False, "max_tokens")
     assert document["unsent"] == ["temperature"]
     assert (document["dialect"]["token_limit"], document["dialect"]["unsent"]) == ("max_tokens", ["temperature"])
     assert document["capabilities"]["temperature"] == {
@@ -50,12 +52,12 @@ def test_what_was_found_is_remembered_until_it_is_asked_again(lake: Path) -> Non
         arguments = ("listener", "--base-url", server.base_url)
         first = check(lake, *arguments, "--json").document
         second = check(lake, *arguments, "--json").document
-        assert len(server.bodies) == 1
+        assert len(server.bodies) == 2
         assert second == {**first, "remembered": True}
         shown = check(lake, *arguments)
         assert "--again sends calls" in shown.out
         assert check(lake, *arguments, "--again", "--json").document["remembered"] is False
-        assert len(server.bodies) == 2
+        assert len(server.bodies) == 4
     assert check(lake, *arguments).status == 0  # the server is gone, the answer is not
     assert check(lake, *arguments, "--again").status == 1
 
@@ -105,9 +107,66 @@ def test_the_table_says_what_the_document_says(lake: Path) -> None:
         "not reported",
         "Calls have to leave out: seed",
         "A run would call it with: limit max_tokens, without seed",
-        f"listener at {server.base_url}: 2 calls",
+        f"listener at {server.base_url}: 3 calls",
     ):
         assert words in " ".join(shown.split())
+
+
+def long_prompt(server: ProbedServer, lake: Path) -> tuple[str, str]:
+    """Verdict and evidence of the check with a long prompt."""
+    found = check(lake, "listener", "--base-url", server.base_url, "--json").document["long_prompt"]
+    return found["verdict"], found["evidence"]
+
+
+def repeat(words: list[str]) -> str:
+    return " and ".join(word for word in words if re.fullmatch(r"\d{4}\.", word)) or "Seven."
+
+
+@pytest.mark.parametrize("window", [2048, 4096, 8192])
+@pytest.mark.parametrize(
+    ("side", "lost"),
+    [("front", "no mark of its front came"), ("end", "no mark of its end came"), ("middle", "both its marks came")],
+)
+def test_a_server_that_cuts_is_told(lake: Path, window: int, side: Side, lost: str) -> None:
+    with CuttingContext(window, side, reply=repeat) as server:
+        verdict, evidence = long_prompt(server, lake)
+    assert (verdict, evidence.split(" of ")[0]) == ("no", f"cut: {window:,} tokens")
+    assert lost in evidence
+
+
+@pytest.mark.parametrize(("side", "verdict"), [("front", "unknown"), ("end", "unknown"), ("middle", "yes")])
+def test_without_token_counts_the_marks_alone_tell(lake: Path, side: Side, verdict: str) -> None:
+    with CuttingContext(4096, side, usage=False, reply=repeat) as server:
+        found, evidence = long_prompt(server, lake)
+    assert (found, evidence.split(" of ")[0]) == (verdict, "no tokens counted, so that a cut cannot be seen,")
+
+
+def test_a_server_that_reads_a_long_prompt_is_told(lake: Path) -> None:
+    with CuttingContext(20_000, reply=repeat) as server:
+        verdict, evidence = long_prompt(server, lake)
+        assert (verdict, evidence.endswith("both its marks came back")) == ("yes", True)
+        # A run does without; what it found is completed by a check.
+        (file,) = lake.rglob("journal/models/*.json")
+        found = json.loads(file.read_text())
+        file.write_text(json.dumps({name: value for name, value in found.items() if name != "long_prompt"}))
+        asked = len(server.bodies)
+        assert long_prompt(server, lake)[0] == "yes"
+        assert len(server.bodies) == asked + 1
+
+
+def test_a_long_prompt_that_is_refused_is_told(lake: Path) -> None:
+    with SmallContext(4096) as server:
+        verdict, evidence = long_prompt(server, lake)
+    assert (verdict, evidence.split(",")[0]) == ("no", "refused as too long")
+    assert "exceeds the available context size (4096 tokens)" in evidence
+
+
+def test_a_reply_that_is_all_reasoning_names_the_parser(lake: Path) -> None:
+    with ProbedServer(lambda body, _: completed(body, None, reasoning_content="Seven.", tool_calls=[])) as server:
+        done = check(lake, "listener", "--base-url", server.base_url, "--json")
+    evidence = done.document["capabilities"]["answers"]["evidence"]
+    assert "all of it as reasoning: start the server with the reasoning parser of this model, or without one" in evidence
+    assert "no answer within" not in evidence
 
 
 def test_a_key_is_sent_and_never_shown_or_kept(lake: Path, monkeypatch: pytest.MonkeyPatch) -> None:

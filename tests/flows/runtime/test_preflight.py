@@ -10,9 +10,11 @@ import pytest
 from flows.commands.plan_options import PlanOptions, read_plan
 from flows.planning.resolve import resolve
 from flows.runtime.preflight import cut_short
+from tasks.models.capabilities.probe import QUESTION
 from tests.flows.command import assert_one_message, ended
 from tests.flows.scripted_roles import LONG_MINI
 from tests.model_server import ModelServer
+from tests.probed_server import Answer, ProbedServer, completed
 
 EE = "long_mini_ee"
 CUT_SHORT = "emotion expression asks for more than 3000 tokens per stage and replies of core end at 2048"
@@ -41,6 +43,24 @@ def test_limits_below_what_is_asked_for_are_told(tmp_path: Path) -> None:
         "replies of m end at 100 tokens, and more are wanted by long_mini_mc1 (160); raise --max-tokens",
         "replies of j end at 50 tokens, and more are wanted by long_mini_mc1 (74); raise judge.sampling.max_tokens",
     ]
+
+
+@pytest.mark.parametrize("limit", [512, 2048])
+def test_a_judge_that_reasons_needs_room(tmp_path: Path, limit: int) -> None:
+    """Told in the run that finds it out, and in the next one before anything is sent."""
+
+    def rate(body: dict[str, Any], _: str) -> Answer:
+        if body["messages"][-1]["content"] == QUESTION:
+            return completed(body, reasoning_content="Seven of them.")
+        return completed(body, "", reasoning_content="Let me look at each dimension.", finish_reason="length")
+
+    with ModelServer(lambda _messages: "A short summary.") as server, ProbedServer(rate) as judge:
+        tested = ("--model", "m", "--base-url", server.base_url, "--datasets", "mini_summarization", "--sample", "1")
+        judged = ("--judge", "j", "--judge-base-url", judge.base_url, "--set", f"judge.sampling.max_tokens={limit}")
+        command = ("infer", "moodbench-mini", *tested, *judged, "--lake", tmp_path / "lake")
+        runs = [ended(*command) for _ in range(2)]
+    told = f"j reasons before it answers, and its replies end at {limit} tokens, reasoning included"
+    assert [run.err.count(told) for run in runs] == ([1, 1] if limit < 2048 else [0, 0]), runs[0].err
 
 
 def test_too_few_open_files_are_told_before_anything_is_asked(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:

@@ -2,6 +2,7 @@
 
 import asyncio
 from hashlib import sha256
+from typing import Any
 
 import dataframely as dy
 import polars as pl
@@ -14,7 +15,7 @@ from schemas.tables.responses import Responses
 from tasks.models.http.worker_pool import WorkerPool
 from tasks.solvers.option_order import Epochs, Presentation, plan_epochs
 from tasks.solvers.prompts import Prompts, build_messages
-from tasks.solvers.run import read_item
+from tasks.solvers.run import ItemRows, fail_cut, read_item
 from tests.model_server import ModelServer
 from tests.tasks.models.making_calls import Pauses, client, entry
 from tests.tasks.rows import item
@@ -140,3 +141,24 @@ async def test_the_longest_item_is_asked_first() -> None:
     with ModelServer(lambda _: "B") as server:
         await asked(plan_epochs(Items.validate(longer)), entry(server.base_url, concurrency=1))
     assert [body["messages"][0]["content"].count("word") for body in server.bodies] == [9, 3, 0]
+
+
+def test_an_answer_on_a_cut_prompt_is_failed() -> None:
+    calls = [("k1", "tested", "answered"), ("k2", "seeker", "answered"), ("k3", "tested", "failed")]
+    responses: list[dict[str, Any]] = [
+        {"call_key": key, "role": role, "status": status, "reply": "B", "failure": None, "remark": "length", "error": None}
+        for key, role, status in calls
+    ]
+    said: dict[str, Any] = {"status": "answered", "failed_role": None, "failure": None, "remark": None}
+    answers: list[dict[str, Any]] = [
+        {**said, "part": "a", "text": "B", "turns": None, "call_keys": ["k1"]},
+        {**said, "part": "b", "text": None, "turns": [{"text": "B"}], "call_keys": ["k1", "k2"]},
+    ]
+    rows = ItemRows(responses, answers, [], [])
+    assert fail_cut(rows, {"elsewhere": "cut"}) is rows
+    # A call that failed in another way stays as it is.
+    failed = fail_cut(rows, {"k2": "cut", "k3": "cut"})
+    lost = {"status": "failed", "failure": "prompt_cut", "remark": None}
+    assert failed.responses == [responses[0], {**responses[1], **lost, "reply": None, "error": "cut"}, responses[2]]
+    broken = {**answers[1], **lost, "failed_role": "seeker", "text": None, "turns": None, "call_keys": ["k2"]}
+    assert failed.answers == [answers[0], broken]

@@ -97,8 +97,47 @@ TOO_LONG: list[tuple[int, str, int | None]] = [
 ]
 """Told by their words, with the longest context that they state."""
 
+LONGEST = "maximum context length is 4096 tokens"
+TOO_LARGE = "'max_tokens' or 'max_completion_tokens' is too large"
+REPLY_LIMITS: dict[Failure, list[str]] = {
+    "max_tokens_too_large": [
+        f"{TOO_LARGE}: 4096. This model's {LONGEST} and your request has 120 input tokens (4096 > 4096 - 120).",
+        f"This model's {LONGEST}. However, you requested 4,132 tokens (36 in the messages, 4,096 in the completion).",
+        f"This endpoint's {LONGEST}. However, you requested about 4100 tokens (100 of text input, 4000 in the output).",
+        "You passed 64 input tokens and requested 4096 output tokens. However, the model's context length is only 4096 tokens.",
+        f"Token count exceeds the model's {LONGEST}: 600 tokens from the input messages and 3800 tokens for the completion.",
+        "input length and `max_tokens` exceed context limit: 900 + 200000 > 200000, decrease",
+        "`inputs` tokens + `max_new_tokens` must be <= 4096. Given: 90 `inputs` tokens and 4090 `max_new_tokens`",
+        "`max_new_tokens` must be <= 192. Given: 512",
+        "max_tokens is too large: 9000. This model supports at most 4096 completion tokens, whereas you provided 9000.",
+        "Invalid max_tokens value, the valid range of max_tokens is [1, 8192]",
+        "<400> InternalError.Algo.InvalidParameter: Range of max_tokens should be [1, 8192]",
+        "`max_tokens` must be less than or equal to `16384`, the maximum value for `max_tokens` is less than the context",
+        "The parameter `max_tokens` specified in the request is not valid: integer above maximum value, expected <= 12288",
+        "max_tokens: 90000 > 64000, which is the maximum allowed number of output tokens",
+        "The request has a maxOutputTokens value of 70000 but the supported range is from 1 to 65536",
+        "max_completion_tokens is limited for this model",
+        f"'max_tokens' is too large: {'9' * 5000}. {LONGEST}, 4 input tokens",
+    ],
+    # the prompt takes what the limit leaves, or more than there is
+    "context_too_long": [
+        f"{TOO_LARGE}: 1000. This model's {LONGEST} and your request has 3500 input tokens (1000 > 4096 - 3500).",
+        f"This model's {LONGEST}. However, you requested 6000 tokens (5000 in the messages, 1000 in the completion).",
+        f"This model's {LONGEST}. However, you requested 9000 tokens (5000 in the messages, 4000 in the completion).",
+        "`inputs` tokens + `max_new_tokens` must be <= 4096. Given: 3000 `inputs` tokens and 1500 `max_new_tokens`",
+        "The number of tokens to keep from the initial prompt is greater than the context length.",
+    ],
+    "length": ["Could not finish the message because max_tokens or model output limit was reached."],
+    "http_4xx": [
+        "Unsupported parameter: 'max_tokens' is not supported with this model. Use 'max_completion_tokens' instead.",
+        "max_tokens must be an integer",
+    ],
+}
+"""Limits of the reply, and prompts that are too long in much the same words."""
+
 WORDED: list[tuple[int, str, Failure]] = [
     *((status, message, "context_too_long") for status, message, _ in TOO_LONG),
+    *((400, message, failure) for failure, messages in REPLY_LIMITS.items() for message in messages),
     (400, "Content Exists Risk", "content_filter"),
     (400, "The request was rejected because it was considered high risk", "content_filter"),
     (403, 'x-ai/grok requires moderation on OpenInference. Your input was flagged for "violence".', "content_filter"),
@@ -144,7 +183,8 @@ def test_every_failure_has_its_kind_and_its_retry() -> None:
 
 def test_what_no_second_try_can_mend_is_asked_once() -> None:
     once = {failure for failure, retry in RETRIES.items() if retry.attempts == 1}
-    assert once == {"tls", "auth", "quota", "context_too_long", "content_filter", "http_4xx", "length", "budget"}
+    of_limits = {"context_too_long", "max_tokens_too_large", "prompt_cut", "length", "budget"}
+    assert once == {"tls", "auth", "quota", "content_filter", "http_4xx", "reasoning_only"} | of_limits
     assert all(retry.first_delay_s <= retry.longest_delay_s for retry in RETRIES.values())
     assert all(retry.first_delay_s > 0 for failure, retry in RETRIES.items() if failure not in once)
 
@@ -160,6 +200,14 @@ def test_a_code_names_the_failure(status: int, document: Any, failure: Failure) 
 def test_a_wording_names_the_failure(status: int, message: str, failure: Failure) -> None:
     reply = read_error(status, json.dumps(error(message, type="invalid_request_error", code=status)).encode())
     assert (reply.failure, reply.error) == (failure, f"HTTP {status}: {message}")
+
+
+def test_a_reply_limit_outweighs_the_code_for_length() -> None:
+    message = (
+        "maximum context length is 8192 tokens. However, you requested 8256 tokens (64 in the messages, 8192 in the completion)"
+    )
+    coded = error(message, code="context_length_exceeded")
+    assert read_error(400, json.dumps(coded).encode()).failure == "max_tokens_too_large"
 
 
 @each_row(("status", "failure"), STATED)

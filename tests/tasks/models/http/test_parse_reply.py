@@ -7,6 +7,7 @@ import pytest
 
 from schemas.chat import ChatReply
 from schemas.vocabulary import Failure
+from tasks.models.http.failures import FAILURE_KINDS
 from tasks.models.http.parse_reply import is_same_model, read_completion
 from tests.rows import each_row
 from tests.thinking import FORMS, THOUGHT
@@ -32,9 +33,18 @@ def test_a_reply_carries_text_reasoning_finish_reason_and_usage() -> None:
 
 @pytest.mark.parametrize(
     "message",
-    [{"content": None}, {}, {"content": ""}, {"content": " \n"}, {"content": []}, {"content": "<think>cut off"}],
+    [
+        {"content": None},
+        {},
+        {"content": ""},
+        {"content": " \n"},
+        {"content": []},
+        {"content": [{"text": None}]},
+        {"content": "<think>off"},
+        None,
+    ],
 )
-def test_a_reply_without_text_is_empty(message: dict[str, Any]) -> None:
+def test_a_reply_without_text_is_empty(message: dict[str, Any] | None) -> None:
     reply = read_completion(body(message))
     assert (reply.failure, reply.text, reply.finish_reason, reply.http_status) == ("empty_content", None, "stop", 200)
     assert str(reply.error).startswith("no text")
@@ -46,6 +56,62 @@ def test_content_in_parts_is_joined_and_thinking_among_them_is_reasoning() -> No
     parts = [{"type": "text", "text": "B"}, {"type": "text", "text": ", C"}]
     reply = read_completion(body({"content": [thinking, *parts]}))
     assert (reply.text, reply.reasoning) == ("B, C", "Sad, so B.")
+
+
+def test_a_part_of_another_type_leaves_the_others() -> None:
+    parts = [{"type": "text", "text": "C"}, {"type": "source", "ids": [4]}, {"type": "image", "text": None}, "C", {"text": ", A"}]
+    assert read_completion(body({"content": parts})).text == "C, A"
+    thinking = {"type": "thinking", "thinking": [{"type": "reference", "ids": [1]}, {"type": "text", "text": "Sad."}]}
+    assert read_completion(body({"content": [thinking, *parts]})).reasoning == "Sad."
+
+
+def test_a_choice_without_a_message_says_why_it_ended() -> None:
+    usage = {"prompt_tokens": 640, "total_tokens": 700, "completion_tokens_details": {"reasoning_tokens": 60}}
+    reply = read_completion(json.dumps({"choices": [{"index": 0, "finish_reason": "length"}], "usage": usage}).encode())
+    assert (reply.failure, reply.finish_reason, reply.text) == ("length", "length", None)
+    assert (reply.prompt_tokens, reply.completion_tokens) == (640, 60)
+    filtered = read_completion(b'{"choices": [{"finish_reason": "SPII", "message": null}]}')
+    assert (filtered.failure, filtered.completion_tokens) == ("content_filter", None)
+
+
+@each_row(
+    ("usage", "tokens"),
+    [
+        ({"prompt_tokens": 5, "total_tokens": 9}, 4),
+        ({"prompt_tokens": 5, "total_tokens": 9, "completion_tokens": 3}, 3),
+        ({"prompt_tokens": 5, "total_tokens": 4}, None),
+        ({"total_tokens": 9}, None),
+    ],
+)
+def test_reply_tokens_are_what_the_prompt_leaves(usage: dict[str, int], tokens: int | None) -> None:
+    assert read_completion(body({"content": "B"}, usage=usage)).completion_tokens == tokens
+
+
+@each_row(
+    ("usage", "timings", "tokens"),
+    [
+        ({"prompt_tokens": 9000, "prompt_tokens_details": {"cached_tokens": 8000}, "total_tokens": 9005}, None, 9000),
+        ({"prompt_tokens": 9000, "prompt_tokens_details": None}, None, 9000),
+        ({"prompt_tokens": 35, "cache_read_input_tokens": 12000}, None, 12035),
+        ({"prompt_tokens": 35, "cache_read_input_tokens": 0, "cache_creation_input_tokens": 0}, {}, 35),
+        ({"prompt_tokens": 7000, "cache_read_input_tokens": 6000, "completion_tokens": 2, "total_tokens": 13002}, None, 13000),
+        ({"prompt_tokens": 9000, "cache_read_input_tokens": 6000, "completion_tokens": 2, "total_tokens": 9002}, None, 9000),
+        ({"prompt_tokens": 40, "completion_tokens": 2, "total_tokens": 42}, {"prompt_n": 40, "cache_n": 9000}, 9040),
+        ({"prompt_tokens": 9040}, {"prompt_n": 40, "cache_n": 9000}, 9040),
+        ({"prompt_tokens": 9040}, "fast", 9040),
+        ({}, {"prompt_n": 40, "cache_n": 9000}, None),
+    ],
+)
+def test_prompt_tokens_are_those_of_the_whole(usage: dict[str, Any], timings: Any, tokens: int | None) -> None:
+    assert read_completion(body({"content": "B"}, usage=usage, timings=timings)).prompt_tokens == tokens
+
+
+@pytest.mark.parametrize("field", ["reasoning_content", "reasoning"])
+def test_a_reply_that_is_all_reasoning_names_the_parser(field: str) -> None:
+    reply = read_completion(body({"content": None, field: "C", "tool_calls": []}))
+    assert (reply.failure, reply.text, reply.reasoning) == ("reasoning_only", None, "C")
+    assert reply.error == f"no text besides reasoning, finish_reason stop; all came in {field}"
+    assert "reasoning parser" in FAILURE_KINDS["reasoning_only"].meaning
 
 
 def test_reasoning_that_used_up_the_limit_is_told() -> None:
@@ -70,10 +136,10 @@ MALFORMED: dict[str, tuple[bytes, Failure]] = {
     "choices empty": (b'{"choices": []}', "missing_choices"),
     "choices null": (b'{"choices": null}', "missing_choices"),
     "no message": (b'{"choices": [{"text": "B"}]}', "missing_choices"),
-    "message null": (body(None), "missing_choices"),
+    "a legacy completion": (b'{"choices": [{"text": "B", "finish_reason": "stop"}]}', "missing_choices"),
+    "message null": (b'{"choices": [{"message": null}]}', "missing_choices"),
     "message a string": (body("B"), "missing_choices"),
     "content a number": (body({"content": 5}), "missing_choices"),
-    "part without text": (body({"content": [{"text": None}]}), "missing_choices"),
 }
 
 
@@ -88,6 +154,30 @@ def test_what_is_no_completion_is_told_by_what_is_missing(name: str) -> None:
 def test_an_error_that_comes_as_a_success_is_that_error() -> None:
     reply = read_completion(b'{"base_resp": {"status_code": 1008, "status_msg": "insufficient balance"}, "choices": null}')
     assert (reply.failure, reply.error, reply.http_status) == ("quota", "HTTP 200: insufficient balance", 200)
+
+
+FILTERED = (
+    *(
+        "SAFETY",
+        "safety",
+        "RECITATION",
+        "PROHIBITED_CONTENT",
+        "BLOCKLIST",
+        "SPII",
+        "IMAGE_SAFETY",
+        "LANGUAGE",
+        "content_filtered",
+    ),
+    *("content-filter", "Content Filter", "guardrail_intervened", "blocked", "ERROR_TOXIC", "FinishReason.SAFETY", "moderation"),
+)
+BROKEN_OFF = (
+    *("abort", "aborted", "cancelled", "canceled", "CANCELLED", "timeout", "TIMEOUT", "USER_CANCEL", "time_limit"),
+    *("server_error", "interrupted", "network_error"),
+)
+ORDINARY = (
+    *("stop", "STOP", "eos", "eos_token", "end", "end_turn", "stop_sequence", "<|eot_id|>", "<|im_end|>", "complete", "COMPLETE"),
+    *("</s>", "finished", "FINISH_REASON_STOP", "tool_calls"),
+)
 
 
 def finished(reason: str, **message: Any) -> ChatReply:
@@ -113,6 +203,12 @@ def finished(reason: str, **message: Any) -> ChatReply:
         ("content_filter", {"content": "I th"}, "content_filter"),
         ("insufficient_system_resource", {"content": "I th"}, "http_5xx"),
         ("error", {"content": "I th"}, "http_5xx"),
+        *((reason, {"content": "I th"}, "content_filter") for reason in FILTERED),
+        *((reason, {"content": "I th"}, "http_5xx") for reason in BROKEN_OFF),
+        *((reason, {"content": None}, "tool_call") for reason in ("MALFORMED_FUNCTION_CALL", "tool_use", "UNEXPECTED_TOOL_CALL")),
+        *((reason, {"content": None}, "length") for reason in ("MAX_TOKENS", "max_output_tokens", "model_length")),
+        ("OTHER", {"content": None}, "empty_content"),
+        ("OTHER", {"content": None, "reasoning_content": "Hm"}, "empty_content"),
     ],
 )
 def test_a_completion_without_an_answer_says_why(reason: str, message: dict[str, Any], failure: Failure) -> None:
@@ -133,6 +229,10 @@ def test_a_completion_without_an_answer_says_why(reason: str, message: dict[str,
         ("length", {"refusal": "I cannot"}, "length"),
         ("stop", {"refusal": "I cannot"}, "refusal"),
         ("refusal", {"content": "I cannot"}, "refusal"),
+        ("MAX_TOKENS", {"content": "B, since"}, "length"),
+        *((reason, {"content": "B"}, None) for reason in ORDINARY),
+        ("OTHER", {"content": "B"}, "unknown_end"),
+        ("moon in retrograde", {"content": "B"}, "unknown_end"),
     ],
 )
 def test_an_odd_answer_has_a_remark(reason: str, message: dict[str, Any], remark: str | None) -> None:

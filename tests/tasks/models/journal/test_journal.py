@@ -178,7 +178,10 @@ async def test_a_row_says_what_was_asked_and_when(tmp_path: Path) -> None:
         ('{"text": "B", "words": "B"}', "words: Unexpected keyword argument"),
         ("[]", "should be an object"),
         ('{"text": 5}', "text: Input should be a valid string"),
-        ('{"text": "B", "remark": "odd"}', "remark: Input should be 'refusal', 'length' or 'other_model'"),
+        (
+            '{"text": "B", "remark": "odd"}',
+            "remark: Input should be 'refusal', 'length', 'other_model', 'unknown_end' or 'prompt_cut'",
+        ),
         ('{"text": "B", "top_logprobs": [["B"]]}', "top_logprobs: 0: 1: Field required"),
         ('{"text": "B", "failure": "auth"}', "not an answer: failure auth"),
     ],

@@ -93,6 +93,15 @@ def test_what_has_to_be_known_about_the_numbers() -> None:
     ]
 
 
+def test_a_cut_that_cannot_be_seen_is_told_of_long_contexts() -> None:
+    contexts = PartitionRef(layer="contexts", place=(), fingerprint="0" * 64, path="p", rows=1, content_sha256="0" * 64)
+    seen = JUDGE.model_copy(update={"cost": 0.0, "paid_cost": 0.0})
+    notes = list(cost_notes([TESTED, seen], [contexts]))
+    assert len(notes) == len(list(cost_notes([TESTED, seen]))) + 1
+    assert "Without token counts it cannot be seen whether a server cut a long prompt; moodflow models check tries one." in notes
+    assert list(cost_notes([seen], [contexts])) == []
+
+
 def test_the_section_of_the_report() -> None:
     data = example_data(manifest=manifest(usage=(TESTED, JUDGE), prices=PRICES))
     html = render_html(data)

@@ -114,6 +114,22 @@ def test_shortened_items_and_answers_of_another_model_are_caveats() -> None:
     assert f"{answered.height} replies came from a model that the server calls beta-mini" in texts["answered by another model"]
 
 
+def test_unknown_ends_and_uncounted_long_prompts_are_caveats() -> None:
+    is_alpha = pl.col("model") == "alpha"
+    odd = example_items.responses().with_columns(
+        remark=pl.when(is_alpha).then(pl.lit("unknown_end")).cast(pl.Enum(REMARKS)),
+        finish_reason=pl.when(is_alpha).then(pl.lit("moonrise")),
+        messages=pl.lit("x" * 6001),
+        prompt_tokens=pl.lit(None, pl.Int64),
+    )
+    answered = odd.filter(is_alpha & (pl.col("status") == "answered"))
+    alpha, *_ = judge_systems(example_data(responses=odd))
+    texts = {caveat.short: caveat.text for caveat in alpha.caveats}
+    assert texts["unknown ends"] == f"{answered.height} replies ended for a reason that is not known: moonrise."
+    items = answered.select("dataset", "item_id").n_unique()
+    assert f"Of {items} items the prompt is long and its tokens were not counted" in texts[f"{items} long prompts uncounted"]
+
+
 def unread_text(**changes: Any) -> str:
     scores = example_items.item_scores()
     unread = (pl.col("model") == "alpha") & pl.col("item_id").is_in(["mood-1", "mood-3", "kind-0"])
