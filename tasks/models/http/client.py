@@ -15,6 +15,7 @@ from schemas.chat import ChatReply, ChatRequest, Keep, ModelEntry
 from schemas.vocabulary import Failure
 from tasks.models.cost.budget import BudgetAccount
 from tasks.models.http.adaptive_concurrency import USUAL
+from tasks.models.http.event_stream import join_events
 from tasks.models.http.failures import RETRIES, read_error
 from tasks.models.http.parse_reply import read_completion
 from tasks.models.http.rate_limiter import RateLimiter, read_pause, read_wait
@@ -239,10 +240,11 @@ class HttpChat:
         return Attempt(reply, retry_after_s)
 
     def _read(self, answer: HttpAnswer, request: ChatRequest) -> ChatReply:
+        body = join_events(answer.body)
         if not httpx.codes.is_success(answer.status):
-            return read_error(answer.status, answer.body)
+            return read_error(answer.status, body)
         same = self._entry.require_same_model
-        return read_completion(answer.body, answer.status, asked=request.model, require_same_model=same)
+        return read_completion(body, answer.status, asked=request.model, require_same_model=same)
 
     def _heed(self, answer: HttpAnswer, reply: ChatReply) -> float | None:
         """Read from the headers how long to wait before this call is tried again, or before any next call."""
