@@ -6,12 +6,13 @@ from collections.abc import Awaitable, Callable
 from dataclasses import dataclass
 from functools import cached_property
 from hashlib import sha256
+from itertools import groupby
 from typing import Any, Literal, Self
 
 from pydantic import Field, ValidationInfo, field_validator, model_validator
 
 from schemas.addresses import require_plain_address
-from schemas.api_capabilities import DEFAULT_CAPABILITIES, SWITCH, ApiCapabilities, Sampling, merge_objects
+from schemas.api_capabilities import DEFAULT_CAPABILITIES, STREAM_FIELDS, SWITCH, ApiCapabilities, Sampling, merge_objects
 from schemas.base import Frozen
 from schemas.errors import UsageError
 from schemas.provider import ReasoningPlace
@@ -155,7 +156,7 @@ class ModelEntry(Frozen):
     def meaning(self) -> dict[str, Any]:
         """Settings of a partition that change the model's replies; a parameter that is not sent is null.
 
-        Transport settings are no part of it, nor is the name of the limit.
+        Transport settings are no part of it, nor are the name of the limit and whether replies are streamed.
         """
         capabilities = self.dialect or DEFAULT_CAPABILITIES
         sent = self.sampling.model_dump(mode="json")
@@ -167,7 +168,7 @@ class ModelEntry(Frozen):
             meaning["reasoning_effort"] = {capabilities.effort_path: capabilities.reasoning_effort}
         if capabilities.extra is not None:
             meaning["extra"] = json.loads(capabilities.extra)
-        return meaning
+        return meaning | ({"fold_system": True} if capabilities.fold_system else {})
 
 
 @dataclass(frozen=True)
@@ -187,7 +188,7 @@ class ChatRequest:
 
     def body(self) -> dict[str, Any]:
         """The JSON body of `POST /chat/completions`."""
-        usual = self._meant([{"role": message.role, "content": message.content} for message in self.messages])
+        usual = self._meant([{"role": message.role, "content": message.content} for message in self.arranged])
         return {self.capabilities.token_limit if name == "max_tokens" else name: value for name, value in usual.items()}
 
     def _meant(self, messages: list[dict[str, str]]) -> dict[str, Any]:
@@ -210,8 +211,21 @@ class ChatRequest:
         return body if self.capabilities.extra is None else merge_objects(body, json.loads(self.capabilities.extra))
 
     @cached_property
+    def arranged(self) -> tuple[ChatMessage, ...]:
+        """The messages as the model takes them: without a system role its words are the user's, and roles alternate."""
+        if not self.capabilities.fold_system:
+            return self.messages
+        turns = groupby(self.messages, lambda message: "assistant" if message.role == "assistant" else "user")
+        return tuple(ChatMessage(role=role, content="\n\n".join(turn.content for turn in same)) for role, same in turns)
+
+    @property
+    def sent_json(self) -> str:
+        """The body as it is sent: with the wish for an event stream, where the model gives no other answer."""
+        return f"{self.body_json[:-1]}{STREAM_FIELDS[self.capabilities.stream]}}}"
+
+    @cached_property
     def body_json(self) -> str:
-        """The body as it is sent."""
+        """The body, streamed or not."""
         if self.capabilities.token_limit == DEFAULT_CAPABILITIES.token_limit:
             return self._meant_json  # encoded once, for body and key
         return json.dumps(self.body(), ensure_ascii=False)
@@ -219,7 +233,7 @@ class ChatRequest:
     @cached_property
     def messages_json(self) -> str:
         """The conversation as canonical JSON."""
-        return f"[{', '.join(message.canonical_json for message in self.messages)}]"
+        return f"[{', '.join(message.canonical_json for message in self.arranged)}]"
 
     @cached_property
     def key(self) -> str:

@@ -13,6 +13,9 @@ from schemas.base import Frozen
 TokenLimit = Literal["max_tokens", "max_completion_tokens"]
 """Name of the parameter that limits the length of a reply."""
 
+StreamMode = Literal["never", "plain", "with_usage"]
+"""Whether a reply is asked for as an event stream, and whether this is to end with the counts of tokens."""
+
 Support = Literal["yes", "no", "ignored", "some", "unknown"]
 """What becomes of a parameter: `no` refused, `ignored` accepted without effect, `some` depends on the model."""
 
@@ -95,6 +98,10 @@ Capability = Literal[
     "finish_reason",
     "same_model",
     "reasoning",
+    "system_role",
+    "whole_reply",
+    "stream_usage",
+    "stream",
 ]
 Unsent = Literal["temperature", "top_p", "seed", "json_schema"]
 """What a call can do without: sampling parameters, and the schema of a judge's reply, whose form its prompt states too."""
@@ -142,3 +149,10 @@ class ModelProbe:
     def unsent(self) -> tuple[Unsent, ...]:
         """What calls have to leave out, since it is refused; a schema also where it has no effect."""
         return tuple(name for name in UNSENT if self.findings[name].verdict == "no")
+
+    @property
+    def stream(self) -> StreamMode:
+        """Whether replies have to be asked for as event streams."""
+        if self.findings["stream_usage"].verdict == "yes":
+            return "with_usage"
+        return "plain" if self.findings["stream"].verdict == "yes" else "never"

@@ -226,7 +226,7 @@ class HttpChat:
             return Attempt(refusal, sent=False)
         started_s, retry_after_s = time.perf_counter(), None
         try:
-            answer = await self._transport.post(request.body_json.encode())
+            answer = await self._transport.post(request.sent_json.encode())
         except TransportError as error:
             reply = self._scrub(ChatReply(failure=error.failure, error=str(error), http_status=error.http_status))
         else:
