@@ -19,11 +19,15 @@ from tasks.models.capabilities.providers import choose_capabilities, needs_probe
 from tasks.models.cost.budget import Budget, BudgetAccount
 from tasks.models.http.client import CallRetryPolicy, HttpChat
 from tasks.models.http.endpoint_check import resolve_api_key
+from tasks.models.http.failures import RETRIES
 from tasks.models.journal.table import JOURNAL
 from tasks.text.backoff import Retry
 
 AT_ONCE = CallRetryPolicy(retries={failure: Retry(attempts=1) for failure in FAILURES})
 """No second attempt: a probe says what happens now."""
+
+ONCE_LOADED = CallRetryPolicy(retries={**AT_ONCE.retries, "loading": RETRIES["loading"]})
+"""Of the probe before a run, so that a server that is still loading its model loses no item."""
 
 
 def with_capabilities(plan: Plan) -> Plan:
@@ -127,26 +131,33 @@ async def _probe_once(lake: Path, entry: ModelEntry, budget: Budget) -> bool:
             return True
         account = budget.account(entry, learns=False)  # its short replies are not like others
         url = entry.base_url or ""  # one that is to be probed has an address
-        found = await probe_model(entry, quirks_for(entry), url, account)
+        found = await probe_model(entry, quirks_for(entry), url, account, ONCE_LOADED)
         if found.answers:
             remember(lake, entry, found)
         return found.answers
 
 
-async def probe_model(entry: ModelEntry, quirks: Quirks | None, base_url: str, budget: BudgetAccount | None = None) -> ModelProbe:
-    """Probe one model, each call of it sent once.
+async def probe_model(
+    entry: ModelEntry,
+    quirks: Quirks | None,
+    base_url: str,
+    budget: BudgetAccount | None = None,
+    policy: CallRetryPolicy = AT_ONCE,
+) -> ModelProbe:
+    """Probe one model.
 
     Args:
         entry: the model.
         quirks: what is known of it, so that the likely is tried first.
         base_url: where its server is; the embedded one must be running.
         budget: of the calls; null = no limit.
+        policy: of the calls; by default each is sent once.
 
     Raises:
         EndpointError: if the key is missing or cannot be sent.
     """
     key = resolve_api_key(entry, os.environ)
     alone = entry.model_copy(update={"concurrency": 1, "require_same_model": False})
-    async with HttpChat(alone, base_url, key, policy=AT_ONCE, budget=budget) as chat:
+    async with HttpChat(alone, base_url, key, policy=policy, budget=budget) as chat:
         hide = (lambda text: text.replace(key.get_secret_value(), "[key]")) if key else str
         return await probe(entry, chat, token_limit=(quirks or Quirks()).token_limit, hide=hide)

@@ -41,6 +41,16 @@ def strict_turns(body: dict[str, Any], usual: Answer) -> Answer:
     return usual if is_strict else refused("Jinja Exception: Conversation roles must alternate user/assistant/user/...", 500)
 
 
+def busy_at_first() -> Habit:
+    """Loads its model, then gives up some of its first calls on the way."""
+    loading, odd = iter([refused("Loading model", 503)]), iter([refused("later", status) for status in (408, 409, 425, 499)])
+
+    def habit(body: dict[str, Any], usual: Answer) -> Answer:
+        return next(loading, usual) if is_probe(body) else next(odd, usual)
+
+    return habit
+
+
 def server_with(habit: Habit) -> ProbedServer:
     reply = policy(DATASETS, "gold")
 
@@ -87,3 +97,15 @@ def test_a_server_with_a_habit_is_checked_and_run(habit: Habit, tmp_path: Path) 
         case _:
             assert dialect["fold_system"] is True
             assert [message["role"] for body in asked(server) for message in body["messages"]] == ["user"] * 9
+
+
+@pytest.mark.usefixtures("prefect_server")
+def test_a_server_that_is_not_ready_at_first_is_waited_for(tmp_path: Path) -> None:
+    with server_with(busy_at_first()) as server:
+        checked = check(server, tmp_path / "checked")
+    with server_with(busy_at_first()) as server:
+        done = run(server, tmp_path / "lake")
+    assert (checked.status, checked.document["capabilities"]["answers"]["evidence"]) == (1, "HTTP 503: Loading model")
+    assert (done.status, done.document["calls"]["failed"]) == (0, 0)
+    # Nine calls, and four that were given up; before them the probe, twice.
+    assert (len(list(asked(server))), len(server.bodies)) == (13, 15)

@@ -39,7 +39,7 @@ SUCCESS, CLIENT_ERROR = 2, 4
 """Hundreds of HTTP statuses."""
 
 TEMPLATE = re.compile(r"jinja|chat template|conversation roles", re.IGNORECASE)
-NOT_ABOUT_PARAMETERS = frozenset({401, 402, 403, 404, 407, 408, 413, 429})
+NOT_ABOUT_PARAMETERS = frozenset({401, 402, 403, 404, 407, 408, 409, 413, 425, 429, 499})
 """HTTP statuses of refusals for another reason: key, money, address, proxy, time, length, rate."""
 
 

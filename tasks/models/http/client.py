@@ -28,7 +28,7 @@ HOPELESS_AFTER_CALLS = 16
 """Twice the calls that are in flight at first: more than fail together in one moment of a server that starts or of a gateway
 that tries several keys, and few enough to take seconds."""
 
-NOT_FOUND: tuple[Failure, ...] = ("connect", "timeout_connect")
+NOT_FOUND: tuple[Failure, ...] = ("connect", "timeout_connect", "loading")
 NO_QUESTION_CAUSES: tuple[Failure, ...] = (*NOT_FOUND, "tls", "auth", "quota", "invalid_json")
 WRONG_ADDRESS = frozenset({HTTPStatus.NOT_FOUND, HTTPStatus.METHOD_NOT_ALLOWED})
 
@@ -44,9 +44,9 @@ class CallRetryPolicy(Backoff[Failure]):
 class CircuitBreaker:
     """Opens for good when more calls would only fail too, so that a dead server costs seconds and not hours.
 
-    It does after DEAD_AFTER_CALLS calls in a row that found no server, and after HOPELESS_AFTER_CALLS if all calls from the first
-    on ended in ways that no question causes: no server, no right to it, not its address. It counts calls, not attempts: each has
-    been retried for some seconds, so a server that restarts quickly is not given up.
+    It does after DEAD_AFTER_CALLS calls in a row that found no server, or one without its model, and after HOPELESS_AFTER_CALLS if
+    all calls from the first on ended in ways that no question causes: no server, no right to it, not its address. It counts
+    calls, not attempts: each has been retried for some seconds, so a server that restarts quickly is not given up.
     """
 
     def __init__(self) -> None:

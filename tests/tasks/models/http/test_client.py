@@ -6,7 +6,7 @@ import random
 from base64 import b64encode, urlsafe_b64encode
 from collections.abc import Callable
 from dataclasses import replace
-from itertools import count
+from itertools import chain, count, repeat
 from threading import Barrier, Lock
 from typing import Any
 from urllib.parse import quote
@@ -21,9 +21,11 @@ from tasks.models.cost.budget import Budget, BudgetAccount, Reservation
 from tasks.models.http.adaptive_concurrency import FIRST
 from tasks.models.http.client import DEAD_AFTER_CALLS, LONGEST_ERROR, CallRetryPolicy, CircuitBreaker, HttpChat
 from tasks.models.http.endpoint_check import resolve_api_key
+from tasks.models.http.failures import RETRIES
 from tasks.text.backoff import BUDGET_S
 from tests.loopback import Handler
 from tests.model_server import Fault, ModelServer
+from tests.probed_server import Answer, ProbedServer, completed, refused
 from tests.tasks.models.making_calls import HANGS_S, Pauses, ask_once, client, closed_port, entry, request
 
 
@@ -89,6 +91,37 @@ async def test_each_kind_of_failure_has_its_own_attempts() -> None:
     with ModelServer(lambda _: "B", fault=faults.get) as server:
         reply = await ask_once(entry(server.base_url), Pauses())
     assert (reply.failure, reply.attempts, server.calls) == ("invalid_json", 6, 6)
+
+
+async def test_a_server_that_loads_is_waited_for_within_limits() -> None:
+    statuses = chain(repeat(503, 12), repeat(200))
+
+    def script(body: dict[str, Any], _: str) -> Answer:
+        return refused("Loading model", 503) if next(statuses) == 503 else completed(body, "B")
+
+    pauses, endless = Pauses(), Pauses()
+    with ProbedServer(script) as server:
+        reply = await ask_once(entry(server.base_url), pauses)
+        server.script = lambda *_: refused("Loading model", 503)
+        async with client(entry(server.base_url), endless) as chat:
+            given_up = [await chat(request(repetition=number)) for number in range(4)]
+    assert (reply.text, reply.attempts) == ("B", 13)
+    # Five other failures of the server would have ended it after four pauses.
+    assert 60 < sum(pauses.seconds) <= BUDGET_S
+    assert [one.failure for one in given_up] == ["loading"] * 4
+    assert all(10 < one.attempts <= RETRIES["loading"].attempts for one in given_up[:3])
+    # Three in a row are enough: the fourth is not sent.
+    assert str(given_up[3].error).startswith("not sent: ")
+    assert sum(endless.seconds) <= DEAD_AFTER_CALLS * BUDGET_S
+
+
+@pytest.mark.parametrize("status", [408, 409, 425, 499])
+async def test_a_call_that_was_given_up_on_the_way_is_tried_again(status: int) -> None:
+    told = [{"error": {"code": status, "message": "The operation was cancelled.", "status": "CANCELLED"}}]
+    answers = iter([Answer(status, told), Answer(status, told)])
+    with ProbedServer(lambda body, _: next(answers, completed(body, "B"))) as server:
+        reply = await ask_once(entry(server.base_url), Pauses())
+    assert (reply.text, reply.attempts) == ("B", 3)
 
 
 @pytest.mark.parametrize(
