@@ -1,23 +1,15 @@
 """Sampling parameters of a model, and how its API differs from the usual OpenAI chat API."""
 
-from collections.abc import Mapping
 from typing import Any, Self
 
 from pydantic import Field, model_validator
 
 from schemas.base import Frozen
 from schemas.documents import read_json
-from schemas.provider import StreamMode, TokenLimit, Unsent
+from schemas.provider import TokenLimit, Unsent
 
 OWN_FIELDS = frozenset({"model", "messages", "stream", "n"})
 """Fields of a body that no setting may replace: without them it would be another call, or an answer that is not read."""
-
-STREAM_FIELDS: Mapping[StreamMode, str] = {
-    "never": "",
-    "plain": ', "stream": true',
-    "with_usage": ', "stream": true, "stream_options": {"include_usage": true}',
-}
-"""What is added to a body, by whether the reply is streamed."""
 
 SWITCH = {"true": True, "false": False}
 """Where reasoning is switched on and off instead of measured out, the body has a truth value."""
@@ -44,9 +36,7 @@ class ApiCapabilities(Frozen):
         default="reasoning_effort", pattern=r"^\w+(\.\w+)*$", description="where the body has it, such as reasoning.effort"
     )
     extra: str | None = Field(default=None, description="a JSON object that is merged into the body of every call")
-    stream: StreamMode = Field(
-        default="never", exclude_if=lambda mode: mode == "never", description="whether replies are asked for as event streams"
-    )
+    stream: bool = Field(default=False, exclude_if=lambda streams: not streams, description="ask for replies as event streams")
     fold_system: bool = Field(
         default=False, exclude_if=lambda folds: not folds, description="put the system message in front of the user's"
     )

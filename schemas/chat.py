@@ -12,7 +12,7 @@ from typing import Any, Literal, Self
 from pydantic import Field, ValidationInfo, field_validator, model_validator
 
 from schemas.addresses import require_plain_address
-from schemas.api_capabilities import DEFAULT_CAPABILITIES, STREAM_FIELDS, SWITCH, ApiCapabilities, Sampling, merge_objects
+from schemas.api_capabilities import DEFAULT_CAPABILITIES, SWITCH, ApiCapabilities, Sampling, merge_objects
 from schemas.base import Frozen
 from schemas.errors import UsageError
 from schemas.provider import ReasoningPlace
@@ -221,7 +221,10 @@ class ChatRequest:
     @property
     def sent_json(self) -> str:
         """The body as it is sent: with the wish for an event stream, where the model gives no other answer."""
-        return f"{self.body_json[:-1]}{STREAM_FIELDS[self.capabilities.stream]}}}"
+        if not self.capabilities.stream:
+            return self.body_json
+        counts = "" if "stream_options" in self.capabilities.unsent else ', "stream_options": {"include_usage": true}'
+        return f'{self.body_json[:-1]}, "stream": true{counts}}}'
 
     @cached_property
     def body_json(self) -> str:

@@ -13,9 +13,6 @@ from schemas.base import Frozen
 TokenLimit = Literal["max_tokens", "max_completion_tokens"]
 """Name of the parameter that limits the length of a reply."""
 
-StreamMode = Literal["never", "plain", "with_usage"]
-"""Whether a reply is asked for as an event stream, and whether this is to end with the counts of tokens."""
-
 Support = Literal["yes", "no", "ignored", "some", "unknown"]
 """What becomes of a parameter: `no` refused, `ignored` accepted without effect, `some` depends on the model."""
 
@@ -34,6 +31,7 @@ class Quirks(Frozen):
     seed: Support = "unknown"
     logprobs: Support = Field(default="unknown", description="logprobs and top_logprobs")
     json_schema: Support = Field(default="unknown", description="response_format of type json_schema")
+    stream_options: Support = "unknown"
     reasoning_in: tuple[ReasoningPlace, ...] = Field(default=(), description="places seen, the usual one first; empty = none")
     reasoning_effort: str | None = Field(default=None, description="path of the parameter in the body; null = none or not known")
     rate_limit_headers: tuple[str, ...] = Field(default=(), description="names of response headers; empty = none known")
@@ -100,11 +98,12 @@ Capability = Literal[
     "reasoning",
     "system_role",
     "whole_reply",
-    "stream_usage",
     "stream",
+    "stream_options",
 ]
-Unsent = Literal["temperature", "top_p", "seed", "json_schema"]
-"""What a call can do without: sampling parameters, and the schema of a judge's reply, whose form its prompt states too."""
+Unsent = Literal["temperature", "top_p", "seed", "json_schema", "stream_options"]
+"""What a call can do without: sampling parameters, token counts of a stream, and the schema of a judge's reply, whose form its
+prompt states too."""
 
 CAPABILITIES: tuple[Capability, ...] = get_args(Capability)
 UNSENT: tuple[Unsent, ...] = get_args(Unsent)
@@ -149,10 +148,3 @@ class ModelProbe:
     def unsent(self) -> tuple[Unsent, ...]:
         """What calls have to leave out, since it is refused; a schema also where it has no effect."""
         return tuple(name for name in UNSENT if self.findings[name].verdict == "no")
-
-    @property
-    def stream(self) -> StreamMode:
-        """Whether replies have to be asked for as event streams."""
-        if self.findings["stream_usage"].verdict == "yes":
-            return "with_usage"
-        return "plain" if self.findings["stream"].verdict == "yes" else "never"

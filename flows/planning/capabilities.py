@@ -159,5 +159,4 @@ async def probe_model(
     key = resolve_api_key(entry, os.environ)
     alone = entry.model_copy(update={"concurrency": 1, "require_same_model": False})
     async with HttpChat(alone, base_url, key, policy=policy, budget=budget) as chat:
-        hide = (lambda text: text.replace(key.get_secret_value(), "[key]")) if key else str
-        return await probe(entry, chat, token_limit=(quirks or Quirks()).token_limit, hide=hide)
+        return await probe(entry, chat, token_limit=(quirks or Quirks()).token_limit)

@@ -9,7 +9,7 @@ from pydantic import ValidationError
 from schemas.api_capabilities import ApiCapabilities, Sampling
 from schemas.chat import EMBEDDED_IDENTITY, ChatMessage, ChatRequest, ModelEntry
 from schemas.errors import UsageError
-from schemas.provider import StreamMode, TokenLimit
+from schemas.provider import TokenLimit, Unsent
 
 USUAL: TokenLimit = "max_tokens"
 OTHER: TokenLimit = "max_completion_tokens"
@@ -67,22 +67,24 @@ def test_another_name_of_the_limit_is_sent_and_is_the_same_call() -> None:
 
 
 @pytest.mark.parametrize(
-    ("mode", "added"),
+    ("unsent", "added"),
     [
-        ("never", {}),
-        ("plain", {"stream": True}),
-        ("with_usage", {"stream": True, "stream_options": {"include_usage": True}}),
+        (("stream_options",), {"stream": True}),
+        ((), {"stream": True, "stream_options": {"include_usage": True}}),
     ],
 )
 @pytest.mark.parametrize("limit", [USUAL, OTHER])
-def test_a_streamed_reply_is_asked_for_by_the_same_call(mode: StreamMode, added: dict[str, Any], limit: TokenLimit) -> None:
-    streamed = request(ApiCapabilities(stream=mode, token_limit=limit))
+def test_a_streamed_reply_is_asked_for_by_the_same_call(
+    unsent: tuple[Unsent, ...], added: dict[str, Any], limit: TokenLimit
+) -> None:
+    capabilities = ApiCapabilities(stream=True, unsent=unsent, token_limit=limit)
+    streamed = request(capabilities)
     assert json.loads(streamed.sent_json) == streamed.body() | added
     assert streamed.key == request().key
     # What the journal and files of requests keep says nothing of how the reply comes.
     assert json.loads(streamed.body_json).keys() == streamed.body().keys()
     entry = ModelEntry(name="m", base_url="http://a/v1")
-    assert entry.model_copy(update={"dialect": ApiCapabilities(stream=mode)}).meaning == entry.meaning
+    assert entry.model_copy(update={"dialect": capabilities}).meaning == entry.meaning
 
 
 TALK = (("system", "Be kind."), ("user", "I am sad."), ("assistant", "Why?"), ("user", "My cat."), ("user", "It died."))

@@ -83,7 +83,7 @@ SYSTEM_ROLE = Parameter(
 WHOLE_REPLY = Parameter("whole_reply", "stream(?:ing|ed)?", {})
 STREAMS = (
     WHOLE_REPLY,
-    Parameter("stream_usage", "stream_?options|include_?usage", {"stream": True, "stream_options": {"include_usage": True}}),
+    Parameter("stream_options", "stream_?options|include_?usage", {"stream": True, "stream_options": {"include_usage": True}}),
     Parameter("stream", "stream", {"stream": True}),
 )
 """Ways to get a reply: a refusal that speaks of streams, which the first is not, wants one."""
@@ -180,7 +180,6 @@ async def probe(
     chat: Chat,
     *,
     token_limit: TokenLimit = "max_tokens",  # noqa: S107  a parameter's name
-    hide: Callable[[str], str] = str,
     now: Callable[[], datetime] = lambda: datetime.now(UTC),
 ) -> ModelProbe:
     """Probe what a model accepts and returns.
@@ -189,7 +188,6 @@ async def probe(
         entry: the model.
         chat: sends the calls; one that tries again after a failure makes the probe slower, not better.
         token_limit: the limit that is offered first, where one is known to be right.
-        hide: takes secrets out of a text; everything the server wrote goes through it.
         now: the time, for the record.
     """
     trial = Trial(entry, chat, (SYSTEM_ROLE, *SAMPLING[:-1], LIMITS[token_limit], SAMPLING[-1], WHOLE_REPLY))
@@ -197,7 +195,7 @@ async def probe(
     found = dict((*_of_parameters(trial, reply), *_of_reply(entry, reply)))
 
     def printable(text: str) -> str:
-        line = "".join(sign if sign.isprintable() else " " for sign in hide(text))
+        line = "".join(sign if sign.isprintable() else " " for sign in text)
         return line if len(line) <= LONGEST_EVIDENCE else f"{line[:LONGEST_EVIDENCE]}..."
 
     return ModelProbe(

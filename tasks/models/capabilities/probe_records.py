@@ -18,7 +18,7 @@ from tasks.models.capabilities.probe import PROBE_VERSION
 PROBES = Path("journal") / "models"
 """Folder below the lake that keeps what was found."""
 
-ASKED_LATER: tuple[Capability, ...] = ("system_role", "whole_reply", "stream_usage", "stream")
+ASKED_LATER: tuple[Capability, ...] = ("system_role", "whole_reply", "stream", "stream_options")
 """Capabilities that records lack which were written before they were asked about."""
 
 NOT_WRITTEN = "what was found about the model cannot be written"

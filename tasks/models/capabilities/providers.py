@@ -72,8 +72,8 @@ def choose_capabilities(stated: ApiCapabilities | None, quirks: Quirks | None, f
         "reasoning_effort": None,
         "effort_path": (quirks and quirks.reasoning_effort) or DEFAULT_CAPABILITIES.effort_path,
         "extra": None,
-        "stream": found.stream if found else "never",
-        "fold_system": bool(found) and found.findings["system_role"].verdict == "no",
+        "stream": found is not None and found.findings["whole_reply"].verdict == "no",
+        "fold_system": found is not None and found.findings["system_role"].verdict == "no",
     }
     return ApiCapabilities.model_validate(chosen | said)
 
@@ -92,7 +92,7 @@ def describe_capabilities(capabilities: ApiCapabilities) -> str:
         parts.append(f"{capabilities.effort_path} {capabilities.reasoning_effort}")
     if capabilities.extra is not None:
         parts.append(f"with {capabilities.extra}")
-    if capabilities.stream != "never":
+    if capabilities.stream:
         parts.append("as an event stream")
     if capabilities.fold_system:
         parts.append("the system message in front of the user's")

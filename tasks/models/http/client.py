@@ -44,8 +44,8 @@ class CallRetryPolicy(Backoff[Failure]):
 class CircuitBreaker:
     """Opens for good when more calls would only fail too, so that a dead server costs seconds and not hours.
 
-    It does after DEAD_AFTER_CALLS calls in a row that found no server, or one without its model, and after HOPELESS_AFTER_CALLS if
-    all calls from the first on ended in ways that no question causes: no server, no right to it, not its address. It counts
+    It does after DEAD_AFTER_CALLS calls in a row that found no server, or one without its model, and after HOPELESS_AFTER_CALLS
+    if all calls from the first on ended in ways that no question causes: no server, no right to it, not its address. It counts
     calls, not attempts: each has been retried for some seconds, so a server that restarts quickly is not given up.
     """
 

@@ -3,7 +3,8 @@
 import json
 import re
 from collections import defaultdict
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator
+from contextlib import suppress
 from itertools import chain
 from typing import Any
 
@@ -17,23 +18,20 @@ DONE = "[DONE]"
 BROKEN_OFF = 502
 """What gateways answer for a server that hung up."""
 
-SHOWN = 200
-"""Characters of the last event, where the stream broke off."""
-
 
 def join_events(body: bytes) -> bytes:
     """Return an answer's body as if it had not been streamed; one that is no event stream as it is.
 
-    Texts of the chunks are joined, of usage, model and the like the last one counts. The first event with an error is the whole
-    answer. Where neither `[DONE]` nor a finish reason came, the answer is an error that says so.
+    Texts of the first choice's chunks are joined, of usage, model and the like the last one counts. The first event with an error
+    is the whole answer. Where neither `[DONE]` nor a finish reason came, the answer is an error that says so.
     """
     if not STREAM.match(body):
         return body
-    fields: dict[str, Any] = {}
+    document: dict[str, Any] = {}
     choice: dict[str, Any] = {}
-    message: defaultdict[str, list[Any]] = defaultdict(list)
+    parts: defaultdict[str, list[Any]] = defaultdict(list)
     data = ""
-    try:
+    with suppress(ValueError, TypeError, AttributeError):  # at an event that cannot be read what came before counts
         for data in _read_events(body.decode("utf-8-sig")):
             if data == DONE:
                 choice.setdefault("finish_reason", None)
@@ -41,14 +39,23 @@ def join_events(body: bytes) -> bytes:
             event = read_json(data, lenient=True)
             if find_error(event):
                 return data.encode()
-            _add(event, fields, choice, message)
-    except (ValueError, TypeError, AttributeError):
-        pass  # what came until then decides
-    if "finish_reason" in choice:
-        return _write(fields, choice, message)
-    characters = sum(map(len, message["content"]))
-    text = f"the event stream broke off after {characters} characters of the reply; its last event: {data[:SHOWN]}"
-    return json.dumps({"error": {"code": BROKEN_OFF, "message": text}}).encode()
+            first = next((other for other in event.pop("choices", None) or () if not other.get("index")), {})
+            if whole := first.pop("message", None):
+                parts.clear()  # it repeats what came in parts
+            delta = whole or first.pop("delta", None) or {}
+            logprobs = (first.pop("logprobs", None) or {}).get("content")
+            for name, part in (*delta.items(), ("logprobs", logprobs)):
+                if part and isinstance(part, str | list):
+                    parts[name].append(part)
+            choice |= {name: value for name, value in first.items() if value}
+            document |= {name: value for name, value in event.items() if value is not None}
+    if "finish_reason" not in choice:
+        characters = sum(map(len, parts["content"]))
+        text = f"the event stream broke off after {characters} characters of the reply; its last event: {data}"
+        return json.dumps({"error": {"code": BROKEN_OFF, "message": text}}).encode()
+    message = {name: _join(parts[name]) for name in parts}
+    choices = [{**choice, "message": message, "logprobs": {"content": message.get("logprobs")}}]
+    return json.dumps({**document, "choices": choices}).encode()
 
 
 def _read_events(text: str) -> Iterator[str]:
@@ -59,29 +66,8 @@ def _read_events(text: str) -> Iterator[str]:
         yield from lines if are_several else ["\n".join(lines)]
 
 
-def _add(event: Any, fields: dict[str, Any], choice: dict[str, Any], message: defaultdict[str, list[Any]]) -> None:
-    """Add an event to what came before; of several choices the first counts."""
-    first = next((part for part in event.pop("choices", None) or () if not part.get("index")), {})
-    if whole := first.pop("message", None):
-        message.clear()  # it repeats what came in parts
-    delta = {**(whole or first.pop("delta", None) or {}), "logprobs": (first.pop("logprobs", None) or {}).get("content")}
-    for name, part in delta.items():
-        if part and isinstance(part, str | list):
-            message[name].append(part)
-    choice |= {name: value for name, value in first.items() if value}
-    fields |= {name: value for name, value in event.items() if value is not None}
-
-
-def _write(fields: dict[str, Any], choice: dict[str, Any], message: Mapping[str, list[Any]]) -> bytes:
-    joined = {name: _join(parts) for name, parts in message.items()}
-    return json.dumps(
-        {**fields, "choices": [{**choice, "message": joined, "logprobs": {"content": joined.get("logprobs")}}]}
-    ).encode()
-
-
 def _join(parts: list[Any]) -> Any:
     """Join texts, or lists between which texts may stand."""
     if all(isinstance(part, str) for part in parts):
         return "".join(parts)
-    lists = ([{"type": "text", "text": part}] if isinstance(part, str) else part for part in parts)
-    return list(chain.from_iterable(lists))
+    return list(chain.from_iterable([{"type": "text", "text": part}] if isinstance(part, str) else part for part in parts))

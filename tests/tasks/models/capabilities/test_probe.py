@@ -11,7 +11,7 @@ import pytest
 from schemas.api_capabilities import ApiCapabilities
 from schemas.chat import ModelEntry
 from schemas.errors import LakeError
-from schemas.provider import CAPABILITIES, Capability, CapabilityFinding, ModelProbe, TokenLimit
+from schemas.provider import CAPABILITIES, Capability, CapabilityFinding, ModelProbe, TokenLimit, Unsent
 from schemas.vocabulary import FAILURES
 from tasks.models.capabilities.probe import LONGEST_EVIDENCE, PROBE_VERSION, probe
 from tasks.models.capabilities.probe_records import alone, list_probes, probe_file, recall, remember
@@ -49,7 +49,7 @@ async def test_where_everything_works_one_call_says_so() -> None:
     assert (bodies[0]["temperature"], bodies[0]["top_p"], bodies[0]["seed"], bodies[0]["max_tokens"]) == (0, 1, 0, 512)
     assert bodies[0]["response_format"]["json_schema"]["strict"] is True
     assert [message["role"] for message in bodies[0]["messages"]] == ["system", "user"]
-    not_tried = dict.fromkeys(("max_completion_tokens", "stream_usage", "stream"), "unknown")
+    not_tried = dict.fromkeys(("max_completion_tokens", "stream", "stream_options"), "unknown")
     works = dict.fromkeys(CAPABILITIES, "yes") | not_tried | {"reasoning": "no"}
     assert verdicts(found) == works
     assert (found.answers, found.token_limit, found.unsent, found.reasoning_in) == (True, "max_tokens", (), None)
@@ -234,8 +234,8 @@ async def test_a_model_without_a_system_role_is_asked_without(status: int, messa
     assert choose_capabilities(ApiCapabilities(fold_system=False), None, found).fold_system is False
 
 
-@pytest.mark.parametrize(("usage", "mode", "calls"), [(True, "with_usage", 2), (False, "plain", 3)])
-async def test_a_model_that_only_streams_is_asked_for_a_stream(mode: str, calls: int, *, usage: bool) -> None:
+@pytest.mark.parametrize(("usage", "unsent", "calls"), [(True, (), 2), (False, ("stream_options",), 3)])
+async def test_a_model_that_only_streams_is_asked_for_a_stream(unsent: tuple[Unsent, ...], calls: int, *, usage: bool) -> None:
     def script(body: dict[str, Any], _: str) -> Answer:
         if not body.get("stream"):
             return refused("This model only supports stream mode, please enable the stream parameter.")
@@ -245,10 +245,10 @@ async def test_a_model_that_only_streams_is_asked_for_a_stream(mode: str, calls:
 
     found, bodies = await probed_with(script)
     assert len(bodies) == calls
-    assert (found.answers, found.stream, found.token_limit) == (True, mode, "max_tokens")
+    assert (found.answers, found.unsent, found.token_limit) == (True, unsent, "max_tokens")
     assert (found.findings["whole_reply"].verdict, found.findings["usage"].verdict) == ("no", "yes" if usage else "no")
     assert found.findings["logprobs"].evidence == "2 tokens at the first place"
-    assert choose_capabilities(None, None, found).stream == mode
+    assert choose_capabilities(None, None, found) == ApiCapabilities(stream=True, unsent=unsent)
 
 
 async def test_a_slow_server_is_not_waited_for() -> None:
@@ -313,14 +313,24 @@ async def test_reasoning_that_leaves_no_room_for_an_answer_is_a_reply_all_the_sa
     assert (found.answers, found.findings["answers"].evidence) == (False, "no text, finish_reason stop")
 
 
-async def test_what_the_server_wrote_is_shown_without_secrets_and_on_one_line() -> None:
-    found, _ = await probed_with(
-        lambda body, _: completed(body, model="a\x1b[31m s3cret", finish_reason=f"s3cret\n{'x' * 500}"),
-        hide=lambda text: text.replace("s3cret", "[key]"),
-    )
-    assert found.echoed_model == "a [31m [key]"
-    assert found.findings["finish_reason"].evidence == f"[key] {'x' * (LONGEST_EVIDENCE - 6)}..."
-    assert "s3cret" not in repr(found)
+async def test_what_the_server_wrote_is_shown_on_one_line() -> None:
+    script: Script = lambda body, _: completed(body, model="a\x1b[31m \u202eb", finish_reason=f"s\n{'x' * 500}")  # noqa: E731
+    found, _ = await probed_with(script)
+    assert found.echoed_model == "a [31m  b"
+    assert found.findings["finish_reason"].evidence == f"s {'x' * (LONGEST_EVIDENCE - 2)}..."
+
+
+async def test_a_record_from_before_leaves_later_questions_open(tmp_path: Path) -> None:
+    entry, later = ModelEntry(name="listener", base_url="http://one.example/v1"), ("system_role", "stream_options")
+    file = remember(tmp_path, entry, (await probed_with(refusing("temperature")))[0])
+    document = json.loads(file.read_text())
+    for name in later:
+        del document["findings"][name]
+    file.write_text(json.dumps(document))
+    recalled = recall(tmp_path, entry)
+    assert recalled is not None
+    assert {recalled.findings[name].verdict for name in later} == {"unknown"}
+    assert choose_capabilities(None, None, recalled) == ApiCapabilities(unsent=("temperature",))
 
 
 async def test_findings_are_remembered_per_endpoint_and_model(tmp_path: Path) -> None:
