@@ -17,6 +17,8 @@ from schemas.vocabulary import Failure
 
 JSON = {"Content-Type": "application/json", "Accept-Encoding": "gzip"}
 GZIP = 16 + zlib.MAX_WBITS
+LARGEST_HEADER = 2**16
+"""Bytes of one header; some gateways send whole prompts and tokens in theirs."""
 
 
 class HttpAnswer(NamedTuple):
@@ -67,6 +69,8 @@ class Transport:
             timeout=aiohttp.ClientTimeout(total=None, sock_connect=self._entry.connect_timeout_s),
             # Unpacked here, where it can be bounded: a megabyte may stand for one of a thousand.
             auto_decompress=False,
+            max_line_size=LARGEST_HEADER,
+            max_field_size=LARGEST_HEADER,
             # A proxy of the environment is meant for remote servers; one on this machine is spoken to directly.
             trust_env=not is_loopback(self._url.host),
         )
@@ -105,6 +109,9 @@ class Transport:
             raise TransportError("timeout_connect", text) from error
         except aiohttp.ClientSSLError as error:
             raise TransportError("tls", f"no secure connection to {self.server}: {describe_cause(error)}") from error
+        except aiohttp.ClientResponseError as error:
+            text = f"the answer's headers cannot be read: no HTTP, or one is larger than {LARGEST_HEADER // 2**10} KiB"
+            raise TransportError("invalid_json", text) from error
         except (aiohttp.ClientError, ValueError) as error:
             raise TransportError("connect", f"no connection to {self.server}: {describe_cause(error)}") from error
         except TimeoutError as error:
@@ -115,15 +122,20 @@ class Transport:
 
 async def _read_body(response: aiohttp.ClientResponse) -> bytes:
     encoding = response.headers.get("Content-Encoding", "").strip().lower() or "identity"
-    if encoding not in ("identity", "gzip"):
+    if encoding not in ("identity", "gzip", "x-gzip"):
         raise TransportError(
             "invalid_json", f"the answer is encoded as {encoding[:80]}, which was not asked for", response.status
         )
-    unpacking = zlib.decompressobj(GZIP) if encoding == "gzip" else None
+    unpacking = None if encoding == "identity" else zlib.decompressobj(GZIP)
     body, came = bytearray(), 0
     async for chunk in response.content.iter_any():
         came += len(chunk)
-        body += unpacking.decompress(chunk, LARGEST_BYTES + 1 - len(body)) if unpacking else chunk
+        while unpacking and chunk and len(body) <= LARGEST_BYTES:
+            if unpacking.eof:  # another member follows
+                unpacking = zlib.decompressobj(GZIP)
+            body += unpacking.decompress(chunk, LARGEST_BYTES + 1 - len(body))
+            chunk = unpacking.unused_data  # noqa: PLW2901
+        body += b"" if unpacking else chunk
         if max(came, len(body)) > LARGEST_BYTES:
             text = f"the answer is larger than {LARGEST_BYTES // 2**20} MiB"
             raise TransportError("truncated_body", text, response.status)

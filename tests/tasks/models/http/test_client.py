@@ -72,6 +72,21 @@ async def test_an_answer_that_does_not_begin_in_time_is_told_from_one_that_does_
         ),
         ("gzip", lambda body: gzip.compress(body)[:-9], ("truncated_body", "the answer is cut short: its packing does not end")),
         ("gzip", lambda body: body, ("truncated_body", "the answer is cut short: error")),
+        ("gzip", lambda body: b"".join(gzip.compress(body[place : place + 9]) for place in range(0, len(body), 9)), (None, "B")),
+        ("GZip", lambda body: gzip.compress(body) + gzip.compress(b"  "), (None, "B")),
+        ("x-gzip", gzip.compress, (None, "B")),
+        (
+            "gzip",
+            lambda body: gzip.compress(body) + gzip.compress(b" " * 2**25),
+            ("truncated_body", "the answer is larger than 16 MiB"),
+        ),
+        (
+            "gzip",
+            lambda body: gzip.compress(body) + gzip.compress(b" ")[:-9],
+            ("truncated_body", "the answer is cut short: its packing does not end"),
+        ),
+        ("zstd", lambda body: body, ("invalid_json", "the answer is encoded as zstd, which was not asked for")),
+        ("deflate", lambda body: body, ("invalid_json", "the answer is encoded as deflate, which was not asked for")),
         ("gzip", lambda body: gzip.compress(body + b" " * 2**25), ("truncated_body", "the answer is larger than 16 MiB")),
         ("identity", lambda body: body + b" " * 2**25, ("truncated_body", "the answer is larger than 16 MiB")),
         ("br", lambda body: body, ("invalid_json", "the answer is encoded as br, which was not asked for")),
@@ -83,6 +98,21 @@ async def test_an_answer_is_unpacked_within_bounds(encoding: str, packed: Callab
         server.completion = lambda *_: whole  # type: ignore[method-assign]
         reply = await ask_once(entry(server.base_url), Pauses())
     assert (reply.failure, reply.error or reply.text) == outcome
+
+
+@pytest.mark.parametrize(
+    ("length", "outcome"),
+    [
+        (9_000, (None, "B")),
+        (60_000, (None, "B")),
+        (70_000, ("invalid_json", "no HTTP, or one is larger than 64 KiB")),
+    ],
+)
+async def test_long_headers_are_read_or_named(length: int, outcome: tuple[Failure | None, str]) -> None:
+    with ModelServer(lambda _: "B", answer_headers={"X-Trace": "x" * length}) as server:
+        reply = await ask_once(entry(server.base_url), Pauses())
+    assert reply.failure == outcome[0]
+    assert outcome[1] in str(reply.error or reply.text)
 
 
 async def test_each_kind_of_failure_has_its_own_attempts() -> None:
