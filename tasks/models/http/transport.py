@@ -4,6 +4,7 @@ import asyncio
 import zlib
 from collections.abc import Mapping
 from typing import NamedTuple, Self
+from urllib.request import getproxies, proxy_bypass
 
 import aiohttp
 import httpx
@@ -52,6 +53,7 @@ class Transport:
         self._key = key
         self._url = httpx.URL(f"{base_url.rstrip('/')}/chat/completions")
         self._address = str(self._url)
+        self._proxy = choose_proxy(entry, self._url, getproxies())
 
     @property
     def server(self) -> str:
@@ -71,8 +73,6 @@ class Transport:
             auto_decompress=False,
             max_line_size=LARGEST_HEADER,
             max_field_size=LARGEST_HEADER,
-            # A proxy of the environment is meant for remote servers; one on this machine is spoken to directly.
-            trust_env=not is_loopback(self._url.host),
         )
         return self
 
@@ -103,7 +103,7 @@ class Transport:
         limit_s = self._entry.first_byte_timeout_s
         try:
             async with asyncio.timeout(limit_s) as waiting:
-                return await self._session.post(self._address, data=body, allow_redirects=False)
+                return await self._session.post(self._address, data=body, allow_redirects=False, proxy=self._proxy)
         except aiohttp.ConnectionTimeoutError as error:
             text = f"no connection to {self.server} within {self._entry.connect_timeout_s:g} s"
             raise TransportError("timeout_connect", text) from error
@@ -142,6 +142,30 @@ async def _read_body(response: aiohttp.ClientResponse) -> bytes:
     if unpacking and came and not unpacking.eof:  # proxies mark errors without a body, too
         raise TransportError("truncated_body", "the answer is cut short: its packing does not end", response.status)
     return bytes(body)
+
+
+def choose_proxy(entry: ModelEntry, url: httpx.URL, proxies: Mapping[str, str]) -> str | None:
+    """Return the URL of the proxy that a server is spoken to through, by scheme in `proxies`; null if there is none.
+
+    A proxy of the environment is meant for remote servers; one on this machine is spoken to directly.
+
+    Raises:
+        EndpointError: it is no http proxy.
+    """
+    scheme = url.scheme if proxies.get(url.scheme) else "all"
+    proxy = proxies.get(scheme)
+    if not proxy or is_loopback(url.host) or proxy_bypass(url.host):
+        return None
+    protocol, separator, _ = proxy.partition("://")
+    if separator and protocol.lower() != "http":
+        raise EndpointError(
+            f"the proxy to the server of model {entry.name} cannot be used",
+            where=f"environment variable {scheme.upper()}_PROXY or {scheme}_proxy",
+            expected="an http proxy, such as http://proxy:3128; SOCKS and https proxies are not supported",
+            got=f"a {protocol[:10]} proxy",
+            next_step=f"name an http proxy there, or add {url.host} to NO_PROXY",
+        )
+    return proxy if separator else f"http://{proxy}"
 
 
 def require_sendable(entry: ModelEntry, key: SecretStr | None) -> None:

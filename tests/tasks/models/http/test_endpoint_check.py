@@ -2,6 +2,7 @@
 
 import socket
 import threading
+from base64 import b64encode
 from collections.abc import Iterator
 from contextlib import ExitStack, contextmanager
 from typing import Any
@@ -14,7 +15,8 @@ from schemas.errors import EndpointError, UsageError
 from tasks.models.http import endpoint_check
 from tasks.models.http.endpoint_check import check_endpoint, resolve_api_key
 from tests.model_server import ModelServer
-from tests.tasks.models.making_calls import closed_port, entry
+from tests.probed_server import ProbedServer, completed
+from tests.tasks.models.making_calls import Pauses, ask_once, closed_port, entry
 
 KEYED = ModelEntry(name="listener", base_url="http://localhost/v1", api_key_env="LISTENER_KEY")
 
@@ -194,8 +196,45 @@ async def test_a_secret_in_the_address_is_refused_and_not_told(base_url: str, pa
 async def test_behind_a_proxy_the_proxy_is_checked(name: str) -> None:
     # Only the proxy can look the name up; it is there, if down.
     await check_endpoint(entry("http://no-such-host.invalid/v1"), {name: f"http://127.0.0.1:{closed_port()}"})
-    with pytest.raises(EndpointError, match="host name no-such-proxy"):
+    with pytest.raises(EndpointError, match="host name of the proxy no-such-proxy"):
         await check_endpoint(entry("http://no-such-host.invalid/v1"), {name: "no-such-proxy.invalid:3128"})
+
+
+@pytest.mark.parametrize(
+    ("variable", "proxy", "kind"),
+    [
+        ("ALL_PROXY", "socks5://ada:secret@127.0.0.1:7891", "socks5"),
+        ("all_proxy", "socks5h://127.0.0.1:7891", "socks5h"),
+        ("HTTPS_PROXY", "https://proxy.invalid:443", "https"),
+    ],
+)
+async def test_a_proxy_that_cannot_be_used_is_named(
+    monkeypatch: pytest.MonkeyPatch, variable: str, proxy: str, kind: str
+) -> None:
+    monkeypatch.setenv(variable, proxy)
+    model = entry("https://two-addresses.invalid/v1")
+    for use in (lambda: check_endpoint(model), lambda: ask_once(model, Pauses())):
+        with pytest.raises(EndpointError, match="the proxy to the server of model listener cannot be used") as caught:
+            await use()
+        assert variable.upper() in str(caught.value.where)
+        assert caught.value.got == f"a {kind} proxy"
+        assert caught.value.next_step == "name an http proxy there, or add two-addresses.invalid to NO_PROXY"
+        assert "secret" not in str(caught.value)
+
+
+@pytest.mark.parametrize("variable", ["ALL_PROXY", "http_proxy"])
+async def test_the_check_and_the_client_go_through_the_same_proxy(monkeypatch: pytest.MonkeyPatch, variable: str) -> None:
+    model = entry("http://no-such-host.invalid/v1")
+    with ProbedServer(lambda body, _: completed(body, "B")) as proxy:
+        monkeypatch.setenv(variable, proxy.url.replace("//", "//ada:pass@"))
+        await check_endpoint(model)
+        assert (await ask_once(model, Pauses())).text == "B"
+        monkeypatch.setenv("NO_PROXY", "no-such-host.invalid")
+        with pytest.raises(EndpointError, match="has no address"):
+            await check_endpoint(model)
+        assert (await ask_once(model, Pauses())).failure == "connect"
+    assert proxy.paths == ["http://no-such-host.invalid/v1/chat/completions"]
+    assert proxy.headers[0]["Proxy-Authorization"] == f"Basic {b64encode(b'ada:pass').decode()}"
 
 
 async def test_a_server_on_this_machine_is_not_looked_for_behind_a_proxy() -> None:
