@@ -15,6 +15,7 @@ from schemas.addresses import require_plain_address
 from schemas.api_capabilities import DEFAULT_CAPABILITIES, SWITCH, ApiCapabilities, Sampling, merge_objects
 from schemas.base import Frozen
 from schemas.errors import UsageError
+from schemas.key_variables import KeyVariables
 from schemas.provider import ReasoningPlace
 from schemas.vocabulary import Failure, Remark
 
@@ -26,9 +27,6 @@ EMBEDDED_PREFIX = "embedded/"
 EMBEDDED_IDENTITY = f"{EMBEDDED_PREFIX}SmolLM2-135M-Instruct-Q4_1@{EMBEDDED_WEIGHTS_SHA256[:12]}"
 
 ADDRESS_LIKE = re.compile(r"//|:.*@", re.DOTALL)
-VARIABLE_NAME = re.compile(r"[A-Za-z_][A-Za-z0-9_]*")
-
-FORM_VARIABLE = "^[A-Za-z_][A-Za-z0-9_]*$"
 FORM_ADDRESS = "^[^@?#]*$"
 """What a parameter form accepts: it stores what is typed before our own checks see it, and so would store a key."""
 
@@ -49,7 +47,7 @@ class ChatMessage(Frozen):
         return _canonical({"content": self.content, "role": self.role})
 
 
-class ModelEntry(Frozen):
+class ModelEntry(KeyVariables):
     """A model behind an OpenAI-compatible server. The key is named here, never held."""
 
     name: str = Field(min_length=1, description="name sent to the server and shown in tables")
@@ -61,9 +59,6 @@ class ModelEntry(Frozen):
     identity: str = Field(
         default_factory=lambda entry: entry["base_url"] or EMBEDDED_IDENTITY,
         description="what makes two calls the same; default: base_url or embedded weights",
-    )
-    api_key_env: str | None = Field(
-        default=None, description="environment variable that holds the key", json_schema_extra={"pattern": FORM_VARIABLE}
     )
     sampling: Sampling = Field(default=Sampling(), description="parameters that change what it answers")
     concurrency: int = Field(default=64, ge=1, description="most calls in flight at once; fewer where the server cannot keep up")
@@ -105,23 +100,10 @@ class ModelEntry(Frozen):
     @field_validator("base_url", "identity")
     @classmethod
     def _no_secret_in_an_address(cls, value: str | None, info: ValidationInfo) -> str | None:
+        value = value and value.strip()
         # An identity that is no address may have these characters.
         if value is not None and (info.field_name == "base_url" or ADDRESS_LIKE.search(value)):
             require_plain_address(value, str(info.field_name))
-        return value
-
-    @field_validator("api_key_env")
-    @classmethod
-    def _key_is_named_and_not_given(cls, value: str | None) -> str | None:
-        # No ValueError: its message would repeat the value, and that is most likely the key itself.
-        if value is not None and not VARIABLE_NAME.fullmatch(value):
-            raise UsageError(
-                "what names the environment variable of an API key is no such name",
-                where="api_key_env (--api-key-env, --set judge.api_key_env)",
-                expected="letters, digits and underscores, such as OPENAI_API_KEY",
-                got="other characters" if value else "nothing",
-                next_step="export MY_KEY=... with the key, and name MY_KEY",
-            )
         return value
 
     @model_validator(mode="after")

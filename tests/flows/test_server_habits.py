@@ -6,7 +6,8 @@ from typing import Any
 
 import pytest
 
-from tests.flows.command import Ended, ended
+from schemas.addresses import KEY_ADDRESSES
+from tests.flows.command import Ended, assert_one_message, ended
 from tests.flows.scripted import policy
 from tests.model_server import is_probe
 from tests.probed_server import Answer, ProbedServer, completed, refused, streamed
@@ -60,12 +61,13 @@ def server_with(habit: Habit) -> ProbedServer:
     return ProbedServer(script)
 
 
-def check(server: ProbedServer, lake: Path) -> Ended:
-    return ended("models", "check", "m", "--base-url", server.base_url, "--lake", lake, "--json")
+def check(server: ProbedServer, lake: Path, *more: str, base_url: str | None = None) -> Ended:
+    return ended("models", "check", "m", "--base-url", base_url or server.base_url, "--lake", lake, *more, "--json")
 
 
-def run(server: ProbedServer, lake: Path, *more: str) -> Ended:
-    model = ("--model", "m", "--base-url", server.base_url, "--judge", "m", "--judge-base-url", server.base_url)
+def run(server: ProbedServer, lake: Path, *more: str, base_url: str | None = None) -> Ended:
+    address = base_url or server.base_url
+    model = ("--model", "m", "--base-url", address, "--judge", "m", "--judge-base-url", address)
     few = ("--datasets", ",".join(DATASETS), "--set", "bootstrap=0", "--sample", "3")
     return ended("run", "moodbench-mini", *model, *few, "--lake", lake, *more, "--json")
 
@@ -109,3 +111,71 @@ def test_a_server_that_is_not_ready_at_first_is_waited_for(tmp_path: Path) -> No
     assert (done.status, done.document["calls"]["failed"]) == (0, 0)
     # Nine calls, and four that were given up; before them the probe, twice.
     assert (len(list(asked(server))), len(server.bodies)) == (13, 15)
+
+
+KEY = "c0ffee/5 a+b=="
+"""A scheme and a key with signs that a query cannot hold as they are."""
+
+
+@pytest.mark.usefixtures("prefect_server")
+def test_headers_and_query_are_sent_to_where_they_may_go(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("AZURE_KEY", KEY)
+    monkeypatch.setenv("GATEWAY_CODE", "one&two")
+    fields = ("headers_env={api-key: AZURE_KEY}", "query_env=code=GATEWAY_CODE", "query={api-version: 2024-10-21}")
+    own = [part for field in fields for part in ("--set", f"models.{field}")]
+    judge = [part for field in fields for part in ("--set", f"judge.{field}")]
+    with server_with(lambda _, usual: usual) as server:
+        address = f"{server.url}/openai/deployments/d"
+        checked = check(server, tmp_path, *own, base_url=address)
+        done = run(server, tmp_path / "lake", *own, *judge, base_url=address)
+        monkeypatch.setenv(KEY_ADDRESSES, f"AZURE_KEY={address}")
+        strayed = run(server, tmp_path / "other", *own, *judge, base_url=address)
+    assert (checked.status, done.status) == (0, 0), checked.err + done.err
+    assert {headers["api-key"] for headers in server.headers} == {KEY}
+    assert set(server.paths) == {"/openai/deployments/d/chat/completions?api-version=2024-10-21&code=one%26two"}
+    assert not any("Authorization" in headers for headers in server.headers)
+    assert_one_message(strayed, "may not be sent to this base URL", f"got: GATEWAY_CODE={address}")
+
+
+@pytest.mark.parametrize(
+    ("status", "document"),
+    [
+        (404, {"detail": "Not Found"}),
+        (200, {"error": "Unexpected endpoint or method. (POST /chat/completions)"}),
+        (405, b"Method Not Allowed"),
+        (200, b"<!DOCTYPE html><title>Welcome</title>"),
+    ],
+)
+@pytest.mark.parametrize("slash", ["", "/"])
+@pytest.mark.usefixtures("prefect_server")
+def test_a_base_url_without_its_path_is_refused_before_any_item(status: int, document: Any, slash: str, tmp_path: Path) -> None:
+    with server_with(lambda _, usual: usual) as server:
+        usual = server.script
+        server.script = lambda *call: usual(*call) if server.paths[-1].startswith("/v1/") else Answer(status, document)
+        checked = check(server, tmp_path, base_url=f"{server.url}{slash}")
+        done = run(server, tmp_path / "lake", base_url=f"{server.url}{slash}")
+    assert checked.status == 1
+    assert f"use --base-url {server.base_url}" in checked.err
+    assert_one_message(done, "the base URL of model m lacks /v1", f"expected: {server.base_url}\n", f"use {server.base_url};")
+    assert list(asked(server)) == []
+
+
+@pytest.mark.parametrize("path", ["/v1/chat/completions", "/v1/chat/completions/", "/v1/chat/completions "])
+def test_a_whole_path_is_refused_at_once(path: str, tmp_path: Path) -> None:
+    for done in (
+        ended("models", "check", "m", "--base-url", f"http://127.0.0.1:9{path}", "--lake", tmp_path),
+        ended("run", "moodbench-mini", "--model", "m", "--base-url", f"http://127.0.0.1:9{path}", "--lake", tmp_path),
+    ):
+        assert_one_message(done, "ends before /chat/completions", "next step: name http://127.0.0.1:9/v1")
+
+
+def test_a_query_in_the_address_is_told_where_it_goes(tmp_path: Path) -> None:
+    address = "https://x.example/openai/deployments/d?api-version=2024-10-21"
+    done = ended("models", "check", "m", "--base-url", address, "--lake", tmp_path)
+    assert_one_message(done, "got: a query after ?", "--set models.query=api-version=2024-10-21", "models.query_env")
+
+
+def test_blanks_around_an_address_are_no_part_of_it(tmp_path: Path) -> None:
+    with server_with(lambda _, usual: usual) as server:
+        checked = check(server, tmp_path, base_url=f" {server.base_url} ")
+    assert (checked.status, checked.document["server"]) == (0, server.base_url)

@@ -6,6 +6,7 @@ from collections import Counter, defaultdict
 from collections.abc import Awaitable, Callable, Mapping
 from dataclasses import dataclass, field, replace
 from http import HTTPStatus
+from types import MappingProxyType
 from typing import NamedTuple, Self
 
 import httpx
@@ -99,7 +100,7 @@ class HttpChat:
     Args:
         entry: the model; its limits hold for all calls.
         base_url: server, up to and including `/v1`.
-        key: sent as a bearer token and written nowhere else, not even where the server repeats it.
+        keys: values of the variables that the entry names; sent and written nowhere else, not even where the server repeats them.
         policy: what is retried.
         budget: of the calls; null = no limit.
 
@@ -107,29 +108,31 @@ class HttpChat:
         breakers: of each model that was asked: another one at the same address may be answered.
 
     Raises:
-        EndpointError: if the key cannot be sent.
+        EndpointError: if a key cannot be sent.
     """
 
     def __init__(
         self,
         entry: ModelEntry,
         base_url: str,
-        key: SecretStr | None = None,
+        keys: Mapping[str, SecretStr] = MappingProxyType({}),
         *,
         policy: CallRetryPolicy | None = None,
         budget: BudgetAccount | None = None,
     ) -> None:
-        require_sendable(entry, key)
+        for variable, key in keys.items():
+            require_sendable(entry, variable, key)
         self._entry = entry
         self._policy = policy or CallRetryPolicy()
         self._budget = budget
         self.breakers: defaultdict[str, CircuitBreaker] = defaultdict(CircuitBreaker)
         self._limiter = RateLimiter(entry, time.perf_counter, self._policy.sleep)
-        self._scrub = Scrubber(key)
+        # A server may repeat the key alone, without the scheme in front of it.
+        self._scrubbers = [Scrubber(SecretStr(key.get_secret_value().split(" ")[-1])) for key in keys.values()]
         self._unkept: Exception | None = None
         self._being_kept = 0
         self._most_being_kept = max(0, entry.concurrency - USUAL) // KEPT_SHARE
-        self._transport = Transport(entry, base_url, key)
+        self._transport = Transport(entry, base_url, keys)
 
     async def __aenter__(self) -> Self:
         await self._transport.__aenter__()
@@ -228,10 +231,12 @@ class HttpChat:
         try:
             answer = await self._transport.post(request.sent_json.encode())
         except TransportError as error:
-            reply = self._scrub(ChatReply(failure=error.failure, error=str(error), http_status=error.http_status))
+            reply = ChatReply(failure=error.failure, error=str(error), http_status=error.http_status)
         else:
-            reply = self._scrub(self._read(answer, request))
+            reply = self._read(answer, request)
             retry_after_s = self._heed(answer, reply)
+        for scrub in self._scrubbers:
+            reply = scrub(reply)
         error_text = reply.error
         if error_text is not None and len(error_text) > LONGEST_ERROR:
             error_text = f"{error_text[:LONGEST_ERROR]}..."

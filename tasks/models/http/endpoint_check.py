@@ -26,38 +26,38 @@ PORTS = {"http": 80, "https": 443}
 LAST_PORT = 65535
 
 
-def resolve_api_key(entry: ModelEntry, environ: Mapping[str, str]) -> SecretStr | None:
-    """Read the key of a model from the environment variable it names.
+def resolve_keys(entry: ModelEntry, environ: Mapping[str, str]) -> dict[str, SecretStr]:
+    """Read the environment variables that a model's entry names: its key, and values of headers and of the query.
 
     Raises:
-        EndpointError: if that variable is not set, empty or holds what cannot be sent, or if the key may not go to the base URL.
-            White space around the key is dropped.
+        EndpointError: if one is not set, empty or holds what cannot be sent, or if it may not go to the base URL.
+            White space around it is dropped.
     """
-    if entry.api_key_env is None:
-        return None
-    _require_allowed(entry, environ.get(KEY_ADDRESSES))
-    if text := environ.get(entry.api_key_env, "").strip():
-        key = SecretStr(text)
-        require_sendable(entry, key)
-        return key
-    raise EndpointError(
-        f"the API key of model {entry.name} is missing",
-        where=f"environment variable {entry.api_key_env}",
-        expected="the key",
-        got="an empty value" if entry.api_key_env in environ else "no such variable",
-        next_step=f"export {entry.api_key_env}=... and run again",
-    )
+    keys = {}
+    for variable in entry.key_variables:
+        _require_allowed(entry, variable, environ.get(KEY_ADDRESSES))
+        keys[variable] = SecretStr(environ.get(variable, "").strip())
+        if not keys[variable]:
+            raise EndpointError(
+                f"the API key of model {entry.name} is missing",
+                where=f"environment variable {variable}",
+                expected="the key",
+                got="an empty value" if variable in environ else "no such variable",
+                next_step=f"export {variable}=... and run again",
+            )
+        require_sendable(entry, variable, keys[variable])
+    return keys
 
 
-def _require_allowed(entry: ModelEntry, allowed: str | None) -> None:
+def _require_allowed(entry: ModelEntry, variable: str, allowed: str | None) -> None:
     provider = provider_at(entry.base_url)
-    if allowed is None or entry.base_url is None or (provider and provider.api_key_env == entry.api_key_env):
+    if allowed is None or entry.base_url is None or (provider and provider.api_key_env == variable):
         return
-    pair = f"{entry.api_key_env}={entry.base_url.rstrip('/')}"
+    pair = f"{variable}={entry.base_url.rstrip('/')}"
     if pair not in [one.rstrip("/") for one in allowed.split()]:
         raise EndpointError(
             f"the key of model {entry.name} may not be sent to this base URL",
-            where=f"api_key_env {entry.api_key_env}, base_url {entry.base_url}",
+            where=f"environment variable {variable}, base_url {entry.base_url}",
             expected=f"a pair in {KEY_ADDRESSES} of the run's environment, or a provider's own",
             got=pair,
             next_step=f"allow the pair: in the prefect.yaml of moodflow serve, or in {KEY_ADDRESSES} of a worker",

@@ -14,6 +14,7 @@ from schemas.addresses import is_loopback
 from schemas.chat import ModelEntry
 from schemas.documents import LARGEST_BYTES
 from schemas.errors import EndpointError
+from schemas.key_variables import read_pairs
 from schemas.vocabulary import Failure
 
 JSON = {"Content-Type": "application/json", "Accept-Encoding": "gzip"}
@@ -45,13 +46,15 @@ class Transport:
     Args:
         entry: the model; its concurrency bounds the connections, its time limits hold.
         base_url: of the server.
-        key: of its calls; written nowhere but into the header.
+        keys: of its calls, by their variables; written nowhere but into headers and query.
     """
 
-    def __init__(self, entry: ModelEntry, base_url: str, key: SecretStr | None) -> None:
+    def __init__(self, entry: ModelEntry, base_url: str, keys: Mapping[str, SecretStr]) -> None:
         self._entry = entry
-        self._key = key
-        self._url = httpx.URL(f"{base_url.rstrip('/')}/chat/completions")
+        self._keys = keys
+        secret = {name: keys[variable].get_secret_value() for name, variable in read_pairs(entry.query_env).items()}
+        query = {**read_pairs(entry.query), **secret}
+        self._url = httpx.URL(f"{base_url.rstrip('/')}/chat/completions", params=query or None)
         self._address = str(self._url)
         self._proxy = choose_proxy(entry, self._url, getproxies())
 
@@ -61,11 +64,15 @@ class Transport:
         return f"{self._url.scheme}://{self._url.netloc.decode()}"
 
     async def __aenter__(self) -> Self:
-        authorization = {"Authorization": f"Bearer {self._key.get_secret_value()}"} if self._key else {}
+        headers = {
+            name: self._keys[variable].get_secret_value() for name, variable in read_pairs(self._entry.headers_env).items()
+        }
+        if key := self._keys.get(self._entry.api_key_env or ""):
+            headers["Authorization"] = f"Bearer {key.get_secret_value()}"
         # The same certificates as for downloads; reading them takes 20 ms.
         trusted = httpx.create_ssl_context() if self._url.scheme == "https" else True
         self._session = aiohttp.ClientSession(
-            headers={**JSON, **authorization},
+            headers={**JSON, **headers},
             connector=aiohttp.TCPConnector(limit=self._entry.concurrency, ssl=trusted),
             cookie_jar=aiohttp.DummyCookieJar(),
             timeout=aiohttp.ClientTimeout(total=None, sock_connect=self._entry.connect_timeout_s),
@@ -168,17 +175,19 @@ def choose_proxy(entry: ModelEntry, url: httpx.URL, proxies: Mapping[str, str]) 
     return proxy if separator else f"http://{proxy}"
 
 
-def require_sendable(entry: ModelEntry, key: SecretStr | None) -> None:
+def require_sendable(entry: ModelEntry, variable: str, key: SecretStr) -> None:
     """Refuse a key that no header can hold; libraries would print it when they fail on it.
+
+    A header of another name may have a scheme in front of its key.
 
     Raises:
         EndpointError: naming the variable, never the key.
     """
-    text = key.get_secret_value() if key else "-"
-    if not text or not text.isascii() or not text.isprintable() or " " in text:
+    text = key.get_secret_value()
+    if not text or not text.isascii() or not text.isprintable() or text.count(" ") > (variable != entry.api_key_env):
         raise EndpointError(
             f"the API key of model {entry.name} cannot be sent",
-            where=f"environment variable {entry.api_key_env}",
+            where=f"environment variable {variable}",
             expected="printable ASCII characters without spaces",
             got=f"{len(text)} characters, some of another kind",
             next_step="set the variable to the key alone",

@@ -20,7 +20,7 @@ from schemas.vocabulary import Failure
 from tasks.models.cost.budget import Budget, BudgetAccount, Reservation
 from tasks.models.http.adaptive_concurrency import FIRST
 from tasks.models.http.client import DEAD_AFTER_CALLS, LONGEST_ERROR, CallRetryPolicy, CircuitBreaker, HttpChat
-from tasks.models.http.endpoint_check import resolve_api_key
+from tasks.models.http.endpoint_check import resolve_keys
 from tasks.models.http.failures import RETRIES
 from tasks.text.backoff import BUDGET_S
 from tests.loopback import Handler
@@ -259,7 +259,7 @@ async def test_the_key_is_in_the_header_and_in_no_reply() -> None:
 @pytest.mark.parametrize("value", ["sk-one\nsk-two", "sk-schlüssel", "sk-\x00", "sk-one sk-two"])
 def test_a_key_that_no_header_can_hold_is_refused_and_not_shown(value: str) -> None:
     model = entry("http://localhost/v1").model_copy(update={"api_key_env": "LISTENER_KEY"})
-    for use in (lambda: client(model, Pauses(), SecretStr(value)), lambda: resolve_api_key(model, {"LISTENER_KEY": value})):
+    for use in (lambda: client(model, Pauses(), SecretStr(value)), lambda: resolve_keys(model, {"LISTENER_KEY": value})):
         with pytest.raises(EndpointError) as caught:
             use()
         assert "sk-" not in str(caught.value)

@@ -13,7 +13,7 @@ from schemas.addresses import KEY_ADDRESSES
 from schemas.chat import EMBEDDED_MODEL, ModelEntry
 from schemas.errors import EndpointError, UsageError
 from tasks.models.http import endpoint_check
-from tasks.models.http.endpoint_check import check_endpoint, resolve_api_key
+from tasks.models.http.endpoint_check import check_endpoint, resolve_keys
 from tests.model_server import ModelServer
 from tests.probed_server import ProbedServer, completed
 from tests.tasks.models.making_calls import Pauses, ask_once, closed_port, entry
@@ -60,10 +60,9 @@ def full_socket() -> Iterator[int]:
 
 
 def test_the_key_comes_from_the_variable_the_entry_names() -> None:
-    key = resolve_api_key(KEYED, {"LISTENER_KEY": " sk-1\n", "OTHER": "sk-2"})
-    assert key is not None
-    assert key.get_secret_value() == "sk-1"
-    assert "sk-1" not in repr(key)
+    keys = resolve_keys(KEYED, {"LISTENER_KEY": " sk-1\n", "OTHER": "sk-2"})
+    assert {name: key.get_secret_value() for name, key in keys.items()} == {"LISTENER_KEY": "sk-1"}
+    assert "sk-1" not in repr(keys)
 
 
 ALLOWED = "OTHER=http://elsewhere/v1 LISTENER_KEY=http://localhost/v1/"
@@ -85,18 +84,18 @@ ALLOWED = "OTHER=http://elsewhere/v1 LISTENER_KEY=http://localhost/v1/"
 def test_a_key_goes_only_where_its_list_says_once_there_is_one(changed: dict[str, str], allowed: str, *, is_sent: bool) -> None:
     one = KEYED.model_copy(update=changed)
     environ = {"LISTENER_KEY": "sk-1", "OTHER": "sk-1", "OPENAI_API_KEY": "sk-1"}
-    assert resolve_api_key(one, environ) is not None  # who names both on the command line needs no list
+    assert resolve_keys(one, environ)  # who names both on the command line needs no list
     if is_sent:
-        assert resolve_api_key(one, {**environ, KEY_ADDRESSES: allowed}) is not None
+        assert resolve_keys(one, {**environ, KEY_ADDRESSES: allowed})
         return
     with pytest.raises(EndpointError, match="may not be sent to this base URL") as caught:
-        resolve_api_key(one, {**environ, KEY_ADDRESSES: allowed})
+        resolve_keys(one, {**environ, KEY_ADDRESSES: allowed})
     assert caught.value.got == f"{one.api_key_env}={one.base_url}"
     assert "sk-1" not in str(caught.value)
 
 
 def test_an_entry_without_a_variable_has_no_key() -> None:
-    assert resolve_api_key(entry("http://localhost/v1"), {"OPENAI_API_KEY": "sk-1"}) is None
+    assert resolve_keys(entry("http://localhost/v1"), {"OPENAI_API_KEY": "sk-1"}) == {}
 
 
 @pytest.mark.parametrize(
@@ -105,7 +104,7 @@ def test_an_entry_without_a_variable_has_no_key() -> None:
 )
 def test_a_missing_key_is_told_with_its_variable(environ: dict[str, str], got: str) -> None:
     with pytest.raises(EndpointError) as caught:
-        resolve_api_key(KEYED, environ)
+        resolve_keys(KEYED, environ)
     assert str(caught.value) == (
         "the API key of model listener is missing\n"
         "  where: environment variable LISTENER_KEY\n"
