@@ -1,6 +1,7 @@
 """Servers with habits of their own: one server per habit, and `models check` and a run against each."""
 
 from collections.abc import Callable, Iterator
+from itertools import count
 from pathlib import Path
 from typing import Any
 
@@ -158,6 +159,28 @@ def test_a_base_url_without_its_path_is_refused_before_any_item(status: int, doc
     assert f"use --base-url {server.base_url}" in checked.err
     assert_one_message(done, "the base URL of model m lacks /v1", f"expected: {server.base_url}\n", f"use {server.base_url};")
     assert list(asked(server)) == []
+
+
+@pytest.mark.usefixtures("prefect_server")
+def test_the_servers_own_words_stand_once_below_the_table(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("A_KEY", "sk-marked-4711")
+    words = "no tea \x1b[2J\u202etoday\nfor sk-marked-4711, 谢谢 [red]" + "x" * 500
+    number = count()
+
+    def habit(body: dict[str, Any], usual: Answer) -> Answer:
+        return usual if is_probe(body) or next(number) else refused(f"{words} and more", 418)
+
+    with server_with(habit) as server:
+        model = ("--model", "m", "--base-url", server.base_url, "--api-key-env", "A_KEY", "--datasets", CHOICES)
+        done = ended("run", "moodbench-mini", *model, "--lake", tmp_path, "--set", "bootstrap=0")
+    told = [line for line in "".join(done.out).split("First ") if line.startswith("http_4xx of m: ")]
+    assert len(told) == 1
+    shown = "".join(told[0].split("\n\n")[0].split())
+    assert shown.startswith("http_4xxofm:'HTTP418:notea\\x1b[2J\\u202etodayfor[key],谢谢[red]xxx")
+    # 200 characters of it, without their blanks.
+    assert shown.partition("Tokensandcost")[0].count("x") < 200
+    assert "\x1b[2J" not in done.out
+    assert "\u202e" not in done.out
 
 
 @pytest.mark.parametrize("path", ["/v1/chat/completions", "/v1/chat/completions/", "/v1/chat/completions "])
