@@ -12,6 +12,7 @@ from typing import NamedTuple, Self
 import httpx
 from pydantic import SecretStr
 
+from schemas.addresses import hide_credentials
 from schemas.chat import ChatReply, ChatRequest, Keep, ModelEntry
 from schemas.vocabulary import Failure
 from tasks.models.cost.budget import BudgetAccount
@@ -247,7 +248,8 @@ class HttpChat:
     def _read(self, answer: HttpAnswer, request: ChatRequest) -> ChatReply:
         body = join_events(answer.body)
         if not httpx.codes.is_success(answer.status):
-            return read_error(answer.status, body)
+            reply, target = read_error(answer.status, body), answer.headers.get("Location")
+            return replace(reply, error=f"{reply.error}; it leads to {hide_credentials(target)}") if target else reply
         same = self._entry.require_same_model
         return read_completion(body, answer.status, asked=request.model, require_same_model=same)
 

@@ -14,6 +14,9 @@ from tasks.models.http.failures import find_error
 STREAM = re.compile(rb"(?:\xef\xbb\xbf)?\s*(?:data|event|id|retry)?:")
 """Beginning of an event stream, which may be a comment; no JSON and no page begins so."""
 
+LINES = re.compile(rb"\s*\{[^\n]*\}\r?\n\s*\{")
+OF_OLLAMA = "JSON line by line, as the native API of Ollama streams it, and not the OpenAI-compatible one below /v1"
+
 DONE = "[DONE]"
 BROKEN_OFF = 502
 """What gateways answer for a server that hung up."""
@@ -25,6 +28,8 @@ def join_events(body: bytes) -> bytes:
     Texts of the first choice's chunks are joined, of usage, model and the like the last one counts. The first event with an error
     is the whole answer. Where neither `[DONE]` nor a finish reason came, the answer is an error that says so.
     """
+    if LINES.match(body):
+        return json.dumps({"error": f"{OF_OLLAMA}: {body[:200].decode('utf-8', 'replace')}"}).encode()
     if not STREAM.match(body):
         return body
     document: dict[str, Any] = {}

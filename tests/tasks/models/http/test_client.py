@@ -497,3 +497,13 @@ def test_the_breaker_opens_for_good_where_no_call_can_succeed(
         refused = {"failure": "http_4xx", "http_status": end} if isinstance(end, int) else {"failure": end}
         breaker.report(ChatReply(**refused))
     assert (breaker.is_open, breaker.hopeless is not None) == (is_open, hopeless)
+
+
+@pytest.mark.parametrize("status", [301, 307, 308])
+async def test_a_redirect_is_told_with_where_it_leads(status: int) -> None:
+    answer = Answer(status, b"", headers={"Location": "https://ada:pass@elsewhere.example/v1?token=secret"})
+    with ProbedServer(lambda *_: answer) as server:
+        reply = await ask_once(entry(server.base_url), Pauses())
+    assert reply.error == (
+        f"HTTP {status}: a redirect, which is not followed: an empty body; it leads to https://...@elsewhere.example/v1?..."
+    )

@@ -80,6 +80,11 @@ def test_contents_in_parts_and_texts_are_joined() -> None:
         (events(chunk(reason="stop"), "[DONE]"), "empty_content", "no text"),
         (events("[1]", '"text"', "[DONE]"), "http_5xx", "broke off after 0 characters"),
         (events('{"choices": [null]}', "[DONE]"), "http_5xx", "broke off"),
+        (
+            b'{"message": {"content": "B"}, "done": false}\n{"done": true}\n',
+            "missing_choices",
+            "as the native API of Ollama streams",
+        ),
     ],
 )
 def test_a_stream_without_an_answer_is_the_failure_it_is(body: bytes, failure: str, error: str) -> None:
@@ -88,7 +93,7 @@ def test_a_stream_without_an_answer_is_the_failure_it_is(body: bytes, failure: s
     assert error in str(reply.error)
 
 
-@pytest.mark.parametrize("body", [b"", b"{}", b"<html>data: 1</html>", b'[{"data": 1}]', b"database: down"])
+@pytest.mark.parametrize("body", [b"", b"{}", b'{\n"a": {}\n}', b"<html>data: 1</html>", b'[{"data": 1}]', b"database: down"])
 def test_what_is_no_stream_stays_as_it_is(body: bytes) -> None:
     assert join_events(body) is body
 
