@@ -36,6 +36,10 @@ class ApiCapabilities(Frozen):
         default="reasoning_effort", pattern=r"^\w+(\.\w+)*$", description="where the body has it, such as reasoning.effort"
     )
     extra: str | None = Field(default=None, description="a JSON object that is merged into the body of every call")
+    stream: bool = Field(default=False, exclude_if=lambda streams: not streams, description="ask for replies as event streams")
+    fold_system: bool = Field(
+        default=False, exclude_if=lambda folds: not folds, description="put the system message in front of the user's"
+    )
 
     @model_validator(mode="after")
     def _effort_has_a_place_of_its_own(self) -> Self:

@@ -6,6 +6,7 @@ from collections.abc import Awaitable, Callable
 from dataclasses import dataclass
 from functools import cached_property
 from hashlib import sha256
+from itertools import groupby
 from typing import Any, Literal, Self
 
 from pydantic import Field, ValidationInfo, field_validator, model_validator
@@ -14,6 +15,7 @@ from schemas.addresses import require_plain_address
 from schemas.api_capabilities import DEFAULT_CAPABILITIES, SWITCH, ApiCapabilities, Sampling, merge_objects
 from schemas.base import Frozen
 from schemas.errors import UsageError
+from schemas.key_variables import KeyVariables
 from schemas.provider import ReasoningPlace
 from schemas.vocabulary import Failure, Remark
 
@@ -25,9 +27,6 @@ EMBEDDED_PREFIX = "embedded/"
 EMBEDDED_IDENTITY = f"{EMBEDDED_PREFIX}SmolLM2-135M-Instruct-Q4_1@{EMBEDDED_WEIGHTS_SHA256[:12]}"
 
 ADDRESS_LIKE = re.compile(r"//|:.*@", re.DOTALL)
-VARIABLE_NAME = re.compile(r"[A-Za-z_][A-Za-z0-9_]*")
-
-FORM_VARIABLE = "^[A-Za-z_][A-Za-z0-9_]*$"
 FORM_ADDRESS = "^[^@?#]*$"
 """What a parameter form accepts: it stores what is typed before our own checks see it, and so would store a key."""
 
@@ -48,7 +47,7 @@ class ChatMessage(Frozen):
         return _canonical({"content": self.content, "role": self.role})
 
 
-class ModelEntry(Frozen):
+class ModelEntry(KeyVariables):
     """A model behind an OpenAI-compatible server. The key is named here, never held."""
 
     name: str = Field(min_length=1, description="name sent to the server and shown in tables")
@@ -60,9 +59,6 @@ class ModelEntry(Frozen):
     identity: str = Field(
         default_factory=lambda entry: entry["base_url"] or EMBEDDED_IDENTITY,
         description="what makes two calls the same; default: base_url or embedded weights",
-    )
-    api_key_env: str | None = Field(
-        default=None, description="environment variable that holds the key", json_schema_extra={"pattern": FORM_VARIABLE}
     )
     sampling: Sampling = Field(default=Sampling(), description="parameters that change what it answers")
     concurrency: int = Field(default=64, ge=1, description="most calls in flight at once; fewer where the server cannot keep up")
@@ -104,23 +100,10 @@ class ModelEntry(Frozen):
     @field_validator("base_url", "identity")
     @classmethod
     def _no_secret_in_an_address(cls, value: str | None, info: ValidationInfo) -> str | None:
+        value = value and value.strip()
         # An identity that is no address may have these characters.
         if value is not None and (info.field_name == "base_url" or ADDRESS_LIKE.search(value)):
             require_plain_address(value, str(info.field_name))
-        return value
-
-    @field_validator("api_key_env")
-    @classmethod
-    def _key_is_named_and_not_given(cls, value: str | None) -> str | None:
-        # No ValueError: its message would repeat the value, and that is most likely the key itself.
-        if value is not None and not VARIABLE_NAME.fullmatch(value):
-            raise UsageError(
-                "what names the environment variable of an API key is no such name",
-                where="api_key_env (--api-key-env, --set judge.api_key_env)",
-                expected="letters, digits and underscores, such as OPENAI_API_KEY",
-                got="other characters" if value else "nothing",
-                next_step="export MY_KEY=... with the key, and name MY_KEY",
-            )
         return value
 
     @model_validator(mode="after")
@@ -155,7 +138,7 @@ class ModelEntry(Frozen):
     def meaning(self) -> dict[str, Any]:
         """Settings of a partition that change the model's replies; a parameter that is not sent is null.
 
-        Transport settings are no part of it, nor is the name of the limit.
+        Transport settings are no part of it, nor are the name of the limit and whether replies are streamed.
         """
         capabilities = self.dialect or DEFAULT_CAPABILITIES
         sent = self.sampling.model_dump(mode="json")
@@ -167,7 +150,7 @@ class ModelEntry(Frozen):
             meaning["reasoning_effort"] = {capabilities.effort_path: capabilities.reasoning_effort}
         if capabilities.extra is not None:
             meaning["extra"] = json.loads(capabilities.extra)
-        return meaning
+        return meaning | ({"fold_system": True} if capabilities.fold_system else {})
 
 
 @dataclass(frozen=True)
@@ -187,7 +170,7 @@ class ChatRequest:
 
     def body(self) -> dict[str, Any]:
         """The JSON body of `POST /chat/completions`."""
-        usual = self._meant([{"role": message.role, "content": message.content} for message in self.messages])
+        usual = self._meant([{"role": message.role, "content": message.content} for message in self.arranged])
         return {self.capabilities.token_limit if name == "max_tokens" else name: value for name, value in usual.items()}
 
     def _meant(self, messages: list[dict[str, str]]) -> dict[str, Any]:
@@ -210,8 +193,24 @@ class ChatRequest:
         return body if self.capabilities.extra is None else merge_objects(body, json.loads(self.capabilities.extra))
 
     @cached_property
+    def arranged(self) -> tuple[ChatMessage, ...]:
+        """The messages as the model takes them: without a system role its words are the user's, and roles alternate."""
+        if not self.capabilities.fold_system:
+            return self.messages
+        turns = groupby(self.messages, lambda message: "assistant" if message.role == "assistant" else "user")
+        return tuple(ChatMessage(role=role, content="\n\n".join(turn.content for turn in same)) for role, same in turns)
+
+    @property
+    def sent_json(self) -> str:
+        """The body as it is sent: with the wish for an event stream, where the model gives no other answer."""
+        if not self.capabilities.stream:
+            return self.body_json
+        counts = "" if "stream_options" in self.capabilities.unsent else ', "stream_options": {"include_usage": true}'
+        return f'{self.body_json[:-1]}, "stream": true{counts}}}'
+
+    @cached_property
     def body_json(self) -> str:
-        """The body as it is sent."""
+        """The body, streamed or not."""
         if self.capabilities.token_limit == DEFAULT_CAPABILITIES.token_limit:
             return self._meant_json  # encoded once, for body and key
         return json.dumps(self.body(), ensure_ascii=False)
@@ -219,7 +218,7 @@ class ChatRequest:
     @cached_property
     def messages_json(self) -> str:
         """The conversation as canonical JSON."""
-        return f"[{', '.join(message.canonical_json for message in self.messages)}]"
+        return f"[{', '.join(message.canonical_json for message in self.arranged)}]"
 
     @cached_property
     def key(self) -> str:

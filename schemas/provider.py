@@ -31,6 +31,7 @@ class Quirks(Frozen):
     seed: Support = "unknown"
     logprobs: Support = Field(default="unknown", description="logprobs and top_logprobs")
     json_schema: Support = Field(default="unknown", description="response_format of type json_schema")
+    stream_options: Support = "unknown"
     reasoning_in: tuple[ReasoningPlace, ...] = Field(default=(), description="places seen, the usual one first; empty = none")
     reasoning_effort: str | None = Field(default=None, description="path of the parameter in the body; null = none or not known")
     rate_limit_headers: tuple[str, ...] = Field(default=(), description="names of response headers; empty = none known")
@@ -95,9 +96,14 @@ Capability = Literal[
     "finish_reason",
     "same_model",
     "reasoning",
+    "system_role",
+    "whole_reply",
+    "stream",
+    "stream_options",
 ]
-Unsent = Literal["temperature", "top_p", "seed", "json_schema"]
-"""What a call can do without: sampling parameters, and the schema of a judge's reply, whose form its prompt states too."""
+Unsent = Literal["temperature", "top_p", "seed", "json_schema", "stream_options"]
+"""What a call can do without: sampling parameters, token counts of a stream, and the schema of a judge's reply, whose form its
+prompt states too."""
 
 CAPABILITIES: tuple[Capability, ...] = get_args(Capability)
 UNSENT: tuple[Unsent, ...] = get_args(Unsent)

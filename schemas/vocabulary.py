@@ -58,6 +58,7 @@ Failure = Literal[
     "tool_call",
     "wrong_model",
     "budget",
+    "loading",
 ]
 """How a call can fail; meaning, retries and remedy of each are in `tasks/models/http/failures.py`."""
 

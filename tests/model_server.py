@@ -75,7 +75,7 @@ DRIP_S = 0.05
 
 def is_probe(body: dict[str, Any]) -> bool:
     """Whether a call is one of those that find out what an endpoint accepts."""
-    return bool(body["messages"][-1]["content"] == QUESTION)
+    return str(body["messages"][-1]["content"]).endswith(QUESTION)
 
 
 class _Handler(Handler):

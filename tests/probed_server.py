@@ -6,7 +6,8 @@ with ProbedServer(refusing("temperature")) as server:
 
 import json
 import time
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
+from types import MappingProxyType
 from typing import Any, Literal, NamedTuple
 
 from tests.loopback import Handler, LoopbackServer
@@ -15,11 +16,12 @@ SCHEMA_REPLY = '{"count_of_weekdays": 7}'
 
 
 class Answer(NamedTuple):
-    """What the server sends: a status, a JSON document, and how long it thinks before."""
+    """What the server sends: a status, a JSON document (or bytes as they are), how long it thinks before, further headers."""
 
     status: int
     document: Any
     delay_s: float = 0.0
+    headers: Mapping[str, str] = MappingProxyType({})
 
 
 Script = Callable[[dict[str, Any], str], Answer]
@@ -50,6 +52,23 @@ def completed(body: dict[str, Any], text: str | None = SCHEMA_REPLY, **changes: 
     return Answer(200, document)
 
 
+def streamed(answer: Answer, *, usage: bool = True) -> Answer:
+    """The same completion as an event stream, its text in two parts."""
+    (choice,) = answer.document["choices"]
+    message, text = dict(choice["message"]), choice["message"].pop("content") or ""
+    named = {"object": "chat.completion.chunk", "model": answer.document["model"]}
+    deltas = [{**message, "content": text[: len(text) // 2]}, {"content": text[len(text) // 2 :]}, {}]
+    chunks: list[dict[str, Any]] = [
+        {**named, "choices": [{"index": 0, "delta": delta, "finish_reason": None}]} for delta in deltas
+    ]
+    chunks[1]["choices"][0]["logprobs"] = choice.get("logprobs")
+    chunks[2]["choices"][0]["finish_reason"] = choice["finish_reason"]
+    chunks += [{**named, "choices": [], "usage": answer.document["usage"]}] if usage else []
+    body = "".join(f"data: {json.dumps(part)}\n\n" for part in chunks)
+    headers = {"Content-Type": "text/event-stream"}
+    return Answer(200, f": keep-alive\n\n{body}data: [DONE]\n\n".encode(), headers=headers)
+
+
 def refused(message: str, status: int = 400) -> Answer:
     """An error in the usual form."""
     return Answer(status, {"error": {"message": message, "type": "invalid_request_error"}})
@@ -69,9 +88,12 @@ class _Handler(Handler):
     def answer(self, body: dict[str, Any]) -> None:
         owner: ProbedServer = self.server.owner
         owner.bodies.append(body)
+        owner.paths.append(self.path)
+        owner.headers.append(dict(self.headers))
         answer = owner.script(body, self.headers.get("Authorization", ""))
         time.sleep(answer.delay_s)
-        self.send_body(answer.status, json.dumps(answer.document).encode())
+        document = answer.document if isinstance(answer.document, bytes) else json.dumps(answer.document).encode()
+        self.send_body(answer.status, document, answer.headers)
 
 
 class ProbedServer(LoopbackServer):
@@ -82,6 +104,8 @@ class ProbedServer(LoopbackServer):
     def __init__(self, script: Script) -> None:
         self.script = script
         self.bodies: list[dict[str, Any]] = []
+        self.paths: list[str] = []
+        self.headers: list[dict[str, str]] = []
 
 
 Wording = Callable[[int, int], str]

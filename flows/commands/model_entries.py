@@ -10,6 +10,7 @@ from schemas.addresses import hide_credentials
 from schemas.api_capabilities import Sampling
 from schemas.chat import EMBEDDED_MODEL
 from schemas.errors import UsageError
+from schemas.key_variables import KeyVariables
 from schemas.roles import JUDGE, PANEL, map_role
 from tasks.models.capabilities.providers import entry_for, find_provider
 
@@ -41,7 +42,7 @@ def complete_entries(values: Mapping[str, Any]) -> dict[str, Any]:
     }
     judge = next(iter(roles.get(JUDGE, {}).get("default", ())), None)
     if PANEL in roles and isinstance(judge, Mapping):
-        server = {name: judge[name] for name in ("base_url", "api_key_env") if name in judge}
+        server = {name: judge[name] for name in ("base_url", *KeyVariables.model_fields) if name in judge}
         roles[PANEL] = map_role(roles[PANEL], lambda entry: {**server, **entry} if _has_no_server(entry) else entry)
     completed = [_complete(one) for one in models] if isinstance(models, list | tuple) else models
     return {**values, "models": completed, "roles": roles}

@@ -13,6 +13,8 @@ from rich.markup import escape
 
 from flows.commands import options as opt
 from flows.commands.console import CommandResult, folded, text_table, unbroken
+from flows.commands.plan_fields import assign, parse_setting
+from schemas.addresses import VERSION_PATH
 from schemas.api_capabilities import DEFAULT_CAPABILITIES, ApiCapabilities
 from schemas.chat import EMBEDDED_MODEL, ModelEntry
 from schemas.errors import UsageError
@@ -36,9 +38,6 @@ DOCUMENTED = ("temperature", "top_p", "seed", "logprobs", "json_schema")
 FOUND = ("model", "server", "probed_at", "latency_s", "token_limit", "unsent", "reasoning_in")
 """Findings about a model that its row has as they are."""
 
-VERSION_PATH = "/v1"
-"""Where most servers have the API, and what is often left out of an address."""
-
 models_app = typer.Typer(no_args_is_help=True, help="Models and their providers.")
 
 
@@ -48,6 +47,7 @@ def check_command(
     provider: opt.Provider = None,
     base_url: opt.BaseUrl = None,
     api_key_env: opt.KeyEnv = None,
+    fields: opt.Fields = None,
     again: opt.Again = False,
     timeout: opt.Timeout = 120.0,
     lake: opt.LakeFolder = None,
@@ -66,8 +66,11 @@ def check_command(
     values = entry_for(known, name) if known and provider else {"name": name, "base_url": base_url}
     if api_key_env is not None:
         values["api_key_env"] = api_key_env
+    plan = {"models": [{**values, "concurrency": 1, "timeout_s": timeout}]}
+    for text in fields or ():
+        assign(plan, *parse_setting(f"models.{text.removeprefix('models.')}", "--set"))
     try:
-        entry = ModelEntry(**values, concurrency=1, timeout_s=timeout)
+        entry = ModelEntry.model_validate(plan["models"][0])
     except ValidationError as error:
         raise refused(error, "models check") from error
     quirks, folder = known.quirks_of(name) if known else None, state_folder(lake or DEFAULT_LAKE)
@@ -134,15 +137,16 @@ def _check_below(entry: ModelEntry, lake: Path, found: ModelCheckResult) -> Mode
 
 
 async def _probe(entry: ModelEntry, quirks: Quirks | None, known: ModelProbe | None) -> ModelProbe:
-    from flows.planning.capabilities import probe_model  # noqa: PLC0415
+    from flows.planning.capabilities import probe_long_prompt, probe_model  # noqa: PLC0415
     from flows.runtime.prefect_flows import log  # noqa: PLC0415
     from tasks.models.embedded.serving import serve_embedded  # noqa: PLC0415
-    from tasks.models.http.endpoint_check import check_endpoint, resolve_api_key  # noqa: PLC0415
+    from tasks.models.http.endpoint_check import check_endpoint, resolve_keys  # noqa: PLC0415
 
-    resolve_api_key(entry, os.environ)
+    resolve_keys(entry, os.environ)
     await check_endpoint(entry)
     if entry.base_url is not None:
-        return await probe_model(entry, quirks, entry.base_url, known=known, long_prompt=True)
+        found = known or await probe_model(entry, quirks, entry.base_url)
+        return await probe_long_prompt(entry, found, entry.base_url)
     async with serve_embedded(log) as server:
         return await probe_model(entry, quirks, server.base_url)
 

@@ -35,6 +35,7 @@ LakeFolder = Annotated[
 Provider = Annotated[str | None, option("one of `moodflow models list`, instead of --base-url", MODEL, "ID")]
 BaseUrl = Annotated[str | None, option("OpenAI-compatible server: http://localhost:8000/v1", MODEL, "URL")]
 KeyEnv = Annotated[str | None, option("environment variable that holds the API key", MODEL, "NAME")]
+Fields = Annotated[list[str] | None, typer.Option("--set", metavar="FIELD=VALUE", help="of the model's entry, as `run` has it")]
 ScoredAs = Annotated[Profile, typer.Option("--profile", help="corrected, or reference: as the released code would score")]
 DryRun = Annotated[
     bool, typer.Option("--dry-run", help="print calls, tokens and money it would take; ask nothing", rich_help_panel=LIMITS)

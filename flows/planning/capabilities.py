@@ -8,7 +8,9 @@ from contextvars import ContextVar
 from pathlib import Path
 
 from flows.planning.jobs import ResolvedPlan
+from schemas.addresses import VERSION_PATH
 from schemas.chat import ModelEntry
+from schemas.errors import EndpointError
 from schemas.plan import Plan
 from schemas.provider import ModelProbe, Quirks
 from schemas.vocabulary import FAILURES
@@ -19,12 +21,19 @@ from tasks.models.capabilities.probe_records import alone, probe_file, recall, r
 from tasks.models.capabilities.providers import choose_capabilities, needs_probe, provider_at
 from tasks.models.cost.budget import Budget, BudgetAccount
 from tasks.models.http.client import CallRetryPolicy, HttpChat
-from tasks.models.http.endpoint_check import resolve_api_key
+from tasks.models.http.endpoint_check import resolve_keys
+from tasks.models.http.failures import RETRIES
 from tasks.models.journal.table import JOURNAL
 from tasks.text.backoff import Retry
 
 AT_ONCE = CallRetryPolicy(retries={failure: Retry(attempts=1) for failure in FAILURES})
 """No second attempt: a probe says what happens now."""
+
+NO_ENDPOINT = "Unexpected endpoint"
+"""LM Studio's words for a path it does not have, with HTTP 200."""
+
+ONCE_LOADED = CallRetryPolicy(retries={**AT_ONCE.retries, "loading": RETRIES["loading"]})
+"""Of the probe before a run, so that a server that is still loading its model loses no item."""
 
 
 def with_capabilities(plan: Plan) -> Plan:
@@ -80,7 +89,7 @@ async def ensure_probed(lake: Path, models: Iterable[ModelEntry], budget: Budget
         Whether something was found, so that the plan has to be resolved again.
 
     Raises:
-        EndpointError: if a key is missing or cannot be sent.
+        EndpointError: if a key is missing or cannot be sent, or a base URL lacks its path.
         LakeError: if what was found cannot be read or written.
     """
     early = _EARLY.get() or {}
@@ -128,10 +137,28 @@ async def _probe_once(lake: Path, entry: ModelEntry, budget: Budget) -> bool:
             return True
         account = budget.account(entry, learns=False)  # its short replies are not like others
         url = entry.base_url or ""  # one that is to be probed has an address
-        found = await probe_model(entry, quirks_for(entry), url, account)
+        found = await probe_model(entry, quirks_for(entry), url, account, ONCE_LOADED)
         if found.answers:
             remember(lake, entry, found)
+        else:
+            await _require_version_path(entry, found.findings["answers"].evidence, account)
         return found.answers
+
+
+async def _require_version_path(entry: ModelEntry, error: str, account: BudgetAccount | None) -> None:
+    """Refuse a base URL that answers with an error where the usual path below it answers, or is missed by the server."""
+    address = str(entry.base_url).rstrip("/")
+    below = f"{address}{VERSION_PATH}"
+    if address.endswith(VERSION_PATH) or not error.startswith(("HTTP 2", "HTTP 3", "HTTP 4", "not ")):
+        return
+    if NO_ENDPOINT in error or (await probe_model(entry, quirks_for(entry), below, account)).answers:
+        raise EndpointError(
+            f"the base URL of model {entry.name} lacks {VERSION_PATH}",
+            where=f"base URL {entry.base_url}",
+            expected=below,
+            got=error,
+            next_step=f"use {below}; moodflow models check {entry.name} --base-url {below} says what works there",
+        )
 
 
 async def probe_model(
@@ -139,26 +166,36 @@ async def probe_model(
     quirks: Quirks | None,
     base_url: str,
     budget: BudgetAccount | None = None,
-    known: ModelProbe | None = None,
-    *,
-    long_prompt: bool = False,
+    policy: CallRetryPolicy = AT_ONCE,
 ) -> ModelProbe:
-    """Probe one model, each call of it sent once.
+    """Probe one model.
 
     Args:
         entry: the model.
         quirks: what is known of it, so that the likely is tried first.
         base_url: where its server is; the embedded one must be running.
         budget: of the calls; null = no limit.
-        known: what an earlier probe found; null = none did.
-        long_prompt: also try a long prompt.
+        policy: of the calls; by default each is sent once.
 
     Raises:
         EndpointError: if the key is missing or cannot be sent.
     """
-    key = resolve_api_key(entry, os.environ)
+    async with _chat_for_probe(entry, base_url, policy, budget) as chat:
+        return await probe(entry, chat, token_limit=(quirks or Quirks()).token_limit)
+
+
+async def probe_long_prompt(entry: ModelEntry, found: ModelProbe, base_url: str) -> ModelProbe:
+    """Return what a probe found, with what a long prompt shows; as it is where the model did not answer.
+
+    Raises:
+        EndpointError: if the key is missing or cannot be sent.
+    """
+    if not found.answers:
+        return found
+    async with _chat_for_probe(entry, base_url, AT_ONCE, None) as chat:
+        return await ask_long_prompt(entry, found, chat)
+
+
+def _chat_for_probe(entry: ModelEntry, base_url: str, policy: CallRetryPolicy, budget: BudgetAccount | None) -> HttpChat:
     alone = entry.model_copy(update={"concurrency": 1, "require_same_model": False})
-    async with HttpChat(alone, base_url, key, policy=AT_ONCE, budget=budget) as chat:
-        hide = (lambda text: text.replace(key.get_secret_value(), "[key]")) if key else str
-        found = known or await probe(entry, chat, token_limit=(quirks or Quirks()).token_limit, hide=hide)
-        return await ask_long_prompt(entry, found, chat, hide) if long_prompt and found.answers else found
+    return HttpChat(alone, base_url, resolve_keys(entry, os.environ), policy=policy, budget=budget)

@@ -89,23 +89,25 @@ def coverage_rows(raw: pl.DataFrame) -> list[Row]:
 def failure_rows(manifest: RunManifest, lake: Lake) -> list[Row]:
     """Return what has no score, and calls that failed, by dataset, model and kind; a single row says that there is nothing."""
     gaps = [(gap.dataset, gap.model or "all", gap.setting or "all", gap.reason, None, gap.next_step) for gap in manifest.missing]
-    rows = [*gaps, *_failed_calls(manifest, lake)] or [("", "all", "all", "nothing failed", None, "")]
+    rows = [*gaps, *(row for row, _ in _failed_calls(manifest, lake))] or [("", "all", "all", "nothing failed", None, "")]
     return [dict(zip(FAILURE_COLUMNS, row, strict=True)) for row in rows]
 
 
 def failure_kinds(manifest: RunManifest, lake: Lake) -> list[Row]:
-    """Return calls that failed by model and kind, the most frequent first: rows of model, what, calls and next_step."""
+    """Return calls that failed by model and kind, the most frequent first: model, what, calls, next_step and the first error."""
     calls: Counter[tuple[str, str, str]] = Counter()
-    for _, model, _, what, count, next_step in _failed_calls(manifest, lake):
+    errors: dict[tuple[str, str, str], str | None] = {}
+    for (_, model, _, what, count, next_step), error in _failed_calls(manifest, lake):
         calls[model, what, next_step] += count
+        errors.setdefault((model, what, next_step), error)
     return [
-        {"model": model, "what": what, "calls": count, "next_step": next_step}
+        {"model": model, "what": what, "calls": count, "next_step": next_step, "error": errors[model, what, next_step]}
         for (model, what, next_step), count in calls.most_common()
     ]
 
 
-def _failed_calls(manifest: RunManifest, lake: Lake) -> Iterator[tuple[str, str, str, str, int, str]]:
-    """Yield one row per partition and kind of failure; only partitions are read that have failed calls."""
+def _failed_calls(manifest: RunManifest, lake: Lake) -> Iterator[tuple[tuple[str, str, str, str, int, str], str | None]]:
+    """Yield one row per partition and kind of failure, with an error; only partitions are read that have failed calls."""
     for ref in manifest.partitions:
         place = dict(ref.place)
         if ref.layer not in FROM_OUTSIDE or (ref.complete and ref.layer != "judgements"):
@@ -119,13 +121,14 @@ def _failed_calls(manifest: RunManifest, lake: Lake) -> Iterator[tuple[str, str,
                 if why.startswith(WAS_CUT):
                     remedy = FAILURE_KINDS["prompt_cut"].remedy
                 what = f"no {word}rating of {tested}'s answers: {why}"
-                yield dataset, place["judge"], setting, what, rows["call_key"].n_unique(), remedy
+                yield (dataset, place["judge"], setting, what, rows["call_key"].n_unique(), remedy), None
             continue
         failed = lake.read(ref, Responses).drop_nulls("failure").cast({"failure": pl.String})
         by_kind = ["asked_model", "role", "failure"]
-        for model, role, failure, calls in failed.group_by(by_kind).len().sort(by_kind).iter_rows():
+        kinds = failed.group_by(by_kind).agg(pl.len(), pl.col("error").drop_nulls().first()).sort(by_kind)
+        for model, role, failure, calls, error in kinds.iter_rows():
             kind, of = FAILURE_KINDS[failure], "" if role == TESTED else f" ({role} of {tested})"
-            yield dataset, model, setting, f"{failure}{of}: {kind.meaning}", calls, kind.remedy
+            yield (dataset, model, setting, f"{failure}{of}: {kind.meaning}", calls, kind.remedy), error
 
 
 def cost_rows(manifest: RunManifest) -> list[Row]:

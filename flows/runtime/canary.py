@@ -15,7 +15,7 @@ from tasks.lake.local_state import state_folder
 from tasks.models.canary import compare_replies, draw_sample, epoch_identity, keep_finding, read_record
 from tasks.models.cost.budget import Budget
 from tasks.models.http.client import HttpChat
-from tasks.models.http.endpoint_check import resolve_api_key
+from tasks.models.http.endpoint_check import resolve_keys
 from tasks.models.journal.table import JOURNAL
 
 
@@ -56,8 +56,8 @@ async def _ask(entry: ModelEntry, plan: Plan, budget: Budget) -> CanaryFinding:
     if not sample.rows:
         return nothing
     try:
-        key, account = resolve_api_key(entry, os.environ), budget.account(entry, learns=False)
-        async with HttpChat(asked, str(entry.base_url), key, budget=account) as chat:
+        keys, account = resolve_keys(entry, os.environ), budget.account(entry, learns=False)
+        async with HttpChat(asked, str(entry.base_url), keys, budget=account) as chat:
             found = await compare_replies(asked, sample, before, chat, state / JOURNAL)
     except EndpointError as error:
         return nothing.model_copy(update={"error": error.what})

@@ -16,7 +16,7 @@ from tasks.lake.lake import Lake
 from tasks.models.cost.budget import Budget
 from tasks.models.embedded.serving import RESTART_RETRY, InTurn, serve_embedded
 from tasks.models.http.client import HOPELESS_AFTER_CALLS, WRONG_ADDRESS, CallRetryPolicy, HttpChat
-from tasks.models.http.endpoint_check import check_endpoint, resolve_api_key
+from tasks.models.http.endpoint_check import check_endpoint, resolve_keys
 from tasks.models.http.failures import FAILURE_KINDS, RETRIES
 from tasks.models.http.worker_pool import WorkerPool
 from tasks.models.journal.journal import Journal, JournaledChat
@@ -48,7 +48,7 @@ async def check_endpoints(plan: Plan) -> None:
         EndpointError: naming the model, its URL or its variable.
     """
     for entry in plan.entries:
-        resolve_api_key(entry, os.environ)
+        resolve_keys(entry, os.environ)
         await check_endpoint(entry)
 
 
@@ -130,7 +130,7 @@ async def _open(entry: ModelEntry, journal: Journal, budget: Budget, stack: Asyn
         client = HttpChat(entry, server.base_url, policy=policy, budget=account)
         sending: KeepingChat = InTurn(await stack.enter_async_context(client))
     else:
-        client = HttpChat(entry, entry.base_url, resolve_api_key(entry, os.environ), budget=account)
+        client = HttpChat(entry, entry.base_url, resolve_keys(entry, os.environ), budget=account)
         sending = await stack.enter_async_context(client)
     chat = JournaledChat(sending, journal)
     pool = WorkerPool(entry.concurrency, journal.folder)

@@ -196,8 +196,8 @@ def _in_lake(asked: Plan | AblationRequest, lake: Folder) -> Plan | AblationRequ
 
 def key_addresses(deployments: Iterable[Deployment]) -> str:
     """Return which key goes to which address, as the deployments name them together and KEY_ADDRESSES holds it."""
-    entries = (entry for deployment in deployments for entry in deployment.plan.entries)
-    return " ".join(f"{entry.api_key_env}={entry.base_url}" for entry in entries if entry.api_key_env and entry.base_url)
+    entries = (entry for deployment in deployments for entry in deployment.plan.entries if entry.base_url)
+    return " ".join(f"{variable}={entry.base_url}" for entry in entries for variable in entry.key_variables)
 
 
 def check_deployment(deployment: Deployment) -> None:
@@ -215,6 +215,6 @@ def check_deployment(deployment: Deployment) -> None:
             resolve(plan).lake.require_writable()
     except MoodflowError as error:
         raise _inside(error, f"deployment {deployment.entry.name}", ", ") from error
-    named = {entry.api_key_env for entry in deployment.plan.entries if entry.api_key_env}
+    named = {variable for entry in deployment.plan.entries for variable in entry.key_variables}
     for name in sorted(named - set(os.environ)):
         log(f"{deployment.entry.name} needs the environment variable {name}, which is not set: its runs will fail")

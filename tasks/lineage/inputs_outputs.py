@@ -60,7 +60,7 @@ def inputs_of(job: object) -> JobInputs:
     found = list(_walk(job))
     outputs = [one for one in found if isinstance(one, PartitionKey)]
     specs = [one for one in found if isinstance(one, DatasetSpec)]
-    variables = [one.api_key_env for one in found if isinstance(one, ModelEntry) and one.api_key_env]
+    variables = [variable for one in found if isinstance(one, ModelEntry) for variable in one.key_variables]
     return JobInputs(
         inputs=tuple(dict.fromkeys(one for one in found if isinstance(one, PartitionRef))),
         sources=tuple(source for spec in specs for source in _sources(spec, outputs)),

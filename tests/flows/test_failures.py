@@ -76,7 +76,7 @@ def test_every_night_with_the_same_dead_model_ends_in_the_same_state(tmp_path: P
         (None, "v1", "connect: no connection to ", "start the server, check base_url"),
         ("401", "v1", "auth: HTTP 401: unknown key", "set the variable that api_key_env names"),
         ("402", "v1", "quota: HTTP 402: Insufficient Balance", "top up the account"),
-        (None, "", "http_4xx: HTTP 404: no such model", "check base_url, which mostly ends in /v1"),
+        ("404", "v1", "http_4xx: HTTP 404: no such model", "check base_url, which mostly ends in /v1"),
     ],
 )
 @pytest.mark.usefixtures("prefect_server")

@@ -49,18 +49,32 @@ def escaping() -> Escaping:
     return Escaping(lambda _: f"B, and your key is {KEY}, {encoded}.", fault=faults.get)
 
 
-def command(server: ModelServer, folder: Path) -> list[str]:
-    asked = ["--datasets", "mini_eq_test", "--api-key-env", "MARKED_KEY", "--set", "bootstrap=0"]
+BEARER = ("--api-key-env", "MARKED_KEY")
+AZURE = (
+    "--set",
+    "models.headers_env={api-key: MARKED_KEY}",
+    "--set",
+    "models.query_env=code=MARKED_KEY",
+    "--set",
+    "models.query=v=1",
+)
+
+
+def command(server: ModelServer, folder: Path, sent: tuple[str, ...] = BEARER) -> list[str]:
+    asked = ["--datasets", "mini_eq_test", *sent, "--set", "bootstrap=0"]
     model = ["--model", "m", "--base-url", server.base_url]
     return ["run", "moodbench-mini", *model, *asked, "--lake", str(folder / "lake"), "--json"]
 
 
+@pytest.mark.parametrize("sent", [BEARER, AZURE], ids=["bearer", "azure"])
 @pytest.mark.usefixtures("prefect_server")
-def test_a_marked_key_is_nowhere(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_marked_key_is_nowhere(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, sent: tuple[str, ...]) -> None:
     monkeypatch.setenv("MARKED_KEY", KEY)
     with escaping() as server:
-        done = ended(*command(server, tmp_path))
-    assert_nowhere(server, tmp_path, done.out, done.err)
+        done = ended(*command(server, tmp_path, sent))
+    header = {"api-key": KEY} if sent == AZURE else {"Authorization": f"Bearer {KEY}"}
+    assert all(headers.items() >= header.items() for headers in server.headers)
+    assert_nowhere(tmp_path, done.out, done.err)
 
 
 @pytest.mark.long
@@ -71,12 +85,12 @@ def test_a_marked_key_is_not_in_what_prefect_writes_either(started_prefect: Pref
     with escaping() as server:
         program = [sys.executable, "-c", ENTRY_POINT, *command(server, tmp_path)]
         done = subprocess.run(program, env=environment, capture_output=True, text=True, check=False, timeout=LIMIT_S)
-    assert_nowhere(server, tmp_path, done.stdout, done.stderr)
+    assert {headers["Authorization"] for headers in server.headers} == {f"Bearer {KEY}"}
+    assert_nowhere(tmp_path, done.stdout, done.stderr)
     assert list(home.glob("*.db"))
 
 
-def assert_nowhere(server: ModelServer, folder: Path, out: str, err: str) -> None:
-    assert {headers["Authorization"] for headers in server.headers} == {f"Bearer {KEY}"}
+def assert_nowhere(folder: Path, out: str, err: str) -> None:
     assert '"raw_scores"' in out
     files = list(written(folder))
     # The run did write what it was answered: layers, journal, report.

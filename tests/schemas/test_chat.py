@@ -9,7 +9,7 @@ from pydantic import ValidationError
 from schemas.api_capabilities import ApiCapabilities, Sampling
 from schemas.chat import EMBEDDED_IDENTITY, ChatMessage, ChatRequest, ModelEntry
 from schemas.errors import UsageError
-from schemas.provider import TokenLimit
+from schemas.provider import TokenLimit, Unsent
 
 USUAL: TokenLimit = "max_tokens"
 OTHER: TokenLimit = "max_completion_tokens"
@@ -64,6 +64,47 @@ def test_another_name_of_the_limit_is_sent_and_is_the_same_call() -> None:
     assert other.body().keys() ^ request().body().keys() == {USUAL, OTHER}
     assert other.body()[OTHER] == 512
     assert other.key == request(ApiCapabilities(token_limit=USUAL)).key == request().key
+
+
+@pytest.mark.parametrize(
+    ("unsent", "added"),
+    [
+        (("stream_options",), {"stream": True}),
+        ((), {"stream": True, "stream_options": {"include_usage": True}}),
+    ],
+)
+@pytest.mark.parametrize("limit", [USUAL, OTHER])
+def test_a_streamed_reply_is_asked_for_by_the_same_call(
+    unsent: tuple[Unsent, ...], added: dict[str, Any], limit: TokenLimit
+) -> None:
+    capabilities = ApiCapabilities(stream=True, unsent=unsent, token_limit=limit)
+    streamed = request(capabilities)
+    assert json.loads(streamed.sent_json) == streamed.body() | added
+    assert streamed.key == request().key
+    # What the journal and files of requests keep says nothing of how the reply comes.
+    assert json.loads(streamed.body_json).keys() == streamed.body().keys()
+    entry = ModelEntry(name="m", base_url="http://a/v1")
+    assert entry.model_copy(update={"dialect": capabilities}).meaning == entry.meaning
+
+
+TALK = (("system", "Be kind."), ("user", "I am sad."), ("assistant", "Why?"), ("user", "My cat."), ("user", "It died."))
+
+
+def test_without_a_system_role_its_words_are_the_users() -> None:
+    talk = tuple(ChatMessage.model_validate({"role": role, "content": text}) for role, text in TALK)
+    folded, plain = ApiCapabilities(fold_system=True), request(messages=talk)
+    assert request(folded, messages=talk).body()["messages"] == [
+        {"role": "user", "content": "Be kind.\n\nI am sad."},
+        {"role": "assistant", "content": "Why?"},
+        {"role": "user", "content": "My cat.\n\nIt died."},
+    ]
+    assert json.loads(request(folded, messages=talk).messages_json) == request(folded, messages=talk).body()["messages"]
+    assert request(folded, messages=talk).key != plain.key
+    # Nothing to fold: the same words are sent, which is the same call.
+    assert request(folded).key == request().key
+    entry = ModelEntry(name="m", base_url="http://a/v1")
+    assert entry.model_copy(update={"dialect": folded}).meaning == entry.meaning | {"fold_system": True}
+    assert ApiCapabilities().model_dump().keys() == {"token_limit", "unsent", "reasoning_effort", "effort_path", "extra"}
 
 
 @pytest.mark.parametrize("name", ["temperature", "top_p", "seed"])

@@ -1,7 +1,6 @@
 """Ask with one long prompt whether a server reads all of it."""
 
 import json
-from collections.abc import Callable
 from dataclasses import replace
 
 from schemas.api_capabilities import Sampling
@@ -17,7 +16,7 @@ MARKS = {"front": "harbour 4817", "end": "lantern 2953"}
 TASK = "This text begins and ends with a mark, a word and a number each. Repeat both marks and say nothing else."
 
 
-async def ask_long_prompt(entry: ModelEntry, found: ModelProbe, chat: Chat, hide: Callable[[str], str]) -> ModelProbe:
+async def ask_long_prompt(entry: ModelEntry, found: ModelProbe, chat: Chat) -> ModelProbe:
     """Return what a probe found, with `long_prompt`: whether both ends of one came back, and what the server counted of it."""
     story = " ".join(f"On day {number} she wrote a letter to her friend." for number in range(SENTENCES))
     prompt = f"{TASK}\nFirst mark: {MARKS['front']}.\n{story}\nSecond mark: {MARKS['end']}.\n{TASK}"
@@ -40,4 +39,4 @@ async def ask_long_prompt(entry: ModelEntry, found: ModelProbe, chat: Chat, hide
         )
         evidence = f"{'cut: ' if cut else ''}{tokens} of {len(prompt):,} characters, {marks}"
         finding = CapabilityFinding("no" if cut else "unknown" if lost else "yes", evidence)
-    return replace(found, calls=found.calls + 1, long_prompt=replace(finding, evidence=printable(hide(finding.evidence))))
+    return replace(found, calls=found.calls + 1, long_prompt=replace(finding, evidence=printable(finding.evidence)))

@@ -30,6 +30,7 @@ KEY = "count_of_weekdays"
 
 SCHEMA = {"type": "object", "properties": {KEY: {"type": "integer"}}, "required": [KEY], "additionalProperties": False}
 QUESTION = "How many days are in a week? Answer in JSON."
+SYSTEM = "You know the calendar."
 TOP_LOGPROBS = 5
 LONGEST_EVIDENCE = 200
 NOTHING_CAME = "no call was answered"
@@ -38,7 +39,8 @@ OF_REPLY: tuple[Capability, ...] = ("usage", "finish_reason", "same_model", "rea
 SUCCESS, CLIENT_ERROR = 2, 4
 """Hundreds of HTTP statuses."""
 
-NOT_ABOUT_PARAMETERS = frozenset({401, 402, 403, 404, 407, 408, 413, 429})
+TEMPLATE = re.compile(r"jinja|chat template|conversation roles", re.IGNORECASE)
+NOT_ABOUT_PARAMETERS = frozenset({401, 402, 403, 404, 407, 408, 409, 413, 425, 429, 499})
 """HTTP statuses of refusals for another reason: key, money, address, proxy, time, length, rate."""
 
 
@@ -70,6 +72,25 @@ SAMPLING = (
     Parameter("temperature", "temperature", {"temperature": 0.0}),
 )
 """Besides the limit; what a run can do without comes first and is given up first."""
+
+SYSTEM_ROLE = Parameter(
+    "system_role",
+    r"(?:system|developer)[ _](?:role|message|prompt|instruction)s?|['\"`]system|role:? system"
+    r"|alternat(?:e|ing)|only user|first message|jinja|template",
+    {"messages": [{"role": "system", "content": SYSTEM}, {"role": "user", "content": QUESTION}]},
+)
+"""Where it is given up, the question is asked alone."""
+
+WHOLE_REPLY = Parameter("whole_reply", "stream(?:ing|ed)?", {})
+STREAMS = (
+    WHOLE_REPLY,
+    Parameter("stream_options", "stream_?options|include_?usage", {"stream": True, "stream_options": {"include_usage": True}}),
+    Parameter("stream", "stream", {"stream": True}),
+)
+"""Ways to get a reply: a refusal that speaks of streams, which the first is not, wants one."""
+
+RIVALS = (tuple(LIMITS.values()), STREAMS)
+"""Parameters of which one is offered at a time: the next where the one before was refused."""
 
 
 @dataclass(frozen=True)
@@ -124,10 +145,10 @@ class Trial:
         return re.sub(rf"(?<!\w){re.escape(self.entry.name)}(?!\w)", "", reply.error or "", flags=re.ASCII)
 
     def give_up(self, suspects: tuple[Parameter, ...], error: str) -> None:
-        """Leave out the first suspect; the usual limit is replaced by the other one before it is left out."""
+        """Leave out the first suspect; one that has rivals is replaced by the next of them."""
         least = suspects[0]
         tried = {refusal.parameter for refusal in self.refusals}
-        others = [limit for limit in LIMITS.values() if limit != least and limit not in tried] if _is_limit(least) else []
+        others = [rival for rival in _rivals(least) if rival != least and rival not in tried]
         self.refusals.append(ParameterRefusal(least, error, suspects))
         place = self.offered.index(least)
         self.offered = (*self.offered[:place], *others[:1], *self.offered[place + 1 :])
@@ -143,8 +164,8 @@ class Trial:
         doubtful = self.doubtful()
         if not doubtful:
             return reply
-        limited = any(_is_limit(parameter) for parameter in doubtful)
-        kept = tuple(parameter for parameter in self.offered if not (limited and _is_limit(parameter)))
+        rivals = [rival for parameter in doubtful for rival in _rivals(parameter)]
+        kept = tuple(parameter for parameter in self.offered if parameter not in rivals)
         second = await self.call((*doubtful, *kept))
         if _has_answered(second):
             self.cleared = doubtful
@@ -160,7 +181,6 @@ async def probe(
     chat: Chat,
     *,
     token_limit: TokenLimit = "max_tokens",  # noqa: S107  a parameter's name
-    hide: Callable[[str], str] = str,
     now: Callable[[], datetime] = lambda: datetime.now(UTC),
 ) -> ModelProbe:
     """Probe what a model accepts and returns.
@@ -169,23 +189,22 @@ async def probe(
         entry: the model.
         chat: sends the calls; one that tries again after a failure makes the probe slower, not better.
         token_limit: the limit that is offered first, where one is known to be right.
-        hide: takes secrets out of a text; everything the server wrote goes through it.
         now: the time, for the record.
     """
-    trial = Trial(entry, chat, (*SAMPLING[:-1], LIMITS[token_limit], SAMPLING[-1]))
+    trial = Trial(entry, chat, (SYSTEM_ROLE, *SAMPLING[:-1], LIMITS[token_limit], SAMPLING[-1], WHOLE_REPLY))
     reply = await trial.run()
     found = dict((*_of_parameters(trial, reply), *_of_reply(entry, reply)))
 
     return ModelProbe(
         version=PROBE_VERSION,
         model=entry.name,
-        server=printable(hide(hide_credentials(entry.base_url or ""))),
+        server=printable(hide_credentials(entry.base_url or "")),
         probed_at=now().isoformat(timespec="seconds"),
         calls=trial.calls,
         latency_s=reply.latency_s if _has_answered(reply) else None,
-        echoed_model=None if reply.model is None else printable(hide(reply.model)),
+        echoed_model=None if reply.model is None else printable(reply.model),
         reasoning_in=reply.reasoning_in,
-        findings={name: replace(found[name], evidence=printable(hide(found[name].evidence))) for name in CAPABILITIES},
+        findings={name: replace(found[name], evidence=printable(found[name].evidence)) for name in CAPABILITIES},
     )
 
 
@@ -200,7 +219,7 @@ def _of_parameters(trial: Trial, reply: ChatReply) -> Iterator[tuple[Capability,
     accepted = {parameter.name for parameter in (*trial.offered, *trial.cleared)} if answered else set()
     refusals = {refusal.parameter.name: refusal for refusal in trial.refusals}
     doubtful = {parameter.name for parameter in trial.doubtful() if parameter not in trial.confirmed}
-    for name in (parameter.name for parameter in (*SAMPLING, *LIMITS.values())):
+    for name in (parameter.name for parameter in (*SAMPLING, *LIMITS.values(), SYSTEM_ROLE, *STREAMS)):
         if name in accepted:
             yield name, _of_accepted(name, reply)
         elif refusal := refusals.get(name):
@@ -211,7 +230,8 @@ def _of_parameters(trial: Trial, reply: ChatReply) -> Iterator[tuple[Capability,
             else:
                 yield name, CapabilityFinding("unknown", f"refused together with others: {refusal.error}")
         else:
-            yield name, CapabilityFinding("unknown", "not tried, the other limit is accepted" if answered else NOTHING_CAME)
+            other = "the other limit" if name in LIMITS else "another way"
+            yield name, CapabilityFinding("unknown", f"not tried, {other} is accepted" if answered else NOTHING_CAME)
 
 
 def _of_accepted(name: Capability, reply: ChatReply) -> CapabilityFinding:
@@ -261,10 +281,10 @@ def _has_answered(reply: ChatReply) -> bool:
 
 
 def _is_refusal(reply: ChatReply) -> bool:
-    """Whether the server refuses the request itself; llama.cpp says 501 of what it was not started for."""
+    """Whether the server refuses the request itself; llama.cpp says 501 of what it was not started for, 500 of a template."""
     if reply.failure in {"auth", "quota"}:  # some servers say so with a 400
         return False
-    if reply.http_status == HTTPStatus.NOT_IMPLEMENTED:
+    if reply.http_status == HTTPStatus.NOT_IMPLEMENTED or TEMPLATE.search(reply.error or ""):
         return True
     return (reply.http_status or 0) // 100 == CLIENT_ERROR and reply.http_status not in NOT_ABOUT_PARAMETERS
 
@@ -277,8 +297,8 @@ def _follows_schema(text: str) -> bool:
     return isinstance(document, dict) and isinstance(document.get(KEY), int)
 
 
-def _is_limit(parameter: Parameter) -> bool:
-    return parameter.name in LIMITS
+def _rivals(parameter: Parameter) -> tuple[Parameter, ...]:
+    return next((rivals for rivals in RIVALS if parameter in rivals), ())
 
 
 def _yes(condition: bool) -> Verdict:  # noqa: FBT001

@@ -65,13 +65,15 @@ def choose_capabilities(stated: ApiCapabilities | None, quirks: Quirks | None, f
     Returns:
         By field, the first that knows: what is stated, what was found, the quirks, the usual.
     """
-    said = stated.model_dump(include=stated.model_fields_set) if stated else {}
+    said = {name: getattr(stated, name) for name in stated.model_fields_set} if stated else {}
     chosen = {
         "token_limit": (found and found.token_limit) or (quirks.token_limit if quirks else DEFAULT_CAPABILITIES.token_limit),
         "unsent": tuple(name for name in UNSENT if _is_refused(name, quirks, found)),
         "reasoning_effort": None,
         "effort_path": (quirks and quirks.reasoning_effort) or DEFAULT_CAPABILITIES.effort_path,
         "extra": None,
+        "stream": found is not None and found.findings["whole_reply"].verdict == "no",
+        "fold_system": found is not None and found.findings["system_role"].verdict == "no",
     }
     return ApiCapabilities.model_validate(chosen | said)
 
@@ -90,6 +92,10 @@ def describe_capabilities(capabilities: ApiCapabilities) -> str:
         parts.append(f"{capabilities.effort_path} {capabilities.reasoning_effort}")
     if capabilities.extra is not None:
         parts.append(f"with {capabilities.extra}")
+    if capabilities.stream:
+        parts.append("as an event stream")
+    if capabilities.fold_system:
+        parts.append("the system message in front of the user's")
     return ", ".join(parts)
 
 

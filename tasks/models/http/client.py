@@ -6,15 +6,18 @@ from collections import Counter, defaultdict
 from collections.abc import Awaitable, Callable, Mapping
 from dataclasses import dataclass, field, replace
 from http import HTTPStatus
+from types import MappingProxyType
 from typing import NamedTuple, Self
 
 import httpx
 from pydantic import SecretStr
 
+from schemas.addresses import hide_credentials
 from schemas.chat import ChatReply, ChatRequest, Keep, ModelEntry
 from schemas.vocabulary import Failure
 from tasks.models.cost.budget import BudgetAccount
 from tasks.models.http.adaptive_concurrency import USUAL
+from tasks.models.http.event_stream import join_events
 from tasks.models.http.failures import RETRIES, read_error
 from tasks.models.http.parse_reply import read_completion
 from tasks.models.http.rate_limiter import RateLimiter, read_pause, read_wait
@@ -27,7 +30,7 @@ HOPELESS_AFTER_CALLS = 16
 """Twice the calls that are in flight at first: more than fail together in one moment of a server that starts or of a gateway
 that tries several keys, and few enough to take seconds."""
 
-NOT_FOUND: tuple[Failure, ...] = ("connect", "timeout_connect")
+NOT_FOUND: tuple[Failure, ...] = ("connect", "timeout_connect", "loading")
 NO_QUESTION_CAUSES: tuple[Failure, ...] = (*NOT_FOUND, "tls", "auth", "quota", "invalid_json")
 WRONG_ADDRESS = frozenset({HTTPStatus.NOT_FOUND, HTTPStatus.METHOD_NOT_ALLOWED})
 
@@ -43,9 +46,9 @@ class CallRetryPolicy(Backoff[Failure]):
 class CircuitBreaker:
     """Opens for good when more calls would only fail too, so that a dead server costs seconds and not hours.
 
-    It does after DEAD_AFTER_CALLS calls in a row that found no server, and after HOPELESS_AFTER_CALLS if all calls from the first
-    on ended in ways that no question causes: no server, no right to it, not its address. It counts calls, not attempts: each has
-    been retried for some seconds, so a server that restarts quickly is not given up.
+    It does after DEAD_AFTER_CALLS calls in a row that found no server, or one without its model, and after HOPELESS_AFTER_CALLS
+    if all calls from the first on ended in ways that no question causes: no server, no right to it, not its address. It counts
+    calls, not attempts: each has been retried for some seconds, so a server that restarts quickly is not given up.
     """
 
     def __init__(self) -> None:
@@ -98,7 +101,7 @@ class HttpChat:
     Args:
         entry: the model; its limits hold for all calls.
         base_url: server, up to and including `/v1`.
-        key: sent as a bearer token and written nowhere else, not even where the server repeats it.
+        keys: values of the variables that the entry names; sent and written nowhere else, not even where the server repeats them.
         policy: what is retried.
         budget: of the calls; null = no limit.
 
@@ -106,29 +109,31 @@ class HttpChat:
         breakers: of each model that was asked: another one at the same address may be answered.
 
     Raises:
-        EndpointError: if the key cannot be sent.
+        EndpointError: if a key cannot be sent.
     """
 
     def __init__(
         self,
         entry: ModelEntry,
         base_url: str,
-        key: SecretStr | None = None,
+        keys: Mapping[str, SecretStr] = MappingProxyType({}),
         *,
         policy: CallRetryPolicy | None = None,
         budget: BudgetAccount | None = None,
     ) -> None:
-        require_sendable(entry, key)
+        for variable, key in keys.items():
+            require_sendable(entry, variable, key)
         self._entry = entry
         self._policy = policy or CallRetryPolicy()
         self._budget = budget
         self.breakers: defaultdict[str, CircuitBreaker] = defaultdict(CircuitBreaker)
         self._limiter = RateLimiter(entry, time.perf_counter, self._policy.sleep)
-        self._scrub = Scrubber(key)
+        # A server may repeat the key alone, without the scheme in front of it.
+        self._scrubbers = [Scrubber(SecretStr(key.get_secret_value().split(" ")[-1])) for key in keys.values()]
         self._unkept: Exception | None = None
         self._being_kept = 0
         self._most_being_kept = max(0, entry.concurrency - USUAL) // KEPT_SHARE
-        self._transport = Transport(entry, base_url, key)
+        self._transport = Transport(entry, base_url, keys)
 
     async def __aenter__(self) -> Self:
         await self._transport.__aenter__()
@@ -225,12 +230,14 @@ class HttpChat:
             return Attempt(refusal, sent=False)
         started_s, retry_after_s = time.perf_counter(), None
         try:
-            answer = await self._transport.post(request.body_json.encode())
+            answer = await self._transport.post(request.sent_json.encode())
         except TransportError as error:
-            reply = self._scrub(ChatReply(failure=error.failure, error=str(error), http_status=error.http_status))
+            reply = ChatReply(failure=error.failure, error=str(error), http_status=error.http_status)
         else:
-            reply = self._scrub(self._read(answer, request))
+            reply = self._read(answer, request)
             retry_after_s = self._heed(answer, reply)
+        for scrub in self._scrubbers:
+            reply = scrub(reply)
         error_text = reply.error
         if error_text is not None and len(error_text) > LONGEST_ERROR:
             error_text = f"{error_text[:LONGEST_ERROR]}..."
@@ -239,10 +246,12 @@ class HttpChat:
         return Attempt(reply, retry_after_s)
 
     def _read(self, answer: HttpAnswer, request: ChatRequest) -> ChatReply:
+        body = join_events(answer.body)
         if not httpx.codes.is_success(answer.status):
-            return read_error(answer.status, answer.body)
+            reply, target = read_error(answer.status, body), answer.headers.get("Location")
+            return replace(reply, error=f"{reply.error}; it leads to {hide_credentials(target)}") if target else reply
         same = self._entry.require_same_model
-        return read_completion(answer.body, answer.status, asked=request.model, require_same_model=same)
+        return read_completion(body, answer.status, asked=request.model, require_same_model=same)
 
     def _heed(self, answer: HttpAnswer, reply: ChatReply) -> float | None:
         """Read from the headers how long to wait before this call is tried again, or before any next call."""

@@ -5,16 +5,16 @@ import socket
 from collections.abc import Mapping
 from concurrent.futures import Future
 from threading import Thread
-from urllib.request import getproxies, proxy_bypass
+from urllib.request import getproxies
 
 import httpx
 from pydantic import SecretStr
 
-from schemas.addresses import KEY_ADDRESSES, is_loopback, require_plain_address
+from schemas.addresses import KEY_ADDRESSES, require_plain_address
 from schemas.chat import ModelEntry
 from schemas.errors import EndpointError
 from tasks.models.capabilities.providers import provider_at
-from tasks.models.http.transport import require_sendable
+from tasks.models.http.transport import choose_proxy, require_sendable
 
 PROBE_TIMEOUT_S = 3.0
 """For the connection to each address of a name."""
@@ -26,38 +26,38 @@ PORTS = {"http": 80, "https": 443}
 LAST_PORT = 65535
 
 
-def resolve_api_key(entry: ModelEntry, environ: Mapping[str, str]) -> SecretStr | None:
-    """Read the key of a model from the environment variable it names.
+def resolve_keys(entry: ModelEntry, environ: Mapping[str, str]) -> dict[str, SecretStr]:
+    """Read the environment variables that a model's entry names: its key, and values of headers and of the query.
 
     Raises:
-        EndpointError: if that variable is not set, empty or holds what cannot be sent, or if the key may not go to the base URL.
-            White space around the key is dropped.
+        EndpointError: if one is not set, empty or holds what cannot be sent, or if it may not go to the base URL.
+            White space around it is dropped.
     """
-    if entry.api_key_env is None:
-        return None
-    _require_allowed(entry, environ.get(KEY_ADDRESSES))
-    if text := environ.get(entry.api_key_env, "").strip():
-        key = SecretStr(text)
-        require_sendable(entry, key)
-        return key
-    raise EndpointError(
-        f"the API key of model {entry.name} is missing",
-        where=f"environment variable {entry.api_key_env}",
-        expected="the key",
-        got="an empty value" if entry.api_key_env in environ else "no such variable",
-        next_step=f"export {entry.api_key_env}=... and run again",
-    )
+    keys = {}
+    for variable in entry.key_variables:
+        _require_allowed(entry, variable, environ.get(KEY_ADDRESSES))
+        keys[variable] = SecretStr(environ.get(variable, "").strip())
+        if not keys[variable]:
+            raise EndpointError(
+                f"the API key of model {entry.name} is missing",
+                where=f"environment variable {variable}",
+                expected="the key",
+                got="an empty value" if variable in environ else "no such variable",
+                next_step=f"export {variable}=... and run again",
+            )
+        require_sendable(entry, variable, keys[variable])
+    return keys
 
 
-def _require_allowed(entry: ModelEntry, allowed: str | None) -> None:
+def _require_allowed(entry: ModelEntry, variable: str, allowed: str | None) -> None:
     provider = provider_at(entry.base_url)
-    if allowed is None or entry.base_url is None or (provider and provider.api_key_env == entry.api_key_env):
+    if allowed is None or entry.base_url is None or (provider and provider.api_key_env == variable):
         return
-    pair = f"{entry.api_key_env}={entry.base_url.rstrip('/')}"
+    pair = f"{variable}={entry.base_url.rstrip('/')}"
     if pair not in [one.rstrip("/") for one in allowed.split()]:
         raise EndpointError(
             f"the key of model {entry.name} may not be sent to this base URL",
-            where=f"api_key_env {entry.api_key_env}, base_url {entry.base_url}",
+            where=f"environment variable {variable}, base_url {entry.base_url}",
             expected=f"a pair in {KEY_ADDRESSES} of the run's environment, or a provider's own",
             got=pair,
             next_step=f"allow the pair: in the prefect.yaml of moodflow serve, or in {KEY_ADDRESSES} of a worker",
@@ -76,36 +76,29 @@ async def check_endpoint(entry: ModelEntry, proxies: Mapping[str, str] | None = 
 
     Raises:
         UsageError: if the URL holds credentials, a query or a fragment.
-        EndpointError: if the URL is none, or its host has no address, no route or does not answer in time.
+        EndpointError: if the URL is none, its proxy is no http proxy, or its host has no address or route or does not answer.
     """
     if entry.base_url is None:
         return
     require_plain_address(entry.base_url, "base_url")
     url = _parse(entry, entry.base_url)
-    if proxy := _proxy_of(url, getproxies() if proxies is None else proxies):
+    if proxy := choose_proxy(entry, url, getproxies() if proxies is None else proxies):
         url = _parse(entry, proxy)
-    location = f"{url.host}:{_port(url)}"
+    host = f"of the proxy {url.host}" if proxy else url.host
+    location = f"{host}:{_port(url)}"
     try:
         await asyncio.wait_for(_connect(url), LIMIT_S)
     except TimeoutError as error:
         raise _unreachable(entry, f"{location}: no answer within {LIMIT_S:g} s") from error
     except socket.gaierror as error:
-        raise _unreachable(entry, f"host name {url.host} has no address ({error.strerror})") from error
+        raise _unreachable(entry, f"host name {host} has no address ({error.strerror})") from error
     except UnicodeError as error:
         # DNS cannot spell an empty or overlong label.
-        raise _unreachable(entry, f"host name {url.host}: {error}") from error
+        raise _unreachable(entry, f"host name {host}: {error}") from error
     except ExceptionGroup as errors:
         # A host that refuses is there, whatever became of its other addresses.
         if errors.subgroup((ConnectionRefusedError, ConnectionResetError)) is None:
             raise _unreachable(entry, f"{location}: {', '.join(dict.fromkeys(map(_describe, errors.exceptions)))}") from errors
-
-
-def _proxy_of(url: httpx.URL, proxies: Mapping[str, str]) -> str | None:
-    """URL of the proxy the client will use, as it chooses it itself."""
-    proxy = proxies.get(url.scheme) or proxies.get("all")
-    if not proxy or is_loopback(url.host) or proxy_bypass(url.host):
-        return None
-    return proxy if "://" in proxy else f"http://{proxy}"
 
 
 def _connect(url: httpx.URL) -> asyncio.Future[None]:

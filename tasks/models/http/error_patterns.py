@@ -68,6 +68,10 @@ CODES: tuple[ErrorPattern, ...] = (
 """The first one that is a code of an error names the failure, whatever the HTTP status; behind each the servers that write so."""
 
 MESSAGES: tuple[ErrorPattern, ...] = (
+    # llama.cpp, Ollama, Hugging Face, vLLM
+    ErrorPattern("loading", r"(?<!error )(?<!failed )(?<!while )loading (?:the )?model"),
+    ErrorPattern("loading", r"\b(?:is|are) (?:currently |still |being )*(?:loading|being loaded|starting|warming up)\b"),
+    ErrorPattern("loading", r"\b(?:model|server|engine) (?:is )?not (?:yet )?ready\b"),
     ErrorPattern("context_too_long", r"(?:maximum|model'?s) (?:context|model) length"),  # OpenAI, DeepSeek, vLLM, SGLang, Mistral
     ErrorPattern("context_too_long", r"(?:input|prompt) (?:\(\d+ tokens\) )?is too long"),  # Anthropic, vLLM, Bedrock
     # llama.cpp, Ollama, Anthropic

@@ -52,7 +52,7 @@ FAILURE_KINDS: Mapping[Failure, FailureKind] = {
         "the answer did not begin within first_byte_timeout_s", SLOW, "raise first_byte_timeout_s or lower concurrency"
     ),
     "timeout_total": FailureKind(
-        "the answer was not complete within timeout_s, or the server says it took too long (HTTP 408)",
+        "the answer was not complete within timeout_s",
         SLOW,
         "raise timeout_s, lower concurrency or max_tokens",
     ),
@@ -97,7 +97,7 @@ FAILURE_KINDS: Mapping[Failure, FailureKind] = {
         "run again later; lower concurrency, set requests_per_minute or tokens_per_minute",
     ),
     "http_5xx": FailureKind(
-        "the server failed, or broke its answer off (HTTP 5xx)",
+        "the server failed, or broke its answer off (HTTP 5xx, 408, 409, 499)",
         Retry(attempts=5, first_delay_s=1, longest_delay_s=30),
         "run again later; read the log of a server of your own",
     ),
@@ -137,6 +137,12 @@ FAILURE_KINDS: Mapping[Failure, FailureKind] = {
         "check the name with moodflow models list; pin the provider or the version",
     ),
     "budget": FailureKind("not sent: the budget of the run is spent", NEVER, "raise budget or --budget-tokens and run again"),
+    # Large weights take minutes.
+    "loading": FailureKind(
+        "the server says that it is still loading its model",
+        Retry(attempts=20, first_delay_s=1, longest_delay_s=30),
+        "run again once the model is loaded; look into the server's log",
+    ),
 }
 """The one table of failures; docs/failures.md shows it."""
 
@@ -147,10 +153,12 @@ STATUSES: Mapping[int, Failure] = {
     HTTPStatus.UNAUTHORIZED: "auth",
     HTTPStatus.PAYMENT_REQUIRED: "quota",
     HTTPStatus.FORBIDDEN: "auth",
-    HTTPStatus.REQUEST_TIMEOUT: "timeout_total",
+    HTTPStatus.REQUEST_TIMEOUT: "http_5xx",
+    HTTPStatus.CONFLICT: "http_5xx",
     HTTPStatus.REQUEST_ENTITY_TOO_LARGE: "context_too_long",
     HTTPStatus.TOO_EARLY: "http_429",
     HTTPStatus.TOO_MANY_REQUESTS: "http_429",
+    499: "http_5xx",  # nginx and Gemini: the call was given up in between
 }
 """What a status means where neither code nor message of the error says more."""
 

@@ -4,6 +4,7 @@ import asyncio
 import zlib
 from collections.abc import Mapping
 from typing import NamedTuple, Self
+from urllib.request import getproxies, proxy_bypass
 
 import aiohttp
 import httpx
@@ -13,10 +14,13 @@ from schemas.addresses import is_loopback
 from schemas.chat import ModelEntry
 from schemas.documents import LARGEST_BYTES
 from schemas.errors import EndpointError
+from schemas.key_variables import read_pairs
 from schemas.vocabulary import Failure
 
 JSON = {"Content-Type": "application/json", "Accept-Encoding": "gzip"}
 GZIP = 16 + zlib.MAX_WBITS
+LARGEST_HEADER = 2**16
+"""Bytes of one header; some gateways send whole prompts and tokens in theirs."""
 
 
 class HttpAnswer(NamedTuple):
@@ -42,14 +46,17 @@ class Transport:
     Args:
         entry: the model; its concurrency bounds the connections, its time limits hold.
         base_url: of the server.
-        key: of its calls; written nowhere but into the header.
+        keys: of its calls, by their variables; written nowhere but into headers and query.
     """
 
-    def __init__(self, entry: ModelEntry, base_url: str, key: SecretStr | None) -> None:
+    def __init__(self, entry: ModelEntry, base_url: str, keys: Mapping[str, SecretStr]) -> None:
         self._entry = entry
-        self._key = key
-        self._url = httpx.URL(f"{base_url.rstrip('/')}/chat/completions")
+        self._keys = keys
+        secret = {name: keys[variable].get_secret_value() for name, variable in read_pairs(entry.query_env).items()}
+        query = {**read_pairs(entry.query), **secret}
+        self._url = httpx.URL(f"{base_url.rstrip('/')}/chat/completions", params=query or None)
         self._address = str(self._url)
+        self._proxy = choose_proxy(entry, self._url, getproxies())
 
     @property
     def server(self) -> str:
@@ -57,18 +64,22 @@ class Transport:
         return f"{self._url.scheme}://{self._url.netloc.decode()}"
 
     async def __aenter__(self) -> Self:
-        authorization = {"Authorization": f"Bearer {self._key.get_secret_value()}"} if self._key else {}
+        headers = {
+            name: self._keys[variable].get_secret_value() for name, variable in read_pairs(self._entry.headers_env).items()
+        }
+        if key := self._keys.get(self._entry.api_key_env or ""):
+            headers["Authorization"] = f"Bearer {key.get_secret_value()}"
         # The same certificates as for downloads; reading them takes 20 ms.
         trusted = httpx.create_ssl_context() if self._url.scheme == "https" else True
         self._session = aiohttp.ClientSession(
-            headers={**JSON, **authorization},
+            headers={**JSON, **headers},
             connector=aiohttp.TCPConnector(limit=self._entry.concurrency, ssl=trusted),
             cookie_jar=aiohttp.DummyCookieJar(),
             timeout=aiohttp.ClientTimeout(total=None, sock_connect=self._entry.connect_timeout_s),
             # Unpacked here, where it can be bounded: a megabyte may stand for one of a thousand.
             auto_decompress=False,
-            # A proxy of the environment is meant for remote servers; one on this machine is spoken to directly.
-            trust_env=not is_loopback(self._url.host),
+            max_line_size=LARGEST_HEADER,
+            max_field_size=LARGEST_HEADER,
         )
         return self
 
@@ -99,12 +110,15 @@ class Transport:
         limit_s = self._entry.first_byte_timeout_s
         try:
             async with asyncio.timeout(limit_s) as waiting:
-                return await self._session.post(self._address, data=body, allow_redirects=False)
+                return await self._session.post(self._address, data=body, allow_redirects=False, proxy=self._proxy)
         except aiohttp.ConnectionTimeoutError as error:
             text = f"no connection to {self.server} within {self._entry.connect_timeout_s:g} s"
             raise TransportError("timeout_connect", text) from error
         except aiohttp.ClientSSLError as error:
             raise TransportError("tls", f"no secure connection to {self.server}: {describe_cause(error)}") from error
+        except aiohttp.ClientResponseError as error:
+            text = f"the answer's headers cannot be read: no HTTP, or one is larger than {LARGEST_HEADER // 2**10} KiB"
+            raise TransportError("invalid_json", text) from error
         except (aiohttp.ClientError, ValueError) as error:
             raise TransportError("connect", f"no connection to {self.server}: {describe_cause(error)}") from error
         except TimeoutError as error:
@@ -115,15 +129,20 @@ class Transport:
 
 async def _read_body(response: aiohttp.ClientResponse) -> bytes:
     encoding = response.headers.get("Content-Encoding", "").strip().lower() or "identity"
-    if encoding not in ("identity", "gzip"):
+    if encoding not in ("identity", "gzip", "x-gzip"):
         raise TransportError(
             "invalid_json", f"the answer is encoded as {encoding[:80]}, which was not asked for", response.status
         )
-    unpacking = zlib.decompressobj(GZIP) if encoding == "gzip" else None
+    unpacking = None if encoding == "identity" else zlib.decompressobj(GZIP)
     body, came = bytearray(), 0
     async for chunk in response.content.iter_any():
         came += len(chunk)
-        body += unpacking.decompress(chunk, LARGEST_BYTES + 1 - len(body)) if unpacking else chunk
+        while unpacking and chunk and len(body) <= LARGEST_BYTES:
+            if unpacking.eof:  # another member follows
+                unpacking = zlib.decompressobj(GZIP)
+            body += unpacking.decompress(chunk, LARGEST_BYTES + 1 - len(body))
+            chunk = unpacking.unused_data  # noqa: PLW2901
+        body += b"" if unpacking else chunk
         if max(came, len(body)) > LARGEST_BYTES:
             text = f"the answer is larger than {LARGEST_BYTES // 2**20} MiB"
             raise TransportError("truncated_body", text, response.status)
@@ -132,17 +151,43 @@ async def _read_body(response: aiohttp.ClientResponse) -> bytes:
     return bytes(body)
 
 
-def require_sendable(entry: ModelEntry, key: SecretStr | None) -> None:
+def choose_proxy(entry: ModelEntry, url: httpx.URL, proxies: Mapping[str, str]) -> str | None:
+    """Return the URL of the proxy that a server is spoken to through, by scheme in `proxies`; null if there is none.
+
+    A proxy of the environment is meant for remote servers; one on this machine is spoken to directly.
+
+    Raises:
+        EndpointError: it is no http proxy.
+    """
+    scheme = url.scheme if proxies.get(url.scheme) else "all"
+    proxy = proxies.get(scheme)
+    if not proxy or is_loopback(url.host) or proxy_bypass(url.host):
+        return None
+    protocol, separator, _ = proxy.partition("://")
+    if separator and protocol.lower() != "http":
+        raise EndpointError(
+            f"the proxy to the server of model {entry.name} cannot be used",
+            where=f"environment variable {scheme.upper()}_PROXY or {scheme}_proxy",
+            expected="an http proxy, such as http://proxy:3128; SOCKS and https proxies are not supported",
+            got=f"a {protocol[:10]} proxy",
+            next_step=f"name an http proxy there, or add {url.host} to NO_PROXY",
+        )
+    return proxy if separator else f"http://{proxy}"
+
+
+def require_sendable(entry: ModelEntry, variable: str, key: SecretStr) -> None:
     """Refuse a key that no header can hold; libraries would print it when they fail on it.
+
+    A header of another name may have a scheme in front of its key.
 
     Raises:
         EndpointError: naming the variable, never the key.
     """
-    text = key.get_secret_value() if key else "-"
-    if not text or not text.isascii() or not text.isprintable() or " " in text:
+    text = key.get_secret_value()
+    if not text or not text.isascii() or not text.isprintable() or text.count(" ") > (variable != entry.api_key_env):
         raise EndpointError(
             f"the API key of model {entry.name} cannot be sent",
-            where=f"environment variable {entry.api_key_env}",
+            where=f"environment variable {variable}",
             expected="printable ASCII characters without spaces",
             got=f"{len(text)} characters, some of another kind",
             next_step="set the variable to the key alone",

@@ -8,15 +8,17 @@ from typing import Any, get_args
 
 import pytest
 
+from schemas.api_capabilities import ApiCapabilities
 from schemas.chat import ModelEntry
 from schemas.errors import LakeError
-from schemas.provider import CAPABILITIES, Capability, CapabilityFinding, ModelProbe, TokenLimit
+from schemas.provider import CAPABILITIES, Capability, CapabilityFinding, ModelProbe, TokenLimit, Unsent
 from schemas.vocabulary import FAILURES
 from tasks.models.capabilities.probe import LONGEST_EVIDENCE, PROBE_VERSION, probe
 from tasks.models.capabilities.probe_records import alone, list_probes, probe_file, recall, remember
+from tasks.models.capabilities.providers import choose_capabilities
 from tasks.models.http.client import CallRetryPolicy, HttpChat
 from tasks.text.backoff import Retry
-from tests.probed_server import Answer, ProbedServer, Script, completed, refused, refusing
+from tests.probed_server import Answer, ProbedServer, Script, completed, refused, refusing, streamed
 
 FULL = {"model", "messages", "temperature", "top_p", "seed", "max_tokens", "response_format", "logprobs", "top_logprobs"}
 NOW = datetime(2026, 11, 21, 12, 0, tzinfo=UTC)
@@ -46,7 +48,9 @@ async def test_where_everything_works_one_call_says_so() -> None:
     assert set(bodies[0]) == FULL
     assert (bodies[0]["temperature"], bodies[0]["top_p"], bodies[0]["seed"], bodies[0]["max_tokens"]) == (0, 1, 0, 512)
     assert bodies[0]["response_format"]["json_schema"]["strict"] is True
-    works = dict.fromkeys(CAPABILITIES, "yes") | {"max_completion_tokens": "unknown", "reasoning": "no"}
+    assert [message["role"] for message in bodies[0]["messages"]] == ["system", "user"]
+    not_tried = dict.fromkeys(("max_completion_tokens", "stream", "stream_options"), "unknown")
+    works = dict.fromkeys(CAPABILITIES, "yes") | not_tried | {"reasoning": "no"}
     assert verdicts(found) == works
     assert (found.answers, found.token_limit, found.unsent, found.reasoning_in) == (True, "max_tokens", (), None)
     assert (found.model, found.echoed_model, found.probed_at) == ("listener", "listener", "2026-11-21T12:00:00+00:00")
@@ -156,10 +160,12 @@ async def test_a_refusal_without_a_name_is_narrowed_down() -> None:
     assert [FULL - set(body) for body in bodies] == [
         set(),
         FULL - {"model", "messages"},  # is it about parameters at all?
+        set(),
         without_logprobs,
         {*without_logprobs, "response_format"},
-        {"response_format"},  # logprobs were left out for nothing
+        {"response_format"},  # logprobs were left out for nothing, and so was the system message
     ]
+    assert [len(body["messages"]) for body in bodies] == [2, 1, 1, 1, 1, 2]
     assert (found.findings["json_schema"].verdict, found.findings["logprobs"].verdict) == ("no", "yes")
     assert found.findings["json_schema"].evidence == "accepted without it; with it HTTP 400: bad request"
 
@@ -171,7 +177,7 @@ async def test_two_that_are_refused_without_a_name_stay_in_doubt() -> None:
     found, bodies = await probed_with(script)
     expected = {"logprobs": "unknown", "json_schema": "unknown", "seed": "no", "top_p": "yes", "temperature": "yes"}
     assert expected.items() <= verdicts(found).items()
-    assert len(bodies) == 6
+    assert len(bodies) == 7
 
 
 async def test_a_request_refused_without_parameters_too_is_no_matter_of_parameters() -> None:
@@ -199,6 +205,50 @@ async def test_what_is_no_matter_of_parameters_takes_one_call(status: int, code:
     assert verdicts(found) == dict.fromkeys(CAPABILITIES, "unknown") | {"answers": "no"}
     assert found.findings["answers"].evidence == f"HTTP {status}: no temperature, no seed for you"
     assert (found.answers, found.latency_s, found.token_limit) == (False, None, None)
+
+
+@pytest.mark.parametrize(
+    ("status", "message"),
+    [
+        (400, "System role not supported"),
+        (400, "Conversation roles must alternate user/assistant/user/assistant/..."),
+        (422, "Template error: only user and assistant roles are known here"),
+        (400, "Unsupported value: 'messages[0].role' does not support 'system' with this model."),
+        (400, "Developer instruction is not enabled for listener"),
+        (500, "Jinja Exception: the system comes from nowhere"),
+        (400, "bad request"),
+    ],
+)
+async def test_a_model_without_a_system_role_is_asked_without(status: int, message: str) -> None:
+    def script(body: dict[str, Any], _: str) -> Answer:
+        return refused(message, status) if body["messages"][0]["role"] == "system" else completed(body)
+
+    found, bodies = await probed_with(script)
+    assert found.findings["system_role"].verdict == "no"
+    assert message in found.findings["system_role"].evidence
+    assert [message["role"] for message in bodies[-1]["messages"]] == ["user"]
+    assert set(bodies[-1]) == FULL
+    chosen = choose_capabilities(None, None, found)
+    assert chosen == ApiCapabilities(fold_system=True)
+    # Who states otherwise is believed.
+    assert choose_capabilities(ApiCapabilities(fold_system=False), None, found).fold_system is False
+
+
+@pytest.mark.parametrize(("usage", "unsent", "calls"), [(True, (), 2), (False, ("stream_options",), 3)])
+async def test_a_model_that_only_streams_is_asked_for_a_stream(unsent: tuple[Unsent, ...], calls: int, *, usage: bool) -> None:
+    def script(body: dict[str, Any], _: str) -> Answer:
+        if not body.get("stream"):
+            return refused("This model only supports stream mode, please enable the stream parameter.")
+        if "stream_options" in body and not usage:
+            return refused("Unknown parameter: stream_options")
+        return streamed(completed(body), usage=usage)
+
+    found, bodies = await probed_with(script)
+    assert len(bodies) == calls
+    assert (found.answers, found.unsent, found.token_limit) == (True, unsent, "max_tokens")
+    assert (found.findings["whole_reply"].verdict, found.findings["usage"].verdict) == ("no", "yes" if usage else "no")
+    assert found.findings["logprobs"].evidence == "2 tokens at the first place"
+    assert choose_capabilities(None, None, found) == ApiCapabilities(stream=True, unsent=unsent)
 
 
 async def test_a_slow_server_is_not_waited_for() -> None:
@@ -263,14 +313,24 @@ async def test_reasoning_that_leaves_no_room_for_an_answer_is_a_reply_all_the_sa
     assert (found.answers, found.findings["answers"].evidence) == (False, "no text, finish_reason stop")
 
 
-async def test_what_the_server_wrote_is_shown_without_secrets_and_on_one_line() -> None:
-    found, _ = await probed_with(
-        lambda body, _: completed(body, model="a\x1b[31m s3cret", finish_reason=f"s3cret\n{'x' * 500}"),
-        hide=lambda text: text.replace("s3cret", "[key]"),
-    )
-    assert found.echoed_model == "a [31m [key]"
-    assert found.findings["finish_reason"].evidence == f"[key] {'x' * (LONGEST_EVIDENCE - 6)}..."
-    assert "s3cret" not in repr(found)
+async def test_what_the_server_wrote_is_shown_on_one_line() -> None:
+    script: Script = lambda body, _: completed(body, model="a\x1b[31m \u202eb", finish_reason=f"s\n{'x' * 500}")  # noqa: E731
+    found, _ = await probed_with(script)
+    assert found.echoed_model == "a [31m  b"
+    assert found.findings["finish_reason"].evidence == f"s {'x' * (LONGEST_EVIDENCE - 2)}..."
+
+
+async def test_a_record_from_before_leaves_later_questions_open(tmp_path: Path) -> None:
+    entry, later = ModelEntry(name="listener", base_url="http://one.example/v1"), ("system_role", "stream_options")
+    file = remember(tmp_path, entry, (await probed_with(refusing("temperature")))[0])
+    document = json.loads(file.read_text())
+    for name in later:
+        del document["findings"][name]
+    file.write_text(json.dumps(document))
+    recalled = recall(tmp_path, entry)
+    assert recalled is not None
+    assert {recalled.findings[name].verdict for name in later} == {"unknown"}
+    assert choose_capabilities(None, None, recalled) == ApiCapabilities(unsent=("temperature",))
 
 
 async def test_findings_are_remembered_per_endpoint_and_model(tmp_path: Path) -> None:

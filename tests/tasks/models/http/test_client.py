@@ -6,7 +6,7 @@ import random
 from base64 import b64encode, urlsafe_b64encode
 from collections.abc import Callable
 from dataclasses import replace
-from itertools import count
+from itertools import chain, count, repeat
 from threading import Barrier, Lock
 from typing import Any
 from urllib.parse import quote
@@ -20,10 +20,12 @@ from schemas.vocabulary import Failure
 from tasks.models.cost.budget import Budget, BudgetAccount, Reservation
 from tasks.models.http.adaptive_concurrency import FIRST
 from tasks.models.http.client import DEAD_AFTER_CALLS, LONGEST_ERROR, CallRetryPolicy, CircuitBreaker, HttpChat
-from tasks.models.http.endpoint_check import resolve_api_key
+from tasks.models.http.endpoint_check import resolve_keys
+from tasks.models.http.failures import RETRIES
 from tasks.text.backoff import BUDGET_S
 from tests.loopback import Handler
 from tests.model_server import Fault, ModelServer
+from tests.probed_server import Answer, ProbedServer, completed, refused
 from tests.tasks.models.making_calls import HANGS_S, Pauses, ask_once, client, closed_port, entry, request
 
 
@@ -70,6 +72,21 @@ async def test_an_answer_that_does_not_begin_in_time_is_told_from_one_that_does_
         ),
         ("gzip", lambda body: gzip.compress(body)[:-9], ("truncated_body", "the answer is cut short: its packing does not end")),
         ("gzip", lambda body: body, ("truncated_body", "the answer is cut short: error")),
+        ("gzip", lambda body: b"".join(gzip.compress(body[place : place + 9]) for place in range(0, len(body), 9)), (None, "B")),
+        ("GZip", lambda body: gzip.compress(body) + gzip.compress(b"  "), (None, "B")),
+        ("x-gzip", gzip.compress, (None, "B")),
+        (
+            "gzip",
+            lambda body: gzip.compress(body) + gzip.compress(b" " * 2**25),
+            ("truncated_body", "the answer is larger than 16 MiB"),
+        ),
+        (
+            "gzip",
+            lambda body: gzip.compress(body) + gzip.compress(b" ")[:-9],
+            ("truncated_body", "the answer is cut short: its packing does not end"),
+        ),
+        ("zstd", lambda body: body, ("invalid_json", "the answer is encoded as zstd, which was not asked for")),
+        ("deflate", lambda body: body, ("invalid_json", "the answer is encoded as deflate, which was not asked for")),
         ("gzip", lambda body: gzip.compress(body + b" " * 2**25), ("truncated_body", "the answer is larger than 16 MiB")),
         ("identity", lambda body: body + b" " * 2**25, ("truncated_body", "the answer is larger than 16 MiB")),
         ("br", lambda body: body, ("invalid_json", "the answer is encoded as br, which was not asked for")),
@@ -83,12 +100,58 @@ async def test_an_answer_is_unpacked_within_bounds(encoding: str, packed: Callab
     assert (reply.failure, reply.error or reply.text) == outcome
 
 
+@pytest.mark.parametrize(
+    ("length", "outcome"),
+    [
+        (9_000, (None, "B")),
+        (60_000, (None, "B")),
+        (70_000, ("invalid_json", "no HTTP, or one is larger than 64 KiB")),
+    ],
+)
+async def test_long_headers_are_read_or_named(length: int, outcome: tuple[Failure | None, str]) -> None:
+    with ModelServer(lambda _: "B", answer_headers={"X-Trace": "x" * length}) as server:
+        reply = await ask_once(entry(server.base_url), Pauses())
+    assert reply.failure == outcome[0]
+    assert outcome[1] in str(reply.error or reply.text)
+
+
 async def test_each_kind_of_failure_has_its_own_attempts() -> None:
     # Two refusals for being too fast do not use up the three attempts of an answer that is no JSON.
     faults: dict[int, Fault] = {0: "429", 1: "429", 2: "not_json", 3: "429", 4: "not_json", 5: "not_json"}
     with ModelServer(lambda _: "B", fault=faults.get) as server:
         reply = await ask_once(entry(server.base_url), Pauses())
     assert (reply.failure, reply.attempts, server.calls) == ("invalid_json", 6, 6)
+
+
+async def test_a_server_that_loads_is_waited_for_within_limits() -> None:
+    statuses = chain(repeat(503, 12), repeat(200))
+
+    def script(body: dict[str, Any], _: str) -> Answer:
+        return refused("Loading model", 503) if next(statuses) == 503 else completed(body, "B")
+
+    pauses, endless = Pauses(), Pauses()
+    with ProbedServer(script) as server:
+        reply = await ask_once(entry(server.base_url), pauses)
+        server.script = lambda *_: refused("Loading model", 503)
+        async with client(entry(server.base_url), endless) as chat:
+            given_up = [await chat(request(repetition=number)) for number in range(4)]
+    assert (reply.text, reply.attempts) == ("B", 13)
+    # Five other failures of the server would have ended it after four pauses.
+    assert 60 < sum(pauses.seconds) <= BUDGET_S
+    assert [one.failure for one in given_up] == ["loading"] * 4
+    assert all(10 < one.attempts <= RETRIES["loading"].attempts for one in given_up[:3])
+    # Three in a row are enough: the fourth is not sent.
+    assert str(given_up[3].error).startswith("not sent: ")
+    assert sum(endless.seconds) <= DEAD_AFTER_CALLS * BUDGET_S
+
+
+@pytest.mark.parametrize("status", [408, 409, 425, 499])
+async def test_a_call_that_was_given_up_on_the_way_is_tried_again(status: int) -> None:
+    told = [{"error": {"code": status, "message": "The operation was cancelled.", "status": "CANCELLED"}}]
+    answers = iter([Answer(status, told), Answer(status, told)])
+    with ProbedServer(lambda body, _: next(answers, completed(body, "B"))) as server:
+        reply = await ask_once(entry(server.base_url), Pauses())
+    assert (reply.text, reply.attempts) == ("B", 3)
 
 
 @pytest.mark.parametrize(
@@ -196,7 +259,7 @@ async def test_the_key_is_in_the_header_and_in_no_reply() -> None:
 @pytest.mark.parametrize("value", ["sk-one\nsk-two", "sk-schlüssel", "sk-\x00", "sk-one sk-two"])
 def test_a_key_that_no_header_can_hold_is_refused_and_not_shown(value: str) -> None:
     model = entry("http://localhost/v1").model_copy(update={"api_key_env": "LISTENER_KEY"})
-    for use in (lambda: client(model, Pauses(), SecretStr(value)), lambda: resolve_api_key(model, {"LISTENER_KEY": value})):
+    for use in (lambda: client(model, Pauses(), SecretStr(value)), lambda: resolve_keys(model, {"LISTENER_KEY": value})):
         with pytest.raises(EndpointError) as caught:
             use()
         assert "sk-" not in str(caught.value)
@@ -434,3 +497,13 @@ def test_the_breaker_opens_for_good_where_no_call_can_succeed(
         refused = {"failure": "http_4xx", "http_status": end} if isinstance(end, int) else {"failure": end}
         breaker.report(ChatReply(**refused))
     assert (breaker.is_open, breaker.hopeless is not None) == (is_open, hopeless)
+
+
+@pytest.mark.parametrize("status", [301, 307, 308])
+async def test_a_redirect_is_told_with_where_it_leads(status: int) -> None:
+    answer = Answer(status, b"", headers={"Location": "https://ada:pass@elsewhere.example/v1?token=secret"})
+    with ProbedServer(lambda *_: answer) as server:
+        reply = await ask_once(entry(server.base_url), Pauses())
+    assert reply.error == (
+        f"HTTP {status}: a redirect, which is not followed: an empty body; it leads to https://...@elsewhere.example/v1?..."
+    )

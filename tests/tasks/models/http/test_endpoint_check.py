@@ -2,6 +2,7 @@
 
 import socket
 import threading
+from base64 import b64encode
 from collections.abc import Iterator
 from contextlib import ExitStack, contextmanager
 from typing import Any
@@ -12,9 +13,10 @@ from schemas.addresses import KEY_ADDRESSES
 from schemas.chat import EMBEDDED_MODEL, ModelEntry
 from schemas.errors import EndpointError, UsageError
 from tasks.models.http import endpoint_check
-from tasks.models.http.endpoint_check import check_endpoint, resolve_api_key
+from tasks.models.http.endpoint_check import check_endpoint, resolve_keys
 from tests.model_server import ModelServer
-from tests.tasks.models.making_calls import closed_port, entry
+from tests.probed_server import ProbedServer, completed
+from tests.tasks.models.making_calls import Pauses, ask_once, closed_port, entry
 
 KEYED = ModelEntry(name="listener", base_url="http://localhost/v1", api_key_env="LISTENER_KEY")
 
@@ -58,10 +60,9 @@ def full_socket() -> Iterator[int]:
 
 
 def test_the_key_comes_from_the_variable_the_entry_names() -> None:
-    key = resolve_api_key(KEYED, {"LISTENER_KEY": " sk-1\n", "OTHER": "sk-2"})
-    assert key is not None
-    assert key.get_secret_value() == "sk-1"
-    assert "sk-1" not in repr(key)
+    keys = resolve_keys(KEYED, {"LISTENER_KEY": " sk-1\n", "OTHER": "sk-2"})
+    assert {name: key.get_secret_value() for name, key in keys.items()} == {"LISTENER_KEY": "sk-1"}
+    assert "sk-1" not in repr(keys)
 
 
 ALLOWED = "OTHER=http://elsewhere/v1 LISTENER_KEY=http://localhost/v1/"
@@ -83,18 +84,18 @@ ALLOWED = "OTHER=http://elsewhere/v1 LISTENER_KEY=http://localhost/v1/"
 def test_a_key_goes_only_where_its_list_says_once_there_is_one(changed: dict[str, str], allowed: str, *, is_sent: bool) -> None:
     one = KEYED.model_copy(update=changed)
     environ = {"LISTENER_KEY": "sk-1", "OTHER": "sk-1", "OPENAI_API_KEY": "sk-1"}
-    assert resolve_api_key(one, environ) is not None  # who names both on the command line needs no list
+    assert resolve_keys(one, environ)  # who names both on the command line needs no list
     if is_sent:
-        assert resolve_api_key(one, {**environ, KEY_ADDRESSES: allowed}) is not None
+        assert resolve_keys(one, {**environ, KEY_ADDRESSES: allowed})
         return
     with pytest.raises(EndpointError, match="may not be sent to this base URL") as caught:
-        resolve_api_key(one, {**environ, KEY_ADDRESSES: allowed})
+        resolve_keys(one, {**environ, KEY_ADDRESSES: allowed})
     assert caught.value.got == f"{one.api_key_env}={one.base_url}"
     assert "sk-1" not in str(caught.value)
 
 
 def test_an_entry_without_a_variable_has_no_key() -> None:
-    assert resolve_api_key(entry("http://localhost/v1"), {"OPENAI_API_KEY": "sk-1"}) is None
+    assert resolve_keys(entry("http://localhost/v1"), {"OPENAI_API_KEY": "sk-1"}) == {}
 
 
 @pytest.mark.parametrize(
@@ -103,7 +104,7 @@ def test_an_entry_without_a_variable_has_no_key() -> None:
 )
 def test_a_missing_key_is_told_with_its_variable(environ: dict[str, str], got: str) -> None:
     with pytest.raises(EndpointError) as caught:
-        resolve_api_key(KEYED, environ)
+        resolve_keys(KEYED, environ)
     assert str(caught.value) == (
         "the API key of model listener is missing\n"
         "  where: environment variable LISTENER_KEY\n"
@@ -194,8 +195,45 @@ async def test_a_secret_in_the_address_is_refused_and_not_told(base_url: str, pa
 async def test_behind_a_proxy_the_proxy_is_checked(name: str) -> None:
     # Only the proxy can look the name up; it is there, if down.
     await check_endpoint(entry("http://no-such-host.invalid/v1"), {name: f"http://127.0.0.1:{closed_port()}"})
-    with pytest.raises(EndpointError, match="host name no-such-proxy"):
+    with pytest.raises(EndpointError, match="host name of the proxy no-such-proxy"):
         await check_endpoint(entry("http://no-such-host.invalid/v1"), {name: "no-such-proxy.invalid:3128"})
+
+
+@pytest.mark.parametrize(
+    ("variable", "proxy", "kind"),
+    [
+        ("ALL_PROXY", "socks5://ada:secret@127.0.0.1:7891", "socks5"),
+        ("all_proxy", "socks5h://127.0.0.1:7891", "socks5h"),
+        ("HTTPS_PROXY", "https://proxy.invalid:443", "https"),
+    ],
+)
+async def test_a_proxy_that_cannot_be_used_is_named(
+    monkeypatch: pytest.MonkeyPatch, variable: str, proxy: str, kind: str
+) -> None:
+    monkeypatch.setenv(variable, proxy)
+    model = entry("https://two-addresses.invalid/v1")
+    for use in (lambda: check_endpoint(model), lambda: ask_once(model, Pauses())):
+        with pytest.raises(EndpointError, match="the proxy to the server of model listener cannot be used") as caught:
+            await use()
+        assert variable.upper() in str(caught.value.where)
+        assert caught.value.got == f"a {kind} proxy"
+        assert caught.value.next_step == "name an http proxy there, or add two-addresses.invalid to NO_PROXY"
+        assert "secret" not in str(caught.value)
+
+
+@pytest.mark.parametrize("variable", ["ALL_PROXY", "http_proxy"])
+async def test_the_check_and_the_client_go_through_the_same_proxy(monkeypatch: pytest.MonkeyPatch, variable: str) -> None:
+    model = entry("http://no-such-host.invalid/v1")
+    with ProbedServer(lambda body, _: completed(body, "B")) as proxy:
+        monkeypatch.setenv(variable, proxy.url.replace("//", "//ada:pass@"))
+        await check_endpoint(model)
+        assert (await ask_once(model, Pauses())).text == "B"
+        monkeypatch.setenv("NO_PROXY", "no-such-host.invalid")
+        with pytest.raises(EndpointError, match="has no address"):
+            await check_endpoint(model)
+        assert (await ask_once(model, Pauses())).failure == "connect"
+    assert proxy.paths == ["http://no-such-host.invalid/v1/chat/completions"]
+    assert proxy.headers[0]["Proxy-Authorization"] == f"Basic {b64encode(b'ada:pass').decode()}"
 
 
 async def test_a_server_on_this_machine_is_not_looked_for_behind_a_proxy() -> None:

@@ -1,0 +1,204 @@
+"""Servers with habits of their own: one server per habit, and `models check` and a run against each."""
+
+from collections.abc import Callable, Iterator
+from itertools import count
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from schemas.addresses import KEY_ADDRESSES
+from tests.flows.command import Ended, assert_one_message, ended
+from tests.flows.scripted import policy
+from tests.model_server import is_probe
+from tests.probed_server import Answer, ProbedServer, completed, refused, streamed
+
+CHOICES, JUDGED = "mini_text_matching", "mini_summarization"
+DATASETS = (CHOICES, JUDGED)
+"""The judge's calls begin with a system message."""
+
+Habit = Callable[[dict[str, Any], Answer], Answer]
+"""From the body of a call and the usual answer to what the server sends."""
+
+
+def only_streams(body: dict[str, Any], usual: Answer) -> Answer:
+    if not body.get("stream"):
+        return refused("only the streaming mode is supported by this model, set stream to true")
+    if "stream_options" in body:
+        return refused("stream_options: extra inputs are not permitted", 422)
+    return streamed(usual)
+
+
+def streams_unasked(_: dict[str, Any], usual: Answer) -> Answer:
+    return streamed(usual)
+
+
+def no_system_role(body: dict[str, Any], usual: Answer) -> Answer:
+    return refused("System role not supported") if body["messages"][0]["role"] == "system" else usual
+
+
+def strict_turns(body: dict[str, Any], usual: Answer) -> Answer:
+    turns = [message["role"] == "user" for message in body["messages"]]
+    is_strict = turns == [number % 2 == 0 for number in range(len(turns))]
+    return usual if is_strict else refused("Jinja Exception: Conversation roles must alternate user/assistant/user/...", 500)
+
+
+def busy_at_first() -> Habit:
+    """Loads its model, then gives up some of its first calls on the way."""
+    loading, odd = iter([refused("Loading model", 503)]), iter([refused("later", status) for status in (408, 409, 425, 499)])
+
+    def habit(body: dict[str, Any], usual: Answer) -> Answer:
+        return next(loading, usual) if is_probe(body) else next(odd, usual)
+
+    return habit
+
+
+def server_with(habit: Habit) -> ProbedServer:
+    reply = policy(DATASETS, "gold")
+
+    def script(body: dict[str, Any], _: str) -> Answer:
+        return habit(body, completed(body) if is_probe(body) else completed(body, reply(body["messages"])))
+
+    return ProbedServer(script)
+
+
+def check(server: ProbedServer, lake: Path, *more: str, base_url: str | None = None) -> Ended:
+    return ended("models", "check", "m", "--base-url", base_url or server.base_url, "--lake", lake, *more, "--json")
+
+
+def run(server: ProbedServer, lake: Path, *more: str, base_url: str | None = None) -> Ended:
+    address = base_url or server.base_url
+    model = ("--model", "m", "--base-url", address, "--judge", "m", "--judge-base-url", address)
+    few = ("--datasets", ",".join(DATASETS), "--set", "bootstrap=0", "--sample", "3")
+    return ended("run", "moodbench-mini", *model, *few, "--lake", lake, *more, "--json")
+
+
+def asked(server: ProbedServer) -> Iterator[dict[str, Any]]:
+    return (body for body in server.bodies if not is_probe(body))
+
+
+@pytest.mark.parametrize("habit", [only_streams, streams_unasked, no_system_role, strict_turns])
+@pytest.mark.usefixtures("prefect_server")
+def test_a_server_with_a_habit_is_checked_and_run(habit: Habit, tmp_path: Path) -> None:
+    with server_with(habit) as server:
+        checked = check(server, tmp_path / "checked")
+        done = run(server, tmp_path / "lake")
+        again = run(server, tmp_path / "lake")
+    assert (checked.status, done.status, again.status) == (0, 0, 0), checked.err + done.err
+    # Three items of each dataset, and a rating of each of the judged ones: all answered, by the first try.
+    assert done.document["calls"] == {"sent": 9, "answered": 9, "from_journal": 0, "failed": 0}
+    assert again.document["calls"]["sent"] == 0
+    assert [row["value"] for row in done.document["raw_scores"]] == [1, 1]
+    dialect = checked.document["dialect"]
+    match habit.__name__:
+        case "only_streams":
+            assert (dialect["stream"], dialect["unsent"]) == (True, ["stream_options"])
+            assert all(body["stream"] is True and "stream_options" not in body for body in asked(server))
+        case "streams_unasked":
+            assert "stream" not in dialect
+            assert not any("stream" in body for body in asked(server))
+        case _:
+            assert dialect["fold_system"] is True
+            assert [message["role"] for body in asked(server) for message in body["messages"]] == ["user"] * 9
+
+
+@pytest.mark.usefixtures("prefect_server")
+def test_a_server_that_is_not_ready_at_first_is_waited_for(tmp_path: Path) -> None:
+    with server_with(busy_at_first()) as server:
+        checked = check(server, tmp_path / "checked")
+    with server_with(busy_at_first()) as server:
+        done = run(server, tmp_path / "lake")
+    assert (checked.status, checked.document["capabilities"]["answers"]["evidence"]) == (1, "HTTP 503: Loading model")
+    assert (done.status, done.document["calls"]["failed"]) == (0, 0)
+    # Nine calls, and four that were given up; before them the probe, twice.
+    assert (len(list(asked(server))), len(server.bodies)) == (13, 15)
+
+
+KEY = "c0ffee/5 a+b=="
+"""A scheme and a key with signs that a query cannot hold as they are."""
+
+
+@pytest.mark.usefixtures("prefect_server")
+def test_headers_and_query_are_sent_to_where_they_may_go(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("AZURE_KEY", KEY)
+    monkeypatch.setenv("GATEWAY_CODE", "one&two")
+    fields = ("headers_env={api-key: AZURE_KEY}", "query_env=code=GATEWAY_CODE", "query={api-version: 2024-10-21}")
+    own = [part for field in fields for part in ("--set", f"models.{field}")]
+    judge = [part for field in fields for part in ("--set", f"judge.{field}")]
+    with server_with(lambda _, usual: usual) as server:
+        address = f"{server.url}/openai/deployments/d"
+        checked = check(server, tmp_path, *own, base_url=address)
+        done = run(server, tmp_path / "lake", *own, *judge, base_url=address)
+        monkeypatch.setenv(KEY_ADDRESSES, f"AZURE_KEY={address}")
+        strayed = run(server, tmp_path / "other", *own, *judge, base_url=address)
+    assert (checked.status, done.status) == (0, 0), checked.err + done.err
+    assert {headers["api-key"] for headers in server.headers} == {KEY}
+    assert set(server.paths) == {"/openai/deployments/d/chat/completions?api-version=2024-10-21&code=one%26two"}
+    assert not any("Authorization" in headers for headers in server.headers)
+    assert_one_message(strayed, "may not be sent to this base URL", f"got: GATEWAY_CODE={address}")
+
+
+@pytest.mark.parametrize(
+    ("status", "document"),
+    [
+        (404, {"detail": "Not Found"}),
+        (200, {"error": "Unexpected endpoint or method. (POST /chat/completions)"}),
+        (405, b"Method Not Allowed"),
+        (200, b"<!DOCTYPE html><title>Welcome</title>"),
+    ],
+)
+@pytest.mark.parametrize("slash", ["", "/"])
+@pytest.mark.usefixtures("prefect_server")
+def test_a_base_url_without_its_path_is_refused_before_any_item(status: int, document: Any, slash: str, tmp_path: Path) -> None:
+    with server_with(lambda _, usual: usual) as server:
+        usual = server.script
+        server.script = lambda *call: usual(*call) if server.paths[-1].startswith("/v1/") else Answer(status, document)
+        checked = check(server, tmp_path, base_url=f"{server.url}{slash}")
+        done = run(server, tmp_path / "lake", base_url=f"{server.url}{slash}")
+    assert checked.status == 1
+    assert f"use --base-url {server.base_url}" in checked.err
+    assert_one_message(done, "the base URL of model m lacks /v1", f"expected: {server.base_url}\n", f"use {server.base_url};")
+    assert list(asked(server)) == []
+
+
+@pytest.mark.usefixtures("prefect_server")
+def test_the_servers_own_words_stand_once_below_the_table(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("A_KEY", "sk-marked-4711")
+    words = "no tea \x1b[2J\u202etoday\nfor sk-marked-4711, 谢谢 [red]" + "x" * 500
+    number = count()
+
+    def habit(body: dict[str, Any], usual: Answer) -> Answer:
+        return usual if is_probe(body) or next(number) else refused(f"{words} and more", 418)
+
+    with server_with(habit) as server:
+        model = ("--model", "m", "--base-url", server.base_url, "--api-key-env", "A_KEY", "--datasets", CHOICES)
+        done = ended("run", "moodbench-mini", *model, "--lake", tmp_path, "--set", "bootstrap=0")
+    told = [line for line in "".join(done.out).split("First ") if line.startswith("http_4xx of m: ")]
+    assert len(told) == 1
+    shown = "".join(told[0].split("\n\n")[0].split())
+    assert shown.startswith("http_4xxofm:'HTTP418:notea\\x1b[2J\\u202etodayfor[key],谢谢[red]xxx")
+    # 200 characters of it, without their blanks.
+    assert shown.partition("Tokensandcost")[0].count("x") < 200
+    assert "\x1b[2J" not in done.out
+    assert "\u202e" not in done.out
+
+
+@pytest.mark.parametrize("path", ["/v1/chat/completions", "/v1/chat/completions/", "/v1/chat/completions "])
+def test_a_whole_path_is_refused_at_once(path: str, tmp_path: Path) -> None:
+    for done in (
+        ended("models", "check", "m", "--base-url", f"http://127.0.0.1:9{path}", "--lake", tmp_path),
+        ended("run", "moodbench-mini", "--model", "m", "--base-url", f"http://127.0.0.1:9{path}", "--lake", tmp_path),
+    ):
+        assert_one_message(done, "ends before /chat/completions", "next step: name http://127.0.0.1:9/v1")
+
+
+def test_a_query_in_the_address_is_told_where_it_goes(tmp_path: Path) -> None:
+    address = "https://x.example/openai/deployments/d?api-version=2024-10-21"
+    done = ended("models", "check", "m", "--base-url", address, "--lake", tmp_path)
+    assert_one_message(done, "got: a query after ?", "--set models.query=api-version=2024-10-21", "models.query_env")
+
+
+def test_blanks_around_an_address_are_no_part_of_it(tmp_path: Path) -> None:
+    with server_with(lambda _, usual: usual) as server:
+        checked = check(server, tmp_path, base_url=f" {server.base_url} ")
+    assert (checked.status, checked.document["server"]) == (0, server.base_url)

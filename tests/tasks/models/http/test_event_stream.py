@@ -1,0 +1,113 @@
+"""Answers that come as event streams, whether that was asked for or not."""
+
+import json
+from typing import Any
+
+import pytest
+
+from tasks.models.http.event_stream import join_events
+from tasks.models.http.parse_reply import read_completion
+from tests.model_server import ModelServer
+from tests.tasks.models.making_calls import Pauses, ask_once, entry
+
+
+def chunk(delta: dict[str, Any] | None = None, reason: str | None = None, **more: Any) -> str:
+    return json.dumps({"id": "1", "choices": [{"index": 0, "delta": delta or {}, "finish_reason": reason, **more}]})
+
+
+def events(*data: str, end: str = "\n\n") -> bytes:
+    return "".join(f"data: {one}{end}" for one in data).encode()
+
+
+HALVES = (chunk({"role": "assistant", "content": "The answer "}), chunk({"content": "is B."}))
+USAGE = '{"model": "listener-2", "choices": [], "usage": {"prompt_tokens": 9, "completion_tokens": 4}}'
+
+
+@pytest.mark.parametrize(
+    "body",
+    [
+        events(*HALVES, chunk(reason="stop"), USAGE, "[DONE]"),
+        events(*HALVES, chunk(reason="stop"), USAGE),
+        events(*HALVES, chunk(reason="stop"), USAGE, "[DONE]", end="\r\n\r\n"),
+        events(*HALVES, chunk(reason="stop"), USAGE, "[DONE]", end="\n"),
+        events(*HALVES, chunk(reason="stop"), USAGE, "[DONE]").replace(b"data: ", b"data:"),
+        b"\xef\xbb\xbf" + events(*HALVES, chunk(reason="stop"), USAGE, "[DONE]"),
+        b": waiting\n\n"
+        + events(*HALVES, chunk(reason="stop"), USAGE, "[DONE]").replace(b"data:", b"id: 7\nevent: chunk\ndata:"),
+        events(*HALVES, chunk(reason="stop"), USAGE).replace(b', "choices"', b',\ndata: "choices"'),
+        events(*HALVES, chunk(), chunk(reason="stop"), chunk(), USAGE, "[DONE]").replace(b"data", b": ping\n\ndata"),
+        events(*HALVES, chunk({"content": ""}, "stop"), '{"type": "ping"}', USAGE, "[DONE]"),
+        events(chunk({"content": "The ans"}), chunk(message={"content": "The answer is B."}, reason="stop"), USAGE),
+    ],
+    ids=["usual", "no end mark", "crlf", "line by line", "no blank", "bom", "fields", "several lines", "pings", "typed", "whole"],
+)
+def test_a_stream_is_read_as_the_answer_it_is(body: bytes) -> None:
+    reply = read_completion(join_events(body), asked="listener")
+    assert (reply.text, reply.failure, reply.finish_reason) == ("The answer is B.", None, "stop")
+    assert (reply.prompt_tokens, reply.completion_tokens, reply.model) == (9, 4, "listener-2")
+
+
+def test_reasoning_and_probabilities_are_joined_too() -> None:
+    token = {"token": "B", "logprob": -0.5, "top_logprobs": [{"token": "B", "logprob": -0.5}, {"token": "C", "logprob": -2.0}]}
+    thought = [chunk({"reasoning_content": "Let me "}), chunk({"reasoning_content": "see."}), chunk({"content": "B"}, "stop")]
+    reply = read_completion(join_events(events(*thought)))
+    assert (reply.reasoning, reply.reasoning_in, reply.text) == ("Let me see.", "reasoning_content", "B")
+    plain = read_completion(join_events(events(chunk({"content": "B"}, "stop", logprobs={"content": [token]}))))
+    assert plain.top_logprobs == (("B", -0.5), ("C", -2.0))
+
+
+def test_contents_in_parts_and_texts_are_joined() -> None:
+    thought = {"content": [{"type": "thinking", "thinking": [{"type": "text", "text": "Hm."}]}]}
+    reply = read_completion(join_events(events(chunk(thought), chunk({"content": "It is "}), chunk({"content": "B"}, "stop"))))
+    assert (reply.reasoning, reply.text) == ("Hm.", "It is B")
+
+
+@pytest.mark.parametrize(
+    ("body", "failure", "error"),
+    [
+        (events(*HALVES), "http_5xx", "broke off after 16 characters of the reply; its last event: {"),
+        (events(*HALVES)[:-20], "http_5xx", "broke off after 11 characters"),
+        (b": only a comment\n\n", "http_5xx", "broke off after 0 characters"),
+        (events(HALVES[0]) + b"event: error\ndata: the engine died\n\n", "http_5xx", "its last event: the engine died"),
+        (events(HALVES[0], '{"error": {"message": "Overloaded", "code": 503}}'), "http_5xx", "HTTP 200: Overloaded"),
+        (events('{"error": {"message": "slow down", "code": 429}}'), "http_429", "HTTP 200: slow down"),
+        (
+            b"event:error\n:HTTP_STATUS/400\n" + events('{"code": "DataInspectionFailed", "message": "no"}'),
+            "content_filter",
+            "no",
+        ),
+        (events(chunk(reason="content_filter")), "content_filter", "stopped by the filter"),
+        (events(chunk(reason="stop"), "[DONE]"), "empty_content", "no text"),
+        (events("[1]", '"text"', "[DONE]"), "http_5xx", "broke off after 0 characters"),
+        (events('{"choices": [null]}', "[DONE]"), "http_5xx", "broke off"),
+        (
+            b'{"message": {"content": "B"}, "done": false}\n{"done": true}\n',
+            "missing_choices",
+            "as the native API of Ollama streams",
+        ),
+    ],
+)
+def test_a_stream_without_an_answer_is_the_failure_it_is(body: bytes, failure: str, error: str) -> None:
+    reply = read_completion(join_events(body))
+    assert reply.failure == failure
+    assert error in str(reply.error)
+
+
+@pytest.mark.parametrize("body", [b"", b"{}", b'{\n"a": {}\n}', b"<html>data: 1</html>", b'[{"data": 1}]', b"database: down"])
+def test_what_is_no_stream_stays_as_it_is(body: bytes) -> None:
+    assert join_events(body) is body
+
+
+async def test_a_stream_that_nobody_asked_for_is_read() -> None:
+    with ModelServer(lambda _: "B", answer_headers={"Content-Type": "text/event-stream; charset=utf-8"}) as server:
+        server.completion = lambda *_: events(*HALVES, chunk(reason="stop"), USAGE, "[DONE]")  # type: ignore[method-assign]
+        reply = await ask_once(entry(server.base_url), Pauses())
+    assert (reply.text, reply.failure, reply.attempts) == ("The answer is B.", None, 1)
+
+
+async def test_a_stream_that_breaks_off_is_asked_again() -> None:
+    with ModelServer(lambda _: "B") as server:
+        bodies = iter([events(*HALVES), events(*HALVES, chunk(reason="stop"))])
+        server.completion = lambda *_: next(bodies)  # type: ignore[method-assign]
+        reply = await ask_once(entry(server.base_url), Pauses())
+    assert (reply.text, reply.attempts) == ("The answer is B.", 2)
