@@ -8,6 +8,9 @@ from functools import cache
 from importlib.metadata import PackageNotFoundError, version
 from pathlib import Path
 from subprocess import DEVNULL, CalledProcessError, check_output
+from typing import Any
+
+from pydantic import ValidationError
 
 from schemas.changes import RunChanges, changes_file
 from schemas.documents import read_json
@@ -17,6 +20,7 @@ from schemas.lineage import CodeVersion, RunManifest
 from schemas.printing import printable
 from tasks.lake.errors import unreadable_document, unwritable
 from tasks.lake.files import replace_file
+from tasks.lake.run_index import RunIndex
 from tasks.lake.seal import seal_run
 
 MANIFEST = "manifest.json"
@@ -70,7 +74,7 @@ def write_manifest(lake: Folder, manifest: RunManifest) -> Folder:
     """
     path = run_folder(lake, manifest.run) / MANIFEST
     with unwritable("the manifest of the run cannot be written", path):
-        replace_file(path, f"{manifest.model_dump_json(indent=1)}\n".encode())
+        replace_file(path, _encode(manifest))
     seal_run(path.parent)
     return path
 
@@ -90,12 +94,27 @@ def read_manifest(lake: Folder, run: str) -> RunManifest:
             got=run,
             next_step="moodflow runs list shows them all; --lake names another lake",
         )
-    return _read_manifest(run_folder(lake, run) / MANIFEST)
+    return read_listed(lake, run)
 
 
-def _read_manifest(path: Folder) -> RunManifest:
+def read_listed(lake: Folder, run: str) -> RunManifest:
+    """Return the manifest of a run that `list_runs` names.
+
+    Raises:
+        LakeError: if its file cannot be read.
+    """
+    path = run_folder(lake, run) / MANIFEST
     with unreadable_document("the manifest of a run", path):
-        return RunManifest.model_validate(read_json(path.read_bytes()))
+        content = path.read_bytes()
+        with suppress(ValidationError):  # what is wrong is told below
+            manifest = RunManifest.model_validate_json(content)
+            if _encode(manifest) == content:  # nothing is in it twice, or left out: the other way takes three times as long
+                return manifest
+        return RunManifest.model_validate(read_json(content))
+
+
+def _encode(manifest: RunManifest) -> bytes:
+    return f"{manifest.model_dump_json(indent=1)}\n".encode()
 
 
 def list_runs(lake: Folder) -> list[str]:
@@ -103,13 +122,41 @@ def list_runs(lake: Folder) -> list[str]:
     return newest_first(path.parent.name for path in (lake / "runs").glob(f"*/{MANIFEST}"))
 
 
-def read_manifests(lake: Folder) -> Iterator[RunManifest]:
-    """Yield the manifests of all runs, newest first; one that cannot be read is named on standard error and passed over."""
+def read_manifests(lake: Folder, *, need_all: bool = False) -> Iterator[RunManifest]:
+    """Yield the manifests of all runs, newest first; one that cannot be read is named on standard error and passed over.
+
+    Args:
+        lake: its folder.
+        need_all: raise LakeError for one that cannot be read.
+    """
+    stamps = _stamps(lake)
+    index = RunIndex(lake, stamps)
+    for run in newest_first(stamps):
+        if (manifest := index.find(run)) is None:
+            try:
+                manifest = read_listed(lake, run)
+            except LakeError as error:
+                if need_all:
+                    raise
+                _say(f"run {run} is passed over", error)
+                continue
+            index.keep(run, manifest)
+        yield manifest
+    index.save()
+
+
+def _stamps(lake: Folder) -> dict[str, tuple[Any, ...]]:
+    """Return, by run, what tells the file of its manifest from any other that was in its place."""
+    if not isinstance(lake, Path):
+        store: Any = lake / "runs"
+        objects = store.fs.glob(f"{store.path}/*/{MANIFEST}", detail=True)  # one request for all, or a few
+        return {path.split("/")[-2]: (0, about["size"], about["ETag"]) for path, about in objects.items()}
+    found: dict[str, tuple[Any, ...]] = {}
     for run in list_runs(lake):
-        try:
-            yield _read_manifest(run_folder(lake, run) / MANIFEST)
-        except LakeError as error:
-            _say(f"run {run} is passed over", error)
+        with suppress(FileNotFoundError):  # it was removed meanwhile
+            status = (run_folder(lake, run) / MANIFEST).stat()
+            found[run] = (status.st_mtime_ns, status.st_size, status.st_ino)
+    return found
 
 
 def _say(what: str, error: LakeError) -> None:
