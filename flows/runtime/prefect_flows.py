@@ -10,7 +10,7 @@ from collections.abc import AsyncIterator, Awaitable, Callable, Coroutine, Itera
 from contextlib import asynccontextmanager, contextmanager
 from contextvars import ContextVar
 from dataclasses import dataclass
-from functools import partial
+from functools import partial, wraps
 from inspect import signature
 from pathlib import Path
 from typing import Any, Never, TypeVar
@@ -29,6 +29,7 @@ from flows.runtime.local_server import INTERRUPTED, INTERRUPTION, silence_consol
 from schemas.addresses import KEY_ADDRESSES
 from schemas.plan import Plan
 from schemas.printing import printable
+from tasks.lake.in_use import using
 from tasks.steps import ledger, outcome
 
 ResultT = TypeVar("ResultT")
@@ -72,7 +73,20 @@ def run_to_end(work: Coroutine[Any, Any, ResultT]) -> ResultT:
 
 def moodflow_flow(name: str, run_name: str) -> Callable[[Callable[..., Any]], Any]:
     """Return the decorator of a flow. Flows are never retried: a new run finds every finished partition and is cheap."""
-    return flow(name=name, flow_run_name=run_name, retries=0, on_completion=[_note], on_failure=[_note])
+    decorate = flow(name=name, flow_run_name=run_name, retries=0, on_completion=[_note], on_failure=[_note])
+    return lambda body: decorate(_holding_lake(body))
+
+
+def _holding_lake(body: Callable[..., Awaitable[Any]]) -> Callable[..., Awaitable[Any]]:
+    """Return the body of a flow, which keeps `moodflow gc` from the lake of its plan, or of its request's."""
+
+    @wraps(body)
+    async def holding(*arguments: Any, **named: Any) -> Any:
+        request = next(iter((*arguments, *named.values())))
+        with using(getattr(request, "plan", request).lake):
+            return await body(*arguments, **named)
+
+    return holding
 
 
 @dataclass
