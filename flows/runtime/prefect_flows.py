@@ -29,7 +29,7 @@ from flows.runtime.local_server import INTERRUPTED, INTERRUPTION, silence_consol
 from schemas.addresses import KEY_ADDRESSES
 from schemas.plan import Plan
 from schemas.printing import printable
-from tasks.lake.in_use import using
+from tasks.lake.in_use import hold
 from tasks.steps import ledger, outcome
 
 ResultT = TypeVar("ResultT")
@@ -40,35 +40,51 @@ RunStep = Callable[..., Awaitable[Any]]
 INTERRUPT_LIMIT_S = 5.0
 
 
-def _leave() -> None:
-    sys.stderr.write(INTERRUPTION)
+_UNSAID: list[str] = []
+"""Why this process ends, as long as whoever runs the work has not been told."""
+
+
+def leave_soon(text: str, status: int) -> None:
+    """End the process within INTERRUPT_LIMIT_S with these last words, if it does not end by itself.
+
+    Prefect tries for minutes to report the end to a server that is gone. Leaving without that loses nothing: partitions are
+    written whole, and replies are in the journal.
+    """
+    _UNSAID.append(text)
+    limit = threading.Timer(INTERRUPT_LIMIT_S, _leave, [status])
+    limit.daemon = True  # the process need not wait for its limit
+    limit.start()
+
+
+def _leave(status: int) -> None:
+    sys.stderr.writelines(_UNSAID)
     sys.stderr.flush()
-    os._exit(INTERRUPTED)
+    os._exit(status)
 
 
 def run_to_end(work: Coroutine[Any, Any, ResultT]) -> ResultT:
     """Run a command's work in an event loop of its own, without Prefect's log lines on the terminal.
 
-    Ctrl-C and SIGTERM end the process within INTERRUPT_LIMIT_S. Prefect tries for minutes to report the end to a temporary server
-    that got the same signal. Leaving without that loses nothing: partitions are written whole, and replies are in the journal.
+    Ctrl-C and SIGTERM end the process within INTERRUPT_LIMIT_S: a temporary server got the same signal.
 
     Raises:
         KeyboardInterrupt: after either signal.
     """
 
-    def leave_soon(sig_num: int, *args: object) -> Never:  # noqa: ARG001  the signal module passes them
-        limit = threading.Timer(INTERRUPT_LIMIT_S, _leave)
-        limit.daemon = True  # the process need not wait for its limit
-        limit.start()
+    def interrupt(sig_num: int, *args: object) -> Never:  # noqa: ARG001  the signal module passes them
+        leave_soon(INTERRUPTION, INTERRUPTED)
         raise KeyboardInterrupt
 
     if silence_console():
         setup_logging()  # Prefect has done so before, as in a test
     for number in (signal.SIGINT, signal.SIGTERM):
-        signal.signal(number, leave_soon)
+        signal.signal(number, interrupt)
     # Prefect's own in a flow raises what means nothing to asyncio: it ends whichever task gets it, or nothing at all.
-    engine._prefect_sigterm_handler = leave_soon  # noqa: SLF001  it has no public name
-    return asyncio.run(work)
+    engine._prefect_sigterm_handler = interrupt  # noqa: SLF001  it has no public name
+    try:
+        return asyncio.run(work)
+    finally:
+        _UNSAID.clear()
 
 
 def moodflow_flow(name: str, run_name: str) -> Callable[[Callable[..., Any]], Any]:
@@ -83,7 +99,7 @@ def _holding_lake(body: Callable[..., Awaitable[Any]]) -> Callable[..., Awaitabl
     @wraps(body)
     async def holding(*arguments: Any, **named: Any) -> Any:
         request = next(iter((*arguments, *named.values())))
-        with using(getattr(request, "plan", request).lake):
+        with hold(getattr(request, "plan", request).lake):
             return await body(*arguments, **named)
 
     return holding

@@ -5,10 +5,9 @@ store, the file is on this machine.
 """
 
 import fcntl
-import os
 from collections.abc import Iterator
-from contextlib import contextmanager, suppress
-from pathlib import Path
+from contextlib import ExitStack, contextmanager
+from typing import IO
 
 from schemas.folders import Folder
 from tasks.lake.errors import unwritable
@@ -18,44 +17,31 @@ IN_USE = "in-use.lock"
 
 
 @contextmanager
-def using(lake: Folder) -> Iterator[None]:
-    """Hold a lake while the block runs, so that nothing is removed from it; wait while something is.
+def hold(lake: Folder) -> Iterator[None]:
+    """Hold a lake for a run while the block runs, so that nothing is removed from it; wait while something is.
 
     Raises:
         LakeError: the file cannot be written.
     """
-    path = state_folder(lake) / IN_USE
-    with unwritable("the lake cannot be marked as in use", path):
-        path.parent.mkdir(parents=True, exist_ok=True)
-        file = _open(path)
-    try:
-        with unwritable("the lake cannot be marked as in use", path):
-            fcntl.flock(file, fcntl.LOCK_SH)
+    with ExitStack() as opened:
+        with unwritable("the lake cannot be marked as in use", state_folder(lake) / IN_USE):
+            fcntl.flock(opened.enter_context(_opened(lake)), fcntl.LOCK_SH)
         yield
-    finally:
-        os.close(file)
 
 
 @contextmanager
-def left_alone(lake: Folder) -> Iterator[bool]:
+def hold_alone(lake: Folder) -> Iterator[bool]:
     """Yield whether no run is going on in a lake; if so, none begins while the block runs."""
-    try:
-        file = _open(state_folder(lake) / IN_USE)
-    except OSError:  # no run was ever begun, and this user cannot write here, and so remove nothing
-        yield True
-        return
-    try:
-        free = False
-        with suppress(BlockingIOError):
-            fcntl.flock(file, fcntl.LOCK_EX | fcntl.LOCK_NB)
-            free = True
-        yield free
-    finally:
-        os.close(file)
+    with ExitStack() as opened:
+        try:
+            fcntl.flock(opened.enter_context(_opened(lake)), fcntl.LOCK_EX | fcntl.LOCK_NB)
+            is_free = True
+        except OSError as error:  # who cannot write here removes nothing
+            is_free = not isinstance(error, BlockingIOError)
+        yield is_free
 
 
-def _open(path: Path) -> int:
-    try:
-        return os.open(path, os.O_RDWR | os.O_CREAT | os.O_CLOEXEC, 0o666)
-    except PermissionError:  # another user has made it
-        return os.open(path, os.O_RDONLY | os.O_CLOEXEC)
+def _opened(lake: Folder) -> IO[bytes]:
+    path = state_folder(lake) / IN_USE
+    path.parent.mkdir(parents=True, exist_ok=True)
+    return path.open("ab")

@@ -14,13 +14,13 @@ from pydantic import ValidationError
 
 from schemas.changes import RunChanges, changes_file
 from schemas.documents import read_json
-from schemas.errors import LakeError, UsageError
+from schemas.errors import LakeError, UsageError, suggest
 from schemas.folders import Folder
 from schemas.lineage import CodeVersion, RunManifest
 from schemas.printing import printable
 from tasks.lake.errors import unreadable_document, unwritable
 from tasks.lake.files import replace_file
-from tasks.lake.run_index import RunIndex
+from tasks.lake.run_index import RunIndex, Stamp
 from tasks.lake.seal import seal_run
 
 MANIFEST = "manifest.json"
@@ -83,16 +83,16 @@ def read_manifest(lake: Folder, run: str) -> RunManifest:
     """Return the manifest of one run.
 
     Raises:
-        UsageError: if there is no such run.
+        UsageError: if there is no such run; the nearest names are suggested.
         LakeError: if its file cannot be read.
     """
     if run not in (known := list_runs(lake)):  # a name may as well be a path, or too long for one
         raise UsageError(
-            "there is no such run",
+            f"there is no run {run}",
             where=str(lake / "runs"),
             expected=f"one of: {', '.join(known[:5]) or 'none yet'}",
             got=run,
-            next_step="moodflow runs list shows them all; --lake names another lake",
+            next_step=suggest(run, known, "moodflow runs list shows them all; --lake names another lake", most=3),
         )
     return read_listed(lake, run)
 
@@ -129,10 +129,9 @@ def read_manifests(lake: Folder, *, need_all: bool = False) -> Iterator[RunManif
         lake: its folder.
         need_all: raise LakeError for one that cannot be read.
     """
-    stamps = _stamps(lake)
-    index = RunIndex(lake, stamps)
+    stamps, index = _stamps(lake), RunIndex(lake)
     for run in newest_first(stamps):
-        if (manifest := index.find(run)) is None:
+        if (manifest := index.find(run, stamps[run])) is None:
             try:
                 manifest = read_listed(lake, run)
             except LakeError as error:
@@ -140,23 +139,19 @@ def read_manifests(lake: Folder, *, need_all: bool = False) -> Iterator[RunManif
                     raise
                 _say(f"run {run} is passed over", error)
                 continue
-            index.keep(run, manifest)
+            index.keep(run, stamps[run], manifest)
         yield manifest
     index.save()
 
 
-def _stamps(lake: Folder) -> dict[str, tuple[Any, ...]]:
-    """Return, by run, what tells the file of its manifest from any other that was in its place."""
+def _stamps(lake: Folder) -> dict[str, Stamp]:
     if not isinstance(lake, Path):
         store: Any = lake / "runs"
-        objects = store.fs.glob(f"{store.path}/*/{MANIFEST}", detail=True)  # one request for all, or a few
+        objects = store.fs.glob(f"{store.path}/*/{MANIFEST}", detail=True)  # one request for a thousand
         return {path.split("/")[-2]: (0, about["size"], about["ETag"]) for path, about in objects.items()}
-    found: dict[str, tuple[Any, ...]] = {}
-    for run in list_runs(lake):
-        with suppress(FileNotFoundError):  # it was removed meanwhile
-            status = (run_folder(lake, run) / MANIFEST).stat()
-            found[run] = (status.st_mtime_ns, status.st_size, status.st_ino)
-    return found
+    paths = ((run, run_folder(lake, run) / MANIFEST) for run in list_runs(lake))
+    found = ((run, path.stat()) for run, path in paths if path.exists())
+    return {run: (status.st_mtime_ns, status.st_size, status.st_ino) for run, status in found}
 
 
 def _say(what: str, error: LakeError) -> None:

@@ -1,8 +1,9 @@
-"""Read thousands of small partitions of a layer in one go: each alone takes polars a millisecond and more."""
+"""Read thousands of small partitions of a layer at once: polars takes a millisecond and more for each."""
 
 from collections.abc import Sequence
 from hashlib import sha256
 from io import BytesIO
+from itertools import islice
 from pathlib import Path
 
 import dataframely as dy
@@ -12,42 +13,32 @@ from schemas.lineage import PartitionRef
 from schemas.tables.columns import measured_columns
 from tasks.lake.lake import Lake
 
-FEWEST = 50
-"""Partitions that are worth it; fewer are kept, so that they are not read again."""
-
 
 def read_partitions(lake: Lake, refs: Sequence[PartitionRef], schema: type[dy.Schema]) -> list[pl.DataFrame]:
-    """Return the rows of each partition, checked by their content hash as `Lake.read` does.
+    """Return the rows of each partition, checked by their content hash.
 
     Raises:
         LakeError: as `Lake.read`.
     """
     by_path = {ref.path: ref for ref in refs}  # runs in which nothing changed share them
-    frames = _read_together(lake, list(by_path.values()), schema) if len(by_path) >= FEWEST else None
-    if frames is None:  # one is damaged, or of an earlier version
-        frames = [lake.read(ref, schema) for ref in by_path.values()]
-    rows = dict(zip(by_path, frames, strict=True))
+    rows = _read_together(lake.root, list(by_path.values()), schema) if isinstance(lake.root, Path) else None
+    if rows is None:  # one is damaged, or of an earlier version
+        rows = {path: lake.read(ref, schema) for path, ref in by_path.items()}
     return [rows[ref.path] for ref in refs]
 
 
-def _read_together(lake: Lake, refs: Sequence[PartitionRef], schema: type[dy.Schema]) -> list[pl.DataFrame] | None:
-    """Return the rows of each partition; null if they are not all in one place, of one form and intact."""
-    paths = [path for ref in refs if isinstance(path := lake.path(ref), Path)]
-    if len(paths) < len(refs):
-        return None
+def _read_together(lake: Path, refs: Sequence[PartitionRef], schema: type[dy.Schema]) -> dict[str, pl.DataFrame] | None:
     try:
-        every = pl.read_parquet(paths, hive_partitioning=False, glob=False)
+        every = pl.read_parquet([lake / ref.path for ref in refs], hive_partitioning=False, glob=False)
     except (pl.exceptions.PolarsError, OSError):
         return None
     if every.schema != pl.Schema(schema) or every.height != sum(ref.rows for ref in refs):
         return None
-    lines = BytesIO()
-    every.drop(measured_columns(schema)).write_ndjson(lines)
-    texts = lines.getvalue().splitlines(keepends=True)
-    frames, start = [], 0
+    encoded, frames = BytesIO(), {}
+    every.drop(measured_columns(schema)).write_ndjson(encoded)
+    lines = iter(encoded.getvalue().splitlines(keepends=True))
     for ref in refs:
-        if sha256(b"".join(texts[start : start + ref.rows])).hexdigest() != ref.content_sha256:
+        frames[ref.path], every = every.head(ref.rows), every.slice(ref.rows)
+        if sha256(b"".join(islice(lines, ref.rows))).hexdigest() != ref.content_sha256:
             return None
-        frames.append(every.slice(start, ref.rows))
-        start += ref.rows
     return frames

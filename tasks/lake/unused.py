@@ -42,7 +42,6 @@ class Unused:
     temporary: tuple[StoredFile, ...] = ()
     folders: tuple[str, ...] = ()
     younger: int = 0
-    in_use: bool = False
 
     @property
     def files(self) -> tuple[StoredFile, ...]:

@@ -12,7 +12,7 @@ from pathlib import Path
 import pytest
 
 from tasks.analysis.verify import verify_run
-from tasks.lake.in_use import using
+from tasks.lake.in_use import hold
 from tests.flows.command import Ended, ended
 from tests.flows.scripted import policy
 from tests.model_server import ModelServer
@@ -165,7 +165,7 @@ def test_a_run_that_begins_while_it_asks_keeps_everything(lake: Path, monkeypatc
 
         class Slow(Terminal):
             def readline(self, *limit: int) -> str:
-                begun.enter_context(using(lake))
+                begun.enter_context(hold(lake))
                 return super().readline(*limit)
 
         monkeypatch.setattr("sys.stdin", Slow("y\n"))

@@ -8,7 +8,6 @@ import pytest
 from schemas.errors import LakeError
 from schemas.lineage import CodeVersion, PartitionRef
 from schemas.tables.scores import TaskScores
-from tasks.lake import many_partitions
 from tasks.lake.fingerprint import partition_key
 from tasks.lake.lake import Lake
 from tasks.lake.many_partitions import read_partitions
@@ -21,12 +20,6 @@ def stored(tmp_path: Path) -> list[PartitionRef]:
     keys = [partition_key("task_scores", {"model": "m"}, {"sample": sample}, [], "1") for sample in range(4)]
     lake = Lake(tmp_path, CODE)
     return [lake.write(key, make_frame(10.0 * number), TaskScores) for number, key in enumerate(keys)]
-
-
-@pytest.fixture(autouse=True)
-def few(monkeypatch: pytest.MonkeyPatch) -> None:
-    """Three partitions are many."""
-    monkeypatch.setattr(many_partitions, "FEWEST", 3)
 
 
 @pytest.fixture
