@@ -16,15 +16,14 @@ from flows.commands import options as opt
 from flows.commands.console import folded, numbers, print_json, terminal, text_table
 from schemas.errors import LakeError, UsageError
 from schemas.folders import DEFAULT_LAKE, Folder
+from tasks.lake.in_use import hold_alone
 from tasks.lake.unused import Unused, find_unused
 
 DryRun = Annotated[bool, typer.Option("--dry-run", help="list only")]
 Yes = Annotated[bool, typer.Option("--yes", help="remove without asking")]
 OlderThan = Annotated[
     float,
-    typer.Option(
-        "--older-than", metavar="HOURS", min=0, max=1_000_000, help="keep what is younger; a run in progress lists nothing yet"
-    ),
+    typer.Option("--older-than", metavar="HOURS", min=0, max=1_000_000, help="keep what is younger: a build may await its run"),
 ]
 
 
@@ -36,7 +35,10 @@ def gc(
     lake: opt.LakeFolder = None,
     as_json: opt.AsJson = False,
 ) -> None:
-    """Remove partitions that no run lists, and what killed writers left. Journal, embeddings and reports stay."""
+    """Remove partitions that no run lists, and what killed writers left. Journal, embeddings and reports stay.
+
+    While a run is going on in the lake, nothing is removed.
+    """
     from tasks.lake.manifest import list_runs  # noqa: PLC0415
 
     folder = lake or DEFAULT_LAKE
@@ -46,12 +48,15 @@ def gc(
         )
     if not folder.is_dir():
         raise UsageError("there is no lake", where=str(folder), expected="a folder that moodflow run has written to")
-    unused, runs = _find(folder, older_than), len(list_runs(folder))
+    with hold_alone(folder) as is_free:
+        unused, runs = _find(folder, older_than, is_free=is_free), len(list_runs(folder))
     if not as_json:
-        terminal().print(*_view(unused, runs, older_than), sep="\n")
+        terminal().print(*_view(unused, runs, older_than, is_free=is_free), sep="\n")
     removing = bool(unused) and not dry_run and (yes or _confirmed(as_json=as_json))
     if removing:
-        unused = _remove(folder, unused, older_than)
+        with hold_alone(folder) as is_free:
+            unused = _remove(folder, unused, older_than, is_free=is_free)
+        removing = is_free
     document = {
         "lake": str(folder),
         "runs": runs,
@@ -61,6 +66,7 @@ def gc(
         "folders": list(unused.folders),
         "bytes": unused.size,
         "younger": unused.younger,
+        "in_use": not is_free,
         "removed": removing,
     }
     if as_json:
@@ -68,7 +74,7 @@ def gc(
     elif removing:
         freed = f"{len(unused.files)} files and {len(unused.folders)} folders removed"
         terminal().print(f"{freed}, {decimal(unused.size)} freed.")
-    elif unused:
+    elif unused or not is_free:
         terminal().print("Nothing was removed.")
 
 
@@ -85,17 +91,20 @@ def _confirmed(*, as_json: bool) -> bool:
     return typer.confirm("Remove them?", default=False)
 
 
-def _find(lake: Folder, older_than_hours: float) -> Unused:
-    """Find what no manifest lists and what is older; one that cannot be read stops it, since what it lists is not known."""
-    from tasks.lake.manifest import list_runs, read_manifest  # noqa: PLC0415
+def _find(lake: Folder, older_than_hours: float, *, is_free: bool) -> Unused:
+    """Find what no manifest lists and what is older; one that cannot be read stops it, since what it lists is not known.
 
-    manifests = [read_manifest(lake, run) for run in list_runs(lake)]
-    return find_unused(lake, manifests, time.time_ns(), older_than_hours)
+    In a lake that is not free, a run that is going on may need any of it: it lists nothing yet.
+    """
+    from tasks.lake.manifest import read_manifests  # noqa: PLC0415
+
+    unused = find_unused(lake, read_manifests(lake, need_all=True), time.time_ns(), older_than_hours)
+    return unused if is_free else Unused(younger=unused.younger + len(unused.files))
 
 
-def _remove(lake: Folder, listed: Unused, older_than_hours: float) -> Unused:
+def _remove(lake: Folder, listed: Unused, older_than_hours: float, *, is_free: bool) -> Unused:
     """Remove what was listed and can still go, since a run that ended meanwhile may need some of it; return what went."""
-    now = _find(lake, older_than_hours)
+    now = _find(lake, older_than_hours, is_free=is_free)
     still = set(now.files)
     partitions = tuple(file for file in listed.partitions if file in still)
     temporary = tuple(file for file in listed.temporary if file in still)
@@ -122,7 +131,7 @@ def _unlink(path: Folder) -> None:
         ) from error
 
 
-def _view(unused: Unused, runs: int, older_than_hours: float) -> Iterator[RenderableType]:
+def _view(unused: Unused, runs: int, older_than_hours: float, *, is_free: bool) -> Iterator[RenderableType]:
     """Yield what a terminal shows: every file with its size, sums, and what stays."""
     if unused:
         yield text_table(folded("File"), *numbers("Size"), rows=((file.path, decimal(file.size)) for file in unused.files))
@@ -131,5 +140,7 @@ def _view(unused: Unused, runs: int, older_than_hours: float) -> Iterator[Render
         yield f"{counts}, {decimal(unused.size)}; {kept}."
     else:
         yield "No file of the lake is unused."
-    if unused.younger:
+    if not is_free:
+        yield f"A run is going on in this lake: {unused.younger} files that no run lists stay until it has ended."
+    elif unused.younger:
         yield f"{unused.younger} more that no run lists are younger than {older_than_hours:g} hours and stay."

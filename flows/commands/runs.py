@@ -81,12 +81,12 @@ def report_command(
 
     Without --out it goes where it was; with --redact, unless the run is redacted itself, into a folder `redacted` in there.
     """
-    from tasks.analysis.past_run import find_manifest, reopen  # noqa: PLC0415
+    from tasks.analysis.past_run import reopen  # noqa: PLC0415
     from tasks.lake.lake import Lake  # noqa: PLC0415
-    from tasks.lake.manifest import read_code_version, run_folder  # noqa: PLC0415
+    from tasks.lake.manifest import read_code_version, read_manifest, run_folder  # noqa: PLC0415
 
     folder = lake or DEFAULT_LAKE
-    manifest, own = find_manifest(folder, run), run_folder(folder, run)
+    manifest, own = read_manifest(folder, run), run_folder(folder, run)
     target = out or (own / REDACTED if redact and not manifest.redacted else own)
     if manifest.ablation:
         from tasks.reporting.steps import write_ablation_report  # noqa: PLC0415

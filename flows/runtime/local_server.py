@@ -27,6 +27,7 @@ SERVER_AUTH = "PREFECT_SERVER_API_AUTH_STRING"
 CERTIFICATES = "PREFECT_API_SSL_CERT_FILE"
 UI_URL = "PREFECT_UI_URL"
 CONSOLE_LEVEL = "PREFECT_LOGGING_HANDLERS_CONSOLE_LEVEL"
+INTERNAL_LEVEL = "PREFECT_LOGGING_INTERNAL_LEVEL"
 
 LOCAL_SETTINGS = {
     # Without batching, the recorder and the API fight for SQLite's write lock: a small run takes 6 to 10 s instead of 2.
@@ -80,6 +81,7 @@ def silence_console() -> bool:
     """
     new = CONSOLE_LEVEL not in os.environ
     os.environ.setdefault(CONSOLE_LEVEL, "CRITICAL")
+    os.environ.setdefault(INTERNAL_LEVEL, "CRITICAL")
     return new
 
 

@@ -10,7 +10,7 @@ from collections.abc import AsyncIterator, Awaitable, Callable, Coroutine, Itera
 from contextlib import asynccontextmanager, contextmanager
 from contextvars import ContextVar
 from dataclasses import dataclass
-from functools import partial
+from functools import partial, wraps
 from inspect import signature
 from pathlib import Path
 from typing import Any, Never, TypeVar
@@ -29,6 +29,7 @@ from flows.runtime.local_server import INTERRUPTED, INTERRUPTION, silence_consol
 from schemas.addresses import KEY_ADDRESSES
 from schemas.plan import Plan
 from schemas.printing import printable
+from tasks.lake.in_use import hold
 from tasks.steps import ledger, outcome
 
 ResultT = TypeVar("ResultT")
@@ -39,40 +40,69 @@ RunStep = Callable[..., Awaitable[Any]]
 INTERRUPT_LIMIT_S = 5.0
 
 
-def _leave() -> None:
-    sys.stderr.write(INTERRUPTION)
+_UNSAID: list[str] = []
+"""Why this process ends, as long as whoever runs the work has not been told."""
+
+
+def leave_soon(text: str, status: int) -> None:
+    """End the process within INTERRUPT_LIMIT_S with these last words, if it does not end by itself.
+
+    Prefect tries for minutes to report the end to a server that is gone. Leaving without that loses nothing: partitions are
+    written whole, and replies are in the journal.
+    """
+    _UNSAID.append(text)
+    limit = threading.Timer(INTERRUPT_LIMIT_S, _leave, [status])
+    limit.daemon = True  # the process need not wait for its limit
+    limit.start()
+
+
+def _leave(status: int) -> None:
+    sys.stderr.writelines(_UNSAID)
     sys.stderr.flush()
-    os._exit(INTERRUPTED)
+    os._exit(status)
 
 
 def run_to_end(work: Coroutine[Any, Any, ResultT]) -> ResultT:
     """Run a command's work in an event loop of its own, without Prefect's log lines on the terminal.
 
-    Ctrl-C and SIGTERM end the process within INTERRUPT_LIMIT_S. Prefect tries for minutes to report the end to a temporary server
-    that got the same signal. Leaving without that loses nothing: partitions are written whole, and replies are in the journal.
+    Ctrl-C and SIGTERM end the process within INTERRUPT_LIMIT_S: a temporary server got the same signal.
 
     Raises:
         KeyboardInterrupt: after either signal.
     """
 
-    def leave_soon(sig_num: int, *args: object) -> Never:  # noqa: ARG001  the signal module passes them
-        limit = threading.Timer(INTERRUPT_LIMIT_S, _leave)
-        limit.daemon = True  # the process need not wait for its limit
-        limit.start()
+    def interrupt(sig_num: int, *args: object) -> Never:  # noqa: ARG001  the signal module passes them
+        leave_soon(INTERRUPTION, INTERRUPTED)
         raise KeyboardInterrupt
 
     if silence_console():
         setup_logging()  # Prefect has done so before, as in a test
     for number in (signal.SIGINT, signal.SIGTERM):
-        signal.signal(number, leave_soon)
+        signal.signal(number, interrupt)
     # Prefect's own in a flow raises what means nothing to asyncio: it ends whichever task gets it, or nothing at all.
-    engine._prefect_sigterm_handler = leave_soon  # noqa: SLF001  it has no public name
-    return asyncio.run(work)
+    engine._prefect_sigterm_handler = interrupt  # noqa: SLF001  it has no public name
+    try:
+        return asyncio.run(work)
+    finally:
+        _UNSAID.clear()
 
 
 def moodflow_flow(name: str, run_name: str) -> Callable[[Callable[..., Any]], Any]:
     """Return the decorator of a flow. Flows are never retried: a new run finds every finished partition and is cheap."""
-    return flow(name=name, flow_run_name=run_name, retries=0, on_completion=[_note], on_failure=[_note])
+    decorate = flow(name=name, flow_run_name=run_name, retries=0, on_completion=[_note], on_failure=[_note])
+    return lambda body: decorate(_holding_lake(body))
+
+
+def _holding_lake(body: Callable[..., Awaitable[Any]]) -> Callable[..., Awaitable[Any]]:
+    """Return the body of a flow, which keeps `moodflow gc` from the lake of its plan, or of its request's."""
+
+    @wraps(body)
+    async def holding(*arguments: Any, **named: Any) -> Any:
+        request = next(iter((*arguments, *named.values())))
+        with hold(getattr(request, "plan", request).lake):
+            return await body(*arguments, **named)
+
+    return holding
 
 
 @dataclass

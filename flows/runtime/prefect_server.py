@@ -16,13 +16,18 @@ from prefect.settings import (
 )
 
 from flows.runtime.local_server import LocalServer, start_for_this_process, started_server
-from flows.runtime.prefect_flows import log
+from flows.runtime.prefect_flows import leave_soon, log
 from schemas.errors import EndpointError
+from schemas.printing import printable
 from tasks.steps import ledger
 
 ResultT = TypeVar("ResultT")
 
 DRAIN_LIMIT_S = 120.0
+START_LIMIT_S = 30.0
+ASK_PERIOD_S = ASK_LIMIT_S = 5.0
+FEWEST_FAILURES = 3
+LOST_AFTER_S = 40.0
 
 _TERMINAL = ["COMPLETED", "FAILED", "CRASHED", "CANCELLED"]
 
@@ -31,15 +36,16 @@ async def on_server(work: Callable[[], Awaitable[ResultT]]) -> ResultT:
     """Await the work with the user's server, or with a temporary one and wait until that has recorded every task run.
 
     Raises:
-        EndpointError: the user's server cannot be reached, or the temporary one does not start or is forbidden.
+        EndpointError: the user's server cannot be reached or is lost, or the temporary one does not start or is forbidden.
     """
-    temporary = await _server_is_temporary()
+    if not await _server_is_temporary():
+        return await _while_it_answers(work)
     try:
         return await work()
     finally:
         # Not after an interruption: it is to end now.
         interrupted = isinstance(sys.exc_info()[1], KeyboardInterrupt | asyncio.CancelledError)
-        if temporary and not interrupted and not await drain():
+        if not interrupted and not await drain():
             log("the temporary Prefect server had not recorded every task run when it was stopped")
 
 
@@ -61,15 +67,62 @@ async def _server_is_temporary() -> bool:
         advice = "see what it printed, or start one with prefect server start and set PREFECT_API_URL"
         await wait_until_up(server, limit_s, "the temporary Prefect server did not start", advice)
         return True
-    async with get_client() as client:
-        if failure := await client.api_healthcheck():
-            raise EndpointError(
-                "the Prefect server cannot be reached",
-                where=f"PREFECT_API_URL={url}",
-                got=str(failure),
-                next_step="start it with prefect server start, or unset the variable for a temporary server",
-            )
+    if failure := await _failure(START_LIMIT_S):
+        raise EndpointError(
+            "the Prefect server cannot be reached",
+            where=f"PREFECT_API_URL={url}",
+            expected="the API of a Prefect server, whose address usually ends with /api",
+            got=failure,
+            next_step="start it with prefect server start, or unset the variable for a temporary server",
+        )
     return False
+
+
+async def _failure(limit_s: float) -> str | None:
+    """Ask the user's server how it is; return what is wrong, null if a Prefect server answers in time."""
+    try:
+        async with asyncio.timeout(limit_s), get_client() as client:
+            answer = (await client.request("GET", "/health")).text
+    except TimeoutError:
+        return f"no answer within {limit_s:g} s"
+    except (httpx.HTTPError, httpx.InvalidURL, ValueError) as error:
+        return (str(error) or type(error).__name__).splitlines()[0]
+    return None if answer == "true" else f"another answer to /health: {answer[:80]!r}"
+
+
+async def _while_it_answers(work: Callable[[], Awaitable[ResultT]]) -> ResultT:
+    """Await the work while the user's server answers.
+
+    Raises:
+        EndpointError: it was lost. What is under way is given up: Prefect would try for minutes to report it.
+    """
+    running, watching = asyncio.ensure_future(work()), asyncio.create_task(_until_lost())
+    await asyncio.wait({running, watching}, return_when=asyncio.FIRST_COMPLETED)
+    if running.done():
+        watching.cancel()
+        return running.result()
+    error = EndpointError(
+        "the Prefect server does not answer any more",
+        where=f"PREFECT_API_URL={PREFECT_API_URL.value()}",
+        expected=f"an answer at least every {LOST_AFTER_S:g} s",
+        got=watching.result(),
+        next_step="start it, then run the same command; finished partitions and answered calls are kept",
+    )
+    leave_soon(f"Error: {printable(str(error))}\n", 2)
+    raise error
+
+
+async def _until_lost() -> str:
+    """Return what is wrong once the user's server has not answered for LOST_AFTER_S; a restart takes less."""
+    clock, failures = asyncio.get_running_loop().time, 0
+    answered = clock()
+    while failures < FEWEST_FAILURES or clock() - answered < LOST_AFTER_S:
+        await asyncio.sleep(ASK_PERIOD_S)
+        if failure := await _failure(ASK_LIMIT_S):
+            failures += 1  # one alone may be due to a step that kept this process from listening
+        else:
+            answered, failures = clock(), 0
+    return failure or ""
 
 
 async def wait_until_up(server: LocalServer, limit_s: float, what: str, next_step: str) -> None:

@@ -14,6 +14,7 @@ from schemas.roles import JUDGES
 from tasks.analysis.number_format import listed
 from tasks.judging.executor import rating_tokens
 from tasks.judging.rubrics import load_rubric
+from tasks.lake.local_state import network_disk
 from tasks.models.capabilities.probe_records import recall
 from tasks.solvers.longemotion.parameters import FAMILIES
 from tasks.solvers.longemotion.prompts import LongEmotionPrompts
@@ -76,8 +77,13 @@ def warn(warnings: Iterable[str]) -> None:
 
 
 def kept_here(resolved: ResolvedPlan) -> Iterator[str]:
-    """Yield a warning with the local folder of what the lake's object store cannot hold."""
+    """Yield a warning with the local folder of what the lake's object store cannot hold, and one if other machines share it."""
     lake = resolved.lake
+    if kind := network_disk(lake.state):
+        yield (
+            f"{lake.state} is on a network file system ({kind}): runs of two machines at once would damage the journal in it or "
+            "pay for the same calls twice; keep to one machine, or name a lake on a disk of its own with --lake"
+        )
     if lake.state != lake.root:
         yield (
             f"replies, embeddings and findings about models are kept on this machine, in {lake.state}; "

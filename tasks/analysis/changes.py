@@ -17,7 +17,7 @@ from tasks.analysis.past_run import PastRun
 from tasks.analysis.regression import SystemScores, find_regressions, find_warnings, score_changes
 from tasks.analysis.run_tables import System
 from tasks.lake.lake import Lake
-from tasks.lake.manifest import list_runs, read_manifest, run_order
+from tasks.lake.manifest import list_runs, read_listed, run_order
 from tasks.scoring.uncertainty import Resampling
 
 LOOKED_BACK = 100
@@ -45,7 +45,7 @@ def find_earlier(run: RunManifest, lake: Lake) -> tuple[dict[System, RunManifest
         if not wanted:
             break
         try:
-            earlier = read_manifest(lake.root, name)
+            earlier = read_listed(lake.root, name)
         except LakeError as error:
             remarks.append(f"run {name} was passed over: {error.what}")
             continue

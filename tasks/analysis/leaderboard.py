@@ -27,6 +27,7 @@ from tasks.analysis.run_tables import System, ordered
 from tasks.judging.gold import GOLD
 from tasks.lake.lake import Lake
 from tasks.lake.manifest import newest_first, read_all_changes, read_code_version, read_manifest, read_manifests
+from tasks.lake.many_partitions import read_partitions
 from tasks.scoring.blueprints import load_blueprint, profiled_blueprint
 from tasks.scoring.published import LANGUAGE, published_abilities, published_of, score_published
 from tasks.scoring.veto import GATE, rank_models
@@ -131,18 +132,19 @@ def rank_stored_systems(benchmark: str, folder: Folder, runs: Sequence[str], pro
         _require_totals(manifest, blueprint)
     groups, every = _in_groups(manifests, lake)
     totals = _newest(every)
-    abilities = _read(manifests, "ability_scores", lake)
     used = set(totals[RUN])
+    manifests = tuple(manifest for manifest in manifests if manifest.run in used)
+    abilities = _read(manifests, "ability_scores", lake)
     regressed, damaged = find_regressed(folder, used)
     return LeaderboardData(
         blueprint,
         rank_models(totals, blueprint, within=("setting", GROUP)),
         abilities.join(totals, on=["model", "setting", RUN], how="semi", maintain_order="left"),
         history=every.clear(),
-        manifests=tuple(manifest for manifest in manifests if manifest.run in used),
+        manifests=manifests,
         groups=groups,
         regressed=regressed,
-        records={one.run: compare_run(PastRun(one, blueprint, lake)) for one in manifests if one.run in used},
+        records={one.run: compare_run(PastRun(one, blueprint, lake)) for one in manifests},
         damaged=damaged,
         dimensions=_read_dimensions(manifests, totals, lake),
     )
@@ -199,9 +201,10 @@ def _require_totals(manifest: RunManifest, blueprint: Blueprint) -> None:
 
 
 def _read(manifests: Sequence[RunManifest], layer: str, lake: Lake) -> pl.DataFrame:
-    """Read a layer of all runs, newest run first, with column `run`."""
-    frames = [(manifest.run, lake.read(manifest.partition(layer), LAYERS[layer])) for manifest in manifests]
-    return pl.concat([frame.with_columns(pl.lit(run).alias(RUN)) for run, frame in frames])
+    """Read a layer of these runs, newest run first, with column `run`."""
+    frames = read_partitions(lake, [manifest.partition(layer) for manifest in manifests], LAYERS[layer])
+    runs = [manifest.run for manifest, frame in zip(manifests, frames, strict=True) for _ in range(frame.height)]
+    return pl.concat(frames).with_columns(pl.Series(RUN, runs, pl.String))
 
 
 def stored_leaderboard(folder: Folder, ranked: LeaderboardData, page: Path) -> LeaderboardData:

@@ -8,14 +8,14 @@ from shlex import join
 import polars as pl
 
 from schemas.blueprint import Blueprint
-from schemas.errors import UsageError, suggest
+from schemas.errors import UsageError
 from schemas.folders import DEFAULT_LAKE, Folder
 from schemas.lineage import PartitionRef, RunManifest
 from schemas.tables.layers import AGGREGATED, LAYERS
 from schemas.tables.responses import Answers
 from tasks.analysis.run_tables import System, ordered
 from tasks.lake.lake import Lake
-from tasks.lake.manifest import list_runs, read_code_version, read_manifest
+from tasks.lake.manifest import read_code_version, read_manifest
 from tasks.solvers.answers import read_answers
 
 
@@ -93,25 +93,6 @@ class PastRun:
         return join(["moodflow", *name.split(), self.name, *arguments, *lake])
 
 
-def find_manifest(folder: Folder, run: str) -> RunManifest:
-    """Find the manifest of a run.
-
-    Raises:
-        UsageError: there is no such run; the nearest names are suggested.
-        LakeError: it cannot be read.
-    """
-    known = list_runs(folder)
-    if run in known:
-        return read_manifest(folder, run)
-    raise UsageError(
-        f"there is no run {run}",
-        where=str(folder / "runs"),
-        expected=f"one of its {len(known)} runs, the newest being {known[0]}" if known else "a lake with runs",
-        got=run,
-        next_step=suggest(run, known, "moodflow runs list shows them all", most=3),
-    )
-
-
 def reopen(folder: Folder, run: str) -> PastRun:
     """Open a run.
 
@@ -119,7 +100,7 @@ def reopen(folder: Folder, run: str) -> PastRun:
         UsageError: there is no such run, or it is an ablation and has no totals.
         LakeError: its manifest cannot be read.
     """
-    manifest = find_manifest(folder, run)
+    manifest = read_manifest(folder, run)
     refuse_ablation(manifest, "RUN")
     return past_run(manifest, Lake(folder, read_code_version()))
 

@@ -86,7 +86,7 @@ def parquet_source(path: Folder) -> Path | BytesIO:
 
 
 def footer_source(path: Folder) -> Path | BytesIO | None:
-    """Return what footer and number of rows are read from: the file, or the end of an object; null if it is not there.
+    """Return what footer and number of rows are read from: the file, or the end of an object; null if it is not there, or empty.
 
     One request says both whether an object is there and what it is.
 
@@ -94,7 +94,7 @@ def footer_source(path: Folder) -> Path | BytesIO | None:
         As `replace_file` does.
     """
     if isinstance(path, Path):
-        return path if path.exists() else None
+        return path if path.exists() and path.stat().st_size else None
     store: Any = path
     try:
         tail = store.fs.cat_file(store.path, start=-TAIL_BYTES)

@@ -5,6 +5,7 @@ failed is `<fingerprint>.incomplete.<number>.<content>.parquet`: the next run as
 file they use. The number says which is the newest: clocks are set, and copies have other times.
 """
 
+import sys
 from functools import cache
 from hashlib import sha256
 from io import BytesIO
@@ -19,6 +20,7 @@ from pydantic import ValidationError
 from schemas.errors import LakeError
 from schemas.folders import Folder
 from schemas.lineage import CodeVersion, Footer, PartitionKey, PartitionRef
+from schemas.printing import printable
 from schemas.tables.columns import measured_columns
 from tasks.lake.earlier_rows import with_later_columns, with_present_names, with_present_types
 from tasks.lake.errors import of_another_version, untrusted, unwritable
@@ -245,7 +247,8 @@ class Lake:
         try:
             same = content_sha256(self.read_rows(ref), measured) == ref.content_sha256
             return same and self.read_footer(ref).partition == ref
-        except LakeError:
+        except LakeError as error:
+            sys.stderr.write(f"moodflow: {printable(f'{error.what} and is written again: {error.where} ({error.got})')}\n")
             return False
 
     def _reference(self, path: Folder, key: PartitionKey) -> PartitionRef | None:

@@ -10,6 +10,11 @@ from schemas.folders import Folder
 VARIABLE = "MOODFLOW_STATE"
 """Environment variable that names the folder of all such folders."""
 
+NETWORK = re.compile(
+    r"nfs4?|cifs|smb(fs|2|3)|9p|afs|ceph|lustre|gpfs|beegfs|glusterfs|fuse\.(sshfs|rclone|s3fs|glusterfs|ceph|gcsfuse|juicefs)"
+)
+"""Kinds of file systems that other machines may share."""
+
 
 def state_folder(lake: Folder) -> Path:
     """Return folder on this machine of a lake's journal, embeddings and findings about models: the lake itself if that is local.
@@ -24,3 +29,16 @@ def state_folder(lake: Folder) -> Path:
     address = str(lake)
     readable = re.sub(r"[^A-Za-z0-9.]+", "-", address).strip("-")[:60]
     return Path(states) / f"{readable}-{sha256(address.encode()).hexdigest()[:8]}"
+
+
+def network_disk(folder: Path, mounts: Path = Path("/proc/mounts")) -> str | None:
+    """Return the kind of network file system a folder is on; null if it is on none, or the system does not tell."""
+    try:
+        lines = mounts.read_text(encoding="utf-8", errors="surrogateescape").splitlines()
+    except OSError:  # no Linux
+        return None
+    above, kinds = folder.resolve().parents, dict[Path, str]()
+    for _, point, kind, *_ in map(str.split, lines):
+        kinds[Path(re.sub(r"\\([0-7]{3})", lambda code: chr(int(code[1], 8)), point))] = kind
+    kind = next((kinds[parent] for parent in (folder.resolve(), *above) if parent in kinds), "")
+    return kind if NETWORK.fullmatch(kind) else None

@@ -8,15 +8,19 @@ from functools import cache
 from importlib.metadata import PackageNotFoundError, version
 from pathlib import Path
 from subprocess import DEVNULL, CalledProcessError, check_output
+from typing import Any
+
+from pydantic import ValidationError
 
 from schemas.changes import RunChanges, changes_file
 from schemas.documents import read_json
-from schemas.errors import LakeError, UsageError
+from schemas.errors import LakeError, UsageError, suggest
 from schemas.folders import Folder
 from schemas.lineage import CodeVersion, RunManifest
 from schemas.printing import printable
 from tasks.lake.errors import unreadable_document, unwritable
 from tasks.lake.files import replace_file
+from tasks.lake.run_index import RunIndex, Stamp
 from tasks.lake.seal import seal_run
 
 MANIFEST = "manifest.json"
@@ -70,7 +74,7 @@ def write_manifest(lake: Folder, manifest: RunManifest) -> Folder:
     """
     path = run_folder(lake, manifest.run) / MANIFEST
     with unwritable("the manifest of the run cannot be written", path):
-        replace_file(path, f"{manifest.model_dump_json(indent=1)}\n".encode())
+        replace_file(path, _encode(manifest))
     seal_run(path.parent)
     return path
 
@@ -79,23 +83,38 @@ def read_manifest(lake: Folder, run: str) -> RunManifest:
     """Return the manifest of one run.
 
     Raises:
-        UsageError: if there is no such run.
+        UsageError: if there is no such run; the nearest names are suggested.
         LakeError: if its file cannot be read.
     """
     if run not in (known := list_runs(lake)):  # a name may as well be a path, or too long for one
         raise UsageError(
-            "there is no such run",
+            f"there is no run {run}",
             where=str(lake / "runs"),
             expected=f"one of: {', '.join(known[:5]) or 'none yet'}",
             got=run,
-            next_step="moodflow runs list shows them all; --lake names another lake",
+            next_step=suggest(run, known, "moodflow runs list shows them all; --lake names another lake", most=3),
         )
-    return _read_manifest(run_folder(lake, run) / MANIFEST)
+    return read_listed(lake, run)
 
 
-def _read_manifest(path: Folder) -> RunManifest:
+def read_listed(lake: Folder, run: str) -> RunManifest:
+    """Return the manifest of a run that `list_runs` names.
+
+    Raises:
+        LakeError: if its file cannot be read.
+    """
+    path = run_folder(lake, run) / MANIFEST
     with unreadable_document("the manifest of a run", path):
-        return RunManifest.model_validate(read_json(path.read_bytes()))
+        content = path.read_bytes()
+        with suppress(ValidationError):  # what is wrong is told below
+            manifest = RunManifest.model_validate_json(content)
+            if _encode(manifest) == content:  # nothing is in it twice, or left out: the other way takes three times as long
+                return manifest
+        return RunManifest.model_validate(read_json(content))
+
+
+def _encode(manifest: RunManifest) -> bytes:
+    return f"{manifest.model_dump_json(indent=1)}\n".encode()
 
 
 def list_runs(lake: Folder) -> list[str]:
@@ -103,13 +122,36 @@ def list_runs(lake: Folder) -> list[str]:
     return newest_first(path.parent.name for path in (lake / "runs").glob(f"*/{MANIFEST}"))
 
 
-def read_manifests(lake: Folder) -> Iterator[RunManifest]:
-    """Yield the manifests of all runs, newest first; one that cannot be read is named on standard error and passed over."""
-    for run in list_runs(lake):
-        try:
-            yield _read_manifest(run_folder(lake, run) / MANIFEST)
-        except LakeError as error:
-            _say(f"run {run} is passed over", error)
+def read_manifests(lake: Folder, *, need_all: bool = False) -> Iterator[RunManifest]:
+    """Yield the manifests of all runs, newest first; one that cannot be read is named on standard error and passed over.
+
+    Args:
+        lake: its folder.
+        need_all: raise LakeError for one that cannot be read.
+    """
+    stamps, index = _stamps(lake), RunIndex(lake)
+    for run in newest_first(stamps):
+        if (manifest := index.find(run, stamps[run])) is None:
+            try:
+                manifest = read_listed(lake, run)
+            except LakeError as error:
+                if need_all:
+                    raise
+                _say(f"run {run} is passed over", error)
+                continue
+            index.keep(run, stamps[run], manifest)
+        yield manifest
+    index.save()
+
+
+def _stamps(lake: Folder) -> dict[str, Stamp]:
+    if not isinstance(lake, Path):
+        store: Any = lake / "runs"
+        objects = store.fs.glob(f"{store.path}/*/{MANIFEST}", detail=True)  # one request for a thousand
+        return {path.split("/")[-2]: (0, about["size"], about["ETag"]) for path, about in objects.items()}
+    paths = ((run, run_folder(lake, run) / MANIFEST) for run in list_runs(lake))
+    found = ((run, path.stat()) for run, path in paths if path.exists())
+    return {run: (status.st_mtime_ns, status.st_size, status.st_ino) for run, status in found}
 
 
 def _say(what: str, error: LakeError) -> None:

@@ -3,8 +3,9 @@
 Only files named as moodflow names them are looked at, and no link is followed: whatever else lies in a lake stays.
 """
 
+import os
 import re
-from collections.abc import Iterable, Iterator, Set
+from collections.abc import Iterable, Iterator, Mapping, Sequence, Set
 from dataclasses import dataclass
 from pathlib import Path
 from typing import NamedTuple
@@ -32,15 +33,10 @@ class StoredFile(NamedTuple):
         """The folder right below the lake that it is in."""
         return self.path.partition("/")[0]
 
-    @property
-    def name(self) -> str:
-        """Last part of its path."""
-        return self.path.rpartition("/")[2]
-
 
 @dataclass(frozen=True)
 class Unused:
-    """What can go. `younger` counts files that nobody lists and that are too young: a run in progress may be using them."""
+    """What can go. `younger` counts files that no run lists and that stay: they are too young, or the lake is in use."""
 
     partitions: tuple[StoredFile, ...] = ()
     temporary: tuple[StoredFile, ...] = ()
@@ -72,51 +68,61 @@ def find_unused(lake: Folder, manifests: Iterable[RunManifest], now_ns: int, old
     """
     before_ns = now_ns - int(older_than_hours * NS_PER_HOUR)
     used = {path for manifest in manifests for ref in manifest.partitions for path in (ref.path, rejected_path(ref))}
-    files = list(_list_files(lake))
-    temporary = [file for file in files if TEMPORARY.fullmatch(file.name)]
-    partitions = [file for file in files if _is_partition(file) and file.path not in used]
-    old = {file for file in (*partitions, *temporary) if file.modified_ns < before_ns}
+    if isinstance(lake, Path):
+        folders = _list_folders(lake)
+        paths = [f"{folder}/{name}".lstrip("/") for folder, names in folders.items() for name in names]
+    else:  # an object is written as a whole: there are no temporary ones
+        folders, paths = {}, sorted(relative(path, lake) for path in lake.glob("**/*.parquet"))
+    unlisted = [path for path in paths if path not in used and (_is_partition(path) or _is_temporary(path))]
+    files = [file for path in unlisted if (file := _stored(lake, path))]
+    old = [file for file in files if file.modified_ns < before_ns]
     return Unused(
-        partitions=tuple(file for file in partitions if file in old),
-        temporary=tuple(file for file in temporary if file in old),
-        folders=tuple(_emptied(lake, {file.path for file in old}, before_ns)) if isinstance(lake, Path) else (),
-        younger=len(partitions) + len(temporary) - len(old),
+        partitions=tuple(file for file in old if not _is_temporary(file.path)),
+        temporary=tuple(file for file in old if _is_temporary(file.path)),
+        folders=tuple(_emptied(lake, folders, {file.path for file in old}, before_ns)),
+        younger=len(files) - len(old),
     )
 
 
-def _is_partition(file: StoredFile) -> bool:
-    below = file.path != file.name and file.layer not in NO_LAYERS
-    return below and FILE_NAME.fullmatch(file.name) is not None
+def _is_temporary(path: str) -> bool:
+    return TEMPORARY.fullmatch(path.rpartition("/")[2]) is not None
 
 
-def _list_files(lake: Folder) -> Iterator[StoredFile]:
-    found: Iterable[Folder] = lake.glob("**/*.parquet")  # of a store: an object is written as a whole, there are no others
-    if isinstance(lake, Path):
-        found = (path for folder in _list_folders(lake) for path in sorted(folder.iterdir()) if path.is_file())
-    for path in found:
-        if not path.is_symlink():
-            status = path.stat()
-            yield StoredFile(relative(path, lake), status.st_size, status.st_mtime_ns)
+def _is_partition(path: str) -> bool:
+    layer, below, _ = path.partition("/")
+    return bool(below) and layer not in NO_LAYERS and FILE_NAME.fullmatch(path.rpartition("/")[2]) is not None
 
 
-def _list_folders(folder: Path) -> Iterator[Path]:
-    """Return a folder and all below it, inner ones last; links to others are left alone."""
-    yield folder
-    for path in sorted(folder.iterdir()):
-        if path.is_dir() and not path.is_symlink():
-            yield from _list_folders(path)
+def _stored(lake: Folder, path: str) -> StoredFile | None:
+    """Return what is known of a file; null if it is a link, or gone."""
+    file = lake / path
+    if file.is_symlink() or not file.is_file():
+        return None
+    status = file.stat()
+    return StoredFile(path, status.st_size, status.st_mtime_ns)
 
 
-def _emptied(lake: Path, going: Set[str], before_ns: int) -> Iterator[str]:
+def _list_folders(lake: Path) -> dict[str, list[str]]:
+    """Return the names in each folder by its path below the lake, outer folders first; links to others are left alone."""
+
+    def refuse(error: OSError) -> None:
+        raise error
+
+    found = {}
+    for folder, folders, files in os.walk(lake, onerror=refuse):
+        folders.sort()
+        found[relative(Path(folder), lake)] = sorted((*folders, *files))
+    return found
+
+
+def _emptied(lake: Folder, folders: Mapping[str, Sequence[str]], going: Set[str], before_ns: int) -> Iterator[str]:
     """Folders of layers and runs that are empty once these files are gone, inner ones first."""
-    empty: set[Path] = set()
-    for folder in reversed(list(_list_folders(lake))):
-        parts = folder.relative_to(lake).parts
-        if not parts or parts[0] in NO_LAYERS - {"runs"} or parts == ("runs",):
+    empty: set[str] = set()
+    for folder in reversed(list(folders)):
+        if folder in {"", "runs"} or folder.partition("/")[0] in NO_LAYERS - {"runs"}:
             continue
-        content = list(folder.iterdir())
-        stays = [path for path in content if path not in empty and path.relative_to(lake).as_posix() not in going]
+        stays = {f"{folder}/{name}" for name in folders[folder]} - empty - going
         # A folder that was just made waits for its first file.
-        if not stays and (content or folder.stat().st_mtime_ns < before_ns):
+        if not stays and (folders[folder] or (lake / folder).stat().st_mtime_ns < before_ns):
             empty.add(folder)
-            yield folder.relative_to(lake).as_posix()
+            yield folder

@@ -2,13 +2,17 @@
 
 import os
 import shutil
+import subprocess
+import sys
 import time
+from contextlib import ExitStack
 from io import StringIO
 from pathlib import Path
 
 import pytest
 
 from tasks.analysis.verify import verify_run
+from tasks.lake.in_use import hold
 from tests.flows.command import Ended, ended
 from tests.flows.scripted import policy
 from tests.model_server import ModelServer
@@ -123,3 +127,48 @@ def test_wrong_hours_and_a_lake_that_is_not_there_are_refused(lake: Path, tmp_pa
     refused = gc(tmp_path / "nowhere", "--yes")
     assert (refused.status, "there is no lake" in refused.err) == (2, True)
     assert not (tmp_path / "nowhere").exists()
+
+
+def test_nothing_goes_while_a_run_is_going_on(lake: Path, made: tuple[Path, str]) -> None:
+    # The only run that lists the items which the new one takes up is forgotten.
+    shutil.rmtree(lake / "runs" / made[1])
+    before, collected, answer = partitions(lake), list[Ended](), policy((KEPT,), "gold")
+
+    def collect(messages: list[dict[str, str]]) -> str:
+        if not collected:
+            code = "from flows.cli import main; main()"
+            options = ["gc", "--older-than", "0", "--yes", "--lake", str(lake), "--json"]
+            process = subprocess.run([sys.executable, "-c", code, *options], capture_output=True, text=True, check=False)
+            collected.append(Ended(process.returncode, process.stdout, process.stderr))
+            assert partitions(lake) >= before
+        return answer(messages)
+
+    with ModelServer(collect) as server:
+        model = ("--model", "other", "--base-url", server.base_url, "--set", "bootstrap=0", "--lake", lake, "--json")
+        run = ended("run", "moodbench-mini", *model, "--datasets", KEPT, "--concurrency", "1")
+    assert run.status == 0, run.err
+    (during,) = collected
+    assert during.status == 0, during.err
+    assert (during.document["in_use"], during.document["removed"], during.document["partitions"]) == (True, False, [])
+    assert during.document["younger"] >= len(before)
+    assert verify_run(lake, run.document["run"]).verified
+    # It has ended: what it does not list goes now.
+    after = gc(lake, "--older-than", "0", "--yes", "--json").document
+    assert (after["in_use"], after["removed"]) == (False, True)
+    assert {f"answers/dataset={KEPT}/model=m/setting=base"} <= {entry["path"].rpartition("/")[0] for entry in after["partitions"]}
+    assert verify_run(lake, run.document["run"]).verified
+
+
+def test_a_run_that_begins_while_it_asks_keeps_everything(lake: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    before = partitions(lake)
+    with ExitStack() as begun:
+
+        class Slow(Terminal):
+            def readline(self, *limit: int) -> str:
+                begun.enter_context(hold(lake))
+                return super().readline(*limit)
+
+        monkeypatch.setattr("sys.stdin", Slow("y\n"))
+        asked = gc(lake)
+    assert (asked.status, partitions(lake)) == (0, before)
+    assert "Nothing was removed" in asked.out

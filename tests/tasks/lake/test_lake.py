@@ -128,7 +128,7 @@ def test_incomplete_partition_is_only_the_latest_and_has_its_own_identity(lake: 
     assert lake.read(partial, TaskScores)["score_0_100"].to_list() == [40.0, 40.0]
 
 
-@pytest.mark.parametrize("content", [b"", b"no parquet", b"x" * 100_000, None], ids=["empty", "short", "long", "truncated"])
+@pytest.mark.parametrize("content", [b"no parquet", b"x" * 100_000, None], ids=["short", "long", "truncated"])
 def test_a_file_that_is_no_partition_is_named(lake: Lake, content: bytes | None) -> None:
     path = lake.path(lake.write(make_key(), make_frame(), TaskScores))
     replace_file(path, path.read_bytes()[:-20] if content is None else content)
@@ -255,3 +255,14 @@ def test_a_partition_from_before_a_field_of_a_list_can_be_read(lake: Lake) -> No
     # A field that is not known is not dropped unseen.
     with pytest.raises(LakeError):
         lake.read(later, OnceTold)
+
+
+@pytest.mark.parametrize("complete", [True, False])
+def test_an_empty_file_is_named_and_written_again(lake: Lake, complete: bool, capsys: pytest.CaptureFixture[str]) -> None:
+    written = lake.write(make_key(), make_frame(), TaskScores, complete=complete)
+    whole = on_disk(lake, written).read_bytes()
+    on_disk(lake, written).write_bytes(b"")
+    assert lake.find(make_key()) is None
+    assert lake.write(make_key(), make_frame(), TaskScores, complete=complete) == written
+    assert on_disk(lake, written).read_bytes() == whole
+    assert f"a partition of the lake is damaged and is written again: {on_disk(lake, written)}" in capsys.readouterr().err

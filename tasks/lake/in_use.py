@@ -1,0 +1,47 @@
+"""Tell whether a run is going on in a lake: each holds a shared lock of the operating system on one file.
+
+Such a lock ends with the process that holds it, however that dies: no process has to prove that it lives. For a lake in an object
+store, the file is on this machine.
+"""
+
+import fcntl
+from collections.abc import Iterator
+from contextlib import ExitStack, contextmanager
+from typing import IO
+
+from schemas.folders import Folder
+from tasks.lake.errors import unwritable
+from tasks.lake.local_state import state_folder
+
+IN_USE = "in-use.lock"
+
+
+@contextmanager
+def hold(lake: Folder) -> Iterator[None]:
+    """Hold a lake for a run while the block runs, so that nothing is removed from it; wait while something is.
+
+    Raises:
+        LakeError: the file cannot be written.
+    """
+    with ExitStack() as opened:
+        with unwritable("the lake cannot be marked as in use", state_folder(lake) / IN_USE):
+            fcntl.flock(opened.enter_context(_opened(lake)), fcntl.LOCK_SH)
+        yield
+
+
+@contextmanager
+def hold_alone(lake: Folder) -> Iterator[bool]:
+    """Yield whether no run is going on in a lake; if so, none begins while the block runs."""
+    with ExitStack() as opened:
+        try:
+            fcntl.flock(opened.enter_context(_opened(lake)), fcntl.LOCK_EX | fcntl.LOCK_NB)
+            is_free = True
+        except OSError as error:  # who cannot write here removes nothing
+            is_free = not isinstance(error, BlockingIOError)
+        yield is_free
+
+
+def _opened(lake: Folder) -> IO[bytes]:
+    path = state_folder(lake) / IN_USE
+    path.parent.mkdir(parents=True, exist_ok=True)
+    return path.open("ab")
