@@ -5,8 +5,6 @@ name each other stand for gigabytes.
 """
 
 import json
-import re
-from codecs import BOM_UTF16_BE, BOM_UTF16_LE
 from collections.abc import Iterator
 from pathlib import Path
 from typing import Any, NamedTuple, NoReturn
@@ -27,10 +25,6 @@ MOST_OBJECTS = 500_000
 
 LARGEST_INTEGER = 2**63
 """No column holds more."""
-
-ASCII = bytes(range(128))
-CHINESE = re.compile(rb"[\xa1-\xf7][\xa1-\xfe]")
-"""A character of GB 2312, which GBK and GB 18030 write alike."""
 
 TOO_DEEP = f"lists and mappings nested more than {DEEPEST} levels deep"
 TOO_MANY = f"more than {MOST_VALUES:,} values, aliases written out"
@@ -66,18 +60,6 @@ def read_text(path: Path) -> str:
     if len(content) > LARGEST_BYTES:
         raise ValueError(f"larger than {LARGEST_BYTES // 2**20} MiB")
     return content.decode("utf-8-sig")
-
-
-def guess_encoding(content: bytes) -> str | None:
-    """Return the likeliest encoding of a text that is not UTF-8, as iconv names it; null if few of its bytes are wrong."""
-    if content[:2] in (BOM_UTF16_LE, BOM_UTF16_BE):
-        return "UTF-16"
-    if 0 in content:
-        return "UTF-16LE" if content[1::2].count(0) > content[::2].count(0) else "UTF-16BE"
-    high = len(content.translate(None, ASCII))
-    if len(content.decode(errors="ignore").encode().translate(None, ASCII)) * 4 > high * 3:
-        return None
-    return "GB18030" if len(CHINESE.findall(content)) * 4 > high else "WINDOWS-1252"
 
 
 def require_short(line: str | bytes) -> None:

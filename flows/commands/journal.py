@@ -19,6 +19,7 @@ if TYPE_CHECKING:
     from tasks.models.journal.files import ImportedReplies
 
 KIB = 1024
+LOGS = "line_is_of_a_log: expected are results of a batch in the form of OpenAI or Anthropic, or samples_*.jsonl of lm-evaluation-harness"
 
 journal_app = typer.Typer(no_args_is_help=True, help="The replies a lake keeps, to be shared and taken in.")
 
@@ -122,4 +123,5 @@ def _journal_of(lake: Folder | None) -> Path:
 
 def _imported(source: Path, ours: Path, taken: "ImportedReplies") -> CommandResult:
     document = {"source": str(source), "journal": str(ours), "good": taken.good, **vars(taken)}
-    return CommandResult(int(taken.refused > 0), document, [*detail_lines(document)])
+    told = [LOGS] if taken.rules["line_is_of_a_log"] else []
+    return CommandResult(int(taken.refused > 0), document, [*detail_lines(document), *told])

@@ -13,10 +13,11 @@ import pyarrow as pa
 import pyarrow.parquet as pq
 
 from schemas.dataset import DatasetSpec, LocalFile, PinnedFile, RecordFormat
-from schemas.documents import guess_encoding, read_json, require_short
+from schemas.documents import read_json, require_short
 from schemas.errors import RecordError, SourceError
 from schemas.item import Record
 from tasks.sources.checksums import name_source
+from tasks.sources.encoding import read_bytes, read_text
 
 # Quotes mean the same in TSV: the tab-separated source files quote cells and double the quotes inside them.
 DELIMITERS: dict[RecordFormat, str] = {"csv": ",", "tsv": "\t", "tsv_plain": "\t"}
@@ -128,7 +129,7 @@ def read_folder(folder: Path) -> list[Record]:
 def _read_whole(path: Path) -> Record:
     rule, reason = "file_is_json", ""
     try:
-        value = read_json(_read_bytes(path).decode("utf-8-sig"))
+        value = read_json(read_bytes(path).decode("utf-8-sig"))
         if isinstance(value, dict):
             return Record(value, path.name, 0)
         rule, reason = "file_is_one_object", f"a JSON {type(value).__name__}"
@@ -144,38 +145,9 @@ def _without_canary(record: Record, canary: str) -> Record:
     return replace(record, fields=fields)
 
 
-def _read_bytes(path: Path) -> bytes:
-    try:
-        return path.read_bytes()
-    except OSError as error:
-        raise SourceError(
-            "the file cannot be read", where=str(path), got=str(error), next_step="check path and permissions"
-        ) from error
-
-
-def _read_text(path: Path) -> str:
-    content = _read_bytes(path)
-    try:
-        # UTF-16 of plain letters is UTF-8, too: every second byte is zero.
-        if content.count(0) * 3 > len(content):
-            raise UnicodeDecodeError("utf-8", content, content.index(0), content.index(0) + 1, "zeros")
-        return content.decode("utf-8-sig")
-    except UnicodeDecodeError as error:
-        line = content.count(b"\n", 0, error.start) + 1
-        encoding = guess_encoding(content)
-        convert = f"it looks like {encoding}: iconv -f {encoding} -t UTF-8 FILE > NEW_FILE, or save it in Excel as CSV UTF-8"
-        raise SourceError(
-            "the file is not UTF-8",
-            where=f"{path}, line {line}",
-            expected="UTF-8 text",
-            got=f"byte 0x{content[error.start]:02x}",
-            next_step=convert if encoding else "nearly all of it is UTF-8: correct this line; the file may be cut off or joined",
-        ) from error
-
-
 def _read_delimited(path: Path, written: RecordFormat, columns: tuple[str, ...] | None) -> Iterator[dict[str, Any]]:
     quoting: Literal[0, 3] = csv.QUOTE_NONE if written == "tsv_plain" else csv.QUOTE_MINIMAL
-    text = io.StringIO(_read_text(path), newline="")
+    text = io.StringIO(read_text(path), newline="")
     reader = csv.reader(text, delimiter=DELIMITERS[written], quoting=quoting, strict=True)
     header = columns
     row = 0
@@ -219,7 +191,7 @@ def _check_header(path: Path, header: tuple[str, ...], delimiter: str) -> tuple[
 def _read_json_lines(path: Path, parse: Parse) -> Iterator[dict[str, Any]]:
     row = 0
     # Not splitlines(): it also breaks at characters that JSON strings may contain, such as U+2028.
-    for number, line in enumerate(_read_text(path).split("\n"), start=1):
+    for number, line in enumerate(read_text(path).split("\n"), start=1):
         if not line.strip():
             continue
         try:
@@ -232,7 +204,7 @@ def _read_json_lines(path: Path, parse: Parse) -> Iterator[dict[str, Any]]:
 
 
 def _read_lines(path: Path, _: Parse) -> Iterator[dict[str, Any]]:
-    lines = _read_text(path).split("\n")
+    lines = read_text(path).split("\n")
     for line in lines[:-1] if lines[-1] == "" else lines:
         yield {"line": line.removesuffix("\r")}
 
@@ -249,7 +221,7 @@ def _read_json_object(path: Path, parse: Parse) -> Iterable[dict[str, Any]]:
 
 def _read_json(path: Path, parse: Parse, kind: type, expected: str) -> Any:
     try:
-        values = parse(_read_text(path))
+        values = parse(read_text(path))
     except (ValueError, RecursionError) as error:
         raise SourceError(
             "the file is not JSON",
@@ -282,7 +254,7 @@ def _check_object(path: Path, row: int, value: Any) -> dict[str, Any]:
 def _read_parquet(path: Path, _: Parse) -> list[dict[str, Any]]:
     try:
         # By Arrow, and checked: polars ends the process over some bytes that no writer makes.
-        table = pq.ParquetFile(io.BytesIO(_read_bytes(path))).read()
+        table = pq.ParquetFile(io.BytesIO(read_bytes(path))).read()
         table.validate(full=True)
         return pl.DataFrame(pl.from_arrow(table)).to_dicts()
     except (OSError, ValueError, pa.ArrowException, pl.exceptions.PanicException) as error:
