@@ -19,7 +19,7 @@ if TYPE_CHECKING:
     from tasks.models.journal.files import ImportedReplies
 
 KIB = 1024
-LOGS = "line_is_of_a_log: expected are results of a batch in the form of OpenAI or Anthropic, or samples_*.jsonl of lm-evaluation-harness"
+LOGS = "Expected: results of a batch in the form of OpenAI or Anthropic, or samples_*.jsonl of lm-evaluation-harness."
 
 journal_app = typer.Typer(no_args_is_help=True, help="The replies a lake keeps, to be shared and taken in.")
 
