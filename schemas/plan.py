@@ -13,6 +13,7 @@ from schemas.base import Frozen
 from schemas.canary import SCHEDULED_CANARY
 from schemas.chat import EMBEDDED_MODEL, ModelEntry
 from schemas.context import ContextOptions
+from schemas.documents import read_json
 from schemas.errors import UsageError
 from schemas.folders import DEFAULT_LAKE, LakeAddress
 from schemas.printing import printable
@@ -157,6 +158,11 @@ class Plan(Frozen):
                     got=", ".join(entry.name for entry in self.named(name)),
                     next_step="name one of them; further judges are named with --role panel=NAME",
                 )
+        return self
+
+    @model_validator(mode="after")
+    def _can_be_read_from_its_manifest(self) -> Self:
+        read_json(self.model_dump_json())
         return self
 
     @model_validator(mode="after")

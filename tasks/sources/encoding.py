@@ -35,15 +35,17 @@ def read_text(path: Path) -> str:
     except UnicodeDecodeError as error:
         line = content.count(b"\n", 0, error.start) + 1
         encoding = _guess_encoding(content)
-        convert = f"it looks like {encoding}: iconv -f {encoding} -t UTF-8 FILE > NEW_FILE, or save it in Excel as CSV UTF-8"
-        if content.startswith(PACKED):
-            convert = "it looks like a workbook or an archive: unpack it, or save it in Excel as CSV UTF-8"
+        step = f"it looks like {encoding}: iconv -f {encoding} -t UTF-8 FILE > NEW_FILE, or save it in Excel as CSV UTF-8"
+        if encoding is None:
+            step = "nearly all of it is UTF-8: correct this line; the file may be cut off or joined"
+            if 0 in content or content.startswith(PACKED):
+                step = "it looks like a workbook, an archive or a picture: unpack it, or save it in Excel as CSV UTF-8"
         raise SourceError(
             "the file is not UTF-8",
             where=f"{path}, line {line}",
             expected="UTF-8 text",
             got=f"byte 0x{content[error.start]:02x}",
-            next_step=convert if encoding else "nearly all of it is UTF-8: correct this line; the file may be cut off or joined",
+            next_step=step,
         ) from error
 
 
@@ -51,8 +53,10 @@ def _guess_encoding(content: bytes) -> str | None:
     """Return the likeliest encoding of a text that is not UTF-8, as iconv names it; null if few of its bytes are wrong."""
     if content[:2] in (BOM_UTF16_LE, BOM_UTF16_BE):
         return "UTF-16"
-    if 0 in content or content.startswith(PACKED):
+    if content.count(0) * 12 > len(content) and not content.startswith(PACKED):
         return "UTF-16LE" if content[1::2].count(0) > content[::2].count(0) else "UTF-16BE"
+    if 0 in content or content.startswith(PACKED):
+        return None
     high = len(content.translate(None, ASCII))
     if len(content.decode(errors="ignore").encode().translate(None, ASCII)) * 4 > high * 3:
         return None

@@ -89,7 +89,7 @@ def test_values_are_never_bent_into_shape(fields: dict[str, Any], what: str, got
     [
         *(["A. tea", "B) milk", "C: ice"], ["（A）热茶", "（B）冰水"], ["a) tea", "b) ice"], ["B. tea", "A. ice"]),
         *(["1. tea", "2. ice"], ["0) tea", "1) ice"], ["i. tea", "ii. ice"], ["① tea", "② ice"], ["甲、热茶", "乙、冰水"]),
-        *(["A", "B"], ["**A.** tea", "**B.** ice"], ["Option A: tea", "Option B: ice"], ["Ａ．热茶", "Ｂ．冰水"]),
+        *(["A.", "B."], ["**A.** tea", "**B.** ice"], ["Option A: tea", "Option B: ice"], ["Ａ．热茶", "Ｂ．冰水"]),
     ],
 )
 def test_options_with_their_own_letters_are_refused(options: list[str]) -> None:
@@ -99,7 +99,9 @@ def test_options_with_their_own_letters_are_refused(options: list[str]) -> None:
     assert adapt(**CHOICE, options=options, gold_indices=[0], fixed_order=True).options == tuple(options)
 
 
-@pytest.mark.parametrize("options", [["1", "2"], ["1.5", "2.5"], ["A dog", "B cat"], ["E-mail", "T-shirt"], ["A: hi", "C: ho"]])
+@pytest.mark.parametrize(
+    "options", [["1", "2"], ["A", "B"], ["1.5", "2.5"], ["A dog", "B cat"], ["E-mail", "T-shirt"], ["A: hi", "C: ho"]]
+)
 def test_options_that_only_resemble_letters_stay(options: list[str]) -> None:
     assert adapt(**CHOICE, options=options, gold_indices=[0]).options == tuple(options)
 

@@ -166,7 +166,8 @@ def test_cells_with_another_separator(tmp_path: Path, text: str, record_format: 
         ("q\n你今天好吗？".encode("utf-16-le"), 2, "it looks like UTF-16LE: "),
         ("q,r\nplain,letters".encode("utf-16-be"), 1, "it looks like UTF-16BE: "),
         ("q\nZoë likes crème brûlée".encode("latin-1"), 2, "it looks like WINDOWS-1252: "),
-        (b"PK\x03\x04\x14\x00\xff\xfe", 1, "it looks like a workbook or an archive: "),
+        (b"PK\x03\x04\x14\x00\xff\xfe", 1, "it looks like a workbook, an archive or a picture: "),
+        (b"\x89PNG\r\n\x1a\n\x00" + bytes(range(9, 99)), 1, "it looks like a workbook, an archive or a picture: "),
         ("q\n你今天好吗？".encode() + b"\xff", 2, "nearly all of it is UTF-8: correct this line"),
     ],
 )
