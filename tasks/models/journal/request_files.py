@@ -14,8 +14,9 @@ from pathlib import Path
 from typing import Any
 
 import yaml
+from pydantic import BaseModel, Field, TypeAdapter, field_validator
 
-from schemas.chat import ChatRequest
+from schemas.chat import ChatMessage, ChatRequest
 from schemas.documents import read_json, read_text, read_yaml, require_short
 from schemas.errors import UsageError
 from schemas.folders import DATA_FOLDER
@@ -123,6 +124,25 @@ def _lines(rows: Iterable[Mapping[str, Any]]) -> bytes:
     return "".join(f"{json.dumps(row, ensure_ascii=False)}\n" for row in rows).encode()
 
 
+class _About(BaseModel, strict=True):
+    file: str = Field(pattern=r"^[^/\\\x00]+$")
+    identity: str
+    repetition: int
+
+
+class _Line(BaseModel, strict=True):
+    custom_id: str
+    body: dict[str, Any]
+
+    @field_validator("body")
+    @classmethod
+    def _is_a_call(cls, body: dict[str, Any]) -> dict[str, Any]:
+        messages = TypeAdapter(list[ChatMessage]).validate_python(body.get("messages"))
+        if not messages or not isinstance(body.get("model"), str):
+            raise ValueError("a body without model or messages")
+        return body
+
+
 def read_requests(folder: Path) -> dict[str, JournalRow]:
     """Read the calls that `write_requests` wrote into a folder, by key, as rows of the journal without a reply.
 
@@ -130,22 +150,24 @@ def read_requests(folder: Path) -> dict[str, JournalRow]:
         UsageError: there are none, or a file is damaged.
     """
     calls: dict[str, JournalRow] = {}
+    damaged, got = folder, None
     try:
         for path in sorted(folder.glob(f"*{ABOUT}")):
-            about = read_json(read_text(path))
-            for line in _read_lines(folder / about["file"]):
-                call = read_json(line)
-                body = json.dumps(call["body"], ensure_ascii=False, sort_keys=True)
-                calls[call["custom_id"]] = JournalRow(call["custom_id"], about["identity"], about["repetition"], body, "", "")
-        got = "none" if not calls else None
-    except (OSError, ValueError, KeyError, TypeError) as error:
-        got = repr(error)
-    if got:
+            damaged = path
+            about = _About.model_validate(read_json(read_text(path)))
+            damaged = folder / about.file
+            for line in _read_lines(damaged):
+                call = _Line.model_validate(read_json(line))
+                body = json.dumps(call.body, ensure_ascii=False, sort_keys=True)
+                calls[call.custom_id] = JournalRow(call.custom_id, about.identity, about.repetition, body, "", "")
+    except (OSError, ValueError, TypeError) as error:
+        got = " ".join(str(error).partition("\n    For further")[0].split())
+    if got or not calls:
         raise UsageError(
             "the calls that were to be answered cannot be read",
-            where=str(folder),
+            where=str(damaged),
             expected="the files that moodflow journal requests writes",
-            got=got,
+            got=got or "none",
             next_step="name the folder of --to, as it was written",
         )
     return calls

@@ -124,7 +124,31 @@ def test_a_folder_without_calls_is_told(tmp_path: Path) -> None:
     (tmp_path / "talks.about.json").write_text("{}", encoding="utf-8")
     with pytest.raises(UsageError, match="cannot be read") as caught:
         read_requests(tmp_path)
-    assert caught.value.got == "KeyError('file')"
+    assert "file Field required" in str(caught.value.got)
+
+
+@pytest.mark.parametrize(
+    ("name", "old", "new"),
+    [
+        ("talks.about.json", '"talks.jsonl"', '"../talks.jsonl"'),
+        ("talks.about.json", '"repetition": 0', '"repetition": "x"'),
+        ("talks.about.json", "}", ""),
+        ("talks.about.json", '"file"', "\xff"),
+        ("talks.jsonl", '"body": {', '"body": 5, "was": {'),
+        ("talks.jsonl", '"messages": [', '"messages": 5, "was": ['),
+        ("talks.jsonl", '"content"', '"contents"'),
+        ("talks.jsonl", '"model": "listener"', '"model": 7'),
+        ("talks.jsonl", "}}", "}"),
+    ],
+)
+def test_a_damaged_folder_of_calls_names_the_file(tmp_path: Path, name: str, old: str, new: str) -> None:
+    write_requests(CALLS[1:2], tmp_path, "talks")
+    path = tmp_path / name
+    assert old in path.read_text(encoding="utf-8")
+    path.write_text(path.read_text(encoding="utf-8").replace(old, new), encoding="utf-8")
+    with pytest.raises(UsageError, match="the calls that were to be answered cannot be read") as caught:
+        read_requests(tmp_path)
+    assert (caught.value.where, bool(caught.value.got)) == (str(path), True)
 
 
 @pytest.mark.parametrize(
