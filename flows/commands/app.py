@@ -146,12 +146,22 @@ def _execute(stage: str, *requests: Any, as_json: bool, fails_if: RunState | Non
     result.finish(as_json=as_json)
 
 
+def _with_settings(command: Callable[[], Any]) -> None:
+    try:
+        command()
+    except Exception:
+        # Prefect may have been imported just then, and raises whatever it finds in damaged settings.
+        if "prefect" in sys.modules:
+            require_prefect_settings()
+        raise
+
+
 def guarded(command: Callable[[], Any]) -> int:
     """Run a command; turn an expected failure into one message and its exit status."""
     status = 0
     try:
         require_certificates()
-        command()
+        _with_settings(command)
     except SystemExit as end:  # Typer turns Ctrl-C into one too
         status = end.code if isinstance(end.code, int) else 2
     except KeyboardInterrupt:
