@@ -20,8 +20,7 @@ REPORTS_URL = "MOODFLOW_REPORTS_URL"
 KEY_ADDRESSES = "MOODFLOW_KEY_ADDRESSES"
 """Environment variable: `VARIABLE=BASE_URL`, one or more, with spaces between; once it is set, a key is sent nowhere else."""
 
-CREDENTIALS = re.compile(r"(\S*?//).*@|\S+@", re.DOTALL)
-QUERY = re.compile(r"(//[^?#]*)[?#].*", re.DOTALL)
+QUERY = re.compile(r"[?#]")
 
 
 def require_plain_address(text: str, field: str) -> None:
@@ -55,7 +54,12 @@ def require_plain_address(text: str, field: str) -> None:
 
 def hide_credentials(text: str) -> str:
     """A text without what stands before the host or after the path of an address in it; rather too much is hidden."""
-    return QUERY.sub(r"\1?...", CREDENTIALS.sub(r"\1...@", text))
+    before, slashes, after = text.partition("//")
+    if "@" in after and slashes:
+        after = f"...@{after.rpartition('@')[2]}"
+    words = (f"...@{word.rpartition('@')[2]}" if word.rfind("@") > 0 else word for word in re.split(r"(\s+)", before))
+    query = QUERY.search(after)
+    return f"{''.join(words)}{slashes}{after[: query.start()]}?..." if query else f"{''.join(words)}{slashes}{after}"
 
 
 def is_loopback(host: str) -> bool:

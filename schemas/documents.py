@@ -27,6 +27,8 @@ MOST_OBJECTS = 500_000
 LARGEST_INTEGER = 2**63
 """No column holds more."""
 
+LONGEST_INTEGER = len(str(-LARGEST_INTEGER))
+
 TOO_DEEP = f"lists and mappings nested more than {DEEPEST} levels deep"
 TOO_MANY = f"more than {MOST_VALUES:,} values, aliases written out"
 _Loader: type[yaml.SafeLoader] = getattr(yaml, "CSafeLoader", yaml.SafeLoader)
@@ -61,6 +63,12 @@ def read_text(path: Path) -> str:
     if len(content) > LARGEST_BYTES:
         raise ValueError(f"larger than {LARGEST_BYTES // 2**20} MiB")
     return content.decode("utf-8-sig")
+
+
+def require_short(line: str | bytes) -> None:
+    """Raise ValueError if a line of JSON is longer than LARGEST_BYTES."""
+    if len(line) > LARGEST_BYTES:
+        raise ValueError(f"{len(line):,} characters, more than {LARGEST_BYTES // 2**20} MiB")
 
 
 def read_yaml(text: str) -> Any:
@@ -105,7 +113,8 @@ def read_json(text: str | bytes, *, lenient: bool = False) -> Any:
     if lenient and opened > MOST_OBJECTS:
         raise ValueError(f"more than {MOST_OBJECTS:,} lists and objects")
     try:
-        values = json.loads(text, object_pairs_hook=distinct_keys, parse_constant=None if lenient else refuse_constant)
+        checks = {} if lenient else {"parse_constant": refuse_constant, "parse_int": whole_number}
+        values = json.loads(text, object_pairs_hook=distinct_keys, **checks)
         is_deep = opened > DEEPEST and _is_deeper(values)
     except RecursionError:
         is_deep = True
@@ -129,6 +138,13 @@ def distinct_keys(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
 def refuse_constant(name: str) -> NoReturn:
     """Raise ValueError: NaN and Infinity, which Python reads, are no JSON."""
     raise ValueError(f"{name} is no number of JSON")
+
+
+def whole_number(digits: str) -> int:
+    """Return a whole number. Raise ValueError if no column holds it."""
+    if len(digits) > LONGEST_INTEGER or abs(number := int(digits)) >= LARGEST_INTEGER:
+        raise ValueError(f"a whole number of {len(digits):,} characters, more than a column holds")
+    return number
 
 
 def _is_deeper(value: Any) -> bool:
@@ -164,6 +180,8 @@ def _measure(node: yaml.Node, location: Location, known: dict[int, _Extent | Non
     known[id(node)] = None
     if isinstance(node, yaml.ScalarNode):
         node.value.encode()  # halves of characters cannot
+        if node.tag.endswith(":int") and len(node.value) > LONGEST_INTEGER:
+            raise ValueError(f"a whole number of {len(node.value):,} characters, more than a column holds")
         inner = []
     else:
         inner = [_measure(child, (*location, name), known) for name, child in _named(node, location)]

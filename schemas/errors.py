@@ -3,6 +3,9 @@
 from collections.abc import Iterable
 from difflib import get_close_matches
 
+LONGEST = 2000
+"""Characters of each part of a message that are shown."""
+
 
 class MoodflowError(Exception):
     """A failure the user can act on.
@@ -33,11 +36,16 @@ class MoodflowError(Exception):
 
     def __str__(self) -> str:
         parts = [("where", self.where), ("expected", self.expected), ("got", self.got), ("next step", self.next_step)]
-        return "\n".join([self.what, *(f"  {name}: {text}" for name, text in parts if text)])
+        return "\n".join([_cut(self.what), *(f"  {name}: {_cut(text)}" for name, text in parts if text)])
 
     def __reduce__(self) -> tuple[object, ...]:
         # Prefect pickles exceptions that leave a task; keyword-only arguments need this.
         return (_rebuild, (type(self), self.__dict__.copy()))
+
+
+def _cut(text: str) -> str:
+    half = LONGEST // 2
+    return text if len(text) <= LONGEST else f"{text[:half]} [... {len(text) - LONGEST:,} more characters ...] {text[-half:]}"
 
 
 def _rebuild(kind: type[MoodflowError], fields: dict[str, str | None]) -> MoodflowError:

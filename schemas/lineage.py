@@ -4,10 +4,11 @@ from collections.abc import Iterable
 from dataclasses import dataclass
 from typing import Annotated, Any, Self
 
-from pydantic import AfterValidator, Field
+from pydantic import AfterValidator, BaseModel, Field
 
 from schemas.base import Frozen
 from schemas.canary import CanaryFinding
+from schemas.errors import LakeError
 from schemas.pricing import PriceTable
 from schemas.roles import by_dataset, gather_roles
 from schemas.usage import Usage, merge
@@ -127,6 +128,28 @@ class CallCounts(Frozen):
         return CallCounts(**{name: getattr(self, name) + getattr(other, name) for name in CallCounts.model_fields})
 
 
+class _NamedModel(BaseModel, extra="allow"):
+    name: str
+
+
+class _StoredPlan(BaseModel, extra="allow"):
+    """What a report reads of a stored plan, whichever version wrote it; no more is checked of it."""
+
+    models: list[_NamedModel] = []
+    roles: dict[str, Any] = {}
+    datasets: list[str] | None = None
+    settings: list[str] = Field(default=["base"], min_length=1)
+    sample: int | None = None
+    bootstrap: int = 0
+    permute: int = 0
+    repeat: int = 1
+
+
+def _check_plan(plan: dict[str, Any]) -> dict[str, Any]:
+    _StoredPlan.model_validate(plan)
+    return plan
+
+
 class RunManifest(Frozen):
     """Everything a run consists of: enough to reopen, compare and recompute it."""
 
@@ -134,7 +157,7 @@ class RunManifest(Frozen):
     benchmark: str
     blueprint: dict[str, Any]
     blueprint_sha256: str
-    plan: Annotated[dict[str, Any], AfterValidator(gather_roles)]
+    plan: Annotated[dict[str, Any], AfterValidator(_check_plan), AfterValidator(gather_roles)]
     package_version: str
     git_commit: str | None
     started_at: str
@@ -155,8 +178,11 @@ class RunManifest(Frozen):
     )
 
     def partition(self, layer: str) -> PartitionRef:
-        """Return the one partition of an aggregated layer."""
-        return next(ref for ref in self.partitions if ref.layer == layer)
+        """Return the one partition of an aggregated layer; LakeError: the manifest names none."""
+        for ref in self.partitions:
+            if ref.layer == layer:
+                return ref
+        raise LakeError(f"the manifest of run {self.run} names no partition of {layer}", next_step=f"moodflow verify {self.run}")
 
     def models_in(self, role: str) -> list[dict[str, Any]]:
         """Return the models that the plan names for a role, whatever dataset they are for; each once."""

@@ -13,8 +13,10 @@ from schemas.base import Frozen
 from schemas.canary import SCHEDULED_CANARY
 from schemas.chat import EMBEDDED_MODEL, ModelEntry
 from schemas.context import ContextOptions
+from schemas.documents import read_json
 from schemas.errors import UsageError
 from schemas.folders import DEFAULT_LAKE, LakeAddress
+from schemas.printing import printable
 from schemas.retrieval import RetrievalOptions
 from schemas.roles import FORMER_ROLES, JUDGE, JUDGES, PANEL, RoleModels, WrittenRole, gather_roles
 from schemas.vocabulary import Profile, Runner, TooLong
@@ -159,6 +161,11 @@ class Plan(Frozen):
         return self
 
     @model_validator(mode="after")
+    def _can_be_read_from_its_manifest(self) -> Self:
+        read_json(self.model_dump_json())
+        return self
+
+    @model_validator(mode="after")
     def _address_of_the_cluster(self) -> Self:
         if (self.runner == "local") != (self.runner_address is None):
             named = f"runner {self.runner} needs the address of its cluster, runner_address"
@@ -219,12 +226,13 @@ class Plan(Frozen):
     def title(self) -> str:
         """Return the name of the run in the Prefect UI: benchmark, models, settings."""
         models = f": {shown_names(model.name for model in self.models)}" if self.models else ""
-        return f"{Path(self.benchmark).stem}{models} ({', '.join(self.settings)})"
+        return printable(f"{Path(self.benchmark).stem}{models} ({', '.join(self.settings)})")
 
     @property
     def tags(self) -> tuple[str, ...]:
         """Return the words by which a run is found in the Prefect UI: benchmark, models, settings, profile."""
-        return (Path(self.benchmark).stem, *(model.name for model in self.models), *self.settings, self.profile)
+        names = (printable(model.name) for model in self.models)
+        return (Path(self.benchmark).stem, *names, *self.settings, self.profile)
 
 
 def fields_of(*kinds: Kind) -> tuple[str, ...]:

@@ -28,7 +28,7 @@ from flows.commands.lineage import lineage
 from flows.commands.models import models_app
 from flows.commands.plan_fields import list_options
 from flows.commands.plan_options import PlanCommand, read_plan
-from flows.commands.process import imports, leave, refused_by_system, require_certificates
+from flows.commands.process import imports, leave, refused_by_system, require_certificates, require_prefect_settings
 from flows.commands.runs import runs_app
 from flows.commands.serve import serve
 from flows.commands.verify import verify
@@ -138,6 +138,7 @@ def demo(
 def _execute(stage: str, *requests: Any, as_json: bool, fails_if: RunState | None = None) -> None:
     start_early()  # unless that was done before this command line was imported
     with imports():  # takes seconds that `--help` and a misspelt option need not wait
+        require_prefect_settings()
         from flows.commands.run import run_command  # noqa: PLC0415
     result = run_command(stage, *requests)
     if fails_if and result.document.get("state") == fails_if:
@@ -145,12 +146,22 @@ def _execute(stage: str, *requests: Any, as_json: bool, fails_if: RunState | Non
     result.finish(as_json=as_json)
 
 
+def _with_settings(command: Callable[[], Any]) -> None:
+    try:
+        command()
+    except Exception:
+        # Prefect may have been imported just then, and raises whatever it finds in damaged settings.
+        if "prefect" in sys.modules:
+            require_prefect_settings()
+        raise
+
+
 def guarded(command: Callable[[], Any]) -> int:
     """Run a command; turn an expected failure into one message and its exit status."""
     status = 0
     try:
         require_certificates()
-        command()
+        _with_settings(command)
     except SystemExit as end:  # Typer turns Ctrl-C into one too
         status = end.code if isinstance(end.code, int) else 2
     except KeyboardInterrupt:

@@ -10,7 +10,7 @@ from rich.console import RenderableType
 from flows.commands import options as opt
 from flows.commands.console import CommandResult, decimal, numbers, text_table
 from flows.commands.plan_options import PlanCommand, PlanOptions, read_plan
-from flows.commands.process import imports
+from flows.commands.process import imports, require_prefect_settings
 from flows.runtime.local_server import start_early
 from schemas.errors import UsageError
 from schemas.lineage import StageResult
@@ -48,6 +48,7 @@ def _cards_command(context: typer.Context, source: Source, out: Out = Path(), as
     plan = card_plan(source, context.obj)
     start_early()
     with imports():  # takes seconds that `--help` and a misspelt option need not wait
+        require_prefect_settings()
         from flows.cards import build_cards, read_entering  # noqa: PLC0415
         from flows.runtime.prefect_flows import run_to_end  # noqa: PLC0415
         from flows.runtime.prefect_server import on_server  # noqa: PLC0415

@@ -9,7 +9,7 @@ from rich.markup import escape
 from flows.commands import options as opt
 from flows.commands.console import CommandResult, detail_lines, folded, numbers, text_table
 from flows.commands.plan_options import PlanCommand, PlanOptions, read_plan
-from flows.commands.process import imports
+from flows.commands.process import imports, require_prefect_settings
 from schemas.errors import UsageError
 from schemas.folders import DEFAULT_LAKE, Folder, parse_folder
 from tasks.lake.local_state import state_folder
@@ -19,6 +19,7 @@ if TYPE_CHECKING:
     from tasks.models.journal.files import ImportedReplies
 
 KIB = 1024
+LOGS = "Expected: results of a batch in the form of OpenAI or Anthropic, or samples_*.jsonl of lm-evaluation-harness."
 
 journal_app = typer.Typer(no_args_is_help=True, help="The replies a lake keeps, to be shared and taken in.")
 
@@ -64,6 +65,7 @@ def write_requests(context: typer.Context, benchmark: opt.Benchmark, to: opt.ToF
     """Write the calls that a run would make now for others to answer: a batch, and a task of lm-evaluation-harness."""
     plan = read_plan(benchmark, context.obj)
     with imports():
+        require_prefect_settings()
         from flows.commands.replies_by_file import write_wave  # noqa: PLC0415
         from flows.runtime.prefect_flows import run_to_end  # noqa: PLC0415
     document = run_to_end(write_wave(plan, to))
@@ -95,6 +97,7 @@ def import_journal(
     ours = _journal_of(plan.lake if plan else options.lake)
     if plan:
         with imports():
+            require_prefect_settings()
             from flows.commands.replies_by_file import import_results  # noqa: PLC0415
             from flows.runtime.prefect_flows import run_to_end  # noqa: PLC0415
         taken = run_to_end(import_results(plan, source))
@@ -122,4 +125,5 @@ def _journal_of(lake: Folder | None) -> Path:
 
 def _imported(source: Path, ours: Path, taken: "ImportedReplies") -> CommandResult:
     document = {"source": str(source), "journal": str(ours), "good": taken.good, **vars(taken)}
-    return CommandResult(int(taken.refused > 0), document, [*detail_lines(document)])
+    told = [LOGS] if taken.rules["line_is_of_a_log"] else []
+    return CommandResult(int(taken.refused > 0), document, [*detail_lines(document), *told])

@@ -10,6 +10,7 @@ from flows.commands.console import print_json, terminal
 from schemas.errors import UsageError
 from schemas.folders import DEFAULT_LAKE, Folder
 from schemas.graph import LineageGraph
+from schemas.printing import printable
 
 Target = Annotated[
     str,
@@ -31,7 +32,7 @@ def lineage(
         print_json(graph.document())
         return
     if mermaid:
-        print(*diagram_of_graph(graph), sep="\n")  # noqa: T201  as it is, to be piped into a file
+        print(*map(printable, diagram_of_graph(graph)), sep="\n")  # noqa: T201  as it is, to be piped into a file
         return
     of_file = not graph.root.startswith("run:")
     used = [f"Used by run {run}" for run in graph.runs] or ["No run uses it."]

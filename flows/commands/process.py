@@ -7,8 +7,9 @@ import ssl
 import sys
 import threading
 from collections.abc import Iterator
-from contextlib import contextmanager
+from contextlib import contextmanager, redirect_stderr
 from errno import EMFILE, ENAMETOOLONG, ENOSPC
+from io import StringIO
 from typing import NoReturn
 
 from schemas.errors import EndpointError, UsageError
@@ -61,6 +62,40 @@ def require_certificates() -> None:
             got=error.strerror or str(error),
             next_step="correct the variable, or unset it",
         ) from error
+
+
+def require_prefect_settings() -> None:
+    """Refuse settings of Prefect that cannot be read, over which it raises whatever its parsers do, while it is imported.
+
+    Raises:
+        UsageError: a file or a variable of its settings is damaged, or names a profile that there is not.
+    """
+    told = StringIO()  # Prefect's own words, before it raises
+    try:
+        with redirect_stderr(told):
+            from httpx import URL  # noqa: PLC0415  with Prefect, which takes its time
+            from prefect.settings import get_current_settings, load_profiles  # noqa: PLC0415
+
+            settings, profiles = get_current_settings(), load_profiles()
+            URL(settings.api.url or "")
+        profile = os.environ.get("PREFECT_PROFILE") or profiles.active_name
+        names = ", ".join(sorted(profiles.names))
+        got = "" if profile in {None, *profiles.names} else f"the profile {profile}, none of {names}"
+        if settings.home.exists() and not settings.home.is_dir():
+            got = f"PREFECT_HOME, which is no folder: {settings.home}"
+    except Exception as error:  # noqa: BLE001  told as what it is
+        got = " ".join(str(error).partition("\n    For further")[0].split()) or type(error).__name__
+    if got:
+        raise UsageError(
+            "the settings of Prefect cannot be used",
+            where=os.environ.get("PREFECT_PROFILES_PATH")
+            or f"{os.environ.get('PREFECT_HOME') or '~/.prefect'}/profiles.toml, "
+            "prefect.toml, pyproject.toml and .env of this folder, variables PREFECT_...",
+            expected="settings that Prefect reads, and a profile that is there",
+            got=got,
+            next_step="correct the file or the variable, or move the file away and unset the variable",
+        )
+    sys.stderr.write(told.getvalue())
 
 
 STEPS = {

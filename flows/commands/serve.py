@@ -10,7 +10,7 @@ import typer
 
 from flows.commands import options as opt
 from flows.commands.console import print_json, terminal
-from flows.commands.process import imports
+from flows.commands.process import imports, require_prefect_settings
 from schemas.errors import UsageError
 
 WEBHOOK_ADDRESS = re.compile(r"https?://[^/\s]+(/\S*)?")
@@ -44,6 +44,7 @@ def serve(
     require_address(webhook)
     os.environ.setdefault("PREFECT_LOGGING_HANDLERS_CONSOLE_LEVEL", "WARNING")  # what each run does is in the UI
     with imports():
+        require_prefect_settings()
         from flows.service import session as serving_session  # noqa: PLC0415
     asked = serving_session.ServeOptions(config, host, port, reports_port, lake, webhook, schedules)
     raise typer.Exit(serving_session.serve_session(asked, print_json if as_json else print_summary))

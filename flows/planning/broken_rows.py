@@ -12,6 +12,7 @@ from schemas.lineage import Missing
 from tasks.analysis.number_format import counted
 
 SHOWN_ROWS = 3
+LONGEST_REASON = 120
 
 
 @dataclass(frozen=True)
@@ -62,10 +63,11 @@ def find_broken_rows(resolved: ResolvedPlan, *, own: bool) -> Iterator[BrokenRow
 
 def _said(rejected: pl.DataFrame, by_file: bool) -> str:  # noqa: FBT001
     place = pl.col("source_file" if by_file else "source_row").sort()
-    broken = rejected.explode("broken_rules").group_by("broken_rules").agg(pl.len(), place)
+    reason = pl.col("reason").drop_nulls().first().str.replace(r"^\w+: ", "")
+    broken = rejected.explode("broken_rules").group_by("broken_rules", maintain_order=True).agg(pl.len(), place, reason)
     said = []
-    for rule, count, numbers in broken.sort("broken_rules").iter_rows():
-        more = ", ..." if count > SHOWN_ROWS else ""
+    for rule, count, numbers, why in broken.sort("broken_rules").iter_rows():
+        more = (", ..." if count > SHOWN_ROWS else "") + (f", {why[:LONGEST_REASON]}" if why and not by_file else "")
         said.append(f"{rule} ({count}: {'' if by_file else 'row '}{', '.join(map(str, numbers[:SHOWN_ROWS]))}{more})")
     return "; ".join(said) if by_file else f"{'; '.join(said)}; the first row is row 0"
 

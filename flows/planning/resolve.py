@@ -15,6 +15,7 @@ from schemas.dataset import DatasetSpec
 from schemas.errors import UsageError, suggest
 from schemas.lineage import Missing
 from schemas.plan import Plan, fields_of
+from schemas.printing import appearance
 from schemas.question_types import QuestionType
 from schemas.roles import JUDGE, JUDGES, PANEL
 from schemas.tables.items import Items
@@ -168,13 +169,15 @@ def _require_roles(plan: Plan, blueprint: Blueprint) -> None:
 
 def _require_names(entries: Sequence[ModelEntry], kind: str, where: str) -> None:
     """Raise UsageError if two models of a kind have one name, by which replies, ratings and scores are kept."""
-    names = [entry.name for entry in entries]
+    names = [appearance(entry.name) for entry in entries]
+    differ = len({entry.name for entry in entries}) == len(entries)
+    alike = "names that look the same" if differ else "the same name"
     if repeated := sorted({name for name in names if names.count(name) > 1}):
         raise UsageError(
-            f"two {kind}s have the same name, {repeated[0]}, by which what they say is kept",
+            f"two {kind}s have {alike}, {repeated[0]}, by which what they say is kept",
             where=where,
             expected=f"{kind}s of different names, each once",
-            got=", ".join(f"{entry.name} at {entry.identity}" for entry in entries),
+            got=", ".join(f"{ascii(entry.name) if differ else entry.name} at {entry.identity}" for entry in entries),
             next_step="have one server offer it under another name (such as vllm serve --served-model-name),"
             " or run them one after the other and use moodflow compare",
         )

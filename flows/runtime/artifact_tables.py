@@ -11,6 +11,7 @@ import polars as pl
 
 from schemas.changes import TOTAL, RunChanges
 from schemas.lineage import FROM_OUTSIDE, RunManifest
+from schemas.printing import printable
 from schemas.tables.responses import Judgements, Responses
 from schemas.usage import TESTED, by_model, total
 from tasks.lake.lake import Lake
@@ -165,10 +166,13 @@ def _moved(changes: RunChanges | None) -> dict[tuple[str, str, str], float | Non
 
 
 def few(rows: Sequence[Row]) -> tuple[list[Row], str]:
-    """Return at most MAX_ROWS rows, and a sentence on the others."""
+    """Return at most MAX_ROWS rows as they are shown, and a sentence on the others."""
+    shown = [
+        {name: printable(value) if isinstance(value, str) else value for name, value in row.items()} for row in rows[:MAX_ROWS]
+    ]
     if len(rows) <= MAX_ROWS:
-        return list(rows), ""
-    return list(rows[:MAX_ROWS]), f" The first {MAX_ROWS:,} of {len(rows):,} rows; all of them are in the report."
+        return shown, ""
+    return shown, f" The first {MAX_ROWS:,} of {len(rows):,} rows; all of them are in the report."
 
 
 def _interval(row: Mapping[str, Any]) -> Row:

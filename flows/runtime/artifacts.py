@@ -14,6 +14,7 @@ from flows.runtime import artifact_tables as tables
 from schemas.addresses import REPORTS_URL
 from schemas.changes import RunChanges
 from schemas.lineage import PartitionRef, RunManifest
+from schemas.printing import printable
 from schemas.tables.comparisons import Ablations
 from schemas.tables.scores import AbilityScores, RawScores, Totals
 from tasks.analysis.number_format import counted
@@ -74,7 +75,7 @@ async def _publish(summary_key: str, found: Found, manifest: RunManifest, lake: 
     where, served = report_address(manifest, lake)
     report = (run_folder(lake.root, manifest.run) / "report.md").read_text(encoding="utf-8")
     text = summarise(report, manifest, {"report": where, **pages})
-    await acreate_markdown_artifact(text, key=summary_key, description=about)
+    await acreate_markdown_artifact(printable(text), key=summary_key, description=about)
     if served:
         await acreate_link_artifact(where, link_text=f"Report of {manifest.run}", key=REPORT_KEY, description=about)
 

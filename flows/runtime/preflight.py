@@ -4,6 +4,7 @@ import resource
 from collections.abc import Iterable, Iterator, Mapping
 
 from flows.planning.jobs import ResolvedPlan, SelectedDataset, gold_baselines
+from flows.planning.resolve import embeds
 from flows.runtime.clusters import require_runner
 from flows.runtime.endpoints import check_endpoints, way_to
 from flows.runtime.prefect_flows import log
@@ -16,6 +17,7 @@ from tasks.judging.executor import rating_tokens
 from tasks.judging.rubrics import load_rubric
 from tasks.lake.local_state import network_disk
 from tasks.models.capabilities.probe_records import recall
+from tasks.retrieval.embedding import BUNDLED, UNREAD_CHINESE
 from tasks.solvers.longemotion.parameters import FAMILIES
 from tasks.solvers.longemotion.prompts import LongEmotionPrompts
 from tasks.solvers.prompts import Prompts
@@ -45,7 +47,7 @@ async def check_plan(resolved: ResolvedPlan) -> tuple[str, ...]:
     rated = all(gold.find(resolved.lake.find) for gold in gold_baselines(resolved))
     if not rated or not all((found := job.find(job.lake.find)) and found.is_complete for job in resolved.jobs):
         await check_endpoints(resolved.plan)
-        return (*kept_here(resolved), *cut_short(resolved), *cut_in_thought(resolved))
+        return (*kept_here(resolved), *cut_short(resolved), *cut_in_thought(resolved), *unread_chinese(resolved))
     return tuple(kept_here(resolved))
 
 
@@ -89,6 +91,13 @@ def kept_here(resolved: ResolvedPlan) -> Iterator[str]:
             f"replies, embeddings and findings about models are kept on this machine, in {lake.state}; "
             "another machine pays for the same calls again, unless it takes replies in with moodflow journal import"
         )
+
+
+def unread_chinese(resolved: ResolvedPlan) -> Iterator[str]:
+    """Yield a warning if Chinese texts are ranked by an embedding model that does not know their characters."""
+    chinese = [selected.spec.id for selected in resolved.selected if "zh" in selected.spec.languages and selected.spec.task]
+    if embeds(resolved.plan) and resolved.plan.retrieval.embedder == BUNDLED and chinese:
+        yield f"{listed(chinese)}: {UNREAD_CHINESE}"
 
 
 def cut_short(resolved: ResolvedPlan) -> Iterator[str]:

@@ -19,6 +19,7 @@ from schemas.folders import Folder
 from schemas.tables.layers import LAYERS
 from tasks.analysis.compare_scores import common_scores
 from tasks.analysis.leaderboard import GROUP, RUN, LeaderboardData
+from tasks.analysis.past_run import past_run
 from tasks.analysis.run_tables import ordered
 from tasks.lake.lake import Lake
 from tasks.lake.manifest import read_code_version
@@ -125,7 +126,7 @@ def _across(totals: pl.DataFrame, data: LeaderboardData, lake: Lake) -> Iterator
     if layers[0].is_empty():
         return
     manifest = next(manifest for manifest in data.manifests if manifest.run in totals[RUN])
-    blueprint = Blueprint.model_validate(manifest.blueprint)
+    blueprint = past_run(manifest, lake).blueprint
     resampling = Resampling(manifest.plan.get("bootstrap", 0), manifest.plan.get("seed", 0))
     pairing = pair_models(layers[2].lazy(), blueprint.datasets, tree_tables(blueprint), resampling)
     models = [row["model"] for row in ordered(totals)]

@@ -1,6 +1,7 @@
 """Ratings by people, read from a file, beside what judges and text metrics say of the same answers of a run."""
 
 import json
+from collections import Counter
 from collections.abc import Callable, Mapping
 from functools import partial
 from hashlib import sha256
@@ -11,7 +12,6 @@ import dataframely as dy
 import polars as pl
 
 from schemas.dataset import RecordFormat
-from schemas.documents import read_json
 from schemas.errors import UsageError, unknown_name
 from schemas.tables.columns import EARLIER
 from schemas.tables.human_ratings import UNIT, HumanRatings
@@ -56,7 +56,9 @@ def read_human_ratings(path: Path) -> ReadRatings:
     """
     if path.suffix not in FORMATS:
         raise unknown_name("kind of file with ratings that ends in", path.suffix, FORMATS, str(path), CONTRACT)
-    rows = [record.fields for record in read_records(path, FORMATS[path.suffix], parse=read_json)]
+    records = read_records(path, FORMATS[path.suffix], own=True)
+    rows = [record.fields for record in records if not record.faults]
+    ragged = Counter(rule for record in records for rule in record.faults)
     given = dict.fromkeys(name for row in rows for name in row)
     for name in given:
         if name not in COLUMNS:
@@ -74,7 +76,7 @@ def read_human_ratings(path: Path) -> ReadRatings:
         .replace_strict({"true": True, "false": False}, default=None, return_dtype=pl.Boolean),
     )
     good, failure = HumanRatings.filter(typed, cast=True)
-    return ReadRatings(good, len(rows), failure.counts())
+    return ReadRatings(good, len(records), failure.counts() | ragged)
 
 
 def _text(cell: object) -> str | None:

@@ -14,8 +14,9 @@ from schemas.lineage import PartitionRef, RunManifest
 from schemas.tables.layers import AGGREGATED, LAYERS
 from schemas.tables.responses import Answers
 from tasks.analysis.run_tables import System, ordered
+from tasks.lake.errors import unreadable_document
 from tasks.lake.lake import Lake
-from tasks.lake.manifest import read_code_version, read_manifest
+from tasks.lake.manifest import MANIFEST, read_code_version, read_manifest, run_folder
 from tasks.solvers.answers import read_answers
 
 
@@ -106,8 +107,11 @@ def reopen(folder: Folder, run: str) -> PastRun:
 
 
 def past_run(manifest: RunManifest, lake: Lake) -> PastRun:
-    """Return the run of a manifest."""
-    return PastRun(manifest, Blueprint.model_validate(manifest.blueprint), lake)
+    """Return the run of a manifest; LakeError: its blueprint is damaged."""
+    with unreadable_document(
+        f"the blueprint in the manifest of run {manifest.run}", run_folder(lake.root, manifest.run) / MANIFEST
+    ):
+        return PastRun(manifest, Blueprint.model_validate(manifest.blueprint), lake)
 
 
 def refuse_ablation(manifest: RunManifest, where: str) -> None:

@@ -5,9 +5,11 @@ from collections.abc import Sequence
 from dataclasses import replace
 
 import polars as pl
+from polars.selectors import enum
 
 from schemas.errors import UsageError
 from schemas.tables.items import Items
+from tasks.analysis.conditions import Condition
 from tasks.analysis.evidence import SHOWN, read_tables
 from tasks.analysis.groups import ITEM, score_groups
 from tasks.analysis.past_run import PastRun
@@ -28,7 +30,7 @@ def subset_document(run: PastRun, where: str, systems: Sequence[System], dataset
 
     Args:
         run: that was scored.
-        where: SQL condition over the columns of `item_columns`; an item of which it is null is on neither side.
+        where: condition over the columns of `item_columns`; an item of which it is null is on neither side.
         systems: models and settings to show.
         datasets: whose items are looked at.
 
@@ -77,19 +79,17 @@ def split_items(columns: pl.DataFrame, where: str) -> pl.DataFrame:
     Raises:
         UsageError: it cannot be read, or is no condition.
     """
+    texts = columns.cast({enum(): pl.String})
     try:
-        holds = columns.select(*ITEM, holds=pl.sql_expr(where))
-        got = str(holds["holds"].dtype)
+        holds = texts.select(*ITEM, holds=Condition(where, columns.columns).read())
     except pl.exceptions.PolarsError as error:
-        got = str(error).splitlines()[0]
-    if got != "Boolean":
         raise UsageError(
             "the condition cannot be read",
-            where=f"--where {where!r}",
-            expected=f"SQL over the columns {', '.join(columns.columns)}",
-            got=got,
+            where="--where",
+            expected="numbers compared with numbers, texts in single quotes with texts",
+            got=str(error).splitlines()[0],
             next_step="for example --where \"language = 'en'\"",
-        )
+        ) from error
     subset, complement = map(pl.lit, SIDES)
     side = pl.when("holds").then(subset).when(~pl.col("holds")).then(complement)
     return holds.select(*ITEM, side=side)

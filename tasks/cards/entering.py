@@ -7,7 +7,6 @@ from pydantic import StringConstraints, model_validator
 
 from schemas.base import Frozen
 from schemas.dataset import LocalFile
-from schemas.documents import read_json
 from schemas.errors import RecordError, SourceError
 from schemas.vocabulary import Language
 from tasks.datasets.building import build_items
@@ -62,7 +61,7 @@ def read_posts(path: Path) -> list[Row]:
         RecordError: a line is no post or dialogue, or has the id of an earlier one.
     """
     rows: dict[str, Row] = {}
-    for record in read_records(path, "jsonl", parse=read_json):
+    for record in read_records(path, "jsonl", own=True):
         try:
             post = Post.model_validate(record.fields)
             if post.id in rows:

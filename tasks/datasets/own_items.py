@@ -1,8 +1,12 @@
 """Records that already are items: the bundled files and a user's own."""
 
+import re
+from collections.abc import Sequence
 from dataclasses import replace
 from pathlib import Path
+from string import ascii_uppercase
 from typing import Any
+from unicodedata import normalize
 
 from pydantic import ValidationError
 
@@ -10,6 +14,7 @@ from schemas.dataset import RECORD_FORMATS, DatasetSpec, LocalFile, format_of_su
 from schemas.documents import read_json
 from schemas.errors import RecordError, UsageError, suggest
 from schemas.item import Item, Record
+from schemas.printing import appearance
 from schemas.question_types import QUESTION_TYPES
 from schemas.vocabulary import LANGUAGES
 
@@ -22,6 +27,18 @@ LISTS = (
 )
 GROUPS = "groups"
 OPTIONAL_TEXTS = ("item_id", "subset", "cluster", "context")
+POSITIONS = "give the positions of options in a list, counted from 0: [0] is A, the first option, and [1] is B"
+
+LABEL = re.compile(
+    r"[\s*_(（\[【]*(?:option|choice|选项)?\s*"
+    r"(?:([①-⑳Ⓐ-Ⓩ])|(\d{1,2}|[ivx]{1,4}|[a-zＡ-Ｚ甲乙丙丁戊己庚辛一二三四五六七八])[*_]*[)）\]】.．:：、](?!\d))",
+    re.IGNORECASE,
+)
+LABELS: tuple[Sequence[str], ...] = (
+    *(ascii_uppercase, "甲乙丙丁戊己庚辛", "一二三四五六七八", ["I", "II", "III", "IV", "V", "VI", "VII", "VIII", "IX", "X"]),
+    *([*map(str, range(first, 27))] for first in (0, 1)),
+)
+"""What people put before options, in order."""
 
 
 def adapt_item_record(record: Record) -> Item:
@@ -39,11 +56,31 @@ def adapt_item_record(record: Record) -> Item:
             raise _refused(record, "has a field that items do not have", expected.strip(), str(name))
     values = {name: _read_value(record, name, value) for name, value in record.fields.items()}
     try:
-        return Item.model_validate(values, strict=True)
+        item = Item.model_validate(values, strict=True)
     except ValidationError as error:
         first = error.errors()[0]
         field = ".".join(str(part) for part in first["loc"])
         raise _refused(record, f"has a wrong value in {field}", first["msg"], repr(first["input"])[:80]) from error
+    _check_options(record, item.options or (), fixed=item.fixed_order)
+    return item
+
+
+def _check_options(record: Record, options: tuple[str, ...], *, fixed: bool) -> None:
+    """Raise RecordError if options look the same or empty, or carry letters of their own although they may change places."""
+    shown, labels = [appearance(option) for option in options], [_own_label(option) for option in options]
+    if len(set(shown)) < len(set(options)) or (not all(shown) and all(map(str.strip, options))):
+        raise _refused(
+            record, "has options that look the same or empty", "options with a difference to be seen", repr(options)[:80]
+        )
+    if not fixed and len(labels) > 1 and any(set(labels) == set(known[: len(labels)]) for known in LABELS):
+        step = "take them off, gold_indices stay as they are; or set fixed_order to true to show them as they are, never moved"
+        expected = "options without them: the prompt puts a letter before each"
+        raise _refused(record, "has options with letters or numbers of their own", expected, repr(options)[:80], step)
+
+
+def _own_label(option: str) -> str:
+    match = LABEL.match(option)
+    return normalize("NFKC", "".join(filter(None, match.groups()))).upper() if match else ""
 
 
 def _read_value(record: Record, name: str, value: Any) -> Any:
@@ -64,13 +101,13 @@ def _read_value(record: Record, name: str, value: Any) -> Any:
     return value if isinstance(value, dict) else tuple(value)
 
 
-def _refused(record: Record, what: str, expected: str, got: str) -> RecordError:
+def _refused(record: Record, what: str, expected: str, got: str, next_step: str = "correct the record") -> RecordError:
     return RecordError(
         f"the record {what}",
         where=f"{record.file}, row {record.row} (0-based)",
         expected=expected,
         got=got,
-        next_step="correct the record",
+        next_step=POSITIONS if "gold_indices" in what else next_step,
     )
 
 

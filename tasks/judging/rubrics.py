@@ -40,11 +40,14 @@ RATIONALE, FAULTS = "rationale", "faults"
 """Keys of the judge's reason in its reply, and of what it finds wrong with a simulated person."""
 
 
+Rating = Annotated[int, Field(ge=-1000, le=1000)]
+
+
 class Scale(Frozen):
     """Ratings are the whole numbers from `lowest` to `highest`; the higher, the better."""
 
-    lowest: int = 1
-    highest: int = 5
+    lowest: Rating = 1
+    highest: Rating = 5
 
     @model_validator(mode="after")
     def _has_two_ends(self) -> Self:
@@ -79,8 +82,8 @@ def words_of(scale: AnyScale) -> Sequence[int | str]:
 class RatingBand(Frozen):
     """Neighbouring ratings that mean the same."""
 
-    lowest: int
-    highest: int
+    lowest: Rating
+    highest: Rating
     meaning: dict[Language, Text]
 
 

@@ -23,13 +23,15 @@ def unwritable(what: str, where: Folder) -> Iterator[None]:
 
 
 @contextmanager
-def unreadable_document(what: str, path: Folder, next_step: str | None = None) -> Iterator[None]:
+def unreadable_document(what: str, path: Folder, next_step: str = "restore the file, or move its folder away") -> Iterator[None]:
     """Turn what keeps a document of the lake from being read in the block into LakeError; `what` cannot be read."""
     try:
         yield
     except (OSError, ValueError, KeyError, TypeError) as error:
-        got = str(error).splitlines()[0]
-        raise LakeError(f"{what} cannot be read", where=str(path), got=got, next_step=next_step) from error
+        got = " ".join(str(error).partition("\n    For further")[0].split())
+        raise LakeError(
+            f"{what} cannot be read", where=str(path), expected="a file as moodflow wrote it", got=got, next_step=next_step
+        ) from error
 
 
 def untrusted(path: Folder, expected: str, got: str) -> LakeError:

@@ -22,6 +22,10 @@ PREFERRED = "BAAI/bge-m3"
 """The model of the paper; `auto` takes it where the local Hugging Face cache holds it."""
 
 BUNDLED = "minilm"
+UNREAD_CHINESE = (
+    f"most Chinese characters are unknown to {BUNDLED}, an English embedding model, so that its ranking says little; "
+    "rank by words with --set retrieval.ranking=bm25, or name another model with --set retrieval.embedder=NAME"
+)
 AUTO = "auto"
 VERSION = 1
 """Of this module: raised when the same files give other vectors."""

@@ -87,7 +87,8 @@ EXPECTATIONS = {
 
 def blueprint_error(error: ValidationError, document: Document) -> BlueprintError:
     """Turn a failed validation into one message: the first fault in full, the others by place."""
-    found = [dict[str, Any](one) for one in error.errors(include_url=False)]
+    # Of thousands of faults the first few say enough, and each is compared with all.
+    found = [dict[str, Any](one) for one in error.errors(include_url=False)[:50]]
     # Where an entry of a list fails, pydantic also calls the list too short.
     locations: list[Location] = [one["loc"] for one in found]
     inner = [one for one in found if not any(other[: len(one["loc"])] == one["loc"] != other for other in locations)]

@@ -13,13 +13,17 @@ import pyarrow as pa
 import pyarrow.parquet as pq
 
 from schemas.dataset import DatasetSpec, LocalFile, PinnedFile, RecordFormat
-from schemas.documents import read_json
+from schemas.documents import read_json, require_short
 from schemas.errors import RecordError, SourceError
 from schemas.item import Record
 from tasks.sources.checksums import name_source
+from tasks.sources.encoding import read_bytes, read_text
 
 # Quotes mean the same in TSV: the tab-separated source files quote cells and double the quotes inside them.
 DELIMITERS: dict[RecordFormat, str] = {"csv": ",", "tsv": "\t", "tsv_plain": "\t"}
+SEPARATORS = {",": "commas", ";": "semicolons", "\t": "tabs", "|": "bars"}
+RAGGED = "row_has_the_fields_of_the_header"
+"""Rule that a row of a user's own file breaks; in another file it ends the reading."""
 
 Parse = Callable[[str], Any]
 
@@ -34,7 +38,7 @@ def read_records(
     name: str | None = None,
     columns: tuple[str, ...] | None = None,
     required: tuple[str, ...] = (),
-    parse: Parse = json.loads,
+    own: bool = False,
 ) -> list[Record]:
     """Return all records of one file, in file order.
 
@@ -44,19 +48,26 @@ def read_records(
         name: what `Record.file` says; the file's own name by default.
         columns: names of the fields of a csv or tsv file without a header, in order; null = its first row is the header.
         required: fields that each record must have.
-        parse: of JSON; `read_json` for a file that is not pinned by content.
+        own: whether it is a user's, not pinned by content: its JSON is checked, and a row of cells with a field too few or too
+            many is a record without fields that has this fault.
 
     Raises:
         RecordError: a row with a field too few or too many, a line that is not a JSON object, a required field that is missing.
         SourceError: not UTF-8, not Parquet, no JSON array, a broken header, or no record at all.
     """
     reader = _READERS.get(record_format)
+    parse = read_json if own else json.loads
     rows = _read_delimited(path, record_format, columns) if reader is None else reader(path, parse)
-    records = [Record(fields=fields, file=name or path.name, row=row) for row, fields in enumerate(rows)]
+    records = []
+    for row, fields in enumerate(rows):
+        fault = fields.get(RAGGED) if reader is None else None
+        if fault and not own:
+            _reject(path, row, "the row has another number of fields than the header", "as many fields as the header", fault)
+        records.append(Record({} if fault else fields, name or path.name, row, faults={RAGGED: fault} if fault else {}))
     if not records:
         raise SourceError("the file holds no record", where=str(path), next_step="check that the file is complete")
     for record in records:
-        if missing := [field for field in required if field not in record.fields]:
+        if not record.faults and (missing := [field for field in required if field not in record.fields]):
             _reject(
                 path, record.row, "the record lacks required fields", f"fields {', '.join(required)}", f"no {', '.join(missing)}"
             )
@@ -82,12 +93,12 @@ def read_dataset(spec: DatasetSpec, paths: Sequence[Path]) -> list[Record]:
         name = name_source(source)
         own_format = source.record_format if isinstance(source, PinnedFile) else None
         required = () if own_format else spec.required
-        parse = read_json if isinstance(source, LocalFile) else json.loads
+        own = isinstance(source, LocalFile)
         if (own_format or spec.record_format) == "folder":
             found = read_folder(path)
         else:
             found = read_records(
-                path, own_format or spec.record_format, name=name, columns=spec.columns, required=required, parse=parse
+                path, own_format or spec.record_format, name=name, columns=spec.columns, required=required, own=own
             )
         records += found if spec.canary is None else [_without_canary(record, spec.canary) for record in found]
     if spec.expected_rows is not None and len(records) != spec.expected_rows:
@@ -118,7 +129,7 @@ def read_folder(folder: Path) -> list[Record]:
 def _read_whole(path: Path) -> Record:
     rule, reason = "file_is_json", ""
     try:
-        value = read_json(_read_bytes(path).decode("utf-8-sig"))
+        value = read_json(read_bytes(path).decode("utf-8-sig"))
         if isinstance(value, dict):
             return Record(value, path.name, 0)
         rule, reason = "file_is_one_object", f"a JSON {type(value).__name__}"
@@ -134,51 +145,36 @@ def _without_canary(record: Record, canary: str) -> Record:
     return replace(record, fields=fields)
 
 
-def _read_bytes(path: Path) -> bytes:
-    try:
-        return path.read_bytes()
-    except OSError as error:
-        raise SourceError(
-            "the file cannot be read", where=str(path), got=str(error), next_step="check path and permissions"
-        ) from error
-
-
-def _read_text(path: Path) -> str:
-    content = _read_bytes(path)
-    try:
-        return content.decode("utf-8-sig")
-    except UnicodeDecodeError as error:
-        line = content.count(b"\n", 0, error.start) + 1
-        raise SourceError(
-            "the file is not UTF-8",
-            where=f"{path}, line {line}",
-            expected="UTF-8 text",
-            got=f"byte 0x{content[error.start]:02x}",
-            next_step="convert the file to UTF-8",
-        ) from error
-
-
 def _read_delimited(path: Path, written: RecordFormat, columns: tuple[str, ...] | None) -> Iterator[dict[str, Any]]:
     quoting: Literal[0, 3] = csv.QUOTE_NONE if written == "tsv_plain" else csv.QUOTE_MINIMAL
-    text = io.StringIO(_read_text(path), newline="")
+    text = io.StringIO(read_text(path), newline="")
     reader = csv.reader(text, delimiter=DELIMITERS[written], quoting=quoting, strict=True)
     header = columns
     row = 0
     try:
         for cells in reader:
             if header is None:
-                header = _check_header(path, tuple(cells))
+                header = _check_header(path, tuple(cells), DELIMITERS[written])
                 continue
-            if len(cells) != len(header):
-                got = f"{len(cells)} fields on line {reader.line_num}"
-                _reject(path, row, "the row has another number of fields than the header", f"{len(header)} fields", got)
-            yield dict(zip(header, cells, strict=True))
+            if not any(map(str.strip, cells)):
+                continue  # a blank line, or the commas that spreadsheets leave of one
+            ragged = f"line {reader.line_num} has {len(cells)} fields and the header {len(header)}"
+            yield dict(zip(header, cells, strict=True)) if len(cells) == len(header) else {RAGGED: ragged}
             row += 1
     except csv.Error as error:
         _reject(path, row, "the row cannot be read", "cells quoted as in RFC 4180", f"{error} (line {reader.line_num})")
 
 
-def _check_header(path: Path, header: tuple[str, ...]) -> tuple[str, ...]:
+def _check_header(path: Path, header: tuple[str, ...], delimiter: str) -> tuple[str, ...]:
+    other = max(SEPARATORS, key="".join(header).count)
+    if len(header) == 1 and other in header[0]:
+        raise SourceError(
+            f"the cells are separated by {SEPARATORS[other]}",
+            where=f"{path}, line 1",
+            expected=f"{SEPARATORS[delimiter]} between cells",
+            got=header[0][:80],
+            next_step="save it with commas, in Excel as CSV UTF-8, and name it .csv; a file with tabs is named .tsv",
+        )
     if len(header) > 1 and not header[0]:
         header = (ROW_NAMES, *header[1:])
     if len(set(header)) != len(header) or not all(header):
@@ -195,10 +191,11 @@ def _check_header(path: Path, header: tuple[str, ...]) -> tuple[str, ...]:
 def _read_json_lines(path: Path, parse: Parse) -> Iterator[dict[str, Any]]:
     row = 0
     # Not splitlines(): it also breaks at characters that JSON strings may contain, such as U+2028.
-    for number, line in enumerate(_read_text(path).split("\n"), start=1):
+    for number, line in enumerate(read_text(path).split("\n"), start=1):
         if not line.strip():
             continue
         try:
+            require_short(line)
             value = parse(line)
         except (ValueError, RecursionError) as error:
             _reject(path, row, "the line is not JSON", "one JSON object per line", f"{_said(error)} on line {number}")
@@ -207,7 +204,7 @@ def _read_json_lines(path: Path, parse: Parse) -> Iterator[dict[str, Any]]:
 
 
 def _read_lines(path: Path, _: Parse) -> Iterator[dict[str, Any]]:
-    lines = _read_text(path).split("\n")
+    lines = read_text(path).split("\n")
     for line in lines[:-1] if lines[-1] == "" else lines:
         yield {"line": line.removesuffix("\r")}
 
@@ -224,7 +221,7 @@ def _read_json_object(path: Path, parse: Parse) -> Iterable[dict[str, Any]]:
 
 def _read_json(path: Path, parse: Parse, kind: type, expected: str) -> Any:
     try:
-        values = parse(_read_text(path))
+        values = parse(read_text(path))
     except (ValueError, RecursionError) as error:
         raise SourceError(
             "the file is not JSON",
@@ -257,7 +254,7 @@ def _check_object(path: Path, row: int, value: Any) -> dict[str, Any]:
 def _read_parquet(path: Path, _: Parse) -> list[dict[str, Any]]:
     try:
         # By Arrow, and checked: polars ends the process over some bytes that no writer makes.
-        table = pq.ParquetFile(io.BytesIO(_read_bytes(path))).read()
+        table = pq.ParquetFile(io.BytesIO(read_bytes(path))).read()
         table.validate(full=True)
         return pl.DataFrame(pl.from_arrow(table)).to_dicts()
     except (OSError, ValueError, pa.ArrowException, pl.exceptions.PanicException) as error:

@@ -32,3 +32,12 @@ def test_an_error_survives_pickling() -> None:
     copy = pickle.loads(pickle.dumps(error))  # noqa: S301  our own bytes
     assert type(copy) is ChecksumError
     assert str(copy) == str(error)
+
+
+def test_a_long_part_is_cut_where_it_is_shown() -> None:
+    error = MoodflowError("w" * 200_000, got="g" * 2001)
+    assert str(error) == (
+        f"{'w' * 1000} [... 198,000 more characters ...] {'w' * 1000}\n"
+        f"  got: {'g' * 1000} [... 1 more characters ...] {'g' * 1000}"
+    )
+    assert len(error.what) == 200_000

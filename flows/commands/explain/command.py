@@ -28,7 +28,7 @@ def explain(
     dataset: str | None = typer.Option(None, "--dataset", help="how this dataset came about, and its rows"),
     item: str | None = typer.Option(None, "--item", help="one row whole: messages sent, reply, reading, ratings, files"),
     worst: int | None = typer.Option(None, "--worst", min=1, help="of a dataset, so many rows that earn least"),
-    where: str | None = typer.Option(None, "--where", metavar="SQL", help="scores of items that fulfil this, and of others"),
+    where: str | None = typer.Option(None, "--where", metavar="COND", help="scores of items that fulfil this, and of others"),
     lake: opt.LakeFolder = None,
     as_json: opt.AsJson = False,
 ) -> None:

@@ -1,10 +1,11 @@
 """Calls written for others to answer, as a batch and as a task of lm-evaluation-harness, and replies read from their logs.
 
-Sources: lines of OpenAI's batch API; fields of tasks and of `samples_*.jsonl` of lm-evaluation-harness 0.4.
+Sources: lines of OpenAI's and Anthropic's batch APIs; fields of tasks and of `samples_*.jsonl` of lm-evaluation-harness 0.4.
 """
 
 import json
-from collections.abc import Iterable, Iterator, Mapping
+import re
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import replace
 from datetime import UTC, datetime
 from hashlib import sha256
@@ -13,9 +14,10 @@ from pathlib import Path
 from typing import Any
 
 import yaml
+from pydantic import BaseModel, Field, TypeAdapter, field_validator
 
-from schemas.chat import ChatRequest
-from schemas.documents import read_json, read_text, read_yaml
+from schemas.chat import ChatMessage, ChatRequest
+from schemas.documents import read_json, read_text, read_yaml, require_short
 from schemas.errors import UsageError
 from schemas.folders import DATA_FOLDER
 from tasks.lake.files import replace_file, require_absent
@@ -26,6 +28,11 @@ from tasks.models.journal.table import JournalRow, write_reply
 URL = "/v1/chat/completions"
 ABOUT = ".about.json"
 TASK = DATA_FOLDER / "lm_eval_task.yaml"
+FRAME = re.compile(r"(?:<[^<>\s]{1,40}>|\[/?INST\]|system|user|assistant|model|human|[\s:#])*+", re.IGNORECASE)
+"""What chat templates put around a message: special tokens and roles, no words of their own."""
+
+STOPS = {"end_turn": "stop", "stop_sequence": "stop"}
+"""Anthropic's reasons why a reply ended whose names the reader of replies does not know."""
 
 
 def write_requests(requests: Iterable[ChatRequest], folder: Path, name: str) -> list[dict[str, Any]]:
@@ -73,13 +80,67 @@ def _write_set(folder: Path, name: str, calls: list[ChatRequest]) -> dict[str, A
 
 def flatten(request: ChatRequest) -> str:
     """Return the conversation of a call as one text: of one message its words, of several each after its role."""
-    if len(request.messages) == 1:
-        return request.messages[0].content
-    return "\n\n".join(f"{message.role}: {message.content}" for message in request.messages)
+    return _flat([message.model_dump() for message in request.messages])
+
+
+def _flat(messages: Sequence[Mapping[str, str]]) -> str:
+    alone = len(messages) == 1
+    return "\n\n".join(message["content"] if alone else f"{message['role']}: {message['content']}" for message in messages)
+
+
+def _is_asked(prompt: str, messages: Sequence[Mapping[str, str]]) -> bool:
+    """Return whether a prompt is that of a call, apart from space and the marks with which a chat template frames it."""
+    before, wanted, after = " ".join(prompt.split()).partition(" ".join(_flat(messages).split()))
+    return bool(wanted and FRAME.fullmatch(before) and FRAME.fullmatch(after))
+
+
+def _prompt_of(sample: Mapping[str, Any]) -> str:
+    """Return the prompt that a sample was asked with: a text, or messages, which chat endpoints are sent as JSON."""
+    prompt: Any = sample.get("arguments") or sample["doc"]["prompt"]
+    while isinstance(prompt, dict | list):
+        first, *_ = prompt.values() if isinstance(prompt, dict) else prompt
+        if isinstance(first, dict) and "role" in first:
+            return _flat(prompt)
+        prompt = first
+    text: str = _flat(read_json(prompt)) if prompt.startswith('[{"role"') else prompt
+    return text
+
+
+def _read_anthropic(result: Mapping[str, Any]) -> tuple[int, dict[str, Any]]:
+    """Return HTTP status and body, in OpenAI's form, of a line of Anthropic's batch results; status 0: not answered."""
+    if (kind := result["type"]) != "succeeded":
+        return 0, {"errored": {}, "canceled": {}, "expired": {}}[kind]
+    message = result["message"]
+    usage, reason = message.get("usage") or {}, message["stop_reason"]
+    counts = [usage[name] or 0 for name in usage if name.endswith("input_tokens")]
+    return HTTPStatus.OK, {
+        "model": message["model"],
+        "choices": [{"message": {"content": message["content"]}, "finish_reason": STOPS.get(reason, reason)}],
+        "usage": {"prompt_tokens": sum(counts), "completion_tokens": usage.get("output_tokens")},
+    }
 
 
 def _lines(rows: Iterable[Mapping[str, Any]]) -> bytes:
     return "".join(f"{json.dumps(row, ensure_ascii=False)}\n" for row in rows).encode()
+
+
+class _About(BaseModel, strict=True):
+    file: str = Field(pattern=r"^[^/\\\x00]+$")
+    identity: str
+    repetition: int
+
+
+class _Line(BaseModel, strict=True):
+    custom_id: str
+    body: dict[str, Any]
+
+    @field_validator("body")
+    @classmethod
+    def _is_a_call(cls, body: dict[str, Any]) -> dict[str, Any]:
+        messages = TypeAdapter(list[ChatMessage]).validate_python(body.get("messages"))
+        if not messages or not isinstance(body.get("model"), str):
+            raise ValueError("a body without model or messages")
+        return body
 
 
 def read_requests(folder: Path) -> dict[str, JournalRow]:
@@ -89,29 +150,31 @@ def read_requests(folder: Path) -> dict[str, JournalRow]:
         UsageError: there are none, or a file is damaged.
     """
     calls: dict[str, JournalRow] = {}
+    damaged, got = folder, None
     try:
         for path in sorted(folder.glob(f"*{ABOUT}")):
-            about = read_json(read_text(path))
-            for line in _read_lines(folder / about["file"]):
-                call = read_json(line)
-                body = json.dumps(call["body"], ensure_ascii=False, sort_keys=True)
-                calls[call["custom_id"]] = JournalRow(call["custom_id"], about["identity"], about["repetition"], body, "", "")
-        got = "none" if not calls else None
-    except (OSError, ValueError, KeyError, TypeError) as error:
-        got = repr(error)
-    if got:
+            damaged = path
+            about = _About.model_validate(read_json(read_text(path)))
+            damaged = folder / about.file
+            for line in _read_lines(damaged):
+                call = _Line.model_validate(read_json(line))
+                body = json.dumps(call.body, ensure_ascii=False, sort_keys=True)
+                calls[call.custom_id] = JournalRow(call.custom_id, about.identity, about.repetition, body, "", "")
+    except (OSError, ValueError, TypeError) as error:
+        got = " ".join(str(error).partition("\n    For further")[0].split())
+    if got or not calls:
         raise UsageError(
             "the calls that were to be answered cannot be read",
-            where=str(folder),
+            where=str(damaged),
             expected="the files that moodflow journal requests writes",
-            got=got,
+            got=got or "none",
             next_step="name the folder of --to, as it was written",
         )
     return calls
 
 
 def import_answers(file: Path, requests: Path, journal: Path) -> ImportedReplies:
-    """Add the replies of a log to a journal, each verified: lines of a batch's output, or samples of lm-evaluation-harness.
+    """Add the replies of a log to a journal, each verified: lines of a batch's results, or samples of lm-evaluation-harness.
 
     Args:
         file: JSON lines.
@@ -144,22 +207,27 @@ def _read_lines(file: Path) -> Iterator[bytes]:
 def _read_line(line: bytes, calls: Mapping[str, JournalRow]) -> JournalRow | str:
     """Return the row of a line, or the rule that it breaks."""
     try:
+        require_short(line)
         fields = read_json(line, lenient=True)
         is_sample = "doc" in fields
         if is_sample:
             key, ((text,),) = fields["doc"]["custom_id"], fields["resps"]
             status, body = None, {"choices": [{"message": {"content": text}}]}
+        elif "result" in fields:
+            key, (status, body) = fields["custom_id"], _read_anthropic(fields["result"])
         else:
             key, response = fields["custom_id"], fields["response"] or {"status_code": 0, "body": None}
             status, body = response["status_code"], response["body"]
         call = calls.get(key)
         asked = read_json(call.request) if call else {}
-    except (ValueError, KeyError, TypeError):
+        is_other = is_sample and call is not None and not _is_asked(_prompt_of(fields), asked["messages"])
+    except (ValueError, KeyError, TypeError, AttributeError):
         return "line_is_of_a_log"
     if call is None:
         return "id_is_known"
-    if is_sample and len(asked["messages"]) > 1 and "//" in call.identity:
-        return "prompt_is_that_of_the_call"  # a server gets the messages, not one text
+    # A server gets the messages, not one text.
+    if is_other or (is_sample and len(asked["messages"]) > 1 and "//" in call.identity):
+        return "prompt_is_that_of_the_call"
     if not is_sample and status != HTTPStatus.OK:
         return "call_was_answered"
     reply = read_completion(json.dumps(body).encode(), asked=asked["model"])

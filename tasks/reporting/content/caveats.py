@@ -15,7 +15,9 @@ from tasks.analysis.failures import METRIC, find_failures, name_role
 from tasks.analysis.number_format import count, counted, describe_gate, listed, number, percent, share_of, shorten
 from tasks.analysis.redaction import restricted_notices
 from tasks.analysis.run_tables import ReportData, System
+from tasks.retrieval.embedding import BUNDLED, UNREAD_CHINESE
 from tasks.solvers.answers import ANSWER, SAID
+from tasks.solvers.registry import SOLVERS
 
 WIDE_POINTS = 10.0
 """A 95 % interval of the total that spans more than this is worth a warning: the published ranks 1 to 28 span 7 points."""
@@ -56,6 +58,7 @@ def find_caveats(data: ReportData, system: System, totals: dict[str, Any]) -> tu
         *_about_replies(data, system, totals),
         *_about_parts(data, system),
         *_about_calls(data, system),
+        *_about_the_embedder(data, system),
         *_about_the_judge(data, system),
         *_about_precision(totals),
     )
@@ -178,6 +181,14 @@ def _about_calls(data: ReportData, system: System) -> Iterator[Caveat]:
             f"{counted(calls, 'reply', 'replies')} came from a model that the server calls {listed(others)}; "
             "--set models.require_same_model=true makes them failures.",
         )
+
+
+def _about_the_embedder(data: ReportData, system: System) -> Iterator[Caveat]:
+    options = data.manifest.plan.get("retrieval") or {}
+    chinese = data.items.filter(pl.col("language") == "zh").height
+    embeds = system.setting in SOLVERS and SOLVERS[system.setting].retrieves and options.get("ranking") != "bm25"
+    if chinese and embeds and options.get("embedder") == BUNDLED:
+        yield Caveat("Chinese retrieved by an English model", f"{counted(chinese, 'item')} in Chinese: {UNREAD_CHINESE}.")
 
 
 def _about_the_judge(data: ReportData, system: System) -> Iterator[Caveat]:

@@ -7,6 +7,7 @@ from io import StringIO
 from pathlib import Path
 from typing import Any
 
+from schemas.printing import printable
 from tasks.analysis.across_models import AcrossModels, ModelScore
 from tasks.analysis.leaderboard import LeaderboardData
 from tasks.analysis.number_format import number
@@ -111,4 +112,4 @@ def _cell(value: object) -> str:
         return command % _cell(value.score) + (r"$^{\approx}$" if value.tied and value.mark != "best" else "")
     if isinstance(value, float):
         return number(value, 2).replace("-", "$-$")
-    return "--" if value is None else " ".join(str(value).split()).translate(_LATEX)
+    return "--" if value is None else " ".join(printable(str(value)).split()).translate(_LATEX)

@@ -9,6 +9,7 @@ from jinja2 import Environment, FileSystemLoader, StrictUndefined
 
 from schemas.errors import LakeError
 from schemas.folders import Folder
+from schemas.printing import printable
 from schemas.usage import by_model, total
 from schemas.vocabulary import LEVELS
 from tasks.analysis import number_format as formats
@@ -148,13 +149,13 @@ def number_heads(names: Iterable[object], form: str = "{}") -> list[str]:
 
 
 def write_text(path: Folder, text: str) -> None:
-    """Write a file at once or not at all.
+    """Write a file for people, at once or not at all; what cannot be seen in it is shown.
 
     Raises:
         LakeError: if the disk refuses it.
     """
     try:
-        replace_file(path, text.encode())
+        replace_file(path, printable(text).encode())
     except OSError as error:
         raise LakeError(
             "the report cannot be written",

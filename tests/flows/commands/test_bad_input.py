@@ -88,6 +88,21 @@ def test_rows_that_break_a_rule_are_said_and_missing_and_none_left_is_refused(tm
     assert ended("verify", document["run"], "--lake", lake).status == 0
 
 
+@pytest.mark.usefixtures("prefect_server")
+def test_a_ragged_row_is_one_rejected_row(tmp_path: Path) -> None:
+    own = tmp_path / "items.csv"
+    head, row = "language,question_type,question,options,gold_indices", 'en,single_choice,Which {}?,"[""tea"", ""ice""]",[0]'
+    own.write_text("\n".join([head, "", row.format(1), "en,single_choice", ",,,,", row.format(2)]), encoding="utf-8")
+    path = blueprint(tmp_path)
+    path.write_text(path.read_text(encoding="utf-8").replace("items.jsonl", "items.csv"), encoding="utf-8")
+    done = ended("build", path, "--lake", tmp_path / "lake", "--json")
+    assert done.status == 1
+    assert done.document["missing"][0]["reason"] == (
+        "has 1 row that breaks a rule and is no item: row_has_the_fields_of_the_header "
+        "(1: row 1, line 4 has 2 fields and the header 5); the first row is row 0"
+    )
+
+
 @needs_mirror
 @pytest.mark.usefixtures("prefect_server")
 def test_wrong_checksum(tmp_path: Path) -> None:

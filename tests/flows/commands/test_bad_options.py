@@ -91,6 +91,8 @@ def configured(folder: Path, content: str | bytes, name: str = "plan.yaml") -> P
         ((*MINI, "--judge", "j"), ("needs a base_url",)),
         ((*MINI, "--datasets", " ,"), ("where: datasets",)),
         ((*MINI, "--set", "bootstrap=99999999999"), ("where: bootstrap",)),
+        ((*MINI, "--set", "seed=1" + "0" * 40), ("a whole number of 41 characters, more than a column holds",)),
+        ((*MINI, "--datasets", "x" * 3000), ("[... ", " more characters ...]")),
         ((*MINI, "--set", "budget=5"), ("--set prices=FILE",)),
         ((*MINI, *JUDGE, "--set", "budget=5"), ("there is none for m, j",)),
         ((*MINI, "--config", "no-such-file.yaml"), ("No such file",)),

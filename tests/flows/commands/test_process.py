@@ -140,3 +140,29 @@ finally:
 """
     ended = subprocess.run([sys.executable, "-c", program], capture_output=True, text=True, check=False, env=ENVIRONMENT)
     assert "loaded []" in ended.stdout, ended.stderr
+
+
+@pytest.mark.parametrize(
+    ("name", "content", "got"),
+    [
+        ("profiles.toml", b'active = "x"\n[profiles.x\n', "Expected ']' at the end of a table declaration"),
+        ("profiles.toml", bytes(range(128, 256)), "'utf-8' codec can't decode byte"),
+        ("profiles.toml", b"profiles = 7\n", "'int' object has no attribute"),
+        ("profiles.toml", b'active = "gone"\n[profiles.mine]\n', "the profile gone, none of "),
+        ("prefect.toml", b"[server.api]\nport = 'x'\n", "1 validation error for ServerAPISettings port"),
+        ("PREFECT_API_URL", b"http://localhost:y/api", "Invalid port: 'y'"),
+    ],
+)
+def test_damaged_settings_of_prefect_are_one_message(tmp_path: Path, name: str, content: bytes, got: str) -> None:
+    environ = {key: value for key, value in os.environ.items() if not key.startswith("PREFECT_")}
+    environ |= {"PREFECT_HOME": str(tmp_path), "PYTHONPATH": str(Path(__file__).parents[3])}
+    if name.endswith(".toml"):
+        (tmp_path / name).write_bytes(content)
+    else:
+        environ[name] = content.decode()
+    imports_of = "from flows.commands.app import guarded; from flows.commands.process import require_prefect_settings as command"
+    code = f"{imports_of}; exit(guarded(command))"
+    done = subprocess.run([sys.executable, "-c", code], env=environ, cwd=tmp_path, capture_output=True, text=True, check=False)
+    assert (done.returncode, done.stderr.splitlines()[0]) == (2, "Error: the settings of Prefect cannot be used")
+    assert f"got: {got}" in done.stderr
+    assert (done.stderr.count("next step: "), "Traceback" in done.stderr) == (1, False)

@@ -38,6 +38,13 @@ def test_judges_and_models_of_one_name_are_refused(tmp_path: Path, other: dict[s
         resolve(plan(tmp_path, models=[player("j"), other]))
 
 
+@pytest.mark.parametrize("other", ["caf\u00e9 ", "cafe\u0301", "caf\u00e9\u200b"])
+def test_names_that_look_the_same_are_refused(tmp_path: Path, other: str) -> None:
+    with pytest.raises(UsageError, match="two models have names that look the same, café, ") as caught:
+        resolve(plan(tmp_path, models=[player("caf\u00e9"), player(other)]))
+    assert ascii(other) in str(caught.value.got)
+
+
 def test_a_panel_needs_a_judge(tmp_path: Path) -> None:
     with pytest.raises(UsageError, match="a panel is named and no judge"):
         resolve(plan(tmp_path, panel=[player("p")]))

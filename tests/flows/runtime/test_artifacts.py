@@ -198,3 +198,12 @@ def test_a_run_publishes_its_tables_with_the_outermost_flow_run(tmp_path: Path, 
     assert "    answers --> item_scores\n" in found["summary"]
     assert f"http://127.0.0.1:9/{document['run']}/report.html" in found["report"]
     assert found["score-progress"] == 100
+
+
+def test_cells_and_titles_show_what_cannot_be_seen() -> None:
+    assert few([{"model": "a\u202eb\x1b", "rank": 1}]) == ([{"model": r"a\u202eb\u001b", "rank": 1}], "")
+    plan = Plan.model_validate(
+        {"benchmark": "moodbench-mini", "models": [{"name": "a\u200bb", "base_url": "http://localhost/v1"}]}
+    )
+    assert plan.title == r"moodbench-mini: a\u200bb (base)"
+    assert r"a\u200bb" in plan.tags

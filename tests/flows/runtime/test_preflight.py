@@ -9,7 +9,7 @@ import pytest
 
 from flows.commands.plan_options import PlanOptions, read_plan
 from flows.planning.resolve import resolve
-from flows.runtime.preflight import cut_short
+from flows.runtime.preflight import cut_short, unread_chinese
 from tasks.models.capabilities.probe import QUESTION
 from tests.flows.command import assert_one_message, ended
 from tests.flows.scripted_roles import LONG_MINI
@@ -76,3 +76,12 @@ def test_too_few_open_files_are_told_before_anything_is_asked(tmp_path: Path, mo
 def test_certificates_that_cannot_be_read_are_told_before_anything_is_imported(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("SSL_CERT_FILE", "/nowhere.pem")
     assert_one_message(ended("runs", "list"), "where: SSL_CERT_FILE=/nowhere.pem", "got: No such file or directory")
+
+
+@pytest.mark.parametrize(("ranking", "warnings"), [("dense", 1), ("bm25", 0)])
+def test_chinese_and_the_bundled_embedder_are_warned_of(tmp_path: Path, ranking: str, warnings: int) -> None:
+    values = [f"retrieval.ranking={ranking}", "retrieval.embedder=minilm"]
+    asked = PlanOptions(model=["m"], base_url="http://127.0.0.1:9/v1", settings="rag", set=values, lake=tmp_path)
+    found = list(unread_chinese(resolve(read_plan(LONG_MINI, replace(asked, datasets="long_mini_qa")))))
+    assert len(found) == warnings
+    assert all(warning.startswith("long_mini_qa: most Chinese characters are unknown to minilm") for warning in found)

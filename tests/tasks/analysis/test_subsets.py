@@ -75,8 +75,60 @@ def test_scores_of_questionnaires_that_are_no_numbers_are_text() -> None:
     assert sides("mbti = 'INFJ' AND who_5 < 10", annotated) == ["subset", "complement", *[None] * 9]
 
 
-@pytest.mark.parametrize("where", ["nope = 1", "age", "age =", "age < 3"])
-def test_a_condition_that_cannot_be_read_is_told_with_the_columns(where: str) -> None:
+@pytest.mark.parametrize(
+    ("where", "same"),
+    [
+        ("AGE = 'old' or age = 'young' and item_id > 'i'", "age = 'old' OR (age = 'young' AND item_id > 'i')"),
+        ("age <> 'old'", "NOT age = 'old'"),
+        ("item_id NOT IN ('a', 'b')", "item_id >= 'c'"),
+        ("diagnoses NOT LIKE 'ADHD%'", "diagnoses != 'ADHD, autism'"),
+        ("diagnoses LIKE 'A_H_, %'", "diagnoses IS NOT NULL OR diagnoses = 'x'"),
+        ("\"age\" = 'old'", "age LIKE 'o%d'"),
+        ("language = 'fr' OR 2 > 1.5", "1 = 1"),
+        ("age = 'it''s' OR NOT NOT 1 = -1", "1 = 2"),
+    ],
+)
+def test_conditions_that_mean_the_same(where: str, same: str) -> None:
+    assert sides(where.replace("AGE", "age")) == sides(same)
+
+
+COLUMNS = (
+    "a number, a text in single quotes, or one of the columns dataset, item_id, language, question_type, subset, age, diagnoses"
+)
+
+
+@pytest.mark.parametrize(
+    ("where", "place", "expected", "got"),
+    [
+        ("nope = 1", 1, COLUMNS, "nope"),
+        ("age", 4, "= or != or <> or < or <= or > or >= or IS or IN or NOT or LIKE", "its end"),
+        ("age =", 6, COLUMNS, "its end"),
+        ("(age = 'old'", 13, ")", "its end"),
+        ("age = 'old' age", 13, "AND, OR or the end", "age"),
+        ("read_csv('/etc/passwd') = 1", 1, COLUMNS, "read_csv"),
+        ("upper(age) = 'OLD'", 1, COLUMNS, "upper"),
+        ("age IN (SELECT 1)", 9, COLUMNS, "SELECT"),
+        ("age = 'old'; DROP", 12, "AND, OR or the end", ";"),
+        ("age = 'old", 7, COLUMNS, "'"),
+        (f"age = '{'x' * 1000}'", 1, "at most 1,000 characters and 50 brackets", "age"),
+        ("(" * 51, 1, "at most 1,000 characters and 50 brackets", "("),
+        ("age LIKE 5", 10, "a text in single quotes", "5"),
+        ("1" * 16 + " = 1", 1, COLUMNS, "1"),
+        ("", 1, COLUMNS, "its end"),
+    ],
+)
+def test_a_condition_of_another_form_is_told_where(where: str, place: int, expected: str, got: str) -> None:
     with pytest.raises(UsageError, match="the condition cannot be read") as caught:
         sides(where)
-    assert caught.value.expected == "SQL over the columns dataset, item_id, language, question_type, subset, age, diagnoses"
+    assert (caught.value.where, caught.value.expected, caught.value.got) == (f"--where, character {place}", expected, got)
+
+
+@pytest.mark.parametrize("where", ["age < 3", "age IN (1)", "5 LIKE 'a'"])
+def test_values_of_two_kinds_are_not_compared(where: str) -> None:
+    with pytest.raises(UsageError, match="the condition cannot be read") as caught:
+        sides(where)
+    assert caught.value.expected == "numbers compared with numbers, texts in single quotes with texts"
+
+
+def test_the_longest_condition_is_read() -> None:
+    assert set(sides("NOT " * 248 + "1 = 1")) == {"subset"}

@@ -82,3 +82,38 @@ def test_values_are_never_bent_into_shape(fields: dict[str, Any], what: str, got
     assert what in caught.value.what
     assert caught.value.got == got
     assert caught.value.where == "mine.csv, row 4 (0-based)"
+
+
+@pytest.mark.parametrize(
+    "options",
+    [
+        *(["A. tea", "B) milk", "C: ice"], ["（A）热茶", "（B）冰水"], ["a) tea", "b) ice"], ["B. tea", "A. ice"]),
+        *(["1. tea", "2. ice"], ["0) tea", "1) ice"], ["i. tea", "ii. ice"], ["① tea", "② ice"], ["甲、热茶", "乙、冰水"]),
+        *(["A.", "B."], ["**A.** tea", "**B.** ice"], ["Option A: tea", "Option B: ice"], ["Ａ．热茶", "Ｂ．冰水"]),
+    ],
+)
+def test_options_with_their_own_letters_are_refused(options: list[str]) -> None:
+    with pytest.raises(RecordError, match="options with letters or numbers of their own") as caught:
+        adapt(**CHOICE, options=options, gold_indices=[0])
+    assert "take them off" in str(caught.value.next_step)
+    assert adapt(**CHOICE, options=options, gold_indices=[0], fixed_order=True).options == tuple(options)
+
+
+@pytest.mark.parametrize(
+    "options", [["1", "2"], ["A", "B"], ["1.5", "2.5"], ["A dog", "B cat"], ["E-mail", "T-shirt"], ["A: hi", "C: ho"]]
+)
+def test_options_that_only_resemble_letters_stay(options: list[str]) -> None:
+    assert adapt(**CHOICE, options=options, gold_indices=[0]).options == tuple(options)
+
+
+@pytest.mark.parametrize("options", [["tea", "tea "], ["tea", "te\u200ba"], ["caf\u00e9", "cafe\u0301"], ["tea", "\u200b"]])
+def test_options_that_look_the_same_are_refused(options: list[str]) -> None:
+    with pytest.raises(RecordError, match="options that look the same or empty"):
+        adapt(**CHOICE, options=options, gold_indices=[0])
+
+
+@pytest.mark.parametrize("gold", ["B", "ice", ["B"], 1])
+def test_gold_that_is_no_position_is_explained(gold: Any) -> None:
+    with pytest.raises(RecordError, match="gold_indices") as caught:
+        adapt(**CHOICE, options=["tea", "ice"], gold_indices=gold)
+    assert "counted from 0: [0] is A, the first option, and [1] is B" in str(caught.value.next_step)

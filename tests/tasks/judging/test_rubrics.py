@@ -196,6 +196,7 @@ EXACTLY_ONE = "anchors of its own, shared anchors or shared bands, exactly one"
         (give(**shared_fields(), bands=[band(1, 5)]), f"dimension completeness: {EXACTLY_ONE}"),
         (give(scale=LONGER), "dimension completeness: 5 anchors in en for 6 ratings"),
         (give(**{**shared_fields(), "scale": LONGER}), "anchors: 5 anchors in en for 6 ratings"),
+        (give(scale={"lowest": 0, "highest": 30_000_000}), "less than or equal to 1000"),
         (give(scale={"lowest": 5, "highest": 5}), "a scale goes from lowest to highest, got 5 to 5"),
         (give_bands(band(1, 3)), "bands cover each rating from 1 to 5 once, in order"),
         (give_bands(band(1, 3), band(3, 5)), "bands cover each rating from 1 to 5 once, in order"),

@@ -1,11 +1,15 @@
 """Manifests: written once, listed newest first."""
 
+import json
 from pathlib import Path
 from typing import Any
 
 import pytest
 
-from schemas.lineage import CallCounts, RunManifest
+from schemas.errors import LakeError
+from schemas.lineage import CallCounts, CodeVersion, RunManifest
+from tasks.analysis.past_run import past_run
+from tasks.lake.lake import Lake
 from tasks.lake.manifest import list_runs, next_number, read_manifest, read_manifests, write_manifest
 
 
@@ -55,3 +59,22 @@ def test_a_manifest_that_cannot_be_read_is_named_and_passed_over(
     (tmp_path / "runs" / "20260102-b" / "manifest.json").write_bytes(content)
     assert [manifest.run for manifest in read_manifests(tmp_path)] == ["20260101-a"]
     assert f"run 20260102-b is passed over: the manifest of a run cannot be read ({path}: " in capsys.readouterr().err
+
+
+@pytest.mark.parametrize(
+    "plan", [{"models": 5}, {"models": ["m"]}, {"settings": []}, {"repeat": "x"}, {"datasets": 5}, {"roles": None}]
+)
+def test_a_plan_of_other_types_is_a_damaged_manifest(tmp_path: Path, plan: dict[str, Any]) -> None:
+    path = write_manifest(tmp_path, bare_manifest("a"))
+    path.write_text(json.dumps({**json.loads(path.read_text(encoding="utf-8")), "plan": plan}), encoding="utf-8")
+    with pytest.raises(LakeError, match="the manifest of a run cannot be read") as caught:
+        read_manifest(tmp_path, "a")
+    assert next(iter(plan)) in str(caught.value.got)
+
+
+def test_a_damaged_blueprint_and_a_lacking_partition_are_told(tmp_path: Path) -> None:
+    manifest = bare_manifest("a", blueprint={"name": 5})
+    with pytest.raises(LakeError, match="the blueprint in the manifest of run a cannot be read"):
+        past_run(manifest, Lake(tmp_path, CodeVersion("1", None)))
+    with pytest.raises(LakeError, match="the manifest of run a names no partition of totals"):
+        manifest.partition("totals")

@@ -9,7 +9,7 @@ import polars as pl
 import pytest
 
 from schemas.dataset import DatasetSpec, LocalFile, PinnedFile, RecordFormat
-from schemas.documents import TOO_DEEP, read_json
+from schemas.documents import TOO_DEEP
 from schemas.errors import RecordError, SourceError
 from tasks.datasets.own_items import local_dataset
 from tasks.sources.reading import read_dataset, read_folder, read_records
@@ -115,16 +115,17 @@ FIELDS = "the row has another number of fields than the header"
 @pytest.mark.parametrize(
     ("record_format", "text", "what", "row", "got"),
     [
-        ("csv", "a,b\n1,2\n3\n", FIELDS, 1, "1 fields on line 3"),
-        ("csv", "a,b\n1,2,3\n", FIELDS, 0, "3 fields on line 2"),
-        ("csv", "a,b\n1,2\n\n3,4\n", FIELDS, 1, "0 fields on line 3"),
-        ("csv", 'a,b\n"x\ny",2\n3\n', FIELDS, 1, "1 fields on line 4"),
+        ("csv", "a,b\n1,2\n3\n", FIELDS, 1, "line 3 has 1 fields and the header 2"),
+        ("csv", "a,b\n1,2,3\n", FIELDS, 0, "line 2 has 3 fields and the header 2"),
+        ("csv", "a,b\n1,2\n\n,\n3\n", FIELDS, 1, "line 5 has 1 fields and the header 2"),
+        ("csv", 'a,b\n"x\ny",2\n3\n', FIELDS, 1, "line 4 has 1 fields and the header 2"),
         ("csv", 'a,b\n1,2\n3,"four\n', "the row cannot be read", 1, "unexpected end of data (line 3)"),
         ("csv", 'a,b\n"1"x,2\n', "the row cannot be read", 0, "',' expected after '\"' (line 2)"),
         ("jsonl", '{"a": 1}\n\n{"a": 2\n', "the line is not JSON", 1, "Expecting ',' delimiter on line 3"),
         ("jsonl", '{"a": 1}\n{"a": 2, "a": 3}\n', "the line is not JSON", 1, "key a twice on line 2"),
         ("jsonl", '{"a": 1}\n{"a": ' + "[" * 3000, "the line is not JSON", 1, f"{TOO_DEEP} on line 2"),
         ("jsonl", '{"a": 1}\n\nplain text\n', "the line is not JSON", 1, "Expecting value on line 3"),
+        ("jsonl", f'{{"a": "{"x" * 2**24}"}}', "the line is not JSON", 0, "16,777,225 characters, more than 16 MiB on line 1"),
         ("jsonl", '{"a": 1}\n\n["a"]\n', "the record is not a JSON object", 1, '["a"]'),
         ("jsonl", '{"a": 1}\n\nnull\n', "the record is not a JSON object", 1, "null"),
         ("jsonl", '{"a": 1}\n{"b": 1}\n', "the record lacks required fields", 1, "no a"),
@@ -136,10 +137,47 @@ def test_a_row_that_is_no_record_is_named(
 ) -> None:
     path = write(tmp_path, text)
     with pytest.raises(RecordError) as caught:
-        read_records(path, record_format, required=("a",), parse=read_json)
+        read_records(path, record_format, required=("a",), own=what != FIELDS)
     assert (caught.value.what, caught.value.where, caught.value.got) == (what, f"{path}, row {row} (0-based)", got)
-    if what == FIELDS:
-        assert caught.value.expected == "2 fields"
+
+
+def test_blank_rows_are_no_rows_and_ragged_ones_faults(tmp_path: Path) -> None:
+    path = write(tmp_path, "a,b\n\n1,2\n,\n \t,\n3\n4,5\n\n")
+    found = [(record.row, dict(record.fields), dict(record.faults)) for record in read_records(path, "csv", own=True)]
+    ragged = {"row_has_the_fields_of_the_header": "line 6 has 1 fields and the header 2"}
+    assert found == [(0, {"a": "1", "b": "2"}, {}), (1, {}, ragged), (2, {"a": "4", "b": "5"}, {})]
+
+
+@pytest.mark.parametrize(
+    ("text", "record_format", "separator"),
+    [("a;b\n1;2\n", "csv", "semicolons"), ("a\tb\n", "csv", "tabs"), ("a,b\n", "tsv", "commas"), ("a|b\n", "csv", "bars")],
+)
+def test_cells_with_another_separator(tmp_path: Path, text: str, record_format: RecordFormat, separator: str) -> None:
+    with pytest.raises(SourceError, match=f"separated by {separator}") as caught:
+        read_records(write(tmp_path, text), record_format)
+    assert "CSV UTF-8" in str(caught.value.next_step)
+
+
+@pytest.mark.parametrize(
+    ("content", "line", "advice"),
+    [
+        ("q\n你今天好吗？".encode("gb18030"), 2, "it looks like GB18030: iconv -f GB18030 -t UTF-8 FILE"),
+        ("q\n你今天好吗？".encode("utf-16"), 1, "it looks like UTF-16: "),
+        ("q\n你今天好吗？".encode("utf-16-le"), 2, "it looks like UTF-16LE: "),
+        ("q,r\nplain,letters".encode("utf-16-be"), 1, "it looks like UTF-16BE: "),
+        ("q\nZoë likes crème brûlée".encode("latin-1"), 2, "it looks like WINDOWS-1252: "),
+        (b"PK\x03\x04\x14\x00\xff\xfe", 1, "it looks like a workbook, an archive or a picture: "),
+        (b"\x89PNG\r\n\x1a\n\x00" + bytes(range(9, 99)), 1, "it looks like a workbook, an archive or a picture: "),
+        ("q\n你今天好吗？".encode() + b"\xff", 2, "nearly all of it is UTF-8: correct this line"),
+    ],
+)
+def test_text_in_another_encoding_says_which(tmp_path: Path, content: bytes, line: int, advice: str) -> None:
+    path = tmp_path / "file"
+    path.write_bytes(content)
+    with pytest.raises(SourceError, match="not UTF-8") as caught:
+        read_records(path, "csv")
+    assert caught.value.where == f"{path}, line {line}"
+    assert str(caught.value.next_step).startswith(advice)
 
 
 @pytest.mark.parametrize("header", ["a,a", "a,", "", ",", ",row_names"])

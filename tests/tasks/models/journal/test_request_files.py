@@ -27,8 +27,16 @@ def batch(call: ChatRequest, text: str | None, status: int | None = 200) -> dict
     return {"custom_id": call.key, "response": {"status_code": status, "body": body}, "error": None}
 
 
-def sample(call: ChatRequest, *texts: str) -> dict[str, Any]:
-    return {"doc_id": 0, "doc": {"custom_id": call.key, "prompt": "p"}, "resps": [list(texts)], "filtered_resps": [""]}
+def sample(call: ChatRequest, *texts: str, prompt: Any = None) -> dict[str, Any]:
+    arguments = {"gen_args_0": {"arg_0": flatten(call) if prompt is None else prompt, "arg_1": {"until": []}}}
+    doc = {"custom_id": call.key, "prompt": flatten(call)}
+    return {"doc_id": 0, "doc": doc, "arguments": arguments, "resps": [list(texts)], "filtered_resps": [""]}
+
+
+def anthropic(call: ChatRequest, kind: str, *parts: dict[str, str], stop: str = "end_turn") -> dict[str, Any]:
+    usage = {"input_tokens": 20, "cache_read_input_tokens": 5, "cache_creation_input_tokens": None, "output_tokens": 1}
+    message = {"role": "assistant", "model": call.model, "content": list(parts), "stop_reason": stop, "usage": usage}
+    return {"custom_id": call.key, "result": {"type": kind, **({"message": message} if parts else {})}}
 
 
 def taken_in(folder: Path, *rows: Any) -> tuple[ImportedReplies, dict[str, str | None]]:
@@ -116,4 +124,91 @@ def test_a_folder_without_calls_is_told(tmp_path: Path) -> None:
     (tmp_path / "talks.about.json").write_text("{}", encoding="utf-8")
     with pytest.raises(UsageError, match="cannot be read") as caught:
         read_requests(tmp_path)
-    assert caught.value.got == "KeyError('file')"
+    assert "file Field required" in str(caught.value.got)
+
+
+@pytest.mark.parametrize(
+    ("name", "old", "new"),
+    [
+        ("talks.about.json", '"talks.jsonl"', '"../talks.jsonl"'),
+        ("talks.about.json", '"repetition": 0', '"repetition": "x"'),
+        ("talks.about.json", "}", ""),
+        ("talks.about.json", '"file"', "\xff"),
+        ("talks.jsonl", '"body": {', '"body": 5, "was": {'),
+        ("talks.jsonl", '"messages": [', '"messages": 5, "was": ['),
+        ("talks.jsonl", '"content"', '"contents"'),
+        ("talks.jsonl", '"model": "listener"', '"model": 7'),
+        ("talks.jsonl", "}}", "}"),
+    ],
+)
+def test_a_damaged_folder_of_calls_names_the_file(tmp_path: Path, name: str, old: str, new: str) -> None:
+    write_requests(CALLS[1:2], tmp_path, "talks")
+    path = tmp_path / name
+    assert old in path.read_text(encoding="utf-8")
+    path.write_text(path.read_text(encoding="utf-8").replace(old, new), encoding="utf-8")
+    with pytest.raises(UsageError, match="the calls that were to be answered cannot be read") as caught:
+        read_requests(tmp_path)
+    assert (caught.value.where, bool(caught.value.got)) == (str(path), True)
+
+
+@pytest.mark.parametrize(
+    "prompt",
+    [
+        *(
+            "second",
+            " second\n",
+            ["second"],
+            "<|im_start|>user\nsecond<|im_end|>\n<|im_start|>assistant\n",
+            "<s>[INST] second [/INST]",
+        ),
+        *(
+            '[{"role": "user", "content": "second"}]',
+            ['[{"role": "user", "content": "second"}]'],
+            [{"role": "user", "content": "second"}],
+        ),
+    ],
+)
+def test_a_prompt_in_the_frame_of_a_template_is_the_same(tmp_path: Path, prompt: Any) -> None:
+    taken, said = taken_in(tmp_path, sample(CALLS[1], "B", prompt=prompt))
+    assert (taken.added, said) == (1, {"second": "B"})
+
+
+@pytest.mark.parametrize(
+    "prompt",
+    [
+        *("", "another", "secondly", "Q: first A: B Q: second", "second\nAnswer:", "second second"),
+        '[{"role": "system", "content": "Be rude."}, {"role": "user", "content": "second"}]',
+        "<|im_start|>system\nYou are a poet.<|im_end|>\n<|im_start|>user\nsecond<|im_end|>",
+    ],
+)
+def test_a_sample_asked_with_another_prompt_is_refused(tmp_path: Path, prompt: str) -> None:
+    taken, said = taken_in(tmp_path, sample(CALLS[1], "B", prompt=prompt))
+    assert (dict(taken.rules), said) == ({"prompt_is_that_of_the_call": 1}, {})
+
+
+def test_a_sample_without_arguments_states_its_prompt_in_its_document(tmp_path: Path) -> None:
+    good, other = sample(CALLS[1], "B"), sample(CALLS[0], "A")
+    other["doc"]["prompt"] = "other"
+    del good["arguments"], other["arguments"]
+    taken, said = taken_in(tmp_path, good, other)
+    assert (dict(taken.rules), said) == ({"prompt_is_that_of_the_call": 1}, {"second": "B"})
+
+
+def test_results_of_a_batch_in_the_form_of_anthropic(tmp_path: Path) -> None:
+    thought, answer = {"type": "thinking", "thinking": "hm"}, {"type": "text", "text": "B"}
+    expired, errored, odd = (anthropic(CALLS[0], kind) for kind in ("expired", "errored", "lost"))
+    cut = anthropic(CALLS[2], "succeeded", answer, stop="max_tokens")
+    taken, said = taken_in(tmp_path, anthropic(CALLS[1], "succeeded", thought, answer), cut, expired, errored, odd)
+    assert said == {"second": "B", "again": "B"}
+    assert dict(taken.rules) == {"call_was_answered": 2, "line_is_of_a_log": 1}
+    with opened_replies(tmp_path / "journal.sqlite") as find:
+        first, second = find(CALLS[1].key), find(CALLS[2].key)
+    assert first is not None
+    assert second is not None
+    assert (first.reasoning, first.finish_reason, first.prompt_tokens, first.completion_tokens) == ("hm", "stop", 25, 1)
+    assert second.remark == "length"
+
+
+def test_a_line_beyond_all_measure_is_no_line_of_a_log(tmp_path: Path) -> None:
+    taken, _ = taken_in(tmp_path, batch(CALLS[1], "B" * 2**24))
+    assert dict(taken.rules) == {"line_is_of_a_log": 1}

@@ -5,6 +5,7 @@ import re
 from pathlib import Path
 
 import polars as pl
+import pytest
 
 from tasks.analysis.across_models import AcrossModels, ModelScore, PairDifference, TaskAcross, VariedRanks
 from tasks.reporting.render.leaderboard_files import write_leaderboard
@@ -83,3 +84,13 @@ def test_the_page_sets_them_side_by_side(tmp_path: Path) -> None:
         "Veto below 50",
     ):
         assert told in html.replace("\u00a0", " "), told
+
+
+@pytest.mark.parametrize(("form", "shown"), [("html", r"a\u202eb"), ("csv", r"a\u202eb"), ("latex", r"a\textbackslash{}u202eb")])
+def test_what_cannot_be_seen_in_a_name_is_shown(tmp_path: Path, form: str, shown: str) -> None:
+    names = pl.col("model").replace({"alpha": "a\u202eb", "beta": "a\x1b[31m\u200bb"})
+    tables = {name: getattr(data(), name).with_columns(names) for name in ("totals", "abilities", "history")}
+    write_leaderboard(form, tmp_path / "board", data(**tables), [])
+    written = (tmp_path / "board").read_text(encoding="utf-8")
+    assert shown in written
+    assert not re.search("[\u202e\u200b\x1b]", written)
