@@ -16,7 +16,7 @@ MAX_SINGLE = 26
 _LABEL = re.compile(rf"(?<![{WORD}])[A-Za-z](?![{WORD}])(?!'\w)")
 _WIDE_LABEL = re.compile(rf"(?<![{WORD}])(?:[A-Z]{{1,2}}|[a-z]{{1,2}})(?![{WORD}])(?!'\w)")
 _PARTICLES = (
-    r"项|項|选项|選項|选择|吧|了|因为|或|和|与|及|以及|跟|然后|再|接|[最更](?!不)|比|符合|正确|对(?!应)"
+    r"项|选项|选择|吧|了|因为|或|和|与|及|以及|跟|然后|再|接|[最更](?!不)|比|符合|正确|对(?!应)"
     r"|是(?=因|正确|对|最|答案|合适|符合)"
 )
 """Chinese that may follow a letter without making it a word, as it would in "B超". A masked option may follow too."""
@@ -147,8 +147,12 @@ _SEPARATORS = {
     ),
     "order": re.compile(rf"\s*[.)]?\s*(?:(?:[,、;/|>→]|-+>|=>|[-–—])\s*(?:{_THEN})?|{_THEN})\s*", re.IGNORECASE),
 }
-_HEDGE = re.compile(r"\s*[.)]?\s*,?\s*(?:or\b|and/or\b|或|还是)", re.IGNORECASE)
-_PREFIX = re.compile(r"(?:options?|choices?|letters?|选项|選項)\s*", re.IGNORECASE)
+_HEDGE = re.compile(
+    r"[\s.,()/–—-]*+(?:(?:or|and/or|maybe|perhaps|possibly|alternatively|or\s+else)\b|也?可能|或|还是|也许)"
+    r"|[\s.,]*+(?:but|though|although|and)\s+(?:also\s+)?(?:option\s+)?(?:[A-Z]|[\ue000-\uf8ff])\)?\s+(?:is\s+also|also|could|might|may|is\s+as)\b",
+    re.IGNORECASE,
+)
+_PREFIX = re.compile(r"(?:options?|choices?|letters?|选项)\s*", re.IGNORECASE)
 _NUMBER = re.compile(r"\(?(\d{1,2})\s*[.):、]\s*")
 _RUN = re.compile(rf"(?<![{WORD}])[A-Z]{{2,26}}(?![{WORD}])")
 

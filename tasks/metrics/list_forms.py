@@ -4,7 +4,7 @@ import re
 from collections.abc import Iterator
 from dataclasses import dataclass
 
-from tasks.metrics.claims import Claim, denied, settle, stated_claims
+from tasks.metrics.claims import Claim, Target, settle, stated_claims
 from tasks.metrics.labels import (
     DISAGREE,
     Choices,
@@ -19,6 +19,7 @@ from tasks.metrics.labels import (
     sequence_at,
 )
 from tasks.metrics.reply import drop_texts
+from tasks.metrics.stances import is_meant, is_taken_back
 
 ECHO = LabelRefusal("repeats the list of options")
 REMARK = LabelRefusal("what stands beside a letter is not its option's text")
@@ -108,10 +109,11 @@ def checked_list(indices: Indices, choices: Choices, kind: SequenceKind, *, with
 
 
 ALTERNATIVE = LabelRefusal("gives alternatives")
+MORE = LabelRefusal("more letters follow the order")
 
 _INTRO = re.compile(
     r"(?:(?:(?:both|only|the)\s+)?(?:options?|choices?|letters?|answers?|order)\b|both\b|only\b|first(?:ly)?\b"
-    r"|选项|選項|应?选择?|答案|首先|先|顺序)\s*[:,]?\s*",
+    r"|选项|应?选择?|答案|首先|先|顺序)\s*[:,]?\s*",
     re.IGNORECASE,
 )
 _FIRST = re.compile(r"\s*(?:first(?:ly)?|首先|先)[,:\s]*", re.IGNORECASE)
@@ -161,13 +163,13 @@ class ListForms:
         """Read answers that are stated: "The answers are A and C", "正确顺序是B、A、D、C", a last line "A, C"."""
         bare, dropped = drop_texts(text, choices.labels, choices.options)
         stated = stated_claims(bare, choices, self.target)
-        reading = settle([*stated, *self._tails(bare, choices), *self._edges(bare, choices)])
+        reading = settle([*stated, *self._tails(bare, choices), *self._edges(bare, choices)], bare)
         everything = isinstance(reading, tuple) and len(reading) == len(choices.options)
         return ECHO if self.kind == "set" and everything and dropped >= len(choices.options) else reading
 
     def lines(self, text: str, choices: Choices) -> Reading:
         """Read one option a line, as letter, text or both, numbered or not, under an introduction or not."""
-        return settle([Claim(reading, closing=False) for reading in read_lines(text, choices, self.kind)])
+        return settle([Claim(len(text), reading) for reading in read_lines(text, choices, self.kind)], text)
 
     def texts(self, text: str, choices: Choices) -> Reading:
         """Read a reply that is option texts with something between them: "relief, gratitude"."""
@@ -186,18 +188,23 @@ class ListForms:
             return reading
         return checked_list(reading, choices, self.kind, with_texts=True) if len(reading) == named else None
 
-    def target(self, text: str, start: int, choices: Choices) -> Reading:
+    def target(self, text: str, start: int, choices: Choices) -> Target | None:
         """Read the options strung together at `start`."""
         if first := _FIRST.match(text, start):
             start = first.end()
-        sequence = sequence_at(text, start, choices, self.kind)
+        wrapped = text[start : start + 1] in tuple("([{")
+        sequence = sequence_at(text, start + wrapped, choices, self.kind)
         if sequence is None:
             return None
+        reading = self._target(text, start + wrapped, sequence, choices)
+        return None if reading is None else Target(reading, sequence.end + wrapped)
+
+    def _target(self, text: str, start: int, sequence: Sequence, choices: Choices) -> Reading:
         if hedged(text, sequence.end):
             return ALTERNATIVE
         rest, _, below = text[sequence.end :].partition("\n")
         if self.kind == "order" and OTHER_LETTER.search(rest):
-            return LabelRefusal("more letters follow the order")
+            return MORE
         if len(sequence.names) > 1:
             return self._read(text, start, sequence, choices)
         if marked_labels(rest) or _LIST_LINE.match(below) or OTHER_LETTER.search(_SENTENCE.split(rest, 1)[0]):
@@ -216,19 +223,22 @@ class ListForms:
         return tuple(sorted(reading)) if self.kind == "set" and not isinstance(reading, LabelRefusal) else reading
 
     def _tails(self, text: str, choices: Choices) -> Iterator[Claim]:
-        for found in _TAIL.finditer(text) if self.kind == "set" else ():
-            sequence = sequence_at(text, found.end(), choices, "set")
-            if sequence is not None and len(sequence.names) > 1 and not denied(text, found.end()):
-                yield Claim(self._shaped(sequence.read(choices)), closing=False)
+        for start in (found.end() for found in _TAIL.finditer(text)) if self.kind == "set" else ():
+            sequence = sequence_at(text, start, choices, "set")
+            if sequence is not None and len(sequence.names) > 1:
+                yield Claim(start, self._shaped(sequence.read(choices)), meant=is_meant(text, start, start, sequence.end))
 
     def _edges(self, text: str, choices: Choices) -> Iterator[Claim]:
         """Yield letters that open with a remark behind them, or are alone on the first line (a blank one follows) or the last."""
         lines = text.splitlines()
         opening = sequence_at(text, 0, choices, self.kind)
         if opening is not None and len(opening.names) > 1 and _REMARK.match(lines[0], opening.end):
-            reading = self.target(text, 0, choices)
-            yield from [Claim(reading, closing=True)] if reading is not None else []
-        edges = lines[:1] if len(lines) > 1 and not lines[1] else []
-        edges += lines[-1:] if len(lines) > 1 and not _LIST_LINE.match(lines[-2]) else []
-        readings = [self.whole(line, choices) for line in edges if not re.match(r"\(?\d", line)]
-        yield from (Claim(reading, closing=True) for reading in readings if reading is not None)
+            target = self.target(text, 0, choices)
+            if target is not None:
+                yield Claim(0, target.reading, closing=True, meant=not is_taken_back(text, target.end))
+        edges = [(0, lines[0])] if len(lines) > 1 and not lines[1] else []
+        edges += [(len(text) - len(lines[-1]), lines[-1])] if len(lines) > 1 and not _LIST_LINE.match(lines[-2]) else []
+        for place, line in edges:
+            reading = None if re.match(r"\(?\d", line) else self.whole(line, choices)
+            if reading is not None:
+                yield Claim(place, reading, closing=True, meant=is_meant(text, place, place, place + len(line)))

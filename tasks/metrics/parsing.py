@@ -13,7 +13,7 @@ from typing import Any, NamedTuple
 from schemas.letters import option_letters
 from tasks.metrics.labels import Choices, Indices, LabelRefusal, Reading, SequenceKind
 from tasks.metrics.list_forms import OTHER_LETTER, REMARK, ListForms, checked_list
-from tasks.metrics.reply import clean_reply, drop_unfinished, level_text, mask_options, masked_option
+from tasks.metrics.reply import clean_reply, drop_unfinished, keep_end, level_text, mask_options, masked_option
 from tasks.metrics.single_forms import (
     SEVERAL,
     read_bare_letter,
@@ -126,7 +126,9 @@ def _read(reply: str, options: Sequence[str], forms: Forms, kind: SequenceKind |
         return _outcome(_read_json(values, choices, forms, kind), "JSON")
     if not says_something(level_text(bare)):
         return Parse(None, EMPTY)
-    text = clean_reply(masked)
+    text = clean_reply(keep_end(masked))
+    if not text:
+        return Parse(None, EMPTY)
     for name, read in forms.items():
         reading = read(text, choices)
         if reading is not None:
