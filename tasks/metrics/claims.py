@@ -18,7 +18,7 @@ _SURELY = (
     r"|as\s+follows|the\s+following)\b[:,\s]*)*"
 )
 _NOUN = r"(?:(?:answer|ans|letter|selection|pick|solution|response|reply|order|sequence|ranking)s?|(?:choice|option)(?!s))"
-_ABOUT = r"(?:\s+(?:here|(?:to|for|of|from|among|in)\s[^\n.!?:;,]{1,60}?))?"
+_ABOUT = r"(?:\s+(?:here|(?:to|for|of|from|among|in|that)\s[^\n.!?:;,]{1,60}?))?"
 _STATED = rf"(?:(?:the|my|our)\s+(?:[\w-]+\s+){{0,3}}?{_NOUN}{_ABOUT}\s+{_IS}|(?:it|this|that)(?:\s+{_IS}|'s))[:\s]*"
 _PICK = r"(?:choose|pick|select|chose|picked|selected|go\s+with|going\s+with|opt\s+for|say|think|believe|guess|conclude|answer)"
 _SHOULD = r"(?:应该?|应当|就|该|大概|很可能|显然|肯定|必然|一定|依次|只能|可以|会)*"
@@ -51,7 +51,7 @@ CLOSING_LEADS = _compiled(
 """Wordings that introduce an answer and end a line of reasoning."""
 
 LEADS = _compiled(
-    rf"\b{_NOUN}\b[\"']?(?:\s*\(s\))?{_ABOUT}\s*(?:{_IS}|[:=]|-\s)[:\s]*{_SURELY}{_OPTION}",
+    rf"\b{_NOUN}\b[\"']?(?:\s*\(s\))?{_ABOUT}\s*(?:{_IS}|[:=|]|-\s)[:\s]*{_SURELY}{_OPTION}",
     rf"\b(?:correct|right|best|true|appropriate|suitable|supported)(?:\s+[\w-]+)?\s*(?:{_IS}|:)[:\s]*{_SURELY}{_OPTION}",
     rf"\b{_PICK}\b[:\s]+(?:that\s+)?(?:{_STATED})?{_SURELY}{_OPTION}{_NO_SUBJECT}",
     rf"\b(?:it|this|that)(?:\s+{_IS}|'s)\s+{_SURELY}{_OPTION}{_NO_SUBJECT}",
@@ -59,8 +59,9 @@ LEADS = _compiled(
         r"(?:答案|正解|正确的?(?:选项|选择|一项|顺序)|最?(?:佳|合适|恰当|符合)的?(?:选项|选择)|我的(?:选择|回答)|回答|顺序|排序|排列)"
         rf"\s*{_SHOULD}{_ARE}[:\s]*(?:选项)?\s*"
     ),
+    rf"(?:^|(?<=[\n.!?;] ))(?:definitely|certainly|clearly|obviously|probably|surely)[,:]?\s+{_OPTION}{_NO_SUBJECT}",
     r"【(?:正确)?(?:答案|选项)】\s*:?\s*",
-    rf"最(?:符合|合适|恰当|贴切|可能|准确)的(?:情绪|选项|答案|回答|回复)?{_SHOULD}是\s*(?:选项)?\s*",
+    rf"最(?:符合|合适|恰当|贴切|有?可能|准确)的(?:情绪|选项|答案|回答|回复)?{_SHOULD}是\s*(?:选项)?\s*",
     r"而(?:应该?)?[是选]\s*(?:选项)?\s*",
     r"(?:选择?)(?!项)的?(?:是|了|:|出)*\s*(?:选项|答案)?\s*:?\s*",
     rf"(?:认为|觉得|猜)(?:答案|选项|这|它|正确的?|最合适的?)*{_SHOULD}(?:是|为|选择?)?\s*(?:选项)?\s*",
@@ -68,9 +69,11 @@ LEADS = _compiled(
 )
 """Other wordings that introduce an answer."""
 
+_ANOTHER = r"\(?(?:(?:option|choice)\s+|选项)?(?:[A-Z]{1,2}|[\ue000-\uf8ff]|\w{2,20})\)?"
 _INSTEAD = _compiled(
-    rf"{INSTEAD}(?:{_STATED}|i(?:'d|\s+would)?\s+(?:{_PICK})\s+|(?:make|should\s+be)\s+)?{_SURELY}{_OPTION}{_NO_SUBJECT}",
-    rf"\bnot\s+(?:(?:option|choice)\s+)?\(?(?:[A-Z]{{1,2}}|[\ue000-\uf8ff]|\w{{2,20}})\)?,?\s+but\s+(?:rather\s+)?{_OPTION}",
+    rf"{INSTEAD}(?:{_STATED}|i(?:'d|\s+would)?\s+{_PICK}\s+|(?:make|should\s+be)\s+|{_SHOULD}[是选为]\s*)?{_SURELY}{_OPTION}{_NO_SUBJECT}",
+    rf"\bnot\s+{_ANOTHER},?\s+but\s+(?:rather\s+)?{_OPTION}",
+    rf"不[是选]\s*{_ANOTHER}[,、\s]*而?{_SHOULD}[是选]\s*(?:选项)?",
 )
 """Wordings that put one answer in the place of another."""
 
@@ -125,7 +128,8 @@ def settle(claims: Iterable[Claim], text: str) -> Reading:
     """
     stated = sorted(claims, key=lambda claim: claim.place)
     corrected = max([*corrections(text), *(claim.place for claim in stated if claim.corrects)], default=0)
-    meant = [claim for claim in stated if claim.meant and claim.place >= corrected]
+    unmeant = {claim.place for claim in stated if not claim.meant}
+    meant = [claim for claim in stated if claim.place not in unmeant and claim.place >= corrected]
     if not meant:
         return UNMEANT if stated else None
     closed = min((claim.place for claim in meant if claim.closing), default=0)

@@ -8,7 +8,7 @@ from typing import Literal
 
 from schemas.letters import option_letters
 from tasks.metrics.option_parts import PlaceInOption, is_opening, option_by_part, options_with
-from tasks.metrics.reply import FIRST, TOKEN, WORD, masked_option, match_text
+from tasks.metrics.reply import FIRST, TOKEN, WORD, level_text, masked_option, match_text
 
 MAX_SINGLE = 26
 """Up to this many options every label is one letter, and letters may be written without a gap ("AC")."""
@@ -16,14 +16,14 @@ MAX_SINGLE = 26
 _LABEL = re.compile(rf"(?<![{WORD}])[A-Za-z](?![{WORD}])(?!'\w)")
 _WIDE_LABEL = re.compile(rf"(?<![{WORD}])(?:[A-Z]{{1,2}}|[a-z]{{1,2}})(?![{WORD}])(?!'\w)")
 _PARTICLES = (
-    r"项|选项|选择|吧|了|因为|或|和|与|及|以及|跟|然后|再|接|[最更](?!不)|比|符合|正确|对(?!应)"
+    r"项|选项|选择|吧|而(?=不|非)|了|因为|或|和|与|及|以及|跟|然后|再|接|[最更](?!不)|比|符合|正确|对(?!应)"
     r"|是(?=因|正确|对|最|答案|合适|符合)"
 )
 """Chinese that may follow a letter without making it a word, as it would in "B超". A masked option may follow too."""
 
 _AFTER_ARTICLE = re.compile(
     r"\s*(?:$|[\n.,:;!?)\]}\"'。、(/&+=|<>→]|[–—]|-+>)|\s+-|-(?=[A-Z](?![a-z]))"
-    r"|\s+(?:because|since|as|for|is|are|was|and|or|then|before|followed|but)\b"
+    r"|\s+(?:because|since|as|for|here|rather|instead|is|are|was|and|or|then|before|followed|but)\b"
     rf"|[\ue000-\uf8ff]|\s*(?={_PARTICLES})"
 )
 _AFTER_SMALL = re.compile(rf"\s*(?:$|[\n.,:;!?)。、<>→])|\s+(?:because|since|and)\b|\s*(?={_PARTICLES})")
@@ -87,8 +87,11 @@ class Choices:
     def match(self, text: str) -> int | None:
         """Return the index of the option whose text this is; `text` comes from a masked reply."""
         if TOKEN.search(text):
-            return masked_option(text)
-        return match_text(text, self.options) if len(text) <= self.reach else None
+            index = masked_option(text)
+        else:
+            index = match_text(text, self.options) if len(text) <= self.reach else None
+        asks = index is not None and "?" in text[-3:] and "?" not in level_text(self.options[index])[-3:]
+        return None if asks else index
 
     def by_part(self, text: str) -> int | None:
         """Return the index of the one option of which this text of a masked reply is a part."""

@@ -58,13 +58,13 @@ _MARK_UP: tuple[tuple[re.Pattern[str], str], ...] = (
         ),
         r"<answer>\2</answer>",
     ),
-    (re.compile(r"\$ ?([A-Za-z]{1,2}) ?\$|\$(?=[A-Z]\b)"), r"\1"),
+    (re.compile(r"\${1,2} ?([A-Za-z]{1,2}) ?\${1,2}|\$(?=[A-Z]\b)"), r"\1"),
     (re.compile(r"\*{2,}"), ""),
     (re.compile(r"(`{1,3}|(?<!\w)(?:\*|_{1,3}))(?=\S)([^\n]{1,400}?)(?<=\S)\1"), r"\2"),
     (re.compile(rf"^(?:(?:#{{1,6}}|[-*+>]|[-=]+>)[ ]|{_SYMBOLS}[ ]?)+", re.MULTILINE), ""),
     (re.compile(rf"(?<!{_SYMBOLS})(?<! )(?: ?{_SYMBOLS})+$", re.MULTILINE), ""),
     (re.compile(r"^\|[ |:-]*\|$", re.MULTILINE), ""),  # a table: its rule, the edges of its rows, and "name | value"
-    (re.compile(r"^\| ?([^|\n]+) \| ?([^|\n]+?) ?\|?$", re.MULTILINE), r"\1: \2"),
+    (re.compile(r"^\| ?([^|\n]+?) ?\| ?([^|\n]+?) ?\|?$", re.MULTILINE), r"\1: \2"),
     (re.compile(rf"\A\s*{_ROLE} ?[:\n]\s*", re.IGNORECASE), ""),
     (re.compile(r"""[(\[{<"'【〈《] ?([A-Za-z]{1,2})(?!'\w) ?[)\]}>"'】〉》]"""), r" \1)"),
 )

@@ -7,7 +7,7 @@ from itertools import islice
 from tasks.metrics.claims import Claim, Target, settle, stated_claims
 from tasks.metrics.labels import DISAGREE, Choices, Label, LabelRefusal, Reading, hedged, label_at, marked_labels, sequence_at
 from tasks.metrics.option_parts import NEGATION
-from tasks.metrics.reply import TOKEN
+from tasks.metrics.reply import FIRST, TOKEN
 from tasks.metrics.stances import ANY_DOUBT, corrections, is_meant, is_taken_back
 
 LEFT_BESIDE = 300
@@ -25,7 +25,7 @@ _LABEL_PREFIX = re.compile(r"(?:(?:the\s+)?(?:option|choice|letter|answer)|选�
 _LABEL_SUFFIX = re.compile(r"\s*(?:选项|项|选择)?\s*(?:[.)、。:!,]|吧)*\s*$")
 _SEPARATOR = re.compile(r"\s*[.):、,\-–—]*\s*")
 _PIECE_END = re.compile(r"[.!?;。]|,|\s[-–—]\s|\s*\(|\s+because\b|\s+since\b|因为|:")
-_OPENING = re.compile(r"\s*(?:[.):、](?!\w\.)|,|\s[-–—]\s|$|\n|\s+(?:because|since|as)\b|,?\s*(?:因为|是因为))", re.MULTILINE)
+_OPENING = re.compile(r"\s*(?:[.):、。!;](?!\w\.)|,|\s[-–—]\s|$|\n|\s+(?:because|since|as|and\s+not|rather\s+than|instead\s+of)\b|\s*而[不非]|,?\s*(?:因为|是因为))", re.MULTILINE)
 _TEXT_THEN_LETTER = re.compile(r"(?<![\s,:-])[\s,:-]+([A-Z]{1,2})\)$")
 _OTHERS = re.compile(r"\b(?:others?|rest|remaining|alternatives?)\b|其他|其它|其余|另外", re.IGNORECASE)
 _BUT = re.compile(r"[^.!?。\n]{0,80}?(?:\bbut\b|\bhowever\b|\bthough\b|\byet\b|但|然而|不过)", re.IGNORECASE)
@@ -39,7 +39,7 @@ _ADJECTIVE = (
 _TAILS: tuple[re.Pattern[str], ...] = (
     re.compile(
         r"(?:^|(?<=[\n.,;:!?。(])\s*|\b(?i:option|choice|answer|that|think|believe|say|so|because)\s+)([A-Z]{1,2})\)?\s+"
-        rf"(?i:(?:is|was|fits|seems|looks|appears|sounds|would\s+be|must\s+be|should\s+be)\s+(?:to\s+be\s+)?"
+        rf"(?i:it\s+is(?=\W*$)|(?:is|was|fits|seems|looks|appears|sounds|would\s+be|must\s+be|should\s+be)\s+(?:to\s+be\s+)?"
         rf"(?:(?:clearly|probably|definitely|the|also)\s+)*{_ADJECTIVE}\b)"
     ),
     re.compile(
@@ -144,11 +144,18 @@ def read_target(text: str, start: int, choices: Choices) -> Target | None:
     reading = choices.read(label.name)
     if isinstance(reading, LabelRefusal):
         return Target(reading, label.end)
-    beside = {index: piece for piece in _pieces(rest) if (index := choices.match(piece)) is not None}
-    if beside:
-        return Target(reading, end + len(beside[reading[0]])) if reading[0] in beside else Target(DISAGREE, end)
-    agrees = _agrees(text[label.end : end] + rest, reading[0], choices)
-    return Target(DISAGREE if agrees is False else reading, end + len(rest) if agrees else label.end)
+    beside = {index for piece in _pieces(rest) if (index := choices.match(piece)) is not None}
+    differs = reading[0] not in beside if beside else _agrees(text[label.end : end] + rest, reading[0], choices) is False
+    return Target(DISAGREE, end) if differs else Target(reading, _end_of_own(text, label.end, end, reading[0], choices))
+
+
+def _end_of_own(text: str, start: int, end: int, index: int, choices: Choices) -> int:
+    """Return where the option's own text or a part of it ends that follows its letter and what separates them; else `start`."""
+    rest = text[end : end + LEFT_BESIDE].split("\n", 1)[0]
+    whole = re.match(rf"{chr(FIRST + index)}|{re.escape(choices.options[index][:LEFT_BESIDE])}\b", rest, re.IGNORECASE)
+    parts = (len(piece) for piece in _pieces(rest) if _agrees(text[start:end] + piece, index, choices))
+    length = whole.end() if whole else next(parts, 0)
+    return end + length if length else start
 
 
 def _agrees(after: str, index: int | None, choices: Choices) -> bool | None:

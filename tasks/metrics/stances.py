@@ -10,7 +10,7 @@ REACH = 300
 """Characters looked at before a statement and behind it."""
 
 _NEW_START = re.compile(
-    r"[\n!?。;]|\.(?!\d)|(?<!not )(?<!think )\bso\b|\b(?:therefore|thus|hence|consequently|however|yet|still|instead(?! of))\b"
+    r"[\n!?。;]|\.(?!\d)|(?<!not )(?<!think )(?<!if )\bso\b|\b(?:therefore|thus|hence|consequently|however|yet|still|instead(?! of))\b"
     r"|(?<!thing )(?<!\ball )(?<!\bany )\bbut\b|所以|因此|因而|但(?!愿)|然而|不过|而(?=是|选|应)|其实|实际上|综上",
     re.IGNORECASE,
 )
@@ -30,13 +30,13 @@ _DENIAL = (
     r"|怀疑|否认|否定|反对|拒绝|放弃|避免"
 )
 _PEOPLE = (
-    r"\b(?:many|some|several|few|others?|people|they|he|she|who|every(?:one|body)|some(?:one|body)|any(?:one|body)"
+    r"\b(?:many|some|several|few|others?|people|(?<!what )(?<!as )(?<!because )(?<!since )(?:they|he|she)|who|every(?:one|body)|some(?:one|body)|any(?:one|body)"
     r"|(?:you|one)\s+(?:might|may|could|would|can)|students?|readers?|friends?|teachers?|users?|models?|critics|experts?|annotators?)\b"
     r"(?:(?!\b(?:i|we)\b)[^.,;:]){0,40}?\b(?:choose|chose|pick|picked|select|selected|say|said|think|thought|believe|guess|opt|argue"
     r"|claim|assume|prefer|expect|conclude|suspect|vote|answered|would\s+answer|(?:go|went)\s+(?:for|with))\b"
-    r"|\b(?:thinks|believes|says|claims\s+that|argues|chooses|selects|assumes|prefers|insists|said|claimed|argued)\b"
+    r"|\b(?:thinks|believes|says|claims\s+that|argues|chooses|selects|assumes|prefers|insists|(?<!he )(?<!she )(?<!they )(?:said|claimed|argued))\b"
     r"|\baccording\s+to\s+(?:some|many|most|others|him|her|them|my)\b"
-    r"|(?:(?<!本)(?<!个)人|大家|专家|读者|[他她]|老师|同学|朋友|网友|同事)们?(?:都|也|会|可能|或许|往往|常常?|总|还|曾|却|就|容易|可以|想)*"
+    r"|(?:(?<!本)(?<!个)人|大家|专家|读者|[他她]|小[\u4e00-\u9fff]{1,2}|老师|同学|朋友|网友|同事)们?(?:都|也|会|可能|或许|往往|常常?|总|还|曾|却|就|容易|可以|想)*"
     r"(?:选|说|认为|觉得|以为|猜|回答|主张|误选)"
 )
 _PAST = (
@@ -45,7 +45,7 @@ _PAST = (
     r"|was\s+(?:going|about|tempted|inclined|leaning|sure|convinced)|tempt\w+"
     r"|(?:first|initial|previous|earlier|former|original|old|prior)\s+(?:\w+\s+)?"
     r"(?:answer|choice|guess|pick|thought|instinct|impression|reaction|idea|response))\b"
-    r"|一开始|起初|起先|最初|原本|本来|原先|先前|之前|以前|曾|差点|险些|以为|乍一?看|表面上|第一(?:反应|印象|直觉)"
+    r"|[一刚]开始|开始时|起初|起先|最初|原本|本来|原先|先前|之前|以前|曾|差点|险些|以为|乍一?看|表面上|第一(?:反应|印象|直觉)"
 )
 _CONDITION = (
     rf"(?<!as )(?<!even )\bif\b{_HARMLESS_IF}|\b(?:suppos(?:e|ing)|assum(?:e|ing)|imagin\w+|unless|in\s+case|provided|otherwise)\b"
@@ -53,6 +53,8 @@ _CONDITION = (
 )
 _DOUBTED = re.compile(rf"(?:{_DENIAL})[^,:、(]*$|(?:{_PEOPLE}|{_PAST}),?[^,:(]*$|{_CONDITION}", re.IGNORECASE)
 """A denial holds for its clause, a report or a memory also across one comma, a condition for its sentence."""
+
+_COLON_END = re.compile(r"\s*:[\s:]*\Z")
 
 ANY_DOUBT = re.compile(rf"{_DENIAL}|{_PEOPLE}|{_PAST}|{_CONDITION}|\?|吗", re.IGNORECASE)
 
@@ -75,10 +77,10 @@ _NOT_RIGHT = (
     r"(?:right|correct|true|it\b|so\b|answer|best|good|fit|suitable|appropriate|accurate|valid|likely|possible|plausible|what\s+i|$|[.,;!)\n])"
 )
 _TAKEN_BACK = re.compile(
-    r"(?:[^.!?。;\n]|\.(?=\w)){0,200}?(?:\?|吗(?!\w))"  # asked
+    r"[\s.]*\?|(?:[^.!?。;\n]|\.(?=\w)){0,200}?(?:\?|吗(?!\w))"  # asked
     rf"|[)\"' ]*(?:{_COPULA}{_ADVERB}*)+(?:not\b(?!\s+only)|never\b|neither\b|no\b)|[)\"' ]*(?:\w+n't|cannot)\b"
     rf"|[)\"' ]*{_COPULA}(?:{_COPULA}|{_ADVERB})*{_FAULT}"
-    r"|[\s.,:;!)\"'(—–-]*+(?:(?:but|however|though|although|yet|and|except|well|oh|hmm|actually|still|again)\b[\s,]*+)*"
+    r"|[\s.,:;!?)\"'(—–-]*+(?:(?:but|however|though|although|yet|and|except|well|oh|hmm|actually|still|again)\b[\s,]*+)*"
     r"(?:(?:(?:that|this|it|which|these|they|i|the\s+\w+|this\s+(?:one|option|answer|choice))(?:'s|'m)?\s+)?"
     rf"(?:{_COPULA}|am\s+|{_ADVERB}|(?:'s|'m)\s+)*(?:{_FAULT}|{_NOT_RIGHT})"
     r"|(?:that|this|it|which|they)\s+(?:\w+n't|(?:is|was|does|did|can|could|would)\s+not)\s*(?:$|[.,;!)\n])"
@@ -91,7 +93,7 @@ _TAKEN_BACK = re.compile(
     re.IGNORECASE,
 )
 
-_LEADING = r"(?:(?:oh|um+|uh|hmm+|no|but|well|okay|ok|ah|and|so|actually|哦|嗯|啊)[\s,.!:—–-]+)*+"
+_LEADING = r"(?:(?:oh|um+|uh|hmm+|no|but|well|okay|ok|ah|and|so|actually|哦|嗯|啊)[\s,.!:—–-]+){0,3}"
 _GLUE = r"[\s,.:;!…。—–-]*+"
 _CORRECTION = re.compile(
     rf"(?:^|(?<=[.,:;!?。、\n(—–-])\s*|(?<=[—–-] ))(?:{_LEADING}(?:"
@@ -104,14 +106,14 @@ _CORRECTION = re.compile(
     r"|my\s+(?:mistake|bad|apologies|error)\b|oops|whoops|just\s+kidding|not\s+quite\b|(?:revised|corrected|updated|changing)\b"
     r"|(?:that|this|it)(?:'s|\s+(?:is|was))\s+(?:wrong|incorrect|not\s+(?:right|correct)|a\s+mistake|an\s+error)"
     r"|不对(?=[,.。!:;\s]|$)|错了|等等|等一?下|慢着|更正|纠正|改[为成选]|说错了|我错了|写错|弄错|重新(?:考虑|检查|看|想)|修正|再想想|再想一想|仔细想"
-    rf"){_GLUE})++",
+    rf"){_GLUE})++(?:应?该?[是选]\s*)?",
     re.IGNORECASE | re.MULTILINE,
 )
 """Where a reply corrects itself: what it stated before no longer holds."""
 
 INSTEAD = (
-    rf"(?:(?:^|(?<=[.,:;!?。、\n(—–-])|(?<=[—–-] ))\s*{_LEADING}(?:actually|rather|or\s+rather|nope?(?=\s*[,.:;!—–-])|sorry|instead|make\s+(?:it|that)"
-    r"|其实|而?应该?是|改[为成选]|而是)"
+    rf"(?:(?:^|(?<=[.,:;!?。、\n(—–-])|(?<=[—–-] ))\s*{_LEADING}(?:actually|rather|or\s+rather|no(?:pe)?(?=\s*[,.:;!—–-])|sorry|instead|make\s+(?:it|that)"
+    r"|其实|不(?=\s*[,.。:!])|而?应该?是|改[为成选]|而是)"
     rf"{_GLUE}(?:no\b{_GLUE})?)"
 )
 """What corrects where an answer follows at once: "A. No, B", "A — actually, it is B"."""
@@ -135,10 +137,9 @@ def corrections(text: str) -> list[int]:
 def _is_doubted(text: str, lead: int, start: int) -> bool:
     """Return whether the sentence that leads up to an answer denies, supposes or reports it, or tells what once was thought."""
     before = text[max(0, lead - REACH) : lead]
-    same_line = before.rstrip(" \n(\"'")
-    if "\n" in before[len(same_line) :] and not same_line.endswith(":"):
+    same_line, line_break, _ = before.rstrip(" (\"'").rpartition("\n") if before.rstrip(" (\"'").endswith("\n") else (before, "", "")
+    if line_break and not same_line.rstrip().endswith(":"):
         same_line = ""
-    words = " ".join(text[lead:start].replace(":", " ").split())
-    sentence = f"{same_line.rstrip(': ')} {words}"
+    sentence = _COLON_END.sub(" ", same_line) + re.sub(r"[:\s]+", " ", text[lead:start])
     starts = [found.end() for found in _NEW_START.finditer(sentence)]
     return _DOUBTED.search(sentence[starts[-1] :] if starts else sentence) is not None
