@@ -18,8 +18,8 @@ from tasks.metrics.labels import (
     marked_labels,
     sequence_at,
 )
-from tasks.metrics.reply import drop_texts
-from tasks.metrics.stances import is_meant, is_taken_back
+from tasks.metrics.reply import TOKEN, drop_texts
+from tasks.metrics.stances import ANY_DOUBT, is_meant, is_taken_back
 
 ECHO = LabelRefusal("repeats the list of options")
 REMARK = LabelRefusal("what stands beside a letter is not its option's text")
@@ -31,6 +31,12 @@ _ORDINAL = re.compile(
     re.IGNORECASE,
 )
 _LETTER = re.compile(r"^(?:(?i:option)\s+|选项)?([A-Z]{1,2}|[a-z])(?:\s*[.):、]\s*|\s+[-–—]\s+|\s*$)(.*)$")
+_INTRODUCES = re.compile(r"(?:\b(?i:answers?|correct|right|choose|select)\b|选|答案|正确)[^\n]{0,40}:$")
+_REASON = re.compile(r"\s*(?:[:(–—]|\s-\s|\bbecause\b|\bsince\b|因为)", re.IGNORECASE)
+_VERDICT = re.compile(
+    r"\b(?:no|not|yes|wrong|incorrect|correct|right|true|false|fits?|first|second|third|fourth|last|\d+)\b|n't\b|[不没错对否✗✓]", re.IGNORECASE
+)
+"""What is said about an option in a look at all of them."""
 
 
 @dataclass(frozen=True)
@@ -49,16 +55,18 @@ def read_lines(text: str, choices: Choices, kind: SequenceKind) -> list[Indices 
     option makes the list unreadable ("A. wrong"); only a numbered order may carry remarks ("1. B - she starts there").
     """
     lists: list[list[ListEntry | LabelRefusal]] = [[]]
+    introduced = False
     for line in filter(None, text.splitlines()):
-        entry = _read_line(line, choices, kind)
+        entry = _read_line(line, choices, kind, introduced=introduced)
         if entry is not None:
             lists[-1].append(entry)
-        elif lists[-1]:
-            lists.append([])
+            continue
+        introduced = _INTRODUCES.search(line) is not None and not ANY_DOUBT.search(line)
+        lists += [[]] if lists[-1] else []
     return [_read_list(entries, choices, kind) for entries in lists if entries]
 
 
-def _read_line(line: str, choices: Choices, kind: SequenceKind) -> ListEntry | LabelRefusal | None:
+def _read_line(line: str, choices: Choices, kind: SequenceKind, *, introduced: bool) -> ListEntry | LabelRefusal | None:
     numbered = _NUMBER.match(line)
     number = int(numbered.group(1)) if numbered else None
     body = line[numbered.end() :] if numbered else line
@@ -69,16 +77,16 @@ def _read_line(line: str, choices: Choices, kind: SequenceKind) -> ListEntry | L
     found = _LETTER.match(body)
     if found is None or (len(found.group(1)) > 1 and not choices.wide):
         return None
-    return _read_lettered(found.group(1).upper(), found.group(2), number, choices, remarks=kind == "order" and number is not None)
-
-
-def _read_lettered(name: str, rest: str, number: int | None, choices: Choices, *, remarks: bool) -> ListEntry | LabelRefusal:
+    name, rest = found.group(1).upper(), found.group(2)
     index = choices.index(name)
     if index is None:
         return LabelRefusal(f"{name} is not an option")
     agrees = choices.agrees(index, rest)
+    if agrees is None and kind == "set" and not _VERDICT.search(TOKEN.sub("", rest)):
+        agrees = choices.agrees(index, _REASON.split(rest, maxsplit=1)[0]) or (introduced or None)
     if agrees is not None:
         return ListEntry(index, number, with_text=True) if agrees else DISAGREE
+    remarks = kind == "order" and number is not None
     return ListEntry(index, number, with_text=remarks and bool(rest)) if remarks or not rest else REMARK
 
 
@@ -117,19 +125,17 @@ _INTRO = re.compile(
     re.IGNORECASE,
 )
 _FIRST = re.compile(r"\s*(?:first(?:ly)?|首先|先)[,:\s]*", re.IGNORECASE)
-_WRAPPED = re.compile(r"^[\[({<]\s*(.*?)\s*[\])}>]$", re.DOTALL)
 _DONE = re.compile(r"(?:\s|[.,!)。]|only|选项|项|吧|</answer>)*$")
-_REMARK = re.compile(r"[.)]?\s*(?:\(|[–—]|\s-\s|,?\s*(?:because|since)\b|,?\s*因为|[.。]\s*\S)", re.IGNORECASE)
+_REMARK = re.compile(r"[.)]?\s*(?:\(|[–—]|\s-\s|,?\s*(?:because|since|(?:but\s+)?not)\b|,?\s*(?:因为|而?不是)|[.。]\s*\S)", re.IGNORECASE)
 _GAPS = re.compile(r"\s+(?=[A-Z]{1,2}(?:\s|[.)]|$))")
-_BREAKS = re.compile(r"[\s,;]*\n+")
 _LIST_LINE = re.compile(
-    r"^(?:\(?\d{1,2}\s*[.):、]\s*\S|(?:option\s+|选项)?[A-Za-z]{1,2}\s*(?:[.):、]|$))", re.IGNORECASE | re.MULTILINE
+    r"^(?:\(?\d{1,2}\s*[.):、]\s*\S|(?:option\s+|选项)?[A-Za-z]{1,2}\s*(?:[.):、–—]|-\s|$))", re.IGNORECASE | re.MULTILINE
 )
 _TAIL = re.compile(
     r"(?:^|(?<=[\n.;:!?。])\s*|\b(?i:options|choices|statements|both|that|think)\s+|选项)"
     r"(?=[A-Z][\s,、)和与及/&].{0,80}?(?:\b(?i:are)\s+(?:(?i:both|all|the)\s+)*(?i:correct|right|true|supported|answers)\b|正确|对的|都?符合))"
 )
-OTHER_LETTER = re.compile(r"(?<![A-Za-z0-9])[B-HJ-Z](?![A-Za-z0-9'])")
+_OTHER_LETTER = re.compile(r"(?<![A-Za-z0-9])(?:[B-HJ-Z](?![A-Za-z0-9'])|A(?=[.,:;)]|\s*$))")
 _SENTENCE = re.compile(r"[.。](?:\s|$)")
 _MARK_END = re.compile(r"^\s*[.):、,\-–—]*\s*")
 _BETWEEN_TEXTS = {
@@ -146,11 +152,11 @@ class ListForms:
 
     def whole(self, text: str, choices: Choices) -> Reading:
         """Read a reply that is letters alone: "A, C", "AC", "B > A > D > C", "1. B" line by line."""
-        flat = _BREAKS.sub(", ", text)
-        if wrapped := _WRAPPED.match(flat):
-            flat = wrapped.group(1)
+        flat = ", ".join(line.rstrip(" ,;") for line in text.splitlines() if line)
         intro = _INTRO.match(flat)
-        flat = flat[intro.end() :] if intro else flat
+        flat = (flat[intro.end() :] if intro else flat).strip()
+        if flat[:1] in tuple("[({<") and flat.rstrip(".")[-1:] in tuple("])}>"):
+            flat = flat.rstrip(".")[1:-1].strip()
         for candidate in (flat, _GAPS.sub(", ", flat)):
             sequence = sequence_at(candidate, 0, choices, self.kind)
             if sequence is not None and _DONE.match(candidate, sequence.end):
@@ -203,11 +209,12 @@ class ListForms:
         if hedged(text, sequence.end):
             return ALTERNATIVE
         rest, _, below = text[sequence.end :].partition("\n")
-        if self.kind == "order" and OTHER_LETTER.search(rest):
+        if self.kind == "order" and _OTHER_LETTER.search(rest):
             return MORE
         if len(sequence.names) > 1:
             return self._read(text, start, sequence, choices)
-        if marked_labels(rest) or _LIST_LINE.match(below) or OTHER_LETTER.search(_SENTENCE.split(rest, 1)[0]):
+        begins_line = text[:start].endswith("\n")
+        if marked_labels(rest) or _LIST_LINE.match(below.lstrip("\n") if begins_line else below) or _OTHER_LETTER.search(_SENTENCE.split(rest, 1)[0]):
             return None  # the beginning of a list, which has its own forms
         beside = _MARK_END.sub("", rest)
         agrees = choices.agrees(choices.index(sequence.names[0]), beside, marked=beside != rest.lstrip())
@@ -241,4 +248,4 @@ class ListForms:
         for place, line in edges:
             reading = None if re.match(r"\(?\d", line) else self.whole(line, choices)
             if reading is not None:
-                yield Claim(place, reading, closing=True, meant=is_meant(text, place, place, place + len(line)))
+                yield Claim(place, reading, closing=not _INTRO.match(line), meant=is_meant(text, place, place, place + len(line)))

@@ -10,9 +10,8 @@ from collections.abc import Callable, Iterator, Mapping, Sequence
 from itertools import chain
 from typing import Any, NamedTuple
 
-from schemas.letters import option_letters
 from tasks.metrics.labels import Choices, Indices, LabelRefusal, Reading, SequenceKind
-from tasks.metrics.list_forms import OTHER_LETTER, REMARK, ListForms, checked_list
+from tasks.metrics.list_forms import MORE, REMARK, ListForms, checked_list
 from tasks.metrics.reply import clean_reply, drop_unfinished, keep_end, level_text, mask_options, masked_option
 from tasks.metrics.single_forms import (
     SEVERAL,
@@ -36,6 +35,13 @@ WHOLE = frozenset({"letter", "letter and text", "option text", "letters", "lette
 
 LISTING = frozenset({"letters", "list", "option texts", "letters with texts", "part of a text"})
 """Forms that go on to the end of the reply: if the reply was cut off, options may be missing."""
+
+
+_SECOND_PLACE = re.compile(
+    r"(?:\b(?i:then|next|second(?:ly)?|third|followed by|after|before|lastly|finally)\b|[<>→]|其次|然后|接着|再)\W{0,3}(?:\w{1,9}\W{1,3}){0,2}?\b[A-Z]\b"
+    r"|\b[A-Z]\b\W{1,3}(?:\w{1,9}\W{1,3})?(?i:next|second|third|last|then)\b|[<>→]\W{0,3}[A-Z]\b"
+)
+"""Letters that come after others in an order."""
 
 
 class Parse(NamedTuple):
@@ -103,13 +109,10 @@ def parse_order(reply: str, options: Sequence[str], *, cut: bool = False) -> Par
 def parse_ranking(reply: str, options: Sequence[str], *, cut: bool = False) -> Parse:
     """Read a reply that ranks options; one that states no order but says which is best is a ranking of that one."""
     parse = parse_order(reply, options, cut=cut)
-    if parse.how != NOTHING and (cut or parse.how != REMARK.reason):
+    if parse.how != NOTHING and (cut or parse.how not in {REMARK.reason, MORE.reason}):
         return parse
     best = parse_choice(reply, options, cut=cut)
-    others = set(OTHER_LETTER.findall(strip_reasoning(reply))) - {
-        option_letters(len(options))[index] for index in best.indices or ()
-    }
-    return parse if best.indices is None or others else best
+    return parse if best.indices is None or _SECOND_PLACE.search(keep_end(strip_reasoning(reply))) else best
 
 
 def parse_free_text(reply: str) -> str | None:

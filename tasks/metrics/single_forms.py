@@ -2,6 +2,7 @@
 
 import re
 from collections.abc import Iterator
+from dataclasses import replace
 from itertools import islice
 
 from tasks.metrics.claims import Claim, Target, settle, stated_claims
@@ -136,7 +137,7 @@ def read_target(text: str, start: int, choices: Choices) -> Target | None:
     sequence = sequence_at(text, start, choices, "set")
     if hedged(text, label.end) or (sequence is not None and len(set(sequence.names)) > 1):
         return Target(SEVERAL, label.end)
-    if _lists_others(text, start, label):
+    if _lists_others(text, start, label, choices):
         return None
     place = _SEPARATOR.match(text, label.end)
     end = place.end() if place else label.end
@@ -192,12 +193,13 @@ def _clauses(line: str) -> list[str]:
     return [line, *re.split(r"[.!?。;]+", line), *re.split(r"[.!?。;,、]+", line)]
 
 
-def _lists_others(text: str, start: int, label: Label) -> bool:
+def _lists_others(text: str, start: int, label: Label, choices: Choices) -> bool:
     """Return whether the letter at `start` begins a list of options, on one line or on several."""
-    line, _, below = text[start : start + NEARBY].partition("\n")
-    following = below.lstrip().split("\n", 1)[0] if not below.startswith("\n") else ""
-    others = set(marked_labels(line)) | set(marked_labels(following)[:1]) | set(_bare(following))
-    return bool(others - {label.name})
+    lines = text[start : start + NEARBY].split("\n")
+    if start and text[start - 1] == "\n":
+        return _begins_list(lines, replace(label, end=label.end - start), choices) or bool(set(marked_labels(lines[0])) - {label.name})
+    others = {*marked_labels(lines[0]), *marked_labels(lines[1])[:1], *_bare(lines[1])} if len(lines) > 1 else marked_labels(lines[0])
+    return bool(set(others) - {label.name})
 
 
 def _bare(line: str) -> list[str]:
@@ -230,7 +232,7 @@ def _edges(text: str, choices: Choices) -> Iterator[Claim]:
         last = read_bare_letter(lines[-1], choices)
         if last is not None:
             place = len(text) - len(lines[-1])
-            yield Claim(place, last, closing=True, meant=is_meant(text, place, place, len(text)))
+            yield Claim(place, last, closing=not _LABEL_PREFIX.match(lines[-1]), meant=is_meant(text, place, place, len(text)))
 
 
 def _begins_list(lines: list[str], label: Label, choices: Choices) -> bool:
