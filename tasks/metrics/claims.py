@@ -77,7 +77,10 @@ _INSTEAD = _compiled(
 )
 """Wordings that put one answer in the place of another."""
 
-MOST_CLAIMS = 64
+_YES_OR_NO = re.compile(r"(?:yes|no|not|none)\b", re.IGNORECASE)
+"""Behind a correction no answer of its own: "A. Wait, no."."""
+
+MOST_CLAIMS = 32
 """Statements that are looked at, the last ones; a reply that holds more goes round in circles."""
 
 UNMEANT = LabelRefusal("states no answer")
@@ -115,6 +118,8 @@ def stated_claims(text: str, choices: Choices, read_target: TargetReader) -> Ite
     leads |= {end: (end, True, True) for end in corrections(text)}
     for start in sorted(leads)[-MOST_CLAIMS:]:
         lead, closing, corrects = leads[start]
+        if corrects and _YES_OR_NO.match(text, start):
+            continue
         target = read_target(text, start, choices)
         if target is not None:
             meant = is_meant(text, start if corrects else lead, start, target.end)

@@ -7,7 +7,7 @@ from functools import cached_property
 from typing import Literal
 
 from schemas.letters import option_letters
-from tasks.metrics.option_parts import PlaceInOption, is_opening, option_by_part, options_with
+from tasks.metrics.option_parts import PlaceInOption, opened_by, option_by_part, options_with
 from tasks.metrics.reply import FIRST, TOKEN, WORD, level_text, masked_option, match_text
 
 MAX_SINGLE = 26
@@ -90,7 +90,7 @@ class Choices:
             index = masked_option(text)
         else:
             index = match_text(text, self.options) if len(text) <= self.reach else None
-        asks = index is not None and "?" in text[-3:] and "?" not in level_text(self.options[index])[-3:]
+        asks = index is not None and text.count("?") > level_text(self.options[index]).count("?")
         return None if asks else index
 
     def by_part(self, text: str) -> int | None:
@@ -111,7 +111,7 @@ class Choices:
             return whole == index
         if not marked:
             return None
-        opened = [place for place, option in enumerate(self.options) if is_opening(self._unmask(text), option)]
+        opened = opened_by(self._unmask(text), self.options)
         held = self.holding(text)
         if index is not None and index in held and index not in opened:
             return True if held[index].is_part else None

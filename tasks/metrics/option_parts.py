@@ -60,10 +60,18 @@ def option_by_part(text: str, options: Sequence[str]) -> int | None:
     return index if place.is_part and not NEGATION.search(rest) else None
 
 
-def is_opening(text: str, option: str) -> bool:
-    """Return whether the text is the opening clause of the option, whatever its words: "Yes" of "Yes, she does"."""
-    core, whole = plain_text(text).strip(_EDGES), _levelled(option).lstrip(_QUOTES)
-    return len(core) >= SHORTEST and whole.startswith(core) and _CLAUSE_END.match(whole[len(core) :].lstrip(_QUOTES)) is not None
+def opened_by(text: str, options: Sequence[str]) -> list[int]:
+    """Return the options whose opening clause the text is, whatever its words: "Yes" of "Yes, she does"."""
+    core = plain_text(text).strip(_EDGES)
+    if len(core) < SHORTEST:
+        return []
+    rests = {index: whole[len(core) :] for index, option in enumerate(options) if (whole := _opening(option)).startswith(core)}
+    return [index for index, rest in rests.items() if _CLAUSE_END.match(rest.lstrip(_QUOTES))]
+
+
+@lru_cache(maxsize=4096)
+def _opening(option: str) -> str:
+    return _levelled(option).lstrip(_QUOTES)
 
 
 @lru_cache(maxsize=4096)

@@ -75,7 +75,7 @@ _UNFINISHED = re.compile(r"[A-Z]{1,2} ?[.):、]?")
 _KEPT_BEFORE_DIGITS = ".,:/-"
 _SIGN_ALONE = re.compile(r"[.,:/-](?!\d)")
 
-LONGEST = 12_000
+LONGEST = 8_000
 """Characters, options counted as one each, up to which a reply is read as a whole; of a longer one only the end is."""
 
 

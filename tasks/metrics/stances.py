@@ -114,7 +114,7 @@ _CORRECTION = re.compile(
 INSTEAD = (
     rf"(?:(?:^|(?<=[.,:;!?。、\n(—–-])|(?<=[—–-] ))\s*{_LEADING}(?:actually|rather|or\s+rather|no(?:pe)?(?=\s*[,.:;!—–-])|sorry|instead|make\s+(?:it|that)"
     r"|其实|不(?=\s*[,.。:!])|而?应该?是|改[为成选]|而是)"
-    rf"{_GLUE}(?:no\b{_GLUE})?)"
+    r"[ .,:;!…。—–-]*+(?:no\b[ .,:;!…。—–-]*+)?)"
 )
 """What corrects where an answer follows at once: "A. No, B", "A — actually, it is B"."""
 
