@@ -51,21 +51,24 @@ CLOSING_LEADS = _compiled(
 """Wordings that introduce an answer and end a line of reasoning."""
 
 LEADS = _compiled(
-    rf"\b{_NOUN}\b[\"']?(?:\s*\(s\))?{_ABOUT}\s*(?:{_IS}|[:=|]|-\s)[:\s]*{_SURELY}{_OPTION}",
+    rf"\b{_NOUN}\b[\"']?(?:\s*\(s\))?{_ABOUT}\s*(?:{_IS}|[:=|→]|-\s|=?->)[:\s>]*{_SURELY}{_OPTION}",
     rf"\b(?:correct|right|best|true|appropriate|suitable|supported)(?:\s+[\w-]+)?\s*(?:{_IS}|:)[:\s]*{_SURELY}{_OPTION}",
     rf"\b{_PICK}\b[:\s]+(?:that\s+)?(?:{_STATED})?{_SURELY}{_OPTION}{_NO_SUBJECT}",
     rf"\b(?:it|this|that)(?:\s+{_IS}|'s)\s+{_SURELY}{_OPTION}{_NO_SUBJECT}",
     (
-        r"(?:答案|正解|正确的?(?:选项|选择|一项|顺序)|最?(?:佳|合适|恰当|符合)的?(?:选项|选择)|我的(?:选择|回答)|回答|顺序|排序|排列)"
+        r"(?:答案|正解|正确的?(?:选项|选择|一项|顺序)|正确的|最?(?:佳|合适|恰当|符合)的?(?:选项|选择)|我的(?:选择|回答)|回答|顺序|排序|排列)"
         rf"\s*{_SHOULD}{_ARE}[:\s]*(?:选项)?\s*"
     ),
-    rf"(?:^|(?<=[\n.!?;] ))(?:definitely|certainly|clearly|obviously|probably|surely)[,:]?\s+{_OPTION}{_NO_SUBJECT}",
+    rf"(?:^|(?<=[\n.!?;] ))(?:definitely|certainly|clearly|obviously|(?:most\s+)?(?:likely|probably)|surely)[,:]?\s+{_OPTION}{_NO_SUBJECT}",
+    rf"\b(?:ans\.|(?:final|result|verdict|conclusion)\s*[:=])\s*{_SURELY}{_OPTION}",
+    rf"\b(?:(?:points?\s+to|corresponds?\s+to|matches|supports?|indicates?|means)\s+(?:the\s+)?(?:option|answer|choice)|points?\s+to)\s+{_NO_SUBJECT}",
+    r"(?<=[a-z][a-z]),\s+(?=\(?[A-Z]\)?[.!]?\Z)",
     r"【(?:正确)?(?:答案|选项)】\s*:?\s*",
     rf"最(?:符合|合适|恰当|贴切|有?可能|准确)的(?:情绪|选项|答案|回答|回复)?{_SHOULD}是\s*(?:选项)?\s*",
     r"而(?:应该?)?[是选]\s*(?:选项)?\s*",
     r"(?:选择?)(?!项)的?(?:是|了|:|出)*\s*(?:选项|答案)?\s*:?\s*",
     rf"(?:认为|觉得|猜)(?:答案|选项|这|它|正确的?|最合适的?)*{_SHOULD}(?:是|为|选择?)?\s*(?:选项)?\s*",
-    r"(?:应该?|应当|就|一定|必然)(?:是|为|选)\s*(?:选项)?\s*",
+    r"(?:应该?|应当|就|一定|必然|显然|肯定|必定|毫无疑问|无疑|当然|确实|的确)(?:是|为|选)\s*(?:选项)?\s*",
 )
 """Other wordings that introduce an answer."""
 

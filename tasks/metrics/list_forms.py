@@ -34,7 +34,8 @@ _LETTER = re.compile(r"^(?:(?i:option)\s+|选项)?([A-Z]{1,2}|[a-z])(?:\s*[.):�
 _INTRODUCES = re.compile(r"(?:\b(?i:answers?|correct|right|choose|select)\b|选|答案|正确)[^\n]{0,40}:$")
 _REASON = re.compile(r"\s*(?:[:(–—]|\s-\s|\bbecause\b|\bsince\b|因为)", re.IGNORECASE)
 _VERDICT = re.compile(
-    r"\b(?:no|not|yes|wrong|incorrect|correct|right|true|false|fits?|first|second|third|fourth|last|\d+)\b|n't\b|[不没错对否✗✓]", re.IGNORECASE
+    r"\b(?:no|not|yes|wrong|incorrect|correct|right|true|false|fits?|first|second|third|fourth|last|\d+)\b|n't\b|[不没错对否✗✓]",
+    re.IGNORECASE,
 )
 """What is said about an option in a look at all of them."""
 
@@ -126,7 +127,9 @@ _INTRO = re.compile(
 )
 _FIRST = re.compile(r"\s*(?:first(?:ly)?|首先|先)[,:\s]*", re.IGNORECASE)
 _DONE = re.compile(r"(?:\s|[.,!)。]|only|选项|项|吧|</answer>)*$")
-_REMARK = re.compile(r"[.)]?\s*(?:\(|[–—]|\s-\s|,?\s*(?:because|since|(?:but\s+)?not)\b|,?\s*(?:因为|而?不是)|[.。]\s*\S)", re.IGNORECASE)
+_REMARK = re.compile(
+    r"[.)]?\s*(?:\(|[–—]|\s-\s|,?\s*(?:because|since|(?:but\s+)?not)\b|,?\s*(?:因为|而?不是)|[.。]\s*\S)", re.IGNORECASE
+)
 _GAPS = re.compile(r"\s+(?=[A-Z]{1,2}(?:\s|[.)]|$))")
 _LIST_LINE = re.compile(
     r"^(?:\(?\d{1,2}\s*[.):、]\s*\S|(?:option\s+|选项)?[A-Za-z]{1,2}\s*(?:[.):、–—]|-\s|$))", re.IGNORECASE | re.MULTILINE
@@ -214,7 +217,11 @@ class ListForms:
         if len(sequence.names) > 1:
             return self._read(text, start, sequence, choices)
         begins_line = text[:start].endswith("\n")
-        if marked_labels(rest) or _LIST_LINE.match(below.lstrip("\n") if begins_line else below) or _OTHER_LETTER.search(_SENTENCE.split(rest, 1)[0]):
+        if (
+            marked_labels(rest)
+            or _LIST_LINE.match(below.lstrip("\n") if begins_line else below)
+            or _OTHER_LETTER.search(_SENTENCE.split(rest, 1)[0])
+        ):
             return None  # the beginning of a list, which has its own forms
         beside = _MARK_END.sub("", rest)
         agrees = choices.agrees(choices.index(sequence.names[0]), beside, marked=beside != rest.lstrip())

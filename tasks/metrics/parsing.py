@@ -154,7 +154,8 @@ ANSWER_KEYS = frozenset(
     }
 )
 _OTHER_KEY = re.compile(
-    r"reason|expla|rational|analy|thought|comment|evidence|question|second_(?:best|choice|option|answer)|guess|eliminat|理由|解释|分析|原因|说明", re.IGNORECASE
+    r"reason|expla|rational|analy|thought|comment|evidence|question|second_(?:best|choice|option|answer)|guess|eliminat|理由|解释|分析|原因|说明",
+    re.IGNORECASE,
 )
 """Keys of what is no answer, though it may hold a letter."""
 
@@ -196,8 +197,14 @@ def _leaves(value: Any, choices: Choices) -> Iterator[tuple[str, list[Any]]]:
     while todo:
         key, held = todo.pop()
         if isinstance(held, dict):
-            names = [(name.strip().casefold().replace(" ", "_"), inner) for name, inner in held.items() if name not in choices.labels]
-            todo += [(name, inner) for name, inner in names if not _OTHER_KEY.search(name) and not ANY_DOUBT.search(name.replace("_", " "))]
+            names = [
+                (name.strip().casefold().replace(" ", "_"), inner) for name, inner in held.items() if name not in choices.labels
+            ]
+            todo += [
+                (name, inner)
+                for name, inner in names
+                if not _OTHER_KEY.search(name) and not ANY_DOUBT.search(name.replace("_", " "))
+            ]
         elif isinstance(held, list) and any(isinstance(inner, dict | list) for inner in held):
             todo += [(key, inner) for inner in held]
         else:
@@ -208,7 +215,9 @@ def _read_values(
     values: list[Any], choices: Choices, forms: Forms, kind: SequenceKind | None, *, lenient: bool
 ) -> Indices | LabelRefusal | None:
     """Read each value on its own: one option each, or (a single value) whatever the forms read."""
-    texts = [clean_reply(keep_end(mask_options(str(value), choices.options))) for value in values if lenient or isinstance(value, str)]
+    texts = [
+        clean_reply(keep_end(mask_options(str(value), choices.options))) for value in values if lenient or isinstance(value, str)
+    ]
     if lenient and (not all(texts) or not texts or any(isinstance(value, bool | None) for value in values)):
         return LabelRefusal(NOTHING)
     if len(texts) == 1:

@@ -22,6 +22,7 @@ _LEVEL = str.maketrans(
         **{"‘": "'", "’": "'", "“": '"', "”": '"', "「": '"', "」": '"', "『": '"', "』": '"', "−": "-", "İ": "I"},
         **dict.fromkeys("❌❎✘✕✖🚫⛔👎", "✗"),
         **dict.fromkeys("❓❔", "?"),
+        **dict.fromkeys("➡➔➜➤⟶⇒⮕►▶", "→"),
         "\u20e3": ".",
         **dict(
             zip(
@@ -40,12 +41,13 @@ _INVISIBLE = re.compile(
 )
 """Format characters and variation selectors."""
 
-_SYMBOLS = r"[←-⇿⌀-⏿■-✖✘-➿⤀-⥿⬀-⯿🀀-🫿»›·•‣◦]"
+_ARROWS, _SYMBOLS = "[←-⇿»›]", "[⌀-⏿■-✖✘-➿⤀-⥿⬀-⯿🀀-🫿·•‣◦]"
 _ANSWER_TAG = (
     r"(?:(?:final|correct|right|best|my|the|selected|chosen|your)[_ -]?)?"
     r"(?:answer|ans|choice|option|letter|response|result|output|solution|label|selection|emotion|答案|选项)"
 )
 _ROLE = r"(?:(?:ai|智能)?\s?(?:assistant|助手|助理)|ai|model|模型|(?:chat)?bot|chatgpt|机器人)"
+_FILLER = r"(?:sure|ok(?:ay)?|certainly|of course|alright|got it|好的?|当然|没问题|明白了?)"
 _MARK_UP: tuple[tuple[re.Pattern[str], str], ...] = (
     (re.compile(r"<\|[^|<>\n]{1,40}\|>|</?s>"), ""),  # tokens of chat templates
     (re.compile(r"^```\w*$", re.MULTILINE), ""),
@@ -62,11 +64,13 @@ _MARK_UP: tuple[tuple[re.Pattern[str], str], ...] = (
     (re.compile(r"\${1,2} ?([A-Z](?:, ?[A-Z]){1,25}|[A-Za-z]{1,2}) ?\${1,2}|\$(?=[A-Z]\b)"), r"\1"),
     (re.compile(r"\*{2,}"), ""),
     (re.compile(r"(`{1,3}|(?<!\w)(?:\*|_{1,3}))(?=\S)([^\n]{1,400}?)(?<=\S)\1"), r"\2"),
-    (re.compile(rf"^(?:(?:#{{1,6}}|[-*+>]|[-=]+>)[ ]|{_SYMBOLS}[ ]?)+", re.MULTILINE), ""),
-    (re.compile(rf"(?<!{_SYMBOLS})(?<! )(?: ?{_SYMBOLS})+$", re.MULTILINE), ""),
+    (re.compile(rf"{_SYMBOLS} ?"), ""),
+    (re.compile(rf"^(?:(?:#{{1,6}}|[-*+>]|[-=]+>)[ ]|{_ARROWS}[ ]?)+", re.MULTILINE), ""),
+    (re.compile(rf"(?<!{_ARROWS})(?<! )(?: ?{_ARROWS})+$", re.MULTILINE), ""),
     (re.compile(r"^\|[ |:-]*\|$", re.MULTILINE), ""),  # a table: its rule, the edges of its rows, and "name | value"
     (re.compile(r"^\| ?([^|\n]+?) ?\| ?([^|\n]+?) ?\|?$", re.MULTILINE), r"\1: \2"),
-    (re.compile(rf"\A\s*{_ROLE} ?[:\n]\s*", re.IGNORECASE), ""),
+    (re.compile(rf"\A\s*(?:{_ROLE} ?[:\n]\s*|{_FILLER}[!,.:。] ?(?=\S))+", re.IGNORECASE), ""),
+    (re.compile(r'\A"([^"]*)"\Z'), r"\1"),
     (re.compile(r"""[(\[{<"'【〈《] ?([A-Za-z]{1,2})(?!'\w) ?[)\]}>"'】〉》]"""), r" \1)"),
 )
 """Taken away in this order; the last one turns a wrapped letter, "(B)" or "【B】", into " B)"."""

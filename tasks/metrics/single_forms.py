@@ -26,7 +26,10 @@ _LABEL_PREFIX = re.compile(r"(?:(?:the\s+)?(?:option|choice|letter|answer)|选�
 _LABEL_SUFFIX = re.compile(r"\s*(?:选项|项|选择)?\s*(?:[.)、。:!,]|吧)*\s*$")
 _SEPARATOR = re.compile(r"\s*[.):、,\-–—]*\s*")
 _PIECE_END = re.compile(r"[.!?;。]|,|\s[-–—]\s|\s*\(|\s+because\b|\s+since\b|因为|:")
-_OPENING = re.compile(r"\s*(?:[.):、。!;](?!\w\.)|,|\s[-–—]\s|$|\n|\s+(?:because|since|as|and\s+not|rather\s+than|instead\s+of)\b|\s*而[不非]|,?\s*(?:因为|是因为))", re.MULTILINE)
+_OPENING = re.compile(
+    r"\s*(?:[.):、。!;](?!\w\.)|,|\s[-–—]\s|$|\n|\s+(?:because|since|as|and\s+not|rather\s+than|instead\s+of|i\s+(?:think|guess|believe)|for\s+sure)\b|\s*而[不非]|,?\s*(?:因为|是因为))",
+    re.MULTILINE,
+)
 _TEXT_THEN_LETTER = re.compile(r"(?<![\s,:-])[\s,:-]+([A-Z]{1,2})\)$")
 _OTHERS = re.compile(r"\b(?:others?|rest|remaining|alternatives?)\b|其他|其它|其余|另外", re.IGNORECASE)
 _BUT = re.compile(r"[^.!?。\n]{0,80}?(?:\bbut\b|\bhowever\b|\bthough\b|\byet\b|但|然而|不过)", re.IGNORECASE)
@@ -35,16 +38,16 @@ _EVERYDAY = frozenset({"yes", "no", "none"})
 
 _ADJECTIVE = (
     r"(?:(?:my\s+)?(?:answer|choice|pick)|correct|right|best|true|better"
-    r"|(?:most\s+)?(?:likely|appropriate|accurate|suitable|fitting|plausible|reasonable))"
+    r"|most\s+(?:likely|plausible|reasonable)|(?:most\s+)?(?:appropriate|accurate|suitable|fitting)|only\s+(?:option|answer|choice|one))"
 )
 _TAILS: tuple[re.Pattern[str], ...] = (
     re.compile(
-        r"(?:^|(?<=[\n.,;:!?。(])\s*|\b(?i:option|choice|answer|that|think|believe|say|so|because)\s+)([A-Z]{1,2})\)?\s+"
-        rf"(?i:it\s+is(?=\W*$)|(?:is|was|fits|seems|looks|appears|sounds|would\s+be|must\s+be|should\s+be)\s+(?:to\s+be\s+)?"
+        r"(?:^|(?<=[\n.,;:!?。(])\s*|\b(?i:option|choice|answer|that|think|believe|say|so|because|but|only|thus|hence|therefore|while)\s+)([A-Z]{1,2})\)?\s+"
+        rf"(?i:it\s+is(?=\W*$)|best\s+\w+s\b|\w+s\s+(?:\w+\s+)?best\b|makes\s+(?:the\s+most|more)\s+sense|fits(?=\W*$)|(?:is|was|fits|seems|looks|appears|sounds|would\s+be|must\s+be|should\s+be)\s+(?:to\s+be\s+)?"
         rf"(?:(?:clearly|probably|definitely|the|also)\s+)*{_ADJECTIVE}\b)"
     ),
     re.compile(
-        r"(?:^|(?<=[\n.,;:!?。(])\s*|选项|认为|觉得|因此|所以)\s*([A-Z]{1,2})\)?\s*(?:选项|项)?\s*(?:才)?(?:是|最为?|更为?|比较)?\s*"
+        r"(?:^|(?<=[\n.,;:!?。(])\s*|选项|认为|觉得|因此|所以|但是?|只有)\s*([A-Z]{1,2})\)?\s*(?:选项|项)?\s*(?:才)?(?:是|最为?|更为?|比较)?\s*"
         r"(?:正确|对的|符合|合适|恰当|准确|贴切|正解|答案)"
     ),
 )
@@ -145,6 +148,13 @@ def read_target(text: str, start: int, choices: Choices) -> Target | None:
     reading = choices.read(label.name)
     if isinstance(reading, LabelRefusal):
         return Target(reading, label.end)
+    if (
+        "\n" not in text[label.end : end]
+        and (other := label_at(rest, 0, choices))
+        and other.name != label.name
+        and _LABEL_SUFFIX.match(rest, other.end)
+    ):
+        return Target(SEVERAL, end)
     beside = {index for piece in _pieces(rest) if (index := choices.match(piece)) is not None}
     differs = reading[0] not in beside if beside else _agrees(text[label.end : end] + rest, reading[0], choices) is False
     return Target(DISAGREE, end) if differs else Target(reading, _end_of_own(text, label.end, end, reading[0], choices))
@@ -197,8 +207,12 @@ def _lists_others(text: str, start: int, label: Label, choices: Choices) -> bool
     """Return whether the letter at `start` begins a list of options, on one line or on several."""
     lines = text[start : start + NEARBY].split("\n")
     if start and text[start - 1] == "\n":
-        return _begins_list(lines, replace(label, end=label.end - start), choices) or bool(set(marked_labels(lines[0])) - {label.name})
-    others = {*marked_labels(lines[0]), *marked_labels(lines[1])[:1], *_bare(lines[1])} if len(lines) > 1 else marked_labels(lines[0])
+        return _begins_list(lines, replace(label, end=label.end - start), choices) or bool(
+            set(marked_labels(lines[0])) - {label.name}
+        )
+    others = (
+        {*marked_labels(lines[0]), *marked_labels(lines[1])[:1], *_bare(lines[1])} if len(lines) > 1 else marked_labels(lines[0])
+    )
     return bool(set(others) - {label.name})
 
 
@@ -223,16 +237,29 @@ def _edges(text: str, choices: Choices) -> Iterator[Claim]:
     lines = text.splitlines()
     sequence = sequence_at(text, start, choices, "set")
     if label is not None and (hedged(text, label.end) or (sequence is not None and len(set(sequence.names)) > 1)):
-        yield Claim(start, SEVERAL)
+        yield Claim(start, SEVERAL, meant=sequence is None or not is_taken_back(text, sequence.end))
     elif label is not None and _OPENING.match(text, label.end) and not _begins_list(lines, label, choices):
         target = read_target(text, start, choices)
         if target is not None:
             yield Claim(start, target.reading, closing=True, meant=not is_taken_back(text, target.end))
     if len(lines) > 1 and not _marks(lines[-2]):
-        last = read_bare_letter(lines[-1], choices)
-        if last is not None:
-            place = len(text) - len(lines[-1])
-            yield Claim(place, last, closing=not _LABEL_PREFIX.match(lines[-1]), meant=is_meant(text, place, place, len(text)))
+        ends = _line_claims(text, lines, choices)
+        yield from ends if ends and ends[-1].place == len(text) - len(lines[-1]) else ()
+
+
+def _line_claims(text: str, lines: list[str], choices: Choices) -> list[Claim]:
+    """Return the claims of lines that hold a letter and nothing else; of a last one with its text if no other letter begins a line."""
+    claims, place = list[Claim](), 0
+    alone = not any(_marks(line) for line in lines[:-1])
+    for number, line in enumerate(lines, 1):
+        reading = read_bare_letter(line, choices)
+        if reading is None and number == len(lines) and alone:
+            reading = read_letter_and_text(line, choices)
+        if reading is not None:
+            meant = is_meant(text, place, place, place + len(line))
+            claims.append(Claim(place, reading, closing=not _LABEL_PREFIX.match(line), meant=meant))
+        place += len(line) + 1
+    return claims
 
 
 def _begins_list(lines: list[str], label: Label, choices: Choices) -> bool:

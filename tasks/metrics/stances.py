@@ -21,8 +21,8 @@ _DENIAL = (
     r"\b(?:not(?!\s+(?:only|just)\b)|never|neither|nor|cannot|hardly|unlikely|except|excluding|rather\s+than|instead\s+of|other\s+than"
     r"|apart\s+from|(?:any\w*|all|everything)\s+but|in(?:correct|valid|accurate|appropriate)\w*|wrong\w*|false|untrue|implausible"
     r"|unsuitable|least|worst|weakest|poorest|eliminat\w+|exclud\w+|rul(?:es?|ed|ing)\s+out|reject\w*|discard\w*|dismiss\w*|avoid\w*"
-    r"|disagree\w*|refus\w+|mistak\w+|distractors?|traps?|whether|against|might|could|may\s+be|maybe|perhaps|opposite|alternative\w*"
-    r"|other\s+(?:answer|option|choice)s?|second(?:-|\s+)best|runner-?up|hesitat\w+|reluctan\w+|foolish|silly|absurd|impossible"
+    r"|disagree\w*|refus\w+|mistak\w+|distractors?|traps?|tempt\w+|whether|against|might|could|may\s+be|maybe|perhaps|opposite|alternative\w*"
+    r"|other\s+(?:answer|option|choice)s?|(?:second|next)(?:-|\s+)best|runner-?up|hesitat\w+|reluctan\w+|foolish|silly|absurd|impossible"
     r"|(?<!no )(?<!a )(?<!without )doubt\w*|no\s+(?:way|means|circumstances|reason|longer|evidence)"
     r"|(?<!most )(?:possible|potential|tempting|plausible)\s+(?:answer|option|choice|distractor)s?)\b|n't\b|✗"
     r"|不(?!难|仅|但|只|过|管|论|得不|禁|断|由)|并非|而非|没(?!错)|无法|未(?!来)|(?<![特分类级个])别|勿|排除|除了|除去|错(?!过|失)|误(?!会|解)"
@@ -31,25 +31,26 @@ _DENIAL = (
 )
 _PEOPLE = (
     r"\b(?:many|some|several|few|others?|people|(?<!what )(?<!as )(?<!because )(?<!since )(?:they|he|she)|who|every(?:one|body)|some(?:one|body)|any(?:one|body)"
-    r"|(?:you|one)\s+(?:might|may|could|would|can)|students?|readers?|friends?|teachers?|users?|models?|critics|experts?|annotators?)\b"
+    r"|(?:you|one)\s+(?:might|may|could|would|can)|you(?=\s+(?:said|chose|picked|think|thought|selected|answered|say)\b)|students?|readers?|friends?|teachers?|users?|models?|critics|experts?|annotators?)\b"
     r"(?:(?!\b(?:i|we)\b)[^.,;:]){0,40}?\b(?:choose|chose|pick|picked|select|selected|say|said|think|thought|believe|guess|opt|argue"
     r"|claim|assume|prefer|expect|conclude|suspect|vote|answered|would\s+answer|(?:go|went)\s+(?:for|with))\b"
     r"|\b(?:thinks|believes|says|claims\s+that|argues|chooses|selects|assumes|prefers|insists|(?<!he )(?<!she )(?<!they )(?:said|claimed|argued))\b"
     r"|\baccording\s+to\s+(?:some|many|most|others|him|her|them|my)\b"
-    r"|(?:(?<!本)(?<!个)人|大家|专家|读者|[他她]|小[\u4e00-\u9fff]{1,2}|老师|同学|朋友|网友|同事)们?(?:都|也|会|可能|或许|往往|常常?|总|还|曾|却|就|容易|可以|想)*"
+    r"|(?:(?<!本)(?<!个)人|大家|专家|读者|[他她]|小[\u4e00-\u9fff]{1,2}|老师|同学|朋友|网友|同事|对方)们?(?:都|也|会|可能|或许|往往|常常?|总|还|曾|却|就|容易|可以|想)*"
     r"(?:选|说|认为|觉得|以为|猜|回答|主张|误选)"
 )
 _PAST = (
-    r"\b(?:at\s+first(?:\s+(?:glance|sight))?|initially|originally|previously|formerly|would\s+have|used\s+to|almost|nearly"
+    r"\b(?:at\s+first(?:\s+(?:glance|sight))?|initially|originally|previously|formerly|alternatively|would\s+have|used\s+to|almost|nearly"
     r"|i\s+(?:\w+\s+)?(?:thought|believed|assumed|suspected|figured)(?!\s+(?:about|over|it\s+(?:over|through)))"
-    r"|was\s+(?:going|about|tempted|inclined|leaning|sure|convinced)|tempt\w+"
-    r"|(?:first|initial|previous|earlier|former|original|old|prior)\s+(?:\w+\s+)?"
+    r"|was\s+(?:going|about|tempted|inclined|leaning|sure|convinced)|wanted\s+to|started|i\s+(?:first|once)"
+    r"|(?:first|initial|previous|earlier|former|original|old|prior|draft|naive)\s+(?:\w+\s+)?"
     r"(?:answer|choice|guess|pick|thought|instinct|impression|reaction|idea|response))\b"
-    r"|[一刚]开始|开始时|起初|起先|最初|原本|本来|原先|先前|之前|以前|曾|差点|险些|以为|乍一?看|表面上|第一(?:反应|印象|直觉)"
+    r"|[一刚]开始|开始时|起初|起先|最初|原本|本来|原先|先前|之前|以前|曾|差一?点|险些|以为|容易|原来我|上一?次|此前|据说|听说|据传|有(?:一种)?观点|乍一?看|表面上|第一(?:反应|印象|直觉)"
 )
 _CONDITION = (
-    rf"(?<!as )(?<!even )\bif\b{_HARMLESS_IF}|\b(?:suppos(?:e|ing)|assum(?:e|ing)|imagin\w+|unless|in\s+case|provided|otherwise)\b"
-    r"|^\W*(?:had|were)\b|如果|假如|假设|假使|倘若|若|要是|万一|除非"
+    rf"(?<!as )(?<!even )\bif\b{_HARMLESS_IF}|\b(?:suppos(?:e|ing)|assum(?:e|ing)|imagin\w+|unless|in\s+case|provided|otherwise"
+    r"|normally|usually|in\s+(?:that|another|other|a\s+different)\s+\w+|under\s+(?:other|different)|say\s+it\s+were|let(?:'s|\s+us)\s+say)\b"
+    r"|(?:^|,)\W*(?:had|were)\s+(?:the|it|she|he|they|this|i|we|you|there)\b|如果|假如|假设|假使|倘若|若|要是|万一|除非"
 )
 _DOUBTED = re.compile(rf"(?:{_DENIAL})[^,:、(]*$|(?:{_PEOPLE}|{_PAST}),?[^,:(]*$|{_CONDITION}", re.IGNORECASE)
 """A denial holds for its clause, a report or a memory also across one comma, a condition for its sentence."""
@@ -70,7 +71,7 @@ _FAULT = (
     r"(?:wrong(?!\w)(?=\W*(?:$|\n|[.,:;!)✗])|\s+(?:because|since|as|here|too|again|answer|choice|option|one)\b)"
     r"|incorrect|false\b|mistaken|untrue|inaccurate|unlikely|implausible|unsuitable|inappropriate|invalid|impossible|out\b(?!\s+of)"
     r"|ruled\s+out|eliminated|excluded|rejected|dismissed|avoided|unsupported|least\b|worst|(?:mistake|error|trap|distractor)s?\b"
-    r"|tempting|misleading|✗)"
+    r"|tempting|misleading|[✗×])"
 )
 _NOT_RIGHT = (
     r"(?:not|isn't|wasn't|aren't|ain't)\s+(?:(?:quite|really|the|a|so|entirely|exactly|necessarily|very|most)\s+)*"
@@ -137,7 +138,9 @@ def corrections(text: str) -> list[int]:
 def _is_doubted(text: str, lead: int, start: int) -> bool:
     """Return whether the sentence that leads up to an answer denies, supposes or reports it, or tells what once was thought."""
     before = text[max(0, lead - REACH) : lead]
-    same_line, line_break, _ = before.rstrip(" (\"'").rpartition("\n") if before.rstrip(" (\"'").endswith("\n") else (before, "", "")
+    same_line, line_break, _ = (
+        before.rstrip(" (\"'").rpartition("\n") if before.rstrip(" (\"'").endswith("\n") else (before, "", "")
+    )
     if line_break and not same_line.rstrip().endswith(":"):
         same_line = ""
     sentence = _COLON_END.sub(" ", same_line) + re.sub(r"[:\s]+", " ", text[lead:start])
