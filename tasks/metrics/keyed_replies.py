@@ -14,7 +14,7 @@ from collections.abc import Callable, Sequence
 from typing import Any
 
 from tasks.metrics.parsing import Parse
-from tasks.metrics.reply import clean_reply, level_text, match_text, plain_text
+from tasks.metrics.reply import clean_reply, keep_end, level_text, match_text, plain_text
 from tasks.text.json_objects import objects_from_end
 from tasks.text.reasoning import strip_reasoning
 
@@ -116,7 +116,7 @@ def _answers(reply: str, key: str, *, cut: bool) -> list[Any]:
     values = keyed_values(text, key)
     if values is not None:
         return [value[0] if isinstance(value, list) and len(value) == 1 else value for value in values]
-    bare = clean_reply(level_text(text))
+    bare = clean_reply(keep_end(level_text(text)))
     return [] if cut or "{" in bare else [_LEAD.sub("", bare, count=1).strip(_EDGES) if _LEAD.match(bare) else bare.strip(_EDGES)]
 
 

@@ -7,8 +7,8 @@ from functools import cached_property
 from typing import Literal
 
 from schemas.letters import option_letters
-from tasks.metrics.option_parts import PlaceInOption, is_opening, option_by_part, options_with
-from tasks.metrics.reply import FIRST, TOKEN, WORD, masked_option, match_text
+from tasks.metrics.option_parts import PlaceInOption, opened_by, option_by_part, options_with
+from tasks.metrics.reply import FIRST, TOKEN, WORD, level_text, masked_option, match_text
 
 MAX_SINGLE = 26
 """Up to this many options every label is one letter, and letters may be written without a gap ("AC")."""
@@ -16,14 +16,14 @@ MAX_SINGLE = 26
 _LABEL = re.compile(rf"(?<![{WORD}])[A-Za-z](?![{WORD}])(?!'\w)")
 _WIDE_LABEL = re.compile(rf"(?<![{WORD}])(?:[A-Z]{{1,2}}|[a-z]{{1,2}})(?![{WORD}])(?!'\w)")
 _PARTICLES = (
-    r"项|項|选项|選項|选择|吧|了|因为|或|和|与|及|以及|跟|然后|再|接|[最更](?!不)|比|符合|正确|对(?!应)"
+    r"项|选项|选择|吧|而(?=不|非)|了|因为|或|和|与|及|以及|跟|然后|再|接|[最更](?!不)|比|符合|正确|对(?!应)"
     r"|是(?=因|正确|对|最|答案|合适|符合)"
 )
 """Chinese that may follow a letter without making it a word, as it would in "B超". A masked option may follow too."""
 
 _AFTER_ARTICLE = re.compile(
     r"\s*(?:$|[\n.,:;!?)\]}\"'。、(/&+=|<>→]|[–—]|-+>)|\s+-|-(?=[A-Z](?![a-z]))"
-    r"|\s+(?:because|since|as|for|is|are|was|and|or|then|before|followed|but)\b"
+    r"|\s+(?:because|since|as|for|here|rather|instead|is|are|was|and|or|then|before|followed|but)\b"
     rf"|[\ue000-\uf8ff]|\s*(?={_PARTICLES})"
 )
 _AFTER_SMALL = re.compile(rf"\s*(?:$|[\n.,:;!?)。、<>→])|\s+(?:because|since|and)\b|\s*(?={_PARTICLES})")
@@ -87,8 +87,11 @@ class Choices:
     def match(self, text: str) -> int | None:
         """Return the index of the option whose text this is; `text` comes from a masked reply."""
         if TOKEN.search(text):
-            return masked_option(text)
-        return match_text(text, self.options) if len(text) <= self.reach else None
+            index = masked_option(text)
+        else:
+            index = match_text(text, self.options) if len(text) <= self.reach else None
+        asks = index is not None and text.count("?") > level_text(self.options[index]).count("?")
+        return None if asks else index
 
     def by_part(self, text: str) -> int | None:
         """Return the index of the one option of which this text of a masked reply is a part."""
@@ -108,7 +111,7 @@ class Choices:
             return whole == index
         if not marked:
             return None
-        opened = [place for place, option in enumerate(self.options) if is_opening(self._unmask(text), option)]
+        opened = opened_by(self._unmask(text), self.options)
         held = self.holding(text)
         if index is not None and index in held and index not in opened:
             return True if held[index].is_part else None
@@ -147,8 +150,12 @@ _SEPARATORS = {
     ),
     "order": re.compile(rf"\s*[.)]?\s*(?:(?:[,、;/|>→]|-+>|=>|[-–—])\s*(?:{_THEN})?|{_THEN})\s*", re.IGNORECASE),
 }
-_HEDGE = re.compile(r"\s*[.)]?\s*,?\s*(?:or\b|and/or\b|或|还是)", re.IGNORECASE)
-_PREFIX = re.compile(r"(?:options?|choices?|letters?|选项|選項)\s*", re.IGNORECASE)
+_HEDGE = re.compile(
+    r"[\s.,()/–—-]*+(?:(?:or|and/or|maybe|perhaps|possibly|alternatively|or\s+else)\b|也?可能|或|还是|也许)"
+    r"|[\s.,]*+(?:but|though|although|and)\s+(?:also\s+)?(?:option\s+)?(?:[A-Z]|[\ue000-\uf8ff])\)?\s+(?:is\s+also|also|could|might|may|is\s+as)\b",
+    re.IGNORECASE,
+)
+_PREFIX = re.compile(r"(?:options?|choices?|letters?|选项)\s*", re.IGNORECASE)
 _NUMBER = re.compile(r"\(?(\d{1,2})\s*[.):、]\s*")
 _RUN = re.compile(rf"(?<![{WORD}])[A-Z]{{2,26}}(?![{WORD}])")
 

@@ -4,7 +4,7 @@ import re
 from collections.abc import Iterator
 from dataclasses import dataclass
 
-from tasks.metrics.claims import Claim, denied, settle, stated_claims
+from tasks.metrics.claims import Claim, Target, settle, stated_claims
 from tasks.metrics.labels import (
     DISAGREE,
     Choices,
@@ -18,7 +18,8 @@ from tasks.metrics.labels import (
     marked_labels,
     sequence_at,
 )
-from tasks.metrics.reply import drop_texts
+from tasks.metrics.reply import TOKEN, drop_texts
+from tasks.metrics.stances import ANY_DOUBT, is_meant, is_taken_back
 
 ECHO = LabelRefusal("repeats the list of options")
 REMARK = LabelRefusal("what stands beside a letter is not its option's text")
@@ -30,6 +31,13 @@ _ORDINAL = re.compile(
     re.IGNORECASE,
 )
 _LETTER = re.compile(r"^(?:(?i:option)\s+|选项)?([A-Z]{1,2}|[a-z])(?:\s*[.):、]\s*|\s+[-–—]\s+|\s*$)(.*)$")
+_INTRODUCES = re.compile(r"(?:\b(?i:answers?|correct|right|choose|select)\b|选|答案|正确)[^\n]{0,40}:$")
+_REASON = re.compile(r"\s*(?:[:(–—]|\s-\s|\bbecause\b|\bsince\b|因为)", re.IGNORECASE)
+_VERDICT = re.compile(
+    r"\b(?:no|not|yes|wrong|incorrect|correct|right|true|false|fits?|first|second|third|fourth|last|\d+)\b|n't\b|[不没错对否✗✓]",
+    re.IGNORECASE,
+)
+"""What is said about an option in a look at all of them."""
 
 
 @dataclass(frozen=True)
@@ -48,16 +56,18 @@ def read_lines(text: str, choices: Choices, kind: SequenceKind) -> list[Indices 
     option makes the list unreadable ("A. wrong"); only a numbered order may carry remarks ("1. B - she starts there").
     """
     lists: list[list[ListEntry | LabelRefusal]] = [[]]
+    introduced = False
     for line in filter(None, text.splitlines()):
-        entry = _read_line(line, choices, kind)
+        entry = _read_line(line, choices, kind, introduced=introduced)
         if entry is not None:
             lists[-1].append(entry)
-        elif lists[-1]:
-            lists.append([])
+            continue
+        introduced = _INTRODUCES.search(line) is not None and not ANY_DOUBT.search(line)
+        lists += [[]] if lists[-1] else []
     return [_read_list(entries, choices, kind) for entries in lists if entries]
 
 
-def _read_line(line: str, choices: Choices, kind: SequenceKind) -> ListEntry | LabelRefusal | None:
+def _read_line(line: str, choices: Choices, kind: SequenceKind, *, introduced: bool) -> ListEntry | LabelRefusal | None:
     numbered = _NUMBER.match(line)
     number = int(numbered.group(1)) if numbered else None
     body = line[numbered.end() :] if numbered else line
@@ -68,16 +78,16 @@ def _read_line(line: str, choices: Choices, kind: SequenceKind) -> ListEntry | L
     found = _LETTER.match(body)
     if found is None or (len(found.group(1)) > 1 and not choices.wide):
         return None
-    return _read_lettered(found.group(1).upper(), found.group(2), number, choices, remarks=kind == "order" and number is not None)
-
-
-def _read_lettered(name: str, rest: str, number: int | None, choices: Choices, *, remarks: bool) -> ListEntry | LabelRefusal:
+    name, rest = found.group(1).upper(), found.group(2)
     index = choices.index(name)
     if index is None:
         return LabelRefusal(f"{name} is not an option")
     agrees = choices.agrees(index, rest)
+    if agrees is None and kind == "set" and not _VERDICT.search(TOKEN.sub("", rest)):
+        agrees = choices.agrees(index, _REASON.split(rest, maxsplit=1)[0]) or (introduced or None)
     if agrees is not None:
         return ListEntry(index, number, with_text=True) if agrees else DISAGREE
+    remarks = kind == "order" and number is not None
     return ListEntry(index, number, with_text=remarks and bool(rest)) if remarks or not rest else REMARK
 
 
@@ -108,26 +118,27 @@ def checked_list(indices: Indices, choices: Choices, kind: SequenceKind, *, with
 
 
 ALTERNATIVE = LabelRefusal("gives alternatives")
+MORE = LabelRefusal("more letters follow the order")
 
 _INTRO = re.compile(
     r"(?:(?:(?:both|only|the)\s+)?(?:options?|choices?|letters?|answers?|order)\b|both\b|only\b|first(?:ly)?\b"
-    r"|选项|選項|应?选择?|答案|首先|先|顺序)\s*[:,]?\s*",
+    r"|选项|应?选择?|答案|首先|先|顺序)\s*[:,]?\s*",
     re.IGNORECASE,
 )
 _FIRST = re.compile(r"\s*(?:first(?:ly)?|首先|先)[,:\s]*", re.IGNORECASE)
-_WRAPPED = re.compile(r"^[\[({<]\s*(.*?)\s*[\])}>]$", re.DOTALL)
 _DONE = re.compile(r"(?:\s|[.,!)。]|only|选项|项|吧|</answer>)*$")
-_REMARK = re.compile(r"[.)]?\s*(?:\(|[–—]|\s-\s|,?\s*(?:because|since)\b|,?\s*因为|[.。]\s*\S)", re.IGNORECASE)
+_REMARK = re.compile(
+    r"[.)]?\s*(?:\(|[–—]|\s-\s|,?\s*(?:because|since|(?:but\s+)?not)\b|,?\s*(?:因为|而?不是)|[.。]\s*\S)", re.IGNORECASE
+)
 _GAPS = re.compile(r"\s+(?=[A-Z]{1,2}(?:\s|[.)]|$))")
-_BREAKS = re.compile(r"[\s,;]*\n+")
 _LIST_LINE = re.compile(
-    r"^(?:\(?\d{1,2}\s*[.):、]\s*\S|(?:option\s+|选项)?[A-Za-z]{1,2}\s*(?:[.):、]|$))", re.IGNORECASE | re.MULTILINE
+    r"^(?:\(?\d{1,2}\s*[.):、]\s*\S|(?:option\s+|选项)?[A-Za-z]{1,2}\s*(?:[.):、–—]|-\s|$))", re.IGNORECASE | re.MULTILINE
 )
 _TAIL = re.compile(
     r"(?:^|(?<=[\n.;:!?。])\s*|\b(?i:options|choices|statements|both|that|think)\s+|选项)"
     r"(?=[A-Z][\s,、)和与及/&].{0,80}?(?:\b(?i:are)\s+(?:(?i:both|all|the)\s+)*(?i:correct|right|true|supported|answers)\b|正确|对的|都?符合))"
 )
-OTHER_LETTER = re.compile(r"(?<![A-Za-z0-9])[B-HJ-Z](?![A-Za-z0-9'])")
+_OTHER_LETTER = re.compile(r"(?<![A-Za-z0-9])(?:[B-HJ-Z](?![A-Za-z0-9'])|A(?=[.,:;)]|\s*$))")
 _SENTENCE = re.compile(r"[.。](?:\s|$)")
 _MARK_END = re.compile(r"^\s*[.):、,\-–—]*\s*")
 _BETWEEN_TEXTS = {
@@ -144,11 +155,11 @@ class ListForms:
 
     def whole(self, text: str, choices: Choices) -> Reading:
         """Read a reply that is letters alone: "A, C", "AC", "B > A > D > C", "1. B" line by line."""
-        flat = _BREAKS.sub(", ", text)
-        if wrapped := _WRAPPED.match(flat):
-            flat = wrapped.group(1)
+        flat = ", ".join(line.rstrip(" ,;") for line in text.splitlines() if line)
         intro = _INTRO.match(flat)
-        flat = flat[intro.end() :] if intro else flat
+        flat = (flat[intro.end() :] if intro else flat).strip()
+        if flat[:1] in tuple("[({<") and flat.rstrip(".")[-1:] in tuple("])}>"):
+            flat = flat.rstrip(".")[1:-1].strip()
         for candidate in (flat, _GAPS.sub(", ", flat)):
             sequence = sequence_at(candidate, 0, choices, self.kind)
             if sequence is not None and _DONE.match(candidate, sequence.end):
@@ -161,13 +172,13 @@ class ListForms:
         """Read answers that are stated: "The answers are A and C", "正确顺序是B、A、D、C", a last line "A, C"."""
         bare, dropped = drop_texts(text, choices.labels, choices.options)
         stated = stated_claims(bare, choices, self.target)
-        reading = settle([*stated, *self._tails(bare, choices), *self._edges(bare, choices)])
+        reading = settle([*stated, *self._tails(bare, choices), *self._edges(bare, choices)], bare)
         everything = isinstance(reading, tuple) and len(reading) == len(choices.options)
         return ECHO if self.kind == "set" and everything and dropped >= len(choices.options) else reading
 
     def lines(self, text: str, choices: Choices) -> Reading:
         """Read one option a line, as letter, text or both, numbered or not, under an introduction or not."""
-        return settle([Claim(reading, closing=False) for reading in read_lines(text, choices, self.kind)])
+        return settle([Claim(len(text), reading) for reading in read_lines(text, choices, self.kind)], text)
 
     def texts(self, text: str, choices: Choices) -> Reading:
         """Read a reply that is option texts with something between them: "relief, gratitude"."""
@@ -186,21 +197,31 @@ class ListForms:
             return reading
         return checked_list(reading, choices, self.kind, with_texts=True) if len(reading) == named else None
 
-    def target(self, text: str, start: int, choices: Choices) -> Reading:
+    def target(self, text: str, start: int, choices: Choices) -> Target | None:
         """Read the options strung together at `start`."""
         if first := _FIRST.match(text, start):
             start = first.end()
-        sequence = sequence_at(text, start, choices, self.kind)
+        wrapped = text[start : start + 1] in tuple("([{")
+        sequence = sequence_at(text, start + wrapped, choices, self.kind)
         if sequence is None:
             return None
+        reading = self._target(text, start + wrapped, sequence, choices)
+        return None if reading is None else Target(reading, sequence.end + wrapped)
+
+    def _target(self, text: str, start: int, sequence: Sequence, choices: Choices) -> Reading:
         if hedged(text, sequence.end):
             return ALTERNATIVE
         rest, _, below = text[sequence.end :].partition("\n")
-        if self.kind == "order" and OTHER_LETTER.search(rest):
-            return LabelRefusal("more letters follow the order")
+        if self.kind == "order" and _OTHER_LETTER.search(rest):
+            return MORE
         if len(sequence.names) > 1:
             return self._read(text, start, sequence, choices)
-        if marked_labels(rest) or _LIST_LINE.match(below) or OTHER_LETTER.search(_SENTENCE.split(rest, 1)[0]):
+        begins_line = text[:start].endswith("\n")
+        if (
+            marked_labels(rest)
+            or _LIST_LINE.match(below.lstrip("\n") if begins_line else below)
+            or _OTHER_LETTER.search(_SENTENCE.split(rest, 1)[0])
+        ):
             return None  # the beginning of a list, which has its own forms
         beside = _MARK_END.sub("", rest)
         agrees = choices.agrees(choices.index(sequence.names[0]), beside, marked=beside != rest.lstrip())
@@ -216,19 +237,22 @@ class ListForms:
         return tuple(sorted(reading)) if self.kind == "set" and not isinstance(reading, LabelRefusal) else reading
 
     def _tails(self, text: str, choices: Choices) -> Iterator[Claim]:
-        for found in _TAIL.finditer(text) if self.kind == "set" else ():
-            sequence = sequence_at(text, found.end(), choices, "set")
-            if sequence is not None and len(sequence.names) > 1 and not denied(text, found.end()):
-                yield Claim(self._shaped(sequence.read(choices)), closing=False)
+        for start in (found.end() for found in _TAIL.finditer(text)) if self.kind == "set" else ():
+            sequence = sequence_at(text, start, choices, "set")
+            if sequence is not None and len(sequence.names) > 1:
+                yield Claim(start, self._shaped(sequence.read(choices)), meant=is_meant(text, start, start, sequence.end))
 
     def _edges(self, text: str, choices: Choices) -> Iterator[Claim]:
         """Yield letters that open with a remark behind them, or are alone on the first line (a blank one follows) or the last."""
         lines = text.splitlines()
         opening = sequence_at(text, 0, choices, self.kind)
         if opening is not None and len(opening.names) > 1 and _REMARK.match(lines[0], opening.end):
-            reading = self.target(text, 0, choices)
-            yield from [Claim(reading, closing=True)] if reading is not None else []
-        edges = lines[:1] if len(lines) > 1 and not lines[1] else []
-        edges += lines[-1:] if len(lines) > 1 and not _LIST_LINE.match(lines[-2]) else []
-        readings = [self.whole(line, choices) for line in edges if not re.match(r"\(?\d", line)]
-        yield from (Claim(reading, closing=True) for reading in readings if reading is not None)
+            target = self.target(text, 0, choices)
+            if target is not None:
+                yield Claim(0, target.reading, closing=True, meant=not is_taken_back(text, target.end))
+        edges = [(0, lines[0])] if len(lines) > 1 and not lines[1] else []
+        edges += [(len(text) - len(lines[-1]), lines[-1])] if len(lines) > 1 and not _LIST_LINE.match(lines[-2]) else []
+        for place, line in edges:
+            reading = None if re.match(r"\(?\d", line) else self.whole(line, choices)
+            if reading is not None:
+                yield Claim(place, reading, closing=not _INTRO.match(line), meant=is_meant(text, place, place, place + len(line)))

@@ -6,14 +6,13 @@ reason why the reply is refused. Nothing is guessed from letters that merely occ
 
 import json
 import re
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from itertools import chain
 from typing import Any, NamedTuple
 
-from schemas.letters import option_letters
 from tasks.metrics.labels import Choices, Indices, LabelRefusal, Reading, SequenceKind
-from tasks.metrics.list_forms import OTHER_LETTER, REMARK, ListForms, checked_list
-from tasks.metrics.reply import clean_reply, drop_unfinished, level_text, mask_options, masked_option
+from tasks.metrics.list_forms import MORE, REMARK, ListForms, checked_list
+from tasks.metrics.reply import clean_reply, drop_unfinished, keep_end, level_text, mask_options, masked_option
 from tasks.metrics.single_forms import (
     SEVERAL,
     read_bare_letter,
@@ -24,14 +23,25 @@ from tasks.metrics.single_forms import (
     read_part,
     read_whole_text,
 )
+from tasks.metrics.stances import ANY_DOUBT
 from tasks.solvers.state import says_something
 from tasks.text.reasoning import strip_reasoning
 
 EMPTY = "holds no word"
 NOTHING = "states no answer"
 UNFINISHED = "was cut off within its list"
+WHOLE = frozenset({"letter", "letter and text", "option text", "letters", "letters with texts", "option texts"})
+"""Forms of a reply that holds its answer and nothing else."""
+
 LISTING = frozenset({"letters", "list", "option texts", "letters with texts", "part of a text"})
 """Forms that go on to the end of the reply: if the reply was cut off, options may be missing."""
+
+
+_SECOND_PLACE = re.compile(
+    r"(?:\b(?i:then|next|second(?:ly)?|third|followed by|after|before|lastly|finally)\b|[<>→]|其次|然后|接着|再)\W{0,3}(?:\w{1,9}\W{1,3}){0,2}?\b[A-Z]\b"
+    r"|\b[A-Z]\b\W{1,3}(?:\w{1,9}\W{1,3})?(?i:next|second|third|last|then)\b|[<>→]\W{0,3}[A-Z]\b"
+)
+"""Letters that come after others in an order."""
 
 
 class Parse(NamedTuple):
@@ -99,13 +109,10 @@ def parse_order(reply: str, options: Sequence[str], *, cut: bool = False) -> Par
 def parse_ranking(reply: str, options: Sequence[str], *, cut: bool = False) -> Parse:
     """Read a reply that ranks options; one that states no order but says which is best is a ranking of that one."""
     parse = parse_order(reply, options, cut=cut)
-    if parse.how != NOTHING and (cut or parse.how != REMARK.reason):
+    if parse.how != NOTHING and (cut or parse.how not in {REMARK.reason, MORE.reason}):
         return parse
     best = parse_choice(reply, options, cut=cut)
-    others = set(OTHER_LETTER.findall(strip_reasoning(reply))) - {
-        option_letters(len(options))[index] for index in best.indices or ()
-    }
-    return parse if best.indices is None or others else best
+    return parse if best.indices is None or _SECOND_PLACE.search(keep_end(strip_reasoning(reply))) else best
 
 
 def parse_free_text(reply: str) -> str | None:
@@ -122,11 +129,13 @@ def _read(reply: str, options: Sequence[str], forms: Forms, kind: SequenceKind |
     """Read a reply by the first form that applies; `kind` is null where only one option may be named."""
     choices, bare = Choices(tuple(options)), strip_reasoning(reply)
     masked = mask_options(bare, options)
-    if masked_option(masked) is None and (values := json_answer(bare)) is not None:
-        return _outcome(_read_json(values, choices, forms, kind), "JSON")
+    if masked_option(masked) is None and (reading := _read_json(bare, choices, forms, kind)) is not None:
+        return _outcome(reading, "JSON")
     if not says_something(level_text(bare)):
         return Parse(None, EMPTY)
-    text = clean_reply(masked)
+    text = clean_reply(keep_end(masked))
+    if not text:
+        return Parse(None, EMPTY)
     for name, read in forms.items():
         reading = read(text, choices)
         if reading is not None:
@@ -138,51 +147,43 @@ def _outcome(reading: Indices | LabelRefusal, name: str) -> Parse:
     return Parse(None, reading.reason) if isinstance(reading, LabelRefusal) else Parse(reading, name)
 
 
-def _read_json(values: list[str], choices: Choices, forms: Forms, kind: SequenceKind | None) -> Indices | LabelRefusal:
-    """Read each value on its own: one option each, or (a single value) whatever the forms read."""
-    texts = [clean_reply(mask_options(value, choices.options)) for value in values]
-    if not texts:
-        return LabelRefusal(NOTHING)
-    if len(texts) == 1:
-        readings = [reading for form in forms.values() if (reading := form(texts[0], choices)) is not None]
-        return readings[0] if readings else LabelRefusal(NOTHING)
-    read: list[Indices] = []
-    for text in texts:
-        reading = read_bare_letter(text, choices) or read_whole_text(text, choices) or read_claims(text, choices)
-        if reading is None or isinstance(reading, LabelRefusal):
-            return reading or LabelRefusal(NOTHING)
-        read.append(reading)
-    return SEVERAL if kind is None else checked_list(tuple(chain.from_iterable(read)), choices, kind, with_texts=False)
-
-
 ANSWER_KEYS = frozenset(
     {
-        *("answer", "answers", "choice", "choices", "option", "options", "letter", "letters"),
+        *("", "answer", "answers", "choice", "choices", "option", "options", "letter", "letters"),
         *("final_answer", "selected", "order", "ranking", "答案", "选项", "选择", "顺序", "排序"),
     }
 )
-_FENCE = re.compile(r"```(?:json)?\s*(.*?)```", re.DOTALL)
+_OTHER_KEY = re.compile(
+    r"reason|expla|rational|analy|thought|comment|evidence|question|second_(?:best|choice|option|answer)|guess|eliminat|理由|解释|分析|原因|说明",
+    re.IGNORECASE,
+)
+"""Keys of what is no answer, though it may hold a letter."""
+
 _OBJECT = re.compile(r"\{[^{}]*\}", re.DOTALL)
 
 
-def json_answer(text: str) -> list[str] | None:
-    """Return what a JSON reply gives as its answer, as texts; null if the reply is not JSON.
+def _read_json(text: str, choices: Choices, forms: Forms, kind: SequenceKind | None) -> Indices | LabelRefusal | None:
+    """Read a reply that is JSON, or whose one fenced block or one object is; null if none is.
 
-    The whole reply may be JSON, or its one fenced block, or the one object in it. Numbers are passed on as their digits. A reply
-    that is JSON throughout but gives no answer, or several under different keys, yields an empty list.
+    A value under a key of an answer may be whatever the forms read; under any other key it counts if it is one option or more and
+    nothing else. All that count must agree. JSON throughout that gives no answer is not read.
     """
     if "{" not in text and "[" not in text:
         return None  # soon said: most replies are no JSON
-    for candidate in (text, *_only(_FENCE.findall(text)), *_only(_OBJECT.findall(text))):
+    for candidate in (text, *_only(text.split("```")[1::2]), *_only(_OBJECT.findall(text))):
         try:
-            value = json.loads(candidate)
+            value = json.loads(candidate.removeprefix("json"))
         except (ValueError, RecursionError):
             continue
         if not isinstance(value, dict | list):
             return None
-        answer = _texts(_named_answer(value) if isinstance(value, dict) else value)
-        if answer or candidate == text:
-            return answer
+        leaves = list(_leaves(value, choices))
+        readings = [_read_values(held, choices, forms, kind, lenient=key in ANSWER_KEYS) for key, held in leaves]
+        stated = {reading for reading in readings if reading is not None}
+        if len(stated) == 1:
+            return stated.pop()
+        if stated or candidate == text:
+            return LabelRefusal(NOTHING)
     return None
 
 
@@ -190,12 +191,45 @@ def _only(found: list[str]) -> list[str]:
     return found if len(found) == 1 else []
 
 
-def _named_answer(value: dict[str, Any]) -> Any:
-    named = [held for key, held in value.items() if key.strip().casefold().replace(" ", "_") in ANSWER_KEYS]
-    return named[0] if len(named) == 1 else None
+def _leaves(value: Any, choices: Choices) -> Iterator[tuple[str, list[Any]]]:
+    """Yield values that are no objects, and lists of such, with the key they stand under; not what keys say is no answer."""
+    todo = [("", value)]
+    while todo:
+        key, held = todo.pop()
+        if isinstance(held, dict):
+            names = [
+                (name.strip().casefold().replace(" ", "_"), inner) for name, inner in held.items() if name not in choices.labels
+            ]
+            todo += [
+                (name, inner)
+                for name, inner in names
+                if not _OTHER_KEY.search(name) and not ANY_DOUBT.search(name.replace("_", " "))
+            ]
+        elif isinstance(held, list) and any(isinstance(inner, dict | list) for inner in held):
+            todo += [(key, inner) for inner in held]
+        else:
+            yield key, held if isinstance(held, list) else [held]
 
 
-def _texts(answer: Any) -> list[str]:
-    values = answer if isinstance(answer, list) else [answer]
-    plain = [str(value) for value in values if isinstance(value, str | int | float) and not isinstance(value, bool)]
-    return plain if len(plain) == len(values) else []
+def _read_values(
+    values: list[Any], choices: Choices, forms: Forms, kind: SequenceKind | None, *, lenient: bool
+) -> Indices | LabelRefusal | None:
+    """Read each value on its own: one option each, or (a single value) whatever the forms read."""
+    texts = [
+        clean_reply(keep_end(mask_options(str(value), choices.options))) for value in values if lenient or isinstance(value, str)
+    ]
+    if lenient and (not all(texts) or not texts or any(isinstance(value, bool | None) for value in values)):
+        return LabelRefusal(NOTHING)
+    if len(texts) == 1:
+        names = forms if lenient else [name for name in forms if name in WHOLE]
+        reading = next((reading for name in names if (reading := forms[name](texts[0], choices)) is not None), None)
+        return LabelRefusal(NOTHING) if lenient and reading is None else reading
+    read: list[Indices] = []
+    for text in texts:
+        reading = read_bare_letter(text, choices) or read_letter_and_text(text, choices) or read_whole_text(text, choices)
+        if reading is None or isinstance(reading, LabelRefusal):
+            return (reading or LabelRefusal(NOTHING)) if lenient else None
+        read.append(reading)
+    if not read:
+        return None
+    return SEVERAL if kind is None else checked_list(tuple(chain.from_iterable(read)), choices, kind, with_texts=False)

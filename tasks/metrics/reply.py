@@ -7,48 +7,112 @@ by word, one private character is put in its place before letters, marks and sta
 import re
 import unicodedata
 from collections import Counter
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Hashable, Sequence
+from functools import lru_cache
 
 from tasks.solvers.state import says_something
 
 WORD = "A-Za-z0-9À-ɏ"
 """Characters of words that are written with gaps between them."""
 
-_QUOTES = str.maketrans({"‘": "'", "’": "'", "“": '"', "”": '"', "「": '"', "」": '"', "『": '"', "』": '"', "−": "-"})
+_WORD_CHARACTER = re.compile(f"[{WORD}]")
 
+_LEVEL = str.maketrans(
+    {
+        **{"‘": "'", "’": "'", "“": '"', "”": '"', "「": '"', "」": '"', "『": '"', "』": '"', "−": "-", "İ": "I"},
+        **dict.fromkeys("❌❎✘✕✖🚫⛔👎", "✗"),
+        **dict.fromkeys("❓❔", "?"),
+        **dict.fromkeys("➡➔➜➤⟶⇒⮕►▶", "→"),
+        "\u20e3": ".",
+        **dict(
+            zip(
+                "選項為爲應該對錯認覺確誤開後終結論會還實際個這無沒題順擇據說總綜貼適準較並僅過們從棄幹擾兩當麼處顯",
+                "选项为为应该对错认觉确误开后终结论会还实际个这无没题顺择据说总综贴适准较并仅过们从弃干扰两当么处显",
+                strict=True,
+            )
+        ),
+    }
+)
+"""Quotation marks, signs that cross something out, and the traditional characters of the wordings that are looked for."""
+
+_INVISIBLE = re.compile(
+    "[\u00ad\u0600-\u0605\u061c\u06dd\u070f\u0890\u0891\u08e2\u180b-\u180f\u200b-\u200f\u202a-\u202e\u2060-\u206f\ufe00-\ufe0f\ufeff"
+    "\ufff9-\ufffb\U000110bd\U000110cd\U00013430-\U0001343f\U0001bca0-\U0001bca3\U0001d173-\U0001d17a\U000e0000-\U000e01ef]+"
+)
+"""Format characters and variation selectors."""
+
+_ARROWS, _SYMBOLS = "[←-⇿»›]", "[⌀-⏿■-✖✘-➿⤀-⥿⬀-⯿🀀-🫿·•‣◦]"
+_ANSWER_TAG = (
+    r"(?:(?:final|correct|right|best|my|the|selected|chosen|your)[_ -]?)?"
+    r"(?:answer|ans|choice|option|letter|response|result|output|solution|label|selection|emotion|答案|选项)"
+)
+_ROLE = r"(?:(?:ai|智能)?\s?(?:assistant|助手|助理)|ai|model|模型|(?:chat)?bot|chatgpt|机器人)"
+_FILLER = r"(?:sure|ok(?:ay)?|certainly|of course|alright|got it|好的?|当然|没问题|明白了?)"
 _MARK_UP: tuple[tuple[re.Pattern[str], str], ...] = (
     (re.compile(r"<\|[^|<>\n]{1,40}\|>|</?s>"), ""),  # tokens of chat templates
-    (re.compile(r"^```\w*[ \t]*$", re.MULTILINE), ""),
-    (re.compile(r"</?(?:b|strong|i|em|u|br|p|span|div)\s*/?>"), ""),
+    (re.compile(r"^```\w*$", re.MULTILINE), ""),
+    (re.compile(r"</?(?:b|strong|i|em|u|br|p|span|div) ?/?>"), ""),
     (re.compile(r"\\(?:text|textbf|mathrm|mathbf)\{([^{}]*)\}"), r"\1"),
-    (re.compile(r"\$?\\boxed\{\s*([^{}]*?)\s*\}\$?"), r"<answer>\1</answer>"),
-    (re.compile(r"\$\s*([A-Za-z]{1,2})\s*\$"), r"\1"),
+    (re.compile(r"\${0,2}\\boxed\{([^{}]*)\}\${0,2}"), r"<answer>\1</answer>"),
+    (re.compile(rf"<(/?){_ANSWER_TAG}>", re.IGNORECASE), r"<\1answer>"),
+    (
+        re.compile(
+            r"<(?!answer|in|wrong|not|reject|elim|exclu|false|least|worst|think)(\w{1,30})>\s?\(?([A-Za-z]{1,2})[.)]*\s?</\1>"
+        ),
+        r"<answer>\2</answer>",
+    ),
+    (re.compile(r"\${1,2} ?([A-Z](?:, ?[A-Z]){1,25}|[A-Za-z]{1,2}) ?\${1,2}|\$(?=[A-Z]\b)"), r"\1"),
     (re.compile(r"\*{2,}"), ""),
-    (re.compile(r"(`{1,3}|(?<!\w)(?:\*|_{1,3}))(?=\S)(.+?)(?<=\S)\1"), r"\2"),
-    (re.compile(r"^[ \t]*(?:#{1,6}|[-*•+>])[ \t]+", re.MULTILINE), ""),
-    (re.compile(r"""[(\[{<"'【〈《]\s*([A-Za-z]{1,2})(?!'\w)\s*[)\]}>"'】〉》]"""), r" \1)"),
+    (re.compile(r"(`{1,3}|(?<!\w)(?:\*|_{1,3}))(?=\S)([^\n]{1,400}?)(?<=\S)\1"), r"\2"),
+    (re.compile(rf"{_SYMBOLS} ?"), ""),
+    (re.compile(rf"^(?:(?:#{{1,6}}|[-*+>]|[-=]+>)[ ]|{_ARROWS}[ ]?)+", re.MULTILINE), ""),
+    (re.compile(rf"(?<!{_ARROWS})(?<! )(?: ?{_ARROWS})+$", re.MULTILINE), ""),
+    (re.compile(r"^\|[ |:-]*\|$", re.MULTILINE), ""),  # a table: its rule, the edges of its rows, and "name | value"
+    (re.compile(r"^\| ?([^|\n]+?) ?\| ?([^|\n]+?) ?\|?$", re.MULTILINE), r"\1: \2"),
+    (re.compile(rf"\A\s*(?:{_ROLE} ?[:\n]\s*|{_FILLER}[!,.:。] ?(?=\S))+", re.IGNORECASE), ""),
+    (re.compile(r'\A"([^"]*)"\Z'), r"\1"),
+    (re.compile(r"""[(\[{<"'【〈《] ?([A-Za-z]{1,2})(?!'\w) ?[)\]}>"'】〉》]"""), r" \1)"),
 )
 """Taken away in this order; the last one turns a wrapped letter, "(B)" or "【B】", into " B)"."""
 
-_UNFINISHED = re.compile(r"\n\s*[A-Z]{1,2}\s*[.):、]?\s*$")
-_KEPT_BEFORE_DIGITS = frozenset(".,:/-")
+_UNFINISHED = re.compile(r"[A-Z]{1,2} ?[.):、]?")
+_KEPT_BEFORE_DIGITS = ".,:/-"
+_SIGN_ALONE = re.compile(r"[.,:/-](?!\d)")
+
+LONGEST = 8_000
+"""Characters, options counted as one each, up to which a reply is read as a whole; of a longer one only the end is."""
 
 
 def level_text(text: str) -> str:
-    """Return the text with full-width forms and other variants as ordinary characters (NFKC), and straight quotation marks."""
-    return text if text.isascii() else unicodedata.normalize("NFKC", text).translate(_QUOTES)
+    """Return the text in ordinary characters: NFKC, straight quotation marks, simplified wordings, nothing invisible."""
+    return text if text.isascii() else _INVISIBLE.sub("", unicodedata.normalize("NFKC", text).translate(_LEVEL))
+
+
+def squeeze(text: str) -> str:
+    """Return the text with single blanks, and with one empty line at most between two others."""
+    return re.sub(r"\n{3,}", "\n\n", "\n".join(" ".join(line.split()) for line in text.splitlines())).strip("\n")
 
 
 def clean_reply(text: str) -> str:
-    """Return a levelled reply without mark-up and without white space around its lines."""
+    """Return a levelled reply without mark-up and without superfluous white space."""
+    text = squeeze(text)
     for pattern, replacement in _MARK_UP:
         text = pattern.sub(replacement, text)
-    return "\n".join(line.strip() for line in text.splitlines()).strip()
+    return squeeze(text)
+
+
+def keep_end(text: str) -> str:
+    """Return the text, or the end of one that is too long; no line of that is taken for a first one."""
+    if len(text) <= LONGEST:
+        return text
+    begun, _, rest = text[-LONGEST:].partition("\n")
+    return f"...\n\n{rest or begun}"
 
 
 def drop_unfinished(reply: str) -> str:
     """Return a reply that was cut off, without a last line that had only come as far as its letter: it began another option."""
-    return _UNFINISHED.sub("", reply)
+    before, line_break, last = reply.rstrip().rpartition("\n")
+    return before.rstrip() if line_break and _UNFINISHED.fullmatch(last.strip()) else reply
 
 
 def plain_text(text: str) -> str:
@@ -58,19 +122,18 @@ def plain_text(text: str) -> str:
 
 def fold_text(text: str) -> str:
     """Do as `plain_text` without white space and punctuation, except signs of numbers ("-5", "3.5") and symbols ("+", "<")."""
-    plain = plain_text(text)
-    return "".join(character for place, character in enumerate(plain) if _is_content(plain, place))
+    plain = _SIGN_ALONE.sub("", plain_text(text))
+    return plain.translate({ord(character): None for character in set(plain) if not _is_content(character)})
 
 
-def _is_content(text: str, place: int) -> bool:
-    character = text[place]
-    if character == "%" or unicodedata.category(character)[0] in "LNMS":
-        return character != "`"
-    return character in _KEPT_BEFORE_DIGITS and text[place + 1 : place + 2].isdigit()
+def _is_content(character: str) -> bool:
+    if character in _KEPT_BEFORE_DIGITS or character == "%":
+        return True
+    return unicodedata.category(character)[0] in "LNMS" and character != "`"
 
 
 def match_text(
-    text: str, options: Sequence[str], forms: Sequence[Callable[[str], Sequence[str]]] = (level_text, plain_text, fold_text)
+    text: str, options: Sequence[str], forms: Sequence[Callable[[str], Hashable]] = (level_text, plain_text, fold_text)
 ) -> int | None:
     """Return the index of the one option that `text` is in the first of these forms in which it is just one, or null.
 
@@ -78,10 +141,19 @@ def match_text(
     """
     for normalise in forms:
         wanted = normalise(text)
-        found = [index for index, option in enumerate(options) if wanted and normalise(option) == wanted]
+        found = _places(normalise, tuple(options)).get(wanted, ()) if wanted else ()
         if len(found) == 1:
             return found[0]
     return None
+
+
+@lru_cache(maxsize=1024)
+def _places(normalise: Callable[[str], Hashable], options: tuple[str, ...]) -> dict[Hashable, list[int]]:
+    """Return the indices of the options by what they are in one form."""
+    places: dict[Hashable, list[int]] = {}
+    for index, option in enumerate(options):
+        places.setdefault(normalise(option), []).append(index)
+    return places
 
 
 FIRST = 0xE000
@@ -99,14 +171,13 @@ def mask_options(reply: str, options: Sequence[str]) -> str:
     Case and the width of white space do not matter, unless two options differ in nothing else. Quotation marks and full stops
     around the text may be there or not.
     """
-    text = TOKEN.sub("", level_text(reply))
-    if len(text) < SHORTEST:
-        return text  # no option that is looked for is as short
-    folded = text.casefold()
+    text = TOKEN.sub("", squeeze(level_text(reply)))
     cores = _cores(options)
     for index in sorted(range(len(options)), key=lambda index: -len(cores[index])):
-        if is_long(cores[index]) and cores[index].split()[0].casefold() in folded:
-            text = _pattern(cores[index], cores).sub(chr(FIRST + index), text)
+        if is_long(cores[index]):
+            asked = "?" if level_text(options[index]).rstrip().endswith("?") else ""
+            for core in dict.fromkeys((cores[index], " ".join(cores[index].split()))):
+                text = _replace(text, core, chr(FIRST + index), asked, any_case=_alike(core, cores) <= 1)
     return text
 
 
@@ -122,9 +193,10 @@ def drop_texts(text: str, labels: Sequence[str], options: Sequence[str]) -> tupl
 
     "A. first thing and C (third thing)" becomes "A and C".
     """
-    total = 0
+    total, cores = 0, _cores(options)
     for index, (label, option) in enumerate(zip(labels, options, strict=True)):
-        content = f"(?:{chr(FIRST + index)}|(?i:{re.escape(level_text(option).strip())})(?![{WORD}]))"
+        short = level_text(option).strip()
+        content = chr(FIRST + index) if is_long(cores[index]) else f"(?:{chr(FIRST + index)}|(?i:{re.escape(short)})(?![{WORD}]))"
         beside = rf"(?<![{WORD}]){label}(?:\s*[.):、(\-–\"'])*\s*{content}(?:[^\S\n]*[.。!?\"'])*\)?"
         text, times = re.subn(beside, label, text)
         total += times
@@ -133,7 +205,7 @@ def drop_texts(text: str, labels: Sequence[str], options: Sequence[str]) -> tupl
 
 def _cores(options: Sequence[str]) -> list[str]:
     """Return the options, each without quotation marks and full stops around it if that leaves it different from the others."""
-    levelled = [level_text(option) for option in options]
+    levelled = [squeeze(level_text(option)) for option in options]
     bare = [text.strip(_EDGES) for text in levelled]
     times = Counter(core.casefold() for core in bare)
     return [core if times[core.casefold()] == 1 else text.strip() for core, text in zip(bare, levelled, strict=True)]
@@ -145,10 +217,25 @@ def is_long(core: str) -> bool:
     return len(core) >= (SHORTEST_WORD if is_word else SHORTEST) and not (core.isdigit() and len(core) <= SHORTEST)
 
 
-def _pattern(core: str, cores: Sequence[str]) -> re.Pattern[str]:
-    space = {False: r"[^\S\n]+", True: r"\s+"}
-    body = "".join(space["\n" in part] if part.isspace() else re.escape(part) for part in re.split(r"(\s+)", core))
-    before = rf"(?<![{WORD}])" if re.match(f"[{WORD}]", core) else ""
-    after = rf"(?![{WORD}])" if re.match(f"[{WORD}]", core[-1]) else ""
-    alike = sum(other.casefold() == core.casefold() for other in cores)
-    return re.compile(before + body + after, re.IGNORECASE if alike == 1 else 0)
+def _alike(core: str, cores: Sequence[str]) -> int:
+    return sum(other.casefold() == core.casefold() for other in cores)
+
+
+def _replace(text: str, core: str, token: str, ending: str, *, any_case: bool) -> str:
+    """Return the text with a token for every occurrence of `core` as whole words, and for the ending behind it, if it is there."""
+    held, wanted = (text.lower(), core.lower()) if any_case else (text, core)
+    pieces, kept, place = list[str](), 0, held.find(wanted)
+    while place >= 0:
+        end = place + len(wanted)
+        if _is_word(text, place - 1, place) or _is_word(text, end - 1, end):
+            place = held.find(wanted, place + 1)
+            continue
+        pieces += [text[kept:place], token]
+        kept = end + len(ending) if ending and text.startswith(ending, end) else end
+        place = held.find(wanted, kept)
+    return "".join([*pieces, text[kept:]])
+
+
+def _is_word(text: str, *places: int) -> bool:
+    """Return whether the characters at both places belong to words that are written with gaps between them."""
+    return all(0 <= place < len(text) and _WORD_CHARACTER.match(text[place]) for place in places)

@@ -2,41 +2,52 @@
 
 import re
 from collections.abc import Iterator
+from dataclasses import replace
+from itertools import islice
 
-from tasks.metrics.claims import Claim, denied, settle, stated_claims
+from tasks.metrics.claims import Claim, Target, settle, stated_claims
 from tasks.metrics.labels import DISAGREE, Choices, Label, LabelRefusal, Reading, hedged, label_at, marked_labels, sequence_at
 from tasks.metrics.option_parts import NEGATION
-from tasks.metrics.reply import TOKEN
+from tasks.metrics.reply import FIRST, TOKEN
+from tasks.metrics.stances import ANY_DOUBT, corrections, is_meant, is_taken_back
+
+LEFT_BESIDE = 300
+"""Characters beside a letter that are compared with options."""
+
+MOST_PIECES = 12
+"""Beginnings of a line that are compared with options."""
 
 NEARBY = 400
 """Characters behind a letter within which another option's letter shows that a list begins."""
 
 SEVERAL = LabelRefusal("names more than one option")
 
-_LABEL_PREFIX = re.compile(
-    r"(?:(?:the\s+)?(?:option|choice|letter|answer)|选项|選項|选择|選擇|选|選|答案|答)\s*[:#]?\s*", re.IGNORECASE
-)
-_LABEL_SUFFIX = re.compile(r"\s*(?:选项|項|项|选择)?\s*(?:[.)、。:!,]|吧)*\s*$")
+_LABEL_PREFIX = re.compile(r"(?:(?:the\s+)?(?:option|choice|letter|answer)|选项|选择|选|答案|答)\s*[:#]?\s*", re.IGNORECASE)
+_LABEL_SUFFIX = re.compile(r"\s*(?:选项|项|选择)?\s*(?:[.)、。:!,]|吧)*\s*$")
 _SEPARATOR = re.compile(r"\s*[.):、,\-–—]*\s*")
 _PIECE_END = re.compile(r"[.!?;。]|,|\s[-–—]\s|\s*\(|\s+because\b|\s+since\b|因为|:")
-_OPENING = re.compile(r"\s*(?:[.):、](?!\w\.)|,|\s[-–—]\s|$|\n|\s+(?:because|since|as)\b|,?\s*(?:因为|是因为))", re.MULTILINE)
-_DISMISSED = re.compile(r"\s*(?:(?:is\s+)?(?:wrong|incorrect|false|not\b)|错|不)", re.IGNORECASE)
-_TEXT_THEN_LETTER = re.compile(r"(.+?)[\s,:-]+([A-Z]{1,2})\)$")
+_OPENING = re.compile(
+    r"\s*(?:[.):、。!;](?!\w\.)|,|\s[-–—]\s|$|\n|\s+(?:because|since|as|and\s+not|rather\s+than|instead\s+of|i\s+(?:think|guess|believe)|for\s+sure)\b|\s*而[不非]|,?\s*(?:因为|是因为))",
+    re.MULTILINE,
+)
+_TEXT_THEN_LETTER = re.compile(r"(?<![\s,:-])[\s,:-]+([A-Z]{1,2})\)$")
+_OTHERS = re.compile(r"\b(?:others?|rest|remaining|alternatives?)\b|其他|其它|其余|另外", re.IGNORECASE)
+_BUT = re.compile(r"[^.!?。\n]{0,80}?(?:\bbut\b|\bhowever\b|\bthough\b|\byet\b|但|然而|不过)", re.IGNORECASE)
 _SENTENCE_END = re.compile(r"[.!?。\n]+")
 _EVERYDAY = frozenset({"yes", "no", "none"})
 
 _ADJECTIVE = (
     r"(?:(?:my\s+)?(?:answer|choice|pick)|correct|right|best|true|better"
-    r"|(?:most\s+)?(?:likely|appropriate|accurate|suitable|fitting|plausible|reasonable))"
+    r"|most\s+(?:likely|plausible|reasonable)|(?:most\s+)?(?:appropriate|accurate|suitable|fitting)|only\s+(?:option|answer|choice|one))"
 )
 _TAILS: tuple[re.Pattern[str], ...] = (
     re.compile(
-        r"(?:^|(?<=[\n.,;:!?。(])\s*|\b(?i:option|choice|answer|that|think|believe|say|so|because)\s+)([A-Z]{1,2})\)?\s+"
-        rf"(?i:(?:is|was|fits|seems|looks|appears|sounds|would\s+be|must\s+be|should\s+be)\s+(?:to\s+be\s+)?"
+        r"(?:^|(?<=[\n.,;:!?。(])\s*|\b(?i:option|choice|answer|that|think|believe|say|so|because|but|only|thus|hence|therefore|while)\s+)([A-Z]{1,2})\)?\s+"
+        rf"(?i:it\s+is(?=\W*$)|best\s+\w+s\b|\w+s\s+(?:\w+\s+)?best\b|makes\s+(?:the\s+most|more)\s+sense|fits(?=\W*$)|(?:is|was|fits|seems|looks|appears|sounds|would\s+be|must\s+be|should\s+be)\s+(?:to\s+be\s+)?"
         rf"(?:(?:clearly|probably|definitely|the|also)\s+)*{_ADJECTIVE}\b)"
     ),
     re.compile(
-        r"(?:^|(?<=[\n.,;:!?。(])\s*|选项|認為|认为|觉得|因此|所以)\s*([A-Z]{1,2})\)?\s*(?:选项|項|项)?\s*(?:才)?(?:是|最为?|更为?|比较)?\s*"
+        r"(?:^|(?<=[\n.,;:!?。(])\s*|选项|认为|觉得|因此|所以|但是?|只有)\s*([A-Z]{1,2})\)?\s*(?:选项|项)?\s*(?:才)?(?:是|最为?|更为?|比较)?\s*"
         r"(?:正确|对的|符合|合适|恰当|准确|贴切|正解|答案)"
     ),
 )
@@ -79,15 +90,17 @@ def read_whole_text(text: str, choices: Choices) -> Reading:
 
 def read_claims(text: str, choices: Choices) -> Reading:
     """Read answers that are stated: "The answer is B.", "所以选B", "B. text", a last line "B"."""
-    return settle([*stated_claims(text, choices, read_target), *_tails(text, choices), *_edges(text, choices)])
+    return settle([*stated_claims(text, choices, read_target), *_tails(text, choices), *_edges(text, choices)], text)
 
 
 def read_opening_text(text: str, choices: Choices) -> Reading:
     """Read a reply that begins or ends with the text of one option: "Yes, because ...", a last line "joy"."""
     lines = [line for line in text.splitlines() if line]
-    edges = [*_pieces(lines[0]), lines[-1]]
+    if corrections(text):
+        return None
+    edges = [*(piece for piece in _pieces(lines[0]) if not is_taken_back(lines[0], len(piece))), lines[-1]]
     found = {index for piece in edges if (index := choices.match(piece)) is not None}
-    if not found:
+    if not found or ANY_DOUBT.search(lines[-2] if len(lines) > 1 and lines[-2].endswith(":") else ""):
         return None
     found |= {index for line in lines for piece in _clauses(line) if (index := choices.match(piece)) is not None}
     return (found.pop(),) if len(found) == 1 else SEVERAL
@@ -107,7 +120,7 @@ def read_only_text(text: str, choices: Choices) -> Reading:
         short = rf"(?<![^\W\u3400-\u9fff]){re.escape(option.casefold())}(?![^\W\u3400-\u9fff])"
         rest, times = re.subn(short, " ", rest)
         found |= {index} if times else set()
-    if not found or NEGATION.search(rest):
+    if not found or NEGATION.search(rest) or ANY_DOUBT.search(rest):
         return None
     found |= set(choices.holding(text))
     return SEVERAL if len(found) > 1 else tuple(index for index in found if index is not None)
@@ -119,25 +132,41 @@ def read_part(text: str, choices: Choices) -> Reading:
     return None if index is None else (index,)
 
 
-def read_target(text: str, start: int, choices: Choices) -> Reading:
+def read_target(text: str, start: int, choices: Choices) -> Target | None:
     """Read the one option named at `start`, by letter or by its text; refused where the text beside a letter is another one's."""
     label = label_at(text, start, choices)
     if label is None:
-        return _text_target(text[start : start + choices.reach], choices)
+        return _text_target(text, start, choices)
     sequence = sequence_at(text, start, choices, "set")
     if hedged(text, label.end) or (sequence is not None and len(set(sequence.names)) > 1):
-        return SEVERAL
-    if _lists_others(text, start, label):
+        return Target(SEVERAL, label.end)
+    if _lists_others(text, start, label, choices):
         return None
     place = _SEPARATOR.match(text, label.end)
     end = place.end() if place else label.end
-    rest = text[end : end + choices.reach].split("\n", 1)[0]
+    rest = text[end : end + min(choices.reach, LEFT_BESIDE)].split("\n", 1)[0]
     reading = choices.read(label.name)
-    beside = {index for piece in _pieces(rest) if (index := choices.match(piece)) is not None}
     if isinstance(reading, LabelRefusal):
-        return reading
-    other = beside and reading[0] not in beside
-    return DISAGREE if other or _agrees(text[label.end : end] + rest, reading[0], choices) is False else reading
+        return Target(reading, label.end)
+    if (
+        "\n" not in text[label.end : end]
+        and (other := label_at(rest, 0, choices))
+        and other.name != label.name
+        and _LABEL_SUFFIX.match(rest, other.end)
+    ):
+        return Target(SEVERAL, end)
+    beside = {index for piece in _pieces(rest) if (index := choices.match(piece)) is not None}
+    differs = reading[0] not in beside if beside else _agrees(text[label.end : end] + rest, reading[0], choices) is False
+    return Target(DISAGREE, end) if differs else Target(reading, _end_of_own(text, label.end, end, reading[0], choices))
+
+
+def _end_of_own(text: str, start: int, end: int, index: int, choices: Choices) -> int:
+    """Return where the option's own text or a part of it ends that follows its letter and what separates them; else `start`."""
+    rest = text[end : end + LEFT_BESIDE].split("\n", 1)[0]
+    whole = re.match(rf"{chr(FIRST + index)}|{re.escape(choices.options[index][:LEFT_BESIDE])}\b", rest, re.IGNORECASE)
+    parts = (len(piece) for piece in _pieces(rest) if _agrees(text[start:end] + piece, index, choices))
+    length = whole.end() if whole else next(parts, 0)
+    return end + length if length else start
 
 
 def _agrees(after: str, index: int | None, choices: Choices) -> bool | None:
@@ -148,15 +177,17 @@ def _agrees(after: str, index: int | None, choices: Choices) -> bool | None:
     return choices.agrees(index, line[end:], marked=end > 0 or line.startswith("("))
 
 
-def _text_target(rest: str, choices: Choices) -> Reading:
-    line = rest.split("\n", 1)[0].strip(' "')
-    for piece in _pieces(line):
+def _text_target(text: str, start: int, choices: Choices) -> Target | None:
+    line = text[start : start + choices.reach].split("\n", 1)[0]
+    opening = len(line) - len(line.lstrip(' "'))
+    for piece in _pieces(line.strip(' "')):
+        end = start + opening + len(piece)
         if (index := choices.match(piece)) is not None:
-            return (index,)
-        if found := _TEXT_THEN_LETTER.match(piece):
-            index, lettered = choices.match(found.group(1)), choices.index(found.group(2))
+            return Target((index,), end)
+        if found := _TEXT_THEN_LETTER.search(piece):
+            index, lettered = choices.match(piece[: found.start()]), choices.index(found.group(1))
             if index is not None:
-                return (index,) if index == lettered else DISAGREE
+                return Target((index,) if index == lettered else DISAGREE, end)
     return None
 
 
@@ -164,7 +195,7 @@ def _pieces(line: str) -> Iterator[str]:
     """Return the line, then ever shorter beginnings of it that end where a clause does."""
     line = line.split("</answer>", 1)[0]
     yield line
-    for end in reversed([found.start() for found in _PIECE_END.finditer(line)]):
+    for end in reversed([found.start() for found in islice(_PIECE_END.finditer(line), MOST_PIECES)]):
         yield line[:end]
 
 
@@ -172,12 +203,17 @@ def _clauses(line: str) -> list[str]:
     return [line, *re.split(r"[.!?。;]+", line), *re.split(r"[.!?。;,、]+", line)]
 
 
-def _lists_others(text: str, start: int, label: Label) -> bool:
+def _lists_others(text: str, start: int, label: Label, choices: Choices) -> bool:
     """Return whether the letter at `start` begins a list of options, on one line or on several."""
-    line, _, below = text[start : start + NEARBY].partition("\n")
-    following = below.lstrip().split("\n", 1)[0] if not below.startswith("\n") else ""
-    others = set(marked_labels(line)) | set(marked_labels(following)[:1]) | set(_bare(following))
-    return bool(others - {label.name})
+    lines = text[start : start + NEARBY].split("\n")
+    if start and text[start - 1] == "\n":
+        return _begins_list(lines, replace(label, end=label.end - start), choices) or bool(
+            set(marked_labels(lines[0])) - {label.name}
+        )
+    others = (
+        {*marked_labels(lines[0]), *marked_labels(lines[1])[:1], *_bare(lines[1])} if len(lines) > 1 else marked_labels(lines[0])
+    )
+    return bool(set(others) - {label.name})
 
 
 def _bare(line: str) -> list[str]:
@@ -185,11 +221,12 @@ def _bare(line: str) -> list[str]:
 
 
 def _tails(text: str, choices: Choices) -> Iterator[Claim]:
-    for pattern in _TAILS:
-        for found in pattern.finditer(text):
-            index = choices.index(found.group(1))
-            if index is not None and not denied(text, found.start(1)):
-                yield Claim((index,), closing=False)
+    for found in (found for pattern in _TAILS for found in pattern.finditer(text)):
+        index = choices.index(found.group(1))
+        if index is not None:
+            start, end = found.start(1), found.end()
+            meant = is_meant(text, start, start, end) and not _BUT.match(text, end) and not is_taken_back(text, found.end(1))
+            yield Claim(start, (index,), meant=meant)
 
 
 def _edges(text: str, choices: Choices) -> Iterator[Claim]:
@@ -200,30 +237,44 @@ def _edges(text: str, choices: Choices) -> Iterator[Claim]:
     lines = text.splitlines()
     sequence = sequence_at(text, start, choices, "set")
     if label is not None and (hedged(text, label.end) or (sequence is not None and len(set(sequence.names)) > 1)):
-        yield Claim(SEVERAL, closing=False)
-    elif label is not None and _OPENING.match(text, label.end) and not _begins_list(lines, label):
-        reading = read_target(text, start, choices)
-        if reading is not None and not _is_dismissed(text, label, choices):
-            yield Claim(reading, closing=True)
+        yield Claim(start, SEVERAL, meant=sequence is None or not is_taken_back(text, sequence.end))
+    elif label is not None and _OPENING.match(text, label.end) and not _begins_list(lines, label, choices):
+        target = read_target(text, start, choices)
+        if target is not None:
+            yield Claim(start, target.reading, closing=True, meant=not is_taken_back(text, target.end))
     if len(lines) > 1 and not _marks(lines[-2]):
-        last = read_bare_letter(lines[-1], choices)
-        if last is not None:
-            yield Claim(last, closing=True)
+        ends = _line_claims(text, lines, choices)
+        yield from ends if ends and ends[-1].place == len(text) - len(lines[-1]) else ()
 
 
-def _is_dismissed(text: str, label: Label, choices: Choices) -> bool:
-    """Return whether a letter is called wrong ("B: wrong"), other than by words of its own option ("B. False")."""
-    if not _DISMISSED.match(text, label.end) and not _DISMISSED.match(text, label.end + 1):
-        return False
-    line, own = text[label.end : label.end + choices.reach].split("\n", 1)[0], choices.index(label.name)
-    return not any(_agrees(piece, own, choices) for piece in _pieces(line))
+def _line_claims(text: str, lines: list[str], choices: Choices) -> list[Claim]:
+    """Return the claims of lines that hold a letter and nothing else; of a last one with its text if no other letter begins a line."""
+    claims, place = list[Claim](), 0
+    alone = not any(_marks(line) for line in lines[:-1])
+    for number, line in enumerate(lines, 1):
+        reading = read_bare_letter(line, choices)
+        if reading is None and number == len(lines) and alone:
+            reading = read_letter_and_text(line, choices)
+        if reading is not None:
+            meant = is_meant(text, place, place, place + len(line))
+            claims.append(Claim(place, reading, closing=not _LABEL_PREFIX.match(line), meant=meant))
+        place += len(line) + 1
+    return claims
 
 
-def _begins_list(lines: list[str], label: Label) -> bool:
-    """Return whether other letters begin lines too; a letter alone on a first line, set off by a blank one, is an answer."""
-    if len(lines) > 1 and _bare(lines[0]) and not lines[1]:
-        return False
-    return any(name != label.name for line in lines for name in _marks(line))
+def _begins_list(lines: list[str], label: Label, choices: Choices) -> bool:
+    """Return whether other letters begin lines too.
+
+    A letter alone on a first line is an answer if a blank one follows; so is one with its text, unless the next letters come after.
+    """
+    others = [name for line in lines[1:] for name in _marks(line) if name != label.name]
+    if len(lines) > 1 and not lines[1] and others:
+        index = choices.index(label.name)
+        if _bare(lines[0]):
+            return False
+        if _agrees(lines[0][label.end :], index, choices):
+            return others[0] in choices.labels[(index or 0) + 1 :][:1] and not _OTHERS.search(lines[2])
+    return bool(others)
 
 
 def _marks(line: str) -> list[str]:
