@@ -115,8 +115,8 @@ def _failed_calls(manifest: RunManifest, lake: Lake) -> Iterator[tuple[tuple[str
             continue
         dataset, setting, tested = place["dataset"], place["setting"], place["model"]
         if ref.layer == "judgements":
-            unrated, failed = lake.read(ref, Judgements).filter(pl.col("rating").is_null()), pl.col("parse_status") == "failed"
-            reason = pl.when(failed).then(pl.col("error").filter(failed).min()).otherwise("error").fill_null("no reason was kept")
+            unrated, lost = lake.read(ref, Judgements).filter(pl.col("rating").is_null()), pl.col("parse_status") == "failed"
+            reason = pl.when(lost).then(pl.col("error").filter(lost).min()).otherwise("error").fill_null("no reason was kept")
             for (status, why), rows in unrated.group_by("parse_status", reason, maintain_order=True):
                 word, remedy = ("", "run again") if status == "failed" else ("readable ", "see the replies: moodflow explain")
                 if why.startswith(WAS_CUT):

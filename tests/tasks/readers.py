@@ -26,7 +26,7 @@ from tasks.metrics.answer_forms import ParsedAnswer, Question, read_answer
 from tasks.metrics.attunebench.conversation import measure_parts
 from tasks.metrics.item_scores import score_items
 from tasks.metrics.measures import MEASURES
-from tasks.metrics.reference.scoring import clean_span, extract_letter, extract_letters
+from tasks.metrics.reference.scoring import clean_span, extract_letter, extract_letters, rouge_1
 from tasks.solvers.annotate.annotate import read_draft
 from tasks.solvers.longemotion.emotion_expression import MARKED
 from tasks.solvers.longemotion.search_o1 import find_query, without_searches
@@ -144,6 +144,7 @@ READERS: Mapping[str, Reader] = {
     "reference letter": extract_letter,
     "reference letters": extract_letters,
     "reference span": clean_span,
+    "reference summary": lambda text: rouge_1(text, "她的表姐来了"),
     "object": read_object,
     "document": read_json_quietly,
     "aspects": read_aspects,

@@ -21,7 +21,7 @@ from tasks.cards.pipeline import (
     load_texts,
     taxonomy_leaves,
 )
-from tasks.judging.contract import read_reply
+from tasks.judging.replies import read_reply
 from tasks.solvers.run import with_listeners
 from tasks.solvers.state import RoleModel, SolverResources
 from tests.rows import each_row

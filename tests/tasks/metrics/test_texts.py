@@ -99,7 +99,7 @@ class OurWords:
     """The tokenizer rouge-score asks for."""
 
     def tokenize(self, text: str) -> list[str]:
-        return words(text)
+        return list(words(text))
 
 
 @settings(max_examples=100)

@@ -143,7 +143,14 @@ def unread_text(**changes: Any) -> str:
 
 
 def test_repaired_ratings_and_errors_of_readers_are_told() -> None:
-    said = {"dataset": "tale", "item_id": "tale-0", "model": "alpha", "setting": "base", "rating": 4, "raw_reply": "{}"}
+    said: dict[str, Any] = {
+        "dataset": "tale",
+        "item_id": "tale-0",
+        "model": "alpha",
+        "setting": "base",
+        "rating": 4,
+        "raw_reply": "{}",
+    }
     rows = [
         judgement(**said | {"dimension": name, "parse_status": status, "call_key": key * 64, "judge_repetition": int(key)})
         for key, status in (("1", "repaired"), ("2", "parsed"), ("3", "repaired"))
