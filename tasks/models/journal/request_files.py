@@ -73,9 +73,9 @@ def _write_set(folder: Path, name: str, calls: list[ChatRequest]) -> dict[str, A
 
 def flatten(request: ChatRequest) -> str:
     """Return the conversation of a call as one text: of one message its words, of several each after its role."""
-    if len(request.messages) == 1:
-        return request.messages[0].content
-    return "\n\n".join(f"{message.role}: {message.content}" for message in request.messages)
+    if len(request.arranged) == 1:
+        return request.arranged[0].content
+    return "\n\n".join(f"{message.role}: {message.content}" for message in request.arranged)
 
 
 def _lines(rows: Iterable[Mapping[str, Any]]) -> bytes:
