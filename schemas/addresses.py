@@ -8,8 +8,8 @@ from schemas.errors import UsageError
 SECRET_PARTS = {"@": "a user name or password before @", "?": "a query after ?", "#": "a fragment after #"}
 """Parts of a URL that are no part of an address, by the character that tells them."""
 
-PATH = "/chat/completions"
-"""What a call adds to the address of a server."""
+CALL_PATH = re.compile(r"/chat/completions/*$")
+"""What a call adds to the address of a server, and what may be written there all the same."""
 
 VERSION_PATH = "/v1"
 """Where most servers have the API, and what is often left out of an address."""
@@ -41,14 +41,6 @@ def require_plain_address(text: str, field: str) -> None:
             got=" and ".join(found),
             next_step="name the key's variable with --api-key-env or --set judge.api_key_env=NAME, and what a query needs with "
             "--set models.query=api-version=2024-10-21, or --set models.query_env=NAME=VARIABLE",
-        )
-    if text.rstrip("/ ").endswith(PATH):
-        raise UsageError(
-            f"the address of a model ends before {PATH}, which every call adds itself",
-            where=f"{field} (--base-url, --judge-base-url)",
-            expected="an address such as http://localhost:8000/v1",
-            got=text,
-            next_step=f"name {text.rstrip('/ ').removesuffix(PATH)}",
         )
 
 

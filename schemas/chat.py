@@ -11,7 +11,7 @@ from typing import Any, Literal, Self
 
 from pydantic import Field, ValidationInfo, field_validator, model_validator
 
-from schemas.addresses import require_plain_address
+from schemas.addresses import CALL_PATH, require_plain_address
 from schemas.api_capabilities import DEFAULT_CAPABILITIES, SWITCH, ApiCapabilities, Sampling, merge_objects
 from schemas.base import Frozen
 from schemas.errors import UsageError
@@ -100,7 +100,7 @@ class ModelEntry(KeyVariables):
     @field_validator("base_url", "identity")
     @classmethod
     def _no_secret_in_an_address(cls, value: str | None, info: ValidationInfo) -> str | None:
-        value = value and value.strip()
+        value = value and CALL_PATH.sub("", value.strip())
         # An identity that is no address may have these characters.
         if value is not None and (info.field_name == "base_url" or ADDRESS_LIKE.search(value)):
             require_plain_address(value, str(info.field_name))

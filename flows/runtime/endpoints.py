@@ -118,7 +118,7 @@ def _switch_often() -> Iterator[None]:
 def way_to(entry: ModelEntry) -> tuple[Any, ...]:
     """Return where a model is called, and with which limits: models for which it is equal share an endpoint."""
     # The embedded server has limits of its own.
-    return () if entry.base_url is None else tuple(entry.model_dump(exclude=ASKING).values())
+    return () if entry.base_url is None else tuple(entry.model_dump(exclude=ASKING).items())
 
 
 async def _open(entry: ModelEntry, journal: Journal, budget: Budget, stack: AsyncExitStack) -> Endpoint:

@@ -183,22 +183,15 @@ def test_the_servers_own_words_stand_once_below_the_table(tmp_path: Path, monkey
     assert "\u202e" not in done.out
 
 
-@pytest.mark.parametrize("path", ["/v1/chat/completions", "/v1/chat/completions/", "/v1/chat/completions "])
-def test_a_whole_path_is_refused_at_once(path: str, tmp_path: Path) -> None:
-    for done in (
-        ended("models", "check", "m", "--base-url", f"http://127.0.0.1:9{path}", "--lake", tmp_path),
-        ended("run", "moodbench-mini", "--model", "m", "--base-url", f"http://127.0.0.1:9{path}", "--lake", tmp_path),
-    ):
-        assert_one_message(done, "ends before /chat/completions", "next step: name http://127.0.0.1:9/v1")
-
-
 def test_a_query_in_the_address_is_told_where_it_goes(tmp_path: Path) -> None:
     address = "https://x.example/openai/deployments/d?api-version=2024-10-21"
     done = ended("models", "check", "m", "--base-url", address, "--lake", tmp_path)
     assert_one_message(done, "got: a query after ?", "--set models.query=api-version=2024-10-21", "models.query_env")
 
 
-def test_blanks_around_an_address_are_no_part_of_it(tmp_path: Path) -> None:
+@pytest.mark.parametrize(("before", "after"), [(" ", " "), ("", "/chat/completions"), ("", "/chat/completions/ ")])
+def test_blanks_and_the_path_of_a_call_are_no_part_of_an_address(before: str, after: str, tmp_path: Path) -> None:
     with server_with(lambda _, usual: usual) as server:
-        checked = check(server, tmp_path, base_url=f" {server.base_url} ")
+        checked = check(server, tmp_path, base_url=f"{before}{server.base_url}{after}")
     assert (checked.status, checked.document["server"]) == (0, server.base_url)
+    assert set(server.paths) == {"/v1/chat/completions"}

@@ -4,6 +4,7 @@ from typing import Any
 
 import pytest
 
+from flows.runtime.endpoints import way_to
 from schemas.chat import ModelEntry
 from schemas.errors import UsageError
 from schemas.key_variables import read_pairs
@@ -62,3 +63,8 @@ def test_what_may_not_be_sent_is_refused_and_not_told(fields: dict[str, Any]) ->
 @pytest.mark.parametrize("fields", [{"headers_env": {"Authorization": "A"}}, {"headers_env": None}, {"query": ["v=2024-10-21"]}])
 def test_what_may_be_sent_is_taken(fields: dict[str, Any]) -> None:
     assert entry(**fields).name == "m"
+
+
+def test_models_with_other_headers_or_queries_share_no_endpoint() -> None:
+    given = ({"headers_env": ["x=Y"]}, {"query_env": ["x=Y"]}, {"query": ["x=Y"]}, {})
+    assert len({way_to(entry(**fields)) for fields in given}) == len(given)

@@ -44,7 +44,7 @@ def join_events(body: bytes) -> bytes:
             event = read_json(data, lenient=True)
             if find_error(event):
                 return data.encode()
-            first = next((other for other in event.pop("choices", None) or () if not other.get("index")), {})
+            first: dict[str, Any] = next((other for other in event.pop("choices", None) or () if not other.get("index")), {})
             if whole := first.pop("message", None):
                 parts.clear()  # it repeats what came in parts
             delta = whole or first.pop("delta", None) or {}

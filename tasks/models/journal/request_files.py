@@ -80,7 +80,7 @@ def _write_set(folder: Path, name: str, calls: list[ChatRequest]) -> dict[str, A
 
 def flatten(request: ChatRequest) -> str:
     """Return the conversation of a call as one text: of one message its words, of several each after its role."""
-    return _flat([message.model_dump() for message in request.messages])
+    return _flat([message.model_dump() for message in request.arranged])
 
 
 def _flat(messages: Sequence[Mapping[str, str]]) -> str:

@@ -56,9 +56,9 @@ def request(text: str = "How are you?", *, repetition: int = 0, base_url: str = 
 def client(model: ModelEntry, pauses: Callable[[float], Awaitable[None]], key: SecretStr | None = None) -> HttpChat:
     if model.base_url is None:
         raise AssertionError("tests of the client name a server")
-    keys = {} if key is None else {model.api_key_env or "LISTENER_KEY": key}
-    model = model.model_copy(update={"api_key_env": next(iter(keys), None)}) if keys else model
-    return HttpChat(model, model.base_url, keys, policy=CallRetryPolicy(sleep=pauses, draw=random.Random(0).random))
+    base_url, keys = model.base_url, {} if key is None else {model.api_key_env or "LISTENER_KEY": key}
+    model = model.model_copy(update={"api_key_env": next(iter(keys), None)})
+    return HttpChat(model, base_url, keys, policy=CallRetryPolicy(sleep=pauses, draw=random.Random(0).random))
 
 
 async def ask_once(model: ModelEntry, pauses: Pauses, key: SecretStr | None = None) -> ChatReply:

@@ -321,7 +321,8 @@ async def test_what_the_server_wrote_is_shown_on_one_line() -> None:
 
 
 async def test_a_record_from_before_leaves_later_questions_open(tmp_path: Path) -> None:
-    entry, later = ModelEntry(name="listener", base_url="http://one.example/v1"), ("system_role", "stream_options")
+    entry = ModelEntry(name="listener", base_url="http://one.example/v1")
+    later: tuple[Capability, ...] = ("system_role", "stream_options")
     file = remember(tmp_path, entry, (await probed_with(refusing("temperature")))[0])
     document = json.loads(file.read_text())
     for name in later:
