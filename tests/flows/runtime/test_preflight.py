@@ -9,6 +9,7 @@ import pytest
 
 from flows.commands.plan_options import PlanOptions, read_plan
 from flows.planning.resolve import resolve
+from flows.runtime import preflight
 from flows.runtime.preflight import cut_short
 from tests.flows.command import assert_one_message, ended
 from tests.flows.scripted_roles import LONG_MINI
@@ -41,6 +42,14 @@ def test_limits_below_what_is_asked_for_are_told(tmp_path: Path) -> None:
         "replies of m end at 100 tokens, and more are wanted by long_mini_mc1 (160); raise --max-tokens",
         "replies of j end at 50 tokens, and more are wanted by long_mini_mc1 (74); raise judge.sampling.max_tokens",
     ]
+
+
+def test_a_lake_on_a_network_file_system_is_told_at_the_start(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(preflight, "network_disk", lambda folder: "nfs4" if folder == tmp_path / "lake" else None)
+    with ModelServer(lambda _messages: "B") as server:
+        asked = ("--model", "m", "--base-url", server.base_url, "--datasets", "mini_eq_test", "--sample", "2")
+        run = ended("run", "moodbench-mini", *asked, "--set", "bootstrap=0", "--lake", tmp_path / "lake", "--json")
+    assert run.err.count(f"moodflow: {tmp_path / 'lake'} is on a network file system (nfs4): ") == 1, run.err
 
 
 def test_too_few_open_files_are_told_before_anything_is_asked(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
