@@ -9,6 +9,7 @@ import pytest
 
 from flows.commands.plan_options import PlanOptions, read_plan
 from flows.planning.resolve import resolve
+from flows.runtime import preflight
 from flows.runtime.preflight import cut_short, unread_chinese
 from tasks.models.capabilities.probe import QUESTION
 from tests.flows.command import assert_one_message, ended
@@ -61,6 +62,14 @@ def test_a_judge_that_reasons_needs_room(tmp_path: Path, limit: int) -> None:
         runs = [ended(*command) for _ in range(2)]
     told = f"j reasons before it answers, and its replies end at {limit} tokens, reasoning included"
     assert [run.err.count(told) for run in runs] == ([1, 1] if limit < 2048 else [0, 0]), runs[0].err
+
+
+def test_a_lake_on_a_network_file_system_is_told_at_the_start(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(preflight, "network_disk", lambda folder: "nfs4" if folder == tmp_path / "lake" else None)
+    with ModelServer(lambda _messages: "B") as server:
+        asked = ("--model", "m", "--base-url", server.base_url, "--datasets", "mini_eq_test", "--sample", "2")
+        run = ended("run", "moodbench-mini", *asked, "--set", "bootstrap=0", "--lake", tmp_path / "lake", "--json")
+    assert run.err.count(f"moodflow: {tmp_path / 'lake'} is on a network file system (nfs4): ") == 1, run.err
 
 
 def test_too_few_open_files_are_told_before_anything_is_asked(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:

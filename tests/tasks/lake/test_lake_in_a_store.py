@@ -13,10 +13,12 @@ import pytest
 from schemas.errors import LakeError, UsageError
 from schemas.folders import Folder, parse_folder
 from schemas.tables.scores import TaskScores
+from tasks.lake import manifest as manifests
+from tasks.lake import run_index
 from tasks.lake.files import TAIL_BYTES
 from tasks.lake.lake import Lake
 from tasks.lake.local_state import state_folder
-from tasks.lake.manifest import list_runs, read_manifest
+from tasks.lake.manifest import list_runs, read_manifest, read_manifests, write_manifest
 from tasks.lake.objects import ObjectStore
 from tests.object_store import BUCKET, SECRET, keys, name_store, object_store
 from tests.tasks.lake.test_lake import (  # the tests among them are run here again, on the lake of this module
@@ -28,6 +30,7 @@ from tests.tasks.lake.test_lake import (  # the tests among them are run here ag
     test_incomplete_partition_is_only_the_latest_and_has_its_own_identity,  # noqa: F401
     test_missing_file_is_an_error_and_not_an_empty_frame,  # noqa: F401
 )
+from tests.tasks.lake.test_manifest import bare_manifest
 
 ADDRESS = f"s3://{BUCKET}/nightly/lake"
 
@@ -212,3 +215,23 @@ def test_a_refusal_is_told(lake: Lake) -> None:
 
 def post(address: str, content: bytes) -> None:
     assert httpx.post(address, content=content).status_code == 200
+
+
+def test_the_index_of_runs_is_kept_here(root: Folder, monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
+    monkeypatch.setenv("MOODFLOW_STATE", str(tmp_path))
+    monkeypatch.setattr(run_index, "FEWEST", 2)
+    for run in ("20260101-a", "20260102-b"):
+        write_manifest(root, bare_manifest(run))
+    first = list(read_manifests(root))
+    stored = keys()
+    assert (state_folder(root) / run_index.INDEX).is_file()
+    assert not [key for key in stored if run_index.INDEX in key]
+    read: list[str] = []
+    usual = manifests.read_listed
+    monkeypatch.setattr(manifests, "read_listed", lambda lake, run: read.append(run) or usual(lake, run))  # type: ignore[func-returns-value]
+    assert list(read_manifests(root)) == first
+    assert read == []
+    # As long as before, and within the second that the store's times are told in.
+    write_manifest(root, bare_manifest("20260102-b", benchmark="thin"))
+    assert [manifest.benchmark for manifest in read_manifests(root)] == ["thin", "tiny"]
+    assert read == ["20260102-b"]

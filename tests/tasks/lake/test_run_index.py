@@ -7,6 +7,7 @@ from pathlib import Path
 import pytest
 
 from schemas.errors import LakeError
+from schemas.folders import Folder
 from schemas.lineage import RunManifest
 from tasks.lake import manifest as manifests
 from tasks.lake import run_index
@@ -40,9 +41,9 @@ def read(monkeypatch: pytest.MonkeyPatch) -> list[str]:
     return names
 
 
-def age(path: Path) -> None:
+def age(path: Folder) -> None:
     day_ago = time.time_ns() - DAY_NS
-    os.utime(path, ns=(day_ago, day_ago))
+    os.utime(str(path), ns=(day_ago, day_ago))
 
 
 def test_only_the_first_command_reads_every_manifest(lake: Path, read: list[str]) -> None:
@@ -79,7 +80,7 @@ def test_a_manifest_that_was_just_written_is_read_again(lake: Path, read: list[s
     # In place, within a tick of the clock, and as long.
     written = path.stat().st_mtime_ns
     path.write_bytes(path.read_bytes().replace(b'"tiny"', b'"thin"'))
-    os.utime(path, ns=(written, written))
+    os.utime(str(path), ns=(written, written))
     assert next(read_manifests(lake)).benchmark == "thin"
     assert read.count("20260104-d") == 2
 
