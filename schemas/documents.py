@@ -113,8 +113,8 @@ def read_json(text: str | bytes, *, lenient: bool = False) -> Any:
     if lenient and opened > MOST_OBJECTS:
         raise ValueError(f"more than {MOST_OBJECTS:,} lists and objects")
     try:
-        checks = {} if lenient else {"parse_constant": refuse_constant, "parse_int": whole_number}
-        values = json.loads(text, object_pairs_hook=distinct_keys, **checks)
+        constant, integer = (None, None) if lenient else (refuse_constant, whole_number)
+        values = json.loads(text, object_pairs_hook=distinct_keys, parse_constant=constant, parse_int=integer)
         is_deep = opened > DEEPEST and _is_deeper(values)
     except RecursionError:
         is_deep = True

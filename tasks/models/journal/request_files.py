@@ -14,7 +14,7 @@ from pathlib import Path
 from typing import Any
 
 import yaml
-from pydantic import BaseModel, Field, TypeAdapter, field_validator
+from pydantic import BaseModel, Field
 
 from schemas.chat import ChatMessage, ChatRequest
 from schemas.documents import read_json, read_text, read_yaml, require_short
@@ -98,9 +98,9 @@ def _prompt_of(sample: Mapping[str, Any]) -> str:
     """Return the prompt that a sample was asked with: a text, or messages, which chat endpoints are sent as JSON."""
     prompt: Any = sample.get("arguments") or sample["doc"]["prompt"]
     while isinstance(prompt, dict | list):
-        first, *_ = prompt.values() if isinstance(prompt, dict) else prompt
+        first, *others = prompt.values() if isinstance(prompt, dict) else prompt
         if isinstance(first, dict) and "role" in first:
-            return _flat(prompt)
+            return _flat([first, *others])
         prompt = first
     text: str = _flat(read_json(prompt)) if prompt.startswith('[{"role"') else prompt
     return text
@@ -130,17 +130,14 @@ class _About(BaseModel, strict=True):
     repetition: int
 
 
+class _Body(BaseModel, strict=True):
+    model: str
+    messages: list[ChatMessage] = Field(min_length=1)
+
+
 class _Line(BaseModel, strict=True):
     custom_id: str
-    body: dict[str, Any]
-
-    @field_validator("body")
-    @classmethod
-    def _is_a_call(cls, body: dict[str, Any]) -> dict[str, Any]:
-        messages = TypeAdapter(list[ChatMessage]).validate_python(body.get("messages"))
-        if not messages or not isinstance(body.get("model"), str):
-            raise ValueError("a body without model or messages")
-        return body
+    body: _Body
 
 
 def read_requests(folder: Path) -> dict[str, JournalRow]:
@@ -157,9 +154,10 @@ def read_requests(folder: Path) -> dict[str, JournalRow]:
             about = _About.model_validate(read_json(read_text(path)))
             damaged = folder / about.file
             for line in _read_lines(damaged):
-                call = _Line.model_validate(read_json(line))
-                body = json.dumps(call.body, ensure_ascii=False, sort_keys=True)
-                calls[call.custom_id] = JournalRow(call.custom_id, about.identity, about.repetition, body, "", "")
+                call = read_json(line)
+                key = _Line.model_validate(call).custom_id
+                body = json.dumps(call["body"], ensure_ascii=False, sort_keys=True)
+                calls[key] = JournalRow(key, about.identity, about.repetition, body, "", "")
     except (OSError, ValueError, TypeError) as error:
         got = " ".join(str(error).partition("\n    For further")[0].split())
     if got or not calls:

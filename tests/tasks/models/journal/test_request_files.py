@@ -28,7 +28,7 @@ def batch(call: ChatRequest, text: str | None, status: int | None = 200) -> dict
 
 
 def sample(call: ChatRequest, *texts: str, prompt: Any = None) -> dict[str, Any]:
-    arguments = {"gen_args_0": {"arg_0": flatten(call) if prompt is None else prompt, "arg_1": {"until": []}}}
+    arguments: dict[str, Any] = {"gen_args_0": {"arg_0": flatten(call) if prompt is None else prompt, "arg_1": {"until": []}}}
     doc = {"custom_id": call.key, "prompt": flatten(call)}
     return {"doc_id": 0, "doc": doc, "arguments": arguments, "resps": [list(texts)], "filtered_resps": [""]}
 
