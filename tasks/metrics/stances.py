@@ -80,10 +80,10 @@ _NOT_RIGHT = (
     r"|true|it\b|so\b|answer|best|good|fit|suitable|appropriate|accurate|valid|likely|possible|plausible|what i|$|[.,;!)\n])"
 )
 _TAKEN_BACK = re.compile(
-    r"[\s.]*\?|(?:[^.!?。;\n]|\.(?=\w)){0,200}?(?:\?|吗(?!\w))"
+    r"[\s.。]*\?|(?:[^.!?。;\n]|\.(?=\w)){0,200}?(?:\?|吗(?!\w))"
     rf"|[)\"' ]*(?:{_COPULA}{_ADVERB}*)+(?:not\b(?! only)|never\b|neither\b|no\b)|[)\"' ]*(?:\w+n't|cannot)\b"
     rf"|[)\"' ]*{_COPULA}(?:{_COPULA}|{_ADVERB})*{_FAULT}"
-    r"|[\s.,:;!?)\"'(—–-]*+(?:(?:but|however|though|although|yet|and|except|well|oh|hmm|actually|still"
+    r"|[\s.。,:;!?)\"'(—–-]*+(?:(?:but|however|though|although|yet|and|except|well|oh|hmm|actually|still"
     r"|again)\b[\s,]*+)*(?:(?:(?:that|this|it|which|these|they|i|the \w+|this (?:one|option|answer|choice))(?:'s|'m)? )?"
     rf"(?:{_COPULA}|am |{_ADVERB}|(?:'s|'m) )*(?:{_FAULT}|{_NOT_RIGHT})"
     r"|(?:that|this|it|which|they) (?:\w+n't|(?:is|was|does|did|can|could|would) not)\s*(?:$|[.,;!)\n])|(?:no|nope"
