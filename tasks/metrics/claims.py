@@ -59,7 +59,8 @@ LEADS = _compiled(
         r"(?:答案|正解|正确的?(?:选项|选择|一项|顺序)|正确的|最?(?:佳|合适|恰当|符合)的?(?:选项|选择)|我的(?:选择|回答)|回答|顺序|排序|排列)"
         rf"\s*{_SHOULD}{_ARE}[:\s]*(?:选项)?\s*"
     ),
-    rf"(?:^|(?<=[\n.!?;] ))(?:definitely|certainly|clearly|obviously|(?:most\s+)?(?:likely|probably)|surely)[,:]?\s+{_OPTION}{_NO_SUBJECT}",
+    r"(?:^|(?<=[\n.!?;] ))(?:definitely|certainly|clearly|obviously|(?:most\s+)?(?:likely|probably)|surely)[,:]?\s+"
+    rf"{_OPTION}{_NO_SUBJECT}",
     rf"\b(?:ans\.|(?:final|result|verdict|conclusion)\s*[:=])\s*{_SURELY}{_OPTION}",
     rf"\b(?:(?:points?\s+to|corresponds?\s+to|matches|supports?|indicates?|means)\s+(?:the\s+)?(?:option|answer|choice)|points?\s+to)\s+{_NO_SUBJECT}",
     r"(?<=[a-z][a-z]),\s+(?=\(?[A-Z]\)?[.!]?\Z)",

@@ -86,10 +86,10 @@ class Choices:
 
     def match(self, text: str) -> int | None:
         """Return the index of the option whose text this is; `text` comes from a masked reply."""
-        if TOKEN.search(text):
-            index = masked_option(text)
-        else:
-            index = match_text(text, self.options) if len(text) <= self.reach else None
+        masked = TOKEN.search(text) is not None
+        if not masked and len(text) > self.reach:
+            return None
+        index = masked_option(text) if masked else match_text(text, self.options)
         asks = index is not None and text.count("?") > level_text(self.options[index]).count("?")
         return None if asks else index
 

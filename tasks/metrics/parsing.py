@@ -38,8 +38,8 @@ LISTING = frozenset({"letters", "list", "option texts", "letters with texts", "p
 
 
 _SECOND_PLACE = re.compile(
-    r"(?:\b(?i:then|next|second(?:ly)?|third|followed by|after|before|lastly|finally)\b|[<>→]|其次|然后|接着|再)\W{0,3}(?:\w{1,9}\W{1,3}){0,2}?\b[A-Z]\b"
-    r"|\b[A-Z]\b\W{1,3}(?:\w{1,9}\W{1,3})?(?i:next|second|third|last|then)\b|[<>→]\W{0,3}[A-Z]\b"
+    r"(?:\b(?i:then|next|second(?:ly)?|third|followed by|after|before|lastly|finally)\b|[<>→]|其次|然后|接着|再)"
+    r"\W{0,3}(?:\w{1,9}\W{1,3}){0,2}?\b[A-Z]\b|\b[A-Z]\b\W{1,3}(?:\w{1,9}\W{1,3})?(?i:next|second|third|last|then)\b"
 )
 """Letters that come after others in an order."""
 

@@ -18,34 +18,17 @@ WORD = "A-Za-z0-9À-ɏ"
 _WORD_CHARACTER = re.compile(f"[{WORD}]")
 
 _LEVEL = str.maketrans(
-    {
-        **{"‘": "'", "’": "'", "“": '"', "”": '"', "「": '"', "」": '"', "『": '"', "』": '"', "−": "-", "İ": "I"},
-        **dict.fromkeys("❌❎✘✕✖🚫⛔👎", "✗"),
-        **dict.fromkeys("❓❔", "?"),
-        **dict.fromkeys("➡➔➜➤⟶⇒⮕►▶", "→"),
-        "\u20e3": ".",
-        **dict(
-            zip(
-                "選項為爲應該對錯認覺確誤開後終結論會還實際個這無沒題順擇據說總綜貼適準較並僅過們從棄幹擾兩當麼處顯",
-                "选项为为应该对错认觉确误开后终结论会还实际个这无没题顺择据说总综贴适准较并仅过们从弃干扰两当么处显",
-                strict=True,
-            )
-        ),
-    }
+    "‘’“”「」『』−İ❌❎✘✕✖🚫⛔👎❓❔➡➔➜➤⟶⇒⮕►▶\u20e3選項為爲應該對錯認覺確誤開後終結論會還實際個這無沒題順擇據說總綜貼適準較並僅過們從棄幹擾兩當麼處顯",
+    '\'\'""""""-I✗✗✗✗✗✗✗✗??→→→→→→→→→.选项为为应该对错认觉确误开后终结论会还实际个这无没题顺择据说总综贴适准较并仅过们从弃干扰两当么处显',
 )
 """Quotation marks, signs that cross something out, and the traditional characters of the wordings that are looked for."""
-
-_INVISIBLE = re.compile(
-    "[\u00ad\u0600-\u0605\u061c\u06dd\u070f\u0890\u0891\u08e2\u180b-\u180f\u200b-\u200f\u202a-\u202e\u2060-\u206f\ufe00-\ufe0f\ufeff"
-    "\ufff9-\ufffb\U000110bd\U000110cd\U00013430-\U0001343f\U0001bca0-\U0001bca3\U0001d173-\U0001d17a\U000e0000-\U000e01ef]+"
-)
-"""Format characters and variation selectors."""
 
 _ARROWS, _SYMBOLS = "[←-⇿»›]", "[⌀-⏿■-✖✘-➿⤀-⥿⬀-⯿🀀-🫿·•‣◦]"
 _ANSWER_TAG = (
     r"(?:(?:final|correct|right|best|my|the|selected|chosen|your)[_ -]?)?"
     r"(?:answer|ans|choice|option|letter|response|result|output|solution|label|selection|emotion|答案|选项)"
 )
+_NO_ANSWER = "in|wrong|not|reject|elim|exclu|false|least|worst|think"
 _ROLE = r"(?:(?:ai|智能)?\s?(?:assistant|助手|助理)|ai|model|模型|(?:chat)?bot|chatgpt|机器人)"
 _FILLER = r"(?:sure|ok(?:ay)?|certainly|of course|alright|got it|好的?|当然|没问题|明白了?)"
 _MARK_UP: tuple[tuple[re.Pattern[str], str], ...] = (
@@ -55,12 +38,7 @@ _MARK_UP: tuple[tuple[re.Pattern[str], str], ...] = (
     (re.compile(r"\\(?:text|textbf|mathrm|mathbf)\{([^{}]*)\}"), r"\1"),
     (re.compile(r"\${0,2}\\boxed\{([^{}]*)\}\${0,2}"), r"<answer>\1</answer>"),
     (re.compile(rf"<(/?){_ANSWER_TAG}>", re.IGNORECASE), r"<\1answer>"),
-    (
-        re.compile(
-            r"<(?!answer|in|wrong|not|reject|elim|exclu|false|least|worst|think)(\w{1,30})>\s?\(?([A-Za-z]{1,2})[.)]*\s?</\1>"
-        ),
-        r"<answer>\2</answer>",
-    ),
+    (re.compile(rf"<(?!answer|{_NO_ANSWER})(\w{{1,30}})>\s?\(?([A-Za-z]{{1,2}})[.)]*\s?</\1>"), r"<answer>\2</answer>"),
     (re.compile(r"\${1,2} ?([A-Z](?:, ?[A-Z]){1,25}|[A-Za-z]{1,2}) ?\${1,2}|\$(?=[A-Z]\b)"), r"\1"),
     (re.compile(r"\*{2,}"), ""),
     (re.compile(r"(`{1,3}|(?<!\w)(?:\*|_{1,3}))(?=\S)([^\n]{1,400}?)(?<=\S)\1"), r"\2"),
@@ -85,7 +63,15 @@ LONGEST = 8_000
 
 def level_text(text: str) -> str:
     """Return the text in ordinary characters: NFKC, straight quotation marks, simplified wordings, nothing invisible."""
-    return text if text.isascii() else _INVISIBLE.sub("", unicodedata.normalize("NFKC", text).translate(_LEVEL))
+    if text.isascii():
+        return text
+    plain = unicodedata.normalize("NFKC", text).translate(_LEVEL)
+    return plain.translate({ord(character): None for character in set(plain) if _is_invisible(character)})
+
+
+def _is_invisible(character: str) -> bool:
+    category = unicodedata.category(character)
+    return category == "Cf" or (category == "Mn" and unicodedata.name(character, "").startswith("VARIATION SELECTOR"))
 
 
 def squeeze(text: str) -> str:
@@ -173,11 +159,11 @@ def mask_options(reply: str, options: Sequence[str]) -> str:
     """
     text = TOKEN.sub("", squeeze(level_text(reply)))
     cores = _cores(options)
-    for index in sorted(range(len(options)), key=lambda index: -len(cores[index])):
-        if is_long(cores[index]):
-            asked = "?" if level_text(options[index]).rstrip().endswith("?") else ""
-            for core in dict.fromkeys((cores[index], " ".join(cores[index].split()))):
-                text = _replace(text, core, chr(FIRST + index), asked, any_case=_alike(core, cores) <= 1)
+    times = Counter(core.casefold() for core in cores)
+    for index, core in sorted(enumerate(cores), key=lambda held: -len(held[1])):
+        asked = "?" if level_text(options[index]).rstrip().endswith("?") else ""
+        for version in {core, " ".join(core.split())} if is_long(core) else ():
+            text = _replace(text, version, chr(FIRST + index), asked, any_case=times[core.casefold()] == 1)
     return text
 
 
@@ -217,12 +203,8 @@ def is_long(core: str) -> bool:
     return len(core) >= (SHORTEST_WORD if is_word else SHORTEST) and not (core.isdigit() and len(core) <= SHORTEST)
 
 
-def _alike(core: str, cores: Sequence[str]) -> int:
-    return sum(other.casefold() == core.casefold() for other in cores)
-
-
 def _replace(text: str, core: str, token: str, ending: str, *, any_case: bool) -> str:
-    """Return the text with a token for every occurrence of `core` as whole words, and for the ending behind it, if it is there."""
+    """Return the text with a token for every occurrence of `core` as whole words, with the ending if that is there."""
     held, wanted = (text.lower(), core.lower()) if any_case else (text, core)
     pieces, kept, place = list[str](), 0, held.find(wanted)
     while place >= 0:

@@ -17,6 +17,9 @@ LEFT_BESIDE = 300
 MOST_PIECES = 12
 """Beginnings of a line that are compared with options."""
 
+MOST_LINES = 64
+"""Last lines of a reply among which letters that stand alone are looked for."""
+
 NEARBY = 400
 """Characters behind a letter within which another option's letter shows that a list begins."""
 
@@ -243,29 +246,31 @@ def _edges(text: str, choices: Choices) -> Iterator[Claim]:
         if target is not None:
             yield Claim(start, target.reading, closing=True, meant=not is_taken_back(text, target.end))
     if len(lines) > 1 and not _marks(lines[-2]):
-        ends = _line_claims(text, lines, choices)
-        yield from ends if ends and ends[-1].place == len(text) - len(lines[-1]) else ()
+        claims = _line_claims(text, lines, choices)
+        yield from claims if claims and claims[0].place == len(text) - len(lines[-1]) else ()
 
 
 def _line_claims(text: str, lines: list[str], choices: Choices) -> list[Claim]:
-    """Return the claims of lines that hold a letter and nothing else; of a last one with its text if no other letter begins a line."""
-    claims, place = list[Claim](), 0
-    alone = not any(_marks(line) for line in lines[:-1])
-    for number, line in enumerate(lines, 1):
+    """Return the claims of lines that hold a letter and nothing else, the last first; of that also with its text.
+
+    Not with its text where other letters begin lines, too.
+    """
+    claims, place = list[Claim](), len(text) + 1
+    for line in reversed(lines[-MOST_LINES:]):
         reading = read_bare_letter(line, choices)
-        if reading is None and number == len(lines) and alone:
+        if reading is None and place > len(text) and not any(_marks(other) for other in lines[:-1]):
             reading = read_letter_and_text(line, choices)
+        place -= len(line) + 1
         if reading is not None:
             meant = is_meant(text, place, place, place + len(line))
             claims.append(Claim(place, reading, closing=not _LABEL_PREFIX.match(line), meant=meant))
-        place += len(line) + 1
     return claims
 
 
 def _begins_list(lines: list[str], label: Label, choices: Choices) -> bool:
     """Return whether other letters begin lines too.
 
-    A letter alone on a first line is an answer if a blank one follows; so is one with its text, unless the next letters come after.
+    A letter alone on a first line is an answer if a blank one follows; so is one with its text, unless the next letter comes.
     """
     others = [name for line in lines[1:] for name in _marks(line) if name != label.name]
     if len(lines) > 1 and not lines[1] and others:
