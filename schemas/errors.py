@@ -107,7 +107,7 @@ class EndpointError(MoodflowError):
 
 
 class ClusterError(MoodflowError):
-    """A Dask or Ray cluster cannot be reached or used as it is."""
+    """A Dask cluster cannot be reached or used as it is."""
 
 
 class ScoringError(MoodflowError):

@@ -138,7 +138,7 @@ class Plan(Frozen):
     runner_address: Place[str | None] = Field(
         default=None,
         pattern=r"^[^\s@?#]+$",
-        description="of a Dask scheduler or a Ray head node that is there already, such as tcp://10.0.0.5:8786 or 10.0.0.5:6379",
+        description="of a Dask scheduler that is there already, such as tcp://10.0.0.5:8786",
     )
     redact: Place[bool] = Field(default=False, description="leave texts whose licence forbids passing them on out of the report")
 
@@ -168,8 +168,8 @@ class Plan(Frozen):
     @model_validator(mode="after")
     def _address_of_the_cluster(self) -> Self:
         if (self.runner == "local") != (self.runner_address is None):
-            named = f"runner {self.runner} needs the address of its cluster, runner_address"
-            raise ValueError("runner_address needs runner dask or ray" if self.runner_address else named)
+            named = "runner dask needs the address of its cluster, runner_address"
+            raise ValueError("runner_address needs runner dask" if self.runner_address else named)
         return self
 
     @classmethod

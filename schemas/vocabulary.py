@@ -70,7 +70,7 @@ Remark = Literal["refusal", "length", "other_model", "unknown_end", "prompt_cut"
 TooLong = Literal["missing", "cut_middle", "cut_start"]
 """What becomes of an item that is longer than the model's context: no answer, or asked with a shortened context."""
 
-Runner = Literal["local", "dask", "ray"]
+Runner = Literal["local", "dask"]
 """Where items are built and replies scored: in the process of the run, or on a cluster. Models are asked from the process."""
 
 ParseStatus = Literal["parsed", "repaired", "unparsed", "failed"]

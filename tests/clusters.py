@@ -1,4 +1,4 @@
-"""Dask and Ray clusters of two workers on loopback, each in processes of its own that end with the test."""
+"""Dask clusters of two workers on loopback, each in processes of its own that end with the test."""
 
 import json
 import os
@@ -45,17 +45,6 @@ def _wait_for_workers(address: str, workers: int) -> None:
         client.wait_for_workers(workers, timeout=START_LIMIT_S)
 
 
-@contextmanager
-def ray_cluster(folder: Path) -> Iterator[str]:
-    """A head node with two workers' places; its files are short-named, since a socket's path may have 107 characters."""
-    ray, port = str(Path(sys.executable).with_name("ray")), free_port()
-    command = [ray, "start", "--head", "--block", "--port", str(port), "--node-ip-address", "127.0.0.1", "--num-cpus", "2"]
-    more = ["--include-dashboard", "false", "--disable-usage-stats", "--temp-dir", str(folder)]
-    with _process(folder, command, *more):
-        _wait_for_port(port)
-        yield f"127.0.0.1:{port}"
-
-
 def free_port() -> int:
     with socket.create_server(("127.0.0.1", 0)) as free:
         port: int = free.getsockname()[1]
@@ -91,13 +80,3 @@ def _wait_for(file: Path) -> str:
             return text
         time.sleep(0.05)
     raise TimeoutError(file)
-
-
-def _wait_for_port(port: int) -> None:
-    end = time.monotonic() + START_LIMIT_S
-    while time.monotonic() < end:
-        with socket.socket() as tried:
-            if tried.connect_ex(("127.0.0.1", port)) == 0:
-                return
-        time.sleep(0.1)
-    raise TimeoutError(port)

@@ -1,4 +1,4 @@
-"""Connect Dask and Ray clusters that are there already, and check that every worker can do its part."""
+"""Connect a Dask cluster that is there already, and check that every worker can do its part."""
 
 import asyncio
 import socket
@@ -24,10 +24,7 @@ from schemas.plan import Plan
 from tasks.lake.files import replace_file
 
 CONNECT_LIMIT_S = 30.0
-LOOK_LIMIT_S = 300.0
 SERVER_LIMIT_S = 60.0
-PORTS = {"dask": 8786, "ray": 6379}
-PACKAGES = {"dask": "prefect_dask", "ray": "prefect_ray"}
 COMPUTING = ("polars", "numpy", "pyarrow", "prefect")
 """Packages whose version may change the last bits of a score, or what is sent to a worker."""
 
@@ -81,13 +78,12 @@ def require_runner(plan: Plan) -> None:
     """
     if plan.runner == "local":
         return
-    package = PACKAGES[plan.runner]
-    if find_spec(package) is None:
+    if find_spec("prefect_dask") is None:
         raise UsageError(
-            f"runner {plan.runner} needs a package that is not installed",
+            "runner dask needs a package that is not installed",
             where="--set runner",
-            expected=f"the package {package.replace('_', '-')}",
-            next_step=f'pip install "moodflow[{plan.runner}]", here and on every worker',
+            expected="the package prefect-dask",
+            next_step='pip install "moodflow[dask]", here and on every worker',
         )
     try:
         socket.create_connection(split_address(plan), timeout=CONNECT_LIMIT_S).close()
@@ -107,16 +103,15 @@ def split_address(plan: Plan) -> tuple[str, int]:
     raise UsageError(
         "the address of a cluster needs a host and a port",
         where="--set runner_address",
-        expected=f"such as 10.0.0.5:{PORTS[plan.runner]}",
+        expected="such as 10.0.0.5:8786",
         got=plan.runner_address,
         next_step="name the machine its scheduler runs on, and the port it listens on",
     )
 
 
 def _unreachable(plan: Plan, error: Exception) -> ClusterError:
-    expected = f"a {'scheduler' if plan.runner == 'dask' else 'head node'} that listens there"
     next_step = "start the cluster or correct the address; runner=local needs none"
-    return cluster_error(plan, f"the {plan.runner} cluster cannot be reached", expected, error, next_step)
+    return cluster_error(plan, "the dask cluster cannot be reached", "a scheduler that listens there", error, next_step)
 
 
 def cluster_error(plan: Plan, what: str, expected: str | None, got: str | Exception, next_step: str) -> ClusterError:
@@ -146,7 +141,7 @@ async def open_cluster(plan: Plan, lake: Folder) -> AsyncIterator[Cluster]:
         UsageError, ClusterError: it cannot be used.
     """
     require_runner(plan)
-    with _dask(plan) if plan.runner == "dask" else _ray(plan) as cluster:
+    with _dask(plan) as cluster:
         await asyncio.to_thread(_require_able, cluster, plan, lake)
         yield cluster
 
@@ -172,46 +167,6 @@ def _look_with_dask(client: Any, look: Callable[[], WorkerMachine]) -> Findings:
         return {**found, "scheduler": error}
 
 
-@contextmanager
-def _ray(plan: Plan) -> Iterator[Cluster]:
-    from prefect_ray.task_runners import RayTaskRunner  # noqa: PLC0415
-
-    quiet = {"log_to_driver": False, "logging_level": "ERROR"}
-    runner = RayTaskRunner(address=plan.runner_address, init_kwargs=quiet)
-    try:
-        runner.__enter__()
-    except (OSError, RuntimeError, ValueError) as error:
-        raise _unreachable(plan, error) from error
-    try:
-        yield Cluster(runner, _look_with_ray)
-    finally:
-        runner.__exit__(None, None, None)
-
-
-def _look_with_ray(look: Callable[[], WorkerMachine]) -> Findings:
-    import ray  # noqa: PLC0415
-    from ray.util.scheduling_strategies import NodeAffinitySchedulingStrategy  # noqa: PLC0415
-
-    def called() -> WorkerMachine:
-        return look()
-
-    def result_of(reference: Any) -> WorkerMachine | Exception:
-        try:
-            found: WorkerMachine = ray.get(reference, timeout=LOOK_LIMIT_S)
-        except Exception as error:  # noqa: BLE001  reported with the others
-            return error
-        return found
-
-    calls = {
-        node["NodeManagerAddress"]: ray.remote(called)
-        .options(num_cpus=0, max_retries=0, scheduling_strategy=NodeAffinitySchedulingStrategy(node["NodeID"], soft=False))
-        .remote()
-        for node in ray.nodes()  # type: ignore[no-untyped-call]
-        if node["Alive"] and node["Resources"].get("CPU")
-    }
-    return {address: result_of(reference) for address, reference in calls.items()}
-
-
 def _require_able(cluster: Cluster, plan: Plan, lake: Folder) -> None:
     """Raise ClusterError unless every worker has our code and sees the lake and the Prefect server."""
     token = lake / f".cluster-{uuid4().hex}"
@@ -220,7 +175,7 @@ def _require_able(cluster: Cluster, plan: Plan, lake: Folder) -> None:
         machines = cluster.look(partial(look_around, token, PREFECT_API_URL.value()))
     finally:
         token.unlink()
-    unable = partial(cluster_error, plan, f"the {plan.runner} cluster cannot do this run")
+    unable = partial(cluster_error, plan, "the dask cluster cannot do this run")
     if not machines:
         raise unable("at least one worker", "none", "start workers, then run the same command again")
     for address, found in machines.items():

@@ -208,7 +208,7 @@ async def run_there(cluster: Cluster, plan: Plan, step: Any, *arguments: Any) ->
         result = await asyncio.to_thread(future.result, raise_on_failure=False)
     except Exception as error:
         next_step = "see the logs of its workers, then run the same command again; finished partitions are kept"
-        raise cluster_error(plan, f"the {plan.runner} cluster did not finish {step.name}", None, error, next_step) from error
+        raise cluster_error(plan, f"the dask cluster did not finish {step.name}", None, error, next_step) from error
     ledger.note(flow_run, future.task_run_id)  # the worker's own count is lost with it
     if isinstance(result, BaseException):
         raise result

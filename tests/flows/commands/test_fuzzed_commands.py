@@ -1,10 +1,8 @@
 """Every command with parameters of any kind: it ends with 0, 1 or 2, and says why without a traceback."""
 
 import resource
-import shutil
 from collections import Counter
 from collections.abc import Iterator
-from pathlib import Path
 from typing import Any
 
 import pytest
@@ -17,6 +15,8 @@ from flows.commands import models
 from flows.service import session
 from schemas.errors import EndpointError
 from tests.flows.command import ended
+from tests.flows.scripted import policy
+from tests.model_server import ModelServer
 
 ODD = (
     *(
@@ -85,8 +85,9 @@ def invocations(draw: st.DrawFn) -> list[str]:
 def lake(tmp_path_factory: pytest.TempPathFactory) -> Iterator[None]:
     """A lake in the current folder, and nothing that a command may start."""
     folder = tmp_path_factory.mktemp("fuzzed")
-    shutil.unpack_archive(Path(__file__).parents[2] / "data" / "lake_0_1" / "lake.tar.xz", folder, filter="data")
-    (folder / "lake").rename(folder / "parquet")
+    with ModelServer(policy(("mini_eq_test",), "gold")) as server:
+        asked = ("--model", "m", "--base-url", server.base_url, "--datasets", "mini_eq_test")
+        assert ended("run", "moodbench-mini", *asked, "--lake", folder / "parquet").status == 0
     for name, text in FILES.items():
         (folder / name).write_text(text)
 
@@ -109,7 +110,7 @@ def check(words: list[str]) -> int:
     return done.status
 
 
-@pytest.mark.usefixtures("lake")
+@pytest.mark.usefixtures("prefect_server", "lake")
 @settings(max_examples=25, suppress_health_check=list(HealthCheck))
 @given(invocations())
 def test_a_command_with_any_parameters(words: list[str]) -> None:
@@ -117,7 +118,7 @@ def test_a_command_with_any_parameters(words: list[str]) -> None:
 
 
 @pytest.mark.long
-@pytest.mark.usefixtures("lake")
+@pytest.mark.usefixtures("prefect_server", "lake")
 def test_a_thousand_commands_with_any_parameters() -> None:
     statuses: Counter[int] = Counter()
     before = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss

@@ -1,10 +1,9 @@
-"""The same run here, on a Dask cluster and on a Ray cluster: the same bits. What a cluster lacks is one message."""
+"""The same run here, and on a Dask cluster: the same bits. What a cluster lacks is one message."""
 
 import asyncio
 from collections.abc import Iterator
 from dataclasses import replace
 from pathlib import Path
-from tempfile import TemporaryDirectory
 from typing import Any
 from uuid import UUID
 
@@ -24,7 +23,7 @@ from tasks.lake.objects import ObjectStore
 from tasks.metrics.steps import score_partition
 from tasks.scoring.steps import aggregate, compute_layer
 from tasks.steps import ledger
-from tests.clusters import dask_cluster, free_port, ray_cluster
+from tests.clusters import dask_cluster, free_port
 from tests.flows.command import Ended, ended
 from tests.flows.scripted import policy
 from tests.model_server import ModelServer
@@ -164,15 +163,6 @@ def test_a_machine_without_our_code_is_refused(tmp_path: Path, model: str, progr
 
 @pytest.mark.long
 @pytest.mark.usefixtures("prefect_server")
-def test_a_ray_cluster_gives_the_same_bits(tmp_path: Path, model: str) -> None:
-    with TemporaryDirectory(prefix="ray", dir="/tmp") as short, ray_cluster(Path(short)) as address:
-        there = evaluate("run", model, tmp_path / "there", *on("ray", address))
-    here = evaluate("run", model, tmp_path / "here")
-    assert_same_bits(here, there, tmp_path)
-
-
-@pytest.mark.long
-@pytest.mark.usefixtures("prefect_server")
 def test_workers_write_to_an_object_store(tmp_path: Path, model: str) -> None:
     root = f"s3://{BUCKET}/nightly"
     with pytest.MonkeyPatch.context() as patch, object_store(patch):
@@ -185,19 +175,18 @@ def test_workers_write_to_an_object_store(tmp_path: Path, model: str) -> None:
     ObjectStore.clear_instance_cache()
 
 
-@pytest.mark.parametrize("runner", ["dask", "ray"])
-def test_an_address_where_nothing_listens_is_refused(tmp_path: Path, model: str, runner: str) -> None:
+def test_an_address_where_nothing_listens_is_refused(tmp_path: Path, model: str) -> None:
     address = f"127.0.0.1:{free_port()}"
-    done = evaluate("build", model, tmp_path, *on(runner, address))
+    done = evaluate("build", model, tmp_path, *on("dask", address))
     assert done.status == 2
-    assert f"Error: the {runner} cluster cannot be reached\n  where: --set runner_address={address}\n" in done.err
+    assert f"Error: the dask cluster cannot be reached\n  where: --set runner_address={address}\n" in done.err
 
 
 def test_a_package_that_is_not_installed_is_refused(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, model: str) -> None:
     monkeypatch.setattr("flows.runtime.clusters.find_spec", lambda _name: None)
-    done = evaluate("build", model, tmp_path, "--set", "runner=ray", "--set", "runner_address=127.0.0.1:1")
+    done = evaluate("build", model, tmp_path, "--set", "runner=dask", "--set", "runner_address=127.0.0.1:1")
     assert done.status == 2
-    assert 'pip install "moodflow[ray]", here and on every worker' in done.err
+    assert 'pip install "moodflow[dask]", here and on every worker' in done.err
 
 
 @pytest.mark.parametrize(
@@ -205,7 +194,7 @@ def test_a_package_that_is_not_installed_is_refused(tmp_path: Path, monkeypatch:
     [
         ("10.0.0.5:8786", ("10.0.0.5", 8786)),
         ("tcp://dask.internal:8786", ("dask.internal", 8786)),
-        ("ray://[::1]:10001", ("::1", 10001)),
+        ("tcp://[::1]:8786", ("::1", 8786)),
     ],
 )
 def test_addresses_are_read(address: str, expected: tuple[str, int]) -> None:
