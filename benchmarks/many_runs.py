@@ -84,7 +84,7 @@ def clone(lake: Path, runs: int, models: int) -> None:
         own = run_folder(lake, name)
         own.mkdir()
         for file in ("report.html", "report.md"):
-            (own / file).hardlink_to(run_folder(lake, run) / file)
+            (own / file).hardlink_to(str(run_folder(lake, run) / file))
         changes = (run_folder(lake, run) / "changes.json").read_text(encoding="utf-8").replace(run, name)
         (own / "changes.json").write_text(changes, encoding="utf-8")
         write_manifest(lake, manifest.model_copy(update=fields))
@@ -100,7 +100,7 @@ def cloned_partitions(lake: Lake, manifest: RunManifest, number: int, model: str
             yield lake.write(PartitionKey(layer=ref.layer, place=ref.place, fingerprint=fingerprint), named, LAYERS[ref.layer])
         else:
             copy = ref.model_copy(update={"fingerprint": fingerprint, "path": ref.path.replace(ref.fingerprint, fingerprint)})
-            lake.path(copy).hardlink_to(lake.path(ref))
+            lake.path(copy).hardlink_to(str(lake.path(ref)))
             yield copy
 
 

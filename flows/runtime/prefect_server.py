@@ -98,14 +98,14 @@ async def _while_it_answers(work: Callable[[], Awaitable[ResultT]]) -> ResultT:
     """
     running, watching = asyncio.ensure_future(work()), asyncio.create_task(_until_lost())
     await asyncio.wait({running, watching}, return_when=asyncio.FIRST_COMPLETED)
-    if running.done():
+    if running.done() and not isinstance(running.exception(), httpx.TransportError):
         watching.cancel()
         return running.result()
     error = EndpointError(
         "the Prefect server does not answer any more",
         where=f"PREFECT_API_URL={PREFECT_API_URL.value()}",
-        expected=f"an answer at least every {LOST_AFTER_S:g} s",
-        got=watching.result(),
+        expected=f"an answer within {LOST_AFTER_S:g} s",
+        got=str(running.exception()) if running.done() else watching.result(),
         next_step="start it, then run the same command; finished partitions and answered calls are kept",
     )
     leave_soon(f"Error: {printable(str(error))}\n", 2)

@@ -202,9 +202,9 @@ def _require_totals(manifest: RunManifest, blueprint: Blueprint) -> None:
 
 def _read(manifests: Sequence[RunManifest], layer: str, lake: Lake) -> pl.DataFrame:
     """Read a layer of these runs, newest run first, with column `run`."""
-    frames = read_partitions(lake, [manifest.partition(layer) for manifest in manifests], LAYERS[layer])
-    runs = [manifest.run for manifest, frame in zip(manifests, frames, strict=True) for _ in range(frame.height)]
-    return pl.concat(frames).with_columns(pl.Series(RUN, runs, pl.String))
+    refs = [manifest.partition(layer) for manifest in manifests]
+    runs = [manifest.run for manifest, ref in zip(manifests, refs, strict=True) for _ in range(ref.rows)]
+    return read_partitions(lake, refs, LAYERS[layer]).with_columns(pl.Series(RUN, runs, pl.String))
 
 
 def stored_leaderboard(folder: Folder, ranked: LeaderboardData, page: Path) -> LeaderboardData:

@@ -12,7 +12,7 @@ from typing import Any, NamedTuple
 
 from tasks.metrics.labels import Choices, Indices, LabelRefusal, Reading, SequenceKind
 from tasks.metrics.list_forms import MORE, REMARK, ListForms, checked_list
-from tasks.metrics.reply import clean_reply, drop_unfinished, keep_end, level_text, mask_options, masked_option
+from tasks.metrics.reply import LONGEST, clean_reply, drop_unfinished, keep_end, level_text, mask_options, masked_option
 from tasks.metrics.single_forms import (
     SEVERAL,
     read_bare_letter,
@@ -128,13 +128,12 @@ def _finished(parse: Parse, *, cut: bool) -> Parse:
 def _read(reply: str, options: Sequence[str], forms: Forms, kind: SequenceKind | None) -> Parse:
     """Read a reply by the first form that applies; `kind` is null where only one option may be named."""
     choices, bare = Choices(tuple(options)), strip_reasoning(reply)
-    masked = mask_options(bare, options)
+    end = keep_end(bare, 4 * (LONGEST + sum(map(len, options))))
+    masked = mask_options(end, options)
     if masked_option(masked) is None and (reading := _read_json(bare, choices, forms, kind)) is not None:
         return _outcome(reading, "JSON")
-    if not says_something(level_text(bare)):
-        return Parse(None, EMPTY)
     text = clean_reply(keep_end(masked))
-    if not text:
+    if not says_something(level_text(end)) or not text:
         return Parse(None, EMPTY)
     for name, read in forms.items():
         reading = read(text, choices)

@@ -87,11 +87,11 @@ def clean_reply(text: str) -> str:
     return squeeze(text)
 
 
-def keep_end(text: str) -> str:
+def keep_end(text: str, longest: int = LONGEST) -> str:
     """Return the text, or the end of one that is too long; no line of that is taken for a first one."""
-    if len(text) <= LONGEST:
+    if len(text) <= longest:
         return text
-    begun, _, rest = text[-LONGEST:].partition("\n")
+    begun, _, rest = text[-longest:].partition("\n")
     return f"...\n\n{rest or begun}"
 
 

@@ -66,5 +66,5 @@ def test_what_may_be_sent_is_taken(fields: dict[str, Any]) -> None:
 
 
 def test_models_with_other_headers_or_queries_share_no_endpoint() -> None:
-    given = ({"headers_env": ["x=Y"]}, {"query_env": ["x=Y"]}, {"query": ["x=Y"]}, {})
+    given: tuple[dict[str, Any], ...] = ({"headers_env": ["x=Y"]}, {"query_env": ["x=Y"]}, {"query": ["x=Y"]}, {})
     assert len({way_to(entry(**fields)) for fields in given}) == len(given)

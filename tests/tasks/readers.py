@@ -102,7 +102,7 @@ def score_replies(question_type: str, replies: Sequence[str]) -> dy.DataFrame[It
     return score_items(items(row), answers(*said), ratings, method, gold)
 
 
-WORDS = [name for name in QUESTION_TYPES["open_ended"].metrics if MEASURES[name].answer and name not in UNREAD_HERE]
+WORDS = [name for name in QUESTION_TYPES["open_ended"].metrics if MEASURES[name].answer and "truthful" not in name]
 CALLS = ("draft", "judge", "review", "hp_binary", "pairwise")
 CONTRACT = Contract({"warmth": Scale(lowest=1, highest=3), "asks": "yes_no"}, rationale=True)
 DIGIT = Contract({"warmth": Scale(lowest=1, highest=3)}, reply="digit")
@@ -152,10 +152,7 @@ READERS: Mapping[str, Reader] = {
     "language": find_language,
     "key in an answer": SCRUBBER.clean,
     "fence": partial(fence_data, "TEXT"),
-    "slips": lambda text: (
-        list(find_rule_faults("card", ["Hello.", text, text], "en")),
-        list(find_rule_faults(text, ["Hi"], "zh")),
-    ),
+    "slips": lambda text: list(find_rule_faults(text, ["Hello.", text], "en")),
     "farewell": says_goodbye,
     "draft": read_draft,
     "annotations": read_annotations,

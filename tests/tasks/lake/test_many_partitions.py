@@ -34,11 +34,15 @@ def lake(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Lake:
     return lake
 
 
-def test_each_gets_its_own_rows(lake: Lake, stored: list[PartitionRef]) -> None:
-    # One of them twice, as two runs have it in which nothing changed.
-    frames = read_partitions(lake, [*stored, stored[1]], TaskScores)
-    assert [frame["score_0_100"].to_list() for frame in frames] == [[score, score] for score in (0.0, 10.0, 20.0, 30.0, 10.0)]
-    assert all(frame["task"].to_list() == ["a", "t"] for frame in frames)
+def test_rows_come_in_the_order_of_the_partitions(lake: Lake, stored: list[PartitionRef]) -> None:
+    rows = read_partitions(lake, [stored[2], stored[0], stored[3]], TaskScores)
+    assert rows["score_0_100"].to_list() == [20.0, 20.0, 0.0, 0.0, 30.0, 30.0]
+    assert rows["task"].to_list() == ["a", "t"] * 3
+
+
+def test_a_partition_of_two_runs_comes_twice(lake: Lake, stored: list[PartitionRef]) -> None:
+    rows = read_partitions(lake, [stored[1], stored[3], stored[1]], TaskScores)
+    assert rows["score_0_100"].to_list() == [10.0, 10.0, 30.0, 30.0, 10.0, 10.0]
 
 
 def changed(path: Path) -> None:
