@@ -4,12 +4,10 @@ from collections.abc import Iterable, Iterator, Sequence
 
 import polars as pl
 
-from schemas.lineage import PartitionRef
 from schemas.usage import TESTED, Amounts, Usage, by_model
 from tasks.analysis.number_format import NONE, count, counted, listed
 from tasks.analysis.run_tables import ReportData, Row, System
 from tasks.models.http.failures import FAILURE_KINDS
-from tasks.solvers.registry import SOLVERS
 
 
 def failure_rows(data: ReportData) -> list[Row]:
@@ -78,13 +76,8 @@ HEADS = (
 _SPACE = "\u00a0"
 
 
-def cost_notes(rows: Sequence[Usage], refs: Iterable[PartitionRef] = ()) -> Iterator[str]:
-    """Return what a reader of the numbers has to know: prices that are not known, tokens that were not counted, calls not made.
-
-    Args:
-        rows: usage of a run.
-        refs: partitions of the run.
-    """
+def cost_notes(rows: Sequence[Usage]) -> Iterator[str]:
+    """Return what a reader of a run's usage has to know: prices not known, tokens not counted, calls not made."""
     unpriced = [row.model for row in by_model(rows) if row.cost is None and row.prompt_tokens is not None]
     if unpriced:
         yield no_price(dict.fromkeys(unpriced))
@@ -95,20 +88,6 @@ def cost_notes(rows: Sequence[Usage], refs: Iterable[PartitionRef] = ()) -> Iter
         )
     if unsent := sum(row.unsent for row in rows):
         yield f"{counted(unsent, 'call')} not sent: the budget was spent. The same command with a larger budget goes on."
-    yield from _unknown_helpers(rows, refs)
-
-
-def _unknown_helpers(rows: Sequence[Usage], refs: Iterable[PartitionRef]) -> Iterator[str]:
-    """Say where the tokens of helpers are not known: version 0.1 kept them in no layer."""
-    partitions = tuple(refs)
-    for solver in SOLVERS.values():
-        for role in solver.roles.keys() - solver.optional:
-            # A setting that retrieves asks about what it retrieved; where it retrieves nothing, it asks no helper.
-            layer = "retrievals" if solver.retrieves else "responses"
-            asked = {ref.key("dataset") for ref in partitions if ref.layer == layer and ("setting", solver.setting) in ref.place}
-            if unknown := asked - {row.dataset for row in rows if row.role == role}:
-                about = f"What the {role.capitalize()} used is left out for {counted(len(unknown), 'dataset')}"
-                yield f"{about}: this run found its replies in the lake; the run that asked for them tells their tokens."
 
 
 def no_price(models: Iterable[str]) -> str:
