@@ -81,18 +81,8 @@ class ModelEntry(KeyVariables):
 
     @model_validator(mode="before")
     @classmethod
-    def _http2_has_left(cls, values: Any) -> Any:
-        # Manifests and deployments of version 0.1 have the field.
-        if isinstance(values, dict) and "http2" in values:
-            values = dict(values)
-            if values.pop("http2"):
-                raise ValueError("http2 was removed, since it was slower than HTTP/1.1 over many connections; leave it out")
-        return values
-
-    @model_validator(mode="before")
-    @classmethod
     def _what_would_be_derived_is_not_kept(cls, values: Any) -> Any:
-        # Version 0.1 wrote the identity into the parameters of deployments, where it outlived a change of the base URL.
+        # Parameters of a deployment would keep it when their base URL is changed; a form has null or "" for what is empty.
         if isinstance(values, dict) and values.get("identity") in (None, "", values.get("base_url") or EMBEDDED_IDENTITY):
             return {name: value for name, value in values.items() if name != "identity"}
         return values

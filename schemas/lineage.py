@@ -67,13 +67,8 @@ class PartitionRef(Frozen):
 
 
 def by_name(refs: Iterable[PartitionRef]) -> dict[str, PartitionRef]:
-    """Return partitions by what those computed from them call them: their identity, and as version 0.1 did, their fingerprint."""
-    known: dict[str, PartitionRef] = {}
-    for ref in refs:
-        known[ref.identity] = ref
-        if ref.complete:
-            known.setdefault(ref.fingerprint, ref)
-    return known
+    """Return partitions by their identity, as those computed from them name them."""
+    return {ref.identity: ref for ref in refs}
 
 
 class Footer(Frozen):
@@ -110,7 +105,7 @@ class DatasetNotice(Frozen):
     evaluation_version: str
     ambiguous: tuple[str, ...] = Field(default=(), description="items whose own labels contradict each other")
     differences: tuple[str, ...] = Field(default=(), description="where it is asked or scored otherwise than in its paper")
-    languages: tuple[Language, ...] = Field(default=(), description="of its items; empty in manifests written without")
+    languages: tuple[Language, ...] = Field(default=(), description="of its items")
     replaces: tuple[Language, ...] | None = Field(
         default=None, exclude_if=lambda value: value is None, description="of an alternative source: languages of the usual one"
     )
@@ -167,14 +162,14 @@ class RunManifest(Frozen):
     calls: CallCounts
     ablation: dict[str, Any] | None = Field(default=None, description="what was varied; null = an ordinary run, with totals")
     report: str | None = None
-    datasets: tuple[DatasetNotice, ...] = Field(default=(), description="empty in manifests written before it was recorded")
+    datasets: tuple[DatasetNotice, ...] = ()
     redacted: bool = Field(default=False, description="texts that may not be passed on are left out of the report")
-    usage: tuple[Usage, ...] = Field(default=(), description="empty in manifests written before it was recorded")
+    usage: tuple[Usage, ...] = ()
     prices: PriceTable | None = Field(default=None, description="those that the costs in `usage` rest on; null = none was named")
     canaries: tuple[CanaryFinding, ...] = Field(default=(), description="models asked anew; empty if none was")
     files: dict[str, str] = Field(
         default_factory=dict,
-        description="sha256 of the bytes of each partition's file, by its path; empty in manifests written without",
+        description="sha256 of the bytes of each partition's file, by its path",
     )
 
     def partition(self, layer: str) -> PartitionRef:

@@ -18,7 +18,7 @@ from schemas.errors import UsageError
 from schemas.folders import DEFAULT_LAKE, LakeAddress
 from schemas.printing import printable
 from schemas.retrieval import RetrievalOptions
-from schemas.roles import FORMER_ROLES, JUDGE, JUDGES, PANEL, RoleModels, WrittenRole, gather_roles
+from schemas.roles import JUDGE, JUDGES, PANEL, ROLES_BESIDE_MODELS, RoleModels, WrittenRole, gather_roles
 from schemas.vocabulary import Profile, Runner, TooLong
 
 Setting = Annotated[
@@ -178,7 +178,7 @@ class Plan(Frozen):
         described = handler(core_schema)
         form = handler.resolve_ref_schema(described)
         role = {**form["properties"]["roles"]["additionalProperties"], "description": "the same as under roles"}
-        form["properties"] |= {name: {"title": name.capitalize(), **role} for name in FORMER_ROLES}
+        form["properties"] |= {name: {"title": name.capitalize(), **role} for name in ROLES_BESIDE_MODELS}
         return described
 
     @property

@@ -17,8 +17,8 @@ JUDGES: Mapping[str, str] = {
 }
 """Roles that rate answers, and what they are. Any other is a solver's; where none is named the tested model has it, or nobody."""
 
-FORMER_ROLES = (*JUDGES, "sage", "critic")
-"""Roles that were fields of the plan in version 0.1, whose manifests, deployments and configuration files have them beside it."""
+ROLES_BESIDE_MODELS = (*JUDGES, "sage", "critic")
+"""Roles that a plan may name beside its models too, and not only under `roles`."""
 
 
 def differs_by_dataset(role: Any) -> bool:
@@ -39,20 +39,20 @@ def by_dataset(role: Any) -> dict[str, Any]:
 
 
 def gather_roles(plan: Mapping[str, Any]) -> dict[str, Any]:
-    """Return the fields of a plan with all roles under `roles`, in one form, as versions before wrote them too.
+    """Return the fields of a plan with all roles under `roles`, in one form.
 
     Raises:
         UsageError: a role is named under `roles` and beside it, or they are no mapping.
     """
     roles = _mapping(plan.get("roles"), "roles", "NAME: MODEL")
-    former = {name: plan[name] for name in FORMER_ROLES if name in plan}
-    if twice := sorted(former.keys() & roles):
+    beside = {name: plan[name] for name in ROLES_BESIDE_MODELS if name in plan}
+    if twice := sorted(beside.keys() & roles):
         raise UsageError(
             f"role {twice[0]} is named twice", where=f"{twice[0]}, roles.{twice[0]}", next_step="leave one of them out"
         )
-    gathered = {name: by_dataset(role) for name, role in (former | roles).items()}
+    gathered = {name: by_dataset(role) for name, role in (beside | roles).items()}
     named = {name: role for name, role in gathered.items() if role["default"] or role["datasets"]}
-    return {name: value for name, value in plan.items() if name not in former} | ({"roles": named} if former or roles else {})
+    return {name: value for name, value in plan.items() if name not in beside} | ({"roles": named} if beside or roles else {})
 
 
 def map_role(role: Mapping[str, Any], change: Callable[[Any], Any]) -> dict[str, Any]:

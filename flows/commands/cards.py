@@ -99,7 +99,7 @@ def _finished(plan: Plan, result: StageResult, out: Path) -> CommandResult:
         "files": [str(out / file) for file in (*files, f"{name}.cards.json")],
         "partitions": [ref.model_dump() for ref in result.refs],
         "calls": result.calls.model_dump(),
-        **usage_document(price_usage(result.usage, plan, table), table.currency if table else None, ()),
+        **usage_document(price_usage(result.usage, plan, table), table.currency if table else None),
     }
     texts = {file: "".join(f"{json.dumps(item, ensure_ascii=False)}\n" for item in items) for file, items in files.items()}
     texts[f"{name}.cards.json"] = json.dumps(document, ensure_ascii=False, indent=1)

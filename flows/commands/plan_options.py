@@ -136,29 +136,16 @@ SEVERAL = re.compile(r"@https?://[^,\s]*,[^,/]+@https?://")
 ENVIRONMENT = {"MOODFLOW_MIRROR": "mirror", "MOODFLOW_PRICES": "prices"}
 """Variables of the environment that stand for an option, and their fields of the plan."""
 
-ALIASES = {
-    "model": "models",
-    "timeout": "models.timeout_s",
-    "length": "contexts.lengths",
-    "depth": "contexts.depths",
-    "no_length_demand": "contexts.length_demand",
-    "extra_body": "models.dialect.extra",
-}
-"""Names of options, present and former, that are no field's name, and the path of what they mean."""
-
-LEFT = {"http2": "leave it out: calls go over HTTP/1.1, which was measured faster"}
-"""Options of version 0.1 that nothing replaces."""
-
 
 def _path_of(name: str, paths: Collection[str]) -> str | None:
     """Return the path of the field that an option's name stands for: its own, that of a role's, or that below another."""
     role, _, inner = name.partition("_")
     same = sorted((path for path in paths if path.endswith(f".{name}")), key=lambda path: not path.startswith("models."))
-    return ALIASES.get(name) or next((path for path in (name, f"{role}.{inner}", *same) if path in paths), None)
+    return next((path for path in (name, f"{role}.{inner}", *same) if path in paths), None)
 
 
 def _assign_option(name: str, value: Any, values: dict[str, Any]) -> None:
-    path = str(_path_of(name, own_fields()))
+    path = "models" if name == "model" else str(_path_of(name, own_fields()))
     if path == "models":
         value = [{"name": model} for model in value]
     elif path == JUDGE:
@@ -227,8 +214,7 @@ def _no_such_option(name: str, known: list[str], command: str) -> UsageError:
         where=command,
         expected="an option that --help lists, or --set PATH=VALUE with a path that moodflow options lists",
         got=name,
-        next_step=LEFT.get(name.lstrip("-"))
-        or _replacement(name.lstrip("-").replace("-", "_"))
+        next_step=_replacement(name.lstrip("-").replace("-", "_"))
         or suggest(name, known, "moodflow options lists every path", most=2, cutoff=0.7),
     )
 

@@ -8,7 +8,6 @@ from typing import Any, NamedTuple
 import yaml
 from pydantic import ValidationError
 
-from flows import MOVED_FLOWS
 from flows.ablate import read_variants
 from flows.planning.resolve import resolve
 from flows.runtime.prefect_flows import log
@@ -115,9 +114,6 @@ def _read_deployment(raw: Any, path: Path) -> Deployment:
         name = raw.get("name", "?") if isinstance(raw, dict) else "?"
         raise _inside(refused(error, "serve"), f"{path}, {name}") from error
     flow = entry.entrypoint.replace("/", ".").replace(".py:", ".")
-    if flow in MOVED_FLOWS:
-        log(f"deployment {entry.name}: {flow} is {MOVED_FLOWS[flow]} now; change its entrypoint in {path}")
-        flow = MOVED_FLOWS[flow]
     if flow not in FLOWS:
         raise UsageError(
             f"deployment {entry.name} runs a flow that moodflow serve does not know",

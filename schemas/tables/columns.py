@@ -1,4 +1,4 @@
-"""Marks of columns (which differ from run to run, had another name, came later), and those that several layers begin with."""
+"""Marks of columns (which differ from run to run, came later), and those that several layers begin with."""
 
 from typing import Any
 
@@ -31,21 +31,6 @@ EARLIER = "earlier"
 def since(value: pl.Expr | str | int | None) -> dict[str, Any]:
     """Mark a column that a layer has got later: rows written before have this value, or what this expression yields."""
     return {EARLIER: value if isinstance(value, pl.Expr) else pl.lit(value)}
-
-
-FORMER_NAME = "formerly"
-"""Under this name a column's metadata holds what version 0.1 called it."""
-
-
-def formerly(name: str) -> dict[str, Any]:
-    """Mark a column that had another name in partitions written before."""
-    return {FORMER_NAME: name}
-
-
-def former_names(schema: type[dy.Schema]) -> dict[str, str]:
-    """Return the former names of a layer's columns by their present ones, of those that had another."""
-    columns = {name: column.metadata or {} for name, column in schema.columns().items()}
-    return {name: metadata[FORMER_NAME] for name, metadata in columns.items() if FORMER_NAME in metadata}
 
 
 def measured_columns(schema: type[dy.Schema]) -> tuple[str, ...]:

@@ -3,14 +3,14 @@
 import dataframely as dy
 import polars as pl
 
-from schemas.tables.columns import OfAskedItem, OfItem, formerly
+from schemas.tables.columns import OfAskedItem, OfItem
 from schemas.vocabulary import CONTEXT_TASKS, RETRIEVAL_STAGES
 
 
 class Contexts(OfItem):
     """One row per long item; the text is in `items`. Key: (dataset, item_id). Written by build."""
 
-    task = dy.Enum(list(CONTEXT_TASKS), metadata=formerly("long_task"))
+    task = dy.Enum(list(CONTEXT_TASKS))
     query = dy.String(nullable=True)
     tokens = dy.Int64(min=0)
     target_tokens = dy.Int64(nullable=True, min=1)

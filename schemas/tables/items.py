@@ -4,7 +4,7 @@ import dataframely as dy
 import polars as pl
 
 from schemas.question_types import QUESTION_TYPES, answered_by
-from schemas.tables.columns import OfItem, since
+from schemas.tables.columns import OfItem
 from schemas.vocabulary import LANGUAGES, OPTION_ROLES
 
 CHOICES = answered_by("letter", "letters", "order", "ranking", "label", "index")
@@ -19,14 +19,11 @@ class Items(OfItem):
     source_row_sha256 = dy.String(regex=r"^[0-9a-f]{64}$")
     language = dy.Enum(list(LANGUAGES))
     question_type = dy.Enum(list(QUESTION_TYPES))
-    cluster = dy.String(
-        min_length=1, metadata=since(pl.col("item_id")), description="what it shares with others; else its own id"
-    )
+    cluster = dy.String(min_length=1, description="what it shares with others; else its own id")
     subset = dy.String(nullable=True)
     groups = dy.List(
         dy.Struct({"name": dy.String(), "value": dy.String()}),
         nullable=True,
-        metadata=since(None),
         description="to break down by",
     )
     context = dy.String(nullable=True)

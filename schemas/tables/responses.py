@@ -3,7 +3,7 @@
 import dataframely as dy
 import polars as pl
 
-from schemas.tables.columns import MEASURED, OfAskedItem, since
+from schemas.tables.columns import MEASURED, OfAskedItem
 from schemas.vocabulary import FAILURES, FAULT_SEVERITIES, PARSE_STATUSES, REMARKS, RESPONSE_STATUSES
 
 
@@ -11,9 +11,9 @@ class Responses(OfAskedItem):
     """Key: (dataset, item_id, model, setting, repetition, turn). Written by infer."""
 
     turn = dy.Int64(primary_key=True, min=0, description="number of the call among all about the item")
-    role = dy.String(min_length=1, metadata=since("tested"), description="who was asked; tested = the model under test")
-    asked_model = dy.String(min_length=1, metadata=since(pl.col("model")), description="the model that was asked")
-    step = dy.String(min_length=1, metadata=since("answer"), description="what for, in the words of the setting")
+    role = dy.String(min_length=1, description="who was asked; tested = the model under test")
+    asked_model = dy.String(min_length=1, description="the model that was asked")
+    step = dy.String(min_length=1, description="what for, in the words of the setting")
     call_key = dy.String(regex=r"^[0-9a-f]{64}$", description="key of the reply in the journal")
     messages = dy.String(min_length=2, description="the conversation sent, canonical JSON")
     option_order = dy.List(dy.Int64(), nullable=True, description="the item's option shown at each place; null = as in the item")
@@ -87,7 +87,7 @@ class Judgements(dy.Schema):
 
     dataset = dy.String(primary_key=True, min_length=1)
     item_id = dy.String(primary_key=True, min_length=1)
-    part = dy.String(primary_key=True, metadata=since(""), description="which of the item's answers; empty = it has one")
+    part = dy.String(primary_key=True, description="which of the item's answers; empty = it has one")
     model = dy.String(primary_key=True, min_length=1)
     setting = dy.String(primary_key=True, min_length=1)
     repetition = dy.Int64(primary_key=True, min=0)
@@ -99,7 +99,7 @@ class Judgements(dy.Schema):
     lowest = dy.Int64(description="end of the dimension's scale")
     highest = dy.Int64(description="other end of the dimension's scale")
     rating = dy.Int64(nullable=True, description="on the scale from lowest to highest; no = 0 and yes = 1")
-    rationale = dy.String(nullable=True, metadata=since(None), description="the judge's reason, where the rubric asks for one")
+    rationale = dy.String(nullable=True, description="the judge's reason, where the rubric asks for one")
     parse_status = dy.Enum(list(PARSE_STATUSES))
     raw_reply = dy.String(nullable=True)
     prompt_tokens = dy.Int64(nullable=True, min=0, description="of the call; the same in all rows of one call")

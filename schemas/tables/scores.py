@@ -4,7 +4,7 @@ import dataframely as dy
 import polars as pl
 
 from schemas.metrics import METRICS
-from schemas.tables.columns import MEASURED, since
+from schemas.tables.columns import MEASURED
 from schemas.vocabulary import ITEM_STATUSES, LEVELS
 
 
@@ -22,9 +22,9 @@ class ItemScores(_Measured):
     """One row per (model, dataset, method, metric, setting, item, part, repetition)."""
 
     item_id = dy.String(primary_key=True, min_length=1)
-    part = dy.String(primary_key=True, metadata=since(""), description="which of the item's answers; empty = it has one")
+    part = dy.String(primary_key=True, description="which of the item's answers; empty = it has one")
     repetition = dy.Int64(primary_key=True, min=0)
-    cluster = dy.String(min_length=1, metadata=since(pl.col("item_id")), description="the item's, as in `items`")
+    cluster = dy.String(min_length=1, description="the item's, as in `items`")
     parsed_answer = dy.String(nullable=True, description="what the reply was read as")
     predicted = dy.List(dy.String(), nullable=True, description="chosen labels, for F1")
     gold = dy.List(dy.String(), nullable=True, description="right labels, for F1")
@@ -32,7 +32,7 @@ class ItemScores(_Measured):
     gold_place = dy.Int64(nullable=True, min=0, description="0-based place of the right option as shown, of a single choice")
     value = dy.Float64(nullable=True, description="within the bounds of its metric, most often a share in [0, 1]; null = missing")
     status = dy.Enum(list(ITEM_STATUSES))
-    error = dy.String(nullable=True, metadata=MEASURED | since(None), description="that ended the reading of the reply, by name")
+    error = dy.String(nullable=True, metadata=MEASURED, description="that ended the reading of the reply, by name")
 
     @dy.rule()
     def value_follows_status(cls) -> pl.Expr:
@@ -48,10 +48,8 @@ class RawScores(_Measured):
     n_scored = dy.Int64(min=0)
     n_unparsed = dy.Int64(min=0)
     n_total = dy.Int64(min=0)
-    n_clusters = dy.Int64(nullable=True, min=0, metadata=since(None), description="that were drawn from; null = no interval")
-    design_effect = dy.Float64(
-        nullable=True, min=0, metadata=since(None), description="of a mean; null = single items, no interval"
-    )
+    n_clusters = dy.Int64(nullable=True, min=0, description="that were drawn from; null = no interval")
+    design_effect = dy.Float64(nullable=True, min=0, description="of a mean; null = single items, no interval")
 
     @dy.rule()
     def counts_add_up(cls) -> pl.Expr:
@@ -162,10 +160,10 @@ class Totals(dy.Schema):
     ci_low = dy.Float64(nullable=True, min=0, max=100, description="95 % interval of total_before_veto")
     ci_high = dy.Float64(nullable=True, min=0, max=100)
     gate_score = dy.Float64(nullable=True, min=0, max=100)
-    gate_ci_low = dy.Float64(nullable=True, min=0, max=100, metadata=since(None), description="95 % interval of gate_score")
-    gate_ci_high = dy.Float64(nullable=True, min=0, max=100, metadata=since(None))
-    gate_coverage = dy.Float64(nullable=True, min=0, max=1, metadata=since(None), description="datasets of the gate scored / all")
-    gate_item_coverage = dy.Float64(nullable=True, min=0, max=1, metadata=since(None), description="their items scored / asked")
+    gate_ci_low = dy.Float64(nullable=True, min=0, max=100, description="95 % interval of gate_score")
+    gate_ci_high = dy.Float64(nullable=True, min=0, max=100)
+    gate_coverage = dy.Float64(nullable=True, min=0, max=1, description="datasets of the gate scored / all")
+    gate_item_coverage = dy.Float64(nullable=True, min=0, max=1, description="their items scored / asked")
     vetoed = dy.Bool(nullable=True, description="null if there is a gate and too little of it was scored to decide")
     veto_reason = dy.String(nullable=True)
     datasets_scored = dy.Int64(min=0)

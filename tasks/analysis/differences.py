@@ -7,7 +7,7 @@ import dataframely as dy
 import polars as pl
 
 from schemas.lineage import PartitionRef
-from schemas.tables.columns import former_names, measured_columns
+from schemas.tables.columns import measured_columns
 from tasks.lake.fingerprint import content_sha256
 from tasks.lake.lake import Lake
 
@@ -28,7 +28,7 @@ class CellDifference(NamedTuple):
 
 
 def has_rows(lake: Lake, ref: PartitionRef, rows: pl.DataFrame, schema: type[dy.Schema]) -> bool:
-    """Return whether a partition has these rows; columns that its layer has got or renamed since are taken as they were then.
+    """Return whether a partition has these rows; columns that its layer has got since are left out.
 
     Args: `lake` and `ref`: where it is; `rows`: of the schema, sorted as they are written.
 
@@ -37,9 +37,7 @@ def has_rows(lake: Lake, ref: PartitionRef, rows: pl.DataFrame, schema: type[dy.
     """
     if content_sha256(rows, measured_columns(schema)) == ref.content_sha256:
         return True
-    columns = lake.read_rows(ref).columns
-    renamed = rows.rename({name: was for name, was in former_names(schema).items() if was in columns})
-    had = renamed.select(name for name in columns if name in renamed.columns)
+    had = rows.select(name for name in lake.read_rows(ref).columns if name in rows.columns)
     return content_sha256(had, [name for name in measured_columns(schema) if name in had.columns]) == ref.content_sha256
 
 

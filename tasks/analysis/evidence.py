@@ -14,7 +14,7 @@ from tasks.analysis.answers import ScoredItem, scored_items
 from tasks.analysis.past_run import PastRun
 from tasks.analysis.redaction import redact, restricted_notices
 from tasks.analysis.run_tables import PROMPT_CHUNKS, ReportData, System, join_prompt_chunks
-from tasks.solvers.answers import SAID, answers_of_replies
+from tasks.solvers.answers import SAID
 
 Key = tuple[str, int]
 """Item and repetition."""
@@ -117,8 +117,5 @@ def read_tables(run: PastRun, layers: Mapping[str, str], asked: Mapping[str, str
     refs += chunks
     texts = [join_prompt_chunks(run.lake.read(ref, Chunks), tables["retrievals"], dict(ref.place)) for ref in chunks]
     tables |= {name: read(layer) for layer, name in layers.items()}
-    if not run.partitions("answers"):
-        # A run of version 0.1: it has replies alone.
-        tables["answers"] = answers_of_replies(tables["responses"], tables["items"])
     prompt_chunks = pl.concat([pl.DataFrame(schema=PROMPT_CHUNKS), *texts])
     return Evidence(ReportData(run.manifest, run.blueprint, prompt_chunks=prompt_chunks, **tables), tuple(refs))

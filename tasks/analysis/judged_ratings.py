@@ -15,11 +15,10 @@ from schemas.dataset import RecordFormat
 from schemas.errors import UsageError, unknown_name
 from schemas.tables.columns import EARLIER
 from schemas.tables.human_ratings import UNIT, HumanRatings
-from schemas.tables.responses import Answers
 from tasks.analysis.past_run import PastRun
 from tasks.analysis.run_tables import System
 from tasks.metrics.texts import best_of, bleu, distinct, rouge_l
-from tasks.solvers.answers import ANSWER, ITEM, SAID, read_answers
+from tasks.solvers.answers import ANSWER, ITEM, SAID
 from tasks.sources.reading import read_records
 
 FORMATS: Mapping[str, RecordFormat] = {".parquet": "parquet", ".csv": "csv", ".jsonl": "jsonl"}
@@ -133,8 +132,7 @@ def join_ratings(human: dy.DataFrame[HumanRatings], run: PastRun) -> JoinedRatin
 
 def _answers(run: PastRun, dataset: str) -> pl.DataFrame:
     """Return what was answered: ANSWER, UNIT, `text_sha256`, `said` and `references`."""
-    parts = [read_answers(run.lake, ref) for ref in run.partitions("answers", dataset=dataset)]
-    said = pl.concat([Answers.create_empty(), *parts]).select(*ANSWER, said=SAID).drop_nulls("said")
+    said = run.read("answers", dataset=dataset).select(*ANSWER, said=SAID).drop_nulls("said")
     system = pl.struct("model", "setting").map_elements(lambda row: System(**row).label, return_dtype=pl.String)
     part = pl.when(pl.col("part") == "").then(pl.lit("")).otherwise("/" + pl.col("part"))
     return said.join(run.read("items", dataset=dataset).select(*ITEM, "references"), on=ITEM).with_columns(

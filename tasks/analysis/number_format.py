@@ -37,10 +37,7 @@ def percent(share: float | None) -> str:
 
 
 def describe_gate(total: Mapping[str, Any]) -> str:
-    """Return what the veto is decided by, from a row of `totals`: score, interval, and how much of the gate that is.
-
-    Runs before 0.2 stored neither interval nor coverage of the gate.
-    """
+    """Return what the veto is decided by, from a row of `totals`: score, interval, and how much of the gate that is."""
     if total["gate_score"] is None:
         return "the gate was not scored"
     between = interval(total["gate_ci_low"], total["gate_ci_high"], 2)

@@ -12,12 +12,10 @@ from schemas.errors import UsageError
 from schemas.folders import DEFAULT_LAKE, Folder
 from schemas.lineage import PartitionRef, RunManifest
 from schemas.tables.layers import AGGREGATED, LAYERS
-from schemas.tables.responses import Answers
 from tasks.analysis.run_tables import System, ordered
 from tasks.lake.errors import unreadable_document
 from tasks.lake.lake import Lake
 from tasks.lake.manifest import MANIFEST, read_code_version, read_manifest, run_folder
-from tasks.solvers.answers import read_answers
 
 
 @dataclass(frozen=True)
@@ -69,9 +67,8 @@ class PastRun:
         return self.read("item_scores", **system._asdict())
 
     def answers(self, system: System) -> pl.DataFrame:
-        """Return all answers of a model and setting; of version 0.1 those that its replies were taken for."""
-        refs = self.partitions("answers", **system._asdict()) or self.partitions("responses", **system._asdict())
-        return pl.concat([Answers.create_empty(), *(read_answers(self.lake, ref) for ref in refs)])
+        """Return all answers of a model and setting."""
+        return self.read("answers", **system._asdict())
 
     @cached_property
     def dimension_scores(self) -> pl.DataFrame:

@@ -109,18 +109,12 @@ def of_layer(refs: Sequence[PartitionRef], *layers: str) -> tuple[PartitionRef, 
 
 def groups(manifest: RunManifest) -> list[Group]:
     """Return the partitions that can be computed again, those together that one pass yields."""
-    known = COMPUTED.keys() - (set() if knows_variants(manifest) else {"ablations"})
-    singles = [(ref,) for ref in manifest.partitions if ref.layer in known]
+    singles = [(ref,) for ref in manifest.partitions if ref.layer in COMPUTED]
     passes: dict[tuple[str, ...], list[PartitionRef]] = {}
     for ref in manifest.partitions:
         if ref.layer in AGGREGATED:
             passes.setdefault(ref.parents, []).append(ref)
     return [*singles, *(tuple(refs) for refs in passes.values())]
-
-
-def knows_variants(manifest: RunManifest) -> bool:
-    """Return whether an ablation's manifest says which scores each variant rests on; older ones do not."""
-    return "variants" in (manifest.ablation or {})
 
 
 def recompute(stored: StoredRun, group: Group) -> dict[str, pl.DataFrame]:

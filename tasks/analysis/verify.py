@@ -18,13 +18,11 @@ from schemas.tables.layers import LAYERS
 from schemas.verification import CheckedFiles, CheckedLayer, Difference, DifferenceKind, ScoreChange, Verification
 from tasks.analysis.differences import first_difference, has_rows
 from tasks.analysis.drift import blueprint_differences, check_catalogue, code_differences, find_present, rescore
-from tasks.analysis.recompute import Group, StoredRun, groups, knows_variants, recompute
+from tasks.analysis.recompute import Group, StoredRun, groups, recompute
 from tasks.lake.fingerprint import content_sha256, fingerprint_of, hash_settings
 from tasks.lake.lake import Lake, as_written
 from tasks.lake.manifest import MANIFEST, read_code_version, read_manifest, run_folder
 from tasks.lake.seal import SEAL, check_seal
-
-UNHASHED = "the run was made before files were hashed:"
 
 
 @dataclass
@@ -75,26 +73,21 @@ def open_run(findings: Findings, folder: Folder, run: str) -> RunManifest | None
         return None
     manifest = read_manifest(folder, run)
     if seal is None:
-        _note_unsealed(findings, manifest)
+        findings.file(
+            f"{path}/{SEAL}",
+            "the hashes of manifest and report",
+            None,
+            f"{path}/{SEAL} is gone, so manifest and report were not checked",
+        )
     return manifest
 
 
-def _note_unsealed(findings: Findings, manifest: RunManifest) -> None:
-    if manifest.files:
-        path = f"runs/{manifest.run}/{SEAL}"
-        findings.file(path, "the hashes of manifest and report", None, f"{path} is gone, so manifest and report were not checked")
-    else:
-        findings.notes.append(f"{UNHASHED} manifest and report were not checked")
-
-
 def check_files(findings: Findings, manifest: RunManifest, lake: Lake) -> dict[str, Footer]:
-    """Hash every partition's file; of an older run, whose manifest has no hashes, its rows.
+    """Hash every partition's file.
 
     Returns:
         Footers of the files that are intact, by path.
     """
-    if not manifest.files:
-        findings.notes.append(f"{UNHASHED} of each partition its rows and what its footer says were checked, not its bytes")
     footers = {}
     for ref in manifest.partitions:
         if not lake.path(ref).exists():
@@ -105,27 +98,11 @@ def check_files(findings: Findings, manifest: RunManifest, lake: Lake) -> dict[s
 
 
 def _is_intact(findings: Findings, ref: PartitionRef, expected: str | None, lake: Lake) -> bool:
-    if expected is None:
-        return _has_its_rows(findings, ref, lake)
     findings.hashed += 1
     got = lake.file_sha256(ref)
     if got != expected:
         findings.file(ref.path, expected, got, f"{ref.path} was changed after the run")
     return got == expected
-
-
-def _has_its_rows(findings: Findings, ref: PartitionRef, lake: Lake) -> bool:
-    """Return whether the rows have the manifest's hash; the schema, which may have got columns since, is not asked."""
-    try:
-        frame = lake.read_rows(ref)
-    except LakeError as error:
-        findings.file(ref.path, error.expected, error.got, f"{ref.path} cannot be read: {error.got}")
-        return False
-    measured = [name for name in measured_columns(LAYERS[ref.layer]) if name in frame.columns]
-    got = content_sha256(frame, measured)
-    if got != ref.content_sha256:
-        findings.file(ref.path, ref.content_sha256, got, f"the rows of {ref.path} are not those of the run")
-    return got == ref.content_sha256
 
 
 def _read_footer(findings: Findings, ref: PartitionRef, lake: Lake) -> Footer | None:
@@ -193,8 +170,6 @@ def check_meaning(findings: Findings, stored: StoredRun) -> None:
     for group in groups(stored.manifest):
         check_group(findings, stored, group)
     _say_refused(findings)
-    if stored.manifest.ablation is not None and not knows_variants(stored.manifest):
-        findings.notes.append("the manifest, an older one, does not say which scores each variant has: ablations not recomputed")
     if (changed or findings.differing) and not findings.damaged and stored.manifest.ablation is None:
         _say_what_would_differ(findings, stored, present or stored.blueprint)
 

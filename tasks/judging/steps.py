@@ -20,7 +20,6 @@ from tasks.judging.rubrics import load_rubric
 from tasks.judging.simulation import FAULTS_VERSION, find_faults
 from tasks.lake.fingerprint import partition_key
 from tasks.lake.lake import Lake
-from tasks.solvers.answers import read_answers
 from tasks.solvers.infer_job import ANSWERS_VERSION
 from tasks.steps import step, up_to_date
 
@@ -111,7 +110,7 @@ class AgreementJob:
     def compute(self, lake: Lake) -> pl.DataFrame:
         """Compute rows of the layer, from what the lake holds."""
         items = Items.cast(pl.concat([lake.read(ref, Items) for ref in dict.fromkeys(self.items)]))
-        answers = Answers.cast(pl.concat([read_answers(lake, ref, items) for ref in self.answers]))
+        answers = Answers.cast(pl.concat([lake.read(ref, Answers) for ref in self.answers]))
         rated = [Judgements.create_empty(), *(lake.read(ref, Judgements) for ref in self.judgements)]
         judgements = Judgements.cast(pl.concat(rated))
         rubrics = {name: load_rubric(name) for name in judgements["rubric"].unique()}

@@ -1,36 +1,20 @@
 """Rows that an earlier version wrote, as their layer is now."""
 
-from typing import Any
-
 import dataframely as dy
 import polars as pl
 
-from schemas.tables.columns import EARLIER, former_names
+from schemas.tables.columns import EARLIER
 
 
-def with_present_names(frame: pl.DataFrame, schema: type[dy.Schema]) -> pl.DataFrame:
-    """Return the rows with the present names of their columns."""
-    former = {was: name for name, was in former_names(schema).items() if name not in frame.columns}
-    return frame.rename(former, strict=False)
-
-
-def with_present_types(frame: pl.DataFrame, schema: type[dy.Schema]) -> pl.DataFrame:
-    """Return closed sets of words as they are now, and lists of structs with the fields these have got since, null there.
-
-    A partition written before a word was added still holds none but known words. Structs that lost a field are left.
+def with_present_words(frame: pl.DataFrame, schema: type[dy.Schema]) -> pl.DataFrame:
+    """Return closed sets of words as they are now: rows written before a word was added still hold none but known words.
 
     Raises:
         InvalidOperationError: a word is not in its set any more.
     """
     kinds = pl.Schema(schema)
-    known = {name: was for name, was in frame.schema.items() if name in kinds}
-    words = [name for name, was in known.items() if isinstance(was, pl.Enum) and isinstance(kinds[name], pl.Enum)]
-    structs = [name for name, was in known.items() if set() < _fields(was) < _fields(kinds[name])]
-    return frame.cast({name: kinds[name] for name in (*words, *structs)})
-
-
-def _fields(kind: pl.DataType) -> set[tuple[str, Any]]:
-    return set(kind.inner.to_schema().items()) if isinstance(kind, pl.List) and isinstance(kind.inner, pl.Struct) else set()
+    known = {name: (was, kinds[name]) for name, was in frame.schema.items() if name in kinds}
+    return frame.cast({name: now for name, (was, now) in known.items() if isinstance(was, pl.Enum) and isinstance(now, pl.Enum)})
 
 
 def with_later_columns(frame: pl.DataFrame, schema: type[dy.Schema]) -> pl.DataFrame:

@@ -16,13 +16,13 @@ PREFIX_LENGTH = 8
 """Digits of a fingerprint that name a partition at least: as many as are shown."""
 
 FILE_NAME = re.compile(
-    r"(?P<fingerprint>[0-9a-f]{64})(?:\.incomplete\.(?:(?P<number>[0-9]{1,15})\.)?(?P<content>[0-9a-f]{16}))?\.parquet"
+    r"(?P<fingerprint>[0-9a-f]{64})(?:\.incomplete\.(?P<number>[0-9]{1,15})\.(?P<content>[0-9a-f]{16}))?\.parquet"
 )
 """Of a partition's file; incomplete ones of one fingerprint are numbered in the order in which they were written."""
 
 
 def newest_incomplete(folder: Folder, fingerprint: str) -> Folder | None:
-    """Return the incomplete partition of a fingerprint that was written last; one of version 0.1 has no number: before others."""
+    """Return the incomplete partition of a fingerprint that was written last."""
     return max(folder.glob(f"{fingerprint}.incomplete.*.parquet"), key=_written_order, default=None)
 
 

@@ -22,7 +22,7 @@ from schemas.folders import Folder
 from schemas.lineage import CodeVersion, Footer, PartitionKey, PartitionRef
 from schemas.printing import printable
 from schemas.tables.columns import measured_columns
-from tasks.lake.earlier_rows import with_later_columns, with_present_names, with_present_types
+from tasks.lake.earlier_rows import with_later_columns, with_present_words
 from tasks.lake.errors import of_another_version, untrusted, unwritable
 from tasks.lake.files import create_file, footer_source, parquet_source, prove_writable, replace_file
 from tasks.lake.finding import incomplete_name, newest_incomplete, place_of, rejected_path
@@ -117,7 +117,7 @@ class Lake:
         What this process wrote or read before is checked by the hash of the file's bytes.
 
         Columns that a layer has got since, a partition of an earlier version does not have: they get the value that its rows
-        had without saying so. Columns that were renamed since get their present name.
+        had without saying so.
 
         Raises:
             LakeError: if the file is gone, truncated, changed or no longer fits the schema.
@@ -135,9 +135,8 @@ class Lake:
     def _check_rows(self, ref: PartitionRef, schema: type[SchemaT], frame: pl.DataFrame) -> dy.DataFrame[SchemaT]:
         path = self.path(ref)
         intact = content_sha256(frame, [name for name in measured_columns(schema) if name in frame.columns]) == ref.content_sha256
-        frame = with_present_names(frame, schema)
         try:
-            present = with_present_types(frame, schema)
+            present = with_present_words(frame, schema)
             if intact:
                 whole = with_later_columns(present, schema)
                 if whole.schema == _columns(schema):

@@ -29,7 +29,7 @@ NUMBERED = re.compile(r"[0-9]{8}T[0-9]{12}Z\.([0-9]{1,15})-")
 
 
 def run_order(name: str) -> tuple[int, str]:
-    """Return what runs are ordered by: the number in their name. One of version 0.1 has none and stands before, by its time.
+    """Return what runs are ordered by: the number in their name. One that has none stands before, by its name.
 
     The time says when the clock of some machine stood where, which may have been set back since.
     """

@@ -13,12 +13,11 @@ from schemas.lineage import PartitionKey, PartitionRef
 from schemas.metrics import METRICS
 from schemas.tables.items import Items
 from schemas.tables.layers import LAYERS
-from schemas.tables.responses import Judgements
+from schemas.tables.responses import Answers, Judgements
 from schemas.tables.scores import ItemScores
 from tasks.lake.lake import Lake
 from tasks.metrics.item_scores import score_items, wholes_of
 from tasks.metrics.reference.scoring import score_reference
-from tasks.solvers.answers import read_answers
 from tasks.steps import step, up_to_date
 
 SCORER = ThreadPoolExecutor(1, thread_name_prefix="score")
@@ -68,7 +67,7 @@ def _write(job: ItemScoreJob, lake: Lake) -> PartitionRef:
 def compute_item_scores(job: ItemScoreJob, lake: Lake) -> pl.DataFrame:
     """Return rows of `item_scores`, from what the lake holds; methods of the reference profile do not look at ratings."""
     items = lake.read(job.items, Items)
-    answers = read_answers(lake, job.answers)
+    answers = lake.read(job.answers, Answers)
     judgements = lake.read(job.judgements, Judgements) if job.judgements else None
     gold = {ref.layer: lake.read(ref, LAYERS[ref.layer]) for ref in job.gold}
     scores = [

@@ -1,4 +1,4 @@
-"""Read the answers of a partition; version 0.1 stored replies alone, from which they are taken here."""
+"""What answers say, and how they follow from the replies that they rest on."""
 
 import json
 from collections.abc import Iterable, Mapping
@@ -8,11 +8,8 @@ import dataframely as dy
 import polars as pl
 
 from schemas.errors import LakeError
-from schemas.lineage import PartitionRef
-from schemas.tables.items import Items
-from schemas.tables.responses import Answers, Responses
+from schemas.tables.responses import Answers
 from schemas.usage import TESTED
-from tasks.lake.lake import Lake
 from tasks.solvers.longemotion.emotion_expression import HEAD, MARKED
 from tasks.solvers.longemotion.prompts import STEPS
 from tasks.solvers.longemotion.search_o1 import END_QUERY
@@ -36,60 +33,6 @@ SAID = pl.coalesce("text", pl.col("turns").list.eval(pl.format("{}: {}", _SPEAKE
 
 OWN_WORDS = pl.coalesce("text", pl.col("turns").list.eval(_WORDS.filter(_SPEAKER == TESTED)).list.join("\n"))
 """What the model under test says in an answer; of a dialogue, a line per turn of its own."""
-
-
-def read_answers(lake: Lake, ref: PartitionRef, items: dy.DataFrame[Items] | None = None) -> dy.DataFrame[Answers]:
-    """Read the rows of `answers`.
-
-    Args:
-        lake: has the partition.
-        ref: of answers, or of version 0.1's responses.
-        items: that were asked; null = the last reply stands for all steps of an emotion expression, as version 0.1 scored it.
-
-    Raises:
-        LakeError: if the partition cannot be trusted.
-    """
-    if ref.layer == "answers":
-        return lake.read(ref, Answers)
-    return answers_of_replies(lake.read(ref, Responses), items)
-
-
-def answers_of_replies(responses: pl.DataFrame, items: pl.DataFrame | None) -> dy.DataFrame[Answers]:
-    """Return the answers that version 0.1 took replies for: the last one, if no call failed; of emotion expression, all steps.
-
-    Args:
-        responses: rows of `responses` as version 0.1 wrote them: calls of the model under test, and a helper's that failed.
-        items: that were asked; null = the last reply counts of an emotion expression too.
-    """
-    last = responses.sort(pl.col("status") == "failed", "turn").unique(ASKED, keep="last", maintain_order=True)
-    failed = pl.col("status") == "failed"
-    answers = last.select(
-        *ASKED,
-        *OF_LAST,
-        part=pl.lit(""),
-        failed_role=pl.when(failed).then(pl.col("error").str.extract(r"^(sage|critic): ").fill_null("tested")),
-        text="reply",
-        turns=pl.lit(None, Answers.create_empty().schema["turns"]),
-        call_keys=pl.concat_list("call_key"),
-    )
-    if items is not None:
-        told = items.filter(pl.col("question_type") == "emotion_expression").select(*ITEM, "language")
-        narratives = (
-            {**dict(zip(ASKED, asked, strict=True)), "narrative": join_steps(of_one.rows(named=True))}
-            for asked, of_one in responses.sort("turn").join(told, on=ITEM).group_by(ASKED, maintain_order=True)
-        )
-        schema = {name: answers.schema[name] for name in ASKED} | {"narrative": pl.String}
-        whole = pl.DataFrame(list(narratives), schema=schema)
-        others = answers.join(whole, on=ASKED, how="anti")
-        steps = answers.join(whole, on=ASKED).with_columns(text="narrative")
-        # Without one of its steps there is no answer.
-        lost = pl.col("text").is_null()
-        steps = steps.with_columns(
-            status=pl.when(lost).then(pl.lit("failed")).otherwise("status").cast(answers.schema["status"]),
-            failed_role=pl.when(lost).then(pl.coalesce("failed_role", pl.lit("tested"))),
-        )
-        answers = pl.concat([others, steps.select(answers.columns)])
-    return Answers.validate(answers.select(Answers.column_names()).sort(Answers.primary_key()))
 
 
 def restate_answers(answers: pl.DataFrame, responses: pl.DataFrame, items: pl.DataFrame) -> dy.DataFrame[Answers]:

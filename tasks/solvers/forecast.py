@@ -220,8 +220,6 @@ def read_replies(lake: Folder, layer: str, place: str, columns: Sequence[str]) -
     for path in paths:
         with unreadable(path):
             stored = pl.read_parquet(parquet_source(path), hive_partitioning=False)
-        if layer == "responses" and "asked_model" not in stored.columns:
-            stored = stored.with_columns(asked_model="model")  # version 0.1 kept the calls of the model under test alone
         if set(columns) <= set(stored.columns):
             frames.append(stored.select(columns))
     counted = pl.concat(frames).drop_nulls(TOKENS)

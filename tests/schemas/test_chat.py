@@ -167,20 +167,12 @@ def test_capabilities_that_cannot_be_meant_is_refused(fields: dict[str, Any], me
         ApiCapabilities.model_validate(fields)
 
 
-def test_an_entry_of_version_0_1_is_read_without_its_http2() -> None:
-    stored = {"name": "m", "base_url": "http://localhost/v1", "http2": False}
-    assert ModelEntry.model_validate(stored) == ModelEntry(name="m", base_url="http://localhost/v1")
-    assert stored["http2"] is False
-    with pytest.raises(ValidationError, match="http2 was removed, since it was slower"):
-        ModelEntry.model_validate({**stored, "http2": True})
-
-
 ASKED = (ChatMessage(role="user", content="Is the glass half full?"),)
 IN_CHINESE = (ChatMessage(role="system", content="你是一位咨询师。"), *ASKED)
 DRAWN = Sampling(temperature=0.7, top_p=0.9, max_tokens=64, seed=3)
 NEW_NAMES = ApiCapabilities(unsent=("temperature",), reasoning_effort="low", token_limit="max_completion_tokens")  # noqa: S106
 
-KEYS_OF_0_1: tuple[tuple[dict[str, Any], str], ...] = (
+KEYS: tuple[tuple[dict[str, Any], str], ...] = (
     ({}, "936fbb98687176b160109277dd1a72c151af5eb1aae11d71f57932d911f21746"),
     ({"repetition": 2}, "75e90f614b5120a1f5e6fd9c2437ed916628f9f16224dbf88794a219f3b486c0"),
     (
@@ -195,11 +187,11 @@ KEYS_OF_0_1: tuple[tuple[dict[str, Any], str], ...] = (
     ({"capabilities": NEW_NAMES}, "57ca156c1e2e5aa3d4e96feb94868bc264f89cda94124f8a04c4373770091c66"),
     ({"capabilities": ApiCapabilities(extra='{"top_k": 5}')}, "d9c15d14ed6c1f8d5e3c6c44e1858dc66a272846c3297fb99868617c3c633d02"),
 )
-"""Computed with version 0.1 itself: what was paid for under it is found again."""
+"""They stay as they are: what was paid for is found again."""
 
 
-@pytest.mark.parametrize(("asked", "key"), KEYS_OF_0_1)
-def test_the_journal_s_keys_are_those_of_version_0_1(asked: dict[str, Any], key: str) -> None:
+@pytest.mark.parametrize(("asked", "key"), KEYS)
+def test_keys_of_the_journal_stay(asked: dict[str, Any], key: str) -> None:
     usual: dict[str, Any] = {"model": "m", "identity": "http://localhost:8000/v1", "messages": ASKED, "sampling": Sampling()}
     assert ChatRequest(**(usual | asked)).key == key
 

@@ -74,11 +74,11 @@ def test_a_role_that_cannot_be_meant_is_refused(written: dict[str, Any], message
     assert message in str(caught.value)
 
 
-def test_a_manifest_of_version_0_1_names_its_models_as_one_of_today() -> None:
+def test_roles_beside_models_are_read_as_roles() -> None:
     roles = {"judge": {"default": JUDGE, "datasets": {"d": OTHER, "e": JUDGE}}, "panel": [SECOND, SAGE]}
     today = manifest(plan={"benchmark": "b", "models": [], "roles": roles})
-    former = manifest(plan={"benchmark": "b", "models": [], "judge": JUDGE, "panel": [SECOND, SAGE], "sage": None})
-    assert former.plan["roles"].keys() == today.plan["roles"].keys() == {"judge", "panel"}
-    assert former.plan.keys() == {"benchmark", "models", "roles"}
-    assert former.models_in("panel") == today.models_in("panel") == [SECOND, SAGE]
-    assert (former.names_in("judge"), today.names_in("judge"), former.names_in("sage")) == (["j"], ["j", "t"], [])
+    beside = manifest(plan={"benchmark": "b", "models": [], "judge": JUDGE, "panel": [SECOND, SAGE], "sage": None})
+    assert beside.plan["roles"].keys() == today.plan["roles"].keys() == {"judge", "panel"}
+    assert beside.plan.keys() == {"benchmark", "models", "roles"}
+    assert beside.models_in("panel") == today.models_in("panel") == [SECOND, SAGE]
+    assert (beside.names_in("judge"), today.names_in("judge"), beside.names_in("sage")) == (["j"], ["j", "t"], [])

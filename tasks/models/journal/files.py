@@ -104,8 +104,6 @@ def export_replies(journal: Path, file: Path, model: str | None = None) -> int:
 def import_replies(file: Path, journal: Path) -> ImportedReplies:
     """Add the replies of a Parquet file to a journal, each row verified; a run may be writing into the journal.
 
-    Probes of models, which files of version 0.1 have in their metadata, are not taken.
-
     Raises:
         UsageError: the file cannot be read, or is no table of replies.
         LakeError: the journal cannot be written, or a row of ours is damaged.

@@ -9,7 +9,6 @@ from schemas.usage import TESTED, Amounts, Usage, by_model
 from tasks.analysis.number_format import NONE, count, counted, listed
 from tasks.analysis.run_tables import ReportData, Row, System
 from tasks.models.http.failures import FAILURE_KINDS
-from tasks.solvers.registry import SOLVERS
 
 
 def failure_rows(data: ReportData) -> list[Row]:
@@ -79,13 +78,7 @@ _SPACE = "\u00a0"
 
 
 def cost_notes(rows: Sequence[Usage], refs: Iterable[PartitionRef] = ()) -> Iterator[str]:
-    """Return what a reader of the numbers has to know: prices that are not known, tokens that were not counted, calls not made.
-
-    Args:
-        rows: usage of a run.
-        refs: partitions of the run.
-    """
-    partitions = tuple(refs)
+    """Return what a reader of a run's usage has to know: prices not known, tokens not counted, calls not made."""
     unpriced = [row.model for row in by_model(rows) if row.cost is None and row.prompt_tokens is not None]
     if unpriced:
         yield no_price(dict.fromkeys(unpriced))
@@ -94,23 +87,10 @@ def cost_notes(rows: Sequence[Usage], refs: Iterable[PartitionRef] = ()) -> Iter
             f"{counted(uncounted, 'answer')} came without token counts: the sums are lower bounds. "
             "A budget counts such answers by estimate."
         )
-        if any(ref.layer == "contexts" for ref in partitions):
+        if any(ref.layer == "contexts" for ref in refs):
             yield "Without token counts it cannot be seen whether a server cut a long prompt; moodflow models check tries one."
     if unsent := sum(row.unsent for row in rows):
         yield f"{counted(unsent, 'call')} not sent: the budget was spent. The same command with a larger budget goes on."
-    yield from _unknown_helpers(rows, partitions)
-
-
-def _unknown_helpers(rows: Sequence[Usage], partitions: tuple[PartitionRef, ...]) -> Iterator[str]:
-    """Say where the tokens of helpers are not known: version 0.1 kept them in no layer."""
-    for solver in SOLVERS.values():
-        for role in solver.roles.keys() - solver.optional:
-            # A setting that retrieves asks about what it retrieved; where it retrieves nothing, it asks no helper.
-            layer = "retrievals" if solver.retrieves else "responses"
-            asked = {ref.key("dataset") for ref in partitions if ref.layer == layer and ("setting", solver.setting) in ref.place}
-            if unknown := asked - {row.dataset for row in rows if row.role == role}:
-                about = f"What the {role.capitalize()} used is left out for {counted(len(unknown), 'dataset')}"
-                yield f"{about}: this run found its replies in the lake; the run that asked for them tells their tokens."
 
 
 def no_price(models: Iterable[str]) -> str:

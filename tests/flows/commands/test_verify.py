@@ -374,43 +374,6 @@ def test_ratings_that_do_not_follow_from_the_raw_replies_are_found(own: Own, tmp
     assert [where.partition("/")[0] for where in messages if where != path] == ["item_scores", "dimension_scores"]
 
 
-def unhashed(own: Own, folder: Path) -> Path:
-    """The lake as a version left it that did not hash files."""
-    lake = Path(shutil.copytree(own.lake, folder / "lake"))
-    path = lake / "runs" / own.run / "manifest.json"
-    manifest = json.loads(path.read_text(encoding="utf-8"))
-    del manifest["files"]
-    path.write_text(json.dumps(manifest), encoding="utf-8")
-    (path.parent / "SHA256SUMS").unlink()
-    return lake
-
-
-def test_an_older_run_says_what_cannot_be_checked(own: Own, tmp_path: Path) -> None:
-    lake = unhashed(own, tmp_path)
-    found = verified(lake, own.run)
-    assert (found.status, found.document["verified"], found.document["files"]["checked"]) == (0, True, 0)
-    said = [note for note in found.document["notes"] if note.startswith("the run was made before files were hashed")]
-    assert len(said) == 2
-    shown = ended("verify", own.run, "--lake", lake)
-    assert "not its bytes" in " ".join(shown.out.split())
-
-
-@pytest.mark.parametrize("part", ["rows", "footer"])
-def test_changed_rows_or_footers_of_an_older_run_are_found(own: Own, tmp_path: Path, part: str) -> None:
-    lake = unhashed(own, tmp_path)
-    ref = next(ref for ref in read_manifest(lake, own.run).partitions if ref.layer == "totals")
-    path = lake / ref.path
-    frame, footer = pl.read_parquet(path, hive_partitioning=False), pl.read_parquet_metadata(path)["moodflow"]
-    if part == "rows":
-        frame = frame.with_columns(total=pl.lit(99.0), total_before_veto=pl.lit(99.0))
-    else:
-        footer = footer.replace('"bootstrap":20', '"bootstrap":21')
-    frame.write_parquet(path, metadata={"moodflow": footer})
-    found = verify_run(lake, own.run)
-    assert (first(found).kind, first(found).where) == ("file", ref.path)
-    assert part in first(found).message
-
-
 def test_a_commit_of_another_name_is_said_and_is_no_difference(own: Own, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr("tasks.analysis.verify.read_code_version", lambda: CodeVersion("99.0", "c0ffee"))
     found = verify_run(own.lake, own.run)
@@ -476,3 +439,13 @@ def test_the_verdict_claims_what_was_checked(hashed: int, recomputed: bool, said
         notes=(),
     )
     assert f"Run r is verified: {said}" in str(verify_view(found)[-1])
+
+
+def test_partition_without_hash_in_manifest_is_told(own: Own, tmp_path: Path) -> None:
+    lake = Path(shutil.copytree(own.lake, tmp_path / "lake"))
+    path = lake / "runs" / own.run / "manifest.json"
+    manifest = json.loads(path.read_text(encoding="utf-8"))
+    left = manifest["files"].popitem()[0]
+    path.write_text(json.dumps(manifest), encoding="utf-8")
+    (path.parent / "SHA256SUMS").unlink()
+    assert [found.where for found in verify_run(lake, own.run).differences][:2] == [f"runs/{own.run}/SHA256SUMS", left]

@@ -15,7 +15,6 @@ import yaml
 from jsonschema import Draft202012Validator
 from prefect import flow
 from prefect.context import FlowRunContext
-from prefect.exceptions import MissingFlowError
 from prefect.flows import load_flow_from_entrypoint
 from prefect.utilities.callables import parameter_schema
 
@@ -153,20 +152,9 @@ def test_the_entrypoint_may_be_a_file_or_a_module(tmp_path: Path) -> None:
     assert (made.full_name, made.entrypoint, made.concurrency_limit) == ("refresh/tried", "flows.refresh.refresh", 1)
 
 
-def test_a_deployment_of_a_flow_that_moved_is_still_served(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
-    shipped = read_deployments(SHIPPED[0])[2]
-    former = {**deployment(URL), "entrypoint": "flows.ablations.ablate", "parameters": shipped.parameters}
-    (found,) = read_deployments(write_config(tmp_path / "prefect.yaml", former))
-    assert (found.flow, found.asked) == ("flows.ablate.ablate", shipped.asked)
-    assert "flows.ablations.ablate is flows.ablate.ablate now" in capsys.readouterr().err
-
-
 def test_prefect_loads_the_flows_that_servers_have_stored() -> None:
     assert load_flow_from_entrypoint("flows.refresh.refresh") is refresh
-    with pytest.warns(FutureWarning, match=r"flows\.ablations\.ablate is flows\.ablate\.ablate now"):
-        assert load_flow_from_entrypoint("flows.ablations.ablate") is ablate
-    with pytest.raises(MissingFlowError):
-        load_flow_from_entrypoint("flows.ablations.refresh")
+    assert load_flow_from_entrypoint("flows.ablate.ablate") is ablate
 
 
 def test_a_schedule_of_the_command_line_replaces_those_of_the_file(tmp_path: Path) -> None:

@@ -5,12 +5,10 @@ from typing import Any, get_args
 
 import pytest
 
-from schemas.chat import ModelEntry
 from schemas.lineage import CodeVersion, PartitionRef, RunManifest
 from schemas.plan import Kind, Plan, fields_of
 from tasks.analysis.changes import LOOKED_BACK, find_earlier
-from tasks.analysis.comparable_runs import NOT_COMPARED, WHY, basis, difference, find_differences, said, systems_of
-from tasks.analysis.past_run import PastRun
+from tasks.analysis.comparable_runs import NOT_COMPARED, WHY, basis, difference, said, systems_of
 from tasks.analysis.run_tables import System
 from tasks.lake.lake import Lake
 from tasks.lake.manifest import write_manifest
@@ -93,18 +91,6 @@ def test_runs_with_other_seekers_or_turns_are_not_ranked_together() -> None:
     assert said(played("a")["seeker"]) == "a"
     # A helper that plays nobody is part of the model.
     assert played("a", (), settings=["coem"]) == played("b", (), settings=["coem"])
-
-
-def test_a_judge_named_as_version_0_1_did_is_the_same_judge() -> None:
-    judge = {"name": "j", "base_url": "http://j/v1", "identity": "http://j/v1"}
-    today = manifest(plan={"judge": judge})
-    former = {name: value for name, value in today.plan.items() if name != "roles"}
-    older = example_run.manifest(**{**dict(today), "run": "20260101-x", "plan": {**former, "judge": judge, "sage": None}})
-    assert difference(today, older, CORE) is None
-    lake = Lake(Path("none"), CodeVersion("1", None))
-    before, after = (PastRun(one, example_run.BLUEPRINT, lake) for one in (older, today))
-    named = {row["what"] for row in find_differences(before, after)}
-    assert named <= {f"plan.roles.judge.default.0.{name}" for name in ModelEntry.model_fields}  # its defaults were not written
 
 
 def test_what_totals_rest_on() -> None:

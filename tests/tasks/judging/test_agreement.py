@@ -23,8 +23,8 @@ from tasks.judging.steps import AgreementJob
 from tasks.lake.fingerprint import content_sha256
 from tasks.lake.lake import Lake
 from tasks.scoring.steps import compute_layer
-from tasks.solvers.answers import answers_of_replies
 from tests.tasks.judging.rows import items, judgement, response
+from tests.tasks.replies import answers_of_replies
 from tests.tasks.rows import Row, answer, answers, judgements, responses
 
 RUBRIC = load_rubric("mc_stage1")

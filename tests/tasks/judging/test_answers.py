@@ -1,4 +1,4 @@
-"""What version 0.1's replies come to, and which answers are rated."""
+"""What the steps of an emotion expression come to, and which answers are rated."""
 
 import json
 
@@ -9,10 +9,10 @@ import pytest
 from schemas.errors import ScoringError
 from schemas.tables.items import Items
 from tasks.judging.answers import judged_answers, rated_content
-from tasks.solvers.answers import answers_of_replies
 from tasks.solvers.longemotion.search_o1 import END_QUERY
 from tests.rows import each_row
 from tests.tasks.judging.rows import items, response
+from tests.tasks.replies import answers_of_replies
 from tests.tasks.rows import Row, responses
 from tests.thinking import FORMS, THOUGHT
 

@@ -11,7 +11,7 @@ import pytest
 
 from schemas.errors import LakeError
 from schemas.lineage import CodeVersion, PartitionKey, PartitionRef
-from schemas.tables.columns import MEASURED, formerly, since
+from schemas.tables.columns import MEASURED, since
 from schemas.tables.responses import Responses
 from schemas.tables.scores import TaskScores
 from tasks.lake.files import replace_file
@@ -186,21 +186,21 @@ def test_a_file_of_another_version_is_not_called_damaged(lake: Lake) -> None:
 
 class Calls(dy.Schema):
     key = dy.String(primary_key=True)
-    long_task = dy.Enum(["es"])
+    task = dy.Enum(["es"])
     latency_s = dy.Float64(metadata=MEASURED)
 
 
 class CallsOfRoles(dy.Schema):
     key = dy.String(primary_key=True)
     role = dy.Enum(["tested", "judge"], metadata=since("tested"))
-    task = dy.Enum(["ed", "es"], metadata=formerly("long_task"))
+    task = dy.Enum(["ed", "es"])
     latency_s = dy.Float64(metadata=MEASURED)
     asked = dy.String(metadata=since(pl.col("key").str.to_uppercase()))
 
 
-def test_rows_written_before_a_column_was_there_or_had_its_name_are_read_as_they_would_be_now(lake: Lake) -> None:
+def test_rows_without_a_later_column_get_its_value(lake: Lake) -> None:
     words = pl.Series(["es", "es"], dtype=pl.Enum(["es"]))
-    ref = lake.write(make_key(), pl.DataFrame({"key": ["b", "a"], "long_task": words, "latency_s": [0.5, 0.25]}), Calls)
+    ref = lake.write(make_key(), pl.DataFrame({"key": ["b", "a"], "task": words, "latency_s": [0.5, 0.25]}), Calls)
     assert lake.read(ref, CallsOfRoles).to_dicts() == [
         {"key": "a", "role": "tested", "task": "es", "latency_s": 0.25, "asked": "A"},
         {"key": "b", "role": "tested", "task": "es", "latency_s": 0.5, "asked": "B"},
@@ -231,30 +231,6 @@ def test_a_partition_from_before_a_word_was_added_can_be_read(lake: Lake) -> Non
     assert lake.read(ref, Moods).rows() == [("a", "glad"), ("b", "calm")]
     with pytest.raises(LakeError, match="damaged"):
         lake.read(ref, FewerMoods)
-
-
-class OnceTold(dy.Schema):
-    """A layer whose list has got a field since."""
-
-    name = dy.String(primary_key=True)
-    said = dy.List(dy.Struct({"text": dy.String()}), nullable=True)
-
-
-class NowTold(dy.Schema):
-    """The same layer now."""
-
-    name = dy.String(primary_key=True)
-    said = dy.List(dy.Struct({"text": dy.String(), "speaker": dy.String(nullable=True)}), nullable=True)
-
-
-def test_a_partition_from_before_a_field_of_a_list_can_be_read(lake: Lake) -> None:
-    key = partition_key("told", {"dataset": "d"}, {}, [], "1")
-    written = lake.write(key, pl.DataFrame({"name": ["a", "b"], "said": [None, [{"text": "Oh."}]]}), OnceTold)
-    assert lake.read(written, NowTold)["said"].to_list() == [None, [{"text": "Oh.", "speaker": None}]]
-    later = lake.write(key.model_copy(update={"fingerprint": "f" * 64}), lake.read(written, NowTold), NowTold)
-    # A field that is not known is not dropped unseen.
-    with pytest.raises(LakeError):
-        lake.read(later, OnceTold)
 
 
 @pytest.mark.parametrize("complete", [True, False])

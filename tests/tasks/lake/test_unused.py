@@ -54,7 +54,7 @@ def names(unused: Unused) -> list[str]:
 
 
 def test_what_a_manifest_lists_stays_with_its_rejected_rows_and_incomplete_partitions(tmp_path: Path) -> None:
-    incomplete = f"responses/dataset=d/{OTHER}.incomplete.{'0' * 16}.parquet"
+    incomplete = f"responses/dataset=d/{OTHER}.incomplete.3.{'0' * 16}.parquet"
     for name in (f"{PLACE}/{KEPT}.parquet", f"items_rejected/dataset=d/{KEPT}.parquet", incomplete):
         put(tmp_path, name)
     gone = [put(tmp_path, f"{layer}/dataset=d/{LEFT}.parquet") for layer in ("items", "items_rejected")]

@@ -17,12 +17,12 @@ from tasks.metrics.item_scores import score_items
 from tasks.models.http.client import HttpChat
 from tasks.models.http.worker_pool import WorkerPool
 from tasks.models.journal.journal import Journal, JournaledChat
-from tasks.solvers.answers import answers_of_replies
 from tasks.solvers.infer_job import InferJob
 from tasks.solvers.option_order import plan_epochs
 from tasks.solvers.state import SolverCode, SolverOptions, SolverPlan
 from tests.model_server import ModelServer
 from tests.tasks.metrics.test_item_scores import FEELINGS, RANKING, SINGLE, method
+from tests.tasks.replies import answers_of_replies
 from tests.tasks.rows import answer, answers, item, items
 from tests.tasks.solvers.asking import ask_base
 

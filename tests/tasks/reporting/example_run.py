@@ -14,7 +14,7 @@ from schemas.blueprint import Blueprint
 from schemas.lineage import CallCounts, Missing, PartitionRef, RunManifest
 from tasks.analysis.published_tables import read_table
 from tasks.analysis.run_tables import ReportData, System
-from tasks.solvers.answers import answers_of_replies
+from tests.tasks.replies import answers_of_replies
 from tests.tasks.reporting import example_items
 from tests.tasks.reporting.example_items import digest
 from tests.tasks.reporting.example_scores import score_layers

@@ -115,7 +115,7 @@ def store(folder: Path, rows: list[dict[str, object]]) -> None:
 def test_stored_replies_of_the_model_are_the_measure(tmp_path: Path) -> None:
     # Messages of 400 characters are guessed to be 104 tokens; 52 were counted, so half.
     messages = '[{"content": "' + "x" * 400 + '", "role": "user"}]'
-    row = {"call_key": "a", "model": "org/m", "messages": messages, "prompt_tokens": 52, "completion_tokens": 10}
+    row = {"call_key": "a", "asked_model": "org/m", "messages": messages, "prompt_tokens": 52, "completion_tokens": 10}
     folder = tmp_path / "responses" / "dataset=d" / "model=org%2Fm" / "setting=base"
     uncounted = row | {"call_key": "b", "prompt_tokens": None}
     # The same call in two partitions is one reply.

@@ -79,17 +79,6 @@ async def test_a_journal_that_was_exported_and_imported_is_the_same(tmp_path: Pa
     assert found == expected
 
 
-async def test_a_file_of_version_0_1_that_holds_probes_gives_its_replies(tmp_path: Path) -> None:
-    ours, file = await keep(tmp_path / "ours.sqlite"), tmp_path / "shared.parquet"
-    export_replies(ours, file)
-    table = pq.read_table(file)
-    probes = json.dumps([{"identity": "http://localhost/v1", "model": "listener", "probe": {"version": 1}}])
-    pq.write_table(table.replace_schema_metadata({**(table.schema.metadata or {}), "moodflow_probes": probes}), file)
-    assert counts(import_replies(file, tmp_path / "theirs" / "replies.sqlite")) == (3, 3, 0, 0, 0)
-    assert rows(tmp_path / "theirs" / "replies.sqlite") == rows(ours)
-    assert not (tmp_path / "theirs" / "models").exists()
-
-
 async def test_what_is_exported_is_typed(tmp_path: Path) -> None:
     export_replies(await keep(tmp_path / "ours.sqlite", {"full": FULL}), tmp_path / "shared.parquet")
     (row,) = JournalReplies.validate(pl.read_parquet(tmp_path / "shared.parquet")).to_dicts()

@@ -117,18 +117,3 @@ def test_the_section_of_the_report() -> None:
 
 def test_a_manifest_of_an_older_version_records_none(example_html: str) -> None:
     assert section(example_html, "costs") == "Tokens and cost The manifest of this run records none."
-
-
-def test_what_a_helper_used_earlier_is_said_to_be_left_out() -> None:
-    def retrieved(dataset: str, setting: str) -> PartitionRef:
-        place = (("dataset", dataset), ("model", "m"), ("setting", setting))
-        return PartitionRef(layer="retrievals", place=place, fingerprint="0" * 64, path="p", rows=1, content_sha256="0" * 64)
-
-    refs = [retrieved("a", "coem"), retrieved("b", "coem"), retrieved("a", "rag"), retrieved("a", "self_rag")]
-    free = {"cost": 0.0, "paid_cost": 0.0, "uncounted": 0, "unsent": 0}
-    tested, sage = (TESTED.model_copy(update={"dataset": "a", "role": role, **free}) for role in ("tested", "sage"))
-    assert [note.split(":")[0] for note in cost_notes([tested, sage], refs)] == [
-        "What the Sage used is left out for 1 dataset",
-        "What the Critic used is left out for 1 dataset",
-    ]
-    assert list(cost_notes([tested, sage], refs[:1])) == []
