@@ -1,6 +1,7 @@
 """Find option letters inside a reply: what counts as one, and how several are strung together."""
 
 import re
+from collections import Counter
 from collections.abc import Mapping
 from dataclasses import dataclass
 from functools import cached_property
@@ -172,7 +173,8 @@ class Sequence:
         """Return the options named, or why they are not read."""
         if outside := [name for name in self.names if choices.index(name) is None]:
             return LabelRefusal(f"{outside[0]} is not an option")
-        if repeated := [name for name in self.names if self.names.count(name) > 1]:
+        times = Counter(self.names)
+        if repeated := [name for name in times if times[name] > 1]:
             return LabelRefusal(f"names {repeated[0]} more than once")
         if self.numbers and self.numbers != tuple(range(1, len(self.names) + 1)):
             return LabelRefusal("numbered, but not from 1 upwards")
