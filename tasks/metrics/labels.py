@@ -17,7 +17,7 @@ MAX_SINGLE = 26
 _LABEL = re.compile(rf"(?<![{WORD}])[A-Za-z](?![{WORD}])(?!'\w)")
 _WIDE_LABEL = re.compile(rf"(?<![{WORD}])(?:[A-Z]{{1,2}}|[a-z]{{1,2}})(?![{WORD}])(?!'\w)")
 _PARTICLES = (
-    r"项|选项|选择|吧|而(?=不|非)|了|因为|或|和|与|及|以及|跟|然后|再|接|[最更](?!不)|比|符合|正确|对(?!应)"
+    r"项|选项|选择|吧|都|而(?=不|非)|了|因为|或|和|与|及|以及|跟|然后|再|接|[最更](?!不)|比|符合|正确|对(?!应)"
     r"|是(?=因|正确|对|最|答案|合适|符合)"
 )
 """Chinese that may follow a letter without making it a word, as it would in "B超". A masked option may follow too."""
