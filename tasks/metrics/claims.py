@@ -23,7 +23,7 @@ _STATED = rf"(?:(?:the|my|our)\s+(?:[\w-]+\s+){{0,3}}?{_NOUN}{_ABOUT}\s+{_IS}|(?
 _PICK = r"(?:choose|pick|select|chose|picked|selected|go\s+with|going\s+with|opt\s+for|say|think|believe|guess|conclude|answer)"
 _SHOULD = r"(?:应该?|应当|就|该|大概|很可能|显然|肯定|必然|一定|依次|只能|可以|会)*"
 _NO_SUBJECT = (
-    r"(?!(?:[A-Za-z]{1,2}\)?(?:\s*,\s*(?:and\s+)?|\s+and\s+))*[A-Za-z]{1,2}\)?\s+(?:is|was|are|isn't|seems?|looks?|appears?|sounds?|implies|means|would|could|can|cannot|must|should"
+    r"(?!(?:[A-Za-z]{1,2}\)?(?:\s*,\s*(?:and\s+)?|\s+and\s+)){0,8}[A-Za-z]{1,2}\)?\s+(?:is|was|are|isn't|seems?|looks?|appears?|sounds?|implies|means|would|could|can|cannot|must|should"
     r"|has|does|doesn't|do|may|might|will|fits?|describes?|says?|comes?)\b)"
 )
 """What follows is not the subject of a sentence of its own: "I think B is wrong"."""

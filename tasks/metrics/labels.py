@@ -1,6 +1,7 @@
 """Find option letters inside a reply: what counts as one, and how several are strung together."""
 
 import re
+from collections import Counter
 from collections.abc import Mapping
 from dataclasses import dataclass
 from functools import cached_property
@@ -16,7 +17,7 @@ MAX_SINGLE = 26
 _LABEL = re.compile(rf"(?<![{WORD}])[A-Za-z](?![{WORD}])(?!'\w)")
 _WIDE_LABEL = re.compile(rf"(?<![{WORD}])(?:[A-Z]{{1,2}}|[a-z]{{1,2}})(?![{WORD}])(?!'\w)")
 _PARTICLES = (
-    r"项|选项|选择|吧|而(?=不|非)|了|因为|或|和|与|及|以及|跟|然后|再|接|[最更](?!不)|比|符合|正确|对(?!应)"
+    r"项|选项|选择|吧|都|而(?=不|非)|了|因为|或|和|与|及|以及|跟|然后|再|接|[最更](?!不)|比|符合|正确|对(?!应)"
     r"|是(?=因|正确|对|最|答案|合适|符合)"
 )
 """Chinese that may follow a letter without making it a word, as it would in "B超". A masked option may follow too."""
@@ -172,7 +173,8 @@ class Sequence:
         """Return the options named, or why they are not read."""
         if outside := [name for name in self.names if choices.index(name) is None]:
             return LabelRefusal(f"{outside[0]} is not an option")
-        if repeated := [name for name in self.names if self.names.count(name) > 1]:
+        times = Counter(self.names)
+        if repeated := [name for name in times if times[name] > 1]:
             return LabelRefusal(f"names {repeated[0]} more than once")
         if self.numbers and self.numbers != tuple(range(1, len(self.names) + 1)):
             return LabelRefusal("numbered, but not from 1 upwards")

@@ -40,6 +40,7 @@ _MARK_UP: tuple[tuple[re.Pattern[str], str], ...] = (
     (re.compile(rf"<(/?){_ANSWER_TAG}>", re.IGNORECASE), r"<\1answer>"),
     (re.compile(rf"<(?!answer|{_NO_ANSWER})(\w{{1,30}})>\s?\(?([A-Za-z]{{1,2}})[.)]*\s?</\1>"), r"<answer>\2</answer>"),
     (re.compile(r"\${1,2} ?([A-Z](?:, ?[A-Z]){1,25}|[A-Za-z]{1,2}) ?\${1,2}|\$(?=[A-Z]\b)"), r"\1"),
+    (re.compile(r"~~([^~\n]{1,200})~~"), r"✗ \1"),  # struck out
     (re.compile(r"\*{2,}"), ""),
     (re.compile(r"(`{1,3}|(?<!\w)(?:\*|_{1,3}))(?=\S)([^\n]{1,400}?)(?<=\S)\1"), r"\2"),
     (re.compile(rf"{_SYMBOLS} ?"), ""),

@@ -25,34 +25,35 @@ _DENIAL = (
     r"|avoid\w*|disagree\w*|refus\w+|mistak\w+|distractors?|traps?|tempt\w+|whether|against|might|could|may be|maybe|perhaps"
     r"|opposite|alternative\w*|other (?:answer|option|choice)s?|(?:second|next)(?:-| )best|runner-?up|hesitat\w+|reluctan\w+"
     r"|foolish|silly|absurd|impossible|(?<!no )(?<!a )(?<!without )doubt\w*|no (?:way|means|circumstances|reason|longer"
-    r"|evidence)|(?<!most )(?:possible|potential|tempting|plausible) (?:answer|option|choice|distractor)s?)\b"
-    r"|n't\b|✗|不(?!难|仅|但"
-    r"|只|过|管|论|得不|禁|断|由)|并非|而非|没(?!错)|无法|未(?!来)|(?<![特分类级个])别|勿|排除|除了|除去|错(?!过|失)|误(?!会|解)|假的|是否|难道|难以|很难|最差|最低|(?:其他|其它|另一|备选"
-    r"|次优|干扰)个?(?:答案|选项|选择)|(?<![最很极大])(?<!最有)可能|也许|或许|怀疑|否认|否定|反对|拒绝|放弃|避免"
+    r"|evidence)|(?<!most )(?:possible|potential|tempting|plausible) (?:answer|option|choice|distractor)s?)\b|n't\b|✗|不(?!难"
+    r"|仅|但|只|过|管|论|得不|禁|断|由)|并非|而非|没(?!错)|无法|未(?!来)|(?<![特分类级个])别|勿|排除|除了|除去|错(?!过|失)"
+    r"|误(?!会|解)|假的|是否|难道|难以|很难|最差|最低|(?:其他|其它|另一|备选|次优|干扰)个?(?:答案|选项|选择)"
+    r"|(?<![最很极大])(?<!最有)可能|也许|或许|怀疑|否认|否定|反对|拒绝|放弃|避免"
 )
 _PEOPLE = (
     r"\b(?:many|some|several|few|others?|people|(?<!what )(?<!as )(?<!because )(?<!since )(?:they|he|she)|who|every(?:one|body)"
     r"|some(?:one|body)|any(?:one|body)|(?:you|one) (?:might|may|could|would|can)|you(?= (?:said|chose|picked|think|thought"
-    r"|selected|answered|say)\b)|students?|readers?|friends?|teachers?|users?|models?|critics|experts?"
-    r"|annotators?)\b(?:(?!\b(?:i|we)\b)[^.,;:]){0,40}?\b(?:choose|chose|pick|picked|select|selected|say|said|think|thought"
-    r"|believe|guess|opt|argue|claim|assume|prefer|expect|conclude|suspect|vote|answered|would answer|(?:go|went) (?:for"
-    r"|with))\b|\b(?:thinks|believes|says|claims that|argues|chooses|selects|assumes|prefers|insists"
-    r"|(?<!he )(?<!she )(?<!they )(?:said|claimed|argued))\b|\baccording to (?:some|many|most|others|him|her|them|my)\b"
-    r"|(?:(?<!本)(?<!个)人|大家|专家|读者|[他她]|小[\u4e00-\u9fff]{1,2}|老师|同学|朋友|网友|同事|对方)们?(?:都|也|会|可能|或许|往往|常常?|总|还|曾|却|就|容易|可以|想)*(?:选|说"
-    r"|认为|觉得|以为|猜|回答|主张|误选)"
+    r"|selected|answered|say)\b)|students?|readers?|friends?|teachers?|users?|models?|critics|experts?|annotators?|majority"
+    r"|half)\b(?:(?!\b(?:i|we)\b)[^.,;:]){0,40}?\b(?:choose|chose|pick|picked|select|selected|say|said|think|thought|believe"
+    r"|guess|opt|argue|claim|assume|prefer|expect|conclude|suspect|vote|answered|would answer|(?:go|went) (?:for|with))\b"
+    r"|\b(?:thinks|believes|says|claims that|argues|chooses|selects|assumes|prefers|insists|(?<!he )(?<!she )(?<!they )(?:said"
+    r"|claimed|argued))\b|\baccording to (?:some|many|most|others|him|her|them|my)\b|(?:(?<!本)(?<!个)人|大家|专家|读者|[他她]"
+    r"|小[\u4e00-\u9fff]{1,2}|老师|同学|朋友|网友|同事|对方)们?(?:都|也|会|可能|或许|往往|常常?|总|还|曾|却|就|容易|可以"
+    r"|想)*(?:选|说|认为|觉得|以为|猜|回答|主张|误选)"
 )
 _PAST = (
     r"\b(?:at first(?: (?:glance|sight))?|initially|originally|previously|formerly|alternatively|would have|used to|almost"
     r"|nearly|i (?:\w+ )?(?:thought|believed|assumed|suspected|figured)(?! (?:about|over|it (?:over|through)))|was (?:going"
     r"|about|tempted|inclined|leaning|sure|convinced)|wanted to|started|i (?:first|once)|(?:first|initial|previous|earlier"
     r"|former|original|old|prior|draft|naive) (?:\w+ )?(?:answer|choice|guess|pick|thought|instinct|impression|reaction|idea"
-    r"|response))\b|[一刚]开始|开始时|起初|起先|最初|原本|本来|原先|先前|之前|以前|曾|差一?点|险些|以为|容易|原来我|上一?次|此前|据说|听说|据传|有(?:一种)?观点|乍一?看|表面上|第一(?:反应|印象"
-    r"|直觉)"
+    r"|response))\b|[一刚]开始|开始时|起初|起先|最初|原本|本来|原先|先前|之前|以前|曾|差一?点|险些|以为|容易|都[选说]|原来我"
+    r"|上一?次|此前|据说|听说|据传|有(?:一种)?观点|乍一?看|表面上|第一(?:反应|印象|直觉)"
 )
 _CONDITION = (
     rf"(?<!as )(?<!even )\bif\b{_HARMLESS_IF}|\b(?:suppos(?:e|ing)|assum(?:e|ing)|imagin\w+|unless|in case|provided|otherwise"
-    r"|normally|usually|in (?:that|another|other|a different) \w+|under (?:other|different)|say it were|let(?:'s| us) say)\b"
-    r"|(?:^|,)\W*(?:had|were) (?:the|it|she|he|they|this|i|we|you|there)\b|如果|假如|假设|假使|倘若|若|要是|万一|除非"
+    r"|normally|usually|in (?:that|another|other|a different) \w+|under (?:other|different)|say it were|pretend\w*|let(?:'s"
+    r"| us) say)\b|^\W*say (?:the|it)\b|(?:^|,)\W*(?:had|were) (?:the|it|she|he|they|this|i|we|you|there)\b|如果|假如|假设|假使"
+    r"|倘若|若|要是|万一|除非"
 )
 _DOUBTED = re.compile(rf"(?:{_DENIAL})[^,:、(]*$|(?:{_PEOPLE}|{_PAST}),?[^,:(]*$|{_CONDITION}", re.IGNORECASE)
 """A denial holds for its clause, a report or a memory also across one comma, a condition for its sentence."""
@@ -86,13 +87,16 @@ _TAKEN_BACK = re.compile(
     r"|[\s.。,:;!?)\"'(—–-]*+(?:(?:but|however|though|although|yet|and|except|well|oh|hmm|actually|still"
     r"|again)\b[\s,]*+)*(?:(?:(?:that|this|it|which|these|they|i|the \w+|this (?:one|option|answer|choice))(?:'s|'m)? )?"
     rf"(?:{_COPULA}|am |{_ADVERB}|(?:'s|'m) )*(?:{_FAULT}|{_NOT_RIGHT})"
-    r"|(?:that|this|it|which|they) (?:\w+n't|(?:is|was|does|did|can|could|would) not)\s*(?:$|[.,;!)\n])|(?:no|nope"
+    r"|(?:that|this|it|which|they) (?:\w+n't|cannot|(?:is|was|does|did|can|could|would) not)\s*(?:be )?(?:$|[.,;!)\n]|right\b"
+    r"|correct|true\b|it\b|fit\b|work\b|make sense|match)|i (?:doubt|(?:don't|do not|no longer) (?:believe|think|mean"
+    r"|agree))(?: so| it| that)?(?=[.,;!)\n]|$)|(?:nah|hardly|not really|not at all|by no means)(?=[.,;!)\n]|$)|(?:no|nope"
     r"|never)(?=\W*(?:$|\n)|\s*[.,:;!)])|not(?=\s*(?:$|[.,;!)\n])))|\s*,?\s*\(?(?:or so\b|i (?:once |first )?(?:thought|used)"
-    r"|as i first|at first|initially|was my (?:first|initial|old)|until\b|before i\b|(?:many|some|others|people|they) (?:would"
-    r"|might|say|think|argue|believe|claim))"
+    r"|as i first|at first|initially|was my (?:first|initial|old)|until\b|before i\b| ?(?:that |which )?i (?:would not|wouldn't"
+    r"|would avoid)|(?:many|most|some|others|people|they) (?:would|might|say|think|argue|believe|claim))"
     rf"|\s*,?\s*\(?(?:only )?(?:\bif\b{_HARMLESS_IF}|unless\b|provided that|in case)"
-    r"|[\s,。:;!.)(—–-]*+(?:但|可|却|不过|然而)?[\s,]?(?:(?:这|那|它|此|该|选项|项|答案|个|是|也|都|并|显然|明显|其实|就|似乎|应该|完全|有点|有些)*)(?:不(?:对|正确|符合|合适"
-    r"|成立|行|准确|恰当|太|够|可能|应|能|会|$|是(?!\s*\(?[A-Z\ue000-\uf8ff]|因))|错(?!过|失)|有误|误(?!会|解)|非(?!常)|被?排除|否)",
+    r"|[\s,。:;!.)(—–-]*+(?:但|可|却|不过|然而)?[\s,]?(?:(?:这|那|它|此|我|该|选项|项|答案|个|是|也|都|并|显然|明显|其实|就"
+    r"|似乎|应该|完全|有点|有些)*)(?:不(?:对|正确|符合|合适|成立|行|准确|恰当|太|够|可能|应|能|会|$"
+    r"|是(?!\s*\(?[A-Z\ue000-\uf8ff]|因))|错(?!过|失)|有误|误(?!会|解)|非(?!常)|被?排除|否)",
     re.IGNORECASE,
 )
 
@@ -108,7 +112,8 @@ _CORRECTION = re.compile(
     r"|let me (?:correct|revise|rethink|reconsider|fix|change|try again|start over|re-?(?:check|read|evaluate|examine|think"
     r"|assess))|my (?:mistake|bad|apologies|error)\b|oops|whoops|just kidding|not quite\b|(?:revised|corrected|updated"
     r"|changing)\b|(?:that|this|it)(?:'s| (?:is|was)) (?:wrong|incorrect|not (?:right|correct)|a mistake|an error)"
-    r"|不对(?=[,.。!:;\s]|$)|错了|等等|等一?下|慢着|更正|纠正|改[为成选]|说错了|我错了|写错|弄错|重新(?:考虑|检查|看|想)|修正|再想想|再想一想|仔细想"
+    r"|不对(?=[,.。!:;\s]|$)|错了|等等|等一?下|慢着|更正|纠正|改[为成选]|说错了|我错了|写错|弄错|重新(?:考虑|检查|看|想)|修正"
+    r"|再想想|再想一想|仔细想"
     rf"){_GLUE})++(?:应?该?[是选]\s*)?",
     re.IGNORECASE | re.MULTILINE,
 )

@@ -858,6 +858,73 @@ Without: {x}
 {x}選項不對
 {x}並不正確
 應該排除{x}
+{x}. Sorry, I meant something else.
+Answer: {x}. This is incorrect.
+Answer: {x} - incorrect
+Answer: {x} (rejected)
+**{x}** ✗
+~~{x}~~
+~~Answer: {x}~~
+The answer is {x}, I used to think.
+{x} was wrong.
+{x} would have been right yesterday.
+{x}. That can't be right.
+{x}. That doesn't fit.
+{x}. This does not fit.
+{x}. That's not it.
+{x}, although I don't believe it.
+{x}? I doubt it.
+{x}... I doubt it.
+{x}. Not really.
+{x}. Hardly.
+{x}. Nope.
+{x}, nah.
+{x} is what most would say.
+{x} is what I'd avoid.
+{x} is the answer many would give.
+{x} is the answer I would not give.
+{x} is right only if she lies.
+Only if she lies is it {x}.
+The answer is {x}? Hmm, not sure.
+They all chose {x}.
+The majority chose {x}.
+Half of them said {x}.
+Everyone picks {x}.
+GPT-4 says {x}.
+The previous model answered {x}.
+The hint says the answer is {x}.
+The user wants {x}.
+Pretend the answer is {x}.
+Say the answer is {x}.
+Answer with {x} if unsure.
+If unsure, answer {x}.
+Please choose {x} or {y}.
+I choose between {x} and {y}.
+Choose {x}, {y} or D.
+Select one: {x}, {y}
+选{x}还是选{y}呢
+{x}或许对
+{x}不太对
+{x}，但我错了
+{x}，错了
+不选{x}的理由
+{x}为什么不对
+{x}是不对的
+{x}明显错误
+{x}难道对吗
+都选{x}
+大家都选{x}
+我没选{x}
+我没有选{x}
+我不选{x}，也不选{y}
+没人选{x}
+{x}没有道理
+{x}没有依据
+{x}缺乏依据
+不是{x}，也不是{y}
+既不是{x}也不是{y}
+{x}和{y}都不对
+{x}、{y}都错
 """.strip().splitlines()
 """More of them, one a line."""
 
@@ -1384,6 +1451,57 @@ B最贴切
 B，她很难过。
 B。她失去了她的狗。
 B；她哭了
+The answer is B because A and C are wrong.
+B. She isn't happy.
+B. The girl is not glad, and nobody is angry.
+B - she couldn't find her dog.
+B: not a happy moment at all, she cries.
+B. I thought about it and she is sad.
+B. Others may disagree.
+B. They lost the dog.
+B. No doubt.
+B, no doubt about it.
+B. Although she smiles, she might be hiding it.
+B. Her friend says that she is fine, but she is not.
+The answer is B. Her friend thinks she is fine.
+The answer is B, since her friend said so.
+The answer is B, even if she smiles.
+The answer is B, although A is close.
+The answer is B. If she were happy, she would laugh.
+The answer is B, as it is not stated that she is happy.
+The answer is B. It is not A.
+The answer is B. A is not correct.
+The answer is B. It cannot be A.
+The answer is B, which is the opposite of joy.
+The answer is B, and not A.
+I am not sure, but I would say B.
+I don't think it's A. It's B.
+I don't see joy here. The answer is B.
+She did not win, so B.
+The correct answer is not A but B.
+The correct answer isn't A, it's B.
+Not A. The answer is B.
+Wrong answers: A, C, D. Correct answer: B
+Incorrect: A, C, D. Correct: B
+Let me analyze: A is too strong, C is off. The answer is B.
+Hmm, she cries. The answer is B.
+Wait, she cries. So the answer is B.
+Actually, the answer is B.
+First, she lost her dog. Second, she cries. So the answer is B.
+Sorry for the confusion. The answer is B.
+I apologize for the mistake. The correct answer is B.
+答案是B，不是A。
+B，因为她不开心。
+B。因为她没有找到狗。
+答案：B。理由：她没有笑，也不生气。
+A不正确，C不正确，D不正确，因此B正确。
+答案是B，而不是A或C。
+正确答案是B，其他选项都不对。
+B。其他选项都不符合。
+她错过了车，所以很难过，选B。
+她朋友认为她没事，但她很难过，所以选B。
+虽然有人可能认为她高兴，但答案是B。
+她不是高兴，而是悲伤，所以答案是B。
 """.strip().splitlines()
 """What states B, of joy, sadness, anger and fear in one of both languages, one a line."""
 
