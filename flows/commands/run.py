@@ -131,7 +131,7 @@ def _stage_result(stage: str, result: StageResult, plan: Plan) -> CommandResult:
     if stage == "infer":
         table = load_prices(plan.prices)
         rows = price_usage(complete_usage(result.usage, result.refs, open_lake(plan), plan), plan, table)
-        document |= usage_document(rows, table.currency if table else None)
+        document |= usage_document(rows, table.currency if table else None, result.refs)
         view += usage_view(document)
     failed = bool(result.missing) or not all(ref.complete for ref in result.refs)
     return CommandResult(int(failed), document, view)

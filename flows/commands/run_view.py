@@ -12,7 +12,7 @@ from rich.table import Table
 from flows.commands.console import decimal, folded, label_system, numbers, text_table, unbroken
 from flows.runtime.artifact_tables import failure_kinds
 from schemas.changes import RunChanges
-from schemas.lineage import Missing, RunManifest
+from schemas.lineage import Missing, PartitionRef, RunManifest
 from schemas.tables.comparisons import Ablations
 from schemas.tables.items import Items
 from schemas.tables.responses import Answers
@@ -72,7 +72,7 @@ def _document(manifest: RunManifest, lake: Lake, **found: Any) -> dict[str, Any]
         **found,
         "calls": manifest.calls.model_dump(),
         "failures": failure_kinds(manifest, lake),
-        **usage_document(manifest.usage, manifest.currency),
+        **usage_document(manifest.usage, manifest.currency, manifest.partitions),
         "missing": [gap.model_dump() for gap in manifest.missing],
         "canaries": [found.model_dump() for found in manifest.canaries],
         "report": str(lake.root / manifest.report) if manifest.report else None,
@@ -118,7 +118,7 @@ def unrated_lines(rated: Iterable[dict[str, Any]]) -> list[str]:
     ]
 
 
-def usage_document(rows: Sequence[Usage], currency: str | None) -> dict[str, Any]:
+def usage_document(rows: Sequence[Usage], currency: str | None, refs: Iterable[PartitionRef] = ()) -> dict[str, Any]:
     """Return tokens and cost: by dataset and model, by model, and of the run.
 
     `unpriced` names models whose price is not known, `notes` say what has to be known about the numbers.
@@ -131,7 +131,7 @@ def usage_document(rows: Sequence[Usage], currency: str | None) -> dict[str, Any
             "models": [row.model_dump() for row in models],
             "total": total(rows).model_dump(),
             "unpriced": [row.model for row in models if row.cost is None and row.prompt_tokens is not None],
-            "notes": list(cost_notes(rows)),
+            "notes": list(cost_notes(rows, refs)),
         },
     }
 
