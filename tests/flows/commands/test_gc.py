@@ -164,7 +164,7 @@ def test_a_run_that_begins_while_it_asks_keeps_everything(lake: Path, monkeypatc
     with ExitStack() as begun:
 
         class Slow(Terminal):
-            def readline(self, *limit: int) -> str:
+            def readline(self, *limit: int) -> str:  # type: ignore[override]
                 begun.enter_context(hold(lake))
                 return super().readline(*limit)
 

@@ -10,6 +10,7 @@ from schemas.api_capabilities import Sampling
 from schemas.chat import ChatMessage, ChatReply, ChatRequest, ModelEntry
 from schemas.item import Item
 from schemas.vocabulary import Language, TooLong
+from tasks.models.http.reply_limits import read_prompt_tokens
 from tasks.solvers.base import Call
 from tasks.solvers.infer_job import InferJob
 from tasks.solvers.state import SolverCode, SolverOptions, SolverPlan
@@ -18,7 +19,6 @@ from tasks.solvers.truncation import (
     MOST_TRIES,
     TRUNCATION_VERSION,
     choose_length,
-    read_prompt_tokens,
     solve_within_context,
     truncate,
 )
