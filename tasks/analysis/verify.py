@@ -73,12 +73,8 @@ def open_run(findings: Findings, folder: Folder, run: str) -> RunManifest | None
         return None
     manifest = read_manifest(folder, run)
     if seal is None:
-        findings.file(
-            f"{path}/{SEAL}",
-            "the hashes of manifest and report",
-            None,
-            f"{path}/{SEAL} is gone, so manifest and report were not checked",
-        )
+        gone = f"{path}/{SEAL}"
+        findings.file(gone, "the hashes of manifest and report", None, f"{gone} is gone, so manifest and report were not checked")
     return manifest
 
 
