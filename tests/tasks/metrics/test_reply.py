@@ -34,7 +34,6 @@ from tests.rows import each_row
         ("| Answer | B |\n|---|---|", "Answer: B"),
         ("<final_answer>B</final_answer>", "<answer>B</answer>"),
         ("<wrong_answer>B</wrong_answer>", "<wrong_answer>B</wrong_answer>"),
-        ("Assistant: B", "B"),
         ("ANSWER: $B", "ANSWER: B"),
         ("~~B~~", "✗ B"),
     ],
