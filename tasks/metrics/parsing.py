@@ -12,7 +12,16 @@ from typing import Any, NamedTuple
 
 from tasks.metrics.labels import Choices, Indices, LabelRefusal, Reading, SequenceKind
 from tasks.metrics.list_forms import MORE, REMARK, ListForms, checked_list
-from tasks.metrics.reply import LONGEST, clean_reply, drop_unfinished, keep_end, level_text, mask_options, masked_option
+from tasks.metrics.reply import (
+    LONGEST,
+    clean_reply,
+    drop_front,
+    drop_unfinished,
+    keep_end,
+    level_text,
+    mask_options,
+    masked_option,
+)
 from tasks.metrics.single_forms import (
     SEVERAL,
     read_bare_letter,
@@ -132,7 +141,7 @@ def _read(reply: str, options: Sequence[str], forms: Forms, kind: SequenceKind |
     masked = mask_options(end, options)
     if masked_option(masked) is None and (reading := _read_json(bare, choices, forms, kind)) is not None:
         return _outcome(reading, "JSON")
-    text = clean_reply(keep_end(masked))
+    text = drop_front(clean_reply(keep_end(masked)))
     if not says_something(level_text(end)) or not text:
         return Parse(None, EMPTY)
     for name, read in forms.items():

@@ -48,12 +48,12 @@ _MARK_UP: tuple[tuple[re.Pattern[str], str], ...] = (
     (re.compile(rf"(?<!{_ARROWS})(?<! )(?: ?{_ARROWS})+$", re.MULTILINE), ""),
     (re.compile(r"^\|[ |:-]*\|$", re.MULTILINE), ""),  # a table: its rule, the edges of its rows, and "name | value"
     (re.compile(r"^\| ?([^|\n]+?) ?\| ?([^|\n]+?) ?\|?$", re.MULTILINE), r"\1: \2"),
-    (re.compile(rf"\A\s*(?:{_ROLE} ?[:\n]\s*|{_FILLER}[!,.:。] ?(?=\S))+", re.IGNORECASE), ""),
     (re.compile(r'\A"([^"]*)"\Z'), r"\1"),
     (re.compile(r"""[(\[{<"'【〈《] ?([A-Za-z]{1,2})(?!'\w) ?[)\]}>"'】〉》]"""), r" \1)"),
 )
 """Taken away in this order; the last one turns a wrapped letter, "(B)" or "【B】", into " B)"."""
 
+_FRONT = re.compile(rf"\A\s*(?:{_ROLE} ?[:\n]\s*|{_FILLER}[!,.:。] ?(?=\S))+", re.IGNORECASE)
 _UNFINISHED = re.compile(r"[A-Z]{1,2} ?[.):、]?")
 _KEPT_BEFORE_DIGITS = ".,:/-"
 _SIGN_ALONE = re.compile(r"[.,:/-](?!\d)")
@@ -86,6 +86,11 @@ def clean_reply(text: str) -> str:
     for pattern, replacement in _MARK_UP:
         text = pattern.sub(replacement, text)
     return squeeze(text)
+
+
+def drop_front(text: str) -> str:
+    """Return a clean reply without the name of who speaks, and without a word that only agrees to answer."""
+    return _FRONT.sub("", text)
 
 
 def keep_end(text: str, longest: int = LONGEST) -> str:

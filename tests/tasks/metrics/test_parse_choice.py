@@ -200,6 +200,8 @@ UNREAD: dict[tuple[tuple[str, ...], str], list[str]] = {
     ],
     (MEANING_ZH, "letter and text beside it are different options"): ["A. 不同", "B、相同", "答案是A. 不同"],
     (("Yes, she is", "No, he is"), "letter and text beside it are different options"): ["B. Yes", "A. no"],
+    # A word that only agrees to answer is the beginning of an option here.
+    (("Sure, go ahead", "Better not"), "letter and text beside it are different options"): ["B. Sure"],
     (USE, "letter and text beside it are different options"): ["A. literally", "B. metaphorically"],
     (AGREE_ZH, "letter and text beside it are different options"): ["A. 同意", "A. 不同意", "D. 完全"],
     (USE, "states no answer"): [

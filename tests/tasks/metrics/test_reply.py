@@ -1,3 +1,5 @@
+import unicodedata
+
 import pytest
 
 from tasks.metrics.reply import (
@@ -6,6 +8,8 @@ from tasks.metrics.reply import (
     drop_texts,
     drop_unfinished,
     fold_text,
+    keep_end,
+    level_text,
     mask_options,
     masked_option,
     match_text,
@@ -26,10 +30,27 @@ from tests.rows import each_row
         ("\\boxed{\\text{B}}", "<answer>B</answer>"),
         ("```json\nB\n```", "B"),
         ("B<|im_end|>", "B"),
+        ("\u2705 **B**", "B"),
+        ("| Answer | B |\n|---|---|", "Answer: B"),
+        ("<final_answer>B</final_answer>", "<answer>B</answer>"),
+        ("<wrong_answer>B</wrong_answer>", "<wrong_answer>B</wrong_answer>"),
+        ("ANSWER: $B", "ANSWER: B"),
+        ("~~B~~", "✗ B"),
     ],
 )
 def test_mark_up_is_taken_away(text: str, expected: str) -> None:
     assert clean_reply(text) == expected
+
+
+def test_invisible_characters_are_taken_out() -> None:
+    invisible = [chr(number) for number in range(0x3000) if unicodedata.category(chr(number)) == "Cf"] + ["\ufe0f", "\ufeff"]
+    assert len(invisible) > 20
+    assert level_text("B".join(invisible)) == "B" * (len(invisible) - 1)
+
+
+def test_end_of_a_long_text_begins_with_a_line_of_its_own() -> None:
+    assert keep_end("A. joy\nB. grief\nC", 10) == "...\n\nC"
+    assert keep_end("A. joy", 10) == "A. joy"
 
 
 @pytest.mark.parametrize(
