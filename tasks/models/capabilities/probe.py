@@ -39,7 +39,6 @@ OF_REPLY: tuple[Capability, ...] = ("usage", "finish_reason", "same_model", "rea
 SUCCESS, CLIENT_ERROR = 2, 4
 """Hundreds of HTTP statuses."""
 
-TEMPLATE = re.compile(r"jinja|chat template|conversation roles", re.IGNORECASE)
 NOT_ABOUT_PARAMETERS = frozenset({401, 402, 403, 404, 407, 408, 409, 413, 425, 429, 499})
 """HTTP statuses of refusals for another reason: key, money, address, proxy, time, length, rate."""
 
@@ -75,8 +74,8 @@ SAMPLING = (
 
 SYSTEM_ROLE = Parameter(
     "system_role",
-    r"(?:system|developer)[ _](?:role|message|prompt|instruction)s?|['\"`]system|role:? system"
-    r"|alternat(?:e|ing)|only user|first message|jinja|template",
+    r"(?:system|developer)[ _](?:message|prompt|instruction)s?|['\"`]system|roles?|alternat(?:e|ing)"
+    r"|first message|jinja|template",
     {"messages": [{"role": "system", "content": SYSTEM}, {"role": "user", "content": QUESTION}]},
 )
 """Where it is given up, the question is asked alone."""
@@ -129,7 +128,7 @@ class Trial:
         """Offer less and less until a call gets through, or something else than a parameter is at fault."""
         reply = await self.call(self.offered)
         blind = False
-        while _is_refusal(reply) and self.offered:
+        while self._is_refusal(reply) and self.offered:
             named = tuple(parameter for parameter in self.offered if parameter.is_named_in(self.words(reply)))
             if not named and not blind:
                 blind = True
@@ -160,6 +159,18 @@ class Trial:
             refusal.parameter for place, refusal in enumerate(self.refusals) if set(refusal.suspects) & set(given_up[place + 1 :])
         ]
 
+    def _is_refusal(self, reply: ChatReply) -> bool:
+        """Whether the server refuses the request itself.
+
+        llama.cpp answers 501 to what it was not started for. Some servers answer 500 where a chat template fails.
+        """
+        if reply.failure in {"auth", "quota"}:  # some servers say so with a 400
+            return False
+        if reply.http_status == HTTPStatus.INTERNAL_SERVER_ERROR:
+            return any(parameter.is_named_in(self.words(reply)) for parameter in (SYSTEM_ROLE, WHOLE_REPLY))
+        is_of_client = (reply.http_status or 0) // 100 == CLIENT_ERROR
+        return reply.http_status == HTTPStatus.NOT_IMPLEMENTED or (is_of_client and reply.http_status not in NOT_ABOUT_PARAMETERS)
+
     async def _offer_again(self, reply: ChatReply) -> ChatReply:
         doubtful = self.doubtful()
         if not doubtful:
@@ -170,7 +181,7 @@ class Trial:
         if _has_answered(second):
             self.cleared = doubtful
             return second
-        if _is_refusal(second):
+        if self._is_refusal(second):
             named = [parameter for parameter in doubtful if parameter.is_named_in(self.words(second))]
             self.confirmed = doubtful if len(doubtful) == 1 else named
         return reply
@@ -278,15 +289,6 @@ def _has_answered(reply: ChatReply) -> bool:
     """Whether words of the model came, even if the limit ended them before the answer."""
     said = reply.text or reply.reasoning or reply.finish_reason == "length"
     return (reply.http_status or 0) // 100 == SUCCESS and bool(said)
-
-
-def _is_refusal(reply: ChatReply) -> bool:
-    """Whether the server refuses the request itself; llama.cpp says 501 of what it was not started for, 500 of a template."""
-    if reply.failure in {"auth", "quota"}:  # some servers say so with a 400
-        return False
-    if reply.http_status == HTTPStatus.NOT_IMPLEMENTED or TEMPLATE.search(reply.error or ""):
-        return True
-    return (reply.http_status or 0) // 100 == CLIENT_ERROR and reply.http_status not in NOT_ABOUT_PARAMETERS
 
 
 def _follows_schema(text: str) -> bool:

@@ -18,6 +18,9 @@ from tasks.text.reasoning import split_reasoning
 OWN_FIELDS: tuple[ReasoningPlace, ...] = ("reasoning_content", "reasoning")
 """Fields into which a server's parser puts what it takes for reasoning."""
 
+THOUGHT = re.compile("think|thought|reason")
+"""In the type of a part of a content that is no answer."""
+
 LONGEST_NAME = 1000
 """Characters of a model's name or of the reason why it finished."""
 
@@ -190,12 +193,12 @@ def _join_details(details: Any) -> str:
 
 
 def _join_parts(parts: list[Any]) -> tuple[str, str]:
-    """Text and reasoning of a content that is a list of parts, `{"type": "text", "text": ...}`, or a source."""
-    texts, thoughts = [], []
+    """Text and reasoning of a content that is a list of parts, `{"type": "text", "text": ...}`, texts or others without one."""
+    texts, thoughts = list[Any](), list[Any]()
     for part in parts:
         if not isinstance(part, dict):
-            continue
-        if part.get("type") in {"thinking", "reasoning"}:
+            texts.append(part)
+        elif part.get("thought") or THOUGHT.search(str(part.get("type"))):
             inner = part.get("thinking") or part.get("text") or ""
             thoughts.append(_join_parts(inner)[0] if isinstance(inner, list) else inner)
         else:

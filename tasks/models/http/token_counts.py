@@ -9,7 +9,7 @@ LARGEST_COUNT = 10**9
 def count_prompt(usage: Any, timings: Any) -> int | None:
     """Return the tokens of the whole prompt: some servers count those apart that were in their cache (Anthropic, llama.cpp)."""
     told = _count(usage, "prompt_tokens")
-    if told is None:
+    if not told:  # no prompt is empty
         return None
     details, total, reply = usage.get("prompt_tokens_details"), _count(usage, "total_tokens"), _count(usage, "completion_tokens")
     cached = max(_count(details, "cached_tokens") or 0, _count(usage, "cache_read_input_tokens") or 0)
