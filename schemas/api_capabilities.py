@@ -14,21 +14,9 @@ OWN_FIELDS = frozenset({"model", "messages", "stream", "n"})
 SWITCH = {"true": True, "false": False}
 """Where reasoning is switched on and off instead of measured out, the body has a truth value."""
 
-
-REPLACED = frozenset(
-    (
-        *OWN_FIELDS,
-        "prompt",
-        "input",
-        "models",
-        "max_tokens",
-        "max_completion_tokens",
-        "response_format",
-        "logprobs",
-        "top_logprobs",
-    )
-)
-"""What `extra` may not have: those fields, other names of them, and what a call sets that needs it."""
+NOT_IN_EXTRA = OWN_FIELDS | {"prompt", "input", "models", "max_tokens", "max_completion_tokens"}
+NOT_IN_EXTRA |= {"response_format", "logprobs", "top_logprobs"}
+"""Those fields, other names of them, and what a call sets where it needs it."""
 
 
 class Sampling(Frozen):
@@ -66,7 +54,7 @@ class ApiCapabilities(Frozen):
     @model_validator(mode="after")
     def _extra_is_an_object(self) -> Self:
         extra = {} if self.extra is None else _read_extra(self.extra)
-        if taken := sorted(name for name in extra if name.strip().lower() in REPLACED):
+        if taken := sorted(name for name in extra if name.strip().lower() in NOT_IN_EXTRA):
             raise ValueError(f"extra has {', '.join(taken)}, which every call sets itself")
         return self
 

@@ -9,8 +9,6 @@ from pydantic import BeforeValidator, Field, field_validator, model_validator
 from schemas.base import Frozen
 from schemas.errors import UsageError
 
-VARIABLE_NAME = re.compile(r"[A-Za-z_][A-Za-z0-9_]*")
-
 FORM_VARIABLE = "^[A-Za-z_][A-Za-z0-9_]*$"
 """What a parameter form accepts: it stores what is typed before our own checks see it, and so would store a key."""
 
@@ -58,7 +56,7 @@ class KeyVariables(Frozen):
     @classmethod
     def _key_is_named_and_not_given(cls, value: str | None) -> str | None:
         # No ValueError: its message would repeat the value, and that is most likely the key itself.
-        if value is not None and not VARIABLE_NAME.fullmatch(value):
+        if value is not None and not re.fullmatch(FORM_VARIABLE, value):
             raise UsageError(
                 "what names the environment variable of an API key is no such name",
                 where="api_key_env (--api-key-env, --set judge.api_key_env)",

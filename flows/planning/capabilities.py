@@ -29,11 +29,8 @@ from tasks.text.backoff import Retry
 AT_ONCE = CallRetryPolicy(retries={failure: Retry(attempts=1) for failure in FAILURES})
 """No second attempt: a probe says what happens now."""
 
-NO_ENDPOINT = "Unexpected endpoint"
-"""LM Studio's words for a path it does not have, with HTTP 200."""
-
 ONCE_LOADED = CallRetryPolicy(retries={**AT_ONCE.retries, "loading": RETRIES["loading"]})
-"""Of the probe before a run, so that a server that is still loading its model loses no item."""
+"""For the probe before a run: a server that is still loading its model is waited for."""
 
 
 def with_capabilities(plan: Plan) -> Plan:
@@ -146,12 +143,12 @@ async def _probe_once(lake: Path, entry: ModelEntry, budget: Budget) -> bool:
 
 
 async def _require_version_path(entry: ModelEntry, error: str, account: BudgetAccount | None) -> None:
-    """Refuse a base URL that answers with an error where the usual path below it answers, or is missed by the server."""
+    """Refuse a base URL that answers with an error where the usual path below it answers."""
     address = str(entry.base_url).rstrip("/")
     below = f"{address}{VERSION_PATH}"
     if address.endswith(VERSION_PATH) or not error.startswith(("HTTP 2", "HTTP 3", "HTTP 4", "not ")):
         return
-    if NO_ENDPOINT in error or (await probe_model(entry, quirks_for(entry), below, account)).answers:
+    if (await probe_model(entry, quirks_for(entry), below, account)).answers:
         raise EndpointError(
             f"the base URL of model {entry.name} lacks {VERSION_PATH}",
             where=f"base URL {entry.base_url}",

@@ -19,7 +19,16 @@ from tasks.lake.errors import unreadable_document, unwritable
 from tasks.lake.files import replace_file
 from tasks.lake.fingerprint import hash_settings
 from tasks.models.http.parse_reply import set_thoughts_apart
-from tasks.models.journal.table import COLUMNS, JOURNAL, JournalRow, connect_to_read, journal_errors, read_reply, row_errors
+from tasks.models.journal.table import (
+    COLUMNS,
+    CUT_MARK,
+    JOURNAL,
+    JournalRow,
+    connect_to_read,
+    journal_errors,
+    read_reply,
+    row_errors,
+)
 
 CANARIES = Path("journal") / "canaries"
 """Folder below the lake's local state that keeps what canaries found."""
@@ -58,7 +67,7 @@ def draw_sample(state: Path, identity: str, model: str, size: int) -> CanarySamp
         return CanarySample([], ())
     # A damaged row is told when it is used; a server that cut a prompt may have more room by now.
     called = "FROM replies WHERE identity = ? AND json_valid(request) AND json_extract(request, '$.model') = ?"
-    of_model = f"""{called} AND NOT instr(reply, '"remark": "prompt_cut"')"""
+    of_model = f"{called} AND NOT instr(reply, '{CUT_MARK}')"
     with journal_errors(path), closing(connect_to_read(path)) as journal:
         rows = journal.execute(f"SELECT {COLUMNS} {of_model} ORDER BY key LIMIT ?", (*whose, size))
         calls = [JournalRow(*row) for row in rows]

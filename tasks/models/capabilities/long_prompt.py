@@ -6,7 +6,7 @@ from dataclasses import replace
 from schemas.api_capabilities import Sampling
 from schemas.chat import Chat, ChatMessage, ModelEntry, WrittenRequest
 from schemas.provider import CapabilityFinding, ModelProbe
-from tasks.models.capabilities.probe import REPLY_TOKENS, printable
+from tasks.models.capabilities.probe import REPLY_TOKENS, one_line
 from tasks.models.http.cut_prompts import is_cut
 
 SENTENCES = 1000
@@ -39,4 +39,4 @@ async def ask_long_prompt(entry: ModelEntry, found: ModelProbe, chat: Chat) -> M
         )
         evidence = f"{'cut: ' if cut else ''}{tokens} of {len(prompt):,} characters, {marks}"
         finding = CapabilityFinding("no" if cut else "unknown" if lost else "yes", evidence)
-    return replace(found, calls=found.calls + 1, long_prompt=replace(finding, evidence=printable(finding.evidence)))
+    return replace(found, calls=found.calls + 1, long_prompt=replace(finding, evidence=one_line(finding.evidence)))

@@ -7,6 +7,7 @@ the refusal names, or where it names none, one after the other. What fell victim
 import json
 import re
 from collections.abc import Callable, Iterator
+from contextlib import suppress
 from dataclasses import dataclass, field, replace
 from datetime import UTC, datetime
 from http import HTTPStatus
@@ -39,7 +40,6 @@ OF_REPLY: tuple[Capability, ...] = ("usage", "finish_reason", "same_model", "rea
 SUCCESS, CLIENT_ERROR = 2, 4
 """Hundreds of HTTP statuses."""
 
-TEMPLATE = re.compile(r"jinja|chat template|conversation roles", re.IGNORECASE)
 NOT_ABOUT_PARAMETERS = frozenset({401, 402, 403, 404, 407, 408, 409, 413, 425, 429, 499})
 """HTTP statuses of refusals for another reason: key, money, address, proxy, time, length, rate."""
 
@@ -75,8 +75,8 @@ SAMPLING = (
 
 SYSTEM_ROLE = Parameter(
     "system_role",
-    r"(?:system|developer)[ _](?:role|message|prompt|instruction)s?|['\"`]system|role:? system"
-    r"|alternat(?:e|ing)|only user|first message|jinja|template",
+    r"(?:system|developer)[ _](?:message|prompt|instruction)s?|['\"`]system|roles?|alternat(?:e|ing)"
+    r"|first message|jinja|template",
     {"messages": [{"role": "system", "content": SYSTEM}, {"role": "user", "content": QUESTION}]},
 )
 """Where it is given up, the question is asked alone."""
@@ -129,7 +129,7 @@ class Trial:
         """Offer less and less until a call gets through, or something else than a parameter is at fault."""
         reply = await self.call(self.offered)
         blind = False
-        while _is_refusal(reply) and self.offered:
+        while self._is_refusal(reply) and self.offered:
             named = tuple(parameter for parameter in self.offered if parameter.is_named_in(self.words(reply)))
             if not named and not blind:
                 blind = True
@@ -160,6 +160,15 @@ class Trial:
             refusal.parameter for place, refusal in enumerate(self.refusals) if set(refusal.suspects) & set(given_up[place + 1 :])
         ]
 
+    def _is_refusal(self, reply: ChatReply) -> bool:
+        """Whether the server refuses the request itself: llama.cpp with 501 or 500, others with 500 where a template fails."""
+        if reply.failure in {"auth", "quota"}:  # some servers say so with a 400
+            return False
+        status = reply.http_status or 0
+        if status == HTTPStatus.INTERNAL_SERVER_ERROR:
+            return any(parameter.is_named_in(self.words(reply)) for parameter in (SYSTEM_ROLE, WHOLE_REPLY))
+        return status == HTTPStatus.NOT_IMPLEMENTED or (status // 100 == CLIENT_ERROR and status not in NOT_ABOUT_PARAMETERS)
+
     async def _offer_again(self, reply: ChatReply) -> ChatReply:
         doubtful = self.doubtful()
         if not doubtful:
@@ -170,7 +179,7 @@ class Trial:
         if _has_answered(second):
             self.cleared = doubtful
             return second
-        if _is_refusal(second):
+        if self._is_refusal(second):
             named = [parameter for parameter in doubtful if parameter.is_named_in(self.words(second))]
             self.confirmed = doubtful if len(doubtful) == 1 else named
         return reply
@@ -194,23 +203,22 @@ async def probe(
     trial = Trial(entry, chat, (SYSTEM_ROLE, *SAMPLING[:-1], LIMITS[token_limit], SAMPLING[-1], WHOLE_REPLY))
     reply = await trial.run()
     found = dict((*_of_parameters(trial, reply), *_of_reply(entry, reply)))
-
     return ModelProbe(
         version=PROBE_VERSION,
         model=entry.name,
-        server=printable(hide_credentials(entry.base_url or "")),
+        server=one_line(hide_credentials(entry.base_url or "")),
         probed_at=now().isoformat(timespec="seconds"),
         calls=trial.calls,
         latency_s=reply.latency_s if _has_answered(reply) else None,
-        echoed_model=None if reply.model is None else printable(reply.model),
+        echoed_model=None if reply.model is None else one_line(reply.model),
         reasoning_in=reply.reasoning_in,
-        findings={name: replace(found[name], evidence=printable(found[name].evidence)) for name in CAPABILITIES},
+        findings={name: replace(found[name], evidence=one_line(found[name].evidence)) for name in CAPABILITIES},
     )
 
 
-def printable(text: str) -> str:
+def one_line(text: str) -> str:
     """Return a text as one line that a table has room for."""
-    line = "".join(sign if sign.isprintable() else " " for sign in text)
+    line = "".join(character if character.isprintable() else " " for character in text)
     return line if len(line) <= LONGEST_EVIDENCE else f"{line[:LONGEST_EVIDENCE]}..."
 
 
@@ -236,12 +244,7 @@ def _of_parameters(trial: Trial, reply: ChatReply) -> Iterator[tuple[Capability,
 
 def _of_accepted(name: Capability, reply: ChatReply) -> CapabilityFinding:
     if name == "json_schema":
-        if not reply.text:
-            return CapabilityFinding("unknown", "accepted, but there is no answer that could follow it")
-        follows = _follows_schema(reply.text)
-        return CapabilityFinding(
-            *(("yes", "the answer follows it") if follows else ("no", "accepted, but the answer does not follow it"))
-        )
+        return _of_schema(reply.text)
     if name == "logprobs":
         if reply.top_logprobs:
             return CapabilityFinding("yes", f"{len(reply.top_logprobs)} tokens at the first place")
@@ -268,33 +271,23 @@ def _of_reply(entry: ModelEntry, reply: ChatReply) -> Iterator[tuple[Capability,
         yield "same_model", CapabilityFinding("unknown", "the reply names no model")
     else:
         yield "same_model", CapabilityFinding(_yes(reply.model == entry.name), f"asked {entry.name}, answered by {reply.model}")
-    yield (
-        "reasoning",
-        CapabilityFinding(_yes(reply.reasoning_in is not None), f"in {reply.reasoning_in}" if reply.reasoning_in else "none"),
-    )
+    place = reply.reasoning_in
+    yield "reasoning", CapabilityFinding(_yes(place is not None), f"in {place}" if place else "none")
 
 
 def _has_answered(reply: ChatReply) -> bool:
     """Whether words of the model came, even if the limit ended them before the answer."""
-    said = reply.text or reply.reasoning or reply.finish_reason == "length"
-    return (reply.http_status or 0) // 100 == SUCCESS and bool(said)
+    has_words = bool(reply.text or reply.reasoning or reply.failure == "length")
+    return has_words and (reply.http_status or 0) // 100 == SUCCESS
 
 
-def _is_refusal(reply: ChatReply) -> bool:
-    """Whether the server refuses the request itself; llama.cpp says 501 of what it was not started for, 500 of a template."""
-    if reply.failure in {"auth", "quota"}:  # some servers say so with a 400
-        return False
-    if reply.http_status == HTTPStatus.NOT_IMPLEMENTED or TEMPLATE.search(reply.error or ""):
-        return True
-    return (reply.http_status or 0) // 100 == CLIENT_ERROR and reply.http_status not in NOT_ABOUT_PARAMETERS
-
-
-def _follows_schema(text: str) -> bool:
-    try:
-        document = read_json(text)
-    except ValueError:
-        return False
-    return isinstance(document, dict) and isinstance(document.get(KEY), int)
+def _of_schema(text: str | None) -> CapabilityFinding:
+    if not text:
+        return CapabilityFinding("unknown", "accepted, but there is no answer that could follow it")
+    with suppress(ValueError, TypeError, LookupError):
+        if isinstance(read_json(text)[KEY], int):
+            return CapabilityFinding("yes", "the answer follows it")
+    return CapabilityFinding("no", "accepted, but the answer does not follow it")
 
 
 def _rivals(parameter: Parameter) -> tuple[Parameter, ...]:

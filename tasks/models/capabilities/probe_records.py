@@ -9,7 +9,7 @@ from pydantic import TypeAdapter
 
 from schemas.chat import ModelEntry
 from schemas.documents import read_json
-from schemas.provider import CAPABILITIES, Capability, CapabilityFinding, ModelProbe
+from schemas.provider import CAPABILITIES, CapabilityFinding, ModelProbe
 from tasks.lake.errors import unreadable_document, unwritable
 from tasks.lake.files import replace_file
 from tasks.lake.fingerprint import hash_settings
@@ -18,8 +18,8 @@ from tasks.models.capabilities.probe import PROBE_VERSION
 PROBES = Path("journal") / "models"
 """Folder below the lake that keeps what was found."""
 
-ASKED_LATER: tuple[Capability, ...] = ("system_role", "whole_reply", "stream", "stream_options")
-"""Capabilities that records lack which were written before they were asked about."""
+NOT_ASKED = CapabilityFinding("unknown", "not asked then")
+"""Of a capability that a record lacks, because it was written before that was asked about."""
 
 NOT_WRITTEN = "what was found about the model cannot be written"
 _PROBE = TypeAdapter(ModelProbe)
@@ -87,10 +87,8 @@ def _read(path: Path) -> ModelProbe | None:
         document = read_json(path.read_bytes())
         if document["version"] != PROBE_VERSION:
             return None
-        findings = {name: CapabilityFinding("unknown", "not asked then") for name in ASKED_LATER} | document["findings"]
-        found = _PROBE.validate_python({**document, "findings": findings})
-        if missing := [name for name in CAPABILITIES if name not in found.findings]:
-            raise ValueError(f"findings without {', '.join(missing)}")
+        document["findings"] = dict.fromkeys(CAPABILITIES, NOT_ASKED) | document["findings"]
+        found = _PROBE.validate_python(document)
         if not found.answers:
             raise ValueError("the model did not answer")
     return found

@@ -38,7 +38,7 @@ CODES: tuple[ErrorPattern, ...] = (
     ErrorPattern("context_too_long", r"exceed_context_size_error"),  # llama.cpp
     ErrorPattern("context_too_long", r"request_too_large"),  # Anthropic
     ErrorPattern("context_too_long", r"1261"),  # Zhipu
-    ErrorPattern("context_too_long", r"tokens_too_long|characters_too_long"),  # Qianfan
+    ErrorPattern("context_too_long", r"tokens_too_long|characters_too_long|tokens_limit_reached"),  # Qianfan, GitHub
     ErrorPattern("content_filter", r"content_filter(?:ed)?|content_policy_violation"),  # OpenAI, Azure, Moonshot
     ErrorPattern("content_filter", r"ResponsibleAIPolicyViolation"),  # Azure
     ErrorPattern("content_filter", r"data_?inspection_?failed"),  # DashScope
@@ -83,7 +83,12 @@ MESSAGES: tuple[ErrorPattern, ...] = (
     ErrorPattern("context_too_long", r"exceeded model token limit|input token length too long"),  # Moonshot
     ErrorPattern("context_too_long", r"exceed max message tokens"),  # Ark
     ErrorPattern("context_too_long", r"must be <= \d+\. given: \d+"),  # TGI
-    ErrorPattern("context_too_long", r"greater than the context length"),  # LM Studio
+    ErrorPattern("context_too_long", r"greater than the context length|context the overflows"),  # LM Studio
+    # TGI, xAI, OpenAI, Cohere
+    ErrorPattern(
+        "context_too_long",
+        r"`inputs` must have less than|maximum prompt length is|input tokens exceed the|tokens in the prompt cannot exceed",
+    ),
     ErrorPattern("length", r"could not finish the message because max_tokens"),  # OpenAI
     ErrorPattern("content_filter", r"content exists risk"),  # DeepSeek
     ErrorPattern("content_filter", r"considered high risk"),  # Moonshot
@@ -109,7 +114,8 @@ UNDER_SUCCESS: tuple[ErrorPattern, ...] = (
 LONGEST_CONTEXT: tuple[str, ...] = (
     r"maximum (?:context|model) length (?:is|of) (\d+)",
     r"context length \((\d+) tokens\)",
-    r"context length is only (\d+)",
+    r"context length (?:is|of) only (\d+)",
+    r"(?:must have less than|maximum prompt length is|configured limit of|prompt cannot exceed) (\d+)",
     r"available context size \((\d+) tokens\)",
     r"\bn_ctx\W{1,4}(\d+)",
     r"context window of (\d+)",

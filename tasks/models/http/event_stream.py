@@ -18,6 +18,7 @@ LINES = re.compile(rb"\s*\{[^\n]*\}\r?\n\s*\{")
 OF_OLLAMA = "JSON line by line, as the native API of Ollama streams it, and not the OpenAI-compatible one below /v1"
 
 DONE = "[DONE]"
+ERROR_EVENT = re.compile(r"^event: ?error$", re.MULTILINE)
 BROKEN_OFF = 502
 """What gateways answer for a server that hung up."""
 
@@ -37,7 +38,7 @@ def join_events(body: bytes) -> bytes:
     parts: defaultdict[str, list[Any]] = defaultdict(list)
     data = ""
     with suppress(ValueError, TypeError, AttributeError):  # at an event that cannot be read what came before counts
-        for data in _read_events(body.decode("utf-8-sig")):
+        for data in _read_events(body.decode("utf-8-sig", "replace")):
             if data == DONE:
                 choice.setdefault("finish_reason", None)
                 break
@@ -48,8 +49,9 @@ def join_events(body: bytes) -> bytes:
             if whole := first.pop("message", None):
                 parts.clear()  # it repeats what came in parts
             delta = whole or first.pop("delta", None) or {}
-            logprobs = (first.pop("logprobs", None) or {}).get("content")
-            for name, part in (*delta.items(), ("logprobs", logprobs)):
+            logprobs = first.pop("logprobs", None)
+            tokens = logprobs.get("content") if isinstance(logprobs, dict) else None
+            for name, part in (*delta.items(), ("logprobs", tokens)):
                 if part and isinstance(part, str | list):
                     parts[name].append(part)
             choice |= {name: value for name, value in first.items() if value}
@@ -64,11 +66,16 @@ def join_events(body: bytes) -> bytes:
 
 
 def _read_events(text: str) -> Iterator[str]:
-    """Yield the data of each event; of objects that follow each other without a blank line each is an event."""
+    """Yield the data of each event; of objects that follow each other without a blank line each is an event.
+
+    After an event of type `error` comes one whose data states that error, in case its own data does not.
+    """
     for block in text.replace("\r\n", "\n").replace("\r", "\n").split("\n\n"):
         lines = [line[5:].strip(" ") for line in block.split("\n") if line.startswith("data:")]
         are_several = all(line.startswith(("{", DONE)) for line in lines)
-        yield from lines if are_several else ["\n".join(lines)]
+        yield from filter(None, lines if are_several else ["\n".join(lines)])
+        if ERROR_EVENT.search(block):
+            yield json.dumps({"error": {"code": BROKEN_OFF, "message": "\n".join(lines)}})
 
 
 def _join(parts: list[Any]) -> Any:

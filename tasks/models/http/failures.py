@@ -11,8 +11,8 @@ import httpx
 from schemas.chat import ChatReply
 from schemas.documents import read_json
 from schemas.vocabulary import Failure
-from tasks.models.http.error_patterns import BASE_RESPONSE, CODES, LONGEST_CONTEXT, MESSAGES, PASSING, UNDER_SUCCESS
-from tasks.models.http.reply_limits import is_reply_limit
+from tasks.models.http.error_patterns import BASE_RESPONSE, CODES, MESSAGES, PASSING, UNDER_SUCCESS
+from tasks.models.http.reply_limits import is_reply_limit, read_max_context
 from tasks.text.backoff import Retry
 
 
@@ -165,9 +165,6 @@ STATUSES: Mapping[int, Failure] = {
 LONGEST_MESSAGE = 10_000
 """Characters of an error that are looked at: patterns take the square of them."""
 
-LONGEST_COUNT = 9
-"""Digits of a number of tokens."""
-
 HUNDREDS: Mapping[int, Failure] = {4: "http_4xx", 5: "http_5xx"}
 
 
@@ -209,7 +206,7 @@ def name_failure(status: int, error: ServerError) -> Failure:
     if meant // 100 not in HUNDREDS:
         worded += [mark.failure for mark in UNDER_SUCCESS if mark.is_code(error.codes)]
     found = next(iter(coded + worded), None)
-    if found in {None, "context_too_long"} and is_reply_limit(error.message, read_max_context(error.message)):
+    if found in {None, "context_too_long"} and is_reply_limit(error.message):
         return "max_tokens_too_large"
     return found or STATUSES.get(meant) or HUNDREDS.get(meant // 100, "missing_choices")
 
@@ -228,9 +225,9 @@ def find_error(document: Any) -> ServerError | None:
     choice = choices[0] if isinstance(choices, list) and choices else None
     error = document.get("error") or (choice.get("error") if isinstance(choice, dict) else None)
     base = document.get("base_resp")
-    if isinstance(error, dict):
+    if isinstance(error, dict) and any(error.values()):
         return _read_error(error)
-    if error:
+    if error and not isinstance(error, dict):
         return ServerError((), str(error)[:LONGEST_MESSAGE])
     if isinstance(base, dict) and base.get("status_code"):
         return ServerError((f"{BASE_RESPONSE}{base['status_code']}",), str(base.get("status_msg") or "")[:LONGEST_MESSAGE])
@@ -254,13 +251,6 @@ def _error_in(body: bytes) -> ServerError | None:
         return find_error(read_json(body.decode("utf-8", "replace"), lenient=True))
     except ValueError:
         return None
-
-
-def read_max_context(text: str) -> int | None:
-    """Return the longest context in tokens that an error's text states, or null; with some servers that of the prompt alone."""
-    plain = re.sub(r"(?<=\d),(?=\d{3})", "", text)
-    found = (re.search(pattern, plain, re.IGNORECASE) for pattern in LONGEST_CONTEXT)
-    return next((int(match[1]) for match in found if match and len(match[1]) <= LONGEST_COUNT), None)
 
 
 def _read_error(error: dict[str, Any]) -> ServerError:

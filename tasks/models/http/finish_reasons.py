@@ -8,19 +8,17 @@ End = Literal["ordinary", "length", "filter", "refusal", "tool_call", "broken_of
 """`filter`: the provider stopped the reply. `refusal`: the model declined. `broken_off`: the server could not go on."""
 
 ENDS: Mapping[End, str] = {
-    "ordinary": r"stop(?:ped|_sequence|_token|_word)?|word|eo[sdt](?:_token)?|end(?:_turn|_?of_?(?:text|turn|sequence))?"
+    "ordinary": r"stop(?:ped|_\w+)?|matched_stop|word|eo[sdt](?:_token)?|end(?:_turn|_?of_?(?:text|turn|sequence))?"
     r"|(?:complete|finish)(?:d|ed)?|done|success|normal|natural|<.*>|\[.*\]",
-    "length": r"length|max_?(?:(?:output|completion|new)_?)?tokens|max_length|model_length|(?:token_|error_)?limit"
-    r"|model_context_window_exceeded",
-    "filter": r"content_?(?:filter|block)(?:ed)?\b.*|content_policy.*|(?:error_)?toxic|sensitive|blocked|blocklist|spii|language"
-    r"|moderat(?:ed|ion)|flagged|guardrails?(?:_.*)?|(?:image_)?(?:safety|recitation|prohibited_content)",
+    "filter": r".*(?:filter|block|policy|toxic|sensitive|spii|moderat|flagged|guardrail|safe|recitation|prohibited).*|language",
     "refusal": r"refusal|refused",
     "tool_call": r"(?:malformed_|unexpected_|too_many_)?(?:tool|function)_?calls?|tool_use",
-    "broken_off": r"(?:\w+_)?error|abort(?:ed)?|(?:user_)?cancell?(?:ed)?|timeout|timed_out|time_limit|interrupted|failed"
-    r"|disconnect(?:ed)?|shutdown|not_finished|malformed_response|insufficient_system_resource",
+    "broken_off": r".*(?:error(?!_limit)|abort|cancel|time_?out|timed_out|time_limit|rate_limit|interrupt|fail|exception|preempt"
+    r"|disconnect|shutdown|not_finished|malformed_response|insufficient_system_resource).*",
+    "length": r".*(?:length|limit|max_|context_window|tokens).*",
 }
-"""Reasons in small letters with underscores. OpenAI, Anthropic, Bedrock, Gemini and Vertex, Cohere, Mistral, DeepSeek, Zhipu,
-OpenRouter, TGI, vLLM, SGLang, llama.cpp; tokens such as `<|eot_id|>` are an ordinary end."""
+"""Reasons in small letters with underscores; the first pattern that matches counts. OpenAI, Anthropic, Bedrock, Gemini, Vertex,
+Cohere, Mistral, DeepSeek, Zhipu, OpenRouter, TGI, vLLM, SGLang, llama.cpp; tokens such as `<|eot_id|>` are an ordinary end."""
 
 
 def end_of(reason: str | None) -> End:

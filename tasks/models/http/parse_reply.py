@@ -12,11 +12,16 @@ from schemas.provider import ReasoningPlace
 from schemas.vocabulary import Failure, Remark
 from tasks.models.http.failures import describe_error, find_error, read_error, whole_text
 from tasks.models.http.finish_reasons import end_of
-from tasks.models.http.token_counts import count_completion, count_prompt
 from tasks.text.reasoning import split_reasoning
 
 OWN_FIELDS: tuple[ReasoningPlace, ...] = ("reasoning_content", "reasoning")
 """Fields into which a server's parser puts what it takes for reasoning."""
+
+THOUGHT = re.compile("think|thought|reason")
+"""In the type of a part of a content that is no answer."""
+
+LARGEST_COUNT = 10**9
+"""Tokens of one call; sums of more would leave the columns that hold them."""
 
 LONGEST_NAME = 1000
 """Characters of a model's name or of the reason why it finished."""
@@ -64,8 +69,8 @@ def _read_reply(document: dict[str, Any], choice: dict[str, Any], content: "_Con
         text=content.text,
         reasoning=content.reasoning,
         finish_reason=_name(choice.get("finish_reason")),
-        prompt_tokens=count_prompt(usage, document.get("timings")),
-        completion_tokens=count_completion(usage),
+        prompt_tokens=_count_prompt(usage, document.get("timings")),
+        completion_tokens=_count_completion(usage),
         top_logprobs=None if content.reasoning else read_top_logprobs(choice, content.text),
         http_status=status,
         model=_name(document.get("model")),
@@ -190,12 +195,12 @@ def _join_details(details: Any) -> str:
 
 
 def _join_parts(parts: list[Any]) -> tuple[str, str]:
-    """Text and reasoning of a content that is a list of parts, `{"type": "text", "text": ...}`, or a source."""
-    texts, thoughts = [], []
+    """Text and reasoning of a content that is a list of parts, `{"type": "text", "text": ...}`, texts or others without one."""
+    texts, thoughts = list[Any](), list[Any]()
     for part in parts:
         if not isinstance(part, dict):
-            continue
-        if part.get("type") in {"thinking", "reasoning"}:
+            texts.append(part)
+        elif part.get("thought") or THOUGHT.search(str(part.get("type"))):
             inner = part.get("thinking") or part.get("text") or ""
             thoughts.append(_join_parts(inner)[0] if isinstance(inner, list) else inner)
         else:
@@ -210,6 +215,29 @@ def _string(value: Any) -> str | None:
 def _name(value: Any) -> str | None:
     text = _string(value)
     return text if text is None or len(text) <= LONGEST_NAME else None
+
+
+def _count_prompt(usage: Any, timings: Any) -> int | None:
+    """Return the tokens of the whole prompt: some servers count those apart that were in their cache (Anthropic, llama.cpp)."""
+    told = _count(usage, "prompt_tokens")
+    if not told:  # no prompt is empty
+        return None
+    details, total, reply = usage.get("prompt_tokens_details"), _count(usage, "total_tokens"), _count(usage, "completion_tokens")
+    cached = max(_count(details, "cached_tokens") or 0, _count(usage, "cache_read_input_tokens") or 0)
+    whole = told + cached + (_count(usage, "cache_creation_input_tokens") or 0)
+    is_apart = told < cached or (total is not None and total == whole + (reply or 0))
+    return max(whole if is_apart else told, (_count(timings, "prompt_n") or 0) + (_count(timings, "cache_n") or 0))
+
+
+def _count_completion(usage: Any) -> int | None:
+    """Return the tokens of the reply; where only the sum is stated, what the prompt leaves of it."""
+    told, total, prompt = (_count(usage, name) for name in ("completion_tokens", "total_tokens", "prompt_tokens"))
+    return told if told is not None or total is None or prompt is None or total < prompt else total - prompt
+
+
+def _count(usage: Any, name: str) -> int | None:
+    value = usage.get(name) if isinstance(usage, dict) else None
+    return value if isinstance(value, int) and not isinstance(value, bool) and 0 <= value < LARGEST_COUNT else None
 
 
 def _finite(value: Any) -> float:

@@ -1,6 +1,7 @@
 """Send one POST of JSON to a model server, over many HTTP/1.1 connections (docs/decisions/0009)."""
 
 import asyncio
+import re
 import zlib
 from collections.abc import Mapping
 from typing import NamedTuple, Self
@@ -19,6 +20,12 @@ from schemas.vocabulary import Failure
 
 JSON = {"Content-Type": "application/json", "Accept-Encoding": "gzip"}
 GZIP = 16 + zlib.MAX_WBITS
+MEMBER = b"\x1f"
+"""First byte of each member of a gzip file."""
+
+PACKINGS = re.compile(r"\b(?:gzip|br|deflate|zstd|compress)\b")
+"""Encodings that change the bytes of an answer; others, such as `utf-8`, are said by servers that mean something else."""
+
 LARGEST_HEADER = 2**16
 """Bytes of one header; some gateways send whole prompts and tokens in theirs."""
 
@@ -97,7 +104,10 @@ class Transport:
                 response = await self._begin(body)
                 try:
                     return HttpAnswer(response.status, response.headers, await _read_body(response))
-                except (aiohttp.ClientError, zlib.error) as error:
+                except zlib.error as error:
+                    text = "the answer is cut short, or not packed as its header says"
+                    raise TransportError("truncated_body", text, response.status) from error
+                except aiohttp.ClientError as error:
                     text = f"the answer is cut short: {describe_cause(error)}"
                     raise TransportError("truncated_body", text, response.status) from error
                 finally:
@@ -117,7 +127,7 @@ class Transport:
         except aiohttp.ClientSSLError as error:
             raise TransportError("tls", f"no secure connection to {self.server}: {describe_cause(error)}") from error
         except aiohttp.ClientResponseError as error:
-            text = f"the answer's headers cannot be read: no HTTP, or one is larger than {LARGEST_HEADER // 2**10} KiB"
+            text = f"the answer's headers cannot be read: no HTTP, too many, or one is larger than {LARGEST_HEADER // 2**10} KiB"
             raise TransportError("invalid_json", text) from error
         except (aiohttp.ClientError, ValueError) as error:
             raise TransportError("connect", f"no connection to {self.server}: {describe_cause(error)}") from error
@@ -128,17 +138,19 @@ class Transport:
 
 
 async def _read_body(response: aiohttp.ClientResponse) -> bytes:
-    encoding = response.headers.get("Content-Encoding", "").strip().lower() or "identity"
-    if encoding not in ("identity", "gzip", "x-gzip"):
-        raise TransportError(
-            "invalid_json", f"the answer is encoded as {encoding[:80]}, which was not asked for", response.status
-        )
-    unpacking = None if encoding == "identity" else zlib.decompressobj(GZIP)
+    encoding = response.headers.get("Content-Encoding", "").lower()
+    packings = PACKINGS.findall(encoding)
+    if packings not in ([], ["gzip"]):
+        text = f"the answer is encoded as {encoding[:80]}, which was not asked for"
+        raise TransportError("invalid_json", text, response.status)
+    unpacking = zlib.decompressobj(GZIP) if packings else None
     body, came = bytearray(), 0
     async for chunk in response.content.iter_any():
         came += len(chunk)
         while unpacking and chunk and len(body) <= LARGEST_BYTES:
-            if unpacking.eof:  # another member follows
+            if unpacking.eof and chunk[:1] != MEMBER:
+                break  # what follows a packed answer and is not packed is padding
+            if unpacking.eof:
                 unpacking = zlib.decompressobj(GZIP)
             body += unpacking.decompress(chunk, LARGEST_BYTES + 1 - len(body))
             chunk = unpacking.unused_data  # noqa: PLW2901

@@ -31,9 +31,6 @@ TASK = DATA_FOLDER / "lm_eval_task.yaml"
 FRAME = re.compile(r"(?:<[^<>\s]{1,40}>|\[/?INST\]|system|user|assistant|model|human|[\s:#])*+", re.IGNORECASE)
 """What chat templates put around a message: special tokens and roles, no words of their own."""
 
-STOPS = {"end_turn": "stop", "stop_sequence": "stop"}
-"""Anthropic's reasons why a reply ended whose names the reader of replies does not know."""
-
 
 def write_requests(requests: Iterable[ChatRequest], folder: Path, name: str) -> list[dict[str, Any]]:
     """Write calls as files of a folder, a set of four per endpoint, model and repetition.
@@ -111,11 +108,11 @@ def _read_anthropic(result: Mapping[str, Any]) -> tuple[int, dict[str, Any]]:
     if (kind := result["type"]) != "succeeded":
         return 0, {"errored": {}, "canceled": {}, "expired": {}}[kind]
     message = result["message"]
-    usage, reason = message.get("usage") or {}, message["stop_reason"]
+    usage = message.get("usage") or {}
     counts = [usage[name] or 0 for name in usage if name.endswith("input_tokens")]
     return HTTPStatus.OK, {
         "model": message["model"],
-        "choices": [{"message": {"content": message["content"]}, "finish_reason": STOPS.get(reason, reason)}],
+        "choices": [{"message": {"content": message["content"]}, "finish_reason": message["stop_reason"]}],
         "usage": {"prompt_tokens": sum(counts), "completion_tokens": usage.get("output_tokens")},
     }
 

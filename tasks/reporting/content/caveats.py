@@ -15,6 +15,7 @@ from tasks.analysis.failures import METRIC, find_failures, name_role
 from tasks.analysis.number_format import count, counted, describe_gate, listed, number, percent, share_of, shorten
 from tasks.analysis.redaction import restricted_notices
 from tasks.analysis.run_tables import ReportData, System
+from tasks.models.http.cut_prompts import LEAST_WINDOW
 from tasks.retrieval.embedding import BUNDLED, UNREAD_CHINESE
 from tasks.solvers.answers import ANSWER, SAID
 from tasks.solvers.registry import SOLVERS
@@ -160,12 +161,12 @@ def _about_calls(data: ReportData, system: System) -> Iterator[Caveat]:
             f"{counted(shortened, 'item')} did not fit the model's context and {'was' if shortened == 1 else 'were'} asked with "
             "a part of the text left out, as the policy for long items says.",
         )
-    long = (pl.col("messages").str.len_chars() > LONG_PROMPT) & pl.col("prompt_tokens").is_null()
-    if unseen := answered.filter(long).select(items).n_unique():
+    is_long, tokens = pl.col("messages").str.len_chars() > LONG_PROMPT, pl.col("prompt_tokens")
+    if unseen := answered.filter(is_long & (tokens.is_null() | (tokens < LEAST_WINDOW))).select(items).n_unique():
         yield Caveat(
             f"{counted(unseen, 'long prompt')} uncounted",
-            f"Of {counted(unseen, 'item')} the prompt is long and its tokens were not counted, so whether the server cut it "
-            "cannot be seen; moodflow models check tries a long prompt.",
+            f"Of {counted(unseen, 'item')} the prompt is long and its tokens were not counted, or far too few, so whether the "
+            "server cut it cannot be seen; moodflow models check tries a long prompt.",
         )
     ends = answered.filter(pl.col("remark") == "unknown_end")
     if ends.height:

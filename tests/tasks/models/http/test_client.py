@@ -71,10 +71,16 @@ async def test_an_answer_that_does_not_begin_in_time_is_told_from_one_that_does_
             ("invalid_json", "not JSON that can be read (Expecting value: line 1 column 1 (char 0)): an empty body"),
         ),
         ("gzip", lambda body: gzip.compress(body)[:-9], ("truncated_body", "the answer is cut short: its packing does not end")),
-        ("gzip", lambda body: body, ("truncated_body", "the answer is cut short: error")),
+        ("gzip", lambda body: body, ("truncated_body", "the answer is cut short, or not packed as its header says")),
         ("gzip", lambda body: b"".join(gzip.compress(body[place : place + 9]) for place in range(0, len(body), 9)), (None, "B")),
         ("GZip", lambda body: gzip.compress(body) + gzip.compress(b"  "), (None, "B")),
         ("x-gzip", gzip.compress, (None, "B")),
+        ("gzip", lambda body: gzip.compress(body) + b"\r\n", (None, "B")),
+        ("gzip", lambda body: gzip.compress(body) + bytes(512), (None, "B")),
+        ("utf-8", lambda body: body, (None, "B")),
+        ("none", lambda body: body, (None, "B")),
+        ("gzip, identity", gzip.compress, (None, "B")),
+        ("gzip, gzip", lambda body: body, ("invalid_json", "the answer is encoded as gzip, gzip, which was not asked for")),
         (
             "gzip",
             lambda body: gzip.compress(body) + gzip.compress(b" " * 2**25),
@@ -105,7 +111,7 @@ async def test_an_answer_is_unpacked_within_bounds(encoding: str, packed: Callab
     [
         (9_000, (None, "B")),
         (60_000, (None, "B")),
-        (70_000, ("invalid_json", "no HTTP, or one is larger than 64 KiB")),
+        (70_000, ("invalid_json", "no HTTP, too many, or one is larger than 64 KiB")),
     ],
 )
 async def test_long_headers_are_read_or_named(length: int, outcome: tuple[Failure | None, str]) -> None:

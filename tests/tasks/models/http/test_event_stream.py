@@ -38,8 +38,22 @@ USAGE = '{"model": "listener-2", "choices": [], "usage": {"prompt_tokens": 9, "c
         events(*HALVES, chunk(), chunk(reason="stop"), chunk(), USAGE, "[DONE]").replace(b"data", b": ping\n\ndata"),
         events(*HALVES, chunk({"content": ""}, "stop"), '{"type": "ping"}', USAGE, "[DONE]"),
         events(chunk({"content": "The ans"}), chunk(message={"content": "The answer is B."}, reason="stop"), USAGE),
+        events("", HALVES[0], "", HALVES[1], chunk(reason="stop", logprobs="none"), USAGE, ""),
     ],
-    ids=["usual", "no end mark", "crlf", "line by line", "no blank", "bom", "fields", "several lines", "pings", "typed", "whole"],
+    ids=[
+        "usual",
+        "no end mark",
+        "crlf",
+        "line by line",
+        "no blank",
+        "bom",
+        "fields",
+        "several lines",
+        "pings",
+        "typed",
+        "whole",
+        "empty",
+    ],
 )
 def test_a_stream_is_read_as_the_answer_it_is(body: bytes) -> None:
     reply = read_completion(join_events(body), asked="listener")
@@ -69,6 +83,12 @@ def test_contents_in_parts_and_texts_are_joined() -> None:
         (events(*HALVES)[:-20], "http_5xx", "broke off after 11 characters"),
         (b": only a comment\n\n", "http_5xx", "broke off after 0 characters"),
         (events(HALVES[0]) + b"event: error\ndata: the engine died\n\n", "http_5xx", "its last event: the engine died"),
+        (
+            events(HALVES[0]) + b'event: error\ndata: {"detail": "no more"}\n\ndata: [DONE]\n\n',
+            "http_5xx",
+            '{"detail": "no more"}',
+        ),
+        (events(HALVES[0]) + "data: 好".encode()[:-1], "http_5xx", "broke off after 11 characters"),
         (events(HALVES[0], '{"error": {"message": "Overloaded", "code": 503}}'), "http_5xx", "HTTP 200: Overloaded"),
         (events('{"error": {"message": "slow down", "code": 429}}'), "http_429", "HTTP 200: slow down"),
         (

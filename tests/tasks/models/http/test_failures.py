@@ -8,7 +8,8 @@ import pytest
 
 from schemas.vocabulary import FAILURES, Failure
 from tasks.models.http.error_patterns import CODES, LONGEST_CONTEXT, MESSAGES, PASSING, UNDER_SUCCESS, ErrorPattern
-from tasks.models.http.failures import FAILURE_KINDS, RETRIES, describe_error, find_error, read_error, read_max_context
+from tasks.models.http.failures import FAILURE_KINDS, RETRIES, describe_error, find_error, read_error
+from tasks.models.http.reply_limits import read_max_context
 from tests.rows import each_row
 
 
@@ -27,6 +28,7 @@ CODED: list[tuple[int, Any, Failure]] = [
     (400, error(type="request_too_large"), "context_too_long"),
     (400, error("Prompt 超长", code="1261"), "context_too_long"),
     (400, error(code="tokens_too_long", type="invalid_request_error"), "context_too_long"),
+    (413, error("Request body too large. Max size: 8000 tokens.", code="tokens_limit_reached"), "context_too_long"),
     (400, error(code="content_filter"), "content_filter"),
     (400, error(type="content_filter"), "content_filter"),
     (400, error(code="content_policy_violation"), "content_filter"),
@@ -94,6 +96,11 @@ TOO_LONG: list[tuple[int, str, int | None]] = [
     (400, "Input token length too long", None),
     (400, "Total tokens of image and text exceed max message tokens. Request id: 0217", None),
     (422, "`inputs` tokens + `max_new_tokens` must be <= 4096. Given: 5000 `inputs` tokens", 4096),
+    (422, "Input validation error: `inputs` must have less than 1024 tokens. Given: 3000", 1024),
+    (400, "This model's maximum prompt length is 131072 but the request contains 140000 tokens.", 131072),
+    (400, "Input tokens exceed the configured limit of 272000 tokens. Your messages resulted in 300000 tokens.", 272000),
+    (400, "Trying to keep 9000 tokens when context the overflows, with a context length of only 4096 tokens", 4096),
+    (400, "total number of tokens in the prompt cannot exceed 4081 - received 6000", 4081),
 ]
 """Told by their words, with the longest context that they state."""
 
@@ -117,6 +124,16 @@ REPLY_LIMITS: dict[Failure, list[str]] = {
         "max_tokens: 90000 > 64000, which is the maximum allowed number of output tokens",
         "The request has a maxOutputTokens value of 70000 but the supported range is from 1 to 65536",
         "max_completion_tokens is limited for this model",
+        "max_tokens cannot exceed 4096",
+        "max_tokens (100000) exceeds the limit of 32768 for this model",
+        "Parameter max_tokens is out of range: 1..4096",
+        "max_tokens参数非法：请限定在[1,4095]",
+        "The maximum tokens you requested exceeds the model limit of 4096. Try again with a lower value",
+        "Malformed input request: #/max_tokens: 200000 is not less or equal to 8192, please reformat your input.",
+        "too many tokens: max tokens must be less than or equal to 4096",
+        "The maximum value for max_tokens is 8192",
+        "max_output_tokens: Input should be less than or equal to 4096",
+        "Requested max_tokens of 100000 exceeds the maximum of 8192",
         f"'max_tokens' is too large: {'9' * 5000}. {LONGEST}, 4 input tokens",
     ],
     # the prompt takes what the limit leaves, or more than there is
@@ -126,11 +143,15 @@ REPLY_LIMITS: dict[Failure, list[str]] = {
         f"This model's {LONGEST}. However, you requested 9000 tokens (5000 in the messages, 4000 in the completion).",
         "`inputs` tokens + `max_new_tokens` must be <= 4096. Given: 3000 `inputs` tokens and 1500 `max_new_tokens`",
         "The number of tokens to keep from the initial prompt is greater than the context length.",
+        "input length and `max_tokens` exceed context limit, decrease one of them",
+        "The sum of the prompt and max_tokens exceeds the model's maximum context length",
     ],
     "length": ["Could not finish the message because max_tokens or model output limit was reached."],
     "http_4xx": [
         "Unsupported parameter: 'max_tokens' is not supported with this model. Use 'max_completion_tokens' instead.",
         "max_tokens must be an integer",
+        "max_tokens must be greater than thinking.budget_tokens",
+        "max_tokens must be at least 1, got -120",
     ],
 }
 """Limits of the reply, and prompts that are too long in much the same words."""
@@ -333,6 +354,7 @@ def test_the_context_size_that_llama_cpp_states_in_a_field_is_told() -> None:
     "document",
     [
         {"choices": [{"message": {"content": "B"}}], "error": None, "base_resp": {"status_code": 0}},
+        {"choices": [{"message": {"content": "B"}}], "error": {"code": 0, "message": "", "type": None}},
         {},
         [],
         None,

@@ -59,10 +59,30 @@ def test_content_in_parts_is_joined_and_thinking_among_them_is_reasoning() -> No
 
 
 def test_a_part_of_another_type_leaves_the_others() -> None:
-    parts = [{"type": "text", "text": "C"}, {"type": "source", "ids": [4]}, {"type": "image", "text": None}, "C", {"text": ", A"}]
-    assert read_completion(body({"content": parts})).text == "C, A"
+    parts = [
+        {"type": "text", "text": "C"},
+        {"type": "source", "ids": [4]},
+        {"type": "image", "text": None},
+        " or",
+        {"text": " A"},
+    ]
+    assert read_completion(body({"content": parts})).text == "C or A"
     thinking = {"type": "thinking", "thinking": [{"type": "reference", "ids": [1]}, {"type": "text", "text": "Sad."}]}
     assert read_completion(body({"content": [thinking, *parts]})).reasoning == "Sad."
+
+
+@pytest.mark.parametrize(
+    "part",
+    [
+        {"type": "reasoning_text", "text": "Sad."},
+        {"type": "reasoning_content", "text": "Sad."},
+        {"type": "thought", "text": "Sad."},
+        {"type": "text", "thought": True, "text": "Sad."},
+    ],
+)
+def test_a_part_that_is_a_thought_is_no_answer(part: dict[str, Any]) -> None:
+    reply = read_completion(body({"content": [part, {"type": "text", "text": "B"}]}))
+    assert (reply.text, reply.reasoning, reply.reasoning_in) == ("B", "Sad.", "content_part")
 
 
 def test_a_choice_without_a_message_says_why_it_ended() -> None:
@@ -169,14 +189,16 @@ FILTERED = (
         "content_filtered",
     ),
     *("content-filter", "Content Filter", "guardrail_intervened", "blocked", "ERROR_TOXIC", "FinishReason.SAFETY", "moderation"),
+    *("safety_violation", "policy_violation", "blocked_by_safety", "content_moderation", "prompt_filter", "unsafe"),
 )
 BROKEN_OFF = (
     *("abort", "aborted", "cancelled", "canceled", "CANCELLED", "timeout", "TIMEOUT", "USER_CANCEL", "time_limit"),
     *("server_error", "interrupted", "network_error"),
+    *("request_cancelled", "client_disconnected", "tool_call_error", "worker_failure", "exception", "rate_limit", "preempted"),
 )
 ORDINARY = (
     *("stop", "STOP", "eos", "eos_token", "end", "end_turn", "stop_sequence", "<|eot_id|>", "<|im_end|>", "complete", "COMPLETE"),
-    *("</s>", "finished", "FINISH_REASON_STOP", "tool_calls"),
+    *("</s>", "finished", "FINISH_REASON_STOP", "tool_calls", "stop_str", "matched_stop"),
 )
 
 
@@ -206,7 +228,10 @@ def finished(reason: str, **message: Any) -> ChatReply:
         *((reason, {"content": "I th"}, "content_filter") for reason in FILTERED),
         *((reason, {"content": "I th"}, "http_5xx") for reason in BROKEN_OFF),
         *((reason, {"content": None}, "tool_call") for reason in ("MALFORMED_FUNCTION_CALL", "tool_use", "UNEXPECTED_TOOL_CALL")),
-        *((reason, {"content": None}, "length") for reason in ("MAX_TOKENS", "max_output_tokens", "model_length")),
+        *(
+            (reason, {"content": None}, "length")
+            for reason in ("MAX_TOKENS", "max_output_tokens", "model_length", "length_limit", "context_length_exceeded")
+        ),
         ("OTHER", {"content": None}, "empty_content"),
         ("OTHER", {"content": None, "reasoning_content": "Hm"}, "empty_content"),
     ],
@@ -284,7 +309,17 @@ def test_half_a_character_is_replaced_since_no_file_can_hold_it() -> None:
 
 
 @pytest.mark.parametrize(
-    "usage", [None, {}, [1], {"prompt_tokens": "7"}, {"prompt_tokens": -1}, {"prompt_tokens": True}, {"prompt_tokens": 2**62}]
+    "usage",
+    [
+        None,
+        {},
+        [1],
+        {"prompt_tokens": "7"},
+        {"prompt_tokens": -1},
+        {"prompt_tokens": True},
+        {"prompt_tokens": 2**62},
+        {"prompt_tokens": 0},
+    ],
 )
 def test_usage_that_is_not_sent_or_of_another_form_is_null_and_not_zero(usage: Any) -> None:
     reply = read_completion(body({"content": "B"}, usage=usage))

@@ -205,7 +205,7 @@ def test_results_of_a_batch_in_the_form_of_anthropic(tmp_path: Path) -> None:
         first, second = find(CALLS[1].key), find(CALLS[2].key)
     assert first is not None
     assert second is not None
-    assert (first.reasoning, first.finish_reason, first.prompt_tokens, first.completion_tokens) == ("hm", "stop", 25, 1)
+    assert (first.reasoning, first.finish_reason, first.prompt_tokens, first.completion_tokens) == ("hm", "end_turn", 25, 1)
     assert second.remark == "length"
 
 

@@ -120,7 +120,7 @@ def test_unknown_ends_and_uncounted_long_prompts_are_caveats() -> None:
         remark=pl.when(is_alpha).then(pl.lit("unknown_end")).cast(pl.Enum(REMARKS)),
         finish_reason=pl.when(is_alpha).then(pl.lit("moonrise")),
         messages=pl.lit("x" * 6001),
-        prompt_tokens=pl.lit(None, pl.Int64),
+        prompt_tokens=pl.when(pl.col("item_id") == "mood-1").then(pl.lit(11, pl.Int64)),
     )
     answered = odd.filter(is_alpha & (pl.col("status") == "answered"))
     alpha, *_ = judge_systems(example_data(responses=odd))
