@@ -112,11 +112,11 @@ def _read_anthropic(result: Mapping[str, Any]) -> tuple[int, dict[str, Any]]:
         return 0, {"errored": {}, "canceled": {}, "expired": {}}[kind]
     message = result["message"]
     usage, reason = message.get("usage") or {}, message["stop_reason"]
-    counts = [usage[name] or 0 for name in usage if name.endswith("input_tokens")]
+    counts = [usage[name] or 0 for name in usage if name.endswith("input_tokens")] or None
     return HTTPStatus.OK, {
         "model": message["model"],
         "choices": [{"message": {"content": message["content"]}, "finish_reason": STOPS.get(reason, reason)}],
-        "usage": {"prompt_tokens": sum(counts), "completion_tokens": usage.get("output_tokens")},
+        "usage": {"prompt_tokens": counts and sum(counts), "completion_tokens": usage.get("output_tokens")},
     }
 
 
