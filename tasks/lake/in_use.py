@@ -23,9 +23,10 @@ def hold(lake: Folder) -> Iterator[None]:
     Raises:
         LakeError: the file cannot be written.
     """
-    with ExitStack() as opened:
-        with unwritable("the lake cannot be marked as in use", state_folder(lake) / IN_USE):
-            fcntl.flock(opened.enter_context(_opened(lake)), fcntl.LOCK_SH)
+    with unwritable("the lake cannot be marked as in use", state_folder(lake) / IN_USE):
+        file = _opened(lake)
+        fcntl.flock(file, fcntl.LOCK_SH)
+    with file:
         yield
 
 

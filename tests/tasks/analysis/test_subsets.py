@@ -124,7 +124,7 @@ def test_a_condition_of_another_form_is_told_where(where: str, place: int, expec
     assert (caught.value.where, caught.value.expected, caught.value.got) == (f"--where, character {place}", expected, got)
 
 
-@pytest.mark.parametrize("where", ["age", "age < 3", "age IN (1)", "5 LIKE 'a'"])
+@pytest.mark.parametrize("where", ["age", "age < 3", "age IN (1)"])
 def test_values_of_two_kinds_are_not_compared(where: str) -> None:
     with pytest.raises(UsageError, match="the condition cannot be read") as caught:
         sides(where)
