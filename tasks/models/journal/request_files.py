@@ -18,7 +18,7 @@ from pydantic import BaseModel, Field
 
 from schemas.chat import ChatMessage, ChatRequest
 from schemas.documents import read_json, read_text, read_yaml, require_short
-from schemas.errors import UsageError
+from schemas.errors import UsageError, summarize
 from schemas.folders import DATA_FOLDER
 from tasks.lake.files import replace_file, require_absent
 from tasks.models.http.parse_reply import read_completion
@@ -159,7 +159,7 @@ def read_requests(folder: Path) -> dict[str, JournalRow]:
                 body = json.dumps(call["body"], ensure_ascii=False, sort_keys=True)
                 calls[key] = JournalRow(key, about.identity, about.repetition, body, "", "")
     except (OSError, ValueError, TypeError) as error:
-        got = " ".join(str(error).partition("\n    For further")[0].split())
+        got = summarize(error)
     if got or not calls:
         raise UsageError(
             "the calls that were to be answered cannot be read",
