@@ -48,6 +48,11 @@ def _cut(text: str) -> str:
     return text if len(text) <= LONGEST else f"{text[:half]} [... {len(text) - LONGEST:,} more characters ...] {text[-half:]}"
 
 
+def summarize(error: Exception) -> str:
+    """Return the message of an exception on one line, without pydantic's link to its manual."""
+    return " ".join(str(error).partition("\n    For further")[0].split())
+
+
 def _rebuild(kind: type[MoodflowError], fields: dict[str, str | None]) -> MoodflowError:
     what = fields.pop("what") or ""
     return kind(what, **fields)

@@ -8,7 +8,7 @@ from pydantic import AfterValidator, BaseModel, Field
 
 from schemas.base import Frozen
 from schemas.canary import CanaryFinding
-from schemas.errors import LakeError
+from schemas.errors import LakeError, UsageError
 from schemas.pricing import PriceTable
 from schemas.roles import by_dataset, gather_roles
 from schemas.usage import Usage, merge
@@ -123,26 +123,39 @@ class CallCounts(Frozen):
         return CallCounts(**{name: getattr(self, name) + getattr(other, name) for name in CallCounts.model_fields})
 
 
-class _NamedModel(BaseModel, extra="allow"):
+class _StoredModel(BaseModel):
     name: str
 
 
-class _StoredPlan(BaseModel, extra="allow"):
-    """What a report reads of a stored plan, whichever version wrote it; no more is checked of it."""
+class _StoredRole(BaseModel):
+    default: list[_StoredModel]
+    datasets: dict[str, list[_StoredModel]]
 
-    models: list[_NamedModel] = []
-    roles: dict[str, Any] = {}
+
+class _StoredPlan(BaseModel):
+    """What is read of a stored plan, whichever version wrote it; no more is checked of it."""
+
+    models: list[_StoredModel] = []
+    roles: dict[str, _StoredRole] = {}
     datasets: list[str] | None = None
     settings: list[str] = Field(default=["base"], min_length=1)
+    retrieval: dict[str, Any] | None = None
+    simulation_rubric: str | None = None
     sample: int | None = None
+    seed: int = 0
     bootstrap: int = 0
     permute: int = 0
     repeat: int = 1
 
 
-def _check_plan(plan: dict[str, Any]) -> dict[str, Any]:
-    _StoredPlan.model_validate(plan)
-    return plan
+def _read_plan(plan: dict[str, Any]) -> dict[str, Any]:
+    """Return a stored plan with its roles in their present form; ValueError: it is damaged."""
+    try:
+        gathered = gather_roles(plan)
+    except UsageError as error:
+        raise ValueError(f"plan: {error.what}") from error
+    _StoredPlan.model_validate(gathered)
+    return gathered
 
 
 class RunManifest(Frozen):
@@ -152,7 +165,7 @@ class RunManifest(Frozen):
     benchmark: str
     blueprint: dict[str, Any]
     blueprint_sha256: str
-    plan: Annotated[dict[str, Any], AfterValidator(_check_plan), AfterValidator(gather_roles)]
+    plan: Annotated[dict[str, Any], AfterValidator(_read_plan)]
     package_version: str
     git_commit: str | None
     started_at: str

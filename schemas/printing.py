@@ -1,14 +1,15 @@
 """Show text from outside as it is: control characters move a terminal's cursor, others hide or turn round what stands beside."""
 
 import re
-from unicodedata import category, normalize
+from unicodedata import normalize
 
 EMOJI = "\u2190-\u21ff\u2300-\u23ff\u2600-\u27bf\u2b00-\u2bff\ufe0f\U0001f000-\U0001faff"
 UNSEEN = re.compile(
-    "[\x00-\x08\x0b\x0c\x0e-\x1f\x7f-\x9f\xad\u061c\u180e\u200b\u200c\u200e\u200f\u2028-\u202e\u2060-\u206f\ufeff\ufff9-\ufffb\ud800-\udfff]"
-    f"|[\U000e0000-\U000e007f]|\r(?!\n)|(?<![{EMOJI}])\u200d|\u200d(?![{EMOJI}])"
+    "[\x00-\x08\x0b\x0c\x0e-\x1f\x7f-\x9f\xad\u034f\u061c\u115f\u1160\u17b4\u17b5\u180b-\u180f\u200b\u200c\u200e\u200f\u2028-\u202e"
+    "\u2060-\u206f\u3164\ufe00-\ufe0d\ufeff\uffa0\ufff9-\ufffb\ud800-\udfff\U0001bca0-\U0001bca3\U0001d173-\U0001d17a\U000e0000-\U000e0fff]"
+    f"|\r(?!\n)|(?<![{EMOJI}])\u200d|\u200d(?![{EMOJI}])"
 )
-"""Control and format characters, and surrogates, which no file can hold; not tab, the end of a line, nor what joins emoji."""
+"""What leaves no mark of its own, and surrogates, which no file can hold; not tab, the end of a line, nor what joins emoji."""
 
 
 def printable(text: str) -> str:
@@ -22,5 +23,5 @@ def _escape(match: re.Match[str]) -> str:
 
 
 def appearance(text: str) -> str:
-    """Return what can be seen of a text: composed characters, without format characters and superfluous space."""
-    return " ".join("".join(sign for sign in normalize("NFC", text) if category(sign) != "Cf").split())
+    """Return what can be seen of a text: composed characters, without those that leave no mark and without superfluous space."""
+    return " ".join(UNSEEN.sub("", normalize("NFC", text)).split())

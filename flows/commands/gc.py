@@ -141,6 +141,6 @@ def _view(unused: Unused, runs: int, older_than_hours: float, *, is_free: bool) 
     else:
         yield "No file of the lake is unused."
     if not is_free:
-        yield f"A run is going on in this lake: {unused.younger} files that no run lists stay until it has ended."
+        yield f"A run or another gc is going on in this lake: {unused.younger} files that no run lists stay until it has ended."
     elif unused.younger:
         yield f"{unused.younger} more that no run lists are younger than {older_than_hours:g} hours and stay."

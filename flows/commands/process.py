@@ -12,7 +12,7 @@ from errno import EMFILE, ENAMETOOLONG, ENOSPC
 from io import StringIO
 from typing import NoReturn
 
-from schemas.errors import EndpointError, UsageError
+from schemas.errors import EndpointError, UsageError, summarize
 
 LONGEST_PATH = 200
 THRESHOLDS = (50_000, 20, 20)
@@ -84,7 +84,7 @@ def require_prefect_settings() -> None:
         if settings.home.exists() and not settings.home.is_dir():
             got = f"PREFECT_HOME, which is no folder: {settings.home}"
     except Exception as error:  # noqa: BLE001  told as what it is
-        got = " ".join(str(error).partition("\n    For further")[0].split()) or type(error).__name__
+        got = summarize(error) or type(error).__name__
     if got:
         raise UsageError(
             "the settings of Prefect cannot be used",

@@ -9,7 +9,7 @@ from polars.selectors import enum
 
 from schemas.errors import UsageError
 from schemas.tables.items import Items
-from tasks.analysis.conditions import Condition
+from tasks.analysis.conditions import read_condition
 from tasks.analysis.evidence import SHOWN, read_tables
 from tasks.analysis.groups import ITEM, score_groups
 from tasks.analysis.past_run import PastRun
@@ -81,15 +81,18 @@ def split_items(columns: pl.DataFrame, where: str) -> pl.DataFrame:
     """
     texts = columns.cast({enum(): pl.String})
     try:
-        holds = texts.select(*ITEM, holds=Condition(where, columns.columns).read())
+        holds = texts.select(*ITEM, holds=read_condition(where, columns.columns))
+        got = str(holds["holds"].dtype)
     except pl.exceptions.PolarsError as error:
+        got = str(error).splitlines()[0]
+    if got != "Boolean":
         raise UsageError(
             "the condition cannot be read",
             where="--where",
             expected="numbers compared with numbers, texts in single quotes with texts",
-            got=str(error).splitlines()[0],
+            got=got,
             next_step="for example --where \"language = 'en'\"",
-        ) from error
+        )
     subset, complement = map(pl.lit, SIDES)
     side = pl.when("holds").then(subset).when(~pl.col("holds")).then(complement)
     return holds.select(*ITEM, side=side)

@@ -31,7 +31,7 @@ POSITIONS = "give the positions of options in a list, counted from 0: [0] is A, 
 
 LABEL = re.compile(
     r"[\s*_(（\[【]*(?:option|choice|选项)?\s*"
-    r"(?:([①-⑳Ⓐ-Ⓩ])|(\d{1,2}|[ivx]{1,4}|[a-zＡ-Ｚ甲乙丙丁戊己庚辛一二三四五六七八])[*_]*[)）\]】.．:：、](?!\d))",
+    r"(?:([①-⑳Ⓐ-Ⓩ])|(\d{1,2}|[ivx]{1,4}|[a-zＡ-Ｚ甲乙丙丁戊己庚辛一二三四五六七八])(?:[*_]*[)）\]】.．:：、](?!\d)|\s[-–—]\s))",
     re.IGNORECASE,
 )
 LABELS: tuple[Sequence[str], ...] = (

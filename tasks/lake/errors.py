@@ -3,7 +3,7 @@
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 
-from schemas.errors import LakeError
+from schemas.errors import LakeError, summarize
 from schemas.folders import Folder
 
 
@@ -28,7 +28,7 @@ def unreadable_document(what: str, path: Folder, next_step: str = "restore the f
     try:
         yield
     except (OSError, ValueError, KeyError, TypeError) as error:
-        got = " ".join(str(error).partition("\n    For further")[0].split())
+        got = summarize(error)
         raise LakeError(
             f"{what} cannot be read", where=str(path), expected="a file as moodflow wrote it", got=got, next_step=next_step
         ) from error

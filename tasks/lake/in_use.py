@@ -6,7 +6,7 @@ store, the file is on this machine.
 
 import fcntl
 from collections.abc import Iterator
-from contextlib import ExitStack, contextmanager
+from contextlib import ExitStack, contextmanager, suppress
 from typing import IO
 
 from schemas.folders import Folder
@@ -23,9 +23,10 @@ def hold(lake: Folder) -> Iterator[None]:
     Raises:
         LakeError: the file cannot be written.
     """
-    with ExitStack() as opened:
-        with unwritable("the lake cannot be marked as in use", state_folder(lake) / IN_USE):
-            fcntl.flock(opened.enter_context(_opened(lake)), fcntl.LOCK_SH)
+    with unwritable("the lake cannot be marked as in use", state_folder(lake) / IN_USE):
+        file = _opened(lake)
+        fcntl.flock(file, fcntl.LOCK_SH)
+    with file:
         yield
 
 
@@ -33,15 +34,20 @@ def hold(lake: Folder) -> Iterator[None]:
 def hold_alone(lake: Folder) -> Iterator[bool]:
     """Yield whether no run is going on in a lake; if so, none begins while the block runs."""
     with ExitStack() as opened:
-        try:
-            fcntl.flock(opened.enter_context(_opened(lake)), fcntl.LOCK_EX | fcntl.LOCK_NB)
-            is_free = True
-        except OSError as error:  # who cannot write here removes nothing
-            is_free = not isinstance(error, BlockingIOError)
+        is_free = True
+        with suppress(OSError):  # who cannot open it removes nothing
+            file = opened.enter_context(_opened(lake))
+            try:
+                fcntl.flock(file, fcntl.LOCK_EX | fcntl.LOCK_NB)
+            except OSError:  # held, or the disk has no locks: nobody can tell
+                is_free = False
         yield is_free
 
 
 def _opened(lake: Folder) -> IO[bytes]:
     path = state_folder(lake) / IN_USE
     path.parent.mkdir(parents=True, exist_ok=True)
-    return path.open("ab")
+    try:
+        return path.open("a+b")  # network disks lock for many what can be read, for one what can be written
+    except PermissionError:
+        return path.open("rb")  # another user's: on a disk of this machine, it can be locked all the same

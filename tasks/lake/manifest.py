@@ -24,6 +24,9 @@ from tasks.lake.run_index import RunIndex, Stamp
 from tasks.lake.seal import seal_run
 
 MANIFEST = "manifest.json"
+RUN_LAYERS, ABLATION_LAYERS = frozenset({"ability_scores", "totals"}), frozenset({"ablations"})
+"""Layers without which nothing can be shown of a run."""
+
 NUMBERED = re.compile(r"[0-9]{8}T[0-9]{12}Z\.([0-9]{1,15})-")
 """How the name of a run begins: with its start time and its number."""
 
@@ -105,12 +108,21 @@ def read_listed(lake: Folder, run: str) -> RunManifest:
     """
     path = run_folder(lake, run) / MANIFEST
     with unreadable_document("the manifest of a run", path):
-        content = path.read_bytes()
-        with suppress(ValidationError):  # what is wrong is told below
-            manifest = RunManifest.model_validate_json(content)
-            if _encode(manifest) == content:  # nothing is in it twice, or left out: the other way takes three times as long
-                return manifest
-        return RunManifest.model_validate(read_json(content))
+        manifest = _decode(path.read_bytes())
+        if manifest.run != run:
+            raise ValueError(f"it is that of run {manifest.run}")
+        needed = ABLATION_LAYERS if manifest.ablation else RUN_LAYERS
+        if lacking := needed - {ref.layer for ref in manifest.partitions}:
+            raise ValueError(f"it lists no partition of {', '.join(sorted(lacking))}")
+    return manifest
+
+
+def _decode(content: bytes) -> RunManifest:
+    with suppress(ValidationError):  # what is wrong is told below
+        manifest = RunManifest.model_validate_json(content)
+        if _encode(manifest) == content:  # nothing is in it twice, or left out: the other way takes three times as long
+            return manifest
+    return RunManifest.model_validate(read_json(content))
 
 
 def _encode(manifest: RunManifest) -> bytes:
@@ -149,9 +161,12 @@ def _stamps(lake: Folder) -> dict[str, Stamp]:
         store: Any = lake / "runs"
         objects = store.fs.glob(f"{store.path}/*/{MANIFEST}", detail=True)  # one request for a thousand
         return {path.split("/")[-2]: (0, about["size"], about["ETag"]) for path, about in objects.items()}
-    paths = ((run, run_folder(lake, run) / MANIFEST) for run in list_runs(lake))
-    found = ((run, path.stat()) for run, path in paths if path.exists())
-    return {run: (status.st_mtime_ns, status.st_size, status.st_ino) for run, status in found}
+    stamps = dict[str, Stamp]()
+    for run in list_runs(lake):
+        with suppress(FileNotFoundError):  # removed just now
+            status = (run_folder(lake, run) / MANIFEST).stat()
+            stamps[run] = (status.st_mtime_ns, status.st_ctime_ns, status.st_size, status.st_ino)
+    return stamps
 
 
 def _say(what: str, error: LakeError) -> None:

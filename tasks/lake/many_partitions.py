@@ -3,7 +3,7 @@
 from collections.abc import Sequence
 from hashlib import sha256
 from io import BytesIO
-from itertools import accumulate, islice
+from itertools import islice
 from pathlib import Path
 
 import dataframely as dy
@@ -20,15 +20,10 @@ def read_partitions(lake: Lake, refs: Sequence[PartitionRef], schema: type[dy.Sc
     Raises:
         LakeError: as `Lake.read`.
     """
-    by_path = {ref.path: ref for ref in refs}  # runs in which nothing changed share them
-    unique = list(by_path.values())
-    rows = _read_together(lake.root, unique, schema) if isinstance(lake.root, Path) else None
+    rows = _read_together(lake.root, refs, schema) if isinstance(lake.root, Path) else None
     if rows is None:  # one is damaged, or of an earlier version
-        rows = pl.concat([lake.read(ref, schema) for ref in unique])
-    if len(unique) == len(refs):
-        return rows
-    starts = dict(zip(by_path, accumulate((ref.rows for ref in unique), initial=0), strict=False))
-    return rows[[starts[ref.path] + number for ref in refs for number in range(ref.rows)]]
+        rows = pl.concat([lake.read(ref, schema) for ref in refs])
+    return rows
 
 
 def _read_together(lake: Path, refs: Sequence[PartitionRef], schema: type[dy.Schema]) -> pl.DataFrame | None:

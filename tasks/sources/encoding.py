@@ -35,7 +35,10 @@ def read_text(path: Path) -> str:
     except UnicodeDecodeError as error:
         line = content.count(b"\n", 0, error.start) + 1
         encoding = _guess_encoding(content)
-        step = f"it looks like {encoding}: iconv -f {encoding} -t UTF-8 FILE > NEW_FILE, or save it in Excel as CSV UTF-8"
+        step = (
+            f"it may be {encoding}: iconv -f {encoding} -t UTF-8 FILE > NEW_FILE, and look whether that can be read; "
+            "or save it in Excel as CSV UTF-8"
+        )
         if encoding is None:
             step = "nearly all of it is UTF-8: correct this line; the file may be cut off or joined"
             if 0 in content or content.startswith(PACKED):

@@ -153,11 +153,11 @@ def _read_delimited(path: Path, written: RecordFormat, columns: tuple[str, ...] 
     row = 0
     try:
         for cells in reader:
-            if header is None:
-                header = _check_header(path, tuple(cells), DELIMITERS[written])
-                continue
             if not any(map(str.strip, cells)):
                 continue  # a blank line, or the commas that spreadsheets leave of one
+            if header is None:
+                header = _check_header(path, tuple(cells), DELIMITERS[written], reader.line_num)
+                continue
             ragged = f"line {reader.line_num} has {len(cells)} fields and the header {len(header)}"
             yield dict(zip(header, cells, strict=True)) if len(cells) == len(header) else {RAGGED: ragged}
             row += 1
@@ -165,12 +165,12 @@ def _read_delimited(path: Path, written: RecordFormat, columns: tuple[str, ...] 
         _reject(path, row, "the row cannot be read", "cells quoted as in RFC 4180", f"{error} (line {reader.line_num})")
 
 
-def _check_header(path: Path, header: tuple[str, ...], delimiter: str) -> tuple[str, ...]:
+def _check_header(path: Path, header: tuple[str, ...], delimiter: str, line: int) -> tuple[str, ...]:
     other = max(SEPARATORS, key="".join(header).count)
     if len(header) == 1 and other in header[0]:
         raise SourceError(
             f"the cells are separated by {SEPARATORS[other]}",
-            where=f"{path}, line 1",
+            where=f"{path}, line {line}",
             expected=f"{SEPARATORS[delimiter]} between cells",
             got=header[0][:80],
             next_step="save it with commas, in Excel as CSV UTF-8, and name it .csv; a file with tabs is named .tsv",
@@ -180,10 +180,10 @@ def _check_header(path: Path, header: tuple[str, ...], delimiter: str) -> tuple[
     if len(set(header)) != len(header) or not all(header):
         raise SourceError(
             "the header does not name each column once",
-            where=f"{path}, line 1",
+            where=f"{path}, line {line}",
             expected="distinct names, none of them empty",
             got=", ".join(header) or "an empty line",
-            next_step="give the file a header row",
+            next_step="name every column in the first row, and remove empty columns",
         )
     return header
 

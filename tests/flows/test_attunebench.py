@@ -189,11 +189,12 @@ def test_a_run_is_judged_anew_and_comes_back_from_its_result_files(tmp_path: Pat
 def answered(folder: Path, wave: Path, says: Callable[[Messages], str]) -> Path:
     """A log of others who answered every call: samples of the first ten, the rest as a batch."""
     rows = []
-    for number, line in enumerate((wave / "attunebench-mini.jsonl").read_text(encoding="utf-8").splitlines()):
-        call = json.loads(line)
+    files = (wave / f"attunebench-mini{kind}.jsonl" for kind in ("", ".documents"))
+    lines = zip(*(file.read_text(encoding="utf-8").splitlines() for file in files), strict=True)
+    for number, (call, document) in enumerate(map(json.loads, pair) for pair in lines):
         text = says(call["body"]["messages"])
         body = {"choices": [{"message": {"content": text}}]}
-        sample = {"doc": {"custom_id": call["custom_id"]}, "resps": [[text]]}
+        sample = {"doc": document, "resps": [[text]]}
         rows.append(sample if number < 10 else {"custom_id": call["custom_id"], "response": {"status_code": 200, "body": body}})
     log = folder / f"{wave.name}.jsonl"
     log.write_text("".join(f"{json.dumps(row)}\n" for row in rows), encoding="utf-8")

@@ -14,6 +14,9 @@ from schemas.printing import appearance, printable
         ("a\u202eb\u2066c\u2069\u200f", r"a\u202eb\u2066c\u2069\u200f"),
         ("a\u200bb\ufeff\u2060\u00ad\u2028\u061c", r"a\u200bb\ufeff\u2060\u00ad\u2028\u061c"),
         ("a\u200db", r"a\u200db"),
+        ("a\u3164\u034f\u115f\uffa0", r"a\u3164\u034f\u115f\uffa0"),
+        # Variation selectors carry a byte each behind any sign.
+        ("😀\ufe01\U000e0101", r"😀\ufe01\udb40\udd01"),
         ("over\rwritten", r"over\u000dwritten"),
         ("\udcff", r"\udcff"),
         # A tag character hides letters; JSON writes it as two halves.
@@ -36,3 +39,4 @@ def test_a_json_document_means_the_same() -> None:
 
 def test_appearance_is_what_can_be_seen() -> None:
     assert appearance(" a\u200b  cafe\u0301\ufeff ") == appearance("a café") == "a caf\u00e9"
+    assert appearance("m\u3164\U000e0101") == "m"

@@ -18,7 +18,7 @@ from pydantic import BaseModel, Field
 
 from schemas.chat import ChatMessage, ChatRequest
 from schemas.documents import read_json, read_text, read_yaml, require_short
-from schemas.errors import UsageError
+from schemas.errors import UsageError, summarize
 from schemas.folders import DATA_FOLDER
 from tasks.lake.files import replace_file, require_absent
 from tasks.models.http.parse_reply import read_completion
@@ -109,11 +109,11 @@ def _read_anthropic(result: Mapping[str, Any]) -> tuple[int, dict[str, Any]]:
         return 0, {"errored": {}, "canceled": {}, "expired": {}}[kind]
     message = result["message"]
     usage = message.get("usage") or {}
-    counts = [usage[name] or 0 for name in usage if name.endswith("input_tokens")]
+    counts = [usage[name] or 0 for name in usage if name.endswith("input_tokens")] or None
     return HTTPStatus.OK, {
         "model": message["model"],
         "choices": [{"message": {"content": message["content"]}, "finish_reason": message["stop_reason"]}],
-        "usage": {"prompt_tokens": sum(counts), "completion_tokens": usage.get("output_tokens")},
+        "usage": {"prompt_tokens": counts and sum(counts), "completion_tokens": usage.get("output_tokens")},
     }
 
 
@@ -156,7 +156,7 @@ def read_requests(folder: Path) -> dict[str, JournalRow]:
                 body = json.dumps(call["body"], ensure_ascii=False, sort_keys=True)
                 calls[key] = JournalRow(key, about.identity, about.repetition, body, "", "")
     except (OSError, ValueError, TypeError) as error:
-        got = " ".join(str(error).partition("\n    For further")[0].split())
+        got = summarize(error)
     if got or not calls:
         raise UsageError(
             "the calls that were to be answered cannot be read",

@@ -85,36 +85,37 @@ def test_scores_of_questionnaires_that_are_no_numbers_are_text() -> None:
         ("diagnoses LIKE 'A_H_, %'", "diagnoses IS NOT NULL OR diagnoses = 'x'"),
         ("\"age\" = 'old'", "age LIKE 'o%d'"),
         ("language = 'fr' OR 2 > 1.5", "1 = 1"),
-        ("age = 'it''s' OR NOT NOT 1 = -1", "1 = 2"),
+        ("age = 'it''s' OR NOT (NOT 1 = -1)", "1 = 2"),
     ],
 )
 def test_conditions_that_mean_the_same(where: str, same: str) -> None:
     assert sides(where.replace("AGE", "age")) == sides(same)
 
 
-COLUMNS = (
-    "a number, a text in single quotes, or one of the columns dataset, item_id, language, question_type, subset, age, diagnoses"
-)
+COLUMNS = "dataset, item_id, language, question_type, subset, age, diagnoses"
+LANGUAGE = f"AND, IN, IS, LIKE, NOT, NULL, OR, numbers, texts in single quotes, the columns {COLUMNS}"
+BOUND = "at most 1,000 characters and 20 brackets"
 
 
 @pytest.mark.parametrize(
     ("where", "place", "expected", "got"),
     [
-        ("nope = 1", 1, COLUMNS, "nope"),
-        ("age", 4, "= or != or <> or < or <= or > or >= or IS or IN or NOT or LIKE", "its end"),
-        ("age =", 6, COLUMNS, "its end"),
-        ("(age = 'old'", 13, ")", "its end"),
-        ("age = 'old' age", 13, "AND, OR or the end", "age"),
-        ("read_csv('/etc/passwd') = 1", 1, COLUMNS, "read_csv"),
-        ("upper(age) = 'OLD'", 1, COLUMNS, "upper"),
-        ("age IN (SELECT 1)", 9, COLUMNS, "SELECT"),
-        ("age = 'old'; DROP", 12, "AND, OR or the end", ";"),
-        ("age = 'old", 7, COLUMNS, "'"),
-        (f"age = '{'x' * 1000}'", 1, "at most 1,000 characters and 50 brackets", "age"),
-        ("(" * 51, 1, "at most 1,000 characters and 50 brackets", "("),
-        ("age LIKE 5", 10, "a text in single quotes", "5"),
-        ("1" * 16 + " = 1", 1, COLUMNS, "1"),
-        ("", 1, COLUMNS, "its end"),
+        ("nope = 1", 1, LANGUAGE, "nope"),
+        ("read_csv('/etc/passwd') = 1", 1, LANGUAGE, "read_csv"),
+        ("upper(age) = 'OLD'", 1, LANGUAGE, "upper"),
+        ("age (1) = 'OLD'", 1, LANGUAGE, "age"),
+        ("age IN (SELECT 1)", 9, LANGUAGE, "SELECT"),
+        ("age = 'old'; DROP", 12, LANGUAGE, ";"),
+        ("age = 'old' -- all", 13, LANGUAGE, "-"),
+        ("age = 'old", 7, LANGUAGE, "'"),
+        ("age = \u2019old\u2019", 7, LANGUAGE, "\u2019"),
+        ("1" * 16 + " = 1", 1, LANGUAGE, "1"),
+        ("age = NULL", 7, "IS before NULL", "NULL"),
+        ("age IN ('old', NULL)", 16, "IS before NULL", "NULL"),
+        ("3 > 2 > 1", 7, "AND or OR between comparisons", ">"),
+        ("age = 'old' IS NULL", 13, "AND or OR between comparisons", "IS"),
+        (f"age = '{'x' * 1000}'", 1, BOUND, f"age = '{'x' * 73}"),
+        ("(" * 21, 1, BOUND, "(" * 21),
     ],
 )
 def test_a_condition_of_another_form_is_told_where(where: str, place: int, expected: str, got: str) -> None:
@@ -123,12 +124,22 @@ def test_a_condition_of_another_form_is_told_where(where: str, place: int, expec
     assert (caught.value.where, caught.value.expected, caught.value.got) == (f"--where, character {place}", expected, got)
 
 
-@pytest.mark.parametrize("where", ["age < 3", "age IN (1)", "5 LIKE 'a'"])
+@pytest.mark.parametrize("where", ["age", "age < 3", "age IN (1)"])
 def test_values_of_two_kinds_are_not_compared(where: str) -> None:
     with pytest.raises(UsageError, match="the condition cannot be read") as caught:
         sides(where)
     assert caught.value.expected == "numbers compared with numbers, texts in single quotes with texts"
 
 
-def test_the_longest_condition_is_read() -> None:
-    assert set(sides("NOT " * 248 + "1 = 1")) == {"subset"}
+@pytest.mark.parametrize(
+    "where",
+    ["", "age =", "(age = 'old'", "age = 'old' age", "age NOT 'old'", "()", "age LIKE 5", "NOT " * 248 + "1 = 1"],
+)
+def test_what_is_no_condition_is_refused(where: str) -> None:
+    with pytest.raises(UsageError, match="the condition cannot be read") as caught:
+        sides(where)
+    assert caught.value.expected == "comparisons joined by AND and OR"
+
+
+def test_the_deepest_condition_is_read() -> None:
+    assert set(sides("(NOT " * 20 + "1 = 1" + ")" * 20)) == {"subset"}

@@ -2,12 +2,14 @@
 
 import json
 from pathlib import Path
+from shutil import copytree
 from typing import Any
 
 import pytest
 
 from schemas.errors import LakeError
-from schemas.lineage import CallCounts, CodeVersion, RunManifest
+from schemas.lineage import CallCounts, CodeVersion, PartitionRef, RunManifest
+from schemas.tables.layers import AGGREGATED
 from tasks.analysis.past_run import past_run
 from tasks.lake.lake import Lake
 from tasks.lake.manifest import list_runs, next_number, read_manifest, read_manifests, write_manifest
@@ -25,7 +27,12 @@ def bare_manifest(run: str = "r", **more: Any) -> RunManifest:
         "git_commit": None,
         "started_at": "2026-01-01T00:00:00+00:00",
         "finished_at": "",
-        "partitions": (),
+        "partitions": tuple(
+            PartitionRef(
+                layer=layer, place=(), fingerprint="0", path=f"{layer}/0.parquet", rows=0, content_sha256="0", complete=True
+            )
+            for layer in ("ablations", *AGGREGATED)
+        ),
         "missing": (),
         "calls": CallCounts(),
         "report": f"runs/{run}/report.html",
@@ -62,7 +69,17 @@ def test_a_manifest_that_cannot_be_read_is_named_and_passed_over(
 
 
 @pytest.mark.parametrize(
-    "plan", [{"models": 5}, {"models": ["m"]}, {"settings": []}, {"repeat": "x"}, {"datasets": 5}, {"roles": None}]
+    "plan",
+    [
+        {"models": 5},
+        {"models": ["m"]},
+        {"settings": []},
+        {"repeat": "x"},
+        {"datasets": 5},
+        {"roles": 5},
+        {"seed": "x"},
+        {"roles": {"judge": [5]}},
+    ],
 )
 def test_a_plan_of_other_types_is_a_damaged_manifest(tmp_path: Path, plan: dict[str, Any]) -> None:
     path = write_manifest(tmp_path, bare_manifest("a"))
@@ -72,9 +89,33 @@ def test_a_plan_of_other_types_is_a_damaged_manifest(tmp_path: Path, plan: dict[
     assert next(iter(plan)) in str(caught.value.got)
 
 
+@pytest.mark.parametrize("layers", [(), ("raw_scores", "ability_scores"), ("ablations",)])
+def test_a_manifest_without_its_totals_is_passed_over(
+    tmp_path: Path, layers: tuple[str, ...], capsys: pytest.CaptureFixture[str]
+) -> None:
+    whole = bare_manifest("a")
+    write_manifest(tmp_path, whole)
+    refs = tuple(ref for ref in whole.partitions if ref.layer in layers)
+    write_manifest(tmp_path, bare_manifest("b", partitions=refs))
+    assert [manifest.run for manifest in read_manifests(tmp_path)] == ["a"]
+    err = capsys.readouterr().err
+    assert "run b is passed over" in err
+    assert "totals" in err.partition("it lists no partition of ")[2]
+    with pytest.raises(LakeError, match="the manifest of a run cannot be read"):  # nobody knows what is in use
+        list(read_manifests(tmp_path, need_all=True))
+
+
+def test_a_copy_of_a_run_is_not_counted_twice(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    path = write_manifest(tmp_path, bare_manifest("a"))
+    copytree(path.parent, path.parent.with_name("a-copy"))
+    assert [manifest.run for manifest in read_manifests(tmp_path)] == ["a"]
+    assert "run a-copy is passed over: the manifest of a run cannot be read" in (err := capsys.readouterr().err)
+    assert "it is that of run a" in err
+
+
 def test_a_damaged_blueprint_and_a_lacking_partition_are_told(tmp_path: Path) -> None:
     manifest = bare_manifest("a", blueprint={"name": 5})
     with pytest.raises(LakeError, match="the blueprint in the manifest of run a cannot be read"):
         past_run(manifest, Lake(tmp_path, CodeVersion("1", None)))
-    with pytest.raises(LakeError, match="the manifest of run a names no partition of totals"):
-        manifest.partition("totals")
+    with pytest.raises(LakeError, match="the manifest of run a names no partition of items"):
+        manifest.partition("items")

@@ -142,9 +142,9 @@ def test_a_row_that_is_no_record_is_named(
 
 
 def test_blank_rows_are_no_rows_and_ragged_ones_faults(tmp_path: Path) -> None:
-    path = write(tmp_path, "a,b\n\n1,2\n,\n \t,\n3\n4,5\n\n")
+    path = write(tmp_path, "\n,\na,b\n\n1,2\n,\n \t,\n3\n4,5\n\n")
     found = [(record.row, dict(record.fields), dict(record.faults)) for record in read_records(path, "csv", own=True)]
-    ragged = {"row_has_the_fields_of_the_header": "line 6 has 1 fields and the header 2"}
+    ragged = {"row_has_the_fields_of_the_header": "line 8 has 1 fields and the header 2"}
     assert found == [(0, {"a": "1", "b": "2"}, {}), (1, {}, ragged), (2, {"a": "4", "b": "5"}, {})]
 
 
@@ -161,11 +161,11 @@ def test_cells_with_another_separator(tmp_path: Path, text: str, record_format: 
 @pytest.mark.parametrize(
     ("content", "line", "advice"),
     [
-        ("q\n你今天好吗？".encode("gb18030"), 2, "it looks like GB18030: iconv -f GB18030 -t UTF-8 FILE"),
-        ("q\n你今天好吗？".encode("utf-16"), 1, "it looks like UTF-16: "),
-        ("q\n你今天好吗？".encode("utf-16-le"), 2, "it looks like UTF-16LE: "),
-        ("q,r\nplain,letters".encode("utf-16-be"), 1, "it looks like UTF-16BE: "),
-        ("q\nZoë likes crème brûlée".encode("latin-1"), 2, "it looks like WINDOWS-1252: "),
+        ("q\n你今天好吗？".encode("gb18030"), 2, "it may be GB18030: iconv -f GB18030 -t UTF-8 FILE"),
+        ("q\n你今天好吗？".encode("utf-16"), 1, "it may be UTF-16: "),
+        ("q\n你今天好吗？".encode("utf-16-le"), 2, "it may be UTF-16LE: "),
+        ("q,r\nplain,letters".encode("utf-16-be"), 1, "it may be UTF-16BE: "),
+        ("q\nZoë likes crème brûlée".encode("latin-1"), 2, "it may be WINDOWS-1252: "),
         (b"PK\x03\x04\x14\x00\xff\xfe", 1, "it looks like a workbook, an archive or a picture: "),
         (b"\x89PNG\r\n\x1a\n\x00" + bytes(range(9, 99)), 1, "it looks like a workbook, an archive or a picture: "),
         ("q\n你今天好吗？".encode() + b"\xff", 2, "nearly all of it is UTF-8: correct this line"),
@@ -180,7 +180,7 @@ def test_text_in_another_encoding_says_which(tmp_path: Path, content: bytes, lin
     assert str(caught.value.next_step).startswith(advice)
 
 
-@pytest.mark.parametrize("header", ["a,a", "a,", "", ",", ",row_names"])
+@pytest.mark.parametrize("header", ["a,a", "a,", ",row_names"])
 def test_header_names_each_column_once(tmp_path: Path, header: str) -> None:
     with pytest.raises(SourceError, match="header"):
         read_records(write(tmp_path, f"{header}\n1,2\n"), "csv")

@@ -209,6 +209,16 @@ def test_results_of_a_batch_in_the_form_of_anthropic(tmp_path: Path) -> None:
     assert second.remark == "length"
 
 
+def test_tokens_that_were_not_counted_are_not_zero(tmp_path: Path) -> None:
+    row = anthropic(CALLS[1], "succeeded", {"type": "text", "text": "B"})
+    row["result"]["message"]["usage"] = None
+    assert taken_in(tmp_path, row)[1] == {"second": "B"}
+    with opened_replies(tmp_path / "journal.sqlite") as find:
+        reply = find(CALLS[1].key)
+    assert reply is not None
+    assert (reply.prompt_tokens, reply.completion_tokens) == (None, None)
+
+
 def test_a_line_beyond_all_measure_is_no_line_of_a_log(tmp_path: Path) -> None:
     taken, _ = taken_in(tmp_path, batch(CALLS[1], "B" * 2**24))
     assert dict(taken.rules) == {"line_is_of_a_log": 1}
