@@ -14,7 +14,7 @@ from tasks.metrics.stances import INSTEAD, corrections, is_meant
 _OPTION = r"(?:(?:the\s+)?(?:options?|choices?|letters?|candidates?|statements?|repl(?:y|ies))\s*[:#]?\s*|选项)?"
 _IS = r"\b(?:is|are|was|were|would\s+be|should\s+be|must\s+be|has\s+to\s+be|seems\s+to\s+be|appears\s+to\s+be)\b"
 _SURELY = (
-    r"(?:(?:probably|most\s+likely|likely|clearly|definitely|certainly|obviously|therefore|thus|simply|indeed|surely"
+    r"(?:(?:probably|also|most\s+likely|likely|clearly|definitely|certainly|obviously|therefore|thus|simply|indeed|surely"
     r"|as\s+follows|the\s+following)\b[:,\s]*)*"
 )
 _NOUN = r"(?:(?:answer|ans|letter|selection|pick|solution|response|reply|order|sequence|ranking)s?|(?:choice|option)(?!s))"
@@ -23,8 +23,9 @@ _STATED = rf"(?:(?:the|my|our)\s+(?:[\w-]+\s+){{0,3}}?{_NOUN}{_ABOUT}\s+{_IS}|(?
 _PICK = r"(?:choose|pick|select|chose|picked|selected|go\s+with|going\s+with|opt\s+for|say|think|believe|guess|conclude|answer)"
 _SHOULD = r"(?:应该?|应当|就|该|大概|很可能|显然|肯定|必然|一定|依次|只能|可以|会)*"
 _NO_SUBJECT = (
-    r"(?!(?:[A-Za-z]{1,2}\)?(?:\s*,\s*(?:and\s+)?|\s+and\s+)){0,8}[A-Za-z]{1,2}\)?\s+(?:is|was|are|isn't|seems?|looks?|appears?|sounds?|implies|means|would|could|can|cannot|must|should"
-    r"|has|does|doesn't|do|may|might|will|fits?|describes?|says?|comes?)\b)"
+    r"(?!(?:[A-Za-z]{1,2}\)?(?:\s*,\s*(?:and\s+)?|\s+and\s+)){0,8}[A-Za-z]{1,2}\)?\s+(?:is|was|are|isn't|seems?|looks?|appears?"
+    r"|sounds?|implies|means|would|could|can|cannot|must|should|has|does|doesn't|do|may|might|will|fits?|describes?|says?"
+    r"|comes?)\b)"
 )
 """What follows is not the subject of a sentence of its own: "I think B is wrong"."""
 
@@ -56,13 +57,15 @@ LEADS = _compiled(
     rf"\b{_PICK}\b[:\s]+(?:that\s+)?(?:{_STATED})?{_SURELY}{_OPTION}{_NO_SUBJECT}",
     rf"\b(?:it|this|that)(?:\s+{_IS}|'s)\s+{_SURELY}{_OPTION}{_NO_SUBJECT}",
     (
-        r"(?:答案|正解|正确的?(?:选项|选择|一项|顺序)|正确的|最?(?:佳|合适|恰当|符合)的?(?:选项|选择)|我的(?:选择|回答)|回答|顺序|排序|排列)"
+        r"(?:答案|正解|正确的?(?:选项|选择|一项|顺序)|正确的|最?(?:佳|合适|恰当|符合)的?(?:选项|选择)|我的(?:选择|回答)|回答|顺序"
+        r"|排序|排列)"
         rf"\s*{_SHOULD}{_ARE}[:\s]*(?:选项)?\s*"
     ),
     r"(?:^|(?<=[\n.!?;] ))(?:definitely|certainly|clearly|obviously|(?:most\s+)?(?:likely|probably)|surely)[,:]?\s+"
     rf"{_OPTION}{_NO_SUBJECT}",
     rf"\b(?:ans\.|(?:final|result|verdict|conclusion)\s*[:=])\s*{_SURELY}{_OPTION}",
-    rf"\b(?:(?:points?\s+to|corresponds?\s+to|matches|supports?|indicates?|means)\s+(?:the\s+)?(?:option|answer|choice)|points?\s+to)\s+{_NO_SUBJECT}",
+    rf"\b(?:(?:points?\s+to|corresponds?\s+to|matches|supports?|indicates?|means)\s+(?:the\s+)?(?:option|answer|choice)"
+    rf"|points?\s+to)\s+{_NO_SUBJECT}",
     r"(?<=[a-z][a-z]),\s+(?=\(?[A-Z]\)?[.!]?\Z)",
     r"【(?:正确)?(?:答案|选项)】\s*:?\s*",
     rf"最(?:符合|合适|恰当|贴切|有?可能|准确)的(?:情绪|选项|答案|回答|回复)?{_SHOULD}是\s*(?:选项)?\s*",
@@ -75,7 +78,8 @@ LEADS = _compiled(
 
 _ANOTHER = r"\(?(?:(?:option|choice)\s+|选项)?(?:[A-Z]{1,2}|[\ue000-\uf8ff]|\w{2,20})\)?"
 _INSTEAD = _compiled(
-    rf"{INSTEAD}(?:{_STATED}|i(?:'d|\s+would)?\s+{_PICK}\s+|(?:make|should\s+be)\s+|{_SHOULD}[是选为]\s*)?{_SURELY}{_OPTION}{_NO_SUBJECT}",
+    rf"{INSTEAD}(?:{_STATED}|i(?:'d|\s+would)?\s+{_PICK}\s+|(?:make|should\s+be)\s+"
+    rf"|{_SHOULD}[是选为]\s*)?{_SURELY}{_OPTION}{_NO_SUBJECT}",
     rf"\bnot\s+{_ANOTHER},?\s+but\s+(?:rather\s+)?{_OPTION}",
     rf"不[是选]\s*{_ANOTHER}[,、\s]*而?{_SHOULD}[是选]\s*(?:选项)?",
 )

@@ -17,14 +17,14 @@ MAX_SINGLE = 26
 _LABEL = re.compile(rf"(?<![{WORD}])[A-Za-z](?![{WORD}])(?!'\w)")
 _WIDE_LABEL = re.compile(rf"(?<![{WORD}])(?:[A-Z]{{1,2}}|[a-z]{{1,2}})(?![{WORD}])(?!'\w)")
 _PARTICLES = (
-    r"项|选项|选择|吧|都|而(?=不|非)|了|因为|或|和|与|及|以及|跟|然后|再|接|[最更](?!不)|比|符合|正确|对(?!应)"
-    r"|是(?=因|正确|对|最|答案|合适|符合)"
+    r"项|选项|选择|吧|都|而(?=不|非)|了|因为|或|和|与|及|以及|跟|然后|再|接|[最更](?!不)|比|符合|正确|对(?!应)|是(?=因|正确|对|最"
+    r"|答案|合适|符合)"
 )
 """Chinese that may follow a letter without making it a word, as it would in "B超". A masked option may follow too."""
 
 _AFTER_ARTICLE = re.compile(
-    r"\s*(?:$|[\n.,:;!?)\]}\"'。、(/&+=|<>→]|[–—]|-+>)|\s+-|-(?=[A-Z](?![a-z]))"
-    r"|\s+(?:because|since|as|for|here|rather|instead|is|are|was|and|or|then|before|followed|but)\b"
+    r"\s*(?:$|[\n.,:;!?)\]}\"'。、(/&+=|<>→]|[–—]|-+>)|\s+-|-(?=[A-Z](?![a-z]))|\s+(?:because|since|as|for|here|rather|instead|is"
+    r"|are|was|and|or|then|before|followed|but)\b"
     rf"|[\ue000-\uf8ff]|\s*(?={_PARTICLES})"
 )
 _AFTER_SMALL = re.compile(rf"\s*(?:$|[\n.,:;!?)。、<>→])|\s+(?:because|since|and)\b|\s*(?={_PARTICLES})")
@@ -152,8 +152,8 @@ _SEPARATORS = {
     "order": re.compile(rf"\s*[.)]?\s*(?:(?:[,、;/|>→]|-+>|=>|[-–—])\s*(?:{_THEN})?|{_THEN})\s*", re.IGNORECASE),
 }
 _HEDGE = re.compile(
-    r"[\s.,()/–—-]*+(?:(?:or|and/or|maybe|perhaps|possibly|alternatively|or\s+else)\b|也?可能|或|还是|也许)"
-    r"|[\s.,]*+(?:but|though|although|and)\s+(?:also\s+)?(?:option\s+)?(?:[A-Z]|[\ue000-\uf8ff])\)?\s+(?:is\s+also|also|could|might|may|is\s+as)\b",
+    r"[\s.,()/–—-]*+(?:(?:or|and/or|maybe|perhaps|possibly|alternatively|or\s+else)\b|也?可能|或|还是|也许)|[\s.,]*+(?:but|though"
+    r"|although|and)\s+(?:also\s+)?(?:option\s+)?(?:[A-Z]|[\ue000-\uf8ff])\)?\s+(?:is\s+also|also|could|might|may|is\s+as)\b",
     re.IGNORECASE,
 )
 _PREFIX = re.compile(r"(?:options?|choices?|letters?|选项)\s*", re.IGNORECASE)

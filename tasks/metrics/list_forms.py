@@ -27,7 +27,8 @@ UNEVEN = LabelRefusal("some letters have their text beside them and some have no
 
 _NUMBER = re.compile(r"^\(?(\d{1,2})\s*[.):、]\s*(?=\S)")
 _ORDINAL = re.compile(
-    r"^(?:first|second|third|fourth|fifth|sixth|then|next|finally|lastly|首先|其次|然后|接着|最后|第[一二三四五六七八九十])(?:ly)?\s*[:,]?\s*",
+    r"^(?:first|second|third|fourth|fifth|sixth|then|next|finally|lastly|首先|其次|然后|接着|最后"
+    r"|第[一二三四五六七八九十])(?:ly)?\s*[:,]?\s*",
     re.IGNORECASE,
 )
 _LETTER = re.compile(r"^(?:(?i:option)\s+|选项)?([A-Z]{1,2}|[a-z])(?:\s*[.):、]\s*|\s+[-–—]\s+|\s*$)(.*)$")
@@ -121,8 +122,8 @@ ALTERNATIVE = LabelRefusal("gives alternatives")
 MORE = LabelRefusal("more letters follow the order")
 
 _INTRO = re.compile(
-    r"(?:(?:(?:both|only|the)\s+)?(?:options?|choices?|letters?|answers?|order)\b|both\b|only\b|first(?:ly)?\b"
-    r"|选项|应?选择?|答案|首先|先|顺序)\s*[:,]?\s*",
+    r"(?:(?:(?:both|only|the)\s+)?(?:options?|choices?|letters?|answers?|order)\b|both\b|only\b|first(?:ly)?\b|选项|应?选择?|答案"
+    r"|首先|先|顺序)\s*[:,]?\s*",
     re.IGNORECASE,
 )
 _FIRST = re.compile(r"\s*(?:first(?:ly)?|首先|先)[,:\s]*", re.IGNORECASE)
@@ -135,8 +136,9 @@ _LIST_LINE = re.compile(
     r"^(?:\(?\d{1,2}\s*[.):、]\s*\S|(?:option\s+|选项)?[A-Za-z]{1,2}\s*(?:[.):、–—]|-\s|$))", re.IGNORECASE | re.MULTILINE
 )
 _TAIL = re.compile(
-    r"(?:^|(?<=[\n.;:!?。])\s*|\b(?i:options|choices|statements|both|that|think)\s+|选项)"
-    r"(?=[A-Z][\s,、)和与及/&].{0,80}?(?:\b(?i:are)\s+(?:(?i:both|all|the)\s+)*(?i:correct|right|true|supported|answers)\b|正确|对的|都?符合))"
+    r"(?:^|(?<=[\n.;:!?。])\s*|\b(?i:options|choices|statements|both|that|think)\s+"
+    r"|选项)(?=[A-Z][\s,、)和与及/&].{0,80}?(?:\b(?i:are)\s+(?:(?i:both|all|the)\s+)*(?i:correct|right|true|supported|answers)\b"
+    r"|正确|对的|都?符合))"
 )
 _OTHER_LETTER = re.compile(r"(?<![A-Za-z0-9])(?:[B-HJ-Z](?![A-Za-z0-9'])|A(?=[.,:;)]|\s*$))")
 _SENTENCE = re.compile(r"[.。](?:\s|$)")

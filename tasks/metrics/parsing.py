@@ -168,6 +168,7 @@ _OTHER_KEY = re.compile(
 """Keys of what is no answer, though it may hold a letter."""
 
 _OBJECT = re.compile(r"\{[^{}]*\}", re.DOTALL)
+_LAST_COMMA = re.compile(r",(?=\s*+[}\]])")
 
 
 def _read_json(text: str, choices: Choices, forms: Forms, kind: SequenceKind | None) -> Indices | LabelRefusal | None:
@@ -178,12 +179,13 @@ def _read_json(text: str, choices: Choices, forms: Forms, kind: SequenceKind | N
     """
     if "{" not in text and "[" not in text:
         return None  # soon said: most replies are no JSON
-    for candidate in (text, *_only(text.split("```")[1::2]), *_only(_OBJECT.findall(text))):
+    objects = f"[{','.join(_OBJECT.findall(text))}]"
+    for candidate in (text, *_only(text.split("```")[1::2]), objects):
         try:
-            value = json.loads(candidate.removeprefix("json"))
+            value = json.loads(_LAST_COMMA.sub("", candidate.removeprefix("json")))
         except (ValueError, RecursionError):
             continue
-        if not isinstance(value, dict | list):
+        if not isinstance(value, dict | list) or not value:
             return None
         leaves = list(_leaves(value, choices))
         readings = [_read_values(held, choices, forms, kind, lenient=key in ANSWER_KEYS) for key, held in leaves]

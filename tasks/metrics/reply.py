@@ -25,22 +25,23 @@ _LEVEL = str.maketrans(
 
 _ARROWS, _SYMBOLS = "[←-⇿»›]", "[⌀-⏿■-✖✘-➿⤀-⥿⬀-⯿🀀-🫿·•‣◦]"
 _ANSWER_TAG = (
-    r"(?:(?:final|correct|right|best|my|the|selected|chosen|your)[_ -]?)?"
-    r"(?:answer|ans|choice|option|letter|response|result|output|solution|label|selection|emotion|答案|选项)"
+    r"(?:(?:final|correct|right|best|my|the|selected|chosen|your)[_ -]?)?(?:answer|ans|choice|option|letter|response|result"
+    r"|output|solution|label|selection|emotion|答案|选项)"
 )
 _NO_ANSWER = "in|wrong|not|reject|elim|exclu|false|least|worst|think"
 _ROLE = r"(?:(?:ai|智能)?\s?(?:assistant|助手|助理)|ai|model|模型|(?:chat)?bot|chatgpt|机器人)"
 _FILLER = r"(?:sure|ok(?:ay)?|certainly|of course|alright|got it|好的?|当然|没问题|明白了?)"
 _MARK_UP: tuple[tuple[re.Pattern[str], str], ...] = (
-    (re.compile(r"<\|[^|<>\n]{1,40}\|>|</?s>"), ""),  # tokens of chat templates
+    (re.compile(r"~~[^~\n]{1,200}~~|<(s|del|strike)>[^<>\n]{1,200}</\1>"), ""),  # struck out
+    (re.compile(r"<\|[^|<>\n]{1,40}\|>|</?s>|\[/?INST\]"), ""),  # tokens of chat templates
     (re.compile(r"^```\w*$", re.MULTILINE), ""),
     (re.compile(r"</?(?:b|strong|i|em|u|br|p|span|div) ?/?>"), ""),
     (re.compile(r"\\(?:text|textbf|mathrm|mathbf)\{([^{}]*)\}"), r"\1"),
     (re.compile(r"\${0,2}\\boxed\{([^{}]*)\}\${0,2}"), r"<answer>\1</answer>"),
-    (re.compile(rf"<(/?){_ANSWER_TAG}>", re.IGNORECASE), r"<\1answer>"),
+    (re.compile(rf"<(/?){_ANSWER_TAG}(?: [^<>\n]{{0,40}})?>", re.IGNORECASE), r"<\1answer>"),
+    (re.compile(r"</answer> ?(?:,|、|&|;|and|和) ?<answer>"), ", "),
     (re.compile(rf"<(?!answer|{_NO_ANSWER})(\w{{1,30}})>\s?\(?([A-Za-z]{{1,2}})[.)]*\s?</\1>"), r"<answer>\2</answer>"),
     (re.compile(r"\${1,2} ?([A-Z](?:, ?[A-Z]){1,25}|[A-Za-z]{1,2}) ?\${1,2}|\$(?=[A-Z]\b)"), r"\1"),
-    (re.compile(r"~~([^~\n]{1,200})~~"), r"✗ \1"),  # struck out
     (re.compile(r"\*{2,}"), ""),
     (re.compile(r"(`{1,3}|(?<!\w)(?:\*|_{1,3}))(?=\S)([^\n]{1,400}?)(?<=\S)\1"), r"\2"),
     (re.compile(rf"{_SYMBOLS} ?"), ""),

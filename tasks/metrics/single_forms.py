@@ -30,7 +30,8 @@ _LABEL_SUFFIX = re.compile(r"\s*(?:选项|项|选择)?\s*(?:[.)、。:!,]|吧)*\
 _SEPARATOR = re.compile(r"\s*[.):、,\-–—]*\s*")
 _PIECE_END = re.compile(r"[.!?;。]|,|\s[-–—]\s|\s*\(|\s+because\b|\s+since\b|因为|:")
 _OPENING = re.compile(
-    r"\s*(?:[.):、。!;](?!\w\.)|,|\s[-–—]\s|$|\n|\s+(?:because|since|as|and\s+not|rather\s+than|instead\s+of|i\s+(?:think|guess|believe)|for\s+sure)\b|\s*而[不非]|,?\s*(?:因为|是因为))",
+    r"\s*(?:[.):、。!;](?!\w\.)|,|\s[-–—]\s|$|\n|\s+(?:because|since|as|and\s+not|rather\s+than|instead\s+of|i\s+(?:think|guess"
+    r"|believe)|for\s+sure)\b|\s*而[不非]|,?\s*(?:因为|是因为))",
     re.MULTILINE,
 )
 _TEXT_THEN_LETTER = re.compile(r"(?<![\s,:-])[\s,:-]+([A-Z]{1,2})\)$")
@@ -40,18 +41,20 @@ _SENTENCE_END = re.compile(r"[.!?。\n]+")
 _EVERYDAY = frozenset({"yes", "no", "none"})
 
 _ADJECTIVE = (
-    r"(?:(?:my\s+)?(?:answer|choice|pick)|correct|right|best|true|better"
-    r"|most\s+(?:likely|plausible|reasonable)|(?:most\s+)?(?:appropriate|accurate|suitable|fitting)|only\s+(?:option|answer|choice|one))"
+    r"(?:(?:my\s+)?(?:answer|choice|pick)|correct|right|best|true|better|most\s+(?:likely|plausible|reasonable)"
+    r"|(?:most\s+)?(?:appropriate|accurate|suitable|fitting)|only\s+(?:option|answer|choice|one))"
 )
 _TAILS: tuple[re.Pattern[str], ...] = (
     re.compile(
-        r"(?:^|(?<=[\n.,;:!?。(])\s*|\b(?i:option|choice|answer|that|think|believe|say|so|because|but|only|thus|hence|therefore|while)\s+)([A-Z]{1,2})\)?\s+"
-        rf"(?i:it\s+is(?=\W*$)|best\s+\w+s\b|\w+s\s+(?:\w+\s+)?best\b|makes\s+(?:the\s+most|more)\s+sense|fits(?=\W*$)|(?:is|was|fits|seems|looks|appears|sounds|would\s+be|must\s+be|should\s+be)\s+(?:to\s+be\s+)?"
-        rf"(?:(?:clearly|probably|definitely|the|also)\s+)*{_ADJECTIVE}\b)"
+        r"(?:^|(?<=[\n.,;:!?。(])\s*|\b(?i:option|choice|answer|that|think|believe|say|so|because|but|only|thus|hence|therefore"
+        r"|while)\s+)([A-Z]{1,2})\)?\s+"
+        rf"(?i:it\s+is(?=\W*$)|best\s+\w+s\b|\w+s\s+(?:\w+\s+)?best\b|makes\s+(?:the\s+most|more)\s+sense|fits(?=\W*$)|(?:is|was"
+        rf"|fits|seems|looks|appears|sounds|would\s+be|must\s+be|should\s+be)\s+(?:to\s+be\s+)?(?:(?:clearly|probably|definitely"
+        rf"|the|also)\s+)*{_ADJECTIVE}\b)"
     ),
     re.compile(
-        r"(?:^|(?<=[\n.,;:!?。(])\s*|选项|认为|觉得|因此|所以|但是?|只有)\s*([A-Z]{1,2})\)?\s*(?:选项|项)?\s*(?:才)?(?:是|最为?|更为?|比较)?\s*"
-        r"(?:正确|对的|符合|合适|恰当|准确|贴切|正解|答案)"
+        r"(?:^|(?<=[\n.,;:!?。(])\s*|选项|认为|觉得|因此|所以|但是?|只有)\s*([A-Z]{1,2})\)?\s*(?:选项|项)?\s*(?:才)?(?:是|最为?"
+        r"|更为?|比较)?\s*(?:正确|对的|符合|合适|恰当|准确|贴切|正解|答案)"
     ),
 )
 """Wordings that follow the letter: "B is the best answer", "B最合适"."""

@@ -21,14 +21,16 @@ _HARMLESS_IF = r"(?! (?:i|we|you)(?:'m)? (?:had|have|must|were|look|consider|rea
 _DENIAL = (
     r"\b(?:not(?! (?:only|just)\b)|never|neither|nor|cannot|hardly|unlikely|except|excluding|rather than|instead of|other than"
     r"|apart from|(?:any\w*|all|everything) but|in(?:correct|valid|accurate|appropriate)\w*|wrong\w*|false|untrue|implausible"
-    r"|unsuitable|least|worst|weakest|poorest|eliminat\w+|exclud\w+|rul(?:es?|ed|ing) out|reject\w*|discard\w*|dismiss\w*"
-    r"|avoid\w*|disagree\w*|refus\w+|mistak\w+|distractors?|traps?|tempt\w+|whether|against|might|could|may be|maybe|perhaps"
-    r"|opposite|alternative\w*|other (?:answer|option|choice)s?|(?:second|next)(?:-| )best|runner-?up|hesitat\w+|reluctan\w+"
-    r"|foolish|silly|absurd|impossible|(?<!no )(?<!a )(?<!without )doubt\w*|no (?:way|means|circumstances|reason|longer"
-    r"|evidence)|(?<!most )(?:possible|potential|tempting|plausible) (?:answer|option|choice|distractor)s?)\b|n't\b|✗|不(?!难"
-    r"|仅|但|只|过|管|论|得不|禁|断|由)|并非|而非|没(?!错)|无法|未(?!来)|(?<![特分类级个])别|勿|排除|除了|除去|错(?!过|失)"
-    r"|误(?!会|解)|假的|是否|难道|难以|很难|最差|最低|(?:其他|其它|另一|备选|次优|干扰)个?(?:答案|选项|选择)"
-    r"|(?<![最很极大])(?<!最有)可能|也许|或许|怀疑|否认|否定|反对|拒绝|放弃|避免"
+    r"|unsuitable|(?<!to )(?:least|worst|weakest|poorest|lowest)|eliminat\w+|exclud\w+|rul(?:es?|ed|ing) out|reject\w*|discard\w*"
+    r"|dismiss\w*|avoid\w*|disagree\w*|refus\w+|mistak\w+|distractors?|traps?|tempt\w+|whether|against|might|could|may be|maybe"
+    r"|perhaps|opposite|alternative\w*|other (?:answer|option|choice)s?|(?:second|next)(?:-| )best|runner-?up|hesitat\w+"
+    r"|reluctan\w+|foolish|silly|absurd|impossible|nothing|(?:easy|convenient|natural|premature|hasty|rash) to (?:say|choose|pick"
+    r"|select|answer|assume|conclude)|(?:^\W*|\b(?:i|please|you|we|and)(?: \w+)? )(?:withdraw|take back|retract|ignore|forget"
+    r"|disregard|cancel|scrap|drop|revoke)\b|(?<!no )(?<!a )(?<!without )doubt\w*|no (?:way|means|circumstances|reason|longer"
+    r"|evidence)|(?<!most )(?:possible|potential|tempting|plausible) (?:answer|option|choice|distractor)s?)\b|n't\b|✗|不(?!难|仅"
+    r"|但|只|过|管|论|得不|禁|断|由)|并非|而非|没(?!错)|无法|未(?!来)|(?<![特分类级个])别|勿|排除|除了|除去|错(?!过|失)|误(?!会"
+    r"|解)|假的|是否|难道|难以|很难|最差|最低|(?:其他|其它|另一|备选|次优|干扰)个?(?:答案|选项|选择)|(?<![最很极大])(?<!最有)可能"
+    r"|也许|或许|怀疑|否认|否定|反对|拒绝|放弃|避免"
 )
 _PEOPLE = (
     r"\b(?:many|some|several|few|others?|people|(?<!what )(?<!as )(?<!because )(?<!since )(?:they|he|she)|who|every(?:one|body)"
@@ -37,22 +39,24 @@ _PEOPLE = (
     r"|half)\b(?:(?!\b(?:i|we)\b)[^.,;:]){0,40}?\b(?:choose|chose|pick|picked|select|selected|say|said|think|thought|believe"
     r"|guess|opt|argue|claim|assume|prefer|expect|conclude|suspect|vote|answered|would answer|(?:go|went) (?:for|with))\b"
     r"|\b(?:thinks|believes|says|claims that|argues|chooses|selects|assumes|prefers|insists|(?<!he )(?<!she )(?<!they )(?:said"
-    r"|claimed|argued))\b|\baccording to (?:some|many|most|others|him|her|them|my)\b|(?:(?<!本)(?<!个)人|大家|专家|读者|[他她]"
-    r"|小[\u4e00-\u9fff]{1,2}|老师|同学|朋友|网友|同事|对方)们?(?:都|也|会|可能|或许|往往|常常?|总|还|曾|却|就|容易|可以"
-    r"|想)*(?:选|说|认为|觉得|以为|猜|回答|主张|误选)"
+    r"|claimed|argued))\b|\b(?:an?|the|your|my|his|her|this|that) (?:[\w-]+ ){1,3}(?:would|might|could|may"
+    r"|will)(?: \w+)?? (?:choose|pick|select|say|think|believe|guess|answer|go (?:for|with))\b|\b(?:is|are|was|were|been"
+    r"|be) (?:\w+ )??(?:assumed|believed|claimed|said|thought|argued|suggested|supposed|rumou?red)\b|\baccording to (?:some|many"
+    r"|most|others|him|her|them|my)\b|(?:(?<!本)(?<!个)人|大家|专家|读者|[他她]|小[\u4e00-\u9fff]{1,2}|老师|同学|朋友|网友|同事"
+    r"|对方)们?(?:都|也|会|可能|或许|往往|常常?|总|还|曾|却|就|容易|可以|想)*(?:选|说|认为|觉得|以为|猜|回答|主张|误选)"
 )
 _PAST = (
-    r"\b(?:at first(?: (?:glance|sight))?|initially|originally|previously|formerly|alternatively|would have|used to|almost"
-    r"|nearly|i (?:\w+ )?(?:thought|believed|assumed|suspected|figured)(?! (?:about|over|it (?:over|through)))|was (?:going"
-    r"|about|tempted|inclined|leaning|sure|convinced)|wanted to|started|i (?:first|once)|(?:first|initial|previous|earlier"
-    r"|former|original|old|prior|draft|naive) (?:\w+ )?(?:answer|choice|guess|pick|thought|instinct|impression|reaction|idea"
+    r"\b(?:at first(?: (?:glance|sight))?|initially|originally|previously|formerly|alternatively|would have|used to|almost|nearly"
+    r"|i (?:\w+ )?(?:thought|believed|assumed|suspected|figured)(?! (?:about|over|it (?:over|through)))|was (?:going|about"
+    r"|tempted|inclined|leaning|sure|convinced)|wanted to|started|i (?:first|once)|(?:first|initial|previous|earlier|former"
+    r"|original|old|prior|draft|naive) (?:\w+ )?(?:answer|choice|guess|pick|thought|instinct|impression|reaction|idea"
     r"|response))\b|[一刚]开始|开始时|起初|起先|最初|原本|本来|原先|先前|之前|以前|曾|差一?点|险些|以为|容易|都[选说]|原来我"
     r"|上一?次|此前|据说|听说|据传|有(?:一种)?观点|乍一?看|表面上|第一(?:反应|印象|直觉)"
 )
 _CONDITION = (
     rf"(?<!as )(?<!even )\bif\b{_HARMLESS_IF}|\b(?:suppos(?:e|ing)|assum(?:e|ing)|imagin\w+|unless|in case|provided|otherwise"
     r"|normally|usually|in (?:that|another|other|a different) \w+|under (?:other|different)|say it were|pretend\w*|let(?:'s"
-    r"| us) say)\b|^\W*say (?:the|it)\b|(?:^|,)\W*(?:had|were) (?:the|it|she|he|they|this|i|we|you|there)\b|如果|假如|假设|假使"
+    r"| us) say)\b|^\W*say (?:the|it)\b|(?:^|,)\W*(?:had|were) (?:the|it|she|he|they|this|i|we|you|there)\b|如果|假[如设使定若]"
     r"|倘若|若|要是|万一|除非"
 )
 _DOUBTED = re.compile(rf"(?:{_DENIAL})[^,:、(]*$|(?:{_PEOPLE}|{_PAST}),?[^,:(]*$|{_CONDITION}", re.IGNORECASE)
@@ -89,31 +93,37 @@ _TAKEN_BACK = re.compile(
     rf"(?:{_COPULA}|am |{_ADVERB}|(?:'s|'m) )*(?:{_FAULT}|{_NOT_RIGHT})"
     r"|(?:that|this|it|which|they) (?:\w+n't|cannot|(?:is|was|does|did|can|could|would) not)\s*(?:be )?(?:$|[.,;!)\n]|right\b"
     r"|correct|true\b|it\b|fit\b|work\b|make sense|match)|i (?:doubt|(?:don't|do not|no longer) (?:believe|think|mean"
-    r"|agree))(?: so| it| that)?(?=[.,;!)\n]|$)|(?:nah|hardly|not really|not at all|by no means)(?=[.,;!)\n]|$)|(?:no|nope"
-    r"|never)(?=\W*(?:$|\n)|\s*[.,:;!)])|not(?=\s*(?:$|[.,;!)\n])))|\s*,?\s*\(?(?:or so\b|i (?:once |first )?(?:thought|used)"
-    r"|as i first|at first|initially|was my (?:first|initial|old)|until\b|before i\b| ?(?:that |which )?i (?:would not|wouldn't"
-    r"|would avoid)|(?:many|most|some|others|people|they) (?:would|might|say|think|argue|believe|claim))"
+    r"|agree))(?: so| it| that)?(?=[.,;!)\n]|$)|(?:nah|hardly|not really|not at all|(?:by )?no (?:means|way|chance)|(?:absolutely"
+    r"|certainly|definitely|surely|of course|probably) not)(?=[.,;!)\n]|$)|(?:no|nope|never)(?=\W*(?:$|\n)|\s*[.,:;!)])"
+    r"|not(?=\s*(?:$|[.,;!)\n])))|\s*,?\s*\(?(?:or so\b|i (?:once |first )?(?:thought|used)|as i first|at first|initially"
+    r"|was my (?:first|initial|old)|until\b|before i\b| ?(?:that |which )?i (?:would not|wouldn't|would avoid)|(?:many|most|some"
+    r"|others|people|they) (?:would|might|say|think|argue|believe|claim))"
     rf"|\s*,?\s*\(?(?:only )?(?:\bif\b{_HARMLESS_IF}|unless\b|provided that|in case)"
-    r"|[\s,。:;!.)(—–-]*+(?:但|可|却|不过|然而)?[\s,]?(?:(?:这|那|它|此|我|该|选项|项|答案|个|是|也|都|并|显然|明显|其实|就"
-    r"|似乎|应该|完全|有点|有些)*)(?:不(?:对|正确|符合|合适|成立|行|准确|恰当|太|够|可能|应|能|会|$"
-    r"|是(?!\s*\(?[A-Z\ue000-\uf8ff]|因))|错(?!过|失)|有误|误(?!会|解)|非(?!常)|被?排除|否)",
+    r"|[\s,。:;!.)(—–-]*+(?:但|可|却|不过|然而|哦|噢|啊|嗯)?[\s,]?(?:(?:这|那|它|此|我|该|选项|项|答案|个|是|也|都|并|显然|明显"
+    r"|其实|就|似乎|应该|完全|有点|有些)*)(?:骗|开玩笑|逗你|作废|收回|作罢|不(?:对|正确|符合|合适|成立|行|准确|恰当|太|够|可能|应"
+    r"|能|会|算|作数|确定|清楚|知道|(?=[,.。!:;])|$|是(?!\s*\(?[A-Z\ue000-\uf8ff]|因))|错(?!过|失)|有误|误(?!会|解)|非(?!常)"
+    r"|被?排除|否)",
     re.IGNORECASE,
 )
 
-_LEADING = r"(?:(?:oh|um+|uh|hmm+|no|but|well|okay|ok|ah|and|so|actually|哦|嗯|啊)[\s,.!:—–-]+){0,3}"
+_LEADING = (
+    r"(?:(?:oh|um+|uh|hmm+|no|but|well|okay|ok|ah|and|so|actually)[\s,.!:—–-]+|(?:哦|噢|嗯|啊|但|可|不过|那|我|现在?|刚才|抱歉"
+    r"|对不起)[\s,.!:—–-]*+){0,4}"
+)
 _GLUE = r"[\s,.:;!…。—–-]*+"
 _CORRECTION = re.compile(
     rf"(?:^|(?<=[.,:;!?。、\n(—–-])\s*|(?<=[—–-] ))(?:{_LEADING}(?:"
     r"(?:wait|hold on|hang on)\b(?=\s*(?:[,.:;!?—–-]|$)| (?:no|a|that|i|it)\b)|correction\b(?=\s*[:.,!—–-])|scratch that"
     r"|strike that|never\s*mind\b|on (?:second|further|closer) \w+|on (?:reflection|reconsideration|re-?reading)|thinking again"
-    r"|come to think|i (?:mean|meant|misread|misspoke|was (?:wrong|mistaken)|am wrong|made an? (?:mistake|error)|take (?:that"
-    r"|it|this) back|(?:have )?changed? my (?:mind|answer)|correct (?:myself|this|that|my)|withdraw|retract|stand corrected"
-    r"|(?:need|have|want|must|should|would like)(?: to)? (?:correct|revise|change|rethink|reconsider|fix|amend))\b"
-    r"|let me (?:correct|revise|rethink|reconsider|fix|change|try again|start over|re-?(?:check|read|evaluate|examine|think"
-    r"|assess))|my (?:mistake|bad|apologies|error)\b|oops|whoops|just kidding|not quite\b|(?:revised|corrected|updated"
-    r"|changing)\b|(?:that|this|it)(?:'s| (?:is|was)) (?:wrong|incorrect|not (?:right|correct)|a mistake|an error)"
-    r"|不对(?=[,.。!:;\s]|$)|错了|等等|等一?下|慢着|更正|纠正|改[为成选]|说错了|我错了|写错|弄错|重新(?:考虑|检查|看|想)|修正"
-    r"|再想想|再想一想|仔细想"
+    r"|come to think|i (?:mean|meant|misread(?: [^\s.,:;!?][^\n.,:;!?]{0,60})?|misspoke|was (?:wrong|mistaken)|am wrong"
+    r"|made an? (?:mistake|error)|take (?:that|it|this) back|(?:have )?changed? my (?:mind"
+    r"|answer)(?: from [^\n.,:;]{1,40}? to\b)?|correct (?:myself|this|that|my)|(?:withdraw"
+    r"|retract)(?: [^\s.,:;!?][^\n.,:;!?]{0,60})?|stand corrected|(?:need|have|want|must|should|would like)(?: to)? (?:correct"
+    r"|revise|change|rethink|reconsider|fix|amend))\b|let me (?:correct|revise|rethink|reconsider|fix|change|try again|start over"
+    r"|re-?(?:check|read|evaluate|examine|think|assess))|my (?:mistake|bad|apologies|error)\b|oops|whoops|just kidding"
+    r"|not quite\b|(?:revised|corrected|updated|changing)\b|(?:that|this|it)(?:'s| (?:is|was)) (?:wrong|incorrect|not (?:right"
+    r"|correct)|a mistake|an error)|不对(?=[,.。!:;\s]|$)|错了|等等|等一?下|慢着|更正|纠正|改[为成选]|我错了|(?:说|写|弄|看|搞|记"
+    r"|读|理解|判断)错(?:了[^\n,.。;:!?]{0,12})?|重新(?:考虑|检查|看|想)|修正|再想想|再想一想|仔细想"
     rf"){_GLUE})++(?:应?该?[是选]\s*)?",
     re.IGNORECASE | re.MULTILINE,
 )

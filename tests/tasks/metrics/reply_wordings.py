@@ -498,6 +498,19 @@ UNMEANT: dict[str, tuple[str, ...]] = {
 """What has not given an answer, by the reason."""
 
 MORE_UNMEANT = r"""
+Please disregard my reply {x}.
+I take back my choice {x}.
+It is widely believed that {x} is right.
+An impatient child might answer {x}.
+It is easy to pick {x}.
+Nothing supports {x}.
+{x} - no chance.
+The answer is {x}. Definitely not.
+<del>Answer: {x}</del>
+假使选{x}，前后不一致。
+答案：{x}，作废。
+{x}，骗你的。
+{x}，我不确定。
 I can eliminate {x}.
 {x} can be eliminated.
 We can rule out {x}.
@@ -930,6 +943,15 @@ Select one: {x}, {y}
 
 
 CORRECTED = (
+    "~~{y}~~ {x}",
+    "<s>{y}</s> {x}",
+    "The answer is {y}. Hm, I misread the last line. The answer is {x}.",
+    "I changed my answer from {y} to {x}.",
+    "I withdraw {y}. The answer is {x}.",
+    "答案是{y}，噢不，是{x}。",
+    "我以为是{y}，可其实是{x}。",
+    "我刚才选{y}，现在改为{x}。",
+    "答案：{y}\n\n对不起，我记错了人物。\n\n答案：{x}",
     *(
         "{y}. Wait, no: {x}",
         "Answer: {y}. Hold on. Answer: {x}",
