@@ -128,7 +128,7 @@ def _check_below(entry: ModelEntry, lake: Path, found: ModelCheckResult) -> Mode
     address = f"{str(entry.base_url).rstrip('/')}{VERSION_PATH}"
     below = _check(entry.model_copy(update={"base_url": address, "identity": address}), None, lake, again=False)
     if not below.probe.answers:
-        log(f"neither {entry.base_url} nor {address} answers")
+        log(f"neither {entry.base_url} nor {address} answers; the base URL of most servers ends in {VERSION_PATH}")
         return found
     log(
         f"{entry.base_url} does not answer ({found.probe.findings['answers'].evidence}), {address} does: use --base-url {address}"
