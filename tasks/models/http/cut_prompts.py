@@ -49,15 +49,20 @@ class LongPrompt(NamedTuple):
         return cls((request.identity, request.model), len(text), fewest, reply.prompt_tokens)
 
     @property
+    def is_cut(self) -> bool:
+        """Whether no tokenizer makes as few tokens of the prompt as were counted."""
+        return self.counted < self.fewest
+
+    @property
     def error(self) -> str:
         """What to say if it was cut."""
         return f"{WAS_CUT}: it read {self.counted:,} tokens of {self.characters:,} characters"
 
 
 def is_cut(request: ChatRequest, reply: ChatReply) -> bool:
-    """Return whether no tokenizer makes so few tokens of a prompt as were counted, or that it was cut is known already."""
+    """Return whether a prompt was cut, as its tokens show or the journal says."""
     prompt = LongPrompt.of(request, reply)
-    return reply.remark == "prompt_cut" or (prompt is not None and prompt.counted < prompt.fewest)
+    return reply.remark == "prompt_cut" or (prompt is not None and prompt.is_cut)
 
 
 def find_pinned(prompts: Mapping[str, LongPrompt]) -> set[str]:
