@@ -182,7 +182,7 @@ async def probe_model(
 
 
 async def probe_long_prompt(entry: ModelEntry, found: ModelProbe, base_url: str) -> ModelProbe:
-    """Return what a probe found, with what a long prompt shows; as it is where the model did not answer.
+    """Add what a long prompt shows to a probe; one without an answer stays as it is.
 
     Raises:
         EndpointError: if the key is missing or cannot be sent.

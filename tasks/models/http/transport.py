@@ -24,7 +24,7 @@ MEMBER = b"\x1f"
 """First byte of each member of a gzip file."""
 
 PACKINGS = re.compile(r"\b(?:gzip|br|deflate|zstd|compress)\b")
-"""Encodings that change the bytes of an answer; others, such as `utf-8`, are said by servers that mean something else."""
+"""Encodings that change the bytes of an answer. Some servers state others by mistake, such as `utf-8`."""
 
 LARGEST_HEADER = 2**16
 """Bytes of one header; some gateways send whole prompts and tokens in theirs."""
@@ -149,7 +149,7 @@ async def _read_body(response: aiohttp.ClientResponse) -> bytes:
         came += len(chunk)
         while unpacking and chunk and len(body) <= LARGEST_BYTES:
             if unpacking.eof and chunk[:1] != MEMBER:
-                break  # what follows a packed answer and is not packed is padding
+                break  # padding
             if unpacking.eof:
                 unpacking = zlib.decompressobj(GZIP)
             body += unpacking.decompress(chunk, LARGEST_BYTES + 1 - len(body))
@@ -164,7 +164,7 @@ async def _read_body(response: aiohttp.ClientResponse) -> bytes:
 
 
 def choose_proxy(entry: ModelEntry, url: httpx.URL, proxies: Mapping[str, str]) -> str | None:
-    """Return the URL of the proxy that a server is spoken to through, by scheme in `proxies`; null if there is none.
+    """Return the URL of the proxy to a server, from `proxies` by scheme; null if there is none.
 
     A proxy of the environment is meant for remote servers; one on this machine is spoken to directly.
 
