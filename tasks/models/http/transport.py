@@ -23,6 +23,9 @@ GZIP = 16 + zlib.MAX_WBITS
 MEMBER = b"\x1f"
 """First byte of each member of a gzip file."""
 
+END_OF_STREAM, LONGEST_END = re.compile(rb"[\r\n]data: ?\[DONE\]\s*\Z"), 32
+"""Some servers leave the connection open after it. JSON cannot contain it, since it has no line ends within strings."""
+
 PACKINGS = re.compile(r"\b(?:gzip|br|deflate|zstd|compress)\b")
 """Encodings that change the bytes of an answer. Some servers state others by mistake, such as `utf-8`."""
 
@@ -158,6 +161,8 @@ async def _read_body(response: aiohttp.ClientResponse) -> bytes:
         if max(came, len(body)) > LARGEST_BYTES:
             text = f"the answer is larger than {LARGEST_BYTES // 2**20} MiB"
             raise TransportError("truncated_body", text, response.status)
+        if END_OF_STREAM.search(body[-LONGEST_END:]):
+            return bytes(body)
     if unpacking and came and not unpacking.eof:  # proxies mark errors without a body, too
         raise TransportError("truncated_body", "the answer is cut short: its packing does not end", response.status)
     return bytes(body)
