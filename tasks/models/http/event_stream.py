@@ -30,7 +30,7 @@ def join_events(body: bytes) -> bytes:
     error is the whole answer. Where neither `[DONE]` nor a finish reason came, the answer is an error that says so.
     """
     if LINES.match(body):
-        return json.dumps({"error": f"{OF_OLLAMA}: {body[:200].decode('utf-8', 'replace')}"}).encode()
+        return json.dumps({"error": f"{OF_OLLAMA}: {body.decode('utf-8', 'replace')}"}).encode()
     if not STREAM.match(body):
         return body
     document: dict[str, Any] = {}

@@ -141,10 +141,9 @@ class Transport:
 
 
 async def _read_body(response: aiohttp.ClientResponse) -> bytes:
-    encoding = response.headers.get("Content-Encoding", "").lower()
-    packings = PACKINGS.findall(encoding)
+    packings = PACKINGS.findall(response.headers.get("Content-Encoding", "").lower())
     if packings not in ([], ["gzip"]):
-        text = f"the answer is encoded as {encoding[:80]}, which was not asked for"
+        text = f"the answer is encoded as {', '.join(packings)}, which was not asked for"
         raise TransportError("invalid_json", text, response.status)
     unpacking = zlib.decompressobj(GZIP) if packings else None
     body, came = bytearray(), 0
