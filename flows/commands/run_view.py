@@ -37,7 +37,6 @@ from tasks.reporting.render.summary import variant_order
 MAX_COLUMNS = 3
 """Models shown side by side; more are listed below each other."""
 
-
 LONGEST_ERROR = 200
 """Characters of a server's own words below the table of failed calls."""
 
