@@ -9,10 +9,10 @@ SECRET_PARTS = {"@": "a user name or password before @", "?": "a query after ?",
 """Parts of a URL that are no part of an address, by the character that tells them."""
 
 CALL_PATH = re.compile(r"/chat/completions/*$")
-"""What a call adds to the address of a server, and what may be written there all the same."""
+"""What a call adds to the address of a server; an address may end with it."""
 
 VERSION_PATH = "/v1"
-"""Where most servers have the API, and what is often left out of an address."""
+"""Path of the API on most servers, often left out of an address."""
 
 REPORTS_URL = "MOODFLOW_REPORTS_URL"
 """Environment variable: address under which the lake's `runs` folder is served. Browsers open no file from a page of the UI."""

@@ -184,7 +184,7 @@ class ChatRequest:
 
     @cached_property
     def arranged(self) -> tuple[ChatMessage, ...]:
-        """The messages as the model takes them: without a system role its words are the user's, and roles alternate."""
+        """The messages as the model takes them; with `fold_system` the system's words become the user's, and roles alternate."""
         if not self.capabilities.fold_system:
             return self.messages
         turns = groupby(self.messages, lambda message: "assistant" if message.role == "assistant" else "user")
@@ -192,7 +192,7 @@ class ChatRequest:
 
     @property
     def sent_json(self) -> str:
-        """The body as it is sent: with the wish for an event stream, where the model gives no other answer."""
+        """The body as it is sent: it asks for an event stream if the model answers in no other way."""
         if not self.capabilities.stream:
             return self.body_json
         counts = "" if "stream_options" in self.capabilities.unsent else ', "stream_options": {"include_usage": true}'

@@ -18,7 +18,7 @@ OF_THE_CONNECTION = (
 HEADER = re.compile(rf"(?!(?:{OF_THE_CONNECTION})=)[a-z0-9_-]+=[a-z_]\w*", re.ASCII | re.IGNORECASE)
 SECRET = re.compile(r"[\w.-]+=[A-Za-z_]\w*", re.ASCII)
 HARMLESS = re.compile(r"(?!.*(?:key|token|secret|sig|code|pass|auth|cred).*=)[\w.-]+=[\w.:-]{1,60}", re.ASCII | re.IGNORECASE)
-"""Part of a query that may be written down."""
+"""Part of a query that holds no secret and may be stored."""
 
 
 def _as_texts(value: Any) -> Any:
@@ -37,7 +37,7 @@ def read_pairs(pairs: tuple[str, ...]) -> dict[str, str]:
 
 
 class KeyVariables(Frozen):
-    """What is sent with every call and changes no reply; secrets are named, never held."""
+    """Key, headers and query of every call, which change no reply; secrets are named, never held."""
 
     api_key_env: str | None = Field(
         default=None, description="environment variable that holds the key", json_schema_extra={"pattern": FORM_VARIABLE}

@@ -27,6 +27,7 @@ from collections.abc import Callable, Mapping
 from hashlib import sha256
 from typing import Any, Literal
 
+from tasks.models.capabilities.long_prompt import TASK
 from tasks.models.capabilities.probe import QUESTION
 from tests.loopback import Handler, LoopbackServer
 
@@ -75,7 +76,7 @@ DRIP_S = 0.05
 
 def is_probe(body: dict[str, Any]) -> bool:
     """Whether a call is one of those that find out what an endpoint accepts."""
-    return str(body["messages"][-1]["content"]).endswith(QUESTION)
+    return str(body["messages"][-1]["content"]).endswith((QUESTION, TASK))
 
 
 class _Handler(Handler):

@@ -137,8 +137,9 @@ def _check_below(entry: ModelEntry, lake: Path, found: ModelCheckResult) -> Mode
 
 
 async def _probe(entry: ModelEntry, quirks: Quirks | None, known: ModelProbe | None) -> ModelProbe:
-    from flows.planning.capabilities import probe_long_prompt, probe_model  # noqa: PLC0415
+    from flows.planning.capabilities import chat_for_probe, probe_model  # noqa: PLC0415
     from flows.runtime.prefect_flows import log  # noqa: PLC0415
+    from tasks.models.capabilities.long_prompt import ask_long_prompt  # noqa: PLC0415
     from tasks.models.embedded.serving import serve_embedded  # noqa: PLC0415
     from tasks.models.http.endpoint_check import check_endpoint, resolve_keys  # noqa: PLC0415
 
@@ -146,7 +147,8 @@ async def _probe(entry: ModelEntry, quirks: Quirks | None, known: ModelProbe | N
     await check_endpoint(entry)
     if entry.base_url is not None:
         found = known or await probe_model(entry, quirks, entry.base_url)
-        return await probe_long_prompt(entry, found, entry.base_url)
+        async with chat_for_probe(entry, entry.base_url) as chat:
+            return await ask_long_prompt(entry, found, chat) if found.answers else found
     async with serve_embedded(log) as server:
         return await probe_model(entry, quirks, server.base_url)
 

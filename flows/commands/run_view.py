@@ -37,7 +37,6 @@ from tasks.reporting.render.summary import variant_order
 MAX_COLUMNS = 3
 """Models shown side by side; more are listed below each other."""
 
-
 LONGEST_ERROR = 200
 """Characters of a server's own words below the table of failed calls."""
 
@@ -143,13 +142,13 @@ def calls_view(document: dict[str, Any]) -> list[RenderableType]:
     table = text_table("Failed calls of", folded("What"), *numbers("Calls"), folded("What to do"))
     for row in failures:
         table.add_row(*(escape(str(row[name])) for name in ("model", "what", "calls", "next_step")))
-    # As Python writes texts: signs that move or hide others are spelt out.
-    told = (
+    # repr escapes characters that move the cursor or hide others.
+    errors = (
         f"First {row['what'].partition(':')[0]} of {row['model']}: {row['error'][:LONGEST_ERROR]!r}"
         for row in failures
         if row["error"]
     )
-    return [f"Calls: {counts}, {calls['failed']} failed", *([table] if failures else []), *map(escape, told)]
+    return [f"Calls: {counts}, {calls['failed']} failed", *([table] if failures else []), *map(escape, errors)]
 
 
 def usage_view(document: dict[str, Any]) -> list[RenderableType]:

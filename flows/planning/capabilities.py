@@ -15,7 +15,6 @@ from schemas.plan import Plan
 from schemas.provider import ModelProbe, Quirks
 from schemas.vocabulary import FAILURES
 from tasks.lake.local_state import state_folder
-from tasks.models.capabilities.long_prompt import ask_long_prompt
 from tasks.models.capabilities.probe import probe
 from tasks.models.capabilities.probe_records import alone, probe_file, recall, remember
 from tasks.models.capabilities.providers import choose_capabilities, needs_probe, provider_at
@@ -177,22 +176,17 @@ async def probe_model(
     Raises:
         EndpointError: if the key is missing or cannot be sent.
     """
-    async with _chat_for_probe(entry, base_url, policy, budget) as chat:
+    async with chat_for_probe(entry, base_url, policy, budget) as chat:
         return await probe(entry, chat, token_limit=(quirks or Quirks()).token_limit)
 
 
-async def probe_long_prompt(entry: ModelEntry, found: ModelProbe, base_url: str) -> ModelProbe:
-    """Return what a probe found, with what a long prompt shows; as it is where the model did not answer.
+def chat_for_probe(
+    entry: ModelEntry, base_url: str, policy: CallRetryPolicy = AT_ONCE, budget: BudgetAccount | None = None
+) -> HttpChat:
+    """Return a client that sends one call at a time and takes a reply from any model.
 
     Raises:
         EndpointError: if the key is missing or cannot be sent.
     """
-    if not found.answers:
-        return found
-    async with _chat_for_probe(entry, base_url, AT_ONCE, None) as chat:
-        return await ask_long_prompt(entry, found, chat)
-
-
-def _chat_for_probe(entry: ModelEntry, base_url: str, policy: CallRetryPolicy, budget: BudgetAccount | None) -> HttpChat:
     alone = entry.model_copy(update={"concurrency": 1, "require_same_model": False})
     return HttpChat(alone, base_url, resolve_keys(entry, os.environ), policy=policy, budget=budget)

@@ -29,7 +29,7 @@ DEMANDED_TOKENS = 3000
 """Of each stage of emotion expression; LongEmotion, its prompts."""
 
 TOKENS_TO_REASON = 2048
-"""With fewer, models that reason have often said nothing yet."""
+"""With fewer, models that reason have often not begun to answer."""
 
 
 async def check_plan(resolved: ResolvedPlan) -> tuple[str, ...]:

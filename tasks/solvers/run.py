@@ -186,7 +186,7 @@ def item_rows(presentation: Presentation, system: tuple[str, str], output: Solve
 
 
 def fail_cut(rows: ItemRows, cut: Mapping[str, str]) -> ItemRows:
-    """Return the rows of an item with replies to cut prompts, and answers on these, as failed; `cut`: what to say, by key."""
+    """Mark replies to cut prompts, and the answers that rest on them, as failed; `cut` has the errors by key of the call."""
     roles = {row["call_key"]: row["role"] for row in rows.responses if row["call_key"] in cut and row["status"] == "answered"}
     failed = {"status": "failed", "failure": "prompt_cut", "remark": None}
 

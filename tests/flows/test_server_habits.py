@@ -92,6 +92,8 @@ def test_a_server_with_a_habit_is_checked_and_run(habit: Habit, tmp_path: Path) 
     assert done.document["calls"] == {"sent": 9, "answered": 9, "from_journal": 0, "failed": 0}
     assert again.document["calls"]["sent"] == 0
     assert [row["value"] for row in done.document["raw_scores"]] == [1, 1]
+    # The long prompt is sent as the model wants it, too.
+    assert checked.document["long_prompt"]["evidence"].startswith("14 tokens counted")
     dialect = checked.document["dialect"]
     match habit.__name__:
         case "only_streams":

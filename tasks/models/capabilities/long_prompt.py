@@ -1,13 +1,13 @@
 """Ask with one long prompt whether a server reads all of it."""
 
-import json
 from dataclasses import replace
 
 from schemas.api_capabilities import Sampling
-from schemas.chat import Chat, ChatMessage, ModelEntry, WrittenRequest
+from schemas.chat import Chat, ChatMessage, ChatReply, ChatRequest, ModelEntry
 from schemas.provider import CapabilityFinding, ModelProbe
 from tasks.models.capabilities.probe import REPLY_TOKENS, one_line
-from tasks.models.http.cut_prompts import is_cut
+from tasks.models.capabilities.providers import choose_capabilities
+from tasks.models.http.cut_prompts import LongPrompt
 
 SENTENCES = 1000
 """Of nine words and a number each: 10,000 tokens or more, and contexts of 8,192 and fewer are common defaults."""
@@ -17,26 +17,25 @@ TASK = "This text begins and ends with a mark, a word and a number each. Repeat 
 
 
 async def ask_long_prompt(entry: ModelEntry, found: ModelProbe, chat: Chat) -> ModelProbe:
-    """Return what a probe found, with `long_prompt`: whether both ends of one came back, and what the server counted of it."""
+    """Return what a probe found, with `long_prompt`: whether both ends of one came back, and how many tokens were counted."""
     story = " ".join(f"On day {number} she wrote a letter to her friend." for number in range(SENTENCES))
     prompt = f"{TASK}\nFirst mark: {MARKS['front']}.\n{story}\nSecond mark: {MARKS['end']}.\n{TASK}"
-    messages = (ChatMessage(role="user", content=prompt),)
-    body = {"model": entry.name, "messages": [messages[0].model_dump()], found.token_limit or "max_tokens": REPLY_TOKENS}
-    request = WrittenRequest(entry.name, entry.identity, messages, Sampling(), written=json.dumps(body))
-    reply = await chat(request)
+    messages, capabilities = (ChatMessage(role="user", content=prompt),), choose_capabilities(None, None, found)
+    request = ChatRequest(entry.name, entry.identity, messages, Sampling(max_tokens=REPLY_TOKENS), capabilities=capabilities)
+    finding = _judge(request, await chat(request), len(prompt))
+    return replace(found, calls=found.calls + 1, long_prompt=replace(finding, evidence=one_line(finding.evidence)))
+
+
+def _judge(request: ChatRequest, reply: ChatReply, characters: int) -> CapabilityFinding:
     if reply.failure not in {None, "length", "reasoning_only"}:
         refused = reply.failure == "context_too_long"
-        evidence = f"{'refused as too long' if refused else 'no answer'}, {len(prompt):,} characters: {reply.error}"
-        finding = CapabilityFinding("no" if refused else "unknown", evidence)
-    else:
-        cut = is_cut(request, replace(reply, failure=None))
-        lost = [end for end, mark in MARKS.items() if mark.split()[1] not in f"{reply.reasoning} {reply.text}"]
-        marks = f"no mark of its {' or its '.join(lost)} came back" if lost else "both its marks came back"
-        tokens = (
-            "no tokens counted, so that a cut cannot be seen,"
-            if reply.prompt_tokens is None
-            else f"{reply.prompt_tokens:,} tokens"
-        )
-        evidence = f"{'cut: ' if cut else ''}{tokens} of {len(prompt):,} characters, {marks}"
-        finding = CapabilityFinding("no" if cut else "unknown" if lost else "yes", evidence)
-    return replace(found, calls=found.calls + 1, long_prompt=replace(finding, evidence=one_line(finding.evidence)))
+        evidence = f"{'refused as too long' if refused else 'no answer'}, {characters:,} characters: {reply.error}"
+        return CapabilityFinding("no" if refused else "unknown", evidence)
+    measured = LongPrompt.of(request, replace(reply, failure=None))
+    cut = measured is not None and measured.is_cut
+    lost = [end for end, mark in MARKS.items() if mark.split()[1] not in f"{reply.reasoning} {reply.text}"]
+    marks = f"no mark of its {' or its '.join(lost)} came back" if lost else "both its marks came back"
+    tokens = "no" if reply.prompt_tokens is None else f"{reply.prompt_tokens:,}"
+    unseen = "" if measured else " counted, so that a cut cannot be seen,"
+    evidence = f"{'cut: ' if cut else ''}{tokens} tokens{unseen} of {characters:,} characters, {marks}"
+    return CapabilityFinding("no" if cut else "yes" if measured and not lost else "unknown", evidence)

@@ -6,7 +6,7 @@ the refusal names, or where it names none, one after the other. What fell victim
 
 import json
 import re
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 from contextlib import suppress
 from dataclasses import dataclass, field, replace
 from datetime import UTC, datetime
@@ -79,7 +79,7 @@ SYSTEM_ROLE = Parameter(
     r"|first message|jinja|template",
     {"messages": [{"role": "system", "content": SYSTEM}, {"role": "user", "content": QUESTION}]},
 )
-"""Where it is given up, the question is asked alone."""
+"""Without it the question is asked alone."""
 
 WHOLE_REPLY = Parameter("whole_reply", "stream(?:ing|ed)?", {})
 STREAMS = (
@@ -87,10 +87,10 @@ STREAMS = (
     Parameter("stream_options", "stream_?options|include_?usage", {"stream": True, "stream_options": {"include_usage": True}}),
     Parameter("stream", "stream", {"stream": True}),
 )
-"""Ways to get a reply: a refusal that speaks of streams, which the first is not, wants one."""
+"""Ways to get a reply. The first asks for no stream, so a refusal that speaks of streams means it."""
 
 RIVALS = (tuple(LIMITS.values()), STREAMS)
-"""Parameters of which one is offered at a time: the next where the one before was refused."""
+"""Parameters that exclude each other: if one is refused, the next is offered."""
 
 
 @dataclass(frozen=True)
@@ -145,7 +145,7 @@ class Trial:
         return re.sub(rf"(?<!\w){re.escape(self.entry.name)}(?!\w)", "", reply.error or "", flags=re.ASCII)
 
     def give_up(self, suspects: tuple[Parameter, ...], error: str) -> None:
-        """Leave out the first suspect; one that has rivals is replaced by the next of them."""
+        """Leave out the first suspect, or offer its next rival instead."""
         least = suspects[0]
         tried = {refusal.parameter for refusal in self.refusals}
         others = [rival for rival in _rivals(least) if rival != least and rival not in tried]
@@ -190,7 +190,6 @@ async def probe(
     chat: Chat,
     *,
     token_limit: TokenLimit = "max_tokens",  # noqa: S107  a parameter's name
-    now: Callable[[], datetime] = lambda: datetime.now(UTC),
 ) -> ModelProbe:
     """Probe what a model accepts and returns.
 
@@ -198,7 +197,6 @@ async def probe(
         entry: the model.
         chat: sends the calls; one that tries again after a failure makes the probe slower, not better.
         token_limit: the limit that is offered first, where one is known to be right.
-        now: the time, for the record.
     """
     trial = Trial(entry, chat, (SYSTEM_ROLE, *SAMPLING[:-1], LIMITS[token_limit], SAMPLING[-1], WHOLE_REPLY))
     reply = await trial.run()
@@ -207,7 +205,7 @@ async def probe(
         version=PROBE_VERSION,
         model=entry.name,
         server=one_line(hide_credentials(entry.base_url or "")),
-        probed_at=now().isoformat(timespec="seconds"),
+        probed_at=datetime.now(UTC).isoformat(timespec="seconds"),
         calls=trial.calls,
         latency_s=reply.latency_s if _has_answered(reply) else None,
         echoed_model=None if reply.model is None else one_line(reply.model),

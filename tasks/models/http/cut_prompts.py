@@ -1,9 +1,9 @@
-"""Tell that a server read only a part of a prompt, from the tokens that it counted.
+"""Find prompts of which a server read only a part, by the tokens that it counted.
 
 Measured on 585 texts (datasets, pages, code) and on repeated words, with the tokenizers of GPT-4, GPT-4o, Qwen 2.5 and 3.6,
 DeepSeek and Mistral (v3, Tekken): English has at most 5.8 characters a token and 1.19 tokens or more a word, and one token a word
-where the same word is said over and over; Chinese at most 1.6 characters a token. Blanks, signs and repeated characters go into
-tokens by the hundred and count for nothing here. Jurassic-2, now retired, joined words: 0.77 tokens a word.
+where the same word is said over and over; Chinese at most 1.6 characters a token. Hundreds of blanks, signs or
+repeated characters can be one token, so they are not counted here. Jurassic-2, now retired, joined words: 0.77 tokens a word.
 """
 
 import re
@@ -22,13 +22,13 @@ WORD = re.compile(rf"(?<!\S)[^\W_{_SIGNS}]")
 
 WAS_CUT = "the server cut the prompt"
 LEAST_WINDOW = 512
-"""Tokens of the smallest usual context. A smaller count is a stand-in's, or of what a cache did not hold (Ollama 0.30)."""
+"""Tokens of the smallest usual context. A smaller count is a placeholder, or leaves out what was cached (Ollama 0.30)."""
 
 SAME_WINDOW, LEAST_PINNED, SPREAD = 3, 1000, 1.25
-"""Prompts with the largest count in common, the least it has to be, and how much longer the longest of them is."""
+"""How many prompts have to share the largest count, how large it has to be, and how much longer the longest of them is."""
 
 MOST_TOKENS_PER_CHARACTER = 3
-"""Bytes of a character: a prompt that is shorter than a count has not been cut to it."""
+"""Bytes of a character: a prompt with fewer bytes than the count was not cut to it."""
 
 
 class LongPrompt(NamedTuple):
@@ -41,7 +41,7 @@ class LongPrompt(NamedTuple):
 
     @classmethod
     def of(cls, request: ChatRequest, reply: ChatReply) -> Self | None:
-        """Measure a prompt; null where nothing was answered or counted, or the count is no window's."""
+        """Measure a prompt; null if nothing was answered or counted, or if the count is too small for a context."""
         if reply.failure is not None or reply.prompt_tokens is None or reply.prompt_tokens < LEAST_WINDOW:
             return None
         text = "\n".join(message.content for message in request.messages)
@@ -49,19 +49,24 @@ class LongPrompt(NamedTuple):
         return cls((request.identity, request.model), len(text), fewest, reply.prompt_tokens)
 
     @property
+    def is_cut(self) -> bool:
+        """Whether no tokenizer makes as few tokens of the prompt as were counted."""
+        return self.counted < self.fewest
+
+    @property
     def error(self) -> str:
-        """What to say if it was cut."""
+        """The error of its call if it was cut."""
         return f"{WAS_CUT}: it read {self.counted:,} tokens of {self.characters:,} characters"
 
 
 def is_cut(request: ChatRequest, reply: ChatReply) -> bool:
-    """Return whether no tokenizer makes so few tokens of a prompt as were counted, or that it was cut is known already."""
+    """Return whether a prompt was cut, as its tokens show or the journal says."""
     prompt = LongPrompt.of(request, reply)
-    return reply.remark == "prompt_cut" or (prompt is not None and prompt.counted < prompt.fewest)
+    return reply.remark == "prompt_cut" or (prompt is not None and prompt.is_cut)
 
 
 def find_pinned(prompts: Mapping[str, LongPrompt]) -> set[str]:
-    """Return the keys of prompts whose count is a window: that of one that was cut, or one that many have in common."""
+    """Return the keys of prompts whose count is the size of the context: a prompt with that count was cut, or many share it."""
     groups, largest = defaultdict[tuple[tuple[str, str], int], list[str]](list), defaultdict[tuple[str, str], int](int)
     for key, prompt in prompts.items():
         if prompt.counted <= MOST_TOKENS_PER_CHARACTER * prompt.characters:

@@ -84,11 +84,8 @@ MESSAGES: tuple[ErrorPattern, ...] = (
     ErrorPattern("context_too_long", r"exceed max message tokens"),  # Ark
     ErrorPattern("context_too_long", r"must be <= \d+\. given: \d+"),  # TGI
     ErrorPattern("context_too_long", r"greater than the context length|context the overflows"),  # LM Studio
-    # TGI, xAI, OpenAI, Cohere
-    ErrorPattern(
-        "context_too_long",
-        r"`inputs` must have less than|maximum prompt length is|input tokens exceed the|tokens in the prompt cannot exceed",
-    ),
+    ErrorPattern("context_too_long", r"maximum prompt length is|input tokens exceed the"),  # xAI, OpenAI
+    ErrorPattern("context_too_long", r"`inputs` must have less|tokens in the prompt cannot exceed"),  # TGI, Cohere
     ErrorPattern("length", r"could not finish the message because max_tokens"),  # OpenAI
     ErrorPattern("content_filter", r"content exists risk"),  # DeepSeek
     ErrorPattern("content_filter", r"considered high risk"),  # Moonshot

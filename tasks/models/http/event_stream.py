@@ -12,7 +12,7 @@ from schemas.documents import read_json
 from tasks.models.http.failures import find_error
 
 STREAM = re.compile(rb"(?:\xef\xbb\xbf)?\s*(?:data|event|id|retry)?:")
-"""Beginning of an event stream, which may be a comment; no JSON and no page begins so."""
+"""How an event stream begins, perhaps with a comment; JSON and pages never do."""
 
 LINES = re.compile(rb"\s*\{[^\n]*\}\r?\n\s*\{")
 OF_OLLAMA = "JSON line by line, as the native API of Ollama streams it, and not the OpenAI-compatible one below /v1"
@@ -24,13 +24,13 @@ BROKEN_OFF = 502
 
 
 def join_events(body: bytes) -> bytes:
-    """Return an answer's body as if it had not been streamed; one that is no event stream as it is.
+    """Return the body of an answer as if it had not been streamed; if it is no event stream, return it as it is.
 
-    Texts of the first choice's chunks are joined, of usage, model and the like the last one counts. The first event with an error
-    is the whole answer. Where neither `[DONE]` nor a finish reason came, the answer is an error that says so.
+    Texts in the chunks of the first choice are joined. Of usage, model and the like the last one counts. The first event with an
+    error is the whole answer. Where neither `[DONE]` nor a finish reason came, the answer is an error that says so.
     """
     if LINES.match(body):
-        return json.dumps({"error": f"{OF_OLLAMA}: {body[:200].decode('utf-8', 'replace')}"}).encode()
+        return json.dumps({"error": f"{OF_OLLAMA}: {body.decode('utf-8', 'replace')}"}).encode()
     if not STREAM.match(body):
         return body
     document: dict[str, Any] = {}

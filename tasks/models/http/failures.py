@@ -77,7 +77,7 @@ FAILURE_KINDS: Mapping[Failure, FailureKind] = {
         "lower --max-tokens (of a judge or another role ROLE.sampling.max_tokens); the items are not too long",
     ),
     "prompt_cut": FailureKind(
-        "the server answered a part of the prompt: it counted fewer tokens than the text can have, or as many for any long text",
+        "the server answered a part of the prompt: it counted fewer tokens than a text can have, or one count for all long texts",
         NEVER,
         "enlarge the context (Ollama: OLLAMA_CONTEXT_LENGTH or num_ctx; vLLM: --max-model-len; llama.cpp: -c), then run again",
     ),
@@ -121,7 +121,7 @@ FAILURE_KINDS: Mapping[Failure, FailureKind] = {
     ),
     # It depends on how the server was started, and each try is paid for.
     "reasoning_only": FailureKind(
-        "all of the reply came as reasoning, mostly since the server's reasoning parser took the answer too",
+        "all of the reply came as reasoning, mostly because the server's reasoning parser took the answer too",
         NEVER,
         "start the server with the reasoning parser of this model, or without one",
     ),

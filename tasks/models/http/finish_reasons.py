@@ -1,4 +1,4 @@
-"""How servers say why a reply ended, and what that means for it."""
+"""Tell what the reason means that a server gives for the end of a reply."""
 
 import re
 from collections.abc import Mapping
@@ -8,8 +8,8 @@ End = Literal["ordinary", "length", "filter", "refusal", "tool_call", "broken_of
 """`filter`: the provider stopped the reply. `refusal`: the model declined. `broken_off`: the server could not go on."""
 
 ENDS: Mapping[End, str] = {
-    "ordinary": r"stop(?:ped|_\w+)?|matched_stop|word|eo[sdt](?:_token)?|end(?:_turn|_?of_?(?:text|turn|sequence))?"
-    r"|(?:complete|finish)(?:d|ed)?|done|success|normal|natural|<.*>|\[.*\]",
+    "ordinary": r"stop(?:ped|_sequence|_token|_word|_str(?:ing)?)?|matched_stop|word|eo[sdt](?:_token)?"
+    r"|end(?:_turn|_?of_?(?:text|turn|sequence))?|(?:complete|finish)(?:d|ed)?|done|success|normal|natural|<.*>|\[.*\]",
     "filter": r".*(?:filter|block|policy|toxic|sensitive|spii|moderat|flagged|guardrail|safe|recitation|prohibited).*|language",
     "refusal": r"refusal|refused",
     "tool_call": r"(?:malformed_|unexpected_|too_many_)?(?:tool|function)_?calls?|tool_use",

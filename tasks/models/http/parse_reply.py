@@ -14,11 +14,11 @@ from tasks.models.http.failures import describe_error, find_error, read_error, w
 from tasks.models.http.finish_reasons import end_of
 from tasks.text.reasoning import split_reasoning
 
-OWN_FIELDS: tuple[ReasoningPlace, ...] = ("reasoning_content", "reasoning")
+REASONING_FIELDS: tuple[ReasoningPlace, ...] = ("reasoning_content", "reasoning")
 """Fields into which a server's parser puts what it takes for reasoning."""
 
 THOUGHT = re.compile("think|thought|reason")
-"""In the type of a part of a content that is no answer."""
+"""In the type of a part of the content that is no answer."""
 
 LARGEST_COUNT = 10**9
 """Tokens of one call; sums of more would leave the columns that hold them."""
@@ -119,7 +119,7 @@ def _failure(reply: ChatReply, message: dict[str, Any]) -> _Failed | None:
         return _Failed("tool_call", f"{error}; a tool call came instead, though no tools are offered")
     if end == "length":
         return _Failed("length", f"{error}; the limit max_tokens was reached before the answer")
-    taken = end == "ordinary" and reply.reasoning_in in OWN_FIELDS
+    taken = end == "ordinary" and reply.reasoning_in in REASONING_FIELDS
     return _Failed("reasoning_only", f"{error}; all came in {reply.reasoning_in}") if taken else _Failed("empty_content", error)
 
 
@@ -195,7 +195,7 @@ def _join_details(details: Any) -> str:
 
 
 def _join_parts(parts: list[Any]) -> tuple[str, str]:
-    """Text and reasoning of a content that is a list of parts, `{"type": "text", "text": ...}`, texts or others without one."""
+    """Text and reasoning of a content that is a list of texts, or of parts such as `{"type": "text", "text": ...}`."""
     texts, thoughts = list[Any](), list[Any]()
     for part in parts:
         if not isinstance(part, dict):
@@ -219,20 +219,20 @@ def _name(value: Any) -> str | None:
 
 def _count_prompt(usage: Any, timings: Any) -> int | None:
     """Return the tokens of the whole prompt: some servers count those apart that were in their cache (Anthropic, llama.cpp)."""
-    told = _count(usage, "prompt_tokens")
-    if not told:  # no prompt is empty
+    counted = _count(usage, "prompt_tokens")
+    if not counted:  # no prompt is empty
         return None
     details, total, reply = usage.get("prompt_tokens_details"), _count(usage, "total_tokens"), _count(usage, "completion_tokens")
     cached = max(_count(details, "cached_tokens") or 0, _count(usage, "cache_read_input_tokens") or 0)
-    whole = told + cached + (_count(usage, "cache_creation_input_tokens") or 0)
-    is_apart = told < cached or (total is not None and total == whole + (reply or 0))
-    return max(whole if is_apart else told, (_count(timings, "prompt_n") or 0) + (_count(timings, "cache_n") or 0))
+    whole = counted + cached + (_count(usage, "cache_creation_input_tokens") or 0)
+    is_apart = counted < cached or (total is not None and total == whole + (reply or 0))
+    return max(whole if is_apart else counted, (_count(timings, "prompt_n") or 0) + (_count(timings, "cache_n") or 0))
 
 
 def _count_completion(usage: Any) -> int | None:
     """Return the tokens of the reply; where only the sum is stated, what the prompt leaves of it."""
-    told, total, prompt = (_count(usage, name) for name in ("completion_tokens", "total_tokens", "prompt_tokens"))
-    return told if told is not None or total is None or prompt is None or total < prompt else total - prompt
+    reply, total, prompt = (_count(usage, name) for name in ("completion_tokens", "total_tokens", "prompt_tokens"))
+    return reply if reply is not None or total is None or prompt is None or total < prompt else total - prompt
 
 
 def _count(usage: Any, name: str) -> int | None:

@@ -40,12 +40,12 @@ REPLY_LIMIT = re.compile(
 
 
 def read_max_context(text: str) -> int | None:
-    """Return the longest context in tokens that an error's text states, or null; with some servers that of the prompt alone."""
+    """Return the longest context in tokens that an error states, or null; with some servers that of the prompt alone."""
     return _first_number(LONGEST_CONTEXT, text)
 
 
 def read_prompt_tokens(error: str) -> int | None:
-    """Return tokens of the prompt, as a server states them that refuses it for its length; null if it does not."""
+    """Return the tokens of a prompt that was refused for its length, if the error states them."""
     return _first_number(PROMPT_TOKENS, error)
 
 

@@ -23,8 +23,11 @@ GZIP = 16 + zlib.MAX_WBITS
 MEMBER = b"\x1f"
 """First byte of each member of a gzip file."""
 
+END_OF_STREAM, LONGEST_END = re.compile(rb"[\r\n]data: ?\[DONE\]\s*\Z"), 32
+"""Some servers leave the connection open after it. JSON cannot contain it, since it has no line ends within strings."""
+
 PACKINGS = re.compile(r"\b(?:gzip|br|deflate|zstd|compress)\b")
-"""Encodings that change the bytes of an answer; others, such as `utf-8`, are said by servers that mean something else."""
+"""Encodings that change the bytes of an answer. Some servers state others by mistake, such as `utf-8`."""
 
 LARGEST_HEADER = 2**16
 """Bytes of one header; some gateways send whole prompts and tokens in theirs."""
@@ -138,10 +141,9 @@ class Transport:
 
 
 async def _read_body(response: aiohttp.ClientResponse) -> bytes:
-    encoding = response.headers.get("Content-Encoding", "").lower()
-    packings = PACKINGS.findall(encoding)
+    packings = PACKINGS.findall(response.headers.get("Content-Encoding", "").lower())
     if packings not in ([], ["gzip"]):
-        text = f"the answer is encoded as {encoding[:80]}, which was not asked for"
+        text = f"the answer is encoded as {', '.join(packings)}, which was not asked for"
         raise TransportError("invalid_json", text, response.status)
     unpacking = zlib.decompressobj(GZIP) if packings else None
     body, came = bytearray(), 0
@@ -149,7 +151,7 @@ async def _read_body(response: aiohttp.ClientResponse) -> bytes:
         came += len(chunk)
         while unpacking and chunk and len(body) <= LARGEST_BYTES:
             if unpacking.eof and chunk[:1] != MEMBER:
-                break  # what follows a packed answer and is not packed is padding
+                break  # padding
             if unpacking.eof:
                 unpacking = zlib.decompressobj(GZIP)
             body += unpacking.decompress(chunk, LARGEST_BYTES + 1 - len(body))
@@ -158,13 +160,15 @@ async def _read_body(response: aiohttp.ClientResponse) -> bytes:
         if max(came, len(body)) > LARGEST_BYTES:
             text = f"the answer is larger than {LARGEST_BYTES // 2**20} MiB"
             raise TransportError("truncated_body", text, response.status)
+        if END_OF_STREAM.search(body[-LONGEST_END:]):
+            return bytes(body)
     if unpacking and came and not unpacking.eof:  # proxies mark errors without a body, too
         raise TransportError("truncated_body", "the answer is cut short: its packing does not end", response.status)
     return bytes(body)
 
 
 def choose_proxy(entry: ModelEntry, url: httpx.URL, proxies: Mapping[str, str]) -> str | None:
-    """Return the URL of the proxy that a server is spoken to through, by scheme in `proxies`; null if there is none.
+    """Return the URL of the proxy to a server, from `proxies` by scheme; null if there is none.
 
     A proxy of the environment is meant for remote servers; one on this machine is spoken to directly.
 

@@ -95,7 +95,7 @@ class Journal:
         return entry.durable
 
     def mark_cut(self, keys: Iterable[str]) -> None:
-        """Mark replies as those to a part of the prompt: the next run asks again, and what it is answered takes their place."""
+        """Mark replies to a part of the prompt: the next run asks again, and the new reply takes their place."""
         replies = ((key, self.get(key)) for key in keys)
         rows = [(write_reply(replace(reply, remark="prompt_cut", from_journal=False)), key) for key, reply in replies if reply]
         with journal_errors(self._path), self._reading:
@@ -171,14 +171,14 @@ class JournaledChat:
         return reply
 
     def find_cut(self) -> dict[str, str]:
-        """Return what to say of the prompts so far that were cut, by key of the call; some are only known by their like."""
+        """Return the errors of the prompts that were cut so far, by key of the call; some show only next to others."""
         pinned = find_pinned(self._long) - self._cut.keys()
         self._journal.mark_cut(pinned)
         self._cut |= {key: self._long[key].error for key in pinned}
         return self._cut
 
     def _whole(self, request: ChatRequest, reply: ChatReply) -> ChatReply:
-        """Return a reply to a whole prompt as it is, any other as a failure."""
+        """Return a reply to a whole prompt as it is, and one to a part of it as a failure."""
         if prompt := LongPrompt.of(request, reply):
             self._long[request.key] = prompt
             if is_cut(request, reply):
@@ -227,5 +227,5 @@ class JournaledChat:
 
 
 def cut_prompts(chats: Iterable[Chat]) -> dict[str, str]:
-    """Return what to say of prompts of a run that were cut, by key of the call."""
+    """Return the errors of the prompts of a run that were cut, by key of the call."""
     return {key: why for chat in chats if isinstance(chat, JournaledChat) for key, why in chat.find_cut().items()}

@@ -165,8 +165,8 @@ def _about_calls(data: ReportData, system: System) -> Iterator[Caveat]:
     if unseen := answered.filter(is_long & (tokens.is_null() | (tokens < LEAST_WINDOW))).select(items).n_unique():
         yield Caveat(
             f"{counted(unseen, 'long prompt')} uncounted",
-            f"Of {counted(unseen, 'item')} the prompt is long and its tokens were not counted, or far too few, so whether the "
-            "server cut it cannot be seen; moodflow models check tries a long prompt.",
+            f"Of {counted(unseen, 'item')} the prompt is long and its tokens were not counted, or far too few were, so whether "
+            "the server cut it cannot be seen; moodflow models check tries a long prompt.",
         )
     ends = answered.filter(pl.col("remark") == "unknown_end")
     if ends.height:

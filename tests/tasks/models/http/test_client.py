@@ -414,6 +414,20 @@ async def test_a_key_is_taken_out_of_an_answer_that_is_quoted_as_it_came() -> No
     assert "[key]" in str(reply.error)
 
 
+@pytest.mark.parametrize("before", range(180, 200, 5))
+async def test_no_part_of_a_key_is_left_where_an_answer_is_shortened(before: int) -> None:
+    key = "sk-SECRET-0123456789"
+    with ModelServer(lambda _: "B") as server:
+        lines = f'{{"message": "{"x" * (before - 13)}{key}"}}\n{{"done": true}}\n'
+        server.completion = lambda *_: lines.encode()  # type: ignore[method-assign]
+        of_lines = await ask_once(entry(server.base_url), Pauses(), SecretStr(key))
+    with ModelServer(lambda _: "B", answer_headers={"Content-Encoding": f"br; {'x' * (before - 124)}{key}"}) as server:
+        packed = await ask_once(entry(server.base_url), Pauses(), SecretStr(key))
+    assert "sk-S" not in str(of_lines.error)
+    assert "[key]" in str(of_lines.error)
+    assert packed.error == "the answer is encoded as br, which was not asked for"
+
+
 @pytest.mark.parametrize(
     ("concurrency", "slots"),
     # Up to 64 every call keeps its slot; of 24 more, two may be without one while their replies are written.

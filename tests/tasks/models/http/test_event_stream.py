@@ -8,6 +8,7 @@ import pytest
 from tasks.models.http.event_stream import join_events
 from tasks.models.http.parse_reply import read_completion
 from tests.model_server import ModelServer
+from tests.probed_server import Answer, ProbedServer
 from tests.tasks.models.making_calls import Pauses, ask_once, entry
 
 
@@ -123,6 +124,14 @@ async def test_a_stream_that_nobody_asked_for_is_read() -> None:
         server.completion = lambda *_: events(*HALVES, chunk(reason="stop"), USAGE, "[DONE]")  # type: ignore[method-assign]
         reply = await ask_once(entry(server.base_url), Pauses())
     assert (reply.text, reply.failure, reply.attempts) == ("The answer is B.", None, 1)
+
+
+async def test_a_stream_ends_with_its_mark() -> None:
+    body = events(*HALVES, chunk(reason="stop"), USAGE, "[DONE]")
+    # The connection stays open, as if more were to come.
+    with ProbedServer(lambda *_: Answer(200, body, headers={"Content-Length": str(len(body) + 1)})) as server:
+        reply = await ask_once(entry(server.base_url, timeout_s=3.0), Pauses())
+    assert (reply.text, reply.failure, reply.prompt_tokens, reply.attempts) == ("The answer is B.", None, 9, 1)
 
 
 async def test_a_stream_that_breaks_off_is_asked_again() -> None:
