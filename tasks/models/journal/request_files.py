@@ -32,7 +32,7 @@ FRAME = re.compile(r"(?:<[^<>\s]{1,40}>|\[/?INST\]|system|user|assistant|model|h
 """What chat templates put around a message: special tokens and roles, no words of their own."""
 
 STOPS = {"end_turn": "stop", "stop_sequence": "stop"}
-"""Anthropic's reasons why a reply ended whose names the reader of replies does not know."""
+"""Anthropic's words for how a reply ended that the reader of replies knows by another name."""
 
 
 def write_requests(requests: Iterable[ChatRequest], folder: Path, name: str) -> list[dict[str, Any]]:
