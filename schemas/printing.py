@@ -1,4 +1,4 @@
-"""Show text from outside as it is: control characters move a terminal's cursor, others hide or turn round what stands beside."""
+"""Show what is hidden in text from outside: characters that move the cursor, or hide or reverse what stands beside them."""
 
 import re
 from unicodedata import normalize

@@ -150,7 +150,7 @@ def _with_settings(command: Callable[[], Any]) -> None:
     try:
         command()
     except Exception:
-        # Prefect may have been imported just then, and raises whatever it finds in damaged settings.
+        # Prefect may have been imported just then, and its parsers raise anything over damaged settings.
         if "prefect" in sys.modules:
             require_prefect_settings()
         raise

@@ -65,12 +65,12 @@ def require_certificates() -> None:
 
 
 def require_prefect_settings() -> None:
-    """Refuse settings of Prefect that cannot be read, over which it raises whatever its parsers do, while it is imported.
+    """Refuse damaged settings of Prefect, which it reads and tells by a traceback while it is imported.
 
     Raises:
-        UsageError: a file or a variable of its settings is damaged, or names a profile that there is not.
+        UsageError: a file or a variable of its settings is damaged, or names a profile that does not exist.
     """
-    told = StringIO()  # Prefect's own words, before it raises
+    told = StringIO()  # what Prefect itself prints before it raises
     try:
         with redirect_stderr(told):
             from httpx import URL  # noqa: PLC0415  with Prefect, which takes its time
@@ -83,7 +83,7 @@ def require_prefect_settings() -> None:
         got = "" if profile in {None, *profiles.names} else f"the profile {profile}, none of {names}"
         if settings.home.exists() and not settings.home.is_dir():
             got = f"PREFECT_HOME, which is no folder: {settings.home}"
-    except Exception as error:  # noqa: BLE001  told as what it is
+    except Exception as error:  # noqa: BLE001  whatever its parsers raise
         got = summarize(error) or type(error).__name__
     if got:
         raise UsageError(
@@ -91,7 +91,7 @@ def require_prefect_settings() -> None:
             where=os.environ.get("PREFECT_PROFILES_PATH")
             or f"{os.environ.get('PREFECT_HOME') or '~/.prefect'}/profiles.toml, "
             "prefect.toml, pyproject.toml and .env of this folder, variables PREFECT_...",
-            expected="settings that Prefect reads, and a profile that is there",
+            expected="settings that Prefect can read, and a profile that exists",
             got=got,
             next_step="correct the file or the variable, or move the file away and unset the variable",
         )

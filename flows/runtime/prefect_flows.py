@@ -41,7 +41,7 @@ INTERRUPT_LIMIT_S = 5.0
 
 
 _UNSAID: list[str] = []
-"""Why this process ends, as long as whoever runs the work has not been told."""
+"""Last words of this process that nobody has printed yet."""
 
 
 def leave_soon(text: str, status: int) -> None:

@@ -79,7 +79,7 @@ async def _server_is_temporary() -> bool:
 
 
 async def _failure(limit_s: float) -> str | None:
-    """Ask the user's server how it is; return what is wrong, null if a Prefect server answers in time."""
+    """Return what is wrong with the user's server; null if it answers in time, as a Prefect server does."""
     try:
         async with asyncio.timeout(limit_s), get_client() as client:
             answer = (await client.request("GET", "/health")).text

@@ -1,7 +1,7 @@
 """Tell whether a run is going on in a lake: each holds a shared lock of the operating system on one file.
 
-Such a lock ends with the process that holds it, however that dies: no process has to prove that it lives. For a lake in an object
-store, the file is on this machine.
+The lock ends with its process, however that dies: none is left behind. For a lake in an object store, the file is on this
+machine.
 """
 
 import fcntl

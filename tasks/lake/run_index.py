@@ -19,7 +19,7 @@ from tasks.lake.local_state import state_folder
 
 INDEX = "run-index.jsonl"
 FEWEST = 100
-"""Runs that are worth an index."""
+"""Only a lake with more runs than this gets an index."""
 
 YOUNG_NS = 2_000_000_000
 """Age below which a file is not copied: one that is changed within a tick of the disk's clock would look the same."""

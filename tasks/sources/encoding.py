@@ -33,34 +33,28 @@ def read_text(path: Path) -> str:
             raise UnicodeDecodeError("utf-8", content, content.index(0), content.index(0) + 1, "zeros")
         return content.decode("utf-8-sig")
     except UnicodeDecodeError as error:
-        line = content.count(b"\n", 0, error.start) + 1
-        encoding = _guess_encoding(content)
-        step = (
-            f"it may be {encoding}: iconv -f {encoding} -t UTF-8 FILE > NEW_FILE, and look whether that can be read; "
-            "or save it in Excel as CSV UTF-8"
-        )
-        if encoding is None:
-            step = "nearly all of it is UTF-8: correct this line; the file may be cut off or joined"
-            if 0 in content or content.startswith(PACKED):
-                step = "it looks like a workbook, an archive or a picture: unpack it, or save it in Excel as CSV UTF-8"
         raise SourceError(
             "the file is not UTF-8",
-            where=f"{path}, line {line}",
+            where=f"{path}, line {content.count(10, 0, error.start) + 1}",
             expected="UTF-8 text",
             got=f"byte 0x{content[error.start]:02x}",
-            next_step=step,
+            next_step=_advise(content),
         ) from error
 
 
-def _guess_encoding(content: bytes) -> str | None:
-    """Return the likeliest encoding of a text that is not UTF-8, as iconv names it; null if few of its bytes are wrong."""
+def _advise(content: bytes) -> str:
+    """Return what to do about a text that is not UTF-8, with its likeliest encoding as iconv names it."""
+    zeros, is_packed = content.count(0), content.startswith(PACKED)
+    others = content.translate(None, ASCII)
     if content[:2] in (BOM_UTF16_LE, BOM_UTF16_BE):
-        return "UTF-16"
-    if content.count(0) * 12 > len(content) and not content.startswith(PACKED):
-        return "UTF-16LE" if content[1::2].count(0) > content[::2].count(0) else "UTF-16BE"
-    if 0 in content or content.startswith(PACKED):
-        return None
-    high = len(content.translate(None, ASCII))
-    if len(content.decode(errors="ignore").encode().translate(None, ASCII)) * 4 > high * 3:
-        return None
-    return "GB18030" if len(CHINESE.findall(content)) * 4 > high else "WINDOWS-1252"
+        encoding = "UTF-16"
+    elif zeros * 12 > len(content) and not is_packed:
+        encoding = "UTF-16LE" if content[1::2].count(0) > content[::2].count(0) else "UTF-16BE"
+    elif zeros or is_packed:
+        return "it looks like a workbook, an archive or a picture: unpack it, or save it in Excel as CSV UTF-8"
+    elif len(content.decode(errors="ignore").encode().translate(None, ASCII)) * 4 > len(others) * 3:
+        return "nearly all of it is UTF-8: correct this line; the file may be cut off or joined"
+    else:
+        encoding = "GB18030" if len(CHINESE.findall(content)) * 4 > len(others) else "WINDOWS-1252"
+    convert = f"iconv -f {encoding} -t UTF-8 FILE > NEW_FILE"
+    return f"it may be {encoding}: {convert}, and check that the result reads well; or save it in Excel as CSV UTF-8"

@@ -23,7 +23,7 @@ from tasks.sources.encoding import read_bytes, read_text
 DELIMITERS: dict[RecordFormat, str] = {"csv": ",", "tsv": "\t", "tsv_plain": "\t"}
 SEPARATORS = {",": "commas", ";": "semicolons", "\t": "tabs", "|": "bars"}
 RAGGED = "row_has_the_fields_of_the_header"
-"""Rule that a row of a user's own file breaks; in another file it ends the reading."""
+"""Rule for the rows of a user's own file; in any other, a row that breaks it ends the reading."""
 
 Parse = Callable[[str], Any]
 

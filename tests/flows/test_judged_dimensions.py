@@ -221,6 +221,6 @@ def test_a_judge_in_odd_forms_is_read_asked_again_and_counted(lake: Path) -> Non
     unread = {"model": "judge", "calls": 1, "next_step": "see the replies: moodflow explain", "error": None}
     assert done.document["failures"] == [{**unread, "what": "no readable rating of kind's answers: no JSON object"}]
     page = Path(done.document["report"]).read_text(encoding="utf-8")
-    assert "Of 8 replies of the judge 7 said beyond doubt what it rates" in page
+    assert "7 of 8 replies of the judge had another form than was asked for" in page
     checked = ended("verify", done.document["run"], "--lake", lake, "--json")
     assert (checked.status, checked.document["differences"]) == (0, [])

@@ -202,8 +202,8 @@ def _about_the_judge(data: ReportData, system: System) -> Iterator[Caveat]:
     if repaired := calls.filter(pl.col("parse_status") == "repaired").height:
         yield Caveat(
             f"{counted(repaired, 'rating')} repaired",
-            f"Of {counted(calls.height, 'reply', 'replies')} of the judge {count(repaired)} said beyond doubt what it rates, in "
-            "another form than was asked for, such as a number in quotes. They count.",
+            f"{count(repaired)} of {counted(calls.height, 'reply', 'replies')} of the judge had another form than was asked for, "
+            "such as a number in quotes, but left no doubt about the rating. They count.",
         )
     own = [model.get("identity") for model in data.manifest.plan.get("models", ()) if model["name"] == system.model]
     if any(judge["name"] == system.model and judge.get("identity") in own for judge in judges):

@@ -159,7 +159,7 @@ def test_repaired_ratings_and_errors_of_readers_are_told() -> None:
     broken = pl.when(pl.col("status") == "unparsed").then(pl.lit("IndexError"))
     data = example_data(judgements=judgements(*rows), item_scores=example_items.item_scores().with_columns(error=broken))
     texts = {caveat.short: caveat.text for caveat in judge_systems(data)[0].caveats}
-    assert texts["2 ratings repaired"].startswith("Of 3 replies of the judge 2 said beyond doubt what it rates")
+    assert texts["2 ratings repaired"].startswith("2 of 3 replies of the judge had another form than was asked for")
     assert (
         "Errors of MoodFlow's own in reading them, to be reported: IndexError 1." in texts["17\u00a0% of the replies unreadable"]
     )
