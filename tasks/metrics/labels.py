@@ -9,7 +9,7 @@ from typing import Literal
 
 from schemas.letters import option_letters
 from tasks.metrics.option_parts import PlaceInOption, opened_by, option_by_part, options_with
-from tasks.metrics.reply import FIRST, TOKEN, WORD, level_text, masked_option, match_text
+from tasks.metrics.reply import FIRST, TOKEN, WORD, is_long, level_text, masked_option, match_text
 
 MAX_SINGLE = 26
 """Up to this many options every label is one letter, and letters may be written without a gap ("AC")."""
@@ -23,13 +23,13 @@ _PARTICLES = (
 """Chinese that may follow a letter without making it a word, as it would in "B超". A masked option may follow too."""
 
 _AFTER_ARTICLE = re.compile(
-    r"\s*(?:$|[\n.,:;!?)\]}\"'。、(/&+=|<>→]|[–—]|-+>)|\s+-|-(?=[A-Z](?![a-z]))|\s+(?:because|since|as|for|here|rather|instead|is"
-    r"|are|was|and|or|then|before|followed|but)\b"
+    r"\s*(?:$|[\n.,:;!?)\]}\"'。、(/&+=|<>→]|[–—]|-+>)|\s+-|-(?=[A-Z](?![a-z]))|\s+(?:because|since|as|for|here|rather|instead"
+    r"|over|is|are|was|and|or|then|before|followed|but)\b"
     rf"|[\ue000-\uf8ff]|\s*(?={_PARTICLES})"
 )
 _AFTER_SMALL = re.compile(rf"\s*(?:$|[\n.,:;!?)。、<>→])|\s+(?:because|since|and)\b|\s*(?={_PARTICLES})")
 _AFTER_CAPITAL = re.compile(rf"(?!-[a-z]|\+\+|#|[\u3400-\u9fff])|(?={_PARTICLES})")
-_MARK = re.compile(r"(?:^|(?<=[\s,;、。:\"(]))([A-Z]{1,2})\s*[.):、](?!\w\.)\s*(?=\S)")
+_MARK = re.compile(r"(?:^|(?<=[\s,;、。:\"(]))([A-Z]{1,2})\s*(?:[.):]|、(?!\s?[A-Z](?![A-Za-z])))(?!\w\.)\s*(?=\S)")
 
 
 @dataclass(frozen=True)
@@ -94,6 +94,11 @@ class Choices:
         asks = index is not None and text.count("?") > level_text(self.options[index]).count("?")
         return None if asks else index
 
+    def by_head(self, text: str) -> int | None:
+        """Return the index of the option that says this text before a colon: "True" of "True: the premises ..."."""
+        heads = tuple(option.partition(":")[0] for option in self.options if ":" in option)
+        return match_text(text, heads) if len(heads) == len(self.options) and all(map(is_long, heads)) else None
+
     def by_part(self, text: str) -> int | None:
         """Return the index of the one option of which this text of a masked reply is a part."""
         return option_by_part(self._unmask(text), self.options) if len(text) <= self.reach else None
@@ -152,8 +157,9 @@ _SEPARATORS = {
     "order": re.compile(rf"\s*[.)]?\s*(?:(?:[,、;/|>→]|-+>|=>|[-–—])\s*(?:{_THEN})?|{_THEN})\s*", re.IGNORECASE),
 }
 _HEDGE = re.compile(
-    r"[\s.,()/–—-]*+(?:(?:or|and/or|maybe|perhaps|possibly|alternatively|or\s+else)\b|也?可能|或|还是|也许)|[\s.,]*+(?:but|though"
-    r"|although|and)\s+(?:also\s+)?(?:option\s+)?(?:[A-Z]|[\ue000-\uf8ff])\)?\s+(?:is\s+also|also|could|might|may|is\s+as)\b",
+    r"[\s.,()/–—-]*+(?:(?:or|and/or|maybe|perhaps|possibly|alternatively|or\s+else)\b|也?可能|或|还是|也许)|[\s.,]*+(?:but|and"
+    r"|(?:al)?though(?!\s+\S+\s+is\s+also\s+(?:plausible|tempting|possible|reasonable)))\s+(?:also\s+)?(?:option\s+)?(?:[A-Z]"
+    r"|[\ue000-\uf8ff])\)?\s+(?:is\s+also|also|could|might|may|is\s+as)\b",
     re.IGNORECASE,
 )
 _PREFIX = re.compile(r"(?:options?|choices?|letters?|选项)\s*", re.IGNORECASE)

@@ -19,7 +19,7 @@ from tasks.metrics.labels import (
     sequence_at,
 )
 from tasks.metrics.reply import TOKEN, drop_texts
-from tasks.metrics.stances import ANY_DOUBT, is_meant, is_taken_back
+from tasks.metrics.stances import ANY_DOUBT, DENIAL, is_meant, is_taken_back
 
 ECHO = LabelRefusal("repeats the list of options")
 REMARK = LabelRefusal("what stands beside a letter is not its option's text")
@@ -32,10 +32,14 @@ _ORDINAL = re.compile(
     re.IGNORECASE,
 )
 _LETTER = re.compile(r"^(?:(?i:option)\s+|选项)?([A-Z]{1,2}|[a-z])(?:\s*[.):、]\s*|\s+[-–—]\s+|\s*$)(.*)$")
+_REASONED = re.compile(r"^[A-Z](?::|\s[-–—])\s*(?:\S+\s+\S+\s+\S|[^\W\d_A-Za-z]{5})")
+"""A letter and a reason, which is no option's text."""
+
 _INTRODUCES = re.compile(r"(?:\b(?i:answers?|correct|right|choose|select)\b|选|答案|正确)[^\n]{0,40}:$")
 _REASON = re.compile(r"\s*(?:[:(–—]|\s-\s|\bbecause\b|\bsince\b|因为)", re.IGNORECASE)
 _VERDICT = re.compile(
-    r"\b(?:no|not|yes|wrong|incorrect|correct|right|true|false|fits?|first|second|third|fourth|last|\d+)\b|n't\b|[不没错对否✗✓]",
+    r"\b(?:no|not|yes|wrong|incorrect|correct|right|true|false|fits?)\b|^\W*(?:first|second|third|fourth|last|\d+)\W*$|n't\b"
+    r"|[不没错对否✗✓]",
     re.IGNORECASE,
 )
 """What is said about an option in a look at all of them."""
@@ -57,8 +61,9 @@ def read_lines(text: str, choices: Choices, kind: SequenceKind) -> list[Indices 
     option makes the list unreadable ("A. wrong"); only a numbered order may carry remarks ("1. B - she starts there").
     """
     lists: list[list[ListEntry | LabelRefusal]] = [[]]
-    introduced = False
-    for line in filter(None, text.splitlines()):
+    held = list(filter(None, text.splitlines()))
+    introduced = len(held) > 1 and all(map(_REASONED.match, held)) and not DENIAL.search(text)
+    for line in held:
         entry = _read_line(line, choices, kind, introduced=introduced)
         if entry is not None:
             lists[-1].append(entry)
@@ -135,12 +140,20 @@ _GAPS = re.compile(r"\s+(?=[A-Z]{1,2}(?:\s|[.)]|$))")
 _LIST_LINE = re.compile(
     r"^(?:\(?\d{1,2}\s*[.):、]\s*\S|(?:option\s+|选项)?[A-Za-z]{1,2}\s*(?:[.):、–—]|-\s|$))", re.IGNORECASE | re.MULTILINE
 )
+_TAIL_START = re.compile(
+    r"(?:^|(?<=[\n.;:!?。])\s*|\b(?i:options|choices|statements|both|that|think)\s+|选项|(?P<only>\b(?i:only)\s+"
+    r"|只有))(?=[A-Z](?![A-Za-z0-9]))"
+)
 _TAIL = re.compile(
-    r"(?:^|(?<=[\n.;:!?。])\s*|\b(?i:options|choices|statements|both|that|think)\s+"
-    r"|选项)(?=[A-Z][\s,、)和与及/&].{0,80}?(?:\b(?i:are)\s+(?:(?i:both|all|the)\s+)*(?i:correct|right|true|supported|answers)\b"
-    r"|正确|对的|都?符合))"
+    r"\s*(?:(?:is|are)\s+(?:(?:both|all|the)\s+)*(?:correct|right|true|supported|answers?)\b|(?:(?:both|all)\s+)?(?:apply|applies"
+    r"|fit|hold)\b|选?项?[都均全]?是?(?:正确|对的|符合))",
+    re.IGNORECASE,
 )
 _OTHER_LETTER = re.compile(r"(?<![A-Za-z0-9])(?:[B-HJ-Z](?![A-Za-z0-9'])|A(?=[.,:;)]|\s*$))")
+_NOT_OTHERS = re.compile(
+    r"\s*[,(]?\s*(?:(?:but|and)\s+)?(?:not|rather\s+than|instead\s+of|而?不[是选])\s*(?:option\s+)?[A-Z](?:(?:\s*[,、]|\s+(?:and"
+    r"|or|nor))\s*[A-Z])*+(?![A-Za-z'])\)?"
+)
 _SENTENCE = re.compile(r"[.。](?:\s|$)")
 _MARK_END = re.compile(r"^\s*[.):、,\-–—]*\s*")
 _BETWEEN_TEXTS = {
@@ -214,6 +227,8 @@ class ListForms:
         if hedged(text, sequence.end):
             return ALTERNATIVE
         rest, _, below = text[sequence.end :].partition("\n")
+        denied = _NOT_OTHERS.match(rest)
+        rest = rest[denied.end() :] if denied else rest
         if self.kind == "order" and _OTHER_LETTER.search(rest):
             return MORE
         if len(sequence.names) > 1:
@@ -239,16 +254,16 @@ class ListForms:
         return tuple(sorted(reading)) if self.kind == "set" and not isinstance(reading, LabelRefusal) else reading
 
     def _tails(self, text: str, choices: Choices) -> Iterator[Claim]:
-        for start in (found.end() for found in _TAIL.finditer(text)) if self.kind == "set" else ():
-            sequence = sequence_at(text, start, choices, "set")
-            if sequence is not None and len(sequence.names) > 1:
+        for found in _TAIL_START.finditer(text) if self.kind == "set" else ():
+            start, sequence = found.end(), sequence_at(text, found.end(), choices, "set")
+            if sequence and (len(sequence.names) > 1 or found["only"]) and _TAIL.match(text, sequence.end):
                 yield Claim(start, self._shaped(sequence.read(choices)), meant=is_meant(text, start, start, sequence.end))
 
     def _edges(self, text: str, choices: Choices) -> Iterator[Claim]:
         """Yield letters that open with a remark behind them, or are alone on the first line (a blank one follows) or the last."""
         lines = text.splitlines()
         opening = sequence_at(text, 0, choices, self.kind)
-        if opening is not None and len(opening.names) > 1 and _REMARK.match(lines[0], opening.end):
+        if opening and (_REMARK if len(opening.names) > 1 else _NOT_OTHERS).match(lines[0], opening.end):
             target = self.target(text, 0, choices)
             if target is not None:
                 yield Claim(0, target.reading, closing=True, meant=not is_taken_back(text, target.end))

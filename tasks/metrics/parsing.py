@@ -188,7 +188,12 @@ def _read_json(text: str, choices: Choices, forms: Forms, kind: SequenceKind | N
         if not isinstance(value, dict | list) or not value:
             return None
         leaves = list(_leaves(value, choices))
-        readings = [_read_values(held, choices, forms, kind, lenient=key in ANSWER_KEYS) for key, held in leaves]
+        readings = [
+            _read_values(
+                held, choices, forms, kind, lenient=key in ANSWER_KEYS or (len(leaves) == 1 and isinstance(held[0], str))
+            )
+            for key, held in leaves
+        ]
         stated = {reading for reading in readings if reading is not None}
         if len(stated) == 1:
             return stated.pop()

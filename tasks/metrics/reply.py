@@ -30,31 +30,41 @@ _ANSWER_TAG = (
 )
 _NO_ANSWER = "in|wrong|not|reject|elim|exclu|false|least|worst|think"
 _ROLE = r"(?:(?:ai|智能)?\s?(?:assistant|助手|助理)|ai|model|模型|(?:chat)?bot|chatgpt|机器人)"
-_FILLER = r"(?:sure|ok(?:ay)?|certainly|of course|alright|got it|好的?|当然|没问题|明白了?)"
+_FILLER = r"(?:h+m+|well|um+|嗯|sure|ok(?:ay)?|certainly|of course|alright|got it|好的?|当然|没问题|明白了?)"
 _MARK_UP: tuple[tuple[re.Pattern[str], str], ...] = (
     (re.compile(r"~~[^~\n]{1,200}~~|<(s|del|strike)>[^<>\n]{1,200}</\1>"), ""),  # struck out
     (re.compile(r"<\|[^|<>\n]{1,40}\|>|</?s>|\[/?INST\]"), ""),  # tokens of chat templates
     (re.compile(r"^```\w*$", re.MULTILINE), ""),
     (re.compile(r"</?(?:b|strong|i|em|u|br|p|span|div) ?/?>"), ""),
-    (re.compile(r"\\(?:text|textbf|mathrm|mathbf)\{([^{}]*)\}"), r"\1"),
-    (re.compile(r"\${0,2}\\boxed\{([^{}]*)\}\${0,2}"), r"<answer>\1</answer>"),
+    (re.compile(r"&lt;(/?\w{1,30})&gt;"), r"<\1>"),
+    (re.compile(r"\\(?:text\w*|math\w+|underline|emph|mbox)\{([^{}]*)\}"), r"\1"),
+    (re.compile(r"\${0,2}\\f?box(?:ed)?\{([^{}]*)\}\${0,2}"), r"<answer>\1</answer>"),
+    (re.compile(rf"\[({_ANSWER_TAG})\]([^\[\]\n]{{1,400}})\[/\1\]", re.IGNORECASE), r"<answer>\2</answer>"),
     (re.compile(rf"<(/?){_ANSWER_TAG}(?: [^<>\n]{{0,40}})?>", re.IGNORECASE), r"<\1answer>"),
     (re.compile(r"</answer> ?(?:,|、|&|;|and|和) ?<answer>"), ", "),
-    (re.compile(rf"<(?!answer|{_NO_ANSWER})(\w{{1,30}})>\s?\(?([A-Za-z]{{1,2}})[.)]*\s?</\1>"), r"<answer>\2</answer>"),
-    (re.compile(r"\${1,2} ?([A-Z](?:, ?[A-Z]){1,25}|[A-Za-z]{1,2}) ?\${1,2}|\$(?=[A-Z]\b)"), r"\1"),
+    (
+        re.compile(rf"<(?!answer|{_NO_ANSWER})(\w{{1,30}})>\s?\(?([A-Za-z]{{1,2}}(?:[.):]\s[^<>\n]{{1,400}})?)[.)]*\s?</\1>"),
+        r"<answer>\2</answer>",
+    ),
+    (re.compile(r"(?:\${1,2}|\\\() ?\(?([A-Z](?:, ?[A-Z]){1,25}|[A-Za-z]{1,2})\)? ?(?:\${1,2}|\\\))|\$(?=[A-Z]\b)"), r"\1"),
     (re.compile(r"\*{2,}"), ""),
     (re.compile(r"(`{1,3}|(?<!\w)(?:\*|_{1,3}))(?=\S)([^\n]{1,400}?)(?<=\S)\1"), r"\2"),
     (re.compile(rf"{_SYMBOLS} ?"), ""),
     (re.compile(rf"^(?:(?:#{{1,6}}|[-*+>]|[-=]+>)[ ]|{_ARROWS}[ ]?)+", re.MULTILINE), ""),
     (re.compile(rf"(?<!{_ARROWS})(?<! )(?: ?{_ARROWS})+$", re.MULTILINE), ""),
+    (re.compile(r"\A\|[^|\n]*\| ?(answers?|choice|option) ?\|\n\|[ |:-]*\|\n\|[^|\n]*\|([^|\n]*)\|\Z", re.IGNORECASE), r"\1: \2"),
+    (re.compile(r"^\| ?([^|\n]*[^|\n -]) ?\|$", re.MULTILINE), r"\1"),
     (re.compile(r"^\|[ |:-]*\|$", re.MULTILINE), ""),  # a table: its rule, the edges of its rows, and "name | value"
     (re.compile(r"^\| ?([^|\n]+?) ?\| ?([^|\n]+?) ?\|?$", re.MULTILINE), r"\1: \2"),
     (re.compile(r'\A"([^"]*)"\Z'), r"\1"),
-    (re.compile(r"""[(\[{<"'【〈《] ?([A-Za-z]{1,2})(?!'\w) ?[)\]}>"'】〉》]"""), r" \1)"),
+    (re.compile(r"\A[(\[—–] ?([A-Za-z][.。]?)\Z|\A([A-Za-z])[\])]\Z"), r"\1\2"),
+    (re.compile(r"""[(\[{<"'【〈《〔]{1,2} ?([A-Za-z]{1,2})(?!'\w) ?[)\]}>"'】〉》〕]{1,2}"""), r" \1)"),
 )
 """Taken away in this order; the last one turns a wrapped letter, "(B)" or "【B】", into " B)"."""
 
-_FRONT = re.compile(rf"\A\s*(?:{_ROLE} ?[:\n]\s*|{_FILLER}[!,.:。] ?(?=\S))+", re.IGNORECASE)
+_FRONT = re.compile(
+    rf"\A\s*(?:(?:user|human) ?:[^\n]{{0,400}}\n+)?(?:\[?{_ROLE}\]? ?[:\n]\s*|{_FILLER}[!,.:。] ?(?=\S))+", re.IGNORECASE
+)
 _UNFINISHED = re.compile(r"[A-Z]{1,2} ?[.):、]?")
 _KEPT_BEFORE_DIGITS = ".,:/-"
 _SIGN_ALONE = re.compile(r"[.,:/-](?!\d)")

@@ -30,8 +30,8 @@ _LABEL_SUFFIX = re.compile(r"\s*(?:选项|项|选择)?\s*(?:[.)、。:!,]|吧)*\
 _SEPARATOR = re.compile(r"\s*[.):、,\-–—]*\s*")
 _PIECE_END = re.compile(r"[.!?;。]|,|\s[-–—]\s|\s*\(|\s+because\b|\s+since\b|因为|:")
 _OPENING = re.compile(
-    r"\s*(?:[.):、。!;](?!\w\.)|,|\s[-–—]\s|$|\n|\s+(?:because|since|as|and\s+not|rather\s+than|instead\s+of|i\s+(?:think|guess"
-    r"|believe)|for\s+sure)\b|\s*而[不非]|,?\s*(?:因为|是因为))",
+    r"\s*(?:[.):、。!;](?!\w\.)|,|\s[-–—]\s|$|\n|\s+(?:because|since|as|and\s+not|\(?(?:rather\s+than|instead\s+of)|over"
+    r"|i\s+(?:think|guess|believe)|for\s+sure)\b|\s*而[不非]|,?\s*(?:因为|是因为))",
     re.MULTILINE,
 )
 _TEXT_THEN_LETTER = re.compile(r"(?<![\s,:-])[\s,:-]+([A-Z]{1,2})\)$")
@@ -42,12 +42,13 @@ _EVERYDAY = frozenset({"yes", "no", "none"})
 
 _ADJECTIVE = (
     r"(?:(?:my\s+)?(?:answer|choice|pick)|correct|right|best|true|better|most\s+(?:likely|plausible|reasonable)"
-    r"|(?:most\s+)?(?:appropriate|accurate|suitable|fitting)|only\s+(?:option|answer|choice|one))"
+    r"|(?:most\s+)?(?:appropriate|accurate|suitable|fitting)|only\s+(?:option|answer|choice|one)|one(?=\W*$)|one\s+(?:that"
+    r"|which)\s+(?:best\s+)?(?:fits|matches|works|applies))"
 )
 _TAILS: tuple[re.Pattern[str], ...] = (
     re.compile(
         r"(?:^|(?<=[\n.,;:!?。(])\s*|\b(?i:option|choice|answer|that|think|believe|say|so|because|but|only|thus|hence|therefore"
-        r"|while)\s+)([A-Z]{1,2})\)?\s+"
+        r"|while)\s+)([A-Z]{1,2})(?:\)?\s+|[.):]\s*(?P<text>[\ue000-\uf8ff])[.。]?\s*)"
         rf"(?i:it\s+is(?=\W*$)|best\s+\w+s\b|\w+s\s+(?:\w+\s+)?best\b|makes\s+(?:the\s+most|more)\s+sense|fits(?=\W*$)|(?:is|was"
         rf"|fits|seems|looks|appears|sounds|would\s+be|must\s+be|should\s+be)\s+(?:to\s+be\s+)?(?:(?:clearly|probably|definitely"
         rf"|the|also)\s+)*{_ADJECTIVE}\b)"
@@ -188,7 +189,8 @@ def _text_target(text: str, start: int, choices: Choices) -> Target | None:
     opening = len(line) - len(line.lstrip(' "'))
     for piece in _pieces(line.strip(' "')):
         end = start + opening + len(piece)
-        if (index := choices.match(piece)) is not None:
+        index = choices.match(piece)
+        if (index := choices.by_head(piece) if index is None else index) is not None:
             return Target((index,), end)
         if found := _TEXT_THEN_LETTER.search(piece):
             index, lettered = choices.match(piece[: found.start()]), choices.index(found.group(1))
@@ -229,7 +231,7 @@ def _bare(line: str) -> list[str]:
 def _tails(text: str, choices: Choices) -> Iterator[Claim]:
     for found in (found for pattern in _TAILS for found in pattern.finditer(text)):
         index = choices.index(found.group(1))
-        if index is not None:
+        if index is not None and found.groupdict().get("text") in {None, chr(FIRST + index)}:
             start, end = found.start(1), found.end()
             meant = is_meant(text, start, start, end) and not _BUT.match(text, end) and not is_taken_back(text, found.end(1))
             yield Claim(start, (index,), meant=meant)

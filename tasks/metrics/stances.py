@@ -40,7 +40,7 @@ _PEOPLE = (
     r"|guess|opt|argue|claim|assume|prefer|expect|conclude|suspect|vote|answered|would answer|(?:go|went) (?:for|with))\b"
     r"|\b(?:thinks|believes|says|claims that|argues|chooses|selects|assumes|prefers|insists|(?<!he )(?<!she )(?<!they )(?:said"
     r"|claimed|argued))\b|\b(?:an?|the|your|my|his|her|this|that) (?:[\w-]+ ){1,3}(?:would|might|could|may"
-    r"|will)(?: \w+)?? (?:choose|pick|select|say|think|believe|guess|answer|go (?:for|with))\b|\b(?:is|are|was|were|been"
+    r"|will)(?: \w+)?? (?:choose|pick|select|say|think|believe|guess|answer|go (?:for|with))\b|(?<!as )\b(?:is|are|was|were|been"
     r"|be) (?:\w+ )??(?:assumed|believed|claimed|said|thought|argued|suggested|supposed|rumou?red)\b|\baccording to (?:some|many"
     r"|most|others|him|her|them|my)\b|(?:(?<!本)(?<!个)人|大家|专家|读者|[他她]|小[\u4e00-\u9fff]{1,2}|老师|同学|朋友|网友|同事"
     r"|对方)们?(?:都|也|会|可能|或许|往往|常常?|总|还|曾|却|就|容易|可以|想)*(?:选|说|认为|觉得|以为|猜|回答|主张|误选)"
@@ -56,14 +56,15 @@ _PAST = (
 _CONDITION = (
     rf"(?<!as )(?<!even )\bif\b{_HARMLESS_IF}|\b(?:suppos(?:e|ing)|assum(?:e|ing)|imagin\w+|unless|in case|provided|otherwise"
     r"|normally|usually|in (?:that|another|other|a different) \w+|under (?:other|different)|say it were|pretend\w*|let(?:'s"
-    r"| us) say)\b|^\W*say (?:the|it)\b|(?:^|,)\W*(?:had|were) (?:the|it|she|he|they|this|i|we|you|there)\b|如果|假[如设使定若]"
-    r"|倘若|若|要是|万一|除非"
+    r"| us) say)\b|^\W*say (?:the|it)\b|(?:^|,)\W*(?:had|were) (?:the|it|she|he|they|this|i|we|you|there)\b|如果(?!只能|必须"
+    r"|一定要|非要|让我|要我)|假[如设使定若]|倘若|若|要是|万一|除非"
 )
 _DOUBTED = re.compile(rf"(?:{_DENIAL})[^,:、(]*$|(?:{_PEOPLE}|{_PAST}),?[^,:(]*$|{_CONDITION}", re.IGNORECASE)
 """A denial holds for its clause, a report or a memory also across one comma, a condition for its sentence."""
 
 _COLON_END = re.compile(r"\s*:[\s:]*\Z")
 
+DENIAL = re.compile(_DENIAL, re.IGNORECASE)
 ANY_DOUBT = re.compile(rf"{_DENIAL}|{_PEOPLE}|{_PAST}|{_CONDITION}|\?|吗", re.IGNORECASE)
 
 _COPULA = (

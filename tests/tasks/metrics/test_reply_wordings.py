@@ -86,11 +86,20 @@ GRATITUDE = ("gratitude", "grief", "relief", "anger")
             "Answer: A, B. Wait, no. Answer: A, C",
             "不是A、B，而是A、C",
             "**A, C**\n\n- A: she thanks him",
+            "- **A**: she thanks her friend\n- **C**: she can rest at last",
+            "A and C apply.",
+            "正确选项有A、C。",
+            "Answer: A, B\n\nWait, I misread B.\n\nAnswer: A, C",
         ),
     ],
 )
 def test_set_is_read(reply: str) -> None:
     assert parse_choices(reply, GRATITUDE).indices == (0, 2)
+
+
+@each_row("reply", ["Only B is correct.", "只有B正确。", "B, not A.", "B (rather than A or C)", "B，而不是A"])
+def test_set_of_one_is_read(reply: str) -> None:
+    assert parse_choices(reply, GRATITUDE).indices == (1,)
 
 
 @each_row(
@@ -99,6 +108,9 @@ def test_set_is_read(reply: str) -> None:
         *(
             "Answer: B\nAnswer: C",
             "Answer: A, B\nAnswer: A, C",
+            "The answer is A. The answer is also C.",
+            '{"answer": ["A"]}\n{"answer": ["C"]}',
+            "- A: she might thank her friend\n- C: she would rest at last",
             "The incorrect options are A and C.",
             "错误的选项是A、C",
             "A, C?",
