@@ -106,8 +106,8 @@ def test_a_manifest_without_its_totals_is_passed_over(
 
 
 def test_a_copy_of_a_run_is_not_counted_twice(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
-    path = write_manifest(tmp_path, bare_manifest("a"))
-    copytree(path.parent, path.parent.with_name("a-copy"))
+    write_manifest(tmp_path, bare_manifest("a"))
+    copytree(tmp_path / "runs" / "a", tmp_path / "runs" / "a-copy")
     assert [manifest.run for manifest in read_manifests(tmp_path)] == ["a"]
     assert "run a-copy is passed over: the manifest of a run cannot be read" in (err := capsys.readouterr().err)
     assert "it is that of run a" in err
