@@ -218,7 +218,7 @@ def test_a_judge_in_odd_forms_is_read_asked_again_and_counted(lake: Path) -> Non
         ("asks", 1.0, 4),
         ("warmth", 4.0, 3),
     ]
-    unread = {"model": "judge", "calls": 1, "next_step": "see the replies: moodflow explain"}
+    unread = {"model": "judge", "calls": 1, "next_step": "see the replies: moodflow explain", "error": None}
     assert done.document["failures"] == [{**unread, "what": "no readable rating of kind's answers: no JSON object"}]
     page = Path(done.document["report"]).read_text(encoding="utf-8")
     assert "7 of 8 replies of the judge had another form than was asked for" in page
