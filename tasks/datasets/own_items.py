@@ -30,8 +30,8 @@ OPTIONAL_TEXTS = ("item_id", "subset", "cluster", "context")
 POSITIONS = "give the positions of options in a list, counted from 0: [0] is A, the first option, and [1] is B"
 
 LABEL = re.compile(
-    r"[\s*_(（\[【]*(?:option|choice|选项)?\s*"
-    r"(?:([①-⑳Ⓐ-Ⓩ])|(\d{1,2}|[ivx]{1,4}|[a-zＡ-Ｚ甲乙丙丁戊己庚辛一二三四五六七八])(?:[*_]*[)）\]】.．:：、](?!\d)|\s[-–—]\s))",
+    r"[\s*_(（\[【]*+(?:option|choice|选项)?+\s*+"
+    r"(?:([①-⑳Ⓐ-Ⓩ])|(\d{1,2}|[ivx]{1,4}|[a-zＡ-Ｚ甲乙丙丁戊己庚辛一二三四五六七八])(?:[*_]*+[)）\]】.．:：、](?!\d)|\s[-–—]\s))",
     re.IGNORECASE,
 )
 LABELS: tuple[Sequence[str], ...] = (
