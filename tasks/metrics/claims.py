@@ -18,8 +18,8 @@ _SURELY = (
     r"|as\s+follows|the\s+following)\b[:,\s]*)*"
 )
 _NOUN = (
-    r"(?:(?:answer|ans|letter|selection|pick|solution|response|reply|order|sequence|ranking|conclusion)s?"
-    r"|(?:choice|option|statement)(?!s))"
+    r"(?:(?:answer|ans|letter|selection|pick|solution|response|reply|order|sequence|ranking|conclusion)s?|(?:choice|option"
+    r"|statement)(?!s))"
 )
 _ABOUT = r"(?:\s+(?:here|(?:to|for|of|from|among|in|that)\s[^\n.!?:;,]{1,60}?))?"
 _STATED = rf"(?:(?:the|my|our)\s+(?:[\w-]+\s+){{0,3}}?{_NOUN}{_ABOUT}\s+{_IS}|(?:it|this|that)(?:\s+{_IS}|'s))[:\s]*"
@@ -62,7 +62,7 @@ LEADS = _compiled(
     rf"\b{_PICK}\b[:\s]+(?:that\s+)?(?:{_STATED})?{_SURELY}{_OPTION}{_NO_SUBJECT}",
     rf"\b(?:it|this|that)(?:\s+{_IS}|'s)\s+{_SURELY}{_OPTION}{_NO_SUBJECT}",
     (
-        r"(?:答案|正解|正确的?(?:选项|选择|一项|顺序)|正确的|最?(?:佳|合适|恰当|符合)的?(?:选项|选择)|我的(?:选择|回答)|选项"
+        r"(?:答案|正解|正确的?(?:选项|选择|一项|顺序)|正确的|最?(?:佳|合适|恰当|符合)的?(?:选项|选择)|我的(?:选择|回答)|选项(?!有|包)"
         r"|[回解]答|回复|结[论果]|顺序|排序|排列)"
         rf"\s*{_SHOULD}{_ARE}[:\s]*(?:选项)?\s*"
     ),

@@ -254,7 +254,7 @@ class ListForms:
         return tuple(sorted(reading)) if self.kind == "set" and not isinstance(reading, LabelRefusal) else reading
 
     def _tails(self, text: str, choices: Choices) -> Iterator[Claim]:
-        for found in _TAIL_START.finditer(text) if self.kind == "set" else ():
+        for found in _TAIL_START.finditer(text) if self.kind == "set" and _TAIL.search(text) else ():
             start, sequence = found.end(), sequence_at(text, found.end(), choices, "set")
             if sequence and (len(sequence.names) > 1 or found["only"]) and _TAIL.match(text, sequence.end):
                 yield Claim(start, self._shaped(sequence.read(choices)), meant=is_meant(text, start, start, sequence.end))

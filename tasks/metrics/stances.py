@@ -41,9 +41,9 @@ _PEOPLE = (
     r"|\b(?:thinks|believes|says|claims that|argues|chooses|selects|assumes|prefers|insists|(?<!he )(?<!she )(?<!they )(?:said"
     r"|claimed|argued))\b|\b(?:an?|the|your|my|his|her|this|that) (?:[\w-]+ ){1,3}(?:would|might|could|may"
     r"|will)(?: \w+)?? (?:choose|pick|select|say|think|believe|guess|answer|go (?:for|with))\b|(?<!as )\b(?:is|are|was|were|been"
-    r"|be) (?:\w+ )??(?:assumed|believed|claimed|said|thought|argued|suggested|supposed|rumou?red)\b|\baccording to (?:some|many"
-    r"|most|others|him|her|them|my)\b|(?:(?<!本)(?<!个)人|大家|专家|读者|[他她]|小[\u4e00-\u9fff]{1,2}|老师|同学|朋友|网友|同事"
-    r"|对方)们?(?:都|也|会|可能|或许|往往|常常?|总|还|曾|却|就|容易|可以|想)*(?:选|说|认为|觉得|以为|猜|回答|主张|误选)"
+    r"|be) (?:\w+ )??(?:told|assumed|believed|claimed|said|thought|argued|suggested|supposed|rumou?red)\b|\baccording to (?:some"
+    r"|many|most|others|him|her|them|my)\b|(?:(?<!本)(?<!个)人|大家|专家|读者|[他她]|小[\u4e00-\u9fff]{1,2}|老师|同学|朋友|网友"
+    r"|同事|对方)们?(?:都|也|会|可能|或许|往往|常常?|总|还|曾|却|就|容易|可以|想)*(?:选|说|认为|觉得|以为|猜|回答|主张|误选)"
 )
 _PAST = (
     r"\b(?:at first(?: (?:glance|sight))?|initially|originally|previously|formerly|alternatively|would have|used to|almost|nearly"

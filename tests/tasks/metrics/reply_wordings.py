@@ -504,6 +504,8 @@ It is widely believed that {x} is right.
 An impatient child might answer {x}.
 It is easy to pick {x}.
 Nothing supports {x}.
+I was told that the story supports {x}.
+选项有{x}。
 {x} - no chance.
 The answer is {x}. Definitely not.
 <del>Answer: {x}</del>
