@@ -18,16 +18,22 @@ CORE = System("core", "base")
 ENTRY = {"name": "core", "base_url": "http://one/v1"}
 
 
+def partition(layer: str, **place: str) -> PartitionRef:
+    return PartitionRef(layer=layer, place=tuple(place.items()), fingerprint="0" * 64, path="p", rows=1, content_sha256="0" * 64)
+
+
 def scored(model: str = "core", setting: str = "base") -> PartitionRef:
-    place = (("dataset", "d"), ("model", model), ("setting", setting))
-    return PartitionRef(layer="item_scores", place=place, fingerprint="0" * 64, path="p", rows=1, content_sha256="0" * 64)
+    return partition("item_scores", dataset="d", model=model, setting=setting)
+
+
+EVERY_RUN_HAS = (partition("ability_scores"), partition("totals"))
 
 
 def manifest(run: str = "20260102-x", systems: tuple[System, ...] = (CORE,), **changed: Any) -> RunManifest:
     given = {"benchmark": "tiny", "models": [ENTRY], "sample": 300, **changed.pop("plan", {})}
     plan = Plan.model_validate(given).model_dump(mode="json")
     fields = {"run": run, "benchmark": "tiny", "blueprint_sha256": "0", "plan": plan, "missing": ()}
-    return example_run.manifest(**fields | {"partitions": tuple(scored(*system) for system in systems)} | changed)
+    return example_run.manifest(**fields | {"partitions": (*(scored(*system) for system in systems), *EVERY_RUN_HAS)} | changed)
 
 
 @pytest.mark.parametrize(

@@ -41,8 +41,9 @@ class Small:
             self.write(key("item_scores", reply.key("dataset"), [reply, item]))
             for reply, item in zip(self.replies, self.items, strict=True)
         ]
-        self.totals = self.write(key("totals", "all", self.scores))
-        partitions = (*self.items, *self.replies, *self.scores, self.totals)
+        self.abilities = self.write(key("ability_scores", "all", self.scores))
+        self.totals = self.write(key("totals", "all", [self.abilities]))
+        partitions = (*self.items, *self.replies, *self.scores, self.abilities, self.totals)
         self.manifest = manifest(run="r1", benchmark="small", package_version="1.2.3", git_commit=None, partitions=partitions)
         write_manifest(root, self.manifest)
 
@@ -72,8 +73,8 @@ def test_a_run_is_traced_to_its_source_files(small: Small) -> None:
     wanted = {(source(letter), ref.path) for letter in "bc" for ref in small.items}
     wanted |= {(source(letter), rejected) for letter in "bc"}
     for item, reply, score in zip(small.items, small.replies, small.scores, strict=True):
-        wanted |= {(item.path, reply.path), (reply.path, score.path), (item.path, score.path), (score.path, small.totals.path)}
-    assert edges(graph) == {*wanted, (small.totals.path, "run:r1")}
+        wanted |= {(item.path, reply.path), (reply.path, score.path), (item.path, score.path), (score.path, small.abilities.path)}
+    assert edges(graph) == {*wanted, (small.abilities.path, small.totals.path), (small.totals.path, "run:r1")}
     assert graph.node(rejected).rejected_of == small.items[0].path
     assert {node.state for node in graph.nodes} == {"present", "recorded"}
     totals = graph.node(small.totals.path)
@@ -170,7 +171,8 @@ def test_a_partition_that_was_completed_is_named_by_its_fingerprint_alone(small:
 
 def test_the_layers_of_a_run_are_a_mermaid_graph(small: Small) -> None:
     lines = list(diagram_of_run(small.manifest))
-    edges = {("items", "responses"), ("items", "item_scores"), ("responses", "item_scores"), ("item_scores", "totals")}
+    edges = {("items", "responses"), ("items", "item_scores"), ("responses", "item_scores")}
+    edges |= {("item_scores", "ability_scores"), ("ability_scores", "totals")}
     assert lines[0] == "graph TD"
     assert '    items["items<br/>2 partitions<br/>4 rows"]' in lines
     assert '    totals["totals<br/>1 partition<br/>2 rows"]' in lines
