@@ -28,6 +28,9 @@ _WORDS = re.compile(r'(?:\A\s*+(?=(?:analysis|commentary)(?:[^\W_]|["“]))|assi
 _GRANITE = re.compile(r"\A\s*+Here(?:'s| is) my thought process:?(.*?)Here(?:'s| is) my response:?", re.DOTALL)
 """Granite marks what it thinks in words."""
 
+_SIGN_OF_MARK = re.compile(r"[<＜◁&\[\\]|assistant|analysis|commentary|Here")
+"""Without any of these a reply has no mark, which is soon seen: most replies have none."""
+
 _QUOTE, _END_OF_QUOTE = re.compile(r"""(?<![A-Za-z0-9.,;!?…)\]。，！？])[`'"]|[“‘「『《]"""), re.compile("[`'\"”’」』》]")
 _WITHIN_SENTENCE = re.compile(r"(?<=\S )[^\s>]{1,40}>(?:[,.;:)]| [a-z])")
 
@@ -46,6 +49,8 @@ def split_reasoning(reply: str) -> tuple[str | None, str]:
     * A mark in quotes is spoken of. So is one that opens a thought within a sentence, and one that would cut off how a JSON
       object begins.
     """
+    if not _SIGN_OF_MARK.search(reply):
+        return None, reply
     text = _GRANITE.sub(r"<think>\1</think>", _WORDS.sub(r"<|channel|>\1", reply))
     marks = [mark for mark in _MARK.finditer(text) if not _is_spoken_of(mark)]
     borders = [0, *(place for mark in marks for place in mark.span()), len(text)]

@@ -2,6 +2,7 @@
 
 import re
 from collections.abc import Mapping
+from functools import lru_cache
 from typing import Literal
 
 End = Literal["ordinary", "length", "filter", "refusal", "tool_call", "broken_off", "unknown"]
@@ -21,6 +22,7 @@ ENDS: Mapping[End, str] = {
 Cohere, Mistral, DeepSeek, Zhipu, OpenRouter, TGI, vLLM, SGLang, llama.cpp; tokens such as `<|eot_id|>` are an ordinary end."""
 
 
+@lru_cache(maxsize=256)  # the same few reasons come with every answer of a run
 def end_of(reason: str | None) -> End:
     """Return what a reason means; none at all is an ordinary end."""
     if not reason:

@@ -83,6 +83,8 @@ def set_thoughts_apart(reply: ChatReply) -> ChatReply:
     """Return a reply whose text is the answer alone, which may be empty; what the model thought joins the reasoning."""
     whole = reply.text or ""
     thought, text = split_reasoning(whole)
+    if text == reply.text:
+        return reply
     thoughts = "\n\n".join(part for part in (reply.reasoning, thought) if part) or None
     place = reply.reasoning_in or ("think" if thought else None)
     # The first token of a reply that reasons is one of the reasoning and says nothing of the answer.
