@@ -41,7 +41,7 @@ INTERRUPT_LIMIT_S = 5.0
 
 
 _UNSAID: list[str] = []
-"""Last words of this process that nobody has printed yet."""
+"""Last words of this process that are not printed yet."""
 
 
 def leave_soon(text: str, status: int) -> None:

@@ -39,7 +39,7 @@ def hold_alone(lake: Folder) -> Iterator[bool]:
             file = opened.enter_context(_opened(lake))
             try:
                 fcntl.flock(file, fcntl.LOCK_EX | fcntl.LOCK_NB)
-            except OSError:  # held, or the disk has no locks: nobody can tell
+            except OSError:  # held, or the disk has no locks
                 is_free = False
         yield is_free
 

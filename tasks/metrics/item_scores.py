@@ -145,7 +145,7 @@ def score_answers(
 
 
 def _score_anyhow(score: Callable[[Mapping[str, Any]], Iterable[ScoredAnswer]], answer: Mapping[str, Any]) -> list[ScoredAnswer]:
-    """Score an answer; one that nobody foresaw is unreadable, as if the model had said nothing, and ends no run."""
+    """Score an answer. An error in reading it makes it unreadable, as if the model had said nothing, and ends no run."""
     try:
         return list(score(answer))
     except (MoodflowError, ImportError, OSError, MemoryError):  # of items, methods or this machine, not of the reply

@@ -63,7 +63,7 @@ def _forms(key: str) -> Iterator[str]:
 
 BREAK = r"(?:\s|\\[nrt])*"
 ESCAPES = r"\\{1,16}"
-"""Of JSON within JSON, four times over; a longer run is not gone through anew from each of its signs."""
+"""Of JSON within JSON, four times over; a longer run is not searched again from each of its signs."""
 
 IN_URLS = str.maketrans("+/", "-_")
 

@@ -189,10 +189,15 @@ def test_heading_of_an_answer_is_no_part_of_an_option() -> None:
 @pytest.mark.parametrize("parse", [parse_choice, parse_choices, parse_order, parse_ranking])
 @each_row(
     "reply",
-    ['{"answer": ""}', '{"answer": [""]}', '{"answer": "**"}', '{"a":' * 900 + '"B"' + "}" * 900, "```", "| |", "->", "**"],
+    ['{"answer": ""}', '{"answer": [""]}', '{"answer": "**"}', "```", "| |", "->", "**"],
 )
-def test_reply_without_an_answer_is_no_error(parse: Callable[..., Parse], reply: str) -> None:
-    parse(reply, FEELINGS)
+def test_reply_without_an_answer_is_not_read(parse: Callable[..., Parse], reply: str) -> None:
+    assert parse(reply, FEELINGS).indices is None
+
+
+@pytest.mark.parametrize("parse", [parse_choice, parse_choices, parse_order, parse_ranking])
+def test_deeply_nested_answer_is_read(parse: Callable[..., Parse]) -> None:
+    assert parse('{"a":' * 900 + '"B"' + "}" * 900, FEELINGS).indices == (1,)
 
 
 def test_long_reply_is_read_by_its_end() -> None:
