@@ -8,7 +8,7 @@ from flows.planning.jobs import ResolvedPlan, SelectedDataset
 from flows.runtime.clusters import may_travel
 from flows.runtime.prefect_flows import RunStep, begin_run, log, moodflow_flow, run_here, spread
 from flows.runtime.progress import count_partitions
-from schemas.errors import SourceMissingError
+from schemas.errors import LayoutError, SourceMissingError
 from schemas.lineage import Missing, PartitionRef, StageResult
 from schemas.plan import Plan
 from tasks.datasets.steps import BuildJob, build_partition, without_source
@@ -28,9 +28,9 @@ async def build_datasets(plan: Plan) -> StageResult:
         work = (counter.count(build_dataset(resolved, selected, locator, run_step)) for selected in resolved.selected)
         outcomes = await asyncio.gather(*work)
     missing = list(resolved.missing)
-    for broken in find_broken_rows(resolved, own=False):
+    for broken in find_broken_rows(resolved):
         require_items(broken)
-        if broken.is_own:
+        if broken.missing:
             missing.append(broken.missing)
         else:
             log(f"{broken.dataset} {broken.words}")
@@ -52,7 +52,8 @@ async def build_dataset(
 ) -> Sequence[PartitionRef | Missing]:
     """Build one dataset's items, and contexts for them where its entry says how.
 
-    A file that no hash pins is fetched first: the partition's key rests on its content.
+    A file that no hash pins is fetched first: the partition's key rests on its content. A dataset whose files have another layout
+    is missing; the others are asked.
     """
     plan, required = resolved.plan, resolved.plan.datasets is not None
     try:
@@ -63,5 +64,8 @@ async def build_dataset(
         return [without_source(selected.spec, error)]
     run = run_step if may_travel(selected.spec) else run_here
     job = BuildJob(selected.spec, resolved.built_keys(selected), resolved.sample(selected), plan.seed, plan.contexts, required)
-    built: list[PartitionRef] | Missing = await run(build_partition, job, resolved.lake, locator)
+    try:
+        built: list[PartitionRef] | Missing = await run(build_partition, job, resolved.lake, locator)
+    except LayoutError as error:
+        return [Missing(dataset=selected.spec.id, reason=f"{error.what}: {error.got}", next_step=error.next_step or "")]
     return built if isinstance(built, list) else [built]

@@ -99,6 +99,9 @@ class DatasetSpec:
     expected_rows: int | None = None
     """Rows read from all files of the pinned revision."""
 
+    broken_rows: int = 0
+    """Items of them that break a rule, as `differences` say which: no part of the dataset, so that none is missing."""
+
     join_records: RecordJoin | None = None
     """Turns the records of all files into those the adapter reads: joins, groups; null = they are the same."""
 

@@ -103,6 +103,10 @@ class RecordError(SourceError):
     """One record cannot be read."""
 
 
+class LayoutError(SourceError):
+    """So many rows of a dataset break a rule that its files have another layout than its adapter reads."""
+
+
 class LakeError(MoodflowError):
     """A Parquet partition cannot be written, read or trusted."""
 

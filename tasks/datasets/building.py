@@ -39,7 +39,7 @@ class BuiltItems(NamedTuple):
 
     `contexts` has one row for each item whose context was built for it, `annotations` the rows of the entry's further layers.
     `rejected` has the columns of `items`, `broken_rules` and `reason`: why an item could not be built, of which only its source
-    is known then.
+    is known then; and `rows_in_all`, how many items the dataset would have if no row broke a rule.
     """
 
     items: dy.DataFrame[Items]
@@ -87,7 +87,7 @@ def build_of_records(
     return BuiltItems(
         items=chosen,
         contexts=Contexts.cast(contexts.sort("item_id")),
-        rejected=rejected.sort("item_id", "source_row"),
+        rejected=rejected.sort("item_id", "source_row").with_columns(rows_in_all=pl.lit(len(samples))),
         annotations=_annotate(spec, {sample.item_id: sample.record for sample in samples}, chosen["item_id"]),
     )
 

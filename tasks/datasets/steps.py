@@ -16,6 +16,7 @@ from schemas.tables.items import Items
 from schemas.tables.layers import LAYERS
 from tasks.datasets.building import build_items
 from tasks.datasets.keys import ItemsKeys
+from tasks.datasets.rejected_rows import require_layout
 from tasks.lake.lake import Lake
 from tasks.sources.locating import Locator
 from tasks.steps import step, up_to_date
@@ -73,6 +74,7 @@ def _write(job: BuildJob, lake: Lake, paths: list[Path]) -> list[PartitionRef]:
     built = build_items(job.spec, paths, job.sample, job.seed, job.options)
     if built.rejected.height:
         lake.write_rejected(job.keys.items, built.rejected)
+    require_layout(job.spec, built.rejected)
     contexts = [lake.write(job.keys.contexts, built.contexts, Contexts)] if job.keys.contexts else []
     annotations = [lake.write(key, built.annotations[key.layer], LAYERS[key.layer]) for key in job.keys.annotations]
     # The items last: they are there only when the rest is.

@@ -48,6 +48,7 @@ class Lake:
         self.code = code
         # Of an object store, where each look takes a request; whoever reads a partition checks it.
         self._found: dict[str, PartitionRef] = {}
+        self._rejected: dict[str, pl.DataFrame | None] = {}
 
     def __reduce__(self) -> tuple[type["Lake"], tuple[Folder, CodeVersion]]:
         # Where this is sent, another folder is the current one.
@@ -172,8 +173,10 @@ class Lake:
         Raises:
             LakeError: if the file is no Parquet file.
         """
-        path = self.root / rejected_path(ref)
-        return _decode(path, path.read_bytes()) if path.exists() else None
+        if ref.fingerprint not in self._rejected:
+            path = self.root / rejected_path(ref)
+            self._rejected[ref.fingerprint] = _decode(path, path.read_bytes()) if path.exists() else None
+        return self._rejected[ref.fingerprint]
 
     def _read_bytes(self, ref: PartitionRef) -> bytes:
         path = self.path(ref)

@@ -168,21 +168,21 @@ def test_one_call_in_five_fails_and_the_rest_is_scored(tmp_path: Path, monkeypat
 
 
 def test_broken_files_are_named_and_the_rest_is_scored(tmp_path: Path) -> None:
-    good = {f"good_{number}": varied(number) for number in range(1, 6)}
-    bad = {f"bad_{place}": content for place, (_, content) in enumerate(malformed())}
+    good, broken_rules = {f"good_{number}": varied(number) for number in range(1, 31)}, malformed()[:3]
+    bad = {f"bad_{place}": content for place, (_, content) in enumerate(broken_rules)}
     folder = write_folder(tmp_path / "set", {**good, **bad})
     with ModelServer(knowing(MODELS["oracle"], write_folder(tmp_path / "good", good))) as server:
         done, told = ended(*run(server, folder, tmp_path / "lake", "--json")), ended(*run(server, folder, tmp_path / "told"))
         assert server.repeated == server.calls / 2 == sum(4 * len(one["turns"]) + 1 for one in good.values())
     assert (done.status, told.status) == (1, 1)
     (model,) = done.document["models"]
-    assert (model["total"], model["n"], model["n_total"]) == (pytest.approx(100), 5, 5 + len(bad))
+    assert (model["total"], model["n"], model["n_total"]) == (pytest.approx(100), 30, 33)
     (missing,) = done.document["missing"]
     assert (missing["dataset"], missing["rows"]) == ("attunebench", len(bad))
     broken, words = defaultdict[str, list[str]](list), " ".join(told.out.split())
-    for place, (rule, _) in enumerate(malformed()):
+    for place, (rule, _) in enumerate(broken_rules):
         broken[rule].append(f"conversation_bad_{place}.json")
     for rule, files in broken.items():
         assert f"{rule} ({len(files)}: {', '.join(sorted(files))})" in missing["reason"]
         assert rule in words
-    assert f"attunebench has {len(bad)} rows that break a rule and are no items" in words
+    assert "attunebench has 3 rows of 33 that break a rule and are no items" in words

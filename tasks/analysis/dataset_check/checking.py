@@ -22,6 +22,7 @@ from schemas.tables.items import Items
 from schemas.tables.responses import Answers
 from tasks.analysis.dataset_check.content import Content, Row, describe_content, gold_texts, question_key
 from tasks.datasets.building import build_of_records
+from tasks.datasets.rejected_rows import describe_rejected, require_layout
 from tasks.metrics.answer_forms import Question, right_reply, write_options
 from tasks.metrics.item_scores import score_items, wholes_of
 from tasks.scoring.benchmark import ScoreSettings, score_benchmark
@@ -62,8 +63,8 @@ def reachable_scores(items: dy.DataFrame[Items], blueprint: Blueprint) -> Reacha
 class DatasetCheck:
     """What was found of one dataset.
 
-    `ready`: its files are here and are the pinned ones, and every record was read. If it is not, `needs` says what is missing or
-    wrong, and the rest is null.
+    `ready`: its files are here and are the pinned ones, every record was read, and no row breaks a rule but those that the entry
+    states. If it is not, `needs` says what is missing or wrong; the rest is null if nothing could be read.
     """
 
     spec: DatasetSpec
@@ -103,8 +104,10 @@ def check_dataset(spec: DatasetSpec, blueprint: Blueprint | None, locator: Locat
     try:
         records = read_dataset(chosen, [locator.locate(file) for file in chosen.files])
         built = build_of_records(chosen, records, None, 0)
+        require_layout(chosen, built.rejected)
         return DatasetCheck(
             chosen,
+            needs=(describe_rejected(chosen, built.rejected),) if built.rejected.height > chosen.broken_rows else (),
             rows_read=len(records),
             content=describe_content(built.items, built.rejected),
             reachable=Reachable(None, {}) if blueprint is None else reachable_scores(built.items, blueprint),

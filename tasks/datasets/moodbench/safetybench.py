@@ -3,6 +3,7 @@
 import re
 from collections.abc import Sequence
 from functools import partial
+from typing import Any
 
 from schemas.dataset import DatasetSpec
 from schemas.item import Item, Record
@@ -81,9 +82,9 @@ TRANSLATED = (
 
 
 def _describe(
-    name: str, category: str, n_english: int, *differences: str, of_chinese: tuple[str, ...] = (), ambiguous: tuple[str, ...] = ()
+    name: str, category: str, n_english: int, *differences: str, of_chinese: tuple[str, ...] = (), **chinese: Any
 ) -> DatasetSpec:
-    """Describe one category: its English test questions, else those of the Chinese subset, which has own differences."""
+    """Describe one category: its English test questions, else those of the Chinese subset, which has fields of its own."""
     english = DatasetSpec(
         id=f"safetybench_{name}",
         title=f"SafetyBench: {category}",
@@ -101,8 +102,8 @@ def _describe(
         adapter=partial(adapt_safetybench, "zh"),
         languages=("zh",),
         expected_rows=2 * 2_100,
-        ambiguous=ambiguous,
         differences=(FEW_SHOT, TRANSLATED, *of_chinese, *differences),
+        **chinese,
     )
 
 
@@ -117,6 +118,7 @@ SAFETYBENCH = (
         of_chinese=(
             "Questions 10678 and 11358 print one of their options twice and are rejected; in 10678 it is the right one.",
         ),
+        broken_rows=2,
     ),
     _describe("mental_health", "Mental Health", 1_566),
     _describe("physical_health", "Physical Health", 1_149),

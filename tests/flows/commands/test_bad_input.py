@@ -78,7 +78,7 @@ def test_rows_that_break_a_rule_are_said_and_missing_and_none_left_is_refused(tm
     # 6 of 8 rows are scored, which is 75 % and too few for a rank; what was asked is there as a whole.
     assert (row["n"], row["n_total"], row["rank"], document["raw_scores"][0]["n_total"]) == (6, 8, None, 6)
     assert gap["reason"] == (
-        "has 2 rows that break a rule and are no items: gold_indices_point_at_options (1: row 6); "
+        "has 2 rows of 8 that break a rule and are no items: gold_indices_point_at_options (1: row 6); "
         "options_are_distinct_and_not_empty (1: row 7); the first row is row 0"
     )
     assert ([run.status for run in runs], "emotion expression" in runs[0].err) == ([1, 1], False)
@@ -98,7 +98,7 @@ def test_a_ragged_row_is_one_rejected_row(tmp_path: Path) -> None:
     done = ended("build", path, "--lake", tmp_path / "lake", "--json")
     assert done.status == 1
     assert done.document["missing"][0]["reason"] == (
-        "has 1 row that breaks a rule and is no item: row_has_the_fields_of_the_header "
+        "has 1 row of 3 that breaks a rule and is no item: row_has_the_fields_of_the_header "
         "(1: row 1, line 4 has 2 fields and the header 5); the first row is row 0"
     )
 

@@ -29,7 +29,7 @@ BLUEPRINT: dict[str, Any] = {
 
 
 def test_infer_has_items_and_no_annotations(tmp_path: Path) -> None:
-    folder = write_folder(tmp_path / "set", {"1": conversation(1), "2": conversation(2), "3": b"{"})
+    folder = write_folder(tmp_path / "set", {**{str(n): conversation(n) for n in range(1, 12)}, "12": b"{"})
     (tmp_path / "annotated.yaml").write_text(json.dumps(BLUEPRINT))
     plan = Plan.model_validate(
         {
@@ -54,8 +54,8 @@ def test_infer_has_items_and_no_annotations(tmp_path: Path) -> None:
     assert (infer.items, infer.contexts, infer.chunk_job) == (layers["items"], None, None)
     gold = [value for name in ("turn_annotations", "conversation_annotations") for value in (name, layers[name].path)]
     assert not [value for value in gold if value in repr(infer)]
-    (broken,) = find_broken_rows(resolved, own=True)
-    assert broken.words == "has 1 row that breaks a rule and is no item: file_is_json (1: conversation_3.json)"
+    (broken,) = find_broken_rows(resolved)
+    assert broken.words == "has 1 row of 12 that breaks a rule and is no item: file_is_json (1: conversation_12.json)"
 
 
 def test_a_folder_of_a_dataset_that_the_benchmark_has_not_is_refused(tmp_path: Path) -> None:

@@ -70,13 +70,14 @@ def test_rejected_rows_are_kept_with_the_rules_they_broke(tmp_path: Path) -> Non
     built = build_items(spec_with(adapt_pair), write(tmp_path, rows), 300, 0)
     assert (built.items.height, built.rejected.height) == (1, 4)
     assert built.items["source_row"].to_list() == [0]
-    assert built.rejected.columns == [*built.items.columns, "broken_rules", "reason"]
+    assert built.rejected.columns == [*built.items.columns, "broken_rules", "reason", "rows_in_all"]
     assert dict(zip(built.rejected["source_row"], built.rejected["broken_rules"].to_list(), strict=True)) == {
         1: ["gold_indices_point_at_options", "single_choice_has_one_gold"],
         2: ["options_are_distinct_and_not_empty"],
         3: ["gold_indices_point_at_options"],
         4: ["question|min_length"],
     }
+    assert set(built.rejected["rows_in_all"]) == {5}
 
 
 def test_validation_comes_before_sampling(tmp_path: Path) -> None:
@@ -151,7 +152,7 @@ def test_a_record_is_never_dropped_silently(tmp_path: Path) -> None:
 def test_rules_agree_with_the_schema_where_they_can_be_decided(tmp_path: Path) -> None:
     rows = [row(0), row(1, gold=None), row(2, options=["same", " "]), row(3, gold=-1), row(4, options=["only one"])]
     built = build_items(spec_with(adapt_pair), write(tmp_path, rows), None, 0)
-    rejected = built.rejected.drop("broken_rules", "reason")
+    rejected = built.rejected.drop("broken_rules", "reason", "rows_in_all")
     result = Items.filter(pl.concat([pl.DataFrame(built.items), rejected]))
     assert built.items.equals(result.result)
     assert rejected.equals(result.failure.invalid())
@@ -166,5 +167,5 @@ def test_a_rule_that_cannot_be_decided_counts_as_broken(tmp_path: Path, monkeypa
 
     monkeypatch.setattr("tasks.datasets.building.Items", Undecided)
     built = build_items(spec_with(adapt_pair), write(tmp_path, [row(0)]), None, 0)
-    assert Undecided.filter(built.rejected.drop("broken_rules", "reason")).result.height == 1
+    assert Undecided.filter(built.rejected.drop("broken_rules", "reason", "rows_in_all")).result.height == 1
     assert (built.items.height, built.rejected["broken_rules"].to_list()) == (0, [["subset_is_upper_case"]])

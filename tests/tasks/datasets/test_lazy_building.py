@@ -111,7 +111,7 @@ def test_a_rejected_item_is_kept_with_its_reason_and_the_next_takes_its_place(tm
     found = build(tmp_path, rows, sample=15, builder=builder)
     assert found.items.height == found.contexts.height == 15
     assert set(found.items["item_id"]) <= {f"i{number:02d}" for number in range(40) if number % 4 > 1}
-    assert found.rejected.columns == [*found.items.columns, "broken_rules", "reason"]
+    assert found.rejected.columns == [*found.items.columns, "broken_rules", "reason", "rows_in_all"]
     expected = {
         0: (["item_can_be_built"], "ValueError: no place for it", None),
         1: (["references_are_given_and_not_empty"], None, "What?"),
@@ -123,6 +123,8 @@ def test_a_rejected_item_is_kept_with_its_reason_and_the_next_takes_its_place(tm
         assert digest == Record(fields=rows[int(name[1:])], file="", row=0).sha256
     everything = build(tmp_path, rows, builder=builder)
     assert (everything.items.height, everything.rejected.height) == (20, 20)
+    # All that there could be, however few of them a sample needs.
+    assert set(found.rejected["rows_in_all"]) == set(everything.rejected["rows_in_all"]) == {40}
     # The first that are good of the whole ranking are the sample.
     assert set(found.items["item_id"]) < set(everything.items["item_id"])
 
