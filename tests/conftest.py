@@ -34,7 +34,7 @@ settings.load_profile("any machine")
 
 LONGEST = (
     *("docs/test_executed.py", "flows/test_scripted_models.py", "flows/test_long_runs.py", "flows/test_real_datasets.py"),
-    *("flows/commands/test_compare_profiles.py", "crashes/test_full_disk.py", "crashes/test_killed_runs.py"),
+    *("flows/test_profiles.py", "crashes/test_full_disk.py", "crashes/test_killed_runs.py"),
 )
 """Files that begin before all others, or one worker would end with them while the others wait."""
 

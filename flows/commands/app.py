@@ -14,9 +14,9 @@ import typer
 from typer.core import TyperGroup
 
 from flows.commands import ablate as ablation
-from flows.commands import compare as comparison
 from flows.commands import options as opt
 from flows.commands.cards import cards_app
+from flows.commands.compare import compare
 from flows.commands.datasets import datasets_app
 from flows.commands.demo import SAMPLE, announce, demo_plans
 from flows.commands.explain.command import explain
@@ -61,6 +61,7 @@ app.add_typer(judges_app, name="judges")
 app.add_typer(cards_app, name="cards")
 app.command()(leaderboard)
 app.command()(verify)
+app.command()(compare)
 app.command()(gc)
 app.command()(explain)
 app.command()(serve)
@@ -95,20 +96,6 @@ def _stage_command(
 
 for _name, _help in STAGES.items():
     app.command(_name, cls=PlanCommand, help=_help)(_stage_command)
-
-
-@app.command("compare", cls=PlanCommand, help=comparison.HELP)
-def _compare_command(
-    context: typer.Context,
-    benchmark: comparison.First,
-    other: comparison.Second = None,
-    flips: comparison.Flips = 0,
-    as_json: opt.AsJson = False,
-) -> None:
-    if other is not None:
-        comparison.print_runs((benchmark, other), flips, context.obj, as_json=as_json)
-    comparison.require_runs(flips)
-    _execute("compare", read_plan(benchmark, context.obj), as_json=as_json)
 
 
 @app.command("ablate", cls=PlanCommand, help="One or two factors varied, everything else equal: a layer and a table.")

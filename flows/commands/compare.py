@@ -1,24 +1,17 @@
 """`moodflow compare RUN RUN`: compare the scores of two runs of a benchmark."""
 
 from collections.abc import Iterator, Sequence
-from typing import Annotated, Any, NoReturn
+from typing import Annotated, Any
 
 import typer
 from rich.console import RenderableType
 from rich.markup import escape
 from rich.table import Table
 
+from flows.commands import options as opt
 from flows.commands.console import CommandResult, decimal, folded, label_system, numbers, text_table
-from flows.commands.plan_options import PlanOptions, read_plan
-from schemas.errors import UsageError
+from schemas.folders import DEFAULT_LAKE
 from tasks.analysis.number_format import counted, describe_gate, interval, shorten, signed, signed_interval
-
-HELP = (
-    "RUN RUN: two runs of a benchmark, the earlier one first: scores over common items with intervals, items that flipped. "
-    "BENCHMARK --model ...: both profiles over the same stored replies, ours and as the released code would score."
-)
-OF_TWO_RUNS = ("--lake", "--set bootstrap")
-"""Options of a plan that two runs have."""
 
 MOST_DIFFERENCES = 15
 MOST_IDS = 5
@@ -26,50 +19,23 @@ WIDTH = 240
 
 Row = dict[str, Any]
 
-First = Annotated[str, typer.Argument(metavar="RUN|BENCHMARK", help="the earlier run, or a benchmark as moodflow run takes it")]
-Second = Annotated[str | None, typer.Argument(metavar="RUN", help="the later run; without it both profiles are compared")]
-Flips = Annotated[
-    int, typer.Option("--flips", min=0, help="of two runs: show so many flipped items of each direction with both replies")
-]
 
+def compare(
+    before: Annotated[str, typer.Argument(metavar="RUN", help="the earlier run; moodflow runs list names them")],
+    after: Annotated[str, typer.Argument(metavar="RUN", help="the later run of the same benchmark, in any profile")],
+    flips: Annotated[int, typer.Option(min=0, help="show so many flipped items of each direction with both replies")] = 0,
+    bootstrap: Annotated[int | None, typer.Option(min=0, help="resamples for intervals; default 1000")] = None,
+    lake: opt.LakeFolder = None,
+    as_json: opt.AsJson = False,
+) -> None:
+    """Two runs of a benchmark, the earlier one first: scores over common items with intervals, items that flipped.
 
-def print_runs(names: tuple[str, str], flips: int, options: PlanOptions, *, as_json: bool) -> NoReturn:
-    """Compare two runs and end with the status of that.
-
-    Args:
-        names: of the runs, the earlier one first.
-        flips: items that changed to be shown, of each direction.
-        options: those of a plan.
-        as_json: print the JSON document.
-
-    Raises:
-        UsageError: an option is given that two runs do not have, or they cannot be compared.
-        LakeError: a partition is gone or changed.
+    Ends with 1 if the runs cannot be compared in every respect.
     """
-    from tasks.analysis.compare_runs import compare_runs  # noqa: PLC0415
+    from tasks.analysis.compare_runs import compare_runs  # noqa: PLC0415  takes seconds
 
-    if unfit := [name for name in options.named if name not in OF_TWO_RUNS]:
-        raise UsageError(
-            "two runs are compared as they are",
-            where=", ".join(unfit),
-            expected="no option but --lake, --set bootstrap=N, --flips and --json",
-            got=", ".join(unfit),
-            next_step="leave these options out; moodflow compare BENCHMARK --model NAME compares both profiles",
-        )
-    plan = read_plan(names[0], options, needs_model=False)
-    document = compare_runs(plan.lake, names, flips, plan.bootstrap if "bootstrap" in plan.model_fields_set else None)
+    document = compare_runs(lake or DEFAULT_LAKE, (before, after), flips, bootstrap)
     CommandResult(int(bool(document["warnings"])), document, _view(document)).finish(as_json=as_json)
-
-
-def require_runs(flips: int) -> None:
-    """Raise UsageError if --flips is given where profiles are compared."""
-    if flips:
-        raise UsageError(
-            "only two runs have items that flipped",
-            where="--flips",
-            expected="moodflow compare RUN RUN --flips N",
-            got=str(flips),
-        )
 
 
 def _view(document: Row) -> list[RenderableType]:

@@ -9,7 +9,6 @@ import fastapi.encoders  # noqa: F401  Prefect imports it with the first flow ru
 from rich.console import RenderableType
 
 from flows.build import build_datasets
-from flows.commands.compare_profiles import run_compare
 from flows.commands.console import CommandResult
 from flows.commands.demo import report_addresses
 from flows.commands.dry_run import run_dry
@@ -162,7 +161,6 @@ def _run_result(manifest: RunManifest, lake: Lake) -> CommandResult:
 
 RUNNERS: Mapping[str, Callable[[Any], Coroutine[Any, Any, CommandResult]]] = {
     "ablate": _run_ablation,
-    "compare": run_compare,
     "dry-run": run_dry,
 }
 """Commands other than the stages, whose only argument is a plan or a request."""

@@ -234,20 +234,6 @@ def _require_setting_asks(
             )
 
 
-def obstacles(plan: Plan) -> dict[str, Missing]:
-    """Return why datasets, those the plan names or else all, cannot be scored with its profile and judge.
-
-    Raises:
-        UsageError, BlueprintError: if a name or the blueprint is wrong.
-    """
-    blueprint = profiled_blueprint(plan.benchmark, plan.profile)
-    if plan.datasets is not None:
-        _require_known(plan.datasets, blueprint)
-    named = plan.datasets or tuple(blueprint.datasets)
-    found = {name: _obstacle(name, blueprint.datasets[name], plan) for name in named}
-    return {name: obstacle for name, obstacle in found.items() if obstacle is not None}
-
-
 def _require_known(names: Iterable[str], blueprint: Blueprint, where: str = "--datasets") -> None:
     for name in names:
         if name in blueprint.datasets:

@@ -44,7 +44,9 @@ def compare_runs(folder: Folder, names: tuple[str, str], flips: int, bootstrap: 
         LakeError: a partition is gone or changed.
     """
     before, after = reopen(folder, names[0]), reopen(folder, names[1])
-    if before.manifest.benchmark != after.manifest.benchmark:
+    # A run in the reference profile has a blueprint of another name.
+    same_plan = before.manifest.plan["benchmark"] == after.manifest.plan["benchmark"]
+    if before.manifest.benchmark != after.manifest.benchmark and not same_plan:
         raise UsageError(
             "the two runs are of different benchmarks: there is nothing to compare",
             where="RUN RUN",
