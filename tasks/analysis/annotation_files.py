@@ -25,7 +25,7 @@ from tasks.text.json_objects import read_object
 
 SETTING = "annotate"
 SCORES, SKIPPED = "scores-", "_skipped_"
-"""How the names of other files beside them begin: score files, and what the official runner could not ask."""
+"""How the names of other files beside them begin: score files, and lists of the conversations whose calls failed."""
 
 
 def read_results(folder: Path) -> list[ResultFile]:
@@ -83,8 +83,8 @@ def export_results(run: PastRun, folder: Path) -> list[Path]:
         for result, name, fields, values in _results(run, ref):
             written.append(_write(folder / name, fields))
             if result.failed:
-                lost = {"conversationId": result.conversation_id, **result.about, "mode": result.mode, "failed": result.failed}
-                skipped.setdefault(result.model, []).append(lost)
+                named = {"conversationId": result.conversation_id, **result.about, "mode": result.mode}
+                skipped.setdefault(result.model, []).append({**named, "failed": result.failed})
             for profile, row in values.items():
                 scored.setdefault(profile, []).append(row)
     again = "run the same command again: it asks what failed, and nothing else"

@@ -47,7 +47,7 @@ def emotion_values(gold: Tags | None, said: Tags | None, rules: Rules) -> Values
         return {**dict.fromkeys(NEVER, agree), "hit_rate_tagged": agree if felt else None}
     hits = [(wanted[name], named[name]) for name in wanted if name in named]
     apart = [abs(one - other) for one, other in hits if one is not None and other is not None]
-    mae = sum(apart) / len(apart) if apart else None
+    mae, missing = sum(apart) / len(apart) if apart else None, 0.0 if rules.unread == "lenient" else None
     f1, recall = 2 * len(hits) / (len(wanted) + len(named)), len(hits) / len(wanted)
     similar = [[alike.get((one, other), 0.0) for other, _ in read] for one, _ in felt]
     blended = [
@@ -60,7 +60,7 @@ def emotion_values(gold: Tags | None, said: Tags | None, rules: Rules) -> Values
         "emotion_va_score": best_sum(similar) / most,
         "emotion_va_greedy": greedy_sum(similar) / most,
         "emotion_intensity_mae": mae,
-        "emotion_f1_intensity": _closeness(f1, mae, rules) if hits else 0.0,
+        "emotion_f1_intensity": 0.0 if not hits else missing if mae is None else f1 * (1 - mae / SPAN),
         "emotion_va_intensity": best_sum(blended) / most,
         "hit_rate": recall,
         "hit_rate_tagged": recall,
@@ -88,11 +88,6 @@ def greedy_sum(similar: Sequence[Sequence[float]]) -> float:
             columns.add(j)
             total -= s
     return total
-
-
-def _closeness(f1: float, mae: float | None, rules: Rules) -> float | None:
-    """Return F1 x closeness of the intensities; where none is given null, or 0 as in the port."""
-    return f1 * (1 - mae / SPAN) if mae is not None else 0.0 if rules.unread == "lenient" else None
 
 
 def _blend(similar: float, one: int | None, other: int | None, rules: Rules) -> float:

@@ -144,9 +144,7 @@ def result_fields(result: ResultFile, gold: ConversationGold) -> dict[str, Any]:
         turns.append(fields)
     return {
         "conversationId": result.conversation_id,
-        "source_file": None,
         "em_model": result.model,
-        "run_timestamp": None,
         "mode": result.mode,
         **result.about,
         "turns": turns,

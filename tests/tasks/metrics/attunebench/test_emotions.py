@@ -71,7 +71,8 @@ def test_a_tag_outside_the_twenty_is_like_none() -> None:
 
 
 def test_intensities_that_are_not_given() -> None:
-    known, said = [("proud", 5)], [("proud", None)]
+    known: Tags = [("proud", 5)]
+    said: Tags = [("proud", None)]
     corrected, reference = (emotion_values(known, said, rules) for rules in PROFILES.values())
     assert (corrected["emotion_f1_intensity"], corrected["emotion_va_intensity"]) == (None, 1)
     # F1 x 0, and 0.7 likeness + 0.3 x 0

@@ -1,7 +1,6 @@
 """What is exported, read and scored by the official rules, comes to our scores; and comes back as what was said."""
 
 import json
-from collections.abc import Callable
 from random import Random
 from typing import Any
 
@@ -73,11 +72,11 @@ def mistake_after(said: Said, draw: Random, strategy: str, gold: ConversationGol
 def replies(gold: ConversationGold, draw: Random, strategy: str) -> dict[str, Said | None]:
     """What a model says of a conversation, and a judge of its drafts; one call in twelve fails."""
     said: dict[str, Said | None] = {}
-    for part, reply in oracle(gold).items():
-        if part.endswith("pairwise"):
-            number = int(part.split()[1])
-            compared = enumerate(gold.turns[number - 1].comparisons)
-            reply = {"pairwise_selections": {str(place): "A" if one.winner == one.label_a else "B" for place, one in compared}}
+    right = oracle(gold)
+    for turn in gold.turns:
+        sides = {str(place): "A" if one.winner == one.label_a else "B" for place, one in enumerate(turn.comparisons)}
+        right[f"turn {turn.number} pairwise"] = {"pairwise_selections": sides}
+    for part, reply in right.items():
         said[part] = mistake_after(reply, draw, strategy, gold) if part == "post" else mistake(reply, draw)
     for turn in gold.turns:
         rated = {name: spell(draw.randint(1, 7), draw) for name in RATINGS if draw.random() > 0.2}
@@ -99,10 +98,6 @@ def known(tmp_path_factory: pytest.TempPathFactory) -> list[tuple[Fields, tuple[
 def written(result: ResultFile, gold: ConversationGold) -> Fields:
     fields: Fields = json.loads(json.dumps(result_fields(result, gold), allow_nan=False))
     return fields
-
-
-def changed(strategy: str) -> Callable[[int], Random]:
-    return lambda number: Random(f"{strategy} {number}")
 
 
 @pytest.mark.parametrize("strategy", ["absolute", "delta", "blind_delta"])

@@ -2,7 +2,6 @@
 
 import json
 from collections.abc import Callable, Mapping
-from copy import deepcopy
 from itertools import combinations
 from typing import Any
 
@@ -159,18 +158,22 @@ ITEMS = lost(*(name for name in MOOD if "item" in name))
 SKILL = lost("panas_baseline_adjusted", "panas_item_baseline_adjusted")
 BRANCHES = lost(*(name for name in PLAIN if "branch" in name))
 QUESTIONS = lost(*(name for name in PLAIN if name.startswith("q")))
-NO_INTENSITY = lost("emotion_intensity_mae", "emotion_f1_intensity") | {"emotion_va_intensity": (D_N + 0.3 + 0.9483) / 2}
+NO_INTENSITY: Values = lost("emotion_intensity_mae", "emotion_f1_intensity") | {"emotion_va_intensity": (D_N + 0.3 + 0.9483) / 2}
 # B1 is not asked about: B4 wrong, B6 right.
-NOT_OBSERVED = {"binary_om_accuracy": 1 / 2}
+NOT_OBSERVED: Values = {"binary_om_accuracy": 1 / 2}
 # What was observed takes the place of what was wanted: the answer was no, and is yes; both drafts and the person's side say yes.
-NOT_PREFERRED = {"binary_human_accuracy": 1 / 3, "binary_human_accuracy_hp": 1, "draft_binary_alignment": 2 / 3}
-WITHOUT_B6 = NOT_OBSERVED | {"binary_human_accuracy": 1, "binary_human_accuracy_hp": 1 / 2, "draft_binary_alignment": 1 / 2}
+NOT_PREFERRED: Values = {"binary_human_accuracy": 1 / 3, "binary_human_accuracy_hp": 1, "draft_binary_alignment": 2 / 3}
+WITHOUT_B6: Values = NOT_OBSERVED | {
+    "binary_human_accuracy": 1,
+    "binary_human_accuracy_hp": 1 / 2,
+    "draft_binary_alignment": 1 / 2,
+}
 # Of eleven seven are right; the original won seven of them.
-NO_WINNER = {"pairwise_accuracy": 7 / 11, "preference_alignment": (7 * 2 / 3 + 4 / 3) / 11}
+NO_WINNER: Values = {"pairwise_accuracy": 7 / 11, "preference_alignment": (7 * 2 / 3 + 4 / 3) / 11}
 # Of 19 items; alert was 4, then 5, and 5 is predicted. The totals are those stated.
-NO_ALERT = {"panas_item_mae": 4 / 19, "panas_item_normalized": 1 - 4 / 114, "panas_item_baseline_adjusted": 2 / 6}
-NO_MANAGING = lost("branch_managing") | {"four_branch_score": 1 - 3 / 18}
-NO_FOLLOW_UP = {"q3_followup_score": 0}
+NO_ALERT: Values = {"panas_item_mae": 4 / 19, "panas_item_normalized": 1 - 4 / 114, "panas_item_baseline_adjusted": 2 / 6}
+NO_MANAGING: Values = lost("branch_managing") | {"four_branch_score": 1 - 3 / 18}
+NO_FOLLOW_UP: Values = {"q3_followup_score": 0}
 
 TAGS, POST_ITEMS = (*TURN, "moodShiftTags"), ("postPanas", "responses")
 FOLLOW_UP, RATED = (WIDE, "q3_followUp_whatFeltOff"), (WIDE, "fourBranchScores")
@@ -315,9 +318,10 @@ ODD: list[tuple[str, Change, Values]] = [
 def built(tmp_path_factory: pytest.TempPathFactory) -> BuiltItems:
     """All of them as one dataset, the plain one first."""
     path, records = tmp_path_factory.mktemp("odd") / "odd.jsonl", []
-    for number, (_, change, _) in enumerate([("plain", lambda _: None, {}), *ODD]):
-        record = deepcopy(plain())
-        change(record)
+    for number, change in enumerate((None, *(change for _, change, _ in ODD))):
+        record = plain()
+        if change:
+            change(record)
         records.append({**record, "conversationId": f"c-{number:03d}"})
     path.write_text("".join(f"{json.dumps(record)}\n" for record in records), encoding="utf-8")
     return build_items(ATTUNEBENCH_MINI, [path], None, 0)
@@ -400,6 +404,8 @@ def remarks(built: BuiltItems, odd: str) -> list[str]:
         ("intensity as text", []),
         ("intensity 9", ["turn 1 intensity: 9 is read as 7"]),
         ("emotion outside the twenty", ["turn 1 emotion: 'happy' is none of the twenty adjectives"]),
+        ("tag that is a text", ["turn 1 moodShiftTags: 'Distressed' is left out"]),
+        ("judgement that is a text", ["turn 1 binaryJudgements: 'B6: no' is left out"]),
         ("winner null", []),
         ("winner C", ["turn 1 winner: 'C' is left out"]),
         (
