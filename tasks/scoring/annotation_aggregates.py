@@ -97,26 +97,21 @@ def score_file(rows: pl.DataFrame, metadata: Mapping[str, Any], resampling: Resa
     }
 
 
-def _mean(name: str) -> str:
-    return name if name in UNPREFIXED else f"avg_{name}"
-
-
 def _aggregate(rows: pl.DataFrame, statistics: pl.DataFrame | None) -> dict[str, Any]:
     """Return what a score file says of a model in one mode and strategy."""
     model, mode, strategy = rows.select(ROW).row(0)
     found: dict[str, Any] = {"em_model": model, "mode": mode, "panas_strategy": strategy}
-    found |= {
-        "n_conversations": rows["item_id"].n_unique(),
-        **{_mean(name): None for name in load_codebook().score_names.values()},
-    }
-    for row in () if statistics is None else statistics.iter_rows(named=True):
-        name = row["metric"]
-        found[_mean(name)] = row["mean"]
-        found["se_composite" if name == COMPOSITE else f"se_{name}"] = row["se"]
-        found |= {"z_score": row["z_score"]} if name == COMPOSITE else {}
+    found |= {"n_conversations": rows["item_id"].n_unique(), "z_score": None}
+    known = {} if statistics is None else {row["metric"]: row for row in statistics.iter_rows(named=True)}
+    for name in {**dict.fromkeys(load_codebook().score_names.values()), **known}:
+        row = known.get(name, {})
+        found[name if name in UNPREFIXED else f"avg_{name}"] = row.get("mean")
+        found["se_composite" if name == COMPOSITE else f"se_{name}"] = row.get("se")
+        found["z_score"] = row["z_score"] if name == COMPOSITE and row else found["z_score"]
     sums = dict(rows.group_by("metric").agg(_VALUE.sum()).iter_rows())
     for metric, names in COUNTED.items():
         tp, tn, fp, fn = counts = [int(sums.get(name) or 0) for name in names]
-        ratios = {"accuracy": (tp + tn) / sum(counts), **pooled(tp, tn, fp, fn)} if any(counts) else {}
-        found[f"pooled_{metric.replace('accuracy', 'metrics')}"] = {**dict(zip(OUTCOMES, counts, strict=True)), **ratios}
+        ratios = {"accuracy": (tp + tn) / (sum(counts) or 1), **pooled(tp, tn, fp, fn)}
+        named = {**dict(zip(OUTCOMES, counts, strict=True)), **(ratios if any(counts) else dict.fromkeys(ratios))}
+        found[f"pooled_{metric.replace('accuracy', 'metrics')}"] = named
     return found

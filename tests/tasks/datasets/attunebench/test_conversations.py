@@ -1,5 +1,6 @@
 import json
-from collections.abc import Iterable
+from collections import Counter
+from collections.abc import Iterable, Iterator
 from copy import deepcopy
 from pathlib import Path
 from typing import Any
@@ -10,6 +11,7 @@ from schemas.attunebench import VisibleConversation, Wording
 from schemas.errors import SourceError, UsageError
 from schemas.tables.layers import LAYERS
 from tasks.datasets.attunebench.conversations import ATTUNEBENCH, ATTUNEBENCH_MINI, TURNS, WHOLE, read_gold
+from tasks.datasets.attunebench.records import RecordReader
 from tasks.datasets.building import BuiltItems, build_items
 from tasks.datasets.own_items import in_folder
 from tasks.scoring.blueprints import load_blueprint
@@ -219,6 +221,36 @@ def test_fits_without_an_order_have_a_remark(tmp_path: Path) -> None:
     record["conversationWideQuestions"]["q3_modelFit"] = "So-so"
     (remark,) = build_records(tmp_path, record).annotations[WHOLE]["remarks"].to_list()[0]
     assert remark == "q3_modelFit: the options are not such as the official ones, so they have no order"
+
+
+def places(value: Any, *above: str | int) -> Iterator[tuple[str | int, ...]]:
+    """Every place in a record, sections and single values alike."""
+    inside: Iterable[tuple[str | int, Any]] = (
+        value.items() if isinstance(value, dict) else enumerate(value) if isinstance(value, list) else ()
+    )
+    for key, one in inside:
+        yield (*above, key)
+        yield from places(one, *above, key)
+
+
+def test_no_value_anywhere_stops_the_set() -> None:
+    """Whatever stands wherever, a record is read or refused by name; what refuses it is its id, a turn, or a text or count."""
+    record, rules = conversation(1, turns=1), Counter[str]()
+    found = list(places(record))
+    for place in found:
+        for value in (None, 7, -1.5, "x", "", True, [], {}, [[]], [{}], {"x": {}}):
+            odd = deepcopy(record)
+            at(*place, value=value)(odd)
+            reader = RecordReader()
+            reader.read(odd)
+            rules.update([*reader.faults])
+    assert len(found) > 150
+    # All but one of eleven values are no id; nine are no list of turns; one comparison, a list or an object, is not twelve.
+    assert rules.pop("conversationId|text") == 10
+    assert rules.pop("turns|one_turn") == 9
+    assert rules.pop("turns.annotations.pairwiseComparisons|twelve_comparisons") == 2
+    # As with the id; and each of two lists of a turn that holds nothing, and each of eleven values in place of the turn.
+    assert rules == {"turns.userMessage|text": 23, "turns.llmResponse|text": 23}
 
 
 def test_a_sample_draws_conversations_with_all_their_annotations(tmp_path: Path) -> None:
