@@ -32,17 +32,17 @@ def panas_values(before: Panas, after: Panas, reply: Reply, rules: Rules) -> Val
     # A change of what the person did not say before comes to nothing that could be compared.
     changes = ITEMS not in reply and CHANGES in reply and rules.unread == "worst"
     unknown = book.adjectives.keys() - before.items.keys() if changes else frozenset[str]()
-    scored = [(name, true) for name, true in after.items.items() if name in said or rules.unread == "worst"]
-    scored = [(name, true) for name, true in scored if name not in unknown]
+    items = {name: true for name, true in after.items.items() if name not in unknown}
+    scored = [(name, true) for name, true in items.items() if name in said or rules.unread == "worst"]
     errors = [_error(said.get(name), true, SPAN) for name, true in scored]
     apart, skills = list[float](), list[float | None]()
     for sign in ("positive", "negative"):
         names: Collection[str] = getattr(book, sign)
-        post = _total(after, sign, names, rules) if unknown.isdisjoint(names) else None
+        post = _total(after, sign, rules) if unknown.isdisjoint(names) else None
         predicted, silent = book.total(sign, said), said.keys().isdisjoint(names)
         if rules.unread == "lenient" and not silent:
             predicted = sum(said[name] for name in names if name in said)
-        skills.append(_skill(_total(before, sign, names, rules), post, predicted, rules))
+        skills.append(_skill(_total(before, sign, rules), post, predicted, rules))
         if rules.empty == "counted" and not (silent and post is None):
             post, predicted = (ABSENT_TOTAL if post is None else post), (ABSENT_TOTAL if silent else predicted)
         if post is not None:
@@ -58,13 +58,14 @@ def panas_values(before: Panas, after: Panas, reply: Reply, rules: Rules) -> Val
     }
 
 
-def _total(panas: Panas, sign: str, names: Collection[str], rules: Rules) -> float | None:
+def _total(panas: Panas, sign: str, rules: Rules) -> float | None:
     """Return a total of the person's: of all its items, else as stored; or as stored, else of the items that are there."""
-    summed, stored = (getattr(both or PanasTotals(), sign) for both in (panas.recomputed, panas.stored))
-    first, second = (summed, stored) if rules.totals == "items" else (stored, summed)
-    given = [panas.items[name] for name in names if name in panas.items and rules.totals == "stored"]
-    found: list[float | None] = [first, second, min(max(sum(given), 10), 70) if given else None]
-    return next((total for total in found if total is not None), None)
+    totals: list[float | None] = [getattr(one or PanasTotals(), sign) for one in (panas.recomputed, panas.stored)]
+    summed, stored = totals
+    if rules.totals == "items":
+        return stored if summed is None else summed
+    given = [panas.items[name] for name in getattr(load_codebook(), sign) if name in panas.items]
+    return stored if stored is not None else min(max(sum(given), 10), 70) if given else None
 
 
 def _error(said: float | None, true: float, worst: int) -> float:
@@ -97,16 +98,12 @@ def question_values(gold: WideAnswers, said: Mapping[str, Any], fits: Sequence[s
     sought, off = (read_phrases(said.get(name)) for name in ("q1_lookingFor", "q3_followUp_whatFeltOff"))
     chosen = read_text(gold.q3)
     return {
-        "q1_score": _compare(_listed(gold.q1), sought, jaccard if rules.q1 == "jaccard" else _set_f1, rules),
+        "q1_score": _compare(read_phrases(gold.q1), sought, jaccard if rules.q1 == "jaccard" else _set_f1, rules),
         "q2_score": _compare(read_text(gold.q2), clear, _same, rules),
         "q3_score": _compare(chosen, fit, _same, rules),
         "q3_distance": _distance(levels.get(chosen), levels.get(fit or "")) if chosen and levels else None,
-        "q3_followup_score": _compare(_listed(gold.follow_up), off, phrase_f1, rules),
+        "q3_followup_score": _compare(read_phrases(gold.follow_up), off, phrase_f1, rules),
     }
-
-
-def _listed(gold: Sequence[str] | None) -> list[str] | None:
-    return None if gold is None else read_phrases([*gold])
 
 
 def _compare(gold: Any, said: Any, measure: Callable[[Any, Any], float], rules: Rules) -> float | None:

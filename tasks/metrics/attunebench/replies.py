@@ -103,4 +103,4 @@ def read_text(value: Any) -> str | None:
 def read_phrases(value: Any) -> list[str] | None:
     """Return the options or phrases of a list, or of a single text; null if it is neither."""
     texts = [value] if isinstance(value, str) else value
-    return [text for text in map(read_text, texts) if text] if isinstance(texts, list) else None
+    return [text for text in map(read_text, texts) if text] if isinstance(texts, list | tuple) else None
