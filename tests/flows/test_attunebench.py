@@ -12,9 +12,11 @@ import polars as pl
 import pytest
 
 from schemas.attunebench import TurnGold
+from tasks.sources.locating import BUNDLED
 from tests.flows.annotating import MODELS, RATED, Messages, conversations, judge, knowing, port_blueprint
 from tests.flows.command import Ended, ended
 from tests.model_server import ModelServer
+from tests.tasks.metrics.attunebench import official
 from tests.tasks.reporting.pages import section
 
 pytestmark = pytest.mark.usefixtures("prefect_server")
@@ -169,6 +171,7 @@ def test_a_run_is_judged_anew_and_comes_back_from_its_result_files(tmp_path: Pat
     with ModelServer(first_words) as model, ModelServer(judge) as mild, ModelServer(lambda _: '{"overall_score": 1}') as harsh:
         options, others = (judged_by(tmp_path, model.base_url, one.base_url) for one in (mild, harsh))
         done, anew = (ended("run", "attunebench-mini", *one, "--lake", lake) for one in (options, others))
+        port = ended("run", port_blueprint("attunebench-mini", tmp_path), *options, "--lake", lake)
         assert (model.calls, mild.calls, harsh.calls) == (52, 12, 12)
     # Of 13 replies about each conversation one, the first draft, is in no form.
     assert "Of the replies about" in (page := Path(done.document["report"]).read_text(encoding="utf-8"))
@@ -180,6 +183,7 @@ def test_a_run_is_judged_anew_and_comes_back_from_its_result_files(tmp_path: Pat
     (means,) = json.loads((folder / "scores-corrected.json").read_text(encoding="utf-8"))["aggregates"]
     assert (means["n_conversations"], means["composite_score"]) == (4, pytest.approx(total(done, "oracle")))
     assert_official_fields(folder)
+    assert_official_scores(port.document["run"], tmp_path / "port", lake)
     # All servers are closed. 4 x 13 calls to the model, 12 to the judge
     taken = ended("journal", "import", folder, "attunebench-mini", *options, "--lake", new)
     assert (taken.status, taken.document["added"], taken.document["refused"]) == (0, 64, 0), taken.err
@@ -227,6 +231,24 @@ def test_others_answer_the_calls_in_two_waves(tmp_path: Path) -> None:
     assert done.document["calls"]["sent"] == 0, done.err
     assert total(done, "oracle") == pytest.approx(100)
     assert raw(done, "oracle")["draft_judge_score"] == pytest.approx(4 / 6)
+
+
+def assert_official_scores(run: str, folder: Path, lake: Path) -> None:
+    """The official rules make of the records and of the result files what our score file of the port has."""
+    written = ended("runs", "export", run, "--to", folder, "--lake", lake, "--json")
+    ours = json.loads((folder / "scores-reference.json").read_text(encoding="utf-8"))["conversations"]
+    lines = (BUNDLED / "attunebench_mini.jsonl").read_text(encoding="utf-8").splitlines()
+    records = {record["conversationId"]: record for record in map(json.loads, lines) if "conversationId" in record}
+    files = [json.loads(path.read_text(encoding="utf-8")) for path in folder.glob("*_default.json")]
+    assert (written.status, len(files), len(ours)) == (0, 4, 4), written.err
+    found = {row["conversationId"]: row for row in ours}
+    for file in files:
+        row = found[file["conversationId"]]
+        theirs = official.score(records[file["conversationId"]], file)
+        assert {name: row.get(name) for name in theirs} == {
+            name: value if value is None else pytest.approx(value, abs=0.0100001 if "composite" in name else 1e-9)
+            for name, value in theirs.items()
+        }
 
 
 def assert_official_fields(folder: Path) -> None:
