@@ -153,13 +153,14 @@ ATTUNEBENCH = DatasetSpec(
     differences=(
         "The files could not be had for this entry: no hash pins them, and what their records hold is taken from the README.",
         "Wordings of questions are our own where there is no codebook; options are the strings found in the set.",
-        "A conversation that nobody could say what was annotated in is left out, by the name of the rule that it breaks.",
+        "A conversation in which nobody could tell what was annotated is left out, by the name of the rule that it breaks.",
     ),
 )
 
 ATTUNEBENCH_MINI = replace(
     ATTUNEBENCH,
     id="attunebench_mini",
+    evaluation_version="1.0",
     title="Bundled items: annotated conversations",
     files=(BundledFile(name="attunebench_mini.jsonl"),),
     file_format=None,
