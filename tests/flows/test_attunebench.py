@@ -16,6 +16,7 @@ from tasks.sources.locating import BUNDLED
 from tests.flows.annotating import MODELS, RATED, Messages, conversations, judge, knowing, port_blueprint
 from tests.flows.command import Ended, ended
 from tests.model_server import ModelServer
+from tests.tasks.datasets.attunebench.conversations import TURN, at, conversation, write_folder
 from tests.tasks.metrics.attunebench import official
 from tests.tasks.reporting.pages import section
 
@@ -190,6 +191,19 @@ def test_a_run_is_judged_anew_and_comes_back_from_its_result_files(tmp_path: Pat
     again = ended("run", "attunebench-mini", *options, "--lake", new)
     assert (again.document["calls"]["sent"], again.scores) == (0, done.scores), again.err
     assert_null_is_a_failed_call(folder, options, tmp_path / "third")
+
+
+def test_odd_fields_are_told_and_cost_no_conversation(tmp_path: Path) -> None:
+    records = {str(number): conversation(number) for number in range(1, 4)}
+    at(*TURN, "moodShiftTags", value=[{"emotion": "Upset", "intensity": 9}])(records["2"])
+    at("participant_profile")(records["3"])
+    folder, lake = write_folder(tmp_path / "set", records), tmp_path / "lake"
+    built = ended("build", "attunebench", "--set", f"folders.attunebench={folder}", "--lake", lake)
+    assert built.status == 0, built.err
+    told = "attunebench has 2 items with odd fields: remarks of conversation_annotations say how they were read"
+    assert told in " ".join(built.err.split())
+    assert layer(lake, "items").height == 3
+    assert not (lake / "items_rejected").exists()
 
 
 def test_a_failed_call_ends_the_port_with_1(tmp_path: Path) -> None:
