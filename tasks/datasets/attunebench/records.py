@@ -139,7 +139,7 @@ class RecordReader:
         known = [one for one in read if one and {one.label_a, one.label_b} <= {"original", *texts}]
         if len(known) == len(read):
             return tuple(known)
-        self.remarks.append(f"{at}has no comparisons: of {len(read) - len(known)} not both replies are there")
+        self.remarks.append(f"{at}has no comparisons: {len(read) - len(known)} of {len(read)} cannot be shown")
         return ()
 
     def _comparison(self, question: str | None, one: Fields, at: str) -> Comparison | None:

@@ -410,8 +410,9 @@ def remarks(built: BuiltItems, odd: str) -> list[str]:
         ("winner C", ["turn 1 winner: 'C' is left out"]),
         (
             "alternates absent",
-            ["turn 1 alternateResponses: missing", "turn 1 has no comparisons: of 12 not both replies are there"],
+            ["turn 1 alternateResponses: missing", "turn 1 has no comparisons: 12 of 12 cannot be shown"],
         ),
+        ("label of no reply", ["turn 1 has no comparisons: 1 of 12 cannot be shown"]),
         ("item absent", ["postPanas has no alert"]),
         (
             "total out of range",
