@@ -247,8 +247,9 @@ def test_no_value_anywhere_stops_the_set() -> None:
     """Whatever stands wherever, a record is read or refused by name; what refuses it is its id, a turn, or a text or count."""
     record, rules = conversation(1, turns=1), Counter[str]()
     found = list(places(record))
+    values: list[Any] = [None, 7, -1.5, "x", "", True, [], {}, [[]], [{}], {"x": {}}]
     for place in found:
-        for value in (None, 7, -1.5, "x", "", True, [], {}, [[]], [{}], {"x": {}}):
+        for value in values:
             odd = deepcopy(record)
             at(*place, value=value)(odd)
             reader = RecordReader()
