@@ -20,9 +20,6 @@ from tasks.metrics.attunebench.rules import Rules
 Truths = Mapping[str, str | None]
 """By question id: yes or no; anything else is not scored."""
 
-SIMILAR = {"original": "original", "alternate": "llm_improved", "human": "human_edited"}
-"""What metrics of likeness call each reply."""
-
 OUTCOMES = ("tp", "tn", "fp", "fn")
 
 
@@ -151,8 +148,8 @@ def similarity_values(
     alike = {label: jaccard(words, tokens(text)) for label, text in texts.items()}
     wins = Counter(one.winner for one in comparisons if one.winner in alike)
     preferred = sum(alike[label] * times for label, times in wins.items() if label) / wins.total() if wins else None
-    named = {f"response_similarity_{SIMILAR[label]}": share for label, share in alike.items()}
-    return {"response_similarity": max(alike.values()), "preference_alignment": preferred, **named}
+    each = {f"response_similarity_{label}": share for label, share in alike.items()}
+    return {"response_similarity": max(alike.values()), "preference_alignment": preferred, **each}
 
 
 @lru_cache(maxsize=4096)

@@ -178,17 +178,14 @@ def _written_post(strategy: str, reply: Reply, gold: ConversationGold) -> dict[s
     items, book = read_items(reply, gold.pre_panas.items), load_codebook()
     totals = {name: total for sign, name in TOTALS.items() if (total := book.total(sign, items)) is not None}
     changes = _numbers(panas_items(reply.get(CHANGES)))
+    predicted, delta = ({name.capitalize(): one for name, one in part.items()} for part in (items, changes))
     return {
         "panas_strategy": strategy,
         "pre_panas_shown": strategy != "blind_delta",
-        "predicted_post_panas": {"items": _capitalised(items), **totals} if items else {},
-        "predicted_panas_delta": _capitalised(changes) or None,
+        "predicted_post_panas": {"items": predicted, **totals} if items else {},
+        "predicted_panas_delta": delta or None,
         "predicted_conversation_wide": _written_wide(reply.get("conversation_wide")),
     }
-
-
-def _capitalised(items: Mapping[str, float]) -> dict[str, float]:
-    return {name.capitalize(): one for name, one in items.items()}
 
 
 def _written_wide(value: Any) -> dict[str, Any]:

@@ -115,7 +115,7 @@ def test_words_of_drafts(draft: str, alike: float, preferred: float) -> None:
     compared = (pair("original", "alternate", "original"), *pairs(1, "original", "human", "human")[:2])
     values = similarity_values(draft, texts, compared, Rules())
     whole = {"response_similarity": alike, "preference_alignment": preferred}
-    each = {"original": alike, "human_edited": alike / 2, "llm_improved": 0}
+    each = {"original": alike, "human": alike / 2, "alternate": 0}
     assert values == pytest.approx(whole | {f"response_similarity_{name}": one for name, one in each.items()}, abs=1e-9)
     # Without a draft there is nothing to compare; in the port it is like nothing.
     assert similarity_values(None, texts, compared, Rules()) == {}

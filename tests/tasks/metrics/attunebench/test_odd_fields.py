@@ -121,8 +121,8 @@ PLAIN: Values = {
     "draft_binary_alignment": 1 / 3,
     "response_similarity": 2 / 3,
     "response_similarity_original": 2 / 3,
-    "response_similarity_llm_improved": 0,
-    "response_similarity_human_edited": 1 / 3,
+    "response_similarity_alternate": 0,
+    "response_similarity_human": 1 / 3,
     "preference_alignment": 5 / 9,
     "panas_normalized": 1 - 2 / 60,
     "panas_baseline_adjusted": 1 / 4,
@@ -151,7 +151,7 @@ def lost(*names: str) -> Values:
 EMOTION = lost(*(name for name in PLAIN if name.startswith(("emotion", "hit_rate"))))
 JUDGEMENTS = lost(*(name for name in PLAIN if name.startswith("binary")), "draft_binary_alignment")
 PAIRS = lost("pairwise_accuracy", "kendall_tau", "kendall_tau_b", "preference_alignment")
-IMPROVED, EDITED = lost("response_similarity_llm_improved"), lost("response_similarity_human_edited")
+IMPROVED, EDITED = lost("response_similarity_alternate"), lost("response_similarity_human")
 OTHERS = IMPROVED | EDITED
 MOOD = lost(*(name for name in PLAIN if name.startswith("panas")))
 ITEMS = lost(*(name for name in MOOD if "item" in name))
