@@ -3,6 +3,8 @@
 import asyncio
 from collections.abc import Sequence
 
+import polars as pl
+
 from flows.planning.broken_rows import find_broken_rows, require_items
 from flows.planning.jobs import ResolvedPlan, SelectedDataset
 from flows.runtime.clusters import may_travel
@@ -11,6 +13,8 @@ from flows.runtime.progress import count_partitions
 from schemas.errors import LayoutError, SourceMissingError
 from schemas.lineage import Missing, PartitionRef, StageResult
 from schemas.plan import Plan
+from schemas.tables.layers import GOLD, LAYERS
+from tasks.analysis.number_format import counted
 from tasks.datasets.steps import BuildJob, build_partition, without_source
 from tasks.sources.locating import Locator
 
@@ -44,6 +48,10 @@ async def build_datasets(plan: Plan) -> StageResult:
             got=last.reason,
             next_step=last.next_step,
         )
+    for ref in (ref for ref in result.refs if ref.layer in GOLD):
+        rows = resolved.lake.read(ref, LAYERS[ref.layer])
+        if "remarks" in rows.columns and (odd := rows.filter(pl.col("remarks").list.len() > 0).height):
+            log(f"{ref.key('dataset')} has {counted(odd, 'item')} with odd fields: remarks of {ref.layer} say how they were read")
     return result
 
 

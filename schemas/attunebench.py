@@ -70,10 +70,10 @@ class VisibleTurn(Frozen):
 
 
 class PanasTotals(Frozen):
-    """Sums of the ten positive and of the ten negative items, 10 to 70."""
+    """Sums of the ten positive and of the ten negative items, 10 to 70; null = not known."""
 
-    positive: int = Field(ge=10, le=70)
-    negative: int = Field(ge=10, le=70)
+    positive: int | None = Field(default=None, ge=10, le=70)
+    negative: int | None = Field(default=None, ge=10, le=70)
 
 
 class VisibleConversation(Frozen):
@@ -81,10 +81,10 @@ class VisibleConversation(Frozen):
 
     conversation_id: str
     language: Language = "en"
-    topic: str
+    topic: str | None = None
     turns: tuple[VisibleTurn, ...]
     profile: Mapping[str, Any] = Field(description="of the person, without participant_id; shown in the omniscient modes")
-    pre_panas: PanasTotals = Field(description="summed from the items")
+    pre_panas: PanasTotals = Field(description="summed from the items, or as stated where items lack")
     codebook: ShownCodebook
 
     def to_json(self) -> str:
@@ -117,7 +117,7 @@ class TurnGold(Frozen):
     """A person's annotations of a turn."""
 
     number: int = Field(ge=1)
-    emotions: tuple[EmotionTag, ...] = Field(default=(), description="none = neutral or stable")
+    emotions: tuple[EmotionTag, ...] | None = Field(default=(), description="none = neutral or stable; null = not said")
     judgements: tuple[Judgement, ...] = ()
     comparisons: tuple[Comparison, ...] = ()
     human_edit: str | None = Field(default=None, description="the reply as the person would have had it")
@@ -128,16 +128,16 @@ class Panas(Frozen):
 
     items: Mapping[str, int] = Field(default_factory=dict, description="by adjective")
     stored: PanasTotals | None = Field(default=None, description="as the record has them")
-    recomputed: PanasTotals | None = Field(default=None, description="sums of the items; null if there are not all of them")
+    recomputed: PanasTotals | None = Field(default=None, description="sums of the items; null if there are not all ten")
 
 
 class WideAnswers(Frozen):
     """What a person said of the conversation as a whole."""
 
-    q1: tuple[str, ...] = ()
+    q1: tuple[str, ...] | None = None
     q2: str | None = None
     q3: str | None = None
-    follow_up: tuple[str, ...] = ()
+    follow_up: tuple[str, ...] | None = ()
 
 
 class ConversationGold(Frozen):

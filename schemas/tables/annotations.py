@@ -3,9 +3,10 @@
 from typing import get_args
 
 import dataframely as dy
+import polars as pl
 
 from schemas.attunebench import ReplyLabel, YesNo
-from schemas.tables.columns import OfItem
+from schemas.tables.columns import OfItem, since
 
 
 def _rating(*, nullable: bool = False) -> dy.Int64:
@@ -18,7 +19,8 @@ class TurnAnnotations(OfItem):
     number = dy.Int64(primary_key=True, min=1)
     emotions = dy.List(
         dy.Struct({"name": dy.String(min_length=1), "intensity": _rating(nullable=True)}),
-        description="none = neutral or stable",
+        nullable=True,
+        description="none = neutral or stable; null = not said",
     )
     judgements = dy.List(
         dy.Struct(
@@ -43,7 +45,7 @@ class TurnAnnotations(OfItem):
 
 
 def _panas() -> dy.Struct:
-    totals: dict[str, dy.Column] = {"positive": dy.Int64(min=10, max=70), "negative": dy.Int64(min=10, max=70)}
+    totals: dict[str, dy.Column] = {name: dy.Int64(nullable=True, min=10, max=70) for name in ("positive", "negative")}
     return dy.Struct(
         {
             "items": dy.List(dy.Struct({"name": dy.String(), "value": _rating()})),
@@ -62,14 +64,16 @@ class ConversationAnnotations(OfItem):
     post_panas = _panas()
     answers = dy.Struct(
         {
-            "q1": dy.List(dy.String()),
+            "q1": dy.List(dy.String(), nullable=True),
             "q2": dy.String(nullable=True),
             "q3": dy.String(nullable=True),
-            "follow_up": dy.List(dy.String()),
+            "follow_up": dy.List(dy.String(), nullable=True),
         }
     )
     branches = dy.List(dy.Struct({"name": dy.String(), "value": _rating(nullable=True)}))
     groups = dy.List(dy.Struct({"name": dy.String(), "value": dy.String()}), description="scores of questionnaires among them")
     na_answers = dy.Int64(min=0, description="answers about replies that are na")
     empty_tag_lists = dy.Int64(min=0, description="turns without a mood")
-    totals_mismatched = dy.List(dy.String(), description="stored totals that the items do not add up to")
+    remarks = dy.List(
+        dy.String(), metadata=since(pl.col("totals_mismatched")), description="what is odd in the record, and how it was read"
+    )

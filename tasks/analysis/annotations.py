@@ -14,13 +14,13 @@ from schemas.blueprint import MethodSpec
 from schemas.tables.layers import GOLD
 from tasks.analysis.past_run import PastRun
 from tasks.analysis.run_tables import Row
-from tasks.metrics.attunebench.choices import OUTCOMES, pooled
-from tasks.metrics.attunebench.conversation import FACING, JUDGED, Known, composite_values, known_items, score_turn
+from tasks.metrics.attunebench import conversation as scoring
+from tasks.metrics.attunebench.choices import pooled
+from tasks.metrics.attunebench.conversation import COUNTED, FACING, JUDGED, Known
 from tasks.metrics.attunebench.emotions import Values
 from tasks.metrics.attunebench.replies import read_tags
 from tasks.metrics.attunebench.rules import PROFILES, Rules
 from tasks.metrics.item_scores import wholes_of
-from tasks.scoring.annotation_aggregates import perspective
 from tasks.solvers.answers import ASKED, SAID
 from tasks.text.json_objects import read_object
 
@@ -34,9 +34,9 @@ OF_TURN = ("pillar_emotion", "binary_accuracy", "pairwise_accuracy", "draft_judg
 class ReadTurn(NamedTuple):
     """A turn as a model read it. `named`: intensities by emotion, or by what stands in its place; null = the call failed."""
 
+    item: str
     gold: TurnGold
     values: Values
-    counts: Mapping[str, Mapping[str, int]]
     named: Mapping[str, int | None] | None
 
 
@@ -59,7 +59,7 @@ def read_annotations(run: PastRun) -> tuple[Row, ...]:
 
 def _describe(run: PastRun, dataset: str, method: MethodSpec) -> Iterator[Row]:
     place = {"dataset": dataset, "method": method.id}
-    known = known_items(run.read("items", dataset=dataset), {layer: run.read(layer, dataset=dataset) for layer in GOLD})
+    known = scoring.known_items(run.read("items", dataset=dataset), {layer: run.read(layer, dataset=dataset) for layer in GOLD})
     answers, raw = run.read("answers", dataset=dataset), run.layers["raw_scores"].filter(**place)
     for system in run.systems if known else ():
         turns = [*_read_turns(known, system.of(answers), PROFILES[method.profile])]
@@ -77,28 +77,35 @@ def _read_turns(known: Mapping[str, Known], answers: pl.DataFrame, rules: Rules)
     for row in answers.group_by(ASKED, maintain_order=True).agg("part", said=SAID).iter_rows(named=True):
         replies = {part: read_object(said) for part, said in zip(row["part"], row["said"], strict=True)}
         for turn in known[row["item_id"]][0].turns:
-            values, counts = score_turn(turn, {}, replies, rules)
+            values = scoring.score_turn(turn, {}, replies, rules)
             review = replies.get(part_of("review", turn.number))
             tags = None if review is None else read_tags(review.get("emotion_tags"))
             named = dict(tags) if tags else {UNREAD if tags is None else NONE: None}
-            yield ReadTurn(turn, {**values, **composite_values(values, rules)}, counts, None if review is None else named)
+            values |= scoring.composite_values(values, rules)
+            yield ReadTurn(row["item_id"], turn, values, None if review is None else named)
 
 
 def _judgements(turns: Sequence[ReadTurn], values: Mapping[str, float | None], judged: str) -> Row:
     sides: dict[str, dict[str, Any]] = {}
+    whole = scoring.over_turns(one.values for one in turns)
     for side, metric in (("observer", judged), ("participant", f"{judged}{FACING}")):
-        counts = [sum(one.counts.get(metric, {}).get(outcome, 0) for one in turns) for outcome in OUTCOMES]
+        counts = [int(whole.get(name) or 0) for name in COUNTED[metric]]
         ratios = pooled(*counts)
         sides[side] = {"n": sum(counts), "accuracy": values.get(metric), **(ratios if any(counts) else dict.fromkeys(ratios))}
-    shift = {name: perspective(*(side[name] for side in sides.values())) for name in ("accuracy", "mcc")}
+    items = defaultdict[str, list[Values]](list)
+    for one in turns:
+        items[one.item].append(one.values)
+    found = [scoring.shift_of(scoring.over_turns(of_item), judged) for of_item in items.values()]
+    # Of each conversation, then the mean.
+    shift = {name: {"gap": None, "ratio": None, **scoring.over_turns(one[name] for one in found)} for name in ("accuracy", "mcc")}
     return {"judged": judged, **sides, "shift": shift}
 
 
 def _emotions(turns: Sequence[ReadTurn]) -> list[Row]:
     tagged, missed, instead = Counter[str](), Counter[str](), defaultdict[str, Counter[str]](Counter)
     for one in turns:
-        felt = {tag.name for tag in one.gold.emotions} or {NONE}
-        if one.named is not None:
+        felt = {tag.name for tag in one.gold.emotions or ()} or {NONE}
+        if one.named is not None and one.gold.emotions is not None:
             tagged.update(felt)
             missed.update(felt - one.named.keys())
             for name in felt - one.named.keys():
@@ -110,7 +117,7 @@ def _emotions(turns: Sequence[ReadTurn]) -> list[Row]:
 
 
 def _intensities(turns: Sequence[ReadTurn]) -> list[Row]:
-    both = [(tag.intensity, (one.named or {}).get(tag.name)) for one in turns for tag in one.gold.emotions]
+    both = [(tag.intensity, (one.named or {}).get(tag.name)) for one in turns for tag in one.gold.emotions or ()]
     found = pl.DataFrame(both, schema={"intensity": pl.Int64, "named": pl.Int64}, orient="row").drop_nulls()
     return found.group_by("intensity").agg(n=pl.len(), mean=pl.col("named").mean()).sort("intensity").to_dicts()
 

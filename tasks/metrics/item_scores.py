@@ -26,7 +26,7 @@ from tasks.metrics.measures import MEASURES, WholeMeasure
 from tasks.metrics.ratings import Rating, read_ratings
 from tasks.solvers.answers import ANSWER, ASKED, ITEM, OWN_WORDS
 
-METRICS_VERSION = "8"
+METRICS_VERSION = "9"
 """Bumped when a reply is read or scored differently; enters the fingerprint of item_scores."""
 
 RUN = ["model", "setting", "repetition"]

@@ -1,7 +1,7 @@
 """Means of annotated conversations per model, mode and strategy, with what lies between models; AttuneBench.
 
-Source: AttuneBench 1.0 and the public port of its scorer: means, standard errors, z scores, perspective. Ours beside them: z
-within a mode, and intervals by bootstrap over the people who wrote the conversations.
+Source: AttuneBench 1.0 and the public port of its scorer: names, means, standard errors, z scores, pooled judgements. Ours beside
+them: z within a mode, and intervals by bootstrap over the people who wrote the conversations.
 """
 
 from collections.abc import Mapping, Sequence
@@ -9,13 +9,20 @@ from typing import Any
 
 import polars as pl
 
-from schemas.metrics import METRICS
+from tasks.datasets.attunebench.codebook import load_codebook
+from tasks.metrics.attunebench.choices import OUTCOMES, pooled
+from tasks.metrics.attunebench.conversation import COUNTED
 from tasks.scoring.clusters import place_clusters, tails
 from tasks.scoring.resampling import draw_weights
 from tasks.scoring.summation import exact_sum
 from tasks.scoring.uncertainty import LIMITS, Resampling, limits_of, replicate
 
 ROW = ["model", "mode", "strategy"]
+COMPOSITE = "composite_score"
+
+UNPREFIXED = ("turn_level_average", "conversation_wide_average", COMPOSITE, "equal_weight_composite")
+"""Means of a score file whose names do not begin with avg_."""
+
 _VALUE = pl.col("value")
 
 
@@ -31,7 +38,7 @@ def conversation_rows(scored: Sequence[Mapping[str, Any]]) -> pl.DataFrame:
 
 
 def aggregate_conversations(rows: pl.DataFrame, resampling: Resampling) -> pl.DataFrame:
-    """Return statistics of each metric that a conversation has of its own.
+    """Return statistics of each metric.
 
     Args:
         rows: what `conversation_rows` returns.
@@ -41,13 +48,13 @@ def aggregate_conversations(rows: pl.DataFrame, resampling: Resampling) -> pl.Da
         ROW, metric, n, mean, sd (with n - 1), se (sd by root n; both null below two conversations), median, min, max, LIMITS and,
         of the composite, `z_score` over all rows and `z_in_mode` (null where all are equal); sorted.
     """
-    known = rows.filter(_VALUE.is_not_null() & pl.col("metric").is_in(METRICS.keys()))
+    known = rows.filter(_VALUE.is_not_null())
     mean, deviation = exact_sum(_VALUE) / pl.len(), _VALUE.std(ddof=1)
     statistics = {"n": pl.len(), "mean": mean, "sd": deviation, "se": deviation / pl.len().sqrt(), "median": _VALUE.median()}
     found = known.group_by(*ROW, "metric").agg(**statistics, min=_VALUE.min(), max=_VALUE.max())
     nothing = pl.DataFrame(schema={**found.select(*ROW, "metric").schema, **LIMITS})
     limits = [nothing, *(_limits(of_mode, resampling) for of_mode in known.partition_by("mode"))]
-    score = pl.when(metric="composite_score").then("mean")
+    score = pl.when(metric=COMPOSITE).then("mean")
     z = ((score - score.mean()) / score.std(ddof=1)).fill_nan(None)
     found = found.with_columns(z_score=z, z_in_mode=z.over("mode", "metric"))
     return found.join(pl.concat(limits), on=[*ROW, "metric"], how="left").sort(*ROW, "metric")
@@ -61,16 +68,9 @@ def _limits(rows: pl.DataFrame, resampling: Resampling) -> pl.DataFrame:
     found = []
     for (metric,), part in placed.partition_by("metric", as_dict=True).items():
         cut_off = systems.join(tails(part), on="system", how="left", maintain_order="left")["tail"]
-        limits = limits_of(replicate(part, str(metric), systems.height, weights), cut_off)
+        limits = limits_of(replicate(part, COMPOSITE, systems.height, weights), cut_off)  # all of them are means
         found.append(systems.with_columns(metric=pl.lit(metric)).hstack(limits))
     return pl.concat(found).select(*ROW, "metric", *LIMITS)
-
-
-def perspective(observer: float | None, facing: float | None) -> dict[str, float | None]:
-    """Return how a share changes when the person is not spoken of but spoken as: gap, and ratio (0 if nothing is above 0)."""
-    if observer is None or facing is None:
-        return {"gap": None, "ratio": None}
-    return {"gap": observer - facing, "ratio": facing / observer if observer > 0 else 0.0}
 
 
 def score_file(rows: pl.DataFrame, metadata: Mapping[str, Any], resampling: Resampling) -> dict[str, Any]:
@@ -83,25 +83,35 @@ def score_file(rows: pl.DataFrame, metadata: Mapping[str, Any], resampling: Resa
         metadata: of the run: profile, data, version.
         resampling: of the intervals in `model_stats`.
     """
-    aggregates: dict[tuple[str, ...], dict[str, Any]] = {}
+    counts = [name for names in COUNTED.values() for name in names]
+    rows = rows.with_columns(pl.col("metric").replace(load_codebook().score_names))
+    statistics = aggregate_conversations(rows.filter(~pl.col("metric").is_in(counts)), resampling)
+    means = statistics.partition_by(ROW, as_dict=True)
     official = {"model": "em_model", "strategy": "panas_strategy"}
-    statistics = aggregate_conversations(rows, resampling)
-    for row in statistics.iter_rows(named=True):
-        key = tuple(row[name] for name in ROW)
-        named = aggregates.setdefault(key, {**{official.get(name, name): row[name] for name in ROW}, "n": 0})
-        named["n"] = max(named["n"], row["n"])
-        if row["metric"] == "composite_score":
-            named |= {"composite_score": row["mean"], "se_composite": row["se"], "z_score": row["z_score"]}
-        else:
-            named |= {f"avg_{row['metric']}": row["mean"], f"se_{row['metric']}": row["se"]}
-    for one in aggregates.values():
-        for name in ("binary_om", "binary_human"):
-            facing = perspective(one.get(f"avg_{name}_accuracy"), one.get(f"avg_{name}_accuracy_hp"))
-            one |= {f"perspective_{kind}_{name}": value for kind, value in facing.items()}
     wide = rows.pivot("metric", index=["item_id", "model", "mode"], values="value")
     return {
         "metadata": dict(metadata),
-        "aggregates": [*aggregates.values()],
+        "aggregates": [_aggregate(one, means.get(key)) for key, one in rows.sort(ROW).partition_by(ROW, as_dict=True).items()],
         "model_stats": statistics.drop("z_score", "z_in_mode").rename(official).to_dicts(),
         "conversations": wide.rename({"item_id": "conversationId", "model": "em_model"}).to_dicts(),
     }
+
+
+def _aggregate(rows: pl.DataFrame, statistics: pl.DataFrame | None) -> dict[str, Any]:
+    """Return what a score file says of a model in one mode and strategy."""
+    model, mode, strategy = rows.select(ROW).row(0)
+    found: dict[str, Any] = {"em_model": model, "mode": mode, "panas_strategy": strategy}
+    found |= {"n_conversations": rows["item_id"].n_unique(), "z_score": None}
+    known = {} if statistics is None else {row["metric"]: row for row in statistics.iter_rows(named=True)}
+    for name in {**dict.fromkeys(load_codebook().score_names.values()), **known}:
+        row = known.get(name, {})
+        found[name if name in UNPREFIXED else f"avg_{name}"] = row.get("mean")
+        found["se_composite" if name == COMPOSITE else f"se_{name}"] = row.get("se")
+        found["z_score"] = row["z_score"] if name == COMPOSITE and row else found["z_score"]
+    sums = dict(rows.group_by("metric").agg(_VALUE.sum()).iter_rows())
+    for metric, names in COUNTED.items():
+        tp, tn, fp, fn = counts = [int(sums.get(name) or 0) for name in names]
+        ratios = {"accuracy": (tp + tn) / (sum(counts) or 1), **pooled(tp, tn, fp, fn)}
+        named = {**dict(zip(OUTCOMES, counts, strict=True)), **(ratios if any(counts) else dict.fromkeys(ratios))}
+        found[f"pooled_{metric.replace('accuracy', 'metrics')}"] = named
+    return found

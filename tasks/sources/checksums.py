@@ -10,14 +10,24 @@ from schemas.errors import ChecksumError, SourceError, SourceMissingError
 FETCH_AGAIN = "remove the file and fetch it again at the pinned revision, or correct the hash if the change is meant"
 
 
+CODEBOOK_FILE = "annotation_codebook.json"
+"""What the records of several folders share: it stands beside the folder of these folders."""
+
+
+def record_files(folder: Path) -> list[Path]:
+    """Return the files `*.json` of a folder of records, by name, and the codebook of its repository if there is one."""
+    shared = folder.resolve().parent.parent / CODEBOOK_FILE
+    return [*sorted(folder.glob("*.json")), *([shared] if shared.is_file() else [])]
+
+
 def hash_file(path: Path, kind: str = "sha256") -> str:
-    """Return the hexadecimal hash of the file's bytes; of a folder that of the names and hashes of its files `*.json`.
+    """Return the hexadecimal hash of the file's bytes; of a folder that of the names and hashes of its records' files.
 
     Raises:
         SourceError: it cannot be read.
     """
     if path.is_dir():
-        return hash_names(*(part for file in sorted(path.glob("*.json")) for part in (file.name, hash_file(file, kind))))
+        return hash_names(*(part for file in record_files(path) for part in (file.name, hash_file(file, kind))))
     try:
         with path.open("rb") as stream:
             return file_digest(stream, kind).hexdigest()

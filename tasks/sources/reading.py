@@ -16,7 +16,7 @@ from schemas.dataset import DatasetSpec, LocalFile, PinnedFile, RecordFormat
 from schemas.documents import read_json, require_short
 from schemas.errors import RecordError, SourceError
 from schemas.item import Record
-from tasks.sources.checksums import name_source
+from tasks.sources.checksums import name_source, record_files
 from tasks.sources.encoding import read_bytes, read_text
 
 # Quotes mean the same in TSV: the tab-separated source files quote cells and double the quotes inside them.
@@ -113,13 +113,13 @@ def read_dataset(spec: DatasetSpec, paths: Sequence[Path]) -> list[Record]:
 
 
 def read_folder(folder: Path) -> list[Record]:
-    """Return a record per file `*.json` of a folder, in the order of their names; a file without one object has a fault instead.
+    """Return a record per file of a folder of records, in their order; a file without one object has a fault instead.
 
     Raises:
         SourceError: there is no such file, or one cannot be opened.
     """
-    paths = sorted(folder.glob("*.json"))
-    if not paths:
+    paths = record_files(folder)
+    if not any(path.parent == folder for path in paths):
         raise SourceError(
             "the folder holds no record", where=str(folder), expected="files *.json", next_step="name the folder that holds them"
         )

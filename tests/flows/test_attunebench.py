@@ -12,9 +12,12 @@ import polars as pl
 import pytest
 
 from schemas.attunebench import TurnGold
-from tests.flows.annotating import MODELS, Messages, conversations, judge, knowing, port_blueprint
+from tasks.sources.locating import BUNDLED
+from tests.flows.annotating import MODELS, RATED, Messages, conversations, judge, knowing, port_blueprint
 from tests.flows.command import Ended, ended
 from tests.model_server import ModelServer
+from tests.tasks.datasets.attunebench.conversations import TURN, at, conversation, write_folder
+from tests.tasks.metrics.attunebench import official
 from tests.tasks.reporting.pages import section
 
 pytestmark = pytest.mark.usefixtures("prefect_server")
@@ -169,21 +172,48 @@ def test_a_run_is_judged_anew_and_comes_back_from_its_result_files(tmp_path: Pat
     with ModelServer(first_words) as model, ModelServer(judge) as mild, ModelServer(lambda _: '{"overall_score": 1}') as harsh:
         options, others = (judged_by(tmp_path, model.base_url, one.base_url) for one in (mild, harsh))
         done, anew = (ended("run", "attunebench-mini", *one, "--lake", lake) for one in (options, others))
+        port = ended("run", port_blueprint("attunebench-mini", tmp_path), *options, "--lake", lake)
         assert (model.calls, mild.calls, harsh.calls) == (52, 12, 12)
     # Of 13 replies about each conversation one, the first draft, is in no form.
-    assert "Read it with care: 8\u00a0% of the replies unreadable." in Path(done.document["report"]).read_text(encoding="utf-8")
+    assert "Of the replies about" in (page := Path(done.document["report"]).read_text(encoding="utf-8"))
+    assert "8\u00a0% lack a part that was asked for" in page
     changed = {name for name, value in raw(anew, "oracle").items() if value != raw(done, "oracle")[name]}
     assert changed == {"draft_judge_score", "draft_binary_alignment"}
     written = ended("runs", "export", done.document["run"], "--to", folder, "--lake", lake, "--json")
     assert (written.status, len(written.document["files"])) == (0, 5), written.err
     (means,) = json.loads((folder / "scores-corrected.json").read_text(encoding="utf-8"))["aggregates"]
-    assert (means["n"], means["composite_score"]) == (4, pytest.approx(total(done, "oracle")))
+    assert (means["n_conversations"], means["composite_score"]) == (4, pytest.approx(total(done, "oracle")))
+    assert_official_fields(folder)
+    assert_official_scores(port.document["run"], tmp_path / "port", lake)
     # All servers are closed. 4 x 13 calls to the model, 12 to the judge
     taken = ended("journal", "import", folder, "attunebench-mini", *options, "--lake", new)
     assert (taken.status, taken.document["added"], taken.document["refused"]) == (0, 64, 0), taken.err
     again = ended("run", "attunebench-mini", *options, "--lake", new)
     assert (again.document["calls"]["sent"], again.scores) == (0, done.scores), again.err
     assert_null_is_a_failed_call(folder, options, tmp_path / "third")
+
+
+def test_odd_fields_are_told_and_cost_no_conversation(tmp_path: Path) -> None:
+    records = {str(number): conversation(number) for number in range(1, 4)}
+    at(*TURN, "moodShiftTags", value=[{"emotion": "Upset", "intensity": 9}])(records["2"])
+    at("participant_profile")(records["3"])
+    folder, lake = write_folder(tmp_path / "set", records), tmp_path / "lake"
+    built = ended("build", "attunebench", "--set", f"folders.attunebench={folder}", "--lake", lake)
+    assert built.status == 0, built.err
+    told = "attunebench has 2 items with odd fields: remarks of conversation_annotations say how they were read"
+    assert told in " ".join(built.err.split())
+    assert layer(lake, "items").height == 3
+    assert not (lake / "items_rejected").exists()
+
+
+def test_a_failed_call_ends_the_port_with_1(tmp_path: Path) -> None:
+    """One of 52 calls fails, and the port scores it as an empty reply: nothing lacks a score."""
+    with ModelServer(knowing(MODELS["oracle"]), fault=lambda number: "context_too_long" if number == 5 else None) as server:
+        model = ("--model", "oracle", "--base-url", server.base_url, "--lake", tmp_path / "lake", "--json")
+        done = ended("run", port_blueprint("attunebench-mini", tmp_path), *model)
+    assert (done.status, done.document["calls"]["failed"]) == (1, 1), done.err
+    of_all = [row for row in done.document["raw_scores"] if not row["metric"].startswith(("draft", "panas"))]
+    assert all(row["n_scored"] == row["n_total"] == 4 for row in of_all)
 
 
 def answered(folder: Path, wave: Path, says: Callable[[Messages], str]) -> Path:
@@ -217,6 +247,50 @@ def test_others_answer_the_calls_in_two_waves(tmp_path: Path) -> None:
     assert raw(done, "oracle")["draft_judge_score"] == pytest.approx(4 / 6)
 
 
+def assert_official_scores(run: str, folder: Path, lake: Path) -> None:
+    """The official rules make of the records and of the result files what our score file of the port has."""
+    written = ended("runs", "export", run, "--to", folder, "--lake", lake, "--json")
+    ours = json.loads((folder / "scores-reference.json").read_text(encoding="utf-8"))["conversations"]
+    lines = (BUNDLED / "attunebench_mini.jsonl").read_text(encoding="utf-8").splitlines()
+    records = {record["conversationId"]: record for record in map(json.loads, lines) if "conversationId" in record}
+    files = [json.loads(path.read_text(encoding="utf-8")) for path in folder.glob("*_default.json")]
+    assert (written.status, len(files), len(ours)) == (0, 4, 4), written.err
+    found = {row["conversationId"]: row for row in ours}
+    for file in files:
+        row = found[file["conversationId"]]
+        theirs = official.score(records[file["conversationId"]], file)
+        assert {name: row.get(name) for name in theirs} == {
+            name: value if value is None else pytest.approx(value, abs=0.0100001 if "composite" in name else 1e-9)
+            for name, value in theirs.items()
+        }
+
+
+def assert_official_fields(folder: Path) -> None:
+    """Each field of a result file is there by its official name, with numbers as numbers."""
+    path, *_ = sorted(folder.glob("*_default.json"))
+    fields = json.loads(path.read_text(encoding="utf-8"))
+    about = "conversationId source_file em_model run_timestamp mode turns post_conversation api_cost duration_seconds"
+    assert set(fields) == set(about.split())
+    assert (fields["source_file"], fields["run_timestamp"][:2]) == ("attunebench_mini.jsonl", "20")
+    turn = """turnNumber em_emotion_tags em_drafted_response response_reasoning emotion_reasoning pairwise_assignment
+        em_binary_om_assessment em_binary_human_prediction em_binary_om_assessment_hp em_binary_human_prediction_hp
+        em_pairwise_selections em_four_branch_scores em_draft_judge_scores em_draft_judge_scores_by_model
+        em_draft_binary_assessment em_draft_binary_assessment_by_model"""
+    first, *_ = fields["turns"]
+    assert set(first) == set(turn.split())
+    assert first["em_draft_judge_scores_by_model"] == {"judge": first["em_draft_judge_scores"]} == {"judge": RATED}
+    assert {*first["pairwise_assignment"], *first["pairwise_assignment"].values()} == {*"XYZ", "original", "alternate", "human"}
+    after = fields["post_conversation"]
+    assert set(after) == {
+        *("panas_strategy", "pre_panas_shown", "predicted_post_panas", "predicted_panas_delta", "predicted_conversation_wide")
+    }
+    assert (after["pre_panas_shown"], after["predicted_panas_delta"]) == (True, None)
+    mood = after["predicted_post_panas"]
+    assert set(mood) == {"items", "totalPositiveAffect", "totalNegativeAffect"}
+    assert mood["totalPositiveAffect"] + mood["totalNegativeAffect"] == sum(mood["items"].values())
+    assert {"Proud", "Irritable", "Interested"} <= set(mood["items"])
+
+
 def assert_null_is_a_failed_call(folder: Path, options: tuple[str | Path, ...], lake: Path) -> None:
     """What a file does not have is asked again; replies that the plan does not ask for are refused."""
     path, other = sorted(folder.glob("*_default.json"))[:2]
@@ -230,3 +304,12 @@ def assert_null_is_a_failed_call(folder: Path, options: tuple[str | Path, ...], 
     # 13 calls of that conversation fail, and the one that is null; a judge waits for drafts.
     again = ended("run", "attunebench-mini", *options, "--lake", lake)
     assert again.document["calls"] == {"sent": 14, "answered": 0, "from_journal": 47, "failed": 14}
+    left = ended("runs", "export", again.document["run"], "--to", lake / "files", "--lake", lake, "--json")
+    (name,) = (name for name in left.document["files"] if name.startswith("_skipped_"))
+    skipped = json.loads((lake / "files" / name).read_text(encoding="utf-8"))
+    assert (name, skipped["em_model"]) == ("_skipped_oracle.json", "oracle")
+    # Of one conversation three drafts, three reviews and the end were needed, of the other the end.
+    assert sorted((len(one["failed"]), one["source_file"]) for one in skipped["skipped"]) == [
+        (1, "attunebench_mini.jsonl"),
+        (7, "attunebench_mini.jsonl"),
+    ]

@@ -20,7 +20,9 @@ PLANS: dict[str, dict[str, Any]] = yaml.safe_load((DATA / "plans.yaml").read_tex
 NAMES = ("dataset", "model", "setting", "method", "metric", "judge", "rubric", "dimension", "ability", "scope")
 """Columns that tell rows of a layer apart, of those it has."""
 
-CHANGED: Mapping[str, str] = {}
+CHANGED: Mapping[str, str] = {
+    "raw_scores attunebench_mini companion annotate annotations read_share": "an emotion without intensity is a part unread",
+}
 """Names of rows that come out otherwise on purpose (as `by_name` names them), and why."""
 
 

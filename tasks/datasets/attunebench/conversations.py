@@ -8,14 +8,13 @@ from dataclasses import replace
 from functools import partial
 from typing import Any
 
-from pydantic import ValidationError
-
-from schemas.attunebench import ConversationGold, TurnGold, VisibleConversation
+from schemas.attunebench import ConversationGold, PanasTotals, TurnGold, VisibleConversation
 from schemas.dataset import BundledFile, DatasetSpec, PinnedFile
 from schemas.item import Item, Record
-from tasks.datasets.attunebench.codebook import Codebook, load_codebook
-from tasks.datasets.attunebench.records import ConversationRecord
+from tasks.datasets.attunebench.codebook import Codebook, load_codebook, read_official
+from tasks.datasets.attunebench.records import RecordReader
 from tasks.datasets.bundled import CANARY
+from tasks.sources.checksums import CODEBOOK_FILE as OFFICIAL_CODEBOOK
 
 QUESTION = "What did the person feel and want in this conversation?"
 CODEBOOK_FILE = "codebook.json"
@@ -29,59 +28,54 @@ def join_conversations(records: Sequence[Record], *, own_options: bool = False) 
     """Return a record per conversation: its fields are what an item shows, the gold is hidden.
 
     Args:
-        records: as released; one of the file codebook.json takes the place of our codebook, as far as it goes.
+        records: as released. Wordings of the official codebook take the place of ours, and what codebook.json holds of both.
         own_options: whether Q1 to Q3 have the options of our codebook; else, unless one is given, those found in the set.
 
     Raises:
-        ValueError: the given codebook is none.
+        ValueError: a given codebook is none.
     """
-    given = next((record.fields for record in records if record.file == CODEBOOK_FILE), {})
-    codebook = Codebook.model_validate({**load_codebook().model_dump(), **given})
-    read = [_read(record, codebook) for record in records if record.file != CODEBOOK_FILE]
+    given, official = (_fields_of(records, name) for name in (CODEBOOK_FILE, OFFICIAL_CODEBOOK))
+    ours, wordings = load_codebook().model_dump(), read_official(official)
+    codebook = Codebook.model_validate({**ours, **{name: {**ours[name], **found} for name, found in wordings.items()}, **given})
+    read = [_read(record) for record in records if record.file not in (CODEBOOK_FILE, OFFICIAL_CODEBOOK)]
     if not own_options and not given.keys() >= set(OPTIONS):
-        codebook = codebook.with_collected([found.wide.model_dump() for _, found in read if found])
-    return [_joined(record, found, codebook) if found else record for record, found in read]
+        codebook = codebook.with_collected([one.hidden["gold"].answers.model_dump() for one in read if one.hidden])
+    return [_joined(record, codebook) if record.hidden else record for record in read]
 
 
-def _read(record: Record, codebook: Codebook) -> tuple[Record, ConversationRecord | None]:
+def _fields_of(records: Sequence[Record], name: str) -> Mapping[str, Any]:
+    """Return what a codebook holds; nothing if there is none of this name."""
+    record = next((record for record in records if record.file == name), Record({}, name, 0))
     if record.faults:
-        return record, None
-    try:
-        return record, ConversationRecord.model_validate(record.fields, context=codebook)
-    except ValidationError as error:
-        faults: dict[str, str] = {}
-        for one in error.errors(include_url=False):
-            rule = f"{'.'.join(str(part) for part in one['loc'] if not isinstance(part, int))}|{one['type']}"
-            faults.setdefault(rule, f"{record.file}, row {record.row}, {'.'.join(map(str, one['loc']))}: {one['msg']}")
-        return replace(record, faults=faults), None
+        raise ValueError("; ".join(record.faults.values()))
+    return record.fields
 
 
-def _joined(record: Record, found: ConversationRecord, codebook: Codebook) -> Record:
-    profile = record.fields["participant_profile"]
-    asked = [question for turn in found.turns for question in turn.questions]
-    compared = [one.question for turn in found.turns for one in turn.comparisons]
-    shown = {
-        "conversation_id": found.conversation_id,
-        "language": found.language,
-        "topic": found.metadata.text or f"{found.metadata.category}: {found.metadata.subtopic}",
-        "turns": found.turns,
-        "profile": {name: value for name, value in profile.items() if name not in UNSHOWN},
-        "pre_panas": found.pre_panas.recomputed,
-        "codebook": codebook.shown(asked, compared),
-    }
-    scores = {name: str(score) for name, score in found.profile.scores.items() if score is not None}
-    hidden = {
-        "conversation_id": found.conversation_id,
-        "participant_id": found.profile.participant_id,
-        "turns": found.turns,
-        **{name: getattr(found, name) for name in PANAS},
-        "answers": found.wide,
-        "branches": found.wide.branches,
-        "groups": {**found.groups, **scores},
-    }
-    visible = VisibleConversation.model_validate(shown, from_attributes=True)
-    gold = ConversationGold.model_validate(hidden, from_attributes=True)
-    return Record(visible.model_dump(mode="json"), record.file, record.row, {"gold": gold, "groups": found.groups})
+def _read(record: Record) -> Record:
+    """Return what is visible as fields, and the gold and the remarks as hidden; or the record with its faults."""
+    if record.faults:
+        return record
+    reader = RecordReader()
+    gold, shown, groups = reader.read(record.fields)
+    if reader.faults:
+        place = f"{record.file}, row {record.row}"
+        return replace(record, faults={rule: f"{place}, {rule.partition('|')[0]}: {why}" for rule, why in reader.faults.items()})
+    return Record(shown, record.file, record.row, {"gold": gold, "groups": groups, "remarks": reader.remarks})
+
+
+def _joined(record: Record, codebook: Codebook) -> Record:
+    gold: ConversationGold = record.hidden["gold"]
+    asked = [question for turn in record.fields["turns"] for question in turn.questions]
+    compared = [one.question for turn in gold.turns for one in turn.comparisons]
+    before, stored = gold.pre_panas.recomputed or PanasTotals(), gold.pre_panas.stored or PanasTotals()
+    known = {name: one if one is not None else getattr(stored, name) for name, one in before}
+    profile = {name: value for name, value in record.fields["profile"].items() if name not in UNSHOWN}
+    shown = {**record.fields, "profile": profile, "pre_panas": known, "codebook": codebook.shown(asked, compared)}
+    remarks = [*record.hidden["remarks"]]
+    if gold.answers.q3 is not None and not codebook.levels(codebook.q3_options):
+        remarks.append("q3_modelFit: the options are not such as the official ones, so they have no order")
+    visible = VisibleConversation.model_validate(shown).model_dump(mode="json")
+    return replace(record, fields=visible, hidden={**record.hidden, "remarks": remarks})
 
 
 def conversation_item(record: Record) -> Item:
@@ -94,7 +88,7 @@ def conversation_item(record: Record) -> Item:
         question_type="annotation",
         question=QUESTION,
         context=visible.to_json(),
-        subset=groups["topic"],
+        subset=groups.get("topic"),
         groups=groups,
     )
 
@@ -110,8 +104,8 @@ def annotation_rows(record: Record) -> Mapping[str, Sequence[Mapping[str, Any]]]
         "branches": _pairs(gold.branches),
         "groups": _pairs(gold.groups),
         "na_answers": judged.count("na"),
-        "empty_tag_lists": sum(not turn.emotions for turn in gold.turns),
-        "totals_mismatched": [name for name in PANAS if row[name]["stored"] not in (None, row[name]["recomputed"])],
+        "empty_tag_lists": sum(turn.emotions == () for turn in gold.turns),
+        "remarks": [*record.hidden.get("remarks", ())],
     }
     return {TURNS: [turn.model_dump() for turn in gold.turns], WHOLE: [row | counts]}
 
@@ -155,16 +149,18 @@ ATTUNEBENCH = DatasetSpec(
     licence="CC BY 4.0",
     paper="AttuneBench, arXiv:2605.21739",
     required=(),
+    evaluation_version="1.1",
     differences=(
         "The files could not be had for this entry: no hash pins them, and what their records hold is taken from the README.",
-        "Wordings of questions are our own where the folder has no codebook.json; options are then the strings found in the set.",
-        "A conversation that breaks a rule of its form is left out, by the name of the rule.",
+        "Wordings of questions are our own where there is no codebook; options are the strings found in the set.",
+        "A conversation in which nobody could tell what was annotated is left out, by the name of the rule that it breaks.",
     ),
 )
 
 ATTUNEBENCH_MINI = replace(
     ATTUNEBENCH,
     id="attunebench_mini",
+    evaluation_version="1.0",
     title="Bundled items: annotated conversations",
     files=(BundledFile(name="attunebench_mini.jsonl"),),
     file_format=None,

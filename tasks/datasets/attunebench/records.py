@@ -1,27 +1,40 @@
-"""The record of a conversation as AttuneBench releases it, checked field by field; older spellings are read, too.
+"""The record of a conversation as AttuneBench releases it, read field by field as its scorer reads it, older spellings, too.
 
-A rule that a record breaks is named `place|what`, such as `turns.annotations.pairwiseComparisons|twelve_comparisons`; nothing
-that is missing is filled in. Source: AttuneBench 1.0, README; the public port of its scorer for older spellings.
+What is odd costs its own value, which is then missing, or has a remark that says how it was read. What leaves open which
+conversation, turn or tag is meant is a fault, named `place|what`, such as `turns.moodShiftTags|each_once`: then the record is
+refused. Nothing that is missing is filled in. Source: AttuneBench 1.0, README; the public port of its scorer.
 """
 
-from collections import Counter
-from collections.abc import Collection, Mapping
-from typing import Annotated, Any, cast
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
+from typing import Any, TypeGuard, TypeVar, cast, get_args
 
-from pydantic import AliasChoices, BaseModel, BeforeValidator, ConfigDict, Field, ValidationInfo, field_validator, model_validator
-from pydantic_core import PydanticCustomError
-
-from schemas.attunebench import PanasTotals, ReplyLabel, YesNo
-from schemas.vocabulary import Language
-from tasks.datasets.attunebench.codebook import Codebook, load_codebook
+from schemas.attunebench import (
+    Comparison,
+    ConversationGold,
+    EmotionTag,
+    Judgement,
+    Panas,
+    PanasTotals,
+    ReplyLabel,
+    TurnGold,
+    VisibleTurn,
+    WideAnswers,
+    YesNo,
+)
+from schemas.vocabulary import LANGUAGES
+from tasks.datasets.attunebench.codebook import load_codebook
+from tasks.datasets.attunebench.values import LABELS, panas_items, read_number, read_side
 
 FORMER_INTENSITIES = {"mild": 2, "moderate": 4, "intense": 6}
-FORMER_LABELS = {"alternate1": "alternate", "alternate2": "human"}
-FORMER_SIDES = {
-    "observedBehavior": ("did_occur", "humanValue", "actualValue", "llmValue"),
-    "preferredBehavior": ("should_occur", "humanPreference"),
-}
-COMPARED, PAIRS = 12, 3
+OBSERVED = ("observedBehavior", "did_occur", "humanValue", "actualValue", "llmValue")
+PREFERRED = ("preferredBehavior", "should_occur", "humanPreference")
+ALTERNATES = {"alternate": ("llmImproved", "alternate1"), "human": ("humanEdited", "alternate2")}
+FOLLOW_UP = "q3_followUp_whatFeltOff"
+TOTALS = {"positive": "totalPositiveAffect", "negative": "totalNegativeAffect"}
+COMPARED = 12
+LONGEST = 80
+"""Characters of an odd value that a remark shows."""
 
 RANGES = {
     "who_5": (0, 25),
@@ -32,262 +45,213 @@ RANGES = {
 }
 """Lowest and highest score of each questionnaire of a profile."""
 
-
-def _read_as(words: Mapping[str, Any]) -> BeforeValidator:
-    """Return what reads a text in lower case, and these words as what they stand for."""
-    return BeforeValidator(lambda said: words.get(said.strip().lower(), said.strip().lower()) if isinstance(said, str) else said)
+Fields = Mapping[str, Any]
+Kind = TypeVar("Kind")
 
 
-Text = Annotated[str, Field(pattern=r"\S")]
-Lower = Annotated[Text, _read_as({})]
-Rating = Annotated[int, Field(ge=1, le=7)]
-Total = Annotated[int, Field(ge=10, le=70)] | None
-Answer = Annotated[YesNo | None, _read_as({})]
-Label = Annotated[ReplyLabel, _read_as(FORMER_LABELS)]
+@dataclass
+class RecordReader:
+    """Reads one record, and keeps what is odd in it: `remarks`, and `faults` by rule, for which the record is refused."""
 
+    remarks: list[str] = field(default_factory=list)
+    faults: dict[str, str] = field(default_factory=dict)
 
-def _require(holds: object, rule: str, said: str) -> None:
-    if not holds:
-        raise PydanticCustomError(rule, "{said}", {"said": said})
+    def read(self, record: Fields) -> tuple[ConversationGold, dict[str, Any], dict[str, str]]:
+        """Return the annotations, the fields of what is visible but for the codebook, and what results are broken down by.
 
+        Of no use if there are faults.
+        """
+        turns = [self._turn(turn, place) for place, turn in enumerate(self._get(record, "turns", list) or (), start=1)]
+        self._require(turns, "turns|one_turn", "there is none")
+        self._require_distinct("turns.turnNumber", [gold.number for gold, _ in turns])
+        language = record.get("language") or "en"
+        self._require(language in LANGUAGES, "language|known", f"{language} is none of {', '.join(LANGUAGES)}")
+        metadata, profile = (self._get(record, name, dict) or {} for name in ("metadata", "participant_profile"))
+        category, subtopic = (self._text(metadata, name) for name in ("category", "subtopic"))
+        groups = self._groups({"topic": category, "original_model": self._text(metadata, "model")}, profile)
+        gold = ConversationGold(
+            conversation_id=self._required(record, "conversationId"),
+            participant_id=self._text(profile, "participant_id"),
+            turns=tuple(gold for gold, _ in turns),
+            pre_panas=self._panas(record, "prePanas"),
+            post_panas=self._panas(record, "postPanas"),
+            groups={**groups, **self._scores(profile)},
+            **self._wide(self._get(record, "conversationWideQuestions", dict) or {}),
+        )
+        topic = self._text(metadata, "text") or (f"{category}: {subtopic}" if subtopic else category)
+        shown = {"conversation_id": gold.conversation_id, "language": language, "topic": topic, "profile": profile}
+        return gold, {**shown, "turns": [turn for _, turn in turns]}, groups
 
-def _require_distinct(rule: str, names: list[str]) -> None:
-    _require(len(set(names)) == len(names), rule, f"{', '.join(names)}: one more than once")
+    def _turn(self, turn: Any, place: int) -> tuple[TurnGold, VisibleTurn]:
+        turn = turn if isinstance(turn, dict) else {}
+        given = read_number(turn.get("turnNumber"))
+        number = int(given) if given is not None and given in range(1, 10_000) else place
+        if given != number:
+            self._odd("turnNumber", turn.get("turnNumber"), f"read as {place}")
+        at = f"turn {number} "
+        notes = self._get(turn, "annotations", dict, at) or {}
+        told = self._get(notes, "alternateResponses", dict, at) or {}
+        texts = {label: text for label, names in ALTERNATES.items() if (text := self._text(told, *names, at=at))}
+        judgements, comparisons = self._judgements(notes, at), self._comparisons(notes, texts, at)
+        visible = {
+            "number": number,
+            "user_message": self._required(turn, "userMessage", "turns."),
+            "model_reply": self._required(turn, "llmResponse", "turns."),
+            "questions": [one.question for one in judgements if {one.observed, one.preferred} - {None} != {"na"}],
+            "comparisons": [one.model_dump(exclude={"winner"}) for one in comparisons],
+            "alternates": texts,
+        }
+        noted = {"emotions": self._emotions(turn, at), "judgements": judgements, "comparisons": comparisons}
+        return TurnGold(number=number, human_edit=texts.get("human"), **noted), VisibleTurn.model_validate(visible)
 
+    def _emotions(self, turn: Fields, at: str) -> tuple[EmotionTag, ...] | None:
+        given = self._rows(turn, "moodShiftTags", "emotion", at)
+        named = [(name.strip().lower(), tag.get("intensity")) for name, tag in given or () if name]
+        self._require_distinct("turns.moodShiftTags", [name for name, _ in named])
+        for name in sorted({name for name, _ in named} - load_codebook().adjectives.keys()):
+            self._odd(f"{at}emotion", name, "none of the twenty adjectives")
+        if given is None or len(named) < len(given):
+            return None
+        read = ((name, FORMER_INTENSITIES.get(str(said).strip().lower(), said)) for name, said in named)
+        return tuple(EmotionTag(name=name, intensity=self._number(said, f"{at}intensity")) for name, said in read)
 
-def _require_keys(rule: str, found: Mapping[str, Any], wanted: Collection[str]) -> None:
-    _require(found.keys() == set(wanted), rule, f"lacking or unknown: {', '.join(sorted(found.keys() ^ set(wanted)))}")
+    def _judgements(self, notes: Fields, at: str) -> tuple[Judgement, ...]:
+        asked = [(name, one) for name, one in self._rows(notes, "binaryJudgements", "questionId", at) or () if name]
+        self._require_distinct("turns.annotations.binaryJudgements", [name for name, _ in asked])
+        return tuple(
+            Judgement(question=name, observed=self._answer(one, OBSERVED, at), preferred=self._answer(one, PREFERRED, at))
+            for name, one in asked
+        )
 
+    def _answer(self, judgement: Fields, names: Sequence[str], at: str) -> YesNo | None:
+        said = self._text(judgement, *names, at=at)
+        word = said and said.strip().lower()
+        if word not in (None, *get_args(YesNo)):
+            self._odd(f"{at}{names[0]}", said)
+            return None
+        return cast("YesNo | None", word)
 
-def _book(info: ValidationInfo) -> Codebook:
-    return cast("Codebook", info.context)
+    def _comparisons(self, notes: Fields, texts: Fields, at: str) -> tuple[Comparison, ...]:
+        given = self._rows(notes, "pairwiseComparisons", "questionId", at) or []
+        rule = "turns.annotations.pairwiseComparisons|twelve_comparisons"
+        self._require(len(given) in (0, COMPARED), rule, f"{at}has {len(given)} comparisons")
+        read = [self._comparison(name, one, at) for name, one in given]
+        known = [one for one in read if one and {one.label_a, one.label_b} <= {"original", *texts}]
+        if len(known) == len(read):
+            return tuple(known)
+        self.remarks.append(f"{at}has no comparisons: {len(read) - len(known)} of {len(read)} cannot be shown")
+        return ()
 
+    def _comparison(self, question: str | None, one: Fields, at: str) -> Comparison | None:
+        sides = (self._text(one, *names, at=at) or "" for names in (("responseA", "response_1"), ("responseB", "response_2")))
+        label_a, label_b = (cast("ReplyLabel | None", LABELS.get(side.strip().lower())) for side in sides)
+        if question is None or label_a is None or label_b in (None, label_a):
+            return None
+        side = read_side(won := one.get("winner"), label_a, label_b)
+        if won is not None and side is None:
+            self._odd(f"{at}winner", won)
+        winner = side and (label_a if side == "A" else label_b)
+        return Comparison(question=question, label_a=label_a, label_b=label_b, winner=winner)
 
-class _Part(BaseModel):
-    """A part of a record: what it holds besides is left alone, and no value is turned into another type."""
+    def _panas(self, record: Fields, name: str) -> Panas:
+        given, book = self._get(record, name, dict) or {}, load_codebook()
+        numbers = {item: self._number(one, f"{name} {item}") for item, one in panas_items(given).items()}
+        items = {item: one for item, one in numbers.items() if one is not None}
+        if given and (lacking := [item for item in book.adjectives if item not in items]):
+            self.remarks.append(f"{name} has no {', '.join(lacking)}")
+        summed = {sign: book.total(sign, items) for sign in TOTALS}
+        stored = {sign: self._number(given.get(total), f"{name} {total}", 10, 70) for sign, total in TOTALS.items()}
+        for sign, total in TOTALS.items():
+            if None not in (summed[sign], stored[sign]) and summed[sign] != stored[sign]:
+                self.remarks.append(f"{name} {total} is {stored[sign]}, and its items add up to {summed[sign]}")
+        return Panas(items=items, stored=PanasTotals.model_validate(stored), recomputed=PanasTotals.model_validate(summed))
 
-    model_config = ConfigDict(frozen=True, strict=True, extra="ignore", allow_inf_nan=False)
+    def _wide(self, part: Fields) -> dict[str, Any]:
+        rated = self._get(part, "fourBranchScores", dict) or {}
+        answers = WideAnswers(
+            q1=self._texts(part, "q1_lookingFor", "Q1"),
+            q2=self._text(part, "q2_emotionClarity", "Q2"),
+            q3=self._text(part, "q3_modelFit", "Q3"),
+            follow_up=self._texts(part, FOLLOW_UP) if part.get(FOLLOW_UP) else (),
+        )
+        return {"answers": answers, "branches": {name: self._number(rated.get(name), name) for name in load_codebook().branches}}
 
+    def _groups(self, known: Mapping[str, str | None], profile: Fields) -> dict[str, str]:
+        """Return what results are broken down by; several diagnoses are one group, in the order of their names."""
+        people = self._get(profile, "demographics", dict) or {}
+        told = {name: "; ".join(sorted(self._texts(people, name) or ())) for name in people}
+        return {name: value for name, value in {**known, **told}.items() if value}
 
-class _Mood(_Part):
-    name: Lower = Field(alias="emotion")
-    intensity: Annotated[Rating | None, _read_as(FORMER_INTENSITIES)] = None
+    def _scores(self, profile: Fields) -> dict[str, str]:
+        given = {name: one for name, one in (self._get(profile, "computed_scores", dict) or {}).items() if one is not None}
+        for name, (low, high) in RANGES.items():
+            number = read_number(given.get(name))
+            if name in given and (number is None or not low <= number <= high):
+                self._odd(name, given.pop(name), f"left out, since it is not {low} to {high}")
+        return {name: str(one) for name, one in given.items()}
 
-    @field_validator("name")
-    @classmethod
-    def _is_known(cls, name: str) -> str:
-        _require(name in load_codebook().adjectives, "unknown_emotion", f"{name} is none of the twenty adjectives")
-        return name
-
-
-class _Judgement(_Part):
-    question: str = Field(alias="questionId")
-    observed: Answer = Field(default=None, alias="observedBehavior")
-    preferred: Answer = Field(default=None, alias="preferredBehavior")
-
-    @model_validator(mode="before")
-    @classmethod
-    def _spellings(cls, values: Any) -> Any:
-        if not isinstance(values, Mapping):
-            return values
-        known = {side: [values.get(name) for name in (side, *former)] for side, former in FORMER_SIDES.items()}
-        return {**values, **{side: next((one for one in said if one is not None), None) for side, said in known.items()}}
-
-    @field_validator("question")
-    @classmethod
-    def _is_known(cls, question: str, info: ValidationInfo) -> str:
-        _require(question in _book(info).questions, "unknown_question", f"{question} is no question of the codebook")
-        return question
-
-    @property
-    def applies(self) -> bool:
-        """Return whether it is asked: one side is yes or no, or nothing is known of either."""
-        sides = (self.observed, self.preferred)
-        return bool({"yes", "no"} & set(sides)) or sides == (None, None)
-
-
-class _Comparison(_Part):
-    question: Text = Field(alias="questionId")
-    label_a: Label = Field(validation_alias=AliasChoices("responseA", "response_1"))
-    label_b: Label = Field(validation_alias=AliasChoices("responseB", "response_2"))
-    side: Lower = Field(alias="winner")
-
-    @model_validator(mode="after")
-    def _two_replies(self) -> "_Comparison":
-        _require(self.label_a != self.label_b, "two_replies_compared", f"{self.question}: {self.label_a} and itself")
-        _require(self.winner, "winner_is_compared", f"{self.question}: {self.side}")
-        return self
-
-    @property
-    def winner(self) -> ReplyLabel | None:
-        """Return the label of the winner, which may be named by its side."""
-        for side, label in zip("ab", (self.label_a, self.label_b), strict=True):
-            if FORMER_LABELS.get(self.side, self.side) in (side, f"response_{'ab'.index(side) + 1}", label):
-                return label
+    def _get(self, fields: Fields, name: str, kind: type[Kind], at: str = "") -> Kind | None:
+        """Return a value of this kind; null if there is none, which is said unless nothing is there at all."""
+        value = fields.get(name)
+        if isinstance(value, kind):
+            return value
+        if fields:
+            self._odd(f"{at}{name}", value)
         return None
 
+    def _rows(self, fields: Fields, name: str, key: str, at: str) -> list[tuple[str | None, Fields]] | None:
+        """Return the objects of a list with the text that names each, null if there is none; null if there is no list."""
+        listed = self._get(fields, name, list, at)
+        read = [one if isinstance(one, dict) else {} for one in listed or ()]
+        for one in (one for one, entry in zip(listed or (), read, strict=True) if not _is_text(entry.get(key))):
+            self._odd(f"{at}{name}", one)
+        return None if listed is None else [(one[key] if _is_text(one.get(key)) else None, one) for one in read]
 
-class _Alternates(_Part):
-    alternate: Text | None = Field(default=None, validation_alias=AliasChoices("llmImproved", "alternate1"))
-    human: Text | None = Field(default=None, validation_alias=AliasChoices("humanEdited", "alternate2"))
+    def _number(self, value: Any, place: str, low: int = 1, high: int = 7) -> int | None:
+        """Return a number, rounded into its range; null if there is none."""
+        number = read_number(value)
+        kept = None if number is None else min(max(round(number), low), high)
+        if value is not None and (number is None or kept != round(number)):
+            self._odd(place, value, "left out" if kept is None else f"read as {kept}")
+        return kept
 
+    def _text(self, fields: Fields, *names: str, at: str = "") -> str | None:
+        """Return the text under the first of the names that has a value; null if there is none."""
+        value = _first(fields, names)
+        if value is not None and not _is_text(value):
+            self._odd(f"{at}{names[0]}", value)
+        return value if _is_text(value) else None
 
-class _Annotations(_Part):
-    judgements: list[_Judgement] = Field(alias="binaryJudgements")
-    alternates: _Alternates = Field(alias="alternateResponses")
-    comparisons: list[_Comparison] = Field(alias="pairwiseComparisons")
-    selected: list[str] = Field(default=[], alias="selectedPairwiseQuestions")
+    def _texts(self, fields: Fields, *names: str) -> tuple[str, ...] | None:
+        """Return the texts of a list, or the only one; null if there is none, or something else among them."""
+        value = _first(fields, names)
+        listed = [one for one in (value if isinstance(value, list) else [value]) if one not in (None, "")]
+        if all(map(_is_text, listed)):
+            return None if value is None else tuple(listed)
+        self._odd(names[0], value)
+        return None
 
-    @field_validator("judgements")
-    @classmethod
-    def _asked_once(cls, judgements: list[_Judgement]) -> list[_Judgement]:
-        _require_distinct("question_twice", [judgement.question for judgement in judgements])
-        return judgements
+    def _odd(self, place: str, value: Any, how: str = "left out") -> None:
+        """Say that a value is odd, or not there, and how it was read."""
+        self.remarks.append(f"{place}: {'missing' if value is None else f'{repr(value)[:LONGEST]} is {how}'}")
 
-    @field_validator("comparisons")
-    @classmethod
-    def _twelve(cls, comparisons: list[_Comparison]) -> list[_Comparison]:
-        _require(len(comparisons) in (0, COMPARED), "twelve_comparisons", f"{len(comparisons)} comparisons")
-        pairs = Counter(
-            question for question, _ in {(one.question, frozenset((one.label_a, one.label_b))) for one in comparisons}
-        )
-        for question, count in pairs.items():
-            _require(count == PAIRS, "three_pairs_per_question", f"{question} has {count} of the three pairs")
-        return comparisons
+    def _required(self, fields: Fields, name: str, place: str = "") -> str:
+        value = fields.get(name)
+        self._require(_is_text(value), f"{place}{name}|text", f"{repr(value)[:LONGEST]} is no text")
+        return value if _is_text(value) else ""
 
-    @model_validator(mode="after")
-    def _all_there(self, info: ValidationInfo) -> "_Annotations":
-        known = {*_book(info).pairwise, *self.selected}
-        for one in self.comparisons:
-            is_known = one.question in known or one.question.startswith(("PW", "custom:"))
-            _require(is_known, "unknown_pairwise_question", one.question)
-            for label in {one.label_a, one.label_b} - {"original"}:
-                _require(getattr(self.alternates, label), "compared_reply_is_there", f"there is no reply {label}")
-        return self
+    def _require(self, holds: object, rule: str, reason: str) -> None:
+        if not holds:
+            self.faults.setdefault(rule, reason)
 
-
-class _Turn(_Part):
-    """A turn; its attributes are also those of `VisibleTurn` and `TurnGold`."""
-
-    number: int = Field(alias="turnNumber", ge=1)
-    user_message: Text = Field(alias="userMessage")
-    model_reply: Text = Field(alias="llmResponse")
-    emotions: list[_Mood] = Field(alias="moodShiftTags")
-    annotations: _Annotations
-
-    @field_validator("emotions")
-    @classmethod
-    def _each_once(cls, emotions: list[_Mood]) -> list[_Mood]:
-        _require_distinct("emotion_twice", [mood.name for mood in emotions])
-        return emotions
-
-    @property
-    def questions(self) -> list[str]:
-        return [one.question for one in self.judgements if one.applies]
-
-    @property
-    def judgements(self) -> list[_Judgement]:
-        return self.annotations.judgements
-
-    @property
-    def comparisons(self) -> list[_Comparison]:
-        return self.annotations.comparisons
-
-    @property
-    def alternates(self) -> dict[str, str]:
-        return self.annotations.alternates.model_dump(exclude_none=True)
-
-    @property
-    def human_edit(self) -> str | None:
-        return self.annotations.alternates.human
+    def _require_distinct(self, place: str, names: Sequence[object]) -> None:
+        twice = {str(name) for name in names if names.count(name) > 1}
+        self._require(not twice, f"{place}|each_once", f"{', '.join(sorted(twice))} more than once")
 
 
-class _Questionnaire(_Part):
-    """PANAS; its attributes are also those of `Panas`."""
-
-    positive: Total = Field(default=None, alias="totalPositiveAffect")
-    negative: Total = Field(default=None, alias="totalNegativeAffect")
-    items: dict[Lower, Rating] = Field(validation_alias=AliasChoices("responses", "items"))
-
-    @field_validator("items")
-    @classmethod
-    def _twenty(cls, items: dict[str, int]) -> dict[str, int]:
-        _require_keys("twenty_items", items, load_codebook().adjectives)
-        return {name: items[name] for name in load_codebook().adjectives}
-
-    @property
-    def stored(self) -> PanasTotals | None:
-        if self.positive is None or self.negative is None:
-            return None
-        return PanasTotals(positive=self.positive, negative=self.negative)
-
-    @property
-    def recomputed(self) -> PanasTotals:
-        book = load_codebook()
-        positive, negative = (sum(self.items[name] for name in names) for names in (book.positive, book.negative))
-        return PanasTotals(positive=positive, negative=negative)
+def _first(fields: Fields, names: Sequence[str]) -> Any:
+    return next((fields[name] for name in names if fields.get(name) is not None), None)
 
 
-class _Wide(_Part):
-    """What was said of the conversation as a whole; its attributes are also those of `WideAnswers`."""
-
-    branches: dict[str, Rating] = Field(alias="fourBranchScores")
-    q1: list[Text] = Field(alias="q1_lookingFor")
-    q2: Text = Field(alias="q2_emotionClarity")
-    q3: Text = Field(alias="q3_modelFit")
-    follow_up: list[Text] = Field(alias="q3_followUp_whatFeltOff")
-
-    @field_validator("branches")
-    @classmethod
-    def _four(cls, branches: dict[str, int]) -> dict[str, int]:
-        _require_keys("four_branches", branches, load_codebook().branches)
-        return branches
-
-
-class _Metadata(_Part):
-    model: Text
-    category: Text
-    subtopic: Text
-    text: Text | None = None
-
-
-class _Profile(_Part):
-    participant_id: Text
-    demographics: dict[str, str | list[str] | None]
-    scores: dict[str, int | float | str | None] = Field(alias="computed_scores")
-
-    @field_validator("scores")
-    @classmethod
-    def _in_range(cls, scores: dict[str, int | float | str | None]) -> dict[str, int | float | str | None]:
-        for name, (low, high) in RANGES.items():
-            score = scores.get(name)
-            holds = score is None or (isinstance(score, int | float) and low <= score <= high)
-            _require(holds, "score_in_range", f"{name} is {score}, not {low} to {high}")
-        return scores
-
-
-class ConversationRecord(_Part):
-    """A conversation with its annotations."""
-
-    conversation_id: Text = Field(alias="conversationId")
-    language: Language = "en"
-    metadata: _Metadata
-    profile: _Profile = Field(alias="participant_profile")
-    pre_panas: _Questionnaire = Field(alias="prePanas")
-    post_panas: _Questionnaire = Field(alias="postPanas")
-    wide: _Wide = Field(alias="conversationWideQuestions")
-    turns: list[_Turn] = Field(min_length=1)
-
-    @field_validator("turns")
-    @classmethod
-    def _numbered(cls, turns: list[_Turn]) -> list[_Turn]:
-        numbers = [turn.number for turn in turns]
-        _require(numbers == list(range(1, len(turns) + 1)), "turns_are_numbered", f"turns {', '.join(map(str, numbers))}")
-        return turns
-
-    @property
-    def groups(self) -> dict[str, str]:
-        """Return what results are broken down by; several diagnoses are one group, in the order of their names."""
-        said = {name: "; ".join(sorted(one)) if isinstance(one, list) else one for name, one in self.profile.demographics.items()}
-        found = {"topic": self.metadata.category, "original_model": self.metadata.model, **said}
-        return {name: value for name, value in found.items() if value}
+def _is_text(value: Any) -> TypeGuard[str]:
+    return isinstance(value, str) and bool(value.strip())

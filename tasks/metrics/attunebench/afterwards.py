@@ -3,15 +3,16 @@
 Source: AttuneBench 1.0 (totals are sums of the items; Q1 is intersection over union); for the rest the public port of its scorer.
 """
 
-from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
 from statistics import fmean
 from typing import Any
 
-from schemas.attunebench import Panas, WideAnswers
+from schemas.attunebench import Panas, PanasTotals, WideAnswers
 from tasks.datasets.attunebench.codebook import load_codebook
+from tasks.datasets.attunebench.values import read_scale
 from tasks.metrics.attunebench.choices import jaccard
 from tasks.metrics.attunebench.emotions import SPAN, Values
-from tasks.metrics.attunebench.replies import Reply, read_items, read_phrases, read_scale, read_text
+from tasks.metrics.attunebench.replies import CHANGES, ITEMS, Reply, read_items, read_phrases, read_text
 from tasks.metrics.attunebench.rules import Rules
 
 SPAN_OF_TOTAL = 60
@@ -20,8 +21,6 @@ ABSENT_TOTAL, ABSENT_BRANCH = 40, 4
 
 LEAST_ALIKE, UNKNOWN_LEVEL = 0.3, 3.0
 
-Total = float | None
-
 
 def panas_values(before: Panas, after: Panas, reply: Reply, rules: Rules) -> Values:
     """Score the predicted mood.
@@ -29,50 +28,56 @@ def panas_values(before: Panas, after: Panas, reply: Reply, rules: Rules) -> Val
     Returns:
         `panas_normalized` and `panas_item_normalized` in [0, 1]; the baseline-adjusted ones in [-1, 1], 0 being the mood before.
     """
-    said = read_items(reply, before.items)
-    scored = [(name, true) for name, true in after.items.items() if name in said or rules.unread == "worst"]
+    said, book = read_items(reply, before.items), load_codebook()
+    # A change of what the person did not say before comes to nothing that could be compared.
+    changes = ITEMS not in reply and CHANGES in reply and rules.unread == "worst"
+    unknown = book.adjectives.keys() - before.items.keys() if changes else frozenset[str]()
+    items = {name: true for name, true in after.items.items() if name not in unknown}
+    scored = [(name, true) for name, true in items.items() if name in said or rules.unread == "worst"]
     errors = [_error(said.get(name), true, SPAN) for name, true in scored]
-    totals = list(_totals(before, after, said, rules))
-    known = [_error(predicted, post, SPAN_OF_TOTAL) for _, post, predicted in totals if post is not None]
+    apart, skills = list[float](), list[float | None]()
+    for sign in ("positive", "negative"):
+        names: Collection[str] = getattr(book, sign)
+        post = _total(after, sign, rules) if unknown.isdisjoint(names) else None
+        predicted, silent = book.total(sign, said), said.keys().isdisjoint(names)
+        if rules.unread == "lenient" and not silent:
+            predicted = sum(said[name] for name in names if name in said)
+        skills.append(_skill(_total(before, sign, rules), post, predicted, rules))
+        if rules.empty == "counted" and not (silent and post is None):
+            post, predicted = (ABSENT_TOTAL if post is None else post), (ABSENT_TOTAL if silent else predicted)
+        if post is not None:
+            apart.append(_error(predicted, post, SPAN_OF_TOTAL))
     return {
-        "panas_normalized": 1 - fmean(known) / SPAN_OF_TOTAL if known else None,
+        "panas_normalized": 1 - fmean(apart) / SPAN_OF_TOTAL if apart else None,
         "panas_item_normalized": 1 - fmean(errors) / SPAN if errors else None,
-        "panas_baseline_adjusted": _mean(_skill(*total) for total in totals),
-        "panas_item_baseline_adjusted": _mean(_skill(before.items.get(name), true, said.get(name)) for name, true in scored),
+        "panas_item_mae": fmean(errors) if errors else None,
+        "panas_baseline_adjusted": _mean(skills),
+        "panas_item_baseline_adjusted": _mean(
+            _skill(before.items.get(name), true, said.get(name), rules) for name, true in scored
+        ),
     }
 
 
-def _totals(before: Panas, after: Panas, said: Mapping[str, int], rules: Rules) -> Iterator[tuple[Total, Total, Total]]:
-    """Yield the person's totals before and after, and the predicted one, of positive and of negative affect."""
-    book = load_codebook()
-    for sign, names in enumerate((book.positive, book.negative)):
-        post, predicted = _total(after, sign, rules), _predicted(said, names, rules)
-        if rules.empty == "counted":
-            silent = said.keys().isdisjoint(names)
-            if post is None and silent:
-                continue
-            post, predicted = (ABSENT_TOTAL if post is None else post), (ABSENT_TOTAL if silent else predicted)
-        yield _total(before, sign, rules), post, predicted
-
-
-def _total(panas: Panas, sign: int, rules: Rules) -> Total:
-    both = (panas.recomputed or panas.stored) if rules.totals == "items" else (panas.stored or panas.recomputed)
-    return (both.positive, both.negative)[sign] if both else None
-
-
-def _predicted(said: Mapping[str, int], names: Collection[str], rules: Rules) -> float | None:
-    """Return a predicted total; one that lacks an item is unread, or the sum of what is there under lenient rules."""
-    given = [said[name] for name in names if name in said]
-    return sum(given) if len(given) == len(names) or (given and rules.unread == "lenient") else None
+def _total(panas: Panas, sign: str, rules: Rules) -> float | None:
+    """Return a total of the person's: of all its items, else as stored; or as stored, else of the items that are there."""
+    totals: list[float | None] = [getattr(one or PanasTotals(), sign) for one in (panas.recomputed, panas.stored)]
+    summed, stored = totals
+    if rules.totals == "items":
+        return stored if summed is None else summed
+    given = [panas.items[name] for name in getattr(load_codebook(), sign) if name in panas.items]
+    return stored if stored is not None else min(max(sum(given), 10), 70) if given else None
 
 
 def _error(said: float | None, true: float, worst: int) -> float:
     return worst if said is None else abs(said - true)
 
 
-def _skill(before: float | None, after: float | None, said: float | None) -> float | None:
-    """Return 1 - error / change, at least -1, which an unread prediction has; null where nothing changed or is known."""
-    if before is None or after is None or before == after:
+def _skill(before: float | None, after: float | None, said: float | None, rules: Rules) -> float | None:
+    """Return 1 - error / change, at least -1, which an unread prediction has; null where nothing changed or is known.
+
+    Under lenient rules nothing is known of an unread prediction.
+    """
+    if before is None or after is None or before == after or (said is None and rules.unread == "lenient"):
         return None
     return -1.0 if said is None else max(1 - abs(after - said) / abs(after - before), -1.0)
 
@@ -83,20 +88,21 @@ def question_values(gold: WideAnswers, said: Mapping[str, Any], fits: Sequence[s
     Args:
         gold: the person's answers.
         said: the model's, by the names of the record.
-        fits: the options of Q3, best first.
+        fits: the options of Q3; unless they are such as the official ones, nothing says how far apart two are.
         rules: of the profile.
     """
     if gold == WideAnswers() and rules.empty == "left_out":
         return {}
+    levels = load_codebook().levels(fits)
     clear, fit = (read_text(said.get(name)) for name in ("q2_emotionClarity", "q3_modelFit"))
     sought, off = (read_phrases(said.get(name)) for name in ("q1_lookingFor", "q3_followUp_whatFeltOff"))
-    chosen, levels = read_text(gold.q3), {read_text(option): level for level, option in enumerate(fits)}
+    chosen = read_text(gold.q3)
     return {
-        "q1_score": _compare(read_phrases([*gold.q1]), sought, jaccard if rules.q1 == "jaccard" else _set_f1, rules),
+        "q1_score": _compare(read_phrases(gold.q1), sought, jaccard if rules.q1 == "jaccard" else _set_f1, rules),
         "q2_score": _compare(read_text(gold.q2), clear, _same, rules),
         "q3_score": _compare(chosen, fit, _same, rules),
-        "q3_distance": None if chosen is None else _distance(levels.get(chosen), levels.get(fit)),
-        "q3_followup_score": _compare(read_phrases([*gold.follow_up]), off, phrase_f1, rules),
+        "q3_distance": _distance(levels.get(chosen), levels.get(fit or "")) if chosen and levels else None,
+        "q3_followup_score": _compare(read_phrases(gold.follow_up), off, phrase_f1, rules),
     }
 
 

@@ -12,8 +12,9 @@ from statistics import fmean
 from typing import Any
 
 from schemas.attunebench import Comparison
+from tasks.datasets.attunebench.values import read_number
 from tasks.metrics.attunebench.emotions import SPAN
-from tasks.metrics.attunebench.replies import RATINGS, Reply, read_number, read_selections, read_words
+from tasks.metrics.attunebench.replies import RATINGS, Reply, read_selections, read_words
 from tasks.metrics.attunebench.rules import Rules
 
 Truths = Mapping[str, str | None]
@@ -55,6 +56,13 @@ def pooled(tp: float, tn: float, fp: float, fn: float) -> dict[str, float]:
         "f1": 2 * tp / (2 * tp + fp + fn) if tp + fp + fn else 0.0,
         "mcc": (tp * tn - fp * fn) / root if root else 0.0,
     }
+
+
+def perspective(observer: float | None, facing: float | None) -> dict[str, float | None]:
+    """Return how a share changes when the person is not spoken of but spoken as: gap, and ratio (0 if nothing is above 0)."""
+    if observer is None or facing is None:
+        return {"gap": None, "ratio": None}
+    return {"gap": observer - facing, "ratio": facing / observer if observer > 0 else 0.0}
 
 
 def pairwise_values(comparisons: Sequence[Comparison], said: Any, rules: Rules) -> dict[str, float | None]:
@@ -123,20 +131,25 @@ def _majority(answers: Sequence[str | None]) -> str | None:
     return ("yes" if yes >= no else "no") if yes or no else None
 
 
-def similarity_values(draft: Any, texts: Mapping[str, str], comparisons: Sequence[Comparison]) -> dict[str, float | None]:
+def similarity_values(
+    draft: Any, texts: Mapping[str, str], comparisons: Sequence[Comparison], rules: Rules
+) -> dict[str, float | None]:
     """Score a draft by the words it shares with the replies that the person compared.
 
     Args:
-        draft: null = there is none.
+        draft: of a reply without one there is nothing to compare; in the port it shares no word.
         texts: replies by label.
         comparisons: with the person's winners, whose numbers of wins weigh the likeness to each reply.
+        rules: of the profile.
     """
-    if not isinstance(draft, str) or not texts:
+    if not texts or (not isinstance(draft, str) and rules.unread == "worst"):
         return {}
-    alike = {label: jaccard(tokens(draft), tokens(text)) for label, text in texts.items()}
+    words = tokens(draft) if isinstance(draft, str) else ()
+    alike = {label: jaccard(words, tokens(text)) for label, text in texts.items()}
     wins = Counter(one.winner for one in comparisons if one.winner in alike)
     preferred = sum(alike[label] * times for label, times in wins.items() if label) / wins.total() if wins else None
-    return {"response_similarity": max(alike.values()), "preference_alignment": preferred}
+    each = {f"response_similarity_{label}": share for label, share in alike.items()}
+    return {"response_similarity": max(alike.values()), "preference_alignment": preferred, **each}
 
 
 @lru_cache(maxsize=4096)

@@ -7,7 +7,7 @@ they differ the rules decide.
 """
 
 from collections import defaultdict
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from math import fsum
 
 import polars as pl
@@ -15,8 +15,8 @@ import polars as pl
 from schemas.attunebench import POST, ConversationGold, TurnGold, VisibleConversation, part_of
 from schemas.vocabulary import Profile
 from tasks.datasets.attunebench.conversations import TURNS, WHOLE, read_gold
+from tasks.metrics.attunebench import choices
 from tasks.metrics.attunebench.afterwards import branch_values, panas_values, question_values
-from tasks.metrics.attunebench.choices import accuracy, count_outcomes, draft_values, pairwise_values, similarity_values
 from tasks.metrics.attunebench.emotions import Values, emotion_values
 from tasks.metrics.attunebench.replies import ANY_REPLY, Reply, read_share, read_tags, read_words
 from tasks.metrics.attunebench.rules import PROFILES, Rules
@@ -31,6 +31,9 @@ JUDGED = {"binary_om_accuracy": "binary_om_assessment", "binary_human_accuracy":
 """What the reply did, what the person wanted; metric and key of the reply. Those of call hp_binary end in FACING."""
 
 FACING = "_hp"
+COUNTED = {f"{name}{end}": [f"{name}{end}_{one}" for one in choices.OUTCOMES] for name in JUDGED for end in ("", FACING)}
+"""Values that are counts of outcomes, by metric."""
+
 PILLARS = {"pillar_emotion": 0.24, "pillar_behaviour": 0.49, "pillar_conversation": 0.27}
 
 
@@ -70,14 +73,10 @@ def score_conversation(gold: ConversationGold, shown: VisibleConversation, repli
         Values by metric: shares in [0, 1] unless the metric's row says otherwise; null, or not there = nothing to score, or a
         call that failed.
     """
-    turns = defaultdict[str, list[float]](list)
     texts = {turn.number: {str(label): turn.reply(label) for label in ("original", *turn.alternates)} for turn in shown.turns}
-    for turn in gold.turns:
-        values, _ = score_turn(turn, texts.get(turn.number, {}), replies, rules)
-        for name, value in values.items():
-            if value is not None:
-                turns[name].append(value)
-    values = {name: fsum(known) / len(known) for name, known in turns.items()}
+    values = over_turns(score_turn(turn, texts.get(turn.number, {}), replies, rules) for turn in gold.turns)
+    for shift, end in zip(shift_of(values, "binary_human_accuracy").values(), ("", "_mcc"), strict=True):
+        values |= {f"hp_perspective_gap{end}": shift["gap"], f"hp_perspective_alignment{end}": shift["ratio"]}
     post = _reply(replies, part_of(POST), rules)
     if post is not None:
         said = post.get("conversation_wide")
@@ -88,10 +87,27 @@ def score_conversation(gold: ConversationGold, shown: VisibleConversation, repli
     return {**values, **composite_values(values, rules)}
 
 
-def score_turn(
-    turn: TurnGold, texts: Mapping[str, str], replies: Replies, rules: Rules
-) -> tuple[Values, dict[str, dict[str, int]]]:
-    """Return values of a turn by metric, and by metric of judgements how many are true and false positives and negatives.
+def over_turns(turns: Iterable[Values]) -> Values:
+    """Return the mean of each metric over those that have a value, and the sum of what is a count."""
+    known = defaultdict[str, list[float]](list)
+    for values in turns:
+        for name, value in values.items():
+            if value is not None:
+                known[name].append(value)
+    counts = {name for names in COUNTED.values() for name in names}
+    return {name: fsum(found) / (1 if name in counts else len(found)) for name, found in known.items()}
+
+
+def shift_of(values: Values, judged: str) -> dict[str, dict[str, float | None]]:
+    """Return gap and ratio of one conversation between both wordings of a question: of accuracy, and of MCC."""
+    sides = (judged, f"{judged}{FACING}")
+    counts = [[values.get(name) or 0 for name in COUNTED[side]] for side in sides]
+    matthews = (choices.pooled(*found)["mcc"] if any(found) else None for found in counts)
+    return {"accuracy": choices.perspective(*map(values.get, sides)), "mcc": choices.perspective(*matthews)}
+
+
+def score_turn(turn: TurnGold, texts: Mapping[str, str], replies: Replies, rules: Rules) -> Values:
+    """Return values of a turn by metric, the counts of COUNTED among them.
 
     Args: as above, but for `texts`: replies that drafts are compared with, by label; none = they are not compared.
     """
@@ -100,25 +116,24 @@ def score_turn(
     )
     truths = _truths(turn)
     values: Values = {}
-    counts: dict[str, dict[str, int]] = {}
     if review is not None:
-        felt = [(tag.name, tag.intensity) for tag in turn.emotions]
+        felt = None if turn.emotions is None else [(tag.name, tag.intensity) for tag in turn.emotions]
         values |= emotion_values(felt, read_tags(review.get("emotion_tags")), rules)
     for reply, end in ((review, ""), (facing, FACING)):
         if reply is None:
             continue
         for name, key in JUDGED.items():
-            found = count_outcomes(truths[name], read_words(reply.get(key)), rules)
-            values[f"{name}{end}"] = accuracy(found, truths[name], rules, unlisted=0.0 if end else 1.0)
-            counts[f"{name}{end}"] = found
+            found = choices.count_outcomes(truths[name], read_words(reply.get(key)), rules)
+            values[f"{name}{end}"] = choices.accuracy(found, truths[name], rules, unlisted=0.0 if end else 1.0)
+            values |= zip(COUNTED[f"{name}{end}"], found.values(), strict=True)
     if pairwise is not None:
-        values |= pairwise_values(turn.comparisons, pairwise.get("pairwise_selections"), rules)
+        values |= choices.pairwise_values(turn.comparisons, pairwise.get("pairwise_selections"), rules)
     judge = part_of("judge", turn.number)
     judged = [reply for part, reply in replies.items() if reply is not None and part.startswith(judge)]
-    values |= draft_values(truths["binary_human_accuracy"], judged)
+    values |= choices.draft_values(truths["binary_human_accuracy"], judged)
     if draft is not None:
-        values |= similarity_values(draft.get("drafted_response"), texts, turn.comparisons)
-    return values, counts
+        values |= choices.similarity_values(draft.get("drafted_response"), texts, turn.comparisons, rules)
+    return values
 
 
 def _truths(turn: TurnGold) -> dict[str, dict[str, str | None]]:
@@ -159,6 +174,8 @@ def composite_values(values: Values, rules: Rules) -> Values:
     return {
         **pillars,
         "binary_accuracy": judged,
+        "turn_level_average": turns,
+        "conversation_wide_average": whole,
         "composite_score": _points([(weight, pillars[name]) for name, weight in PILLARS.items()], rules),
         "composite_equal": _points([(0.5, turns), (0.5, whole)], rules),
     }

@@ -22,17 +22,21 @@ NEVER = ("emotion_f1", "emotion_va_score", "emotion_va_greedy", "emotion_f1_inte
 """Metrics that are 0 where a reply says nothing of emotions."""
 
 
-def emotion_values(gold: Tags, said: Tags | None, rules: Rules) -> Values:
+def emotion_values(gold: Tags | None, said: Tags | None, rules: Rules) -> Values:
     """Score the emotions of one turn.
 
     Args:
-        gold: the person's tags.
+        gold: the person's tags; null = they are not known. One that is none of the twenty adjectives can be named by no reply.
         said: the model's; null = the reply says nothing of them, which is not the same as none.
         rules: of the profile.
 
     Returns:
         Shares in [0, 1]; `emotion_intensity_mae` in points of the scale.
     """
+    alike = load_codebook().similarity
+    if rules.empty == "left_out" and (gold is None or any((name, name) not in alike for name, _ in gold)):
+        return {}
+    gold = gold or []
     if said is None and rules.unread == "worst":
         return {**dict.fromkeys(NEVER, 0.0), "hit_rate_tagged": 0.0 if gold else None}
     merged = rules.duplicates == "merged"
@@ -43,12 +47,11 @@ def emotion_values(gold: Tags, said: Tags | None, rules: Rules) -> Values:
         return {**dict.fromkeys(NEVER, agree), "hit_rate_tagged": agree if felt else None}
     hits = [(wanted[name], named[name]) for name in wanted if name in named]
     apart = [abs(one - other) for one, other in hits if one is not None and other is not None]
-    mae = sum(apart) / len(apart) if apart else None
+    mae, missing = sum(apart) / len(apart) if apart else None, 0.0 if rules.unread == "lenient" else None
     f1, recall = 2 * len(hits) / (len(wanted) + len(named)), len(hits) / len(wanted)
-    alike = load_codebook().similarity
     similar = [[alike.get((one, other), 0.0) for other, _ in read] for one, _ in felt]
     blended = [
-        [_blend(s, here, there) for s, (_, there) in zip(row, read, strict=True)]
+        [_blend(s, here, there, rules) for s, (_, there) in zip(row, read, strict=True)]
         for row, (_, here) in zip(similar, felt, strict=True)
     ]
     most = max(len(felt), len(read))
@@ -57,7 +60,7 @@ def emotion_values(gold: Tags, said: Tags | None, rules: Rules) -> Values:
         "emotion_va_score": best_sum(similar) / most,
         "emotion_va_greedy": greedy_sum(similar) / most,
         "emotion_intensity_mae": mae,
-        "emotion_f1_intensity": (None if mae is None else f1 * (1 - mae / SPAN)) if hits else 0.0,
+        "emotion_f1_intensity": 0.0 if not hits else missing if mae is None else f1 * (1 - mae / SPAN),
         "emotion_va_intensity": best_sum(blended) / most,
         "hit_rate": recall,
         "hit_rate_tagged": recall,
@@ -87,6 +90,8 @@ def greedy_sum(similar: Sequence[Sequence[float]]) -> float:
     return total
 
 
-def _blend(similar: float, one: int | None, other: int | None) -> float:
-    """Return 0.7 likeness + 0.3 closeness of the intensities; likeness alone where one of them is not given."""
-    return similar if one is None or other is None else 0.7 * similar + 0.3 * (1 - abs(one - other) / SPAN)
+def _blend(similar: float, one: int | None, other: int | None, rules: Rules) -> float:
+    """Return 0.7 likeness + 0.3 closeness; where an intensity is not given likeness alone, or with 0 as in the port."""
+    if one is not None and other is not None:
+        return 0.7 * similar + 0.3 * (1 - abs(one - other) / SPAN)
+    return 0.7 * similar if rules.unread == "lenient" else similar

@@ -4,12 +4,12 @@ Nothing of a reply is refused: a call that failed is null, and a reply without J
 """
 
 from collections.abc import Mapping, Sequence
-from math import isfinite
 from statistics import fmean
 from typing import Any
 
 from schemas.attunebench import POST, Comparison
 from tasks.datasets.attunebench.codebook import load_codebook
+from tasks.datasets.attunebench.values import panas_items, read_number, read_scale, read_side
 
 Reply = Mapping[str, Any]
 """The object that a reply holds; null in its place = the call failed."""
@@ -28,7 +28,7 @@ ITEMS, CHANGES = "post_panas", "panas_changes"
 RATINGS = ("overall_score", "emotional_appropriateness", "helpfulness", "tone_match")
 """A judge's, of a draft beside the person's own edit; 1 to 7."""
 
-ANY_REPLY: Reply = {RATINGS[0]: 1, "draft_binary_assessment": {"": "no"}}
+ANY_REPLY: Reply = {"drafted_response": "", RATINGS[0]: 1, "draft_binary_assessment": {"": "no"}}
 """A reply that can be scored, whichever call it is the reply of."""
 
 Tags = list[tuple[str, int | None]]
@@ -39,13 +39,14 @@ _WORDS = {
     **dict.fromkeys(("no", "false", "n", "0"), "no"),
     **dict.fromkeys(("na", "n/a", "n-a"), "na"),
 }
-_SIDES = {"a": "A", "response_a": "A", "response_1": "A", "b": "B", "response_b": "B", "response_2": "B"}
 
 
 def missing_keys(part: str, reply: Reply) -> tuple[str, ...]:
-    """Return the required keys that the reply of a part lacks."""
+    """Return the required keys that the reply of a part lacks; `intensity` stands for that of an emotion."""
     call = part.rpartition(" ")[2]
     lacking = tuple(key for key in REQUIRED[call] if key not in reply)
+    if any(intensity is None for _, intensity in read_tags(reply.get("emotion_tags")) or ()):
+        return ("intensity", *lacking)
     return lacking if call != POST or ITEMS in reply or CHANGES in reply else (ITEMS, *lacking)
 
 
@@ -63,30 +64,12 @@ def read_words(value: Any) -> dict[str, str]:
 
 def read_selections(value: Any, comparisons: Sequence[Comparison]) -> dict[str, str]:
     """Return the side, `A` or `B`, by the number of the comparison, from "0"; named by letter, by number or by a text's label."""
-    given = {str(key): str(one).strip().lower() for key, one in value.items()} if isinstance(value, dict) else {}
+    given = {str(key): one for key, one in value.items()} if isinstance(value, dict) else {}
     found: dict[str, str] = {}
     for number, one in enumerate(comparisons):
-        name = given.get(str(number), "")
-        if side := _SIDES.get(name) or ("A" if name == one.label_a else "B" if name == one.label_b else None):
+        if side := read_side(given.get(str(number)), one.label_a, one.label_b):
             found[str(number)] = side
     return found
-
-
-def read_number(value: Any) -> float | None:
-    """Return a number, also one that is written as text; null if it is none, or not finite."""
-    if isinstance(value, bool):
-        return None
-    try:
-        number = float(value)
-    except (TypeError, ValueError, OverflowError):
-        return None
-    return number if isfinite(number) else None
-
-
-def read_scale(value: Any) -> int | None:
-    """Return a number rounded into 1 to 7; null if it is none."""
-    number = read_number(value)
-    return None if number is None else min(max(round(number), 1), 7)
 
 
 def read_tags(value: Any) -> Tags | None:
@@ -105,12 +88,11 @@ def read_items(reply: Reply, before: Mapping[str, int]) -> dict[str, int]:
         reply: the items themselves, or their changes: the key says which.
         before: the person's items before the conversation, to which changes are added; an item without one is unread.
     """
-    given = reply.get(ITEMS, reply.get(CHANGES))
-    numbers = {str(name).strip().lower(): read_number(one) for name, one in given.items()} if isinstance(given, dict) else {}
+    given = panas_items(reply.get(ITEMS, reply.get(CHANGES)))
+    numbers = {name: number for name, one in given.items() if (number := read_number(one)) is not None}
     if ITEMS not in reply:
-        numbers = {name: before[name] + one for name, one in numbers.items() if one is not None and name in before}
-    read = {name: read_scale(one) for name, one in numbers.items() if name in load_codebook().adjectives}
-    return {name: one for name, one in read.items() if one is not None}
+        numbers = {name: before[name] + one for name, one in numbers.items() if name in before}
+    return {name: min(max(round(one), 1), 7) for name, one in numbers.items()}
 
 
 def read_text(value: Any) -> str | None:
@@ -121,4 +103,4 @@ def read_text(value: Any) -> str | None:
 def read_phrases(value: Any) -> list[str] | None:
     """Return the options or phrases of a list, or of a single text; null if it is neither."""
     texts = [value] if isinstance(value, str) else value
-    return [text for text in map(read_text, texts) if text] if isinstance(texts, list) else None
+    return [text for text in map(read_text, texts) if text] if isinstance(texts, list | tuple) else None

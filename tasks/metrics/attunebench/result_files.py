@@ -1,20 +1,23 @@
 """AttuneBench's result files: replies to one conversation in the form that the official scorer reads, and replies out of them.
 
-Null in a field = the call failed; `{}` = its reply lacks the part. The twenty items of delta runs are those after the changes
-were added, of blind_delta the changes.
+Null in a field = the call failed, or nobody was asked; `{}` = its reply lacks the part. The twenty items of delta runs are those
+after the changes were added, which stand beside them.
 
 Source: AttuneBench 1.0 for the names of the files; the public port of its runner for their fields.
 """
 
 import re
 from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
-from schemas.attunebench import POST, ConversationGold, TurnGold, part_of
-from schemas.documents import read_json, read_text
+from schemas import documents
+from schemas.attunebench import POST, ConversationGold, ReplyLabel, TurnGold, part_of
 from schemas.errors import RecordError
+from tasks.datasets.attunebench.codebook import load_codebook
+from tasks.datasets.attunebench.records import TOTALS
+from tasks.datasets.attunebench.values import panas_items, read_number, read_scale
 from tasks.metrics.attunebench.conversation import Replies
 from tasks.metrics.attunebench.replies import (
     CHANGES,
@@ -22,14 +25,17 @@ from tasks.metrics.attunebench.replies import (
     RATINGS,
     Reply,
     read_items,
+    read_phrases,
     read_selections,
     read_tags,
+    read_text,
     read_words,
 )
 
 FIELDS: Mapping[str, Mapping[str, str]] = {
-    "draft": {"drafted_response": "em_drafted_response"},
+    "draft": {"drafted_response": "em_drafted_response", "response_reasoning": "response_reasoning"},
     "review": {
+        "emotion_reasoning": "emotion_reasoning",
         "emotion_tags": "em_emotion_tags",
         "binary_om_assessment": "em_binary_om_assessment",
         "binary_human_prediction": "em_binary_human_prediction",
@@ -43,21 +49,39 @@ FIELDS: Mapping[str, Mapping[str, str]] = {
 }
 """Of a turn: by call and key of its reply the field of the file. A judge's ratings are together in one field."""
 
+NEEDED = ("draft", "review", POST)
+"""Calls without which the official runner skips a conversation."""
+
+
+def file_name(named: str) -> str:
+    """Return the name of a JSON file; of what no name of a file holds a hyphen is left."""
+    return f"{re.sub(r'[^A-Za-z0-9._-]+', '-', named)}.json"
+
 
 @dataclass(frozen=True)
 class ResultFile:
-    """Replies of a model to one conversation, by part."""
+    """Replies of a model to one conversation, by part.
+
+    `about`: `source_file` and `run_timestamp`. `judge`: of drafts. `names`: what compared replies were called, by turn.
+    """
 
     conversation_id: str
     model: str
     mode: str
     strategy: str
     replies: Replies
+    about: Mapping[str, Any] = field(default_factory=dict)
+    judge: str | None = None
+    names: Mapping[int, Mapping[ReplyLabel, str]] = field(default_factory=dict)
 
     def name(self, provider: str) -> str:
-        """Return the name of its file; of what no name of a file holds a hyphen is left."""
-        named = f"{self.conversation_id}_{provider}_{self.model}_{self.mode}"
-        return f"{re.sub(r'[^A-Za-z0-9._-]+', '-', named)}.json"
+        """Return the name of its file."""
+        return file_name(f"{self.conversation_id}_{provider}_{self.model}_{self.mode}")
+
+    @property
+    def failed(self) -> list[str]:
+        """Return the parts that failed, of those that the official runner needs."""
+        return [part for part, reply in self.replies.items() if reply is None and part.rpartition(" ")[2] in NEEDED]
 
 
 def read_result(path: Path) -> ResultFile:
@@ -67,7 +91,7 @@ def read_result(path: Path) -> ResultFile:
         RecordError: if it is none.
     """
     try:
-        return parse_result(read_json(read_text(path)))
+        return parse_result(documents.read_json(documents.read_text(path)))
     except (OSError, ValueError, KeyError, TypeError, AttributeError) as error:
         raise RecordError(
             "a result file cannot be read",
@@ -91,8 +115,10 @@ def parse_result(fields: Mapping[str, Any]) -> ResultFile:
     post, strategy = fields["post_conversation"], "absolute"
     if post is not None:
         strategy = post.get("panas_strategy") or strategy
-        items, wide = (post.get("predicted_post_panas") or {}).get("items"), post.get("predicted_conversation_wide")
-        said = {CHANGES if strategy == "blind_delta" else ITEMS: items, "conversation_wide": wide}
+        items, wide = panas_items(post.get("predicted_post_panas")), post.get("predicted_conversation_wide")
+        # Before there was a field for them, the items of blind_delta were the changes.
+        changes = post.get("predicted_panas_delta", items if strategy == "blind_delta" else None)
+        said = {**({CHANGES: changes} if changes else {ITEMS: items}), "conversation_wide": wide}
         post = {key: value for key, value in said.items() if value}
     replies[part_of(POST)] = post
     return ResultFile(fields["conversationId"], fields["em_model"], fields["mode"], strategy, replies)
@@ -107,33 +133,68 @@ def result_fields(result: ResultFile, gold: ConversationGold) -> dict[str, Any]:
     """
     post, turns = result.replies.get(part_of(POST)), []
     for turn in gold.turns:
-        fields: dict[str, Any] = {"turnNumber": turn.number}
+        fields: dict[str, Any] = {"turnNumber": turn.number, "em_four_branch_scores": None}
+        fields["pairwise_assignment"] = {name: label for label, name in result.names.get(turn.number, {}).items()} or None
         for call, names in FIELDS.items():
             reply = result.replies.get(part_of(call, turn.number))
             fields |= {field: None if reply is None else _written(key, reply, turn) for key, field in names.items()}
+        for name in FIELDS["judge"].values():
+            said = fields[name]
+            fields[f"{name}_by_model"] = None if result.judge is None or said is None else {result.judge: said}
         turns.append(fields)
     return {
         "conversationId": result.conversation_id,
         "em_model": result.model,
         "mode": result.mode,
+        **result.about,
         "turns": turns,
         "post_conversation": None if post is None else _written_post(result.strategy, post, gold),
+        "api_cost": None,
+        "duration_seconds": None,
     }
 
 
 def _written(key: str, reply: Reply, turn: TurnGold) -> Any:
     value = reply.get(key)
+    if key.endswith("_reasoning"):
+        return value if isinstance(value, str) else None
     if key == "drafted_response":
         return value if isinstance(value, str) else {}
     if key == "emotion_tags":
         tags = read_tags(value)
         return {} if tags is None else [{"emotion": name.capitalize(), "intensity": one} for name, one in tags]
     if key == "scores":
-        return {name: reply[name] for name in RATINGS if name in reply}
+        return _numbers({name: reply.get(name) for name in RATINGS})
     return read_selections(value, turn.comparisons) if key == "pairwise_selections" else read_words(value)
 
 
+def _numbers(given: Mapping[str, Any]) -> dict[str, float]:
+    """Return what is a number, as one."""
+    read = {name: number for name, one in given.items() if (number := read_number(one)) is not None}
+    return {name: int(one) if one.is_integer() else one for name, one in read.items()}
+
+
 def _written_post(strategy: str, reply: Reply, gold: ConversationGold) -> dict[str, Any]:
-    items = reply.get(CHANGES, {}) if strategy == "blind_delta" else read_items(reply, gold.pre_panas.items)
-    wide = reply.get("conversation_wide", {})
-    return {"panas_strategy": strategy, "predicted_post_panas": {"items": items}, "predicted_conversation_wide": wide}
+    items, book = read_items(reply, gold.pre_panas.items), load_codebook()
+    totals = {name: total for sign, name in TOTALS.items() if (total := book.total(sign, items)) is not None}
+    changes = _numbers(panas_items(reply.get(CHANGES)))
+    predicted, delta = ({name.capitalize(): one for name, one in part.items()} for part in (items, changes))
+    return {
+        "panas_strategy": strategy,
+        "pre_panas_shown": strategy != "blind_delta",
+        "predicted_post_panas": {"items": predicted, **totals} if items else {},
+        "predicted_panas_delta": delta or None,
+        "predicted_conversation_wide": _written_wide(reply.get("conversation_wide")),
+    }
+
+
+def _written_wide(value: Any) -> dict[str, Any]:
+    """Return what can be read of the answers about the whole, in the words by which they are compared."""
+    said = value if isinstance(value, dict) else {}
+    rated = said["fourBranchScores"] if isinstance(said.get("fourBranchScores"), dict) else {}
+    read = {
+        **{name: read_phrases(said.get(name)) for name in ("q1_lookingFor", "q3_followUp_whatFeltOff")},
+        **{name: read_text(said.get(name)) for name in ("q2_emotionClarity", "q3_modelFit")},
+        "fourBranchScores": {name: one for name in load_codebook().branches if (one := read_scale(rated.get(name))) is not None},
+    }
+    return {name: one for name, one in read.items() if one is not None}

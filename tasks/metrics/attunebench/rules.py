@@ -17,10 +17,11 @@ class Rules:
 
     Attributes:
         q1: what a conversation was sought for: intersection over union, or F1 of the two sets.
-        totals: the person's PANAS totals: sums of the items (stored where items lack), or as stored (sums where none is).
+        totals: the person's PANAS totals: sums of the items (stored where items lack), or as stored (else sums of what is there).
         empty: nothing to score, or a call that failed: null, or the port's constants, a failed call being an empty reply.
         undefined: a baseline-adjusted PANAS without value: dropped from its pillar, or counted there as 0.5.
-        unread: a part that a reply lacks, or `na`: the worst value, or the port's stand-ins ("no", 4, left out).
+        unread: a part that a reply lacks, or `na`: the worst value, or the port's stand-ins ("no", 4, 0 for an intensity that is
+            not given and for a draft's likeness, else left out).
         duplicates: of an adjective in one list of emotions: merged, the last one kept, or all kept.
         digits: to which both composites are rounded per conversation; null = they are not.
     """

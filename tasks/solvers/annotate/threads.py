@@ -108,7 +108,8 @@ class Threads:
         elided = ChatMessage(role="assistant", content=texts.placeholder)
         system = "\n".join((texts.system, *((texts.omniscient,) if omniscient else ())))
         thread = [ChatMessage(role="system", content=system)]
-        known = [texts.known.format(profile=_json(self.shown.profile)), self._totals()] if omniscient else []
+        profile = [texts.known.format(profile=_json(self.shown.profile))] if self.shown.profile else []
+        known = [*profile, *self._totals()] if omniscient else []
         for turn in self.shown.turns:
             for call, asked in (("draft", self._draft(turn, known)), ("review", self._review(turn))):
                 thread.append(asked)
@@ -169,7 +170,7 @@ class Threads:
 
     def _post(self) -> ChatMessage:
         texts, book, absolute = self.texts, self.shown.codebook, self.own.strategy == "absolute"
-        before = [] if self.own.strategy == "blind_delta" else [self._totals()]
+        before = [] if self.own.strategy == "blind_delta" else self._totals()
         mood = (texts.items if absolute else texts.changes).format(adjectives=", ".join(book.adjectives))
         options = {f"q{number}": _json(getattr(book, f"q{number}_options")) for number in (1, 2, 3)}
         off = texts.chosen.format(follow_up=_json(book.follow_up_options)) if book.follow_up_options else texts.free
@@ -178,8 +179,10 @@ class Threads:
         form = {key: dict.fromkeys(book.adjectives, value), **texts.forms["post"]}
         return self._ask(form, texts.post, *before, mood, "\n".join(wide))
 
-    def _totals(self) -> str:
-        return self.texts.totals.format(**self.shown.pre_panas.model_dump())
+    def _totals(self) -> list[str]:
+        """Return what is said of the mood before; nothing where the person did not say it."""
+        totals = self.shown.pre_panas.model_dump()
+        return [] if None in totals.values() else [self.texts.totals.format(**totals)]
 
     def _questions(self, turn: VisibleTurn, stance: Literal["observer", "participant"]) -> str:
         known = self.shown.codebook.questions

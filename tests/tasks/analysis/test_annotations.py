@@ -88,11 +88,13 @@ def test_perspective_and_pooled_judgements(found: dict[str, Any]) -> None:
         {"n": 4, "accuracy": 0.875, "precision": 2 / 3, "recall": 1, "f1": 0.8, "mcc": 2 / 12**0.5}
     )
     assert did["participant"] == {"n": 4, "accuracy": 1, "precision": 1, "recall": 1, "f1": 1, "mcc": 1}
-    assert did["shift"]["accuracy"] == pytest.approx({"gap": -0.125, "ratio": 8 / 7})
+    # Per conversation, then the mean: 3/4 and 1, 1 and 1.
+    assert did["shift"]["accuracy"] == pytest.approx({"gap": -0.125, "ratio": (4 / 3 + 1) / 2})
     # Observer: 2 right, a false yes, a false no: turns 1 and 0, and 0. Person: a false no, 3 right: turns 1/2 and 1, and 1.
     assert (wanted["observer"]["accuracy"], wanted["participant"]["accuracy"]) == (0.25, 0.875)
     assert (wanted["observer"]["mcc"], wanted["participant"]["mcc"]) == pytest.approx((-1 / 3, 2 / 12**0.5))
-    assert wanted["shift"]["mcc"] == pytest.approx({"gap": -1 / 3 - 2 / 12**0.5, "ratio": 0})
+    # Of the first 0 (never no) and 1 / sqrt(4), of the second 0 on both sides.
+    assert wanted["shift"]["mcc"] == pytest.approx({"gap": -1 / 4, "ratio": 0})
 
 
 def test_emotions_are_found_or_others_named_instead(found: dict[str, Any]) -> None:

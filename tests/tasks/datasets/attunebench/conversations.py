@@ -125,7 +125,6 @@ def at(*path: str | int, value: Any = None, drop: bool = False) -> Callable[[Fie
 TURN: tuple[str | int, ...] = ("turns", 0)
 NOTES, FIRST = (*TURN, "annotations"), (*TURN, "annotations", "pairwiseComparisons", 0)
 JUDGED = (*NOTES, "binaryJudgements")
-PANAS_ITEMS = ("prePanas", "responses")
 WIDE = "conversationWideQuestions"
 SCORES = ("participant_profile", "computed_scores")
 
@@ -146,71 +145,27 @@ def _eleven(record: Fields) -> None:
     del record["turns"][0]["annotations"]["pairwiseComparisons"][5]
 
 
-def _same_pair(record: Fields) -> None:
+def _thirteen(record: Fields) -> None:
     comparisons = record["turns"][0]["annotations"]["pairwiseComparisons"]
-    comparisons[1] = dict(comparisons[0])
+    comparisons.append(dict(comparisons[0]))
 
 
+TAG = {"emotion": "Upset", "intensity": 3}
 SPOILT: list[tuple[str, Callable[[Fields], None]]] = [
-    *((f"{name}|missing", at(name, drop=True)) for name in ("conversationId", "metadata", "participant_profile", "prePanas")),
-    *((f"{name}|missing", at(name, drop=True)) for name in ("postPanas", WIDE, "turns")),
-    *((f"metadata.{name}|missing", at("metadata", name, drop=True)) for name in ("model", "category", "subtopic")),
-    *(
-        (f"participant_profile.{name}|missing", at("participant_profile", name, drop=True))
-        for name in ("participant_id", "demographics", "computed_scores")
-    ),
-    *(
-        (f"{WIDE}.{name}|missing", at(WIDE, name, drop=True))
-        for name in ("fourBranchScores", "q1_lookingFor", "q2_emotionClarity", "q3_modelFit", "q3_followUp_whatFeltOff")
-    ),
-    *(
-        (f"turns.{name}|missing", at(*TURN, name, drop=True))
-        for name in ("turnNumber", "userMessage", "llmResponse", "moodShiftTags", "annotations")
-    ),
-    *(
-        (f"turns.annotations.{name}|missing", at(*NOTES, name, drop=True))
-        for name in ("binaryJudgements", "alternateResponses", "pairwiseComparisons")
-    ),
-    ("turns.annotations.pairwiseComparisons.winner|missing", at(*FIRST, "winner", drop=True)),
-    ("turns.annotations.pairwiseComparisons.winner|string_type", at(*FIRST, "winner", value=None)),
-    ("turns.annotations.pairwiseComparisons|winner_is_compared", at(*FIRST, "winner", value="C")),
-    ("turns.annotations.pairwiseComparisons|two_replies_compared", at(*FIRST, "responseB", value="original")),
-    ("turns.annotations.pairwiseComparisons.responseA|literal_error", at(*FIRST, "responseA", value="model")),
+    ("conversationId|text", at("conversationId", drop=True)),
+    ("conversationId|text", at("conversationId", value=7)),
+    ("language|known", at("language", value="fr")),
+    *((f"turns.{name}|text", at(*TURN, name, drop=True)) for name in ("userMessage", "llmResponse")),
+    ("turns.userMessage|text", at(*TURN, "userMessage", value="  ")),
+    ("turns.llmResponse|text", at(*TURN, "llmResponse", value=["Reply."])),
+    ("turns|one_turn", at("turns", value=[])),
+    ("turns|one_turn", at("turns", value="none")),
+    ("turns|one_turn", at("turns", drop=True)),
+    ("turns.turnNumber|each_once", at(*TURN, "turnNumber", value=2)),
+    ("turns.moodShiftTags|each_once", at(*TURN, "moodShiftTags", value=[TAG, {"emotion": " upset"}])),
+    ("turns.annotations.binaryJudgements|each_once", _repeat(*JUDGED)),
     ("turns.annotations.pairwiseComparisons|twelve_comparisons", _eleven),
-    ("turns.annotations.pairwiseComparisons|three_pairs_per_question", _same_pair),
-    ("turns.annotations|compared_reply_is_there", at(*NOTES, "alternateResponses", "humanEdited", drop=True)),
-    ("turns.annotations.binaryJudgements|question_twice", _repeat(*JUDGED)),
-    ("turns.annotations.binaryJudgements.questionId|unknown_question", at(*JUDGED, 0, "questionId", value="B999")),
-    ("turns.annotations.binaryJudgements.questionId|missing", at(*JUDGED, 0, "questionId", drop=True)),
-    ("turns.annotations.binaryJudgements.observedBehavior|literal_error", at(*JUDGED, 0, "observedBehavior", value="maybe")),
-    ("turns.annotations.binaryJudgements.preferredBehavior|literal_error", at(*JUDGED, 0, "preferredBehavior", value=1)),
-    ("turns.moodShiftTags.emotion|unknown_emotion", at(*TURN, "moodShiftTags", value=[{"emotion": "Happy", "intensity": 3}])),
-    ("turns.moodShiftTags|emotion_twice", at(*TURN, "moodShiftTags", value=[{"emotion": "Upset"}, {"emotion": "upset"}])),
-    ("turns.moodShiftTags.intensity|less_than_equal", at(*TURN, "moodShiftTags", value=[{"emotion": "Upset", "intensity": 8}])),
-    (
-        "turns.moodShiftTags.intensity|greater_than_equal",
-        at(*TURN, "moodShiftTags", value=[{"emotion": "Upset", "intensity": 0}]),
-    ),
-    ("turns.moodShiftTags.intensity|int_type", at(*TURN, "moodShiftTags", value=[{"emotion": "Upset", "intensity": "much"}])),
-    ("turns.moodShiftTags|list_type", at(*TURN, "moodShiftTags", value={})),
-    ("turns.userMessage|string_pattern_mismatch", at(*TURN, "userMessage", value="  ")),
-    ("turns.llmResponse|string_type", at(*TURN, "llmResponse", value=["Reply."])),
-    ("turns|turns_are_numbered", at(*TURN, "turnNumber", value=2)),
-    ("turns.turnNumber|greater_than_equal", at(*TURN, "turnNumber", value=0)),
-    ("turns|too_short", at("turns", value=[])),
-    ("turns|list_type", at("turns", value="none")),
-    ("prePanas.responses|twenty_items", at(*PANAS_ITEMS, "Alert", drop=True)),
-    ("prePanas.responses|twenty_items", at(*PANAS_ITEMS, "Happy", value=3)),
-    ("prePanas.responses.Alert|less_than_equal", at(*PANAS_ITEMS, "Alert", value=8)),
-    ("prePanas.responses.Alert|int_type", at(*PANAS_ITEMS, "Alert", value=4.5)),
-    ("prePanas.totalPositiveAffect|less_than_equal", at("prePanas", "totalPositiveAffect", value=71)),
-    ("postPanas.totalNegativeAffect|greater_than_equal", at("postPanas", "totalNegativeAffect", value=9)),
-    (f"{WIDE}.fourBranchScores|four_branches", at(WIDE, "fourBranchScores", "managing", drop=True)),
-    (f"{WIDE}.fourBranchScores.managing|less_than_equal", at(WIDE, "fourBranchScores", "managing", value=8)),
-    (f"{WIDE}.q1_lookingFor|list_type", at(WIDE, "q1_lookingFor", value="To be listened to")),
-    ("participant_profile.computed_scores|score_in_range", at(*SCORES, "who_5", value=26)),
-    ("participant_profile.computed_scores|score_in_range", at(*SCORES, "tipi_openness", value=1)),
-    ("participant_profile.computed_scores|score_in_range", at(*SCORES, "promis_sleep", value=21)),
+    ("turns.annotations.pairwiseComparisons|twelve_comparisons", _thirteen),
 ]
 """A rule, and a change to a valid record that breaks it."""
 

@@ -1,21 +1,36 @@
 import json
-from collections.abc import Iterable
+from collections import Counter
+from collections.abc import Iterable, Iterator
 from copy import deepcopy
 from pathlib import Path
 from typing import Any
 
+import polars as pl
 import pytest
 
-from schemas.attunebench import VisibleConversation
-from schemas.errors import UsageError
+from schemas.attunebench import VisibleConversation, Wording
+from schemas.errors import SourceError, UsageError
 from schemas.tables.layers import LAYERS
 from tasks.datasets.attunebench.conversations import ATTUNEBENCH, ATTUNEBENCH_MINI, TURNS, WHOLE, read_gold
+from tasks.datasets.attunebench.records import RecordReader
 from tasks.datasets.building import BuiltItems, build_items
 from tasks.datasets.own_items import in_folder
+from tasks.lake.earlier_rows import with_later_columns
 from tasks.scoring.blueprints import load_blueprint
+from tasks.sources.checksums import hash_file
 from tasks.sources.locating import BUNDLED
 from tests.rows import each_row
-from tests.tasks.datasets.attunebench.conversations import BOOK, Fields, conversation, malformed, write_folder
+from tests.tasks.datasets.attunebench.conversations import (
+    ASKED,
+    BOOK,
+    FIRST,
+    JUDGED,
+    Fields,
+    at,
+    conversation,
+    malformed,
+    write_folder,
+)
 
 
 def build(folder: Path, sample: int | None = None) -> BuiltItems:
@@ -38,7 +53,7 @@ def gold(built: BuiltItems, place: int = 0) -> Any:
 
 def test_every_malformed_record_is_rejected_by_name_and_the_rest_is_kept(tmp_path: Path) -> None:
     bad = malformed()
-    assert len(bad) >= 60
+    assert len(bad) == 20
     good = {f"good_{number}": conversation(number, turns=3) for number in range(1, 6)}
     built = build(write_folder(tmp_path, {**good, **{f"bad_{place}": record for place, (_, record) in enumerate(bad)}}))
     assert built.items["item_id"].to_list() == [f"00000000-0000-4000-8000-{number:012d}" for number in range(1, 6)]
@@ -74,7 +89,7 @@ def test_a_record_is_read_into_what_is_shown_and_the_gold(tmp_path: Path) -> Non
     assert known.turns[0].comparisons[1].winner == "human"
     assert known.pre_panas.stored.positive == 31
     row = built.annotations[WHOLE].row(0, named=True)
-    assert row["totals_mismatched"] == ["pre_panas"]
+    assert row["remarks"] == ["prePanas totalPositiveAffect is 31, and its items add up to 30"]
     assert row["na_answers"] == 4
     assert row["empty_tag_lists"] == 0
     assert known.participant_id == "P00001"
@@ -156,20 +171,97 @@ def test_options_are_the_strings_of_the_set_unless_a_codebook_has_them(tmp_path:
     for record, fit in zip(records, fits, strict=True):
         record["conversationWideQuestions"] |= {"q1_lookingFor": ["Advice, or facts", "Rest "], "q2_emotionClarity": "Plain"}
         record["conversationWideQuestions"]["q3_modelFit"] = fit
+        at(*JUDGED, 0, "observedBehavior", value="yes")(record)
     collected = shown(build_records(tmp_path, *records)).codebook
     assert collected.q1_options == ("Advice, or facts", "Rest")
     assert collected.q3_options == ("Very good", "Mostly well put", "Mixed, some good moments, some misses", "Mostly off")
     given: Fields = {"origin": "theirs", "q1_options": ["a"], "q2_options": ["b"], "q3_options": ["c"]}
     given["questions"] = {"B1": "Does it see {p}?"}
     (tmp_path / "codebook.json").write_text(json.dumps(given))
-    built = build(tmp_path)
-    assert built.rejected.height == 4  # B4, B6 and B13 are no questions of that codebook
-    assert set(built.rejected["broken_rules"].to_list()[0]) == {"turns.annotations.binaryJudgements.questionId|unknown_question"}
+    # B4, B6 and B13 are no questions of that codebook, and stay what they are.
+    built = shown(build(tmp_path))
+    assert built.turns[0].questions == tuple(asked for asked in ASKED if asked in built.turns[0].questions)
+    assert built.codebook.questions == {"B1": Wording(observer="Does it see the participant?", participant="Does it see you?")}
     del given["questions"]
     (tmp_path / "codebook.json").write_text(json.dumps(given))
     book = shown(build(tmp_path)).codebook
     assert (book.q1_options, book.q3_options) == (("a",), ("c",))
     assert book.questions == {name: BOOK.questions[name] for name in book.questions}
+
+
+def test_official_wordings_stand_beside_the_sets(tmp_path: Path) -> None:
+    """The file is found from any set of the repository, and its content is part of what the folder holds."""
+    record = conversation(1, turns=1)
+    at(*JUDGED, 0, "observedBehavior", value="yes")(record)
+    at(*FIRST, "questionId", value="PW16")(record)
+    folder = write_folder(tmp_path / "Test Samples" / "Sample200", {"5": record})
+    ours = hash_file(folder)
+    official: Fields = {
+        "B1": {"text": "Did it notice you?", "observerText": "Did it notice the participant?"},
+        "pairwise": [{"id": "PW16", "text": "Which reply {stays} with you?"}],
+    }
+    (tmp_path / "annotation_codebook.json").write_text(json.dumps(official))
+    assert hash_file(folder) != ours
+    book = shown(build(folder)).codebook
+    assert book.questions["B1"] == Wording(observer="Did it notice the participant?", participant="Did it notice you?")
+    assert book.questions["B6"] == BOOK.questions["B6"]
+    assert (book.pairwise["PW16"], book.pairwise["PW1"]) == ("Which reply {stays} with you?", BOOK.pairwise["PW1"])
+    (tmp_path / "annotation_codebook.json").write_text("{")
+    with pytest.raises(SourceError, match="no items of attunebench can be built") as caught:
+        build(folder)
+    assert "annotation_codebook.json" in (caught.value.got or "")
+
+
+def test_the_order_of_fits_is_the_official_one() -> None:
+    assert BOOK.levels(["Mostly off", " very well put"]) == {"mostly off": 3, "very well put": 0}
+    # One that begins otherwise, and two that begin alike: nothing says how far apart they are.
+    assert BOOK.levels(["Very well", "Badly"]) == BOOK.levels(["Very well", "Very badly"]) == {}
+
+
+def test_rows_of_an_earlier_version_have_remarks(tmp_path: Path) -> None:
+    rows = build_records(tmp_path, conversation(1)).annotations[WHOLE]
+    earlier = rows.drop("remarks").with_columns(totals_mismatched=pl.lit(["pre_panas"]))
+    found = with_later_columns(earlier, LAYERS[WHOLE])
+    assert found.schema == rows.schema
+    assert found["remarks"].to_list() == [["pre_panas"]]
+
+
+def test_fits_without_an_order_have_a_remark(tmp_path: Path) -> None:
+    record = conversation(1, turns=1)
+    record["conversationWideQuestions"]["q3_modelFit"] = "So-so"
+    (remark,) = build_records(tmp_path, record).annotations[WHOLE]["remarks"].to_list()[0]
+    assert remark == "q3_modelFit: the options are not such as the official ones, so they have no order"
+
+
+def places(value: Any, *above: str | int) -> Iterator[tuple[str | int, ...]]:
+    """Every place in a record, sections and single values alike."""
+    inside: Iterable[tuple[str | int, Any]] = (
+        value.items() if isinstance(value, dict) else enumerate(value) if isinstance(value, list) else ()
+    )
+    for key, one in inside:
+        yield (*above, key)
+        yield from places(one, *above, key)
+
+
+def test_no_value_anywhere_stops_the_set() -> None:
+    """Whatever stands wherever, a record is read or refused by name; what refuses it is its id, a turn, or a text or count."""
+    record, rules = conversation(1, turns=1), Counter[str]()
+    found = list(places(record))
+    values: list[Any] = [None, 7, -1.5, "x", "", True, [], {}, [[]], [{}], {"x": {}}]
+    for place in found:
+        for value in values:
+            odd = deepcopy(record)
+            at(*place, value=value)(odd)
+            reader = RecordReader()
+            reader.read(odd)
+            rules.update([*reader.faults])
+    assert len(found) > 150
+    # All but one of eleven values are no id; nine are no list of turns; one comparison, a list or an object, is not twelve.
+    assert rules.pop("conversationId|text") == 10
+    assert rules.pop("turns|one_turn") == 9
+    assert rules.pop("turns.annotations.pairwiseComparisons|twelve_comparisons") == 2
+    # As with the id; and each of two lists of a turn that holds nothing, and each of eleven values in place of the turn.
+    assert rules == {"turns.userMessage|text": 23, "turns.llmResponse|text": 23}
 
 
 def test_a_sample_draws_conversations_with_all_their_annotations(tmp_path: Path) -> None:
@@ -203,7 +295,7 @@ def test_the_bundled_conversations_cover_what_they_are_for() -> None:
     assert built.items["language"].to_list() == ["en", "en", "zh", "zh"]
     assert built.annotations[TURNS].height == 12
     whole = built.annotations[WHOLE]
-    assert whole["totals_mismatched"].list.len().sum() == 0
+    assert whole["remarks"].list.len().sum() == 0
     assert whole["empty_tag_lists"].sum() == 1
     assert min(whole["na_answers"].to_list()) > 0
     known = [gold(built, place) for place in range(4)]

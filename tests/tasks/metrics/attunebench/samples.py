@@ -124,7 +124,7 @@ def oracle(known: ConversationGold) -> dict[str, Any]:
         seen = {each.question: each.observed for each in one.judgements}
         wanted = {each.question: each.preferred for each in one.judgements}
         said = {"binary_om_assessment": seen, "binary_human_prediction": wanted}
-        felt = [{"emotion": tag.name, "intensity": tag.intensity} for tag in one.emotions]
+        felt = [{"emotion": tag.name, "intensity": tag.intensity or 4} for tag in one.emotions or ()]
         sides = {str(place): each.winner for place, each in enumerate(one.comparisons)}
         named = f"turn {one.number}"
         replies |= {f"{named} review": {"emotion_tags": felt, **said}, f"{named} hp_binary": said}
@@ -144,4 +144,7 @@ def gold_layers(known: Mapping[str, ConversationGold]) -> dict[str, pl.DataFrame
 def wide(said: WideAnswers, branches: Any) -> dict[str, Any]:
     """Return answers about the whole conversation by the names of the record."""
     names = ("q1_lookingFor", "q2_emotionClarity", "q3_modelFit", "q3_followUp_whatFeltOff")
-    return {**dict(zip(names, ([*said.q1], said.q2, said.q3, [*said.follow_up]), strict=True)), "fourBranchScores": branches}
+    return {
+        **dict(zip(names, ([*(said.q1 or ())], said.q2, said.q3, [*(said.follow_up or ())]), strict=True)),
+        "fourBranchScores": branches,
+    }

@@ -66,9 +66,13 @@ def test_an_item_that_is_not_there() -> None:
 
 
 def test_a_mood_that_is_not_there() -> None:
-    # errors 60 and 60; the port's 40 is off by 9 and 30, more than what changed
+    # errors 60 and 60; the port's 40 is off by 9 and 30, and is no prediction whose skill could be told
     assert values({}) == [0, -1]
-    assert values({}, REFERENCE) == pytest.approx([1 - 19.5 / 60, (1 - 9 / 6 - 1) / 2], abs=1e-9)
+    assert values({}, REFERENCE) == [pytest.approx(1 - 19.5 / 60, abs=1e-9), None]
+    # Of the negative items alone the skill is known: 10 as predicted.
+    half = {"post_panas": dict.fromkeys(NEGATIVE, 1)}
+    assert values(half, REFERENCE) == [pytest.approx(1 - 4.5 / 60, abs=1e-9), 1]
+    assert values(half) == [1 - 30 / 60, 0]
     assert values(mood(49, 10), after=Panas()) == [None, None]
     # 40 stands in: errors 9 and 30
     assert values(mood(49, 10), REFERENCE, after=Panas())[0] == pytest.approx(1 - 19.5 / 60, abs=1e-9)
@@ -81,6 +85,18 @@ def test_totals_of_items_or_as_stored() -> None:
     assert values(mood(49, 10), after=no_items) == [1, 1]
 
 
+def test_changes_of_a_mood_that_is_not_known() -> None:
+    changes = {name: AFTER.items[name] - BEFORE.items[name] for name in AFTER.items}
+    before = Panas(items={name: one for name, one in BEFORE.items.items() if name != "alert"}, stored=BEFORE.stored)
+    found = panas_values(before, AFTER, {"panas_changes": changes}, CORRECTED)
+    # What the person did not say is not held against the model: negative affect and nineteen items are left, all right.
+    assert set(found.values()) == {1, 0}
+    assert found["panas_item_mae"] == 0
+    # The port adds up what is there: 49 - 5 = 44, 5 of 6 off, and 10 of 11.
+    skill = panas_values(before, AFTER, {"panas_changes": changes}, REFERENCE)["panas_baseline_adjusted"]
+    assert skill == pytest.approx((1 - 5 / 6 + 1) / 2, abs=1e-9)
+
+
 def test_questions() -> None:
     gold = WideAnswers(q1=("a", "b"), q2="Openly", q3="Mostly off", follow_up=("felt rushed", "too generic"))
     said = WideAnswers(q1=("B ", "c", "d"), q2=" openly", q3="Mixed", follow_up=("it felt rushed",))
@@ -89,6 +105,8 @@ def test_questions() -> None:
     assert question_values(gold, wide(said, {}), FITS, CORRECTED) == pytest.approx(expected, abs=1e-9)
     # 2 x 1 / (2 + 3)
     assert question_values(gold, wide(said, {}), FITS, Rules(q1="f1"))["q1_score"] == 0.4
+    # Nothing says how far apart options are that do not begin as the official ones do.
+    assert question_values(gold, wide(said, {}), (*FITS, "Good"), CORRECTED)["q3_distance"] is None
 
 
 def test_questions_that_are_not_answered() -> None:

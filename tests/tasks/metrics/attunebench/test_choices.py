@@ -9,6 +9,7 @@ from tasks.metrics.attunebench.choices import (
     draft_values,
     kendall,
     pairwise_values,
+    perspective,
     pooled,
     similarity_values,
 )
@@ -42,6 +43,12 @@ def test_pooled_counts() -> None:
     # always yes, always wrong
     assert pooled(3, 0, 2, 0)["mcc"] == 0
     assert pooled(0, 0, 3, 2)["mcc"] == -1
+
+
+def test_perspective() -> None:
+    assert perspective(0.8, 0.6) == pytest.approx({"gap": 0.2, "ratio": 0.75}, abs=1e-9)
+    assert perspective(-0.1, 0.2) == pytest.approx({"gap": -0.3, "ratio": 0}, abs=1e-9)
+    assert perspective(None, 0.2) == {"gap": None, "ratio": None}
 
 
 def test_comparisons_of_a_turn() -> None:
@@ -106,6 +113,10 @@ def test_drafts_by_their_judge() -> None:
 def test_words_of_drafts(draft: str, alike: float, preferred: float) -> None:
     texts = {"original": "I see you", "human": "I hear", "alternate": "No"}
     compared = (pair("original", "alternate", "original"), *pairs(1, "original", "human", "human")[:2])
-    values = similarity_values(draft, texts, compared)
-    assert values == pytest.approx({"response_similarity": alike, "preference_alignment": preferred}, abs=1e-9)
-    assert similarity_values(None, texts, compared) == {}
+    values = similarity_values(draft, texts, compared, Rules())
+    whole = {"response_similarity": alike, "preference_alignment": preferred}
+    each = {"original": alike, "human": alike / 2, "alternate": 0}
+    assert values == pytest.approx(whole | {f"response_similarity_{name}": one for name, one in each.items()}, abs=1e-9)
+    # Without a draft there is nothing to compare; in the port it is like nothing.
+    assert similarity_values(None, texts, compared, Rules()) == {}
+    assert similarity_values(None, texts, compared, PROFILES["reference"]) == dict.fromkeys(values, 0)

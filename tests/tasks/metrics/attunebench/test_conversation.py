@@ -74,6 +74,8 @@ def test_pillars_and_composites() -> None:
             "pillar_behaviour": behaviour,
             "pillar_conversation": conversation,
             "binary_accuracy": 0.55,
+            "turn_level_average": (emotion + 0.55 + 0.75) / 3,
+            "conversation_wide_average": (0.625 + questions + 0.875) / 3,
             # 66.66 of 24 x 0.7308 + 49 x 0.65 + 27 x 0.6396
             "composite_score": 24 * emotion + 49 * behaviour + 27 * conversation,
             "composite_equal": 50 * ((emotion + 0.55 + 0.75) / 3 + (0.625 + questions + 0.875) / 3),
@@ -123,9 +125,10 @@ def test_turns_are_averaged_and_their_judgements_counted() -> None:
     assert (values["emotion_f1"], values["hit_rate_tagged"]) == (0.5, 0)
     # 1 of 3, 1 of 1
     assert values["binary_om_accuracy"] == pytest.approx(2 / 3, abs=1e-9)
-    found = {"tp": 1, "tn": 0, "fp": 2, "fn": 0}
-    counts = [score_turn(one, {}, {f"turn {one.number} review": review}, CORRECTED)[1] for one in WHOLE.turns]
-    assert [one["binary_om_accuracy"] for one in counts] == [found, {**found, "fp": 0}]
+    scored = [score_turn(one, {}, {f"turn {one.number} review": review}, CORRECTED) for one in WHOLE.turns]
+    counts = [[one[f"binary_om_accuracy_{outcome}"] for outcome in ("tp", "tn", "fp", "fn")] for one in scored]
+    assert counts == [[1, 0, 2, 0], [1, 0, 0, 0]]
+    assert [values[f"binary_om_accuracy_{outcome}"] for outcome in ("tp", "tn", "fp", "fn")] == [2, 0, 2, 0]
     assert [values.get(name) for name in ("pairwise_accuracy", "four_branch_score", "composite_score")] == [None] * 3
 
 
@@ -135,6 +138,19 @@ def test_a_judgement_that_is_not_given_takes_the_other_ones_place() -> None:
     values = score(known, {"turn 1 review": review})
     # of what it did B1 alone is known
     assert (values["binary_om_accuracy"], values["binary_human_accuracy"]) == (1, 1)
+
+
+def test_perspective_of_a_conversation() -> None:
+    review = {"binary_om_assessment": {}, "binary_human_prediction": {"B1": "no", "B4": "yes", "B6": "yes"}}
+    facing = {"binary_om_assessment": {}, "binary_human_prediction": {"B1": "no", "B4": "no", "B6": "no"}}
+    values = score(WHOLE, {"turn 1 review": review, "turn 1 hp_binary": facing})
+    # Wanted are no, yes, no; both sides are right in two of three. Observer: TP 1 TN 1 FP 1; person: TN 2 FN 1, whose MCC is 0.
+    assert (values["hp_perspective_gap"], values["hp_perspective_alignment"]) == (0, 1)
+    assert values["hp_perspective_gap_mcc"] == pytest.approx(1 / 2, abs=1e-9)
+    assert values["hp_perspective_alignment_mcc"] == 0
+    assert [values[f"binary_human_accuracy_{one}"] for one in ("tp", "tn", "fp", "fn")] == [1, 1, 1, 0]
+    # Nobody was asked as if of the person.
+    assert score(WHOLE, {"turn 1 review": review})["hp_perspective_gap"] is None
 
 
 def test_drafts() -> None:
@@ -256,6 +272,9 @@ def test_replies_without_a_part_are_counted() -> None:
     spoilt = {**said, "turn 1 draft": "I see.", "post": '{"conversation_wide": {}}', "turn 2 review": None}
     shares = [measure_parts(known, parts, "corrected")["read_share"] for parts in (said, spoilt, dict.fromkeys(said))]
     assert shares == [1, 6 / 8, None]
+    # An emotion without its intensity is not all that was asked for.
+    tag = {**oracle(WHOLE)["turn 1 review"], "emotion_tags": [{"emotion": "upset"}]}
+    assert measure_parts(known, {**said, "turn 1 review": json.dumps(tag)}, "corrected")["read_share"] == 8 / 9
 
 
 def test_nothing_to_score_is_not_counted() -> None:

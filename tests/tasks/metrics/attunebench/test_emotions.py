@@ -65,7 +65,18 @@ def test_one_emotion_too_many_halves() -> None:
 
 
 def test_a_tag_outside_the_twenty_is_like_none() -> None:
-    assert emotion_values([("sad", 3)], [("upset", 3)], Rules())["emotion_va_score"] == 0
+    # No reply could name it, so that there is nothing to score; in the port it is like nothing.
+    assert emotion_values([("sad", 3)], [("upset", 3)], Rules()) == emotion_values(None, [("upset", 3)], Rules()) == {}
+    assert emotion_values([("sad", 3)], [("upset", 3)], PROFILES["reference"])["emotion_va_score"] == 0
+
+
+def test_intensities_that_are_not_given() -> None:
+    known: Tags = [("proud", 5)]
+    said: Tags = [("proud", None)]
+    corrected, reference = (emotion_values(known, said, rules) for rules in PROFILES.values())
+    assert (corrected["emotion_f1_intensity"], corrected["emotion_va_intensity"]) == (None, 1)
+    # F1 x 0, and 0.7 likeness + 0.3 x 0
+    assert (reference["emotion_f1_intensity"], reference["emotion_va_intensity"]) == (0, 0.7)
 
 
 def test_no_emotions() -> None:

@@ -1,10 +1,10 @@
 from typing import Any
 
+from tasks.datasets.attunebench.values import read_scale
 from tasks.metrics.attunebench.replies import (
     missing_keys,
     read_items,
     read_phrases,
-    read_scale,
     read_selections,
     read_tags,
     read_words,

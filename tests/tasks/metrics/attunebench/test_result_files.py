@@ -55,13 +55,51 @@ def test_changes_of_the_mood(strategy: str, tmp_path: Path) -> None:
     result = replace(RESULT, strategy=strategy, replies={"post": {"panas_changes": changes, "conversation_wide": {}}})
     items = result_fields(result, WHOLE)["post_conversation"]["predicted_post_panas"]["items"]
     # The positive items of 43 are 5, 5, 5, 4 ...
-    assert items["interested"] == (6 if strategy == "delta" else 1)
+    assert items["Interested"] == 6
     values = [
         score_conversation(WHOLE, shown(WHOLE), one.replies, PROFILES["corrected"])
         for one in (result, through_a_file(result, tmp_path))
     ]
     # 53 of 49 from 43, 21 of 10 from 11
     assert [one["panas_baseline_adjusted"] for one in values] == [pytest.approx((1 / 3 - 1) / 2)] * 2
+
+
+def test_numbers_of_an_export_are_numbers() -> None:
+    post = {"post_panas": {"Proud": "5", "active": 4.0, "UPSET": 9}, "conversation_wide": {"fourBranchScores": {"managing": "4"}}}
+    judge = {"overall_score": "5", "tone_match": 6.0, "helpfulness": "good"}
+    written = result_fields(replace(RESULT, judge="j", replies={"post": post, "turn 1 judge": judge}), WHOLE)
+    after = written["post_conversation"]
+    assert after["predicted_post_panas"] == {"items": {"Proud": 5, "Active": 4, "Upset": 7}}
+    assert after["predicted_conversation_wide"] == {"fourBranchScores": {"managing": 4}}
+    first, _ = written["turns"]
+    assert first["em_draft_judge_scores_by_model"] == {"j": {"overall_score": 5, "tone_match": 6}}
+    assert json.dumps(after["predicted_post_panas"]["items"]["Active"]) == "4"
+
+
+OFFICIAL: dict[str, Any] = {
+    "conversationId": "c-1",
+    "em_model": "m",
+    "mode": "default",
+    "turns": [{"turnNumber": 1, "em_emotion_tags": [{"emotion": "Upset", "intensity": 4}], "em_drafted_response": "I see"}],
+    "post_conversation": {
+        "panas_strategy": "absolute",
+        "predicted_post_panas": {"Proud": 5, "Irritable": 1, "totalPositiveAffect": 46, "totalNegativeAffect": 11},
+        "predicted_conversation_wide": {"q2_emotionClarity": "Openly"},
+    },
+}
+
+
+def test_an_official_file_is_read_with_its_items_in_either_place() -> None:
+    after = OFFICIAL["post_conversation"]
+    items = {name: one for name, one in after["predicted_post_panas"].items() if "total" not in name}
+    nested = {**OFFICIAL, "post_conversation": {**after, "predicted_post_panas": {"items": items}}}
+    one, other = (parse_result(fields).replies for fields in (OFFICIAL, nested))
+    assert one == other
+    assert one["post"] == {"post_panas": {"proud": 5, "irritable": 1}, "conversation_wide": {"q2_emotionClarity": "Openly"}}
+    assert one["turn 1 review"] == {"emotion_tags": [{"emotion": "Upset", "intensity": 4}]}
+    # Of a strategy of changes these count, not what they come to.
+    changed = {**after, "panas_strategy": "delta", "predicted_panas_delta": {"Proud": 1}}
+    assert (parse_result({**OFFICIAL, "post_conversation": changed}).replies["post"] or {})["panas_changes"] == {"Proud": 1}
 
 
 def test_the_name_of_a_file() -> None:
