@@ -1,6 +1,7 @@
 """The form of every shipped deployment in both of Prefect's interfaces, sent as it opens: the run starts."""
 
 import json
+from functools import partial
 from pathlib import Path
 from typing import Any
 
@@ -64,11 +65,11 @@ def test_every_shipped_form_starts_a_run_as_it_opens(browser: Browser, tmp_path:
             for one in served.document["deployments"]:
                 name = one["name"].partition("/")[2]
                 run = send_as_it_opens(page, f"{one['page'].replace('/deployments', f'{interface}/deployments', 1)}/run")
-                state = wait_until(lambda run=run: past(served, run))
+                state = wait_until(partial(past, served, run))
                 assert "Validation of flow parameters failed" not in (state["message"] or "")
-                assert wait_until(lambda run=run: name_of(served, run)) == STARTED[name]
+                assert wait_until(partial(name_of, served, run)) == STARTED[name]
                 if name == "nightly-mini":
-                    assert wait_until(lambda run=run: past(served, run, "RUNNING"))["name"] == "Completed"
+                    assert wait_until(partial(past, served, run, "RUNNING"))["name"] == "Completed"
                     page.goto(f"{served.document['ui']}{interface}/runs/flow-run/{run}")
                     page.get_by_text("Finished in state").first.wait_for()  # in its log
                     page.wait_for_timeout(DRAWN_MS)

@@ -41,7 +41,7 @@ def test_every_form_of_a_role_is_the_same_plan(written: dict[str, Any]) -> None:
     assert form.is_valid({"benchmark": "b", "models": [JUDGE], **written}) == (set(written) == {"roles"})
 
 
-EMPTY = (
+EMPTY: tuple[Any, ...] = (
     None,
     {},
     "",

@@ -15,6 +15,7 @@ from jsonschema import Draft202012Validator
 from prefect import flow
 from prefect.context import FlowRunContext
 from prefect.flows import load_flow_from_entrypoint
+from prefect.settings import PREFECT_API_URL, temporary_settings
 from prefect.utilities.callables import parameter_schema
 
 from flows.ablate import ablate
@@ -291,6 +292,13 @@ def test_where_a_server_is_configured_none_is_started(prefect_server: str, tmp_p
     assert "a Prefect server is configured already" in done.err
     assert f"got: {prefect_server}" in done.err
     assert "prefect deploy --all" in done.err
+
+
+def test_automations_need_a_server_that_is_configured() -> None:
+    with temporary_settings({PREFECT_API_URL: None}):
+        done = ended("automations", "--webhook", "https://example.org/hook")
+    assert done.status == 2
+    assert "got: no server is configured" in done.err
 
 
 @pytest.mark.parametrize("flow", [refresh, ablate], ids=["refresh", "ablate"])
