@@ -19,6 +19,7 @@ from prefect.events.schemas.automations import AutomationCore, EventTrigger, Pos
 from prefect.events.schemas.events import ResourceSpecification
 from prefect.exceptions import ObjectNotFound
 from prefect.runner import Runner
+from prefect.settings import PREFECT_API_URL
 from prefect.states import Cancelled, Crashed
 from prefect.types.entrypoint import EntrypointType
 from pydantic import SecretStr, ValidationError
@@ -235,8 +236,12 @@ async def mend_automations(webhook: str | None) -> dict[str, str]:
         async with get_client() as client:
             return await register_automations(client, SecretStr(webhook) if webhook else None)
     except HTTPStatusError as error:
-        login = "set PREFECT_API_AUTH_STRING to its login"
-        raise EndpointError("the Prefect server refuses", got=str(error).splitlines()[0], next_step=login) from error
+        raise EndpointError(
+            "the Prefect server refuses",
+            where=f"PREFECT_API_URL={PREFECT_API_URL.value()}",
+            got=str(error).splitlines()[0],
+            next_step="set PREFECT_API_AUTH_STRING to its login; it has to be a server of Prefect 3",
+        ) from error
 
 
 async def register_automations(client: PrefectClient, webhook: SecretStr | None) -> dict[str, str]:

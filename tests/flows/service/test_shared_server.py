@@ -181,11 +181,12 @@ def test_a_killed_run_ends_and_nightly_runs_go_on(shared: Shared, model: ModelSe
         return "Completed" in told.values()
 
     wait_until(completed)
+    shared.kill("worker")  # the next run would ask its own canary
     state = shared.api(f"/flow_runs/{killed}")["state"]
     assert (state["type"], state["name"]) == ("CRASHED", "Crashed")
     assert "no sign of life" in state["message"]
-    # While the killed run had its place, whatever became due was cancelled and not queued.
-    assert set(told.values()) <= {"Late", "Scheduled", "Pending", "Running", "Cancelled", "Crashed", "Completed"}
+    # While the killed run had its place, what became due was cancelled; it did not fail.
+    assert "Failed" not in told.values()
     (written,) = (tmp_path / "lake" / "runs").glob("*/manifest.json")
     (canary,) = RunManifest.model_validate_json(written.read_text(encoding="utf-8")).canaries
     print(f"{before} calls before, {model.calls} in all, {model.repeated} of them again, {canary.asked} by the canary")  # noqa: T201
