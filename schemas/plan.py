@@ -5,9 +5,7 @@ from itertools import chain
 from pathlib import Path
 from typing import Annotated, Any, Literal, Self, TypeVar
 
-from pydantic import BeforeValidator, Field, GetJsonSchemaHandler, model_validator
-from pydantic.json_schema import JsonSchemaValue
-from pydantic_core import CoreSchema
+from pydantic import BeforeValidator, Field, model_validator
 
 from schemas.base import Frozen
 from schemas.canary import SCHEDULED_CANARY
@@ -18,7 +16,7 @@ from schemas.errors import UsageError
 from schemas.folders import DEFAULT_LAKE, LakeAddress
 from schemas.printing import printable
 from schemas.retrieval import RetrievalOptions
-from schemas.roles import JUDGE, JUDGES, PANEL, ROLES_BESIDE_MODELS, RoleModels, WrittenRole, gather_roles
+from schemas.roles import JUDGE, JUDGES, PANEL, RoleModels, WrittenRole, gather_roles
 from schemas.vocabulary import Profile, Runner, TooLong
 
 Setting = Annotated[
@@ -171,15 +169,6 @@ class Plan(Frozen):
             named = "runner dask needs the address of its cluster, runner_address"
             raise ValueError("runner_address needs runner dask" if self.runner_address else named)
         return self
-
-    @classmethod
-    def __get_pydantic_json_schema__(cls, core_schema: CoreSchema, handler: GetJsonSchemaHandler) -> JsonSchemaValue:
-        """Describe the plan; a server that checks parameters by it lets roles through that stand beside the models."""
-        described = handler(core_schema)
-        form = handler.resolve_ref_schema(described)
-        role = {**form["properties"]["roles"]["additionalProperties"], "description": "the same as under roles"}
-        form["properties"] |= {name: {"title": name.capitalize(), **role} for name in ROLES_BESIDE_MODELS}
-        return described
 
     @property
     def entries(self) -> tuple[ModelEntry, ...]:

@@ -18,7 +18,7 @@ JUDGES: Mapping[str, str] = {
 """Roles that rate answers, and what they are. Any other is a solver's; where none is named the tested model has it, or nobody."""
 
 ROLES_BESIDE_MODELS = (*JUDGES, "sage", "critic")
-"""Roles that a plan may name beside its models too, and not only under `roles`."""
+"""Roles that a plan may name beside its models too, and not only under `roles`; forms do not offer that."""
 
 
 def differs_by_dataset(role: Any) -> bool:
@@ -44,15 +44,20 @@ def gather_roles(plan: Mapping[str, Any]) -> dict[str, Any]:
     Raises:
         UsageError: a role is named under `roles` and beside it, or they are no mapping.
     """
-    roles = _mapping(plan.get("roles"), "roles", "NAME: MODEL")
-    beside = {name: plan[name] for name in ROLES_BESIDE_MODELS if name in plan}
+    roles = _filled(_mapping(plan.get("roles"), "roles", "NAME: MODEL"))
+    beside = _filled({name: plan[name] for name in ROLES_BESIDE_MODELS if name in plan})
     if twice := sorted(beside.keys() & roles):
         raise UsageError(
             f"role {twice[0]} is named twice", where=f"{twice[0]}, roles.{twice[0]}", next_step="leave one of them out"
         )
-    gathered = {name: by_dataset(role) for name, role in (beside | roles).items()}
-    named = {name: role for name, role in gathered.items() if role["default"] or role["datasets"]}
-    return {name: value for name, value in plan.items() if name not in beside} | ({"roles": named} if beside or roles else {})
+    others = {name: value for name, value in plan.items() if name not in ROLES_BESIDE_MODELS}
+    return others | ({"roles": beside | roles} if beside or "roles" in plan else {})
+
+
+def _filled(roles: Mapping[str, Any]) -> dict[str, Any]:
+    """Return the roles that name a model, each as `by_dataset` returns it; a form posts the others too."""
+    gathered = {name: by_dataset(role) for name, role in roles.items()}
+    return {name: role for name, role in gathered.items() if any(role.values())}
 
 
 def map_role(role: Mapping[str, Any], change: Callable[[Any], Any]) -> dict[str, Any]:
@@ -62,11 +67,11 @@ def map_role(role: Mapping[str, Any], change: Callable[[Any], Any]) -> dict[str,
 
 
 def _listed(models: Any) -> Any:
-    return [] if models is None else models if isinstance(models, list | tuple) else [models]
+    return models if isinstance(models, list | tuple) else [models] if models else []
 
 
 def _mapping(value: Any, what: str, expected: str) -> dict[str, Any]:
-    if not isinstance(value, Mapping | None):
+    if value and not isinstance(value, Mapping):
         got = hide_credentials(str(value))[:200]
         step = "for example roles: {judge: {name: NAME, base_url: URL}}"
         raise UsageError(f"{what} are no mapping", where="roles", expected=expected, got=got, next_step=step)

@@ -7,7 +7,8 @@ and outputs are emitted as OpenLineage events.
 import inspect
 import os
 from asyncio import CancelledError
-from collections.abc import Awaitable, Callable, Iterable
+from collections.abc import Awaitable, Callable, Iterable, Iterator
+from contextlib import contextmanager
 from dataclasses import dataclass, field
 from functools import wraps
 from typing import Any, TypeVar
@@ -17,7 +18,7 @@ from openlineage.client.uuid import generate_new_uuid
 from prefect import __version__ as prefect_version
 from prefect import task
 from prefect.cache_policies import NO_CACHE
-from prefect.client.schemas.objects import State, TaskRun
+from prefect.client.schemas.objects import State
 from prefect.context import FlowRunContext, TaskRunContext
 from prefect.states import Completed, Failed
 from pydantic import SecretStr
@@ -49,17 +50,27 @@ class RunLedger:
             self.flow_runs.add(flow_run)
             self.task_runs.add(task_run)
 
+    @contextmanager
+    def noting(self) -> Iterator[None]:
+        """Note that the step or the flow ended whose body the block is. Hooks would write two lines each into the run's log."""
+        try:
+            yield
+        finally:
+            task, flow = TaskRunContext.get(), FlowRunContext.get()
+            if task:
+                self.note(task.task_run.flow_run_id, task.task_run.id)
+            elif flow and (run := flow.flow_run):
+                self.flow_runs.add(run.id)
+                self.ended.append(run.id)
+                self.note(run.id, run.parent_task_run_id)  # a sub-flow is recorded as one task run of its parent
+
 
 ledger = RunLedger()
 
 
-def _note(task: Any, task_run: TaskRun, state: State[Any]) -> None:  # noqa: ARG001  Prefect fixes the hook's arguments
-    ledger.note(task_run.flow_run_id, task_run.id)
-
-
 def step(name: str) -> Callable[[Callable[..., Any]], Any]:
     """Return the decorator of a step; `name` is the template of its task run name, filled from its arguments."""
-    decorate = task(cache_policy=NO_CACHE, retries=0, task_run_name=name, on_completion=[_note], on_failure=[_note])
+    decorate = task(cache_policy=NO_CACHE, retries=0, task_run_name=name)
     return lambda body: decorate(_traced(body))
 
 
@@ -71,7 +82,8 @@ def _traced(body: Callable[..., Awaitable[Any]]) -> Callable[..., Awaitable[Any]
         trace = StepTrace(lambda: _step_run(body), (*arguments, *named.values()))
         await trace.start()
         try:
-            result = await body(*arguments, **named)
+            with ledger.noting():
+                result = await body(*arguments, **named)
         except BaseException as error:
             interrupted = isinstance(error, CancelledError | KeyboardInterrupt)
             trace.fail(_without_secrets(f"{type(error).__name__}: {error}", trace.inputs.key_variables), interrupted=interrupted)

@@ -30,7 +30,7 @@ from flows.commands.plan_fields import list_options
 from flows.commands.plan_options import PlanCommand, read_plan
 from flows.commands.process import imports, leave, refused_by_system, require_certificates, require_prefect_settings
 from flows.commands.runs import runs_app
-from flows.commands.serve import serve
+from flows.commands.serve import automations, serve
 from flows.commands.verify import verify
 from flows.runtime.local_server import INTERRUPTED, INTERRUPTION, start_early
 from schemas.changes import RunState
@@ -65,6 +65,7 @@ app.command()(compare)
 app.command()(gc)
 app.command()(explain)
 app.command()(serve)
+app.command()(automations)
 app.command()(lineage)
 app.command("options")(list_options)
 

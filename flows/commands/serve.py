@@ -1,4 +1,4 @@
-"""`moodflow serve`: run server, schedules and reports, and print where they are."""
+"""`moodflow serve`: run server, schedules and reports, and print where they are; its automations for a server elsewhere."""
 
 import os
 import re
@@ -48,6 +48,20 @@ def serve(
         from flows.service import session as serving_session  # noqa: PLC0415
     asked = serving_session.ServeOptions(config, host, port, reports_port, lake, webhook, schedules)
     raise typer.Exit(serving_session.serve_session(asked, print_json if as_json else print_summary))
+
+
+def automations(webhook: WebhookUrl = None, as_json: opt.AsJson = False) -> None:
+    """Make or mend, on the Prefect server that PREFECT_API_URL names, the automations that `moodflow serve` makes itself."""
+    require_address(webhook)
+    with imports():
+        require_prefect_settings()
+        from flows.runtime.prefect_flows import run_to_end  # noqa: PLC0415
+        from flows.service.registration import mend_automations  # noqa: PLC0415
+    done = run_to_end(mend_automations(webhook))
+    if as_json:
+        print_json(done)
+    else:
+        terminal().print(*(f"{name}: {what}" for name, what in done.items()), sep="\n", markup=False, highlight=False)
 
 
 def read_schedules(given: Sequence[str]) -> dict[str, str]:

@@ -38,7 +38,6 @@ LOCAL_SETTINGS = {
     "PREFECT_SERVER_UI_SHOW_PROMOTIONAL_CONTENT": "false",
     # A machine may be busy; a server that fails ends, which is noticed at once.
     "PREFECT_SERVER_EPHEMERAL_STARTUP_TIMEOUT_SECONDS": "300",
-    "PREFECT_LOGGING_EXTRA_LOGGERS": "moodflow",
 }
 TEMPORARY_SETTINGS = {
     # As Prefect gives its own temporary server.

@@ -1,7 +1,6 @@
 """Run Prefect flows and their steps: with the user's server or a temporary one, in this process or on a cluster."""
 
 import asyncio
-import logging
 import os
 import signal
 import sys
@@ -15,7 +14,7 @@ from inspect import signature
 from pathlib import Path
 from typing import Any, Never, TypeVar
 
-from prefect import flow
+from prefect import flow, get_run_logger
 from prefect.client.orchestration import get_client
 from prefect.context import FlowRunContext
 from prefect.logging.configuration import setup_logging
@@ -89,7 +88,7 @@ def run_to_end(work: Coroutine[Any, Any, ResultT]) -> ResultT:
 
 def moodflow_flow(name: str, run_name: str) -> Callable[[Callable[..., Any]], Any]:
     """Return the decorator of a flow. Flows are never retried: a new run finds every finished partition and is cheap."""
-    decorate = flow(name=name, flow_run_name=run_name, retries=0, on_completion=[_note], on_failure=[_note])
+    decorate = flow(name=name, flow_run_name=run_name, retries=0)
     return lambda body: decorate(_holding_lake(body))
 
 
@@ -99,7 +98,7 @@ def _holding_lake(body: Callable[..., Awaitable[Any]]) -> Callable[..., Awaitabl
     @wraps(body)
     async def holding(*arguments: Any, **named: Any) -> Any:
         request = next(iter((*arguments, *named.values())))
-        with hold(getattr(request, "plan", request).lake):
+        with hold(getattr(request, "plan", request).lake), ledger.noting():
             return await body(*arguments, **named)
 
     return holding
@@ -165,13 +164,6 @@ def in_outermost_run() -> Iterator[None]:
         yield
 
 
-def _note(flow: Any, flow_run: Any, state: Any) -> None:  # noqa: ARG001  the worker passes hooks their arguments by name
-    ledger.flow_runs.add(flow_run.id)
-    ledger.ended.append(flow_run.id)
-    if flow_run.parent_task_run_id is not None:
-        ledger.task_runs.add(flow_run.parent_task_run_id)  # a sub-flow is recorded as one task run of its parent
-
-
 @asynccontextmanager
 async def spread(plan: Plan) -> AsyncIterator[RunStep]:
     """Yield what runs the steps of a stage.
@@ -226,4 +218,4 @@ def log(text: str) -> None:
     text = printable(text)
     sys.stderr.write(f"moodflow: {text}\n")
     if FlowRunContext.get():
-        logging.getLogger("moodflow").info(text)
+        get_run_logger().info(text)

@@ -67,15 +67,21 @@ async def _server_is_temporary() -> bool:
         advice = "see what it printed, or start one with prefect server start and set PREFECT_API_URL"
         await wait_until_up(server, limit_s, "the temporary Prefect server did not start", advice)
         return True
-    if failure := await _failure(START_LIMIT_S):
+    await require_server()
+    return False
+
+
+async def require_server() -> None:
+    """Raise EndpointError unless a server of the user's is configured and answers."""
+    url = PREFECT_API_URL.value()
+    if failure := await _failure(START_LIMIT_S) if url else "no server is configured":
         raise EndpointError(
             "the Prefect server cannot be reached",
-            where=f"PREFECT_API_URL={url}",
+            where=f"PREFECT_API_URL={url or ''}",
             expected="the API of a Prefect server, whose address usually ends with /api",
             got=failure,
-            next_step="start it with prefect server start, or unset the variable for a temporary server",
+            next_step="start it with prefect server start and set the variable; without it, a run has a temporary server",
         )
-    return False
 
 
 async def _failure(limit_s: float) -> str | None:

@@ -7,8 +7,9 @@ from importlib import import_module
 from typing import NamedTuple
 from uuid import UUID
 
+from httpx import HTTPStatusError
 from prefect.blocks.webhook import Webhook
-from prefect.client.orchestration import PrefectClient
+from prefect.client.orchestration import PrefectClient, get_client
 from prefect.client.schemas.actions import DeploymentScheduleCreate
 from prefect.client.schemas.objects import ConcurrencyLimitConfig, FlowRun, StateType
 from prefect.client.schemas.schedules import CronSchedule
@@ -18,14 +19,16 @@ from prefect.events.schemas.automations import AutomationCore, EventTrigger, Pos
 from prefect.events.schemas.events import ResourceSpecification
 from prefect.exceptions import ObjectNotFound
 from prefect.runner import Runner
+from prefect.settings import PREFECT_API_URL
 from prefect.states import Cancelled, Crashed
 from prefect.types.entrypoint import EntrypointType
 from pydantic import SecretStr, ValidationError
 
 from flows.runtime.artifacts import MODEL_RESOURCE, SCORE_REGRESSION
+from flows.runtime.prefect_server import require_server
 from flows.service.deployments import Deployment
 from schemas.deployment import ScheduleEntry
-from schemas.errors import UsageError
+from schemas.errors import EndpointError, UsageError
 
 AT_WORK = (StateType.RUNNING, StateType.PENDING, StateType.CANCELLING)
 FIRST_RUN = {"min_runs": 1, "max_runs": 1}
@@ -222,19 +225,54 @@ async def regression_automation(url: SecretStr) -> AutomationCore:
     )
 
 
-async def register_automations(client: PrefectClient, webhook: SecretStr | None) -> None:
-    """Create the server's automations in place of former ones; without a webhook, none is called.
+async def mend_automations(webhook: str | None) -> dict[str, str]:
+    """Register the automations with the user's server, as `register_automations` does.
+
+    Raises:
+        EndpointError: none is configured, it cannot be reached, or it refuses.
+    """
+    await require_server()
+    try:
+        async with get_client() as client:
+            return await register_automations(client, SecretStr(webhook) if webhook else None)
+    except HTTPStatusError as error:
+        raise EndpointError(
+            "the Prefect server refuses",
+            where=f"PREFECT_API_URL={PREFECT_API_URL.value()}",
+            got=str(error).splitlines()[0],
+            next_step="set PREFECT_API_AUTH_STRING to its login; it has to be a server of Prefect 3",
+        ) from error
+
+
+async def register_automations(client: PrefectClient, webhook: SecretStr | None) -> dict[str, str]:
+    """Have each of the server's automations once, as it is here; without a webhook, none is called.
 
     Args:
         client: of the server.
         webhook: address that is called on a regression.
+
+    Returns:
+        What became of each, by name.
     """
-    for former in [one for name in (SILENT_RUN, REGRESSION) for one in await client.read_automations_by_name(name)]:
-        await client.delete_automation(former.id)
-    await client.create_automation(silent_run_automation())
-    if webhook is not None:
-        await client.create_automation(await regression_automation(webhook))
-        return
-    with suppress(ObjectNotFound):
-        block = await client.read_block_document_by_name(WEBHOOK_BLOCK, "webhook")
-        await client.delete_block_document(block.id)
+    regression = None if webhook is None else await regression_automation(webhook)
+    wanted = {SILENT_RUN: silent_run_automation(), REGRESSION: regression}
+    done = {name: await _mend(client, name, automation) for name, automation in wanted.items()}
+    if webhook is None:
+        with suppress(ObjectNotFound):
+            block = await client.read_block_document_by_name(WEBHOOK_BLOCK, "webhook")
+            await client.delete_block_document(block.id)
+    return done
+
+
+async def _mend(client: PrefectClient, name: str, wanted: AutomationCore | None) -> str:
+    there = await client.read_automations_by_name(name)
+    # Not made anew where it is the same: it counts the signs of life of runs that are under way.
+    kept = [one for one in there if wanted == AutomationCore.model_validate(one.model_dump(exclude={"id"}))][:1]
+    for former in there:
+        if former not in kept:
+            await client.delete_automation(former.id)
+    if wanted is None:
+        return "removed" if there else "not asked for"
+    if not kept:
+        await client.create_automation(wanted)
+    return "made" if not there else "as it was" if there == kept else "mended"

@@ -12,9 +12,9 @@ HEADING = re.compile(r"^#{1,6} +(?P<text>.+?)\s*$", flags=re.MULTILINE)
 
 NOT_EXECUTED = {
     "background": "runs until Ctrl-C; tests/flows/service/test_serve_running.py starts and stops it",
-    "server": "needs a server and a worker that stay; tests/flows/service/test_deployments.py reads prefect.yaml",
+    "server": "needs a server and a worker that stay; tests/flows/service/test_shared_server.py has both",
     "store": "needs an object store; tests/flows/test_runs_in_a_store.py runs such commands against one",
-    "docker": "needs Docker; tests/docs/test_pages.py reads compose.yaml",
+    "docker": "needs Docker; tests/flows/service/test_shared_server.py runs the services as processes",
     "cluster": "needs a cluster; its options are read here, tests/flows/runtime/test_clusters.py runs both kinds",
 }
 """Second words of `sh` blocks that are not executed here, and why."""

@@ -83,9 +83,11 @@ def test_compose_has_what_operations_says_of_it() -> None:
     assert services["worker"]["env_file"] == [{"path": "models.env", "required": False}]
     assert services["server"]["ports"] == ["127.0.0.1:${MOODFLOW_PORT:-4200}:4200"]
     assert "MOODFLOW_URL" in text
+    assert services["deploy"]["command"][0].endswith("&& moodflow automations")
+    assert "MOODFLOW_WEBHOOK" in services["deploy"]["environment"]
 
 
-@pytest.mark.parametrize("command", ["serve", "verify", "gc", "explain", "lineage", "compare", "leaderboard"])
+@pytest.mark.parametrize("command", ["serve", "automations", "verify", "gc", "explain", "lineage", "compare", "leaderboard"])
 def test_options_in_tables_and_prose_exist(command: str) -> None:
     """Options that operations.md gives for a command are among those it has."""
     text = (ROOT / "docs/operations.md").read_text(encoding="utf-8")

@@ -36,8 +36,37 @@ def test_every_form_of_a_role_is_the_same_plan(written: dict[str, Any]) -> None:
     assert names(found, "any") == {"judge": ["j"], "panel": ["second", "s"], "sage": ["s"]}
     assert Plan.model_validate(found.model_dump(mode="json")) == found
     assert [entry.name for entry in found.entries] == ["m", "j", "second", "s"]
-    # A server of Prefect checks parameters by the form before a run begins: whatever a run takes must pass.
-    assert Draft202012Validator(Plan.model_json_schema()).is_valid({"benchmark": "b", "models": [JUDGE], **written})
+    # A server of Prefect checks parameters by the form before a run begins; the form has one place for roles.
+    form = Draft202012Validator(Plan.model_json_schema())
+    assert form.is_valid({"benchmark": "b", "models": [JUDGE], **written}) == (set(written) == {"roles"})
+
+
+EMPTY: tuple[Any, ...] = (
+    None,
+    {},
+    "",
+    [],
+    {"default": []},
+    {"default": None, "datasets": {}},
+    {"default": {}, "datasets": ""},
+    {"datasets": None},
+)
+"""What forms post for a role that nobody filled in."""
+
+
+@pytest.mark.parametrize("empty", EMPTY)
+def test_a_role_that_is_empty_is_not_named(empty: Any) -> None:
+    posted = {"judge": empty, "panel": empty, "sage": empty, "critic": empty}
+    wanted = plan(roles={"judge": JUDGE})
+    assert plan(**posted, roles={"judge": JUDGE}) == wanted
+    assert plan(judge=JUDGE, roles=posted) == wanted
+    assert plan(roles={"judge": JUDGE, "seeker": empty}) == wanted
+    assert plan(**posted) == plan(roles=posted) == plan(roles=None) == plan(roles="") == plan()
+
+
+def test_a_role_with_nothing_but_a_misspelt_field_is_refused() -> None:
+    with pytest.raises(ValidationError, match=r"roles\.sage\.dataset\n  Extra inputs are not permitted"):
+        plan(roles={"sage": {"default": None, "dataset": {"d": OTHER}}})
 
 
 def test_a_role_may_be_another_model_for_a_dataset_or_none() -> None:

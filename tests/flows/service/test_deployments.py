@@ -1,6 +1,5 @@
 """`moodflow serve`: what it refuses before anything starts, what it serves, and that it leaves nothing."""
 
-import logging
 import os
 import stat
 import subprocess
@@ -16,13 +15,14 @@ from jsonschema import Draft202012Validator
 from prefect import flow
 from prefect.context import FlowRunContext
 from prefect.flows import load_flow_from_entrypoint
+from prefect.settings import PREFECT_API_URL, temporary_settings
 from prefect.utilities.callables import parameter_schema
 
 from flows.ablate import ablate
 from flows.commands.serve import read_schedules, require_address
 from flows.refresh import refresh
 from flows.runtime.local_server import guard_settings
-from flows.runtime.prefect_flows import begin_run, log
+from flows.runtime.prefect_flows import begin_run, log, moodflow_flow
 from flows.service.deployments import (
     SHIPPED,
     check_deployment,
@@ -294,6 +294,13 @@ def test_where_a_server_is_configured_none_is_started(prefect_server: str, tmp_p
     assert "prefect deploy --all" in done.err
 
 
+def test_automations_need_a_server_that_is_configured() -> None:
+    with temporary_settings({PREFECT_API_URL: None}):
+        done = ended("automations", "--webhook", "https://example.org/hook")
+    assert done.status == 2
+    assert "got: no server is configured" in done.err
+
+
 @pytest.mark.parametrize("flow", [refresh, ablate], ids=["refresh", "ablate"])
 def test_the_parameter_form_names_and_explains_every_field(flow: Any) -> None:
     schema = parameter_schema(flow).model_dump()
@@ -326,19 +333,20 @@ def test_the_form_refuses_what_a_run_would(changed: dict[str, Any], message: str
 
 
 async def test_what_a_run_says_is_in_its_log_and_what_a_command_says_is_not(
-    prefect_server: str, capsys: pytest.CaptureFixture[str], caplog: pytest.LogCaptureFixture
+    prefect_server: str, tmp_path: Path, capsys: pytest.CaptureFixture[str], caplog: pytest.LogCaptureFixture
 ) -> None:
     assert prefect_server
 
-    @flow
-    async def talk() -> None:
-        log("from a run")
+    @moodflow_flow("talk", "talk")
+    async def talk(plan: Plan) -> None:
+        log(f"from a run of {plan.benchmark}")
 
-    with caplog.at_level(logging.INFO, logger="moodflow"):
-        log("from a command")
-        await talk()
-    assert [record.getMessage() for record in caplog.records if record.name == "moodflow"] == ["from a run"]
-    assert "moodflow: from a command\nmoodflow: from a run\n" in capsys.readouterr().err
+    log("from a command")
+    await talk(Plan.model_validate({**deployment(URL)["parameters"]["plan"], "lake": tmp_path}))
+    said = [(record.name, record.getMessage()) for record in caplog.records if record.getMessage().startswith("from a")]
+    assert said == [("prefect.flow_runs", "from a run of moodbench-mini")]
+    assert not [record for record in caplog.records if "hook" in record.getMessage().lower()]
+    assert "moodflow: from a command\nmoodflow: from a run of moodbench-mini\n" in capsys.readouterr().err
 
 
 async def test_a_worker_that_names_no_addresses_allows_none(

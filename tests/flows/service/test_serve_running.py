@@ -58,6 +58,38 @@ def test_only_who_has_the_password_is_served_and_ctrl_c_leaves_no_process(starte
 
 @linux
 @pytest.mark.long
+def test_automations_are_made_once_and_mended(started_prefect: PrefectServer, tmp_path: Path) -> None:
+    home = started_prefect.new_home(tmp_path / "prefect")
+    write_config(tmp_path / "prefect.yaml", deployment(URL))
+    with Served(tmp_path, home) as served:
+
+        def automations(*arguments: str, login: str = (home / "moodflow-serve.password").read_text("utf-8").strip()) -> str:
+            environment = clean_environment(home, PREFECT_API_URL=served.document["api"], PREFECT_API_AUTH_STRING=login)
+            command = [sys.executable, "-c", ENTRY_POINT, "automations", *arguments]
+            done = subprocess.run(
+                command, env=environment, cwd=tmp_path, capture_output=True, text=True, check=False, timeout=LIMIT_S
+            )
+            return done.stdout + done.stderr
+
+        def there() -> dict[str, str]:
+            return {one["name"]: one["id"] for one in served.api("/automations/filter", {})}
+
+        first = there()
+        assert automations() == f"{SILENT_RUN}: as it was\n{REGRESSION}: not asked for\n"
+        assert automations("--webhook", URL) == f"{SILENT_RUN}: as it was\n{REGRESSION}: made\n"
+        second = there()
+        assert second == {SILENT_RUN: first[SILENT_RUN], REGRESSION: second[REGRESSION]}
+        assert automations("--webhook", f"{URL}/other") == f"{SILENT_RUN}: as it was\n{REGRESSION}: as it was\n"
+        assert there() == second
+        assert automations() == f"{SILENT_RUN}: as it was\n{REGRESSION}: removed\n"
+        assert there() == first
+        refused = automations(login="moodflow:guessed")
+        assert "Error: the Prefect server refuses\n" in refused
+        assert "401 Unauthorized" in refused
+
+
+@linux
+@pytest.mark.long
 def test_a_run_that_is_triggered_completes_and_its_report_is_served(started_prefect: PrefectServer, tmp_path: Path) -> None:
     home = started_prefect.new_home(tmp_path / "prefect")
     with ModelServer(policy(DATASETS, "gold")) as model, ModelServer(policy(DATASETS, "gold")) as other:
