@@ -95,8 +95,8 @@ def test_a_schedule_fires_and_a_night_in_which_nothing_changed_asks_nothing(tmp_
             assert "tried" in first["tags"]
             assert second["state"]["name"] == "UpToDate"
             assert second["state"]["message"].endswith("no model call was sent, but for the canary")
-            # A run of a deployment asks eight of the calls anew.
-            assert (model.calls, model.repeated) == (20 + 8, 8)
+            # A run of a deployment asks eight of the calls anew, twice each.
+            assert (model.calls, model.repeated) == (20 + 16, 16)
             keys = {one["key"] for one in served.api("/artifacts/filter", {}) if one["key"]}
             assert {"leaderboard", "summary"} <= keys
             assert served.end(signal.SIGTERM) == 0
