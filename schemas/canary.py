@@ -67,18 +67,16 @@ class CanaryFinding(Frozen):
             f"it is now served as {', '.join(record.served)}, was {', '.join(record.names)}" if record.served else "",
             "the model changed behind its name" if self.changed else odds if self.drifting else "",
         )
-        return f"{self.model}: {'; '.join(filter(None, parts))}"
+        return "; ".join(filter(None, parts))
 
     @property
     def message(self) -> str:
         """Return what was found, with the evidence, in words."""
+        about = f"canary of {self.model} at {self.identity}: "
         if not self.asked:
-            why = self.error or "the journal has no reply of it"
-            return f"canary of {self.model} at {self.identity}: nothing can be said, {why}"
+            return f"{about}nothing can be said, {self.error or 'the journal has no reply of it'}"
         shown = "for example {!r} is now {!r}".format(*self.example) if self.example else ""
-        kept = (
-            "scores rest on earlier replies; --set ask_changed=true asks changed models anew, moodflow models accept keeps them"
-        )
+        kept = "scores rest on earlier replies; --set ask_changed=true asks it anew once told, moodflow models accept ends this"
         step = kept if self.drifting else f"it is asked anew, epoch {self.epoch}" if self.anew else ""
-        parts = (self.difference or f"{self.model}: no change", shown, step, self.error)
-        return f"canary at {self.identity}, {'; '.join(filter(None, parts))}"
+        seen = self.difference or f"no change in {self.compared} replies at temperature 0"
+        return about + "; ".join(filter(None, (seen, shown, step, self.error)))

@@ -91,7 +91,7 @@ def changes_since(run: RunManifest, blueprint: Blueprint, resampling: Resampling
         units=systems,
         remarks=(*(found.message for found in run.canaries), *remarks),
         canary_calls=sum(found.asked for found in run.canaries),
-        differences=tuple(filter(None, (found.difference for found in run.canaries))),
+        differences=tuple(f"{found.model}: {found.difference}" for found in run.canaries if found.difference),
     )
 
 

@@ -38,9 +38,6 @@ CANARIES = Path("journal") / "canaries"
 TURNS = 25
 """Nights until a call is asked again: a small change needs many calls, and what one call shows counts once."""
 
-SHARES = tuple((step + 0.5) / 100 for step in range(100))
-"""Square roots of how much smaller than by chance the share of noise might be; small ones, of clear changes, stand closest."""
-
 NAMES_LOOKED_AT = 10_000
 LONGEST_SHOWN = 80
 
@@ -79,10 +76,11 @@ def draw_sample(state: Path, identity: str, model: str, size: int, last: str) ->
     # A damaged row is told when it is used; a server that cut a prompt may have more room by now.
     called = "FROM replies WHERE identity = ? AND json_valid(request) AND json_extract(request, '$.model') = ?"
     of_model = f"{called} AND NOT instr(reply, '{CUT_MARK}')"
-    several = f"(SELECT {COLUMNS} {of_model} ORDER BY key LIMIT ?)"
-    in_turn = f"SELECT {COLUMNS}, count(*) OVER () FROM {several} ORDER BY key <= ?, key LIMIT ?"  # noqa: S608
+    keys = f"(SELECT key {of_model} ORDER BY key LIMIT ?)"
+    turn = f"(SELECT key, count(*) OVER () AS total FROM {keys} ORDER BY key <= ?, key LIMIT ?)"  # noqa: S608
+    in_turn = f"SELECT {COLUMNS}, total FROM replies JOIN {turn} USING (key) ORDER BY key <= ?, key"  # noqa: S608
     with journal_errors(path), closing(connect_to_read(path)) as journal:
-        rows = journal.execute(in_turn, (*whose, size * TURNS, last, size)).fetchall()
+        rows = journal.execute(in_turn, (*whose, size * TURNS, last, size, last)).fetchall()
         whole = f"SELECT reply {of_model} AND json_valid(reply) LIMIT ?"
         replies = f"SELECT DISTINCT json_extract(reply, '$.model') FROM ({whole})"  # noqa: S608
         names = journal.execute(replies, (*whose, NAMES_LOOKED_AT)).fetchall() if rows else []
@@ -122,11 +120,10 @@ async def compare_replies(entry: ModelEntry, sample: CanarySample, before: Canar
 
 def add_pairs(before: CanaryRecord, kinds: Mapping[str, str], total: int) -> CanaryRecord:
     """Return a record with further pairs of replies, by key and kind, to calls of which there are `total`."""
-    now = {key for key, kind in kinds.items() if kind == "differing"}
+    others = set(before.others) - kinds.keys() | {key for key, kind in kinds.items() if kind == "differing"}
     pairs, noise = before.pairs + len(kinds), before.noise + list(kinds.values()).count("noise")
-    others = tuple(sorted(set(before.others) - kinds.keys() | now))
-    counts = {"pairs": pairs, "calls": max(before.calls, min(pairs, total)), "noise": noise, "others": others}
-    return before.model_copy(update=counts)
+    counts = {"pairs": pairs, "calls": max(before.calls, min(pairs, total)), "noise": noise}
+    return before.model_copy(update={**counts, "others": tuple(sorted(others))})
 
 
 def conclude(entry: ModelEntry, record: CanaryRecord) -> CanaryFinding:
@@ -139,14 +136,15 @@ def conclude(entry: ModelEntry, record: CanaryRecord) -> CanaryFinding:
 def weigh(record: CanaryRecord) -> float:
     """Return how many times likelier a record's counts are of a model that changed.
 
-    Of an unchanged one the odd reply is a journaled one as often as these are among all replies, of a changed one more often: by
-    how much is not known, so the ratio is a mean. While calls are asked for the first time it is a martingale that begins at 1:
-    it ever reaches 100 in one case of 100 at most (Ville 1939, Robbins 1970). What was accepted is expected as noise is.
+    Of an unchanged one the odd reply is a journaled one as often as these are among all replies, of a changed one more often. By
+    how much is not known, so the ratio is a mean. While calls are new it is a martingale that begins at 1: in one case of 100 at
+    most it ever reaches 100 (Ville 1939, Robbins 1970). What was accepted is expected as noise is.
     """
     chance = record.calls / max(1, record.calls + 2 * record.pairs)
     odd, noise = len(record.others), record.noise + 2 * record.usual * record.pairs
-    logs = (odd * log(1 / chance + (1 - 1 / chance) * share**2) + 2 * noise * log(share) for share in SHARES)
-    return sum(exp(min(ratio, 20)) for ratio in logs) / len(SHARES) if record.pairs else 1.0
+    roots = [(step + 0.5) / 100 for step in range(100)]  # of the noise of a changed model, as a part of that by chance
+    logs = (odd * log(1 / chance + (1 - 1 / chance) * root**2) + 2 * noise * log(root) for root in roots)
+    return sum(exp(min(ratio, 20)) for ratio in logs) / len(roots) if record.pairs else 1.0
 
 
 def read_record(state: Path, identity: str, model: str) -> CanaryRecord:
