@@ -62,7 +62,7 @@ def test_a_model_that_changed_is_noticed_and_asked_anew_where_the_plan_says_so(t
     # Said, with the evidence; the scores stay those of the replies that the journal has.
     assert ": 8 of 8 replies differ from the journal, own noise 0 of 8; so far 8 of 16, own noise 0 of 16; " in changed.err
     assert "the model changed behind its name; for example '" in changed.err
-    assert "--set ask_changed=true asks it anew once told" in changed.err
+    assert "--set ask_changed=true asks it anew once decided" in changed.err
     assert changed.scores == first.scores
     assert "it is asked anew, epoch 2" in anew.err
     assert anew.document["previous"] == changed.document["run"]

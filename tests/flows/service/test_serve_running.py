@@ -111,7 +111,7 @@ def test_a_schedule_fires_and_a_night_in_which_nothing_changed_asks_nothing(tmp_
             assert 1 <= missed <= messages.count("moodflow serve was not running when it was due")
             automations = [one["name"] for one in served.api("/automations/filter", {})]
             assert automations == ["moodflow: a run that fell silent is Crashed"]
-            assert (model.calls, model.repeated) == (20 + 8, 8)
+            assert (model.calls, model.repeated) == (20 + 16, 16)
 
 
 @linux

@@ -9,7 +9,7 @@ from typing import NamedTuple
 import pytest
 
 from schemas.canary import DECIDED, SCHEDULED_CANARY, CanaryRecord
-from tasks.models.canary import TURNS, add_pairs, kind_of, weigh
+from tasks.models.canary import TURNS, accept_findings, add_pairs, keep_record, kind_of, weigh
 
 DECISION = Path("docs/decisions/0025-a-model-that-changed.md")
 NIGHTS = 200
@@ -33,7 +33,8 @@ class Server(NamedTuple):
     def nights(self, chance: Random) -> Iterator[dict[str, str]]:
         """Yield what each night's pairs of replies are like, by call.
 
-        Evenly, every reply is another one by the chance of `noise`; unevenly, half of the replies to twice as few calls are.
+        Evenly, every reply is another one by the chance of `noise`; unevenly, half of the replies to some calls are, and none to
+        the others.
         """
         varies = [(0.5 if chance.random() < 2 * self.noise else 0.0) if self.uneven else self.noise for _ in range(self.calls)]
         stored = [chance.random() < share for share in varies]
@@ -48,15 +49,15 @@ class Server(NamedTuple):
             yield kinds
 
 
-class Told(NamedTuple):
-    """Nights after the fall until a server was drifting and until it was told to have changed; nights of drifting in all."""
+class Found(NamedTuple):
+    """Nights after the fall until a server was drifting and until it was found changed; nights of drifting in all."""
 
     drifting: int
     changed: int
     nights: int
 
 
-def watch(server: Server, seed: int) -> Told:
+def watch(server: Server, seed: int) -> Found:
     record, drifting, changed, nights = CanaryRecord(), NEVER, NEVER, 0
     begin = server.falls_after if server.fall else 0
     for night, kinds in enumerate(server.nights(Random(seed)), start=1):
@@ -68,7 +69,29 @@ def watch(server: Server, seed: int) -> Told:
         if evidence >= DECIDED:
             changed = night - begin
             break
-    return Told(drifting, changed, nights)
+    return Found(drifting, changed, nights)
+
+
+def accepted(name: str, server: Server, state: Path) -> str:
+    """Return the row of a server that fell, was found changed and was accepted: how often it is found again."""
+    again, drifting = 0, 0
+    for seed in range(SERVERS):
+        record, usual = CanaryRecord(), 0.0
+        for kinds in server.nights(Random(seed)):
+            record = add_pairs(record, kinds, server.calls)
+            evidence = weigh(record)
+            drifting += bool(usual) and evidence > 1
+            if evidence >= DECIDED and usual:
+                again += 1
+                break
+            if evidence >= DECIDED:
+                keep_record(state, record.model_copy(update={"model": "m"}))
+                (record,) = accept_findings(state, "m")
+                usual = record.usual
+    assert again <= SERVERS / 100
+    return (
+        f"| {name}, fell by {100 * server.fall:.0f} points and was accepted | {again} of {SERVERS} | {drifting / SERVERS:.1f} |"
+    )
 
 
 def shown(nights: float) -> str:
@@ -77,18 +100,18 @@ def shown(nights: float) -> str:
 
 def unchanged(name: str, server: Server) -> str:
     """Return the row of a server that did not change, of four times as many as of one that did."""
-    told = [watch(server, seed) for seed in range(4 * SERVERS)]
-    alarms = sum(one.changed <= NIGHTS for one in told)
-    assert alarms <= len(told) / 100
-    return f"| {name} | {alarms} of {len(told)} | {sum(one.nights for one in told) / len(told):.1f} |"
+    found = [watch(server, seed) for seed in range(4 * SERVERS)]
+    alarms = sum(one.changed <= NIGHTS for one in found)
+    assert alarms <= len(found) / 100
+    return f"| {name} | {alarms} of {len(found)} | {sum(one.nights for one in found) / len(found):.1f} |"
 
 
 def fallen(name: str, server: Server) -> str:
-    """Return the row of a server that fell by 5, 25 and 68 points: median and ninth decile until drifting, and until told."""
+    """Return the row of a server that fell by 5, 25 and 68 points: median and ninth decile until drifting, and until found."""
     cells = []
     for points in (5, 25, 68):
-        told = [watch(server._replace(fall=points / 100), seed) for seed in range(SERVERS)]
-        after = [one for one in told if one.changed > 0]
+        found = [watch(server._replace(fall=points / 100), seed) for seed in range(SERVERS)]
+        after = [one for one in found if one.changed > 0]
         until = sorted(one.changed for one in after)
         cells.append(
             f"{shown(median(one.drifting for one in after))}, {shown(median(until))} ({shown(until[len(until) * 9 // 10])})"
@@ -97,13 +120,14 @@ def fallen(name: str, server: Server) -> str:
 
 
 @pytest.mark.long
-def test_nights_until_told_are_those_of_the_decision(capsys: pytest.CaptureFixture[str]) -> None:
+def test_nights_until_found_are_those_of_the_decision(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     names = {"deterministic": Server(0), "2 % noise": Server(0.02), "10 % noise": Server(0.1)}
     rows = [unchanged(name, server) for name, server in names.items()]
     rows += [
         unchanged(f"{name}, half of the replies to some calls", names[name]._replace(uneven=True)) for name in list(names)[1:]
     ]
     rows += [unchanged(f"{name}, a journal of 16", server._replace(calls=16)) for name, server in names.items()]
+    rows += [accepted(name, server._replace(fall=0.25, falls_after=0), tmp_path) for name, server in names.items()]
     rows += [fallen(f"{name}, before the first night", server._replace(falls_after=0)) for name, server in names.items()]
     rows += [fallen(f"{name}, after {QUIET} nights", server) for name, server in names.items()]
     larger = Server(0.1, size=40, calls=40 * TURNS)
