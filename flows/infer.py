@@ -35,7 +35,7 @@ async def run_inference(plan: Plan) -> StageResult:
     require_asked(resolved)
     budget = open_budget(resolved.plan)
     canaries = await ask_canaries(plan, budget)
-    if any(found.epoch > found.before.epoch for found in canaries):
+    if any(found.anew for found in canaries):
         resolved = renew(resolved, plan)
         share_resolved(plan, resolved)
     found = [job.find(job.lake.find) for job in resolved.jobs]

@@ -7,10 +7,10 @@ from pydantic import Field
 from schemas.base import Frozen
 from schemas.folders import Folder
 
-RunState = Literal["Completed", "UpToDate", "Regressed", "Failed"]
-"""How a run ended. `UpToDate`: no call was sent and every partition is one of the previous run's. `Regressed`: a score fell by
-more than its interval, the veto was newly triggered, or coverage dropped. `Failed`: calls failed, and none was answered, in this
-run or earlier."""
+RunState = Literal["Completed", "UpToDate", "Drifting", "Regressed", "Failed"]
+"""How a run ended. `UpToDate`: no call was sent and every partition is one of the previous run's. `Drifting`: a canary found
+differences beyond the server's own noise that nobody accepted. `Regressed`: a score fell by more than its interval, the veto was
+newly triggered, or coverage dropped. `Failed`: calls failed, and none was answered, in this run or earlier."""
 
 UNSUCCESSFUL: frozenset[RunState] = frozenset({"Regressed", "Failed"})
 """States that are not shown in green."""
@@ -76,6 +76,7 @@ class RunChanges(Frozen):
     units: tuple[SystemChanges, ...] = ()
     remarks: tuple[str, ...] = Field(default=(), description="what else was found on the way, such as runs that cannot be read")
     canary_calls: int = Field(default=0, ge=0, description="answered calls that the journal answers, too")
+    differences: tuple[str, ...] = Field(default=(), description="what canaries found that is not as journaled, by model")
 
     @property
     def regressed(self) -> tuple[SystemChanges, ...]:

@@ -110,8 +110,8 @@ class Plan(Frozen):
         ge=0,
         le=1000,
         exclude_if=lambda calls: calls is None,
-        description="journaled calls per model that are asked anew, to notice one that changed behind its name; "
-        f"null = {SCHEDULED_CANARY} in refreshes of a deployment, else none",
+        description="journaled calls per model that are asked anew, twice each, to notice one that changed behind its name; "
+        f"null = {SCHEDULED_CANARY} in refreshes of a deployment or with `ask_changed`, else none",
     )
     ask_changed: Limit[bool] = Field(
         default=False,

@@ -21,7 +21,7 @@ from schemas.errors import UsageError
 from schemas.folders import DEFAULT_LAKE
 from schemas.provider import ModelProbe, Provider, Quirks
 from schemas.refusal import refused
-from tasks.analysis.number_format import counted
+from tasks.analysis.number_format import counted, percent
 from tasks.lake.local_state import state_folder
 from tasks.models.capabilities.providers import (
     choose_capabilities,
@@ -91,6 +91,16 @@ def list_command(lake: opt.LakeFolder = None, as_json: opt.AsJson = False) -> No
     checked = [_found(probe, provider.quirks_of(probe.model) if provider else None) for probe, provider in known]
     document = {"providers": [_provider_row(one) for one in load_providers()], "checked": checked}
     CommandResult(0, document, _list_view(document)).finish(as_json=as_json)
+
+
+@models_app.command("accept")
+def accept_command(name: str = typer.Argument(metavar="NAME"), lake: opt.LakeFolder = None, as_json: opt.AsJson = False) -> None:
+    """Take the replies of a drifting model for usual from now on; its scores still rest on earlier ones."""
+    from tasks.models.canary import accept_findings  # noqa: PLC0415
+
+    accepted = accept_findings(state_folder(lake or DEFAULT_LAKE), name)
+    said = [escape(f"{one.model} at {one.identity}: up to {percent(one.usual)} of its replies may differ") for one in accepted]
+    CommandResult(0, {"accepted": [one.model_dump() for one in accepted]}, said).finish(as_json=as_json)
 
 
 @dataclass(frozen=True)

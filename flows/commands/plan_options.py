@@ -72,7 +72,7 @@ class PlanOptions:
     config: Annotated[list[str] | None, ConfigFiles] = None
     concurrency: Annotated[int | None, opt.option("most calls in flight at once; default 64", opt.LIMITS)] = None
     budget_tokens: Annotated[int | None, opt.option("most tokens the run may use; then it ends", opt.LIMITS)] = None
-    canary: Annotated[int | None, opt.option("answered calls per model asked anew, to notice a change", opt.LIMITS)] = None
+    canary: Annotated[int | None, opt.option("answered calls per model asked anew, twice, to notice a change", opt.LIMITS)] = None
     mirror: Annotated[Path | None, opt.option("folder with source files; or set MOODFLOW_MIRROR", opt.WHERE, "FOLDER")] = None
     lake: opt.LakeFolder = None
 

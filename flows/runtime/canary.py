@@ -12,7 +12,7 @@ from schemas.chat import ModelEntry
 from schemas.errors import EndpointError
 from schemas.plan import Plan
 from tasks.lake.local_state import state_folder
-from tasks.models.canary import compare_replies, draw_sample, epoch_identity, keep_finding, read_record
+from tasks.models.canary import compare_replies, conclude, draw_sample, epoch_identity, keep_record, read_record
 from tasks.models.cost.budget import Budget
 from tasks.models.http.client import HttpChat
 from tasks.models.http.endpoint_check import resolve_keys
@@ -20,10 +20,10 @@ from tasks.models.journal.table import JOURNAL
 
 
 def with_canary(plan: Plan) -> Plan:
-    """Return the plan of a refresh: in a run of a deployment, scheduled or not, it has a canary unless it says otherwise."""
+    """Return the plan of a refresh: unless it says otherwise it has a canary in a deployment or if it asks changed models."""
     context = FlowRunContext.get()
-    deployed = context and context.flow_run and context.flow_run.deployment_id
-    return plan.model_copy(update={"canary": SCHEDULED_CANARY}) if deployed and plan.canary is None else plan
+    wanted = plan.ask_changed or (context and context.flow_run and context.flow_run.deployment_id)
+    return plan.model_copy(update={"canary": SCHEDULED_CANARY}) if wanted and plan.canary is None else plan
 
 
 async def ask_canaries(plan: Plan, budget: Budget) -> tuple[CanaryFinding, ...]:
@@ -48,11 +48,12 @@ async def ask_canaries(plan: Plan, budget: Budget) -> tuple[CanaryFinding, ...]:
 
 async def _ask(entry: ModelEntry, plan: Plan, budget: Budget) -> CanaryFinding:
     state = state_folder(plan.lake)
-    before = read_record(state, entry.identity, entry.name)
-    epoch = before.epoch if plan.ask_changed else 1
+    known = read_record(state, entry.identity, entry.name)
+    epoch = known.epoch if plan.ask_changed else 1
     asked = entry.model_copy(update={"identity": epoch_identity(entry.identity, epoch)})
-    sample = draw_sample(state, asked.identity, entry.name, plan.canary or 0)
-    nothing = CanaryFinding(model=entry.name, identity=asked.identity, before=before, epoch=epoch)
+    before = known if epoch == 1 else read_record(state, asked.identity, entry.name)
+    sample = draw_sample(state, asked.identity, entry.name, plan.canary or 0, before.last)
+    nothing = conclude(asked, before).model_copy(update={"epoch": epoch})
     if not sample.rows:
         return nothing
     try:
@@ -61,7 +62,8 @@ async def _ask(entry: ModelEntry, plan: Plan, budget: Budget) -> CanaryFinding:
             found = await compare_replies(asked, sample, before, chat, state / JOURNAL)
     except EndpointError as error:
         return nothing.model_copy(update={"error": error.what})
-    if found.changed and plan.ask_changed:
-        found = found.model_copy(update={"epoch": before.epoch + 1})
-    keep_finding(state, entry.identity, found)
-    return found
+    keep_record(state, found.record)
+    if not found.changed or not plan.ask_changed:
+        return found.model_copy(update={"epoch": epoch})
+    keep_record(state, read_record(state, entry.identity, entry.name).model_copy(update={"epoch": epoch + 1}))
+    return found.model_copy(update={"epoch": epoch + 1, "anew": True})

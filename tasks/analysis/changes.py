@@ -91,6 +91,7 @@ def changes_since(run: RunManifest, blueprint: Blueprint, resampling: Resampling
         units=systems,
         remarks=(*(found.message for found in run.canaries), *remarks),
         canary_calls=sum(found.asked for found in run.canaries),
+        differences=tuple(f"{found.model}: {found.difference}" for found in run.canaries if found.difference),
     )
 
 
@@ -100,6 +101,8 @@ def _state(run: RunManifest, previous: RunManifest | None, systems: Sequence[Sys
         return "Failed"
     if any(system.findings for system in systems):
         return "Regressed"
+    if any(found.drifting for found in run.canaries):
+        return "Drifting"
     unchanged = previous is not None and set(run.partitions) <= set(previous.partitions)
     return "UpToDate" if unchanged and not run.calls.sent and not run.calls.failed else "Completed"
 

@@ -1,20 +1,22 @@
 """Ask calls anew that the journal answers, and tell whether the model is still the one that answered them.
 
-A server may give another reply to the same words at temperature 0 without any change behind it: other calls share its batch. So a
-reply that differs is asked for once more, and counts only if it stays; and how many differ is compared with how many did before.
+A server may give another reply to the same words at temperature 0 without any change behind it: other calls share its batch. So
+each call is asked twice. Of an unchanged model the three replies are draws of a kind, however noisy the server is: where one of
+them is unlike the other two, it is the journaled one in a third of cases.
 """
 
 import asyncio
 import json
-from collections.abc import Iterable
+from collections.abc import Mapping
 from contextlib import closing
-from math import comb
+from math import exp, log
 from pathlib import Path
 from typing import NamedTuple
 
 from schemas.api_capabilities import DEFAULT_CAPABILITIES
-from schemas.canary import CanaryFinding, CanaryRecord
-from schemas.chat import Chat, ChatMessage, ChatReply, ModelEntry, WrittenRequest
+from schemas.canary import DECIDED, CanaryFinding, CanaryRecord
+from schemas.chat import Chat, ChatMessage, ModelEntry, WrittenRequest
+from schemas.errors import UsageError
 from tasks.lake.errors import unreadable_document, unwritable
 from tasks.lake.files import replace_file
 from tasks.lake.fingerprint import hash_settings
@@ -33,31 +35,37 @@ from tasks.models.journal.table import (
 CANARIES = Path("journal") / "canaries"
 """Folder below the lake's local state that keeps what canaries found."""
 
-RARE = 0.01
-"""A number of differing replies counts as a change if as many or more would come about by chance this rarely."""
-
-PRIOR = (1, 11)
-"""Differing replies, and replies, that a server is credited with before anything is known of it: about one in ten."""
+TURNS = 25
+"""Nights until a call is asked again: a small change needs many calls, and what one call shows counts once."""
 
 NAMES_LOOKED_AT = 10_000
 LONGEST_SHOWN = 80
 
 
 class CanarySample(NamedTuple):
-    """Calls that the journal answers, and by which names the server called the model."""
+    """Calls that the journal answers, of how many they are a part, and by which names the server called the model."""
 
     rows: list[JournalRow]
     names: tuple[str, ...]
+    total: int = 1
 
 
-def draw_sample(state: Path, identity: str, model: str, size: int) -> CanarySample:
-    """Return journaled calls of a model, the same ones each time as long as no others come.
+def kind_of(stored: str | None, first: str | None, second: str | None) -> str:
+    """Return which of the journaled reply to a call and tonight's two is the odd one, in a word."""
+    if first == second:
+        return "same" if first == stored else "differing"
+    return "noise" if stored in {first, second} else "unsteady"
+
+
+def draw_sample(state: Path, identity: str, model: str, size: int, last: str) -> CanarySample:
+    """Return journaled calls of a model whose turn it is.
 
     Args:
         state: folder with the journal; none may be there.
         identity: of the endpoint.
         model: its name.
         size: most calls.
+        last: key of the call whose turn it was last.
 
     Raises:
         LakeError: the journal cannot be read.
@@ -68,97 +76,130 @@ def draw_sample(state: Path, identity: str, model: str, size: int) -> CanarySamp
     # A damaged row is told when it is used; a server that cut a prompt may have more room by now.
     called = "FROM replies WHERE identity = ? AND json_valid(request) AND json_extract(request, '$.model') = ?"
     of_model = f"{called} AND NOT instr(reply, '{CUT_MARK}')"
+    keys = f"(SELECT key {of_model} ORDER BY key LIMIT ?)"
+    turn = f"(SELECT key, count(*) OVER () AS total FROM {keys} ORDER BY key <= ?, key LIMIT ?)"  # noqa: S608
+    in_turn = f"SELECT {COLUMNS}, total FROM replies JOIN {turn} USING (key) ORDER BY key <= ?, key"  # noqa: S608
     with journal_errors(path), closing(connect_to_read(path)) as journal:
-        rows = journal.execute(f"SELECT {COLUMNS} {of_model} ORDER BY key LIMIT ?", (*whose, size))
-        calls = [JournalRow(*row) for row in rows]
+        rows = journal.execute(in_turn, (*whose, size * TURNS, last, size, last)).fetchall()
         whole = f"SELECT reply {of_model} AND json_valid(reply) LIMIT ?"
         replies = f"SELECT DISTINCT json_extract(reply, '$.model') FROM ({whole})"  # noqa: S608
-        names = journal.execute(replies, (*whose, NAMES_LOOKED_AT)).fetchall() if calls else []
-    return CanarySample(calls, tuple(sorted(name for (name,) in names if name)))
+        names = journal.execute(replies, (*whose, NAMES_LOOKED_AT)).fetchall() if rows else []
+    calls = [JournalRow(*row[:-1]) for row in rows]
+    return CanarySample(calls, tuple(sorted(name for (name,) in names if name)), rows[0][-1] if rows else 0)
 
 
 async def compare_replies(entry: ModelEntry, sample: CanarySample, before: CanaryRecord, chat: Chat, path: Path) -> CanaryFinding:
-    """Ask a sample anew, what differs once more, and decide whether that is more than the server did before.
+    """Ask a sample anew, each call twice, and add what that shows to what earlier canaries counted.
 
     Args:
         entry: the model.
         sample: calls that the journal answers.
-        before: what earlier canaries found.
+        before: what earlier canaries counted.
         chat: sends calls, whatever the journal has.
         path: of the journal, for messages.
     """
-    known = before.model_copy(update={"names": tuple(sorted({*before.names, *sample.names}))})
-
-    async def ask(rows: Iterable[JournalRow]) -> list[tuple[JournalRow, ChatReply]]:
-        listed = list(rows)
-        return list(zip(listed, await asyncio.gather(*(chat(_request(entry, row)) for row in listed)), strict=True))
-
-    asked = await ask(sample.rows)
-    answered = [(row, reply) for row, reply in asked if reply.failure is None]
-    errors = [f"{reply.failure}: {reply.error}" for _, reply in asked if reply.failure]
-    cold = [(row, reply) for row, reply in answered if json.loads(row.request).get("temperature") == 0]
-    others = {row: reply.text for row, reply in cold if _stored(row, path) != reply.text}
-    steady = [(_stored(row, path), reply.text) for row, reply in await ask(others) if reply.text == others[row]]
-    names = {reply.model for _, reply in answered if reply.model} - set(known.names) if known.names else set()
-    return CanaryFinding(
-        model=entry.name,
-        identity=entry.identity,
-        asked=len(answered),
-        compared=len(cold),
-        differing=len(steady),
-        unsteady=len(others) - len(steady),
-        before=known,
-        names_now=tuple(sorted(names)),
-        changed=bool(names) or is_more_than_before(len(steady), len(cold), before),
-        epoch=before.epoch,
-        example=next(((_short(old), _short(now)) for old, now in steady), None),
-        error=errors[0] if errors else None,
-    )
+    rows = sample.rows
+    # All are under way at once, and the two of a call not side by side: they share a batch with other calls.
+    replies = await asyncio.gather(*(chat(_request(entry, row)) for row in (*rows, *rows)))
+    texts = {
+        row.key: (_stored(row, path), first.text, second.text)
+        for row, first, second in zip(rows, replies[: len(rows)], replies[len(rows) :], strict=True)
+        if first.failure is None and second.failure is None and json.loads(row.request).get("temperature") == 0
+    }
+    kinds = {key: kind_of(*three) for key, three in texts.items()}
+    example = next((texts[key][:2] for key, kind in kinds.items() if kind == "differing"), None)
+    answered = [reply.model for reply in replies if reply.failure is None]
+    known = {*before.names, *sample.names}
+    served = tuple(sorted({name for name in answered if name and known} - known)) if answered else before.served
+    named = {"last": rows[-1].key, "names": tuple(sorted(known)), "served": served}
+    counts = {kind: list(kinds.values()).count(kind) for kind in ("differing", "noise", "unsteady")}
+    error = next((f"{reply.failure}: {reply.error}" for reply in replies if reply.failure), None)
+    shown = {"asked": len(answered), "compared": len(kinds), "example": example and tuple(map(_short, example)), "error": error}
+    return conclude(entry, add_pairs(before, kinds, sample.total).model_copy(update=named)).model_copy(update=counts | shown)
 
 
-def is_more_than_before(differing: int, compared: int, before: CanaryRecord) -> bool:
-    """Return whether so many differing replies, or more, would rarely come about if the server is as it was."""
-    share = (before.differing + PRIOR[0]) / (before.compared + PRIOR[1])
-    counts = range(differing, compared + 1)
-    chance = sum(comb(compared, count) * share**count * (1 - share) ** (compared - count) for count in counts)
-    return differing > 0 and chance < RARE
+def add_pairs(before: CanaryRecord, kinds: Mapping[str, str], total: int) -> CanaryRecord:
+    """Return a record with further pairs of replies, by key and kind, to calls of which there are `total`."""
+    others = set(before.others) - kinds.keys() | {key for key, kind in kinds.items() if kind == "differing"}
+    pairs, noise = before.pairs + len(kinds), before.noise + list(kinds.values()).count("noise")
+    counts = {"pairs": pairs, "calls": max(before.calls, min(pairs, total)), "noise": noise}
+    return before.model_copy(update={**counts, "others": tuple(sorted(others))})
+
+
+def conclude(entry: ModelEntry, record: CanaryRecord) -> CanaryFinding:
+    """Return what a record says of a model."""
+    evidence = weigh(record)
+    changed = bool(record.served) or evidence >= DECIDED
+    return CanaryFinding(model=entry.name, identity=entry.identity, record=record, evidence=evidence, changed=changed)
+
+
+def weigh(record: CanaryRecord) -> float:
+    """Return how many times likelier a record's counts are of a model that changed.
+
+    Of an unchanged one the odd reply is a journaled one as often as these are among all replies, of a changed one more often. By
+    how much is not known, so the ratio is a mean. While calls are new it is a martingale that begins at 1: in one case of 100 at
+    most it ever reaches 100 (Ville 1939, Robbins 1970). What was accepted is expected as noise is.
+    """
+    chance = record.calls / max(1, record.calls + 2 * record.pairs)
+    odd, noise = len(record.others), record.noise + 2 * record.usual * record.pairs
+    roots = [(step + 0.5) / 100 for step in range(100)]  # of the noise of a changed model, as a part of that by chance
+    logs = (odd * log(1 / chance + (1 - 1 / chance) * root**2) + 2 * noise * log(root) for root in roots)
+    return sum(exp(min(ratio, 20)) for ratio in logs) / len(roots) if record.pairs else 1.0
 
 
 def read_record(state: Path, identity: str, model: str) -> CanaryRecord:
-    """Return what earlier canaries found of a model.
+    """Return what earlier canaries counted of a model.
 
     Raises:
         LakeError: if the file is there and cannot be read.
     """
     path = _record_file(state, identity, model)
-    if not path.is_file():
-        return CanaryRecord()
-    with unreadable_document("what canaries found of a model", path, "remove the file; the next canary begins anew"):
-        return CanaryRecord.model_validate_json(path.read_bytes())
+    record = _read(path) if path.is_file() else CanaryRecord()
+    return record.model_copy(update={"model": model, "identity": identity})
 
 
-def keep_finding(state: Path, identity: str, found: CanaryFinding) -> None:
-    """Add what a model that did not change did; begin a record for its new epoch if it is asked anew from now on.
+def keep_record(state: Path, record: CanaryRecord) -> None:
+    """Write what canaries counted of a model.
 
     Raises:
         LakeError: the disk refuses the file.
     """
-    before = found.before
-    if found.epoch > before.epoch:
-        kept = CanaryRecord(epoch=found.epoch)
-    elif found.changed or not found.asked:
-        return
-    else:
-        counts = {"compared": before.compared + found.compared, "differing": before.differing + found.differing}
-        kept = before.model_copy(update=counts)
-    path = _record_file(state, identity, found.model)
+    path = _record_file(state, record.identity, record.model)
     with unwritable("what the canary found cannot be written", path):
-        replace_file(path, f"{kept.model_dump_json(indent=1)}\n".encode())
+        replace_file(path, f"{record.model_dump_json(indent=1)}\n".encode())
+
+
+def accept_findings(state: Path, model: str) -> list[CanaryRecord]:
+    """Take what canaries found of a model for usual from now on, and return its records.
+
+    The share that is accepted is the largest that goes with what was counted, at 99 %.
+
+    Raises:
+        UsageError: they found nothing.
+        LakeError: a record cannot be read or written.
+    """
+    from scipy.special import betaincinv  # noqa: PLC0415
+
+    records = map(_read, sorted((state / CANARIES).glob("*.json")))
+    found = [record for record in records if record.model == model and (record.others or record.served)]
+    if not found:
+        raise UsageError(f"no canary of this lake found model {model} to differ", where="moodflow models accept")
+    for record in found:
+        odd, names = len(record.others), tuple(sorted({*record.names, *record.served}))
+        usual = float(betaincinv(odd + 1, record.calls - odd + 1, 0.99)) if odd else record.usual
+        reset = {"pairs": 0, "calls": 0, "noise": 0, "others": (), "served": ()}
+        keep_record(state, record.model_copy(update={**reset, "usual": usual, "names": names}))
+    return [read_record(state, record.identity, model) for record in found]
 
 
 def epoch_identity(identity: str, epoch: int) -> str:
     """Return the identity of an endpoint in an epoch; in the first it is the endpoint's own, as in all keys written before."""
     return identity if epoch == 1 else f"{identity} epoch {epoch}"
+
+
+def _read(path: Path) -> CanaryRecord:
+    with unreadable_document("what canaries found of a model", path, "remove the file; the next canary begins anew"):
+        return CanaryRecord.model_validate_json(path.read_bytes())
 
 
 def _record_file(state: Path, identity: str, model: str) -> Path:

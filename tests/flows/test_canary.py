@@ -3,6 +3,7 @@
 import asyncio
 import itertools
 import json
+from contextlib import closing
 from pathlib import Path
 from types import SimpleNamespace
 from typing import Any
@@ -12,11 +13,11 @@ import pytest
 
 from flows.runtime import canary as canaries
 from schemas.api_capabilities import ApiCapabilities
-from schemas.canary import CanaryRecord
+from schemas.canary import CanaryFinding, CanaryRecord
 from schemas.chat import ChatReply, ChatRequest, ModelEntry
 from schemas.plan import Plan
-from tasks.models.canary import CanarySample, compare_replies, is_more_than_before
-from tasks.models.journal.table import JournalRow
+from tasks.models.canary import CanarySample, compare_replies, draw_sample, weigh
+from tasks.models.journal.table import JOURNAL, JournalRow, connect
 from tests.flows.command import Ended, ended
 from tests.flows.scripted import policy
 from tests.model_server import ModelServer
@@ -40,32 +41,76 @@ def test_a_model_that_changed_is_noticed_and_asked_anew_where_the_plan_says_so(t
     with ModelServer(policy(DATASETS, "gold")) as server:
         first = run(server, tmp_path)
         steady = run(server, tmp_path, "--canary", "8")
-        # The second run has every reply: the canary alone asks.
-        assert server.calls == ITEMS + 8
+        # The second run has every reply: the canary alone asks, each of its calls twice.
+        assert server.calls == ITEMS + 16
         server.reply = policy(DATASETS, "wrong")
         changed = run(server, tmp_path, "--canary", "8")
-        # What differs is asked for once more.
-        assert server.calls == ITEMS + 8 + 16
-        anew = run(server, tmp_path, "--canary", "8", "--set", "ask_changed=true")
-        assert server.calls == ITEMS + 8 + 16 + 16 + ITEMS
+        assert server.calls == ITEMS + 16 + 16
+        # Who asks changed models anew need not say that there is a canary.
+        anew = run(server, tmp_path, "--set", "ask_changed=true")
+        assert server.calls == ITEMS + 16 + 16 + 16 + ITEMS
         later = run(server, tmp_path, "--canary", "8", "--set", "ask_changed=true")
-        assert server.calls == ITEMS + 8 + 16 + 16 + ITEMS + 8
+        assert server.calls == ITEMS + 16 + 16 + 16 + ITEMS + 16
+        # A plan that stays with the earlier replies has them compared, not those of the new epoch.
+        stays = run(server, tmp_path, "--canary", "8")
+    ran = (steady, changed, anew, later, stays)
     assert first.document["canaries"] == []
-    assert [found(one)["changed"] for one in (steady, changed, anew, later)] == [False, True, True, False]
-    assert [found(one)["epoch"] for one in (steady, changed, anew, later)] == [1, 1, 2, 2]
-    assert steady.document["state"] == "UpToDate"
+    assert [found(one)["changed"] for one in ran] == [False, True, True, False, True]
+    assert [found(one)["epoch"] for one in ran] == [1, 1, 2, 2, 1]
+    assert [one.document["state"] for one in ran] == ["UpToDate", "Drifting", "Regressed", "UpToDate", "Drifting"]
     assert "no model call was sent, but for the canary" in run_message(tmp_path, steady)
     # Said, with the evidence; the scores stay those of the replies that the journal has.
-    assert "the model changed behind its name; 8 of 8 replies at temperature 0 are not those in the journal; " in changed.err
-    assert "before, 0 of 8 were not; for example '" in changed.err
-    assert "--set ask_changed=true asks it anew" in changed.err
+    assert ": 8 of 8 replies differ from the journal, own noise 0 of 8; so far 8 of 16, own noise 0 of 16; " in changed.err
+    assert "the model changed behind its name; for example '" in changed.err
+    assert "--set ask_changed=true asks it anew once decided" in changed.err
     assert changed.scores == first.scores
     assert "it is asked anew, epoch 2" in anew.err
-    assert (anew.document["state"], anew.document["previous"]) == ("Regressed", changed.document["run"])
+    assert anew.document["previous"] == changed.document["run"]
     assert [row["value"] for row in anew.document["raw_scores"]] == [0, 0]
-    assert later.document["state"] == "UpToDate"
     keys = pl.read_parquet(tmp_path / "responses" / "**" / "*.parquet", hive_partitioning=False)["call_key"]
     assert keys.n_unique() == 2 * ITEMS
+
+
+@pytest.mark.usefixtures("prefect_server")
+def test_differences_add_up_over_nights_until_accepted(tmp_path: Path) -> None:
+    right, wrong = policy(DATASETS, "gold"), policy(DATASETS, "wrong")
+    prompts: list[str] = []
+
+    def after_the_fall(messages: list[dict[str, str]]) -> str:
+        return (wrong if str(messages) in sorted(prompts)[:4] else right)(messages)
+
+    def note(messages: list[dict[str, str]]) -> str:
+        prompts.append(str(messages))
+        return right(messages)
+
+    with ModelServer(note) as server:
+        run(server, tmp_path)
+        server.reply = after_the_fall
+        nights = [run(server, tmp_path, "--canary", "8") for _ in range(4)]
+        accepted = ended("models", "accept", "m", "--lake", tmp_path)
+        after = [run(server, tmp_path, "--canary", "8") for _ in range(2)]
+        again = ended("models", "accept", "m", "--lake", tmp_path / "nothing")
+    records = [found(one)["record"] for one in nights]
+    # Four of sixteen calls have another answer; eight are asked a night, each twice.
+    assert [(one["calls"], one["pairs"], one["noise"]) for one in records] == [(8, 8, 0), (16, 16, 0), (16, 24, 0), (16, 32, 0)]
+    assert [len(one["others"]) for one in records[1:]] == [4, 4, 4]
+    assert sum(found(one)["differing"] for one in nights[:2]) == 4
+    # (3 - 2u²) ** 4 after sixteen calls, (4 - 3u²) ** 4 after eight of them were asked a second time.
+    assert [round(found(one)["evidence"], 1) for one in nights[1:3]] == [40.3, 120.1]
+    assert [found(one)["changed"] for one in nights] == [False, False, True, True]
+    assert {one.document["state"] for one in nights[1:]} == {"Drifting"}
+    said = run_message(tmp_path, nights[1])
+    assert "Drifting: differences beyond the server's own noise; m: " in said
+    assert "so far 4 of 16, own noise 0 of 16; 40.3 times likelier of a changed model, decided at 100" in said
+    assert "nothing changed" not in said
+    # The largest share that goes with 4 of 16, at 99 %.
+    assert "up to 54\N{NO-BREAK SPACE}% of its replies may differ" in accepted.out
+    assert [one.document["state"] for one in after] == ["UpToDate", "UpToDate"]
+    for one in after:
+        said = run_message(tmp_path, one)
+        assert f"no model call was sent, but for the canary; m: {found(one)['differing']} of 8 replies differ" in said
+        assert "nothing changed" not in said
+    assert (again.status, "no canary of this lake found model m to differ" in again.err) == (2, True)
 
 
 def run_message(lake: Path, done: Ended) -> str:
@@ -80,16 +125,25 @@ def test_a_server_that_never_says_the_same_twice_did_not_change_and_one_under_an
     with ModelServer(lambda _: f"Option {next(numbers)}") as server:
         run(server, tmp_path)
         unsteady = run(server, tmp_path, "--canary", "8")
-    assert (found(unsteady)["changed"], found(unsteady)["differing"], found(unsteady)["unsteady"]) == (False, 0, 8)
+    assert [found(unsteady)[name] for name in ("changed", "differing", "noise", "unsteady")] == [False, 0, 0, 8]
+    # What says nothing of the model is no reason to say that nothing changed.
+    assert unsteady.document["state"] == "UpToDate"
+    assert "0 of 8 replies differ from the journal, own noise 0 of 8; 8 more are another each time" in run_message(
+        tmp_path, unsteady
+    )
+    assert "nothing changed" not in run_message(tmp_path, unsteady)
     with ModelServer(policy(DATASETS, "gold"), fault=lambda number: "wrong_model" if number >= ITEMS else None) as server:
         run(server, tmp_path / "named")
         renamed = run(server, tmp_path / "named", "--canary", "1")
-    assert (found(renamed)["changed"], found(renamed)["names_now"]) == (True, ["another-model"])
+    assert (found(renamed)["changed"], found(renamed)["record"]["served"]) == (True, ["another-model"])
     assert "it is now served as another-model, was m" in renamed.err
-    # A server that is gone says nothing about the model, and stops no run that needs it for nothing else.
+    # A server that is gone says nothing more about the model, and stops no run that needs it for nothing else.
     gone = run(server, tmp_path / "named", "--canary", "1")
-    assert (gone.status, gone.document["state"], found(gone)["changed"]) == (0, "UpToDate", False)
+    assert (gone.status, gone.document["state"], found(gone)["changed"]) == (0, "Drifting", True)
     assert "nothing can be said, connect: no connection to " in gone.err
+    ended("models", "accept", "m", "--lake", tmp_path / "named")
+    gone = run(server, tmp_path / "named", "--canary", "1")
+    assert (gone.document["state"], found(gone)["changed"]) == ("UpToDate", False)
 
 
 def test_a_call_is_asked_anew_in_the_words_that_the_api_takes() -> None:
@@ -103,7 +157,7 @@ def test_a_call_is_asked_anew_in_the_words_that_the_api_takes() -> None:
     entry = ModelEntry(name="m", base_url="http://localhost/v1", dialect=api)
     row = JournalRow("key", "one", 0, '{"max_tokens": 9, "messages": [], "model": "m"}', '{"text": "B"}', "2026-01-02")
     found = asyncio.run(compare_replies(entry, CanarySample([row], ()), CanaryRecord(), chat, Path()))
-    assert found.asked == 1
+    assert found.asked == 2
     assert json.loads(sent[0].body_json) == {"max_completion_tokens": 9, "messages": [], "model": "m"}
 
 
@@ -117,23 +171,45 @@ def test_refreshes_of_a_deployment_have_a_canary_unless_the_plan_says_otherwise(
 
 
 @pytest.mark.parametrize(
-    ("differing", "compared", "before", "changed"),
+    ("calls", "pairs", "odd", "noise", "evidence"),
     [
-        (0, 8, (0, 0), False),
-        # One in eleven is taken for usual at first: 4 of 8 would come about in 0.35 % of samples, 3 of 8 in 3 %.
-        (3, 8, (0, 0), False),
-        (4, 8, (0, 0), True),
-        (2, 2, (0, 0), True),
-        (1, 1, (0, 0), False),
-        # After ten quiet canaries, one in 91: 2 of 8 in 0.3 %.
-        (1, 8, (0, 80), False),
-        (2, 8, (0, 80), True),
-        # A server that gave half otherwise before may do so again.
-        (6, 8, (40, 80), False),
-        (8, 8, (40, 80), True),
+        # Integrals over u from 0 to 1 of (3 - 2u²) ** odd * u ** 2 noise: a third of the replies are journaled ones.
+        (8, 8, 0, 0, 1),
+        (8, 8, 1, 0, 7 / 3),
+        (8, 8, 2, 0, 29 / 5),
+        (8, 8, 4, 0, 40.26),
+        (8, 8, 5, 0, 109.9),
+        (8, 8, 1, 1, 3 / 5),
+        (8, 8, 0, 1, 1 / 3),
+        # 200 nights later one reply in 17 is a journaled one: (17 - 16u²) ** odd. The second reply that differs decides.
+        (200, 1600, 1, 0, 35 / 3),
+        (200, 1600, 2, 0, 158.9),
     ],
 )
-def test_what_counts_is_what_the_server_did_before(
-    differing: int, compared: int, before: tuple[int, int], *, changed: bool
-) -> None:
-    assert is_more_than_before(differing, compared, CanaryRecord(differing=before[0], compared=before[1])) is changed
+def test_evidence_is_what_the_counts_say(calls: int, pairs: int, odd: int, noise: int, evidence: float) -> None:
+    others = tuple(map(str, range(odd)))
+    assert weigh(CanaryRecord(calls=calls, pairs=pairs, others=others, noise=noise)) == pytest.approx(evidence, rel=1e-3)
+
+
+def test_accepted_differences_weigh_as_noise() -> None:
+    record = CanaryRecord(calls=8, pairs=8, others=("a", "b"), usual=1 / 8)
+    assert weigh(record) == pytest.approx(weigh(record.model_copy(update={"usual": 0, "noise": 2})))
+
+
+def test_records_of_earlier_versions_keep_epoch_and_names() -> None:
+    earlier = '{"epoch": 3, "compared": 80, "differing": 2, "names": ["m"]}'
+    assert CanaryRecord.model_validate_json(earlier) == CanaryRecord(epoch=3, names=("m",))
+    finding = {"model": "m", "identity": "one", "before": json.loads(earlier), "names_now": [], "changed": True}
+    assert CanaryFinding.model_validate(finding).changed
+
+
+def test_calls_are_asked_in_turn(tmp_path: Path) -> None:
+    path = tmp_path / JOURNAL
+    path.parent.mkdir()
+    with closing(connect(path)) as journal, journal:
+        for key in "abcde":
+            row = (key, "one", 0, '{"model": "m"}', '{"model": "served"}', "2026-01-02")
+            journal.execute("INSERT INTO replies VALUES (?, ?, ?, ?, ?, ?)", row)
+    nights = [draw_sample(tmp_path, "one", "m", 2, last) for last in ("", "b", "d", "a")]
+    assert ["".join(row.key for row in night.rows) for night in nights] == ["ab", "cd", "ea", "bc"]
+    assert {(night.names, night.total) for night in nights} == {(("served",), 5)}

@@ -23,14 +23,21 @@ def label_of(changes: SystemChanges) -> str:
 
 
 def state_said(changes: RunChanges) -> str:
-    """Return a run's state in words."""
+    """Return a run's state in words, and whatever a canary found that is not as journaled."""
+    return "; ".join((_state_said(changes), *changes.differences))
+
+
+def _state_said(changes: RunChanges) -> str:
     if changes.state == "Failed":
         return "no call was answered"
     if changes.previous is None:
         return changes.reason or "no earlier run"
+    if changes.state == "Drifting":
+        return "differences beyond the server's own noise"
     if changes.state == "UpToDate":
         canary = ", but for the canary" if changes.canary_calls else ""
-        return f"nothing changed since {changes.previous}: no model call was sent{canary}"
+        unchanged = "" if changes.differences else f"nothing changed since {changes.previous}: "
+        return f"{unchanged}no model call was sent{canary}"
     if changes.state == "Completed":
         return f"no regression against {changes.previous}"
     return f"regressed: {', '.join(map(label_of, changes.regressed))}"

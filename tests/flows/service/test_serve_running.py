@@ -127,8 +127,8 @@ def test_a_schedule_fires_and_a_night_in_which_nothing_changed_asks_nothing(tmp_
             assert "tried" in first["tags"]
             assert second["state"]["name"] == "UpToDate"
             assert second["state"]["message"].endswith("no model call was sent, but for the canary")
-            # A run of a deployment asks eight of the calls anew.
-            assert (model.calls, model.repeated) == (20 + 8, 8)
+            # A run of a deployment asks eight of the calls anew, twice each.
+            assert (model.calls, model.repeated) == (20 + 16, 16)
             keys = {one["key"] for one in served.api("/artifacts/filter", {}) if one["key"]}
             assert {"leaderboard", "summary"} <= keys
             assert served.end(signal.SIGTERM) == 0
@@ -143,7 +143,7 @@ def test_a_schedule_fires_and_a_night_in_which_nothing_changed_asks_nothing(tmp_
             assert 1 <= missed <= messages.count("moodflow serve was not running when it was due")
             automations = [one["name"] for one in served.api("/automations/filter", {})]
             assert automations == ["moodflow: a run that fell silent is Crashed"]
-            assert (model.calls, model.repeated) == (20 + 8, 8)
+            assert (model.calls, model.repeated) == (20 + 16, 16)
 
 
 @linux

@@ -19,3 +19,18 @@ def test_systems_are_named_as_their_scores_are() -> None:
     assert state_said(changes) == f"regressed: {', '.join(names)}"
     assert list(change_notes(changes)) == [f"{name}: asked otherwise" for name in names]
     assert [one.system for one in changed_scores(changes)] == names
+
+
+def test_nothing_changed_never_stands_beside_a_difference() -> None:
+    differs = ("m: 2 of 8 replies differ",)
+    plain = RunChanges(run="b", benchmark="tiny", state="UpToDate", previous="a", canary_calls=16)
+    assert state_said(plain) == "nothing changed since a: no model call was sent, but for the canary"
+    messages = {
+        "UpToDate": "no model call was sent, but for the canary",
+        "Drifting": "differences beyond the server's own noise",
+        "Completed": "no regression against a",
+        "Failed": "no call was answered",
+    }
+    for state, message in messages.items():
+        changes = RunChanges.model_validate({**plain.model_dump(), "state": state, "differences": differs})
+        assert state_said(changes) == f"{message}; m: 2 of 8 replies differ"
