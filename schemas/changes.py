@@ -7,10 +7,10 @@ from pydantic import Field
 from schemas.base import Frozen
 from schemas.folders import Folder
 
-RunState = Literal["Completed", "UpToDate", "Regressed", "Failed"]
-"""How a run ended. `UpToDate`: no call was sent and every partition is one of the previous run's. `Regressed`: a score fell by
-more than its interval, the veto was newly triggered, or coverage dropped. `Failed`: calls failed, and none was answered, in this
-run or earlier."""
+RunState = Literal["Completed", "UpToDate", "BudgetSpent", "Regressed", "Failed"]
+"""How a run ended. `UpToDate`: no call was sent and every partition is one of the previous run's. `BudgetSpent`: the budget left
+calls unsent. `Regressed`: a score fell by more than its interval, the veto was newly triggered, or coverage dropped. `Failed`:
+calls failed, and none was answered, in this run or earlier."""
 
 UNSUCCESSFUL: frozenset[RunState] = frozenset({"Regressed", "Failed"})
 """States that are not shown in green."""

@@ -92,8 +92,8 @@ async def _run_ablation(request: AblationRequest) -> CommandResult:
 
 
 def _status(manifest: RunManifest, rows: Iterable[Mapping[str, Any]]) -> int:
-    """Return 1 if something failed: a dataset without score, or items without one."""
-    return int(bool(manifest.missing) or any(row["n_scored"] < row["n_total"] for row in rows))
+    """Return 1 if something failed: a dataset without score, items without one, or calls not sent."""
+    return int(bool(manifest.missing) or manifest.calls.unsent > 0 or any(row["n_scored"] < row["n_total"] for row in rows))
 
 
 def _pages(keys: Sequence[str]) -> list[str]:

@@ -229,4 +229,4 @@ def assert_null_is_a_failed_call(folder: Path, options: tuple[str | Path, ...], 
     assert taken.document["rules"] == {"plan_asks_it_once": 16}
     # 13 calls of that conversation fail, and the one that is null; a judge waits for drafts.
     again = ended("run", "attunebench-mini", *options, "--lake", lake)
-    assert again.document["calls"] == {"sent": 14, "answered": 0, "from_journal": 47, "failed": 14}
+    assert again.document["calls"] == {"sent": 14, "answered": 0, "from_journal": 47, "failed": 14, "unsent": 0}
