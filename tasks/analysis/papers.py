@@ -18,7 +18,7 @@ class Paper:
 
     `blueprints`: those that restate its benchmark. `rebuilt`: their datasets whose items are made anew from the same sources.
     `sample`: items it asks of a dataset, `samples`: where that differs. `profile`: how its replies were scored, if that is one of
-    ours. `lengths`: mean tokens by dataset. `design`: tasks it aims at for an ability, datasets for a task, methods for a dataset.
+    ours. `lengths`: mean tokens by dataset. `design`: tasks it wants for an ability, datasets for a task, methods for a dataset.
     """
 
     title: str
