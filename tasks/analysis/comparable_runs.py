@@ -2,6 +2,7 @@
 
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
+from functools import lru_cache
 from typing import Any
 
 from pydantic import ValidationError
@@ -69,8 +70,13 @@ def basis(run: RunManifest) -> dict[str, Any]:
 
 
 def _plan(manifest: RunManifest) -> Plan | None:
+    return _read_plan(canonical_json(manifest.plan))
+
+
+@lru_cache  # a plan is that of many nights
+def _read_plan(text: str) -> Plan | None:
     try:
-        return Plan.model_validate(manifest.plan)
+        return Plan.model_validate_json(text)
     except ValidationError:
         return None
 
