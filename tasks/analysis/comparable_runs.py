@@ -6,6 +6,7 @@ from functools import lru_cache
 from typing import Any
 
 from pydantic import ValidationError
+from pydantic_core import to_json
 
 from schemas.api_capabilities import Sampling
 from schemas.chat import ModelEntry
@@ -70,11 +71,11 @@ def basis(run: RunManifest) -> dict[str, Any]:
 
 
 def _plan(manifest: RunManifest) -> Plan | None:
-    return _read_plan(canonical_json(manifest.plan))
+    return _read_plan(to_json(manifest.plan))
 
 
 @lru_cache  # a plan is that of many nights
-def _read_plan(text: str) -> Plan | None:
+def _read_plan(text: bytes) -> Plan | None:
     try:
         return Plan.model_validate_json(text)
     except ValidationError:
