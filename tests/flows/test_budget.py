@@ -86,6 +86,9 @@ def test_a_tenth_of_the_calls_reaches_every_dataset(tmp_path: Path) -> None:
         told = run("--budget-tokens", "1")
         last = run("--json", "--budget-tokens", str(tokens))
         assert (fast.calls, slow.calls, fast.repeated, slow.repeated) == (80, 80, 0, 0)
+    with CountingServer(lambda _: "B") as moved:
+        config.write_text(json.dumps({"models": [{**model, "base_url": moved.base_url} for model in models]}), encoding="utf-8")
+        anew = run("--json", "--budget-tokens", str(tokens // 10)).document
     assert part == {(name, model): 2 for name in LENGTHS for model in ("fast", "slow")}
     assert first["calls"] == {"sent": 16, "answered": 16, "from_journal": 0, "failed": 0, "unsent": 144}
     assert (first["state"], first["failures"], first["cost"]["total"]["failed"]) == ("BudgetSpent", [], 0)
@@ -100,9 +103,10 @@ def test_a_tenth_of_the_calls_reaches_every_dataset(tmp_path: Path) -> None:
     assert "Calls: 0 sent, 0 answered, 16 from the journal, 0 failed, 144 not sent" in told.out
     assert "State: BudgetSpent, the budget was spent before all calls were sent" in told.out
     assert "Failed calls" not in told.out
-    # Nothing that the budget took away is a regression, and nothing is left to ask.
     assert (last.status, last.document["state"], last.document["calls"]["unsent"]) == (0, "Completed", 0)
     assert [row["n_scored"] for row in last.document["raw_scores"]] == [ITEMS] * 8
+    # Beside that run, at another address, 2 of 20 items are scored: what the budget took away is no regression.
+    assert (anew["state"], anew["previous"], anew["regressions"]) == ("BudgetSpent", last.document["run"], [])
 
 
 def test_calls_of_helpers_and_judges_belong_to_their_item(tmp_path: Path) -> None:

@@ -169,10 +169,8 @@ class JournaledChat:
                 self._counts["from_journal"] += 1
                 return self._whole(request, known)
             reply = self._whole(request, await self._send(request))
-        if reply.failure == "budget":
-            self._counts["unsent"] += 1
-        else:
-            self._counts.update(("sent", "answered" if reply.failure is None else "failed"))
+        ended = "answered" if reply.failure is None else "failed"
+        self._counts.update(["unsent"] if reply.failure == "budget" else ["sent", ended])
         return reply
 
     async def ask_ahead(self, request: ChatRequest) -> ChatReply:
