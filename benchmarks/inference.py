@@ -190,7 +190,7 @@ async def measure_partitions(cell: CallCell, base_url: str, asked: Sequence[Part
     async def ask(number: int, items: dy.DataFrame[Items], options: SolverOptions, endpoint: Endpoint) -> PartitionRef:
         presentations, resources = plan_epochs(items), SolverResources({"tested": RoleModel(entry, endpoint.chat)})
         listeners: Listeners = {"tested": Silent()}
-        outputs = await run_solver(presentations, BuiltContexts(), options, resources, endpoint.pool, listeners)
+        outputs = await run_solver(presentations, BuiltContexts(), options, resources, endpoint.pool.do_all, listeners)
         return await asyncio.to_thread(write, number, outputs)
 
     def write(number: int, outputs: Iterable[ItemRows]) -> PartitionRef:

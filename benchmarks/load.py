@@ -183,7 +183,7 @@ async def build_and_ask(plan: Plan) -> tuple[Any, Memory]:
 
     async def answer(job: InferJob, endpoint: Endpoint) -> None:
         resources = SolverResources({"tested": RoleModel(job.entry, endpoint.chat)})
-        await plain(infer_partition, job, resolved.lake, resources, endpoint.pool, {"tested": memory})
+        await plain(infer_partition, job, resolved.lake, resources, endpoint.pool.do_all, {"tested": memory})
 
     async with open_endpoints(resolved.plan, resolved.lake, Budget()) as endpoints:
         jobs = [infer for job in resolved.jobs if not job.judges and (infer := job.infer_job())]

@@ -204,7 +204,7 @@ async def measure_plain(size: Size, folder: Path, base_url: str) -> Timed:
 
     async def ask(job: InferJob, endpoint: Endpoint) -> None:
         resources = SolverResources({"tested": RoleModel(job.entry, endpoint.chat)})
-        await infer_partition.fn(job, lake, resources, endpoint.pool, {"tested": Silent()})
+        await infer_partition.fn(job, lake, resources, endpoint.pool.do_all, {"tested": Silent()})
 
     async with open_endpoints(resolution.plan, lake, Budget()) as endpoints:
         jobs = [infer for job in resolution.jobs if (infer := job.infer_job())]

@@ -138,7 +138,7 @@ async def measure(talks: Talks, base_url: str, *, side_by_side: bool) -> float:
             resources, shown = SolverResources({"tested": model, "seeker": model}), plan_epochs(items)
             if side_by_side:
                 listeners = {"tested": Silent(), "seeker": Silent()}
-                solved = await run_solver(shown, BuiltContexts(), options, resources, endpoints[entry].pool, listeners)
+                solved = await run_solver(shown, BuiltContexts(), options, resources, endpoints[entry].pool.do_all, listeners)
             else:
                 system, built = (entry.name, options.setting), BuiltContexts()
                 solved = [item_rows(one, system, await solve_item(built.item_of(one), options, resources, 0)) for one in shown]

@@ -25,7 +25,7 @@ async def refresh(plan: Plan) -> State[RunManifest]:
 
     Reads source files; writes every layer, a manifest and a report. Whatever exists with the same fingerprint is not computed
     again: a second run of the same plan makes no model call, and a run that was killed goes on where it stopped. Its state is
-    that of the report: `Completed`, `UpToDate`, `Drifting`, `Regressed` or `Failed`; awaiting it gives the manifest of the run.
+    that of the report, one of `RunState`; awaiting it gives the manifest of the run.
 
     Args:
         plan: what to evaluate.

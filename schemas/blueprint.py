@@ -204,6 +204,13 @@ class Blueprint(Frozen):
             for task in node.tasks:
                 yield node, task
 
+    def design(self) -> Iterator[tuple[Ability, int, int, int]]:
+        """Every ability node that has tasks, with the number of its tasks, of their datasets and of the methods of these."""
+        for _, node in self.nodes():
+            names = [entry.id for task in node.tasks for entry in task.datasets]
+            if names:
+                yield node, len(node.tasks), len(names), sum(len(self.datasets[name].methods) for name in names)
+
 
 def check_identifiers(blueprint: Blueprint) -> None:
     """Raise ValueError if a name occurs twice or the tree is too deep."""

@@ -7,10 +7,11 @@ from pydantic import Field
 from schemas.base import Frozen
 from schemas.folders import Folder
 
-RunState = Literal["Completed", "UpToDate", "Drifting", "Regressed", "Failed"]
+RunState = Literal["Completed", "UpToDate", "Drifting", "BudgetSpent", "Regressed", "Failed"]
 """How a run ended. `UpToDate`: no call was sent and every partition is one of the previous run's. `Drifting`: a canary found
-differences beyond the server's own noise that nobody accepted. `Regressed`: a score fell by more than its interval, the veto was
-newly triggered, or coverage dropped. `Failed`: calls failed, and none was answered, in this run or earlier."""
+differences beyond the server's own noise that nobody accepted. `BudgetSpent`: the budget left calls unsent. `Regressed`: a score
+fell by more than its interval, the veto was newly triggered, or coverage dropped. `Failed`: calls failed, and none was answered,
+in this run or earlier."""
 
 UNSUCCESSFUL: frozenset[RunState] = frozenset({"Regressed", "Failed"})
 """States that are not shown in green."""

@@ -112,12 +112,19 @@ class DatasetNotice(Frozen):
 
 
 class CallCounts(Frozen):
-    """Model calls of a run; answered = sent to the server and answered, from_journal = paid for earlier."""
+    """Model calls of a run; answered = sent and answered, from_journal = paid for earlier, unsent = the budget was spent."""
 
     sent: int = 0
     answered: int = 0
     from_journal: int = 0
     failed: int = 0
+    unsent: int = 0
+
+    @property
+    def line(self) -> str:
+        """Return the counts as one line of text."""
+        unsent = f", {self.unsent} not sent" if self.unsent else ""
+        return f"{self.sent} sent, {self.answered} answered, {self.from_journal} from the journal, {self.failed} failed{unsent}"
 
     def __add__(self, other: "CallCounts") -> "CallCounts":
         return CallCounts(**{name: getattr(self, name) + getattr(other, name) for name in CallCounts.model_fields})

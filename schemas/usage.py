@@ -25,7 +25,7 @@ class Amounts(Frozen):
     from_journal: int = Field(default=0, ge=0, description="of the calls, found in the journal by this run")
     sent: int = Field(default=0, ge=0, description="of the calls, sent by this run")
     unsent: int = Field(default=0, ge=0, description="of the calls, not made since the budget was spent")
-    failed: int = Field(default=0, ge=0, description="of the calls, without an answer; unsent ones included")
+    failed: int = Field(default=0, ge=0, description="of the calls, made and without an answer")
     prompt_tokens: int | None = Field(default=0, ge=0, description="of all replies behind the numbers")
     completion_tokens: int | None = Field(default=0, ge=0, description="of all replies behind the numbers")
     paid_prompt_tokens: int | None = Field(default=0, ge=0, description="of what this run sent")

@@ -12,7 +12,7 @@ from rich.table import Table
 from flows.commands.console import decimal, folded, label_system, numbers, text_table, unbroken
 from flows.runtime.artifact_tables import failure_kinds
 from schemas.changes import RunChanges
-from schemas.lineage import Missing, PartitionRef, RunManifest
+from schemas.lineage import CallCounts, Missing, PartitionRef, RunManifest
 from schemas.tables.comparisons import Ablations
 from schemas.tables.items import Items
 from schemas.tables.responses import Answers
@@ -137,8 +137,7 @@ def usage_document(rows: Sequence[Usage], currency: str | None, refs: Iterable[P
 
 def calls_view(document: dict[str, Any]) -> list[RenderableType]:
     """Return how many calls a run took and why some of them failed, for a terminal; from a run's JSON document."""
-    calls, failures = document["calls"], document["failures"]
-    counts = f"{calls['sent']} sent, {calls['answered']} answered, {calls['from_journal']} from the journal"
+    failures = document["failures"]
     table = text_table("Failed calls of", folded("What"), *numbers("Calls"), folded("What to do"))
     for row in failures:
         table.add_row(*(escape(str(row[name])) for name in ("model", "what", "calls", "next_step")))
@@ -148,7 +147,7 @@ def calls_view(document: dict[str, Any]) -> list[RenderableType]:
         for row in failures
         if row["error"]
     )
-    return [f"Calls: {counts}, {calls['failed']} failed", *([table] if failures else []), *map(escape, errors)]
+    return [f"Calls: {CallCounts(**document['calls']).line}", *([table] if failures else []), *map(escape, errors)]
 
 
 def usage_view(document: dict[str, Any]) -> list[RenderableType]:

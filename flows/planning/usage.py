@@ -16,6 +16,7 @@ from schemas.worker_pool import ProgressListener
 from tasks.lake.lake import Lake
 from tasks.models.cost.budget import Budget, Estimator
 from tasks.models.cost.pricing import check_budget, find_rate
+from tasks.models.http.client import BUDGET_SPENT
 from tasks.solvers import forecast as forecasting
 
 ONE_CALL = ["item_id", "part", "setting", "repetition", "judge_repetition", "call_key"]
@@ -40,7 +41,8 @@ class UsageCounter:
 
     def on_reply(self, reply: ChatReply) -> None:
         """Count one call that ended."""
-        unsent, failed = reply.failure == "budget", reply.failure is not None
+        unsent = reply.failure == "budget"
+        failed = reply.failure is not None and not unsent
         sent = not reply.from_journal and not unsent
         self._counts.update(calls=1, from_journal=reply.from_journal, sent=sent, unsent=unsent, failed=failed)
         self._count_tokens(reply, "")
@@ -92,12 +94,14 @@ def _usage(rows: pl.DataFrame, failed: pl.Expr, of: tuple[str, str, Role]) -> Us
     counted = rows.drop_nulls(["prompt_tokens", "completion_tokens"])
     uncounted = rows.filter(~failed, pl.any_horizontal(tokens.is_null())).height
     known = counted.height > 0 or uncounted == 0
+    unsent = int((rows["error"] == BUDGET_SPENT).sum())
     return Usage(
         dataset=of[0],
         model=of[1],
         role=of[2],
         calls=rows.height,
-        failed=rows.filter(failed).height,
+        unsent=unsent,
+        failed=rows.filter(failed).height - unsent,
         prompt_tokens=int(counted["prompt_tokens"].sum()) if known else None,
         completion_tokens=int(counted["completion_tokens"].sum()) if known else None,
         uncounted=uncounted,

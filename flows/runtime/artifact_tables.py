@@ -14,7 +14,9 @@ from schemas.lineage import FROM_OUTSIDE, RunManifest
 from schemas.printing import printable
 from schemas.tables.responses import Judgements, Responses
 from schemas.usage import TESTED, by_model, total
+from tasks.analysis.failures import NOT_SENT
 from tasks.lake.lake import Lake
+from tasks.models.http.client import BUDGET_SPENT
 from tasks.models.http.cut_prompts import WAS_CUT
 from tasks.models.http.failures import FAILURE_KINDS
 
@@ -115,7 +117,11 @@ def _failed_calls(manifest: RunManifest, lake: Lake) -> Iterator[tuple[tuple[str
             continue
         dataset, setting, tested = place["dataset"], place["setting"], place["model"]
         if ref.layer == "judgements":
-            unrated, lost = lake.read(ref, Judgements).filter(pl.col("rating").is_null()), pl.col("parse_status") == "failed"
+            sent = pl.col("error").ne_missing(BUDGET_SPENT)
+            unrated, lost = (
+                lake.read(ref, Judgements).filter(pl.col("rating").is_null(), sent),
+                pl.col("parse_status") == "failed",
+            )
             reason = pl.when(lost).then(pl.col("error").filter(lost).min()).otherwise("error").fill_null("no reason was kept")
             for (status, why), rows in unrated.group_by("parse_status", reason, maintain_order=True):
                 word, remedy = ("", "run again") if status == "failed" else ("readable ", "see the replies: moodflow explain")
@@ -124,7 +130,7 @@ def _failed_calls(manifest: RunManifest, lake: Lake) -> Iterator[tuple[tuple[str
                 what = f"no {word}rating of {tested}'s answers: {why}"
                 yield (dataset, place["judge"], setting, what, rows["call_key"].n_unique(), remedy), None
             continue
-        failed = lake.read(ref, Responses).drop_nulls("failure").cast({"failure": pl.String})
+        failed = lake.read(ref, Responses).cast({"failure": pl.String}).filter(pl.col("failure") != NOT_SENT)
         by_kind = ["asked_model", "role", "failure"]
         kinds = failed.group_by(by_kind).agg(pl.len(), pl.col("error").drop_nulls().first()).sort(by_kind)
         for model, role, failure, calls, error in kinds.iter_rows():

@@ -99,9 +99,8 @@ def summarise(text: str, manifest: RunManifest, links: Mapping[str, str]) -> str
 
 def calls_lines(manifest: RunManifest) -> Iterator[str]:
     """Write how often models were called, and what has no score."""
-    calls = manifest.calls
     yield from ("", "## Calls", "")
-    yield f"{calls.sent} sent, {calls.answered} answered, {calls.from_journal} from the journal, {calls.failed} failed."
+    yield f"{manifest.calls.line}."
     yield from ("", "Whose replies were scored:", "", *map(_whose, manifest.plan.get("models", ())))
     if manifest.missing:
         gaps = len({gap.dataset for gap in manifest.missing})

@@ -1,9 +1,13 @@
 """Run the jobs of the infer stage: split contexts, ask, then judge where the dataset needs it."""
 
 import asyncio
-from collections.abc import AsyncIterator, Mapping
+from collections.abc import AsyncIterator, Iterable, Mapping, Sequence
 from contextlib import asynccontextmanager
 from dataclasses import dataclass, field
+from functools import partial
+from typing import Any
+
+import polars as pl
 
 from flows.planning.capabilities import unprobed
 from flows.planning.jobs import EvalJob, GoldBaseline, ResolvedPlan
@@ -16,9 +20,14 @@ from schemas.lineage import Missing, PartitionRef
 from schemas.plan import Plan
 from schemas.retrieval import Retriever
 from schemas.roles import JUDGES
+from schemas.tables.items import Items
+from schemas.tables.responses import Answers
 from schemas.usage import Usage
-from schemas.worker_pool import ProgressListener
+from schemas.worker_pool import Job, ProgressListener, RunJobs
+from tasks.judging.executor import Judge, judge_answers
+from tasks.judging.rubrics import load_rubric
 from tasks.judging.steps import JudgeJob, judge_partition, write_gold
+from tasks.lake.row_frames import frame_of_rows
 from tasks.retrieval.embedding import BUNDLED, find_embedder
 from tasks.retrieval.engine import RetrievalEngine
 from tasks.retrieval.store import EMBEDDINGS
@@ -98,7 +107,10 @@ async def ask_and_judge(job: EvalJob, resources: InferResources) -> Results:
     infer = job.infer_job()
     if infer is None:
         return [job.missing("its items are not built", "moodflow build says why")]
-    answers, asked = await _ask(job, infer, resources)
+    pool = resources.endpoints[job.entry].pool
+    with pool.announce() as run_jobs:
+        rating = _rating_each(job, infer, resources, run_jobs) if pool.budget and job.raters else run_jobs
+        answers, asked = await _ask(job, infer, resources, rating)
     rated = await asyncio.gather(*(_judge(one, job.resolved, resources) for one in job.judge_jobs(infer.items, answers)))
     return [answers, *asked, *(result for results in rated for result in results)]
 
@@ -109,7 +121,27 @@ async def judge_gold(gold: GoldBaseline, resources: InferResources) -> Results:
     return [answers, *await _judge(gold.judge_job(answers), gold.resolved, resources)]
 
 
-async def _ask(job: EvalJob, infer: InferJob, resources: InferResources) -> tuple[PartitionRef, Results]:
+def _rating_each(job: EvalJob, infer: InferJob, resources: InferResources, run_jobs: RunJobs) -> RunJobs:
+    """Have each item's answers rated with it, so that a budget pays for whole items; the steps of judging get these replies."""
+
+    async def do_and_rate(ask: Job, items: pl.DataFrame) -> Any:
+        solved = await ask.do()
+        answers = Answers.cast(frame_of_rows(solved.answers, Answers.create_empty().schema))
+        own = Items.cast(items.filter(item_id=answers["item_id"][0]))
+        for judge, rubric in job.raters:
+            chat, repeat = resources.endpoints[judge].chat.ask_ahead, job.resolved.plan.judge_repeat
+            rating = Judge(judge, load_rubric(rubric), chat, repetitions=repeat)
+            await judge_answers(own, answers, rating, lambda jobs: asyncio.gather(*(job.do() for job in jobs)))
+        return solved
+
+    async def run_and_rate(jobs: Sequence[Job]) -> Iterable[Any]:
+        items = job.lake.read(infer.items, Items)
+        return await run_jobs([ask._replace(do=partial(do_and_rate, ask, items)) for ask in jobs])
+
+    return run_and_rate
+
+
+async def _ask(job: EvalJob, infer: InferJob, resources: InferResources, run_jobs: RunJobs) -> tuple[PartitionRef, Results]:
     """Return the answers, then the other partitions and what they took."""
     chunks: list[PartitionRef] = []
     if infer.chunk_job:
@@ -118,8 +150,8 @@ async def _ask(job: EvalJob, infer: InferJob, resources: InferResources) -> tupl
             chunks = [await run_here(chunk_partition, infer.chunk_job, job.lake, resources.retriever)]
     roles = {role: RoleModel(entry, resources.endpoints[entry].chat) for role, entry in infer.models.items()}
     counters = {role: UsageCounter(resources.listener) for role in roles}
-    pool, solver_resources = resources.endpoints[job.entry].pool, SolverResources(roles, resources.retriever)
-    responses, answers, *others = await run_here(infer_partition, infer, job.lake, solver_resources, pool, counters)
+    solver_resources = SolverResources(roles, resources.retriever)
+    responses, answers, *others = await run_here(infer_partition, infer, job.lake, solver_resources, run_jobs, counters)
     took = [counters[role].usage(job.dataset, entry.name, role) for role, entry in infer.models.items() if counters[role].calls]
     return answers, [responses, *others, *chunks, *(took or usage_of(responses, job.lake, job.resolved.plan))]
 

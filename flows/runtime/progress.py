@@ -46,7 +46,7 @@ class StageProgress:
 
     def on_reply(self, reply: ChatReply) -> None:
         """Count a call that ended."""
-        failed = self.task.fields["failed"] + (reply.failure is not None)
+        failed = self.task.fields["failed"] + (reply.failure not in {None, "budget"})
         self._progress.update(self.task.id, advance=1, failed=failed)
 
     async def count(self, work: Awaitable[ResultT]) -> ResultT:

@@ -97,10 +97,12 @@ def changes_since(run: RunManifest, blueprint: Blueprint, resampling: Resampling
 
 def _state(run: RunManifest, previous: RunManifest | None, systems: Sequence[SystemChanges]) -> RunState:
     # Answers of earlier runs count: which night they came in does not change what the run has.
-    if run.calls.failed and all(row.failed == row.calls for row in run.usage):
+    if run.calls.failed and all(row.failed + row.unsent == row.calls for row in run.usage):
         return "Failed"
     if any(system.findings for system in systems):
         return "Regressed"
+    if any(row.unsent for row in run.usage):
+        return "BudgetSpent"
     if any(found.drifting for found in run.canaries):
         return "Drifting"
     unchanged = previous is not None and set(run.partitions) <= set(previous.partitions)

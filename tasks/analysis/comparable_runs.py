@@ -2,9 +2,11 @@
 
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
+from functools import lru_cache
 from typing import Any
 
 from pydantic import ValidationError
+from pydantic_core import to_json
 
 from schemas.api_capabilities import Sampling
 from schemas.chat import ModelEntry
@@ -69,8 +71,13 @@ def basis(run: RunManifest) -> dict[str, Any]:
 
 
 def _plan(manifest: RunManifest) -> Plan | None:
+    return _read_plan(to_json(manifest.plan))
+
+
+@lru_cache  # a plan is that of many nights
+def _read_plan(text: bytes) -> Plan | None:
     try:
-        return Plan.model_validate(manifest.plan)
+        return Plan.model_validate_json(text)
     except ValidationError:
         return None
 

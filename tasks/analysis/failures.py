@@ -14,11 +14,15 @@ METRIC = ["model", "setting", "dataset", "method", "metric"]
 """Columns that name a number of a dataset."""
 
 
+NOT_SENT = "budget"
+"""In place of a role: nobody failed, but the budget was spent before the call was sent."""
+
+
 @dataclass(frozen=True)
 class Lost:
-    """Items of one model and setting without a score since a call failed.
+    """Items of one model and setting without a score since a call failed or was not sent.
 
-    `roles`: whose calls, by dataset. `items_of_others`: how many of the items a helper or the judge alone is to blame for.
+    `roles`: whose calls, or NOT_SENT, by dataset. `items_of_others`: how many items the model under test is not to blame for.
     """
 
     roles: Mapping[str, frozenset[str]] = field(default_factory=dict)
@@ -26,13 +30,14 @@ class Lost:
 
 
 def find_failures(item_scores: pl.DataFrame, answers: pl.DataFrame) -> pl.DataFrame:
-    """Return the rows of `item_scores` without a value since a call failed, with `failed_role`: once for each role that did.
+    """Return the rows of `item_scores` without a value since a call failed, with `failed_role`: once for each role, or NOT_SENT.
 
     Args:
         item_scores: rows of any datasets, models and settings.
         answers: theirs; they say whose call failed. A metric of all parts of an item rests on each of its answers.
     """
-    failed = answers.drop_nulls("failed_role")
+    whose = pl.when(failure=NOT_SENT).then(pl.lit(NOT_SENT)).otherwise("failed_role")
+    failed = answers.drop_nulls("failed_role").with_columns(failed_role=whose)
     of_item = failed.group_by(ASKED).agg(of_item=pl.col("failed_role").unique().sort())
     unanswered = (
         item_scores.filter(pl.col("status") == "call_failed")
@@ -56,6 +61,6 @@ def find_lost(item_scores: pl.DataFrame, answers: pl.DataFrame) -> Lost:
 
 def name_role(manifest: RunManifest, role: str, model: str) -> str:
     """Return a role as readers know it, with the models that the plan names for it, or that under test."""
-    if role == TESTED:
-        return TESTED
+    if role in {TESTED, NOT_SENT}:
+        return role
     return f"{role.replace('_', ' ')} ({', '.join(manifest.names_in(role)) or model})"

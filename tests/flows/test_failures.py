@@ -42,8 +42,8 @@ def test_the_next_run_asks_only_what_failed(tmp_path: Path) -> None:
         more_run = run(server, tmp_path, "--datasets", ",".join((*DATASETS, "mini_commonsense_qa")))
     assert (broken_run.status, mended_run.status) == (1, 0)
     first, second = broken_run.document, mended_run.document
-    assert first["calls"] == {"sent": 16, "answered": 8, "from_journal": 0, "failed": 8}
-    assert second["calls"] == {"sent": 8, "answered": 8, "from_journal": 8, "failed": 0}
+    assert first["calls"] == {"sent": 16, "answered": 8, "from_journal": 0, "failed": 8, "unsent": 0}
+    assert second["calls"] == {"sent": 8, "answered": 8, "from_journal": 8, "failed": 0, "unsent": 0}
     # What was answered was right, so no score is below 1 in either run; missing items are not wrong.
     assert sum(row["n_scored"] for row in first["raw_scores"]) == 8
     assert {row["value"] for row in first["raw_scores"]} == {1}

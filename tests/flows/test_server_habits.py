@@ -86,7 +86,7 @@ def test_a_server_with_a_habit_is_checked_and_run(habit: Habit, tmp_path: Path) 
         again = run(server, tmp_path / "lake")
     assert (checked.status, done.status, again.status) == (0, 0, 0), checked.err + done.err
     # Three items of each dataset, and a rating of each of the judged ones: all answered, by the first try.
-    assert done.document["calls"] == {"sent": 9, "answered": 9, "from_journal": 0, "failed": 0}
+    assert done.document["calls"] == {"sent": 9, "answered": 9, "from_journal": 0, "failed": 0, "unsent": 0}
     assert again.document["calls"]["sent"] == 0
     assert [row["value"] for row in done.document["raw_scores"]] == [1, 1]
     # The long prompt is sent as the model wants it, too.

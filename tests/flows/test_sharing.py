@@ -66,8 +66,8 @@ def test_shared_replies_are_scored_with_the_server_closed(tmp_path: Path, monkey
     wanted = ("--datasets", ",".join(DATASETS), "--lake", tmp_path / "theirs")
     free = ended("run", "moodbench-mini", "--config", config, *wanted, *FEW, "--json")
     assert (free.status, paid.status) == (0, 0)
-    assert paid.document["calls"] == {"sent": sent, "answered": sent, "from_journal": 0, "failed": 0}
-    assert free.document["calls"] == {"sent": 0, "answered": 0, "from_journal": sent, "failed": 0}
+    assert paid.document["calls"] == {"sent": sent, "answered": sent, "from_journal": 0, "failed": 0, "unsent": 0}
+    assert free.document["calls"] == {"sent": 0, "answered": 0, "from_journal": sent, "failed": 0, "unsent": 0}
     assert {name: free.document[name] for name in SCORES} == {name: paid.document[name] for name in SCORES}
     assert [row["value"] for row in free.document["raw_scores"]] == [1, 1]
 

@@ -5,9 +5,11 @@ prompt tokens, and per model the mean length of its replies, those of a judge ap
 
 A call is estimated and reserved before it is sent; the server's counts replace the estimate when its reply is there. What is in
 flight counts as reserved, so that the budget is overshot at most by what the estimates of the calls in flight are wrong.
+What would exceed the budget waits for calls in flight, which may need less than was reserved for them.
 Replies from the journal never come here: they are paid for.
 """
 
+import asyncio
 import re
 from dataclasses import dataclass, field
 from typing import Literal, NamedTuple
@@ -158,6 +160,8 @@ class Budget:
     Attributes:
         limits: of tokens and cost.
         used_tokens, used_cost: of calls that ended, and reserved by calls in flight.
+        in_flight: calls with a reservation.
+        settled: set for a moment whenever one of them has ended.
     """
 
     def __init__(
@@ -172,6 +176,14 @@ class Budget:
         self.estimator = estimator or Estimator()
         self.used_tokens = 0.0
         self.used_cost = 0.0
+        self.in_flight = 0
+        self.settled = asyncio.Event()
+
+    @property
+    def share_used(self) -> float:
+        """Return how much of it is used or reserved, 1 = all."""
+        used = (self.used_tokens, self.used_cost)
+        return max((amount / limit for amount, limit in zip(used, self.limits, strict=True) if limit is not None), default=0.0)
 
     def account(self, entry: ModelEntry, *, learns: bool = True) -> "BudgetAccount | None":
         """Return the account of one endpoint's client; null without any limit, since nothing is estimated then.
@@ -199,6 +211,7 @@ class BudgetAccount:
         if any(limit is not None and used > limit * (1 + ROUNDING) for used, limit in zip(totals, budget.limits, strict=True)):
             return None
         budget.used_tokens, budget.used_cost = totals
+        budget.in_flight += 1
         return wanted
 
     def settle(self, reserved: Reservation, reply: ChatReply) -> None:
@@ -212,3 +225,6 @@ class BudgetAccount:
         budget.used_cost += (rate.cost(prompt, completion) if rate else 0.0) - reserved.cost
         if self.learns and reply.failure is None and reply.prompt_tokens is not None and reply.completion_tokens is not None:
             budget.estimator.learn(reserved.expected.measure, reply.prompt_tokens, reply.completion_tokens)
+        budget.in_flight -= 1
+        budget.settled.set()
+        budget.settled.clear()

@@ -191,7 +191,8 @@ class HttpChat:
             return Attempt(refusal, sent=False)
         if self._budget is None:
             return await self._send(request, attempt)
-        reserved = self._budget.reserve(request)
+        while not (reserved := self._budget.reserve(request)) and self._budget.budget.in_flight:
+            await self._budget.budget.settled.wait()
         if not reserved:
             return Attempt(ChatReply(failure="budget", error=BUDGET_SPENT), sent=False)
         found = Attempt(ChatReply(failure="connect", error="interrupted"), sent=False)

@@ -5,13 +5,16 @@ import heapq
 import os
 import pickle
 from collections.abc import Awaitable, Callable, Iterator, Sequence
+from contextlib import ExitStack, contextmanager
+from functools import partial
 from itertools import count
 from pathlib import Path
 from tempfile import TemporaryFile, gettempdir
 from typing import Any, NamedTuple, Self
 
-from schemas.worker_pool import Job
+from schemas.worker_pool import Job, RunJobs
 from tasks.lake.errors import unwritable
+from tasks.models.cost.budget import Budget
 
 SPARE = 32
 """Least number of workers beyond the calls that can be in flight, so that a free slot never waits for a prompt to be built."""
@@ -81,21 +84,28 @@ class _Results:
 
 
 class WorkerPool:
-    """Run the jobs of all partitions that use one endpoint. Used as an async context manager.
+    """Run the jobs of all partitions that use one endpoint, or share a budget. Used as an async context manager.
 
     Thousands of jobs that wait as tasks cost memory and delay the first call; here they wait as entries of a heap. One partition
     is begun after the other, so that each is written, and judged, while the next is asked; what came of their jobs waits on the
     disk until then.
 
+    Under a budget jobs begin in rounds of one job of each batch. As many rounds begin together as the last ones say that there is
+    budget for, but no more than twice as many as before; one at least, whose calls are not sent where it is spent.
+
     Args:
         concurrency: calls that can be in flight.
         folder: whose disk has room for all results; null = the one for temporary files.
+        budget: that the jobs share, also the attribute; null = no limit.
 
     Raises:
         LakeError: if the disk refuses.
     """
 
-    def __init__(self, concurrency: int, folder: Path | None = None) -> None:
+    def __init__(self, concurrency: int, folder: Path | None = None, budget: Budget | None = None) -> None:
+        self.budget = budget
+        self._coming, self._share_used = 0, 0.0  # batches, and of the budget when the last rounds had ended
+        self._together, self._rounds = 1, 1  # that begin together, and that may have begun
         self._most_workers = concurrency + max(SPARE, concurrency)
         self._results = _Results(folder)
         self._heap: list[_Waiting] = []
@@ -116,8 +126,22 @@ class WorkerPool:
         await asyncio.gather(*workers, return_exceptions=True)
         self._results.close()
 
-    async def do_all(self, jobs: Sequence[Job]) -> Iterator[Any]:
-        """Run all jobs.
+    @contextmanager
+    def announce(self) -> Iterator[RunJobs]:
+        """Yield `do_all` for a batch that is to come: under a budget nothing begins until it is there, or will not come."""
+        with ExitStack() as coming:
+            self._coming += 1
+            coming.callback(self._arrive)
+            yield partial(self.do_all, first=next(self._order), arrive=coming.close)
+
+    def _arrive(self) -> None:
+        self._coming -= 1
+        self._begin()
+
+    async def do_all(
+        self, jobs: Sequence[Job], first: int | None = None, arrive: Callable[[], None] | None = None
+    ) -> Iterator[Any]:
+        """Run all jobs; `first` and `arrive` are those of an announced batch.
 
         Returns:
             The results, in no order; they are read from the disk AT_ONCE at a time, as long as the pool is open.
@@ -127,11 +151,11 @@ class WorkerPool:
         """
         loop = asyncio.get_running_loop()
         batch = _Batch([loop.create_future() for _ in jobs])
-        longest, first = max((job.length for job in jobs), default=0.0), next(self._order)
-        for job, ended in zip(jobs, batch.ended, strict=True):
-            rank = (-longest, first, -job.length, next(self._order))
+        longest, first = max((job.length for job in jobs), default=0.0), next(self._order) if first is None else first
+        for place, (job, ended) in enumerate(zip(jobs, batch.ended, strict=True)):
+            rank = (-longest, first, -job.length, next(self._order)) if self.budget is None else (place, first, 0.0, 0)
             heapq.heappush(self._heap, _Waiting(rank, job.do, ended, batch))
-        self._begin()
+        (arrive or self._begin)()
         try:
             await asyncio.gather(*batch.ended)
         finally:
@@ -144,11 +168,17 @@ class WorkerPool:
         self._begin()
 
     def _begin(self) -> None:
+        while self.budget and self._heap and not (self._doing or self._coming or self._may_begin()):
+            took, self._share_used = self.budget.share_used - self._share_used, self.budget.share_used
+            if took > 0:
+                fitting = int(self._together * (1 - self._share_used) / took)
+                self._together = max(1, min(2 * self._together, fitting))
+            self._rounds += self._together
         if self._beginning is None:
             self._begin_some()
 
     def _begin_some(self) -> None:
-        wanted = min(len(self._heap), self._most_workers - len(self._workers))
+        wanted = min(len(self._heap), self._most_workers - len(self._workers)) if self._may_begin() else 0
         for _ in range(min(wanted, BEGUN_AT_ONCE)):
             worker = asyncio.create_task(self._work())
             self._workers.add(worker)
@@ -156,8 +186,12 @@ class WorkerPool:
         more = wanted > BEGUN_AT_ONCE
         self._beginning = asyncio.get_running_loop().call_later(APART_S, self._begin_some) if more else None
 
+    def _may_begin(self) -> bool:
+        """Return whether a job waits whose turn it is; without a budget each rank begins with 0 or less."""
+        return bool(self._heap) and not (self.budget and self._coming) and self._heap[0].rank[0] < self._rounds
+
     async def _work(self) -> None:
-        while self._heap:
+        while self._may_begin():
             job = heapq.heappop(self._heap)
             if not job.ended.done():
                 await self._do(job)

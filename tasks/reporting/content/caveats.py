@@ -11,7 +11,7 @@ from schemas.blueprint import Blueprint
 from schemas.lineage import Missing, RunManifest
 from schemas.roles import JUDGE
 from schemas.usage import TESTED
-from tasks.analysis.failures import METRIC, find_failures, name_role
+from tasks.analysis.failures import METRIC, NOT_SENT, find_failures, name_role
 from tasks.analysis.number_format import count, counted, describe_gate, listed, number, percent, share_of, shorten
 from tasks.analysis.redaction import restricted_notices
 from tasks.analysis.run_tables import ReportData, System
@@ -103,13 +103,15 @@ def _about_replies(data: ReportData, system: System, totals: dict[str, Any]) -> 
             f"count as wrong; in a format the model follows, the total may rise.{own}{_examples_of_unread(data, system)}",
         )
     failures = system.of(data.responses).filter(pl.col("status") == "failed")
-    failed, of_helpers = (failures.filter(whose).height for whose in (pl.col("role") == TESTED, pl.col("role") != TESTED))
+    tested, was_sent = pl.col("role") == TESTED, pl.col("failure") != NOT_SENT
+    failed, of_helpers, unsent = (failures.filter(whose).height for whose in (tested & was_sent, ~tested & was_sent, ~was_sent))
     asked = int(system.of(data.raw).group_by("dataset").agg(pl.col("n_total").max())["n_total"].sum())
     lost = asked - totals["n_scored"]
     if lost:
         causes = [counted(failed, "failed call")] if failed else []
         causes += [counted(of_helpers, "failed call of a helper", "failed calls of helpers")] if of_helpers else []
         causes += [counted(judge_failed, "judge failure")] if judge_failed else []
+        causes += [counted(unsent, "call not sent", "calls not sent")] if unsent else []
         because = f" ({listed(causes)})" if causes else ""
         yield Caveat(
             f"{counted(lost, 'item')} without score",
@@ -247,18 +249,18 @@ class MissingScores:
         """Return why this dataset, or a number of it (method, metric), gave this system no score; the most specific known."""
         if noted := self._noted(system, dataset):
             return noted.reason
-        selected = self.manifest.plan.get("datasets")
-        if selected is not None and dataset not in selected:
+        if dataset not in (self.manifest.plan.get("datasets") or [dataset]):
             return NOT_SELECTED
         lacking = self.lacking.get((*system, dataset, *number), {})
         parts = [counted(n, *self._words(status, role, system.model)) for (status, role), n in lacking.items()]
         return f"nothing scored: {', '.join(parts)}" if parts else NO_REPLIES
 
-    def _words(self, status: str, role: str | None, model: str) -> tuple[str, str]:
+    def _words(self, status: str, role: str | None, model: str) -> tuple[str, ...]:
         """Return what became of items: a word for one, and one for several."""
+        if role == NOT_SENT:
+            return "call not sent", "calls not sent"
         whose = f" of the {name_role(self.manifest, role, model)}" if status == "call_failed" and role and role != TESTED else ""
-        one = STATUS_WORDS[status]
-        return f"{one}{whose}", f"{one}s{whose}"
+        return tuple(f"{STATUS_WORDS[status]}{ending}{whose}" for ending in ("", "s"))
 
     def reasons(self, system: System, datasets: list[str]) -> str:
         """Return the reasons of several datasets, each said once, the commonest first; with names where reasons differ."""

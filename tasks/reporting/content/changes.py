@@ -30,6 +30,8 @@ def state_said(changes: RunChanges) -> str:
 def _state_said(changes: RunChanges) -> str:
     if changes.state == "Failed":
         return "no call was answered"
+    if changes.state == "BudgetSpent":
+        return "the budget was spent before all calls were sent"
     if changes.previous is None:
         return changes.reason or "no earlier run"
     if changes.state == "Drifting":

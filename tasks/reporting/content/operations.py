@@ -6,6 +6,7 @@ import polars as pl
 
 from schemas.lineage import PartitionRef
 from schemas.usage import TESTED, Amounts, Usage, by_model
+from tasks.analysis.failures import NOT_SENT
 from tasks.analysis.number_format import NONE, count, counted, listed
 from tasks.analysis.run_tables import ReportData, Row, System
 from tasks.models.http.failures import FAILURE_KINDS
@@ -18,7 +19,7 @@ def failure_rows(data: ReportData) -> list[Row]:
         rows with system, failure, calls, datasets, example, the error of one of them, and remedy.
     """
     grouped = (
-        data.responses.filter(pl.col("status") == "failed")
+        data.responses.filter(pl.col("status") == "failed", pl.col("failure") != NOT_SENT)
         .group_by("model", "setting", "role", "asked_model", "failure")
         .agg(calls=pl.len(), datasets=pl.col("dataset").n_unique(), example=pl.col("error").drop_nulls().sort().first())
         .with_columns(pl.col("failure").cast(pl.String))
@@ -90,7 +91,8 @@ def cost_notes(rows: Sequence[Usage], refs: Iterable[PartitionRef] = ()) -> Iter
         if any(ref.layer == "contexts" for ref in refs):
             yield "Without token counts it cannot be seen whether a server cut a long prompt; moodflow models check tries one."
     if unsent := sum(row.unsent for row in rows):
-        yield f"{counted(unsent, 'call')} not sent: the budget was spent. The same command with a larger budget goes on."
+        of = f"{count(unsent)} of {counted(sum(row.calls for row in rows), 'call')}"
+        yield f"{of} not sent: the budget was spent. The same command with a larger budget goes on."
 
 
 def no_price(models: Iterable[str]) -> str:

@@ -15,6 +15,7 @@ from schemas.vocabulary import LEVELS
 from tasks.analysis import number_format as formats
 from tasks.analysis.across_models import AcrossModels
 from tasks.analysis.leaderboard import LeaderboardData
+from tasks.analysis.papers import paper_of
 from tasks.analysis.published_experiments import Experiments
 from tasks.analysis.run_tables import ReportData
 from tasks.lake.files import replace_file
@@ -126,6 +127,7 @@ def make_environment() -> Environment:
         "label_of": label_of,
         "state_said": state_said,
         "listed": formats.listed,
+        "paper_of": paper_of,
         "numbered": number_heads,
         "raw_heads": RAW_HEADS,
         "report_page": REPORT,

@@ -9,9 +9,18 @@ ASKED = {"dataset": "d", "model": "m", "setting": "s", "repetition": 0}
 
 
 def answers(*failed: tuple[str, str, str | None]) -> pl.DataFrame:
-    """Item, part and whose call failed."""
-    rows = [{**ASKED, "item_id": item, "part": part, "failed_role": role} for item, part, role in failed]
-    return pl.DataFrame(rows, schema_overrides={"failed_role": pl.String}).cast({"repetition": pl.Int64})
+    """Item, part and whose call failed, perhaps with the kind of failure behind a slash."""
+    rows = [
+        {
+            **ASKED,
+            "item_id": item,
+            "part": part,
+            "failed_role": role and role.split("/")[0],
+            "failure": role and role.split("/")[-1],
+        }
+        for item, part, role in failed
+    ]
+    return pl.DataFrame(rows, schema_overrides={"failed_role": pl.String, "failure": pl.String}).cast({"repetition": pl.Int64})
 
 
 def scores(*told: tuple[str, str, str, str]) -> pl.DataFrame:
@@ -35,10 +44,19 @@ def test_a_missing_value_is_charged_to_whose_call_failed() -> None:
             ("3", "", "accuracy", "judge_failed"),
             ("4", "", "accuracy", "scored"),
             ("5", "", "accuracy", "not_counted"),
+            ("6", "", "accuracy", "call_failed"),
         ),
-        answers(("1", "", "seeker"), ("2", "", "tested"), ("3", "", None), ("4", "", None), ("5", "", "seeker")),
+        answers(
+            ("1", "", "seeker"),
+            ("2", "", "tested"),
+            ("3", "", None),
+            ("4", "", None),
+            ("5", "", "seeker"),
+            ("6", "", "tested/budget"),
+        ),
     )
-    assert blamed(found) == [("1", "accuracy", "seeker"), ("2", "accuracy", "tested"), ("3", "accuracy", "judge")]
+    by_item = {"1": "seeker", "2": "tested", "3": "judge", "6": "budget"}
+    assert blamed(found) == [(item, "accuracy", role) for item, role in by_item.items()]
 
 
 def test_what_is_measured_over_all_parts_rests_on_each_and_a_part_on_its_own() -> None:

@@ -8,6 +8,7 @@ from typing import Any
 import pytest
 
 from schemas.blueprint import Ability, Blueprint
+from tasks.analysis.papers import MOODBENCH
 from tasks.scoring.blueprints import load_blueprint
 
 ROOT = Path(__file__).resolve().parents[3]
@@ -43,6 +44,17 @@ def sub_abilities(blueprint: Blueprint) -> list[Ability]:
 def test_table_1_tasks(blueprint: Blueprint) -> None:
     assert [len(node.tasks) for node in sub_abilities(blueprint)] == TASKS
     assert len(list(blueprint.tasks())) == sum(TASKS) == 41
+
+
+def test_table_1_counts_and_ratios() -> None:
+    design = [counts for _, *counts in load_blueprint("moodbench").design()]
+    # One method for each dataset.
+    assert design == [list(row) for row in zip(TASKS, DATASETS, DATASETS, strict=True)]
+    abilities, (tasks, datasets, methods) = len(design), map(sum, zip(*design, strict=True))
+    assert (abilities, tasks, datasets, methods) == (12, 41, 60, 60)
+    # Nearest to 1 : 3, 1 : 2 and 1 : 1, which the paper aims at: 1 : 3.42, 1 : 1.46 and 1 : 1.
+    assert MOODBENCH.design == (3, 2, 1)
+    assert [round(tasks / abilities, 2), round(datasets / tasks, 2), methods / datasets] == [3.42, 1.46, 1]
 
 
 def test_main_abilities_weights_and_gate(blueprint: Blueprint) -> None:

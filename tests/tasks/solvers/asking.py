@@ -39,5 +39,5 @@ async def ask_base(
     """Rows of `responses`."""
     resources = SolverResources({"tested": RoleModel(model, chat)})
     listeners: Listeners = {"tested": Replies() if replies is None else replies}
-    outputs = await run_solver(presentations, BuiltContexts(), SolverOptions("base"), resources, pool, listeners)
+    outputs = await run_solver(presentations, BuiltContexts(), SolverOptions("base"), resources, pool.do_all, listeners)
     return make_tables(outputs)["responses"]

@@ -101,7 +101,7 @@ async def talk(
             options = SolverOptions("role_play", own=own or RolePlayOptions())
             presentations = plan_epochs(items, Epochs(repeat=repeat))
             listeners = {role: Replies() for role in entries}
-            solved = await run_solver(presentations, BuiltContexts(), options, SolverResources(roles), pool, listeners)
+            solved = await run_solver(presentations, BuiltContexts(), options, SolverResources(roles), pool.do_all, listeners)
             tables = make_tables(solved)
         return Talks(Answers.validate(tables["answers"]), tables["responses"], plays.bodies, hears.bodies)
 

@@ -79,7 +79,7 @@ def resources(model: ScriptedModel) -> SolverResources:
 async def infer(lake: Lake, asked: InferJob, model: ScriptedModel) -> tuple[list[PartitionRef], Replies]:
     listener = Replies()
     async with WorkerPool(1) as pool:
-        refs = await plain(infer_partition)(asked, lake, resources(model), pool, {"tested": listener})
+        refs = await plain(infer_partition)(asked, lake, resources(model), pool.do_all, {"tested": listener})
     return refs, listener
 
 

@@ -180,3 +180,15 @@ def test_a_judge_has_replies_of_its_own() -> None:
     estimator.learn(measure_call(judging), 104, 40)
     assert [estimator.expect(call).completion_tokens for call in (LATIN, judging)] == [2, 40]
     assert (estimator.seen("listener", judged=False), estimator.seen("listener", judged=True)) == (1, 1)
+
+
+async def test_a_call_waits_for_those_in_flight_that_need_less() -> None:
+    # 19 / 4 + 4 tokens of the prompt and 100 / 4 of the reply are expected of each at first, so 3 fit in 110. They take 11 + 2,
+    # with which all 8 fit.
+    entry = ModelEntry(name="listener", base_url=SERVER)
+    call = replace(request("How are you, no 01?"), sampling=Sampling(max_tokens=100))
+    with ModelServer(lambda _messages: "B") as server:
+        budget = Budget(tokens=110)
+        async with HttpChat(entry, server.base_url, budget=budget.account(entry)) as client:
+            replies = await asyncio.gather(*(client(call) for _ in range(8)))
+    assert [reply.failure for reply in replies] == [None] * 8

@@ -10,6 +10,7 @@ import pytest
 
 from schemas.errors import LakeError
 from schemas.worker_pool import Job
+from tasks.models.cost.budget import Budget
 from tasks.models.http.worker_pool import AT_ONCE, SPARE, WorkerPool
 from tests.tasks.models.making_calls import HANGS_S
 
@@ -163,3 +164,37 @@ async def test_work_that_comes_when_the_workers_are_just_done_is_done() -> None:
         for _ in range(200):
             assert await asyncio.wait_for(pool.do_all([Job(1.0, lambda: asyncio.sleep(0)) for _ in range(SPARE + 1)]), HANGS_S)
             # No tick in between: workers that have ended must not count as there.
+
+
+async def test_a_budget_is_spent_in_rounds() -> None:
+    """A round takes 20 of 100: two follow the first, then the two that fit, then one whose calls would not be sent."""
+    budget, together = Budget(tokens=100), list[list[str]]()
+
+    def job(name: str) -> Job:
+        async def do() -> None:
+            if not at_work:
+                together.append([])
+            at_work.add(name)
+            together[-1].append(name)
+            await asyncio.sleep(0.01)
+            budget.used_tokens += 10
+            at_work.discard(name)
+
+        return Job(len(name), do)
+
+    at_work = set[str]()
+    async with WorkerPool(8, budget=budget) as pool:
+        with pool.announce() as first, pool.announce() as second, pool.announce():
+            later = asyncio.ensure_future(second([job(f"longest {number}") for number in range(6)]))
+            await settle()
+            early = asyncio.ensure_future(first([job(f"short {number}") for number in range(6)]))
+            await settle()
+            # The third batch may still come.
+            assert together == []
+        await asyncio.gather(early, later)
+    assert together == [
+        ["short 0", "longest 0"],
+        [f"{name} {number}" for number in (1, 2) for name in ("short", "longest")],
+        [f"{name} {number}" for number in (3, 4) for name in ("short", "longest")],
+        ["short 5", "longest 5"],
+    ]

@@ -19,6 +19,14 @@ def test_formulas_name_the_weights_of_this_blueprint(example_html: str) -> None:
     assert "at least 95 % of the items" in notes
 
 
+def test_the_design_of_the_benchmark_stands_beside_the_papers(example_html: str) -> None:
+    notes = section(example_html, "method")
+    # 2 abilities with tasks, 3 tasks of 4 datasets with a method each.
+    assert "3 tasks, 4 datasets, 4 methods. Ability : task 1 : 1.50, task : dataset 1 : 1.33, dataset : method 1 : 1.00;" in notes
+    assert "the MoodBench paper aims at 1 : 3, 1 : 2, 1 : 1." in notes
+    assert "Emotion Recognition 2 3 3" in notes
+
+
 def test_only_the_metrics_of_the_benchmark_are_explained() -> None:
     assert list(describe_method(example_data()).metrics) == ["accuracy", "judged_rating"]
 

@@ -89,7 +89,7 @@ def test_what_has_to_be_known_about_the_numbers() -> None:
     assert list(cost_notes([TESTED, JUDGE])) == [
         "No price is known of <b>rater</b>, so neither is any cost with a share of it; --set prices=FILE names prices.",
         "3 answers came without token counts: the sums are lower bounds. A budget counts such answers by estimate.",
-        "34 calls not sent: the budget was spent. The same command with a larger budget goes on.",
+        "34 of 1,237 calls not sent: the budget was spent. The same command with a larger budget goes on.",
     ]
 
 

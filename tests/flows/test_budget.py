@@ -1,0 +1,128 @@
+"""What a budget is spent on: an item of each dataset before a second of any, with its helpers' and judges' calls."""
+
+import json
+import threading
+from pathlib import Path
+from typing import Any
+
+import polars as pl
+import pytest
+import yaml
+
+from tasks.models.cost.budget import measure_texts
+from tests.flows.command import Ended, ended
+from tests.flows.commands.test_bad_input import ITEM
+from tests.flows.test_role_play import answer, family
+from tests.model_server import ModelServer
+
+pytestmark = pytest.mark.usefixtures("prefect_server")
+
+ITEMS = 20
+LENGTHS = {"short": 0, "middle": 100, "long": 200, "longest": 300}
+"""Characters that an item's text has besides its question."""
+
+DIALECT = {"token_limit": "max_tokens", "unsent": []}
+"""Of servers that need no probe, which a budget would pay for."""
+
+
+class CountingServer(ModelServer):
+    """Counts tokens as estimates do, so that what is spent is what was expected."""
+
+    def __init__(self, reply: Any, **more: Any) -> None:
+        super().__init__(self._reply, **more)
+        self._said, self._prompts = reply, threading.local()
+
+    def _reply(self, messages: list[dict[str, str]]) -> str:
+        self._prompts.tokens = round(measure_texts("", [message["content"] for message in messages], judged=False).guessed)
+        return str(self._said(messages))
+
+    def choice(self, model: str | None, **more: Any) -> bytes:
+        body = json.loads(super().choice(model, **more))
+        body["usage"] = {"prompt_tokens": getattr(self._prompts, "tokens", 0), "completion_tokens": 2}
+        return json.dumps(body).encode()
+
+
+def benchmark(folder: Path) -> Path:
+    """A blueprint over ITEMS own items for each of LENGTHS."""
+    datasets = {}
+    for name, length in LENGTHS.items():
+        texts = (f"How is {name} {number:02}?{'!' * length}" for number in range(ITEMS))
+        item = {**ITEM, "options": ["glad", "sad"], "gold_indices": [1]}
+        lines = [json.dumps({**item, "item_id": text[7:20].rstrip("?!"), "question": text}) for text in texts]
+        (folder / f"{name}.jsonl").write_text("\n".join(lines), encoding="utf-8")
+        methods = [{"id": "choice", "metrics": [{"metric": "accuracy"}]}]
+        datasets[name] = {"title": name, "source": {"path": f"{name}.jsonl"}, "methods": methods}
+    tasks = [{"id": name, "title": name, "level": "low", "datasets": [name]} for name in datasets]
+    abilities = [{"id": "emotional", "title": "Emotional", "tasks": tasks}]
+    shared = {"name": "own", "title": "Own", "version": "1", "source": "a test", "level_rules": [{"weights": {"low": 1}}]}
+    path = folder / "own.yaml"
+    path.write_text(yaml.safe_dump({**shared, "abilities": abilities, "datasets": datasets}), encoding="utf-8")
+    return path
+
+
+def answered(lake: Path) -> dict[tuple[str, str], int]:
+    """Items with an answer, by dataset and model."""
+    rows = pl.read_parquet(sorted((lake / "answers").rglob("*.parquet")), hive_partitioning=False)
+    return {(name, model): of.filter(status="answered").height for (name, model), of in rows.group_by("dataset", "model")}
+
+
+def test_a_tenth_of_the_calls_reaches_every_dataset(tmp_path: Path) -> None:
+    own, config, lake = benchmark(tmp_path), tmp_path / "models.yaml", tmp_path / "lake"
+    with CountingServer(lambda _: "B") as fast, CountingServer(lambda _: "B", latency_s=0.05) as slow:
+        sampling = {"max_tokens": 8}
+        models = [
+            {"name": name, "base_url": server.base_url, "dialect": DIALECT, "sampling": sampling, "concurrency": 4}
+            for name, server in (("fast", fast), ("slow", slow))
+        ]
+        config.write_text(json.dumps({"models": models}), encoding="utf-8")
+
+        def run(*more: str) -> Ended:
+            return ended("run", own, "--config", config, "--lake", lake, "--set", "bootstrap=0", *more)
+
+        whole = run("--json", "--dry-run").document
+        tokens = sum(row["prompt_tokens"] + row["completion_tokens"] for row in whole["models"])
+        first = run("--json", "--budget-tokens", str(tokens // 10)).document
+        part = answered(lake)
+        told = run("--budget-tokens", "1")
+        last = run("--json", "--budget-tokens", str(tokens))
+        assert (fast.calls, slow.calls, fast.repeated, slow.repeated) == (80, 80, 0, 0)
+    with CountingServer(lambda _: "B") as moved:
+        config.write_text(json.dumps({"models": [{**model, "base_url": moved.base_url} for model in models]}), encoding="utf-8")
+        anew = run("--json", "--budget-tokens", str(tokens // 10)).document
+    assert part == {(name, model): 2 for name in LENGTHS for model in ("fast", "slow")}
+    assert first["calls"] == {"sent": 16, "answered": 16, "from_journal": 0, "failed": 0, "unsent": 144}
+    assert (first["state"], first["failures"], first["cost"]["total"]["failed"]) == ("BudgetSpent", [], 0)
+    page = Path(first["report"]).read_text(encoding="utf-8")
+    assert "<dt>Not sent, the budget was spent</dt><dd>144</dd>" in page
+    assert "No stored call failed." in page
+    assert "(72 calls not sent)" in page
+    line = "144 of 160 calls not sent: the budget was spent. The same command with a larger budget goes on."
+    assert line in page
+    # The next command finds what the first one paid for, and its own budget is not enough for one call.
+    assert (told.status, line in told.out) == (1, True)
+    assert "Calls: 0 sent, 0 answered, 16 from the journal, 0 failed, 144 not sent" in told.out
+    assert "State: BudgetSpent, the budget was spent before all calls were sent" in told.out
+    assert "Failed calls" not in told.out
+    assert (last.status, last.document["state"], last.document["calls"]["unsent"]) == (0, "Completed", 0)
+    assert [row["n_scored"] for row in last.document["raw_scores"]] == [ITEMS] * 8
+    # Beside that run, at another address, 2 of 20 items are scored: what the budget took away is no regression.
+    assert (anew["state"], anew["previous"], anew["regressions"]) == ("BudgetSpent", last.document["run"], [])
+
+
+def test_calls_of_helpers_and_judges_belong_to_their_item(tmp_path: Path) -> None:
+    with CountingServer(answer) as server:
+        command = family(tmp_path, server, 10)
+        config = yaml.safe_load((tmp_path / "models.yaml").read_text())
+        for entry in (*config["models"], *config["roles"].values()):
+            entry |= {"dialect": DIALECT, "sampling": {"max_tokens": 40}, "concurrency": 8}
+        (tmp_path / "models.yaml").write_text(yaml.safe_dump(config))
+        more = ("--settings", "role-play", "--set", "solvers.role_play.turns=2")
+        whole = ended(*command, *more, "--set", "sample=2", "--lake", tmp_path / "whole").document
+        tokens = sum(row["paid_prompt_tokens"] + row["paid_completion_tokens"] for row in whole["usage"])
+        # A little more than a tenth of 20 dialogues: each has two lines of both and a judge's call.
+        done = ended(*command, *more, "--lake", tmp_path / "lake", "--budget-tokens", str(int(0.55 * tokens)))
+    used = {(row["dataset"], row["role"]): row["sent"] for row in done.document["usage"]}
+    scored = {row["dataset"]: (row["n_scored"], row["n_total"]) for row in done.document["raw_scores"]}
+    assert (done.status, done.document["state"]) == (1, "BudgetSpent")
+    assert scored == {"cards_en": (1, 10), "cards_zh": (1, 10)}
+    assert [used[f"cards_{language}", "judge"] for language in ("en", "zh")] == [1, 1]
