@@ -39,8 +39,8 @@ async def report(request: ReportRequest) -> State[RunManifest]:
 
     Reads every layer of the plan; writes `runs/<run>/`: manifest.json, report.md, report.html, changes.json. Always writes, even
     if nothing changed: a run is a record of what was looked at when. Its state is a failure named `Regressed` if a model
-    regressed and `Failed` if no call was answered, and a success named `BudgetSpent` if calls were not sent, `Drifting` if a model
-    does and `UpToDate` if nothing changed.
+    regressed and `Failed` if no call was answered, and a success named `BudgetSpent` if calls were not sent, `Drifting` if a
+    model does and `UpToDate` if nothing changed.
 
     Args:
         request: the plan and what only the run itself knows.

@@ -92,7 +92,7 @@ async def _run_ablation(request: AblationRequest) -> CommandResult:
 
 def _status(manifest: RunManifest, rows: Iterable[Mapping[str, Any]]) -> int:
     """Return 1 if something failed: a dataset without score, items without one, or a call, though its item has a score."""
-    unanswered = any(ref.layer == "answers" and not ref.complete for ref in manifest.partitions)
+    unanswered = manifest.calls.unsent > 0 or any(ref.layer == "answers" and not ref.complete for ref in manifest.partitions)
     return int(bool(manifest.missing) or unanswered or any(row["n_scored"] < row["n_total"] for row in rows))
 
 
