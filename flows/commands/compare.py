@@ -12,6 +12,7 @@ from flows.commands.console import CommandResult, decimal, folded, label_system,
 from flows.commands.plan_options import PlanOptions, read_plan
 from schemas.errors import UsageError
 from tasks.analysis.number_format import counted, describe_gate, interval, shorten, signed, signed_interval
+from tasks.analysis.verdict import name_score, say_total
 
 HELP = (
     "RUN RUN: two runs of a benchmark, the earlier one first: scores over common items with intervals, items that flipped. "
@@ -88,9 +89,11 @@ def _table(model: Row) -> Table:
     amounts = numbers("Before", "After", "Difference", "95 % interval", "Common items", "Stored before", "Stored after")
     table = text_table(folded(""), *amounts, title=_title(model))
     common = {(row["kind"], row["id"]): row for row in model["common"]}
-    totals = (model[side]["total_before_veto"] for side in ("before", "after"))
+    sides = (model["before"], model["after"])
     if total := next((row for row in model["common"] if row["kind"] == "total"), None):
-        table.add_row("[bold]total before the veto[/bold]", *_common(total), *map(decimal, totals))
+        stored = (decimal(side["total_before_veto"]) for side in sides)
+        name = " -> ".join(dict.fromkeys(name_score(side["verdict"]).lower() for side in sides))
+        table.add_row(f"[bold]{name}[/bold]", *_common(total), *stored)
     for row in model["stored"]:
         name = f"{'  ' if row['kind'] == 'dataset' else ''}{escape(row['id'])}"
         cells = _common(common.get((row["kind"], row["id"])))
@@ -115,9 +118,11 @@ def _total_lines(model: Row) -> Iterator[str]:
     yield "* the interval leaves out 0. Before, After and Difference are over the items that both runs scored."
     if before["vetoed"] != after["vetoed"]:
         yield escape(f"Veto: {_veto(before)} -> {_veto(after)}")
+    yield from (escape(side["headline"]) for side in (before, after) if side["verdict"] != "scored")
+    verdicts = " -> ".join(side["verdict"] for side in (before, after))
     ranks = " -> ".join(str(side["rank"] or "-") for side in (before, after))
     coverage = " -> ".join(f"{100 * side['coverage']:.0f} %" for side in (before, after))
-    yield f"Total {decimal(before['total'])} -> {decimal(after['total'])}, rank {ranks}, coverage {coverage}"
+    yield f"Total {say_total(before)} -> {say_total(after)}, {verdicts}, rank {ranks}, coverage {coverage}"
 
 
 def _dimension_table(model: Row) -> Iterator[Table]:

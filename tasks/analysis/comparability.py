@@ -18,6 +18,7 @@ from schemas.comparability import (
 )
 from schemas.lineage import DatasetNotice, RunManifest
 from schemas.roles import JUDGE, by_dataset
+from tasks.analysis.instruments import InstrumentCount
 from tasks.analysis.number_format import counted, listed, percent, setting_title
 from tasks.analysis.papers import Paper, paper_of
 from tasks.analysis.past_run import PastRun
@@ -62,18 +63,20 @@ def compare_with_paper(run: PastRun | ReportData, table: PublishedTable) -> Mapp
 def _compare(run: PastRun | ReportData, paper: Paper, table: PublishedTable, system: System) -> Comparability:
     blueprint, scores = run.blueprint, scores_of(run.layers, system)
     shared = tuple(_of_the_run(run, paper, table, system))
-    datasets = tuple(_of_datasets(run, paper, scores.layers["raw_scores"].values(), shared))
+    failed = [one for one in run.instruments if one.failed and one.system == system]
+    datasets = tuple(_of_datasets(run, paper, scores.layers["raw_scores"].values(), shared, failed))
     verdicts = {entry.dataset: entry.verdict for entry in datasets}
     # The mean leaves the gate out; what was run does not.
     counts = {name: scores.total[name] for name in ("datasets_scored", "datasets_total")}
     whole = replace(explain_total(scores, blueprint), **counts)
-    verdict = _of_part(whole, verdicts, shared)
+    broken = [_not("instrument", one.words) for one in failed]
+    verdict = _of_part(whole, verdicts, [*shared, *broken])
     mains = [main for main in blueprint.abilities if main.dataset_ids]
     return Comparability(
         **system._asdict(),
         paper=paper.title,
         verdict=verdict,
-        reasons=(*shared, *_summed_up(whole, datasets)),
+        reasons=(*broken, *shared, *_summed_up(whole, datasets)),
         abilities={main.id: _of_part(explain_ability(scores, main, blueprint), verdicts, shared) for main in mains},
         datasets=datasets,
         position=None if verdict == WORST else _position(table, scores.total),
@@ -111,15 +114,20 @@ def _set_otherwise(respect: Respect, name: str, ours: float | None, theirs: floa
 
 
 def _of_datasets(
-    run: PastRun | ReportData, paper: Paper, raw: Iterable[Mapping[str, Any]], shared: Sequence[Departure]
+    run: PastRun | ReportData,
+    paper: Paper,
+    raw: Iterable[Mapping[str, Any]],
+    shared: Sequence[Departure],
+    failed: Sequence[InstrumentCount],
 ) -> Iterator[DatasetLikeness]:
-    """Yield the verdict of each dataset from its rows of `raw_scores`; `shared` holds for all."""
+    """Yield the verdict of each dataset from its rows of `raw_scores`; `shared` holds for all, `failed` for some."""
     manifest, notices = run.manifest, {notice.id: notice for notice in run.manifest.datasets}
     items = {name: ref.rows for ref in manifest.partitions if ref.layer == "items" for _, name in ref.place}
     most, scored = manifest.plan.get("sample"), list(raw)
     for name, entry in run.blueprint.datasets.items():
         rows = [row for row in scored if row["dataset"] == name]
         found = [_not("items", "built anew from the sources that the paper names")] if name in paper.rebuilt else []
+        found += [_not("instrument", one.words) for one in failed if name in one.datasets]
         found += _of_the_source(notices[name]) if name in notices else ()
         # Fewer than the plan's sample are all there are.
         if most is not None and most <= (asked := items.get(name, most)) < paper.items(name):

@@ -19,6 +19,7 @@ from tasks.analysis.score_tree import (
     scores_of,
 )
 from tasks.analysis.selection import BlueprintPath, Selection
+from tasks.analysis.verdict import judge_run
 from tasks.scoring.veto import GATE
 
 ENDS_WITH = {"total": "ability", "ability": "task", "sub_ability": "task"}
@@ -26,6 +27,7 @@ ENDS_WITH = {"total": "ability", "ability": "task", "sub_ability": "task"}
 
 OPTIONS = {"ability": "--ability", "sub_ability": "--ability", "task": "--task", "dataset": "--dataset"}
 TOTAL = ("total", "total_before_veto", "ci_low", "ci_high", *GATE, "vetoed", "veto_reason", "rank")
+VERDICT = ("verdict", "instrument", "headline")
 COVERAGE = ("datasets_scored", "datasets_total", "n_scored", "n_total", "coverage", "item_coverage")
 
 
@@ -43,8 +45,8 @@ def _explain(scores: Scores, run: PastRun, place: BlueprintPath) -> ScorePart:
 
 def place_document(run: PastRun, systems: Sequence[System], wanted: Selection, place: BlueprintPath) -> Row:
     """Explain a place of each model and setting, as the JSON document of everything above the rows."""
-    found, records = [scores_of(run.layers, system) for system in systems], compare_run(run)
-    parts = [_explain(scores, run, place) for scores in found]
+    found, records = [scores_of({**run.layers, "totals": judge_run(run)}, system) for system in systems], compare_run(run)
+    parts, datasets = [_explain(scores, run, place) for scores in found], place.datasets(run.blueprint)
     return {
         "run": run.name,
         "benchmark": run.manifest.benchmark,
@@ -57,6 +59,11 @@ def place_document(run: PastRun, systems: Sequence[System], wanted: Selection, p
         "above": list(places_above(run, place)),
         "models": [
             _system_document(run, one, part)
+            | {
+                "instruments": [
+                    fault.words for fault in run.instruments if fault.system == one.system and fault.concerns(datasets)
+                ]
+            }
             | {"comparability": record.about(part.kind, part.id) if (record := records.get(one.system)) else None}
             for one, part in zip(found, parts, strict=True)
         ],
@@ -102,7 +109,7 @@ def _system_document(run: PastRun, scores: Scores, part: ScorePart) -> Row:
     named = run.options(scores.system)
     document: Row = scores.system._asdict()
     if part.kind == "total":
-        document["total"] = {name: scores.total[name] for name in (*TOTAL, *COVERAGE)}
+        document["total"] = {name: scores.total[name] for name in (*TOTAL, *COVERAGE, *VERDICT)}
         document["gate"] = _gate_document(run, scores, named)
     return document | {"part": part_document(run, part, named, ENDS_WITH.get(part.kind))}
 

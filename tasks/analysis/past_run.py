@@ -4,6 +4,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from functools import cached_property
 from shlex import join
+from typing import TYPE_CHECKING
 
 import polars as pl
 
@@ -16,6 +17,9 @@ from tasks.analysis.run_tables import System, ordered
 from tasks.lake.errors import unreadable_document
 from tasks.lake.lake import Lake
 from tasks.lake.manifest import MANIFEST, read_code_version, read_manifest, run_folder
+
+if TYPE_CHECKING:
+    from tasks.analysis.instruments import InstrumentCount
 
 
 @dataclass(frozen=True)
@@ -40,6 +44,13 @@ class PastRun:
     def systems(self) -> list[System]:
         """Models and settings with a total, in the order of the leaderboard."""
         return [System(row["model"], row["setting"]) for row in ordered(self.layers["totals"])]
+
+    @cached_property
+    def instruments(self) -> "tuple[InstrumentCount, ...]":
+        """What its instruments failed to do."""
+        from tasks.analysis.instruments import count_instruments  # noqa: PLC0415  most commands ask for no judge's ratings
+
+        return count_instruments(self)
 
     def partitions(self, layer: str, **place: str) -> list[PartitionRef]:
         """Return partitions of a layer with these values of their keys."""

@@ -4,7 +4,7 @@ from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass, field, replace
 from functools import cache, cached_property
 from inspect import signature
-from typing import Any, NamedTuple, Self, TypeVar
+from typing import TYPE_CHECKING, Any, NamedTuple, Self, TypeVar
 
 import dataframely as dy
 import polars as pl
@@ -23,6 +23,9 @@ from tasks.analysis.baselines import Baselines, measure_baselines, orders_shown
 from tasks.analysis.number_format import setting_order, setting_title
 from tasks.analysis.published_tables import BASE_SETTING, PublishedTable, read_table
 from tasks.judging.gold import GOLD
+
+if TYPE_CHECKING:
+    from tasks.analysis.instruments import InstrumentCount
 
 ResultT = TypeVar("ResultT")
 Row = dict[str, Any]
@@ -144,6 +147,7 @@ class ReportData:
     annotations: tuple[Row, ...] = ()
     faults: dy.DataFrame[SimulationFaults] = field(default_factory=SimulationFaults.create_empty)
     simulation: tuple[Row, ...] = ()
+    instruments: "tuple[InstrumentCount, ...]" = ()
     prompt_chunks: pl.DataFrame = field(default_factory=lambda: pl.DataFrame(schema=PROMPT_CHUNKS))
 
     def about(self, system: System, dataset: str) -> Self:

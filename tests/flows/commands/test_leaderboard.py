@@ -30,7 +30,7 @@ def test_a_papers_table_as_a_page(tmp_path: Path) -> None:
     document = ended("leaderboard", "moodbench", "--published", "--html", page, "--json").document
     assert (len(document["models"]), document["html"]) == (30, str(page))
     html = page.read_text(encoding="utf-8")
-    assert (html.count('class="badge vetoed"'), html.count('class="badge counted"')) == (2, 28)
+    assert (html.count('class="badge vetoed"'), html.count('class="badge scored"')) == (2, 28)
 
 
 def test_a_papers_table_as_files(tmp_path: Path) -> None:
@@ -133,10 +133,11 @@ def test_rows_carry_their_setting_and_abilities() -> None:
     first, *others = published_leaderboard("moodbench").rows
     assert (1 + len(others), first["model"], first["rank"]) == (30, "gpt-5-mini-2025-08-07", 1)
     assert {row["setting"] for row in others} == {"base"}
-    # A veto is shown where the benchmark has a gate.
-    heads, model, *_ = (list(column.cells) for column in leaderboard_table("moodbench", [first, *others[:2]]).columns)
-    assert model[heads.index("Veto")] == "passed"
-    assert "Veto" not in list(leaderboard_table("longemotion", rows[:3]).columns[0].cells)
+    heads, *models = (list(column.cells) for column in leaderboard_table("moodbench", [first, *others[-2:]]).columns)
+    assert [model[heads.index("Verdict")] for model in models] == ["scored", "vetoed", "vetoed"]
+    assert [model[heads.index("Total")] for model in models] == [
+        *("[bold]70.09[/bold]", "[bold]0 (37.53 before the veto)[/bold]", "[bold]0 (47.40 before the veto)[/bold]")
+    ]
 
 
 def test_a_benchmark_without_a_paper_is_told(tmp_path: Path) -> None:

@@ -1,0 +1,131 @@
+"""Decide what may be said of a system's total: whether there is one, its verdict, its rank, and the sentence on top.
+
+Every surface takes these columns: no other module decides from coverage, veto or instruments.
+"""
+
+from collections.abc import Mapping, Sequence
+from typing import Any, Literal
+
+import polars as pl
+
+from schemas.blueprint import Blueprint
+from tasks.analysis.instruments import failed_instruments
+from tasks.analysis.number_format import NONE, counted, describe_gate, interval, number
+from tasks.analysis.past_run import PastRun
+from tasks.analysis.run_tables import ReportData, System
+
+Verdict = Literal["scored", "vetoed", "undecided", "too little scored", "instrument failed", "unscored"]
+"""`scored`: a total that stands. `vetoed`: 0 by the gate. `undecided`: a total whose veto is open, since too little of the gate
+was scored. The others have no total: fewer than half of the datasets are scored, an instrument failed, or nothing is scored.
+"""
+
+LEAST_COVERAGE = 0.5
+"""A mean over fewer of a benchmark's datasets is no total of it."""
+
+WITH_TOTAL: tuple[Verdict, ...] = ("scored", "vetoed", "undecided")
+
+
+def judge_run(run: PastRun | ReportData) -> pl.DataFrame:
+    """Return the totals of a run as `judge_totals` does."""
+    failed, totals = failed_instruments(run.instruments), run.layers["totals"]
+    systems = (System(*names) for names in totals.select("model", "setting").iter_rows())
+    return judge_totals(totals, run.blueprint, [failed.get(system) for system in systems])
+
+
+def judge_totals(
+    totals: pl.DataFrame, blueprint: Blueprint, failed: Sequence[str | None] = (), within: Sequence[str] = ("setting",)
+) -> pl.DataFrame:
+    """Return the same rows with verdict, and without a total and a rank where there is none.
+
+    Args:
+        totals: rows of `totals`, ranked.
+        blueprint: of the benchmark.
+        failed: of each row, in words, the instruments that failed, null = none did; empty = none of any row.
+        within: columns that name the groups that are ranked.
+
+    Returns:
+        Besides the columns that were there `verdict`, `instrument` (which failed, in words) and `headline`, a sentence. Ranks
+        are those of the others alone; what was scored stays in `total_before_veto` and its interval.
+    """
+    rows = list(zip(totals.iter_rows(named=True), failed or [None] * totals.height, strict=True))
+    verdicts = [_decide(row, blueprint, instrument) for row, instrument in rows]
+    said = [
+        say_headline({**row, "instrument": one}, verdict, blueprint) for (row, one), verdict in zip(rows, verdicts, strict=True)
+    ]
+    has_total = pl.col("verdict").is_in(WITH_TOTAL)
+    return totals.with_columns(
+        pl.Series("verdict", verdicts, pl.String),
+        pl.Series("instrument", [instrument for _, instrument in rows], pl.String),
+        pl.Series("headline", said, pl.String),
+    ).with_columns(
+        total=pl.when(has_total).then("total"),
+        rank=pl.when(has_total).then("rank").rank("min").over(within).cast(pl.Int64),
+    )
+
+
+def _decide(row: Mapping[str, Any], blueprint: Blueprint, instrument: str | None) -> Verdict:
+    if instrument:
+        return "instrument failed"
+    if row["vetoed"]:
+        return "vetoed"
+    if row["total_before_veto"] is None:
+        return "unscored"
+    if row["coverage"] < LEAST_COVERAGE:
+        return "too little scored"
+    return "undecided" if row["vetoed"] is None and blueprint.gate is not None else "scored"
+
+
+def say_total(row: Mapping[str, Any]) -> str:
+    """Return a judged total for a cell: the number, or a dash and what was scored."""
+    before = number(row["total_before_veto"], 2)
+    if row["verdict"] == "vetoed":
+        return f"0 ({before} before the veto)"
+    if row["verdict"] in WITH_TOTAL:
+        return number(row["total"], 2)
+    return NONE if row["total_before_veto"] is None else f"{NONE} ({before} of what was scored)"
+
+
+def say_interval(row: Mapping[str, Any]) -> str:
+    """Return the 95 % interval of a judged total for a cell; after a veto it is that of the total before."""
+    if row["verdict"] not in WITH_TOTAL:
+        return NONE
+    both = interval(row["ci_low"], row["ci_high"], 2)
+    return f"{both}, before the veto" if row["verdict"] == "vetoed" and both != NONE else both
+
+
+def name_score(verdict: str) -> str:
+    """Return what the mean of the abilities is called that stands beside a verdict."""
+    if verdict == "vetoed":
+        return "Total before the veto"
+    return "Total" if verdict in WITH_TOTAL else "No total, mean of what was scored"
+
+
+def say_veto(row: Mapping[str, Any], blueprint: Blueprint) -> str | None:
+    """Return why a total is vetoed: the words of its row of `totals` have the id of the gate and six decimals."""
+    if not row["vetoed"] or blueprint.gate is None:
+        return None
+    title = next(ability.title for ability in blueprint.abilities if ability.id == blueprint.gate.ability)
+    return f"{title} scored {number(row['gate_score'], 2)}, below the threshold of {blueprint.gate.threshold:g}"
+
+
+def say_headline(row: Mapping[str, Any], verdict: Verdict, blueprint: Blueprint) -> str:
+    """Return what is said of a system first, in a sentence; `row`: of `totals`, with the instruments that failed in words."""
+    name, of = System(row["model"], row["setting"]).label, counted(row["datasets_total"], "dataset")
+    bounds = f" (95 % interval {interval(row['ci_low'], row['ci_high'])})" if row["ci_low"] is not None else ""
+    before = row["total_before_veto"]
+    scored = "nothing was scored" if before is None else f"what was scored gives {number(before, 2)} of 100{bounds}"
+    if verdict == "instrument failed":
+        return f"{name} has no total, because an instrument failed: {row['instrument']}; {scored}."
+    if verdict == "vetoed":
+        threshold = f" below the required {number(blueprint.gate.threshold, 0)}" if blueprint.gate else ""
+        otherwise = "nothing else was scored" if before is None else f"before the veto it would be {number(before, 2)}"
+        gate = f"the gate score of {number(row['gate_score'], 2)} is{threshold}"
+        return f"{name} is vetoed: its total is 0, because {gate}; {otherwise}."
+    if verdict == "unscored":
+        none = f"{row['datasets_scored']} of {of} gave a result, none that enters the total"
+        return f"{name} has no score: {none if row['datasets_scored'] else f'none of the {of} gave a result'}."
+    if verdict == "too little scored":
+        few = f"{row['datasets_scored']} of {of} have a score, and a total needs half of them"
+        return f"{name} has no total of the benchmark: {few}; {scored}."
+    provisional = f" The veto is undecided, so this total is provisional: {describe_gate(row)}."
+    return f"{name} scores {number(before, 2)} of 100{bounds}.{provisional if verdict == 'undecided' else ''}"
