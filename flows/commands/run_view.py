@@ -20,11 +20,11 @@ from tasks.analysis.annotations import read_annotations
 from tasks.analysis.baselines import Baselines
 from tasks.analysis.leaderboard import run_rows
 from tasks.analysis.lengths import read_lengths
-from tasks.analysis.number_format import describe_gate, interval, number
+from tasks.analysis.number_format import interval, number
 from tasks.analysis.past_run import PastRun, past_run
 from tasks.analysis.run_tables import ReportData
 from tasks.analysis.simulation import check_simulation
-from tasks.analysis.verdict import say_interval, say_total
+from tasks.analysis.verdict import say_interval, say_total, say_verdict
 from tasks.lake.lake import Lake
 from tasks.lake.manifest import MANIFEST, read_changes, run_folder
 from tasks.reporting.content.headlines import describe_headlines
@@ -188,7 +188,7 @@ def leaderboard_table(title: str, rows: list[dict[str, Any]], regressed: frozens
 
 
 def scores_view(title: str, document: dict[str, Any], manifest: RunManifest, lake: Lake) -> list[RenderableType]:
-    """Return the leaderboard of a run; the scores of its datasets where it chose some, or where few of them are scored.
+    """Return the leaderboard of a run and its headlines; first the scores of its datasets where few are scored or it chose some.
 
     Args:
         title: of the leaderboard.
@@ -197,10 +197,9 @@ def scores_view(title: str, document: dict[str, Any], manifest: RunManifest, lak
         lake: where its layers are.
     """
     models = document["models"]
-    few = {row["verdict"] for row in models} == {"too little scored"}
-    chosen = few or manifest.plan.get("datasets") is not None
-    tables = [_dataset_table(title, document, past_run(manifest, lake))] if chosen else []
-    return [*tables, *([] if few else [leaderboard_table(title, models)]), *verdict_lines(document)]
+    few = manifest.plan.get("datasets") is not None or any(row["verdict"] == "too little scored" for row in models)
+    tables = [_dataset_table(title, document, past_run(manifest, lake))] if few else []
+    return [*tables, leaderboard_table(title, models), *verdict_lines(document)]
 
 
 def _dataset_table(title: str, document: dict[str, Any], run: PastRun) -> Table:
@@ -226,15 +225,9 @@ def _model_cells(row: dict[str, Any], abilities: Iterable[str]) -> dict[str, str
         "Rank": str(row["rank"] or "-"),
         "Total": f"[bold]{escape(say_total(row))}[/bold]",
         "95 % interval": say_interval(row),
-        "Verdict": escape(_say_verdict(row)),
+        "Verdict": escape(say_verdict(row)),
         "Coverage": f"{100 * row['coverage']:.0f} %",
         **({"Beside published": likeness["verdict"]} if (likeness := row.get("comparability")) else {}),
         **({"Items": f"{row['n']} of {row['n_total']}"} if row["n"] is not None else {}),
         **{name: decimal(row["abilities"].get(name)) for name in abilities},
     }
-
-
-def _say_verdict(row: dict[str, Any]) -> str:
-    """Return a verdict, and what it rests on where that is an open veto or a broken instrument."""
-    why = describe_gate(row) if row["verdict"] == "undecided" else row["instrument"]
-    return f"{row['verdict']}: {why}" if why else str(row["verdict"])

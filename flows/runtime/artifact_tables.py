@@ -14,6 +14,7 @@ from schemas.lineage import FROM_OUTSIDE, RunManifest
 from schemas.printing import printable
 from schemas.tables.responses import Judgements, Responses
 from schemas.usage import TESTED, by_model, total
+from tasks.analysis.verdict import say_verdict
 from tasks.lake.lake import Lake
 from tasks.models.http.cut_prompts import WAS_CUT
 from tasks.models.http.failures import FAILURE_KINDS
@@ -38,7 +39,7 @@ def leaderboard_rows(models: Sequence[Row], changes: RunChanges | None) -> list[
             "model": row["model"],
             "setting": row["setting"],
             "total": _round(row["total"]),
-            "verdict": row["instrument"] or row["verdict"],
+            "verdict": say_verdict(row),
             "before veto": _round(row["total_before_veto"]),
             **_interval(row),
             "change": _round(moved.get((row["model"], row["setting"], TOTAL))),

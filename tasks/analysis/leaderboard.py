@@ -22,7 +22,7 @@ from tasks.analysis.comparability import compare_run
 from tasks.analysis.comparable_runs import Group, group_runs
 from tasks.analysis.instruments import failed_instruments
 from tasks.analysis.number_format import setting_order
-from tasks.analysis.past_run import PastRun, refuse_ablation
+from tasks.analysis.past_run import PastRun, past_run, refuse_ablation
 from tasks.analysis.published_tables import PublishedTable, read_table
 from tasks.analysis.run_tables import System, ordered
 from tasks.analysis.verdict import judge_run, judge_totals
@@ -154,7 +154,7 @@ def rank_stored_systems(benchmark: str, folder: Folder, runs: Sequence[str], pro
         manifests=manifests,
         groups=groups,
         regressed=regressed,
-        records={one.run: compare_run(PastRun(one, blueprint, lake)) for one in manifests},
+        records={one.run: compare_run(past_run(one, lake)) for one in manifests},
         damaged=damaged,
         dimensions=_read_dimensions(manifests, totals, lake),
     )
@@ -187,7 +187,7 @@ def _in_groups(manifests: Sequence[RunManifest], lake: Lake) -> tuple[tuple[Grou
 
 def _judge(totals: pl.DataFrame, blueprint: Blueprint, manifests: Sequence[RunManifest], lake: Lake) -> pl.DataFrame:
     """Return rows of several runs with their verdicts; `manifests`: of these runs."""
-    runs = {one.run: failed_instruments(PastRun(one, blueprint, lake).instruments) for one in manifests}
+    runs = {one.run: failed_instruments(past_run(one, lake).instruments) for one in manifests}
     failed = [runs[run].get(System(*system)) for run, *system in totals.select(RUN, "model", "setting").iter_rows()]
     return judge_totals(totals, blueprint, failed, ("setting", GROUP))
 

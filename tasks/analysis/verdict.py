@@ -85,6 +85,12 @@ def say_total(row: Mapping[str, Any]) -> str:
     return NONE if row["total_before_veto"] is None else f"{NONE} ({before} of what was scored)"
 
 
+def say_verdict(row: Mapping[str, Any]) -> str:
+    """Return a verdict for a cell, with what it rests on where that is an open veto or an instrument."""
+    why = describe_gate(row) if row["verdict"] == "undecided" else row["instrument"]
+    return f"{row['verdict']}: {why}" if why else str(row["verdict"])
+
+
 def say_interval(row: Mapping[str, Any]) -> str:
     """Return the 95 % interval of a judged total for a cell; after a veto it is that of the total before."""
     if row["verdict"] not in WITH_TOTAL:

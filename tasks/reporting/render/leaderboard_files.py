@@ -13,7 +13,7 @@ from tasks.analysis.leaderboard import LeaderboardData
 from tasks.analysis.number_format import number
 from tasks.analysis.published_experiments import Experiments
 from tasks.analysis.run_tables import Row
-from tasks.analysis.verdict import say_total
+from tasks.analysis.verdict import say_total, say_verdict
 from tasks.reporting.render.page import MOST_COMPARED, render_leaderboard, write_text
 
 _FORMULA = tuple("=+-@|\t\r\n＝＋－＠")
@@ -94,7 +94,7 @@ def _tables(data: LeaderboardData, across: Sequence[AcrossModels]) -> Iterator[s
         [
             *map(row.get, cells),
             say_total(row),
-            row["instrument"] or row["verdict"],
+            say_verdict(row),
             _likeness(row),
             *map(row["abilities"].get, titles),
         ]

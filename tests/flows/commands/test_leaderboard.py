@@ -17,6 +17,7 @@ from tasks.analysis.leaderboard import published_leaderboard, report_links
 from tasks.lake.fingerprint import partition_key
 from tasks.lake.lake import Lake
 from tasks.lake.manifest import write_changes, write_manifest
+from tasks.scoring.blueprints import load_blueprint
 from tasks.scoring.published import FOLDER, PublishedEscEval, read_table
 from tests.esc_eval import write_blueprint
 from tests.flows.command import ended
@@ -59,13 +60,16 @@ def test_wrong_usage_is_told(options: list[str], message: str, tmp_path: Path) -
     assert (done.status, message in done.err) == (2, True)
 
 
+MINI = load_blueprint("moodbench-mini").model_dump(mode="json")
+
+
 def store(lake: Lake, run: str, row: dict[str, Any], sample: int = 300) -> None:
     """Leave a run of one model of which nothing is known but its row of `totals`."""
     layers = {"totals": totals(row), "ability_scores": AbilityScores.create_empty()}
     keys = {name: partition_key(name, {"benchmark": "moodbench-mini"}, {"run": run}, [], "1") for name in layers}
     refs = tuple(lake.write(keys[name], frame, LAYERS[name]) for name, frame in layers.items())
     plan = {"benchmark": "moodbench-mini", "models": [{"name": row["model"], "base_url": "http://x/v1"}], "sample": sample}
-    write_manifest(lake.root, bare_manifest(run, benchmark="moodbench-mini", partitions=refs, plan=plan))
+    write_manifest(lake.root, bare_manifest(run, benchmark="moodbench-mini", partitions=refs, plan=plan, blueprint=MINI))
 
 
 def test_runs_that_asked_otherwise_are_ranked_apart_and_a_fuller_run_is_named(tmp_path: Path) -> None:
