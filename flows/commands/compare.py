@@ -11,7 +11,7 @@ from rich.table import Table
 from flows.commands.console import CommandResult, decimal, folded, label_system, numbers, text_table
 from flows.commands.plan_options import PlanOptions, read_plan
 from schemas.errors import UsageError
-from tasks.analysis.number_format import counted, describe_gate, interval, shorten, signed, signed_interval
+from tasks.analysis.number_format import counted, interval, shorten, signed, signed_interval
 from tasks.analysis.verdict import name_score, say_total
 
 HELP = (
@@ -116,8 +116,6 @@ def _common(row: Row | None) -> tuple[str, ...]:
 def _total_lines(model: Row) -> Iterator[str]:
     before, after = model["before"], model["after"]
     yield "* the interval leaves out 0. Before, After and Difference are over the items that both runs scored."
-    if before["vetoed"] != after["vetoed"]:
-        yield escape(f"Veto: {_veto(before)} -> {_veto(after)}")
     yield from (escape(side["headline"]) for side in (before, after) if side["verdict"] != "scored")
     verdicts = " -> ".join(side["verdict"] for side in (before, after))
     ranks = " -> ".join(str(side["rank"] or "-") for side in (before, after))
@@ -142,11 +140,6 @@ def _mean(side: Row | None) -> tuple[str, str]:
     if side is None:
         return "-", "-"
     return decimal(side["mean"]), interval(side["ci_low"], side["ci_high"], 2)
-
-
-def _veto(side: Row) -> str:
-    said = {True: "vetoed", False: "passed", None: "undecided"}[side["vetoed"]]
-    return said if side["vetoed"] is False else f"{said}, {describe_gate(side)}"
 
 
 def _flip_lines(model: Row) -> Iterator[str]:

@@ -18,12 +18,11 @@ from schemas.comparability import (
 )
 from schemas.lineage import DatasetNotice, RunManifest
 from schemas.roles import JUDGE, by_dataset
-from tasks.analysis.instruments import InstrumentCount
 from tasks.analysis.number_format import counted, listed, percent, setting_title
 from tasks.analysis.papers import Paper, paper_of
 from tasks.analysis.past_run import PastRun
 from tasks.analysis.published_tables import TOTAL, PublishedTable, read_table
-from tasks.analysis.run_tables import ReportData, System
+from tasks.analysis.run_tables import InstrumentCount, ReportData, System
 from tasks.analysis.score_tree import ScorePart, explain_ability, explain_total, scores_of
 from tasks.scoring.published import published_of
 

@@ -61,7 +61,7 @@ def place_document(run: PastRun, systems: Sequence[System], wanted: Selection, p
             _system_document(run, one, part)
             | {
                 "instruments": [
-                    fault.words for fault in run.instruments if fault.system == one.system and fault.concerns(datasets)
+                    fault.words for fault in run.instruments if fault.system == one.system and {*fault.datasets} & {*datasets}
                 ]
             }
             | {"comparability": record.about(part.kind, part.id) if (record := records.get(one.system)) else None}

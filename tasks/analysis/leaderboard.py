@@ -20,12 +20,11 @@ from schemas.tables.scores import DimensionScores, Totals
 from schemas.vocabulary import Profile
 from tasks.analysis.comparability import compare_run
 from tasks.analysis.comparable_runs import Group, group_runs
-from tasks.analysis.instruments import failed_instruments
 from tasks.analysis.number_format import setting_order
 from tasks.analysis.past_run import PastRun, past_run, refuse_ablation
 from tasks.analysis.published_tables import PublishedTable, read_table
 from tasks.analysis.run_tables import System, ordered
-from tasks.analysis.verdict import judge_run, judge_totals
+from tasks.analysis.verdict import failed_instruments, judge_run, judge_totals
 from tasks.judging.gold import GOLD
 from tasks.lake.lake import Lake
 from tasks.lake.manifest import newest_first, read_all_changes, read_code_version, read_manifest, read_manifests
@@ -187,8 +186,8 @@ def _in_groups(manifests: Sequence[RunManifest], lake: Lake) -> tuple[tuple[Grou
 
 def _judge(totals: pl.DataFrame, blueprint: Blueprint, manifests: Sequence[RunManifest], lake: Lake) -> pl.DataFrame:
     """Return rows of several runs with their verdicts; `manifests`: of these runs."""
-    runs = {one.run: failed_instruments(past_run(one, lake).instruments) for one in manifests}
-    failed = [runs[run].get(System(*system)) for run, *system in totals.select(RUN, "model", "setting").iter_rows()]
+    runs = {one.run: past_run(one, lake) for one in manifests}
+    failed = [failed_instruments(runs[run], System(*names)) for run, *names in totals.select(RUN, "model", "setting").iter_rows()]
     return judge_totals(totals, blueprint, failed, ("setting", GROUP))
 
 

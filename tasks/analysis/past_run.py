@@ -4,7 +4,6 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from functools import cached_property
 from shlex import join
-from typing import TYPE_CHECKING
 
 import polars as pl
 
@@ -13,13 +12,10 @@ from schemas.errors import UsageError
 from schemas.folders import DEFAULT_LAKE, Folder
 from schemas.lineage import PartitionRef, RunManifest
 from schemas.tables.layers import AGGREGATED, LAYERS
-from tasks.analysis.run_tables import System, ordered
+from tasks.analysis.run_tables import InstrumentCount, System, ordered
 from tasks.lake.errors import unreadable_document
 from tasks.lake.lake import Lake
 from tasks.lake.manifest import MANIFEST, read_code_version, read_manifest, run_folder
-
-if TYPE_CHECKING:
-    from tasks.analysis.instruments import InstrumentCount
 
 
 @dataclass(frozen=True)
@@ -46,9 +42,9 @@ class PastRun:
         return [System(row["model"], row["setting"]) for row in ordered(self.layers["totals"])]
 
     @cached_property
-    def instruments(self) -> "tuple[InstrumentCount, ...]":
+    def instruments(self) -> tuple[InstrumentCount, ...]:
         """What its instruments failed to do."""
-        from tasks.analysis.instruments import count_instruments  # noqa: PLC0415  most commands ask for no judge's ratings
+        from tasks.analysis.instruments import count_instruments  # noqa: PLC0415  which reads a run
 
         return count_instruments(self)
 

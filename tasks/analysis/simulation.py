@@ -2,7 +2,7 @@
 
 import polars as pl
 
-from tasks.analysis.instruments import count_tainted
+from tasks.analysis.instruments import tally_dialogues
 from tasks.analysis.past_run import PastRun
 from tasks.analysis.run_tables import Row, System
 from tasks.judging.rubrics import order_dimensions
@@ -31,7 +31,7 @@ def check_simulation(run: PastRun) -> tuple[Row, ...]:
     """
     if not run.partitions("simulation_faults"):
         return ()
-    faults, tainted = run.read("simulation_faults"), count_tainted(run)
+    faults, tainted = run.read("simulation_faults"), tally_dialogues(run)
     rubric = run.manifest.plan.get("simulation_rubric") or ""
     reviews = run.read("judgements", rubric=rubric)
     counted = faults.filter(pl.col("refused").is_null())
@@ -42,7 +42,7 @@ def check_simulation(run: PastRun) -> tuple[Row, ...]:
     criteria = order_dimensions(rubric, reviews["dimension"])
 
     def check(system: System) -> Row:
-        own, (dialogues, slips) = system.of(counted), system.of(tainted).select("dialogues", "tainted").sum().row(0)
+        own, (dialogues, slips) = system.of(counted), system.of(tainted).select("total", "faulty").sum().row(0)
         mean_of = {(row["dataset"], row["dimension"]): row["mean"] for row in system.rows(means)}
         return {
             **system._asdict(),

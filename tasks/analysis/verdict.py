@@ -9,8 +9,7 @@ from typing import Any, Literal
 import polars as pl
 
 from schemas.blueprint import Blueprint
-from tasks.analysis.instruments import failed_instruments
-from tasks.analysis.number_format import NONE, counted, describe_gate, interval, number
+from tasks.analysis.number_format import NONE, counted, describe_gate, interval, listed, number
 from tasks.analysis.past_run import PastRun
 from tasks.analysis.run_tables import ReportData, System
 
@@ -27,9 +26,15 @@ WITH_TOTAL: tuple[Verdict, ...] = ("scored", "vetoed", "undecided")
 
 def judge_run(run: PastRun | ReportData) -> pl.DataFrame:
     """Return the totals of a run as `judge_totals` does."""
-    failed, totals = failed_instruments(run.instruments), run.layers["totals"]
+    totals = run.layers["totals"]
     systems = (System(*names) for names in totals.select("model", "setting").iter_rows())
-    return judge_totals(totals, run.blueprint, [failed.get(system) for system in systems])
+    return judge_totals(totals, run.blueprint, [failed_instruments(run, system) for system in systems])
+
+
+def failed_instruments(run: PastRun | ReportData, system: System) -> str | None:
+    """Return, in words, which instruments failed for a system; null = none did."""
+    words = [count.words for count in run.instruments if count.failed and count.system == system]
+    return listed(words) if words else None
 
 
 def judge_totals(
@@ -82,7 +87,7 @@ def say_total(row: Mapping[str, Any]) -> str:
         return f"0 ({before} before the veto)"
     if row["verdict"] in WITH_TOTAL:
         return number(row["total"], 2)
-    return NONE if row["total_before_veto"] is None else f"{NONE} ({before} of what was scored)"
+    return NONE if row["total_before_veto"] is None else f"{NONE} ({before} as scored)"
 
 
 def say_verdict(row: Mapping[str, Any]) -> str:

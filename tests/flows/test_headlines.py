@@ -66,7 +66,7 @@ class Situation(NamedTuple):
     sources: tuple[str, ...] = ()
 
 
-FAILED, BEFORE = "instrument failed", "– (80.00 of what was scored)"
+FAILED, BEFORE = "instrument failed", "– (80.00 as scored)"
 SITUATIONS: Mapping[str, Situation] = {
     "full": Situation("scored", "80.00", likeness="close"),
     "not comparable": Situation("scored", "80.00", sources=("own file heart.jsonl",)),
@@ -79,7 +79,7 @@ SITUATIONS: Mapping[str, Situation] = {
     "unread judge": Situation(FAILED, BEFORE, "3 of 10 ratings of judge referee in talk cannot be read", unrated=3),
     # 0.3 x 20 + 0.4 x 50 + 0.3 x 80
     "unread model": Situation(
-        *(FAILED, "– (50.00 of what was scored)", "9 of 30 replies of the model in 3 datasets cannot be read", "not comparable"),
+        *(FAILED, "– (50.00 as scored)", "9 of 30 replies of the model in 3 datasets cannot be read", "not comparable"),
         scores={"mind": TWO, "heart": FIVE},
         unread={"mind": 6, "heart": 3},
     ),
@@ -279,6 +279,6 @@ def test_an_unread_judge_of_drafts_is_the_headline(tmp_path: Path) -> None:
         done = ended("run", "attunebench-mini", *models, "--lake", tmp_path)
     # Four conversations of three turns.
     assert done.status == 1
-    assert "an instrument failed: 12 of 12 replies of the draft judge j in attunebench_mini cannot be read;" in " ".join(
+    assert "an instrument failed: 12 of 12 replies of draft judge j in attunebench_mini cannot be read;" in " ".join(
         done.out.split()
     )

@@ -74,8 +74,8 @@ def _about_coverage(blueprint: Blueprint, totals: dict[str, Any]) -> Iterator[Ca
         share = percent(totals["coverage"])
         yield Caveat(
             f"coverage {share}",
-            f"{scored} of {counted(of, 'dataset')} gave a score ({share}). The total is computed over those alone, so it can "
-            "move in either direction once the others are there.",
+            f"{scored} of {counted(of, 'dataset')} gave a score ({share}). The mean is over those alone, so it can move in "
+            "either direction once the others are there.",
         )
     if totals["vetoed"] is None and blueprint.gate is not None:
         yield Caveat(

@@ -40,7 +40,7 @@ def test_sentence_of_a_total_that_counts() -> None:
     assert few.sentence.startswith(f"{said} what was scored gives 25.00 of 100")
     assert (few.verdict, few.total, few.total_before_veto, few.total_words) == (
         *("too little scored", None, 25.0),
-        "– (25.00 of what was scored)",
+        "– (25.00 as scored)",
     )
 
 
