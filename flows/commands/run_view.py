@@ -41,18 +41,19 @@ LONGEST_ERROR = 200
 def run_document(manifest: RunManifest, lake: Lake) -> dict[str, Any]:
     """Return the JSON document of `moodflow run --json`."""
     run = past_run(manifest, lake)
-    found = {
-        "models": run_rows(run),
-        "instruments": [asdict(one) | {"failed": one.failed, "words": one.words} for one in run.instruments],
-    }
-    found |= {"lengths": [one._asdict() for one in read_lengths(run)], "simulation": check_simulation(run)}
-    found |= {"headlines": [asdict(one) for one in describe_headlines(run.blueprint, run.layers)]}
-    found |= {
-        "raw_scores": run.layers["raw_scores"].to_dicts(),
-        "annotations": read_annotations(run),
-        "dimension_scores": run.dimension_scores.to_dicts(),
-    }
-    return {**_document(manifest, lake, **found), **_changes_document(read_changes(lake.root, manifest.run))}
+    layers = _document(
+        manifest,
+        lake,
+        models=run_rows(run),
+        instruments=[asdict(one) | {"failed": one.failed, "words": one.words} for one in run.instruments],
+        lengths=[one._asdict() for one in read_lengths(run)],
+        simulation=check_simulation(run),
+        headlines=[asdict(one) for one in describe_headlines(run.blueprint, run.layers)],
+        raw_scores=run.layers["raw_scores"].to_dicts(),
+        annotations=read_annotations(run),
+        dimension_scores=run.dimension_scores.to_dicts(),
+    )
+    return layers | _changes_document(read_changes(lake.root, manifest.run))
 
 
 def ablation_document(manifest: RunManifest, lake: Lake) -> dict[str, Any]:

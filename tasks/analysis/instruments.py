@@ -31,9 +31,9 @@ def count_instruments(run: PastRun) -> tuple[InstrumentCount, ...]:
         "draft judge": _tally_parts(run, of_judge=True),
     }
     counts = [
-        InstrumentCount(*system, instrument, name, (dataset,), faulty, total)
+        InstrumentCount(model, setting, instrument, name, (dataset,), faulty, total)
         for instrument, rows in tallies.items()
-        for *system, dataset, name, faulty, total in rows.iter_rows()
+        for model, setting, dataset, name, faulty, total in rows.iter_rows()
     ]
     # Of a run of which only totals were kept no reply is known.
     counts += _readers(run) if run.partitions("raw_scores") else ()
@@ -74,7 +74,8 @@ def _readers(run: PastRun) -> Iterator[InstrumentCount]:
     replies = replies.with_columns(name=pl.col("dataset").replace_strict(titles, default="", return_dtype=pl.String))
     for (model, setting, name), rows in replies.group_by("model", "setting", "name", maintain_order=True):
         system, datasets = System(str(model), str(setting)), tuple(rows["dataset"])
-        count = InstrumentCount(*system, "reader", str(name), datasets, rows["faulty"].sum(), rows["total"].sum())
+        faulty, total = rows.select(pl.col("faulty", "total").sum()).row(0)
+        count = InstrumentCount(*system, "reader", str(name), datasets, faulty, total)
         silent = sum(_count_silent(run, system, dataset) for dataset in datasets) if count.failed else 0
         yield replace(count, faulty=count.faulty - silent)
 
