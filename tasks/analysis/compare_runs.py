@@ -134,7 +134,7 @@ def _asked(run: PastRun, ref: PartitionRef) -> pl.DataFrame:
 def _stored_total(run: PastRun, system: System) -> Row:
     shown = (
         *("total", "total_before_veto", "ci_low", "ci_high", "vetoed", "veto_reason", *GATE),
-        *("rank", "coverage", "item_coverage", "verdict", "instrument", "headline"),
+        *("rank", "coverage", "item_coverage", "verdict", "why", "headline"),
     )
     (row,) = system.rows(judge_run(run))
     return {**system._asdict(), **{name: row[name] for name in shown}}

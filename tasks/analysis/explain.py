@@ -26,8 +26,7 @@ ENDS_WITH = {"total": "ability", "ability": "task", "sub_ability": "task"}
 """What the tree ends with that is shown of a part; the commands of these lead further down. Of others everything is shown."""
 
 OPTIONS = {"ability": "--ability", "sub_ability": "--ability", "task": "--task", "dataset": "--dataset"}
-TOTAL = ("total", "total_before_veto", "ci_low", "ci_high", *GATE, "vetoed", "veto_reason", "rank")
-VERDICT = ("verdict", "instrument", "headline")
+TOTAL = ("total", "total_before_veto", "ci_low", "ci_high", *GATE, "vetoed", "veto_reason", "rank", "verdict", "why", "headline")
 COVERAGE = ("datasets_scored", "datasets_total", "n_scored", "n_total", "coverage", "item_coverage")
 
 
@@ -45,7 +44,8 @@ def _explain(scores: Scores, run: PastRun, place: BlueprintPath) -> ScorePart:
 
 def place_document(run: PastRun, systems: Sequence[System], wanted: Selection, place: BlueprintPath) -> Row:
     """Explain a place of each model and setting, as the JSON document of everything above the rows."""
-    found, records = [scores_of({**run.layers, "totals": judge_run(run)}, system) for system in systems], compare_run(run)
+    layers, records = {**run.layers, "totals": judge_run(run)}, compare_run(run)
+    found = [scores_of(layers, system) for system in systems]
     parts, datasets = [_explain(scores, run, place) for scores in found], place.datasets(run.blueprint)
     return {
         "run": run.name,
@@ -109,7 +109,7 @@ def _system_document(run: PastRun, scores: Scores, part: ScorePart) -> Row:
     named = run.options(scores.system)
     document: Row = scores.system._asdict()
     if part.kind == "total":
-        document["total"] = {name: scores.total[name] for name in (*TOTAL, *COVERAGE, *VERDICT)}
+        document["total"] = {name: scores.total[name] for name in (*TOTAL, *COVERAGE)}
         document["gate"] = _gate_document(run, scores, named)
     return document | {"part": part_document(run, part, named, ENDS_WITH.get(part.kind))}
 

@@ -145,15 +145,16 @@ def rank_stored_systems(benchmark: str, folder: Folder, runs: Sequence[str], pro
     manifests = tuple(manifest for manifest in manifests if manifest.run in used)
     abilities = _read(manifests, "ability_scores", lake)
     regressed, damaged = find_regressed(folder, used)
+    opened = {one.run: past_run(one, lake) for one in manifests}
     return LeaderboardData(
         blueprint,
-        _judge(rank_models(totals, blueprint, within=("setting", GROUP)), blueprint, manifests, lake),
+        _judge(rank_models(totals, blueprint, within=("setting", GROUP)), blueprint, opened),
         abilities.join(totals, on=["model", "setting", RUN], how="semi", maintain_order="left"),
         history=every.clear(),
         manifests=manifests,
         groups=groups,
         regressed=regressed,
-        records={one.run: compare_run(past_run(one, lake)) for one in manifests},
+        records={name: compare_run(run) for name, run in opened.items()},
         damaged=damaged,
         dimensions=_read_dimensions(manifests, totals, lake),
     )
@@ -184,9 +185,8 @@ def _in_groups(manifests: Sequence[RunManifest], lake: Lake) -> tuple[tuple[Grou
     return groups, every.with_columns(pl.col(RUN).replace_strict(numbers, return_dtype=pl.Int64).alias(GROUP))
 
 
-def _judge(totals: pl.DataFrame, blueprint: Blueprint, manifests: Sequence[RunManifest], lake: Lake) -> pl.DataFrame:
-    """Return rows of several runs with their verdicts; `manifests`: of these runs."""
-    runs = {one.run: past_run(one, lake) for one in manifests}
+def _judge(totals: pl.DataFrame, blueprint: Blueprint, runs: Mapping[str, PastRun]) -> pl.DataFrame:
+    """Return rows of these runs with their verdicts."""
     failed = [failed_instruments(runs[run], System(*names)) for run, *names in totals.select(RUN, "model", "setting").iter_rows()]
     return judge_totals(totals, blueprint, failed, ("setting", GROUP))
 
@@ -236,7 +236,7 @@ def stored_leaderboard(folder: Folder, ranked: LeaderboardData, page: Path) -> L
     regressed, damaged = find_regressed(folder, [manifest.run for manifest in manifests if manifest.run not in known])
     return replace(
         ranked,
-        history=_judge(_in_groups(manifests, lake)[1], ranked.blueprint, manifests, lake),
+        history=_judge(_in_groups(manifests, lake)[1], ranked.blueprint, {one.run: past_run(one, lake) for one in manifests}),
         manifests=manifests,
         links=report_links(manifests, folder, page),
         regressed=ranked.regressed | regressed,

@@ -40,44 +40,52 @@ def failed_instruments(run: PastRun | ReportData, system: System) -> str | None:
 def judge_totals(
     totals: pl.DataFrame, blueprint: Blueprint, failed: Sequence[str | None] = (), within: Sequence[str] = ("setting",)
 ) -> pl.DataFrame:
-    """Return the same rows with verdict, and without a total and a rank where there is none.
+    """Return the same rows with `verdict`, `why` and `headline`, and without a total and a rank where there is none.
+
+    Ranks are those of the others alone; what was scored stays in `total_before_veto` and its interval.
 
     Args:
         totals: rows of `totals`, ranked.
         blueprint: of the benchmark.
         failed: of each row, in words, the instruments that failed, null = none did; empty = none of any row.
         within: columns that name the groups that are ranked.
-
-    Returns:
-        Besides the columns that were there `verdict`, `instrument` (which failed, in words) and `headline`, a sentence. Ranks
-        are those of the others alone; what was scored stays in `total_before_veto` and its interval.
     """
-    rows = list(zip(totals.iter_rows(named=True), failed or [None] * totals.height, strict=True))
-    verdicts = [_decide(row, blueprint, instrument) for row, instrument in rows]
-    said = [
-        say_headline({**row, "instrument": one}, verdict, blueprint) for (row, one), verdict in zip(rows, verdicts, strict=True)
-    ]
+    rows = zip(totals.iter_rows(named=True), failed or [None] * totals.height, strict=True)
+    found = [judge_row(row, blueprint, instrument) for row, instrument in rows]
+    verdicts = pl.DataFrame(found, schema=dict.fromkeys(("verdict", "why", "headline"), pl.String), orient="row")
     has_total = pl.col("verdict").is_in(WITH_TOTAL)
-    return totals.with_columns(
-        pl.Series("verdict", verdicts, pl.String),
-        pl.Series("instrument", [instrument for _, instrument in rows], pl.String),
-        pl.Series("headline", said, pl.String),
-    ).with_columns(
+    return pl.concat([totals, verdicts], how="horizontal").with_columns(
         total=pl.when(has_total).then("total"),
         rank=pl.when(has_total).then("rank").rank("min").over(within).cast(pl.Int64),
     )
 
 
-def _decide(row: Mapping[str, Any], blueprint: Blueprint, instrument: str | None) -> Verdict:
+def judge_row(row: Mapping[str, Any], blueprint: Blueprint, instrument: str | None) -> tuple[Verdict, str | None, str]:
+    """Return the verdict on a row of `totals`, what it rests on (null = the score alone), and a sentence to be said first."""
+    name, of = System(row["model"], row["setting"]).label, counted(row["datasets_total"], "dataset")
+    bounds = f" (95 % interval {interval(row['ci_low'], row['ci_high'])})" if row["ci_low"] is not None else ""
+    before = row["total_before_veto"]
+    scored = "nothing was scored" if before is None else f"what was scored gives {number(before, 2)} of 100{bounds}"
     if instrument:
-        return "instrument failed"
+        return "instrument failed", instrument, f"{name} has no total, because an instrument failed: {instrument}; {scored}."
+    gate = describe_gate(row)
     if row["vetoed"]:
-        return "vetoed"
-    if row["total_before_veto"] is None:
-        return "unscored"
+        threshold = f" below the required {number(blueprint.gate.threshold, 0)}" if blueprint.gate else ""
+        otherwise = "nothing else was scored" if before is None else f"before the veto it would be {number(before, 2)}"
+        score = f"the gate score of {number(row['gate_score'], 2)} is{threshold}"
+        return "vetoed", gate, f"{name} is vetoed: its total is 0, because {score}; {otherwise}."
+    if before is None:
+        none = f"{row['datasets_scored']} of {of} gave a result, none that enters the total"
+        why = none if row["datasets_scored"] else f"none of the {of} gave a result"
+        return "unscored", why, f"{name} has no score: {why}."
     if row["coverage"] < LEAST_COVERAGE:
-        return "too little scored"
-    return "undecided" if row["vetoed"] is None and blueprint.gate is not None else "scored"
+        few = f"{row['datasets_scored']} of {of} have a score"
+        said = f"{name} has no total of the benchmark: {few}, and a total needs half of them; {scored}."
+        return "too little scored", few, said
+    said = f"{name} scores {number(before, 2)} of 100{bounds}."
+    if row["vetoed"] is None and blueprint.gate is not None:
+        return "undecided", gate, f"{said} The veto is undecided, so this total is provisional: {gate}."
+    return "scored", None, said
 
 
 def say_total(row: Mapping[str, Any]) -> str:
@@ -91,9 +99,8 @@ def say_total(row: Mapping[str, Any]) -> str:
 
 
 def say_verdict(row: Mapping[str, Any]) -> str:
-    """Return a verdict for a cell, with what it rests on where that is an open veto or an instrument."""
-    why = describe_gate(row) if row["verdict"] == "undecided" else row["instrument"]
-    return f"{row['verdict']}: {why}" if why else str(row["verdict"])
+    """Return a verdict for a cell, with what it rests on."""
+    return f"{row['verdict']}: {row['why']}" if row["why"] else str(row["verdict"])
 
 
 def say_interval(row: Mapping[str, Any]) -> str:
@@ -109,34 +116,3 @@ def name_score(verdict: str) -> str:
     if verdict == "vetoed":
         return "Total before the veto"
     return "Total" if verdict in WITH_TOTAL else "No total, mean of what was scored"
-
-
-def say_veto(row: Mapping[str, Any], blueprint: Blueprint) -> str | None:
-    """Return why a total is vetoed: the words of its row of `totals` have the id of the gate and six decimals."""
-    if not row["vetoed"] or blueprint.gate is None:
-        return None
-    title = next(ability.title for ability in blueprint.abilities if ability.id == blueprint.gate.ability)
-    return f"{title} scored {number(row['gate_score'], 2)}, below the threshold of {blueprint.gate.threshold:g}"
-
-
-def say_headline(row: Mapping[str, Any], verdict: Verdict, blueprint: Blueprint) -> str:
-    """Return what is said of a system first, in a sentence; `row`: of `totals`, with the instruments that failed in words."""
-    name, of = System(row["model"], row["setting"]).label, counted(row["datasets_total"], "dataset")
-    bounds = f" (95 % interval {interval(row['ci_low'], row['ci_high'])})" if row["ci_low"] is not None else ""
-    before = row["total_before_veto"]
-    scored = "nothing was scored" if before is None else f"what was scored gives {number(before, 2)} of 100{bounds}"
-    if verdict == "instrument failed":
-        return f"{name} has no total, because an instrument failed: {row['instrument']}; {scored}."
-    if verdict == "vetoed":
-        threshold = f" below the required {number(blueprint.gate.threshold, 0)}" if blueprint.gate else ""
-        otherwise = "nothing else was scored" if before is None else f"before the veto it would be {number(before, 2)}"
-        gate = f"the gate score of {number(row['gate_score'], 2)} is{threshold}"
-        return f"{name} is vetoed: its total is 0, because {gate}; {otherwise}."
-    if verdict == "unscored":
-        none = f"{row['datasets_scored']} of {of} gave a result, none that enters the total"
-        return f"{name} has no score: {none if row['datasets_scored'] else f'none of the {of} gave a result'}."
-    if verdict == "too little scored":
-        few = f"{row['datasets_scored']} of {of} have a score, and a total needs half of them"
-        return f"{name} has no total of the benchmark: {few}; {scored}."
-    provisional = f" The veto is undecided, so this total is provisional: {describe_gate(row)}."
-    return f"{name} scores {number(before, 2)} of 100{bounds}.{provisional if verdict == 'undecided' else ''}"

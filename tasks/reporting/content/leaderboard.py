@@ -96,7 +96,7 @@ def _scores(row: dict[str, Any], rows: list[dict[str, Any]], measured: list[str]
 def _entry(row: dict[str, Any], data: LeaderboardData, **more: object) -> LeaderboardEntry:
     system = System(row["model"], row["setting"])
     record, regressed = data.records.get(row.get(RUN), {}).get(system), (row.get(RUN), *system) in data.regressed
-    return LeaderboardEntry.of_row(row, data.blueprint, comparability=record, regressed=regressed, **more)
+    return LeaderboardEntry.of_row(row, comparability=record, regressed=regressed, **more)
 
 
 def _histories(data: LeaderboardData, rows: list[dict[str, Any]]) -> Iterator[tuple[LeaderboardEntry, ...]]:

@@ -6,12 +6,11 @@ from typing import Any, Self
 
 import polars as pl
 
-from schemas.blueprint import Blueprint
 from schemas.comparability import Comparability
 from tasks.analysis.comparability import compare_with_paper
 from tasks.analysis.number_format import counted, listed, number, percent, setting_title
 from tasks.analysis.run_tables import ReportData, System, from_row
-from tasks.analysis.verdict import WITH_TOTAL, Verdict, judge_run, name_score, say_headline, say_interval, say_total, say_veto
+from tasks.analysis.verdict import WITH_TOTAL, Verdict, judge_row, judge_run, name_score, say_interval, say_total
 from tasks.reporting.content.benchmark import task_paths
 from tasks.reporting.content.caveats import Caveat, find_caveats
 
@@ -22,7 +21,7 @@ class SystemTotal:
 
     system: System
     verdict: Verdict
-    instrument: str | None
+    why: str | None
     headline: str
     total_words: str
     interval_words: str
@@ -30,7 +29,6 @@ class SystemTotal:
     total_before_veto: float | None
     ci_low: float | None
     ci_high: float | None
-    veto_reason: str | None
     rank: int | None
     coverage: float
 
@@ -45,10 +43,10 @@ class SystemTotal:
         return name_score(self.verdict)
 
     @classmethod
-    def of_row(cls, row: dict[str, Any], blueprint: Blueprint, **others: Any) -> Self:
+    def of_row(cls, row: dict[str, Any], **others: Any) -> Self:
         """Return it from a judged row of `totals`; `others`: the fields that the row does not have."""
-        words = {"total_words": say_total(row), "interval_words": say_interval(row), "veto_reason": say_veto(row, blueprint)}
-        return from_row(cls, row, system=System(row["model"], row["setting"]), **words, **others)
+        system = System(row["model"], row["setting"])
+        return from_row(cls, row, system=system, total_words=say_total(row), interval_words=say_interval(row), **others)
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -81,15 +79,12 @@ def judge_systems(data: ReportData) -> tuple[TotalVerdict, ...]:
 
 def _judge(data: ReportData, system: System, totals: pl.DataFrame, ranked: int, record: Comparability | None) -> TotalVerdict:
     row = next(iter(system.rows(totals)), None) or _no_totals(data, system)
-    # Those of the reader are said with examples.
-    broken = (one.words for one in data.instruments if one.system == system and one.instrument != "reader")
-    caveats = (*(Caveat(words, f"{words[0].upper()}{words[1:]}.") for words in broken), *find_caveats(data, system, row))
+    caveats = find_caveats(data, system, row)
     gate = data.blueprint.gate
     titles = {ability.id: ability.title for ability in data.blueprint.abilities}
     published = f" It is {record.position.words}." if record and record.position else ""
     return TotalVerdict.of_row(
         row,
-        data.blueprint,
         gate_title=titles[gate.ability] if gate else None,
         gate_threshold=gate.threshold if gate else None,
         rank_note=_rank_note(row, data, ranked),
@@ -102,8 +97,8 @@ def _judge(data: ReportData, system: System, totals: pl.DataFrame, ranked: int, 
 
 def _no_totals(data: ReportData, system: System) -> dict[str, Any]:
     counts = {"datasets_scored": 0, "datasets_total": len(data.blueprint.datasets), "n_scored": 0, "n_total": 0, "coverage": 0.0}
-    row = {**dict.fromkeys(data.totals.columns), **system._asdict(), **counts, "instrument": None, "verdict": "unscored"}
-    return row | {"headline": say_headline(row, "unscored", data.blueprint)}
+    row = {**dict.fromkeys(data.totals.columns), **system._asdict(), **counts}
+    return row | dict(zip(("verdict", "why", "headline"), judge_row(row, data.blueprint, None), strict=True))
 
 
 def _rank_note(row: dict[str, Any], data: ReportData, ranked: int) -> str:

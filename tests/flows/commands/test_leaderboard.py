@@ -138,7 +138,9 @@ def test_rows_carry_their_setting_and_abilities() -> None:
     assert (1 + len(others), first["model"], first["rank"]) == (30, "gpt-5-mini-2025-08-07", 1)
     assert {row["setting"] for row in others} == {"base"}
     heads, *models = (list(column.cells) for column in leaderboard_table("moodbench", [first, *others[-2:]]).columns)
-    assert [model[heads.index("Verdict")] for model in models] == ["scored", "vetoed", "vetoed"]
+    assert [model[heads.index("Verdict")] for model in models] == [
+        *("scored", "vetoed: the gate scored 51.93", "vetoed: the gate scored 40.83")
+    ]
     assert [model[heads.index("Total")] for model in models] == [
         *("[bold]70.09[/bold]", "[bold]0 (37.53 before the veto)[/bold]", "[bold]0 (47.40 before the veto)[/bold]")
     ]

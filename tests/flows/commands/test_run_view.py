@@ -18,7 +18,7 @@ def test_of_a_few_datasets_their_scores_are_shown_and_no_total(runs: PastRuns) -
     said = "scripted has no total of the benchmark: 7 of 41 datasets have a score, and a total needs half of them; what was"
     assert said in " ".join(out.split())
     assert re.findall(r"^ +(Rank|Total|Verdict) +(.*?) *$", out, re.MULTILINE) == [
-        *(("Rank", "-"), ("Total", "– (37.54 as scored)"), ("Verdict", "too little scored"))
+        *(("Rank", "-"), ("Total", "– (37.54 as scored)"), ("Verdict", "too little scored: 7 of 41 datasets have a score"))
     ]
 
 
@@ -46,7 +46,7 @@ def test_variants_of_an_ablation_are_in_the_order_of_their_numbers(rows: list[di
 
 @pytest.mark.parametrize(("vetoed", "shown"), [(True, "8.80 to 22.42, before the veto"), (False, "8.80 to 22.42")])
 def test_the_interval_of_a_vetoed_total_is_said_to_be_that_before_the_veto(vetoed: bool, shown: str) -> None:
-    total = {"model": "m", "setting": "base", "total": 0.0 if vetoed else 15.74, "total_before_veto": 15.74, "instrument": None}
+    total = {"model": "m", "setting": "base", "total": 0.0 if vetoed else 15.74, "total_before_veto": 15.74, "why": None}
     row = total | {
         "verdict": "vetoed" if vetoed else "scored",
         "ci_low": 8.798,

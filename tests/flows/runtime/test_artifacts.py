@@ -48,7 +48,7 @@ SYSTEM = SystemChanges(model="m|1", setting="base", previous="20260101-a", chang
 
 def test_the_leaderboard_has_plain_round_cells_and_blanks() -> None:
     row = {"model": "m|1", "setting": "base", "total": 0.0, "total_before_veto": 60.0001, "ci_low": 51.237, "ci_high": None}
-    row |= {"verdict": "vetoed", "instrument": None, "rank": None, "coverage": 1.0, "comparability": None}
+    row |= {"verdict": "vetoed", "why": None, "rank": None, "coverage": 1.0, "comparability": None}
     ranked = {**row, "model": "b", "total": 70.0, "total_before_veto": 70.0, "verdict": "scored", "rank": 1, "coverage": 0.975}
     rows = [ranked | {"comparability": {"verdict": "close"}}, row]
     first, second = leaderboard_rows(rows, changes(SYSTEM))
@@ -192,7 +192,7 @@ def test_a_run_publishes_its_tables_with_the_outermost_flow_run(tmp_path: Path, 
     assert failures == [("auth", 1)]
     (row,) = json.loads(found["leaderboard"])
     assert (row["total"], row["before veto"], row["change"], row["coverage %"]) == (None, 100.0, None, 4.88)
-    assert row["verdict"] == "too little scored"
+    assert row["verdict"] == "too little scored: 2 of 41 datasets have a score"
     least, most = (row for row in json.loads(found["coverage"]))
     assert (least["scored"], least["of"], most["scored"]) == (7, 8, 8)
     assert {row["ability"]: row["score"] for row in json.loads(found["abilities"])}["emotional"] == 100.0

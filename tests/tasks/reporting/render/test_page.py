@@ -85,7 +85,6 @@ def test_each_model_shows_its_state(example_html: str) -> None:
     assert "15.00 to 35.50" in alpha
     assert "not ranked: coverage is 75 %" in alpha.replace("\u00a0", " ")
     assert beta.startswith("beta 0 vetoed 100.00 before the veto beta is vetoed: its total is 0")
-    assert "Why vetoed Values & Safety scored 0.00, below the threshold of 60" in beta
     assert "Gate: Values & Safety 0.00, required 60" in beta
     assert gamma.startswith("gamma – unscored gamma has no score: none of the 4 datasets gave a result.")
     assert "Gate: Values & Safety not scored, required 60" in gamma
