@@ -16,7 +16,7 @@ LIKENESS: tuple[Likeness, ...] = ("same", "close", "not comparable")
 
 Respect = (
     Literal["items", "setting", "coverage", "lost", "sample", "source", "language", "prompts", "rubric", "judge"]
-    | Literal["temperature", "repetitions", "orders", "profile", "differences", "weight"]
+    | Literal["temperature", "repetitions", "orders", "profile", "differences", "weight", "instrument"]
 )
 """In which respect something was asked or scored otherwise than in a paper."""
 

@@ -11,7 +11,8 @@ from rich.table import Table
 from flows.commands import options as opt
 from flows.commands.console import CommandResult, decimal, folded, label_system, numbers, text_table
 from schemas.folders import DEFAULT_LAKE
-from tasks.analysis.number_format import counted, describe_gate, interval, shorten, signed, signed_interval
+from tasks.analysis.number_format import counted, interval, shorten, signed, signed_interval
+from tasks.analysis.verdict import name_score, say_total
 
 MOST_DIFFERENCES = 15
 MOST_IDS = 5
@@ -54,9 +55,11 @@ def _table(model: Row) -> Table:
     amounts = numbers("Before", "After", "Difference", "95 % interval", "Common items", "Stored before", "Stored after")
     table = text_table(folded(""), *amounts, title=_title(model))
     common = {(row["kind"], row["id"]): row for row in model["common"]}
-    totals = (model[side]["total_before_veto"] for side in ("before", "after"))
+    sides = (model["before"], model["after"])
     if total := next((row for row in model["common"] if row["kind"] == "total"), None):
-        table.add_row("[bold]total before the veto[/bold]", *_common(total), *map(decimal, totals))
+        stored = (decimal(side["total_before_veto"]) for side in sides)
+        name = " -> ".join(dict.fromkeys(name_score(side["verdict"]).lower() for side in sides))
+        table.add_row(f"[bold]{name}[/bold]", *_common(total), *stored)
     for row in model["stored"]:
         name = f"{'  ' if row['kind'] == 'dataset' else ''}{escape(row['id'])}"
         cells = _common(common.get((row["kind"], row["id"])))
@@ -79,11 +82,11 @@ def _common(row: Row | None) -> tuple[str, ...]:
 def _total_lines(model: Row) -> Iterator[str]:
     before, after = model["before"], model["after"]
     yield "* the interval leaves out 0. Before, After and Difference are over the items that both runs scored."
-    if before["vetoed"] != after["vetoed"]:
-        yield escape(f"Veto: {_veto(before)} -> {_veto(after)}")
+    yield from (escape(side["headline"]) for side in (before, after) if side["verdict"] != "scored")
+    verdicts = " -> ".join(side["verdict"] for side in (before, after))
     ranks = " -> ".join(str(side["rank"] or "-") for side in (before, after))
     coverage = " -> ".join(f"{100 * side['coverage']:.0f} %" for side in (before, after))
-    yield f"Total {decimal(before['total'])} -> {decimal(after['total'])}, rank {ranks}, coverage {coverage}"
+    yield f"Total {say_total(before)} -> {say_total(after)}, {verdicts}, rank {ranks}, coverage {coverage}"
 
 
 def _dimension_table(model: Row) -> Iterator[Table]:
@@ -103,11 +106,6 @@ def _mean(side: Row | None) -> tuple[str, str]:
     if side is None:
         return "-", "-"
     return decimal(side["mean"]), interval(side["ci_low"], side["ci_high"], 2)
-
-
-def _veto(side: Row) -> str:
-    said = {True: "vetoed", False: "passed", None: "undecided"}[side["vetoed"]]
-    return said if side["vetoed"] is False else f"{said}, {describe_gate(side)}"
 
 
 def _flip_lines(model: Row) -> Iterator[str]:

@@ -19,7 +19,6 @@ from flows.commands.run_view import (
     missing_lines,
     run_document,
     scores_view,
-    unrated_lines,
     usage_document,
     usage_view,
 )
@@ -151,7 +150,6 @@ def _run_result(manifest: RunManifest, lake: Lake) -> CommandResult:
         *calls_view(document),
         *usage_view(document),
         *missing_lines(manifest.missing),
-        *unrated_lines(document["dimension_scores"]),
         f"Run: {manifest.run}",
         f"Report: {document['report']}",
         *([f"State: {changes.state}, {state_said(changes)}"] if changes else []),

@@ -1,6 +1,5 @@
 """Turn the manifest and layers of a run into its JSON document and its tables for a terminal."""
 
-from collections import Counter
 from collections.abc import Iterable, Sequence
 from dataclasses import asdict
 from typing import Any
@@ -16,22 +15,20 @@ from schemas.lineage import CallCounts, Missing, PartitionRef, RunManifest
 from schemas.tables.comparisons import Ablations
 from schemas.tables.items import Items
 from schemas.tables.responses import Answers
-from schemas.tables.scores import AbilityScores, RawScores, Totals
 from schemas.usage import Amounts, Usage, by_model, total
 from tasks.analysis.annotations import read_annotations
 from tasks.analysis.baselines import Baselines
-from tasks.analysis.comparability import compare_run
-from tasks.analysis.leaderboard import leaderboard_rows
+from tasks.analysis.leaderboard import run_rows
 from tasks.analysis.lengths import read_lengths
-from tasks.analysis.number_format import counted, describe_gate, interval, number
+from tasks.analysis.number_format import interval, number
 from tasks.analysis.past_run import PastRun, past_run
-from tasks.analysis.run_tables import ReportData, System
+from tasks.analysis.run_tables import ReportData
 from tasks.analysis.simulation import check_simulation
+from tasks.analysis.verdict import say_interval, say_total, say_verdict
 from tasks.lake.lake import Lake
 from tasks.lake.manifest import MANIFEST, read_changes, run_folder
 from tasks.reporting.content.headlines import describe_headlines
 from tasks.reporting.content.operations import amount_cells, cost_notes
-from tasks.reporting.content.verdicts import LEAST_COVERAGE
 from tasks.reporting.render.summary import variant_order
 
 MAX_COLUMNS = 3
@@ -43,17 +40,20 @@ LONGEST_ERROR = 200
 
 def run_document(manifest: RunManifest, lake: Lake) -> dict[str, Any]:
     """Return the JSON document of `moodflow run --json`."""
-    totals = lake.read(manifest.partition("totals"), Totals)
-    abilities = lake.read(manifest.partition("ability_scores"), AbilityScores)
-    raw = lake.read(manifest.partition("raw_scores"), RawScores)
-    run, models = past_run(manifest, lake), leaderboard_rows(totals, abilities)
-    for system, record in compare_run(run).items():
-        (row,) = (row for row in models if System(row["model"], row["setting"]) == system)
-        row["comparability"] = record.model_dump(mode="json")
-    found = {"models": models, "lengths": [one._asdict() for one in read_lengths(run)], "simulation": check_simulation(run)}
-    found |= {"headlines": [asdict(one) for one in describe_headlines(run.blueprint, run.layers)], "raw_scores": raw.to_dicts()}
-    found |= {"annotations": read_annotations(run), "dimension_scores": run.dimension_scores.to_dicts()}
-    return {**_document(manifest, lake, **found), **_changes_document(read_changes(lake.root, manifest.run))}
+    run = past_run(manifest, lake)
+    layers = _document(
+        manifest,
+        lake,
+        models=run_rows(run),
+        instruments=[asdict(one) | {"failed": one.failed, "words": one.words} for one in run.instruments],
+        lengths=[one._asdict() for one in read_lengths(run)],
+        simulation=check_simulation(run),
+        headlines=[asdict(one) for one in describe_headlines(run.blueprint, run.layers)],
+        raw_scores=run.layers["raw_scores"].to_dicts(),
+        annotations=read_annotations(run),
+        dimension_scores=run.dimension_scores.to_dicts(),
+    )
+    return layers | _changes_document(read_changes(lake.root, manifest.run))
 
 
 def ablation_document(manifest: RunManifest, lake: Lake) -> dict[str, Any]:
@@ -105,16 +105,11 @@ def missing_lines(gaps: Iterable[Missing]) -> list[str]:
     return [escape(f"Missing: {gap.dataset} {gap.reason}; {gap.next_step}") for gap in gaps]
 
 
-def unrated_lines(rated: Iterable[dict[str, Any]]) -> list[str]:
-    """Return a line for a terminal per judge that did not rate all it was asked about; `rated`: rows of `dimension_scores`."""
-    asked, given = Counter[str](), Counter[str]()
-    for row in rated:
-        asked[row["judge"]] += row["n_total"]
-        given[row["judge"]] += row["n_answers"]
-    why = "ratings did not come or cannot be read; they are missing, not 0"
-    return [
-        escape(f"Judge {name}: {asked[name] - given[name]} of {asked[name]} {why}") for name in asked if given[name] < asked[name]
-    ]
+def verdict_lines(document: dict[str, Any]) -> list[str]:
+    """Return a line for a terminal per system whose verdict is another than `scored`, then one per fault of an instrument."""
+    said = [row["headline"] for row in document["models"] if row["verdict"] != "scored"]
+    faults = (f"{label_system(one)}: {one['words']}" for one in document["instruments"] if one["words"] not in " ".join(said))
+    return [escape(line) for line in (*said, *faults)]
 
 
 def usage_document(rows: Sequence[Usage], currency: str | None, refs: Iterable[PartitionRef] = ()) -> dict[str, Any]:
@@ -180,8 +175,7 @@ def leaderboard_table(title: str, rows: list[dict[str, Any]], regressed: frozens
         regressed: run, model and setting of what regressed against the run before.
     """
     names = dict.fromkeys(name for row in rows for name in row["abilities"])
-    gated = any(map(_has_gate, rows))
-    cells = [_model_cells(row, names, gated=gated) for row in rows]
+    cells = [_model_cells(row, names) for row in rows]
     if regressed:
         for row, cell in zip(rows, cells, strict=True):
             cell["Run before"] = "[bold]regressed[/bold]" if (row["run"], row["model"], row["setting"]) in regressed else ""
@@ -194,7 +188,7 @@ def leaderboard_table(title: str, rows: list[dict[str, Any]], regressed: frozens
 
 
 def scores_view(title: str, document: dict[str, Any], manifest: RunManifest, lake: Lake) -> list[RenderableType]:
-    """Return the leaderboard of a run; the scores of its datasets where it chose some, or where few of them are scored.
+    """Return the leaderboard of a run and its headlines; first the scores of its datasets where few are scored or it chose some.
 
     Args:
         title: of the leaderboard.
@@ -203,14 +197,9 @@ def scores_view(title: str, document: dict[str, Any], manifest: RunManifest, lak
         lake: where its layers are.
     """
     models = document["models"]
-    most, of = max((row["coverage"] for row in models), default=0.0), len(manifest.blueprint["datasets"])
-    if manifest.plan.get("datasets") is None and not 0 < most < LEAST_COVERAGE:
-        return [leaderboard_table(title, models)]
-    table = _dataset_table(title, document, past_run(manifest, lake))
-    if most >= LEAST_COVERAGE:
-        return [table, leaderboard_table(title, models)]
-    few = f"{round(most * of)} of {counted(of, 'dataset')} of {escape(manifest.benchmark)} have a score"
-    return [table, f"No total: {few}, and a total needs half of them."]
+    few = manifest.plan.get("datasets") is not None or any(row["verdict"] == "too little scored" for row in models)
+    tables = [_dataset_table(title, document, past_run(manifest, lake))] if few else []
+    return [*tables, leaderboard_table(title, models), *verdict_lines(document)]
 
 
 def _dataset_table(title: str, document: dict[str, Any], run: PastRun) -> Table:
@@ -231,32 +220,14 @@ def _dataset_table(title: str, document: dict[str, Any], run: PastRun) -> Table:
     return table
 
 
-def _model_cells(row: dict[str, Any], abilities: Iterable[str], *, gated: bool) -> dict[str, str]:
-    has_total = row["coverage"] >= LEAST_COVERAGE or row["total"] is None
+def _model_cells(row: dict[str, Any], abilities: Iterable[str]) -> dict[str, str]:
     return {
         "Rank": str(row["rank"] or "-"),
-        "Total": f"[bold]{decimal(row['total'])}[/bold]" if has_total else "-, below half coverage",
-        "95 % interval": _total_interval(row) if has_total else "-",
-        **({"Veto": _veto(row)} if gated else {}),
+        "Total": f"[bold]{escape(say_total(row))}[/bold]",
+        "95 % interval": say_interval(row),
+        "Verdict": escape(say_verdict(row)),
         "Coverage": f"{100 * row['coverage']:.0f} %",
         **({"Beside published": likeness["verdict"]} if (likeness := row.get("comparability")) else {}),
         **({"Items": f"{row['n']} of {row['n_total']}"} if row["n"] is not None else {}),
         **{name: decimal(row["abilities"].get(name)) for name in abilities},
     }
-
-
-def _total_interval(row: dict[str, Any]) -> str:
-    # The total itself is 0 after a veto, whatever items are drawn.
-    both = interval(row["ci_low"], row["ci_high"], 2)
-    return f"{both}, before the veto" if row["vetoed"] and row["ci_low"] is not None else both
-
-
-def _has_gate(row: dict[str, Any]) -> bool:
-    """Return whether the benchmark has an ability that can veto: without one, nothing is scored for it and nothing is open."""
-    return row["vetoed"] is not False or row["gate_score"] is not None
-
-
-def _veto(row: dict[str, Any]) -> str:
-    if row["vetoed"] is None:
-        return f"undecided: {describe_gate(row)}"
-    return f"vetoed, {decimal(row['total_before_veto'])} before" if row["vetoed"] else "passed"

@@ -63,9 +63,9 @@ def show_command(run: str = typer.Argument(metavar="RUN"), lake: opt.LakeFolder 
         board: list[RenderableType] = [run_view.ablation_table(document)]
     else:
         document = run_view.run_document(manifest, stored)
-        rated = run_view.unrated_lines(document["dimension_scores"])
-        board = [*run_view.scores_view(f"{document['benchmark']}, {run}", document, manifest, stored), *rated]
-    view = [*board, *run_view.usage_view(document), *run_view.missing_lines(manifest.missing), f"Report: {document['report']}"]
+        board = run_view.scores_view(f"{document['benchmark']}, {run}", document, manifest, stored)
+    board += [*run_view.calls_view(document), *run_view.usage_view(document)]
+    view = [*board, *run_view.missing_lines(manifest.missing), f"Report: {document['report']}"]
     CommandResult(0, document, view).finish(as_json=as_json)
 
 

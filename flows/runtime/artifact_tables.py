@@ -15,6 +15,7 @@ from schemas.printing import printable
 from schemas.tables.responses import Judgements, Responses
 from schemas.usage import TESTED, by_model, total
 from tasks.analysis.failures import NOT_SENT
+from tasks.analysis.verdict import say_verdict
 from tasks.lake.lake import Lake
 from tasks.models.http.client import BUDGET_SPENT
 from tasks.models.http.cut_prompts import WAS_CUT
@@ -28,26 +29,26 @@ MAX_ROWS = 1000
 """Above that the UI gets slow; the description says what was left out."""
 
 
-def leaderboard_rows(totals: pl.DataFrame, changes: RunChanges | None) -> list[Row]:
-    """Return one row per system, ranked ones first; `totals`: rows of `totals`; `changes`: None if nothing was compared.
+def leaderboard_rows(models: Sequence[Row], changes: RunChanges | None) -> list[Row]:
+    """Return one row per system; `models`: of `run_rows`, in their order; `changes`: None if nothing was compared.
 
     Interval and `change` are of the total before the veto.
     """
     moved = _moved(changes)
-    ordered = totals.sort(["rank", "total", "model", "setting"], descending=[False, True, False, False], nulls_last=True)
     return [
         {
             "rank": row["rank"],
             "model": row["model"],
             "setting": row["setting"],
             "total": _round(row["total"]),
-            "veto": {None: "undecided", True: "vetoed", False: "passed"}[row["vetoed"]],
+            "verdict": say_verdict(row),
             "before veto": _round(row["total_before_veto"]),
             **_interval(row),
             "change": _round(moved.get((row["model"], row["setting"], TOTAL))),
             "coverage %": _round(100 * row["coverage"]),
+            "beside published": row["comparability"] and row["comparability"]["verdict"],
         }
-        for row in ordered.iter_rows(named=True)
+        for row in models
     ]
 
 

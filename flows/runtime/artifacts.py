@@ -16,8 +16,9 @@ from schemas.changes import RunChanges
 from schemas.lineage import PartitionRef, RunManifest
 from schemas.printing import printable
 from schemas.tables.comparisons import Ablations
-from schemas.tables.scores import AbilityScores, RawScores, Totals
+from tasks.analysis.leaderboard import run_rows
 from tasks.analysis.number_format import counted
+from tasks.analysis.past_run import past_run
 from tasks.lake.lake import Lake
 from tasks.lake.manifest import run_folder
 from tasks.lineage.graph import diagram_of_run
@@ -44,15 +45,13 @@ Found = dict[str, tuple[list[tables.Row], str]]
 
 async def publish_run(manifest: RunManifest, changes: RunChanges, lake: Lake) -> None:
     """Publish the artifacts of a run whose layers and report are written; `changes`: since the run before."""
-    totals = lake.read(manifest.partition("totals"), Totals)
-    abilities = lake.read(manifest.partition("ability_scores"), AbilityScores)
-    raw = lake.read(manifest.partition("raw_scores"), RawScores)
+    run = past_run(manifest, lake)
     about = _about(manifest)
     since = f"{about}. Change since run `{changes.previous}`." if changes.previous else about
     found = {
-        "leaderboard": (tables.leaderboard_rows(totals, changes), since),
-        "abilities": (tables.ability_rows(abilities, changes), since),
-        "coverage": (tables.coverage_rows(raw), about),
+        "leaderboard": (tables.leaderboard_rows(run_rows(run), changes), since),
+        "abilities": (tables.ability_rows(run.layers["ability_scores"], changes), since),
+        "coverage": (tables.coverage_rows(run.layers["raw_scores"]), about),
     }
     await _publish("summary", found, manifest, lake)
 

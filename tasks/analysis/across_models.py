@@ -130,7 +130,8 @@ def _across(totals: pl.DataFrame, data: LeaderboardData, lake: Lake) -> Iterator
     resampling = Resampling(manifest.plan.get("bootstrap", 0), manifest.plan.get("seed", 0))
     pairing = pair_models(layers[2].lazy(), blueprint.datasets, tree_tables(blueprint), resampling)
     models = [row["model"] for row in ordered(totals)]
-    tasks, pairs = tuple(_tasks(layers[0], models, blueprint, pairing)), tuple(_differences(models, blueprint, pairing))
+    with_total = [row["model"] for row in ordered(totals) if row["total"] is not None]
+    tasks, pairs = tuple(_tasks(layers[0], models, blueprint, pairing)), tuple(_differences(with_total, blueprint, pairing))
     decided = [pair.is_clear for pair in pairs if pair.ci_low is not None]
     published = _published_totals(totals, blueprint)
     yield AcrossModels(
@@ -236,7 +237,7 @@ def _vary(
     before = [ranks[model] for model in models]
     for variation in list_variations(blueprint) if any(before) else ():
         if normalized is not None or variation.tree is None:
-            varied = dict(rank_varied(totals, normalized, variation).select("model", "rank").iter_rows())
-            after = tuple(varied[model] for model in models)
+            varied = dict(rank_varied(totals.drop_nulls("total"), normalized, variation).select("model", "rank").iter_rows())
+            after = tuple(map(varied.get, models))
             moved = sum(old != new for old, new in zip(before, after, strict=True))
             yield VariedRanks(variation.title, after, rank_correlation(before, after), moved)

@@ -67,13 +67,14 @@ def _compare(run: PastRun | ReportData, paper: Paper, table: PublishedTable, sys
     # The mean leaves the gate out; what was run does not.
     counts = {name: scores.total[name] for name in ("datasets_scored", "datasets_total")}
     whole = replace(explain_total(scores, blueprint), **counts)
-    verdict = _of_part(whole, verdicts, shared)
+    broken = [_not("instrument", one.words) for one in run.instruments if one.failed and one.system == system]
+    verdict = _of_part(whole, verdicts, [*shared, *broken])
     mains = [main for main in blueprint.abilities if main.dataset_ids]
     return Comparability(
         **system._asdict(),
         paper=paper.title,
         verdict=verdict,
-        reasons=(*shared, *_summed_up(whole, datasets)),
+        reasons=(*broken, *shared, *_summed_up(whole, datasets)),
         abilities={main.id: _of_part(explain_ability(scores, main, blueprint), verdicts, shared) for main in mains},
         datasets=datasets,
         position=None if verdict == WORST else _position(table, scores.total),
@@ -117,9 +118,12 @@ def _of_datasets(
     manifest, notices = run.manifest, {notice.id: notice for notice in run.manifest.datasets}
     items = {name: ref.rows for ref in manifest.partitions if ref.layer == "items" for _, name in ref.place}
     most, scored = manifest.plan.get("sample"), list(raw)
+    systems = {(row["model"], row["setting"]) for row in scored}
+    failed = [one for one in run.instruments if one.failed and one.system in systems]
     for name, entry in run.blueprint.datasets.items():
         rows = [row for row in scored if row["dataset"] == name]
         found = [_not("items", "built anew from the sources that the paper names")] if name in paper.rebuilt else []
+        found += [_not("instrument", one.words) for one in failed if name in one.datasets]
         found += _of_the_source(notices[name]) if name in notices else ()
         # Fewer than the plan's sample are all there are.
         if most is not None and most <= (asked := items.get(name, most)) < paper.items(name):

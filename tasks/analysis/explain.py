@@ -19,13 +19,14 @@ from tasks.analysis.score_tree import (
     scores_of,
 )
 from tasks.analysis.selection import BlueprintPath, Selection
+from tasks.analysis.verdict import judge_run
 from tasks.scoring.veto import GATE
 
 ENDS_WITH = {"total": "ability", "ability": "task", "sub_ability": "task"}
 """What the tree ends with that is shown of a part; the commands of these lead further down. Of others everything is shown."""
 
 OPTIONS = {"ability": "--ability", "sub_ability": "--ability", "task": "--task", "dataset": "--dataset"}
-TOTAL = ("total", "total_before_veto", "ci_low", "ci_high", *GATE, "vetoed", "veto_reason", "rank")
+TOTAL = ("total", "total_before_veto", "ci_low", "ci_high", *GATE, "vetoed", "veto_reason", "rank", "verdict", "why", "headline")
 COVERAGE = ("datasets_scored", "datasets_total", "n_scored", "n_total", "coverage", "item_coverage")
 
 
@@ -43,8 +44,9 @@ def _explain(scores: Scores, run: PastRun, place: BlueprintPath) -> ScorePart:
 
 def place_document(run: PastRun, systems: Sequence[System], wanted: Selection, place: BlueprintPath) -> Row:
     """Explain a place of each model and setting, as the JSON document of everything above the rows."""
-    found, records = [scores_of(run.layers, system) for system in systems], compare_run(run)
-    parts = [_explain(scores, run, place) for scores in found]
+    layers, records = {**run.layers, "totals": judge_run(run)}, compare_run(run)
+    found = [scores_of(layers, system) for system in systems]
+    parts, datasets = [_explain(scores, run, place) for scores in found], place.datasets(run.blueprint)
     return {
         "run": run.name,
         "benchmark": run.manifest.benchmark,
@@ -57,6 +59,11 @@ def place_document(run: PastRun, systems: Sequence[System], wanted: Selection, p
         "above": list(places_above(run, place)),
         "models": [
             _system_document(run, one, part)
+            | {
+                "instruments": [
+                    fault.words for fault in run.instruments if fault.system == one.system and {*fault.datasets} & {*datasets}
+                ]
+            }
             | {"comparability": record.about(part.kind, part.id) if (record := records.get(one.system)) else None}
             for one, part in zip(found, parts, strict=True)
         ],

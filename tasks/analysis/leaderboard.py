@@ -21,9 +21,10 @@ from schemas.vocabulary import Profile
 from tasks.analysis.comparability import compare_run
 from tasks.analysis.comparable_runs import Group, group_runs
 from tasks.analysis.number_format import setting_order
-from tasks.analysis.past_run import PastRun, refuse_ablation
+from tasks.analysis.past_run import PastRun, past_run, refuse_ablation
 from tasks.analysis.published_tables import PublishedTable, read_table
 from tasks.analysis.run_tables import System, ordered
+from tasks.analysis.verdict import failed_instruments, judge_run, judge_totals
 from tasks.judging.gold import GOLD
 from tasks.lake.lake import Lake
 from tasks.lake.manifest import newest_first, read_all_changes, read_code_version, read_manifest, read_manifests
@@ -38,6 +39,8 @@ RUN = "run"
 GROUP = "group"
 """Column with the number of the group that a row is ranked in."""
 
+Records = Mapping[str | None, Mapping[System, Comparability]]
+
 
 @dataclass(frozen=True, eq=False)
 class LeaderboardData:
@@ -45,8 +48,8 @@ class LeaderboardData:
 
     `totals`: rows of `totals`, ranked in their groups, with the run of each in column `run` unless they are a paper's, and
     `fuller_run`, an earlier run of its group with more items scored. `abilities`: rows of `ability_scores` of the same models.
-    `history`: rows of `totals` of every run of the benchmark, with columns `run` and `group`, numbered among all of them.
-    `manifests`: of these runs, newest first. `links`: address of a run's report, where there is one.
+    `history`: rows of `totals` of every run of the benchmark, with columns `run` and `group`, numbered among all of them. Totals
+    are judged (`judge_totals`). `manifests`: of these runs, newest first. `links`: address of a run's report, where there is one.
     """
 
     blueprint: Blueprint
@@ -61,7 +64,7 @@ class LeaderboardData:
     regressed: frozenset[tuple[str, str, str]] = frozenset()
     """Run, model and setting of what regressed against the run before, of all manifests."""
 
-    records: Mapping[str | None, Mapping[System, Comparability]] = field(default_factory=dict)
+    records: Records = field(default_factory=dict)
     """By run: how far its numbers may be set beside the paper's."""
 
     damaged: frozenset[str] = frozenset()
@@ -73,17 +76,21 @@ class LeaderboardData:
     @property
     def rows(self) -> list[dict[str, Any]]:
         """One JSON object per model and setting, ranked ones first."""
-        rows = leaderboard_rows(self.totals, self.abilities)
-        found = (self.records.get(row.get(RUN), {}).get(System(row["model"], row["setting"])) for row in rows)
-        return [row | {"comparability": one and one.model_dump(mode="json")} for row, one in zip(rows, found, strict=True)]
+        return leaderboard_rows(self.totals, self.abilities, self.records)
 
 
-def leaderboard_rows(totals: pl.DataFrame, abilities: pl.DataFrame) -> list[dict[str, Any]]:
+def run_rows(run: PastRun) -> list[dict[str, Any]]:
+    """Return one JSON object per model and setting of a run, as `leaderboard_rows` does."""
+    return leaderboard_rows(judge_run(run), run.layers["ability_scores"], {None: compare_run(run)})
+
+
+def leaderboard_rows(totals: pl.DataFrame, abilities: pl.DataFrame, records: Records) -> list[dict[str, Any]]:
     """Return one JSON object per (model, setting), by group and setting, ranked ones first.
 
     Args:
-        totals: rows of `totals`; where it is known, with the run and group of each, and a fuller run.
+        totals: rows of `totals`, judged; where it is known, with the run and group of each, and a fuller run.
         abilities: rows of `ability_scores`, likewise.
+        records: by run, if the rows have one, how far its numbers may be set beside a paper's.
 
     Returns:
         Ranked ones first within their group and setting; `n` of `n_total` items were scored.
@@ -95,13 +102,15 @@ def leaderboard_rows(totals: pl.DataFrame, abilities: pl.DataFrame) -> list[dict
         *GATE,
         *("vetoed", "veto_reason", "rank", "coverage"),
     ]
-    return [
+    found = [
         {name: row[name] for name in shown}
         | {"abilities": {each["ability"]: each["score_0_100"] for each in by_system.get(tuple(row[name] for name in key), ())}}
         | {"n": row["n_scored"], "n_total": row["n_total"]}
         | {name: value for name, value in row.items() if name not in Totals.column_names()}
         for row in sorted(ordered(totals), key=lambda row: (row.get(GROUP, 0), setting_order(row["setting"])))
     ]
+    likeness = (records.get(row.get(RUN), {}).get(System(row["model"], row["setting"])) for row in found)
+    return [row | {"comparability": one and one.model_dump(mode="json")} for row, one in zip(found, likeness, strict=True)]
 
 
 def rank_stored_systems(benchmark: str, folder: Folder, runs: Sequence[str], profile: Profile) -> LeaderboardData:
@@ -136,15 +145,16 @@ def rank_stored_systems(benchmark: str, folder: Folder, runs: Sequence[str], pro
     manifests = tuple(manifest for manifest in manifests if manifest.run in used)
     abilities = _read(manifests, "ability_scores", lake)
     regressed, damaged = find_regressed(folder, used)
+    opened = {one.run: past_run(one, lake) for one in manifests}
     return LeaderboardData(
         blueprint,
-        rank_models(totals, blueprint, within=("setting", GROUP)),
+        _judge(rank_models(totals, blueprint, within=("setting", GROUP)), blueprint, opened),
         abilities.join(totals, on=["model", "setting", RUN], how="semi", maintain_order="left"),
         history=every.clear(),
         manifests=manifests,
         groups=groups,
         regressed=regressed,
-        records={one.run: compare_run(PastRun(one, blueprint, lake)) for one in manifests},
+        records={name: compare_run(run) for name, run in opened.items()},
         damaged=damaged,
         dimensions=_read_dimensions(manifests, totals, lake),
     )
@@ -173,6 +183,12 @@ def _in_groups(manifests: Sequence[RunManifest], lake: Lake) -> tuple[tuple[Grou
     groups = group_runs(manifests, dict(every.group_by(RUN).agg(pl.col("n_scored").max()).iter_rows()))
     numbers = {run: group.number for group in groups for run in group.runs}
     return groups, every.with_columns(pl.col(RUN).replace_strict(numbers, return_dtype=pl.Int64).alias(GROUP))
+
+
+def _judge(totals: pl.DataFrame, blueprint: Blueprint, runs: Mapping[str, PastRun]) -> pl.DataFrame:
+    """Return rows of these runs with their verdicts."""
+    failed = [failed_instruments(runs[run], System(*names)) for run, *names in totals.select(RUN, "model", "setting").iter_rows()]
+    return judge_totals(totals, blueprint, failed, ("setting", GROUP))
 
 
 def _newest(totals: pl.DataFrame) -> pl.DataFrame:
@@ -215,12 +231,12 @@ def stored_leaderboard(folder: Folder, ranked: LeaderboardData, page: Path) -> L
         ranked: rows of the ranking.
         page: file it is written to; links to reports start there.
     """
-    manifests = _manifests_of(ranked.blueprint, folder)
+    manifests, lake = _manifests_of(ranked.blueprint, folder), Lake(folder, read_code_version())
     known = {manifest.run for manifest in ranked.manifests}
     regressed, damaged = find_regressed(folder, [manifest.run for manifest in manifests if manifest.run not in known])
     return replace(
         ranked,
-        history=_in_groups(manifests, Lake(folder, read_code_version()))[1],
+        history=_judge(_in_groups(manifests, lake)[1], ranked.blueprint, {one.run: past_run(one, lake) for one in manifests}),
         manifests=manifests,
         links=report_links(manifests, folder, page),
         regressed=ranked.regressed | regressed,
@@ -248,7 +264,7 @@ def published_leaderboard(benchmark: str) -> LeaderboardData:
     totals, groups = _by_language(published, blueprint) if by_language else (score_published(published, blueprint), ())
     return LeaderboardData(
         blueprint=blueprint,
-        totals=totals,
+        totals=judge_totals(totals, blueprint, within=("setting", GROUP) if by_language else ("setting",)),
         abilities=published_abilities(published),
         history=totals.clear(),
         paper=read_table(published),

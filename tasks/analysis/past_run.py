@@ -12,7 +12,7 @@ from schemas.errors import UsageError
 from schemas.folders import DEFAULT_LAKE, Folder
 from schemas.lineage import PartitionRef, RunManifest
 from schemas.tables.layers import AGGREGATED, LAYERS
-from tasks.analysis.run_tables import System, ordered
+from tasks.analysis.run_tables import InstrumentCount, System, ordered
 from tasks.lake.errors import unreadable_document
 from tasks.lake.lake import Lake
 from tasks.lake.manifest import MANIFEST, read_code_version, read_manifest, run_folder
@@ -40,6 +40,13 @@ class PastRun:
     def systems(self) -> list[System]:
         """Models and settings with a total, in the order of the leaderboard."""
         return [System(row["model"], row["setting"]) for row in ordered(self.layers["totals"])]
+
+    @cached_property
+    def instruments(self) -> tuple[InstrumentCount, ...]:
+        """What its instruments failed to do."""
+        from tasks.analysis.instruments import count_instruments  # noqa: PLC0415  which reads a run
+
+        return count_instruments(self)
 
     def partitions(self, layer: str, **place: str) -> list[PartitionRef]:
         """Return partitions of a layer with these values of their keys."""

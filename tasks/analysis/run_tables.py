@@ -4,7 +4,7 @@ from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass, field, replace
 from functools import cache, cached_property
 from inspect import signature
-from typing import Any, NamedTuple, Self, TypeVar
+from typing import Any, Literal, NamedTuple, Self, TypeVar
 
 import dataframely as dy
 import polars as pl
@@ -87,6 +87,51 @@ class System(NamedTuple):
         return frame.filter((pl.col("model") == self.model) & (pl.col("setting") == self.setting))
 
 
+MOST_FAULTY = 0.2
+"""Share beyond which an instrument failed: the score then says more about it than about the model."""
+
+Instrument = Literal["simulated person", "judge", "draft judge", "reader"]
+"""`reader`: what takes an answer from the replies of the model under test."""
+
+
+@dataclass(frozen=True)
+class InstrumentCount:
+    """How much of what an instrument did for a system, in these datasets, is of no use.
+
+    `name`: of its model; of the reader, of the gate, whose replies are counted apart; empty = none.
+    """
+
+    model: str
+    setting: str
+    instrument: Instrument
+    name: str
+    datasets: tuple[str, ...]
+    faulty: int
+    total: int
+
+    @property
+    def system(self) -> System:
+        """Whom it is about."""
+        return System(self.model, self.setting)
+
+    @property
+    def failed(self) -> bool:
+        """Whether nothing that rests on it stands."""
+        return self.faulty > MOST_FAULTY * self.total
+
+    @property
+    def words(self) -> str:
+        """What it failed to do, how often and where."""
+        where = self.datasets[0] if len(self.datasets) == 1 else f"{len(self.datasets)} datasets"
+        n = f"{self.faulty:,} of {self.total:,}"
+        if self.instrument == "simulated person":
+            return f"the simulated person fell out of its part in {n} dialogues of {where}"
+        if self.instrument == "reader":
+            return f"{n} replies of the model in {self.name or where} cannot be read"
+        what = "ratings" if self.instrument == "judge" else "replies"
+        return f"{n} {what} of {self.instrument} {self.name} in {where} cannot be read"
+
+
 def from_row(kind: Callable[..., ResultT], row: Mapping[str, Any], **others: Any) -> ResultT:
     """Return a row of a table as an object.
 
@@ -144,6 +189,7 @@ class ReportData:
     annotations: tuple[Row, ...] = ()
     faults: dy.DataFrame[SimulationFaults] = field(default_factory=SimulationFaults.create_empty)
     simulation: tuple[Row, ...] = ()
+    instruments: tuple[InstrumentCount, ...] = ()
     prompt_chunks: pl.DataFrame = field(default_factory=lambda: pl.DataFrame(schema=PROMPT_CHUNKS))
 
     def about(self, system: System, dataset: str) -> Self:

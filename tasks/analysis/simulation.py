@@ -2,9 +2,9 @@
 
 import polars as pl
 
+from tasks.analysis.instruments import tally_dialogues
 from tasks.analysis.past_run import PastRun
 from tasks.analysis.run_tables import Row, System
-from tasks.judging.answers import SIMULATED
 from tasks.judging.rubrics import order_dimensions
 from tasks.scoring.benchmark import ScoreSettings, score_benchmark
 from tasks.scoring.dimensions import rate_answers
@@ -31,7 +31,7 @@ def check_simulation(run: PastRun) -> tuple[Row, ...]:
     """
     if not run.partitions("simulation_faults"):
         return ()
-    faults, answers = run.read("simulation_faults"), run.read("answers").filter(SIMULATED)
+    faults, tainted = run.read("simulation_faults"), tally_dialogues(run)
     rubric = run.manifest.plan.get("simulation_rubric") or ""
     reviews = run.read("judgements", rubric=rubric)
     counted = faults.filter(pl.col("refused").is_null())
@@ -42,14 +42,13 @@ def check_simulation(run: PastRun) -> tuple[Row, ...]:
     criteria = order_dimensions(rubric, reviews["dimension"])
 
     def check(system: System) -> Row:
-        own, dialogues = system.of(counted), system.of(answers).height
+        own, (dialogues, slips) = system.of(counted), system.of(tainted).select("total", "faulty").sum().row(0)
         mean_of = {(row["dataset"], row["dimension"]): row["mean"] for row in system.rows(means)}
-        tainted = own.select(ANSWER).n_unique()
         return {
             **system._asdict(),
             "dialogues": dialogues,
-            "tainted": tainted,
-            "share": tainted / dialogues,
+            "tainted": slips,
+            "share": slips / dialogues,
             "kinds": _dialogues_by(own, "kind"),
             "severities": _dialogues_by(own, "severity"),
             "refused": system.of(faults).height - own.height,
@@ -59,7 +58,7 @@ def check_simulation(run: PastRun) -> tuple[Row, ...]:
             "criteria": {of: {name: mean_of.get((of, name)) for name in criteria} for of in sorted({of for of, _ in mean_of})},
         }
 
-    return tuple(check(System(*names)) for names in answers.select("model", "setting").unique().sort("model", "setting").rows())
+    return tuple(check(System(*names)) for names in tainted.select("model", "setting").unique().sort("model", "setting").rows())
 
 
 def _score_without(run: PastRun, faults: pl.DataFrame) -> pl.DataFrame:

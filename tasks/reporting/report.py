@@ -5,8 +5,8 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 
 from schemas.lineage import PartitionRef
-from tasks.analysis.published_tables import PublishedRange
-from tasks.analysis.run_tables import ReportData, Row, System
+from tasks.analysis.published_tables import PublishedRange, read_table
+from tasks.analysis.run_tables import ReportData, Row
 from tasks.analysis.score_tree import scores_of
 from tasks.reporting.content.benchmark import has_levels
 from tasks.reporting.content.caveats import MissingScores, find_missing_scores
@@ -104,12 +104,10 @@ class Report:
 def build_report(data: ReportData) -> Report:
     """Compute everything a report says about a run."""
     missing = find_missing_scores(data)
-    verdicts = judge_systems(data)
     return Report(
         data=data,
         systems=tuple(
-            _describe(data, system, verdict, missing, f"m{number}")
-            for number, (system, verdict) in enumerate(zip(data.systems, verdicts, strict=True), start=1)
+            _describe(data, verdict, missing, f"m{number}") for number, verdict in enumerate(judge_systems(data), start=1)
         ),
         failures=failure_rows(data),
         judge_failures=judge_failure_rows(data),
@@ -126,7 +124,8 @@ def build_report(data: ReportData) -> Report:
     )
 
 
-def _describe(data: ReportData, system: System, verdict: TotalVerdict, missing: MissingScores, anchor: str) -> SystemReport:
+def _describe(data: ReportData, verdict: TotalVerdict, missing: MissingScores, anchor: str) -> SystemReport:
+    system, paper = verdict.system, data.paper if verdict.has_total else read_table()
     scores = scores_of(data.layers, system)
     tasks, raw = task_rows(data, scores, missing), raw_rows(data, scores, missing)
     findings = find_reasons(data, system, tasks, raw)
@@ -136,7 +135,7 @@ def _describe(data: ReportData, system: System, verdict: TotalVerdict, missing: 
         verdict=verdict,
         weak=tuple(findings[task.part.id] for task in weakest_tasks(tasks)),
         tree=tree,
-        published={node.part.id: data.paper.range_of(node.part.id, system.setting) for node in tree.children},
+        published={node.part.id: paper.range_of(node.part.id, system.setting) for node in tree.children},
         tasks=tasks,
         raw=raw,
         positions=describe_positions(data, system),

@@ -74,7 +74,7 @@ def load_report_data(run: PastRun, changes: RunChanges | None = None) -> ReportD
         LakeError: if a partition of the manifest is gone or changed.
     """
     data = replace(read_tables(run, REPORTED, {}).data, paper=read_table(published_of(run.blueprint)), changes=changes)
-    data = replace(data, annotations=read_annotations(run), simulation=check_simulation(run))
+    data = replace(data, annotations=read_annotations(run), simulation=check_simulation(run), instruments=run.instruments)
     return redact(data) if run.manifest.redacted else data
 
 

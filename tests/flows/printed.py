@@ -12,10 +12,16 @@ RATING = 3
 
 
 def answer(messages: list[dict[str, str]]) -> str:
-    """A model that always answers B and, asked as a judge, rates every dimension of the prompt alike."""
+    """A model that answers B, or what else can be read, and, asked as a judge, rates every dimension of the prompt alike."""
+    prompt = "\n".join(message["content"] for message in messages)
+    if "letters of all options in order" in prompt:
+        return ", ".join(re.findall(r"^([A-Z])\. ", prompt, re.MULTILINE))
     if messages[0]["role"] != "system":
         return "B"
-    prompt = "\n".join(message["content"] for message in messages)
+    if '{"index": n}' in prompt:
+        return '{"index": 1}'
+    if choices := re.findall(r"^Choices: (.+)$", prompt, re.MULTILINE):
+        return json.dumps({"Emotion": re.split(r"[,;/] ?", choices[-1])[0]})
     return json.dumps({name: RATING for name in DIMENSIONS if re.search(rf'"{name}"', prompt)})
 
 

@@ -51,7 +51,8 @@ def test_a_model_that_answers_gold_scores_100_everywhere(tmp_path: Path, names: 
     whole = names == DATASETS
     assert [row for row in document["raw_scores"] if row["value"] != 1 or row["n_unparsed"]] == []
     (model,) = document["models"]
-    assert (model["total"], model["vetoed"], model["rank"], model["coverage"]) == (
+    assert (model["total"], model["total_before_veto"], model["vetoed"], model["rank"], model["coverage"]) == (
+        100 if whole else None,  # 11 of 41 datasets are no half
         100,
         False if whole else None,  # one of the gate's datasets alone decides nothing
         1 if whole else None,
@@ -68,13 +69,15 @@ def test_a_model_that_answers_wrong_scores_0_everywhere(tmp_path: Path, names: t
     assert [row for row in document["raw_scores"] if row["value"] != 0 or row["n_unparsed"]] == []
     (model,) = document["models"]
     # A gate of 0 is below 60: vetoed if all of it was asked; the total before the veto is a true 0 and not missing.
-    vetoed = True if names == DATASETS else None
-    assert (model["total"], model["total_before_veto"], model["vetoed"], model["rank"]) == (0, 0, vetoed, None)
+    total, vetoed = (0, True) if names == DATASETS else (None, None)
+    assert (model["total"], model["total_before_veto"], model["vetoed"], model["rank"]) == (total, 0, vetoed, None)
     assert model["coverage"] == len(names) / TASKS
 
 
 def test_nonsense_is_unparsed_and_not_merely_wrong(tmp_path: Path, names: tuple[str, ...]) -> None:
-    _, document = run_behaviour("nonsense", tmp_path, names)
+    status, document = run_behaviour("nonsense", tmp_path, names)
     assert [row for row in document["raw_scores"] if row["n_unparsed"] != row["n_total"]] == []
     statuses = pl.read_parquet(tmp_path / "item_scores/**/*.parquet", hive_partitioning=False)["status"].unique().to_list()
     assert statuses == ["unparsed"]
+    (model,) = document["models"]
+    assert (status, model["verdict"], model["total"], model["total_before_veto"]) == (1, "instrument failed", None, 0)

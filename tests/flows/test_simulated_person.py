@@ -72,13 +72,14 @@ def test_from_slips_and_reviews_to_report_and_leaderboard() -> None:
         asked = {name: servers.enter_context(ModelServer(friend(name))) for name in LEVELS}
         played, other, judged = (servers.enter_context(ModelServer(reply)) for reply in (seeker, seeker, judge))
         first = run(judged, asked, played)
-        assert first.status == 0, first.err
+        # A third of the dialogues is tainted, which is more than a fifth.
+        assert first.status == 1, first.err
         # Three models, three days, dialogue and note: the review costs nothing unless it is asked for.
         assert judged.calls == 18
         forecast = run(judged, asked, played, *review, "--dry-run").document
         assert {row["role"]: (row["calls"], row["stored"]) for row in forecast["models"]}["judge"] == (9, 18)
         second = run(judged, asked, played, *review)
-        assert (second.status, judged.calls) == (0, 27), second.err
+        assert (second.status, judged.calls) == (1, 27), second.err
         third = run(judged, asked, other, "--set", "seeker.name=t")
     # A level of 3 is worth 1, of 2 (1/2 + 1/2 + 1) / 3, of 1 nothing. The first day is tainted by rule, the third by the judge.
     machine, early = {"admits_machine": 1}, {"cheers_up_early": 1}
@@ -133,10 +134,8 @@ def assert_shown(page: str) -> None:
 
 
 def assert_compared(third: Ended) -> None:
-    assert third.status == 0, third.err
-    command = ("leaderboard", "interviews.yaml")
-    (found,) = ended(*command, "--json").document["helper_ranks"]
-    assert (found["role"], found["models"]) == ("seeker", ["aaa", "bbb", "ccc"])
-    assert (found["spearman"], found["kendall_tau_b"], found["kendall_tau_b_low"]) == (pytest.approx(1), pytest.approx(1), None)
-    said = " ".join(ended(*command).out.split())
-    assert "With another seeker the order of 3 models of groups 1 and 2, Interview: Spearman's rho 1.00 (–)" in said
+    assert third.status == 1, third.err
+    document = ended("leaderboard", "interviews.yaml", "--json").document
+    assert {(row["verdict"], row["total"], row["rank"]) for row in document["models"]} == {("instrument failed", None, None)}
+    # No order of models is compared that rests on a seeker out of its part.
+    assert document["helper_ranks"] == []

@@ -11,6 +11,7 @@ from schemas.usage import TESTED
 from tasks.analysis.explain import OPTIONS
 from tasks.analysis.number_format import counted, describe_gate, interval, shorten
 from tasks.analysis.run_tables import Row
+from tasks.analysis.verdict import name_score, say_interval, say_total
 
 ROWS = 10
 """Shown without --worst."""
@@ -33,7 +34,8 @@ def _one_model(model: Row) -> Iterator[RenderableType]:
     rows = (_cells(depth, each) for depth, each in _flat(part))
     table = text_table(folded(""), *amounts, "Deeper by", rows=rows, title=escape(label_system(model)))
     sums = ("", "", f"[bold]{decimal(part['score'])}[/bold]", "", _datasets(part), _items(part), "")
-    table.add_row(f"[bold]= {_what(part)}[/bold]", *sums)
+    what = name_score(model["total"]["verdict"]) if "total" in model else f"{part['kind'].replace('_', '-')} {part['id']}"
+    table.add_row(f"[bold]= {what}[/bold]", *sums)
     if gate := model.get("gate"):
         cells = _cells(0, gate)
         table.add_row(f"{cells[0]} (gate, not in the mean)", "", "", cells[3], "", *cells[5:])
@@ -43,6 +45,7 @@ def _one_model(model: Row) -> Iterator[RenderableType]:
     if likeness := model["comparability"]:
         said = "; ".join(filter(None, (*likeness["reasons"], likeness["position"])))
         yield escape(f"Beside the published numbers of {likeness['paper']}, {likeness['verdict']}: {said}")
+    yield from (escape(f"Instrument: {words}") for words in model["instruments"])
     if "total" in model:
         yield from _verdict(model)
 
@@ -69,10 +72,6 @@ def _items(each: Row) -> str:
     return f"{each['n_scored']} of {each['n_total']}"
 
 
-def _what(part: Row) -> str:
-    return "total before the veto" if part["kind"] == "total" else f"{part['kind'].replace('_', '-')} {part['id']}"
-
-
 def _formulas(part: Row) -> Iterator[str]:
     """Show the raw score of every metric below a part, and what made it a number on 0-100."""
     for _, each in _flat(part):
@@ -91,11 +90,11 @@ def _formula(measured: Row, score: float | None) -> str:
 
 def _verdict(model: Row) -> Iterator[str]:
     total = model["total"]
-    interval = "" if total["ci_low"] is None else f" (95 % interval {total['ci_low']:.2f} to {total['ci_high']:.2f})"
-    yield f"[bold]Total {decimal(total['total'])}[/bold]; before the veto {decimal(total['total_before_veto'])}{interval}"
+    yield f"[bold]{escape(total['headline'])}[/bold]"
+    yield f"Total {say_total(total)}, {total['verdict']}; 95 % interval {say_interval(total)}"
     gate = model["gate"]
     if gate:
-        said = {True: "the total is 0", False: "passed", None: "undecided, too little of the gate was scored"}[total["vetoed"]]
+        said = {True: "not passed", False: "passed", None: "undecided, too little of the gate was scored"}[total["vetoed"]]
         yield escape(f"Veto by {gate['id']}: {said}; {describe_gate(total)}, the threshold is {gate['threshold']:g}")
     datasets = f"{total['datasets_scored']} of {total['datasets_total']} datasets"
     yield f"Coverage: {datasets}, {total['n_scored']} of {total['n_total']} items; rank {total['rank'] or '-'}"

@@ -50,6 +50,14 @@ def missing_keys(part: str, reply: Reply) -> tuple[str, ...]:
     return lacking if call != POST or ITEMS in reply or CHANGES in reply else (ITEMS, *lacking)
 
 
+def is_unread(part: str, reply: Reply) -> bool:
+    """Return whether the reply of a part lacks a required key; one of a judge, whether it has neither rating nor assessment."""
+    if not part.endswith("judge"):
+        return bool(missing_keys(part, reply))
+    rated = any(read_number(reply.get(name)) is not None for name in RATINGS)
+    return not rated and not read_words(reply.get("draft_binary_assessment"))
+
+
 def read_share(replies: Mapping[str, Reply | None]) -> float | None:
     """Return the share of replies of the model under test, by part, that have all required keys; null if none came."""
     own = {part: reply for part, reply in replies.items() if reply is not None and not part.endswith("judge")}

@@ -3,14 +3,14 @@
 import math
 from collections import Counter
 from collections.abc import Iterator, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import Literal
 
 from tasks.analysis.answers import ScoredItem
 from tasks.analysis.number_format import count, counted, number, percent, share_of, shorten
 from tasks.reporting.content.tables import RawRow, TaskRow
 
-AdviceKind = Literal["format", "guessing", "language", "confusion", "precision", "content"]
+AdviceKind = Literal["instrument", "format", "guessing", "language", "confusion", "precision", "content"]
 
 UNPARSED_SHARE = 0.10
 LANGUAGE_GAP = 0.15
@@ -44,12 +44,13 @@ class Diagnosis:
 class AdviceOptions:
     """What the plan asked for: items of each dataset and the reply limit in tokens that the plan sets; null if it sets none.
 
-    `has_levels`: the benchmark has tasks of several levels.
+    `has_levels`: the benchmark has tasks of several levels. `broken`: instruments that failed, in words, by dataset.
     """
 
     samples: Mapping[str, int]
     max_tokens: int | None
     has_levels: bool = True
+    broken: Mapping[str, str] = field(default_factory=dict)
 
 
 def advise(task: TaskRow, diagnoses: tuple[Diagnosis, ...], asked: AdviceOptions) -> tuple[Advice, ...]:
@@ -60,7 +61,9 @@ def advise(task: TaskRow, diagnoses: tuple[Diagnosis, ...], asked: AdviceOptions
         diagnoses: its datasets that have a score.
         asked: what the plan asked for.
     """
-    found: list[Advice] = []
+    broken = dict.fromkeys(asked.broken.get(diagnosis.raw.path.dataset) for diagnosis in diagnoses)
+    step = "Mend it first: the score says more about it than about the model."
+    found = [Advice("instrument", f"An instrument failed: {words}. {step}") for words in broken if words]
     for diagnosis in diagnoses:
         found += _on_format(diagnosis, asked)
         found += _on_guessing(diagnosis)
@@ -163,7 +166,7 @@ def _on_content(task: TaskRow, found: list[Advice], asked: AdviceOptions) -> Adv
     path, title = task.path.path, task.part.title
     where = f"measured at the {task.path.task.level} level of {path}" if asked.has_levels else f"part of {path}"
     about = f"{title} is {where}." if asked.has_levels or path != title else ""
-    if any(advice.kind in {"format", "guessing", "precision"} for advice in found):
+    if any(advice.kind in {"instrument", "format", "guessing", "precision"} for advice in found):
         return Advice("content", f"{about} Settle the points above before reading {number(task.part.score)} as ability.".strip())
     return Advice(
         "content",

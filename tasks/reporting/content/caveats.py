@@ -57,7 +57,7 @@ def find_caveats(data: ReportData, system: System, totals: dict[str, Any]) -> tu
         *_about_coverage(data.blueprint, totals),
         *_about_rows(data.manifest.missing),
         *_about_replies(data, system, totals),
-        *_about_parts(data, system),
+        *_about_instruments(data, system),
         *_about_calls(data, system),
         *_about_the_embedder(data, system),
         *_about_the_judge(data, system),
@@ -74,8 +74,8 @@ def _about_coverage(blueprint: Blueprint, totals: dict[str, Any]) -> Iterator[Ca
         share = percent(totals["coverage"])
         yield Caveat(
             f"coverage {share}",
-            f"{scored} of {counted(of, 'dataset')} gave a score ({share}). The total is computed over those alone, so it can "
-            "move in either direction once the others are there.",
+            f"{scored} of {counted(of, 'dataset')} gave a score ({share}). The mean is over those alone, so it can move in "
+            "either direction once the others are there.",
         )
     if totals["vetoed"] is None and blueprint.gate is not None:
         yield Caveat(
@@ -123,16 +123,11 @@ def _about_replies(data: ReportData, system: System, totals: dict[str, Any]) -> 
         yield Caveat(counted(failed, "failed call"), text)
 
 
-def _about_parts(data: ReportData, system: System) -> Iterator[Caveat]:
-    """Say of how many replies a part is unread, where an item's score is made of many."""
-    lacking = system.of(data.raw).filter(pl.col("metric") == "read_share", pl.col("value") < 1)
-    for dataset, read in lacking.select("dataset", "value").iter_rows():
-        share = percent(1 - read)
-        yield Caveat(
-            f"{share} of the replies unreadable",
-            f"Of the replies about {data.titles[dataset]} {share} lack a part that was asked for (mean over items). "
-            "How that counts, the profile of the method says; in the form that was asked for the total may rise.",
-        )
+def _about_instruments(data: ReportData, system: System) -> Iterator[Caveat]:
+    unread = system.of(data.item_scores).filter(pl.col("status") == "unparsed").height  # told above, with examples
+    for tally in data.instruments:
+        if tally.system == system and not (unread and tally.instrument == "reader"):
+            yield Caveat(tally.words, f"{tally.words[0].upper()}{tally.words[1:]}.")
 
 
 def _examples_of_unread(data: ReportData, system: System) -> str:

@@ -11,11 +11,11 @@ from tasks.analysis.leaderboard import GROUP, RUN, LeaderboardData
 from tasks.analysis.number_format import counted, interval, listed, number, setting_title
 from tasks.analysis.papers import paper_of
 from tasks.analysis.published_tables import TOTAL
-from tasks.analysis.run_tables import System, from_row
+from tasks.analysis.run_tables import System
 from tasks.lake.manifest import run_order
 from tasks.reporting.content.published_models import NEAR, PublishedModels, describe_published_models
 from tasks.reporting.content.score_tables import ScoreTable, describe_dimensions
-from tasks.reporting.content.verdicts import SystemTotal, say_state, say_veto, state_of
+from tasks.reporting.content.verdicts import SystemTotal
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -94,11 +94,9 @@ def _scores(row: dict[str, Any], rows: list[dict[str, Any]], measured: list[str]
 
 
 def _entry(row: dict[str, Any], data: LeaderboardData, **more: object) -> LeaderboardEntry:
-    system, state = System(row["model"], row["setting"]), state_of(row, data.blueprint)
-    record = data.records.get(row.get(RUN), {}).get(system)
-    said = {"state_word": say_state(state, data.blueprint), "veto_reason": say_veto(row, data.blueprint), "comparability": record}
-    regressed = (row.get(RUN), *system) in data.regressed
-    return from_row(LeaderboardEntry, row, system=system, state=state, **said, regressed=regressed, **more)
+    system = System(row["model"], row["setting"])
+    record, regressed = data.records.get(row.get(RUN), {}).get(system), (row.get(RUN), *system) in data.regressed
+    return LeaderboardEntry.of_row(row, comparability=record, regressed=regressed, **more)
 
 
 def _histories(data: LeaderboardData, rows: list[dict[str, Any]]) -> Iterator[tuple[LeaderboardEntry, ...]]:

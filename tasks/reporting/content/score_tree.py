@@ -88,7 +88,7 @@ def build_tree(source: TreeSource, verdict: TotalVerdict) -> Node:
     return Node(
         anchor=f"{source.anchor}-total",
         kind="total",
-        title="Total before the veto" if verdict.state == "vetoed" else "Total",
+        title=verdict.score_name,
         part=replace(total, datasets_total=verdict.datasets_total),
         interval=bounds,
         in_total=total.score,

@@ -53,13 +53,15 @@ def draw_abilities(entry: SystemReport, published: PublishedTable) -> str | None
 
 def _bars(entry: SystemReport, published: PublishedTable) -> Iterator[_Bar]:
     verdict = entry.verdict
-    setting = verdict.system.setting
+
+    def beside(name: str) -> list[float]:
+        return published.scores(name, verdict.system.setting) if verdict.has_total else []
+
     for node in entry.abilities:
         threshold = verdict.gate_threshold if node.kind == "gate" else None
-        yield _Bar(node.title, node.anchor, node.part.score, published.scores(node.part.id, setting), threshold)
-    title = "Total, before the veto" if verdict.state == "vetoed" else "Total"
+        yield _Bar(node.title, node.anchor, node.part.score, beside(node.part.id), threshold)
     interval = None if verdict.ci_low is None or verdict.ci_high is None else (verdict.ci_low, verdict.ci_high)
-    yield _Bar(title, entry.tree.anchor, verdict.total_before_veto, published.scores(TOTAL, setting), interval=interval)
+    yield _Bar(verdict.score_name, entry.tree.anchor, verdict.total_before_veto, beside(TOTAL), interval=interval)
 
 
 def _marks(bar: _Bar, y: float) -> Iterator[str]:

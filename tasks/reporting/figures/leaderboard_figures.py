@@ -40,7 +40,7 @@ def draw_histories(histories: Sequence[Sequence[LeaderboardEntry]]) -> KeyedFigu
                 "high": moment.ci_high,
             }
             for moment in history
-            if moment.total_before_veto is not None
+            if moment.has_total and moment.total_before_veto is not None
         ]
         ranges = [point for point in points if point["low"] is not None]
         layers += [

@@ -13,6 +13,7 @@ from tasks.analysis.leaderboard import LeaderboardData
 from tasks.analysis.number_format import number
 from tasks.analysis.published_experiments import Experiments
 from tasks.analysis.run_tables import Row
+from tasks.analysis.verdict import say_total, say_verdict
 from tasks.reporting.render.page import MOST_COMPARED, render_leaderboard, write_text
 
 _FORMULA = tuple("=+-@|\t\r\n＝＋－＠")
@@ -64,8 +65,13 @@ def _rows(data: LeaderboardData, across: Sequence[AcrossModels]) -> dict[str, li
             of_model.setdefault((one.group, one.setting, score.model), {})[name] = score.score
     for row in data.rows:
         tasks = of_model.get((row.get("group"), row["setting"], row["model"]), {})
-        tables[""].append({name: row[name] for name in row if name != "abilities"} | row["abilities"] | tasks)
+        plain = {name: row[name] for name in row if name != "abilities"} | {"comparability": _likeness(row)}
+        tables[""].append(plain | row["abilities"] | tasks)
     return {ending: rows for ending, rows in tables.items() if rows}
+
+
+def _likeness(row: Row) -> str | None:
+    return row["comparability"] and str(row["comparability"]["verdict"])
 
 
 def _csv(rows: Sequence[Row]) -> str:
@@ -82,9 +88,18 @@ def _csv(rows: Sequence[Row]) -> str:
 def _tables(data: LeaderboardData, across: Sequence[AcrossModels]) -> Iterator[str]:
     yield "% Needs \\usepackage{booktabs}. Bold: best, underlined: second; \\approx: the best is not clearly better."
     titles = {main.id: main.title for main in data.blueprint.abilities if main.evaluated}
-    heads = ["Group", "Rank", "Model", "Setting", "Total", *titles.values()]
-    cells = ("group", "rank", "model", "setting", "total")
-    ranking = [[*(row.get(name) for name in cells), *map(row["abilities"].get, titles)] for row in data.rows]
+    heads = ["Group", "Rank", "Model", "Setting", "Total", "Verdict", "Beside published", *titles.values()]
+    cells = ("group", "rank", "model", "setting")
+    ranking = [
+        [
+            *map(row.get, cells),
+            say_total(row),
+            say_verdict(row),
+            _likeness(row),
+            *map(row["abilities"].get, titles),
+        ]
+        for row in data.rows
+    ]
     yield _table(f"{data.blueprint.title}: ranking", heads, ranking)
     for one in across:
         name = f"{data.blueprint.title}, setting {one.setting}, group {one.group}" if one.group else data.blueprint.title

@@ -181,7 +181,7 @@ def _draw_leaderboard(leaderboard: Leaderboard, data: LeaderboardData, across: S
     models, draw_boxes = leaderboard.published, leaderboard_figures.draw_boxes
     # Only what is ranked together is drawn together.
     group = leaderboard.entries[0].group if leaderboard.entries else None
-    best = [entry for entry in leaderboard.entries if entry.group == group][: radar.MAX_SHAPES]
+    best = [entry for entry in leaderboard.entries if entry.group == group and entry.has_total][: radar.MAX_SHAPES]
     shapes = [radar.Shape(entry.system.label, entry.scores) for entry in best]
     measured = [main.id for main in data.blueprint.abilities if main.title in leaderboard.titles]
     setting = best[0].system.setting if best else ""

@@ -7,9 +7,9 @@ from typing import Any
 from schemas.changes import RunChanges, ScoreDifference
 from schemas.lineage import Missing, RunManifest
 from schemas.printing import printable
-from tasks.analysis.number_format import NONE, count, interval, number, percent, signed, signed_interval
+from tasks.analysis.number_format import count, interval, number, percent, signed, signed_interval
 from tasks.reporting.content.changes import change_notes, changed_scores, label_of, state_said
-from tasks.reporting.content.verdicts import LEAST_COVERAGE, TotalVerdict
+from tasks.reporting.content.verdicts import TotalVerdict
 from tasks.reporting.report import Report
 
 FULL_REPORT = "The full report, with figures, every task and example items, is the page report.html beside this file."
@@ -58,7 +58,7 @@ def _headlines(report: Report) -> Iterator[str]:
 
 def _results(report: Report) -> Iterator[str]:
     yield "## Result"
-    heads = ["Model", "Setting", "Total", "95 % interval", "Rank", "State", "Coverage", "Items scored"]
+    heads = ["Model", "Setting", "Total", "95 % interval", "Rank", "Verdict", "Coverage", "Items scored"]
     yield table(heads, (_result(entry.verdict) for entry in report.systems))
     for entry in report.systems:
         yield f"{escape(entry.verdict.sentence)} {escape(entry.verdict.trust)}"
@@ -68,16 +68,13 @@ def _results(report: Report) -> Iterator[str]:
 
 
 def _result(verdict: TotalVerdict) -> list[str]:
-    totals = {"vetoed": f"0 ({number(verdict.total_before_veto, 2)} before the veto)", "unscored": f"{NONE} (no score)"}
-    few = verdict.coverage < LEAST_COVERAGE
-    scored = f"{NONE} ({number(verdict.total, 2)} over a few datasets)" if few else number(verdict.total, 2)
     return [
         escape(verdict.system.model),
         escape(verdict.system.setting),
-        totals.get(verdict.state, scored),
-        interval(verdict.ci_low, verdict.ci_high, 2),
+        verdict.total_words,
+        verdict.interval_words,
         escape(verdict.rank_note),
-        verdict.state_word,
+        verdict.verdict,
         percent(verdict.coverage),
         f"{count(verdict.n_scored)} of {count(verdict.n_total)}",
     ]

@@ -17,6 +17,7 @@ from tasks.analysis.leaderboard import published_leaderboard, report_links
 from tasks.lake.fingerprint import partition_key
 from tasks.lake.lake import Lake
 from tasks.lake.manifest import write_changes, write_manifest
+from tasks.scoring.blueprints import load_blueprint
 from tasks.scoring.published import FOLDER, PublishedEscEval, read_table
 from tests.esc_eval import write_blueprint
 from tests.flows.command import ended
@@ -30,7 +31,7 @@ def test_a_papers_table_as_a_page(tmp_path: Path) -> None:
     document = ended("leaderboard", "moodbench", "--published", "--html", page, "--json").document
     assert (len(document["models"]), document["html"]) == (30, str(page))
     html = page.read_text(encoding="utf-8")
-    assert (html.count('class="badge vetoed"'), html.count('class="badge counted"')) == (2, 28)
+    assert (html.count('class="badge vetoed"'), html.count('class="badge scored"')) == (2, 28)
 
 
 def test_a_papers_table_as_files(tmp_path: Path) -> None:
@@ -59,13 +60,16 @@ def test_wrong_usage_is_told(options: list[str], message: str, tmp_path: Path) -
     assert (done.status, message in done.err) == (2, True)
 
 
+MINI = load_blueprint("moodbench-mini").model_dump(mode="json")
+
+
 def store(lake: Lake, run: str, row: dict[str, Any], sample: int = 300) -> None:
     """Leave a run of one model of which nothing is known but its row of `totals`."""
     layers = {"totals": totals(row), "ability_scores": AbilityScores.create_empty()}
     keys = {name: partition_key(name, {"benchmark": "moodbench-mini"}, {"run": run}, [], "1") for name in layers}
     refs = tuple(lake.write(keys[name], frame, LAYERS[name]) for name, frame in layers.items())
     plan = {"benchmark": "moodbench-mini", "models": [{"name": row["model"], "base_url": "http://x/v1"}], "sample": sample}
-    write_manifest(lake.root, bare_manifest(run, benchmark="moodbench-mini", partitions=refs, plan=plan))
+    write_manifest(lake.root, bare_manifest(run, benchmark="moodbench-mini", partitions=refs, plan=plan, blueprint=MINI))
 
 
 def test_runs_that_asked_otherwise_are_ranked_apart_and_a_fuller_run_is_named(tmp_path: Path) -> None:
@@ -133,10 +137,13 @@ def test_rows_carry_their_setting_and_abilities() -> None:
     first, *others = published_leaderboard("moodbench").rows
     assert (1 + len(others), first["model"], first["rank"]) == (30, "gpt-5-mini-2025-08-07", 1)
     assert {row["setting"] for row in others} == {"base"}
-    # A veto is shown where the benchmark has a gate.
-    heads, model, *_ = (list(column.cells) for column in leaderboard_table("moodbench", [first, *others[:2]]).columns)
-    assert model[heads.index("Veto")] == "passed"
-    assert "Veto" not in list(leaderboard_table("longemotion", rows[:3]).columns[0].cells)
+    heads, *models = (list(column.cells) for column in leaderboard_table("moodbench", [first, *others[-2:]]).columns)
+    assert [model[heads.index("Verdict")] for model in models] == [
+        *("scored", "vetoed: the gate scored 51.93", "vetoed: the gate scored 40.83")
+    ]
+    assert [model[heads.index("Total")] for model in models] == [
+        *("[bold]70.09[/bold]", "[bold]0 (37.53 before the veto)[/bold]", "[bold]0 (47.40 before the veto)[/bold]")
+    ]
 
 
 def test_a_benchmark_without_a_paper_is_told(tmp_path: Path) -> None:

@@ -1,5 +1,6 @@
 """Tables of runs and ablations for a terminal."""
 
+import re
 from typing import Any
 
 import pytest
@@ -14,8 +15,11 @@ def test_of_a_few_datasets_their_scores_are_shown_and_no_total(runs: PastRuns) -
     cells = {words[0]: words[1:] for line in out.splitlines() if (words := line.split())}
     # 8 items in two orders each: A is right 3 times, B 5 times, and it was always A.
     assert " ".join(cells["mini_text_classification"]) == "scripted accuracy 0.188 0.062 to 0.312 16 of 16 0 0.312, always B"
-    assert "No total: 7 of 41 datasets of moodbench-mini have a score, and a total needs half of them." in out
-    assert "Rank" not in out
+    said = "scripted has no total of the benchmark: 7 of 41 datasets have a score, and a total needs half of them; what was"
+    assert said in " ".join(out.split())
+    assert re.findall(r"^ +(Rank|Total|Verdict) +(.*?) *$", out, re.MULTILINE) == [
+        *(("Rank", "-"), ("Total", "– (37.54 as scored)"), ("Verdict", "too little scored: 7 of 41 datasets have a score"))
+    ]
 
 
 def row(x: str, x_value: float | None, y: str | None = None, y_value: float | None = None, **more: Any) -> dict[str, Any]:
@@ -42,11 +46,11 @@ def test_variants_of_an_ablation_are_in_the_order_of_their_numbers(rows: list[di
 
 @pytest.mark.parametrize(("vetoed", "shown"), [(True, "8.80 to 22.42, before the veto"), (False, "8.80 to 22.42")])
 def test_the_interval_of_a_vetoed_total_is_said_to_be_that_before_the_veto(vetoed: bool, shown: str) -> None:
-    total = {"model": "m", "setting": "base", "total": 0.0 if vetoed else 15.74, "total_before_veto": 15.74, "vetoed": vetoed}
+    total = {"model": "m", "setting": "base", "total": 0.0 if vetoed else 15.74, "total_before_veto": 15.74, "why": None}
     row = total | {
+        "verdict": "vetoed" if vetoed else "scored",
         "ci_low": 8.798,
         "ci_high": 22.42,
-        "gate_score": 5.0,
         "rank": None,
         "coverage": 1.0,
         "abilities": {},

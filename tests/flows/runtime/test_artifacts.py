@@ -48,23 +48,25 @@ SYSTEM = SystemChanges(model="m|1", setting="base", previous="20260101-a", chang
 
 def test_the_leaderboard_has_plain_round_cells_and_blanks() -> None:
     row = {"model": "m|1", "setting": "base", "total": 0.0, "total_before_veto": 60.0001, "ci_low": 51.237, "ci_high": None}
-    ranked = {**row, "model": "b", "total": 70.0, "total_before_veto": 70.0, "vetoed": None, "rank": 1, "coverage": 0.975}
-    totals = pl.DataFrame([{**row, "vetoed": True, "rank": None, "coverage": 1.0}, ranked], infer_schema_length=None)
-    first, second = leaderboard_rows(totals, changes(SYSTEM))
+    row |= {"verdict": "vetoed", "why": None, "rank": None, "coverage": 1.0, "comparability": None}
+    ranked = {**row, "model": "b", "total": 70.0, "total_before_veto": 70.0, "verdict": "scored", "rank": 1, "coverage": 0.975}
+    rows = [ranked | {"comparability": {"verdict": "close"}}, row]
+    first, second = leaderboard_rows(rows, changes(SYSTEM))
     assert first == {
         "rank": 1,
         "model": "b",
         "setting": "base",
         "total": 70.0,
-        "veto": "undecided",
+        "verdict": "scored",
         "before veto": 70.0,
         "95 % low": 51.24,
         "95 % high": None,
         "change": None,
         "coverage %": 97.5,
+        "beside published": "close",
     }
-    assert (second["rank"], second["total"], second["veto"], second["change"]) == (None, 0.0, "vetoed", -20.0)
-    assert leaderboard_rows(totals, None)[1]["change"] is None
+    assert (second["rank"], second["total"], second["verdict"], second["change"]) == (None, 0.0, "vetoed", -20.0)
+    assert leaderboard_rows(rows, None)[1]["change"] is None
 
 
 def test_coverage_lists_the_least_covered_first() -> None:
@@ -189,7 +191,8 @@ def test_a_run_publishes_its_tables_with_the_outermost_flow_run(tmp_path: Path, 
     failures = [(row["what"].partition(":")[0], row["calls"]) for row in json.loads(found["failures"]) if row["calls"]]
     assert failures == [("auth", 1)]
     (row,) = json.loads(found["leaderboard"])
-    assert (row["total"], row["change"], row["coverage %"]) == (100.0, None, 4.88)
+    assert (row["total"], row["before veto"], row["change"], row["coverage %"]) == (None, 100.0, None, 4.88)
+    assert row["verdict"] == "too little scored: 2 of 41 datasets have a score"
     least, most = (row for row in json.loads(found["coverage"]))
     assert (least["scored"], least["of"], most["scored"]) == (7, 8, 8)
     assert {row["ability"]: row["score"] for row in json.loads(found["abilities"])}["emotional"] == 100.0

@@ -21,6 +21,7 @@ from tasks.judging.rubrics import load_rubric
 from tasks.lake.fingerprint import partition_key
 from tasks.lake.lake import Lake
 from tasks.lake.manifest import write_manifest
+from tasks.scoring.blueprints import load_blueprint
 from tasks.scoring.published import DIMENSIONS, FOLDER, TABLES, PublishedLongEmotion, read_table
 from tests.flows.command import ended
 from tests.tasks.lake.test_manifest import bare_manifest
@@ -81,7 +82,8 @@ def keep(lake: Lake, run: str, frames: dict[str, pl.DataFrame], **more: Any) -> 
     """Leave a run with these layers and nothing else."""
     keys = {name: partition_key(name, {"benchmark": NAME}, {"run": run}, [], "1") for name in frames}
     refs = tuple(lake.write(keys[name], LAYERS[name].validate(frame), LAYERS[name]) for name, frame in frames.items())
-    write_manifest(lake.root, bare_manifest(run, benchmark=NAME, partitions=refs, **more))
+    own = load_blueprint(NAME).model_dump(mode="json")
+    write_manifest(lake.root, bare_manifest(run, benchmark=NAME, blueprint=own, partitions=refs, **more))
 
 
 def ablation(on: float, off: float, metric: str = "accuracy", setting: str = "base") -> list[dict[str, Any]]:

@@ -9,6 +9,7 @@ from schemas.lineage import RunManifest
 from schemas.tables.scores import DimensionScores
 from tasks.analysis.leaderboard import LeaderboardData, published_leaderboard
 from tasks.analysis.published_tables import read_table
+from tasks.analysis.verdict import judge_totals
 from tasks.judging.gold import GOLD
 from tasks.reporting.content.leaderboard import build_leaderboard
 from tasks.reporting.figures.leaderboard_figures import draw_histories
@@ -31,9 +32,9 @@ def data(**changes: Any) -> LeaderboardData:
     before = totals(totals_row(total=20.0, total_before_veto=20.0, ci_low=12.0, ci_high=28.0))
     fields: dict[str, Any] = {
         "blueprint": BLUEPRINT,
-        "totals": newest,
+        "totals": judge_totals(newest, BLUEPRINT),
         "abilities": layers["ability"],
-        "history": pl.concat([newest, before.with_columns(pl.lit(OLD).alias("run"))]),
+        "history": judge_totals(pl.concat([newest, before.with_columns(pl.lit(OLD).alias("run"))]), BLUEPRINT),
         "manifests": runs(),
         "links": {NEW: "runs/new/report.html"},
         "paper": read_table(published()),
@@ -43,15 +44,15 @@ def data(**changes: Any) -> LeaderboardData:
 
 def test_rows_say_what_became_of_each_model() -> None:
     alpha, beta, gamma = build_leaderboard(data()).entries
-    assert (alpha.system.model, alpha.state_word, alpha.total, alpha.scores, alpha.run) == (
+    assert (alpha.system.model, alpha.verdict, alpha.total, alpha.scores, alpha.run) == (
         "alpha",
-        "gate passed",
+        "scored",
         25.0,
         (100.0, 25.0),
         NEW,
     )
-    assert (beta.state_word, beta.total, beta.total_before_veto, beta.rank) == ("vetoed", 0.0, 100.0, None)
-    assert (gamma.state_word, gamma.total, gamma.scores) == ("no score", None, (None, None))
+    assert (beta.verdict, beta.total, beta.total_before_veto, beta.rank) == ("vetoed", 0.0, 100.0, None)
+    assert (gamma.verdict, gamma.total, gamma.scores) == ("unscored", None, (None, None))
     # The history is oldest first, and needs two runs.
     (history,) = build_leaderboard(data()).histories
     assert {moment.system.model for moment in history} == {"alpha"}
@@ -67,7 +68,7 @@ def test_a_line_joins_runs_of_one_group() -> None:
         for run, (value, group) in zip(names, totals_by_day, strict=True)
     ]
     made = tuple(manifest(run=run, started_at=f"2026-01-0{day}T00:00:00+00:00") for day, run in enumerate(names, start=1))
-    figure = draw_histories(build_leaderboard(data(history=pl.concat(rows), manifests=made)).histories)
+    figure = draw_histories(build_leaderboard(data(history=judge_totals(pl.concat(rows), BLUEPRINT), manifests=made)).histories)
     # 520 wide for two days; 240 tall for 20 to 80, from the top: 20 at 240, 30 at 240 x 50 / 60. The 80 between is a point.
     assert re.findall(r'<path d="(M[^"]*)" stroke="[^"]*" stroke-width="2"', figure.svg) == ["M0,240L520,200", "M260,0Z"]
 

@@ -20,8 +20,8 @@ COMPLETE = totals_row(datasets_scored=4, coverage=1.0, rank=1, ci_low=24.0, ci_h
 
 
 def test_systems_are_ordered_by_what_counts() -> None:
-    states = {verdict.system.model: verdict.state for verdict in judge_systems(example_data())}
-    assert list(states.items()) == [("alpha", "counted"), ("beta", "vetoed"), ("gamma", "unscored")]
+    states = {verdict.system.model: verdict.verdict for verdict in judge_systems(example_data())}
+    assert list(states.items()) == [("alpha", "scored"), ("beta", "vetoed"), ("gamma", "unscored")]
 
 
 def test_sentence_of_a_total_that_counts() -> None:
@@ -36,7 +36,12 @@ def test_sentence_of_a_total_that_counts() -> None:
     )
     assert verdict.rank_note == "not ranked: coverage is 75\u00a0%"
     few = judge_systems(example_data(totals=totals(totals_row(datasets_scored=1, coverage=0.25))))[0]
-    assert few.sentence.startswith("alpha has no total of the benchmark: 1 of 4 datasets scored; over those it has 25.00 of 100")
+    said = "alpha has no total of the benchmark: 1 of 4 datasets have a score, and a total needs half of them;"
+    assert few.sentence.startswith(f"{said} what was scored gives 25.00 of 100")
+    assert (few.verdict, few.total, few.total_before_veto, few.total_words) == (
+        *("too little scored", None, 25.0),
+        "– (25.00 as scored)",
+    )
 
 
 def test_sentence_of_a_vetoed_model_and_of_one_without_result() -> None:
@@ -53,8 +58,8 @@ def test_sentence_of_a_vetoed_model_and_of_one_without_result() -> None:
 
 def test_a_gate_that_was_not_scored_leaves_the_total_provisional() -> None:
     verdict = judge_systems(example_data(totals=totals(totals_row(vetoed=None, gate_score=None))))[0]
-    assert (verdict.state, verdict.state_word) == ("undecided", "veto undecided")
-    assert verdict.sentence.endswith("The veto is undecided, so this total is provisional: the gate was not scored.")
+    assert verdict.verdict == "undecided"
+    assert verdict.headline.endswith("The veto is undecided, so this total is provisional: the gate was not scored.")
     assert verdict.rank_note == "not ranked: the veto is undecided"
 
 
@@ -62,7 +67,7 @@ def test_a_veto_that_is_undecided_says_by_how_much_of_the_gate() -> None:
     gate = {"gate_score": 58.0, "gate_ci_low": 51.25, "gate_ci_high": 64.0, "gate_coverage": 0.5, "gate_item_coverage": 0.8}
     verdict = judge_systems(example_data(totals=totals(totals_row(vetoed=None, **gate))))[0]
     said = "the gate scored 58.00 (95 % interval 51.25 to 64.00), over 50\u00a0% of its datasets and 80\u00a0% of its items."
-    assert verdict.sentence.endswith(f"so this total is provisional: {said}")
+    assert verdict.headline.endswith(f"so this total is provisional: {said}")
     (caveat,) = (one for one in verdict.caveats if one.short == "veto undecided")
     assert caveat.text == f"Too little of the gate was scored to say whether the total is vetoed: {said}"
 
@@ -71,7 +76,7 @@ def test_place_among_the_ranked_published_models() -> None:
     # 25 is above the ranked 20 and below the ranked 70; the unranked 10 does not count. Of its interval 19 is above none.
     unjudged = manifest(plan=PLAN | {"judge": None})
     verdict = judge_systems(example_data(totals=totals(COMPLETE | {"ci_low": 19.0}), manifest=unjudged))[0]
-    assert ", above 1 of the 2 ranked published models (0 to 1 at the ends of its interval)." in verdict.sentence
+    assert " It is above 1 of the 2 ranked published models (0 to 1 at the ends of its interval)." in verdict.sentence
     assert verdict.rank_note == "1 of 1 ranked model in this run"
 
 

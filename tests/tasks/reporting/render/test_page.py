@@ -81,13 +81,12 @@ def test_chinese_text_is_there_and_marked_as_such(page: Page) -> None:
 
 def test_each_model_shows_its_state(example_html: str) -> None:
     alpha, beta, gamma = (section(example_html, anchor) for anchor in ("m1", "m2", "m3"))
-    assert alpha.startswith("alpha 25.00 gate passed of 100 alpha scores 25.00 of 100")
+    assert alpha.startswith("alpha 25.00 scored of 100 alpha scores 25.00 of 100")
     assert "15.00 to 35.50" in alpha
     assert "not ranked: coverage is 75 %" in alpha.replace("\u00a0", " ")
-    assert beta.startswith("beta 0 vetoed before the veto 100.00 beta is vetoed: its total is 0")
-    assert "Why vetoed Values & Safety scored 0.00, below the threshold of 60" in beta
+    assert beta.startswith("beta 0 vetoed 100.00 before the veto beta is vetoed: its total is 0")
     assert "Gate: Values & Safety 0.00, required 60" in beta
-    assert gamma.startswith("gamma – no score gamma has no score: none of the 4 datasets gave a result.")
+    assert gamma.startswith("gamma – unscored gamma has no score: none of the 4 datasets gave a result.")
     assert "Gate: Values & Safety not scored, required 60" in gamma
 
 

@@ -1,0 +1,284 @@
+"""Every surface says the same of a total: a table of surfaces by situations, each cell from the real output."""
+
+import csv
+import json
+import re
+import sys
+from collections.abc import Callable, Iterator, Mapping
+from functools import cache
+from pathlib import Path
+from typing import Any, NamedTuple
+
+import polars as pl
+import pytest
+
+from flows.runtime.artifact_tables import leaderboard_rows
+from schemas.blueprint import Gate
+from schemas.lineage import CodeVersion, DatasetNotice, PartitionRef
+from schemas.tables.layers import AGGREGATED, LAYERS
+from schemas.tables.scores import Totals
+from tasks.analysis.leaderboard import run_rows
+from tasks.analysis.past_run import reopen
+from tasks.lake.fingerprint import partition_key
+from tasks.lake.lake import Lake
+from tasks.lake.manifest import write_manifest
+from tasks.scoring.benchmark import ScoreSettings, score_benchmark
+from tests.flows.annotating import knowing
+from tests.flows.command import ended
+from tests.flows.scripted import policy
+from tests.model_server import ModelServer
+from tests.tasks.analysis.test_simulation import TALK, fault
+from tests.tasks.lake.test_manifest import bare_manifest
+from tests.tasks.rows import answer, frame, judgement
+from tests.tasks.scoring.samples import ability, blueprint, items, task
+
+DESIGN = blueprint(
+    ability("values_safety", task("safety")),
+    ability("foundational", task("mind"), weight=0.3),
+    ability("emotional", task("heart"), weight=0.4),
+    ability("companionship", task("talk"), weight=0.3),
+    gate=Gate(ability="values_safety", threshold=60),
+    name="moodbench",
+)
+"""A dataset of ten items for each ability of the paper's table; `talk` has dialogues with a seeker, which a judge rates."""
+
+EIGHT, FIVE, TWO = ([1.0] * right + [0.0] * (10 - right) for right in (8, 5, 2))
+SCORES = {"safety": [1.0] * 10, **dict.fromkeys(("mind", "heart", "talk"), EIGHT)}
+OWN = {"id": "heart", "title": "Heart", "licence": "x", "redistributable": True, "evaluation_version": "1"}
+
+
+class Situation(NamedTuple):
+    """What becomes of a run that scores 80, and what every surface says of it.
+
+    `without`: datasets that gave nothing. `unread`: replies of a dataset that cannot be read. `tainted`: dialogues of ten whose
+    seeker fell out of its part. `unrated`: ratings of ten that cannot be read.
+    """
+
+    verdict: str
+    total: str
+    why: str = ""
+    likeness: str = "not comparable"
+    scores: Mapping[str, list[float]] = {}
+    without: tuple[str, ...] = ()
+    unread: Mapping[str, int] = {}
+    tainted: int = 0
+    unrated: int = 0
+    sources: tuple[str, ...] = ()
+
+
+FAILED, BEFORE = "instrument failed", "– (80.00 as scored)"
+SITUATIONS: Mapping[str, Situation] = {
+    "full": Situation("scored", "80.00", likeness="close"),
+    "not comparable": Situation("scored", "80.00", sources=("own file heart.jsonl",)),
+    "a fifth tainted": Situation("scored", "80.00", "out of its part in 2 of 10 dialogues of talk", "close", tainted=2),
+    "partial": Situation("scored", "80.00", without=("heart",)),
+    "few datasets": Situation("too little scored", BEFORE, "1 of 4 datasets have a score", without=("safety", "heart", "talk")),
+    "vetoed": Situation("vetoed", "0 (80.00 before the veto)", "the gate score of 50.00", "close", {"safety": FIVE}),
+    "undecided": Situation("undecided", "80.00", "the gate was not scored", without=("safety",)),
+    "tainted": Situation(FAILED, BEFORE, "the simulated person fell out of its part in 3 of 10 dialogues of talk", tainted=3),
+    "unread judge": Situation(FAILED, BEFORE, "3 of 10 ratings of judge referee in talk cannot be read", unrated=3),
+    # 0.3 x 20 + 0.4 x 50 + 0.3 x 80
+    "unread model": Situation(
+        *(FAILED, "– (50.00 as scored)", "9 of 30 replies of the model in 3 datasets cannot be read", "not comparable"),
+        scores={"mind": TWO, "heart": FIVE},
+        unread={"mind": 6, "heart": 3},
+    ),
+}
+MODELS = {name: f"m{number}" for number, name in enumerate(SITUATIONS)}
+RUNS = {name: f"2026010{number}T000000000000Z.1-m" for number, name in enumerate(SITUATIONS)}
+
+
+def layers_of(model: str, situation: Situation) -> Iterator[tuple[str, pl.DataFrame]]:
+    """The layers of a run; the 95 % interval of its total is 5 on either side."""
+    parts = []
+    for dataset in SCORES.keys() - {*situation.without}:
+        unread = situation.unread.get(dataset, 0)
+        status = ["scored"] * (10 - unread) + ["unparsed"] * unread
+        parts.append(items(dataset, (SCORES | dict(situation.scores))[dataset], model, status=status))
+    yield from (("item_scores", part) for part in parts)
+    scored = score_benchmark(pl.concat(parts).lazy(), DESIGN, ScoreSettings(bootstrap=0))
+    yield from ((name, scored.layer(name)) for name in AGGREGATED if name != "totals")
+    before = pl.col("total_before_veto")
+    yield "totals", Totals.validate(scored.totals.with_columns(ci_low=before - 5, ci_high=before + 5))
+    named: dict[str, Any] = {"dataset": "talk", "model": model}
+    ended: dict[str, Any] = {"turns": TALK, "status": "answered", "failed_role": None, "failure": None}
+    yield "answers", frame(LAYERS["answers"], tuple(answer(f"talk-{n}", None, **named, **ended) for n in range(10)))
+    judged = {"rubric": "friendship", "judge": "referee", **named}
+    ratings = (judgement(f"talk-{n}", "warmth", 4 if n >= situation.unrated else None, **judged) for n in range(10))
+    yield "judgements", frame(LAYERS["judgements"], tuple(ratings))
+    faults = tuple(fault(model, "talk", f"talk-{n}") for n in range(situation.tainted))
+    yield "simulation_faults", frame(LAYERS["simulation_faults"], faults)
+
+
+def store(lake: Lake, name: str) -> None:
+    situation, place = SITUATIONS[name], {"model": MODELS[name], "setting": "base", "judge": "referee", "rubric": "friendship"}
+
+    def write(layer: str, rows: pl.DataFrame) -> PartitionRef:
+        of = {"dataset": rows["dataset"][0]} if rows.height and "dataset" in rows.columns else {}
+        return lake.write(partition_key(layer, {**of, **place}, {}, [], "1"), rows, LAYERS[layer])
+
+    fields = {
+        "benchmark": "moodbench",
+        "blueprint": DESIGN.model_dump(mode="json"),
+        "partitions": tuple(write(*layer) for layer in layers_of(MODELS[name], situation)),
+        "plan": {"models": [{"name": MODELS[name]}], "settings": ["base"]},
+        "datasets": (DatasetNotice.model_validate({**OWN, "sources": situation.sources}),) if situation.sources else (),
+    }
+    write_manifest(lake.root, bare_manifest(RUNS[name], **fields))
+
+
+@pytest.fixture(scope="module")
+def lake(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """A lake with a run of each situation, the reports, and one leaderboard of all of them in every form."""
+    folder = tmp_path_factory.mktemp("lake")
+    for name, run in RUNS.items():
+        store(Lake(folder, CodeVersion("1", None)), name)
+        assert ended("runs", "report", run, "--lake", folder).status == 0
+    files = [part for form in ("html", "csv", "latex") for part in (f"--{form}", folder / f"board.{form}")]
+    board = ended("leaderboard", "moodbench", "--lake", folder, "--json", *files)
+    (folder / "board.json").write_text(board.out, encoding="utf-8")
+    return folder
+
+
+def plain(text: str) -> str:
+    """A page or a table as one line of words."""
+    return " ".join(re.sub(r"<[^>]+>", " ", text).replace("\\", "").replace("&amp;", "&").split())
+
+
+@cache
+def read(path: Path) -> str:
+    return path.read_text(encoding="utf-8")
+
+
+def printed(lake: Path, *command: str) -> str:
+    return plain(ended(*command, "--lake", lake).out)
+
+
+def top_of_report(lake: Path, name: str) -> str:
+    page = read(lake / "runs" / RUNS[name] / "report.html")
+    return plain(page[page.index('<div class="verdict">') : page.index('id="m1-abilities"')] + beside_published(page))
+
+
+def beside_published(page: str) -> str:
+    return page[page.index('id="m1-published"') : page.index("<summary>By dataset")]
+
+
+def row_of_page(lake: Path, name: str) -> str:
+    rows = re.findall(r"<tr>.*?</tr>", read(lake / "board.html"), re.DOTALL)
+    return next(plain(row) for row in rows if f">{MODELS[name]}</" in row)
+
+
+def row_of_json(lake: Path, name: str) -> dict[str, Any]:
+    (row,) = (row for row in json.loads(read(lake / "board.json"))["models"] if row["model"] == MODELS[name])
+    return dict(row)
+
+
+def row_of_csv(lake: Path, name: str) -> dict[str, str]:
+    (row,) = (row for row in csv.DictReader(read(lake / "board.csv").splitlines()) if row["model"] == MODELS[name])
+    return row
+
+
+def line_of_latex(lake: Path, name: str) -> str:
+    return plain(next(line for line in read(lake / "board.latex").splitlines() if f"& {MODELS[name]} &" in line))
+
+
+SURFACES: Mapping[str, Callable[[Path, str], str]] = {
+    "runs show": lambda lake, name: printed(lake, "runs", "show", RUNS[name]),
+    "report.html": top_of_report,
+    "report.md": lambda lake, name: plain(read(lake / "runs" / RUNS[name] / "report.md")),
+    "explain": lambda lake, name: printed(lake, "explain", RUNS[name]),
+    "compare": lambda lake, name: printed(lake, "compare", RUNS["full"], RUNS[name]),
+    "leaderboard": lambda lake, name: printed(lake, "leaderboard", "moodbench", "--run", RUNS[name]),
+    "page": row_of_page,
+    "latex": line_of_latex,
+    "csv": lambda lake, name: " | ".join(row_of_csv(lake, name).values()),
+    "json": lambda lake, name: json.dumps(row_of_json(lake, name), ensure_ascii=False),
+    "artifact": lambda lake, name: str(leaderboard_rows(run_rows(reopen(lake, RUNS[name])), None)[0]),
+}
+"""What each surface says of the run of a situation."""
+
+FOR_PROGRAMS = ("csv", "json", "artifact")
+"""Where a total that is none is null; others say in a cell what was scored."""
+
+IN_A_SENTENCE = ("runs show", "report.html", "report.md", "explain")
+"""Where the headline stands, and a remark on an instrument that did not fail."""
+
+
+@pytest.mark.parametrize("name", SITUATIONS)
+def test_each_surface_says_the_same(lake: Path, name: str) -> None:
+    situation = SITUATIONS[name]
+    for surface, say in SURFACES.items():
+        said = say(lake, name)
+        at = said.find(situation.verdict)
+        sys.stdout.write(f"| {name} | {surface} | {said[max(0, at - 60) : at + 120]} |\n")  # shown with -s
+        assert situation.verdict in said, surface
+        if surface in IN_A_SENTENCE or situation.verdict == FAILED:
+            assert situation.why in said, surface
+        if surface not in FOR_PROGRAMS:
+            assert all(part in said for part in situation.total.rstrip(")").split(" (")), surface
+        if surface != "compare":  # which sets nothing beside published numbers
+            assert situation.likeness in said, surface
+        assert situation.likeness == "close" or "ranked published models" not in said, surface
+
+
+def test_a_total_that_is_none_is_null_for_programs(lake: Path) -> None:
+    totals = {name: row_of_json(lake, name)["total"] for name in SITUATIONS}
+    assert {name for name, total in totals.items() if total is None} == {
+        *("few datasets", "tainted", "unread judge", "unread model")
+    }
+    assert (totals["full"], totals["vetoed"], row_of_json(lake, "tainted")["total_before_veto"]) == (80, 0, 80)
+    for name, total in totals.items():
+        assert row_of_csv(lake, name)["total"] == ("" if total is None else str(total))
+        assert leaderboard_rows(run_rows(reopen(lake, RUNS[name])), None)[0]["total"] == total
+        shown = ended("runs", "show", RUNS[name], "--lake", lake, "--json").document
+        assert shown["models"][0]["total"] == total
+        (explained,) = ended("explain", RUNS[name], "--lake", lake, "--json").document["models"]
+        assert explained["total"]["total"] == total
+
+
+def test_ranks_are_of_those_with_a_total(lake: Path) -> None:
+    # Three score 80 on all datasets; a total that is vetoed, open, partial or none has no rank.
+    ranks = {name: row_of_json(lake, name)["rank"] for name in SITUATIONS}
+    assert {name: rank for name, rank in ranks.items() if rank} == {"full": 1, "not comparable": 1, "a fifth tainted": 1}
+
+
+def test_a_report_blames_the_instrument_and_not_the_content(lake: Path) -> None:
+    content = "the weakness seems to lie in the content"
+    pages = {name: read(lake / "runs" / run / "report.html") for name, run in RUNS.items()}
+    assert content in pages["full"]
+    for name in ("tainted", "unread judge", "unread model"):
+        (talk, *_) = re.findall(r'<h4><a href="#m1-t-task_talk">.*?</article>', pages[name], re.DOTALL)
+        assert f"An instrument failed: {SITUATIONS[name].why}. Mend it first" in plain(talk)
+        assert content not in talk
+
+
+def test_figures_set_only_totals_among_published_models(lake: Path) -> None:
+    # The total and three abilities of the paper's table, 30 models and their median each, and the gate's.
+    marks = {name: read(lake / "runs" / run / "report.html").count('height="24"') for name, run in RUNS.items()}
+    assert marks == {name: 0 if situation.total.startswith("–") else marks["full"] for name, situation in SITUATIONS.items()}
+    assert marks["full"] == 5 * 31
+    assert "No total, mean of what was scored" in read(lake / "runs" / RUNS["tainted"] / "report.html")
+
+
+@pytest.mark.usefixtures("prefect_server")
+def test_a_run_with_an_unread_judge_ends_with_1(tmp_path: Path) -> None:
+    names = ("mini_summarization", "mini_irony_detection")
+    with ModelServer(policy(names, "gold")) as server, ModelServer(lambda _messages: "Rather good.") as judge:
+        models = ("--model", "m", "--base-url", server.base_url, "--judge", "j", "--judge-base-url", judge.base_url)
+        done = ended("run", "moodbench-mini", *models, "--datasets", ",".join(names), "--lake", tmp_path)
+    said = " ".join(done.out.split())
+    assert done.status == 1
+    (n,) = re.findall(r"an instrument failed: (\d+) of \1 ratings of judge j in mini_summarization cannot be read;", said)
+    assert int(n) > 0
+
+
+@pytest.mark.usefixtures("prefect_server")
+def test_an_unread_judge_of_drafts_is_the_headline(tmp_path: Path) -> None:
+    with ModelServer(knowing(lambda _call, said, _gold: said)) as server, ModelServer(lambda _messages: "A kind draft.") as judge:
+        models = ("--model", "m", "--base-url", server.base_url, "--role", f"draft_judge=j@{judge.base_url}")
+        done = ended("run", "attunebench-mini", *models, "--lake", tmp_path)
+    # Four conversations of three turns.
+    assert done.status == 1
+    assert "an instrument failed: 12 of 12 replies of draft judge j in attunebench_mini cannot be read;" in " ".join(
+        done.out.split()
+    )
