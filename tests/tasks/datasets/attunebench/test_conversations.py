@@ -106,6 +106,21 @@ def test_a_record_is_read_into_what_is_shown_and_the_gold(tmp_path: Path) -> Non
     assert known.groups == {**groups, **{name: str(value) for name, value in scores.items()}}
 
 
+@each_row(
+    ("metadata", "topic"),
+    [
+        ({"text": "My job", "category": "Work", "subtopic": "Deadline"}, "My job"),
+        ({"category": "Work", "subtopic": "Deadline"}, "Work: Deadline"),
+        ({"category": "Work"}, "Work"),
+        ({"category": 7, "subtopic": "Deadline"}, "Deadline"),
+        ({"model": "m"}, None),
+        (None, None),
+    ],
+)
+def test_the_topic_is_what_is_there(tmp_path: Path, metadata: Fields | None, topic: str | None) -> None:
+    assert shown(build_records(tmp_path, {**conversation(1), "metadata": metadata})).topic == topic
+
+
 def annotated_otherwise(record: Fields) -> Fields:
     """Every value of an annotation is another one; applicability, pairs, sides and options are as before."""
     other, fresh = deepcopy(record), conversation(50, turns=len(record["turns"]), seed=9)
