@@ -90,13 +90,13 @@ class WorkerPool:
     is begun after the other, so that each is written, and judged, while the next is asked; what came of their jobs waits on the
     disk until then.
 
-    Under a budget jobs begin in rounds of one job of each batch. As many rounds begin together as the last ones say that there is
-    budget for, but no more than twice as many as before; one at least, whose calls are not sent where it is spent.
+    Under a budget jobs begin in rounds of one job of each batch. What the last rounds took says how many more fit: these begin
+    together, at least one and at most twice as many as before. Once the budget is spent, calls of further rounds are not sent.
 
     Args:
         concurrency: calls that can be in flight.
         folder: whose disk has room for all results; null = the one for temporary files.
-        budget: that the jobs share, also the attribute; null = no limit.
+        budget: what the jobs share, also an attribute; null = no limit.
 
     Raises:
         LakeError: if the disk refuses.
