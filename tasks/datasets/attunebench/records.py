@@ -191,7 +191,7 @@ class RecordReader:
         return {name: str(one) for name, one in given.items()}
 
     def _get(self, fields: Fields, name: str, kind: type[Kind], at: str = "") -> Kind | None:
-        """Return a value of this kind; null if there is none, or nothing in it; said unless `fields` is missing, too."""
+        """Return a value of this kind; null if there is none, or an empty object; said unless `fields` is empty, too."""
         value = fields.get(name)
         if isinstance(value, kind) and value != {}:
             return value
