@@ -34,10 +34,10 @@ async def build_datasets(plan: Plan) -> StageResult:
     missing = list(resolved.missing)
     for broken in find_broken_rows(resolved):
         require_items(broken)
-        if broken.missing:
-            missing.append(broken.missing)
+        if broken.is_stated:
+            log(f"{broken.missing.dataset} {broken.missing.reason}")
         else:
-            log(f"{broken.dataset} {broken.words}")
+            missing.append(broken.missing)
     result = StageResult.of([*missing, *(outcome for built in outcomes for outcome in built)])
     if not result.refs:
         last = result.missing[-1]

@@ -80,7 +80,7 @@ def describe(request: ReportRequest, resolved: ResolvedPlan, partitions: list[Pa
         started_at=request.started_at,
         missing=(
             *(unique[name] for name in sorted(unique, key=str)),
-            *(one.missing for one in find_broken_rows(resolved) if one.missing),
+            *(one.missing for one in find_broken_rows(resolved) if not one.is_stated),
         ),
         calls=request.calls,
         canaries=request.canaries,

@@ -14,18 +14,16 @@ class BrokenRows:
     """Rows of one dataset that are no items.
 
     Attributes:
-        dataset: its name.
+        missing: what is left out and why.
+        is_stated: whether its catalogue entry states these rows, so that it is asked as a whole.
         items: how many it has without them.
-        words: what is left out and why.
         lacking: how many items it would have more, up to the size of the sample.
-        missing: that the dataset is not asked as a whole; null if its catalogue entry states these rows.
     """
 
-    dataset: str
+    missing: Missing
+    is_stated: bool
     items: int
-    words: str
     lacking: int
-    missing: Missing | None
 
 
 def find_broken_rows(resolved: ResolvedPlan) -> Iterator[BrokenRows]:
@@ -37,18 +35,18 @@ def find_broken_rows(resolved: ResolvedPlan) -> Iterator[BrokenRows]:
             continue
         spec, items, rows = selected.spec, built[0].rows, rejected.height
         lacking = max(0, min(resolved.sample(selected), items + rows - spec.broken_rows) - items)
-        words, step = describe_rejected(spec, rejected), "correct these rows of the files, or fetch the files anew"
-        missing = Missing(dataset=spec.id, reason=words, next_step=step, rows=rows) if rows > spec.broken_rows else None
-        yield BrokenRows(spec.id, items, words, lacking, missing)
+        step = "correct these rows of the files, or fetch the files anew"
+        missing = Missing(dataset=spec.id, reason=describe_rejected(spec, rejected), next_step=step, rows=rows)
+        yield BrokenRows(missing, rows <= spec.broken_rows, items, lacking)
 
 
 def require_items(broken: BrokenRows) -> None:
     """Raise SourceError if nothing is left of a dataset."""
     if broken.items == 0:
         raise SourceError(
-            f"no row of {broken.dataset} can be asked",
-            where=broken.dataset,
+            f"no row of {broken.missing.dataset} can be asked",
+            where=broken.missing.dataset,
             expected="rows that keep the rules of items",
-            got=broken.words,
+            got=broken.missing.reason,
             next_step="correct the rows of the file; docs/how-to/own-dataset.md says what an item has",
         )

@@ -18,7 +18,8 @@ from tasks.scoring.uncertainty import Resampling
 def aggregate_job(resolved: ResolvedPlan, item_scores: Sequence[PartitionRef]) -> AggregateJob:
     """Return what the plan's aggregated layers are computed from."""
     plan = resolved.plan
-    lacking = {one.dataset: one.lacking / one.items for one in find_broken_rows(resolved) if one.lacking and one.items}
+    broken = find_broken_rows(resolved)
+    lacking = {one.missing.dataset: one.lacking / one.items for one in broken if one.lacking and one.items}
     settings = ScoreSettings(seed=plan.seed, bootstrap=plan.bootstrap, rank_incomplete=plan.rank_incomplete, lacking=lacking)
     return AggregateJob(resolved.blueprint, settings, tuple(item_scores))
 

@@ -72,7 +72,7 @@ async def open_endpoints(plan: Plan, lake: Lake, budget: Budget) -> AsyncIterato
         shared = None if budget.limits == (None, None) else WorkerPool(in_flight, journal.folder, budget)
         for entry in plan.entries:
             if (way := way_to(entry)) not in opened:
-                opened[way] = await _open(entry, journal, shared, stack)
+                opened[way] = await _open(entry, journal, budget, shared, stack)
         yield {entry: opened[way_to(entry)] for entry in plan.entries}
 
 
@@ -124,8 +124,8 @@ def way_to(entry: ModelEntry) -> tuple[Any, ...]:
     return () if entry.base_url is None else tuple(entry.model_dump(exclude=ASKING).items())
 
 
-async def _open(entry: ModelEntry, journal: Journal, shared: WorkerPool | None, stack: AsyncExitStack) -> Endpoint:
-    account = shared.budget.account(entry) if shared and shared.budget else None
+async def _open(entry: ModelEntry, journal: Journal, budget: Budget, pool: WorkerPool | None, stack: AsyncExitStack) -> Endpoint:
+    account = budget.account(entry)
     if entry.base_url is None:
         server = await stack.enter_async_context(serve_embedded(log))
         entry = entry.model_copy(update={"concurrency": server.size.slots, "timeout_s": EMBEDDED_TIMEOUT_S})
@@ -136,5 +136,5 @@ async def _open(entry: ModelEntry, journal: Journal, shared: WorkerPool | None, 
         client = HttpChat(entry, entry.base_url, resolve_keys(entry, os.environ), budget=account)
         sending = await stack.enter_async_context(client)
     chat = JournaledChat(sending, journal)
-    pool = shared or WorkerPool(entry.concurrency, journal.folder)
+    pool = pool or WorkerPool(entry.concurrency, journal.folder)
     return Endpoint(chat, await stack.enter_async_context(pool), client)

@@ -7,8 +7,6 @@ from dataclasses import dataclass, field
 from functools import partial
 from typing import Any
 
-import polars as pl
-
 from flows.planning.capabilities import unprobed
 from flows.planning.jobs import EvalJob, GoldBaseline, ResolvedPlan
 from flows.planning.resolve import embeds
@@ -109,8 +107,8 @@ async def ask_and_judge(job: EvalJob, resources: InferResources) -> Results:
         return [job.missing("its items are not built", "moodflow build says why")]
     pool = resources.endpoints[job.entry].pool
     with pool.announce() as run_jobs:
-        rating = _rating_each(job, infer, resources, run_jobs) if pool.budget and job.raters else run_jobs
-        answers, asked = await _ask(job, infer, resources, rating)
+        rating = partial(_run_and_rate, job, infer, resources, run_jobs)
+        answers, asked = await _ask(job, infer, resources, rating if pool.budget and job.raters else run_jobs)
     rated = await asyncio.gather(*(_judge(one, job.resolved, resources) for one in job.judge_jobs(infer.items, answers)))
     return [answers, *asked, *(result for results in rated for result in results)]
 
@@ -121,10 +119,13 @@ async def judge_gold(gold: GoldBaseline, resources: InferResources) -> Results:
     return [answers, *await _judge(gold.judge_job(answers), gold.resolved, resources)]
 
 
-def _rating_each(job: EvalJob, infer: InferJob, resources: InferResources, run_jobs: RunJobs) -> RunJobs:
+async def _run_and_rate(
+    job: EvalJob, infer: InferJob, resources: InferResources, run_jobs: RunJobs, jobs: Sequence[Job]
+) -> Iterable[Any]:
     """Have each item's answers rated with it, so that a budget pays for whole items; the steps of judging get these replies."""
+    items = job.lake.read(infer.items, Items)
 
-    async def do_and_rate(ask: Job, items: pl.DataFrame) -> Any:
+    async def do_and_rate(ask: Job) -> Any:
         solved = await ask.do()
         answers = Answers.cast(frame_of_rows(solved.answers, Answers.create_empty().schema))
         own = Items.cast(items.filter(item_id=answers["item_id"][0]))
@@ -134,11 +135,7 @@ def _rating_each(job: EvalJob, infer: InferJob, resources: InferResources, run_j
             await judge_answers(own, answers, rating, lambda jobs: asyncio.gather(*(job.do() for job in jobs)))
         return solved
 
-    async def run_and_rate(jobs: Sequence[Job]) -> Iterable[Any]:
-        items = job.lake.read(infer.items, Items)
-        return await run_jobs([ask._replace(do=partial(do_and_rate, ask, items)) for ask in jobs])
-
-    return run_and_rate
+    return await run_jobs([ask._replace(do=partial(do_and_rate, ask)) for ask in jobs])
 
 
 async def _ask(job: EvalJob, infer: InferJob, resources: InferResources, run_jobs: RunJobs) -> tuple[PartitionRef, Results]:

@@ -179,8 +179,8 @@ def _read_json(text: str, choices: Choices, forms: Forms, kind: SequenceKind | N
     """
     if "{" not in text and "[" not in text:
         return None  # soon said: most replies are no JSON
-    objects = f"[{','.join(_OBJECT.findall(text))}]"
-    for candidate in (text, *_only(text.split("```")[1::2]), objects):
+    fenced, objects = text.split("```")[1::2], f"[{','.join(_OBJECT.findall(text))}]"
+    for candidate in (text, *(fenced if len(fenced) == 1 else ()), objects):
         try:
             value = json.loads(_LAST_COMMA.sub("", candidate.removeprefix("json")))
         except (ValueError, RecursionError):
@@ -200,10 +200,6 @@ def _read_json(text: str, choices: Choices, forms: Forms, kind: SequenceKind | N
         if stated or candidate == text:
             return LabelRefusal(NOTHING)
     return None
-
-
-def _only(found: list[str]) -> list[str]:
-    return found if len(found) == 1 else []
 
 
 def _leaves(value: Any, choices: Choices) -> Iterator[tuple[str, list[Any]]]:

@@ -44,7 +44,7 @@ def aggregate_scores(normalized: pl.DataFrame, tree: Tree, lacking: Mapping[str,
         One row per (model, setting) of `normalized` and dataset, task, level, ability of the blueprint, scored or not.
     """
     datasets = aggregate_datasets(normalized.lazy(), tree, lacking or {}).collect()
-    tasks = aggregate_tasks(datasets.lazy(), tree).collect()
+    tasks = weigh(datasets.lazy(), ["task"]).join(tree.tasks.lazy(), on="task").collect()
     levels = aggregate_levels(tasks.lazy(), tree).collect()
     return Aggregates(datasets, tasks, levels, aggregate_nodes(levels.lazy(), tree))
 
@@ -98,11 +98,6 @@ def aggregate_datasets(normalized: pl.LazyFrame, tree: Tree, lacking: Mapping[st
         datasets_scored=_SCORE.is_not_null().cast(pl.Int64),
         datasets_total=pl.lit(1, pl.Int64),
     )
-
-
-def aggregate_tasks(datasets: pl.LazyFrame, tree: Tree) -> pl.LazyFrame:
-    """Aggregate task scores: weighted means of their datasets."""
-    return weigh(datasets, ["task"]).join(tree.tasks.lazy(), on="task")
 
 
 def aggregate_levels(tasks: pl.LazyFrame, tree: Tree) -> pl.LazyFrame:

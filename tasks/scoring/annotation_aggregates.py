@@ -101,13 +101,13 @@ def _aggregate(rows: pl.DataFrame, statistics: pl.DataFrame | None) -> dict[str,
     """Return what a score file says of a model in one mode and strategy."""
     model, mode, strategy = rows.select(ROW).row(0)
     found: dict[str, Any] = {"em_model": model, "mode": mode, "panas_strategy": strategy}
-    found |= {"n_conversations": rows["item_id"].n_unique(), "z_score": None}
+    found["n_conversations"] = rows["item_id"].n_unique()
     known = {} if statistics is None else {row["metric"]: row for row in statistics.iter_rows(named=True)}
     for name in {**dict.fromkeys(load_codebook().score_names.values()), **known}:
         row = known.get(name, {})
         found[name if name in UNPREFIXED else f"avg_{name}"] = row.get("mean")
         found["se_composite" if name == COMPOSITE else f"se_{name}"] = row.get("se")
-        found["z_score"] = row["z_score"] if name == COMPOSITE and row else found["z_score"]
+    found["z_score"] = known.get(COMPOSITE, {}).get("z_score")
     sums = dict(rows.group_by("metric").agg(_VALUE.sum()).iter_rows())
     for metric, names in COUNTED.items():
         tp, tn, fp, fn = counts = [int(sums.get(name) or 0) for name in names]

@@ -98,18 +98,16 @@ def join_steps(turns: Iterable[Mapping[str, Any]]) -> str | None:
         if turn["reply"] is None:
             return None
         text = MARKED.sub("", turn["reply"])
-        # Searches at the end of a turn took their white space with them.
-        texts = [*texts[:-1], _continued(texts[-1], text)] if texts and _goes_on(turn) else [*texts, text]
+        if texts and _goes_on(turn):
+            # Searches at the end of a turn took their white space with them.
+            text = "\n\n".join(part.strip() for part in (texts.pop(), text) if part.strip())
+        texts.append(text)
         head = HEAD[turn["language"]]
     if len(texts) != STEPS + 1:
         return None
     if not any(map(says_something, texts)):
         return ""
     return "\n\n".join(f"{head.format(step=step)}\n{text.strip()}" for step, text in enumerate(texts))
-
-
-def _continued(before: str, after: str) -> str:
-    return "\n\n".join(part.strip() for part in (before, after) if part.strip())
 
 
 def _goes_on(turn: Mapping[str, Any]) -> bool:

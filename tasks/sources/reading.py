@@ -16,7 +16,7 @@ from schemas.dataset import DatasetSpec, LocalFile, PinnedFile, RecordFormat
 from schemas.documents import read_json, require_short
 from schemas.errors import RecordError, SourceError
 from schemas.item import Record
-from tasks.sources.checksums import name_source, record_files
+from tasks.sources.checksums import CODEBOOK_FILE, name_source, record_files
 from tasks.sources.encoding import read_bytes, read_text
 
 # Quotes mean the same in TSV: the tab-separated source files quote cells and double the quotes inside them.
@@ -130,6 +130,8 @@ def _read_whole(path: Path) -> Record:
     rule, reason = "file_is_json", ""
     try:
         value = read_json(read_bytes(path).decode("utf-8-sig"))
+        if path.name == CODEBOOK_FILE:
+            value = {path.stem: value}  # may have any form
         if isinstance(value, dict):
             return Record(value, path.name, 0)
         rule, reason = "file_is_one_object", f"a JSON {type(value).__name__}"

@@ -134,5 +134,5 @@ def test_rows_that_the_entry_states_are_not_missing(tmp_path: Path, mirror: Path
     assert (done.status, done.document["missing"], done.document["partitions"][0]["rows"]) == (0, [], 298)
     plan = Plan.model_validate({"benchmark": "moodbench", "models": [], "datasets": [name], "mirror": mirror, "lake": tmp_path})
     (broken,) = find_broken_rows(resolve(plan))
-    assert (broken.missing, broken.lacking) == (None, 0)
-    assert broken.words.startswith("has 2 rows of 300 that break a rule and are no items: ")
+    assert (broken.is_stated, broken.lacking) == (True, 0)
+    assert broken.missing.reason.startswith("has 2 rows of 300 that break a rule and are no items: ")

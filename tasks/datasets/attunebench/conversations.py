@@ -36,6 +36,8 @@ def join_conversations(records: Sequence[Record], *, own_options: bool = False) 
     """
     given, official = (_fields_of(records, name) for name in (CODEBOOK_FILE, OFFICIAL_CODEBOOK))
     ours, wordings = load_codebook().model_dump(), read_official(official)
+    if official and not wordings["pairwise"]:
+        raise ValueError(f"{OFFICIAL_CODEBOOK} has no question with a text")
     codebook = Codebook.model_validate({**ours, **{name: {**ours[name], **found} for name, found in wordings.items()}, **given})
     read = [_read(record) for record in records if record.file not in (CODEBOOK_FILE, OFFICIAL_CODEBOOK)]
     if not own_options and not given.keys() >= set(OPTIONS):

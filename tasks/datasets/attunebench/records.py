@@ -78,7 +78,7 @@ class RecordReader:
             groups={**groups, **self._scores(profile)},
             **self._wide(self._get(record, "conversationWideQuestions", dict) or {}),
         )
-        topic = self._text(metadata, "text") or (f"{category}: {subtopic}" if subtopic else category)
+        topic = self._text(metadata, "text") or ": ".join(filter(None, (category, subtopic))) or None
         shown = {"conversation_id": gold.conversation_id, "language": language, "topic": topic, "profile": profile}
         return gold, {**shown, "turns": [turn for _, turn in turns]}, groups
 
@@ -191,12 +191,12 @@ class RecordReader:
         return {name: str(one) for name, one in given.items()}
 
     def _get(self, fields: Fields, name: str, kind: type[Kind], at: str = "") -> Kind | None:
-        """Return a value of this kind; null if there is none, which is said unless nothing is there at all."""
+        """Return a value of this kind; null if there is none, or an empty object; said unless `fields` is empty, too."""
         value = fields.get(name)
-        if isinstance(value, kind):
+        if isinstance(value, kind) and value != {}:
             return value
         if fields:
-            self._odd(f"{at}{name}", value)
+            self._odd(f"{at}{name}", value or None)
         return None
 
     def _rows(self, fields: Fields, name: str, key: str, at: str) -> list[tuple[str | None, Fields]] | None:

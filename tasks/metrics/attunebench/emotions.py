@@ -37,13 +37,11 @@ def emotion_values(gold: Tags | None, said: Tags | None, rules: Rules) -> Values
     if rules.empty == "left_out" and (gold is None or any((name, name) not in alike for name, _ in gold)):
         return {}
     gold = gold or []
-    if said is None and rules.unread == "worst":
-        return {**dict.fromkeys(NEVER, 0.0), "hit_rate_tagged": 0.0 if gold else None}
     merged = rules.duplicates == "merged"
     felt, read = (list(dict(tags).items()) if merged else tags for tags in (gold, said or []))
     wanted, named = dict(felt), dict(read)
     if not felt or not read:
-        agree = float(not felt and not read)
+        agree = float(not felt and not read and not (said is None and rules.unread == "worst"))
         return {**dict.fromkeys(NEVER, agree), "hit_rate_tagged": agree if felt else None}
     hits = [(wanted[name], named[name]) for name in wanted if name in named]
     apart = [abs(one - other) for one, other in hits if one is not None and other is not None]

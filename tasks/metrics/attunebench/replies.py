@@ -73,11 +73,8 @@ def read_words(value: Any) -> dict[str, str]:
 def read_selections(value: Any, comparisons: Sequence[Comparison]) -> dict[str, str]:
     """Return the side, `A` or `B`, by the number of the comparison, from "0"; named by letter, by number or by a text's label."""
     given = {str(key): one for key, one in value.items()} if isinstance(value, dict) else {}
-    found: dict[str, str] = {}
-    for number, one in enumerate(comparisons):
-        if side := read_side(given.get(str(number)), one.label_a, one.label_b):
-            found[str(number)] = side
-    return found
+    sides = {str(place): read_side(given.get(str(place)), one.label_a, one.label_b) for place, one in enumerate(comparisons)}
+    return {place: side for place, side in sides.items() if side}
 
 
 def read_tags(value: Any) -> Tags | None:

@@ -5,7 +5,7 @@ import heapq
 import os
 import pickle
 from collections.abc import Awaitable, Callable, Iterator, Sequence
-from contextlib import ExitStack, contextmanager
+from contextlib import contextmanager
 from functools import partial
 from itertools import count
 from pathlib import Path
@@ -90,13 +90,13 @@ class WorkerPool:
     is begun after the other, so that each is written, and judged, while the next is asked; what came of their jobs waits on the
     disk until then.
 
-    Under a budget jobs begin in rounds of one job of each batch. As many rounds begin together as the last ones say that there is
-    budget for, but no more than twice as many as before; one at least, whose calls are not sent where it is spent.
+    Under a budget jobs begin in rounds of one job of each batch. What the last rounds took says how many more fit: these begin
+    together, at least one and at most twice as many as before. Once the budget is spent, calls of further rounds are not sent.
 
     Args:
         concurrency: calls that can be in flight.
         folder: whose disk has room for all results; null = the one for temporary files.
-        budget: that the jobs share, also the attribute; null = no limit.
+        budget: what the jobs share, also an attribute; null = no limit.
 
     Raises:
         LakeError: if the disk refuses.
@@ -104,7 +104,8 @@ class WorkerPool:
 
     def __init__(self, concurrency: int, folder: Path | None = None, budget: Budget | None = None) -> None:
         self.budget = budget
-        self._coming, self._share_used = 0, 0.0  # batches, and of the budget when the last rounds had ended
+        self._coming = set[int]()  # announced batches that are not there yet
+        self._share_used = 0.0  # of the budget, when the last rounds had ended
         self._together, self._rounds = 1, 1  # that begin together, and that may have begun
         self._most_workers = concurrency + max(SPARE, concurrency)
         self._results = _Results(folder)
@@ -129,19 +130,19 @@ class WorkerPool:
     @contextmanager
     def announce(self) -> Iterator[RunJobs]:
         """Yield `do_all` for a batch that is to come: under a budget nothing begins until it is there, or will not come."""
-        with ExitStack() as coming:
-            self._coming += 1
-            coming.callback(self._arrive)
-            yield partial(self.do_all, first=next(self._order), arrive=coming.close)
+        batch = next(self._order)
+        self._coming.add(batch)
+        try:
+            yield partial(self.do_all, announced=batch)
+        finally:
+            self._arrive(batch)
 
-    def _arrive(self) -> None:
-        self._coming -= 1
+    def _arrive(self, batch: int) -> None:
+        self._coming.discard(batch)
         self._begin()
 
-    async def do_all(
-        self, jobs: Sequence[Job], first: int | None = None, arrive: Callable[[], None] | None = None
-    ) -> Iterator[Any]:
-        """Run all jobs; `first` and `arrive` are those of an announced batch.
+    async def do_all(self, jobs: Sequence[Job], announced: int | None = None) -> Iterator[Any]:
+        """Run all jobs; `announced`: number of the batch, if it was.
 
         Returns:
             The results, in no order; they are read from the disk AT_ONCE at a time, as long as the pool is open.
@@ -151,11 +152,12 @@ class WorkerPool:
         """
         loop = asyncio.get_running_loop()
         batch = _Batch([loop.create_future() for _ in jobs])
-        longest, first = max((job.length for job in jobs), default=0.0), next(self._order) if first is None else first
+        longest = max((job.length for job in jobs), default=0.0)
+        first = next(self._order) if announced is None else announced
         for place, (job, ended) in enumerate(zip(jobs, batch.ended, strict=True)):
             rank = (-longest, first, -job.length, next(self._order)) if self.budget is None else (place, first, 0.0, 0)
             heapq.heappush(self._heap, _Waiting(rank, job.do, ended, batch))
-        (arrive or self._begin)()
+        self._arrive(first)
         try:
             await asyncio.gather(*batch.ended)
         finally:

@@ -1,6 +1,6 @@
 """Describe what is particular to a run about how its numbers were computed; what holds for all runs stands in the template."""
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any
 
@@ -33,17 +33,12 @@ def describe_method(data: ReportData) -> MethodNotes:
     """Describe everything about the method that a reader of this run needs."""
     effects = data.raw.filter(pl.col("design_effect").is_not_null()).sort("design_effect", descending=True)
     greatest = effects.unique(["dataset", "metric"], keep="first", maintain_order=True)
+    limits = {one["name"]: (one.get("sampling") or {}).get("max_tokens") for one in data.manifest.plan.get("models", ())}
     own = data.blueprint.datasets.values() if data.manifest.plan.get("sample") is None else ()
     return MethodNotes(
         metrics={path.spec.metric: METRICS[path.spec.metric].words for path in metric_paths(data.blueprint)},
-        reply_limits=list(_reply_limits(data.manifest.plan)),
+        reply_limits=[f"{name} {limit:,d}" for name, limit in limits.items() if limit],
         design_effects=greatest.to_dicts(),
         own_samples={entry.title: entry.sample for entry in own if entry.sample},
         deviations=tuple(notice for notice in data.manifest.datasets if notice.differences),
     )
-
-
-def _reply_limits(plan: dict[str, Any]) -> Iterator[str]:
-    for model in plan.get("models", ()):
-        if limit := (model.get("sampling") or {}).get("max_tokens"):
-            yield f"{model['name']} {limit:,d}"

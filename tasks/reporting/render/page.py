@@ -1,6 +1,6 @@
 """Write pages as files, complete in themselves: of a run and of a leaderboard."""
 
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterator, Sequence
 from functools import cache
 from pathlib import Path
 from typing import Any
@@ -128,7 +128,7 @@ def make_environment() -> Environment:
         "state_said": state_said,
         "listed": formats.listed,
         "paper_of": paper_of,
-        "numbered": number_heads,
+        "numbered": lambda names, form="{}": [f"#{form.format(name)}" for name in names],  # heads of columns of numbers
         "raw_heads": RAW_HEADS,
         "report_page": REPORT,
         "share_of": formats.share_of,
@@ -143,11 +143,6 @@ def make_environment() -> Environment:
     }
     environment.globals.update(shared)
     return environment
-
-
-def number_heads(names: Iterable[object], form: str = "{}") -> list[str]:
-    """Return heads of columns of numbers, one per name, as the macro `table` takes them."""
-    return [f"#{form.format(name)}" for name in names]
 
 
 def write_text(path: Folder, text: str) -> None:

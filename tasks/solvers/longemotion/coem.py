@@ -8,7 +8,6 @@ import asyncio
 from collections.abc import Sequence
 
 from schemas.retrieval import Chunk, Ranked
-from tasks.solvers.base import Call
 from tasks.solvers.longemotion.base import number_texts, say
 from tasks.solvers.longemotion.rag import arrange, pick, rank_pool, rank_texts, record
 from tasks.solvers.longemotion.state import HelperNote, Piece, Query, Retrieved, SolverState
@@ -29,7 +28,9 @@ async def retrieve_enriched(state: SolverState, pool: Pool, query: Query) -> Ret
         return Retrieved(heading=query.aspect)
     together = state.family == "mc"
     asked = [describe_together(state, chosen)] if together else [describe(state, chunk, query) for chunk in chosen]
-    calls = await asyncio.gather(*(_ask_sage(state, text) for text in asked))
+    sage = state.prompts.sage
+    prompts = (say(sage.template(state.language).system, text) for text in asked)
+    calls = await asyncio.gather(*(state.resources.ask("sage", "enrich", prompt, sage.max_tokens) for prompt in prompts))
     if first_failed(calls):
         return Retrieved(rows=rows, calls=tuple(calls))
     notes = [HelperNote.of(call) for call in calls]
@@ -41,7 +42,7 @@ async def retrieve_enriched(state: SolverState, pool: Pool, query: Query) -> Ret
         pieces = [Piece(chunk, chunk.text) for chunk in chosen]
     else:
         ranked_by, knowledge = query, None
-        form = state.prompts.sage.template(state.language).pack
+        form = sage.template(state.language).pack
         noted = zip(chosen, notes, strict=True)
         pieces = [Piece(chunk, form.format(text=chunk.text, note=note.text), note.text) for chunk, note in noted]
     # As published, emotion classification ranks its one pack no second time.
@@ -72,8 +73,3 @@ def describe_together(state: SolverState, chunks: Sequence[Chunk]) -> str:
     """Return what the Sage is asked about a conversation."""
     pieces = number_texts([chunk.text for chunk in sorted(chunks, key=lambda chunk: chunk.number)])
     return state.prompts.sage.template(state.language).mc.format(pieces=pieces, messages=state.item.question)
-
-
-async def _ask_sage(state: SolverState, text: str) -> Call:
-    texts = state.prompts.sage
-    return await state.resources.ask("sage", "enrich", say(texts.template(state.language).system, text), texts.max_tokens)

@@ -106,6 +106,21 @@ def test_a_record_is_read_into_what_is_shown_and_the_gold(tmp_path: Path) -> Non
     assert known.groups == {**groups, **{name: str(value) for name, value in scores.items()}}
 
 
+@each_row(
+    ("metadata", "topic"),
+    [
+        ({"text": "My job", "category": "Work", "subtopic": "Deadline"}, "My job"),
+        ({"category": "Work", "subtopic": "Deadline"}, "Work: Deadline"),
+        ({"category": "Work"}, "Work"),
+        ({"category": 7, "subtopic": "Deadline"}, "Deadline"),
+        ({"model": "m"}, None),
+        (None, None),
+    ],
+)
+def test_the_topic_is_what_is_there(tmp_path: Path, metadata: Fields | None, topic: str | None) -> None:
+    assert shown(build_records(tmp_path, {**conversation(1), "metadata": metadata})).topic == topic
+
+
 def annotated_otherwise(record: Fields) -> Fields:
     """Every value of an annotation is another one; applicability, pairs, sides and options are as before."""
     other, fresh = deepcopy(record), conversation(50, turns=len(record["turns"]), seed=9)
@@ -206,10 +221,25 @@ def test_official_wordings_stand_beside_the_sets(tmp_path: Path) -> None:
     assert book.questions["B1"] == Wording(observer="Did it notice the participant?", participant="Did it notice you?")
     assert book.questions["B6"] == BOOK.questions["B6"]
     assert (book.pairwise["PW16"], book.pairwise["PW1"]) == ("Which reply {stays} with you?", BOOK.pairwise["PW1"])
-    (tmp_path / "annotation_codebook.json").write_text("{")
+    listed = [{"id": "B1", **official["B1"]}, *official["pairwise"]]
+    (tmp_path / "annotation_codebook.json").write_text(json.dumps(listed))
+    assert shown(build(folder)).codebook == book
+
+
+@each_row(
+    ("content", "why"),
+    [
+        ("{", "annotation_codebook.json"),
+        ("{}", "annotation_codebook.json has no question with a text"),
+        ('{"B1": "Did it notice you?"}', "annotation_codebook.json has no question with a text"),
+    ],
+)
+def test_an_official_codebook_without_wordings_is_refused(tmp_path: Path, content: str, why: str) -> None:
+    folder = write_folder(tmp_path / "Test Samples" / "Sample200", {"5": conversation(1)})
+    (tmp_path / "annotation_codebook.json").write_text(content)
     with pytest.raises(SourceError, match="no items of attunebench can be built") as caught:
         build(folder)
-    assert "annotation_codebook.json" in (caught.value.got or "")
+    assert why in (caught.value.got or "")
 
 
 def test_the_order_of_fits_is_the_official_one() -> None:

@@ -198,3 +198,37 @@ async def test_a_budget_is_spent_in_rounds() -> None:
         [f"{name} {number}" for number in (3, 4) for name in ("short", "longest")],
         ["short 5", "longest 5"],
     ]
+
+
+async def test_under_a_budget_others_go_on_after_failure_and_cancellation() -> None:
+    budget, done = Budget(tokens=1000), list[str]()
+
+    def job(name: str) -> Job:
+        async def do() -> None:
+            if name == "failing 1":
+                raise ValueError("the disk is full")
+            if name == "waiting 1":
+                waits.set()
+                await asyncio.Event().wait()
+            budget.used_tokens += 10
+            done.append(name)
+
+        return Job(1.0, do)
+
+    waits = asyncio.Event()
+    async with asyncio.timeout(HANGS_S), WorkerPool(8, budget=budget) as pool:
+        with pool.announce() as first, pool.announce() as second, pool.announce() as third:
+            asked = [
+                asyncio.ensure_future(do_all([job(f"{name} {number}") for number in range(9)]))
+                for do_all, name in ((first, "going on"), (second, "failing"), (third, "waiting"))
+            ]
+            with pytest.raises(LakeError), pool.announce():
+                raise LakeError("its items are gone")
+            await waits.wait()
+            asked[2].cancel()
+            with pytest.raises(ValueError, match="the disk is full"):
+                await asked[1]
+            await asked[0]
+    assert asked[2].cancelled()
+    assert [name for name in done if name.startswith("going on")] == [f"going on {number}" for number in range(9)]
+    assert not [name for name in done if int(name[-1]) > 2 and not name.startswith("going on")]
