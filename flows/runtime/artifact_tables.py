@@ -118,11 +118,8 @@ def _failed_calls(manifest: RunManifest, lake: Lake) -> Iterator[tuple[tuple[str
             continue
         dataset, setting, tested = place["dataset"], place["setting"], place["model"]
         if ref.layer == "judgements":
-            sent = pl.col("error").ne_missing(BUDGET_SPENT)
-            unrated, lost = (
-                lake.read(ref, Judgements).filter(pl.col("rating").is_null(), sent),
-                pl.col("parse_status") == "failed",
-            )
+            sent, lost = pl.col("error").ne_missing(BUDGET_SPENT), pl.col("parse_status") == "failed"
+            unrated = lake.read(ref, Judgements).filter(pl.col("rating").is_null(), sent)
             reason = pl.when(lost).then(pl.col("error").filter(lost).min()).otherwise("error").fill_null("no reason was kept")
             for (status, why), rows in unrated.group_by("parse_status", reason, maintain_order=True):
                 word, remedy = ("", "run again") if status == "failed" else ("readable ", "see the replies: moodflow explain")

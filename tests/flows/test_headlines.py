@@ -66,7 +66,7 @@ class Situation(NamedTuple):
     sources: tuple[str, ...] = ()
 
 
-FAILED, BEFORE = "instrument failed", "– (80.00 as scored)"
+FAILED, BEFORE = "instrument failed", "– (what was scored: 80.00)"
 SITUATIONS: Mapping[str, Situation] = {
     "full": Situation("scored", "80.00", likeness="close"),
     "not comparable": Situation("scored", "80.00", sources=("own file heart.jsonl",)),
@@ -79,7 +79,7 @@ SITUATIONS: Mapping[str, Situation] = {
     "unread judge": Situation(FAILED, BEFORE, "3 of 10 ratings of judge referee in talk cannot be read", unrated=3),
     # 0.3 x 20 + 0.4 x 50 + 0.3 x 80
     "unread model": Situation(
-        *(FAILED, "– (50.00 as scored)", "9 of 30 replies of the model in 3 datasets cannot be read", "not comparable"),
+        *(FAILED, "– (what was scored: 50.00)", "9 of 30 replies of the model in 3 datasets cannot be read", "not comparable"),
         scores={"mind": TWO, "heart": FIVE},
         unread={"mind": 6, "heart": 3},
     ),
@@ -121,7 +121,7 @@ def store(lake: Lake, name: str) -> None:
         "benchmark": "moodbench",
         "blueprint": DESIGN.model_dump(mode="json"),
         "partitions": tuple(write(*layer) for layer in layers_of(MODELS[name], situation)),
-        "plan": {"models": [{"name": MODELS[name]}], "settings": ["base"]},
+        "plan": {"benchmark": "moodbench", "models": [{"name": MODELS[name]}], "settings": ["base"]},
         "datasets": (DatasetNotice.model_validate({**OWN, "sources": situation.sources}),) if situation.sources else (),
     }
     write_manifest(lake.root, bare_manifest(RUNS[name], **fields))
