@@ -44,22 +44,22 @@ def compare_runs(folder: Folder, names: tuple[str, str], flips: int, bootstrap: 
         LakeError: a partition is gone or changed.
     """
     before, after = reopen(folder, names[0]), reopen(folder, names[1])
+    old, new = before.manifest, after.manifest
     # A run in the reference profile has a blueprint of another name.
-    same_plan = before.manifest.plan["benchmark"] == after.manifest.plan["benchmark"]
-    if before.manifest.benchmark != after.manifest.benchmark and not same_plan:
+    if old.benchmark != new.benchmark and old.plan["benchmark"] != new.plan["benchmark"]:
         raise UsageError(
             "the two runs are of different benchmarks: there is nothing to compare",
             where="RUN RUN",
             expected="two runs of one benchmark",
-            got=f"{before.manifest.benchmark} and {after.manifest.benchmark}",
+            got=f"{old.benchmark} and {new.benchmark}",
             next_step="moodflow runs list names the benchmark of each",
         )
-    resampling = Resampling(RESAMPLES if bootstrap is None else bootstrap, int(after.manifest.plan.get("seed", 0)))
+    resampling = Resampling(RESAMPLES if bootstrap is None else bootstrap, int(new.plan.get("seed", 0)))
     pairs = pair_systems(before, after)
     return {
         "before": before.name,
         "after": after.name,
-        "benchmark": after.manifest.benchmark,
+        "benchmark": new.benchmark,
         "warnings": warnings(before, after),
         "differences": find_differences(before, after),
         "models": [compare_pair((before, was), (after, now), resampling, flips) for was, now in pairs],

@@ -164,7 +164,7 @@ def test_a_build_needs_no_model(tmp_path: Path) -> None:
     what = ("moodbench-mini", "--datasets", "mini_user_safety", "--lake", tmp_path)
     assert ended("build", *what, "--json").document["partitions"][0]["layer"] == "items"
     assert read_plan("moodbench-mini", PlanOptions(), needs_model=False).title == "moodbench-mini (base)"
-    for stage in ("run", "infer", "score", "report", "compare"):
+    for stage in ("run", "infer", "score", "report"):
         done = ended(stage, *what)
         assert (done.status, "no model was named" in done.err) == (2, True)
 
