@@ -22,7 +22,7 @@ from tasks.analysis.number_format import counted, listed, percent, setting_title
 from tasks.analysis.papers import Paper, paper_of
 from tasks.analysis.past_run import PastRun
 from tasks.analysis.published_tables import TOTAL, PublishedTable, read_table
-from tasks.analysis.run_tables import InstrumentCount, ReportData, System, pool_counts
+from tasks.analysis.run_tables import InstrumentCount, ReportData, Row, System, pool_counts
 from tasks.analysis.score_tree import ScorePart, explain_ability, explain_total, scores_of
 from tasks.scoring.published import published_of
 
@@ -113,11 +113,7 @@ def _set_otherwise(respect: Respect, name: str, ours: float | None, theirs: floa
 
 
 def _of_datasets(
-    run: PastRun | ReportData,
-    paper: Paper,
-    raw: Iterable[Mapping[str, Any]],
-    shared: Sequence[Departure],
-    failed: Sequence[InstrumentCount],
+    run: PastRun | ReportData, paper: Paper, raw: Iterable[Row], shared: Sequence[Departure], failed: Sequence[InstrumentCount]
 ) -> Iterator[DatasetLikeness]:
     """Yield the verdict of each dataset from its rows of `raw_scores`; `shared` holds for all."""
     manifest, notices = run.manifest, {notice.id: notice for notice in run.manifest.datasets}

@@ -1,12 +1,12 @@
 """Open past runs from the lake: manifest, the blueprint it holds, and the layers of its scores."""
 
-import json
 from collections.abc import Mapping
 from dataclasses import dataclass
 from functools import cache, cached_property, lru_cache
 from shlex import join
 
 import polars as pl
+from pydantic_core import to_json
 
 from schemas.blueprint import Blueprint
 from schemas.errors import UsageError
@@ -116,11 +116,11 @@ def past_run(manifest: RunManifest, lake: Lake) -> PastRun:
     with unreadable_document(
         f"the blueprint in the manifest of run {manifest.run}", run_folder(lake.root, manifest.run) / MANIFEST
     ):
-        return PastRun(manifest, _parse_blueprint(json.dumps(manifest.blueprint)), lake)
+        return PastRun(manifest, _read_blueprint(to_json(manifest.blueprint)), lake)
 
 
 @lru_cache(maxsize=16)  # thousands of runs have the same
-def _parse_blueprint(text: str) -> Blueprint:
+def _read_blueprint(text: bytes) -> Blueprint:
     return Blueprint.model_validate_json(text)
 
 

@@ -108,9 +108,7 @@ def say_verdict(row: Mapping[str, Any]) -> str:
 
 def say_interval(row: Mapping[str, Any]) -> str:
     """Return the 95 % interval of a judged total for a cell; after a veto it is that of the total before."""
-    if row["verdict"] not in WITH_TOTAL:
-        return NONE
-    both = interval(row["ci_low"], row["ci_high"], 2)
+    both = interval(row["ci_low"], row["ci_high"], 2) if row["verdict"] in WITH_TOTAL else NONE
     return f"{both}, before the veto" if row["verdict"] == "vetoed" and both != NONE else both
 
 

@@ -7,6 +7,7 @@ import sys
 from collections.abc import Callable, Iterator, Mapping
 from functools import cache
 from pathlib import Path
+from shutil import copytree
 from typing import Any, NamedTuple
 
 import polars as pl
@@ -21,7 +22,7 @@ from tasks.analysis.leaderboard import run_rows
 from tasks.analysis.past_run import reopen
 from tasks.lake.fingerprint import partition_key
 from tasks.lake.lake import Lake
-from tasks.lake.manifest import write_manifest
+from tasks.lake.manifest import read_manifest, write_manifest
 from tasks.scoring.benchmark import ScoreSettings, score_benchmark
 from tests.flows.annotating import knowing
 from tests.flows.command import ended
@@ -258,6 +259,28 @@ def test_figures_set_only_totals_among_published_models(lake: Path) -> None:
     assert marks == {name: 0 if situation.total.startswith("–") else marks["full"] for name, situation in SITUATIONS.items()}
     assert marks["full"] == 5 * 31
     assert "No total, mean of what was scored" in read(lake / "runs" / RUNS["tainted"] / "report.html")
+
+
+def test_a_report_begins_with_what_keeps_a_total_from_standing(lake: Path) -> None:
+    pages = {name: read(lake / "runs" / run / "report.html") for name, run in RUNS.items()}
+    tops = {name: plain(page[page.index("<main") : page.index('id="m1"')]) for name, page in pages.items()}
+    assert {name for name, top in tops.items() if "has no total" in top} == {
+        *("few datasets", "tainted", "unread judge", "unread model")
+    }
+    assert "m5 is vetoed: its total is 0" in tops["vetoed"]
+    assert "The veto is undecided" in tops["undecided"]
+
+
+def test_a_page_reads_of_other_runs_only_what_verdicts_need(lake: Path, tmp_path: Path) -> None:
+    folder = tmp_path / "lake"
+    copytree(lake, folder)
+    kept = {folder / ref.path for ref in read_manifest(folder, RUNS["full"]).partitions}
+    others = {*folder.glob("task_scores/**/*.parquet"), *folder.glob("dataset_scores/**/*.parquet")} - kept
+    assert len(others) == 2 * (len(RUNS) - 1)
+    for path in others:
+        path.unlink()
+    page = folder / "board.html"
+    assert ended("leaderboard", "moodbench", "--run", RUNS["full"], "--html", page, "--lake", folder).status == 0
 
 
 @pytest.mark.usefixtures("prefect_server")

@@ -11,6 +11,7 @@ from statistics import median
 
 from tasks.analysis.number_format import number
 from tasks.analysis.published_tables import TOTAL, PublishedTable
+from tasks.analysis.verdict import name_score
 from tasks.reporting.figures.palette import FONT, GATE, GRID, INK, MUTED, OURS, PUBLISHED, ROW, WIDTH
 from tasks.reporting.report import SystemReport
 
@@ -61,7 +62,7 @@ def _bars(entry: SystemReport, published: PublishedTable) -> Iterator[_Bar]:
         threshold = verdict.gate_threshold if node.kind == "gate" else None
         yield _Bar(node.title, node.anchor, node.part.score, beside(node.part.id), threshold)
     interval = None if verdict.ci_low is None or verdict.ci_high is None else (verdict.ci_low, verdict.ci_high)
-    yield _Bar(verdict.score_name, entry.tree.anchor, verdict.total_before_veto, beside(TOTAL), interval=interval)
+    yield _Bar(name_score(verdict.verdict), entry.tree.anchor, verdict.total_before_veto, beside(TOTAL), interval=interval)
 
 
 def _marks(bar: _Bar, y: float) -> Iterator[str]:

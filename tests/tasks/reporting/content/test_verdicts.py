@@ -60,7 +60,7 @@ def test_a_gate_that_was_not_scored_leaves_the_total_provisional() -> None:
     verdict = judge_systems(example_data(totals=totals(totals_row(vetoed=None, gate_score=None))))[0]
     assert verdict.verdict == "undecided"
     assert verdict.headline.endswith("The veto is undecided, so this total is provisional: the gate was not scored.")
-    assert verdict.rank_note == "not ranked: the veto is undecided"
+    assert verdict.rank_note == "not ranked: undecided"
 
 
 def test_a_veto_that_is_undecided_says_by_how_much_of_the_gate() -> None:
