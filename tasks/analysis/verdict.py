@@ -33,13 +33,13 @@ WITH_TOTAL: tuple[Verdict, ...] = ("scored", "vetoed", "undecided")
 
 def judge_run(run: PastRun | ReportData) -> pl.DataFrame:
     """Return the totals of a run as `judge_totals` does."""
-    return judge_totals(run.layers["totals"], run.blueprint, {None: run})
+    return judge_totals(run.layers["totals"], run.blueprint, {"": run})
 
 
 def judge_totals(
     totals: pl.DataFrame,
     blueprint: Blueprint,
-    runs: Mapping[str | None, PastRun | ReportData],
+    runs: Mapping[str, PastRun | ReportData],
     within: Sequence[str] = ("setting",),
 ) -> pl.DataFrame:
     """Return the same rows with `verdict`, `why` and `headline`, and without a total and a rank where there is none.
@@ -49,10 +49,10 @@ def judge_totals(
     Args:
         totals: rows of `totals`, ranked.
         blueprint: of the benchmark.
-        runs: by the rows' column `run`, if they have one; no instrument failed in any other.
+        runs: by the rows' column `run`, "" where they have none; no instrument failed in any other.
         within: columns that name the groups that are ranked.
     """
-    found = [judge_row(row, blueprint, runs.get(row.get("run"))) for row in totals.iter_rows(named=True)]
+    found = [judge_row(row, blueprint, runs.get(row.get("run", ""))) for row in totals.iter_rows(named=True)]
     verdicts = pl.DataFrame(found, schema=dict.fromkeys(("verdict", "why", "headline"), pl.String), orient="row")
     has_total = pl.col("verdict").is_in(WITH_TOTAL)
     return pl.concat([totals, verdicts], how="horizontal").with_columns(
