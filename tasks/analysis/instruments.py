@@ -5,6 +5,7 @@ from dataclasses import replace
 
 import polars as pl
 
+from schemas.roles import PANEL
 from tasks.analysis.past_run import PastRun, no_rows
 from tasks.analysis.run_tables import Instrument, InstrumentCount, System
 from tasks.judging.answers import SIMULATED
@@ -23,7 +24,8 @@ def count_instruments(run: PastRun) -> tuple[InstrumentCount, ...]:
     Raises:
         LakeError: if a partition is gone or changed.
     """
-    came = run.read("judgements").filter(pl.col("parse_status") != "failed").rename({"judge": "name"})
+    of_panel = pl.col("judge").is_in(run.manifest.names_in(PANEL))  # whose ratings are in no score
+    came = run.read("judgements").filter(~of_panel, pl.col("parse_status") != "failed").rename({"judge": "name"})
     by_part = _read_parts(run)
     of_judge = pl.col("part").str.ends_with("judge")
     tallies: dict[Instrument, pl.DataFrame] = {
@@ -36,8 +38,8 @@ def count_instruments(run: PastRun) -> tuple[InstrumentCount, ...]:
         for instrument, rows in tallies.items()
         for model, setting, dataset, name, faulty, total in rows.iter_rows()
     ]
-    counts += _readers(run, _tally(by_part.filter(~of_judge), pl.col("unread")))
-    return tuple(count for count in counts if count.faulty)
+    readers = _readers(run, _tally(by_part.filter(~of_judge), pl.col("unread")))
+    return tuple(count for count in (*counts, *readers) if count.faulty)
 
 
 def tally_dialogues(run: PastRun) -> pl.DataFrame:
@@ -49,8 +51,7 @@ def tally_dialogues(run: PastRun) -> pl.DataFrame:
 
 
 def _tally(rows: pl.DataFrame, faulty: pl.Expr) -> pl.DataFrame:
-    counts = rows.group_by(COUNTED).agg(faulty=faulty.sum().cast(pl.Int64), total=pl.len().cast(pl.Int64))
-    return counts.sort(COUNTED)
+    return rows.group_by(COUNTED).agg(faulty=faulty.sum().cast(pl.Int64), total=pl.len().cast(pl.Int64)).sort(COUNTED)
 
 
 def _read_parts(run: PastRun) -> pl.DataFrame:

@@ -296,6 +296,21 @@ def test_a_run_with_an_unread_judge_ends_with_1(tmp_path: Path) -> None:
 
 
 @pytest.mark.usefixtures("prefect_server")
+def test_an_unread_panel_takes_no_total(tmp_path: Path) -> None:
+    names = ("mini_summarization", "mini_irony_detection")
+    with ModelServer(policy(names, "gold")) as server, ModelServer(lambda _messages: "Rather good.") as other:
+        models = ("--model", "m", "--base-url", server.base_url, "--judge", "j", "--judge-base-url", server.base_url)
+        panel = ("--role", f"panel=k@{other.base_url}")
+        done = ended("run", "moodbench-mini", *models, *panel, "--datasets", ",".join(names), "--lake", tmp_path, "--json")
+    assert done.document["instruments"] == []
+    assert "unparsed" in {row["parse_status"] for row in judgements_of(tmp_path, "k")}
+
+
+def judgements_of(lake: Path, judge: str) -> list[dict[str, Any]]:
+    return pl.read_parquet(lake / "judgements/**/*.parquet", hive_partitioning=False).filter(judge=judge).to_dicts()
+
+
+@pytest.mark.usefixtures("prefect_server")
 def test_an_unread_judge_of_drafts_is_the_headline(tmp_path: Path) -> None:
     with ModelServer(knowing(lambda _call, said, _gold: said)) as server, ModelServer(lambda _messages: "A kind draft.") as judge:
         models = ("--model", "m", "--base-url", server.base_url, "--role", f"draft_judge=j@{judge.base_url}")
