@@ -6,7 +6,7 @@ Exit status: 0 done, 1 finished with failures that lower coverage, 2 wrong usage
 
 import re
 import sys
-from collections.abc import Callable, Collection
+from collections.abc import Callable, Set
 from dataclasses import replace
 from typing import Annotated, Any
 
@@ -124,14 +124,13 @@ def demo(
     _execute("run", *plans, as_json=as_json)  # that most replies of so small a model cannot be read is no failure of the demo
 
 
-def _execute(stage: str, *requests: Any, as_json: bool, fails_if: Collection[str] = ()) -> None:
+def _execute(stage: str, *requests: Any, as_json: bool, fails_if: Set[str] = frozenset()) -> None:
     start_early()  # unless that was done before this command line was imported
     with imports():  # takes seconds that `--help` and a misspelt option need not wait
         require_prefect_settings()
         from flows.commands.run import run_command  # noqa: PLC0415
     result = run_command(stage, *requests)
-    verdicts = (row.get("verdict") for row in result.document.get("models", ()))
-    if any(said in fails_if for said in (result.document.get("state"), *verdicts)):
+    if fails_if & {result.document.get("state"), *(row.get("verdict") for row in result.document.get("models", ()))}:
         result = replace(result, status=1)
     result.finish(as_json=as_json)
 

@@ -39,9 +39,6 @@ RUN = "run"
 GROUP = "group"
 """Column with the number of the group that a row is ranked in."""
 
-RANKED = ("setting", GROUP)
-"""Columns that name what is ranked together."""
-
 Records = Mapping[str | None, Mapping[System, Comparability]]
 
 
@@ -146,7 +143,7 @@ def rank_stored_systems(benchmark: str, folder: Folder, runs: Sequence[str], pro
     opened = {one.run: past_run(one, lake) for one in manifests}
     return LeaderboardData(
         blueprint,
-        judge_totals(rank_models(totals, blueprint, within=RANKED), blueprint, opened, RANKED),
+        judge_totals(rank_models(totals, blueprint, within=("setting", GROUP)), blueprint, opened),
         abilities.join(totals, on=["model", "setting", RUN], how="semi", maintain_order="left"),
         history=every.clear(),
         manifests=manifests,
@@ -228,7 +225,7 @@ def stored_leaderboard(folder: Folder, ranked: LeaderboardData, page: Path) -> L
     regressed, damaged = find_regressed(folder, [manifest.run for manifest in manifests if manifest.run not in known])
     return replace(
         ranked,
-        history=judge_totals(_in_groups(manifests, lake)[1], ranked.blueprint, opened, RANKED),
+        history=judge_totals(_in_groups(manifests, lake)[1], ranked.blueprint, opened),
         manifests=manifests,
         links=report_links(manifests, folder, page),
         regressed=ranked.regressed | regressed,
@@ -256,7 +253,7 @@ def published_leaderboard(benchmark: str) -> LeaderboardData:
     totals, groups = _by_language(published, blueprint) if by_language else (score_published(published, blueprint), ())
     return LeaderboardData(
         blueprint=blueprint,
-        totals=judge_totals(totals, blueprint, {}, RANKED if by_language else ("setting",)),
+        totals=judge_totals(totals, blueprint, {}),
         abilities=published_abilities(published),
         history=totals.clear(),
         paper=read_table(published),

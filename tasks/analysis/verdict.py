@@ -3,7 +3,7 @@
 Every surface takes these columns: no other module decides from coverage, veto or instruments.
 """
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping
 from typing import Any, Literal
 
 import polars as pl
@@ -36,28 +36,26 @@ def judge_run(run: PastRun | ReportData) -> pl.DataFrame:
     return judge_totals(run.layers["totals"], run.blueprint, {"": run})
 
 
-def judge_totals(
-    totals: pl.DataFrame,
-    blueprint: Blueprint,
-    runs: Mapping[str, PastRun | ReportData],
-    within: Sequence[str] = ("setting",),
-) -> pl.DataFrame:
+def judge_totals(totals: pl.DataFrame, blueprint: Blueprint, runs: Mapping[str, PastRun | ReportData]) -> pl.DataFrame:
     """Return the same rows with `verdict`, `why` and `headline`, and without a total and a rank where there is none.
 
     Ranks are those of the others alone; what was scored stays in `total_before_veto` and its interval.
 
     Args:
-        totals: rows of `totals`, ranked.
+        totals: rows of `totals`, ranked within their setting, and their `group` if they have one.
         blueprint: of the benchmark.
         runs: by the rows' column `run`, "" where they have none; no instrument failed in any other.
-        within: columns that name the groups that are ranked.
     """
     found = [judge_row(row, blueprint, runs.get(row.get("run", ""))) for row in totals.iter_rows(named=True)]
     verdicts = pl.DataFrame(found, schema=dict.fromkeys(("verdict", "why", "headline"), pl.String), orient="row")
     has_total = pl.col("verdict").is_in(WITH_TOTAL)
     return pl.concat([totals, verdicts], how="horizontal").with_columns(
         total=pl.when(has_total).then("total"),
-        rank=pl.when(has_total).then("rank").rank("min").over(within).cast(pl.Int64),
+        rank=pl.when(has_total)
+        .then("rank")
+        .rank("min")
+        .over(name for name in ("setting", "group") if name in totals.columns)
+        .cast(pl.Int64),
     )
 
 
