@@ -76,9 +76,7 @@ class CanaryFinding(Frozen):
         if not self.asked:
             return f"{about}nothing can be said, {self.error or 'the journal has no reply of it'}"
         shown = "for example {!r} is now {!r}".format(*self.example) if self.example else ""
-        kept = (
-            "scores rest on earlier replies; --set ask_changed=true asks it anew once decided, moodflow models accept ends this"
-        )
+        kept = "scores rest on the journal; --set ask_changed=true asks it anew once decided, moodflow models accept ends this"
         step = kept if self.drifting else f"it is asked anew, epoch {self.epoch}" if self.anew else ""
         seen = self.difference or f"no change in {self.compared} replies at temperature 0"
         return about + "; ".join(filter(None, (seen, shown, step, self.error)))

@@ -6,7 +6,7 @@ Exit status: 0 done, 1 finished with failures that lower coverage, 2 wrong usage
 
 import re
 import sys
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Set
 from dataclasses import replace
 from typing import Annotated, Any
 
@@ -92,11 +92,8 @@ def _stage_command(
     with imports():
         plan = read_plan(benchmark, context.obj, needs_model=stage != "build")
 
-    def fails(document: Mapping[str, Any]) -> bool:
-        broken = any(row.get("verdict") == "instrument failed" for row in document.get("models", ()))
-        return broken or (fail_on_regression and document.get("state") == "Regressed")
-
-    _execute("dry-run" if dry_run else stage, plan, as_json=as_json, fails=fails)
+    fails_if = {"instrument failed", *(["Regressed"] if fail_on_regression else [])}
+    _execute("dry-run" if dry_run else stage, plan, as_json=as_json, fails_if=fails_if)
 
 
 for _name, _help in STAGES.items():
@@ -127,13 +124,13 @@ def demo(
     _execute("run", *plans, as_json=as_json)  # that most replies of so small a model cannot be read is no failure of the demo
 
 
-def _execute(stage: str, *requests: Any, as_json: bool, fails: Callable[[Mapping[str, Any]], bool] | None = None) -> None:
+def _execute(stage: str, *requests: Any, as_json: bool, fails_if: Set[str] = frozenset()) -> None:
     start_early()  # unless that was done before this command line was imported
     with imports():  # takes seconds that `--help` and a misspelt option need not wait
         require_prefect_settings()
         from flows.commands.run import run_command  # noqa: PLC0415
     result = run_command(stage, *requests)
-    if fails and fails(result.document):
+    if fails_if & {result.document.get("state"), *(row.get("verdict") for row in result.document.get("models", ()))}:
         result = replace(result, status=1)
     result.finish(as_json=as_json)
 

@@ -52,10 +52,11 @@ def _view(document: Row) -> list[RenderableType]:
 
 
 def _table(model: Row) -> Table:
-    amounts = numbers("Before", "After", "Difference", "95 % interval", "Common items", "Stored before", "Stored after")
-    table = text_table(folded(""), *amounts, title=_title(model))
-    common = {(row["kind"], row["id"]): row for row in model["common"]}
     sides = (model["before"], model["after"])
+    amounts = numbers("Before", "After", "Difference", "95 % interval", "Common items", "Stored before", "Stored after")
+    title = " -> ".join(dict.fromkeys(map(label_system, sides)))
+    table = text_table(folded(""), *amounts, title=escape(title))
+    common = {(row["kind"], row["id"]): row for row in model["common"]}
     if total := next((row for row in model["common"] if row["kind"] == "total"), None):
         stored = (decimal(side["total_before_veto"]) for side in sides)
         name = " -> ".join(dict.fromkeys(name_score(side["verdict"]).lower() for side in sides))
@@ -65,10 +66,6 @@ def _table(model: Row) -> Table:
         cells = _common(common.get((row["kind"], row["id"])))
         table.add_row(name, *cells, decimal(row["before"]), decimal(row["after"]))
     return table
-
-
-def _title(model: Row) -> str:
-    return escape(" -> ".join(dict.fromkeys(label_system(model[side]) for side in ("before", "after"))))
 
 
 def _common(row: Row | None) -> tuple[str, ...]:
@@ -82,7 +79,9 @@ def _common(row: Row | None) -> tuple[str, ...]:
 def _total_lines(model: Row) -> Iterator[str]:
     before, after = model["before"], model["after"]
     yield "* the interval leaves out 0. Before, After and Difference are over the items that both runs scored."
-    yield from (escape(side["headline"]) for side in (before, after) if side["verdict"] != "scored")
+    for name, side in (("Before", before), ("After", after)):
+        if side["verdict"] != "scored":
+            yield escape(f"{name}: {side['headline']}")
     verdicts = " -> ".join(side["verdict"] for side in (before, after))
     ranks = " -> ".join(str(side["rank"] or "-") for side in (before, after))
     coverage = " -> ".join(f"{100 * side['coverage']:.0f} %" for side in (before, after))

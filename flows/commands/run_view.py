@@ -106,9 +106,9 @@ def missing_lines(gaps: Iterable[Missing]) -> list[str]:
 
 
 def verdict_lines(document: dict[str, Any]) -> list[str]:
-    """Return a line for a terminal per system whose verdict is another than `scored`, then one per fault of an instrument."""
+    """Return a line for a terminal per system whose verdict is not `scored`, then one per other instrument with faults."""
     said = [row["headline"] for row in document["models"] if row["verdict"] != "scored"]
-    faults = (f"{label_system(one)}: {one['words']}" for one in document["instruments"] if one["words"] not in " ".join(said))
+    faults = (f"{label_system(one)}: {one['words']}" for one in document["instruments"] if not one["failed"])
     return [escape(line) for line in (*said, *faults)]
 
 

@@ -9,7 +9,7 @@ from typing import Annotated, Any
 import typer
 
 from flows.commands import options as opt
-from flows.commands.console import print_json, terminal
+from flows.commands.console import CommandResult, print_json, terminal
 from flows.commands.process import imports, require_prefect_settings
 from schemas.errors import UsageError
 
@@ -58,10 +58,7 @@ def automations(webhook: WebhookUrl = None, as_json: opt.AsJson = False) -> None
         from flows.runtime.prefect_flows import run_to_end  # noqa: PLC0415
         from flows.service.registration import mend_automations  # noqa: PLC0415
     done = run_to_end(mend_automations(webhook))
-    if as_json:
-        print_json(done)
-    else:
-        terminal().print(*(f"{name}: {what}" for name, what in done.items()), sep="\n", markup=False, highlight=False)
+    CommandResult(0, done, [f"{name}: {what}" for name, what in done.items()]).finish(as_json=as_json)
 
 
 def read_schedules(given: Sequence[str]) -> dict[str, str]:

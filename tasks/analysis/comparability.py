@@ -22,7 +22,7 @@ from tasks.analysis.number_format import counted, listed, percent, setting_title
 from tasks.analysis.papers import Paper, paper_of
 from tasks.analysis.past_run import PastRun
 from tasks.analysis.published_tables import TOTAL, PublishedTable, read_table
-from tasks.analysis.run_tables import ReportData, System
+from tasks.analysis.run_tables import InstrumentCount, ReportData, Row, System, pool_counts
 from tasks.analysis.score_tree import ScorePart, explain_ability, explain_total, scores_of
 from tasks.scoring.published import published_of
 
@@ -62,12 +62,13 @@ def compare_with_paper(run: PastRun | ReportData, table: PublishedTable) -> Mapp
 def _compare(run: PastRun | ReportData, paper: Paper, table: PublishedTable, system: System) -> Comparability:
     blueprint, scores = run.blueprint, scores_of(run.layers, system)
     shared = tuple(_of_the_run(run, paper, table, system))
-    datasets = tuple(_of_datasets(run, paper, scores.layers["raw_scores"].values(), shared))
+    failed = [one for one in run.instruments if one.failed and one.system == system]
+    datasets = tuple(_of_datasets(run, paper, scores.layers["raw_scores"].values(), shared, failed))
     verdicts = {entry.dataset: entry.verdict for entry in datasets}
     # The mean leaves the gate out; what was run does not.
     counts = {name: scores.total[name] for name in ("datasets_scored", "datasets_total")}
     whole = replace(explain_total(scores, blueprint), **counts)
-    broken = [_not("instrument", one.words) for one in run.instruments if one.failed and one.system == system]
+    broken = [_not("instrument", one.words) for one in pool_counts(failed)]
     verdict = _of_part(whole, verdicts, [*shared, *broken])
     mains = [main for main in blueprint.abilities if main.dataset_ids]
     return Comparability(
@@ -112,14 +113,12 @@ def _set_otherwise(respect: Respect, name: str, ours: float | None, theirs: floa
 
 
 def _of_datasets(
-    run: PastRun | ReportData, paper: Paper, raw: Iterable[Mapping[str, Any]], shared: Sequence[Departure]
+    run: PastRun | ReportData, paper: Paper, raw: Iterable[Row], shared: Sequence[Departure], failed: Sequence[InstrumentCount]
 ) -> Iterator[DatasetLikeness]:
     """Yield the verdict of each dataset from its rows of `raw_scores`; `shared` holds for all."""
     manifest, notices = run.manifest, {notice.id: notice for notice in run.manifest.datasets}
     items = {name: ref.rows for ref in manifest.partitions if ref.layer == "items" for _, name in ref.place}
     most, scored = manifest.plan.get("sample"), list(raw)
-    systems = {(row["model"], row["setting"]) for row in scored}
-    failed = [one for one in run.instruments if one.failed and one.system in systems]
     for name, entry in run.blueprint.datasets.items():
         rows = [row for row in scored if row["dataset"] == name]
         found = [_not("items", "built anew from the sources that the paper names")] if name in paper.rebuilt else []

@@ -15,9 +15,8 @@ from tasks.analysis.evidence import read_evidence
 from tasks.analysis.explain_rows import row_document
 from tasks.analysis.past_run import PastRun, reopen
 from tasks.analysis.run_tables import Row, System
-from tasks.analysis.verdict import judge_run
+from tasks.analysis.verdict import SHOWN, judge_run
 from tasks.scoring.uncertainty import Resampling
-from tasks.scoring.veto import GATE
 
 RESAMPLES = 1000
 STORED = {"ability": "ability_scores", "dataset": "dataset_scores"}
@@ -134,12 +133,8 @@ def _asked(run: PastRun, ref: PartitionRef) -> pl.DataFrame:
 
 
 def _stored_total(run: PastRun, system: System) -> Row:
-    shown = (
-        *("total", "total_before_veto", "ci_low", "ci_high", "vetoed", "veto_reason", *GATE),
-        *("rank", "coverage", "item_coverage", "verdict", "why", "headline"),
-    )
     (row,) = system.rows(judge_run(run))
-    return {**system._asdict(), **{name: row[name] for name in shown}}
+    return {name: row[name] for name in ("model", "setting", *SHOWN, "item_coverage")}
 
 
 def _stored_changes(before: Side, after: Side) -> Iterator[Row]:

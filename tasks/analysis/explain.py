@@ -19,15 +19,13 @@ from tasks.analysis.score_tree import (
     scores_of,
 )
 from tasks.analysis.selection import BlueprintPath, Selection
-from tasks.analysis.verdict import judge_run
-from tasks.scoring.veto import GATE
+from tasks.analysis.verdict import SHOWN, judge_run
 
 ENDS_WITH = {"total": "ability", "ability": "task", "sub_ability": "task"}
 """What the tree ends with that is shown of a part; the commands of these lead further down. Of others everything is shown."""
 
 OPTIONS = {"ability": "--ability", "sub_ability": "--ability", "task": "--task", "dataset": "--dataset"}
-TOTAL = ("total", "total_before_veto", "ci_low", "ci_high", *GATE, "vetoed", "veto_reason", "rank", "verdict", "why", "headline")
-COVERAGE = ("datasets_scored", "datasets_total", "n_scored", "n_total", "coverage", "item_coverage")
+COVERAGE = ("datasets_scored", "datasets_total", "n_scored", "n_total", "item_coverage")
 
 
 def _explain(scores: Scores, run: PastRun, place: BlueprintPath) -> ScorePart:
@@ -46,7 +44,7 @@ def place_document(run: PastRun, systems: Sequence[System], wanted: Selection, p
     """Explain a place of each model and setting, as the JSON document of everything above the rows."""
     layers, records = {**run.layers, "totals": judge_run(run)}, compare_run(run)
     found = [scores_of(layers, system) for system in systems]
-    parts, datasets = [_explain(scores, run, place) for scores in found], place.datasets(run.blueprint)
+    parts, datasets = [_explain(scores, run, place) for scores in found], set(place.datasets(run.blueprint))
     return {
         "run": run.name,
         "benchmark": run.manifest.benchmark,
@@ -61,7 +59,7 @@ def place_document(run: PastRun, systems: Sequence[System], wanted: Selection, p
             _system_document(run, one, part)
             | {
                 "instruments": [
-                    fault.words for fault in run.instruments if fault.system == one.system and {*fault.datasets} & {*datasets}
+                    each.words for each in run.instruments if each.system == one.system and datasets & {*each.datasets}
                 ]
             }
             | {"comparability": record.about(part.kind, part.id) if (record := records.get(one.system)) else None}
@@ -109,7 +107,7 @@ def _system_document(run: PastRun, scores: Scores, part: ScorePart) -> Row:
     named = run.options(scores.system)
     document: Row = scores.system._asdict()
     if part.kind == "total":
-        document["total"] = {name: scores.total[name] for name in (*TOTAL, *COVERAGE)}
+        document["total"] = {name: scores.total[name] for name in (*SHOWN, *COVERAGE)}
         document["gate"] = _gate_document(run, scores, named)
     return document | {"part": part_document(run, part, named, ENDS_WITH.get(part.kind))}
 

@@ -13,7 +13,6 @@ from tasks.solvers.answers import ANSWER, ASKED, ITEM
 METRIC = ["model", "setting", "dataset", "method", "metric"]
 """Columns that name a number of a dataset."""
 
-
 NOT_SENT = "budget"
 """In place of a role: nobody failed, but the budget was spent before the call was sent."""
 

@@ -5,8 +5,8 @@ from dataclasses import replace
 
 import polars as pl
 
-from schemas.tables.responses import Answers
-from tasks.analysis.past_run import PastRun
+from schemas.roles import PANEL
+from tasks.analysis.past_run import PastRun, no_rows
 from tasks.analysis.run_tables import Instrument, InstrumentCount, System
 from tasks.judging.answers import SIMULATED
 from tasks.metrics.attunebench.replies import is_unread
@@ -24,52 +24,52 @@ def count_instruments(run: PastRun) -> tuple[InstrumentCount, ...]:
     Raises:
         LakeError: if a partition is gone or changed.
     """
-    came = run.read("judgements").filter(pl.col("parse_status") != "failed").rename({"judge": "name"})
+    of_panel = pl.col("judge").is_in(run.manifest.names_in(PANEL))  # whose ratings are in no score
+    came = run.read("judgements").filter(~of_panel, pl.col("parse_status") != "failed").rename({"judge": "name"})
+    by_part = _read_parts(run)
+    of_judge = pl.col("part").str.ends_with("judge")
     tallies: dict[Instrument, pl.DataFrame] = {
         "simulated person": tally_dialogues(run),
         "judge": _tally(came, pl.col("parse_status") == "unparsed"),
-        "draft judge": _tally_parts(run, of_judge=True),
+        "draft judge": _tally(by_part.filter(of_judge), pl.col("unread")),
     }
     counts = [
         InstrumentCount(model, setting, instrument, name, (dataset,), faulty, total)
         for instrument, rows in tallies.items()
         for model, setting, dataset, name, faulty, total in rows.iter_rows()
     ]
-    # Of a run of which only totals were kept no reply is known.
-    counts += _readers(run) if run.partitions("raw_scores") else ()
-    return tuple(count for count in counts if count.faulty)
+    readers = _readers(run, _tally(by_part.filter(~of_judge), pl.col("unread")))
+    return tuple(count for count in (*counts, *readers) if count.faulty)
 
 
 def tally_dialogues(run: PastRun) -> pl.DataFrame:
     """Return by COUNTED in how many dialogues a simulated person has a fault that counts, `faulty`, of the `total`."""
     faults = run.read("simulation_faults").filter(pl.col("refused").is_null()).select(*ANSWER, tainted=True).unique()
-    answers = run.read("answers").filter(SIMULATED) if run.partitions("simulation_faults") else Answers.create_empty()
+    answers = run.read("answers").filter(SIMULATED) if run.partitions("simulation_faults") else no_rows("answers")
     dialogues = answers.join(faults, on=ANSWER, how="left").with_columns(name=pl.lit(""))
     return _tally(dialogues, pl.col("tainted").fill_null(value=False))
 
 
 def _tally(rows: pl.DataFrame, faulty: pl.Expr) -> pl.DataFrame:
-    counts = rows.group_by(COUNTED).agg(faulty=faulty.sum().cast(pl.Int64), total=pl.len().cast(pl.Int64))
-    return counts.sort(COUNTED)
+    return rows.group_by(COUNTED).agg(faulty=faulty.sum().cast(pl.Int64), total=pl.len().cast(pl.Int64)).sort(COUNTED)
 
 
-def _tally_parts(run: PastRun, *, of_judge: bool) -> pl.DataFrame:
-    """Count unread replies of the datasets whose items are scored by all their parts together."""
+def _read_parts(run: PastRun) -> pl.DataFrame:
+    """Return the replies about datasets whose items are scored by all their parts together, and whether each is `unread`."""
     datasets = [name for name, dataset in run.blueprint.datasets.items() if wholes_of(dataset.methods)]
-    answers = pl.concat([Answers.create_empty(), *(run.read("answers", dataset=name) for name in datasets)])
-    replies = answers.drop_nulls("text").filter(pl.col("part").str.ends_with("judge") == of_judge)
+    answers = pl.concat([no_rows("answers"), *(run.read("answers", dataset=name) for name in datasets)])
+    replies = answers.drop_nulls("text")
     unread = [is_unread(part, read_object(text) or {}) for part, text in replies.select("part", "text").iter_rows()]
-    name = pl.lit(", ".join(run.manifest.names_in(DRAFT_JUDGE)) if of_judge else "")
-    return _tally(replies.with_columns(name=name, unread=pl.Series(unread, dtype=pl.Boolean)), pl.col("unread"))
+    judges = pl.lit(", ".join(run.manifest.names_in(DRAFT_JUDGE)))
+    return replies.with_columns(name=judges, unread=pl.Series(unread, dtype=pl.Boolean))
 
 
-def _readers(run: PastRun) -> Iterator[InstrumentCount]:
+def _readers(run: PastRun, by_part: pl.DataFrame) -> Iterator[InstrumentCount]:
     """Count replies of the model under test over the datasets of the gate, and over the others: a verdict rests on either."""
     gate = run.blueprint.gate.ability if run.blueprint.gate else None
     titles = {name: main.title for main in run.blueprint.abilities if main.id == gate for name in main.dataset_ids}
-    raw = run.layers["raw_scores"].filter(pl.col("n_scored") > 0).with_columns(name=pl.lit(""))
+    raw = run.read("raw_scores").filter(pl.col("n_scored") > 0).with_columns(name=pl.lit(""))
     unparsed = raw.group_by(COUNTED).agg(faulty=pl.col("n_unparsed").max(), total=pl.col("n_scored").max())
-    by_part = _tally_parts(run, of_judge=False)
     replies = pl.concat([by_part, unparsed.join(by_part, on="dataset", how="anti")]).sort(COUNTED)
     replies = replies.with_columns(name=pl.col("dataset").replace_strict(titles, default="", return_dtype=pl.String))
     for (model, setting, name), rows in replies.group_by("model", "setting", "name", maintain_order=True):

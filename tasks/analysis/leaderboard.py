@@ -24,14 +24,14 @@ from tasks.analysis.number_format import setting_order
 from tasks.analysis.past_run import PastRun, past_run, refuse_ablation
 from tasks.analysis.published_tables import PublishedTable, read_table
 from tasks.analysis.run_tables import System, ordered
-from tasks.analysis.verdict import failed_instruments, judge_run, judge_totals
+from tasks.analysis.verdict import SHOWN, judge_run, judge_totals
 from tasks.judging.gold import GOLD
 from tasks.lake.lake import Lake
 from tasks.lake.manifest import newest_first, read_all_changes, read_code_version, read_manifest, read_manifests
 from tasks.lake.many_partitions import read_partitions
 from tasks.scoring.blueprints import load_blueprint, profiled_blueprint
 from tasks.scoring.published import LANGUAGE, published_abilities, published_of, score_published
-from tasks.scoring.veto import GATE, rank_models
+from tasks.scoring.veto import rank_models
 
 RUN = "run"
 """Column that says where a row of `totals` comes from."""
@@ -97,13 +97,8 @@ def leaderboard_rows(totals: pl.DataFrame, abilities: pl.DataFrame, records: Rec
     """
     key = [name for name in ("model", "setting", RUN, LANGUAGE) if name in abilities.columns]
     by_system = abilities.rows_by_key(key, named=True)
-    shown = [
-        *("model", "setting", "total", "ci_low", "ci_high", "total_before_veto"),
-        *GATE,
-        *("vetoed", "veto_reason", "rank", "coverage"),
-    ]
     found = [
-        {name: row[name] for name in shown}
+        {name: row[name] for name in ("model", "setting", *SHOWN)}
         | {"abilities": {each["ability"]: each["score_0_100"] for each in by_system.get(tuple(row[name] for name in key), ())}}
         | {"n": row["n_scored"], "n_total": row["n_total"]}
         | {name: value for name, value in row.items() if name not in Totals.column_names()}
@@ -148,7 +143,7 @@ def rank_stored_systems(benchmark: str, folder: Folder, runs: Sequence[str], pro
     opened = {one.run: past_run(one, lake) for one in manifests}
     return LeaderboardData(
         blueprint,
-        _judge(rank_models(totals, blueprint, within=("setting", GROUP)), blueprint, opened),
+        judge_totals(rank_models(totals, blueprint, within=("setting", GROUP)), blueprint, opened),
         abilities.join(totals, on=["model", "setting", RUN], how="semi", maintain_order="left"),
         history=every.clear(),
         manifests=manifests,
@@ -183,12 +178,6 @@ def _in_groups(manifests: Sequence[RunManifest], lake: Lake) -> tuple[tuple[Grou
     groups = group_runs(manifests, dict(every.group_by(RUN).agg(pl.col("n_scored").max()).iter_rows()))
     numbers = {run: group.number for group in groups for run in group.runs}
     return groups, every.with_columns(pl.col(RUN).replace_strict(numbers, return_dtype=pl.Int64).alias(GROUP))
-
-
-def _judge(totals: pl.DataFrame, blueprint: Blueprint, runs: Mapping[str, PastRun]) -> pl.DataFrame:
-    """Return rows of these runs with their verdicts."""
-    failed = [failed_instruments(runs[run], System(*names)) for run, *names in totals.select(RUN, "model", "setting").iter_rows()]
-    return judge_totals(totals, blueprint, failed, ("setting", GROUP))
 
 
 def _newest(totals: pl.DataFrame) -> pl.DataFrame:
@@ -232,11 +221,11 @@ def stored_leaderboard(folder: Folder, ranked: LeaderboardData, page: Path) -> L
         page: file it is written to; links to reports start there.
     """
     manifests, lake = _manifests_of(ranked.blueprint, folder), Lake(folder, read_code_version())
-    known = {manifest.run for manifest in ranked.manifests}
+    known, opened = {manifest.run for manifest in ranked.manifests}, {one.run: past_run(one, lake) for one in manifests}
     regressed, damaged = find_regressed(folder, [manifest.run for manifest in manifests if manifest.run not in known])
     return replace(
         ranked,
-        history=_judge(_in_groups(manifests, lake)[1], ranked.blueprint, {one.run: past_run(one, lake) for one in manifests}),
+        history=judge_totals(_in_groups(manifests, lake)[1], ranked.blueprint, opened),
         manifests=manifests,
         links=report_links(manifests, folder, page),
         regressed=ranked.regressed | regressed,
@@ -264,7 +253,7 @@ def published_leaderboard(benchmark: str) -> LeaderboardData:
     totals, groups = _by_language(published, blueprint) if by_language else (score_published(published, blueprint), ())
     return LeaderboardData(
         blueprint=blueprint,
-        totals=judge_totals(totals, blueprint, within=("setting", GROUP) if by_language else ("setting",)),
+        totals=judge_totals(totals, blueprint, {}),
         abilities=published_abilities(published),
         history=totals.clear(),
         paper=read_table(published),

@@ -2,10 +2,11 @@
 
 from collections.abc import Mapping
 from dataclasses import dataclass
-from functools import cached_property
+from functools import cache, cached_property, lru_cache
 from shlex import join
 
 import polars as pl
+from pydantic_core import to_json
 
 from schemas.blueprint import Blueprint
 from schemas.errors import UsageError
@@ -55,7 +56,7 @@ class PastRun:
     def read(self, layer: str, **place: str) -> pl.DataFrame:
         """Return all rows of partitions of a layer with these values of their keys."""
         frames: list[pl.DataFrame] = [self.lake.read(ref, LAYERS[layer]) for ref in self.partitions(layer, **place)]
-        return pl.concat([LAYERS[layer].create_empty(), *frames])
+        return pl.concat(frames or [no_rows(layer)])
 
     def only(self, layer: str) -> PartitionRef:
         """Return the one partition of an aggregated layer.
@@ -115,7 +116,18 @@ def past_run(manifest: RunManifest, lake: Lake) -> PastRun:
     with unreadable_document(
         f"the blueprint in the manifest of run {manifest.run}", run_folder(lake.root, manifest.run) / MANIFEST
     ):
-        return PastRun(manifest, Blueprint.model_validate(manifest.blueprint), lake)
+        return PastRun(manifest, _read_blueprint(to_json(manifest.blueprint)), lake)
+
+
+@lru_cache(maxsize=16)  # thousands of runs have the same
+def _read_blueprint(text: bytes) -> Blueprint:
+    return Blueprint.model_validate_json(text)
+
+
+@cache
+def no_rows(layer: str) -> pl.DataFrame:
+    """Return a layer without rows; to make one takes longer than to read a small partition."""
+    return LAYERS[layer].create_empty()
 
 
 def refuse_ablation(manifest: RunManifest, where: str) -> None:

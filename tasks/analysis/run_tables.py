@@ -1,6 +1,6 @@
 """The tables of a run that a report reads, and the systems they are about."""
 
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from dataclasses import dataclass, field, replace
 from functools import cache, cached_property
 from inspect import signature
@@ -122,7 +122,7 @@ class InstrumentCount:
     @property
     def words(self) -> str:
         """What it failed to do, how often and where."""
-        where = self.datasets[0] if len(self.datasets) == 1 else f"{len(self.datasets)} datasets"
+        where = " and ".join(self.datasets) if len(self.datasets) < 3 else f"{len(self.datasets)} datasets"  # noqa: PLR2004
         n = f"{self.faulty:,} of {self.total:,}"
         if self.instrument == "simulated person":
             return f"the simulated person fell out of its part in {n} dialogues of {where}"
@@ -130,6 +130,16 @@ class InstrumentCount:
             return f"{n} replies of the model in {self.name or where} cannot be read"
         what = "ratings" if self.instrument == "judge" else "replies"
         return f"{n} {what} of {self.instrument} {self.name} in {where} cannot be read"
+
+
+def pool_counts(counts: Iterable[InstrumentCount]) -> Iterable[InstrumentCount]:
+    """Return counts of a system with one for each instrument, over all its datasets."""
+    pooled: dict[tuple[str, str], InstrumentCount] = {}
+    for one in counts:
+        so_far = pooled.get((one.instrument, one.name), replace(one, datasets=(), faulty=0, total=0))
+        counted = {name: getattr(so_far, name) + getattr(one, name) for name in ("datasets", "faulty", "total")}
+        pooled[one.instrument, one.name] = replace(one, **counted)
+    return pooled.values()
 
 
 def from_row(kind: Callable[..., ResultT], row: Mapping[str, Any], **others: Any) -> ResultT:

@@ -3,7 +3,7 @@
 Every surface takes these columns: no other module decides from coverage, veto or instruments.
 """
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping
 from typing import Any, Literal
 
 import polars as pl
@@ -11,7 +11,8 @@ import polars as pl
 from schemas.blueprint import Blueprint
 from tasks.analysis.number_format import NONE, counted, describe_gate, interval, listed, number
 from tasks.analysis.past_run import PastRun
-from tasks.analysis.run_tables import ReportData, System
+from tasks.analysis.run_tables import ReportData, System, pool_counts
+from tasks.scoring.veto import GATE
 
 Verdict = Literal["scored", "vetoed", "undecided", "too little scored", "instrument failed", "unscored"]
 """`scored`: a total that stands. `vetoed`: 0 by the gate. `undecided`: a total whose veto is open, since too little of the gate
@@ -21,52 +22,52 @@ was scored. The others have no total: fewer than half of the datasets are scored
 LEAST_COVERAGE = 0.5
 """A mean over fewer of a benchmark's datasets is no total of it."""
 
+SHOWN = (
+    *("total", "total_before_veto", "ci_low", "ci_high", *GATE, "vetoed", "veto_reason", "rank", "coverage"),
+    *("verdict", "why", "headline"),
+)
+"""Columns of judged totals that every document has."""
+
 WITH_TOTAL: tuple[Verdict, ...] = ("scored", "vetoed", "undecided")
 
 
 def judge_run(run: PastRun | ReportData) -> pl.DataFrame:
     """Return the totals of a run as `judge_totals` does."""
-    totals = run.layers["totals"]
-    systems = (System(*names) for names in totals.select("model", "setting").iter_rows())
-    return judge_totals(totals, run.blueprint, [failed_instruments(run, system) for system in systems])
+    return judge_totals(run.layers["totals"], run.blueprint, {"": run})
 
 
-def failed_instruments(run: PastRun | ReportData, system: System) -> str | None:
-    """Return, in words, which instruments failed for a system; null = none did."""
-    words = [count.words for count in run.instruments if count.failed and count.system == system]
-    return listed(words) if words else None
-
-
-def judge_totals(
-    totals: pl.DataFrame, blueprint: Blueprint, failed: Sequence[str | None] = (), within: Sequence[str] = ("setting",)
-) -> pl.DataFrame:
+def judge_totals(totals: pl.DataFrame, blueprint: Blueprint, runs: Mapping[str, PastRun | ReportData]) -> pl.DataFrame:
     """Return the same rows with `verdict`, `why` and `headline`, and without a total and a rank where there is none.
 
     Ranks are those of the others alone; what was scored stays in `total_before_veto` and its interval.
 
     Args:
-        totals: rows of `totals`, ranked.
+        totals: rows of `totals`, ranked within their setting, and their `group` if they have one.
         blueprint: of the benchmark.
-        failed: of each row, in words, the instruments that failed, null = none did; empty = none of any row.
-        within: columns that name the groups that are ranked.
+        runs: by the rows' column `run`, "" where they have none; no instrument failed in any other.
     """
-    rows = zip(totals.iter_rows(named=True), failed or [None] * totals.height, strict=True)
-    found = [judge_row(row, blueprint, instrument) for row, instrument in rows]
+    found = [judge_row(row, blueprint, runs.get(row.get("run", ""))) for row in totals.iter_rows(named=True)]
     verdicts = pl.DataFrame(found, schema=dict.fromkeys(("verdict", "why", "headline"), pl.String), orient="row")
     has_total = pl.col("verdict").is_in(WITH_TOTAL)
     return pl.concat([totals, verdicts], how="horizontal").with_columns(
         total=pl.when(has_total).then("total"),
-        rank=pl.when(has_total).then("rank").rank("min").over(within).cast(pl.Int64),
+        rank=pl.when(has_total)
+        .then("rank")
+        .rank("min")
+        .over(name for name in ("setting", "group") if name in totals.columns)
+        .cast(pl.Int64),
     )
 
 
-def judge_row(row: Mapping[str, Any], blueprint: Blueprint, instrument: str | None) -> tuple[Verdict, str | None, str]:
+def judge_row(row: Mapping[str, Any], blueprint: Blueprint, run: PastRun | ReportData | None) -> tuple[Verdict, str | None, str]:
     """Return the verdict on a row of `totals`, what it rests on (null = the score alone), and a sentence to be said first."""
-    name, of = System(row["model"], row["setting"]).label, counted(row["datasets_total"], "dataset")
+    system, of = System(row["model"], row["setting"]), counted(row["datasets_total"], "dataset")
+    name, failed = system.label, [one for one in (run.instruments if run else ()) if one.failed and one.system == system]
     bounds = f" (95 % interval {interval(row['ci_low'], row['ci_high'])})" if row["ci_low"] is not None else ""
     before = row["total_before_veto"]
     scored = "nothing was scored" if before is None else f"what was scored gives {number(before, 2)} of 100{bounds}"
-    if instrument:
+    if failed:
+        instrument = listed([one.words for one in pool_counts(failed)])
         return "instrument failed", instrument, f"{name} has no total, because an instrument failed: {instrument}; {scored}."
     gate = describe_gate(row)
     if row["vetoed"]:
@@ -95,7 +96,7 @@ def say_total(row: Mapping[str, Any]) -> str:
         return f"0 ({before} before the veto)"
     if row["verdict"] in WITH_TOTAL:
         return number(row["total"], 2)
-    return NONE if row["total_before_veto"] is None else f"{NONE} ({before} as scored)"
+    return NONE if row["total_before_veto"] is None else f"{NONE} (what was scored: {before})"
 
 
 def say_verdict(row: Mapping[str, Any]) -> str:
@@ -105,9 +106,7 @@ def say_verdict(row: Mapping[str, Any]) -> str:
 
 def say_interval(row: Mapping[str, Any]) -> str:
     """Return the 95 % interval of a judged total for a cell; after a veto it is that of the total before."""
-    if row["verdict"] not in WITH_TOTAL:
-        return NONE
-    both = interval(row["ci_low"], row["ci_high"], 2)
+    both = interval(row["ci_low"], row["ci_high"], 2) if row["verdict"] in WITH_TOTAL else NONE
     return f"{both}, before the veto" if row["verdict"] == "vetoed" and both != NONE else both
 
 

@@ -1,8 +1,8 @@
 """Ask calls anew that the journal answers, and tell whether the model is still the one that answered them.
 
 A server may give another reply to the same words at temperature 0 without any change behind it: other calls share its batch. So
-each call is asked twice. Of an unchanged model the three replies are draws of a kind, however noisy the server is: where one of
-them is unlike the other two, it is the journaled one in a third of cases.
+each call is asked twice. The three replies of an unchanged model come from the same distribution, however noisy the server is:
+where exactly one is unlike the other two, that one is the journaled reply in a third of cases.
 """
 
 import asyncio
@@ -51,7 +51,7 @@ class CanarySample(NamedTuple):
 
 
 def kind_of(stored: str | None, first: str | None, second: str | None) -> str:
-    """Return which of the journaled reply to a call and tonight's two is the odd one, in a word."""
+    """Return in a word which reply to a call is unlike the others, the journaled one or one of tonight's two."""
     if first == second:
         return "same" if first == stored else "differing"
     return "noise" if stored in {first, second} else "unsteady"
@@ -136,9 +136,9 @@ def conclude(entry: ModelEntry, record: CanaryRecord) -> CanaryFinding:
 def weigh(record: CanaryRecord) -> float:
     """Return how many times likelier a record's counts are of a model that changed.
 
-    Of an unchanged one the odd reply is a journaled one as often as these are among all replies, of a changed one more often. By
-    how much is not known, so the ratio is a mean. While calls are new it is a martingale that begins at 1: in one case of 100 at
-    most it ever reaches 100 (Ville 1939, Robbins 1970). What was accepted is expected as noise is.
+    If it did not change, the odd reply is the journaled one by chance; if it did, more often. How much more often is not known,
+    so the ratio is a mean. While each call is new it is a martingale that begins at 1: without a change it reaches 100 in one
+    case of 100 at most (Ville 1939, Robbins 1970). Differences that somebody accepted count as noise.
     """
     chance = record.calls / max(1, record.calls + 2 * record.pairs)
     odd, noise = len(record.others), record.noise + 2 * record.usual * record.pairs

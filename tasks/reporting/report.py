@@ -5,7 +5,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 
 from schemas.lineage import PartitionRef
-from tasks.analysis.published_tables import PublishedRange, read_table
+from tasks.analysis.published_tables import PublishedRange, PublishedTable, read_table
 from tasks.analysis.run_tables import ReportData, Row
 from tasks.analysis.score_tree import scores_of
 from tasks.reporting.content.benchmark import has_levels
@@ -27,12 +27,13 @@ from tasks.reporting.content.weaknesses import Weakness, find_reasons, weakest_t
 
 @dataclass(frozen=True)
 class SystemReport:
-    """One model in one setting. `anchor` is its number in the page."""
+    """One model in one setting. `anchor` is its number in the page; `paper` has rows if its total may stand among the paper's."""
 
     anchor: str
     verdict: TotalVerdict
     weak: tuple[Weakness, ...]
     tree: Node
+    paper: PublishedTable
     published: Mapping[str, PublishedRange | None]
     tasks: tuple[TaskRow, ...]
     raw: tuple[RawRow, ...]
@@ -135,6 +136,7 @@ def _describe(data: ReportData, verdict: TotalVerdict, missing: MissingScores, a
         verdict=verdict,
         weak=tuple(findings[task.part.id] for task in weakest_tasks(tasks)),
         tree=tree,
+        paper=paper,
         published={node.part.id: paper.range_of(node.part.id, system.setting) for node in tree.children},
         tasks=tasks,
         raw=raw,

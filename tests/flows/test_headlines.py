@@ -7,6 +7,7 @@ import sys
 from collections.abc import Callable, Iterator, Mapping
 from functools import cache
 from pathlib import Path
+from shutil import copytree
 from typing import Any, NamedTuple
 
 import polars as pl
@@ -21,7 +22,7 @@ from tasks.analysis.leaderboard import run_rows
 from tasks.analysis.past_run import reopen
 from tasks.lake.fingerprint import partition_key
 from tasks.lake.lake import Lake
-from tasks.lake.manifest import write_manifest
+from tasks.lake.manifest import read_manifest, write_manifest
 from tasks.scoring.benchmark import ScoreSettings, score_benchmark
 from tests.flows.annotating import knowing
 from tests.flows.command import ended
@@ -66,7 +67,7 @@ class Situation(NamedTuple):
     sources: tuple[str, ...] = ()
 
 
-FAILED, BEFORE = "instrument failed", "– (80.00 as scored)"
+FAILED, BEFORE = "instrument failed", "– (what was scored: 80.00)"
 SITUATIONS: Mapping[str, Situation] = {
     "full": Situation("scored", "80.00", likeness="close"),
     "not comparable": Situation("scored", "80.00", sources=("own file heart.jsonl",)),
@@ -79,7 +80,7 @@ SITUATIONS: Mapping[str, Situation] = {
     "unread judge": Situation(FAILED, BEFORE, "3 of 10 ratings of judge referee in talk cannot be read", unrated=3),
     # 0.3 x 20 + 0.4 x 50 + 0.3 x 80
     "unread model": Situation(
-        *(FAILED, "– (50.00 as scored)", "9 of 30 replies of the model in 3 datasets cannot be read", "not comparable"),
+        *(FAILED, "– (what was scored: 50.00)", "9 of 30 replies of the model in 3 datasets cannot be read", "not comparable"),
         scores={"mind": TWO, "heart": FIVE},
         unread={"mind": 6, "heart": 3},
     ),
@@ -121,7 +122,7 @@ def store(lake: Lake, name: str) -> None:
         "benchmark": "moodbench",
         "blueprint": DESIGN.model_dump(mode="json"),
         "partitions": tuple(write(*layer) for layer in layers_of(MODELS[name], situation)),
-        "plan": {"models": [{"name": MODELS[name]}], "settings": ["base"]},
+        "plan": {"benchmark": "moodbench", "models": [{"name": MODELS[name]}], "settings": ["base"]},
         "datasets": (DatasetNotice.model_validate({**OWN, "sources": situation.sources}),) if situation.sources else (),
     }
     write_manifest(lake.root, bare_manifest(RUNS[name], **fields))
@@ -260,6 +261,28 @@ def test_figures_set_only_totals_among_published_models(lake: Path) -> None:
     assert "No total, mean of what was scored" in read(lake / "runs" / RUNS["tainted"] / "report.html")
 
 
+def test_a_report_begins_with_what_keeps_a_total_from_standing(lake: Path) -> None:
+    pages = {name: read(lake / "runs" / run / "report.html") for name, run in RUNS.items()}
+    tops = {name: plain(page[page.index("<main") : page.index('id="m1"')]) for name, page in pages.items()}
+    assert {name for name, top in tops.items() if "has no total" in top} == {
+        *("few datasets", "tainted", "unread judge", "unread model")
+    }
+    assert "m5 is vetoed: its total is 0" in tops["vetoed"]
+    assert "The veto is undecided" in tops["undecided"]
+
+
+def test_a_page_reads_of_other_runs_only_what_verdicts_need(lake: Path, tmp_path: Path) -> None:
+    folder = tmp_path / "lake"
+    copytree(lake, folder)
+    kept = {folder / ref.path for ref in read_manifest(folder, RUNS["full"]).partitions}
+    others = {*folder.glob("task_scores/**/*.parquet"), *folder.glob("dataset_scores/**/*.parquet")} - kept
+    assert len(others) == 2 * (len(RUNS) - 1)
+    for path in others:
+        path.unlink()
+    page = folder / "board.html"
+    assert ended("leaderboard", "moodbench", "--run", RUNS["full"], "--html", page, "--lake", folder).status == 0
+
+
 @pytest.mark.usefixtures("prefect_server")
 def test_a_run_with_an_unread_judge_ends_with_1(tmp_path: Path) -> None:
     names = ("mini_summarization", "mini_irony_detection")
@@ -270,6 +293,21 @@ def test_a_run_with_an_unread_judge_ends_with_1(tmp_path: Path) -> None:
     assert done.status == 1
     (n,) = re.findall(r"an instrument failed: (\d+) of \1 ratings of judge j in mini_summarization cannot be read;", said)
     assert int(n) > 0
+
+
+@pytest.mark.usefixtures("prefect_server")
+def test_an_unread_panel_takes_no_total(tmp_path: Path) -> None:
+    names = ("mini_summarization", "mini_irony_detection")
+    with ModelServer(policy(names, "gold")) as server, ModelServer(lambda _messages: "Rather good.") as other:
+        models = ("--model", "m", "--base-url", server.base_url, "--judge", "j", "--judge-base-url", server.base_url)
+        panel = ("--role", f"panel=k@{other.base_url}")
+        done = ended("run", "moodbench-mini", *models, *panel, "--datasets", ",".join(names), "--lake", tmp_path, "--json")
+    assert done.document["instruments"] == []
+    assert "unparsed" in {row["parse_status"] for row in judgements_of(tmp_path, "k")}
+
+
+def judgements_of(lake: Path, judge: str) -> list[dict[str, Any]]:
+    return pl.read_parquet(lake / "judgements/**/*.parquet", hive_partitioning=False).filter(judge=judge).to_dicts()
 
 
 @pytest.mark.usefixtures("prefect_server")

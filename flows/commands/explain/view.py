@@ -92,10 +92,8 @@ def _verdict(model: Row) -> Iterator[str]:
     total = model["total"]
     yield f"[bold]{escape(total['headline'])}[/bold]"
     yield f"Total {say_total(total)}, {total['verdict']}; 95 % interval {say_interval(total)}"
-    gate = model["gate"]
-    if gate:
-        said = {True: "not passed", False: "passed", None: "undecided, too little of the gate was scored"}[total["vetoed"]]
-        yield escape(f"Veto by {gate['id']}: {said}; {describe_gate(total)}, the threshold is {gate['threshold']:g}")
+    if gate := model["gate"]:
+        yield escape(f"Veto by {gate['id']}: {describe_gate(total)}, the threshold is {gate['threshold']:g}")
     datasets = f"{total['datasets_scored']} of {total['datasets_total']} datasets"
     yield f"Coverage: {datasets}, {total['n_scored']} of {total['n_total']} items; rank {total['rank'] or '-'}"
 

@@ -7,12 +7,11 @@ from typing import Any
 
 import polars as pl
 
-from schemas.blueprint import Blueprint
 from schemas.lineage import Missing, RunManifest
 from schemas.roles import JUDGE
 from schemas.usage import TESTED
 from tasks.analysis.failures import METRIC, NOT_SENT, find_failures, name_role
-from tasks.analysis.number_format import count, counted, describe_gate, listed, number, percent, share_of, shorten
+from tasks.analysis.number_format import count, counted, listed, number, percent, share_of, shorten
 from tasks.analysis.redaction import restricted_notices
 from tasks.analysis.run_tables import ReportData, System
 from tasks.models.http.cut_prompts import LEAST_WINDOW
@@ -54,7 +53,7 @@ def find_caveats(data: ReportData, system: System, totals: dict[str, Any]) -> tu
         totals: its row of `totals`.
     """
     return (
-        *_about_coverage(data.blueprint, totals),
+        *_about_coverage(totals),
         *_about_rows(data.manifest.missing),
         *_about_replies(data, system, totals),
         *_about_instruments(data, system),
@@ -65,7 +64,7 @@ def find_caveats(data: ReportData, system: System, totals: dict[str, Any]) -> tu
     )
 
 
-def _about_coverage(blueprint: Blueprint, totals: dict[str, Any]) -> Iterator[Caveat]:
+def _about_coverage(totals: dict[str, Any]) -> Iterator[Caveat]:
     scored, of = totals["datasets_scored"], totals["datasets_total"]
     if not scored:
         yield Caveat("nothing scored", f"None of the {counted(of, 'dataset')} gave a score.")
@@ -76,10 +75,6 @@ def _about_coverage(blueprint: Blueprint, totals: dict[str, Any]) -> Iterator[Ca
             f"coverage {share}",
             f"{scored} of {counted(of, 'dataset')} gave a score ({share}). The mean is over those alone, so it can move in "
             "either direction once the others are there.",
-        )
-    if totals["vetoed"] is None and blueprint.gate is not None:
-        yield Caveat(
-            "veto undecided", f"Too little of the gate was scored to say whether the total is vetoed: {describe_gate(totals)}."
         )
 
 
@@ -126,7 +121,7 @@ def _about_replies(data: ReportData, system: System, totals: dict[str, Any]) -> 
 def _about_instruments(data: ReportData, system: System) -> Iterator[Caveat]:
     unread = system.of(data.item_scores).filter(pl.col("status") == "unparsed").height  # told above, with examples
     for tally in data.instruments:
-        if tally.system == system and not (unread and tally.instrument == "reader"):
+        if tally.system == system and not tally.failed and not (unread and tally.instrument == "reader"):
             yield Caveat(tally.words, f"{tally.words[0].upper()}{tally.words[1:]}.")
 
 

@@ -1,9 +1,9 @@
 """Say what changed since the previous run: totals, the largest falls, regressions, and what else has to be known."""
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator
 from typing import NamedTuple
 
-from schemas.changes import TOTAL, RunChanges, RunState, ScoreDifference, SystemChanges
+from schemas.changes import TOTAL, RunChanges, ScoreDifference, SystemChanges
 from tasks.analysis.run_tables import System
 
 LARGEST_FALLS = 3
@@ -22,21 +22,16 @@ def label_of(changes: SystemChanges) -> str:
     return System(changes.model, changes.setting).label
 
 
-WITHOUT_EARLIER_RUN: Mapping[RunState, str] = {
-    "Failed": "no call was answered",
-    "BudgetSpent": "the budget was spent before all calls were sent",
-}
-"""States that do not rest on a comparison, in words."""
-
-
 def state_said(changes: RunChanges) -> str:
     """Return a run's state in words, and whatever a canary found that is not as journaled."""
     return "; ".join((_state_said(changes), *changes.differences))
 
 
 def _state_said(changes: RunChanges) -> str:
-    if said := WITHOUT_EARLIER_RUN.get(changes.state):
-        return said
+    if changes.state == "Failed":
+        return "no call was answered"
+    if changes.state == "BudgetSpent":
+        return "the budget was spent before all calls were sent"
     if changes.previous is None:
         return changes.reason or "no earlier run"
     if changes.state == "Drifting":
@@ -45,9 +40,8 @@ def _state_said(changes: RunChanges) -> str:
         canary = ", but for the canary" if changes.canary_calls else ""
         unchanged = "" if changes.differences else f"nothing changed since {changes.previous}: "
         return f"{unchanged}no model call was sent{canary}"
-    if changes.state == "Completed":
-        return f"no regression against {changes.previous}"
-    return f"regressed: {', '.join(map(label_of, changes.regressed))}"
+    regressed = ", ".join(map(label_of, changes.regressed))
+    return f"regressed: {regressed}" if regressed else f"no regression against {changes.previous}"
 
 
 def changed_scores(changes: RunChanges) -> list[ChangedScore]:

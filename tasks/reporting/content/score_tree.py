@@ -13,6 +13,7 @@ from schemas.normalisation import CentredNormalisation, GradeNormalisation, Norm
 from schemas.vocabulary import Level
 from tasks.analysis.run_tables import ReportData
 from tasks.analysis.score_tree import ScorePart, Scores, explain_ability, explain_total, normalise
+from tasks.analysis.verdict import name_score
 from tasks.reporting.content.advice import Advice
 from tasks.reporting.content.benchmark import has_levels
 from tasks.reporting.content.caveats import MissingScores
@@ -88,7 +89,7 @@ def build_tree(source: TreeSource, verdict: TotalVerdict) -> Node:
     return Node(
         anchor=f"{source.anchor}-total",
         kind="total",
-        title=verdict.score_name,
+        title=name_score(verdict.verdict),
         part=replace(total, datasets_total=verdict.datasets_total),
         interval=bounds,
         in_total=total.score,

@@ -10,7 +10,7 @@ from schemas.comparability import Comparability
 from tasks.analysis.comparability import compare_with_paper
 from tasks.analysis.number_format import counted, listed, number, percent, setting_title
 from tasks.analysis.run_tables import ReportData, System, from_row
-from tasks.analysis.verdict import WITH_TOTAL, Verdict, judge_row, judge_run, name_score, say_interval, say_total
+from tasks.analysis.verdict import WITH_TOTAL, Verdict, judge_row, judge_run, say_interval, say_total
 from tasks.reporting.content.benchmark import task_paths
 from tasks.reporting.content.caveats import Caveat, find_caveats
 
@@ -36,11 +36,6 @@ class SystemTotal:
     def has_total(self) -> bool:
         """Whether there is a total, which may stand among published ones."""
         return self.verdict in WITH_TOTAL
-
-    @property
-    def score_name(self) -> str:
-        """What the mean of the abilities is called."""
-        return name_score(self.verdict)
 
     @classmethod
     def of_row(cls, row: dict[str, Any], **others: Any) -> Self:
@@ -106,8 +101,7 @@ def _rank_note(row: dict[str, Any], data: ReportData, ranked: int) -> str:
         where = f" with {setting_title(row['setting'])}" if len(data.settings) > 1 else ""
         return f"{row['rank']} of {counted(ranked, 'ranked model')}{where} in this run"
     if row["verdict"] != "scored":
-        why = {"undecided": "the veto is undecided", "instrument failed": "an instrument failed", "unscored": "no score"}
-        return f"not ranked: {why.get(row['verdict'], row['verdict'])}"
+        return f"not ranked: {row['verdict']}"
     if row["coverage"] < 1:
         why_not = f"coverage is {percent(row['coverage'])}"
     elif row["item_coverage"] is not None and row["item_coverage"] < data.blueprint.rank_item_coverage:
@@ -121,7 +115,8 @@ def _trust(verdict: Verdict, caveats: tuple[Caveat, ...]) -> str:
     if verdict == "unscored":
         return "The reasons stand below; nothing here says anything about the model."
     if not caveats:
-        return "Nothing lowers the trust in it: every dataset has a score, every reply could be read and no call failed."
+        more = " more" if verdict == "instrument failed" else ""
+        return f"Nothing{more} lowers the trust in it: every dataset has a score, every reply could be read and no call failed."
     return f"Read it with care: {listed([caveat.short for caveat in caveats])}."
 
 

@@ -10,7 +10,8 @@ from html import escape
 from statistics import median
 
 from tasks.analysis.number_format import number
-from tasks.analysis.published_tables import TOTAL, PublishedTable
+from tasks.analysis.published_tables import TOTAL
+from tasks.analysis.verdict import name_score
 from tasks.reporting.figures.palette import FONT, GATE, GRID, INK, MUTED, OURS, PUBLISHED, ROW, WIDTH
 from tasks.reporting.report import SystemReport
 
@@ -33,7 +34,7 @@ class _Bar:
     interval: tuple[float, float] | None = None
 
 
-def draw_abilities(entry: SystemReport, published: PublishedTable) -> str | None:
+def draw_abilities(entry: SystemReport) -> str | None:
     """Draw bars of a system's abilities and total over the published models, each a thin line, their median a thick one.
 
     A bar leads to the place of its number in the score tree.
@@ -41,7 +42,7 @@ def draw_abilities(entry: SystemReport, published: PublishedTable) -> str | None
     Returns:
         An `<svg>` element, or null if nothing has a score.
     """
-    bars = list(_bars(entry, published))
+    bars = list(_bars(entry))
     if all(bar.score is None for bar in bars):
         return None
     tall = ROW * len(bars)
@@ -51,17 +52,14 @@ def draw_abilities(entry: SystemReport, published: PublishedTable) -> str | None
     return f'<svg viewBox="{box}" aria-hidden="true" focusable="false" font-family="sans-serif">{"".join(marks)}</svg>'
 
 
-def _bars(entry: SystemReport, published: PublishedTable) -> Iterator[_Bar]:
-    verdict = entry.verdict
-
-    def beside(name: str) -> list[float]:
-        return published.scores(name, verdict.system.setting) if verdict.has_total else []
-
+def _bars(entry: SystemReport) -> Iterator[_Bar]:
+    verdict, setting = entry.verdict, entry.verdict.system.setting
     for node in entry.abilities:
         threshold = verdict.gate_threshold if node.kind == "gate" else None
-        yield _Bar(node.title, node.anchor, node.part.score, beside(node.part.id), threshold)
+        yield _Bar(node.title, node.anchor, node.part.score, entry.paper.scores(node.part.id, setting), threshold)
     interval = None if verdict.ci_low is None or verdict.ci_high is None else (verdict.ci_low, verdict.ci_high)
-    yield _Bar(verdict.score_name, entry.tree.anchor, verdict.total_before_veto, beside(TOTAL), interval=interval)
+    scores = entry.paper.scores(TOTAL, setting)
+    yield _Bar(name_score(verdict.verdict), entry.tree.anchor, verdict.total_before_veto, scores, interval=interval)
 
 
 def _marks(bar: _Bar, y: float) -> Iterator[str]:

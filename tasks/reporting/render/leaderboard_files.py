@@ -91,13 +91,7 @@ def _tables(data: LeaderboardData, across: Sequence[AcrossModels]) -> Iterator[s
     heads = ["Group", "Rank", "Model", "Setting", "Total", "Verdict", "Beside published", *titles.values()]
     cells = ("group", "rank", "model", "setting")
     ranking = [
-        [
-            *map(row.get, cells),
-            say_total(row),
-            say_verdict(row),
-            _likeness(row),
-            *map(row["abilities"].get, titles),
-        ]
+        [*map(row.get, cells), say_total(row), say_verdict(row), _likeness(row), *map(row["abilities"].get, titles)]
         for row in data.rows
     ]
     yield _table(f"{data.blueprint.title}: ranking", heads, ranking)

@@ -78,7 +78,7 @@ def _draw(report: Report) -> dict[str, Any]:
     """Draw the page's figures as SVG elements, by the anchor of what they show; of recall by dataset."""
     found = report.retrieval.by_dataset if report.retrieval else {}
     figures: dict[str, Any] = {
-        "abilities": {entry.anchor: draw_abilities(entry, report.data.paper) for entry in report.systems},
+        "abilities": {entry.anchor: draw_abilities(entry) for entry in report.systems},
         "overlay": radar.overlay_systems(report.systems),
     }
     if not (report.gains or found or report.needles):

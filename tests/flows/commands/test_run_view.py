@@ -18,7 +18,7 @@ def test_of_a_few_datasets_their_scores_are_shown_and_no_total(runs: PastRuns) -
     said = "scripted has no total of the benchmark: 7 of 41 datasets have a score, and a total needs half of them; what was"
     assert said in " ".join(out.split())
     assert re.findall(r"^ +(Rank|Total|Verdict) +(.*?) *$", out, re.MULTILINE) == [
-        *(("Rank", "-"), ("Total", "– (37.54 as scored)"), ("Verdict", "too little scored: 7 of 41 datasets have a score"))
+        *(("Rank", "-"), ("Total", "– (what was scored: 37.54)"), ("Verdict", "too little scored: 7 of 41 datasets have a score"))
     ]
 
 

@@ -32,9 +32,9 @@ def data(**changes: Any) -> LeaderboardData:
     before = totals(totals_row(total=20.0, total_before_veto=20.0, ci_low=12.0, ci_high=28.0))
     fields: dict[str, Any] = {
         "blueprint": BLUEPRINT,
-        "totals": judge_totals(newest, BLUEPRINT),
+        "totals": judge_totals(newest, BLUEPRINT, {}),
         "abilities": layers["ability"],
-        "history": judge_totals(pl.concat([newest, before.with_columns(pl.lit(OLD).alias("run"))]), BLUEPRINT),
+        "history": judge_totals(pl.concat([newest, before.with_columns(pl.lit(OLD).alias("run"))]), BLUEPRINT, {}),
         "manifests": runs(),
         "links": {NEW: "runs/new/report.html"},
         "paper": read_table(published()),
@@ -68,7 +68,9 @@ def test_a_line_joins_runs_of_one_group() -> None:
         for run, (value, group) in zip(names, totals_by_day, strict=True)
     ]
     made = tuple(manifest(run=run, started_at=f"2026-01-0{day}T00:00:00+00:00") for day, run in enumerate(names, start=1))
-    figure = draw_histories(build_leaderboard(data(history=judge_totals(pl.concat(rows), BLUEPRINT), manifests=made)).histories)
+    figure = draw_histories(
+        build_leaderboard(data(history=judge_totals(pl.concat(rows), BLUEPRINT, {}), manifests=made)).histories
+    )
     # 520 wide for two days; 240 tall for 20 to 80, from the top: 20 at 240, 30 at 240 x 50 / 60. The 80 between is a point.
     assert re.findall(r'<path d="(M[^"]*)" stroke="[^"]*" stroke-width="2"', figure.svg) == ["M0,240L520,200", "M260,0Z"]
 

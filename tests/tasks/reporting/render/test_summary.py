@@ -20,7 +20,7 @@ def test_totals_of_all_states(text: str) -> None:
     plain = text.replace("\u00a0", " ")
     assert "| alpha | base | 25.00 | 15.00 to 35.50 | not ranked: coverage is 75 % | scored | 75 % | 6 of 6 |" in plain
     assert "| beta | base | 0 (100.00 before the veto) | – | not ranked: vetoed | vetoed | 50 % | 2 of 3 |" in plain
-    assert "| gamma | base | – | – | not ranked: no score | unscored | 0 % | 0 of 4 |" in plain
+    assert "| gamma | base | – | – | not ranked: unscored | unscored | 0 % | 0 of 4 |" in plain
 
 
 def test_abilities_weakest_tasks_and_what_is_missing_in_order(text: str) -> None:
@@ -49,7 +49,7 @@ def test_it_stays_a_page_and_holds_no_text_of_items(text: str) -> None:
 
 
 def test_an_empty_run() -> None:
-    assert "| alpha | base | – | – | not ranked: no score | unscored |" in write_summary(build_report(empty_data()))
+    assert "| alpha | base | – | – | not ranked: unscored | unscored |" in write_summary(build_report(empty_data()))
 
 
 def test_an_ablation_is_one_table_and_what_is_missing() -> None:
