@@ -63,14 +63,15 @@ def _table(model: Row) -> Table:
         table.add_row(f"[bold]{name}[/bold]", *_common(total), *stored)
     for row in model["stored"]:
         name = f"{'  ' if row['kind'] == 'dataset' else ''}{escape(row['id'])}"
-        cells = _common(common.get((row["kind"], row["id"])))
+        # Two profiles measure by other methods, so that they have no items in common.
+        cells = _common(common.get((row["kind"], row["id"]), {"difference": row["difference"]}))
         table.add_row(name, *cells, decimal(row["before"]), decimal(row["after"]))
     return table
 
 
-def _common(row: Row | None) -> tuple[str, ...]:
-    if row is None:
-        return ("-",) * 5
+def _common(row: Row) -> tuple[str, ...]:
+    if "n_items" not in row:
+        return ("-", "-", signed(row["difference"], 2), "-", "-")
     difference = signed(row["difference"], 2) + (" *" if row["is_clear"] else "")
     interval = signed_interval(row["ci_low"], row["ci_high"], 2)
     return (decimal(row["before"]), decimal(row["after"]), difference, interval, str(row["n_items"]))
@@ -79,6 +80,7 @@ def _common(row: Row | None) -> tuple[str, ...]:
 def _total_lines(model: Row) -> Iterator[str]:
     before, after = model["before"], model["after"]
     yield "* the interval leaves out 0. Before, After and Difference are over the items that both runs scored."
+    yield "Without common items, Difference is that of the stored scores."
     for name, side in (("Before", before), ("After", after)):
         if side["verdict"] != "scored":
             yield escape(f"{name}: {side['headline']}")

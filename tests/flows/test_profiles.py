@@ -32,13 +32,6 @@ def plan_for(server: ModelServer | None, lake: Path, **fields: Any) -> Plan:
     return Plan.model_validate({**given, **fields})
 
 
-def compare_profiles(corrected: Plan, reference: Plan) -> dict[str, Any]:
-    """Run both plans, and return what the second run's differs in."""
-    runs = [run_command("run", plan).document["run"] for plan in (corrected, reference)]
-    (model,) = ended("compare", *runs, "--lake", str(corrected.lake), "--bootstrap", "0", "--json").document["models"]
-    return {str(row["id"]): (row["before"], row["after"]) for row in model["stored"]} | {"": model}
-
-
 @needs_mirror
 @pytest.mark.long
 @pytest.mark.usefixtures("prefect_server")
@@ -46,12 +39,20 @@ def test_released_code_takes_right_answers_away(tmp_path: Path) -> None:
     with ModelServer(policy((*RIGHT, "record", "lcsts"), "gold", MIRROR)) as server:
         corrected = plan_for(server, tmp_path, datasets=(*RIGHT, "record"))
         reference = plan_for(server, tmp_path, datasets=(*RIGHT, "lcsts"), profile="reference")
-        stored = compare_profiles(corrected, reference)
+        runs = [run_command("run", plan).document["run"] for plan in (corrected, reference)]
         assert not server.repeated
+    compared = ("compare", *runs, "--lake", str(tmp_path), "--bootstrap", "0")
+    (model,) = ended(*compared, "--json").document["models"]
+    stored = {row["id"]: (row["before"], row["after"]) for row in model["stored"]}
     for name, right in RIGHT.items():
         assert stored[name] == pytest.approx((100, 100 * right / (100 if name == "copa" else 300)))
     # record has no reference score; lcsts, without a judge, no corrected one.
     assert (stored["record"], stored["lcsts"]) == ((100, None), (None, 100))
+
+    # The two measure by other methods, so that no items are common.
+    cells = {row[0]: row[1:] for row in map(str.split, ended(*compared).out.splitlines()) if row}
+    assert cells["crows_pairs"] == ["-", "-", "−15.67", "-", "-", "100.00", "84.33"]
+    assert cells["record"] == ["-", "-", "–", "-", "-", "100.00", "-"]
 
     # Values is CrowS-Pairs alone; CPED and EDOS are one task, the only one of its level.
     assert stored["values_safety"] == pytest.approx((100, 100 * 253 / 300))
