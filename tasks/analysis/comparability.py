@@ -18,13 +18,14 @@ from schemas.comparability import (
 )
 from schemas.lineage import DatasetNotice, RunManifest
 from schemas.roles import JUDGE, by_dataset
-from tasks.analysis.number_format import counted, listed, percent, setting_title
+from tasks.analysis.number_format import counted, listed, percent
 from tasks.analysis.papers import Paper, paper_of
 from tasks.analysis.past_run import PastRun
 from tasks.analysis.published_tables import TOTAL, PublishedTable, read_table
 from tasks.analysis.run_tables import InstrumentCount, ReportData, Row, System, pool_counts
 from tasks.analysis.score_tree import ScorePart, explain_ability, explain_total, scores_of
 from tasks.scoring.published import published_of
+from tasks.solvers.registry import setting_title
 
 MOST_INCOMPARABLE = 0.25
 """Share of a score's weight. If as much lies in datasets that are not comparable, it is not comparable itself: of MoodBench those

@@ -20,7 +20,6 @@ from schemas.tables.scores import DimensionScores, Totals
 from schemas.vocabulary import Profile
 from tasks.analysis.comparability import compare_run
 from tasks.analysis.comparable_runs import Group, group_runs
-from tasks.analysis.number_format import setting_order
 from tasks.analysis.past_run import PastRun, past_run, refuse_ablation
 from tasks.analysis.published_tables import PublishedTable, read_table
 from tasks.analysis.run_tables import System, ordered
@@ -32,6 +31,7 @@ from tasks.lake.many_partitions import read_partitions
 from tasks.scoring.blueprints import load_blueprint, profiled_blueprint
 from tasks.scoring.published import LANGUAGE, published_abilities, published_of, score_published
 from tasks.scoring.veto import rank_models
+from tasks.solvers.registry import setting_order
 
 RUN = "run"
 """Column that says where a row of `totals` comes from."""

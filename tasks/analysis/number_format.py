@@ -98,18 +98,3 @@ def signed_interval(low: float | None, high: float | None, digits: int = 1) -> s
 def heat_step(score: float) -> int:
     """Return the step of the colour scale for a score on 0-100: 0 to 9."""
     return min(_HOTTEST, int(score // 10))
-
-
-def setting_title(setting: str) -> str:
-    """Name of a setting for readers."""
-    from tasks.solvers.registry import SOLVERS  # noqa: PLC0415  the command line formats numbers before polars is loaded
-
-    return SOLVERS[setting].title if setting in SOLVERS else setting
-
-
-def setting_order(setting: str) -> tuple[int, str]:
-    """Return sort key: settings as they are shown, unknown ones last by name."""
-    from tasks.solvers.registry import SOLVERS  # noqa: PLC0415
-
-    known = list(SOLVERS)
-    return (known.index(setting) if setting in known else len(known), setting)

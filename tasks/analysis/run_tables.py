@@ -20,9 +20,9 @@ from schemas.tables.items import Items
 from schemas.tables.layers import AGGREGATED
 from schemas.tables.responses import Answers, Judgements, Responses, SimulationFaults
 from tasks.analysis.baselines import Baselines, measure_baselines, orders_shown
-from tasks.analysis.number_format import setting_order, setting_title
 from tasks.analysis.published_tables import BASE_SETTING, PublishedTable, read_table
 from tasks.judging.gold import GOLD
+from tasks.solvers.registry import setting_order, setting_title
 
 ResultT = TypeVar("ResultT")
 Row = dict[str, Any]

@@ -163,3 +163,14 @@ def require_role(role: str, where: str) -> None:
         raise UsageError("the model under test is named by no role", where=where, got=role, next_step=step)
     if role not in (known := (*JUDGES, *helper_roles())):
         raise unknown_name("role", role, known, where, "for example --role judge=NAME@URL")
+
+
+def setting_title(setting: str) -> str:
+    """Return the name of a setting for readers."""
+    return SOLVERS[setting].title if setting in SOLVERS else setting
+
+
+def setting_order(setting: str) -> tuple[int, str]:
+    """Return a sort key: settings as they are shown, unknown ones last by name."""
+    names = list(SOLVERS)
+    return (names.index(setting) if setting in names else len(names), setting)

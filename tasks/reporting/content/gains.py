@@ -6,9 +6,9 @@ from typing import Any
 import polars as pl
 
 from schemas.tables.comparisons import OF_ALL
-from tasks.analysis.number_format import setting_order, setting_title
 from tasks.analysis.run_tables import ReportData
 from tasks.scoring.gains import is_clear
+from tasks.solvers.registry import setting_order, setting_title
 
 
 @dataclass(frozen=True)

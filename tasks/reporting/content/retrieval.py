@@ -8,8 +8,8 @@ from typing import Any
 
 import polars as pl
 
-from tasks.analysis.number_format import setting_order, setting_title
 from tasks.analysis.run_tables import ASKED, STAGES, ReportData, Row, System, last_stage
+from tasks.solvers.registry import setting_order, setting_title
 
 CUTOFFS = (1, 4, 8, 16)
 ALL_MODELS = "all"

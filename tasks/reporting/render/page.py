@@ -30,6 +30,7 @@ from tasks.reporting.figures.ability_bars import draw_abilities
 from tasks.reporting.figures.palette import COLOURS
 from tasks.reporting.render.summary import write_summary
 from tasks.reporting.report import Report, build_report
+from tasks.solvers.registry import setting_title
 
 MAX_PARTITIONS = 400
 """Partitions listed per layer; the manifest lists all."""
@@ -116,7 +117,7 @@ def make_environment() -> Environment:
         "amounts": amount_cells,
         "signed": formats.signed,
         "signed_interval": formats.signed_interval,
-        "setting": formats.setting_title,
+        "setting": setting_title,
         "weight": formats.weight,
         "shares": formats.shares,
     }
