@@ -14,9 +14,9 @@ from schemas.errors import LayoutError, SourceMissingError
 from schemas.lineage import Missing, PartitionRef, StageResult
 from schemas.plan import Plan
 from schemas.tables.layers import GOLD, LAYERS
-from tasks.analysis.number_format import counted
 from tasks.datasets.steps import BuildJob, build_partition, without_source
 from tasks.sources.locating import Locator
+from tasks.text.number_format import counted
 
 
 @moodflow_flow("build-datasets", "build {plan.title}")

@@ -16,7 +16,7 @@ from flows.runtime.prefect_flows import begin_run, in_outermost_run, moodflow_fl
 from schemas.changes import UNSUCCESSFUL, RunChanges
 from schemas.lineage import PartitionRef, RunManifest
 from schemas.reporting import ReportRequest
-from tasks.analysis.steps import ChangesJob, check_regressions, find_changes
+from tasks.compare.steps import ChangesJob, check_regressions, find_changes
 from tasks.lake.dataset_notices import notices
 from tasks.models.cost.pricing import load_prices, price_usage
 from tasks.reporting.content.changes import state_said

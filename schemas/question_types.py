@@ -1,7 +1,7 @@
 """Every question type: one row each. All that follows from the form of its answer is said once per form.
 
 The forms have their rows elsewhere, since what they do needs more than names: how a reply is read and a right one written in
-`tasks.metrics.answer_forms`, how an answer is explained in `tasks.analysis.answers`. A test walks all of them.
+`tasks.metrics.answer_forms`, how an answer is explained in `tasks.runs.answers`. A test walks all of them.
 """
 
 from collections.abc import Mapping

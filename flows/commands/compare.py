@@ -11,8 +11,8 @@ from rich.table import Table
 from flows.commands import options as opt
 from flows.commands.console import CommandResult, decimal, folded, label_system, numbers, text_table
 from schemas.folders import DEFAULT_LAKE
-from tasks.analysis.number_format import counted, interval, shorten, signed, signed_interval
-from tasks.analysis.verdict import name_score, say_total
+from tasks.runs.verdict import name_score, say_total
+from tasks.text.number_format import counted, interval, shorten, signed, signed_interval
 
 MOST_DIFFERENCES = 15
 MOST_IDS = 5
@@ -33,7 +33,7 @@ def compare(
 
     Ends with 1 if the runs cannot be compared in every respect.
     """
-    from tasks.analysis.compare_runs import compare_runs  # noqa: PLC0415  takes seconds
+    from tasks.compare.runs import compare_runs  # noqa: PLC0415  takes seconds
 
     document = compare_runs(lake or DEFAULT_LAKE, (before, after), flips, bootstrap)
     CommandResult(int(bool(document["warnings"])), document, _view(document)).finish(as_json=as_json)
@@ -149,7 +149,7 @@ def _flipped(flipped: Row) -> Iterator[str]:
 
 
 def _differences(rows: Sequence[Row]) -> Iterator[str]:
-    from tasks.analysis.comparable_runs import said  # noqa: PLC0415
+    from tasks.runs.comparable_runs import said  # noqa: PLC0415
 
     if rows:
         yield f"[bold]What else differs[/bold], {counted(len(rows), 'thing')}:"

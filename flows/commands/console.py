@@ -128,6 +128,6 @@ def decimal(value: float | None) -> str:
 
 def label_system(row: Mapping[str, Any]) -> str:
     """Return the name of the system that a row is about."""
-    from tasks.analysis.run_tables import System  # noqa: PLC0415
+    from tasks.runs.run_tables import System  # noqa: PLC0415
 
     return System(row["model"], row["setting"]).label

@@ -17,7 +17,7 @@ from schemas.errors import UsageError
 from tasks.sources.checksums import name_source
 
 if TYPE_CHECKING:
-    from tasks.analysis.dataset_check.checking import DatasetCheck
+    from tasks.verify.dataset_check import DatasetCheck
 
 FETCHES_AT_ONCE = 4
 
@@ -102,10 +102,10 @@ def _describe_file(file: SourceFile) -> str:
 
 def _run_checks(name: str | None, mirror: Path | None, *, every: bool, offline: bool) -> "list[DatasetCheck]":
     """Check one dataset, or every dataset of MoodBench, in the order of the catalogue."""
-    from tasks.analysis.dataset_check.checking import check_dataset  # noqa: PLC0415
     from tasks.datasets.catalogue import CATALOGUE, find_dataset  # noqa: PLC0415
     from tasks.scoring.blueprints import list_blueprints, load_blueprint  # noqa: PLC0415
     from tasks.sources.locating import Locator  # noqa: PLC0415
+    from tasks.verify.dataset_check import check_dataset  # noqa: PLC0415
 
     if every == (name is not None):
         raise UsageError(

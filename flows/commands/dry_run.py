@@ -24,7 +24,6 @@ from schemas.roles import JUDGE, JUDGES
 from schemas.tables.items import Items
 from schemas.tables.responses import Answers, Judgements
 from schemas.usage import TESTED, Expectation, Forecast, Role
-from tasks.analysis.number_format import count, counted, listed
 from tasks.judging.answers import judged_answers, rated_content
 from tasks.judging.executor import plan_ratings
 from tasks.judging.gold import gold_answers
@@ -37,6 +36,7 @@ from tasks.reporting.content.operations import money, no_price
 from tasks.solvers.forecast import choose_unsent, expect_calls, plan_requests
 from tasks.solvers.infer_job import InferJob
 from tasks.solvers.registry import SOLVERS
+from tasks.text.number_format import count, counted, listed
 
 GUESS = (
     f"guessed: {CHARACTERS_PER_TOKEN:g} characters per token, {TOKENS_PER_CJK_CHARACTER:g} token per Chinese character, "

@@ -27,10 +27,10 @@ def check_command(
     run: str = typer.Argument(metavar="RUN"), *, human: Human, lake: opt.LakeFolder = None, as_json: opt.AsJson = False
 ) -> None:
     """Compare judges with people, beside people with each other and the best constant. Ends with 1 if rows were refused."""
-    from tasks.analysis.compare_runs import RESAMPLES  # noqa: PLC0415
-    from tasks.analysis.judge_agreement import certificates  # noqa: PLC0415
-    from tasks.analysis.judged_ratings import join_ratings, read_human_ratings  # noqa: PLC0415
-    from tasks.analysis.past_run import reopen  # noqa: PLC0415
+    from tasks.compare.judge_agreement import certificates  # noqa: PLC0415
+    from tasks.compare.judged_ratings import join_ratings, read_human_ratings  # noqa: PLC0415
+    from tasks.compare.runs import RESAMPLES  # noqa: PLC0415
+    from tasks.runs.past_run import reopen  # noqa: PLC0415
     from tasks.scoring.uncertainty import Resampling  # noqa: PLC0415
 
     past, ratings = reopen(lake or DEFAULT_LAKE, run), read_human_ratings(human)

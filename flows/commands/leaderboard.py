@@ -18,7 +18,7 @@ from schemas.errors import UsageError
 from schemas.folders import DEFAULT_LAKE
 
 if TYPE_CHECKING:
-    from tasks.analysis.leaderboard import LeaderboardData
+    from tasks.leaderboard.ranking import LeaderboardData
     from tasks.reporting.content.score_tables import ScoreTable
 
 Runs = Annotated[list[str] | None, typer.Option("--run", help="one run, may be repeated; default: the newest of each model")]
@@ -41,10 +41,10 @@ def leaderboard(
     """Models of a benchmark, ranked."""
     with imports():
         from flows.commands.run_view import leaderboard_table  # noqa: PLC0415
-        from tasks.analysis import leaderboard as leaderboards  # noqa: PLC0415
-        from tasks.analysis.across_models import compare_models  # noqa: PLC0415
-        from tasks.analysis.helper_ranks import compare_helpers  # noqa: PLC0415
-        from tasks.analysis.published_experiments import read_experiments  # noqa: PLC0415
+        from tasks.leaderboard import ranking as leaderboards  # noqa: PLC0415
+        from tasks.leaderboard.across_models import compare_models  # noqa: PLC0415
+        from tasks.leaderboard.helper_ranks import compare_helpers  # noqa: PLC0415
+        from tasks.leaderboard.published_experiments import read_experiments  # noqa: PLC0415
         from tasks.reporting.content.leaderboard import groups_said  # noqa: PLC0415
         from tasks.reporting.content.score_tables import describe_dimensions  # noqa: PLC0415
         from tasks.reporting.render.leaderboard_files import write_leaderboard  # noqa: PLC0415

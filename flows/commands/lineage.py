@@ -46,11 +46,11 @@ def read_graph(folder: Folder, target: str) -> LineageGraph:
         UsageError: the lake holds nothing of that name, or the file is outside the lake.
         LakeError: a manifest cannot be read.
     """
-    from tasks.analysis.source_names import SourceNames  # noqa: PLC0415
     from tasks.lake.finding import Holdings  # noqa: PLC0415
     from tasks.lake.lake import Lake  # noqa: PLC0415
     from tasks.lake.manifest import MANIFEST, list_runs, read_code_version, read_manifest, read_manifests, run_folder  # noqa: PLC0415
     from tasks.lineage.graph import graph_of_file, graph_of_run  # noqa: PLC0415
+    from tasks.runs.source_names import SourceNames  # noqa: PLC0415
 
     lake = Lake(folder, read_code_version())
     runs = list_runs(folder)

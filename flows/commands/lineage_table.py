@@ -9,7 +9,7 @@ from rich.table import Table
 from flows.commands.console import folded, numbers, text_table, unbroken
 from schemas.graph import LineageGraph, LineageNode, SourceName
 from schemas.tables.layers import AGGREGATED, LAYERS
-from tasks.analysis.number_format import counted
+from tasks.text.number_format import counted
 
 ORDER = (*reversed(AGGREGATED), *(name for name in reversed(tuple(LAYERS)) if name not in AGGREGATED))
 """Layers as a person reads them, totals first and items last; any other comes after these."""

@@ -21,7 +21,6 @@ from schemas.errors import UsageError
 from schemas.folders import DEFAULT_LAKE
 from schemas.provider import ModelProbe, Provider, Quirks
 from schemas.refusal import refused
-from tasks.analysis.number_format import counted, percent
 from tasks.lake.local_state import state_folder
 from tasks.models.capabilities.providers import (
     choose_capabilities,
@@ -31,6 +30,7 @@ from tasks.models.capabilities.providers import (
     load_providers,
     provider_at,
 )
+from tasks.text.number_format import counted, percent
 
 DOCUMENTED = ("temperature", "top_p", "seed", "logprobs", "json_schema")
 """Capabilities a provider's entry makes a statement about."""

@@ -6,10 +6,10 @@ from typing import Any
 from flows.commands.dry_run import build_first
 from schemas.chat import ChatReply
 from schemas.plan import Plan
-from tasks.analysis.annotation_files import is_asked, read_results, replies_of
 from tasks.models.journal.files import ImportedReplies, add_replies
 from tasks.models.journal.request_files import write_requests
 from tasks.models.journal.table import JOURNAL, journal_row
+from tasks.runs.annotation_files import is_asked, read_results, replies_of
 from tasks.solvers.forecast import place_replies, plan_wave
 from tasks.solvers.registry import SOLVERS
 

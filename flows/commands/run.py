@@ -37,12 +37,12 @@ from schemas.ablation import AblationRequest
 from schemas.lineage import RunManifest, StageResult
 from schemas.plan import Plan
 from schemas.reporting import ReportRequest
-from tasks.analysis.number_format import counted
 from tasks.lake.lake import Lake
 from tasks.lake.manifest import read_changes
 from tasks.models.cost.pricing import load_prices, price_usage
 from tasks.reporting.content.changes import label_of, state_said
 from tasks.steps import ledger
+from tasks.text.number_format import counted
 
 STAGE_FLOWS = {"build": build_datasets, "infer": run_inference, "score": score}
 

@@ -16,20 +16,20 @@ from schemas.tables.comparisons import Ablations
 from schemas.tables.items import Items
 from schemas.tables.responses import Answers
 from schemas.usage import Amounts, Usage, by_model, total
-from tasks.analysis.annotations import read_annotations
-from tasks.analysis.baselines import Baselines
-from tasks.analysis.leaderboard import run_rows
-from tasks.analysis.lengths import read_lengths
-from tasks.analysis.number_format import interval, number
-from tasks.analysis.past_run import PastRun, past_run
-from tasks.analysis.run_tables import ReportData
-from tasks.analysis.simulation import check_simulation
-from tasks.analysis.verdict import say_interval, say_total, say_verdict
+from tasks.explain.annotations import read_annotations
 from tasks.lake.lake import Lake
 from tasks.lake.manifest import MANIFEST, read_changes, run_folder
+from tasks.leaderboard.ranking import run_rows
 from tasks.reporting.content.headlines import describe_headlines
 from tasks.reporting.content.operations import amount_cells, cost_notes
 from tasks.reporting.render.summary import variant_order
+from tasks.runs.baselines import Baselines
+from tasks.runs.lengths import read_lengths
+from tasks.runs.past_run import PastRun, past_run
+from tasks.runs.run_tables import ReportData
+from tasks.runs.simulation import check_simulation
+from tasks.runs.verdict import say_interval, say_total, say_verdict
+from tasks.text.number_format import interval, number
 
 MAX_COLUMNS = 3
 """Models shown side by side; more are listed below each other."""

@@ -14,7 +14,7 @@ from schemas.folders import DEFAULT_LAKE, Folder
 from schemas.lineage import RunManifest
 
 if TYPE_CHECKING:
-    from tasks.analysis.past_run import PastRun
+    from tasks.runs.past_run import PastRun
 
 REDACTED = "redacted"
 """Folder in that of a run for a report without texts that may not be passed on, where the run's own has them."""
@@ -81,9 +81,9 @@ def report_command(
 
     Without --out it goes where it was; with --redact, unless the run is redacted itself, into a folder `redacted` in there.
     """
-    from tasks.analysis.past_run import reopen  # noqa: PLC0415
     from tasks.lake.lake import Lake  # noqa: PLC0415
     from tasks.lake.manifest import read_code_version, read_manifest, run_folder  # noqa: PLC0415
+    from tasks.runs.past_run import reopen  # noqa: PLC0415
 
     folder = lake or DEFAULT_LAKE
     manifest, own = read_manifest(folder, run), run_folder(folder, run)
@@ -118,8 +118,8 @@ def export_command(
     as_json: opt.AsJson = False,
 ) -> None:
     """Write the replies of a run about annotated conversations as result files, and their scores as a score file."""
-    from tasks.analysis.annotation_files import export_results  # noqa: PLC0415
-    from tasks.analysis.past_run import reopen  # noqa: PLC0415
+    from tasks.runs.annotation_files import export_results  # noqa: PLC0415
+    from tasks.runs.past_run import reopen  # noqa: PLC0415
 
     written = export_results(reopen(lake or DEFAULT_LAKE, run), to)
     document = {"run": run, "folder": str(to), "files": [path.name for path in written]}

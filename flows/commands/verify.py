@@ -15,7 +15,7 @@ MOST_SHOWN = 20
 
 def verify(*, run: str = typer.Argument(metavar="RUN"), lake: opt.LakeFolder = None, as_json: opt.AsJson = False) -> None:
     """Hash every file of a run and compute its scores again from the stored replies. Ends with 1 if anything differs."""
-    from tasks.analysis.verify import verify_run  # noqa: PLC0415  takes seconds
+    from tasks.verify.run import verify_run  # noqa: PLC0415  takes seconds
 
     found = verify_run(lake or DEFAULT_LAKE, run)
     CommandResult(int(not found.verified), found.model_dump(mode="json"), verify_view(found)).finish(as_json=as_json)

@@ -14,12 +14,12 @@ from schemas.lineage import FROM_OUTSIDE, RunManifest
 from schemas.printing import printable
 from schemas.tables.responses import Judgements, Responses
 from schemas.usage import TESTED, by_model, total
-from tasks.analysis.failures import NOT_SENT
-from tasks.analysis.verdict import say_verdict
 from tasks.lake.lake import Lake
 from tasks.models.http.client import BUDGET_SPENT
 from tasks.models.http.cut_prompts import WAS_CUT
 from tasks.models.http.failures import FAILURE_KINDS
+from tasks.runs.failures import NOT_SENT
+from tasks.runs.verdict import say_verdict
 
 Row = dict[str, Any]
 JOB_KEY = ["dataset", "model", "setting"]

@@ -16,13 +16,13 @@ from schemas.changes import RunChanges
 from schemas.lineage import PartitionRef, RunManifest
 from schemas.printing import printable
 from schemas.tables.comparisons import Ablations
-from tasks.analysis.leaderboard import run_rows
-from tasks.analysis.number_format import counted
-from tasks.analysis.past_run import past_run
 from tasks.lake.lake import Lake
 from tasks.lake.manifest import run_folder
+from tasks.leaderboard.ranking import run_rows
 from tasks.lineage.graph import diagram_of_run
 from tasks.reporting.content.changes import label_of, state_said
+from tasks.runs.past_run import past_run
+from tasks.text.number_format import counted
 
 RUN_SCORED = "moodflow.run.scored"
 """After every run. Resource `moodflow.run.<run>`; payload: run, benchmark, state, previous, models, regressed, calls_sent,

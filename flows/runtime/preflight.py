@@ -12,7 +12,6 @@ from schemas.chat import ModelEntry
 from schemas.errors import UsageError
 from schemas.plan import Plan
 from schemas.roles import JUDGES
-from tasks.analysis.number_format import listed
 from tasks.judging.executor import rating_tokens
 from tasks.judging.rubrics import load_rubric
 from tasks.lake.local_state import network_disk
@@ -21,6 +20,7 @@ from tasks.retrieval.embedding import BUNDLED, UNREAD_CHINESE
 from tasks.solvers.longemotion.parameters import FAMILIES
 from tasks.solvers.longemotion.prompts import LongEmotionPrompts
 from tasks.solvers.prompts import Prompts
+from tasks.text.number_format import listed
 
 SPARE_FILES = 128
 """Of tables, the journal, Prefect and libraries; half of them are usual."""

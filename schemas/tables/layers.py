@@ -64,7 +64,7 @@ LAYER_ROWS: Mapping[str, Layer] = {
 }
 """Every layer that a manifest lists. `items_rejected` stands beside `items`, with the rules that its rows break.
 
-The version of the code that writes a layer enters its keys; what it is now, `tasks.analysis.drift` knows of each.
+The version of the code that writes a layer enters its keys; what it is now, `tasks.verify.drift` knows of each.
 """
 
 LAYERS: Mapping[str, type[dy.Schema]] = {name: row.schema for name, row in LAYER_ROWS.items()}

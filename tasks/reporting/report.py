@@ -5,9 +5,6 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 
 from schemas.lineage import PartitionRef
-from tasks.analysis.published_tables import PublishedRange, PublishedTable, read_table
-from tasks.analysis.run_tables import ReportData, Row
-from tasks.analysis.score_tree import scores_of
 from tasks.reporting.content.benchmark import has_levels
 from tasks.reporting.content.caveats import MissingScores, find_missing_scores
 from tasks.reporting.content.gains import ModelGains, model_gains
@@ -23,6 +20,9 @@ from tasks.reporting.content.score_tree import Node, TreeSource, build_tree
 from tasks.reporting.content.tables import RawRow, TaskRow, raw_rows, task_rows
 from tasks.reporting.content.verdicts import TotalVerdict, judge_systems
 from tasks.reporting.content.weaknesses import Weakness, find_reasons, weakest_tasks
+from tasks.runs.published_tables import PublishedRange, PublishedTable, read_table
+from tasks.runs.run_tables import ReportData, Row
+from tasks.runs.score_tree import scores_of
 
 
 @dataclass(frozen=True)

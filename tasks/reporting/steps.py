@@ -9,17 +9,17 @@ from schemas.folders import Folder
 from schemas.lineage import RunManifest
 from schemas.tables.comparisons import Ablations
 from schemas.tables.layers import AGGREGATED
-from tasks.analysis.annotations import read_annotations
-from tasks.analysis.evidence import SHOWN, read_tables
-from tasks.analysis.past_run import PastRun
-from tasks.analysis.published_tables import read_table
-from tasks.analysis.redaction import redact
-from tasks.analysis.run_tables import ReportData
-from tasks.analysis.simulation import check_simulation
+from tasks.explain.annotations import read_annotations
 from tasks.lake.lake import Lake
 from tasks.lake.manifest import run_folder, write_manifest
 from tasks.reporting.render.page import write_report, write_text
 from tasks.reporting.render.summary import write_ablation_summary
+from tasks.runs.evidence import SHOWN, read_tables
+from tasks.runs.past_run import PastRun
+from tasks.runs.published_tables import read_table
+from tasks.runs.redaction import redact
+from tasks.runs.run_tables import ReportData
+from tasks.runs.simulation import check_simulation
 from tasks.scoring.published import published_of
 from tasks.steps import step
 

@@ -18,19 +18,19 @@ from schemas.blueprint import Gate
 from schemas.lineage import CodeVersion, DatasetNotice, PartitionRef
 from schemas.tables.layers import AGGREGATED, LAYERS
 from schemas.tables.scores import Totals
-from tasks.analysis.leaderboard import run_rows
-from tasks.analysis.past_run import reopen
 from tasks.lake.fingerprint import partition_key
 from tasks.lake.lake import Lake
 from tasks.lake.manifest import read_manifest, write_manifest
+from tasks.leaderboard.ranking import run_rows
+from tasks.runs.past_run import reopen
 from tasks.scoring.benchmark import ScoreSettings, score_benchmark
 from tests.flows.annotating import knowing
 from tests.flows.command import ended
 from tests.flows.scripted import policy
 from tests.model_server import ModelServer
-from tests.tasks.analysis.test_simulation import TALK, fault
 from tests.tasks.lake.test_manifest import bare_manifest
 from tests.tasks.rows import answer, frame, judgement
+from tests.tasks.runs.test_simulation import TALK, fault
 from tests.tasks.scoring.samples import ability, blueprint, items, task
 
 DESIGN = blueprint(

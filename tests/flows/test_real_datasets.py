@@ -8,9 +8,9 @@ from pathlib import Path
 import polars as pl
 import pytest
 
-from tasks.analysis.dataset_check.checking import check_dataset
 from tasks.datasets.catalogue import find_dataset
 from tasks.sources.locating import Locator
+from tasks.verify.dataset_check import check_dataset
 from tests.flows.command import Ended, ended
 from tests.flows.scripted import Behaviour, policy_of_lake
 from tests.mirror import MIRROR, MOODBENCH, needs_mirror, ready

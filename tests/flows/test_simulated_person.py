@@ -9,7 +9,7 @@ from typing import Any
 import pytest
 import yaml
 
-from tasks.analysis.number_format import number
+from tasks.text.number_format import number
 from tests.docs.test_own_family import Family, family  # noqa: F401  a fixture
 from tests.flows.command import Ended, assert_one_message, ended
 from tests.model_server import ModelServer

@@ -23,15 +23,15 @@ from schemas.metrics import METRICS, Metric
 from schemas.question_types import QUESTION_TYPES, QuestionType
 from schemas.tables.items import Items
 from schemas.tables.scores import ItemScores
-from tasks.analysis.answers import EXPLANATIONS, ScoredItem, explain_answer
-from tasks.analysis.baselines import measure_baselines
-from tasks.analysis.breakdown import break_down
 from tasks.datasets.building import broken_rules, build_of_records
 from tasks.datasets.own_items import adapt_item_record, local_dataset
+from tasks.explain.breakdown import break_down
 from tasks.metrics import texts
 from tasks.metrics.answer_forms import FORMS, Question, right_reply
 from tasks.metrics.item_scores import score_items
 from tasks.metrics.measures import MEASURES
+from tasks.runs.answers import EXPLANATIONS, ScoredItem, explain_answer
+from tasks.runs.baselines import measure_baselines
 from tasks.scoring.reduction import reduce_item_scores
 from tasks.solvers.prompts import PROMPTS, Prompts, build_messages
 from tests.rows import each_row

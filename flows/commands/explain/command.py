@@ -12,9 +12,9 @@ from schemas.errors import UsageError
 from schemas.folders import DEFAULT_LAKE, Folder
 
 if TYPE_CHECKING:
-    from tasks.analysis.past_run import PastRun
-    from tasks.analysis.run_tables import System
-    from tasks.analysis.selection import BlueprintPath, Selection
+    from tasks.explain.selection import BlueprintPath, Selection
+    from tasks.runs.past_run import PastRun
+    from tasks.runs.run_tables import System
 
 Row = dict[str, Any]
 
@@ -36,7 +36,7 @@ def explain(
 
     Ends with 1 if stored numbers do not add up, or a prompt is not the one that was stored.
     """
-    from tasks.analysis.selection import Selection  # noqa: PLC0415
+    from tasks.explain.selection import Selection  # noqa: PLC0415
 
     wanted = Selection(model, setting, ability, task, dataset, item, worst)
     _explain(lake or DEFAULT_LAKE, run, wanted, where).finish(as_json=as_json)
@@ -45,9 +45,9 @@ def explain(
 def _explain(folder: Folder, name: str, wanted: "Selection", where: str | None) -> CommandResult:
     """Explain what the options name; status 1 if something does not add up."""
     from flows.commands.explain.view import rows_view, score_view  # noqa: PLC0415
-    from tasks.analysis.explain import place_document  # noqa: PLC0415
-    from tasks.analysis.past_run import reopen  # noqa: PLC0415
-    from tasks.analysis.selection import choose_systems, find_place, require_one  # noqa: PLC0415
+    from tasks.explain.selection import choose_systems, find_place, require_one  # noqa: PLC0415
+    from tasks.explain.totals import place_document  # noqa: PLC0415
+    from tasks.runs.past_run import reopen  # noqa: PLC0415
 
     run = reopen(folder, name)
     systems, place = choose_systems(run, wanted), find_place(run.blueprint, wanted)
@@ -80,7 +80,7 @@ def _subset(
     run: "PastRun", where: str, systems: Sequence["System"], wanted: "Selection", datasets: Sequence[str]
 ) -> CommandResult:
     from flows.commands.explain.view import subset_view  # noqa: PLC0415
-    from tasks.analysis.subsets import subset_document  # noqa: PLC0415
+    from tasks.explain.subsets import subset_document  # noqa: PLC0415
 
     if wanted.item is not None or wanted.worst is not None:
         raise UsageError(
@@ -94,8 +94,8 @@ def _subset(
 
 
 def _rows(run: "PastRun", system: "System", dataset: str, worst: int | None) -> Row:
-    from tasks.analysis.evidence import read_evidence  # noqa: PLC0415
-    from tasks.analysis.explain_rows import metrics_document, rows_document  # noqa: PLC0415
+    from tasks.explain.rows import metrics_document, rows_document  # noqa: PLC0415
+    from tasks.runs.evidence import read_evidence  # noqa: PLC0415
 
     if not run.partitions("item_scores", dataset=dataset, **system._asdict()):
         return {"metrics": [], "rows": [], "withheld": None, "notes": [f"{dataset} has no rows in this run"]}
@@ -110,8 +110,8 @@ def _rows(run: "PastRun", system: "System", dataset: str, worst: int | None) -> 
 
 def _item(run: "PastRun", item: str, systems: Sequence["System"], place: "BlueprintPath") -> CommandResult:
     from flows.commands.explain.view import item_view  # noqa: PLC0415
-    from tasks.analysis.explain_rows import find_dataset_of, item_document  # noqa: PLC0415
-    from tasks.analysis.selection import require_one  # noqa: PLC0415
+    from tasks.explain.rows import find_dataset_of, item_document  # noqa: PLC0415
+    from tasks.explain.selection import require_one  # noqa: PLC0415
 
     dataset = find_dataset_of(run, item, place.datasets(run.blueprint))
     system = require_one(run, systems, "a row is one")

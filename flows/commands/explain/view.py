@@ -8,10 +8,10 @@ from rich.markup import escape
 from flows.commands.console import decimal, detail_lines, folded, label_system, numbers, text_table
 from schemas.question_types import QUESTION_TYPES
 from schemas.usage import TESTED
-from tasks.analysis.explain import OPTIONS
-from tasks.analysis.number_format import counted, describe_gate, interval, shorten
-from tasks.analysis.run_tables import Row
-from tasks.analysis.verdict import name_score, say_interval, say_total
+from tasks.explain.totals import OPTIONS
+from tasks.runs.run_tables import Row
+from tasks.runs.verdict import name_score, say_interval, say_total
+from tasks.text.number_format import counted, describe_gate, interval, shorten
 
 ROWS = 10
 """Shown without --worst."""

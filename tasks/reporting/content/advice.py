@@ -6,9 +6,9 @@ from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field
 from typing import Literal
 
-from tasks.analysis.answers import ScoredItem
-from tasks.analysis.number_format import count, counted, number, percent, share_of, shorten
 from tasks.reporting.content.tables import RawRow, TaskRow
+from tasks.runs.answers import ScoredItem
+from tasks.text.number_format import count, counted, number, percent, share_of, shorten
 
 AdviceKind = Literal["instrument", "format", "guessing", "language", "confusion", "precision", "content"]
 

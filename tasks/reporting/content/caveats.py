@@ -10,14 +10,14 @@ import polars as pl
 from schemas.lineage import Missing, RunManifest
 from schemas.roles import JUDGE
 from schemas.usage import TESTED
-from tasks.analysis.failures import METRIC, NOT_SENT, find_failures, name_role
-from tasks.analysis.number_format import count, counted, listed, number, percent, share_of, shorten
-from tasks.analysis.redaction import restricted_notices
-from tasks.analysis.run_tables import ReportData, System
 from tasks.models.http.cut_prompts import LEAST_WINDOW
 from tasks.retrieval.embedding import BUNDLED, UNREAD_CHINESE
+from tasks.runs.failures import METRIC, NOT_SENT, find_failures, name_role
+from tasks.runs.redaction import restricted_notices
+from tasks.runs.run_tables import ReportData, System
 from tasks.solvers.answers import ANSWER, SAID
 from tasks.solvers.registry import SOLVERS
+from tasks.text.number_format import count, counted, listed, number, percent, share_of, shorten
 
 WIDE_POINTS = 10.0
 """A 95 % interval of the total that spans more than this is worth a warning: the published ranks 1 to 28 span 7 points."""

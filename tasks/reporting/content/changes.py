@@ -4,7 +4,7 @@ from collections.abc import Iterator
 from typing import NamedTuple
 
 from schemas.changes import TOTAL, RunChanges, ScoreDifference, SystemChanges
-from tasks.analysis.run_tables import System
+from tasks.runs.run_tables import System
 
 LARGEST_FALLS = 3
 """Abilities, and dimensions, of a system that are named; the leaderboard and `moodflow compare` have the others."""

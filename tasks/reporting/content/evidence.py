@@ -8,7 +8,7 @@ from statistics import fmean
 from typing import Any
 from unicodedata import east_asian_width
 
-from tasks.analysis.number_format import number
+from tasks.text.number_format import number
 
 AROUND = 300
 """Width of the text shown on each side of a needle."""

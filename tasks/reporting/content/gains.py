@@ -6,7 +6,7 @@ from typing import Any
 import polars as pl
 
 from schemas.tables.comparisons import OF_ALL
-from tasks.analysis.run_tables import ReportData
+from tasks.runs.run_tables import ReportData
 from tasks.scoring.gains import is_clear
 from tasks.solvers.registry import setting_order, setting_title
 

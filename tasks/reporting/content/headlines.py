@@ -7,9 +7,9 @@ import polars as pl
 
 from schemas.blueprint import Blueprint
 from schemas.metrics import Metric
-from tasks.analysis.groups import metric_scores
-from tasks.analysis.run_tables import Row, System
+from tasks.explain.groups import metric_scores
 from tasks.reporting.content.score_tables import ScoreTable
+from tasks.runs.run_tables import Row, System
 from tasks.scoring.sensitivity import rank_correlation
 
 

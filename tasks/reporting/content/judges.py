@@ -6,9 +6,9 @@ from typing import Any
 
 import polars as pl
 
-from tasks.analysis.number_format import listed, number, signed
-from tasks.analysis.run_tables import ReportData, Row, System
+from tasks.runs.run_tables import ReportData, Row, System
 from tasks.solvers.registry import setting_order
+from tasks.text.number_format import listed, number, signed
 
 LEAST_ALPHA = 0.67
 """Krippendorff (2004): below .667 not even tentative conclusions."""

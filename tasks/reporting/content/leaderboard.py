@@ -6,17 +6,17 @@ from typing import Any
 
 from schemas.comparability import Comparability
 from schemas.lineage import RunManifest
-from tasks.analysis.helper_ranks import compare_helpers
-from tasks.analysis.leaderboard import GROUP, RUN, LeaderboardData
-from tasks.analysis.number_format import counted, interval, listed, number
-from tasks.analysis.papers import paper_of
-from tasks.analysis.published_tables import TOTAL
-from tasks.analysis.run_tables import System
 from tasks.lake.manifest import run_order
+from tasks.leaderboard.helper_ranks import compare_helpers
+from tasks.leaderboard.ranking import GROUP, RUN, LeaderboardData
 from tasks.reporting.content.published_models import NEAR, PublishedModels, describe_published_models
 from tasks.reporting.content.score_tables import ScoreTable, describe_dimensions
 from tasks.reporting.content.verdicts import SystemTotal
+from tasks.runs.papers import paper_of
+from tasks.runs.published_tables import TOTAL
+from tasks.runs.run_tables import System
 from tasks.solvers.registry import setting_title
+from tasks.text.number_format import counted, interval, listed, number
 
 
 @dataclass(frozen=True, kw_only=True)

@@ -8,8 +8,8 @@ import polars as pl
 
 from schemas.lineage import DatasetNotice
 from schemas.metrics import METRICS, Metric
-from tasks.analysis.run_tables import ReportData
 from tasks.reporting.content.benchmark import metric_paths
+from tasks.runs.run_tables import ReportData
 
 
 @dataclass(frozen=True)

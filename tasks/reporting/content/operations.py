@@ -6,10 +6,10 @@ import polars as pl
 
 from schemas.lineage import PartitionRef
 from schemas.usage import TESTED, Amounts, Usage, by_model
-from tasks.analysis.failures import NOT_SENT
-from tasks.analysis.number_format import NONE, count, counted, listed
-from tasks.analysis.run_tables import ReportData, Row, System
 from tasks.models.http.failures import FAILURE_KINDS
+from tasks.runs.failures import NOT_SENT
+from tasks.runs.run_tables import ReportData, Row, System
+from tasks.text.number_format import NONE, count, counted, listed
 
 
 def failure_rows(data: ReportData) -> list[Row]:

@@ -10,8 +10,8 @@ import polars as pl
 
 from schemas.letters import option_letters
 from schemas.question_types import answered_by
-from tasks.analysis.number_format import count, counted, number, percent, share_of
-from tasks.analysis.run_tables import ReportData, System
+from tasks.runs.run_tables import ReportData, System
+from tasks.text.number_format import count, counted, number, percent, share_of
 
 HOW_TO_TELL = (
     "Each item was asked in one order of its options, so it is open whether a choice follows the letter or the content. "

@@ -10,9 +10,9 @@ import numpy as np
 import polars as pl
 
 from schemas.blueprint import Blueprint
-from tasks.analysis.number_format import number
-from tasks.analysis.published_tables import BASE_SETTING, TOTAL, PublishedTable
-from tasks.analysis.run_tables import Row
+from tasks.runs.published_tables import BASE_SETTING, TOTAL, PublishedTable
+from tasks.runs.run_tables import Row
+from tasks.text.number_format import number
 
 FOUNDATIONAL = "foundational"
 CORE = ("emotional", "companionship")

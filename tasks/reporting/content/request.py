@@ -11,13 +11,13 @@ from schemas.context import ContextOptions
 from schemas.lineage import DatasetNotice, RunManifest
 from schemas.retrieval import RetrievalOptions
 from schemas.roles import JUDGE, PANEL, by_dataset
-from tasks.analysis.lengths import MeanLength, mean_lengths
-from tasks.analysis.number_format import counted, listed
-from tasks.analysis.published_tables import BASE_SETTING
-from tasks.analysis.redaction import restricted_notices
-from tasks.analysis.run_tables import ReportData
 from tasks.lake.fingerprint import canonical_json
+from tasks.runs.lengths import MeanLength, mean_lengths
+from tasks.runs.published_tables import BASE_SETTING
+from tasks.runs.redaction import restricted_notices
+from tasks.runs.run_tables import ReportData
 from tasks.solvers.registry import SOLVERS, helper_roles, is_optional, setting_order, setting_title
+from tasks.text.number_format import counted, listed
 
 AUTO_EMBEDDER = "auto: BAAI/bge-m3 where it is there, else minilm"
 SELF = "the model under test itself"

@@ -8,7 +8,7 @@ from typing import Any
 
 import polars as pl
 
-from tasks.analysis.run_tables import ASKED, STAGES, ReportData, Row, System, last_stage
+from tasks.runs.run_tables import ASKED, STAGES, ReportData, Row, System, last_stage
 from tasks.solvers.registry import setting_order, setting_title
 
 CUTOFFS = (1, 4, 8, 16)

@@ -6,11 +6,11 @@ from itertools import groupby
 from operator import itemgetter
 from statistics import fmean
 
-from tasks.analysis.groups import score_groups
-from tasks.analysis.leaderboard import GROUP, RUN, LeaderboardData
-from tasks.analysis.run_tables import ReportData, Row, System
+from tasks.explain.groups import score_groups
 from tasks.judging.gold import GOLD
 from tasks.judging.rubrics import order_dimensions
+from tasks.leaderboard.ranking import GROUP, RUN, LeaderboardData
+from tasks.runs.run_tables import ReportData, Row, System
 from tasks.scoring.dimensions import put_on_scale
 
 AVERAGE = "average"

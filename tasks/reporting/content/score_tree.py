@@ -1,6 +1,6 @@
 """Build the score tree of a report: from a total down to datasets and example rows, each with what it adds to the one above.
 
-Scores, weights and shares are those of tasks.analysis.score_tree; intervals between dataset and total, for which no bootstrap was
+Scores, weights and shares are those of tasks.runs.score_tree; intervals between dataset and total, for which no bootstrap was
 run, are put together from those of their parts.
 """
 
@@ -11,15 +11,15 @@ from math import sqrt
 from schemas.blueprint import Ability
 from schemas.normalisation import CentredNormalisation, GradeNormalisation, Normalisation
 from schemas.vocabulary import Level
-from tasks.analysis.run_tables import ReportData
-from tasks.analysis.score_tree import ScorePart, Scores, explain_ability, explain_total, normalise
-from tasks.analysis.verdict import name_score
 from tasks.reporting.content.advice import Advice
 from tasks.reporting.content.benchmark import has_levels
 from tasks.reporting.content.caveats import MissingScores
 from tasks.reporting.content.tables import RawRow
 from tasks.reporting.content.verdicts import TotalVerdict
 from tasks.reporting.content.weaknesses import Example, Weakness
+from tasks.runs.run_tables import ReportData
+from tasks.runs.score_tree import ScorePart, Scores, explain_ability, explain_total, normalise
+from tasks.runs.verdict import name_score
 
 LETTERS = {"ability": "a", "sub_ability": "a", "level": "l", "task": "t", "dataset": "d"}
 """What the anchor of each kind of part begins with."""

@@ -3,11 +3,11 @@
 from dataclasses import dataclass
 
 from schemas.normalisation import CentredNormalisation, NoNormalisation, NumericNormalisation, RatioNormalisation
-from tasks.analysis.baselines import Baselines
-from tasks.analysis.run_tables import ReportData, from_row
-from tasks.analysis.score_tree import ScorePart, Scores, explain_task
 from tasks.reporting.content.benchmark import MetricPath, TaskPath, metric_paths, task_paths
 from tasks.reporting.content.caveats import MissingScores
+from tasks.runs.baselines import Baselines
+from tasks.runs.run_tables import ReportData, from_row
+from tasks.runs.score_tree import ScorePart, Scores, explain_task
 
 
 @dataclass(frozen=True)

@@ -7,13 +7,13 @@ from typing import Any, Self
 import polars as pl
 
 from schemas.comparability import Comparability
-from tasks.analysis.comparability import compare_with_paper
-from tasks.analysis.number_format import counted, listed, number, percent
-from tasks.analysis.run_tables import ReportData, System, from_row
-from tasks.analysis.verdict import WITH_TOTAL, Verdict, judge_row, judge_run, say_interval, say_total
 from tasks.reporting.content.benchmark import task_paths
 from tasks.reporting.content.caveats import Caveat, find_caveats
+from tasks.runs.comparability import compare_with_paper
+from tasks.runs.run_tables import ReportData, System, from_row
+from tasks.runs.verdict import WITH_TOTAL, Verdict, judge_row, judge_run, say_interval, say_total
 from tasks.solvers.registry import setting_title
+from tasks.text.number_format import counted, listed, number, percent
 
 
 @dataclass(frozen=True, kw_only=True)

@@ -7,8 +7,6 @@ from operator import attrgetter
 from typing import Any
 
 from schemas.question_types import QUESTION_TYPES
-from tasks.analysis.answers import ScoredItem, ShownOption, collect_answers, explain_answer, shown_options
-from tasks.analysis.run_tables import ReportData, System
 from tasks.reporting.content.advice import Advice, AdviceOptions, Diagnosis, advise
 from tasks.reporting.content.benchmark import has_levels
 from tasks.reporting.content.evidence import (
@@ -23,6 +21,8 @@ from tasks.reporting.content.evidence import (
     rating_rows,
 )
 from tasks.reporting.content.tables import RawRow, TaskRow
+from tasks.runs.answers import ScoredItem, ShownOption, collect_answers, explain_answer, shown_options
+from tasks.runs.run_tables import ReportData, System
 
 PER_TASK = 3
 MAX_REFERENCES = 3

@@ -9,11 +9,11 @@ from dataclasses import dataclass
 from html import escape
 from statistics import median
 
-from tasks.analysis.number_format import number
-from tasks.analysis.published_tables import TOTAL
-from tasks.analysis.verdict import name_score
 from tasks.reporting.figures.palette import FONT, GATE, GRID, INK, MUTED, OURS, PUBLISHED, ROW, WIDTH
 from tasks.reporting.report import SystemReport
+from tasks.runs.published_tables import TOTAL
+from tasks.runs.verdict import name_score
+from tasks.text.number_format import number
 
 _TICKS = range(0, 101, 20)
 _ABOVE, _ASIDE = 20, 8

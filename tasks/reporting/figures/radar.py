@@ -5,10 +5,10 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from html import escape
 
-from tasks.analysis.number_format import shorten
-from tasks.analysis.published_tables import PublishedRange
 from tasks.reporting.figures.palette import GRID, INK, MUTED, PUBLISHED, SERIES, SMALL, KeyedFigure
 from tasks.reporting.report import SystemReport
+from tasks.runs.published_tables import PublishedRange
+from tasks.text.number_format import shorten
 
 FEWEST_AXES = 3
 """Two axes are a line."""

@@ -4,11 +4,11 @@ from typing import Any
 
 import altair as alt
 
-from tasks.analysis.number_format import heat_step, number, shorten
 from tasks.reporting.content.gains import ModelGains
 from tasks.reporting.content.retrieval import CUTOFFS, NeedleGrid
 from tasks.reporting.figures.drawing import Values, at_pixel, chart, draw
 from tasks.reporting.figures.palette import HEAT, INK, MUTED, SERIES
+from tasks.text.number_format import heat_step, number, shorten
 
 MAX_SERIES = len(SERIES)
 """More lines than colours cannot be told apart; the tables hold them all."""

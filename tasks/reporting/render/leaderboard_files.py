@@ -8,13 +8,13 @@ from pathlib import Path
 from typing import Any
 
 from schemas.printing import printable
-from tasks.analysis.across_models import AcrossModels, ModelScore
-from tasks.analysis.leaderboard import LeaderboardData
-from tasks.analysis.number_format import number
-from tasks.analysis.published_experiments import Experiments
-from tasks.analysis.run_tables import Row
-from tasks.analysis.verdict import say_total, say_verdict
+from tasks.leaderboard.across_models import AcrossModels, ModelScore
+from tasks.leaderboard.published_experiments import Experiments
+from tasks.leaderboard.ranking import LeaderboardData
 from tasks.reporting.render.page import MOST_COMPARED, render_leaderboard, write_text
+from tasks.runs.run_tables import Row
+from tasks.runs.verdict import say_total, say_verdict
+from tasks.text.number_format import number
 
 _FORMULA = tuple("=+-@|\t\r\n＝＋－＠")
 """First characters that make a spreadsheet compute a cell."""

@@ -12,14 +12,11 @@ from schemas.folders import Folder
 from schemas.printing import printable
 from schemas.usage import by_model, total
 from schemas.vocabulary import LEVELS
-from tasks.analysis import number_format as formats
-from tasks.analysis.across_models import AcrossModels
-from tasks.analysis.leaderboard import LeaderboardData
-from tasks.analysis.papers import paper_of
-from tasks.analysis.published_experiments import Experiments
-from tasks.analysis.run_tables import ReportData
 from tasks.lake.files import replace_file
 from tasks.lake.seal import REPORT, page_of
+from tasks.leaderboard.across_models import AcrossModels
+from tasks.leaderboard.published_experiments import Experiments
+from tasks.leaderboard.ranking import LeaderboardData
 from tasks.reporting.content.advice import LANGUAGES
 from tasks.reporting.content.changes import change_notes, changed_scores, label_of, state_said
 from tasks.reporting.content.leaderboard import Leaderboard, build_leaderboard
@@ -30,7 +27,10 @@ from tasks.reporting.figures.ability_bars import draw_abilities
 from tasks.reporting.figures.palette import COLOURS
 from tasks.reporting.render.summary import write_summary
 from tasks.reporting.report import Report, build_report
+from tasks.runs.papers import paper_of
+from tasks.runs.run_tables import ReportData
 from tasks.solvers.registry import setting_title
+from tasks.text import number_format as formats
 
 MAX_PARTITIONS = 400
 """Partitions listed per layer; the manifest lists all."""

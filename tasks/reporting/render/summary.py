@@ -7,10 +7,10 @@ from typing import Any
 from schemas.changes import RunChanges, ScoreDifference
 from schemas.lineage import Missing, RunManifest
 from schemas.printing import printable
-from tasks.analysis.number_format import count, interval, number, percent, signed, signed_interval
 from tasks.reporting.content.changes import change_notes, changed_scores, label_of, state_said
 from tasks.reporting.content.verdicts import TotalVerdict
 from tasks.reporting.report import Report
+from tasks.text.number_format import count, interval, number, percent, signed, signed_interval
 
 FULL_REPORT = "The full report, with figures, every task and example items, is the page report.html beside this file."
 

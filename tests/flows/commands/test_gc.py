@@ -11,8 +11,8 @@ from pathlib import Path
 
 import pytest
 
-from tasks.analysis.verify import verify_run
 from tasks.lake.in_use import hold
+from tasks.verify.run import verify_run
 from tests.flows.command import Ended, ended
 from tests.flows.scripted import policy
 from tests.model_server import ModelServer

@@ -13,10 +13,10 @@ from schemas.errors import UsageError
 from schemas.lineage import CodeVersion
 from schemas.tables.layers import LAYERS
 from schemas.tables.scores import AbilityScores
-from tasks.analysis.leaderboard import published_leaderboard, report_links
 from tasks.lake.fingerprint import partition_key
 from tasks.lake.lake import Lake
 from tasks.lake.manifest import write_changes, write_manifest
+from tasks.leaderboard.ranking import published_leaderboard, report_links
 from tasks.scoring.blueprints import load_blueprint
 from tasks.scoring.published import FOLDER, PublishedEscEval, read_table
 from tests.esc_eval import write_blueprint

@@ -10,16 +10,16 @@ import pytest
 from flows.commands.lineage import read_graph
 from flows.commands.lineage_table import lineage_table
 from schemas.dataset import BundledFile
-from tasks.analysis.source_names import SourceNames
 from tasks.datasets.catalogue import find_dataset
 from tasks.lake.manifest import list_runs, read_manifest
 from tasks.lineage.graph import diagram_of_run
+from tasks.runs.source_names import SourceNames
 from tasks.sources.locating import Locator, source_sha256
 from tests.flows.command import ended
 from tests.flows.scripted import policy
 from tests.model_server import ModelServer
 from tests.openlineage_schema import check_event
-from tests.tasks.analysis.test_redaction import notice
+from tests.tasks.runs.test_redaction import notice
 
 DATASETS = ("mini_user_safety", "mini_summarization")
 

@@ -7,7 +7,7 @@ from pathlib import Path
 import polars as pl
 import pytest
 
-from tasks.analysis.past_run import PastRun, reopen
+from tasks.runs.past_run import PastRun, reopen
 from tests.flows.command import assert_one_message, ended
 from tests.flows.past_runs import PastRuns
 

@@ -19,13 +19,13 @@ from schemas.lineage import CodeVersion, PartitionKey, by_name
 from schemas.tables.layers import GOLD, LAYER_ROWS, LAYERS
 from schemas.tables.responses import Answers, Judgements
 from schemas.verification import CheckedFiles, CheckedLayer, Difference, Verification
-from tasks.analysis.drift import VERSION, present_parts
-from tasks.analysis.verify import Findings, check_files, verify_run
 from tasks.datasets.catalogue import find_dataset
 from tasks.lake.lake import Lake
 from tasks.lake.manifest import read_code_version, read_manifest, write_manifest
 from tasks.metrics.item_scores import score_items
 from tasks.scoring.blueprints import BLUEPRINTS
+from tasks.verify.drift import VERSION, present_parts
+from tasks.verify.run import Findings, check_files, verify_run
 from tests.flows.command import Ended, ended
 from tests.flows.scripted import rating, replies_of
 from tests.flows.scripted_roles import ScriptedServers, by_hash, scripted_servers
@@ -269,7 +269,7 @@ def test_a_blueprint_that_is_not_here_is_said_and_is_no_difference(own: Own) -> 
 
 
 def test_a_changed_evaluation_version_names_layer_and_versions(own: Own, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("tasks.analysis.drift.METRICS_VERSION", "99")
+    monkeypatch.setattr("tasks.verify.drift.METRICS_VERSION", "99")
     found = verified(own.lake, own.run)
     assert found.status == 1
     (difference,) = found.document["differences"]
@@ -314,11 +314,11 @@ def test_a_changed_catalogue_names_the_dataset(own: Own, monkeypatch: pytest.Mon
         spec = find_dataset(name)
         return replace(spec, evaluation_version="9.9") if name == TEXTS else spec
 
-    monkeypatch.setattr("tasks.analysis.drift.find_dataset", renewed)
+    monkeypatch.setattr("tasks.verify.drift.find_dataset", renewed)
     (difference,) = verify_run(own.lake, own.run).differences
     assert (difference.kind, difference.where, difference.got) == ("catalogue", TEXTS, "9.9")
-    monkeypatch.setattr("tasks.analysis.drift.find_dataset", find_dataset)
-    monkeypatch.setattr("tasks.analysis.drift.source_sha256", lambda *_given: ("0" * 64,))
+    monkeypatch.setattr("tasks.verify.drift.find_dataset", find_dataset)
+    monkeypatch.setattr("tasks.verify.drift.source_sha256", lambda *_given: ("0" * 64,))
     found = verify_run(own.lake, own.run)
     assert [(difference.kind, difference.where) for difference in found.differences] == [
         ("catalogue", name) for name in (TEXTS, SUMMARIES, CAUSES)
@@ -375,7 +375,7 @@ def test_ratings_that_do_not_follow_from_the_raw_replies_are_found(own: Own, tmp
 
 
 def test_a_commit_of_another_name_is_said_and_is_no_difference(own: Own, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("tasks.analysis.verify.read_code_version", lambda: CodeVersion("99.0", "c0ffee"))
+    monkeypatch.setattr("tasks.verify.run.read_code_version", lambda: CodeVersion("99.0", "c0ffee"))
     found = verify_run(own.lake, own.run)
     assert found.verified
     assert any(note.startswith("package version:") and note.endswith("this is 99.0") for note in found.notes)

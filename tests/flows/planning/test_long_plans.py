@@ -11,8 +11,8 @@ from flows.planning.resolve import resolve
 from schemas.errors import UsageError
 from schemas.plan import Plan
 from schemas.usage import Usage
-from tasks.analysis.leaderboard import rank_stored_systems
 from tasks.lake.manifest import write_manifest
+from tasks.leaderboard.ranking import rank_stored_systems
 from tests.tasks.lake.test_manifest import bare_manifest
 
 SERVER, ELSEWHERE = "http://localhost:9/v1", "http://localhost:8/v1"

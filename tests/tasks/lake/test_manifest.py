@@ -10,9 +10,9 @@ import pytest
 from schemas.errors import LakeError
 from schemas.lineage import CallCounts, CodeVersion, PartitionRef, RunManifest
 from schemas.tables.layers import AGGREGATED
-from tasks.analysis.past_run import past_run
 from tasks.lake.lake import Lake
 from tasks.lake.manifest import list_runs, next_number, read_manifest, read_manifests, write_manifest
+from tasks.runs.past_run import past_run
 
 
 def bare_manifest(run: str = "r", **more: Any) -> RunManifest:

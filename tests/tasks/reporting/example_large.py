@@ -8,7 +8,7 @@ import polars as pl
 from schemas.tables.items import Items
 from schemas.tables.responses import Responses
 from schemas.tables.scores import ItemScores
-from tasks.analysis.run_tables import ReportData
+from tasks.runs.run_tables import ReportData
 from tests.tasks.reporting import example_items
 from tests.tasks.reporting.example_items import make_table
 from tests.tasks.reporting.example_run import BLUEPRINT, example_data

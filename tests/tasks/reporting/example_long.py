@@ -16,8 +16,8 @@ from schemas.tables.comparisons import Agreements, NeedleScores, SettingGains
 from schemas.tables.contexts import Contexts, Retrievals
 from schemas.tables.items import Items
 from schemas.tables.responses import Judgements, Responses
-from tasks.analysis.published_tables import read_table
-from tasks.analysis.run_tables import PROMPT_CHUNKS, ReportData
+from tasks.runs.published_tables import read_table
+from tasks.runs.run_tables import PROMPT_CHUNKS, ReportData
 from tasks.scoring.blueprints import load_blueprint
 from tasks.scoring.published import published_of
 from tests.tasks.reporting.example_items import digest, make_table

@@ -12,8 +12,8 @@ import polars as pl
 
 from schemas.blueprint import Blueprint
 from schemas.lineage import CallCounts, Missing, PartitionRef, RunManifest
-from tasks.analysis.published_tables import read_table
-from tasks.analysis.run_tables import ReportData, System
+from tasks.runs.published_tables import read_table
+from tasks.runs.run_tables import ReportData, System
 from tests.tasks.replies import answers_of_replies
 from tests.tasks.reporting import example_items
 from tests.tasks.reporting.example_items import digest

@@ -3,10 +3,10 @@
 import re
 from html.parser import HTMLParser
 
-from tasks.analysis.run_tables import ReportData
 from tasks.lake.seal import REPORT
 from tasks.reporting.render.page import render_pages
 from tasks.reporting.report import build_report
+from tasks.runs.run_tables import ReportData
 
 VOID = {"meta", "link", "br", "hr", "img", "input"}
 ATTACK = "<script>alert(1)</script><img src=x onerror=alert(1)>"

@@ -12,9 +12,9 @@ from schemas.tables.contexts import Chunks, Contexts, Retrievals
 from schemas.tables.items import Items
 from schemas.tables.responses import Judgements
 from schemas.tables.scores import ItemScores
-from tasks.analysis.past_run import PastRun
 from tasks.lake.lake import Lake
 from tasks.reporting.steps import load_report_data
+from tasks.runs.past_run import PastRun
 from tasks.scoring.needles import needle_grid
 from tests.tasks.reporting import example_long
 from tests.tasks.reporting.example_items import make_table

@@ -8,7 +8,7 @@ from typing import Any
 import pytest
 
 from schemas.blueprint import Ability, Blueprint
-from tasks.analysis.papers import MOODBENCH
+from tasks.runs.papers import MOODBENCH
 from tasks.scoring.blueprints import load_blueprint
 
 ROOT = Path(__file__).resolve().parents[3]

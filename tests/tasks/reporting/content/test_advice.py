@@ -7,12 +7,12 @@ import pytest
 
 from schemas.blueprint import MetricSpec
 from schemas.metrics import Metric
-from tasks.analysis.answers import ScoredItem
-from tasks.analysis.baselines import Baselines, ConstantAnswer, MajorityLabel
 from tasks.reporting.content.advice import AdviceOptions, Diagnosis, advise
 from tasks.reporting.content.benchmark import metric_paths
 from tasks.reporting.content.tables import RawRow
 from tasks.reporting.report import build_report
+from tasks.runs.answers import ScoredItem
+from tasks.runs.baselines import Baselines, ConstantAnswer, MajorityLabel
 from tests.tasks.reporting.example_run import BLUEPRINT, example_data
 
 SAMPLES = dict.fromkeys(BLUEPRINT.datasets, 300)

@@ -4,8 +4,8 @@ import polars as pl
 import pytest
 
 from schemas.tables.items import Items
-from tasks.analysis.run_tables import System
 from tasks.reporting.content.caveats import find_caveats
+from tasks.runs.run_tables import System
 from tests.tasks.reporting.example_long import PLAN, long_data
 from tests.tasks.reporting.example_run import manifest
 

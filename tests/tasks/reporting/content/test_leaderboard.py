@@ -7,13 +7,13 @@ import polars as pl
 
 from schemas.lineage import RunManifest
 from schemas.tables.scores import DimensionScores
-from tasks.analysis.leaderboard import LeaderboardData, published_leaderboard
-from tasks.analysis.published_tables import read_table
-from tasks.analysis.verdict import judge_totals
 from tasks.judging.gold import GOLD
+from tasks.leaderboard.ranking import LeaderboardData, published_leaderboard
 from tasks.reporting.content.leaderboard import build_leaderboard
 from tasks.reporting.figures.leaderboard_figures import draw_histories
 from tasks.reporting.render.page import render_leaderboard
+from tasks.runs.published_tables import read_table
+from tasks.runs.verdict import judge_totals
 from tests.tasks.reporting.example_items import item_scores
 from tests.tasks.reporting.example_run import BLUEPRINT, manifest, published
 from tests.tasks.reporting.example_scores import score_layers, totals, totals_row

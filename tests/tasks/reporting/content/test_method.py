@@ -6,9 +6,9 @@ import polars as pl
 
 from schemas.tables.scores import RawScores
 from tasks.reporting.content.method import describe_method
-from tests.tasks.analysis.test_redaction import notice
 from tests.tasks.reporting.example_run import PLAN, example_data, manifest
 from tests.tasks.reporting.pages import render_html, section
+from tests.tasks.runs.test_redaction import notice
 
 
 def test_formulas_name_the_weights_of_this_blueprint(example_html: str) -> None:

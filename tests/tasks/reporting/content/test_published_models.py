@@ -4,8 +4,7 @@ import numpy as np
 import pytest
 
 from schemas.blueprint import Blueprint
-from tasks.analysis.leaderboard import published_leaderboard
-from tasks.analysis.published_tables import read_table
+from tasks.leaderboard.ranking import published_leaderboard
 from tasks.reporting.content.published_models import (
     PublishedModels,
     core_points,
@@ -13,6 +12,7 @@ from tasks.reporting.content.published_models import (
     fit_parabola,
     parse_size,
 )
+from tasks.runs.published_tables import read_table
 from tests.tasks.reporting.example_run import BLUEPRINT, published
 
 

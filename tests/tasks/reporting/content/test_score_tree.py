@@ -5,10 +5,10 @@ from dataclasses import replace
 import pytest
 
 from schemas.normalisation import CentredNormalisation, GradeNormalisation, NumericNormalisation, RatioNormalisation
-from tasks.analysis.score_tree import ScorePart
 from tasks.reporting.content.score_tree import Node, ScoreInterval, join_intervals, rescale_interval
 from tasks.reporting.content.weaknesses import examples_of_others, weakest_tasks
 from tasks.reporting.report import build_report
+from tasks.runs.score_tree import ScorePart
 from tests.tasks.reporting.example_run import example_data
 
 

@@ -5,12 +5,12 @@ import polars as pl
 from schemas.blueprint import Blueprint
 from schemas.lineage import Missing
 from schemas.vocabulary import LEVELS
-from tasks.analysis.baselines import Baselines, ConstantAnswer, MajorityLabel
-from tasks.analysis.published_tables import PublishedRange, read_table
-from tasks.analysis.run_tables import System
 from tasks.reporting.content.caveats import find_missing_scores
 from tasks.reporting.content.score_tree import Node
 from tasks.reporting.report import build_report
+from tasks.runs.baselines import Baselines, ConstantAnswer, MajorityLabel
+from tasks.runs.published_tables import PublishedRange, read_table
+from tasks.runs.run_tables import System
 from tests.tasks.reporting.example_run import ALPHA, BETA, BLUEPRINT, GAMMA, PLAN, example_data, manifest
 
 LOST = "its data is not published"

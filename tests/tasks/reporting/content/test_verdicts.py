@@ -8,9 +8,9 @@ from schemas.blueprint import Blueprint
 from schemas.lineage import DatasetNotice
 from schemas.tables.scores import AbilityScores
 from schemas.vocabulary import REMARKS
-from tasks.analysis.run_tables import System
 from tasks.reporting.content.caveats import count_replies
 from tasks.reporting.content.verdicts import judge_systems
+from tasks.runs.run_tables import System
 from tests.tasks.reporting import example_items
 from tests.tasks.reporting.example_run import ALPHA, BLUEPRINT, PLAN, example_data, manifest
 from tests.tasks.reporting.example_scores import totals, totals_row

@@ -6,11 +6,11 @@ import pytest
 
 from schemas.tables.responses import Responses
 from schemas.tables.scores import ItemScores
-from tasks.analysis.answers import ScoredItem, ShownOption, chosen_letters, collect_answers, explain_answer
 from tasks.reporting.content.advice import Diagnosis
 from tasks.reporting.content.evidence import Excerpt, make_excerpt
 from tasks.reporting.content.weaknesses import pick_examples, text_limit
 from tasks.reporting.report import build_report
+from tasks.runs.answers import ScoredItem, ShownOption, chosen_letters, collect_answers, explain_answer
 from tests.tasks.reporting.example_items import LONG, NASTY, make_table
 from tests.tasks.reporting.example_run import ALPHA, example_data
 

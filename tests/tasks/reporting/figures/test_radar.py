@@ -5,9 +5,9 @@ from math import sqrt
 
 import pytest
 
-from tasks.analysis.published_tables import PublishedRange
 from tasks.reporting.figures.palette import SERIES
 from tasks.reporting.figures.radar import Shape, draw_overlay, draw_radar, edges, point_at
+from tasks.runs.published_tables import PublishedRange
 
 TITLES = ("North", "East", "South & more", "West")
 

@@ -7,7 +7,7 @@ from pathlib import Path
 import polars as pl
 import pytest
 
-from tasks.analysis.across_models import AcrossModels, ModelScore, PairDifference, TaskAcross, VariedRanks
+from tasks.leaderboard.across_models import AcrossModels, ModelScore, PairDifference, TaskAcross, VariedRanks
 from tasks.reporting.render.leaderboard_files import write_leaderboard
 from tests.tasks.reporting.content.test_leaderboard import data
 

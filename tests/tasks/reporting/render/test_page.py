@@ -9,9 +9,9 @@ import pytest
 from schemas.errors import LakeError
 from schemas.lineage import Missing
 from schemas.tables.items import Items
-from tasks.analysis.number_format import heat_step
 from tasks.reporting.figures import palette
 from tasks.reporting.render.page import MOST_ON_A_PAGE, write_report
+from tasks.text.number_format import heat_step
 from tests.tasks.reporting.example_items import LONG, make_table
 from tests.tasks.reporting.example_large import crowded_data, large_data
 from tests.tasks.reporting.example_run import BLUEPRINT, empty_data, example_data, headlined_data, manifest

@@ -1,0 +1,188 @@
+"""Compare a run with earlier runs of the lake."""
+
+from collections.abc import Iterator, Sequence
+from dataclasses import replace
+
+import polars as pl
+
+from schemas.blueprint import Blueprint
+from schemas.changes import TOTAL, RunChanges, RunState, ScoreDifference, SystemChanges
+from schemas.errors import LakeError
+from schemas.lineage import PartitionRef, RunManifest
+from schemas.tables.responses import Judgements
+from tasks.compare.dimension_changes import dimension_changes
+from tasks.compare.regression import SystemScores, find_regressions, find_warnings, score_changes
+from tasks.lake.lake import Lake
+from tasks.lake.manifest import list_runs, read_listed, run_order
+from tasks.runs.comparable_runs import difference, systems_of
+from tasks.runs.failures import find_lost, name_role
+from tasks.runs.past_run import PastRun
+from tasks.runs.run_tables import System
+from tasks.scoring.uncertainty import Resampling
+
+LOOKED_BACK = 100
+"""Earlier runs looked through for one that can be compared: reading more manifests would take longer than the comparison."""
+
+ITEMS = ("items", "contexts")
+
+
+def find_earlier(run: RunManifest, lake: Lake) -> tuple[dict[System, RunManifest | str], tuple[str, ...]]:
+    """Find the newest earlier run that can be compared, for every model and setting of a run.
+
+    Args:
+        run: a run of the lake; those with a lower number are earlier.
+        lake: where the runs are.
+
+    Returns:
+        The run of each model and setting, or why there is none; and remarks on runs that cannot be read.
+    """
+    found: dict[System, RunManifest | str] = {}
+    reasons: dict[System, str] = {}
+    remarks: list[str] = []
+    names = [name for name in list_runs(lake.root) if run_order(name) < run_order(run.run)]
+    for name in names[:LOOKED_BACK]:
+        wanted = [system for system in systems_of(run) if system not in found]
+        if not wanted:
+            break
+        try:
+            earlier = read_listed(lake.root, name)
+        except LakeError as error:
+            remarks.append(f"run {name} was passed over: {error.what}")
+            continue
+        for system in wanted:
+            if (obstacle := difference(run, earlier, system)) is None:
+                found[system] = earlier
+            elif earlier.benchmark == run.benchmark and earlier.ablation is None:
+                reasons.setdefault(system, f"no earlier run can be compared; of the newest, {name}: {obstacle}")
+    limit = f" among the newest {LOOKED_BACK} in the lake" if len(names) > LOOKED_BACK else ""
+    none = f"no earlier run of {run.benchmark}{limit}"
+    return {system: found.get(system, reasons.get(system, none)) for system in systems_of(run)}, tuple(remarks)
+
+
+def changes_since(run: RunManifest, blueprint: Blueprint, resampling: Resampling, lake: Lake) -> RunChanges:
+    """Compare every model and setting of a run with the newest earlier run that it can be compared with.
+
+    Args:
+        run: its manifest.
+        blueprint: of the run.
+        resampling: of the run's intervals.
+        lake: where this and the earlier runs are.
+
+    Raises:
+        LakeError: if a partition of this run cannot be read. One of an earlier run that cannot is a reason not to compare.
+    """
+    (found, remarks), now = find_earlier(run, lake), PastRun(run, blueprint, lake)
+    manifests = {earlier.run: earlier for earlier in found.values() if not isinstance(earlier, str)}
+    before = {name: PastRun(manifest, blueprint, lake) for name, manifest in manifests.items()}
+    systems = tuple(
+        SystemChanges(model=system.model, setting=system.setting, reason=earlier)
+        if isinstance(earlier, str)
+        else _compare(before[earlier.run], now, system, resampling)
+        for system, earlier in found.items()
+    )
+    compared = {system.previous for system in systems}
+    newest = max((one for name, one in manifests.items() if name in compared), key=lambda one: run_order(one.run), default=None)
+    return RunChanges(
+        run=run.run,
+        benchmark=run.benchmark,
+        state=_state(run, newest, systems),
+        previous=newest.run if newest else None,
+        reason=None if newest else next((system.reason for system in systems), None),
+        units=systems,
+        remarks=(*(found.message for found in run.canaries), *remarks),
+        canary_calls=sum(found.asked for found in run.canaries),
+        differences=tuple(f"{found.model}: {found.difference}" for found in run.canaries if found.difference),
+    )
+
+
+def _state(run: RunManifest, previous: RunManifest | None, systems: Sequence[SystemChanges]) -> RunState:
+    # Answers of earlier runs count: which night they came in does not change what the run has.
+    if run.calls.failed and all(row.failed + row.unsent == row.calls for row in run.usage):
+        return "Failed"
+    if any(system.findings for system in systems):
+        return "Regressed"
+    if any(row.unsent for row in run.usage):
+        return "BudgetSpent"
+    if any(found.drifting for found in run.canaries):
+        return "Drifting"
+    unchanged = previous is not None and set(run.partitions) <= set(previous.partitions)
+    return "UpToDate" if unchanged and not run.calls.sent and not run.calls.failed else "Completed"
+
+
+def _compare(before: PastRun, after: PastRun, system: System, resampling: Resampling) -> SystemChanges:
+    now = _system_scores(after, system)
+    try:
+        was, changes = _system_scores(before, system), _score_changes(before, after, system, resampling)
+        changes += _dimension_changes(before, after, system, resampling)
+        now = now if now == was else _with_failures(now, after, system)
+    except LakeError as error:
+        # The run itself is whole: what is broken is a record of an earlier one.
+        reason = f"run {before.name} cannot be read: {error.what}, {error.where}"
+        return SystemChanges(model=system.model, setting=system.setting, reason=reason)
+    return SystemChanges(
+        model=system.model,
+        setting=system.setting,
+        previous=before.name,
+        changes=changes,
+        findings=find_regressions(changes, was, now, after.blueprint),
+        remarks=find_warnings(was, now, after.blueprint),
+    )
+
+
+def _score_changes(before: PastRun, after: PastRun, system: System, resampling: Resampling) -> tuple[ScoreDifference, ...]:
+    was, now = (_contents(run.partitions("item_scores", **system._asdict())) for run in (before, after))
+    if was == now:
+        return tuple(_unchanged(after, system))
+    scores = before.item_scores(system), after.item_scores(system)
+    return score_changes(*scores, after.blueprint, resampling, _changed_items(before, after))
+
+
+def _dimension_changes(before: PastRun, after: PastRun, system: System, resampling: Resampling) -> tuple[ScoreDifference, ...]:
+    """Return changes of the dimensions of datasets whose ratings, but not whose items, are other ones."""
+    was, now = before.counted_judgements(system), after.counted_judgements(system)
+    other = now.keys() & was.keys() - _changed_items(before, after)
+    rerated = sorted(dataset for dataset in other if was[dataset].content_sha256 != now[dataset].content_sha256)
+    if not rerated:
+        return ()
+    earlier, later = (
+        pl.concat([run.lake.read(refs[name], Judgements) for name in rerated]) for run, refs in ((before, was), (after, now))
+    )
+    items = pl.concat([after.read("items", dataset=name).select("dataset", "item_id", "cluster") for name in rerated])
+    return tuple(dimension_changes(earlier, later, items, resampling))
+
+
+def _unchanged(run: PastRun, system: System) -> Iterator[ScoreDifference]:
+    """Return changes of nothing: the same item scores give the same scores, and no items need to be drawn to know it."""
+    (total,) = system.rows(run.layers["totals"])
+    scores = [(TOTAL, total["total_before_veto"], total["n_scored"])]
+    scores += system.of(run.layers["ability_scores"]).select("ability", "score_0_100", "n_scored").rows()
+    for what, score, items in scores:
+        if score is not None:
+            yield ScoreDifference(what=what, before=score, after=score, change=0.0, ci_low=0.0, ci_high=0.0, n_items=items)
+
+
+def _system_scores(run: PastRun, system: System) -> SystemScores:
+    (row,) = system.rows(run.layers["totals"])
+    scored = system.of(run.layers["dataset_scores"]).drop_nulls("score_0_100")["dataset"]
+    return SystemScores(row["vetoed"], row["coverage"], row["item_coverage"], frozenset(scored))
+
+
+def _with_failures(scores: SystemScores, run: PastRun, system: System) -> SystemScores:
+    """Add whose failures cost items."""
+    (row,) = system.rows(run.layers["totals"])
+    lost = find_lost(run.item_scores(system), run.answers(system))
+    named = {
+        dataset: frozenset(name_role(run.manifest, role, system.model) for role in roles) for dataset, roles in lost.roles.items()
+    }
+    return replace(scores, failed=named, lost_by_others=lost.items_of_others / max(row["n_total"], 1))
+
+
+def _contents(refs: Sequence[PartitionRef]) -> set[tuple[str, str]]:
+    return {(ref.key("dataset"), ref.content_sha256) for ref in refs}
+
+
+def _changed_items(before: PastRun, after: PastRun) -> frozenset[str]:
+    """Return datasets of both runs whose items, or what is known of their contexts, are not the same."""
+    was, now = ({(layer, *pair) for layer in ITEMS for pair in _contents(run.partitions(layer))} for run in (before, after))
+    in_both = {dataset for _, dataset, _ in now} & {dataset for _, dataset, _ in was}
+    return frozenset(dataset for _, dataset, _ in now ^ was if dataset in in_both)

@@ -1,0 +1,190 @@
+"""How far judges agree with people, beside how far people agree with each other and what the best constant would reach."""
+
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from itertools import combinations
+from typing import Any, NamedTuple
+
+import numpy as np
+import polars as pl
+
+from schemas.tables.human_ratings import UNIT
+from tasks.compare.judged_ratings import JoinedRatings
+from tasks.judging.agreement import ALPHA_LEVELS, FEWEST_PAIRS, krippendorff_alpha
+from tasks.scoring import rater_agreement
+from tasks.scoring.clusters import design_effects, place_clusters, tails
+from tasks.scoring.rater_agreement import FEWEST_SYSTEMS, STATISTICS, Units
+from tasks.scoring.resampling import Floats, draw_weights, shares
+from tasks.scoring.uncertainty import Resampling, limits_of
+
+MEAN, PEOPLE = "mean of dimensions", "people"
+PAIRED, DISTANCES, OF_VALUES = slice(3), slice(3, 5), slice(5)
+"""Places in STATISTICS: of two ratings on one scale, for which a judge is compared with each person; those in values; both."""
+
+SIDES = ("value", "human_value", "same_targets_value", "constant_value")
+"""Of the judge with people, each person with the others, the judge with those others, the best constant with people."""
+
+FEW = "too few common units, no variance or not on the scale"
+MOST_UNDEFINED = 0.05
+"""Share of draws without a value above which there is no interval."""
+
+REASONS = ("undefined_because", "human_undefined_because")
+OF_MEAN = {**dict.fromkeys(REASONS, "undefined in a dimension, or dimensions of unlike scales"), "design_effect": None}
+
+
+class Ratings(NamedTuple):
+    """Of one dimension by people, [units, raters] with NaN where there is none; `known`: a rater is the same throughout."""
+
+    people: Floats
+    known: bool
+    scale: Floats
+    rises: bool
+    units: Units
+
+
+def certificates(joined: JoinedRatings, resampling: Resampling) -> pl.DataFrame:
+    """Return a row per source, judge, rubric, dimension, statistic and level; of the judge `people` what they are to each other.
+
+    Clusters of units are drawn once per source, for all judges, dimensions and people; the first resample is the data itself.
+    Raters that share fewer than three units are not compared. What is undefined is null, with a reason.
+    """
+    tables = list[pl.DataFrame]()
+    for (source,), people in joined.people.sort("source").group_by("source", maintain_order=True):
+        units, drawn = _draw(people, resampling)
+        tail = tails(units.select("place", system=0, item_id="row"))["tail"][0]
+        ratings = {name: _ratings(own, drawn) for name, own in _by_dimension(people.join(units, on=UNIT))}
+        found = [(PEOPLE, "", name, _among_people(one)) for name, one in ratings.items()]
+        judges = joined.judges.join(people, on=[*UNIT, "dimension"], how="semi").join(units, on=UNIT).sort("judge", "rubric")
+        for (judge, rubric), own in judges.group_by("judge", "rubric", maintain_order=True):
+            rated = {name: (rows, ratings[name], _on_units(rows, ratings[name])) for name, rows in _by_dimension(own)}
+            sides = {name: _compare(*one) for name, one in rated.items()}
+            found += [(judge, rubric, name, _table(one, tail, _said(*rated[name][1:]))) for name, one in sides.items()]
+            if len(sides) > 1:
+                mean = np.mean([*sides.values()], axis=0)
+                if len({(*one.scale, one.rises) for _, one, _ in rated.values()}) > 1:
+                    mean[:, DISTANCES] = np.nan
+                found.append((judge, rubric, MEAN, _table(mean, tail, OF_MEAN)))
+        for judge, rubric, name, table in found:
+            key = {"source": source, "judge": judge, "rubric": rubric, "dimension": name}
+            tables.append(table.select(*(pl.lit(value).alias(column) for column, value in key.items()), pl.all()))
+    return pl.concat(tables, how="diagonal_relaxed")
+
+
+def _by_dimension(frame: pl.DataFrame) -> Iterator[tuple[str, pl.DataFrame]]:
+    for (name,), own in frame.sort("dimension").group_by("dimension", maintain_order=True):
+        yield str(name), own
+
+
+def _draw(people: pl.DataFrame, resampling: Resampling) -> tuple[pl.DataFrame, Units]:
+    """Return the units, each with its `row` and the `place` of its cluster; and how often each is drawn: once, then at random."""
+    clusters = place_clusters(people.select(item_id="unit_id", cluster=pl.coalesce("cluster_id", "unit_id")).unique())
+    places = clusters.select("place", unit_id="item_id").unique()
+    units = people.select(UNIT).unique().sort(UNIT).join(places, on="unit_id", maintain_order="left").with_row_index("row")
+    draws = draw_weights(people["source"][0], places["place"].n_unique(), resampling.resamples, resampling.seed)
+    items, systems = (np.unique(units[name].to_numpy(), return_inverse=True)[1] for name in ("unit_id", "system"))
+    place = units["place"].to_numpy().astype(np.int64)
+    return units, Units(items, systems, place, np.hstack((np.ones((units.height, 1)), draws[place])))
+
+
+def _ratings(own: pl.DataFrame, drawn: Units) -> Ratings:
+    _, rater = np.unique(own["rater"].to_numpy(), return_inverse=True)
+    people = np.full((len(drawn.items), rater.max() + 1), np.nan)
+    people[own["row"].to_numpy(), rater] = own["rating"].to_numpy()
+    scale, rises = own["scale"][0].to_numpy(), own["higher_is_better"][0]
+    return Ratings(people, bool(own["rater_known"].all()), scale, rises, drawn)
+
+
+def _among_people(ratings: Ratings) -> pl.DataFrame:
+    """Return alpha of all ratings, and ICC of the units that all raters rated: one-way where it is not known who rated."""
+    units = [[value for value in row if np.isfinite(value)] for row in ratings.people]
+    paired = sum(len(row) > 1 for row in units)
+    found = [(f"alpha_{level}", krippendorff_alpha(units, level), paired) for level in ALPHA_LEVELS]
+    whole = ratings.people[np.isfinite(ratings.people).all(axis=1)]
+    if min(whole.shape) > 1:
+        icc = rater_agreement.intraclass_correlations(whole).items()
+        found += [(name, value, len(whole)) for name, value in icc if ratings.known == name.startswith("icc_2")]
+    table = pl.DataFrame(
+        found, {"statistic": pl.String, "value": pl.Float64, "n_units": pl.Int64}, orient="row", nan_to_null=True
+    )
+    return table.with_columns(level=pl.lit("pooled"), undefined_because=pl.when(pl.col("value").is_null()).then(pl.lit(FEW)))
+
+
+def _on_units(own: pl.DataFrame, ratings: Ratings) -> Floats:
+    """Return a judge's ratings of what people rated, [units]; NaN where it gave none."""
+    judge = np.full(len(ratings.people), np.nan)
+    judge[own["row"].to_numpy()] = own["value"].to_numpy()
+    return judge
+
+
+def _compare(own: pl.DataFrame, ratings: Ratings, judge: Floats) -> Floats:
+    """Return SIDES, [sides, statistics, resamples]."""
+    people = np.where(np.isnan(judge)[:, None], np.nan, ratings.people)
+    target, each = _row_means(people), [(judge, one) for one in people.T]
+    others = [(one, _row_means(np.delete(people, at, axis=1))) for at, one in enumerate(people.T) if ratings.known]
+    masked = [(np.where(np.isnan(one), np.nan, judge), rest) for one, rest in others]
+    pairs = list(combinations(people.T, 2)) if ratings.known else []
+    sides = np.array([_average(whole, ratings, rater_agreement.agreement) for whole in ([(judge, target)], others, masked, [])])
+    for side, paired in zip(sides, (each, pairs, each if pairs else []), strict=False):
+        side[PAIRED] = _average(paired, ratings, rater_agreement.compare_values)[PAIRED]
+    flat = [np.where(np.isnan(judge), np.nan, value) for value in ratings.scale]
+    constants = np.array([_average([(one, target)], ratings, rater_agreement.compare_values) for one in flat])[:, OF_VALUES]
+    of_each = np.array(
+        [_average([(one, person) for person in people.T], ratings, rater_agreement.compare_values) for one in flat]
+    )
+    sides[-1, PAIRED] = of_each[:, PAIRED].max(axis=0)
+    sides[-1, DISTANCES] = np.take_along_axis(constants, np.abs(constants).argmin(axis=0)[None], axis=0)[0, DISTANCES]
+    if (own["lowest"][0], own["highest"][0]) != (ratings.scale[0], ratings.scale[-1]):
+        sides[:, OF_VALUES] = np.nan
+    return sides
+
+
+def _row_means(table: Floats) -> Floats:
+    return shares(np.nansum(table, axis=1), np.isfinite(table).sum(axis=1).astype(np.float64), np.nan)
+
+
+def _average(pairs: Sequence[tuple[Floats, Floats]], ratings: Ratings, compare: Callable[..., Floats]) -> Floats:
+    """Return the mean over pairs of raters of what `compare` says of the units that both rated; NaN where no pair has enough."""
+    found = []
+    for left, right in pairs:
+        kept = np.flatnonzero(np.isfinite(left) & np.isfinite(right))
+        if len(kept) >= FEWEST_PAIRS:
+            found.append(compare(left[kept], right[kept], ratings.units.only(kept), ratings.scale))
+    return np.mean(found, axis=0) if found else np.full((len(STATISTICS), ratings.units.weights.shape[1]), np.nan)
+
+
+def _said(ratings: Ratings, judge: Floats) -> dict[str, Any]:
+    """Return columns beside STATISTICS: counts, design effects, and why a value that is not defined is not."""
+    kept = np.flatnonzero(np.isfinite(judge))
+    target, units = _row_means(ratings.people)[kept], ratings.units.only(kept)
+    off = pl.DataFrame({"place": units.clusters, "item_id": kept, "bias": judge[kept] - target})
+    both = off.with_columns(mae=pl.col("bias").abs()).unpivot(["mae", "bias"], index=["place", "item_id"], variable_name="system")
+    effects = dict(design_effects(both).iter_rows())
+    left_out = int(np.isnan(rater_agreement.correlate_items(judge[kept], target, units)[:, 0]).sum())
+    few = f"no variance, or fewer than {FEWEST_SYSTEMS} systems: {len(np.unique(units.systems))}"
+    why = {"pooled": FEW, "by_item": "no item has three unlike systems", "by_system": few}
+    return {
+        "n_units": len(kept),
+        "n_pairs": int(np.isfinite(ratings.people[kept]).sum()),
+        "n_clusters": len(np.unique(units.clusters)),
+        "n_items_left_out": [left_out if level == "by_item" else None for _, level in STATISTICS],
+        "design_effect": [effects.get(name) for name, _ in STATISTICS],
+        "undefined_because": [why[level] for _, level in STATISTICS],
+        "human_undefined_because": FEW if ratings.known else "people are not told apart",
+    }
+
+
+def _table(sides: Floats, tail: float, said: Mapping[str, Any]) -> pl.DataFrame:
+    """Return a row per statistic: what is said of it, SIDES, and intervals of the first two of them."""
+    table = pl.DataFrame(STATISTICS, ["statistic", "level"], orient="row").with_columns(
+        **{name: pl.Series(one) if isinstance(one, list) else pl.lit(one) for name, one in said.items()},
+        **{name: pl.Series(side[:, 0], nan_to_null=True) for name, side in zip(SIDES, sides, strict=True)},
+    )
+    for name, reason, draws in zip(SIDES, REASONS, sides[:2, :, 1:], strict=False):
+        undefined = np.isnan(draws).sum(axis=1)
+        known = np.where((undefined > MOST_UNDEFINED * draws.shape[1])[:, None], np.nan, draws)
+        limits = limits_of(known, pl.repeat(tail, len(draws), eager=True)).rename(
+            {"ci_low": f"{name}_low", "ci_high": f"{name}_high"}
+        )
+        table = table.hstack(limits).with_columns(pl.Series(f"{name}_undefined_draws", undefined))
+        # A reason stands only where a value is missing.
+        table = table.with_columns(pl.when(pl.col(name).is_null()).then(reason).alias(reason))
+    return table.with_columns(pl.when(pl.col("value").is_not_null()).then("design_effect").alias("design_effect"))

@@ -1,0 +1,161 @@
+"""Ratings by people, read from a file, beside what judges and text metrics say of the same answers of a run."""
+
+import json
+from collections import Counter
+from collections.abc import Callable, Mapping
+from functools import partial
+from hashlib import sha256
+from pathlib import Path
+from typing import Any, NamedTuple
+
+import dataframely as dy
+import polars as pl
+
+from schemas.dataset import RecordFormat
+from schemas.errors import UsageError, unknown_name
+from schemas.tables.columns import EARLIER
+from schemas.tables.human_ratings import UNIT, HumanRatings
+from tasks.metrics.texts import best_of, bleu, distinct, rouge_l
+from tasks.runs.past_run import PastRun
+from tasks.runs.run_tables import System
+from tasks.solvers.answers import ANSWER, ITEM, SAID
+from tasks.sources.reading import read_records
+
+FORMATS: Mapping[str, RecordFormat] = {".parquet": "parquet", ".csv": "csv", ".jsonl": "jsonl"}
+COLUMNS = HumanRatings.column_names()
+DEFAULTS = {name: one.metadata[EARLIER].cast(pl.String) for name, one in HumanRatings.columns().items() if one.metadata}
+CONTRACT = "docs/how-to/own-judge.md says what such a file holds"
+
+
+WITH_REFERENCE: Mapping[str, Callable[[str, str], float]] = {
+    **{f"bleu_{order}": partial(bleu, order=order) for order in (1, 2, 4)},
+    "rouge_l": rouge_l,
+}
+ALONE: Mapping[str, Callable[[str], float | None]] = {f"distinct_{order}": partial(distinct, order=order) for order in (1, 2)}
+
+VALUES = pl.Schema(dict.fromkeys(("value", "lowest", "highest"), pl.Float64))
+JUDGED = pl.Schema({**dict.fromkeys((*UNIT, "dimension", "judge", "rubric"), pl.String()), **VALUES})
+"""Columns of what is compared with people. A text metric has no rubric and no ends of a scale."""
+
+
+class ReadRatings(NamedTuple):
+    """Good rows, how many rows were read, and how many broke each rule; a row may break several."""
+
+    good: dy.DataFrame[HumanRatings]
+    read: int
+    refused: Mapping[str, int]
+
+
+def read_human_ratings(path: Path) -> ReadRatings:
+    """Read a file that ends in .parquet, .csv or .jsonl. Rows that break a rule, or whose values are of no use, are refused.
+
+    Raises:
+        UsageError: another ending, a column unknown or missing.
+        SourceError: the file cannot be read.
+    """
+    if path.suffix not in FORMATS:
+        raise unknown_name("kind of file with ratings that ends in", path.suffix, FORMATS, str(path), CONTRACT)
+    records = read_records(path, FORMATS[path.suffix], own=True)
+    rows = [record.fields for record in records if not record.faults]
+    ragged = Counter(rule for record in records for rule in record.faults)
+    given = dict.fromkeys(name for row in rows for name in row)
+    for name in given:
+        if name not in COLUMNS:
+            raise unknown_name("column", name, COLUMNS, str(path), CONTRACT)
+    if missing := [name for name in COLUMNS if name not in given and name not in DEFAULTS]:
+        columns = ", ".join(missing), ", ".join(given)
+        raise UsageError("columns are missing", where=str(path), expected=columns[0], got=columns[1], next_step=CONTRACT)
+    texts = pl.DataFrame({name: [_text(row.get(name)) for row in rows] for name in COLUMNS}, dict.fromkeys(COLUMNS, pl.String))
+    filled = texts.with_columns(pl.col(name).fill_null(value) for name, value in DEFAULTS.items())
+    numbers = pl.element().str.strip_chars().cast(pl.Float64, strict=False)
+    typed = filled.with_columns(
+        pl.col("scale").str.strip_chars("[] ").str.split(",").list.eval(numbers),
+        pl.col("higher_is_better", "rater_known")
+        .str.to_lowercase()
+        .replace_strict({"true": True, "false": False}, default=None, return_dtype=pl.Boolean),
+    )
+    good, failure = HumanRatings.filter(typed, cast=True)
+    return ReadRatings(good, len(records), failure.counts() | ragged)
+
+
+def _text(cell: object) -> str | None:
+    """Return a cell as JSON writes it, a text as it is; null where nothing is in it."""
+    return (cell if isinstance(cell, str) else json.dumps(cell)) if cell is not None and cell != "" else None
+
+
+class JoinedRatings(NamedTuple):
+    """`people`: columns of HumanRatings, a row per rating of an answer; `judges`: JUDGED; `left_out`: ratings by reason."""
+
+    people: pl.DataFrame
+    judges: pl.DataFrame
+    left_out: Mapping[str, int]
+
+
+def join_ratings(human: dy.DataFrame[HumanRatings], run: PastRun) -> JoinedRatings:
+    """Find the answers of a run that people rated, and what else rates them.
+
+    A rating that names its text by a hash is left out if the answer is another text; of several repetitions those that are this
+    text count. Repetitions of answers and of judges are averaged. Ratings by judges in the file are left out.
+
+    Raises:
+        UsageError: no rating is of an answer of the run.
+        LakeError: a partition is gone or changed.
+    """
+    answers = pl.concat([_answers(run, dataset) for dataset in run.blueprint.datasets], how="vertical")
+    systems = answers["system"].unique().to_list()
+    whole = human.filter(pl.col("rating").is_not_null(), pl.col("turn").is_null(), pl.col("rater_kind") != "judge")
+    named = whole.with_columns(pl.col("system").fill_null(systems[0])) if len(systems) == 1 else whole
+    found = named.join(answers, on=UNIT, how="semi")
+    if found.is_empty():
+        raise UsageError(
+            "no rating of the file is of an answer of the run",
+            where="--human",
+            expected=f"source: {', '.join(run.blueprint.datasets)}; system: {', '.join(systems)}",
+            got="; ".join(f"{name}: {', '.join(map(str, human[name].unique().sort()[:3]))}" for name in UNIT),
+            next_step="name datasets, systems and items as moodflow explain does",
+        )
+    unsaid = pl.col("text_sha256").is_null()
+    same = found.filter(~unsaid).join(answers, on=[*UNIT, "text_sha256"], how="semi")
+    people = pl.concat([found.filter(unsaid), same])
+    texts = people.group_by(UNIT).agg(texts=pl.col("text_sha256").drop_nulls())
+    this_text = (pl.col("texts").list.len() == 0) | pl.col("texts").list.contains(pl.col("text_sha256"))
+    rated = answers.join(texts, on=UNIT).filter(this_text)
+    metrics = _metrics(rated).join(people.select(*UNIT, "dimension").unique(), on=UNIT)
+    judges = pl.concat([frame.select(JUDGED.names()).cast(JUDGED) for frame in (_judgements(run, rated), metrics)])
+    left_out = {
+        "not given, of a turn or by a judge": human.height - whole.height,
+        "of no answer of the run": whole.height - found.height,
+        "of another text": found.height - people.height,
+    }
+    return JoinedRatings(people, judges, left_out)
+
+
+def _answers(run: PastRun, dataset: str) -> pl.DataFrame:
+    """Return what was answered: ANSWER, UNIT, `text_sha256`, `said` and `references`."""
+    said = run.read("answers", dataset=dataset).select(*ANSWER, said=SAID).drop_nulls("said")
+    system = pl.struct("model", "setting").map_elements(lambda row: System(**row).label, return_dtype=pl.String)
+    part = pl.when(pl.col("part") == "").then(pl.lit("")).otherwise("/" + pl.col("part"))
+    return said.join(run.read("items", dataset=dataset).select(*ITEM, "references"), on=ITEM).with_columns(
+        source="dataset",
+        system=system,
+        unit_id=pl.col("item_id") + part,
+        text_sha256=pl.col("said").map_elements(lambda text: sha256(text.encode()).hexdigest(), return_dtype=pl.String),
+    )
+
+
+def _judgements(run: PastRun, rated: pl.DataFrame) -> pl.DataFrame:
+    reviews = run.manifest.plan.get("simulation_rubric") or ""  # of who talks with the model, not of its answers
+    rows = run.read("judgements").filter(pl.col("rubric") != reviews).drop_nulls("rating")
+    own = rows.join(rated.select(*ANSWER, *UNIT), on=ANSWER).rename({"rating": "value"})
+    return own.group_by(*UNIT, "dimension", "judge", "rubric").agg(pl.col(*VALUES).mean())
+
+
+def _metrics(rated: pl.DataFrame) -> pl.DataFrame:
+    """Return means of text metrics over the repetitions; those with a reference where the item has one."""
+    rows: list[dict[str, Any]] = []
+    for row in rated.iter_rows(named=True):
+        found = {name: best_of(row["said"], row["references"], one) for name, one in WITH_REFERENCE.items() if row["references"]}
+        found |= {name: value for name, measure in ALONE.items() if (value := measure(row["said"])) is not None}
+        rows += [{**{column: row[column] for column in UNIT}, "judge": name, "value": value} for name, value in found.items()]
+    frame = pl.DataFrame(rows, {**JUDGED, **VALUES})
+    return frame.group_by(*UNIT, "judge", rubric=pl.lit("")).agg(pl.col(*VALUES).mean())

@@ -1,0 +1,211 @@
+"""Compare two runs of a benchmark: scores, items that changed, and whether they may be compared at all."""
+
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import asdict
+
+import polars as pl
+
+from schemas.errors import UsageError
+from schemas.folders import Folder
+from schemas.lineage import PartitionRef
+from schemas.tables.items import Items
+from tasks.compare.scores import Flips, compare_scores, find_flips
+from tasks.runs.comparable_runs import find_differences, warnings
+from tasks.runs.evidence import read_evidence
+from tasks.runs.past_run import PastRun, reopen
+from tasks.runs.rows import row_document
+from tasks.runs.run_tables import Row, System
+from tasks.runs.verdict import SHOWN, judge_run
+from tasks.scoring.uncertainty import Resampling
+
+RESAMPLES = 1000
+STORED = {"ability": "ability_scores", "dataset": "dataset_scores"}
+DIMENSION = ("dataset", "rubric", "dimension")
+MEAN = ("judge", "scale_min", "scale_max", "mean", "ci_low", "ci_high", "n_answers", "n_total", "n_clusters")
+ASKED = ("question", "context", "options", "gold_indices", "references", "option_points", "question_type")
+"""Columns of an item that say what is asked and what would be right."""
+
+
+Side = tuple[PastRun, System]
+"""A run with one of its models and settings: what is compared."""
+
+
+def compare_runs(folder: Folder, names: tuple[str, str], flips: int, bootstrap: int | None) -> Row:
+    """Compare two runs, as a JSON document; with warnings, they are not comparable in every respect.
+
+    Args:
+        folder: of the lake.
+        names: of the runs, the earlier one first.
+        flips: items that changed to be shown with their replies, per model, setting and direction.
+        bootstrap: resamples for intervals; null = RESAMPLES.
+
+    Raises:
+        UsageError: there is no such run, they are of different benchmarks, or have no model and setting in common.
+        LakeError: a partition is gone or changed.
+    """
+    before, after = reopen(folder, names[0]), reopen(folder, names[1])
+    old, new = before.manifest, after.manifest
+    # A run in the reference profile has a blueprint of another name.
+    if old.benchmark != new.benchmark and old.plan["benchmark"] != new.plan["benchmark"]:
+        raise UsageError(
+            "the two runs are of different benchmarks: there is nothing to compare",
+            where="RUN RUN",
+            expected="two runs of one benchmark",
+            got=f"{old.benchmark} and {new.benchmark}",
+            next_step="moodflow runs list names the benchmark of each",
+        )
+    resampling = Resampling(RESAMPLES if bootstrap is None else bootstrap, int(new.plan.get("seed", 0)))
+    pairs = pair_systems(before, after)
+    return {
+        "before": before.name,
+        "after": after.name,
+        "benchmark": new.benchmark,
+        "warnings": warnings(before, after),
+        "differences": find_differences(before, after),
+        "models": [compare_pair((before, was), (after, now), resampling, flips) for was, now in pairs],
+        "only_before": _alone(before, [was for was, _ in pairs]),
+        "only_after": _alone(after, [now for _, now in pairs]),
+    }
+
+
+def pair_systems(before: PastRun, after: PastRun) -> list[tuple[System, System]]:
+    """Pair models and settings of both runs; if each has one model and they differ, these two in each common setting.
+
+    Raises:
+        UsageError: there is nothing to pair.
+    """
+    common = [system for system in after.systems if system in before.systems]
+    if common:
+        return [(system, system) for system in common]
+    models = [{model for model, _ in run.systems} for run in (before, after)]
+    settings = [[setting for _, setting in run.systems] for run in (before, after)]
+    if len(models[0]) == len(models[1]) == 1:
+        (old,), (new,) = models
+        if len(settings[0]) == len(settings[1]) == 1:
+            return [(before.systems[0], after.systems[0])]
+        if shared := [setting for setting in settings[1] if setting in settings[0]]:
+            return [(System(old, setting), System(new, setting)) for setting in shared]
+    raise UsageError(
+        "the two runs have no model and setting in common",
+        where="RUN RUN",
+        expected="a model asked in the same setting in both, or one model in each",
+        got="; ".join(f"{run.name} has {', '.join(' '.join(system) for system in run.systems)}" for run in (before, after)),
+        next_step="moodflow runs show RUN lists a run's models",
+    )
+
+
+def _alone(run: PastRun, paired: Sequence[System]) -> list[Row]:
+    return [system._asdict() for system in run.systems if system not in paired]
+
+
+def compare_pair(before: Side, after: Side, resampling: Resampling, flips: int) -> Row:
+    """Compare what changed for one model and setting."""
+    changed = changed_items(before[0], after[0])
+    earlier, later = (run.item_scores(system) for run, system in (before, after))
+    was, now = (rows.join(changed, on=["dataset", "item_id"], how="anti") for rows in (earlier, later))
+    found = find_flips(was, now)
+    return {
+        "before": _stored_total(*before),
+        "after": _stored_total(*after),
+        "common": compare_scores(was, now, after[0].blueprint, resampling),
+        "stored": list(_stored_changes(before, after)),
+        "dimension_scores": list(_dimension_changes(before, after)),
+        "flips": [asdict(metric) for metric in found],
+        "flipped": list(_flipped(before, after, found, flips)),
+        "items": list(_item_counts(earlier, later, changed)),
+    }
+
+
+def changed_items(before: PastRun, after: PastRun) -> pl.DataFrame:
+    """Return items of both runs that have one id and are not the same question: dataset, item_id."""
+    found = [pl.DataFrame(schema={"dataset": pl.String, "item_id": pl.String})]
+    earlier = {ref.key("dataset"): ref for ref in before.partitions("items")}
+    for ref in after.partitions("items"):
+        old = earlier.get(ref.key("dataset"))
+        if old is not None and old.content_sha256 != ref.content_sha256:
+            both = _asked(before, old).join(_asked(after, ref), on=["dataset", "item_id"], suffix="_after")
+            found.append(both.filter(pl.col("asked") != pl.col("asked_after")).select("dataset", "item_id"))
+    return pl.concat(found)
+
+
+def _asked(run: PastRun, ref: PartitionRef) -> pl.DataFrame:
+    return run.lake.read(ref, Items).select("dataset", "item_id", asked=pl.struct(ASKED).struct.json_encode())
+
+
+def _stored_total(run: PastRun, system: System) -> Row:
+    (row,) = system.rows(judge_run(run))
+    return {name: row[name] for name in ("model", "setting", *SHOWN, "item_coverage")}
+
+
+def _stored_changes(before: Side, after: Side) -> Iterator[Row]:
+    """Return main abilities and datasets as each run has them, over all of its own items; null where it has no score."""
+    for kind, layer in STORED.items():
+        old, new = (_by_name(*side, layer, kind) for side in (before, after))
+        for name in dict.fromkeys([*new, *old]):
+            values = old.get(name), new.get(name)
+            if values != (None, None):
+                difference = None if None in values else values[1] - values[0]  # type: ignore[operator]
+                yield {"kind": kind, "id": name, "before": values[0], "after": values[1], "difference": difference}
+
+
+def _dimension_changes(before: Side, after: Side) -> Iterator[Row]:
+    """Return means of rated dimensions as each run has them, over all answers rated there; null where it has none."""
+    old, new = _dimensions(*before), _dimensions(*after)
+    for key in sorted(old.keys() | new.keys()):
+        was, now = old.get(key), new.get(key)
+        yield {
+            **dict(zip(DIMENSION, key, strict=True)),
+            "before": was,
+            "after": now,
+            "difference": _difference(was, now) if was and now else None,
+        }
+
+
+def _dimensions(run: PastRun, system: System) -> dict[tuple[str, ...], Row]:
+    rows = system.rows(run.dimension_scores)
+    return {tuple(row[name] for name in DIMENSION): {name: row[name] for name in MEAN} for row in rows}
+
+
+def _difference(was: Row, now: Row) -> float | None:
+    """Return after - before in points; null if a mean is missing or the scales differ."""
+    alike = all(was[name] == now[name] for name in ("scale_min", "scale_max"))
+    return now["mean"] - was["mean"] if alike and None not in (was["mean"], now["mean"]) else None
+
+
+def _by_name(run: PastRun, system: System, layer: str, name: str) -> Mapping[str, float | None]:
+    return dict(system.of(run.layers[layer]).select(name, "score_0_100").iter_rows())
+
+
+def _item_counts(before: pl.DataFrame, after: pl.DataFrame, changed: pl.DataFrame) -> Iterator[Row]:
+    """Return items of each dataset that only one of the runs asked, or that changed."""
+    old, new, other = (_ids(rows) for rows in (before, after, changed))
+    for dataset in sorted(old.keys() | new.keys()):
+        was, now = old.get(dataset, set()), new.get(dataset, set())
+        yield {
+            "dataset": dataset,
+            "common": len((was & now) - other.get(dataset, set())),
+            "only_before": sorted(was - now),
+            "only_after": sorted(now - was),
+            "changed": sorted(other.get(dataset, set())),
+        }
+
+
+def _ids(rows: pl.DataFrame) -> dict[str, set[str]]:
+    grouped = rows.group_by("dataset").agg(pl.col("item_id").unique())
+    return {dataset: set(ids) for dataset, ids in grouped.iter_rows()}
+
+
+def _flipped(before: Side, after: Side, found: Sequence[Flips], most: int) -> Iterator[Row]:
+    """Return items that fell or rose, with question and both replies, so many of each; metrics in turn, each item once."""
+    for direction in ("fell", "rose") if most else ():
+        moved = [(metric, item) for metric in found for item in getattr(metric, direction)]
+        unique = {(metric.dataset, item): metric for metric, item in reversed(moved)}
+        for (dataset, item), metric in list(reversed(unique.items()))[:most]:
+            named = {"direction": direction, "dataset": dataset, "item_id": item}
+            measured = {"method": metric.method, "metric": metric.metric}
+            yield {**named, **measured, "before": _replies(*before, dataset, item), "after": _replies(*after, dataset, item)}
+
+
+def _replies(run: PastRun, system: System, dataset: str, item: str) -> list[Row]:
+    evidence = read_evidence(run, dataset, system)
+    return [row_document(run, evidence, key, run.options(system)) for key in evidence.answers if key[0] == item]

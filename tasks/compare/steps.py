@@ -1,0 +1,45 @@
+"""Compare a run with the one before it; fail where a score fell."""
+
+from dataclasses import dataclass
+from typing import Any
+
+from schemas.blueprint import Blueprint
+from schemas.changes import RunChanges
+from schemas.lineage import RunManifest
+from tasks.compare.changes import changes_since
+from tasks.lake.lake import Lake
+from tasks.lake.manifest import write_changes
+from tasks.runs.run_tables import System
+from tasks.scoring.uncertainty import Resampling
+from tasks.steps import refused, step
+
+
+@dataclass(frozen=True)
+class ChangesJob:
+    """A run whose layers are in the lake."""
+
+    manifest: RunManifest
+    blueprint: Blueprint
+    resampling: Resampling
+
+
+@step("changes since the previous run")
+async def find_changes(job: ChangesJob, lake: Lake) -> Any:
+    """Compare the run with the newest earlier one that it can be compared with; the result is written beside the manifest.
+
+    Returns:
+        RunChanges.
+    """
+    changes = changes_since(job.manifest, job.blueprint, job.resampling, lake)
+    write_changes(lake.root, changes)
+    return changes
+
+
+@step("regression check")
+async def check_regressions(changes: RunChanges) -> Any:
+    """Fail, saying what fell, if any model regressed; the run beside it goes on."""
+    if not changes.regressed:
+        return None
+    named = [(System(one.model, one.setting).label, one.findings) for one in changes.regressed]
+    findings = [f"{label}: {found.message}" for label, of_system in named for found in of_system]
+    return refused("\n".join(findings))

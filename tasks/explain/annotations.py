@@ -1,0 +1,129 @@
+"""Find out what a model reads well in annotated conversations: perspective, single emotions, intensities, turn by turn.
+
+Source: AttuneBench 1.0 and the public port of its scorer for perspective and pooled judgements; the rest is ours.
+"""
+
+from collections import Counter, defaultdict
+from collections.abc import Iterator, Mapping, Sequence
+from typing import Any, NamedTuple
+
+import polars as pl
+
+from schemas.attunebench import TurnGold, part_of
+from schemas.blueprint import MethodSpec
+from schemas.tables.layers import GOLD
+from tasks.metrics.attunebench import conversation as scoring
+from tasks.metrics.attunebench.choices import pooled
+from tasks.metrics.attunebench.conversation import COUNTED, FACING, JUDGED, Known
+from tasks.metrics.attunebench.emotions import Values
+from tasks.metrics.attunebench.replies import read_tags
+from tasks.metrics.attunebench.rules import PROFILES, Rules
+from tasks.metrics.item_scores import wholes_of
+from tasks.runs.past_run import PastRun
+from tasks.runs.run_tables import Row
+from tasks.solvers.answers import ASKED, SAID
+from tasks.text.json_objects import read_object
+
+NONE, UNREAD, NOTHING_ELSE = "none", "unread", "nothing else"
+"""In place of an emotion: an empty list; a reply without a list; a list of which all was tagged, too."""
+
+OF_TURN = ("pillar_emotion", "binary_accuracy", "pairwise_accuracy", "draft_judge_score")
+"""Capabilities that are scored turn by turn."""
+
+
+class ReadTurn(NamedTuple):
+    """A turn as a model read it. `named`: intensities by emotion, or by what stands in its place; null = the call failed."""
+
+    item: str
+    gold: TurnGold
+    values: Values
+    named: Mapping[str, int | None] | None
+
+
+def read_annotations(run: PastRun) -> tuple[Row, ...]:
+    """Describe how each model reads the conversations that people annotated, by dataset and setting; nothing without such.
+
+    Returns:
+        Dataset, method, model, setting; `judgements`: what a reply did and what was wanted, each with `n` of yes or no, mean
+        `accuracy` and pooled ratios, asked as an `observer` and as the `participant`, and the `shift` between these; `emotions`:
+        per emotion tagged in `n` turns `recall`, and how many of the others name each that was not tagged `instead`;
+        `intensities`: per intensity that a person gave, the `mean` named for the same emotion, 1 to 7; `turns`: per number, over
+        `n` turns, of each of OF_TURN `score` on 0-100 and `n` with one. A failed call is left out; null = nothing is known.
+
+    Raises:
+        LakeError: if a partition is gone or changed.
+    """
+    methods = ((name, method) for name, dataset in run.blueprint.datasets.items() for method in dataset.methods)
+    return tuple(row for name, method in methods if wholes_of([method]) for row in _describe(run, name, method))
+
+
+def _describe(run: PastRun, dataset: str, method: MethodSpec) -> Iterator[Row]:
+    place = {"dataset": dataset, "method": method.id}
+    known = scoring.known_items(run.read("items", dataset=dataset), {layer: run.read(layer, dataset=dataset) for layer in GOLD})
+    answers, raw = run.read("answers", dataset=dataset), run.layers["raw_scores"].filter(**place)
+    for system in run.systems if known else ():
+        turns = [*_read_turns(known, system.of(answers), PROFILES[method.profile])]
+        values = dict(system.of(raw).select("metric", "value").iter_rows())
+        yield {
+            **(place | system._asdict()),
+            "judgements": [_judgements(turns, values, judged) for judged in JUDGED],
+            "emotions": _emotions(turns),
+            "intensities": _intensities(turns),
+            "turns": _by_number(turns),
+        }
+
+
+def _read_turns(known: Mapping[str, Known], answers: pl.DataFrame, rules: Rules) -> Iterator[ReadTurn]:
+    for row in answers.group_by(ASKED, maintain_order=True).agg("part", said=SAID).iter_rows(named=True):
+        replies = {part: read_object(said) for part, said in zip(row["part"], row["said"], strict=True)}
+        for turn in known[row["item_id"]][0].turns:
+            values = scoring.score_turn(turn, {}, replies, rules)
+            review = replies.get(part_of("review", turn.number))
+            tags = None if review is None else read_tags(review.get("emotion_tags"))
+            named = dict(tags) if tags else {UNREAD if tags is None else NONE: None}
+            values |= scoring.composite_values(values, rules)
+            yield ReadTurn(row["item_id"], turn, values, None if review is None else named)
+
+
+def _judgements(turns: Sequence[ReadTurn], values: Mapping[str, float | None], judged: str) -> Row:
+    sides: dict[str, dict[str, Any]] = {}
+    whole = scoring.over_turns(one.values for one in turns)
+    for side, metric in (("observer", judged), ("participant", f"{judged}{FACING}")):
+        counts = [int(whole.get(name) or 0) for name in COUNTED[metric]]
+        ratios = pooled(*counts)
+        sides[side] = {"n": sum(counts), "accuracy": values.get(metric), **(ratios if any(counts) else dict.fromkeys(ratios))}
+    items = defaultdict[str, list[Values]](list)
+    for one in turns:
+        items[one.item].append(one.values)
+    found = [scoring.shift_of(scoring.over_turns(of_item), judged) for of_item in items.values()]
+    # Of each conversation, then the mean.
+    shift = {name: {"gap": None, "ratio": None, **scoring.over_turns(one[name] for one in found)} for name in ("accuracy", "mcc")}
+    return {"judged": judged, **sides, "shift": shift}
+
+
+def _emotions(turns: Sequence[ReadTurn]) -> list[Row]:
+    tagged, missed, instead = Counter[str](), Counter[str](), defaultdict[str, Counter[str]](Counter)
+    for one in turns:
+        felt = {tag.name for tag in one.gold.emotions or ()} or {NONE}
+        if one.named is not None and one.gold.emotions is not None:
+            tagged.update(felt)
+            missed.update(felt - one.named.keys())
+            for name in felt - one.named.keys():
+                instead[name].update(sorted(one.named.keys() - felt) or [NOTHING_ELSE])
+    return [
+        {"emotion": name, "n": n, "recall": 1 - missed[name] / n, "instead": dict(instead[name].most_common())}
+        for name, n in sorted(tagged.items(), key=lambda counted: (-counted[1], counted[0]))
+    ]
+
+
+def _intensities(turns: Sequence[ReadTurn]) -> list[Row]:
+    both = [(tag.intensity, (one.named or {}).get(tag.name)) for one in turns for tag in one.gold.emotions or ()]
+    found = pl.DataFrame(both, schema={"intensity": pl.Int64, "named": pl.Int64}, orient="row").drop_nulls()
+    return found.group_by("intensity").agg(n=pl.len(), mean=pl.col("named").mean()).sort("intensity").to_dicts()
+
+
+def _by_number(turns: Sequence[ReadTurn]) -> list[Row]:
+    rows = [(one.gold.number, *map(one.values.get, OF_TURN)) for one in turns]
+    found = pl.DataFrame(rows, schema={"turn": pl.Int64, **dict.fromkeys(OF_TURN, pl.Float64)}, orient="row")
+    scores = {name: pl.struct(score=100 * pl.col(name).mean(), n=pl.col(name).count()) for name in OF_TURN}
+    return found.group_by("turn").agg(n=pl.len(), **scores).sort("turn").to_dicts()

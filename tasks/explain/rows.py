@@ -1,0 +1,159 @@
+"""Explain a dataset's score by its rows, as JSON: items with reply, gold and ratings, and the calls sent for them."""
+
+from collections.abc import Sequence
+from dataclasses import asdict
+from json import loads
+from pathlib import Path
+
+from schemas.errors import UsageError, suggest
+from schemas.lineage import PartitionRef
+from schemas.tables.items import Items
+from tasks.explain.breakdown import break_down
+from tasks.explain.groups import score_groups
+from tasks.lake.local_state import state_folder
+from tasks.models.journal.table import JOURNAL
+from tasks.runs.evidence import Evidence, Key, read_unredacted, redacted
+from tasks.runs.past_run import PastRun
+from tasks.runs.redaction import NO_MESSAGES
+from tasks.runs.rows import row_document
+from tasks.runs.run_tables import Row, System
+from tasks.solvers.prompt_check import check_prompt
+
+
+def metrics_document(evidence: Evidence) -> list[Row]:
+    """Return how each raw score follows from its items; `n_total` rows, an item asked several times being several.
+
+    `groups`: the scores of the method, and of the dimensions rated for it, by the groups that the items are in.
+    """
+    groups = score_groups(evidence.data)
+    return [
+        {"method": method, "metric": metric, **asdict(break_down(rows))}
+        | {"groups": [row for row in groups if row["method"] == method]}
+        for (method, metric), rows in evidence.data.item_scores.partition_by("method", "metric", as_dict=True).items()
+    ]
+
+
+def rows_document(run: PastRun, evidence: Evidence, named: Sequence[str], worst: int | None) -> list[Row]:
+    """Return every item and repetition, by id; with `worst` so many of those that earn least, the lowest first.
+
+    Rows without a value are no worst ones: what is missing is not 0. They come after all others.
+    """
+    rows = [row_document(run, evidence, key, named) for key in evidence.answers]
+    if worst is None:
+        return rows
+    return sorted(rows, key=lambda row: (row["value"] is None, row["value"], row["item_id"], row["repetition"]))[:worst]
+
+
+SENT_CALL = (
+    *("turn", "role", "asked_model", "step", "call_key", "messages_sha256", "status", "reply", "reasoning", "finish_reason"),
+    *("answered_by", "remark", "left_out_characters", "failure", "error", "http_status", "prompt_tokens", "completion_tokens"),
+    *("token_logprobs", "latency_s", "attempts"),
+)
+RETRIEVED = (
+    *("query_number", "stage", "rank", "corpus", "chunk", "query", "dense", "bm25", "fused", "kept", "holds_needle"),
+    *("enriched", "helper", "helper_call_key"),
+)
+CHUNK = ("query_number", "rank", "text", "holds_needle")
+SOURCE = ("source_file", "source_row", "source_row_sha256")
+
+
+def find_dataset_of(run: PastRun, item: str, datasets: Sequence[str]) -> str:
+    """Find the dataset among these that has an item of this id.
+
+    Raises:
+        UsageError: none has it, or several have.
+    """
+    ids = {
+        str(ref.key("dataset")): run.lake.read(ref, Items)["item_id"].to_list()
+        for ref in run.partitions("items")
+        if ref.key("dataset") in datasets
+    }
+    holders = [name for name, known in ids.items() if item in known]
+    if len(holders) == 1:
+        return holders[0]
+    if holders:
+        raise UsageError(
+            f"several datasets have an item {item}",
+            where="--item",
+            expected="one of them named with --dataset",
+            got=", ".join(holders),
+            next_step=f"--dataset {holders[0]}",
+        )
+    known = [name for names in ids.values() for name in names]
+    raise UsageError(
+        f"no item {item} was asked in this run",
+        where="--item",
+        expected=f"the id of one of {len(known)} items" + (f" of {', '.join(ids)}" if len(ids) == 1 else ""),
+        got=item,
+        next_step=suggest(item, known, f"{run.command('explain', '--dataset', next(iter(ids), 'NAME'))} lists ids", most=3),
+    )
+
+
+def item_document(run: PastRun, dataset: str, system: System, item: str) -> Row:
+    """Return everything about one item and how one model and setting answered it.
+
+    Raises:
+        LakeError: a partition is gone or changed, or the journal cannot be read.
+    """
+    stored = read_unredacted(run, dataset, system)
+    readable = redacted(run, stored)
+    row = readable.item(item)
+    context = readable.data.contexts.filter(item_id=item).to_dicts()
+    return {
+        "item": {**row, "source": {name: row[name] for name in SOURCE}},
+        "context": context[0] if context else None,
+        "withheld": readable.withheld,
+        "asked": [asked_document(run, stored, readable, key) for key in stored.answers if key[0] == item],
+        "stored": [_stored(run, ref) for ref in readable.refs],
+    }
+
+
+def asked_document(run: PastRun, stored: Evidence, readable: Evidence, key: Key) -> Row:
+    """Return one time the item was asked: its calls in order, what was retrieved for them, ratings, scores, answers."""
+    told = {turn["turn"]: turn for turn in readable.turns(key)}
+    row = row_document(run, readable, key, ())
+    order = next((turn["option_order"] for turn in stored.turns(key)), None)
+    retrieved, chunks = (
+        sorted(readable.about(frame, key), key=lambda row: (row["query_number"], str(row.get("stage")), row["rank"]))
+        for frame in (readable.data.retrievals, readable.data.prompt_chunks)
+    )
+    return {
+        "repetition": key[1],
+        "option_order": order,
+        "options": row["options"],
+        "turns": row["turns"],
+        "calls": [_call(run, stored, turn, told[turn["turn"]]) for turn in stored.turns(key)],
+        "retrieved": [{name: found[name] for name in RETRIEVED} for found in retrieved],
+        "chunks": [{name: chunk[name] for name in CHUNK} for chunk in chunks],
+        "ratings": row["ratings"],
+        "scores": row["scores"],
+        "answers": row["answers"],
+    }
+
+
+def _call(run: PastRun, stored: Evidence, turn: Row, told: Row) -> Row:
+    ref = run.partitions("responses", dataset=turn["dataset"], model=turn["model"], setting=turn["setting"])[0]
+    proof = check_prompt(stored.item(turn["item_id"]), turn, run.lake.read_footer(ref).settings, journal_of(run))
+    withheld = told["messages"] == NO_MESSAGES != turn["messages"]
+    document = {name: told.get(name) for name in SENT_CALL}
+    document["messages"] = None if withheld else loads(told["messages"])
+    document["proof"] = {**asdict(proof), **({"journal_messages": None} if withheld else {})}
+    return document
+
+
+def journal_of(run: PastRun) -> Path | None:
+    """Return the file of the lake's journal; null if there is none on this machine."""
+    file = state_folder(run.lake.root) / JOURNAL
+    return file if file.is_file() else None
+
+
+def _stored(run: PastRun, ref: PartitionRef) -> Row:
+    footer = run.lake.read_footer(ref)
+    return {
+        "layer": ref.layer,
+        "file": str(run.lake.path(ref)),
+        "fingerprint": ref.fingerprint,
+        "content_sha256": ref.content_sha256,
+        "package_version": footer.package_version,
+        "git_commit": footer.git_commit,
+    }

@@ -1,0 +1,119 @@
+"""Scores of the items of a run that fulfil a condition, beside those of the others."""
+
+from collections import Counter
+from collections.abc import Sequence
+from dataclasses import replace
+
+import polars as pl
+from polars.selectors import enum
+
+from schemas.errors import UsageError
+from schemas.tables.items import Items
+from tasks.explain.conditions import read_condition
+from tasks.explain.groups import ITEM, score_groups
+from tasks.runs.evidence import SHOWN, read_tables
+from tasks.runs.past_run import PastRun
+from tasks.runs.run_tables import ReportData, Row, System
+
+LEAST = 5
+"""Fewest items of a side whose scores are shown: fewer say little of a model, and much of a person."""
+
+SIDES = ("subset", "complement")
+SCORED = ("score", "ci_low", "ci_high", "n")
+SUPPRESSED = {**dict.fromkeys(SCORED[:3]), "n": 0, "suppressed": True}
+OF_ITEM = (*ITEM, "language", "question_type", "subset")
+"""Columns of `items` that a condition may name beside its groups."""
+
+
+def subset_document(run: PastRun, where: str, systems: Sequence[System], datasets: Sequence[str]) -> Row:
+    """Score both sides of a condition, each as if there were no other items, as a JSON document.
+
+    Args:
+        run: that was scored.
+        where: condition over the columns of `item_columns`; an item of which it is null is on neither side.
+        systems: models and settings to show.
+        datasets: whose items are looked at.
+
+    Raises:
+        UsageError: the condition cannot be read.
+        LakeError: a partition is gone or changed.
+    """
+    data = read_tables(run, SHOWN, {}).data
+    columns = item_columns(data.items.filter(pl.col("dataset").is_in(datasets)), run.read("conversation_annotations"))
+    sides = split_items(columns, where)
+    scores = score_sides(data, sides)
+    return {
+        "run": run.name,
+        "benchmark": run.manifest.benchmark,
+        "where": where,
+        "columns": columns.columns,
+        "items": {side: sides.filter(side=side).height for side in SIDES} | {"unknown": sides["side"].null_count()},
+        "models": [{**system._asdict(), "scores": scores.get(system, [])} for system in systems],
+        "note": f"A side with fewer than {LEAST} items is suppressed.",
+    }
+
+
+def item_columns(items: pl.DataFrame, annotations: pl.DataFrame) -> pl.DataFrame:
+    """Return a row per item: OF_ITEM, its groups as text, and scores of questionnaires, which only annotations have.
+
+    A questionnaire is a column of numbers where all its scores are.
+    """
+    found = items.select(OF_ITEM)
+    for frame in (items, annotations):
+        pairs = frame.select(*ITEM, "groups").explode("groups").unnest("groups").drop_nulls()
+        wide = pairs.filter(~pl.col("name").is_in(found.columns)).pivot("name", index=ITEM, values="value")
+        if frame is annotations:
+            wide = wide.with_columns(map(_to_numbers, wide.drop(ITEM)))
+        found = found.join(wide, on=ITEM, how="left")
+    return found
+
+
+def _to_numbers(column: pl.Series) -> pl.Series:
+    numbers = column.cast(pl.Float64, strict=False)
+    return numbers if numbers.null_count() == column.null_count() else column
+
+
+def split_items(columns: pl.DataFrame, where: str) -> pl.DataFrame:
+    """Return ITEM and `side` of each item; null = the condition is null, as it is where a value is that it needs.
+
+    Raises:
+        UsageError: it cannot be read, or is no condition.
+    """
+    texts = columns.cast({enum(): pl.String})
+    try:
+        holds = texts.select(*ITEM, holds=read_condition(where, columns.columns))
+        got = str(holds["holds"].dtype)
+    except pl.exceptions.PolarsError as error:
+        got = str(error).splitlines()[0]
+    if got != "Boolean":
+        raise UsageError(
+            "the condition cannot be read",
+            where="--where",
+            expected="numbers compared with numbers, texts in single quotes with texts",
+            got=got,
+            next_step="for example --where \"language = 'en'\"",
+        )
+    subset, complement = map(pl.lit, SIDES)
+    side = pl.when("holds").then(subset).when(~pl.col("holds")).then(complement)
+    return holds.select(*ITEM, side=side)
+
+
+def score_sides(data: ReportData, sides: pl.DataFrame) -> dict[System, list[Row]]:
+    """Return scores by system: `dataset`, `method`, `measure` (a metric, a rated dimension or the total), and each of SIDES.
+
+    A side has `score` and 95 % interval on 0-100 over its `n` rows; below LEAST items or rows it is `suppressed` and has none.
+    """
+    group = pl.concat_list(pl.struct(name=pl.lit("where"), value="side"))
+    placed = data.items.drop("groups").join(sides.drop_nulls().select(*ITEM, groups=group), on=ITEM, how="left")
+    counts = Counter(sides.select("dataset", "side").iter_rows())
+    counts.update(("", side) for side in sides["side"])
+    found: dict[System, dict[Sequence[str], Row]] = {}
+    for row in score_groups(replace(data, items=Items.cast(placed.select(Items.column_names()))), totals=True):
+        if row["group"] != "where":
+            continue
+        names = {name: row[name] for name in ("dataset", "method", "measure")}
+        scores = found.setdefault(System(row["model"], row["setting"]), {})
+        both = scores.setdefault(tuple(names.values()), names | dict.fromkeys(SIDES, SUPPRESSED))
+        few = min(row["n"], counts[row["dataset"], row["value"]]) < LEAST
+        both[row["value"]] = {name: None if few and name != "n" else row[name] for name in SCORED} | {"suppressed": few}
+    return {system: [*scores.values()] for system, scores in found.items()}

@@ -1,0 +1,243 @@
+"""Set the models of a leaderboard side by side: tasks, differences of any two, and how far the ranks hold.
+
+Only models that are ranked together are: those of one group and setting. Differences are paired over the items that both models
+have scored, as tasks.compare.scores pairs two runs. Of pairs that do not differ, one in twenty is told apart by chance.
+"""
+
+from collections import Counter
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from functools import cached_property
+from itertools import combinations
+from typing import Any, Literal
+
+import numpy as np
+import polars as pl
+
+from schemas.blueprint import Blueprint
+from schemas.folders import Folder
+from schemas.tables.layers import LAYERS
+from tasks.compare.scores import common_scores
+from tasks.lake.lake import Lake
+from tasks.lake.manifest import read_code_version
+from tasks.leaderboard.ranking import GROUP, RUN, LeaderboardData
+from tasks.runs.past_run import past_run
+from tasks.runs.run_tables import ordered
+from tasks.scoring.aggregation import SYSTEM, aggregate_scores, metric_contributions
+from tasks.scoring.gains import Spec, Weights, dataset_weights, is_clear, spec_weights, weigh_gain
+from tasks.scoring.pairing import Pairing, pair_models
+from tasks.scoring.published import LANGUAGE, published_of, score_published
+from tasks.scoring.sensitivity import list_variations, rank_correlation, rank_varied
+from tasks.scoring.tree import tree_tables
+from tasks.scoring.uncertainty import Resampling
+
+_WEAKEST = 5
+_FULL_SCORE = 100.0
+
+
+@dataclass(frozen=True)
+class ModelScore:
+    """A model's score on a task. `tied`: the interval of its difference from the best holds 0; null = no interval."""
+
+    model: str
+    score: float | None
+    mark: Literal["best", "second"] | None
+    tied: bool | None
+
+
+@dataclass(frozen=True)
+class TaskAcross:
+    """A task over the models. `quartiles`: lowest score to highest. `weakest_of`: models with it among their five weakest."""
+
+    id: str
+    title: str
+    scores: tuple[ModelScore, ...]
+    quartiles: tuple[float, ...]
+    weakest_of: int
+
+
+@dataclass(frozen=True)
+class PairDifference:
+    """Total before the veto of the first model minus that of the second, over the items scored for both."""
+
+    first: str
+    second: str
+    difference: float
+    ci_low: float | None
+    ci_high: float | None
+    n_items: int
+    is_clear: bool
+
+
+@dataclass(frozen=True)
+class VariedRanks:
+    """Ranks by other weights or another threshold; `moved`: models with another rank, one that is new or one less."""
+
+    title: str
+    ranks: tuple[int | None, ...]
+    rank_correlation: float | None
+    moved: int
+
+
+@dataclass(frozen=True)
+class AcrossModels:
+    """Models that are ranked together, in the leaderboard's order, which is that of every tuple by model; no group: a paper's.
+
+    `weakest`: tasks among the five weakest of every model. `told_apart`: share of clear pairs, of those with an interval.
+    `published_correlation`: Spearman's rho of their totals and the published ones, of the `published_models`.
+    """
+
+    group: int | None
+    setting: str | None
+    models: tuple[str, ...]
+    variations: tuple[VariedRanks, ...]
+    tasks: tuple[TaskAcross, ...] = ()
+    weakest: tuple[str, ...] = ()
+    pairs: tuple[PairDifference, ...] = ()
+    told_apart: float | None = None
+    published_models: tuple[str, ...] = ()
+    published_correlation: float | None = None
+
+    @cached_property
+    def by_names(self) -> dict[tuple[str, str], PairDifference]:
+        """The pairs by their models."""
+        return {(pair.first, pair.second): pair for pair in self.pairs}
+
+
+def compare_models(data: LeaderboardData, folder: Folder) -> tuple[AcrossModels, ...]:
+    """Compare the models of a leaderboard, those of each group and setting with each other, where there are two or more.
+
+    Raises:
+        LakeError: if a partition of their runs cannot be read.
+    """
+    if data.is_published:
+        models = [row["model"] for row in ordered(data.totals)]
+        # Without a gate nothing can be varied, as no scores of tasks are printed; and a model may have several settings.
+        varied = tuple(_vary(data.totals, None, data.blueprint, models)) if data.blueprint.gate else ()
+        return (AcrossModels(None, None, tuple(models), varied),) if varied else ()
+    lake = Lake(folder, read_code_version())
+    cohorts = data.totals.sort(GROUP, "setting").partition_by(GROUP, "setting", maintain_order=True)
+    return tuple(each for totals in cohorts if totals.height > 1 for each in _across(totals, data, lake))
+
+
+def _across(totals: pl.DataFrame, data: LeaderboardData, lake: Lake) -> Iterator[AcrossModels]:
+    """Yield what a group and setting has; nothing if there are no task scores."""
+    layers = [_read(layer, totals, data, lake) for layer in ("task_scores", "normalized_scores", "item_scores")]
+    if layers[0].is_empty():
+        return
+    manifest = next(manifest for manifest in data.manifests if manifest.run in totals[RUN])
+    blueprint = past_run(manifest, lake).blueprint
+    resampling = Resampling(manifest.plan.get("bootstrap", 0), manifest.plan.get("seed", 0))
+    pairing = pair_models(layers[2].lazy(), blueprint.datasets, tree_tables(blueprint), resampling)
+    models = [row["model"] for row in ordered(totals)]
+    with_total = [row["model"] for row in ordered(totals) if row["total"] is not None]
+    tasks, pairs = tuple(_tasks(layers[0], models, blueprint, pairing)), tuple(_differences(with_total, blueprint, pairing))
+    decided = [pair.is_clear for pair in pairs if pair.ci_low is not None]
+    published = _published_totals(totals, blueprint)
+    yield AcrossModels(
+        totals[GROUP][0],
+        totals["setting"][0],
+        tuple(models),
+        variations=tuple(_vary(totals, layers[1], blueprint, models)),
+        tasks=tasks,
+        weakest=tuple(task.title for task in tasks if task.weakest_of == len(models)),
+        pairs=pairs,
+        told_apart=sum(decided) / len(decided) if decided else None,
+        published_models=tuple(published),
+        published_correlation=rank_correlation(*zip(*published.values(), strict=True)) if published else None,
+    )
+
+
+def _read(layer: str, totals: pl.DataFrame, data: LeaderboardData, lake: Lake) -> pl.DataFrame:
+    """Read the rows of a layer that are about these models, each from its run."""
+    frames: list[pl.DataFrame] = [LAYERS[layer].create_empty()]
+    for manifest in data.manifests:
+        own = totals.filter(pl.col(RUN) == manifest.run).select(SYSTEM)
+        for ref in manifest.partitions if own.height else ():
+            place = dict(ref.place)
+            if ref.layer == layer and all(place.get(name, own[name][0]) in own[name] for name in SYSTEM):
+                frames.append(lake.read(ref, LAYERS[layer]).join(own, on=SYSTEM, how="semi"))
+    return pl.concat(frames)
+
+
+def _tasks(tasks: pl.DataFrame, models: Sequence[str], blueprint: Blueprint, pairing: Pairing) -> Iterator[TaskAcross]:
+    """Yield the tasks that a model has a score of."""
+    known = {(model, task): score for model, task, score in tasks.select("model", "task", "score_0_100").drop_nulls().iter_rows()}
+    weak = Counter[str]()
+    for model in models:
+        # As in a model's own report: a full score is not weak.
+        short = sorted((score, task) for (name, task), score in known.items() if name == model and score < _FULL_SCORE)
+        weak.update(task for _, task in short[:_WEAKEST])
+    for _, task in blueprint.tasks():
+        own = {model: known[model, task.id] for model in models if (model, task.id) in known}
+        if own:
+            cells = _mark(own, {entry.id: entry.weight for entry in task.datasets}, pairing)
+            quartiles = tuple(np.quantile(list(own.values()), [0, 0.25, 0.5, 0.75, 1]).tolist())
+            scores = tuple(cells.get(model, ModelScore(model, None, None, None)) for model in models)
+            yield TaskAcross(task.id, task.title, scores, quartiles, weak[task.id])
+
+
+def _mark(scores: Mapping[str, float], datasets: Mapping[str, float], pairing: Pairing) -> dict[str, ModelScore]:
+    """Mark the highest score of a task with these datasets and weights, the second, equal ones alike, and ties with the best."""
+    first, second, *_ = *sorted({round(score, 9) for score in scores.values()}, reverse=True), None
+    best = next(model for model, score in scores.items() if round(score, 9) == first)
+    found = {}
+    for model, score in scores.items():
+        mark: Literal["best", "second"] | None = {first: "best", second: "second"}.get(round(score, 9))  # type: ignore[assignment]
+        found[model] = ModelScore(model, score, mark, mark == "best" or _tied(best, model, datasets, pairing))
+    return found
+
+
+def _tied(best: str, model: str, datasets: Mapping[str, float], pairing: Pairing) -> bool | None:
+    pairs = pairing.pair(best, model, datasets)
+    weights = {
+        spec: datasets[dataset] * weight / sum(of_one.values())
+        for dataset, of_one in dataset_weights(pairing.tree, pairs).items()
+        for spec, weight in of_one.items()
+    }
+    if not any(weights.values()):
+        return None
+    found = weigh_gain(pairs, weights)
+    return None if found["ci_low"] is None else not is_clear(found)
+
+
+def _differences(models: Sequence[str], blueprint: Blueprint, pairing: Pairing) -> Iterator[PairDifference]:
+    """Yield the differences of any two models that have items in common."""
+    weights: dict[frozenset[Spec], Weights] = {}
+    for first, second in combinations(models, 2):
+        pairs = pairing.pair(second, first, blueprint.datasets)
+        if (specs := frozenset(pairs)) not in weights:
+            normalized = common_scores(pairs)
+            aggregates = aggregate_scores(normalized, pairing.tree)
+            weights[specs] = spec_weights(metric_contributions(normalized, aggregates, pairing.tree))
+        if weights[specs]:
+            found: dict[str, Any] = weigh_gain(pairs, weights[specs])
+            limits = {name: found[name] for name in ("ci_low", "ci_high", "n_items")}
+            yield PairDifference(first, second, difference=found["gain"], is_clear=is_clear(found), **limits)
+
+
+def _published_totals(totals: pl.DataFrame, blueprint: Blueprint) -> dict[str, tuple[float | None, float | None]]:
+    """Return totals after the veto, own and published, of the models of full coverage that a paper lists too.
+
+    A model is the paper's if it has its name, whatever the case and the names of providers before it.
+    """
+    published = published_of(blueprint)
+    # A table by language has no total over languages.
+    rows = score_published(published, blueprint).to_dicts() if published is not None and LANGUAGE not in published.columns else []
+    printed = {(row["model"].casefold(), row["setting"]): row["total"] for row in rows}
+    named = {(row["model"].rsplit("/", 1)[-1].casefold(), row["setting"]): row for row in ordered(totals) if row["coverage"] == 1}
+    return {row["model"]: (row["total"], printed[key]) for key, row in named.items() if key in printed}
+
+
+def _vary(
+    totals: pl.DataFrame, normalized: pl.DataFrame | None, blueprint: Blueprint, models: Sequence[str]
+) -> Iterator[VariedRanks]:
+    """Yield ranks by other weights, where there are scores to weigh, and thresholds; none if no model is ranked."""
+    ranks = dict(totals.select("model", "rank").iter_rows())
+    before = [ranks[model] for model in models]
+    for variation in list_variations(blueprint) if any(before) else ():
+        if normalized is not None or variation.tree is None:
+            varied = dict(rank_varied(totals.drop_nulls("total"), normalized, variation).select("model", "rank").iter_rows())
+            after = tuple(map(varied.get, models))
+            moved = sum(old != new for old, new in zip(before, after, strict=True))
+            yield VariedRanks(variation.title, after, rank_correlation(before, after), moved)

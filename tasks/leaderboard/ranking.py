@@ -1,0 +1,288 @@
+"""Rank the models of one run, of several, of the whole lake, or of a paper together."""
+
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass, field, replace
+from os import environ
+from os.path import relpath
+from pathlib import Path
+from typing import Any
+
+import polars as pl
+
+from schemas.addresses import REPORTS_URL
+from schemas.blueprint import Blueprint
+from schemas.comparability import Comparability
+from schemas.errors import UsageError
+from schemas.folders import Folder
+from schemas.lineage import RunManifest
+from schemas.tables.layers import LAYERS
+from schemas.tables.scores import DimensionScores, Totals
+from schemas.vocabulary import Profile
+from tasks.judging.gold import GOLD
+from tasks.lake.lake import Lake
+from tasks.lake.manifest import newest_first, read_all_changes, read_code_version, read_manifest, read_manifests
+from tasks.lake.many_partitions import read_partitions
+from tasks.runs.comparability import compare_run
+from tasks.runs.comparable_runs import Group, group_runs
+from tasks.runs.past_run import PastRun, past_run, refuse_ablation
+from tasks.runs.published_tables import PublishedTable, read_table
+from tasks.runs.run_tables import System, ordered
+from tasks.runs.verdict import SHOWN, judge_run, judge_totals
+from tasks.scoring.blueprints import load_blueprint, profiled_blueprint
+from tasks.scoring.published import LANGUAGE, published_abilities, published_of, score_published
+from tasks.scoring.veto import rank_models
+from tasks.solvers.registry import setting_order
+
+RUN = "run"
+"""Column that says where a row of `totals` comes from."""
+
+GROUP = "group"
+"""Column with the number of the group that a row is ranked in."""
+
+Records = Mapping[str | None, Mapping[System, Comparability]]
+
+
+@dataclass(frozen=True, eq=False)
+class LeaderboardData:
+    """Models ranked together, and what a page shows besides: there the history, manifests and links are those of all runs.
+
+    `totals`: rows of `totals`, ranked in their groups, with the run of each in column `run` unless they are a paper's, and
+    `fuller_run`, an earlier run of its group with more items scored. `abilities`: rows of `ability_scores` of the same models.
+    `history`: rows of `totals` of every run of the benchmark, with columns `run` and `group`, numbered among all of them. Totals
+    are judged (`judge_totals`). `manifests`: of these runs, newest first. `links`: address of a run's report, where there is one.
+    """
+
+    blueprint: Blueprint
+    totals: pl.DataFrame
+    abilities: pl.DataFrame
+    history: pl.DataFrame
+    manifests: tuple[RunManifest, ...] = ()
+    links: Mapping[str, str] = field(default_factory=dict)
+    paper: PublishedTable = field(default_factory=read_table)
+    is_published: bool = False
+    groups: tuple[Group, ...] = ()
+    regressed: frozenset[tuple[str, str, str]] = frozenset()
+    """Run, model and setting of what regressed against the run before, of all manifests."""
+
+    records: Records = field(default_factory=dict)
+    """By run: how far its numbers may be set beside the paper's."""
+
+    damaged: frozenset[str] = frozenset()
+    """Runs of the manifests of which it cannot be read what changed."""
+
+    dimensions: pl.DataFrame = field(default_factory=DimensionScores.create_empty)
+    """Rows of `dimension_scores` of the same models and runs, and of the gold replies that were rated there."""
+
+    @property
+    def rows(self) -> list[dict[str, Any]]:
+        """One JSON object per model and setting, ranked ones first."""
+        return leaderboard_rows(self.totals, self.abilities, self.records)
+
+
+def run_rows(run: PastRun) -> list[dict[str, Any]]:
+    """Return one JSON object per model and setting of a run, as `leaderboard_rows` does."""
+    return leaderboard_rows(judge_run(run), run.layers["ability_scores"], {None: compare_run(run)})
+
+
+def leaderboard_rows(totals: pl.DataFrame, abilities: pl.DataFrame, records: Records) -> list[dict[str, Any]]:
+    """Return one JSON object per (model, setting), by group and setting, ranked ones first.
+
+    Args:
+        totals: rows of `totals`, judged; where it is known, with the run and group of each, and a fuller run.
+        abilities: rows of `ability_scores`, likewise.
+        records: by run, if the rows have one, how far its numbers may be set beside a paper's.
+
+    Returns:
+        Ranked ones first within their group and setting; `n` of `n_total` items were scored.
+    """
+    key = [name for name in ("model", "setting", RUN, LANGUAGE) if name in abilities.columns]
+    by_system = abilities.rows_by_key(key, named=True)
+    found = [
+        {name: row[name] for name in ("model", "setting", *SHOWN)}
+        | {"abilities": {each["ability"]: each["score_0_100"] for each in by_system.get(tuple(row[name] for name in key), ())}}
+        | {"n": row["n_scored"], "n_total": row["n_total"]}
+        | {name: value for name, value in row.items() if name not in Totals.column_names()}
+        for row in sorted(ordered(totals), key=lambda row: (row.get(GROUP, 0), setting_order(row["setting"])))
+    ]
+    likeness = (records.get(row.get(RUN), {}).get(System(row["model"], row["setting"])) for row in found)
+    return [row | {"comparability": one and one.model_dump(mode="json")} for row, one in zip(found, likeness, strict=True)]
+
+
+def rank_stored_systems(benchmark: str, folder: Folder, runs: Sequence[str], profile: Profile) -> LeaderboardData:
+    """Return the newest result of each model and setting in these runs, or in all runs of the benchmark.
+
+    Runs with another sample, seed, judge or whatever else moves a total are another group, with ranks of its own. A model has its
+    newest result in each group it is in.
+
+    Args:
+        benchmark: name or file of a blueprint.
+        folder: the lake.
+        runs: names; none = all of the benchmark.
+        profile: how the runs were scored.
+
+    Raises:
+        UsageError: if the lake holds no such run, or one of them is of another benchmark or an ablation.
+    """
+    lake, blueprint = Lake(folder, read_code_version()), profiled_blueprint(benchmark, profile)
+    named = tuple(read_manifest(folder, name) for name in newest_first(runs))
+    manifests = named or _manifests_of(blueprint, folder)
+    if not manifests:
+        raise UsageError(
+            f"no run of {blueprint.name} is in the lake",
+            where=str(folder),
+            next_step=f"moodflow run {benchmark} --model NAME makes one, or show the paper's table with --published",
+        )
+    for manifest in manifests:
+        _require_totals(manifest, blueprint)
+    groups, every = _in_groups(manifests, lake)
+    totals = _newest(every)
+    used = set(totals[RUN])
+    manifests = tuple(manifest for manifest in manifests if manifest.run in used)
+    abilities = _read(manifests, "ability_scores", lake)
+    regressed, damaged = find_regressed(folder, used)
+    opened = {one.run: past_run(one, lake) for one in manifests}
+    return LeaderboardData(
+        blueprint,
+        judge_totals(rank_models(totals, blueprint, within=("setting", GROUP)), blueprint, opened),
+        abilities.join(totals, on=["model", "setting", RUN], how="semi", maintain_order="left"),
+        history=every.clear(),
+        manifests=manifests,
+        groups=groups,
+        regressed=regressed,
+        records={name: compare_run(run) for name, run in opened.items()},
+        damaged=damaged,
+        dimensions=_read_dimensions(manifests, totals, lake),
+    )
+
+
+def _read_dimensions(manifests: Sequence[RunManifest], totals: pl.DataFrame, lake: Lake) -> pl.DataFrame:
+    """Read what judges gave these rows of `totals` by dimension, with the run of each."""
+    judged = [manifest for manifest in manifests if any(ref.layer == "dimension_scores" for ref in manifest.partitions)]
+    if not judged:
+        return DimensionScores.create_empty().with_columns(pl.lit("").alias(RUN))
+    found = _read(judged, "dimension_scores", lake)
+    gold = found.filter(pl.col(RUN).is_in(totals[RUN].implode()), setting=GOLD)
+    return pl.concat([found.join(totals, on=["model", "setting", RUN], how="semi", maintain_order="left"), gold])
+
+
+def find_regressed(folder: Folder, runs: Iterable[str]) -> tuple[frozenset[tuple[str, str, str]], frozenset[str]]:
+    """Return run, model and setting of every system that regressed against the run before; and runs that cannot tell."""
+    found, damaged = read_all_changes(folder, runs)
+    regressed = ((run, system.model, system.setting) for run, changes in found.items() for system in changes.regressed)
+    return frozenset(regressed), damaged
+
+
+def _in_groups(manifests: Sequence[RunManifest], lake: Lake) -> tuple[tuple[Group, ...], pl.DataFrame]:
+    """Return the groups of these runs, and their rows of `totals` with columns `run` and `group`."""
+    every = _read(manifests, "totals", lake)
+    groups = group_runs(manifests, dict(every.group_by(RUN).agg(pl.col("n_scored").max()).iter_rows()))
+    numbers = {run: group.number for group in groups for run in group.runs}
+    return groups, every.with_columns(pl.col(RUN).replace_strict(numbers, return_dtype=pl.Int64).alias(GROUP))
+
+
+def _newest(totals: pl.DataFrame) -> pl.DataFrame:
+    """Return the first row of each model and setting in its group, with the run of a later row that has more items scored."""
+    system = ["model", "setting", GROUP]
+    most = totals.sort("n_scored", descending=True, maintain_order=True).unique(system, keep="first", maintain_order=True)
+    most = most.select(*system, most=pl.col("n_scored"), fuller_run=pl.col(RUN))
+    newest = totals.unique(system, keep="first", maintain_order=True).join(most, on=system, how="left", maintain_order="left")
+    return newest.with_columns(pl.when(pl.col("most") > pl.col("n_scored")).then("fuller_run").alias("fuller_run")).drop("most")
+
+
+def _manifests_of(blueprint: Blueprint, folder: Folder) -> tuple[RunManifest, ...]:
+    return tuple(one for one in read_manifests(folder) if one.benchmark == blueprint.name and one.ablation is None)
+
+
+def _require_totals(manifest: RunManifest, blueprint: Blueprint) -> None:
+    refuse_ablation(manifest, "--run")
+    if manifest.benchmark != blueprint.name:
+        raise UsageError(
+            f"run {manifest.run} is of another benchmark",
+            where="--run",
+            expected=f"a run of {blueprint.name}",
+            got=manifest.benchmark,
+            next_step=f"moodflow leaderboard {manifest.benchmark} --run {manifest.run}",
+        )
+
+
+def _read(manifests: Sequence[RunManifest], layer: str, lake: Lake) -> pl.DataFrame:
+    """Read a layer of these runs, newest run first, with column `run`."""
+    refs = [manifest.partition(layer) for manifest in manifests]
+    runs = [manifest.run for manifest, ref in zip(manifests, refs, strict=True) for _ in range(ref.rows)]
+    return read_partitions(lake, refs, LAYERS[layer]).with_columns(pl.Series(RUN, runs, pl.String))
+
+
+def stored_leaderboard(folder: Folder, ranked: LeaderboardData, page: Path) -> LeaderboardData:
+    """Return what the page of stored models shows: the ranked, and the totals of all runs of the benchmark as history.
+
+    Args:
+        folder: the lake.
+        ranked: rows of the ranking.
+        page: file it is written to; links to reports start there.
+    """
+    manifests, lake = _manifests_of(ranked.blueprint, folder), Lake(folder, read_code_version())
+    known, opened = {manifest.run for manifest in ranked.manifests}, {one.run: past_run(one, lake) for one in manifests}
+    regressed, damaged = find_regressed(folder, [manifest.run for manifest in manifests if manifest.run not in known])
+    return replace(
+        ranked,
+        history=judge_totals(_in_groups(manifests, lake)[1], ranked.blueprint, opened),
+        manifests=manifests,
+        links=report_links(manifests, folder, page),
+        regressed=ranked.regressed | regressed,
+        damaged=ranked.damaged | damaged,
+        paper=read_table(published_of(ranked.blueprint)),
+    )
+
+
+def published_leaderboard(benchmark: str) -> LeaderboardData:
+    """Return a paper's models through the aggregation and veto the runs use; ranked within their setting.
+
+    Raises:
+        UsageError: if no paper has published scores of the benchmark's abilities.
+    """
+    blueprint = load_blueprint(benchmark)
+    published = published_of(blueprint)
+    if published is None:
+        raise UsageError(
+            f"there is no published table for {blueprint.name}",
+            expected="a benchmark of a paper, such as moodbench or longemotion",
+            got=f"the main abilities {', '.join(ability.id for ability in blueprint.abilities)}",
+            next_step="leave out --published to see your own runs",
+        )
+    by_language = LANGUAGE in published.columns
+    totals, groups = _by_language(published, blueprint) if by_language else (score_published(published, blueprint), ())
+    return LeaderboardData(
+        blueprint=blueprint,
+        totals=judge_totals(totals, blueprint, {}),
+        abilities=published_abilities(published),
+        history=totals.clear(),
+        paper=read_table(published),
+        is_published=True,
+        groups=groups,
+    )
+
+
+def _by_language(published: pl.DataFrame, blueprint: Blueprint) -> tuple[pl.DataFrame, tuple[Group, ...]]:
+    """Return a paper's totals, ranked within each language over the abilities that have a number in it, and these groups."""
+    totals, groups = [], []
+    for number, part in enumerate(published.partition_by(LANGUAGE, maintain_order=True), start=1):
+        scored = tuple(main for main in blueprint.abilities if main.id in part.columns and part[main.id].count())
+        of_part = score_published(part, blueprint.model_copy(update={"abilities": scored}))
+        beside = part.drop(main.id for main in blueprint.abilities if main.id in part.columns)
+        totals.append(of_part.join(beside, on=["model", "setting"]).with_columns(pl.lit(number).alias(GROUP)))
+        groups.append(Group(number, (), {LANGUAGE: part[LANGUAGE][0]}))
+    return pl.concat(totals), tuple(groups)
+
+
+def report_links(manifests: Sequence[RunManifest], folder: Folder, page: Path) -> Mapping[str, str]:
+    """Return each report's address: where reports are served, else its file as seen from the page, if that is on this disk."""
+    served = environ.get(REPORTS_URL)
+    found = {}
+    for manifest in manifests:
+        if manifest.report is None:
+            continue
+        if served:
+            found[manifest.run] = f"{served.rstrip('/')}/{manifest.run}/{Path(manifest.report).name}"
+        elif isinstance(folder, Path):
+            found[manifest.run] = Path(relpath(folder / manifest.report, page.resolve().parent)).as_posix()
+    return found

@@ -1,0 +1,209 @@
+"""Collect what a model answered to the items of a dataset, and explain what each answer earned."""
+
+import re
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+import polars as pl
+
+from schemas.letters import option_letters
+from schemas.metrics import METRICS
+from schemas.question_types import QUESTION_TYPES, AnswerForm
+from tasks.runs.run_tables import ReportData, System
+from tasks.solvers.answers import SAID
+from tasks.text.number_format import listed, number, shorten
+
+_KEY = ["item_id", "repetition"]
+
+
+@dataclass(frozen=True)
+class ScoredItem:
+    """One scored answer: rows of `items`, `item_scores` and, unless they are not in this run, `answers` and `responses`.
+
+    `answer["text"]` is what it says as one text, `call` the last one it rests on. Of built contexts also the row of `contexts`,
+    the rows of `judgements` and the chunks that the prompt had (columns PROMPT_CHUNKS); the rows
+    of `simulation_faults` that count.
+    """
+
+    item: dict[str, Any]
+    score: dict[str, Any]
+    answer: dict[str, Any] | None
+    context: dict[str, Any] | None = None
+    ratings: tuple[dict[str, Any], ...] = ()
+    retrieved: tuple[dict[str, Any], ...] = ()
+    call: dict[str, Any] | None = None
+    faults: tuple[dict[str, Any], ...] = ()
+
+    @property
+    def form(self) -> AnswerForm:
+        """The form of its answer."""
+        return QUESTION_TYPES[self.item["question_type"]].answer
+
+    @property
+    def order(self) -> tuple[int, ...]:
+        """The item's option shown at each place."""
+        shown = self.answer.get("option_order") if self.answer else None
+        return tuple(range(len(self.item["options"] or ())) if shown is None else shown)
+
+    @property
+    def was_cut_off(self) -> bool:
+        """Whether the reply ended at the token limit."""
+        return self.answer is not None and self.answer["finish_reason"] == "length"
+
+
+def collect_answers(data: ReportData, system: System, dataset: str, method: str, metric: str) -> tuple[ScoredItem, ...]:
+    """Collect every item behind one raw score, by item and repetition."""
+    own = data.about(system, dataset)
+    scores = own.item_scores.filter(pl.col("method") == method, pl.col("metric") == metric)
+    return tuple(scored_items(own, scores.sort([*_KEY, "part"])))
+
+
+def scored_items(data: ReportData, scores: pl.DataFrame) -> Iterator[ScoredItem]:
+    """Yield the scored answers behind rows of `item_scores`, in their order; those of items that are not in the run are left out.
+
+    Args:
+        data: of one system and dataset.
+        scores: rows of its `item_scores`.
+    """
+    items, contexts = (_by(frame, ["item_id"]) for frame in (data.items, data.contexts))
+    answers = _by(data.answers.with_columns(text=SAID), [*_KEY, "part"])
+    calls = _by(data.responses, [*_KEY, "call_key"])
+    rated = data.judgements.filter(pl.col("rubric") != (data.manifest.plan.get("simulation_rubric") or ""))  # no reviews
+    beside = (rated, data.prompt_chunks, data.faults.filter(pl.col("refused").is_null()))
+    ratings, retrieved, faults = (frame.rows_by_key(_KEY, named=True, include_key=True) for frame in beside)
+    for row in scores.join(data.items, on="item_id", how="semi", maintain_order="left").iter_rows(named=True):
+        key = (row["item_id"], row["repetition"])
+        answer = answers.get((*key, row["part"]))
+        yield ScoredItem(
+            items[row["item_id"]],
+            row,
+            answer,
+            contexts.get(row["item_id"]),
+            tuple(rating for rating in ratings.get(key, ()) if rating["part"] == row["part"]),
+            tuple(retrieved.get(key, ())),
+            calls.get((*key, answer["call_keys"][-1])) if answer else None,
+            tuple(fault for fault in faults.get(key, ()) if fault["part"] == row["part"]),
+        )
+
+
+def _by(frame: pl.DataFrame, key: list[str]) -> dict[Any, dict[str, Any]]:
+    found: dict[Any, dict[str, Any]] = frame.rows_by_key(key, named=True, unique=True, include_key=True)
+    return found
+
+
+SHORT_LABEL = 80
+
+
+def chosen_letters(answer: ScoredItem) -> tuple[str, ...]:
+    """Return letters the reply was read as, in order; none if it was read as anything else than options."""
+    options, parsed = answer.item["options"] or [], answer.score["parsed_answer"] or ""
+    letters, place = option_letters(len(options)), answer.score.get("chosen_place")
+    if place is not None:
+        return (letters[place],)
+    if parsed in options:
+        return (letters[answer.order.index(options.index(parsed))],)
+    parts = [part for part in re.split(r"[^A-Z]+", parsed) if part]
+    return tuple(parts) if set(parts) <= set(letters) else ()
+
+
+@dataclass(frozen=True)
+class ShownOption:
+    """An option as shown to the model: `index` is its place in the item. `points` only in questionnaires."""
+
+    letter: str
+    index: int
+    text: str
+    gold: bool
+    chosen: bool
+    points: float | None
+
+
+def shown_options(answer: ScoredItem) -> list[ShownOption]:
+    """Return the options in the order in which they were shown; none where an item has none."""
+    texts: Sequence[str] = answer.item["options"] or ()
+    gold, points = answer.item["gold_indices"] or (), answer.item["option_points"] or [None] * len(texts)
+    chosen, letters = chosen_letters(answer), option_letters(len(texts)) if texts else ()
+    return [
+        ShownOption(letter, index, texts[index], index in gold, letter in chosen, points[index])
+        for letter, index in zip(letters, answer.order, strict=True)
+    ]
+
+
+def explain_answer(answer: ScoredItem) -> str:
+    """Return why the item did not earn its full score, in one or two sentences."""
+    if answer.score["status"] == "unparsed":
+        cut = " It stopped at the token limit." if answer.was_cut_off else ""
+        empty = answer.answer is not None and not (answer.answer["text"] or "").strip()
+        what = "The reply is empty" if empty else "No answer could be read from the reply"
+        error = f" ({answer.score['error']} while it was read)" if answer.score.get("error") else ""
+        return f"{what}{error}, so the item counts as wrong.{cut}"
+    return EXPLANATIONS[answer.form](answer)
+
+
+def _gold_letters(answer: ScoredItem) -> list[str]:
+    letters = option_letters(len(answer.item["options"]))
+    return [letters[answer.order.index(index)] for index in answer.item["gold_indices"]]
+
+
+def _read_as(answer: ScoredItem) -> str:
+    # Letters as shown: what the reply was read as may name the option or its letter.
+    place = answer.score.get("chosen_place")
+    return f"Read as {answer.score['parsed_answer'] or 'no option' if place is None else chosen_letters(answer)[0]}"
+
+
+def _explain_choice(answer: ScoredItem) -> str:
+    gold, chosen = _gold_letters(answer), chosen_letters(answer)
+    missed = [letter for letter in gold if letter not in chosen]
+    extra = [letter for letter in chosen if letter not in gold]
+    parts = [f"{_read_as(answer)}, right is {listed(gold)}"]
+    if len(gold) > 1 and chosen:
+        parts += [f"missing {listed(missed)}"] if missed else []
+        parts += [f"too many: {listed(extra)}"] if extra else []
+    return "; ".join(parts) + "."
+
+
+def _explain_order(answer: ScoredItem) -> str:
+    return f"{_read_as(answer)}, right order is {', '.join(_gold_letters(answer))}."
+
+
+def _explain_points(answer: ScoredItem) -> str:
+    points = [point for point in answer.item["option_points"] if point is not None]
+    if not points:
+        return f"{_read_as(answer)}; no option of the item has points."
+    letters = option_letters(len(answer.item["options"]))
+    earned = {letters[index]: point for index, point in enumerate(answer.item["option_points"])}
+    chosen = [earned[letter] for letter in chosen_letters(answer) if earned[letter] is not None]
+    got = f" and earns {number(sum(chosen), 0)} points" if chosen else ""
+    return f"{_read_as(answer)}{got}; the item's points go from {number(min(points), 0)} to {number(max(points), 0)}."
+
+
+def _explain_label(answer: ScoredItem) -> str:
+    gold = listed([answer.item["options"][index] for index in answer.item["gold_indices"]])
+    read = answer.score["parsed_answer"] or "no label"
+    return f"Read as {shorten(read, SHORT_LABEL)}, right is {shorten(gold, SHORT_LABEL)}."
+
+
+def _explain_segment(answer: ScoredItem) -> str:
+    gold = [str(index) for index in answer.item["gold_indices"]]
+    return f"Read as segment {answer.score['parsed_answer'] or 'none'}, the odd one is {listed(gold)}; segments count from 0."
+
+
+def _explain_share(answer: ScoredItem) -> str:
+    share = number(answer.score["value"], 2)
+    if METRICS[answer.score["metric"]].rating is not None:
+        return f"The ratings of the reply earn {share} of 1 by {answer.score['metric']}."
+    most = number(METRICS[answer.score["metric"]].bounds[1], 0)
+    return f"Compared with the reference by {answer.score['metric']}, the reply earns {share} of {most}."
+
+
+EXPLANATIONS: Mapping[AnswerForm, Callable[[ScoredItem], str]] = {
+    "letter": _explain_choice,
+    "letters": _explain_choice,
+    "ranking": _explain_choice,
+    "order": _explain_order,
+    "scale": _explain_points,
+    "label": _explain_label,
+    "index": _explain_segment,
+    "text": _explain_share,
+}

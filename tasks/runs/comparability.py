@@ -1,0 +1,220 @@
+"""Compute how far the numbers of a run may be set beside a paper's, from what was run."""
+
+from collections import Counter
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from dataclasses import replace
+from typing import Any
+
+from schemas.blueprint import Blueprint
+from schemas.comparability import (
+    LIKENESS,
+    Comparability,
+    DatasetLikeness,
+    Departure,
+    Likeness,
+    Position,
+    Respect,
+    Shares,
+)
+from schemas.lineage import DatasetNotice, RunManifest
+from schemas.roles import JUDGE, by_dataset
+from tasks.runs.papers import Paper, paper_of
+from tasks.runs.past_run import PastRun
+from tasks.runs.published_tables import TOTAL, PublishedTable, read_table
+from tasks.runs.run_tables import InstrumentCount, ReportData, Row, System, pool_counts
+from tasks.runs.score_tree import ScorePart, explain_ability, explain_total, scores_of
+from tasks.scoring.published import published_of
+from tasks.solvers.registry import setting_title
+from tasks.text.number_format import counted, listed, percent
+
+MOST_INCOMPARABLE = 0.25
+"""Share of a score's weight. If as much lies in datasets that are not comparable, it is not comparable itself: of MoodBench those
+that a judge rates have 12 %, of LongEmotion half."""
+
+WORST = LIKENESS[-1]
+NAMES = {"en": "English", "zh": "Chinese"}
+
+OF_DATASETS: dict[Respect, str] = {
+    "items": "with other items",
+    "sample": "with fewer items",
+    "source": "from another source",
+    "language": "in another language",
+    "judge": "rated by another judge",
+    "rubric": "rated by our own rubric",
+    "lost": "with items that have no score",
+    "differences": "asked or scored otherwise than in their papers, as the catalogue says",
+}
+"""What is said of a total about so many of its datasets."""
+
+
+def compare_run(run: PastRun) -> Mapping[System, Comparability]:
+    """Return the records of a run of the lake; raise LakeError if a layer is gone or changed."""
+    # A run of which only totals were kept has nothing to compare.
+    return compare_with_paper(run, read_table(published_of(run.blueprint))) if run.partitions("raw_scores") else {}
+
+
+def compare_with_paper(run: PastRun | ReportData, table: PublishedTable) -> Mapping[System, Comparability]:
+    """Return the record of each model and setting with a total; none if the table, the paper's, is empty."""
+    systems = [System(row["model"], row["setting"]) for row in run.layers["totals"].iter_rows(named=True)]
+    paper = paper_of(run.blueprint) if table.settings else None
+    return {system: _compare(run, paper, table, system) for system in systems} if paper else {}
+
+
+def _compare(run: PastRun | ReportData, paper: Paper, table: PublishedTable, system: System) -> Comparability:
+    blueprint, scores = run.blueprint, scores_of(run.layers, system)
+    shared = tuple(_of_the_run(run, paper, table, system))
+    failed = [one for one in run.instruments if one.failed and one.system == system]
+    datasets = tuple(_of_datasets(run, paper, scores.layers["raw_scores"].values(), shared, failed))
+    verdicts = {entry.dataset: entry.verdict for entry in datasets}
+    # The mean leaves the gate out; what was run does not.
+    counts = {name: scores.total[name] for name in ("datasets_scored", "datasets_total")}
+    whole = replace(explain_total(scores, blueprint), **counts)
+    broken = [_not("instrument", one.words) for one in pool_counts(failed)]
+    verdict = _of_part(whole, verdicts, [*shared, *broken])
+    mains = [main for main in blueprint.abilities if main.dataset_ids]
+    return Comparability(
+        **system._asdict(),
+        paper=paper.title,
+        verdict=verdict,
+        reasons=(*broken, *shared, *_summed_up(whole, datasets)),
+        abilities={main.id: _of_part(explain_ability(scores, main, blueprint), verdicts, shared) for main in mains},
+        datasets=datasets,
+        position=None if verdict == WORST else _position(table, scores.total),
+        languages=_languages(run.manifest, blueprint, paper),
+    )
+
+
+def _of_the_run(run: PastRun | ReportData, paper: Paper, table: PublishedTable, system: System) -> Iterator[Departure]:
+    """Yield what holds for all datasets."""
+    plan = run.manifest.plan
+    if run.blueprint.name not in paper.blueprints:
+        yield _not("items", f"the blueprint {run.blueprint.name} is not the one that the paper's table was measured with")
+    if system.setting not in table.settings:
+        yield _not("setting", f"the paper's table has no scores with {setting_title(system.setting)}")
+    yield _close("prompts", "prompts are worded by us, not as the paper's")
+    asked = next((_temperature(model) for model in plan.get("models", ()) if model["name"] == system.model), None)
+    yield from _set_otherwise("temperature", "temperature", asked, paper.temperature)
+    yield from _set_otherwise("repetitions", "times each item is asked:", plan.get("repeat", 1), paper.repetitions)
+    if (orders := plan.get("permute", 0)) > 1:
+        yield _close("orders", f"each single choice is asked in {orders} orders of its options")
+    if paper.profile and (profile := plan.get("profile", "corrected")) != paper.profile:
+        yield _close("profile", f"scored by the profile {profile}, the paper's numbers by its released code")
+
+
+def _temperature(model: Mapping[str, Any]) -> float | None:
+    """Return the temperature that a model is asked at; null = the server's own."""
+    unsent = (model.get("dialect") or {}).get("unsent", ())
+    return None if "temperature" in unsent else (model.get("sampling") or {}).get("temperature", 0.0)
+
+
+def _set_otherwise(respect: Respect, name: str, ours: float | None, theirs: float | None) -> Iterator[Departure]:
+    if ours is None or ours != theirs:
+        of_paper = "not known of the paper" if theirs is None else f"in the paper {theirs:g}"
+        yield _close(respect, f"{name} {'as the server has it' if ours is None else f'{ours:g}'}, {of_paper}")
+
+
+def _of_datasets(
+    run: PastRun | ReportData, paper: Paper, raw: Iterable[Row], shared: Sequence[Departure], failed: Sequence[InstrumentCount]
+) -> Iterator[DatasetLikeness]:
+    """Yield the verdict of each dataset from its rows of `raw_scores`; `shared` holds for all."""
+    manifest, notices = run.manifest, {notice.id: notice for notice in run.manifest.datasets}
+    items = {name: ref.rows for ref in manifest.partitions if ref.layer == "items" for _, name in ref.place}
+    most, scored = manifest.plan.get("sample"), list(raw)
+    for name, entry in run.blueprint.datasets.items():
+        rows = [row for row in scored if row["dataset"] == name]
+        found = [_not("items", "built anew from the sources that the paper names")] if name in paper.rebuilt else []
+        found += [_not("instrument", one.words) for one in failed if name in one.datasets]
+        found += _of_the_source(notices[name]) if name in notices else ()
+        # Fewer than the plan's sample are all there are.
+        if most is not None and most <= (asked := items.get(name, most)) < paper.items(name):
+            found.append(_close("sample", f"{counted(asked, 'item')}, in the paper up to {paper.items(name)}"))
+        if lost := max((row["n_total"] - row["n_scored"] for row in rows), default=0):
+            found.append(_close("lost", f"{counted(lost, 'item')} without a score"))
+        found += _of_the_judge(manifest, paper, name) if any(method.judged for method in entry.methods) else ()
+        if not any(row["n_scored"] for row in rows):
+            found = [_not("coverage", "no score")]
+        verdict = max((each.likeness for each in (*found, *shared)), key=LIKENESS.index, default=LIKENESS[0])
+        yield DatasetLikeness(dataset=name, verdict=verdict, differences=tuple(found))
+
+
+def _of_the_source(notice: DatasetNotice) -> Iterator[Departure]:
+    if own := [source for source in notice.sources if source == "bundled" or source.startswith("own file")]:
+        yield _not("items", f"not the paper's: {listed(own)}")
+    if notice.replaces is not None:
+        yield _close("source", listed(list(notice.sources)))
+    if notice.replaces not in (None, notice.languages):
+        ours, theirs = (listed([NAMES[each] for each in found]) for found in (notice.languages, notice.replaces or ()))
+        yield _not("language", f"asked in {ours}, in the paper in {theirs}")
+    if notice.differences:
+        yield _close("differences", " ".join(notice.differences))
+
+
+def _of_the_judge(manifest: RunManifest, paper: Paper, name: str) -> Iterator[Departure]:
+    roles = by_dataset(manifest.plan.get("roles", {}).get(JUDGE))
+    judges = [entry["name"] for entry in roles["datasets"].get(name, roles["default"])]
+    if judges and (paper.judge is None or any(paper.judge not in judge.lower() for judge in judges)):
+        yield _not("judge", f"rated by {listed(judges)}, in the paper by {paper.judge or 'one that is not known'}")
+    yield _close("rubric", "rated by our own rubric")
+
+
+def _close(respect: Respect, text: str) -> Departure:
+    return Departure(respect=respect, likeness="close", text=text)
+
+
+def _not(respect: Respect, text: str) -> Departure:
+    return Departure(respect=respect, likeness="not comparable", text=text)
+
+
+def _of_part(part: ScorePart, verdicts: Mapping[str, Likeness], shared: Sequence[Departure]) -> Likeness:
+    """Return the verdict of a score: by what holds for all, its coverage and the weight of what is not comparable below it."""
+    if WORST in {each.likeness for each in shared} or part.datasets_scored < part.datasets_total:
+        return WORST
+    shares = dict(_shares(part))
+    if sum(share for name, share in shares.items() if verdicts[name] == WORST) >= MOST_INCOMPARABLE:
+        return WORST
+    return "close" if any(verdicts[name] != LIKENESS[0] for name in shares) else "same"
+
+
+def _shares(part: ScorePart, share: float = 1.0) -> Iterator[tuple[str, float]]:
+    """Yield the share of each dataset below a part in its score."""
+    for below in part.parts:
+        of_part = share * (below.share or 0.0)
+        yield from [(below.id, of_part)] if below.kind == "dataset" else _shares(below, of_part)
+
+
+def _summed_up(total: ScorePart, datasets: Sequence[DatasetLikeness]) -> Iterator[Departure]:
+    """Yield what is said of a total about its datasets: how many are scored, and how many differ in each respect."""
+    of = counted(total.datasets_total, "dataset")
+    if total.datasets_scored < total.datasets_total:
+        yield _not("coverage", f"{total.datasets_scored} of {of} scored")
+    for respect, words in OF_DATASETS.items():
+        found = [each.text for entry in datasets for each in entry.differences if each.respect == respect]
+        alike = f" ({found[0]})" if len(set(found)) == 1 and respect != "differences" else ""
+        if found:
+            yield _close(respect, f"{len(found)} of {of} {words}{alike}")
+    worst = {entry.dataset for entry in datasets if {each.likeness for each in entry.differences} >= {WORST}}
+    weight = sum(share for name, share in _shares(total) if name in worst)
+    if weight >= MOST_INCOMPARABLE:
+        yield _not("weight", f"datasets that are not comparable have {percent(weight)} of the total's weight")
+
+
+def _position(table: PublishedTable, total: Mapping[str, Any]) -> Position | None:
+    """Return how many ranked published models a total is above; null without a rank or an interval."""
+    models = table.scores(TOTAL, total["setting"], ranked=True)
+    if not models or None in (total["rank"], total["ci_low"], total["ci_high"]):
+        return None
+    above, low, high = (sum(model < total[name] for model in models) for name in ("total", "ci_low", "ci_high"))
+    return Position(above=above, above_low=low, above_high=high, models=len(models))
+
+
+def _languages(manifest: RunManifest, blueprint: Blueprint, paper: Paper) -> dict[str, Shares]:
+    known = {notice.id: "+".join(notice.languages) for notice in manifest.datasets if notice.languages}
+    gate = blueprint.gate.ability if blueprint.gate else None
+    names = next((main.dataset_ids for main in blueprint.abilities if main.id == gate), [])
+    found = {"run": _shared_out(list(known.values())), "paper": paper.languages}
+    found |= {"gate": _shared_out([known[name] for name in names if name in known]), "gate of paper": paper.gate_languages}
+    return {name: shares for name, shares in found.items() if shares} if known else {}
+
+
+def _shared_out(languages: Sequence[str]) -> Shares:
+    return {name: count / len(languages) for name, count in sorted(Counter(languages).items())}

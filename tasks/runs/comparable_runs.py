@@ -1,0 +1,264 @@
+"""Find out whether two runs can be compared, and what differs between them besides their scores."""
+
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from functools import lru_cache
+from typing import Any
+
+from pydantic import ValidationError
+from pydantic_core import to_json
+
+from schemas.api_capabilities import Sampling
+from schemas.chat import ModelEntry
+from schemas.lineage import RunManifest
+from schemas.plan import Plan, fields_of
+from schemas.roles import JUDGE, PANEL, RoleModels
+from tasks.lake.fingerprint import canonical_json
+from tasks.runs.past_run import PastRun
+from tasks.runs.run_tables import Row, System
+from tasks.solvers.registry import helper_roles, is_optional
+
+HARMLESS = frozenset(fields_of("place", "limit"))
+"""Fields of a plan that say where and how a run works, how it is shown or what it may cost, not what is asked and scored."""
+
+NOT_COMPARED = HARMLESS | {*fields_of("system")}
+"""Fields of a plan that may differ. The benchmark is compared by its blueprint, models and settings one by one, roles by how
+their models are asked. Any other field must be the same."""
+
+
+def systems_of(manifest: RunManifest) -> dict[System, None]:
+    """Return models and settings that a run has item scores of, in its order."""
+    scored = (ref for ref in manifest.partitions if ref.layer == "item_scores")
+    return dict.fromkeys(System(ref.key("model"), ref.key("setting")) for ref in scored)
+
+
+def difference(run: RunManifest, earlier: RunManifest, system: System) -> str | None:
+    """Return why a model and setting of a run cannot be compared with those of an earlier one; null if they can.
+
+    Server addresses and transport settings may differ: that a server was moved or renewed is what a comparison is to show.
+    """
+    return next(_differences(run, earlier, system), None)
+
+
+def basis(run: RunManifest) -> dict[str, Any]:
+    """Return what the totals of a run rest on besides models and settings: only where it is equal are they ranked together.
+
+    Returns:
+        The plan's fields that say what is asked and how it is scored, the models in its roles with their parameters (a panel
+        moves no score, nor does a judge, or how often it is asked, where nothing is judged), the hash of the blueprint, and
+        those of the items of the user's own datasets, whose files may change. In dialogues with a simulated person, who plays
+        that person, named or not.
+    """
+    plan, datasets = _plan(run), run.blueprint.get("datasets", {})
+    fields = plan.model_dump(mode="json") if plan else run.plan
+    asked = [dataset for name, dataset in datasets.items() if name in (fields.get("datasets") or datasets)]
+    judged = any(method["judged"] for dataset in asked for method in dataset["methods"])
+    own = {name for name, dataset in datasets.items() if dataset.get("source")}
+    left_out = NOT_COMPARED if judged else NOT_COMPARED | {"judge_repeat"}
+    found = {name: value for name, value in fields.items() if name not in left_out}
+    for role in plan.roles if plan else run.plan.get("roles", {}):
+        if role != PANEL and (judged or role != JUDGE):
+            found[role] = _named(plan, role) if plan else run.names_in(role)
+    if plan and any(ref.layer == "simulation_faults" for ref in run.partitions):
+        unnamed = [role for role in helper_roles(plan.settings) if role not in plan.roles and not is_optional(role)]
+        found |= {role: {"": _asked(plan.models)} for role in unnamed}
+    items = (ref for ref in run.partitions if ref.layer == "items" and ref.key("dataset") in own)
+    return {
+        **found,
+        "blueprint": run.blueprint_sha256[:12],
+        "items": {ref.key("dataset"): ref.content_sha256[:8] for ref in items},
+    }
+
+
+def _plan(manifest: RunManifest) -> Plan | None:
+    return _read_plan(to_json(manifest.plan))
+
+
+@lru_cache  # a plan is that of many nights
+def _read_plan(text: bytes) -> Plan | None:
+    try:
+        return Plan.model_validate_json(text)
+    except ValidationError:
+        return None
+
+
+def _differences(run: RunManifest, earlier: RunManifest, system: System) -> Iterator[str]:
+    if earlier.ablation is not None:
+        yield "it is an ablation"
+    if earlier.benchmark != run.benchmark:
+        yield f"it is of {earlier.benchmark}"
+    mine, theirs = _plan(run), _plan(earlier)
+    if mine is None or theirs is None:
+        yield "its plan was written by another version and cannot be read"
+        return
+    if mine.profile != theirs.profile:
+        yield f"it was scored in the {theirs.profile} profile"
+    if earlier.blueprint_sha256 != run.blueprint_sha256:
+        yield "its blueprint is another one"
+    if system not in systems_of(earlier):
+        yield f"it has no scores of {system.model} with setting {system.setting}"
+    yield from _plan_differences(mine, theirs, system.model)
+
+
+def _plan_differences(mine: Plan, theirs: Plan, model: str) -> Iterator[str]:
+    own, other = (plan.model_dump(mode="json", exclude=set(NOT_COMPARED)) for plan in (mine, theirs))
+    for name in {**own, **other}:  # a field that is left out where it is empty may be in one of them only
+        if own.get(name) != other.get(name):
+            yield f"its {name}: {said(other.get(name))} instead of {said(own.get(name))}"
+    asked = [[_answering_parameters(entry) for entry in plan.models if entry.name == model] for plan in (mine, theirs)]
+    if asked[0] != asked[1]:
+        yield f"{model} was asked with other parameters"
+    for role in dict.fromkeys((*mine.roles, *theirs.roles)):
+        if _named(mine, role) != _named(theirs, role):
+            yield f"its {role} is another one, or was asked with other parameters"
+
+
+def said(value: Any) -> str:
+    """Return a value of a plan as a sentence has it, without the brackets of Python."""
+    if isinstance(value, Mapping):
+        value = [f"{name} {said(each)}".strip() for name, each in value.items() if each not in (None, [], {})]
+    if isinstance(value, list | tuple):
+        return ", ".join(map(said, value))[:80] or "none"
+    return "not set" if value is None else str(value)[:80]
+
+
+def _named(plan: Plan, role: str) -> dict[str, list[Any]]:
+    named = plan.roles.get(role, RoleModels())
+    models = [("", named.default), *named.datasets.items()]
+    return {dataset: _asked(entries) for dataset, entries in models}
+
+
+def _asked(entries: Iterable[ModelEntry]) -> list[Any]:
+    return [(entry.name, *_answering_parameters(entry).items()) for entry in entries]
+
+
+def _answering_parameters(entry: ModelEntry) -> dict[str, Any]:
+    """Return what moves a model's replies, without what is as usual: a reader is to see what is not."""
+    sampling = {name: value for name, value in entry.meaning["sampling"].items() if value != getattr(Sampling(), name)}
+    meaning = {**entry.meaning, "sampling": sampling, "token_probabilities": entry.token_probabilities}
+    return {name: value for name, value in meaning.items() if value and name != "identity"}
+
+
+CALL = (
+    *("concurrency", "requests_per_minute", "tokens_per_minute", "connect_timeout_s", "first_byte_timeout_s"),
+    *("timeout_s", "http2", "api_key_env", "headers_env", "query_env", "query"),
+)
+"""Fields of a model's entry that change how it is called, not what it answers."""
+
+WHY = {
+    "seed": "other items are drawn",
+    "profile": "replies are scored in other ways",
+    "judge_repeat": "answers are rated another number of times",
+    "permute": "options are shown in other orders",
+    "repeat": "items are asked another number of times",
+    "too_long": "items longer than the context are treated otherwise",
+    "contexts": "long contexts are built otherwise",
+    "retrieval": "chunks are made, ranked or chosen otherwise",
+    "solvers": "items are asked with other parameters",
+}
+"""What it means if a field of the plan differs. `sample` may: it changes no score of the common items."""
+
+
+def find_differences(before: PastRun, after: PastRun) -> list[Row]:
+    """Find everything that differs: plan, blueprint, versions and datasets; one row each of `what`, `before` and `after`."""
+    old, new = before.manifest, after.manifest
+    rows = list(_flat_differences("plan", _settings(old.plan), _settings(new.plan)))
+    rows += _flat_differences("blueprint", old.blueprint, new.blueprint)
+    for name in ("package_version", "git_commit", "redacted"):
+        rows += _flat_differences(name, getattr(old, name), getattr(new, name))
+    notices = [{notice.id: notice.model_dump(mode="json") for notice in run.datasets} for run in (old, new)]
+    common = [{name: found[name] for name in notices[1] if name in notices[0]} for found in notices]
+    return [*rows, *_flat_differences("datasets", *common)]
+
+
+def warnings(before: PastRun, after: PastRun) -> list[str]:
+    """Return why scores of the two runs cannot simply be compared; none if they can."""
+    old, new = before.manifest, after.manifest
+    found = []
+    if old.blueprint_sha256 != new.blueprint_sha256:
+        found.append(
+            "the blueprint is another one: weights, methods or datasets differ; both are weighed by that of the run after"
+        )
+    plans, does = [{**run.plan, **run.plan.get("roles", {})} for run in (old, new)], {JUDGE: "rates answers", **helper_roles()}
+    for name, why in {**WHY, **{role: f"another model {words}" for role, words in does.items()}}.items():
+        values = [_meaning(plan.get(name)) for plan in plans]
+        if values[0] != values[1]:
+            found.append(f"{name} differs, so {why}")
+    versions = [{notice.id: notice.evaluation_version for notice in run.datasets} for run in (old, new)]
+    found += [
+        f"dataset {name} is evaluated by version {versions[1][name]} after and by {versions[0][name]} before"
+        for name in sorted(versions[0].keys() & versions[1].keys())
+        if versions[0][name] != versions[1][name]
+    ]
+    found += _scored_otherwise(before, after)
+    return found
+
+
+def _scored_otherwise(before: PastRun, after: PastRun) -> Iterator[str]:
+    """Return another version of the code that reads replies: equal replies may have other scores."""
+    versions = []
+    for run in (before, after):
+        refs = run.partitions("item_scores")
+        settings = run.lake.read_footer(refs[0]).settings if refs else {}
+        versions.append(settings.get("evaluation_version"))
+    if versions[0] != versions[1]:
+        yield f"replies are read and scored by version {versions[1]} of the code after and by {versions[0]} before"
+
+
+def _settings(plan: Mapping[str, Any]) -> Row:
+    return {name: _meaning(value) for name, value in plan.items() if name not in HARMLESS}
+
+
+def _meaning(value: Any) -> Any:
+    """Return a value without what only changes how a model is called; a field that is not there is null."""
+    if isinstance(value, dict):
+        return {name: _meaning(each) for name, each in value.items() if name not in CALL and each is not None}
+    return [_meaning(each) for each in value] if isinstance(value, list) else value
+
+
+def _flat_differences(path: str, before: Any, after: Any) -> Iterator[Row]:
+    if isinstance(before, dict) and isinstance(after, dict):
+        for name in dict.fromkeys([*before, *after]):
+            yield from _flat_differences(f"{path}.{name}", before.get(name), after.get(name))
+    elif isinstance(before, list) and isinstance(after, list) and len(before) == len(after):
+        for number, (old, new) in enumerate(zip(before, after, strict=True)):
+            yield from _flat_differences(f"{path}.{number}", old, new)
+    elif before != after:
+        yield {"what": path, "before": before, "after": after}
+
+
+@dataclass(frozen=True)
+class Group:
+    """Runs that asked the same items in the same way and were scored alike, so that their totals are ranked together.
+
+    `basis`: what their totals rest on, as far as it is not the same for all groups; in words, by the plan's fields.
+    """
+
+    number: int
+    runs: tuple[str, ...]
+    basis: Mapping[str, str]
+
+    @property
+    def words(self) -> str:
+        """What sets the group apart."""
+        return ", ".join(f"{name} {value}" for name, value in self.basis.items())
+
+
+def group_runs(manifests: Sequence[RunManifest], scored: Mapping[str, int]) -> tuple[Group, ...]:
+    """Return the groups of these runs: those with most items scored first, then the newest.
+
+    Args:
+        manifests: of the runs, newest first.
+        scored: items that each run scored.
+    """
+    bases = {manifest.run: basis(manifest) for manifest in manifests}
+    runs: dict[str, list[str]] = {}
+    for run, rests_on in bases.items():
+        runs.setdefault(canonical_json(rests_on), []).append(run)
+    together = sorted(runs.values(), key=lambda names: -max(scored.get(name, 0) for name in names))
+    fields = dict.fromkeys(name for rests_on in bases.values() for name in rests_on)
+    apart = [name for name in fields if any(bases[one[0]].get(name) != bases[together[0][0]].get(name) for one in together)]
+    return tuple(
+        Group(number, tuple(names), {name: said(bases[names[0]].get(name)) for name in apart})
+        for number, names in enumerate(together, start=1)
+    )

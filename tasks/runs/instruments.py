@@ -1,0 +1,88 @@
+"""Count what the instruments of a run failed to do: persons out of their part, ratings and replies that cannot be read."""
+
+from collections.abc import Iterator
+from dataclasses import replace
+
+import polars as pl
+
+from schemas.roles import PANEL
+from tasks.judging.answers import SIMULATED
+from tasks.metrics.attunebench.replies import is_unread
+from tasks.metrics.item_scores import wholes_of
+from tasks.runs.past_run import PastRun, no_rows
+from tasks.runs.run_tables import Instrument, InstrumentCount, System
+from tasks.solvers.annotate.annotate import DRAFT_JUDGE
+from tasks.solvers.answers import ANSWER, ASKED, OWN_WORDS
+from tasks.text.json_objects import read_object
+
+COUNTED = ["model", "setting", "dataset", "name"]
+
+
+def count_instruments(run: PastRun) -> tuple[InstrumentCount, ...]:
+    """Count what each instrument failed to do, by dataset; of replies of the model, over the gate and over all else.
+
+    Raises:
+        LakeError: if a partition is gone or changed.
+    """
+    of_panel = pl.col("judge").is_in(run.manifest.names_in(PANEL))  # whose ratings are in no score
+    came = run.read("judgements").filter(~of_panel, pl.col("parse_status") != "failed").rename({"judge": "name"})
+    by_part = _read_parts(run)
+    of_judge = pl.col("part").str.ends_with("judge")
+    tallies: dict[Instrument, pl.DataFrame] = {
+        "simulated person": tally_dialogues(run),
+        "judge": _tally(came, pl.col("parse_status") == "unparsed"),
+        "draft judge": _tally(by_part.filter(of_judge), pl.col("unread")),
+    }
+    counts = [
+        InstrumentCount(model, setting, instrument, name, (dataset,), faulty, total)
+        for instrument, rows in tallies.items()
+        for model, setting, dataset, name, faulty, total in rows.iter_rows()
+    ]
+    readers = _readers(run, _tally(by_part.filter(~of_judge), pl.col("unread")))
+    return tuple(count for count in (*counts, *readers) if count.faulty)
+
+
+def tally_dialogues(run: PastRun) -> pl.DataFrame:
+    """Return by COUNTED in how many dialogues a simulated person has a fault that counts, `faulty`, of the `total`."""
+    faults = run.read("simulation_faults").filter(pl.col("refused").is_null()).select(*ANSWER, tainted=True).unique()
+    answers = run.read("answers").filter(SIMULATED) if run.partitions("simulation_faults") else no_rows("answers")
+    dialogues = answers.join(faults, on=ANSWER, how="left").with_columns(name=pl.lit(""))
+    return _tally(dialogues, pl.col("tainted").fill_null(value=False))
+
+
+def _tally(rows: pl.DataFrame, faulty: pl.Expr) -> pl.DataFrame:
+    return rows.group_by(COUNTED).agg(faulty=faulty.sum().cast(pl.Int64), total=pl.len().cast(pl.Int64)).sort(COUNTED)
+
+
+def _read_parts(run: PastRun) -> pl.DataFrame:
+    """Return the replies about datasets whose items are scored by all their parts together, and whether each is `unread`."""
+    datasets = [name for name, dataset in run.blueprint.datasets.items() if wholes_of(dataset.methods)]
+    answers = pl.concat([no_rows("answers"), *(run.read("answers", dataset=name) for name in datasets)])
+    replies = answers.drop_nulls("text")
+    unread = [is_unread(part, read_object(text) or {}) for part, text in replies.select("part", "text").iter_rows()]
+    judges = pl.lit(", ".join(run.manifest.names_in(DRAFT_JUDGE)))
+    return replies.with_columns(name=judges, unread=pl.Series(unread, dtype=pl.Boolean))
+
+
+def _readers(run: PastRun, by_part: pl.DataFrame) -> Iterator[InstrumentCount]:
+    """Count replies of the model under test over the datasets of the gate, and over the others: a verdict rests on either."""
+    gate = run.blueprint.gate.ability if run.blueprint.gate else None
+    titles = {name: main.title for main in run.blueprint.abilities if main.id == gate for name in main.dataset_ids}
+    raw = run.read("raw_scores").filter(pl.col("n_scored") > 0).with_columns(name=pl.lit(""))
+    unparsed = raw.group_by(COUNTED).agg(faulty=pl.col("n_unparsed").max(), total=pl.col("n_scored").max())
+    replies = pl.concat([by_part, unparsed.join(by_part, on="dataset", how="anti")]).sort(COUNTED)
+    replies = replies.with_columns(name=pl.col("dataset").replace_strict(titles, default="", return_dtype=pl.String))
+    for (model, setting, name), rows in replies.group_by("model", "setting", "name", maintain_order=True):
+        system, datasets = System(str(model), str(setting)), tuple(rows["dataset"])
+        faulty, total = rows.select(pl.col("faulty", "total").sum()).row(0)
+        count = InstrumentCount(*system, "reader", str(name), datasets, faulty, total)
+        silent = sum(_count_silent(run, system, dataset) for dataset in datasets) if count.failed else 0
+        yield replace(count, faulty=count.faulty - silent)
+
+
+def _count_silent(run: PastRun, system: System, dataset: str) -> int:
+    """Count unparsed replies that are empty or, as the server marked them, refusals: these are the model's own."""
+    place = {"dataset": dataset, **system._asdict()}
+    unread = run.read("item_scores", **place).filter(pl.col("status") == "unparsed").unique(ASKED)
+    silent = (pl.col("remark") == "refusal") | (OWN_WORDS.str.strip_chars() == "")
+    return unread.join(run.read("answers", **place).filter(silent), on=ASKED, how="semi").height

@@ -1,0 +1,141 @@
+"""Open past runs from the lake: manifest, the blueprint it holds, and the layers of its scores."""
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from functools import cache, cached_property, lru_cache
+from shlex import join
+
+import polars as pl
+from pydantic_core import to_json
+
+from schemas.blueprint import Blueprint
+from schemas.errors import UsageError
+from schemas.folders import DEFAULT_LAKE, Folder
+from schemas.lineage import PartitionRef, RunManifest
+from schemas.tables.layers import AGGREGATED, LAYERS
+from tasks.lake.errors import unreadable_document
+from tasks.lake.lake import Lake
+from tasks.lake.manifest import MANIFEST, read_code_version, read_manifest, run_folder
+from tasks.runs.run_tables import InstrumentCount, System, ordered
+
+
+@dataclass(frozen=True)
+class PastRun:
+    """A run of the lake. `blueprint` is the one of its manifest, whatever files say now."""
+
+    manifest: RunManifest
+    blueprint: Blueprint
+    lake: Lake
+
+    @property
+    def name(self) -> str:
+        """Of the run."""
+        return self.manifest.run
+
+    @cached_property
+    def layers(self) -> Mapping[str, pl.DataFrame]:
+        """Layers from raw scores to totals by name, read and checked."""
+        return {layer: self.lake.read(self.only(layer), LAYERS[layer]) for layer in AGGREGATED}
+
+    @property
+    def systems(self) -> list[System]:
+        """Models and settings with a total, in the order of the leaderboard."""
+        return [System(row["model"], row["setting"]) for row in ordered(self.layers["totals"])]
+
+    @cached_property
+    def instruments(self) -> tuple[InstrumentCount, ...]:
+        """What its instruments failed to do."""
+        from tasks.runs.instruments import count_instruments  # noqa: PLC0415  which reads a run
+
+        return count_instruments(self)
+
+    def partitions(self, layer: str, **place: str) -> list[PartitionRef]:
+        """Return partitions of a layer with these values of their keys."""
+        return [ref for ref in self.manifest.partitions if ref.layer == layer and place.items() <= dict(ref.place).items()]
+
+    def read(self, layer: str, **place: str) -> pl.DataFrame:
+        """Return all rows of partitions of a layer with these values of their keys."""
+        frames: list[pl.DataFrame] = [self.lake.read(ref, LAYERS[layer]) for ref in self.partitions(layer, **place)]
+        return pl.concat(frames or [no_rows(layer)])
+
+    def only(self, layer: str) -> PartitionRef:
+        """Return the one partition of an aggregated layer.
+
+        Raises:
+            UsageError: the run has none.
+        """
+        for ref in self.partitions(layer):
+            return ref
+        raise UsageError(
+            f"run {self.name} has no {layer}", where=str(self.lake.root), next_step=f"moodflow runs show {self.name}"
+        )
+
+    def item_scores(self, system: System) -> pl.DataFrame:
+        """Return all item scores of a model and setting."""
+        return self.read("item_scores", **system._asdict())
+
+    def answers(self, system: System) -> pl.DataFrame:
+        """Return all answers of a model and setting."""
+        return self.read("answers", **system._asdict())
+
+    @cached_property
+    def dimension_scores(self) -> pl.DataFrame:
+        """Means of the dimensions that judges rated; no rows where nothing was judged."""
+        return self.read("dimension_scores")
+
+    def counted_judgements(self, system: System) -> dict[str, PartitionRef]:
+        """Return the ratings that count of what a model and setting answered, by dataset; not those of a panel."""
+        named = system.of(self.dimension_scores).select("dataset", "judge", "rubric").unique().to_dicts()
+        refs = {row["dataset"]: self.partitions("judgements", **system._asdict(), **row) for row in named}
+        return {dataset: found[0] for dataset, found in refs.items() if found}
+
+    def options(self, system: System) -> tuple[str, ...]:
+        """Return the options that name a system; none where the run has no other."""
+        return ("--model", system.model, "--setting", system.setting) if len(self.systems) > 1 else ()
+
+    def command(self, name: str, *arguments: str) -> str:
+        """Return a command about this run, to be typed as it is."""
+        lake = [] if str(self.lake.root) == str(DEFAULT_LAKE) else ["--lake", str(self.lake.root)]
+        return join(["moodflow", *name.split(), self.name, *arguments, *lake])
+
+
+def reopen(folder: Folder, run: str) -> PastRun:
+    """Open a run.
+
+    Raises:
+        UsageError: there is no such run, or it is an ablation and has no totals.
+        LakeError: its manifest cannot be read.
+    """
+    manifest = read_manifest(folder, run)
+    refuse_ablation(manifest, "RUN")
+    return past_run(manifest, Lake(folder, read_code_version()))
+
+
+def past_run(manifest: RunManifest, lake: Lake) -> PastRun:
+    """Return the run of a manifest; LakeError: its blueprint is damaged."""
+    with unreadable_document(
+        f"the blueprint in the manifest of run {manifest.run}", run_folder(lake.root, manifest.run) / MANIFEST
+    ):
+        return PastRun(manifest, _read_blueprint(to_json(manifest.blueprint)), lake)
+
+
+@lru_cache(maxsize=16)  # thousands of runs have the same
+def _read_blueprint(text: bytes) -> Blueprint:
+    return Blueprint.model_validate_json(text)
+
+
+@cache
+def no_rows(layer: str) -> pl.DataFrame:
+    """Return a layer without rows; to make one takes longer than to read a small partition."""
+    return LAYERS[layer].create_empty()
+
+
+def refuse_ablation(manifest: RunManifest, where: str) -> None:
+    """Raise UsageError about the option `where` if a run is an ablation."""
+    if manifest.ablation is not None:
+        raise UsageError(
+            f"run {manifest.run} is an ablation: it has scores of its variants and no totals",
+            where=where,
+            expected="a run of moodflow run or moodflow report",
+            next_step=f"moodflow runs show {manifest.run}",
+        )

@@ -1,0 +1,254 @@
+"""The tables of a run that a report reads, and the systems they are about."""
+
+from collections.abc import Callable, Iterable, Iterator, Mapping
+from dataclasses import dataclass, field, replace
+from functools import cache, cached_property
+from inspect import signature
+from typing import Any, Literal, NamedTuple, Self, TypeVar
+
+import dataframely as dy
+import polars as pl
+
+from schemas.blueprint import Blueprint
+from schemas.changes import RunChanges
+from schemas.lineage import RunManifest
+from schemas.metrics import Metric
+from schemas.tables import scores as tables
+from schemas.tables.comparisons import Agreements, NeedleScores, SettingGains
+from schemas.tables.contexts import Contexts, Retrievals
+from schemas.tables.items import Items
+from schemas.tables.layers import AGGREGATED
+from schemas.tables.responses import Answers, Judgements, Responses, SimulationFaults
+from tasks.judging.gold import GOLD
+from tasks.runs.baselines import Baselines, measure_baselines, orders_shown
+from tasks.runs.published_tables import BASE_SETTING, PublishedTable, read_table
+from tasks.solvers.registry import setting_order, setting_title
+
+ResultT = TypeVar("ResultT")
+Row = dict[str, Any]
+
+PROMPT_CHUNKS = pl.Schema(
+    dict.fromkeys(("dataset", "item_id", "model", "setting"), pl.String)
+    | dict.fromkeys(("repetition", "query_number", "rank"), pl.Int64)
+    | {"text": pl.String, "holds_needle": pl.Boolean}
+)
+STAGES = ("initial", "search", "reranked")
+"""Stages in the order in which they come: what the last one keeps goes into the prompt."""
+
+OF_SYSTEM = ("item_scores", "responses", "answers", "judgements", "retrievals", "prompt_chunks", "faults")
+"""Tables with rows about items, of one system each."""
+
+ASKED = ["dataset", "item_id", "model", "setting", "repetition"]
+
+
+def last_stage(retrievals: pl.DataFrame) -> pl.DataFrame:
+    """Return rows of `retrievals` that belong to the last stage of their item."""
+    place = pl.col("stage").cast(pl.String).replace_strict({name: at for at, name in enumerate(STAGES)}, return_dtype=pl.Int64)
+    ordered = retrievals.with_columns(place=place)
+    return ordered.filter(pl.col("place") == pl.col("place").max().over(ASKED)).drop("place")
+
+
+def join_prompt_chunks(chunks: pl.DataFrame, retrievals: pl.DataFrame, place: Mapping[str, str]) -> pl.DataFrame:
+    """Return texts of the chunks of one partition that went into prompts.
+
+    Args:
+        chunks: rows of one partition of `chunks`. Another partition may have cut the same text in other places.
+        retrievals: rows of `retrievals`, of any partitions.
+        place: partition keys of `chunks`; those that `retrievals` has as columns say which of its rows refer to them.
+
+    Returns:
+        columns PROMPT_CHUNKS.
+    """
+    mine = retrievals.filter(*(pl.col(name) == value for name, value in place.items() if name in retrievals.columns))
+    kept = last_stage(mine).filter("kept")
+    texts = chunks.select("dataset", "item_id", "corpus", "chunk", "text")
+    return kept.join(texts, on=["dataset", "item_id", "corpus", "chunk"], how="inner").select(*PROMPT_CHUNKS).cast(PROMPT_CHUNKS)
+
+
+class System(NamedTuple):
+    """Who is scored: a model in one setting."""
+
+    model: str
+    setting: str
+
+    @property
+    def label(self) -> str:
+        """Name in headings; the usual setting goes without saying."""
+        if self.setting == GOLD:
+            return "gold replies"
+        return self.model if self.setting == BASE_SETTING else f"{self.model} ({setting_title(self.setting)})"
+
+    def rows(self, frame: pl.DataFrame) -> list[dict[str, Any]]:
+        """Return rows of a frame with columns `model` and `setting` that are about this system, in the frame's order."""
+        return self.of(frame).to_dicts()
+
+    def of(self, frame: pl.DataFrame) -> pl.DataFrame:
+        """Return the part of a frame with columns `model` and `setting` that is about this system."""
+        return frame.filter((pl.col("model") == self.model) & (pl.col("setting") == self.setting))
+
+
+MOST_FAULTY = 0.2
+"""Share beyond which an instrument failed: the score then says more about it than about the model."""
+
+Instrument = Literal["simulated person", "judge", "draft judge", "reader"]
+"""`reader`: what takes an answer from the replies of the model under test."""
+
+
+@dataclass(frozen=True)
+class InstrumentCount:
+    """How much of what an instrument did for a system, in these datasets, is of no use.
+
+    `name`: of its model; of the reader, of the gate, whose replies are counted apart; empty = none.
+    """
+
+    model: str
+    setting: str
+    instrument: Instrument
+    name: str
+    datasets: tuple[str, ...]
+    faulty: int
+    total: int
+
+    @property
+    def system(self) -> System:
+        """Whom it is about."""
+        return System(self.model, self.setting)
+
+    @property
+    def failed(self) -> bool:
+        """Whether nothing that rests on it stands."""
+        return self.faulty > MOST_FAULTY * self.total
+
+    @property
+    def words(self) -> str:
+        """What it failed to do, how often and where."""
+        where = " and ".join(self.datasets) if len(self.datasets) < 3 else f"{len(self.datasets)} datasets"  # noqa: PLR2004
+        n = f"{self.faulty:,} of {self.total:,}"
+        if self.instrument == "simulated person":
+            return f"the simulated person fell out of its part in {n} dialogues of {where}"
+        if self.instrument == "reader":
+            return f"{n} replies of the model in {self.name or where} cannot be read"
+        what = "ratings" if self.instrument == "judge" else "replies"
+        return f"{n} {what} of {self.instrument} {self.name} in {where} cannot be read"
+
+
+def pool_counts(counts: Iterable[InstrumentCount]) -> Iterable[InstrumentCount]:
+    """Return counts of a system with one for each instrument, over all its datasets."""
+    pooled: dict[tuple[str, str], InstrumentCount] = {}
+    for one in counts:
+        so_far = pooled.get((one.instrument, one.name), replace(one, datasets=(), faulty=0, total=0))
+        counted = {name: getattr(so_far, name) + getattr(one, name) for name in ("datasets", "faulty", "total")}
+        pooled[one.instrument, one.name] = replace(one, **counted)
+    return pooled.values()
+
+
+def from_row(kind: Callable[..., ResultT], row: Mapping[str, Any], **others: Any) -> ResultT:
+    """Return a row of a table as an object.
+
+    Args:
+        kind: takes columns of the row by name; those that it does not know are left out.
+        row: of any table.
+        others: what is no column of the row, or has another value than there.
+    """
+    known = _parameters(kind)
+    return kind(**{name: value for name, value in row.items() if name in known} | others)
+
+
+@cache
+def _parameters(kind: Callable[..., object]) -> frozenset[str]:
+    return frozenset(signature(kind).parameters)
+
+
+def ordered(totals: pl.DataFrame) -> list[dict[str, Any]]:
+    """Return rows of `totals` as leaderboards list them: by rank, then those without one by total and name."""
+    return totals.sort("rank", "total", "model", "setting", descending=[False, True, False, False], nulls_last=True).to_dicts()
+
+
+@dataclass(frozen=True, eq=False)
+class ReportData:
+    """Everything a report shows, in memory: the run and each of its layers, all models and settings together.
+
+    `paper`: its table; nothing is compared with one without rows. `changes`: since the run before; null = that was not looked at.
+    `prompt_chunks`, the chunks that went into prompts, has the columns PROMPT_CHUNKS. A layer is empty where a run has no such
+    thing.
+    """
+
+    manifest: RunManifest
+    blueprint: Blueprint
+    paper: PublishedTable = field(default_factory=read_table)
+    changes: RunChanges | None = None
+    raw: dy.DataFrame[tables.RawScores] = field(default_factory=tables.RawScores.create_empty)
+    normalized: dy.DataFrame[tables.NormalizedScores] = field(default_factory=tables.NormalizedScores.create_empty)
+    dataset: dy.DataFrame[tables.DatasetScores] = field(default_factory=tables.DatasetScores.create_empty)
+    task: dy.DataFrame[tables.TaskScores] = field(default_factory=tables.TaskScores.create_empty)
+    level: dy.DataFrame[tables.LevelScores] = field(default_factory=tables.LevelScores.create_empty)
+    sub_ability: dy.DataFrame[tables.SubAbilityScores] = field(default_factory=tables.SubAbilityScores.create_empty)
+    ability: dy.DataFrame[tables.AbilityScores] = field(default_factory=tables.AbilityScores.create_empty)
+    totals: dy.DataFrame[tables.Totals] = field(default_factory=tables.Totals.create_empty)
+    item_scores: dy.DataFrame[tables.ItemScores] = field(default_factory=tables.ItemScores.create_empty)
+    items: dy.DataFrame[Items] = field(default_factory=Items.create_empty)
+    responses: dy.DataFrame[Responses] = field(default_factory=Responses.create_empty)
+    answers: dy.DataFrame[Answers] = field(default_factory=Answers.create_empty)
+    judgements: dy.DataFrame[Judgements] = field(default_factory=Judgements.create_empty)
+    contexts: dy.DataFrame[Contexts] = field(default_factory=Contexts.create_empty)
+    retrievals: dy.DataFrame[Retrievals] = field(default_factory=Retrievals.create_empty)
+    gains: dy.DataFrame[SettingGains] = field(default_factory=SettingGains.create_empty)
+    agreements: dy.DataFrame[Agreements] = field(default_factory=Agreements.create_empty)
+    dimensions: dy.DataFrame[tables.DimensionScores] = field(default_factory=tables.DimensionScores.create_empty)
+    needles: dy.DataFrame[NeedleScores] = field(default_factory=NeedleScores.create_empty)
+    annotations: tuple[Row, ...] = ()
+    faults: dy.DataFrame[SimulationFaults] = field(default_factory=SimulationFaults.create_empty)
+    simulation: tuple[Row, ...] = ()
+    instruments: tuple[InstrumentCount, ...] = ()
+    prompt_chunks: pl.DataFrame = field(default_factory=lambda: pl.DataFrame(schema=PROMPT_CHUNKS))
+
+    def about(self, system: System, dataset: str) -> Self:
+        """Return the rows about the items of a dataset, and what one system made of them."""
+        rows: dict[str, Any] = {name: getattr(self, name).filter(dataset=dataset) for name in ("items", "contexts", *OF_SYSTEM)}
+        return replace(self, **rows | {name: system.of(rows[name]) for name in OF_SYSTEM})
+
+    @cached_property
+    def systems(self) -> tuple[System, ...]:
+        """Ranked models first, then by total (vetoed ones have 0), then by name; those without a row come last."""
+        scored = [System(row["model"], row["setting"]) for row in ordered(self.totals)]
+        return tuple(dict.fromkeys([*scored, *_planned(self.manifest.plan)]))
+
+    @cached_property
+    def baselines(self) -> dict[tuple[str, Metric], Baselines]:
+        """What answers without reading earn, by dataset and metric of the blueprint; datasets without items are left out."""
+        orders = orders_shown(self.answers)
+        by_dataset = self.items.partition_by("dataset", as_dict=True)
+        return {
+            (dataset, spec.metric): measure_baselines(by_dataset[dataset,], spec.metric, orders)
+            for dataset, entry in self.blueprint.datasets.items()
+            if (dataset,) in by_dataset
+            for method in entry.methods
+            for spec in method.metrics
+        }
+
+    @property
+    def layers(self) -> Mapping[str, pl.DataFrame]:
+        """Layers from raw scores to totals by name."""
+        return {layer: getattr(self, layer.removesuffix("_scores")) for layer in AGGREGATED}
+
+    @property
+    def settings(self) -> tuple[str, ...]:
+        """Settings of the systems, in the order in which they are shown."""
+        return tuple(sorted({system.setting for system in self.systems}, key=setting_order))
+
+    @cached_property
+    def titles(self) -> dict[str, str]:
+        """Titles of the blueprint's datasets by id, in its order."""
+        ids = [entry.id for _, task in self.blueprint.tasks() for entry in task.datasets]
+        return {name: self.blueprint.datasets[name].title for name in ids}
+
+    def dataset_order(self, dataset: str) -> tuple[int, str]:
+        """Return sort key: datasets in the blueprint's order, others last by name."""
+        known = list(self.titles)
+        return (known.index(dataset) if dataset in known else len(known), dataset)
+
+
+def _planned(plan: dict[str, Any]) -> Iterator[System]:
+    for model in plan.get("models", ()):
+        for setting in plan.get("settings", (BASE_SETTING,)):
+            yield System(model["name"], setting)

@@ -1,0 +1,263 @@
+"""Compute the score tree: every stored score of a run with the parts it is the weighted mean of.
+
+Nothing is scored anew: scores are those of the layers, weights those of the blueprint (of levels: of the rule for the levels that
+have a score). Each mean is computed once more, here and in another way than in tasks.scoring.aggregation, and held against the
+stored score, so that what is shown adds up or says that it does not.
+"""
+
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, replace
+from math import fsum
+from typing import Literal
+
+import polars as pl
+
+from schemas.blueprint import Ability, Blueprint, BlueprintDataset, Task
+from schemas.normalisation import CentredNormalisation, GradeNormalisation, Normalisation, NumericNormalisation
+from schemas.vocabulary import LEVELS
+from tasks.runs.run_tables import Row, System, from_row
+
+Kind = Literal["total", "ability", "sub_ability", "level", "task", "dataset", "metric"]
+
+SAME = 1e-9
+"""Far above rounding, far below what one item can change."""
+
+
+@dataclass(frozen=True, kw_only=True)
+class MetricPart:
+    """What only a metric has: its raw score with interval in its own unit, and how that was put on 0-100."""
+
+    dataset: str
+    method: str
+    metric: str
+    rubric: str | None
+    profile: str
+    raw: float | None
+    ci_low: float | None = None
+    ci_high: float | None = None
+    n_clusters: int | None = None
+    design_effect: float | None = None
+    n_unparsed: int = 0
+    normalisation: Row
+    formula: str
+
+
+@dataclass(frozen=True)
+class ScorePart:
+    """A score on 0-100 and what it is made of.
+
+    `score` is the stored one, null = nothing was scored. `share` is its weight divided by the weights of all its scored siblings,
+    and `contributes` that times its score; both null if it counts for nothing. `computed` is the weighted mean of `parts`, of a
+    metric its normalised raw score.
+    """
+
+    kind: Kind
+    id: str
+    title: str
+    score: float | None
+    weight: float
+    datasets_scored: int
+    datasets_total: int
+    n_scored: int
+    n_total: int
+    computed: float | None
+    parts: tuple["ScorePart", ...] = ()
+    share: float | None = None
+    contributes: float | None = None
+    measured: MetricPart | None = None
+    note: str | None = None
+
+    @property
+    def adds_up(self) -> bool:
+        """Whether the stored score is what its parts give."""
+        if self.score is None or self.computed is None:
+            return self.score is self.computed
+        return abs(self.score - self.computed) <= SAME
+
+    def walk(self) -> Iterator["ScorePart"]:
+        """Return this part and all below it."""
+        yield self
+        for part in self.parts:
+            yield from part.walk()
+
+
+@dataclass(frozen=True)
+class Scores:
+    """Rows of one model and setting, by what they are about; `layers` by the layer's name."""
+
+    system: System
+    total: Row
+    layers: Mapping[str, Mapping[tuple[str, ...], Row]]
+
+    def row(self, layer: str, *names: str) -> Row:
+        """Return the row of a layer; one that says that nothing was scored where there is none."""
+        return self.layers[layer].get(names, {})
+
+
+NAMED = {
+    "ability_scores": ("ability",),
+    "sub_ability_scores": ("sub_ability",),
+    "level_scores": ("sub_ability", "level"),
+    "task_scores": ("task",),
+    "dataset_scores": ("dataset",),
+    "normalized_scores": ("dataset", "method", "metric"),
+    "raw_scores": ("dataset", "method", "metric"),
+}
+"""Layers an explanation reads, besides `totals`, and the columns that name a row of a model and setting."""
+
+
+def scores_of(layers: Mapping[str, pl.DataFrame], system: System) -> Scores:
+    """Return the rows of one model and setting from `totals` and every layer of NAMED, by name."""
+    found = {
+        layer: {tuple(str(row[name]) for name in names): row for row in system.rows(layers[layer])}
+        for layer, names in NAMED.items()
+    }
+    return Scores(system, next(iter(system.rows(layers["totals"])), {}), found)
+
+
+def explain_total(scores: Scores, blueprint: Blueprint) -> ScorePart:
+    """Explain the total before the veto: the weighted mean of all main abilities but the gate, each with everything below it."""
+    gate = blueprint.gate.ability if blueprint.gate else None
+    measured = [ability for ability in blueprint.abilities if _is_measured(ability)]
+    counted = [explain_ability(scores, ability, blueprint) for ability in measured if ability.id != gate]
+    return _mean(
+        "total", blueprint.name, blueprint.title, counted, {**scores.total, "score_0_100": scores.total.get("total_before_veto")}
+    )
+
+
+def explain_ability(scores: Scores, ability: Ability, blueprint: Blueprint, tier: int = 1) -> ScorePart:
+    """Explain an ability of any tier: the mean of the abilities below it, or of its levels."""
+    kind: Kind = "ability" if tier == 1 else "sub_ability"
+    row = scores.row(f"{kind}_scores", ability.id)
+    below = [explain_ability(scores, child, blueprint, tier + 1) for child in ability.children if _is_measured(child)]
+    parts = below or _levels(scores, ability, blueprint)
+    return _mean(kind, ability.id, ability.title, parts, row, ability.weight)
+
+
+def explain_task(scores: Scores, task: Task, blueprint: Blueprint) -> ScorePart:
+    """Explain a task: the mean of its datasets."""
+    parts = [explain_dataset(scores, entry.id, blueprint.datasets[entry.id], entry.weight) for entry in task.datasets]
+    return _mean("task", task.id, task.title, parts, scores.row("task_scores", task.id), task.weight)
+
+
+def explain_dataset(scores: Scores, name: str, entry: BlueprintDataset, weight: float = 1.0) -> ScorePart:
+    """Explain a dataset: the mean of its methods' metrics."""
+    row = scores.row("dataset_scores", name)
+    return _mean("dataset", name, entry.title, list(_metrics(scores, name, entry)), row, weight)
+
+
+def _levels(scores: Scores, ability: Ability, blueprint: Blueprint) -> list[ScorePart]:
+    used = [level for level in LEVELS if any(task.level == level for task in ability.tasks)]
+    rows = {level: scores.row("level_scores", ability.id, level) for level in used}
+    present = [level for level in used if rows[level].get("score_0_100") is not None]
+    weights = next((rule.weights for rule in blueprint.level_rules if set(rule.weights) == set(present)), {})
+    parts = []
+    for level in used:
+        tasks = [explain_task(scores, task, blueprint) for task in ability.tasks if task.level == level]
+        parts.append(_mean("level", level, f"{level} level", tasks, rows[level], weights.get(level, 0.0)))
+    return parts
+
+
+def _metrics(scores: Scores, dataset: str, entry: BlueprintDataset) -> Iterator[ScorePart]:
+    for method in entry.methods:
+        for spec in method.metrics:
+            key = (dataset, method.id, spec.metric)
+            row, raw = scores.row("normalized_scores", *key), scores.row("raw_scores", *key)
+            value = raw.get("value")
+            measured = from_row(
+                MetricPart,
+                raw,
+                dataset=dataset,
+                method=method.id,
+                metric=spec.metric,
+                rubric=method.rubric,
+                profile=method.profile,
+                raw=value,
+                normalisation=spec.normalisation.model_dump(mode="json"),
+                formula=describe_normalisation(spec.normalisation),
+            )
+            score = row.get("normalized_0_100")
+            yield ScorePart(
+                kind="metric",
+                id=f"{method.id}.{spec.metric}",
+                title=spec.metric if spec.k is None else f"{spec.metric}, k = {spec.k}",
+                score=score,
+                weight=spec.weight,
+                datasets_scored=int(score is not None),
+                datasets_total=1,
+                n_scored=row.get("n_scored", 0),
+                n_total=row.get("n_total", 0),
+                computed=None if value is None else normalise(value, spec.normalisation),
+                measured=measured,
+            )
+
+
+def _mean(kind: Kind, name: str, title: str, parts: Sequence[ScorePart], row: Row, weight: float = 1.0) -> ScorePart:
+    return ScorePart(
+        kind=kind,
+        id=name,
+        title=title,
+        score=row.get("score_0_100"),
+        weight=weight,
+        datasets_scored=row.get("datasets_scored", 0),
+        datasets_total=row.get("datasets_total", sum(part.datasets_total for part in parts) if kind != "dataset" else 1),
+        n_scored=row.get("n_scored", 0),
+        n_total=row.get("n_total", 0),
+        computed=weighted_mean((part.score, part.weight) for part in parts),
+        parts=share_out(parts),
+        note=None if row else "no dataset below it was in the run",
+    )
+
+
+def weighted_mean(scored: Iterable[tuple[float | None, float]]) -> float | None:
+    """Return the weighted mean of the scores that are there, kept between their extremes; null if none has a weight."""
+    known = [(score, weight) for score, weight in scored if score is not None]
+    whole = fsum(weight for _, weight in known)
+    if whole <= 0:
+        return None
+    mean = fsum(score * weight for score, weight in known) / whole
+    lowest, highest = min(score for score, _ in known), max(score for score, _ in known)
+    return min(max(mean, lowest), highest)
+
+
+def share_out(parts: Sequence[ScorePart]) -> tuple[ScorePart, ...]:
+    """Return the parts of one mean, each with its share of it."""
+    whole = fsum(part.weight for part in parts if part.score is not None)
+    return tuple(
+        part
+        if part.score is None or whole <= 0
+        else replace(part, share=part.weight / whole, contributes=part.weight / whole * part.score)
+        for part in parts
+    )
+
+
+def _is_measured(ability: Ability) -> bool:
+    return any(node.tasks for _, node in ability.walk())
+
+
+def normalise(raw: float, rule: Normalisation) -> float | None:
+    """Return the raw score on 0-100; null if it is a grade that the table does not have."""
+    if isinstance(rule, GradeNormalisation):
+        name = str(int(raw)) if raw == int(raw) else str(raw)
+        return rule.table.get(name)
+    if isinstance(rule, NumericNormalisation):
+        return (raw - rule.min) / (rule.max - rule.min) * 100
+    if isinstance(rule, CentredNormalisation):
+        low, high = rule.best - rule.span, rule.best + rule.span
+        return min(min(raw - low, high - raw) * 2 / (high - low) * 100, 100.0)
+    return raw * 100 if rule.type == "ratio" else raw
+
+
+def describe_normalisation(rule: Normalisation) -> str:
+    """Describe the rule as a formula with its bounds."""
+    if isinstance(rule, GradeNormalisation):
+        return "grade looked up: " + ", ".join(f"{grade} -> {points:g}" for grade, points in rule.table.items())
+    if isinstance(rule, NumericNormalisation):
+        return f"(raw - {_bound(rule.min)}) / ({_bound(rule.max)} - {_bound(rule.min)}) x 100"
+    if isinstance(rule, CentredNormalisation):
+        return f"(1 - |raw - {_bound(rule.best)}| / {rule.span:g}) x 100"
+    return "raw x 100, raw in [0, 1]" if rule.type == "ratio" else "raw itself, already on 0-100"
+
+
+def _bound(value: float) -> str:
+    return f"({value:g})" if value < 0 else f"{value:g}"

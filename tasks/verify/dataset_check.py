@@ -1,0 +1,185 @@
+"""Check that a dataset is what its catalogue entry says, and which scores it allows.
+
+For these, replies are imagined: of a model that knows the gold, and of models that always name the same letter, or its option.
+They go through the same parsing and scoring as real ones, so that a ceiling below 100 shows a fault of the gold, of the prompt
+or of the parser, whichever it is.
+"""
+
+from collections import Counter, defaultdict
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+import dataframely as dy
+import polars as pl
+
+from schemas.blueprint import Blueprint
+from schemas.dataset import DatasetSpec, PinnedFile
+from schemas.errors import SourceError
+from schemas.letters import option_letters
+from schemas.question_types import answered_by
+from schemas.tables.items import Items
+from schemas.tables.responses import Answers
+from tasks.datasets.building import build_of_records
+from tasks.datasets.rejected_rows import describe_rejected, require_layout
+from tasks.metrics.answer_forms import Question, right_reply, write_options
+from tasks.metrics.item_scores import score_items, wholes_of
+from tasks.scoring.benchmark import ScoreSettings, score_benchmark
+from tasks.sources.locating import Locator, choose_source, needs
+from tasks.sources.reading import read_dataset
+from tasks.verify.dataset_content import Content, Row, describe_content, gold_texts, question_key
+
+PERFECT = "perfect"
+NO_INTERVALS = ScoreSettings(bootstrap=0)
+
+
+@dataclass(frozen=True)
+class Reachable:
+    """Scores on 0-100 as the blueprint weighs the dataset's metrics.
+
+    `ceiling` is null where only a judge decides or several answers count together; `constant` maps each letter to the score of
+    always answering with it, and is empty where nothing is asked by letter.
+    """
+
+    ceiling: float | None
+    constant: dict[str, float]
+
+
+def reachable_scores(items: dy.DataFrame[Items], blueprint: Blueprint) -> Reachable:
+    """Score imagined models on all good items of a dataset of the blueprint, by its methods that read one reply alone."""
+    (dataset,) = items["dataset"].unique()
+    methods = [method for method in blueprint.datasets[dataset].methods if not (method.judged or wholes_of([method]))]
+    if not methods:
+        return Reachable(None, {})
+    answers = imagined_answers(items)
+    scored = pl.concat([score_items(items, answers, None, method) for method in methods])
+    tables = score_benchmark(scored.lazy(), blueprint, NO_INTERVALS)
+    rows = tables.dataset.filter(pl.col("dataset") == dataset).drop_nulls("score_0_100").select("model", "score_0_100")
+    scores = dict(sorted(rows.iter_rows(), key=lambda row: (len(row[0]), row[0])))
+    return Reachable(scores.pop(PERFECT), scores)
+
+
+@dataclass(frozen=True)
+class DatasetCheck:
+    """What was found of one dataset.
+
+    `ready`: its files are here and are the pinned ones, every record was read, and no row breaks a rule but those that the entry
+    states. If it is not, `needs` says what is missing or wrong; the rest is null if nothing could be read.
+    """
+
+    spec: DatasetSpec
+    needs: tuple[str, ...] = ()
+    rows_read: int | None = None
+    content: Content | None = None
+    reachable: Reachable | None = None
+
+    @property
+    def ready(self) -> bool:
+        """Whether the dataset can be used here."""
+        return not self.needs
+
+    @property
+    def sources(self) -> list[str]:
+        """Repository and revision of its files."""
+        files = [file for file in self.spec.files if isinstance(file, PinnedFile)]
+        return list(dict.fromkeys(f"{file.repository} at {file.revision}" for file in files)) or ["data/bundled"]
+
+    @property
+    def pinned(self) -> bool:
+        """Whether the content of every file is pinned by its hash."""
+        return all(file.sha256 or file.md5 for file in self.spec.files if isinstance(file, PinnedFile))
+
+
+def check_dataset(spec: DatasetSpec, blueprint: Blueprint | None, locator: Locator) -> DatasetCheck:
+    """Find or fetch the files, verify, read and validate them, and score imagined models on the items.
+
+    Of a dataset with long contexts, all items are built, with the usual options and seed 0.
+
+    Args:
+        spec: the catalogue entry.
+        blueprint: names the methods that score it; null = no blueprint has it, and nothing is scored.
+        locator: where files may be.
+    """
+    chosen = choose_source(spec, locator)
+    try:
+        records = read_dataset(chosen, [locator.locate(file) for file in chosen.files])
+        built = build_of_records(chosen, records, None, 0)
+        require_layout(chosen, built.rejected)
+        return DatasetCheck(
+            chosen,
+            needs=(describe_rejected(chosen, built.rejected),) if built.rejected.height > chosen.broken_rows else (),
+            rows_read=len(records),
+            content=describe_content(built.items, built.rejected),
+            reachable=Reachable(None, {}) if blueprint is None else reachable_scores(built.items, blueprint),
+        )
+    except SourceError as error:
+        # The files may all be here and say something else than the entry does.
+        return DatasetCheck(chosen, needs=needs(spec, locator) or (str(error),))
+
+
+def imagined_answers(items: dy.DataFrame[Items]) -> dy.DataFrame[Answers]:
+    """Return the answers of the perfect model and of one constant model per letter that some item has.
+
+    Args:
+        items: every good item of one dataset.
+
+    Returns:
+        Rows of `answers`; `model` is `perfect` or the letter.
+    """
+    rows = list(items.iter_rows(named=True))
+    perfect = (_answer(row, PERFECT, reply) for row, reply in zip(rows, perfect_replies(rows), strict=True))
+    constant = (_answer(row, letter, constant_reply(row, letter)) for letter in letters_of(rows) for row in rows)
+    frame = pl.DataFrame([*perfect, *constant], schema=Answers.create_empty().schema)
+    return Answers.validate(frame.sort(Answers.primary_key()))
+
+
+def letters_of(rows: Sequence[Row]) -> tuple[str, ...]:
+    """Return every letter that names an option of some item, or would; adjectives that are to be rated are no options."""
+    chosen_from = [row["options"] or () for row in rows if row["question_type"] not in answered_by("text")]
+    longest = max(map(len, chosen_from), default=0)
+    return option_letters(longest) if longest else ()
+
+
+def perfect_replies(rows: Sequence[Row]) -> Iterator[str]:
+    """Return the best replies of a model that answers equal questions alike: of several golds it takes the most frequent.
+
+    What is right is found by the text of the option, wherever the order puts it.
+    """
+    golds: defaultdict[str, Counter[frozenset[str]]] = defaultdict(Counter)
+    for row in rows:
+        golds[question_key(row)][gold_texts(row)] += 1
+    right = {key: counts.most_common(1)[0][0] for key, counts in golds.items()}
+    for row in rows:
+        gold = right[question_key(row)]
+        if gold == gold_texts(row):
+            yield right_reply(Question.from_row(row))
+        else:
+            yield right_reply(Question.from_row({**row, **gold_of_texts(row, gold)}))
+
+
+def gold_of_texts(row: Row, texts: frozenset[str]) -> dict[str, Any]:
+    """Return the gold fields of a row if these texts were right."""
+    if not row["options"]:
+        return {"references": sorted(texts)}
+    places = [place for place in range(len(row["options"])) if gold_texts({**row, "gold_indices": [place]}) <= texts]
+    return {"gold_indices": places}
+
+
+def constant_reply(row: Row, letter: str) -> str:
+    """Return always the same letter; where no letters are asked for, the option it would stand for, if there is one."""
+    letters = option_letters(len(row["options"] or ()))
+    return write_options(Question.from_row(row), [letters.index(letter)]) if letter in letters else letter
+
+
+def _answer(row: Row, model: str, reply: str) -> dict[str, Any]:
+    return {
+        "dataset": row["dataset"],
+        "item_id": row["item_id"],
+        "model": model,
+        "setting": "base",
+        "repetition": 0,
+        "part": "",
+        "status": "answered",
+        "text": reply,
+        "call_keys": [],
+    }

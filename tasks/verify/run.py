@@ -1,0 +1,268 @@
+"""Verify a run: hash its files, compute its layers again from the stored replies, compare code, catalogue and blueprint.
+
+Asks no model and writes nothing.
+"""
+
+from dataclasses import dataclass, field
+from typing import get_args
+
+import polars as pl
+from pydantic import ValidationError
+
+from schemas.blueprint import Blueprint
+from schemas.errors import LakeError, MoodflowError
+from schemas.folders import Folder
+from schemas.lineage import CodeVersion, Footer, PartitionRef, RunManifest
+from schemas.tables.columns import measured_columns
+from schemas.tables.layers import LAYERS
+from schemas.verification import CheckedFiles, CheckedLayer, Difference, DifferenceKind, ScoreChange, Verification
+from tasks.lake.fingerprint import content_sha256, fingerprint_of, hash_settings
+from tasks.lake.lake import Lake, as_written
+from tasks.lake.manifest import MANIFEST, read_code_version, read_manifest, run_folder
+from tasks.lake.seal import SEAL, check_seal
+from tasks.runs.differences import first_difference, has_rows
+from tasks.verify.drift import blueprint_differences, check_catalogue, code_differences, find_present, rescore
+from tasks.verify.recompute import Group, StoredRun, groups, recompute
+
+
+@dataclass
+class Findings:
+    """What is found on the way."""
+
+    differences: list[Difference] = field(default_factory=list)
+    notes: list[str] = field(default_factory=list)
+    would_differ: list[ScoreChange] = field(default_factory=list)
+    hashed: int = 0
+    recomputed: set[str] = field(default_factory=set)
+    """Paths of partitions that were computed again."""
+
+    differing: set[str] = field(default_factory=set)
+    """Paths of those that came out differently."""
+
+    refused: dict[tuple[str, str], list[str]] = field(default_factory=dict)
+    """Paths of those that the present code cannot compute, by layer and reason."""
+
+    def file(self, path: str, expected: str | None, got: str | None, message: str) -> None:
+        """Note that a file is not the run's."""
+        self.differ("file", path, expected, got, message)
+
+    def differ(self, kind: DifferenceKind, where: str, expected: str | None, got: str | None, message: str) -> None:
+        """Note a difference."""
+        self.differences.append(Difference(kind=kind, where=where, expected=expected, got=got, message=message))
+
+    @property
+    def damaged(self) -> set[str]:
+        """Paths of files that are not the run's."""
+        return {difference.where for difference in self.differences if difference.kind == "file"}
+
+
+def open_run(findings: Findings, folder: Folder, run: str) -> RunManifest | None:
+    """Return the manifest of a run, once its seal is checked; null if the seal says that the manifest is not the run's.
+
+    Raises:
+        UsageError: if there is no such run.
+        LakeError: if the manifest cannot be read and no seal says whether it should.
+    """
+    seal, path = check_seal(run_folder(folder, run)), f"runs/{run}"
+    findings.hashed += seal.checked if seal else 0
+    for name, expected, got in seal.broken if seal else ():
+        said = "is gone" if got is None else "was changed after the run"
+        findings.file(f"{path}/{name}", expected, got, f"{path}/{name} {said}")
+    if f"{path}/{MANIFEST}" in findings.damaged:
+        findings.notes.append("nothing else was checked: the manifest says what the other files of the run are")
+        return None
+    manifest = read_manifest(folder, run)
+    if seal is None:
+        gone = f"{path}/{SEAL}"
+        findings.file(gone, "the hashes of manifest and report", None, f"{gone} is gone, so manifest and report were not checked")
+    return manifest
+
+
+def check_files(findings: Findings, manifest: RunManifest, lake: Lake) -> dict[str, Footer]:
+    """Hash every partition's file.
+
+    Returns:
+        Footers of the files that are intact, by path.
+    """
+    footers = {}
+    for ref in manifest.partitions:
+        if not lake.path(ref).exists():
+            findings.file(ref.path, manifest.files.get(ref.path), None, f"{ref.path} is gone")
+        elif _is_intact(findings, ref, manifest.files.get(ref.path), lake) and (footer := _read_footer(findings, ref, lake)):
+            footers[ref.path] = footer
+    return footers
+
+
+def _is_intact(findings: Findings, ref: PartitionRef, expected: str | None, lake: Lake) -> bool:
+    findings.hashed += 1
+    got = lake.file_sha256(ref)
+    if got != expected:
+        findings.file(ref.path, expected, got, f"{ref.path} was changed after the run")
+    return got == expected
+
+
+def _read_footer(findings: Findings, ref: PartitionRef, lake: Lake) -> Footer | None:
+    try:
+        footer = lake.read_footer(ref)
+    except LakeError as error:
+        findings.file(ref.path, error.expected, error.got, f"{ref.path} has no footer that can be read")
+        return None
+    named = fingerprint_of(ref.layer, dict(ref.place), footer.settings, ref.parents)
+    if footer.partition != ref or named != ref.fingerprint:
+        message = f"the footer of {ref.path} is not that of the partition in the manifest"
+        findings.file(ref.path, ref.fingerprint, named, message)
+        return None
+    return footer
+
+
+def verify_run(folder: Folder, run: str) -> Verification:
+    """Check everything a run consists of against what it should be.
+
+    Args:
+        folder: of the lake.
+        run: its name.
+
+    Raises:
+        UsageError: if there is no such run.
+        LakeError: if the run was never sealed and its manifest cannot be read.
+    """
+    findings = Findings()
+    manifest = open_run(findings, folder, run)
+    if manifest is None:
+        return _verification(findings, run, ())
+    lake = Lake(folder, read_code_version())
+    footers = check_files(findings, manifest, lake)
+    findings.differences += code_differences(footers)
+    blueprint = read_blueprint(findings, manifest)
+    if blueprint is not None:
+        check_meaning(findings, StoredRun(manifest, blueprint, lake, footers))
+    findings.notes += code_notes(manifest, lake.code)
+    return _verification(findings, run, manifest.partitions)
+
+
+def read_blueprint(findings: Findings, manifest: RunManifest) -> Blueprint | None:
+    """Read the blueprint in the manifest; null, with a difference, if this version cannot read it."""
+    got = hash_settings(manifest.blueprint)
+    if got != manifest.blueprint_sha256:
+        message = "the blueprint in the manifest is not the one whose hash the manifest names"
+        findings.differ("blueprint", "manifest", manifest.blueprint_sha256, got, message)
+    try:
+        return Blueprint.model_validate(manifest.blueprint)
+    except ValidationError as error:
+        reason = str(error).splitlines()[0]
+        message = f"this version cannot read the blueprint in the manifest: {reason}"
+        findings.differ("code", "blueprint", None, reason, message)
+        return None
+
+
+def check_meaning(findings: Findings, stored: StoredRun) -> None:
+    """Compare catalogue and blueprint with the present ones, and every layer with what it is computed to now."""
+    differences, notes = check_catalogue(stored.manifest, stored.blueprint, stored.footers)
+    present, unknown = find_present(stored.manifest)
+    findings.differences += differences
+    findings.notes += notes + unknown
+    changed = list(blueprint_differences(stored.blueprint, present)) if present else []
+    findings.differences += changed
+    for group in groups(stored.manifest):
+        check_group(findings, stored, group)
+    _say_refused(findings)
+    if (changed or findings.differing) and not findings.damaged and stored.manifest.ablation is None:
+        _say_what_would_differ(findings, stored, present or stored.blueprint)
+
+
+def check_group(findings: Findings, stored: StoredRun, group: Group) -> None:
+    """Compute partitions again and compare; those that are damaged, or rest on what is, are left alone."""
+    intact = tuple(ref for ref in group if ref.path in stored.footers)
+    if not intact:
+        return
+    try:
+        if not all(ref.path in stored.footers for ref in stored.inputs(intact)):
+            return
+        frames = recompute(stored, intact)
+        rows = {ref.path: as_written(frames[ref.path], LAYERS[ref.layer]) for ref in intact}
+    except Exception as error:  # noqa: BLE001  whatever changed code makes of old rows becomes a difference
+        findings.refused.setdefault((intact[0].layer, _reason(error)), []).extend(ref.path for ref in intact)
+        return
+    for ref in intact:
+        findings.recomputed.add(ref.path)
+        _compare(findings, stored.lake, ref, rows[ref.path])
+
+
+def _reason(error: Exception) -> str:
+    """Return why rows cannot be computed, without the place, so that the same reason is told once for many."""
+    match error:
+        case LakeError(expected=str()):
+            said = [f"expected {error.expected}", error.got]
+        case MoodflowError():
+            said = [error.what, error.got]
+        case _:
+            said = [type(error).__name__, str(error)]
+    return ", ".join(part.splitlines()[0].rstrip(".") for part in said if part)
+
+
+def _say_refused(findings: Findings) -> None:
+    for (layer, reason), paths in findings.refused.items():
+        first = "" if len(paths) == 1 else f" and {len(paths) - 1} more of layer {layer}"
+        message = f"{paths[0]}{first} cannot be computed again by this code: {reason}"
+        findings.differ("code", paths[0], None, reason, message)
+
+
+def _compare(findings: Findings, lake: Lake, ref: PartitionRef, rows: pl.DataFrame) -> None:
+    schema = LAYERS[ref.layer]
+    if has_rows(lake, ref, rows, schema):
+        return
+    got = content_sha256(rows, measured_columns(schema))
+    findings.differing.add(ref.path)
+    try:
+        cell = first_difference(lake.read(ref, schema), rows, schema)
+    except LakeError as error:
+        message = f"{ref.path} comes out differently, and its stored rows no longer fit the layer: {error.got}"
+        findings.differ("content", ref.path, None, got, message)
+        return
+    if cell is None:
+        message, pair = f"{ref.path} comes out with the same rows in other words", (ref.content_sha256, got)
+    else:
+        said = f"stored {cell.stored}, recomputed {cell.recomputed}"
+        message, pair = f"{ref.path}: {cell.row}, column {cell.column}: {said}", (cell.stored, cell.recomputed)
+    findings.differ("content", ref.path, *pair, message)
+
+
+def _say_what_would_differ(findings: Findings, stored: StoredRun, blueprint: Blueprint) -> None:
+    try:
+        changes, notes = rescore(stored, blueprint)
+    except MoodflowError as error:
+        findings.notes.append(f"what would differ cannot be told: {_reason(error)}")
+        return
+    findings.would_differ += changes
+    findings.notes += notes
+
+
+def code_notes(manifest: RunManifest, code: CodeVersion) -> list[str]:
+    """Note that another version wrote the run, which by itself is no difference."""
+    pairs = (("package version", manifest.package_version, code.package), ("git commit", manifest.git_commit, code.git_commit))
+    return [f"{name}: the run was made by {was or 'none'}, this is {now or 'none'}" for name, was, now in pairs if was != now]
+
+
+def _verification(findings: Findings, run: str, partitions: tuple[PartitionRef, ...]) -> Verification:
+    by_layer = {layer: [ref for ref in partitions if ref.layer == layer] for layer in LAYERS}
+    layers = (_checked(findings, layer, refs) for layer, refs in by_layer.items() if refs)
+    return Verification(
+        run=run,
+        verified=not findings.differences,
+        files=CheckedFiles(checked=findings.hashed, differ=tuple(sorted(findings.damaged))),
+        layers=tuple(layers),
+        differences=tuple(sorted(findings.differences, key=lambda difference: get_args(DifferenceKind).index(difference.kind))),
+        would_differ=tuple(findings.would_differ),
+        notes=tuple(findings.notes),
+    )
+
+
+def _checked(findings: Findings, layer: str, refs: list[PartitionRef]) -> CheckedLayer:
+    paths = {ref.path for ref in refs}
+    return CheckedLayer(
+        layer=layer,
+        partitions=len(refs),
+        rows=sum(ref.rows for ref in refs),
+        recomputed=paths <= findings.recomputed,
+        differs=len(paths & (findings.differing | findings.damaged)),
+    )

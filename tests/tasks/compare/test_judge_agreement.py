@@ -1,0 +1,179 @@
+"""Judges beside people: a worked example, ceilings, what is undefined, and public ratings."""
+
+from collections.abc import Mapping, Sequence
+from typing import Any
+
+import polars as pl
+import pytest
+
+from tasks.compare.judge_agreement import FEW, MEAN, certificates
+from tasks.compare.judged_ratings import JUDGED, JoinedRatings
+from tasks.scoring.uncertainty import Resampling
+from tests.mirror import MIRROR, needs_mirror
+
+ITEMS, CLUSTERS = "123456", dict(zip("123456", "xxyyzz", strict=True))
+Column = Sequence[float | None]
+PEOPLE: dict[str, Column] = {"A": [1, 2, 3, 4, 5, 3], "B": [2, 2, 3, 3, 5, 4], "C": [1, 3, 3, 5, 4, None]}
+JUDGE: Column = [2, 3, 3, 4, 5, 5]
+KUMAR = MIRROR / "github.com/aakriti1kumar/replication-data-and-code-when-LLMs-reliable-empathic-communication/annotations"
+ALIGN = MIRROR / "github.com/abeerbadawi/MentalBench-Align/MentalAlign-70k/ratings.parquet"
+
+
+def joined(people: pl.DataFrame, judges: pl.DataFrame, scale: Sequence[float] = (1, 2, 3, 4, 5), **more: Any) -> JoinedRatings:
+    """Ratings of one source; `people` and `judges` have system, unit_id, dimension, and rater or judge with what they gave."""
+    said = {"source": "s", "cluster_id": pl.col("unit_id").replace_strict(CLUSTERS, default=None), "rater_known": True} | more
+    given = people.with_columns(scale=pl.lit([float(one) for one in scale], pl.List(pl.Float64)), higher_is_better=True)
+    given = given.with_columns(**{name: one if isinstance(one, pl.Expr) else pl.lit(one) for name, one in said.items()})
+    ends = {"lowest": float(min(scale)), "highest": float(max(scale)), "rubric": "r", "source": "s"}
+    full = judges.with_columns(**{name: pl.lit(one) for name, one in ends.items() if name not in judges.columns})
+    return JoinedRatings(given.drop_nulls("rating"), full.select(JUDGED.names()).cast(JUDGED).drop_nulls("value"), {})
+
+
+def long(who: str, what: str, columns: Mapping[str, Column], dimension: str = "d") -> pl.DataFrame:
+    rows = [
+        {"system": "m", "unit_id": unit, "dimension": dimension, who: name, what: value}
+        for name, column in columns.items()
+        for unit, value in zip(ITEMS, column, strict=False)
+    ]
+    return pl.DataFrame(rows, schema_overrides={what: pl.Float64})
+
+
+def rows_of(table: pl.DataFrame, judge: str = "j", dimension: str = "d") -> dict[str, dict[str, Any]]:
+    """Rows by statistic, of other levels than pooled `statistic level`."""
+    found = table.filter(judge=judge, dimension=dimension).to_dicts()
+    return {row["statistic"] if row["level"] == "pooled" else f"{row['statistic']} {row['level']}": row for row in found}
+
+
+EXAMPLE = joined(long("rater", "rating", PEOPLE), long("judge", "value", {"j": JUDGE}))
+
+
+def test_the_worked_example() -> None:
+    table = certificates(EXAMPLE, Resampling(1000, 0))
+    rows = rows_of(table)
+    spearman, mae, exact, bias = (rows[name] for name in ("spearman", "mae", "exact", "bias"))
+    sides = ("value", "human_value", "same_targets_value", "constant_value")
+    # Ceiling: the mean of 0.955882, 0.787879 and 0.872082; the judge on the same targets 0.940403, 0.772727 and 0.974679.
+    assert [spearman[side] for side in sides] == pytest.approx([0.882735, 0.871948, 0.895937, None], abs=1e-6)
+    assert [mae[side] for side in sides] == pytest.approx((0.527778, 0.655556, 0.522222, 0.916667), abs=1e-6)
+    # Judge: 3 of 6 with A, 3 of 6 with B, 2 of 5 with C. People: 3 of 6, 2 of 5, 1 of 5. Always 3: 2 of 6, 2 of 6, 2 of 5.
+    assert [exact[side] for side in sides] == pytest.approx([1.4 / 3, 1.1 / 3, 1.4 / 3, (4 / 6 + 0.4) / 3])
+    assert (bias["value"], bias["design_effect"]) == pytest.approx((0.527778, 1.422287), abs=1e-6)
+    assert (exact["n_units"], exact["n_pairs"], exact["n_clusters"]) == (6, 17, 3)
+    assert rows["kappa_quadratic"]["constant_value"] == pytest.approx(0)
+    people = rows_of(table, "people")
+    values = [people[name]["value"] for name in ("alpha_ordinal", "icc_2_1", "icc_2_k")]
+    assert values == pytest.approx([0.758578, 0.798319, 0.922330], abs=1e-6)
+    # Draws are those of raw scores: one of 27 has cluster x only, where A's 1, 2 and B's 2, 2 leave nothing to correlate with.
+    assert spearman["human_value_undefined_draws"] > 50
+    assert (spearman["human_value_low"], spearman["human_value_high"]) == (None, None)
+    assert spearman["value_undefined_draws"] <= 50
+    assert spearman["value_low"] < spearman["value"] < spearman["value_high"]
+    assert rows["spearman by_system"]["undefined_because"] == "no variance, or fewer than 5 systems: 1"
+    assert (rows["spearman by_item"]["n_items_left_out"], rows["spearman by_item"]["value"]) == (6, None)
+
+
+def test_people_who_are_not_told_apart_have_no_ceiling() -> None:
+    people = long("rater", "rating", PEOPLE)
+    table = certificates(joined(people, long("judge", "value", {"j": JUDGE}), rater_known=False), Resampling(10, 0))
+    spearman = rows_of(table)["spearman"]
+    assert (spearman["value"], spearman["human_value"]) == (pytest.approx(0.882735, abs=1e-6), None)
+    assert spearman["human_undefined_because"] == "people are not told apart"
+    assert rows_of(table, "people")["icc_1_1"]["value"] == pytest.approx(0.801105, abs=1e-6)
+    assert "icc_2_1" not in rows_of(table, "people")
+
+
+def test_one_person_and_a_rater_of_two_units_give_no_ceiling() -> None:
+    people: dict[str, Column] = {"A": PEOPLE["A"], "B": [1, 2, None, None, None, None]}
+    rows = rows_of(certificates(joined(long("rater", "rating", people), long("judge", "value", {"j": JUDGE})), Resampling(10, 0)))
+    # B shares two units with anybody, which is too few to be compared with: A alone counts, whose 3 of 6 the judge meets.
+    assert (rows["exact"]["value"], rows["exact"]["human_value"]) == (0.5, None)
+    assert rows["exact"]["human_undefined_because"] == FEW
+    # Their mean stands all the same: |2 - 1|, |3 - 2|, 0, 0, 0, |5 - 3|.
+    assert rows["mae"]["value"] == pytest.approx(4 / 6)
+
+
+def test_a_rating_on_another_scale_is_correlated_only() -> None:
+    other = EXAMPLE._replace(judges=EXAMPLE.judges.with_columns(lowest=pl.lit(None, pl.Float64)))
+    rows = rows_of(certificates(other, Resampling(10, 0)))
+    assert (rows["exact"]["value"], rows["exact"]["constant_value"]) == (None, None)
+    assert rows["exact"]["undefined_because"] == FEW
+    assert rows["spearman"]["value"] == pytest.approx(0.882735, abs=1e-6)
+
+
+def test_the_mean_of_dimensions_shares_draws_and_pools_no_unlike_scales() -> None:
+    people = pl.concat([long("rater", "rating", PEOPLE, name) for name in "de"])
+    judges = pl.concat([long("judge", "value", {"j": JUDGE}, "d"), long("judge", "value", {"j": [1, 2, 3, 4, 5, 3]}, "e")])
+    both = joined(people, judges)
+    table = certificates(both, Resampling(200, 0))
+    d, e, mean = (rows_of(table, dimension=name)["mae"] for name in ("d", "e", MEAN))
+    assert mean["value"] == pytest.approx((d["value"] + e["value"]) / 2)
+    assert mean["constant_value"] == d["constant_value"] == e["constant_value"]
+    assert mean["value_low"] >= (d["value_low"] + e["value_low"]) / 2
+    unlike = both._replace(people=both.people.with_columns(higher_is_better=pl.col("dimension") == "d"))
+    rows = rows_of(certificates(unlike, Resampling(10, 0)), dimension=MEAN)
+    assert (rows["bias"]["value"], rows["mae"]["value"]) == (None, None)
+    assert rows["exact"]["value"] is not None
+
+
+@needs_mirror
+def test_experts_crowd_and_judges_on_lend_an_ear() -> None:
+    def read(rater: str, who: str, what: str) -> pl.DataFrame:
+        table = pl.read_csv(KUMAR / f"lend_an_ear/{rater}_ratings.csv")
+        units = {"unit_id": pl.col("conversation_id").cast(pl.String), "system": pl.lit("m"), who: pl.lit(rater)}
+        values = table.with_columns(**units).unpivot(
+            ["validating_emotions", "dismissing_emotions"], index=list(units), variable_name="dimension", value_name=what
+        )
+        return values.with_columns(pl.col(what).cast(pl.Float64))
+
+    people = pl.concat([read(f"expert{one}", "rater", "rating") for one in (1, 2, 3)])
+    judges = pl.concat([read(name, "judge", "value") for name in ("gpt", "claude")])
+    table = certificates(joined(people, judges), Resampling(20, 0))
+    expected = {
+        "validating_emotions": (
+            (0.3521, 0.3610, 0.4073, 0.6734),
+            0.4059,
+            0.6227,
+            {"gpt": (0.6533, 0.313), "claude": (0.6453, -0.207)},
+        ),
+        "dismissing_emotions": (
+            (0.3584, 0.4356, 0.4533, 0.7132),
+            0.4533,
+            0.5179,
+            {"gpt": (0.4339, 1.460), "claude": (0.5229, 1.400)},
+        ),
+    }
+    for dimension, (among, kappa, ceiling, judged) in expected.items():
+        rows = rows_of(table, "people", dimension)
+        found = [rows[name]["value"] for name in ("alpha_ordinal", "alpha_interval", "icc_2_1", "icc_2_k")]
+        assert found == pytest.approx(among, abs=5e-5)
+        for judge, (same, bias) in judged.items():
+            rows = rows_of(table, judge, dimension)
+            assert rows["kappa_quadratic"]["human_value"] == pytest.approx(kappa, abs=5e-5)
+            assert rows["spearman"]["human_value"] == pytest.approx(ceiling, abs=5e-5)
+            assert rows["spearman"]["same_targets_value"] == pytest.approx(same, abs=5e-5)
+            assert rows["bias"]["value"] == pytest.approx(bias, abs=5e-4)
+
+
+ROWS = {
+    ("Empathy", "gpt-4o"): (9908, 0.3995, 0.3713, 0.2649, 0.4041, 0.3762, 0.8195, 0.7078, 0.7731, 0.8788, 0.9326, 0.7333, 2.692),
+    ("Safety", "gpt-4o"): (9907, 0.8379, 0.8381, 0.3556, 0.2148, 0.2102, 0.2287, 0.2460, 0.1950, 0.9055, 0.4892, 0.7500, 3.238),
+}
+
+
+@pytest.mark.long
+@needs_mirror
+def test_a_judge_on_mental_align() -> None:
+    names = {"unit_id": pl.col("conversation_id").cast(pl.String), "system": pl.col("responder")}
+    ratings = pl.read_parquet(ALIGN).filter(pl.col("dimension").is_in([name for name, _ in ROWS])).with_columns(**names)
+    people = ratings.filter(judge="human").rename({"judge": "rater"})
+    judges = ratings.filter(judge="gpt-4o").rename({"rating": "value"})
+    table = certificates(joined(people, judges, cluster_id=None), Resampling(2, 0))
+    for (dimension, judge), expected in ROWS.items():
+        rows = rows_of(table, judge, dimension)
+        exact, mae, bias = rows["exact"], rows["mae"], rows["bias"]
+        by_value = (exact["value"], exact["constant_value"], rows["kappa_quadratic"]["value"])
+        pooled = (rows["spearman"]["value"], rows["kendall_tau_b"]["value"], mae["value"], mae["constant_value"], bias["value"])
+        systems = [rows[f"{name} by_system"]["value"] for name in ("spearman", "pearson", "kendall_tau_b")]
+        found = (exact["n_units"], *by_value, *pooled, *systems, bias["design_effect"])
+        assert found[:-1] == pytest.approx(expected[:-1], abs=5e-5)
+        assert found[-1] == pytest.approx(expected[-1], abs=5e-4)

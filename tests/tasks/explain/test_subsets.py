@@ -1,0 +1,145 @@
+"""Scores of items that fulfil a condition, over values worked out by hand."""
+
+from dataclasses import replace
+from typing import Any
+
+import polars as pl
+import pytest
+
+from schemas.errors import UsageError
+from schemas.tables.annotations import ConversationAnnotations
+from schemas.tables.scores import ItemScores
+from tasks.explain.subsets import item_columns, score_sides, split_items
+from tests.tasks.explain.test_groups import DATA, in_groups
+from tests.tasks.explain.test_groups import scored as scored_item
+from tests.tasks.rows import frame, item, items, judgements
+
+GROUPS = {
+    **{name: in_groups(age="old") for name in "abcde"},
+    **{name: in_groups(age="young", diagnoses="ADHD, autism") for name in "fghij"},
+    "k": in_groups(age="young"),
+}
+ITEMS = items(*(item(name, "counselor_reply", groups=groups) for name, groups in GROUPS.items()))
+VALUES = dict(zip("abcdefghijk", (0, 0, 1, 1, 0.5, 1, 1, 1, 1, None, 0), strict=True))
+SCORES = frame(ItemScores, tuple(scored_item(name, value) for name, value in VALUES.items()))
+RUN = replace(DATA, items=ITEMS, item_scores=SCORES, judgements=judgements())
+NO_ANNOTATIONS = ConversationAnnotations.create_empty()
+
+
+def compared(where: str) -> dict[str, dict[str, Any]]:
+    (rows,) = score_sides(RUN, split_items(item_columns(ITEMS, NO_ANNOTATIONS), where)).values()
+    return {row["measure"]: row for row in rows}
+
+
+def sides(where: str, annotations: pl.DataFrame = NO_ANNOTATIONS) -> list[str | None]:
+    return split_items(item_columns(ITEMS, annotations), where).sort("item_id")["side"].to_list()
+
+
+def test_each_side_has_its_own_mean_and_total() -> None:
+    found = compared("age = 'old'")
+    # 0, 0, 1, 1 and 0.5; the others four times 1, 0, and one without a value
+    assert (found["judged_rating"]["subset"]["score"], found["judged_rating"]["subset"]["n"]) == (50, 5)
+    assert (found["judged_rating"]["complement"]["score"], found["judged_rating"]["complement"]["n"]) == (80, 5)
+    assert found["judged_rating"]["subset"]["ci_low"] < 50 < found["judged_rating"]["subset"]["ci_high"]
+    assert [found["total"][side]["score"] for side in ("subset", "complement")] == [50, 80]
+
+
+def test_a_small_side_is_suppressed_and_the_other_is_not() -> None:
+    found = compared("item_id IN ('a', 'b', 'c', 'd')")["judged_rating"]
+    assert found["subset"] == {"score": None, "ci_low": None, "ci_high": None, "n": 4, "suppressed": True}
+    # 0.5, four times 1, and 0
+    assert (found["complement"]["score"], found["complement"]["suppressed"]) == (pytest.approx(450 / 6), False)
+    assert compared("age = 'nobody'")["judged_rating"]["subset"]["n"] == 0
+
+
+def test_what_cannot_be_told_is_on_neither_side() -> None:
+    assert sides("diagnoses LIKE '%ADHD%'") == [None] * 5 + ["subset"] * 5 + [None]
+    assert sides("diagnoses IS NULL AND age = 'young'") == ["complement"] * 10 + ["subset"]
+
+
+def test_scores_of_questionnaires_are_numbers() -> None:
+    annotated = (
+        ITEMS.head(2)
+        .select("dataset", "item_id")
+        .with_columns(groups=pl.Series([in_groups(age="old", who_5="9"), in_groups(who_5="10")]))
+    )
+    assert sides("who_5 < 9.5 AND age = 'old'", annotated) == ["subset", "complement", *[None] * 3, *["complement"] * 6]
+
+
+def test_scores_of_questionnaires_that_are_no_numbers_are_text() -> None:
+    annotated = (
+        ITEMS.head(2)
+        .select("dataset", "item_id")
+        .with_columns(groups=pl.Series([in_groups(mbti="INFJ", who_5="9"), in_groups(mbti="4", who_5="10")]))
+    )
+    assert sides("mbti = 'INFJ' AND who_5 < 10", annotated) == ["subset", "complement", *[None] * 9]
+
+
+@pytest.mark.parametrize(
+    ("where", "same"),
+    [
+        ("AGE = 'old' or age = 'young' and item_id > 'i'", "age = 'old' OR (age = 'young' AND item_id > 'i')"),
+        ("age <> 'old'", "NOT age = 'old'"),
+        ("item_id NOT IN ('a', 'b')", "item_id >= 'c'"),
+        ("diagnoses NOT LIKE 'ADHD%'", "diagnoses != 'ADHD, autism'"),
+        ("diagnoses LIKE 'A_H_, %'", "diagnoses IS NOT NULL OR diagnoses = 'x'"),
+        ("\"age\" = 'old'", "age LIKE 'o%d'"),
+        ("language = 'fr' OR 2 > 1.5", "1 = 1"),
+        ("age = 'it''s' OR NOT (NOT 1 = -1)", "1 = 2"),
+    ],
+)
+def test_conditions_that_mean_the_same(where: str, same: str) -> None:
+    assert sides(where.replace("AGE", "age")) == sides(same)
+
+
+COLUMNS = "dataset, item_id, language, question_type, subset, age, diagnoses"
+LANGUAGE = f"AND, IN, IS, LIKE, NOT, NULL, OR, numbers, texts in single quotes, the columns {COLUMNS}"
+BOUND = "at most 1,000 characters and 20 brackets"
+
+
+@pytest.mark.parametrize(
+    ("where", "place", "expected", "got"),
+    [
+        ("nope = 1", 1, LANGUAGE, "nope"),
+        ("read_csv('/etc/passwd') = 1", 1, LANGUAGE, "read_csv"),
+        ("upper(age) = 'OLD'", 1, LANGUAGE, "upper"),
+        ("age (1) = 'OLD'", 1, LANGUAGE, "age"),
+        ("age IN (SELECT 1)", 9, LANGUAGE, "SELECT"),
+        ("age = 'old'; DROP", 12, LANGUAGE, ";"),
+        ("age = 'old' -- all", 13, LANGUAGE, "-"),
+        ("age = 'old", 7, LANGUAGE, "'"),
+        ("age = \u2019old\u2019", 7, LANGUAGE, "\u2019"),
+        ("1" * 16 + " = 1", 1, LANGUAGE, "1"),
+        ("age = NULL", 7, "IS before NULL", "NULL"),
+        ("age IN ('old', NULL)", 16, "IS before NULL", "NULL"),
+        ("3 > 2 > 1", 7, "AND or OR between comparisons", ">"),
+        ("age = 'old' IS NULL", 13, "AND or OR between comparisons", "IS"),
+        (f"age = '{'x' * 1000}'", 1, BOUND, f"age = '{'x' * 73}"),
+        ("(" * 21, 1, BOUND, "(" * 21),
+    ],
+)
+def test_a_condition_of_another_form_is_told_where(where: str, place: int, expected: str, got: str) -> None:
+    with pytest.raises(UsageError, match="the condition cannot be read") as caught:
+        sides(where)
+    assert (caught.value.where, caught.value.expected, caught.value.got) == (f"--where, character {place}", expected, got)
+
+
+@pytest.mark.parametrize("where", ["age", "age < 3", "age IN (1)"])
+def test_values_of_two_kinds_are_not_compared(where: str) -> None:
+    with pytest.raises(UsageError, match="the condition cannot be read") as caught:
+        sides(where)
+    assert caught.value.expected == "numbers compared with numbers, texts in single quotes with texts"
+
+
+@pytest.mark.parametrize(
+    "where",
+    ["", "age =", "(age = 'old'", "age = 'old' age", "age NOT 'old'", "()", "age LIKE 5", "NOT " * 248 + "1 = 1"],
+)
+def test_what_is_no_condition_is_refused(where: str) -> None:
+    with pytest.raises(UsageError, match="the condition cannot be read") as caught:
+        sides(where)
+    assert caught.value.expected == "comparisons joined by AND and OR"
+
+
+def test_the_deepest_condition_is_read() -> None:
+    assert set(sides("(NOT " * 20 + "1 = 1" + ")" * 20)) == {"subset"}

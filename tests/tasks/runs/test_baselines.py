@@ -1,0 +1,154 @@
+"""What answers without reading earn: every expected share is worked out beside it."""
+
+from typing import Any
+
+import polars as pl
+import pytest
+from sklearn.metrics import f1_score
+
+from schemas.metrics import Metric
+from tasks.metrics.measures import POSITIVE
+from tasks.runs.baselines import (
+    Baselines,
+    ConstantAnswer,
+    MajorityLabel,
+    measure_baselines,
+    orders_shown,
+)
+
+SCHEMA: dict[str, Any] = {
+    "dataset": pl.String,
+    "item_id": pl.String,
+    "question_type": pl.String,
+    "options": pl.List(pl.String),
+    "gold_indices": pl.List(pl.Int64),
+    "option_points": pl.List(pl.Float64),
+}
+MOODS = ["calm", "angry", "sad"]
+
+
+def near(value: float) -> Any:
+    return pytest.approx(value)
+
+
+def items(*rows: dict[str, Any]) -> pl.DataFrame:
+    shared = {"dataset": "d", "question_type": "single_choice", "options": MOODS, "gold_indices": None, "option_points": None}
+    return pl.DataFrame([shared | {"item_id": f"i{n}"} | row for n, row in enumerate(rows)], schema=SCHEMA)
+
+
+def golds(*gold: int) -> pl.DataFrame:
+    return items(*({"gold_indices": [index]} for index in gold))
+
+
+def own_options(*gold: int) -> pl.DataFrame:
+    """Every item has options of its own."""
+    return items(*({"gold_indices": [index], "options": [f"{n}x", f"{n}y", f"{n}z"]} for n, index in enumerate(gold)))
+
+
+def test_a_letter_that_an_item_lacks_is_wrong_there() -> None:
+    # C is right in the two items that have it, of three.
+    two = {"gold_indices": [1], "options": ["yes", "no"]}
+    found = measure_baselines(items({"gold_indices": [2]}, {"gold_indices": [2]}, two), "accuracy")
+    assert found.constant == ConstantAnswer("C", near(2 / 3))
+
+
+@pytest.mark.parametrize("metric", ["accuracy", "strict_accuracy"])
+def test_labels_have_letters_and_segments_numbers(metric: Metric) -> None:
+    labels = items(*({"question_type": "label_choice", "gold_indices": [index]} for index in (0, 1, 1, 1)))
+    odd = [
+        {"question_type": "odd_one_out", "gold_indices": [gold], "options": [f"{n}x", f"{n}y"]}
+        for n, gold in enumerate((0, 0, 1))
+    ]
+    assert measure_baselines(labels, metric) == Baselines(ConstantAnswer("B", 0.75), MajorityLabel("angry", 0.75))
+    # No segment is right twice.
+    assert measure_baselines(items(*odd), metric) == Baselines(ConstantAnswer("0", near(2 / 3)), None)
+
+
+def test_one_letter_is_wrong_where_two_options_are_right() -> None:
+    both = {"question_type": "multiple_answer", "gold_indices": [0, 1]}
+    one = {"question_type": "multiple_answer", "gold_indices": [0]}
+    assert measure_baselines(items(both, one), "accuracy").constant == ConstantAnswer("A", 0.5)
+
+
+def test_of_equal_letters_the_first() -> None:
+    assert measure_baselines(golds(1, 0), "accuracy").constant == ConstantAnswer("A", 0.5)
+
+
+def test_options_written_for_one_item_are_no_classes() -> None:
+    assert measure_baselines(own_options(1, 1, 1, 0), "accuracy") == Baselines(ConstantAnswer("B", 0.75), None)
+
+
+def test_the_majority_label_is_found_wherever_it_stands() -> None:
+    # calm is right in 3 of 4, at A, B, C and sad once: no letter is right more than twice.
+    moved = items(
+        {"gold_indices": [0]},
+        {"gold_indices": [1], "options": ["angry", "calm", "sad"]},
+        {"gold_indices": [2], "options": ["angry", "sad", "calm"]},
+        {"gold_indices": [2]},
+    )
+    assert measure_baselines(moved, "accuracy") == Baselines(ConstantAnswer("C", 0.5), MajorityLabel("calm", 0.75))
+
+
+def test_orders_shown_move_the_letters_and_not_the_labels() -> None:
+    # Gold 1 in the orders 0 1 2, 1 2 0 and 2 0 1 stands at B, A and C: each letter is right once in three times.
+    orders = {("d", f"i{n}"): ((0, 1, 2), (1, 2, 0), (2, 0, 1)) for n in range(2)}
+    found = measure_baselines(golds(1, 1), "accuracy", orders)
+    assert found == Baselines(ConstantAnswer("A", near(1 / 3)), MajorityLabel("angry", 1.0))
+
+
+@pytest.mark.parametrize(("metric", "average"), [("micro_f1", "micro"), ("macro_f1", "macro")])
+def test_f1_of_the_majority_label_is_that_of_scikit_learn(metric: Metric, average: str) -> None:
+    gold = [1, 1, 1, 1, 0, 2]
+    expected = f1_score(gold, [1] * 6, average=average, zero_division=0)
+    found = measure_baselines(golds(*gold), metric)
+    assert found.majority == MajorityLabel("angry", near(expected))
+    assert found.constant == ConstantAnswer("B", near(expected))
+
+
+def test_micro_f1_of_one_label_against_several_right_ones() -> None:
+    # Gold {calm, sad}, {calm}, {calm}: always calm hits 3, names 3, right are 4: 2 x 3 / 7.
+    many = items(*({"question_type": "multiple_answer", "gold_indices": gold} for gold in ([0, 2], [0], [0])))
+    assert measure_baselines(many, "micro_f1").majority == MajorityLabel("calm", near(6 / 7))
+    # Exactly the right set in two of three.
+    assert measure_baselines(many, "exact_match").majority == MajorityLabel("calm", near(2 / 3))
+
+
+def test_binary_f1_of_always_positive() -> None:
+    gold = [0, 1, 1, 0, 1]
+    expected = f1_score(gold, [0] * 5, pos_label=0)
+    # 2 right, 5 named: 2 x 2 / (5 + 2).
+    assert expected == near(4 / 7)
+    options = {"options": ["yes", "no"]}
+    found = measure_baselines(items(*({"gold_indices": [index]} | options for index in gold)), "binary_f1")
+    assert found == Baselines(ConstantAnswer("A", near(expected)), MajorityLabel(POSITIVE, near(expected)))
+
+
+def test_items_that_no_letter_answers_count_as_wrong_in_an_exam() -> None:
+    written = {"question_type": "extractive", "options": None}
+    exam = items({"gold_indices": [1]}, {"gold_indices": [1]}, written, written)
+    assert measure_baselines(exam, "accuracy") == Baselines(ConstantAnswer("B", 0.5), MajorityLabel("angry", 0.5))
+    assert measure_baselines(exam, "macro_f1") == Baselines()
+
+
+def test_metrics_that_compare_no_choices_have_no_baseline() -> None:
+    assert measure_baselines(golds(0, 0), "stereotype_score") == Baselines()
+    assert measure_baselines(items({"question_type": "open_ended", "options": None}), "accuracy") == Baselines()
+
+
+def test_questionnaires_have_the_best_letter_and_both_ends() -> None:
+    # Points 1 2 3 and reversed 3 1 2; a filler. A: (0 + 1) / 2, B: (0.5 + 0) / 2, C: (1 + 0.5) / 2.
+    form = [{"question_type": "questionnaire", "option_points": points} for points in ([1, 2, 3], [3, 1, 2], [None] * 3)]
+    found = measure_baselines(items(*form), "questionnaire_points")
+    assert found == Baselines(ConstantAnswer("C", 0.75), None, (ConstantAnswer("A", 0.5),))
+
+
+def test_orders_are_one_per_repetition_whatever_the_number_of_models() -> None:
+    schema: dict[str, Any] = {
+        "dataset": pl.String,
+        "item_id": pl.String,
+        "repetition": pl.Int64,
+        "option_order": pl.List(pl.Int64),
+    }
+    asked = [("d", "i0", 0, [1, 0]), ("d", "i0", 1, [0, 1]), ("d", "i1", 0, None), ("d", "i1", 1, None), ("plain", "i0", 0, None)]
+    both_models = pl.DataFrame([*asked, *asked], schema=schema, orient="row")
+    assert orders_shown(both_models) == {("d", "i0"): ((1, 0), (0, 1)), ("d", "i1"): (None, None)}

@@ -1,0 +1,174 @@
+"""Which earlier run a run is compared with, and why another one is not."""
+
+from pathlib import Path
+from typing import Any, get_args
+
+import pytest
+
+from schemas.lineage import CodeVersion, PartitionRef, RunManifest
+from schemas.plan import Kind, Plan, fields_of
+from tasks.compare.changes import LOOKED_BACK, find_earlier
+from tasks.lake.lake import Lake
+from tasks.lake.manifest import write_manifest
+from tasks.runs.comparable_runs import NOT_COMPARED, WHY, basis, difference, said, systems_of
+from tasks.runs.run_tables import System
+from tests.tasks.reporting import example_run
+
+CORE = System("core", "base")
+ENTRY = {"name": "core", "base_url": "http://one/v1"}
+
+
+def partition(layer: str, **place: str) -> PartitionRef:
+    return PartitionRef(layer=layer, place=tuple(place.items()), fingerprint="0" * 64, path="p", rows=1, content_sha256="0" * 64)
+
+
+def scored(model: str = "core", setting: str = "base") -> PartitionRef:
+    return partition("item_scores", dataset="d", model=model, setting=setting)
+
+
+EVERY_RUN_HAS = (partition("ability_scores"), partition("totals"))
+
+
+def manifest(run: str = "20260102-x", systems: tuple[System, ...] = (CORE,), **changed: Any) -> RunManifest:
+    given = {"benchmark": "tiny", "models": [ENTRY], "sample": 300, **changed.pop("plan", {})}
+    plan = Plan.model_validate(given).model_dump(mode="json")
+    fields = {"run": run, "benchmark": "tiny", "blueprint_sha256": "0", "plan": plan, "missing": ()}
+    return example_run.manifest(**fields | {"partitions": (*(scored(*system) for system in systems), *EVERY_RUN_HAS)} | changed)
+
+
+@pytest.mark.parametrize(
+    ("changed", "expected"),
+    [
+        ({"ablation": {"name": "length"}}, "it is an ablation"),
+        ({"benchmark": "other"}, "it is of other"),
+        ({"plan": {"profile": "reference"}}, "it was scored in the reference profile"),
+        ({"blueprint_sha256": "1"}, "its blueprint is another one"),
+        ({"systems": (System("core", "rag"),)}, "it has no scores of core with setting base"),
+        ({"plan": {"datasets": ["d"]}}, "its datasets: d instead of not set"),
+        ({"plan": {"models": [{**ENTRY, "sampling": {"temperature": 0.7}}]}}, "core was asked with other parameters"),
+        (
+            {"plan": {"judge": {"name": "j", "base_url": "http://j/v1"}}},
+            "its judge is another one, or was asked with other parameters",
+        ),
+        (
+            {"plan": {"roles": {"seeker": {"datasets": {"d": {"name": "s", "base_url": "http://s/v1"}}}}}},
+            "its seeker is another one, or was asked with other parameters",
+        ),
+    ],
+)
+def test_what_must_be_the_same(changed: dict[str, Any], expected: str) -> None:
+    assert difference(manifest(), manifest("20260101-x", **changed), CORE) == expected
+
+
+def test_options_of_a_setting_must_be_the_same_whichever_run_has_some() -> None:
+    plain, other = manifest(), manifest("20260101-x", plan={"solvers": {"base": {"most": 2}}})
+    assert difference(plain, other, CORE) == "its solvers: base most 2 instead of not set"
+    assert difference(other, plain, CORE) == "its solvers: not set instead of base most 2"
+
+
+@pytest.mark.parametrize(
+    "plan",
+    [
+        {"models": [{**ENTRY, "base_url": "http://two/v1", "timeout_s": 3, "concurrency": 1}]},
+        {"models": [ENTRY, {"name": "other", "base_url": "http://two/v1"}]},
+        {"settings": ["base", "rag"]},
+        {"lake": "elsewhere", "bootstrap": 10, "redact": True, "rank_incomplete": True, "budget_tokens": 5},
+    ],
+)
+def test_what_may_differ(plan: dict[str, Any]) -> None:
+    # Another address above all: that a server was moved or renewed is what a comparison is to show.
+    assert difference(manifest(), manifest("20260101-x", plan=plan), CORE) is None
+
+
+def test_runs_with_other_seekers_or_turns_are_not_ranked_together() -> None:
+    faults = scored().model_copy(update={"layer": "simulation_faults"})
+
+    def played(model: str, partitions: tuple[PartitionRef, ...] = (faults,), **plan: Any) -> Any:
+        asked = {"models": [{**ENTRY, "name": model}], "settings": ["role_play"], **plan}
+        return basis(manifest(plan=asked, partitions=partitions))
+
+    seeker: dict[str, Any] = {"roles": {"seeker": {**ENTRY, "name": "s"}}}
+    assert played("a", **seeker) == played("b", **seeker)
+    assert played("a", **seeker) != played("a", roles={"seeker": {**ENTRY, "name": "t"}})
+    assert played("a", **seeker) != played("a", **seeker, solvers={"role_play": {"turns": 3}})
+    # Where none is named each model is its own.
+    assert played("a") != played("b")
+    assert played("a") == played("a", roles={"seeker": {**ENTRY, "name": "a"}})
+    assert said(played("a")["seeker"]) == "a"
+    # A helper that plays nobody is part of the model.
+    assert played("a", (), settings=["coem"]) == played("b", (), settings=["coem"])
+
+
+def test_what_totals_rest_on() -> None:
+    def of(judge: str, url: str = "http://one/v1", *, judged: bool = True, **plan: Any) -> dict[str, Any]:
+        blueprint = {"datasets": {"d": {"methods": [{"judged": judged}]}, "e": {"methods": [{"judged": False}]}}}
+        return basis(manifest(plan={"judge": {"name": judge, "base_url": url}, **plan}, blueprint=blueprint))
+
+    assert of("j") == of("j", "http://two/v1") != of("k")
+    assert of("j", judge_repeat=3) != of("j")
+    assert of("j", judged=False) == of("k", judged=False, judge_repeat=3)
+    # The benchmark has a judged dataset, the run has not.
+    assert of("j", datasets=["e"]) == of("k", datasets=["e"], judge_repeat=3)
+    own: dict[str, Any] = {"blueprint": {"datasets": {"d": {"source": {"path": "d.jsonl"}, "methods": []}}}}
+    files = [scored().model_copy(update={"layer": "items", "content_sha256": digit * 64}) for digit in "ab"]
+    assert basis(manifest(**own, partitions=(files[0],))) != basis(manifest(**own, partitions=(files[1],)))
+    for changed in ({"seed": 1}, {"sample": 7}, {"profile": "reference"}, {"datasets": ["d"]}):
+        assert basis(manifest(plan=changed)) != basis(manifest())
+    assert said({"a": [1, 2], "b": None, "": ("x",)}) == "a 1, 2, x"
+
+
+def test_a_plan_that_cannot_be_read_is_not_compared() -> None:
+    older = manifest("20260101-x").model_copy(update={"plan": {"benchmark": "tiny", "gone": 1}})
+    assert difference(manifest(), older, CORE) == "its plan was written by another version and cannot be read"
+
+
+def test_every_field_of_the_plan_is_of_one_kind() -> None:
+    assert sorted(name for kind in get_args(Kind) for name in fields_of(kind)) == sorted(Plan.model_fields)
+    assert NOT_COMPARED | set(fields_of("evaluation")) == set(Plan.model_fields)
+    # What it means that one differs is said of each that moves scores of common items.
+    assert {*WHY, "sample", "datasets"} == set(fields_of("evaluation"))
+
+
+def found(lake: Path, run: RunManifest) -> dict[System, str]:
+    earlier, _ = find_earlier(run, Lake(lake, CodeVersion("1", None)))
+    return {system: one if isinstance(one, str) else one.run for system, one in earlier.items()}
+
+
+def test_each_model_is_compared_with_the_newest_run_that_has_it(tmp_path: Path) -> None:
+    other = System("other", "base")
+    both = {"models": [ENTRY, {"name": "other", "base_url": "http://two/v1"}]}
+    for earlier in (
+        manifest("20260101-a", (CORE, other), plan=both),
+        manifest("20260102-a"),
+        manifest("20260103-a", plan={"seed": 1}),
+        manifest("20260101T000000000000Z.2-a"),  # after the run itself, whatever the clock said
+    ):
+        write_manifest(tmp_path, earlier)
+    run = manifest("20260104T000000000000Z.1-a", (CORE, other), plan=both)
+    assert found(tmp_path, run) == {CORE: "20260102-a", other: "20260101-a"}
+    assert list(systems_of(run)) == [CORE, other]
+
+
+def test_why_there_is_none_is_said(tmp_path: Path) -> None:
+    run = manifest("20260104-a")
+    assert found(tmp_path, run)[CORE] == "no earlier run of tiny"
+    write_manifest(tmp_path, manifest("20260101-a", plan={"seed": 1}))
+    write_manifest(tmp_path, manifest("20260102-a", plan={"sample": 7}))
+    write_manifest(tmp_path, manifest("20260103-a", benchmark="other"))
+    told = "no earlier run can be compared; of the newest, 20260102-a: its sample: 7 instead of 300"
+    assert found(tmp_path, run)[CORE] == told
+
+
+def test_how_far_it_looked_back_is_said(tmp_path: Path) -> None:
+    for number in range(LOOKED_BACK + 1):
+        write_manifest(tmp_path, manifest(f"20260101-{number:03}", benchmark="other"))
+    assert found(tmp_path, manifest())[CORE] == "no earlier run of tiny among the newest 100 in the lake"
+
+
+def test_a_manifest_that_cannot_be_read_is_passed_over_and_named(tmp_path: Path) -> None:
+    write_manifest(tmp_path, manifest("20260101-a"))
+    broken = write_manifest(tmp_path, manifest("20260102-a"))
+    Path(str(broken)).write_text("{", encoding="utf-8")
+    earlier, remarks = find_earlier(manifest("20260103-a"), Lake(tmp_path, CodeVersion("1", None)))
+    assert remarks == ("run 20260102-a was passed over: the manifest of a run cannot be read",)
+    assert earlier[CORE] == manifest("20260101-a")

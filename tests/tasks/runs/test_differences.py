@@ -1,0 +1,63 @@
+"""The first difference of two tables, all differences of two documents."""
+
+import polars as pl
+import pytest
+
+from schemas.tables.scores import TaskScores
+from tasks.runs.differences import ABSENT, CellDifference, TreeChange, first_difference, tree_changes
+
+
+def table(**scores: float | None) -> pl.DataFrame:
+    fixed = {"model": "m", "setting": "base", "datasets_total": 1, "n_total": 8}
+    rows = [
+        {**fixed, "task": task, "score_0_100": score, "datasets_scored": int(score is not None), "n_scored": 8}
+        for task, score in scores.items()
+    ]
+    return pl.DataFrame(rows, schema=TaskScores.create_empty().schema)
+
+
+@pytest.mark.parametrize(
+    ("left", "right", "expected"),
+    [
+        (table(a=1.0, b=2.0), table(b=2.0, a=1.0), None),
+        (
+            table(a=1.0, b=2.0, c=3.0),
+            table(a=1.0, b=2.5, c=3.5),
+            CellDifference("model m, setting base, task b", "score_0_100", "2.0", "2.5"),
+        ),
+        (table(a=1.0), table(a=1.0, b=2.0), CellDifference("model m, setting base, task b", "row", ABSENT, "present")),
+        (table(a=1.0, b=2.0), table(b=2.0), CellDifference("model m, setting base, task a", "row", "present", ABSENT)),
+        (
+            table(a=0.1 + 0.2),
+            table(a=0.3),
+            CellDifference("model m, setting base, task a", "score_0_100", "0.30000000000000004", "0.3"),
+        ),
+        (table(a=0.0), table(a=-0.0), CellDifference("model m, setting base, task a", "score_0_100", "0.0", "-0.0")),
+    ],
+    ids=["same", "value", "new", "lost", "last-bit", "sign-of-zero"],
+)
+def test_first_difference(left: pl.DataFrame, right: pl.DataFrame, expected: CellDifference | None) -> None:
+    assert first_difference(left, right, TaskScores) == expected
+
+
+def test_entries_of_a_list_are_compared_by_name() -> None:
+    before = {"abilities": [{"id": "x", "weight": 1.0}, {"id": "y", "tasks": [{"id": "t", "level": "low"}]}], "version": "1"}
+    after = {"abilities": [{"id": "y", "tasks": [{"id": "t", "level": "high"}]}, {"id": "z"}], "version": "1", "new": 1}
+    assert list(tree_changes(before, after)) == [
+        TreeChange("abilities[x]", {"id": "x", "weight": 1.0}, ABSENT),
+        TreeChange("abilities[y].tasks[t].level", "low", "high"),
+        TreeChange("abilities[z]", ABSENT, {"id": "z"}),
+        TreeChange("new", ABSENT, 1),
+    ]
+
+
+def test_an_order_alone_is_a_change() -> None:
+    entries = [{"metric": "accuracy"}, {"metric": "rouge_1"}]
+    assert list(tree_changes(entries, entries[::-1], "metrics")) == [
+        TreeChange("metrics.order", ["accuracy", "rouge_1"], ["rouge_1", "accuracy"])
+    ]
+    assert list(tree_changes(entries, entries)) == []
+
+
+def test_lists_without_names_change_as_a_whole() -> None:
+    assert list(tree_changes({"a": [1, 2]}, {"a": [1, 3]})) == [TreeChange("a", [1, 2], [1, 3])]

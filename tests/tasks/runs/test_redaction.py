@@ -1,0 +1,181 @@
+"""Texts that may not be passed on are nowhere in what is written; without --redact they are, and the report says so."""
+
+import re
+from pathlib import Path
+from typing import Any
+
+import polars as pl
+import pytest
+
+from schemas.lineage import DatasetNotice
+from schemas.tables.items import Items
+from schemas.tables.responses import Answers, Responses, SimulationFaults
+from schemas.tables.scores import ItemScores
+from tasks.lake.manifest import write_manifest
+from tasks.reporting.render.page import write_report
+from tasks.runs.redaction import redact
+from tasks.runs.run_tables import ReportData
+from tests.tasks.reporting import example_items
+from tests.tasks.reporting.example_items import LONG, make_table
+from tests.tasks.reporting.example_run import example_data, manifest
+from tests.tasks.reporting.pages import render_html
+from tests.tasks.rows import frame, turn
+
+MARKER = "zebrafish"
+"""Stands in every text of the dataset mood and of the replies to it."""
+
+CANARY = "canary 26b5c67b"
+
+
+def notice(dataset: str, *, redistributable: bool = True, canary: str | None = None) -> DatasetNotice:
+    return DatasetNotice(
+        id=dataset,
+        title=dataset.title(),
+        licence="CC-BY-NC-9.0" if redistributable else "research only",
+        redistributable=redistributable,
+        canary=canary,
+        sources=("example.org/a/b at 1234567",),
+        evaluation_version="1.2",
+        ambiguous=("rows 3 and 4 ask the same",),
+    )
+
+
+NOTICES = (notice("mood", redistributable=False, canary=CANARY), notice("tale"))
+
+
+def marked(frame: pl.DataFrame, columns: tuple[str, ...]) -> list[dict[str, Any]]:
+    """Rows in which every text of mood in these columns holds the marker."""
+    rows = frame.to_dicts()
+    for row in rows:
+        if row["dataset"] == "mood":
+            row.update({name: _mark(row[name]) for name in columns})
+    return rows
+
+
+def _mark(value: Any) -> Any:
+    return [f"{MARKER} {text}" for text in value] if isinstance(value, list) else f"{MARKER} {value}"
+
+
+def secret_data(*, redacted: bool) -> ReportData:
+    items = marked(example_items.items(), ("question", "context", "options"))
+    responses = marked(example_items.responses(), ("reply", "reasoning"))
+    for row in responses:
+        if row["status"] == "failed":
+            row.update(reply=None, error=f"the server says: {MARKER}")
+    scores = example_items.item_scores().to_dicts()
+    for row in scores:
+        if row["dataset"] == "mood":
+            row.update(gold=[f"{MARKER} angry"], predicted=[f"{MARKER} calm"])
+            row.update({"parsed_answer": f"{MARKER} calm"} if row["parsed_answer"] else {})
+    return example_data(
+        items=make_table(Items, items),
+        responses=make_table(Responses, responses),
+        item_scores=make_table(ItemScores, scores),
+        manifest=manifest(datasets=NOTICES, redacted=redacted),
+    )
+
+
+def written(data: ReportData, folder: Path) -> str:
+    """Every file of the run."""
+    write_report(data, folder / "runs" / data.manifest.run)
+    write_manifest(folder, data.manifest)
+    return "\n".join(path.read_text(encoding="utf-8") for path in sorted(folder.rglob("*")) if path.is_file())
+
+
+def test_the_texts_are_in_the_report_unless_it_is_redacted(tmp_path: Path) -> None:
+    text = written(secret_data(redacted=False), tmp_path)
+    assert text.count(MARKER) > 20
+    assert "This report may quote texts of Mood whose licence does not allow passing them on." in text
+    assert text.count("This report may quote texts of 1 dataset whose licence") == 2
+    assert text.count("write it again with --redact") == 3
+
+
+def test_a_redacted_report_holds_none_of_the_texts(tmp_path: Path) -> None:
+    text = written(redact(secret_data(redacted=True)), tmp_path)
+    assert MARKER not in text
+    assert "text withheld: licence research only" in text
+    assert "Texts of Mood and the replies to them are withheld" in text
+    # Texts of other datasets, ids, places and scores stay.
+    assert "Once upon a time" in text
+    assert "item mood-1" in text
+    assert "items.jsonl, row 1" in text
+
+
+def test_contexts_references_and_free_replies_are_withheld(tmp_path: Path) -> None:
+    restricted = manifest(datasets=(notice("tale", redistributable=False),), redacted=True)
+    texts = (LONG[:20], "请概括。", "山上有庙。", "Once upon a time")
+    before = written(example_data(manifest=restricted), tmp_path / "before")
+    after = written(redact(example_data(manifest=restricted)), tmp_path / "after")
+    assert [text in before for text in texts] == [True] * 4
+    assert [text in after for text in texts] == [False] * 4
+
+
+def test_a_dialogue_is_shown_by_its_turns_and_withheld_by_its_turns(tmp_path: Path) -> None:
+    turns = [turn("seeker", f"{MARKER} I am\nso tired. " * 40), turn("tested", f"{MARKER} 怎么了？", language="zh")]
+    turns.append(turn("seeker", f"{MARKER} You should rest.", 2))
+    rows = example_data().answers.filter(dataset="tale", model="alpha").to_dicts()
+    answers = make_table(Answers, [{**row, "text": None, "turns": turns} for row in rows])
+    restricted = manifest(datasets=(notice("tale", redistributable=False),), redacted=True)
+    advice = {"found_by": "rule", "number": 0, "kind": "gives_advice", "severity": "hindered", "speaker": "seeker", "turn": 2}
+    refused = {"found_by": "j", "number": 0, "kind": "out_of_role", "severity": "minor", "refused": "turn 1 does not say that"}
+    key = ("dataset", "item_id", "model", "setting", "repetition", "part")
+    found = [{**{name: row[name] for name in key}, "evidence": MARKER, **one} for row in rows for one in (advice, refused)]
+    data = example_data(answers=answers, manifest=restricted, faults=frame(SimulationFaults, tuple(found)))
+    before, after = written(data, tmp_path / "before"), written(redact(data), tmp_path / "after")
+    for page in (before, after):
+        lines = re.findall(r"<b lang=\"en\">seeker:</b> (.*?)</p>\n?(<p class=\"note\">.*?</p>)?", page)
+        assert {fault for text, fault in lines if "tired" in text} == ({""} if page is before else set())
+        assert '<p class="note">Fault of the seeker: gives advice (hindered, by rule)</p>' in {fault for _, fault in lines}
+        assert "out of role" not in page
+    assert f'<p class="text" lang="en" dir="auto"><b lang="en">seeker:</b> {MARKER} I am so tired. {MARKER}' in before
+    assert f'<p class="text" lang="zh" dir="auto"><b lang="en">tested:</b> {MARKER} 怎么了？</p>' in before
+    assert (MARKER in after, '<b lang="en">seeker:</b> text withheld: licence research only</p>' in after) == (False, True)
+
+
+def test_scores_places_and_baselines_do_not_change() -> None:
+    before, after = secret_data(redacted=False), redact(secret_data(redacted=True))
+    kept = ["model", "dataset", "item_id", "chosen_place", "gold_place", "value", "status"]
+    assert after.item_scores.select(kept).equals(before.item_scores.select(kept))
+    # angry is right in 3 of 4, whatever it is called.
+    found = after.baselines["mood", "accuracy"]
+    assert found.majority is not None
+    assert (found.majority.share, found.majority.label) == (0.75, "option text 2, withheld")
+
+
+def test_a_letter_that_was_read_is_no_text() -> None:
+    data = redact(example_data(manifest=manifest(datasets=NOTICES, redacted=True)))
+    assert set(data.item_scores.filter(pl.col("dataset") == "mood")["parsed_answer"].drop_nulls()) == {"A", "B", "C"}
+
+
+def test_an_empty_reply_stays_empty_and_a_failed_call_failed() -> None:
+    replies = example_items.responses().to_dicts()
+    empty = [row | ({"reply": " "} if row["reply"] == "C" else {}) for row in replies]
+    data = redact(example_data(responses=make_table(Responses, empty), manifest=manifest(datasets=NOTICES, redacted=True)))
+    mood = data.responses.filter(pl.col("dataset") == "mood")
+    assert set(mood["reply"]) == {" ", None, "text withheld: licence research only"}
+    assert mood.filter(pl.col("reply").is_null())["failure"].unique().to_list() == ["timeout_total"]
+
+
+def test_without_restricted_datasets_nothing_is_changed_or_said() -> None:
+    data = example_data(manifest=manifest(datasets=(notice("mood"), notice("tale")), redacted=True))
+    assert redact(data) is data
+    html = render_html(data)
+    assert "withheld" not in html
+    assert "may quote" not in html
+
+
+def test_a_restricted_dataset_that_was_not_asked_is_not_named() -> None:
+    html = render_html(example_data(manifest=manifest(datasets=(notice("lost", redistributable=False),))))
+    assert "may quote" not in html
+
+
+@pytest.mark.parametrize("redacted", [False, True])
+def test_datasets_licences_and_canaries_are_listed(redacted: bool, tmp_path: Path) -> None:
+    data = secret_data(redacted=redacted)
+    text = written(redact(data) if redacted else data, tmp_path)
+    page = render_html(data)
+    assert "Data and licences" in page
+    for stated in ("research only", "CC-BY-NC-9.0", "example.org/a/b at 1234567", "rows 3 and 4 ask the same"):
+        assert stated in page
+    # The canary stands in the page and in the manifest.
+    assert text.count(CANARY) == 2

@@ -1,0 +1,174 @@
+"""How a total came about, added up once more by hand from the scored tables."""
+
+from math import fsum
+
+import polars as pl
+import pytest
+
+from schemas.blueprint import Blueprint, BlueprintDataset, MethodSpec, MetricSpec
+from schemas.normalisation import (
+    CentredNormalisation,
+    GradeNormalisation,
+    NoNormalisation,
+    Normalisation,
+    NumericNormalisation,
+    RatioNormalisation,
+)
+from tasks.explain.breakdown import break_down
+from tasks.runs.run_tables import System
+from tasks.runs.score_tree import (
+    NAMED,
+    ScorePart,
+    Scores,
+    describe_normalisation,
+    explain_ability,
+    explain_total,
+    normalise,
+    scores_of,
+    weighted_mean,
+)
+from tasks.scoring.benchmark import ScoreSettings, score_benchmark
+from tests.tasks.scoring.samples import ability, blueprint, gated, items, labelled, task
+
+LEVELLED = blueprint(
+    ability("a", task("low", "low"), task("mid", "medium"), task("mid2", "medium", weight=3), task("top", "high")),
+    ability("b", ability("c", task("e")), ability("f", task("g"), weight=2.0), weight=0.5),
+)
+
+
+def explained(design: Blueprint, *parts: pl.DataFrame, setting: str = "base") -> tuple[Scores, ScorePart]:
+    tables = score_benchmark(pl.concat(parts).lazy(), design, ScoreSettings(bootstrap=0))
+    layers = {name: tables.layer(name) for name in (*NAMED, "totals")}
+    scores = scores_of(layers, System("m", setting))
+    return scores, explain_total(scores, design)
+
+
+def part(root: ScorePart, name: str) -> ScorePart:
+    (found,) = [each for each in root.walk() if each.id == name]
+    return found
+
+
+def test_every_tier_is_the_weighted_mean_of_the_one_below() -> None:
+    rows = [items(name, values) for name, values in (("low", [1, 0]), ("mid", [1, 1]), ("mid2", [1, 0, 0]), ("top", [0, 0, 1]))]
+    _, total = explained(LEVELLED, *rows, items("e", [1, 0, 0, 0, 0]), items("g", [1, 1, 0]))
+    # Medium: (1 x 100 + 3 x 100/3) / 4 = 50. Levels low, medium, high weigh 0.30, 0.55, 0.15.
+    assert part(total, "medium").score == pytest.approx(50)
+    a = 0.30 * 50 + 0.55 * 50 + 0.15 * 100 / 3
+    assert part(total, "a").score == pytest.approx(a)
+    b = (20 + 2 * 200 / 3) / 3
+    assert part(total, "b").score == pytest.approx(b)
+    assert total.score == pytest.approx((a + 0.5 * b) / 1.5)
+    assert part(total, "b").share == pytest.approx(1 / 3)
+    assert part(total, "b").contributes == pytest.approx(b / 3)
+    for each in total.walk():
+        assert each.adds_up
+        assert each.computed == each.score  # to the last bit
+        if each.parts:
+            assert fsum(below.contributes or 0 for below in each.parts) == pytest.approx(each.score, abs=1e-9)
+
+
+def test_a_level_without_a_score_gives_its_weight_to_the_others() -> None:
+    # Without the high level the rule is 0.4 and 0.6; the datasets of it are missing, not 0.
+    _, total = explained(
+        LEVELLED, items("low", [1.0]), items("mid", [0.0]), items("mid2", [0.0]), items("e", [1.0]), items("g", [1.0])
+    )
+    assert [(level.id, level.weight, level.score) for level in part(total, "a").parts] == [
+        ("low", 0.4, 100),
+        ("medium", 0.6, 0),
+        ("high", 0.0, None),
+    ]
+    assert part(total, "a").score == 40
+    assert part(total, "task_top").score is None
+    assert (part(total, "top").share, part(total, "top").contributes) == (None, None)
+    assert (part(total, "a").datasets_scored, part(total, "a").datasets_total) == (3, 4)
+
+
+def test_the_gate_is_beside_the_total_and_not_in_it() -> None:
+    design = gated()
+    scores, total = explained(design, items("safety", [0, 1]), items("mind", [1, 1]), items("heart", [0, 1]))
+    assert [each.id for each in total.parts] == ["able", "kind"]
+    assert total.score == pytest.approx(0.3 * 100 + 0.7 * 50)
+    assert (scores.total["total"], scores.total["vetoed"]) == (0, True)
+    assert explain_ability(scores, design.abilities[0], design).score == 50
+
+
+def test_a_stored_score_that_does_not_add_up_is_found() -> None:
+    scores, _ = explained(gated(), items("safety", [1.0]), items("mind", [1, 1]), items("heart", [0, 1]))
+    changed = {**scores.layers, "ability_scores": {**scores.layers["ability_scores"], ("able",): {"score_0_100": 90.0}}}
+    total = explain_total(Scores(System("m", "base"), scores.total, changed), gated())
+    assert not part(total, "able").adds_up
+    assert not total.adds_up  # 0.3 x 90 + 0.7 x 50 is not 65
+    assert part(total, "kind").adds_up
+
+
+def test_what_is_missing_is_no_zero() -> None:
+    assert weighted_mean([(None, 1.0), (50.0, 2.0)]) == 50
+    assert weighted_mean([(None, 1.0)]) is None
+    assert weighted_mean([(80.0, 0.0)]) is None
+    assert weighted_mean([(0.0, 1.0), (100.0, 1.0)]) == 50
+
+
+@pytest.mark.parametrize(
+    ("rule", "raw", "expected", "formula"),
+    [
+        (RatioNormalisation(), 0.25, 25, "raw x 100, raw in [0, 1]"),
+        (NumericNormalisation(min=-1, max=3), 1, 50, "(raw - (-1)) / (3 - (-1)) x 100"),
+        (CentredNormalisation(best=0.5, span=0.5), 0.75, 50, "(1 - |raw - 0.5| / 0.5) x 100"),
+        (CentredNormalisation(best=0, span=1), 0, 100, "(1 - |raw - 0| / 1) x 100"),
+        (GradeNormalisation(table={"1": 20, "2.5": 70}), 2.5, 70, "grade looked up: 1 -> 20, 2.5 -> 70"),
+        (GradeNormalisation(table={"1": 20}), 1.0, 20, "grade looked up: 1 -> 20"),
+        (GradeNormalisation(table={"1": 20}), 3.0, None, "grade looked up: 1 -> 20"),
+        (NoNormalisation(), 42, 42, "raw itself, already on 0-100"),
+    ],
+)
+def test_each_rule_is_told_with_its_bounds(rule: Normalisation, raw: float, expected: float | None, formula: str) -> None:
+    assert normalise(raw, rule) == expected
+    assert describe_normalisation(rule) == formula
+
+
+def test_bounds_are_those_that_scores_are_normalised_by() -> None:
+    metrics = (
+        MetricSpec(metric="accuracy", normalisation=NumericNormalisation(min=0.2, max=0.9)),
+        MetricSpec(metric="strict_accuracy", normalisation=CentredNormalisation(best=0.3, span=0.7), weight=2.0),
+    )
+    dataset = BlueprintDataset(title="d", methods=(MethodSpec(id="choice", metrics=metrics),))
+    design = blueprint(ability("a", task("d")), datasets={"d": dataset})
+    _, total = explained(design, items("d", [1, 0, 1]), items("d", [1, 0, 0], metric="strict_accuracy"))
+    assert (
+        part(total, "choice.accuracy").computed
+        == part(total, "choice.accuracy").score
+        == pytest.approx((2 / 3 - 0.2) / 0.7 * 100)
+    )
+    strict = part(total, "choice.strict_accuracy")
+    assert strict.computed == strict.score == pytest.approx((1 - (1 / 3 - 0.3) / 0.7) * 100)
+    assert strict.share == pytest.approx(2 / 3)
+
+
+def test_a_mean_is_broken_down_into_sum_and_number() -> None:
+    found = break_down(items("d", [1, 0.5, 0, None], status=["scored", "scored", "unparsed", "call_failed"]))
+    assert (found.counts, found.value) == ({"sum": 1.5, "n_scored": 3}, 0.5)
+    assert found.statuses == {"call_failed": 1, "scored": 2, "unparsed": 1}
+
+
+def test_macro_f1_is_broken_down_into_labels() -> None:
+    # joy: predicted 2, right 1, hit 1; anger: predicted 0 (one unreadable), right 2, hit 0.
+    found = break_down(labelled("d", "macro_f1", [["joy"], ["anger"], ["anger"]], [["joy"], ["joy"], None]))
+    assert found.labels == (
+        {"label": "anger", "hits": 0, "predicted": 0, "gold": 2, "f1": 0.0},
+        {"label": "joy", "hits": 1, "predicted": 2, "gold": 1, "f1": 2 / 3},
+    )
+    assert found.value == pytest.approx((0 + 2 / 3) / 2)
+
+
+def test_micro_f1_is_broken_down_into_hits_and_names() -> None:
+    found = break_down(labelled("d", "micro_f1", [["x", "y"], ["z"]], [["x"], ["x"]]))
+    assert found.counts == {"hits": 1, "predicted": 2, "gold": 3}
+    assert found.value == pytest.approx(2 * 1 / (2 + 3))
+
+
+def test_a_bias_score_is_broken_down_into_roles() -> None:
+    chosen = [["target"], ["target"], ["other"], ["unknown"], None]
+    found = break_down(labelled("d", "bias_score_disambiguated", [["unknown"]] * 5, chosen))
+    assert found.counts == {"target": 2, "other": 1, "unknown": 1, "unreadable": 1, "items": 5}
+    # (2 - 1) / 3 over the four that can be read, and 1 for the one that cannot.
+    assert found.value == pytest.approx((1 / 3 * 4 + 1) / 5)
