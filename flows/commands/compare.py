@@ -11,6 +11,8 @@ from rich.table import Table
 from flows.commands import options as opt
 from flows.commands.console import CommandResult, decimal, folded, label_system, numbers, text_table
 from schemas.folders import DEFAULT_LAKE
+from tasks.compare.runs import compare_runs
+from tasks.runs.comparable_runs import said
 from tasks.runs.verdict import name_score, say_total
 from tasks.text.number_format import counted, interval, shorten, signed, signed_interval
 
@@ -20,7 +22,10 @@ WIDTH = 240
 
 Row = dict[str, Any]
 
+app = typer.Typer(add_completion=False)
 
+
+@app.command()
 def compare(
     before: Annotated[str, typer.Argument(metavar="RUN", help="the earlier run; moodflow runs list names them")],
     after: Annotated[str, typer.Argument(metavar="RUN", help="the later run of the same benchmark, in any profile")],
@@ -33,8 +38,6 @@ def compare(
 
     Ends with 1 if the runs cannot be compared in every respect.
     """
-    from tasks.compare.runs import compare_runs  # noqa: PLC0415  takes seconds
-
     document = compare_runs(lake or DEFAULT_LAKE, (before, after), flips, bootstrap)
     CommandResult(int(bool(document["warnings"])), document, _view(document)).finish(as_json=as_json)
 
@@ -149,7 +152,6 @@ def _flipped(flipped: Row) -> Iterator[str]:
 
 
 def _differences(rows: Sequence[Row]) -> Iterator[str]:
-    from tasks.runs.comparable_runs import said  # noqa: PLC0415
 
     if rows:
         yield f"[bold]What else differs[/bold], {counted(len(rows), 'thing')}:"

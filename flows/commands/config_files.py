@@ -7,12 +7,13 @@ from pathlib import Path
 from typing import Any
 
 from flows.commands.model_entries import complete_entries
-from flows.commands.process import imports
 from schemas.documents import read_text, read_yaml
 from schemas.errors import MoodflowError, UsageError, unknown_name
 from schemas.folders import DATA_FOLDER
 from schemas.plan import Plan
 from schemas.roles import gather_roles
+from tasks.scoring.blueprints import load_blueprint
+from tasks.solvers.registry import helper_roles
 
 PRESETS = DATA_FOLDER / "presets"
 """Plans as papers ran them. What stands under `models` holds for each model under test."""
@@ -57,9 +58,6 @@ def complete_plan(values: Values, presets: Values) -> Values:
         values: of files and options, with the roles of presets.
         presets: as `read_configs` returns them.
     """
-    with imports():  # polars takes its time
-        from tasks.scoring.blueprints import load_blueprint  # noqa: PLC0415
-
     values = complete_entries(values)
     if "settings" not in values:
         with suppress(MoodflowError):  # told by whoever needs the blueprint; where two runs are compared nobody does
@@ -75,8 +73,6 @@ def without_idle_roles(plan: Plan, written: Collection[str]) -> Plan:
 
     Each is said. One that is given as an option is meant, and refused when the plan is resolved.
     """
-    from tasks.solvers.registry import helper_roles  # noqa: PLC0415  polars takes its time
-
     idle = [role for role in written if role in plan.roles and role in helper_roles().keys() - helper_roles(plan.settings)]
     for role in idle:
         sys.stderr.write(f"moodflow: role {role} is left out: no setting of this run has it ({', '.join(plan.settings)})\n")
@@ -113,8 +109,6 @@ def _read_config(path: Path) -> Values:
 
 def _for_benchmark(preset: Values, name: str, benchmark: str) -> Values:
     """Return a preset with the datasets of its roles that the benchmark has."""
-    from tasks.scoring.blueprints import load_blueprint  # noqa: PLC0415  polars takes its time
-
     known, roles = load_blueprint(benchmark).datasets, dict(preset.get("roles", {}))
     for role, models in roles.items():
         here = {dataset: model for dataset, model in models["datasets"].items() if dataset in known}

@@ -17,6 +17,7 @@ from rich.table import Column, Table
 from rich.text import Text
 
 from schemas.printing import printable
+from tasks.runs.run_tables import System
 
 PIPE_WIDTH = 140
 
@@ -128,6 +129,4 @@ def decimal(value: float | None) -> str:
 
 def label_system(row: Mapping[str, Any]) -> str:
     """Return the name of the system that a row is about."""
-    from tasks.runs.run_tables import System  # noqa: PLC0415
-
     return System(row["model"], row["setting"]).label

@@ -3,8 +3,12 @@
 import sys
 from dataclasses import replace
 from pathlib import Path
-from typing import Any
+from typing import Annotated, Any
 
+import typer
+
+from flows.commands import options as opt
+from flows.commands import stages
 from flows.commands.plan_options import PlanOptions, read_plan
 from schemas.chat import EMBEDDED_MODEL
 from schemas.folders import Folder
@@ -23,6 +27,21 @@ CALLS_OF_OTHERS = 32
 
 SECONDS_BEFORE, SECONDS_PER_ITEM, SECONDS_OF_OTHERS = 20, 20, 150
 """On two idle cores: imports, servers and reports; the calls of one item per task; the long ones and the talk."""
+
+app = typer.Typer(add_completion=False)
+
+
+@app.command()
+def demo(
+    sample: Annotated[int | None, typer.Option(help=f"items per task of MoodBench; default: {SAMPLE}")] = None,
+    lake: opt.LakeFolder = None,
+    as_json: opt.AsJson = False,
+) -> None:
+    """The main job on a model that comes with the install: all 41 tasks of MoodBench, all of LongEmotion, on bundled items."""
+    plans = demo_plans(lake, sample)
+    announce(plans[0])
+    # That most replies of so small a model cannot be read is no failure of the demo.
+    stages.execute("run", *plans, as_json=as_json)
 
 
 def demo_plans(lake: Folder | None, sample: int | None) -> tuple[Plan, ...]:

@@ -17,6 +17,7 @@ from flows.commands.console import folded, numbers, print_json, terminal, text_t
 from schemas.errors import LakeError, UsageError
 from schemas.folders import DEFAULT_LAKE, Folder
 from tasks.lake.in_use import hold_alone
+from tasks.lake.manifest import list_runs, read_manifests
 from tasks.lake.unused import Unused, find_unused
 
 DryRun = Annotated[bool, typer.Option("--dry-run", help="list only")]
@@ -26,7 +27,10 @@ OlderThan = Annotated[
     typer.Option("--older-than", metavar="HOURS", min=0, max=1_000_000, help="keep what is younger: a build may await its run"),
 ]
 
+app = typer.Typer(add_completion=False)
 
+
+@app.command()
 def gc(
     *,
     dry_run: DryRun = False,
@@ -39,8 +43,6 @@ def gc(
 
     While a run is going on in the lake, nothing is removed.
     """
-    from tasks.lake.manifest import list_runs  # noqa: PLC0415
-
     folder = lake or DEFAULT_LAKE
     if isnan(older_than):
         raise UsageError(
@@ -96,8 +98,6 @@ def _find(lake: Folder, older_than_hours: float, *, is_free: bool) -> Unused:
 
     In a lake that is not free, a run that is going on may need any of it: it lists nothing yet.
     """
-    from tasks.lake.manifest import read_manifests  # noqa: PLC0415
-
     unused = find_unused(lake, read_manifests(lake, need_all=True), time.time_ns(), older_than_hours)
     return unused if is_free else Unused(younger=unused.younger + len(unused.files))
 

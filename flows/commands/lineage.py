@@ -7,10 +7,16 @@ import typer
 
 from flows.commands import options as opt
 from flows.commands.console import print_json, terminal
+from flows.commands.lineage_table import lineage_table
 from schemas.errors import UsageError
 from schemas.folders import DEFAULT_LAKE, Folder
 from schemas.graph import LineageGraph
 from schemas.printing import printable
+from tasks.lake.finding import Holdings
+from tasks.lake.lake import Lake
+from tasks.lake.manifest import MANIFEST, list_runs, read_code_version, read_manifest, read_manifests, run_folder
+from tasks.lineage.graph import diagram_of_graph, graph_of_file, graph_of_run
+from tasks.runs.source_names import SourceNames
 
 Target = Annotated[
     str,
@@ -19,14 +25,14 @@ Target = Annotated[
 Mermaid = Annotated[bool, typer.Option("--mermaid", help="print the layers as a mermaid graph")]
 Full = Annotated[bool, typer.Option("--full", help="show each partition of a run, not one line per layer")]
 
+app = typer.Typer(add_completion=False)
 
+
+@app.command()
 def lineage(
     target: Target, lake: opt.LakeFolder = None, mermaid: Mermaid = False, full: Full = False, as_json: opt.AsJson = False
 ) -> None:
     """Show what a run or a file was computed from, up to source files and their hashes."""
-    from flows.commands.lineage_table import lineage_table  # noqa: PLC0415
-    from tasks.lineage.graph import diagram_of_graph  # noqa: PLC0415
-
     graph = read_graph(lake or DEFAULT_LAKE, target)
     if as_json:
         print_json(graph.document())
@@ -46,12 +52,6 @@ def read_graph(folder: Folder, target: str) -> LineageGraph:
         UsageError: the lake holds nothing of that name, or the file is outside the lake.
         LakeError: a manifest cannot be read.
     """
-    from tasks.lake.finding import Holdings  # noqa: PLC0415
-    from tasks.lake.lake import Lake  # noqa: PLC0415
-    from tasks.lake.manifest import MANIFEST, list_runs, read_code_version, read_manifest, read_manifests, run_folder  # noqa: PLC0415
-    from tasks.lineage.graph import graph_of_file, graph_of_run  # noqa: PLC0415
-    from tasks.runs.source_names import SourceNames  # noqa: PLC0415
-
     lake = Lake(folder, read_code_version())
     runs = list_runs(folder)
     if target in runs:

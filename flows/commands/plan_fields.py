@@ -7,6 +7,7 @@ from pathlib import Path
 from types import UnionType
 from typing import Annotated, Any, Literal, Union, get_args, get_origin
 
+import typer
 from pydantic import BaseModel
 from pydantic.fields import FieldInfo
 from rich.markup import escape
@@ -21,6 +22,7 @@ from schemas.errors import UsageError, suggest
 from schemas.folders import Folder
 from schemas.plan import Plan
 from schemas.roles import JUDGES, PANEL, by_dataset, differs_by_dataset, map_role
+from tasks.solvers.registry import SOLVERS, helper_roles, is_optional
 
 TYPE_NAMES: Mapping[Any, str] = {
     int: "whole number",
@@ -34,6 +36,9 @@ TYPE_NAMES: Mapping[Any, str] = {
 
 PROVIDER = FieldInfo(annotation=str | None, default=None, description="one of `moodflow models list`, instead of base_url")
 """Names the server of a model's entry; replaced by its base URL before the plan is made."""
+
+
+app = typer.Typer(add_completion=False)
 
 
 @dataclass(frozen=True)
@@ -73,8 +78,6 @@ class PlanField:
 @cache
 def plan_fields() -> Mapping[str, PlanField]:
     """Return every field of a plan by its path, parts before their own fields; `judge.name` is that of all models of a role."""
-    from tasks.solvers.registry import SOLVERS, helper_roles, is_optional  # noqa: PLC0415  polars takes its time
-
     others = {role: "nobody" if is_optional(role) else "the model under test" for role in helper_roles()}
     helpers = {role: f"model that {does}; null = {others[role]}" for role, does in helper_roles().items()}
     stated = [solver for solver in SOLVERS.values() if solver.options]
@@ -262,6 +265,7 @@ def _describe_type(annotation: Any) -> str:
     return " or ".join(names)
 
 
+@app.command()
 def list_options(as_json: opt.AsJson = False) -> None:
     """Every field of a plan that `--set PATH=VALUE` and `--config FILE` reach: type, default, description."""
     rows = [

@@ -22,6 +22,7 @@ from schemas.plan import Plan
 from schemas.refusal import refused
 from schemas.roles import JUDGE
 from tasks.models.cost.pricing import check_budget
+from tasks.solvers.registry import require_role
 
 
 def complete_path(incomplete: str) -> list[str]:
@@ -111,8 +112,6 @@ class PlanOptions:
         panel: list[Any] = []
         named = {JUDGE} if self.judge else set[str]()
         for text in self.role or ():
-            from tasks.solvers.registry import require_role  # noqa: PLC0415  polars takes its time
-
             require_role(hide_credentials(text.partition("=")[0].strip()), "--role")
             path, value = parse_setting(text, "--role")
             if SEVERAL.search(text):

@@ -28,7 +28,10 @@ Schedules = Annotated[
     typer.Option("--schedule", metavar="NAME=CRON", help='another schedule, or off, repeatable: "nightly-mini=* * * * *"'),
 ]
 
+app = typer.Typer(add_completion=False)
 
+
+@app.command()
 def serve(
     config: Config = None,
     host: Host = "127.0.0.1",
@@ -50,6 +53,7 @@ def serve(
     raise typer.Exit(serving_session.serve_session(asked, print_json if as_json else print_summary))
 
 
+@app.command()
 def automations(webhook: WebhookUrl = None, as_json: opt.AsJson = False) -> None:
     """Make or mend, on the Prefect server that PREFECT_API_URL names, the automations that `moodflow serve` makes itself."""
     require_address(webhook)

@@ -6,14 +6,13 @@ import signal
 import subprocess
 import sys
 from pathlib import Path
-from typing import Any
 
 import pytest
-import typer
 
 from flows.cli import RUN_FLOWS
-from flows.commands.app import STAGES, app
+from flows.commands.app import COMMANDS, load_command
 from flows.commands.process import imports
+from flows.commands.stages import STAGES
 
 BUSY = """
 import atexit, sys, tempfile, threading, time
@@ -102,9 +101,23 @@ def test_imports_are_not_collected_and_never_looked_at_again() -> None:
     assert ended.stdout == "False\nTrue True\n"
 
 
-def test_the_entry_point_knows_by_name_which_commands_run_flows() -> None:
-    commands: Any = typer.main.get_command(app)
-    assert {*STAGES, "ablate", "demo"} == RUN_FLOWS <= commands.commands.keys()
+def test_the_entry_point_names_commands_that_run_flows() -> None:
+    assert {*STAGES, "ablate", "demo"} == RUN_FLOWS <= COMMANDS.keys()
+
+
+def test_the_list_of_commands_says_what_each_says() -> None:
+    assert {name: str(load_command(name).help).partition("\n\n")[0] for name in COMMANDS} == {
+        name: help_ for name, (_, help_) in COMMANDS.items()
+    }
+
+
+def test_help_imports_no_large_library() -> None:
+    """The list of commands imports none of them, and what a command says of itself needs no Prefect."""
+    program = "import sys; from flows.commands.app import *\nsys.argv = ['moodflow', '--help']\nguarded(app)\n"
+    program += "print('loaded', sorted({'polars', 'prefect', 'flows.commands.stages'} & set(sys.modules)))\n"
+    program += "list(map(load_command, COMMANDS)); print('then', 'prefect' in sys.modules)"
+    ended = subprocess.run([sys.executable, "-c", program], capture_output=True, text=True, check=True, env=ENVIRONMENT)
+    assert ended.stdout.endswith("loaded []\nthen False\n")
 
 
 def test_a_package_that_is_not_used_is_hidden_from_those_that_look_for_it() -> None:
@@ -123,23 +136,6 @@ def test_where_prefect_is_imported_the_collector_stays_as_it_is() -> None:
     with imports():
         assert gc.isenabled()
     assert gc.get_freeze_count() == before
-
-
-def test_listing_runs_loads_no_table_library(tmp_path: Path) -> None:
-    (tmp_path / "runs").mkdir()
-    program = f"""
-import sys
-from flows.commands.runs import list_command
-from pathlib import Path
-try:
-    list_command(Path({str(tmp_path)!r}))
-except SystemExit:
-    pass
-finally:
-    print("loaded", sorted({{"polars", "pyarrow", "dataframely", "numpy"}} & set(sys.modules)))
-"""
-    ended = subprocess.run([sys.executable, "-c", program], capture_output=True, text=True, check=False, env=ENVIRONMENT)
-    assert "loaded []" in ended.stdout, ended.stderr
 
 
 @pytest.mark.parametrize(
