@@ -2,8 +2,7 @@
 
 import sys
 from dataclasses import replace
-from pathlib import Path
-from typing import Annotated, Any
+from typing import Annotated
 
 import typer
 
@@ -70,9 +69,3 @@ def announce(short: Plan) -> None:
         f"{sample}; all of LongEmotion, one item per dataset; of ESC-Eval one talk of two turns; about {calls} calls, "
         f"{seconds / 60:.0f} minutes on two idle cores the first time, seconds when they are answered already\n"
     )
-
-
-def report_addresses(document: dict[str, Any]) -> list[str]:
-    """Return the last lines of the demo: where a browser finds its reports, from the document of its runs."""
-    reports = [str(run["report"]) for run in (document, *document["more"])]
-    return [f"To read: {report if '://' in report else Path(report).absolute().as_uri()}" for report in reports]

@@ -14,7 +14,7 @@ from rich.filesize import decimal
 
 from flows.commands import options as opt
 from flows.commands.console import folded, numbers, print_json, terminal, text_table
-from schemas.errors import LakeError, UsageError
+from schemas.errors import UsageError
 from schemas.folders import DEFAULT_LAKE, Folder
 from tasks.lake.in_use import hold_alone
 from tasks.lake.manifest import list_runs, read_manifests
@@ -109,26 +109,13 @@ def _remove(lake: Folder, listed: Unused, older_than_hours: float, *, is_free: b
     partitions = tuple(file for file in listed.partitions if file in still)
     temporary = tuple(file for file in listed.temporary if file in still)
     for file in (*partitions, *temporary):
-        _unlink(lake / file.path)
+        (lake / file.path).unlink(missing_ok=True)  # another collector may have been faster
     folders = []
     for folder in now.folders:  # none of an object store
         with suppress(OSError):  # it got a file meanwhile, and stays
             (lake / folder).rmdir()
             folders.append(folder)
     return replace(now, partitions=partitions, temporary=temporary, folders=tuple(folders))
-
-
-def _unlink(path: Folder) -> None:
-    try:
-        path.unlink(missing_ok=True)  # another collector may have been faster
-    except OSError as error:
-        raise LakeError(
-            "a file of the lake cannot be removed",
-            where=str(path),
-            expected="a folder this user may write",
-            got=str(error),
-            next_step="mend permissions and run the same command again",
-        ) from error
 
 
 def _view(unused: Unused, runs: int, older_than_hours: float, *, is_free: bool) -> Iterator[RenderableType]:

@@ -1,5 +1,6 @@
 """Find the fields of a plan by path, such as `retrieval.top_k`, and set them from text."""
 
+import re
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from functools import cache
@@ -14,7 +15,6 @@ from rich.markup import escape
 
 from flows.commands import options as opt
 from flows.commands.console import CommandResult, folded, text_table, unbroken
-from flows.commands.model_entries import EXAMPLE, parse_entry
 from schemas.addresses import hide_credentials
 from schemas.chat import ModelEntry
 from schemas.documents import read_yaml
@@ -33,6 +33,10 @@ TYPE_NAMES: Mapping[Any, str] = {
     Folder: "folder or s3://BUCKET/PREFIX",
     ModelEntry: "model",
 }
+
+AT_URL = re.compile(r"(?P<name>.+?)@(?P<base_url>https?://.*)", re.DOTALL)
+AT_PROVIDER = re.compile(r"(?P<name>.+)@(?P<provider>[^@]*)", re.DOTALL)
+EXAMPLE = "NAME@http://localhost:8000/v1"
 
 PROVIDER = FieldInfo(annotation=str | None, default=None, description="one of `moodflow models list`, instead of base_url")
 """Names the server of a model's entry; replaced by its base URL before the plan is made."""
@@ -78,11 +82,12 @@ class PlanField:
 @cache
 def plan_fields() -> Mapping[str, PlanField]:
     """Return every field of a plan by its path, parts before their own fields; `judge.name` is that of all models of a role."""
+    own = {name: info for name, info in Plan.model_fields.items() if name not in ("roles", "solvers")}
     others = {role: "nobody" if is_optional(role) else "the model under test" for role in helper_roles()}
     helpers = {role: f"model that {does}; null = {others[role]}" for role, does in helper_roles().items()}
-    stated = [solver for solver in SOLVERS.values() if solver.options]
-    options = (_walk(solver.options.model_fields, f"solvers.{solver.setting}.") for solver in stated if solver.options)
-    return {**own_fields(), **_role_fields(helpers), **{field.path: field for fields in options for field in fields}}
+    parts: list[tuple[Mapping[str, FieldInfo], str]] = [(_roles(JUDGES), ""), (own, ""), (_roles(helpers), "")]
+    parts += [(one.options.model_fields, f"solvers.{one.setting}.") for one in SOLVERS.values() if one.options]
+    return {field.path: field for fields, prefix in parts for field in _walk(fields, prefix)}
 
 
 def role_names() -> tuple[str, ...]:
@@ -90,18 +95,11 @@ def role_names() -> tuple[str, ...]:
     return tuple(path for path, field in plan_fields().items() if field.model is ModelEntry and path != "models")
 
 
-@cache
-def own_fields() -> Mapping[str, PlanField]:
-    """Return those of them that no setting adds, which are known at once."""
-    fields = {name: info for name, info in Plan.model_fields.items() if name not in ("roles", "solvers")}
-    return {**_role_fields(JUDGES), **{field.path: field for field in _walk(fields, "")}}
-
-
-def _role_fields(roles: Mapping[str, str]) -> dict[str, PlanField]:
-    infos = {name: FieldInfo(annotation=ModelEntry | None, default=None, description=text) for name, text in roles.items()}
+def _roles(described: Mapping[str, str]) -> dict[str, FieldInfo]:
+    roles = {name: FieldInfo(annotation=ModelEntry | None, default=None, description=text) for name, text in described.items()}
     if PANEL in roles:
-        infos[PANEL] = FieldInfo(annotation=tuple[ModelEntry, ...], default=(), description=roles[PANEL])
-    return {field.path: field for field in _walk(infos, "")}
+        roles[PANEL] = FieldInfo(annotation=tuple[ModelEntry, ...], default=(), description=described[PANEL])
+    return roles
 
 
 def _walk(fields: Mapping[str, FieldInfo], prefix: str) -> Iterator[PlanField]:
@@ -116,7 +114,8 @@ def _walk(fields: Mapping[str, FieldInfo], prefix: str) -> Iterator[PlanField]:
 def find_field(path: str, option: str) -> PlanField:
     """Return the field at a path that an option was given; raise UsageError, with the nearest paths, if there is none."""
     path = path.removeprefix("roles.")
-    if path in (fields := own_fields()) or path in (fields := plan_fields()):
+    fields = plan_fields()
+    if path in fields:
         return fields[path]
     part, _, name = path.partition(".")
     if name and part in fields and get_origin(fields[part].annotation) is dict:
@@ -173,11 +172,18 @@ def parse_value(field: PlanField, text: str) -> Any:
         value = _read_yaml(field.path, text)
         return [value] if field.is_list and isinstance(value, dict) and not differs_by_dataset(value) else value
     if field.model is ModelEntry:
-        return [parse_entry(text)] if field.is_list else parse_entry(text)
+        entry = _parse_entry(text)
+        return [entry] if field.is_list else entry
     words = [word for part in _members(field.annotation) for word in _words(part)]
     if field.is_list:
         return tuple(_spell(part.strip(), words) for part in text.split(",") if part.strip())
     return _spell(text, words)
+
+
+def _parse_entry(text: str) -> dict[str, Any]:
+    """Read `NAME`, `NAME@URL` or `NAME@PROVIDER` as an entry."""
+    match = AT_URL.fullmatch(text) or AT_PROVIDER.fullmatch(text)
+    return match.groupdict() if match else {"name": text}
 
 
 def _spell(text: str, words: list[str]) -> str:

@@ -7,8 +7,7 @@ from typing import Any
 
 import pytest
 
-from flows.commands.lineage import read_graph
-from flows.commands.lineage_table import lineage_table
+from flows.commands.lineage import lineage_table, read_graph
 from schemas.dataset import BundledFile
 from tasks.datasets.catalogue import find_dataset
 from tasks.lake.manifest import list_runs, read_manifest
