@@ -14,7 +14,7 @@ from tests.flows.command import Ended, ended
 from tests.flows.commands.test_bad_input import ITEM, blueprint
 from tests.flows.test_judged_dimensions import BLUEPRINT, RUBRIC
 from tests.model_server import ModelServer
-from tests.probed_server import Answer, CuttingContext, ProbedServer, Side, completed
+from tests.probed_server import CuttingContext, ProbedServer, Side
 
 pytestmark = pytest.mark.usefixtures("prefect_server")
 
@@ -57,17 +57,6 @@ def test_a_cut_item_is_missing_until_it_is_whole(tmp_path: Path, window: int, si
         again = run(server, tmp_path, lengths, "--set", "too_long=cut_middle")
         assert len(server.bodies) == asked + 1
     assert (again.status, counted(again), again.document["failures"]) == (0, (2, 2, 1.0), [])
-
-
-def test_one_count_of_items_of_different_length(tmp_path: Path) -> None:
-    def at_most_4096(body: dict[str, Any], _: str) -> Answer:
-        tokens = min(4096, len(body["messages"][-1]["content"].split()) * 5 // 4)
-        return completed(body, "B", usage={"prompt_tokens": tokens, "completion_tokens": 1})
-
-    with ProbedServer(at_most_4096) as server:
-        done = run(server, tmp_path, {"a": 3300, "b": 3900, "c": 4400, "d": 900, "e": 0})
-    assert (done.status, counted(done)) == (1, (2, 5, 1.0))
-    assert failures(tmp_path) == {"a": "prompt_cut", "b": "prompt_cut", "c": "prompt_cut", "d": None, "e": None}
 
 
 def test_where_no_tokens_are_counted_this_is_told(tmp_path: Path) -> None:

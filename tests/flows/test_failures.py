@@ -56,20 +56,6 @@ def test_the_next_run_asks_only_what_failed(tmp_path: Path) -> None:
     assert shown.document["raw_scores"] == first["raw_scores"]
 
 
-@pytest.mark.usefixtures("prefect_server")
-def test_every_night_with_the_same_dead_model_ends_in_the_same_state(tmp_path: Path) -> None:
-    config, few = tmp_path / "models.yaml", ("--datasets", DATASETS[0], "--set", "bootstrap=0")
-    with ModelServer(policy(DATASETS, "gold")) as server:
-        dead = f"{{name: dead, base_url: 'http://127.0.0.1:{closed_port()}/v1'}}"
-        config.write_text(f"models: [{{name: alive, base_url: '{server.base_url}'}}, {dead}]")
-        command = ("run", "moodbench-mini", "--config", config, *few, "--lake", tmp_path / "lake", "--json")
-        nights = [ended(*command), ended(*command)]
-        assert server.calls == 8
-    calls = [night.document["calls"] for night in nights]
-    assert ([one["answered"] for one in calls], all(one["failed"] for one in calls)) == ([8, 0], True)
-    assert [(night.status, night.document["state"]) for night in nights] == [(1, "Completed"), (1, "Completed")]
-
-
 @pytest.mark.parametrize(
     ("fault", "path", "got", "next_step"),
     [

@@ -57,23 +57,6 @@ def test_items_of_a_sage_that_fails_are_missing_and_asked_again(tmp_path: Path) 
     assert shown.document["raw_scores"] == first.document["raw_scores"]
 
 
-@pytest.mark.long
-def test_answers_of_a_judge_that_fails_are_missing_and_rated_again(tmp_path: Path) -> None:
-    with scripted_servers(tmp_path / "lake") as servers:
-        failing(servers, "judge", "Client: November")
-        first = servers.run("--datasets", MC4)
-        before = servers.calls
-        servers.judge.fault = lambda _number: None
-        second = servers.run("--datasets", MC4)
-        again = since(servers, before)
-    assert (first.status, second.status) == (1, 0)
-    (value, scored, total) = values(first)[MC4, "base"]
-    assert (value, total) == (1, 6)
-    assert scored < 6
-    assert values(second) == {(MC4, "base"): (1, 6, 6)}
-    assert again == {"core": 0, "sage": 0, "critic": 0, "judge": 6 - scored}
-
-
 def values(played: Ended) -> dict[tuple[str, str], tuple[float | None, int, int]]:
     rows = [row for row in played.document["raw_scores"] if row["metric"] != "strict_accuracy"]
     return {(row["dataset"], row["setting"]): (row["value"], row["n_scored"], row["n_total"]) for row in rows}

@@ -1,11 +1,7 @@
 """Role plays as a user runs them: own cards, a scripted seeker, model and judge over HTTP; and a run that is killed ten times."""
 
 import json
-import os
-import shutil
 import subprocess
-import sys
-import time
 from collections import Counter
 from hashlib import sha256
 from pathlib import Path
@@ -13,12 +9,11 @@ from pathlib import Path
 import polars as pl
 import pytest
 import yaml
-from prefect.settings import PREFECT_API_AUTH_STRING
 
-from tests.crashes.commands import ROOT, kept_replies, kill, partitions, wait_until
+from tests.crashes.commands import ROOT, kill, wait_until
 from tests.flows.command import assert_one_message, ended
 from tests.flows.scripted_roles import by_hash
-from tests.model_server import Fault, ModelServer
+from tests.model_server import ModelServer
 
 pytestmark = pytest.mark.usefixtures("prefect_server")
 
@@ -104,86 +99,8 @@ def test_cards_are_played_judged_reported_and_explained(tmp_path: Path) -> None:
     assert told.out.count("\n  seeker: I feel bad about") == 10
 
 
-def test_a_seeker_that_fails_is_no_regression_of_the_model_it_talks_to(tmp_path: Path) -> None:
-    """Of two turns the seeker's second line fails: no dialogue is whole, though the model under test answered every call."""
-    lake, failing = tmp_path / "lake", False
-
-    def fault(number: int) -> Fault | None:
-        body = server.bodies[number]
-        return "401" if failing and body["model"] == "seeker" and len(body["messages"]) > 2 else None
-
-    with ModelServer(answer, fault=fault) as server:
-        few = ("--settings", "role-play", "--set", "solvers.role_play.turns=2", "--datasets", "cards_en")
-        command = (*family(tmp_path, server, 1), *few, "--lake", str(lake), "--fail-on-regression")
-        before = ended(*command)
-        for name in ("responses", "journal"):
-            shutil.rmtree(lake / name)
-        failing = True
-        after = ended(*command)
-    # One of the two datasets was asked: half of them had a score.
-    assert [row["n_scored"] for row in (*before.document["raw_scores"], *after.document["raw_scores"])] == [1, 0]
-    assert (after.document["state"], after.document["regressions"]) == ("Completed", [])
-    page = Path(after.document["report"]).read_text(encoding="utf-8")
-    through = "through failures that are not the model's, but of seeker (seeker)"
-    dropped = f"coverage dropped from 50.0 % to 0.0 % of the datasets {through}: no score of cards_en"
-    assert dropped in page.replace("&#39;", "'")
-    assert dropped in after.err
-    assert "nothing scored: 1 failed call of the seeker (seeker)" in page
-
-
-@pytest.mark.parametrize(
-    ("setting", "dataset", "fitting"),
-    [("base", "cards_en", "role_play"), ("role_play", "cards_zh", "base"), ("annotate", "cards_en", "role_play")],
-)
-def test_a_setting_that_does_not_ask_a_dataset_is_told_before_any_call(
-    tmp_path: Path, setting: str, dataset: str, fitting: str
-) -> None:
-    with ModelServer(answer) as server:
-        command = (*family(tmp_path, server, 1), "--lake", str(tmp_path / "lake"), "--settings", setting)
-        choice = {"item_id": "c", "language": "zh", "question_type": "single_choice", "question": "?"}
-        choices = [{**choice, "item_id": f"c{n}", "options": ["x", "y"], "gold_indices": [0]} for n in range(9)]
-        (tmp_path / "zh.jsonl").write_text("".join(json.dumps(item) + "\n" for item in choices), encoding="utf-8")
-        for more in (("--dry-run",), ()):
-            refused = ended(*command, *more)
-            assert_one_message(refused, f"setting {setting} does not ask", f"dataset {dataset}", f"expected: one of {fitting}\n")
-        assert server.calls == 0
-
-
 def killed(command: list[str], server: ModelServer, goal: int, environment: dict[str, str]) -> None:
     """Start the run, and kill it when the server has got so many calls."""
     process = subprocess.Popen(command, env=environment, cwd=ROOT, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True)
     wait_until(lambda: server.calls >= goal, process)
     kill(process)
-
-
-@pytest.mark.long
-def test_dialogues_and_scores_after_ten_kills_are_those_of_an_undisturbed_run(tmp_path: Path, prefect_server: str) -> None:
-    environment = {
-        **os.environ,
-        "PREFECT_API_URL": prefect_server,
-        "PREFECT_API_AUTH_STRING": PREFECT_API_AUTH_STRING.value(),
-        "PREFECT_LOGGING_TO_API_ENABLED": "false",
-    }
-    lake, lost, kept = tmp_path / "lake", 0, 0
-    with ModelServer(answer, latency_s=0.1) as server:
-        command = (*family(tmp_path, server, 12), "--settings", "role-play", "--lake")
-        # 24 cards of ten lines: 240 calls, and a rating of each dialogue, 24.
-        for goal in (7, 30, 55, 80, 110, 140, 170, 200, 225, 245):
-            received = server.calls
-            killed([sys.executable, "-m", "tests.crashes.limited", "--", *command, str(lake)], server, goal + lost, environment)
-            time.sleep(0.3)  # what a killed process has sent has reached the server by then
-            now = kept_replies(lake, tmp_path / "copy")
-            # A call that was received and whose reply is not there was in flight, of any of the three models.
-            in_flight = (server.calls - received) - (now - kept)
-            assert 0 <= in_flight <= 3 * IN_FLIGHT
-            kept, lost = now, lost + in_flight
-        last = ended(*command, str(lake))
-        assert (last.status, server.repeated) == (0, server.calls - 264), last.err
-        assert server.repeated <= lost
-        whole = ended(*command, str(tmp_path / "whole"))
-    assert whole.status == 0, whole.err
-    assert last.scores == whole.scores
-    # The same dialogues and ratings, row by row.
-    assert partitions(lake) == partitions(tmp_path / "whole")
-    answers = layer(lake, "answers")
-    assert (answers.height, set(answers["turns"].list.len())) == (24, {10})

@@ -161,12 +161,6 @@ def test_a_name_that_is_wrong_is_told_with_the_nearest(runs: PastRuns, options: 
     assert expected in done.err
 
 
-def test_a_run_that_is_not_there_is_told_with_the_nearest(runs: PastRuns) -> None:
-    done = ended("explain", runs.after[:-1], "--lake", runs.lake)
-    assert done.status == 2
-    assert f"did you mean {runs.after}" in done.err
-
-
 def test_texts_of_a_redacted_run_stay_out(runs: PastRuns, tmp_path: Path) -> None:
     row = document(runs, "--dataset", "mini_text_classification")["rows"][0]
     notices = [{**notice, "redistributable": notice["id"] != "mini_text_classification"} for notice in runs.manifest["datasets"]]

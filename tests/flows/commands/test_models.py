@@ -10,7 +10,6 @@ import pytest
 from flows.commands import models
 from tasks.models.capabilities.providers import find_provider
 from tests.flows.command import Ended, ended
-from tests.model_server import ModelServer
 from tests.probed_server import Answer, CuttingContext, ProbedServer, Side, SmallContext, completed, refused, refusing
 
 KEY = "sk-marked-7f3a9c"
@@ -74,24 +73,6 @@ def test_no_answer_ends_with_1_and_is_not_remembered(lake: Path, status: int, me
         assert check(lake, "listener", "--base-url", server.base_url).status == 0
 
 
-def test_an_address_without_v1_is_tried_with_it(lake: Path) -> None:
-    with ModelServer(lambda _: "B") as server:
-        done = check(lake, "listener", "--base-url", server.url, "--json")
-        # The address that was named does not answer, so a run that names it would fail.
-        assert (done.status, done.document["server"], done.document["answers"]) == (1, server.base_url, True)
-        said = f"{server.url} does not answer (HTTP 404: no such model), {server.base_url} does: use --base-url {server.base_url}"
-        assert said in done.err
-        # What was found is remembered under the address that answers.
-        assert check(lake, "listener", "--base-url", server.base_url, "--json").document["remembered"] is True
-
-
-def test_a_server_that_is_slow_ends_with_1(lake: Path) -> None:
-    with ProbedServer(lambda body, _: Answer(200, completed(body).document, delay_s=1.0)) as server:
-        slow = check(lake, "listener", "--base-url", server.base_url, "--timeout", "0.2")
-    assert slow.status == 1
-    assert "within 0.2 s" in slow.out
-
-
 def test_the_table_says_what_the_document_says(lake: Path) -> None:
     def script(body: dict[str, Any], _: str) -> Answer:
         if "seed" in body:
@@ -122,10 +103,13 @@ def repeat(words: list[str]) -> str:
     return " and ".join(word for word in words if re.fullmatch(r"\d{4}\.", word)) or "Seven."
 
 
-@pytest.mark.parametrize("window", [2048, 4096, 8192])
 @pytest.mark.parametrize(
-    ("side", "lost"),
-    [("front", "no mark of its front came"), ("end", "no mark of its end came"), ("middle", "both its marks came")],
+    ("window", "side", "lost"),
+    [
+        (2048, "front", "no mark of its front came"),
+        (4096, "end", "no mark of its end came"),
+        (8192, "middle", "both its marks came"),
+    ],
 )
 def test_a_server_that_cuts_is_told(lake: Path, window: int, side: Side, lost: str) -> None:
     with CuttingContext(window, side, reply=repeat) as server:
@@ -134,11 +118,10 @@ def test_a_server_that_cuts_is_told(lake: Path, window: int, side: Side, lost: s
     assert lost in evidence
 
 
-@pytest.mark.parametrize(("side", "verdict"), [("front", "unknown"), ("end", "unknown"), ("middle", "unknown")])
-def test_without_token_counts_no_cut_is_ruled_out(lake: Path, side: Side, verdict: str) -> None:
-    with CuttingContext(4096, side, usage=False, reply=repeat) as server:
+def test_without_token_counts_no_cut_is_ruled_out(lake: Path) -> None:
+    with CuttingContext(4096, "middle", usage=False, reply=repeat) as server:
         found, evidence = long_prompt(server, lake)
-    assert (found, evidence.split(" of ")[0]) == (verdict, "no tokens counted, so that a cut cannot be seen,")
+    assert (found, evidence.split(" of ")[0]) == ("unknown", "no tokens counted, so that a cut cannot be seen,")
 
 
 def test_a_server_that_reads_a_long_prompt_is_told(lake: Path) -> None:
@@ -159,14 +142,6 @@ def test_a_long_prompt_that_is_refused_is_told(lake: Path) -> None:
         verdict, evidence = long_prompt(server, lake)
     assert (verdict, evidence.split(",")[0]) == ("no", "refused as too long")
     assert "exceeds the available context size (4096 tokens)" in evidence
-
-
-def test_a_reply_that_is_all_reasoning_names_the_parser(lake: Path) -> None:
-    with ProbedServer(lambda body, _: completed(body, None, reasoning_content="Seven.", tool_calls=[])) as server:
-        done = check(lake, "listener", "--base-url", server.base_url, "--json")
-    evidence = done.document["capabilities"]["answers"]["evidence"]
-    assert "all of it as reasoning: start the server with the reasoning parser of this model, or without one" in evidence
-    assert "no answer within" not in evidence
 
 
 def test_a_key_is_sent_and_never_shown_or_kept(lake: Path, monkeypatch: pytest.MonkeyPatch) -> None:

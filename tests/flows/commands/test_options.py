@@ -1,6 +1,5 @@
 """Options of the command line, as the plan holds them."""
 
-import json
 import re
 from pathlib import Path
 from typing import Any
@@ -177,13 +176,6 @@ def test_only_what_is_given_counts_as_stated(plans: list[Plan]) -> None:
     assert [dialect and dialect.model_fields_set for dialect in stated] == [None, {"reasoning_effort"}, {"unsent"}]
 
 
-def test_a_provider_says_where_and_which_key(plans: list[Plan]) -> None:
-    run("--model", "m", "--provider", "deepseek")
-    run("--model", "m", "--provider", "deepseek", "--api-key-env", "MINE")
-    assert [plan.models[0].base_url for plan in plans] == ["https://api.deepseek.com"] * 2
-    assert [plan.models[0].api_key_env for plan in plans] == ["DEEPSEEK_API_KEY", "MINE"]
-
-
 def test_roles_name_a_model_and_where_it_is(plans: list[Plan]) -> None:
     roles_given = (
         *("--role", f"judge=j@{URL}", "--set", "judge.api_key_env=KEY"),
@@ -263,15 +255,6 @@ def test_a_role_may_differ_by_dataset_and_what_is_set_below_it_counts_for_all(pl
         "c": ("j", URL),
     }
     assert {(entry.sampling.max_tokens, entry.concurrency) for entry in plans[0].named("judge")} == {(9, 7)}
-
-
-def test_a_configuration_may_be_json(plans: list[Plan], tmp_path: Path) -> None:
-    config = tmp_path / "plan.json"
-    config.write_text(json.dumps({"models": [{"name": "smollm2"}], "contexts": {"depths": [10, 50]}}))
-    run("--config", config)
-    run("--model", "smollm2", "--set", "contexts.depths=10,50")
-    run("--model", "smollm2", "--set", "contexts={depths: [10, 50]}")
-    assert [plan.contexts.depths for plan in plans] == [(10, 50)] * 3
 
 
 def test_the_environment_names_mirror_and_prices(plans: list[Plan], monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:

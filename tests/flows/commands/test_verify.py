@@ -145,18 +145,12 @@ def test_an_untouched_run_is_verified(players: ScriptedServers, run: str) -> Non
     counted = {layer["layer"]: (layer["partitions"], layer["rows"], layer["differs"]) for layer in document["layers"]}
     assert counted["item_scores"][0] == 2 * 2
     assert counted["totals"] == (1, 2, 0)
+    shown = ended("verify", run, "--lake", players.lake).out
+    assert {row[0] for row in map(str.split, shown.splitlines()) if row[-2:-1] == ["yes"]} == set(WRITTEN) - ASKED
+    assert f"Run {run} is verified" in " ".join(shown.split())
     # No call was made, and nothing was written.
     assert players.calls == calls
     assert {path: path.stat().st_mtime_ns for path in players.lake.rglob("*") if path.is_file()} == content
-
-
-def test_what_a_terminal_shows(players: ScriptedServers, run: str) -> None:
-    shown = ended("verify", run, "--lake", players.lake)
-    assert shown.status == 0
-    for layer in WRITTEN:
-        (line,) = (line for line in shown.out.splitlines() if line.split()[:1] == [layer])
-        assert ("no" if layer in ASKED else "yes") in line.split()
-    assert f"Run {run} is verified" in " ".join(shown.out.split())
 
 
 def test_the_seal_is_one_that_sha256sum_reads(players: ScriptedServers, run: str) -> None:
@@ -348,20 +342,21 @@ def path_of(own: Own, layer: str, **place: str) -> str:
     return ref.path
 
 
-def test_answers_that_do_not_follow_from_the_replies_are_found(own: Own, tmp_path: Path) -> None:
+@pytest.mark.parametrize(
+    ("column", "value", "layers", "message"),
+    [
+        # The scores are those of the replies, and no more those of the answers.
+        ("text", "Z", {"answers", "item_scores"}, "column text: stored 'Z', recomputed 'A'"),
+        ("call_keys", ["0" * 64], set(), "an answer rests on a call that its item has no reply to"),
+    ],
+)
+def test_answers_that_no_reply_gives_are_found(
+    own: Own, tmp_path: Path, column: str, value: Any, layers: set[str], message: str
+) -> None:
     path = path_of(own, "answers", dataset=CAUSES)
-    found = forged(own, tmp_path / "lake", path, Answers, text=pl.lit("Z"))
-    # The scores are those of the replies, and no more those of the answers.
-    assert {layer.layer for layer in found.layers if layer.differs} == {"answers", "item_scores"}
-    (message,) = (difference.message for difference in found.differences if difference.where == path)
-    assert "column text: stored 'Z', recomputed 'A'" in message
-
-
-def test_an_answer_that_rests_on_no_reply_of_its_item_is_found(own: Own, tmp_path: Path) -> None:
-    path = path_of(own, "answers", dataset=CAUSES)
-    found = forged(own, tmp_path / "lake", path, Answers, call_keys=pl.lit(["0" * 64]))
-    (message,) = (difference.message for difference in found.differences if difference.where == path)
-    assert "an answer rests on a call that its item has no reply to" in message
+    found = forged(own, tmp_path / "lake", path, Answers, **{column: pl.lit(value)})
+    assert {layer.layer for layer in found.layers if layer.differs} == layers
+    assert [message in difference.message for difference in found.differences if difference.where == path] == [True]
 
 
 def test_ratings_that_do_not_follow_from_the_raw_replies_are_found(own: Own, tmp_path: Path) -> None:
@@ -380,19 +375,6 @@ def test_a_commit_of_another_name_is_said_and_is_no_difference(own: Own, monkeyp
     assert found.verified
     assert any(note.startswith("package version:") and note.endswith("this is 99.0") for note in found.notes)
     assert any(note.startswith("git commit:") and note.endswith("this is c0ffee") for note in found.notes)
-
-
-@pytest.mark.long
-def test_a_run_that_was_repeated_leaves_the_first_one_verified(own: Own, tmp_path: Path) -> None:
-    folder = Path(shutil.copytree(own.lake, tmp_path / "lake"))
-    plan = read_manifest(folder, own.run).plan
-    addresses = (plan["models"][0]["base_url"], plan["roles"]["judge"]["default"][0]["base_url"])
-    model = ("--model", "m", "--base-url", addresses[0], "--judge", "j", "--judge-base-url", addresses[1])
-    chosen = ("--datasets", f"{TEXTS},{SUMMARIES},{CAUSES}", "--set", "bootstrap=20", "--lake", folder, "--json")
-    again = ended("report", own.file, *model, *chosen)  # no server is there any more: stored scores are enough
-    assert again.document["run"] != own.run, again.err
-    assert verify_run(folder, own.run).verified
-    assert verify_run(folder, again.document["run"]).verified
 
 
 @pytest.mark.long
