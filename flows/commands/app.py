@@ -92,7 +92,7 @@ class Commands(TyperGroup):
     def resolve_command(self, ctx: Any, args: list[str]) -> Any:
         """Return the name of the command that is called, the command itself and the arguments after it."""
         name, command, rest = super().resolve_command(ctx, args)
-        return name, command and load_command(command.name), rest
+        return name, load_command(name) if name else command, rest
 
 
 app = typer.Typer(cls=Commands, no_args_is_help=True, pretty_exceptions_enable=False, help=__doc__)

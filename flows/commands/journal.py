@@ -4,7 +4,6 @@ from pathlib import Path
 from typing import Annotated
 
 import typer
-from rich.markup import escape
 
 from flows.commands import options as opt
 from flows.commands.console import CommandResult, detail_lines, folded, numbers, text_table
@@ -36,8 +35,8 @@ def show_journal(*, lake: opt.LakeFolder = None, as_json: opt.AsJson = False) ->
     table = text_table(folded("Endpoint"), "Model", *numbers("Replies", "KiB"), "First", "Last")
     for row in models:
         amounts = (f"{row['replies']:,}", f"{row['bytes'] / KIB:,.0f}")
-        table.add_row(escape(row["identity"]), escape(row["model"] or "?"), *amounts, row["first"], row["last"])
-    said = escape(f"{replies:,} replies in {file}, {size / KIB:,.0f} KiB")
+        table.add_row(row["identity"], row["model"] or "?", *amounts, row["first"], row["last"])
+    said = f"{replies:,} replies in {file}, {size / KIB:,.0f} KiB"
     CommandResult(0, document, [table, said]).finish(as_json=as_json)
 
 
@@ -52,7 +51,7 @@ def export_journal(
     """Write the replies to a Parquet file."""
     replies = export_replies(_journal_of(lake), file, model)
     document = {"file": str(file), "replies": replies, "file_bytes": file.stat().st_size}
-    CommandResult(0, document, [escape(f"{replies:,} replies written to {file}")]).finish(as_json=as_json)
+    CommandResult(0, document, [f"{replies:,} replies written to {file}"]).finish(as_json=as_json)
 
 
 @app.command("requests", cls=PlanCommand)

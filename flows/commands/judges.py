@@ -7,7 +7,6 @@ from typing import Annotated
 import polars as pl
 import typer
 from rich.console import RenderableType
-from rich.markup import escape
 
 from flows.commands import options as opt
 from flows.commands.console import CommandResult, decimal, detail_lines, folded, numbers, text_table
@@ -55,7 +54,7 @@ def _view(table: pl.DataFrame) -> list[RenderableType]:
         ends = "-" if row["value_low"] is None else f"{row['value_low']:.2f} to {row['value_high']:.2f}"
         sides = (decimal(row[f"{side}_value"]) for side in ("human", "same_targets", "constant"))
         names = (f"{row['judge']} {row['rubric']}", row["dimension"], row["statistic"], row["level"])
-        shown.add_row(*map(escape, names), str(row["n_units"] or "-"), decimal(row["value"]), ends, *sides)
+        shown.add_row(*names, str(row["n_units"] or "-"), decimal(row["value"]), ends, *sides)
     notes = [f"Undefined: {n} rows, {why}" for why, n in undefined.items()]
     few = f"Intervals rest on few clusters, below {FEW_CLUSTERS}"
     return [shown, *notes, *([few] if (table["n_clusters"] < FEW_CLUSTERS).any() else [])]

@@ -8,7 +8,6 @@ from typing import Annotated, Any
 
 import typer
 from rich.console import RenderableType
-from rich.markup import escape
 from rich.table import Table
 
 from flows.commands import options as opt
@@ -81,7 +80,7 @@ def leaderboard(
     view: list[RenderableType] = [
         *(leaderboard_table(title, rows, ranked.regressed) for title, rows in _tables(benchmark, ranked)),
         *(_dimensions(one) for one in rated if len(rated) == len(ranked.blueprint.datasets)),
-        *map(escape, groups_said(ranked)),
+        *groups_said(ranked),
         *(f"{'Page' if name == 'html' else 'Tables'}: {file}" for name, file in written.items()),
     ]
     CommandResult(int(bool(page.damaged)), document, view).finish(as_json=as_json)
@@ -91,9 +90,9 @@ def _tables(benchmark: str, ranked: LeaderboardData) -> Iterator[tuple[str, list
     """Yield a title and rows for each group; one for all where there is one group, or a paper's table."""
     for number, rows in groupby(ranked.rows, key=lambda row: row.get("group")):
         apart = f", group {number}: {ranked.groups[number - 1].words}" if len(ranked.groups) > 1 else ""
-        yield f"{escape(benchmark)}{escape(apart)}", list(rows)
+        yield f"{benchmark}{apart}", list(rows)
 
 
 def _dimensions(rated: ScoreTable) -> Table:
-    rows = ((*map(escape, names), *(decimal(cell["score"] if cell else None) for cell in cells)) for names, cells in rated.rows)
-    return text_table(unbroken("Model"), *numbers(*rated.columns), rows=rows, title=f"{escape(rated.title)}: dimensions on 0-100")
+    rows = ((*names, *(decimal(cell["score"] if cell else None) for cell in cells)) for names, cells in rated.rows)
+    return text_table(unbroken("Model"), *numbers(*rated.columns), rows=rows, title=f"{rated.title}: dimensions on 0-100")

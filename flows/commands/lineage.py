@@ -6,7 +6,6 @@ from pathlib import Path
 from typing import Annotated
 
 import typer
-from rich.markup import escape
 from rich.table import Table
 
 from flows.commands import options as opt
@@ -122,7 +121,7 @@ def lineage_table(graph: LineageGraph, *, full: bool) -> Table:
     table = text_table(unbroken("What"), folded("Which"), *numbers("Rows"), *hashes, "Code", "State", folded("Computed from"))
     for name, nodes in groups.items():
         parents = (_name(found[0], full=full) for parent, found in groups.items() if (name, parent) in above and parent != name)
-        table.add_row(*map(escape, (*_cells(nodes), ", ".join(parents))))
+        table.add_row(*_cells(nodes), ", ".join(parents))
     return table
 
 

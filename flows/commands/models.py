@@ -9,7 +9,6 @@ from typing import Any
 import typer
 from pydantic import ValidationError
 from rich.console import RenderableType
-from rich.markup import escape
 
 from flows.commands import options as opt
 from flows.commands.console import CommandResult, folded, text_table, unbroken
@@ -100,7 +99,7 @@ def list_command(lake: opt.LakeFolder = None, as_json: opt.AsJson = False) -> No
 def accept_command(name: str = typer.Argument(metavar="NAME"), lake: opt.LakeFolder = None, as_json: opt.AsJson = False) -> None:
     """Take the replies of a drifting model for usual from now on; its scores still rest on earlier ones."""
     accepted = accept_findings(state_folder(lake or DEFAULT_LAKE), name)
-    said = [escape(f"{one.model} at {one.identity}: up to {percent(one.usual)} of its replies may differ") for one in accepted]
+    said = [f"{one.model} at {one.identity}: up to {percent(one.usual)} of its replies may differ" for one in accepted]
     CommandResult(0, {"accepted": [one.model_dump() for one in accepted]}, said).finish(as_json=as_json)
 
 
@@ -191,9 +190,9 @@ def _check_view(checked: ModelCheckResult) -> list[RenderableType]:
     table = text_table(unbroken("Capability"), "Works", *(["Documented"] if checked.quirks else []), folded("Evidence"))
     for name, finding in found.findings.items():
         documented = [_documented(checked, name) or ""] if checked.quirks else []
-        table.add_row(name, finding.verdict, *documented, escape(finding.evidence))
+        table.add_row(name, finding.verdict, *documented, finding.evidence)
     if long := found.long_prompt:
-        table.add_row("long_prompt", long.verdict, *([""] if checked.quirks else []), escape(long.evidence))
+        table.add_row("long_prompt", long.verdict, *([""] if checked.quirks else []), long.evidence)
     lines = [f"{found.model} at {found.server or 'the embedded server'}: {counted(found.calls, 'call')}, {found.probed_at}"]
     if found.unsent:
         lines.append(f"Calls have to leave out: {', '.join(found.unsent)}")
@@ -202,7 +201,7 @@ def _check_view(checked: ModelCheckResult) -> list[RenderableType]:
         lines.append(f"Remembered from {checked.file}; --again sends calls")
     elif checked.file:
         lines.append(f"Remembered in {checked.file}")
-    return [table, *(escape(line) for line in lines)]
+    return [table, *lines]
 
 
 def _provider_row(provider: Provider) -> dict[str, Any]:
@@ -225,5 +224,5 @@ def _list_view(document: dict[str, Any]) -> list[RenderableType]:
     for row in document["checked"]:
         how = describe_capabilities(ApiCapabilities.model_validate(row["dialect"]))
         cells = (row["model"], row["server"] or "embedded", row["probed_at"], how)
-        checked.add_row(*(escape(cell) for cell in cells))
+        checked.add_row(*cells)
     return [providers, checked] if document["checked"] else [providers]

@@ -11,7 +11,6 @@ from typing import Annotated, Any, Literal, Union, get_args, get_origin
 import typer
 from pydantic import BaseModel
 from pydantic.fields import FieldInfo
-from rich.markup import escape
 
 from flows.commands import options as opt
 from flows.commands.console import CommandResult, folded, text_table, unbroken
@@ -282,8 +281,8 @@ def list_options(as_json: opt.AsJson = False) -> None:
     for row in rows:
         role, _, field = row["path"].partition(".")
         if not (role in role_names() and field):
-            table.add_row(*map(escape, row.values()))
+            table.add_row(*row.values())
     shared = f"{', '.join(role_names())} have the same fields as models: judge.base_url, panel.sampling.max_tokens ..."
     varied = "A role may differ by dataset: --role 'judge={default: {name: N}, datasets: {ID: {name: M}}}'"
     how = "moodflow run BENCHMARK --set PATH=VALUE; several values: --set PATH=V1,V2"
-    CommandResult(0, {"options": rows}, [table, escape(shared), varied, how]).finish(as_json=as_json)
+    CommandResult(0, {"options": rows}, [table, shared, varied, how]).finish(as_json=as_json)

@@ -6,7 +6,6 @@ from typing import Annotated, Any
 
 import typer
 from rich.console import RenderableType
-from rich.markup import escape
 
 from flows.commands import options as opt
 from flows.commands import run_view
@@ -43,7 +42,7 @@ def list_command(lake: opt.LakeFolder = None, as_json: opt.AsJson = False) -> No
     states = {run: one.state for run, one in changes.items()} | dict.fromkeys(damaged, "damaged")
     table = text_table(folded("Run"), "Benchmark", "Calls sent", "Missing", "State")
     for row in rows:
-        cells = (escape(str(row[name])) for name in ("run", "benchmark", "calls_sent", "missing"))
+        cells = (str(row[name]) for name in ("run", "benchmark", "calls_sent", "missing"))
         table.add_row(*cells, states.get(row["run"], ""))
     whole = not damaged and len(rows) == len(list_runs(folder))
     CommandResult(int(not whole), {"runs": rows}, [table]).finish(as_json=as_json)
@@ -122,7 +121,7 @@ def export_command(
     """Write the replies of a run about annotated conversations as result files, and their scores as a score file."""
     written = export_results(reopen(lake or DEFAULT_LAKE, run), to)
     document = {"run": run, "folder": str(to), "files": [path.name for path in written]}
-    CommandResult(0, document, [escape(f"{len(written):,} files written to {to}")]).finish(as_json=as_json)
+    CommandResult(0, document, [f"{len(written):,} files written to {to}"]).finish(as_json=as_json)
 
 
 def _write_run(run: PastRun, target: Folder, *, redact: bool) -> None:

@@ -105,4 +105,4 @@ def print_summary(document: dict[str, Any]) -> None:
             lines.append(f"    {row['missed']} runs were due while nothing served them; its page starts one: {row['page']}")
     lines.append(f"On a regression: {'the webhook is called' if document['webhook'] else 'an event in the UI (no --webhook)'}")
     lines.append("Ctrl-C stops all of it.")
-    terminal().print(*lines, sep="\n", markup=False, highlight=False, soft_wrap=True)
+    terminal().print(*lines, sep="\n", highlight=False, soft_wrap=True)

@@ -4,7 +4,6 @@ from collections.abc import Sequence
 from typing import Any
 
 import typer
-from rich.markup import escape
 
 from flows.commands import options as opt
 from flows.commands.console import CommandResult
@@ -71,7 +70,7 @@ def _explain(folder: Folder, name: str, wanted: Selection, where: str | None) ->
     elif place.dataset is not None:
         model, setting = systems[0]
         document["next"] = run.command("explain", "--dataset", place.dataset, "--model", model, "--setting", setting)
-        view.append(f"For the rows, name one model and setting: {escape(document['next'])}")
+        view.append(f"For the rows, name one model and setting: {document['next']}")
     return CommandResult(int(not document["adds_up"]), document, view)
 
 

@@ -141,9 +141,8 @@ def test_rows_carry_their_setting_and_abilities() -> None:
     assert [model[heads.index("Verdict")] for model in models] == [
         *("scored", "vetoed: the gate scored 51.93", "vetoed: the gate scored 40.83")
     ]
-    assert [model[heads.index("Total")] for model in models] == [
-        *("[bold]70.09[/bold]", "[bold]0 (37.53 before the veto)[/bold]", "[bold]0 (47.40 before the veto)[/bold]")
-    ]
+    totals_shown = [str(model[heads.index("Total")]) for model in models]
+    assert totals_shown == ["70.09", "0 (37.53 before the veto)", "0 (47.40 before the veto)"]
 
 
 def test_a_benchmark_without_a_paper_is_told(tmp_path: Path) -> None:
