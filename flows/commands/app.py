@@ -20,31 +20,16 @@ from schemas.printing import printable
 
 COMMANDS = {
     "leaderboard": ("leaderboard", "Models of a benchmark, ranked."),
-    "verify": (
-        "verify",
-        "Hash every file of a run and compute its scores again from the stored replies. Ends with 1 if anything differs.",
-    ),
-    "compare": (
-        "compare",
-        "Two runs of a benchmark, the earlier one first: scores over common items with intervals, items that flipped.",
-    ),
-    "gc": (
-        "gc",
-        "Remove partitions that no run lists, and what killed writers left. Journal, embeddings and reports stay.",
-    ),
-    "explain": (
-        "explain.command",
-        "How a number of a past run came about: from the total down to the rows, replies and prompts behind it.",
-    ),
+    "verify": ("verify", "Hash every file of a run and compute its scores again from the stored replies."),
+    "compare": ("compare", "Two runs of a benchmark, the earlier one first: scores over common items, items that flipped."),
+    "gc": ("gc", "Remove partitions that no run lists, and what killed writers left."),
+    "explain": ("explain.command", "How a number of a past run came about, down to the rows, replies and prompts behind it."),
     "serve": ("serve", "Run Prefect server, UI, schedules and reports on this machine, until Ctrl-C."),
-    "automations": (
-        "serve",
-        "Make or mend, on the Prefect server that PREFECT_API_URL names, the automations that `moodflow serve` makes itself.",
-    ),
+    "automations": ("serve", "Make or mend the automations of `moodflow serve` on the server that PREFECT_API_URL names."),
     "lineage": ("lineage", "Show what a run or a file was computed from, up to source files and their hashes."),
     "options": (
         "plan_fields",
-        "Every field of a plan that `--set PATH=VALUE` and `--config FILE` reach: type, default, description.",
+        "Every field of a plan that `--set PATH=VALUE` and `--config FILE` reach, with its type and default.",
     ),
     "run": ("stages", "Build, infer, score, report."),
     "build": ("stages", "Build only: sample and validate the items."),
@@ -54,7 +39,7 @@ COMMANDS = {
     "ablate": ("ablate", "One or two factors varied, everything else equal: a layer and a table."),
     "demo": (
         "demo",
-        "The main job on a model that comes with the install: all 41 tasks of MoodBench, all of LongEmotion, on bundled items.",
+        "The main job on a model that comes with the install: MoodBench, LongEmotion and ESC-Eval, on bundled items.",
     ),
     "datasets": ("datasets", "Datasets of the catalogue."),
     "models": ("models", "Models and their providers."),
@@ -63,7 +48,7 @@ COMMANDS = {
     "judges": ("judges", "Judges, and how far they agree with people."),
     "cards": ("cards", "Role cards of people who seek support."),
 }
-"""Every command: the module beside this one whose `app` has it, and what `moodflow --help` says of it without an import."""
+"""Every command: the module beside this one whose `app` has it, and the sentence that its own help begins with."""
 
 NO_TEXT = re.compile("[\0\ud800-\udfff]")
 

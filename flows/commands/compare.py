@@ -33,7 +33,7 @@ def compare(
     lake: opt.LakeFolder = None,
     as_json: opt.AsJson = False,
 ) -> None:
-    """Two runs of a benchmark, the earlier one first: scores over common items with intervals, items that flipped.
+    """Two runs of a benchmark, the earlier one first: scores over common items, items that flipped.
 
     Ends with 1 if the runs cannot be compared in every respect.
     """

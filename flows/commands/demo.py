@@ -36,7 +36,7 @@ def demo(
     lake: opt.LakeFolder = None,
     as_json: opt.AsJson = False,
 ) -> None:
-    """The main job on a model that comes with the install: all 41 tasks of MoodBench, all of LongEmotion, on bundled items."""
+    """The main job on a model that comes with the install: MoodBench, LongEmotion and ESC-Eval, on bundled items."""
     plans = demo_plans(lake, sample)
     announce(plans[0])
     # That most replies of so small a model cannot be read is no failure of the demo.

@@ -272,7 +272,7 @@ def _describe_type(annotation: Any) -> str:
 
 @app.command()
 def list_options(as_json: opt.AsJson = False) -> None:
-    """Every field of a plan that `--set PATH=VALUE` and `--config FILE` reach: type, default, description."""
+    """Every field of a plan that `--set PATH=VALUE` and `--config FILE` reach, with its type and default."""
     rows = [
         {"path": one.path, "type": one.kind, "default": one.default, "description": one.info.description or ""}
         for one in plan_fields().values()

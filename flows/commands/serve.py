@@ -55,7 +55,7 @@ def serve(
 
 @app.command()
 def automations(webhook: WebhookUrl = None, as_json: opt.AsJson = False) -> None:
-    """Make or mend, on the Prefect server that PREFECT_API_URL names, the automations that `moodflow serve` makes itself."""
+    """Make or mend the automations of `moodflow serve` on the server that PREFECT_API_URL names."""
     require_address(webhook)
     with imports():
         require_prefect_settings()

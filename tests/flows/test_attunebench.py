@@ -189,7 +189,6 @@ def test_a_run_is_judged_anew_and_comes_back_from_its_result_files(tmp_path: Pat
     assert (taken.status, taken.document["added"], taken.document["refused"]) == (0, 64, 0), taken.err
     again = ended("run", "attunebench-mini", *options, "--lake", new)
     assert (again.document["calls"]["sent"], again.scores) == (0, done.scores), again.err
-    assert_null_is_a_failed_call(folder, options, tmp_path / "third")
 
 
 def test_odd_fields_are_told_and_cost_no_conversation(tmp_path: Path) -> None:
@@ -262,27 +261,3 @@ def assert_official_scores(run: str, folder: Path, lake: Path) -> None:
             name: value if value is None else pytest.approx(value, abs=0.0100001 if "composite" in name else 1e-9)
             for name, value in theirs.items()
         }
-
-
-def assert_null_is_a_failed_call(folder: Path, options: tuple[str | Path, ...], lake: Path) -> None:
-    """What a file does not have is asked again; replies that the plan does not ask for are refused."""
-    path, other = sorted(folder.glob("*_default.json"))[:2]
-    fields = json.loads(path.read_text(encoding="utf-8"))
-    fields["post_conversation"] = None
-    path.write_text(json.dumps(fields), encoding="utf-8")
-    other.write_text(other.read_text(encoding="utf-8").replace('"oracle"', '"another"'), encoding="utf-8")
-    taken = ended("journal", "import", folder, "attunebench-mini", *options, "--lake", lake)
-    assert (taken.status, taken.document["read"], taken.document["added"]) == (1, 63, 47)
-    assert taken.document["rules"] == {"plan_asks_it_once": 16}
-    # 13 calls of that conversation fail, and the one that is null; a judge waits for drafts.
-    again = ended("run", "attunebench-mini", *options, "--lake", lake)
-    assert again.document["calls"] == {"sent": 14, "answered": 0, "from_journal": 47, "failed": 14, "unsent": 0}
-    left = ended("runs", "export", again.document["run"], "--to", lake / "files", "--lake", lake, "--json")
-    (name,) = (name for name in left.document["files"] if name.startswith("_skipped_"))
-    skipped = json.loads((lake / "files" / name).read_text(encoding="utf-8"))
-    assert (name, skipped["em_model"]) == ("_skipped_oracle.json", "oracle")
-    # Of one conversation three drafts, three reviews and the end were needed, of the other the end.
-    assert sorted((len(one["failed"]), one["source_file"]) for one in skipped["skipped"]) == [
-        (1, "attunebench_mini.jsonl"),
-        (7, "attunebench_mini.jsonl"),
-    ]

@@ -10,7 +10,7 @@ from schemas.folders import parse_folder
 from tasks.lake.local_state import state_folder
 from tasks.lake.manifest import read_manifest
 from tasks.lake.objects import ObjectStore
-from tests.flows.command import Ended, ended
+from tests.flows.command import Ended, ask_mini, ended
 from tests.flows.scripted import policy
 from tests.model_server import ModelServer
 from tests.object_store import BUCKET, KEY, SECRET, client, keys, object_store
@@ -36,9 +36,7 @@ def store(tmp_path: Path) -> Iterator[str]:
 
 
 def evaluate(model: ModelServer, stage: str, lake: str | Path) -> Ended:
-    base_url = model.base_url
-    models = ("--model", "m", "--base-url", base_url, "--judge", "j", "--judge-base-url", base_url)
-    return ended(stage, "moodbench-mini", *models, "--datasets", ",".join(DATASETS), "--lake", lake, "--json")
+    return ask_mini(stage, model.base_url, lake, DATASETS, "--json")
 
 
 @pytest.mark.long

@@ -185,12 +185,6 @@ def test_the_servers_own_words_stand_once_below_the_table(tmp_path: Path, monkey
     assert "\u202e" not in done.out
 
 
-def test_a_query_in_the_address_is_told_where_it_goes(tmp_path: Path) -> None:
-    address = "https://x.example/openai/deployments/d?api-version=2024-10-21"
-    done = ended("models", "check", "m", "--base-url", address, "--lake", tmp_path)
-    assert_one_message(done, "got: a query after ?", "--set models.query=api-version=2024-10-21", "models.query_env")
-
-
 @pytest.mark.parametrize(("before", "after"), [(" ", " "), ("", "/chat/completions"), ("", "/chat/completions/ ")])
 def test_blanks_and_the_path_of_a_call_are_no_part_of_an_address(before: str, after: str, tmp_path: Path) -> None:
     with server_with(lambda _, usual: usual) as server:

@@ -7,7 +7,7 @@ from typing import Any
 import polars as pl
 import pytest
 
-from tests.flows.command import Ended, ended
+from tests.flows.command import Ended, ask_mini, ended
 from tests.flows.scripted import policy
 from tests.model_server import is_probe
 from tests.probed_server import Answer, ProbedServer, Script, completed, refused
@@ -34,9 +34,7 @@ def picky(*refuses: str) -> Script:
 
 
 def evaluate(stage: str, base_url: str, lake: Path, *more: str) -> Ended:
-    model = ("--model", "m", "--base-url", base_url, "--judge", "j", "--judge-base-url", base_url)
-    wanted = ("--datasets", ",".join(DATASETS), "--lake", lake)
-    return ended(stage, "moodbench-mini", *model, *wanted, *more, "--json")
+    return ask_mini(stage, base_url, lake, DATASETS, *more, "--json")
 
 
 def stated(plan: dict[str, Any]) -> dict[str, Any]:

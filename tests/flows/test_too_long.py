@@ -9,7 +9,7 @@ import pytest
 
 from tests.flows.command import Ended, ended
 from tests.flows.commands.test_bad_input import ITEM, blueprint
-from tests.probed_server import Answer, ProbedServer, SmallContext, completed, refused
+from tests.probed_server import SmallContext
 
 STORY = " ".join(f"On day {number} she wrote to a friend." for number in range(100))
 """800 words; the server takes 700, and the reply's 512 are counted with them."""
@@ -72,20 +72,3 @@ def test_the_command_line_wins_over_the_benchmark(tmp_path: Path) -> None:
     assert long["status"] == "answered"
     assert "On day 0 she" not in long["messages"]
     assert "On day 99 she" in long["messages"]
-
-
-def test_a_reply_limit_cuts_nothing(tmp_path: Path) -> None:
-    def too_large(body: dict[str, Any], _: str) -> Answer:
-        limit, words = body["max_tokens"], len(body["messages"][-1]["content"].split())
-        if limit <= 900:
-            return completed(body)
-        return refused(f"'max_tokens' is too large: {limit}. The maximum context length is 1800 tokens, of {words} input tokens")
-
-    with ProbedServer(too_large) as server:
-        model = ("--model", "scripted", "--base-url", server.base_url, "--max-tokens", "1800")
-        done = ended("run", benchmark(tmp_path, "cut_middle"), *model, "--lake", tmp_path / "lake", "--json")
-        sizes = [body["max_tokens"] for body in server.bodies]
-    # The probe, which asks for less, and each of the two items once.
-    assert (done.status, counted(done), sizes.count(1800)) == (1, (0, 2), 2)
-    assert [(row["failure"], row["left_out_characters"]) for row in responses(tmp_path)] == [("max_tokens_too_large", 0)] * 2
-    assert "lower --max-tokens" in done.document["failures"][0]["next_step"]

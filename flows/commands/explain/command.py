@@ -37,7 +37,7 @@ def explain(
     lake: opt.LakeFolder = None,
     as_json: opt.AsJson = False,
 ) -> None:
-    """How a number of a past run came about: from the total down to the rows, replies and prompts behind it.
+    """How a number of a past run came about, down to the rows, replies and prompts behind it.
 
     Ends with 1 if stored numbers do not add up, or a prompt is not the one that was stored.
     """

@@ -4,7 +4,7 @@ import pytest
 
 from flows.commands import stages
 from schemas.plan import Plan
-from tests.flows.past_runs import PastRuns, make_past_runs
+from tests.flows.commands.past_runs import PastRuns, make_past_runs
 
 
 @pytest.fixture

@@ -1,14 +1,12 @@
 """Wrong input: one message that says what, where, got and what to do; exit status 2; nothing half-written."""
 
 import json
-import shutil
 from pathlib import Path
 
 import pytest
 import yaml
 
 from tests.flows.command import assert_one_message, ended
-from tests.mirror import MIRROR, needs_mirror
 from tests.model_server import ModelServer
 
 MODEL = ("--model", "scripted", "--base-url", "http://127.0.0.1:9/v1")
@@ -86,39 +84,6 @@ def test_rows_that_break_a_rule_are_said_and_missing_and_none_left_is_refused(tm
     for said in (runs[0].out, shown, Path(document["report"]).read_text(encoding="utf-8")):
         assert gap["reason"] in " ".join(said.split())
     assert ended("verify", document["run"], "--lake", lake).status == 0
-
-
-@pytest.mark.usefixtures("prefect_server")
-def test_a_ragged_row_is_one_rejected_row(tmp_path: Path) -> None:
-    own = tmp_path / "items.csv"
-    head, row = "language,question_type,question,options,gold_indices", 'en,single_choice,Which {}?,"[""tea"", ""ice""]",[0]'
-    own.write_text("\n".join([head, "", row.format(1), "en,single_choice", ",,,,", row.format(2)]), encoding="utf-8")
-    path = blueprint(tmp_path)
-    path.write_text(path.read_text(encoding="utf-8").replace("items.jsonl", "items.csv"), encoding="utf-8")
-    done = ended("build", path, "--lake", tmp_path / "lake", "--json")
-    assert done.status == 1
-    assert done.document["missing"][0]["reason"] == (
-        "has 1 row of 3 that breaks a rule and is no item: row_has_the_fields_of_the_header "
-        "(1: row 1, line 4 has 2 fields and the header 5); the first row is row 0"
-    )
-
-
-@needs_mirror
-@pytest.mark.usefixtures("prefect_server")
-def test_wrong_checksum(tmp_path: Path) -> None:
-    mirror = tmp_path / "mirror"
-    copa = next((MIRROR / "github.com/QuwanAI/MoodBench").rglob("*[Cc][Oo][Pp][Aa]*"))
-    shutil.copytree(copa, mirror / copa.relative_to(MIRROR))
-    for path in mirror.rglob("*"):
-        if path.is_file():
-            path.chmod(0o644)
-            path.write_bytes(path.read_bytes() + b" ")
-    with ModelServer(lambda _messages: "A") as server:
-        model = ("--model", "scripted", "--base-url", server.base_url)
-        options = ("--datasets", "copa", "--mirror", mirror, "--lake", tmp_path / "lake")
-        done = ended("run", "moodbench", *model, *options)
-    assert_one_message(done, "sha256")
-    assert list((tmp_path / "lake").rglob("*.parquet")) == []
 
 
 @pytest.mark.parametrize("stage", ["score", "report"])

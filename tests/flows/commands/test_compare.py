@@ -8,7 +8,7 @@ import pytest
 from scipy import stats
 
 from tests.flows.command import Ended, assert_one_message, ended
-from tests.flows.past_runs import PastRuns
+from tests.flows.commands.past_runs import PastRuns
 
 
 def compare(runs: PastRuns, *options: str) -> Ended:

@@ -12,7 +12,7 @@ import polars as pl
 import pytest
 
 from tests.flows.command import Ended, assert_one_message, ended
-from tests.flows.past_runs import PastRuns
+from tests.flows.commands.past_runs import PastRuns
 
 
 def explain(runs: PastRuns, *options: str) -> Ended:
@@ -144,7 +144,6 @@ def test_a_terminal_is_told_the_same_numbers(runs: PastRuns) -> None:
         (("--ability", "irony_detection"), "next step: it is a task: --task irony_detection"),
         (("--task", "mini_irony_detection"), "next step: it is a dataset: --dataset mini_irony_detection"),
         (("--dataset", "mini_irony_detektion"), "did you mean mini_irony_detection"),
-        (("--model", "scriptd"), "next step: did you mean scripted?"),
         (("--setting", "rag"), "expected: one of base"),
         (("--ability", "emotional", "--task", "bias_detection"), "task bias_detection does not belong to ability emotional"),
         (

@@ -14,7 +14,7 @@ from tasks.lake.manifest import list_runs, read_manifest
 from tasks.lineage.graph import diagram_of_run
 from tasks.runs.source_names import SourceNames
 from tasks.sources.locating import Locator, source_sha256
-from tests.flows.command import ended
+from tests.flows.command import ask_mini, ended
 from tests.flows.scripted import policy
 from tests.model_server import ModelServer
 from tests.openlineage_schema import check_event
@@ -28,9 +28,7 @@ def traced(prefect_server: str, tmp_path_factory: pytest.TempPathFactory) -> Pat
     """A lake with one run, of which both datasets and the judge were asked."""
     lake = tmp_path_factory.mktemp("traced") / "lake"
     with ModelServer(policy(DATASETS, "gold")) as server:
-        model = ("--model", "m", "--base-url", server.base_url, "--judge", "j", "--judge-base-url", server.base_url)
-        few = ("--datasets", ",".join(DATASETS), "--set", "bootstrap=20")
-        assert ended("run", "moodbench-mini", *model, *few, "--lake", lake).status == 0
+        assert ask_mini("run", server.base_url, lake, DATASETS, "--set", "bootstrap=20").status == 0
     return lake
 
 

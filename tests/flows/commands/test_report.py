@@ -9,7 +9,7 @@ import pytest
 
 from tasks.runs.past_run import PastRun, reopen
 from tests.flows.command import assert_one_message, ended
-from tests.flows.past_runs import PastRuns
+from tests.flows.commands.past_runs import PastRuns
 
 REPORTS = ("report.html", "report.md")
 

@@ -7,15 +7,15 @@ import pytest
 
 from flows.commands.run_view import ablation_table, leaderboard_table
 from tests.flows.command import ended
-from tests.flows.past_runs import PastRuns
+from tests.flows.commands.past_runs import PastRuns
 
 
 def test_of_a_few_datasets_their_scores_are_shown_and_no_total(runs: PastRuns) -> None:
     out = ended("runs", "show", runs.after, "--lake", runs.lake).out
     cells = {words[0]: words[1:] for line in out.splitlines() if (words := line.split())}
     # 8 items in two orders each: A is right 3 times, B 5 times, and it was always A.
-    assert " ".join(cells["mini_text_classification"]) == "scripted accuracy 0.188 0.062 to 0.312 16 of 16 0 0.312, always B"
-    said = "scripted has no total of the benchmark: 7 of 41 datasets have a score, and a total needs half of them; what was"
+    assert " ".join(cells["mini_text_classification"]) == "m accuracy 0.188 0.062 to 0.312 16 of 16 0 0.312, always B"
+    said = "m has no total of the benchmark: 7 of 41 datasets have a score, and a total needs half of them; what was"
     assert said in " ".join(out.split())
     assert re.findall(r"^ +(Rank|Total|Verdict) +(.*?) *$", out, re.MULTILINE) == [
         *(("Rank", "-"), ("Total", "– (what was scored: 37.54)"), ("Verdict", "too little scored: 7 of 41 datasets have a score"))

@@ -19,7 +19,7 @@ from flows.runtime.progress import StageProgress
 from schemas.chat import ChatReply
 from tests.flows.command import ended
 from tests.flows.commands.test_bad_input import ITEM, blueprint
-from tests.flows.priced import DATASETS, ask
+from tests.flows.commands.test_dry_run import DATASETS, ask
 from tests.flows.scripted import policy
 from tests.model_server import ModelServer
 
