@@ -30,9 +30,7 @@ def _group() -> None:
 
 
 @app.command("check")
-def check_command(
-    run: str = typer.Argument(metavar="RUN"), *, human: Human, lake: opt.LakeFolder = None, as_json: opt.AsJson = False
-) -> None:
+def check_command(run: opt.Run, human: Human, lake: opt.LakeFolder = None, as_json: opt.AsJson = False) -> None:
     """Compare judges with people, beside people with each other and the best constant. Ends with 1 if rows were refused."""
     past, ratings = reopen(lake or DEFAULT_LAKE, run), read_human_ratings(human)
     joined = join_ratings(ratings.good, past)

@@ -19,6 +19,7 @@ def option(text: str, group: str, metavar: str | None = None) -> Any:
 
 
 SHIPPED = ", ".join(sorted(file.stem for file in (DATA_FOLDER / "blueprints").glob("*.yaml") if not file.stem.endswith("-mini")))
+Run = Annotated[str, typer.Argument(metavar="RUN", help="a run of the lake; moodflow runs list names them")]
 Benchmark = Annotated[str, typer.Argument(metavar="BENCHMARK", help=f"{SHIPPED}, NAME-mini, or a blueprint file")]
 Mirror = Annotated[Path | None, typer.Option(envvar="MOODFLOW_MIRROR", help="folder with source files, host/owner/repo/path")]
 LakeFolder = Annotated[

@@ -59,7 +59,7 @@ def _run_row(folder: Folder, manifest: RunManifest) -> dict[str, Any]:
 
 
 @app.command("show")
-def show_command(run: str = typer.Argument(metavar="RUN"), lake: opt.LakeFolder = None, as_json: opt.AsJson = False) -> None:
+def show_command(run: opt.Run, lake: opt.LakeFolder = None, as_json: opt.AsJson = False) -> None:
     """One run: its scores, calls, tokens, cost and report, from the lake alone."""
     folder = lake or DEFAULT_LAKE
     manifest, stored = read_manifest(folder, run), Lake(folder, read_code_version())
@@ -76,7 +76,7 @@ def show_command(run: str = typer.Argument(metavar="RUN"), lake: opt.LakeFolder 
 
 @app.command("report")
 def report_command(
-    run: str = typer.Argument(metavar="RUN", help="a run of the lake; moodflow runs list names them"),
+    run: opt.Run,
     out: Annotated[Path | None, typer.Option("--out", help="folder for the report")] = None,
     redact: bool = typer.Option(False, "--redact", help="leave texts out whose licence forbids passing them on"),
     lake: opt.LakeFolder = None,
@@ -113,7 +113,7 @@ def report_command(
 
 @app.command("export")
 def export_command(
-    run: Annotated[str, typer.Argument(metavar="RUN", help="a run of the lake; moodflow runs list names them")],
+    run: opt.Run,
     to: opt.ToFolder,
     lake: opt.LakeFolder = None,
     as_json: opt.AsJson = False,

@@ -15,7 +15,7 @@ app = typer.Typer(add_completion=False)
 
 
 @app.command()
-def verify(*, run: str = typer.Argument(metavar="RUN"), lake: opt.LakeFolder = None, as_json: opt.AsJson = False) -> None:
+def verify(run: opt.Run, lake: opt.LakeFolder = None, as_json: opt.AsJson = False) -> None:
     """Hash every file of a run and compute its scores again from the stored replies. Ends with 1 if anything differs."""
     from tasks.verify.run import verify_run  # noqa: PLC0415  takes seconds
 

