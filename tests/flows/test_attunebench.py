@@ -15,6 +15,7 @@ from schemas.attunebench import TurnGold
 from tasks.sources.locating import BUNDLED
 from tests.flows.annotating import MODELS, Messages, conversations, judge, knowing, port_blueprint
 from tests.flows.command import Ended, ended
+from tests.flows.scripted_roles import layer
 from tests.model_server import ModelServer
 from tests.tasks.datasets.attunebench.conversations import TURN, at, conversation, write_folder
 from tests.tasks.metrics.attunebench import official
@@ -31,10 +32,6 @@ def share_of_yes(side: str) -> float:
         return said.count("yes") / (said.count("yes") + said.count("no"))
 
     return 100 * fmean(fmean(map(of_turn, gold.turns)) for gold, _ in conversations().values())
-
-
-def layer(lake: Path, name: str) -> pl.DataFrame:
-    return pl.read_parquet(sorted((lake / name).rglob("*.parquet")), hive_partitioning=False)
 
 
 def total(done: Ended, model: str) -> float:

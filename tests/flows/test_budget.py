@@ -6,14 +6,13 @@ from hashlib import sha256
 from pathlib import Path
 from typing import Any
 
-import polars as pl
 import pytest
 import yaml
 
 from tasks.models.cost.budget import measure_texts
 from tests.flows.command import Ended, ended
 from tests.flows.commands.test_bad_input import ITEM
-from tests.flows.scripted_roles import Messages, by_hash
+from tests.flows.scripted_roles import Messages, by_hash, layer
 from tests.model_server import ModelServer
 
 pytestmark = pytest.mark.usefixtures("prefect_server")
@@ -108,8 +107,8 @@ def family(folder: Path, server: ModelServer, cards: int) -> tuple[str, ...]:
 
 def answered(lake: Path) -> dict[tuple[str, str], int]:
     """Items with an answer, by dataset and model."""
-    rows = pl.read_parquet(sorted((lake / "answers").rglob("*.parquet")), hive_partitioning=False)
-    return {(name, model): of.filter(status="answered").height for (name, model), of in rows.group_by("dataset", "model")}
+    rows = layer(lake, "answers").group_by("dataset", "model")
+    return {(name, model): of.filter(status="answered").height for (name, model), of in rows}
 
 
 def test_a_tenth_of_the_calls_reaches_every_dataset(tmp_path: Path) -> None:

@@ -8,7 +8,6 @@ from statistics import fmean
 from typing import Any
 from zlib import crc32
 
-import polars as pl
 import pytest
 
 from tasks.datasets.building import build_items
@@ -16,6 +15,7 @@ from tasks.datasets.catalogue import find_dataset
 from tasks.judging.rubrics import load_rubric
 from tasks.sources.locating import Locator
 from tests.flows.command import Ended, ended
+from tests.flows.scripted_roles import layer
 from tests.mirror import MIRROR, needs_mirror
 from tests.model_server import ModelServer
 
@@ -72,10 +72,6 @@ def run(benchmark: str, server: ModelServer, lake: Path, *more: str) -> Ended:
     url = server.base_url
     models = ("--model", "tested", "--base-url", url, "--role", f"judge=judge@{url}", "--role", f"seeker=seeker@{url}")
     return ended("run", benchmark, *models, *more, "--lake", lake, "--json")
-
-
-def layer(lake: Path, name: str) -> pl.DataFrame:
-    return pl.read_parquet(sorted((lake / name).rglob("*.parquet")), hive_partitioning=False)
 
 
 def assert_dialogues(asked: list[str], cast: Cast, server: ModelServer, lake: Path) -> None:

@@ -140,22 +140,6 @@ def test_the_terminal_shows_funnel_agreement_cost_and_files(tmp_path: Path) -> N
     assert shown.count("Written: ") == 3
 
 
-def test_calls_that_fail_are_asked_again_and_no_other(tmp_path: Path) -> None:
-    source = written(tmp_path, posts("en"))
-    with ModelServer(answer, fault=lambda number: "401" if 5 <= number < 14 else None) as server:
-        first = cards("build", source, server, "--json", "--concurrency", "1")
-        failed = sum(row["failed"] for row in first.document["funnel"])
-        assert (first.status, failed > 0) == (1, True)
-        for row in first.document["funnel"]:
-            assert row["entered"] == row["kept"] + sum(row["dropped"].values()) + row["failed"]
-    with ModelServer(answer) as other:
-        model = ("--set", f"models.identity={server.base_url}")
-        rest = cards("build", source, other, "--json", *model)
-        assert (rest.status, rest.document["funnel"]) == (0, FUNNEL), rest.err
-        answered = first.document["calls"]["answered"]
-        assert (answered + other.calls, other.repeated) == (CALLS, 0)
-
-
 def test_two_annotators_and_a_third_are_models_of_their_own(tmp_path: Path) -> None:
     with ModelServer(answer) as server, ModelServer(answer) as elsewhere:
         a, b, c = (f"{name}@{one.base_url}" for name, one in (("a", server), ("b", elsewhere), ("c", server)))

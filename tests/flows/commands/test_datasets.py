@@ -55,12 +55,6 @@ def test_a_changed_file_is_not_ready(tmp_path: Path) -> None:
     assert "is not the pinned file" in check("copa", tmp_path, 1)["needs"][0]
 
 
-def test_bundled_sets_can_be_checked_too() -> None:
-    done = ended("datasets", "check", "mini_eq_test", "--offline")
-    assert done.status == 0
-    assert "ceiling: 100.0" in done.out
-
-
 @pytest.mark.parametrize(
     ("arguments", "what"),
     [

@@ -29,7 +29,6 @@ from tasks.verify.run import Findings, check_files, verify_run
 from tests.flows.command import Ended, ended
 from tests.flows.scripted import rating, replies_of
 from tests.flows.scripted_roles import ScriptedServers, by_hash, scripted_servers
-from tests.mirror import MIRROR, needs_mirror
 from tests.model_server import ModelServer
 
 pytestmark = pytest.mark.usefixtures("prefect_server")
@@ -386,19 +385,6 @@ def test_an_ablation_is_computed_again(players: ScriptedServers) -> None:
     found = verify_run(players.lake, run)
     assert found.verified, found.differences
     assert next(layer for layer in found.layers if layer.layer == "ablations").recomputed
-
-
-@needs_mirror
-@pytest.mark.long
-def test_a_run_of_the_reference_profile_is_computed_again(tmp_path: Path) -> None:
-    with ModelServer(lambda _messages: "A") as server:
-        asked = ("--model", "m", "--base-url", server.base_url, "--mirror", MIRROR, "--sample", "4", "--lake", tmp_path, "--json")
-        ran = ended(
-            "run", "moodbench", *asked, "--datasets", "ag_news,mmlu_pro", "--set", "profile=reference", "--set", "bootstrap=20"
-        )
-    found = verify_run(tmp_path, ran.document["run"])
-    assert found.verified, found.differences
-    assert {layer.layer for layer in found.layers if layer.recomputed} >= {"item_scores", "totals"}
 
 
 @pytest.mark.parametrize(
