@@ -164,7 +164,7 @@ def first_words(messages: Messages) -> str:
 
 
 @pytest.mark.long
-def test_a_run_is_judged_anew_and_comes_back_from_its_result_files(tmp_path: Path) -> None:
+def test_a_run_comes_back_from_its_result_files(tmp_path: Path) -> None:
     lake, folder, new = tmp_path / "lake", tmp_path / "files", tmp_path / "new"
     with ModelServer(first_words) as model, ModelServer(judge) as mild, ModelServer(lambda _: '{"overall_score": 1}') as harsh:
         options, others = (judged_by(tmp_path, model.base_url, one.base_url) for one in (mild, harsh))

@@ -154,7 +154,7 @@ def test_a_tenth_of_the_calls_reaches_every_dataset(tmp_path: Path) -> None:
     assert (anew["state"], anew["previous"], anew["regressions"]) == ("BudgetSpent", last.document["run"], [])
 
 
-def test_calls_of_helpers_and_judges_belong_to_their_item(tmp_path: Path) -> None:
+def test_helper_and_judge_calls_belong_to_items(tmp_path: Path) -> None:
     with CountingServer(answer) as server:
         command = family(tmp_path, server, 10)
         config = yaml.safe_load((tmp_path / "models.yaml").read_text())

@@ -36,7 +36,7 @@ def found(done: Ended) -> dict[str, Any]:
 
 
 @pytest.mark.usefixtures("prefect_server")
-def test_a_model_that_changed_is_noticed_and_asked_anew_where_the_plan_says_so(tmp_path: Path) -> None:
+def test_a_changed_model_is_noticed_and_asked_anew(tmp_path: Path) -> None:
     with ModelServer(policy(DATASETS, "gold")) as server:
         first = run(server, tmp_path)
         steady = run(server, tmp_path, "--canary", "8")
@@ -117,7 +117,7 @@ def run_message(lake: Path, done: Ended) -> str:
     return (folder / "report.md").read_text(encoding="utf-8")
 
 
-def test_a_call_is_asked_anew_in_the_words_that_the_api_takes() -> None:
+def test_a_repeated_call_uses_the_apis_words() -> None:
     sent: list[ChatRequest] = []
 
     async def chat(request: ChatRequest) -> ChatReply:
@@ -133,7 +133,7 @@ def test_a_call_is_asked_anew_in_the_words_that_the_api_takes() -> None:
 
 
 @pytest.mark.parametrize(("deployment", "given", "canary"), [(None, None, None), ("one", None, 8), ("one", 0, 0), (None, 3, 3)])
-def test_refreshes_of_a_deployment_have_a_canary_unless_the_plan_says_otherwise(
+def test_deployment_refreshes_have_a_canary(
     deployment: str | None, given: int | None, canary: int | None, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     context = SimpleNamespace(flow_run=SimpleNamespace(deployment_id=deployment))

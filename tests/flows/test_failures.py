@@ -77,7 +77,7 @@ def test_a_run_that_no_question_can_help_stops(tmp_path: Path, fault: Fault | No
 
 
 @pytest.mark.usefixtures("prefect_server")
-def test_a_run_without_one_answer_is_failed_and_says_why(tmp_path: Path) -> None:
+def test_a_run_without_answers_fails_with_reasons(tmp_path: Path) -> None:
     # A refusal of the question itself: other questions might be answered, so all are asked.
     with ModelServer(lambda _: "B", fault=lambda _: "content_filter") as server:
         done = ended(
@@ -90,7 +90,7 @@ def test_a_run_without_one_answer_is_failed_and_says_why(tmp_path: Path) -> None
 
 
 @pytest.mark.usefixtures("prefect_server")
-def test_who_deletes_replies_and_journal_and_asks_a_changed_model_gets_its_scores(tmp_path: Path) -> None:
+def test_deleted_replies_are_asked_and_scored_anew(tmp_path: Path) -> None:
     few = ("--datasets", ",".join(DATASETS))
     with ModelServer(policy(DATASETS, "gold")) as server:
         right = run(server, tmp_path, *few)
@@ -107,7 +107,7 @@ def test_who_deletes_replies_and_journal_and_asks_a_changed_model_gets_its_score
 
 
 @pytest.mark.usefixtures("prefect_server")
-def test_a_dataset_that_needs_a_judge_is_missing_without_one(tmp_path: Path) -> None:
+def test_a_judged_dataset_is_missing_without_judge(tmp_path: Path) -> None:
     model = ("--model", "m", "--base-url", "http://127.0.0.1:9/v1")
     forecast = ended("run", "moodbench-mini", *model, "--lake", tmp_path, "--dry-run", "--json").document
     assert [(gap["dataset"], gap["next_step"]) for gap in forecast["missing"]] == [("mini_summarization", "add --judge NAME")]
@@ -132,7 +132,7 @@ def failures(lake: Path) -> list[str]:
 
 
 @pytest.mark.usefixtures("prefect_server")
-def test_scores_after_every_fault_are_those_of_the_run_without(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_scores_after_faults_equal_faultless_scores(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     at_once = {failure: replace(retry, first_delay_s=0.0, longest_delay_s=0.0) for failure, retry in RETRIES.items()}
     monkeypatch.setattr(limits, "RETRIES", at_once)
     quick = [fault for fault in KINDS if fault not in {"slow", "drip", "wrong_model"}]

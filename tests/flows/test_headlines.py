@@ -221,7 +221,7 @@ def test_each_surface_says_the_same(lake: Path, name: str) -> None:
         assert situation.likeness == "close" or "ranked published models" not in said, surface
 
 
-def test_a_total_that_is_none_is_null_for_programs(lake: Path) -> None:
+def test_a_missing_total_is_null_for_programs(lake: Path) -> None:
     totals = {name: row_of_json(lake, name)["total"] for name in SITUATIONS}
     assert {name for name, total in totals.items() if total is None} == {
         *("few datasets", "tainted", "unread judge", "unread model")
@@ -242,7 +242,7 @@ def test_ranks_are_of_those_with_a_total(lake: Path) -> None:
     assert {name: rank for name, rank in ranks.items() if rank} == {"full": 1, "not comparable": 1, "a fifth tainted": 1}
 
 
-def test_a_report_blames_the_instrument_and_not_the_content(lake: Path) -> None:
+def test_a_report_blames_the_failed_instrument(lake: Path) -> None:
     content = "the weakness seems to lie in the content"
     pages = {name: read(lake / "runs" / run / "report.html") for name, run in RUNS.items()}
     assert content in pages["full"]
@@ -260,7 +260,7 @@ def test_figures_set_only_totals_among_published_models(lake: Path) -> None:
     assert "No total, mean of what was scored" in read(lake / "runs" / RUNS["tainted"] / "report.html")
 
 
-def test_a_report_begins_with_what_keeps_a_total_from_standing(lake: Path) -> None:
+def test_a_report_begins_with_what_spoils_totals(lake: Path) -> None:
     pages = {name: read(lake / "runs" / run / "report.html") for name, run in RUNS.items()}
     tops = {name: plain(page[page.index("<main") : page.index('id="m1"')]) for name, page in pages.items()}
     assert {name for name, top in tops.items() if "has no total" in top} == {
@@ -271,7 +271,7 @@ def test_a_report_begins_with_what_keeps_a_total_from_standing(lake: Path) -> No
 
 
 @pytest.mark.usefixtures("prefect_server")
-def test_a_run_with_an_unread_judge_ends_with_1(tmp_path: Path) -> None:
+def test_an_unread_judge_fails_the_run(tmp_path: Path) -> None:
     names = ("mini_summarization", "mini_irony_detection")
     with ModelServer(policy(names, "gold")) as server, ModelServer(lambda _messages: "Rather good.") as judge:
         models = ("--model", "m", "--base-url", server.base_url, "--role", f"panel=k@{judge.base_url}")

@@ -82,7 +82,7 @@ def lake(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     return tmp_path / "lake"
 
 
-def test_a_dimension_that_fell_is_a_regression_though_the_total_stands(lake: Path) -> None:
+def test_a_fallen_dimension_is_a_regression(lake: Path) -> None:
     asked_anew = ("--set", "models.identity=other", "--set", "judge.identity=judge")
     with ModelServer(judge) as server:
         first = run("m", server, lake, "--set", "judge.identity=judge", says="warm")
@@ -100,7 +100,7 @@ def test_a_dimension_that_fell_is_a_regression_though_the_total_stands(lake: Pat
         assert "days: warmth (0 to 4)" in page.read_text(encoding="utf-8")
 
 
-def test_gold_replies_are_a_baseline_that_is_counted_and_enters_no_score(lake: Path) -> None:
+def test_gold_replies_are_a_baseline_without_score(lake: Path) -> None:
     named = ("--set", "models.identity=kind", "--set", "judge.identity=judge")
     rates_gold = (*named, "--set", "judge_gold=true")
     with ModelServer(judge) as server:

@@ -30,7 +30,7 @@ def failing(servers: ScriptedServers, role: str, about: str) -> None:
     server.fault = fault
 
 
-def test_items_of_a_sage_that_fails_are_missing_and_asked_again(tmp_path: Path) -> None:
+def test_items_of_a_failed_sage_are_asked_again(tmp_path: Path) -> None:
     with scripted_servers(tmp_path / "lake") as servers:
         failing(servers, "sage", "五分钟")
         names = ("--datasets", QA, "--settings", "base,coem")
@@ -62,7 +62,7 @@ def values(played: Ended) -> dict[tuple[str, str], tuple[float | None, int, int]
     return {(row["dataset"], row["setting"]): (row["value"], row["n_scored"], row["n_total"]) for row in rows}
 
 
-def test_one_panel_that_agrees_and_judges_that_repeat_themselves(tmp_path: Path) -> None:
+def test_an_agreeing_panel_is_counted_by_role(tmp_path: Path) -> None:
     with scripted_servers(tmp_path / "lake", judge=by_hash) as servers:
         options = ("--datasets", f"{MC4},{ES}", "--role", "panel=second", "--set", "judge_repeat=2")
         forecast, played, again = servers.run(*options, "--dry-run"), servers.run(*options), servers.run(*options)

@@ -79,7 +79,7 @@ def scores(document: dict[str, Any], metric: str | None = None) -> dict[tuple[st
     return {(row["dataset"], row["setting"]): row["value"] for row in document["raw_scores"] if row["metric"] in weighed}
 
 
-def test_a_model_that_answers_gold_scores_100_in_every_setting(perfect: Played) -> None:
+def test_gold_answers_score_100_in_every_setting(perfect: Played) -> None:
     assert perfect.run.status == 0, perfect.run.err
     document = perfect.run.document
     assert scores(document) == {(dataset, setting): 1 for dataset in perfect.datasets for setting in SETTINGS}

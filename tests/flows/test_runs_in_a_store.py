@@ -41,7 +41,7 @@ def evaluate(model: ModelServer, stage: str, lake: str | Path) -> Ended:
 
 @pytest.mark.long
 @pytest.mark.usefixtures("prefect_server")
-def test_a_run_in_a_store_is_the_run_in_a_folder(tmp_path: Path, model: ModelServer, store: str) -> None:
+def test_runs_in_store_and_folder_are_equal(tmp_path: Path, model: ModelServer, store: str) -> None:
     here, there = (evaluate(model, "run", lake) for lake in (tmp_path / "here", store))
     assert (here.status, there.status) == (0, 0), there.err
     assert there.scores == here.scores
@@ -91,7 +91,7 @@ def reads_everything(ran: Ended) -> None:
     assert manifest["plan"]["lake"] == ROOT
 
 
-def test_a_wrong_bucket_ends_every_command_with_one_message(model: ModelServer, store: str) -> None:
+def test_a_wrong_bucket_is_one_message(model: ModelServer, store: str) -> None:
     wrong = store.replace(BUCKET, "no-such-bucket")
     used = [
         ("runs", "list"),

@@ -69,6 +69,6 @@ def test_a_dataset_without_a_sound_row_is_refused(tmp_path: Path) -> None:
 
 @pytest.mark.parametrize("stage", ["score", "report"])
 @pytest.mark.usefixtures("prefect_server")
-def test_stage_without_its_input_says_what_to_run_first(tmp_path: Path, stage: str) -> None:
+def test_stage_without_input_names_the_one_before(tmp_path: Path, stage: str) -> None:
     done = ended(stage, "moodbench-mini", *MODEL, "--datasets", "mini_text_matching", "--lake", tmp_path / "lake")
     assert_one_message(done, "moodflow infer" if stage == "score" else "moodflow score")

@@ -179,7 +179,7 @@ def test_a_configuration_that_cannot_be_meant(tmp_path: Path, content: str | byt
     assert not (tmp_path / "lake").exists()
 
 
-def test_a_budget_in_money_passes_where_every_model_has_a_price(plans: list[Plan], tmp_path: Path) -> None:
+def test_a_budget_needs_a_price_for_every_model(plans: list[Plan], tmp_path: Path) -> None:
     prices = configured(tmp_path, f"currency: EUR\nprices: [{PRICE}]", "prices.yaml")
     assert ended("run", "moodbench-mini", *SERVER, "--set", f"prices={prices}", "--set", "budget=5").status == 0
     assert ended("run", "moodbench-mini", "--model", "smollm2", "--set", "budget=5").status == 0
@@ -189,9 +189,7 @@ def test_a_budget_in_money_passes_where_every_model_has_a_price(plans: list[Plan
 @pytest.mark.parametrize("address", SECRET_ADDRESSES)
 @pytest.mark.parametrize("field", ["base_url", "identity", "base_urll"])
 @pytest.mark.parametrize("role", ["models", "judge"])
-def test_a_secret_in_an_address_of_a_configuration_is_refused_and_not_told(
-    tmp_path: Path, role: str, field: str, address: str
-) -> None:
+def test_a_configured_secret_address_is_refused_untold(tmp_path: Path, role: str, field: str, address: str) -> None:
     # Not with plans: what would be written and started is.
     entry = {"name": "m", "base_url": "http://localhost:9/v1", field: address}
     values = {"models": [entry]} if role == "models" else {"models": [{"name": "smollm2"}], "judge": entry}
@@ -217,7 +215,7 @@ def test_a_secret_in_an_address_of_a_configuration_is_refused_and_not_told(
     ],
     ids=" ".join,
 )
-def test_a_secret_in_an_address_is_refused_and_not_told(tmp_path: Path, command: tuple[str, ...], address: str) -> None:
+def test_a_secret_address_is_refused_untold(tmp_path: Path, command: tuple[str, ...], address: str) -> None:
     joined = (*command[:-1], command[-1] + address) if command[-1][-1] in "=@" else (*command, address)
     done = ended(*joined, "--lake", tmp_path / "lake")
     told = "is said twice" if "--provider" in command else "there is no provider" if "//" not in address else "--api-key-env"
@@ -236,7 +234,7 @@ def test_a_secret_in_an_address_is_refused_and_not_told(tmp_path: Path, command:
     ],
     ids=["model", "judge", "check"],
 )
-def test_a_key_in_place_of_its_variable_is_refused_and_not_told(tmp_path: Path, command: tuple[str, ...], value: str) -> None:
+def test_a_key_for_its_variable_is_refused_untold(tmp_path: Path, command: tuple[str, ...], value: str) -> None:
     done = ended(*command[:-1], f"{command[-1]}={value}", "--lake", tmp_path / "lake")
     assert_one_message(done, "--api-key-env")
     assert "SECRET" not in done.err

@@ -94,7 +94,7 @@ def read(folder: Path, name: str) -> list[dict[str, Any]]:
 
 
 @each_row("language", ["en", "zh"])
-def test_from_posts_to_graded_cards_with_a_drop_of_each_reason(language: str, tmp_path: Path) -> None:
+def test_posts_become_graded_cards(language: str, tmp_path: Path) -> None:
     folder = tmp_path / language
     folder.mkdir()
     with ModelServer(answer) as server:
@@ -140,7 +140,7 @@ def test_the_terminal_shows_funnel_agreement_cost_and_files(tmp_path: Path) -> N
     assert shown.count("Written: ") == 3
 
 
-def test_two_annotators_and_a_third_are_models_of_their_own(tmp_path: Path) -> None:
+def test_three_annotators_are_models_of_their_own(tmp_path: Path) -> None:
     with ModelServer(answer) as server, ModelServer(answer) as elsewhere:
         a, b, c = (f"{name}@{one.base_url}" for name, one in (("a", server), ("b", elsewhere), ("c", server)))
         named = ("--role", f"judge={a}", "--role", f"panel={b}", "--role", f"panel={c}", "--json")
@@ -187,9 +187,7 @@ GOOD = {"id": "1", "language": "en", "source": "forum", "text": "case-alike"}
         ([""], ("holds no record",)),
     ],
 )
-def test_wrong_lines_are_refused_by_name_before_anything_is_asked(
-    lines: list[Any], parts: tuple[str, ...], tmp_path: Path
-) -> None:
+def test_wrong_lines_are_refused_before_any_call(lines: list[Any], parts: tuple[str, ...], tmp_path: Path) -> None:
     with ModelServer(answer) as server:
         assert_one_message(cards("build", written(tmp_path, lines), server), "posts.jsonl", *parts)
         assert server.calls == 0

@@ -5,7 +5,7 @@ import pytest
 from flows.commands.console import LONGEST, bold, detail_lines, terminal, text_table
 
 
-def test_what_is_nested_stands_further_in_and_what_is_empty_is_left_out() -> None:
+def test_nested_values_are_indented_and_empty_ones_omitted() -> None:
     document = {"id": "a", "none": None, "empty": [], "rows": [{"text": "[b]\nc", "n": 0}], "done": False}
     assert [str(line) for line in detail_lines(document)] == [
         "id: a",
@@ -17,7 +17,7 @@ def test_what_is_nested_stands_further_in_and_what_is_empty_is_left_out() -> Non
     ]
 
 
-def test_brackets_and_control_characters_of_names_are_shown_and_not_obeyed(capsys: pytest.CaptureFixture[str]) -> None:
+def test_brackets_and_control_characters_are_only_shown(capsys: pytest.CaptureFixture[str]) -> None:
     name = "gpt[free][bold][/bold][link=x]\x1b[31m\x9b5m\udcff"
     terminal().print(text_table("Model", rows=[(name,), (bold(name),), ("a[1] [ ] :smile:",)], title=name), bold(name, name))
     shown, lines = r"gpt[free][bold][/bold][link=x]\u001b[31m\u009b5m\udcff", capsys.readouterr().out.splitlines()

@@ -86,7 +86,7 @@ def assert_estimates(before: dict[str, Any], more: dict[str, Any]) -> None:
 
 
 @pytest.mark.usefixtures("prefect_server")
-def test_shown_on_a_terminal_with_what_it_rests_on(tmp_path: Path) -> None:
+def test_a_terminal_shows_the_basis_of_a_forecast(tmp_path: Path) -> None:
     done = ask("run", "http://127.0.0.1:9/v1", tmp_path, "--dry-run", "--budget-tokens", "100")
     assert done.status == 0
     assert "≤ 8" in done.out

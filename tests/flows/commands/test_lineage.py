@@ -38,7 +38,7 @@ def graph_of(lake: Path, target: str, *more: str) -> dict[str, Any]:
     return ended("lineage", target, "--lake", lake, *more, "--json").document
 
 
-def test_a_run_has_a_row_per_layer_and_with_full_one_per_partition(traced: Path) -> None:
+def test_a_run_has_rows_by_layer_or_partition(traced: Path) -> None:
     (name,) = list_runs(traced)
     grouped = lineage_table(read_graph(traced, name), full=False)
     rows = {row[0]: row[1:] for row in zip(*(column.cells for column in grouped.columns), strict=True)}
@@ -51,7 +51,7 @@ def test_a_run_has_a_row_per_layer_and_with_full_one_per_partition(traced: Path)
         assert {ref.fingerprint[:12], ref.content_sha256[:12]} <= set(full.split())
 
 
-def test_a_file_can_be_named_by_path_or_by_its_first_digits(traced: Path) -> None:
+def test_a_file_is_named_by_path_or_digits(traced: Path) -> None:
     (name,) = list_runs(traced)
     ref = next(ref for ref in read_manifest(traced, name).partitions if ref.layer == "judgements")
     named = [graph_of(traced, target) for target in (ref.path, str(traced / ref.path), ref.fingerprint[:10])]
@@ -88,7 +88,7 @@ def test_a_file_outside_the_lake_is_refused(traced: Path, tmp_path: Path) -> Non
     assert (done.status, "the file is outside the lake" in done.err) == (2, True)
 
 
-def test_a_partition_that_is_gone_is_shown_as_gone(traced: Path, tmp_path: Path) -> None:
+def test_a_missing_partition_is_shown_as_gone(traced: Path, tmp_path: Path) -> None:
     lake = tmp_path / "lake"
     copytree(traced, lake)
     (name,) = list_runs(lake)
@@ -98,7 +98,7 @@ def test_a_partition_that_is_gone_is_shown_as_gone(traced: Path, tmp_path: Path)
     assert "1 gone" in ended("lineage", name, "--lake", lake).out
 
 
-def test_every_step_of_a_run_tells_what_it_did(traced: Path) -> None:
+def test_every_step_emits_its_events(traced: Path) -> None:
     events = events_in(traced)
     for event in events:
         check_event(event)
@@ -134,7 +134,7 @@ def test_events_and_manifest_agree(traced: Path) -> None:
         assert dataset["outputFacets"]["outputStatistics"]["rowCount"] == ref.rows
 
 
-def test_source_files_the_catalogue_no_longer_names_are_said_to_be_so() -> None:
+def test_source_files_without_a_catalogue_entry_are_noted() -> None:
     sources = {"mini_user_safety": "github.com/o/n at 0123456789", "mine": "own file x.jsonl"}
     notices = {name: notice(name).model_copy(update={"sources": (source,)}) for name, source in sources.items()}
     names = SourceNames(notices)

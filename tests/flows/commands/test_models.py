@@ -46,7 +46,7 @@ def test_a_model_that_answers(lake: Path) -> None:
     assert Path(document["file"]).is_file()
 
 
-def test_what_was_found_is_remembered_until_it_is_asked_again(lake: Path) -> None:
+def test_findings_are_remembered_until_asked_again(lake: Path) -> None:
     with ProbedServer(lambda body, _: completed(body)) as server:
         arguments = ("listener", "--base-url", server.base_url)
         first = check(lake, *arguments, "--json").document
@@ -62,7 +62,7 @@ def test_what_was_found_is_remembered_until_it_is_asked_again(lake: Path) -> Non
 
 
 @pytest.mark.parametrize(("status", "message"), [(401, "invalid key"), (404, "model listener not found")])
-def test_no_answer_ends_with_1_and_is_not_remembered(lake: Path, status: int, message: str) -> None:
+def test_no_answer_is_not_remembered(lake: Path, status: int, message: str) -> None:
     with ProbedServer(lambda *_: refused(message, status)) as server:
         done = check(lake, "listener", "--base-url", server.base_url, "--json")
         assert done.status == 1
@@ -124,7 +124,7 @@ def test_without_token_counts_no_cut_is_ruled_out(lake: Path) -> None:
     assert (found, evidence.split(" of ")[0]) == ("unknown", "no tokens counted, so that a cut cannot be seen,")
 
 
-def test_a_server_that_reads_a_long_prompt_is_told(lake: Path) -> None:
+def test_a_whole_long_prompt_is_reported(lake: Path) -> None:
     with CuttingContext(20_000, reply=repeat) as server:
         verdict, evidence = long_prompt(server, lake)
         assert (verdict, evidence.endswith("both its marks came back")) == ("yes", True)
@@ -144,7 +144,7 @@ def test_a_long_prompt_that_is_refused_is_told(lake: Path) -> None:
     assert "exceeds the available context size (4096 tokens)" in evidence
 
 
-def test_a_key_is_sent_and_never_shown_or_kept(lake: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_key_is_never_shown_or_kept(lake: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     """A server that repeats the key in every field there is, and in its refusals."""
 
     def echo(body: dict[str, Any], authorization: str) -> Answer:
@@ -173,7 +173,7 @@ def test_a_key_is_sent_and_never_shown_or_kept(lake: Path, monkeypatch: pytest.M
         assert KEY not in text
 
 
-def test_a_provider_says_where_which_key_and_what_to_offer_first(lake: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_provider_gives_address_key_and_first_tries(lake: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     sent: list[str] = []
 
     def script(body: dict[str, Any], authorization: str) -> Answer:

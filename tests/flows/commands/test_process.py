@@ -39,7 +39,7 @@ ENVIRONMENT = {name: value for name, value in os.environ.items() if name != "PYT
 ENVIRONMENT["PYTHONPATH"] = str(Path(__file__).parents[3])
 
 
-def test_threads_are_joined_exit_functions_called_and_output_written() -> None:
+def test_leaving_joins_threads_and_writes_output() -> None:
     ended = subprocess.run(
         [sys.executable, "-c", BUSY, "moodflow-leave-"], capture_output=True, text=True, check=False, timeout=60, env=ENVIRONMENT
     )
@@ -74,9 +74,7 @@ STARTED = "from flows.cli import main; main()"
         (INTERRUPTED, (), -signal.SIGINT),
     ],
 )
-def test_a_reader_that_has_gone_and_an_interrupted_start_are_no_faults(
-    program: str, arguments: tuple[str, ...], status: int
-) -> None:
+def test_a_closed_pipe_is_no_fault(program: str, arguments: tuple[str, ...], status: int) -> None:
     reading, writing = os.pipe()
     os.close(reading)
     with open(writing, "wb") as closed:  # noqa: PTH123  a descriptor
@@ -91,7 +89,7 @@ def test_a_reader_that_has_gone_and_an_interrupted_start_are_no_faults(
     assert (ended.returncode, ended.stderr) == (status, "")
 
 
-def test_imports_are_not_collected_and_never_looked_at_again() -> None:
+def test_imports_are_not_garbage_collected() -> None:
     program = (
         "import gc; from flows.commands.process import imports\n"
         "with imports():\n    print(gc.isenabled()); import decimal\n"
@@ -118,7 +116,7 @@ def test_help_imports_no_large_library() -> None:
     assert ended.stdout.endswith("loaded []\nthen False\n")
 
 
-def test_a_package_that_is_not_used_is_hidden_from_those_that_look_for_it() -> None:
+def test_an_unused_package_is_hidden() -> None:
     program = (
         "import sys; from flows.commands.process import imports\n"
         "with imports():\n    import dataframely\n"
@@ -129,7 +127,7 @@ def test_a_package_that_is_not_used_is_hidden_from_those_that_look_for_it() -> N
     assert ended.stdout == "False\n2.\n"
 
 
-def test_where_prefect_is_imported_the_collector_stays_as_it_is() -> None:
+def test_the_collector_stays_once_prefect_is_imported() -> None:
     before = gc.get_freeze_count()
     with imports():
         assert gc.isenabled()

@@ -59,7 +59,7 @@ def run(players: ScriptedServers) -> str:
     return str(ran.document["run"])
 
 
-def test_every_layer_rests_on_what_its_row_says_and_has_the_version_of_this_code(players: ScriptedServers, run: str) -> None:
+def test_every_layer_has_its_parents_and_version(players: ScriptedServers, run: str) -> None:
     lake = Lake(players.lake, read_code_version())
     partitions = read_manifest(players.lake, run).partitions
     known = by_name(partitions)
@@ -162,7 +162,7 @@ def test_the_seal_is_one_that_sha256sum_reads(players: ScriptedServers, run: str
 
 
 @pytest.mark.parametrize("layer", WRITTEN)
-def test_one_bit_in_a_file_of_any_layer_is_found(players: ScriptedServers, run: str, layer: str) -> None:
+def test_one_flipped_bit_of_any_layer_is_found(players: ScriptedServers, run: str, layer: str) -> None:
     manifest, lake = read_manifest(players.lake, run), Lake(players.lake, read_code_version())
     ref = [ref for ref in manifest.partitions if ref.layer == layer][-1]
     path = players.lake / ref.path
@@ -184,7 +184,7 @@ def test_one_bit_in_a_file_of_any_layer_is_found(players: ScriptedServers, run: 
 
 
 @pytest.mark.parametrize(("name", "gone"), [("manifest.json", False), ("report.html", True), ("SHA256SUMS", False)])
-def test_the_command_ends_with_1_and_names_the_file(players: ScriptedServers, run: str, name: str, *, gone: bool) -> None:
+def test_a_damaged_file_is_named(players: ScriptedServers, run: str, name: str, *, gone: bool) -> None:
     path = players.lake / "runs" / run / name
     with changed(path, None if gone else flip(path.read_bytes(), "middle")):
         found = verified(players.lake, run)
@@ -211,7 +211,7 @@ def test_partitions_that_are_gone_are_all_named(players: ScriptedServers, run: s
     assert "First difference: file:" in " ".join(shown.out.split())
 
 
-def test_a_changed_weight_is_a_changed_blueprint_and_says_what_would_differ(own: Own) -> None:
+def test_a_changed_weight_shows_what_would_differ(own: Own) -> None:
     assert verified(own.lake, own.run).status == 0
 
     def weigh(blueprint: dict[str, Any]) -> None:
@@ -236,7 +236,7 @@ def test_a_changed_weight_is_a_changed_blueprint_and_says_what_would_differ(own:
     assert "m total: 42.86 -> 88.24" in words
 
 
-def test_a_dataset_that_the_blueprint_lost_is_left_out_of_what_would_differ(own: Own) -> None:
+def test_a_dataset_lost_from_the_blueprint_is_reported(own: Own) -> None:
     def lose(blueprint: dict[str, Any]) -> None:
         del blueprint["datasets"][CAUSES]
         left = list(blueprint["abilities"])
@@ -254,7 +254,7 @@ def test_a_dataset_that_the_blueprint_lost_is_left_out_of_what_would_differ(own:
     assert moved["total_before_veto"][1] == pytest.approx(100)
 
 
-def test_a_blueprint_that_is_not_here_is_said_and_is_no_difference(own: Own) -> None:
+def test_a_missing_blueprint_is_no_difference(own: Own) -> None:
     with changed(own.file, None):
         found = verify_run(own.lake, own.run)
     assert found.verified
@@ -272,7 +272,7 @@ def test_a_changed_evaluation_version_names_layer_and_versions(own: Own, monkeyp
     assert difference["message"].endswith("is 99 (3 partitions)")
 
 
-def test_code_that_changed_without_its_version_is_found_by_row_and_column(own: Own, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_changed_code_is_found_by_row_and_column(own: Own, monkeypatch: pytest.MonkeyPatch) -> None:
     def score_less(*given: Any) -> pl.DataFrame:
         scores = score_items(*given)
         return scores.with_columns(value=pl.when(pl.col("value") == 1).then(0.5).otherwise(pl.col("value")))
@@ -290,7 +290,7 @@ def test_code_that_changed_without_its_version_is_found_by_row_and_column(own: O
     assert moved["foundational"] == (100, 50)
 
 
-def test_code_that_fails_on_stored_rows_is_a_difference(own: Own, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_failing_code_is_a_difference(own: Own, monkeypatch: pytest.MonkeyPatch) -> None:
     def fail(*_given: Any) -> pl.DataFrame:
         raise KeyError("a column that was renamed")
 
@@ -358,7 +358,7 @@ def test_answers_that_no_reply_gives_are_found(
     assert [message in difference.message for difference in found.differences if difference.where == path] == [True]
 
 
-def test_ratings_that_do_not_follow_from_the_raw_replies_are_found(own: Own, tmp_path: Path) -> None:
+def test_ratings_that_no_reply_gives_are_found(own: Own, tmp_path: Path) -> None:
     path = path_of(own, "judgements")
     found = forged(own, tmp_path / "lake", path, Judgements, rating=pl.lit(4, pl.Int64))
     assert {layer.layer for layer in found.layers if layer.differs} == {"judgements"}
@@ -368,7 +368,7 @@ def test_ratings_that_do_not_follow_from_the_raw_replies_are_found(own: Own, tmp
     assert [where.partition("/")[0] for where in messages if where != path] == ["item_scores", "dimension_scores"]
 
 
-def test_a_commit_of_another_name_is_said_and_is_no_difference(own: Own, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_another_commit_is_no_difference(own: Own, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr("tasks.verify.run.read_code_version", lambda: CodeVersion("99.0", "c0ffee"))
     found = verify_run(own.lake, own.run)
     assert found.verified

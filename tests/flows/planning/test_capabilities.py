@@ -58,7 +58,7 @@ def thinker() -> Script:
 
 
 @pytest.mark.usefixtures("prefect_server")
-def test_a_model_that_thinks_is_probed_once_and_its_thoughts_are_kept_apart(tmp_path: Path) -> None:
+def test_a_thinking_model_is_probed_once(tmp_path: Path) -> None:
     with ProbedServer(thinker()) as server:
         first = command("run", server, tmp_path)
         sent = len(server.bodies)
@@ -107,7 +107,7 @@ def test_what_is_stated_is_not_probed(tmp_path: Path) -> None:
 
 
 @pytest.mark.usefixtures("prefect_server")
-def test_a_model_that_does_not_answer_the_probe_is_asked_all_the_same(tmp_path: Path) -> None:
+def test_a_model_silent_to_probes_is_asked(tmp_path: Path) -> None:
     with ProbedServer(lambda *_: refused("invalid key", 401)) as server:
         command("build", server, tmp_path)
         failed = command("infer", server, tmp_path)
@@ -147,7 +147,7 @@ async def test_two_runs_at_once_probe_once_between_them(tmp_path: Path) -> None:
     assert with_capabilities(resolved) == resolved
 
 
-async def test_without_an_answer_and_for_the_model_of_the_install_the_usual_is_meant(tmp_path: Path) -> None:
+async def test_without_findings_the_usual_capabilities_hold(tmp_path: Path) -> None:
     embedded = Plan(benchmark="moodbench-mini", models=(ModelEntry(name="smollm2"),), lake=tmp_path)
     for wanted in (plan(f"http://127.0.0.1:{closed_port()}/v1", tmp_path), embedded):
         assert await ensure_probed(tmp_path, unprobed(wanted), Budget()) is False
