@@ -6,7 +6,6 @@ from prefect.client.schemas.objects import State
 
 from flows.build import build_datasets
 from flows.infer import run_inference
-from flows.planning.capabilities import probing_early
 from flows.planning.resolve import name_run
 from flows.report import report
 from flows.runtime.canary import with_canary
@@ -35,12 +34,10 @@ async def refresh(plan: Plan) -> State[RunManifest]:
     """
     started = datetime.now(UTC)
     plan = with_canary(plan)
-    resolved = await begin_run(plan)
-    warn(await check_plan(resolved))
+    warn(await check_plan(await begin_run(plan)))
     check_budget(plan)  # a budget that cannot be kept is refused now, not after the build
-    async with probing_early(plan, resolved):
-        built: StageResult = await build_datasets(plan)
-        inferred: StageResult = await run_inference(plan)
+    built: StageResult = await build_datasets(plan)
+    inferred: StageResult = await run_inference(plan)
     scored: StageResult = await score(plan)
     request = ReportRequest(
         plan=plan,

@@ -2,12 +2,12 @@
 
 import asyncio
 
-from flows.planning.jobs import EvalJob, scorable
+from flows.planning.jobs import scorable
 from flows.planning.score_jobs import aggregate_job, comparison_jobs, unrated
 from flows.runtime.prefect_flows import begin_run, moodflow_flow, spread
 from flows.runtime.progress import count_partitions
 from schemas.errors import UsageError
-from schemas.lineage import Missing, StageResult
+from schemas.lineage import StageResult
 from schemas.plan import Plan
 from tasks.metrics.steps import score_partition
 from tasks.scoring.steps import aggregate, compute_layer
@@ -26,7 +26,13 @@ async def score(plan: Plan) -> StageResult:
     resolved = await begin_run(plan)
     found = scorable(resolved.jobs)
     if not found:
-        raise nothing_to_score(plan)
+        raise UsageError(
+            "there is nothing to score",
+            where=str(plan.lake),
+            expected="replies of the named models to the named datasets, asked with the same settings",
+            got="none",
+            next_step="run moodflow infer with the same options first",
+        )
     async with spread(plan) as run_step:
         async with count_partitions("score", plan.title, len(found)) as counter:
             work = (counter.count(run_step(score_partition, one.score_job, resolved.lake)) for one in found)
@@ -35,21 +41,7 @@ async def score(plan: Plan) -> StageResult:
         jobs = comparison_jobs(resolved, found, item_scores)
         compared = [await run for run in [run_step(compute_layer, job, resolved.lake) for job in jobs]]
     present = {one.job for one in found}
-    unasked = [without_replies(job) for job in resolved.jobs if job not in present]
+    unasked = [
+        job.missing("has no replies in the lake", "moodflow infer asks for them") for job in resolved.jobs if job not in present
+    ]
     return StageResult.of([*unasked, *unrated(found), *item_scores, *layers, *compared])
-
-
-def without_replies(job: EvalJob) -> Missing:
-    """Record a job that was never asked, or not judged."""
-    return job.missing("has no replies in the lake", "moodflow infer asks for them")
-
-
-def nothing_to_score(plan: Plan) -> UsageError:
-    """Return the error for a plan none of whose replies are in the lake."""
-    return UsageError(
-        "there is nothing to score",
-        where=str(plan.lake),
-        expected="replies of the named models to the named datasets, asked with the same settings",
-        got="none",
-        next_step="run moodflow infer with the same options first",
-    )

@@ -5,11 +5,17 @@ from typing import Annotated, Any, NamedTuple
 
 import typer
 
+from flows.commands import options as opt
+from flows.commands import stages
 from flows.commands.plan_fields import role_names
+from flows.commands.plan_options import PlanCommand, read_plan
 from schemas.ablation import FACTORS, AblationRequest, Varied
 from schemas.errors import UsageError, unknown_name
 from schemas.plan import Plan
 from schemas.vocabulary import ContextTask
+from tasks.datasets.catalogue import find_dataset
+from tasks.scoring.blueprints import load_blueprint
+from tasks.sources.locating import Locator, needs
 
 
 class AblationDefaults(NamedTuple):
@@ -41,6 +47,15 @@ Vary = Annotated[
         "--vary", metavar="FACTOR=V1,V2", help=f"what is varied, repeatable once; factors: {', '.join(FACTORS)}, or a role"
     ),
 ]
+
+app = typer.Typer(add_completion=False)
+
+
+@app.command(cls=PlanCommand)
+def _ablate_command(
+    context: typer.Context, name: Name, benchmark: opt.Benchmark, vary: Vary = None, as_json: opt.AsJson = False
+) -> None:
+    stages.execute("ablate", make_request(name, read_plan(benchmark, context.obj), vary), as_json=as_json)
 
 
 def make_request(name: str, plan: Plan, vary: Sequence[str] | None) -> AblationRequest:
@@ -91,10 +106,6 @@ def _read(text: str) -> Varied:
 
 def _datasets(plan: Plan, tasks: Sequence[ContextTask]) -> tuple[str, ...] | None:
     """Return the datasets of the blueprint that are of these tasks and whose files are here; None if there are none."""
-    from tasks.datasets.catalogue import find_dataset  # noqa: PLC0415  polars takes its time
-    from tasks.scoring.blueprints import load_blueprint  # noqa: PLC0415
-    from tasks.sources.locating import Locator, needs  # noqa: PLC0415
-
     locator = Locator.for_mirror(plan.mirror)
     known = [find_dataset(name) for name, entry in load_blueprint(plan.benchmark).datasets.items() if not entry.source]
     fitting = [spec.id for spec in known if spec.task in tasks and not needs(spec, locator)]

@@ -6,41 +6,65 @@ Exit status: 0 done, 1 finished with failures that lower coverage, 2 wrong usage
 
 import re
 import sys
-from collections.abc import Callable, Set
-from dataclasses import replace
-from typing import Annotated, Any
+from collections.abc import Callable
+from importlib import import_module
+from typing import Any
 
 import typer
 from typer.core import TyperGroup
 
-from flows.commands import ablate as ablation
-from flows.commands import options as opt
-from flows.commands.cards import cards_app
-from flows.commands.compare import compare
-from flows.commands.datasets import datasets_app
-from flows.commands.demo import SAMPLE, announce, demo_plans
-from flows.commands.explain.command import explain
-from flows.commands.gc import gc
-from flows.commands.journal import journal_app
-from flows.commands.judges import judges_app
-from flows.commands.leaderboard import leaderboard
-from flows.commands.lineage import lineage
-from flows.commands.models import models_app
-from flows.commands.plan_fields import list_options
-from flows.commands.plan_options import PlanCommand, read_plan
 from flows.commands.process import imports, leave, refused_by_system, require_certificates, require_prefect_settings
-from flows.commands.runs import runs_app
-from flows.commands.serve import automations, serve
-from flows.commands.verify import verify
-from flows.runtime.local_server import INTERRUPTED, INTERRUPTION, start_early
+from flows.runtime.local_server import INTERRUPTED, INTERRUPTION
 from schemas.errors import MoodflowError, UsageError
 from schemas.printing import printable
+
+COMMANDS = {
+    "leaderboard": ("leaderboard", "Models of a benchmark, ranked."),
+    "verify": ("verify", "Hash every file of a run and compute its scores again from the stored replies."),
+    "compare": ("compare", "Two runs of a benchmark, the earlier one first: scores over common items, items that flipped."),
+    "gc": ("gc", "Remove partitions that no run lists, and what killed writers left."),
+    "explain": ("explain.command", "How a number of a past run came about, down to the rows, replies and prompts behind it."),
+    "serve": ("serve", "Run Prefect server, UI, schedules and reports on this machine, until Ctrl-C."),
+    "automations": ("serve", "Make or mend the automations of `moodflow serve` on the server that PREFECT_API_URL names."),
+    "lineage": ("lineage", "Show what a run or a file was computed from, up to source files and their hashes."),
+    "options": (
+        "plan_fields",
+        "Every field of a plan that `--set PATH=VALUE` and `--config FILE` reach, with its type and default.",
+    ),
+    "run": ("stages", "Build, infer, score, report."),
+    "build": ("stages", "Build only: sample and validate the items."),
+    "infer": ("stages", "Infer only: ask the models (items must be built)."),
+    "score": ("stages", "Score only: stored replies to totals, no model call."),
+    "report": ("stages", "Report only: manifest and report of stored scores."),
+    "ablate": ("ablate", "One or two factors varied, everything else equal: a layer and a table."),
+    "demo": (
+        "demo",
+        "The main job on a model that comes with the install: MoodBench, LongEmotion and ESC-Eval, on bundled items.",
+    ),
+    "datasets": ("datasets", "Datasets of the catalogue."),
+    "models": ("models", "Models and their providers."),
+    "runs": ("runs", "Runs in the lake."),
+    "journal": ("journal", "The replies a lake keeps, to be shared and taken in."),
+    "judges": ("judges", "Judges, and how far they agree with people."),
+    "cards": ("cards", "Role cards of people who seek support."),
+}
+"""Every command: the module beside this one whose `app` has it, and the sentence that its own help begins with."""
 
 NO_TEXT = re.compile("[\0\ud800-\udfff]")
 
 
+def load_command(name: str) -> Any:
+    """Import the module of a command and return the command."""
+    with imports():
+        module = import_module(f"flows.commands.{COMMANDS[name][0]}")
+    command: Any = typer.main.get_command(module.app)
+    command = getattr(command, "commands", {}).get(name, command)
+    command.help = command.help or COMMANDS[name][1]
+    return command
+
+
 class Commands(TyperGroup):
-    """The command line, which takes arguments that are text."""
+    """The command line: it takes arguments that are text, and imports a command when it is called."""
 
     def parse_args(self, ctx: Any, args: list[str]) -> list[str]:
         """Parse the arguments; bytes that are no UTF-8 come in as halves of characters, which no file of ours can hold."""
@@ -50,89 +74,15 @@ class Commands(TyperGroup):
             )
         return super().parse_args(ctx, args)
 
+    def resolve_command(self, ctx: Any, args: list[str]) -> Any:
+        """Return the name of the command that is called, the command itself and the arguments after it."""
+        name, command, rest = super().resolve_command(ctx, args)
+        return name, load_command(name) if name else command, rest
+
 
 app = typer.Typer(cls=Commands, no_args_is_help=True, pretty_exceptions_enable=False, help=__doc__)
-app.add_typer(datasets_app, name="datasets")
-app.add_typer(models_app, name="models")
-app.add_typer(runs_app, name="runs")
-app.add_typer(journal_app, name="journal")
-app.add_typer(judges_app, name="judges")
-app.add_typer(cards_app, name="cards")
-app.command()(leaderboard)
-app.command()(verify)
-app.command()(compare)
-app.command()(gc)
-app.command()(explain)
-app.command()(serve)
-app.command()(automations)
-app.command()(lineage)
-app.command("options")(list_options)
-
-STAGES = {
-    "run": "Build, infer, score, report.",
-    "build": "Build only: sample and validate the items.",
-    "infer": "Infer only: ask the models (items must be built).",
-    "score": "Score only: stored replies to totals, no model call.",
-    "report": "Report only: manifest and report of stored scores.",
-}
-
-
-def _stage_command(
-    context: typer.Context,
-    benchmark: opt.Benchmark,
-    dry_run: opt.DryRun = False,
-    fail_on_regression: opt.FailOnRegression = False,
-    as_json: opt.AsJson = False,
-) -> None:
-    stage = context.info_name or "run"
-    if fail_on_regression:
-        opt.require_comparison(stage)
-    if dry_run:
-        opt.require_asking(stage)
-    with imports():
-        plan = read_plan(benchmark, context.obj, needs_model=stage != "build")
-
-    fails_if = {"instrument failed", *(["Regressed"] if fail_on_regression else [])}
-    _execute("dry-run" if dry_run else stage, plan, as_json=as_json, fails_if=fails_if)
-
-
-for _name, _help in STAGES.items():
-    app.command(_name, cls=PlanCommand, help=_help)(_stage_command)
-
-
-@app.command("ablate", cls=PlanCommand, help="One or two factors varied, everything else equal: a layer and a table.")
-def _ablation_command(
-    context: typer.Context,
-    name: ablation.Name,
-    benchmark: opt.Benchmark,
-    vary: ablation.Vary = None,
-    as_json: opt.AsJson = False,
-) -> None:
-    request = ablation.make_request(name, read_plan(benchmark, context.obj), vary)
-    _execute("ablate", request, as_json=as_json)
-
-
-@app.command()
-def demo(
-    sample: Annotated[int | None, typer.Option(help=f"items per task of MoodBench; default: {SAMPLE}")] = None,
-    lake: opt.LakeFolder = None,
-    as_json: opt.AsJson = False,
-) -> None:
-    """The main job on a model that comes with the install: all 41 tasks of MoodBench and all of LongEmotion, on bundled items."""
-    plans = demo_plans(lake, sample)
-    announce(plans[0])
-    _execute("run", *plans, as_json=as_json)  # that most replies of so small a model cannot be read is no failure of the demo
-
-
-def _execute(stage: str, *requests: Any, as_json: bool, fails_if: Set[str] = frozenset()) -> None:
-    start_early()  # unless that was done before this command line was imported
-    with imports():  # takes seconds that `--help` and a misspelt option need not wait
-        require_prefect_settings()
-        from flows.commands.run import run_command  # noqa: PLC0415
-    result = run_command(stage, *requests)
-    if fails_if & {result.document.get("state"), *(row.get("verdict") for row in result.document.get("models", ()))}:
-        result = replace(result, status=1)
-    result.finish(as_json=as_json)
+for _name, (_, _help) in COMMANDS.items():
+    app.command(_name, help=_help)(lambda: None)  # stands for the command in the list of all
 
 
 def _with_settings(command: Callable[[], Any]) -> None:

@@ -2,8 +2,9 @@
 
 import json
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated, Any
+from typing import Annotated, Any
 
+import polars as pl
 import typer
 from rich.console import RenderableType
 
@@ -11,14 +12,16 @@ from flows.commands import options as opt
 from flows.commands.console import CommandResult, decimal, numbers, text_table
 from flows.commands.plan_options import PlanCommand, PlanOptions, read_plan
 from flows.commands.process import imports, require_prefect_settings
+from flows.commands.run_view import usage_document, usage_view
 from flows.runtime.local_server import start_early
 from schemas.errors import UsageError
 from schemas.lineage import StageResult
 from schemas.plan import Plan
 from schemas.roles import JUDGES
-
-if TYPE_CHECKING:
-    from schemas.tables.role_cards import CardStep
+from schemas.tables.role_cards import QUALITIES, CardStep, RoleCards
+from tasks.cards.pipeline import card_agreement, card_items, funnel
+from tasks.lake.files import replace_file
+from tasks.models.cost.pricing import load_prices, price_usage
 
 MOST_ANNOTATORS = 3
 """Two, and who settles what they do not agree on."""
@@ -26,7 +29,7 @@ MOST_ANNOTATORS = 3
 USED = {"benchmark", "models", "roles", "budget", "budget_tokens", "prices", "mirror", "lake"}
 """Fields of a plan that mean something here."""
 
-COMMANDS: dict[str, tuple["CardStep", str]] = {
+COMMANDS: dict[str, tuple[CardStep, str]] = {
     "build": (
         "extract",
         "Role cards of posts and dialogues: extract, filter, annotate, adjudicate. Ends with 1 if a call failed.",
@@ -40,7 +43,7 @@ Source = Annotated[
 ]
 Out = Annotated[Path, opt.option("folder for the cards", opt.WHERE, "FOLDER")]
 
-cards_app = typer.Typer(no_args_is_help=True, help="Role cards of people who seek support.")
+app = typer.Typer(no_args_is_help=True, add_completion=False)
 
 
 def _cards_command(context: typer.Context, source: Source, out: Out = Path(), as_json: opt.AsJson = False) -> None:
@@ -58,7 +61,7 @@ def _cards_command(context: typer.Context, source: Source, out: Out = Path(), as
 
 
 for _name, (_, _help) in COMMANDS.items():
-    cards_app.command(_name, cls=PlanCommand, help=_help)(_cards_command)
+    app.command(_name, cls=PlanCommand, help=_help)(_cards_command)
 
 
 def card_plan(source: str, options: PlanOptions) -> Plan:
@@ -80,14 +83,8 @@ def card_plan(source: str, options: PlanOptions) -> Plan:
 
 
 def _finished(plan: Plan, result: StageResult, out: Path) -> CommandResult:
-    import polars as pl  # noqa: PLC0415
 
-    from flows.commands.run_view import usage_document, usage_view  # noqa: PLC0415
     from flows.planning.resolve import open_lake  # noqa: PLC0415
-    from schemas.tables.role_cards import QUALITIES, RoleCards  # noqa: PLC0415
-    from tasks.cards.pipeline import card_agreement, card_items, funnel  # noqa: PLC0415
-    from tasks.lake.files import replace_file  # noqa: PLC0415
-    from tasks.models.cost.pricing import load_prices, price_usage  # noqa: PLC0415
 
     lake, table, name = open_lake(plan), load_prices(plan.prices), Path(plan.benchmark).stem
     cards = pl.concat([lake.read(ref, RoleCards) for ref in result.refs])

@@ -5,12 +5,13 @@ from typing import Annotated, Any
 
 import typer
 from rich.console import RenderableType
-from rich.markup import escape
 from rich.table import Table
 
 from flows.commands import options as opt
-from flows.commands.console import CommandResult, decimal, folded, label_system, numbers, text_table
+from flows.commands.console import CommandResult, bold, decimal, folded, label_system, numbers, text_table
 from schemas.folders import DEFAULT_LAKE
+from tasks.compare.runs import compare_runs
+from tasks.runs.comparable_runs import said
 from tasks.runs.verdict import name_score, say_total
 from tasks.text.number_format import counted, interval, shorten, signed, signed_interval
 
@@ -20,7 +21,10 @@ WIDTH = 240
 
 Row = dict[str, Any]
 
+app = typer.Typer(add_completion=False)
 
+
+@app.command()
 def compare(
     before: Annotated[str, typer.Argument(metavar="RUN", help="the earlier run; moodflow runs list names them")],
     after: Annotated[str, typer.Argument(metavar="RUN", help="the later run of the same benchmark, in any profile")],
@@ -29,25 +33,23 @@ def compare(
     lake: opt.LakeFolder = None,
     as_json: opt.AsJson = False,
 ) -> None:
-    """Two runs of a benchmark, the earlier one first: scores over common items with intervals, items that flipped.
+    """Two runs of a benchmark, the earlier one first: scores over common items, items that flipped.
 
     Ends with 1 if the runs cannot be compared in every respect.
     """
-    from tasks.compare.runs import compare_runs  # noqa: PLC0415  takes seconds
-
     document = compare_runs(lake or DEFAULT_LAKE, (before, after), flips, bootstrap)
     CommandResult(int(bool(document["warnings"])), document, _view(document)).finish(as_json=as_json)
 
 
 def _view(document: Row) -> list[RenderableType]:
     """Return what a terminal shows: warnings, one table per model and setting, flipped items, and what else differs."""
-    shown: list[RenderableType] = [f"[bold]{escape(document['benchmark'])}[/bold]: {document['before']} -> {document['after']}"]
-    shown += [f"[bold]Not comparable without care:[/bold] {escape(warning)}" for warning in document["warnings"]]
+    shown: list[RenderableType] = [bold(document["benchmark"], f": {document['before']} -> {document['after']}")]
+    shown += [bold("Not comparable without care:", f" {warning}") for warning in document["warnings"]]
     for model in document["models"]:
         shown += [_table(model), *_total_lines(model), *_dimension_table(model), *_flip_lines(model), *_item_lines(model)]
         shown += [line for flipped in model["flipped"] for line in _flipped(flipped)]
     for side in ("before", "after"):
-        shown += [escape(f"Only {side}: {label_system(each)}") for each in document[f"only_{side}"]]
+        shown += [f"Only {side}: {label_system(each)}" for each in document[f"only_{side}"]]
     return [*shown, *_differences(document["differences"])]
 
 
@@ -55,14 +57,14 @@ def _table(model: Row) -> Table:
     sides = (model["before"], model["after"])
     amounts = numbers("Before", "After", "Difference", "95 % interval", "Common items", "Stored before", "Stored after")
     title = " -> ".join(dict.fromkeys(map(label_system, sides)))
-    table = text_table(folded(""), *amounts, title=escape(title))
+    table = text_table(folded(""), *amounts, title=title)
     common = {(row["kind"], row["id"]): row for row in model["common"]}
     if total := next((row for row in model["common"] if row["kind"] == "total"), None):
         stored = (decimal(side["total_before_veto"]) for side in sides)
         name = " -> ".join(dict.fromkeys(name_score(side["verdict"]).lower() for side in sides))
-        table.add_row(f"[bold]{name}[/bold]", *_common(total), *stored)
+        table.add_row(bold(name), *_common(total), *stored)
     for row in model["stored"]:
-        name = f"{'  ' if row['kind'] == 'dataset' else ''}{escape(row['id'])}"
+        name = f"{'  ' if row['kind'] == 'dataset' else ''}{row['id']}"
         # Two profiles measure by other methods, so that they have no items in common.
         cells = _common(common.get((row["kind"], row["id"]), {"difference": row["difference"]}))
         table.add_row(name, *cells, decimal(row["before"]), decimal(row["after"]))
@@ -83,7 +85,7 @@ def _total_lines(model: Row) -> Iterator[str]:
     yield "Without common items, Difference is that of the stored scores."
     for name, side in (("Before", before), ("After", after)):
         if side["verdict"] != "scored":
-            yield escape(f"{name}: {side['headline']}")
+            yield f"{name}: {side['headline']}"
     verdicts = " -> ".join(side["verdict"] for side in (before, after))
     ranks = " -> ".join(str(side["rank"] or "-") for side in (before, after))
     coverage = " -> ".join(f"{100 * side['coverage']:.0f} %" for side in (before, after))
@@ -98,7 +100,7 @@ def _dimension_table(model: Row) -> Iterator[Table]:
         cells = [_mean(row[side]) for side in ("before", "after")]
         scales = dict.fromkeys(f"{side['scale_min']} to {side['scale_max']}" for side in (row["before"], row["after"]) if side)
         name = f"{row['dataset']}: {row['dimension']}"
-        table.add_row(escape(name), " -> ".join(scales), *cells[0], *cells[1], signed(row["difference"], 2))
+        table.add_row(name, " -> ".join(scales), *cells[0], *cells[1], signed(row["difference"], 2))
     if table.row_count:
         yield table
 
@@ -116,9 +118,7 @@ def _flip_lines(model: Row) -> Iterator[str]:
         fell, rose = ("right -> wrong", "wrong -> right") if metric["binary"] else ("lower", "higher")
         test = "" if metric["p_value"] is None else f"; McNemar exact p = {metric['p_value']:.3g}"
         moved = f"{_counted_ids(metric['fell'], fell)}; {_counted_ids(metric['rose'], rose)}"
-        yield escape(
-            f"{metric['dataset']}, {metric['method']}.{metric['metric']}, {metric['n_items']} common items: {moved}{test}"
-        )
+        yield f"{metric['dataset']}, {metric['method']}.{metric['metric']}, {metric['n_items']} common items: {moved}{test}"
 
 
 def _counted_ids(ids: Sequence[str], word: str) -> str:
@@ -130,13 +130,13 @@ def _item_lines(model: Row) -> Iterator[str]:
     for row in model["items"]:
         words = {"only_before": "only before", "only_after": "only after", "changed": "changed under the same id"}
         if parts := [_counted_ids(row[name], word) for name, word in words.items() if row[name]]:
-            yield escape(f"Items of {row['dataset']}: {row['common']} in both, {'; '.join(parts)}")
+            yield f"Items of {row['dataset']}: {row['common']} in both, {'; '.join(parts)}"
 
 
-def _flipped(flipped: Row) -> Iterator[str]:
+def _flipped(flipped: Row) -> Iterator[RenderableType]:
     question = next((row["question"] for row in flipped["after"]), "")
     what = f"of {flipped['dataset']} {flipped['direction']}: {shorten(question, WIDTH)}"
-    yield f"\n[bold]{escape(flipped['item_id'])}[/bold] {escape(what)}"
+    yield bold(f"\n{flipped['item_id']}", f" {what}")
     measured = (flipped["method"], flipped["metric"])
     for side in ("before", "after"):
         for row in flipped[side]:
@@ -145,15 +145,14 @@ def _flipped(flipped: Row) -> Iterator[str]:
                 value = "-" if score["value"] is None else f"{score['value']:.4g}"
                 reply = shorten(said["reply"] or f"({said['call'] or counted(len(row['answers']), 'answer')})", WIDTH)
                 part = f", part {score['part']}" if score["part"] else ""
-                yield escape(f"  {side}{part}, {value}: {reply} -> {score['why']}")
+                yield f"  {side}{part}, {value}: {reply} -> {score['why']}"
 
 
-def _differences(rows: Sequence[Row]) -> Iterator[str]:
-    from tasks.runs.comparable_runs import said  # noqa: PLC0415
+def _differences(rows: Sequence[Row]) -> Iterator[RenderableType]:
 
     if rows:
-        yield f"[bold]What else differs[/bold], {counted(len(rows), 'thing')}:"
+        yield bold("What else differs", f", {counted(len(rows), 'thing')}:")
     for row in rows[:MOST_DIFFERENCES]:
-        yield escape(f"  {row['what']}: {shorten(said(row['before']), 60)} -> {shorten(said(row['after']), 60)}")
+        yield f"  {row['what']}: {shorten(said(row['before']), 60)} -> {shorten(said(row['after']), 60)}"
     if len(rows) > MOST_DIFFERENCES:
         yield f"  and {len(rows) - MOST_DIFFERENCES} more: --json lists them"

@@ -1,18 +1,26 @@
-"""Read the files that describe a plan: a user's own, and the presets under data/presets."""
+"""Read the files that describe a plan, a user's own and the presets under data/presets, and complete its models' entries."""
 
+import json
 import sys
 from collections.abc import Collection, Iterable, Mapping
 from contextlib import suppress
+from functools import partial
 from pathlib import Path
 from typing import Any
 
-from flows.commands.model_entries import complete_entries
-from flows.commands.process import imports
+from flows.commands.plan_fields import EXAMPLE
+from schemas.addresses import hide_credentials
+from schemas.api_capabilities import Sampling
+from schemas.chat import EMBEDDED_MODEL
 from schemas.documents import read_text, read_yaml
 from schemas.errors import MoodflowError, UsageError, unknown_name
 from schemas.folders import DATA_FOLDER
+from schemas.key_variables import KeyVariables
 from schemas.plan import Plan
-from schemas.roles import gather_roles
+from schemas.roles import JUDGE, PANEL, gather_roles, map_role
+from tasks.models.capabilities.providers import entry_for, find_provider
+from tasks.scoring.blueprints import load_blueprint
+from tasks.solvers.registry import helper_roles
 
 PRESETS = DATA_FOLDER / "presets"
 """Plans as papers ran them. What stands under `models` holds for each model under test."""
@@ -57,10 +65,7 @@ def complete_plan(values: Values, presets: Values) -> Values:
         values: of files and options, with the roles of presets.
         presets: as `read_configs` returns them.
     """
-    with imports():  # polars takes its time
-        from tasks.scoring.blueprints import load_blueprint  # noqa: PLC0415
-
-    values = complete_entries(values)
+    values = _complete_entries(values)
     if "settings" not in values:
         with suppress(MoodflowError):  # told by whoever needs the blueprint; where two runs are compared nobody does
             values |= {"settings": usual} if (usual := load_blueprint(values["benchmark"]).settings) else {}
@@ -70,13 +75,74 @@ def complete_plan(values: Values, presets: Values) -> Values:
     return {**values, "models": models}
 
 
+def _complete_entries(values: Values) -> Values:
+    """Return the fields of a plan with complete entries; a judge of the panel without a server is served where the judge is.
+
+    Entries are mappings, and may name their `provider` instead of a base URL.
+    """
+    models = values.get("models")
+    roles = {
+        name: map_role(role, partial(_complete, where=f"--role {name}, roles.{name}", otherwise=f"--role {name}={EXAMPLE}"))
+        for name, role in values.get("roles", {}).items()
+    }
+    judge = next(iter(roles.get(JUDGE, {}).get("default", ())), None)
+    if PANEL in roles and isinstance(judge, Mapping):
+        server = {name: judge[name] for name in ("base_url", *KeyVariables.model_fields) if name in judge}
+        roles[PANEL] = map_role(roles[PANEL], lambda entry: {**server, **entry} if _has_no_server(entry) else entry)
+    completed = [_complete(one) for one in models] if isinstance(models, list | tuple) else models
+    return {**values, "models": completed, "roles": roles}
+
+
+def _has_no_server(entry: Any) -> bool:
+    return isinstance(entry, Mapping) and not entry.get("base_url") and entry.get("name") != EMBEDDED_MODEL
+
+
+def _complete(entry: Any, **told: str) -> Any:
+    if not isinstance(entry, Mapping):
+        return entry  # the plan says what is wrong with it
+    completed = {name: dict(value) if isinstance(value, Mapping) else value for name, value in entry.items()}
+    if beside := {name: completed.pop(name) for name in Sampling.model_fields if name in completed}:
+        completed["sampling"] = {**beside, **(completed.get("sampling") or {})}  # may stand beside the name, for short
+    _write_extra_as_json(completed.get("dialect"))
+    return _at_provider(completed, **told)
+
+
+def _write_extra_as_json(capabilities: Any) -> None:
+    if not isinstance(capabilities, dict) or isinstance(capabilities.get("extra"), str | None):
+        return
+    try:
+        capabilities["extra"] = json.dumps(capabilities["extra"], ensure_ascii=False, allow_nan=False)
+    except (TypeError, ValueError, RecursionError) as error:
+        raise UsageError(
+            f"what is merged into the body of every call cannot be written as JSON: {error}",
+            where="dialect.extra",
+            expected="texts, numbers, true, false, null, lists and mappings",
+            got=str(capabilities["extra"])[:200],
+            next_step="put dates and times in quotes; .nan and .inf cannot be sent",
+        ) from error
+
+
+def _at_provider(entry: dict[str, Any], where: str = "--provider", **told: str) -> dict[str, Any]:
+    name = entry.pop("provider", None)
+    if name is None:
+        return entry
+    if entry.get("base_url"):
+        raise UsageError(
+            f"where model {entry.get('name')} is served is said twice",
+            where=where,
+            expected="a provider or a base URL",
+            got=f"provider {name} and base URL {hide_credentials(str(entry['base_url']))}",
+            next_step="leave one of them out",
+        )
+    known = entry_for(find_provider(str(name), where, **told), entry.get("name", ""))
+    return known | {field: value for field, value in entry.items() if value is not None}
+
+
 def without_idle_roles(plan: Plan, written: Collection[str]) -> Plan:
     """Return the plan without the roles that a file or preset names, which may be of several settings, and none of the plan has.
 
     Each is said. One that is given as an option is meant, and refused when the plan is resolved.
     """
-    from tasks.solvers.registry import helper_roles  # noqa: PLC0415  polars takes its time
-
     idle = [role for role in written if role in plan.roles and role in helper_roles().keys() - helper_roles(plan.settings)]
     for role in idle:
         sys.stderr.write(f"moodflow: role {role} is left out: no setting of this run has it ({', '.join(plan.settings)})\n")
@@ -113,8 +179,6 @@ def _read_config(path: Path) -> Values:
 
 def _for_benchmark(preset: Values, name: str, benchmark: str) -> Values:
     """Return a preset with the datasets of its roles that the benchmark has."""
-    from tasks.scoring.blueprints import load_blueprint  # noqa: PLC0415  polars takes its time
-
     known, roles = load_blueprint(benchmark).datasets, dict(preset.get("roles", {}))
     for role, models in roles.items():
         here = {dataset: model for dataset, model in models["datasets"].items() if dataset in known}

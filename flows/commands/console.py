@@ -1,7 +1,6 @@
 """Print the result of a command: to the terminal, or as one JSON document."""
 
 import json
-import re
 import sys
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from contextlib import suppress
@@ -11,17 +10,13 @@ from typing import Any, NoReturn
 import typer
 from rich.box import SIMPLE
 from rich.console import Console, RenderableType
-from rich.errors import MarkupError
-from rich.markup import escape
 from rich.table import Column, Table
 from rich.text import Text
 
 from schemas.printing import printable
+from tasks.runs.run_tables import System
 
 PIPE_WIDTH = 140
-
-OTHER_TAG = re.compile(r"(?<!\\)(\[(?!/?bold\])[a-z#/@][^\[]*?\])")
-"""What rich takes for markup, and we never write."""
 
 LONGEST = 4000
 """Characters of one text that a terminal shows."""
@@ -46,15 +41,11 @@ class CommandResult:
 
 
 class Terminal(Console):
-    """A console that prints every text as it is, but for what is bold, and shows control characters instead of sending them."""
+    """A console that prints every text as it is, and shows control characters instead of sending them."""
 
     def render_str(self, text: str, **options: Any) -> Text:
-        """Return a text to print: brackets that a name or a reply has are no markup, wherever they were not escaped."""
-        shown = printable(text)
-        try:
-            return super().render_str(OTHER_TAG.sub(r"\\\1", shown), **options)
-        except MarkupError:  # a tag that ends what never began
-            return super().render_str(shown, **{**options, "markup": False})
+        """Return a text to print; brackets that a name or a reply has are no markup."""
+        return super().render_str(printable(text), **options)
 
     def on_broken_pipe(self) -> None:
         """Leave it to the command what a reader that has gone means."""
@@ -63,7 +54,7 @@ class Terminal(Console):
 
 def terminal() -> Console:
     """Return standard output; wide where it is a file or a pipe, which cannot be widened."""
-    return Terminal(width=None if sys.stdout.isatty() else PIPE_WIDTH, emoji=False)
+    return Terminal(width=None if sys.stdout.isatty() else PIPE_WIDTH, emoji=False, markup=False)
 
 
 def print_json(document: Any) -> None:
@@ -71,19 +62,24 @@ def print_json(document: Any) -> None:
     sys.stdout.write(printable(json.dumps(document, ensure_ascii=False, indent=1, allow_nan=False)) + "\n")
 
 
-def detail_lines(document: Mapping[Any, Any], indent: str = "") -> Iterator[str]:
+def bold(head: str, rest: str = "") -> Text:
+    """Return a text that begins in bold."""
+    return Text.assemble((printable(head), "bold"), printable(rest))
+
+
+def detail_lines(document: Mapping[Any, Any], indent: str = "") -> Iterator[Text]:
     """Yield a JSON document for a terminal: a line per value, what is nested further in; what is empty is left out."""
     for name, value in document.items():
         if value in (None, [], (), {}):
             continue
-        head = f"{indent}[bold]{escape(str(name))}[/bold]:"
+        head = f"{indent}{name}:"
         inner = dict(enumerate(value, 1)) if isinstance(value, list | tuple) else value
         if isinstance(inner, Mapping):
-            yield head
+            yield bold(head)
             yield from detail_lines(inner, f"{indent}  ")
         else:
             text = _cut(str(value)).replace("\n", f"\n{indent}  ")
-            yield f"{head} {escape(text)}"
+            yield bold(head, f" {text}")
 
 
 def _cut(text: str) -> str:
@@ -92,12 +88,12 @@ def _cut(text: str) -> str:
     return text if left_out <= 0 else text[: LONGEST // 2] + middle + text[-LONGEST // 2 :]
 
 
-def text_table(*heads: str | Column, rows: Iterable[Iterable[str]] = (), title: str | None = None) -> Table:
+def text_table(*heads: str | Column, rows: Iterable[Iterable[RenderableType]] = (), title: str | None = None) -> Table:
     """Return a table without lines between its cells.
 
     Args:
         heads: of the columns, or the columns themselves.
-        rows: their cells, in which rich finds its markup.
+        rows: their cells.
         title: above the table.
     """
     table = Table(*heads, title=title, box=SIMPLE)
@@ -128,6 +124,4 @@ def decimal(value: float | None) -> str:
 
 def label_system(row: Mapping[str, Any]) -> str:
     """Return the name of the system that a row is about."""
-    from tasks.runs.run_tables import System  # noqa: PLC0415
-
     return System(row["model"], row["setting"]).label

@@ -4,7 +4,7 @@ from collections.abc import Sequence
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import asdict
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import typer
 from rich.console import RenderableType
@@ -14,10 +14,11 @@ from flows.commands import options as opt
 from flows.commands.console import CommandResult, detail_lines, numbers, text_table, unbroken
 from schemas.dataset import DatasetSpec, PinnedFile, SourceFile
 from schemas.errors import UsageError
+from tasks.datasets.catalogue import CATALOGUE, find_dataset
+from tasks.scoring.blueprints import list_blueprints, load_blueprint
 from tasks.sources.checksums import name_source
-
-if TYPE_CHECKING:
-    from tasks.verify.dataset_check import DatasetCheck
+from tasks.sources.locating import Locator, choose_source, needs, sources
+from tasks.verify.dataset_check import DatasetCheck, check_dataset
 
 FETCHES_AT_ONCE = 4
 
@@ -27,15 +28,12 @@ SHOWN = (
 )
 """Fields of a catalogue entry that are shown as they are."""
 
-datasets_app = typer.Typer(no_args_is_help=True, help="Datasets of the catalogue.")
+app = typer.Typer(no_args_is_help=True, add_completion=False)
 
 
-@datasets_app.command("list")
+@app.command("list")
 def list_datasets(mirror: opt.Mirror = None, as_json: opt.AsJson = False) -> None:
     """Every dataset of the catalogue and whether its files are here."""
-    from tasks.datasets.catalogue import CATALOGUE  # noqa: PLC0415
-    from tasks.sources.locating import Locator, choose_source, needs  # noqa: PLC0415
-
     locator, rows = Locator.for_mirror(mirror), []
     table = text_table(unbroken("Dataset"), "Ready", "Languages", "Source or what is needed")
     for entry in CATALOGUE:
@@ -47,12 +45,9 @@ def list_datasets(mirror: opt.Mirror = None, as_json: opt.AsJson = False) -> Non
     CommandResult(0, {"datasets": rows}, [table]).finish(as_json=as_json)
 
 
-@datasets_app.command("show")
+@app.command("show")
 def show_dataset(name: str = typer.Argument(metavar="ID"), mirror: opt.Mirror = None, as_json: opt.AsJson = False) -> None:
     """One catalogue entry: source, licence, gold, differences from the paper."""
-    from tasks.datasets.catalogue import find_dataset  # noqa: PLC0415
-    from tasks.sources.locating import Locator, choose_source, sources  # noqa: PLC0415
-
     entry = find_dataset(name)
     spec = choose_source(entry, Locator.for_mirror(mirror))
     row = {
@@ -66,7 +61,7 @@ def show_dataset(name: str = typer.Argument(metavar="ID"), mirror: opt.Mirror = 
     CommandResult(0, row, [*detail_lines(row)]).finish(as_json=as_json)
 
 
-@datasets_app.command("check")
+@app.command("check")
 def check_datasets(
     name: str | None = typer.Argument(None, metavar="[ID]"),
     every: bool = typer.Option(False, "--all", help="every dataset of MoodBench"),
@@ -100,13 +95,8 @@ def _describe_file(file: SourceFile) -> str:
     return f"{file.repository}/{file.path}{member} at {file.revision}, {pin}"
 
 
-def _run_checks(name: str | None, mirror: Path | None, *, every: bool, offline: bool) -> "list[DatasetCheck]":
+def _run_checks(name: str | None, mirror: Path | None, *, every: bool, offline: bool) -> list[DatasetCheck]:
     """Check one dataset, or every dataset of MoodBench, in the order of the catalogue."""
-    from tasks.datasets.catalogue import CATALOGUE, find_dataset  # noqa: PLC0415
-    from tasks.scoring.blueprints import list_blueprints, load_blueprint  # noqa: PLC0415
-    from tasks.sources.locating import Locator  # noqa: PLC0415
-    from tasks.verify.dataset_check import check_dataset  # noqa: PLC0415
-
     if every == (name is not None):
         raise UsageError(
             "which dataset is to be checked is not clear",
@@ -119,7 +109,7 @@ def _run_checks(name: str | None, mirror: Path | None, *, every: bool, offline: 
     named = [find_dataset(name)] if name else [spec for spec in CATALOGUE if spec.id in blueprints[0].datasets]
     locator = Locator(mirror=mirror, cache=Locator.for_mirror(None).cache) if offline else Locator.for_mirror(mirror)
 
-    def check(spec: DatasetSpec) -> "DatasetCheck":
+    def check(spec: DatasetSpec) -> DatasetCheck:
         blueprint = next((blueprint for blueprint in blueprints if spec.id in blueprint.datasets), None)
         return check_dataset(spec, blueprint, locator)
 
@@ -127,7 +117,7 @@ def _run_checks(name: str | None, mirror: Path | None, *, every: bool, offline: 
         return list(pool.map(check, named))
 
 
-def _check_document(check: "DatasetCheck") -> dict[str, Any]:
+def _check_document(check: DatasetCheck) -> dict[str, Any]:
     """Return one dataset as a JSON object."""
     spec, content, reachable = check.spec, check.content, check.reachable
     return {

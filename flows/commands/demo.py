@@ -2,9 +2,12 @@
 
 import sys
 from dataclasses import replace
-from pathlib import Path
-from typing import Any
+from typing import Annotated
 
+import typer
+
+from flows.commands import options as opt
+from flows.commands import stages
 from flows.commands.plan_options import PlanOptions, read_plan
 from schemas.chat import EMBEDDED_MODEL
 from schemas.folders import Folder
@@ -23,6 +26,21 @@ CALLS_OF_OTHERS = 32
 
 SECONDS_BEFORE, SECONDS_PER_ITEM, SECONDS_OF_OTHERS = 20, 20, 150
 """On two idle cores: imports, servers and reports; the calls of one item per task; the long ones and the talk."""
+
+app = typer.Typer(add_completion=False)
+
+
+@app.command()
+def demo(
+    sample: Annotated[int | None, typer.Option(help=f"items per task of MoodBench; default: {SAMPLE}")] = None,
+    lake: opt.LakeFolder = None,
+    as_json: opt.AsJson = False,
+) -> None:
+    """The main job on a model that comes with the install: MoodBench, LongEmotion and ESC-Eval, on bundled items."""
+    plans = demo_plans(lake, sample)
+    announce(plans[0])
+    # That most replies of so small a model cannot be read is no failure of the demo.
+    stages.execute("run", *plans, as_json=as_json)
 
 
 def demo_plans(lake: Folder | None, sample: int | None) -> tuple[Plan, ...]:
@@ -51,9 +69,3 @@ def announce(short: Plan) -> None:
         f"{sample}; all of LongEmotion, one item per dataset; of ESC-Eval one talk of two turns; about {calls} calls, "
         f"{seconds / 60:.0f} minutes on two idle cores the first time, seconds when they are answered already\n"
     )
-
-
-def report_addresses(document: dict[str, Any]) -> list[str]:
-    """Return the last lines of the demo: where a browser finds its reports, from the document of its runs."""
-    reports = [str(run["report"]) for run in (document, *document["more"])]
-    return [f"To read: {report if '://' in report else Path(report).absolute().as_uri()}" for report in reports]

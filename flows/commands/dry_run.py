@@ -6,7 +6,6 @@ from typing import Any
 
 import dataframely as dy
 from rich.console import RenderableType
-from rich.markup import escape
 
 from flows.build import build_datasets
 from flows.commands.console import CommandResult, numbers, text_table
@@ -217,12 +216,12 @@ def _forecast_view(document: dict[str, Any]) -> list[RenderableType]:
     return [
         text_table("Dataset", "Model", "Role", *amounts, title="Dry run", rows=cells),
         "Calls are counted, tokens and cost estimated.",
-        *(escape(f"{model['model']} ({model['role']}): {model['basis']}") for model in document["models"]),
-        *(escape(note) for note in document["notes"]),
+        *(f"{model['model']} ({model['role']}): {model['basis']}" for model in document["models"]),
+        *document["notes"],
     ]
 
 
 def _cells(row: dict[str, Any], currency: str | None) -> list[str]:
     calls = ("≤ " if row["upper_bound"] else "") + count(row["calls"])
     counts = (count(row[name]) for name in ("in_journal", "stored", "prompt_tokens", "completion_tokens"))
-    return [escape(row["dataset"]), escape(row["model"]), row["role"], calls, *counts, money(row["cost"], currency)]
+    return [row["dataset"], row["model"], row["role"], calls, *counts, money(row["cost"], currency)]

@@ -14,9 +14,10 @@ from rich.filesize import decimal
 
 from flows.commands import options as opt
 from flows.commands.console import folded, numbers, print_json, terminal, text_table
-from schemas.errors import LakeError, UsageError
+from schemas.errors import UsageError
 from schemas.folders import DEFAULT_LAKE, Folder
 from tasks.lake.in_use import hold_alone
+from tasks.lake.manifest import list_runs, read_manifests
 from tasks.lake.unused import Unused, find_unused
 
 DryRun = Annotated[bool, typer.Option("--dry-run", help="list only")]
@@ -26,7 +27,10 @@ OlderThan = Annotated[
     typer.Option("--older-than", metavar="HOURS", min=0, max=1_000_000, help="keep what is younger: a build may await its run"),
 ]
 
+app = typer.Typer(add_completion=False)
 
+
+@app.command()
 def gc(
     *,
     dry_run: DryRun = False,
@@ -39,8 +43,6 @@ def gc(
 
     While a run is going on in the lake, nothing is removed.
     """
-    from tasks.lake.manifest import list_runs  # noqa: PLC0415
-
     folder = lake or DEFAULT_LAKE
     if isnan(older_than):
         raise UsageError(
@@ -96,8 +98,6 @@ def _find(lake: Folder, older_than_hours: float, *, is_free: bool) -> Unused:
 
     In a lake that is not free, a run that is going on may need any of it: it lists nothing yet.
     """
-    from tasks.lake.manifest import read_manifests  # noqa: PLC0415
-
     unused = find_unused(lake, read_manifests(lake, need_all=True), time.time_ns(), older_than_hours)
     return unused if is_free else Unused(younger=unused.younger + len(unused.files))
 
@@ -109,26 +109,13 @@ def _remove(lake: Folder, listed: Unused, older_than_hours: float, *, is_free: b
     partitions = tuple(file for file in listed.partitions if file in still)
     temporary = tuple(file for file in listed.temporary if file in still)
     for file in (*partitions, *temporary):
-        _unlink(lake / file.path)
+        (lake / file.path).unlink(missing_ok=True)  # another collector may have been faster
     folders = []
     for folder in now.folders:  # none of an object store
         with suppress(OSError):  # it got a file meanwhile, and stays
             (lake / folder).rmdir()
             folders.append(folder)
     return replace(now, partitions=partitions, temporary=temporary, folders=tuple(folders))
-
-
-def _unlink(path: Folder) -> None:
-    try:
-        path.unlink(missing_ok=True)  # another collector may have been faster
-    except OSError as error:
-        raise LakeError(
-            "a file of the lake cannot be removed",
-            where=str(path),
-            expected="a folder this user may write",
-            got=str(error),
-            next_step="mend permissions and run the same command again",
-        ) from error
 
 
 def _view(unused: Unused, runs: int, older_than_hours: float, *, is_free: bool) -> Iterator[RenderableType]:

@@ -1,10 +1,9 @@
 """`moodflow journal`: show the replies that a lake keeps, share them, take in others'."""
 
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated
+from typing import Annotated
 
 import typer
-from rich.markup import escape
 
 from flows.commands import options as opt
 from flows.commands.console import CommandResult, detail_lines, folded, numbers, text_table
@@ -13,25 +12,22 @@ from flows.commands.process import imports, require_prefect_settings
 from schemas.errors import UsageError
 from schemas.folders import DEFAULT_LAKE, Folder, parse_folder
 from tasks.lake.local_state import state_folder
+from tasks.models.journal.files import ImportedReplies, export_replies, import_replies, merge_replies, summarise
+from tasks.models.journal.request_files import import_answers
 from tasks.models.journal.table import JOURNAL
-
-if TYPE_CHECKING:
-    from tasks.models.journal.files import ImportedReplies
 
 KIB = 1024
 LOGS = "Expected: results of a batch in the form of OpenAI or Anthropic, or samples_*.jsonl of lm-evaluation-harness."
 
-journal_app = typer.Typer(no_args_is_help=True, help="The replies a lake keeps, to be shared and taken in.")
+app = typer.Typer(no_args_is_help=True, add_completion=False)
 
 ParquetFile = Annotated[Path, typer.Argument(metavar="FILE.parquet")]
 OtherJournal = Annotated[Folder, typer.Argument(metavar="LAKE_OR_FILE", parser=parse_folder)]
 
 
-@journal_app.command("show")
+@app.command("show")
 def show_journal(*, lake: opt.LakeFolder = None, as_json: opt.AsJson = False) -> None:
     """Replies by endpoint and model: number, size, dates."""
-    from tasks.models.journal.files import summarise  # noqa: PLC0415
-
     file = _journal_of(lake)
     models = summarise(file)
     size, replies = file.stat().st_size, sum(row["replies"] for row in models)
@@ -39,12 +35,12 @@ def show_journal(*, lake: opt.LakeFolder = None, as_json: opt.AsJson = False) ->
     table = text_table(folded("Endpoint"), "Model", *numbers("Replies", "KiB"), "First", "Last")
     for row in models:
         amounts = (f"{row['replies']:,}", f"{row['bytes'] / KIB:,.0f}")
-        table.add_row(escape(row["identity"]), escape(row["model"] or "?"), *amounts, row["first"], row["last"])
-    said = escape(f"{replies:,} replies in {file}, {size / KIB:,.0f} KiB")
+        table.add_row(row["identity"], row["model"] or "?", *amounts, row["first"], row["last"])
+    said = f"{replies:,} replies in {file}, {size / KIB:,.0f} KiB"
     CommandResult(0, document, [table, said]).finish(as_json=as_json)
 
 
-@journal_app.command("export")
+@app.command("export")
 def export_journal(
     file: ParquetFile,
     *,
@@ -53,14 +49,12 @@ def export_journal(
     as_json: opt.AsJson = False,
 ) -> None:
     """Write the replies to a Parquet file."""
-    from tasks.models.journal.files import export_replies  # noqa: PLC0415
-
     replies = export_replies(_journal_of(lake), file, model)
     document = {"file": str(file), "replies": replies, "file_bytes": file.stat().st_size}
-    CommandResult(0, document, [escape(f"{replies:,} replies written to {file}")]).finish(as_json=as_json)
+    CommandResult(0, document, [f"{replies:,} replies written to {file}"]).finish(as_json=as_json)
 
 
-@journal_app.command("requests", cls=PlanCommand)
+@app.command("requests", cls=PlanCommand)
 def write_requests(context: typer.Context, benchmark: opt.Benchmark, to: opt.ToFolder, as_json: opt.AsJson = False) -> None:
     """Write the calls that a run would make now for others to answer: a batch, and a task of lm-evaluation-harness."""
     plan = read_plan(benchmark, context.obj)
@@ -72,7 +66,7 @@ def write_requests(context: typer.Context, benchmark: opt.Benchmark, to: opt.ToF
     CommandResult(int(bool(document["missing"])), document, [*detail_lines(document)]).finish(as_json=as_json)
 
 
-@journal_app.command("import", cls=PlanCommand)
+@app.command("import", cls=PlanCommand)
 def import_journal(
     context: typer.Context,
     source: Annotated[Path, typer.Argument(metavar="FILE|FOLDER", help="FILE.parquet, a log FILE.jsonl, or result files")],
@@ -102,18 +96,13 @@ def import_journal(
             from flows.runtime.prefect_flows import run_to_end  # noqa: PLC0415
         taken = run_to_end(import_results(plan, source))
     else:
-        from tasks.models.journal.files import import_replies  # noqa: PLC0415
-        from tasks.models.journal.request_files import import_answers  # noqa: PLC0415
-
         taken = import_answers(source, requests, ours) if requests else import_replies(source, ours)
     _imported(source, ours, taken).finish(as_json=as_json)
 
 
-@journal_app.command("merge")
+@app.command("merge")
 def merge_journal(other: OtherJournal, *, lake: opt.LakeFolder = None, as_json: opt.AsJson = False) -> None:
     """Take in the replies of another journal, each verified. Ends with 1 if one was refused."""
-    from tasks.models.journal.files import merge_replies  # noqa: PLC0415
-
     ours, kept = _journal_of(lake), state_folder(other)
     theirs = _journal_of(other) if kept.is_dir() else kept
     _imported(theirs, ours, merge_replies(theirs, ours)).finish(as_json=as_json)
@@ -123,7 +112,7 @@ def _journal_of(lake: Folder | None) -> Path:
     return state_folder(lake or DEFAULT_LAKE) / JOURNAL
 
 
-def _imported(source: Path, ours: Path, taken: "ImportedReplies") -> CommandResult:
+def _imported(source: Path, ours: Path, taken: ImportedReplies) -> CommandResult:
     document = {"source": str(source), "journal": str(ours), "good": taken.good, **vars(taken)}
     told = [LOGS] if taken.rules["line_is_of_a_log"] else []
     return CommandResult(int(taken.refused > 0), document, [*detail_lines(document), *told])

@@ -4,29 +4,35 @@ from collections.abc import Iterator
 from dataclasses import asdict
 from itertools import groupby
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated, Any
+from typing import Annotated, Any
 
 import typer
 from rich.console import RenderableType
-from rich.markup import escape
 from rich.table import Table
 
 from flows.commands import options as opt
 from flows.commands.console import CommandResult, decimal, numbers, text_table, unbroken
-from flows.commands.process import imports
+from flows.commands.run_view import leaderboard_table
 from schemas.errors import UsageError
 from schemas.folders import DEFAULT_LAKE
-
-if TYPE_CHECKING:
-    from tasks.leaderboard.ranking import LeaderboardData
-    from tasks.reporting.content.score_tables import ScoreTable
+from tasks.leaderboard import ranking as leaderboards
+from tasks.leaderboard.across_models import compare_models
+from tasks.leaderboard.helper_ranks import compare_helpers
+from tasks.leaderboard.published_experiments import read_experiments
+from tasks.leaderboard.ranking import LeaderboardData
+from tasks.reporting.content.leaderboard import groups_said
+from tasks.reporting.content.score_tables import ScoreTable, describe_dimensions
+from tasks.reporting.render.leaderboard_files import write_leaderboard
 
 Runs = Annotated[list[str] | None, typer.Option("--run", help="one run, may be repeated; default: the newest of each model")]
 Page = Annotated[Path | None, typer.Option("--html", metavar="FILE", help="also write a page with figures and history")]
 Csv = Annotated[Path | None, typer.Option("--csv", metavar="FILE", help="also write tables, more of them beside the file")]
 Latex = Annotated[Path | None, typer.Option("--latex", metavar="FILE", help="also write tables for a paper")]
 
+app = typer.Typer(add_completion=False)
 
+
+@app.command()
 def leaderboard(
     benchmark: opt.Benchmark,
     published: bool = typer.Option(False, "--published", help="the paper's table through our own aggregation and veto"),
@@ -39,16 +45,6 @@ def leaderboard(
     as_json: opt.AsJson = False,
 ) -> None:
     """Models of a benchmark, ranked."""
-    with imports():
-        from flows.commands.run_view import leaderboard_table  # noqa: PLC0415
-        from tasks.leaderboard import ranking as leaderboards  # noqa: PLC0415
-        from tasks.leaderboard.across_models import compare_models  # noqa: PLC0415
-        from tasks.leaderboard.helper_ranks import compare_helpers  # noqa: PLC0415
-        from tasks.leaderboard.published_experiments import read_experiments  # noqa: PLC0415
-        from tasks.reporting.content.leaderboard import groups_said  # noqa: PLC0415
-        from tasks.reporting.content.score_tables import describe_dimensions  # noqa: PLC0415
-        from tasks.reporting.render.leaderboard_files import write_leaderboard  # noqa: PLC0415
-
     folder, runs = lake or DEFAULT_LAKE, run or []
     if html and (html.suffix != ".html" or html.is_dir()):
         raise UsageError(
@@ -84,19 +80,19 @@ def leaderboard(
     view: list[RenderableType] = [
         *(leaderboard_table(title, rows, ranked.regressed) for title, rows in _tables(benchmark, ranked)),
         *(_dimensions(one) for one in rated if len(rated) == len(ranked.blueprint.datasets)),
-        *map(escape, groups_said(ranked)),
+        *groups_said(ranked),
         *(f"{'Page' if name == 'html' else 'Tables'}: {file}" for name, file in written.items()),
     ]
     CommandResult(int(bool(page.damaged)), document, view).finish(as_json=as_json)
 
 
-def _tables(benchmark: str, ranked: "LeaderboardData") -> Iterator[tuple[str, list[dict[str, Any]]]]:
+def _tables(benchmark: str, ranked: LeaderboardData) -> Iterator[tuple[str, list[dict[str, Any]]]]:
     """Yield a title and rows for each group; one for all where there is one group, or a paper's table."""
     for number, rows in groupby(ranked.rows, key=lambda row: row.get("group")):
         apart = f", group {number}: {ranked.groups[number - 1].words}" if len(ranked.groups) > 1 else ""
-        yield f"{escape(benchmark)}{escape(apart)}", list(rows)
+        yield f"{benchmark}{apart}", list(rows)
 
 
-def _dimensions(rated: "ScoreTable") -> Table:
-    rows = ((*map(escape, names), *(decimal(cell["score"] if cell else None) for cell in cells)) for names, cells in rated.rows)
-    return text_table(unbroken("Model"), *numbers(*rated.columns), rows=rows, title=f"{escape(rated.title)}: dimensions on 0-100")
+def _dimensions(rated: ScoreTable) -> Table:
+    rows = ((*names, *(decimal(cell["score"] if cell else None) for cell in cells)) for names, cells in rated.rows)
+    return text_table(unbroken("Model"), *numbers(*rated.columns), rows=rows, title=f"{rated.title}: dimensions on 0-100")

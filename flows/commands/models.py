@@ -9,7 +9,6 @@ from typing import Any
 import typer
 from pydantic import ValidationError
 from rich.console import RenderableType
-from rich.markup import escape
 
 from flows.commands import options as opt
 from flows.commands.console import CommandResult, folded, text_table, unbroken
@@ -22,6 +21,9 @@ from schemas.folders import DEFAULT_LAKE
 from schemas.provider import ModelProbe, Provider, Quirks
 from schemas.refusal import refused
 from tasks.lake.local_state import state_folder
+from tasks.models.canary import accept_findings
+from tasks.models.capabilities.long_prompt import ask_long_prompt
+from tasks.models.capabilities.probe_records import list_probes, probe_file, recall, remember
 from tasks.models.capabilities.providers import (
     choose_capabilities,
     describe_capabilities,
@@ -30,6 +32,8 @@ from tasks.models.capabilities.providers import (
     load_providers,
     provider_at,
 )
+from tasks.models.embedded.serving import serve_embedded
+from tasks.models.http.endpoint_check import check_endpoint, resolve_keys
 from tasks.text.number_format import counted, percent
 
 DOCUMENTED = ("temperature", "top_p", "seed", "logprobs", "json_schema")
@@ -38,10 +42,10 @@ DOCUMENTED = ("temperature", "top_p", "seed", "logprobs", "json_schema")
 FOUND = ("model", "server", "probed_at", "latency_s", "token_limit", "unsent", "reasoning_in")
 """Findings about a model that its row has as they are."""
 
-models_app = typer.Typer(no_args_is_help=True, help="Models and their providers.")
+app = typer.Typer(no_args_is_help=True, add_completion=False)
 
 
-@models_app.command("check")
+@app.command("check")
 def check_command(
     name: str = typer.Argument(metavar="NAME"),
     provider: opt.Provider = None,
@@ -81,11 +85,9 @@ def check_command(
     CommandResult(status, _check_document(found), _check_view(found)).finish(as_json=as_json)
 
 
-@models_app.command("list")
+@app.command("list")
 def list_command(lake: opt.LakeFolder = None, as_json: opt.AsJson = False) -> None:
     """Providers known by name, and the models that were checked."""
-    from tasks.models.capabilities.probe_records import list_probes  # noqa: PLC0415
-
     probes = list_probes(state_folder(lake or DEFAULT_LAKE))
     known = ((probe, provider_at(probe.server)) for probe in probes)
     checked = [_found(probe, provider.quirks_of(probe.model) if provider else None) for probe, provider in known]
@@ -93,13 +95,11 @@ def list_command(lake: opt.LakeFolder = None, as_json: opt.AsJson = False) -> No
     CommandResult(0, document, _list_view(document)).finish(as_json=as_json)
 
 
-@models_app.command("accept")
+@app.command("accept")
 def accept_command(name: str = typer.Argument(metavar="NAME"), lake: opt.LakeFolder = None, as_json: opt.AsJson = False) -> None:
     """Take the replies of a drifting model for usual from now on; its scores still rest on earlier ones."""
-    from tasks.models.canary import accept_findings  # noqa: PLC0415
-
     accepted = accept_findings(state_folder(lake or DEFAULT_LAKE), name)
-    said = [escape(f"{one.model} at {one.identity}: up to {percent(one.usual)} of its replies may differ") for one in accepted]
+    said = [f"{one.model} at {one.identity}: up to {percent(one.usual)} of its replies may differ" for one in accepted]
     CommandResult(0, {"accepted": [one.model_dump() for one in accepted]}, said).finish(as_json=as_json)
 
 
@@ -122,8 +122,6 @@ def _capabilities(probe: ModelProbe, quirks: Quirks | None) -> ApiCapabilities:
 
 def _check(entry: ModelEntry, quirks: Quirks | None, lake: Path, *, again: bool) -> ModelCheckResult:
     """Find out what works with a model. An answer is remembered; without one, the next check starts anew."""
-    from tasks.models.capabilities.probe_records import probe_file, recall, remember  # noqa: PLC0415
-
     known = None if again else recall(lake, entry)
     if known and (known.long_prompt or entry.base_url is None):
         return ModelCheckResult(known, quirks, remembered=True, file=probe_file(lake, entry))
@@ -149,9 +147,6 @@ def _check_below(entry: ModelEntry, lake: Path, found: ModelCheckResult) -> Mode
 async def _probe(entry: ModelEntry, quirks: Quirks | None, known: ModelProbe | None) -> ModelProbe:
     from flows.planning.capabilities import chat_for_probe, probe_model  # noqa: PLC0415
     from flows.runtime.prefect_flows import log  # noqa: PLC0415
-    from tasks.models.capabilities.long_prompt import ask_long_prompt  # noqa: PLC0415
-    from tasks.models.embedded.serving import serve_embedded  # noqa: PLC0415
-    from tasks.models.http.endpoint_check import check_endpoint, resolve_keys  # noqa: PLC0415
 
     resolve_keys(entry, os.environ)
     await check_endpoint(entry)
@@ -195,9 +190,9 @@ def _check_view(checked: ModelCheckResult) -> list[RenderableType]:
     table = text_table(unbroken("Capability"), "Works", *(["Documented"] if checked.quirks else []), folded("Evidence"))
     for name, finding in found.findings.items():
         documented = [_documented(checked, name) or ""] if checked.quirks else []
-        table.add_row(name, finding.verdict, *documented, escape(finding.evidence))
+        table.add_row(name, finding.verdict, *documented, finding.evidence)
     if long := found.long_prompt:
-        table.add_row("long_prompt", long.verdict, *([""] if checked.quirks else []), escape(long.evidence))
+        table.add_row("long_prompt", long.verdict, *([""] if checked.quirks else []), long.evidence)
     lines = [f"{found.model} at {found.server or 'the embedded server'}: {counted(found.calls, 'call')}, {found.probed_at}"]
     if found.unsent:
         lines.append(f"Calls have to leave out: {', '.join(found.unsent)}")
@@ -206,7 +201,7 @@ def _check_view(checked: ModelCheckResult) -> list[RenderableType]:
         lines.append(f"Remembered from {checked.file}; --again sends calls")
     elif checked.file:
         lines.append(f"Remembered in {checked.file}")
-    return [table, *(escape(line) for line in lines)]
+    return [table, *lines]
 
 
 def _provider_row(provider: Provider) -> dict[str, Any]:
@@ -229,5 +224,5 @@ def _list_view(document: dict[str, Any]) -> list[RenderableType]:
     for row in document["checked"]:
         how = describe_capabilities(ApiCapabilities.model_validate(row["dialect"]))
         cells = (row["model"], row["server"] or "embedded", row["probed_at"], how)
-        checked.add_row(*(escape(cell) for cell in cells))
+        checked.add_row(*cells)
     return [providers, checked] if document["checked"] else [providers]

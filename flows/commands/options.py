@@ -5,7 +5,6 @@ from typing import Annotated, Any
 
 import typer
 
-from schemas.errors import UsageError
 from schemas.folders import DATA_FOLDER, Folder, parse_folder
 from schemas.vocabulary import Profile
 
@@ -20,6 +19,7 @@ def option(text: str, group: str, metavar: str | None = None) -> Any:
 
 
 SHIPPED = ", ".join(sorted(file.stem for file in (DATA_FOLDER / "blueprints").glob("*.yaml") if not file.stem.endswith("-mini")))
+Run = Annotated[str, typer.Argument(metavar="RUN", help="a run of the lake; moodflow runs list names them")]
 Benchmark = Annotated[str, typer.Argument(metavar="BENCHMARK", help=f"{SHIPPED}, NAME-mini, or a blueprint file")]
 Mirror = Annotated[Path | None, typer.Option(envvar="MOODFLOW_MIRROR", help="folder with source files, host/owner/repo/path")]
 LakeFolder = Annotated[
@@ -47,23 +47,3 @@ FailOnRegression = Annotated[
     bool, typer.Option("--fail-on-regression", help="end with status 1 if a model regressed", rich_help_panel=OUTPUT)
 ]
 AsJson = Annotated[bool, typer.Option("--json", help="one JSON document on standard output", rich_help_panel=OUTPUT)]
-
-
-def require_comparison(stage: str) -> None:
-    """Raise UsageError about --fail-on-regression if the stage compares with no earlier run."""
-    _require_stage(stage, ("run", "report"), "--fail-on-regression", "compares with no earlier run, so nothing can regress")
-
-
-def require_asking(stage: str) -> None:
-    """Raise UsageError about --dry-run if the stage calls no model."""
-    _require_stage(stage, ("run", "infer"), "--dry-run", "calls no model, so there is nothing to estimate")
-
-
-def _require_stage(stage: str, stages: tuple[str, str], option: str, reason: str) -> None:
-    if stage not in stages:
-        raise UsageError(
-            f"moodflow {stage} {reason}",
-            where=option,
-            expected=" or ".join(f"moodflow {one}" for one in stages),
-            next_step=f"leave {option} out",
-        )

@@ -1,5 +1,6 @@
 """Find the fields of a plan by path, such as `retrieval.top_k`, and set them from text."""
 
+import re
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from functools import cache
@@ -7,13 +8,12 @@ from pathlib import Path
 from types import UnionType
 from typing import Annotated, Any, Literal, Union, get_args, get_origin
 
+import typer
 from pydantic import BaseModel
 from pydantic.fields import FieldInfo
-from rich.markup import escape
 
 from flows.commands import options as opt
 from flows.commands.console import CommandResult, folded, text_table, unbroken
-from flows.commands.model_entries import EXAMPLE, parse_entry
 from schemas.addresses import hide_credentials
 from schemas.chat import ModelEntry
 from schemas.documents import read_yaml
@@ -21,6 +21,7 @@ from schemas.errors import UsageError, suggest
 from schemas.folders import Folder
 from schemas.plan import Plan
 from schemas.roles import JUDGES, PANEL, by_dataset, differs_by_dataset, map_role
+from tasks.solvers.registry import SOLVERS, helper_roles, is_optional
 
 TYPE_NAMES: Mapping[Any, str] = {
     int: "whole number",
@@ -32,8 +33,15 @@ TYPE_NAMES: Mapping[Any, str] = {
     ModelEntry: "model",
 }
 
+AT_URL = re.compile(r"(?P<name>.+?)@(?P<base_url>https?://.*)", re.DOTALL)
+AT_PROVIDER = re.compile(r"(?P<name>.+)@(?P<provider>[^@]*)", re.DOTALL)
+EXAMPLE = "NAME@http://localhost:8000/v1"
+
 PROVIDER = FieldInfo(annotation=str | None, default=None, description="one of `moodflow models list`, instead of base_url")
 """Names the server of a model's entry; replaced by its base URL before the plan is made."""
+
+
+app = typer.Typer(add_completion=False)
 
 
 @dataclass(frozen=True)
@@ -73,13 +81,12 @@ class PlanField:
 @cache
 def plan_fields() -> Mapping[str, PlanField]:
     """Return every field of a plan by its path, parts before their own fields; `judge.name` is that of all models of a role."""
-    from tasks.solvers.registry import SOLVERS, helper_roles, is_optional  # noqa: PLC0415  polars takes its time
-
+    own = {name: info for name, info in Plan.model_fields.items() if name not in ("roles", "solvers")}
     others = {role: "nobody" if is_optional(role) else "the model under test" for role in helper_roles()}
     helpers = {role: f"model that {does}; null = {others[role]}" for role, does in helper_roles().items()}
-    stated = [solver for solver in SOLVERS.values() if solver.options]
-    options = (_walk(solver.options.model_fields, f"solvers.{solver.setting}.") for solver in stated if solver.options)
-    return {**own_fields(), **_role_fields(helpers), **{field.path: field for fields in options for field in fields}}
+    parts: list[tuple[Mapping[str, FieldInfo], str]] = [(_roles(JUDGES), ""), (own, ""), (_roles(helpers), "")]
+    parts += [(one.options.model_fields, f"solvers.{one.setting}.") for one in SOLVERS.values() if one.options]
+    return {field.path: field for fields, prefix in parts for field in _walk(fields, prefix)}
 
 
 def role_names() -> tuple[str, ...]:
@@ -87,18 +94,11 @@ def role_names() -> tuple[str, ...]:
     return tuple(path for path, field in plan_fields().items() if field.model is ModelEntry and path != "models")
 
 
-@cache
-def own_fields() -> Mapping[str, PlanField]:
-    """Return those of them that no setting adds, which are known at once."""
-    fields = {name: info for name, info in Plan.model_fields.items() if name not in ("roles", "solvers")}
-    return {**_role_fields(JUDGES), **{field.path: field for field in _walk(fields, "")}}
-
-
-def _role_fields(roles: Mapping[str, str]) -> dict[str, PlanField]:
-    infos = {name: FieldInfo(annotation=ModelEntry | None, default=None, description=text) for name, text in roles.items()}
+def _roles(described: Mapping[str, str]) -> dict[str, FieldInfo]:
+    roles = {name: FieldInfo(annotation=ModelEntry | None, default=None, description=text) for name, text in described.items()}
     if PANEL in roles:
-        infos[PANEL] = FieldInfo(annotation=tuple[ModelEntry, ...], default=(), description=roles[PANEL])
-    return {field.path: field for field in _walk(infos, "")}
+        roles[PANEL] = FieldInfo(annotation=tuple[ModelEntry, ...], default=(), description=described[PANEL])
+    return roles
 
 
 def _walk(fields: Mapping[str, FieldInfo], prefix: str) -> Iterator[PlanField]:
@@ -113,7 +113,8 @@ def _walk(fields: Mapping[str, FieldInfo], prefix: str) -> Iterator[PlanField]:
 def find_field(path: str, option: str) -> PlanField:
     """Return the field at a path that an option was given; raise UsageError, with the nearest paths, if there is none."""
     path = path.removeprefix("roles.")
-    if path in (fields := own_fields()) or path in (fields := plan_fields()):
+    fields = plan_fields()
+    if path in fields:
         return fields[path]
     part, _, name = path.partition(".")
     if name and part in fields and get_origin(fields[part].annotation) is dict:
@@ -170,11 +171,18 @@ def parse_value(field: PlanField, text: str) -> Any:
         value = _read_yaml(field.path, text)
         return [value] if field.is_list and isinstance(value, dict) and not differs_by_dataset(value) else value
     if field.model is ModelEntry:
-        return [parse_entry(text)] if field.is_list else parse_entry(text)
+        entry = _parse_entry(text)
+        return [entry] if field.is_list else entry
     words = [word for part in _members(field.annotation) for word in _words(part)]
     if field.is_list:
         return tuple(_spell(part.strip(), words) for part in text.split(",") if part.strip())
     return _spell(text, words)
+
+
+def _parse_entry(text: str) -> dict[str, Any]:
+    """Read `NAME`, `NAME@URL` or `NAME@PROVIDER` as an entry."""
+    match = AT_URL.fullmatch(text) or AT_PROVIDER.fullmatch(text)
+    return match.groupdict() if match else {"name": text}
 
 
 def _spell(text: str, words: list[str]) -> str:
@@ -262,8 +270,9 @@ def _describe_type(annotation: Any) -> str:
     return " or ".join(names)
 
 
+@app.command()
 def list_options(as_json: opt.AsJson = False) -> None:
-    """Every field of a plan that `--set PATH=VALUE` and `--config FILE` reach: type, default, description."""
+    """Every field of a plan that `--set PATH=VALUE` and `--config FILE` reach, with its type and default."""
     rows = [
         {"path": one.path, "type": one.kind, "default": one.default, "description": one.info.description or ""}
         for one in plan_fields().values()
@@ -272,8 +281,8 @@ def list_options(as_json: opt.AsJson = False) -> None:
     for row in rows:
         role, _, field = row["path"].partition(".")
         if not (role in role_names() and field):
-            table.add_row(*map(escape, row.values()))
+            table.add_row(*row.values())
     shared = f"{', '.join(role_names())} have the same fields as models: judge.base_url, panel.sampling.max_tokens ..."
     varied = "A role may differ by dataset: --role 'judge={default: {name: N}, datasets: {ID: {name: M}}}'"
     how = "moodflow run BENCHMARK --set PATH=VALUE; several values: --set PATH=V1,V2"
-    CommandResult(0, {"options": rows}, [table, escape(shared), varied, how]).finish(as_json=as_json)
+    CommandResult(0, {"options": rows}, [table, shared, varied, how]).finish(as_json=as_json)

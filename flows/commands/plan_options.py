@@ -2,7 +2,7 @@
 
 import os
 import re
-from collections.abc import Collection, Iterator
+from collections.abc import Iterator
 from dataclasses import dataclass, fields
 from functools import cache
 from pathlib import Path
@@ -14,7 +14,7 @@ from typer.core import TyperCommand
 
 from flows.commands import options as opt
 from flows.commands.config_files import complete_plan, read_configs, without_idle_roles
-from flows.commands.plan_fields import assign, find_field, own_fields, parse_setting, parse_value, plan_fields, role_names
+from flows.commands.plan_fields import assign, find_field, parse_setting, parse_value, plan_fields, role_names
 from schemas.addresses import hide_credentials
 from schemas.chat import EMBEDDED_MODEL
 from schemas.errors import UsageError, suggest
@@ -22,6 +22,7 @@ from schemas.plan import Plan
 from schemas.refusal import refused
 from schemas.roles import JUDGE
 from tasks.models.cost.pricing import check_budget
+from tasks.solvers.registry import require_role
 
 
 def complete_path(incomplete: str) -> list[str]:
@@ -111,8 +112,6 @@ class PlanOptions:
         panel: list[Any] = []
         named = {JUDGE} if self.judge else set[str]()
         for text in self.role or ():
-            from tasks.solvers.registry import require_role  # noqa: PLC0415  polars takes its time
-
             require_role(hide_credentials(text.partition("=")[0].strip()), "--role")
             path, value = parse_setting(text, "--role")
             if SEVERAL.search(text):
@@ -137,15 +136,16 @@ ENVIRONMENT = {"MOODFLOW_MIRROR": "mirror", "MOODFLOW_PRICES": "prices"}
 """Variables of the environment that stand for an option, and their fields of the plan."""
 
 
-def _path_of(name: str, paths: Collection[str]) -> str | None:
+def _path_of(name: str) -> str | None:
     """Return the path of the field that an option's name stands for: its own, that of a role's, or that below another."""
+    paths = plan_fields()
     role, _, inner = name.partition("_")
     same = sorted((path for path in paths if path.endswith(f".{name}")), key=lambda path: not path.startswith("models."))
     return next((path for path in (name, f"{role}.{inner}", *same) if path in paths), None)
 
 
 def _assign_option(name: str, value: Any, values: dict[str, Any]) -> None:
-    path = "models" if name == "model" else str(_path_of(name, own_fields()))
+    path = "models" if name == "model" else str(_path_of(name))
     if path == "models":
         value = [{"name": model} for model in value]
     elif path == JUDGE:
@@ -221,7 +221,7 @@ def _no_such_option(name: str, known: list[str], command: str) -> UsageError:
 
 def _replacement(name: str) -> str | None:
     """Return how a plan's field of this name is set; None if there is none."""
-    path = _path_of(name, plan_fields())
+    path = _path_of(name)
     if path is None or path in role_names():
         return path and f"use --role {path}=NAME"
     return f"use --set {path}={'true or false' if plan_fields()[path].kind == 'true or false' else 'VALUE'}"

@@ -3,6 +3,7 @@
 from collections import Counter
 from collections.abc import Callable, Coroutine, Iterable, Mapping, Sequence
 from datetime import UTC, datetime
+from pathlib import Path
 from typing import Any
 
 import fastapi.encoders  # noqa: F401  Prefect imports it with the first flow run, when the server is up and waits for us
@@ -10,7 +11,6 @@ from rich.console import RenderableType
 
 from flows.build import build_datasets
 from flows.commands.console import CommandResult
-from flows.commands.demo import report_addresses
 from flows.commands.dry_run import run_dry
 from flows.commands.run_view import (
     ablation_document,
@@ -75,6 +75,12 @@ async def _run_stage(stage: str, plans: Sequence[Plan]) -> CommandResult:
     document = {**first.document, "more": [other.document for other in others]}
     view = [*(line for result in (first, *others) for line in result.view), *report_addresses(document)]
     return CommandResult(max(result.status for result in (first, *others)), document, view)
+
+
+def report_addresses(document: dict[str, Any]) -> list[str]:
+    """Return the last lines of several runs: where a browser finds their reports, from the document of them all."""
+    reports = [str(run["report"]) for run in (document, *document["more"])]
+    return [f"To read: {report if '://' in report else Path(report).absolute().as_uri()}" for report in reports]
 
 
 async def _run_ablation(request: AblationRequest) -> CommandResult:

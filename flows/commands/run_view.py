@@ -5,10 +5,10 @@ from dataclasses import asdict
 from typing import Any
 
 from rich.console import RenderableType
-from rich.markup import escape
 from rich.table import Table
+from rich.text import Text
 
-from flows.commands.console import decimal, folded, label_system, numbers, text_table, unbroken
+from flows.commands.console import bold, decimal, folded, label_system, numbers, text_table, unbroken
 from flows.runtime.artifact_tables import failure_kinds
 from schemas.changes import RunChanges
 from schemas.lineage import CallCounts, Missing, PartitionRef, RunManifest
@@ -94,7 +94,7 @@ def ablation_table(document: dict[str, Any]) -> Table:
     """Return an ablation for a terminal: one row per variant and score."""
     table = text_table("Variant", "Model", "Setting", "Dataset", "Metric", *numbers("Score", "95 % interval", "Items"))
     for row in sorted(document["rows"], key=variant_order):
-        named = (escape(row[name]) for name in ("variant", "model", "setting", "dataset", "metric"))
+        named = (row[name] for name in ("variant", "model", "setting", "dataset", "metric"))
         items = f"{row['n_scored']} of {row['n_total']}"
         table.add_row(*named, decimal(row["value_0_100"]), interval(row["ci_low"], row["ci_high"], 2), items)
     return table
@@ -102,14 +102,14 @@ def ablation_table(document: dict[str, Any]) -> Table:
 
 def missing_lines(gaps: Iterable[Missing]) -> list[str]:
     """Return a line for a terminal per dataset that has no score, or not over all its rows."""
-    return [escape(f"Missing: {gap.dataset} {gap.reason}; {gap.next_step}") for gap in gaps]
+    return [f"Missing: {gap.dataset} {gap.reason}; {gap.next_step}" for gap in gaps]
 
 
 def verdict_lines(document: dict[str, Any]) -> list[str]:
     """Return a line for a terminal per system whose verdict is not `scored`, then one per other instrument with faults."""
     said = [row["headline"] for row in document["models"] if row["verdict"] != "scored"]
     faults = (f"{label_system(one)}: {one['words']}" for one in document["instruments"] if not one["failed"])
-    return [escape(line) for line in (*said, *faults)]
+    return [*said, *faults]
 
 
 def usage_document(rows: Sequence[Usage], currency: str | None, refs: Iterable[PartitionRef] = ()) -> dict[str, Any]:
@@ -135,14 +135,14 @@ def calls_view(document: dict[str, Any]) -> list[RenderableType]:
     failures = document["failures"]
     table = text_table("Failed calls of", folded("What"), *numbers("Calls"), folded("What to do"))
     for row in failures:
-        table.add_row(*(escape(str(row[name])) for name in ("model", "what", "calls", "next_step")))
+        table.add_row(*(str(row[name]) for name in ("model", "what", "calls", "next_step")))
     # repr escapes characters that move the cursor or hide others.
     errors = (
         f"First {row['what'].partition(':')[0]} of {row['model']}: {row['error'][:LONGEST_ERROR]!r}"
         for row in failures
         if row["error"]
     )
-    return [f"Calls: {CallCounts(**document['calls']).line}", *([table] if failures else []), *map(escape, errors)]
+    return [f"Calls: {CallCounts(**document['calls']).line}", *([table] if failures else []), *errors]
 
 
 def usage_view(document: dict[str, Any]) -> list[RenderableType]:
@@ -155,10 +155,10 @@ def usage_view(document: dict[str, Any]) -> list[RenderableType]:
     table = text_table("Model", "Role", *amounts, title="Tokens and cost")
     models = by_model(rows)
     for row in models:
-        table.add_row(escape(row.model), row.role, *_usage_cells(row, currency))
+        table.add_row(row.model, row.role, *_usage_cells(row, currency))
     if len(models) > 1:
         table.add_row("all", "", *_usage_cells(total(rows), currency))
-    return [table, *(escape(note) for note in document["cost"]["notes"])]
+    return [table, *document["cost"]["notes"]]
 
 
 def _usage_cells(row: Amounts, currency: str | None) -> list[str]:
@@ -178,8 +178,8 @@ def leaderboard_table(title: str, rows: list[dict[str, Any]], regressed: frozens
     cells = [_model_cells(row, names) for row in rows]
     if regressed:
         for row, cell in zip(rows, cells, strict=True):
-            cell["Run before"] = "[bold]regressed[/bold]" if (row["run"], row["model"], row["setting"]) in regressed else ""
-    labels = [escape(label_system(row)) for row in rows]
+            cell["Run before"] = bold("regressed") if (row["run"], row["model"], row["setting"]) in regressed else ""
+    labels = [label_system(row) for row in rows]
     if len(rows) > MAX_COLUMNS:
         listed = ((label, *cell.values()) for label, cell in zip(labels, cells, strict=True))
         return text_table(unbroken("Model"), *map(folded, cells[0]), rows=listed, title=title)
@@ -210,7 +210,9 @@ def _dataset_table(title: str, document: dict[str, Any], run: PastRun) -> Table:
     for row in document["raw_scores"]:
         constant = baselines.get((row["dataset"], row["metric"]), Baselines()).constant
         table.add_row(
-            *map(escape, (row["dataset"], label_system(row), row["metric"])),
+            row["dataset"],
+            label_system(row),
+            row["metric"],
             number(row["value"], 3),
             interval(row["ci_low"], row["ci_high"], 3),
             f"{row['n_scored']} of {row['n_total']}",
@@ -220,12 +222,12 @@ def _dataset_table(title: str, document: dict[str, Any], run: PastRun) -> Table:
     return table
 
 
-def _model_cells(row: dict[str, Any], abilities: Iterable[str]) -> dict[str, str]:
+def _model_cells(row: dict[str, Any], abilities: Iterable[str]) -> dict[str, str | Text]:
     return {
         "Rank": str(row["rank"] or "-"),
-        "Total": f"[bold]{escape(say_total(row))}[/bold]",
+        "Total": bold(say_total(row)),
         "95 % interval": say_interval(row),
-        "Verdict": escape(say_verdict(row)),
+        "Verdict": say_verdict(row),
         "Coverage": f"{100 * row['coverage']:.0f} %",
         **({"Beside published": likeness["verdict"]} if (likeness := row.get("comparability")) else {}),
         **({"Items": f"{row['n']} of {row['n_total']}"} if row["n"] is not None else {}),

@@ -2,38 +2,47 @@
 
 from dataclasses import replace
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated, Any
+from typing import Annotated, Any
 
 import typer
 from rich.console import RenderableType
-from rich.markup import escape
 
 from flows.commands import options as opt
+from flows.commands import run_view
 from flows.commands.console import CommandResult, detail_lines, folded, text_table
 from schemas.folders import DEFAULT_LAKE, Folder
 from schemas.lineage import RunManifest
-
-if TYPE_CHECKING:
-    from tasks.runs.past_run import PastRun
+from tasks.lake.lake import Lake
+from tasks.lake.manifest import (
+    list_runs,
+    read_all_changes,
+    read_changes,
+    read_code_version,
+    read_manifest,
+    read_manifests,
+    run_folder,
+)
+from tasks.lake.seal import check_seal, seal_run
+from tasks.reporting.render.page import write_report
+from tasks.runs.annotation_files import export_results
+from tasks.runs.past_run import PastRun, reopen
 
 REDACTED = "redacted"
 """Folder in that of a run for a report without texts that may not be passed on, where the run's own has them."""
 
-runs_app = typer.Typer(no_args_is_help=True, help="Runs in the lake.")
+app = typer.Typer(no_args_is_help=True, add_completion=False)
 
 
-@runs_app.command("list")
+@app.command("list")
 def list_command(lake: opt.LakeFolder = None, as_json: opt.AsJson = False) -> None:
     """Runs of the lake, newest first."""
-    from tasks.lake.manifest import list_runs, read_all_changes, read_manifests  # noqa: PLC0415
-
     folder = lake or DEFAULT_LAKE
     rows = [_run_row(folder, manifest) for manifest in read_manifests(folder)]
     changes, damaged = read_all_changes(folder, [row["run"] for row in rows])
     states = {run: one.state for run, one in changes.items()} | dict.fromkeys(damaged, "damaged")
     table = text_table(folded("Run"), "Benchmark", "Calls sent", "Missing", "State")
     for row in rows:
-        cells = (escape(str(row[name])) for name in ("run", "benchmark", "calls_sent", "missing"))
+        cells = (str(row[name]) for name in ("run", "benchmark", "calls_sent", "missing"))
         table.add_row(*cells, states.get(row["run"], ""))
     whole = not damaged and len(rows) == len(list_runs(folder))
     CommandResult(int(not whole), {"runs": rows}, [table]).finish(as_json=as_json)
@@ -49,13 +58,9 @@ def _run_row(folder: Folder, manifest: RunManifest) -> dict[str, Any]:
     }
 
 
-@runs_app.command("show")
-def show_command(run: str = typer.Argument(metavar="RUN"), lake: opt.LakeFolder = None, as_json: opt.AsJson = False) -> None:
+@app.command("show")
+def show_command(run: opt.Run, lake: opt.LakeFolder = None, as_json: opt.AsJson = False) -> None:
     """One run: its scores, calls, tokens, cost and report, from the lake alone."""
-    from flows.commands import run_view  # noqa: PLC0415
-    from tasks.lake.lake import Lake  # noqa: PLC0415
-    from tasks.lake.manifest import read_code_version, read_manifest  # noqa: PLC0415
-
     folder = lake or DEFAULT_LAKE
     manifest, stored = read_manifest(folder, run), Lake(folder, read_code_version())
     if manifest.ablation:
@@ -69,9 +74,9 @@ def show_command(run: str = typer.Argument(metavar="RUN"), lake: opt.LakeFolder 
     CommandResult(0, document, view).finish(as_json=as_json)
 
 
-@runs_app.command("report")
+@app.command("report")
 def report_command(
-    run: str = typer.Argument(metavar="RUN", help="a run of the lake; moodflow runs list names them"),
+    run: opt.Run,
     out: Annotated[Path | None, typer.Option("--out", help="folder for the report")] = None,
     redact: bool = typer.Option(False, "--redact", help="leave texts out whose licence forbids passing them on"),
     lake: opt.LakeFolder = None,
@@ -81,10 +86,6 @@ def report_command(
 
     Without --out it goes where it was; with --redact, unless the run is redacted itself, into a folder `redacted` in there.
     """
-    from tasks.lake.lake import Lake  # noqa: PLC0415
-    from tasks.lake.manifest import read_code_version, read_manifest, run_folder  # noqa: PLC0415
-    from tasks.runs.past_run import reopen  # noqa: PLC0415
-
     folder = lake or DEFAULT_LAKE
     manifest, own = read_manifest(folder, run), run_folder(folder, run)
     target = out or (own / REDACTED if redact and not manifest.redacted else own)
@@ -110,25 +111,20 @@ def report_command(
     CommandResult(int(not intact), document, [*detail_lines(document), *([] if intact else [changed])]).finish(as_json=as_json)
 
 
-@runs_app.command("export")
+@app.command("export")
 def export_command(
-    run: Annotated[str, typer.Argument(metavar="RUN", help="a run of the lake; moodflow runs list names them")],
+    run: opt.Run,
     to: opt.ToFolder,
     lake: opt.LakeFolder = None,
     as_json: opt.AsJson = False,
 ) -> None:
     """Write the replies of a run about annotated conversations as result files, and their scores as a score file."""
-    from tasks.runs.annotation_files import export_results  # noqa: PLC0415
-    from tasks.runs.past_run import reopen  # noqa: PLC0415
-
     written = export_results(reopen(lake or DEFAULT_LAKE, run), to)
     document = {"run": run, "folder": str(to), "files": [path.name for path in written]}
-    CommandResult(0, document, [escape(f"{len(written):,} files written to {to}")]).finish(as_json=as_json)
+    CommandResult(0, document, [f"{len(written):,} files written to {to}"]).finish(as_json=as_json)
 
 
-def _write_run(run: "PastRun", target: Folder, *, redact: bool) -> None:
-    from tasks.lake.manifest import read_changes  # noqa: PLC0415
-    from tasks.reporting.render.page import write_report  # noqa: PLC0415
+def _write_run(run: PastRun, target: Folder, *, redact: bool) -> None:
     from tasks.reporting.steps import load_report_data  # noqa: PLC0415
 
     manifest = run.manifest.model_copy(update={"redacted": redact or run.manifest.redacted})
@@ -138,8 +134,6 @@ def _write_run(run: "PastRun", target: Folder, *, redact: bool) -> None:
 
 def _seal(own: Folder) -> tuple[bool, list[str]]:
     """Seal a run's folder again if nothing but its report differs from what was sealed: whether so, and what differed."""
-    from tasks.lake.seal import check_seal, seal_run  # noqa: PLC0415
-
     check = check_seal(own)
     names = [one.name for one in check.broken] if check else []
     intact = all(name.startswith("report.") for name in names)

@@ -28,7 +28,10 @@ Schedules = Annotated[
     typer.Option("--schedule", metavar="NAME=CRON", help='another schedule, or off, repeatable: "nightly-mini=* * * * *"'),
 ]
 
+app = typer.Typer(add_completion=False)
 
+
+@app.command()
 def serve(
     config: Config = None,
     host: Host = "127.0.0.1",
@@ -50,8 +53,9 @@ def serve(
     raise typer.Exit(serving_session.serve_session(asked, print_json if as_json else print_summary))
 
 
+@app.command()
 def automations(webhook: WebhookUrl = None, as_json: opt.AsJson = False) -> None:
-    """Make or mend, on the Prefect server that PREFECT_API_URL names, the automations that `moodflow serve` makes itself."""
+    """Make or mend the automations of `moodflow serve` on the server that PREFECT_API_URL names."""
     require_address(webhook)
     with imports():
         require_prefect_settings()
@@ -101,4 +105,4 @@ def print_summary(document: dict[str, Any]) -> None:
             lines.append(f"    {row['missed']} runs were due while nothing served them; its page starts one: {row['page']}")
     lines.append(f"On a regression: {'the webhook is called' if document['webhook'] else 'an event in the UI (no --webhook)'}")
     lines.append("Ctrl-C stops all of it.")
-    terminal().print(*lines, sep="\n", markup=False, highlight=False, soft_wrap=True)
+    terminal().print(*lines, sep="\n", highlight=False, soft_wrap=True)

@@ -2,18 +2,20 @@
 
 import typer
 from rich.console import RenderableType
-from rich.markup import escape
 
 from flows.commands import options as opt
-from flows.commands.console import CommandResult, decimal, label_system, numbers, text_table
+from flows.commands.console import CommandResult, bold, decimal, label_system, numbers, text_table
 from schemas.folders import DEFAULT_LAKE
 from schemas.verification import Verification
 
 MOST_SHOWN = 20
 """Differences and scores on a terminal; `--json` has all."""
 
+app = typer.Typer(add_completion=False)
 
-def verify(*, run: str = typer.Argument(metavar="RUN"), lake: opt.LakeFolder = None, as_json: opt.AsJson = False) -> None:
+
+@app.command()
+def verify(run: opt.Run, lake: opt.LakeFolder = None, as_json: opt.AsJson = False) -> None:
     """Hash every file of a run and compute its scores again from the stored replies. Ends with 1 if anything differs."""
     from tasks.verify.run import verify_run  # noqa: PLC0415  takes seconds
 
@@ -24,16 +26,16 @@ def verify(*, run: str = typer.Argument(metavar="RUN"), lake: opt.LakeFolder = N
 def verify_view(found: Verification) -> list[RenderableType]:
     """Return what a terminal shows: a line per layer, the first difference, all others, what would differ, notes."""
     changes = [
-        f"{escape(label_system(change.model_dump()))} {change.name}: {decimal(change.before)} -> {decimal(change.after)}"
+        f"{label_system(change.model_dump())} {change.name}: {decimal(change.before)} -> {decimal(change.after)}"
         for change in found.would_differ
     ]
-    differences = [f"{difference.kind}: {escape(difference.message)}" for difference in found.differences]
+    differences = [f"{difference.kind}: {difference.message}" for difference in found.differences]
     return [
         _layer_table(found),
-        *(f"[bold]First difference:[/bold] {difference}" for difference in differences[:1]),
+        *(bold("First difference:", f" {difference}") for difference in differences[:1]),
         *_bounded("Others", differences[1:]),
         *_bounded("With blueprint and code as they are now, the stored replies would score", changes),
-        *(f"Note: {escape(note)}" for note in found.notes),
+        *(f"Note: {note}" for note in found.notes),
         _verdict(found),
     ]
 
@@ -46,11 +48,11 @@ def _layer_table(found: Verification) -> RenderableType:
     return table
 
 
-def _bounded(title: str, lines: list[str]) -> list[str]:
+def _bounded(title: str, lines: list[str]) -> list[RenderableType]:
     if not lines:
         return []
     more = [f"  and {len(lines) - MOST_SHOWN} more, which --json lists"] if len(lines) > MOST_SHOWN else []
-    return [f"[bold]{title}:[/bold]", *(f"  {line}" for line in lines[:MOST_SHOWN]), *more]
+    return [bold(f"{title}:"), *(f"  {line}" for line in lines[:MOST_SHOWN]), *more]
 
 
 def _verdict(found: Verification) -> str:

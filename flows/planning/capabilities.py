@@ -2,12 +2,9 @@
 
 import asyncio
 import os
-from collections.abc import AsyncIterator, Iterable
-from contextlib import asynccontextmanager
-from contextvars import ContextVar
+from collections.abc import Iterable
 from pathlib import Path
 
-from flows.planning.jobs import ResolvedPlan
 from schemas.addresses import VERSION_PATH
 from schemas.chat import ModelEntry
 from schemas.errors import EndpointError
@@ -22,7 +19,6 @@ from tasks.models.cost.budget import Budget, BudgetAccount
 from tasks.models.http.client import CallRetryPolicy, HttpChat
 from tasks.models.http.endpoint_check import resolve_keys
 from tasks.models.http.failures import RETRIES
-from tasks.models.journal.table import JOURNAL
 from tasks.text.backoff import Retry
 
 AT_ONCE = CallRetryPolicy(retries={failure: Retry(attempts=1) for failure in FAILURES})
@@ -72,7 +68,7 @@ def unprobed(plan: Plan) -> tuple[ModelEntry, ...]:
 
 
 async def ensure_probed(lake: Path, models: Iterable[ModelEntry], budget: Budget) -> bool:
-    """Probe models about which nothing is remembered, and remember what was found; wait for probes that were begun early.
+    """Probe models about which nothing is remembered, and remember what was found.
 
     A model that does not answer is left as it is: its calls then fail with a status of their own.
 
@@ -88,43 +84,7 @@ async def ensure_probed(lake: Path, models: Iterable[ModelEntry], budget: Budget
         EndpointError: if a key is missing or cannot be sent, or a base URL lacks its path.
         LakeError: if what was found cannot be read or written.
     """
-    early = _EARLY.get() or {}
-    late = (_probe_once(lake, entry, budget) for entry in models if probe_file(lake, entry) not in early)
-    return any(await asyncio.gather(*early.values(), *late))
-
-
-_EARLY: ContextVar[dict[Path, asyncio.Task[bool]] | None] = ContextVar("probes begun early", default=None)
-"""Of a flow run, by the file of what they find."""
-
-
-@asynccontextmanager
-async def probing_early(plan: Plan, resolved: ResolvedPlan) -> AsyncIterator[None]:
-    """Begin the probes of models under test that will be asked, which ensure_probed in the block waits for.
-
-    Before items are built that is known of a lake without replies. With a budget nothing is asked before that is open.
-
-    Args:
-        plan: as the user made it.
-        resolved: the same, resolved.
-
-    Raises:
-        LakeError: if what was found about a model cannot be read.
-    """
-    lake, asked = resolved.lake.state, set[tuple[str, str]]()
-    if not (lake / JOURNAL).exists() and plan.budget is None and plan.budget_tokens is None:
-        left = (job.entry for job in resolved.jobs if not job.find(resolved.lake.find))
-        asked = {(entry.identity, entry.name) for entry in left}
-    new = (entry for entry in unprobed(plan) if (entry.identity, entry.name) in asked)
-    begun = {probe_file(lake, entry): asyncio.create_task(_probe_once(lake, entry, Budget())) for entry in new}
-    outer = _EARLY.set(begun)
-    try:
-        yield
-    finally:
-        _EARLY.reset(outer)
-        for task in begun.values():
-            task.cancel()
-        # What one of them raised was raised by ensure_probed, unless nothing was asked.
-        await asyncio.gather(*begun.values(), return_exceptions=True)
+    return any(await asyncio.gather(*(_probe_once(lake, entry, budget) for entry in models)))
 
 
 async def _probe_once(lake: Path, entry: ModelEntry, budget: Budget) -> bool:

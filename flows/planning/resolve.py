@@ -6,6 +6,7 @@ from dataclasses import replace
 from datetime import datetime
 from itertools import product
 from pathlib import Path
+from typing import Any
 
 from flows.planning.capabilities import with_capabilities
 from flows.planning.jobs import ResolvedPlan, SelectedDataset
@@ -77,8 +78,23 @@ def resolve(plan: Plan) -> ResolvedPlan:
 
 
 def complete(plan: Plan, blueprint: Blueprint) -> Plan:
-    """Return the plan with what it leaves to the blueprint, this machine and the lake's findings about its models."""
-    return with_epochs(with_embedder(with_capabilities(with_sample(plan, blueprint))))
+    """Return the plan with what it leaves to the blueprint, this machine and the lake's findings about its models.
+
+    Manifest and report then name the sample, if one size holds for all datasets, and the embedding model that `auto` stands for
+    here. A plan that asks changed models anew has the identities these have since they were found changed.
+    """
+    state, update = state_folder(plan.lake), dict[str, Any]()
+    if plan.sample is None and not any(entry.sample for entry in blueprint.datasets.values()):
+        update["sample"] = SAMPLE
+    if plan.retrieval.embedder == AUTO and embeds(plan):
+        update["retrieval"] = plan.retrieval.model_copy(update={"embedder": resolve_auto()})
+
+    def renewed(entry: ModelEntry) -> ModelEntry:
+        epoch = read_record(state, entry.identity, entry.name).epoch
+        return entry.model_copy(update={"identity": epoch_identity(entry.identity, epoch)})
+
+    completed = with_capabilities(plan.model_copy(update=update))
+    return completed.map_entries(renewed) if plan.ask_changed else completed
 
 
 def renew(resolved: ResolvedPlan, plan: Plan) -> ResolvedPlan:
@@ -97,32 +113,6 @@ def renew(resolved: ResolvedPlan, plan: Plan) -> ResolvedPlan:
 def open_lake(plan: Plan) -> Lake:
     """Return the lake of a plan, whose files this version of the code writes."""
     return Lake(plan.lake, read_code_version())
-
-
-def with_sample(plan: Plan, blueprint: Blueprint) -> Plan:
-    """Return the plan with the size of the sample, if it is one for all datasets, so that manifest and comparisons name it."""
-    if plan.sample or any(entry.sample for entry in blueprint.datasets.values()):
-        return plan
-    return plan.model_copy(update={"sample": SAMPLE})
-
-
-def with_epochs(plan: Plan) -> Plan:
-    """Return the plan with the identities that models have since they were found changed, if it asks these anew."""
-    state = state_folder(plan.lake)
-
-    def renewed(entry: ModelEntry) -> ModelEntry:
-        epoch = read_record(state, entry.identity, entry.name).epoch
-        return entry.model_copy(update={"identity": epoch_identity(entry.identity, epoch)})
-
-    return plan.map_entries(renewed) if plan.ask_changed else plan
-
-
-def with_embedder(plan: Plan) -> Plan:
-    """Return the plan with the embedding model that `auto` stands for here, so that manifest and report name it."""
-    options = plan.retrieval
-    if options.embedder != AUTO or not embeds(plan):
-        return plan
-    return plan.model_copy(update={"retrieval": options.model_copy(update={"embedder": resolve_auto()})})
 
 
 def _require_settings(plan: Plan) -> None:

@@ -15,8 +15,8 @@ import yaml
 from tasks.judging.rubrics import RUBRICS, load_rubric
 from tasks.scoring import blueprints
 from tests.docs.pages import NOT_EXECUTED, ROOT, blocks
+from tests.docs.printed import SERVED, answer, with_runs
 from tests.flows.command import ended
-from tests.flows.printed import SERVED, answer, with_runs
 from tests.mirror import MIRROR, needs_mirror
 from tests.model_server import ModelServer
 

@@ -24,8 +24,8 @@ from tasks.solvers.registry import SOLVERS
 from tasks.solvers.solver import Solver
 from tests.crashes.commands import ROOT, kill, wait_until
 from tests.docs.pages import blocks
+from tests.docs.printed import SERVED
 from tests.flows.command import Ended, ended
-from tests.flows.printed import SERVED
 from tests.model_server import Fault, ModelServer
 
 pytestmark = pytest.mark.usefixtures("prefect_server")

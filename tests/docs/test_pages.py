@@ -6,7 +6,7 @@ from pathlib import Path
 import pytest
 import yaml
 
-from flows.commands import app as cli
+from flows.commands import stages
 from schemas.metrics import METRICS
 from schemas.plan import Plan
 from tests.docs.pages import FENCE, LINK, NOT_EXECUTED, ROOT, anchors, blocks, pages
@@ -65,7 +65,7 @@ def test_every_reason_not_to_execute_is_needed_and_its_tests_exist() -> None:
 
 def test_options_of_commands_that_need_a_cluster_are_read(monkeypatch: pytest.MonkeyPatch) -> None:
     made: list[Plan] = []
-    monkeypatch.setattr(cli, "_execute", lambda _stage, plan, **_: made.append(plan))
+    monkeypatch.setattr(stages, "execute", lambda _stage, plan, **_: made.append(plan))
     commands = [
         line for block in blocks(ROOT / "docs/operations.md") if block.word == "cluster" for line in block.body.splitlines()
     ]

@@ -2,6 +2,7 @@
 
 import json
 import re
+from collections.abc import Iterable
 from contextlib import redirect_stderr, redirect_stdout
 from io import StringIO
 from pathlib import Path
@@ -35,6 +36,12 @@ def ended(*arguments: str | Path) -> Ended:
     with redirect_stdout(out), redirect_stderr(err):
         status = guarded(lambda: app([str(argument) for argument in arguments]))
     return Ended(status, out.getvalue(), err.getvalue())
+
+
+def ask_mini(stage: str, url: str, lake: str | Path, datasets: Iterable[str], *more: str | Path) -> Ended:
+    """Run a stage over datasets of moodbench-mini: the model `m` and its judge `j`, both at one address."""
+    models = ("--model", "m", "--base-url", url, "--judge", "j", "--judge-base-url", url)
+    return ended(stage, "moodbench-mini", *models, "--datasets", ",".join(datasets), "--lake", lake, *more)
 
 
 def assert_one_message(done: Ended, *parts: str) -> None:

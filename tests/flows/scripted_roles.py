@@ -9,25 +9,19 @@ from dataclasses import dataclass
 from functools import cache
 from hashlib import sha256
 from pathlib import Path
-from typing import Any, Literal
+from typing import Any
 
 import polars as pl
 
 from tests.flows.command import Ended, ended
+from tests.flows.scripted import NONSENSE, OFF_TOPIC, Behaviour
 from tests.model_server import ModelServer
 
-Behaviour = Literal["gold", "wrong", "nonsense"]
 Messages = list[dict[str, str]]
 Reply = Callable[[Messages], str]
 
 LONG_MINI = "longemotion-mini"
 SETTINGS = ("base", "rag", "coem", "self_rag", "search_o1", "retrieve_only")
-NONSENSE = "?!... %% ---"
-"""No letter, digit or Chinese character: nothing that any reader may take for an answer."""
-
-OFF_TOPIC = "qwzx vkjh"
-"""Words that occur in no reference."""
-
 READING = "A short reading of the passage."
 """What the Sage writes."""
 
@@ -104,7 +98,7 @@ def in_json(key: str, value: object) -> str:
     return f"```json\n{json.dumps({key: value}, ensure_ascii=False)}\n```"
 
 
-ANSWERS: Mapping[str, Callable[[Mapping[str, Any]], str]] = {"gold": gold_answer, "wrong": wrong_answer}
+ANSWERS: Mapping[Behaviour, Callable[[Mapping[str, Any]], str]] = {"gold": gold_answer, "wrong": wrong_answer}
 
 
 def scale_of(messages: Messages) -> tuple[int, int]:

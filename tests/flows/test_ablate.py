@@ -57,7 +57,7 @@ def variants(ablation: Ended) -> dict[str, dict[tuple[str, str], tuple[Any, ...]
 
 
 @pytest.mark.long
-def test_a_grid_of_two_factors_is_what_single_runs_find(tmp_path: Path) -> None:
+def test_a_grid_finds_what_single_runs_find(tmp_path: Path) -> None:
     lake = tmp_path / "lake"
     with fickle(lake) as server:
         varied = ("--vary", "chunk_tokens=64,128", "--vary", "top_k=1,2")

@@ -2,17 +2,17 @@
 
 import json
 import threading
+from hashlib import sha256
 from pathlib import Path
 from typing import Any
 
-import polars as pl
 import pytest
 import yaml
 
 from tasks.models.cost.budget import measure_texts
 from tests.flows.command import Ended, ended
 from tests.flows.commands.test_bad_input import ITEM
-from tests.flows.test_role_play import answer, family
+from tests.flows.scripted_roles import Messages, by_hash, layer
 from tests.model_server import ModelServer
 
 pytestmark = pytest.mark.usefixtures("prefect_server")
@@ -60,10 +60,55 @@ def benchmark(folder: Path) -> Path:
     return path
 
 
+CARDS = {
+    "en": "Age: young\nGender: female\nProblem: number {number} of her exams went badly",
+    "zh": "年龄：青年\n性别：男\n问题：第 {number} 次考试没有考好",
+}
+IN_FLIGHT = 2
+
+
+def answer(messages: Messages) -> str:
+    """What each of the three says follows from all it was shown: another dialogue before it would give another one after it."""
+    seen = sha256(json.dumps(messages).encode()).hexdigest()[:8]
+    if messages[0]["role"] == "user":
+        return f"I hear you, and I think of {seen}."
+    if "<<<TURN" in messages[1]["content"]:
+        return by_hash(messages)
+    return f"你听我说：{seen}" if "人物卡" in messages[0]["content"] else f"I feel bad about {seen}."
+
+
+def family(folder: Path, server: ModelServer, cards: int) -> tuple[str, ...]:
+    """Write a benchmark of own cards in two languages and its models; the command that runs it."""
+    datasets = {}
+    for language, card in CARDS.items():
+        shared = {"language": language, "question_type": "role_play", "question": "?"}
+        items = [{"item_id": f"{language}-{n}", "context": card.format(number=n), **shared} for n in range(cards)]
+        lines = "".join(json.dumps(item, ensure_ascii=False) + "\n" for item in items)
+        (folder / f"{language}.jsonl").write_text(lines, encoding="utf-8")
+        rated = {"id": "judge", "judged": True, "rubric": "mc_stage1", "metrics": [{"metric": "judged_rating"}]}
+        datasets[f"cards_{language}"] = {"title": language, "source": {"path": f"{language}.jsonl"}, "methods": [rated]}
+    tasks = [{"id": name, "title": name, "level": "high", "datasets": [name]} for name in datasets]
+    blueprint = {
+        "name": "talks",
+        "title": "Talks",
+        "version": "1",
+        "source": "this test",
+        "datasets": datasets,
+        "level_rules": [{"weights": {"high": 1}}],
+        "abilities": [{"id": "talking", "title": "Talking", "tasks": tasks}],
+    }
+    (folder / "talks.yaml").write_text(yaml.safe_dump(blueprint, allow_unicode=True), encoding="utf-8")
+    served = {"base_url": server.base_url, "concurrency": IN_FLIGHT}
+    entries = {name: {"name": name, **served} for name in ("model", "seeker", "judge")}
+    config = {"models": [entries.pop("model")], "roles": entries}
+    (folder / "models.yaml").write_text(yaml.safe_dump(config), encoding="utf-8")
+    return ("run", str(folder / "talks.yaml"), "--config", str(folder / "models.yaml"), "--set", "bootstrap=0", "--json")
+
+
 def answered(lake: Path) -> dict[tuple[str, str], int]:
     """Items with an answer, by dataset and model."""
-    rows = pl.read_parquet(sorted((lake / "answers").rglob("*.parquet")), hive_partitioning=False)
-    return {(name, model): of.filter(status="answered").height for (name, model), of in rows.group_by("dataset", "model")}
+    rows = layer(lake, "answers").group_by("dataset", "model")
+    return {(name, model): of.filter(status="answered").height for (name, model), of in rows}
 
 
 def test_a_tenth_of_the_calls_reaches_every_dataset(tmp_path: Path) -> None:
@@ -109,7 +154,7 @@ def test_a_tenth_of_the_calls_reaches_every_dataset(tmp_path: Path) -> None:
     assert (anew["state"], anew["previous"], anew["regressions"]) == ("BudgetSpent", last.document["run"], [])
 
 
-def test_calls_of_helpers_and_judges_belong_to_their_item(tmp_path: Path) -> None:
+def test_helper_and_judge_calls_belong_to_items(tmp_path: Path) -> None:
     with CountingServer(answer) as server:
         command = family(tmp_path, server, 10)
         config = yaml.safe_load((tmp_path / "models.yaml").read_text())

@@ -82,7 +82,7 @@ def lake(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     return tmp_path / "lake"
 
 
-def test_a_dimension_that_fell_is_a_regression_though_the_total_stands(lake: Path) -> None:
+def test_a_fallen_dimension_is_a_regression(lake: Path) -> None:
     asked_anew = ("--set", "models.identity=other", "--set", "judge.identity=judge")
     with ModelServer(judge) as server:
         first = run("m", server, lake, "--set", "judge.identity=judge", says="warm")
@@ -100,7 +100,7 @@ def test_a_dimension_that_fell_is_a_regression_though_the_total_stands(lake: Pat
         assert "days: warmth (0 to 4)" in page.read_text(encoding="utf-8")
 
 
-def test_gold_replies_are_a_baseline_that_is_counted_and_enters_no_score(lake: Path) -> None:
+def test_gold_replies_are_a_baseline_without_score(lake: Path) -> None:
     named = ("--set", "models.identity=kind", "--set", "judge.identity=judge")
     rates_gold = (*named, "--set", "judge_gold=true")
     with ModelServer(judge) as server:
@@ -194,33 +194,3 @@ def assert_compared(lake: Path, before: str, after: str) -> None:
     printed = ended("compare", before, after, "--lake", lake).out
     assert "days: warmth" in printed
     assert "1.00 to 3.00" in printed
-
-
-def in_odd_forms(messages: list[dict[str, str]]) -> str:
-    """Quote numbers; write another form for a2 until told what is wrong, and never the right one for b1's warmth."""
-    said = json.loads(judge(messages))
-    if "reply to b1" in messages[1]["content"] and "warmth" in said:
-        return "Very warm."
-    if "reply to a2" in messages[1]["content"] and len(messages) == 2:
-        return "I would say it is fine."
-    return str({name.title(): str(value) for name, value in said.items()})
-
-
-def test_a_judge_in_odd_forms_is_read_asked_again_and_counted(lake: Path) -> None:
-    named = ("--set", "models.identity=kind", "--set", "judge.identity=judge")
-    with ModelServer(in_odd_forms) as server:
-        done = run("kind", server, lake, *named)
-        # Two calls for each of four answers, both of a2 once more, and warmth of b1.
-        assert server.calls == 11
-        again = run("kind", server, lake, *named)
-        assert (server.calls, again.document["state"]) == (11, "UpToDate")
-    assert [(row["dimension"], row["mean"], row["n_answers"]) for row in done.document["dimension_scores"]] == [
-        ("asks", 1.0, 4),
-        ("warmth", 4.0, 3),
-    ]
-    unread = {"model": "judge", "calls": 1, "next_step": "see the replies: moodflow explain", "error": None}
-    assert done.document["failures"] == [{**unread, "what": "no readable rating of kind's answers: no JSON object"}]
-    page = Path(done.document["report"]).read_text(encoding="utf-8")
-    assert "7 of 8 replies of the judge had another form than was asked for" in page
-    checked = ended("verify", done.document["run"], "--lake", lake, "--json")
-    assert (checked.status, checked.document["differences"]) == (0, [])

@@ -10,13 +10,9 @@ from flows.commands.run import run_command
 from schemas.chat import ModelEntry
 from schemas.errors import SourceMissingError, UsageError
 from schemas.plan import Plan
-from tests.flows.command import ended
 from tests.flows.scripted import policy
 from tests.mirror import MIRROR, needs_mirror
 from tests.model_server import ModelServer
-
-RIGHT = {"crows_pairs": 253, "cped": 173, "edos": 140, "booksort": 149, "copa": 100}
-"""Items that a model which knows every answer gets right in the reference profile, of 300 (COPA: of 100)."""
 
 
 def plan_for(server: ModelServer | None, lake: Path, **fields: Any) -> Plan:
@@ -30,35 +26,6 @@ def plan_for(server: ModelServer | None, lake: Path, **fields: Any) -> Plan:
         "bootstrap": 0,
     }
     return Plan.model_validate({**given, **fields})
-
-
-@needs_mirror
-@pytest.mark.long
-@pytest.mark.usefixtures("prefect_server")
-def test_released_code_takes_right_answers_away(tmp_path: Path) -> None:
-    with ModelServer(policy((*RIGHT, "record", "lcsts"), "gold", MIRROR)) as server:
-        corrected = plan_for(server, tmp_path, datasets=(*RIGHT, "record"))
-        reference = plan_for(server, tmp_path, datasets=(*RIGHT, "lcsts"), profile="reference")
-        runs = [run_command("run", plan).document["run"] for plan in (corrected, reference)]
-        assert not server.repeated
-    compared = ("compare", *runs, "--lake", str(tmp_path), "--bootstrap", "0")
-    (model,) = ended(*compared, "--json").document["models"]
-    stored = {row["id"]: (row["before"], row["after"]) for row in model["stored"]}
-    for name, right in RIGHT.items():
-        assert stored[name] == pytest.approx((100, 100 * right / (100 if name == "copa" else 300)))
-    # record has no reference score; lcsts, without a judge, no corrected one.
-    assert (stored["record"], stored["lcsts"]) == ((100, None), (None, 100))
-
-    # The two measure by other methods, so that no items are common.
-    cells = {row[0]: row[1:] for row in map(str.split, ended(*compared).out.splitlines()) if row}
-    assert cells["crows_pairs"] == ["-", "-", "−15.67", "-", "-", "100.00", "84.33"]
-    assert cells["record"] == ["-", "-", "–", "-", "-", "100.00", "-"]
-
-    # Values is CrowS-Pairs alone; CPED and EDOS are one task, the only one of its level.
-    assert stored["values_safety"] == pytest.approx((100, 100 * 253 / 300))
-    assert stored["emotional"] == pytest.approx((100, 100 * (173 + 140) / 600))
-    # COPA and ReCoRD corrected, COPA and LCSTS as released.
-    assert stored["foundational"] == pytest.approx((100, 100))
 
 
 @needs_mirror

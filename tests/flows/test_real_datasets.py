@@ -40,7 +40,7 @@ def run_real(
     ("step", "sample", "permute"),
     [(3, 4, 2), pytest.param(1, 4, 2, marks=pytest.mark.long), pytest.param(1, EVERYTHING, 0, marks=pytest.mark.long)],
 )
-def test_the_gold_content_scores_100_wherever_its_option_stands(tmp_path: Path, step: int, sample: int, permute: int) -> None:
+def test_gold_scores_100_in_every_option_order(tmp_path: Path, step: int, sample: int, permute: int) -> None:
     names = ready()[::step]
     done, scores = run_real(tmp_path, names, "gold", sample, permute)
     assert done.status == 0

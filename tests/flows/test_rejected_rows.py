@@ -37,11 +37,11 @@ def sixteen(folder: Path, broken: int) -> Path:
     return good
 
 
-def run(folder: Path, benchmark: str | Path, place: str, reply: Callable[..., str]) -> tuple[Ended, Ended, int]:
+def run(folder: Path, benchmark: str | Path, place: str, reply: Callable[..., str], *more: str) -> tuple[Ended, Ended, int]:
     """How a run ended in words and as JSON, and how many calls it made."""
     with ModelServer(reply) as server:
         model = ("--model", "oracle", "--base-url", server.base_url, "--lake", folder / "lake", "--set", "bootstrap=0")
-        command = ("run", benchmark, *model, *PLACES[place](folder))
+        command = ("run", benchmark, *model, *PLACES[place](folder), *more)
         told = ended(*command)
         return told, ended(*command, "--json"), server.calls
 
@@ -51,6 +51,7 @@ def run(folder: Path, benchmark: str | Path, place: str, reply: Callable[..., st
 def test_one_rejected_conversation_of_sixteen_is_missing(tmp_path: Path, place: str) -> None:
     good = sixteen(tmp_path, 1)
     told, done, _ = run(tmp_path, "attunebench", place, knowing(MODELS["oracle"], good))
+    _, sampled, _ = run(tmp_path, "attunebench", place, knowing(MODELS["oracle"], good), "--sample", "4")
     assert (told.status, done.status) == (1, 1), done.err
     (row,), (gap,) = (done.document["models"], done.document["missing"])
     # 15 of 16 is 93.75 %: what is there is right, and there is no rank.
@@ -62,19 +63,11 @@ def test_one_rejected_conversation_of_sixteen_is_missing(tmp_path: Path, place: 
         assert reason in " ".join(said.split())
     manifest = json.loads(Path(done.document["manifest"]).read_text(encoding="utf-8"))
     assert manifest["missing"] == [gap]
-    assert layer(tmp_path / "lake", "items_rejected")["source_file"].to_list() == ["conversation_01.json"]
-
-
-@pytest.mark.parametrize("place", PLACES)
-@pytest.mark.usefixtures("prefect_server")
-def test_a_full_sample_still_names_rejected_conversations(tmp_path: Path, place: str) -> None:
-    good = sixteen(tmp_path, 1)
-    with ModelServer(knowing(MODELS["oracle"], good)) as server:
-        model = ("--model", "oracle", "--base-url", server.base_url, "--lake", tmp_path / "lake", "--set", "bootstrap=0")
-        done = ended("run", "attunebench", *model, *PLACES[place](tmp_path), "--sample", "4", "--json")
-    (row,), (gap,) = (done.document["models"], done.document["missing"])
-    assert (done.status, row["n"], row["n_total"], row["rank"]) == (1, 4, 4, 1)
-    assert gap["reason"].startswith("has 1 row of 16 that breaks a rule and is no item: ")
+    assert set(layer(tmp_path / "lake", "items_rejected")["source_file"]) == {"conversation_01.json"}
+    # A sample that is full without the rejected one has a rank.
+    (row,), (gap,) = (sampled.document["models"], sampled.document["missing"])
+    assert (sampled.status, row["n"], row["n_total"], row["rank"]) == (1, 4, 4, 1)
+    assert gap["reason"] == reason
 
 
 def beside_another(folder: Path) -> Path:
@@ -103,16 +96,9 @@ def test_fourteen_rejected_of_sixteen_stop_their_dataset(tmp_path: Path, place: 
     for said in (told.out, Path(done.document["report"]).read_text(encoding="utf-8")):
         assert reason in " ".join(said.split())
     assert layer(tmp_path / "lake", "items_rejected").height == 14
-
-
-@pytest.mark.parametrize("place", PLACES)
-@pytest.mark.usefixtures("prefect_server")
-def test_the_only_dataset_stopped_ends_the_run(tmp_path: Path, place: str) -> None:
-    sixteen(tmp_path, 14)
-    told, done, calls = run(tmp_path, "attunebench", place, knowing(MODELS["oracle"]))
+    alone, _, calls = run(tmp_path, "attunebench", place, knowing(MODELS["oracle"]))
     assert calls == 0
-    assert_one_message(told, "none of the datasets of attunebench can be had", "14 rows of 16 break a rule", RULE)
-    assert_one_message(done, "14 rows of 16")
+    assert_one_message(alone, "none of the datasets of attunebench can be had", "14 rows of 16 break a rule", RULE)
 
 
 def test_datasets_check_names_rejected_conversations(tmp_path: Path) -> None:

@@ -92,7 +92,7 @@ def narrator(monkeypatch: pytest.MonkeyPatch) -> Iterator[None]:
 
 
 @pytest.mark.parametrize(("stated", "got"), [((), "no answer"), (("talk", "note", "talk"), "parts 'talk', 'note', 'talk'")])
-def test_an_item_without_an_answer_or_with_two_is_no_item_that_is_lost(
+def test_an_item_needs_exactly_one_answer(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch, stated: tuple[str, ...], got: str
 ) -> None:
     async def careless(asked: AskedItem, _o: SolverOptions, resources: SolverResources, repetition: int) -> SolverOutput:
@@ -108,7 +108,7 @@ def test_an_item_without_an_answer_or_with_two_is_no_item_that_is_lost(
 
 
 @pytest.mark.usefixtures("narrator")
-def test_an_invented_role_is_named_asked_counted_priced_and_told_of(tmp_path: Path) -> None:
+def test_an_invented_role_is_counted_and_priced(tmp_path: Path) -> None:
     prices = tmp_path / "prices.yaml"
     prices.write_text(PRICES, encoding="utf-8")
 

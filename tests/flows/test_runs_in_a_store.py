@@ -10,7 +10,7 @@ from schemas.folders import parse_folder
 from tasks.lake.local_state import state_folder
 from tasks.lake.manifest import read_manifest
 from tasks.lake.objects import ObjectStore
-from tests.flows.command import Ended, ended
+from tests.flows.command import Ended, ask_mini, ended
 from tests.flows.scripted import policy
 from tests.model_server import ModelServer
 from tests.object_store import BUCKET, KEY, SECRET, client, keys, object_store
@@ -36,14 +36,12 @@ def store(tmp_path: Path) -> Iterator[str]:
 
 
 def evaluate(model: ModelServer, stage: str, lake: str | Path) -> Ended:
-    base_url = model.base_url
-    models = ("--model", "m", "--base-url", base_url, "--judge", "j", "--judge-base-url", base_url)
-    return ended(stage, "moodbench-mini", *models, "--datasets", ",".join(DATASETS), "--lake", lake, "--json")
+    return ask_mini(stage, model.base_url, lake, DATASETS, "--json")
 
 
 @pytest.mark.long
 @pytest.mark.usefixtures("prefect_server")
-def test_a_run_in_a_store_is_the_run_in_a_folder(tmp_path: Path, model: ModelServer, store: str) -> None:
+def test_runs_in_store_and_folder_are_equal(tmp_path: Path, model: ModelServer, store: str) -> None:
     here, there = (evaluate(model, "run", lake) for lake in (tmp_path / "here", store))
     assert (here.status, there.status) == (0, 0), there.err
     assert there.scores == here.scores
@@ -93,7 +91,7 @@ def reads_everything(ran: Ended) -> None:
     assert manifest["plan"]["lake"] == ROOT
 
 
-def test_a_wrong_bucket_ends_every_command_with_one_message(model: ModelServer, store: str) -> None:
+def test_a_wrong_bucket_is_one_message(model: ModelServer, store: str) -> None:
     wrong = store.replace(BUCKET, "no-such-bucket")
     used = [
         ("runs", "list"),

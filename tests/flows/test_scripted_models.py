@@ -43,35 +43,18 @@ def run_behaviour(behaviour: Behaviour, lake: Path, names: tuple[str, ...]) -> t
     return run.status, run.document
 
 
-def test_a_model_that_answers_gold_scores_100_everywhere(tmp_path: Path, names: tuple[str, ...]) -> None:
-    status, document = run_behaviour("gold", tmp_path, names)
-    assert status == 0
+@pytest.mark.parametrize(("behaviour", "share"), [("gold", 1), ("wrong", 0)])
+def test_gold_scores_100_and_wrong_answers_0(tmp_path: Path, names: tuple[str, ...], behaviour: Behaviour, share: int) -> None:
+    status, document = run_behaviour(behaviour, tmp_path, names)
+    assert (status, document["missing"], len(DATASETS)) == (0, [], TASKS)
     assert {row["dataset"] for row in document["raw_scores"]} == set(names)
-    assert len(DATASETS) == TASKS
-    whole = names == DATASETS
-    assert [row for row in document["raw_scores"] if row["value"] != 1 or row["n_unparsed"]] == []
+    assert [row for row in document["raw_scores"] if row["value"] != share or row["n_unparsed"]] == []
     (model,) = document["models"]
-    assert (model["total"], model["total_before_veto"], model["vetoed"], model["rank"], model["coverage"]) == (
-        100 if whole else None,  # 11 of 41 datasets are no half
-        100,
-        False if whole else None,  # one of the gate's datasets alone decides nothing
-        1 if whole else None,
-        len(names) / TASKS,
-    )
-    assert model["abilities"] == dict.fromkeys(["values_safety", "foundational", "emotional", "companionship"], 100)
-    assert document["missing"] == []
-
-
-def test_a_model_that_answers_wrong_scores_0_everywhere(tmp_path: Path, names: tuple[str, ...]) -> None:
-    status, document = run_behaviour("wrong", tmp_path, names)
-    assert status == 0
-    assert {row["dataset"] for row in document["raw_scores"]} == set(names)
-    assert [row for row in document["raw_scores"] if row["value"] != 0 or row["n_unparsed"]] == []
-    (model,) = document["models"]
-    # A gate of 0 is below 60: vetoed if all of it was asked; the total before the veto is a true 0 and not missing.
-    total, vetoed = (0, True) if names == DATASETS else (None, None)
-    assert (model["total"], model["total_before_veto"], model["vetoed"], model["rank"]) == (total, 0, vetoed, None)
-    assert model["coverage"] == len(names) / TASKS
+    # A gate of 0 is below 60; 11 of 41 datasets are no half, and one of the gate's datasets alone decides nothing.
+    total, vetoed, rank = (100 * share, not share, share or None) if names == DATASETS else (None, None, None)
+    assert (model["total"], model["vetoed"], model["rank"]) == (total, vetoed, rank)
+    assert (model["total_before_veto"], model["coverage"]) == (100 * share, len(names) / TASKS)
+    assert model["abilities"] == dict.fromkeys(["values_safety", "foundational", "emotional", "companionship"], 100 * share)
 
 
 def test_nonsense_is_unparsed_and_not_merely_wrong(tmp_path: Path, names: tuple[str, ...]) -> None:

@@ -78,7 +78,7 @@ def test_a_marked_key_is_nowhere(tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 
 
 @pytest.mark.long
-def test_a_marked_key_is_not_in_what_prefect_writes_either(started_prefect: PrefectServer, tmp_path: Path) -> None:
+def test_prefect_writes_no_marked_key(started_prefect: PrefectServer, tmp_path: Path) -> None:
     home = started_prefect.new_home(tmp_path / "prefect")
     environment = {**os.environ, "MARKED_KEY": KEY, "PREFECT_HOME": str(home), "HOME": str(tmp_path)}
     environment.pop("PREFECT_API_URL", None)

@@ -79,7 +79,7 @@ def asked(server: ProbedServer) -> Iterator[dict[str, Any]]:
 
 @pytest.mark.parametrize("habit", [only_streams, streams_unasked, no_system_role, strict_turns])
 @pytest.mark.usefixtures("prefect_server")
-def test_a_server_with_a_habit_is_checked_and_run(habit: Habit, tmp_path: Path) -> None:
+def test_servers_with_habits_are_checked_and_run(habit: Habit, tmp_path: Path) -> None:
     with server_with(habit) as server:
         checked = check(server, tmp_path / "checked")
         done = run(server, tmp_path / "lake")
@@ -105,7 +105,7 @@ def test_a_server_with_a_habit_is_checked_and_run(habit: Habit, tmp_path: Path) 
 
 
 @pytest.mark.usefixtures("prefect_server")
-def test_a_server_that_is_not_ready_at_first_is_waited_for(tmp_path: Path) -> None:
+def test_a_server_not_ready_is_waited_for(tmp_path: Path) -> None:
     with server_with(busy_at_first()) as server:
         checked = check(server, tmp_path / "checked")
     with server_with(busy_at_first()) as server:
@@ -121,7 +121,7 @@ KEY = "c0ffee/5 a+b=="
 
 
 @pytest.mark.usefixtures("prefect_server")
-def test_headers_and_query_are_sent_to_where_they_may_go(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_headers_and_query_go_where_allowed(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("AZURE_KEY", KEY)
     monkeypatch.setenv("GATEWAY_CODE", "one&two")
     fields = ("headers_env={api-key: AZURE_KEY}", "query_env=code=GATEWAY_CODE", "query={api-version: 2024-10-21}")
@@ -151,7 +151,7 @@ def test_headers_and_query_are_sent_to_where_they_may_go(tmp_path: Path, monkeyp
 )
 @pytest.mark.parametrize("slash", ["", "/"])
 @pytest.mark.usefixtures("prefect_server")
-def test_a_base_url_without_its_path_is_refused_before_any_item(status: int, document: Any, slash: str, tmp_path: Path) -> None:
+def test_a_base_url_without_path_is_refused(status: int, document: Any, slash: str, tmp_path: Path) -> None:
     with server_with(lambda _, usual: usual) as server:
         usual = server.script
         server.script = lambda *call: usual(*call) if server.paths[-1].startswith("/v1/") else Answer(status, document)
@@ -164,7 +164,7 @@ def test_a_base_url_without_its_path_is_refused_before_any_item(status: int, doc
 
 
 @pytest.mark.usefixtures("prefect_server")
-def test_the_servers_own_words_stand_once_below_the_table(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_server_words_stand_once_below_the_table(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("A_KEY", "sk-marked-4711")
     words = "no tea \x1b[2J\u202etoday\nfor sk-marked-4711, 谢谢 [red]" + "x" * 500
     number = count()
@@ -185,14 +185,8 @@ def test_the_servers_own_words_stand_once_below_the_table(tmp_path: Path, monkey
     assert "\u202e" not in done.out
 
 
-def test_a_query_in_the_address_is_told_where_it_goes(tmp_path: Path) -> None:
-    address = "https://x.example/openai/deployments/d?api-version=2024-10-21"
-    done = ended("models", "check", "m", "--base-url", address, "--lake", tmp_path)
-    assert_one_message(done, "got: a query after ?", "--set models.query=api-version=2024-10-21", "models.query_env")
-
-
 @pytest.mark.parametrize(("before", "after"), [(" ", " "), ("", "/chat/completions"), ("", "/chat/completions/ ")])
-def test_blanks_and_the_path_of_a_call_are_no_part_of_an_address(before: str, after: str, tmp_path: Path) -> None:
+def test_an_address_loses_blanks_and_call_paths(before: str, after: str, tmp_path: Path) -> None:
     with server_with(lambda _, usual: usual) as server:
         checked = check(server, tmp_path, base_url=f"{before}{server.base_url}{after}")
     assert (checked.status, checked.document["server"]) == (0, server.base_url)

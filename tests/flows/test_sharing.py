@@ -2,13 +2,12 @@
 
 import json
 from pathlib import Path
-from shutil import rmtree
 from typing import Any
 
 import polars as pl
 import pytest
 
-from tests.flows.command import Ended, ended
+from tests.flows.command import Ended, ask_mini, ended
 from tests.flows.scripted import policy
 from tests.model_server import is_probe
 from tests.probed_server import Answer, ProbedServer, Script, completed, refused
@@ -35,9 +34,7 @@ def picky(*refuses: str) -> Script:
 
 
 def evaluate(stage: str, base_url: str, lake: Path, *more: str) -> Ended:
-    model = ("--model", "m", "--base-url", base_url, "--judge", "j", "--judge-base-url", base_url)
-    wanted = ("--datasets", ",".join(DATASETS), "--lake", lake)
-    return ended(stage, "moodbench-mini", *model, *wanted, *more, "--json")
+    return ask_mini(stage, base_url, lake, DATASETS, *more, "--json")
 
 
 def stated(plan: dict[str, Any]) -> dict[str, Any]:
@@ -70,20 +67,3 @@ def test_shared_replies_are_scored_with_the_server_closed(tmp_path: Path, monkey
     assert free.document["calls"] == {"sent": 0, "answered": 0, "from_journal": sent, "failed": 0, "unsent": 0}
     assert {name: free.document[name] for name in SCORES} == {name: paid.document[name] for name in SCORES}
     assert [row["value"] for row in free.document["raw_scores"]] == [1, 1]
-
-
-@pytest.mark.usefixtures("prefect_server")
-def test_a_model_is_not_probed_while_the_journal_answers_everything(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setenv("MODEL_KEY", KEY)
-    with ProbedServer(picky()) as server:
-        evaluate("build", server.base_url, tmp_path)
-        paid = evaluate("infer", server.base_url, tmp_path, *WITH_KEY)
-        # Nothing is remembered, and the usual calls are the right ones.
-        for folder in ("responses", "judgements", "journal/models"):
-            rmtree(tmp_path / folder)
-        sent = len(server.bodies)
-        free = evaluate("infer", server.base_url, tmp_path)
-        # What the judge is asked depends on answers that are not there yet.
-        assert [(body["model"], is_probe(body)) for body in server.bodies[sent:]] == [("j", True)]
-    assert (free.status, free.document["calls"]["sent"]) == (0, 0)
-    assert free.document["calls"]["from_journal"] == paid.document["calls"]["sent"] > 0

@@ -105,7 +105,7 @@ def test_from_slips_and_reviews_to_report_and_leaderboard() -> None:
 
 
 @pytest.mark.usefixtures("family")
-def test_a_review_needs_a_rubric_with_faults_and_a_judge() -> None:
+def test_a_review_needs_faults_and_a_judge() -> None:
     server = "http://127.0.0.1:9/v1"
     where = ("run", "interviews.yaml", "--settings", "interview", "--model", "m", "--base-url", server, "--set")
     judged = ("--judge", "j", "--judge-base-url", server)

@@ -14,7 +14,7 @@ import pytest
 
 from tests.flows import annotating, test_esc_eval
 from tests.flows.command import Ended, ended
-from tests.flows.scripted_roles import LONG_MINI, READING, VERDICT, best, core, helpers
+from tests.flows.scripted_roles import LONG_MINI, READING, VERDICT, best, core, helpers, layer
 from tests.model_server import ModelServer
 from tests.thinking import FORMS, THOUGHT, Wrap
 
@@ -102,7 +102,7 @@ def test_an_old_journal_brings_no_thoughts(form: str, tmp_path: Path) -> None:
     lake = tmp_path / "lake"
     with ModelServer(test_esc_eval.Cast(test_esc_eval.cards_of("esc-eval-mini"))) as server:
         first = test_esc_eval.run("esc-eval-mini", server, lake, "--sample", "1")
-        turns, calls = test_esc_eval.layer(lake, "answers")["turns"].to_list(), server.calls
+        turns, calls = layer(lake, "answers")["turns"].to_list(), server.calls
         with closing(sqlite3.connect(lake / "journal" / "replies.sqlite")) as journal, journal:
             for key, kept in journal.execute("SELECT key, reply FROM replies").fetchall():
                 raw = {**json.loads(kept), "text": FORMS[form](THOUGHT, json.loads(kept)["text"])}
@@ -111,5 +111,5 @@ def test_an_old_journal_brings_no_thoughts(form: str, tmp_path: Path) -> None:
             shutil.rmtree(lake / name)
         again = test_esc_eval.run("esc-eval-mini", server, lake, "--sample", "1")
         assert (server.calls, again.status) == (calls, 0), again.err
-    assert test_esc_eval.layer(lake, "answers")["turns"].to_list() == turns
+    assert layer(lake, "answers")["turns"].to_list() == turns
     assert again.scores == first.scores

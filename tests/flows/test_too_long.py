@@ -1,41 +1,40 @@
-"""Items longer than the model's context: missing, unless the benchmark or the command line says that they are shortened."""
+"""Items longer than the model's context: refused, shortened as benchmark or command line say, or cut by the server unasked."""
 
 import json
 from pathlib import Path
 from typing import Any
 
-import polars as pl
 import pytest
 
 from tests.flows.command import Ended, ended
 from tests.flows.commands.test_bad_input import ITEM, blueprint
-from tests.probed_server import Answer, ProbedServer, SmallContext, completed, refused
+from tests.flows.scripted_roles import layer
+from tests.probed_server import CuttingContext, ProbedServer, Side, SmallContext
+
+pytestmark = pytest.mark.usefixtures("prefect_server")
 
 STORY = " ".join(f"On day {number} she wrote to a friend." for number in range(100))
 """800 words; the server takes 700, and the reply's 512 are counted with them."""
 
-pytestmark = pytest.mark.usefixtures("prefect_server")
+HOME = "home " * 12_000
+ENLARGE = "enlarge the context (Ollama: OLLAMA_CONTEXT_LENGTH or num_ctx; vLLM: --max-model-len; llama.cpp: -c), then run again"
 
 
-def benchmark(folder: Path, too_long: str | None) -> Path:
-    items = [{**ITEM, "item_id": name, "context": text, "gold_indices": [1]} for name, text in (("long", STORY), ("short", None))]
+def run(server: ProbedServer, folder: Path, text: str, *options: str, too_long: str | None = None) -> Ended:
+    """Ask about two items, one with this text and one with none."""
+    items = [{**ITEM, "item_id": name, "context": of, "gold_indices": [1]} for name, of in (("long", text), ("short", None))]
     (folder / "items.jsonl").write_text("".join(json.dumps(item) + "\n" for item in items), encoding="utf-8")
-    return blueprint(folder, too_long=too_long)
-
-
-def run(server: SmallContext, folder: Path, *options: str, too_long: str | None = None) -> Ended:
-    model = ("--model", "scripted", "--base-url", server.base_url)
-    return ended("run", benchmark(folder, too_long), *model, "--lake", folder / "lake", *options, "--json")
+    model = ("--model", "scripted", "--base-url", server.base_url, "--set", "bootstrap=0")
+    return ended("run", blueprint(folder, too_long=too_long), *model, "--lake", folder / "lake", *options, "--json")
 
 
 def responses(folder: Path) -> list[dict[str, Any]]:
-    rows = pl.read_parquet(folder / "lake/responses/**/*.parquet", hive_partitioning=False).sort("item_id")
-    return rows.select("item_id", "turn", "status", "failure", "left_out_characters", "messages").to_dicts()
+    return layer(folder / "lake", "responses").sort("item_id").to_dicts()
 
 
-def counted(done: Ended) -> tuple[int, int]:
+def counted(done: Ended) -> tuple[int, int, int, float]:
     (score,) = done.document["raw_scores"]
-    return score["n_scored"], score["n_total"]
+    return done.status, score["n_scored"], score["n_total"], score["value"]
 
 
 def asked(server: SmallContext) -> int:
@@ -44,48 +43,46 @@ def asked(server: SmallContext) -> int:
 
 def test_a_benchmark_has_it_shortened(tmp_path: Path) -> None:
     with SmallContext(700) as server:
-        done = run(server, tmp_path, too_long="cut_middle")
+        done = run(server, tmp_path, STORY, too_long="cut_middle")
         calls = asked(server)
-        again = run(server, tmp_path, too_long="cut_middle")
+        again = run(server, tmp_path, STORY, too_long="cut_middle")
         # A complete partition is not asked again.
         assert asked(server) == calls >= 3
-    assert (done.status, again.status) == (0, 0)
-    assert counted(done) == counted(again) == (2, 2)
+    assert counted(done) == counted(again) == (0, 2, 2, 1.0)
     long, short = responses(tmp_path)
     # One row per item: the refused tries are no turns of it.
     assert [(row["turn"], row["status"]) for row in (long, short)] == [(0, "answered"), (0, "answered")]
-    assert 0 < long["left_out_characters"] < len(STORY)
-    assert short["left_out_characters"] == 0
-    assert "On day 0 she" in long["messages"]
-    assert "[Part of the text is left out here.]" in long["messages"]
-    assert "On day 99 she" in long["messages"]
+    assert 0 == short["left_out_characters"] < long["left_out_characters"] < len(STORY)
+    assert all(words in long["messages"] for words in ("On day 0 she", "[Part of the text is left out here.]", "On day 99 she"))
 
 
 def test_the_command_line_wins_over_the_benchmark(tmp_path: Path) -> None:
     with SmallContext(700) as server:
-        as_it_is = run(server, tmp_path, too_long="missing")
+        as_it_is = run(server, tmp_path, STORY, too_long="missing")
         assert asked(server) == 2
-        done = run(server, tmp_path, "--set", "too_long=cut_start", too_long="missing")
-    assert (as_it_is.status, counted(as_it_is)) == (1, (1, 2))
-    assert (done.status, counted(done)) == (0, (2, 2))
+        done = run(server, tmp_path, STORY, "--set", "too_long=cut_start", too_long="missing")
+    assert (counted(as_it_is), counted(done)) == ((1, 1, 2, 1.0), (0, 2, 2, 1.0))
     (long,) = [row for row in responses(tmp_path) if row["left_out_characters"]]
-    assert long["status"] == "answered"
-    assert "On day 0 she" not in long["messages"]
-    assert "On day 99 she" in long["messages"]
+    assert (long["status"], "On day 0 she" in long["messages"], "On day 99 she" in long["messages"]) == ("answered", False, True)
 
 
-def test_a_reply_limit_cuts_nothing(tmp_path: Path) -> None:
-    def too_large(body: dict[str, Any], _: str) -> Answer:
-        limit, words = body["max_tokens"], len(body["messages"][-1]["content"].split())
-        if limit <= 900:
-            return completed(body)
-        return refused(f"'max_tokens' is too large: {limit}. The maximum context length is 1800 tokens, of {words} input tokens")
+@pytest.mark.parametrize(("window", "side"), [(2048, "front"), (4096, "end"), (8192, "middle")])
+def test_a_cut_item_is_missing_until_whole(tmp_path: Path, window: int, side: Side) -> None:
+    with CuttingContext(window, side) as server:
+        done = run(server, tmp_path, HOME, too_long="cut_middle")
+        assert [row["failure"] for row in responses(tmp_path)] == ["prompt_cut", None]
+        asked = len(server.bodies)
+        server.window = 20_000
+        again = run(server, tmp_path, HOME, too_long="cut_middle")
+        assert len(server.bodies) == asked + 1
+    assert (counted(done), counted(again)) == ((1, 1, 2, 1.0), (0, 2, 2, 1.0))
+    (row,) = done.document["failures"]
+    assert (row["calls"], row["next_step"]) == (1, ENLARGE)
+    assert row["what"].startswith("prompt_cut: the server answered a part of the prompt")
 
-    with ProbedServer(too_large) as server:
-        model = ("--model", "scripted", "--base-url", server.base_url, "--max-tokens", "1800")
-        done = ended("run", benchmark(tmp_path, "cut_middle"), *model, "--lake", tmp_path / "lake", "--json")
-        sizes = [body["max_tokens"] for body in server.bodies]
-    # The probe, which asks for less, and each of the two items once.
-    assert (done.status, counted(done), sizes.count(1800)) == (1, (0, 2), 2)
-    assert [(row["failure"], row["left_out_characters"]) for row in responses(tmp_path)] == [("max_tokens_too_large", 0)] * 2
-    assert "lower --max-tokens" in done.document["failures"][0]["next_step"]
+
+def test_where_no_tokens_are_counted_this_is_told(tmp_path: Path) -> None:
+    with CuttingContext(4096, usage=False) as server:
+        done = run(server, tmp_path, HOME)
+    assert counted(done) == (0, 2, 2, 1.0)
+    assert Path(done.document["report"]).read_text(encoding="utf-8").count("whether the server cut it cannot be seen") == 1

@@ -1,26 +1,31 @@
 """`moodflow explain`: explain how a number of a past run came about, down to the replies behind it."""
 
 from collections.abc import Sequence
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import typer
-from rich.markup import escape
 
 from flows.commands import options as opt
 from flows.commands.console import CommandResult
+from flows.commands.explain.view import item_view, rows_view, score_view, subset_view
 from schemas.errors import UsageError
 from schemas.folders import DEFAULT_LAKE, Folder
-
-if TYPE_CHECKING:
-    from tasks.explain.selection import BlueprintPath, Selection
-    from tasks.runs.past_run import PastRun
-    from tasks.runs.run_tables import System
+from tasks.explain.rows import find_dataset_of, item_document, metrics_document, rows_document
+from tasks.explain.selection import BlueprintPath, Selection, choose_systems, find_place, require_one
+from tasks.explain.subsets import subset_document
+from tasks.explain.totals import place_document
+from tasks.runs.evidence import read_evidence
+from tasks.runs.past_run import PastRun, reopen
+from tasks.runs.run_tables import System
 
 Row = dict[str, Any]
 
+app = typer.Typer(add_completion=False)
 
+
+@app.command()
 def explain(
-    run: str = typer.Argument(metavar="RUN", help="a run of the lake; moodflow runs list names them"),
+    run: opt.Run,
     model: str | None = typer.Option(None, "--model", help="only this model; needed for rows if there are several"),
     setting: str | None = typer.Option(None, "--setting", help="only this setting; needed for rows if there are several"),
     ability: str | None = typer.Option(None, "--ability", help="how this ability, of any tier, came about"),
@@ -32,23 +37,16 @@ def explain(
     lake: opt.LakeFolder = None,
     as_json: opt.AsJson = False,
 ) -> None:
-    """How a number of a past run came about: from the total down to the rows, replies and prompts behind it.
+    """How a number of a past run came about, down to the rows, replies and prompts behind it.
 
     Ends with 1 if stored numbers do not add up, or a prompt is not the one that was stored.
     """
-    from tasks.explain.selection import Selection  # noqa: PLC0415
-
     wanted = Selection(model, setting, ability, task, dataset, item, worst)
     _explain(lake or DEFAULT_LAKE, run, wanted, where).finish(as_json=as_json)
 
 
-def _explain(folder: Folder, name: str, wanted: "Selection", where: str | None) -> CommandResult:
+def _explain(folder: Folder, name: str, wanted: Selection, where: str | None) -> CommandResult:
     """Explain what the options name; status 1 if something does not add up."""
-    from flows.commands.explain.view import rows_view, score_view  # noqa: PLC0415
-    from tasks.explain.selection import choose_systems, find_place, require_one  # noqa: PLC0415
-    from tasks.explain.totals import place_document  # noqa: PLC0415
-    from tasks.runs.past_run import reopen  # noqa: PLC0415
-
     run = reopen(folder, name)
     systems, place = choose_systems(run, wanted), find_place(run.blueprint, wanted)
     if where is not None:
@@ -72,15 +70,11 @@ def _explain(folder: Folder, name: str, wanted: "Selection", where: str | None) 
     elif place.dataset is not None:
         model, setting = systems[0]
         document["next"] = run.command("explain", "--dataset", place.dataset, "--model", model, "--setting", setting)
-        view.append(f"For the rows, name one model and setting: {escape(document['next'])}")
+        view.append(f"For the rows, name one model and setting: {document['next']}")
     return CommandResult(int(not document["adds_up"]), document, view)
 
 
-def _subset(
-    run: "PastRun", where: str, systems: Sequence["System"], wanted: "Selection", datasets: Sequence[str]
-) -> CommandResult:
-    from flows.commands.explain.view import subset_view  # noqa: PLC0415
-    from tasks.explain.subsets import subset_document  # noqa: PLC0415
+def _subset(run: PastRun, where: str, systems: Sequence[System], wanted: Selection, datasets: Sequence[str]) -> CommandResult:
 
     if wanted.item is not None or wanted.worst is not None:
         raise UsageError(
@@ -93,9 +87,7 @@ def _subset(
     return CommandResult(0, document, subset_view(document))
 
 
-def _rows(run: "PastRun", system: "System", dataset: str, worst: int | None) -> Row:
-    from tasks.explain.rows import metrics_document, rows_document  # noqa: PLC0415
-    from tasks.runs.evidence import read_evidence  # noqa: PLC0415
+def _rows(run: PastRun, system: System, dataset: str, worst: int | None) -> Row:
 
     if not run.partitions("item_scores", dataset=dataset, **system._asdict()):
         return {"metrics": [], "rows": [], "withheld": None, "notes": [f"{dataset} has no rows in this run"]}
@@ -108,10 +100,7 @@ def _rows(run: "PastRun", system: "System", dataset: str, worst: int | None) -> 
     }
 
 
-def _item(run: "PastRun", item: str, systems: Sequence["System"], place: "BlueprintPath") -> CommandResult:
-    from flows.commands.explain.view import item_view  # noqa: PLC0415
-    from tasks.explain.rows import find_dataset_of, item_document  # noqa: PLC0415
-    from tasks.explain.selection import require_one  # noqa: PLC0415
+def _item(run: PastRun, item: str, systems: Sequence[System], place: BlueprintPath) -> CommandResult:
 
     dataset = find_dataset_of(run, item, place.datasets(run.blueprint))
     system = require_one(run, systems, "a row is one")

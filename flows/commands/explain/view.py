@@ -3,9 +3,8 @@
 from collections.abc import Iterable, Iterator, Sequence
 
 from rich.console import RenderableType
-from rich.markup import escape
 
-from flows.commands.console import decimal, detail_lines, folded, label_system, numbers, text_table
+from flows.commands.console import bold, decimal, detail_lines, folded, label_system, numbers, text_table
 from schemas.question_types import QUESTION_TYPES
 from schemas.usage import TESTED
 from tasks.explain.totals import OPTIONS
@@ -24,18 +23,18 @@ MOST_PARTS = 10
 def score_view(document: Row) -> list[RenderableType]:
     """Return everything above the rows: where this is, a table of each model's parts with their arithmetic, and the way down."""
     above = " > ".join(f"{each['kind']} {each['id']}" for each in document["above"])
-    title = f"[bold]{escape(document['title'])}[/bold], run {document['run']}"
-    shown: list[RenderableType] = [title, *([escape(f"{above} > {document['kind']} {document['id']}")] if above else [])]
+    title = bold(document["title"], f", run {document['run']}")
+    shown: list[RenderableType] = [title, *([f"{above} > {document['kind']} {document['id']}"] if above else [])]
     return [*shown, *(line for model in document["models"] for line in _one_model(model)), *_ends(document)]
 
 
 def _one_model(model: Row) -> Iterator[RenderableType]:
     part, amounts = model["part"], numbers("Weight", "Share", "Score", "Contributes", "Datasets", "Items")
     rows = (_cells(depth, each) for depth, each in _flat(part))
-    table = text_table(folded(""), *amounts, "Deeper by", rows=rows, title=escape(label_system(model)))
-    sums = ("", "", f"[bold]{decimal(part['score'])}[/bold]", "", _datasets(part), _items(part), "")
+    table = text_table(folded(""), *amounts, "Deeper by", rows=rows, title=label_system(model))
+    sums = ("", "", bold(decimal(part["score"])), "", _datasets(part), _items(part), "")
     what = name_score(model["total"]["verdict"]) if "total" in model else f"{part['kind'].replace('_', '-')} {part['id']}"
-    table.add_row(f"[bold]= {what}[/bold]", *sums)
+    table.add_row(bold(f"= {what}"), *sums)
     if gate := model.get("gate"):
         cells = _cells(0, gate)
         table.add_row(f"{cells[0]} (gate, not in the mean)", "", "", cells[3], "", *cells[5:])
@@ -44,8 +43,8 @@ def _one_model(model: Row) -> Iterator[RenderableType]:
     yield from _formulas(part)
     if likeness := model["comparability"]:
         said = "; ".join(filter(None, (*likeness["reasons"], likeness["position"])))
-        yield escape(f"Beside the published numbers of {likeness['paper']}, {likeness['verdict']}: {said}")
-    yield from (escape(f"Instrument: {words}") for words in model["instruments"])
+        yield f"Beside the published numbers of {likeness['paper']}, {likeness['verdict']}: {said}"
+    yield from (f"Instrument: {words}" for words in model["instruments"])
     if "total" in model:
         yield from _verdict(model)
 
@@ -60,7 +59,7 @@ def _cells(depth: int, each: Row) -> tuple[str, ...]:
     weight = "-" if each["kind"] == "level" and each["score"] is None else f"{each['weight']:g}"
     share = "-" if each["share"] is None else f"{100 * each['share']:.2f} %"
     scores = (decimal(each["score"]), decimal(each["contributes"]))
-    name = f"{'  ' * depth}{escape(each['id'])}" + (" (level)" if each["kind"] == "level" else "")
+    name = f"{'  ' * depth}{each['id']}" + (" (level)" if each["kind"] == "level" else "")
     return (name, weight, share, *scores, _datasets(each), _items(each), OPTIONS.get(each["kind"], ""))
 
 
@@ -76,7 +75,7 @@ def _formulas(part: Row) -> Iterator[str]:
     """Show the raw score of every metric below a part, and what made it a number on 0-100."""
     for _, each in _flat(part):
         if measured := each.get("measured"):
-            yield escape(f"{measured['dataset']}, {each['id']}: {_formula(measured, each['score'])}")
+            yield f"{measured['dataset']}, {each['id']}: {_formula(measured, each['score'])}"
 
 
 def _formula(measured: Row, score: float | None) -> str:
@@ -88,37 +87,37 @@ def _formula(measured: Row, score: float | None) -> str:
     return f"raw {measured['raw']:.6g}{interval}{effect}; {measured['formula']} = {decimal(score)}{unread}"
 
 
-def _verdict(model: Row) -> Iterator[str]:
+def _verdict(model: Row) -> Iterator[RenderableType]:
     total = model["total"]
-    yield f"[bold]{escape(total['headline'])}[/bold]"
+    yield bold(total["headline"])
     yield f"Total {say_total(total)}, {total['verdict']}; 95 % interval {say_interval(total)}"
     if gate := model["gate"]:
-        yield escape(f"Veto by {gate['id']}: {describe_gate(total)}, the threshold is {gate['threshold']:g}")
+        yield f"Veto by {gate['id']}: {describe_gate(total)}, the threshold is {gate['threshold']:g}"
     datasets = f"{total['datasets_scored']} of {total['datasets_total']} datasets"
     yield f"Coverage: {datasets}, {total['n_scored']} of {total['n_total']} items; rank {total['rank'] or '-'}"
 
 
-def _ends(document: Row) -> Iterator[str]:
+def _ends(document: Row) -> Iterator[RenderableType]:
     gaps = document["missing"]
     for gap in gaps[:10]:
-        yield escape(f"Missing: {gap['dataset']} {gap['reason']}; {gap['next_step']}")
+        yield f"Missing: {gap['dataset']} {gap['reason']}; {gap['next_step']}"
     if len(gaps) > 10:  # noqa: PLR2004
         yield f"and {counted(len(gaps) - 10, 'more gap')}: --json lists them"
     if not document["adds_up"]:
-        yield "[bold]The stored scores are not what their parts give[/bold]: --json marks them with adds_up: false"
+        yield bold("The stored scores are not what their parts give", ": --json marks them with adds_up: false")
     if document["next"]:
-        yield f"Go deeper: {escape(document['next'])}"
+        yield f"Go deeper: {document['next']}"
 
 
 def subset_view(document: Row) -> list[RenderableType]:
     """Return a table per model: each metric over the items that fulfil the condition, and over the others."""
     counts = ", ".join(f"{count} {side}" for side, count in document["items"].items())
-    shown: list[RenderableType] = [f"Where {escape(document['where'])}: {counts}", f"Columns: {', '.join(document['columns'])}"]
+    shown: list[RenderableType] = [f"Where {document['where']}: {counts}", f"Columns: {', '.join(document['columns'])}"]
     heads = numbers(*(head for side in ("Subset", "Complement") for head in (side, "95 % interval", "n")))
     for model in document["models"]:
-        table = text_table("Score", "Dataset", *heads, title=escape(label_system(model)))
+        table = text_table("Score", "Dataset", *heads, title=label_system(model))
         for row in model["scores"]:
-            table.add_row(escape(row["measure"]), escape(row["dataset"]), *_side(row["subset"]), *_side(row["complement"]))
+            table.add_row(row["measure"], row["dataset"], *_side(row["subset"]), *_side(row["complement"]))
         shown.append(table)
     return [*shown, document["note"]]
 
@@ -129,13 +128,13 @@ def _side(side: Row) -> tuple[str, str, str]:
     return decimal(side["score"]), interval(side["ci_low"], side["ci_high"], 2), str(side["n"])
 
 
-def rows_view(document: Row, worst: int | None) -> Iterator[str]:
+def rows_view(document: Row, worst: int | None) -> Iterator[RenderableType]:
     """Show how the metrics follow from the items, and some of the items."""
     for metric in document["metrics"]:
         yield from _metric(metric)
     if document["withheld"]:
-        yield escape(f"Texts are left out: the run is redacted and their licence is {document['withheld']}")
-    yield from (escape(f"Note: {note}") for note in document["notes"])
+        yield f"Texts are left out: the run is redacted and their licence is {document['withheld']}"
+    yield from (f"Note: {note}" for note in document["notes"])
     rows = document["rows"][: ROWS if worst is None else None]
     for row in rows:
         yield ""
@@ -145,33 +144,33 @@ def rows_view(document: Row, worst: int | None) -> Iterator[str]:
         more = counted(len(document["rows"]) - len(rows), "more row")
         yield f"and {more}: --worst 20 shows those that earn least, --json has all"
     if rows:
-        yield f"Go deeper: {escape(rows[0]['next'])}"
+        yield f"Go deeper: {rows[0]['next']}"
 
 
 def _metric(metric: Row) -> Iterator[str]:
     counts = ", ".join(f"{name.replace('_', ' ')} {value:g}" for name, value in metric["counts"].items())
     value = "none: no item was scored" if metric["value"] is None else f"{metric['value']:.6g}"
     found = ", ".join(f"{count} {status}" for status, count in metric["statuses"].items())
-    yield escape(f"{metric['method']}.{metric['metric']} = {metric['formula']}: {counts} -> raw {value}; rows: {found}")
+    yield f"{metric['method']}.{metric['metric']} = {metric['formula']}: {counts} -> raw {value}; rows: {found}"
     for label in metric["labels"]:
         counts = f"hits {label['hits']}, predicted {label['predicted']}, gold {label['gold']}"
-        yield escape(f"  {shorten(label['label'], 60)}: {counts}, f1 {label['f1']:.4f}")
+        yield f"  {shorten(label['label'], 60)}: {counts}, f1 {label['f1']:.4f}"
 
 
-def _row(row: Row) -> Iterator[str]:
+def _row(row: Row) -> Iterator[RenderableType]:
     times = f", repetition {row['repetition']}" if row["repetition"] else ""
     value = "no value" if row["value"] is None else f"{row['value']:.4g}"
-    yield f"[bold]{escape(row['item_id'])}[/bold]{times}: {value}   --item {escape(row['item_id'])}"
+    yield bold(row["item_id"], f"{times}: {value}   --item {row['item_id']}")
     before = f"[{row['context_characters']:,} characters before it] " if row["context_characters"] else ""
-    yield escape(f"  Question: {before}{shorten(row['question'], WIDTH)}")
+    yield f"  Question: {before}{shorten(row['question'], WIDTH)}"
     if row["options"]:
-        yield escape(f"  Options: {_options(row['options'], row['question_type'])}")
+        yield f"  Options: {_options(row['options'], row['question_type'])}"
     for text in (row["references"] or ())[:2]:
-        yield escape(f"  Right: {shorten(text, WIDTH)}")
+        yield f"  Right: {shorten(text, WIDTH)}"
     for answer in row["answers"][:MOST_PARTS] or [row]:
         yield from _answer(answer)
     if len(row["answers"]) > MOST_PARTS:
-        yield escape(f"  and {counted(len(row['answers']) - MOST_PARTS, 'more part')}: --item {row['item_id']} has all")
+        yield f"  and {counted(len(row['answers']) - MOST_PARTS, 'more part')}: --item {row['item_id']} has all"
     if row["answers"]:
         yield from _scores(_of_no_part(row["scores"]))
 
@@ -179,23 +178,23 @@ def _row(row: Row) -> Iterator[str]:
 def _answer(row: Row) -> Iterator[str]:
     """Show what was said, which scores it has, and what the judges said of it."""
     if "part" in row:
-        yield escape(f"  Part {row['part']}:")
+        yield f"  Part {row['part']}:"
     yield from _said(row)
     yield from _scores(row["scores"])
     for rating in row["ratings"]:
         given = "-" if rating["rating"] is None else f"{rating['rating']} on {rating['lowest']} to {rating['highest']}"
-        yield escape(f"  {rating['judge']} rates {rating['dimension']} {given} ({rating['parse_status']})")
+        yield f"  {rating['judge']} rates {rating['dimension']} {given} ({rating['parse_status']})"
     for reply in dict.fromkeys(rating["raw_reply"] for rating in row["ratings"]):
-        yield escape(f"  Reply of a judge: {shorten(reply or '(nothing)', WIDTH)}")
+        yield f"  Reply of a judge: {shorten(reply or '(nothing)', WIDTH)}"
 
 
 def _scores(scores: Iterable[Row]) -> Iterator[str]:
     for score in scores:
         value = "-" if score["value"] is None else f"{score['value']:.4g}"
-        yield escape(f"  {score['method']}.{score['metric']} {value} ({score['status']}): {shorten(score['why'], WIDTH)}")
+        yield f"  {score['method']}.{score['metric']} {value} ({score['status']}): {shorten(score['why'], WIDTH)}"
 
 
-def item_view(document: Row) -> Iterator[str]:
+def item_view(document: Row) -> Iterator[RenderableType]:
     """Show everything about one item; what belongs to one of several answers, with it alone."""
     asked = [
         {**each, "turns": None, "ratings": None, "scores": _of_no_part(each["scores"])} if each["answers"] else each
@@ -211,12 +210,12 @@ def _of_no_part(scores: Sequence[Row]) -> list[Row]:
 def _said(row: Row) -> Iterator[str]:
     """Show the turns of a dialogue, a line each, and the reply where it is none."""
     lines = [(turn["speaker"], turn["text"]) for turn in row["turns"] or ()]
-    yield from (escape(f"  {speaker}: {shorten(text, WIDTH)}") for speaker, text in lines)
+    yield from (f"  {speaker}: {shorten(text, WIDTH)}" for speaker, text in lines)
     if lines and row["reply"] == "\n".join(f"{speaker}: {text}" for speaker, text in lines):
         return
     whose = f" of the {row['failed_role']}" if row["failed_role"] not in (None, TESTED) else ""
     reply = f"call{whose} {row['call']}, {row['failure']}" if row["reply"] is None else shorten(row["reply"], WIDTH) or "(empty)"
-    yield escape(f"  Reply: {reply}" + (f" [{row['remark']}]" if row["remark"] else ""))
+    yield f"  Reply: {reply}" + (f" [{row['remark']}]" if row["remark"] else "")
 
 
 def _options(options: Sequence[Row], kind: str) -> str:

@@ -2,16 +2,16 @@
 
 import pytest
 
-from flows.commands import app as cli
+from flows.commands import stages
 from schemas.plan import Plan
-from tests.flows.past_runs import PastRuns, make_past_runs
+from tests.flows.commands.past_runs import PastRuns, make_past_runs
 
 
 @pytest.fixture
 def plans(monkeypatch: pytest.MonkeyPatch) -> list[Plan]:
     """Plans that would have been carried out."""
     made: list[Plan] = []
-    monkeypatch.setattr(cli, "_execute", lambda _stage, plan, **_: made.append(plan))
+    monkeypatch.setattr(stages, "execute", lambda _stage, plan, **_: made.append(plan))
     return made
 
 

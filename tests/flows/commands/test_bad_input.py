@@ -1,14 +1,12 @@
 """Wrong input: one message that says what, where, got and what to do; exit status 2; nothing half-written."""
 
 import json
-import shutil
 from pathlib import Path
 
 import pytest
 import yaml
 
 from tests.flows.command import assert_one_message, ended
-from tests.mirror import MIRROR, needs_mirror
 from tests.model_server import ModelServer
 
 MODEL = ("--model", "scripted", "--base-url", "http://127.0.0.1:9/v1")
@@ -62,67 +60,15 @@ def test_malformed_records(tmp_path: Path) -> None:
 
 
 @pytest.mark.usefixtures("prefect_server")
-def test_rows_that_break_a_rule_are_said_and_missing_and_none_left_is_refused(tmp_path: Path) -> None:
-    good = [{**ITEM, "item_id": f"a-{number}", "question": f"Which comforts {number}?"} for number in range(6)]
+def test_a_dataset_without_a_sound_row_is_refused(tmp_path: Path) -> None:
     broken = [{**ITEM, "item_id": "b", "gold_indices": [5]}, {**ITEM, "item_id": "c", "options": ["Listening", "Listening"]}]
-    own, lake = blueprint(tmp_path), tmp_path / "lake"
-    with ModelServer(lambda _messages: "A") as server:
-        command = ("run", own, "--model", "scripted", "--base-url", server.base_url, "--lake", lake, "--set", "bootstrap=0")
-        (tmp_path / "items.jsonl").write_text("\n".join(map(json.dumps, broken)))
-        assert_one_message(ended(*command), "no row of own_items can be asked", "gold_indices_point_at_options (1: row 0);")
-        assert server.calls == 0
-        (tmp_path / "items.jsonl").write_text("\n".join(map(json.dumps, good + broken)))
-        runs = [ended(*command), ended(*command, "--json")]
-    document = runs[1].document
-    ((row,), (gap,)) = (document["models"], document["missing"])
-    # 6 of 8 rows are scored, which is 75 % and too few for a rank; what was asked is there as a whole.
-    assert (row["n"], row["n_total"], row["rank"], document["raw_scores"][0]["n_total"]) == (6, 8, None, 6)
-    assert gap["reason"] == (
-        "has 2 rows of 8 that break a rule and are no items: gold_indices_point_at_options (1: row 6); "
-        "options_are_distinct_and_not_empty (1: row 7); the first row is row 0"
-    )
-    assert ([run.status for run in runs], "emotion expression" in runs[0].err) == ([1, 1], False)
-    shown = ended("runs", "show", document["run"], "--lake", lake).out
-    for said in (runs[0].out, shown, Path(document["report"]).read_text(encoding="utf-8")):
-        assert gap["reason"] in " ".join(said.split())
-    assert ended("verify", document["run"], "--lake", lake).status == 0
-
-
-@pytest.mark.usefixtures("prefect_server")
-def test_a_ragged_row_is_one_rejected_row(tmp_path: Path) -> None:
-    own = tmp_path / "items.csv"
-    head, row = "language,question_type,question,options,gold_indices", 'en,single_choice,Which {}?,"[""tea"", ""ice""]",[0]'
-    own.write_text("\n".join([head, "", row.format(1), "en,single_choice", ",,,,", row.format(2)]), encoding="utf-8")
-    path = blueprint(tmp_path)
-    path.write_text(path.read_text(encoding="utf-8").replace("items.jsonl", "items.csv"), encoding="utf-8")
-    done = ended("build", path, "--lake", tmp_path / "lake", "--json")
-    assert done.status == 1
-    assert done.document["missing"][0]["reason"] == (
-        "has 1 row of 3 that breaks a rule and is no item: row_has_the_fields_of_the_header "
-        "(1: row 1, line 4 has 2 fields and the header 5); the first row is row 0"
-    )
-
-
-@needs_mirror
-@pytest.mark.usefixtures("prefect_server")
-def test_wrong_checksum(tmp_path: Path) -> None:
-    mirror = tmp_path / "mirror"
-    copa = next((MIRROR / "github.com/QuwanAI/MoodBench").rglob("*[Cc][Oo][Pp][Aa]*"))
-    shutil.copytree(copa, mirror / copa.relative_to(MIRROR))
-    for path in mirror.rglob("*"):
-        if path.is_file():
-            path.chmod(0o644)
-            path.write_bytes(path.read_bytes() + b" ")
-    with ModelServer(lambda _messages: "A") as server:
-        model = ("--model", "scripted", "--base-url", server.base_url)
-        options = ("--datasets", "copa", "--mirror", mirror, "--lake", tmp_path / "lake")
-        done = ended("run", "moodbench", *model, *options)
-    assert_one_message(done, "sha256")
-    assert list((tmp_path / "lake").rglob("*.parquet")) == []
+    (tmp_path / "items.jsonl").write_text("\n".join(map(json.dumps, broken)))
+    done = ended("build", blueprint(tmp_path), "--lake", tmp_path / "lake")
+    assert_one_message(done, "no row of own_items can be asked", "gold_indices_point_at_options (1: row 0);")
 
 
 @pytest.mark.parametrize("stage", ["score", "report"])
 @pytest.mark.usefixtures("prefect_server")
-def test_stage_without_its_input_says_what_to_run_first(tmp_path: Path, stage: str) -> None:
+def test_stage_without_input_names_the_one_before(tmp_path: Path, stage: str) -> None:
     done = ended(stage, "moodbench-mini", *MODEL, "--datasets", "mini_text_matching", "--lake", tmp_path / "lake")
     assert_one_message(done, "moodflow infer" if stage == "score" else "moodflow score")

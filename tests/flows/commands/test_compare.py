@@ -7,8 +7,8 @@ import polars as pl
 import pytest
 from scipy import stats
 
-from tests.flows.command import Ended, ended
-from tests.flows.past_runs import PastRuns
+from tests.flows.command import Ended, assert_one_message, ended
+from tests.flows.commands.past_runs import PastRuns
 
 
 def compare(runs: PastRuns, *options: str) -> Ended:
@@ -25,7 +25,7 @@ def values(runs: PastRuns, run: str, dataset: str) -> dict[str, float]:
     return dict(rows.group_by("item_id").agg(pl.col("value").mean()).iter_rows())
 
 
-def test_scores_items_and_ranks_are_held_against_each_other(runs: PastRuns) -> None:
+def test_scores_and_items_are_compared(runs: PastRuns) -> None:
     done = compare(runs, "--flips", "2", "--json")
     assert (done.status, done.err) == (1, "")  # the judge answers at another address
     found = done.document
@@ -98,15 +98,5 @@ def test_runs_of_different_benchmarks_are_refused(runs: PastRuns, tmp_path: Path
     assert "got: moodbench-mini and longemotion-mini" in done.err
 
 
-@pytest.mark.parametrize(
-    ("arguments", "expected"),
-    [
-        (("nothing", "nothing"), "there is no run nothing"),
-        (("any", "other", "--model", "m"), "No such option: --model"),
-        (("moodbench-mini",), "Missing argument 'RUN'"),
-    ],
-)
-def test_wrong_arguments_are_told(runs: PastRuns, arguments: tuple[str, ...], expected: str) -> None:
-    done = ended("compare", *arguments, "--lake", runs.lake)
-    assert (done.status, done.out) == (2, "")
-    assert expected in done.err
+def test_a_run_that_is_not_there_is_told(runs: PastRuns) -> None:
+    assert_one_message(ended("compare", "nothing", "nothing", "--lake", runs.lake), "there is no run nothing")

@@ -1,30 +1,28 @@
 """A JSON document as lines for a terminal."""
 
 import pytest
-from rich.markup import escape
 
-from flows.commands.console import LONGEST, detail_lines, terminal, text_table
+from flows.commands.console import LONGEST, bold, detail_lines, terminal, text_table
 
 
-def test_what_is_nested_stands_further_in_and_what_is_empty_is_left_out() -> None:
+def test_nested_values_are_indented_and_empty_ones_omitted() -> None:
     document = {"id": "a", "none": None, "empty": [], "rows": [{"text": "[b]\nc", "n": 0}], "done": False}
-    assert list(detail_lines(document)) == [
-        "[bold]id[/bold]: a",
-        "[bold]rows[/bold]:",
-        "  [bold]1[/bold]:",
-        "    [bold]text[/bold]: \\[b]\n      c",
-        "    [bold]n[/bold]: 0",
-        "[bold]done[/bold]: False",
+    assert [str(line) for line in detail_lines(document)] == [
+        "id: a",
+        "rows:",
+        "  1:",
+        "    text: [b]\n      c",
+        "    n: 0",
+        "done: False",
     ]
 
 
-def test_brackets_and_control_characters_of_names_are_shown_and_not_obeyed(capsys: pytest.CaptureFixture[str]) -> None:
-    name = "gpt[free][/bold][link=x]\x1b[31m\x9b5m\udcff"
-    table = text_table("[bold]Model[/bold]", rows=[(name,), (escape(name),), ("a[1] [ ] :smile:",)], title=name)
-    terminal().print(table, f"[bold]{escape(name)}[/bold] and [not] bold", name)
-    shown, lines = r"gpt[free][/bold][link=x]\u001b[31m\u009b5m\udcff", capsys.readouterr().out.splitlines()
+def test_brackets_and_control_characters_are_only_shown(capsys: pytest.CaptureFixture[str]) -> None:
+    name = "gpt[free][bold][/bold][link=x]\x1b[31m\x9b5m\udcff"
+    terminal().print(text_table("Model", rows=[(name,), (bold(name),), ("a[1] [ ] :smile:",)], title=name), bold(name, name))
+    shown, lines = r"gpt[free][bold][/bold][link=x]\u001b[31m\u009b5m\udcff", capsys.readouterr().out.splitlines()
     assert [line.strip() for line in lines if line.strip(" ─")] == [
-        shown, "Model", shown, shown, "a[1] [ ] :smile:", f"{shown} and [not] bold {shown}"
+        shown, "Model", shown, shown, "a[1] [ ] :smile:", shown + shown
     ]  # fmt: skip
 
 
@@ -32,4 +30,4 @@ def test_of_a_long_text_both_ends_are_shown() -> None:
     half = LONGEST // 2
     (line,) = detail_lines({"text": "a" * half + "x" * 1500 + "b" * half})
     middle = "\n  [... 1,500 characters, --json has them ...]\n  "
-    assert line == "[bold]text[/bold]: " + "a" * half + middle + "b" * half
+    assert str(line) == "text: " + "a" * half + middle + "b" * half

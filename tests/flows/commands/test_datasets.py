@@ -30,7 +30,7 @@ def test_a_ready_dataset_is_described(mirror: Path) -> None:
     assert found["constant"] == pytest.approx({"A": 55, "B": 45})
 
 
-def test_a_dataset_with_long_contexts_is_built_in_full(mirror: Path) -> None:
+def test_a_long_context_dataset_is_built_in_full(mirror: Path) -> None:
     found = check("longemotion_ee", mirror, 0)
     assert (found["rows_read"], found["items_read"], found["good"], found["rejected"]) == (2, 428, 428, {})
     assert (found["duplicates"], found["ceiling"], found["constant"]) == (3, None, {})
@@ -53,12 +53,6 @@ def test_a_changed_file_is_not_ready(tmp_path: Path) -> None:
     place.parent.mkdir(parents=True)
     place.write_bytes(b"another file")
     assert "is not the pinned file" in check("copa", tmp_path, 1)["needs"][0]
-
-
-def test_bundled_sets_can_be_checked_too() -> None:
-    done = ended("datasets", "check", "mini_eq_test", "--offline")
-    assert done.status == 0
-    assert "ceiling: 100.0" in done.out
 
 
 @pytest.mark.parametrize(

@@ -4,8 +4,8 @@ from pathlib import Path
 
 import pytest
 
-from flows.commands.demo import announce, demo_plans, report_addresses
-from flows.commands.run import run_command
+from flows.commands.demo import announce, demo_plans
+from flows.commands.run import report_addresses, run_command
 from schemas.errors import UsageError
 
 

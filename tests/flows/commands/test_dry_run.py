@@ -6,9 +6,29 @@ from typing import Any
 
 import pytest
 
-from tests.flows.priced import DATASETS, ask
+from tests.flows.command import Ended, ended
 from tests.flows.scripted import policy
 from tests.model_server import ModelServer
+
+DATASETS = ("mini_user_safety", "mini_summarization")
+PRICES = """
+currency: EUR
+prices:
+  - {model: "scripted", input_per_million: 2.5, output_per_million: 10, as_of: 2026-01-31, source: a test}
+  - {model: "rater", input_per_million: 1, output_per_million: 1, as_of: 2026-01-31, source: a test}
+  - {model: "unused", input_per_million: 1, output_per_million: 1, as_of: 2026-01-31, source: a test}
+"""
+
+
+def ask(stage: str, url: str, folder: Path, *more: str, priced: bool = True) -> Ended:
+    """Run a stage on the datasets, in the lake of a folder: the model `scripted`, the judge `rater`, both at this server."""
+    model = ("--model", "scripted", "--base-url", url, "--judge", "rater", "--judge-base-url", url)
+    names = ("--datasets", ",".join(DATASETS), "--set", "bootstrap=0")
+    table = folder / "prices.yaml"
+    table.write_text(PRICES, encoding="utf-8")
+    prices = ("--set", f"prices={table}") if priced else ()
+    return ended(stage, "moodbench-mini", *names, *model, "--lake", folder / "lake", *prices, *more)
+
 
 COUNTS = ("dataset", "model", "role", "calls", "in_journal", "stored", "upper_bound")
 TESTED, JUDGED, SAFETY = (
@@ -66,7 +86,7 @@ def assert_estimates(before: dict[str, Any], more: dict[str, Any]) -> None:
 
 
 @pytest.mark.usefixtures("prefect_server")
-def test_shown_on_a_terminal_with_what_it_rests_on(tmp_path: Path) -> None:
+def test_a_terminal_shows_the_basis_of_a_forecast(tmp_path: Path) -> None:
     done = ask("run", "http://127.0.0.1:9/v1", tmp_path, "--dry-run", "--budget-tokens", "100")
     assert done.status == 0
     assert "≤ 8" in done.out

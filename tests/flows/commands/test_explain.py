@@ -12,7 +12,7 @@ import polars as pl
 import pytest
 
 from tests.flows.command import Ended, assert_one_message, ended
-from tests.flows.past_runs import PastRuns
+from tests.flows.commands.past_runs import PastRuns
 
 
 def explain(runs: PastRuns, *options: str) -> Ended:
@@ -43,7 +43,7 @@ def test_a_total_adds_up_from_what_is_printed(runs: PastRuns) -> None:
     assert model["total"]["coverage"] == row["datasets_scored"] / row["datasets_total"] == 7 / 41
 
 
-def test_raw_scores_follow_from_the_rows_that_are_printed(runs: PastRuns) -> None:
+def test_raw_scores_follow_from_printed_rows(runs: PastRuns) -> None:
     found = document(runs, "--dataset", "mini_text_classification")
     values = [score["value"] for row in found["rows"] for score in row["scores"] if score["value"] is not None]
     (metric,) = found["metrics"]
@@ -60,7 +60,7 @@ def test_raw_scores_follow_from_the_rows_that_are_printed(runs: PastRuns) -> Non
         assert row["value"] == float(chosen["gold"])
 
 
-def test_ratings_and_the_judges_own_words_are_behind_a_judged_score(runs: PastRuns) -> None:
+def test_a_judged_score_shows_ratings_and_replies(runs: PastRuns) -> None:
     found = document(runs, "--dataset", "mini_summarization")
     for row in found["rows"]:
         shares = [(rating["rating"] - rating["lowest"]) / (rating["highest"] - rating["lowest"]) for rating in row["ratings"]]
@@ -68,7 +68,7 @@ def test_ratings_and_the_judges_own_words_are_behind_a_judged_score(runs: PastRu
         assert json.loads(row["ratings"][0]["raw_reply"])["fluency"] == 1
 
 
-def test_every_command_that_is_printed_leads_to_what_it_says(runs: PastRuns) -> None:
+def test_every_printed_command_leads_where_it_says(runs: PastRuns) -> None:
     step, tiers = document(runs), []
     while step["level"] != "item":
         tiers.append(step["level"])
@@ -80,7 +80,7 @@ def test_every_command_that_is_printed_leads_to_what_it_says(runs: PastRuns) -> 
     assert ended(*shlex.split(step["above"])[1:], "--json").document["level"] == "dataset"
 
 
-def test_one_row_shows_what_was_sent_and_proves_it(runs: PastRuns) -> None:
+def test_one_row_proves_what_was_sent(runs: PastRuns) -> None:
     row = document(runs, "--dataset", "mini_text_classification")["rows"][0]
     found = document(runs, "--item", row["item_id"])
     assert found["dataset"] == "mini_text_classification"
@@ -119,7 +119,7 @@ def test_without_a_journal_a_prompt_is_still_proven(runs: PastRuns, tmp_path: Pa
     assert "rebuilt: same journal: no journal" in shown
 
 
-def test_the_worst_rows_come_first_and_only_as_many(runs: PastRuns) -> None:
+def test_worst_shows_the_lowest_rows(runs: PastRuns) -> None:
     rows = document(runs, "--dataset", "mini_degree_of_personalization")["rows"]
     worst = document(runs, "--dataset", "mini_degree_of_personalization", "--worst", "3")["rows"]
     assert [row["value"] for row in worst] == sorted(row["value"] for row in rows)[:3]
@@ -144,7 +144,6 @@ def test_a_terminal_is_told_the_same_numbers(runs: PastRuns) -> None:
         (("--ability", "irony_detection"), "next step: it is a task: --task irony_detection"),
         (("--task", "mini_irony_detection"), "next step: it is a dataset: --dataset mini_irony_detection"),
         (("--dataset", "mini_irony_detektion"), "did you mean mini_irony_detection"),
-        (("--model", "scriptd"), "next step: did you mean scripted?"),
         (("--setting", "rag"), "expected: one of base"),
         (("--ability", "emotional", "--task", "bias_detection"), "task bias_detection does not belong to ability emotional"),
         (
@@ -155,16 +154,10 @@ def test_a_terminal_is_told_the_same_numbers(runs: PastRuns) -> None:
         (("--worst", "2"), "rows are those of one dataset"),
     ],
 )
-def test_a_name_that_is_wrong_is_told_with_the_nearest(runs: PastRuns, options: tuple[str, ...], expected: str) -> None:
+def test_a_wrong_name_gets_the_nearest(runs: PastRuns, options: tuple[str, ...], expected: str) -> None:
     done = explain(runs, *options)
     assert (done.status, done.out) == (2, "")
     assert expected in done.err
-
-
-def test_a_run_that_is_not_there_is_told_with_the_nearest(runs: PastRuns) -> None:
-    done = ended("explain", runs.after[:-1], "--lake", runs.lake)
-    assert done.status == 2
-    assert f"did you mean {runs.after}" in done.err
 
 
 def test_texts_of_a_redacted_run_stay_out(runs: PastRuns, tmp_path: Path) -> None:
@@ -183,7 +176,7 @@ def test_texts_of_a_redacted_run_stay_out(runs: PastRuns, tmp_path: Path) -> Non
     assert document(copy, "--dataset", "mini_eq_test")["rows"][0]["question"][:5] not in ("", "text ")
 
 
-def test_items_that_fulfil_a_condition_are_set_beside_the_others(runs: PastRuns) -> None:
+def test_where_compares_a_subset_with_the_rest(runs: PastRuns) -> None:
     found = document(runs, "--where", "dataset = 'mini_text_classification'")
     assert found["items"]["unknown"] == 0
     (model,) = found["models"]

@@ -6,12 +6,12 @@ from collections.abc import Iterator
 from typing import Any
 
 import pytest
-import typer
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
-from flows.commands import app as cli
-from flows.commands import models
+from flows.commands import models, stages
+from flows.commands.app import COMMANDS as NAMES
+from flows.commands.app import load_command
 from flows.service import session
 from schemas.errors import EndpointError
 from tests.flows.command import ended
@@ -68,7 +68,7 @@ def leaves(command: Any, *path: str) -> Iterator[tuple[tuple[str, ...], Any]]:
         yield path, command
 
 
-COMMANDS = list(leaves(typer.main.get_command(cli.app)))
+COMMANDS = [leaf for name in NAMES for leaf in leaves(load_command(name), name)]
 
 
 @st.composite
@@ -96,7 +96,7 @@ def lake(tmp_path_factory: pytest.TempPathFactory) -> Iterator[None]:
 
     with pytest.MonkeyPatch.context() as patched:
         patched.chdir(folder)
-        patched.setattr(cli, "_execute", lambda *_, **__: None)
+        patched.setattr(stages, "execute", lambda *_, **__: None)
         patched.setattr(session, "serve_session", lambda *_: 0)
         patched.setattr(models, "_probe", no_probe)
         yield

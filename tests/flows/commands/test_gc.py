@@ -52,7 +52,7 @@ def gc(lake: Path, *more: str) -> Ended:
     return ended("gc", "--lake", lake, *more)
 
 
-def test_what_no_run_lists_goes_and_the_run_is_verified(lake: Path, made: tuple[Path, str]) -> None:
+def test_gc_removes_only_unlisted_files(lake: Path, made: tuple[Path, str]) -> None:
     before = partitions(lake)
     listed = gc(lake, "--dry-run", "--json")
     assert listed.status == 0, listed.err
@@ -122,7 +122,7 @@ def test_a_manifest_that_cannot_be_read_stops_it(lake: Path, made: tuple[Path, s
     assert partitions(lake) == before
 
 
-def test_wrong_hours_and_a_lake_that_is_not_there_are_refused(lake: Path, tmp_path: Path) -> None:
+def test_wrong_hours_and_missing_lakes_are_refused(lake: Path, tmp_path: Path) -> None:
     assert [gc(lake, "--yes", "--older-than", hours).status for hours in ("-1", "soon")] == [2, 2]
     refused = gc(tmp_path / "nowhere", "--yes")
     assert (refused.status, "there is no lake" in refused.err) == (2, True)
@@ -159,7 +159,7 @@ def test_nothing_goes_while_a_run_is_going_on(lake: Path, made: tuple[Path, str]
     assert verify_run(lake, run.document["run"]).verified
 
 
-def test_a_run_that_begins_while_it_asks_keeps_everything(lake: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_run_begun_meanwhile_keeps_everything(lake: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     before = partitions(lake)
     with ExitStack() as begun:
 

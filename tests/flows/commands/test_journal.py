@@ -61,7 +61,7 @@ def test_replies_are_exported_and_imported(tmp_path: Path) -> None:
     assert (alone.status, "no reply by this model" in alone.err) == (2, True)
 
 
-def test_an_import_with_a_wrong_row_ends_with_1_and_says_which_rule(tmp_path: Path) -> None:
+def test_an_import_names_the_rule_a_row_breaks(tmp_path: Path) -> None:
     lake, file = fill(tmp_path / "lake", "a", "b"), tmp_path / "shared.parquet"
     ended("journal", "export", file, "--lake", lake)
     wrong = pl.when(pl.col("key") == request("a").key).then(pl.lit(1, pl.Int64)).otherwise(pl.col("repetition"))
@@ -81,7 +81,7 @@ def test_journals_are_merged(tmp_path: Path, named: Path) -> None:
     assert ended("journal", "show", "--lake", other, "--json").document["replies"] == 2
 
 
-def test_replies_in_a_folder_need_a_benchmark_and_those_in_a_file_none(tmp_path: Path) -> None:
+def test_only_folders_of_replies_need_a_benchmark(tmp_path: Path) -> None:
     assert_one_message(ended("journal", "import", tmp_path), "cannot be read", "needs BENCHMARK")
     assert_one_message(ended("journal", "import", "a.parquet", "--model", "m"), "without one", "where: --model")
     assert_one_message(ended("journal", "import", tmp_path, "moodbench-mini", "--requests", tmp_path), "where: --requests")

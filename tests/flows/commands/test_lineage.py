@@ -7,15 +7,11 @@ from typing import Any
 
 import pytest
 
-from flows.commands.lineage import read_graph
-from flows.commands.lineage_table import lineage_table
-from schemas.dataset import BundledFile
-from tasks.datasets.catalogue import find_dataset
+from flows.commands.lineage import lineage_table, read_graph
 from tasks.lake.manifest import list_runs, read_manifest
 from tasks.lineage.graph import diagram_of_run
 from tasks.runs.source_names import SourceNames
-from tasks.sources.locating import Locator, source_sha256
-from tests.flows.command import ended
+from tests.flows.command import ask_mini, ended
 from tests.flows.scripted import policy
 from tests.model_server import ModelServer
 from tests.openlineage_schema import check_event
@@ -29,9 +25,7 @@ def traced(prefect_server: str, tmp_path_factory: pytest.TempPathFactory) -> Pat
     """A lake with one run, of which both datasets and the judge were asked."""
     lake = tmp_path_factory.mktemp("traced") / "lake"
     with ModelServer(policy(DATASETS, "gold")) as server:
-        model = ("--model", "m", "--base-url", server.base_url, "--judge", "j", "--judge-base-url", server.base_url)
-        few = ("--datasets", ",".join(DATASETS), "--set", "bootstrap=20")
-        assert ended("run", "moodbench-mini", *model, *few, "--lake", lake).status == 0
+        assert ask_mini("run", server.base_url, lake, DATASETS, "--set", "bootstrap=20").status == 0
     return lake
 
 
@@ -44,35 +38,7 @@ def graph_of(lake: Path, target: str, *more: str) -> dict[str, Any]:
     return ended("lineage", target, "--lake", lake, *more, "--json").document
 
 
-def test_every_partition_of_a_run_reaches_a_source_file(traced: Path) -> None:
-    (name,) = list_runs(traced)
-    graph = graph_of(traced, name)
-    nodes = {node["id"]: node for node in graph["nodes"]}
-    parents: dict[str, list[str]] = {}
-    for edge in graph["edges"]:
-        parents.setdefault(edge["to"], []).append(edge["from"])
-
-    def sources_of(node: str) -> set[str]:
-        above = parents.get(node, [])
-        return {node} if nodes[node]["kind"] == "source" else {one for parent in above for one in sources_of(parent)}
-
-    manifest = read_manifest(traced, name)
-    assert {ref.path for ref in manifest.partitions} <= set(nodes)
-    files = {dataset: find_dataset(dataset).files[0] for dataset in DATASETS}
-    hashes = {dataset: source_sha256([file], Locator())[0] for dataset, file in files.items()}
-    for ref in manifest.partitions:
-        # Of the two datasets one is judged.
-        dataset = "mini_summarization" if ref.layer == "dimension_scores" else dict(ref.place).get("dataset")
-        wanted = [hashes[dataset]] if dataset else list(hashes.values())
-        assert sorted(nodes[one]["content_sha256"] for one in sources_of(ref.path)) == sorted(wanted), ref.path
-        node = nodes[ref.path]
-        assert (node["rows"], node["content_sha256"], node["fingerprint"]) == (ref.rows, ref.content_sha256, ref.fingerprint)
-    assert graph["root"] == f"run:{name}"
-    bundled = [node["path"] for node in graph["nodes"] if node["kind"] == "source"]
-    assert sorted(bundled) == sorted(f"data/bundled/{file.name}" for file in files.values() if isinstance(file, BundledFile))
-
-
-def test_a_run_has_a_row_per_layer_and_with_full_one_per_partition(traced: Path) -> None:
+def test_a_run_has_rows_by_layer_or_partition(traced: Path) -> None:
     (name,) = list_runs(traced)
     grouped = lineage_table(read_graph(traced, name), full=False)
     rows = {row[0]: row[1:] for row in zip(*(column.cells for column in grouped.columns), strict=True)}
@@ -85,7 +51,7 @@ def test_a_run_has_a_row_per_layer_and_with_full_one_per_partition(traced: Path)
         assert {ref.fingerprint[:12], ref.content_sha256[:12]} <= set(full.split())
 
 
-def test_a_file_can_be_named_by_path_or_by_its_first_digits(traced: Path) -> None:
+def test_a_file_is_named_by_path_or_digits(traced: Path) -> None:
     (name,) = list_runs(traced)
     ref = next(ref for ref in read_manifest(traced, name).partitions if ref.layer == "judgements")
     named = [graph_of(traced, target) for target in (ref.path, str(traced / ref.path), ref.fingerprint[:10])]
@@ -122,7 +88,7 @@ def test_a_file_outside_the_lake_is_refused(traced: Path, tmp_path: Path) -> Non
     assert (done.status, "the file is outside the lake" in done.err) == (2, True)
 
 
-def test_a_partition_that_is_gone_is_shown_as_gone(traced: Path, tmp_path: Path) -> None:
+def test_a_missing_partition_is_shown_as_gone(traced: Path, tmp_path: Path) -> None:
     lake = tmp_path / "lake"
     copytree(traced, lake)
     (name,) = list_runs(lake)
@@ -132,7 +98,7 @@ def test_a_partition_that_is_gone_is_shown_as_gone(traced: Path, tmp_path: Path)
     assert "1 gone" in ended("lineage", name, "--lake", lake).out
 
 
-def test_every_step_of_a_run_tells_what_it_did(traced: Path) -> None:
+def test_every_step_emits_its_events(traced: Path) -> None:
     events = events_in(traced)
     for event in events:
         check_event(event)
@@ -168,7 +134,7 @@ def test_events_and_manifest_agree(traced: Path) -> None:
         assert dataset["outputFacets"]["outputStatistics"]["rowCount"] == ref.rows
 
 
-def test_source_files_the_catalogue_no_longer_names_are_said_to_be_so() -> None:
+def test_source_files_without_a_catalogue_entry_are_noted() -> None:
     sources = {"mini_user_safety": "github.com/o/n at 0123456789", "mine": "own file x.jsonl"}
     notices = {name: notice(name).model_copy(update={"sources": (source,)}) for name, source in sources.items()}
     names = SourceNames(notices)

@@ -1,6 +1,5 @@
 """Options of the command line, as the plan holds them."""
 
-import json
 import re
 from pathlib import Path
 from typing import Any
@@ -103,7 +102,7 @@ def test_every_field_of_the_plan_is_reached(tmp_path: Path, path: str) -> None:
     assert value_at(plan, path) == value
 
 
-def test_the_fields_are_listed_with_type_default_and_description() -> None:
+def test_fields_have_type_default_and_description() -> None:
     listed = {row["path"]: row for row in ended("options", "--json").document["options"]}
     assert list(listed) == list(plan_fields())
     assert listed["retrieval.top_k"] == {
@@ -177,13 +176,6 @@ def test_only_what_is_given_counts_as_stated(plans: list[Plan]) -> None:
     assert [dialect and dialect.model_fields_set for dialect in stated] == [None, {"reasoning_effort"}, {"unsent"}]
 
 
-def test_a_provider_says_where_and_which_key(plans: list[Plan]) -> None:
-    run("--model", "m", "--provider", "deepseek")
-    run("--model", "m", "--provider", "deepseek", "--api-key-env", "MINE")
-    assert [plan.models[0].base_url for plan in plans] == ["https://api.deepseek.com"] * 2
-    assert [plan.models[0].api_key_env for plan in plans] == ["DEEPSEEK_API_KEY", "MINE"]
-
-
 def test_roles_name_a_model_and_where_it_is(plans: list[Plan]) -> None:
     roles_given = (
         *("--role", f"judge=j@{URL}", "--set", "judge.api_key_env=KEY"),
@@ -203,7 +195,7 @@ def test_roles_name_a_model_and_where_it_is(plans: list[Plan]) -> None:
     assert plan.role_model("sage", "any") == ModelEntry(name="N", base_url=URL, api_key_env="K", sampling=sampling, concurrency=7)
 
 
-def test_a_configuration_file_has_the_same_fields_and_options_win(plans: list[Plan], tmp_path: Path) -> None:
+def test_options_win_over_a_configuration_file(plans: list[Plan], tmp_path: Path) -> None:
     config = tmp_path / "plan.yaml"
     config.write_text(
         "models:\n"
@@ -238,7 +230,7 @@ def test_roles_stand_beside_the_models_or_under_roles(plans: list[Plan], tmp_pat
     assert plans[0].named("sage")[0].sampling == Sampling(temperature=0.5)
 
 
-def test_a_role_of_a_file_that_no_setting_has_is_left_out_and_said(plans: list[Plan], tmp_path: Path) -> None:
+def test_a_configured_role_without_setting_is_left_out(plans: list[Plan], tmp_path: Path) -> None:
     config = tmp_path / "plan.yaml"
     config.write_text(f"roles: {{sage: {{name: k, base_url: '{URL}'}}, seeker: {{name: s, base_url: '{URL}'}}}}\n")
     done = [run(*SERVER, "--config", config, "--settings", settings) for settings in ("base", "rag,coem")]
@@ -248,7 +240,7 @@ def test_a_role_of_a_file_that_no_setting_has_is_left_out_and_said(plans: list[P
     assert done[1].err == left_out.format("seeker", "rag, coem")
 
 
-def test_a_role_may_differ_by_dataset_and_what_is_set_below_it_counts_for_all(plans: list[Plan], tmp_path: Path) -> None:
+def test_a_role_may_differ_by_dataset(plans: list[Plan], tmp_path: Path) -> None:
     at_deepseek = "{name: d, provider: deepseek}"
     by_dataset = f"{{default: {{name: j, base_url: '{URL}'}}, datasets: {{a: {at_deepseek}, b: null}}}}"
     config = tmp_path / "plan.yaml"
@@ -265,15 +257,6 @@ def test_a_role_may_differ_by_dataset_and_what_is_set_below_it_counts_for_all(pl
     assert {(entry.sampling.max_tokens, entry.concurrency) for entry in plans[0].named("judge")} == {(9, 7)}
 
 
-def test_a_configuration_may_be_json(plans: list[Plan], tmp_path: Path) -> None:
-    config = tmp_path / "plan.json"
-    config.write_text(json.dumps({"models": [{"name": "smollm2"}], "contexts": {"depths": [10, 50]}}))
-    run("--config", config)
-    run("--model", "smollm2", "--set", "contexts.depths=10,50")
-    run("--model", "smollm2", "--set", "contexts={depths: [10, 50]}")
-    assert [plan.contexts.depths for plan in plans] == [(10, 50)] * 3
-
-
 def test_the_environment_names_mirror_and_prices(plans: list[Plan], monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
     prices = tmp_path / "prices.yaml"
     prices.write_text("currency: EUR\nprices: []")
@@ -285,7 +268,7 @@ def test_the_environment_names_mirror_and_prices(plans: list[Plan], monkeypatch:
     assert [plan.prices for plan in plans] == [prices] * 2
 
 
-def test_the_papers_run_is_a_preset_and_options_and_files_win_over_it(plans: list[Plan], tmp_path: Path) -> None:
+def test_options_and_files_win_over_a_preset(plans: list[Plan], tmp_path: Path) -> None:
     asked, config = ("longemotion", *SERVER, "--preset", "paper"), tmp_path / "plan.yaml"
     assert ended("run", *asked, "--settings", "base,coem").status == 0
     assert ended("run", *asked, "--temperature", "0", "--repeat", "1", "--judge", "smollm2", "--concurrency", "7").status == 0

@@ -6,14 +6,13 @@ import signal
 import subprocess
 import sys
 from pathlib import Path
-from typing import Any
 
 import pytest
-import typer
 
 from flows.cli import RUN_FLOWS
-from flows.commands.app import STAGES, app
+from flows.commands.app import COMMANDS, load_command
 from flows.commands.process import imports
+from flows.commands.stages import STAGES
 
 BUSY = """
 import atexit, sys, tempfile, threading, time
@@ -40,7 +39,7 @@ ENVIRONMENT = {name: value for name, value in os.environ.items() if name != "PYT
 ENVIRONMENT["PYTHONPATH"] = str(Path(__file__).parents[3])
 
 
-def test_threads_are_joined_exit_functions_called_and_output_written() -> None:
+def test_leaving_joins_threads_and_writes_output() -> None:
     ended = subprocess.run(
         [sys.executable, "-c", BUSY, "moodflow-leave-"], capture_output=True, text=True, check=False, timeout=60, env=ENVIRONMENT
     )
@@ -75,9 +74,7 @@ STARTED = "from flows.cli import main; main()"
         (INTERRUPTED, (), -signal.SIGINT),
     ],
 )
-def test_a_reader_that_has_gone_and_an_interrupted_start_are_no_faults(
-    program: str, arguments: tuple[str, ...], status: int
-) -> None:
+def test_a_closed_pipe_is_no_fault(program: str, arguments: tuple[str, ...], status: int) -> None:
     reading, writing = os.pipe()
     os.close(reading)
     with open(writing, "wb") as closed:  # noqa: PTH123  a descriptor
@@ -92,7 +89,7 @@ def test_a_reader_that_has_gone_and_an_interrupted_start_are_no_faults(
     assert (ended.returncode, ended.stderr) == (status, "")
 
 
-def test_imports_are_not_collected_and_never_looked_at_again() -> None:
+def test_imports_are_not_garbage_collected() -> None:
     program = (
         "import gc; from flows.commands.process import imports\n"
         "with imports():\n    print(gc.isenabled()); import decimal\n"
@@ -102,12 +99,24 @@ def test_imports_are_not_collected_and_never_looked_at_again() -> None:
     assert ended.stdout == "False\nTrue True\n"
 
 
-def test_the_entry_point_knows_by_name_which_commands_run_flows() -> None:
-    commands: Any = typer.main.get_command(app)
-    assert {*STAGES, "ablate", "demo"} == RUN_FLOWS <= commands.commands.keys()
+def test_the_entry_point_names_commands_that_run_flows() -> None:
+    assert {*STAGES, "ablate", "demo"} == RUN_FLOWS <= COMMANDS.keys()
 
 
-def test_a_package_that_is_not_used_is_hidden_from_those_that_look_for_it() -> None:
+def test_the_list_of_commands_says_what_each_says() -> None:
+    assert [name for name, (_, line) in COMMANDS.items() if not str(load_command(name).help).startswith(line)] == []
+
+
+def test_help_imports_no_large_library() -> None:
+    """The list of commands imports none of them, and what a command says of itself needs no Prefect."""
+    program = "import sys; from flows.commands.app import *\nsys.argv = ['moodflow', '--help']\nguarded(app)\n"
+    program += "print('loaded', {'tasks', 'polars', 'prefect'} & {name.partition('.')[0] for name in sys.modules})\n"
+    program += "list(map(load_command, COMMANDS)); print('then', 'prefect' in sys.modules)"
+    ended = subprocess.run([sys.executable, "-c", program], capture_output=True, text=True, check=True, env=ENVIRONMENT)
+    assert ended.stdout.endswith("loaded set()\nthen False\n")
+
+
+def test_an_unused_package_is_hidden() -> None:
     program = (
         "import sys; from flows.commands.process import imports\n"
         "with imports():\n    import dataframely\n"
@@ -118,28 +127,11 @@ def test_a_package_that_is_not_used_is_hidden_from_those_that_look_for_it() -> N
     assert ended.stdout == "False\n2.\n"
 
 
-def test_where_prefect_is_imported_the_collector_stays_as_it_is() -> None:
+def test_the_collector_stays_once_prefect_is_imported() -> None:
     before = gc.get_freeze_count()
     with imports():
         assert gc.isenabled()
     assert gc.get_freeze_count() == before
-
-
-def test_listing_runs_loads_no_table_library(tmp_path: Path) -> None:
-    (tmp_path / "runs").mkdir()
-    program = f"""
-import sys
-from flows.commands.runs import list_command
-from pathlib import Path
-try:
-    list_command(Path({str(tmp_path)!r}))
-except SystemExit:
-    pass
-finally:
-    print("loaded", sorted({{"polars", "pyarrow", "dataframely", "numpy"}} & set(sys.modules)))
-"""
-    ended = subprocess.run([sys.executable, "-c", program], capture_output=True, text=True, check=False, env=ENVIRONMENT)
-    assert "loaded []" in ended.stdout, ended.stderr
 
 
 @pytest.mark.parametrize(

@@ -9,7 +9,7 @@ import pytest
 
 from tasks.runs.past_run import PastRun, reopen
 from tests.flows.command import assert_one_message, ended
-from tests.flows.past_runs import PastRuns
+from tests.flows.commands.past_runs import PastRuns
 
 REPORTS = ("report.html", "report.md")
 
@@ -40,7 +40,7 @@ def test_everything_but_layers_and_manifest_may_be_gone(runs: PastRuns) -> None:
     assert done.document["sealed_again"] == []
 
 
-def test_elsewhere_the_runs_own_folder_stays_as_it_is(runs: PastRuns, tmp_path: Path) -> None:
+def test_a_report_elsewhere_changes_no_run(runs: PastRuns, tmp_path: Path) -> None:
     before = {path.name: path.read_bytes() for path in folder(runs).iterdir() if path.is_file()}
     done = ended("runs", "report", runs.after, "--out", tmp_path / "out", "--lake", runs.lake)
     assert done.status == 0
@@ -48,7 +48,7 @@ def test_elsewhere_the_runs_own_folder_stays_as_it_is(runs: PastRuns, tmp_path: 
     assert {path.name: path.read_bytes() for path in folder(runs).iterdir() if path.is_file()} == before
 
 
-def test_a_redacted_report_lies_beside_the_one_with_texts(runs: PastRuns) -> None:
+def test_a_redacted_report_lies_beside_the_other(runs: PastRuns) -> None:
     manifest = folder(runs) / "manifest.json"
     told = manifest.read_text(encoding="utf-8")
     manifest.write_text(re.sub(r'"redistributable":\s*true', '"redistributable": false', told), encoding="utf-8")
@@ -69,7 +69,7 @@ def question_of(run: PastRun) -> str:
     return next(question for question in questions if question in report)
 
 
-def test_a_report_that_was_changed_is_put_right_and_sealed_again(runs: PastRuns) -> None:
+def test_a_changed_report_is_written_and_sealed_again(runs: PastRuns) -> None:
     report = folder(runs) / "report.md"
     right = report.read_text(encoding="utf-8")
     report.write_text(right + "and more", encoding="utf-8")
@@ -77,7 +77,7 @@ def test_a_report_that_was_changed_is_put_right_and_sealed_again(runs: PastRuns)
     assert (done.status, report.read_text(encoding="utf-8")) == (0, right)
 
 
-def test_a_folder_whose_manifest_was_changed_is_not_sealed_again(runs: PastRuns) -> None:
+def test_a_changed_manifest_is_not_sealed_again(runs: PastRuns) -> None:
     manifest = folder(runs) / "manifest.json"
     manifest.write_text(manifest.read_text(encoding="utf-8") + "\n", encoding="utf-8")
     done = ended("runs", "report", runs.after, "--lake", runs.lake, "--json")
@@ -85,7 +85,7 @@ def test_a_folder_whose_manifest_was_changed_is_not_sealed_again(runs: PastRuns)
     assert (done.document["intact"], done.document["sealed_again"]) == (False, ["manifest.json"])
 
 
-def test_a_run_without_annotated_conversations_has_no_result_files(runs: PastRuns, tmp_path: Path) -> None:
+def test_only_annotated_conversations_have_result_files(runs: PastRuns, tmp_path: Path) -> None:
     done = ended("runs", "export", runs.after, "--to", tmp_path / "files", "--lake", runs.lake)
     assert_one_message(done, "asked nothing about annotated conversations")
     assert not (tmp_path / "files").exists()

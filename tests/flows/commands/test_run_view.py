@@ -7,15 +7,15 @@ import pytest
 
 from flows.commands.run_view import ablation_table, leaderboard_table
 from tests.flows.command import ended
-from tests.flows.past_runs import PastRuns
+from tests.flows.commands.past_runs import PastRuns
 
 
-def test_of_a_few_datasets_their_scores_are_shown_and_no_total(runs: PastRuns) -> None:
+def test_few_datasets_show_scores_and_no_total(runs: PastRuns) -> None:
     out = ended("runs", "show", runs.after, "--lake", runs.lake).out
     cells = {words[0]: words[1:] for line in out.splitlines() if (words := line.split())}
     # 8 items in two orders each: A is right 3 times, B 5 times, and it was always A.
-    assert " ".join(cells["mini_text_classification"]) == "scripted accuracy 0.188 0.062 to 0.312 16 of 16 0 0.312, always B"
-    said = "scripted has no total of the benchmark: 7 of 41 datasets have a score, and a total needs half of them; what was"
+    assert " ".join(cells["mini_text_classification"]) == "m accuracy 0.188 0.062 to 0.312 16 of 16 0 0.312, always B"
+    said = "m has no total of the benchmark: 7 of 41 datasets have a score, and a total needs half of them; what was"
     assert said in " ".join(out.split())
     assert re.findall(r"^ +(Rank|Total|Verdict) +(.*?) *$", out, re.MULTILINE) == [
         *(("Rank", "-"), ("Total", "– (what was scored: 37.54)"), ("Verdict", "too little scored: 7 of 41 datasets have a score"))
@@ -40,12 +40,12 @@ def row(x: str, x_value: float | None, y: str | None = None, y_value: float | No
         ([row("1", 1.0), row("10", 10.0, dataset="c"), row("2", 2.0)], ["10", "1", "2"]),
     ],
 )
-def test_variants_of_an_ablation_are_in_the_order_of_their_numbers(rows: list[dict[str, Any]], expected: list[str]) -> None:
+def test_ablation_variants_are_ordered_by_number(rows: list[dict[str, Any]], expected: list[str]) -> None:
     assert list(ablation_table({"rows": rows}).columns[0].cells) == expected
 
 
 @pytest.mark.parametrize(("vetoed", "shown"), [(True, "8.80 to 22.42, before the veto"), (False, "8.80 to 22.42")])
-def test_the_interval_of_a_vetoed_total_is_said_to_be_that_before_the_veto(vetoed: bool, shown: str) -> None:
+def test_a_vetoed_total_shows_the_earlier_interval(vetoed: bool, shown: str) -> None:
     total = {"model": "m", "setting": "base", "total": 0.0 if vetoed else 15.74, "total_before_veto": 15.74, "why": None}
     row = total | {
         "verdict": "vetoed" if vetoed else "scored",

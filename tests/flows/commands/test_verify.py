@@ -29,7 +29,6 @@ from tasks.verify.run import Findings, check_files, verify_run
 from tests.flows.command import Ended, ended
 from tests.flows.scripted import rating, replies_of
 from tests.flows.scripted_roles import ScriptedServers, by_hash, scripted_servers
-from tests.mirror import MIRROR, needs_mirror
 from tests.model_server import ModelServer
 
 pytestmark = pytest.mark.usefixtures("prefect_server")
@@ -60,7 +59,7 @@ def run(players: ScriptedServers) -> str:
     return str(ran.document["run"])
 
 
-def test_every_layer_rests_on_what_its_row_says_and_has_the_version_of_this_code(players: ScriptedServers, run: str) -> None:
+def test_every_layer_has_its_parents_and_version(players: ScriptedServers, run: str) -> None:
     lake = Lake(players.lake, read_code_version())
     partitions = read_manifest(players.lake, run).partitions
     known = by_name(partitions)
@@ -145,18 +144,12 @@ def test_an_untouched_run_is_verified(players: ScriptedServers, run: str) -> Non
     counted = {layer["layer"]: (layer["partitions"], layer["rows"], layer["differs"]) for layer in document["layers"]}
     assert counted["item_scores"][0] == 2 * 2
     assert counted["totals"] == (1, 2, 0)
+    shown = ended("verify", run, "--lake", players.lake).out
+    assert {row[0] for row in map(str.split, shown.splitlines()) if row[-2:-1] == ["yes"]} == set(WRITTEN) - ASKED
+    assert f"Run {run} is verified" in " ".join(shown.split())
     # No call was made, and nothing was written.
     assert players.calls == calls
     assert {path: path.stat().st_mtime_ns for path in players.lake.rglob("*") if path.is_file()} == content
-
-
-def test_what_a_terminal_shows(players: ScriptedServers, run: str) -> None:
-    shown = ended("verify", run, "--lake", players.lake)
-    assert shown.status == 0
-    for layer in WRITTEN:
-        (line,) = (line for line in shown.out.splitlines() if line.split()[:1] == [layer])
-        assert ("no" if layer in ASKED else "yes") in line.split()
-    assert f"Run {run} is verified" in " ".join(shown.out.split())
 
 
 def test_the_seal_is_one_that_sha256sum_reads(players: ScriptedServers, run: str) -> None:
@@ -169,7 +162,7 @@ def test_the_seal_is_one_that_sha256sum_reads(players: ScriptedServers, run: str
 
 
 @pytest.mark.parametrize("layer", WRITTEN)
-def test_one_bit_in_a_file_of_any_layer_is_found(players: ScriptedServers, run: str, layer: str) -> None:
+def test_one_flipped_bit_of_any_layer_is_found(players: ScriptedServers, run: str, layer: str) -> None:
     manifest, lake = read_manifest(players.lake, run), Lake(players.lake, read_code_version())
     ref = [ref for ref in manifest.partitions if ref.layer == layer][-1]
     path = players.lake / ref.path
@@ -191,7 +184,7 @@ def test_one_bit_in_a_file_of_any_layer_is_found(players: ScriptedServers, run: 
 
 
 @pytest.mark.parametrize(("name", "gone"), [("manifest.json", False), ("report.html", True), ("SHA256SUMS", False)])
-def test_the_command_ends_with_1_and_names_the_file(players: ScriptedServers, run: str, name: str, *, gone: bool) -> None:
+def test_a_damaged_file_is_named(players: ScriptedServers, run: str, name: str, *, gone: bool) -> None:
     path = players.lake / "runs" / run / name
     with changed(path, None if gone else flip(path.read_bytes(), "middle")):
         found = verified(players.lake, run)
@@ -218,7 +211,7 @@ def test_partitions_that_are_gone_are_all_named(players: ScriptedServers, run: s
     assert "First difference: file:" in " ".join(shown.out.split())
 
 
-def test_a_changed_weight_is_a_changed_blueprint_and_says_what_would_differ(own: Own) -> None:
+def test_a_changed_weight_shows_what_would_differ(own: Own) -> None:
     assert verified(own.lake, own.run).status == 0
 
     def weigh(blueprint: dict[str, Any]) -> None:
@@ -243,7 +236,7 @@ def test_a_changed_weight_is_a_changed_blueprint_and_says_what_would_differ(own:
     assert "m total: 42.86 -> 88.24" in words
 
 
-def test_a_dataset_that_the_blueprint_lost_is_left_out_of_what_would_differ(own: Own) -> None:
+def test_a_dataset_lost_from_the_blueprint_is_reported(own: Own) -> None:
     def lose(blueprint: dict[str, Any]) -> None:
         del blueprint["datasets"][CAUSES]
         left = list(blueprint["abilities"])
@@ -261,7 +254,7 @@ def test_a_dataset_that_the_blueprint_lost_is_left_out_of_what_would_differ(own:
     assert moved["total_before_veto"][1] == pytest.approx(100)
 
 
-def test_a_blueprint_that_is_not_here_is_said_and_is_no_difference(own: Own) -> None:
+def test_a_missing_blueprint_is_no_difference(own: Own) -> None:
     with changed(own.file, None):
         found = verify_run(own.lake, own.run)
     assert found.verified
@@ -279,7 +272,7 @@ def test_a_changed_evaluation_version_names_layer_and_versions(own: Own, monkeyp
     assert difference["message"].endswith("is 99 (3 partitions)")
 
 
-def test_code_that_changed_without_its_version_is_found_by_row_and_column(own: Own, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_changed_code_is_found_by_row_and_column(own: Own, monkeypatch: pytest.MonkeyPatch) -> None:
     def score_less(*given: Any) -> pl.DataFrame:
         scores = score_items(*given)
         return scores.with_columns(value=pl.when(pl.col("value") == 1).then(0.5).otherwise(pl.col("value")))
@@ -297,7 +290,7 @@ def test_code_that_changed_without_its_version_is_found_by_row_and_column(own: O
     assert moved["foundational"] == (100, 50)
 
 
-def test_code_that_fails_on_stored_rows_is_a_difference(own: Own, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_failing_code_is_a_difference(own: Own, monkeypatch: pytest.MonkeyPatch) -> None:
     def fail(*_given: Any) -> pl.DataFrame:
         raise KeyError("a column that was renamed")
 
@@ -348,23 +341,24 @@ def path_of(own: Own, layer: str, **place: str) -> str:
     return ref.path
 
 
-def test_answers_that_do_not_follow_from_the_replies_are_found(own: Own, tmp_path: Path) -> None:
+@pytest.mark.parametrize(
+    ("column", "value", "layers", "message"),
+    [
+        # The scores are those of the replies, and no more those of the answers.
+        ("text", "Z", {"answers", "item_scores"}, "column text: stored 'Z', recomputed 'A'"),
+        ("call_keys", ["0" * 64], set(), "an answer rests on a call that its item has no reply to"),
+    ],
+)
+def test_answers_that_no_reply_gives_are_found(
+    own: Own, tmp_path: Path, column: str, value: Any, layers: set[str], message: str
+) -> None:
     path = path_of(own, "answers", dataset=CAUSES)
-    found = forged(own, tmp_path / "lake", path, Answers, text=pl.lit("Z"))
-    # The scores are those of the replies, and no more those of the answers.
-    assert {layer.layer for layer in found.layers if layer.differs} == {"answers", "item_scores"}
-    (message,) = (difference.message for difference in found.differences if difference.where == path)
-    assert "column text: stored 'Z', recomputed 'A'" in message
+    found = forged(own, tmp_path / "lake", path, Answers, **{column: pl.lit(value)})
+    assert {layer.layer for layer in found.layers if layer.differs} == layers
+    assert [message in difference.message for difference in found.differences if difference.where == path] == [True]
 
 
-def test_an_answer_that_rests_on_no_reply_of_its_item_is_found(own: Own, tmp_path: Path) -> None:
-    path = path_of(own, "answers", dataset=CAUSES)
-    found = forged(own, tmp_path / "lake", path, Answers, call_keys=pl.lit(["0" * 64]))
-    (message,) = (difference.message for difference in found.differences if difference.where == path)
-    assert "an answer rests on a call that its item has no reply to" in message
-
-
-def test_ratings_that_do_not_follow_from_the_raw_replies_are_found(own: Own, tmp_path: Path) -> None:
+def test_ratings_that_no_reply_gives_are_found(own: Own, tmp_path: Path) -> None:
     path = path_of(own, "judgements")
     found = forged(own, tmp_path / "lake", path, Judgements, rating=pl.lit(4, pl.Int64))
     assert {layer.layer for layer in found.layers if layer.differs} == {"judgements"}
@@ -374,25 +368,12 @@ def test_ratings_that_do_not_follow_from_the_raw_replies_are_found(own: Own, tmp
     assert [where.partition("/")[0] for where in messages if where != path] == ["item_scores", "dimension_scores"]
 
 
-def test_a_commit_of_another_name_is_said_and_is_no_difference(own: Own, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_another_commit_is_no_difference(own: Own, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr("tasks.verify.run.read_code_version", lambda: CodeVersion("99.0", "c0ffee"))
     found = verify_run(own.lake, own.run)
     assert found.verified
     assert any(note.startswith("package version:") and note.endswith("this is 99.0") for note in found.notes)
     assert any(note.startswith("git commit:") and note.endswith("this is c0ffee") for note in found.notes)
-
-
-@pytest.mark.long
-def test_a_run_that_was_repeated_leaves_the_first_one_verified(own: Own, tmp_path: Path) -> None:
-    folder = Path(shutil.copytree(own.lake, tmp_path / "lake"))
-    plan = read_manifest(folder, own.run).plan
-    addresses = (plan["models"][0]["base_url"], plan["roles"]["judge"]["default"][0]["base_url"])
-    model = ("--model", "m", "--base-url", addresses[0], "--judge", "j", "--judge-base-url", addresses[1])
-    chosen = ("--datasets", f"{TEXTS},{SUMMARIES},{CAUSES}", "--set", "bootstrap=20", "--lake", folder, "--json")
-    again = ended("report", own.file, *model, *chosen)  # no server is there any more: stored scores are enough
-    assert again.document["run"] != own.run, again.err
-    assert verify_run(folder, own.run).verified
-    assert verify_run(folder, again.document["run"]).verified
 
 
 @pytest.mark.long
@@ -404,19 +385,6 @@ def test_an_ablation_is_computed_again(players: ScriptedServers) -> None:
     found = verify_run(players.lake, run)
     assert found.verified, found.differences
     assert next(layer for layer in found.layers if layer.layer == "ablations").recomputed
-
-
-@needs_mirror
-@pytest.mark.long
-def test_a_run_of_the_reference_profile_is_computed_again(tmp_path: Path) -> None:
-    with ModelServer(lambda _messages: "A") as server:
-        asked = ("--model", "m", "--base-url", server.base_url, "--mirror", MIRROR, "--sample", "4", "--lake", tmp_path, "--json")
-        ran = ended(
-            "run", "moodbench", *asked, "--datasets", "ag_news,mmlu_pro", "--set", "profile=reference", "--set", "bootstrap=20"
-        )
-    found = verify_run(tmp_path, ran.document["run"])
-    assert found.verified, found.differences
-    assert {layer.layer for layer in found.layers if layer.recomputed} >= {"item_scores", "totals"}
 
 
 @pytest.mark.parametrize(

@@ -58,7 +58,7 @@ def test_infer_has_items_and_no_annotations(tmp_path: Path) -> None:
     assert broken.missing.reason == "has 1 row of 12 that breaks a rule and is no item: file_is_json (1: conversation_12.json)"
 
 
-def test_a_folder_of_a_dataset_that_the_benchmark_has_not_is_refused(tmp_path: Path) -> None:
+def test_a_folder_of_an_unknown_dataset_is_refused(tmp_path: Path) -> None:
     (tmp_path / "annotated.yaml").write_text(json.dumps(BLUEPRINT))
     plan = Plan.model_validate(
         {"benchmark": str(tmp_path / "annotated.yaml"), "models": [], "folders": {"attunebench_2": tmp_path}}
@@ -67,5 +67,5 @@ def test_a_folder_of_a_dataset_that_the_benchmark_has_not_is_refused(tmp_path: P
         resolve(plan)
 
 
-def test_a_folder_is_named_by_its_dataset_on_the_command_line() -> None:
+def test_a_folder_is_named_by_its_dataset() -> None:
     assert parse_setting("folders.attunebench=some/where", "--set") == ("folders.attunebench", "some/where")

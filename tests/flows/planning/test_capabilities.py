@@ -10,8 +10,7 @@ from typing import Any
 import polars as pl
 import pytest
 
-from flows.planning.capabilities import ensure_probed, probing_early, unprobed, with_capabilities
-from flows.planning.resolve import resolve
+from flows.planning.capabilities import ensure_probed, unprobed, with_capabilities
 from schemas.api_capabilities import ApiCapabilities
 from schemas.chat import ModelEntry
 from schemas.plan import Plan
@@ -59,7 +58,7 @@ def thinker() -> Script:
 
 
 @pytest.mark.usefixtures("prefect_server")
-def test_a_model_that_thinks_is_probed_once_and_its_thoughts_are_kept_apart(tmp_path: Path) -> None:
+def test_a_thinking_model_is_probed_once(tmp_path: Path) -> None:
     with ProbedServer(thinker()) as server:
         first = command("run", server, tmp_path)
         sent = len(server.bodies)
@@ -95,16 +94,6 @@ def test_nothing_is_probed_where_nothing_is_asked(tmp_path: Path) -> None:
 
 
 @pytest.mark.usefixtures("prefect_server")
-def test_a_run_of_which_all_is_there_probes_nothing_without_its_journal(tmp_path: Path) -> None:
-    with ProbedServer(lambda body, _: completed(body, "A")) as server:
-        assert command("run", server, tmp_path).status == 0
-        rmtree(tmp_path / "journal")
-        again = command("run", server, tmp_path)
-    assert (again.status, again.document["calls"]["sent"]) == (0, 0)
-    assert len(server.bodies) == 1 + ITEMS
-
-
-@pytest.mark.usefixtures("prefect_server")
 def test_what_is_stated_is_not_probed(tmp_path: Path) -> None:
     dialect = "{token_limit: max_completion_tokens, unsent: [temperature, top_p], reasoning_effort: low, extra: {top_k: 1}}"
     stated = ["--set", f"models.dialect={dialect}", "--max-tokens", "2000"]
@@ -118,7 +107,7 @@ def test_what_is_stated_is_not_probed(tmp_path: Path) -> None:
 
 
 @pytest.mark.usefixtures("prefect_server")
-def test_a_model_that_does_not_answer_the_probe_is_asked_all_the_same(tmp_path: Path) -> None:
+def test_a_model_silent_to_probes_is_asked(tmp_path: Path) -> None:
     with ProbedServer(lambda *_: refused("invalid key", 401)) as server:
         command("build", server, tmp_path)
         failed = command("infer", server, tmp_path)
@@ -158,66 +147,7 @@ async def test_two_runs_at_once_probe_once_between_them(tmp_path: Path) -> None:
     assert with_capabilities(resolved) == resolved
 
 
-async def until_asked(server: ProbedServer) -> None:
-    async with asyncio.timeout(60):
-        while not server.bodies:  # noqa: ASYNC110  the server runs in a thread
-            await asyncio.sleep(0.01)
-
-
-async def test_a_new_model_is_probed_while_items_are_built(tmp_path: Path) -> None:
-    with ProbedServer(refusing("temperature")) as server:
-        wanted = plan(server.base_url, tmp_path)
-        async with probing_early(wanted, resolve(wanted)):
-            await until_asked(server)
-            # Even where nothing is left to probe by then: the plan has to be resolved again.
-            assert await ensure_probed(tmp_path, (), Budget()) is True
-            assert await ensure_probed(tmp_path, unprobed(wanted), Budget()) is True
-        assert await ensure_probed(tmp_path, unprobed(wanted), Budget()) is False
-    assert len(server.bodies) == 2
-    assert capabilities_of(with_capabilities(wanted)).unsent == ("temperature",)
-
-
-async def test_a_probe_that_found_nothing_is_not_tried_again_at_once(tmp_path: Path) -> None:
-    with ProbedServer(lambda *_: refused("invalid key", 401)) as server:
-        wanted = plan(server.base_url, tmp_path)
-        async with probing_early(wanted, resolve(wanted)):
-            assert await ensure_probed(tmp_path, unprobed(wanted), Budget()) is False
-    assert len(server.bodies) == 1
-
-
-@pytest.mark.parametrize("reason", ["a journal", "a budget", "a judge alone"])
-async def test_before_it_is_known_what_is_left_to_ask_nothing_is_probed(tmp_path: Path, reason: str) -> None:
-    with ProbedServer(lambda body, _: completed(body)) as server:
-        wanted = plan(server.base_url, tmp_path)
-        if reason == "a journal":
-            (tmp_path / "journal").mkdir()
-            (tmp_path / "journal" / "replies.sqlite").touch()
-        if reason == "a budget":
-            wanted = wanted.model_copy(update={"budget_tokens": 1000})
-        if reason == "a judge alone":
-            fields = {"benchmark": "moodbench-mini", "models": (ModelEntry(name="smollm2"),), "lake": tmp_path}
-            wanted = Plan.model_validate({**fields, "judge": wanted.models[0]})
-        async with probing_early(wanted, resolve(wanted)):
-            assert await ensure_probed(tmp_path, (), Budget()) is False
-    assert server.bodies == []
-
-
-async def test_a_build_that_fails_ends_the_probe(tmp_path: Path) -> None:
-    with ProbedServer(lambda body, _: completed(body)._replace(delay_s=1.0)) as server:
-        wanted = plan(server.base_url, tmp_path)
-
-        async def fail() -> None:
-            async with probing_early(wanted, resolve(wanted)):
-                await until_asked(server)
-                raise ZeroDivisionError
-
-        with pytest.raises(ZeroDivisionError):
-            await fail()
-        assert list_probes(tmp_path) == []
-        assert await ensure_probed(tmp_path, unprobed(wanted), Budget()) is True
-
-
-async def test_without_an_answer_and_for_the_model_of_the_install_the_usual_is_meant(tmp_path: Path) -> None:
+async def test_without_findings_the_usual_capabilities_hold(tmp_path: Path) -> None:
     embedded = Plan(benchmark="moodbench-mini", models=(ModelEntry(name="smollm2"),), lake=tmp_path)
     for wanted in (plan(f"http://127.0.0.1:{closed_port()}/v1", tmp_path), embedded):
         assert await ensure_probed(tmp_path, unprobed(wanted), Budget()) is False

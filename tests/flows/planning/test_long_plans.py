@@ -86,7 +86,7 @@ def test_an_ablation_has_no_leaderboard(tmp_path: Path) -> None:
         rank_stored_systems("longemotion-mini", tmp_path, (), "corrected")
 
 
-def test_a_blueprint_states_the_samples_of_its_datasets_and_a_plan_goes_over_it(tmp_path: Path) -> None:
+def test_a_plans_sample_wins_over_the_blueprints(tmp_path: Path) -> None:
     def sizes(**more: Any) -> tuple[int | None, dict[str, int]]:
         asked = ("longemotion_ee", "longemotion_ed")
         resolved = resolve(plan(tmp_path, benchmark="longemotion", datasets=asked, judge=player("j"), **more))

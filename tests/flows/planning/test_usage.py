@@ -17,9 +17,9 @@ from rich.progress import Progress
 from flows.planning.usage import UsageCounter
 from flows.runtime.progress import StageProgress
 from schemas.chat import ChatReply
-from tests.flows.command import Ended, ended
+from tests.flows.command import ended
 from tests.flows.commands.test_bad_input import ITEM, blueprint
-from tests.flows.priced import DATASETS, ask
+from tests.flows.commands.test_dry_run import DATASETS, ask
 from tests.flows.scripted import policy
 from tests.model_server import ModelServer
 
@@ -116,39 +116,6 @@ def benchmark(folder: Path) -> Path:
     items = [{**item, "item_id": f"i-{number:02}", "question": f"How is number {number:02}?"} for number in range(ITEMS)]
     (folder / "items.jsonl").write_text("\n".join(map(json.dumps, items)), encoding="utf-8")
     return blueprint(folder)
-
-
-@pytest.mark.usefixtures("prefect_server")
-def test_a_budget_ends_the_run_in_order_and_a_larger_one_goes_on(tmp_path: Path) -> None:
-    config, own = tmp_path / "plan.yaml", benchmark(tmp_path)
-    with ModelServer(lambda _messages: "B") as server:
-        # One call at a time, none of them a probe: the numbers can be worked out.
-        model = {
-            "name": "m",
-            "base_url": server.base_url,
-            "concurrency": 1,
-            "dialect": {"token_limit": "max_tokens", "unsent": []},
-        }
-        config.write_text(json.dumps({"models": [model]}), encoding="utf-8")
-
-        def spend(stage: str, budget: int) -> Ended:
-            given = ("--config", config, "--lake", tmp_path / "lake", "--budget-tokens", str(budget))
-            return ended(stage, own, *given, "--json")
-
-        # 13 tokens per call: 15 calls use 195 of 200. Of the first some 50 + 512 / 4 = 178 are expected; the second run knows
-        # from the first that 13 will do.
-        first = spend("run", 200)
-        assert server.calls == 15
-        last = spend("infer", 65)
-        assert (server.calls, server.repeated) == (20, 0)
-    assert (first.status, last.status) == (1, 0)
-    assert counts(first.document) == [("own_items", "m", "tested", 20, 0, 15, 5, 0, 0)]
-    assert counts(last.document) == [("own_items", "m", "tested", 20, 15, 5, 0, 0, 0)]
-    assert [tokens(done.document["usage"][0]) for done in (first, last)] == [[165, 30, 165, 30], [220, 40, 55, 10]]
-    (score,) = first.document["raw_scores"]
-    assert (score["value"], score["n_scored"], score["n_total"]) == (1, 15, 20)
-    page = Path(first.document["report"]).read_text(encoding="utf-8")
-    assert "5 of 20 calls not sent: the budget was spent. The same command with a larger budget goes on." in page
 
 
 def test_answers_without_counts_are_not_zero() -> None:

@@ -9,7 +9,6 @@ from tasks.runs.papers import ESC_EVAL, LONGEMOTION, MOODBENCH, paper_of
 from tasks.runs.published_tables import TOTAL, PublishedRange, read_table
 from tasks.scoring.blueprints import list_blueprints, load_blueprint
 from tasks.scoring.published import published_of
-from tests.esc_eval import write_blueprint
 from tests.tasks.reporting.example_run import published
 
 WIDE = pl.DataFrame(
@@ -37,8 +36,8 @@ def test_columns_per_ability_without_a_setting_are_of_base_and_keep_who_is_ranke
     assert table.vetoed == 1
 
 
-def test_a_table_by_language_has_ranges_of_abilities_and_no_total(tmp_path: Path) -> None:
-    blueprint = load_blueprint(write_blueprint(tmp_path))
+def test_a_table_by_language_has_ranges_of_abilities_and_no_total() -> None:
+    blueprint = load_blueprint("esc-eval")
     table = read_table(published_of(blueprint))
     assert (table.settings, table.scores(TOTAL, "role_play")) == (("role_play",), [])
     scores = [table.scores(name, "role_play") for name in ("english", "chinese")]

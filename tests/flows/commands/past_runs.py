@@ -6,7 +6,7 @@ from functools import cache
 from pathlib import Path
 from typing import Any, NamedTuple
 
-from tests.flows.command import ended
+from tests.flows.command import ask_mini
 from tests.flows.scripted import Behaviour, policy
 from tests.model_server import ModelServer
 
@@ -48,12 +48,11 @@ class PastRuns(NamedTuple):
 @cache
 def make_past_runs(lake: Path) -> PastRuns:
     """Run both models, once for all tests that name one folder; needs the Prefect server of the tests."""
-    return PastRuns(lake, ask(lake, "gold", "--set", "permute=2"), ask(lake, "always_a", "--set", "permute=2"))
+    return PastRuns(lake, ask(lake, "gold"), ask(lake, "always_a"))
 
 
-def ask(lake: Path, behaviour: Behaviour, *more: str) -> str:
+def ask(lake: Path, behaviour: Behaviour) -> str:
     """Run a scripted model over DATASETS; the name of the run."""
     with ModelServer(policy(DATASETS, behaviour, permute=2)) as server:
-        model = ("--model", "scripted", "--base-url", server.base_url, "--judge", "scripted", "--judge-base-url", server.base_url)
-        fields = ("--datasets", ",".join(DATASETS), "--lake", str(lake), "--set", "bootstrap=50", "--json", *more)
-        return str(ended("run", "moodbench-mini", *model, *fields).document["run"])
+        done = ask_mini("run", server.base_url, lake, DATASETS, "--set", "bootstrap=50", "--set", "permute=2", "--json")
+        return str(done.document["run"])

@@ -1,0 +1,67 @@
+"""`moodflow run`, and each of its stages alone: `build`, `infer`, `score` and `report`."""
+
+from collections.abc import Set
+from dataclasses import replace
+from typing import Any
+
+import typer
+
+from flows.commands import options as opt
+from flows.commands.plan_options import PlanCommand, read_plan
+from flows.commands.process import imports, require_prefect_settings
+from flows.runtime.local_server import start_early
+from schemas.errors import UsageError
+
+STAGES = ("run", "build", "infer", "score", "report")
+
+app = typer.Typer(add_completion=False)
+
+
+def _stage_command(
+    context: typer.Context,
+    benchmark: opt.Benchmark,
+    dry_run: opt.DryRun = False,
+    fail_on_regression: opt.FailOnRegression = False,
+    as_json: opt.AsJson = False,
+) -> None:
+    stage = context.info_name or "run"
+    if fail_on_regression:
+        _require_stage(stage, ("run", "report"), "--fail-on-regression", "compares with no earlier run, so nothing can regress")
+    if dry_run:
+        _require_stage(stage, ("run", "infer"), "--dry-run", "calls no model, so there is nothing to estimate")
+    plan = read_plan(benchmark, context.obj, needs_model=stage != "build")
+    fails_if = {"instrument failed", *(["Regressed"] if fail_on_regression else [])}
+    execute("dry-run" if dry_run else stage, plan, as_json=as_json, fails_if=fails_if)
+
+
+for _name in STAGES:
+    app.command(_name, cls=PlanCommand)(_stage_command)
+
+
+def _require_stage(stage: str, stages: tuple[str, str], option: str, reason: str) -> None:
+    if stage not in stages:
+        raise UsageError(
+            f"moodflow {stage} {reason}",
+            where=option,
+            expected=" or ".join(f"moodflow {one}" for one in stages),
+            next_step=f"leave {option} out",
+        )
+
+
+def execute(stage: str, *requests: Any, as_json: bool, fails_if: Set[str] = frozenset()) -> None:
+    """Run a command of `flows.commands.run` for its requests, then print its result and end with its status.
+
+    Args:
+        stage: name of the command.
+        requests: plans, or what else the command takes.
+        as_json: print the JSON document instead of the view.
+        fails_if: states of a run, and verdicts on its models, with which the status is 1.
+    """
+    start_early()  # unless that was done before this command line was imported
+    with imports():  # Prefect takes seconds that `--help` and a misspelt option need not wait
+        require_prefect_settings()
+        from flows.commands.run import run_command  # noqa: PLC0415
+    result = run_command(stage, *requests)
+    if fails_if & {result.document.get("state"), *(row.get("verdict") for row in result.document.get("models", ()))}:
+        result = replace(result, status=1)
+    result.finish(as_json=as_json)
