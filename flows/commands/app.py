@@ -6,14 +6,13 @@ Exit status: 0 done, 1 finished with failures that lower coverage, 2 wrong usage
 
 import re
 import sys
-from collections.abc import Callable, Set
+from collections.abc import Callable, Mapping, Set
 from dataclasses import replace
 from typing import Annotated, Any
 
 import typer
 from typer.core import TyperGroup
 
-from flows.commands import ablate as ablation
 from flows.commands import options as opt
 from flows.commands.cards import cards_app
 from flows.commands.compare import compare
@@ -31,9 +30,11 @@ from flows.commands.plan_options import PlanCommand, read_plan
 from flows.commands.process import imports, leave, refused_by_system, require_certificates, require_prefect_settings
 from flows.commands.runs import runs_app
 from flows.commands.serve import automations, serve
+from flows.commands.vary import read_variants, with_comparison
 from flows.commands.verify import verify
 from flows.runtime.local_server import INTERRUPTED, INTERRUPTION, start_early
 from schemas.errors import MoodflowError, UsageError
+from schemas.plan import Plan
 from schemas.printing import printable
 
 NO_TEXT = re.compile("[\0\ud800-\udfff]")
@@ -80,6 +81,7 @@ STAGES = {
 def _stage_command(
     context: typer.Context,
     benchmark: opt.Benchmark,
+    vary: opt.Vary = None,
     dry_run: opt.DryRun = False,
     fail_on_regression: opt.FailOnRegression = False,
     as_json: opt.AsJson = False,
@@ -89,27 +91,18 @@ def _stage_command(
         opt.require_comparison(stage)
     if dry_run:
         opt.require_asking(stage)
+    if vary:
+        opt.require_variants(stage, dry_run=dry_run)
     with imports():
-        plan = read_plan(benchmark, context.obj, needs_model=stage != "build")
+        variants = read_variants(benchmark, context.obj, vary) if vary else None
+        plans = variants.values() if variants else [read_plan(benchmark, context.obj, needs_model=stage != "build")]
 
     fails_if = {"instrument failed", *(["Regressed"] if fail_on_regression else [])}
-    _execute("dry-run" if dry_run else stage, plan, as_json=as_json, fails_if=fails_if)
+    _execute("dry-run" if dry_run else stage, *plans, as_json=as_json, fails_if=fails_if, variants=variants)
 
 
 for _name, _help in STAGES.items():
     app.command(_name, cls=PlanCommand, help=_help)(_stage_command)
-
-
-@app.command("ablate", cls=PlanCommand, help="One or two factors varied, everything else equal: a layer and a table.")
-def _ablation_command(
-    context: typer.Context,
-    name: ablation.Name,
-    benchmark: opt.Benchmark,
-    vary: ablation.Vary = None,
-    as_json: opt.AsJson = False,
-) -> None:
-    request = ablation.make_request(name, read_plan(benchmark, context.obj), vary)
-    _execute("ablate", request, as_json=as_json)
 
 
 @app.command()
@@ -124,14 +117,19 @@ def demo(
     _execute("run", *plans, as_json=as_json)  # that most replies of so small a model cannot be read is no failure of the demo
 
 
-def _execute(stage: str, *requests: Any, as_json: bool, fails_if: Set[str] = frozenset()) -> None:
+def _execute(
+    stage: str, *requests: Any, as_json: bool, fails_if: Set[str] = frozenset(), variants: Mapping[str, Plan] | None = None
+) -> None:
     start_early()  # unless that was done before this command line was imported
     with imports():  # takes seconds that `--help` and a misspelt option need not wait
         require_prefect_settings()
         from flows.commands.run import run_command  # noqa: PLC0415
     result = run_command(stage, *requests)
-    if fails_if & {result.document.get("state"), *(row.get("verdict") for row in result.document.get("models", ()))}:
-        result = replace(result, status=1)
+    for document in (result.document, *result.document.get("more", ())):
+        if fails_if & {document.get("state"), *(row.get("verdict") for row in document.get("models", ()))}:
+            result = replace(result, status=1)
+    if variants:
+        result = with_comparison(result, variants)
     result.finish(as_json=as_json)
 
 

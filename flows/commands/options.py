@@ -1,5 +1,6 @@
 """Declare the options that several commands share."""
 
+from collections.abc import Sequence
 from pathlib import Path
 from typing import Annotated, Any
 
@@ -37,6 +38,12 @@ BaseUrl = Annotated[str | None, option("OpenAI-compatible server: http://localho
 KeyEnv = Annotated[str | None, option("environment variable that holds the API key", MODEL, "NAME")]
 Fields = Annotated[list[str] | None, typer.Option("--set", metavar="FIELD=VALUE", help="of the model's entry, as `run` has it")]
 ScoredAs = Annotated[Profile, typer.Option("--profile", help="corrected, or reference: as the released code would score")]
+Vary = Annotated[
+    list[str] | None,
+    typer.Option(
+        "--vary", metavar="PATH=V1,V2", help="a run for each value, then a comparison; once or twice", rich_help_panel=EVALUATED
+    ),
+]
 DryRun = Annotated[
     bool, typer.Option("--dry-run", help="print calls, tokens and money it would take; ask nothing", rich_help_panel=LIMITS)
 ]
@@ -59,7 +66,12 @@ def require_asking(stage: str) -> None:
     _require_stage(stage, ("run", "infer"), "--dry-run", "calls no model, so there is nothing to estimate")
 
 
-def _require_stage(stage: str, stages: tuple[str, str], option: str, reason: str) -> None:
+def require_variants(stage: str, *, dry_run: bool) -> None:
+    """Raise UsageError about --vary unless the stage is a whole run that asks."""
+    _require_stage(f"{stage} --dry-run" if dry_run else stage, ("run",), "--vary", "yields no scores of variants to compare")
+
+
+def _require_stage(stage: str, stages: Sequence[str], option: str, reason: str) -> None:
     if stage not in stages:
         raise UsageError(
             f"moodflow {stage} {reason}",

@@ -104,7 +104,7 @@ def test_imports_are_not_collected_and_never_looked_at_again() -> None:
 
 def test_the_entry_point_knows_by_name_which_commands_run_flows() -> None:
     commands: Any = typer.main.get_command(app)
-    assert {*STAGES, "ablate", "demo"} == RUN_FLOWS <= commands.commands.keys()
+    assert {*STAGES, "demo"} == RUN_FLOWS <= commands.commands.keys()
 
 
 def test_a_package_that_is_not_used_is_hidden_from_those_that_look_for_it() -> None:

@@ -31,7 +31,7 @@ def bare_manifest(run: str = "r", **more: Any) -> RunManifest:
             PartitionRef(
                 layer=layer, place=(), fingerprint="0", path=f"{layer}/0.parquet", rows=0, content_sha256="0", complete=True
             )
-            for layer in ("ablations", *AGGREGATED)
+            for layer in AGGREGATED
         ),
         "missing": (),
         "calls": CallCounts(),
@@ -89,7 +89,7 @@ def test_a_plan_of_other_types_is_a_damaged_manifest(tmp_path: Path, plan: dict[
     assert next(iter(plan)) in str(caught.value.got)
 
 
-@pytest.mark.parametrize("layers", [(), ("raw_scores", "ability_scores"), ("ablations",)])
+@pytest.mark.parametrize("layers", [(), ("raw_scores", "ability_scores")])
 def test_a_manifest_without_its_totals_is_passed_over(
     tmp_path: Path, layers: tuple[str, ...], capsys: pytest.CaptureFixture[str]
 ) -> None:
