@@ -119,26 +119,23 @@ _WARNED: set[str] = set()
 def emit(event: RunEvent, lake: Folder) -> None:
     """Write an event into the lake, then queue it for the endpoint if one is configured.
 
+    It is a line of the day's file, one write at its end, so that processes can share the file; in an object store it is an
+    object, since objects have no end to write at.
+
     Raises:
         RuntimeError, OSError, LakeError: the lake does not take it.
     """
+    day = event.eventTime[:10]
     try:
-        lake_transport(event, lake).emit(event)
+        if isinstance(lake, Path):
+            (lake / FOLDER).mkdir(parents=True, exist_ok=True)
+            config = FileConfig(str(lake / FOLDER / f"{day}.ndjson"), append=True)
+        else:
+            config = FileConfig(f"{lake / FOLDER / day / event.run.runId}", filesystem=STORE)
+        FileTransport(config).emit(event)
     finally:
         if endpoint := find_endpoint():  # its client adds facets to the event, so not before
             endpoint.put(event)
-
-
-def lake_transport(event: RunEvent, lake: Folder) -> FileTransport:
-    """Return what writes an event into a lake: a line of the day's file, or an object, since objects have no end to write at.
-
-    A line is one write at the file's end, so that processes can share the file.
-    """
-    day = event.eventTime[:10]
-    if isinstance(lake, Path):
-        (lake / FOLDER).mkdir(parents=True, exist_ok=True)
-        return FileTransport(FileConfig(str(lake / FOLDER / f"{day}.ndjson"), append=True))
-    return FileTransport(FileConfig(f"{lake / FOLDER / day / event.run.runId}", filesystem=STORE))
 
 
 def guarded(work: Callable[[], object]) -> None:
