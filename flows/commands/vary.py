@@ -13,6 +13,7 @@ from flows.commands.compare import Row, score_rows
 from flows.commands.console import CommandResult, folded, label_system, numbers, text_table, unbroken
 from flows.commands.plan_fields import find_field
 from flows.commands.plan_options import PlanOptions, read_plan
+from schemas.addresses import hide_credentials
 from schemas.errors import UsageError
 from schemas.plan import Plan
 
@@ -39,7 +40,7 @@ def _read_factors(vary: Sequence[str]) -> dict[str, list[str]]:
             "what is varied is not clear",
             where="--vary",
             expected="one factor or two, each once and with two values or more",
-            got=" and ".join(vary),
+            got=hide_credentials(" and ".join(vary)),
             next_step="for example --vary retrieval.top_k=1,4,8",
         )
     return factors
@@ -123,7 +124,8 @@ def _tables(first: str, comparisons: Mapping[str, Row]) -> Iterator[Table | str]
     for system, scores in systems.items():
         title = escape(f"{system}: each variant beside {first}")
         yield text_table(folded("Score of"), unbroken("Variant"), *amounts, rows=chain(*scores.values()), title=title)
-    yield "* the interval leaves out 0. First, This and Difference are over the items that both runs scored."
+    if systems:
+        yield "* the interval leaves out 0. First, This and Difference are over the items that both runs scored."
 
 
 def within_budget(plan: Plan, spent: Sequence[Mapping[str, Any]]) -> Plan:

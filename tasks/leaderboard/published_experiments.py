@@ -174,16 +174,17 @@ def _own_thinking(
     """
     methods = ((name, method) for name, dataset in blueprint.datasets.items() for method in dataset.methods)
     counting = {(name, method.id, spec.metric) for name, method in methods for spec in method.metrics if spec.weight}
-    newest = defaultdict[tuple[str, ...], dict[str, tuple[str, float | None]]](dict)
+    newest = defaultdict[tuple[str, ...], dict[str | None, tuple[str, float | None]]](dict)
     seen = set()
     for manifest in manifests:
         thinking = {entry["name"]: entry.get("dialect") or {} for entry in manifest.plan["models"]}
         if not {ON, OFF} & {dialect.get("reasoning_effort") for dialect in thinking.values()}:
             continue
+        shared = basis(manifest)
         rows = lake.read(manifest.partition("normalized_scores"), NormalizedScores).filter(setting=BASE_SETTING)
         for *key, score in rows.select("model", "dataset", "method", "metric", "normalized_0_100").iter_rows():
             model, *measured = key
-            otherwise = canonical_json([basis(manifest), {**thinking[model], "reasoning_effort": None}])
+            otherwise = canonical_json([shared, {**thinking[model], "reasoning_effort": None}])
             scores = newest[otherwise, *key]
             scores.setdefault(thinking[model].get("reasoning_effort"), (manifest.run, score))
             if tuple(key) not in seen and tuple(measured) in counting and scores.keys() >= {ON, OFF}:

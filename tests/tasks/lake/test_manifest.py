@@ -45,6 +45,9 @@ def test_manifest_round_trip(tmp_path: Path) -> None:
     path = write_manifest(tmp_path, manifest)
     assert path == tmp_path / "runs" / "20260101-a" / "manifest.json"
     assert read_manifest(tmp_path, "20260101-a") == manifest
+    # Lakes have manifests with a null that is no longer written.
+    path.write_text(json.dumps({**json.loads(path.read_text(encoding="utf-8")), "ablation": None}), encoding="utf-8")
+    assert read_manifest(tmp_path, "20260101-a") == manifest
 
 
 def test_runs_are_listed_newest_first(tmp_path: Path) -> None:
