@@ -1,7 +1,7 @@
 """Run one stage, or all of them, and turn what came of it into the result of the command."""
 
 from collections import Counter
-from collections.abc import Callable, Coroutine, Iterable, Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from datetime import UTC, datetime
 from typing import Any
 
@@ -46,12 +46,12 @@ STAGE_FLOWS = {"build": build_datasets, "infer": run_inference, "score": score}
 
 
 def run_command(name: str, *requests: Any) -> CommandResult:
-    """Run a command of RUNNERS for its one request, or a stage for one plan after the other, to its end.
+    """Run a stage for one plan after the other to its end, or estimate what the calls of a plan would take (`dry-run`).
 
     Raises:
         MoodflowError: if something the user can mend is wrong.
     """
-    return run_to_end(RUNNERS[name](*requests) if name in RUNNERS else _run_stage(name, requests))
+    return run_to_end(run_dry(*requests) if name == "dry-run" else _run_stage(name, requests))
 
 
 async def _run_stage(stage: str, plans: Sequence[Plan]) -> CommandResult:
@@ -146,9 +146,3 @@ def _run_result(manifest: RunManifest, lake: Lake) -> CommandResult:
         *_pages(),
     ]
     return CommandResult(_status(manifest, document["raw_scores"]), document, view)
-
-
-RUNNERS: Mapping[str, Callable[[Any], Coroutine[Any, Any, CommandResult]]] = {
-    "dry-run": run_dry,
-}
-"""Commands other than the stages, whose only argument is a plan or a request."""

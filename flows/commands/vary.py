@@ -25,8 +25,8 @@ MOST_FACTORS = 2
 LEAST_BUDGET = 1e-9
 """Stands for a budget that is spent: a plan refuses a budget of nothing."""
 
-VALUE = re.compile(r"(?:\{[^}]*\}|\[[^\]]*\]|[^,\[{])+")
-"""One of several values: commas within brackets and braces are part of it."""
+BETWEEN = re.compile(r",(?![^\[{]*[\]}])")
+"""A comma between two values; those within brackets and braces are part of one."""
 
 
 def _read_factors(vary: Sequence[str]) -> dict[str, list[str]]:
@@ -34,7 +34,7 @@ def _read_factors(vary: Sequence[str]) -> dict[str, list[str]]:
     for text in vary:
         path, _, values = text.partition("=")
         field = find_field(path.strip(), "--vary")
-        factors[field.path] = list(dict.fromkeys(value.strip() for value in VALUE.findall(values) if value.strip()))
+        factors[field.path] = list(dict.fromkeys(value.strip() for value in BETWEEN.split(values) if value.strip()))
     if len(vary) > MOST_FACTORS or len(factors) < len(vary) or not all(len(values) > 1 for values in factors.values()):
         raise UsageError(
             "what is varied is not clear",

@@ -8,7 +8,8 @@ from typing import Any
 
 import pytest
 
-from flows.commands.vary import within_budget
+from flows.commands.plan_options import PlanOptions
+from flows.commands.vary import read_variants, within_budget
 from schemas.plan import Plan
 from tests.flows.command import Ended, assert_one_message, ended
 from tests.flows.scripted_roles import LONG_MINI, Messages, core
@@ -103,6 +104,17 @@ def test_variants_score_as_single_runs_do(tmp_path: Path) -> None:
 def test_what_cannot_be_varied_is_refused(tmp_path: Path, arguments: tuple[str, ...], parts: tuple[str, ...]) -> None:
     assert_one_message(ended("run", LONG_MINI, *SERVER, "--datasets", QA, *arguments, "--lake", tmp_path), *parts)
     assert list(tmp_path.iterdir()) == []
+
+
+def test_commas_in_brackets_are_part_of_a_value(tmp_path: Path) -> None:
+    options = PlanOptions(model=["core"], base_url="http://localhost:9/v1", datasets=QA, lake=tmp_path)
+    lengths = [4000, 8000]
+    variants = read_variants(LONG_MINI, options, [f"contexts.lengths={lengths},[16000]", "seed=1,2"])
+    assert [(plan.contexts.lengths, plan.seed) for plan in variants.values()] == [
+        *(((4000, 8000), seed) for seed in (1, 2)),
+        *(((16000,), seed) for seed in (1, 2)),
+    ]
+    assert next(iter(variants)) == "contexts.lengths=[4000, 8000], seed=1"
 
 
 @pytest.mark.parametrize("stage", ["build", "infer", "score", "report"])
