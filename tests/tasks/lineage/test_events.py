@@ -19,7 +19,7 @@ from openlineage.client.serde import Serde
 from schemas.chat import ModelEntry
 from schemas.context import ContextOptions
 from schemas.dataset import BundledFile, LocalFile, PinnedFile
-from schemas.lineage import PartitionRef
+from schemas.lineage import Missing, PartitionRef
 from schemas.tables.scores import TaskScores
 from tasks.datasets.catalogue import find_dataset
 from tasks.datasets.keys import items_keys
@@ -193,7 +193,7 @@ async def test_a_step_tells_whether_it_computed_anything(lake: Lake, source: Par
 
 
 async def test_a_step_without_its_dataset_says_why(lake: Lake) -> None:
-    await write_scores.fn(Job(make_key(), failure="missing"), lake)
+    await write_scores.fn(Job(make_key(), failure=Missing(dataset="d", reason="is not here", next_step="fetch it")), lake)
     _, ended = events_in(lake)
     assert (ended["eventType"], ended["outputs"]) == ("COMPLETE", [])
     assert ended["run"]["facets"]["moodflow_step"]["missing"] == "is not here"
@@ -203,7 +203,7 @@ async def test_a_failure_is_told_without_keys(lake: Lake, monkeypatch: pytest.Mo
     monkeypatch.setenv("MODEL_ACCESS", KEY)
     monkeypatch.setenv("OTHER_TOKEN", "another-secret")
     entry = ModelEntry(name="m", base_url="http://127.0.0.1:9/v1", api_key_env="MODEL_ACCESS")
-    job = Job(make_key(), entry=entry, failure=f"{KEY} and another-secret were refused")
+    job = Job(make_key(), entry=entry, failure=ValueError(f"{KEY} and another-secret were refused"))
     with pytest.raises(ValueError, match="were refused"):
         await write_scores.fn(job, lake)
     _, failed = events_in(lake)
@@ -214,7 +214,7 @@ async def test_a_failure_is_told_without_keys(lake: Lake, monkeypatch: pytest.Mo
 
 async def test_an_interrupted_step_is_aborted(lake: Lake) -> None:
     with pytest.raises(KeyboardInterrupt):
-        await write_scores.fn(Job(make_key(), failure="interrupted"), lake)
+        await write_scores.fn(Job(make_key(), failure=KeyboardInterrupt()), lake)
     assert [event["eventType"] for event in events_in(lake)] == ["START", "ABORT"]
 
 
