@@ -6,7 +6,7 @@ import sys
 from flows.commands.process import imports
 from flows.runtime.local_server import configure_prefect, silence_console, start_early
 
-RUN_FLOWS = frozenset({"run", "build", "infer", "score", "report", "ablate", "demo"})
+RUN_FLOWS = frozenset({"run", "build", "infer", "score", "report", "demo"})
 """Commands that need a Prefect server, unless they are asked what they do."""
 
 

@@ -180,7 +180,7 @@ class RunManifest(Frozen):
     partitions: tuple[PartitionRef, ...]
     missing: tuple[Missing, ...]
     calls: CallCounts
-    ablation: dict[str, Any] | None = Field(default=None, description="what was varied; null = an ordinary run, with totals")
+    ablation: None = Field(default=None, exclude=True, description="null in manifests that have it; not written")
     report: str | None = None
     datasets: tuple[DatasetNotice, ...] = ()
     redacted: bool = Field(default=False, description="texts that may not be passed on are left out of the report")

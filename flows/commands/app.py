@@ -36,7 +36,6 @@ COMMANDS = {
     "infer": ("stages", "Infer only: ask the models (items must be built)."),
     "score": ("stages", "Score only: stored replies to totals, no model call."),
     "report": ("stages", "Report only: manifest and report of stored scores."),
-    "ablate": ("ablate", "One or two factors varied, everything else equal: a layer and a table."),
     "demo": (
         "demo",
         "The main job on a model that comes with the install: MoodBench, LongEmotion and ESC-Eval, on bundled items.",

@@ -6,6 +6,7 @@ from typing import Annotated, Any
 import typer
 from rich.console import RenderableType
 from rich.table import Table
+from rich.text import Text
 
 from flows.commands import options as opt
 from flows.commands.console import CommandResult, bold, decimal, folded, label_system, numbers, text_table
@@ -58,17 +59,23 @@ def _table(model: Row) -> Table:
     amounts = numbers("Before", "After", "Difference", "95 % interval", "Common items", "Stored before", "Stored after")
     title = " -> ".join(dict.fromkeys(map(label_system, sides)))
     table = text_table(folded(""), *amounts, title=title)
+    for name, common, stored in score_rows(model):
+        table.add_row(name, *common, *stored)
+    return table
+
+
+def score_rows(model: Row) -> Iterator[tuple[str | Text, tuple[str, ...], tuple[str, ...]]]:
+    """Yield the name of each score of a pair, its cells over common items, and what each run has stored."""
+    sides = (model["before"], model["after"])
     common = {(row["kind"], row["id"]): row for row in model["common"]}
     if total := next((row for row in model["common"] if row["kind"] == "total"), None):
-        stored = (decimal(side["total_before_veto"]) for side in sides)
         name = " -> ".join(dict.fromkeys(name_score(side["verdict"]).lower() for side in sides))
-        table.add_row(bold(name), *_common(total), *stored)
+        yield bold(name), _common(total), tuple(decimal(side["total_before_veto"]) for side in sides)
     for row in model["stored"]:
         name = f"{'  ' if row['kind'] == 'dataset' else ''}{row['id']}"
         # Two profiles measure by other methods, so that they have no items in common.
         cells = _common(common.get((row["kind"], row["id"]), {"difference": row["difference"]}))
-        table.add_row(name, *cells, decimal(row["before"]), decimal(row["after"]))
-    return table
+        yield name, cells, (decimal(row["before"]), decimal(row["after"]))
 
 
 def _common(row: Row) -> tuple[str, ...]:

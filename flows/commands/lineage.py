@@ -1,7 +1,7 @@
 """`moodflow lineage`: show what a run or a file of the lake was computed from, up to source files with their hashes."""
 
 from collections import Counter
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from pathlib import Path
 from typing import Annotated
 
@@ -10,16 +10,19 @@ from rich.table import Table
 
 from flows.commands import options as opt
 from flows.commands.console import folded, numbers, print_json, terminal, text_table, unbroken
-from schemas.errors import UsageError
+from schemas.dataset import BundledFile, LocalFile, PinnedFile, SourceFile
+from schemas.errors import SourceError, UsageError
 from schemas.folders import DEFAULT_LAKE, Folder
 from schemas.graph import LineageGraph, LineageNode, SourceName
+from schemas.lineage import DatasetNotice, RunManifest
 from schemas.printing import printable
 from schemas.tables.layers import AGGREGATED, LAYERS
+from tasks.datasets.catalogue import CATALOGUE
 from tasks.lake.finding import Holdings
 from tasks.lake.lake import Lake
 from tasks.lake.manifest import MANIFEST, list_runs, read_code_version, read_manifest, read_manifests, run_folder
-from tasks.lineage.graph import diagram_of_graph, graph_of_file, graph_of_run
-from tasks.runs.source_names import SourceNames
+from tasks.lineage.graph import NameSources, diagram_of_graph, graph_of_file, graph_of_run
+from tasks.sources.locating import Locator, source_sha256, sources
 from tasks.text.number_format import counted
 
 ORDER = (*reversed(AGGREGATED), *(name for name in reversed(tuple(LAYERS)) if name not in AGGREGATED))
@@ -27,6 +30,9 @@ ORDER = (*reversed(AGGREGATED), *(name for name in reversed(tuple(LAYERS)) if na
 
 SHOWN_DIGITS = 12
 """Of a hash or a revision: enough to look it up."""
+
+OWN = "own file "
+"""Begins what a manifest calls a user's own file."""
 
 Target = Annotated[
     str,
@@ -66,8 +72,8 @@ def read_graph(folder: Folder, target: str) -> LineageGraph:
     runs = list_runs(folder)
     if target in runs:
         manifest = read_manifest(folder, target)
-        return graph_of_run(lake, manifest, SourceNames.of([manifest]))
-    names = SourceNames.of(reversed(list(read_manifests(folder))))
+        return graph_of_run(lake, manifest, name_sources([manifest]))
+    names = name_sources(reversed(list(read_manifests(folder))))
     if path := _file_in_lake(folder, target):
         is_run = (run_folder(folder, path.removeprefix("runs/")) / MANIFEST).exists() and path.startswith("runs/")
         return graph_of_file(lake, f"{path}/{MANIFEST}" if is_run else path, names)
@@ -176,3 +182,48 @@ def _file(node: LineageNode) -> str:
     name = node.source or SourceName(path=node.id)
     notes = "".join(f" ({note})" for note in (name.member, name.note) if note)
     return f"{name.path or 'a file whose name is not known'}{notes}"
+
+
+def name_sources(manifests: Iterable[RunManifest]) -> NameSources:
+    """Return what names source files by the hashes that a partition holds: the catalogue, else what these manifests say."""
+    notices = {notice.id: notice for manifest in manifests for notice in manifest.datasets}
+
+    def name(dataset: str, hashes: Sequence[str]) -> list[SourceName]:
+        for spec in (source for entry in CATALOGUE if entry.id == dataset for source in sources(entry)):
+            if len(spec.files) == len(hashes) and all(map(_may_be, spec.files, hashes)):
+                return [_name_file(file) for file in spec.files]
+        return [_name_noticed(notices.get(dataset), len(hashes))] * len(hashes)
+
+    return name
+
+
+def _may_be(file: SourceFile, digest: str) -> bool:
+    """Return whether a file has this content; one that no hash pins may have any."""
+    if isinstance(file, PinnedFile) and file.sha256 is None:
+        return True
+    try:
+        return source_sha256([file], Locator()) == (digest,)
+    except SourceError:
+        return False  # it is not here to compare
+
+
+def _name_file(file: SourceFile) -> SourceName:
+    match file:
+        case PinnedFile():
+            return SourceName(repository=file.repository, revision=file.revision, path=file.path, member=file.member)
+        case BundledFile():
+            return SourceName(path=f"data/bundled/{file.name}")
+        case LocalFile():
+            return SourceName(path=file.path.name, note="a file of the user's own")
+
+
+def _name_noticed(notice: DatasetNotice | None, files: int) -> SourceName:
+    if notice is None:
+        return SourceName(note="neither the catalogue nor a manifest names it")
+    only = notice.sources[0] if len(notice.sources) == 1 else ""
+    if only.startswith(OWN):
+        return SourceName(path=only.removeprefix(OWN) if files == 1 else None, note="a file of the user's own")
+    if " at " in only:
+        repository, _, revision = only.partition(" at ")
+        return SourceName(repository=repository, revision=revision, note="the catalogue names other content now")
+    return SourceName(note=f"{' and '.join(notice.sources)}, of which the catalogue names other content now")

@@ -37,6 +37,12 @@ BaseUrl = Annotated[str | None, option("OpenAI-compatible server: http://localho
 KeyEnv = Annotated[str | None, option("environment variable that holds the API key", MODEL, "NAME")]
 Fields = Annotated[list[str] | None, typer.Option("--set", metavar="FIELD=VALUE", help="of the model's entry, as `run` has it")]
 ScoredAs = Annotated[Profile, typer.Option("--profile", help="corrected, or reference: as the released code would score")]
+Vary = Annotated[
+    list[str] | None,
+    typer.Option(
+        "--vary", metavar="PATH=V1,V2", help="a run for each value, then a comparison; once or twice", rich_help_panel=EVALUATED
+    ),
+]
 DryRun = Annotated[
     bool, typer.Option("--dry-run", help="print calls, tokens and money it would take; ask nothing", rich_help_panel=LIMITS)
 ]

@@ -1,7 +1,7 @@
 """Run one stage, or all of them, and turn what came of it into the result of the command."""
 
 from collections import Counter
-from collections.abc import Callable, Coroutine, Iterable, Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from datetime import UTC, datetime
 from pathlib import Path
 from typing import Any
@@ -13,8 +13,6 @@ from flows.build import build_datasets
 from flows.commands.console import CommandResult
 from flows.commands.dry_run import run_dry
 from flows.commands.run_view import (
-    ablation_document,
-    ablation_table,
     calls_view,
     missing_lines,
     run_document,
@@ -22,18 +20,18 @@ from flows.commands.run_view import (
     usage_document,
     usage_view,
 )
+from flows.commands.vary import within_budget
 from flows.infer import run_inference
 from flows.planning.resolve import name_run, open_lake, resolve
 from flows.planning.usage import complete_usage
 from flows.refresh import refresh
 from flows.report import UnsuccessfulRun, report
-from flows.runtime.artifacts import ABLATION_KEYS, RUN_KEYS, addresses_of
+from flows.runtime.artifacts import RUN_KEYS, addresses_of
 from flows.runtime.clusters import require_runner
 from flows.runtime.prefect_flows import log, run_to_end
 from flows.runtime.prefect_server import on_server
 from flows.runtime.preflight import check_plan, warn
 from flows.score import score
-from schemas.ablation import AblationRequest
 from schemas.lineage import RunManifest, StageResult
 from schemas.plan import Plan
 from schemas.reporting import ReportRequest
@@ -48,12 +46,12 @@ STAGE_FLOWS = {"build": build_datasets, "infer": run_inference, "score": score}
 
 
 def run_command(name: str, *requests: Any) -> CommandResult:
-    """Run a command of RUNNERS for its one request, or a stage for one plan after the other, to its end.
+    """Run a stage for one plan after the other to its end, or estimate what the calls of a plan would take (`dry-run`).
 
     Raises:
         MoodflowError: if something the user can mend is wrong.
     """
-    return run_to_end(RUNNERS[name](*requests) if name in RUNNERS else _run_stage(name, requests))
+    return run_to_end(run_dry(*requests) if name == "dry-run" else _run_stage(name, requests))
 
 
 async def _run_stage(stage: str, plans: Sequence[Plan]) -> CommandResult:
@@ -67,7 +65,11 @@ async def _run_stage(stage: str, plans: Sequence[Plan]) -> CommandResult:
             require_runner(plan)
 
     async def run_each() -> list[CommandResult]:
-        return [await _run_flow(stage, plan) for plan in plans]
+        results: list[CommandResult] = []
+        for plan in plans:
+            spent = [result.document["cost"]["total"] for result in results]
+            results.append(await _run_flow(stage, within_budget(plan, spent)))
+        return results
 
     first, *others = await on_server(run_each)
     if not others:
@@ -83,27 +85,15 @@ def report_addresses(document: dict[str, Any]) -> list[str]:
     return [f"To read: {report if '://' in report else Path(report).absolute().as_uri()}" for report in reports]
 
 
-async def _run_ablation(request: AblationRequest) -> CommandResult:
-    from flows.ablate import ablate, read_variants  # noqa: PLC0415  a flow of its own, which others need not wait for
-
-    for _, plan in read_variants(request):
-        await check_plan(resolve(plan))  # before a server is waited for: a wrong option is told at once
-    manifest: RunManifest = await on_server(lambda: ablate(request))
-    document = ablation_document(manifest, open_lake(request.plan))
-    view: list[RenderableType] = [ablation_table(document), *usage_view(document), f"Report: {document['report']}"]
-    view += [*_pages(ABLATION_KEYS), *missing_lines(manifest.missing)]
-    return CommandResult(_status(manifest, document["rows"]), document, view)
-
-
 def _status(manifest: RunManifest, rows: Iterable[Mapping[str, Any]]) -> int:
     """Return 1 if something failed: a dataset without score, items without one, or a call, though its item has a score."""
     unanswered = manifest.calls.unsent > 0 or any(ref.layer == "answers" and not ref.complete for ref in manifest.partitions)
     return int(bool(manifest.missing) or unanswered or any(row["n_scored"] < row["n_total"] for row in rows))
 
 
-def _pages(keys: Sequence[str]) -> list[str]:
+def _pages() -> list[str]:
     """Name the pages of the UI to open after the run that just ended."""
-    return [f"Prefect UI: {address}" for address in addresses_of(keys, ledger.ended[-1] if ledger.ended else None)]
+    return [f"Prefect UI: {address}" for address in addresses_of(RUN_KEYS, ledger.ended[-1] if ledger.ended else None)]
 
 
 async def _run_flow(stage: str, plan: Plan) -> CommandResult:
@@ -159,13 +149,6 @@ def _run_result(manifest: RunManifest, lake: Lake) -> CommandResult:
         f"Run: {manifest.run}",
         f"Report: {document['report']}",
         *([f"State: {changes.state}, {state_said(changes)}"] if changes else []),
-        *_pages(RUN_KEYS),
+        *_pages(),
     ]
     return CommandResult(_status(manifest, document["raw_scores"]), document, view)
-
-
-RUNNERS: Mapping[str, Callable[[Any], Coroutine[Any, Any, CommandResult]]] = {
-    "ablate": _run_ablation,
-    "dry-run": run_dry,
-}
-"""Commands other than the stages, whose only argument is a plan or a request."""

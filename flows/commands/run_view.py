@@ -12,7 +12,6 @@ from flows.commands.console import bold, decimal, folded, label_system, numbers,
 from flows.runtime.artifact_tables import failure_kinds
 from schemas.changes import RunChanges
 from schemas.lineage import CallCounts, Missing, PartitionRef, RunManifest
-from schemas.tables.comparisons import Ablations
 from schemas.tables.items import Items
 from schemas.tables.responses import Answers
 from schemas.usage import Amounts, Usage, by_model, total
@@ -22,7 +21,6 @@ from tasks.lake.manifest import MANIFEST, read_changes, run_folder
 from tasks.leaderboard.ranking import run_rows
 from tasks.reporting.content.headlines import describe_headlines
 from tasks.reporting.content.operations import amount_cells, cost_notes
-from tasks.reporting.render.summary import variant_order
 from tasks.runs.baselines import Baselines
 from tasks.runs.lengths import read_lengths
 from tasks.runs.past_run import PastRun, past_run
@@ -41,40 +39,25 @@ LONGEST_ERROR = 200
 def run_document(manifest: RunManifest, lake: Lake) -> dict[str, Any]:
     """Return the JSON document of `moodflow run --json`."""
     run = past_run(manifest, lake)
-    layers = _document(
-        manifest,
-        lake,
-        models=run_rows(run),
-        instruments=[asdict(one) | {"failed": one.failed, "words": one.words} for one in run.instruments],
-        lengths=[one._asdict() for one in read_lengths(run)],
-        simulation=check_simulation(run),
-        headlines=[asdict(one) for one in describe_headlines(run.blueprint, run.layers)],
-        raw_scores=run.layers["raw_scores"].to_dicts(),
-        annotations=read_annotations(run),
-        dimension_scores=run.dimension_scores.to_dicts(),
-    )
-    return layers | _changes_document(read_changes(lake.root, manifest.run))
-
-
-def ablation_document(manifest: RunManifest, lake: Lake) -> dict[str, Any]:
-    """Return the JSON document of `moodflow ablate --json`."""
-    rows = lake.read(manifest.partition("ablations"), Ablations).to_dicts()
-    return _document(manifest, lake, ablation=manifest.ablation, rows=rows)
-
-
-def _document(manifest: RunManifest, lake: Lake, **found: Any) -> dict[str, Any]:
-    """Return what a manifest says, with what was found in the layers."""
     return {
         "run": manifest.run,
         "benchmark": manifest.benchmark,
         "manifest": str(run_folder(lake.root, manifest.run) / MANIFEST),
-        **found,
+        "models": run_rows(run),
+        "instruments": [asdict(one) | {"failed": one.failed, "words": one.words} for one in run.instruments],
+        "lengths": [one._asdict() for one in read_lengths(run)],
+        "simulation": check_simulation(run),
+        "headlines": [asdict(one) for one in describe_headlines(run.blueprint, run.layers)],
+        "raw_scores": run.layers["raw_scores"].to_dicts(),
+        "annotations": read_annotations(run),
+        "dimension_scores": run.dimension_scores.to_dicts(),
         "calls": manifest.calls.model_dump(),
         "failures": failure_kinds(manifest, lake),
         **usage_document(manifest.usage, manifest.currency, manifest.partitions),
         "missing": [gap.model_dump() for gap in manifest.missing],
-        "canaries": [found.model_dump() for found in manifest.canaries],
+        "canaries": [finding.model_dump() for finding in manifest.canaries],
         "report": str(lake.root / manifest.report) if manifest.report else None,
+        **_changes_document(read_changes(lake.root, manifest.run)),
     }
 
 
@@ -88,16 +71,6 @@ def _changes_document(changes: RunChanges | None) -> dict[str, Any]:
         for finding in system.findings
     ]
     return {"state": changes.state, "previous": changes.previous, "regressions": regressions}
-
-
-def ablation_table(document: dict[str, Any]) -> Table:
-    """Return an ablation for a terminal: one row per variant and score."""
-    table = text_table("Variant", "Model", "Setting", "Dataset", "Metric", *numbers("Score", "95 % interval", "Items"))
-    for row in sorted(document["rows"], key=variant_order):
-        named = (row[name] for name in ("variant", "model", "setting", "dataset", "metric"))
-        items = f"{row['n_scored']} of {row['n_total']}"
-        table.add_row(*named, decimal(row["value_0_100"]), interval(row["ci_low"], row["ci_high"], 2), items)
-    return table
 
 
 def missing_lines(gaps: Iterable[Missing]) -> list[str]:

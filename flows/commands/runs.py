@@ -63,14 +63,14 @@ def show_command(run: opt.Run, lake: opt.LakeFolder = None, as_json: opt.AsJson 
     """One run: its scores, calls, tokens, cost and report, from the lake alone."""
     folder = lake or DEFAULT_LAKE
     manifest, stored = read_manifest(folder, run), Lake(folder, read_code_version())
-    if manifest.ablation:
-        document = run_view.ablation_document(manifest, stored)
-        board: list[RenderableType] = [run_view.ablation_table(document)]
-    else:
-        document = run_view.run_document(manifest, stored)
-        board = run_view.scores_view(f"{document['benchmark']}, {run}", document, manifest, stored)
-    board += [*run_view.calls_view(document), *run_view.usage_view(document)]
-    view = [*board, *run_view.missing_lines(manifest.missing), f"Report: {document['report']}"]
+    document = run_view.run_document(manifest, stored)
+    view: list[RenderableType] = [
+        *run_view.scores_view(f"{document['benchmark']}, {run}", document, manifest, stored),
+        *run_view.calls_view(document),
+        *run_view.usage_view(document),
+        *run_view.missing_lines(manifest.missing),
+        f"Report: {document['report']}",
+    ]
     CommandResult(0, document, view).finish(as_json=as_json)
 
 
@@ -87,19 +87,14 @@ def report_command(
     Without --out it goes where it was; with --redact, unless the run is redacted itself, into a folder `redacted` in there.
     """
     folder = lake or DEFAULT_LAKE
-    manifest, own = read_manifest(folder, run), run_folder(folder, run)
+    past, own = reopen(folder, run), run_folder(folder, run)
+    manifest = past.manifest
     target = out or (own / REDACTED if redact and not manifest.redacted else own)
-    if manifest.ablation:
-        from tasks.reporting.steps import write_ablation_report  # noqa: PLC0415
-
-        # Its report shows no text of a dataset: there is nothing to redact.
-        write_ablation_report(manifest, Lake(folder, read_code_version()), target)
-    else:
-        _write_run(reopen(folder, run), target, redact=redact)
+    _write_run(past, target, redact=redact)
     intact, sealed = _seal(own) if target == own else (True, [])
     document = {
         "run": run,
-        "report": str(target / ("report.md" if manifest.ablation else "report.html")),
+        "report": str(target / "report.html"),
         "markdown": str(target / "report.md"),
         "redacted": redact or manifest.redacted,
         "written_by": read_code_version().package,

@@ -1,6 +1,6 @@
 """`moodflow run`, and each of its stages alone: `build`, `infer`, `score` and `report`."""
 
-from collections.abc import Set
+from collections.abc import Mapping, Set
 from dataclasses import replace
 from typing import Any
 
@@ -9,8 +9,10 @@ import typer
 from flows.commands import options as opt
 from flows.commands.plan_options import PlanCommand, read_plan
 from flows.commands.process import imports, require_prefect_settings
+from flows.commands.vary import read_variants, with_comparison
 from flows.runtime.local_server import start_early
 from schemas.errors import UsageError
+from schemas.plan import Plan
 
 STAGES = ("run", "build", "infer", "score", "report")
 
@@ -20,6 +22,7 @@ app = typer.Typer(add_completion=False)
 def _stage_command(
     context: typer.Context,
     benchmark: opt.Benchmark,
+    vary: opt.Vary = None,
     dry_run: opt.DryRun = False,
     fail_on_regression: opt.FailOnRegression = False,
     as_json: opt.AsJson = False,
@@ -29,16 +32,20 @@ def _stage_command(
         _require_stage(stage, ("run", "report"), "--fail-on-regression", "compares with no earlier run, so nothing can regress")
     if dry_run:
         _require_stage(stage, ("run", "infer"), "--dry-run", "calls no model, so there is nothing to estimate")
-    plan = read_plan(benchmark, context.obj, needs_model=stage != "build")
+    if vary:
+        asked = f"{stage} --dry-run" if dry_run else stage
+        _require_stage(asked, ("run",), "--vary", "yields no scores of variants to compare")
+    variants = read_variants(benchmark, context.obj, vary) if vary else None
+    plans = variants.values() if variants else [read_plan(benchmark, context.obj, needs_model=stage != "build")]
     fails_if = {"instrument failed", *(["Regressed"] if fail_on_regression else [])}
-    execute("dry-run" if dry_run else stage, plan, as_json=as_json, fails_if=fails_if)
+    execute("dry-run" if dry_run else stage, *plans, as_json=as_json, fails_if=fails_if, variants=variants)
 
 
 for _name in STAGES:
     app.command(_name, cls=PlanCommand)(_stage_command)
 
 
-def _require_stage(stage: str, stages: tuple[str, str], option: str, reason: str) -> None:
+def _require_stage(stage: str, stages: tuple[str, ...], option: str, reason: str) -> None:
     if stage not in stages:
         raise UsageError(
             f"moodflow {stage} {reason}",
@@ -48,7 +55,9 @@ def _require_stage(stage: str, stages: tuple[str, str], option: str, reason: str
         )
 
 
-def execute(stage: str, *requests: Any, as_json: bool, fails_if: Set[str] = frozenset()) -> None:
+def execute(
+    stage: str, *requests: Any, as_json: bool, fails_if: Set[str] = frozenset(), variants: Mapping[str, Plan] | None = None
+) -> None:
     """Run a command of `flows.commands.run` for its requests, then print its result and end with its status.
 
     Args:
@@ -56,12 +65,16 @@ def execute(stage: str, *requests: Any, as_json: bool, fails_if: Set[str] = froz
         requests: plans, or what else the command takes.
         as_json: print the JSON document instead of the view.
         fails_if: states of a run, and verdicts on its models, with which the status is 1.
+        variants: the requests by what is varied, whose runs are compared.
     """
     start_early()  # unless that was done before this command line was imported
     with imports():  # Prefect takes seconds that `--help` and a misspelt option need not wait
         require_prefect_settings()
         from flows.commands.run import run_command  # noqa: PLC0415
     result = run_command(stage, *requests)
-    if fails_if & {result.document.get("state"), *(row.get("verdict") for row in result.document.get("models", ()))}:
-        result = replace(result, status=1)
+    for document in (result.document, *result.document.get("more", ())):
+        if fails_if & {document.get("state"), *(row.get("verdict") for row in document.get("models", ()))}:
+            result = replace(result, status=1)
+    if variants:
+        result = with_comparison(result, variants)
     result.finish(as_json=as_json)

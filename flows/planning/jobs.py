@@ -23,7 +23,7 @@ from tasks.metrics.steps import ItemScoreJob
 from tasks.solvers.infer_job import InferJob, answers_key
 from tasks.solvers.option_order import Epochs
 from tasks.solvers.registry import SOLVERS
-from tasks.solvers.state import SolverOptions
+from tasks.solvers.state import SolverOptions, SolverPlan
 from tasks.sources.locating import Locator, source_sha256
 
 Find = Callable[[PartitionKey], PartitionRef | None]
@@ -145,10 +145,13 @@ class EvalJob:
 
     def infer_job(self) -> InferJob | None:
         """Return what is asked with what; None if the items are not built."""
-        built, plan = self.resolved.find_built(self.selected), self.resolved.plan
-        if built is None:
-            return None
-        solver = SOLVERS[self.setting]
+        built = self.resolved.find_built(self.selected)
+        return InferJob(self.models, *self.asked_with, *built, self.resolved.epochs) if built else None
+
+    @property
+    def asked_with(self) -> tuple[SolverOptions, SolverPlan]:
+        """Return the setting and its parameters, and how its solver asks with them."""
+        plan, solver = self.resolved.plan, SOLVERS[self.setting]
         options = SolverOptions(
             self.setting,
             plan.retrieval,
@@ -156,8 +159,7 @@ class EvalJob:
             plan.too_long or self.resolved.blueprint.too_long or "missing",
             solver.read_options(plan.solvers.get(self.setting, {})),
         )
-        planned = solver.plan(options, self.selected.spec.task, self.entry)
-        return InferJob(self.models, options, planned, *built, self.resolved.epochs)
+        return options, solver.plan(options, self.selected.spec.task, self.entry)
 
     def judge_jobs(self, items: PartitionRef, answers: PartitionRef) -> list[JudgeJob]:
         """Return what each of the raters rates."""

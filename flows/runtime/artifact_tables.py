@@ -150,19 +150,6 @@ def cost_rows(manifest: RunManifest) -> list[Row]:
     return [{**first, **row, "currency": manifest.currency} for row in plain]
 
 
-def ablation_rows(table: pl.DataFrame) -> list[Row]:
-    """Return one row per variant and score; `table`: rows of `ablations`."""
-    return [
-        {
-            **{name: row[name] for name in ("variant", "model", "setting", "dataset", "metric")},
-            "score": _round(row["value_0_100"]),
-            **_interval(row),
-            "items": f"{row['n_scored']} of {row['n_total']}",
-        }
-        for row in table.iter_rows(named=True)
-    ]
-
-
 def _moved(changes: RunChanges | None) -> dict[tuple[str, str, str], float | None]:
     """Return changes by model, setting and what they are of."""
     systems = changes.units if changes else ()

@@ -13,9 +13,8 @@ from prefect.settings import PREFECT_UI_URL
 from flows.runtime import artifact_tables as tables
 from schemas.addresses import REPORTS_URL
 from schemas.changes import RunChanges
-from schemas.lineage import PartitionRef, RunManifest
+from schemas.lineage import RunManifest
 from schemas.printing import printable
-from schemas.tables.comparisons import Ablations
 from tasks.lake.lake import Lake
 from tasks.lake.manifest import run_folder
 from tasks.leaderboard.ranking import run_rows
@@ -26,7 +25,7 @@ from tasks.text.number_format import counted
 
 RUN_SCORED = "moodflow.run.scored"
 """After every run. Resource `moodflow.run.<run>`; payload: run, benchmark, state, previous, models, regressed, calls_sent,
-report, message; of an ablation also its name, in `ablation`."""
+report, message."""
 
 SCORE_REGRESSION = "moodflow.score.regression"
 """Per model and setting that regressed. Resource `moodflow.model.<name>`; payload: run, previous, benchmark, model, setting,
@@ -36,36 +35,21 @@ MODEL_RESOURCE = "moodflow.model."
 RUN_RESOURCE = "moodflow.run."
 
 RUN_KEYS = ("summary", "leaderboard", "abilities", "coverage", "failures", "cost")
-ABLATION_KEYS = ("ablation-summary", "ablation", "failures", "cost")
 REPORT_KEY = "report"
-
-Found = dict[str, tuple[list[tables.Row], str]]
-"""Rows of table artifacts by key, and what they are about."""
 
 
 async def publish_run(manifest: RunManifest, changes: RunChanges, lake: Lake) -> None:
     """Publish the artifacts of a run whose layers and report are written; `changes`: since the run before."""
     run = past_run(manifest, lake)
-    about = _about(manifest)
+    about = f"{manifest.benchmark}, run `{manifest.run}`"
     since = f"{about}. Change since run `{changes.previous}`." if changes.previous else about
     found = {
         "leaderboard": (tables.leaderboard_rows(run_rows(run), changes), since),
         "abilities": (tables.ability_rows(run.layers["ability_scores"], changes), since),
         "coverage": (tables.coverage_rows(run.layers["raw_scores"]), about),
+        "failures": (tables.failure_rows(manifest, lake), about),
+        "cost": (tables.cost_rows(manifest), about),
     }
-    await _publish("summary", found, manifest, lake)
-
-
-async def publish_ablation(manifest: RunManifest, table: PartitionRef, lake: Lake) -> None:
-    """Publish the artifacts of an ablation whose report is written; `table`: its partition of `ablations`."""
-    about = f"{_about(manifest)}, ablation {(manifest.ablation or {})['name']}"
-    rows = tables.ablation_rows(lake.read(table, Ablations))
-    await _publish("ablation-summary", {"ablation": (rows, about)}, manifest, lake)
-
-
-async def _publish(summary_key: str, found: Found, manifest: RunManifest, lake: Lake) -> None:
-    about = _about(manifest)
-    found |= {"failures": (tables.failure_rows(manifest, lake), about), "cost": (tables.cost_rows(manifest), about)}
     made: dict[str, UUID] = {}
     for key, (rows, description) in found.items():
         shown, rest = tables.few(rows)
@@ -74,7 +58,7 @@ async def _publish(summary_key: str, found: Found, manifest: RunManifest, lake: 
     where, served = report_address(manifest, lake)
     report = (run_folder(lake.root, manifest.run) / "report.md").read_text(encoding="utf-8")
     text = summarise(report, manifest, {"report": where, **pages})
-    await acreate_markdown_artifact(printable(text), key=summary_key, description=about)
+    await acreate_markdown_artifact(printable(text), key="summary", description=about)
     if served:
         await acreate_link_artifact(where, link_text=f"Report of {manifest.run}", key=REPORT_KEY, description=about)
 
@@ -121,7 +105,7 @@ def link_lines(links: Mapping[str, str]) -> Iterator[str]:
 def report_address(manifest: RunManifest, lake: Lake) -> tuple[str, bool]:
     """Return where a run's report is, and whether that is an address: the lake's runs are served; else it is a path."""
     if served := os.environ.get(REPORTS_URL):
-        return f"{served.rstrip('/')}/{quote(manifest.run)}/{'report.md' if manifest.ablation else 'report.html'}", True
+        return f"{served.rstrip('/')}/{quote(manifest.run)}/report.html", True
     return str(lake.root / str(manifest.report)), False
 
 
@@ -139,30 +123,24 @@ def addresses_of(keys: Sequence[str], flow_run: UUID | None) -> list[str]:
     return [page for page in pages if page]
 
 
-def _about(manifest: RunManifest) -> str:
-    return f"{manifest.benchmark}, run `{manifest.run}`"
-
-
-def announce(manifest: RunManifest, changes: RunChanges | None) -> None:
-    """Emit the events of a run that is written; `changes` are None of an ablation, which is compared with nothing."""
-    named = {"ablation": manifest.ablation["name"]} if manifest.ablation else {}
+def announce(manifest: RunManifest, changes: RunChanges) -> None:
+    """Emit the events of a run that is written."""
     emit_event(
         RUN_SCORED,
         resource={"prefect.resource.id": f"{RUN_RESOURCE}{manifest.run}", "prefect.resource.name": manifest.run},
         payload={
             "run": manifest.run,
             "benchmark": manifest.benchmark,
-            "state": changes.state if changes else "Completed",
-            "previous": changes.previous if changes else None,
+            "state": changes.state,
+            "previous": changes.previous,
             "models": [model["name"] for model in manifest.plan["models"]],
-            "regressed": [label_of(system) for system in changes.regressed] if changes else [],
+            "regressed": [label_of(system) for system in changes.regressed],
             "calls_sent": manifest.calls.sent,
             "report": manifest.report,
-            "message": state_said(changes) if changes else f"ablation {(manifest.ablation or {})['name']} completed",
-            **named,
+            "message": state_said(changes),
         },
     )
-    for system in changes.regressed if changes else ():
+    for system in changes.regressed:
         found = "; ".join(finding.message for finding in system.findings)
         emit_event(
             SCORE_REGRESSION,

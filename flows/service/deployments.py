@@ -8,10 +8,8 @@ from typing import Any, NamedTuple
 import yaml
 from pydantic import ValidationError
 
-from flows.ablate import read_variants
 from flows.planning.resolve import resolve
 from flows.runtime.prefect_flows import log
-from schemas.ablation import AblationRequest
 from schemas.deployment import DeploymentEntry, ScheduleEntry
 from schemas.documents import read_text, read_yaml
 from schemas.errors import MoodflowError, UsageError
@@ -24,32 +22,22 @@ SHIPPED = (Path(__file__).parents[2] / CONFIG_NAME, DATA_FOLDER / CONFIG_NAME)
 """Where the file that comes with MoodFlow lies: in a checkout, in an installed package."""
 
 TEMPLATE = "{{"
-FLOWS: Mapping[str, tuple[str, type[Plan] | type[AblationRequest]]] = {
-    "flows.refresh.refresh": ("plan", Plan),
-    "flows.ablate.ablate": ("request", AblationRequest),
-}
-"""Flows that can be served, with their only parameter and its type."""
+FLOW, PARAMETER = "flows.refresh.refresh", "plan"
+"""The flow that can be served, and its only parameter."""
 
 SCHEDULE_OFF = "off"
 
 
 class Deployment(NamedTuple):
-    """A deployment whose parameter is valid."""
+    """A deployment whose plan is valid."""
 
     entry: DeploymentEntry
-    flow: str
-    """Key of FLOWS."""
-    asked: Plan | AblationRequest
-
-    @property
-    def plan(self) -> Plan:
-        """Return what it evaluates."""
-        return self.asked if isinstance(self.asked, Plan) else self.asked.plan
+    plan: Plan
 
     @property
     def parameters(self) -> dict[str, Any]:
         """Return the flow's parameter as JSON: what was not set stays so."""
-        return {FLOWS[self.flow][0]: self.asked.model_dump(mode="json", exclude_unset=True)}
+        return {PARAMETER: self.plan.model_dump(mode="json", exclude_unset=True)}
 
 
 def find_config(config: Path | None, folder: Path) -> Path:
@@ -113,28 +101,26 @@ def _read_deployment(raw: Any, path: Path) -> Deployment:
     except ValidationError as error:
         name = raw.get("name", "?") if isinstance(raw, dict) else "?"
         raise _inside(refused(error, "serve"), f"{path}, {name}") from error
-    flow = entry.entrypoint.replace("/", ".").replace(".py:", ".")
-    if flow not in FLOWS:
+    if entry.entrypoint.replace("/", ".").replace(".py:", ".") != FLOW:
         raise UsageError(
             f"deployment {entry.name} runs a flow that moodflow serve does not know",
             where=f"{path}, entrypoint",
-            expected=f"one of {', '.join(FLOWS)}",
+            expected=FLOW,
             got=entry.entrypoint,
             next_step="use prefect deploy and a worker for flows of your own",
         )
-    name, kind = FLOWS[flow]
-    if list(entry.parameters) != [name]:
+    if list(entry.parameters) != [PARAMETER]:
         raise UsageError(
             f"deployment {entry.name} has other parameters than its flow",
             where=f"{path}, parameters",
-            expected=name,
+            expected=PARAMETER,
             got=", ".join(entry.parameters) or "none",
-            next_step=f"put every setting under parameters: {name}:",
+            next_step=f"put every setting under parameters: {PARAMETER}:",
         )
     try:
-        return Deployment(entry, flow, kind.model_validate(entry.parameters[name]))
+        return Deployment(entry, Plan.model_validate(entry.parameters[PARAMETER]))
     except ValidationError as error:
-        raise _inside(refused(error, "run"), f"{path}, {entry.name}: parameters.{name}") from error
+        raise _inside(refused(error, "run"), f"{path}, {entry.name}: parameters.{PARAMETER}") from error
 
 
 def _inside(error: MoodflowError, outer: str, separator: str = ".") -> MoodflowError:
@@ -181,13 +167,11 @@ def _rescheduled(deployment: Deployment, cron: str | None) -> Deployment:
 
 def set_lakes(deployments: Sequence[Deployment], lake: Folder | None) -> tuple[Deployment, ...]:
     """Return the deployments with the lake of the command line, if one was given; a folder is named from the root."""
-    return tuple(one._replace(asked=_in_lake(one.asked, lake or one.plan.lake)) for one in deployments)
+    return tuple(one._replace(plan=_in_lake(one.plan, lake or one.plan.lake)) for one in deployments)
 
 
-def _in_lake(asked: Plan | AblationRequest, lake: Folder) -> Plan | AblationRequest:
-    if isinstance(asked, AblationRequest):
-        return asked.model_copy(update={"plan": _in_lake(asked.plan, lake)})
-    return asked.model_copy(update={"lake": lake.expanduser().absolute() if isinstance(lake, Path) else lake})
+def _in_lake(plan: Plan, lake: Folder) -> Plan:
+    return plan.model_copy(update={"lake": lake.expanduser().absolute() if isinstance(lake, Path) else lake})
 
 
 def key_addresses(deployments: Iterable[Deployment]) -> str:
@@ -202,13 +186,10 @@ def check_deployment(deployment: Deployment) -> None:
     Raises:
         MoodflowError: what a run of it would raise at once.
     """
-    asked = deployment.asked
-    plans = [asked] if isinstance(asked, Plan) else [plan for _, plan in read_variants(asked)]
     try:
-        for plan in plans:
-            for entry in plan.entries:
-                entry.require_own_identity()
-            resolve(plan).lake.require_writable()
+        for entry in deployment.plan.entries:
+            entry.require_own_identity()
+        resolve(deployment.plan).lake.require_writable()
     except MoodflowError as error:
         raise _inside(error, f"deployment {deployment.entry.name}", ", ") from error
     named = {variable for entry in deployment.plan.entries for variable in entry.key_variables}

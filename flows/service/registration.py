@@ -3,7 +3,6 @@
 from collections.abc import Sequence
 from contextlib import suppress
 from datetime import UTC, datetime, timedelta
-from importlib import import_module
 from typing import NamedTuple
 from uuid import UUID
 
@@ -24,6 +23,7 @@ from prefect.states import Cancelled, Crashed
 from prefect.types.entrypoint import EntrypointType
 from pydantic import SecretStr, ValidationError
 
+from flows.refresh import refresh
 from flows.runtime.artifacts import MODEL_RESOURCE, SCORE_REGRESSION
 from flows.runtime.prefect_server import require_server
 from flows.service.deployments import Deployment
@@ -73,10 +73,9 @@ def build_deployment(deployment: Deployment) -> RunnerDeployment:
         UsageError: a schedule cannot be read.
     """
     entry = deployment.entry
-    module, _, name = deployment.flow.rpartition(".")
     concurrency = entry.concurrency and entry.concurrency.model_dump()
     return RunnerDeployment.from_flow(
-        getattr(import_module(module), name),
+        refresh,
         entry.name,
         schedules=[_schedule(schedule, entry.name) for schedule in entry.schedules],
         concurrency_limit=ConcurrencyLimitConfig.model_validate(concurrency) if concurrency else None,

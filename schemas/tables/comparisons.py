@@ -1,7 +1,6 @@
-"""Layers of the score stage that compare: settings with base, judges with each other, variants of an ablation."""
+"""Layers of the score stage that compare: settings with base, judges with each other, places of needles."""
 
 import dataframely as dy
-import polars as pl
 
 from schemas.metrics import METRICS
 
@@ -37,33 +36,6 @@ class Agreements(dy.Schema):
     alpha = dy.Float64(nullable=True, max=1, description="Krippendorff's, interval; null = nothing to compare or no variance")
     length_correlation = dy.Float64(nullable=True, min=-1, max=1, description="Spearman, rating and characters of the answer")
     place_effect = dy.Float64(nullable=True, description="mean rating where asked first - where asked last; null = one order")
-
-
-class Ablations(dy.Schema):
-    """One row per (ablation, model, setting, dataset, variant): a score under each variant of what is varied."""
-
-    ablation = dy.String(primary_key=True, min_length=1)
-    model = dy.String(primary_key=True, min_length=1)
-    setting = dy.String(primary_key=True, min_length=1)
-    dataset = dy.String(primary_key=True, min_length=1)
-    variant = dy.String(primary_key=True, min_length=1, description="values of all factors, readable")
-    factor = dy.String(min_length=1, description="what varies along x, such as `chunk_tokens`")
-    x = dy.String(min_length=1, description="its value")
-    x_value = dy.Float64(nullable=True, description="the same as a number, where it is one")
-    second_factor = dy.String(nullable=True, description="what varies along y; null = one factor")
-    y = dy.String(nullable=True)
-    y_value = dy.Float64(nullable=True)
-    method = dy.String(primary_key=True, min_length=1)
-    metric = dy.String(primary_key=True, min_length=1)
-    value_0_100 = dy.Float64(nullable=True, min=0, max=100)
-    ci_low = dy.Float64(nullable=True)
-    ci_high = dy.Float64(nullable=True)
-    n_scored = dy.Int64(min=0)
-    n_total = dy.Int64(min=0)
-
-    @dy.rule()
-    def nothing_scored_means_no_value(cls) -> pl.Expr:
-        return pl.col("value_0_100").is_null() == (pl.col("n_scored") == 0)
 
 
 class NeedleScores(dy.Schema):

@@ -6,7 +6,7 @@ from typing import Literal, NamedTuple
 import dataframely as dy
 
 from schemas.tables.annotations import ConversationAnnotations, TurnAnnotations
-from schemas.tables.comparisons import Ablations, Agreements, NeedleScores, SettingGains
+from schemas.tables.comparisons import Agreements, NeedleScores, SettingGains
 from schemas.tables.contexts import Chunks, Contexts, Retrievals
 from schemas.tables.items import Items
 from schemas.tables.responses import Answers, Judgements, Responses, SimulationFaults
@@ -23,7 +23,7 @@ from schemas.tables.scores import (
     Totals,
 )
 
-Stage = Literal["build", "infer", "score", "ablate"]
+Stage = Literal["build", "infer", "score"]
 
 
 class Layer(NamedTuple):
@@ -60,7 +60,6 @@ LAYER_ROWS: Mapping[str, Layer] = {
     "dimension_scores": Layer(DimensionScores, "score", ("items", "judgements")),
     "agreements": Layer(Agreements, "score", ("items", "answers", "judgements")),
     "simulation_faults": Layer(SimulationFaults, "score", ("items", "answers", "judgements")),
-    "ablations": Layer(Ablations, "ablate", ("raw_scores", "normalized_scores")),
 }
 """Every layer that a manifest lists. `items_rejected` stands beside `items`, with the rules that its rows break.
 

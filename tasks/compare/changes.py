@@ -52,7 +52,7 @@ def find_earlier(run: RunManifest, lake: Lake) -> tuple[dict[System, RunManifest
         for system in wanted:
             if (obstacle := difference(run, earlier, system)) is None:
                 found[system] = earlier
-            elif earlier.benchmark == run.benchmark and earlier.ablation is None:
+            elif earlier.benchmark == run.benchmark:
                 reasons.setdefault(system, f"no earlier run can be compared; of the newest, {name}: {obstacle}")
     limit = f" among the newest {LOOKED_BACK} in the lake" if len(names) > LOOKED_BACK else ""
     none = f"no earlier run of {run.benchmark}{limit}"

@@ -24,7 +24,7 @@ from tasks.lake.run_index import RunIndex, Stamp
 from tasks.lake.seal import seal_run
 
 MANIFEST = "manifest.json"
-RUN_LAYERS, ABLATION_LAYERS = frozenset({"ability_scores", "totals"}), frozenset({"ablations"})
+RUN_LAYERS = frozenset({"ability_scores", "totals"})
 """Layers without which nothing can be shown of a run."""
 
 NUMBERED = re.compile(r"[0-9]{8}T[0-9]{12}Z\.([0-9]{1,15})-")
@@ -111,8 +111,7 @@ def read_listed(lake: Folder, run: str) -> RunManifest:
         manifest = _decode(path.read_bytes())
         if manifest.run != run:
             raise ValueError(f"it is that of run {manifest.run}")
-        needed = ABLATION_LAYERS if manifest.ablation else RUN_LAYERS
-        if lacking := needed - {ref.layer for ref in manifest.partitions}:
+        if lacking := RUN_LAYERS - {ref.layer for ref in manifest.partitions}:
             raise ValueError(f"it lists no partition of {', '.join(sorted(lacking))}")
     return manifest
 

@@ -1,6 +1,7 @@
 """Set the LongEmotion paper's experiments beside those of the lake: settings (Table 3), thinking (4), judged dialogues (6)."""
 
 import re
+from collections import defaultdict
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from statistics import median
@@ -12,11 +13,12 @@ from schemas.blueprint import Blueprint
 from schemas.documents import read_text, read_yaml
 from schemas.folders import Folder
 from schemas.lineage import RunManifest
-from schemas.tables.comparisons import Ablations
-from schemas.tables.scores import DimensionScores
+from schemas.tables.scores import DimensionScores, NormalizedScores
+from tasks.lake.fingerprint import canonical_json
 from tasks.lake.lake import Lake
 from tasks.lake.manifest import read_code_version, read_manifests
 from tasks.leaderboard.ranking import rank_stored_systems
+from tasks.runs.comparable_runs import basis
 from tasks.runs.papers import paper_of
 from tasks.runs.published_tables import BASE_SETTING, read_table
 from tasks.runs.run_tables import Row
@@ -25,7 +27,6 @@ from tasks.scoring.blueprints import load_blueprint
 from tasks.text.number_format import counted
 
 LONG = published.TABLES[1]
-ABLATED = ["model", "dataset", "method", "metric"]
 CORE = "Qwen3-8B"
 """The model of Table 3."""
 
@@ -91,7 +92,7 @@ def read_printed(paper: str) -> list[Row]:
 
 
 def read_experiments(benchmark: str, folder: Folder) -> Experiments | None:
-    """Read the paper's experiments, and the lake's: newest results of each model, and newest ablations of thinking.
+    """Read the paper's experiments, and the lake's: newest results of each model, and newest scores with thinking on and off.
 
     Args:
         benchmark: name or file of a blueprint; null is returned for one without LongEmotion's abilities or tables as printed.
@@ -107,7 +108,7 @@ def read_experiments(benchmark: str, folder: Folder) -> Experiments | None:
         return Experiments((), (), (), {}, printed) if printed else None
     lake = Lake(folder, read_code_version())
     manifests = [one for one in read_manifests(folder) if one.benchmark == blueprint.name]
-    runs = {one.run: one for one in manifests if one.ablation is None}
+    runs = {one.run: one for one in manifests}
     own = rank_stored_systems(benchmark, folder, (), "corrected").rows if runs else []
     dialogues = published.read_table(published.FOLDER / "longemotion_table6.csv", PublishedDialogues)
     dimensions = {re.sub(r"[ -]", "_", title.lower()): title for title in dialogues["dimension"]}
@@ -144,7 +145,7 @@ def _methods() -> Iterator[Row]:
 
 
 def _thinking(manifests: Iterable[RunManifest], blueprint: Blueprint, lake: Lake) -> Iterator[Row]:
-    """Yield scores with thinking on and off by task: the paper's, then each model's of its newest ablation."""
+    """Yield scores with thinking on and off by task: the paper's, then each model's newest."""
     table = published.read_table(published.FOLDER / "longemotion_table4.csv", PublishedThinking)
     both = table.filter("thinking").join(table.filter(~pl.col("thinking")), on="model")
     own = list(_own_thinking(manifests, blueprint, lake))
@@ -167,20 +168,29 @@ def _thinking(manifests: Iterable[RunManifest], blueprint: Blueprint, lake: Lake
 def _own_thinking(
     manifests: Iterable[RunManifest], blueprint: Blueprint, lake: Lake
 ) -> Iterator[tuple[str, str, str, float | None, float | None]]:
-    """Yield run, dataset, model, and the scores on and off of metrics that count; `manifests` are newest first."""
+    """Yield the run with thinking on, dataset, model, and the scores on and off of metrics that count.
+
+    They are of the newest two runs that differ in thinking alone; `manifests` are newest first.
+    """
     methods = ((name, method) for name, dataset in blueprint.datasets.items() for method in dataset.methods)
     counting = {(name, method.id, spec.metric) for name, method in methods for spec in method.metrics if spec.weight}
+    newest = defaultdict[tuple[str, ...], dict[str | None, tuple[str, float | None]]](dict)
     seen = set()
     for manifest in manifests:
-        if (manifest.ablation or {}).get("name") != "thinking":
+        thinking = {entry["name"]: entry.get("dialect") or {} for entry in manifest.plan["models"]}
+        if not {ON, OFF} & {dialect.get("reasoning_effort") for dialect in thinking.values()}:
             continue
-        rows = lake.read(manifest.partition("ablations"), Ablations)
-        varied = rows.filter(pl.col("second_factor").is_null(), factor="reasoning_effort", setting=BASE_SETTING)
-        for key, of_key in varied.partition_by(ABLATED, as_dict=True, maintain_order=True).items():
-            values = dict(of_key.select("x", "value_0_100").iter_rows())
-            if key not in seen and key[1:] in counting and values.keys() >= {ON, OFF}:
-                seen.add(key)
-                yield manifest.run, key[1], key[0], values[ON], values[OFF]
+        shared = basis(manifest)
+        rows = lake.read(manifest.partition("normalized_scores"), NormalizedScores).filter(setting=BASE_SETTING)
+        for *key, score in rows.select("model", "dataset", "method", "metric", "normalized_0_100").iter_rows():
+            model, *measured = key
+            otherwise = canonical_json([shared, {**thinking[model], "reasoning_effort": None}])
+            scores = newest[otherwise, *key]
+            scores.setdefault(thinking[model].get("reasoning_effort"), (manifest.run, score))
+            if tuple(key) not in seen and tuple(measured) in counting and scores.keys() >= {ON, OFF}:
+                seen.add(tuple(key))
+                (run, on), (_, off) = scores[ON], scores[OFF]
+                yield run, measured[0], model, on, off
 
 
 def _own_judged(rows: Iterable[Row], runs: Mapping[str, RunManifest], lake: Lake, dimensions: list[str]) -> Iterator[Row]:

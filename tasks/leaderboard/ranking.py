@@ -24,7 +24,7 @@ from tasks.lake.manifest import newest_first, read_all_changes, read_code_versio
 from tasks.lake.many_partitions import read_partitions
 from tasks.runs.comparability import compare_run
 from tasks.runs.comparable_runs import Group, group_runs
-from tasks.runs.past_run import PastRun, past_run, refuse_ablation
+from tasks.runs.past_run import PastRun, past_run
 from tasks.runs.published_tables import PublishedTable, read_table
 from tasks.runs.run_tables import System, ordered
 from tasks.runs.verdict import SHOWN, judge_run, judge_totals
@@ -121,7 +121,7 @@ def rank_stored_systems(benchmark: str, folder: Folder, runs: Sequence[str], pro
         profile: how the runs were scored.
 
     Raises:
-        UsageError: if the lake holds no such run, or one of them is of another benchmark or an ablation.
+        UsageError: if the lake holds no such run, or one of them is of another benchmark.
     """
     lake, blueprint = Lake(folder, read_code_version()), profiled_blueprint(benchmark, profile)
     named = tuple(read_manifest(folder, name) for name in newest_first(runs))
@@ -190,11 +190,10 @@ def _newest(totals: pl.DataFrame) -> pl.DataFrame:
 
 
 def _manifests_of(blueprint: Blueprint, folder: Folder) -> tuple[RunManifest, ...]:
-    return tuple(one for one in read_manifests(folder) if one.benchmark == blueprint.name and one.ablation is None)
+    return tuple(one for one in read_manifests(folder) if one.benchmark == blueprint.name)
 
 
 def _require_totals(manifest: RunManifest, blueprint: Blueprint) -> None:
-    refuse_ablation(manifest, "--run")
     if manifest.benchmark != blueprint.name:
         raise UsageError(
             f"run {manifest.run} is of another benchmark",

@@ -77,40 +77,37 @@ class StepTrace:
 
 
 class EndpointQueue:
-    """Sends events to an endpoint from a thread of its own, in order, so that no step waits; stops at the first failure."""
+    """Sends events to an endpoint from a thread of its own, in order, so that no step waits; ends with the first failure."""
 
     def __init__(self, send: Callable[[RunEvent], object]) -> None:
         self._send = send
-        self._waiting: Queue[RunEvent] = Queue()
-        self._failed = False
-        threading.Thread(target=self._run, name="openlineage", daemon=True).start()
+        self._waiting: Queue[RunEvent | None] = Queue()
+        self._thread = threading.Thread(target=self._run, name="openlineage", daemon=True)
+        self._thread.start()
         atexit.register(self.close)
 
     def put(self, event: RunEvent) -> None:
         """Send an event when its turn comes."""
-        self._waiting.put(event)
+        if self._thread.is_alive():
+            self._waiting.put(event)
 
     def close(self, limit_s: float = END_LIMIT_S) -> None:
         """Wait until all events are sent, no longer than `limit_s` seconds."""
-        with self._waiting.all_tasks_done:
-            done = self._waiting.all_tasks_done.wait_for(lambda: not self._waiting.unfinished_tasks, limit_s)
-        if not done:
-            self._fail(f"no answer within {limit_s:g} s")
+        self._waiting.put(None)
+        self._thread.join(limit_s)
+        if self._thread.is_alive():
+            _warn_of_refusal(f"no answer within {limit_s:g} s")
 
     def _run(self) -> None:
-        while True:
-            event = self._waiting.get()
-            try:
-                if not self._failed:
-                    self._send(event)
-            except Exception as error:  # noqa: BLE001  whatever an endpoint does, the run goes on
-                self._fail(_reason(error))
-            finally:
-                self._waiting.task_done()
+        try:
+            for event in iter(self._waiting.get, None):
+                self._send(event)
+        except Exception as error:  # noqa: BLE001  whatever an endpoint does, the run goes on
+            _warn_of_refusal(_reason(error))
 
-    def _fail(self, reason: str) -> None:
-        self._failed = True
-        warn_once(f"the OpenLineage endpoint takes no events ({reason}); all of them are in the lake, {FOLDER}/")
+
+def _warn_of_refusal(reason: str) -> None:
+    warn_once(f"the OpenLineage endpoint takes no events ({reason}); all of them are in the lake, {FOLDER}/")
 
 
 _WARNED: set[str] = set()
@@ -119,26 +116,23 @@ _WARNED: set[str] = set()
 def emit(event: RunEvent, lake: Folder) -> None:
     """Write an event into the lake, then queue it for the endpoint if one is configured.
 
+    It is a line of the day's file, one write at its end, so that processes can share the file; in an object store it is an
+    object, since objects have no end to write at.
+
     Raises:
         RuntimeError, OSError, LakeError: the lake does not take it.
     """
+    day = event.eventTime[:10]
     try:
-        lake_transport(event, lake).emit(event)
+        if isinstance(lake, Path):
+            (lake / FOLDER).mkdir(parents=True, exist_ok=True)
+            config = FileConfig(str(lake / FOLDER / f"{day}.ndjson"), append=True)
+        else:
+            config = FileConfig(f"{lake / FOLDER / day / event.run.runId}", filesystem=STORE)
+        FileTransport(config).emit(event)
     finally:
         if endpoint := find_endpoint():  # its client adds facets to the event, so not before
             endpoint.put(event)
-
-
-def lake_transport(event: RunEvent, lake: Folder) -> FileTransport:
-    """Return what writes an event into a lake: a line of the day's file, or an object, since objects have no end to write at.
-
-    A line is one write at the file's end, so that processes can share the file.
-    """
-    day = event.eventTime[:10]
-    if isinstance(lake, Path):
-        (lake / FOLDER).mkdir(parents=True, exist_ok=True)
-        return FileTransport(FileConfig(str(lake / FOLDER / f"{day}.ndjson"), append=True))
-    return FileTransport(FileConfig(f"{lake / FOLDER / day / event.run.runId}", filesystem=STORE))
 
 
 def guarded(work: Callable[[], object]) -> None:

@@ -11,13 +11,19 @@ from urllib.parse import quote
 import polars as pl
 from openlineage.client.event_v2 import InputDataset, Job, OutputDataset, Run, RunEvent, RunState
 from openlineage.client.facet_v2 import (
+    JobFacet,
     OutputDatasetFacet,
     RunFacet,
+    datasource_dataset,
+    documentation_job,
     error_message_run,
+    job_type_job,
     output_statistics_output_dataset,
     parent_run,
     processing_engine_run,
     set_producer,
+    source_code_location_job,
+    storage_dataset,
 )
 
 from schemas.dataset import BundledFile, LocalFile, PinnedFile
@@ -25,7 +31,7 @@ from schemas.lineage import PartitionRef
 from tasks.lake.files import footer_source
 from tasks.lake.finding import place_of
 from tasks.lake.lake import Lake
-from tasks.lineage.facets import StepRunFacet, file_facets, job_facets, partition_facets, place_facets, schema_facet
+from tasks.lineage.facets import StepRunFacet, file_facets, partition_facets, schema_facet
 from tasks.lineage.inputs_outputs import JobInputs, JobOutputs, JobSource
 
 NAMESPACE = "moodflow"
@@ -42,23 +48,16 @@ class ParentRun:
 
 @dataclass(frozen=True)
 class StepRun:
-    """One run of one step.
-
-    Args:
-        id: UUID, that of the task run in Prefect where there is one.
-        function: name of the step's function.
-        module: where that is.
-        documentation: its first sentence.
-        engine: version of Prefect.
-        namespace: of the job.
-        parent: the flow run it belongs to, if it belongs to one.
-    """
+    """One run of one step: its function, and the flow run it belongs to, if it belongs to one."""
 
     id: str
+    """UUID, that of the task run in Prefect where there is one."""
     function: str
     module: str
     documentation: str
+    """Its first sentence."""
     engine: str
+    """Version of Prefect."""
     namespace: str = NAMESPACE
     parent: ParentRun | None = None
 
@@ -79,12 +78,7 @@ class StepEvents:
         return self._event(RunState.START, {}, self._named_outputs())
 
     def complete(self, written: JobOutputs, *, up_to_date: bool = False) -> RunEvent:
-        """Return the event of its completion.
-
-        Args:
-            written: what the step returned.
-            up_to_date: whether all was there already.
-        """
+        """Return the event of its completion, with what it returned; `up_to_date`: all was there already."""
         done = StepRunFacet(
             upToDate=up_to_date,
             packageVersion=self.lake.code.package,
@@ -95,12 +89,7 @@ class StepEvents:
         return self._event(RunState.COMPLETE, {"moodflow_step": done}, outputs)
 
     def fail(self, message: str, *, interrupted: bool = False) -> RunEvent:
-        """Return the event of its failure.
-
-        Args:
-            message: why it failed; must hold no secret.
-            interrupted: whether it was stopped from outside.
-        """
+        """Return the event of its failure; `message` must hold no secret, `interrupted`: it was stopped from outside."""
         error = error_message_run.ErrorMessageRunFacet(message=message, programmingLanguage="Python")
         return self._event(RunState.ABORT if interrupted else RunState.FAIL, {"errorMessage": error}, self._named_outputs())
 
@@ -118,18 +107,29 @@ class StepEvents:
         return "/".join([self.step.function, *(quote(value, safe="") for value in about)])
 
     def _event(self, state: RunState, facets: dict[str, RunFacet], outputs: Sequence[OutputDataset]) -> RunEvent:
-        step = self.step
         return RunEvent(
             eventType=state,
             eventTime=datetime.now(UTC).isoformat(),
-            run=Run(step.id, {**self._run_facets(), **facets}),
-            job=Job(step.namespace, self.job, job_facets(step.module, step.documentation, self.lake.code)),
+            run=Run(self.step.id, {**self._run_facets(), **facets}),
+            job=Job(self.step.namespace, self.job, self._job_facets()),
             inputs=[*(self._read(ref) for ref in self.inputs.inputs), *(self._source(one) for one in self.inputs.sources)],
             outputs=list(outputs),
         )
 
     def _named_outputs(self) -> list[OutputDataset]:
         return [OutputDataset(self.namespace, place_of(key)) for key in self.inputs.outputs]
+
+    def _job_facets(self) -> dict[str, JobFacet]:
+        step, code = self.step, self.lake.code
+        path = f"{step.module.replace('.', '/')}.py"
+        url = f"urn:moodflow:{code.package}:{path}"
+        return {
+            "documentation": documentation_job.DocumentationJobFacet(step.documentation, contentType="text/plain"),
+            "sourceCodeLocation": source_code_location_job.SourceCodeLocationJobFacet(
+                "git", url, path=path, version=code.git_commit
+            ),
+            "jobType": job_type_job.JobTypeJobFacet(processingType="BATCH", integration="MOODFLOW", jobType="TASK"),
+        }
 
     def _run_facets(self) -> dict[str, RunFacet]:
         engine = processing_engine_run.ProcessingEngineRunFacet(
@@ -146,8 +146,12 @@ class StepEvents:
         return InputDataset(self.namespace, place_of(ref), facets=partition_facets(ref))
 
     def _written(self, ref: PartitionRef) -> OutputDataset:
-        facets = {**partition_facets(ref), **place_facets(self.namespace)}
-        path = self.lake.path(ref)
+        path, store = self.lake.path(ref), "s3" if self.namespace.startswith("s3://") else "file"
+        facets = {
+            **partition_facets(ref),
+            "dataSource": datasource_dataset.DatasourceDatasetFacet(name=self.namespace, uri=self.namespace),
+            "storage": storage_dataset.StorageDatasetFacet(storageLayer=store, fileFormat="parquet"),
+        }
         if (source := footer_source(path)) is not None:
             facets["schema"] = schema_facet(pl.read_parquet_schema(source))
         size = path.stat().st_size if isinstance(path, Path) else None

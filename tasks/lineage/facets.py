@@ -1,4 +1,4 @@
-"""Make the facets of OpenLineage events: of datasets, jobs and runs, the published ones and three of our own."""
+"""Make the facets of datasets in OpenLineage events, and define three facets of our own."""
 
 from collections.abc import Mapping
 
@@ -6,19 +6,13 @@ import attr
 import polars as pl
 from openlineage.client.facet_v2 import (
     DatasetFacet,
-    JobFacet,
     RunFacet,
     dataset_version_dataset,
-    datasource_dataset,
-    documentation_job,
-    job_type_job,
     schema_dataset,
-    source_code_location_job,
-    storage_dataset,
 )
 from polars.datatypes import DataTypeClass
 
-from schemas.lineage import CodeVersion, PartitionRef
+from schemas.lineage import PartitionRef
 
 Column = pl.DataType | DataTypeClass
 SCHEMA = "urn:moodflow:openlineage:1-0-0"
@@ -69,17 +63,8 @@ def partition_facets(ref: PartitionRef) -> dict[str, DatasetFacet]:
 
 def file_facets(version: str, path: str, sha256: str | None) -> dict[str, DatasetFacet]:
     """Return the facets of a file that is no partition."""
-    known = dataset_version_dataset.DatasetVersionDatasetFacet(version)
-    return {"version": known, "moodflow_file": FileDatasetFacet(path, sha256)}
-
-
-def place_facets(namespace: str) -> dict[str, DatasetFacet]:
-    """Return the facets of where partitions are kept, and as what."""
-    layer = "s3" if namespace.startswith("s3://") else "file"
-    return {
-        "dataSource": datasource_dataset.DatasourceDatasetFacet(name=namespace, uri=namespace),
-        "storage": storage_dataset.StorageDatasetFacet(storageLayer=layer, fileFormat="parquet"),
-    }
+    version_facet = dataset_version_dataset.DatasetVersionDatasetFacet(version)
+    return {"version": version_facet, "moodflow_file": FileDatasetFacet(path, sha256)}
 
 
 def schema_facet(columns: Mapping[str, pl.DataType]) -> DatasetFacet:
@@ -105,20 +90,3 @@ def _nested(column: Column) -> dict[str, Column]:
 def type_name(column: Column) -> str:
     """Return a column's type in a word, such as `list<string>`; the words of a closed set are left out."""
     return f"list<{type_name(column.inner)}>" if isinstance(column, pl.List) else str(column.base_type()).lower()
-
-
-def job_facets(module: str, documentation: str, code: CodeVersion) -> dict[str, JobFacet]:
-    """Return the facets of a step.
-
-    Args:
-        module: of the step's function.
-        documentation: its first sentence.
-        code: version that runs.
-    """
-    path = f"{module.replace('.', '/')}.py"
-    url = f"urn:moodflow:{code.package}:{path}"
-    return {
-        "documentation": documentation_job.DocumentationJobFacet(description=documentation, contentType="text/plain"),
-        "sourceCodeLocation": source_code_location_job.SourceCodeLocationJobFacet("git", url, path=path, version=code.git_commit),
-        "jobType": job_type_job.JobTypeJobFacet(processingType="BATCH", integration="MOODFLOW", jobType="TASK"),
-    }

@@ -23,32 +23,20 @@ class JobSource(NamedTuple):
 
 @dataclass(frozen=True)
 class JobInputs:
-    """Inputs and outputs that a job names.
-
-    Args:
-        inputs: partitions that are read.
-        sources: source files that are read.
-        outputs: partitions to be written, as far as the job names them.
-        key_variables: environment variables that hold keys of models that are asked.
-        subject: benchmark the job is about, where it says so.
-    """
+    """Inputs and outputs that a job names: partitions and source files that are read, partitions to be written."""
 
     inputs: tuple[PartitionRef, ...] = ()
     sources: tuple[JobSource, ...] = ()
     outputs: tuple[PartitionKey, ...] = ()
     key_variables: tuple[str, ...] = ()
+    """Environment variables that hold keys of models that are asked."""
     subject: str | None = None
+    """Benchmark the job is about, where it says so."""
 
 
 @dataclass(frozen=True)
 class JobOutputs:
-    """Outputs that a step returned.
-
-    Args:
-        refs: partitions.
-        files: addresses of other files.
-        missing: why there are none, if a dataset cannot be had.
-    """
+    """Outputs that a step returned: partitions and addresses of other files; or why a dataset cannot be had."""
 
     refs: tuple[PartitionRef, ...] = ()
     files: tuple[str, ...] = ()
@@ -105,9 +93,6 @@ def _sources(spec: DatasetSpec, outputs: Sequence[PartitionKey]) -> Iterator[Job
 
 
 def _subject(job: object) -> str | None:
-    for owner in ("blueprint", "manifest"):
-        for name in ("name", "benchmark"):
-            found = getattr(getattr(job, owner, None), name, None)
-            if isinstance(found, str):
-                return found
-    return None
+    owners = (getattr(job, name, None) for name in ("blueprint", "manifest"))
+    names = (getattr(owner, name, None) for owner in owners for name in ("name", "benchmark"))
+    return next((name for name in names if isinstance(name, str)), None)

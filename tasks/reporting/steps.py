@@ -5,15 +5,12 @@ from typing import Any
 
 from schemas.blueprint import Blueprint
 from schemas.changes import RunChanges
-from schemas.folders import Folder
 from schemas.lineage import RunManifest
-from schemas.tables.comparisons import Ablations
 from schemas.tables.layers import AGGREGATED
 from tasks.explain.annotations import read_annotations
 from tasks.lake.lake import Lake
 from tasks.lake.manifest import run_folder, write_manifest
-from tasks.reporting.render.page import write_report, write_text
-from tasks.reporting.render.summary import write_ablation_summary
+from tasks.reporting.render.page import write_report
 from tasks.runs.evidence import SHOWN, read_tables
 from tasks.runs.past_run import PastRun
 from tasks.runs.published_tables import read_table
@@ -76,24 +73,3 @@ def load_report_data(run: PastRun, changes: RunChanges | None = None) -> ReportD
     data = replace(read_tables(run, REPORTED, {}).data, paper=read_table(published_of(run.blueprint)), changes=changes)
     data = replace(data, annotations=read_annotations(run), simulation=check_simulation(run), instruments=run.instruments)
     return redact(data) if run.manifest.redacted else data
-
-
-@step("report {job.manifest.run}")
-async def write_ablation_files(job: ReportJob, lake: Lake) -> Any:
-    """Write report.md and, last, manifest.json of an ablation.
-
-    Returns:
-        Path of the manifest.
-    """
-    write_ablation_report(job.manifest, lake, run_folder(lake.root, job.manifest.run))
-    return str(write_manifest(lake.root, job.manifest))
-
-
-def write_ablation_report(manifest: RunManifest, lake: Lake, folder: Folder) -> None:
-    """Write report.md of an ablation into a folder.
-
-    Raises:
-        LakeError: if a partition is gone or changed, or the disk refuses the file.
-    """
-    rows = lake.read(manifest.partition("ablations"), Ablations).to_dicts()
-    write_text(folder / "report.md", write_ablation_summary(manifest, rows))

@@ -62,11 +62,7 @@ def split(text: str, chunk_tokens: int, overlap_tokens: int, *, legacy_bos: bool
 
 
 def tokens_before(text: str) -> "np.ndarray[tuple[int], np.dtype[np.int32]]":
-    """Return prefix sums: how many tokens begin before each character, and in the whole text; int32 of shape [characters + 1].
-
-    Raises:
-        UsageError: the tokenizer is not installed.
-    """
+    """Return prefix sums: how many tokens begin before each character, and in the whole text; int32 of shape [characters + 1]."""
     sums = np.zeros(len(text) + 1, dtype=np.int32)
     for start, end in _parts(text):
         offsets = np.array(token_offsets(text[start:end]), dtype=np.int64).reshape(-1, 2)

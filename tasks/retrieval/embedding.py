@@ -63,13 +63,9 @@ class EmbedderFiles:
 
 @cache
 def find_embedder(embedder: str) -> EmbedderFiles:
-    """Return the files of an embedding model. Loads neither torch nor the model.
+    """Return the files of an embedding model, loading neither torch nor the model; UsageError: it is not on this machine.
 
-    Args:
-        embedder: `auto`, `minilm`, a folder, or the name of a model in the local Hugging Face cache.
-
-    Raises:
-        UsageError: it is not on this machine.
+    It is `auto`, `minilm`, a folder, or the name of a model in the local Hugging Face cache.
     """
     if embedder == AUTO:
         return find_embedder(resolve_auto())
@@ -100,9 +96,6 @@ class SentenceEmbedder:
     Texts longer than the model's window are not truncated: they are cut into consecutive windows by tokens, and get the mean of
     the windows' vectors, weighted by their tokens, at length 1. A default prompt of the model is prepended; prompts for queries
     alone are not used.
-
-    Raises:
-        UsageError: sentence-transformers is not installed or cannot load the model.
     """
 
     def __init__(self, files: EmbedderFiles) -> None:
@@ -170,11 +163,7 @@ def _batches(order: Any, padded: Any) -> Iterator[list[int]]:
 
 
 def load_model(files: EmbedderFiles) -> Any:
-    """Return the model of sentence-transformers, on the CPU.
-
-    Raises:
-        UsageError: sentence-transformers is not installed or cannot load the model.
-    """
+    """Return the model of sentence-transformers, on the CPU; UsageError: it is not installed or cannot be loaded."""
     try:
         from sentence_transformers import SentenceTransformer  # noqa: PLC0415  seconds, and only needed where texts are new
         from transformers.utils import logging  # noqa: PLC0415

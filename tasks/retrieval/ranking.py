@@ -12,7 +12,6 @@ from collections.abc import Iterable, Sequence, Set
 from typing import Any
 
 import numpy as np
-from rank_bm25 import BM25Okapi
 
 from schemas.retrieval import Ranked
 from schemas.vocabulary import Language, Ranking
@@ -23,6 +22,9 @@ Scores = np.ndarray[tuple[int], np.dtype[np.float64]]
 
 RRF_K = 60
 """Constant of reciprocal-rank fusion (Cormack, Clarke and Buettcher 2009)."""
+
+K1, B = 1.5, 0.75
+"""Constants of BM25: how fast a word's further occurrences count less, and how much the length of a document counts."""
 
 RANKING_VERSION = "1"
 """Bumped when the same texts and vectors would be ranked otherwise."""
@@ -101,7 +103,7 @@ def mean_cosines(vectors: Vectors) -> Scores:
 
 def bm25_scores(documents: Iterable[Sequence[str]], query: Sequence[str]) -> Scores:
     """Score by Okapi BM25 each document (its words) for the words of a query, rounded; all zero where either has no words."""
-    return _rounded(_Bm25(documents, set(query)).get_scores(query))
+    return _rounded(_Bm25(documents, set(query)).scores(query))
 
 
 def mean_bm25(documents: Sequence[Sequence[str]]) -> Scores:
@@ -115,7 +117,7 @@ def mean_bm25(documents: Sequence[Sequence[str]]) -> Scores:
     means = np.zeros(count)
     index = _Bm25(documents)
     for place, document in enumerate(documents):
-        scores = index.get_scores(document)
+        scores = index.scores(document)
         if scores[place] > 0:
             means[place] = (scores.sum() - scores[place]) / scores[place] / (count - 1)
     return _rounded(means)
@@ -146,12 +148,11 @@ def reciprocal_ranks(scores: Scores) -> Scores:
     return np.asarray(1.0 / (RRF_K + ranks), dtype=np.float64)
 
 
-class _Bm25(BM25Okapi):  # type: ignore[misc]  # rank_bm25 has no types
-    """BM25Okapi (k1 = 1.5, b = 0.75) with the inverse document frequency of Lucene, log(1 + (N - n + 0.5) / (n + 0.5)).
+class _Bm25:
+    """Okapi BM25 with the inverse document frequency of Lucene, log(1 + (N - n + 0.5) / (n + 0.5)), which is above zero.
 
-    That of rank_bm25 is zero or negative for words in half of the documents or more; it then takes a quarter of the mean over
-    all words instead, which can be more than what rarer words have and, with few documents, less than zero: the documents that
-    hold the query would come last.
+    The usual one is zero or negative for words in half of the documents or more: with few documents, those that hold the query
+    would come last.
 
     Args:
         documents: words of each; read once and not held.
@@ -159,23 +160,24 @@ class _Bm25(BM25Okapi):  # type: ignore[misc]  # rank_bm25 has no types
     """
 
     def __init__(self, documents: Iterable[Sequence[str]], wanted: Set[str] | None = None) -> None:
-        self._wanted = wanted
-        super().__init__(documents)
-
-    def _initialize(self, corpus: Iterable[Sequence[str]]) -> dict[str, int]:
-        held: Counter[str] = Counter()
-        for document in corpus:
-            counts = Counter(document if self._wanted is None else (word for word in document if word in self._wanted))
-            self.doc_freqs.append(counts)
-            self.doc_len.append(len(document))
-            held.update(counts.keys())
-        self.corpus_size = len(self.doc_len)
+        self._counts: list[Counter[str]] = []
+        lengths = []
+        for document in documents:
+            self._counts.append(Counter(document if wanted is None else (word for word in document if word in wanted)))
+            lengths.append(len(document))
+        total, held = len(lengths), Counter(word for counts in self._counts for word in counts)
+        self._weights = {word: math.log(1 + (total - count + 0.5) / (count + 0.5)) for word, count in held.items()}
         # Of documents without any word every score is zero, whatever their mean length.
-        self.avgdl = sum(self.doc_len) / self.corpus_size or 1.0
-        return held
+        self._lengths = K1 * (1 - B + B * np.array(lengths) / (sum(lengths) / total or 1.0))
 
-    def _calc_idf(self, nd: dict[str, int]) -> None:
-        self.idf = {word: math.log(1 + (self.corpus_size - held + 0.5) / (held + 0.5)) for word, held in nd.items()}
+    def scores(self, query: Iterable[str]) -> Scores:
+        """Return the score of each document for the words of a query."""
+        scores = np.zeros(len(self._counts))
+        for word in query:
+            if word in self._weights:
+                counts = np.array([counts[word] for counts in self._counts])
+                scores += self._weights[word] * (counts * (K1 + 1) / (counts + self._lengths))
+        return scores
 
 
 def _ranked(dense: Scores | None, bm25: Scores | None, fused: Scores | None, *, lowest_first: bool = False) -> tuple[Ranked, ...]:

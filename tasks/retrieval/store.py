@@ -35,11 +35,7 @@ def text_key(text: str) -> bytes:
 
 
 class EmbeddingStore:
-    """Vectors by key. Used by one thread at a time.
-
-    Raises:
-        LakeError: the file cannot be used, or is damaged; from all methods.
-    """
+    """Vectors by key, used by one thread at a time; LakeError, from all methods: the file cannot be used, or is damaged."""
 
     def __init__(self, folder: Path, identity: str) -> None:
         name = re.sub(r"[^\w.-]", "-", identity.partition(" ")[0])

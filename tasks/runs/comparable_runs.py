@@ -83,8 +83,6 @@ def _read_plan(text: bytes) -> Plan | None:
 
 
 def _differences(run: RunManifest, earlier: RunManifest, system: System) -> Iterator[str]:
-    if earlier.ablation is not None:
-        yield "it is an ablation"
     if earlier.benchmark != run.benchmark:
         yield f"it is of {earlier.benchmark}"
     mine, theirs = _plan(run), _plan(earlier)

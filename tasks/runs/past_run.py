@@ -103,12 +103,10 @@ def reopen(folder: Folder, run: str) -> PastRun:
     """Open a run.
 
     Raises:
-        UsageError: there is no such run, or it is an ablation and has no totals.
+        UsageError: there is no such run.
         LakeError: its manifest cannot be read.
     """
-    manifest = read_manifest(folder, run)
-    refuse_ablation(manifest, "RUN")
-    return past_run(manifest, Lake(folder, read_code_version()))
+    return past_run(read_manifest(folder, run), Lake(folder, read_code_version()))
 
 
 def past_run(manifest: RunManifest, lake: Lake) -> PastRun:
@@ -128,14 +126,3 @@ def _read_blueprint(text: bytes) -> Blueprint:
 def no_rows(layer: str) -> pl.DataFrame:
     """Return a layer without rows; to make one takes longer than to read a small partition."""
     return LAYERS[layer].create_empty()
-
-
-def refuse_ablation(manifest: RunManifest, where: str) -> None:
-    """Raise UsageError about the option `where` if a run is an ablation."""
-    if manifest.ablation is not None:
-        raise UsageError(
-            f"run {manifest.run} is an ablation: it has scores of its variants and no totals",
-            where=where,
-            expected="a run of moodflow run or moodflow report",
-            next_step=f"moodflow runs show {manifest.run}",
-        )

@@ -1,4 +1,4 @@
-"""Score as Prefect steps: item scores of all models to totals, means of dimensions, gains, needle scores and ablations."""
+"""Score as Prefect steps: item scores of all models to totals, means of dimensions, gains and needle scores."""
 
 from dataclasses import asdict, dataclass
 from typing import Any, Protocol
@@ -14,17 +14,15 @@ from schemas.tables.layers import AGGREGATED, LAYERS
 from schemas.tables.responses import Judgements
 from tasks.lake.fingerprint import hash_settings, partition_key
 from tasks.lake.lake import Lake
-from tasks.scoring.ablations import VariantScores, ablation_rows
 from tasks.scoring.benchmark import SCORING_VERSION, ScoreSettings, ScoreTables, score_benchmark
 from tasks.scoring.dimensions import DIMENSIONS_VERSION, score_dimensions
 from tasks.scoring.gains import setting_gains
 from tasks.scoring.needles import needle_grid
-from tasks.scoring.tree import tree_tables
 from tasks.scoring.uncertainty import Resampling
 from tasks.steps import step, up_to_date
 
 COMPARISONS_VERSION = "1"
-"""Bumped when grids of needles or tables of ablations are computed differently."""
+"""Bumped when grids of needles are computed differently."""
 
 
 def blueprint_sha256(blueprint: Blueprint) -> str:
@@ -154,28 +152,3 @@ class DimensionsJob:
         items = Items.cast(pl.concat([lake.read(ref, Items) for ref in self.items]))
         judgements = Judgements.cast(pl.concat([lake.read(ref, Judgements) for ref in self.judgements]))
         return score_dimensions(judgements, items, self.resampling)
-
-
-@dataclass(frozen=True)
-class AblationJob:
-    """Scores of every variant of an ablation."""
-
-    name: str
-    blueprint: Blueprint
-    variants: tuple[VariantScores, ...]
-
-    @property
-    def key(self) -> PartitionKey:
-        """Key of the comparison."""
-        place = {"benchmark": self.blueprint.name, "ablation": self.name}
-        named = [one.variant.variant for one in self.variants]
-        parents = [ref.identity for one in self.variants for ref in (one.raw, one.normalized)]
-        return partition_key("ablations", place, {"variants": named}, parents, COMPARISONS_VERSION)
-
-    def compute(self, lake: Lake) -> pl.DataFrame:
-        """Compute rows of `ablations`."""
-        scored = (
-            (one.variant, lake.read(one.raw, tables.RawScores), lake.read(one.normalized, tables.NormalizedScores))
-            for one in self.variants
-        )
-        return ablation_rows(self.name, scored, tree_tables(self.blueprint).metrics)

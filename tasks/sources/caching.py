@@ -52,9 +52,6 @@ class Cache:
         """Return the partial file of this name, for one process and thread at a time; others wait until the block ends.
 
         The operating system frees the lock of a process that was killed.
-
-        Raises:
-            OSError: the folder cannot be written.
         """
         incoming = self.folder / "incoming"
         incoming.mkdir(parents=True, exist_ok=True)

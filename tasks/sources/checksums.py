@@ -21,11 +21,7 @@ def record_files(folder: Path) -> list[Path]:
 
 
 def hash_file(path: Path, kind: str = "sha256") -> str:
-    """Return the hexadecimal hash of the file's bytes; of a folder that of the names and hashes of its records' files.
-
-    Raises:
-        SourceError: it cannot be read.
-    """
+    """Return the hexadecimal hash of a file, or of the names and hashes of a folder's records; SourceError: it cannot be read."""
     if path.is_dir():
         return hash_names(*(part for file in record_files(path) for part in (file.name, hash_file(file, kind))))
     try:

@@ -20,11 +20,7 @@ START = b"version https://git-lfs.github.com/spec/v1"
 
 
 def read_pointer(path: Path) -> str | None:
-    """Return the sha256 of the file that this pointer stands for, empty if it does not say; null if this is no pointer.
-
-    Raises:
-        OSError: the file cannot be read.
-    """
+    """Return the sha256 of the file that this pointer stands for, empty if it does not say; null if this is no pointer."""
     if path.stat().st_size >= LONGEST:
         return None
     content = path.read_bytes()
@@ -45,11 +41,7 @@ class Addresses:
     hugging_face: str = "https://huggingface.co/datasets"
 
     def of(self, source: PinnedFile) -> str:
-        """Return the address of the file at its pinned revision.
-
-        Raises:
-            SourceMissingError: the host is one whose address scheme is not known.
-        """
+        """Return the address of the file at its pinned revision; SourceMissingError: it is at a host of another scheme."""
         host, owner, name = source.repository.split("/")
         match host:
             case "github.com":
@@ -83,11 +75,7 @@ def find_cached(source: PinnedFile, cache: Cache) -> Path | None:
 
 
 def verify_cached(source: PinnedFile, path: Path) -> None:
-    """Check a file of the cache: files there are named by their sha256.
-
-    Raises:
-        ChecksumError: it is not what was kept.
-    """
+    """Check a file of the cache, which is named by its sha256; ChecksumError: it is not what was kept."""
     verify(path, {**pinned_hashes(source), "sha256": path.name})
 
 

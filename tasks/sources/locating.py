@@ -50,11 +50,7 @@ class Locator:
 
     @cached_property
     def _mirror_folder(self) -> Path | None:
-        """Real path of the mirror: hundreds of files are looked for in it.
-
-        Raises:
-            UsageError: it is not a folder.
-        """
+        """Real path of the mirror, in which hundreds of files are looked for; UsageError: it is not a folder."""
         if self.mirror is None or self.mirror.is_dir():
             return self.mirror and self.mirror.resolve()
         raise UsageError(
@@ -88,10 +84,9 @@ class Locator:
         return self._unpacked(source, found)
 
     def find_file(self, source: SourceFile) -> Path | None:
-        """Return the file's path if it can be had without a download, of a member its archive's; else null. Writes nothing.
+        """Return the file's path if it can be had without a download, of a member its archive's; else null.
 
-        Raises:
-            What `locate` raises about a file it finds.
+        It writes nothing, and raises what `locate` raises about a file it finds.
         """
         path = self._path_of(source)
         if path is None:
@@ -107,23 +102,12 @@ class Locator:
         return path
 
     def holds(self, source: SourceFile) -> bool:
-        """Return whether the file can be had without a download. Its content is not verified, so a wrong file is held, too.
-
-        Raises:
-            SourceError: the path leaves the mirror.
-            UsageError: the mirror is not a folder.
-        """
+        """Return whether the file can be had without a download. Its content is not verified, so a wrong file is held, too."""
         path = self._path_of(source)
         return path is not None and not (isinstance(source, PinnedFile) and _is_pointer(path))
 
     def needs(self, files: Iterable[SourceFile]) -> tuple[str, ...]:
-        """Return what keeps these files from being ready here without a download; nothing = ready.
-
-        Returns: one line per file that is absent or is not the pinned one.
-
-        Raises:
-            UsageError: the mirror is not a folder.
-        """
+        """Return a line per file that is absent or is not the pinned one; nothing = they are ready without a download."""
         lines = []
         for source in files:
             try:
@@ -134,11 +118,7 @@ class Locator:
         return tuple(dict.fromkeys(lines))
 
     def fetch_unpinned(self, files: Iterable[SourceFile]) -> None:
-        """Bring here those of these files that no sha256 pins: until then, nobody knows the hash that `source_sha256` asks for.
-
-        Raises:
-            What `locate` raises.
-        """
+        """Locate those of these files that no sha256 pins: until then, the hash that `source_sha256` asks for is not known."""
         for source in files:
             if isinstance(source, PinnedFile) and source.sha256 is None:
                 self.locate(source)
@@ -201,11 +181,8 @@ def _unpack(archive: Path, sha256: str, member: str, cache: Cache) -> Path:
 def source_sha256(files: Iterable[SourceFile], locator: Locator) -> tuple[str, ...]:
     """Return the hash of what each file holds, for fingerprints, without a download.
 
-    A file pinned by its sha256 need not be here. Any other file is read. A member's stands for archive and path.
-
-    Raises:
-        SourceMissingError: a file without a pinned sha256 is not here.
-        ChecksumError: a local file is not the one its hash names.
+    A file pinned by its sha256 need not be here. Any other file is read: SourceMissingError if it is not here. A member's stands
+    for archive and path.
     """
     return tuple(_fingerprint(source, locator) for source in files)
 
@@ -257,10 +234,6 @@ def choose_source(spec: DatasetSpec, locator: Locator) -> DatasetSpec:
 
     Presence decides, not content: a file with the wrong content is an error of the source it belongs to, and no reason to take
     another source without a word. A Git LFS pointer is not the file.
-
-    Raises:
-        SourceError: a path leaves the mirror.
-        UsageError: the mirror is not a folder.
     """
     return next((source for source in sources(spec) if all(locator.holds(file) for file in source.files)), spec)
 
@@ -268,12 +241,8 @@ def choose_source(spec: DatasetSpec, locator: Locator) -> DatasetSpec:
 def needs(spec: DatasetSpec, locator: Locator) -> tuple[str, ...]:
     """Return what keeps a dataset from being ready here without a download; nothing = ready.
 
-    Returns: lines about the files of the entry, then about those of its alternatives, which begin with `or`. If a source is
-        here with wrong content, about that source only.
-
-    Raises:
-        SourceError: a path leaves the mirror.
-        UsageError: the mirror is not a folder.
+    Lines are about the files of the entry, then about those of its alternatives, which begin with `or`. If a source is here with
+    wrong content, they are about that source only.
     """
     chosen = choose_source(spec, locator)
     if all(locator.holds(file) for file in chosen.files):

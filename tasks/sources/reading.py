@@ -113,11 +113,7 @@ def read_dataset(spec: DatasetSpec, paths: Sequence[Path]) -> list[Record]:
 
 
 def read_folder(folder: Path) -> list[Record]:
-    """Return a record per file of a folder of records, in their order; a file without one object has a fault instead.
-
-    Raises:
-        SourceError: there is no such file, or one cannot be opened.
-    """
+    """Return a record per file of a folder, in their order; one without an object has a fault; SourceError: there is none."""
     paths = record_files(folder)
     if not any(path.parent == folder for path in paths):
         raise SourceError(

@@ -252,7 +252,6 @@ def _version_of(ref: PartitionRef, settings: Mapping[str, Any]) -> str:
         "simulation_faults": FAULTS_VERSION,
         "item_scores": REFERENCE_VERSION if settings.get("profile") == "reference" else METRICS_VERSION,
         "needle_scores": COMPARISONS_VERSION,
-        "ablations": COMPARISONS_VERSION,
     }
     return versions.get(ref.layer, SCORING_VERSION)
 

@@ -10,7 +10,6 @@ from functools import cached_property
 
 import polars as pl
 
-from schemas.ablation import Varied
 from schemas.blueprint import Blueprint
 from schemas.errors import LakeError
 from schemas.lineage import Footer, PartitionKey, PartitionRef, RunManifest, by_name
@@ -23,10 +22,8 @@ from tasks.judging.rubrics import load_rubric
 from tasks.judging.steps import AgreementJob
 from tasks.lake.lake import Lake
 from tasks.metrics.steps import ItemScoreJob, compute_item_scores
-from tasks.scoring.ablations import VariantScores, list_variants
 from tasks.scoring.benchmark import ScoreSettings
 from tasks.scoring.steps import (
-    AblationJob,
     AggregateJob,
     DimensionsJob,
     GainsJob,
@@ -97,7 +94,7 @@ class StoredRun:
         return parents
 
     def settings(self, ref: PartitionRef) -> ScoreSettings:
-        """Return seed and resamples of scores: those of their footer, since an ablation has more than one plan."""
+        """Return seed and resamples of scores, from their footer."""
         said = self.footers[ref.path].settings
         return ScoreSettings(**{name: said[name] for name in ScoreSettings.model_fields if name in said})
 
@@ -180,17 +177,6 @@ def _agreements(stored: StoredRun, ref: PartitionRef) -> pl.DataFrame:
     return AgreementJob(ref.key("benchmark"), items, answers, judged, ref.layer).compute(stored.lake)
 
 
-def _ablation(stored: StoredRun, ref: PartitionRef) -> pl.DataFrame:
-    named = stored.manifest.ablation or {}
-    by_path = {parent.path: parent for parent in stored.parents(ref)}
-    variants = (variant for variant, _ in list_variants([Varied.model_validate(one) for one in named["varied"]]))
-    scored = tuple(
-        VariantScores(variant, by_path[rested["raw_scores"]], by_path[rested["normalized_scores"]])
-        for variant, rested in zip(variants, named["variants"], strict=True)
-    )
-    return AblationJob(ref.key("ablation"), stored.blueprint, scored).compute(stored.lake)
-
-
 COMPUTED: Mapping[str, Callable[[StoredRun, PartitionRef], pl.DataFrame]] = {
     "answers": _answers,
     "judgements": _judgements,
@@ -200,6 +186,5 @@ COMPUTED: Mapping[str, Callable[[StoredRun, PartitionRef], pl.DataFrame]] = {
     "dimension_scores": _dimensions,
     "agreements": _agreements,
     "simulation_faults": _agreements,
-    "ablations": _ablation,
 }
 """Layers of which each partition is computed by itself; those of AGGREGATED come out of one pass together."""

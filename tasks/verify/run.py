@@ -166,7 +166,7 @@ def check_meaning(findings: Findings, stored: StoredRun) -> None:
     for group in groups(stored.manifest):
         check_group(findings, stored, group)
     _say_refused(findings)
-    if (changed or findings.differing) and not findings.damaged and stored.manifest.ablation is None:
+    if (changed or findings.differing) and not findings.damaged:
         _say_what_would_differ(findings, stored, present or stored.blueprint)
 
 

@@ -21,7 +21,7 @@ MINIATURE = tuple(spec.id for spec in CATALOGUE if spec.id.startswith("mini_"))
 STARTED = {
     "nightly-mini": "refresh moodbench-mini: scripted (base)",
     "weekly-moodbench": "refresh moodbench: scripted (base)",
-    "longemotion-ablation": "ablate retrieval, longemotion: scripted",
+    "longemotion-retrieval": "refresh longemotion: scripted (base, rag)",
 }
 """Names of runs, which they get once their parameters are validated, by deployment."""
 

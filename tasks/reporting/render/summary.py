@@ -1,16 +1,15 @@
-"""Write report.md: a run, or an ablation, on one page of markdown."""
+"""Write report.md: a run on one page of markdown."""
 
 import re
-from collections.abc import Iterable, Iterator, Mapping
-from typing import Any
+from collections.abc import Iterable, Iterator
 
 from schemas.changes import RunChanges, ScoreDifference
-from schemas.lineage import Missing, RunManifest
+from schemas.lineage import Missing
 from schemas.printing import printable
 from tasks.reporting.content.changes import change_notes, changed_scores, label_of, state_said
 from tasks.reporting.content.verdicts import TotalVerdict
 from tasks.reporting.report import Report
-from tasks.text.number_format import count, interval, number, percent, signed, signed_interval
+from tasks.text.number_format import count, number, percent, signed, signed_interval
 
 FULL_REPORT = "The full report, with figures, every task and example items, is the page report.html beside this file."
 
@@ -105,41 +104,6 @@ def _missing(missing: tuple[Missing, ...]) -> Iterator[str]:
         yield "## What is missing"
         rows = ([gap.dataset, gap.model or "all", gap.setting or "all", gap.reason, gap.next_step] for gap in missing)
         yield table(["Dataset", "Model", "Setting", "Reason", "Next step"], (map(escape, row) for row in rows))
-
-
-def write_ablation_summary(manifest: RunManifest, rows: Iterable[Mapping[str, Any]]) -> str:
-    """Return an ablation's scores by variant as GitHub-flavoured markdown.
-
-    Args:
-        manifest: of the ablation's run.
-        rows: of `ablations`.
-    """
-    heads = ["Variant", "Model", "Setting", "Dataset", "Metric", "0 to 100", "95 % interval", "Items scored"]
-    cells = (
-        [
-            *(escape(row[name]) for name in ("variant", "model", "setting", "dataset", "metric")),
-            number(row["value_0_100"]),
-            interval(row["ci_low"], row["ci_high"]),
-            f"{count(row['n_scored'])} of {count(row['n_total'])}",
-        ]
-        for row in sorted(rows, key=variant_order)
-    )
-    blocks = [
-        f"# {escape(str((manifest.ablation or {})['name']))}: {escape(manifest.benchmark)}",
-        f"Ablation run `{manifest.run}`, {manifest.started_at} to {manifest.finished_at}.",
-        table(heads, cells),
-        *_missing(manifest.missing),
-    ]
-    return "\n\n".join(blocks) + "\n"
-
-
-def variant_order(row: Mapping[str, Any]) -> tuple[Any, ...]:
-    """Return the sort key of a row of `ablations`: variants of one score together, numbers as numbers and before words."""
-    values = ((row["x_value"], row["x"]), (row["y_value"], row["y"]))
-    return (
-        *(row[name] for name in ("model", "setting", "dataset", "method", "metric")),
-        *((value is None, value or 0.0, text or "") for value, text in values),
-    )
 
 
 def escape(text: str) -> str:

@@ -111,11 +111,6 @@ def configured(folder: Path, content: str | bytes, name: str = "plan.yaml") -> P
         ((*MINI, "--set", "runner_address=127.0.0.1:1"), ("runner_address needs runner dask",)),
         ((*MINI, "--set", "runner=dask", "--set", "runner_address=head"), ("a cluster needs a host and a port",)),
         ((*MINI, "--set", "runner=dask", "--set", "runner_address=a:b@127.0.0.1:1"), ("a setting is refused",)),
-        (("ablate", "retrieve", *LONG[1:]), ("there is no ablation retrieve", "did you mean retrieval?")),
-        (("ablate", "retrieval", *LONG[1:], "--vary", "overlap=1,2"), ("cannot be read", "overlap=1,2")),
-        (("ablate", "retrieval", *LONG[1:], "--vary", "top_k=1,many"), ("where: retrieval.top_k", "many")),
-        (("ablate", "sage", *LONG[1:]), ("is not clear", "sage")),
-        (("ablate", "embedder", *LONG[1:], "--vary", "embedder=minilm,nobody/no-such-model"), ("is not on this machine",)),
     ],
     ids=lambda part: " ".join(part[-2:]).replace("/", "-"),
 )

@@ -7,14 +7,14 @@ from typing import Any
 
 import pytest
 
-from flows.commands.lineage import lineage_table, read_graph
+from flows.commands.lineage import lineage_table, name_sources, read_graph
 from tasks.lake.manifest import list_runs, read_manifest
 from tasks.lineage.graph import diagram_of_run
-from tasks.runs.source_names import SourceNames
 from tests.flows.command import ask_mini, ended
 from tests.flows.scripted import policy
 from tests.model_server import ModelServer
 from tests.openlineage_schema import check_event
+from tests.tasks.lake.test_manifest import bare_manifest
 from tests.tasks.runs.test_redaction import notice
 
 DATASETS = ("mini_user_safety", "mini_summarization")
@@ -136,8 +136,8 @@ def test_events_and_manifest_agree(traced: Path) -> None:
 
 def test_source_files_without_a_catalogue_entry_are_noted() -> None:
     sources = {"mini_user_safety": "github.com/o/n at 0123456789", "mine": "own file x.jsonl"}
-    notices = {name: notice(name).model_copy(update={"sources": (source,)}) for name, source in sources.items()}
-    names = SourceNames(notices)
+    notices = tuple(notice(name).model_copy(update={"sources": (source,)}) for name, source in sources.items())
+    names = name_sources([bare_manifest(datasets=notices)])
     (changed,) = names("mini_user_safety", ["0" * 64])
     assert (changed.repository, changed.revision, changed.path) == ("github.com/o/n", "0123456789", None)
     assert changed.note == "the catalogue names other content now"

@@ -100,7 +100,7 @@ def test_imports_are_not_garbage_collected() -> None:
 
 
 def test_the_entry_point_names_commands_that_run_flows() -> None:
-    assert {*STAGES, "ablate", "demo"} == RUN_FLOWS <= COMMANDS.keys()
+    assert {*STAGES, "demo"} == RUN_FLOWS <= COMMANDS.keys()
 
 
 def test_the_list_of_commands_says_what_each_says() -> None:

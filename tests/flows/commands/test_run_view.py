@@ -1,11 +1,10 @@
-"""Tables of runs and ablations for a terminal."""
+"""Tables of runs for a terminal."""
 
 import re
-from typing import Any
 
 import pytest
 
-from flows.commands.run_view import ablation_table, leaderboard_table
+from flows.commands.run_view import leaderboard_table
 from tests.flows.command import ended
 from tests.flows.commands.past_runs import PastRuns
 
@@ -20,28 +19,6 @@ def test_few_datasets_show_scores_and_no_total(runs: PastRuns) -> None:
     assert re.findall(r"^ +(Rank|Total|Verdict) +(.*?) *$", out, re.MULTILINE) == [
         *(("Rank", "-"), ("Total", "– (what was scored: 37.54)"), ("Verdict", "too little scored: 7 of 41 datasets have a score"))
     ]
-
-
-def row(x: str, x_value: float | None, y: str | None = None, y_value: float | None = None, **more: Any) -> dict[str, Any]:
-    score = {"model": "m", "setting": "rag", "dataset": "d", "method": "label", "metric": "accuracy", "value_0_100": 50.0}
-    variant = {"variant": f"{x}, {y}" if y else x, "x": x, "x_value": x_value, "y": y, "y_value": y_value}
-    return score | variant | {"ci_low": None, "ci_high": None, "n_scored": 1, "n_total": 1} | more
-
-
-@pytest.mark.parametrize(
-    ("rows", "expected"),
-    [
-        ([row("128", 128.0), row("1024", 1024.0), row("64", 64.0)], ["64", "128", "1024"]),
-        ([row("auto", None), row("minilm", None), row("16", 16.0), row("2", 2.0)], ["2", "16", "auto", "minilm"]),
-        (
-            [row("8", 8.0, "100", 100.0), row("16", 16.0, "5", 5.0), row("8", 8.0, "25", 25.0)],
-            ["8, 25", "8, 100", "16, 5"],
-        ),
-        ([row("1", 1.0), row("10", 10.0, dataset="c"), row("2", 2.0)], ["10", "1", "2"]),
-    ],
-)
-def test_ablation_variants_are_ordered_by_number(rows: list[dict[str, Any]], expected: list[str]) -> None:
-    assert list(ablation_table({"rows": rows}).columns[0].cells) == expected
 
 
 @pytest.mark.parametrize(("vetoed", "shown"), [(True, "8.80 to 22.42, before the veto"), (False, "8.80 to 22.42")])

@@ -34,7 +34,7 @@ from tests.model_server import ModelServer
 pytestmark = pytest.mark.usefixtures("prefect_server")
 
 EC, MC4, QA = "long_mini_ec_finentity", "long_mini_mc4", "long_mini_qa"
-WRITTEN = [name for name in LAYERS if name not in {"ablations", "simulation_faults", *GOLD}]
+WRITTEN = [name for name in LAYERS if name not in {"simulation_faults", *GOLD}]
 ASKED = {"items", "contexts", "chunks", "retrievals", "responses"}
 """Layers that asking and building write: they are hashed and not computed again."""
 
@@ -377,26 +377,16 @@ def test_another_commit_is_no_difference(own: Own, monkeypatch: pytest.MonkeyPat
 
 
 @pytest.mark.long
-def test_an_ablation_is_computed_again(players: ScriptedServers) -> None:
-    _, benchmark, *options = players.command("--settings", "rag", "--datasets", QA, "--vary", "top_k=1,2")
-    ablated = ended("ablate", "retrieval", benchmark, *options)
-    assert ablated.status == 0, ablated.err
-    run = ablated.document["run"]
-    found = verify_run(players.lake, run)
-    assert found.verified, found.differences
-    assert next(layer for layer in found.layers if layer.layer == "ablations").recomputed
-
-
 @pytest.mark.parametrize(
     ("hashed", "recomputed", "said"),
     [
         (5, True, "5 files hashed, every layer after responses recomputed to the same content."),
         (0, True, "0 files hashed, every layer after responses recomputed to the same content; the notes say what could not"),
-        (5, False, "5 files hashed, every layer after responses but ablations recomputed to the same content; the notes say"),
+        (5, False, "5 files hashed, every layer after responses but totals recomputed to the same content; the notes say"),
     ],
 )
 def test_the_verdict_claims_what_was_checked(hashed: int, recomputed: bool, said: str) -> None:
-    layers = {"items": False, "responses": False, "totals": True, "ablations": recomputed}
+    layers = {"items": False, "responses": False, "raw_scores": True, "totals": recomputed}
     found = Verification(
         run="r",
         verified=True,

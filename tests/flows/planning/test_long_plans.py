@@ -1,4 +1,4 @@
-"""What is known of a plan with helpers before anything is asked, and what an ablation makes of its budget."""
+"""What is known of a plan with helpers before anything is asked."""
 
 from collections.abc import Mapping
 from pathlib import Path
@@ -6,14 +6,9 @@ from typing import Any
 
 import pytest
 
-from flows.ablate import within_budget
 from flows.planning.resolve import resolve
 from schemas.errors import UsageError
 from schemas.plan import Plan
-from schemas.usage import Usage
-from tasks.lake.manifest import write_manifest
-from tasks.leaderboard.ranking import rank_stored_systems
-from tests.tasks.lake.test_manifest import bare_manifest
 
 SERVER, ELSEWHERE = "http://localhost:9/v1", "http://localhost:8/v1"
 
@@ -61,29 +56,6 @@ def test_a_plan_says_which_embedding_model_auto_is(tmp_path: Path) -> None:
     assert retrieving.embedder in {"minilm", "BAAI/bge-m3"}
     for not_embedding in ({"settings": ["base"]}, {"settings": ["rag"], "retrieval": {"ranking": "bm25"}}):
         assert resolve(plan(tmp_path, judge=judge, **not_embedding)).plan.retrieval.embedder == "auto"
-
-
-def test_variants_of_an_ablation_share_one_budget(tmp_path: Path) -> None:
-    entry = "{model: core, input_per_million: 1000, output_per_million: 1000, as_of: 2026-01-31, source: a test}"
-    (tmp_path / "prices.yaml").write_text(f"currency: USD\nprices: [{entry}]\n")
-    whole = plan(tmp_path, budget=1, budget_tokens=1500, prices=tmp_path / "prices.yaml")
-    paid = Usage(dataset="d", model="core", role="tested", paid_prompt_tokens=600, paid_completion_tokens=100)
-    # 700 of 1,500 tokens are gone, and 700 x 0.001 USD.
-    once = within_budget(whole, [paid])
-    assert once.budget_tokens == 800
-    assert once.budget == pytest.approx(0.3)
-    spent = within_budget(whole, [paid] * 3)
-    assert spent.budget_tokens == 1
-    assert spent.budget == pytest.approx(0, abs=1e-6)
-    assert within_budget(plan(tmp_path), [paid]) == plan(tmp_path)
-
-
-def test_an_ablation_has_no_leaderboard(tmp_path: Path) -> None:
-    write_manifest(tmp_path, bare_manifest(benchmark="longemotion-mini", ablation={"name": "length"}))
-    with pytest.raises(UsageError, match="run r is an ablation"):
-        rank_stored_systems("longemotion-mini", tmp_path, ["r"], "corrected")
-    with pytest.raises(UsageError, match="no run of longemotion-mini"):
-        rank_stored_systems("longemotion-mini", tmp_path, (), "corrected")
 
 
 def test_a_plans_sample_wins_over_the_blueprints(tmp_path: Path) -> None:

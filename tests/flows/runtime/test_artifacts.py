@@ -12,7 +12,7 @@ from prefect.client.schemas.filters import ArtifactFilter, ArtifactFilterKey, Fl
 from prefect.settings import PREFECT_UI_URL, temporary_settings
 
 from flows.runtime.artifact_tables import MAX_ROWS, coverage_rows, failure_rows, few, leaderboard_rows
-from flows.runtime.artifacts import ABLATION_KEYS, RUN_KEYS, addresses_of, calls_lines, link_lines, report_address
+from flows.runtime.artifacts import RUN_KEYS, addresses_of, calls_lines, link_lines, report_address
 from schemas.addresses import REPORTS_URL
 from schemas.changes import Regression, RunChanges, RunState, ScoreDifference, SystemChanges
 from schemas.lineage import CodeVersion, Missing, PartitionKey, RunManifest
@@ -141,7 +141,6 @@ def test_the_report_is_linked_where_it_is_served(tmp_path: Path, monkeypatch: py
     address = "http://127.0.0.1:9/runs/20260101-b/report.html"
     assert report_address(manifest(), lake) == (address, True)
     assert f"- report: [{address}]({address})" in list(link_lines({"report": address}))
-    assert report_address(manifest(ablation={"name": "length"}), lake)[0] == "http://127.0.0.1:9/runs/20260101-b/report.md"
 
 
 def test_pages_of_the_ui_are_those_of_its_second_version(monkeypatch: pytest.MonkeyPatch) -> None:
@@ -149,7 +148,7 @@ def test_pages_of_the_ui_are_those_of_its_second_version(monkeypatch: pytest.Mon
     with temporary_settings({PREFECT_UI_URL: "http://127.0.0.1:4200"}):
         assert addresses_of(RUN_KEYS[:1], None) == ["http://127.0.0.1:4200/v2/artifacts/key/summary"]
         monkeypatch.setenv(REPORTS_URL, "http://127.0.0.1:9")
-        assert addresses_of(ABLATION_KEYS[1:2], None)[1:] == ["http://127.0.0.1:4200/v2/artifacts/key/report"]
+        assert addresses_of(RUN_KEYS[:1], None)[1:] == ["http://127.0.0.1:4200/v2/artifacts/key/report"]
 
 
 def test_a_title_is_short_with_many_models() -> None:

@@ -23,13 +23,12 @@ CUT_SHORT = "emotion expression asks for more than 3000 tokens per stage and rep
 pytestmark = pytest.mark.usefixtures("prefect_server")
 
 
-@pytest.mark.parametrize("command", [("run",), ("infer",), pytest.param(("ablate", "thinking"), marks=pytest.mark.long)])
-def test_a_warning_is_said_once(tmp_path: Path, command: tuple[str, ...]) -> None:
-    varied = ("--vary", "top_k=1,2", "--settings", "base") if command[0] == "ablate" else ()
+@pytest.mark.parametrize("command", ["run", "infer"])
+def test_a_warning_is_said_once(tmp_path: Path, command: str) -> None:
     with ModelServer(lambda _messages: "I felt it and told nobody.") as server:
         asked = ("--model", "core", "--base-url", server.base_url, "--datasets", EE, "--sample", "1", "--max-tokens", "2048")
         judged = ("--judge", "core", "--judge-base-url", server.base_url)
-        run = ended(*command, LONG_MINI, *asked, *judged, *varied, "--set", "bootstrap=0", "--lake", tmp_path / "lake", "--json")
+        run = ended(command, LONG_MINI, *asked, *judged, "--set", "bootstrap=0", "--lake", tmp_path / "lake", "--json")
     assert run.err.count(CUT_SHORT) == 1, run.err
 
 

@@ -18,7 +18,6 @@ from prefect.flows import load_flow_from_entrypoint
 from prefect.settings import PREFECT_API_URL, temporary_settings
 from prefect.utilities.callables import parameter_schema
 
-from flows.ablate import ablate
 from flows.commands.serve import read_schedules, require_address
 from flows.refresh import refresh
 from flows.runtime.local_server import guard_settings
@@ -34,7 +33,6 @@ from flows.service.deployments import (
 )
 from flows.service.registration import SILENT_S, build_deployment, silent_run_automation
 from flows.service.session import keep_auth, listen
-from schemas.ablation import AblationRequest
 from schemas.addresses import KEY_ADDRESSES
 from schemas.errors import UsageError
 from schemas.plan import Plan
@@ -51,7 +49,7 @@ def written(folder: Path, **changed: Any) -> Path:
 
 def test_the_shipped_file_has_the_three_deployments_and_cancels_collisions() -> None:
     found = read_deployments(find_config(None, Path("/nowhere")))
-    assert [one.entry.name for one in found] == ["nightly-mini", "weekly-moodbench", "longemotion-ablation"]
+    assert [one.entry.name for one in found] == ["nightly-mini", "weekly-moodbench", "longemotion-retrieval"]
     assert [one.plan.benchmark for one in found] == ["moodbench-mini", "moodbench", "longemotion"]
     assert [[(s.cron, s.timezone, s.active) for s in one.entry.schedules] for one in found] == [
         [("15 3 * * *", "Europe/Berlin", True)],
@@ -65,7 +63,6 @@ def test_the_shipped_file_has_the_three_deployments_and_cancels_collisions() -> 
         assert one.entry.work_pool.name == "moodflow"
         assert one.entry.description
         assert "moodflow" in one.entry.tags
-    assert isinstance(found[2].asked, AblationRequest)
 
 
 def test_the_file_here_comes_before_the_shipped_one_and_a_named_one_before_both(tmp_path: Path) -> None:
@@ -80,7 +77,7 @@ def test_only_what_is_written_is_a_parameter(tmp_path: Path) -> None:
     assert one.parameters["plan"]["datasets"] == list(DATASETS)
     assert "seed" not in one.parameters["plan"]  # a later default counts
     assert one.parameters["plan"]["models"] == [{"name": "scripted", "base_url": URL}]  # a changed address has its own identity
-    assert Plan.model_validate(one.parameters["plan"]) == one.asked
+    assert Plan.model_validate(one.parameters["plan"]) == one.plan
 
 
 @pytest.mark.parametrize(
@@ -147,14 +144,12 @@ def test_a_deployment_pairs_keys_with_addresses_and_names_no_other_server(tmp_pa
 def test_the_entrypoint_may_be_a_file_or_a_module(tmp_path: Path) -> None:
     (by_file,) = read_deployments(written(tmp_path, entrypoint="flows/refresh.py:refresh"))
     (by_module,) = read_deployments(written(tmp_path))
-    assert by_file.flow == by_module.flow == "flows.refresh.refresh"
-    made = build_deployment(by_file)
-    assert (made.full_name, made.entrypoint, made.concurrency_limit) == ("refresh/tried", "flows.refresh.refresh", 1)
+    for made in map(build_deployment, (by_file, by_module)):
+        assert (made.full_name, made.entrypoint, made.concurrency_limit) == ("refresh/tried", "flows.refresh.refresh", 1)
 
 
-def test_prefect_loads_the_flows_that_servers_have_stored() -> None:
+def test_prefect_loads_the_flow_that_servers_have_stored() -> None:
     assert load_flow_from_entrypoint("flows.refresh.refresh") is refresh
-    assert load_flow_from_entrypoint("flows.ablate.ablate") is ablate
 
 
 def test_a_schedule_of_the_command_line_replaces_those_of_the_file(tmp_path: Path) -> None:
@@ -301,9 +296,8 @@ def test_automations_need_a_server_that_is_configured() -> None:
     assert "got: no server is configured" in done.err
 
 
-@pytest.mark.parametrize("flow", [refresh, ablate], ids=["refresh", "ablate"])
-def test_the_parameter_form_names_and_explains_every_field(flow: Any) -> None:
-    schema = parameter_schema(flow).model_dump()
+def test_the_parameter_form_names_and_explains_every_field() -> None:
+    schema = parameter_schema(refresh).model_dump()
     for model, form in schema["definitions"].items():
         for name, field in form.get("properties", {}).items():
             assert field.get("description"), f"{model}.{name}"

@@ -7,9 +7,8 @@ import polars as pl
 import pytest
 
 from schemas.lineage import CodeVersion
-from schemas.tables.comparisons import Ablations
 from schemas.tables.layers import LAYERS
-from schemas.tables.scores import AbilityScores, DimensionScores
+from schemas.tables.scores import AbilityScores, DimensionScores, NormalizedScores
 from tasks.judging.rubrics import load_rubric
 from tasks.lake.fingerprint import partition_key
 from tasks.lake.lake import Lake
@@ -86,14 +85,9 @@ def keep(lake: Lake, run: str, frames: dict[str, pl.DataFrame], **more: Any) -> 
     write_manifest(lake.root, bare_manifest(run, benchmark=NAME, blueprint=own, partitions=refs, **more))
 
 
-def ablation(on: float, off: float, metric: str = "accuracy", setting: str = "base") -> list[dict[str, Any]]:
-    shared = {"ablation": "thinking", "model": "alpha", "setting": setting, "dataset": "long_mini_ed", "method": "index"}
-    shared |= {"metric": metric, "factor": "reasoning_effort"}
-    counts = {"n_scored": 4, "n_total": 4}
-    return [
-        shared | counts | {"variant": f"reasoning_effort {x}", "x": x, "value_0_100": v}
-        for x, v in (("true", on), ("false", off))
-    ]
+def normalized(score: float, metric: str = "accuracy", setting: str = "base") -> dict[str, Any]:
+    spec = {"model": "alpha", "setting": setting, "dataset": "long_mini_ed", "method": "index", "metric": metric}
+    return spec | {"normalized_0_100": score, "n_scored": 4, "n_unparsed": 0, "n_total": 4}
 
 
 def frame(schema: Any, *rows: dict[str, Any]) -> pl.DataFrame:
@@ -101,7 +95,7 @@ def frame(schema: Any, *rows: dict[str, Any]) -> pl.DataFrame:
 
 
 def leave_runs(folder: Path) -> None:
-    """A run of alpha in two settings, judged in both, and two ablations of thinking."""
+    """A run of alpha in two settings, judged in both, and two with thinking and two without."""
     lake = Lake(folder, CodeVersion("1", None))
     settings = ("base", "self_rag")
     ability = {"model": "alpha", "ability": "emotion_qa", "datasets_scored": 1, "datasets_total": 1}
@@ -119,10 +113,17 @@ def leave_runs(folder: Path) -> None:
     }
     model = {"name": "alpha", "base_url": "http://x/v1"}
     keep(lake, "20260101T000000000000Z.1-m", layers, plan={"benchmark": NAME, "models": [model], "settings": list(settings)})
-    newest = [*ablation(75, 50), *ablation(100, 0, "strict_accuracy"), *ablation(90, 10, setting="rag")]
-    for number, rows in ((2, ablation(25, 100)), (3, newest)):
-        varied = {"ablations": frame(Ablations, *rows)}
-        keep(lake, f"20260101T000000000000Z.{number}-m", varied, ablation={"name": "thinking"})
+    unscored = {name: LAYERS[name].create_empty() for name in ("totals", "ability_scores")}
+    newest = {
+        "true": (75, normalized(100, "strict_accuracy"), normalized(90, setting="rag")),
+        "false": (50, normalized(0, "strict_accuracy"), normalized(10, setting="rag")),
+    }
+    older = {"true": (25,), "false": (100,)}
+    thinking = [(effort, *rows) for pair in (older, newest) for effort, rows in pair.items()]
+    for number, (effort, score, *rows) in enumerate(thinking, 2):
+        scores = {"normalized_scores": frame(NormalizedScores, normalized(score), *rows)}
+        varied = {"benchmark": NAME, "models": [{**model, "dialect": {"reasoning_effort": effort}}], "settings": settings}
+        keep(lake, f"20260101T000000000000Z.{number}-m", unscored | scores, plan=varied)
 
 
 def test_own_results_stand_beside_the_papers(tmp_path: Path) -> None:
@@ -134,9 +135,9 @@ def test_own_results_stand_beside_the_papers(tmp_path: Path) -> None:
         (run, "alpha", "base", 40, 6),
         (run, "alpha", "self_rag", 41, 6),
     ]
-    # The newest ablation, its metric that counts, in base; 75 - 50.
+    # The newest two runs, the metric that counts, in base; 75 - 50.
     (thinking,) = (row for row in found.thinking if row["run"])
-    assert (thinking["run"][-3], thinking["task"], thinking["gain"]) == ("3", "ED", 25)
+    assert (thinking["run"][-3], thinking["task"], thinking["gain"]) == ("4", "ED", 25)
     assert found.thinking.index(thinking) == 6
     # Replies in base: deep needs have 3.5, where the paper's dialogues have 4.13 and 4.32; the other stages were not judged.
     assert [row.get("deep_needs_exploration") for row in found.judged] == [4.13, 4.32, 3.5]

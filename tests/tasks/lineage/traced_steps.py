@@ -15,9 +15,9 @@ from tasks.steps import step, up_to_date
 CODE = CodeVersion("1.2.3", "a" * 40)
 
 
-def make_key(model: str = "org/model", sample: int = 1) -> PartitionKey:
+def make_key(model: str = "org/model") -> PartitionKey:
     """Key of the partition a step is to write."""
-    return partition_key("task_scores", {"model": model}, {"sample": sample}, ["parent"], "1")
+    return partition_key("task_scores", {"model": model}, {"sample": 1}, ["parent"], "1")
 
 
 def make_frame(rows: int = 2) -> pl.DataFrame:
@@ -28,12 +28,12 @@ def make_frame(rows: int = 2) -> pl.DataFrame:
 
 @dataclass(frozen=True)
 class Job:
-    """What a step is given."""
+    """What a step is given; `failure` is raised, or returned in place of a partition."""
 
     key: PartitionKey
     inputs: tuple[PartitionRef, ...] = ()
     entry: ModelEntry | None = None
-    failure: str | None = None
+    failure: BaseException | Missing | None = None
 
 
 @step("scores of {job.key.layer}")
@@ -44,10 +44,6 @@ async def write_scores(job: Job, lake: Lake) -> Any:
     """
     if found := lake.find(job.key):
         return up_to_date(found)
-    if job.failure == "missing":
-        return Missing(dataset="d", reason="is not here", next_step="fetch it")
-    if job.failure == "interrupted":
-        raise KeyboardInterrupt
-    if job.failure:
-        raise ValueError(job.failure)
-    return lake.write(job.key, make_frame(), TaskScores)
+    if isinstance(job.failure, BaseException):
+        raise job.failure
+    return job.failure or lake.write(job.key, make_frame(), TaskScores)

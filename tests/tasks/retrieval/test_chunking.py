@@ -11,9 +11,13 @@ from tasks.retrieval import chunking
 from tasks.retrieval.chunking import split, tokens_before
 from tasks.text.tokens import count_tokens, token_offsets
 from tests.rows import each_row
-from tests.tasks.retrieval.texts import chinese, dialogue, prose
+from tests.tasks.retrieval.texts import CLAUSES, ZH_CLAUSES, drawn, prose
 
-TEXTS = {"prose": prose(60), "dialogue": dialogue(60), "chinese": chinese(40)}
+TEXTS = {
+    "prose": prose(600),
+    "dialogue": drawn(CLAUSES, ("; ", ".\nClient: ", ".\nCounselor: "), 300),
+    "chinese": drawn(ZH_CLAUSES, ("，", "。", "。\n"), 900),
+}
 ODD_TEXTS = st.text(st.sampled_from("aZ7 \n\t,.—é́난难過\u200b\u3000[😢"), max_size=300) | st.lists(
     st.sampled_from(["grief", "unmendable", "，", " ", "\n", "\n\n", "\n\n\n", "  ", "心", "2024"]), max_size=150
 ).map("".join)
@@ -117,7 +121,7 @@ def test_the_tokenizer_reads_the_text_once(monkeypatch: pytest.MonkeyPatch) -> N
         return token_offsets(text)
 
     monkeypatch.setattr(chunking, "token_offsets", counted)
-    text = prose(200)
+    text = prose(1000)
     split(text, 128, 50)
     assert sum(read) == len(text)
 

@@ -39,7 +39,6 @@ def manifest(run: str = "20260102-x", systems: tuple[System, ...] = (CORE,), **c
 @pytest.mark.parametrize(
     ("changed", "expected"),
     [
-        ({"ablation": {"name": "length"}}, "it is an ablation"),
         ({"benchmark": "other"}, "it is of other"),
         ({"plan": {"profile": "reference"}}, "it was scored in the reference profile"),
         ({"blueprint_sha256": "1"}, "its blueprint is another one"),

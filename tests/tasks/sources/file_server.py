@@ -19,25 +19,20 @@ import threading
 import time
 from collections.abc import Callable, Mapping, Sequence
 from hashlib import sha256
-from types import TracebackType
 from typing import NamedTuple
 
 from tests.loopback import Handler, LoopbackServer
 
-RETRY_AFTER = "7"
-LONGEST_WAIT_S = 10.0
+LONGEST_WAIT_S = 60.0
 TRICKLE_S = 0.02
 
 
 class Request(NamedTuple):
-    """A request as it came."""
+    """A request as it came, with its headers Range and If-Range."""
 
     path: str
     span: str | None
-    """Its Range header."""
-
     etag: str | None
-    """Its If-Range header."""
 
 
 class _Handler(Handler):
@@ -46,89 +41,62 @@ class _Handler(Handler):
         fault = owner.note(Request(self.path, self.headers["Range"], self.headers["If-Range"]))
         self.close_connection = True
         if fault.isdecimal():
-            self._head(int(fault), {"Retry-After": RETRY_AFTER} if fault in {"503", "429"} else {}, 0)
+            self._head(int(fault), 0, {"Retry-After": "7"} if fault in {"503", "429"} else {})
         elif fault in {"loop", "moved", "to_http"}:
-            target = "http://files.example.org/a" if fault == "to_http" else f"{owner.url}{self.path}"
-            self._head(302, {"Location": target}, 0)
-        elif fault in {"silent", "hang_up"}:
-            owner.closing.wait(LONGEST_WAIT_S if fault == "silent" else 0)
+            self._head(302, 0, {"Location": "http://files.example.org/a" if fault == "to_http" else f"{owner.url}{self.path}"})
+        elif fault == "silent":
+            time.sleep(LONGEST_WAIT_S)
         elif fault in {"endless", "trickle"}:
-            self._go_on(b"100\r\n" + bytes(256) + b"\r\n" if fault == "endless" else b"1\r\n.\r\n", fault)
-        else:
-            self._serve(fault)
+            self._head(200, None, {"Transfer-Encoding": "chunked"})
+            while True:  # until the client has enough
+                self.wfile.write(b"100\r\n" + bytes(256) + b"\r\n" if fault == "endless" else b"1\r\n.\r\n")
+                time.sleep(TRICKLE_S if fault == "trickle" else 0)
+        elif self.path not in owner.files:
+            self._head(404, 0)
+        elif fault != "hang_up":
+            self._serve(fault, owner.files)
 
-    def _serve(self, fault: str) -> None:
-        owner = self.server.owner
-        path = self.path.partition("?")[0]
-        if path not in owner.files:
-            self._head(404, {}, 0)
-            return
+    def _serve(self, fault: str, files: dict[str, bytes]) -> None:
         if fault in {"changed", "mixed"}:
-            owner.files[path] = bytes(reversed(owner.files[path]))
-        whole = owner.files[path]
-        etag = f'"{sha256(whole).hexdigest()[:12]}"'
-        asked, headers = self.headers["Range"], {"ETag": etag}
-        body, status = whole, 200
+            files[self.path] = bytes(reversed(files[self.path]))
+        body = files[self.path]
+        size, etag = len(body), f'"{sha256(body).hexdigest()[:12]}"'
+        status, headers = 200, {"ETag": etag, **({"Content-Encoding": "gzip"} if fault == "gzip" else {})}
+        asked = self.headers["Range"]
         if asked and (self.headers["If-Range"] == etag or fault == "mixed") and fault not in {"no_ranges", "changed"}:
             start = int(asked.removeprefix("bytes=").removesuffix("-")) - (fault == "other_range")
-            if start >= len(whole):
-                self._head(416, {"Content-Range": f"bytes */{len(whole)}"}, 0)
+            if start >= size:
+                self._head(416, 0, {"Content-Range": f"bytes */{size}"})
                 return
-            body, status = whole[start:], 206
-            headers["Content-Range"] = f"bytes {start}-{len(whole) - 1}/{len(whole)}"
-        self._send(fault, status, headers, body)
-
-    def _send(self, fault: str, status: int, headers: dict[str, str], body: bytes) -> None:
-        length: int | None = len(body) + {"longer": 1, "shorter": -1}.get(fault, 0)
+            body, status = body[start:], 206
+            headers["Content-Range"] = f"bytes {start}-{size - 1}/{size}"
+        length = len(body) + {"longer": 1, "shorter": -1}.get(fault, 0)
+        self._head(status, None if fault == "unbounded" else length, headers)
         if fault == "wrong":
             body = bytes(byte ^ 1 for byte in body)
-        if fault == "gzip":
-            headers["Content-Encoding"] = "gzip"
-        self._head(status, headers, None if fault == "unbounded" else length)
         self.wfile.write(body[: len(body) // 2] if fault in {"cut", "half_then_wait"} else body)
         if fault == "half_then_wait":
             self.wfile.flush()
-            self.server.owner.closing.wait(LONGEST_WAIT_S)
+            time.sleep(LONGEST_WAIT_S)
 
-    def _go_on(self, chunk: bytes, fault: str) -> None:
-        self._head(200, {"Transfer-Encoding": "chunked"}, None)
-        until = time.monotonic() + LONGEST_WAIT_S
-        while time.monotonic() < until and not self.server.owner.closing.wait(TRICKLE_S if fault == "trickle" else 0):
-            self.wfile.write(chunk)
-
-    def _head(self, status: int, headers: Mapping[str, str], length: int | None) -> None:
+    def _head(self, status: int, length: int | None, headers: Mapping[str, str] | None = None) -> None:
         self.send_response(status)
-        for name, value in headers.items():
+        for name, value in {**(headers or {}), **({} if length is None else {"Content-Length": str(length)})}.items():
             self.send_header(name, value)
-        if length is not None:
-            self.send_header("Content-Length", str(length))
         self.end_headers()
 
 
 class FileServer(LoopbackServer):
-    """Serves files on a free loopback port while the block runs.
-
-    Args:
-        files: content by path.
-        faults: what happens to the n-th request.
-        on_request: called with the number of each request before it is answered.
-    """
+    """Serves files by path on a free loopback port while the block runs; `on_request` is called before each answer."""
 
     handler = _Handler
 
     def __init__(
-        self,
-        files: Mapping[str, bytes],
-        faults: Sequence[str] = ("ok",),
-        *,
-        on_request: Callable[[int], None] = lambda _number: None,
+        self, files: Mapping[str, bytes], faults: Sequence[str] = ("ok",), *, on_request: Callable[[], None] = lambda: None
     ) -> None:
-        self.files = dict(files)
-        self.faults = tuple(faults)
+        self.files, self.faults = dict(files), tuple(faults)
         self.requests: list[Request] = []
-        self.closing = threading.Event()
-        self._on_request = on_request
-        self._lock = threading.Lock()
+        self._on_request, self._lock = on_request, threading.Lock()
 
     @property
     def spans(self) -> list[str | None]:
@@ -138,11 +106,7 @@ class FileServer(LoopbackServer):
     def note(self, request: Request) -> str:
         """Take note of a request; returns the fault it meets."""
         with self._lock:
-            number = len(self.requests)
             self.requests.append(request)
-        self._on_request(number)
-        return self.faults[min(number, len(self.faults) - 1)]
-
-    def __exit__(self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None) -> None:
-        self.closing.set()
-        super().__exit__(kind, error, trace)
+            number = len(self.requests)
+        self._on_request()
+        return self.faults[min(number, len(self.faults)) - 1]

@@ -3,28 +3,31 @@ from contextlib import suppress
 from dataclasses import replace
 from itertools import product
 from pathlib import Path
-from typing import get_args
+from typing import Any, get_args
 
 import polars as pl
 import pytest
 
-from schemas.dataset import DatasetSpec, LocalFile, PinnedFile, RecordFormat
+from schemas.dataset import DatasetSpec, LocalFile, PinnedFile, RecordFormat, SourceFile
 from schemas.documents import TOO_DEEP
 from schemas.errors import RecordError, SourceError
 from tasks.datasets.own_items import local_dataset
 from tasks.sources.reading import read_dataset, read_folder, read_records
 
 
-def write(tmp_path: Path, text: str, name: str = "file") -> Path:
+def write(tmp_path: Path, content: str | bytes, name: str = "file") -> Path:
     path = tmp_path / name
-    path.write_bytes(text.encode())
+    path.write_bytes(content.encode() if isinstance(content, str) else content)
     return path
 
 
 def write_parquet(tmp_path: Path, rows: list[dict[str, object]]) -> Path:
-    path = tmp_path / "file.parquet"
-    pl.DataFrame(rows).write_parquet(path)
-    return path
+    pl.DataFrame(rows).write_parquet(tmp_path / "file")
+    return tmp_path / "file"
+
+
+def fields_of(path: Path, record_format: RecordFormat, **more: Any) -> list[dict[str, Any]]:
+    return [dict(record.fields) for record in read_records(path, record_format, **more)]
 
 
 ROWS: list[dict[str, object]] = [{"text": 'she said "no"', "label": "0"}, {"text": "茶, or\ttea", "label": "1"}]
@@ -50,50 +53,39 @@ def test_formats_agree(tmp_path: Path, record_format: RecordFormat) -> None:
     assert [(record.file, record.row) for record in records] == [("folder/name", 0), ("folder/name", 1)]
 
 
-@pytest.mark.parametrize("record_format", RECORDS)
-def test_missing_required_field_names_file_row_and_field(tmp_path: Path, record_format: RecordFormat) -> None:
-    path = write_format(tmp_path, record_format)
-    with pytest.raises(RecordError) as caught:
-        read_records(path, record_format, required=("text", "gold"))
-    assert caught.value.where == f"{path}, row 0 (0-based)"
-    assert caught.value.got == "no gold"
-
-
-def test_quotes_are_ordinary_characters_of_plain_tsv(tmp_path: Path) -> None:
-    path = write(tmp_path, 'text\tlabel\n"she said ""no"\t0\n"\t1\n')
-    fields = [record.fields for record in read_records(path, "tsv_plain")]
-    assert fields == [{"text": '"she said ""no"', "label": "0"}, {"text": '"', "label": "1"}]
-
-
-@pytest.mark.parametrize("text", ["a\n\n b\u2028\x85c", "a\n\n b\u2028\x85c\n", "a\r\n\r\n b\u2028\x85c\r\n"])
-def test_lines_are_records_and_an_empty_one_keeps_its_place(tmp_path: Path, text: str) -> None:
-    records = read_records(write(tmp_path, text), "lines")
-    assert [record.fields for record in records] == [{"line": "a"}, {"line": ""}, {"line": " b\u2028\x85c"}]
-
-
-def test_json_object_is_a_record_per_key_in_order(tmp_path: Path) -> None:
-    path = write(tmp_path, '{"b": [1, {"c": null}], "a": "x"}')
-    records = read_records(path, "json_object")
-    assert [(record.row, record.fields) for record in records] == [
-        (0, {"key": "b", "value": [1, {"c": None}]}),
-        (1, {"key": "a", "value": "x"}),
-    ]
-
-
-@pytest.mark.parametrize(("record_format", "text"), [("tsv_plain", "text\na\n"), ("lines", "a\n"), ("json_object", '{"a": 1}')])
-def test_missing_required_field_of_the_other_formats(tmp_path: Path, record_format: RecordFormat, text: str) -> None:
-    with pytest.raises(RecordError, match="lacks required fields"):
-        read_records(write(tmp_path, text), record_format, required=("gold",))
+@pytest.mark.parametrize("record_format", [*RECORDS, "tsv_plain", "lines", "json_object"])
+def test_missing_required_field_is_named(tmp_path: Path, record_format: RecordFormat) -> None:
+    others: dict[RecordFormat, str] = {"tsv_plain": "text\na\n", "lines": "a\n", "json_object": '{"a": 1}'}
+    path = write(tmp_path, others[record_format]) if record_format in others else write_format(tmp_path, record_format)
+    with pytest.raises(RecordError, match="lacks required fields") as caught:
+        read_records(path, record_format, required=("gold",))
+    assert (caught.value.where, caught.value.got) == (f"{path}, row 0 (0-based)", "no gold")
 
 
 def test_every_format_is_tested_here() -> None:
     assert RECORDS.keys() | {"tsv_plain", "lines", "json_object", "folder"} == set(get_args(RecordFormat))
 
 
+def test_quotes_are_ordinary_characters_of_plain_tsv(tmp_path: Path) -> None:
+    path = write(tmp_path, 'text\tlabel\n"she said ""no"\t0\n"\t1\n')
+    expected = [{"text": '"she said ""no"', "label": "0"}, {"text": '"', "label": "1"}]
+    assert fields_of(path, "tsv_plain") == expected
+
+
+@pytest.mark.parametrize("text", ["a\n\n b\u2028\x85c", "a\n\n b\u2028\x85c\n", "a\r\n\r\n b\u2028\x85c\r\n"])
+def test_lines_are_records_empty_ones_too(tmp_path: Path, text: str) -> None:
+    assert fields_of(write(tmp_path, text), "lines") == [{"line": "a"}, {"line": ""}, {"line": " b\u2028\x85c"}]
+
+
+def test_json_object_is_a_record_per_key(tmp_path: Path) -> None:
+    path = write(tmp_path, '{"b": [1, {"c": null}], "a": "x"}')
+    assert fields_of(path, "json_object") == [{"key": "b", "value": [1, {"c": None}]}, {"key": "a", "value": "x"}]
+
+
 def test_file_without_header_keeps_its_first_row(tmp_path: Path) -> None:
     path = write(tmp_path, '"first","A"\n"second","B"\n')
-    records = read_records(path, "csv", columns=("text", "gold"))
-    assert [record.fields for record in records] == [{"text": "first", "gold": "A"}, {"text": "second", "gold": "B"}]
+    expected = [{"text": "first", "gold": "A"}, {"text": "second", "gold": "B"}]
+    assert fields_of(path, "csv", columns=("text", "gold")) == expected
 
 
 @pytest.mark.parametrize(
@@ -172,11 +164,11 @@ def test_cells_with_another_separator(tmp_path: Path, text: str, record_format: 
     ],
 )
 def test_text_in_another_encoding_says_which(tmp_path: Path, content: bytes, line: int, advice: str) -> None:
-    path = tmp_path / "file"
-    path.write_bytes(content)
+    path = write(tmp_path, content)
     with pytest.raises(SourceError, match="not UTF-8") as caught:
         read_records(path, "csv")
     assert caught.value.where == f"{path}, line {line}"
+    assert str(caught.value.got).startswith("byte 0x")
     assert str(caught.value.next_step).startswith(advice)
 
 
@@ -189,7 +181,7 @@ def test_header_names_each_column_once(tmp_path: Path, header: str) -> None:
 def test_json_lines_break_at_line_feeds_only(tmp_path: Path) -> None:
     # U+2028 and U+0085 end a line for str.splitlines, not for JSON Lines.
     path = write(tmp_path, '{"a": "x\u2028y\u0085z"}\r\n{"a": "w"}\r\n')
-    assert [record.fields["a"] for record in read_records(path, "jsonl")] == ["x\u2028y\u0085z", "w"]
+    assert fields_of(path, "jsonl") == [{"a": "x\u2028y\u0085z"}, {"a": "w"}]
 
 
 @pytest.mark.parametrize(
@@ -209,7 +201,7 @@ def test_json_file_of_another_kind(tmp_path: Path, record_format: RecordFormat, 
 
 def test_parquet_keeps_lists_structs_and_nulls(tmp_path: Path) -> None:
     rows: list[dict[str, object]] = [{"a": [1, 2], "b": {"c": ["x"]}, "d": None}, {"a": [], "b": {"c": []}, "d": 1.5}]
-    assert [record.fields for record in read_records(write_parquet(tmp_path, rows), "parquet")] == rows
+    assert fields_of(write_parquet(tmp_path, rows), "parquet") == rows
 
 
 @pytest.mark.parametrize("keep", [0.0, 0.5, 0.99])
@@ -234,15 +226,6 @@ def test_parquet_with_any_one_byte_wrong_is_read_or_refused(tmp_path: Path) -> N
     assert 0 < read < len(content)
 
 
-@pytest.mark.parametrize("record_format", ["csv", "tsv", "jsonl", "json"])
-def test_text_that_is_not_utf8_names_the_line(tmp_path: Path, record_format: RecordFormat) -> None:
-    path = tmp_path / "file"
-    path.write_bytes(b"one\ntwo\ncaf\xe9\n")
-    with pytest.raises(SourceError, match="not UTF-8") as caught:
-        read_records(path, record_format)
-    assert (caught.value.where, caught.value.got) == (f"{path}, line 3", "byte 0xe9")
-
-
 @pytest.mark.parametrize(
     ("text", "record_format"), [("", "jsonl"), ("a,b\n", "csv"), ("", "csv"), ("[]", "json"), ("\n\n", "jsonl")]
 )
@@ -257,44 +240,44 @@ def test_file_that_cannot_be_opened(tmp_path: Path, record_format: RecordFormat)
         read_records(tmp_path / "gone", record_format)
 
 
-def spec_of(expected_rows: int | None) -> DatasetSpec:
-    one = PinnedFile(repository="github.com/a/b", revision="0123456", path="x/one.csv", sha256="0" * 64)
-    two = LocalFile(path=Path("somewhere/two.csv"))
-    return replace(local_dataset("pair", "Pair", two), files=(one, two), required=("text",), expected_rows=expected_rows)
+TWO = LocalFile(path=Path("somewhere/two.csv"))
+
+
+def spec_of(expected_rows: int | None, second: SourceFile = TWO) -> DatasetSpec:
+    first = PinnedFile(repository="github.com/a/b", revision="0123456", path="x/one.csv", sha256="0" * 64)
+    pair = local_dataset("pair", "Pair", TWO)
+    return replace(pair, files=(first, second), required=("text",), expected_rows=expected_rows)
+
+
+@pytest.fixture
+def pair(tmp_path: Path) -> list[Path]:
+    return [write(tmp_path, "text\na\nb\n", "1"), write(tmp_path, "text\nc\n", "2")]
 
 
 @pytest.mark.parametrize("expected_rows", [3, None])
-def test_dataset_joins_its_files_under_their_source_names(tmp_path: Path, expected_rows: int | None) -> None:
-    one, two = write(tmp_path, "text\na\nb\n", "1"), write(tmp_path, "text\nc\n", "2")
-    records = read_dataset(spec_of(expected_rows), [one, two])
-    assert [(record.file, record.row, record.fields["text"]) for record in records] == [
-        ("x/one.csv", 0, "a"),
-        ("x/one.csv", 1, "b"),
-        ("two.csv", 0, "c"),
-    ]
-
-
-def test_file_with_a_format_of_its_own_is_read_in_it_and_owes_no_required_field(tmp_path: Path) -> None:
-    own = PinnedFile(repository="github.com/a/b", revision="0123456", path="x/gold.txt", sha256="0" * 64, record_format="lines")
-    spec = replace(spec_of(3), files=(*spec_of(3).files[:1], own))
-    one, two = write(tmp_path, "text\na\n", "1"), write(tmp_path, "B\nC\n", "2")
-    records = read_dataset(spec, [one, two])
-    assert [(record.file, record.fields) for record in records] == [
-        ("x/one.csv", {"text": "a"}),
-        ("x/gold.txt", {"line": "B"}),
-        ("x/gold.txt", {"line": "C"}),
-    ]
+def test_dataset_joins_its_files(pair: list[Path], expected_rows: int | None) -> None:
+    found = [(record.file, record.row, record.fields["text"]) for record in read_dataset(spec_of(expected_rows), pair)]
+    assert found == [("x/one.csv", 0, "a"), ("x/one.csv", 1, "b"), ("two.csv", 0, "c")]
 
 
 @pytest.mark.parametrize("expected_rows", [2, 4])
-def test_dataset_with_another_number_of_records(tmp_path: Path, expected_rows: int) -> None:
-    one, two = write(tmp_path, "text\na\nb\n", "1"), write(tmp_path, "text\nc\n", "2")
+def test_dataset_with_another_number_of_records(pair: list[Path], expected_rows: int) -> None:
     with pytest.raises(SourceError, match="number of records") as caught:
-        read_dataset(spec_of(expected_rows), [one, two])
+        read_dataset(spec_of(expected_rows), pair)
     assert (caught.value.expected, caught.value.got) == (f"{expected_rows} records", "3 records")
 
 
-def test_a_folder_has_a_record_per_file_and_faults_in_place_of_errors(tmp_path: Path) -> None:
+def test_file_with_a_format_of_its_own(tmp_path: Path, pair: list[Path]) -> None:
+    own = PinnedFile(repository="github.com/a/b", revision="0123456", path="x/gold.txt", sha256="0" * 64, record_format="lines")
+    records = read_dataset(spec_of(3, own), [pair[0], write(tmp_path, "B\n", "gold")])
+    # It owes no required field.
+    assert [(record.file, record.fields) for record in records[1:]] == [
+        ("x/one.csv", {"text": "b"}),
+        ("x/gold.txt", {"line": "B"}),
+    ]
+
+
+def test_a_folder_has_a_record_per_file(tmp_path: Path) -> None:
     for name, content in {"b.json": b'{"a": 1}', "a.json": b"[]", "c.json": b'{"a": 1, "a": 2}', "d.txt": b"{}"}.items():
         (tmp_path / name).write_bytes(content)
     found = [(record.file, dict(record.fields), dict(record.faults)) for record in read_folder(tmp_path)]

@@ -1,14 +1,13 @@
-"""The summaries of a run and of an ablation on one page."""
+"""The summary of a run on one page."""
 
 import re
 
 import pytest
 
-from tasks.reporting.render.summary import escape, table, write_ablation_summary, write_summary
+from tasks.reporting.render.summary import escape, table, write_summary
 from tasks.reporting.report import build_report
 from tests.tasks.reporting.example_long import long_data
-from tests.tasks.reporting.example_run import empty_data, example_data, headlined_data, manifest
-from tests.tasks.reporting.pages import ATTACK
+from tests.tasks.reporting.example_run import empty_data, example_data, headlined_data
 
 
 @pytest.fixture(scope="module")
@@ -50,22 +49,6 @@ def test_it_stays_a_page_and_holds_no_text_of_items(text: str) -> None:
 
 def test_an_empty_run() -> None:
     assert "| alpha | base | – | – | not ranked: unscored | unscored |" in write_summary(build_report(empty_data()))
-
-
-def test_an_ablation_is_one_table_and_what_is_missing() -> None:
-    score = {"model": ATTACK, "setting": "rag", "dataset": "long_qa", "method": "label", "metric": "qa_f1", "n_total": 10}
-    values = ("variant", "x", "x_value", "y", "y_value", "value_0_100", "ci_low", "ci_high", "n_scored")
-    variants = (("top_k 10", "10", 10.0, *[None] * 5, 0), ("top_k 2", "2", 2.0, None, None, 50.0, 48.0, 52.0, 10))
-    rows = [score | dict(zip(values, variant, strict=True)) for variant in variants]
-    text = write_ablation_summary(manifest(benchmark="longemotion", ablation={"name": "top_k"}), rows).replace("\u00a0", " ")
-    assert text.startswith("# top\\_k: longemotion\n")
-    first, second = (line for line in text.splitlines() if line.startswith("| top"))
-    named = f"{escape(ATTACK)} | rag | long\\_qa | qa\\_f1"
-    assert first == f"| top\\_k 2 | {named} | 50.0 | 48.0 to 52.0 | 10 of 10 |"
-    assert second == f"| top\\_k 10 | {named} | – | – | 0 of 10 |"
-    assert "| lost | all | all | its data is not published | bring the file with --mirror |" in text
-    assert "<script" not in text.replace("\\<", "")
-    assert "report.html" not in text
 
 
 def test_markup_in_cells_is_inert() -> None:

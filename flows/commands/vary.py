@@ -1,0 +1,144 @@
+"""`moodflow run --vary`: read the variants of a plan, and compare the runs that came of them."""
+
+import re
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import replace
+from itertools import chain, combinations, product
+from typing import TYPE_CHECKING, Any
+
+from rich.table import Table
+from rich.text import Text
+
+from flows.commands.compare import Row, score_rows
+from flows.commands.console import CommandResult, folded, label_system, numbers, text_table, unbroken
+from flows.commands.plan_fields import find_field
+from flows.commands.plan_options import PlanOptions, read_plan
+from schemas.addresses import hide_credentials
+from schemas.errors import UsageError
+from schemas.plan import Plan
+
+if TYPE_CHECKING:
+    from flows.planning.jobs import EvalJob
+
+MOST_FACTORS = 2
+
+LEAST_BUDGET = 1e-9
+"""Stands for a budget that is spent: a plan refuses a budget of nothing."""
+
+BETWEEN = re.compile(r",(?![^\[{]*[\]}])")
+"""A comma between two values; those within brackets and braces are part of one."""
+
+
+def _read_factors(vary: Sequence[str]) -> dict[str, list[str]]:
+    factors: dict[str, list[str]] = {}
+    for text in vary:
+        path, _, values = text.partition("=")
+        field = find_field(path.strip(), "--vary")
+        factors[field.path] = list(dict.fromkeys(value.strip() for value in BETWEEN.split(values) if value.strip()))
+    if len(vary) > MOST_FACTORS or len(factors) < len(vary) or not all(len(values) > 1 for values in factors.values()):
+        raise UsageError(
+            "what is varied is not clear",
+            where="--vary",
+            expected="one factor or two, each once and with two values or more",
+            got=hide_credentials(" and ".join(vary)),
+            next_step="for example --vary retrieval.top_k=1,4,8",
+        )
+    return factors
+
+
+def read_variants(benchmark: str, options: PlanOptions, vary: Sequence[str]) -> dict[str, Plan]:
+    """Return a plan for each combination of the factors' values, by what is set for it.
+
+    Args:
+        benchmark: name, or path of a blueprint.
+        options: of everything that is not varied.
+        vary: factors, each `PATH=V1,V2`.
+
+    Raises:
+        UsageError: a factor or value is refused, or two variants would have the same scores.
+    """
+    chosen = [[f"{path}={value}" for value in values] for path, values in _read_factors(vary).items()]
+    variants = {
+        settings: read_plan(benchmark, replace(options, set=[*(options.set or ()), *settings])) for settings in product(*chosen)
+    }
+    _require_effect(variants)
+    return {", ".join(settings): plan for settings, plan in variants.items()}
+
+
+def _require_effect(variants: Mapping[tuple[str, ...], Plan]) -> None:
+    from flows.planning.resolve import resolve  # noqa: PLC0415  polars takes its time
+
+    evaluated = {settings: [list(_decided_by(job)) for job in resolve(plan).jobs] for settings, plan in variants.items()}
+    for one, other in combinations(variants, 2):
+        if evaluated[one] == evaluated[other]:
+            differing = [pair for pair in zip(one, other, strict=True) if pair[0] != pair[1]]
+            raise UsageError(
+                f"varying {' and '.join(setting.partition('=')[0] for setting, _ in differing)} changes nothing here",
+                where="--vary",
+                expected="values under which items are drawn, asked or scored otherwise",
+                got=" and ".join(f"{first} as {second}" for first, second in differing),
+                next_step="vary what the settings and datasets of the plan use; --settings and --datasets name others",
+            )
+
+
+def _decided_by(job: "EvalJob") -> Iterator[Any]:
+    """Yield what decides the scores of a job besides the files that its items come from."""
+    plan, selected = job.resolved.plan, job.selected
+    options, solver_plan = job.asked_with
+    yield from (job.dataset, job.setting, plan.seed, plan.profile, job.resolved.sample(selected), selected.methods)
+    yield plan.contexts if selected.spec.sample_builder else None
+    yield [(role, entry.name, entry.meaning) for role, entry in job.models.items()]
+    yield from (solver_plan.settings, solver_plan.chunking, job.resolved.epochs, options.too_long)
+    yield [(rubric, judge.name, judge.meaning, plan.judge_repeat) for judge, rubric in job.raters]
+
+
+def with_comparison(result: CommandResult, variants: Mapping[str, Plan]) -> CommandResult:
+    """Return the result of the runs of all variants with a comparison of each later one with the first."""
+    from flows.runtime.prefect_flows import log  # noqa: PLC0415  Prefect takes seconds
+    from tasks.compare.runs import compare_runs  # noqa: PLC0415
+
+    documents = [result.document, *result.document["more"]]
+    runs = {variant: document["run"] for variant, document in zip(variants, documents, strict=True)}
+    first, *others = runs
+    comparisons: dict[str, Row] = {}
+    for other in others:
+        plan = variants[other]
+        try:
+            comparisons[other] = compare_runs(plan.lake, (runs[first], runs[other]), 0, plan.bootstrap)
+        except UsageError as error:  # nothing was scored in one of them, which its own lines say
+            log(f"{other} is not compared with {first}: {error.what}")
+    document = {**result.document, "variants": runs, "comparisons": list(comparisons.values())}
+    return replace(result, document=document, view=[*result.view, *_tables(first, comparisons)])
+
+
+def _tables(first: str, comparisons: Mapping[str, Row]) -> Iterator[Table | str]:
+    """Yield a table per model and setting: a row per score and variant, the first variant before the others."""
+    systems: dict[str, dict[str, list[tuple[str | Text, ...]]]] = {}
+    for variant, comparison in comparisons.items():
+        for model in comparison["models"]:
+            scores = systems.setdefault(label_system(model["before"]), {})
+            for name, common, stored in score_rows(model):
+                rows = scores.setdefault(str(name), [(name, first, stored[0], *[""] * len(common))])
+                rows.append(("", variant, stored[1], *common))
+    amounts = numbers("Score", "First", "This", "Difference", "95 % interval", "Common items")
+    for system, scores in systems.items():
+        title = f"{system}: each variant beside {first}"
+        yield text_table(folded("Score of"), unbroken("Variant"), *amounts, rows=chain(*scores.values()), title=title)
+    if systems:
+        yield "* the interval leaves out 0. First, This and Difference are over the items that both runs scored."
+
+
+def within_budget(plan: Plan, spent: Sequence[Mapping[str, Any]]) -> Plan:
+    """Return a plan with what runs of the same command have left of its budget.
+
+    Args:
+        plan: of the next run.
+        spent: amounts of the runs before it, `cost.total` of their documents.
+    """
+    left: dict[str, float] = {}
+    if plan.budget_tokens is not None:
+        tokens = sum((row["paid_prompt_tokens"] or 0) + (row["paid_completion_tokens"] or 0) for row in spent)
+        left["budget_tokens"] = max(1, plan.budget_tokens - tokens)
+    if plan.budget is not None:
+        left["budget"] = max(LEAST_BUDGET, plan.budget - sum(row["paid_cost"] or 0.0 for row in spent))
+    return plan.model_copy(update=left)
