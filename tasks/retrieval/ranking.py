@@ -8,10 +8,11 @@ given in.
 import math
 import re
 from collections import Counter
-from collections.abc import Iterable, Sequence, Set
+from collections.abc import Iterable, Sequence
 from typing import Any
 
 import numpy as np
+from rank_bm25 import BM25Okapi
 
 from schemas.retrieval import Ranked
 from schemas.vocabulary import Language, Ranking
@@ -22,9 +23,6 @@ Scores = np.ndarray[tuple[int], np.dtype[np.float64]]
 
 RRF_K = 60
 """Constant of reciprocal-rank fusion (Cormack, Clarke and Buettcher 2009)."""
-
-K1, B = 1.5, 0.75
-"""Constants of BM25: how fast a word's further occurrences count less, and how much the length of a document counts."""
 
 RANKING_VERSION = "1"
 """Bumped when the same texts and vectors would be ranked otherwise."""
@@ -103,7 +101,8 @@ def mean_cosines(vectors: Vectors) -> Scores:
 
 def bm25_scores(documents: Iterable[Sequence[str]], query: Sequence[str]) -> Scores:
     """Score by Okapi BM25 each document (its words) for the words of a query, rounded; all zero where either has no words."""
-    return _rounded(_Bm25(documents, set(query)).scores(query))
+    listed = list(documents)
+    return _rounded(_index(listed).get_scores(query) if any(listed) else np.zeros(len(listed)))
 
 
 def mean_bm25(documents: Sequence[Sequence[str]]) -> Scores:
@@ -115,9 +114,11 @@ def mean_bm25(documents: Sequence[Sequence[str]]) -> Scores:
     """
     count = len(documents)
     means = np.zeros(count)
-    index = _Bm25(documents)
+    if not any(documents):
+        return means
+    index = _index(documents)
     for place, document in enumerate(documents):
-        scores = index.scores(document)
+        scores = index.get_scores(document)
         if scores[place] > 0:
             means[place] = (scores.sum() - scores[place]) / scores[place] / (count - 1)
     return _rounded(means)
@@ -148,36 +149,19 @@ def reciprocal_ranks(scores: Scores) -> Scores:
     return np.asarray(1.0 / (RRF_K + ranks), dtype=np.float64)
 
 
-class _Bm25:
-    """Okapi BM25 with the inverse document frequency of Lucene, log(1 + (N - n + 0.5) / (n + 0.5)), which is above zero.
+def _index(documents: Sequence[Sequence[str]]) -> BM25Okapi:
+    """Return BM25Okapi (k1 = 1.5, b = 0.75) with the inverse document frequency of Lucene, log(1 + (N - n + 0.5) / (n + 0.5)).
 
-    The usual one is zero or negative for words in half of the documents or more: with few documents, those that hold the query
-    would come last.
+    That of rank_bm25 is zero or negative for words in half of the documents or more. It then takes a quarter of the mean over
+    all words instead: with few documents, those that hold the query would come last.
 
     Args:
-        documents: words of each; read once and not held.
-        wanted: words that will be asked for; only these are counted. None = all.
+        documents: words of each; at least one has a word.
     """
-
-    def __init__(self, documents: Iterable[Sequence[str]], wanted: Set[str] | None = None) -> None:
-        self._counts: list[Counter[str]] = []
-        lengths = []
-        for document in documents:
-            self._counts.append(Counter(document if wanted is None else (word for word in document if word in wanted)))
-            lengths.append(len(document))
-        total, held = len(lengths), Counter(word for counts in self._counts for word in counts)
-        self._weights = {word: math.log(1 + (total - count + 0.5) / (count + 0.5)) for word, count in held.items()}
-        # Of documents without any word every score is zero, whatever their mean length.
-        self._lengths = K1 * (1 - B + B * np.array(lengths) / (sum(lengths) / total or 1.0))
-
-    def scores(self, query: Iterable[str]) -> Scores:
-        """Return the score of each document for the words of a query."""
-        scores = np.zeros(len(self._counts))
-        for word in query:
-            if word in self._weights:
-                counts = np.array([counts[word] for counts in self._counts])
-                scores += self._weights[word] * (counts * (K1 + 1) / (counts + self._lengths))
-        return scores
+    index = BM25Okapi(documents)
+    held = Counter(word for counts in index.doc_freqs for word in counts)
+    index.idf = {word: math.log(1 + (len(documents) - count + 0.5) / (count + 0.5)) for word, count in held.items()}
+    return index
 
 
 def _ranked(dense: Scores | None, bm25: Scores | None, fused: Scores | None, *, lowest_first: bool = False) -> tuple[Ranked, ...]:
