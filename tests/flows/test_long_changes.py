@@ -108,9 +108,8 @@ def test_judges_that_disagree_and_the_first_alone_counts(tmp_path: Path) -> None
         panel = [{"name": "contrary", "base_url": contrary.base_url}]
         config = tmp_path / "plan.yaml"
         entry = {"name": "judge", "base_url": servers.judge.base_url}
-        config.write_text(
-            json.dumps({"judge": entry, "panel": panel, "models": [{"name": "core", "base_url": servers.core.base_url}]})
-        )
+        core = {"name": "core", "base_url": servers.core.base_url}
+        config.write_text(json.dumps({"roles": {"judge": entry, "panel": panel}, "models": [core]}))
         options = ("--set", "retrieval.ranking=bm25", "--set", "bootstrap=0", "--lake", servers.lake, "--config", config)
         played = ended("run", "longemotion-mini", *options, "--json")
         assert contrary.calls == servers.judge.calls == 29

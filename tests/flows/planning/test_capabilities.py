@@ -135,7 +135,7 @@ def test_a_model_that_does_not_answer_the_probe_is_asked_all_the_same(tmp_path: 
 def plan(base_url: str, lake: Path, *, judged: bool = False, **fields: Any) -> Plan:
     entry = ModelEntry(name="thinker", base_url=base_url, **fields)
     judge = entry.model_copy(update={"concurrency": 3}) if judged else None
-    return Plan.model_validate({"benchmark": "moodbench-mini", "models": (entry,), "judge": judge, "lake": lake})
+    return Plan.model_validate({"benchmark": "moodbench-mini", "models": (entry,), "roles": {"judge": judge}, "lake": lake})
 
 
 def capabilities_of(resolved: Plan) -> ApiCapabilities:
@@ -196,7 +196,7 @@ async def test_before_it_is_known_what_is_left_to_ask_nothing_is_probed(tmp_path
             wanted = wanted.model_copy(update={"budget_tokens": 1000})
         if reason == "a judge alone":
             fields = {"benchmark": "moodbench-mini", "models": (ModelEntry(name="smollm2"),), "lake": tmp_path}
-            wanted = Plan.model_validate({**fields, "judge": wanted.models[0]})
+            wanted = Plan.model_validate({**fields, "roles": {"judge": wanted.models[0]}})
         async with probing_early(wanted, resolve(wanted)):
             assert await ensure_probed(tmp_path, (), Budget()) is False
     assert server.bodies == []

@@ -132,7 +132,7 @@ def test_a_file_without_usable_deployments_is_refused(tmp_path: Path, text: str 
 def test_a_deployment_pairs_keys_with_addresses_and_names_no_other_server(tmp_path: Path) -> None:
     models = [{"name": "m", "base_url": URL, "api_key_env": "A"}, {"name": "free", "base_url": URL}]
     judge = {"name": "j", "base_url": "http://j/v1", "headers_env": {"api-key": "B"}, "query_env": ["code=C"]}
-    changed = deployment(URL, models=models, judge=judge)
+    changed = deployment(URL, models=models, roles={"judge": judge})
     assert (
         key_addresses(read_deployments(write_config(tmp_path / "prefect.yaml", changed)))
         == f"A={URL} B=http://j/v1 C=http://j/v1"

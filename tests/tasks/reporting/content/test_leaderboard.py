@@ -76,11 +76,11 @@ def test_a_line_joins_runs_of_one_group() -> None:
 
 
 def test_only_runs_that_rows_come_from_are_listed_and_other_versions_warned_of() -> None:
-    leaderboard = build_leaderboard(data(manifests=runs(package_version="0.2.0")))
+    leaderboard = build_leaderboard(data(manifests=runs(package_version="0.3.0")))
     assert ([run.run for run in leaderboard.runs], leaderboard.warnings) == ([NEW], ())
     mixed = data().totals.with_columns(run=pl.Series([NEW, OLD, NEW]))
-    warned = build_leaderboard(data(totals=mixed, manifests=runs(package_version="0.2.0"))).warnings
-    assert warned == ("The runs were made by MoodFlow 0.1.0 and 0.2.0.",)
+    warned = build_leaderboard(data(totals=mixed, manifests=runs(package_version="0.3.0"))).warnings
+    assert warned == ("The runs were made by MoodFlow 0.2.0 and 0.3.0.",)
 
 
 def test_scores_within_a_point_of_the_best_are_marked() -> None:

@@ -38,7 +38,7 @@ def test_decisions_follow_the_plan(example_html: str) -> None:
     assert "alpha rated the free-text answers, each 1 time." in decisions
     assert "An item longer than the model's context is missing, not shortened." in decisions
     assert "Longest reply in tokens: alpha 64, beta 64 and gamma 64." in decisions
-    plan = PLAN | {"judge": None, "permute": 4, "repeat": 2, "bootstrap": 0, "too_long": "cut_start", "rank_incomplete": True}
+    plan = PLAN | {"roles": {}, "permute": 4, "repeat": 2, "bootstrap": 0, "too_long": "cut_start", "rank_incomplete": True}
     other = section(render_html(example_data(manifest=manifest(plan=plan))), "method")
     assert "No judge was named, so nothing that needs one was scored." in other
     assert "Each single choice was asked in 4 cyclic orders of its options." in other

@@ -72,7 +72,7 @@ def test_a_veto_that_is_undecided_says_by_how_much_of_the_gate() -> None:
 
 def test_place_among_the_ranked_published_models() -> None:
     # 25 is above the ranked 20 and below the ranked 70; the unranked 10 does not count. Of its interval 19 is above none.
-    unjudged = manifest(plan=PLAN | {"judge": None})
+    unjudged = manifest(plan=PLAN | {"roles": {}})
     verdict = judge_systems(example_data(totals=totals(COMPLETE | {"ci_low": 19.0}), manifest=unjudged))[0]
     assert " It is above 1 of the 2 ranked published models (0 to 1 at the ends of its interval)." in verdict.sentence
     assert verdict.rank_note == "1 of 1 ranked model in this run"
@@ -94,7 +94,7 @@ def test_low_item_coverage_is_named_as_the_reason_for_no_rank() -> None:
 
 
 def test_nothing_to_say_against_a_clean_run_that_another_model_judged() -> None:
-    other = manifest(plan=PLAN | {"judge": {"name": "referee", "identity": "http://localhost:9000/v1"}})
+    other = manifest(plan=PLAN | {"roles": {"judge": {"name": "referee", "identity": "http://localhost:9000/v1"}}})
     clean = example_items.item_scores().filter((pl.col("model") == "alpha") & (pl.col("status") == "scored"))
     data = example_data(totals=totals(COMPLETE), item_scores=clean, manifest=other)
     verdict = judge_systems(data)[0]

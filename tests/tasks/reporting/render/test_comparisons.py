@@ -1,5 +1,8 @@
 """What is computed for gains, retrieval, needles, judges and roles."""
 
+from collections.abc import Mapping
+from typing import Any
+
 import polars as pl
 import pytest
 
@@ -7,7 +10,7 @@ from schemas.tables.comparisons import Agreements, SettingGains
 from schemas.tables.contexts import Retrievals
 from tasks.reporting.content.gains import model_gains
 from tasks.reporting.content.judges import describe_judges
-from tasks.reporting.content.request import describe_request
+from tasks.reporting.content.request import Request, describe_request
 from tasks.reporting.content.retrieval import describe_retrieval, needle_grids
 from tasks.reporting.figures.palette import GATE, HEAT, OURS
 from tasks.reporting.figures.run_figures import draw_gains, draw_needles, draw_recall
@@ -138,9 +141,15 @@ PLAIN = (
 )
 
 
+def describe_roles(changed: Mapping[str, Any] | None = None, **roles: Any) -> Request | None:
+    """Describe the run with other models in some roles."""
+    plan = PLAN | {"roles": PLAN["roles"] | roles} | (changed or {})
+    return describe_request(long_data(manifest=manifest(plan=plan)))
+
+
 def test_another_sage_and_judge_are_no_models_under_test() -> None:
     other = {"name": "omega", "identity": "http://localhost:8000/v1"}
-    found = describe_request(long_data(manifest=manifest(plan=PLAN | {"sage": other, "judge": other})))
+    found = describe_roles(sage=other, judge=other)
     assert found is not None
     assert found.notes == (PLAIN,)
     assert [(row.role, row.models) for row in found.roles] == [
@@ -154,20 +163,20 @@ def test_another_sage_and_judge_are_no_models_under_test() -> None:
 
 def test_a_sage_of_the_same_name_elsewhere_is_another_model() -> None:
     elsewhere = {"name": "alpha", "identity": "http://elsewhere/v1"}
-    found = describe_request(long_data(manifest=manifest(plan=PLAN | {"sage": elsewhere, "judge": elsewhere})))
+    found = describe_roles(sage=elsewhere, judge=elsewhere)
     assert found is not None
     assert found.notes == (PLAIN,)
 
 
 def test_a_model_under_test_in_the_panel_is_named() -> None:
-    found = describe_request(long_data(manifest=manifest(plan=PLAN | {"panel": [PLAN["models"][1]]})))
+    found = describe_roles(panel=[PLAN["models"][1]])
     assert found is not None
     assert "The panel holds a model under test (beta), whose ratings of its own answers are among those compared." in found.notes
 
 
 def test_critic_embedder_and_panel_are_named() -> None:
-    plan = PLAN | {"settings": ["base", "self_rag"], "critic": None, "panel": [PLAN["judge"]]}
-    found = describe_request(long_data(manifest=manifest(plan=plan | {"retrieval": {"ranking": "bm25"}})))
+    changed = {"settings": ["base", "self_rag"], "retrieval": {"ranking": "bm25"}}
+    found = describe_roles(changed, panel=[PLAN["roles"]["judge"]])
     assert found is not None
     assert [row.models for row in found.roles if row.role in {"Critic", "Rank"}] == [
         "the model under test itself",
