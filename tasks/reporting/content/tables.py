@@ -54,13 +54,7 @@ class RawRow:
 
 
 def task_rows(data: ReportData, scores: Scores, missing: MissingScores) -> tuple[TaskRow, ...]:
-    """Return every task of the blueprint, in its order.
-
-    Args:
-        data: the run.
-        scores: of the system that the rows are about.
-        missing: why it has no others.
-    """
+    """Return every task of the blueprint, in its order; `scores`: of the system that the rows are about."""
     rows = []
     for path in task_paths(data.blueprint):
         part = explain_task(scores, path.task, data.blueprint)
@@ -70,7 +64,7 @@ def task_rows(data: ReportData, scores: Scores, missing: MissingScores) -> tuple
 
 
 def raw_rows(data: ReportData, scores: Scores, missing: MissingScores) -> tuple[RawRow, ...]:
-    """Return every number the blueprint expects, in the order of its tasks; arguments as above."""
+    """Return every number the blueprint expects, in the order of its tasks, likewise."""
     rows = []
     for path in metric_paths(data.blueprint):
         row = scores.row("normalized_scores", *path.key) | scores.row("raw_scores", *path.key)

@@ -56,12 +56,7 @@ class Example:
 
 
 def pick_examples(diagnoses: tuple[Diagnosis, ...], text_limit: int) -> tuple[Example, ...]:
-    """Return up to three items of a task: at most one unreadable reply as long as wrong ones are there, all datasets in turn.
-
-    Args:
-        diagnoses: the task's datasets.
-        text_limit: characters of one text that may be shown in full.
-    """
+    """Return up to three items of a task: at most one unreadable reply as long as wrong ones are there, all datasets in turn."""
     wrong = _in_turn(diagnoses, lambda answer: answer.score["status"] == "scored" and answer.score["value"] < 1)
     unparsed = _in_turn(diagnoses, lambda answer: answer.score["status"] == "unparsed")
     chosen = [*wrong[: PER_TASK - 1], *unparsed[:1], *wrong[PER_TASK - 1 :], *unparsed[1:]][:PER_TASK]

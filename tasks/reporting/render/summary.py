@@ -108,12 +108,7 @@ def _missing(missing: tuple[Missing, ...]) -> Iterator[str]:
 
 
 def write_ablation_summary(manifest: RunManifest, rows: Iterable[Mapping[str, Any]]) -> str:
-    """Return an ablation's scores by variant as GitHub-flavoured markdown.
-
-    Args:
-        manifest: of the ablation's run.
-        rows: of `ablations`.
-    """
+    """Return an ablation's scores by variant, rows of `ablations`, as GitHub-flavoured markdown."""
     heads = ["Variant", "Model", "Setting", "Dataset", "Metric", "0 to 100", "95 % interval", "Items scored"]
     cells = (
         [

@@ -12,7 +12,7 @@ from prefect.client.schemas.filters import ArtifactFilter, ArtifactFilterKey, Fl
 from prefect.settings import PREFECT_UI_URL, temporary_settings
 
 from flows.runtime.artifact_tables import MAX_ROWS, coverage_rows, failure_rows, few, leaderboard_rows
-from flows.runtime.artifacts import ABLATION_KEYS, RUN_KEYS, addresses_of, calls_lines, link_lines, report_address
+from flows.runtime.artifacts import ABLATION_KEYS, RUN_KEYS, addresses_of, report_address, summarise
 from schemas.addresses import REPORTS_URL
 from schemas.changes import Regression, RunChanges, RunState, ScoreDifference, SystemChanges
 from schemas.lineage import CodeVersion, Missing, PartitionKey, RunManifest
@@ -127,8 +127,8 @@ def test_long_tables_say_what_they_leave_out() -> None:
 def test_the_summary_says_whose_replies_were_scored() -> None:
     named = {"name": "b", "identity": "b of May", "base_url": "http://b/v1"}
     models = [{"name": "a", "identity": "http://a/v1", "base_url": "http://a/v1"}, named]
-    lines = list(calls_lines(manifest(plan={"models": models})))
-    assert lines[-3:] == ["", "- `a`: `http://a/v1`", "- `b`: `b of May`, asked at `http://b/v1`"]
+    text = summarise("# tiny", manifest(plan={"models": models}), {})
+    assert "Whose replies were scored:\n\n- `a`: `http://a/v1`\n- `b`: `b of May`, asked at `http://b/v1`\n\n" in text
 
 
 def test_the_report_is_linked_where_it_is_served(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -136,11 +136,11 @@ def test_the_report_is_linked_where_it_is_served(tmp_path: Path, monkeypatch: py
     monkeypatch.delenv(REPORTS_URL, raising=False)
     path = str(tmp_path / "runs/20260101-b/report.html")
     assert report_address(manifest(), lake) == (path, False)
-    assert f"- report: `{path}`" in list(link_lines({"report": path}))
+    assert f"\n- report: `{path}`\n" in summarise("", manifest(), {"report": path})
     monkeypatch.setenv(REPORTS_URL, "http://127.0.0.1:9/runs/")
     address = "http://127.0.0.1:9/runs/20260101-b/report.html"
     assert report_address(manifest(), lake) == (address, True)
-    assert f"- report: [{address}]({address})" in list(link_lines({"report": address}))
+    assert f"\n- report: [{address}]({address})\n" in summarise("", manifest(), {"report": address})
     assert report_address(manifest(ablation={"name": "length"}), lake)[0] == "http://127.0.0.1:9/runs/20260101-b/report.md"
 
 

@@ -5,7 +5,7 @@ from dataclasses import replace
 import polars as pl
 
 from schemas.tables.scores import RawScores
-from tasks.reporting.content.method import describe_method
+from tasks.reporting.report import describe_method
 from tests.tasks.reporting.example_run import PLAN, example_data, manifest
 from tests.tasks.reporting.pages import render_html, section
 from tests.tasks.runs.test_redaction import notice
