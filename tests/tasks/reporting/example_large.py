@@ -23,7 +23,7 @@ def large_data() -> ReportData:
     fields, names = BLUEPRINT.model_dump(mode="json"), [f"mood{n}" for n in range(DATASETS)]
     fields["datasets"] |= {name: fields["datasets"]["mood"] | {"title": name.capitalize()} for name in names}
     fields["abilities"][1]["children"][0]["tasks"] += [
-        {"id": f"more-{name}", "title": f"Task {name}", "level": "low", "weight": 1.0, "datasets": [{"id": name}]}
+        {"id": f"more_{name}", "title": f"Task {name}", "level": "low", "weight": 1.0, "datasets": [{"id": name}]}
         for name in names
     ]
     blueprint = BLUEPRINT.model_validate(fields)

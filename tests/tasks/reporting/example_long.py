@@ -71,7 +71,10 @@ def items() -> dy.DataFrame[Items]:
     rows = [
         item(
             f"{task}-{number}",
-            dataset=PREFIX + task, source_row=number, fixed_order=True, question=f"What about {task}?",
+            dataset=PREFIX + task,
+            source_row=number,
+            fixed_order=True,
+            question=f"What about {task}?",
             **TEXTS | ASKED.get(task, {}),
         )
         for task in TASKS
