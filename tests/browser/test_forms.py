@@ -40,7 +40,7 @@ def shipped(base_url: str) -> list[dict[str, Any]]:
 def log_in(page: Page, served: Served) -> None:
     page.set_default_timeout(LIMIT_MS)
     page.goto(served.document["ui"])
-    page.locator("input").fill((served.home / "moodflow-serve.password").read_text(encoding="utf-8").strip())
+    page.locator("input").fill(served.login)
     page.keyboard.press("Enter")
     page.wait_for_url("**/dashboard**")
 

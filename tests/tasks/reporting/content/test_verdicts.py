@@ -90,6 +90,8 @@ def test_other_blueprints_are_not_compared() -> None:
     assert ", above " not in verdict.sentence
     assert verdict.comparability is not None
     assert verdict.comparability.verdict == "not comparable"
+    reason = "the blueprint my-bench is not the one that the paper's table was measured with"
+    assert reason in " ".join(one.text for one in verdict.comparability.reasons)
 
 
 def test_low_item_coverage_is_why_there_is_no_rank() -> None:
