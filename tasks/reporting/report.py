@@ -8,7 +8,6 @@ import polars as pl
 
 from schemas.lineage import DatasetNotice, PartitionRef
 from schemas.metrics import METRICS, Metric
-from tasks.reporting.content.benchmark import has_levels, metric_paths
 from tasks.reporting.content.caveats import MissingScores, find_missing_scores
 from tasks.reporting.content.gains import ModelGains, model_gains
 from tasks.reporting.content.headlines import Headlines, describe_headlines
@@ -19,7 +18,7 @@ from tasks.reporting.content.request import Provenance, Request, describe_proven
 from tasks.reporting.content.retrieval import NeedleGrid, RetrievalReport, describe_retrieval, needle_grids
 from tasks.reporting.content.score_tables import ScoreTable, describe_groups
 from tasks.reporting.content.score_tree import Node, TreeSource, build_tree
-from tasks.reporting.content.tables import RawRow, TaskRow, raw_rows, task_rows
+from tasks.reporting.content.tables import RawRow, TaskRow, has_levels, metric_paths, raw_rows, task_rows
 from tasks.reporting.content.verdicts import TotalVerdict, judge_systems
 from tasks.reporting.content.weaknesses import Weakness, find_reasons, weakest_tasks
 from tasks.runs.published_tables import PublishedRange, PublishedTable, read_table

@@ -8,7 +8,6 @@ from typing import Any
 
 from schemas.question_types import QUESTION_TYPES
 from tasks.reporting.content.advice import Advice, AdviceOptions, Diagnosis, advise
-from tasks.reporting.content.benchmark import has_levels
 from tasks.reporting.content.evidence import (
     DialogueLine,
     Excerpt,
@@ -20,7 +19,7 @@ from tasks.reporting.content.evidence import (
     prompt_chunk_rows,
     rating_rows,
 )
-from tasks.reporting.content.tables import RawRow, TaskRow
+from tasks.reporting.content.tables import RawRow, TaskRow, has_levels
 from tasks.runs.answers import ScoredItem, ShownOption, collect_answers, explain_answer, shown_options
 from tasks.runs.run_tables import ReportData, System
 

@@ -8,8 +8,7 @@ import pytest
 from schemas.blueprint import MetricSpec
 from schemas.metrics import Metric
 from tasks.reporting.content.advice import AdviceOptions, Diagnosis, advise
-from tasks.reporting.content.benchmark import metric_paths
-from tasks.reporting.content.tables import RawRow
+from tasks.reporting.content.tables import RawRow, metric_paths
 from tasks.reporting.report import build_report
 from tasks.runs.answers import ScoredItem
 from tasks.runs.baselines import Baselines, ConstantAnswer, MajorityLabel
