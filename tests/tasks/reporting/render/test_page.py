@@ -4,6 +4,7 @@ import re
 from pathlib import Path
 from typing import Any
 
+import polars as pl
 import pytest
 
 from schemas.errors import LakeError
@@ -57,14 +58,11 @@ def test_text_of_models_is_inert_but_readable(example_html: str, page: Page) -> 
 
 def test_every_text_of_others_is_escaped() -> None:
     # Text of datasets, model names, errors and reasons: none of it may become an element.
-    rename = {"alpha": ATTACK}
-    frames: dict[str, Any] = {}
     data = example_data()
-    for name in ("raw", "normalized", "dataset", "task", "level", "sub_ability", "ability", "totals", "item_scores", "responses"):
-        frame = getattr(data, name)
-        frames[name] = frame.with_columns(frame["model"].replace(rename))
-    items = data.items.to_dicts()
-    hostile = [row | {"question": ATTACK, "context": ATTACK, "source_file": ATTACK} for row in items]
+    named = ("raw", "normalized", "dataset", "task", "level", "sub_ability", "ability", "totals", "item_scores", "responses")
+    attacker = pl.col("model").replace({"alpha": ATTACK})
+    frames: dict[str, Any] = {name: getattr(data, name).with_columns(attacker) for name in named}
+    hostile = [row | {"question": ATTACK, "context": ATTACK, "source_file": ATTACK} for row in data.items.to_dicts()]
     frames["items"] = make_table(Items, [row | {"options": [ATTACK, "b", "c"] if row["options"] else None} for row in hostile])
     missing = (Missing(dataset="lost", reason=ATTACK, next_step=ATTACK),)
     page = Page(render_html(example_data(**frames, manifest=manifest(missing=missing, git_commit=ATTACK))))
@@ -166,26 +164,24 @@ def test_sixty_datasets_stay_below_two_megabytes() -> None:
     assert 500_000 < size < 2_000_000
 
 
-def test_of_many_models_each_has_a_page_beside_that_of_the_run_with_all_that_would_stand_there(tmp_path: Path) -> None:
+def test_of_many_models_each_has_its_page(tmp_path: Path) -> None:
     data = crowded_data(MOST_ON_A_PAGE - 2)
     assert len(data.systems) == MOST_ON_A_PAGE + 1
     write_report(data, tmp_path)
-    run = Page((tmp_path / "report.html").read_text(encoding="utf-8"))
+    pages = {path.name: Page(path.read_text(encoding="utf-8")) for path in tmp_path.glob("*.html")}
+    run = pages.pop("report.html")
     named = [link for link in run.values("href") if link.startswith("report.")]
     assert named == [f"report.m{n}.html#m{n}" for n in range(1, MOST_ON_A_PAGE + 2)]
-    pages = {link: (tmp_path / link.partition("#")[0]).read_text(encoding="utf-8") for link in named}
-    assert sorted(path.name for path in tmp_path.glob("report.m*.html")) == sorted(link.partition("#")[0] for link in named)
+    assert sorted(pages) == sorted(link.partition("#")[0] for link in named)
     assert "m1" not in run.values("id")
-    last = f"m{MOST_ON_A_PAGE + 1}"
-    page = Page(pages[named[-1]])
-    assert page.values("id")[:2] == ["content", last]
-    anchors = {value[1:] for value in page.values("href") if value.startswith("#")}
-    assert anchors <= set(page.values("id"))
-    assert "report.html#overview" in page.values("href")
+    last = pages[f"report.m{MOST_ON_A_PAGE + 1}.html"]
+    assert last.values("id")[:2] == ["content", f"m{MOST_ON_A_PAGE + 1}"]
+    assert {value[1:] for value in last.values("href") if value.startswith("#")} <= set(last.values("id"))
+    assert "report.html#overview" in last.values("href")
     # Every place that the one page of a smaller run has about a model.
     small = Page(render_html(crowded_data(MOST_ON_A_PAGE - 3)))
     places = [name for name in small.values("id") if re.match("m1(-|$)", name)]
-    assert [name for name in Page(pages[named[0]]).values("id") if name != "content"] == places
+    assert [name for name in pages["report.m1.html"].values("id") if name != "content"] == places
 
 
 def test_another_model_adds_little_to_the_page_of_a_run_with_many() -> None:
