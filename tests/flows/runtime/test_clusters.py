@@ -13,7 +13,7 @@ from prefect.client.orchestration import get_client
 
 from flows.runtime.clusters import WorkerMachine, describe_machine, list_differences, look_around, may_travel, split_address
 from schemas.chat import EMBEDDED_MODEL, ModelEntry
-from schemas.dataset import LocalFile, PinnedFile
+from schemas.dataset import LocalFile, PinnedFile, SourceFile
 from schemas.folders import parse_folder
 from schemas.plan import Plan
 from tasks.datasets.catalogue import find_dataset
@@ -219,6 +219,5 @@ def test_a_users_own_file_and_one_that_nothing_pins_do_not_travel() -> None:
     pinned = PinnedFile(repository="github.com/o/r", revision="v1.0.0-rc", path="a.json", sha256="0" * 64)
     unpinned = pinned.model_copy(update={"sha256": None})
     own = LocalFile(path=Path("mine.csv"))
-
-    made_of = [(pinned,), (pinned, unpinned), (own,)]
+    made_of: list[tuple[SourceFile, ...]] = [(pinned,), (pinned, unpinned), (own,)]
     assert [may_travel(spec), *(may_travel(replace(spec, files=files)) for files in made_of)] == [True, True, False, False]

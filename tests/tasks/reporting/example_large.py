@@ -42,10 +42,11 @@ def large_data() -> ReportData:
 def crowded_data(models: int) -> ReportData:
     """The example run with so many models that all answer as alpha does, besides its own three, which were not asked."""
     names, alpha = [{"model": f"model-{n}"} for n in range(models)], pl.col("model") == "alpha"
-    scores, responses = (
-        make_table(schema, [row | name for name in names for row in frame.filter(alpha).to_dicts()])
-        for schema, frame in ((ItemScores, example_items.item_scores()), (Responses, example_items.responses()))
-    )
+
+    def of_all(schema: type[dy.Schema], frame: pl.DataFrame) -> dy.DataFrame[Any]:
+        return make_table(schema, [row | name for name in names for row in frame.filter(alpha).to_dicts()])
+
+    scores, responses = of_all(ItemScores, example_items.item_scores()), of_all(Responses, example_items.responses())
     return example_data(item_scores=scores, responses=responses, **score_layers(scores, BLUEPRINT))
 
 

@@ -98,7 +98,7 @@ def partition(layer: str, place: tuple[tuple[str, str], ...], *, complete: bool 
 
 
 def manifest(**changes: Any) -> RunManifest:
-    fields = {
+    fields: dict[str, Any] = {
         "run": "20260101-000000-moodbench-aaaa",
         "benchmark": "moodbench",
         "blueprint": {},

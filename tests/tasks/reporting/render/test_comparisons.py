@@ -1,6 +1,5 @@
 """What is computed for gains, retrieval, needles, judges and roles."""
 
-from collections.abc import Mapping
 from typing import Any
 
 import polars as pl
@@ -146,7 +145,7 @@ PLAIN = (
 )
 
 
-def describe_roles(changed: Mapping[str, Any] | None = None, **roles: Any) -> Request:
+def describe_roles(changed: dict[str, Any] | None = None, **roles: Any) -> Request:
     """Describe the run with other models in some roles."""
     plan = PLAN | {"roles": PLAN["roles"] | roles} | (changed or {})
     found = describe_request(long_data(manifest=manifest(plan=plan)))
