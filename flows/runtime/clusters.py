@@ -129,7 +129,7 @@ async def open_cluster(plan: Plan, lake: Folder) -> AsyncIterator[Any]:
 
 
 def _look(client: Any, look: Callable[[], WorkerMachine]) -> Findings:
-    """Call a function on every worker and, as it unpacks every task before it hands it on, on the scheduler."""
+    """Call a function on every worker, and describe the scheduler, which unpacks every task before it hands it on."""
     found: Findings = dict(client.run(look, on_error="return"))
     try:
         return {**found, "scheduler": client.run_on_scheduler(describe_machine)} if found else found
