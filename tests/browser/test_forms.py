@@ -56,7 +56,7 @@ def send_as_it_opens(page: Page, form: str) -> str:
 
 @pytest.mark.long
 @pytest.mark.parametrize("interface", ["", "/v2"])
-def test_every_shipped_form_starts_a_run_as_it_opens(browser: Browser, tmp_path: Path, interface: str) -> None:
+def test_every_shipped_form_starts_a_run(browser: Browser, tmp_path: Path, interface: str) -> None:
     with ModelServer(policy(MINIATURE, "gold")) as model:
         write_config(tmp_path / "prefect.yaml", *shipped(model.base_url))
         with Served(tmp_path, tmp_path / "prefect") as served:

@@ -65,7 +65,7 @@ def report(written: Callable[[str], Path]) -> Path:
 
 
 @pytest.mark.long
-def test_sixty_datasets_and_three_models_are_small_and_quiet(written: Callable[[str], Path], open_page: Open) -> None:
+def test_a_large_page_is_small_and_quiet(written: Callable[[str], Path], open_page: Open) -> None:
     large = written("large")
     assert 500_000 < large.stat().st_size < 5 * MEGABYTES
     opened = open_page(large)
@@ -75,7 +75,7 @@ def test_sixty_datasets_and_three_models_are_small_and_quiet(written: Callable[[
     assert opened.page.locator(".example").count() > DATASETS
 
 
-def test_every_link_leads_to_something_that_is_then_seen(report: Path, open_page: Open) -> None:
+def test_every_link_leads_to_something_seen(report: Path, open_page: Open) -> None:
     opened = open_page(report)
     page = opened.page
     anchors = page.eval_on_selector_all("a[href^='#']", "links => [...new Set(links.map(link => link.getAttribute('href')))]")
@@ -92,7 +92,7 @@ def test_every_link_leads_to_something_that_is_then_seen(report: Path, open_page
     assert opened.messages == []
 
 
-def test_a_link_from_a_weak_task_opens_the_tree_down_to_the_reply(report: Path, open_page: Open) -> None:
+def test_a_link_opens_the_tree_to_the_reply(report: Path, open_page: Open) -> None:
     page = open_page(report).page
     reply = page.locator("#m1-d-mood .reply").first
     assert not reply.is_visible()
@@ -118,7 +118,7 @@ def test_every_fold_opens_by_keyboard(report: Path, open_page: Open) -> None:
     assert page.locator("summary:visible").count() == count
 
 
-def test_the_first_stop_of_the_keyboard_skips_to_the_content(report: Path, open_page: Open) -> None:
+def test_the_first_key_skips_to_the_content(report: Path, open_page: Open) -> None:
     page = open_page(report).page
     page.keyboard.press("Tab")
     assert page.evaluate("document.activeElement.className") == "skip"

@@ -78,7 +78,7 @@ def test_nothing_that_failed_is_said(tmp_path: Path) -> None:
     assert (row["what"], row["next step"]) == ("has no file", "fetch it")
 
 
-def test_ratings_that_cannot_be_read_are_counted_by_reason(tmp_path: Path) -> None:
+def test_unread_ratings_are_counted_by_reason(tmp_path: Path) -> None:
     lake = Lake(tmp_path, CodeVersion("1", None))
     reasons = ["no JSON object", "no JSON object", "fluency: Field required", None]
 
@@ -129,7 +129,7 @@ def test_the_report_is_linked_where_it_is_served(tmp_path: Path, monkeypatch: py
     assert report_address(manifest(ablation={"name": "length"}), lake)[0] == "http://127.0.0.1:9/runs/20260101-b/report.md"
 
 
-def test_pages_of_the_ui_are_those_of_its_second_version(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_pages_are_those_of_the_second_ui(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.delenv(REPORTS_URL, raising=False)
     with temporary_settings({PREFECT_UI_URL: "http://127.0.0.1:4200"}):
         assert addresses_of(RUN_KEYS[:1], None) == ["http://127.0.0.1:4200/v2/artifacts/key/summary"]
@@ -168,7 +168,7 @@ def asked(server: LoopbackServer, lake: Path, *more: str) -> Ended:
 
 
 @pytest.mark.usefixtures("prefect_server")
-def test_a_run_publishes_its_tables_with_the_outermost_flow_run(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_run_publishes_tables_with_its_outermost_flow(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv(REPORTS_URL, "http://127.0.0.1:9")
     with ModelServer(policy(DATASETS, "gold"), fault=lambda number: "401" if number == 3 else None) as server:
         document = asked(server, tmp_path / "lake", "--set", "redact=true").document

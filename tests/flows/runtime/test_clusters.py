@@ -93,7 +93,7 @@ def test_a_dask_cluster_gives_the_same_bits(tmp_path: Path, monkeypatch: pytest.
 
 @pytest.mark.long
 @pytest.mark.usefixtures("recording_server")
-def test_states_and_names_of_task_runs_are_those_of_a_local_run(tmp_path: Path, model: str) -> None:
+def test_task_runs_are_recorded_as_in_local_runs(tmp_path: Path, model: str) -> None:
     # Workers that served another test go on telling that one's server what they do.
     with dask_cluster(tmp_path) as address:
         evaluate("build", model, tmp_path, *on(address))
@@ -122,7 +122,7 @@ async def recorded(flow_runs: set[UUID], number: int) -> list[dict[str, Any]]:
 
 @pytest.mark.long
 @pytest.mark.usefixtures("prefect_server")
-def test_what_a_step_raises_on_a_worker_is_reported_as_here(tmp_path: Path, model: str) -> None:
+def test_an_error_on_a_worker_is_reported(tmp_path: Path, model: str) -> None:
     assert evaluate("build", model, tmp_path).status == 0
     assert evaluate("infer", model, tmp_path).status == 0
     damaged = next((tmp_path / "answers").rglob("*mini_eq_test*/**/*.parquet"))
@@ -214,7 +214,7 @@ def test_a_machine_says_what_it_does_not_see(tmp_path: Path, prefect_server: str
     )
 
 
-def test_a_users_own_file_and_one_that_nothing_pins_do_not_travel() -> None:
+def test_only_pinned_and_bundled_files_travel() -> None:
     spec = find_dataset("mini_eq_test")
     pinned = PinnedFile(repository="github.com/o/r", revision="v1.0.0-rc", path="a.json", sha256="0" * 64)
     unpinned = pinned.model_copy(update={"sha256": None})

@@ -60,7 +60,7 @@ def plan_of(lake: Path) -> Plan:
     return Plan.model_validate({**deployment(URL)["parameters"]["plan"], "lake": lake})
 
 
-def test_the_shipped_file_has_the_three_deployments_and_cancels_collisions() -> None:
+def test_the_shipped_file_has_three_deployments() -> None:
     found = read_deployments(find_config(None, Path("/nowhere")))
     assert [one.entry.name for one in found] == ["nightly-mini", "weekly-moodbench", "longemotion-ablation"]
     assert [one.plan.benchmark for one in found] == ["moodbench-mini", "moodbench", "longemotion"]
@@ -78,7 +78,7 @@ def test_the_shipped_file_has_the_three_deployments_and_cancels_collisions() -> 
     assert isinstance(found[2].asked, AblationRequest)
 
 
-def test_the_file_here_comes_before_the_shipped_one_and_a_named_one_before_both(tmp_path: Path) -> None:
+def test_a_named_file_comes_before_any_other(tmp_path: Path) -> None:
     assert find_config(None, tmp_path) in SHIPPED
     here = written(tmp_path)
     assert find_config(None, tmp_path) == here
@@ -106,7 +106,7 @@ def test_only_what_is_written_is_a_parameter(tmp_path: Path) -> None:
     ],
     ids=["missing", "bound", "misspelt", "other parameter", "foreign flow", "misspelt key", "template"],
 )
-def test_what_is_wrong_in_the_file_is_one_message(tmp_path: Path, changed: dict[str, Any], where: str, message: str) -> None:
+def test_a_fault_of_the_file_is_one_message(tmp_path: Path, changed: dict[str, Any], where: str, message: str) -> None:
     with pytest.raises(UsageError) as caught:
         read_deployments(written(tmp_path, **changed))
     assert message in caught.value.what
@@ -134,7 +134,7 @@ def test_a_file_without_usable_deployments_is_refused(tmp_path: Path, text: str 
     assert caught.value.where == str(path)
 
 
-def test_a_deployment_pairs_keys_with_addresses_and_names_no_other_server(tmp_path: Path) -> None:
+def test_a_deployment_pairs_keys_with_addresses(tmp_path: Path) -> None:
     models = [{"name": "m", "base_url": URL, "api_key_env": "A"}, {"name": "free", "base_url": URL}]
     judge = {"name": "j", "base_url": "http://j/v1", "headers_env": {"api-key": "B"}, "query_env": ["code=C"]}
     keys = key_addresses([planned(tmp_path, models=models, roles={"judge": judge})])
@@ -145,7 +145,7 @@ def test_a_deployment_pairs_keys_with_addresses_and_names_no_other_server(tmp_pa
     assert caught.value.where == "deployment tried, identity"
 
 
-def test_the_entrypoint_may_be_a_file_or_a_module(tmp_path: Path) -> None:
+def test_an_entrypoint_is_a_file_or_module(tmp_path: Path) -> None:
     (by_file,) = read_deployments(written(tmp_path, entrypoint="flows/refresh.py:refresh"))
     (by_module,) = read_deployments(written(tmp_path))
     assert by_file.flow == by_module.flow == "flows.refresh.refresh"
@@ -158,7 +158,7 @@ def test_prefect_loads_the_flows_that_servers_have_stored() -> None:
     assert load_flow_from_entrypoint("flows.ablate.ablate") is ablate
 
 
-def test_a_schedule_of_the_command_line_replaces_those_of_the_file(tmp_path: Path) -> None:
+def test_a_given_schedule_replaces_those_of_the_file(tmp_path: Path) -> None:
     found = (planned(tmp_path, cron="1 2 * * *"),)
     (often,) = reschedule(found, {"tried": "* * * * *"})
     (schedule,) = often.entry.schedules
@@ -186,21 +186,21 @@ def test_schedule_options_are_read() -> None:
             read_schedules([text])
 
 
-def test_the_lake_of_the_command_line_wins_and_is_named_from_the_root(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_given_lake_wins_and_is_absolute(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.chdir(tmp_path)
     found = read_deployments(SHIPPED[0])
     assert {one.plan.lake for one in set_lakes(found, None)} == {tmp_path / "parquet"}
     assert {one.plan.lake for one in set_lakes(found, Path("other"))} == {tmp_path / "other"}
 
 
-def test_a_webhook_that_is_no_address_is_refused_unseen() -> None:
+def test_a_bad_webhook_is_refused_unseen() -> None:
     require_address("https://example.org/hook/secret")
     with pytest.raises(UsageError) as caught:
         require_address("ftp://example.org/secret")
     assert "secret" not in str(caught.value)
 
 
-def test_only_loopback_is_listened_on_and_a_port_in_use_names_its_option() -> None:
+def test_serve_listens_on_free_loopback_ports_only() -> None:
     for host in ("0.0.0.0", "8.8.8.8"):
         with pytest.raises(UsageError, match="for this machine alone"):
             listen(host, 0, "--port")
@@ -211,7 +211,7 @@ def test_only_loopback_is_listened_on_and_a_port_in_use_names_its_option() -> No
     assert caught.value.where == f"--reports-port {port}"
 
 
-def test_the_password_is_made_once_and_only_its_owner_reads_it(tmp_path: Path) -> None:
+def test_the_password_is_made_once_for_its_owner(tmp_path: Path) -> None:
     path = tmp_path / "password"
     made = keep_auth(path)
     assert made.is_new
@@ -225,7 +225,7 @@ def test_the_password_is_made_once_and_only_its_owner_reads_it(tmp_path: Path) -
     assert keep_auth(path).is_new
 
 
-def test_the_server_answers_pages_of_its_own_origin_only() -> None:
+def test_the_server_answers_its_own_origin_only() -> None:
     assert guard_settings("http://127.0.0.1:4300", "a:b") == {
         "PREFECT_SERVER_API_AUTH_STRING": "a:b",
         "PREFECT_SERVER_API_CORS_ALLOWED_ORIGINS": "http://127.0.0.1:4300,http://localhost:4300",
@@ -331,7 +331,7 @@ def test_the_form_refuses_what_a_run_would(changed: dict[str, Any], message: str
     assert [message in error for error in found] == ([] if message is None else [True])
 
 
-async def test_what_a_run_says_is_in_its_log_and_what_a_command_says_is_not(
+async def test_the_log_of_a_run_has_its_words(
     prefect_server: str, tmp_path: Path, capsys: pytest.CaptureFixture[str], caplog: pytest.LogCaptureFixture
 ) -> None:
     assert prefect_server

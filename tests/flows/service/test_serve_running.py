@@ -39,7 +39,7 @@ REFUSALS = {"api_key_env": "the key of model scripted may not be sent to this ba
 
 
 @linux
-def test_only_who_has_the_password_is_served_and_ctrl_c_leaves_no_process(started_prefect: PrefectServer, tmp_path: Path) -> None:
+def test_serve_needs_a_password_and_leaves_no_process(started_prefect: PrefectServer, tmp_path: Path) -> None:
     home = started_prefect.new_home(tmp_path / "prefect")
     write_config(tmp_path / "prefect.yaml", deployment(URL))
     with Served(tmp_path, home) as served:
@@ -83,7 +83,7 @@ def test_automations_are_made_once_and_mended(started_prefect: PrefectServer, tm
 
 @linux
 @pytest.mark.long
-def test_a_run_that_is_triggered_completes_and_its_report_is_served(started_prefect: PrefectServer, tmp_path: Path) -> None:
+def test_a_triggered_run_has_a_served_report(started_prefect: PrefectServer, tmp_path: Path) -> None:
     home = started_prefect.new_home(tmp_path / "prefect")
     with ModelServer(policy(DATASETS, "gold")) as model, ModelServer(policy(DATASETS, "gold")) as other:
         entry = {"name": "scripted", "base_url": model.base_url, "api_key_env": "A_KEY"}
@@ -108,7 +108,7 @@ def test_a_run_that_is_triggered_completes_and_its_report_is_served(started_pref
 
 @linux
 @pytest.mark.long
-def test_a_schedule_fires_and_a_night_in_which_nothing_changed_asks_nothing(tmp_path: Path) -> None:
+def test_a_scheduled_run_without_change_asks_nothing(tmp_path: Path) -> None:
     home = tmp_path / "prefect"
     with ModelServer(policy(DATASETS, "gold")) as model:
         write_config(tmp_path / "prefect.yaml", deployment(model.base_url))
@@ -142,7 +142,7 @@ def test_a_schedule_fires_and_a_night_in_which_nothing_changed_asks_nothing(tmp_
 @linux
 @pytest.mark.long
 @pytest.mark.parametrize("number", [signal.SIGINT, signal.SIGTERM])
-def test_an_end_in_the_middle_of_a_run_cancels_it_and_the_next_goes_on(tmp_path: Path, number: signal.Signals) -> None:
+def test_an_interrupted_run_is_resumed_by_the_next(tmp_path: Path, number: signal.Signals) -> None:
     home = tmp_path / "prefect"
     with ModelServer(policy(DATASETS, "gold"), latency_s=0.5) as model:
         slow = {**ONE_AT_A_TIME, "base_url": model.base_url}
@@ -166,7 +166,7 @@ def test_an_end_in_the_middle_of_a_run_cancels_it_and_the_next_goes_on(tmp_path:
 
 @linux
 @pytest.mark.long
-def test_after_a_kill_the_place_is_free_again_and_a_webhook_is_called(tmp_path: Path) -> None:
+def test_a_killed_serve_frees_its_place(tmp_path: Path) -> None:
     home = tmp_path / "prefect"
     with ModelServer(policy(DATASETS, "gold"), latency_s=0.5) as model, Endpoint() as webhook:
         slow = {**ONE_AT_A_TIME, "base_url": model.base_url}
@@ -191,7 +191,7 @@ def test_after_a_kill_the_place_is_free_again_and_a_webhook_is_called(tmp_path: 
 
 @linux
 @pytest.mark.long
-def test_a_server_that_dies_ends_serve_with_a_message(tmp_path: Path) -> None:
+def test_a_dead_server_ends_serve(tmp_path: Path) -> None:
     home = tmp_path / "prefect"
     write_config(tmp_path / "prefect.yaml", deployment(URL))
     with Served(tmp_path, home) as served:

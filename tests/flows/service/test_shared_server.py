@@ -155,7 +155,7 @@ def shared(tmp_path: Path, model: ModelServer) -> Iterator[Shared]:
 
 @pytest.mark.long
 @pytest.mark.skipif(sys.platform != "linux", reason="processes are looked up in /proc")
-def test_a_killed_run_ends_and_nightly_runs_go_on(shared: Shared, model: ModelServer, tmp_path: Path) -> None:
+def test_nightly_runs_go_on_after_a_kill(shared: Shared, model: ModelServer, tmp_path: Path) -> None:
     shared.start("worker")
     wait_until(lambda: model.calls >= 4)
     killed = next(run["id"] for run in shared.runs() if run["state"]["type"] == "RUNNING")

@@ -82,7 +82,7 @@ def test_chunks_of_an_unknown_cut_are_left_out(lake: Lake) -> None:
     assert (set(written["model"]), set(written["setting"])) == ({"alpha"}, {"coem"})
 
 
-def test_the_grid_of_needles_is_that_of_the_layer(lake: Lake) -> None:
+def test_the_needle_grid_is_the_layers(lake: Lake) -> None:
     scores, contexts = example_long.item_scores().filter(OWN), Contexts.validate(example_long.contexts().filter(OWN))
     refs = [write(lake, "contexts", contexts), write(lake, "item_scores", scores)]
     assert load(lake, *refs).needles.is_empty()

@@ -28,13 +28,13 @@ def test_a_needle_stands_in_the_words_around_it() -> None:
     assert found.before.strip("word ") == ""
 
 
-def test_a_context_without_a_placed_needle_has_no_excerpt() -> None:
+def test_a_context_without_needle_has_no_excerpt() -> None:
     assert make_needle_excerpt("one two", CONTEXT | {"needle_start": None, "needle_end": None}) is None
     # A text that was withheld is shorter than where its needle stood.
     assert make_needle_excerpt("withheld", CONTEXT) is None
 
 
-def test_ratings_by_dimension_and_judge_on_their_own_scale() -> None:
+def test_ratings_stand_on_their_own_scale() -> None:
     rows = rating_rows(
         [rating("warmth", "b", 4), rating("warmth", "a", 2), rating("warmth", "a", 3), rating("depth", "a", 80, (0, 100))]
     )
@@ -44,14 +44,14 @@ def test_ratings_by_dimension_and_judge_on_their_own_scale() -> None:
     )
 
 
-def test_a_rating_that_could_not_be_read_is_no_zero() -> None:
+def test_an_unread_rating_is_no_zero() -> None:
     (row,) = rating_rows([rating("deep_needs", "a", None)])
     assert (row.dimension, row.given) == ("deep needs", (("a", "–"),))
     (mixed,) = rating_rows([rating("x", "a", None), rating("x", "a", 4)])
     assert mixed.given == (("a", "4.0 (mean of 1)"),)
 
 
-def test_chunks_of_a_prompt_each_once_by_query_and_rank() -> None:
+def test_chunks_of_a_prompt_are_shown_once() -> None:
     rows = [
         {"query_number": query, "rank": rank, "text": f"text {query}{rank}" if rank else "the same", "holds_needle": None}
         for query in (1, 0)

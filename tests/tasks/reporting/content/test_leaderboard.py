@@ -69,7 +69,7 @@ def test_a_line_joins_runs_of_one_group() -> None:
     assert re.findall(r'<path d="(M[^"]*)" stroke="[^"]*" stroke-width="2"', figure.svg) == ["M0,240L520,200", "M260,0Z"]
 
 
-def test_only_runs_that_rows_come_from_are_listed_and_other_versions_warned_of() -> None:
+def test_only_runs_behind_rows_are_listed() -> None:
     leaderboard = build_leaderboard(data(manifests=runs(package_version="0.3.0")))
     assert ([run.run for run in leaderboard.runs], leaderboard.warnings) == ([NEW], ())
     mixed = data().totals.with_columns(run=pl.Series([NEW, OLD, NEW]))
@@ -77,7 +77,7 @@ def test_only_runs_that_rows_come_from_are_listed_and_other_versions_warned_of()
     assert warned == ("The runs were made by MoodFlow 0.2.0 and 0.3.0.",)
 
 
-def test_scores_within_a_point_of_the_best_are_marked() -> None:
+def test_scores_near_the_best_are_marked() -> None:
     entries = {entry.system.model: entry.near for entry in build_leaderboard(published_leaderboard("moodbench")).entries}
     # Of 70.09: gpt-4o's 69.09 is 1.00 below, qwen3-32b's 68.40 is 1.69.
     assert [model for model, near in entries.items() if near[0]] == [
@@ -115,7 +115,7 @@ def test_names_of_models_are_inert() -> None:
     assert html.count("&lt;script&gt;alert(1)&lt;/script&gt;") >= 3
 
 
-def test_the_published_models_stand_on_the_papers_page_alone() -> None:
+def test_published_models_stand_on_the_papers_page() -> None:
     html = render_leaderboard(data(is_published=True, manifests=(), links={}, history=data().history.clear()))
     assert "Scores as printed in the MoodBench paper" in html
     for title in ("Scores per ability", "Open and closed models", "Total and size"):

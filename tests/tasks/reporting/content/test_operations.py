@@ -93,7 +93,7 @@ def test_what_has_to_be_known_about_the_numbers() -> None:
     ]
 
 
-def test_a_cut_that_cannot_be_seen_is_told_of_long_contexts() -> None:
+def test_an_unseen_cut_of_long_contexts_is_told() -> None:
     contexts = PartitionRef(layer="contexts", place=(), fingerprint="0" * 64, path="p", rows=1, content_sha256="0" * 64)
     seen = JUDGE.model_copy(update={"cost": 0.0, "paid_cost": 0.0})
     notes = list(cost_notes([TESTED, seen], [contexts]))

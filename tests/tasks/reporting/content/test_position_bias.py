@@ -84,7 +84,7 @@ def test_what_choices_followed_in_words() -> None:
     )
 
 
-def test_items_of_one_name_in_two_datasets_are_two() -> None:
+def test_items_of_two_datasets_are_never_one() -> None:
     one = answers(("1", [0, 1], 0, 0))
     assert find_stability(pl.concat([one, one.with_columns(dataset=pl.lit("e"))])) is None
 
@@ -103,7 +103,7 @@ def permuted_frames(chosen: list[int]) -> dict[str, Any]:
     return {"item_scores": make_table(ItemScores, scores), "responses": make_table(Responses, replies)}
 
 
-def test_an_order_that_comes_again_and_a_second_method_count_once() -> None:
+def test_an_order_that_comes_again_counts_once() -> None:
     frames = permuted_frames([0, 0, 0])
     found = answers_by_position(frames["item_scores"], answers_of_replies(frames["responses"], None))
     assert found.select("item_id", "option_order", "chosen_place", "gold_place").rows() == [
@@ -119,7 +119,7 @@ def test_failed_calls_are_in_no_place() -> None:
     assert answers_by_position(gamma, data.answers.filter(pl.col("model") == "gamma")).is_empty()
 
 
-def test_a_report_in_one_order_says_how_to_get_more(example_html: str) -> None:
+def test_one_order_says_how_to_get_more(example_html: str) -> None:
     data = example_data()
     found = describe_positions(data, ALPHA)
     assert found is not None
@@ -131,7 +131,7 @@ def test_a_report_in_one_order_says_how_to_get_more(example_html: str) -> None:
     assert "Followed the letter" not in example_html
 
 
-def test_a_report_in_several_orders_says_what_was_followed() -> None:
+def test_several_orders_say_what_was_followed() -> None:
     text = render_html(example_data(**permuted_frames([0, 0, 0])))
     assert "In 1 of 1 items the choice followed the letter, not the content" in text
     assert "Followed the letter" in text

@@ -39,7 +39,7 @@ def models_of(benchmark: str) -> PublishedModels:
     return describe_published_models(board.paper, board.blueprint)
 
 
-def test_families_are_the_series_and_ranges_stand_at_their_middle() -> None:
+def test_ranges_of_sizes_stand_at_their_middle() -> None:
     found = models_of("moodbench")
     assert found.unsized == ["qwen-max", "qwen-plus"]
     doubao = [row for row in found.sizes if row["family"] == "Doubao"]
@@ -50,7 +50,7 @@ def test_families_are_the_series_and_ranges_stand_at_their_middle() -> None:
     assert {name: sum(row["family"] == name for row in found.sizes) for name in ("GPT", "Qwen")} == {"GPT": 7, "Qwen": 4}
 
 
-def test_core_is_fitted_over_all_models_and_over_the_ranked_ones() -> None:
+def test_core_is_fitted_over_all_and_ranked_models() -> None:
     found = models_of("moodbench")
     fits = {name: fit for name, fit in found.fits.items() if fit}
     assert {name: (fit.points, round(fit.r_squared or 0, 2)) for name, fit in fits.items()} == {
@@ -64,7 +64,7 @@ def test_core_is_fitted_over_all_models_and_over_the_ranked_ones() -> None:
         assert fit.correlation == pytest.approx(((xs - xs.mean()) * (ys - ys.mean())).mean() / xs.std() / ys.std())
 
 
-def test_open_and_closed_models_by_ability_with_and_without_the_vetoed() -> None:
+def test_open_and_closed_models_by_ability() -> None:
     rows = models_of("moodbench").openness
     assert [row["title"] for row in rows[::2]] == [
         *("Values & Safety", "Foundational Ability", "Emotional Ability", "Companionship Ability", "Total, before the veto")
@@ -126,7 +126,7 @@ def test_core_is_weighed_as_in_the_blueprint() -> None:
     assert (point["model"], point["foundational"], point["core"]) == ("gpt-9-large", 95.0, pytest.approx(58.0))
 
 
-def test_the_curve_is_the_parabola_the_points_lie_on() -> None:
+def test_the_curve_is_the_points_parabola() -> None:
     points = tuple((float(x), 1.0 + 2.0 * x - 0.5 * x * x) for x in range(5))
     fit = fit_parabola(points)
     assert fit is not None

@@ -45,7 +45,7 @@ def test_what_each_step_adds() -> None:
     assert alpha["dataset Kind"].in_total is None
 
 
-def test_scores_are_the_sums_of_what_is_below_them() -> None:
+def test_scores_are_sums_of_their_parts() -> None:
     for tree in trees().values():
         for node in tree.walk():
             added = [child.part.contributes for child in node.children if child.part.contributes is not None]
@@ -94,7 +94,7 @@ def test_parts_of_the_same_items_are_added_plainly() -> None:
     assert (apart.low, apart.high) == pytest.approx((60 - 50**0.5, 60 + 101**0.5))
 
 
-def test_an_unknown_part_leaves_no_interval_unless_it_does_not_count() -> None:
+def test_an_unknown_part_leaves_no_interval() -> None:
     known, interval = term(1.0, 40.0, (30.0, 60.0))
     assert join_intervals([(known, interval), term(0.0, 80.0, None)]) == interval
     assert join_intervals([(replace(known, share=0.5), interval), term(0.5, 80.0, None)]) is None

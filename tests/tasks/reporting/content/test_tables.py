@@ -100,7 +100,7 @@ def test_the_most_specific_reason_wins() -> None:
     assert [gaps.reason(system, "lost") for system in (ALPHA, BETA)] == ["general", "in base"]
 
 
-def test_datasets_left_out_by_the_plan_are_not_called_lost() -> None:
+def test_unselected_datasets_are_not_called_lost() -> None:
     gaps = find_missing_scores(example_data(manifest=manifest(missing=(), plan=PLAN | {"datasets": ["mood"]})))
     assert gaps.reason(ALPHA, "lost") == "not selected for this run"
     assert gaps.reason(System("nobody", "base"), "mood") == "no replies in this run"

@@ -94,13 +94,13 @@ def test_other_blueprints_are_not_compared() -> None:
     assert reason in " ".join(one.text for one in verdict.comparability.reasons)
 
 
-def test_low_item_coverage_is_why_there_is_no_rank() -> None:
+def test_low_item_coverage_leaves_no_rank() -> None:
     verdict = judge(totals_row(datasets_scored=4, coverage=1.0, n_scored=5, n_total=6, item_coverage=5 / 6))
     assert verdict.rank_note == "not ranked: only 83\u00a0% of the items have a score"
     assert "Items without a score: 1 of 6 asked." in " ".join(texts(verdict).values())
 
 
-def test_a_clean_run_that_another_judged_has_no_caveat() -> None:
+def test_a_clean_run_has_no_caveat() -> None:
     other = manifest(plan=PLAN | {"roles": {"judge": {"name": "referee", "identity": "http://localhost:9000/v1"}}})
     clean = example_items.item_scores().filter(ALPHAS & (pl.col("status") == "scored"))
     verdict = judge(COMPLETE, item_scores=clean, manifest=other)
@@ -158,7 +158,7 @@ def test_repaired_ratings_and_errors_of_readers_are_told() -> None:
     )
 
 
-def test_unreadable_replies_are_counted_by_dataset_and_three_are_quoted() -> None:
+def test_unreadable_replies_are_counted_and_quoted() -> None:
     # One of each dataset first, then the next of the same; white space and length are those of one line.
     assert unread_text() == (
         "Replies that could not be read as an answer: 3 of 6 (50\u00a0%). They count as wrong; in a format the model follows, "
@@ -167,7 +167,7 @@ def test_unreadable_replies_are_counted_by_dataset_and_three_are_quoted() -> Non
     )
 
 
-def test_replies_to_withheld_texts_are_counted_and_not_quoted() -> None:
+def test_replies_to_withheld_texts_are_not_quoted() -> None:
     mood = {"id": "mood", "title": "Mood", "licence": "research only", "redistributable": False}
     notice = DatasetNotice(**mood, sources=("bundled",), evaluation_version="1.0")
     assert unread_text(manifest=manifest(redacted=True, datasets=(notice,))).endswith(
@@ -181,7 +181,7 @@ def test_no_interval_is_a_caveat() -> None:
     assert verdict.caveats[-1].short == "no interval"
 
 
-def test_items_are_counted_once_however_many_methods_score_them() -> None:
+def test_items_of_several_methods_are_counted_once() -> None:
     scores = example_items.item_scores()
     twice = pl.concat([scores, scores.with_columns(method=pl.lit("second"))])
     assert count_replies(ALPHA.of(twice)) == {"read": 6, "unparsed": 1, "judge_failed": 0}

@@ -91,11 +91,11 @@ def test_an_empty_reply_is_called_empty() -> None:
 @pytest.mark.parametrize(
     ("parsed", "letters"), [("A, C", ("A", "C")), ("AC", ()), ("three", ("C",)), (None, ()), ("Maybe A", ()), ("Z", ())]
 )
-def test_letters_are_found_only_where_the_answer_is_letters(parsed: str | None, letters: tuple[str, ...]) -> None:
+def test_letters_are_found_in_answers_of_letters(parsed: str | None, letters: tuple[str, ...]) -> None:
     assert chosen_letters(answer("multiple_answer", parsed)) == letters
 
 
-def test_text_shown_in_full_shrinks_with_the_number_of_models() -> None:
+def test_full_text_shrinks_with_more_models() -> None:
     # 250,000 characters over 5 tasks x 3 examples x 3 texts: 5,555 for one model, 555 for ten, never below 300.
     assert [text_limit(n) for n in (1, 10, 100)] == [5555, 555, 300]
 

@@ -12,7 +12,7 @@ from tasks.runs.published_tables import PublishedRange
 TITLES = ("North", "East", "South & more", "West")
 
 
-def test_the_first_axis_points_up_and_the_others_follow_clockwise() -> None:
+def test_the_axes_follow_clockwise_from_the_top() -> None:
     assert point_at(0, 4, 100) == pytest.approx((0, 1))
     assert point_at(1, 4, 50) == pytest.approx((0.5, 0))
     assert point_at(2, 4, 100) == pytest.approx((0, -1))

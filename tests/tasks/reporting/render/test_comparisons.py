@@ -18,7 +18,7 @@ from tests.tasks.reporting.example_long import PLAN, long_data, retrievals
 from tests.tasks.reporting.example_run import manifest
 
 
-def test_gains_stand_in_order_and_say_whether_chance_explains_them() -> None:
+def test_gains_stand_in_order_and_are_judged() -> None:
     found = model_gains(long_data())
     assert [entry.model for entry in found] == ["beta", "alpha"]
     rows = found[1].rows
@@ -30,7 +30,7 @@ def test_gains_stand_in_order_and_say_whether_chance_explains_them() -> None:
     assert [row["is_clear"] for row in rows[:2]] == [False, True]
 
 
-def test_a_gain_without_interval_is_drawn_as_a_dot() -> None:
+def test_a_gain_without_interval_is_a_dot() -> None:
     row = {"model": "alpha", "setting": "rag", "scope": "total", "base_0_100": 50.0, "setting_0_100": 49.0, "gain": -1.0}
     frame = make_table(SettingGains, [row | {"ci_low": None, "ci_high": None, "n_items": 1}])
     (found,) = model_gains(long_data(gains=frame))
@@ -39,7 +39,7 @@ def test_a_gain_without_interval_is_drawn_as_a_dot() -> None:
     assert f'stroke="{OURS}"' not in svg.replace(f'fill="{OURS}" stroke="{OURS}"', "")
 
 
-def test_the_figure_of_gains_has_a_dot_and_a_line_per_row() -> None:
+def test_each_gain_has_a_dot_and_a_line() -> None:
     svg = draw_gains(model_gains(long_data())[0])
     # 11 rows; the legend adds one dot per setting.
     for colour in (OURS, GATE):

@@ -83,7 +83,7 @@ def test_the_page_sets_them_side_by_side(tmp_path: Path) -> None:
 
 
 @pytest.mark.parametrize(("form", "shown"), [("html", r"a\u202eb"), ("csv", r"a\u202eb"), ("latex", r"a\textbackslash{}u202eb")])
-def test_what_cannot_be_seen_in_a_name_is_shown(tmp_path: Path, form: str, shown: str) -> None:
+def test_unseen_characters_of_a_name_are_shown(tmp_path: Path, form: str, shown: str) -> None:
     write_leaderboard(form, tmp_path / "board", renamed(alpha="a\u202eb", beta="a\x1b[31m\u200bb"), [])
     text = (tmp_path / "board").read_text(encoding="utf-8")
     assert shown in text

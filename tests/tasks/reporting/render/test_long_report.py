@@ -61,7 +61,7 @@ def test_a_section_says_what_the_run_has(long_html: str, anchor: str) -> None:
     assert SEGMENTS[5] not in words
 
 
-def test_published_models_of_the_same_setting_alone_are_compared(long_html: str) -> None:
+def test_published_models_are_compared_within_their_setting(long_html: str) -> None:
     # Table 2: emotion classification from 37.00 to 73.75 in Base, from 41.59 to 62.59 in RAG.
     systems = [section(long_html, f"m{number}") for number in range(1, 7)]
     base, rag = (next(found for found in systems if found.startswith(name)) for name in ("alpha 44.67", "alpha (RAG) 51.33"))
@@ -81,7 +81,7 @@ def test_each_section_goes_with_its_layer(example_html: str, long_html: str) -> 
     assert shown == [set(), {"asked"}, SECTIONS]
 
 
-def test_the_needle_is_marked_and_the_long_text_left_out(long_html: str) -> None:
+def test_the_needle_is_marked_in_its_excerpt(long_html: str) -> None:
     marked = "<mark>Mara put the letter back, &lt;b&gt;smiled&lt;/b&gt; and said nothing for a while.</mark>"
     assert marked in long_html
     # 300 characters on each side of the needle, cut between words, and what is left out is counted.
@@ -103,12 +103,12 @@ def test_all_steps_of_an_expression_are_the_reply() -> None:
     assert "adjective3" not in text
 
 
-def test_the_page_stays_small_with_texts_of_thirty_thousand_tokens(long_html: str) -> None:
+def test_the_page_stays_small_with_long_texts(long_html: str) -> None:
     assert len(BEFORE + NEEDLE + AFTER) > 120_000
     assert len(long_html.encode()) < 1_000_000
 
 
-def test_redaction_covers_contexts_needles_chunks_and_what_was_written_about_them() -> None:
+def test_redaction_covers_every_text_of_long_runs() -> None:
     told = long_data()
     notices = tuple(notice(name, redistributable=False) for name in told.titles)
     data = redact(replace(told, manifest=manifest(plan=told.manifest.plan, datasets=notices, redacted=True)))

@@ -143,7 +143,7 @@ def test_null_is_never_shown_as_zero(example_html: str) -> None:
     assert gamma.count(">–<") > 10
 
 
-def test_scores_with_a_headline_lead_the_page_and_missing_ones_are_dashes() -> None:
+def test_headline_scores_lead_the_page() -> None:
     html = render_html(headlined_data())
     assert re.findall(r'<section id="(\w+)">', html)[:2] == ["headlines", "overview"]
     words = section(html, "headlines")
@@ -184,7 +184,7 @@ def test_of_many_models_each_has_its_page(tmp_path: Path) -> None:
     assert [name for name in pages["report.m1.html"].values("id") if name != "content"] == places
 
 
-def test_another_model_adds_little_to_the_page_of_a_run_with_many() -> None:
+def test_another_model_adds_little_to_a_page() -> None:
     # 200 models of MoodBench were 29.5 MB: 147 kB each.
     sizes = [len(render_html(crowded_data(models)).encode()) for models in (20, 30)]
     assert 0 < sizes[1] - sizes[0] < 10 * 3000
@@ -238,7 +238,7 @@ def test_lines_of_figures_stand_out_in_both_schemes(example_html: str, scheme: s
     assert [name for colour in palette.SERIES if contrast(colours[name := names[colour]], colours["surface"]) < 3] == []
 
 
-def test_every_colour_of_a_figure_is_replaced_by_the_style_sheet(html: str) -> None:
+def test_the_style_sheet_replaces_colours_of_figures(html: str) -> None:
     drawn = set(re.findall(r'(?:fill|stroke)="(#[0-9a-f]+)"', html))
     assert drawn <= set(palette.COLOURS.values())
     assert len(drawn) >= 5

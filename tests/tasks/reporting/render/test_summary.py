@@ -23,7 +23,7 @@ def test_totals_of_all_states(text: str) -> None:
     assert "| gamma | base | – | – | not ranked: unscored | unscored | 0 % | 0 of 4 |" in plain
 
 
-def test_abilities_weakest_tasks_and_what_is_missing_in_order(text: str) -> None:
+def test_sections_of_the_summary_are_in_order(text: str) -> None:
     assert re.findall(r"^## (.*)$", text, re.MULTILINE) == ["Result", "Abilities", "Weakest tasks", "What is missing"]
     assert "| Model | Values \\& Safety | Emotional Ability |" in text
     assert "| alpha | 100.0 | 25.0 |" in text
@@ -40,7 +40,7 @@ def test_scores_with_a_headline_come_first() -> None:
     assert "| alpha | 25.00 |\n| beta | 100.00 |\n| gamma | – |" in text
 
 
-def test_it_stays_a_page_and_holds_no_text_of_items(text: str) -> None:
+def test_the_summary_holds_no_text_of_items(text: str) -> None:
     assert len(text.splitlines()) < 60
     assert "pick" not in text
     long = write_summary(build_report(long_data()))
@@ -52,7 +52,7 @@ def test_an_empty_run() -> None:
     assert "| alpha | base | – | – | not ranked: unscored | unscored |" in write_summary(build_report(empty_data()))
 
 
-def test_an_ablation_is_one_table_and_what_is_missing() -> None:
+def test_the_summary_of_an_ablation_is_one_table() -> None:
     score = {"model": ATTACK, "setting": "rag", "dataset": "long_qa", "method": "label", "metric": "qa_f1", "n_total": 10}
     values = ("variant", "x", "x_value", "y", "y_value", "value_0_100", "ci_low", "ci_high", "n_scored")
     variants = (("top_k 10", "10", 10.0, *[None] * 5, 0), ("top_k 2", "2", 2.0, None, None, 50.0, 48.0, 52.0, 10))
