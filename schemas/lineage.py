@@ -8,9 +8,8 @@ from pydantic import AfterValidator, BaseModel, Field
 
 from schemas.base import Frozen
 from schemas.canary import CanaryFinding
-from schemas.errors import LakeError, UsageError
+from schemas.errors import LakeError
 from schemas.pricing import PriceTable
-from schemas.roles import by_dataset, gather_roles
 from schemas.usage import Usage, merge
 from schemas.vocabulary import Language
 
@@ -140,7 +139,7 @@ class _StoredRole(BaseModel):
 
 
 class _StoredPlan(BaseModel):
-    """What is read of a stored plan, whichever version wrote it; no more is checked of it."""
+    """What is read of a stored plan; no more is checked of it."""
 
     models: list[_StoredModel] = []
     roles: dict[str, _StoredRole] = {}
@@ -155,14 +154,10 @@ class _StoredPlan(BaseModel):
     repeat: int = 1
 
 
-def _read_plan(plan: dict[str, Any]) -> dict[str, Any]:
-    """Return a stored plan with its roles in their present form; ValueError: it is damaged."""
-    try:
-        gathered = gather_roles(plan)
-    except UsageError as error:
-        raise ValueError(f"plan: {error.what}") from error
-    _StoredPlan.model_validate(gathered)
-    return gathered
+def _check_plan(plan: dict[str, Any]) -> dict[str, Any]:
+    """Return a stored plan; ValueError: it is damaged."""
+    _StoredPlan.model_validate(plan)
+    return plan
 
 
 class RunManifest(Frozen):
@@ -172,7 +167,7 @@ class RunManifest(Frozen):
     benchmark: str
     blueprint: dict[str, Any]
     blueprint_sha256: str
-    plan: Annotated[dict[str, Any], AfterValidator(_read_plan)]
+    plan: Annotated[dict[str, Any], AfterValidator(_check_plan)]
     package_version: str
     git_commit: str | None
     started_at: str
@@ -199,9 +194,19 @@ class RunManifest(Frozen):
                 return ref
         raise LakeError(f"the manifest of run {self.run} names no partition of {layer}", next_step=f"moodflow verify {self.run}")
 
+    def role(self, name: str) -> dict[str, Any]:
+        """Return the models that the plan names for a role: by default, and of datasets where they differ."""
+        named: dict[str, Any] = self.plan.get("roles", {}).get(name, {"default": [], "datasets": {}})
+        return named
+
+    def role_models(self, role: str, dataset: str) -> list[dict[str, Any]]:
+        """Return who has a role for a dataset; none if the plan names none."""
+        models: list[dict[str, Any]] = (named := self.role(role))["datasets"].get(dataset, named["default"])
+        return models
+
     def models_in(self, role: str) -> list[dict[str, Any]]:
         """Return the models that the plan names for a role, whatever dataset they are for; each once."""
-        named = by_dataset(self.plan.get("roles", {}).get(role))
+        named = self.role(role)
         entries = [*named["default"], *(entry for models in named["datasets"].values() for entry in models)]
         return [entry for number, entry in enumerate(entries) if entry not in entries[:number]]
 

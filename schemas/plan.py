@@ -142,7 +142,7 @@ class Plan(Frozen):
 
     @model_validator(mode="before")
     @classmethod
-    def _roles_may_stand_beside_the_models(cls, values: Any) -> Any:
+    def _roles_have_one_form(cls, values: Any) -> Any:
         return gather_roles(values) if isinstance(values, Mapping) else values
 
     @model_validator(mode="after")

@@ -17,9 +17,6 @@ JUDGES: Mapping[str, str] = {
 }
 """Roles that rate answers, and what they are. Any other is a solver's; where none is named the tested model has it, or nobody."""
 
-ROLES_BESIDE_MODELS = (*JUDGES, "sage", "critic")
-"""Roles that a plan may name beside its models too, and not only under `roles`; forms do not offer that."""
-
 
 def differs_by_dataset(role: Any) -> bool:
     """Return whether a role is described by dataset, and not by its models alone."""
@@ -39,25 +36,15 @@ def by_dataset(role: Any) -> dict[str, Any]:
 
 
 def gather_roles(plan: Mapping[str, Any]) -> dict[str, Any]:
-    """Return the fields of a plan with all roles under `roles`, in one form.
+    """Return the fields of a plan with its roles as `by_dataset` returns them, without empty ones, which a form posts.
 
     Raises:
-        UsageError: a role is named under `roles` and beside it, or they are no mapping.
+        UsageError: the roles, or the datasets of one, are no mapping.
     """
-    roles = _filled(_mapping(plan.get("roles"), "roles", "NAME: MODEL"))
-    beside = _filled({name: plan[name] for name in ROLES_BESIDE_MODELS if name in plan})
-    if twice := sorted(beside.keys() & roles):
-        raise UsageError(
-            f"role {twice[0]} is named twice", where=f"{twice[0]}, roles.{twice[0]}", next_step="leave one of them out"
-        )
-    others = {name: value for name, value in plan.items() if name not in ROLES_BESIDE_MODELS}
-    return others | ({"roles": beside | roles} if beside or "roles" in plan else {})
-
-
-def _filled(roles: Mapping[str, Any]) -> dict[str, Any]:
-    """Return the roles that name a model, each as `by_dataset` returns it; a form posts the others too."""
-    gathered = {name: by_dataset(role) for name, role in roles.items()}
-    return {name: role for name, role in gathered.items() if any(role.values())}
+    if "roles" not in plan:
+        return dict(plan)
+    roles = {name: by_dataset(role) for name, role in _mapping(plan["roles"], "roles", "NAME: MODEL").items()}
+    return {**plan, "roles": {name: role for name, role in roles.items() if any(role.values())}}
 
 
 def map_role(role: Mapping[str, Any], change: Callable[[Any], Any]) -> dict[str, Any]:

@@ -1,7 +1,7 @@
 """Publish what a run found: its state, its events, and artifacts in the Prefect UI under keys that stay the same."""
 
 import os
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from typing import Any
 from urllib.parse import quote
 from uuid import UUID
@@ -64,42 +64,27 @@ async def publish_run(manifest: RunManifest, changes: RunChanges, lake: Lake) ->
 
 
 def summarise(text: str, manifest: RunManifest, links: Mapping[str, str]) -> str:
-    """Write the markdown summary of a run, one page.
-
-    Args:
-        text: report.md of the run, its summary on one page.
-        manifest: of the run.
-        links: addresses by name: the report, which may be a path, then tables.
-    """
-    sections = (
-        [text.rstrip()],
-        calls_lines(manifest),
-        link_lines(links),
-        ["", "## Layers", "", "```mermaid", *diagram_of_run(manifest), "```"],
+    """Write the markdown summary of a run: its report.md, calls, addresses by name (the report's may be a path), layers."""
+    gaps = len({gap.dataset for gap in manifest.missing})
+    without = f"Without a score, or not of every model or row: {counted(gaps, 'dataset')}; see `failures`."
+    lines = (
+        text.rstrip(),
+        *("", "## Calls", "", f"{manifest.calls.line}."),
+        *("", "Whose replies were scored:", "", *map(_whose, manifest.plan.get("models", ()))),
+        *(("", without) if gaps else ()),
+        *("", "## Where to look", "", *(f"- {name}: {_link(address)}" for name, address in links.items())),
+        *("", "## Layers", "", "```mermaid", *diagram_of_run(manifest), "```"),
     )
-    return "\n".join(line for section in sections for line in section)
+    return "\n".join(lines)
 
 
-def calls_lines(manifest: RunManifest) -> Iterator[str]:
-    """Write how often models were called, and what has no score."""
-    yield from ("", "## Calls", "")
-    yield f"{manifest.calls.line}."
-    yield from ("", "Whose replies were scored:", "", *map(_whose, manifest.plan.get("models", ())))
-    if manifest.missing:
-        gaps = len({gap.dataset for gap in manifest.missing})
-        yield from ("", f"Without a score, or not of every model or row: {counted(gaps, 'dataset')}; see `failures`.")
+def _link(address: str) -> str:
+    return f"[{address}]({address})" if address.startswith("http") else f"`{address}`"
 
 
 def _whose(entry: Mapping[str, Any]) -> str:
     places = dict.fromkeys(entry[name] for name in ("identity", "base_url") if entry.get(name))
     return f"- `{entry['name']}`: {', asked at '.join(f'`{place}`' for place in places)}"
-
-
-def link_lines(links: Mapping[str, str]) -> Iterator[str]:
-    """Write where report and tables are."""
-    yield from ("", "## Where to look", "")
-    for name, address in links.items():
-        yield f"- {name}: " + (f"[{address}]({address})" if address.startswith("http") else f"`{address}`")
 
 
 def report_address(manifest: RunManifest, lake: Lake) -> tuple[str, bool]:

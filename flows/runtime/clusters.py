@@ -3,9 +3,8 @@
 import asyncio
 import socket
 import sys
-from collections.abc import AsyncIterator, Callable, Iterator
-from contextlib import asynccontextmanager, contextmanager
-from dataclasses import dataclass
+from collections.abc import AsyncIterator, Callable
+from contextlib import asynccontextmanager
 from functools import cache, partial
 from hashlib import sha256
 from importlib.metadata import PackageNotFoundError, version
@@ -46,19 +45,6 @@ SHARE = "use --lake s3://BUCKET/PREFIX or a shared folder; have PREFECT_API_URL 
 
 Findings = dict[str, WorkerMachine | Exception]
 """What was found on each machine of a cluster, by its address, or why nothing was."""
-
-
-@dataclass(frozen=True)
-class Cluster:
-    """A cluster that is connected.
-
-    Args:
-        runner: Prefect's task runner, which runs tasks on the workers.
-        look: calls a function on every worker; of a Dask scheduler it finds only what it is.
-    """
-
-    runner: Any
-    look: Callable[[Callable[[], WorkerMachine]], Findings]
 
 
 def may_travel(spec: DatasetSpec) -> bool:
@@ -115,64 +101,48 @@ def _unreachable(plan: Plan, error: Exception) -> ClusterError:
 
 
 def cluster_error(plan: Plan, what: str, expected: str | None, got: str | Exception, next_step: str) -> ClusterError:
-    """Return what is wrong with the cluster of a plan.
-
-    Args:
-        plan: names it.
-        what: went wrong.
-        expected: in its place, if that is not plain.
-        got: in its place; an exception is told in one line of at most 300 characters.
-        next_step: what the user can do.
-    """
+    """Return what is wrong with the cluster of a plan; an exception is told in one line of at most 300 characters."""
     told = got if isinstance(got, str) else " ".join(f"{type(got).__name__}: {got}".split())[:300]
     where = f"--set runner_address={plan.runner_address}"
     return ClusterError(what, where=where, expected=expected, got=told, next_step=next_step)
 
 
 @asynccontextmanager
-async def open_cluster(plan: Plan, lake: Folder) -> AsyncIterator[Cluster]:
-    """Connect the cluster of a plan, every worker of which can do its part.
+async def open_cluster(plan: Plan, lake: Folder) -> AsyncIterator[Any]:
+    """Connect the cluster of a plan, every worker of which can do its part; yields Prefect's task runner for it.
 
-    Args:
-        plan: names it.
-        lake: folder of the layers; a local one as an absolute path.
+    A lake on a disk is named by its absolute path.
 
     Raises:
         UsageError, ClusterError: it cannot be used.
     """
     require_runner(plan)
-    with _dask(plan) as cluster:
-        await asyncio.to_thread(_require_able, cluster, plan, lake)
-        yield cluster
-
-
-@contextmanager
-def _dask(plan: Plan) -> Iterator[Cluster]:
     from prefect_dask.task_runners import DaskTaskRunner  # noqa: PLC0415
 
     with DaskTaskRunner(address=plan.runner_address, client_kwargs={"timeout": CONNECT_LIMIT_S}) as runner:
         try:
-            runner.client  # noqa: B018  it connects when it is asked for
+            client = runner.client  # it connects when it is asked for
         except (OSError, ValueError) as error:
             raise _unreachable(plan, error) from error
-        yield Cluster(runner, partial(_look_with_dask, runner.client))
+        await asyncio.to_thread(_require_able, client, plan, lake)
+        yield runner
 
 
-def _look_with_dask(client: Any, look: Callable[[], WorkerMachine]) -> Findings:
+def _look(client: Any, look: Callable[[], WorkerMachine]) -> Findings:
+    """Call a function on every worker, and describe the scheduler, which unpacks every task before it hands it on."""
     found: Findings = dict(client.run(look, on_error="return"))
     try:
-        # The scheduler unpacks every task before it hands it on, and so needs our code too.
         return {**found, "scheduler": client.run_on_scheduler(describe_machine)} if found else found
     except Exception as error:  # noqa: BLE001  reported with the others
         return {**found, "scheduler": error}
 
 
-def _require_able(cluster: Cluster, plan: Plan, lake: Folder) -> None:
+def _require_able(client: Any, plan: Plan, lake: Folder) -> None:
     """Raise ClusterError unless every worker has our code and sees the lake and the Prefect server."""
     token = lake / f".cluster-{uuid4().hex}"
     replace_file(token, b"")
     try:
-        machines = cluster.look(partial(look_around, token, PREFECT_API_URL.value()))
+        machines = _look(client, partial(look_around, token, PREFECT_API_URL.value()))
     finally:
         token.unlink()
     unable = partial(cluster_error, plan, "the dask cluster cannot do this run")
@@ -221,12 +191,7 @@ def _version_of(package: str) -> str:
 
 
 def look_around(token: Folder, server: str | None) -> WorkerMachine:
-    """Return what this machine is, and whether it can do its part of a run; called on every worker.
-
-    Args:
-        token: a file that was just written to the lake.
-        server: address of the API of the Prefect server, where task runs are recorded.
-    """
+    """Return what this machine is, and whether it sees a file just written to the lake and the API of the Prefect server."""
     problems = []
     try:
         if not token.is_file():

@@ -23,7 +23,7 @@ from prefect.utilities.annotations import opaque
 
 from flows.planning.jobs import ResolvedPlan
 from flows.planning.resolve import resolve
-from flows.runtime.clusters import Cluster, cluster_error, open_cluster
+from flows.runtime.clusters import cluster_error, open_cluster
 from flows.runtime.local_server import INTERRUPTED, INTERRUPTION, silence_console
 from schemas.addresses import KEY_ADDRESSES
 from schemas.plan import Plan
@@ -185,7 +185,7 @@ async def run_here(step: Any, *arguments: Any) -> Any:
     return await outcome(step(*map(opaque, arguments)))
 
 
-async def run_there(cluster: Cluster, plan: Plan, step: Any, *arguments: Any) -> Any:
+async def run_there(cluster: Any, plan: Plan, step: Any, *arguments: Any) -> Any:
     """Run a step on one of a cluster's workers; a run that a worker does not survive is begun again by the cluster.
 
     Raises:
@@ -193,7 +193,7 @@ async def run_there(cluster: Cluster, plan: Plan, step: Any, *arguments: Any) ->
     """
     context = FlowRunContext.get()
     flow_run = context.flow_run.id if context and context.flow_run else None
-    future = cluster.runner.submit(step, dict(signature(step.fn).bind(*arguments).arguments))
+    future = cluster.submit(step, dict(signature(step.fn).bind(*arguments).arguments))
     await _end_of(future)
     try:
         # What the step raised is returned; what is raised is about the cluster.

@@ -102,14 +102,7 @@ def _schedule(schedule: ScheduleEntry, deployment: str) -> DeploymentScheduleCre
 
 
 async def register(client: PrefectClient, runner: Runner, deployment: Deployment, made: RunnerDeployment) -> UUID:
-    """Register a deployment whose runs the runner starts; a schedule that is no longer in the file is removed.
-
-    Args:
-        client: of the server.
-        runner: not yet started.
-        deployment: of the file.
-        made: the same as Prefect registers it.
-    """
+    """Register a deployment whose runs the runner, not yet started, starts; a schedule that has left the file is removed."""
     identity = await runner.aadd_deployment(made)
     wanted = {schedule.slug for schedule in deployment.entry.schedules}
     for schedule in await client.read_deployment_schedules(identity):
@@ -121,11 +114,8 @@ async def register(client: PrefectClient, runner: Runner, deployment: Deployment
 async def close_left_over(client: PrefectClient, names: Sequence[str]) -> dict[str, int]:
     """Close what an earlier `moodflow serve` left, so that no run holds a slot and missed runs do not all start now.
 
-    A run that was at work when its server was killed is Crashed. Scheduled runs whose time has passed are Cancelled.
-
-    Args:
-        client: of the server; nothing may be running yet.
-        names: of the deployments, with their flows.
+    A run that was at work when its server was killed is Crashed. Scheduled runs whose time has passed are Cancelled. Nothing may
+    be running yet.
 
     Returns:
         How many scheduled runs were missed, by deployment; only those that missed any.
@@ -145,13 +135,7 @@ async def close_left_over(client: PrefectClient, names: Sequence[str]) -> dict[s
 
 
 async def runs_of(client: PrefectClient, name: str, states: Sequence[StateType]) -> list[FlowRun]:
-    """Return the runs of a deployment in these states, the next one first.
-
-    Args:
-        client: of the server.
-        name: of flow and deployment; the server need not know it.
-        states: types of states.
-    """
+    """Return the runs in these states of a deployment named FLOW/DEPLOYMENT, the next one first; none if it is not known."""
     flow, _, deployment = name.partition("/")
     wanted = {
         "flows": {"name": {"any_": [flow]}},
@@ -169,13 +153,7 @@ async def runs_of(client: PrefectClient, name: str, states: Sequence[StateType])
 
 
 async def next_run(client: PrefectClient, deployment: UUID, name: str) -> datetime | None:
-    """Return when a deployment runs next; None if nothing is scheduled.
-
-    Args:
-        client: of the server.
-        deployment: id of the deployment.
-        name: of flow and deployment.
-    """
+    """Return when the deployment of this id, named by flow and deployment, runs next; None if nothing is scheduled."""
     # The scheduler's own turn comes seconds later; runs that exist already are not doubled.
     await client.request("POST", "/deployments/{id}/schedule", path_params={"id": deployment}, json=FIRST_RUN)
     runs = await runs_of(client, name, (StateType.SCHEDULED,))
@@ -244,14 +222,9 @@ async def mend_automations(webhook: str | None) -> dict[str, str]:
 
 
 async def register_automations(client: PrefectClient, webhook: SecretStr | None) -> dict[str, str]:
-    """Have each of the server's automations once, as it is here; without a webhook, none is called.
+    """Have each of the server's automations once, as it is here, and return what became of each, by name.
 
-    Args:
-        client: of the server.
-        webhook: address that is called on a regression.
-
-    Returns:
-        What became of each, by name.
+    `webhook` is called on a regression; without one, none is.
     """
     regression = None if webhook is None else await regression_automation(webhook)
     wanted = {SILENT_RUN: silent_run_automation(), REGRESSION: regression}

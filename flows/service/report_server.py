@@ -45,11 +45,6 @@ def find_file(folders: Sequence[Folder], run: str, name: str) -> Folder | None:
 
     Nothing else is found: no folder, nothing that begins with a dot, nothing outside, be it by `..` or by a link. Starlette's
     static files know neither this rule nor object stores.
-
-    Args:
-        folders: `runs/` of the lakes.
-        run: name of the run.
-        name: name of the file.
     """
     if not PLAIN_NAME.fullmatch(run) or not PLAIN_NAME.fullmatch(name):
         return None
@@ -80,12 +75,7 @@ def index_page(runs: Sequence[str]) -> str:
 
 
 def report_app(folders: Sequence[Folder], hosts: Sequence[str]) -> Starlette:
-    """Return the application.
-
-    Args:
-        folders: `runs/` of the lakes.
-        hosts: names it answers to.
-    """
+    """Return the application; `folders`: `runs/` of the lakes, `hosts`: names it answers to."""
 
     def index(_: Request) -> Response:
         return HTMLResponse(index_page(list_reports(folders)))

@@ -62,11 +62,7 @@ def serve_until_signal(wanted: ServerPlan) -> int:
 
 
 def end_descendants(spared: int | None = None) -> None:
-    """Kill what this process started, and what that started, until nothing is left.
-
-    Args:
-        spared: id of a child that is to stay, with all that is below it.
-    """
+    """Kill what this process started, and what that started, until nothing is left but `spared` and what is below it."""
     this = psutil.Process()
     done = {child for child in this.children() if child.pid == spared}
     done |= {child for one in tuple(done) for child in one.children(recursive=True)}

@@ -3,10 +3,9 @@
 from typing import get_args
 
 import dataframely as dy
-import polars as pl
 
 from schemas.attunebench import ReplyLabel, YesNo
-from schemas.tables.columns import OfItem, since
+from schemas.tables.columns import OfItem
 
 
 def _rating(*, nullable: bool = False) -> dy.Int64:
@@ -74,6 +73,4 @@ class ConversationAnnotations(OfItem):
     groups = dy.List(dy.Struct({"name": dy.String(), "value": dy.String()}), description="scores of questionnaires among them")
     na_answers = dy.Int64(min=0, description="answers about replies that are na")
     empty_tag_lists = dy.Int64(min=0, description="turns without a mood")
-    remarks = dy.List(
-        dy.String(), metadata=since(pl.col("totals_mismatched")), description="what is odd in the record, and how it was read"
-    )
+    remarks = dy.List(dy.String(), description="what is odd in the record, and how it was read")

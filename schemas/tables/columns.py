@@ -1,9 +1,6 @@
-"""Marks of columns (which differ from run to run, came later), and those that several layers begin with."""
-
-from typing import Any
+"""The mark of columns that differ from run to run, and columns that several layers begin with."""
 
 import dataframely as dy
-import polars as pl
 
 
 class OfItem(dy.Schema):
@@ -23,14 +20,6 @@ class OfAskedItem(OfItem):
 
 MEASURED = {"measured": True}
 """Marks columns that differ from run to run (latency); they are left out of the content hash."""
-
-EARLIER = "earlier"
-"""Under this name a column's metadata holds the value of rows that were written before the layer had it."""
-
-
-def since(value: pl.Expr | str | int | None) -> dict[str, Any]:
-    """Mark a column that a layer has got later: rows written before have this value, or what this expression yields."""
-    return {EARLIER: value if isinstance(value, pl.Expr) else pl.lit(value)}
 
 
 def measured_columns(schema: type[dy.Schema]) -> tuple[str, ...]:

@@ -3,28 +3,26 @@
 import dataframely as dy
 import polars as pl
 
-from schemas.tables.columns import since
-
 UNIT = ["source", "system", "unit_id"]
 """Columns that name what was rated."""
 
 
 class HumanRatings(dy.Schema):
-    """Key: (source, system, unit_id, turn, dimension, rater). A column that came later may be missing in a file."""
+    """Key: (source, system, unit_id, turn, dimension, rater). A file may lack columns that would be empty or true throughout."""
 
     source = dy.String(min_length=1, description="dataset")
     unit_id = dy.String(min_length=1, description="item; of an item with several answers ITEM/PART")
-    turn = dy.Int64(nullable=True, metadata=since(None), description="of a dialogue; null = the whole")
-    cluster_id = dy.String(nullable=True, metadata=since(None), description="what units share; null = the unit alone")
-    system = dy.String(nullable=True, metadata=since(None), description="who wrote it; null = the only system of the run")
+    turn = dy.Int64(nullable=True, description="of a dialogue; null = the whole")
+    cluster_id = dy.String(nullable=True, description="what units share; null = the unit alone")
+    system = dy.String(nullable=True, description="who wrote it; null = the only system of the run")
     dimension = dy.String(min_length=1)
-    higher_is_better = dy.Bool(metadata=since(pl.lit(value=True)))
+    higher_is_better = dy.Bool()
     rater = dy.String(min_length=1)
     rater_kind = dy.Enum(["expert", "crowd", "user", "aggregate", "judge"])
-    rater_known = dy.Bool(metadata=since(pl.lit(value=True)), description="false = `rater` is a running number per unit")
+    rater_known = dy.Bool(description="false = `rater` is a running number per unit")
     rating = dy.Float64(nullable=True, description="null = not given, or not applicable")
     scale = dy.List(dy.Float64(), description="all ratings that could be given, ascending")
-    text_sha256 = dy.String(nullable=True, metadata=since(None), description="of the very text that was rated")
+    text_sha256 = dy.String(nullable=True, description="of the very text that was rated")
 
     @dy.rule()
     def scale_ascends(cls) -> pl.Expr:

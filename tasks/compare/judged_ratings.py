@@ -13,7 +13,6 @@ import polars as pl
 
 from schemas.dataset import RecordFormat
 from schemas.errors import UsageError, unknown_name
-from schemas.tables.columns import EARLIER
 from schemas.tables.human_ratings import UNIT, HumanRatings
 from tasks.metrics.texts import best_of, bleu, distinct, rouge_l
 from tasks.runs.past_run import PastRun
@@ -23,7 +22,10 @@ from tasks.sources.reading import read_records
 
 FORMATS: Mapping[str, RecordFormat] = {".parquet": "parquet", ".csv": "csv", ".jsonl": "jsonl"}
 COLUMNS = HumanRatings.column_names()
-DEFAULTS = {name: one.metadata[EARLIER].cast(pl.String) for name, one in HumanRatings.columns().items() if one.metadata}
+TRUE = ("higher_is_better", "rater_known")
+MAY_LACK = ("turn", "cluster_id", "system", "text_sha256", *TRUE)
+"""Columns that a file may lack: they are empty then, or those of TRUE true."""
+
 CONTRACT = "docs/how-to/own-judge.md says what such a file holds"
 
 
@@ -62,11 +64,11 @@ def read_human_ratings(path: Path) -> ReadRatings:
     for name in given:
         if name not in COLUMNS:
             raise unknown_name("column", name, COLUMNS, str(path), CONTRACT)
-    if missing := [name for name in COLUMNS if name not in given and name not in DEFAULTS]:
+    if missing := [name for name in COLUMNS if name not in given and name not in MAY_LACK]:
         columns = ", ".join(missing), ", ".join(given)
         raise UsageError("columns are missing", where=str(path), expected=columns[0], got=columns[1], next_step=CONTRACT)
     texts = pl.DataFrame({name: [_text(row.get(name)) for row in rows] for name in COLUMNS}, dict.fromkeys(COLUMNS, pl.String))
-    filled = texts.with_columns(pl.col(name).fill_null(value) for name, value in DEFAULTS.items())
+    filled = texts.with_columns(pl.col(*TRUE).fill_null("true"))
     numbers = pl.element().str.strip_chars().cast(pl.Float64, strict=False)
     typed = filled.with_columns(
         pl.col("scale").str.strip_chars("[] ").str.split(",").list.eval(numbers),

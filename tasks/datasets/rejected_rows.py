@@ -35,9 +35,7 @@ def require_layout(spec: DatasetSpec, rejected: pl.DataFrame) -> None:
 
 
 def _counted(rejected: pl.DataFrame) -> str:
-    # A lake may hold rejected rows of an earlier version, which did not say of how many they are.
-    of = f" of {rejected['rows_in_all'][0]:,}" if "rows_in_all" in rejected.columns else ""
-    return f"{rejected.height:,} {'row' if rejected.height == 1 else 'rows'}{of}"
+    return f"{rejected.height:,} {'row' if rejected.height == 1 else 'rows'} of {rejected['rows_in_all'][0]:,}"
 
 
 def _rules(spec: DatasetSpec, rejected: pl.DataFrame) -> str:

@@ -5,7 +5,7 @@ from collections.abc import Iterator
 import polars as pl
 
 from schemas.blueprint import Blueprint
-from schemas.roles import JUDGE, by_dataset
+from schemas.roles import JUDGE
 from schemas.tables.responses import Judgements
 from tasks.judging.rubrics import order_dimensions
 from tasks.runs.run_tables import ReportData, Row
@@ -91,7 +91,6 @@ def _score_dimensions(data: ReportData, groups: pl.DataFrame, resampling: Resamp
 
 def _counted(data: ReportData) -> Iterator[tuple[str, ...]]:
     """Yield dataset, rubric, judge and method of the ratings that scores are made of."""
-    judge = by_dataset(data.manifest.plan.get("roles", {}).get(JUDGE))
     for name, dataset in data.blueprint.datasets.items():
-        for entry in judge["datasets"].get(name, judge["default"]):
+        for entry in data.manifest.role_models(JUDGE, name):
             yield from ((name, method.rubric, entry["name"], method.id) for method in dataset.methods if method.rubric)

@@ -45,13 +45,12 @@ def untrusted(path: Folder, expected: str, got: str) -> LakeError:
     )
 
 
-def of_another_version(path: Folder, missing: Sequence[str], writer: str) -> LakeError:
-    """Return the error about a partition whose rows are those that were written, but not those of the layer as it is now."""
-    columns = "columns" if len(missing) > 1 else "column"
+def of_another_version(path: Folder, differing: Sequence[str], writer: str) -> LakeError:
+    """Return the error about a partition whose rows are those that were written, but not with the columns of the layer."""
     return LakeError(
         "a partition of the lake was written by another version of moodflow",
         where=str(path),
-        expected="the layer's columns as they are now",
-        got=f"no {columns} {', '.join(missing)}; written by moodflow {writer}",
+        expected="the layer's columns as this version has them",
+        got=f"others: {', '.join(differing)}; written by moodflow {writer}",
         next_step="leave the file, older runs need it: open them with that version, or run the plan again with this one",
     )

@@ -22,7 +22,6 @@ from schemas.folders import Folder
 from schemas.lineage import CodeVersion, Footer, PartitionKey, PartitionRef
 from schemas.printing import printable
 from schemas.tables.columns import measured_columns
-from tasks.lake.earlier_rows import with_later_columns, with_present_words
 from tasks.lake.errors import of_another_version, untrusted, unwritable
 from tasks.lake.files import create_file, footer_source, parquet_source, prove_writable, replace_file
 from tasks.lake.finding import incomplete_name, newest_incomplete, place_of, rejected_path
@@ -117,9 +116,6 @@ class Lake:
 
         What this process wrote or read before is checked by the hash of the file's bytes.
 
-        Columns that a layer has got since, a partition of an earlier version does not have: they get the value that its rows
-        had without saying so.
-
         Raises:
             LakeError: if the file is gone, truncated, changed or no longer fits the schema.
         """
@@ -129,31 +125,20 @@ class Lake:
             return cast("dy.DataFrame[SchemaT]", kept)
         rows = _decode(self.path(ref), encoded)
         if proof not in _CHECKED or rows.schema != _columns(schema):
-            rows = self._check_rows(ref, schema, rows)
+            self._check_rows(ref, schema, rows)
         _CHECKED.put(proof, rows)
         return cast("dy.DataFrame[SchemaT]", rows)
 
-    def _check_rows(self, ref: PartitionRef, schema: type[SchemaT], frame: pl.DataFrame) -> dy.DataFrame[SchemaT]:
-        path = self.path(ref)
-        intact = content_sha256(frame, [name for name in measured_columns(schema) if name in frame.columns]) == ref.content_sha256
-        try:
-            present = with_present_words(frame, schema)
-            if intact:
-                whole = with_later_columns(present, schema)
-                if whole.schema == _columns(schema):
-                    return cast("dy.DataFrame[SchemaT]", whole)
-            valid = schema.validate(present)
-        except (dy.exc.ValidationError, dy.exc.SchemaError, pl.exceptions.InvalidOperationError) as error:
-            missing = [name for name in schema.column_names() if name not in frame.columns]
-            if missing and intact:
-                footer = self.read_footer(ref)
-                writer = f"{footer.package_version} at {(footer.git_commit or 'no commit')[:8]}"
-                raise of_another_version(path, missing, writer) from error
-            raise untrusted(path, f"rows of layer {ref.layer}", str(error).splitlines()[0]) from error
-        got = content_sha256(valid, measured_columns(schema))
+    def _check_rows(self, ref: PartitionRef, schema: type[dy.Schema], rows: pl.DataFrame) -> None:
+        """Raise LakeError if the rows are not those that were written, or their columns not those of the layer."""
+        path, columns = self.path(ref), _columns(schema)
+        got = content_sha256(rows, [name for name in measured_columns(schema) if name in rows.columns])
         if got != ref.content_sha256:
             raise untrusted(path, f"content {ref.content_sha256[:12]}", f"content {got[:12]}")
-        return valid
+        if differing := [name for name in {**columns, **rows.schema} if rows.schema.get(name) != columns.get(name)]:
+            footer = self.read_footer(ref)
+            writer = f"{footer.package_version} at {(footer.git_commit or 'no commit')[:8]}"
+            raise of_another_version(path, differing, writer)
 
     def path(self, ref: PartitionRef) -> Folder:
         """Return the path of a partition's file."""

@@ -32,7 +32,7 @@ NUMBERED = re.compile(r"[0-9]{8}T[0-9]{12}Z\.([0-9]{1,15})-")
 
 
 def run_order(name: str) -> tuple[int, str]:
-    """Return what runs are ordered by: the number in their name. One that has none stands before, by its name.
+    """Return what runs are ordered by: the number in their name. A folder that was renamed stands before, by its name.
 
     The time says when the clock of some machine stood where, which may have been set back since.
     """

@@ -21,7 +21,7 @@ def read_partitions(lake: Lake, refs: Sequence[PartitionRef], schema: type[dy.Sc
         LakeError: as `Lake.read`.
     """
     rows = _read_together(lake.root, refs, schema) if isinstance(lake.root, Path) else None
-    if rows is None:  # one is damaged, or of an earlier version
+    if rows is None:  # one is damaged
         rows = pl.concat([lake.read(ref, schema) for ref in refs])
     return rows
 

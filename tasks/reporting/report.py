@@ -4,20 +4,21 @@ import json
 from collections.abc import Mapping
 from dataclasses import dataclass
 
-from schemas.lineage import PartitionRef
-from tasks.reporting.content.benchmark import has_levels
+import polars as pl
+
+from schemas.lineage import DatasetNotice, PartitionRef
+from schemas.metrics import METRICS, Metric
 from tasks.reporting.content.caveats import MissingScores, find_missing_scores
 from tasks.reporting.content.gains import ModelGains, model_gains
 from tasks.reporting.content.headlines import Headlines, describe_headlines
 from tasks.reporting.content.judges import JudgeReport, describe_judges
-from tasks.reporting.content.method import MethodNotes, describe_method
 from tasks.reporting.content.operations import failure_rows, judge_failure_rows, usage_rows
 from tasks.reporting.content.position_bias import Positions, describe_positions
 from tasks.reporting.content.request import Provenance, Request, describe_provenance, describe_request
 from tasks.reporting.content.retrieval import NeedleGrid, RetrievalReport, describe_retrieval, needle_grids
 from tasks.reporting.content.score_tables import ScoreTable, describe_groups
 from tasks.reporting.content.score_tree import Node, TreeSource, build_tree
-from tasks.reporting.content.tables import RawRow, TaskRow, raw_rows, task_rows
+from tasks.reporting.content.tables import RawRow, TaskRow, has_levels, metric_paths, raw_rows, task_rows
 from tasks.reporting.content.verdicts import TotalVerdict, judge_systems
 from tasks.reporting.content.weaknesses import Weakness, find_reasons, weakest_tasks
 from tasks.runs.published_tables import PublishedRange, PublishedTable, read_table
@@ -54,6 +55,23 @@ class SystemReport:
     def label(self) -> str:
         """Name in headings."""
         return self.verdict.system.label
+
+
+@dataclass(frozen=True)
+class MethodNotes:
+    """What a reader must know to understand the numbers.
+
+    `metrics`: what is said of each. `reply_limits`: models whose replies the plan limits, with the limit in tokens.
+    `design_effects`: per metric whose items share sources, a row of raw scores, that of the greatest one. `own_samples`: sizes of
+    the samples that the blueprint states, by title. `deviations`: datasets that are asked or scored otherwise than in their
+    papers.
+    """
+
+    metrics: Mapping[Metric, str]
+    reply_limits: list[str]
+    design_effects: list[Row]
+    own_samples: Mapping[str, int]
+    deviations: tuple[DatasetNotice, ...]
 
 
 @dataclass(frozen=True)
@@ -141,4 +159,19 @@ def _describe(data: ReportData, verdict: TotalVerdict, missing: MissingScores, a
         tasks=tasks,
         raw=raw,
         positions=describe_positions(data, system),
+    )
+
+
+def describe_method(data: ReportData) -> MethodNotes:
+    """Describe everything about the method that a reader of this run needs."""
+    effects = data.raw.filter(pl.col("design_effect").is_not_null()).sort("design_effect", descending=True)
+    greatest = effects.unique(["dataset", "metric"], keep="first", maintain_order=True)
+    limits = {one["name"]: (one.get("sampling") or {}).get("max_tokens") for one in data.manifest.plan.get("models", ())}
+    own = data.blueprint.datasets.values() if data.manifest.plan.get("sample") is None else ()
+    return MethodNotes(
+        metrics={path.spec.metric: METRICS[path.spec.metric].words for path in metric_paths(data.blueprint)},
+        reply_limits=[f"{name} {limit:,d}" for name, limit in limits.items() if limit],
+        design_effects=greatest.to_dicts(),
+        own_samples={entry.title: entry.sample for entry in own if entry.sample},
+        deviations=tuple(notice for notice in data.manifest.datasets if notice.differences),
     )

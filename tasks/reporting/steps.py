@@ -34,13 +34,7 @@ REPORTED = {
 
 @dataclass(frozen=True)
 class ReportJob:
-    """A run to describe.
-
-    Attributes:
-        manifest: of the run.
-        blueprint: of the run.
-        changes: since the run before; null = that was not looked at.
-    """
+    """A run to describe. `changes`: since the run before; null = that was not looked at."""
 
     manifest: RunManifest
     blueprint: Blueprint
@@ -49,11 +43,7 @@ class ReportJob:
 
 @step("report {job.manifest.run}")
 async def write_report_files(job: ReportJob, lake: Lake) -> Any:
-    """Write report.md, report.html and, last, manifest.json: a run is listed only once its report is there.
-
-    Returns:
-        Path of the manifest.
-    """
+    """Write report.md, report.html and, last, manifest.json: a run is listed only once its report is there; return its path."""
     write_report(
         load_report_data(PastRun(job.manifest, job.blueprint, lake), job.changes), run_folder(lake.root, job.manifest.run)
     )
@@ -62,10 +52,6 @@ async def write_report_files(job: ReportJob, lake: Lake) -> Any:
 
 def load_report_data(run: PastRun, changes: RunChanges | None = None) -> ReportData:
     """Read every layer of the run and the paper's table behind it, without texts that may not be passed on if it is redacted.
-
-    Args:
-        run: of the lake.
-        changes: since the run before; null = that was not looked at.
 
     Raises:
         LakeError: if a partition of the manifest is gone or changed.

@@ -7,7 +7,6 @@ from typing import Any
 
 from schemas.errors import UsageError
 from schemas.lineage import PartitionRef
-from schemas.roles import by_dataset
 from schemas.tables.responses import Answers
 from schemas.vocabulary import Profile
 from tasks.datasets.attunebench.conversations import TURNS, WHOLE
@@ -115,8 +114,7 @@ def _results(run: PastRun, ref: PartitionRef) -> Iterator[tuple[ResultFile, str,
     (entry,) = (one for one in plan["models"] if one["name"] == model)
     provider = provider_at(entry.get("base_url"))
     sources = dict(items.select("item_id", "source_file").iter_rows())
-    judges = by_dataset(plan.get("roles", {}).get(DRAFT_JUDGE))
-    judge = next((one["name"] for one in judges["datasets"].get(dataset, judges["default"])), None)
+    judge = next((one["name"] for one in run.manifest.role_models(DRAFT_JUDGE, dataset)), None)
     for (item,), rows in answers.group_by("item_id", maintain_order=True):
         parts = dict(rows.select("part", "text").iter_rows())
         replies = {part: read_object(text) for part, text in parts.items()}

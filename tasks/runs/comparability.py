@@ -17,7 +17,7 @@ from schemas.comparability import (
     Shares,
 )
 from schemas.lineage import DatasetNotice, RunManifest
-from schemas.roles import JUDGE, by_dataset
+from schemas.roles import JUDGE
 from tasks.runs.papers import Paper, paper_of
 from tasks.runs.past_run import PastRun
 from tasks.runs.published_tables import TOTAL, PublishedTable, read_table
@@ -150,8 +150,7 @@ def _of_the_source(notice: DatasetNotice) -> Iterator[Departure]:
 
 
 def _of_the_judge(manifest: RunManifest, paper: Paper, name: str) -> Iterator[Departure]:
-    roles = by_dataset(manifest.plan.get("roles", {}).get(JUDGE))
-    judges = [entry["name"] for entry in roles["datasets"].get(name, roles["default"])]
+    judges = [entry["name"] for entry in manifest.role_models(JUDGE, name)]
     if judges and (paper.judge is None or any(paper.judge not in judge.lower() for judge in judges)):
         yield _not("judge", f"rated by {listed(judges)}, in the paper by {paper.judge or 'one that is not known'}")
     yield _close("rubric", "rated by our own rubric")

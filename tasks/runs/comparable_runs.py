@@ -139,7 +139,7 @@ def _answering_parameters(entry: ModelEntry) -> dict[str, Any]:
 
 CALL = (
     *("concurrency", "requests_per_minute", "tokens_per_minute", "connect_timeout_s", "first_byte_timeout_s"),
-    *("timeout_s", "http2", "api_key_env", "headers_env", "query_env", "query"),
+    *("timeout_s", "api_key_env", "headers_env", "query_env", "query"),
 )
 """Fields of a model's entry that change how it is called, not what it answers."""
 

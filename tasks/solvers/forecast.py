@@ -210,7 +210,7 @@ def read_replies(lake: Folder, layer: str, place: str, columns: Sequence[str]) -
         lake: its folder.
         layer: `responses` or `judgements`.
         place: pattern of the files below the layer.
-        columns: `call_key` and what else is wanted; partitions of older versions that lack one are left out.
+        columns: `call_key` and what else is wanted.
 
     Raises:
         LakeError: if a file cannot be read.
@@ -220,8 +220,7 @@ def read_replies(lake: Folder, layer: str, place: str, columns: Sequence[str]) -
     for path in paths:
         with unreadable(path):
             stored = pl.read_parquet(parquet_source(path), hive_partitioning=False)
-        if set(columns) <= set(stored.columns):
-            frames.append(stored.select(columns))
+        frames.append(stored.select(columns))
     counted = pl.concat(frames).drop_nulls(TOKENS)
     return counted.unique("call_key", keep="first", maintain_order=True)
 

@@ -25,7 +25,7 @@ TRY = """async ([api, socket]) => {
 }"""
 
 
-def test_a_page_of_another_origin_reads_nothing_and_starts_nothing(browser: Browser, started_prefect: PrefectServer) -> None:
+def test_another_origin_reads_and_starts_nothing(browser: Browser, started_prefect: PrefectServer) -> None:
     api = started_prefect.url
     with ModelServer(lambda _: "") as elsewhere:
         page = browser.new_page()

@@ -1,5 +1,7 @@
 """The report in a browser: quiet, complete in itself, reachable by pointer and keyboard, legible everywhere."""
 
+from collections.abc import Callable
+from functools import cache
 from pathlib import Path
 
 import pytest
@@ -41,29 +43,30 @@ CONTRASTS = """() => {
 WIDEST = "() => [document.documentElement.scrollWidth, window.innerWidth]"
 
 
-@pytest.fixture(scope="session")
-def report(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    path = tmp_path_factory.mktemp("report") / "report.html"
-    path.write_text(render_html(example_data()), encoding="utf-8")
-    return path
+PAGES = {"report": example_data, "large": large_data, "long": long_data}
+
+
+@pytest.fixture(scope="session", name="written")
+def write_pages(tmp_path_factory: pytest.TempPathFactory) -> Callable[[str], Path]:
+    """Returns the file of one of the PAGES."""
+
+    @cache
+    def write(name: str) -> Path:
+        path = tmp_path_factory.mktemp(name) / "report.html"
+        path.write_text(render_html(PAGES[name]()), encoding="utf-8")
+        return path
+
+    return write
 
 
 @pytest.fixture(scope="session")
-def large(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    path = tmp_path_factory.mktemp("large") / "report.html"
-    path.write_text(render_html(large_data()), encoding="utf-8")
-    return path
-
-
-@pytest.fixture(scope="session")
-def long(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    path = tmp_path_factory.mktemp("long") / "report.html"
-    path.write_text(render_html(long_data()), encoding="utf-8")
-    return path
+def report(written: Callable[[str], Path]) -> Path:
+    return written("report")
 
 
 @pytest.mark.long
-def test_sixty_datasets_and_three_models_are_small_and_quiet(large: Path, open_page: Open) -> None:
+def test_a_large_page_is_small_and_quiet(written: Callable[[str], Path], open_page: Open) -> None:
+    large = written("large")
     assert 500_000 < large.stat().st_size < 5 * MEGABYTES
     opened = open_page(large)
     # The page itself is the only thing that was asked for; its icon is in it.
@@ -72,7 +75,7 @@ def test_sixty_datasets_and_three_models_are_small_and_quiet(large: Path, open_p
     assert opened.page.locator(".example").count() > DATASETS
 
 
-def test_every_link_leads_to_something_that_is_then_seen(report: Path, open_page: Open) -> None:
+def test_every_link_leads_to_something_seen(report: Path, open_page: Open) -> None:
     opened = open_page(report)
     page = opened.page
     anchors = page.eval_on_selector_all("a[href^='#']", "links => [...new Set(links.map(link => link.getAttribute('href')))]")
@@ -89,7 +92,7 @@ def test_every_link_leads_to_something_that_is_then_seen(report: Path, open_page
     assert opened.messages == []
 
 
-def test_a_link_from_a_weak_task_opens_the_tree_down_to_the_reply(report: Path, open_page: Open) -> None:
+def test_a_link_opens_the_tree_to_the_reply(report: Path, open_page: Open) -> None:
     page = open_page(report).page
     reply = page.locator("#m1-d-mood .reply").first
     assert not reply.is_visible()
@@ -97,12 +100,7 @@ def test_a_link_from_a_weak_task_opens_the_tree_down_to_the_reply(report: Path, 
     assert reply.is_visible()
     opened = page.eval_on_selector_all("#m1 .tree details.node[open] > summary .what", "all => all.map(one => one.innerText)")
     assert [line.split("\n")[0].split("  ")[0] for line in opened] == [
-        "Total",
-        "Emotional Ability ability",
-        "Emotion Recognition sub-ability",
-        "Low level",
-        "Moods task",
-        "Mood dataset",
+        *("Total", "Emotional Ability ability", "Emotion Recognition sub-ability", "Low level", "Moods task", "Mood dataset")
     ]
 
 
@@ -120,7 +118,7 @@ def test_every_fold_opens_by_keyboard(report: Path, open_page: Open) -> None:
     assert page.locator("summary:visible").count() == count
 
 
-def test_the_first_stop_of_the_keyboard_skips_to_the_content(report: Path, open_page: Open) -> None:
+def test_the_first_key_skips_to_the_content(report: Path, open_page: Open) -> None:
     page = open_page(report).page
     page.keyboard.press("Tab")
     assert page.evaluate("document.activeElement.className") == "skip"
@@ -130,8 +128,8 @@ def test_the_first_stop_of_the_keyboard_skips_to_the_content(report: Path, open_
 
 
 @pytest.mark.parametrize("name", ["report", *(pytest.param(one, marks=pytest.mark.long) for one in ("long", "large"))])
-def test_a_phone_never_scrolls_sideways(name: str, request: pytest.FixtureRequest, open_page: Open) -> None:
-    page = open_page(request.getfixturevalue(name), width=375).page
+def test_a_phone_never_scrolls_sideways(name: str, written: Callable[[str], Path], open_page: Open) -> None:
+    page = open_page(written(name), width=375).page
     assert page.evaluate(WIDEST) == [375, 375]
     page.evaluate("document.querySelectorAll('#m1 details').forEach(fold => fold.open = true)")
     assert page.evaluate(WIDEST) == [375, 375]

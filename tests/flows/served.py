@@ -77,15 +77,26 @@ def processes_of(home: Path) -> dict[int, str]:
     return found
 
 
-def _read(request: urllib.request.Request) -> str | None:
-    """The answer, or a blank; None while the database is locked, as Prefect's own clients understand a 503."""
-    try:
-        with urllib.request.urlopen(request, timeout=LIMIT_S) as answer:  # noqa: S310  loopback
-            return answer.read().decode() or " "
-    except urllib.error.HTTPError as error:
-        if error.code == 503:
-            return None
-        raise
+def ask(url: str, login: str, body: Any = None, method: str | None = None) -> Any:
+    """Ask a server's API, POST if there is a body, until its database is not locked: Prefect's own clients understand a 503.
+
+    Raises:
+        urllib.error.HTTPError: it refuses.
+    """
+    headers = {"Authorization": f"Basic {base64.b64encode(login.encode()).decode()}", "Content-Type": "application/json"}
+    content = None if body is None else json.dumps(body).encode()
+    request = urllib.request.Request(url, content, headers, method=method)  # noqa: S310  loopback
+
+    def read() -> str | None:
+        try:
+            with urllib.request.urlopen(request, timeout=LIMIT_S) as answer:  # noqa: S310  loopback
+                return answer.read().decode() or "null"
+        except urllib.error.HTTPError as error:
+            if error.code == 503:
+                return None
+            raise
+
+    return json.loads(wait_until(read))
 
 
 class Served:
@@ -143,18 +154,21 @@ class Served:
         self.process.send_signal(number)
         return self.process.wait(within_s)
 
-    def api(self, path: str, body: Any = None) -> Any:
-        """Ask the server's API; POST if there is a body.
+    @property
+    def login(self) -> str:
+        """`user:password` of the server."""
+        return (self.home / "moodflow-serve.password").read_text(encoding="utf-8").strip()
 
-        Raises:
-            urllib.error.HTTPError: it refuses.
-        """
-        auth = (self.home / "moodflow-serve.password").read_text(encoding="utf-8").strip()
-        headers = {"Authorization": f"Basic {base64.b64encode(auth.encode()).decode()}", "Content-Type": "application/json"}
-        content = None if body is None else json.dumps(body).encode()
-        request = urllib.request.Request(f"{self.document['api']}{path}", content, headers)  # noqa: S310  loopback
-        text = wait_until(lambda: _read(request))
-        return json.loads(text) if text.strip() else None
+    def beside(self, *arguments: str, **environment: str) -> "subprocess.CompletedProcess[str]":
+        """Run another command in the same folder, with the same folder of Prefect."""
+        command, variables = [sys.executable, "-c", ENTRY_POINT, *arguments], clean_environment(self.home, **environment)
+        return subprocess.run(
+            command, env=variables, cwd=self.folder, capture_output=True, text=True, check=False, timeout=LIMIT_S
+        )
+
+    def api(self, path: str, body: Any = None) -> Any:
+        """Ask the server's API; POST if there is a body."""
+        return ask(f"{self.document['api']}{path}", self.login, body)
 
     def start_run(self, number: int = 0, **parameters: Any) -> str:
         """Start a run of a deployment; returns its id."""

@@ -41,7 +41,7 @@ def stated(plan: dict[str, Any]) -> dict[str, Any]:
     """The entries of a manifest as a configuration: what was found about each model, and no key."""
     names = ("name", "base_url", "dialect")
     model, judge = ({name: entry[name] for name in names} for entry in (*plan["models"], *plan["roles"]["judge"]["default"]))
-    return {"models": [model], "judge": judge}
+    return {"models": [model], "roles": {"judge": judge}}
 
 
 @pytest.mark.usefixtures("prefect_server")

@@ -24,21 +24,19 @@ def names(found: Plan, dataset: str) -> dict[str, list[str]]:
 @pytest.mark.parametrize(
     "written",
     [
-        {"judge": JUDGE, "panel": [SECOND, SAGE], "sage": SAGE, "critic": None},
-        {"roles": {"judge": JUDGE, "panel": [SECOND, SAGE], "sage": [SAGE]}},
-        {"judge": JUDGE, "roles": {"panel": {"default": [SECOND, SAGE]}, "sage": {"default": SAGE, "datasets": {}}}},
-        {"roles": {"judge": {"default": JUDGE}, "panel": [SECOND, SAGE], "sage": SAGE, "critic": {"default": None}}},
+        {"judge": JUDGE, "panel": [SECOND, SAGE], "sage": [SAGE]},
+        {"judge": {"default": JUDGE}, "panel": {"default": [SECOND, SAGE]}, "sage": SAGE, "critic": {"default": None}},
     ],
-    ids=["beside the models", "under roles", "both", "by dataset"],
+    ids=["models alone", "by dataset"],
 )
 def test_every_form_of_a_role_is_the_same_plan(written: dict[str, Any]) -> None:
-    found = plan(**written)
+    found = plan(roles=written)
     assert names(found, "any") == {"judge": ["j"], "panel": ["second", "s"], "sage": ["s"]}
     assert Plan.model_validate(found.model_dump(mode="json")) == found
     assert [entry.name for entry in found.entries] == ["m", "j", "second", "s"]
-    # A server of Prefect checks parameters by the form before a run begins; the form has one place for roles.
+    # A server of Prefect checks parameters by the form before a run begins.
     form = Draft202012Validator(Plan.model_json_schema())
-    assert form.is_valid({"benchmark": "b", "models": [JUDGE], **written}) == (set(written) == {"roles"})
+    assert form.is_valid({"benchmark": "b", "models": [JUDGE], "roles": written})
 
 
 EMPTY: tuple[Any, ...] = (
@@ -57,11 +55,8 @@ EMPTY: tuple[Any, ...] = (
 @pytest.mark.parametrize("empty", EMPTY)
 def test_a_role_that_is_empty_is_not_named(empty: Any) -> None:
     posted = {"judge": empty, "panel": empty, "sage": empty, "critic": empty}
-    wanted = plan(roles={"judge": JUDGE})
-    assert plan(**posted, roles={"judge": JUDGE}) == wanted
-    assert plan(judge=JUDGE, roles=posted) == wanted
-    assert plan(roles={"judge": JUDGE, "seeker": empty}) == wanted
-    assert plan(**posted) == plan(roles=posted) == plan(roles=None) == plan(roles="") == plan()
+    assert plan(roles={**posted, "judge": JUDGE}) == plan(roles={"judge": JUDGE})
+    assert plan(roles=posted) == plan(roles=None) == plan(roles="") == plan()
 
 
 def test_a_role_with_nothing_but_a_misspelt_field_is_refused() -> None:
@@ -81,20 +76,19 @@ def test_a_role_may_be_another_model_for_a_dataset_or_none() -> None:
 
 
 def test_a_panel_without_a_judge_of_the_dataset_rates_nothing() -> None:
-    found = plan(judge={"datasets": {"d": JUDGE}}, panel=[SECOND, JUDGE])
+    found = plan(roles={"judge": {"datasets": {"d": JUDGE}}, "panel": [SECOND, JUDGE]})
     assert [[entry.name for entry in found.judges(name)] for name in ("d", "e")] == [["j", "second"], []]
 
 
 @pytest.mark.parametrize(
     ("written", "message"),
     [
-        ({"judge": JUDGE, "roles": {"judge": JUDGE}}, "role judge is named twice"),
         ({"roles": [JUDGE]}, "roles are no mapping"),
         ({"roles": {"sage": {"default": SAGE, "datasets": ["d"]}}}, "datasets of a role are no mapping"),
         ({"roles": {"sage": [SAGE, OTHER]}}, "role sage is one model, only the panel is several"),
         ({"roles": {"sage": {"datasets": {"d": [SAGE, OTHER]}}}}, "role sage is one model, only the panel is several"),
         ({"roles": {"sage": {"default": SAGE, "dataset": {"d": OTHER}}}}, "roles.sage.dataset\n  Extra inputs are not permitted"),
-        ({"seeker": SAGE}, "seeker\n  Extra inputs are not permitted"),
+        ({"judge": JUDGE}, "judge\n  Extra inputs are not permitted"),
     ],
 )
 def test_a_role_that_cannot_be_meant_is_refused(written: dict[str, Any], message: str) -> None:
@@ -103,11 +97,10 @@ def test_a_role_that_cannot_be_meant_is_refused(written: dict[str, Any], message
     assert message in str(caught.value)
 
 
-def test_roles_beside_models_are_read_as_roles() -> None:
-    roles = {"judge": {"default": JUDGE, "datasets": {"d": OTHER, "e": JUDGE}}, "panel": [SECOND, SAGE]}
-    today = manifest(plan={"benchmark": "b", "models": [], "roles": roles})
-    beside = manifest(plan={"benchmark": "b", "models": [], "judge": JUDGE, "panel": [SECOND, SAGE], "sage": None})
-    assert beside.plan["roles"].keys() == today.plan["roles"].keys() == {"judge", "panel"}
-    assert beside.plan.keys() == {"benchmark", "models", "roles"}
-    assert beside.models_in("panel") == today.models_in("panel") == [SECOND, SAGE]
-    assert (beside.names_in("judge"), today.names_in("judge"), beside.names_in("sage")) == (["j"], ["j", "t"], [])
+def test_a_manifest_names_who_has_a_role() -> None:
+    judge, panel = {"default": [JUDGE], "datasets": {"d": [OTHER], "e": [JUDGE]}}, {"default": [SECOND, SAGE], "datasets": {}}
+    run = manifest(plan={"benchmark": "b", "models": [], "roles": {"judge": judge, "panel": panel}})
+    assert run.models_in("panel") == [SECOND, SAGE]
+    assert (run.names_in("judge"), run.names_in("sage")) == (["j", "t"], [])
+    assert [run.role_models("judge", name) for name in ("d", "f")] == [[OTHER], [JUDGE]]
+    assert run.role_models("sage", "d") == []

@@ -26,7 +26,7 @@ from schemas.vocabulary import LANGUAGES
 from tasks.datasets.attunebench.codebook import load_codebook
 from tasks.datasets.attunebench.values import LABELS, panas_items, read_number, read_side
 
-FORMER_INTENSITIES = {"mild": 2, "moderate": 4, "intense": 6}
+WORDED_INTENSITIES = {"mild": 2, "moderate": 4, "intense": 6}
 OBSERVED = ("observedBehavior", "did_occur", "humanValue", "actualValue", "llmValue")
 PREFERRED = ("preferredBehavior", "should_occur", "humanPreference")
 ALTERNATES = {"alternate": ("llmImproved", "alternate1"), "human": ("humanEdited", "alternate2")}
@@ -112,7 +112,7 @@ class RecordReader:
             self._odd(f"{at}emotion", name, "none of the twenty adjectives")
         if given is None or len(named) < len(given):
             return None
-        read = ((name, FORMER_INTENSITIES.get(str(said).strip().lower(), said)) for name, said in named)
+        read = ((name, WORDED_INTENSITIES.get(str(said).strip().lower(), said)) for name, said in named)
         return tuple(EmotionTag(name=name, intensity=self._number(said, f"{at}intensity")) for name, said in read)
 
     def _judgements(self, notes: Fields, at: str) -> tuple[Judgement, ...]:

@@ -21,7 +21,7 @@ from schemas.provider import CAPABILITIES, Capability, CapabilityFinding, ModelP
 from tasks.models.http.failures import FAILURE_KINDS
 
 PROBE_VERSION = 1
-"""Of what is asked and how it is judged; what an older version found is found out anew."""
+"""Of what is asked and how it is judged; what another version found is found out anew."""
 
 REPLY_TOKENS = 512
 """Enough for a model that reasons to come to an answer; one that does not needs about ten."""

@@ -19,7 +19,7 @@ PROBES = Path("journal") / "models"
 """Folder below the lake that keeps what was found."""
 
 NOT_ASKED = CapabilityFinding("unknown", "not asked then")
-"""Of a capability that a record lacks, because it was written before that was asked about."""
+"""Of a capability that a record does not speak of."""
 
 NOT_WRITTEN = "what was found about the model cannot be written"
 _PROBE = TypeAdapter(ModelProbe)
@@ -38,7 +38,7 @@ def remember(lake: Path, entry: ModelEntry, found: ModelProbe) -> Path:
 
 
 def recall(lake: Path, entry: ModelEntry) -> ModelProbe | None:
-    """Return what was found about a model, or None: never probed, or by an older version.
+    """Return what was found about a model, or None: never probed, or in another way than now.
 
     Raises:
         LakeError: if the file is there and cannot be read.
@@ -81,7 +81,7 @@ def list_probes(lake: Path) -> list[ModelProbe]:
 
 
 def _read(path: Path) -> ModelProbe | None:
-    """Read one file of the lake; None if an older version wrote it."""
+    """Read one file of the lake; None if the model was probed in another way than now."""
     advice = "probe it again with moodflow models check NAME --again, or remove the file"
     with unreadable_document("what was found about the model", path, advice):
         document = read_json(path.read_bytes())

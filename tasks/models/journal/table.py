@@ -107,7 +107,7 @@ def write_reply(reply: ChatReply) -> str:
 
 
 def read_reply(text: str) -> ChatReply:
-    """Read the reply of a row, marked as journaled; fields the row lacks, since it is older than they are, have their default.
+    """Read the reply of a row, marked as journaled.
 
     Raises:
         ValueError: if the text is no answer, or a field has a value of another type.

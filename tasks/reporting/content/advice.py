@@ -54,13 +54,7 @@ class AdviceOptions:
 
 
 def advise(task: TaskRow, diagnoses: tuple[Diagnosis, ...], asked: AdviceOptions) -> tuple[Advice, ...]:
-    """Return findings about every dataset of a task; what the task measures comes last, since it always holds.
-
-    Args:
-        task: the weak task.
-        diagnoses: its datasets that have a score.
-        asked: what the plan asked for.
-    """
+    """Return findings about every dataset of a weak task with a score; what the task measures comes last: it always holds."""
     broken = dict.fromkeys(asked.broken.get(diagnosis.raw.path.dataset) for diagnosis in diagnoses)
     step = "Mend it first: the score says more about it than about the model."
     found = [Advice("instrument", f"An instrument failed: {words}. {step}") for words in broken if words]

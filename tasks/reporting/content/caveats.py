@@ -45,13 +45,7 @@ def count_replies(item_scores: pl.DataFrame) -> dict[str, int]:
 
 
 def find_caveats(data: ReportData, system: System, totals: dict[str, Any]) -> tuple[Caveat, ...]:
-    """Find everything that lowers the trust, the gravest kinds first.
-
-    Args:
-        data: the run.
-        system: whom the total is about.
-        totals: its row of `totals`.
-    """
+    """Find everything that lowers the trust, the gravest kinds first; `totals`: the row of the system."""
     return (
         *_about_coverage(totals),
         *_about_rows(data.manifest.missing),

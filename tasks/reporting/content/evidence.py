@@ -41,12 +41,7 @@ class RatingRow:
 
 
 def make_needle_excerpt(text: str, context: dict[str, Any]) -> NeedleExcerpt | None:
-    """Make the needle with some text around it; null if the context has no needle in a known place.
-
-    Args:
-        text: the whole context.
-        context: the item's row of `contexts`.
-    """
+    """Make the needle with some text around it, from a row of `contexts`; null if it has no needle in a known place."""
     start, end = context["needle_start"], context["needle_end"]
     if start is None or end is None or end > len(text):
         return None
@@ -63,11 +58,7 @@ def make_needle_excerpt(text: str, context: dict[str, Any]) -> NeedleExcerpt | N
 
 
 def rating_rows(judgements: Iterable[dict[str, Any]]) -> tuple[RatingRow, ...]:
-    """Return ratings by dimension, in the order in which they were first given.
-
-    Args:
-        judgements: rows of `judgements` about one answer.
-    """
+    """Return ratings by dimension, in the order in which they were first given, from rows of `judgements` about one answer."""
     rows = list(judgements)
     judges = sorted({row["judge"] for row in rows})
     found = []
@@ -87,11 +78,7 @@ def _given(ratings: list[int | None]) -> str:
 
 
 def prompt_chunk_rows(chunks: Iterable[dict[str, Any]]) -> list[dict[str, Any]]:
-    """Return the first chunks that went into a prompt, by query and rank, each text once and shortened; ranks from 1.
-
-    Args:
-        chunks: rows with the columns PROMPT_CHUNKS about one item.
-    """
+    """Return the first chunks of a prompt (PROMPT_CHUNKS) by query and rank, each text once and shortened; ranks from 1."""
     distinct: dict[str, dict[str, Any]] = {}
     for row in sorted(chunks, key=lambda row: (row["query_number"], row["rank"])):
         distinct.setdefault(row["text"], {**row, "rank": row["rank"] + 1, "text": make_excerpt(row["text"], 0).short})

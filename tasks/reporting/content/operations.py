@@ -15,8 +15,7 @@ from tasks.text.number_format import NONE, count, counted, listed
 def failure_rows(data: ReportData) -> list[Row]:
     """Return failed calls by system, whoever was asked for it, and kind, the most frequent first within each system.
 
-    Returns:
-        rows with system, failure, calls, datasets, example, the error of one of them, and remedy.
+    A row has system, failure, calls, datasets, example (the error of one of them) and remedy.
     """
     grouped = (
         data.responses.filter(pl.col("status") == "failed", pl.col("failure") != NOT_SENT)

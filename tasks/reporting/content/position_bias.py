@@ -123,10 +123,6 @@ def answers_by_position(item_scores: pl.DataFrame, given: pl.DataFrame) -> pl.Da
 
     An order that comes again is answered by the same stored reply, so it counts once; so does an item that several methods score.
 
-    Args:
-        item_scores: rows of `item_scores`.
-        given: rows of `answers`.
-
     Returns:
         columns dataset, item_id, option_order (null = as the item has them), chosen_place (null = unreadable), gold_place.
     """
@@ -142,11 +138,7 @@ def answers_by_position(item_scores: pl.DataFrame, given: pl.DataFrame) -> pl.Da
 
 
 def position_rows(answers: pl.DataFrame) -> tuple[PositionRow, ...]:
-    """Return one row per place that is right or chosen somewhere, and those before it.
-
-    Args:
-        answers: as from answers_by_position.
-    """
+    """Return one row per place that is right or chosen somewhere in `answers_by_position`, and those before it."""
     chosen, gold = answers["chosen_place"], answers["gold_place"]
     readable = answers.filter(pl.col("chosen_place").is_not_null())
     highest = answers.select(pl.max_horizontal(pl.col("chosen_place").max(), pl.col("gold_place").max())).item()
@@ -165,11 +157,7 @@ def position_rows(answers: pl.DataFrame) -> tuple[PositionRow, ...]:
 
 
 def find_stability(answers: pl.DataFrame) -> Stability | None:
-    """Find what the choices of items that were asked in several orders followed; null if there is no such item.
-
-    Args:
-        answers: as from answers_by_position: one row per item and distinct order.
-    """
+    """Find what the choices of items that `answers_by_position` has in several orders followed; null if there is no such item."""
     moved = answers.filter(pl.col("option_order").is_not_null())
     if moved.height == moved.select(_ITEM).n_unique():
         return None

@@ -71,12 +71,7 @@ class PublishedModels:
 
 
 def describe_published_models(paper: PublishedTable, blueprint: Blueprint) -> PublishedModels:
-    """Describe a paper's models.
-
-    Args:
-        paper: the paper's table.
-        blueprint: names the abilities, and weighs the core ones.
-    """
+    """Describe the models of a paper's table; the blueprint names the abilities, and weighs the core ones."""
     sizes, core = sized_models(paper.wide), core_points(paper.wide, blueprint)
     titles, sized = titled_scores(paper, blueprint), {row["model"] for row in sizes}
     chosen = {"all": core, "ranked": [point for point in core if point["ranked"]]} if core else {}
@@ -136,10 +131,9 @@ def _averages(scores: list[float]) -> Row:
 
 
 def parse_size(text: str) -> tuple[float, float] | None:
-    """Return the size before a slash, which counts all experts: lowest and highest billions of parameters; null for words.
+    """Return lowest and highest billions of parameters of `671B/37B (Total/Activated Parameters)` or `50-60B (Estimated)`.
 
-    Args:
-        text: as printed in the paper, such as `671B/37B (Total/Activated Parameters)` or `50-60B (Estimated)`.
+    The size before a slash counts all experts; null for words.
     """
     found = _SIZE.match(text)
     if found is None:

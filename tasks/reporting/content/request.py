@@ -10,7 +10,7 @@ from schemas.base import Frozen
 from schemas.context import ContextOptions
 from schemas.lineage import DatasetNotice, RunManifest
 from schemas.retrieval import RetrievalOptions
-from schemas.roles import JUDGE, PANEL, by_dataset
+from schemas.roles import JUDGE, PANEL
 from tasks.lake.fingerprint import canonical_json
 from tasks.runs.lengths import MeanLength, mean_lengths
 from tasks.runs.published_tables import BASE_SETTING
@@ -73,13 +73,13 @@ def _roles(manifest: RunManifest, settings: list[str]) -> Iterator[RoleRow]:
     yield RoleRow("Core", _names(plan.get("models", ())), "models under test: they read, write and answer")
     for role, does in helper_roles(settings).items():
         unnamed = "nobody" if is_optional(role) else SELF
-        yield RoleRow(role.replace("_", " ").capitalize(), _who(plan, role, unnamed=unnamed), does)
+        yield RoleRow(role.replace("_", " ").capitalize(), _who(manifest, role, unnamed=unnamed), does)
     if _retrieves(settings):
         yield RoleRow("Rank", _embedder(plan.get("retrieval", {})), "orders chunks")
-    if judge := _who(plan, JUDGE):
+    if judge := _who(manifest, JUDGE):
         times = plan.get("judge_repeat", 1)
         yield RoleRow("Judge", judge, f"rates free-text answers, each {counted(times, 'time')}; this is the score")
-    if panel := _who(plan, PANEL):
+    if panel := _who(manifest, PANEL):
         yield RoleRow("Panel", panel, "rates the same answers, to see whether judges agree; enters no score")
 
 
@@ -88,9 +88,9 @@ def _names(models: Any) -> str:
     return listed(names) if names else "none"
 
 
-def _who(plan: dict[str, Any], role: str, unnamed: str = "") -> str:
+def _who(manifest: RunManifest, role: str, unnamed: str = "") -> str:
     """Return who has a role, after it the datasets in which that is another model; `unnamed` stands for no model."""
-    named = by_dataset(plan.get("roles", {}).get(role))
+    named = manifest.role(role)
     usual = _names(named["default"]) if named["default"] else unnamed
     differing = (f"{dataset}: {_names(models) if models else unnamed}" for dataset, models in named["datasets"].items())
     return "; ".join(filter(None, (usual, *differing)))
@@ -137,7 +137,7 @@ def _notes(manifest: RunManifest, settings: list[str]) -> Iterator[str]:
     models = list(manifest.plan.get("models", ()))
     for setting in settings:
         for role in helper_roles([setting]):
-            usual = by_dataset(manifest.plan.get("roles", {}).get(role))["default"]
+            usual = manifest.role(role)["default"]
             unnamed = [] if is_optional(role) else models
             if own := _common(models, manifest.models_in(role)) if usual else unnamed:
                 yield f"With {setting_title(setting)} the {role.replace('_', ' ').capitalize()} is {SELF} ({_names(own)})."

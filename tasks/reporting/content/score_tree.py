@@ -12,9 +12,8 @@ from schemas.blueprint import Ability
 from schemas.normalisation import CentredNormalisation, GradeNormalisation, Normalisation
 from schemas.vocabulary import Level
 from tasks.reporting.content.advice import Advice
-from tasks.reporting.content.benchmark import has_levels
 from tasks.reporting.content.caveats import MissingScores
-from tasks.reporting.content.tables import RawRow
+from tasks.reporting.content.tables import RawRow, has_levels
 from tasks.reporting.content.verdicts import TotalVerdict
 from tasks.reporting.content.weaknesses import Example, Weakness
 from tasks.runs.run_tables import ReportData

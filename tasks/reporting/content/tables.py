@@ -1,13 +1,73 @@
-"""Turn score layers into rows for readers. Null stays null and carries its reason."""
+"""Turn score layers into rows for readers, along the paths of a blueprint. Null stays null and carries its reason."""
 
+from collections.abc import Iterator
 from dataclasses import dataclass
 
+from schemas.blueprint import Ability, Blueprint, MethodSpec, MetricSpec, Task
+from schemas.metrics import Metric
 from schemas.normalisation import CentredNormalisation, NoNormalisation, NumericNormalisation, RatioNormalisation
-from tasks.reporting.content.benchmark import MetricPath, TaskPath, metric_paths, task_paths
 from tasks.reporting.content.caveats import MissingScores
 from tasks.runs.baselines import Baselines
 from tasks.runs.run_tables import ReportData, from_row
 from tasks.runs.score_tree import ScorePart, Scores, explain_task
+
+
+@dataclass(frozen=True)
+class TaskPath:
+    """A task with the ability it hangs on and the main ability above that (the same one in a flat tree)."""
+
+    task: Task
+    parent: Ability
+    main: Ability
+
+    @property
+    def path(self) -> str:
+        """Ability titles from the top, for readers."""
+        return self.parent.title if self.parent == self.main else f"{self.main.title} › {self.parent.title}"
+
+
+@dataclass(frozen=True)
+class MetricPath:
+    """One number the blueprint expects: dataset, method and metric. `weight` is 0 if it is shown and does not count."""
+
+    dataset: str
+    title: str
+    task: Task
+    path: str
+    method: MethodSpec
+    spec: MetricSpec
+    weight: float
+
+    @property
+    def key(self) -> tuple[str, str, Metric]:
+        """What names its rows: dataset, method and metric."""
+        return self.dataset, self.method.id, self.spec.metric
+
+    @property
+    def metric_label(self) -> str:
+        """Name of the metric, with its cut-off where it has one, and whether it counts."""
+        name = self.spec.metric if self.spec.k is None else f"{self.spec.metric} (k = {self.spec.k})"
+        return name if self.weight else f"{name} (not in the total)"
+
+
+def task_paths(blueprint: Blueprint) -> tuple[TaskPath, ...]:
+    """Return every task with its path, in the blueprint's order."""
+    return tuple(TaskPath(task, node, main) for main in blueprint.abilities for _, node in main.walk() for task in node.tasks)
+
+
+def has_levels(blueprint: Blueprint) -> bool:
+    """Return whether tasks stand at several levels; if they all stand at one, it says nothing about any of them."""
+    return len({task.level for _, task in blueprint.tasks()}) > 1
+
+
+def metric_paths(blueprint: Blueprint) -> Iterator[MetricPath]:
+    """Yield every number the blueprint expects, in the order of its tasks."""
+    for path in task_paths(blueprint):
+        for entry in path.task.datasets:
+            dataset = blueprint.datasets[entry.id]
+            for method in dataset.methods:
+                for spec in method.metrics:
+                    yield MetricPath(entry.id, dataset.title, path.task, path.path, method, spec, entry.weight * spec.weight)
 
 
 @dataclass(frozen=True)
@@ -54,13 +114,7 @@ class RawRow:
 
 
 def task_rows(data: ReportData, scores: Scores, missing: MissingScores) -> tuple[TaskRow, ...]:
-    """Return every task of the blueprint, in its order.
-
-    Args:
-        data: the run.
-        scores: of the system that the rows are about.
-        missing: why it has no others.
-    """
+    """Return every task of the blueprint, in its order; `scores`: of the system that the rows are about."""
     rows = []
     for path in task_paths(data.blueprint):
         part = explain_task(scores, path.task, data.blueprint)
@@ -70,7 +124,7 @@ def task_rows(data: ReportData, scores: Scores, missing: MissingScores) -> tuple
 
 
 def raw_rows(data: ReportData, scores: Scores, missing: MissingScores) -> tuple[RawRow, ...]:
-    """Return every number the blueprint expects, in the order of its tasks; arguments as above."""
+    """Return every number the blueprint expects, in the order of its tasks, likewise."""
     rows = []
     for path in metric_paths(data.blueprint):
         row = scores.row("normalized_scores", *path.key) | scores.row("raw_scores", *path.key)

@@ -7,8 +7,8 @@ from typing import Any, Self
 import polars as pl
 
 from schemas.comparability import Comparability
-from tasks.reporting.content.benchmark import task_paths
 from tasks.reporting.content.caveats import Caveat, find_caveats
+from tasks.reporting.content.tables import task_paths
 from tasks.runs.comparability import compare_with_paper
 from tasks.runs.run_tables import ReportData, System, from_row
 from tasks.runs.verdict import WITH_TOTAL, Verdict, judge_row, judge_run, say_interval, say_total

@@ -8,7 +8,6 @@ from typing import Any
 
 from schemas.question_types import QUESTION_TYPES
 from tasks.reporting.content.advice import Advice, AdviceOptions, Diagnosis, advise
-from tasks.reporting.content.benchmark import has_levels
 from tasks.reporting.content.evidence import (
     DialogueLine,
     Excerpt,
@@ -20,7 +19,7 @@ from tasks.reporting.content.evidence import (
     prompt_chunk_rows,
     rating_rows,
 )
-from tasks.reporting.content.tables import RawRow, TaskRow
+from tasks.reporting.content.tables import RawRow, TaskRow, has_levels
 from tasks.runs.answers import ScoredItem, ShownOption, collect_answers, explain_answer, shown_options
 from tasks.runs.run_tables import ReportData, System
 
@@ -56,12 +55,7 @@ class Example:
 
 
 def pick_examples(diagnoses: tuple[Diagnosis, ...], text_limit: int) -> tuple[Example, ...]:
-    """Return up to three items of a task: at most one unreadable reply as long as wrong ones are there, all datasets in turn.
-
-    Args:
-        diagnoses: the task's datasets.
-        text_limit: characters of one text that may be shown in full.
-    """
+    """Return up to three items of a task: at most one unreadable reply as long as wrong ones are there, all datasets in turn."""
     wrong = _in_turn(diagnoses, lambda answer: answer.score["status"] == "scored" and answer.score["value"] < 1)
     unparsed = _in_turn(diagnoses, lambda answer: answer.score["status"] == "unparsed")
     chosen = [*wrong[: PER_TASK - 1], *unparsed[:1], *wrong[PER_TASK - 1 :], *unparsed[1:]][:PER_TASK]

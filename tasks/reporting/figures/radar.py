@@ -39,22 +39,6 @@ Band = Sequence[PublishedRange | None]
 """Range of the published models on each axis; null where the paper has none."""
 
 
-def draw_overlay(titles: Sequence[str], shapes: Sequence[Shape], band: Band = ()) -> KeyedFigure | None:
-    """Draw several models over each other, as many as there are colours; null if that is no radar, or of one model only.
-
-    Args:
-        titles: names of the axes.
-        shapes: models; those without any score are left out.
-        band: published models behind them; empty = none.
-    """
-    drawn = [shape for shape in shapes if any(score is not None for score in shape.scores)][:MAX_SHAPES]
-    svg = draw_radar(titles, drawn, band)
-    if svg is None or len(drawn) == 1:
-        return None
-    keys = tuple((shape.label, colour) for shape, colour in zip(drawn, SERIES, strict=False))
-    return KeyedFigure(svg, keys, left_out=len(shapes) - len(drawn))
-
-
 def overlay_systems(systems: Sequence[SystemReport]) -> KeyedFigure | None:
     """Return the systems of a run over each other."""
     titles = [node.title for entry in systems[:1] for node in entry.abilities]
@@ -75,16 +59,21 @@ def edges(scores: Sequence[float | None]) -> list[tuple[int, int]]:
     return [(one, other) for one, other in pairs if scores[one] is not None and scores[other] is not None]
 
 
-def draw_radar(titles: Sequence[str], shapes: Sequence[Shape], band: Band = ()) -> str | None:
-    """Draw the axes, the published models behind them, and one outline per shape.
+def draw_overlay(titles: Sequence[str], shapes: Sequence[Shape], band: Band = ()) -> KeyedFigure | None:
+    """Draw several models over each other, as many as there are colours, and the published models behind them.
 
     Drawn by hand: a chart library has no such chart, and putting one together from layers takes a second each.
 
+    Args:
+        titles: names of the axes.
+        shapes: models; those without any score are left out.
+        band: published models; empty = none.
+
     Returns:
-        An `<svg>` element; null with fewer than three axes, or if no shape has a score.
+        null with fewer than three axes, or with one model only.
     """
     drawn = [shape for shape in shapes if any(score is not None for score in shape.scores)][:MAX_SHAPES]
-    if len(titles) < FEWEST_AXES or not drawn:
+    if len(titles) < FEWEST_AXES or len(drawn) < 2:  # noqa: PLR2004
         return None
     marks = [*_band(band), *_grid(len(titles))]
     for shape, colour in zip(drawn, SERIES, strict=False):
@@ -92,7 +81,9 @@ def draw_radar(titles: Sequence[str], shapes: Sequence[Shape], band: Band = ()) 
         marks += [f'<circle {_at(dot, "cx", "cy")} r="4" fill="{colour}"/>' for dot in _dots(shape.scores)]
     marks += _names(titles)
     box = f"{-_WIDE / 2:g} {-_TALL / 2:g} {_WIDE} {_TALL}"
-    return f'<svg viewBox="{box}" aria-hidden="true" focusable="false" font-family="sans-serif">{"".join(marks)}</svg>'
+    svg = f'<svg viewBox="{box}" aria-hidden="true" focusable="false" font-family="sans-serif">{"".join(marks)}</svg>'
+    keys = tuple((shape.label, colour) for shape, colour in zip(drawn, SERIES, strict=False))
+    return KeyedFigure(svg, keys, left_out=len(shapes) - len(drawn))
 
 
 def _place(axis: int, axes: int, score: float) -> tuple[float, float]:

@@ -46,6 +46,17 @@ RAW_HEADS = [
     *("#Unreadable", "#Constant answer", "#Majority label"),
 ]
 
+FORMATS = (
+    *(formats.number, formats.count, formats.interval, formats.percent, formats.seconds, formats.shorten),
+    *(formats.signed, formats.signed_interval, formats.weight, formats.shares),
+)
+"""Filters of templates, under their own names; FUNCTIONS are called so."""
+
+FUNCTIONS = (
+    *(changed_scores, change_notes, label_of, state_said, paper_of, cost_notes),
+    *(formats.counted, formats.listed, formats.share_of),
+)
+
 
 def write_report(data: ReportData, folder: Folder) -> None:
     """Write `report.md`, `report.html` and, of many systems, a page of each into a folder; each at once or not at all.
@@ -105,38 +116,20 @@ def make_environment() -> Environment:
         trim_blocks=True,
         lstrip_blocks=True,
     )
-    environment.filters |= {
-        "number": formats.number,
-        "count": formats.count,
-        "interval": formats.interval,
-        "percent": formats.percent,
-        "seconds": formats.seconds,
-        "shorten": formats.shorten,
+    environment.filters |= {function.__name__: function for function in FORMATS} | {
         "page": page_of,
-        "heat": formats.heat_step,
+        "heat": lambda score: "" if score is None else f" heat-{formats.heat_step(score)}",
         "amounts": amount_cells,
-        "signed": formats.signed,
-        "signed_interval": formats.signed_interval,
         "setting": setting_title,
-        "weight": formats.weight,
-        "shares": formats.shares,
     }
     shared: dict[str, Any] = {
-        "counted": formats.counted,
-        "changed_scores": changed_scores,
-        "change_notes": change_notes,
-        "label_of": label_of,
-        "state_said": state_said,
-        "listed": formats.listed,
-        "paper_of": paper_of,
+        **{function.__name__: function for function in FUNCTIONS},
         "numbered": lambda names, form="{}": [f"#{form.format(name)}" for name in names],  # heads of columns of numbers
         "raw_heads": RAW_HEADS,
         "report_page": REPORT,
-        "share_of": formats.share_of,
         "languages": LANGUAGES,
         "level_names": LEVELS,
         "cost_heads": HEADS,
-        "cost_notes": cost_notes,
         "sum_usage": total,
         "usage_by_model": by_model,
         "max_partitions": MAX_PARTITIONS,

@@ -153,12 +153,11 @@ def model(**changes: object) -> str:
         ("models: [{name: smollm2, sampling: null}]", "where: models.0.sampling"),
         ("models: [{name: smollm2}]\nbudgets: 5", "where: budgets"),
         ("retrieval: {overlap: 5}", "where: retrieval.overlap"),
-        ("sage: m", "where: sage\n"),
         ("roles: {sage: m}", "where: sage\n"),
         ("roles: {sage: {default: {nam: m}}}", "where: sage.name\n"),
         ("roles: {sage: {datasets: {d: {name: m}}}}", "where: roles.sage.datasets.d.0\n"),
         ("roles: [sage]", "roles are no mapping"),
-        ("{judge: {name: smollm2}, roles: {judge: {name: smollm2}}}", "role judge is named twice"),
+        ("judge: {name: smollm2}", "where: judge\n"),
         ("roles: {judge: [{name: smollm2}, {name: smollm2, concurrency: 1}]}", "role judge is one model"),
         (ROLE.format("sagee: {name: smollm2}"), "next step: did you mean sage?"),
         (ROLE.format("xyz: {name: smollm2}"), "for example --role judge=NAME@URL"),
@@ -187,7 +186,7 @@ def test_a_budget_needs_a_price_for_every_model(plans: list[Plan], tmp_path: Pat
 def test_a_configured_secret_address_is_refused_untold(tmp_path: Path, role: str, field: str, address: str) -> None:
     # Not with plans: what would be written and started is.
     entry = {"name": "m", "base_url": "http://localhost:9/v1", field: address}
-    values = {"models": [entry]} if role == "models" else {"models": [{"name": "smollm2"}], "judge": entry}
+    values = {"models": [entry]} if role == "models" else {"models": [{"name": "smollm2"}], "roles": {"judge": entry}}
     config = configured(tmp_path, json.dumps(values))
     done = ended("run", "moodbench-mini", "--config", config, "--lake", tmp_path / "lake")
     assert_one_message(done, field, *(["--api-key-env"] if field != "base_urll" else []))

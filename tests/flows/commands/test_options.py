@@ -201,7 +201,7 @@ def test_options_win_over_a_configuration_file(plans: list[Plan], tmp_path: Path
         "models:\n"
         "  - {name: a, provider: qwen, dialect: {extra: {enable_thinking: false}}, sampling: {temperature: 1.0}}\n"
         "  - {name: b, base_url: 'http://localhost:9/v1', concurrency: 2, token_probabilities: true}\n"
-        "judge: {name: j, provider: openai, dialect: {reasoning_effort: low}}\n"
+        "roles: {judge: {name: j, provider: openai, dialect: {reasoning_effort: low}}}\n"
         "seed: 5\n"
     )
     given = ("--concurrency", "5", "--max-tokens", "99", "--seed", "6", "--set", "seed=7")
@@ -216,16 +216,15 @@ def test_options_win_over_a_configuration_file(plans: list[Plan], tmp_path: Path
     assert (judge.token_probabilities, plans[0].seed) == (False, 7)
 
 
-def test_roles_stand_beside_the_models_or_under_roles(plans: list[Plan], tmp_path: Path) -> None:
+def test_roles_come_from_files_or_options(plans: list[Plan], tmp_path: Path) -> None:
     entry, other = f"{{name: j, base_url: '{URL}'}}", f"{{name: k, base_url: '{URL}', temperature: 0.5}}"
-    former, named = tmp_path / "former.yaml", tmp_path / "named.yaml"
-    former.write_text(f"judge: {entry}\npanel: [{{name: p}}]\nsage: {other}\n")
-    named.write_text(f"roles: {{judge: {entry}, panel: [{{name: p}}], sage: {other}}}\n")
+    config = tmp_path / "plan.yaml"
+    config.write_text(f"roles: {{judge: {entry}, panel: [{{name: p}}], sage: {other}}}\n")
     in_one = ("--role", f"judge={entry}", "--role", "panel=p", "--set", f"sage={other}")
     field_by_field = ("--judge", "j", "--judge-base-url", URL, "--set", "panel=p", "--role", "sage=k")
-    for given in (("--config", former), ("--config", named), in_one, (*field_by_field, "--set", f"roles.sage.base_url={URL}")):
+    for given in (("--config", config), in_one, (*field_by_field, "--set", f"roles.sage.base_url={URL}")):
         assert run(*SERVER, *given, "--settings", "coem", "--set", "sage.sampling.temperature=0.5").status == 0
-    assert [plan.roles for plan in plans] == [plans[0].roles] * 4
+    assert [plan.roles for plan in plans] == [plans[0].roles] * 3
     assert [(entry.name, entry.base_url) for entry in plans[0].named()] == [("j", URL), ("p", URL), ("k", URL)]
     assert plans[0].named("sage")[0].sampling == Sampling(temperature=0.5)
 
@@ -244,7 +243,7 @@ def test_a_role_may_differ_by_dataset(plans: list[Plan], tmp_path: Path) -> None
     at_deepseek = "{name: d, provider: deepseek}"
     by_dataset = f"{{default: {{name: j, base_url: '{URL}'}}, datasets: {{a: {at_deepseek}, b: null}}}}"
     config = tmp_path / "plan.yaml"
-    config.write_text(f"judge: {by_dataset}\n")
+    config.write_text(f"roles: {{judge: {by_dataset}}}\n")
     for given in (("--config", config), ("--role", f"judge={by_dataset}")):
         assert run(*SERVER, *given, "--set", "judge.sampling.max_tokens=9", "--concurrency", "7").status == 0
     assert plans[0] == plans[1]

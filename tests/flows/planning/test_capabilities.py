@@ -124,7 +124,7 @@ def test_a_model_silent_to_probes_is_asked(tmp_path: Path) -> None:
 def plan(base_url: str, lake: Path, *, judged: bool = False, **fields: Any) -> Plan:
     entry = ModelEntry(name="thinker", base_url=base_url, **fields)
     judge = entry.model_copy(update={"concurrency": 3}) if judged else None
-    return Plan.model_validate({"benchmark": "moodbench-mini", "models": (entry,), "judge": judge, "lake": lake})
+    return Plan.model_validate({"benchmark": "moodbench-mini", "models": (entry,), "roles": {"judge": judge}, "lake": lake})
 
 
 def capabilities_of(resolved: Plan) -> ApiCapabilities:

@@ -27,7 +27,7 @@ def plan(lake: Path, **more: Any) -> Plan:
 )
 def test_judges_and_models_of_one_name_are_refused(tmp_path: Path, other: dict[str, Any]) -> None:
     with pytest.raises(UsageError, match="two judges have the same name, j") as caught:
-        resolve(plan(tmp_path, judge=player("j"), panel=[player("p"), other]))
+        resolve(plan(tmp_path, roles={"judge": player("j"), "panel": [player("p"), other]}))
     assert caught.value.next_step is not None
     with pytest.raises(UsageError, match="two models have the same name, j"):
         resolve(plan(tmp_path, models=[player("j"), other]))
@@ -42,29 +42,29 @@ def test_names_that_look_the_same_are_refused(tmp_path: Path, other: str) -> Non
 
 def test_a_panel_needs_a_judge(tmp_path: Path) -> None:
     with pytest.raises(UsageError, match="a panel is named and no judge"):
-        resolve(plan(tmp_path, panel=[player("p")]))
+        resolve(plan(tmp_path, roles={"panel": [player("p")]}))
 
 
 def test_a_model_may_sit_on_the_panel(tmp_path: Path) -> None:
-    found = resolve(plan(tmp_path, judge=player("j"), panel=[player("core")]))
+    found = resolve(plan(tmp_path, roles={"judge": player("j"), "panel": [player("core")]}))
     assert [entry.name for entry in found.plan.judges("long_mini_qa")] == ["j", "core"]
 
 
 def test_a_plan_says_which_embedding_model_auto_is(tmp_path: Path) -> None:
     judge = player("j")
-    retrieving = resolve(plan(tmp_path, judge=judge, settings=["base", "rag"])).plan.retrieval
+    retrieving = resolve(plan(tmp_path, roles={"judge": judge}, settings=["base", "rag"])).plan.retrieval
     assert retrieving.embedder in {"minilm", "BAAI/bge-m3"}
     for not_embedding in ({"settings": ["base"]}, {"settings": ["rag"], "retrieval": {"ranking": "bm25"}}):
-        assert resolve(plan(tmp_path, judge=judge, **not_embedding)).plan.retrieval.embedder == "auto"
+        assert resolve(plan(tmp_path, roles={"judge": judge}, **not_embedding)).plan.retrieval.embedder == "auto"
 
 
 def test_a_plans_sample_wins_over_the_blueprints(tmp_path: Path) -> None:
     def sizes(**more: Any) -> tuple[int | None, dict[str, int]]:
         asked = ("longemotion_ee", "longemotion_ed")
-        resolved = resolve(plan(tmp_path, benchmark="longemotion", datasets=asked, judge=player("j"), **more))
+        resolved = resolve(plan(tmp_path, benchmark="longemotion", datasets=asked, roles={"judge": player("j")}, **more))
         return resolved.plan.sample, {selected.spec.id: resolved.sample(selected) for selected in resolved.selected}
 
     assert sizes() == (None, {"longemotion_ed": 300, "longemotion_ee": 428})
     assert sizes(sample=7) == (7, {"longemotion_ed": 7, "longemotion_ee": 7})
     # Where all datasets have one size, the manifest names it, as runs before did.
-    assert resolve(plan(tmp_path, judge=player("j"))).plan.sample == 300
+    assert resolve(plan(tmp_path, roles={"judge": player("j")})).plan.sample == 300

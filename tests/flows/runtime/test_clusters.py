@@ -13,7 +13,7 @@ from prefect.client.orchestration import get_client
 
 from flows.runtime.clusters import WorkerMachine, describe_machine, list_differences, look_around, may_travel, split_address
 from schemas.chat import EMBEDDED_MODEL, ModelEntry
-from schemas.dataset import DatasetSpec, LocalFile, PinnedFile, SourceFile
+from schemas.dataset import LocalFile, PinnedFile, SourceFile
 from schemas.folders import parse_folder
 from schemas.plan import Plan
 from tasks.datasets.catalogue import find_dataset
@@ -40,8 +40,8 @@ def model() -> Iterator[str]:
         yield server.base_url
 
 
-def on(runner: str, address: str) -> tuple[str, ...]:
-    return ("--set", f"runner={runner}", "--set", f"runner_address={address}")
+def on(address: str) -> tuple[str, ...]:
+    return ("--set", "runner=dask", "--set", f"runner_address={address}")
 
 
 def evaluate(stage: str, base_url: str, lake: str | Path, *more: str) -> Ended:
@@ -60,17 +60,11 @@ def written(lake: Path) -> dict[str, bytes]:
     return {path.relative_to(lake).as_posix(): path.read_bytes() for path in files}
 
 
-def assert_same_bits(here: Ended, there: Ended, folder: Path) -> None:
-    assert (here.status, there.status) == (0, 0), there.err
-    assert there.scores == here.scores
-    assert contents(there, folder / "there") == contents(here, folder / "here")
-    assert written(folder / "there") == written(folder / "here") != {}
-
-
-@pytest.fixture(scope="module")
-def dask(tmp_path_factory: pytest.TempPathFactory) -> Iterator[tuple[str, ...]]:
-    with dask_cluster(tmp_path_factory.mktemp("dask")) as address:
-        yield on("dask", address)
+def refused(folder: Path, model: str, address: str) -> str:
+    """What a build is told that the cluster cannot do."""
+    done = evaluate("build", model, folder / "lake", *on(address))
+    assert done.status == 2
+    return done.err
 
 
 @pytest.mark.parametrize("step", [build_partition, score_partition, aggregate, compute_layer], ids=lambda step: step.fn.__name__)
@@ -82,13 +76,16 @@ def test_a_step_can_be_sent(step: Any) -> None:
 
 @pytest.mark.long
 @pytest.mark.usefixtures("prefect_server")
-def test_a_dask_cluster_gives_the_same_bits(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, model: str, dask: tuple[str, ...]
-) -> None:
+def test_a_dask_cluster_gives_the_same_bits(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, model: str) -> None:
+    (tmp_path / "dask").mkdir()
     monkeypatch.chdir(tmp_path)  # the workers have another current folder
     here = evaluate("run", model, "here")
-    there = evaluate("run", model, "there", *dask)
-    assert_same_bits(here, there, tmp_path)
+    with dask_cluster(tmp_path / "dask") as address:
+        there = evaluate("run", model, "there", *on(address))
+    assert (here.status, there.status) == (0, 0), there.err
+    assert there.scores == here.scores
+    assert contents(there, tmp_path / "there") == contents(here, tmp_path / "here")
+    assert written(tmp_path / "there") == written(tmp_path / "here") != {}
     assert there.document["calls"] == here.document["calls"]
     # The name of a run tells what was evaluated, not where: all but its start is the same.
     assert there.document["run"].partition("-")[2] == here.document["run"].partition("-")[2]
@@ -96,13 +93,13 @@ def test_a_dask_cluster_gives_the_same_bits(
 
 @pytest.mark.long
 @pytest.mark.usefixtures("recording_server")
-def test_states_and_names_of_task_runs_are_those_of_a_local_run(tmp_path: Path, model: str) -> None:
+def test_task_runs_are_recorded_as_in_local_runs(tmp_path: Path, model: str) -> None:
     # Workers that served another test go on telling that one's server what they do.
     with dask_cluster(tmp_path) as address:
-        evaluate("build", model, tmp_path, *on("dask", address))
+        evaluate("build", model, tmp_path, *on(address))
         ledger.flow_runs.clear()
         ledger.task_runs.clear()
-        again = evaluate("build", model, tmp_path, *on("dask", address))
+        again = evaluate("build", model, tmp_path, *on(address))
     assert [ref["layer"] for ref in again.document["partitions"]] == ["items"] * len(DATASETS)
     assert len(ledger.task_runs) == len(DATASETS)
     found = asyncio.run(recorded(set(ledger.flow_runs), len(DATASETS)))
@@ -125,14 +122,14 @@ async def recorded(flow_runs: set[UUID], number: int) -> list[dict[str, Any]]:
 
 @pytest.mark.long
 @pytest.mark.usefixtures("prefect_server")
-def test_what_a_step_raises_on_a_worker_is_reported_as_here(tmp_path: Path, model: str) -> None:
+def test_an_error_on_a_worker_is_reported(tmp_path: Path, model: str) -> None:
     assert evaluate("build", model, tmp_path).status == 0
     assert evaluate("infer", model, tmp_path).status == 0
     damaged = next((tmp_path / "answers").rglob("*mini_eq_test*/**/*.parquet"))
     rows = damaged.read_bytes()
     damaged.write_bytes(rows[:100] + b"x" * 100 + rows[200:])
     with dask_cluster(tmp_path, workers=1) as address:
-        done = evaluate("score", model, tmp_path, *on("dask", address))
+        done = evaluate("score", model, tmp_path, *on(address))
     assert done.status == 2
     assert "Error: a partition of the lake is damaged" in done.err
     assert str(damaged) in done.err
@@ -141,9 +138,8 @@ def test_what_a_step_raises_on_a_worker_is_reported_as_here(tmp_path: Path, mode
 @pytest.mark.usefixtures("prefect_server")
 def test_a_cluster_without_workers_is_refused(tmp_path: Path, model: str) -> None:
     with dask_cluster(tmp_path, workers=0) as address:
-        done = evaluate("build", model, tmp_path / "lake", *on("dask", address))
-    assert done.status == 2
-    assert done.err.endswith(
+        told = refused(tmp_path, model, address)
+    assert told.endswith(
         f"Error: the dask cluster cannot do this run\n  where: --set runner_address={address}\n  expected: at least one worker\n"
         "  got: none\n  next step: start workers, then run the same command again\n"
     )
@@ -154,11 +150,10 @@ def test_a_cluster_without_workers_is_refused(tmp_path: Path, model: str) -> Non
 @pytest.mark.parametrize("program", ["dask_worker", "dask_scheduler"])
 def test_a_machine_without_our_code_is_refused(tmp_path: Path, model: str, program: str) -> None:
     with dask_cluster(tmp_path, workers=1, without_code=program) as address:
-        done = evaluate("build", model, tmp_path / "lake", *on("dask", address))
-    assert done.status == 2
-    assert "expected: MoodFlow on every machine of the cluster" in done.err
-    assert "schemas" in done.err
-    assert "install this version of MoodFlow" in done.err
+        told = refused(tmp_path, model, address)
+    assert "expected: MoodFlow on every machine of the cluster" in told
+    assert "schemas" in told
+    assert "install this version of MoodFlow" in told
 
 
 @pytest.mark.long
@@ -168,7 +163,7 @@ def test_workers_write_to_an_object_store(tmp_path: Path, model: str) -> None:
     with pytest.MonkeyPatch.context() as patch, object_store(patch):
         patch.setenv("MOODFLOW_STATE", str(tmp_path / "state"))
         with dask_cluster(tmp_path) as address:  # its processes inherit the credentials
-            there = evaluate("run", model, root, *on("dask", address))
+            there = evaluate("run", model, root, *on(address))
         here = evaluate("run", model, tmp_path / "here")
         assert (here.status, there.status) == (0, 0), there.err
         assert contents(there, parse_folder(root)) == contents(here, tmp_path / "here")
@@ -177,16 +172,14 @@ def test_workers_write_to_an_object_store(tmp_path: Path, model: str) -> None:
 
 def test_an_address_where_nothing_listens_is_refused(tmp_path: Path, model: str) -> None:
     address = f"127.0.0.1:{free_port()}"
-    done = evaluate("build", model, tmp_path, *on("dask", address))
-    assert done.status == 2
-    assert f"Error: the dask cluster cannot be reached\n  where: --set runner_address={address}\n" in done.err
+    assert f"Error: the dask cluster cannot be reached\n  where: --set runner_address={address}\n" in refused(
+        tmp_path, model, address
+    )
 
 
 def test_a_package_that_is_not_installed_is_refused(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, model: str) -> None:
     monkeypatch.setattr("flows.runtime.clusters.find_spec", lambda _name: None)
-    done = evaluate("build", model, tmp_path, "--set", "runner=dask", "--set", "runner_address=127.0.0.1:1")
-    assert done.status == 2
-    assert 'pip install "moodflow[dask]", here and on every worker' in done.err
+    assert 'pip install "moodflow[dask]", here and on every worker' in refused(tmp_path, model, "127.0.0.1:1")
 
 
 @pytest.mark.parametrize(
@@ -206,10 +199,8 @@ def test_other_code_and_other_packages_are_refused() -> None:
     ours = describe_machine()
     assert list_differences(ours) == ""
     other = WorkerMachine({**ours.versions, "polars": "0.1", "code": "0" * 12})
-    assert (
-        list_differences(other)
-        == f"polars 0.1 and not {ours.versions['polars']}, code 000000000000 and not {ours.versions['code']}"
-    )
+    versions = f"polars 0.1 and not {ours.versions['polars']}, code 000000000000 and not {ours.versions['code']}"
+    assert list_differences(other) == versions
 
 
 def test_a_machine_says_what_it_does_not_see(tmp_path: Path, prefect_server: str) -> None:
@@ -223,16 +214,10 @@ def test_a_machine_says_what_it_does_not_see(tmp_path: Path, prefect_server: str
     )
 
 
-def test_a_users_own_file_and_one_that_nothing_pins_do_not_travel() -> None:
+def test_only_pinned_and_bundled_files_travel() -> None:
     spec = find_dataset("mini_eq_test")
     pinned = PinnedFile(repository="github.com/o/r", revision="v1.0.0-rc", path="a.json", sha256="0" * 64)
     unpinned = pinned.model_copy(update={"sha256": None})
     own = LocalFile(path=Path("mine.csv"))
-
-    def made_of(*files: SourceFile) -> DatasetSpec:
-        return replace(spec, files=files)
-
-    assert may_travel(spec)
-    assert may_travel(made_of(pinned))
-    assert not may_travel(made_of(pinned, unpinned))
-    assert not may_travel(made_of(own))
+    made_of: list[tuple[SourceFile, ...]] = [(pinned,), (pinned, unpinned), (own,)]
+    assert [may_travel(spec), *(may_travel(replace(spec, files=files)) for files in made_of)] == [True, True, False, False]

@@ -63,7 +63,7 @@ def test_a_judge_that_reasons_needs_room(tmp_path: Path, limit: int) -> None:
     assert [run.err.count(told) for run in runs] == ([1, 1] if limit < 2048 else [0, 0]), runs[0].err
 
 
-def test_a_lake_on_a_network_file_system_is_told_at_the_start(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_lake_on_a_network_disk_is_told(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(preflight, "network_disk", lambda folder: "nfs4" if folder == tmp_path / "lake" else None)
     with ModelServer(lambda _messages: "B") as server:
         asked = ("--model", "m", "--base-url", server.base_url, "--datasets", "mini_eq_test", "--sample", "2")
@@ -71,7 +71,7 @@ def test_a_lake_on_a_network_file_system_is_told_at_the_start(tmp_path: Path, mo
     assert run.err.count(f"moodflow: {tmp_path / 'lake'} is on a network file system (nfs4): ") == 1, run.err
 
 
-def test_too_few_open_files_are_told_before_anything_is_asked(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_too_few_open_files_are_told_first(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(resource, "getrlimit", lambda _: (64, 64))
     at = "http://127.0.0.1:9/v1"
     model = ("--model", "m", "--base-url", at, "--datasets", "mini_eq_test", "--concurrency", "8")
@@ -81,7 +81,7 @@ def test_too_few_open_files_are_told_before_anything_is_asked(tmp_path: Path, mo
     assert_one_message(done, "too few files may be open at once", "expected: at least 140", "got: 64", "ulimit -n 140")
 
 
-def test_certificates_that_cannot_be_read_are_told_before_anything_is_imported(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_unreadable_certificates_are_told_first(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("SSL_CERT_FILE", "/nowhere.pem")
     assert_one_message(ended("runs", "list"), "where: SSL_CERT_FILE=/nowhere.pem", "got: No such file or directory")
 

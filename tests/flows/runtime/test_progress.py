@@ -19,7 +19,7 @@ class Clock:
         return self.now_s
 
 
-def test_rate_and_time_left_are_those_of_the_calls_ended() -> None:
+def test_rate_and_time_left_follow_ended_calls() -> None:
     with Progress(RateColumn(), get_time=Clock(), disable=True) as progress:
         calls = StageProgress("asking", "calls", progress)
         calls.expect(10)

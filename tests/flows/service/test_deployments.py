@@ -24,6 +24,7 @@ from flows.runtime.local_server import guard_settings
 from flows.runtime.prefect_flows import begin_run, log, moodflow_flow
 from flows.service.deployments import (
     SHIPPED,
+    Deployment,
     check_deployment,
     find_config,
     key_addresses,
@@ -47,7 +48,17 @@ def written(folder: Path, **changed: Any) -> Path:
     return write_config(folder / "prefect.yaml", {**deployment(URL), **changed})
 
 
-def test_the_shipped_file_has_the_three_deployments_and_cancels_collisions() -> None:
+def planned(folder: Path, **fields: Any) -> Deployment:
+    """A deployment whose plan has these fields."""
+    (one,) = read_deployments(write_config(folder / "prefect.yaml", deployment(URL, **fields)))
+    return one
+
+
+def plan_of(lake: Path) -> Plan:
+    return Plan.model_validate({**deployment(URL)["parameters"]["plan"], "lake": lake})
+
+
+def test_the_shipped_file_has_three_deployments() -> None:
     found = read_deployments(find_config(None, Path("/nowhere")))
     assert [one.entry.name for one in found] == ["nightly-mini", "weekly-moodbench", "longemotion-retrieval"]
     assert [one.plan.benchmark for one in found] == ["moodbench-mini", "moodbench", "longemotion"]
@@ -56,16 +67,15 @@ def test_the_shipped_file_has_the_three_deployments_and_cancels_collisions() -> 
         [("30 4 * * 0", "Europe/Berlin", True)],
         [],
     ]
-    for one in found:
-        assert one.entry.concurrency is not None
-        assert (one.entry.concurrency.limit, one.entry.concurrency.collision_strategy) == (1, "CANCEL_NEW")
-        assert one.entry.work_pool is not None
-        assert one.entry.work_pool.name == "moodflow"
-        assert one.entry.description
-        assert "moodflow" in one.entry.tags
+    for entry in [one.entry for one in found]:
+        assert (entry.concurrency and entry.concurrency.model_dump()) == {"limit": 1, "collision_strategy": "CANCEL_NEW"}
+        assert entry.work_pool is not None
+        assert entry.work_pool.name == "moodflow"
+        assert entry.description
+        assert "moodflow" in entry.tags
 
 
-def test_the_file_here_comes_before_the_shipped_one_and_a_named_one_before_both(tmp_path: Path) -> None:
+def test_a_named_file_comes_before_any_other(tmp_path: Path) -> None:
     assert find_config(None, tmp_path) in SHIPPED
     here = written(tmp_path)
     assert find_config(None, tmp_path) == here
@@ -84,12 +94,8 @@ def test_only_what_is_written_is_a_parameter(tmp_path: Path) -> None:
     ("changed", "where", "message"),
     [
         ({"parameters": {"plan": {"benchmark": "x"}}}, "tried: parameters.plan.models", "Field required"),
-        (
-            {"parameters": {"plan": deployment(URL, sample=0)["parameters"]["plan"]}},
-            "tried: parameters.plan.sample",
-            "greater than or equal to 1",
-        ),
-        ({"parameters": {"plan": deployment(URL, sampel=3)["parameters"]["plan"]}}, "parameters.plan.sampel", "not permitted"),
+        (deployment(URL, sample=0), "tried: parameters.plan.sample", "greater than or equal to 1"),
+        (deployment(URL, sampel=3), "parameters.plan.sampel", "not permitted"),
         ({"parameters": {"plans": {}}}, "parameters", "deployment tried has other parameters than its flow"),
         ({"entrypoint": "mine.py:flow"}, "entrypoint", "deployment tried runs a flow that moodflow serve does not know"),
         ({"shedules": []}, "tried.shedules", "not permitted"),
@@ -97,13 +103,12 @@ def test_only_what_is_written_is_a_parameter(tmp_path: Path) -> None:
     ],
     ids=["missing", "bound", "misspelt", "other parameter", "foreign flow", "misspelt key", "template"],
 )
-def test_what_is_wrong_in_the_file_is_one_message(tmp_path: Path, changed: dict[str, Any], where: str, message: str) -> None:
+def test_a_fault_of_the_file_is_one_message(tmp_path: Path, changed: dict[str, Any], where: str, message: str) -> None:
     with pytest.raises(UsageError) as caught:
         read_deployments(written(tmp_path, **changed))
     assert message in caught.value.what
-    assert caught.value.where is not None
-    assert caught.value.where.startswith(str(tmp_path / "prefect.yaml"))
-    assert where in caught.value.where
+    assert str(caught.value.where).startswith(str(tmp_path / "prefect.yaml"))
+    assert where in str(caught.value.where)
     assert caught.value.next_step
 
 
@@ -126,22 +131,18 @@ def test_a_file_without_usable_deployments_is_refused(tmp_path: Path, text: str 
     assert caught.value.where == str(path)
 
 
-def test_a_deployment_pairs_keys_with_addresses_and_names_no_other_server(tmp_path: Path) -> None:
+def test_a_deployment_pairs_keys_with_addresses(tmp_path: Path) -> None:
     models = [{"name": "m", "base_url": URL, "api_key_env": "A"}, {"name": "free", "base_url": URL}]
     judge = {"name": "j", "base_url": "http://j/v1", "headers_env": {"api-key": "B"}, "query_env": ["code=C"]}
-    changed = deployment(URL, models=models, judge=judge)
-    assert (
-        key_addresses(read_deployments(write_config(tmp_path / "prefect.yaml", changed)))
-        == f"A={URL} B=http://j/v1 C=http://j/v1"
-    )
-    stale = deployment(URL, models=[{"name": "m", "base_url": URL, "identity": "http://before/v1"}])
-    (one,) = read_deployments(write_config(tmp_path / "prefect.yaml", stale))
+    keys = key_addresses([planned(tmp_path, models=models, roles={"judge": judge})])
+    assert keys == f"A={URL} B=http://j/v1 C=http://j/v1"
+    stale = {"name": "m", "base_url": URL, "identity": "http://before/v1"}
     with pytest.raises(UsageError, match="is that of another server") as caught:
-        check_deployment(one)
+        check_deployment(planned(tmp_path, models=[stale]))
     assert caught.value.where == "deployment tried, identity"
 
 
-def test_the_entrypoint_may_be_a_file_or_a_module(tmp_path: Path) -> None:
+def test_an_entrypoint_is_a_file_or_module(tmp_path: Path) -> None:
     (by_file,) = read_deployments(written(tmp_path, entrypoint="flows/refresh.py:refresh"))
     (by_module,) = read_deployments(written(tmp_path))
     for made in map(build_deployment, (by_file, by_module)):
@@ -152,13 +153,11 @@ def test_prefect_loads_the_flow_that_servers_have_stored() -> None:
     assert load_flow_from_entrypoint("flows.refresh.refresh") is refresh
 
 
-def test_a_schedule_of_the_command_line_replaces_those_of_the_file(tmp_path: Path) -> None:
-    path = write_config(tmp_path / "prefect.yaml", deployment(URL, cron="1 2 * * *"))
-    found = read_deployments(path)
+def test_a_given_schedule_replaces_those_of_the_file(tmp_path: Path) -> None:
+    found = (planned(tmp_path, cron="1 2 * * *"),)
     (often,) = reschedule(found, {"tried": "* * * * *"})
-    assert [(s.slug, s.cron, s.timezone, s.active) for s in often.entry.schedules] == [
-        ("often", "* * * * *", "Europe/Berlin", True)
-    ]
+    (schedule,) = often.entry.schedules
+    assert (schedule.slug, schedule.cron, schedule.timezone, schedule.active) == ("often", "* * * * *", "Europe/Berlin", True)
     (never,) = reschedule(found, {"tried": "off"})
     assert [(s.cron, s.active) for s in never.entry.schedules] == [("1 2 * * *", False)]
     assert reschedule(found, {}) == found
@@ -182,21 +181,21 @@ def test_schedule_options_are_read() -> None:
             read_schedules([text])
 
 
-def test_the_lake_of_the_command_line_wins_and_is_named_from_the_root(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_given_lake_wins_and_is_absolute(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.chdir(tmp_path)
     found = read_deployments(SHIPPED[0])
     assert {one.plan.lake for one in set_lakes(found, None)} == {tmp_path / "parquet"}
     assert {one.plan.lake for one in set_lakes(found, Path("other"))} == {tmp_path / "other"}
 
 
-def test_a_webhook_that_is_no_address_is_refused_unseen() -> None:
+def test_a_bad_webhook_is_refused_unseen() -> None:
     require_address("https://example.org/hook/secret")
     with pytest.raises(UsageError) as caught:
         require_address("ftp://example.org/secret")
     assert "secret" not in str(caught.value)
 
 
-def test_only_loopback_is_listened_on_and_a_port_in_use_names_its_option() -> None:
+def test_serve_listens_on_free_loopback_ports_only() -> None:
     for host in ("0.0.0.0", "8.8.8.8"):
         with pytest.raises(UsageError, match="for this machine alone"):
             listen(host, 0, "--port")
@@ -207,7 +206,7 @@ def test_only_loopback_is_listened_on_and_a_port_in_use_names_its_option() -> No
     assert caught.value.where == f"--reports-port {port}"
 
 
-def test_the_password_is_made_once_and_only_its_owner_reads_it(tmp_path: Path) -> None:
+def test_the_password_is_made_once_for_its_owner(tmp_path: Path) -> None:
     path = tmp_path / "password"
     made = keep_auth(path)
     assert made.is_new
@@ -221,7 +220,7 @@ def test_the_password_is_made_once_and_only_its_owner_reads_it(tmp_path: Path) -
     assert keep_auth(path).is_new
 
 
-def test_the_server_answers_pages_of_its_own_origin_only() -> None:
+def test_the_server_answers_its_own_origin_only() -> None:
     assert guard_settings("http://127.0.0.1:4300", "a:b") == {
         "PREFECT_SERVER_API_AUTH_STRING": "a:b",
         "PREFECT_SERVER_API_CORS_ALLOWED_ORIGINS": "http://127.0.0.1:4300,http://localhost:4300",
@@ -326,7 +325,7 @@ def test_the_form_refuses_what_a_run_would(changed: dict[str, Any], message: str
     assert [message in error for error in found] == ([] if message is None else [True])
 
 
-async def test_what_a_run_says_is_in_its_log_and_what_a_command_says_is_not(
+async def test_the_log_of_a_run_has_its_words(
     prefect_server: str, tmp_path: Path, capsys: pytest.CaptureFixture[str], caplog: pytest.LogCaptureFixture
 ) -> None:
     assert prefect_server
@@ -336,7 +335,7 @@ async def test_what_a_run_says_is_in_its_log_and_what_a_command_says_is_not(
         log(f"from a run of {plan.benchmark}")
 
     log("from a command")
-    await talk(Plan.model_validate({**deployment(URL)["parameters"]["plan"], "lake": tmp_path}))
+    await talk(plan_of(tmp_path))
     said = [(record.name, record.getMessage()) for record in caplog.records if record.getMessage().startswith("from a")]
     assert said == [("prefect.flow_runs", "from a run of moodbench-mini")]
     assert not [record for record in caplog.records if "hook" in record.getMessage().lower()]
@@ -349,16 +348,13 @@ async def test_a_worker_that_names_no_addresses_allows_none(
     assert prefect_server
     monkeypatch.setenv(KEY_ADDRESSES, "restored afterwards")
     monkeypatch.delenv(KEY_ADDRESSES)
-    plan = Plan.model_validate({**deployment(URL)["parameters"]["plan"], "lake": tmp_path})
 
     @flow
     async def begin(deployment_id: UUID | None) -> str | None:
-        context = FlowRunContext.get()
-        assert context is not None
-        assert context.flow_run is not None
+        context: Any = FlowRunContext.get()
         run = context.flow_run.model_copy(update={"deployment_id": deployment_id})
         with context.model_copy(update={"flow_run": run}):
-            await begin_run(plan)
+            await begin_run(plan_of(tmp_path))
         return os.environ.get(KEY_ADDRESSES)
 
     assert await begin(None) is None

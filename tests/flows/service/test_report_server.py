@@ -26,7 +26,7 @@ def lake(tmp_path_factory: pytest.TempPathFactory) -> Path:
     return folder / "lake"
 
 
-def test_the_index_lists_runs_with_a_report_and_escapes_their_names(lake: Path) -> None:
+def test_the_index_lists_runs_with_a_report(lake: Path) -> None:
     (lake / "runs" / "r2").mkdir()
     assert list_reports([lake / "runs", lake / "nowhere"]) == ["r1"]
     assert 'href="/a&lt;b/report.html"' in index_page(["a<b"])
@@ -80,7 +80,7 @@ def test_reports_are_read_under_the_own_name_only(
     assert answer.headers["Access-Control-Allow-Origin"] is None
 
 
-def test_pages_have_their_type_and_localhost_is_a_name_of_its_own(address: str) -> None:
+def test_pages_have_their_type_under_localhost(address: str) -> None:
     answer, body = ask(address, "GET", "/", f"localhost:{address.rpartition(':')[2]}")
     assert (answer.status, answer.headers["Content-Type"]) == (200, "text/html; charset=utf-8")
     assert b"/r1/report.html" in body

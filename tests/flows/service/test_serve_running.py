@@ -3,7 +3,6 @@
 import os
 import signal
 import socket
-import subprocess
 import sys
 import time
 import urllib.error
@@ -16,16 +15,13 @@ from uuid import uuid4
 import pytest
 
 from flows.runtime.artifacts import MODEL_RESOURCE, SCORE_REGRESSION
-from flows.runtime.local_server import LOCAL_SETTINGS, PROGRAM
+from flows.runtime.local_server import PROGRAM
 from flows.service.registration import REGRESSION, SILENT_RUN
-from tests.clusters import free_port
 from tests.flows.scripted import policy
 from tests.flows.served import (
     DATASETS,
-    ENTRY_POINT,
     LIMIT_S,
     Served,
-    clean_environment,
     deployment,
     processes_of,
     wait_until,
@@ -37,12 +33,13 @@ from tests.prefect_server import PrefectServer
 
 linux = pytest.mark.skipif(sys.platform != "linux", reason="processes are looked up in /proc")
 URL = "http://127.0.0.1:9/v1"
+ONE_AT_A_TIME = {"name": "scripted", "concurrency": 1}
 REFUSALS = {"api_key_env": "the key of model scripted may not be sent to this base URL", "identity": "is that of another server"}
 """By what is left in a form whose base URL is changed."""
 
 
 @linux
-def test_only_who_has_the_password_is_served_and_ctrl_c_leaves_no_process(started_prefect: PrefectServer, tmp_path: Path) -> None:
+def test_serve_needs_a_password_and_leaves_no_process(started_prefect: PrefectServer, tmp_path: Path) -> None:
     home = started_prefect.new_home(tmp_path / "prefect")
     write_config(tmp_path / "prefect.yaml", deployment(URL))
     with Served(tmp_path, home) as served:
@@ -63,12 +60,8 @@ def test_automations_are_made_once_and_mended(started_prefect: PrefectServer, tm
     write_config(tmp_path / "prefect.yaml", deployment(URL))
     with Served(tmp_path, home) as served:
 
-        def automations(*arguments: str, login: str = (home / "moodflow-serve.password").read_text("utf-8").strip()) -> str:
-            environment = clean_environment(home, PREFECT_API_URL=served.document["api"], PREFECT_API_AUTH_STRING=login)
-            command = [sys.executable, "-c", ENTRY_POINT, "automations", *arguments]
-            done = subprocess.run(
-                command, env=environment, cwd=tmp_path, capture_output=True, text=True, check=False, timeout=LIMIT_S
-            )
+        def automations(*arguments: str, login: str = served.login) -> str:
+            done = served.beside("automations", *arguments, PREFECT_API_URL=served.document["api"], PREFECT_API_AUTH_STRING=login)
             return done.stdout + done.stderr
 
         def there() -> dict[str, str]:
@@ -90,7 +83,7 @@ def test_automations_are_made_once_and_mended(started_prefect: PrefectServer, tm
 
 @linux
 @pytest.mark.long
-def test_a_run_that_is_triggered_completes_and_its_report_is_served(started_prefect: PrefectServer, tmp_path: Path) -> None:
+def test_a_triggered_run_has_a_served_report(started_prefect: PrefectServer, tmp_path: Path) -> None:
     home = started_prefect.new_home(tmp_path / "prefect")
     with ModelServer(policy(DATASETS, "gold")) as model, ModelServer(policy(DATASETS, "gold")) as other:
         entry = {"name": "scripted", "base_url": model.base_url, "api_key_env": "A_KEY"}
@@ -115,7 +108,7 @@ def test_a_run_that_is_triggered_completes_and_its_report_is_served(started_pref
 
 @linux
 @pytest.mark.long
-def test_a_schedule_fires_and_a_night_in_which_nothing_changed_asks_nothing(tmp_path: Path) -> None:
+def test_a_scheduled_run_without_change_asks_nothing(tmp_path: Path) -> None:
     home = tmp_path / "prefect"
     with ModelServer(policy(DATASETS, "gold")) as model:
         write_config(tmp_path / "prefect.yaml", deployment(model.base_url))
@@ -149,10 +142,10 @@ def test_a_schedule_fires_and_a_night_in_which_nothing_changed_asks_nothing(tmp_
 @linux
 @pytest.mark.long
 @pytest.mark.parametrize("number", [signal.SIGINT, signal.SIGTERM])
-def test_an_end_in_the_middle_of_a_run_cancels_it_and_the_next_goes_on(tmp_path: Path, number: signal.Signals) -> None:
+def test_an_interrupted_run_is_resumed_by_the_next(tmp_path: Path, number: signal.Signals) -> None:
     home = tmp_path / "prefect"
     with ModelServer(policy(DATASETS, "gold"), latency_s=0.5) as model:
-        slow = {"name": "scripted", "base_url": model.base_url, "concurrency": 1}
+        slow = {**ONE_AT_A_TIME, "base_url": model.base_url}
         # A canary would ask what the journal has once more.
         write_config(tmp_path / "prefect.yaml", deployment(model.base_url, models=[slow], canary=0))
         with Served(tmp_path, home) as served:
@@ -173,10 +166,10 @@ def test_an_end_in_the_middle_of_a_run_cancels_it_and_the_next_goes_on(tmp_path:
 
 @linux
 @pytest.mark.long
-def test_after_a_kill_the_place_is_free_again_and_a_webhook_is_called(tmp_path: Path) -> None:
+def test_a_killed_serve_frees_its_place(tmp_path: Path) -> None:
     home = tmp_path / "prefect"
     with ModelServer(policy(DATASETS, "gold"), latency_s=0.5) as model, Endpoint() as webhook:
-        slow = {"name": "scripted", "base_url": model.base_url, "concurrency": 1}
+        slow = {**ONE_AT_A_TIME, "base_url": model.base_url}
         write_config(tmp_path / "prefect.yaml", deployment(model.base_url, models=[slow]))
         with Served(tmp_path, home, MOODFLOW_WEBHOOK=webhook.base_url) as served:
             killed = served.start_run()
@@ -198,63 +191,18 @@ def test_after_a_kill_the_place_is_free_again_and_a_webhook_is_called(tmp_path: 
 
 @linux
 @pytest.mark.long
-def test_a_server_that_dies_ends_serve_with_a_message(tmp_path: Path) -> None:
+def test_a_dead_server_ends_serve(tmp_path: Path) -> None:
     home = tmp_path / "prefect"
     write_config(tmp_path / "prefect.yaml", deployment(URL))
     with Served(tmp_path, home) as served:
         (server,) = (pid for pid, program in processes_of(home).items() if str(PROGRAM) in program)
-        command = [sys.executable, "-c", ENTRY_POINT, "serve", "--port", "0", "--reports-port", "0"]
-        second = subprocess.run(
-            command, env=clean_environment(home), cwd=tmp_path, capture_output=True, text=True, check=False, timeout=LIMIT_S
-        )
+        second = served.beside("serve", "--port", "0", "--reports-port", "0")
         assert second.returncode == 2
         assert second.stderr.startswith("Error: moodflow serve is running already\n")
         os.kill(server, signal.SIGKILL)
         assert served.process.wait(LIMIT_S) == 1
         assert "the Prefect server ended by itself, with status -9" in served.stderr
         assert processes_of(home) == {}
-
-
-@linux
-@pytest.mark.long
-def test_a_worker_runs_the_deployments_of_the_file(tmp_path: Path) -> None:
-    home, port = tmp_path / "prefect", free_port()
-    environment = clean_environment(home, PREFECT_SERVER_API_PORT=str(port), **LOCAL_SETTINGS)
-    with ModelServer(policy(DATASETS, "gold")) as model:
-        write_config(tmp_path / "prefect.yaml", deployment(model.base_url, cron="* * * * *", canary=0))
-        started: list[subprocess.Popen[bytes]] = []
-        try:
-            started.append(prefect(environment, tmp_path, "server", "start", "--port", str(port)))
-            environment["PREFECT_API_URL"] = f"http://127.0.0.1:{port}/api"
-            wait_until(lambda: is_healthy(port))
-            for command in (("work-pool", "create", "moodflow", "--type", "process"), ("deploy", "--all")):
-                assert prefect(environment, tmp_path, "--no-prompt", *command).wait(LIMIT_S) == 0
-            started.append(prefect(environment, tmp_path, "worker", "start", "--pool", "moodflow"))
-            # Two runs: the second asks nothing. Their lake is where `prefect deploy` was called.
-            wait_until(lambda: len(list((tmp_path / "lake" / "runs").glob("*/report.html"))) >= 2)
-            assert (model.calls, model.repeated) == (20, 0)
-        finally:
-            for process in reversed(started):
-                process.terminate()
-                process.wait(LIMIT_S)
-            for pid in processes_of(home):
-                os.kill(pid, signal.SIGKILL)
-
-
-def prefect(environment: dict[str, str], folder: Path, *arguments: str) -> "subprocess.Popen[bytes]":
-    log = (folder / f"{arguments[-1]}.log").open("wb")
-    with log:
-        return subprocess.Popen(
-            [sys.executable, "-m", "prefect", *arguments], env=environment, cwd=folder, stdout=log, stderr=subprocess.STDOUT
-        )
-
-
-def is_healthy(port: int) -> bool:
-    try:
-        with urllib.request.urlopen(f"http://127.0.0.1:{port}/api/health", timeout=LIMIT_S) as answer:
-            return bool(answer.status == 200)
-    except OSError:
-        return False
 
 
 def regression_event(payload: dict[str, Any]) -> dict[str, Any]:

@@ -1,6 +1,5 @@
 """The shared server of compose.yaml without containers: PostgreSQL, server, deployments and worker as processes."""
 
-import base64
 import json
 import os
 import re
@@ -8,8 +7,6 @@ import signal
 import subprocess
 import sys
 import time
-import urllib.error
-import urllib.request
 from collections.abc import Iterator
 from datetime import UTC, datetime
 from pathlib import Path
@@ -22,7 +19,7 @@ from flows.service.registration import REGRESSION, SILENT_RUN
 from schemas.lineage import RunManifest
 from tests.clusters import free_port
 from tests.flows.scripted import policy
-from tests.flows.served import DATASETS, LIMIT_S, ROOT, clean_environment, deployment, processes_of, wait_until, write_config
+from tests.flows.served import DATASETS, LIMIT_S, ROOT, ask, clean_environment, deployment, processes_of, wait_until, write_config
 from tests.model_server import ModelServer
 from tests.postgres import postgres
 
@@ -100,12 +97,7 @@ class Shared:
 
     def api(self, path: str, body: Any = None, method: str | None = None) -> Any:
         """Ask the server's API; POST if there is a body."""
-        login = base64.b64encode(AUTH.encode()).decode()
-        headers = {"Authorization": f"Basic {login}", "Content-Type": "application/json"}
-        content = None if body is None else json.dumps(body).encode()
-        request = urllib.request.Request(f"{self._api}{path}", content, headers, method=method)  # noqa: S310  loopback
-        with urllib.request.urlopen(request, timeout=LIMIT_S) as answer:  # noqa: S310  loopback
-            return json.loads(answer.read() or b"null")
+        return ask(f"{self._api}{path}", AUTH, body, method)
 
     def runs(self) -> list[dict[str, Any]]:
         """Runs of deployments whose time has come, in the order in which they were due; no sub-flows."""
@@ -163,7 +155,7 @@ def shared(tmp_path: Path, model: ModelServer) -> Iterator[Shared]:
 
 @pytest.mark.long
 @pytest.mark.skipif(sys.platform != "linux", reason="processes are looked up in /proc")
-def test_a_killed_run_ends_and_nightly_runs_go_on(shared: Shared, model: ModelServer, tmp_path: Path) -> None:
+def test_nightly_runs_go_on_after_a_kill(shared: Shared, model: ModelServer, tmp_path: Path) -> None:
     shared.start("worker")
     wait_until(lambda: model.calls >= 4)
     killed = next(run["id"] for run in shared.runs() if run["state"]["type"] == "RUNNING")

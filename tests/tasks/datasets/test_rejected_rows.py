@@ -45,5 +45,3 @@ def test_the_sentence_counts_and_names_rows(tmp_path: Path) -> None:
     found = rejected(tmp_path, 4, 1200, 300)
     said = f"that break a rule and are no items: {rules}; the first row is row 0"
     assert describe_rejected(SPEC, found) == f"has 4 rows of 1,200 {said}"
-    # An earlier version did not keep of how many rows they are.
-    assert describe_rejected(SPEC, found.drop("rows_in_all")) == f"has 4 rows {said}"

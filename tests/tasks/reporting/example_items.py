@@ -46,68 +46,51 @@ def items() -> dy.DataFrame[Items]:
 
 def item_scores() -> dy.DataFrame[tables.ItemScores]:
     scored = [
-        ("alpha", "mood", "mood-0", "B", 1.0, "scored"),
-        ("alpha", "mood", "mood-1", "C", 0.0, "scored"),
-        ("alpha", "mood", "mood-2", "A", 0.0, "scored"),
-        ("alpha", "mood", "mood-3", None, 0.0, "unparsed"),
-        ("alpha", "kind", "kind-0", "A", 1.0, "scored"),
-        ("alpha", "tale", "tale-0", "Once upon a time", 0.25, "scored"),
-        ("beta", "mood", "mood-0", "B", 1.0, "scored"),
-        ("beta", "kind", "kind-0", "B", 0.0, "scored"),
-        ("beta", "tale", "tale-0", None, None, "judge_failed"),
-        *(("gamma", "mood", f"mood-{n}", None, None, "call_failed") for n in range(4)),
+        *[
+            ("alpha", "mood-0", "B", 1.0, "scored"),
+            ("alpha", "mood-1", "C", 0.0, "scored"),
+            ("alpha", "mood-2", "A", 0.0, "scored"),
+        ],
+        *[("alpha", "mood-3", None, 0.0, "unparsed"), ("alpha", "kind-0", "A", 1.0, "scored")],
+        *[("alpha", "tale-0", "Once upon a time", 0.25, "scored"), ("beta", "mood-0", "B", 1.0, "scored")],
+        *[("beta", "kind-0", "B", 0.0, "scored"), ("beta", "tale-0", None, None, "judge_failed")],
+        *(("gamma", f"mood-{n}", None, None, "call_failed") for n in range(4)),
     ]
+    choice, judged = {"method": "choice", "metric": "accuracy"}, {"method": "judge", "metric": "judged_rating"}
     rows = [
-        {
-            "model": model,
-            "dataset": dataset,
-            "method": "judge" if dataset == "tale" else "choice",
-            "metric": "judged_rating" if dataset == "tale" else "accuracy",
-            "setting": "base",
-            "item_id": item,
-            "repetition": 0,
-            "parsed_answer": parsed,
-            "chosen_place": None if dataset == "tale" or parsed is None else "ABC".index(parsed),
-            "gold_place": GOLD_PLACES.get(item),
-            "value": value,
-            "status": status,
-        }
-        for model, dataset, item, parsed, value, status in scored
+        {"model": model, "dataset": item_id.partition("-")[0], "setting": "base", "item_id": item_id, "repetition": 0}
+        | (judged if item_id == "tale-0" else choice)
+        | {"parsed_answer": parsed, "value": value, "status": status, "gold_place": GOLD_PLACES.get(item_id)}
+        | {"chosen_place": None if item_id == "tale-0" or parsed is None else "ABC".index(parsed)}
+        for model, item_id, parsed, value, status in scored
     ]
     return make_table(tables.ItemScores, rows)
 
 
 def responses() -> dy.DataFrame[Responses]:
     said = [
-        ("alpha", "mood", "mood-0", "B", "stop", 1.0),
-        ("alpha", "mood", "mood-1", "C", "stop", 2.0),
-        ("alpha", "mood", "mood-2", "答案是A", "stop", 3.0),
-        ("alpha", "mood", "mood-3", NASTY, "length", 4.0),
-        ("alpha", "kind", "kind-0", "A", "stop", 5.0),
-        ("alpha", "tale", "tale-0", "Once upon a time", "stop", 6.0),
-        ("beta", "mood", "mood-0", "B", "stop", 1.0),
-        ("beta", "kind", "kind-0", "B", "stop", 1.0),
-        ("beta", "tale", "tale-0", "?", "stop", 1.0),
-        *(("gamma", "mood", f"mood-{n}", None, None, 9.0) for n in range(4)),
+        *[("alpha", "mood-0", "B", 1.0), ("alpha", "mood-1", "C", 2.0), ("alpha", "mood-2", "答案是A", 3.0)],
+        *[("alpha", "mood-3", NASTY, 4.0), ("alpha", "kind-0", "A", 5.0), ("alpha", "tale-0", "Once upon a time", 6.0)],
+        *[("beta", "mood-0", "B", 1.0), ("beta", "kind-0", "B", 1.0), ("beta", "tale-0", "?", 1.0)],
+        *(("gamma", f"mood-{n}", None, 9.0) for n in range(4)),
     ]
     messages = json.dumps([{"role": "user", "content": "?"}])
+    cut = {"finish_reason": "length", "remark": "length"}
     rows = [
         response(
             item_id,
             reply,
             model=model,
-            dataset=dataset,
+            dataset=item_id.partition("-")[0],
+            answered_by=model,
             call_key=digest(model + item_id),
             messages=messages,
             messages_sha256=digest(messages),
-            finish_reason=finish,
-            answered_by=model,
-            remark="length" if finish == "length" else None,
-            error="no answer within 9 s" if reply is None else None,
-            prompt_tokens=10 if model == "alpha" else None,
-            completion_tokens=2 if model == "alpha" else None,
             latency_s=latency,
+            **(cut if reply == NASTY else {"finish_reason": reply and "stop"}),
+            error="no answer within 9 s" if reply is None else None,
+            **({"prompt_tokens": 10, "completion_tokens": 2} if model == "alpha" else {}),
         )
-        for model, dataset, item_id, reply, finish, latency in said
+        for model, item_id, reply, latency in said
     ]
     return make_table(Responses, rows)

@@ -39,11 +39,8 @@ PLAN: dict[str, Any] = {
     "benchmark": "longemotion",
     "models": [{"name": name, "identity": "http://localhost:8000/v1", "sampling": {}} for name in MODELS],
     "settings": list(SETTINGS),
-    "judge": ALPHA_PLAYER,
-    "panel": [{"name": "gamma-judge", "identity": "http://localhost:8000/v1"}],
+    "roles": {"judge": ALPHA_PLAYER, "panel": [{"name": "gamma-judge", "identity": "http://localhost:8000/v1"}]},
     "judge_repeat": 2,
-    "sage": None,
-    "critic": None,
     "retrieval": {"preset": "paper", "chunk_tokens": None, "top_k": 8, "ranking": "fused", "embedder": "auto"},
     "contexts": {"lengths": [8000, 16000], "depths": [], "needle_style": "matched"},
     "sample": 2,
@@ -56,114 +53,101 @@ def share(model: str, setting: str, task: str) -> float:
     return 0.3 + 0.1 * SETTINGS.index(setting) + 0.05 * MODELS.index(model) + 0.02 * TASKS.index(task)
 
 
-def _cells() -> list[tuple[str, str, str]]:
-    return [(model, setting, task) for model in MODELS for setting in SETTINGS for task in TASKS]
-
-
-def _item(task: str, number: int) -> dict[str, Any]:
-    row = item(
-        f"{task}-{number}",
-        "counselor_reply",
-        dataset=PREFIX + task,
-        source_row=number,
-        fixed_order=True,
-        question=f"What about {task}?",
-        context=BEFORE + NEEDLE + AFTER,
-    )
-    if task.startswith("ec"):
-        row |= {"question_type": "label_choice", "options": ["Hope & Joy", "Fear", "Anger"], "gold_indices": [1]}
-    elif task == "ed":
-        row |= {"question_type": "odd_one_out", "options": list(SEGMENTS), "gold_indices": [17], "context": None}
-    elif task == "qa":
-        row |= {"question_type": "extractive", "references": ["a short answer"]}
-    elif task == "es":
-        row |= {"question_type": "aspect_summary", "references": [f"reference of {aspect}" for aspect in ASPECTS]}
-    elif task == "ee":
-        row |= {"question_type": "emotion_expression", "options": [f"adjective{n}" for n in range(20)], "context": "She waits."}
-    return row
+CELLS = tuple((model, setting, task) for model in MODELS for setting in SETTINGS for task in TASKS)
+TEXTS = {"question_type": "counselor_reply", "context": BEFORE + NEEDLE + AFTER}
+LABELS = {"question_type": "label_choice", "options": ["Hope & Joy", "Fear", "Anger"], "gold_indices": [1]}
+ASKED: dict[str, dict[str, Any]] = {
+    "ec_emobench": LABELS,
+    "ec_finentity": LABELS,
+    "ed": {"question_type": "odd_one_out", "options": list(SEGMENTS), "gold_indices": [17], "context": None},
+    "qa": {"question_type": "extractive", "references": ["a short answer"]},
+    "es": {"question_type": "aspect_summary", "references": [f"reference of {aspect}" for aspect in ASPECTS]},
+    "ee": {"question_type": "emotion_expression", "options": [f"adjective{n}" for n in range(20)], "context": "She waits."},
+}
+"""What items of a task have otherwise than TEXTS."""
 
 
 def items() -> dy.DataFrame[Items]:
-    return make_table(Items, [_item(task, number) for task in TASKS for number in range(2)])
+    rows = [
+        item(
+            f"{task}-{number}",
+            dataset=PREFIX + task,
+            source_row=number,
+            fixed_order=True,
+            question=f"What about {task}?",
+            **TEXTS | ASKED.get(task, {}),
+        )
+        for task in TASKS
+        for number in range(2)
+    ]
+    return make_table(Items, rows)
 
 
 def contexts() -> dy.DataFrame[Contexts]:
-    rows = []
-    for task in TASKS:
-        placed = {"needle": NEEDLE, "needle_start": len(BEFORE), "needle_end": len(BEFORE + NEEDLE), "depth_percent": 69.0}
-        found = placed | {"query": "Mara"} if task.startswith("ec") else {"needle": SEGMENTS[17]} if task == "ed" else {}
-        base = dict.fromkeys(Contexts.column_names()) | {
-            "dataset": PREFIX + task,
-            "task": task,
-            "tokens": 30_000,
-            "renamed": [],
-        }
-        rows += [base | found | {"item_id": f"{task}-{number}"} for number in range(2)]
+    placed = {"needle": NEEDLE, "needle_start": len(BEFORE), "needle_end": len(BEFORE + NEEDLE), "depth_percent": 69.0}
+    needle = {"ed": {"needle": SEGMENTS[17]}} | dict.fromkeys(TASKS[:2], placed | {"query": "Mara"})
+    rows = [
+        {"dataset": PREFIX + task, "task": task, "tokens": 30_000, "renamed": [], "item_id": f"{task}-{number}"}
+        | needle.get(task, {})
+        for task in TASKS
+        for number in range(2)
+    ]
     return make_table(Contexts, rows)
 
 
-def _parsed(task: str) -> str:
-    return "Anger" if task.startswith("ec") else "4" if task == "ed" else "some words"
-
-
 def item_scores() -> dy.DataFrame[tables.ItemScores]:
-    rows = []
-    for model, setting, task in _cells():
-        method = BLUEPRINT.datasets[PREFIX + task].methods[0]
-        for number in range(2):
-            row = dict.fromkeys(tables.ItemScores.column_names()) | {
-                "model": model,
-                "dataset": PREFIX + task,
-                "method": method.id,
-                "setting": setting,
-                "item_id": f"{task}-{number}",
-                "repetition": 0,
-                "parsed_answer": _parsed(task),
-                "value": share(model, setting, task) if task in JUDGED | {"qa"} else float(number),
-                "status": "scored",
-            }
-            rows += [row | {"metric": spec.metric} for spec in method.metrics]
+    parsed = {"ec_emobench": "Anger", "ec_finentity": "Anger", "ed": "4"}
+    rows = [
+        {"model": model, "dataset": PREFIX + task, "method": method.id, "metric": spec.metric, "setting": setting}
+        | {"item_id": f"{task}-{number}", "repetition": 0, "parsed_answer": parsed.get(task, "some words"), "status": "scored"}
+        | {"value": share(model, setting, task) if task in JUDGED | {"qa"} else float(number)}
+        for model, setting, task in CELLS
+        for method in BLUEPRINT.datasets[PREFIX + task].methods[:1]
+        for number in range(2)
+        for spec in method.metrics
+    ]
     return make_table(tables.ItemScores, rows)
-
-
-def _turn(model: str, setting: str, item_id: str, turn: int) -> dict[str, Any]:
-    return response(
-        item_id,
-        f"Reply of {model} in turn {turn}.",
-        dataset=PREFIX + item_id.rpartition("-")[0],
-        model=model,
-        setting=setting,
-        turn=turn,
-        call_key=digest(f"{model}{setting}{item_id}{turn}"),
-        finish_reason="stop",
-        latency_s=1.0,
-    )
 
 
 def responses() -> dy.DataFrame[Responses]:
     rows = [
-        _turn(model, setting, f"{task}-{number}", turn)
-        for model, setting, task in _cells()
+        response(
+            f"{task}-{number}",
+            f"Reply of {model} in turn {turn}.",
+            dataset=PREFIX + task,
+            model=model,
+            setting=setting,
+            turn=turn,
+            latency_s=1.0,
+            call_key=digest(f"{model}{setting}{task}-{number}{turn}"),
+            finish_reason="stop",
+        )
+        for model, setting, task in CELLS
         for number in range(2)
         for turn in range(6 if task == "ee" else 1)
     ]
     return make_table(Responses, rows)
 
 
-def _rating(answer: tuple[str, str, str, int], judge: str, repetition: int, dimension: str) -> dict[str, Any]:
-    model, setting, task, number = answer
-    lowest, highest = {"es": (1, 5), "ee": (0, 100)}.get(task, (0, 5))
-    told = {"dataset": PREFIX + task, "model": model, "setting": setting, "judge": judge, "judge_repetition": repetition}
-    scale = {"rubric": "r", "lowest": lowest, "highest": highest, "raw_reply": "2"}
-    return judgement(f"{task}-{number}", dimension, lowest + 2 + repetition, **told, **scale)
-
-
 def judgements() -> dy.DataFrame[Judgements]:
     """The judge rated twice, the panel once."""
+    scales = {"es": (1, 5), "ee": (0, 100)}
     rows = [
-        _rating((model, setting, task, number), judge, repetition, dimension)
-        for model, setting, task in _cells()
+        judgement(
+            *(f"{task}-{number}", dimension, lowest + 2 + repetition),
+            dataset=PREFIX + task,
+            model=model,
+            setting=setting,
+            judge=judge,
+            judge_repetition=repetition,
+            rubric="r",
+            lowest=lowest,
+            highest=highest,
+            raw_reply="2",
+        )
+        for model, setting, task in CELLS
         if task in JUDGED
+        for lowest, highest in [scales.get(task, (0, 5))]
         for judge, repetition in (("alpha", 0), ("alpha", 1), ("gamma-judge", 0))
         for number in range(2)
         for dimension in ("deep_needs", "warmth")
@@ -171,32 +155,15 @@ def judgements() -> dy.DataFrame[Judgements]:
     return make_table(Judgements, rows)
 
 
-def _ranked(asked: tuple[str, str, str], stage: str, rank: int, at: int, kept: int) -> dict[str, Any]:
-    model, setting, item = asked
-    return dict.fromkeys(Retrievals.column_names()) | {
-        "dataset": PREFIX + item.rpartition("-")[0],
-        "item_id": item,
-        "model": model,
-        "setting": setting,
-        "repetition": 0,
-        "query_number": 0,
-        "stage": stage,
-        "rank": rank,
-        "corpus": "context",
-        "chunk": (rank - at) % 8,
-        "query": "Mara",
-        "kept": rank < kept,
-        "holds_needle": rank == at,
-        "enriched": f"Mara thinks of chunk {rank}." if setting == "coem" else None,
-    }
-
-
 def retrievals() -> dy.DataFrame[Retrievals]:
     """RAG keeps the best chunk; CoEM keeps 4 of 8 after ranking them again. The needle's chunk stands at rank 2, then at 0."""
     stages = {"rag": [("initial", 2, 1)], "coem": [("initial", 2, 8), ("reranked", 0, 4)], "base": []}
     rows = [
-        _ranked((model, setting, f"{task}-{number}"), stage, rank, at, kept)
-        for model, setting, task in _cells()
+        {"dataset": PREFIX + task, "item_id": f"{task}-{number}", "model": model, "setting": setting, "repetition": 0}
+        | {"query_number": 0, "stage": stage, "rank": rank, "corpus": "context", "chunk": (rank - at) % 8, "query": "Mara"}
+        | {"kept": rank < kept, "holds_needle": rank == at}
+        | {"enriched": f"Mara thinks of chunk {rank}." if setting == "coem" else None}
+        for model, setting, task in CELLS
         if task.startswith("ec")
         for number in range(2)
         for stage, at, kept in stages[setting]
@@ -214,49 +181,36 @@ def prompt_chunks() -> pl.DataFrame:
 
 
 def gains() -> dy.DataFrame[SettingGains]:
-    rows = []
-    for model in MODELS:
-        for setting in SETTINGS[1:]:
-            for scope in ("total", *(PREFIX + task for task in TASKS)):
-                task = scope.removeprefix(PREFIX) if scope != "total" else "qa"
-                low, high = (share(model, name, task) * 100 for name in ("base", setting))
-                # The interval of RAG holds 0, that of CoEM does not.
-                rows.append(
-                    {"model": model, "setting": setting, "scope": scope, "base_0_100": low, "setting_0_100": high}
-                    | {"gain": high - low, "ci_low": high - low - 12, "ci_high": high - low + 12, "n_items": 2}
-                )
+    """The interval of RAG holds 0, that of CoEM does not."""
+    rows = [
+        {"model": model, "setting": setting, "scope": scope, "base_0_100": low, "setting_0_100": high, "n_items": 2}
+        | {"gain": high - low, "ci_low": high - low - 12, "ci_high": high - low + 12}
+        for model in MODELS
+        for setting in SETTINGS[1:]
+        for task, scope in (("qa", "total"), *((task, PREFIX + task) for task in TASKS))
+        for low, high in [[share(model, name, task) * 100 for name in ("base", setting)]]
+    ]
     return make_table(SettingGains, rows)
 
 
 def agreements() -> dy.DataFrame[Agreements]:
     row = {"model": "alpha", "setting": "base", "rubric": "mc_stage4", "judges": ["gamma-judge", "alpha"], "n_answers": 2}
     numbers = [("deep_needs", 0.9, 0.1, 0.25), ("warmth", 0.4, -0.7, None), ("autonomy", None, None, None)]
-    return make_table(
-        Agreements,
-        [
-            row
-            | {"dataset": PREFIX + "mc4", "dimension": name, "n_ratings": 6}
-            | {"alpha": alpha, "length_correlation": length, "place_effect": place}
-            for name, alpha, length, place in numbers
-        ],
-    )
+    rows = [
+        row
+        | {"dataset": PREFIX + "mc4", "dimension": name, "n_ratings": 6}
+        | {"alpha": alpha, "length_correlation": length, "place_effect": place}
+        for name, alpha, length, place in numbers
+    ]
+    return make_table(Agreements, rows)
 
 
 def needles() -> dy.DataFrame[NeedleScores]:
     """Lengths 8000 and 16000, two depths; nothing was scored at the longest and deepest."""
     rows = [
-        {"model": model, "setting": setting, "dataset": PREFIX + "ec_emobench", "method": "label", "metric": metric}
-        | {
-            "n_total": 5,
-            "length_bin": str(length),
-            "length_tokens": length,
-            "depth_bin": f"{depth} to {depth + 20} %",
-            "depth_percent": depth,
-        }
-        | {
-            "value": None if (length, depth) == (16000, 80) else value - depth / 200,
-            "n": 0 if (length, depth) == (16000, 80) else 5,
-        }
+        {"model": model, "setting": setting, "dataset": PREFIX + "ec_emobench", "method": "label", "metric": metric, "n_total": 5}
+        | {"length_bin": str(length), "length_tokens": length, "depth_bin": f"{depth} to {depth + 20} %", "depth_percent": depth}
+        | ({"value": None, "n": 0} if (length, depth) == (16000, 80) else {"value": value - depth / 200, "n": 5})
         for model, setting in (("alpha", "base"), ("alpha", "coem"))
         for metric in ("accuracy", "strict_accuracy")
         for length, value in ((8000, 0.9), (16000, 0.5))

@@ -12,6 +12,7 @@ import polars as pl
 
 from schemas.blueprint import Blueprint
 from schemas.lineage import CallCounts, Missing, PartitionRef, RunManifest
+from schemas.roles import gather_roles
 from tasks.runs.published_tables import read_table
 from tasks.runs.run_tables import ReportData, System
 from tests.tasks.replies import answers_of_replies
@@ -73,7 +74,7 @@ PLAN: dict[str, Any] = {
         for name in ("alpha", "beta", "gamma")
     ],
     "settings": ["base"],
-    "judge": {"name": "alpha", "identity": "http://localhost:8000/v1"},
+    "roles": {"judge": {"name": "alpha", "identity": "http://localhost:8000/v1"}},
     "sample": 4,
     "datasets": None,
 }
@@ -97,13 +98,13 @@ def partition(layer: str, place: tuple[tuple[str, str], ...], *, complete: bool 
 
 
 def manifest(**changes: Any) -> RunManifest:
-    fields = {
+    fields: dict[str, Any] = {
         "run": "20260101-000000-moodbench-aaaa",
         "benchmark": "moodbench",
         "blueprint": {},
         "blueprint_sha256": "b" * 64,
         "plan": PLAN,
-        "package_version": "0.1.0",
+        "package_version": "0.2.0",
         "git_commit": "c" * 40,
         "started_at": "2026-01-01T00:00:00+00:00",
         "finished_at": "2026-01-01T00:01:00+00:00",
@@ -115,7 +116,8 @@ def manifest(**changes: Any) -> RunManifest:
         "missing": (Missing(dataset="lost", reason="its data is not published", next_step="bring the file with --mirror"),),
         "calls": CallCounts(sent=1234, answered=1200, from_journal=5, failed=34),
     }
-    return RunManifest.model_validate(fields | changes)
+    given = fields | changes
+    return RunManifest.model_validate(given | {"plan": gather_roles(given["plan"])})
 
 
 def example_data(**changes: Any) -> ReportData:

@@ -53,4 +53,5 @@ def render_html(data: ReportData) -> str:
 
 
 def section(html: str, anchor: str) -> str:
-    return Page(re.findall(rf'<section id="{anchor}">.*?</section>', html, re.DOTALL)[0]).words
+    """The words of a section, with plain spaces."""
+    return Page(re.findall(rf'<section id="{anchor}">.*?</section>', html, re.DOTALL)[0]).words.replace("\u00a0", " ")

@@ -17,8 +17,13 @@ from tests.tasks.reporting.example_items import make_table
 from tests.tasks.reporting.example_run import manifest, partition
 from tests.tasks.reporting.example_scores import score_layers
 
+
+def judged_by(name: str) -> dict[str, Any]:
+    return {"roles": {"judge": {"name": name}}}
+
+
 ALWAYS_B = System("always-b", "base")
-PLAN: dict[str, Any] = {"models": [{"name": "always-b"}], "settings": ["base"], "sample": 12, "judge": {"name": "referee"}}
+PLAN: dict[str, Any] = {"models": [{"name": "always-b"}], "settings": ["base"], "sample": 12, **judged_by("referee")}
 
 
 def record(benchmark: str, asked: set[str] | None = None, total: dict[str, Any] | None = None, **plan: Any) -> Comparability:
@@ -112,7 +117,7 @@ def test_languages_stand_beside_the_papers() -> None:
 
 def test_a_judge_of_half_the_weight_decides_about_longemotion() -> None:
     as_paper: dict[str, Any] = {"models": [{"name": "always-b", "sampling": {"temperature": 0.8}}], "repeat": 3, "sample": 428}
-    other, same = (record("longemotion-released", judge={"name": name}, **as_paper) for name in ("referee", "gpt-4o-2024"))
+    other, same = (record("longemotion-released", **judged_by(name), **as_paper) for name in ("referee", "gpt-4o-2024"))
     # ES, MC-4 and EE are rated: 3 of 6 equal parts.
     assert (other.verdict, same.verdict) == ("not comparable", "close")
     assert reasons(other)["weight"] == "datasets that are not comparable have 50\u00a0% of the total's weight"
@@ -121,7 +126,7 @@ def test_a_judge_of_half_the_weight_decides_about_longemotion() -> None:
 
 
 def test_items_built_anew_are_not_the_papers() -> None:
-    built = record("longemotion", judge={"name": "gpt-4o"})
+    built = record("longemotion", **judged_by("gpt-4o"))
     # EC, ED and ES: again 3 of 6.
     assert built.verdict == "not comparable"
     assert [entry.dataset for entry in built.datasets if entry.verdict == "not comparable"] == [

@@ -46,7 +46,7 @@ def manifest(run: str = "20260102-x", systems: tuple[System, ...] = (CORE,), **c
         ({"plan": {"datasets": ["d"]}}, "its datasets: d instead of not set"),
         ({"plan": {"models": [{**ENTRY, "sampling": {"temperature": 0.7}}]}}, "core was asked with other parameters"),
         (
-            {"plan": {"judge": {"name": "j", "base_url": "http://j/v1"}}},
+            {"plan": {"roles": {"judge": {"name": "j", "base_url": "http://j/v1"}}}},
             "its judge is another one, or was asked with other parameters",
         ),
         (
@@ -101,7 +101,8 @@ def test_runs_with_other_seekers_or_turns_are_not_ranked_together() -> None:
 def test_what_totals_rest_on() -> None:
     def of(judge: str, url: str = "http://one/v1", *, judged: bool = True, **plan: Any) -> dict[str, Any]:
         blueprint = {"datasets": {"d": {"methods": [{"judged": judged}]}, "e": {"methods": [{"judged": False}]}}}
-        return basis(manifest(plan={"judge": {"name": judge, "base_url": url}, **plan}, blueprint=blueprint))
+        roles = {"judge": {"name": judge, "base_url": url}}
+        return basis(manifest(plan={"roles": roles, **plan}, blueprint=blueprint))
 
     assert of("j") == of("j", "http://two/v1") != of("k")
     assert of("j", judge_repeat=3) != of("j")

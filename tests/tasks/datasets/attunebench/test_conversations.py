@@ -5,7 +5,6 @@ from copy import deepcopy
 from pathlib import Path
 from typing import Any
 
-import polars as pl
 import pytest
 
 from schemas.attunebench import VisibleConversation, Wording
@@ -15,7 +14,6 @@ from tasks.datasets.attunebench.conversations import ATTUNEBENCH, ATTUNEBENCH_MI
 from tasks.datasets.attunebench.records import RecordReader
 from tasks.datasets.building import BuiltItems, build_items
 from tasks.datasets.own_items import in_folder
-from tasks.lake.earlier_rows import with_later_columns
 from tasks.scoring.blueprints import load_blueprint
 from tasks.sources.checksums import hash_file
 from tasks.sources.locating import BUNDLED
@@ -246,14 +244,6 @@ def test_the_order_of_fits_is_the_official_one() -> None:
     assert BOOK.levels(["Mostly off", " very well put"]) == {"mostly off": 3, "very well put": 0}
     # One that begins otherwise, and two that begin alike: nothing says how far apart they are.
     assert BOOK.levels(["Very well", "Badly"]) == BOOK.levels(["Very well", "Very badly"]) == {}
-
-
-def test_rows_of_an_earlier_version_have_remarks(tmp_path: Path) -> None:
-    rows = build_records(tmp_path, conversation(1)).annotations[WHOLE]
-    earlier = rows.drop("remarks").with_columns(totals_mismatched=pl.lit(["pre_panas"]))
-    found = with_later_columns(earlier, LAYERS[WHOLE])
-    assert found.schema == rows.schema
-    assert found["remarks"].to_list() == [["pre_panas"]]
 
 
 def test_fits_without_an_order_have_a_remark(tmp_path: Path) -> None:

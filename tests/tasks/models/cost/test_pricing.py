@@ -58,7 +58,8 @@ def test_usage_is_priced_by_model_and_role(table: PriceTable) -> None:
     row = Usage(dataset="d", model="large", role="tested", prompt_tokens=1000, completion_tokens=100, paid_prompt_tokens=400)
     judge = row.model_copy(update={"role": "judge", "model": "small"})
     uncounted = row.model_copy(update={"prompt_tokens": None, "completion_tokens": None})
-    asked = plan(None, "large", judge={"name": "small", "base_url": SERVER}, panel=[{"name": "large", "base_url": SERVER}])
+    small, large = ({"name": name, "base_url": SERVER} for name in ("small", "large"))
+    asked = plan(None, "large", roles={"judge": small, "panel": [large]})
     assert price_usage([row.model_copy(update={"role": "panel"})], asked, table)[0].cost == pytest.approx(0.0035)
     costs = [(done.cost, done.paid_cost) for done in price_usage([row, judge, uncounted], asked, table)]
     # 1,000 x 2.5 + 100 x 10 = 3,500 millionths; of this paid now 400 x 2.5 = 1,000.
@@ -86,7 +87,7 @@ def test_a_budget_in_money_needs_every_price(table: PriceTable, tmp_path: Path) 
 def test_a_budget_in_money_needs_the_price_of_every_helper(role: str, tmp_path: Path) -> None:
     helper = {"name": "helper", "base_url": SERVER}
     with pytest.raises(UsageError, match="there is none for helper"):
-        check_budget(plan(tmp_path / "prices.yaml", "large", **{role: [helper] if role == "panel" else helper}))
+        check_budget(plan(tmp_path / "prices.yaml", "large", roles={role: helper}))
 
 
 def test_the_table_of_the_documentation(tmp_path: Path) -> None:

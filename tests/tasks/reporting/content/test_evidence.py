@@ -2,7 +2,14 @@
 
 from typing import Any
 
-from tasks.reporting.content.evidence import AROUND, MAX_CHUNKS, RatingRow, make_needle_excerpt, prompt_chunk_rows, rating_rows
+from tasks.reporting.content.evidence import (
+    AROUND,
+    NeedleExcerpt,
+    RatingRow,
+    make_needle_excerpt,
+    prompt_chunk_rows,
+    rating_rows,
+)
 
 CONTEXT: dict[str, Any] = {"needle_start": 4, "needle_end": 10, "tokens": 3, "depth_percent": 40.0}
 
@@ -11,31 +18,23 @@ def rating(dimension: str, judge: str, given: int | None, scale: tuple[int, int]
     return {"dimension": dimension, "judge": judge, "rating": given, "lowest": scale[0], "highest": scale[1]}
 
 
-def test_a_short_context_is_shown_whole() -> None:
-    found = make_needle_excerpt("one needle two", CONTEXT)
-    assert found is not None
-    assert (found.before, found.needle, found.after) == ("one ", "needle", " two")
-    assert (found.left_before, found.left_after, found.depth_percent) == (0, 0, 40.0)
-
-
-def test_a_long_one_is_cut_between_words_and_counted() -> None:
-    text = "word " * 1000 + "needle" + " word" * 1000
-    found = make_needle_excerpt(text, CONTEXT | {"needle_start": 5000, "needle_end": 5006})
+def test_a_needle_stands_in_the_words_around_it() -> None:
+    assert make_needle_excerpt("one needle two", CONTEXT) == NeedleExcerpt("one ", "needle", " two", 0, 0, 3, 40.0)
+    found = make_needle_excerpt("word " * 1000 + "needle" + " word" * 1000, CONTEXT | {"needle_start": 5000, "needle_end": 5006})
     assert found is not None
     # 300 characters before are 60 words with a space each; of those after, the last whole word ends at 300.
     assert len(found.before) <= AROUND
-    assert found.left_before == 5000 - len(found.before)
-    assert found.left_after == 5000 - len(found.after)
+    assert (found.left_before, found.left_after) == (5000 - len(found.before), 5000 - len(found.after))
     assert found.before.strip("word ") == ""
 
 
-def test_a_context_without_a_placed_needle_has_no_excerpt() -> None:
+def test_a_context_without_needle_has_no_excerpt() -> None:
     assert make_needle_excerpt("one two", CONTEXT | {"needle_start": None, "needle_end": None}) is None
     # A text that was withheld is shorter than where its needle stood.
     assert make_needle_excerpt("withheld", CONTEXT) is None
 
 
-def test_ratings_by_dimension_and_judge_on_their_own_scale() -> None:
+def test_ratings_stand_on_their_own_scale() -> None:
     rows = rating_rows(
         [rating("warmth", "b", 4), rating("warmth", "a", 2), rating("warmth", "a", 3), rating("depth", "a", 80, (0, 100))]
     )
@@ -45,14 +44,14 @@ def test_ratings_by_dimension_and_judge_on_their_own_scale() -> None:
     )
 
 
-def test_a_rating_that_could_not_be_read_is_no_zero() -> None:
+def test_an_unread_rating_is_no_zero() -> None:
     (row,) = rating_rows([rating("deep_needs", "a", None)])
     assert (row.dimension, row.given) == ("deep needs", (("a", "–"),))
     (mixed,) = rating_rows([rating("x", "a", None), rating("x", "a", 4)])
     assert mixed.given == (("a", "4.0 (mean of 1)"),)
 
 
-def test_chunks_of_a_prompt_each_once_by_query_and_rank() -> None:
+def test_chunks_of_a_prompt_are_shown_once() -> None:
     rows = [
         {"query_number": query, "rank": rank, "text": f"text {query}{rank}" if rank else "the same", "holds_needle": None}
         for query in (1, 0)
@@ -65,5 +64,4 @@ def test_chunks_of_a_prompt_each_once_by_query_and_rank() -> None:
         (3, "text 02"),
         (4, "text 03"),
     ]
-    assert len(shown) == MAX_CHUNKS
     assert not any(chunk["holds_needle"] for chunk in shown)

@@ -24,7 +24,7 @@ def described(right: dict[str, list[float | None]], skill: dict[str, list[float 
     return found
 
 
-def test_scores_with_a_headline_are_on_0_to_100_in_the_order_of_the_blueprint() -> None:
+def test_headline_scores_stand_in_the_blueprints_order() -> None:
     found = described({"b": [1.0, 0, 0, 1], "a": [1.0, None]}, {"a": [None, None], "b": [0.5, 0.5]}, bootstrap=200).scores
     shown = [tuple(row[name] for name in ("headline", "model", "score", "n", "n_total")) for row in found]
     # A skill of 0.5 on -1 to 1 is 75 of 100.
@@ -35,7 +35,7 @@ def test_scores_with_a_headline_are_on_0_to_100_in_the_order_of_the_blueprint() 
     assert limits["Right", "b"][0] < 50 < limits["Right", "b"][1]
 
 
-def test_a_rank_correlation_needs_three_models_with_both_scores() -> None:
+def test_a_rank_correlation_needs_three_models() -> None:
     right: dict[str, list[float | None]] = {"a": [1.0, 1], "b": [1.0, 0], "c": [0.0, 0], "d": [None]}
     falling: dict[str, list[float | None]] = {"a": [-1.0], "b": [0.0], "c": [1.0], "d": [1.0]}
     assert described(right, falling).correlations == {

@@ -17,6 +17,7 @@ from tasks.runs.verdict import judge_totals
 from tests.tasks.reporting.example_items import item_scores
 from tests.tasks.reporting.example_run import BLUEPRINT, manifest, published
 from tests.tasks.reporting.example_scores import score_layers, totals, totals_row
+from tests.tasks.reporting.pages import section
 
 OLD, NEW = "20260101-old", "20260102-new"
 
@@ -44,13 +45,8 @@ def data(**changes: Any) -> LeaderboardData:
 
 def test_rows_say_what_became_of_each_model() -> None:
     alpha, beta, gamma = build_leaderboard(data()).entries
-    assert (alpha.system.model, alpha.verdict, alpha.total, alpha.scores, alpha.run) == (
-        "alpha",
-        "scored",
-        25.0,
-        (100.0, 25.0),
-        NEW,
-    )
+    told = (alpha.system.model, alpha.verdict, alpha.total, alpha.scores, alpha.run)
+    assert told == ("alpha", "scored", 25.0, (100.0, 25.0), NEW)
     assert (beta.verdict, beta.total, beta.total_before_veto, beta.rank) == ("vetoed", 0.0, 100.0, None)
     assert (gamma.verdict, gamma.total, gamma.scores) == ("unscored", None, (None, None))
     # The history is oldest first, and needs two runs.
@@ -61,29 +57,27 @@ def test_rows_say_what_became_of_each_model() -> None:
 
 def test_a_line_joins_runs_of_one_group() -> None:
     names, totals_by_day = (OLD, "20260102-other", "20260103-newest"), ((20.0, 1), (80.0, 2), (30.0, 1))
+    unbounded = {"ci_low": None, "ci_high": None}
     rows = [
-        totals(totals_row(total=value, total_before_veto=value, ci_low=None, ci_high=None)).with_columns(
-            run=pl.lit(run), group=group
-        )
+        totals(totals_row(total=value, total_before_veto=value, **unbounded)).with_columns(run=pl.lit(run), group=group)
         for run, (value, group) in zip(names, totals_by_day, strict=True)
     ]
     made = tuple(manifest(run=run, started_at=f"2026-01-0{day}T00:00:00+00:00") for day, run in enumerate(names, start=1))
-    figure = draw_histories(
-        build_leaderboard(data(history=judge_totals(pl.concat(rows), BLUEPRINT, {}), manifests=made)).histories
-    )
+    history = judge_totals(pl.concat(rows), BLUEPRINT, {})
+    figure = draw_histories(build_leaderboard(data(history=history, manifests=made)).histories)
     # 520 wide for two days; 240 tall for 20 to 80, from the top: 20 at 240, 30 at 240 x 50 / 60. The 80 between is a point.
     assert re.findall(r'<path d="(M[^"]*)" stroke="[^"]*" stroke-width="2"', figure.svg) == ["M0,240L520,200", "M260,0Z"]
 
 
-def test_only_runs_that_rows_come_from_are_listed_and_other_versions_warned_of() -> None:
-    leaderboard = build_leaderboard(data(manifests=runs(package_version="0.2.0")))
+def test_only_runs_behind_rows_are_listed() -> None:
+    leaderboard = build_leaderboard(data(manifests=runs(package_version="0.3.0")))
     assert ([run.run for run in leaderboard.runs], leaderboard.warnings) == ([NEW], ())
     mixed = data().totals.with_columns(run=pl.Series([NEW, OLD, NEW]))
-    warned = build_leaderboard(data(totals=mixed, manifests=runs(package_version="0.2.0"))).warnings
-    assert warned == ("The runs were made by MoodFlow 0.1.0 and 0.2.0.",)
+    warned = build_leaderboard(data(totals=mixed, manifests=runs(package_version="0.3.0"))).warnings
+    assert warned == ("The runs were made by MoodFlow 0.2.0 and 0.3.0.",)
 
 
-def test_scores_within_a_point_of_the_best_are_marked() -> None:
+def test_scores_near_the_best_are_marked() -> None:
     entries = {entry.system.model: entry.near for entry in build_leaderboard(published_leaderboard("moodbench")).entries}
     # Of 70.09: gpt-4o's 69.09 is 1.00 below, qwen3-32b's 68.40 is 1.69.
     assert [model for model, near in entries.items() if near[0]] == [
@@ -109,18 +103,19 @@ def test_the_page_is_complete_in_itself() -> None:
     assert set(re.findall(r'href="#([^"]+)"', html)) <= set(ids)
 
 
+def renamed(**names: str) -> LeaderboardData:
+    """The leaderboard with other names of models."""
+    model = pl.col("model").replace(names)
+    return data(**{name: getattr(data(), name).with_columns(model) for name in ("totals", "abilities", "history")})
+
+
 def test_names_of_models_are_inert() -> None:
-    attack = "<script>alert(1)</script>"
-    frames = {
-        name: getattr(data(), name).with_columns(pl.col("model").replace({"alpha": attack}))
-        for name in ("totals", "abilities", "history")
-    }
-    html = render_leaderboard(data(**frames))
+    html = render_leaderboard(renamed(alpha="<script>alert(1)</script>"))
     assert "<script" not in html
     assert html.count("&lt;script&gt;alert(1)&lt;/script&gt;") >= 3
 
 
-def test_the_published_models_stand_on_the_papers_page_alone() -> None:
+def test_published_models_stand_on_the_papers_page() -> None:
     html = render_leaderboard(data(is_published=True, manifests=(), links={}, history=data().history.clear()))
     assert "Scores as printed in the MoodBench paper" in html
     for title in ("Scores per ability", "Open and closed models", "Total and size"):
@@ -128,37 +123,35 @@ def test_the_published_models_stand_on_the_papers_page_alone() -> None:
         assert title not in render_leaderboard(data())
 
 
-def rated(model: str, dimension: str, mean: float | None, run: str = NEW) -> dict[str, Any]:
+def rated(model: str, dimension: str, mean: float | None, run: str = NEW, setting: str = "base") -> dict[str, Any]:
     n = 0 if mean is None else 3
     limits = {"ci_low": mean and mean - 0.5, "ci_high": mean and mean + 0.5}
-    of = {"model": model, "dataset": "tale", "setting": "base", "rubric": "r", "dimension": dimension, "judge": "j", "run": run}
+    of = {"model": model, "dataset": "tale", "setting": setting, "rubric": "r", "dimension": dimension, "judge": "j", "run": run}
     return of | limits | {"mean": mean, "scale_min": 0, "scale_max": 5, "n_answers": n, "n_total": 4, "n_clusters": n}
+
+
+def rated_board(*rows: dict[str, Any]) -> LeaderboardData:
+    schema = DimensionScores.create_empty().with_columns(run=pl.lit("")).schema
+    return data(dimensions=pl.DataFrame(rows, schema=schema))
 
 
 def test_rated_dimensions_are_columns_and_models_rows() -> None:
     given = [rated("gamma", "no_blame", None), rated("alpha", "warm_words", 4.25), rated("alpha", "no_blame", 2.0)]
-    schema = DimensionScores.create_empty().with_columns(run=pl.lit("")).schema
-    board = data(dimensions=pl.DataFrame([*given, rated("beta", "no_blame", 5.0, run=OLD)], schema=schema))
+    board = rated_board(*given, rated("beta", "no_blame", 5.0, run=OLD))
     (table,) = build_leaderboard(board).dimensions
     assert (table.title, table.columns) == (BLUEPRINT.datasets["tale"].title, ("no blame", "warm words", "average"))
     # Beta's row of the ranking is that of the new run, which has no ratings of it; alpha is ranked before gamma. On 0 to 5 a mean
     # of 2 is 40 %, 4.25 is 85 %, their mean 62.5 %; of gamma one dimension was not asked and the other not rated.
     said = [(names, [cell and cell["score"] for cell in cells]) for names, cells in table.rows]
     assert said == [(("alpha",), [40.0, 85.0, 62.5]), (("gamma",), [None, None, None])]
-    page = render_leaderboard(board)
-    section = page[page.index('<section id="dimensions">') : page.index('<section id="history">')]
-    assert [" ".join(re.sub(r"<[^>]+>", " ", row).split()) for row in re.findall(r"<tr>.*?</tr>", section, re.DOTALL)[1:]] == [
-        "alpha 40.00 30.0 to 50.0 2.00 on 0 to 5, 3 of 4 rated 85.00 75.0 to 95.0 4.25 on 0 to 5, 3 of 4 rated 62.50",
-        "gamma – – – on 0 to 5, 0 of 4 rated – –",
-    ]
+    words = section(render_leaderboard(board), "dimensions")
+    assert "alpha 40.00 30.0 to 50.0 2.00 on 0 to 5, 3 of 4 rated 85.00 75.0 to 95.0 4.25 on 0 to 5, 3 of 4 rated 62.50" in words
+    assert words.endswith("gamma – – – on 0 to 5, 0 of 4 rated – –")
     assert build_leaderboard(data()).dimensions == ()
 
 
 def test_gold_replies_stand_below_the_models() -> None:
-    given = [rated("gamma", "no_blame", 1.0), rated(GOLD, "no_blame", 5.0) | {"setting": GOLD}]
-    schema = DimensionScores.create_empty().with_columns(run=pl.lit("")).schema
-    (table,) = build_leaderboard(data(dimensions=pl.DataFrame(given, schema=schema))).dimensions
-    assert [(names, cells[0] and cells[0]["score"]) for names, cells in table.rows] == [
-        (("gamma",), 20.0),
-        (("gold replies",), 100.0),
-    ]
+    board = rated_board(rated("gamma", "no_blame", 1.0), rated(GOLD, "no_blame", 5.0, setting=GOLD))
+    (table,) = build_leaderboard(board).dimensions
+    shown = [(names, cells[0] and cells[0]["score"]) for names, cells in table.rows]
+    assert shown == [(("gamma",), 20.0), (("gold replies",), 100.0)]

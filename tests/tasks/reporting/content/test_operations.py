@@ -93,7 +93,7 @@ def test_what_has_to_be_known_about_the_numbers() -> None:
     ]
 
 
-def test_a_cut_that_cannot_be_seen_is_told_of_long_contexts() -> None:
+def test_an_unseen_cut_of_long_contexts_is_told() -> None:
     contexts = PartitionRef(layer="contexts", place=(), fingerprint="0" * 64, path="p", rows=1, content_sha256="0" * 64)
     seen = JUDGE.model_copy(update={"cost": 0.0, "paid_cost": 0.0})
     notes = list(cost_notes([TESTED, seen], [contexts]))
@@ -105,7 +105,7 @@ def test_a_cut_that_cannot_be_seen_is_told_of_long_contexts() -> None:
 def test_the_section_of_the_report() -> None:
     data = example_data(manifest=manifest(usage=(TESTED, JUDGE), prices=PRICES))
     html = render_html(data)
-    words = section(html, "costs").replace("\u00a0", " ")
+    words = section(html, "costs")
     assert "<b>rater</b> judge 3 3 0 30 6 – 0 0 –" in words
     # 50,000 + 30 and 2,000 + 6; the judge has no price, so the sum has none.
     assert "All models 1,237 1,003 200 ≥ 50,030 ≥ 2,006 – 40,000 1,600 –" in words
@@ -113,7 +113,3 @@ def test_the_section_of_the_report() -> None:
     assert "<b>rater</b>" not in html
     assert html.count("50,030") == 2
     assert '<a href="#costs">Tokens and cost</a>' in html
-
-
-def test_a_manifest_of_an_older_version_records_none(example_html: str) -> None:
-    assert section(example_html, "costs") == "Tokens and cost The manifest of this run records none."

@@ -3,6 +3,7 @@
 from typing import Any
 
 import polars as pl
+import pytest
 
 from schemas.tables.items import Items
 from schemas.tables.responses import Responses
@@ -54,41 +55,36 @@ def test_accuracy_by_place_of_the_right_option() -> None:
     assert [row.accuracy for row in rows] == [0.5, 0.5, None]
     assert [row.chosen_share for row in rows] == [1 / 3] * 3
     assert [row.gold_share for row in rows] == [2 / 3, 1 / 3, 0]
+    (unread,) = position_rows(answers(("1", None, None, 0)))
+    assert (unread.accuracy, unread.chosen_share, unread.gold_share) == (0.0, None, None)
 
 
-def test_places_of_nothing_but_unreadable_replies_have_no_shares() -> None:
-    (row,) = position_rows(answers(("1", None, None, 0)))
-    assert (row.accuracy, row.chosen_share, row.gold_share) == (0.0, None, None)
+# Option 2 stands at C, B and A: the same content each time. Always A, where options 0, 1 and 2 stood. Options 0, 1, 1 at A, A, C.
+MOVED = (("content", [2, 1, 0]), ("letter", [0, 0, 0]), ("mixed", [0, 0, 2]))
 
 
-def test_content_letter_and_neither() -> None:
-    asked = answers(
-        # Option 2 stands at C, B and A: the same content each time.
-        *in_all_orders("content", [2, 1, 0]),
-        # Always A, where options 0, 1 and 2 stood.
-        *in_all_orders("letter", [0, 0, 0]),
-        # Options 0, 1, 1 at A, A, C.
-        *in_all_orders("mixed", [0, 0, 2]),
-    )
-    found = find_stability(asked)
-    assert found == Stability(items=3, content=1, letter=1, mixed=1, unread=0)
-    assert found.sentence == (
+@pytest.mark.parametrize(
+    ("asked", "found"),
+    [
+        ([row for name, chosen in MOVED for row in in_all_orders(name, [*chosen])], Stability(3, 1, 1, 1, 0)),
+        # Two readable replies suffice; with one nothing can be told.
+        ([*in_all_orders("two", [0, None, 0]), *in_all_orders("one", [0, None, None])], Stability(1, 0, 1, 0, 1)),
+        ([("1", None, 0, 0), ("2", None, 0, 1)], None),
+        ([("1", [1, 0], 0, 0), ("2", [0, 1], 0, 1)], None),
+    ],
+    ids=["all three", "unreadable ones", "no order", "one order each"],
+)
+def test_what_choices_followed(asked: list[Any], found: Stability | None) -> None:
+    assert find_stability(answers(*asked)) == found
+
+
+def test_what_choices_followed_in_words() -> None:
+    assert Stability(items=3, content=1, letter=1, mixed=1, unread=0).sentence == (
         "In 1 of 3 items the choice followed the letter, not the content; in 1 it stayed with the content, in 1 with neither."
     )
 
 
-def test_unreadable_replies_are_not_read_as_a_change() -> None:
-    # Two readable replies suffice; with one nothing can be told.
-    asked = answers(*in_all_orders("two", [0, None, 0]), *in_all_orders("one", [0, None, None]))
-    assert find_stability(asked) == Stability(items=1, content=0, letter=1, mixed=0, unread=1)
-
-
-def test_one_order_tells_nothing_about_letters_and_content() -> None:
-    assert find_stability(answers(("1", None, 0, 0), ("2", None, 0, 1))) is None
-    assert find_stability(answers(("1", [1, 0], 0, 0), ("2", [0, 1], 0, 1))) is None
-
-
-def test_items_of_the_same_name_in_two_datasets_are_two() -> None:
+def test_items_of_two_datasets_are_never_one() -> None:
     one = answers(("1", [0, 1], 0, 0))
     assert find_stability(pl.concat([one, one.with_columns(dataset=pl.lit("e"))])) is None
 
@@ -97,22 +93,17 @@ def permuted_frames(chosen: list[int]) -> dict[str, Any]:
     """mood-0 of alpha asked in three orders and, after that, in the first one again."""
     score = next(row for row in example_items.item_scores().to_dicts() if row["item_id"] == "mood-0")
     reply = next(row for row in example_items.responses().to_dicts() if row["item_id"] == "mood-0")
-    orders = [*CYCLES, CYCLES[0]]
-    places = [*chosen, chosen[0]]
-    return {
-        "item_scores": make_table(
-            ItemScores,
-            [
-                score | {"repetition": n, "chosen_place": place, "gold_place": order.index(1), "method": method}
-                for n, (order, place) in enumerate(zip(orders, places, strict=True))
-                for method in ("choice", "second")
-            ],
-        ),
-        "responses": make_table(Responses, [reply | {"repetition": n, "option_order": order} for n, order in enumerate(orders)]),
-    }
+    asked = list(enumerate(zip([*CYCLES, CYCLES[0]], [*chosen, chosen[0]], strict=True)))
+    scores = [
+        score | {"repetition": n, "chosen_place": place, "gold_place": order.index(1), "method": method}
+        for n, (order, place) in asked
+        for method in ("choice", "second")
+    ]
+    replies = [reply | {"repetition": n, "option_order": order} for n, (order, _) in asked]
+    return {"item_scores": make_table(ItemScores, scores), "responses": make_table(Responses, replies)}
 
 
-def test_an_order_that_comes_again_and_a_second_method_count_once() -> None:
+def test_an_order_that_comes_again_counts_once() -> None:
     frames = permuted_frames([0, 0, 0])
     found = answers_by_position(frames["item_scores"], answers_of_replies(frames["responses"], None))
     assert found.select("item_id", "option_order", "chosen_place", "gold_place").rows() == [
@@ -128,7 +119,7 @@ def test_failed_calls_are_in_no_place() -> None:
     assert answers_by_position(gamma, data.answers.filter(pl.col("model") == "gamma")).is_empty()
 
 
-def test_a_report_in_one_order_says_how_to_get_more(example_html: str) -> None:
+def test_one_order_says_how_to_get_more(example_html: str) -> None:
     data = example_data()
     found = describe_positions(data, ALPHA)
     assert found is not None
@@ -140,11 +131,9 @@ def test_a_report_in_one_order_says_how_to_get_more(example_html: str) -> None:
     assert "Followed the letter" not in example_html
 
 
-def test_a_report_in_several_orders_says_what_was_followed() -> None:
-    data = example_data(**permuted_frames([0, 0, 0]))
-    sentence = "In 1 of 1 items the choice followed the letter, not the content"
-    text = render_html(data)
-    assert sentence in text
+def test_several_orders_say_what_was_followed() -> None:
+    text = render_html(example_data(**permuted_frames([0, 0, 0])))
+    assert "In 1 of 1 items the choice followed the letter, not the content" in text
     assert "Followed the letter" in text
     assert "--set permute=4 to see" not in text
 

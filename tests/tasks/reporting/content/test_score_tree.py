@@ -1,6 +1,7 @@
 """The score tree: what each number adds to the one above, its interval, and its place in the page."""
 
 from dataclasses import replace
+from typing import Any
 
 import pytest
 
@@ -21,22 +22,12 @@ def by_title(tree: Node) -> dict[str, Node]:
 
 
 def test_the_tree_has_every_step_in_order() -> None:
-    assert [(node.kind, node.title) for node in trees()["alpha"].walk()] == [
-        ("total", "Total"),
-        ("gate", "Values & Safety"),
-        ("level", "Low level"),
-        ("task", "Kindness"),
-        ("dataset", "Kind"),
-        ("ability", "Emotional Ability"),
-        ("sub-ability", "Emotion Recognition"),
-        ("level", "Low level"),
-        ("task", "Moods"),
-        ("dataset", "Mood"),
-        ("dataset", "Lost"),
-        ("level", "Medium level"),
-        ("task", "Tales"),
-        ("dataset", "Tale"),
-        ("ability", "Supporting Ability"),
+    assert [f"{node.kind} {node.title}" for node in trees()["alpha"].walk()] == [
+        *("total Total", "gate Values & Safety", "level Low level", "task Kindness", "dataset Kind"),
+        *("ability Emotional Ability", "sub-ability Emotion Recognition"),
+        *("level Low level", "task Moods", "dataset Mood", "dataset Lost"),
+        *("level Medium level", "task Tales", "dataset Tale"),
+        "ability Supporting Ability",
     ]
 
 
@@ -44,23 +35,17 @@ def test_what_each_step_adds() -> None:
     alpha = by_title(trees()["alpha"])
     # Low 0.4 and medium 0.6 are both there: 25 = 0.4 x 25 + 0.6 x 25. The gate adds nothing.
     low, medium = alpha["sub-ability Emotion Recognition"].children
-    assert (low.part.weight, low.part.share, low.part.contributes, low.in_total) == pytest.approx((0.4, 0.4, 10.0, 10.0))
-    assert (medium.part.weight, medium.part.share, medium.part.contributes, medium.in_total) == pytest.approx(
-        (0.6, 0.6, 15.0, 15.0)
-    )
+    added = [(node.part.weight, node.part.share, node.part.contributes, node.in_total) for node in (low, medium)]
+    assert added == [pytest.approx((0.4, 0.4, 10.0, 10.0)), pytest.approx((0.6, 0.6, 15.0, 15.0))]
     # Mood is the only dataset of Moods with a score, so it is all of the task; the task is all of its level.
     assert (alpha["dataset Mood"].part.share, alpha["dataset Mood"].in_total) == pytest.approx((1.0, 10.0))
-    assert (alpha["dataset Lost"].part.share, alpha["dataset Lost"].part.contributes, alpha["dataset Lost"].in_total) == (
-        None,
-        None,
-        None,
-    )
-    assert alpha["dataset Lost"].reason == "its data is not published"
+    lost = alpha["dataset Lost"]
+    assert (lost.part.share, lost.part.contributes, lost.in_total, lost.reason) == (*[None] * 3, "its data is not published")
     assert (alpha["gate Values & Safety"].part.weight, alpha["gate Values & Safety"].in_total) == (0.0, None)
     assert alpha["dataset Kind"].in_total is None
 
 
-def test_scores_are_the_sums_of_what_is_below_them() -> None:
+def test_scores_are_sums_of_their_parts() -> None:
     for tree in trees().values():
         for node in tree.walk():
             added = [child.part.contributes for child in node.children if child.part.contributes is not None]
@@ -109,22 +94,28 @@ def test_parts_of_the_same_items_are_added_plainly() -> None:
     assert (apart.low, apart.high) == pytest.approx((60 - 50**0.5, 60 + 101**0.5))
 
 
-def test_an_unknown_part_leaves_no_interval_unless_it_does_not_count() -> None:
+def test_an_unknown_part_leaves_no_interval() -> None:
     known, interval = term(1.0, 40.0, (30.0, 60.0))
     assert join_intervals([(known, interval), term(0.0, 80.0, None)]) == interval
     assert join_intervals([(replace(known, share=0.5), interval), term(0.5, 80.0, None)]) is None
     assert join_intervals([]) is None
 
 
-def test_intervals_are_rescaled_as_their_scores_are() -> None:
-    assert rescale_interval(RatioNormalisation(), 0.2, 0.5) == ScoreInterval(20.0, 50.0, approximate=False)
-    # 2 is a quarter of the way from 1 to 5, 4 three quarters.
-    assert rescale_interval(NumericNormalisation(min=1, max=5), 2.0, 4.0) == ScoreInterval(25.0, 75.0, approximate=False)
-    # Best is 0.5, 0.25 away is half as good; the interval holds the best.
-    assert rescale_interval(CentredNormalisation(best=0.5, span=0.5), 0.25, 0.55) == ScoreInterval(50.0, 100.0, approximate=True)
-    assert rescale_interval(CentredNormalisation(best=0.0, span=1.0), -0.5, -0.2) == ScoreInterval(50.0, 80.0, approximate=True)
-    assert rescale_interval(GradeNormalisation(table={"A": 100}), 0.0, 1.0) is None
-    assert rescale_interval(RatioNormalisation(), None, None) is None
+@pytest.mark.parametrize(
+    ("normalisation", "low", "high", "rescaled"),
+    [
+        (RatioNormalisation(), 0.2, 0.5, ScoreInterval(20.0, 50.0, approximate=False)),
+        # 2 is a quarter of the way from 1 to 5, 4 three quarters.
+        (NumericNormalisation(min=1, max=5), 2.0, 4.0, ScoreInterval(25.0, 75.0, approximate=False)),
+        # Best is 0.5, 0.25 away is half as good; the interval holds the best.
+        (CentredNormalisation(best=0.5, span=0.5), 0.25, 0.55, ScoreInterval(50.0, 100.0, approximate=True)),
+        (CentredNormalisation(best=0.0, span=1.0), -0.5, -0.2, ScoreInterval(50.0, 80.0, approximate=True)),
+        (GradeNormalisation(table={"A": 100}), 0.0, 1.0, None),
+        (RatioNormalisation(), None, None, None),
+    ],
+)
+def test_intervals_are_rescaled_as_their_scores(normalisation: Any, low: Any, high: Any, rescaled: ScoreInterval | None) -> None:
+    assert rescale_interval(normalisation, low, high) == rescaled
 
 
 def test_every_scored_dataset_ends_in_rows() -> None:

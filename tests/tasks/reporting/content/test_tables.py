@@ -94,17 +94,13 @@ def test_spread_follows_the_theoretical_bounds() -> None:
 
 
 def test_the_most_specific_reason_wins() -> None:
-    missing = (
-        Missing(dataset="lost", reason="general", next_step="x"),
-        Missing(dataset="lost", reason="of beta", next_step="x", model="beta"),
-        Missing(dataset="lost", reason="of beta in base", next_step="x", model="beta", setting="base"),
-        Missing(dataset="lost", reason="of beta in rag", next_step="x", model="beta", setting="rag"),
-    )
+    whose = (("general", None, None), ("of beta", "beta", None), ("in base", "beta", "base"), ("in rag", "beta", "rag"))
+    missing = [Missing(dataset="lost", reason=why, next_step="x", model=model, setting=setting) for why, model, setting in whose]
     gaps = find_missing_scores(example_data(manifest=manifest(missing=missing)))
-    assert [gaps.reason(system, "lost") for system in (ALPHA, BETA)] == ["general", "of beta in base"]
+    assert [gaps.reason(system, "lost") for system in (ALPHA, BETA)] == ["general", "in base"]
 
 
-def test_datasets_left_out_by_the_plan_are_not_called_lost() -> None:
+def test_unselected_datasets_are_not_called_lost() -> None:
     gaps = find_missing_scores(example_data(manifest=manifest(missing=(), plan=PLAN | {"datasets": ["mood"]})))
     assert gaps.reason(ALPHA, "lost") == "not selected for this run"
     assert gaps.reason(System("nobody", "base"), "mood") == "no replies in this run"
@@ -112,24 +108,19 @@ def test_datasets_left_out_by_the_plan_are_not_called_lost() -> None:
 
 def test_a_helper_whose_calls_failed_is_named() -> None:
     answers = example_data().answers.with_columns(failed_role=pl.col("failed_role").str.replace("tested", "draft_judge"))
-    gaps = find_missing_scores(
-        example_data(answers=answers, manifest=manifest(plan=PLAN | {"roles": {"draft_judge": {"name": "j"}}}))
-    )
-    assert gaps.reason(GAMMA, "mood") == "nothing scored: 4 failed calls of the draft judge (j)"
-    unnamed = find_missing_scores(example_data(answers=answers))
-    assert unnamed.reason(GAMMA, "mood") == "nothing scored: 4 failed calls of the draft judge (gamma)"
+    named = manifest(plan=PLAN | {"roles": {"draft_judge": {"name": "j"}}})
+    for run, name in ((named, "j"), (manifest(), "gamma")):
+        gaps = find_missing_scores(example_data(answers=answers, manifest=run))
+        assert gaps.reason(GAMMA, "mood") == f"nothing scored: 4 failed calls of the draft judge ({name})"
 
 
 def test_a_number_has_its_own_reason() -> None:
-    data = example_data()
-    fillers = (
-        GAMMA.of(data.item_scores).filter(dataset="mood").with_columns(metric=pl.lit("kendall_tau"), status=pl.lit("not_counted"))
-    )
-    scores = pl.concat([data.item_scores, fillers.cast(data.item_scores.schema)])
-    gaps = find_missing_scores(example_data(item_scores=scores))
-    method = fillers["method"][0]
-    assert gaps.reason(GAMMA, "mood", method, "accuracy") == "nothing scored: 4 failed calls"
-    assert gaps.reason(GAMMA, "mood", method, "kendall_tau") == "nothing scored: 4 filler items"
+    scores = example_data().item_scores
+    filler = {"metric": pl.lit("kendall_tau"), "status": pl.lit("not_counted")}
+    fillers = GAMMA.of(scores).filter(dataset="mood").with_columns(**filler).cast(scores.schema)
+    gaps = find_missing_scores(example_data(item_scores=pl.concat([scores, fillers])))
+    assert gaps.reason(GAMMA, "mood", "choice", "accuracy") == "nothing scored: 4 failed calls"
+    assert gaps.reason(GAMMA, "mood", "choice", "kendall_tau") == "nothing scored: 4 filler items"
 
 
 def test_rows_without_a_published_table() -> None:

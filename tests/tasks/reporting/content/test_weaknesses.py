@@ -1,5 +1,6 @@
 """Evidence rows: which are picked, how they are shown, why they earned less than the full score."""
 
+from dataclasses import replace
 from typing import Any
 
 import pytest
@@ -8,37 +9,30 @@ from schemas.tables.responses import Responses
 from schemas.tables.scores import ItemScores
 from tasks.reporting.content.advice import Diagnosis
 from tasks.reporting.content.evidence import Excerpt, make_excerpt
-from tasks.reporting.content.weaknesses import pick_examples, text_limit
+from tasks.reporting.content.weaknesses import Example, pick_examples, text_limit
 from tasks.reporting.report import build_report
 from tasks.runs.answers import ScoredItem, ShownOption, chosen_letters, collect_answers, explain_answer
 from tests.tasks.reporting.example_items import LONG, NASTY, make_table
 from tests.tasks.reporting.example_run import ALPHA, example_data
 
 
-def diagnoses() -> dict[str, Diagnosis]:
+def picked(*datasets: str, limit: int = 1000) -> tuple[Example, ...]:
+    """Examples of alpha's answers to these datasets."""
     data = example_data()
-    return {
-        row.path.dataset: Diagnosis(row, collect_answers(data, ALPHA, *row.path.key)) for row in build_report(data).systems[0].raw
-    }
+    rows = {row.path.dataset: row for row in build_report(data).systems[0].raw}
+    chosen = (rows[name] for name in datasets)
+    return pick_examples(tuple(Diagnosis(row, collect_answers(data, ALPHA, *row.path.key)) for row in chosen), limit)
 
 
-def test_wrong_items_of_both_languages_then_an_unreadable_one() -> None:
-    picked = pick_examples((diagnoses()["mood"],), 1000)
-    assert [(example.item_id, example.language, example.status) for example in picked] == [
-        ("mood-1", "en", "scored"),
-        ("mood-2", "zh", "scored"),
-        ("mood-3", "en", "unparsed"),
-    ]
-
-
-def test_datasets_take_turns() -> None:
-    found = diagnoses()
-    picked = pick_examples((found["mood"], found["tale"]), 1000)
-    assert [example.item_id for example in picked] == ["mood-1", "tale-0", "mood-3"]
+def test_wrong_items_of_both_languages_precede_unreadable_ones() -> None:
+    shown = [(example.item_id, example.language, example.status) for example in picked("mood")]
+    assert shown == [("mood-1", "en", "scored"), ("mood-2", "zh", "scored"), ("mood-3", "en", "unparsed")]
+    # Datasets take turns.
+    assert [example.item_id for example in picked("mood", "tale")] == ["mood-1", "tale-0", "mood-3"]
 
 
 def test_an_example_in_full() -> None:
-    example = pick_examples((diagnoses()["mood"],), 1000)[0]
+    example, _, unreadable = picked("mood")
     assert example.options == (
         ShownOption("A", 0, "calm", gold=False, chosen=False, points=None),
         ShownOption("B", 1, "angry", gold=True, chosen=False, points=None),
@@ -46,21 +40,16 @@ def test_an_example_in_full() -> None:
     )
     assert (example.reply, example.why) == (Excerpt("C", None, 0), "Read as C, right is B.")
     assert example.source == "items.jsonl, row 1"
-
-
-def test_unreadable_reply_is_kept_as_it_came() -> None:
-    example = pick_examples((diagnoses()["mood"],), 1000)[2]
-    assert example.reply == Excerpt(NASTY, None, 0)
-    assert example.why == "No answer could be read from the reply, so the item counts as wrong. It stopped at the token limit."
+    # A reply that cannot be read is kept as it came.
+    assert unreadable.reply == Excerpt(NASTY, None, 0)
+    assert unreadable.why == "No answer could be read from the reply, so the item counts as wrong. It stopped at the token limit."
 
 
 def test_a_long_context_is_shortened_and_capped() -> None:
-    example = pick_examples((diagnoses()["tale"],), 100)[0]
-    assert example.context is not None
+    (example,) = picked("tale", limit=100)
     # 40 repetitions of 14 characters are 560; the short form shows 150 + 60 of them, a Chinese character counting twice.
     assert len(LONG) == 560
-    assert example.context.short == f"{LONG[:150]} […] {LONG[-60:]}"
-    assert (example.context.full, example.context.omitted) == (LONG[:100], 460)
+    assert example.context == Excerpt(f"{LONG[:150]} […] {LONG[-60:]}", LONG[:100], 460)
     assert example.why == "The ratings of the reply earn 0.25 of 1 by judged_rating."
 
 
@@ -72,12 +61,7 @@ def test_short_text_stays_whole() -> None:
 
 
 def answer(kind: str, parsed: str | None, **changes: Any) -> ScoredItem:
-    item = {
-        "question_type": kind,
-        "options": ["one", "two", "three"],
-        "gold_indices": [0, 2],
-        "option_points": [1.0, 2.0, None],
-    }
+    item = {"question_type": kind, "options": ["one", "two", "three"], "gold_indices": [0, 2], "option_points": [1.0, 2.0, None]}
     score = {"parsed_answer": parsed, "status": "scored", "value": 0.5, "metric": "accuracy"}
     return ScoredItem(item | changes.pop("item", {}), score | changes, {"text": "x", "finish_reason": "stop"})
 
@@ -100,18 +84,18 @@ def test_reason_by_question_type(given: ScoredItem, why: str) -> None:
 
 def test_an_empty_reply_is_called_empty() -> None:
     given = answer("single_choice", None, status="unparsed")
-    empty = ScoredItem(given.item, given.score, {"text": " ", "finish_reason": "stop"})
+    empty = replace(given, answer={"text": " ", "finish_reason": "stop"})
     assert explain_answer(empty) == "The reply is empty, so the item counts as wrong."
 
 
 @pytest.mark.parametrize(
     ("parsed", "letters"), [("A, C", ("A", "C")), ("AC", ()), ("three", ("C",)), (None, ()), ("Maybe A", ()), ("Z", ())]
 )
-def test_letters_are_found_only_where_the_answer_is_letters(parsed: str | None, letters: tuple[str, ...]) -> None:
+def test_letters_are_found_in_answers_of_letters(parsed: str | None, letters: tuple[str, ...]) -> None:
     assert chosen_letters(answer("multiple_answer", parsed)) == letters
 
 
-def test_text_shown_in_full_shrinks_with_the_number_of_models() -> None:
+def test_full_text_shrinks_with_more_models() -> None:
     # 250,000 characters over 5 tasks x 3 examples x 3 texts: 5,555 for one model, 555 for ten, never below 300.
     assert [text_limit(n) for n in (1, 10, 100)] == [5555, 555, 300]
 

@@ -1,5 +1,7 @@
 """What is computed for gains, retrieval, needles, judges and roles."""
 
+from typing import Any
+
 import polars as pl
 import pytest
 
@@ -7,8 +9,8 @@ from schemas.tables.comparisons import Agreements, SettingGains
 from schemas.tables.contexts import Retrievals
 from tasks.reporting.content.gains import model_gains
 from tasks.reporting.content.judges import describe_judges
-from tasks.reporting.content.request import describe_request
-from tasks.reporting.content.retrieval import describe_retrieval, needle_grids
+from tasks.reporting.content.request import Request, describe_request
+from tasks.reporting.content.retrieval import RetrievalReport, describe_retrieval, needle_grids
 from tasks.reporting.figures.palette import GATE, HEAT, OURS
 from tasks.reporting.figures.run_figures import draw_gains, draw_needles, draw_recall
 from tests.tasks.reporting.example_items import make_table
@@ -16,7 +18,7 @@ from tests.tasks.reporting.example_long import PLAN, long_data, retrievals
 from tests.tasks.reporting.example_run import manifest
 
 
-def test_gains_stand_in_order_and_say_whether_chance_explains_them() -> None:
+def test_gains_stand_in_order_and_are_judged() -> None:
     found = model_gains(long_data())
     assert [entry.model for entry in found] == ["beta", "alpha"]
     rows = found[1].rows
@@ -28,7 +30,7 @@ def test_gains_stand_in_order_and_say_whether_chance_explains_them() -> None:
     assert [row["is_clear"] for row in rows[:2]] == [False, True]
 
 
-def test_a_gain_without_interval_is_drawn_as_a_dot() -> None:
+def test_a_gain_without_interval_is_a_dot() -> None:
     row = {"model": "alpha", "setting": "rag", "scope": "total", "base_0_100": 50.0, "setting_0_100": 49.0, "gain": -1.0}
     frame = make_table(SettingGains, [row | {"ci_low": None, "ci_high": None, "n_items": 1}])
     (found,) = model_gains(long_data(gains=frame))
@@ -37,7 +39,7 @@ def test_a_gain_without_interval_is_drawn_as_a_dot() -> None:
     assert f'stroke="{OURS}"' not in svg.replace(f'fill="{OURS}" stroke="{OURS}"', "")
 
 
-def test_the_figure_of_gains_has_a_dot_and_a_line_per_row() -> None:
+def test_each_gain_has_a_dot_and_a_line() -> None:
     svg = draw_gains(model_gains(long_data())[0])
     # 11 rows; the legend adds one dot per setting.
     for colour in (OURS, GATE):
@@ -46,10 +48,20 @@ def test_the_figure_of_gains_has_a_dot_and_a_line_per_row() -> None:
     assert svg.count("Emotion Detection<") == 1
 
 
-def test_recall_is_the_share_of_items_whose_needle_is_among_the_first() -> None:
-    found = describe_retrieval(long_data())
+EMOBENCH = "longemotion_ec_emobench"
+
+
+def described(needle: pl.Expr | None = None, **changes: Any) -> RetrievalReport:
+    """What is said of retrieval; `needle`: which rows hold it instead."""
+    if needle is not None:
+        changes["retrievals"] = Retrievals.validate(retrievals().with_columns(holds_needle=needle))
+    found = describe_retrieval(long_data(**changes))
     assert found is not None
-    rows = [row for row in found.recall if row["dataset"] == "longemotion_ec_emobench"]
+    return found
+
+
+def test_recall_is_the_share_of_needles_found() -> None:
+    rows = [row for row in described().recall if row["dataset"] == EMOBENCH]
     # First ranking: place 3, so found among 4 and not among 1. Second ranking: place 1. The same for both models.
     assert [(row["setting"], row["stage"], row["model"], row["recall"], row["n_items"], row["chunks"]) for row in rows] == [
         ("RAG", "first ranking", "all", (0.0, 1.0, 1.0, 1.0), 2, 8.0),
@@ -59,25 +71,22 @@ def test_recall_is_the_share_of_items_whose_needle_is_among_the_first() -> None:
     assert draw_recall(rows).count("RAG, first ranking") == 1
 
 
-def test_models_that_rank_otherwise_have_rows_of_their_own_and_a_lost_needle_is_not_found() -> None:
+def test_models_that_rank_otherwise_have_own_rows() -> None:
+    # A needle that is lost is not found among any k.
     lost = (pl.col("model") == "alpha") & (pl.col("item_id") == "ec_emobench-0") & (pl.col("setting") == "rag")
-    frame = retrievals().with_columns(holds_needle=pl.when(lost).then(pl.lit(value=False)).otherwise("holds_needle"))
-    found = describe_retrieval(long_data(retrievals=Retrievals.validate(frame)))
-    assert found is not None
-    rows = [row for row in found.recall if (row["dataset"], row["setting"]) == ("longemotion_ec_emobench", "RAG")]
+    found = described(pl.when(lost).then(pl.lit(value=False)).otherwise("holds_needle"))
+    rows = [row for row in found.recall if (row["dataset"], row["setting"]) == (EMOBENCH, "RAG")]
     assert [(row["model"], row["recall"]) for row in rows] == [("alpha", (0.0, 0.5, 0.5, 0.5)), ("beta", (0.0, 1.0, 1.0, 1.0))]
 
 
-def test_scores_are_told_apart_by_whether_the_needle_went_into_the_prompt() -> None:
+def test_scores_with_and_without_the_needle_differ() -> None:
     # RAG keeps rank 0 alone. Let item 1 of alpha hold its needle there: that item scores 1, the other 0.
     at_first = (pl.col("setting") == "rag") & (pl.col("item_id") == "ec_emobench-1")
-    frame = retrievals().with_columns(holds_needle=pl.when(at_first).then(pl.col("rank") == 0).otherwise("holds_needle"))
-    found = describe_retrieval(long_data(retrievals=Retrievals.validate(frame)))
-    assert found is not None
+    found = described(pl.when(at_first).then(pl.col("rank") == 0).otherwise("holds_needle"))
     told = ("kept", "n_kept", "lost", "n_lost")
     rows = {(row["dataset"], row["model"], row["setting"]): tuple(row[name] for name in told) for row in found.kept}
-    assert rows["longemotion_ec_emobench", "alpha", "rag"] == (100.0, 1, 0.0, 1)
-    assert rows["longemotion_ec_emobench", "alpha", "coem"] == (50.0, 2, None, 0)
+    assert rows[EMOBENCH, "alpha", "rag"] == (100.0, 1, 0.0, 1)
+    assert rows[EMOBENCH, "alpha", "coem"] == (50.0, 2, None, 0)
 
 
 def test_of_several_searches_the_best_counts() -> None:
@@ -87,11 +96,9 @@ def test_of_several_searches_the_best_counts() -> None:
         for number in range(2)
         for rank in range(4)
     ]
-    found = describe_retrieval(long_data(retrievals=make_table(Retrievals, searches)))
-    assert found is not None
-    assert [(entry["stage"], entry["recall"], entry["n_items"]) for entry in found.recall] == [
-        ("searches", (0.0, 1.0, 1.0, 1.0), 1)
-    ]
+    found = described(retrievals=make_table(Retrievals, searches))
+    (entry,) = found.recall
+    assert (entry["stage"], entry["recall"], entry["n_items"]) == ("searches", (0.0, 1.0, 1.0, 1.0), 1)
     assert found.kept[0]["n_kept"] == 1
 
 
@@ -138,11 +145,19 @@ PLAIN = (
 )
 
 
-def test_another_sage_and_judge_are_no_models_under_test() -> None:
-    other = {"name": "omega", "identity": "http://localhost:8000/v1"}
-    found = describe_request(long_data(manifest=manifest(plan=PLAN | {"sage": other, "judge": other})))
+def describe_roles(changed: dict[str, Any] | None = None, **roles: Any) -> Request:
+    """Describe the run with other models in some roles."""
+    plan = PLAN | {"roles": PLAN["roles"] | roles} | (changed or {})
+    found = describe_request(long_data(manifest=manifest(plan=plan)))
     assert found is not None
-    assert found.notes == (PLAIN,)
+    return found
+
+
+def test_another_sage_and_judge_are_not_under_test() -> None:
+    other, elsewhere = ({"name": name, "identity": f"http://{host}/v1"} for name, host in (("omega", "a"), ("alpha", "b")))
+    found = describe_roles(sage=other, judge=other)
+    # One of the same name elsewhere is another model.
+    assert found.notes == describe_roles(sage=elsewhere, judge=elsewhere).notes == (PLAIN,)
     assert [(row.role, row.models) for row in found.roles] == [
         ("Core", "alpha and beta"),
         ("Sage", "omega"),
@@ -152,27 +167,13 @@ def test_another_sage_and_judge_are_no_models_under_test() -> None:
     ]
 
 
-def test_a_sage_of_the_same_name_elsewhere_is_another_model() -> None:
-    elsewhere = {"name": "alpha", "identity": "http://elsewhere/v1"}
-    found = describe_request(long_data(manifest=manifest(plan=PLAN | {"sage": elsewhere, "judge": elsewhere})))
-    assert found is not None
-    assert found.notes == (PLAIN,)
-
-
-def test_a_model_under_test_in_the_panel_is_named() -> None:
-    found = describe_request(long_data(manifest=manifest(plan=PLAN | {"panel": [PLAN["models"][1]]})))
-    assert found is not None
-    assert "The panel holds a model under test (beta), whose ratings of its own answers are among those compared." in found.notes
-
-
 def test_critic_embedder_and_panel_are_named() -> None:
-    plan = PLAN | {"settings": ["base", "self_rag"], "critic": None, "panel": [PLAN["judge"]]}
-    found = describe_request(long_data(manifest=manifest(plan=plan | {"retrieval": {"ranking": "bm25"}})))
-    assert found is not None
-    assert [row.models for row in found.roles if row.role in {"Critic", "Rank"}] == [
-        "the model under test itself",
-        "BM25, by words",
-    ]
+    told = "The panel holds a model under test (beta), whose ratings of its own answers are among those compared."
+    assert told in describe_roles(panel=[PLAN["models"][1]]).notes
+    changed = {"settings": ["base", "self_rag"], "retrieval": {"ranking": "bm25"}}
+    found = describe_roles(changed, panel=[PLAN["roles"]["judge"]])
+    shown = [row.models for row in found.roles if row.role in {"Critic", "Rank"}]
+    assert shown == ["the model under test itself", "BM25, by words"]
     assert found.notes[0] == PLAIN.replace("RAG and CoEM", "Self-RAG")
     assert found.notes[1] == "With Self-RAG the Critic is the model under test itself (alpha and beta)."
     assert found.notes[-1].startswith("The panel holds the judge itself, alpha")

@@ -4,12 +4,11 @@ import csv
 import re
 from pathlib import Path
 
-import polars as pl
 import pytest
 
 from tasks.leaderboard.across_models import AcrossModels, ModelScore, PairDifference, TaskAcross, VariedRanks
 from tasks.reporting.render.leaderboard_files import write_leaderboard
-from tests.tasks.reporting.content.test_leaderboard import data
+from tests.tasks.reporting.content.test_leaderboard import renamed
 
 FORMULA = '=HYPERLINK("http://x", 1)'
 COMMAND = r"a_b & 100 % \input{x} $y^2$ ~#"
@@ -33,14 +32,15 @@ ACROSS = AcrossModels(
 )
 
 
-def renamed() -> dict[str, pl.DataFrame]:
-    names = pl.col("model").replace({"alpha": FORMULA, "beta": COMMAND})
-    return {name: getattr(data(), name).with_columns(names) for name in ("totals", "abilities", "history")}
+def written(form: str, folder: Path) -> str:
+    """The leaderboard of models with such names, with what is set side by side."""
+    file = folder / "board"
+    write_leaderboard(form, file, renamed(alpha=FORMULA, beta=COMMAND), [ACROSS])
+    return file.read_text(encoding="utf-8")
 
 
 def test_no_cell_of_a_csv_is_a_formula(tmp_path: Path) -> None:
-    file = tmp_path / "board.csv"
-    write_leaderboard("csv", file, data(**renamed()), [ACROSS])
+    written("csv", tmp_path)
     tables = {path.stem: list(csv.DictReader(path.read_text(encoding="utf-8").splitlines())) for path in tmp_path.iterdir()}
     assert sorted(tables) == ["board", "board-pairs", "board-ranks", "board-tasks"]
     first = tables["board"][0]
@@ -57,9 +57,7 @@ def test_no_cell_of_a_csv_is_a_formula(tmp_path: Path) -> None:
 
 
 def test_names_are_texts_in_latex(tmp_path: Path) -> None:
-    file = tmp_path / "board.tex"
-    write_leaderboard("latex", file, data(**renamed()), [ACROSS])
-    text = file.read_text(encoding="utf-8")
+    text = written("latex", tmp_path)
     escaped = r"a\_b \& 100 \% \textbackslash{}input\{x\} \$y\textasciicircum{}2\$ \textasciitilde{}\#"
     assert text.count(escaped) == 4
     assert COMMAND not in text
@@ -72,9 +70,7 @@ def test_names_are_texts_in_latex(tmp_path: Path) -> None:
 
 
 def test_the_page_sets_them_side_by_side(tmp_path: Path) -> None:
-    file = tmp_path / "board.html"
-    write_leaderboard("html", file, data(**renamed()), [ACROSS])
-    html = file.read_text(encoding="utf-8")
+    html = written("html", tmp_path)
     for told in (
         "0 % of the 1 pair of models",
         "Among the five weakest tasks of every model: Moods",
@@ -87,10 +83,8 @@ def test_the_page_sets_them_side_by_side(tmp_path: Path) -> None:
 
 
 @pytest.mark.parametrize(("form", "shown"), [("html", r"a\u202eb"), ("csv", r"a\u202eb"), ("latex", r"a\textbackslash{}u202eb")])
-def test_what_cannot_be_seen_in_a_name_is_shown(tmp_path: Path, form: str, shown: str) -> None:
-    names = pl.col("model").replace({"alpha": "a\u202eb", "beta": "a\x1b[31m\u200bb"})
-    tables = {name: getattr(data(), name).with_columns(names) for name in ("totals", "abilities", "history")}
-    write_leaderboard(form, tmp_path / "board", data(**tables), [])
-    written = (tmp_path / "board").read_text(encoding="utf-8")
-    assert shown in written
-    assert not re.search("[\u202e\u200b\x1b]", written)
+def test_unseen_characters_of_a_name_are_shown(tmp_path: Path, form: str, shown: str) -> None:
+    write_leaderboard(form, tmp_path / "board", renamed(alpha="a\u202eb", beta="a\x1b[31m\u200bb"), [])
+    text = (tmp_path / "board").read_text(encoding="utf-8")
+    assert shown in text
+    assert not re.search("[\u202e\u200b\x1b]", text)

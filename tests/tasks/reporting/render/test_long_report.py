@@ -4,6 +4,7 @@ import re
 from dataclasses import replace
 
 import polars as pl
+import pytest
 
 from schemas.tables.comparisons import Agreements, NeedleScores, SettingGains
 from schemas.tables.contexts import Contexts
@@ -13,7 +14,7 @@ from tests.tasks.reporting.example_run import manifest
 from tests.tasks.reporting.pages import Page, render_html, section
 from tests.tasks.runs.test_redaction import notice
 
-SECTIONS = ("asked", "gains", "retrieval", "needles", "judges")
+SECTIONS = {"asked", "gains", "retrieval", "needles", "judges"}
 
 
 def test_nothing_speaks_of_moodbench(long_html: str) -> None:
@@ -22,12 +23,45 @@ def test_nothing_speaks_of_moodbench(long_html: str) -> None:
         assert word not in words, word
 
 
-def test_ranks_are_counted_within_a_setting_and_datasets_outside_the_total_marked(long_html: str) -> None:
-    assert "1 of 2 ranked models with CoEM in this run" in section(long_html, "m1")
-    assert "mean_rating (not in the total)" in section(long_html, "m1")
+SAID = {
+    "m1": (
+        "1 of 2 ranked models with CoEM in this run",
+        "mean_rating (not in the total)",
+        "built anew from the sources that the paper names",
+        "rated by alpha, in the paper by gpt-4o",
+        f"4 {SEGMENTS[4]} ← chosen 17 {SEGMENTS[17]} ✓ right",
+        "28 other segments not shown.",
+        "Read as segment 4, the odd one is 17; segments count from 0.",
+        "Options Hope & Joy Fear ✓ right Anger ← chosen",
+        "Read as Anger, right is Fear.",
+        # Summaries: 1 to 5, alpha gave 3 and then 4. Conversations: 0 to 5, 2 and then 3.
+        "deep needs 1 to 5 3.5 (mean of 2) 3",
+        "deep needs 0 to 5 2.5 (mean of 2) 2",
+        "The ratings of the reply earn 0.63 of 1 by mean_rating.",
+        "4 retrieved chunks of its prompt Rank 1, holds the needle ... Mara put",
+        "Rank 2 chunk of rain 1",
+        "Context, 30,000 tokens, around the needle (depth 69 %)",
+    ),
+    "asked": (
+        "Settings: Base, RAG and CoEM. Parameters: preset paper .",
+        "With CoEM the Sage is the model under test itself (alpha and beta).",
+        "The judge is a model under test: alpha rated its own answers",
+        "Panel gamma-judge",
+        'Set for this run: retrieval.top_k=8 , retrieval.ranking="fused" , contexts.lengths=[8000,16000]',
+        "Judge alpha rates free-text answers, each 2 times; this is the score",
+    ),
+}
+"""What sections of the page say."""
 
 
-def test_published_models_of_the_same_setting_alone_are_compared(long_html: str) -> None:
+@pytest.mark.parametrize("anchor", SAID)
+def test_a_section_says_what_the_run_has(long_html: str, anchor: str) -> None:
+    words = section(long_html, anchor)
+    assert [text for text in SAID[anchor] if text not in words] == []
+    assert SEGMENTS[5] not in words
+
+
+def test_published_models_are_compared_within_their_setting(long_html: str) -> None:
     # Table 2: emotion classification from 37.00 to 73.75 in Base, from 41.59 to 62.59 in RAG.
     systems = [section(long_html, f"m{number}") for number in range(1, 7)]
     base, rag = (next(found for found in systems if found.startswith(name)) for name in ("alpha 44.67", "alpha (RAG) 51.33"))
@@ -35,29 +69,7 @@ def test_published_models_of_the_same_setting_alone_are_compared(long_html: str)
     assert "2 of 2 41.6 to 62.6 not comparable" in rag
 
 
-def test_items_built_anew_are_said_to_be(long_html: str) -> None:
-    assert "the paper's own files" not in long_html
-    assert "built anew from the sources that the paper names" in section(long_html, "m1")
-    assert "rated by alpha, in the paper by gpt-4o" in section(long_html, "m1")
-
-
-def test_who_did_what_is_said_plainly(long_html: str) -> None:
-    words = section(long_html, "asked")
-    assert "Settings: Base, RAG and CoEM. Parameters: preset paper ." in words
-    assert "With CoEM the Sage is the model under test itself (alpha and beta)." in words
-    assert "The judge is a model under test: alpha rated its own answers" in words
-    assert "Panel gamma-judge" in words
-    assert 'Set for this run: retrieval.top_k=8 , retrieval.ranking="fused" , contexts.lengths=[8000,16000]' in words
-    assert "Judge alpha rates free-text answers, each 2 times; this is the score" in words
-
-
-def test_a_run_without_these_layers_has_none_of_the_sections(example_html: str, long_html: str) -> None:
-    for title in ("What was asked", "Gains over Base", "Retrieval", "Length and depth"):
-        assert title not in example_html
-        assert title in long_html
-
-
-def test_each_section_goes_with_its_layer() -> None:
+def test_each_section_goes_with_its_layer(example_html: str, long_html: str) -> None:
     data = long_data(
         gains=SettingGains.create_empty(),
         agreements=Agreements.create_empty(),
@@ -65,39 +77,17 @@ def test_each_section_goes_with_its_layer() -> None:
         retrievals=retrievals().clear(),
         prompt_chunks=prompt_chunks().clear(),
     )
-    anchors = re.findall(r'<section id="(\w+)">', render_html(data))
-    assert set(SECTIONS) & set(anchors) == {"asked"}
+    shown = [SECTIONS & set(re.findall(r'<section id="(\w+)">', html)) for html in (example_html, render_html(data), long_html)]
+    assert shown == [set(), {"asked"}, SECTIONS]
 
 
-def test_the_needle_is_marked_and_the_long_text_left_out(long_html: str) -> None:
+def test_the_needle_is_marked_in_its_excerpt(long_html: str) -> None:
     marked = "<mark>Mara put the letter back, &lt;b&gt;smiled&lt;/b&gt; and said nothing for a while.</mark>"
     assert marked in long_html
-    assert "Context, 30,000 tokens, around the needle (depth 69 %)" in section(long_html, "m1").replace("\u00a0", " ")
     # 300 characters on each side of the needle, cut between words, and what is left out is counted.
     left = [int(found.replace(",", "")) for found in re.findall(r"\[([\d,]+) characters\]", section(long_html, "m1"))]
     assert len(BEFORE) - 300 <= left[0] <= len(BEFORE) - 280
     assert len(AFTER) - 300 <= left[1] <= len(AFTER) - 280
-
-
-def test_of_segments_the_odd_and_the_chosen_one_are_shown(long_html: str) -> None:
-    words = section(long_html, "m1")
-    assert f"4 {SEGMENTS[4]} ← chosen 17 {SEGMENTS[17]} ✓ right" in words
-    assert "28 other segments not shown." in words
-    assert "Read as segment 4, the odd one is 17; segments count from 0." in words
-    assert SEGMENTS[5] not in words
-
-
-def test_labels_have_no_letters(long_html: str) -> None:
-    assert "Options Hope & Joy Fear ✓ right Anger ← chosen" in section(long_html, "m1")
-    assert "Read as Anger, right is Fear." in section(long_html, "m1")
-
-
-def test_ratings_are_on_their_own_scale(long_html: str) -> None:
-    words = section(long_html, "m1")
-    # Summaries: 1 to 5, alpha gave 3 and then 4. Conversations: 0 to 5, 2 and then 3.
-    assert "deep needs 1 to 5 3.5 (mean of 2) 3" in words
-    assert "deep needs 0 to 5 2.5 (mean of 2) 2" in words
-    assert "The ratings of the reply earn 0.63 of 1 by mean_rating." in words
 
 
 def test_all_steps_of_an_expression_are_the_reply() -> None:
@@ -113,18 +103,12 @@ def test_all_steps_of_an_expression_are_the_reply() -> None:
     assert "adjective3" not in text
 
 
-def test_retrieved_chunks_of_the_prompt_are_shown(long_html: str) -> None:
-    words = section(long_html, "m1")
-    assert "4 retrieved chunks of its prompt Rank 1, holds the needle ... Mara put" in words
-    assert "Rank 2 chunk of rain 1" in words
-
-
-def test_the_page_stays_small_with_texts_of_thirty_thousand_tokens(long_html: str) -> None:
+def test_the_page_stays_small_with_long_texts(long_html: str) -> None:
     assert len(BEFORE + NEEDLE + AFTER) > 120_000
     assert len(long_html.encode()) < 1_000_000
 
 
-def test_redaction_covers_contexts_needles_chunks_and_what_was_written_about_them() -> None:
+def test_redaction_covers_every_text_of_long_runs() -> None:
     told = long_data()
     notices = tuple(notice(name, redistributable=False) for name in told.titles)
     data = redact(replace(told, manifest=manifest(plan=told.manifest.plan, datasets=notices, redacted=True)))

@@ -4,6 +4,7 @@ import re
 from pathlib import Path
 from typing import Any
 
+import polars as pl
 import pytest
 
 from schemas.errors import LakeError
@@ -14,7 +15,7 @@ from tasks.reporting.render.page import MOST_ON_A_PAGE, write_report
 from tasks.text.number_format import heat_step
 from tests.tasks.reporting.example_items import LONG, make_table
 from tests.tasks.reporting.example_large import crowded_data, large_data
-from tests.tasks.reporting.example_run import BLUEPRINT, empty_data, example_data, headlined_data, manifest
+from tests.tasks.reporting.example_run import empty_data, example_data, headlined_data, manifest
 from tests.tasks.reporting.pages import ATTACK, Page, render_html, section
 
 
@@ -57,14 +58,11 @@ def test_text_of_models_is_inert_but_readable(example_html: str, page: Page) -> 
 
 def test_every_text_of_others_is_escaped() -> None:
     # Text of datasets, model names, errors and reasons: none of it may become an element.
-    rename = {"alpha": ATTACK}
-    frames: dict[str, Any] = {}
     data = example_data()
-    for name in ("raw", "normalized", "dataset", "task", "level", "sub_ability", "ability", "totals", "item_scores", "responses"):
-        frame = getattr(data, name)
-        frames[name] = frame.with_columns(frame["model"].replace(rename))
-    items = data.items.to_dicts()
-    hostile = [row | {"question": ATTACK, "context": ATTACK, "source_file": ATTACK} for row in items]
+    named = ("raw", "normalized", "dataset", "task", "level", "sub_ability", "ability", "totals", "item_scores", "responses")
+    attacker = pl.col("model").replace({"alpha": ATTACK})
+    frames: dict[str, Any] = {name: getattr(data, name).with_columns(attacker) for name in named}
+    hostile = [row | {"question": ATTACK, "context": ATTACK, "source_file": ATTACK} for row in data.items.to_dicts()]
     frames["items"] = make_table(Items, [row | {"options": [ATTACK, "b", "c"] if row["options"] else None} for row in hostile])
     missing = (Missing(dataset="lost", reason=ATTACK, next_step=ATTACK),)
     page = Page(render_html(example_data(**frames, manifest=manifest(missing=missing, git_commit=ATTACK))))
@@ -79,15 +77,61 @@ def test_chinese_text_is_there_and_marked_as_such(page: Page) -> None:
     assert "zh" in page.values("lang")
 
 
-def test_each_model_shows_its_state(example_html: str) -> None:
-    alpha, beta, gamma = (section(example_html, anchor) for anchor in ("m1", "m2", "m3"))
-    assert alpha.startswith("alpha 25.00 scored of 100 alpha scores 25.00 of 100")
-    assert "15.00 to 35.50" in alpha
-    assert "not ranked: coverage is 75 %" in alpha.replace("\u00a0", " ")
-    assert beta.startswith("beta 0 vetoed 100.00 before the veto beta is vetoed: its total is 0")
-    assert "Gate: Values & Safety 0.00, required 60" in beta
-    assert gamma.startswith("gamma – unscored gamma has no score: none of the 4 datasets gave a result.")
-    assert "Gate: Values & Safety not scored, required 60" in gamma
+SAID = {
+    "m1": (
+        "alpha 25.00 scored of 100 alpha scores 25.00 of 100",
+        "15.00 to 35.50",
+        "not ranked: coverage is 75 %",
+        "Emotion Recognition Emotional Ability 25.0 1 of 2 datasets 25.0 1 of 1 dataset – no tasks 25.0 2 of 3 datasets",
+        "Mood Moods choice accuracy 0.250 0.100 to 0.600 25.0 4 of 4 25 % 1 0.750 always B 0.750 angry",
+        "Lost Moods choice accuracy – – 0 of 0 – – – its data is not published",
+        "Mood: unreadable replies: 1 of 4",
+        "A calm B angry ✓ right C sad ← chosen",
+        "Reply of the model C Read as C, right is B.",
+        "No answer could be read from the reply, so the item counts as wrong. It stopped at the token limit.",
+    ),
+    "m2": ("beta 0 vetoed 100.00 before the veto beta is vetoed: its total is 0", "Gate: Values & Safety 0.00, required 60"),
+    "m3": (
+        "gamma – unscored gamma has no score: none of the 4 datasets gave a result.",
+        "Gate: Values & Safety not scored, required 60",
+    ),
+    "coverage": (
+        "Calls sent 1,234 Answered 1,200 From the journal, already paid 5 Failed 34",
+        "lost all all its data is not published bring the file with --mirror",
+        "gamma timeout_total 4 1 no answer within 9 s",
+        "beta tale 1",
+        "alpha 6 6 0 1 60 12 3.50 s 5.75 s",
+        "beta 3 3 0 0 – – 3 not counted",
+    ),
+    "costs": ("Tokens and cost The manifest of this run records none.",),
+    "method": (
+        "which of them are there: low 0.4, medium 0.6; one alone counts fully.",
+        "Total 1 × Emotional Ability, divided by the weights of those that have a score.",
+        "Veto Below 60 in Values & Safety the total is 0",
+        "at least 95 % of the items",
+        # 2 abilities with tasks, 3 tasks of 4 datasets with a method each.
+        "3 tasks, 4 datasets, 4 methods. Ability : task 1 : 1.50, task : dataset 1 : 1.33, dataset : method 1 : 1.00;",
+        "the MoodBench paper aims at 1 : 3, 1 : 2, 1 : 1.",
+        "Emotion Recognition 2 3 3",
+        "At most 4 items per dataset, drawn by the hash of seed 0 and content: the same everywhere.",
+        "Each source (tweet, passage, dialogue) gives one before any gives a second.",
+        "alpha rated the free-text answers, each 1 time.",
+        "An item longer than the model's context is missing, not shortened.",
+        "Longest reply in tokens: alpha 64, beta 64 and gamma 64.",
+    ),
+    "lineage": (
+        *("Run 20260101-000000-moodbench-aaaa", "b" * 64, "c" * 40, '"sample": 4'),
+        "responses: 2 partitions, 6 rows, 1 incomplete",
+        "dataset=mood, model=gamma incomplete: failed calls are asked again 3",
+    ),
+}
+"""What sections of the page say."""
+
+
+@pytest.mark.parametrize("anchor", SAID)
+def test_a_section_says_what_the_run_has(example_html: str, anchor: str) -> None:
+    words = section(example_html, anchor)
+    assert [text for text in SAID[anchor] if text not in words] == []
 
 
 def test_null_is_never_shown_as_zero(example_html: str) -> None:
@@ -99,52 +143,13 @@ def test_null_is_never_shown_as_zero(example_html: str) -> None:
     assert gamma.count(">–<") > 10
 
 
-def test_levels_tasks_and_raw_scores(example_html: str) -> None:
-    alpha = section(example_html, "m1")
-    assert (
-        "Emotion Recognition Emotional Ability 25.0 1 of 2 datasets 25.0 1 of 1 dataset – no tasks 25.0 2 of 3 datasets" in alpha
-    )
-    assert "Mood Moods choice accuracy 0.250 0.100 to 0.600 25.0 4 of 4 25\u00a0% 1 0.750 always B 0.750 angry" in alpha.replace(
-        " %", "\u00a0%"
-    )
-    assert "Lost Moods choice accuracy – – 0 of 0 – – – its data is not published" in alpha
-
-
-def test_weak_tasks_show_advice_and_evidence(example_html: str) -> None:
-    alpha = section(example_html, "m1")
-    assert "Mood: unreadable replies: 1 of 4" in alpha
-    assert "A calm B angry ✓ right C sad ← chosen" in alpha
-    assert "Reply of the model C Read as C, right is B." in alpha
-    assert "No answer could be read from the reply, so the item counts as wrong. It stopped at the token limit." in alpha
-
-
-def test_scores_with_a_headline_lead_the_page_and_missing_ones_are_dashes() -> None:
+def test_headline_scores_lead_the_page() -> None:
     html = render_html(headlined_data())
     assert re.findall(r'<section id="(\w+)">', html)[:2] == ["headlines", "overview"]
     words = section(html, "headlines")
     assert "Model Moods alpha 25.00 10.0 to 60.0 4 beta 100.00 – 1 gamma – – 0 of 4" in words
     assert "Model Losses alpha – beta – gamma –" in words
     assert "Moods: accuracy . Method says what these are." in words
-
-
-def test_coverage_and_calls(example_html: str) -> None:
-    words = section(example_html, "coverage")
-    assert "Calls sent 1,234 Answered 1,200 From the journal, already paid 5 Failed 34" in words
-    assert "lost all all its data is not published bring the file with --mirror" in words
-    assert "gamma timeout_total 4 1 no answer within 9 s" in words
-    assert "beta tale 1" in words
-    assert "alpha 6 6 0 1 60 12 3.50\u00a0s 5.75\u00a0s" in words.replace(" s", "\u00a0s")
-    assert "beta 3 3 0 0 – – 3 not counted" in words
-
-
-def test_lineage(example_html: str) -> None:
-    words = section(example_html, "lineage")
-    assert "Run 20260101-000000-moodbench-aaaa" in words
-    assert "b" * 64 in words
-    assert "c" * 40 in words
-    assert "responses: 2 partitions, 6 rows, 1 incomplete" in words
-    assert "dataset=mood, model=gamma incomplete: failed calls are asked again 3" in words
-    assert '"sample": 4' in words
 
 
 def test_a_run_without_anything_is_still_a_page() -> None:
@@ -154,41 +159,32 @@ def test_a_run_without_anything_is_still_a_page() -> None:
     assert "svg" not in {tag for tag, _ in page.tags}
 
 
-def test_another_blueprint_is_not_passed_off_as_a_comparison(example_html: str) -> None:
-    mini = BLUEPRINT.model_validate(BLUEPRINT.model_dump(mode="json") | {"name": "moodbench-mini"})
-    said = "the blueprint moodbench-mini is not the one that the paper's table was measured with"
-    assert said not in section(example_html, "m1")
-    assert said in section(render_html(example_data(blueprint=mini)), "m1")
-
-
 def test_sixty_datasets_stay_below_two_megabytes() -> None:
     size = len(render_html(large_data()).encode())
     assert 500_000 < size < 2_000_000
 
 
-def test_of_many_models_each_has_a_page_beside_that_of_the_run_with_all_that_would_stand_there(tmp_path: Path) -> None:
+def test_of_many_models_each_has_its_page(tmp_path: Path) -> None:
     data = crowded_data(MOST_ON_A_PAGE - 2)
     assert len(data.systems) == MOST_ON_A_PAGE + 1
     write_report(data, tmp_path)
-    run = Page((tmp_path / "report.html").read_text(encoding="utf-8"))
+    pages = {path.name: Page(path.read_text(encoding="utf-8")) for path in tmp_path.glob("*.html")}
+    run = pages.pop("report.html")
     named = [link for link in run.values("href") if link.startswith("report.")]
     assert named == [f"report.m{n}.html#m{n}" for n in range(1, MOST_ON_A_PAGE + 2)]
-    pages = {link: (tmp_path / link.partition("#")[0]).read_text(encoding="utf-8") for link in named}
-    assert sorted(path.name for path in tmp_path.glob("report.m*.html")) == sorted(link.partition("#")[0] for link in named)
+    assert sorted(pages) == sorted(link.partition("#")[0] for link in named)
     assert "m1" not in run.values("id")
-    last = f"m{MOST_ON_A_PAGE + 1}"
-    page = Page(pages[named[-1]])
-    assert page.values("id")[:2] == ["content", last]
-    anchors = {value[1:] for value in page.values("href") if value.startswith("#")}
-    assert anchors <= set(page.values("id"))
-    assert "report.html#overview" in page.values("href")
+    last = pages[f"report.m{MOST_ON_A_PAGE + 1}.html"]
+    assert last.values("id")[:2] == ["content", f"m{MOST_ON_A_PAGE + 1}"]
+    assert {value[1:] for value in last.values("href") if value.startswith("#")} <= set(last.values("id"))
+    assert "report.html#overview" in last.values("href")
     # Every place that the one page of a smaller run has about a model.
     small = Page(render_html(crowded_data(MOST_ON_A_PAGE - 3)))
     places = [name for name in small.values("id") if re.match("m1(-|$)", name)]
-    assert [name for name in Page(pages[named[0]]).values("id") if name != "content"] == places
+    assert [name for name in pages["report.m1.html"].values("id") if name != "content"] == places
 
 
-def test_another_model_adds_little_to_the_page_of_a_run_with_many() -> None:
+def test_another_model_adds_little_to_a_page() -> None:
     # 200 models of MoodBench were 29.5 MB: 147 kB each.
     sizes = [len(render_html(crowded_data(models)).encode()) for models in (20, 30)]
     assert 0 < sizes[1] - sizes[0] < 10 * 3000
@@ -242,7 +238,7 @@ def test_lines_of_figures_stand_out_in_both_schemes(example_html: str, scheme: s
     assert [name for colour in palette.SERIES if contrast(colours[name := names[colour]], colours["surface"]) < 3] == []
 
 
-def test_every_colour_of_a_figure_is_replaced_by_the_style_sheet(html: str) -> None:
+def test_the_style_sheet_replaces_colours_of_figures(html: str) -> None:
     drawn = set(re.findall(r'(?:fill|stroke)="(#[0-9a-f]+)"', html))
     assert drawn <= set(palette.COLOURS.values())
     assert len(drawn) >= 5

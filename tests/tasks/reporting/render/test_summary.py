@@ -22,7 +22,7 @@ def test_totals_of_all_states(text: str) -> None:
     assert "| gamma | base | – | – | not ranked: unscored | unscored | 0 % | 0 of 4 |" in plain
 
 
-def test_abilities_weakest_tasks_and_what_is_missing_in_order(text: str) -> None:
+def test_sections_of_the_summary_are_in_order(text: str) -> None:
     assert re.findall(r"^## (.*)$", text, re.MULTILINE) == ["Result", "Abilities", "Weakest tasks", "What is missing"]
     assert "| Model | Values \\& Safety | Emotional Ability |" in text
     assert "| alpha | 100.0 | 25.0 |" in text
@@ -39,7 +39,7 @@ def test_scores_with_a_headline_come_first() -> None:
     assert "| alpha | 25.00 |\n| beta | 100.00 |\n| gamma | – |" in text
 
 
-def test_it_stays_a_page_and_holds_no_text_of_items(text: str) -> None:
+def test_the_summary_holds_no_text_of_items(text: str) -> None:
     assert len(text.splitlines()) < 60
     assert "pick" not in text
     long = write_summary(build_report(long_data()))
