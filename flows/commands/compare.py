@@ -149,11 +149,11 @@ def _flipped(flipped: Row) -> Iterator[str]:
 
 
 def _differences(rows: Sequence[Row]) -> Iterator[str]:
-    from tasks.runs.comparable_runs import said  # noqa: PLC0415
+    from tasks.runs.comparable_runs import in_words  # noqa: PLC0415
 
     if rows:
         yield f"[bold]What else differs[/bold], {counted(len(rows), 'thing')}:"
     for row in rows[:MOST_DIFFERENCES]:
-        yield escape(f"  {row['what']}: {shorten(said(row['before']), 60)} -> {shorten(said(row['after']), 60)}")
+        yield escape(f"  {row['what']}: {shorten(in_words(row['before']), 60)} -> {shorten(in_words(row['after']), 60)}")
     if len(rows) > MOST_DIFFERENCES:
         yield f"  and {len(rows) - MOST_DIFFERENCES} more: --json lists them"

@@ -20,25 +20,12 @@ Both runs are scored anew from their item scores by the same blueprint. A datase
 out, and with it what rests on it: a total over other datasets or other items would be the total of another benchmark.
 """
 
-from collections.abc import Iterable, Iterator, Mapping, Sequence, Set
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
-from typing import Any
-
-import numpy as np
-import polars as pl
 
 from schemas.blueprint import Blueprint
 from schemas.changes import TOTAL, Regression, ScoreDifference
 from schemas.usage import TESTED
-from tasks.scoring.aggregation import ability_contributions, aggregate_scores, metric_contributions
-from tasks.scoring.gains import BASE, Paired, Spec, Weights, pair_datasets, spec_weights, weigh_gain
-from tasks.scoring.normalisation import normalise_scores
-from tasks.scoring.reduction import reduce_item_scores
-from tasks.scoring.tree import Tree, tree_tables
-from tasks.scoring.uncertainty import Resampling, limits_of
-
-AFTER = "after"
-"""What the later run's rows are called where the earlier one's are called `base`."""
 
 _ROUNDING = 1e-9
 """Scores closer than this are the same number computed in two ways."""
@@ -67,84 +54,7 @@ class SystemScores:
     def through(self, datasets: Iterable[str]) -> str:
         """Say what helpers or the judge did to the datasets."""
         others = {role for name in datasets for role in self.failed[name]} - {TESTED}
-        return f" through failures that are not the model's, but of {_listed(sorted(others))}"
-
-
-def score_changes(
-    before: pl.DataFrame, after: pl.DataFrame, blueprint: Blueprint, resampling: Resampling, changed: Set[str] = frozenset()
-) -> tuple[ScoreDifference, ...]:
-    """Return changes of the total and of every main ability that has a score in either run.
-
-    Args:
-        before: rows of `item_scores` of one model and setting in the earlier run.
-        after: the same in the later run.
-        blueprint: which metrics count, and how much; that of both runs.
-        resampling: number of resamples (0 = no intervals), and seed.
-        changed: datasets whose items are not the same in both runs.
-
-    Raises:
-        ScoringError: as score_benchmark.
-    """
-    tree = tree_tables(blueprint)
-    both = pl.concat([before.with_columns(setting=pl.lit(BASE)), after.with_columns(setting=pl.lit(AFTER))]).lazy()
-    same = both.filter(~pl.col("dataset").is_in(sorted(changed)))
-    pairs = pair_datasets(same, blueprint.datasets, tree, resampling)
-    scopes = contributions_by_scope(normalise_scores(reduce_item_scores(both), tree), blueprint, tree)
-    weighed = {
-        what: (spec_weights(rows.filter(setting=BASE)), spec_weights(rows.filter(setting=AFTER))) for what, rows in scopes.items()
-    }
-    return tuple(_change(what, *weights, pairs, changed) for what, weights in weighed.items() if any(weights))
-
-
-def contributions_by_scope(normalized: pl.DataFrame, blueprint: Blueprint, tree: Tree) -> dict[str, pl.DataFrame]:
-    """Return what each metric adds to the total (TOTAL) and to each main ability, by its id in the blueprint's order.
-
-    Args:
-        normalized: rows of `normalized_scores`.
-        blueprint: names the abilities.
-        tree: of the blueprint.
-
-    Returns:
-        Rows of metric_contributions and ability_contributions.
-    """
-    aggregates = aggregate_scores(normalized, tree)
-    of_abilities = ability_contributions(normalized, aggregates, tree)
-    by_ability = {main.id: of_abilities.filter(pl.col("dataset").is_in(main.dataset_ids)) for main in blueprint.abilities}
-    return {TOTAL: metric_contributions(normalized, aggregates, tree), **by_ability}
-
-
-def _change(what: str, before: Weights, after: Weights, pairs: Mapping[Spec, Paired], changed: Set[str]) -> ScoreDifference:
-    if obstacle := _obstacle(before, after, pairs, changed):
-        return ScoreDifference(what=what, note=f"not compared: {obstacle}")
-    found: dict[str, Any] = weigh_gain(pairs, before)
-    shares = np.array(list(before.values())) / sum(before.values())
-    earlier = shares @ np.array([pairs[spec].replicates[0] for spec in before])
-    own_low = limits_of(earlier[None, :])["ci_low"].item()
-    was = found["base_0_100"]
-    return ScoreDifference(
-        what=what,
-        before=was,
-        after=found["setting_0_100"],
-        change=found["gain"],
-        ci_low=found["ci_low"],
-        ci_high=found["ci_high"],
-        allowed=None if own_low is None else max(0.0, was - own_low),
-        n_items=found["n_items"],
-        note=None if found["ci_low"] is not None else "no interval: the change is not judged",
-    )
-
-
-def _obstacle(before: Weights, after: Weights, pairs: Mapping[Spec, Paired], changed: Set[str]) -> str | None:
-    """Return why a score of two runs cannot be compared."""
-    if not before or not after:
-        return f"it has no score in {'the previous run' if after else 'this run'}"
-    if other := sorted({spec[0] for spec in before} & changed):
-        return f"the items of {_listed(other)} are not the same"
-    if other := sorted({spec[0] for spec in before.keys() ^ after.keys()}):
-        return f"it rests on {_listed(other)} in one of the runs only"
-    if other := sorted({spec[0] for spec in before.keys() - pairs.keys()}):
-        return f"no item of {_listed(other)} is scored in both runs"
-    return None
+        return f" through failures that are not the model's, but of {list_some(sorted(others))}"
 
 
 def find_regressions(
@@ -203,7 +113,7 @@ def _coverage(before: SystemScores, after: SystemScores, needed: float) -> Itera
     if after.coverage < before.coverage - _ROUNDING:
         gone = before.datasets - after.datasets
         lost = sorted(gone - after.lost_through_others(gone))
-        message = f"{_dropped(before, after)}{f': no score of {_listed(lost)}' if lost else ''}"
+        message = f"{_dropped(before, after)}{f': no score of {list_some(lost)}' if lost else ''}"
         if lost or not gone:
             yield Regression(what="coverage", before=before.coverage, after=after.coverage, message=message)
     if _too_few(before, after, needed, after.lost_by_others):
@@ -236,7 +146,7 @@ def find_warnings(before: SystemScores, after: SystemScores, blueprint: Blueprin
     if gate and after.vetoed is None and before.vetoed is not None:
         remarks.append(f"the veto is undecided{after.through(gate)}")
     if gone := after.lost_through_others(before.datasets - after.datasets):
-        remarks.append(f"{_dropped(before, after)}{after.through(gone)}: no score of {_listed(sorted(gone))}")
+        remarks.append(f"{_dropped(before, after)}{after.through(gone)}: no score of {list_some(sorted(gone))}")
     needed = blueprint.rank_item_coverage
     if _too_few(before, after, needed) and not _too_few(before, after, needed, after.lost_by_others):
         remarks.append(f"{_scored(before, after)}{after.through(after.failed)}")
@@ -250,6 +160,7 @@ def _gate_lost_through_others(after: SystemScores, blueprint: Blueprint) -> froz
     return frozenset(lacking) if after.lost_through_others(lacking) == lacking else frozenset()
 
 
-def _listed(names: Sequence[str], most: int = 5) -> str:
+def list_some(names: Sequence[str], most: int = 5) -> str:
+    """Return the first names and how many more there are."""
     shown = ", ".join(names[:most])
     return shown if len(names) <= most else f"{shown} and {len(names) - most} more"

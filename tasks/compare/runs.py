@@ -1,7 +1,6 @@
 """Compare two runs of a benchmark: scores, items that changed, and whether they may be compared at all."""
 
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import asdict
 
 import polars as pl
 
@@ -9,7 +8,7 @@ from schemas.errors import UsageError
 from schemas.folders import Folder
 from schemas.lineage import PartitionRef
 from schemas.tables.items import Items
-from tasks.compare.scores import Flips, compare_scores, find_flips
+from tasks.compare.scores import compare_scores, find_flips
 from tasks.runs.comparable_runs import find_differences, warnings
 from tasks.runs.evidence import read_evidence
 from tasks.runs.past_run import PastRun, reopen
@@ -103,15 +102,15 @@ def compare_pair(before: Side, after: Side, resampling: Resampling, flips: int) 
     changed = changed_items(before[0], after[0])
     earlier, later = (run.item_scores(system) for run, system in (before, after))
     was, now = (rows.join(changed, on=["dataset", "item_id"], how="anti") for rows in (earlier, later))
-    found = find_flips(was, now)
+    moved = list(find_flips(was, now))
     return {
         "before": _stored_total(*before),
         "after": _stored_total(*after),
         "common": compare_scores(was, now, after[0].blueprint, resampling),
         "stored": list(_stored_changes(before, after)),
         "dimension_scores": list(_dimension_changes(before, after)),
-        "flips": [asdict(metric) for metric in found],
-        "flipped": list(_flipped(before, after, found, flips)),
+        "flips": moved,
+        "flipped": list(_flipped(before, after, moved, flips)),
         "items": list(_item_counts(earlier, later, changed)),
     }
 
@@ -195,15 +194,15 @@ def _ids(rows: pl.DataFrame) -> dict[str, set[str]]:
     return {dataset: set(ids) for dataset, ids in grouped.iter_rows()}
 
 
-def _flipped(before: Side, after: Side, found: Sequence[Flips], most: int) -> Iterator[Row]:
+def _flipped(before: Side, after: Side, flips: Sequence[Row], most: int) -> Iterator[Row]:
     """Return items that fell or rose, with question and both replies, so many of each; metrics in turn, each item once."""
     for direction in ("fell", "rose") if most else ():
-        moved = [(metric, item) for metric in found for item in getattr(metric, direction)]
-        unique = {(metric.dataset, item): metric for metric, item in reversed(moved)}
-        for (dataset, item), metric in list(reversed(unique.items()))[:most]:
-            named = {"direction": direction, "dataset": dataset, "item_id": item}
-            measured = {"method": metric.method, "metric": metric.metric}
-            yield {**named, **measured, "before": _replies(*before, dataset, item), "after": _replies(*after, dataset, item)}
+        moved = [(flip, item) for flip in flips for item in flip[direction]]
+        unique = {(flip["dataset"], item): flip for flip, item in reversed(moved)}
+        for (dataset, item), flip in list(reversed(unique.items()))[:most]:
+            replies = {"before": _replies(*before, dataset, item), "after": _replies(*after, dataset, item)}
+            measured = {"dataset": dataset, "item_id": item, "method": flip["method"], "metric": flip["metric"]}
+            yield {"direction": direction, **measured, **replies}
 
 
 def _replies(run: PastRun, system: System, dataset: str, item: str) -> list[Row]:

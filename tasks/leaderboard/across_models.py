@@ -15,16 +15,17 @@ import numpy as np
 import polars as pl
 
 from schemas.blueprint import Blueprint
+from schemas.changes import TOTAL
 from schemas.folders import Folder
 from schemas.tables.layers import LAYERS
-from tasks.compare.scores import common_scores
+from tasks.compare.scores import common_scores, weights_by_scope
 from tasks.lake.lake import Lake
 from tasks.lake.manifest import read_code_version
 from tasks.leaderboard.ranking import GROUP, RUN, LeaderboardData
 from tasks.runs.past_run import past_run
 from tasks.runs.run_tables import ordered
-from tasks.scoring.aggregation import SYSTEM, aggregate_scores, metric_contributions
-from tasks.scoring.gains import Spec, Weights, dataset_weights, is_clear, spec_weights, weigh_gain
+from tasks.scoring.aggregation import SYSTEM
+from tasks.scoring.gains import Spec, Weights, dataset_weights, is_clear, weigh_gain
 from tasks.scoring.pairing import Pairing, pair_models
 from tasks.scoring.published import LANGUAGE, published_of, score_published
 from tasks.scoring.sensitivity import list_variations, rank_correlation, rank_varied
@@ -207,9 +208,7 @@ def _differences(models: Sequence[str], blueprint: Blueprint, pairing: Pairing) 
     for first, second in combinations(models, 2):
         pairs = pairing.pair(second, first, blueprint.datasets)
         if (specs := frozenset(pairs)) not in weights:
-            normalized = common_scores(pairs)
-            aggregates = aggregate_scores(normalized, pairing.tree)
-            weights[specs] = spec_weights(metric_contributions(normalized, aggregates, pairing.tree))
+            weights[specs] = weights_by_scope(common_scores(pairs), blueprint, pairing.tree)[TOTAL]
         if weights[specs]:
             found: dict[str, Any] = weigh_gain(pairs, weights[specs])
             limits = {name: found[name] for name in ("ci_low", "ci_high", "n_items")}

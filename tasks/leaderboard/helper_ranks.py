@@ -8,7 +8,7 @@ import polars as pl
 
 from tasks.judging.agreement import FEWEST_PAIRS
 from tasks.leaderboard.ranking import GROUP, LeaderboardData
-from tasks.runs.comparable_runs import basis
+from tasks.runs.comparable_runs import basis, fields_apart
 from tasks.runs.run_tables import Row
 from tasks.scoring.rater_agreement import CORRELATIONS, correlate
 from tasks.scoring.resampling import Floats, draw_weights
@@ -25,8 +25,7 @@ def compare_helpers(data: LeaderboardData) -> Iterator[Row]:
     by_run = {manifest.run: manifest for manifest in data.manifests}
     runs = {group.number: by_run[run] for group in data.groups for run in group.runs if run in by_run}
     for pair in combinations(sorted(runs), 2):
-        first, second = (basis(runs[number]) for number in pair)
-        apart = [name for name in first | second if first.get(name) != second.get(name)]
+        apart = fields_apart(*(basis(runs[number]) for number in pair))
         if len(apart) > 1 or apart[0] not in helper_roles():
             continue
         mine, theirs = (data.totals.filter(pl.col(GROUP) == number).drop_nulls("total") for number in pair)

@@ -14,6 +14,7 @@ from schemas.lineage import RunManifest
 from schemas.plan import Plan, fields_of
 from schemas.roles import JUDGE, PANEL, RoleModels
 from tasks.lake.fingerprint import canonical_json
+from tasks.runs.differences import tree_changes
 from tasks.runs.past_run import PastRun
 from tasks.runs.run_tables import Row, System
 from tasks.solvers.registry import helper_roles, is_optional
@@ -70,6 +71,12 @@ def basis(run: RunManifest) -> dict[str, Any]:
     }
 
 
+def fields_apart(*records: Mapping[str, Any]) -> list[str]:
+    """Return the fields that are not the same in all of these records; one that is left out counts as null."""
+    names = dict.fromkeys(name for record in records for name in record)
+    return [name for name in names if any(record.get(name) != records[0].get(name) for record in records)]
+
+
 def _plan(manifest: RunManifest) -> Plan | None:
     return _read_plan(to_json(manifest.plan))
 
@@ -102,9 +109,8 @@ def _differences(run: RunManifest, earlier: RunManifest, system: System) -> Iter
 
 def _plan_differences(mine: Plan, theirs: Plan, model: str) -> Iterator[str]:
     own, other = (plan.model_dump(mode="json", exclude=set(NOT_COMPARED)) for plan in (mine, theirs))
-    for name in {**own, **other}:  # a field that is left out where it is empty may be in one of them only
-        if own.get(name) != other.get(name):
-            yield f"its {name}: {said(other.get(name))} instead of {said(own.get(name))}"
+    for name in fields_apart(own, other):
+        yield f"its {name}: {in_words(other.get(name))} instead of {in_words(own.get(name))}"
     asked = [[_answering_parameters(entry) for entry in plan.models if entry.name == model] for plan in (mine, theirs)]
     if asked[0] != asked[1]:
         yield f"{model} was asked with other parameters"
@@ -113,12 +119,12 @@ def _plan_differences(mine: Plan, theirs: Plan, model: str) -> Iterator[str]:
             yield f"its {role} is another one, or was asked with other parameters"
 
 
-def said(value: Any) -> str:
+def in_words(value: Any) -> str:
     """Return a value of a plan as a sentence has it, without the brackets of Python."""
     if isinstance(value, Mapping):
-        value = [f"{name} {said(each)}".strip() for name, each in value.items() if each not in (None, [], {})]
+        value = [f"{name} {in_words(each)}".strip() for name, each in value.items() if each not in (None, [], {})]
     if isinstance(value, list | tuple):
-        return ", ".join(map(said, value))[:80] or "none"
+        return ", ".join(map(in_words, value))[:80] or "none"
     return "not set" if value is None else str(value)[:80]
 
 
@@ -161,14 +167,19 @@ WHY = {
 
 def find_differences(before: PastRun, after: PastRun) -> list[Row]:
     """Find everything that differs: plan, blueprint, versions and datasets; one row each of `what`, `before` and `after`."""
-    old, new = before.manifest, after.manifest
-    rows = list(_flat_differences("plan", _settings(old.plan), _settings(new.plan)))
-    rows += _flat_differences("blueprint", old.blueprint, new.blueprint)
-    for name in ("package_version", "git_commit", "redacted"):
-        rows += _flat_differences(name, getattr(old, name), getattr(new, name))
-    notices = [{notice.id: notice.model_dump(mode="json") for notice in run.datasets} for run in (old, new)]
-    common = [{name: found[name] for name in notices[1] if name in notices[0]} for found in notices]
-    return [*rows, *_flat_differences("datasets", *common)]
+    manifests = before.manifest, after.manifest
+    notices = [{notice.id: notice.model_dump(mode="json") for notice in manifest.datasets} for manifest in manifests]
+    sides = [
+        {
+            "plan": {name: _meaning(value) for name, value in manifest.plan.items() if name not in HARMLESS},
+            "blueprint": manifest.blueprint,
+            **{name: getattr(manifest, name) for name in ("package_version", "git_commit", "redacted")},
+            "datasets": {name: own[name] for name in notices[1] if name in notices[0]},
+        }
+        for manifest, own in zip(manifests, notices, strict=True)
+    ]
+    changes = tree_changes(*sides, by_name=False)
+    return [{"what": change.place, "before": change.before, "after": change.after} for change in changes]
 
 
 def warnings(before: PastRun, after: PastRun) -> list[str]:
@@ -205,26 +216,11 @@ def _scored_otherwise(before: PastRun, after: PastRun) -> Iterator[str]:
         yield f"replies are read and scored by version {versions[1]} of the code after and by {versions[0]} before"
 
 
-def _settings(plan: Mapping[str, Any]) -> Row:
-    return {name: _meaning(value) for name, value in plan.items() if name not in HARMLESS}
-
-
 def _meaning(value: Any) -> Any:
     """Return a value without what only changes how a model is called; a field that is not there is null."""
     if isinstance(value, dict):
         return {name: _meaning(each) for name, each in value.items() if name not in CALL and each is not None}
     return [_meaning(each) for each in value] if isinstance(value, list) else value
-
-
-def _flat_differences(path: str, before: Any, after: Any) -> Iterator[Row]:
-    if isinstance(before, dict) and isinstance(after, dict):
-        for name in dict.fromkeys([*before, *after]):
-            yield from _flat_differences(f"{path}.{name}", before.get(name), after.get(name))
-    elif isinstance(before, list) and isinstance(after, list) and len(before) == len(after):
-        for number, (old, new) in enumerate(zip(before, after, strict=True)):
-            yield from _flat_differences(f"{path}.{number}", old, new)
-    elif before != after:
-        yield {"what": path, "before": before, "after": after}
 
 
 @dataclass(frozen=True)
@@ -256,9 +252,8 @@ def group_runs(manifests: Sequence[RunManifest], scored: Mapping[str, int]) -> t
     for run, rests_on in bases.items():
         runs.setdefault(canonical_json(rests_on), []).append(run)
     together = sorted(runs.values(), key=lambda names: -max(scored.get(name, 0) for name in names))
-    fields = dict.fromkeys(name for rests_on in bases.values() for name in rests_on)
-    apart = [name for name in fields if any(bases[one[0]].get(name) != bases[together[0][0]].get(name) for one in together)]
+    apart = fields_apart(*bases.values())
     return tuple(
-        Group(number, tuple(names), {name: said(bases[names[0]].get(name)) for name in apart})
+        Group(number, tuple(names), {name: in_words(bases[names[0]].get(name)) for name in apart})
         for number, names in enumerate(together, start=1)
     )

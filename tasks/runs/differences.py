@@ -68,29 +68,37 @@ def first_difference(stored: pl.DataFrame, recomputed: pl.DataFrame, schema: typ
 
 
 class TreeChange(NamedTuple):
-    """A place in a document, and what is there before and after; `ABSENT` if nothing is."""
+    """A place in a document, and what is there before and after."""
 
     place: str
     before: Any
     after: Any
 
 
-def tree_changes(before: Any, after: Any, place: str = "") -> Iterator[TreeChange]:
+def tree_changes(before: Any, after: Any, place: str = "", *, by_name: bool = True) -> Iterator[TreeChange]:
     """Yield every place where two JSON documents differ, in order.
-
-    Entries of a list that have an `id` or a `metric` are compared by it; if all of them are the same and only their order is not,
-    the change is that of the list's `order`.
 
     Args:
         before: a document.
         after: the other one.
         place: name of what is compared, for parts of documents.
+        by_name: compare entries of a list that have an `id` or a `metric` by it; if all of them are the same and only their order
+            is not, the change is that of the list's `order`. What is on one side only is ABSENT on the other. Else entries of
+            lists of one length are compared by their number, and what is absent counts as null.
     """
+    absent = ABSENT if by_name else None
     if isinstance(before, Mapping) and isinstance(after, Mapping):
         for name in dict.fromkeys((*before, *after)):
-            yield from tree_changes(before.get(name, ABSENT), after.get(name, ABSENT), f"{place}.{name}" if place else name)
-    elif (left := _named(before)) is not None and (right := _named(after)) is not None:
-        yield from _list_changes(left, right, place)
+            path = f"{place}.{name}" if place else name
+            yield from tree_changes(before.get(name, absent), after.get(name, absent), path, by_name=by_name)
+    elif by_name and (left := _named(before)) is not None and (right := _named(after)) is not None:
+        for name in dict.fromkeys((*left, *right)):
+            yield from tree_changes(left.get(name, absent), right.get(name, absent), f"{place}[{name}]")
+        if left.keys() == right.keys() and list(left) != list(right):
+            yield TreeChange(f"{place}.order", list(left), list(right))
+    elif not by_name and isinstance(before, list) and isinstance(after, list) and len(before) == len(after):
+        for number, pair in enumerate(zip(before, after, strict=True)):
+            yield from tree_changes(*pair, f"{place}.{number}", by_name=False)
     elif before != after:
         yield TreeChange(place, before, after)
 
@@ -104,10 +112,3 @@ def _named(entries: Any) -> dict[str, Any] | None:
         if len(named) == len(entries):
             return named
     return None
-
-
-def _list_changes(before: dict[str, Any], after: dict[str, Any], place: str) -> Iterator[TreeChange]:
-    for name in dict.fromkeys((*before, *after)):
-        yield from tree_changes(before.get(name, ABSENT), after.get(name, ABSENT), f"{place}[{name}]")
-    if before.keys() == after.keys() and list(before) != list(after):
-        yield TreeChange(f"{place}.order", list(before), list(after))

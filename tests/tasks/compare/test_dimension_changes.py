@@ -4,8 +4,8 @@ from typing import Any
 
 from schemas.blueprint import Blueprint
 from schemas.changes import ScoreDifference
-from tasks.compare.dimension_changes import dimension_changes
 from tasks.compare.regression import SystemScores, find_regressions
+from tasks.compare.scores import dimension_changes
 from tasks.scoring.uncertainty import Resampling
 from tests.tasks.rows import item, items, judgement, judgements
 from tests.tasks.scoring.samples import ability, blueprint, task

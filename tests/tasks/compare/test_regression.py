@@ -10,7 +10,8 @@ from scipy import stats
 
 from schemas.blueprint import Blueprint, Gate
 from schemas.changes import ScoreDifference
-from tasks.compare.regression import SystemScores, fell_beyond_interval, find_regressions, find_warnings, score_changes
+from tasks.compare.regression import SystemScores, fell_beyond_interval, find_regressions, find_warnings
+from tasks.compare.scores import score_changes
 from tasks.scoring.benchmark import ScoreSettings, score_benchmark
 from tasks.scoring.uncertainty import Resampling
 from tests.tasks.scoring.samples import ability, blueprint, gated, items, share, task

@@ -10,7 +10,7 @@ from schemas.plan import Kind, Plan, fields_of
 from tasks.compare.changes import LOOKED_BACK, find_earlier
 from tasks.lake.lake import Lake
 from tasks.lake.manifest import write_manifest
-from tasks.runs.comparable_runs import NOT_COMPARED, WHY, basis, difference, said, systems_of
+from tasks.runs.comparable_runs import NOT_COMPARED, WHY, basis, difference, in_words, systems_of
 from tasks.runs.run_tables import System
 from tests.tasks.reporting import example_run
 
@@ -94,7 +94,7 @@ def test_runs_with_other_seekers_or_turns_are_not_ranked_together() -> None:
     # Where none is named each model is its own.
     assert played("a") != played("b")
     assert played("a") == played("a", roles={"seeker": {**ENTRY, "name": "a"}})
-    assert said(played("a")["seeker"]) == "a"
+    assert in_words(played("a")["seeker"]) == "a"
     # A helper that plays nobody is part of the model.
     assert played("a", (), settings=["coem"]) == played("b", (), settings=["coem"])
 
@@ -114,7 +114,7 @@ def test_what_totals_rest_on() -> None:
     assert basis(manifest(**own, partitions=(files[0],))) != basis(manifest(**own, partitions=(files[1],)))
     for changed in ({"seed": 1}, {"sample": 7}, {"profile": "reference"}, {"datasets": ["d"]}):
         assert basis(manifest(plan=changed)) != basis(manifest())
-    assert said({"a": [1, 2], "b": None, "": ("x",)}) == "a 1, 2, x"
+    assert in_words({"a": [1, 2], "b": None, "": ("x",)}) == "a 1, 2, x"
 
 
 def test_a_plan_that_cannot_be_read_is_not_compared() -> None:
