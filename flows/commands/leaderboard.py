@@ -42,8 +42,7 @@ def leaderboard(
     with imports():
         from flows.commands.run_view import leaderboard_table  # noqa: PLC0415
         from tasks.leaderboard import ranking as leaderboards  # noqa: PLC0415
-        from tasks.leaderboard.across_models import compare_models  # noqa: PLC0415
-        from tasks.leaderboard.helper_ranks import compare_helpers  # noqa: PLC0415
+        from tasks.leaderboard.across_models import compare_helpers, compare_models  # noqa: PLC0415
         from tasks.leaderboard.published_experiments import read_experiments  # noqa: PLC0415
         from tasks.reporting.content.leaderboard import groups_said  # noqa: PLC0415
         from tasks.reporting.content.score_tables import describe_dimensions  # noqa: PLC0415

@@ -10,9 +10,8 @@ from schemas.lineage import PartitionRef
 from schemas.tables.items import Items
 from tasks.compare.scores import compare_scores, find_flips
 from tasks.runs.comparable_runs import find_differences, warnings
-from tasks.runs.evidence import read_evidence
+from tasks.runs.evidence import read_evidence, row_document
 from tasks.runs.past_run import PastRun, reopen
-from tasks.runs.rows import row_document
 from tasks.runs.run_tables import Row, System
 from tasks.runs.verdict import SHOWN, judge_run
 from tasks.scoring.uncertainty import Resampling

@@ -25,7 +25,7 @@ from schemas.tables.items import Items
 from schemas.tables.scores import ItemScores
 from tasks.datasets.building import broken_rules, build_of_records
 from tasks.datasets.own_items import adapt_item_record, local_dataset
-from tasks.explain.breakdown import break_down
+from tasks.explain.rows import break_down
 from tasks.metrics import texts
 from tasks.metrics.answer_forms import FORMS, Question, right_reply
 from tasks.metrics.item_scores import score_items

@@ -6,7 +6,7 @@ import numpy as np
 import polars as pl
 import pytest
 
-from tasks.leaderboard.helper_ranks import compare_helpers, correlate_ranks
+from tasks.leaderboard.across_models import compare_helpers, correlate_ranks
 from tasks.leaderboard.ranking import LeaderboardData
 from tasks.runs.comparable_runs import group_runs
 from tests.tasks.runs.test_comparable_runs import manifest

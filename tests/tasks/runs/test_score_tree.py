@@ -14,7 +14,7 @@ from schemas.normalisation import (
     NumericNormalisation,
     RatioNormalisation,
 )
-from tasks.explain.breakdown import break_down
+from tasks.explain.rows import break_down
 from tasks.runs.run_tables import System
 from tasks.runs.score_tree import (
     NAMED,

@@ -7,8 +7,8 @@ import polars as pl
 import pytest
 
 from schemas.tables.layers import LAYERS
+from tasks.runs.instruments import check_simulation
 from tasks.runs.past_run import PastRun
-from tasks.runs.simulation import check_simulation
 from tests.tasks.rows import SYSTEM, answer, frame, judgement, turn
 from tests.tasks.runs.runs import run_of
 from tests.tasks.scoring.samples import ability, blueprint, items, task
