@@ -134,7 +134,7 @@ def _changes(before: PastRun, after: PastRun, system: System, resampling: Resamp
     if was == now:
         yield from _unchanged(after, system)
     else:
-        sides = before.item_scores(system), after.item_scores(system)
+        sides = (run.read("item_scores", **system._asdict()) for run in (before, after))
         yield from score_changes(*sides, after.blueprint, resampling, changed)
     old, new = before.counted_judgements(system), after.counted_judgements(system)
     same_items = sorted(new.keys() & old.keys() - changed)
@@ -164,11 +164,11 @@ def _system_scores(run: PastRun, system: System) -> SystemScores:
 def _with_failures(scores: SystemScores, run: PastRun, system: System) -> SystemScores:
     """Add whose failures cost items."""
     (row,) = system.rows(run.layers["totals"])
-    lost = find_lost(run.item_scores(system), run.answers(system))
-    named = {
+    lost = find_lost(*(run.read(layer, **system._asdict()) for layer in ("item_scores", "answers")))
+    failed = {
         dataset: frozenset(name_role(run.manifest, role, system.model) for role in roles) for dataset, roles in lost.roles.items()
     }
-    return replace(scores, failed=named, lost_by_others=lost.items_of_others / max(row["n_total"], 1))
+    return replace(scores, failed=failed, lost_by_others=lost.items_of_others / max(row["n_total"], 1))
 
 
 def _contents(refs: Sequence[PartitionRef]) -> set[tuple[str, str]]:

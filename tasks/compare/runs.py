@@ -99,7 +99,7 @@ def _alone(run: PastRun, paired: Sequence[System]) -> list[Row]:
 def compare_pair(before: Side, after: Side, resampling: Resampling, flips: int) -> Row:
     """Compare what changed for one model and setting."""
     changed = changed_items(before[0], after[0])
-    earlier, later = (run.item_scores(system) for run, system in (before, after))
+    earlier, later = (run.read("item_scores", **system._asdict()) for run, system in (before, after))
     was, now = (rows.join(changed, on=["dataset", "item_id"], how="anti") for rows in (earlier, later))
     moved = list(find_flips(was, now))
     return {

@@ -59,7 +59,7 @@ def choose_systems(run: PastRun, wanted: Selection) -> list[System]:
     systems = run.systems
     _require("model", wanted.model, dict.fromkeys(model for model, _ in systems), f"run {run.name}")
     _require("setting", wanted.setting, dict.fromkeys(setting for _, setting in systems), f"run {run.name}")
-    chosen = [one for one in systems if wanted.model in (None, one[0]) and wanted.setting in (None, one[1])]
+    chosen = [system for system in systems if wanted.model in (None, system.model) and wanted.setting in (None, system.setting)]
     if not chosen:
         raise UsageError(
             f"model {wanted.model} was not asked in setting {wanted.setting}",

@@ -28,13 +28,7 @@ class CellDifference(NamedTuple):
 
 
 def has_rows(lake: Lake, ref: PartitionRef, rows: pl.DataFrame, schema: type[dy.Schema]) -> bool:
-    """Return whether a partition has these rows; columns that its layer has got since are left out.
-
-    Args: `lake` and `ref`: where it is; `rows`: of the schema, sorted as they are written.
-
-    Raises:
-        LakeError: if the file is gone or is no Parquet file.
-    """
+    """Return whether a partition has these rows, sorted as written; columns that its layer has got since are left out."""
     if content_sha256(rows, measured_columns(schema)) == ref.content_sha256:
         return True
     had = rows.select(name for name in lake.read_rows(ref).columns if name in rows.columns)
@@ -45,11 +39,6 @@ def first_difference(stored: pl.DataFrame, recomputed: pl.DataFrame, schema: typ
     """Find the first row, by primary key, in which two tables of a schema differ, measured columns aside; null if there is none.
 
     A row that is on one side only differs in the column `row`.
-
-    Args:
-        stored: rows of the schema, as they were written.
-        recomputed: rows of the schema, as they are now.
-        schema: has the key and the measured columns.
     """
     key, measured = schema.primary_key(), measured_columns(schema)
     compared = [name for name in stored.columns if name not in (*key, *measured)]

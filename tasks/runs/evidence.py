@@ -54,10 +54,10 @@ class Evidence:
     @cached_property
     def answers(self) -> dict[Key, list[ScoredItem]]:
         """Answers by item and repetition, each with its score, under every metric."""
-        found: dict[Key, list[ScoredItem]] = {}
+        answers: dict[Key, list[ScoredItem]] = {}
         for answer in scored_items(self.data, self.data.item_scores):
-            found.setdefault((answer.score["item_id"], answer.score["repetition"]), []).append(answer)
-        return dict(sorted(found.items()))
+            answers.setdefault((answer.score["item_id"], answer.score["repetition"]), []).append(answer)
+        return dict(sorted(answers.items()))
 
     @cached_property
     def parts(self) -> dict[Key, list[dict[str, Any]]]:
@@ -67,20 +67,16 @@ class Evidence:
 
 
 def read_evidence(run: PastRun, dataset: str, system: System) -> Evidence:
-    """Read the rows; texts that may not be passed on are taken out if the run is redacted.
-
-    Raises:
-        LakeError: a partition is gone or changed.
-    """
+    """Read the rows; texts that may not be passed on are taken out if the run is redacted."""
     return redacted(run, read_unredacted(run, dataset, system))
 
 
-def redacted(run: PastRun, found: Evidence) -> Evidence:
+def redacted(run: PastRun, evidence: Evidence) -> Evidence:
     """Return rows that may be shown."""
     if not run.manifest.redacted:
-        return found
-    licence = next((notice.licence for notice in restricted_notices(found.data)), None)
-    return Evidence(redact(found.data), found.refs, licence)
+        return evidence
+    licence = next((notice.licence for notice in restricted_notices(evidence.data)), None)
+    return Evidence(redact(evidence.data), evidence.refs, licence)
 
 
 def read_unredacted(run: PastRun, dataset: str, system: System) -> Evidence:
@@ -98,9 +94,6 @@ def read_tables(run: PastRun, layers: Mapping[str, str], asked: Mapping[str, str
         run: what is read.
         layers: name of each in ReportData, by its own; `items`, `responses` and `retrievals` among them.
         asked: dataset, model and setting of what is read; empty = all of the run.
-
-    Raises:
-        LakeError: if a partition of the manifest is gone or changed.
     """
     of_all = {name: value for name, value in asked.items() if name == "dataset"}
     refs: list[PartitionRef] = []
@@ -139,63 +132,58 @@ NO_VALUE = {
 }
 
 
-def row_document(run: PastRun, evidence: Evidence, key: Key, named: Sequence[str]) -> Row:
+def row_document(run: PastRun, evidence: Evidence, key: Key, options: Sequence[str]) -> Row:
     """Return one item as it was asked once. `value`: the mean of its values over the metrics; null if it has none.
 
-    `answers`: each of several, under the names that an only answer has here; beside them these are of the first. Else none.
+    `answers`: each of several, under the names that an only answer has here; next to them these are of the first. Else none.
     """
     answers = evidence.answers[key]
-    item, said, call = answers[0].item, answers[0].answer or {}, answers[0].call or {}
-    values = [answer.score["value"] for answer in answers if answer.score["value"] is not None]
-    dataset = str(item["dataset"])
+    item, answer, call = answers[0].item, answers[0].answer or {}, answers[0].call or {}
+    values = [scored.score["value"] for scored in answers if scored.score["value"] is not None]
+    command = run.command("explain", "--dataset", str(item["dataset"]), "--item", key[0], *options)
     return {
         "item_id": key[0],
         "repetition": key[1],
         "value": fmean(values) if values else None,
         **{name: item[name] for name in ITEM},
         "context_characters": len(item["context"] or ""),
-        "options": options_document(answers[0]),
-        "call": said.get("status"),
-        "reply": said.get("text"),
+        "options": _options_document(answers[0]),
+        "call": answer.get("status"),
+        "reply": answer.get("text"),
         "turns": next((each.answer["turns"] for each in answers if each.answer and each.answer.get("turns")), None),
-        **{name: said.get(name) for name in ANSWER},
+        **{name: answer.get(name) for name in ANSWER},
         **{name: call.get(name) for name in CALL},
         **_scored(answers),
-        "answers": [_part(part, answers) for part in evidence.parts.get(key, ())],
-        "next": run.command("explain", "--dataset", dataset, "--item", key[0], *named),
-    }
-
-
-def _part(said: Row, answers: Sequence[ScoredItem]) -> Row:
-    return {
-        "part": said["part"],
-        "call": said["status"],
-        "reply": said["text"],
-        **{name: said[name] for name in ("turns", *ANSWER)},
-        **_scored([answer for answer in answers if answer.score["part"] == said["part"]]),
+        "answers": [
+            {"part": part["part"], "call": part["status"], "reply": part["text"]}
+            | {name: part[name] for name in ("turns", *ANSWER)}
+            | _scored([scored for scored in answers if scored.score["part"] == part["part"]])
+            for part in evidence.parts.get(key, ())
+        ],
+        "next": command,
     }
 
 
 def _scored(answers: Sequence[ScoredItem]) -> Row:
     ratings = {answer.score["part"]: answer.ratings for answer in answers}
     return {
-        "scores": [{**{name: answer.score[name] for name in SCORE}, "why": why(answer)} for answer in answers],
+        "scores": [{**{name: answer.score[name] for name in SCORE}, "why": _why(answer)} for answer in answers],
         "ratings": [{name: rating.get(name) for name in RATING} for of_part in ratings.values() for rating in of_part],
     }
 
 
-def options_document(answer: ScoredItem) -> list[Row] | None:
+def _options_document(answer: ScoredItem) -> list[Row] | None:
     """Return the options in the order in which they were shown, each with its letter there; null where an item has none."""
     fields = ("letter", "index", "text", "gold", "chosen", *(("points",) if answer.item["option_points"] else ()))
     return [{name: getattr(option, name) for name in fields} for option in shown_options(answer)] or None
 
 
-def why(answer: ScoredItem) -> str:
+def _why(scored: ScoredItem) -> str:
     """Return why the item earned what it did, in a sentence."""
-    status = str(answer.score["status"])
-    if status in NO_VALUE:
-        said = answer.answer or {}
-        failure, role = said.get("failure"), said.get("failed_role")
-        whose = f", of the {role}" if role and role != TESTED else ""
-        return f"{NO_VALUE[status]} What went wrong: {failure}{whose}." if failure else NO_VALUE[status]
-    return explain_answer(answer)
+    status = str(scored.score["status"])
+    if status not in NO_VALUE:
+        return explain_answer(scored)
+    answer = scored.answer or {}
+    failure, role = answer.get("failure"), answer.get("failed_role")
+    whose = f", of the {role}" if role and role != TESTED else ""
+    return f"{NO_VALUE[status]} What went wrong: {failure}{whose}." if failure else NO_VALUE[status]

@@ -22,17 +22,13 @@ COUNTED = ["model", "setting", "dataset", "name"]
 
 
 def count_instruments(run: PastRun) -> tuple[InstrumentCount, ...]:
-    """Count what each instrument failed to do, by dataset; of replies of the model, over the gate and over all else.
-
-    Raises:
-        LakeError: if a partition is gone or changed.
-    """
+    """Count what each instrument failed to do, by dataset; of replies of the model, over the gate and over all else."""
     of_panel = pl.col("judge").is_in(run.manifest.names_in(PANEL))  # whose ratings are in no score
     came = run.read("judgements").filter(~of_panel, pl.col("parse_status") != "failed").rename({"judge": "name"})
     by_part = _read_parts(run)
     of_judge = pl.col("part").str.ends_with("judge")
     tallies: dict[Instrument, pl.DataFrame] = {
-        "simulated person": tally_dialogues(run),
+        "simulated person": _tally_dialogues(run),
         "judge": _tally(came, pl.col("parse_status") == "unparsed"),
         "draft judge": _tally(by_part.filter(of_judge), pl.col("unread")),
     }
@@ -45,7 +41,7 @@ def count_instruments(run: PastRun) -> tuple[InstrumentCount, ...]:
     return tuple(count for count in (*counts, *readers) if count.faulty)
 
 
-def tally_dialogues(run: PastRun) -> pl.DataFrame:
+def _tally_dialogues(run: PastRun) -> pl.DataFrame:
     """Return by COUNTED in how many dialogues a simulated person has a fault that counts, `faulty`, of the `total`."""
     faults = run.read("simulation_faults").filter(pl.col("refused").is_null()).select(*ANSWER, tainted=True).unique()
     answers = run.read("answers").filter(SIMULATED) if run.partitions("simulation_faults") else no_rows("answers")
@@ -106,13 +102,10 @@ def check_simulation(run: PastRun) -> tuple[Row, ...]:
         review that can be read; null = none was asked for. `all`: the total, with interval and items (SCORED); `untainted`: the
         same without the items, in that repetition, of tainted dialogues, aggregated alike; null = none is left. `criteria`: mean
         ratings of the persons from 0 to 10, by dataset; null = none can be read.
-
-    Raises:
-        LakeError: if a partition is gone or changed.
     """
     if not run.partitions("simulation_faults"):
         return ()
-    faults, tainted = run.read("simulation_faults"), tally_dialogues(run)
+    faults, tainted = run.read("simulation_faults"), _tally_dialogues(run)
     rubric = run.manifest.plan.get("simulation_rubric") or ""
     reviews = run.read("judgements", rubric=rubric)
     counted = faults.filter(pl.col("refused").is_null())
@@ -145,8 +138,8 @@ def check_simulation(run: PastRun) -> tuple[Row, ...]:
 def _score_without(run: PastRun, faults: pl.DataFrame) -> pl.DataFrame:
     """Return rows of `totals` over the items, in each repetition, whose dialogues have none of these faults."""
     scores = run.read("item_scores").join(faults, on=ASKED, how="anti")
-    said = run.lake.read_footer(run.only("totals")).settings
-    settings = ScoreSettings(**{name: said[name] for name in ScoreSettings.model_fields if name in said})
+    stored = run.lake.read_footer(run.only("totals")).settings
+    settings = ScoreSettings(**{name: stored[name] for name in ScoreSettings.model_fields if name in stored})
     none: pl.DataFrame = run.layers["totals"].clear()
     return score_benchmark(scores.lazy(), run.blueprint, settings).totals if scores.height else none
 

@@ -106,9 +106,9 @@ def mean_lengths(items: pl.DataFrame, contexts: pl.DataFrame, blueprint: Bluepri
     characters = pl.col("question").str.len_chars() + pl.col("context").str.len_chars().fill_null(0)
     means = items.group_by("dataset").agg(items=pl.len(), characters=characters.mean())
     tokens = dict(contexts.group_by("dataset").agg(pl.col("tokens").mean()).iter_rows())
-    known = paper.lengths if (paper := paper_of(blueprint)) else {}
+    of_paper = paper.lengths if (paper := paper_of(blueprint)) else {}
     return tuple(
-        MeanLength(name, number, mean, tokens.get(name), known.get(name.removesuffix(RELEASED)))
+        MeanLength(name, number, mean, tokens.get(name), of_paper.get(name.removesuffix(RELEASED)))
         for name, number, mean in means.sort("dataset").iter_rows()
     )
 

@@ -38,8 +38,8 @@ class PublishedTable:
         """Return an ability's scores, or TOTAL's, of all models in one setting, on request of the ranked ones alone."""
         if name not in self.wide.columns:
             return []
-        found = self.wide.filter((pl.col("setting") == setting) & (pl.col("ranked") | (not ranked)))
-        return found[name].drop_nulls().to_list()
+        rows = self.wide.filter((pl.col("setting") == setting) & (pl.col("ranked") | (not ranked)))
+        return rows[name].drop_nulls().to_list()
 
     @property
     def vetoed(self) -> int:

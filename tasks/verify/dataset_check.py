@@ -51,7 +51,7 @@ def reachable_scores(items: dy.DataFrame[Items], blueprint: Blueprint) -> Reacha
     methods = [method for method in blueprint.datasets[dataset].methods if not (method.judged or wholes_of([method]))]
     if not methods:
         return Reachable(None, {})
-    answers = imagined_answers(items)
+    answers = _imagined_answers(items)
     scored = pl.concat([score_items(items, answers, None, method) for method in methods])
     tables = score_benchmark(scored.lazy(), blueprint, NO_INTERVALS)
     rows = tables.dataset.filter(pl.col("dataset") == dataset).drop_nulls("score_0_100").select("model", "score_0_100")
@@ -93,12 +93,8 @@ class DatasetCheck:
 def check_dataset(spec: DatasetSpec, blueprint: Blueprint | None, locator: Locator) -> DatasetCheck:
     """Find or fetch the files, verify, read and validate them, and score imagined models on the items.
 
-    Of a dataset with long contexts, all items are built, with the usual options and seed 0.
-
-    Args:
-        spec: the catalogue entry.
-        blueprint: names the methods that score it; null = no blueprint has it, and nothing is scored.
-        locator: where files may be.
+    Of a dataset with long contexts, all items are built, with the usual options and seed 0. Without a blueprint that names the
+    methods nothing is scored.
     """
     chosen = choose_source(spec, locator)
     try:
@@ -117,19 +113,17 @@ def check_dataset(spec: DatasetSpec, blueprint: Blueprint | None, locator: Locat
         return DatasetCheck(chosen, needs=needs(spec, locator) or (str(error),))
 
 
-def imagined_answers(items: dy.DataFrame[Items]) -> dy.DataFrame[Answers]:
-    """Return the answers of the perfect model and of one constant model per letter that some item has.
-
-    Args:
-        items: every good item of one dataset.
-
-    Returns:
-        Rows of `answers`; `model` is `perfect` or the letter.
-    """
+def _imagined_answers(items: dy.DataFrame[Items]) -> dy.DataFrame[Answers]:
+    """Return the answers to a dataset's items of the perfect model and of one constant model per letter that some item has."""
     rows = list(items.iter_rows(named=True))
-    perfect = (_answer(row, PERFECT, reply) for row, reply in zip(rows, perfect_replies(rows), strict=True))
-    constant = (_answer(row, letter, constant_reply(row, letter)) for letter in letters_of(rows) for row in rows)
-    frame = pl.DataFrame([*perfect, *constant], schema=Answers.create_empty().schema)
+    replies = [(PERFECT, row, reply) for row, reply in zip(rows, perfect_replies(rows), strict=True)]
+    replies += [(letter, row, constant_reply(row, letter)) for letter in letters_of(rows) for row in rows]
+    same = {"setting": "base", "repetition": 0, "part": "", "status": "answered", "call_keys": []}
+    answers = [
+        {**same, "dataset": row["dataset"], "item_id": row["item_id"], "model": model, "text": reply}
+        for model, row, reply in replies
+    ]
+    frame = pl.DataFrame(answers, schema=Answers.create_empty().schema)
     return Answers.validate(frame.sort(Answers.primary_key()))
 
 
@@ -151,13 +145,11 @@ def perfect_replies(rows: Sequence[Row]) -> Iterator[str]:
     right = {key: counts.most_common(1)[0][0] for key, counts in golds.items()}
     for row in rows:
         gold = right[question_key(row)]
-        if gold == gold_texts(row):
-            yield right_reply(Question.from_row(row))
-        else:
-            yield right_reply(Question.from_row({**row, **gold_of_texts(row, gold)}))
+        fields = {} if gold == gold_texts(row) else _gold_of_texts(row, gold)
+        yield right_reply(Question.from_row({**row, **fields}))
 
 
-def gold_of_texts(row: Row, texts: frozenset[str]) -> dict[str, Any]:
+def _gold_of_texts(row: Row, texts: frozenset[str]) -> dict[str, Any]:
     """Return the gold fields of a row if these texts were right."""
     if not row["options"]:
         return {"references": sorted(texts)}
@@ -169,17 +161,3 @@ def constant_reply(row: Row, letter: str) -> str:
     """Return always the same letter; where no letters are asked for, the option it would stand for, if there is one."""
     letters = option_letters(len(row["options"] or ()))
     return write_options(Question.from_row(row), [letters.index(letter)]) if letter in letters else letter
-
-
-def _answer(row: Row, model: str, reply: str) -> dict[str, Any]:
-    return {
-        "dataset": row["dataset"],
-        "item_id": row["item_id"],
-        "model": model,
-        "setting": "base",
-        "repetition": 0,
-        "part": "",
-        "status": "answered",
-        "text": reply,
-        "call_keys": [],
-    }

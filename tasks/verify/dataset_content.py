@@ -12,6 +12,9 @@ import polars as pl
 from schemas.letters import option_letters
 from schemas.question_types import answered_by
 
+Row = Mapping[str, Any]
+_DIVIDING = str.maketrans("", "", ".,;:!?…'\"“”‘’。，、；：！？")
+
 
 @dataclass(frozen=True)
 class Content:
@@ -32,12 +35,7 @@ class Content:
 
 
 def describe_content(good: pl.DataFrame, rejected: pl.DataFrame) -> Content:
-    """Count what is there.
-
-    Args:
-        good: rows of `items` that break no rule.
-        rejected: the others, with `broken_rules`.
-    """
+    """Count what is there; `good`: rows of `items` that break no rule, `rejected`: the others, with `broken_rules`."""
     duplicates, contradictions = count_repeats(good)
     return Content(
         items_read=good.height + rejected.height,
@@ -76,9 +74,6 @@ def _counted(values: pl.Series) -> dict[str, int]:
     return dict(sorted(counts.items(), key=lambda entry: (-entry[1], entry[0])))
 
 
-Row = Mapping[str, Any]
-
-
 def question_key(row: Row) -> str:
     """Return a key that is equal for items that ask the same, whatever their order of options, capitals and punctuation."""
     options = sorted(_essence(option) for option in row["options"] or ())
@@ -100,6 +95,3 @@ def _essence(text: str) -> str:
     """
     plain = unicodedata.normalize("NFKC", text).casefold()
     return "".join(plain.translate(_DIVIDING).split()) or plain
-
-
-_DIVIDING = str.maketrans("", "", ".,;:!?…'\"“”‘’。，、；：！？")

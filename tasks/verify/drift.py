@@ -49,8 +49,8 @@ def find_present(manifest: RunManifest) -> tuple[Blueprint | None, list[str]]:
     try:
         return profiled_blueprint(manifest.plan["benchmark"], manifest.plan.get("profile", "corrected")), []
     except BlueprintError as error:
-        found = f"{error.what.rstrip('.')}, at {error.where}" if error.where else error.what
-        return None, [f"whether the blueprint changed since could not be checked: {found}"]
+        reason = f"{error.what.rstrip('.')}, at {error.where}" if error.where else error.what
+        return None, [f"whether the blueprint changed since could not be checked: {reason}"]
 
 
 def blueprint_differences(stored: Blueprint, present: Blueprint) -> Iterator[Difference]:
@@ -58,12 +58,9 @@ def blueprint_differences(stored: Blueprint, present: Blueprint) -> Iterator[Dif
     before, after = (side.model_dump(mode="json") for side in (stored, present))
     for change in tree_changes(before, after):
         was, now = (value if value is ABSENT else canonical_json(value) for value in (change.before, change.after))
-        message = f"blueprint {stored.name}: {change.place} was {_short(was)}, is {_short(now)}"
+        short = [value if len(value) <= LONGEST_VALUE else f"{value[:LONGEST_VALUE]}..." for value in (was, now)]
+        message = f"blueprint {stored.name}: {change.place} was {short[0]}, is {short[1]}"
         yield Difference(kind="blueprint", where=change.place, expected=was, got=now, message=message)
-
-
-def _short(value: str) -> str:
-    return value if len(value) <= LONGEST_VALUE else f"{value[:LONGEST_VALUE]}..."
 
 
 def rescore(stored: StoredRun, blueprint: Blueprint) -> tuple[list[ScoreChange], list[str]]:
@@ -82,7 +79,8 @@ def rescore(stored: StoredRun, blueprint: Blueprint) -> tuple[list[ScoreChange],
         try:
             frames.append(compute_scores(stored, ref, blueprint))
         except MoodflowError as error:
-            notes.append(f"{_named(ref)} cannot be scored by it: {error.what}")
+            path = "/".join(ref.key(name) for name in ("dataset", "model", "setting"))
+            notes.append(f"{path} cannot be scored by it: {error.what}")
     if not frames:
         return [], [*notes, "none of the stored replies can be scored by it"]
     tables = score_benchmark(pl.concat(frames).lazy(), blueprint, stored.settings(totals))
@@ -96,16 +94,12 @@ def rescore(stored: StoredRun, blueprint: Blueprint) -> tuple[list[ScoreChange],
     return changes, notes
 
 
-def _named(ref: PartitionRef) -> str:
-    return "/".join(ref.key(name) for name in ("dataset", "model", "setting"))
-
-
 def _scores(totals: pl.DataFrame, abilities: pl.DataFrame) -> dict[tuple[str, str, str], float | None]:
     """Return scores by model, setting and name, totals before abilities."""
     system = pl.col("model"), pl.col("setting")
-    found = [totals.select(*system, pl.lit(name).alias("name"), pl.col(name).alias("score")) for name in TOTALS]
-    found.append(abilities.select(*system, name="ability", score="score_0_100"))
-    return {(model, setting, name): score for model, setting, name, score in pl.concat(found).iter_rows()}
+    scores = [totals.select(*system, name=pl.lit(name), score=name) for name in TOTALS]
+    scores.append(abilities.select(*system, name="ability", score="score_0_100"))
+    return {(model, setting, name): score for model, setting, name, score in pl.concat(scores).iter_rows()}
 
 
 class _Built(NamedTuple):
@@ -154,9 +148,9 @@ def check_catalogue(
 def _candidates(name: str, blueprint: Blueprint, used: DatasetNotice | None) -> list[DatasetSpec]:
     """Return the entry's sources, that which the run used first."""
     entry = blueprint.datasets.get(name)
-    own = local_dataset(name, entry.title, entry.source) if entry and entry.source else None
-    listed = [own] if own else list(sources(find_dataset(name)))
-    return sorted(listed, key=lambda spec: used is None or notices([spec])[0].sources != used.sources)
+    if entry and entry.source:
+        return [local_dataset(name, entry.title, entry.source)]
+    return sorted(sources(find_dataset(name)), key=lambda spec: used is None or notices([spec])[0].sources != used.sources)
 
 
 def _compare(name: str, built: _Built, candidates: list[DatasetSpec], locator: Locator) -> Iterator[Difference]:
@@ -177,8 +171,8 @@ def _compare(name: str, built: _Built, candidates: list[DatasetSpec], locator: L
         yield _difference(name, built.version, first.version, message)
     if first.sha256 != built.sha256:
         changed = next((pair for pair in zip(built.sha256, first.sha256, strict=False) if pair[0] != pair[1]), (None, None))
-        said = f"sha256 was {changed[0][:12]}, is {changed[1][:12]}" if changed[0] and changed[1] else "has other files"
-        yield _difference(name, ", ".join(built.sha256), ", ".join(first.sha256), f"dataset {name}: source {said}")
+        words = f"sha256 was {changed[0][:12]}, is {changed[1][:12]}" if changed[0] and changed[1] else "has other files"
+        yield _difference(name, ", ".join(built.sha256), ", ".join(first.sha256), f"dataset {name}: source {words}")
 
 
 def _difference(name: str, expected: str | None, got: str | None, message: str) -> Difference:
@@ -203,21 +197,15 @@ WORDS: Mapping[str, str] = {
 
 
 def code_differences(footers: Mapping[str, Footer]) -> Iterator[Difference]:
-    """Return a difference per layer and part of the code that is not what the run's partitions were made by.
-
-    Args:
-        footers: of the run's partitions, by path.
-    """
+    """Return a difference per layer and part of the code that is not what the run's partitions, by path, were made by."""
     changed: Counter[tuple[str, str, str, str]] = Counter()
     for footer in footers.values():
-        ref = footer.partition
-        now = present_parts(ref, footer.settings)
-        for name, value in now.items():
+        for name, value in present_parts(footer.partition, footer.settings).items():
             stated = footer.settings[name]
             # Of the rule for too long items only the version is the code's; the rest is the plan's.
             was = str(stated["version"] if isinstance(stated, Mapping) else stated)
             if was != value:
-                changed[ref.layer, name, was, value] += 1
+                changed[footer.partition.layer, name, was, value] += 1
     for (layer, name, was, value), count in changed.items():
         partitions = "1 partition" if count == 1 else f"{count} partitions"
         message = f"layer {layer}: {WORDS[name]} was {was[:12]}, is {value[:12]} ({partitions})"
@@ -226,20 +214,17 @@ def code_differences(footers: Mapping[str, Footer]) -> Iterator[Difference]:
 
 def present_parts(ref: PartitionRef, settings: Mapping[str, Any]) -> dict[str, str]:
     """Return those parts of a partition's settings that the code decides, as they would be now."""
-    parts = {VERSION: _version_of(ref, settings)}
+    code = code_behind(dict(ref.place).get("setting", ""), settings)
+    parts = {VERSION: _version_of(ref, settings, code.version if code else GONE), "long_items_version": LAZY_ITEMS_VERSION}
     if ref.layer in {"responses", "retrievals", "chunks"}:
         parts |= {"ranking_version": RANKING_VERSION, "chunks_version": CHUNKS_VERSION, "too_long": TRUNCATION_VERSION}
-        code = code_behind(dict(ref.place).get("setting", ""), settings)
         parts |= code.settings if code else {}
-    parts |= {"long_items_version": LAZY_ITEMS_VERSION}
     if ref.layer == "judgements":
         parts["rubric_sha256"] = _rubric_sha256(ref.key("rubric"))
     return {name: value for name, value in parts.items() if name in settings}
 
 
-def _version_of(ref: PartitionRef, settings: Mapping[str, Any]) -> str:
-    code = code_behind(dict(ref.place).get("setting", ""), settings)
-    asked = code.version if code else GONE
+def _version_of(ref: PartitionRef, settings: Mapping[str, Any], asked: str) -> str:
     versions = {
         **{layer: ITEMS_VERSION for layer, row in LAYER_ROWS.items() if row.written_by == "build"},
         "chunks": asked if "setting" in dict(ref.place) else CHUNKS_VERSION,
