@@ -134,15 +134,15 @@ def _changes(before: PastRun, after: PastRun, system: System, resampling: Resamp
     if was == now:
         yield from _unchanged(after, system)
     else:
-        sides = (run.read("item_scores", **system._asdict()) for run in (before, after))
-        yield from score_changes(*sides, after.blueprint, resampling, changed)
+        earlier, later = (run.read("item_scores", **system._asdict()) for run in (before, after))
+        yield from score_changes(earlier, later, after.blueprint, resampling, changed)
     old, new = before.counted_judgements(system), after.counted_judgements(system)
     same_items = sorted(new.keys() & old.keys() - changed)
     rerated = [dataset for dataset in same_items if old[dataset].content_sha256 != new[dataset].content_sha256]
     if rerated:
-        ratings = (pl.concat([after.lake.read(refs[name], Judgements) for name in rerated]) for refs in (old, new))
+        earlier, later = (pl.concat([after.lake.read(refs[name], Judgements) for name in rerated]) for refs in (old, new))
         items = pl.concat([after.read("items", dataset=name).select("dataset", "item_id", "cluster") for name in rerated])
-        yield from dimension_changes(*ratings, items, resampling)
+        yield from dimension_changes(earlier, later, items, resampling)
 
 
 def _unchanged(run: PastRun, system: System) -> Iterator[ScoreDifference]:

@@ -69,7 +69,7 @@ def find_regressions(
         blueprint: says what share of items a ranked model needs.
     """
     vetoed = bool(before.vetoed or after.vetoed)
-    falls = (finding for change in changes if (finding := _fall(change, vetoed=vetoed)))
+    falls = (_fall(change, vetoed=vetoed) for change in changes if fell_beyond_interval(change))
     return (*falls, *_veto(before, after, blueprint), *_coverage(before, after, blueprint.rank_item_coverage))
 
 
@@ -80,33 +80,28 @@ def fell_beyond_interval(change: ScoreDifference) -> bool:
     return -change.change > change.allowed + _ROUNDING and change.ci_high < -_ROUNDING
 
 
-def _fall(change: ScoreDifference, *, vetoed: bool) -> Regression | None:
-    if not fell_beyond_interval(change):
-        return None
-    named = "total before the veto" if vetoed and change.what == TOTAL else change.label
+def _fall(change: ScoreDifference, *, vetoed: bool) -> Regression:
+    name = "total before the veto" if vetoed and change.what == TOTAL else change.label
+    allowed = "its interval before had no width below it"
+    if change.allowed and change.allowed >= _ROUNDING:
+        allowed = f"{change.allowed:.2f} is within its interval"
     message = (
-        f"{named} fell by {-(change.change or 0):.2f} points, from {change.before:.2f} to {change.after:.2f} over "
-        f"{change.n_items} items scored in both runs; {_allowed(change)} "
+        f"{name} fell by {-(change.change or 0):.2f} points, from {change.before:.2f} to {change.after:.2f} over "
+        f"{change.n_items} items scored in both runs; {allowed} "
         f"(95 % interval of the change: {change.ci_low:.2f} to {change.ci_high:.2f})"
     )
     return Regression(what=change.what, before=change.before, after=change.after, allowed=change.allowed, message=message)
 
 
-def _allowed(change: ScoreDifference) -> str:
-    if not change.allowed or change.allowed < _ROUNDING:
-        return "its interval before had no width below it"
-    return f"{change.allowed:.2f} is within its interval"
-
-
 def _veto(before: SystemScores, after: SystemScores, blueprint: Blueprint) -> Iterator[Regression]:
+    was = {None: "undecided", False: "passed", True: "triggered"}[before.vetoed]
     if after.vetoed and not before.vetoed:
-        word = "passed" if before.vetoed is False else "undecided"
-        yield Regression(
-            what="veto", before=before.vetoed, after=True, message=f"the veto is newly triggered: it was {word} before"
-        )
+        message = f"the veto is newly triggered: it was {was} before"
     elif after.vetoed is None and before.vetoed is not None and not _gate_lost_through_others(after, blueprint):
-        word = "triggered" if before.vetoed else "passed"
-        yield Regression(what="veto", before=before.vetoed, after=None, message=f"the veto is undecided: it was {word} before")
+        message = f"the veto is undecided: it was {was} before"
+    else:
+        return
+    yield Regression(what="veto", before=before.vetoed, after=after.vetoed, message=message)
 
 
 def _coverage(before: SystemScores, after: SystemScores, needed: float) -> Iterator[Regression]:

@@ -252,14 +252,9 @@ def _by_item(rows: pl.DataFrame) -> pl.DataFrame:
 
 
 def mcnemar_exact(fell: int, rose: int) -> float:
-    """Return the two-sided p-value of McNemar's exact test, under which falling and rising are equally likely.
+    """Return the two-sided p-value of McNemar's exact test that as many items fell as rose; 1 if nothing changed.
 
-    Args:
-        fell: items right before and wrong after.
-        rose: items wrong before and right after.
-
-    Returns:
-        In (0, 1]; 1 if nothing changed. Source: McNemar 1947, with the binomial distribution in place of the normal one.
+    Source: McNemar 1947, with the binomial distribution in place of the normal one.
     """
     changed = fell + rose
     tail = sum(comb(changed, count) for count in range(min(fell, rose) + 1))

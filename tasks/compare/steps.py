@@ -40,6 +40,9 @@ async def check_regressions(changes: RunChanges) -> Any:
     """Fail, saying what fell, if any model regressed; the run beside it goes on."""
     if not changes.regressed:
         return None
-    named = [(System(one.model, one.setting).label, one.findings) for one in changes.regressed]
-    findings = [f"{label}: {found.message}" for label, of_system in named for found in of_system]
-    return refused("\n".join(findings))
+    messages = [
+        f"{System(system.model, system.setting).label}: {finding.message}"
+        for system in changes.regressed
+        for finding in system.findings
+    ]
+    return refused("\n".join(messages))

@@ -111,11 +111,7 @@ class AcrossModels:
 
 
 def compare_models(data: LeaderboardData, folder: Folder) -> tuple[AcrossModels, ...]:
-    """Compare the models of a leaderboard, those of each group and setting with each other, where there are two or more.
-
-    Raises:
-        LakeError: if a partition of their runs cannot be read.
-    """
+    """Compare the models of a leaderboard, those of each group and setting with each other, where there are two or more."""
     if data.is_published:
         models = [row["model"] for row in ordered(data.totals)]
         # Without a gate nothing can be varied, as no scores of tasks are printed; and a model may have several settings.
@@ -168,14 +164,14 @@ def _read(layer: str, totals: pl.DataFrame, data: LeaderboardData, lake: Lake) -
 
 def _tasks(tasks: pl.DataFrame, models: Sequence[str], blueprint: Blueprint, pairing: Pairing) -> Iterator[TaskAcross]:
     """Yield the tasks that a model has a score of."""
-    known = {(model, task): score for model, task, score in tasks.select("model", "task", "score_0_100").drop_nulls().iter_rows()}
-    weak = Counter[str]()
-    for model in models:
-        # As in a model's own report: a full score is not weak.
-        short = sorted((score, task) for (name, task), score in known.items() if name == model and score < _FULL_SCORE)
-        weak.update(task for _, task in short[:_WEAKEST])
+    scored = tasks.select("model", "task", "score_0_100").drop_nulls()
+    # As in a model's own report: a full score is not weak.
+    short = scored.filter(pl.col("score_0_100") < _FULL_SCORE).sort("score_0_100", "task")
+    weak = Counter(short.group_by("model", maintain_order=True).head(_WEAKEST)["task"])
+    by_task = scored.rows_by_key("task")
     for _, task in blueprint.tasks():
-        own = {model: known[model, task.id] for model in models if (model, task.id) in known}
+        known = dict(by_task.get(task.id, ()))
+        own = {model: known[model] for model in models if model in known}
         if own:
             cells = _mark(own, {entry.id: entry.weight for entry in task.datasets}, pairing)
             quartiles = tuple(np.quantile(list(own.values()), [0, 0.25, 0.5, 0.75, 1]).tolist())
@@ -187,11 +183,12 @@ def _mark(scores: Mapping[str, float], datasets: Mapping[str, float], pairing: P
     """Mark the highest score of a task with these datasets and weights, the second, equal ones alike, and ties with the best."""
     first, second, *_ = *sorted({round(score, 9) for score in scores.values()}, reverse=True), None
     best = next(model for model, score in scores.items() if round(score, 9) == first)
-    found = {}
+    marks: dict[float | None, Literal["best", "second"]] = {second: "second", first: "best"}
+    cells = {}
     for model, score in scores.items():
-        mark: Literal["best", "second"] | None = {first: "best", second: "second"}.get(round(score, 9))  # type: ignore[assignment]
-        found[model] = ModelScore(model, score, mark, mark == "best" or _tied(best, model, datasets, pairing))
-    return found
+        mark = marks.get(round(score, 9))
+        cells[model] = ModelScore(model, score, mark, mark == "best" or _tied(best, model, datasets, pairing))
+    return cells
 
 
 def _tied(best: str, model: str, datasets: Mapping[str, float], pairing: Pairing) -> bool | None:
@@ -203,8 +200,8 @@ def _tied(best: str, model: str, datasets: Mapping[str, float], pairing: Pairing
     }
     if not any(weights.values()):
         return None
-    found = weigh_gain(pairs, weights)
-    return None if found["ci_low"] is None else not is_clear(found)
+    gain = weigh_gain(pairs, weights)
+    return None if gain["ci_low"] is None else not is_clear(gain)
 
 
 def _differences(models: Sequence[str], blueprint: Blueprint, pairing: Pairing) -> Iterator[PairDifference]:
@@ -215,9 +212,9 @@ def _differences(models: Sequence[str], blueprint: Blueprint, pairing: Pairing) 
         if (specs := frozenset(pairs)) not in weights:
             weights[specs] = weights_by_scope(common_scores(pairs), blueprint, pairing.tree)[TOTAL]
         if weights[specs]:
-            found: dict[str, Any] = weigh_gain(pairs, weights[specs])
-            limits = {name: found[name] for name in ("ci_low", "ci_high", "n_items")}
-            yield PairDifference(first, second, difference=found["gain"], is_clear=is_clear(found), **limits)
+            gain: dict[str, Any] = weigh_gain(pairs, weights[specs])
+            limits = {name: gain[name] for name in ("ci_low", "ci_high", "n_items")}
+            yield PairDifference(first, second, difference=gain["gain"], is_clear=is_clear(gain), **limits)
 
 
 def _published_totals(totals: pl.DataFrame, blueprint: Blueprint) -> dict[str, tuple[float | None, float | None]]:
@@ -229,8 +226,8 @@ def _published_totals(totals: pl.DataFrame, blueprint: Blueprint) -> dict[str, t
     # A table by language has no total over languages.
     rows = score_published(published, blueprint).to_dicts() if published is not None and LANGUAGE not in published.columns else []
     printed = {(row["model"].casefold(), row["setting"]): row["total"] for row in rows}
-    named = {(row["model"].rsplit("/", 1)[-1].casefold(), row["setting"]): row for row in ordered(totals) if row["coverage"] == 1}
-    return {row["model"]: (row["total"], printed[key]) for key, row in named.items() if key in printed}
+    own = {(row["model"].rsplit("/", 1)[-1].casefold(), row["setting"]): row for row in ordered(totals) if row["coverage"] == 1}
+    return {row["model"]: (row["total"], printed[key]) for key, row in own.items() if key in printed}
 
 
 def _vary(
@@ -264,9 +261,9 @@ def compare_helpers(data: LeaderboardData) -> Iterator[Row]:
         for rows in both.partition_by("setting", maintain_order=True):
             if rows.height >= FEWEST_PAIRS:
                 plan, totals = runs[pair[0]].plan, rows.select("total", "total_other").to_numpy().T
-                found = correlate_ranks(totals, plan.get("bootstrap", 0), plan.get("seed", 0))
-                named = {"setting": rows["setting"][0], "models": rows["model"].to_list()}
-                yield {"role": apart[0], "groups": list(pair), **named, **found}
+                models = {"setting": rows["setting"][0], "models": rows["model"].to_list()}
+                ranks = correlate_ranks(totals, plan.get("bootstrap", 0), plan.get("seed", 0))
+                yield {"role": apart[0], "groups": list(pair), **models, **ranks}
 
 
 def correlate_ranks(totals: Floats, resamples: int, seed: int) -> Row:

@@ -178,7 +178,7 @@ def find_differences(before: PastRun, after: PastRun) -> list[Row]:
         }
         for manifest, own in zip(manifests, notices, strict=True)
     ]
-    changes = tree_changes(*sides, by_name=False)
+    changes = tree_changes(sides[0], sides[1], by_name=False)
     return [{"what": change.place, "before": change.before, "after": change.after} for change in changes]
 
 

@@ -5,7 +5,7 @@ from typing import Any
 import polars as pl
 
 from schemas.tables.items import Items
-from tasks.verify.dataset_content import count_gold, count_repeats, describe_content
+from tasks.verify.dataset_check import count_gold, count_repeats, describe_content
 from tests.tasks.rows import item as item_row
 
 
