@@ -56,16 +56,16 @@ def basis(run: RunManifest) -> dict[str, Any]:
     judged = any(method["judged"] for dataset in asked for method in dataset["methods"])
     own = {name for name, dataset in datasets.items() if dataset.get("source")}
     left_out = NOT_COMPARED if judged else NOT_COMPARED | {"judge_repeat"}
-    found = {name: value for name, value in fields.items() if name not in left_out}
+    record = {name: value for name, value in fields.items() if name not in left_out}
     for role in plan.roles if plan else run.plan.get("roles", {}):
         if role != PANEL and (judged or role != JUDGE):
-            found[role] = _named(plan, role) if plan else run.names_in(role)
+            record[role] = _models_in(plan, role) if plan else run.names_in(role)
     if plan and any(ref.layer == "simulation_faults" for ref in run.partitions):
         unnamed = [role for role in helper_roles(plan.settings) if role not in plan.roles and not is_optional(role)]
-        found |= {role: {"": _asked(plan.models)} for role in unnamed}
+        record |= {role: {"": _asked(plan.models)} for role in unnamed}
     items = (ref for ref in run.partitions if ref.layer == "items" and ref.key("dataset") in own)
     return {
-        **found,
+        **record,
         "blueprint": run.blueprint_sha256[:12],
         "items": {ref.key("dataset"): ref.content_sha256[:8] for ref in items},
     }
@@ -115,7 +115,7 @@ def _plan_differences(mine: Plan, theirs: Plan, model: str) -> Iterator[str]:
     if asked[0] != asked[1]:
         yield f"{model} was asked with other parameters"
     for role in dict.fromkeys((*mine.roles, *theirs.roles)):
-        if _named(mine, role) != _named(theirs, role):
+        if _models_in(mine, role) != _models_in(theirs, role):
             yield f"its {role} is another one, or was asked with other parameters"
 
 
@@ -128,10 +128,9 @@ def in_words(value: Any) -> str:
     return "not set" if value is None else str(value)[:80]
 
 
-def _named(plan: Plan, role: str) -> dict[str, list[Any]]:
-    named = plan.roles.get(role, RoleModels())
-    models = [("", named.default), *named.datasets.items()]
-    return {dataset: _asked(entries) for dataset, entries in models}
+def _models_in(plan: Plan, role: str) -> dict[str, list[Any]]:
+    models = plan.roles.get(role, RoleModels())
+    return {dataset: _asked(entries) for dataset, entries in {"": models.default, **models.datasets}.items()}
 
 
 def _asked(entries: Iterable[ModelEntry]) -> list[Any]:
@@ -185,35 +184,31 @@ def find_differences(before: PastRun, after: PastRun) -> list[Row]:
 def warnings(before: PastRun, after: PastRun) -> list[str]:
     """Return why scores of the two runs cannot simply be compared; none if they can."""
     old, new = before.manifest, after.manifest
-    found = []
+    reasons = []
     if old.blueprint_sha256 != new.blueprint_sha256:
-        found.append(
+        reasons.append(
             "the blueprint is another one: weights, methods or datasets differ; both are weighed by that of the run after"
         )
-    plans, does = [{**run.plan, **run.plan.get("roles", {})} for run in (old, new)], {JUDGE: "rates answers", **helper_roles()}
-    for name, why in {**WHY, **{role: f"another model {words}" for role, words in does.items()}}.items():
-        values = [_meaning(plan.get(name)) for plan in plans]
-        if values[0] != values[1]:
-            found.append(f"{name} differs, so {why}")
-    versions = [{notice.id: notice.evaluation_version for notice in run.datasets} for run in (old, new)]
-    found += [
-        f"dataset {name} is evaluated by version {versions[1][name]} after and by {versions[0][name]} before"
-        for name in sorted(versions[0].keys() & versions[1].keys())
-        if versions[0][name] != versions[1][name]
+    plans = [{name: _meaning(value) for name, value in {**run.plan, **run.plan.get("roles", {})}.items()} for run in (old, new)]
+    helpers = {role: f"another model {does}" for role, does in {JUDGE: "rates answers", **helper_roles()}.items()}
+    apart = fields_apart(*plans)
+    reasons += [f"{name} differs, so {why}" for name, why in {**WHY, **helpers}.items() if name in apart]
+    was, now = ({notice.id: notice.evaluation_version for notice in run.datasets} for run in (old, new))
+    reasons += [
+        f"dataset {name} is evaluated by version {now[name]} after and by {was[name]} before"
+        for name in sorted(was.keys() & now.keys())
+        if was[name] != now[name]
     ]
-    found += _scored_otherwise(before, after)
-    return found
+    earlier, later = (_scored_by(run) for run in (before, after))
+    if earlier != later:
+        reasons.append(f"replies are read and scored by version {later} of the code after and by {earlier} before")
+    return reasons
 
 
-def _scored_otherwise(before: PastRun, after: PastRun) -> Iterator[str]:
-    """Return another version of the code that reads replies: equal replies may have other scores."""
-    versions = []
-    for run in (before, after):
-        refs = run.partitions("item_scores")
-        settings = run.lake.read_footer(refs[0]).settings if refs else {}
-        versions.append(settings.get("evaluation_version"))
-    if versions[0] != versions[1]:
-        yield f"replies are read and scored by version {versions[1]} of the code after and by {versions[0]} before"
+def _scored_by(run: PastRun) -> Any:
+    """Return the version of the code that read replies: with another one, equal replies may have other scores."""
+    refs = run.partitions("item_scores")
+    return run.lake.read_footer(refs[0]).settings.get("evaluation_version") if refs else None
 
 
 def _meaning(value: Any) -> Any:

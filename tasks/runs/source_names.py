@@ -28,32 +28,31 @@ class SourceNames:
     def __call__(self, dataset: str, hashes: Sequence[str]) -> list[SourceName]:
         """Return a name for each hash; of a file the catalogue no longer pins, what a manifest says of its dataset."""
         for spec in (source for entry in CATALOGUE if entry.id == dataset for source in sources(entry)):
-            if len(spec.files) == len(hashes):
-                known = map(_known_sha256, spec.files)
-                if all(mine in {None, hashed} for mine, hashed in zip(known, hashes, strict=True)):
-                    return [_name(file) for file in spec.files]
+            if len(spec.files) == len(hashes) and all(map(_may_be, spec.files, hashes)):
+                return [_name(file) for file in spec.files]
         return [self._noticed(dataset, len(hashes))] * len(hashes)
 
     def _noticed(self, dataset: str, files: int) -> SourceName:
         notice = self.notices.get(dataset)
         if notice is None:
             return SourceName(note="neither the catalogue nor a manifest names it")
-        told = notice.sources
-        if len(told) == 1 and told[0].startswith(OWN):
-            return SourceName(path=told[0].removeprefix(OWN) if files == 1 else None, note="a file of the user's own")
-        if len(told) == 1 and " at " in told[0]:
-            repository, _, revision = told[0].partition(" at ")
+        source = notice.sources[0] if len(notice.sources) == 1 else ""
+        if source.startswith(OWN):
+            return SourceName(path=source.removeprefix(OWN) if files == 1 else None, note="a file of the user's own")
+        if " at " in source:
+            repository, _, revision = source.partition(" at ")
             return SourceName(repository=repository, revision=revision, note="the catalogue names other content now")
-        return SourceName(note=f"{' and '.join(told)}, of which the catalogue names other content now")
+        return SourceName(note=f"{' and '.join(notice.sources)}, of which the catalogue names other content now")
 
 
-def _known_sha256(file: SourceFile) -> str | None:
+def _may_be(file: SourceFile, sha256: str) -> bool:
+    """Return whether a file may have this hash; one that is not here to compare may not."""
     if isinstance(file, PinnedFile) and file.sha256 is None:
-        return None  # nobody has pinned it: any content may be meant
+        return True  # nobody has pinned it
     try:
-        return source_sha256([file], Locator())[0]
+        return source_sha256([file], Locator()) == (sha256,)
     except SourceError:
-        return ""  # no hash is that: the file is not here to compare
+        return False
 
 
 def _name(file: SourceFile) -> SourceName:
