@@ -52,6 +52,22 @@ def test_a_small_side_is_suppressed_and_the_other_is_not() -> None:
     assert compared("age = 'nobody'")["judged_rating"]["subset"]["n"] == 0
 
 
+def test_five_scored_items_are_the_fewest_shown() -> None:
+    # Of f to j, j has no value: five items and four values.
+    for names, n, suppressed in (("fghij", 4, True), ("abcde", 5, False)):
+        found = compared(f"item_id IN ({str(list(names))[1:-1]})")
+        assert [(row["subset"]["n"], row["subset"]["suppressed"]) for row in found.values()] == [(n, suppressed)] * 2
+
+
+def test_four_items_asked_twice_are_still_four() -> None:
+    twice = pl.concat([SCORES, SCORES.with_columns(repetition=pl.lit(1, pl.Int64))])
+    sides = split_items(item_columns(ITEMS, NO_ANNOTATIONS), "item_id IN ('a', 'b', 'c', 'd')")
+    (rows,) = score_sides(replace(RUN, item_scores=ItemScores.validate(twice)), sides).values()
+    found = [(row["measure"], row["subset"]["n"], row["subset"]["suppressed"]) for row in rows]
+    assert found == [("total", 8, True), ("judged_rating", 8, True)]
+    assert [row["complement"]["suppressed"] for row in rows] == [False, False]
+
+
 def test_what_cannot_be_told_is_on_neither_side() -> None:
     assert sides("diagnoses LIKE '%ADHD%'") == [None] * 5 + ["subset"] * 5 + [None]
     assert sides("diagnoses IS NULL AND age = 'young'") == ["complement"] * 10 + ["subset"]
