@@ -27,14 +27,9 @@ ITEMS = ("items", "contexts")
 
 
 def find_earlier(run: RunManifest, lake: Lake) -> tuple[dict[System, RunManifest | str], tuple[str, ...]]:
-    """Find the newest earlier run that can be compared, for every model and setting of a run.
+    """Return the newest earlier run that can be compared, for every model and setting of a run, or why there is none.
 
-    Args:
-        run: a run of the lake; those with a lower number are earlier.
-        lake: where the runs are.
-
-    Returns:
-        The run of each model and setting, or why there is none; and remarks on runs that cannot be read.
+    And remarks on runs that cannot be read. Runs with a lower number are earlier.
     """
     systems, earlier = systems_of(run), dict[System, RunManifest]()
     reasons: dict[System, str] = {}
@@ -59,13 +54,7 @@ def find_earlier(run: RunManifest, lake: Lake) -> tuple[dict[System, RunManifest
 
 
 def changes_since(run: RunManifest, blueprint: Blueprint, resampling: Resampling, lake: Lake) -> RunChanges:
-    """Compare every model and setting of a run with the newest earlier run that it can be compared with.
-
-    Args:
-        run: its manifest.
-        blueprint: of the run.
-        resampling: of the run's intervals.
-        lake: where this and the earlier runs are.
+    """Compare every model and setting of a run with the newest earlier run of the lake that it can be compared with.
 
     Raises:
         LakeError: if a partition of this run cannot be read. One of an earlier run that cannot is a reason not to compare.

@@ -46,9 +46,6 @@ def compare_scores(before: pl.DataFrame, after: pl.DataFrame, blueprint: Bluepri
         The total before the veto, main abilities and datasets in the blueprint's order, as far as they have common items:
         kind, id, before and after on 0-100, difference, its 95 % interval (null: too few items, a grade, or none was asked for),
         whether that leaves out 0, and n_items.
-
-    Raises:
-        ScoringError: as score_benchmark.
     """
     tree = tree_tables(blueprint)
     pairs = _pair_runs(before, after, blueprint, resampling)
@@ -77,16 +74,7 @@ def score_changes(
     """Yield changes of the total and of every main ability that has a score in either run.
 
     A score is compared only if it rests on the same metrics and items in both: over others it would be that of another benchmark.
-
-    Args:
-        before: rows of `item_scores` of one model and setting in the earlier run.
-        after: the same in the later run.
-        blueprint: which metrics count, and how much; that of both runs.
-        resampling: number of resamples (0 = no intervals), and seed.
-        changed: datasets whose items are not the same in both runs.
-
-    Raises:
-        ScoringError: as score_benchmark.
+    Arguments are those of `compare_scores`, with one blueprint of both runs; `changed`: datasets whose items are not the same.
     """
     tree, same = tree_tables(blueprint), ~pl.col("dataset").is_in(sorted(changed))
     pairs = _pair_runs(before.filter(same), after.filter(same), blueprint, resampling)
@@ -128,10 +116,7 @@ def common_scores(pairs: Mapping[Spec, Paired]) -> pl.DataFrame:
 def weights_by_scope(normalized: pl.DataFrame, blueprint: Blueprint, tree: Tree) -> dict[str, Weights]:
     """Return what each metric adds to the total (TOTAL) and to each main ability, by its id in the blueprint's order.
 
-    Args:
-        normalized: rows of `normalized_scores` of one model and setting.
-        blueprint: names the abilities.
-        tree: of the blueprint.
+    `normalized`: rows of `normalized_scores` of one model and setting.
     """
     aggregates = aggregate_scores(normalized, tree)
     of_abilities = spec_weights(ability_contributions(normalized, aggregates, tree))
@@ -173,17 +158,14 @@ def dimension_changes(
 ) -> Iterator[ScoreDifference]:
     """Yield changes of the dimensions that both runs rated on the same scale, over the items with a rating in both.
 
-    Of an item asked several times the mean counts. Clusters of items are drawn, the same ones for both runs. Source of the rule:
-    docs/decisions/0017.
+    Changes are in points of the scale; of an item asked several times the mean counts. Clusters of items are drawn, the same ones
+    for both runs. Source of the rule: docs/decisions/0017.
 
     Args:
         before: rows of `judgements` of one model and setting by the judge whose ratings count, in the earlier run.
         after: the same in the later run.
         items: that are the same in both runs: `dataset`, `item_id` and `cluster`.
         resampling: number of resamples (0 = no intervals), and seed.
-
-    Returns:
-        Means in points of the dimension's scale, by dataset and dimension.
     """
     rated = pl.concat([_rate(rows).with_columns(pl.lit(is_after).alias(AFTER)) for rows, is_after in ((before, 0), (after, 1))])
     in_both = pl.col(AFTER).n_unique().over(*DIMENSION, "item_id") > 1
@@ -223,10 +205,6 @@ GRADED: tuple[Metric, ...] = (
 
 def find_flips(before: pl.DataFrame, after: pl.DataFrame) -> Iterator[Row]:
     """Yield the items of each metric whose value differs between two runs, sorted by metric; also where nothing changed.
-
-    Args:
-        before: rows of `item_scores` of one model and setting of one run.
-        after: those of the other run.
 
     Returns:
         dataset, method, metric and `n_items`, scored in both. With `binary` values (right or wrong, of a metric that has no

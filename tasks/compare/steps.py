@@ -25,11 +25,7 @@ class ChangesJob:
 
 @step("changes since the previous run")
 async def find_changes(job: ChangesJob, lake: Lake) -> Any:
-    """Compare the run with the newest earlier one that it can be compared with; the result is written beside the manifest.
-
-    Returns:
-        RunChanges.
-    """
+    """Return RunChanges since the newest earlier run that can be compared; they are written beside the manifest."""
     changes = changes_since(job.manifest, job.blueprint, job.resampling, lake)
     write_changes(lake.root, changes)
     return changes

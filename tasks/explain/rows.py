@@ -60,11 +60,7 @@ SOURCE = ("source_file", "source_row", "source_row_sha256")
 
 
 def find_dataset_of(run: PastRun, item: str, datasets: Sequence[str]) -> str:
-    """Find the dataset among these that has an item of this id.
-
-    Raises:
-        UsageError: none has it, or several have.
-    """
+    """Find the one dataset among these that has an item of this id; UsageError: none has it, or several have."""
     ids = {
         str(ref.key("dataset")): run.lake.read(ref, Items)["item_id"].to_list()
         for ref in run.partitions("items")

@@ -27,16 +27,9 @@ OF_ITEM = (*ITEM, "language", "question_type", "subset")
 
 
 def subset_document(run: PastRun, where: str, systems: Sequence[System], datasets: Sequence[str]) -> Row:
-    """Score both sides of a condition, each as if there were no other items, as a JSON document.
+    """Score both sides of a condition on items of these datasets, each as if there were no other items, as a JSON document.
 
-    Args:
-        run: that was scored.
-        where: condition over the columns of `item_columns`; an item of which it is null is on neither side.
-        systems: models and settings to show.
-        datasets: whose items are looked at.
-
-    Raises:
-        UsageError: the condition cannot be read.
+    `where`: condition over the columns of `item_columns`; an item of which it is null is on neither side.
     """
     data = read_tables(run, SHOWN, {}).data
     columns = item_columns(data.items.filter(pl.col("dataset").is_in(datasets)), run.read("conversation_annotations"))

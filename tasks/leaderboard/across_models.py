@@ -267,15 +267,10 @@ def compare_helpers(data: LeaderboardData) -> Iterator[Row]:
 
 
 def correlate_ranks(totals: Floats, resamples: int, seed: int) -> Row:
-    """Return `spearman` and `kendall_tau_b`, each with `_low` and `_high`, its 95 % interval.
+    """Return `spearman` and `kendall_tau_b` of totals, [2, models]; each with `_low` and `_high`, its 95 % interval.
 
-    Args:
-        totals: [2, models].
-        resamples: of the models; 0 = no intervals. Those in which a row does not vary, or with few models, are left out.
-        seed: of the draws.
-
-    Returns:
-        Null where a row of the totals does not vary.
+    Resamples of the models in which a row does not vary, or with few models, are left out. Null where a row of totals does not
+    vary.
     """
     weights = np.hstack((np.ones((totals.shape[1], 1)), draw_weights("models", totals.shape[1], resamples, seed)))
     whole, drawn = np.split(correlate(totals[0], totals[1], weights), [1], axis=1)

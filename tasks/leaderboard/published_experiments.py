@@ -99,7 +99,6 @@ def read_experiments(benchmark: str, folder: Folder) -> Experiments | None:
 
     Raises:
         SourceMissingError, SourceError: as published.read_table.
-        LakeError: if a partition of a run is gone or changed.
     """
     blueprint = load_blueprint(benchmark)
     if not LONG.abilities.keys() & {ability.id for ability in blueprint.abilities}:

@@ -59,11 +59,9 @@ def collect_answers(data: ReportData, system: System, dataset: str, method: str,
 
 
 def scored_items(data: ReportData, scores: pl.DataFrame) -> Iterator[ScoredItem]:
-    """Yield the scored answers behind rows of `item_scores`, in their order; those of items that are not in the run are left out.
+    """Yield the scored answers behind rows of `item_scores` of one system and dataset, in their order.
 
-    Args:
-        data: of one system and dataset.
-        scores: rows of its `item_scores`.
+    Those of items that are not in the run are left out.
     """
     items, contexts = (_by(frame, ["item_id"]) for frame in (data.items, data.contexts))
     answers = _by(data.answers.with_columns(text=SAID), [*_KEY, "part"])

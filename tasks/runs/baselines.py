@@ -99,8 +99,7 @@ def measure_baselines(items: pl.DataFrame, metric: Metric, orders: Orders | None
 def orders_shown(answers: pl.DataFrame) -> dict[ItemKey, tuple[Order, ...]]:
     """Return the order each item's options were shown in, once per repetition; datasets that were not permuted are left out.
 
-    Args:
-        answers: rows of `answers`, of any number of models: all are asked in the same orders.
+    `answers` may be of any number of models: all are asked in the same orders.
     """
     permuted = answers.filter(pl.col("option_order").is_not_null())["dataset"].unique()
     asked = ["dataset", "item_id", "repetition"]

@@ -236,12 +236,7 @@ class Group:
 
 
 def group_runs(manifests: Sequence[RunManifest], scored: Mapping[str, int]) -> tuple[Group, ...]:
-    """Return the groups of these runs: those with most items scored first, then the newest.
-
-    Args:
-        manifests: of the runs, newest first.
-        scored: items that each run scored.
-    """
+    """Return the groups of these runs, newest first, by how many items each scored: groups with most come first."""
     bases = {manifest.run: basis(manifest) for manifest in manifests}
     runs: dict[str, list[str]] = {}
     for run, rests_on in bases.items():

@@ -11,8 +11,9 @@ from typing import Any
 import polars as pl
 import pytest
 
-from tests.flows.command import Ended, assert_one_message, ended
+from tests.flows.command import Ended, ended
 from tests.flows.past_runs import PastRuns
+from tests.rows import each_row
 
 
 def explain(runs: PastRuns, *options: str) -> Ended:
@@ -60,7 +61,7 @@ def test_raw_scores_follow_from_the_rows_that_are_printed(runs: PastRuns) -> Non
         assert row["value"] == float(chosen["gold"])
 
 
-def test_ratings_and_the_judges_own_words_are_behind_a_judged_score(runs: PastRuns) -> None:
+def test_ratings_are_behind_a_judged_score(runs: PastRuns) -> None:
     found = document(runs, "--dataset", "mini_summarization")
     for row in found["rows"]:
         shares = [(rating["rating"] - rating["lowest"]) / (rating["highest"] - rating["lowest"]) for rating in row["ratings"]]
@@ -85,11 +86,8 @@ def test_one_row_shows_what_was_sent_and_proves_it(runs: PastRuns) -> None:
     found = document(runs, "--item", row["item_id"])
     assert found["dataset"] == "mini_text_classification"
     assert len(found["asked"]) == 2  # two orders
-    responses = pl.concat(
-        pl.read_parquet(runs.lake / ref["path"], hive_partitioning=False)
-        for ref in runs.manifest["partitions"]
-        if ref["layer"] == "responses"
-    )
+    paths = [runs.lake / ref["path"] for ref in runs.manifest["partitions"] if ref["layer"] == "responses"]
+    responses = pl.concat(pl.read_parquet(path, hive_partitioning=False) for path in paths)
     for asked in found["asked"]:
         (call,) = asked["calls"]
         one = responses.row(by_predicate=(pl.col("call_key") == call["call_key"]), named=True)
@@ -103,10 +101,8 @@ def test_one_row_shows_what_was_sent_and_proves_it(runs: PastRuns) -> None:
         assert (call["reply"], call["attempts"], call["status"]) == ("A", 1, "answered")
     assert found["asked"][0]["option_order"] != found["asked"][1]["option_order"]
     items = next(ref for ref in found["stored"] if ref["layer"] == "items")
-    source = pl.read_parquet(items["file"], hive_partitioning=False).row(
-        by_predicate=pl.col("item_id") == row["item_id"], named=True
-    )
-    assert found["item"]["source"]["source_row_sha256"] == source["source_row_sha256"]
+    source = pl.read_parquet(items["file"], hive_partitioning=False).filter(item_id=row["item_id"])
+    assert [found["item"]["source"]["source_row_sha256"]] == source["source_row_sha256"].to_list()
 
 
 def test_without_a_journal_a_prompt_is_still_proven(runs: PastRuns, tmp_path: Path) -> None:
@@ -120,10 +116,9 @@ def test_without_a_journal_a_prompt_is_still_proven(runs: PastRuns, tmp_path: Pa
 
 
 def test_the_worst_rows_come_first_and_only_as_many(runs: PastRuns) -> None:
-    rows = document(runs, "--dataset", "mini_degree_of_personalization")["rows"]
-    worst = document(runs, "--dataset", "mini_degree_of_personalization", "--worst", "3")["rows"]
+    dataset = ("--dataset", "mini_degree_of_personalization")
+    rows, worst = document(runs, *dataset)["rows"], document(runs, *dataset, "--worst", "3")["rows"]
     assert [row["value"] for row in worst] == sorted(row["value"] for row in rows)[:3]
-    assert len(worst) == 3
 
 
 def test_a_terminal_is_told_the_same_numbers(runs: PastRuns) -> None:
@@ -137,7 +132,7 @@ def test_a_terminal_is_told_the_same_numbers(runs: PastRuns) -> None:
     assert "Go deeper: moodflow explain" in out
 
 
-@pytest.mark.parametrize(
+@each_row(
     ("options", "expected"),
     [
         (("--ability", "emotionl"), "next step: did you mean emotional"),
@@ -147,24 +142,16 @@ def test_a_terminal_is_told_the_same_numbers(runs: PastRuns) -> None:
         (("--model", "scriptd"), "next step: did you mean scripted?"),
         (("--setting", "rag"), "expected: one of base"),
         (("--ability", "emotional", "--task", "bias_detection"), "task bias_detection does not belong to ability emotional"),
-        (
-            ("--task", "irony_detection", "--dataset", "mini_eq_test"),
-            "dataset mini_eq_test does not belong to task irony_detection",
-        ),
+        (("--task", "irony_detection", "--dataset", "mini_eq_test"), "mini_eq_test does not belong to task irony_detection"),
         (("--item", "nothing"), "no item nothing was asked in this run"),
         (("--worst", "2"), "rows are those of one dataset"),
+        (("--where", "nope = 1"), "the condition cannot be read"),
+        (("--where", "1 = 1", "--worst", "3"), "neither of them beside --where"),
     ],
 )
-def test_a_name_that_is_wrong_is_told_with_the_nearest(runs: PastRuns, options: tuple[str, ...], expected: str) -> None:
+def test_a_wrong_name_is_told_with_the_nearest(options: tuple[str, ...], expected: str, runs: PastRuns) -> None:
     done = explain(runs, *options)
-    assert (done.status, done.out) == (2, "")
-    assert expected in done.err
-
-
-def test_a_run_that_is_not_there_is_told_with_the_nearest(runs: PastRuns) -> None:
-    done = ended("explain", runs.after[:-1], "--lake", runs.lake)
-    assert done.status == 2
-    assert f"did you mean {runs.after}" in done.err
+    assert (done.status, done.out, expected in done.err) == (2, "", True)
 
 
 def test_texts_of_a_redacted_run_stay_out(runs: PastRuns, tmp_path: Path) -> None:
@@ -193,5 +180,3 @@ def test_items_that_fulfil_a_condition_are_set_beside_the_others(runs: PastRuns)
     assert row["subset"]["suppressed"] == (found["items"]["subset"] < 5)
     assert row["subset"]["score"] in (None, whole["score"])
     assert "Where dataset = 'mini_text_classification'" in explain(runs, "--where", "dataset = 'mini_text_classification'").out
-    assert_one_message(explain(runs, "--where", "nope = 1"), "the condition cannot be read", "language")
-    assert_one_message(explain(runs, "--where", "1 = 1", "--worst", "3"), "neither of them beside --where")

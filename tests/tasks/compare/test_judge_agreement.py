@@ -128,20 +128,9 @@ def test_experts_crowd_and_judges_on_lend_an_ear() -> None:
     people = pl.concat([read(f"expert{one}", "rater", "rating") for one in (1, 2, 3)])
     judges = pl.concat([read(name, "judge", "value") for name in ("gpt", "claude")])
     table = certificates(joined(people, judges), Resampling(20, 0))
-    expected = {
-        "validating_emotions": (
-            (0.3521, 0.3610, 0.4073, 0.6734),
-            0.4059,
-            0.6227,
-            {"gpt": (0.6533, 0.313), "claude": (0.6453, -0.207)},
-        ),
-        "dismissing_emotions": (
-            (0.3584, 0.4356, 0.4533, 0.7132),
-            0.4533,
-            0.5179,
-            {"gpt": (0.4339, 1.460), "claude": (0.5229, 1.400)},
-        ),
-    }
+    validating = (0.3521, 0.3610, 0.4073, 0.6734), 0.4059, 0.6227, {"gpt": (0.6533, 0.313), "claude": (0.6453, -0.207)}
+    dismissing = (0.3584, 0.4356, 0.4533, 0.7132), 0.4533, 0.5179, {"gpt": (0.4339, 1.460), "claude": (0.5229, 1.400)}
+    expected = {"validating_emotions": validating, "dismissing_emotions": dismissing}
     for dimension, (among, kappa, ceiling, judged) in expected.items():
         rows = rows_of(table, "people", dimension)
         found = [rows[name]["value"] for name in ("alpha_ordinal", "alpha_interval", "icc_2_1", "icc_2_k")]

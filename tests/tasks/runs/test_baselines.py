@@ -8,13 +8,7 @@ from sklearn.metrics import f1_score
 
 from schemas.metrics import Metric
 from tasks.metrics.measures import POSITIVE
-from tasks.runs.baselines import (
-    Baselines,
-    ConstantAnswer,
-    MajorityLabel,
-    measure_baselines,
-    orders_shown,
-)
+from tasks.runs.baselines import Baselines, ConstantAnswer, MajorityLabel, measure_baselines, orders_shown
 
 SCHEMA: dict[str, Any] = {
     "dataset": pl.String,
@@ -40,11 +34,6 @@ def golds(*gold: int) -> pl.DataFrame:
     return items(*({"gold_indices": [index]} for index in gold))
 
 
-def own_options(*gold: int) -> pl.DataFrame:
-    """Every item has options of its own."""
-    return items(*({"gold_indices": [index], "options": [f"{n}x", f"{n}y", f"{n}z"]} for n, index in enumerate(gold)))
-
-
 def test_a_letter_that_an_item_lacks_is_wrong_there() -> None:
     # C is right in the two items that have it, of three.
     two = {"gold_indices": [1], "options": ["yes", "no"]}
@@ -55,10 +44,8 @@ def test_a_letter_that_an_item_lacks_is_wrong_there() -> None:
 @pytest.mark.parametrize("metric", ["accuracy", "strict_accuracy"])
 def test_labels_have_letters_and_segments_numbers(metric: Metric) -> None:
     labels = items(*({"question_type": "label_choice", "gold_indices": [index]} for index in (0, 1, 1, 1)))
-    odd = [
-        {"question_type": "odd_one_out", "gold_indices": [gold], "options": [f"{n}x", f"{n}y"]}
-        for n, gold in enumerate((0, 0, 1))
-    ]
+    segments = {"question_type": "odd_one_out"}
+    odd = [segments | {"gold_indices": [gold], "options": [f"{n}x", f"{n}y"]} for n, gold in enumerate((0, 0, 1))]
     assert measure_baselines(labels, metric) == Baselines(ConstantAnswer("B", 0.75), MajorityLabel("angry", 0.75))
     # No segment is right twice.
     assert measure_baselines(items(*odd), metric) == Baselines(ConstantAnswer("0", near(2 / 3)), None)
@@ -75,7 +62,8 @@ def test_of_equal_letters_the_first() -> None:
 
 
 def test_options_written_for_one_item_are_no_classes() -> None:
-    assert measure_baselines(own_options(1, 1, 1, 0), "accuracy") == Baselines(ConstantAnswer("B", 0.75), None)
+    own = ({"gold_indices": [gold], "options": [f"{n}x", f"{n}y", f"{n}z"]} for n, gold in enumerate((1, 1, 1, 0)))
+    assert measure_baselines(items(*own), "accuracy") == Baselines(ConstantAnswer("B", 0.75), None)
 
 
 def test_the_majority_label_is_found_wherever_it_stands() -> None:
@@ -143,12 +131,8 @@ def test_questionnaires_have_the_best_letter_and_both_ends() -> None:
 
 
 def test_orders_are_one_per_repetition_whatever_the_number_of_models() -> None:
-    schema: dict[str, Any] = {
-        "dataset": pl.String,
-        "item_id": pl.String,
-        "repetition": pl.Int64,
-        "option_order": pl.List(pl.Int64),
-    }
+    columns = (pl.String, pl.String, pl.Int64, pl.List(pl.Int64))
+    schema = dict(zip(("dataset", "item_id", "repetition", "option_order"), columns, strict=True))
     asked = [("d", "i0", 0, [1, 0]), ("d", "i0", 1, [0, 1]), ("d", "i1", 0, None), ("d", "i1", 1, None), ("plain", "i0", 0, None)]
     both_models = pl.DataFrame([*asked, *asked], schema=schema, orient="row")
     assert orders_shown(both_models) == {("d", "i0"): ((1, 0), (0, 1)), ("d", "i1"): (None, None)}
