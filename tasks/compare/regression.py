@@ -1,23 +1,13 @@
 """Decide whether a model regressed between two runs of the same plan, over the items scored in both.
 
-The rule. A score (the total before the veto, a main ability, the gate's too, or a rated dimension) falls by more than its
-interval if both hold:
-
-* it falls by more than the distance from its earlier value to the lower limit of that value's own 95 % interval, so that it lies
-  below everything that was said to be likely;
-* the whole 95 % interval of its change, by a paired bootstrap over the items scored in both runs, lies below 0.
-
-The first alone would take replies that merely vary from run to run for a regression: with temperature, each of two scores moves.
-The second alone would find one in every fortieth score of a model that did not change, several a week where eight scores are
-compared every night, and falls of a few items that nobody would act on. Together they say what "by more than its interval" says,
-about the same items. A fall without an interval (none was drawn, fewer than two items, grades) is reported and not judged.
+A score (the total before the veto, a main ability, the gate's too, or a rated dimension) falls by more than its interval if both
+hold: it falls by more than the distance from its earlier value to the lower limit of that value's own 95 % interval, and the
+whole 95 % interval of its change, by a paired bootstrap, lies below 0. Why both: docs/decisions/0017. A fall without an interval
+(none was drawn, fewer than two items, grades) is reported and not judged.
 
 Further findings: the veto is newly triggered, or undecided where it was decided; coverage drops, that is fewer datasets are
 scored than before, or the share of scored items falls below what the blueprint asks of a ranked model. What only helpers or the
 judge lost, no call of the model having failed there, is a warning and no finding.
-
-Both runs are scored anew from their item scores by the same blueprint. A dataset whose items are not the same in both is left
-out, and with it what rests on it: a total over other datasets or other items would be the total of another benchmark.
 """
 
 from collections.abc import Iterable, Iterator, Mapping, Sequence

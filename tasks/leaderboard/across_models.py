@@ -23,7 +23,8 @@ from tasks.judging.agreement import FEWEST_PAIRS
 from tasks.lake.lake import Lake
 from tasks.lake.manifest import read_code_version
 from tasks.leaderboard.ranking import GROUP, RUN, LeaderboardData
-from tasks.runs.comparable_runs import basis, fields_apart
+from tasks.runs.comparable_runs import basis
+from tasks.runs.differences import fields_apart
 from tasks.runs.past_run import past_run
 from tasks.runs.run_tables import Row, ordered
 from tasks.scoring.aggregation import SYSTEM

@@ -14,7 +14,7 @@ from schemas.lineage import RunManifest
 from schemas.plan import Plan, fields_of
 from schemas.roles import JUDGE, PANEL, RoleModels
 from tasks.lake.fingerprint import canonical_json
-from tasks.runs.differences import tree_changes
+from tasks.runs.differences import fields_apart, tree_changes
 from tasks.runs.past_run import PastRun
 from tasks.runs.run_tables import Row, System
 from tasks.solvers.registry import helper_roles, is_optional
@@ -69,12 +69,6 @@ def basis(run: RunManifest) -> dict[str, Any]:
         "blueprint": run.blueprint_sha256[:12],
         "items": {ref.key("dataset"): ref.content_sha256[:8] for ref in items},
     }
-
-
-def fields_apart(*records: Mapping[str, Any]) -> list[str]:
-    """Return the fields that are not the same in all of these records; one that is left out counts as null."""
-    names = dict.fromkeys(name for record in records for name in record)
-    return [name for name in names if any(record.get(name) != records[0].get(name) for record in records)]
 
 
 def _plan(manifest: RunManifest) -> Plan | None:

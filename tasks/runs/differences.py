@@ -1,7 +1,7 @@
-"""Compare two tables or two documents: the first difference, or every place that differs."""
+"""Compare tables, records or documents: the first difference, or every place that differs."""
 
 from collections.abc import Iterator, Mapping, Sequence
-from typing import Any, NamedTuple
+from typing import Any, NamedTuple, TypeVar
 
 import dataframely as dy
 import polars as pl
@@ -10,6 +10,8 @@ from schemas.lineage import PartitionRef
 from schemas.tables.columns import measured_columns
 from tasks.lake.fingerprint import content_sha256
 from tasks.lake.lake import Lake
+
+KeyT = TypeVar("KeyT")
 
 _NAMES = ("id", "metric")
 """Fields that name an entry of a list, so that entries are compared by name and not by place."""
@@ -54,6 +56,12 @@ def first_difference(stored: pl.DataFrame, recomputed: pl.DataFrame, schema: typ
         place = next(index for index, pair in enumerate(zip(left, right, strict=True)) if repr(pair[0]) != repr(pair[1]))
         return CellDifference(row, compared[place], repr(left[place]), repr(right[place]))
     return None
+
+
+def fields_apart(*records: Mapping[KeyT, Any]) -> list[KeyT]:
+    """Return the fields that are not the same in all of these records; one that is left out counts as null."""
+    names = dict.fromkeys(name for record in records for name in record)
+    return [name for name in names if any(record.get(name) != records[0].get(name) for record in records)]
 
 
 class TreeChange(NamedTuple):

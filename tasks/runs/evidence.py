@@ -135,19 +135,20 @@ NO_VALUE = {
 def row_document(run: PastRun, evidence: Evidence, key: Key, options: Sequence[str]) -> Row:
     """Return one item as it was asked once. `value`: the mean of its values over the metrics; null if it has none.
 
-    `answers`: each of several, under the names that an only answer has here; next to them these are of the first. Else none.
+    `options` stand in the order in which they were shown, each with its letter there; null where an item has none. `answers`:
+    each of several, under the names that an only answer has here; next to them these are of the first. Else none.
     """
     answers = evidence.answers[key]
     item, answer, call = answers[0].item, answers[0].answer or {}, answers[0].call or {}
     values = [scored.score["value"] for scored in answers if scored.score["value"] is not None]
-    command = run.command("explain", "--dataset", str(item["dataset"]), "--item", key[0], *options)
+    fields = ("letter", "index", "text", "gold", "chosen", *(("points",) if item["option_points"] else ()))
     return {
         "item_id": key[0],
         "repetition": key[1],
         "value": fmean(values) if values else None,
         **{name: item[name] for name in ITEM},
         "context_characters": len(item["context"] or ""),
-        "options": _options_document(answers[0]),
+        "options": [{name: getattr(option, name) for name in fields} for option in shown_options(answers[0])] or None,
         "call": answer.get("status"),
         "reply": answer.get("text"),
         "turns": next((each.answer["turns"] for each in answers if each.answer and each.answer.get("turns")), None),
@@ -160,7 +161,7 @@ def row_document(run: PastRun, evidence: Evidence, key: Key, options: Sequence[s
             | _scored([scored for scored in answers if scored.score["part"] == part["part"]])
             for part in evidence.parts.get(key, ())
         ],
-        "next": command,
+        "next": run.command("explain", "--dataset", str(item["dataset"]), "--item", key[0], *options),
     }
 
 
@@ -170,12 +171,6 @@ def _scored(answers: Sequence[ScoredItem]) -> Row:
         "scores": [{**{name: answer.score[name] for name in SCORE}, "why": _why(answer)} for answer in answers],
         "ratings": [{name: rating.get(name) for name in RATING} for of_part in ratings.values() for rating in of_part],
     }
-
-
-def _options_document(answer: ScoredItem) -> list[Row] | None:
-    """Return the options in the order in which they were shown, each with its letter there; null where an item has none."""
-    fields = ("letter", "index", "text", "gold", "chosen", *(("points",) if answer.item["option_points"] else ()))
-    return [{name: getattr(option, name) for name in fields} for option in shown_options(answer)] or None
 
 
 def _why(scored: ScoredItem) -> str:

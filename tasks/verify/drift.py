@@ -3,7 +3,7 @@
 from collections import Counter
 from collections.abc import Iterator, Mapping
 from pathlib import Path
-from typing import Any, NamedTuple
+from typing import Any
 
 import polars as pl
 
@@ -26,7 +26,7 @@ from tasks.lake.fingerprint import canonical_json
 from tasks.metrics.item_scores import METRICS_VERSION
 from tasks.metrics.reference.scoring import REFERENCE_VERSION
 from tasks.retrieval.ranking import RANKING_VERSION
-from tasks.runs.differences import ABSENT, tree_changes
+from tasks.runs.differences import ABSENT, fields_apart, tree_changes
 from tasks.scoring.benchmark import SCORING_VERSION, score_benchmark
 from tasks.scoring.blueprints import profiled_blueprint
 from tasks.scoring.dimensions import DIMENSIONS_VERSION
@@ -88,8 +88,7 @@ def rescore(stored: StoredRun, blueprint: Blueprint) -> tuple[list[ScoreChange],
     new = _scores(tables.totals, tables.ability)
     changes = [
         ScoreChange(model=key[0], setting=key[1], name=key[2], before=old.get(key), after=new.get(key))
-        for key in dict.fromkeys((*old, *new))
-        if old.get(key) != new.get(key)
+        for key in fields_apart(old, new)
     ]
     return changes, notes
 
@@ -102,11 +101,8 @@ def _scores(totals: pl.DataFrame, abilities: pl.DataFrame) -> dict[tuple[str, st
     return {(model, setting, name): score for model, setting, name, score in pl.concat(scores).iter_rows()}
 
 
-class _Built(NamedTuple):
-    """What items were built from."""
-
-    version: str
-    sha256: tuple[str, ...]
+Built = tuple[str, tuple[str, ...]]
+"""What items were built from: version of the dataset, and hashes of its files."""
 
 
 def check_catalogue(
@@ -133,7 +129,7 @@ def check_catalogue(
         if footer.partition.layer != "items":
             continue
         name, settings = footer.partition.key("dataset"), footer.settings
-        built = _Built(settings["dataset_version"], tuple(settings["source_sha256"]))
+        built: Built = (settings["dataset_version"], tuple(settings["source_sha256"]))
         try:
             differences.extend(_compare(name, built, _candidates(name, blueprint, used.get(name)), locator))
         except ChecksumError as error:
@@ -141,7 +137,7 @@ def check_catalogue(
         except SourceError as error:
             notes.append(f"dataset {name}: whether its source changed could not be checked: {error.what}")
         except UsageError as error:
-            differences.append(_difference(name, built.version, None, f"dataset {name} is gone: {error.what}"))
+            differences.append(_difference(name, built[0], None, f"dataset {name} is gone: {error.what}"))
     return differences, notes
 
 
@@ -153,26 +149,24 @@ def _candidates(name: str, blueprint: Blueprint, used: DatasetNotice | None) -> 
     return sorted(sources(find_dataset(name)), key=lambda spec: used is None or notices([spec])[0].sources != used.sources)
 
 
-def _compare(name: str, built: _Built, candidates: list[DatasetSpec], locator: Locator) -> Iterator[Difference]:
-    first, failure = None, None
+def _compare(name: str, built: Built, candidates: list[DatasetSpec], locator: Locator) -> Iterator[Difference]:
+    present, failures = list[Built](), list[MoodflowError]()
     for spec in candidates:
         try:
-            now = _Built(spec.evaluation_version, source_sha256(spec.files, locator))
+            present.append((spec.evaluation_version, source_sha256(spec.files, locator)))
         except MoodflowError as error:
-            failure = failure or error
-            continue
-        if now == built:
+            failures.append(error)
+        if built in present:
             return
-        first = first or now
-    if first is None or (failure and len(candidates) > 1):
-        raise failure or SourceError(f"dataset {name} has no source")
-    if first.version != built.version:
-        message = f"dataset {name}: evaluation version was {built.version}, is {first.version}"
-        yield _difference(name, built.version, first.version, message)
-    if first.sha256 != built.sha256:
-        changed = next((pair for pair in zip(built.sha256, first.sha256, strict=False) if pair[0] != pair[1]), (None, None))
-        words = f"sha256 was {changed[0][:12]}, is {changed[1][:12]}" if changed[0] and changed[1] else "has other files"
-        yield _difference(name, ", ".join(built.sha256), ", ".join(first.sha256), f"dataset {name}: source {words}")
+    if not present or (failures and len(candidates) > 1):
+        raise failures[0] if failures else SourceError(f"dataset {name} has no source")
+    (version, hashes), (was, old_hashes) = present[0], built
+    if version != was:
+        yield _difference(name, was, version, f"dataset {name}: evaluation version was {was}, is {version}")
+    if hashes != old_hashes:
+        old, new = next((pair for pair in zip(old_hashes, hashes, strict=False) if pair[0] != pair[1]), (None, None))
+        words = f"sha256 was {old[:12]}, is {new[:12]}" if old and new else "has other files"
+        yield _difference(name, ", ".join(old_hashes), ", ".join(hashes), f"dataset {name}: source {words}")
 
 
 def _difference(name: str, expected: str | None, got: str | None, message: str) -> Difference:

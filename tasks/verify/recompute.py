@@ -134,10 +134,6 @@ def _answers(stored: StoredRun, ref: PartitionRef) -> pl.DataFrame:
     return gold_answers(items)
 
 
-def _judgements(stored: StoredRun, ref: PartitionRef) -> pl.DataFrame:
-    return reparse_judgements(stored.lake.read(ref, Judgements), load_rubric(ref.key("rubric")))
-
-
 def _needles(stored: StoredRun, ref: PartitionRef) -> pl.DataFrame:
     contexts, scores = (of_layer(stored.parents(ref), layer) for layer in ("contexts", "item_scores"))
     return NeedlesJob(ref.key("benchmark"), contexts, scores).compute(stored.lake)
@@ -169,7 +165,7 @@ def _ablation(stored: StoredRun, ref: PartitionRef) -> pl.DataFrame:
 
 COMPUTED: Mapping[str, Callable[[StoredRun, PartitionRef], pl.DataFrame]] = {
     "answers": _answers,
-    "judgements": _judgements,
+    "judgements": lambda stored, ref: reparse_judgements(stored.lake.read(ref, Judgements), load_rubric(ref.key("rubric"))),
     "item_scores": lambda stored, ref: compute_scores(stored, ref, stored.blueprint),
     "setting_gains": lambda stored, ref: GainsJob(_aggregate_job(stored, ref)).compute(stored.lake),
     "needle_scores": _needles,
