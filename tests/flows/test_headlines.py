@@ -221,7 +221,7 @@ def test_each_surface_says_the_same(lake: Path, name: str) -> None:
 WITHOUT_TOTAL = {"few datasets", "tainted", "unread judge", "unread model"}
 
 
-def test_a_total_that_is_none_is_null_for_programs(lake: Path) -> None:
+def test_a_missing_total_is_null_for_programs(lake: Path) -> None:
     totals = {name: row_of_json(lake, name)["total"] for name in SITUATIONS}
     assert {name for name, total in totals.items() if total is None} == WITHOUT_TOTAL
     assert (totals["full"], totals["vetoed"], row_of_json(lake, "tainted")["total_before_veto"]) == (80, 0, 80)
@@ -240,7 +240,7 @@ def test_ranks_are_of_those_with_a_total(lake: Path) -> None:
     assert {name: rank for name, rank in ranks.items() if rank} == {"full": 1, "not comparable": 1, "a fifth tainted": 1}
 
 
-def test_a_report_blames_the_instrument_and_not_the_content(lake: Path) -> None:
+def test_a_report_blames_the_instrument(lake: Path) -> None:
     content = "the weakness seems to lie in the content"
     assert content in page_of(lake, "full")
     for name in ("tainted", "unread judge", "unread model"):
@@ -256,7 +256,7 @@ def test_figures_set_only_totals_among_published_models(lake: Path) -> None:
     assert "No total, mean of what was scored" in page_of(lake, "tainted")
 
 
-def test_a_report_begins_with_what_keeps_a_total_from_standing(lake: Path) -> None:
+def test_a_report_begins_with_what_has_no_total(lake: Path) -> None:
     pages = {name: page_of(lake, name) for name in RUNS}
     tops = {name: plain(page[page.index("<main") : page.index('id="m1"')]) for name, page in pages.items()}
     assert {name for name, top in tops.items() if "has no total" in top} == WITHOUT_TOTAL
@@ -264,7 +264,7 @@ def test_a_report_begins_with_what_keeps_a_total_from_standing(lake: Path) -> No
     assert "The veto is undecided" in tops["undecided"]
 
 
-def test_a_page_reads_of_other_runs_only_what_verdicts_need(lake: Path, tmp_path: Path) -> None:
+def test_a_page_reads_only_what_verdicts_need(lake: Path, tmp_path: Path) -> None:
     folder = tmp_path / "lake"
     copytree(lake, folder)
     kept = {folder / ref.path for ref in read_manifest(folder, RUNS["full"]).partitions}
@@ -287,7 +287,7 @@ def judged_run(lake: Path, *options: str, judge: str, panel: str | None = None) 
 
 
 @pytest.mark.usefixtures("prefect_server")
-def test_a_run_with_an_unread_judge_ends_with_1(tmp_path: Path) -> None:
+def test_an_unread_judge_ends_with_1(tmp_path: Path) -> None:
     done = judged_run(tmp_path, judge="other")
     said = " ".join(done.out.split())
     (n,) = re.findall(r"an instrument failed: (\d+) of \1 ratings of judge j in mini_summarization cannot be read;", said)

@@ -25,7 +25,7 @@ def values(runs: PastRuns, run: str, dataset: str) -> dict[str, float]:
     return dict(rows.group_by("item_id").agg(pl.col("value").mean()).iter_rows())
 
 
-def test_scores_items_and_ranks_are_held_against_each_other(runs: PastRuns) -> None:
+def test_compare_holds_scores_items_and_ranks_together(runs: PastRuns) -> None:
     done = compare(runs, "--flips", "2", "--json")
     assert (done.status, done.err) == (1, "")  # the judge answers at another address
     found = done.document

@@ -44,7 +44,7 @@ def test_a_total_adds_up_from_what_is_printed(runs: PastRuns) -> None:
     assert model["total"]["coverage"] == row["datasets_scored"] / row["datasets_total"] == 7 / 41
 
 
-def test_raw_scores_follow_from_the_rows_that_are_printed(runs: PastRuns) -> None:
+def test_raw_scores_follow_from_printed_rows(runs: PastRuns) -> None:
     found = document(runs, "--dataset", "mini_text_classification")
     values = [score["value"] for row in found["rows"] for score in row["scores"] if score["value"] is not None]
     (metric,) = found["metrics"]
@@ -69,7 +69,7 @@ def test_ratings_are_behind_a_judged_score(runs: PastRuns) -> None:
         assert json.loads(row["ratings"][0]["raw_reply"])["fluency"] == 1
 
 
-def test_every_command_that_is_printed_leads_to_what_it_says(runs: PastRuns) -> None:
+def test_every_printed_command_leads_to_what_it_says(runs: PastRuns) -> None:
     step, tiers = document(runs), []
     while step["level"] != "item":
         tiers.append(step["level"])
@@ -81,7 +81,7 @@ def test_every_command_that_is_printed_leads_to_what_it_says(runs: PastRuns) -> 
     assert ended(*shlex.split(step["above"])[1:], "--json").document["level"] == "dataset"
 
 
-def test_one_row_shows_what_was_sent_and_proves_it(runs: PastRuns) -> None:
+def test_a_row_proves_what_was_sent(runs: PastRuns) -> None:
     row = document(runs, "--dataset", "mini_text_classification")["rows"][0]
     found = document(runs, "--item", row["item_id"])
     assert found["dataset"] == "mini_text_classification"
@@ -115,7 +115,7 @@ def test_without_a_journal_a_prompt_is_still_proven(runs: PastRuns, tmp_path: Pa
     assert "rebuilt: same journal: no journal" in shown
 
 
-def test_the_worst_rows_come_first_and_only_as_many(runs: PastRuns) -> None:
+def test_worst_rows_come_first_and_only_as_many(runs: PastRuns) -> None:
     dataset = ("--dataset", "mini_degree_of_personalization")
     rows, worst = document(runs, *dataset)["rows"], document(runs, *dataset, "--worst", "3")["rows"]
     assert [row["value"] for row in worst] == sorted(row["value"] for row in rows)[:3]
@@ -170,7 +170,7 @@ def test_texts_of_a_redacted_run_stay_out(runs: PastRuns, tmp_path: Path) -> Non
     assert document(copy, "--dataset", "mini_eq_test")["rows"][0]["question"][:5] not in ("", "text ")
 
 
-def test_items_that_fulfil_a_condition_are_set_beside_the_others(runs: PastRuns) -> None:
+def test_items_that_fulfil_a_condition_are_scored_apart(runs: PastRuns) -> None:
     found = document(runs, "--where", "dataset = 'mini_text_classification'")
     assert found["items"]["unknown"] == 0
     (model,) = found["models"]

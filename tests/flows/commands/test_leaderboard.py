@@ -68,7 +68,7 @@ def store(folder: Path, run: str, row: dict[str, Any], sample: int = 300) -> Non
     keep_run(folder, run, layers, {"benchmark": name}, benchmark=name, plan=plan, blueprint=MINI)
 
 
-def test_runs_that_asked_otherwise_are_ranked_apart_and_a_fuller_run_is_named(tmp_path: Path) -> None:
+def test_runs_that_asked_otherwise_are_ranked_apart(tmp_path: Path) -> None:
     names = [f"20260101T000000000000Z.{number}-m" for number in range(1, 5)]
     entries = [("alpha", 300, 100, 50.0), ("beta", 300, 100, 60.0), ("alpha", 5, 10, 90.0), ("beta", 300, 90, 70.0)]
     for run, (model, sample, n, total) in zip(names, entries, strict=True):
@@ -95,7 +95,7 @@ def test_runs_that_asked_otherwise_are_ranked_apart_and_a_fuller_run_is_named(tm
     assert len(re.findall(r'<path d="M[^"]*L[^"]*" stroke="[^"]*" stroke-width="2"', page.read_text(encoding="utf-8"))) == 1
 
 
-def test_what_changed_in_a_run_that_cannot_be_read_is_told_and_stops_nothing(tmp_path: Path) -> None:
+def test_unreadable_changes_are_told_and_stop_nothing(tmp_path: Path) -> None:
     names = [f"20260101T000000000000Z.{number}-m" for number in (1, 2)]
     for run in names:
         store(tmp_path, run, totals_row())

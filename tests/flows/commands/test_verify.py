@@ -60,7 +60,7 @@ def run(players: ScriptedServers) -> str:
     return str(ran.document["run"])
 
 
-def test_every_layer_rests_on_what_its_row_says_and_has_the_version_of_this_code(players: ScriptedServers, run: str) -> None:
+def test_every_layer_has_parents_and_version_of_row(players: ScriptedServers, run: str) -> None:
     lake = Lake(players.lake, read_code_version())
     partitions = read_manifest(players.lake, run).partitions
     known = by_name(partitions)
@@ -156,7 +156,7 @@ def test_the_seal_is_one_that_sha256sum_reads(players: ScriptedServers, run: str
 
 
 @pytest.mark.parametrize("layer", WRITTEN)
-def test_one_bit_in_a_file_of_any_layer_is_found(players: ScriptedServers, run: str, layer: str) -> None:
+def test_one_changed_bit_of_any_layer_is_found(players: ScriptedServers, run: str, layer: str) -> None:
     manifest, lake = read_manifest(players.lake, run), Lake(players.lake, read_code_version())
     ref = [ref for ref in manifest.partitions if ref.layer == layer][-1]
     path = players.lake / ref.path
@@ -177,7 +177,7 @@ def test_one_bit_in_a_file_of_any_layer_is_found(players: ScriptedServers, run: 
 
 
 @pytest.mark.parametrize(("name", "gone"), [("manifest.json", False), ("report.html", True), ("SHA256SUMS", False)])
-def test_the_command_ends_with_1_and_names_the_file(players: ScriptedServers, run: str, name: str, *, gone: bool) -> None:
+def test_verify_ends_with_1_and_names_the_file(players: ScriptedServers, run: str, name: str, *, gone: bool) -> None:
     path = players.lake / "runs" / run / name
     with changed(path, None if gone else flip(path.read_bytes(), "middle")):
         found = verified(players.lake, run)
@@ -201,7 +201,7 @@ def test_partitions_that_are_gone_are_all_named(players: ScriptedServers, run: s
     assert (shown.status, "First difference: file:" in " ".join(shown.out.split())) == (1, True)
 
 
-def test_a_changed_weight_is_a_changed_blueprint_and_says_what_would_differ(own: Own) -> None:
+def test_a_changed_weight_says_what_would_differ(own: Own) -> None:
     def weigh(blueprint: dict[str, Any]) -> None:
         next(ability for ability in blueprint["abilities"] if ability["id"] == "foundational")["weight"] = 3.0
 
@@ -221,7 +221,7 @@ def test_a_changed_weight_is_a_changed_blueprint_and_says_what_would_differ(own:
     assert "m total: 42.86 -> 88.24" in words
 
 
-def test_a_dataset_that_the_blueprint_lost_is_left_out_of_what_would_differ(own: Own) -> None:
+def test_datasets_that_the_blueprint_lost_are_left_out(own: Own) -> None:
     def lose(blueprint: dict[str, Any]) -> None:
         del blueprint["datasets"][CAUSES]
         left = list(blueprint["abilities"])
@@ -239,7 +239,7 @@ def test_a_dataset_that_the_blueprint_lost_is_left_out_of_what_would_differ(own:
     assert moved["total_before_veto"][1] == pytest.approx(100)
 
 
-def test_a_blueprint_that_is_not_here_is_a_note(own: Own) -> None:
+def test_a_missing_blueprint_is_a_note(own: Own) -> None:
     with changed(own.file, None):
         found = verify_run(own.lake, own.run)
     assert found.verified
@@ -270,7 +270,7 @@ def test_changed_code_is_found_by_row_and_column(own: Own, monkeypatch: pytest.M
     assert moved["foundational"] == (100, 50)
 
 
-def test_code_that_fails_on_stored_rows_is_a_difference(own: Own, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_code_that_fails_on_rows_is_a_difference(own: Own, monkeypatch: pytest.MonkeyPatch) -> None:
     def fail(*_given: Any) -> pl.DataFrame:
         raise KeyError("a column that was renamed")
 
@@ -316,7 +316,7 @@ def forged(own: Own, folder: Path, layer: str, dataset: str, **columns: pl.Expr)
     return found, {difference.where.partition("/")[0]: difference.message for difference in found.differences}
 
 
-def test_answers_that_do_not_follow_from_replies_are_found(own: Own, tmp_path: Path) -> None:
+def test_answers_that_do_not_follow_are_found(own: Own, tmp_path: Path) -> None:
     found, messages = forged(own, tmp_path / "text", "answers", CAUSES, text=pl.lit("Z"))
     # The scores are those of the replies, and no more those of the answers.
     assert {layer.layer for layer in found.layers if layer.differs} == {"answers", "item_scores"}
@@ -325,7 +325,7 @@ def test_answers_that_do_not_follow_from_replies_are_found(own: Own, tmp_path: P
     assert "an answer rests on a call that its item has no reply to" in messages["answers"]
 
 
-def test_ratings_that_do_not_follow_from_replies_are_found(own: Own, tmp_path: Path) -> None:
+def test_ratings_that_do_not_follow_are_found(own: Own, tmp_path: Path) -> None:
     found, messages = forged(own, tmp_path / "lake", "judgements", SUMMARIES, rating=pl.lit(4, pl.Int64))
     assert {layer.layer for layer in found.layers if layer.differs} == {"judgements"}
     assert ", column rating: stored 4, recomputed 5" in messages["judgements"]
@@ -333,7 +333,7 @@ def test_ratings_that_do_not_follow_from_replies_are_found(own: Own, tmp_path: P
     assert messages.keys() == {"judgements", "item_scores", "dimension_scores"}
 
 
-def test_a_commit_of_another_name_is_said_and_is_no_difference(own: Own, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_another_commit_is_a_note_and_no_difference(own: Own, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr("tasks.verify.run.read_code_version", lambda: CodeVersion("99.0", "c0ffee"))
     found = verify_run(own.lake, own.run)
     assert found.verified
@@ -342,7 +342,7 @@ def test_a_commit_of_another_name_is_said_and_is_no_difference(own: Own, monkeyp
 
 
 @pytest.mark.long
-def test_a_run_that_was_repeated_leaves_the_first_one_verified(own: Own, tmp_path: Path) -> None:
+def test_a_repeated_run_leaves_the_first_verified(own: Own, tmp_path: Path) -> None:
     folder = Path(shutil.copytree(own.lake, tmp_path / "lake"))
     plan = read_manifest(folder, own.run).plan
     addresses = (plan["models"][0]["base_url"], plan["roles"]["judge"]["default"][0]["base_url"])
@@ -367,7 +367,7 @@ def test_an_ablation_is_computed_again(players: ScriptedServers) -> None:
 
 @needs_mirror
 @pytest.mark.long
-def test_a_run_of_the_reference_profile_is_computed_again(tmp_path: Path) -> None:
+def test_the_reference_profile_is_computed_again(tmp_path: Path) -> None:
     with ModelServer(lambda _messages: "A") as server:
         asked = ("--model", "m", "--base-url", server.base_url, "--mirror", MIRROR, "--sample", "4", "--lake", tmp_path, "--json")
         ran = ended(

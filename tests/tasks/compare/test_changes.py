@@ -16,7 +16,7 @@ def found(lake: Path, run: RunManifest) -> dict[System, str]:
     return {system: one if isinstance(one, str) else one.run for system, one in earlier.items()}
 
 
-def test_each_model_is_compared_with_the_newest_run_that_has_it(tmp_path: Path) -> None:
+def test_each_model_has_its_newest_earlier_run(tmp_path: Path) -> None:
     other = System("other", "base")
     both = {"models": [ENTRY, {"name": "other", "base_url": "http://two/v1"}]}
     for earlier in (
@@ -47,7 +47,7 @@ def test_how_far_it_looked_back_is_said(tmp_path: Path) -> None:
     assert found(tmp_path, manifest())[CORE] == "no earlier run of tiny among the newest 100 in the lake"
 
 
-def test_a_manifest_that_cannot_be_read_is_passed_over_and_named(tmp_path: Path) -> None:
+def test_an_unreadable_manifest_is_passed_over_and_named(tmp_path: Path) -> None:
     write_manifest(tmp_path, manifest("20260101-a"))
     broken = write_manifest(tmp_path, manifest("20260102-a"))
     Path(str(broken)).write_text("{", encoding="utf-8")

@@ -57,7 +57,7 @@ def test_items_that_turn_wrong_are_a_fall(flipped: int, expected: bool) -> None:
     assert fell_beyond_interval(change) is expected
 
 
-def test_a_finding_says_what_fell_how_far_and_what_was_allowed() -> None:
+def test_a_finding_says_what_fell_and_how_far() -> None:
     (found,) = find_regressions([FELL], WHOLE, WHOLE, ONE)
     assert (found.what, found.before, found.after, found.allowed) == ("able", 80, 60, 8)
     assert found.message == (
@@ -68,7 +68,7 @@ def test_a_finding_says_what_fell_how_far_and_what_was_allowed() -> None:
     assert "over 100 items scored in both runs; its interval before had no width below it (95 %" in found.message
 
 
-def test_a_total_that_is_vetoed_is_compared_before_the_veto() -> None:
+def test_a_vetoed_total_is_compared_before_the_veto() -> None:
     both = replace(WHOLE, vetoed=True)
     (found,) = find_regressions([FELL.model_copy(update={"what": "total"})], both, both, ONE)
     assert found.message.startswith("total before the veto fell by 20.00 points, from 80.00 to 60.00")
@@ -108,7 +108,7 @@ def test_coverage_that_drops_names_what_was_lost() -> None:
     # A ranked model needs 95 % of the items.
     [(1.0, 0.96, False), (1.0, 0.95, False), (1.0, 0.94, True), (0.94, 0.5, False), (1.0, None, True), (None, None, False)],
 )
-def test_item_coverage_that_falls_below_what_a_ranked_model_needs(before: float | None, after: float | None, found: bool) -> None:
+def test_item_coverage_that_falls_below_the_need(before: float | None, after: float | None, found: bool) -> None:
     was, now = replace(WHOLE, item_coverage=before), replace(WHOLE, item_coverage=after)
     assert [one.what for one in find_regressions([], was, now, ONE)] == (["item coverage"] if found else [])
 
@@ -116,7 +116,7 @@ def test_item_coverage_that_falls_below_what_a_ranked_model_needs(before: float 
 SEEKER = frozenset({"seeker (s)"})
 
 
-def test_what_helpers_alone_lost_is_a_warning_that_names_them() -> None:
+def test_what_helpers_alone_lost_is_a_warning() -> None:
     fewer = replace(WHOLE, coverage=0.5, item_coverage=0.5, datasets=frozenset({"d"}), failed={"e": SEEKER}, lost_by_others=0.5)
     assert find_regressions([], WHOLE, fewer, TWO) == ()
     through = "through failures that are not the model's, but of seeker (s)"
@@ -142,7 +142,7 @@ def test_what_the_model_lost_beside_helpers_is_found(failed: frozenset[str], by_
     assert [one.what for one in find_regressions([], WHOLE, now, TWO)] == found
 
 
-def test_a_veto_that_helpers_left_undecided_is_a_warning() -> None:
+def test_a_veto_undecided_by_helpers_is_a_warning() -> None:
     design = blueprint(ability("able", task("d")), ability("safe", task("e")), gate=Gate(ability="safe", threshold=60))
     now = replace(WHOLE, vetoed=None, failed={"e": SEEKER, "d": frozenset({"tested"})})
     assert find_regressions([], WHOLE, now, design) == ()

@@ -45,7 +45,7 @@ def test_only_common_items_count_whatever_systems_are_called() -> None:
         assert (change.n_items, change.note) == (3, "no interval: the change is not judged")
 
 
-def test_totals_and_abilities_are_weighed_as_the_blueprint_says() -> None:
+def test_totals_and_abilities_are_weighed_by_the_blueprint() -> None:
     before = pl.concat([items("d", [0, 0]), items("e", [1, 1, 1, 1])])
     after = pl.concat([items("d", [1, 0]), items("e", [1, 1, 1, 0])])
     found = common(before, after, TWO)
@@ -61,7 +61,7 @@ def test_totals_and_abilities_are_weighed_as_the_blueprint_says() -> None:
     assert (total["before"], total["after"], total["n_items"]) == (75, 68.75, 6)
 
 
-def test_what_only_one_run_has_is_left_out_of_both() -> None:
+def test_what_only_one_run_has_is_left_out() -> None:
     # e is only in the run before: the total is that of d alone, not of 0.25 x d.
     found = common(pl.concat([items("d", [0, 0]), items("e", [1.0])]), items("d", [1, 0]), TWO)
     assert (found["total", "tiny"]["before"], found["total", "tiny"]["after"]) == (0, 50)
@@ -69,14 +69,14 @@ def test_what_only_one_run_has_is_left_out_of_both() -> None:
     assert common(items("d", [1, None]), items("d", [None, 1])) == {}
 
 
-def test_a_difference_is_clear_if_its_interval_leaves_out_0() -> None:
+def test_clear_differences_leave_out_0() -> None:
     found = common(items("d", [0.0] * 30), items("d", [1.0] * 25 + [0.0] * 5), resamples=500)
     assert found["dataset", "d"]["is_clear"]
     alike = common(items("d", [0.0, 1.0] * 10), items("d", [1.0, 0.0] * 10), resamples=500)
     assert not alike["dataset", "d"]["is_clear"]
 
 
-def test_whole_runs_have_the_scores_of_the_score_stage() -> None:
+def test_whole_runs_have_scores_of_the_score_stage() -> None:
     rng = np.random.default_rng(2)
     runs = [pl.concat([items(name, rng.random(30).tolist()) for name in ("safety", "mind", "heart")]) for _ in range(2)]
     found = changes(*runs, gated(), resamples=20)
@@ -100,7 +100,7 @@ def test_intervals_are_those_of_scipys_bootstrap() -> None:
     assert found == pytest.approx((100 * paired.low, 100 * paired.high, 100 * (was.mean() - own.low)), abs=0.15)
 
 
-def test_scores_that_rest_on_other_datasets_are_not_compared() -> None:
+def test_scores_of_other_datasets_are_not_compared() -> None:
     alone = items("d", [1.0] * 20)
     both = pl.concat([alone, items("e", [1.0] * 20)])
     found = changes(both, alone, TWO)
@@ -135,7 +135,7 @@ def rated_changes(before: Any, after: Any, resamples: int = 400) -> list[ScoreDi
     return list(dimension_changes(before, after, RATED, Resampling(resamples, 0)))
 
 
-def test_a_rated_dimension_changes_in_points_of_its_scale() -> None:
+def test_a_dimension_changes_in_points_of_its_scale() -> None:
     (found,) = rated_changes(rated("4433"), rated("3322"))
     # Of the draws of x (4, 4) and y (3, 3), a quarter are y y: the interval of 3.5 begins at 3. Each item falls by 1.
     assert (found.what, found.rubric, found.scale, found.label) == ("own: warmth", "r", (0, 4), "own: warmth (0 to 4)")
@@ -143,7 +143,7 @@ def test_a_rated_dimension_changes_in_points_of_its_scale() -> None:
     assert (found.allowed, found.ci_low, found.ci_high, found.note) == (0.5, -1.0, -1.0, None)
 
 
-def test_only_items_rated_in_both_on_one_scale_are_compared() -> None:
+def test_only_items_rated_in_both_are_compared() -> None:
     # d has no rating before, a none after: b and c are left. 4 and 3, then 4 and 1.
     (found,) = rated_changes(rated("443-"), rated("-410"))
     assert (found.before, found.after, found.n_items) == (3.5, 2.5, 2)
@@ -181,7 +181,7 @@ def test_items_turn_from_right_to_wrong_and_back() -> None:
     assert flip(items("d", [0, 1], status=["unparsed", "scored"]), items("d", [1, 1]))[2:4] == [[], ["d-0"]]
 
 
-def test_shares_of_an_item_fall_and_rise_without_a_test() -> None:
+def test_shares_fall_and_rise_without_a_test() -> None:
     assert flip(items("d", [0.5, 0.2, 1.0]), items("d", [0.4, 0.3, 1.0])) == [False, 3, ["d-0"], ["d-1"], None]
     # A rating at the end of its scale is not right or wrong.
     ratings = (items("d", values, metric="judged_rating") for values in ([1, 0], [0, 1]))
@@ -201,7 +201,7 @@ def test_metrics_are_told_apart_and_sorted() -> None:
     assert [(row["dataset"], row["rose"]) for row in find_flips(before, after)] == [("d", []), ("e", ["e-1"])]
 
 
-def test_the_p_value_is_that_of_the_binomial_test() -> None:
+def test_p_value_is_that_of_the_binomial_test() -> None:
     for fell, rose in ((0, 1), (1, 5), (8, 2), (7, 7), (30, 12), (0, 20)):
         assert mcnemar_exact(fell, rose) == pytest.approx(stats.binomtest(fell, fell + rose).pvalue, rel=1e-12)
     assert mcnemar_exact(0, 0) == 1

@@ -126,7 +126,7 @@ def test_scores_by_turn_shrink_with_the_conversations(found: dict[str, Any]) -> 
         assert [tuple(row[name].values()) for row in found["turns"]] == [pytest.approx(score) for score in scores]
 
 
-def test_a_run_without_the_conversations_has_nothing_of_them(tmp_path: Path) -> None:
+def test_a_run_without_conversations_has_no_annotations(tmp_path: Path) -> None:
     # Its blueprint has the dataset, and it asked another one.
     both = blueprint(ability("a", task("own")), ability("b", task("d")), datasets={"own": OWN})
     assert read_annotations(run_of(tmp_path, both, {"item_scores": scored_items("d", [1.0])}, {})) == ()

@@ -59,7 +59,7 @@ def found(*columns: str) -> dict[tuple[str, str, str], tuple[Any, ...]]:
     return {(row["group"], row["value"], row["measure"]): tuple(row[name] for name in columns) for row in rows}
 
 
-def test_every_value_of_every_group_has_its_own_mean() -> None:
+def test_every_value_of_a_group_has_its_mean() -> None:
     means = found("score", "n", "n_total")
     keys = [(ALL, ALL), ("age", "old"), ("age", "young"), ("gender", "female"), ("gender", "male")]
     counts = [(3, 4), (2, 2), (1, 2), (2, 2), (1, 1)]
@@ -73,7 +73,7 @@ def test_every_value_of_every_group_has_its_own_mean() -> None:
         assert [means[*key, measure] for key in keys] == [(score, *n) for score, n in zip(scores, counts, strict=True)]
 
 
-def test_intervals_draw_clusters_of_the_dataset_and_one_item_has_none() -> None:
+def test_intervals_draw_clusters_and_one_item_has_none() -> None:
     limits = found("ci_low", "ci_high")
     # The old are a (75) and b (25): each draw of them lies between, and often is one alone.
     assert limits["age", "old", "judged_rating"] == (25.0, 75.0)
@@ -82,7 +82,7 @@ def test_intervals_draw_clusters_of_the_dataset_and_one_item_has_none() -> None:
     assert limits["age", "young", "judged_rating"] == limits["gender", "male", "asks"] == (None, None)
 
 
-def test_the_report_has_a_row_per_value_and_a_column_per_measure() -> None:
+def test_report_has_rows_of_values() -> None:
     (table,) = describe_groups(DATA)
     assert (table.title, table.columns) == ("measured: m", ("judged rating", "asks", "warmth"))
     values = [(ALL, ALL), ("age", "old"), ("age", "young"), ("gender", "female"), ("gender", "male")]
@@ -91,7 +91,7 @@ def test_the_report_has_a_row_per_value_and_a_column_per_measure() -> None:
     assert [cell and cell["score"] for cell in table.rows[1][1]] == [50.0, 37.5, 62.5]
 
 
-def test_what_has_no_groups_or_ratings_is_left_out() -> None:
+def test_items_without_groups_or_ratings_are_left_out() -> None:
     without = items(*(item(name, "counselor_reply") for name in GIVEN))
     assert score_groups(replace(DATA, items=without)) == []
     assert {row["measure"] for row in score_groups(replace(DATA, judgements=judgements()))} == {"judged_rating"}

@@ -6,7 +6,7 @@ from tasks.explain.rows import break_down
 from tests.tasks.scoring.samples import items, labelled
 
 
-def test_a_mean_is_broken_down_into_sum_and_number() -> None:
+def test_a_mean_is_broken_down_into_a_sum() -> None:
     found = break_down(items("d", [1, 0.5, 0, None], status=["scored", "scored", "unparsed", "call_failed"]))
     assert (found["counts"], found["value"]) == ({"sum": 1.5, "n_scored": 3}, 0.5)
     assert found["statuses"] == {"call_failed": 1, "scored": 2, "unparsed": 1}
@@ -22,7 +22,7 @@ def test_macro_f1_is_broken_down_into_labels() -> None:
     assert found["value"] == pytest.approx((0 + 2 / 3) / 2)
 
 
-def test_micro_f1_is_broken_down_into_hits_and_names() -> None:
+def test_micro_f1_is_broken_down_into_hits() -> None:
     found = break_down(labelled("d", "micro_f1", [["x", "y"], ["z"]], [["x"], ["x"]]))
     assert found["counts"] == {"hits": 1, "predicted": 2, "gold": 3}
     assert found["value"] == pytest.approx(2 * 1 / (2 + 3))

@@ -45,7 +45,7 @@ def test_each_side_has_its_own_mean_and_total() -> None:
     assert [found["total"][side]["score"] for side in ("subset", "complement")] == [50, 80]
 
 
-def test_a_small_side_is_suppressed_and_the_other_is_not() -> None:
+def test_a_small_side_alone_is_suppressed() -> None:
     found = compared("item_id IN ('a', 'b', 'c', 'd')")["judged_rating"]
     assert found["subset"] == {"score": None, "ci_low": None, "ci_high": None, "n": 4, "suppressed": True}
     # 0.5, four times 1, and 0

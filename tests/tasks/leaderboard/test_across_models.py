@@ -49,7 +49,7 @@ def test_differences_are_weighed_and_told_apart(tmp_path: Path) -> None:
     assert {pair.n_items for pair in found.pairs} == {200}
 
 
-def test_the_best_two_of_a_task_are_marked_and_what_ties_with_the_best(tmp_path: Path) -> None:
+def test_best_two_of_a_task_are_marked(tmp_path: Path) -> None:
     runs = (model("a", 90, 80), model("b", 90, 79), model("c", 60, 20), items("e", share(10, 100), "d"))
     (found,) = across(tmp_path, *runs, bootstrap=400)
     first, second = found.tasks
@@ -110,7 +110,7 @@ def test_a_papers_models_are_vetoed_otherwise(tmp_path: Path) -> None:
     assert compare_models(published_leaderboard("longemotion"), tmp_path) == ()
 
 
-def test_a_paper_without_totals_over_its_languages_is_not_correlated(tmp_path: Path) -> None:
+def test_a_paper_without_totals_is_not_correlated(tmp_path: Path) -> None:
     design = blueprint(ability("english", task("d")), ability("chinese", task("e")))
     (found,) = across(tmp_path, model("GPT-4", 90, 80), model("ChatGPT", 40, 20), design=design)
     assert (found.models, found.published_models, found.published_correlation) == (("GPT-4", "ChatGPT"), (), None)
@@ -159,7 +159,7 @@ def test_groups_that_differ_in_one_helper_are_correlated() -> None:
     assert [row["role"] for row in compare_helpers(board({"roles": {"sage": SAGE}}, {}))] == ["sage"]
 
 
-def test_groups_that_differ_otherwise_and_few_models_are_not() -> None:
+def test_groups_that_differ_otherwise_are_not_correlated() -> None:
     sage: dict[str, Any] = {"roles": {"sage": SAGE}}
     for data in (board(sage, {"seed": 1}), board({}, {"seed": 1}), board({}, {}), board(sage, {}, models=2)):
         assert list(compare_helpers(data)) == []

@@ -27,7 +27,7 @@ def read(folder: Path, benchmark: str = NAME) -> Experiments:
     return found
 
 
-def test_the_tables_agree_with_table_2_and_with_their_own_averages() -> None:
+def test_tables_agree_with_table_2_and_their_averages() -> None:
     main = read_table(TABLES[1].file, PublishedLongEmotion).cast({pl.Enum: pl.String})
     shown = ["EC", "ED", "QA", "ES", "MC4"]
     methods = read_table(FOLDER / "longemotion_table3.csv", PublishedMethods).cast({pl.Enum: pl.String})
@@ -48,7 +48,7 @@ def test_dimensions_are_those_of_our_rubrics(tmp_path: Path) -> None:
     assert list(read(tmp_path).dimensions) == ours
 
 
-def test_the_papers_rows_alone_where_the_lake_is_empty(tmp_path: Path) -> None:
+def test_an_empty_lake_leaves_the_papers_rows(tmp_path: Path) -> None:
     found = read(tmp_path, "longemotion")
     assert not any(row["run"] for row in [*found.settings, *found.thinking, *found.judged])
     # Base has 37, 39.34, 48, 50, 50.09, 56.5, 58.25, 73.75: half way between 50 and 50.09. Then RAG's 51.67 and CoEM's 61.42.
@@ -139,7 +139,7 @@ def test_the_page_shows_both(tmp_path: Path) -> None:
     assert "It has none of this benchmark" not in html
 
 
-def test_esc_evals_averages_of_role_players_follow_from_their_rows_but_two() -> None:
+def test_averages_of_role_players_follow_but_two() -> None:
     table = pl.read_csv(FOLDER / "esceval_table1.csv")
     recomputed = table.with_columns(mean=pl.mean_horizontal(SIX))
     wrong = recomputed.filter((pl.col("mean") - pl.col("average")).abs() > 0.05 + 1e-9)
@@ -150,7 +150,7 @@ def test_esc_evals_averages_of_role_players_follow_from_their_rows_but_two() -> 
     assert table.height == 18
 
 
-def test_esc_evals_averages_of_judges_follow_from_their_rows_but_those_noted() -> None:
+def test_averages_of_judges_follow_but_those_noted() -> None:
     table = pl.read_csv(FOLDER / "esceval_table4.csv")
     assert table.group_by("language", "judge").len()["len"].to_list() == [8] * 6
     assert table["dimension"].unique(maintain_order=True).to_list() == [*DIMENSIONS, "average"]
@@ -178,7 +178,7 @@ def test_esc_evals_averages_of_judges_follow_from_their_rows_but_those_noted() -
     assert soft["GPT-4"] > soft["InternLM2"]
 
 
-def test_one_correlation_of_esc_eval_has_lost_its_sign() -> None:
+def test_a_correlation_of_esc_eval_lacks_its_sign() -> None:
     table = pl.read_csv(FOLDER / "esceval_table3.csv")
     odd = table.filter((pl.col("kendall") * pl.col("pearson") < 0) & (pl.col("kendall").abs() > 1))
     assert odd.select("metric", "target", "spearman", "pearson", "kendall").rows() == [

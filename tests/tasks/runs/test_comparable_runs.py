@@ -52,7 +52,7 @@ def test_what_must_be_the_same(changed: dict[str, Any], expected: str) -> None:
     assert difference(manifest(), manifest("20260101-x", **changed), CORE) == expected
 
 
-def test_options_of_a_setting_must_be_the_same_whichever_run_has_some() -> None:
+def test_options_of_a_setting_must_be_the_same() -> None:
     plain, other = manifest(), manifest("20260101-x", plan={"solvers": {"base": {"most": 2}}})
     assert difference(plain, other, CORE) == "its solvers: base most 2 instead of not set"
     assert difference(other, plain, CORE) == "its solvers: not set instead of base most 2"
@@ -72,7 +72,7 @@ def test_what_may_differ(plan: dict[str, Any]) -> None:
     assert difference(manifest(), manifest("20260101-x", plan=plan), CORE) is None
 
 
-def test_runs_with_other_seekers_or_turns_are_not_ranked_together() -> None:
+def test_other_seekers_or_turns_are_not_ranked_together() -> None:
     faults = scored().model_copy(update={"layer": "simulation_faults"})
 
     def played(model: str, partitions: tuple[PartitionRef, ...] = (faults,), **plan: Any) -> Any:
@@ -109,12 +109,12 @@ def test_what_totals_rest_on() -> None:
     assert in_words({"a": [1, 2], "b": None, "": ("x",)}) == "a 1, 2, x"
 
 
-def test_a_plan_that_cannot_be_read_is_not_compared() -> None:
+def test_an_unreadable_plan_is_not_compared() -> None:
     older = manifest("20260101-x").model_copy(update={"plan": {"benchmark": "tiny", "gone": 1}})
     assert difference(manifest(), older, CORE) == "its plan was written by another version and cannot be read"
 
 
-def test_every_field_of_the_plan_is_of_one_kind() -> None:
+def test_every_field_of_a_plan_has_one_kind() -> None:
     assert sorted(name for kind in get_args(Kind) for name in fields_of(kind)) == sorted(Plan.model_fields)
     assert NOT_COMPARED | set(fields_of("evaluation")) == set(Plan.model_fields)
     # What it means that one differs is said of each that moves scores of common items.

@@ -32,7 +32,7 @@ def blamed(frame: pl.DataFrame) -> list[tuple[str, str]]:
     return sorted(frame.select("item_id", "failed_role").rows())
 
 
-def test_a_missing_value_is_charged_to_whose_call_failed() -> None:
+def test_missing_values_are_charged_to_failed_calls() -> None:
     status = [LOST, LOST, "judge_failed", "scored", "not_counted", LOST]
     whose = ["seeker", "tested", None, None, "seeker", "tested/budget"]
     found = find_failures(

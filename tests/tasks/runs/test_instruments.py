@@ -76,7 +76,7 @@ def test_a_dataset_or_nothing_may_be_left(tmp_path: Path) -> None:
     assert [row["untainted"] for row in check_simulation(talked(tmp_path / "none", values, tainted, None))] == [None, None]
 
 
-def test_ratings_are_shown_from_0_to_10_by_dataset(tmp_path: Path) -> None:
+def test_ratings_are_shown_from_0_to_10(tmp_path: Path) -> None:
     values = {("a", "en"): [1.0, 1.0, 1.0], ("a", "zh"): [1.0]}
 
     def rated(dataset: str, item: str, rating: int | None, name: str = "emotion", **more: Any) -> dict[str, Any]:

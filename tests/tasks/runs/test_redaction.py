@@ -78,7 +78,7 @@ def written(data: ReportData, folder: Path) -> str:
     return "\n".join(path.read_text(encoding="utf-8") for path in sorted(folder.rglob("*")) if path.is_file())
 
 
-def test_the_texts_are_in_the_report_unless_it_is_redacted(tmp_path: Path) -> None:
+def test_texts_are_in_an_unredacted_report(tmp_path: Path) -> None:
     text = written(secret_data(redacted=False), tmp_path)
     assert text.count(MARKER) > 20
     assert "This report may quote texts of Mood whose licence does not allow passing them on." in text
@@ -141,7 +141,7 @@ def test_a_letter_that_was_read_is_no_text() -> None:
     assert set(data.item_scores.filter(pl.col("dataset") == "mood")["parsed_answer"].drop_nulls()) == {"A", "B", "C"}
 
 
-def test_an_empty_reply_stays_empty_and_a_failed_call_failed() -> None:
+def test_empty_replies_and_failed_calls_stay() -> None:
     replies = example_items.responses().to_dicts()
     empty = [row | ({"reply": " "} if row["reply"] == "C" else {}) for row in replies]
     data = redact(example_data(responses=make_table(Responses, empty), manifest=manifest(datasets=NOTICES, redacted=True)))

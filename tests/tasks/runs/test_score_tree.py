@@ -47,7 +47,7 @@ def part(root: ScorePart, name: str) -> ScorePart:
     return found
 
 
-def test_every_tier_is_the_weighted_mean_of_the_one_below() -> None:
+def test_every_tier_is_the_weighted_mean_below() -> None:
     rows = [items(name, values) for name, values in (("low", [1, 0]), ("mid", [1, 1]), ("mid2", [1, 0, 0]), ("top", [0, 0, 1]))]
     _, total = explained(LEVELLED, *rows, items("e", [1, 0, 0, 0, 0]), items("g", [1, 1, 0]))
     # Medium: (1 x 100 + 3 x 100/3) / 4 = 50. Levels low, medium, high weigh 0.30, 0.55, 0.15.
@@ -66,7 +66,7 @@ def test_every_tier_is_the_weighted_mean_of_the_one_below() -> None:
             assert fsum(below.contributes or 0 for below in each.parts) == pytest.approx(each.score, abs=1e-9)
 
 
-def test_a_level_without_a_score_gives_its_weight_to_the_others() -> None:
+def test_a_level_without_a_score_gives_its_weight() -> None:
     # Without the high level the rule is 0.4 and 0.6; the datasets of it are missing, not 0.
     _, total = explained(
         LEVELLED, items("low", [1.0]), items("mid", [0.0]), items("mid2", [0.0]), items("e", [1.0]), items("g", [1.0])
@@ -82,7 +82,7 @@ def test_a_level_without_a_score_gives_its_weight_to_the_others() -> None:
     assert (part(total, "a").datasets_scored, part(total, "a").datasets_total) == (3, 4)
 
 
-def test_the_gate_is_beside_the_total_and_not_in_it() -> None:
+def test_the_gate_is_not_in_the_total() -> None:
     design = gated()
     scores, total = explained(design, items("safety", [0, 1]), items("mind", [1, 1]), items("heart", [0, 1]))
     assert [each.id for each in total.parts] == ["able", "kind"]
@@ -91,7 +91,7 @@ def test_the_gate_is_beside_the_total_and_not_in_it() -> None:
     assert explain_ability(scores, design.abilities[0], design).score == 50
 
 
-def test_a_stored_score_that_does_not_add_up_is_found() -> None:
+def test_a_score_that_is_no_sum_is_found() -> None:
     scores, _ = explained(gated(), items("safety", [1.0]), items("mind", [1, 1]), items("heart", [0, 1]))
     changed = {**scores.layers, "ability_scores": {**scores.layers["ability_scores"], ("able",): {"score_0_100": 90.0}}}
     total = explain_total(Scores(System("m", "base"), scores.total, changed), gated())

@@ -34,7 +34,7 @@ def scored_by(*metrics: Metric, judged: bool = False) -> Blueprint:
     return blueprint(ability("able", task("moods")), datasets={"moods": BlueprintDataset(title="Moods", methods=(method,))})
 
 
-def test_a_sound_dataset_can_be_won_and_a_constant_letter_earns_its_share() -> None:
+def test_constant_letters_earn_their_share() -> None:
     rows: list[dict[str, Any]] = [{"gold_indices": [1]}, {"gold_indices": [1]}, {"gold_indices": [0]}, {"gold_indices": [1]}]
     found = reachable_scores(items(*rows), scored_by("accuracy"))
     assert found.ceiling == 100
@@ -58,7 +58,7 @@ def test_text_answers_have_a_ceiling_and_no_letters() -> None:
     assert (found.ceiling, found.constant) == (100, {})
 
 
-def test_labels_and_segments_have_ceilings_and_constants_under_both_accuracies() -> None:
+def test_labels_and_segments_have_ceilings_and_constants() -> None:
     label: dict[str, Any] = {"question_type": "label_choice", "options": ["Joy", "Relief & Hope"]}
     odd: dict[str, Any] = {"question_type": "odd_one_out", "options": ["x", "y", "z"]}
     labels = [label | {"gold_indices": [gold]} for gold in (1, 1, 0, 1)]
@@ -83,7 +83,7 @@ def row(item_id: str, **changed: Any) -> dict[str, Any]:
     return {**item(item_id, "single_choice", **empty, **asked), **changed}
 
 
-def test_the_same_option_is_named_as_the_question_type_asks() -> None:
+def test_constant_reply_is_that_of_the_question_type() -> None:
     label = row("a", question_type="label_choice", options=["Joy", "Relief & Hope"])
     odd = row("a", question_type="odd_one_out", options=["x", "y", "z"], gold_indices=[2])
     assert constant_reply(label, "A") == '```json\n{"Emotion": "Joy"}\n```'
