@@ -42,9 +42,9 @@ class Findings:
     refused: dict[tuple[str, str], list[str]] = field(default_factory=dict)
     """Paths of those that the present code cannot compute, by layer and reason."""
 
-    def file(self, path: str, expected: str | None, got: str | None, words: str) -> None:
+    def file(self, path: str, expected: str | None, got: str | None, message: str) -> None:
         """Note that a file is not the run's."""
-        self.differ("file", path, expected, got, f"{path} {words}")
+        self.differ("file", path, expected, got, message)
 
     def differ(self, kind: DifferenceKind, where: str, expected: str | None, got: str | None, message: str) -> None:
         """Note a difference."""
@@ -61,14 +61,15 @@ def _open_run(findings: Findings, folder: Folder, run: str) -> RunManifest | Non
     seal, path = check_seal(run_folder(folder, run)), f"runs/{run}"
     findings.hashed += seal.checked if seal else 0
     for name, expected, got in seal.broken if seal else ():
-        findings.file(f"{path}/{name}", expected, got, "is gone" if got is None else "was changed after the run")
+        file = f"{path}/{name}"
+        findings.file(file, expected, got, f"{file} is gone" if got is None else f"{file} was changed after the run")
     if f"{path}/{MANIFEST}" in findings.damaged:
         findings.notes.append("nothing else was checked: the manifest says what the other files of the run are")
         return None
     manifest = read_manifest(folder, run)
     if seal is None:
-        hashes = "the hashes of manifest and report"
-        findings.file(f"{path}/{SEAL}", hashes, None, "is gone, so manifest and report were not checked")
+        file, hashes = f"{path}/{SEAL}", "the hashes of manifest and report"
+        findings.file(file, hashes, None, f"{file} is gone, so manifest and report were not checked")
     return manifest
 
 
@@ -78,11 +79,11 @@ def check_files(findings: Findings, manifest: RunManifest, lake: Lake) -> dict[s
     for ref in manifest.partitions:
         expected = manifest.files.get(ref.path)
         if not lake.path(ref).exists():
-            findings.file(ref.path, expected, None, "is gone")
+            findings.file(ref.path, expected, None, f"{ref.path} is gone")
             continue
         findings.hashed += 1
         if (got := lake.file_sha256(ref)) != expected:
-            findings.file(ref.path, expected, got, "was changed after the run")
+            findings.file(ref.path, expected, got, f"{ref.path} was changed after the run")
         elif footer := _read_footer(findings, ref, lake):
             footers[ref.path] = footer
     return footers
@@ -92,13 +93,13 @@ def _read_footer(findings: Findings, ref: PartitionRef, lake: Lake) -> Footer | 
     try:
         footer = lake.read_footer(ref)
     except LakeError as error:
-        findings.file(ref.path, error.expected, error.got, "has no footer that can be read")
+        findings.file(ref.path, error.expected, error.got, f"{ref.path} has no footer that can be read")
         return None
     fingerprint = fingerprint_of(ref.layer, dict(ref.place), footer.settings, ref.parents)
     if footer.partition == ref and fingerprint == ref.fingerprint:
         return footer
     message = f"the footer of {ref.path} is not that of the partition in the manifest"
-    findings.differ("file", ref.path, ref.fingerprint, fingerprint, message)
+    findings.file(ref.path, ref.fingerprint, fingerprint, message)
     return None
 
 
