@@ -1,7 +1,7 @@
 """Tell whose failures left values missing: those of the model under test, of a helper or of the judge."""
 
 from collections.abc import Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 
 import polars as pl
 
@@ -24,8 +24,8 @@ class Lost:
     `roles`: whose calls, or NOT_SENT, by dataset. `items_of_others`: how many items the model under test is not to blame for.
     """
 
-    roles: Mapping[str, frozenset[str]] = field(default_factory=dict)
-    items_of_others: int = 0
+    roles: Mapping[str, frozenset[str]]
+    items_of_others: int
 
 
 def find_failures(item_scores: pl.DataFrame, answers: pl.DataFrame) -> pl.DataFrame:

@@ -3,7 +3,8 @@
 import polars as pl
 
 from schemas.tables.responses import Answers
-from tasks.runs.failures import find_failures, find_lost
+from tasks.runs.failures import find_failures, find_lost, name_role
+from tests.tasks.runs.test_comparable_runs import manifest
 
 ASKED = {"dataset": "d", "model": "m", "setting": "s", "repetition": 0}
 
@@ -62,3 +63,9 @@ def test_lost_items_are_those_that_lack_a_part() -> None:
     lost = dict.fromkeys([("1", "a"), ("2", "a"), ("3", "a"), ("3", "b")], LOST)
     found = find_lost(scores(lost | {("1", "b"): "scored"}), said)
     assert (found.roles, found.items_of_others) == ({"d": frozenset({"seeker", "tested"})}, 2)
+
+
+def test_a_role_is_named_with_its_models() -> None:
+    run = manifest(plan={"roles": {"draft_judge": {"name": "j", "base_url": "http://j/v1"}}})
+    names = {role: name_role(run, role, "m") for role in ("draft_judge", "seeker", "tested", "budget")}
+    assert names == {"draft_judge": "draft judge (j)", "seeker": "seeker (m)", "tested": "tested", "budget": "budget"}

@@ -7,7 +7,7 @@ import polars as pl
 import pytest
 
 from schemas.tables.layers import LAYERS
-from tasks.runs.instruments import check_simulation
+from tasks.runs.instruments import check_simulation, count_instruments
 from tasks.runs.past_run import PastRun
 from tests.tasks.rows import SYSTEM, answer, frame, judgement, turn
 from tests.tasks.runs.runs import run_of
@@ -91,3 +91,14 @@ def test_ratings_are_shown_from_0_to_10(tmp_path: Path) -> None:
     # In the order of the rubric, so that a page's columns are those of its head.
     assert [list(names) for names in a["criteria"].values()] == [["theme", "emotion"]] * 2
     assert (a["unreviewed"], a["tainted"]) == (1, 0)
+
+
+def test_empty_replies_and_refusals_are_the_models_own(tmp_path: Path) -> None:
+    # Of ten replies five cannot be read, one of them empty and one a refusal.
+    scores = items("en", [0.0] * 5 + [1.0] * 5, status=["unparsed"] * 5 + ["scored"] * 5)
+    texts = [(" ", None), ("No.", "refusal"), *[("?", None)] * 3, *[("A", None)] * 5]
+    told = (answer(f"en-{n}", text, dataset="en", remark=remark) for n, (text, remark) in enumerate(texts))
+    layers = {"item_scores": scores, "answers": frame(LAYERS["answers"], tuple(told))}
+    (count,) = count_instruments(run_of(tmp_path, DESIGN, layers, {"dataset": "en", "model": "m", "setting": "base"}))
+    assert (count.instrument, count.faulty, count.total, count.failed) == ("reader", 3, 10, True)
+    assert count.words == "3 of 10 replies of the model in en cannot be read"
