@@ -79,7 +79,7 @@ def test_clear_differences_leave_out_0() -> None:
 def test_whole_runs_have_scores_of_the_score_stage() -> None:
     rng = np.random.default_rng(2)
     runs = [pl.concat([items(name, rng.random(30).tolist()) for name in ("safety", "mind", "heart")]) for _ in range(2)]
-    found = changes(*runs, gated(), resamples=20)
+    found = changes(runs[0], runs[1], gated(), resamples=20)
     for run, side in zip(runs, ("before", "after"), strict=True):
         scored = score_benchmark(run.lazy(), gated(), ScoreSettings(bootstrap=0))
         expected = dict(scored.ability.select("ability", "score_0_100").rows())

@@ -115,7 +115,7 @@ def test_scores_by_turn_shrink_with_the_conversations(found: dict[str, Any]) -> 
     nothing = (None, 0)
     # Likeness in the first turn (1 + 0.911) / 2, F1 1/2; in the second 0.9483 and F1 0, and 0 of what is unread.
     emotion = [100 * (0.9555 + 0.5) / 2, 100 * 0.9483 / 2 / 2, 100 * (1 / 2 + 2 / 3) / 2]
-    expected = {
+    expected: dict[str, list[tuple[float | None, int]]] = {
         "pillar_emotion": [(emotion[0], 1), (emotion[1], 2), (emotion[2], 1)],
         "binary_accuracy": [(75, 1), (50, 1), (50, 1)],
         "pairwise_accuracy": [(200 / 3, 1), nothing, nothing],

@@ -1,6 +1,7 @@
 """Which part of a score is looked at next: the one that takes most from it, by weight."""
 
 from pathlib import Path
+from typing import Any
 
 import polars as pl
 
@@ -17,7 +18,7 @@ DESIGN = blueprint(
 )
 
 
-def explained(folder: Path, hits: dict[str, int], **wanted: str) -> Row:
+def explained(folder: Path, hits: dict[str, int], **wanted: Any) -> Row:
     """The document of a run with so many of 5 items right by dataset."""
     scores = pl.concat([items(dataset, share(right, 5)) for dataset, right in hits.items()])
     run = run_of(folder, DESIGN, {"item_scores": scores}, {})

@@ -145,7 +145,8 @@ def test_averages_of_role_players_follow_but_two() -> None:
     # (9.5 + 8 + 9.4 + 8 + 6.1 + 5.5) / 6 = 46.5 / 6 and (9.1 + 5.9 + 8.9 + 8.5 + 6.1 + 8.1) / 6 = 46.6 / 6
     assert wrong.select("language", "prompt", "average").rows() == [("en", "zero-shot", 8.0), ("en", "CoT", 8.1)]
     assert [note.split("; ")[0] for note in wrong["note"]] == ["the six values average 7.75", "the six values average 7.77"]
-    assert (table.height, wrong["mean"].to_list()) == (18, pytest.approx([46.5 / 6, 46.6 / 6]))
+    assert wrong["mean"].to_list() == pytest.approx([46.5 / 6, 46.6 / 6])
+    assert table.height == 18
 
 
 def test_averages_of_judges_follow_but_those_noted() -> None:

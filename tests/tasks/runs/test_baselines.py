@@ -132,7 +132,7 @@ def test_questionnaires_have_the_best_letter_and_both_ends() -> None:
 
 def test_orders_are_one_per_repetition_of_any_models() -> None:
     columns = (pl.String, pl.String, pl.Int64, pl.List(pl.Int64))
-    schema = dict(zip(("dataset", "item_id", "repetition", "option_order"), columns, strict=True))
+    schema: dict[str, Any] = dict(zip(("dataset", "item_id", "repetition", "option_order"), columns, strict=True))
     asked = [("d", "i0", 0, [1, 0]), ("d", "i0", 1, [0, 1]), ("d", "i1", 0, None), ("d", "i1", 1, None), ("plain", "i0", 0, None)]
     both_models = pl.DataFrame([*asked, *asked], schema=schema, orient="row")
     assert orders_shown(both_models) == {("d", "i0"): ((1, 0), (0, 1)), ("d", "i1"): (None, None)}
