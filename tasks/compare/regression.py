@@ -52,11 +52,7 @@ def find_regressions(
 ) -> tuple[Regression, ...]:
     """Find every way in which a model and setting regressed, the total first.
 
-    Args:
-        changes: of its scores.
-        before: what the earlier run says of it.
-        after: what the later run says of it.
-        blueprint: says what share of items a ranked model needs.
+    By the changes of its scores and by what both runs say of it; the blueprint says what share of items a ranked model needs.
     """
     vetoed = bool(before.vetoed or after.vetoed)
     falls = (_fall(change, vetoed=vetoed) for change in changes if fell_beyond_interval(change))

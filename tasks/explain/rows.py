@@ -150,10 +150,7 @@ def _stored(run: PastRun, ref: PartitionRef) -> Row:
 
 
 def break_down(rows: pl.DataFrame) -> Row:
-    """Break a raw score down into the few counts or sums of its items that its formula is computed from.
-
-    Args:
-        rows: of `item_scores`, of one model, dataset, method, metric and setting.
+    """Break a raw score, rows of `item_scores`, down into the few counts or sums that its formula is computed from.
 
     Returns:
         `formula` in words, `counts` what it is computed from, `labels` for macro F1 one row per label; `value` as the scoring

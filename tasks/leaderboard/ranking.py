@@ -89,7 +89,7 @@ def leaderboard_rows(totals: pl.DataFrame, abilities: pl.DataFrame, records: Rec
     Args:
         totals: rows of `totals`, judged; where it is known, with the run and group of each, and a fuller run.
         abilities: rows of `ability_scores`, likewise.
-        records: by run, if the rows have one, how far its numbers may be set beside a paper's.
+        records: by run, if the rows have one.
     """
     key = [name for name in ("model", "setting", RUN, LANGUAGE) if name in abilities.columns]
     scores = abilities.rows_by_key(key, named=True)

@@ -31,9 +31,7 @@ class Lost:
 def find_failures(item_scores: pl.DataFrame, answers: pl.DataFrame) -> pl.DataFrame:
     """Return the rows of `item_scores` without a value since a call failed, with `failed_role`: once for each role, or NOT_SENT.
 
-    Args:
-        item_scores: rows of any datasets, models and settings.
-        answers: theirs; they say whose call failed. A metric of all parts of an item rests on each of its answers.
+    Their answers say whose call failed. A metric of all parts of an item rests on each of its answers.
     """
     whose = pl.when(failure=NOT_SENT).then(pl.lit(NOT_SENT)).otherwise("failed_role")
     failed = answers.drop_nulls("failed_role").with_columns(failed_role=whose)

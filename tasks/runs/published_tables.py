@@ -53,12 +53,7 @@ class PublishedTable:
 
 
 def read_table(published: pl.DataFrame | None = None) -> PublishedTable:
-    """Bring a paper's table into one form.
-
-    Args:
-        published: a row per model with a column per ability (`overall` is the total; `setting`, if not all are `base`; `ranked`,
-            if not all are; type and parameters, where the paper states these); null = there is none.
-    """
+    """Return a paper's table in one form: `setting` is left out where all are `base`, `ranked` where all are; null = no table."""
     if published is None or published.is_empty():
         return PublishedTable(pl.DataFrame(schema={"setting": pl.String, "ranked": pl.Boolean}))
     usual = {"setting": pl.lit(BASE_SETTING), "ranked": pl.lit(value=True)}

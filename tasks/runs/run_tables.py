@@ -48,15 +48,12 @@ def last_stage(retrievals: pl.DataFrame) -> pl.DataFrame:
 
 
 def join_prompt_chunks(chunks: pl.DataFrame, retrievals: pl.DataFrame, place: Mapping[str, str]) -> pl.DataFrame:
-    """Return texts of the chunks of one partition that went into prompts.
+    """Return texts of the chunks of one partition that went into prompts, in columns PROMPT_CHUNKS.
 
     Args:
         chunks: rows of one partition of `chunks`. Another partition may have cut the same text in other places.
         retrievals: rows of `retrievals`, of any partitions.
         place: partition keys of `chunks`; those that `retrievals` has as columns say which of its rows refer to them.
-
-    Returns:
-        columns PROMPT_CHUNKS.
     """
     mine = retrievals.filter(*(pl.col(name) == value for name, value in place.items() if name in retrievals.columns))
     kept = last_stage(mine).filter("kept")
@@ -142,12 +139,9 @@ def pool_counts(counts: Iterable[InstrumentCount]) -> Iterable[InstrumentCount]:
 
 
 def from_row(kind: Callable[..., ResultT], row: Mapping[str, Any], **others: Any) -> ResultT:
-    """Return a row of a table as an object.
+    """Return a row of a table as an object of a kind that takes columns by name; those that it does not know are left out.
 
-    Args:
-        kind: takes columns of the row by name; those that it does not know are left out.
-        row: of any table.
-        others: what is no column of the row, or has another value than there.
+    `others`: what is no column of the row, or has another value than there.
     """
     parameters = _parameters(kind)
     return kind(**{name: value for name, value in row.items() if name in parameters} | others)

@@ -110,12 +110,8 @@ def check_catalogue(
 ) -> tuple[list[Difference], list[str]]:
     """Compare each dataset's evaluation version and source hashes with those in the footers of its items.
 
-    Where an entry has several sources, one that is the same will do; which of them was used depends on the machine.
-
-    Args:
-        manifest: of the run.
-        blueprint: of the manifest; names files of the user's own.
-        footers: of the run's partitions, by path.
+    Where an entry has several sources, one that is the same will do; which of them was used depends on the machine. The blueprint
+    names files of the user's own.
 
     Returns:
         Differences, and notes on datasets that could not be compared.
