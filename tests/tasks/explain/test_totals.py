@@ -1,10 +1,12 @@
 """Which part of a score is looked at next: the one that takes most from it, by weight."""
 
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
 import polars as pl
 
+from schemas.lineage import Missing
 from tasks.explain.selection import Selection, find_place
 from tasks.explain.totals import place_document
 from tasks.runs.run_tables import Row
@@ -18,10 +20,11 @@ DESIGN = blueprint(
 )
 
 
-def explained(folder: Path, hits: dict[str, int], **wanted: Any) -> Row:
+def explained(folder: Path, hits: dict[str, int], missing: tuple[Missing, ...] = (), **wanted: Any) -> Row:
     """The document of a run with so many of 5 items right by dataset."""
     scores = pl.concat([items(dataset, share(right, 5)) for dataset, right in hits.items()])
     run = run_of(folder, DESIGN, {"item_scores": scores}, {})
+    run = replace(run, manifest=run.manifest.model_copy(update={"missing": missing}))
     selection = Selection(**wanted)
     return place_document(run, run.systems, selection, find_place(DESIGN, selection))
 
@@ -55,3 +58,12 @@ def test_the_way_from_the_total_is_told(tmp_path: Path) -> None:
     assert above == [("total", "tiny"), ("ability", "kind"), ("task", "task_e")]
     assert [document[name] for name in ("kind", "id", "level", "adds_up")] == ["dataset", "f", "dataset", True]
     assert document["models"][0]["part"]["score"] == 60
+
+
+def test_missing_is_what_the_systems_lack_below(tmp_path: Path) -> None:
+    gaps = [("d", None, None), ("d", "m", "base"), ("d", "m", "rag"), ("d", "other", "base"), ("e", "m", "base")]
+    missing = tuple(
+        Missing(dataset=dataset, model=model, setting=setting, reason="gone", next_step="-") for dataset, model, setting in gaps
+    )
+    document = explained(tmp_path, {"d": 1, "e": 3, "f": 3}, missing, ability="able")
+    assert [(gap["dataset"], gap["model"], gap["setting"]) for gap in document["missing"]] == gaps[:2]
