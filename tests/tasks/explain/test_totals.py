@@ -47,7 +47,7 @@ def explained(folder: Path, hits: dict[str, int], missing: tuple[Missing, ...] =
         ({"d": 1, "e": 0, "f": 4}, {"dataset": "e"}, None),
     ],
 )
-def test_what_takes_most_is_next(hits: dict[str, int], wanted: dict[str, str], expected: str | None, tmp_path: Path) -> None:
+def test_what_takes_most_is_next(hits: dict[str, int], wanted: dict[str, Any], expected: str | None, tmp_path: Path) -> None:
     step = explained(tmp_path / str(len(list(tmp_path.iterdir()))), hits, **wanted)["next"]
     assert (step and step[step.index("--") : step.index(" --lake")]) == expected
 
