@@ -12,7 +12,7 @@ from flows.commands import options as opt
 from flows.commands.console import CommandResult, bold, decimal, folded, label_system, numbers, text_table
 from schemas.folders import DEFAULT_LAKE
 from tasks.compare.runs import compare_runs
-from tasks.runs.comparable_runs import said
+from tasks.runs.comparable_runs import in_words
 from tasks.runs.verdict import name_score, say_total
 from tasks.text.number_format import counted, interval, shorten, signed, signed_interval
 
@@ -156,10 +156,9 @@ def _flipped(flipped: Row) -> Iterator[RenderableType]:
 
 
 def _differences(rows: Sequence[Row]) -> Iterator[RenderableType]:
-
     if rows:
         yield bold("What else differs", f", {counted(len(rows), 'thing')}:")
     for row in rows[:MOST_DIFFERENCES]:
-        yield f"  {row['what']}: {shorten(said(row['before']), 60)} -> {shorten(said(row['after']), 60)}"
+        yield f"  {row['what']}: {shorten(in_words(row['before']), 60)} -> {shorten(in_words(row['after']), 60)}"
     if len(rows) > MOST_DIFFERENCES:
         yield f"  and {len(rows) - MOST_DIFFERENCES} more: --json lists them"

@@ -16,8 +16,7 @@ from flows.commands.run_view import leaderboard_table
 from schemas.errors import UsageError
 from schemas.folders import DEFAULT_LAKE
 from tasks.leaderboard import ranking as leaderboards
-from tasks.leaderboard.across_models import compare_models
-from tasks.leaderboard.helper_ranks import compare_helpers
+from tasks.leaderboard.across_models import compare_helpers, compare_models
 from tasks.leaderboard.published_experiments import read_experiments
 from tasks.leaderboard.ranking import LeaderboardData
 from tasks.reporting.content.leaderboard import groups_said

@@ -22,10 +22,10 @@ from tasks.leaderboard.ranking import run_rows
 from tasks.reporting.content.headlines import describe_headlines
 from tasks.reporting.content.operations import amount_cells, cost_notes
 from tasks.runs.baselines import Baselines
-from tasks.runs.lengths import read_lengths
+from tasks.runs.instruments import check_simulation
+from tasks.runs.papers import read_lengths
 from tasks.runs.past_run import PastRun, past_run
 from tasks.runs.run_tables import ReportData
-from tasks.runs.simulation import check_simulation
 from tasks.runs.verdict import say_interval, say_total, say_verdict
 from tasks.text.number_format import interval, number
 

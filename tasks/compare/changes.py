@@ -10,8 +10,8 @@ from schemas.changes import TOTAL, RunChanges, RunState, ScoreDifference, System
 from schemas.errors import LakeError
 from schemas.lineage import PartitionRef, RunManifest
 from schemas.tables.responses import Judgements
-from tasks.compare.dimension_changes import dimension_changes
-from tasks.compare.regression import SystemScores, find_regressions, find_warnings, score_changes
+from tasks.compare.regression import SystemScores, find_regressions, find_warnings
+from tasks.compare.scores import dimension_changes, score_changes
 from tasks.lake.lake import Lake
 from tasks.lake.manifest import list_runs, read_listed, run_order
 from tasks.runs.comparable_runs import difference, systems_of
@@ -27,61 +27,49 @@ ITEMS = ("items", "contexts")
 
 
 def find_earlier(run: RunManifest, lake: Lake) -> tuple[dict[System, RunManifest | str], tuple[str, ...]]:
-    """Find the newest earlier run that can be compared, for every model and setting of a run.
+    """Return the newest earlier run that can be compared, for every model and setting of a run, or why there is none.
 
-    Args:
-        run: a run of the lake; those with a lower number are earlier.
-        lake: where the runs are.
-
-    Returns:
-        The run of each model and setting, or why there is none; and remarks on runs that cannot be read.
+    And remarks on runs that cannot be read. Runs with a lower number are earlier.
     """
-    found: dict[System, RunManifest | str] = {}
+    systems, earlier = systems_of(run), dict[System, RunManifest]()
     reasons: dict[System, str] = {}
     remarks: list[str] = []
     names = [name for name in list_runs(lake.root) if run_order(name) < run_order(run.run)]
     for name in names[:LOOKED_BACK]:
-        wanted = [system for system in systems_of(run) if system not in found]
-        if not wanted:
+        if earlier.keys() == systems.keys():
             break
         try:
-            earlier = read_listed(lake.root, name)
+            manifest = read_listed(lake.root, name)
         except LakeError as error:
             remarks.append(f"run {name} was passed over: {error.what}")
             continue
-        for system in wanted:
-            if (obstacle := difference(run, earlier, system)) is None:
-                found[system] = earlier
-            elif earlier.benchmark == run.benchmark:
+        for system in systems.keys() - earlier.keys():
+            if (obstacle := difference(run, manifest, system)) is None:
+                earlier[system] = manifest
+            elif manifest.benchmark == run.benchmark:
                 reasons.setdefault(system, f"no earlier run can be compared; of the newest, {name}: {obstacle}")
     limit = f" among the newest {LOOKED_BACK} in the lake" if len(names) > LOOKED_BACK else ""
     none = f"no earlier run of {run.benchmark}{limit}"
-    return {system: found.get(system, reasons.get(system, none)) for system in systems_of(run)}, tuple(remarks)
+    return {system: earlier.get(system, reasons.get(system, none)) for system in systems}, tuple(remarks)
 
 
 def changes_since(run: RunManifest, blueprint: Blueprint, resampling: Resampling, lake: Lake) -> RunChanges:
-    """Compare every model and setting of a run with the newest earlier run that it can be compared with.
-
-    Args:
-        run: its manifest.
-        blueprint: of the run.
-        resampling: of the run's intervals.
-        lake: where this and the earlier runs are.
+    """Compare every model and setting of a run with the newest earlier run of the lake that it can be compared with.
 
     Raises:
         LakeError: if a partition of this run cannot be read. One of an earlier run that cannot is a reason not to compare.
     """
-    (found, remarks), now = find_earlier(run, lake), PastRun(run, blueprint, lake)
-    manifests = {earlier.run: earlier for earlier in found.values() if not isinstance(earlier, str)}
+    (earlier, remarks), now = find_earlier(run, lake), PastRun(run, blueprint, lake)
+    manifests = {manifest.run: manifest for manifest in earlier.values() if not isinstance(manifest, str)}
     before = {name: PastRun(manifest, blueprint, lake) for name, manifest in manifests.items()}
     systems = tuple(
-        SystemChanges(model=system.model, setting=system.setting, reason=earlier)
-        if isinstance(earlier, str)
-        else _compare(before[earlier.run], now, system, resampling)
-        for system, earlier in found.items()
+        SystemChanges(model=system.model, setting=system.setting, reason=manifest)
+        if isinstance(manifest, str)
+        else _compare(before[manifest.run], now, system, resampling)
+        for system, manifest in earlier.items()
     )
-    compared = {system.previous for system in systems}
-    newest = max((one for name, one in manifests.items() if name in compared), key=lambda one: run_order(one.run), default=None)
+    compared = (system.previous for system in systems if system.previous)
+    newest = manifests.get(max(compared, key=run_order, default=""))
     return RunChanges(
         run=run.run,
         benchmark=run.benchmark,
@@ -89,9 +77,9 @@ def changes_since(run: RunManifest, blueprint: Blueprint, resampling: Resampling
         previous=newest.run if newest else None,
         reason=None if newest else next((system.reason for system in systems), None),
         units=systems,
-        remarks=(*(found.message for found in run.canaries), *remarks),
-        canary_calls=sum(found.asked for found in run.canaries),
-        differences=tuple(f"{found.model}: {found.difference}" for found in run.canaries if found.difference),
+        remarks=(*(canary.message for canary in run.canaries), *remarks),
+        canary_calls=sum(canary.asked for canary in run.canaries),
+        differences=tuple(f"{canary.model}: {canary.difference}" for canary in run.canaries if canary.difference),
     )
 
 
@@ -103,7 +91,7 @@ def _state(run: RunManifest, previous: RunManifest | None, systems: Sequence[Sys
         return "Regressed"
     if any(row.unsent for row in run.usage):
         return "BudgetSpent"
-    if any(found.drifting for found in run.canaries):
+    if any(canary.drifting for canary in run.canaries):
         return "Drifting"
     unchanged = previous is not None and set(run.partitions) <= set(previous.partitions)
     return "UpToDate" if unchanged and not run.calls.sent and not run.calls.failed else "Completed"
@@ -112,8 +100,7 @@ def _state(run: RunManifest, previous: RunManifest | None, systems: Sequence[Sys
 def _compare(before: PastRun, after: PastRun, system: System, resampling: Resampling) -> SystemChanges:
     now = _system_scores(after, system)
     try:
-        was, changes = _system_scores(before, system), _score_changes(before, after, system, resampling)
-        changes += _dimension_changes(before, after, system, resampling)
+        was, changes = _system_scores(before, system), tuple(_changes(before, after, system, resampling))
         now = now if now == was else _with_failures(now, after, system)
     except LakeError as error:
         # The run itself is whole: what is broken is a record of an earlier one.
@@ -129,26 +116,22 @@ def _compare(before: PastRun, after: PastRun, system: System, resampling: Resamp
     )
 
 
-def _score_changes(before: PastRun, after: PastRun, system: System, resampling: Resampling) -> tuple[ScoreDifference, ...]:
+def _changes(before: PastRun, after: PastRun, system: System, resampling: Resampling) -> Iterator[ScoreDifference]:
+    """Yield changes of scores, and of the dimensions of datasets whose ratings, but not whose items, are other ones."""
     was, now = (_contents(run.partitions("item_scores", **system._asdict())) for run in (before, after))
+    changed = _changed_items(before, after)
     if was == now:
-        return tuple(_unchanged(after, system))
-    scores = before.item_scores(system), after.item_scores(system)
-    return score_changes(*scores, after.blueprint, resampling, _changed_items(before, after))
-
-
-def _dimension_changes(before: PastRun, after: PastRun, system: System, resampling: Resampling) -> tuple[ScoreDifference, ...]:
-    """Return changes of the dimensions of datasets whose ratings, but not whose items, are other ones."""
-    was, now = before.counted_judgements(system), after.counted_judgements(system)
-    other = now.keys() & was.keys() - _changed_items(before, after)
-    rerated = sorted(dataset for dataset in other if was[dataset].content_sha256 != now[dataset].content_sha256)
-    if not rerated:
-        return ()
-    earlier, later = (
-        pl.concat([run.lake.read(refs[name], Judgements) for name in rerated]) for run, refs in ((before, was), (after, now))
-    )
-    items = pl.concat([after.read("items", dataset=name).select("dataset", "item_id", "cluster") for name in rerated])
-    return tuple(dimension_changes(earlier, later, items, resampling))
+        yield from _unchanged(after, system)
+    else:
+        earlier, later = (run.read("item_scores", **system._asdict()) for run in (before, after))
+        yield from score_changes(earlier, later, after.blueprint, resampling, changed)
+    old, new = before.counted_judgements(system), after.counted_judgements(system)
+    same_items = sorted(new.keys() & old.keys() - changed)
+    rerated = [dataset for dataset in same_items if old[dataset].content_sha256 != new[dataset].content_sha256]
+    if rerated:
+        earlier, later = (pl.concat([after.lake.read(refs[name], Judgements) for name in rerated]) for refs in (old, new))
+        items = pl.concat([after.read("items", dataset=name).select("dataset", "item_id", "cluster") for name in rerated])
+        yield from dimension_changes(earlier, later, items, resampling)
 
 
 def _unchanged(run: PastRun, system: System) -> Iterator[ScoreDifference]:
@@ -170,11 +153,11 @@ def _system_scores(run: PastRun, system: System) -> SystemScores:
 def _with_failures(scores: SystemScores, run: PastRun, system: System) -> SystemScores:
     """Add whose failures cost items."""
     (row,) = system.rows(run.layers["totals"])
-    lost = find_lost(run.item_scores(system), run.answers(system))
-    named = {
+    lost = find_lost(*(run.read(layer, **system._asdict()) for layer in ("item_scores", "answers")))
+    failed = {
         dataset: frozenset(name_role(run.manifest, role, system.model) for role in roles) for dataset, roles in lost.roles.items()
     }
-    return replace(scores, failed=named, lost_by_others=lost.items_of_others / max(row["n_total"], 1))
+    return replace(scores, failed=failed, lost_by_others=lost.items_of_others / max(row["n_total"], 1))
 
 
 def _contents(refs: Sequence[PartitionRef]) -> set[tuple[str, str]]:

@@ -52,18 +52,18 @@ def certificates(joined: JoinedRatings, resampling: Resampling) -> pl.DataFrame:
         units, drawn = _draw(people, resampling)
         tail = tails(units.select("place", system=0, item_id="row"))["tail"][0]
         ratings = {name: _ratings(own, drawn) for name, own in _by_dimension(people.join(units, on=UNIT))}
-        found = [(PEOPLE, "", name, _among_people(one)) for name, one in ratings.items()]
+        rows = [(PEOPLE, "", name, _among_people(own)) for name, own in ratings.items()]
         judges = joined.judges.join(people, on=[*UNIT, "dimension"], how="semi").join(units, on=UNIT).sort("judge", "rubric")
         for (judge, rubric), own in judges.group_by("judge", "rubric", maintain_order=True):
-            rated = {name: (rows, ratings[name], _on_units(rows, ratings[name])) for name, rows in _by_dimension(own)}
-            sides = {name: _compare(*one) for name, one in rated.items()}
-            found += [(judge, rubric, name, _table(one, tail, _said(*rated[name][1:]))) for name, one in sides.items()]
+            rated = {name: (given, ratings[name], _on_units(given, ratings[name])) for name, given in _by_dimension(own)}
+            sides = {name: _compare(*of_dimension) for name, of_dimension in rated.items()}
+            rows += [(judge, rubric, name, _table(values, tail, _counts(*rated[name][1:]))) for name, values in sides.items()]
             if len(sides) > 1:
                 mean = np.mean([*sides.values()], axis=0)
-                if len({(*one.scale, one.rises) for _, one, _ in rated.values()}) > 1:
+                if len({(*by_people.scale, by_people.rises) for _, by_people, _ in rated.values()}) > 1:
                     mean[:, DISTANCES] = np.nan
-                found.append((judge, rubric, MEAN, _table(mean, tail, OF_MEAN)))
-        for judge, rubric, name, table in found:
+                rows.append((judge, rubric, MEAN, _table(mean, tail, OF_MEAN)))
+        for judge, rubric, name, table in rows:
             key = {"source": source, "judge": judge, "rubric": rubric, "dimension": name}
             tables.append(table.select(*(pl.lit(value).alias(column) for column, value in key.items()), pl.all()))
     return pl.concat(tables, how="diagonal_relaxed")
@@ -97,14 +97,13 @@ def _among_people(ratings: Ratings) -> pl.DataFrame:
     """Return alpha of all ratings, and ICC of the units that all raters rated: one-way where it is not known who rated."""
     units = [[value for value in row if np.isfinite(value)] for row in ratings.people]
     paired = sum(len(row) > 1 for row in units)
-    found = [(f"alpha_{level}", krippendorff_alpha(units, level), paired) for level in ALPHA_LEVELS]
+    values = [(f"alpha_{level}", krippendorff_alpha(units, level), paired) for level in ALPHA_LEVELS]
     whole = ratings.people[np.isfinite(ratings.people).all(axis=1)]
     if min(whole.shape) > 1:
         icc = rater_agreement.intraclass_correlations(whole).items()
-        found += [(name, value, len(whole)) for name, value in icc if ratings.known == name.startswith("icc_2")]
-    table = pl.DataFrame(
-        found, {"statistic": pl.String, "value": pl.Float64, "n_units": pl.Int64}, orient="row", nan_to_null=True
-    )
+        values += [(name, value, len(whole)) for name, value in icc if ratings.known == name.startswith("icc_2")]
+    schema = {"statistic": pl.String, "value": pl.Float64, "n_units": pl.Int64}
+    table = pl.DataFrame(values, schema, orient="row", nan_to_null=True)
     return table.with_columns(level=pl.lit("pooled"), undefined_because=pl.when(pl.col("value").is_null()).then(pl.lit(FEW)))
 
 
@@ -151,7 +150,7 @@ def _average(pairs: Sequence[tuple[Floats, Floats]], ratings: Ratings, compare: 
     return np.mean(found, axis=0) if found else np.full((len(STATISTICS), ratings.units.weights.shape[1]), np.nan)
 
 
-def _said(ratings: Ratings, judge: Floats) -> dict[str, Any]:
+def _counts(ratings: Ratings, judge: Floats) -> dict[str, Any]:
     """Return columns beside STATISTICS: counts, design effects, and why a value that is not defined is not."""
     kept = np.flatnonzero(np.isfinite(judge))
     target, units = _row_means(ratings.people)[kept], ratings.units.only(kept)

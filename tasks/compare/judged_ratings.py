@@ -101,7 +101,6 @@ def join_ratings(human: dy.DataFrame[HumanRatings], run: PastRun) -> JoinedRatin
 
     Raises:
         UsageError: no rating is of an answer of the run.
-        LakeError: a partition is gone or changed.
     """
     answers = pl.concat([_answers(run, dataset) for dataset in run.blueprint.datasets], how="vertical")
     systems = answers["system"].unique().to_list()

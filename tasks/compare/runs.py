@@ -1,7 +1,6 @@
 """Compare two runs of a benchmark: scores, items that changed, and whether they may be compared at all."""
 
-from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import asdict
+from collections.abc import Iterator, Sequence
 
 import polars as pl
 
@@ -9,11 +8,10 @@ from schemas.errors import UsageError
 from schemas.folders import Folder
 from schemas.lineage import PartitionRef
 from schemas.tables.items import Items
-from tasks.compare.scores import Flips, compare_scores, find_flips
+from tasks.compare.scores import compare_scores, find_flips
 from tasks.runs.comparable_runs import find_differences, warnings
-from tasks.runs.evidence import read_evidence
+from tasks.runs.evidence import read_evidence, row_document
 from tasks.runs.past_run import PastRun, reopen
-from tasks.runs.rows import row_document
 from tasks.runs.run_tables import Row, System
 from tasks.runs.verdict import SHOWN, judge_run
 from tasks.scoring.uncertainty import Resampling
@@ -41,7 +39,6 @@ def compare_runs(folder: Folder, names: tuple[str, str], flips: int, bootstrap: 
 
     Raises:
         UsageError: there is no such run, they are of different benchmarks, or have no model and setting in common.
-        LakeError: a partition is gone or changed.
     """
     before, after = reopen(folder, names[0]), reopen(folder, names[1])
     old, new = before.manifest, after.manifest
@@ -55,25 +52,21 @@ def compare_runs(folder: Folder, names: tuple[str, str], flips: int, bootstrap: 
             next_step="moodflow runs list names the benchmark of each",
         )
     resampling = Resampling(RESAMPLES if bootstrap is None else bootstrap, int(new.plan.get("seed", 0)))
-    pairs = pair_systems(before, after)
+    pairs = _pair_systems(before, after)
     return {
         "before": before.name,
         "after": after.name,
         "benchmark": new.benchmark,
         "warnings": warnings(before, after),
         "differences": find_differences(before, after),
-        "models": [compare_pair((before, was), (after, now), resampling, flips) for was, now in pairs],
-        "only_before": _alone(before, [was for was, _ in pairs]),
-        "only_after": _alone(after, [now for _, now in pairs]),
+        "models": [_compare_pair((before, was), (after, now), resampling, flips) for was, now in pairs],
+        "only_before": [system._asdict() for system in before.systems if system not in [was for was, _ in pairs]],
+        "only_after": [system._asdict() for system in after.systems if system not in [now for _, now in pairs]],
     }
 
 
-def pair_systems(before: PastRun, after: PastRun) -> list[tuple[System, System]]:
-    """Pair models and settings of both runs; if each has one model and they differ, these two in each common setting.
-
-    Raises:
-        UsageError: there is nothing to pair.
-    """
+def _pair_systems(before: PastRun, after: PastRun) -> list[tuple[System, System]]:
+    """Pair models and settings of both runs; if each has one model and they differ, these two in each common setting."""
     common = [system for system in after.systems if system in before.systems]
     if common:
         return [(system, system) for system in common]
@@ -94,38 +87,33 @@ def pair_systems(before: PastRun, after: PastRun) -> list[tuple[System, System]]
     )
 
 
-def _alone(run: PastRun, paired: Sequence[System]) -> list[Row]:
-    return [system._asdict() for system in run.systems if system not in paired]
-
-
-def compare_pair(before: Side, after: Side, resampling: Resampling, flips: int) -> Row:
-    """Compare what changed for one model and setting."""
-    changed = changed_items(before[0], after[0])
-    earlier, later = (run.item_scores(system) for run, system in (before, after))
+def _compare_pair(before: Side, after: Side, resampling: Resampling, most_flips: int) -> Row:
+    changed = _changed_items(before[0], after[0])
+    earlier, later = (run.read("item_scores", **system._asdict()) for run, system in (before, after))
     was, now = (rows.join(changed, on=["dataset", "item_id"], how="anti") for rows in (earlier, later))
-    found = find_flips(was, now)
+    flips = list(find_flips(was, now))
     return {
         "before": _stored_total(*before),
         "after": _stored_total(*after),
         "common": compare_scores(was, now, after[0].blueprint, resampling),
         "stored": list(_stored_changes(before, after)),
         "dimension_scores": list(_dimension_changes(before, after)),
-        "flips": [asdict(metric) for metric in found],
-        "flipped": list(_flipped(before, after, found, flips)),
+        "flips": flips,
+        "flipped": list(_flipped(before, after, flips, most_flips)),
         "items": list(_item_counts(earlier, later, changed)),
     }
 
 
-def changed_items(before: PastRun, after: PastRun) -> pl.DataFrame:
+def _changed_items(before: PastRun, after: PastRun) -> pl.DataFrame:
     """Return items of both runs that have one id and are not the same question: dataset, item_id."""
-    found = [pl.DataFrame(schema={"dataset": pl.String, "item_id": pl.String})]
+    changed = [pl.DataFrame(schema={"dataset": pl.String, "item_id": pl.String})]
     earlier = {ref.key("dataset"): ref for ref in before.partitions("items")}
     for ref in after.partitions("items"):
         old = earlier.get(ref.key("dataset"))
         if old is not None and old.content_sha256 != ref.content_sha256:
             both = _asked(before, old).join(_asked(after, ref), on=["dataset", "item_id"], suffix="_after")
-            found.append(both.filter(pl.col("asked") != pl.col("asked_after")).select("dataset", "item_id"))
-    return pl.concat(found)
+            changed.append(both.filter(pl.col("asked") != pl.col("asked_after")).select("dataset", "item_id"))
+    return pl.concat(changed)
 
 
 def _asked(run: PastRun, ref: PartitionRef) -> pl.DataFrame:
@@ -140,40 +128,29 @@ def _stored_total(run: PastRun, system: System) -> Row:
 def _stored_changes(before: Side, after: Side) -> Iterator[Row]:
     """Return main abilities and datasets as each run has them, over all of its own items; null where it has no score."""
     for kind, layer in STORED.items():
-        old, new = (_by_name(*side, layer, kind) for side in (before, after))
+        old, new = (dict(system.of(run.layers[layer]).select(kind, "score_0_100").iter_rows()) for run, system in (before, after))
         for name in dict.fromkeys([*new, *old]):
-            values = old.get(name), new.get(name)
-            if values != (None, None):
-                difference = None if None in values else values[1] - values[0]  # type: ignore[operator]
-                yield {"kind": kind, "id": name, "before": values[0], "after": values[1], "difference": difference}
+            was, now = old.get(name), new.get(name)
+            if (was, now) != (None, None):
+                yield {"kind": kind, "id": name, "before": was, "after": now, "difference": _difference(was, now)}
+
+
+def _difference(was: float | None, now: float | None) -> float | None:
+    return None if was is None or now is None else now - was
 
 
 def _dimension_changes(before: Side, after: Side) -> Iterator[Row]:
     """Return means of rated dimensions as each run has them, over all answers rated there; null where it has none."""
-    old, new = _dimensions(*before), _dimensions(*after)
+    old, new = (
+        {tuple(row[name] for name in DIMENSION): {name: row[name] for name in MEAN} for row in system.rows(run.dimension_scores)}
+        for run, system in (before, after)
+    )
     for key in sorted(old.keys() | new.keys()):
         was, now = old.get(key), new.get(key)
-        yield {
-            **dict(zip(DIMENSION, key, strict=True)),
-            "before": was,
-            "after": now,
-            "difference": _difference(was, now) if was and now else None,
-        }
-
-
-def _dimensions(run: PastRun, system: System) -> dict[tuple[str, ...], Row]:
-    rows = system.rows(run.dimension_scores)
-    return {tuple(row[name] for name in DIMENSION): {name: row[name] for name in MEAN} for row in rows}
-
-
-def _difference(was: Row, now: Row) -> float | None:
-    """Return after - before in points; null if a mean is missing or the scales differ."""
-    alike = all(was[name] == now[name] for name in ("scale_min", "scale_max"))
-    return now["mean"] - was["mean"] if alike and None not in (was["mean"], now["mean"]) else None
-
-
-def _by_name(run: PastRun, system: System, layer: str, name: str) -> Mapping[str, float | None]:
-    return dict(system.of(run.layers[layer]).select(name, "score_0_100").iter_rows())
+        # Means on other scales have no difference.
+        alike = was and now and all(was[name] == now[name] for name in ("scale_min", "scale_max"))
+        difference = _difference(was["mean"], now["mean"]) if was and now and alike else None
+        yield {**dict(zip(DIMENSION, key, strict=True)), "before": was, "after": now, "difference": difference}
 
 
 def _item_counts(before: pl.DataFrame, after: pl.DataFrame, changed: pl.DataFrame) -> Iterator[Row]:
@@ -195,15 +172,15 @@ def _ids(rows: pl.DataFrame) -> dict[str, set[str]]:
     return {dataset: set(ids) for dataset, ids in grouped.iter_rows()}
 
 
-def _flipped(before: Side, after: Side, found: Sequence[Flips], most: int) -> Iterator[Row]:
+def _flipped(before: Side, after: Side, flips: Sequence[Row], most: int) -> Iterator[Row]:
     """Return items that fell or rose, with question and both replies, so many of each; metrics in turn, each item once."""
     for direction in ("fell", "rose") if most else ():
-        moved = [(metric, item) for metric in found for item in getattr(metric, direction)]
-        unique = {(metric.dataset, item): metric for metric, item in reversed(moved)}
-        for (dataset, item), metric in list(reversed(unique.items()))[:most]:
-            named = {"direction": direction, "dataset": dataset, "item_id": item}
-            measured = {"method": metric.method, "metric": metric.metric}
-            yield {**named, **measured, "before": _replies(*before, dataset, item), "after": _replies(*after, dataset, item)}
+        moved = [(flip, item) for flip in flips for item in flip[direction]]
+        unique = {(flip["dataset"], item): flip for flip, item in reversed(moved)}
+        for (dataset, item), flip in list(reversed(unique.items()))[:most]:
+            replies = {"before": _replies(*before, dataset, item), "after": _replies(*after, dataset, item)}
+            measured = {"dataset": dataset, "item_id": item, "method": flip["method"], "metric": flip["metric"]}
+            yield {"direction": direction, **measured, **replies}
 
 
 def _replies(run: PastRun, system: System, dataset: str, item: str) -> list[Row]:

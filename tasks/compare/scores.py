@@ -2,33 +2,39 @@
 
 Scores are compared over the items scored in both, with intervals of the difference. The method is that of tasks.scoring.gains,
 with the earlier run in the place of `base`: items are paired by dataset and item id, drawn with replacement for both runs at
-once, datasets independently of each other. Totals and abilities therefore rest on the metrics that both runs have; their weights
-are spread over those as the aggregation spreads what is missing, so that they may differ from the stored scores, which each rest
-on all of their own run.
+once, datasets independently of each other.
 """
 
-from collections.abc import Iterator, Mapping
-from dataclasses import dataclass
+from collections.abc import Iterator, Mapping, Set
 from math import comb
+from typing import Any
 
+import numpy as np
 import polars as pl
 
 from schemas.blueprint import Blueprint
-from schemas.changes import TOTAL
+from schemas.changes import TOTAL, ScoreDifference
 from schemas.metrics import Metric
 from schemas.tables.scores import NormalizedScores
-from tasks.compare.regression import AFTER, contributions_by_scope
+from tasks.compare.regression import list_some
 from tasks.runs.run_tables import Row
-from tasks.scoring.gains import BASE, Paired, Spec, dataset_weights, is_clear, pair_datasets, spec_weights, weigh_gain
-from tasks.scoring.normalisation import SPEC
-from tasks.scoring.reduction import COUNTED
+from tasks.scoring.aggregation import ability_contributions, aggregate_scores, metric_contributions
+from tasks.scoring.clusters import place_clusters
+from tasks.scoring.dimensions import rate_answers, rate_items
+from tasks.scoring.gains import BASE, Paired, Spec, Weights, dataset_weights, is_clear, pair_datasets, spec_weights, weigh_gain
+from tasks.scoring.normalisation import SPEC, normalise_scores
+from tasks.scoring.reduction import COUNTED, MEAN, reduce_item_scores
+from tasks.scoring.resampling import draw_weights
 from tasks.scoring.summation import exact_sum
-from tasks.scoring.tree import tree_tables
-from tasks.scoring.uncertainty import Resampling
+from tasks.scoring.tree import Tree, tree_tables
+from tasks.scoring.uncertainty import Resampling, limits_of, replicate
 
 
 def compare_scores(before: pl.DataFrame, after: pl.DataFrame, blueprint: Blueprint, resampling: Resampling) -> list[Row]:
-    """Compare what changed from one run to another.
+    """Compare scores over the metrics that both runs have.
+
+    The weights of a total or an ability are spread over those as the aggregation spreads what is missing, so that it may differ
+    from the stored score, which rests on all of its own run.
 
     Args:
         before: rows of `item_scores` of one model and setting of one run.
@@ -40,40 +46,65 @@ def compare_scores(before: pl.DataFrame, after: pl.DataFrame, blueprint: Bluepri
         The total before the veto, main abilities and datasets in the blueprint's order, as far as they have common items:
         kind, id, before and after on 0-100, difference, its 95 % interval (null: too few items, a grade, or none was asked for),
         whether that leaves out 0, and n_items.
-
-    Raises:
-        ScoringError: as score_benchmark.
     """
-    named = [_rename(before, BASE), _rename(after, AFTER)]
     tree = tree_tables(blueprint)
-    pairs = pair_datasets(pl.concat(named).lazy(), blueprint.datasets, tree, resampling)
+    pairs = _pair_runs(before, after, blueprint, resampling)
     if not pairs:
         return []
-    scopes = contributions_by_scope(common_scores(pairs), blueprint, tree)
-    weighed = {what: weights for what, rows in scopes.items() if (weights := spec_weights(rows))}
-    found = dataset_weights(tree, pairs)
+    scopes, datasets = weights_by_scope(common_scores(pairs), blueprint, tree), dataset_weights(tree, pairs)
     return [
-        *(_change("total", blueprint.name, pairs, weighed[what]) for what in weighed if what == TOTAL),
-        *(_change("ability", what, pairs, weighed[what]) for what in weighed if what != TOTAL),
-        *(_change("dataset", name, pairs, found[name]) for name in blueprint.datasets if name in found),
+        *_rows("total", pairs, {blueprint.name: scopes.pop(TOTAL)}),
+        *_rows("ability", pairs, scopes),
+        *_rows("dataset", pairs, {name: datasets[name] for name in blueprint.datasets if name in datasets}),
     ]
 
 
-def _rename(rows: pl.DataFrame, setting: str) -> pl.DataFrame:
-    return rows.with_columns(model=pl.lit("compared"), setting=pl.lit(setting))
+def _rows(kind: str, pairs: Mapping[Spec, Paired], scopes: Mapping[str, Weights]) -> Iterator[Row]:
+    for name, weights in scopes.items():
+        if weights:
+            change = _weigh_change(name, pairs, weights)
+            row = {"kind": kind, "id": name, "before": change.before, "after": change.after, "difference": change.change}
+            row |= {column: getattr(change, column) for column in ("ci_low", "ci_high", "n_items")}
+            yield row | {"is_clear": is_clear(row)}
 
 
-def _change(kind: str, name: str, pairs: Mapping[Spec, Paired], weights: Mapping[Spec, float]) -> Row:
-    found = weigh_gain(pairs, weights)
-    return {
-        "kind": kind,
-        "id": name,
-        "before": found["base_0_100"],
-        "after": found["setting_0_100"],
-        "difference": found["gain"],
-        **{column: found[column] for column in ("ci_low", "ci_high", "n_items")},
-        "is_clear": is_clear(found),
-    }
+def score_changes(
+    before: pl.DataFrame, after: pl.DataFrame, blueprint: Blueprint, resampling: Resampling, changed: Set[str] = frozenset()
+) -> Iterator[ScoreDifference]:
+    """Yield changes of the total and of every main ability that has a score in either run.
+
+    A score is compared only if it rests on the same metrics and items in both: over others it would be that of another benchmark.
+    Arguments are those of `compare_scores`, with one blueprint of both runs; `changed`: datasets whose items are not the same.
+    """
+    tree, same = tree_tables(blueprint), ~pl.col("dataset").is_in(sorted(changed))
+    pairs = _pair_runs(before.filter(same), after.filter(same), blueprint, resampling)
+    scored = (normalise_scores(reduce_item_scores(rows.lazy()), tree) for rows in (before, after))
+    old, new = (weights_by_scope(scores, blueprint, tree) for scores in scored)
+    for what, weights in old.items():
+        if obstacle := _obstacle(weights, new[what], pairs, changed):
+            yield ScoreDifference(what=what, note=f"not compared: {obstacle}")
+        elif weights:
+            yield _weigh_change(what, pairs, weights)
+
+
+def _obstacle(before: Weights, after: Weights, pairs: Mapping[Spec, Paired], changed: Set[str]) -> str | None:
+    """Return why a score of two runs cannot be compared."""
+    if bool(before) != bool(after):
+        return f"it has no score in {'this run' if before else 'the previous run'}"
+    if other := sorted({dataset for dataset, *_ in before} & changed):
+        return f"the items of {list_some(other)} are not the same"
+    if other := sorted({dataset for dataset, *_ in before.keys() ^ after.keys()}):
+        return f"it rests on {list_some(other)} in one of the runs only"
+    if other := sorted({dataset for dataset, *_ in before.keys() - pairs.keys()}):
+        return f"no item of {list_some(other)} is scored in both runs"
+    return None
+
+
+def _pair_runs(before: pl.DataFrame, after: pl.DataFrame, blueprint: Blueprint, resampling: Resampling) -> dict[Spec, Paired]:
+    named = (
+        rows.with_columns(model=pl.lit("compared"), setting=pl.lit(name)) for rows, name in ((before, BASE), (after, "after"))
+    )
+    return pair_datasets(pl.concat(named).lazy(), blueprint.datasets, tree_tables(blueprint), resampling)
 
 
 def common_scores(pairs: Mapping[Spec, Paired]) -> pl.DataFrame:
@@ -82,8 +113,89 @@ def common_scores(pairs: Mapping[Spec, Paired]) -> pl.DataFrame:
     return pl.DataFrame(rows, schema=NormalizedScores.create_empty().schema, orient="row")
 
 
-HALF = 0.5
+def weights_by_scope(normalized: pl.DataFrame, blueprint: Blueprint, tree: Tree) -> dict[str, Weights]:
+    """Return what each metric adds to the total (TOTAL) and to each main ability, by its id in the blueprint's order.
 
+    `normalized`: rows of `normalized_scores` of one model and setting.
+    """
+    aggregates = aggregate_scores(normalized, tree)
+    of_abilities = spec_weights(ability_contributions(normalized, aggregates, tree))
+    return {TOTAL: spec_weights(metric_contributions(normalized, aggregates, tree))} | {
+        main.id: {spec: weight for spec, weight in of_abilities.items() if spec[0] in main.dataset_ids}
+        for main in blueprint.abilities
+    }
+
+
+def _weigh_change(what: str, pairs: Mapping[Spec, Paired], weights: Weights) -> ScoreDifference:
+    gain = weigh_gain(pairs, weights)
+    shares = np.array(list(weights.values())) / sum(weights.values())
+    earlier = shares @ np.array([pairs[spec].replicates[0] for spec in weights])
+    scores, limits = (gain["base_0_100"], gain["setting_0_100"]), (gain["ci_low"], gain["ci_high"])
+    return _change(what, scores, limits, limits_of(earlier[None, :])["ci_low"].item(), n_items=gain["n_items"])
+
+
+def _change(what: str, scores: tuple[Any, Any], limits: tuple[Any, Any], own_low: float | None, **fields: Any) -> ScoreDifference:
+    """Return the change between two scores; `limits` are those of the change, `own_low` that of the score before."""
+    return ScoreDifference(
+        what=what,
+        before=scores[0],
+        after=scores[1],
+        change=scores[1] - scores[0],
+        ci_low=limits[0],
+        ci_high=limits[1],
+        allowed=None if own_low is None else max(0.0, scores[0] - own_low),
+        note="no interval: the change is not judged" if limits[0] is None else None,
+        **fields,
+    )
+
+
+DIMENSION = ["dataset", "rubric", "dimension", "lowest", "highest"]
+AFTER = "is_after"
+
+
+def dimension_changes(
+    before: pl.DataFrame, after: pl.DataFrame, items: pl.DataFrame, resampling: Resampling
+) -> Iterator[ScoreDifference]:
+    """Yield changes of the dimensions that both runs rated on the same scale, over the items with a rating in both.
+
+    Changes are in points of the scale; of an item asked several times the mean counts. Clusters of items are drawn, the same ones
+    for both runs. Source of the rule: docs/decisions/0017.
+
+    Args:
+        before: rows of `judgements` of one model and setting by the judge whose ratings count, in the earlier run.
+        after: the same in the later run.
+        items: that are the same in both runs: `dataset`, `item_id` and `cluster`.
+        resampling: number of resamples (0 = no intervals), and seed.
+    """
+    rated = pl.concat([_rate(rows).with_columns(pl.lit(is_after).alias(AFTER)) for rows, is_after in ((before, 0), (after, 1))])
+    in_both = pl.col(AFTER).n_unique().over(*DIMENSION, "item_id") > 1
+    both = rated.filter(in_both).join(items, on=["dataset", "item_id"])
+    for (dataset,), rows in sorted(both.partition_by("dataset", as_dict=True).items()):
+        yield from _dimension_changes(str(dataset), rows, resampling)
+
+
+def _rate(judgements: pl.DataFrame) -> pl.DataFrame:
+    """Return DIMENSION, `item_id` and `value`, the mean over repetitions."""
+    scales = judgements.select(DIMENSION).unique()
+    rated = rate_items(rate_answers(judgements)).group_by("dataset", "rubric", "dimension", "item_id").agg(MEAN)
+    return rated.join(scales, on=["dataset", "rubric", "dimension"]).select(*DIMENSION, "item_id", "value")
+
+
+def _dimension_changes(dataset: str, rows: pl.DataFrame, resampling: Resampling) -> Iterator[ScoreDifference]:
+    """Yield changes of a dataset's dimensions; clusters are drawn once for all of them."""
+    dimensions = rows.select(DIMENSION).unique().sort(DIMENSION).with_row_index("number")
+    placed = place_clusters(rows.join(dimensions, on=DIMENSION)).with_columns(system=2 * pl.col("number") + pl.col(AFTER))
+    weights = draw_weights(dataset, placed["place"].n_unique(), resampling.resamples, resampling.seed)
+    replicates = replicate(placed, "judged_rating", 2 * dimensions.height, weights)
+    own, limits = limits_of(replicates[::2])["ci_low"], limits_of(replicates[1::2] - replicates[::2]).rows()
+    means = placed.group_by("system").agg(MEAN, n_items=pl.len()).sort("system").select("value", "n_items").rows()
+    for number, _, rubric, dimension, *scale in dimensions.iter_rows():
+        (was, n_items), (now, _) = means[2 * number : 2 * number + 2]
+        fields = {"scale": tuple(scale), "rubric": rubric, "n_items": n_items}
+        yield _change(f"{dataset}: {dimension}", (was, now), limits[number], own[number], **fields)
+
+
+HALF = 0.5
 GRADED: tuple[Metric, ...] = (
     *("judged_rating", "mean_rating", "questionnaire_points", "rouge_1", "rouge_l", "bleu", "token_f1", "word_recall", "qa_f1"),
     *("recall_at_k", "mrr", "language_model_score"),
@@ -91,68 +203,36 @@ GRADED: tuple[Metric, ...] = (
 """Metrics whose values are shares, even where each item of a run happens to earn all or nothing."""
 
 
-@dataclass(frozen=True)
-class Flips:
-    """Items of one metric whose value differs between two runs, of `n_items` scored in both.
-
-    With `binary` values (right or wrong, of a metric that has no others) `fell` turned from right to wrong, `rose` from wrong to
-    right, and `p_value` is that of McNemar's exact test; else they earn a smaller or larger share, and there is no test. An item
-    asked several times is right if it is so more than half of the times; its share is the mean.
-    """
-
-    dataset: str
-    method: str
-    metric: str
-    binary: bool
-    n_items: int
-    fell: tuple[str, ...]
-    rose: tuple[str, ...]
-    p_value: float | None
-
-
-def find_flips(before: pl.DataFrame, after: pl.DataFrame) -> tuple[Flips, ...]:
-    """Find items that changed, by dataset, method and metric.
-
-    Args:
-        before: rows of `item_scores` of one model and setting of one run.
-        after: those of the other run.
+def find_flips(before: pl.DataFrame, after: pl.DataFrame) -> Iterator[Row]:
+    """Yield the items of each metric whose value differs between two runs, sorted by metric; also where nothing changed.
 
     Returns:
-        One entry per metric with items scored in both, sorted; also those in which nothing changed.
+        dataset, method, metric and `n_items`, scored in both. With `binary` values (right or wrong, of a metric that has no
+        others) `fell` turned from right to wrong, `rose` from wrong to right, and `p_value` is that of McNemar's exact test; else
+        they earn a smaller or larger share, and there is no test. An item asked several times is right if it is so more than half
+        of the times; its share is the mean.
     """
-    return tuple(_compare(_by_item(before).join(_by_item(after), on=[*SPEC, "item_id"], suffix="_after")))
-
-
-def _by_item(rows: pl.DataFrame) -> pl.DataFrame:
-    binary = pl.col("value").is_in([0.0, 1.0]).all()
-    return (
-        rows.filter(pl.col("status").is_in(COUNTED))
-        .group_by(*SPEC, "item_id")
-        .agg(value=exact_sum(pl.col("value")) / pl.len(), binary=binary)
-    )
-
-
-def _compare(joined: pl.DataFrame) -> Iterator[Flips]:
-    for names, rows in sorted(joined.sort("item_id").partition_by(SPEC, as_dict=True, maintain_order=True).items()):
-        dataset, method, metric = map(str, names)
-        binary = metric not in GRADED and bool((rows["binary"] & rows["binary_after"]).all())
+    joined = _by_item(before).join(_by_item(after), on=[*SPEC, "item_id"], suffix="_after").sort("item_id")
+    for names, rows in sorted(joined.partition_by(SPEC, as_dict=True, maintain_order=True).items()):
+        spec = dict(zip(SPEC, map(str, names), strict=True))
+        binary = spec["metric"] not in GRADED and bool((rows["binary"] & rows["binary_after"]).all())
         was, now = pl.col("value"), pl.col("value_after")
         if binary:
             was, now = (was > HALF).cast(pl.Int8), (now > HALF).cast(pl.Int8)
-        fell, rose = (tuple(rows.filter(moved)["item_id"]) for moved in (now < was, now > was))
+        fell, rose = (rows.filter(moved)["item_id"].to_list() for moved in (now < was, now > was))
         p_value = mcnemar_exact(len(fell), len(rose)) if binary else None
-        yield Flips(dataset, method, metric, binary, rows.height, fell, rose, p_value)
+        yield {**spec, "binary": binary, "n_items": rows.height, "fell": fell, "rose": rose, "p_value": p_value}
+
+
+def _by_item(rows: pl.DataFrame) -> pl.DataFrame:
+    counted = rows.filter(pl.col("status").is_in(COUNTED)).group_by(*SPEC, "item_id")
+    return counted.agg(value=exact_sum(pl.col("value")) / pl.len(), binary=pl.col("value").is_in([0.0, 1.0]).all())
 
 
 def mcnemar_exact(fell: int, rose: int) -> float:
-    """Return the two-sided p-value of McNemar's exact test, under which falling and rising are equally likely.
+    """Return the two-sided p-value of McNemar's exact test that as many items fell as rose; 1 if nothing changed.
 
-    Args:
-        fell: items right before and wrong after.
-        rose: items wrong before and right after.
-
-    Returns:
-        In (0, 1]; 1 if nothing changed. Source: McNemar 1947, with the binomial distribution in place of the normal one.
+    Source: McNemar 1947, with the binomial distribution in place of the normal one.
     """
     changed = fell + rose
     tail = sum(comb(changed, count) for count in range(min(fell, rose) + 1))

@@ -25,11 +25,7 @@ class ChangesJob:
 
 @step("changes since the previous run")
 async def find_changes(job: ChangesJob, lake: Lake) -> Any:
-    """Compare the run with the newest earlier one that it can be compared with; the result is written beside the manifest.
-
-    Returns:
-        RunChanges.
-    """
+    """Return RunChanges since the newest earlier run that can be compared; they are written beside the manifest."""
     changes = changes_since(job.manifest, job.blueprint, job.resampling, lake)
     write_changes(lake.root, changes)
     return changes
@@ -40,6 +36,9 @@ async def check_regressions(changes: RunChanges) -> Any:
     """Fail, saying what fell, if any model regressed; the run beside it goes on."""
     if not changes.regressed:
         return None
-    named = [(System(one.model, one.setting).label, one.findings) for one in changes.regressed]
-    findings = [f"{label}: {found.message}" for label, of_system in named for found in of_system]
-    return refused("\n".join(findings))
+    messages = [
+        f"{System(system.model, system.setting).label}: {finding.message}"
+        for system in changes.regressed
+        for finding in system.findings
+    ]
+    return refused("\n".join(messages))

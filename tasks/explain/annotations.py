@@ -49,9 +49,6 @@ def read_annotations(run: PastRun) -> tuple[Row, ...]:
         per emotion tagged in `n` turns `recall`, and how many of the others name each that was not tagged `instead`;
         `intensities`: per intensity that a person gave, the `mean` named for the same emotion, 1 to 7; `turns`: per number, over
         `n` turns, of each of OF_TURN `score` on 0-100 and `n` with one. A failed call is left out; null = nothing is known.
-
-    Raises:
-        LakeError: if a partition is gone or changed.
     """
     methods = ((name, method) for name, dataset in run.blueprint.datasets.items() for method in dataset.methods)
     return tuple(row for name, method in methods if wholes_of([method]) for row in _describe(run, name, method))

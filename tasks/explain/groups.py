@@ -38,17 +38,17 @@ def score_groups(data: ReportData, *, totals: bool = False) -> list[Row]:
         of these: `score` and its 95 % interval on 0-100 (of a dimension 100 x (mean - lowest) / (highest - lowest)) over `n` of
         `n_total` rows. All items come first. None of datasets whose items have no groups.
     """
-    named = data.items.select(*ITEM, "groups").explode("groups").unnest("groups").drop_nulls()
-    groups = named.select(*ITEM, of=pl.concat_str(pl.lit(""), "name", "value", separator=_APART))
-    whole = named.select(ITEM).unique().with_columns(of=pl.lit(f"{_APART}{ALL}{_APART}{ALL}"))
+    grouped = data.items.select(*ITEM, "groups").explode("groups").unnest("groups").drop_nulls()
+    groups = grouped.select(*ITEM, of=pl.concat_str(pl.lit(""), "name", "value", separator=_APART))
+    whole = grouped.select(ITEM).unique().with_columns(of=pl.lit(f"{_APART}{ALL}{_APART}{ALL}"))
     if groups.is_empty():
         return []
     plan, groups = data.manifest.plan, pl.concat([whole, groups])
     resampling = Resampling(plan.get("bootstrap", 0), plan.get("seed", 0))
     rows = [*_score_metrics(data, groups, resampling, totals=totals), *_score_dimensions(data, groups, resampling)]
-    found = [row | dict(zip(("model", "group", "value"), row["model"].split(_APART), strict=True)) for row in rows]
-    place = ("dataset", "model", "setting", "group", "value")
-    return sorted(found, key=lambda row: (*(row[name] for name in place[:3]), row["group"] != ALL, row["group"], row["value"]))
+    scores = [row | dict(zip(("model", "group", "value"), row["model"].split(_APART), strict=True)) for row in rows]
+    place = ("dataset", "model", "setting")
+    return sorted(scores, key=lambda row: (*(row[name] for name in place), row["group"] != ALL, row["group"], row["value"]))
 
 
 def _spread(rows: pl.DataFrame, groups: pl.DataFrame) -> pl.DataFrame:

@@ -1,22 +1,25 @@
 """Explain a dataset's score by its rows, as JSON: items with reply, gold and ratings, and the calls sent for them."""
 
-from collections.abc import Sequence
+from collections import Counter
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import asdict
 from json import loads
-from pathlib import Path
+from math import fsum
+
+import polars as pl
 
 from schemas.errors import UsageError, suggest
 from schemas.lineage import PartitionRef
+from schemas.metrics import METRICS, Metric
 from schemas.tables.items import Items
-from tasks.explain.breakdown import break_down
 from tasks.explain.groups import score_groups
 from tasks.lake.local_state import state_folder
 from tasks.models.journal.table import JOURNAL
-from tasks.runs.evidence import Evidence, Key, read_unredacted, redacted
+from tasks.runs.evidence import Evidence, Key, read_unredacted, redacted, row_document
 from tasks.runs.past_run import PastRun
 from tasks.runs.redaction import NO_MESSAGES
-from tasks.runs.rows import row_document
 from tasks.runs.run_tables import Row, System
+from tasks.scoring.reduction import COUNTED, average_parts, reduce_item_scores
 from tasks.solvers.prompt_check import check_prompt
 
 
@@ -27,18 +30,17 @@ def metrics_document(evidence: Evidence) -> list[Row]:
     """
     groups = score_groups(evidence.data)
     return [
-        {"method": method, "metric": metric, **asdict(break_down(rows))}
-        | {"groups": [row for row in groups if row["method"] == method]}
+        {"method": method, "metric": metric, **break_down(rows)} | {"groups": [row for row in groups if row["method"] == method]}
         for (method, metric), rows in evidence.data.item_scores.partition_by("method", "metric", as_dict=True).items()
     ]
 
 
-def rows_document(run: PastRun, evidence: Evidence, named: Sequence[str], worst: int | None) -> list[Row]:
+def rows_document(run: PastRun, evidence: Evidence, options: Sequence[str], worst: int | None) -> list[Row]:
     """Return every item and repetition, by id; with `worst` so many of those that earn least, the lowest first.
 
     Rows without a value are no worst ones: what is missing is not 0. They come after all others.
     """
-    rows = [row_document(run, evidence, key, named) for key in evidence.answers]
+    rows = [row_document(run, evidence, key, options) for key in evidence.answers]
     if worst is None:
         return rows
     return sorted(rows, key=lambda row: (row["value"] is None, row["value"], row["item_id"], row["repetition"]))[:worst]
@@ -58,11 +60,7 @@ SOURCE = ("source_file", "source_row", "source_row_sha256")
 
 
 def find_dataset_of(run: PastRun, item: str, datasets: Sequence[str]) -> str:
-    """Find the dataset among these that has an item of this id.
-
-    Raises:
-        UsageError: none has it, or several have.
-    """
+    """Find the one dataset among these that has an item of this id; UsageError: none has it, or several have."""
     ids = {
         str(ref.key("dataset")): run.lake.read(ref, Items)["item_id"].to_list()
         for ref in run.partitions("items")
@@ -90,11 +88,7 @@ def find_dataset_of(run: PastRun, item: str, datasets: Sequence[str]) -> str:
 
 
 def item_document(run: PastRun, dataset: str, system: System, item: str) -> Row:
-    """Return everything about one item and how one model and setting answered it.
-
-    Raises:
-        LakeError: a partition is gone or changed, or the journal cannot be read.
-    """
+    """Return everything about one item and how one model and setting answered it; LakeError: the journal cannot be read."""
     stored = read_unredacted(run, dataset, system)
     readable = redacted(run, stored)
     row = readable.item(item)
@@ -103,12 +97,12 @@ def item_document(run: PastRun, dataset: str, system: System, item: str) -> Row:
         "item": {**row, "source": {name: row[name] for name in SOURCE}},
         "context": context[0] if context else None,
         "withheld": readable.withheld,
-        "asked": [asked_document(run, stored, readable, key) for key in stored.answers if key[0] == item],
+        "asked": [_asked_document(run, stored, readable, key) for key in stored.answers if key[0] == item],
         "stored": [_stored(run, ref) for ref in readable.refs],
     }
 
 
-def asked_document(run: PastRun, stored: Evidence, readable: Evidence, key: Key) -> Row:
+def _asked_document(run: PastRun, stored: Evidence, readable: Evidence, key: Key) -> Row:
     """Return one time the item was asked: its calls in order, what was retrieved for them, ratings, scores, answers."""
     told = {turn["turn"]: turn for turn in readable.turns(key)}
     row = row_document(run, readable, key, ())
@@ -123,7 +117,7 @@ def asked_document(run: PastRun, stored: Evidence, readable: Evidence, key: Key)
         "options": row["options"],
         "turns": row["turns"],
         "calls": [_call(run, stored, turn, told[turn["turn"]]) for turn in stored.turns(key)],
-        "retrieved": [{name: found[name] for name in RETRIEVED} for found in retrieved],
+        "retrieved": [{name: chunk[name] for name in RETRIEVED} for chunk in retrieved],
         "chunks": [{name: chunk[name] for name in CHUNK} for chunk in chunks],
         "ratings": row["ratings"],
         "scores": row["scores"],
@@ -133,18 +127,14 @@ def asked_document(run: PastRun, stored: Evidence, readable: Evidence, key: Key)
 
 def _call(run: PastRun, stored: Evidence, turn: Row, told: Row) -> Row:
     ref = run.partitions("responses", dataset=turn["dataset"], model=turn["model"], setting=turn["setting"])[0]
-    proof = check_prompt(stored.item(turn["item_id"]), turn, run.lake.read_footer(ref).settings, journal_of(run))
+    journal = state_folder(run.lake.root) / JOURNAL
+    footer = run.lake.read_footer(ref)
+    proof = check_prompt(stored.item(turn["item_id"]), turn, footer.settings, journal if journal.is_file() else None)
     withheld = told["messages"] == NO_MESSAGES != turn["messages"]
     document = {name: told.get(name) for name in SENT_CALL}
     document["messages"] = None if withheld else loads(told["messages"])
     document["proof"] = {**asdict(proof), **({"journal_messages": None} if withheld else {})}
     return document
-
-
-def journal_of(run: PastRun) -> Path | None:
-    """Return the file of the lake's journal; null if there is none on this machine."""
-    file = state_folder(run.lake.root) / JOURNAL
-    return file if file.is_file() else None
 
 
 def _stored(run: PastRun, ref: PartitionRef) -> Row:
@@ -157,3 +147,65 @@ def _stored(run: PastRun, ref: PartitionRef) -> Row:
         "package_version": footer.package_version,
         "git_commit": footer.git_commit,
     }
+
+
+def break_down(rows: pl.DataFrame) -> Row:
+    """Break a raw score, rows of `item_scores`, down into the few counts or sums that its formula is computed from.
+
+    Returns:
+        `formula` in words, `counts` what it is computed from, `labels` for macro F1 one row per label; `value` as the scoring
+        code gets it from these items, null if none was scored; `statuses`: rows (item x repetition) by status.
+    """
+    metric: Metric = rows["metric"][0]
+    rows = average_parts(rows.lazy()).collect()
+    counted = rows.filter(pl.col("status").is_in(COUNTED)).to_dicts()
+    formula, counts, labels = _parts(metric, counted)
+    value = reduce_item_scores(rows.lazy())["value"].item()
+    statuses = dict(sorted(Counter(map(str, rows["status"])).items()))
+    return {"formula": formula, "counts": counts, "labels": labels, "value": value, "statuses": statuses}
+
+
+def _parts(metric: Metric, counted: Sequence[Row]) -> tuple[str, dict[str, float], list[Row]]:
+    reduction, rating = METRICS[metric].reduction, METRICS[metric].rating
+    if reduction == "macro_f1":
+        labels = list(_label_counts(counted))
+        return "mean over labels of f1 = 2 hits / (predicted + gold)", {"labels": len(labels)}, labels
+    if reduction in ("micro_f1", "binary_f1"):
+        hits = sum(len(_set(row["predicted"]) & _set(row["gold"])) for row in counted)
+        predicted, gold = (sum(len(_set(row[name])) for row in counted) for name in ("predicted", "gold"))
+        nothing = "1" if reduction == "binary_f1" else "0"
+        formula = f"2 hits / (predicted + gold), {nothing} if there is neither"
+        return formula, {"hits": hits, "predicted": predicted, "gold": gold}, []
+    if reduction == "bias":
+        roles = Counter(_first(row["predicted"]) for row in counted)
+        chosen = {name: roles[name] for name in ("target", "other", "unknown")}
+        times = " x (target + other) / readable" if metric == "bias_score_ambiguous" else ""
+        formula = f"(target - other) / (target + other){times}; what cannot be read counts as fully biased the same way"
+        return formula, {**chosen, "unreadable": roles[None], "items": len(counted)}, []
+    if reduction == "preference":
+        terms = len({_first(row["gold"]) for row in counted})
+        formula = "mean over target terms, each counting the same; docs/methodology.md has StereoSet's formulas"
+        return formula, {"terms": terms, "items": len(counted)}, []
+    if reduction == "clusters":
+        clusters = len({row["cluster"] for row in counted})
+        return "mean over clusters of the mean of their values", {"clusters": clusters, "n_scored": len(counted)}, []
+    of_ratings = f", a value being the mean of {rating}" if rating else ""
+    counts = {"sum": fsum(row["value"] for row in counted), "n_scored": len(counted)}
+    return f"sum of values / items scored{of_ratings}", counts, []
+
+
+def _label_counts(counted: Iterable[Row]) -> Iterator[Row]:
+    """Yield a row per label that is predicted or right somewhere: label, hits, predicted, gold, f1; sorted by label."""
+    pairs = [(_set(row["predicted"]), _set(row["gold"])) for row in counted]
+    for label in sorted({label for pair in pairs for labels in pair for label in labels}):
+        predicted, gold = (sum(label in pair[side] for pair in pairs) for side in (0, 1))
+        hits = sum(label in predicted_labels & gold_labels for predicted_labels, gold_labels in pairs)
+        yield {"label": label, "hits": hits, "predicted": predicted, "gold": gold, "f1": 2 * hits / (predicted + gold)}
+
+
+def _set(labels: list[str] | None) -> frozenset[str]:
+    return frozenset(labels or ())
+
+
+def _first(labels: list[str] | None) -> str | None:
+    return labels[0] if labels else None

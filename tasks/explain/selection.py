@@ -51,15 +51,11 @@ class BlueprintPath:
 
 
 def choose_systems(run: PastRun, wanted: Selection) -> list[System]:
-    """Choose the models and settings that are meant; all of the run if none is named.
-
-    Raises:
-        UsageError: the run has no such model or setting, or not both together.
-    """
+    """Choose the models and settings that are meant, all if none is named; UsageError: the run has none such."""
     systems = run.systems
     _require("model", wanted.model, dict.fromkeys(model for model, _ in systems), f"run {run.name}")
     _require("setting", wanted.setting, dict.fromkeys(setting for _, setting in systems), f"run {run.name}")
-    chosen = [one for one in systems if wanted.model in (None, one[0]) and wanted.setting in (None, one[1])]
+    chosen = [system for system in systems if wanted.model in (None, system.model) and wanted.setting in (None, system.setting)]
     if not chosen:
         raise UsageError(
             f"model {wanted.model} was not asked in setting {wanted.setting}",
@@ -71,11 +67,7 @@ def choose_systems(run: PastRun, wanted: Selection) -> list[System]:
 
 
 def require_one(run: PastRun, systems: Sequence[System], why: str) -> System:
-    """Return the one model and setting that is left.
-
-    Raises:
-        UsageError: there are several; `why` says what only one of them has.
-    """
+    """Return the one model and setting that is left; UsageError if there are several: `why` says what only one of them has."""
     if len(systems) == 1:
         return systems[0]
     model, setting = systems[0]
@@ -89,11 +81,7 @@ def require_one(run: PastRun, systems: Sequence[System], why: str) -> System:
 
 
 def find_place(blueprint: Blueprint, wanted: Selection) -> BlueprintPath:
-    """Find the place in the blueprint.
-
-    Raises:
-        UsageError: there is no such ability, task or dataset, or one does not lie below the other.
-    """
+    """Find the place in the blueprint; UsageError: there is none such, or one does not lie below the other."""
     abilities = {node.id: node for _, node in blueprint.nodes()}
     tasks = {task.id: task for _, task in blueprint.tasks()}
     kinds: dict[str, Mapping[str, Any]] = {"ability": abilities, "task": tasks, "dataset": blueprint.datasets}

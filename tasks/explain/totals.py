@@ -2,23 +2,12 @@
 
 from collections.abc import Iterator, Sequence
 from dataclasses import asdict
-from operator import itemgetter
 
-from schemas.blueprint import Ability
-from schemas.lineage import Missing
 from tasks.explain.selection import BlueprintPath, Selection
 from tasks.runs.comparability import compare_run
 from tasks.runs.past_run import PastRun
 from tasks.runs.run_tables import Row, System
-from tasks.runs.score_tree import (
-    ScorePart,
-    Scores,
-    explain_ability,
-    explain_dataset,
-    explain_task,
-    explain_total,
-    scores_of,
-)
+from tasks.runs.score_tree import ScorePart, Scores, explain_ability, explain_dataset, explain_task, explain_total, scores_of
 from tasks.runs.verdict import SHOWN, judge_run
 
 ENDS_WITH = {"total": "ability", "ability": "task", "sub_ability": "task"}
@@ -43,8 +32,9 @@ def _explain(scores: Scores, run: PastRun, place: BlueprintPath) -> ScorePart:
 def place_document(run: PastRun, systems: Sequence[System], wanted: Selection, place: BlueprintPath) -> Row:
     """Explain a place of each model and setting, as the JSON document of everything above the rows."""
     layers, records = {**run.layers, "totals": judge_run(run)}, compare_run(run)
-    found = [scores_of(layers, system) for system in systems]
-    parts, datasets = [_explain(scores, run, place) for scores in found], set(place.datasets(run.blueprint))
+    scores, datasets = [scores_of(layers, system) for system in systems], set(place.datasets(run.blueprint))
+    parts = [_explain(own, run, place) for own in scores]
+    missing = (gap for gap in run.manifest.missing if gap.dataset in datasets)
     return {
         "run": run.name,
         "benchmark": run.manifest.benchmark,
@@ -54,18 +44,14 @@ def place_document(run: PastRun, systems: Sequence[System], wanted: Selection, p
         "level": wanted.tier,
         "kind": parts[0].kind,
         "id": parts[0].id,
-        "above": list(places_above(run, place)),
+        "above": list(_places_above(run, place)),
         "models": [
-            _system_document(run, one, part)
-            | {
-                "instruments": [
-                    each.words for each in run.instruments if each.system == one.system and datasets & {*each.datasets}
-                ]
-            }
-            | {"comparability": record.about(part.kind, part.id) if (record := records.get(one.system)) else None}
-            for one, part in zip(found, parts, strict=True)
+            _system_document(run, own, part)
+            | {"instruments": [each.words for each in run.instruments if each.system == system and datasets & {*each.datasets}]}
+            | {"comparability": record.about(part.kind, part.id) if (record := records.get(system)) else None}
+            for system, own, part in zip(systems, scores, parts, strict=True)
         ],
-        "missing": [gap.model_dump() for gap in missing_at(run, systems, place)],
+        "missing": [gap.model_dump() for gap in missing if gap.model is None or (gap.model, gap.setting) in systems],
         "not_evaluated": [ability.id for ability in run.blueprint.abilities if not ability.evaluated],
         "adds_up": all(below.adds_up for part in parts for below in part.walk()),
         "next": _next(run, parts[0], wanted),
@@ -75,53 +61,47 @@ def place_document(run: PastRun, systems: Sequence[System], wanted: Selection, p
 def _next(run: PastRun, whole: ScorePart, wanted: Selection) -> str | None:
     """Return the command into the part that takes most from the score above it; null if nothing has a command of its own."""
     below = [part for part in whole.walk() if part is not whole and part.kind in OPTIONS]
-    kind = next((part.kind for part in below), None)
-    lost = [((part.share or 0.0) * (100 - (part.score or 0.0)), part) for part in below if part.kind == kind]
-    _, lowest = max(lost, key=itemgetter(0), default=(0.0, None))
-    if lowest is None:
+    nearest = (part for part in below if part.kind == below[0].kind)
+    part = max(nearest, key=lambda part: (part.share or 0.0) * (100 - (part.score or 0.0)), default=None)
+    if part is None:
         return None
-    named = [f"--{name}={value}" for name, value in (("model", wanted.model), ("setting", wanted.setting)) if value]
-    return run.command("explain", OPTIONS[lowest.kind], lowest.id, *named)
+    options = [f"--{name}={value}" for name, value in (("model", wanted.model), ("setting", wanted.setting)) if value]
+    return run.command("explain", OPTIONS[part.kind], part.id, *options)
 
 
-def places_above(run: PastRun, place: BlueprintPath) -> Iterator[Row]:
+def _places_above(run: PastRun, place: BlueprintPath) -> Iterator[Row]:
     """Return the way from the total down to the place, without the place itself."""
     target = place.dataset or (place.task.id if place.task else place.ability.id if place.ability else None)
     if target is None:
         return
     yield {"kind": "total", "id": run.blueprint.name, "next": run.command("explain")}
     for _, ability in run.blueprint.nodes():
-        if target in _names_below(ability):
+        nodes = [node for _, node in ability.walk()]
+        if target in [
+            *(node.id for node in nodes[1:]),
+            *(task.id for node in nodes for task in node.tasks),
+            *ability.dataset_ids,
+        ]:
             yield {"kind": "ability", "id": ability.id, "next": run.command("explain", "--ability", ability.id)}
     for _, task in run.blueprint.tasks():
         if target in [entry.id for entry in task.datasets]:
             yield {"kind": "task", "id": task.id, "next": run.command("explain", "--task", task.id)}
 
 
-def _names_below(ability: Ability) -> list[str]:
-    nodes = [node for _, node in ability.walk()]
-    return [node.id for node in nodes[1:]] + [task.id for node in nodes for task in node.tasks] + ability.dataset_ids
-
-
 def _system_document(run: PastRun, scores: Scores, part: ScorePart) -> Row:
-    named = run.options(scores.system)
+    options, gate = run.options(scores.system), run.blueprint.gate
     document: Row = scores.system._asdict()
     if part.kind == "total":
         document["total"] = {name: scores.total[name] for name in (*SHOWN, *COVERAGE)}
-        document["gate"] = _gate_document(run, scores, named)
-    return document | {"part": part_document(run, part, named, ENDS_WITH.get(part.kind))}
+        document["gate"] = None
+        if gate is not None:
+            ability = next(ability for ability in run.blueprint.abilities if ability.id == gate.ability)
+            below = explain_ability(scores, ability, run.blueprint)
+            document["gate"] = {"threshold": gate.threshold, **_part_document(run, below, options, "ability")}
+    return document | {"part": _part_document(run, part, options, ENDS_WITH.get(part.kind))}
 
 
-def _gate_document(run: PastRun, scores: Scores, named: Sequence[str]) -> Row | None:
-    gate = run.blueprint.gate
-    if gate is None:
-        return None
-    ability = next(ability for ability in run.blueprint.abilities if ability.id == gate.ability)
-    part = explain_ability(scores, ability, run.blueprint)
-    return {"threshold": gate.threshold, **part_document(run, part, named, "ability")}
-
-
-def part_document(run: PastRun, part: ScorePart, named: Sequence[str], last: str | None) -> Row:
+def _part_document(run: PastRun, part: ScorePart, options: Sequence[str], last: str | None) -> Row:
     """Return a part with what it is made of, down to parts of the kind `last`; `next` is the command that goes into it."""
     fields = ("kind", "id", "title", "score", "weight", "share", "contributes", "computed")
     counts = ("datasets_scored", "datasets_total", "n_scored", "n_total")
@@ -132,17 +112,7 @@ def part_document(run: PastRun, part: ScorePart, named: Sequence[str], last: str
     if part.measured:
         document["measured"] = asdict(part.measured)
     if part.kind in OPTIONS:
-        document["next"] = run.command("explain", OPTIONS[part.kind], part.id, *named)
+        document["next"] = run.command("explain", OPTIONS[part.kind], part.id, *options)
     if part.kind not in (last, "metric"):
-        document["parts"] = [part_document(run, each, named, last) for each in part.parts]
+        document["parts"] = [_part_document(run, each, options, last) for each in part.parts]
     return document
-
-
-def missing_at(run: PastRun, systems: Sequence[System], place: BlueprintPath) -> list[Missing]:
-    """Return what the run says is missing at or below a place, for these models and settings."""
-    datasets = set(place.datasets(run.blueprint))
-    return [
-        gap
-        for gap in run.manifest.missing
-        if gap.dataset in datasets and (gap.model is None or (gap.model, gap.setting) in systems)
-    ]

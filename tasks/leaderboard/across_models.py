@@ -15,21 +15,28 @@ import numpy as np
 import polars as pl
 
 from schemas.blueprint import Blueprint
+from schemas.changes import TOTAL
 from schemas.folders import Folder
 from schemas.tables.layers import LAYERS
-from tasks.compare.scores import common_scores
+from tasks.compare.scores import common_scores, weights_by_scope
+from tasks.judging.agreement import FEWEST_PAIRS
 from tasks.lake.lake import Lake
 from tasks.lake.manifest import read_code_version
 from tasks.leaderboard.ranking import GROUP, RUN, LeaderboardData
+from tasks.runs.comparable_runs import basis
+from tasks.runs.differences import fields_apart
 from tasks.runs.past_run import past_run
-from tasks.runs.run_tables import ordered
-from tasks.scoring.aggregation import SYSTEM, aggregate_scores, metric_contributions
-from tasks.scoring.gains import Spec, Weights, dataset_weights, is_clear, spec_weights, weigh_gain
+from tasks.runs.run_tables import Row, ordered
+from tasks.scoring.aggregation import SYSTEM
+from tasks.scoring.gains import Spec, Weights, dataset_weights, is_clear, weigh_gain
 from tasks.scoring.pairing import Pairing, pair_models
 from tasks.scoring.published import LANGUAGE, published_of, score_published
+from tasks.scoring.rater_agreement import CORRELATIONS, correlate
+from tasks.scoring.resampling import Floats, draw_weights
 from tasks.scoring.sensitivity import list_variations, rank_correlation, rank_varied
 from tasks.scoring.tree import tree_tables
-from tasks.scoring.uncertainty import Resampling
+from tasks.scoring.uncertainty import Resampling, limits_of
+from tasks.solvers.registry import helper_roles
 
 _WEAKEST = 5
 _FULL_SCORE = 100.0
@@ -105,11 +112,7 @@ class AcrossModels:
 
 
 def compare_models(data: LeaderboardData, folder: Folder) -> tuple[AcrossModels, ...]:
-    """Compare the models of a leaderboard, those of each group and setting with each other, where there are two or more.
-
-    Raises:
-        LakeError: if a partition of their runs cannot be read.
-    """
+    """Compare the models of a leaderboard, those of each group and setting with each other, where there are two or more."""
     if data.is_published:
         models = [row["model"] for row in ordered(data.totals)]
         # Without a gate nothing can be varied, as no scores of tasks are printed; and a model may have several settings.
@@ -162,14 +165,14 @@ def _read(layer: str, totals: pl.DataFrame, data: LeaderboardData, lake: Lake) -
 
 def _tasks(tasks: pl.DataFrame, models: Sequence[str], blueprint: Blueprint, pairing: Pairing) -> Iterator[TaskAcross]:
     """Yield the tasks that a model has a score of."""
-    known = {(model, task): score for model, task, score in tasks.select("model", "task", "score_0_100").drop_nulls().iter_rows()}
-    weak = Counter[str]()
-    for model in models:
-        # As in a model's own report: a full score is not weak.
-        short = sorted((score, task) for (name, task), score in known.items() if name == model and score < _FULL_SCORE)
-        weak.update(task for _, task in short[:_WEAKEST])
+    scored = tasks.select("model", "task", "score_0_100").drop_nulls()
+    # As in a model's own report: a full score is not weak.
+    short = scored.filter(pl.col("score_0_100") < _FULL_SCORE).sort("score_0_100", "task")
+    weak = Counter(short.group_by("model", maintain_order=True).head(_WEAKEST)["task"])
+    by_task = scored.rows_by_key("task")
     for _, task in blueprint.tasks():
-        own = {model: known[model, task.id] for model in models if (model, task.id) in known}
+        known = dict(by_task.get(task.id, ()))
+        own = {model: known[model] for model in models if model in known}
         if own:
             cells = _mark(own, {entry.id: entry.weight for entry in task.datasets}, pairing)
             quartiles = tuple(np.quantile(list(own.values()), [0, 0.25, 0.5, 0.75, 1]).tolist())
@@ -181,11 +184,12 @@ def _mark(scores: Mapping[str, float], datasets: Mapping[str, float], pairing: P
     """Mark the highest score of a task with these datasets and weights, the second, equal ones alike, and ties with the best."""
     first, second, *_ = *sorted({round(score, 9) for score in scores.values()}, reverse=True), None
     best = next(model for model, score in scores.items() if round(score, 9) == first)
-    found = {}
+    marks: dict[float | None, Literal["best", "second"]] = {second: "second", first: "best"}
+    cells = {}
     for model, score in scores.items():
-        mark: Literal["best", "second"] | None = {first: "best", second: "second"}.get(round(score, 9))  # type: ignore[assignment]
-        found[model] = ModelScore(model, score, mark, mark == "best" or _tied(best, model, datasets, pairing))
-    return found
+        mark = marks.get(round(score, 9))
+        cells[model] = ModelScore(model, score, mark, mark == "best" or _tied(best, model, datasets, pairing))
+    return cells
 
 
 def _tied(best: str, model: str, datasets: Mapping[str, float], pairing: Pairing) -> bool | None:
@@ -197,8 +201,8 @@ def _tied(best: str, model: str, datasets: Mapping[str, float], pairing: Pairing
     }
     if not any(weights.values()):
         return None
-    found = weigh_gain(pairs, weights)
-    return None if found["ci_low"] is None else not is_clear(found)
+    gain = weigh_gain(pairs, weights)
+    return None if gain["ci_low"] is None else not is_clear(gain)
 
 
 def _differences(models: Sequence[str], blueprint: Blueprint, pairing: Pairing) -> Iterator[PairDifference]:
@@ -207,13 +211,11 @@ def _differences(models: Sequence[str], blueprint: Blueprint, pairing: Pairing) 
     for first, second in combinations(models, 2):
         pairs = pairing.pair(second, first, blueprint.datasets)
         if (specs := frozenset(pairs)) not in weights:
-            normalized = common_scores(pairs)
-            aggregates = aggregate_scores(normalized, pairing.tree)
-            weights[specs] = spec_weights(metric_contributions(normalized, aggregates, pairing.tree))
+            weights[specs] = weights_by_scope(common_scores(pairs), blueprint, pairing.tree)[TOTAL]
         if weights[specs]:
-            found: dict[str, Any] = weigh_gain(pairs, weights[specs])
-            limits = {name: found[name] for name in ("ci_low", "ci_high", "n_items")}
-            yield PairDifference(first, second, difference=found["gain"], is_clear=is_clear(found), **limits)
+            gain: dict[str, Any] = weigh_gain(pairs, weights[specs])
+            limits = {name: gain[name] for name in ("ci_low", "ci_high", "n_items")}
+            yield PairDifference(first, second, difference=gain["gain"], is_clear=is_clear(gain), **limits)
 
 
 def _published_totals(totals: pl.DataFrame, blueprint: Blueprint) -> dict[str, tuple[float | None, float | None]]:
@@ -225,8 +227,8 @@ def _published_totals(totals: pl.DataFrame, blueprint: Blueprint) -> dict[str, t
     # A table by language has no total over languages.
     rows = score_published(published, blueprint).to_dicts() if published is not None and LANGUAGE not in published.columns else []
     printed = {(row["model"].casefold(), row["setting"]): row["total"] for row in rows}
-    named = {(row["model"].rsplit("/", 1)[-1].casefold(), row["setting"]): row for row in ordered(totals) if row["coverage"] == 1}
-    return {row["model"]: (row["total"], printed[key]) for key, row in named.items() if key in printed}
+    own = {(row["model"].rsplit("/", 1)[-1].casefold(), row["setting"]): row for row in ordered(totals) if row["coverage"] == 1}
+    return {row["model"]: (row["total"], printed[key]) for key, row in own.items() if key in printed}
 
 
 def _vary(
@@ -241,3 +243,39 @@ def _vary(
             after = tuple(map(varied.get, models))
             moved = sum(old != new for old, new in zip(before, after, strict=True))
             yield VariedRanks(variation.title, after, rank_correlation(before, after), moved)
+
+
+def compare_helpers(data: LeaderboardData) -> Iterator[Row]:
+    """Yield how the ranks of models agree between any two groups that differ in one helper alone, setting by setting.
+
+    Returns:
+        role, groups, setting, models (with a total in both) and what `correlate_ranks` finds; nothing of fewer than FEWEST_PAIRS.
+    """
+    by_run = {manifest.run: manifest for manifest in data.manifests}
+    runs = {group.number: by_run[run] for group in data.groups for run in group.runs if run in by_run}
+    for pair in combinations(sorted(runs), 2):
+        apart = fields_apart(*(basis(runs[number]) for number in pair))
+        if len(apart) > 1 or apart[0] not in helper_roles():
+            continue
+        mine, theirs = (data.totals.filter(pl.col(GROUP) == number).drop_nulls("total") for number in pair)
+        both = mine.join(theirs, on=["model", "setting"], suffix="_other").sort("setting", "model")
+        for rows in both.partition_by("setting", maintain_order=True):
+            if rows.height >= FEWEST_PAIRS:
+                plan, totals = runs[pair[0]].plan, rows.select("total", "total_other").to_numpy().T
+                models = {"setting": rows["setting"][0], "models": rows["model"].to_list()}
+                ranks = correlate_ranks(totals, plan.get("bootstrap", 0), plan.get("seed", 0))
+                yield {"role": apart[0], "groups": list(pair), **models, **ranks}
+
+
+def correlate_ranks(totals: Floats, resamples: int, seed: int) -> Row:
+    """Return `spearman` and `kendall_tau_b` of totals, [2, models]; each with `_low` and `_high`, its 95 % interval.
+
+    Resamples of the models in which a row does not vary, or with few models, are left out. Null where a row of totals does not
+    vary.
+    """
+    weights = np.hstack((np.ones((totals.shape[1], 1)), draw_weights("models", totals.shape[1], resamples, seed)))
+    whole, drawn = np.split(correlate(totals[0], totals[1], weights), [1], axis=1)
+    limits = limits_of(drawn).with_columns(value=pl.Series(whole[:, 0], nan_to_null=True))
+    rows = {name: row for name, row in zip(CORRELATIONS, limits.iter_rows(named=True), strict=True) if name != "pearson"}
+    ends = {"": "value", "_low": "ci_low", "_high": "ci_high"}
+    return {f"{name}{end}": row[column] for name, row in rows.items() for end, column in ends.items()}

@@ -86,9 +86,9 @@ class Experiments:
 
 def read_printed(paper: str) -> list[Row]:
     """Return the tables that are shown as printed, by the title of their paper: title, note, columns and rows of each."""
-    listed = read_yaml(read_text(published.FOLDER / "printed.yaml")).get(paper, ())
-    tables = [(one, pl.read_csv(published.FOLDER / one["file"], infer_schema=False)) for one in listed]
-    return [{**one, "columns": table.columns, "rows": table.rows()} for one, table in tables]
+    entries = read_yaml(read_text(published.FOLDER / "printed.yaml")).get(paper, ())
+    tables = [(entry, pl.read_csv(published.FOLDER / entry["file"], infer_schema=False)) for entry in entries]
+    return [{**entry, "columns": table.columns, "rows": table.rows()} for entry, table in tables]
 
 
 def read_experiments(benchmark: str, folder: Folder) -> Experiments | None:
@@ -100,7 +100,6 @@ def read_experiments(benchmark: str, folder: Folder) -> Experiments | None:
 
     Raises:
         SourceMissingError, SourceError: as published.read_table.
-        LakeError: if a partition of a run is gone or changed.
     """
     blueprint = load_blueprint(benchmark)
     if not LONG.abilities.keys() & {ability.id for ability in blueprint.abilities}:
@@ -155,14 +154,8 @@ def _thinking(manifests: Iterable[RunManifest], blueprint: Blueprint, lake: Lake
             measured = ((run, *row) for run, of, *row in own if of == dataset)
             for run, model, on, off in [*printed, *measured]:
                 gain = None if on is None or off is None else on - off
-                yield {
-                    "run": run,
-                    "model": model,
-                    "task": column.replace("_", "-"),
-                    "on": on,
-                    "off": off,
-                    "gain": gain,
-                }
+                task = column.replace("_", "-")
+                yield {"run": run, "model": model, "task": task, "on": on, "off": off, "gain": gain}
 
 
 def _own_thinking(

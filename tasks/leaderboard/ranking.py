@@ -5,7 +5,6 @@ from dataclasses import dataclass, field, replace
 from os import environ
 from os.path import relpath
 from pathlib import Path
-from typing import Any
 
 import polars as pl
 
@@ -26,7 +25,7 @@ from tasks.runs.comparability import compare_run
 from tasks.runs.comparable_runs import Group, group_runs
 from tasks.runs.past_run import PastRun, past_run
 from tasks.runs.published_tables import PublishedTable, read_table
-from tasks.runs.run_tables import System, ordered
+from tasks.runs.run_tables import Row, System, ordered
 from tasks.runs.verdict import SHOWN, judge_run, judge_totals
 from tasks.scoring.blueprints import load_blueprint, profiled_blueprint
 from tasks.scoring.published import LANGUAGE, published_abilities, published_of, score_published
@@ -74,58 +73,52 @@ class LeaderboardData:
     """Rows of `dimension_scores` of the same models and runs, and of the gold replies that were rated there."""
 
     @property
-    def rows(self) -> list[dict[str, Any]]:
+    def rows(self) -> list[Row]:
         """One JSON object per model and setting, ranked ones first."""
         return leaderboard_rows(self.totals, self.abilities, self.records)
 
 
-def run_rows(run: PastRun) -> list[dict[str, Any]]:
+def run_rows(run: PastRun) -> list[Row]:
     """Return one JSON object per model and setting of a run, as `leaderboard_rows` does."""
     return leaderboard_rows(judge_run(run), run.layers["ability_scores"], {None: compare_run(run)})
 
 
-def leaderboard_rows(totals: pl.DataFrame, abilities: pl.DataFrame, records: Records) -> list[dict[str, Any]]:
-    """Return one JSON object per (model, setting), by group and setting, ranked ones first.
+def leaderboard_rows(totals: pl.DataFrame, abilities: pl.DataFrame, records: Records) -> list[Row]:
+    """Return one JSON object per (model, setting), by group and setting, ranked ones first; `n` of `n_total` items were scored.
 
     Args:
         totals: rows of `totals`, judged; where it is known, with the run and group of each, and a fuller run.
         abilities: rows of `ability_scores`, likewise.
-        records: by run, if the rows have one, how far its numbers may be set beside a paper's.
-
-    Returns:
-        Ranked ones first within their group and setting; `n` of `n_total` items were scored.
+        records: by run, if the rows have one.
     """
     key = [name for name in ("model", "setting", RUN, LANGUAGE) if name in abilities.columns]
-    by_system = abilities.rows_by_key(key, named=True)
-    found = [
-        {name: row[name] for name in ("model", "setting", *SHOWN)}
-        | {"abilities": {each["ability"]: each["score_0_100"] for each in by_system.get(tuple(row[name] for name in key), ())}}
-        | {"n": row["n_scored"], "n_total": row["n_total"]}
-        | {name: value for name, value in row.items() if name not in Totals.column_names()}
-        for row in sorted(ordered(totals), key=lambda row: (row.get(GROUP, 0), setting_order(row["setting"])))
-    ]
-    likeness = (records.get(row.get(RUN), {}).get(System(row["model"], row["setting"])) for row in found)
-    return [row | {"comparability": one and one.model_dump(mode="json")} for row, one in zip(found, likeness, strict=True)]
+    scores = abilities.rows_by_key(key, named=True)
+
+    def document(row: Row) -> Row:
+        record = records.get(row.get(RUN), {}).get(System(row["model"], row["setting"]))
+        return {
+            **{name: row[name] for name in ("model", "setting", *SHOWN)},
+            "abilities": {each["ability"]: each["score_0_100"] for each in scores.get(tuple(row[name] for name in key), ())},
+            "n": row["n_scored"],
+            "n_total": row["n_total"],
+            **{name: value for name, value in row.items() if name not in Totals.column_names()},
+            "comparability": record and record.model_dump(mode="json"),
+        }
+
+    return [document(row) for row in sorted(ordered(totals), key=lambda row: (row.get(GROUP, 0), setting_order(row["setting"])))]
 
 
 def rank_stored_systems(benchmark: str, folder: Folder, runs: Sequence[str], profile: Profile) -> LeaderboardData:
-    """Return the newest result of each model and setting in these runs, or in all runs of the benchmark.
+    """Return the newest result of each model and setting in these runs, or in all runs of the benchmark if none is named.
 
     Runs with another sample, seed, judge or whatever else moves a total are another group, with ranks of its own. A model has its
     newest result in each group it is in.
-
-    Args:
-        benchmark: name or file of a blueprint.
-        folder: the lake.
-        runs: names; none = all of the benchmark.
-        profile: how the runs were scored.
 
     Raises:
         UsageError: if the lake holds no such run, or one of them is of another benchmark.
     """
     lake, blueprint = Lake(folder, read_code_version()), profiled_blueprint(benchmark, profile)
-    named = tuple(read_manifest(folder, name) for name in newest_first(runs))
-    manifests = named or _manifests_of(blueprint, folder)
+    manifests = tuple(read_manifest(folder, name) for name in newest_first(runs)) or _manifests_of(blueprint, folder)
     if not manifests:
         raise UsageError(
             f"no run of {blueprint.name} is in the lake",
@@ -136,11 +129,10 @@ def rank_stored_systems(benchmark: str, folder: Folder, runs: Sequence[str], pro
         _require_totals(manifest, blueprint)
     groups, every = _in_groups(manifests, lake)
     totals = _newest(every)
-    used = set(totals[RUN])
-    manifests = tuple(manifest for manifest in manifests if manifest.run in used)
+    manifests = tuple(manifest for manifest in manifests if manifest.run in totals[RUN])
     abilities = _read(manifests, "ability_scores", lake)
-    regressed, damaged = find_regressed(folder, used)
-    opened = {one.run: past_run(one, lake) for one in manifests}
+    regressed, damaged = _find_regressed(folder, manifests)
+    opened = {manifest.run: past_run(manifest, lake) for manifest in manifests}
     return LeaderboardData(
         blueprint,
         judge_totals(rank_models(totals, blueprint, within=("setting", GROUP)), blueprint, opened),
@@ -160,16 +152,15 @@ def _read_dimensions(manifests: Sequence[RunManifest], totals: pl.DataFrame, lak
     judged = [manifest for manifest in manifests if any(ref.layer == "dimension_scores" for ref in manifest.partitions)]
     if not judged:
         return DimensionScores.create_empty().with_columns(pl.lit("").alias(RUN))
-    found = _read(judged, "dimension_scores", lake)
-    gold = found.filter(pl.col(RUN).is_in(totals[RUN].implode()), setting=GOLD)
-    return pl.concat([found.join(totals, on=["model", "setting", RUN], how="semi", maintain_order="left"), gold])
+    scores = _read(judged, "dimension_scores", lake)
+    gold = scores.filter(pl.col(RUN).is_in(totals[RUN].implode()), setting=GOLD)
+    return pl.concat([scores.join(totals, on=["model", "setting", RUN], how="semi", maintain_order="left"), gold])
 
 
-def find_regressed(folder: Folder, runs: Iterable[str]) -> tuple[frozenset[tuple[str, str, str]], frozenset[str]]:
+def _find_regressed(folder: Folder, manifests: Iterable[RunManifest]) -> tuple[frozenset[tuple[str, str, str]], frozenset[str]]:
     """Return run, model and setting of every system that regressed against the run before; and runs that cannot tell."""
-    found, damaged = read_all_changes(folder, runs)
-    regressed = ((run, system.model, system.setting) for run, changes in found.items() for system in changes.regressed)
-    return frozenset(regressed), damaged
+    changes, damaged = read_all_changes(folder, [manifest.run for manifest in manifests])
+    return frozenset((run, one.model, one.setting) for run, own in changes.items() for one in own.regressed), damaged
 
 
 def _in_groups(manifests: Sequence[RunManifest], lake: Lake) -> tuple[tuple[Group, ...], pl.DataFrame]:
@@ -214,14 +205,12 @@ def _read(manifests: Sequence[RunManifest], layer: str, lake: Lake) -> pl.DataFr
 def stored_leaderboard(folder: Folder, ranked: LeaderboardData, page: Path) -> LeaderboardData:
     """Return what the page of stored models shows: the ranked, and the totals of all runs of the benchmark as history.
 
-    Args:
-        folder: the lake.
-        ranked: rows of the ranking.
-        page: file it is written to; links to reports start there.
+    Links to reports start at the page's file.
     """
     manifests, lake = _manifests_of(ranked.blueprint, folder), Lake(folder, read_code_version())
-    known, opened = {manifest.run for manifest in ranked.manifests}, {one.run: past_run(one, lake) for one in manifests}
-    regressed, damaged = find_regressed(folder, [manifest.run for manifest in manifests if manifest.run not in known])
+    opened = {manifest.run: past_run(manifest, lake) for manifest in manifests}
+    ranked_runs = {manifest.run for manifest in ranked.manifests}
+    regressed, damaged = _find_regressed(folder, (manifest for manifest in manifests if manifest.run not in ranked_runs))
     return replace(
         ranked,
         history=judge_totals(_in_groups(manifests, lake)[1], ranked.blueprint, opened),
@@ -234,11 +223,7 @@ def stored_leaderboard(folder: Folder, ranked: LeaderboardData, page: Path) -> L
 
 
 def published_leaderboard(benchmark: str) -> LeaderboardData:
-    """Return a paper's models through the aggregation and veto the runs use; ranked within their setting.
-
-    Raises:
-        UsageError: if no paper has published scores of the benchmark's abilities.
-    """
+    """Return a paper's models through the aggregation and veto the runs use; UsageError: no paper has scores of its abilities."""
     blueprint = load_blueprint(benchmark)
     published = published_of(blueprint)
     if published is None:
@@ -275,13 +260,9 @@ def _by_language(published: pl.DataFrame, blueprint: Blueprint) -> tuple[pl.Data
 
 def report_links(manifests: Sequence[RunManifest], folder: Folder, page: Path) -> Mapping[str, str]:
     """Return each report's address: where reports are served, else its file as seen from the page, if that is on this disk."""
-    served = environ.get(REPORTS_URL)
-    found = {}
-    for manifest in manifests:
-        if manifest.report is None:
-            continue
-        if served:
-            found[manifest.run] = f"{served.rstrip('/')}/{manifest.run}/{Path(manifest.report).name}"
-        elif isinstance(folder, Path):
-            found[manifest.run] = Path(relpath(folder / manifest.report, page.resolve().parent)).as_posix()
-    return found
+    reports = {manifest.run: manifest.report for manifest in manifests if manifest.report is not None}
+    if served := environ.get(REPORTS_URL):
+        return {run: f"{served.rstrip('/')}/{run}/{Path(report).name}" for run, report in reports.items()}
+    if not isinstance(folder, Path):
+        return {}
+    return {run: Path(relpath(folder / report, page.resolve().parent)).as_posix() for run, report in reports.items()}

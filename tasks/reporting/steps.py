@@ -12,11 +12,11 @@ from tasks.lake.lake import Lake
 from tasks.lake.manifest import run_folder, write_manifest
 from tasks.reporting.render.page import write_report
 from tasks.runs.evidence import SHOWN, read_tables
+from tasks.runs.instruments import check_simulation
 from tasks.runs.past_run import PastRun
 from tasks.runs.published_tables import read_table
 from tasks.runs.redaction import redact
 from tasks.runs.run_tables import ReportData
-from tasks.runs.simulation import check_simulation
 from tasks.scoring.published import published_of
 from tasks.steps import step
 

@@ -28,12 +28,7 @@ SCORES, SKIPPED = "scores-", "_skipped_"
 
 
 def read_results(folder: Path) -> list[ResultFile]:
-    """Read the result files of a folder: all its JSON but SCORES and SKIPPED.
-
-    Raises:
-        UsageError: it has none.
-        RecordError: one of them is damaged, or something else.
-    """
+    """Read the result files of a folder, all its JSON but SCORES and SKIPPED; UsageError: none, RecordError: another file."""
     paths = [path for path in sorted(folder.glob("*.json")) if not path.name.startswith((SCORES, SKIPPED))]
     if not paths:
         raise UsageError(
@@ -47,8 +42,8 @@ def read_results(folder: Path) -> list[ResultFile]:
 
 def replies_of(result: ResultFile) -> dict[tuple[str, str], str]:
     """Return the replies in a result file as texts, by item and step; a call that failed has none."""
-    said = {part: reply for part, reply in result.replies.items() if reply is not None}
-    return {(result.conversation_id, part): json.dumps(reply, ensure_ascii=False) for part, reply in said.items()}
+    replies = {part: reply for part, reply in result.replies.items() if reply is not None}
+    return {(result.conversation_id, part): json.dumps(reply, ensure_ascii=False) for part, reply in replies.items()}
 
 
 def is_asked(result: ResultFile, job: InferJob) -> bool:
@@ -65,7 +60,6 @@ def export_results(run: PastRun, folder: Path) -> list[Path]:
 
     Raises:
         UsageError: the run has no annotated conversations, asked each several times, or a file is there already.
-        LakeError: a partition is gone or changed.
     """
     asked = run.partitions("answers", setting=SETTING)
     if not asked:
@@ -111,10 +105,10 @@ def _results(run: PastRun, ref: PartitionRef) -> Iterator[tuple[ResultFile, str,
     own = AnnotateOptions.model_validate(plan.get("solvers", {}).get(SETTING, {}))
     known = known_items(items, {layer: run.read(layer, dataset=dataset) for layer in (TURNS, WHOLE)})
     profiles = dict.fromkeys(method.profile for method in run.blueprint.datasets[dataset].methods)
-    (entry,) = (one for one in plan["models"] if one["name"] == model)
+    (entry,) = (entry for entry in plan["models"] if entry["name"] == model)
     provider = provider_at(entry.get("base_url"))
     sources = dict(items.select("item_id", "source_file").iter_rows())
-    judge = next((one["name"] for one in run.manifest.role_models(DRAFT_JUDGE, dataset)), None)
+    judge = next((entry["name"] for entry in run.manifest.role_models(DRAFT_JUDGE, dataset)), None)
     for (item,), rows in answers.group_by("item_id", maintain_order=True):
         parts = dict(rows.select("part", "text").iter_rows())
         replies = {part: read_object(text) for part, text in parts.items()}

@@ -21,9 +21,8 @@ _KEY = ["item_id", "repetition"]
 class ScoredItem:
     """One scored answer: rows of `items`, `item_scores` and, unless they are not in this run, `answers` and `responses`.
 
-    `answer["text"]` is what it says as one text, `call` the last one it rests on. Of built contexts also the row of `contexts`,
-    the rows of `judgements` and the chunks that the prompt had (columns PROMPT_CHUNKS); the rows
-    of `simulation_faults` that count.
+    `answer["text"]` is what it says as one text, `call` the last one it rests on. `retrieved`: the chunks that the prompt had
+    (columns PROMPT_CHUNKS). `faults`: rows of `simulation_faults` that count.
     """
 
     item: dict[str, Any]
@@ -60,11 +59,9 @@ def collect_answers(data: ReportData, system: System, dataset: str, method: str,
 
 
 def scored_items(data: ReportData, scores: pl.DataFrame) -> Iterator[ScoredItem]:
-    """Yield the scored answers behind rows of `item_scores`, in their order; those of items that are not in the run are left out.
+    """Yield the scored answers behind rows of `item_scores` of one system and dataset, in their order.
 
-    Args:
-        data: of one system and dataset.
-        scores: rows of its `item_scores`.
+    Those of items that are not in the run are left out.
     """
     items, contexts = (_by(frame, ["item_id"]) for frame in (data.items, data.contexts))
     answers = _by(data.answers.with_columns(text=SAID), [*_KEY, "part"])
@@ -88,8 +85,7 @@ def scored_items(data: ReportData, scores: pl.DataFrame) -> Iterator[ScoredItem]
 
 
 def _by(frame: pl.DataFrame, key: list[str]) -> dict[Any, dict[str, Any]]:
-    found: dict[Any, dict[str, Any]] = frame.rows_by_key(key, named=True, unique=True, include_key=True)
-    return found
+    return dict(frame.rows_by_key(key, named=True, unique=True, include_key=True))
 
 
 SHORT_LABEL = 80
@@ -156,11 +152,10 @@ def _explain_choice(answer: ScoredItem) -> str:
     gold, chosen = _gold_letters(answer), chosen_letters(answer)
     missed = [letter for letter in gold if letter not in chosen]
     extra = [letter for letter in chosen if letter not in gold]
-    parts = [f"{_read_as(answer)}, right is {listed(gold)}"]
-    if len(gold) > 1 and chosen:
-        parts += [f"missing {listed(missed)}"] if missed else []
-        parts += [f"too many: {listed(extra)}"] if extra else []
-    return "; ".join(parts) + "."
+    several = len(gold) > 1 and bool(chosen)
+    missing = f"; missing {listed(missed)}" if several and missed else ""
+    too_many = f"; too many: {listed(extra)}" if several and extra else ""
+    return f"{_read_as(answer)}, right is {listed(gold)}{missing}{too_many}."
 
 
 def _explain_order(answer: ScoredItem) -> str:

@@ -72,16 +72,13 @@ class ShownItem:
 
 
 def measure_baselines(items: pl.DataFrame, metric: Metric, orders: Orders | None = None) -> Baselines:
-    """Return the baselines of one metric of one dataset.
+    """Return the baselines of one metric of one dataset; empty if it compares no choices with the gold, or more than these.
 
     Args:
         items: rows of `items` of that dataset. Accuracy allows items of other types among the choices, as exams have them: a
             letter never answers those.
         metric: how answers are scored.
         orders: in which orders the options were shown.
-
-    Returns:
-        baselines; empty if the metric does not compare choices with the gold, or compares more than choices.
     """
     kinds, baseline = set(items["question_type"].cast(pl.String).unique()), METRICS[metric].baseline
     if baseline == "points" and kinds <= set(answered_by("scale")):
@@ -102,16 +99,15 @@ def measure_baselines(items: pl.DataFrame, metric: Metric, orders: Orders | None
 def orders_shown(answers: pl.DataFrame) -> dict[ItemKey, tuple[Order, ...]]:
     """Return the order each item's options were shown in, once per repetition; datasets that were not permuted are left out.
 
-    Args:
-        answers: rows of `answers`, of any number of models: all are asked in the same orders.
+    `answers` may be of any number of models: all are asked in the same orders.
     """
     permuted = answers.filter(pl.col("option_order").is_not_null())["dataset"].unique()
     asked = ["dataset", "item_id", "repetition"]
     rows = answers.filter(pl.col("dataset").is_in(permuted.implode())).unique(asked, keep="first").sort(asked)
-    found: dict[ItemKey, tuple[Order, ...]] = {}
+    orders: dict[ItemKey, tuple[Order, ...]] = {}
     for dataset, item, order in rows.select("dataset", "item_id", "option_order").iter_rows():
-        found[dataset, item] = (*found.get((dataset, item), ()), None if order is None else tuple(order))
-    return found
+        orders[dataset, item] = (*orders.get((dataset, item), ()), None if order is None else tuple(order))
+    return orders
 
 
 def shown_items(items: pl.DataFrame, orders: Orders | None = None) -> list[ShownItem]:
@@ -171,10 +167,8 @@ def _of_questionnaire(shown: list[ShownItem]) -> Baselines:
     places = min(len(points) for points in counted)
     shares = ([points_share(points, place) for points in counted] for place in range(places))
     scores = {letter: sum(earned) / len(earned) for letter, earned in zip(option_letters(places), shares, strict=True)}
-    best = _best(scores)
-    letters = list(scores)
-    ends = [ConstantAnswer(letter, scores[letter]) for letter in (letters[0], letters[-1])]
-    return Baselines(best, None, tuple(end for end in ends if end != best))
+    best, answers = _best(scores), [ConstantAnswer(*score) for score in scores.items()]
+    return Baselines(best, None, tuple(end for end in (answers[0], answers[-1]) if end != best))
 
 
 def _accuracy(predicted: list[Labels], gold: list[Labels]) -> float:
@@ -187,15 +181,15 @@ def _binary_f1(predicted: list[Labels], gold: list[Labels]) -> float:
 
 
 def _micro_f1(predicted: list[Labels], gold: list[Labels], nothing: float = 0.0) -> float:
-    named = sum(map(len, predicted)) + sum(map(len, gold))
-    return 2 * sum(len(one & other) for one, other in zip(predicted, gold, strict=True)) / named if named else nothing
+    total = sum(map(len, predicted)) + sum(map(len, gold))
+    return 2 * sum(map(len, map(frozenset.__and__, predicted, gold))) / total if total else nothing
 
 
 def _macro_f1(predicted: list[Labels], gold: list[Labels]) -> float:
     """Mean F1 over the labels that occur, as the score itself is defined."""
-    named = Counter(label for labels in (*predicted, *gold) for label in labels)
-    hits = Counter(label for one, other in zip(predicted, gold, strict=True) for label in one & other)
-    return sum(2 * hits[label] / times for label, times in named.items()) / len(named) if named else 0.0
+    times = Counter(label for labels in (*predicted, *gold) for label in labels)
+    hits = Counter(label for both in map(frozenset.__and__, predicted, gold) for label in both)
+    return sum(2 * hits[label] / n for label, n in times.items()) / len(times) if times else 0.0
 
 
 _SCORES: Mapping[Baseline | None, Score] = {

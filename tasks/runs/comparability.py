@@ -6,16 +6,7 @@ from dataclasses import replace
 from typing import Any
 
 from schemas.blueprint import Blueprint
-from schemas.comparability import (
-    LIKENESS,
-    Comparability,
-    DatasetLikeness,
-    Departure,
-    Likeness,
-    Position,
-    Respect,
-    Shares,
-)
+from schemas.comparability import LIKENESS, Comparability, DatasetLikeness, Departure, Likeness, Position, Respect, Shares
 from schemas.lineage import DatasetNotice, RunManifest
 from schemas.roles import JUDGE
 from tasks.runs.papers import Paper, paper_of
@@ -63,13 +54,13 @@ def compare_with_paper(run: PastRun | ReportData, table: PublishedTable) -> Mapp
 def _compare(run: PastRun | ReportData, paper: Paper, table: PublishedTable, system: System) -> Comparability:
     blueprint, scores = run.blueprint, scores_of(run.layers, system)
     shared = tuple(_of_the_run(run, paper, table, system))
-    failed = [one for one in run.instruments if one.failed and one.system == system]
+    failed = [count for count in run.instruments if count.failed and count.system == system]
     datasets = tuple(_of_datasets(run, paper, scores.layers["raw_scores"].values(), shared, failed))
     verdicts = {entry.dataset: entry.verdict for entry in datasets}
     # The mean leaves the gate out; what was run does not.
     counts = {name: scores.total[name] for name in ("datasets_scored", "datasets_total")}
     whole = replace(explain_total(scores, blueprint), **counts)
-    broken = [_not("instrument", one.words) for one in pool_counts(failed)]
+    broken = [_not("instrument", count.words) for count in pool_counts(failed)]
     verdict = _of_part(whole, verdicts, [*shared, *broken])
     mains = [main for main in blueprint.abilities if main.dataset_ids]
     return Comparability(
@@ -92,8 +83,8 @@ def _of_the_run(run: PastRun | ReportData, paper: Paper, table: PublishedTable, 
     if system.setting not in table.settings:
         yield _not("setting", f"the paper's table has no scores with {setting_title(system.setting)}")
     yield _close("prompts", "prompts are worded by us, not as the paper's")
-    asked = next((_temperature(model) for model in plan.get("models", ()) if model["name"] == system.model), None)
-    yield from _set_otherwise("temperature", "temperature", asked, paper.temperature)
+    temperature = next((_temperature(model) for model in plan.get("models", ()) if model["name"] == system.model), None)
+    yield from _set_otherwise("temperature", "temperature", temperature, paper.temperature)
     yield from _set_otherwise("repetitions", "times each item is asked:", plan.get("repeat", 1), paper.repetitions)
     if (orders := plan.get("permute", 0)) > 1:
         yield _close("orders", f"each single choice is asked in {orders} orders of its options")
@@ -122,19 +113,19 @@ def _of_datasets(
     most, scored = manifest.plan.get("sample"), list(raw)
     for name, entry in run.blueprint.datasets.items():
         rows = [row for row in scored if row["dataset"] == name]
-        found = [_not("items", "built anew from the sources that the paper names")] if name in paper.rebuilt else []
-        found += [_not("instrument", one.words) for one in failed if name in one.datasets]
-        found += _of_the_source(notices[name]) if name in notices else ()
+        own = [_not("items", "built anew from the sources that the paper names")] if name in paper.rebuilt else []
+        own += [_not("instrument", count.words) for count in failed if name in count.datasets]
+        own += _of_the_source(notices[name]) if name in notices else ()
         # Fewer than the plan's sample are all there are.
-        if most is not None and most <= (asked := items.get(name, most)) < paper.items(name):
-            found.append(_close("sample", f"{counted(asked, 'item')}, in the paper up to {paper.items(name)}"))
+        if most is not None and most <= (n_items := items.get(name, most)) < paper.items(name):
+            own.append(_close("sample", f"{counted(n_items, 'item')}, in the paper up to {paper.items(name)}"))
         if lost := max((row["n_total"] - row["n_scored"] for row in rows), default=0):
-            found.append(_close("lost", f"{counted(lost, 'item')} without a score"))
-        found += _of_the_judge(manifest, paper, name) if any(method.judged for method in entry.methods) else ()
+            own.append(_close("lost", f"{counted(lost, 'item')} without a score"))
+        own += _of_the_judge(manifest, paper, name) if any(method.judged for method in entry.methods) else ()
         if not any(row["n_scored"] for row in rows):
-            found = [_not("coverage", "no score")]
-        verdict = max((each.likeness for each in (*found, *shared)), key=LIKENESS.index, default=LIKENESS[0])
-        yield DatasetLikeness(dataset=name, verdict=verdict, differences=tuple(found))
+            own = [_not("coverage", "no score")]
+        verdict = max((each.likeness for each in (*own, *shared)), key=LIKENESS.index, default=LIKENESS[0])
+        yield DatasetLikeness(dataset=name, verdict=verdict, differences=tuple(own))
 
 
 def _of_the_source(notice: DatasetNotice) -> Iterator[Departure]:
@@ -143,7 +134,7 @@ def _of_the_source(notice: DatasetNotice) -> Iterator[Departure]:
     if notice.replaces is not None:
         yield _close("source", listed(list(notice.sources)))
     if notice.replaces not in (None, notice.languages):
-        ours, theirs = (listed([NAMES[each] for each in found]) for found in (notice.languages, notice.replaces or ()))
+        ours, theirs = (listed([NAMES[name] for name in names]) for names in (notice.languages, notice.replaces or ()))
         yield _not("language", f"asked in {ours}, in the paper in {theirs}")
     if notice.differences:
         yield _close("differences", " ".join(notice.differences))
@@ -187,10 +178,10 @@ def _summed_up(total: ScorePart, datasets: Sequence[DatasetLikeness]) -> Iterato
     if total.datasets_scored < total.datasets_total:
         yield _not("coverage", f"{total.datasets_scored} of {of} scored")
     for respect, words in OF_DATASETS.items():
-        found = [each.text for entry in datasets for each in entry.differences if each.respect == respect]
-        alike = f" ({found[0]})" if len(set(found)) == 1 and respect != "differences" else ""
-        if found:
-            yield _close(respect, f"{len(found)} of {of} {words}{alike}")
+        texts = [each.text for entry in datasets for each in entry.differences if each.respect == respect]
+        alike = f" ({texts[0]})" if len(set(texts)) == 1 and respect != "differences" else ""
+        if texts:
+            yield _close(respect, f"{len(texts)} of {of} {words}{alike}")
     worst = {entry.dataset for entry in datasets if {each.likeness for each in entry.differences} >= {WORST}}
     weight = sum(share for name, share in _shares(total) if name in worst)
     if weight >= MOST_INCOMPARABLE:
@@ -207,12 +198,12 @@ def _position(table: PublishedTable, total: Mapping[str, Any]) -> Position | Non
 
 
 def _languages(manifest: RunManifest, blueprint: Blueprint, paper: Paper) -> dict[str, Shares]:
-    known = {notice.id: "+".join(notice.languages) for notice in manifest.datasets if notice.languages}
+    asked = {notice.id: "+".join(notice.languages) for notice in manifest.datasets if notice.languages}
     gate = blueprint.gate.ability if blueprint.gate else None
-    names = next((main.dataset_ids for main in blueprint.abilities if main.id == gate), [])
-    found = {"run": _shared_out(list(known.values())), "paper": paper.languages}
-    found |= {"gate": _shared_out([known[name] for name in names if name in known]), "gate of paper": paper.gate_languages}
-    return {name: shares for name, shares in found.items() if shares} if known else {}
+    of_gate = [asked[name] for main in blueprint.abilities if main.id == gate for name in main.dataset_ids if name in asked]
+    shares = {"run": _shared_out(list(asked.values())), "paper": paper.languages}
+    shares |= {"gate": _shared_out(of_gate), "gate of paper": paper.gate_languages}
+    return {name: each for name, each in shares.items() if each} if asked else {}
 
 
 def _shared_out(languages: Sequence[str]) -> Shares:

@@ -14,6 +14,7 @@ from schemas.lineage import RunManifest
 from schemas.plan import Plan, fields_of
 from schemas.roles import JUDGE, PANEL, RoleModels
 from tasks.lake.fingerprint import canonical_json
+from tasks.runs.differences import fields_apart, tree_changes
 from tasks.runs.past_run import PastRun
 from tasks.runs.run_tables import Row, System
 from tasks.solvers.registry import helper_roles, is_optional
@@ -55,16 +56,16 @@ def basis(run: RunManifest) -> dict[str, Any]:
     judged = any(method["judged"] for dataset in asked for method in dataset["methods"])
     own = {name for name, dataset in datasets.items() if dataset.get("source")}
     left_out = NOT_COMPARED if judged else NOT_COMPARED | {"judge_repeat"}
-    found = {name: value for name, value in fields.items() if name not in left_out}
+    record = {name: value for name, value in fields.items() if name not in left_out}
     for role in plan.roles if plan else run.plan.get("roles", {}):
         if role != PANEL and (judged or role != JUDGE):
-            found[role] = _named(plan, role) if plan else run.names_in(role)
+            record[role] = _models_in(plan, role) if plan else run.names_in(role)
     if plan and any(ref.layer == "simulation_faults" for ref in run.partitions):
         unnamed = [role for role in helper_roles(plan.settings) if role not in plan.roles and not is_optional(role)]
-        found |= {role: {"": _asked(plan.models)} for role in unnamed}
+        record |= {role: {"": _asked(plan.models)} for role in unnamed}
     items = (ref for ref in run.partitions if ref.layer == "items" and ref.key("dataset") in own)
     return {
-        **found,
+        **record,
         "blueprint": run.blueprint_sha256[:12],
         "items": {ref.key("dataset"): ref.content_sha256[:8] for ref in items},
     }
@@ -100,30 +101,28 @@ def _differences(run: RunManifest, earlier: RunManifest, system: System) -> Iter
 
 def _plan_differences(mine: Plan, theirs: Plan, model: str) -> Iterator[str]:
     own, other = (plan.model_dump(mode="json", exclude=set(NOT_COMPARED)) for plan in (mine, theirs))
-    for name in {**own, **other}:  # a field that is left out where it is empty may be in one of them only
-        if own.get(name) != other.get(name):
-            yield f"its {name}: {said(other.get(name))} instead of {said(own.get(name))}"
+    for name in fields_apart(own, other):
+        yield f"its {name}: {in_words(other.get(name))} instead of {in_words(own.get(name))}"
     asked = [[_answering_parameters(entry) for entry in plan.models if entry.name == model] for plan in (mine, theirs)]
     if asked[0] != asked[1]:
         yield f"{model} was asked with other parameters"
     for role in dict.fromkeys((*mine.roles, *theirs.roles)):
-        if _named(mine, role) != _named(theirs, role):
+        if _models_in(mine, role) != _models_in(theirs, role):
             yield f"its {role} is another one, or was asked with other parameters"
 
 
-def said(value: Any) -> str:
+def in_words(value: Any) -> str:
     """Return a value of a plan as a sentence has it, without the brackets of Python."""
     if isinstance(value, Mapping):
-        value = [f"{name} {said(each)}".strip() for name, each in value.items() if each not in (None, [], {})]
+        value = [f"{name} {in_words(each)}".strip() for name, each in value.items() if each not in (None, [], {})]
     if isinstance(value, list | tuple):
-        return ", ".join(map(said, value))[:80] or "none"
+        return ", ".join(map(in_words, value))[:80] or "none"
     return "not set" if value is None else str(value)[:80]
 
 
-def _named(plan: Plan, role: str) -> dict[str, list[Any]]:
-    named = plan.roles.get(role, RoleModels())
-    models = [("", named.default), *named.datasets.items()]
-    return {dataset: _asked(entries) for dataset, entries in models}
+def _models_in(plan: Plan, role: str) -> dict[str, list[Any]]:
+    models = plan.roles.get(role, RoleModels())
+    return {dataset: _asked(entries) for dataset, entries in {"": models.default, **models.datasets}.items()}
 
 
 def _asked(entries: Iterable[ModelEntry]) -> list[Any]:
@@ -159,52 +158,49 @@ WHY = {
 
 def find_differences(before: PastRun, after: PastRun) -> list[Row]:
     """Find everything that differs: plan, blueprint, versions and datasets; one row each of `what`, `before` and `after`."""
-    old, new = before.manifest, after.manifest
-    rows = list(_flat_differences("plan", _settings(old.plan), _settings(new.plan)))
-    rows += _flat_differences("blueprint", old.blueprint, new.blueprint)
-    for name in ("package_version", "git_commit", "redacted"):
-        rows += _flat_differences(name, getattr(old, name), getattr(new, name))
-    notices = [{notice.id: notice.model_dump(mode="json") for notice in run.datasets} for run in (old, new)]
-    common = [{name: found[name] for name in notices[1] if name in notices[0]} for found in notices]
-    return [*rows, *_flat_differences("datasets", *common)]
+    manifests = before.manifest, after.manifest
+    notices = [{notice.id: notice.model_dump(mode="json") for notice in manifest.datasets} for manifest in manifests]
+    sides = [
+        {
+            "plan": {name: _meaning(value) for name, value in manifest.plan.items() if name not in HARMLESS},
+            "blueprint": manifest.blueprint,
+            **{name: getattr(manifest, name) for name in ("package_version", "git_commit", "redacted")},
+            "datasets": {name: own[name] for name in notices[1] if name in notices[0]},
+        }
+        for manifest, own in zip(manifests, notices, strict=True)
+    ]
+    changes = tree_changes(sides[0], sides[1], by_name=False)
+    return [{"what": change.place, "before": change.before, "after": change.after} for change in changes]
 
 
 def warnings(before: PastRun, after: PastRun) -> list[str]:
     """Return why scores of the two runs cannot simply be compared; none if they can."""
     old, new = before.manifest, after.manifest
-    found = []
+    reasons = []
     if old.blueprint_sha256 != new.blueprint_sha256:
-        found.append(
+        reasons.append(
             "the blueprint is another one: weights, methods or datasets differ; both are weighed by that of the run after"
         )
-    plans, does = [{**run.plan, **run.plan.get("roles", {})} for run in (old, new)], {JUDGE: "rates answers", **helper_roles()}
-    for name, why in {**WHY, **{role: f"another model {words}" for role, words in does.items()}}.items():
-        values = [_meaning(plan.get(name)) for plan in plans]
-        if values[0] != values[1]:
-            found.append(f"{name} differs, so {why}")
-    versions = [{notice.id: notice.evaluation_version for notice in run.datasets} for run in (old, new)]
-    found += [
-        f"dataset {name} is evaluated by version {versions[1][name]} after and by {versions[0][name]} before"
-        for name in sorted(versions[0].keys() & versions[1].keys())
-        if versions[0][name] != versions[1][name]
+    plans = [{name: _meaning(value) for name, value in {**run.plan, **run.plan.get("roles", {})}.items()} for run in (old, new)]
+    helpers = {role: f"another model {does}" for role, does in {JUDGE: "rates answers", **helper_roles()}.items()}
+    apart = fields_apart(*plans)
+    reasons += [f"{name} differs, so {why}" for name, why in {**WHY, **helpers}.items() if name in apart]
+    was, now = ({notice.id: notice.evaluation_version for notice in run.datasets} for run in (old, new))
+    reasons += [
+        f"dataset {name} is evaluated by version {now[name]} after and by {was[name]} before"
+        for name in sorted(was.keys() & now.keys())
+        if was[name] != now[name]
     ]
-    found += _scored_otherwise(before, after)
-    return found
+    earlier, later = (_scored_by(run) for run in (before, after))
+    if earlier != later:
+        reasons.append(f"replies are read and scored by version {later} of the code after and by {earlier} before")
+    return reasons
 
 
-def _scored_otherwise(before: PastRun, after: PastRun) -> Iterator[str]:
-    """Return another version of the code that reads replies: equal replies may have other scores."""
-    versions = []
-    for run in (before, after):
-        refs = run.partitions("item_scores")
-        settings = run.lake.read_footer(refs[0]).settings if refs else {}
-        versions.append(settings.get("evaluation_version"))
-    if versions[0] != versions[1]:
-        yield f"replies are read and scored by version {versions[1]} of the code after and by {versions[0]} before"
-
-
-def _settings(plan: Mapping[str, Any]) -> Row:
-    return {name: _meaning(value) for name, value in plan.items() if name not in HARMLESS}
+def _scored_by(run: PastRun) -> Any:
+    """Return the version of the code that read replies: with another one, equal replies may have other scores."""
+    refs = run.partitions("item_scores")
+    return run.lake.read_footer(refs[0]).settings.get("evaluation_version") if refs else None
 
 
 def _meaning(value: Any) -> Any:
@@ -212,17 +208,6 @@ def _meaning(value: Any) -> Any:
     if isinstance(value, dict):
         return {name: _meaning(each) for name, each in value.items() if name not in CALL and each is not None}
     return [_meaning(each) for each in value] if isinstance(value, list) else value
-
-
-def _flat_differences(path: str, before: Any, after: Any) -> Iterator[Row]:
-    if isinstance(before, dict) and isinstance(after, dict):
-        for name in dict.fromkeys([*before, *after]):
-            yield from _flat_differences(f"{path}.{name}", before.get(name), after.get(name))
-    elif isinstance(before, list) and isinstance(after, list) and len(before) == len(after):
-        for number, (old, new) in enumerate(zip(before, after, strict=True)):
-            yield from _flat_differences(f"{path}.{number}", old, new)
-    elif before != after:
-        yield {"what": path, "before": before, "after": after}
 
 
 @dataclass(frozen=True)
@@ -243,20 +228,14 @@ class Group:
 
 
 def group_runs(manifests: Sequence[RunManifest], scored: Mapping[str, int]) -> tuple[Group, ...]:
-    """Return the groups of these runs: those with most items scored first, then the newest.
-
-    Args:
-        manifests: of the runs, newest first.
-        scored: items that each run scored.
-    """
+    """Return the groups of these runs, newest first, by how many items each scored: groups with most come first."""
     bases = {manifest.run: basis(manifest) for manifest in manifests}
     runs: dict[str, list[str]] = {}
     for run, rests_on in bases.items():
         runs.setdefault(canonical_json(rests_on), []).append(run)
     together = sorted(runs.values(), key=lambda names: -max(scored.get(name, 0) for name in names))
-    fields = dict.fromkeys(name for rests_on in bases.values() for name in rests_on)
-    apart = [name for name in fields if any(bases[one[0]].get(name) != bases[together[0][0]].get(name) for one in together)]
+    apart = fields_apart(*bases.values())
     return tuple(
-        Group(number, tuple(names), {name: said(bases[names[0]].get(name)) for name in apart})
+        Group(number, tuple(names), {name: in_words(bases[names[0]].get(name)) for name in apart})
         for number, names in enumerate(together, start=1)
     )

@@ -1,7 +1,7 @@
-"""Compare two tables or two documents: the first difference, or every place that differs."""
+"""Compare tables, records or documents: the first difference, or every place that differs."""
 
 from collections.abc import Iterator, Mapping, Sequence
-from typing import Any, NamedTuple
+from typing import Any, NamedTuple, TypeVar
 
 import dataframely as dy
 import polars as pl
@@ -10,6 +10,8 @@ from schemas.lineage import PartitionRef
 from schemas.tables.columns import measured_columns
 from tasks.lake.fingerprint import content_sha256
 from tasks.lake.lake import Lake
+
+KeyT = TypeVar("KeyT")
 
 _NAMES = ("id", "metric")
 """Fields that name an entry of a list, so that entries are compared by name and not by place."""
@@ -28,13 +30,7 @@ class CellDifference(NamedTuple):
 
 
 def has_rows(lake: Lake, ref: PartitionRef, rows: pl.DataFrame, schema: type[dy.Schema]) -> bool:
-    """Return whether a partition has these rows; columns that its layer has got since are left out.
-
-    Args: `lake` and `ref`: where it is; `rows`: of the schema, sorted as they are written.
-
-    Raises:
-        LakeError: if the file is gone or is no Parquet file.
-    """
+    """Return whether a partition has these rows, sorted as written; columns that its layer has got since are left out."""
     if content_sha256(rows, measured_columns(schema)) == ref.content_sha256:
         return True
     had = rows.select(name for name in lake.read_rows(ref).columns if name in rows.columns)
@@ -45,11 +41,6 @@ def first_difference(stored: pl.DataFrame, recomputed: pl.DataFrame, schema: typ
     """Find the first row, by primary key, in which two tables of a schema differ, measured columns aside; null if there is none.
 
     A row that is on one side only differs in the column `row`.
-
-    Args:
-        stored: rows of the schema, as they were written.
-        recomputed: rows of the schema, as they are now.
-        schema: has the key and the measured columns.
     """
     key, measured = schema.primary_key(), measured_columns(schema)
     compared = [name for name in stored.columns if name not in (*key, *measured)]
@@ -67,30 +58,44 @@ def first_difference(stored: pl.DataFrame, recomputed: pl.DataFrame, schema: typ
     return None
 
 
+def fields_apart(*records: Mapping[KeyT, Any]) -> list[KeyT]:
+    """Return the fields that are not the same in all of these records; one that is left out counts as null."""
+    names = dict.fromkeys(name for record in records for name in record)
+    return [name for name in names if any(record.get(name) != records[0].get(name) for record in records)]
+
+
 class TreeChange(NamedTuple):
-    """A place in a document, and what is there before and after; `ABSENT` if nothing is."""
+    """A place in a document, and what is there before and after."""
 
     place: str
     before: Any
     after: Any
 
 
-def tree_changes(before: Any, after: Any, place: str = "") -> Iterator[TreeChange]:
+def tree_changes(before: Any, after: Any, place: str = "", *, by_name: bool = True) -> Iterator[TreeChange]:
     """Yield every place where two JSON documents differ, in order.
-
-    Entries of a list that have an `id` or a `metric` are compared by it; if all of them are the same and only their order is not,
-    the change is that of the list's `order`.
 
     Args:
         before: a document.
         after: the other one.
         place: name of what is compared, for parts of documents.
+        by_name: compare entries of a list that have an `id` or a `metric` by it; if all of them are the same and only their order
+            is not, the change is that of the list's `order`. What is on one side only is ABSENT on the other. Else entries of
+            lists of one length are compared by their number, and what is absent counts as null.
     """
+    absent = ABSENT if by_name else None
     if isinstance(before, Mapping) and isinstance(after, Mapping):
         for name in dict.fromkeys((*before, *after)):
-            yield from tree_changes(before.get(name, ABSENT), after.get(name, ABSENT), f"{place}.{name}" if place else name)
-    elif (left := _named(before)) is not None and (right := _named(after)) is not None:
-        yield from _list_changes(left, right, place)
+            path = f"{place}.{name}" if place else name
+            yield from tree_changes(before.get(name, absent), after.get(name, absent), path, by_name=by_name)
+    elif by_name and (left := _named(before)) is not None and (right := _named(after)) is not None:
+        for name in dict.fromkeys((*left, *right)):
+            yield from tree_changes(left.get(name, absent), right.get(name, absent), f"{place}[{name}]")
+        if left.keys() == right.keys() and list(left) != list(right):
+            yield TreeChange(f"{place}.order", list(left), list(right))
+    elif not by_name and isinstance(before, list) and isinstance(after, list) and len(before) == len(after):
+        for number, pair in enumerate(zip(before, after, strict=True)):
+            yield from tree_changes(*pair, f"{place}.{number}", by_name=False)
     elif before != after:
         yield TreeChange(place, before, after)
 
@@ -104,10 +109,3 @@ def _named(entries: Any) -> dict[str, Any] | None:
         if len(named) == len(entries):
             return named
     return None
-
-
-def _list_changes(before: dict[str, Any], after: dict[str, Any], place: str) -> Iterator[TreeChange]:
-    for name in dict.fromkeys((*before, *after)):
-        yield from tree_changes(before.get(name, ABSENT), after.get(name, ABSENT), f"{place}[{name}]")
-    if before.keys() == after.keys() and list(before) != list(after):
-        yield TreeChange(f"{place}.order", list(before), list(after))

@@ -1,19 +1,21 @@
-"""Read the rows behind a dataset's score: items, replies, ratings and scores of one model and setting."""
+"""Read the rows behind a dataset's score, and write what a model answered to one item, and what that earned, as JSON."""
 
 from collections import Counter
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property
+from statistics import fmean
 from typing import Any
 
 import polars as pl
 
 from schemas.lineage import PartitionRef
 from schemas.tables.contexts import Chunks
-from tasks.runs.answers import ScoredItem, scored_items
+from schemas.usage import TESTED
+from tasks.runs.answers import ScoredItem, explain_answer, scored_items, shown_options
 from tasks.runs.past_run import PastRun
 from tasks.runs.redaction import redact, restricted_notices
-from tasks.runs.run_tables import PROMPT_CHUNKS, ReportData, System, join_prompt_chunks
+from tasks.runs.run_tables import PROMPT_CHUNKS, ReportData, Row, System, join_prompt_chunks
 from tasks.solvers.answers import SAID
 
 Key = tuple[str, int]
@@ -52,10 +54,10 @@ class Evidence:
     @cached_property
     def answers(self) -> dict[Key, list[ScoredItem]]:
         """Answers by item and repetition, each with its score, under every metric."""
-        found: dict[Key, list[ScoredItem]] = {}
+        answers: dict[Key, list[ScoredItem]] = {}
         for answer in scored_items(self.data, self.data.item_scores):
-            found.setdefault((answer.score["item_id"], answer.score["repetition"]), []).append(answer)
-        return dict(sorted(found.items()))
+            answers.setdefault((answer.score["item_id"], answer.score["repetition"]), []).append(answer)
+        return dict(sorted(answers.items()))
 
     @cached_property
     def parts(self) -> dict[Key, list[dict[str, Any]]]:
@@ -65,20 +67,16 @@ class Evidence:
 
 
 def read_evidence(run: PastRun, dataset: str, system: System) -> Evidence:
-    """Read the rows; texts that may not be passed on are taken out if the run is redacted.
-
-    Raises:
-        LakeError: a partition is gone or changed.
-    """
+    """Read the rows; texts that may not be passed on are taken out if the run is redacted."""
     return redacted(run, read_unredacted(run, dataset, system))
 
 
-def redacted(run: PastRun, found: Evidence) -> Evidence:
+def redacted(run: PastRun, evidence: Evidence) -> Evidence:
     """Return rows that may be shown."""
     if not run.manifest.redacted:
-        return found
-    licence = next((notice.licence for notice in restricted_notices(found.data)), None)
-    return Evidence(redact(found.data), found.refs, licence)
+        return evidence
+    licence = next((notice.licence for notice in restricted_notices(evidence.data)), None)
+    return Evidence(redact(evidence.data), evidence.refs, licence)
 
 
 def read_unredacted(run: PastRun, dataset: str, system: System) -> Evidence:
@@ -96,9 +94,6 @@ def read_tables(run: PastRun, layers: Mapping[str, str], asked: Mapping[str, str
         run: what is read.
         layers: name of each in ReportData, by its own; `items`, `responses` and `retrievals` among them.
         asked: dataset, model and setting of what is read; empty = all of the run.
-
-    Raises:
-        LakeError: if a partition of the manifest is gone or changed.
     """
     of_all = {name: value for name, value in asked.items() if name == "dataset"}
     refs: list[PartitionRef] = []
@@ -119,3 +114,71 @@ def read_tables(run: PastRun, layers: Mapping[str, str], asked: Mapping[str, str
     tables |= {name: read(layer) for layer, name in layers.items()}
     prompt_chunks = pl.concat([pl.DataFrame(schema=PROMPT_CHUNKS), *texts])
     return Evidence(ReportData(run.manifest, run.blueprint, prompt_chunks=prompt_chunks, **tables), tuple(refs))
+
+
+ITEM = ("language", "question_type", "subset", "question", "references", "wrong_references", "option_points", "fixed_order")
+SCORE = ("part", "method", "metric", "value", "status", "parsed_answer", "predicted", "gold", "chosen_place", "gold_place")
+ANSWER = ("finish_reason", "remark", "failure", "failed_role")
+CALL = ("error", "http_status", "left_out_characters")
+RATING = (
+    *("part", "judge", "judge_repetition", "rubric", "dimension", "rating", "lowest", "highest"),
+    *("parse_status", "rationale", "raw_reply"),
+)
+
+NO_VALUE = {
+    "call_failed": "The call failed, so the item has no score: it is missing and not 0.",
+    "judge_failed": "The judge gave no rating that can be read, so the item has no score: it is missing and not 0.",
+    "not_counted": "The metric does not count this item.",
+}
+
+
+def row_document(run: PastRun, evidence: Evidence, key: Key, options: Sequence[str]) -> Row:
+    """Return one item as it was asked once. `value`: the mean of its values over the metrics; null if it has none.
+
+    `options` stand in the order in which they were shown, each with its letter there; null where an item has none. `answers`:
+    each of several, under the names that an only answer has here; next to them these are of the first. Else none.
+    """
+    answers = evidence.answers[key]
+    item, answer, call = answers[0].item, answers[0].answer or {}, answers[0].call or {}
+    values = [scored.score["value"] for scored in answers if scored.score["value"] is not None]
+    fields = ("letter", "index", "text", "gold", "chosen", *(("points",) if item["option_points"] else ()))
+    return {
+        "item_id": key[0],
+        "repetition": key[1],
+        "value": fmean(values) if values else None,
+        **{name: item[name] for name in ITEM},
+        "context_characters": len(item["context"] or ""),
+        "options": [{name: getattr(option, name) for name in fields} for option in shown_options(answers[0])] or None,
+        "call": answer.get("status"),
+        "reply": answer.get("text"),
+        "turns": next((each.answer["turns"] for each in answers if each.answer and each.answer.get("turns")), None),
+        **{name: answer.get(name) for name in ANSWER},
+        **{name: call.get(name) for name in CALL},
+        **_scored(answers),
+        "answers": [
+            {"part": part["part"], "call": part["status"], "reply": part["text"]}
+            | {name: part[name] for name in ("turns", *ANSWER)}
+            | _scored([scored for scored in answers if scored.score["part"] == part["part"]])
+            for part in evidence.parts.get(key, ())
+        ],
+        "next": run.command("explain", "--dataset", str(item["dataset"]), "--item", key[0], *options),
+    }
+
+
+def _scored(answers: Sequence[ScoredItem]) -> Row:
+    ratings = {answer.score["part"]: answer.ratings for answer in answers}
+    return {
+        "scores": [{**{name: answer.score[name] for name in SCORE}, "why": _why(answer)} for answer in answers],
+        "ratings": [{name: rating.get(name) for name in RATING} for of_part in ratings.values() for rating in of_part],
+    }
+
+
+def _why(scored: ScoredItem) -> str:
+    """Return why the item earned what it did, in a sentence."""
+    status = str(scored.score["status"])
+    if status not in NO_VALUE:
+        return explain_answer(scored)
+    answer = scored.answer or {}
+    failure, role = answer.get("failure"), answer.get("failed_role")
+    whose = f", of the {role}" if role and role != TESTED else ""
+    return f"{NO_VALUE[status]} What went wrong: {failure}{whose}." if failure else NO_VALUE[status]

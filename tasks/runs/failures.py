@@ -1,7 +1,7 @@
 """Tell whose failures left values missing: those of the model under test, of a helper or of the judge."""
 
 from collections.abc import Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 
 import polars as pl
 
@@ -24,16 +24,14 @@ class Lost:
     `roles`: whose calls, or NOT_SENT, by dataset. `items_of_others`: how many items the model under test is not to blame for.
     """
 
-    roles: Mapping[str, frozenset[str]] = field(default_factory=dict)
-    items_of_others: int = 0
+    roles: Mapping[str, frozenset[str]]
+    items_of_others: int
 
 
 def find_failures(item_scores: pl.DataFrame, answers: pl.DataFrame) -> pl.DataFrame:
     """Return the rows of `item_scores` without a value since a call failed, with `failed_role`: once for each role, or NOT_SENT.
 
-    Args:
-        item_scores: rows of any datasets, models and settings.
-        answers: theirs; they say whose call failed. A metric of all parts of an item rests on each of its answers.
+    Their answers say whose call failed. A metric of all parts of an item rests on each of its answers.
     """
     whose = pl.when(failure=NOT_SENT).then(pl.lit(NOT_SENT)).otherwise("failed_role")
     failed = answers.drop_nulls("failed_role").with_columns(failed_role=whose)

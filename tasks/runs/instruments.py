@@ -1,4 +1,4 @@
-"""Count what the instruments of a run failed to do: persons out of their part, ratings and replies that cannot be read."""
+"""Count what the instruments of a run failed to do, and what its totals are without the dialogues in which a person slipped."""
 
 from collections.abc import Iterator
 from dataclasses import replace
@@ -7,10 +7,13 @@ import polars as pl
 
 from schemas.roles import PANEL
 from tasks.judging.answers import SIMULATED
+from tasks.judging.rubrics import order_dimensions
 from tasks.metrics.attunebench.replies import is_unread
 from tasks.metrics.item_scores import wholes_of
 from tasks.runs.past_run import PastRun, no_rows
-from tasks.runs.run_tables import Instrument, InstrumentCount, System
+from tasks.runs.run_tables import Instrument, InstrumentCount, Row, System
+from tasks.scoring.benchmark import ScoreSettings, score_benchmark
+from tasks.scoring.dimensions import rate_answers
 from tasks.solvers.annotate.annotate import DRAFT_JUDGE
 from tasks.solvers.answers import ANSWER, ASKED, OWN_WORDS
 from tasks.text.json_objects import read_object
@@ -19,17 +22,13 @@ COUNTED = ["model", "setting", "dataset", "name"]
 
 
 def count_instruments(run: PastRun) -> tuple[InstrumentCount, ...]:
-    """Count what each instrument failed to do, by dataset; of replies of the model, over the gate and over all else.
-
-    Raises:
-        LakeError: if a partition is gone or changed.
-    """
+    """Count what each instrument failed to do, by dataset; of replies of the model, over the gate and over all else."""
     of_panel = pl.col("judge").is_in(run.manifest.names_in(PANEL))  # whose ratings are in no score
     came = run.read("judgements").filter(~of_panel, pl.col("parse_status") != "failed").rename({"judge": "name"})
     by_part = _read_parts(run)
     of_judge = pl.col("part").str.ends_with("judge")
     tallies: dict[Instrument, pl.DataFrame] = {
-        "simulated person": tally_dialogues(run),
+        "simulated person": _tally_dialogues(run),
         "judge": _tally(came, pl.col("parse_status") == "unparsed"),
         "draft judge": _tally(by_part.filter(of_judge), pl.col("unread")),
     }
@@ -42,7 +41,7 @@ def count_instruments(run: PastRun) -> tuple[InstrumentCount, ...]:
     return tuple(count for count in (*counts, *readers) if count.faulty)
 
 
-def tally_dialogues(run: PastRun) -> pl.DataFrame:
+def _tally_dialogues(run: PastRun) -> pl.DataFrame:
     """Return by COUNTED in how many dialogues a simulated person has a fault that counts, `faulty`, of the `total`."""
     faults = run.read("simulation_faults").filter(pl.col("refused").is_null()).select(*ANSWER, tainted=True).unique()
     answers = run.read("answers").filter(SIMULATED) if run.partitions("simulation_faults") else no_rows("answers")
@@ -86,3 +85,66 @@ def _count_silent(run: PastRun, system: System, dataset: str) -> int:
     unread = run.read("item_scores", **place).filter(pl.col("status") == "unparsed").unique(ASKED)
     silent = (pl.col("remark") == "refusal") | (OWN_WORDS.str.strip_chars() == "")
     return unread.join(run.read("answers", **place).filter(silent), on=ASKED, how="semi").height
+
+
+TOP = 10
+"""Of the scale on which ESC-Eval shows its six criteria: mean / 2 x 10."""
+
+SCORED = ("total", "ci_low", "ci_high", "n_scored", "datasets_scored")
+
+
+def check_simulation(run: PastRun) -> tuple[Row, ...]:
+    """Describe the persons that each model talked with, in each setting; nothing where nobody is played.
+
+    Returns:
+        Model, setting, `dialogues`; how many are `tainted`, by a fault that counts, and their `share`; `kinds` and `severities`:
+        dialogues with such a fault. `refused`: faults that a judge named and that do not count. `unreviewed`: dialogues without a
+        review that can be read; null = none was asked for. `all`: the total, with interval and items (SCORED); `untainted`: the
+        same without the items, in that repetition, of tainted dialogues, aggregated alike; null = none is left. `criteria`: mean
+        ratings of the persons from 0 to 10, by dataset; null = none can be read.
+    """
+    if not run.partitions("simulation_faults"):
+        return ()
+    faults, tainted = run.read("simulation_faults"), _tally_dialogues(run)
+    rubric = run.manifest.plan.get("simulation_rubric") or ""
+    reviews = run.read("judgements", rubric=rubric)
+    counted = faults.filter(pl.col("refused").is_null())
+    totals, rest = run.layers["totals"], _score_without(run, counted)
+    rated = rate_answers(reviews).drop_nulls("value")
+    of_ten = TOP * (pl.col("value") - pl.col("lowest")) / (pl.col("highest") - pl.col("lowest"))
+    means = rated.group_by("model", "setting", "dataset", "dimension").agg(mean=of_ten.mean())
+    criteria = order_dimensions(rubric, reviews["dimension"])
+
+    def check(system: System) -> Row:
+        own, (dialogues, slips) = system.of(counted), system.of(tainted).select("total", "faulty").sum().row(0)
+        mean_of = {(row["dataset"], row["dimension"]): row["mean"] for row in system.rows(means)}
+        return {
+            **system._asdict(),
+            "dialogues": dialogues,
+            "tainted": slips,
+            "share": slips / dialogues,
+            "kinds": _dialogues_by(own, "kind"),
+            "severities": _dialogues_by(own, "severity"),
+            "refused": system.of(faults).height - own.height,
+            "unreviewed": None if reviews.is_empty() else dialogues - system.of(rated).select(ANSWER).n_unique(),
+            "all": system.rows(totals.select("model", "setting", *SCORED))[0],
+            "untainted": next(iter(system.rows(rest.select("model", "setting", *SCORED))), None),
+            "criteria": {of: {name: mean_of.get((of, name)) for name in criteria} for of in sorted({of for of, _ in mean_of})},
+        }
+
+    return tuple(check(System(*names)) for names in tainted.select("model", "setting").unique().sort("model", "setting").rows())
+
+
+def _score_without(run: PastRun, faults: pl.DataFrame) -> pl.DataFrame:
+    """Return rows of `totals` over the items, in each repetition, whose dialogues have none of these faults."""
+    scores = run.read("item_scores").join(faults, on=ASKED, how="anti")
+    stored = run.lake.read_footer(run.only("totals")).settings
+    settings = ScoreSettings(**{name: stored[name] for name in ScoreSettings.model_fields if name in stored})
+    none: pl.DataFrame = run.layers["totals"].clear()
+    return score_benchmark(scores.lazy(), run.blueprint, settings).totals if scores.height else none
+
+
+def _dialogues_by(faults: pl.DataFrame, name: str) -> dict[str, int]:
+    """Return in how many dialogues a fault has each value of a column, the most frequent first."""
+    counts = faults.unique([*ANSWER, name]).group_by(name).len()
+    return dict(counts.sort("len", name, descending=[True, False]).rows())

@@ -21,7 +21,10 @@ from tasks.runs.run_tables import InstrumentCount, System, ordered
 
 @dataclass(frozen=True)
 class PastRun:
-    """A run of the lake. `blueprint` is the one of its manifest, whatever files say now."""
+    """A run of the lake. `blueprint` is the one of its manifest, whatever files say now.
+
+    Whatever reads rows of it raises LakeError if a partition is gone or changed.
+    """
 
     manifest: RunManifest
     blueprint: Blueprint
@@ -59,24 +62,12 @@ class PastRun:
         return pl.concat(frames or [no_rows(layer)])
 
     def only(self, layer: str) -> PartitionRef:
-        """Return the one partition of an aggregated layer.
-
-        Raises:
-            UsageError: the run has none.
-        """
+        """Return the one partition of an aggregated layer; UsageError: the run has none."""
         for ref in self.partitions(layer):
             return ref
         raise UsageError(
             f"run {self.name} has no {layer}", where=str(self.lake.root), next_step=f"moodflow runs show {self.name}"
         )
-
-    def item_scores(self, system: System) -> pl.DataFrame:
-        """Return all item scores of a model and setting."""
-        return self.read("item_scores", **system._asdict())
-
-    def answers(self, system: System) -> pl.DataFrame:
-        """Return all answers of a model and setting."""
-        return self.read("answers", **system._asdict())
 
     @cached_property
     def dimension_scores(self) -> pl.DataFrame:
@@ -85,9 +76,9 @@ class PastRun:
 
     def counted_judgements(self, system: System) -> dict[str, PartitionRef]:
         """Return the ratings that count of what a model and setting answered, by dataset; not those of a panel."""
-        named = system.of(self.dimension_scores).select("dataset", "judge", "rubric").unique().to_dicts()
-        refs = {row["dataset"]: self.partitions("judgements", **system._asdict(), **row) for row in named}
-        return {dataset: found[0] for dataset, found in refs.items() if found}
+        rated = system.of(self.dimension_scores).select("dataset", "judge", "rubric").unique().to_dicts()
+        refs = {row["dataset"]: self.partitions("judgements", **system._asdict(), **row) for row in rated}
+        return {dataset: partitions[0] for dataset, partitions in refs.items() if partitions}
 
     def options(self, system: System) -> tuple[str, ...]:
         """Return the options that name a system; none where the run has no other."""

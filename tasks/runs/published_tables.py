@@ -38,8 +38,8 @@ class PublishedTable:
         """Return an ability's scores, or TOTAL's, of all models in one setting, on request of the ranked ones alone."""
         if name not in self.wide.columns:
             return []
-        found = self.wide.filter((pl.col("setting") == setting) & (pl.col("ranked") | (not ranked)))
-        return found[name].drop_nulls().to_list()
+        rows = self.wide.filter((pl.col("setting") == setting) & (pl.col("ranked") | (not ranked)))
+        return rows[name].drop_nulls().to_list()
 
     @property
     def vetoed(self) -> int:
@@ -53,12 +53,7 @@ class PublishedTable:
 
 
 def read_table(published: pl.DataFrame | None = None) -> PublishedTable:
-    """Bring a paper's table into one form.
-
-    Args:
-        published: a row per model with a column per ability (`overall` is the total; `setting`, if not all are `base`; `ranked`,
-            if not all are; type and parameters, where the paper states these); null = there is none.
-    """
+    """Return a paper's table in one form: `setting` is left out where all are `base`, `ranked` where all are; null = no table."""
     if published is None or published.is_empty():
         return PublishedTable(pl.DataFrame(schema={"setting": pl.String, "ranked": pl.Boolean}))
     usual = {"setting": pl.lit(BASE_SETTING), "ranked": pl.lit(value=True)}

@@ -43,21 +43,17 @@ ASKED = ["dataset", "item_id", "model", "setting", "repetition"]
 
 def last_stage(retrievals: pl.DataFrame) -> pl.DataFrame:
     """Return rows of `retrievals` that belong to the last stage of their item."""
-    place = pl.col("stage").cast(pl.String).replace_strict({name: at for at, name in enumerate(STAGES)}, return_dtype=pl.Int64)
-    ordered = retrievals.with_columns(place=place)
-    return ordered.filter(pl.col("place") == pl.col("place").max().over(ASKED)).drop("place")
+    stage = pl.col("stage").cast(pl.String).cast(pl.Enum(STAGES)).to_physical()
+    return retrievals.filter(stage == stage.max().over(ASKED))
 
 
 def join_prompt_chunks(chunks: pl.DataFrame, retrievals: pl.DataFrame, place: Mapping[str, str]) -> pl.DataFrame:
-    """Return texts of the chunks of one partition that went into prompts.
+    """Return texts of the chunks of one partition that went into prompts, in columns PROMPT_CHUNKS.
 
     Args:
         chunks: rows of one partition of `chunks`. Another partition may have cut the same text in other places.
         retrievals: rows of `retrievals`, of any partitions.
         place: partition keys of `chunks`; those that `retrievals` has as columns say which of its rows refer to them.
-
-    Returns:
-        columns PROMPT_CHUNKS.
     """
     mine = retrievals.filter(*(pl.col(name) == value for name, value in place.items() if name in retrievals.columns))
     kept = last_stage(mine).filter("kept")
@@ -135,23 +131,20 @@ class InstrumentCount:
 def pool_counts(counts: Iterable[InstrumentCount]) -> Iterable[InstrumentCount]:
     """Return counts of a system with one for each instrument, over all its datasets."""
     pooled: dict[tuple[str, str], InstrumentCount] = {}
-    for one in counts:
-        so_far = pooled.get((one.instrument, one.name), replace(one, datasets=(), faulty=0, total=0))
-        counted = {name: getattr(so_far, name) + getattr(one, name) for name in ("datasets", "faulty", "total")}
-        pooled[one.instrument, one.name] = replace(one, **counted)
+    for count in counts:
+        so_far = pooled.get((count.instrument, count.name), replace(count, datasets=(), faulty=0, total=0))
+        sums = {name: getattr(so_far, name) + getattr(count, name) for name in ("datasets", "faulty", "total")}
+        pooled[count.instrument, count.name] = replace(count, **sums)
     return pooled.values()
 
 
 def from_row(kind: Callable[..., ResultT], row: Mapping[str, Any], **others: Any) -> ResultT:
-    """Return a row of a table as an object.
+    """Return a row of a table as an object of a kind that takes columns by name; those that it does not know are left out.
 
-    Args:
-        kind: takes columns of the row by name; those that it does not know are left out.
-        row: of any table.
-        others: what is no column of the row, or has another value than there.
+    `others`: what is no column of the row, or has another value than there.
     """
-    known = _parameters(kind)
-    return kind(**{name: value for name, value in row.items() if name in known} | others)
+    parameters = _parameters(kind)
+    return kind(**{name: value for name, value in row.items() if name in parameters} | others)
 
 
 @cache
@@ -244,8 +237,8 @@ class ReportData:
 
     def dataset_order(self, dataset: str) -> tuple[int, str]:
         """Return sort key: datasets in the blueprint's order, others last by name."""
-        known = list(self.titles)
-        return (known.index(dataset) if dataset in known else len(known), dataset)
+        order = [*self.titles, dataset]
+        return order.index(dataset), dataset
 
 
 def _planned(plan: dict[str, Any]) -> Iterator[System]:

@@ -108,21 +108,20 @@ NAMED = {
 
 def scores_of(layers: Mapping[str, pl.DataFrame], system: System) -> Scores:
     """Return the rows of one model and setting from `totals` and every layer of NAMED, by name."""
-    found = {
+    rows = {
         layer: {tuple(str(row[name]) for name in names): row for row in system.rows(layers[layer])}
         for layer, names in NAMED.items()
     }
-    return Scores(system, next(iter(system.rows(layers["totals"])), {}), found)
+    return Scores(system, next(iter(system.rows(layers["totals"])), {}), rows)
 
 
 def explain_total(scores: Scores, blueprint: Blueprint) -> ScorePart:
     """Explain the total before the veto: the weighted mean of all main abilities but the gate, each with everything below it."""
     gate = blueprint.gate.ability if blueprint.gate else None
-    measured = [ability for ability in blueprint.abilities if _is_measured(ability)]
-    counted = [explain_ability(scores, ability, blueprint) for ability in measured if ability.id != gate]
-    return _mean(
-        "total", blueprint.name, blueprint.title, counted, {**scores.total, "score_0_100": scores.total.get("total_before_veto")}
-    )
+    mains = [ability for ability in blueprint.abilities if _is_measured(ability) and ability.id != gate]
+    parts = [explain_ability(scores, ability, blueprint) for ability in mains]
+    row = {**scores.total, "score_0_100": scores.total.get("total_before_veto")}
+    return _mean("total", blueprint.name, blueprint.title, parts, row)
 
 
 def explain_ability(scores: Scores, ability: Ability, blueprint: Blueprint, tier: int = 1) -> ScorePart:
@@ -204,7 +203,7 @@ def _mean(kind: Kind, name: str, title: str, parts: Sequence[ScorePart], row: Ro
         n_scored=row.get("n_scored", 0),
         n_total=row.get("n_total", 0),
         computed=weighted_mean((part.score, part.weight) for part in parts),
-        parts=share_out(parts),
+        parts=tuple(_share_out(parts)),
         note=None if row else "no dataset below it was in the run",
     )
 
@@ -216,19 +215,15 @@ def weighted_mean(scored: Iterable[tuple[float | None, float]]) -> float | None:
     if whole <= 0:
         return None
     mean = fsum(score * weight for score, weight in known) / whole
-    lowest, highest = min(score for score, _ in known), max(score for score, _ in known)
-    return min(max(mean, lowest), highest)
+    return min(max(mean, min(known)[0]), max(known)[0])
 
 
-def share_out(parts: Sequence[ScorePart]) -> tuple[ScorePart, ...]:
-    """Return the parts of one mean, each with its share of it."""
+def _share_out(parts: Sequence[ScorePart]) -> Iterator[ScorePart]:
+    """Yield the parts of one mean, each with its share of it."""
     whole = fsum(part.weight for part in parts if part.score is not None)
-    return tuple(
-        part
-        if part.score is None or whole <= 0
-        else replace(part, share=part.weight / whole, contributes=part.weight / whole * part.score)
-        for part in parts
-    )
+    for part in parts:
+        share = part.weight / whole if part.score is not None and whole > 0 else None
+        yield part if share is None else replace(part, share=share, contributes=share * (part.score or 0.0))
 
 
 def _is_measured(ability: Ability) -> bool:

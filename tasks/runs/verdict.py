@@ -46,8 +46,8 @@ def judge_totals(totals: pl.DataFrame, blueprint: Blueprint, runs: Mapping[str, 
         blueprint: of the benchmark.
         runs: by the rows' column `run`, "" where they have none; no instrument failed in any other.
     """
-    found = [judge_row(row, blueprint, runs.get(row.get("run", ""))) for row in totals.iter_rows(named=True)]
-    verdicts = pl.DataFrame(found, schema=dict.fromkeys(("verdict", "why", "headline"), pl.String), orient="row")
+    judged = [judge_row(row, blueprint, runs.get(row.get("run", ""))) for row in totals.iter_rows(named=True)]
+    verdicts = pl.DataFrame(judged, schema=dict.fromkeys(("verdict", "why", "headline"), pl.String), orient="row")
     has_total = pl.col("verdict").is_in(WITH_TOTAL)
     return pl.concat([totals, verdicts], how="horizontal").with_columns(
         total=pl.when(has_total).then("total"),
@@ -62,12 +62,13 @@ def judge_totals(totals: pl.DataFrame, blueprint: Blueprint, runs: Mapping[str, 
 def judge_row(row: Mapping[str, Any], blueprint: Blueprint, run: PastRun | ReportData | None) -> tuple[Verdict, str | None, str]:
     """Return the verdict on a row of `totals`, what it rests on (null = the score alone), and a sentence to be said first."""
     system, of = System(row["model"], row["setting"]), counted(row["datasets_total"], "dataset")
-    name, failed = system.label, [one for one in (run.instruments if run else ()) if one.failed and one.system == system]
+    counts = run.instruments if run else ()
+    name, failed = system.label, [count for count in counts if count.failed and count.system == system]
     bounds = f" (95 % interval {interval(row['ci_low'], row['ci_high'])})" if row["ci_low"] is not None else ""
     before = row["total_before_veto"]
     scored = "nothing was scored" if before is None else f"what was scored gives {number(before, 2)} of 100{bounds}"
     if failed:
-        instrument = listed([one.words for one in pool_counts(failed)])
+        instrument = listed([count.words for count in pool_counts(failed)])
         return "instrument failed", instrument, f"{name} has no total, because an instrument failed: {instrument}; {scored}."
     gate = describe_gate(row)
     if row["vetoed"]:
@@ -81,12 +82,11 @@ def judge_row(row: Mapping[str, Any], blueprint: Blueprint, run: PastRun | Repor
         return "unscored", why, f"{name} has no score: {why}."
     if row["coverage"] < LEAST_COVERAGE:
         few = f"{row['datasets_scored']} of {of} have a score"
-        said = f"{name} has no total of the benchmark: {few}, and a total needs half of them; {scored}."
-        return "too little scored", few, said
-    said = f"{name} scores {number(before, 2)} of 100{bounds}."
+        return "too little scored", few, f"{name} has no total of the benchmark: {few}, and a total needs half of them; {scored}."
+    scores = f"{name} scores {number(before, 2)} of 100{bounds}."
     if row["vetoed"] is None and blueprint.gate is not None:
-        return "undecided", gate, f"{said} The veto is undecided, so this total is provisional: {gate}."
-    return "scored", None, said
+        return "undecided", gate, f"{scores} The veto is undecided, so this total is provisional: {gate}."
+    return "scored", None, scores
 
 
 def say_total(row: Mapping[str, Any]) -> str:

@@ -5,8 +5,10 @@ They go through the same parsing and scoring as real ones, so that a ceiling bel
 or of the parser, whichever it is.
 """
 
+import json
+import unicodedata
 from collections import Counter, defaultdict
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
@@ -27,7 +29,91 @@ from tasks.metrics.item_scores import score_items, wholes_of
 from tasks.scoring.benchmark import ScoreSettings, score_benchmark
 from tasks.sources.locating import Locator, choose_source, needs
 from tasks.sources.reading import read_dataset
-from tasks.verify.dataset_content import Content, Row, describe_content, gold_texts, question_key
+
+Row = Mapping[str, Any]
+_DIVIDING = str.maketrans("", "", ".,;:!?…'\"“”‘’。，、；：！？")
+
+
+@dataclass(frozen=True)
+class Content:
+    """Counts over the items made of a dataset's records.
+
+    `rejected` counts broken rules, an item may break several. `gold` counts right options by the letter they are shown with.
+    `duplicates`: items that ask what an earlier one asks. `contradictions`: those of them with other gold.
+    """
+
+    items_read: int
+    good: int
+    rejected: dict[str, int]
+    languages: dict[str, int]
+    question_types: dict[str, int]
+    gold: dict[str, int]
+    duplicates: int
+    contradictions: int
+
+
+def describe_content(good: pl.DataFrame, rejected: pl.DataFrame) -> Content:
+    """Count what is there; `good`: rows of `items` that break no rule, `rejected`: the others, with `broken_rules`."""
+    duplicates, contradictions = count_repeats(good)
+    return Content(
+        items_read=good.height + rejected.height,
+        good=good.height,
+        rejected=_counted(rejected["broken_rules"].explode()),
+        languages=_counted(good["language"]),
+        question_types=_counted(good["question_type"]),
+        gold=count_gold(good),
+        duplicates=duplicates,
+        contradictions=contradictions,
+    )
+
+
+def count_gold(good: pl.DataFrame) -> dict[str, int]:
+    """Count how often each letter is right, in the order of letters; questions of several golds count each."""
+    chosen = good.filter(pl.col("question_type").cast(pl.String).is_in(answered_by("letter", "letters", "ranking")))
+    counts = Counter(chosen["gold_indices"].explode().drop_nulls().to_list())
+    letters = option_letters(max(counts) + 1) if counts else ()
+    return {letters[index]: counts[index] for index in sorted(counts)}
+
+
+def count_repeats(good: pl.DataFrame) -> tuple[int, int]:
+    """Count items that ask what an earlier one asks, and those of them whose gold is new."""
+    seen: defaultdict[str, set[frozenset[str]]] = defaultdict(set)
+    duplicates = contradictions = 0
+    for row in good.iter_rows(named=True):
+        known, gold = seen[question_key(row)], gold_texts(row)
+        duplicates += bool(known)
+        contradictions += bool(known) and gold not in known
+        known.add(gold)
+    return duplicates, contradictions
+
+
+def _counted(values: pl.Series) -> dict[str, int]:
+    counts = Counter(values.cast(pl.String).drop_nulls().to_list())
+    return dict(sorted(counts.items(), key=lambda entry: (-entry[1], entry[0])))
+
+
+def question_key(row: Row) -> str:
+    """Return a key that is equal for items that ask the same, whatever their order of options, capitals and punctuation."""
+    options = sorted(_essence(option) for option in row["options"] or ())
+    return json.dumps([_essence(row["context"] or ""), _essence(row["question"]), options], ensure_ascii=False)
+
+
+def gold_texts(row: Row) -> frozenset[str]:
+    """Return texts of the right options, else the references, in the same form."""
+    if row["options"] and row["gold_indices"]:
+        return frozenset(_essence(row["options"][index]) for index in row["gold_indices"])
+    return frozenset(_essence(text) for text in row["references"] or ())
+
+
+def _essence(text: str) -> str:
+    """Return letters, digits and symbols of a text, lower-cased; of a text that has none the text itself.
+
+    Marked words (between asterisks) and signs of formulas tell items apart, so only punctuation that ends or divides sentences is
+    left out.
+    """
+    plain = unicodedata.normalize("NFKC", text).casefold()
+    return "".join(plain.translate(_DIVIDING).split()) or plain
+
 
 PERFECT = "perfect"
 NO_INTERVALS = ScoreSettings(bootstrap=0)
@@ -51,7 +137,7 @@ def reachable_scores(items: dy.DataFrame[Items], blueprint: Blueprint) -> Reacha
     methods = [method for method in blueprint.datasets[dataset].methods if not (method.judged or wholes_of([method]))]
     if not methods:
         return Reachable(None, {})
-    answers = imagined_answers(items)
+    answers = _imagined_answers(items)
     scored = pl.concat([score_items(items, answers, None, method) for method in methods])
     tables = score_benchmark(scored.lazy(), blueprint, NO_INTERVALS)
     rows = tables.dataset.filter(pl.col("dataset") == dataset).drop_nulls("score_0_100").select("model", "score_0_100")
@@ -93,12 +179,8 @@ class DatasetCheck:
 def check_dataset(spec: DatasetSpec, blueprint: Blueprint | None, locator: Locator) -> DatasetCheck:
     """Find or fetch the files, verify, read and validate them, and score imagined models on the items.
 
-    Of a dataset with long contexts, all items are built, with the usual options and seed 0.
-
-    Args:
-        spec: the catalogue entry.
-        blueprint: names the methods that score it; null = no blueprint has it, and nothing is scored.
-        locator: where files may be.
+    Of a dataset with long contexts, all items are built, with the usual options and seed 0. Without a blueprint that names the
+    methods nothing is scored.
     """
     chosen = choose_source(spec, locator)
     try:
@@ -117,19 +199,17 @@ def check_dataset(spec: DatasetSpec, blueprint: Blueprint | None, locator: Locat
         return DatasetCheck(chosen, needs=needs(spec, locator) or (str(error),))
 
 
-def imagined_answers(items: dy.DataFrame[Items]) -> dy.DataFrame[Answers]:
-    """Return the answers of the perfect model and of one constant model per letter that some item has.
-
-    Args:
-        items: every good item of one dataset.
-
-    Returns:
-        Rows of `answers`; `model` is `perfect` or the letter.
-    """
+def _imagined_answers(items: dy.DataFrame[Items]) -> dy.DataFrame[Answers]:
+    """Return the answers to a dataset's items of the perfect model and of one constant model per letter that some item has."""
     rows = list(items.iter_rows(named=True))
-    perfect = (_answer(row, PERFECT, reply) for row, reply in zip(rows, perfect_replies(rows), strict=True))
-    constant = (_answer(row, letter, constant_reply(row, letter)) for letter in letters_of(rows) for row in rows)
-    frame = pl.DataFrame([*perfect, *constant], schema=Answers.create_empty().schema)
+    replies = [(PERFECT, row, reply) for row, reply in zip(rows, perfect_replies(rows), strict=True)]
+    replies += [(letter, row, constant_reply(row, letter)) for letter in letters_of(rows) for row in rows]
+    same = {"setting": "base", "repetition": 0, "part": "", "status": "answered", "call_keys": []}
+    answers = [
+        {**same, "dataset": row["dataset"], "item_id": row["item_id"], "model": model, "text": reply}
+        for model, row, reply in replies
+    ]
+    frame = pl.DataFrame(answers, schema=Answers.create_empty().schema)
     return Answers.validate(frame.sort(Answers.primary_key()))
 
 
@@ -151,13 +231,11 @@ def perfect_replies(rows: Sequence[Row]) -> Iterator[str]:
     right = {key: counts.most_common(1)[0][0] for key, counts in golds.items()}
     for row in rows:
         gold = right[question_key(row)]
-        if gold == gold_texts(row):
-            yield right_reply(Question.from_row(row))
-        else:
-            yield right_reply(Question.from_row({**row, **gold_of_texts(row, gold)}))
+        fields = {} if gold == gold_texts(row) else _gold_of_texts(row, gold)
+        yield right_reply(Question.from_row({**row, **fields}))
 
 
-def gold_of_texts(row: Row, texts: frozenset[str]) -> dict[str, Any]:
+def _gold_of_texts(row: Row, texts: frozenset[str]) -> dict[str, Any]:
     """Return the gold fields of a row if these texts were right."""
     if not row["options"]:
         return {"references": sorted(texts)}
@@ -169,17 +247,3 @@ def constant_reply(row: Row, letter: str) -> str:
     """Return always the same letter; where no letters are asked for, the option it would stand for, if there is one."""
     letters = option_letters(len(row["options"] or ()))
     return write_options(Question.from_row(row), [letters.index(letter)]) if letter in letters else letter
-
-
-def _answer(row: Row, model: str, reply: str) -> dict[str, Any]:
-    return {
-        "dataset": row["dataset"],
-        "item_id": row["item_id"],
-        "model": model,
-        "setting": "base",
-        "repetition": 0,
-        "part": "",
-        "status": "answered",
-        "text": reply,
-        "call_keys": [],
-    }

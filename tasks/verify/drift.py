@@ -3,7 +3,7 @@
 from collections import Counter
 from collections.abc import Iterator, Mapping
 from pathlib import Path
-from typing import Any, NamedTuple
+from typing import Any
 
 import polars as pl
 
@@ -26,7 +26,7 @@ from tasks.lake.fingerprint import canonical_json
 from tasks.metrics.item_scores import METRICS_VERSION
 from tasks.metrics.reference.scoring import REFERENCE_VERSION
 from tasks.retrieval.ranking import RANKING_VERSION
-from tasks.runs.differences import ABSENT, tree_changes
+from tasks.runs.differences import ABSENT, fields_apart, tree_changes
 from tasks.scoring.benchmark import SCORING_VERSION, score_benchmark
 from tasks.scoring.blueprints import profiled_blueprint
 from tasks.scoring.dimensions import DIMENSIONS_VERSION
@@ -49,8 +49,8 @@ def find_present(manifest: RunManifest) -> tuple[Blueprint | None, list[str]]:
     try:
         return profiled_blueprint(manifest.plan["benchmark"], manifest.plan.get("profile", "corrected")), []
     except BlueprintError as error:
-        found = f"{error.what.rstrip('.')}, at {error.where}" if error.where else error.what
-        return None, [f"whether the blueprint changed since could not be checked: {found}"]
+        reason = f"{error.what.rstrip('.')}, at {error.where}" if error.where else error.what
+        return None, [f"whether the blueprint changed since could not be checked: {reason}"]
 
 
 def blueprint_differences(stored: Blueprint, present: Blueprint) -> Iterator[Difference]:
@@ -58,12 +58,9 @@ def blueprint_differences(stored: Blueprint, present: Blueprint) -> Iterator[Dif
     before, after = (side.model_dump(mode="json") for side in (stored, present))
     for change in tree_changes(before, after):
         was, now = (value if value is ABSENT else canonical_json(value) for value in (change.before, change.after))
-        message = f"blueprint {stored.name}: {change.place} was {_short(was)}, is {_short(now)}"
+        short = [value if len(value) <= LONGEST_VALUE else f"{value[:LONGEST_VALUE]}..." for value in (was, now)]
+        message = f"blueprint {stored.name}: {change.place} was {short[0]}, is {short[1]}"
         yield Difference(kind="blueprint", where=change.place, expected=was, got=now, message=message)
-
-
-def _short(value: str) -> str:
-    return value if len(value) <= LONGEST_VALUE else f"{value[:LONGEST_VALUE]}..."
 
 
 def rescore(stored: StoredRun, blueprint: Blueprint) -> tuple[list[ScoreChange], list[str]]:
@@ -82,7 +79,8 @@ def rescore(stored: StoredRun, blueprint: Blueprint) -> tuple[list[ScoreChange],
         try:
             frames.append(compute_scores(stored, ref, blueprint))
         except MoodflowError as error:
-            notes.append(f"{_named(ref)} cannot be scored by it: {error.what}")
+            path = "/".join(ref.key(name) for name in ("dataset", "model", "setting"))
+            notes.append(f"{path} cannot be scored by it: {error.what}")
     if not frames:
         return [], [*notes, "none of the stored replies can be scored by it"]
     tables = score_benchmark(pl.concat(frames).lazy(), blueprint, stored.settings(totals))
@@ -90,29 +88,21 @@ def rescore(stored: StoredRun, blueprint: Blueprint) -> tuple[list[ScoreChange],
     new = _scores(tables.totals, tables.ability)
     changes = [
         ScoreChange(model=key[0], setting=key[1], name=key[2], before=old.get(key), after=new.get(key))
-        for key in dict.fromkeys((*old, *new))
-        if old.get(key) != new.get(key)
+        for key in fields_apart(old, new)
     ]
     return changes, notes
-
-
-def _named(ref: PartitionRef) -> str:
-    return "/".join(ref.key(name) for name in ("dataset", "model", "setting"))
 
 
 def _scores(totals: pl.DataFrame, abilities: pl.DataFrame) -> dict[tuple[str, str, str], float | None]:
     """Return scores by model, setting and name, totals before abilities."""
     system = pl.col("model"), pl.col("setting")
-    found = [totals.select(*system, pl.lit(name).alias("name"), pl.col(name).alias("score")) for name in TOTALS]
-    found.append(abilities.select(*system, name="ability", score="score_0_100"))
-    return {(model, setting, name): score for model, setting, name, score in pl.concat(found).iter_rows()}
+    scores = [totals.select(*system, name=pl.lit(name), score=name) for name in TOTALS]
+    scores.append(abilities.select(*system, name="ability", score="score_0_100"))
+    return {(model, setting, name): score for model, setting, name, score in pl.concat(scores).iter_rows()}
 
 
-class _Built(NamedTuple):
-    """What items were built from."""
-
-    version: str
-    sha256: tuple[str, ...]
+Built = tuple[str, tuple[str, ...]]
+"""What items were built from: version of the dataset, and hashes of its files."""
 
 
 def check_catalogue(
@@ -120,12 +110,8 @@ def check_catalogue(
 ) -> tuple[list[Difference], list[str]]:
     """Compare each dataset's evaluation version and source hashes with those in the footers of its items.
 
-    Where an entry has several sources, one that is the same will do; which of them was used depends on the machine.
-
-    Args:
-        manifest: of the run.
-        blueprint: of the manifest; names files of the user's own.
-        footers: of the run's partitions, by path.
+    Where an entry has several sources, one that is the same will do; which of them was used depends on the machine. The blueprint
+    names files of the user's own.
 
     Returns:
         Differences, and notes on datasets that could not be compared.
@@ -139,7 +125,7 @@ def check_catalogue(
         if footer.partition.layer != "items":
             continue
         name, settings = footer.partition.key("dataset"), footer.settings
-        built = _Built(settings["dataset_version"], tuple(settings["source_sha256"]))
+        built: Built = (settings["dataset_version"], tuple(settings["source_sha256"]))
         try:
             differences.extend(_compare(name, built, _candidates(name, blueprint, used.get(name)), locator))
         except ChecksumError as error:
@@ -147,38 +133,36 @@ def check_catalogue(
         except SourceError as error:
             notes.append(f"dataset {name}: whether its source changed could not be checked: {error.what}")
         except UsageError as error:
-            differences.append(_difference(name, built.version, None, f"dataset {name} is gone: {error.what}"))
+            differences.append(_difference(name, built[0], None, f"dataset {name} is gone: {error.what}"))
     return differences, notes
 
 
 def _candidates(name: str, blueprint: Blueprint, used: DatasetNotice | None) -> list[DatasetSpec]:
     """Return the entry's sources, that which the run used first."""
     entry = blueprint.datasets.get(name)
-    own = local_dataset(name, entry.title, entry.source) if entry and entry.source else None
-    listed = [own] if own else list(sources(find_dataset(name)))
-    return sorted(listed, key=lambda spec: used is None or notices([spec])[0].sources != used.sources)
+    if entry and entry.source:
+        return [local_dataset(name, entry.title, entry.source)]
+    return sorted(sources(find_dataset(name)), key=lambda spec: used is None or notices([spec])[0].sources != used.sources)
 
 
-def _compare(name: str, built: _Built, candidates: list[DatasetSpec], locator: Locator) -> Iterator[Difference]:
-    first, failure = None, None
+def _compare(name: str, built: Built, candidates: list[DatasetSpec], locator: Locator) -> Iterator[Difference]:
+    present, failures = list[Built](), list[MoodflowError]()
     for spec in candidates:
         try:
-            now = _Built(spec.evaluation_version, source_sha256(spec.files, locator))
+            present.append((spec.evaluation_version, source_sha256(spec.files, locator)))
         except MoodflowError as error:
-            failure = failure or error
-            continue
-        if now == built:
+            failures.append(error)
+        if built in present:
             return
-        first = first or now
-    if first is None or (failure and len(candidates) > 1):
-        raise failure or SourceError(f"dataset {name} has no source")
-    if first.version != built.version:
-        message = f"dataset {name}: evaluation version was {built.version}, is {first.version}"
-        yield _difference(name, built.version, first.version, message)
-    if first.sha256 != built.sha256:
-        changed = next((pair for pair in zip(built.sha256, first.sha256, strict=False) if pair[0] != pair[1]), (None, None))
-        said = f"sha256 was {changed[0][:12]}, is {changed[1][:12]}" if changed[0] and changed[1] else "has other files"
-        yield _difference(name, ", ".join(built.sha256), ", ".join(first.sha256), f"dataset {name}: source {said}")
+    if not present or (failures and len(candidates) > 1):
+        raise failures[0] if failures else SourceError(f"dataset {name} has no source")
+    (version, hashes), (was, old_hashes) = present[0], built
+    if version != was:
+        yield _difference(name, was, version, f"dataset {name}: evaluation version was {was}, is {version}")
+    if hashes != old_hashes:
+        old, new = next((pair for pair in zip(old_hashes, hashes, strict=False) if pair[0] != pair[1]), (None, None))
+        words = f"sha256 was {old[:12]}, is {new[:12]}" if old and new else "has other files"
+        yield _difference(name, ", ".join(old_hashes), ", ".join(hashes), f"dataset {name}: source {words}")
 
 
 def _difference(name: str, expected: str | None, got: str | None, message: str) -> Difference:
@@ -203,21 +187,15 @@ WORDS: Mapping[str, str] = {
 
 
 def code_differences(footers: Mapping[str, Footer]) -> Iterator[Difference]:
-    """Return a difference per layer and part of the code that is not what the run's partitions were made by.
-
-    Args:
-        footers: of the run's partitions, by path.
-    """
+    """Return a difference per layer and part of the code that is not what the run's partitions, by path, were made by."""
     changed: Counter[tuple[str, str, str, str]] = Counter()
     for footer in footers.values():
-        ref = footer.partition
-        now = present_parts(ref, footer.settings)
-        for name, value in now.items():
+        for name, value in present_parts(footer.partition, footer.settings).items():
             stated = footer.settings[name]
             # Of the rule for too long items only the version is the code's; the rest is the plan's.
             was = str(stated["version"] if isinstance(stated, Mapping) else stated)
             if was != value:
-                changed[ref.layer, name, was, value] += 1
+                changed[footer.partition.layer, name, was, value] += 1
     for (layer, name, was, value), count in changed.items():
         partitions = "1 partition" if count == 1 else f"{count} partitions"
         message = f"layer {layer}: {WORDS[name]} was {was[:12]}, is {value[:12]} ({partitions})"
@@ -226,20 +204,17 @@ def code_differences(footers: Mapping[str, Footer]) -> Iterator[Difference]:
 
 def present_parts(ref: PartitionRef, settings: Mapping[str, Any]) -> dict[str, str]:
     """Return those parts of a partition's settings that the code decides, as they would be now."""
-    parts = {VERSION: _version_of(ref, settings)}
+    code = code_behind(dict(ref.place).get("setting", ""), settings)
+    parts = {VERSION: _version_of(ref, settings, code.version if code else GONE), "long_items_version": LAZY_ITEMS_VERSION}
     if ref.layer in {"responses", "retrievals", "chunks"}:
         parts |= {"ranking_version": RANKING_VERSION, "chunks_version": CHUNKS_VERSION, "too_long": TRUNCATION_VERSION}
-        code = code_behind(dict(ref.place).get("setting", ""), settings)
         parts |= code.settings if code else {}
-    parts |= {"long_items_version": LAZY_ITEMS_VERSION}
     if ref.layer == "judgements":
         parts["rubric_sha256"] = _rubric_sha256(ref.key("rubric"))
     return {name: value for name, value in parts.items() if name in settings}
 
 
-def _version_of(ref: PartitionRef, settings: Mapping[str, Any]) -> str:
-    code = code_behind(dict(ref.place).get("setting", ""), settings)
-    asked = code.version if code else GONE
+def _version_of(ref: PartitionRef, settings: Mapping[str, Any], asked: str) -> str:
     versions = {
         **{layer: ITEMS_VERSION for layer, row in LAYER_ROWS.items() if row.written_by == "build"},
         "chunks": asked if "setting" in dict(ref.place) else CHUNKS_VERSION,

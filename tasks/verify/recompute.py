@@ -23,13 +23,7 @@ from tasks.judging.steps import AgreementJob
 from tasks.lake.lake import Lake
 from tasks.metrics.steps import ItemScoreJob, compute_item_scores
 from tasks.scoring.benchmark import ScoreSettings
-from tasks.scoring.steps import (
-    AggregateJob,
-    DimensionsJob,
-    GainsJob,
-    NeedlesJob,
-    compute_layers,
-)
+from tasks.scoring.steps import AggregateJob, DimensionsJob, GainsJob, NeedlesJob, compute_layers
 from tasks.scoring.uncertainty import Resampling
 from tasks.solvers.answers import restate_answers
 
@@ -57,11 +51,7 @@ class StoredRun:
         return {ref.path: place for place, ref in enumerate(self.manifest.partitions)}
 
     def parents(self, ref: PartitionRef) -> tuple[PartitionRef, ...]:
-        """Return partitions that one was computed from, in the order of the manifest.
-
-        Raises:
-            LakeError: if the manifest does not list one of them.
-        """
+        """Return partitions that one was computed from, in the order of the manifest; LakeError if it does not list one."""
         if unknown := [parent for parent in ref.parents if parent not in self.by_identity]:
             raise LakeError(
                 "a partition rests on another one that the manifest does not list",
@@ -73,30 +63,22 @@ class StoredRun:
         return tuple(sorted(wanted.values(), key=lambda parent: self.places[parent.path]))
 
     def inputs(self, group: Group) -> tuple[PartitionRef, ...]:
-        """Return partitions that are read to compute a group.
-
-        Raises:
-            LakeError: if the manifest does not list one of them.
-        """
+        """Return partitions that are read to compute a group; LakeError if the manifest does not list one."""
         ref = group[0]
         if ref.layer == "judgements":
             return (ref,)  # its raw replies are read again
-        parents = self.parents(ref)
+        parents, replies = self.parents(ref), tuple[PartitionRef, ...]()
         if ref.layer == "answers":
-            return (
-                *parents,
-                *(one for replies in of_layer(parents, "responses") for one in of_layer(self.parents(replies), "items")),
-            )
-        if ref.layer == "item_scores":
-            answered = of_layer(parents, "answers", "responses")
-            replies = [one for answers in of_layer(answered, "answers") for one in self.parents(answers)] or answered
-            parents = (*parents, *(one for responses in replies for one in of_layer(self.parents(responses), "items")))
-        return parents
+            replies = of_layer(parents, "responses")
+        elif ref.layer == "item_scores":
+            answers = of_layer(parents, "answers")
+            replies = tuple(reply for own in answers for reply in self.parents(own)) or of_layer(parents, "responses")
+        return (*parents, *(items for reply in replies for items in of_layer(self.parents(reply), "items")))
 
     def settings(self, ref: PartitionRef) -> ScoreSettings:
         """Return seed and resamples of scores, from their footer."""
-        said = self.footers[ref.path].settings
-        return ScoreSettings(**{name: said[name] for name in ScoreSettings.model_fields if name in said})
+        settings = self.footers[ref.path].settings
+        return ScoreSettings(**{name: settings[name] for name in ScoreSettings.model_fields if name in settings})
 
 
 def of_layer(refs: Sequence[PartitionRef], *layers: str) -> tuple[PartitionRef, ...]:
@@ -115,11 +97,7 @@ def groups(manifest: RunManifest) -> list[Group]:
 
 
 def recompute(stored: StoredRun, group: Group) -> dict[str, pl.DataFrame]:
-    """Return rows of every partition of a group, by path.
-
-    Raises:
-        MoodflowError: if an input cannot be read, or no longer fits the code.
-    """
+    """Return rows of every partition of a group, by path; MoodflowError if an input cannot be read or fits the code no longer."""
     first = group[0]
     if first.layer in COMPUTED:
         return {first.path: COMPUTED[first.layer](stored, first)}
@@ -135,12 +113,11 @@ def compute_scores(stored: StoredRun, ref: PartitionRef, blueprint: Blueprint) -
     """Compute item scores of an eval job of the run, with the methods that a blueprint has for its dataset."""
     inputs = stored.inputs((ref,))
     (answers,), (items,) = of_layer(inputs, "answers", "responses"), of_layer(inputs, "items")
-    judgements = of_layer(inputs, "judgements")
     job = ItemScoreJob(
         methods=blueprint.datasets[ref.key("dataset")].methods,
         items=items,
         answers=answers,
-        judgements=judgements[0] if judgements else None,
+        judgements=next(iter(of_layer(inputs, "judgements")), None),
         key=PartitionKey(layer=ref.layer, place=ref.place, fingerprint=ref.fingerprint),
         gold=of_layer(inputs, *GOLD),
     )
@@ -149,14 +126,10 @@ def compute_scores(stored: StoredRun, ref: PartitionRef, blueprint: Blueprint) -
 
 def _answers(stored: StoredRun, ref: PartitionRef) -> pl.DataFrame:
     inputs = stored.inputs((ref,))
-    (items,) = (stored.lake.read(one, Items) for one in of_layer(inputs, "items"))
+    (items,) = (stored.lake.read(parent, Items) for parent in of_layer(inputs, "items"))
     for replies in of_layer(inputs, "responses"):
         return restate_answers(stored.lake.read(ref, Answers), stored.lake.read(replies, Responses), items)
     return gold_answers(items)
-
-
-def _judgements(stored: StoredRun, ref: PartitionRef) -> pl.DataFrame:
-    return reparse_judgements(stored.lake.read(ref, Judgements), load_rubric(ref.key("rubric")))
 
 
 def _needles(stored: StoredRun, ref: PartitionRef) -> pl.DataFrame:
@@ -166,8 +139,8 @@ def _needles(stored: StoredRun, ref: PartitionRef) -> pl.DataFrame:
 
 def _dimensions(stored: StoredRun, ref: PartitionRef) -> pl.DataFrame:
     items, judged = (of_layer(stored.parents(ref), layer) for layer in ("items", "judgements"))
-    said = stored.footers[ref.path].settings
-    resampling = Resampling(**{name: said[name] for name in ("resamples", "seed")})
+    settings = stored.footers[ref.path].settings
+    resampling = Resampling(settings["resamples"], settings["seed"])
     return DimensionsJob(ref.key("benchmark"), resampling, items, judged).compute(stored.lake)
 
 
@@ -179,7 +152,7 @@ def _agreements(stored: StoredRun, ref: PartitionRef) -> pl.DataFrame:
 
 COMPUTED: Mapping[str, Callable[[StoredRun, PartitionRef], pl.DataFrame]] = {
     "answers": _answers,
-    "judgements": _judgements,
+    "judgements": lambda stored, ref: reparse_judgements(stored.lake.read(ref, Judgements), load_rubric(ref.key("rubric"))),
     "item_scores": lambda stored, ref: compute_scores(stored, ref, stored.blueprint),
     "setting_gains": lambda stored, ref: GainsJob(_aggregate_job(stored, ref)).compute(stored.lake),
     "needle_scores": _needles,

@@ -12,7 +12,7 @@ from pydantic import ValidationError
 from schemas.blueprint import Blueprint
 from schemas.errors import LakeError, MoodflowError
 from schemas.folders import Folder
-from schemas.lineage import CodeVersion, Footer, PartitionRef, RunManifest
+from schemas.lineage import Footer, PartitionRef, RunManifest
 from schemas.tables.columns import measured_columns
 from schemas.tables.layers import LAYERS
 from schemas.verification import CheckedFiles, CheckedLayer, Difference, DifferenceKind, ScoreChange, Verification
@@ -56,49 +56,37 @@ class Findings:
         return {difference.where for difference in self.differences if difference.kind == "file"}
 
 
-def open_run(findings: Findings, folder: Folder, run: str) -> RunManifest | None:
-    """Return the manifest of a run, once its seal is checked; null if the seal says that the manifest is not the run's.
-
-    Raises:
-        UsageError: if there is no such run.
-        LakeError: if the manifest cannot be read and no seal says whether it should.
-    """
+def _open_run(findings: Findings, folder: Folder, run: str) -> RunManifest | None:
+    """Return the manifest of a run, once its seal is checked; null if the seal says that the manifest is not the run's."""
     seal, path = check_seal(run_folder(folder, run)), f"runs/{run}"
     findings.hashed += seal.checked if seal else 0
     for name, expected, got in seal.broken if seal else ():
-        said = "is gone" if got is None else "was changed after the run"
-        findings.file(f"{path}/{name}", expected, got, f"{path}/{name} {said}")
+        file = f"{path}/{name}"
+        findings.file(file, expected, got, f"{file} is gone" if got is None else f"{file} was changed after the run")
     if f"{path}/{MANIFEST}" in findings.damaged:
         findings.notes.append("nothing else was checked: the manifest says what the other files of the run are")
         return None
     manifest = read_manifest(folder, run)
     if seal is None:
-        gone = f"{path}/{SEAL}"
-        findings.file(gone, "the hashes of manifest and report", None, f"{gone} is gone, so manifest and report were not checked")
+        file, hashes = f"{path}/{SEAL}", "the hashes of manifest and report"
+        findings.file(file, hashes, None, f"{file} is gone, so manifest and report were not checked")
     return manifest
 
 
 def check_files(findings: Findings, manifest: RunManifest, lake: Lake) -> dict[str, Footer]:
-    """Hash every partition's file.
-
-    Returns:
-        Footers of the files that are intact, by path.
-    """
+    """Hash every partition's file, and return the footers of those that are intact, by path."""
     footers = {}
     for ref in manifest.partitions:
+        expected = manifest.files.get(ref.path)
         if not lake.path(ref).exists():
-            findings.file(ref.path, manifest.files.get(ref.path), None, f"{ref.path} is gone")
-        elif _is_intact(findings, ref, manifest.files.get(ref.path), lake) and (footer := _read_footer(findings, ref, lake)):
+            findings.file(ref.path, expected, None, f"{ref.path} is gone")
+            continue
+        findings.hashed += 1
+        if (got := lake.file_sha256(ref)) != expected:
+            findings.file(ref.path, expected, got, f"{ref.path} was changed after the run")
+        elif footer := _read_footer(findings, ref, lake):
             footers[ref.path] = footer
     return footers
-
-
-def _is_intact(findings: Findings, ref: PartitionRef, expected: str | None, lake: Lake) -> bool:
-    findings.hashed += 1
-    got = lake.file_sha256(ref)
-    if got != expected:
-        findings.file(ref.path, expected, got, f"{ref.path} was changed after the run")
-    return got == expected
 
 
 def _read_footer(findings: Findings, ref: PartitionRef, lake: Lake) -> Footer | None:
@@ -107,40 +95,39 @@ def _read_footer(findings: Findings, ref: PartitionRef, lake: Lake) -> Footer | 
     except LakeError as error:
         findings.file(ref.path, error.expected, error.got, f"{ref.path} has no footer that can be read")
         return None
-    named = fingerprint_of(ref.layer, dict(ref.place), footer.settings, ref.parents)
-    if footer.partition != ref or named != ref.fingerprint:
-        message = f"the footer of {ref.path} is not that of the partition in the manifest"
-        findings.file(ref.path, ref.fingerprint, named, message)
-        return None
-    return footer
+    fingerprint = fingerprint_of(ref.layer, dict(ref.place), footer.settings, ref.parents)
+    if footer.partition == ref and fingerprint == ref.fingerprint:
+        return footer
+    message = f"the footer of {ref.path} is not that of the partition in the manifest"
+    findings.file(ref.path, ref.fingerprint, fingerprint, message)
+    return None
 
 
 def verify_run(folder: Folder, run: str) -> Verification:
-    """Check everything a run consists of against what it should be.
-
-    Args:
-        folder: of the lake.
-        run: its name.
+    """Check everything a run of the lake consists of against what it should be.
 
     Raises:
         UsageError: if there is no such run.
         LakeError: if the run was never sealed and its manifest cannot be read.
     """
     findings = Findings()
-    manifest = open_run(findings, folder, run)
+    manifest = _open_run(findings, folder, run)
     if manifest is None:
         return _verification(findings, run, ())
     lake = Lake(folder, read_code_version())
     footers = check_files(findings, manifest, lake)
     findings.differences += code_differences(footers)
-    blueprint = read_blueprint(findings, manifest)
-    if blueprint is not None:
-        check_meaning(findings, StoredRun(manifest, blueprint, lake, footers))
-    findings.notes += code_notes(manifest, lake.code)
+    if blueprint := _read_blueprint(findings, manifest):
+        _check_meaning(findings, StoredRun(manifest, blueprint, lake, footers))
+    # That another version wrote the run is by itself no difference.
+    versions = (manifest.package_version, lake.code.package), (manifest.git_commit, lake.code.git_commit)
+    for name, (was, now) in zip(("package version", "git commit"), versions, strict=True):
+        if was != now:
+            findings.notes.append(f"{name}: the run was made by {was or 'none'}, this is {now or 'none'}")
     return _verification(findings, run, manifest.partitions)
 
 
-def read_blueprint(findings: Findings, manifest: RunManifest) -> Blueprint | None:
+def _read_blueprint(findings: Findings, manifest: RunManifest) -> Blueprint | None:
     """Read the blueprint in the manifest; null, with a difference, if this version cannot read it."""
     got = hash_settings(manifest.blueprint)
     if got != manifest.blueprint_sha256:
@@ -155,22 +142,29 @@ def read_blueprint(findings: Findings, manifest: RunManifest) -> Blueprint | Non
         return None
 
 
-def check_meaning(findings: Findings, stored: StoredRun) -> None:
+def _check_meaning(findings: Findings, stored: StoredRun) -> None:
     """Compare catalogue and blueprint with the present ones, and every layer with what it is computed to now."""
     differences, notes = check_catalogue(stored.manifest, stored.blueprint, stored.footers)
     present, unknown = find_present(stored.manifest)
-    findings.differences += differences
-    findings.notes += notes + unknown
     changed = list(blueprint_differences(stored.blueprint, present)) if present else []
-    findings.differences += changed
+    findings.differences += differences + changed
+    findings.notes += notes + unknown
     for group in groups(stored.manifest):
-        check_group(findings, stored, group)
-    _say_refused(findings)
+        _check_group(findings, stored, group)
+    for (layer, reason), paths in findings.refused.items():
+        first = "" if len(paths) == 1 else f" and {len(paths) - 1} more of layer {layer}"
+        message = f"{paths[0]}{first} cannot be computed again by this code: {reason}"
+        findings.differ("code", paths[0], None, reason, message)
     if (changed or findings.differing) and not findings.damaged:
-        _say_what_would_differ(findings, stored, present or stored.blueprint)
+        try:
+            changes, notes = rescore(stored, present or stored.blueprint)
+        except MoodflowError as error:
+            changes, notes = [], [f"what would differ cannot be told: {_reason(error)}"]
+        findings.would_differ += changes
+        findings.notes += notes
 
 
-def check_group(findings: Findings, stored: StoredRun, group: Group) -> None:
+def _check_group(findings: Findings, stored: StoredRun, group: Group) -> None:
     """Compute partitions again and compare; those that are damaged, or rest on what is, are left alone."""
     intact = tuple(ref for ref in group if ref.path in stored.footers)
     if not intact:
@@ -192,19 +186,12 @@ def _reason(error: Exception) -> str:
     """Return why rows cannot be computed, without the place, so that the same reason is told once for many."""
     match error:
         case LakeError(expected=str()):
-            said = [f"expected {error.expected}", error.got]
+            parts = [f"expected {error.expected}", error.got]
         case MoodflowError():
-            said = [error.what, error.got]
+            parts = [error.what, error.got]
         case _:
-            said = [type(error).__name__, str(error)]
-    return ", ".join(part.splitlines()[0].rstrip(".") for part in said if part)
-
-
-def _say_refused(findings: Findings) -> None:
-    for (layer, reason), paths in findings.refused.items():
-        first = "" if len(paths) == 1 else f" and {len(paths) - 1} more of layer {layer}"
-        message = f"{paths[0]}{first} cannot be computed again by this code: {reason}"
-        findings.differ("code", paths[0], None, reason, message)
+            parts = [type(error).__name__, str(error)]
+    return ", ".join(part.splitlines()[0].rstrip(".") for part in parts if part)
 
 
 def _compare(findings: Findings, lake: Lake, ref: PartitionRef, rows: pl.DataFrame) -> None:
@@ -222,30 +209,25 @@ def _compare(findings: Findings, lake: Lake, ref: PartitionRef, rows: pl.DataFra
     if cell is None:
         message, pair = f"{ref.path} comes out with the same rows in other words", (ref.content_sha256, got)
     else:
-        said = f"stored {cell.stored}, recomputed {cell.recomputed}"
-        message, pair = f"{ref.path}: {cell.row}, column {cell.column}: {said}", (cell.stored, cell.recomputed)
+        pair = (cell.stored, cell.recomputed)
+        message = f"{ref.path}: {cell.row}, column {cell.column}: stored {cell.stored}, recomputed {cell.recomputed}"
     findings.differ("content", ref.path, *pair, message)
-
-
-def _say_what_would_differ(findings: Findings, stored: StoredRun, blueprint: Blueprint) -> None:
-    try:
-        changes, notes = rescore(stored, blueprint)
-    except MoodflowError as error:
-        findings.notes.append(f"what would differ cannot be told: {_reason(error)}")
-        return
-    findings.would_differ += changes
-    findings.notes += notes
-
-
-def code_notes(manifest: RunManifest, code: CodeVersion) -> list[str]:
-    """Note that another version wrote the run, which by itself is no difference."""
-    pairs = (("package version", manifest.package_version, code.package), ("git commit", manifest.git_commit, code.git_commit))
-    return [f"{name}: the run was made by {was or 'none'}, this is {now or 'none'}" for name, was, now in pairs if was != now]
 
 
 def _verification(findings: Findings, run: str, partitions: tuple[PartitionRef, ...]) -> Verification:
     by_layer = {layer: [ref for ref in partitions if ref.layer == layer] for layer in LAYERS}
-    layers = (_checked(findings, layer, refs) for layer, refs in by_layer.items() if refs)
+    paths = {layer: {ref.path for ref in refs} for layer, refs in by_layer.items()}
+    layers = (
+        CheckedLayer(
+            layer=layer,
+            partitions=len(refs),
+            rows=sum(ref.rows for ref in refs),
+            recomputed=paths[layer] <= findings.recomputed,
+            differs=len(paths[layer] & (findings.differing | findings.damaged)),
+        )
+        for layer, refs in by_layer.items()
+        if refs
+    )
     return Verification(
         run=run,
         verified=not findings.differences,
@@ -254,15 +236,4 @@ def _verification(findings: Findings, run: str, partitions: tuple[PartitionRef, 
         differences=tuple(sorted(findings.differences, key=lambda difference: get_args(DifferenceKind).index(difference.kind))),
         would_differ=tuple(findings.would_differ),
         notes=tuple(findings.notes),
-    )
-
-
-def _checked(findings: Findings, layer: str, refs: list[PartitionRef]) -> CheckedLayer:
-    paths = {ref.path for ref in refs}
-    return CheckedLayer(
-        layer=layer,
-        partitions=len(refs),
-        rows=sum(ref.rows for ref in refs),
-        recomputed=paths <= findings.recomputed,
-        differs=len(paths & (findings.differing | findings.damaged)),
     )

@@ -7,7 +7,7 @@ from typing import Any
 from schemas.comparability import Comparability
 from schemas.lineage import RunManifest
 from tasks.lake.manifest import run_order
-from tasks.leaderboard.helper_ranks import compare_helpers
+from tasks.leaderboard.across_models import compare_helpers
 from tasks.leaderboard.ranking import GROUP, RUN, LeaderboardData
 from tasks.reporting.content.published_models import NEAR, PublishedModels, describe_published_models
 from tasks.reporting.content.score_tables import ScoreTable, describe_dimensions

@@ -12,7 +12,7 @@ from schemas.lineage import DatasetNotice, RunManifest
 from schemas.retrieval import RetrievalOptions
 from schemas.roles import JUDGE, PANEL
 from tasks.lake.fingerprint import canonical_json
-from tasks.runs.lengths import MeanLength, mean_lengths
+from tasks.runs.papers import MeanLength, mean_lengths
 from tasks.runs.published_tables import BASE_SETTING
 from tasks.runs.redaction import restricted_notices
 from tasks.runs.run_tables import ReportData

@@ -7,8 +7,9 @@ import polars as pl
 import pytest
 from scipy import stats
 
-from tests.flows.command import Ended, assert_one_message, ended
+from tests.flows.command import Ended, ended
 from tests.flows.commands.past_runs import PastRuns
+from tests.rows import each_row
 
 
 def compare(runs: PastRuns, *options: str) -> Ended:
@@ -18,14 +19,13 @@ def compare(runs: PastRuns, *options: str) -> Ended:
 def values(runs: PastRuns, run: str, dataset: str) -> dict[str, float]:
     """Mean value by item, from the Parquet file itself."""
     manifest = json.loads((runs.lake / "runs" / run / "manifest.json").read_text(encoding="utf-8"))
-    (path,) = [
-        ref["path"] for ref in manifest["partitions"] if ref["layer"] == "item_scores" and ["dataset", dataset] in ref["place"]
-    ]
+    scored = [ref for ref in manifest["partitions"] if ref["layer"] == "item_scores"]
+    (path,) = [ref["path"] for ref in scored if ["dataset", dataset] in ref["place"]]
     rows = pl.read_parquet(runs.lake / path, hive_partitioning=False)
     return dict(rows.group_by("item_id").agg(pl.col("value").mean()).iter_rows())
 
 
-def test_scores_and_items_are_compared(runs: PastRuns) -> None:
+def test_compare_holds_scores_items_and_ranks_together(runs: PastRuns) -> None:
     done = compare(runs, "--flips", "2", "--json")
     assert (done.status, done.err) == (1, "")  # the judge answers at another address
     found = done.document
@@ -60,10 +60,8 @@ def test_the_terminal_names_what_fell(runs: PastRuns) -> None:
     done = compare(runs, "--flips", "1")
     out = " ".join(done.out.split())
     assert done.status == 1
-    assert "Not comparable without care: judge differs" in out
-    assert "right -> wrong" in out
-    assert "McNemar exact p =" in out
-    assert "of mini_bias_detection fell" in out
+    told = ("Not comparable without care: judge differs", "right -> wrong", "McNemar exact p =", "of mini_bias_detection fell")
+    assert [text for text in told if text not in out] == []
 
 
 def test_a_run_against_itself_has_no_difference(runs: PastRuns) -> None:
@@ -98,5 +96,15 @@ def test_runs_of_different_benchmarks_are_refused(runs: PastRuns, tmp_path: Path
     assert "got: moodbench-mini and longemotion-mini" in done.err
 
 
-def test_a_run_that_is_not_there_is_told(runs: PastRuns) -> None:
-    assert_one_message(ended("compare", "nothing", "nothing", "--lake", runs.lake), "there is no run nothing")
+@each_row(
+    ("arguments", "expected"),
+    [
+        (("nothing", "nothing"), "there is no run nothing"),
+        (("any", "other", "--model", "m"), "No such option: --model"),
+        (("moodbench-mini",), "Missing argument 'RUN'"),
+    ],
+)
+def test_wrong_arguments_are_told(arguments: tuple[str, ...], expected: str, runs: PastRuns) -> None:
+    done = ended("compare", *arguments, "--lake", runs.lake)
+    assert (done.status, done.out) == (2, "")
+    assert expected in done.err

@@ -17,8 +17,7 @@ from flows.commands.verify import verify_view
 from schemas.dataset import DatasetSpec
 from schemas.lineage import CodeVersion, PartitionKey, by_name
 from schemas.tables.layers import GOLD, LAYER_ROWS, LAYERS
-from schemas.tables.responses import Answers, Judgements
-from schemas.verification import CheckedFiles, CheckedLayer, Difference, Verification
+from schemas.verification import CheckedFiles, CheckedLayer, Verification
 from tasks.datasets.catalogue import find_dataset
 from tasks.lake.lake import Lake
 from tasks.lake.manifest import read_code_version, read_manifest, write_manifest
@@ -29,12 +28,14 @@ from tasks.verify.run import Findings, check_files, verify_run
 from tests.flows.command import Ended, ended
 from tests.flows.scripted import rating, replies_of
 from tests.flows.scripted_roles import ScriptedServers, by_hash, scripted_servers
+from tests.mirror import MIRROR, needs_mirror
 from tests.model_server import ModelServer
+from tests.rows import each_row
 
 pytestmark = pytest.mark.usefixtures("prefect_server")
 
 EC, MC4, QA = "long_mini_ec_finentity", "long_mini_mc4", "long_mini_qa"
-WRITTEN = [name for name in LAYERS if name not in {"simulation_faults", *GOLD}]
+WRITTEN = [name for name in LAYERS if name not in {"ablations", "simulation_faults", *GOLD}]
 ASKED = {"items", "contexts", "chunks", "retrievals", "responses"}
 """Layers that asking and building write: they are hashed and not computed again."""
 
@@ -59,7 +60,7 @@ def run(players: ScriptedServers) -> str:
     return str(ran.document["run"])
 
 
-def test_every_layer_has_its_parents_and_version(players: ScriptedServers, run: str) -> None:
+def test_every_layer_has_parents_and_version_of_row(players: ScriptedServers, run: str) -> None:
     lake = Lake(players.lake, read_code_version())
     partitions = read_manifest(players.lake, run).partitions
     known = by_name(partitions)
@@ -93,8 +94,7 @@ def own(prefect_server: str, tmp_path_factory: pytest.TempPathFactory) -> Own:  
     known = {**replies_of((TEXTS, SUMMARIES), "gold"), **replies_of((CAUSES,), "wrong")}
 
     def reply(messages: list[dict[str, str]]) -> str:
-        said = messages[-1]["content"]
-        return known[said] if said in known else rating("\n".join(message["content"] for message in messages), 5)
+        return known.get(messages[-1]["content"]) or rating("\n".join(message["content"] for message in messages), 5)
 
     with ModelServer(reply) as server:
         model = ("--model", "m", "--base-url", server.base_url, "--judge", "j", "--judge-base-url", server.base_url)
@@ -107,14 +107,9 @@ def verified(lake: Path, run: str) -> Ended:
     return ended("verify", run, "--lake", lake, "--json")
 
 
-def first(found: Verification) -> Difference:
-    assert not found.verified
-    return found.differences[0]
-
-
 @contextmanager
 def changed(path: Path, content: bytes | None) -> Iterator[None]:
-    """The file with other content, or gone, for as long."""
+    """Another content of the file, or none, for as long."""
     before = path.read_bytes()
     path.unlink() if content is None else path.write_bytes(content)
     try:
@@ -132,21 +127,20 @@ def flip(content: bytes, place: Place) -> bytes:
 def test_an_untouched_run_is_verified(players: ScriptedServers, run: str) -> None:
     calls = players.calls
     content = {path: path.stat().st_mtime_ns for path in players.lake.rglob("*") if path.is_file()}
-    found = verified(players.lake, run)
-    assert found.status == 0, found.out
-    document = found.document
+    document = verified(players.lake, run).document
     assert (document["run"], document["verified"], document["differences"]) == (run, True, [])
     # The manifest's partitions, the manifest, both reports and the seal.
-    partitions = read_manifest(players.lake, run).partitions
-    assert document["files"] == {"checked": len(partitions) + 4, "differ": []}
-    assert [layer["layer"] for layer in document["layers"]] == WRITTEN
-    assert {layer["layer"] for layer in document["layers"] if not layer["recomputed"]} == ASKED
-    counted = {layer["layer"]: (layer["partitions"], layer["rows"], layer["differs"]) for layer in document["layers"]}
-    assert counted["item_scores"][0] == 2 * 2
-    assert counted["totals"] == (1, 2, 0)
-    shown = ended("verify", run, "--lake", players.lake).out
-    assert {row[0] for row in map(str.split, shown.splitlines()) if row[-2:-1] == ["yes"]} == set(WRITTEN) - ASKED
-    assert f"Run {run} is verified" in " ".join(shown.split())
+    assert document["files"] == {"checked": len(read_manifest(players.lake, run).partitions) + 4, "differ": []}
+    layers = {layer["layer"]: layer for layer in document["layers"]}
+    assert list(layers) == WRITTEN
+    assert {name for name, layer in layers.items() if not layer["recomputed"]} == ASKED
+    assert layers["item_scores"]["partitions"] == 2 * 2
+    assert [layers["totals"][name] for name in ("partitions", "rows", "differs")] == [1, 2, 0]
+    shown = ended("verify", run, "--lake", players.lake)
+    assert (shown.status, f"Run {run} is verified" in " ".join(shown.out.split())) == (0, True)
+    for layer in WRITTEN:
+        (line,) = (line for line in shown.out.splitlines() if line.split()[:1] == [layer])
+        assert ("no" if layer in ASKED else "yes") in line.split()
     # No call was made, and nothing was written.
     assert players.calls == calls
     assert {path: path.stat().st_mtime_ns for path in players.lake.rglob("*") if path.is_file()} == content
@@ -162,7 +156,7 @@ def test_the_seal_is_one_that_sha256sum_reads(players: ScriptedServers, run: str
 
 
 @pytest.mark.parametrize("layer", WRITTEN)
-def test_one_flipped_bit_of_any_layer_is_found(players: ScriptedServers, run: str, layer: str) -> None:
+def test_one_changed_bit_of_any_layer_is_found(players: ScriptedServers, run: str, layer: str) -> None:
     manifest, lake = read_manifest(players.lake, run), Lake(players.lake, read_code_version())
     ref = [ref for ref in manifest.partitions if ref.layer == layer][-1]
     path = players.lake / ref.path
@@ -176,15 +170,14 @@ def test_one_flipped_bit_of_any_layer_is_found(players: ScriptedServers, run: st
         return  # the rest of verifying is the same for all, and takes its time
     with changed(path, flip(path.read_bytes(), "middle")):
         found = verify_run(players.lake, run)
-    assert found.files.differ == (ref.path,)
-    assert (first(found).kind, first(found).where) == ("file", ref.path)
+    assert (found.verified, found.files.differ) == (False, (ref.path,))
     assert [checked.differs for checked in found.layers if checked.layer == layer] == [1]
     # It is not blamed on anything else.
-    assert {difference.kind for difference in found.differences} == {"file"}
+    assert {(difference.kind, difference.where) for difference in found.differences} == {("file", ref.path)}
 
 
 @pytest.mark.parametrize(("name", "gone"), [("manifest.json", False), ("report.html", True), ("SHA256SUMS", False)])
-def test_a_damaged_file_is_named(players: ScriptedServers, run: str, name: str, *, gone: bool) -> None:
+def test_verify_ends_with_1_and_names_the_file(players: ScriptedServers, run: str, name: str, *, gone: bool) -> None:
     path = players.lake / "runs" / run / name
     with changed(path, None if gone else flip(path.read_bytes(), "middle")):
         found = verified(players.lake, run)
@@ -197,23 +190,18 @@ def test_a_damaged_file_is_named(players: ScriptedServers, run: str, name: str, 
 def test_partitions_that_are_gone_are_all_named(players: ScriptedServers, run: str, tmp_path: Path) -> None:
     copy = players.copy(tmp_path)
     shutil.rmtree(copy / "item_scores" / f"dataset={EC}")
-    gone = sorted(
-        ref.path for ref in read_manifest(copy, run).partitions if ref.layer == "item_scores" and ref.key("dataset") == EC
-    )
-    found = verified(copy, run)
-    assert (found.status, found.document["files"]["differ"]) == (1, gone)
-    layers = {layer["layer"]: layer for layer in found.document["layers"]}
+    partitions = read_manifest(copy, run).partitions
+    gone = sorted(ref.path for ref in partitions if ref.layer == "item_scores" and ref.key("dataset") == EC)
+    found = verify_run(copy, run)
+    assert found.files.differ == tuple(gone)
     # What rests on them is not computed, and not blamed; agreements rest on ratings alone.
-    assert not layers["totals"]["recomputed"]
-    assert layers["agreements"]["recomputed"]
+    recomputed = {layer.layer: layer.recomputed for layer in found.layers}
+    assert (recomputed["totals"], recomputed["agreements"]) == (False, True)
     shown = ended("verify", run, "--lake", copy)
-    assert shown.status == 1
-    assert "First difference: file:" in " ".join(shown.out.split())
+    assert (shown.status, "First difference: file:" in " ".join(shown.out.split())) == (1, True)
 
 
-def test_a_changed_weight_shows_what_would_differ(own: Own) -> None:
-    assert verified(own.lake, own.run).status == 0
-
+def test_a_changed_weight_says_what_would_differ(own: Own) -> None:
     def weigh(blueprint: dict[str, Any]) -> None:
         next(ability for ability in blueprint["abilities"] if ability["id"] == "foundational")["weight"] = 3.0
 
@@ -221,14 +209,11 @@ def test_a_changed_weight_shows_what_would_differ(own: Own) -> None:
         found, shown = verified(own.lake, own.run), ended("verify", own.run, "--lake", own.lake)
     assert found.status == shown.status == 1
     (difference,) = found.document["differences"]
-    assert (difference["kind"], difference["where"]) == ("blueprint", "abilities[foundational].weight")
-    assert (difference["expected"], difference["got"]) == ("0.3", "3.0")
+    place = ("blueprint", "abilities[foundational].weight", "0.3", "3.0")
+    assert tuple(difference[name] for name in ("kind", "where", "expected", "got")) == place
     # Texts 100, emotions 0, the other abilities missing: 0.3 * 100 / (0.3 + 0.4) before, 3.0 * 100 / (3.0 + 0.4) after.
     moved = {change["name"]: (change["before"], change["after"]) for change in found.document["would_differ"]}
-    assert moved.keys() == {"total", "total_before_veto"}
-    for before, after in moved.values():
-        assert before == pytest.approx(300 / 7)
-        assert after == pytest.approx(300 / 3.4)
+    assert moved == dict.fromkeys(("total", "total_before_veto"), pytest.approx((300 / 7, 300 / 3.4)))
     # The run itself still follows from its replies and its own blueprint.
     assert all(layer["differs"] == 0 for layer in found.document["layers"])
     words = " ".join(shown.out.split())
@@ -236,7 +221,7 @@ def test_a_changed_weight_shows_what_would_differ(own: Own) -> None:
     assert "m total: 42.86 -> 88.24" in words
 
 
-def test_a_dataset_lost_from_the_blueprint_is_reported(own: Own) -> None:
+def test_datasets_that_the_blueprint_lost_are_left_out(own: Own) -> None:
     def lose(blueprint: dict[str, Any]) -> None:
         del blueprint["datasets"][CAUSES]
         left = list(blueprint["abilities"])
@@ -254,7 +239,7 @@ def test_a_dataset_lost_from_the_blueprint_is_reported(own: Own) -> None:
     assert moved["total_before_veto"][1] == pytest.approx(100)
 
 
-def test_a_missing_blueprint_is_no_difference(own: Own) -> None:
+def test_a_missing_blueprint_is_a_note(own: Own) -> None:
     with changed(own.file, None):
         found = verify_run(own.lake, own.run)
     assert found.verified
@@ -263,13 +248,9 @@ def test_a_missing_blueprint_is_no_difference(own: Own) -> None:
 
 def test_a_changed_evaluation_version_names_layer_and_versions(own: Own, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr("tasks.verify.drift.METRICS_VERSION", "99")
-    found = verified(own.lake, own.run)
-    assert found.status == 1
-    (difference,) = found.document["differences"]
-    assert difference["kind"] == "code"
-    assert difference["where"] == "item_scores.evaluation_version"
-    assert difference["got"] == "99"
-    assert difference["message"].endswith("is 99 (3 partitions)")
+    (difference,) = verify_run(own.lake, own.run).differences
+    assert (difference.kind, difference.where, difference.got) == ("code", "item_scores.evaluation_version", "99")
+    assert difference.message.endswith("is 99 (3 partitions)")
 
 
 def test_changed_code_is_found_by_row_and_column(own: Own, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -283,14 +264,13 @@ def test_changed_code_is_found_by_row_and_column(own: Own, monkeypatch: pytest.M
     assert {difference.kind for difference in found.differences} == {"content"}
     assert {layer.layer for layer in found.layers if layer.differs} == {"item_scores"}
     texts = next(difference for difference in found.differences if TEXTS in difference.where)
-    assert (texts.expected, texts.got) == ("1.0", "0.5")
+    assert (texts.expected, texts.got, "item_id " in texts.message) == ("1.0", "0.5", True)
     assert ", column value: stored 1.0, recomputed 0.5" in texts.message
-    assert "item_id " in texts.message
     moved = {change.name: (change.before, change.after) for change in found.would_differ}
     assert moved["foundational"] == (100, 50)
 
 
-def test_failing_code_is_a_difference(own: Own, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_code_that_fails_on_rows_is_a_difference(own: Own, monkeypatch: pytest.MonkeyPatch) -> None:
     def fail(*_given: Any) -> pl.DataFrame:
         raise KeyError("a column that was renamed")
 
@@ -319,56 +299,41 @@ def test_a_changed_catalogue_names_the_dataset(own: Own, monkeypatch: pytest.Mon
     assert "is 000000000000" in found.differences[0].message
 
 
-def forged(own: Own, folder: Path, path: str, schema: type[Judgements | Answers], **columns: pl.Expr) -> Verification:
-    """What is found where rows were changed and every hash was made to fit: file, footer, manifest and seal."""
+def forged(own: Own, folder: Path, layer: str, dataset: str, **columns: pl.Expr) -> tuple[Verification, dict[str, str]]:
+    """What is found, and messages by layer, where rows were changed and every hash was made to fit: footer, manifest and seal."""
     shutil.copytree(own.lake, folder)
     manifest, lake = read_manifest(folder, own.run), Lake(folder, read_code_version())
-    (ref,) = (ref for ref in manifest.partitions if ref.path == path)
-    rows = lake.read(ref, schema).with_columns(**columns)
+    (ref,) = (ref for ref in manifest.partitions if ref.layer == layer and ref.key("dataset") == dataset)
+    rows = lake.read(ref, LAYERS[layer]).with_columns(**columns)
+    settings = lake.read_footer(ref).settings
     (folder / ref.path).unlink()
-    settings = Lake(own.lake, read_code_version()).read_footer(ref).settings
-    key = PartitionKey(layer=ref.layer, place=ref.place, fingerprint=ref.fingerprint, settings=settings, parents=ref.parents)
-    written = lake.write(key, rows, schema)
+    key = PartitionKey(layer=layer, place=ref.place, fingerprint=ref.fingerprint, settings=settings, parents=ref.parents)
+    written = lake.write(key, rows, LAYERS[layer])
     partitions = tuple(written if one == ref else one for one in manifest.partitions)
     files = {**manifest.files, ref.path: lake.file_sha256(written)}
     write_manifest(folder, manifest.model_copy(update={"partitions": partitions, "files": files}))
-    return verify_run(folder, own.run)
+    found = verify_run(folder, own.run)
+    return found, {difference.where.partition("/")[0]: difference.message for difference in found.differences}
 
 
-def path_of(own: Own, layer: str, **place: str) -> str:
-    found = [ref for ref in read_manifest(own.lake, own.run).partitions if ref.layer == layer]
-    (ref,) = (ref for ref in found if place.items() <= dict(ref.place).items())
-    return ref.path
+def test_answers_that_do_not_follow_are_found(own: Own, tmp_path: Path) -> None:
+    found, messages = forged(own, tmp_path / "text", "answers", CAUSES, text=pl.lit("Z"))
+    # The scores are those of the replies, and no more those of the answers.
+    assert {layer.layer for layer in found.layers if layer.differs} == {"answers", "item_scores"}
+    assert "column text: stored 'Z', recomputed 'A'" in messages["answers"]
+    _, messages = forged(own, tmp_path / "call", "answers", CAUSES, call_keys=pl.lit(["0" * 64]))
+    assert "an answer rests on a call that its item has no reply to" in messages["answers"]
 
 
-@pytest.mark.parametrize(
-    ("column", "value", "layers", "message"),
-    [
-        # The scores are those of the replies, and no more those of the answers.
-        ("text", "Z", {"answers", "item_scores"}, "column text: stored 'Z', recomputed 'A'"),
-        ("call_keys", ["0" * 64], set(), "an answer rests on a call that its item has no reply to"),
-    ],
-)
-def test_answers_that_no_reply_gives_are_found(
-    own: Own, tmp_path: Path, column: str, value: Any, layers: set[str], message: str
-) -> None:
-    path = path_of(own, "answers", dataset=CAUSES)
-    found = forged(own, tmp_path / "lake", path, Answers, **{column: pl.lit(value)})
-    assert {layer.layer for layer in found.layers if layer.differs} == layers
-    assert [message in difference.message for difference in found.differences if difference.where == path] == [True]
-
-
-def test_ratings_that_no_reply_gives_are_found(own: Own, tmp_path: Path) -> None:
-    path = path_of(own, "judgements")
-    found = forged(own, tmp_path / "lake", path, Judgements, rating=pl.lit(4, pl.Int64))
+def test_ratings_that_do_not_follow_are_found(own: Own, tmp_path: Path) -> None:
+    found, messages = forged(own, tmp_path / "lake", "judgements", SUMMARIES, rating=pl.lit(4, pl.Int64))
     assert {layer.layer for layer in found.layers if layer.differs} == {"judgements"}
-    messages = {difference.where: difference.message for difference in found.differences}
-    assert ", column rating: stored 4, recomputed 5" in messages[path]
+    assert ", column rating: stored 4, recomputed 5" in messages["judgements"]
     # Scores name the ratings they were made from by content.
-    assert [where.partition("/")[0] for where in messages if where != path] == ["item_scores", "dimension_scores"]
+    assert messages.keys() == {"judgements", "item_scores", "dimension_scores"}
 
 
-def test_another_commit_is_no_difference(own: Own, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_another_commit_is_a_note_and_no_difference(own: Own, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr("tasks.verify.run.read_code_version", lambda: CodeVersion("99.0", "c0ffee"))
     found = verify_run(own.lake, own.run)
     assert found.verified
@@ -377,25 +342,45 @@ def test_another_commit_is_no_difference(own: Own, monkeypatch: pytest.MonkeyPat
 
 
 @pytest.mark.long
-@pytest.mark.parametrize(
+def test_a_repeated_run_leaves_the_first_verified(own: Own, tmp_path: Path) -> None:
+    folder = Path(shutil.copytree(own.lake, tmp_path / "lake"))
+    plan = read_manifest(folder, own.run).plan
+    addresses = (plan["models"][0]["base_url"], plan["roles"]["judge"]["default"][0]["base_url"])
+    model = ("--model", "m", "--base-url", addresses[0], "--judge", "j", "--judge-base-url", addresses[1])
+    chosen = ("--datasets", f"{TEXTS},{SUMMARIES},{CAUSES}", "--set", "bootstrap=20", "--lake", folder, "--json")
+    again = ended("report", own.file, *model, *chosen)  # no server is there any more: stored scores are enough
+    assert again.document["run"] != own.run, again.err
+    assert verify_run(folder, own.run).verified
+    assert verify_run(folder, again.document["run"]).verified
+
+
+@needs_mirror
+@pytest.mark.long
+def test_the_reference_profile_is_computed_again(tmp_path: Path) -> None:
+    with ModelServer(lambda _messages: "A") as server:
+        asked = ("--model", "m", "--base-url", server.base_url, "--mirror", MIRROR, "--sample", "4", "--lake", tmp_path, "--json")
+        ran = ended(
+            "run", "moodbench", *asked, "--datasets", "ag_news,mmlu_pro", "--set", "profile=reference", "--set", "bootstrap=20"
+        )
+    found = verify_run(tmp_path, ran.document["run"])
+    assert found.verified, found.differences
+    assert {layer.layer for layer in found.layers if layer.recomputed} >= {"item_scores", "totals"}
+
+
+@each_row(
     ("hashed", "recomputed", "said"),
     [
         (5, True, "5 files hashed, every layer after responses recomputed to the same content."),
         (0, True, "0 files hashed, every layer after responses recomputed to the same content; the notes say what could not"),
-        (5, False, "5 files hashed, every layer after responses but totals recomputed to the same content; the notes say"),
+        (5, False, "5 files hashed, every layer after responses but ablations recomputed to the same content; the notes say"),
     ],
 )
 def test_the_verdict_claims_what_was_checked(hashed: int, recomputed: bool, said: str) -> None:
-    layers = {"items": False, "responses": False, "raw_scores": True, "totals": recomputed}
-    found = Verification(
-        run="r",
-        verified=True,
-        files=CheckedFiles(checked=hashed, differ=()),
-        layers=tuple(CheckedLayer(layer=name, partitions=1, rows=1, recomputed=done, differs=0) for name, done in layers.items()),
-        differences=(),
-        would_differ=(),
-        notes=(),
-    )
+    layers = {"items": False, "responses": False, "totals": True, "setting_gains": recomputed}
+    files = CheckedFiles(checked=hashed, differ=())
+    checked = (CheckedLayer(layer=name, partitions=1, rows=1, recomputed=done, differs=0) for name, done in layers.items())
+    nothing = dict.fromkeys(("differences", "would_differ", "notes"), ())
+    found = Verification(run="r", verified=True, files=files, layers=tuple(checked), **nothing)
     assert f"Run r is verified: {said}" in str(verify_view(found)[-1])
 
 

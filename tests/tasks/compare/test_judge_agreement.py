@@ -72,7 +72,7 @@ def test_the_worked_example() -> None:
     assert (rows["spearman by_item"]["n_items_left_out"], rows["spearman by_item"]["value"]) == (6, None)
 
 
-def test_people_who_are_not_told_apart_have_no_ceiling() -> None:
+def test_people_not_told_apart_have_no_ceiling() -> None:
     people = long("rater", "rating", PEOPLE)
     table = certificates(joined(people, long("judge", "value", {"j": JUDGE}), rater_known=False), Resampling(10, 0))
     spearman = rows_of(table)["spearman"]
@@ -82,7 +82,7 @@ def test_people_who_are_not_told_apart_have_no_ceiling() -> None:
     assert "icc_2_1" not in rows_of(table, "people")
 
 
-def test_one_person_and_a_rater_of_two_units_give_no_ceiling() -> None:
+def test_a_rater_of_two_units_gives_no_ceiling() -> None:
     people: dict[str, Column] = {"A": PEOPLE["A"], "B": [1, 2, None, None, None, None]}
     rows = rows_of(certificates(joined(long("rater", "rating", people), long("judge", "value", {"j": JUDGE})), Resampling(10, 0)))
     # B shares two units with anybody, which is too few to be compared with: A alone counts, whose 3 of 6 the judge meets.
@@ -100,7 +100,7 @@ def test_a_rating_on_another_scale_is_correlated_only() -> None:
     assert rows["spearman"]["value"] == pytest.approx(0.882735, abs=1e-6)
 
 
-def test_the_mean_of_dimensions_shares_draws_and_pools_no_unlike_scales() -> None:
+def test_mean_of_dimensions_pools_no_unlike_scales() -> None:
     people = pl.concat([long("rater", "rating", PEOPLE, name) for name in "de"])
     judges = pl.concat([long("judge", "value", {"j": JUDGE}, "d"), long("judge", "value", {"j": [1, 2, 3, 4, 5, 3]}, "e")])
     both = joined(people, judges)
@@ -128,20 +128,9 @@ def test_experts_crowd_and_judges_on_lend_an_ear() -> None:
     people = pl.concat([read(f"expert{one}", "rater", "rating") for one in (1, 2, 3)])
     judges = pl.concat([read(name, "judge", "value") for name in ("gpt", "claude")])
     table = certificates(joined(people, judges), Resampling(20, 0))
-    expected = {
-        "validating_emotions": (
-            (0.3521, 0.3610, 0.4073, 0.6734),
-            0.4059,
-            0.6227,
-            {"gpt": (0.6533, 0.313), "claude": (0.6453, -0.207)},
-        ),
-        "dismissing_emotions": (
-            (0.3584, 0.4356, 0.4533, 0.7132),
-            0.4533,
-            0.5179,
-            {"gpt": (0.4339, 1.460), "claude": (0.5229, 1.400)},
-        ),
-    }
+    validating = (0.3521, 0.3610, 0.4073, 0.6734), 0.4059, 0.6227, {"gpt": (0.6533, 0.313), "claude": (0.6453, -0.207)}
+    dismissing = (0.3584, 0.4356, 0.4533, 0.7132), 0.4533, 0.5179, {"gpt": (0.4339, 1.460), "claude": (0.5229, 1.400)}
+    expected = {"validating_emotions": validating, "dismissing_emotions": dismissing}
     for dimension, (among, kappa, ceiling, judged) in expected.items():
         rows = rows_of(table, "people", dimension)
         found = [rows[name]["value"] for name in ("alpha_ordinal", "alpha_interval", "icc_2_1", "icc_2_k")]

@@ -1,109 +1,207 @@
-"""Scores and items of two runs, compared."""
+"""Scores, rated dimensions and items of two runs, compared."""
 
 from typing import Any
 
+import numpy as np
 import polars as pl
 import pytest
 from scipy import stats
 
 from schemas.blueprint import Blueprint
-from tasks.compare.scores import Flips, compare_scores, find_flips, mcnemar_exact
+from schemas.changes import ScoreDifference
+from tasks.compare.scores import compare_scores, dimension_changes, find_flips, mcnemar_exact, score_changes
+from tasks.scoring.benchmark import ScoreSettings, score_benchmark
 from tasks.scoring.uncertainty import Resampling
-from tests.tasks.scoring.samples import ability, blueprint, items, task
+from tests.tasks.rows import item, judgement, judgements
+from tests.tasks.rows import items as rated_items
+from tests.tasks.scoring.samples import ability, blueprint, gated, items, task
 
 ONE = blueprint(ability("a", task("d")))
 TWO = blueprint(ability("a", task("d")), ability("b", task("e"), weight=3.0))
 
 
-def changes(
+def common(
     before: pl.DataFrame, after: pl.DataFrame, design: Blueprint = ONE, resamples: int = 0
 ) -> dict[tuple[str, str], dict[str, Any]]:
-    return {(one["kind"], one["id"]): one for one in compare_scores(before, after, design, Resampling(resamples, 0))}
+    return {(row["kind"], row["id"]): row for row in compare_scores(before, after, design, Resampling(resamples, 0))}
 
 
-def test_only_common_items_count_whatever_model_and_setting_are_called() -> None:
+def changes(
+    before: pl.DataFrame, after: pl.DataFrame, design: Blueprint = ONE, resamples: int = 0, **more: Any
+) -> dict[str, ScoreDifference]:
+    return {change.what: change for change in score_changes(before, after, design, Resampling(resamples, 0), **more)}
+
+
+def test_only_common_items_count_whatever_systems_are_called() -> None:
     # Common are items 0 to 2: before (1 + 0 + 0) / 3, after (1 + 1 + 0) / 3.
-    found = changes(items("d", [1, 0, 0, 1, None], "old"), items("d", [1, 1, 0, None, 1], "new", setting="rag"))
-    one = found["dataset", "d"]
-    assert (one["before"], one["after"]) == pytest.approx((100 / 3, 200 / 3))
-    assert one["n_items"] == 3
-    assert one["difference"] == pytest.approx(100 / 3)
-    assert (one["ci_low"], one["ci_high"], one["is_clear"]) == (None, None, False)
+    before, after = items("d", [1, 0, 0, 1, None], "old"), items("d", [1, 1, 0, None, 1], "new", setting="rag")
+    row = common(before, after)["dataset", "d"]
+    assert [row[name] for name in ("before", "after", "difference")] == pytest.approx([100 / 3, 200 / 3, 100 / 3])
+    assert [row[name] for name in ("n_items", "ci_low", "ci_high", "is_clear")] == [3, None, None, False]
+    found = changes(before, after)
+    assert list(found) == ["total", "a"]
+    for change in found.values():
+        assert (change.before, change.after, change.change) == pytest.approx((100 / 3, 200 / 3, 100 / 3))
+        assert (change.n_items, change.note) == (3, "no interval: the change is not judged")
 
 
-def test_totals_and_abilities_are_weighed_as_the_blueprint_says() -> None:
+def test_totals_and_abilities_are_weighed_by_the_blueprint() -> None:
     before = pl.concat([items("d", [0, 0]), items("e", [1, 1, 1, 1])])
     after = pl.concat([items("d", [1, 0]), items("e", [1, 1, 1, 0])])
-    found = changes(before, after, TWO)
+    found = common(before, after, TWO)
     # d rises by 50 with weight 1, e falls by 25 with weight 3: (50 - 75) / 4.
-    assert found["ability", "a"]["difference"] == 50
-    assert found["ability", "b"]["difference"] == -25
+    assert {key: row["difference"] for key, row in found.items()} == {
+        ("total", "tiny"): -6.25,
+        ("ability", "a"): 50,
+        ("ability", "b"): -25,
+        ("dataset", "d"): 50,
+        ("dataset", "e"): -25,
+    }
     total = found["total", "tiny"]
-    assert (total["before"], total["after"], total["difference"], total["n_items"]) == (75, 68.75, -6.25, 6)
-    assert list(found) == [("total", "tiny"), ("ability", "a"), ("ability", "b"), ("dataset", "d"), ("dataset", "e")]
+    assert (total["before"], total["after"], total["n_items"]) == (75, 68.75, 6)
 
 
-def test_what_only_one_run_has_is_left_out_of_both() -> None:
+def test_what_only_one_run_has_is_left_out() -> None:
     # e is only in the run before: the total is that of d alone, not of 0.25 x d.
-    found = changes(pl.concat([items("d", [0, 0]), items("e", [1.0])]), items("d", [1, 0]), TWO)
-    assert found["total", "tiny"]["before"] == 0
-    assert found["total", "tiny"]["after"] == 50
+    found = common(pl.concat([items("d", [0, 0]), items("e", [1.0])]), items("d", [1, 0]), TWO)
+    assert (found["total", "tiny"]["before"], found["total", "tiny"]["after"]) == (0, 50)
     assert ("ability", "b") not in found
+    assert common(items("d", [1, None]), items("d", [None, 1])) == {}
 
 
-def test_runs_without_a_common_item_have_nothing_to_compare() -> None:
-    assert changes(items("d", [1, None]), items("d", [None, 1])) == {}
-
-
-def test_a_difference_is_clear_if_its_interval_leaves_out_nothing_changed() -> None:
-    found = changes(items("d", [0.0] * 30), items("d", [1.0] * 25 + [0.0] * 5), resamples=500)
+def test_clear_differences_leave_out_0() -> None:
+    found = common(items("d", [0.0] * 30), items("d", [1.0] * 25 + [0.0] * 5), resamples=500)
     assert found["dataset", "d"]["is_clear"]
-    alike = changes(items("d", [0.0, 1.0] * 10), items("d", [1.0, 0.0] * 10), resamples=500)
+    alike = common(items("d", [0.0, 1.0] * 10), items("d", [1.0, 0.0] * 10), resamples=500)
     assert not alike["dataset", "d"]["is_clear"]
+
+
+def test_whole_runs_have_scores_of_the_score_stage() -> None:
+    rng = np.random.default_rng(2)
+    runs = [pl.concat([items(name, rng.random(30).tolist()) for name in ("safety", "mind", "heart")]) for _ in range(2)]
+    found = changes(runs[0], runs[1], gated(), resamples=20)
+    for run, side in zip(runs, ("before", "after"), strict=True):
+        scored = score_benchmark(run.lazy(), gated(), ScoreSettings(bootstrap=0))
+        expected = dict(scored.ability.select("ability", "score_0_100").rows())
+        expected["total"] = scored.totals["total_before_veto"].item()
+        # The gate is an ability and no part of the total.
+        assert {what: getattr(change, side) for what, change in found.items()} == pytest.approx(expected)
+
+
+def test_intervals_are_those_of_scipys_bootstrap() -> None:
+    rng = np.random.default_rng(7)
+    was = rng.beta(3, 3, 150)
+    now = np.clip(was - rng.normal(0.05, 0.1, 150), 0, 1)
+    change = changes(items("d", was.tolist()), items("d", now.tolist()), resamples=4000)["total"]
+    drawn: dict[str, Any] = {"n_resamples": 4000, "method": "percentile", "vectorized": True, "rng": np.random.default_rng(1)}
+    paired = stats.bootstrap((now - was,), np.mean, **drawn).confidence_interval
+    own = stats.bootstrap((was,), np.mean, **drawn).confidence_interval
+    found = (change.ci_low, change.ci_high, change.allowed)
+    assert found == pytest.approx((100 * paired.low, 100 * paired.high, 100 * (was.mean() - own.low)), abs=0.15)
+
+
+def test_scores_of_other_datasets_are_not_compared() -> None:
+    alone = items("d", [1.0] * 20)
+    both = pl.concat([alone, items("e", [1.0] * 20)])
+    found = changes(both, alone, TWO)
+    assert found["a"].change == 0
+    assert (found["total"].before, found["total"].note) == (None, "not compared: it rests on e in one of the runs only")
+    assert found["b"].note == "not compared: it has no score in this run"
+    assert changes(alone, both, TWO)["b"].note == "not compared: it has no score in the previous run"
+
+
+def test_scores_of_other_items_are_not_compared() -> None:
+    before = pl.concat([items("d", [1.0] * 20), items("e", [1.0] * 20)])
+    after = pl.concat([items("d", [1.0] * 20), items("e", [0.0] * 20)])
+    found = changes(before, after, TWO, changed={"e"})
+    assert found["a"].change == 0
+    assert found["b"].note == found["total"].note == "not compared: the items of e are not the same"
+    apart = changes(items("d", [1.0, None]), items("d", [None, 1.0]))
+    assert apart["total"].note == "not compared: no item of d is scored in both runs"
+
+
+CLUSTERS = {"a": "x", "b": "x", "c": "y", "d": "y"}
+RATED = rated_items(*(item(name, "counselor_reply", cluster=cluster) for name, cluster in CLUSTERS.items()))
+SCALE = {"rubric": "r", "lowest": 0, "highest": 4}
+
+
+def rated(ratings: str, dimension: str = "warmth", **more: Any) -> Any:
+    """The ratings of items a, b, c, d, a digit each; `-` is a rating that did not come."""
+    given = ((name, None if digit == "-" else int(digit)) for name, digit in zip(CLUSTERS, ratings, strict=False))
+    return judgements(*(judgement(name, dimension, rating, **{**SCALE, **more}) for name, rating in given))
+
+
+def rated_changes(before: Any, after: Any, resamples: int = 400) -> list[ScoreDifference]:
+    return list(dimension_changes(before, after, RATED, Resampling(resamples, 0)))
+
+
+def test_a_dimension_changes_in_points_of_its_scale() -> None:
+    (found,) = rated_changes(rated("4433"), rated("3322"))
+    # Of the draws of x (4, 4) and y (3, 3), a quarter are y y: the interval of 3.5 begins at 3. Each item falls by 1.
+    assert (found.what, found.rubric, found.scale, found.label) == ("own: warmth", "r", (0, 4), "own: warmth (0 to 4)")
+    assert (found.before, found.after, found.change, found.n_items) == (3.5, 2.5, -1.0, 4)
+    assert (found.allowed, found.ci_low, found.ci_high, found.note) == (0.5, -1.0, -1.0, None)
+
+
+def test_only_items_rated_in_both_are_compared() -> None:
+    # d has no rating before, a none after: b and c are left. 4 and 3, then 4 and 1.
+    (found,) = rated_changes(rated("443-"), rated("-410"))
+    assert (found.before, found.after, found.n_items) == (3.5, 2.5, 2)
+    assert rated_changes(rated("4433"), rated("3322", highest=5)) == []
+
+
+def test_repetitions_of_a_rated_item_are_one_value() -> None:
+    # a: (4 + 0) / 2 = 2, c: 3.
+    repeated = [("a", 0, 4), ("a", 1, 0), ("c", 0, 3)]
+    before = judgements(*(judgement(name, "warmth", rating, repetition=n, **SCALE) for name, n, rating in repeated))
+    (found,) = rated_changes(before, rated("0-0"), resamples=0)
+    assert (found.before, found.after, found.n_items, found.ci_low) == (2.5, 0.0, 2, None)
+    assert found.note == "no interval: the change is not judged"
+
+
+def test_each_dimension_is_one_change() -> None:
+    both = [("4433", "0000"), ("3322", "1111")]
+    before, after = (judgements(*rated(first).to_dicts(), *rated(second, "asks").to_dicts()) for first, second in both)
+    assert [(change.what, change.change) for change in rated_changes(before, after)] == [
+        ("own: asks", 1.0),
+        ("own: warmth", -1.0),
+    ]
+
+
+def flip(before: pl.DataFrame, after: pl.DataFrame) -> list[Any]:
+    """What became of the items of the one metric of two runs."""
+    (row,) = find_flips(before, after)
+    return [row[name] for name in ("binary", "n_items", "fell", "rose", "p_value")]
 
 
 def test_items_turn_from_right_to_wrong_and_back() -> None:
     # 0 stays right, 1 falls, 2 and 3 rise, 4 stays wrong, 5 was not scored before.
-    before = items("d", [1, 1, 0, 0, 0, None])
-    after = items("d", [1, 0, 1, 1, 0, 1])
-    (found,) = find_flips(before, after)
-    assert found == Flips("d", "choice", "accuracy", True, 5, ("d-1",), ("d-2", "d-3"), 1.0)
+    assert flip(items("d", [1, 1, 0, 0, 0, None]), items("d", [1, 0, 1, 1, 0, 1])) == [True, 5, ["d-1"], ["d-2", "d-3"], 1.0]
+    # An unparsed reply was wrong.
+    assert flip(items("d", [0, 1], status=["unparsed", "scored"]), items("d", [1, 1]))[2:4] == [[], ["d-0"]]
 
 
-def test_an_unparsed_reply_was_wrong() -> None:
-    (found,) = find_flips(items("d", [0, 1], status=["unparsed", "scored"]), items("d", [1, 1]))
-    assert (found.fell, found.rose) == ((), ("d-0",))
-
-
-def test_shares_of_an_item_fall_and_rise_without_a_test() -> None:
-    (found,) = find_flips(items("d", [0.5, 0.2, 1.0]), items("d", [0.4, 0.3, 1.0]))
-    assert (found.binary, found.fell, found.rose, found.p_value) == (False, ("d-0",), ("d-1",), None)
-
-
-def test_a_rating_at_the_end_of_its_scale_is_not_right_or_wrong() -> None:
-    (found,) = find_flips(items("d", [1, 0], metric="judged_rating"), items("d", [0, 1], metric="judged_rating"))
-    assert (found.binary, found.fell, found.rose, found.p_value) == (False, ("d-0",), ("d-1",), None)
+def test_shares_fall_and_rise_without_a_test() -> None:
+    assert flip(items("d", [0.5, 0.2, 1.0]), items("d", [0.4, 0.3, 1.0])) == [False, 3, ["d-0"], ["d-1"], None]
+    # A rating at the end of its scale is not right or wrong.
+    ratings = (items("d", values, metric="judged_rating") for values in ([1, 0], [0, 1]))
+    assert flip(*ratings) == [False, 2, ["d-0"], ["d-1"], None]
 
 
 def test_of_repetitions_more_than_half_must_be_right() -> None:
     # Item 0 of the run after is right in one of two: not more than half. Item 1 in two of two.
     before = pl.concat([items("d", [1, 0]), items("d", [1, 0], repetition=1)])
     after = pl.concat([items("d", [1, 1]), items("d", [0, 1], repetition=1)])
-    (found,) = find_flips(before, after)
-    assert (found.n_items, found.fell, found.rose) == (2, ("d-0",), ("d-1",))
+    assert flip(before, after)[1:4] == [2, ["d-0"], ["d-1"]]
 
 
 def test_metrics_are_told_apart_and_sorted() -> None:
     before = pl.concat([items("e", [1, 0]), items("d", [1, 0])])
     after = pl.concat([items("e", [1, 1]), items("d", [1, 0])])
-    assert [(one.dataset, one.rose) for one in find_flips(before, after)] == [("d", ()), ("e", ("e-1",))]
+    assert [(row["dataset"], row["rose"]) for row in find_flips(before, after)] == [("d", []), ("e", ["e-1"])]
 
 
-@pytest.mark.parametrize(("fell", "rose"), [(0, 1), (1, 5), (8, 2), (7, 7), (30, 12), (0, 20)])
-def test_the_p_value_is_that_of_the_binomial_test(fell: int, rose: int) -> None:
-    expected = stats.binomtest(fell, fell + rose).pvalue
-    assert mcnemar_exact(fell, rose) == pytest.approx(expected, rel=1e-12)
-
-
-def test_nothing_that_changed_is_no_evidence() -> None:
+def test_p_value_is_that_of_the_binomial_test() -> None:
+    for fell, rose in ((0, 1), (1, 5), (8, 2), (7, 7), (30, 12), (0, 20)):
+        assert mcnemar_exact(fell, rose) == pytest.approx(stats.binomtest(fell, fell + rose).pvalue, rel=1e-12)
     assert mcnemar_exact(0, 0) == 1

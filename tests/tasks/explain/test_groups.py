@@ -5,31 +5,18 @@ from typing import Any
 
 import pytest
 
-from schemas.blueprint import Blueprint
+from schemas.blueprint import MetricSpec
 from schemas.tables.scores import ItemScores
 from tasks.explain.groups import ALL, score_groups
 from tasks.reporting.content.score_tables import describe_groups
 from tasks.runs.run_tables import ReportData
 from tests.tasks.reporting.example_run import manifest
 from tests.tasks.rows import SYSTEM, Row, frame, item, items, judgement, judgements
+from tests.tasks.scoring.samples import ability, blueprint, measured, task
 
 SCALE = {"rubric": "r", "lowest": 0, "highest": 4}
-BLUEPRINT = Blueprint.model_validate(
-    {
-        **dict.fromkeys(("title", "version", "source"), "talks"),
-        "name": "talks",
-        "level_rules": [{"weights": {"high": 1}}],
-        "abilities": [
-            {"id": "main", "title": "Main", "tasks": [{"id": "t", "title": "T", "level": "high", "datasets": ["own"]}]},
-        ],
-        "datasets": {
-            "own": {
-                "title": "Own",
-                "methods": [{"id": "judge", "judged": True, "rubric": "r", "metrics": [{"metric": "judged_rating"}]}],
-            }
-        },
-    }
-)
+JUDGED = measured(MetricSpec(metric="judged_rating"), method="judge", judged=True, rubric="r")
+BLUEPRINT = blueprint(ability("main", task("own", "high")), datasets={"own": JUDGED})
 
 
 def in_groups(**groups: str) -> list[Row]:
@@ -72,27 +59,21 @@ def found(*columns: str) -> dict[tuple[str, str, str], tuple[Any, ...]]:
     return {(row["group"], row["value"], row["measure"]): tuple(row[name] for name in columns) for row in rows}
 
 
-def test_every_value_of_every_group_has_its_own_mean_over_its_own_items() -> None:
+def test_every_value_of_a_group_has_its_mean() -> None:
     means = found("score", "n", "n_total")
-    # Of a (4 + 2) / 8 = 0.75, of b 0.25, of c 0.75: together 58.33; of the old 50, of the young c alone, d having no rating.
-    assert {key[:2]: value for key, value in means.items() if key[2] == "judged_rating"} == {
-        (ALL, ALL): (pytest.approx(175 / 3), 3, 4),
-        ("age", "old"): (50.0, 2, 2),
-        ("age", "young"): (75.0, 1, 2),
-        ("gender", "female"): (75.0, 2, 2),
-        ("gender", "male"): (25.0, 1, 1),
+    keys = [(ALL, ALL), ("age", "old"), ("age", "young"), ("gender", "female"), ("gender", "male")]
+    counts = [(3, 4), (2, 2), (1, 2), (2, 2), (1, 1)]
+    expected = {
+        # Of a (4 + 2) / 8 = 0.75, of b 0.25, of c 0.75: together 58.33; of the old 50, of the young c alone, d having no rating.
+        "judged_rating": [pytest.approx(175 / 3), 50, 75, 75, 25],
+        # 4, 1, 3 of 4, by the judge that counts alone: 8 / 12, (4 + 1) / 8, 3 / 4, (4 + 3) / 8, 1 / 4.
+        "warmth": [pytest.approx(200 / 3), 62.5, 75, 87.5, 25],
     }
-    # Warmth 4, 1, 3 of 4, by the judge that counts alone: 8 / 12, (4 + 1) / 8, 3 / 4, (4 + 3) / 8, 1 / 4.
-    assert {key[:2]: value for key, value in means.items() if key[2] == "warmth"} == {
-        (ALL, ALL): (pytest.approx(200 / 3), 3, 4),
-        ("age", "old"): (62.5, 2, 2),
-        ("age", "young"): (75.0, 1, 2),
-        ("gender", "female"): (87.5, 2, 2),
-        ("gender", "male"): (25.0, 1, 1),
-    }
+    for measure, scores in expected.items():
+        assert [means[*key, measure] for key in keys] == [(score, *n) for score, n in zip(scores, counts, strict=True)]
 
 
-def test_intervals_draw_clusters_of_the_dataset_and_one_item_has_none() -> None:
+def test_intervals_draw_clusters_and_one_item_has_none() -> None:
     limits = found("ci_low", "ci_high")
     # The old are a (75) and b (25): each draw of them lies between, and often is one alone.
     assert limits["age", "old", "judged_rating"] == (25.0, 75.0)
@@ -101,22 +82,16 @@ def test_intervals_draw_clusters_of_the_dataset_and_one_item_has_none() -> None:
     assert limits["age", "young", "judged_rating"] == limits["gender", "male", "asks"] == (None, None)
 
 
-def test_the_report_has_a_row_per_value_and_a_column_per_measure() -> None:
+def test_report_has_rows_of_values() -> None:
     (table,) = describe_groups(DATA)
-    assert (table.title, table.columns) == ("Own: m", ("judged rating", "asks", "warmth"))
-    assert [names for names, _ in table.rows] == [
-        *((ALL, ALL), ("age", "old"), ("age", "young")),
-        *(("gender", "female"), ("gender", "male")),
-    ]
+    assert (table.title, table.columns) == ("measured: m", ("judged rating", "asks", "warmth"))
+    values = [(ALL, ALL), ("age", "old"), ("age", "young"), ("gender", "female"), ("gender", "male")]
+    assert [names for names, _ in table.rows] == values
     # Asks 2 and 1 of 4: 37.5.
     assert [cell and cell["score"] for cell in table.rows[1][1]] == [50.0, 37.5, 62.5]
 
 
-def test_items_without_groups_have_no_breakdown() -> None:
+def test_items_without_groups_or_ratings_are_left_out() -> None:
     without = items(*(item(name, "counselor_reply") for name in GIVEN))
     assert score_groups(replace(DATA, items=without)) == []
-
-
-def test_what_no_judge_rated_is_broken_down_by_its_metrics() -> None:
-    rows = score_groups(replace(DATA, judgements=judgements()))
-    assert {row["measure"] for row in rows} == {"judged_rating"}
+    assert {row["measure"] for row in score_groups(replace(DATA, judgements=judgements()))} == {"judged_rating"}

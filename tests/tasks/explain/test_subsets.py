@@ -10,6 +10,7 @@ from schemas.errors import UsageError
 from schemas.tables.annotations import ConversationAnnotations
 from schemas.tables.scores import ItemScores
 from tasks.explain.subsets import item_columns, score_sides, split_items
+from tests.rows import each_row
 from tests.tasks.explain.test_groups import DATA, in_groups
 from tests.tasks.explain.test_groups import scored as scored_item
 from tests.tasks.rows import frame, item, items, judgements
@@ -44,7 +45,7 @@ def test_each_side_has_its_own_mean_and_total() -> None:
     assert [found["total"][side]["score"] for side in ("subset", "complement")] == [50, 80]
 
 
-def test_a_small_side_is_suppressed_and_the_other_is_not() -> None:
+def test_a_small_side_alone_is_suppressed() -> None:
     found = compared("item_id IN ('a', 'b', 'c', 'd')")["judged_rating"]
     assert found["subset"] == {"score": None, "ci_low": None, "ci_high": None, "n": 4, "suppressed": True}
     # 0.5, four times 1, and 0
@@ -52,30 +53,41 @@ def test_a_small_side_is_suppressed_and_the_other_is_not() -> None:
     assert compared("age = 'nobody'")["judged_rating"]["subset"]["n"] == 0
 
 
+def test_five_scored_items_are_the_fewest_shown() -> None:
+    # Of f to j, j has no value: five items and four values.
+    for names, n, suppressed in (("fghij", 4, True), ("abcde", 5, False)):
+        found = compared(f"item_id IN ({str(list(names))[1:-1]})")
+        assert [(row["subset"]["n"], row["subset"]["suppressed"]) for row in found.values()] == [(n, suppressed)] * 2
+
+
+def test_four_items_asked_twice_are_still_four() -> None:
+    twice = pl.concat([SCORES, SCORES.with_columns(repetition=pl.lit(1, pl.Int64))])
+    sides = split_items(item_columns(ITEMS, NO_ANNOTATIONS), "item_id IN ('a', 'b', 'c', 'd')")
+    (rows,) = score_sides(replace(RUN, item_scores=ItemScores.validate(twice)), sides).values()
+    found = [(row["measure"], row["subset"]["n"], row["subset"]["suppressed"]) for row in rows]
+    assert found == [("total", 8, True), ("judged_rating", 8, True)]
+    assert [row["complement"]["suppressed"] for row in rows] == [False, False]
+
+
 def test_what_cannot_be_told_is_on_neither_side() -> None:
     assert sides("diagnoses LIKE '%ADHD%'") == [None] * 5 + ["subset"] * 5 + [None]
     assert sides("diagnoses IS NULL AND age = 'young'") == ["complement"] * 10 + ["subset"]
 
 
-def test_scores_of_questionnaires_are_numbers() -> None:
-    annotated = (
-        ITEMS.head(2)
-        .select("dataset", "item_id")
-        .with_columns(groups=pl.Series([in_groups(age="old", who_5="9"), in_groups(who_5="10")]))
-    )
-    assert sides("who_5 < 9.5 AND age = 'old'", annotated) == ["subset", "complement", *[None] * 3, *["complement"] * 6]
+def annotated(*groups: dict[str, str]) -> pl.DataFrame:
+    """Annotations of the first items."""
+    named = pl.Series([in_groups(**group) for group in groups])
+    return ITEMS.head(len(groups)).select("dataset", "item_id").with_columns(groups=named)
 
 
-def test_scores_of_questionnaires_that_are_no_numbers_are_text() -> None:
-    annotated = (
-        ITEMS.head(2)
-        .select("dataset", "item_id")
-        .with_columns(groups=pl.Series([in_groups(mbti="INFJ", who_5="9"), in_groups(mbti="4", who_5="10")]))
-    )
-    assert sides("mbti = 'INFJ' AND who_5 < 10", annotated) == ["subset", "complement", *[None] * 9]
+def test_scores_of_questionnaires_are_numbers_or_text() -> None:
+    numbers = annotated({"age": "old", "who_5": "9"}, {"who_5": "10"})
+    assert sides("who_5 < 9.5 AND age = 'old'", numbers) == ["subset", "complement", *[None] * 3, *["complement"] * 6]
+    texts = annotated({"mbti": "INFJ", "who_5": "9"}, {"mbti": "4", "who_5": "10"})
+    assert sides("mbti = 'INFJ' AND who_5 < 10", texts) == ["subset", "complement", *[None] * 9]
 
 
-@pytest.mark.parametrize(
+@each_row(
     ("where", "same"),
     [
         ("AGE = 'old' or age = 'young' and item_id > 'i'", "age = 'old' OR (age = 'young' AND item_id > 'i')"),
@@ -97,7 +109,7 @@ LANGUAGE = f"AND, IN, IS, LIKE, NOT, NULL, OR, numbers, texts in single quotes, 
 BOUND = "at most 1,000 characters and 20 brackets"
 
 
-@pytest.mark.parametrize(
+@each_row(
     ("where", "place", "expected", "got"),
     [
         ("nope = 1", 1, LANGUAGE, "nope"),
@@ -124,21 +136,18 @@ def test_a_condition_of_another_form_is_told_where(where: str, place: int, expec
     assert (caught.value.where, caught.value.expected, caught.value.got) == (f"--where, character {place}", expected, got)
 
 
-@pytest.mark.parametrize("where", ["age", "age < 3", "age IN (1)"])
-def test_values_of_two_kinds_are_not_compared(where: str) -> None:
-    with pytest.raises(UsageError, match="the condition cannot be read") as caught:
-        sides(where)
-    assert caught.value.expected == "numbers compared with numbers, texts in single quotes with texts"
+KINDS, JOINED = "numbers compared with numbers, texts in single quotes with texts", "comparisons joined by AND and OR"
+BROKEN = ["", "age =", "(age = 'old'", "age = 'old' age", "age NOT 'old'", "()", "age LIKE 5", "NOT " * 248 + "1 = 1"]
 
 
-@pytest.mark.parametrize(
-    "where",
-    ["", "age =", "(age = 'old'", "age = 'old' age", "age NOT 'old'", "()", "age LIKE 5", "NOT " * 248 + "1 = 1"],
+@each_row(
+    ("where", "expected"),
+    [*((where, KINDS) for where in ("age", "age < 3", "age IN (1)")), *((where, JOINED) for where in BROKEN)],
 )
-def test_what_is_no_condition_is_refused(where: str) -> None:
+def test_what_is_no_condition_is_refused(where: str, expected: str) -> None:
     with pytest.raises(UsageError, match="the condition cannot be read") as caught:
         sides(where)
-    assert caught.value.expected == "comparisons joined by AND and OR"
+    assert caught.value.expected == expected
 
 
 def test_the_deepest_condition_is_read() -> None:

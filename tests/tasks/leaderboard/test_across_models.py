@@ -1,42 +1,35 @@
-"""Models of a leaderboard side by side, by hand."""
+"""Models of a leaderboard side by side, and their ranks with another helper, by hand."""
 
 from pathlib import Path
 from typing import Any
 
+import numpy as np
 import polars as pl
 import pytest
 
 from schemas.blueprint import Blueprint
-from schemas.lineage import CodeVersion, RunManifest
-from schemas.tables.layers import LAYERS
-from tasks.lake.fingerprint import partition_key
-from tasks.lake.lake import Lake
-from tasks.leaderboard.across_models import AcrossModels, compare_models
+from tasks.leaderboard.across_models import AcrossModels, compare_helpers, compare_models, correlate_ranks
 from tasks.leaderboard.ranking import LeaderboardData, published_leaderboard
+from tasks.runs.comparable_runs import group_runs
 from tasks.scoring.benchmark import ScoreSettings, score_benchmark
-from tests.tasks.lake.test_manifest import bare_manifest
-from tests.tasks.scoring.samples import ability, blueprint, items, share, task
+from tests.tasks.runs.runs import keep_run
+from tests.tasks.runs.test_comparable_runs import manifest
+from tests.tasks.scoring.samples import ability, blueprint, gated, items, share, task
 
 DESIGN = blueprint(ability("foundational", task("d"), weight=0.3), ability("emotional", task("e"), weight=0.7))
 
 
-def stored(lake: Lake, run: str, item_scores: pl.DataFrame, design: Blueprint, **plan: Any) -> tuple[RunManifest, pl.DataFrame]:
-    """A run of these item scores, and its rows of `totals`."""
-    scored = score_benchmark(item_scores.lazy(), design, ScoreSettings(bootstrap=0))
-    layers = {name: scored.layer(name) for name in ("task_scores", "normalized_scores")} | {"item_scores": item_scores}
-    keys = {name: partition_key(name, {"benchmark": "tiny"}, {"run": run}, [], "1") for name in layers}
-    refs = tuple(lake.write(keys[name], frame, LAYERS[name]) for name, frame in layers.items())
-    blueprinted = bare_manifest(run, partitions=refs, plan={"seed": 0, **plan}, blueprint=design.model_dump(mode="json"))
-    return blueprinted, scored.totals.with_columns(run=pl.lit(run), group=pl.lit(1, pl.Int64))
-
-
 def across(tmp_path: Path, *runs: pl.DataFrame, design: Blueprint = DESIGN, **plan: Any) -> tuple[AcrossModels, ...]:
-    lake = Lake(tmp_path, CodeVersion("1", None))
-    made = [stored(lake, f"r{number}", rows, design, **plan) for number, rows in enumerate(runs)]
-    totals = pl.concat([rows for _, rows in made])
-    ranked = totals.with_columns(rank=pl.col("total").rank("min", descending=True).cast(pl.Int64))
-    data = LeaderboardData(design, ranked, ranked.clear(), ranked.clear(), tuple(manifest for manifest, _ in made))
-    return compare_models(data, tmp_path)
+    """The models of runs with these item scores, side by side."""
+    manifests, totals = [], []
+    for number, item_scores in enumerate(runs):
+        scored = score_benchmark(item_scores.lazy(), design, ScoreSettings(bootstrap=0))
+        layers = {name: scored.layer(name) for name in ("task_scores", "normalized_scores")} | {"item_scores": item_scores}
+        fields = {"plan": {"seed": 0, **plan}, "blueprint": design.model_dump(mode="json")}
+        manifests.append(keep_run(tmp_path, f"r{number}", layers, {"benchmark": "tiny"}, **fields))
+        totals.append(scored.totals.with_columns(run=pl.lit(f"r{number}"), group=pl.lit(1, pl.Int64)))
+    ranked = pl.concat(totals).with_columns(rank=pl.col("total").rank("min", descending=True).cast(pl.Int64))
+    return compare_models(LeaderboardData(design, ranked, ranked.clear(), ranked.clear(), tuple(manifests)), tmp_path)
 
 
 def model(name: str, d: int, e: int, n: int = 100) -> pl.DataFrame:
@@ -48,19 +41,15 @@ def test_differences_are_weighed_and_told_apart(tmp_path: Path) -> None:
     (found,) = across(tmp_path, model("best", 90, 80), model("near", 90, 79), model("low", 40, 20), bootstrap=400)
     # 0.3 x 90 + 0.7 x 80 = 83; 0.3 x 90 + 0.7 x 79 = 82.3; 0.3 x 40 + 0.7 x 20 = 26.
     assert found.models == ("best", "near", "low")
-    pairs = {(pair.first, pair.second): pair for pair in found.pairs}
-    assert {names: round(pair.difference, 6) for names, pair in pairs.items()} == {
-        ("best", "near"): 0.7,
-        ("best", "low"): 57,
-        ("near", "low"): 56.3,
-    }
+    differences = {names: round(pair.difference, 6) for names, pair in found.by_names.items()}
+    assert differences == {("best", "near"): 0.7, ("best", "low"): 57, ("near", "low"): 56.3}
     # Best and near differ in one item of 200: a third of the resamples does not have it.
     assert [pair.is_clear for pair in found.pairs] == [False, True, True]
     assert found.told_apart == pytest.approx(2 / 3)
     assert {pair.n_items for pair in found.pairs} == {200}
 
 
-def test_the_best_two_of_a_task_are_marked_and_what_ties_with_the_best(tmp_path: Path) -> None:
+def test_best_two_of_a_task_are_marked(tmp_path: Path) -> None:
     runs = (model("a", 90, 80), model("b", 90, 79), model("c", 60, 20), items("e", share(10, 100), "d"))
     (found,) = across(tmp_path, *runs, bootstrap=400)
     first, second = found.tasks
@@ -106,7 +95,7 @@ def test_ranks_by_other_level_weights(tmp_path: Path) -> None:
     design = blueprint(ability("a", task("d"), task("e", "high")))
     (found,) = across(tmp_path, model("low", 100, 0), model("high", 0, 90), model("none", 0, 0), design=design)
     # Low 0.6, high 0.4: 60, 36 and 0. Equal: 50, 45 and 0. Swapped: 40, 54 and 0.
-    assert [(one.ranks, one.moved, one.rank_correlation) for one in found.variations] == [
+    assert [(varied.ranks, varied.moved, varied.rank_correlation) for varied in found.variations] == [
         ((1, 2, 3), 0, 1.0),
         ((2, 1, 3), 2, pytest.approx(0.5)),
     ]
@@ -116,16 +105,61 @@ def test_a_papers_models_are_vetoed_otherwise(tmp_path: Path) -> None:
     (found,) = compare_models(published_leaderboard("moodbench"), tmp_path)
     assert (len(found.models), found.tasks, found.pairs) == (30, (), ())
     # With a gate of 51.93 abab6.5t-chat is ranked below 50: it comes last, and no other moves.
-    assert [(one.title, one.moved) for one in found.variations] == [
-        ("Veto below 50", 1),
-        ("Veto below 55", 0),
-        ("Veto below 65", 0),
-        ("Veto below 70", 0),
-    ]
+    moved = {varied.title: varied.moved for varied in found.variations}
+    assert moved == {"Veto below 50": 1, "Veto below 55": 0, "Veto below 65": 0, "Veto below 70": 0}
     assert compare_models(published_leaderboard("longemotion"), tmp_path) == ()
 
 
-def test_a_paper_without_totals_over_its_languages_is_not_correlated(tmp_path: Path) -> None:
+def test_a_paper_without_totals_is_not_correlated(tmp_path: Path) -> None:
     design = blueprint(ability("english", task("d")), ability("chinese", task("e")))
     (found,) = across(tmp_path, model("GPT-4", 90, 80), model("ChatGPT", 40, 20), design=design)
     assert (found.models, found.published_models, found.published_correlation) == (("GPT-4", "ChatGPT"), (), None)
+
+
+SAGE = {"name": "s", "base_url": "http://s/v1"}
+ORDERS = {"one": [10.0, 20, 30, 40], "two": [10.0, 30, 20, 40]}
+
+
+def board(first: dict[str, Any], second: dict[str, Any], models: int = 4) -> LeaderboardData:
+    """Two runs with these plans, whose totals are those of ORDERS."""
+    manifests = tuple(manifest(f"2026010{day}-x", plan=plan) for day, plan in ((2, first), (1, second)))
+    groups = group_runs(manifests, {})
+    rows = [
+        {"model": f"m{number}", "setting": "coem", "total": total, "run": each.run, "group": group.number}
+        for group, each, totals in zip(groups, manifests, ORDERS.values(), strict=False)
+        for number, total in enumerate(totals[:models])
+    ]
+    totals = pl.DataFrame(rows)
+    return LeaderboardData(gated(), totals, totals.clear(), totals.clear(), manifests, groups=groups)
+
+
+def test_coefficients_and_intervals_by_hand() -> None:
+    totals = np.array(list(ORDERS.values()))
+    # Ranks 1 2 3 4 and 1 3 2 4: rho 1 - 6 x (1 + 1) / (4 x 15); of six pairs five agree: tau (5 - 1) / 6.
+    values = {"spearman": pytest.approx(0.8), "kendall_tau_b": pytest.approx(2 / 3)}
+    assert correlate_ranks(totals, 0, 0) == values | {f"{name}_{end}": None for name in values for end in ("low", "high")}
+    found = correlate_ranks(totals, 400, 0)
+    # Resamples of the two that changed places alone have -1, those without one of the two 1.
+    assert (found["spearman_low"], found["spearman_high"]) == (-1, 1)
+    assert correlate_ranks(totals, 400, 0) == found
+    # With ties: ranks 1 2 3 and 1.5 1.5 3. Tau-b = 2 / sqrt(3 x 2); rho = Pearson of the ranks = 1.5 / sqrt(2 x 1.5).
+    tied = correlate_ranks(np.array([[1.0, 2, 3], [5.0, 5, 6]]), 0, 0)
+    assert [tied["kendall_tau_b"], tied["spearman"]] == pytest.approx([2 / 6**0.5, 1.5 / 3**0.5])
+    assert set(correlate_ranks(np.array([[1.0, 2, 3], [5.0, 5, 5]]), 10, 0).values()) == {None}
+
+
+def test_groups_that_differ_in_one_helper_are_correlated() -> None:
+    other = {"roles": {"sage": {**SAGE, "name": "t"}}, "bootstrap": 0}
+    data = board({"roles": {"sage": SAGE}, "bootstrap": 0}, other)
+    (found,) = compare_helpers(data)
+    models = ["m0", "m1", "m2", "m3"]
+    assert [found[name] for name in ("role", "groups", "setting", "models")] == ["sage", [1, 2], "coem", models]
+    assert found["spearman"] == pytest.approx(0.8)
+    # The model under test is its own sage in the second run.
+    assert [row["role"] for row in compare_helpers(board({"roles": {"sage": SAGE}}, {}))] == ["sage"]
+
+
+def test_groups_that_differ_otherwise_are_not_correlated() -> None:
+    sage: dict[str, Any] = {"roles": {"sage": SAGE}}
+    for data in (board(sage, {"seed": 1}), board({}, {"seed": 1}), board({}, {}), board(sage, {}, models=2)):
+        assert list(compare_helpers(data)) == []

@@ -6,26 +6,16 @@ from typing import Any
 import polars as pl
 import pytest
 
-from schemas.lineage import CodeVersion
 from schemas.tables.layers import LAYERS
 from schemas.tables.scores import AbilityScores, DimensionScores, NormalizedScores
 from tasks.judging.rubrics import load_rubric
-from tasks.lake.fingerprint import partition_key
-from tasks.lake.lake import Lake
-from tasks.lake.manifest import write_manifest
-from tasks.leaderboard.published_experiments import (
-    Experiments,
-    PublishedDialogues,
-    PublishedMethods,
-    PublishedThinking,
-    read_experiments,
-)
+from tasks.leaderboard.published_experiments import Experiments, PublishedMethods, PublishedThinking, read_experiments
 from tasks.scoring.blueprints import load_blueprint
 from tasks.scoring.published import DIMENSIONS, FOLDER, TABLES, PublishedLongEmotion, read_table
 from tests.flows.command import ended
-from tests.tasks.lake.test_manifest import bare_manifest
 from tests.tasks.reporting.example_items import make_table
 from tests.tasks.reporting.example_scores import totals, totals_row
+from tests.tasks.runs.runs import keep_run
 
 NAME = "longemotion-mini"
 SIX = ("coherence", "fluency", "theme", "completeness", "emotion", "humanoid")
@@ -37,7 +27,7 @@ def read(folder: Path, benchmark: str = NAME) -> Experiments:
     return found
 
 
-def test_the_tables_agree_with_table_2_and_with_their_own_averages() -> None:
+def test_tables_agree_with_table_2_and_their_averages() -> None:
     main = read_table(TABLES[1].file, PublishedLongEmotion).cast({pl.Enum: pl.String})
     shown = ["EC", "ED", "QA", "ES", "MC4"]
     methods = read_table(FOLDER / "longemotion_table3.csv", PublishedMethods).cast({pl.Enum: pl.String})
@@ -48,7 +38,7 @@ def test_the_tables_agree_with_table_2_and_with_their_own_averages() -> None:
     thinking = read_table(FOLDER / "longemotion_table4.csv", PublishedThinking).filter("thinking")
     on = thinking.join(main.filter(method="Base"), on="model").select("ED", "ED_right", "EE", "EE_right")
     assert [row[0] == row[1] and row[2] == row[3] for row in on.iter_rows()] == [True] * 3
-    dialogues = read_table(FOLDER / "longemotion_table6.csv", PublishedDialogues)
+    dialogues = pl.read_csv(FOLDER / "longemotion_table6.csv")
     # Sums 50.20 and 50.34 over 12; printed 4.18 and 4.20.
     assert dialogues.select(pl.mean("one_stage", "two_stage")).row(0) == pytest.approx((50.20 / 12, 50.34 / 12))
 
@@ -58,7 +48,7 @@ def test_dimensions_are_those_of_our_rubrics(tmp_path: Path) -> None:
     assert list(read(tmp_path).dimensions) == ours
 
 
-def test_the_papers_rows_alone_where_the_lake_is_empty(tmp_path: Path) -> None:
+def test_an_empty_lake_leaves_the_papers_rows(tmp_path: Path) -> None:
     found = read(tmp_path, "longemotion")
     assert not any(row["run"] for row in [*found.settings, *found.thinking, *found.judged])
     # Base has 37, 39.34, 48, 50, 50.09, 56.5, 58.25, 73.75: half way between 50 and 50.09. Then RAG's 51.67 and CoEM's 61.42.
@@ -77,12 +67,10 @@ def test_the_papers_rows_alone_where_the_lake_is_empty(tmp_path: Path) -> None:
     assert read_experiments("moodbench", tmp_path) is None
 
 
-def keep(lake: Lake, run: str, frames: dict[str, pl.DataFrame], **more: Any) -> None:
-    """Leave a run with these layers and nothing else."""
-    keys = {name: partition_key(name, {"benchmark": NAME}, {"run": run}, [], "1") for name in frames}
-    refs = tuple(lake.write(keys[name], LAYERS[name].validate(frame), LAYERS[name]) for name, frame in frames.items())
+def keep(folder: Path, number: int, frames: dict[str, pl.DataFrame], **fields: Any) -> None:
     own = load_blueprint(NAME).model_dump(mode="json")
-    write_manifest(lake.root, bare_manifest(run, benchmark=NAME, blueprint=own, partitions=refs, **more))
+    run = f"20260101T000000000000Z.{number}-m"
+    keep_run(folder, run, frames, {"benchmark": NAME}, benchmark=NAME, blueprint=own, **fields)
 
 
 def normalized(score: float, metric: str = "accuracy", setting: str = "base") -> dict[str, Any]:
@@ -96,7 +84,6 @@ def frame(schema: Any, *rows: dict[str, Any]) -> pl.DataFrame:
 
 def leave_runs(folder: Path) -> None:
     """A run of alpha in two settings, judged in both, and two with thinking and two without."""
-    lake = Lake(folder, CodeVersion("1", None))
     settings = ("base", "self_rag")
     ability = {"model": "alpha", "ability": "emotion_qa", "datasets_scored": 1, "datasets_total": 1}
     counts = {"n_scored": 6, "n_total": 6, "coverage": 1.0, "item_coverage": 1.0}
@@ -112,7 +99,7 @@ def leave_runs(folder: Path) -> None:
         ),
     }
     model = {"name": "alpha", "base_url": "http://x/v1"}
-    keep(lake, "20260101T000000000000Z.1-m", layers, plan={"benchmark": NAME, "models": [model], "settings": list(settings)})
+    keep(folder, 1, layers, plan={"benchmark": NAME, "models": [model], "settings": list(settings)})
     unscored = {name: LAYERS[name].create_empty() for name in ("totals", "ability_scores")}
     newest = {
         "true": (75, normalized(100, "strict_accuracy"), normalized(90, setting="rag")),
@@ -123,7 +110,7 @@ def leave_runs(folder: Path) -> None:
     for number, (effort, score, *rows) in enumerate(thinking, 2):
         scores = {"normalized_scores": frame(NormalizedScores, normalized(score), *rows)}
         varied = {"benchmark": NAME, "models": [{**model, "dialect": {"reasoning_effort": effort}}], "settings": settings}
-        keep(lake, f"20260101T000000000000Z.{number}-m", unscored | scores, plan=varied)
+        keep(folder, number, unscored | scores, plan=varied)
 
 
 def test_own_results_stand_beside_the_papers(tmp_path: Path) -> None:
@@ -155,18 +142,17 @@ def test_the_page_shows_both(tmp_path: Path) -> None:
     assert "It has none of this benchmark" not in html
 
 
-def test_esc_evals_averages_of_role_players_follow_from_their_rows_but_two() -> None:
-    table = pl.read_csv(FOLDER / "esceval_table1.csv")
-    recomputed = table.with_columns(mean=pl.mean_horizontal(SIX))
-    wrong = recomputed.filter((pl.col("mean") - pl.col("average")).abs() > 0.05 + 1e-9)
+def test_averages_of_role_players_follow_but_two() -> None:
+    table = pl.read_csv(FOLDER / "esceval_table1.csv").with_columns(mean=pl.mean_horizontal(SIX))
+    wrong = table.filter((pl.col("mean") - pl.col("average")).abs() > 0.05 + 1e-9)
     # (9.5 + 8 + 9.4 + 8 + 6.1 + 5.5) / 6 = 46.5 / 6 and (9.1 + 5.9 + 8.9 + 8.5 + 6.1 + 8.1) / 6 = 46.6 / 6
     assert wrong.select("language", "prompt", "average").rows() == [("en", "zero-shot", 8.0), ("en", "CoT", 8.1)]
-    assert wrong["mean"].to_list() == pytest.approx([46.5 / 6, 46.6 / 6])
     assert [note.split("; ")[0] for note in wrong["note"]] == ["the six values average 7.75", "the six values average 7.77"]
+    assert wrong["mean"].to_list() == pytest.approx([46.5 / 6, 46.6 / 6])
     assert table.height == 18
 
 
-def test_esc_evals_averages_of_judges_follow_from_their_rows_but_those_noted() -> None:
+def test_averages_of_judges_follow_but_those_noted() -> None:
     table = pl.read_csv(FOLDER / "esceval_table4.csv")
     assert table.group_by("language", "judge").len()["len"].to_list() == [8] * 6
     assert table["dimension"].unique(maintain_order=True).to_list() == [*DIMENSIONS, "average"]
@@ -187,17 +173,14 @@ def test_esc_evals_averages_of_judges_follow_from_their_rows_but_those_noted() -
         ("en", "InternLM2", "acc_soft"): 4.27,
     }
     noted = both.drop_nulls("note").select("language", "judge", "note").rows()
-    assert {(language, judge, name) for language, judge, note in noted for name in _named(note)} == set(off)
+    columns = [(key, part.rpartition("(")[2].rstrip(")").lower()) for *key, note in noted for part in note.split("; ")]
+    assert {(*key, name) for key, name in columns} == set(off)
     # What the printed averages hide: GPT-4 is ahead of InternLM2.
     soft = {row["judge"]: row["acc_soft_right"] for row in both.filter(language="en").iter_rows(named=True)}
     assert soft["GPT-4"] > soft["InternLM2"]
 
 
-def _named(note: str) -> list[str]:
-    return [part.rpartition("(")[2].rstrip(")").lower() for part in note.split("; ")]
-
-
-def test_one_correlation_of_esc_eval_has_lost_its_sign() -> None:
+def test_a_correlation_of_esc_eval_lacks_its_sign() -> None:
     table = pl.read_csv(FOLDER / "esceval_table3.csv")
     odd = table.filter((pl.col("kendall") * pl.col("pearson") < 0) & (pl.col("kendall").abs() > 1))
     assert odd.select("metric", "target", "spearman", "pearson", "kendall").rows() == [
@@ -205,8 +188,5 @@ def test_one_correlation_of_esc_eval_has_lost_its_sign() -> None:
     ]
     assert odd["note"].item().startswith("the sign of Kendall is lost")
     # Eight metrics and six targets; of the dataset level ESC-Eval and METEOR's average, one Kendall not readable.
-    assert (table.filter(level="sample").height, table.filter(level="dataset").height, table["kendall"].null_count()) == (
-        48,
-        7,
-        1,
-    )
+    heights = [table.filter(level=level).height for level in ("sample", "dataset")]
+    assert (heights, table["kendall"].null_count()) == ([48, 7], 1)

@@ -8,13 +8,7 @@ from sklearn.metrics import f1_score
 
 from schemas.metrics import Metric
 from tasks.metrics.measures import POSITIVE
-from tasks.runs.baselines import (
-    Baselines,
-    ConstantAnswer,
-    MajorityLabel,
-    measure_baselines,
-    orders_shown,
-)
+from tasks.runs.baselines import Baselines, ConstantAnswer, MajorityLabel, measure_baselines, orders_shown
 
 SCHEMA: dict[str, Any] = {
     "dataset": pl.String,
@@ -40,12 +34,7 @@ def golds(*gold: int) -> pl.DataFrame:
     return items(*({"gold_indices": [index]} for index in gold))
 
 
-def own_options(*gold: int) -> pl.DataFrame:
-    """Every item has options of its own."""
-    return items(*({"gold_indices": [index], "options": [f"{n}x", f"{n}y", f"{n}z"]} for n, index in enumerate(gold)))
-
-
-def test_a_letter_that_an_item_lacks_is_wrong_there() -> None:
+def test_a_letter_that_an_item_lacks_is_wrong() -> None:
     # C is right in the two items that have it, of three.
     two = {"gold_indices": [1], "options": ["yes", "no"]}
     found = measure_baselines(items({"gold_indices": [2]}, {"gold_indices": [2]}, two), "accuracy")
@@ -55,16 +44,14 @@ def test_a_letter_that_an_item_lacks_is_wrong_there() -> None:
 @pytest.mark.parametrize("metric", ["accuracy", "strict_accuracy"])
 def test_labels_have_letters_and_segments_numbers(metric: Metric) -> None:
     labels = items(*({"question_type": "label_choice", "gold_indices": [index]} for index in (0, 1, 1, 1)))
-    odd = [
-        {"question_type": "odd_one_out", "gold_indices": [gold], "options": [f"{n}x", f"{n}y"]}
-        for n, gold in enumerate((0, 0, 1))
-    ]
+    segments = {"question_type": "odd_one_out"}
+    odd = [segments | {"gold_indices": [gold], "options": [f"{n}x", f"{n}y"]} for n, gold in enumerate((0, 0, 1))]
     assert measure_baselines(labels, metric) == Baselines(ConstantAnswer("B", 0.75), MajorityLabel("angry", 0.75))
     # No segment is right twice.
     assert measure_baselines(items(*odd), metric) == Baselines(ConstantAnswer("0", near(2 / 3)), None)
 
 
-def test_one_letter_is_wrong_where_two_options_are_right() -> None:
+def test_a_letter_is_wrong_for_two_right_options() -> None:
     both = {"question_type": "multiple_answer", "gold_indices": [0, 1]}
     one = {"question_type": "multiple_answer", "gold_indices": [0]}
     assert measure_baselines(items(both, one), "accuracy").constant == ConstantAnswer("A", 0.5)
@@ -75,7 +62,8 @@ def test_of_equal_letters_the_first() -> None:
 
 
 def test_options_written_for_one_item_are_no_classes() -> None:
-    assert measure_baselines(own_options(1, 1, 1, 0), "accuracy") == Baselines(ConstantAnswer("B", 0.75), None)
+    own = ({"gold_indices": [gold], "options": [f"{n}x", f"{n}y", f"{n}z"]} for n, gold in enumerate((1, 1, 1, 0)))
+    assert measure_baselines(items(*own), "accuracy") == Baselines(ConstantAnswer("B", 0.75), None)
 
 
 def test_the_majority_label_is_found_wherever_it_stands() -> None:
@@ -89,7 +77,7 @@ def test_the_majority_label_is_found_wherever_it_stands() -> None:
     assert measure_baselines(moved, "accuracy") == Baselines(ConstantAnswer("C", 0.5), MajorityLabel("calm", 0.75))
 
 
-def test_orders_shown_move_the_letters_and_not_the_labels() -> None:
+def test_orders_move_letters_and_not_labels() -> None:
     # Gold 1 in the orders 0 1 2, 1 2 0 and 2 0 1 stands at B, A and C: each letter is right once in three times.
     orders = {("d", f"i{n}"): ((0, 1, 2), (1, 2, 0), (2, 0, 1)) for n in range(2)}
     found = measure_baselines(golds(1, 1), "accuracy", orders)
@@ -97,7 +85,7 @@ def test_orders_shown_move_the_letters_and_not_the_labels() -> None:
 
 
 @pytest.mark.parametrize(("metric", "average"), [("micro_f1", "micro"), ("macro_f1", "macro")])
-def test_f1_of_the_majority_label_is_that_of_scikit_learn(metric: Metric, average: str) -> None:
+def test_majority_f1_is_that_of_scikit_learn(metric: Metric, average: str) -> None:
     gold = [1, 1, 1, 1, 0, 2]
     expected = f1_score(gold, [1] * 6, average=average, zero_division=0)
     found = measure_baselines(golds(*gold), metric)
@@ -105,7 +93,7 @@ def test_f1_of_the_majority_label_is_that_of_scikit_learn(metric: Metric, averag
     assert found.constant == ConstantAnswer("B", near(expected))
 
 
-def test_micro_f1_of_one_label_against_several_right_ones() -> None:
+def test_micro_f1_of_one_label_against_several() -> None:
     # Gold {calm, sad}, {calm}, {calm}: always calm hits 3, names 3, right are 4: 2 x 3 / 7.
     many = items(*({"question_type": "multiple_answer", "gold_indices": gold} for gold in ([0, 2], [0], [0])))
     assert measure_baselines(many, "micro_f1").majority == MajorityLabel("calm", near(6 / 7))
@@ -123,7 +111,7 @@ def test_binary_f1_of_always_positive() -> None:
     assert found == Baselines(ConstantAnswer("A", near(expected)), MajorityLabel(POSITIVE, near(expected)))
 
 
-def test_items_that_no_letter_answers_count_as_wrong_in_an_exam() -> None:
+def test_items_without_letters_are_wrong_in_an_exam() -> None:
     written = {"question_type": "extractive", "options": None}
     exam = items({"gold_indices": [1]}, {"gold_indices": [1]}, written, written)
     assert measure_baselines(exam, "accuracy") == Baselines(ConstantAnswer("B", 0.5), MajorityLabel("angry", 0.5))
@@ -142,13 +130,9 @@ def test_questionnaires_have_the_best_letter_and_both_ends() -> None:
     assert found == Baselines(ConstantAnswer("C", 0.75), None, (ConstantAnswer("A", 0.5),))
 
 
-def test_orders_are_one_per_repetition_whatever_the_number_of_models() -> None:
-    schema: dict[str, Any] = {
-        "dataset": pl.String,
-        "item_id": pl.String,
-        "repetition": pl.Int64,
-        "option_order": pl.List(pl.Int64),
-    }
+def test_orders_are_one_per_repetition_of_any_models() -> None:
+    columns = (pl.String, pl.String, pl.Int64, pl.List(pl.Int64))
+    schema: dict[str, Any] = dict(zip(("dataset", "item_id", "repetition", "option_order"), columns, strict=True))
     asked = [("d", "i0", 0, [1, 0]), ("d", "i0", 1, [0, 1]), ("d", "i1", 0, None), ("d", "i1", 1, None), ("plain", "i0", 0, None)]
     both_models = pl.DataFrame([*asked, *asked], schema=schema, orient="row")
     assert orders_shown(both_models) == {("d", "i0"): ((1, 0), (0, 1)), ("d", "i1"): (None, None)}

@@ -64,7 +64,7 @@ def reasons(found: Comparability) -> dict[str, str]:
     return {each.respect: each.text for each in found.reasons}
 
 
-def test_a_few_datasets_are_not_comparable_and_have_no_place_among_published_models() -> None:
+def test_a_few_datasets_have_no_place_among_published() -> None:
     # The rank that `rank_incomplete` gives is none among published models.
     found = record("moodbench", SIX, {"rank": 1, **SIXTY})
     assert (found.verdict, found.position) == ("not comparable", None)
@@ -84,7 +84,7 @@ def test_a_few_datasets_are_not_comparable_and_have_no_place_among_published_mod
     assert {name for name, verdict in verdicts.items() if verdict == "close"} == SIX - {"safetybench_offensiveness"}
 
 
-def test_all_datasets_are_close_with_reasons_and_a_place_with_its_interval() -> None:
+def test_all_datasets_are_close_and_have_a_place() -> None:
     found = record("moodbench", total=SIXTY | {"rank": 1})
     assert found.verdict == "close"
     # Of the 28 ranked totals of Table 4, 18 are below 68.00 (rank 11 has 67.89), 9 below 66.00 (rank 20: 65.67), 24 below 69.00.
@@ -101,9 +101,9 @@ def test_all_datasets_are_close_with_reasons_and_a_place_with_its_interval() -> 
     assert not_comparable == ["values_safety", "foundational"]
 
 
-def test_without_an_interval_or_a_rank_there_is_no_place() -> None:
-    assert record("moodbench", total=SIXTY | {"rank": 1, "ci_low": None, "ci_high": None}).position is None
-    assert record("moodbench", total=SIXTY | {"rank": None}).position is None
+def test_no_interval_or_no_rank_gives_no_place() -> None:
+    for total in ({"rank": 1, "ci_low": None, "ci_high": None}, {"rank": None}):
+        assert record("moodbench", total=SIXTY | total).position is None
 
 
 def test_languages_stand_beside_the_papers() -> None:
@@ -115,7 +115,7 @@ def test_languages_stand_beside_the_papers() -> None:
     assert languages["paper"] == {"en": 0.583, "zh": 0.35, "en+zh": 0.067}
 
 
-def test_a_judge_of_half_the_weight_decides_about_longemotion() -> None:
+def test_a_judge_of_half_the_weight_decides() -> None:
     as_paper: dict[str, Any] = {"models": [{"name": "always-b", "sampling": {"temperature": 0.8}}], "repeat": 3, "sample": 428}
     other, same = (record("longemotion-released", **judged_by(name), **as_paper) for name in ("referee", "gpt-4o-2024"))
     # ES, MC-4 and EE are rated: 3 of 6 equal parts.

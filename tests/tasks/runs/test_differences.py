@@ -1,10 +1,10 @@
 """The first difference of two tables, all differences of two documents."""
 
 import polars as pl
-import pytest
 
 from schemas.tables.scores import TaskScores
 from tasks.runs.differences import ABSENT, CellDifference, TreeChange, first_difference, tree_changes
+from tests.rows import each_row
 
 
 def table(**scores: float | None) -> pl.DataFrame:
@@ -16,25 +16,20 @@ def table(**scores: float | None) -> pl.DataFrame:
     return pl.DataFrame(rows, schema=TaskScores.create_empty().schema)
 
 
-@pytest.mark.parametrize(
+def cell(task: str, *pair: str, column: str = "score_0_100") -> CellDifference:
+    return CellDifference(f"model m, setting base, task {task}", column, *pair)
+
+
+@each_row(
     ("left", "right", "expected"),
     [
         (table(a=1.0, b=2.0), table(b=2.0, a=1.0), None),
-        (
-            table(a=1.0, b=2.0, c=3.0),
-            table(a=1.0, b=2.5, c=3.5),
-            CellDifference("model m, setting base, task b", "score_0_100", "2.0", "2.5"),
-        ),
-        (table(a=1.0), table(a=1.0, b=2.0), CellDifference("model m, setting base, task b", "row", ABSENT, "present")),
-        (table(a=1.0, b=2.0), table(b=2.0), CellDifference("model m, setting base, task a", "row", "present", ABSENT)),
-        (
-            table(a=0.1 + 0.2),
-            table(a=0.3),
-            CellDifference("model m, setting base, task a", "score_0_100", "0.30000000000000004", "0.3"),
-        ),
-        (table(a=0.0), table(a=-0.0), CellDifference("model m, setting base, task a", "score_0_100", "0.0", "-0.0")),
+        (table(a=1.0, b=2.0, c=3.0), table(a=1.0, b=2.5, c=3.5), cell("b", "2.0", "2.5")),
+        (table(a=1.0), table(a=1.0, b=2.0), cell("b", ABSENT, "present", column="row")),
+        (table(a=1.0, b=2.0), table(b=2.0), cell("a", "present", ABSENT, column="row")),
+        (table(a=0.1 + 0.2), table(a=0.3), cell("a", "0.30000000000000004", "0.3")),
+        (table(a=0.0), table(a=-0.0), cell("a", "0.0", "-0.0")),
     ],
-    ids=["same", "value", "new", "lost", "last-bit", "sign-of-zero"],
 )
 def test_first_difference(left: pl.DataFrame, right: pl.DataFrame, expected: CellDifference | None) -> None:
     assert first_difference(left, right, TaskScores) == expected
@@ -53,11 +48,18 @@ def test_entries_of_a_list_are_compared_by_name() -> None:
 
 def test_an_order_alone_is_a_change() -> None:
     entries = [{"metric": "accuracy"}, {"metric": "rouge_1"}]
-    assert list(tree_changes(entries, entries[::-1], "metrics")) == [
-        TreeChange("metrics.order", ["accuracy", "rouge_1"], ["rouge_1", "accuracy"])
-    ]
+    changes = list(tree_changes(entries, entries[::-1], "metrics"))
+    assert changes == [TreeChange("metrics.order", ["accuracy", "rouge_1"], ["rouge_1", "accuracy"])]
     assert list(tree_changes(entries, entries)) == []
-
-
-def test_lists_without_names_change_as_a_whole() -> None:
+    # Lists without names change as a whole.
     assert list(tree_changes({"a": [1, 2]}, {"a": [1, 3]})) == [TreeChange("a", [1, 2], [1, 3])]
+
+
+def test_entries_of_a_list_are_compared_by_number() -> None:
+    before = {"a": [{"id": "x"}, {"id": "y"}], "b": [1], "c": None}
+    after = {"a": [{"id": "x"}, {"id": "z", "more": 1}], "b": [1, 2]}
+    assert list(tree_changes(before, after, by_name=False)) == [
+        TreeChange("a.1.id", "y", "z"),
+        TreeChange("a.1.more", None, 1),
+        TreeChange("b", [1], [1, 2]),
+    ]

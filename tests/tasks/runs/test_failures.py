@@ -3,71 +3,53 @@
 import polars as pl
 
 from schemas.tables.responses import Answers
-from tasks.runs.failures import find_failures, find_lost
+from tasks.runs.failures import find_failures, find_lost, name_role
+from tests.tasks.runs.test_comparable_runs import manifest
 
 ASKED = {"dataset": "d", "model": "m", "setting": "s", "repetition": 0}
 
 
 def answers(*failed: tuple[str, str, str | None]) -> pl.DataFrame:
     """Item, part and whose call failed, perhaps with the kind of failure behind a slash."""
-    rows = [
-        {
-            **ASKED,
-            "item_id": item,
-            "part": part,
-            "failed_role": role and role.split("/")[0],
-            "failure": role and role.split("/")[-1],
-        }
-        for item, part, role in failed
-    ]
-    return pl.DataFrame(rows, schema_overrides={"failed_role": pl.String, "failure": pl.String}).cast({"repetition": pl.Int64})
+    rows = [{**ASKED, "item_id": item, "part": part, "whose": role} for item, part, role in failed]
+    whose = pl.col("whose").str.split("/").list
+    frame = pl.DataFrame(rows, schema_overrides={"whose": pl.String, "repetition": pl.Int64})
+    return frame.with_columns(failed_role=whose.first(), failure=whose.last()).drop("whose")
 
 
-def scores(*told: tuple[str, str, str, str]) -> pl.DataFrame:
-    """Item, part, metric and status."""
+def scores(told: dict[tuple[str, str], str]) -> pl.DataFrame:
+    """Status by item and part."""
     rows = [
-        {**ASKED, "item_id": item, "part": part, "cluster": item, "method": "x", "metric": metric, "status": status}
-        for item, part, metric, status in told
+        {**ASKED, "item_id": item, "part": part, "cluster": item, "method": "x", "metric": "f", "status": status}
+        for (item, part), status in told.items()
     ]
     return pl.DataFrame(rows).with_columns(value=pl.when(pl.col("status") == "scored").then(1.0))
 
 
-def blamed(frame: pl.DataFrame) -> list[tuple[str, str, str]]:
-    return sorted(frame.select("item_id", "metric", "failed_role").rows())
+LOST = "call_failed"
 
 
-def test_a_missing_value_is_charged_to_whose_call_failed() -> None:
+def blamed(frame: pl.DataFrame) -> list[tuple[str, str]]:
+    return sorted(frame.select("item_id", "failed_role").rows())
+
+
+def test_missing_values_are_charged_to_failed_calls() -> None:
+    status = [LOST, LOST, "judge_failed", "scored", "not_counted", LOST]
+    whose = ["seeker", "tested", None, None, "seeker", "tested/budget"]
     found = find_failures(
-        scores(
-            ("1", "", "accuracy", "call_failed"),
-            ("2", "", "accuracy", "call_failed"),
-            ("3", "", "accuracy", "judge_failed"),
-            ("4", "", "accuracy", "scored"),
-            ("5", "", "accuracy", "not_counted"),
-            ("6", "", "accuracy", "call_failed"),
-        ),
-        answers(
-            ("1", "", "seeker"),
-            ("2", "", "tested"),
-            ("3", "", None),
-            ("4", "", None),
-            ("5", "", "seeker"),
-            ("6", "", "tested/budget"),
-        ),
+        scores({(str(number), ""): each for number, each in enumerate(status)}),
+        answers(*((str(number), "", role) for number, role in enumerate(whose))),
     )
-    by_item = {"1": "seeker", "2": "tested", "3": "judge", "6": "budget"}
-    assert blamed(found) == [(item, "accuracy", role) for item, role in by_item.items()]
+    assert blamed(found) == [("0", "seeker"), ("1", "tested"), ("2", "judge"), ("5", "budget")]
 
 
-def test_what_is_measured_over_all_parts_rests_on_each_and_a_part_on_its_own() -> None:
+def test_a_whole_rests_on_each_part() -> None:
     said = answers(("1", "a", "seeker"), ("1", "b", "tested"), ("2", "a", "seeker"), ("2", "b", None))
-    whole = find_failures(scores(("1", "", "f", "call_failed"), ("2", "", "f", "call_failed")), said)
-    assert blamed(whole) == [("1", "f", "seeker"), ("1", "f", "tested"), ("2", "f", "seeker")]
-    assert blamed(find_failures(scores(("1", "a", "f", "call_failed")), said)) == [("1", "f", "seeker")]
-
-
-def test_a_failure_that_no_answer_names_is_the_tested_models() -> None:
-    assert blamed(find_failures(scores(("1", "", "f", "call_failed")), Answers.create_empty())) == [("1", "f", "tested")]
+    whole = find_failures(scores({("1", ""): LOST, ("2", ""): LOST}), said)
+    assert blamed(whole) == [("1", "seeker"), ("1", "tested"), ("2", "seeker")]
+    assert blamed(find_failures(scores({("1", "a"): LOST}), said)) == [("1", "seeker")]
+    # A failure that no answer names is the tested model's.
+    assert blamed(find_failures(scores({("1", ""): LOST}), Answers.create_empty())) == [("1", "tested")]
 
 
 def test_lost_items_are_those_that_lack_a_part() -> None:
@@ -78,14 +60,12 @@ def test_lost_items_are_those_that_lack_a_part() -> None:
         ("3", "a", "seeker"),  # through the model under test, too
         ("3", "b", "tested"),
     )
-    found = find_lost(
-        scores(
-            ("1", "a", "f", "call_failed"),
-            ("1", "b", "f", "scored"),
-            ("2", "a", "f", "call_failed"),
-            ("3", "a", "f", "call_failed"),
-            ("3", "b", "f", "call_failed"),
-        ),
-        said,
-    )
+    lost = dict.fromkeys([("1", "a"), ("2", "a"), ("3", "a"), ("3", "b")], LOST)
+    found = find_lost(scores(lost | {("1", "b"): "scored"}), said)
     assert (found.roles, found.items_of_others) == ({"d": frozenset({"seeker", "tested"})}, 2)
+
+
+def test_a_role_is_named_with_its_models() -> None:
+    run = manifest(plan={"roles": {"draft_judge": {"name": "j", "base_url": "http://j/v1"}}})
+    names = {role: name_role(run, role, "m") for role in ("draft_judge", "seeker", "tested", "budget")}
+    assert names == {"draft_judge": "draft judge (j)", "seeker": "seeker (m)", "tested": "tested", "budget": "budget"}

@@ -29,14 +29,14 @@ def test_columns_per_ability_with_a_setting() -> None:
     assert table.scores(TOTAL, "rag", ranked=True) == [55.0]
 
 
-def test_columns_per_ability_without_a_setting_are_of_base_and_keep_who_is_ranked() -> None:
+def test_columns_without_a_setting_are_of_base() -> None:
     table = read_table(published())
     assert table.settings == ("base",)
     assert (table.scores(TOTAL, "base"), table.scores(TOTAL, "base", ranked=True)) == ([70.0, 20.0, 10.0], [70.0, 20.0])
     assert table.vetoed == 1
 
 
-def test_a_table_by_language_has_ranges_of_abilities_and_no_total() -> None:
+def test_a_table_by_language_has_no_total() -> None:
     blueprint = load_blueprint("esc-eval")
     table = read_table(published_of(blueprint))
     assert (table.settings, table.scores(TOTAL, "role_play")) == (("role_play",), [])
@@ -46,7 +46,7 @@ def test_a_table_by_language_has_ranges_of_abilities_and_no_total() -> None:
     assert paper_of(blueprint) is ESC_EVAL
 
 
-def test_a_benchmark_has_the_paper_with_scores_of_its_abilities_or_none(tmp_path: Path) -> None:
+def test_paper_of_a_benchmark_scores_its_abilities(tmp_path: Path) -> None:
     own = tmp_path / "own.yaml"
     own.write_text("extends: longemotion\nname: own\ntitle: Own weights\n", encoding="utf-8")
     found = {name: paper_of(load_blueprint(name)) for name in (*list_blueprints(), str(own))}

@@ -43,22 +43,18 @@ def notice(dataset: str, *, redistributable: bool = True, canary: str | None = N
 NOTICES = (notice("mood", redistributable=False, canary=CANARY), notice("tale"))
 
 
-def marked(frame: pl.DataFrame, columns: tuple[str, ...]) -> list[dict[str, Any]]:
-    """Rows in which every text of mood in these columns holds the marker."""
-    rows = frame.to_dicts()
+def marked(rows: list[dict[str, Any]], *columns: str) -> list[dict[str, Any]]:
+    """Rows in which every text of mood in these columns begins with the marker."""
     for row in rows:
-        if row["dataset"] == "mood":
-            row.update({name: _mark(row[name]) for name in columns})
+        for name in columns if row["dataset"] == "mood" else ():
+            texts = row[name] if isinstance(row[name], list) else [row[name]]
+            with_marker = [f"{MARKER} {text}" for text in texts]
+            row[name] = with_marker if isinstance(row[name], list) else with_marker[0]
     return rows
 
 
-def _mark(value: Any) -> Any:
-    return [f"{MARKER} {text}" for text in value] if isinstance(value, list) else f"{MARKER} {value}"
-
-
 def secret_data(*, redacted: bool) -> ReportData:
-    items = marked(example_items.items(), ("question", "context", "options"))
-    responses = marked(example_items.responses(), ("reply", "reasoning"))
+    responses = marked(example_items.responses().to_dicts(), "reply", "reasoning")
     for row in responses:
         if row["status"] == "failed":
             row.update(reply=None, error=f"the server says: {MARKER}")
@@ -68,7 +64,7 @@ def secret_data(*, redacted: bool) -> ReportData:
             row.update(gold=[f"{MARKER} angry"], predicted=[f"{MARKER} calm"])
             row.update({"parsed_answer": f"{MARKER} calm"} if row["parsed_answer"] else {})
     return example_data(
-        items=make_table(Items, items),
+        items=make_table(Items, marked(example_items.items().to_dicts(), "question", "context", "options")),
         responses=make_table(Responses, responses),
         item_scores=make_table(ItemScores, scores),
         manifest=manifest(datasets=NOTICES, redacted=redacted),
@@ -82,7 +78,7 @@ def written(data: ReportData, folder: Path) -> str:
     return "\n".join(path.read_text(encoding="utf-8") for path in sorted(folder.rglob("*")) if path.is_file())
 
 
-def test_the_texts_are_in_the_report_unless_it_is_redacted(tmp_path: Path) -> None:
+def test_texts_are_in_an_unredacted_report(tmp_path: Path) -> None:
     text = written(secret_data(redacted=False), tmp_path)
     assert text.count(MARKER) > 20
     assert "This report may quote texts of Mood whose licence does not allow passing them on." in text
@@ -102,15 +98,13 @@ def test_a_redacted_report_holds_none_of_the_texts(tmp_path: Path) -> None:
 
 
 def test_contexts_references_and_free_replies_are_withheld(tmp_path: Path) -> None:
-    restricted = manifest(datasets=(notice("tale", redistributable=False),), redacted=True)
-    texts = (LONG[:20], "请概括。", "山上有庙。", "Once upon a time")
-    before = written(example_data(manifest=restricted), tmp_path / "before")
-    after = written(redact(example_data(manifest=restricted)), tmp_path / "after")
-    assert [text in before for text in texts] == [True] * 4
-    assert [text in after for text in texts] == [False] * 4
+    restricted = example_data(manifest=manifest(datasets=(notice("tale", redistributable=False),), redacted=True))
+    before, after = written(restricted, tmp_path / "before"), written(redact(restricted), tmp_path / "after")
+    for text in (LONG[:20], "请概括。", "山上有庙。", "Once upon a time"):
+        assert (text in before, text in after) == (True, False)
 
 
-def test_a_dialogue_is_shown_by_its_turns_and_withheld_by_its_turns(tmp_path: Path) -> None:
+def test_a_dialogue_is_withheld_by_its_turns(tmp_path: Path) -> None:
     turns = [turn("seeker", f"{MARKER} I am\nso tired. " * 40), turn("tested", f"{MARKER} 怎么了？", language="zh")]
     turns.append(turn("seeker", f"{MARKER} You should rest.", 2))
     rows = example_data().answers.filter(dataset="tale", model="alpha").to_dicts()
@@ -147,7 +141,7 @@ def test_a_letter_that_was_read_is_no_text() -> None:
     assert set(data.item_scores.filter(pl.col("dataset") == "mood")["parsed_answer"].drop_nulls()) == {"A", "B", "C"}
 
 
-def test_an_empty_reply_stays_empty_and_a_failed_call_failed() -> None:
+def test_empty_replies_and_failed_calls_stay() -> None:
     replies = example_items.responses().to_dicts()
     empty = [row | ({"reply": " "} if row["reply"] == "C" else {}) for row in replies]
     data = redact(example_data(responses=make_table(Responses, empty), manifest=manifest(datasets=NOTICES, redacted=True)))
@@ -156,17 +150,13 @@ def test_an_empty_reply_stays_empty_and_a_failed_call_failed() -> None:
     assert mood.filter(pl.col("reply").is_null())["failure"].unique().to_list() == ["timeout_total"]
 
 
-def test_without_restricted_datasets_nothing_is_changed_or_said() -> None:
+def test_only_restricted_datasets_that_were_asked_are_named() -> None:
     data = example_data(manifest=manifest(datasets=(notice("mood"), notice("tale")), redacted=True))
     assert redact(data) is data
-    html = render_html(data)
-    assert "withheld" not in html
-    assert "may quote" not in html
-
-
-def test_a_restricted_dataset_that_was_not_asked_is_not_named() -> None:
-    html = render_html(example_data(manifest=manifest(datasets=(notice("lost", redistributable=False),))))
-    assert "may quote" not in html
+    lost = example_data(manifest=manifest(datasets=(notice("lost", redistributable=False),)))
+    for html in (render_html(data), render_html(lost)):
+        assert "may quote" not in html
+    assert "withheld" not in render_html(data)
 
 
 @pytest.mark.parametrize("redacted", [False, True])

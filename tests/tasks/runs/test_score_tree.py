@@ -14,7 +14,6 @@ from schemas.normalisation import (
     NumericNormalisation,
     RatioNormalisation,
 )
-from tasks.explain.breakdown import break_down
 from tasks.runs.run_tables import System
 from tasks.runs.score_tree import (
     NAMED,
@@ -28,7 +27,7 @@ from tasks.runs.score_tree import (
     weighted_mean,
 )
 from tasks.scoring.benchmark import ScoreSettings, score_benchmark
-from tests.tasks.scoring.samples import ability, blueprint, gated, items, labelled, task
+from tests.tasks.scoring.samples import ability, blueprint, gated, items, task
 
 LEVELLED = blueprint(
     ability("a", task("low", "low"), task("mid", "medium"), task("mid2", "medium", weight=3), task("top", "high")),
@@ -48,7 +47,7 @@ def part(root: ScorePart, name: str) -> ScorePart:
     return found
 
 
-def test_every_tier_is_the_weighted_mean_of_the_one_below() -> None:
+def test_every_tier_is_the_weighted_mean_below() -> None:
     rows = [items(name, values) for name, values in (("low", [1, 0]), ("mid", [1, 1]), ("mid2", [1, 0, 0]), ("top", [0, 0, 1]))]
     _, total = explained(LEVELLED, *rows, items("e", [1, 0, 0, 0, 0]), items("g", [1, 1, 0]))
     # Medium: (1 x 100 + 3 x 100/3) / 4 = 50. Levels low, medium, high weigh 0.30, 0.55, 0.15.
@@ -67,7 +66,7 @@ def test_every_tier_is_the_weighted_mean_of_the_one_below() -> None:
             assert fsum(below.contributes or 0 for below in each.parts) == pytest.approx(each.score, abs=1e-9)
 
 
-def test_a_level_without_a_score_gives_its_weight_to_the_others() -> None:
+def test_a_level_without_a_score_gives_its_weight() -> None:
     # Without the high level the rule is 0.4 and 0.6; the datasets of it are missing, not 0.
     _, total = explained(
         LEVELLED, items("low", [1.0]), items("mid", [0.0]), items("mid2", [0.0]), items("e", [1.0]), items("g", [1.0])
@@ -83,7 +82,7 @@ def test_a_level_without_a_score_gives_its_weight_to_the_others() -> None:
     assert (part(total, "a").datasets_scored, part(total, "a").datasets_total) == (3, 4)
 
 
-def test_the_gate_is_beside_the_total_and_not_in_it() -> None:
+def test_the_gate_is_not_in_the_total() -> None:
     design = gated()
     scores, total = explained(design, items("safety", [0, 1]), items("mind", [1, 1]), items("heart", [0, 1]))
     assert [each.id for each in total.parts] == ["able", "kind"]
@@ -92,7 +91,7 @@ def test_the_gate_is_beside_the_total_and_not_in_it() -> None:
     assert explain_ability(scores, design.abilities[0], design).score == 50
 
 
-def test_a_stored_score_that_does_not_add_up_is_found() -> None:
+def test_a_score_that_is_no_sum_is_found() -> None:
     scores, _ = explained(gated(), items("safety", [1.0]), items("mind", [1, 1]), items("heart", [0, 1]))
     changed = {**scores.layers, "ability_scores": {**scores.layers["ability_scores"], ("able",): {"score_0_100": 90.0}}}
     total = explain_total(Scores(System("m", "base"), scores.total, changed), gated())
@@ -142,33 +141,3 @@ def test_bounds_are_those_that_scores_are_normalised_by() -> None:
     strict = part(total, "choice.strict_accuracy")
     assert strict.computed == strict.score == pytest.approx((1 - (1 / 3 - 0.3) / 0.7) * 100)
     assert strict.share == pytest.approx(2 / 3)
-
-
-def test_a_mean_is_broken_down_into_sum_and_number() -> None:
-    found = break_down(items("d", [1, 0.5, 0, None], status=["scored", "scored", "unparsed", "call_failed"]))
-    assert (found.counts, found.value) == ({"sum": 1.5, "n_scored": 3}, 0.5)
-    assert found.statuses == {"call_failed": 1, "scored": 2, "unparsed": 1}
-
-
-def test_macro_f1_is_broken_down_into_labels() -> None:
-    # joy: predicted 2, right 1, hit 1; anger: predicted 0 (one unreadable), right 2, hit 0.
-    found = break_down(labelled("d", "macro_f1", [["joy"], ["anger"], ["anger"]], [["joy"], ["joy"], None]))
-    assert found.labels == (
-        {"label": "anger", "hits": 0, "predicted": 0, "gold": 2, "f1": 0.0},
-        {"label": "joy", "hits": 1, "predicted": 2, "gold": 1, "f1": 2 / 3},
-    )
-    assert found.value == pytest.approx((0 + 2 / 3) / 2)
-
-
-def test_micro_f1_is_broken_down_into_hits_and_names() -> None:
-    found = break_down(labelled("d", "micro_f1", [["x", "y"], ["z"]], [["x"], ["x"]]))
-    assert found.counts == {"hits": 1, "predicted": 2, "gold": 3}
-    assert found.value == pytest.approx(2 * 1 / (2 + 3))
-
-
-def test_a_bias_score_is_broken_down_into_roles() -> None:
-    chosen = [["target"], ["target"], ["other"], ["unknown"], None]
-    found = break_down(labelled("d", "bias_score_disambiguated", [["unknown"]] * 5, chosen))
-    assert found.counts == {"target": 2, "other": 1, "unknown": 1, "unreadable": 1, "items": 5}
-    # (2 - 1) / 3 over the four that can be read, and 1 for the one that cannot.
-    assert found.value == pytest.approx((1 / 3 * 4 + 1) / 5)

@@ -7,8 +7,8 @@ import polars as pl
 import pytest
 
 from schemas.tables.layers import LAYERS
+from tasks.runs.instruments import check_simulation, count_instruments
 from tasks.runs.past_run import PastRun
-from tasks.runs.simulation import check_simulation
 from tests.tasks.rows import SYSTEM, answer, frame, judgement, turn
 from tests.tasks.runs.runs import run_of
 from tests.tasks.scoring.samples import ability, blueprint, items, task
@@ -76,7 +76,7 @@ def test_a_dataset_or_nothing_may_be_left(tmp_path: Path) -> None:
     assert [row["untainted"] for row in check_simulation(talked(tmp_path / "none", values, tainted, None))] == [None, None]
 
 
-def test_ratings_are_shown_from_0_to_10_by_dataset(tmp_path: Path) -> None:
+def test_ratings_are_shown_from_0_to_10(tmp_path: Path) -> None:
     values = {("a", "en"): [1.0, 1.0, 1.0], ("a", "zh"): [1.0]}
 
     def rated(dataset: str, item: str, rating: int | None, name: str = "emotion", **more: Any) -> dict[str, Any]:
@@ -91,3 +91,14 @@ def test_ratings_are_shown_from_0_to_10_by_dataset(tmp_path: Path) -> None:
     # In the order of the rubric, so that a page's columns are those of its head.
     assert [list(names) for names in a["criteria"].values()] == [["theme", "emotion"]] * 2
     assert (a["unreviewed"], a["tainted"]) == (1, 0)
+
+
+def test_empty_replies_and_refusals_are_the_models_own(tmp_path: Path) -> None:
+    # Of ten replies five cannot be read, one of them empty and one a refusal.
+    scores = items("en", [0.0] * 5 + [1.0] * 5, status=["unparsed"] * 5 + ["scored"] * 5)
+    texts = [(" ", None), ("No.", "refusal"), *[("?", None)] * 3, *[("A", None)] * 5]
+    told = (answer(f"en-{n}", text, dataset="en", remark=remark) for n, (text, remark) in enumerate(texts))
+    layers = {"item_scores": scores, "answers": frame(LAYERS["answers"], tuple(told))}
+    (count,) = count_instruments(run_of(tmp_path, DESIGN, layers, {"dataset": "en", "model": "m", "setting": "base"}))
+    assert (count.instrument, count.faulty, count.total, count.failed) == ("reader", 3, 10, True)
+    assert count.words == "3 of 10 replies of the model in en cannot be read"
