@@ -139,7 +139,6 @@ def test_a_terminal_is_told_the_same_numbers(runs: PastRuns) -> None:
         (("--ability", "irony_detection"), "next step: it is a task: --task irony_detection"),
         (("--task", "mini_irony_detection"), "next step: it is a dataset: --dataset mini_irony_detection"),
         (("--dataset", "mini_irony_detektion"), "did you mean mini_irony_detection"),
-        (("--model", "scriptd"), "next step: did you mean scripted?"),
         (("--setting", "rag"), "expected: one of base"),
         (("--ability", "emotional", "--task", "bias_detection"), "task bias_detection does not belong to ability emotional"),
         (("--task", "irony_detection", "--dataset", "mini_eq_test"), "mini_eq_test does not belong to task irony_detection"),

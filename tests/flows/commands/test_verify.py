@@ -372,7 +372,7 @@ def test_the_reference_profile_is_computed_again(tmp_path: Path) -> None:
     [
         (5, True, "5 files hashed, every layer after responses recomputed to the same content."),
         (0, True, "0 files hashed, every layer after responses recomputed to the same content; the notes say what could not"),
-        (5, False, "5 files hashed, every layer after responses but ablations recomputed to the same content; the notes say"),
+        (5, False, "5 files hashed, every layer after responses but setting_gains recomputed to the same content; the notes say"),
     ],
 )
 def test_the_verdict_claims_what_was_checked(hashed: int, recomputed: bool, said: str) -> None:
