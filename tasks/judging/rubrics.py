@@ -30,7 +30,7 @@ Ask = Literal["together", "one_by_one"]
 """All dimensions in one call, or each in a call of its own."""
 
 Layout = Literal["plain", "aspects", "labelled"]
-"""How reference and answer are shown: as they are, as the five labelled lines of `tasks.text.aspects`, or a dialogue by turns
+"""How reference and answer are shown: as they are, as five labelled lines, one per aspect, or a dialogue by turns
 that begin with their speaker's name, blank lines between, without marks."""
 
 Reply = Literal["json", "digit"]

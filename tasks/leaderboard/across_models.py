@@ -24,8 +24,7 @@ from tasks.leaderboard.ranking import GROUP, RUN, LeaderboardData
 from tasks.runs.past_run import past_run
 from tasks.runs.run_tables import ordered
 from tasks.scoring.aggregation import SYSTEM, aggregate_scores, metric_contributions
-from tasks.scoring.gains import Spec, Weights, dataset_weights, is_clear, spec_weights, weigh_gain
-from tasks.scoring.pairing import Pairing, pair_models
+from tasks.scoring.gains import Pairing, Spec, Weights, dataset_weights, is_clear, pair_models, spec_weights, weigh_gain
 from tasks.scoring.published import LANGUAGE, published_of, score_published
 from tasks.scoring.sensitivity import list_variations, rank_correlation, rank_varied
 from tasks.scoring.tree import tree_tables

@@ -5,8 +5,7 @@ import polars as pl
 import pytest
 from scipy import stats
 
-from tasks.scoring.gains import weigh_gain
-from tasks.scoring.pairing import Pairing, pair_models
+from tasks.scoring.gains import Pairing, pair_models, weigh_gain
 from tasks.scoring.tree import tree_tables
 from tasks.scoring.uncertainty import Resampling
 from tests.tasks.scoring.samples import ability, blueprint, items, task
