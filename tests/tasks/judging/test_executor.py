@@ -134,12 +134,6 @@ async def test_only_answers_that_say_something_are_judged() -> None:
     assert ["Second try." in request.messages[1].content for request in judge.asked] == [True]
 
 
-async def test_nothing_to_judge_is_an_empty_table() -> None:
-    judge = Scripted(GOOD)
-    assert (await rate(judge, answers(("a", None)))).is_empty()
-    assert judge.asked == []
-
-
 async def test_unreadable_reply_is_asked_for_again_as_another_call() -> None:
     judge = Scripted("fluency: 5", '{"fluency": 5}', GOOD)
     judged = await rate(judge, entry=WARM)
@@ -376,7 +370,6 @@ async def test_no_more_is_begun_than_the_pool_has_workers_for_and_the_longest_fi
     assert (judged.height, judged["item_id"].is_sorted()) == (400, True)
 
 
-SUMMARY_RUBRIC = load_rubric("mc_stage1")
 ITEM = {"language": "en", "context": "Client: Hello.", "question": "Client: I am tired."}
 
 
@@ -388,11 +381,6 @@ async def test_calls_of_the_first_version_keep_their_keys() -> None:
             item = ITEM | {"dataset": "d", "item_id": "a", "language": language, "options": ["a"], "references": ["x"] * 5}
             keys += [request.key for request in await plan_ratings([(item, "Go on.")], ModelEntry(name="smollm2"), rubric, 3)]
     assert sha256("".join(keys).encode()).hexdigest() == "ca3dcc16eac92a8cda6b3128aae093d3eeef6bd06f94ed05aca893f9e22ad9b2"
-
-
-async def test_each_answer_is_rated_once_unless_said_otherwise() -> None:
-    planned = await plan_ratings([(ITEM, "Go on."), (ITEM, "")], JUDGE, SUMMARY_RUBRIC)
-    assert [request.repetition for request in planned] == [0, 0]
 
 
 RESPONSES = partition("responses")

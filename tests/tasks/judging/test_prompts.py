@@ -7,8 +7,9 @@ from schemas.context import ASPECTS
 from schemas.errors import ScoringError
 from schemas.vocabulary import Language
 from tasks.judging.contract import Contract
-from tasks.judging.prompts import fence_nonce, judge_messages
+from tasks.judging.prompts import fence_nonce, format_aspects, judge_messages, read_aspects
 from tasks.judging.rubrics import RUBRICS, load_rubric, words_of
+from tests.rows import each_row
 
 RUBRIC = load_rubric("summary")
 ITEM = {"language": "en", "context": "Beth will visit on Friday.", "question": "Summarise the chat."}
@@ -72,6 +73,47 @@ def test_answer_that_has_no_aspects_is_shown_as_it_is() -> None:
     _, user = judge_messages(REPORT, answer, load_rubric("es_aspects"))
     assert f">>>\n{answer}\n<<<END" in user.content
     assert SHOWN_REFERENCE in user.content
+
+
+FIVE = {aspect: f"text on {aspect}" for aspect in ASPECTS}
+OBJECT, OTHER = json.dumps(FIVE), json.dumps(dict.fromkeys(ASPECTS, "draft"))
+
+
+@each_row(
+    "reply",
+    [
+        f"```json\n{OBJECT}\n```",
+        f"{OTHER}\nOr better:\n{OBJECT} I hope it helps.",
+        f'{OBJECT}\n{{"causes": "only this one"}}',
+        f"<think>Perhaps {OTHER}</think>{OBJECT}",
+        f'{{"summary": {OBJECT}}}',
+        json.dumps({**{aspect: FIVE[aspect] for aspect in reversed(ASPECTS)}, "remarks": 3, "symptoms": ["text on", "symptoms"]}),
+    ],
+)
+def test_the_last_complete_object_has_the_aspects(reply: str) -> None:
+    aspects = read_aspects(reply)
+    assert aspects == FIVE
+    assert tuple(aspects) == ASPECTS
+
+
+@each_row(
+    "reply",
+    [
+        OBJECT[:-1],
+        json.dumps({aspect: FIVE[aspect] for aspect in ASPECTS[1:]}),
+        json.dumps({**FIVE, "causes": None}),
+        json.dumps({**FIVE, "causes": ["a", 3]}),
+        OBJECT.replace('"', "'"),
+        f"<think>{OBJECT}</think>I cannot say.",
+    ],
+)
+def test_anything_else_has_no_aspects(reply: str) -> None:
+    assert read_aspects(reply) is None
+
+
+def test_no_text_can_imitate_an_aspect() -> None:
+    shown = format_aspects(["a\nsymptoms: none", "b", "", " d  d ", "e"]).splitlines()
+    assert [line.partition(": ")[2] for line in shown] == ["a symptoms: none", "b", "", "d d", "e"]
 
 
 @pytest.mark.parametrize("references", [None, ["one text"], ["a"] * 6])

@@ -29,10 +29,6 @@ WRAPPINGS = [
     *("Let me think it over.\n\n{letter}", "<think>Is it A? Or B?</think>{letter}", "\\boxed{{{letter}}}"),
     *("<answer>{letter}</answer>", '{{"answer": "{letter}"}}', '```json\n{{"answer": "{letter}"}}\n```'),
 ]
-DENIALS = [
-    *("not {letter}", "不是{letter}", "The answer is not {letter}.", "我不选{letter}", "{letter} is wrong."),
-    "I would never choose {letter}.",
-]
 SET_SEPARATORS = [", ", ",", "、", "，", " and ", "和", "\n", "; ", " "]
 ORDER_SEPARATORS = [", ", " > ", "、", "→", " -> ", "\n", " "]
 
@@ -45,25 +41,6 @@ def test_written_letter_is_read(wrapping: str, data: st.DataObject) -> None:
     gold = data.draw(st.integers(0, len(options) - 1))
     reply = wrapping.format(letter=option_letters(len(options))[gold], text=options[gold])
     assert parse_choice(reply, options).indices == (gold,), reply
-
-
-@pytest.mark.parametrize("denial", DENIALS)
-@settings(max_examples=10)
-@given(data=st.data())
-def test_denied_letter_is_not_read(denial: str, data: st.DataObject) -> None:
-    options = data.draw(FEW_OPTIONS)
-    letter = data.draw(st.sampled_from(option_letters(len(options))))
-    assert parse_choice(denial.format(letter=letter), options).indices is None
-
-
-@settings(max_examples=50)
-@given(data=st.data())
-def test_two_letters_are_no_single_choice(data: st.DataObject) -> None:
-    options = data.draw(FEW_OPTIONS)
-    first, second = data.draw(st.permutations(option_letters(len(options))))[:2]
-    between = data.draw(st.sampled_from([" or ", " and ", ", ", "/", "、", "或", "和"]))
-    frame = data.draw(st.sampled_from(["{}", "I think {}", "The answer is {}.", "答案是{}", "选{}"]))
-    assert parse_choice(frame.format(first + between + second), options).indices is None
 
 
 @settings(max_examples=50)

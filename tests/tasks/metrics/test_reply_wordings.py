@@ -68,6 +68,12 @@ SETS = [
     "A and C apply.",
     "正确选项有A、C。",
     "Answer: A, B\n\nWait, I misread B.\n\nAnswer: A, C",
+    "Both A and C are correct.",
+    "\\boxed{A}, \\boxed{C}",
+    "Options A and C apply.",
+    "A and C, but not B.",
+    "A and C are correct. B is not.",
+    "不选B，应选A和C。",
 ]
 ONES = ["Only B is correct.", "只有B正确。", "B, not A.", "B (rather than A or C)", "B，而不是A"]
 NO_SETS = [
@@ -91,6 +97,8 @@ NO_SETS = [
     "Maybe A and C",
     '{"wrong": ["A", "C"]}',
     "A: she thanks him\nB: she lost him\nC: she breathes\nD: she shouts",
+    "None of the options is right.",
+    "A、C都不正确。",
 ]
 
 
@@ -111,6 +119,8 @@ def test_set_is_read_where_it_is_meant(reply: str, expected: tuple[int, ...] | N
         ("**C. Uncertain**\n\nWhy not the others:\n- A. True: not implied\n- B. False: not implied", (2,)),
         ("If Bo left, the statement is true; he may not have. So the answer is C (Uncertain), not A or B.", (2,)),
         ("A. Wait, no: C", (2,)),
+        ("The best option is C, followed by A.", (2, 0)),
+        ("应选C，而不是A。", (2,)),
         ("Answer: B\nAnswer: C", None),
         ("C is the best answer; A comes next.", None),
         ("I thought it was C.", None),
@@ -119,6 +129,11 @@ def test_set_is_read_where_it_is_meant(reply: str, expected: tuple[int, ...] | N
 )
 def test_best_of_a_ranking_is_read_in_prose(reply: str, expected: tuple[int, ...] | None) -> None:
     assert parse_ranking(reply, PREMISES).indices == expected
+
+
+@each_row("reply", ["From best to worst: B, A, C, D", "Ranking: B > A > C > D", "排序：B, A, C, D"])
+def test_order_is_read(reply: str) -> None:
+    assert parse_order(reply, GRATITUDE).indices == (1, 0, 2, 3)
 
 
 @each_row(

@@ -28,7 +28,6 @@ from tasks.metrics.texts import (
 from tasks.retrieval.embedding import find_embedder
 from tests.rows import each_row
 
-ENGLISH = st.lists(st.sampled_from(["tess", "called", "her", "cousin", "at", "midnight", "7"]), min_size=1).map(" ".join)
 PIECES = ["tess", "Tess", "her", "cousin", "left", "she", "don't", "3.5", "她", "表姐", "今天下雨", "，", ".", "?", " "]
 TEXTS = st.lists(st.sampled_from(PIECES), max_size=14).map(" ".join)
 """English, Chinese and mixed texts, empty ones and ones without a word included."""
@@ -145,13 +144,6 @@ def test_bleu_of_fewer_words_in_a_row_and_distinct_rows() -> None:
     assert [distinct("好好", 1), distinct("好好", 3), distinct("!", 1)] == [0.5, None, None]
 
 
-@given(said=ENGLISH, true=ENGLISH)
-def test_token_f1_is_rouge_1_without_articles(said: str, true: str) -> None:
-    # ROUGE-1 is the F-measure of the same multisets of words; these texts hold no articles.
-    theirs = RougeScorer(["rouge1"]).score(true, said)["rouge1"].fmeasure
-    assert token_f1(said, true) == pytest.approx(theirs)
-
-
 @pytest.mark.parametrize(
     "metric", [exact_match, token_f1, rouge_1, rouge_l, bleu, qa_f1, similarity], ids=lambda metric: metric.__name__
 )
@@ -229,15 +221,6 @@ def test_f1_of_words(text: str, reference: str, share: float) -> None:
     assert qa_f1(text, reference) == pytest.approx(share)
 
 
-def test_the_best_reference_counts() -> None:
-    assert best_of("two weeks", ["a month", "two long weeks", "weeks"], qa_f1) == pytest.approx(0.8)
-
-
-def test_it_is_not_token_f1() -> None:
-    # 0.4 above: it, s, fine against its, fine
-    assert token_f1("It's fine", "its fine") == 1.0
-
-
 TRUE = ("Nothing happens to you.", "The seeds pass through you")
 FALSE = ("You grow watermelons in your stomach", "Trees sprout from it")
 
@@ -268,12 +251,6 @@ def test_rouge_and_bleu_may_disagree() -> None:
     assert closer_to_true(text, true, false, rouge_l) == 0.0
     # BLEU: of the false one no pair. Smoothed, true: 3/7, 2/6, 1/5 and 1/8; false: 4/7, 1/12, 1/20 and 1/32.
     assert closer_to_true(text, true, false, bleu) == 1.0
-
-
-def test_the_order_of_words_tells_a_statement_from_its_opposite() -> None:
-    true, false = ("Air is denser than water vapour.",), ("Water vapour is denser than air.",)
-    assert closer_to_true("Air is denser than water vapour", true, false, rouge_l) == 1.0
-    assert closer_to_true("Water vapour is denser than air", true, false, rouge_l) == 0.0
 
 
 def test_a_tie_is_not_truthful() -> None:

@@ -7,7 +7,6 @@ Options can make a plain wording arguable. Whether they do follows from the item
 * An option is named by its text alone, and that text holds another option's or is held by it, says yes or no or denies something,
   or is or joins letters of options ("C", "both A and B"): the wording counts as EITHER.
 * Letter and text are named, and some option of the item is or joins letters: EITHER.
-* Letters are joined, and the item has more than 26 options, so that two letters are also the name of one ("AB"): EITHER.
 * A word of the template is also the name of an option ("AI: B" where there are 41 of them): not filled with this item.
 * A wording that denies, withdraws, asks, reports or declines is filled with items of which no option says yes or no or denies.
 
@@ -31,7 +30,6 @@ from tasks.metrics.answer_forms import Question, read_answer
 from tasks.models.http.parse_reply import read_completion
 from tests.flows.scripted import built
 from tests.mirror import MIRROR, needs_mirror, ready
-from tests.tasks.metrics import list_wordings as lists
 from tests.tasks.metrics import wordings
 
 SINGLES = (
@@ -52,14 +50,10 @@ SINGLES = (
     *("safetybench_ethics_morality", "safetybench_mental_health", "safetybench_privacy_property", "thucnews", "ocnli", "cmmlu"),
     *("moodbench1", "moodbench2", "moodbench4", "cped"),
 )
-SETS = ("agieval", "goemotions")
-RANKINGS = ("folio",)
 BUNDLED_SINGLES = (
     *("mini_commonsense_qa", "mini_coarse_emotion_recognition", "mini_emotion_cause_analysis", "mini_textual_entailment"),
     *("mini_complex_logical_reasoning", "mini_content_safety", "mini_daily_scenario_qa", "mini_simple_causal_reasoning"),
 )
-BUNDLED_SETS = ("mini_reading_comprehension", "mini_fine_grained_emotion_recognition")
-BUNDLED_RANKINGS = ("mini_first_order_logic_reasoning", "mini_long_term_conversation_recall")
 SAMPLE = 40
 """Items taken from each dataset, spread over all of it; every wording meets another of them."""
 
@@ -263,88 +257,6 @@ def single_outcomes(names: Sequence[str]) -> Iterator[Outcome]:
             yield Outcome(demanded, language, template, name, question.options, reply, (chosen,), found)
 
 
-SET_WORDINGS = (
-    *(("plain", template, 2) for template in lists.SETS),
-    *(("plain", template, 1) for template in lists.ONES),
-    *(("refuse", template, 2) for template in lists.SETS_REFUSED),
-    *(("either", template, 2) for template in lists.SETS_EITHER),
-)
-
-
-def set_outcomes(names: Sequence[str]) -> Iterator[Outcome]:
-    """Every wording about several options with an item of each dataset."""
-    for shift, name in enumerate(names):
-        asked = spread([question for question in questions(name, "letters") if len(question.options) > 2])
-        quiet = [question for question in asked if not denies(question.options)]
-        for number, (kind, template, size) in enumerate(SET_WORDINGS):
-            fit = quiet or asked if kind == "refuse" else asked
-            question = fit[(number + shift) % len(fit)]
-            letters, texts = option_letters(len(question.options)), [text.strip() for text in question.options]
-            first = number % min(len(texts) - 1, 25)
-            second = first + 1 + number % (min(len(texts), 26) - first - 1)
-            other = next(index for index in range(len(texts)) if index not in {first, second})
-            reply = fill(
-                template,
-                {
-                    "first": letters[first],
-                    "second": letters[second],
-                    "first_text": texts[first],
-                    "second_text": texts[second],
-                    "first_json": json.dumps(texts[first], ensure_ascii=False)[1:-1],
-                    "second_json": json.dumps(texts[second], ensure_ascii=False)[1:-1],
-                    "other": letters[other],
-                    "outside": option_letters(len(texts) + 1)[-1],
-                },
-            )
-            expected = (first, second)[:size]
-            demanded = "either" if kind == "plain" and "{first}{second}" in template and len(texts) > 26 else kind
-            yield Outcome(demanded, "set", template, name, question.options, reply, expected, read(question, reply))
-
-
-RANKING_WORDINGS = (
-    *(("plain", template, "order") for template in lists.ORDERS),
-    *(("plain", template, "best") for template in lists.BESTS),
-    *(("plain", template, "verdict") for template in lists.VERDICTS),
-    *(("refuse", template, "none") for template in lists.ORDERS_REFUSED),
-)
-
-
-def ranking_outcomes(names: Sequence[str]) -> Iterator[Outcome]:
-    """Every wording about an order with items of each dataset, each option being the best in turn."""
-    for name in names:
-        asked = spread(questions(name, "ranking"))
-        for number, (kind, template, names_what) in enumerate(RANKING_WORDINGS):
-            question = asked[number % len(asked)]
-            letters, texts = option_letters(len(question.options)), [text.strip() for text in question.options]
-            if names_what == "verdict" and any(":" not in text for text in texts):
-                continue
-            for best in range(len(texts)):
-                order = (
-                    [*range(best, len(texts)), *range(best)]
-                    if number % 2
-                    else [best, *(i for i in range(len(texts)) if i != best)]
-                )
-                named = [letters[index] for index in order]
-                reply = fill(
-                    template,
-                    {
-                        "order": ", ".join(named),
-                        "chain": " > ".join(named),
-                        "numbered": "\n".join(f"{n}. {letters[i]}. {texts[i]}" for n, i in enumerate(order, 1)),
-                        "best": named[0],
-                        "second": named[1],
-                        "worst": named[-1],
-                        "best_text": texts[best],
-                        "verdict": texts[best].partition(":")[0],
-                        "outside": option_letters(len(texts) + 1)[-1],
-                    },
-                )
-                found = read(question, reply)
-                expected = order if names_what == "order" else order[:1]
-                found = found[:1] if found and names_what in {"best", "verdict"} else found
-                yield Outcome(kind, "order", template, name, question.options, reply, expected, found)
-
-
 def failures(outcomes: Sequence[Outcome], kind: str, verdict: str) -> dict[str, str]:
     """Template -> what went wrong with one of its fillings."""
     wrong = [outcome for outcome in outcomes if (outcome.kind, outcome.verdict) == (kind, verdict)]
@@ -354,23 +266,12 @@ def failures(outcomes: Sequence[Outcome], kind: str, verdict: str) -> dict[str, 
     }
 
 
-def outcomes_of(kind: str) -> list[Outcome]:
-    """All that is filled, from the mirror if there is one."""
-    if kind == "one of others":
-        return list(single_outcomes([name for name in ready() if name not in SINGLES]))
-    outcomes_in, mirrored, bundled = {
-        "one": (single_outcomes, SINGLES, BUNDLED_SINGLES),
-        "set": (set_outcomes, (*SETS, *BUNDLED_SETS), BUNDLED_SETS),
-        "order": (ranking_outcomes, (*RANKINGS, *BUNDLED_RANKINGS), BUNDLED_RANKINGS),
-    }[kind]
-    return list(outcomes_in(mirrored if MIRROR.is_dir() else bundled))
-
-
-@pytest.fixture(
-    scope="module", params=["one", "set", "order", pytest.param("one of others", marks=[pytest.mark.long, needs_mirror])]
-)
+@pytest.fixture(scope="module", params=["some", pytest.param("others", marks=[pytest.mark.long, needs_mirror])])
 def outcomes(request: pytest.FixtureRequest) -> list[Outcome]:
-    return outcomes_of(request.param)
+    """All that is filled, from the mirror if there is one."""
+    if request.param == "others":
+        return list(single_outcomes([name for name in ready() if name not in SINGLES]))
+    return list(single_outcomes(SINGLES if MIRROR.is_dir() else BUNDLED_SINGLES))
 
 
 def test_no_wording_is_read_as_another_answer(outcomes: list[Outcome]) -> None:

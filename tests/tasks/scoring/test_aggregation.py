@@ -113,14 +113,6 @@ def test_missing_is_left_out_and_shows_in_coverage() -> None:
     assert (whole["score_0_100"], whole["datasets_scored"], whole["datasets_total"]) == (90.0, 1, 3)
 
 
-def test_a_dataset_without_a_scored_item_is_missing_but_its_items_were_asked() -> None:
-    design = blueprint(ability("a", task("d"), task("e")))
-    found = aggregate(design, items("d", share(5, 10)), items("e", [None] * 10))
-    assert one(found.datasets, dataset="e")["score_0_100"] is None
-    whole = one(found.nodes)
-    assert (whole["score_0_100"], whole["datasets_scored"], whole["n_scored"], whole["n_total"]) == (50.0, 1, 10, 20)
-
-
 def test_a_score_without_weight_does_not_count() -> None:
     # d has weight 0 and is scored, e has weight 1 and is missing: nothing to take a mean of.
     design = blueprint(ability("a", task("t", datasets=["d", "e"], d=0)))

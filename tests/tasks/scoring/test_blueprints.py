@@ -2,12 +2,10 @@
 
 import os
 import re
-from collections.abc import Iterator
 from pathlib import Path
 from typing import NamedTuple
 
 import pytest
-import yaml
 
 from schemas.errors import BlueprintError
 from tasks.scoring.blueprint_faults import RULES, Rule
@@ -293,24 +291,6 @@ def test_a_changed_file_is_read_again(tmp_path: Path) -> None:
     file.unlink()
     with pytest.raises(BlueprintError, match="there is no blueprint"):
         load_blueprint(file)
-
-
-def nodes(node: yaml.Node) -> Iterator[tuple[object, ...]]:
-    yield type(node), node.tag, node.start_mark.line, node.start_mark.column, str(node.value) * isinstance(node, yaml.ScalarNode)
-    for child in node.value if isinstance(node, yaml.CollectionNode) else ():
-        for part in child if isinstance(child, tuple) else (child,):
-            yield from nodes(part)
-
-
-@pytest.mark.skipif(not hasattr(yaml, "CSafeLoader"), reason="PyYAML is installed without libyaml")
-@pytest.mark.parametrize(
-    "text", [SOUND, *((BLUEPRINTS / f"{name}.yaml").read_text(encoding="utf-8") for name in list_blueprints())]
-)
-def test_libyaml_finds_the_same_places_as_the_parser_in_python(text: str) -> None:
-    slow, fast = yaml.compose(text, yaml.SafeLoader), yaml.compose(text, yaml.CSafeLoader)
-    assert slow is not None
-    assert fast is not None
-    assert list(nodes(fast)) == list(nodes(slow))
 
 
 @pytest.mark.parametrize("path", ["items/pills.jsonl", "/elsewhere/pills.jsonl"])

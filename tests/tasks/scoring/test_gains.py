@@ -40,12 +40,6 @@ def test_only_items_scored_in_both_settings_count() -> None:
     assert (found["model"], found["setting"], found["n_items"]) == ("m", "rag", 3)
 
 
-def test_an_unparsed_reply_is_wrong_and_counts() -> None:
-    base = items("d", [1.0, 1.0])
-    rag = items("d", [1.0, 0.0], setting="rag", status=["scored", "unparsed"])
-    assert row(gains(base, rag))["gain"] == -50
-
-
 def test_repetitions_of_an_item_are_averaged_first() -> None:
     # Item 0: base 1, rag (1 + 0) / 2. Item 1: base (0 + 1) / 2, rag 1, its other repetition failed. All rows alike would give
     # base 2 / 3 and rag 2 / 3.
@@ -174,18 +168,7 @@ def test_one_pair_has_no_interval_and_takes_the_totals() -> None:
     assert row(found)["gain"] == 50
 
 
-def test_no_resamples_no_intervals() -> None:
-    assert gains(*both("d", [0, 1], [1, 1])).select("ci_low", "ci_high").rows() == [(None, None)] * 2
-
-
 def test_grades_gain_points_without_an_interval() -> None:
     design = one_dataset(MetricSpec(metric="accuracy", normalisation=GradeNormalisation(table={"0": 10, "1": 60})))
     found = row(gains(*both("d", [0, 0], [1, 1]), design=design, resamples=50))
     assert (found["gain"], found["ci_low"]) == (50, None)
-
-
-def test_rows_in_another_order_give_the_same() -> None:
-    rng = np.random.default_rng(6)
-    parts = pl.concat([*both("d", rng.random(30).tolist(), rng.random(30).tolist()), *both("e", [0, 1], [1, 1])])
-    shuffled = parts.sample(fraction=1, shuffle=True, seed=1)
-    assert gains(parts, design=TWO, resamples=100).equals(gains(shuffled, design=TWO, resamples=100))

@@ -28,27 +28,6 @@ def test_likeness_of_the_twenty_adjectives() -> None:
     assert [round(mean, 4) for mean in means] == [0.8944, 0.9138, 0.5603]
 
 
-def test_emotions_of_a_turn() -> None:
-    assert emotion_values(GOLD, SAID, Rules()) == pytest.approx(
-        {
-            # nervous of two and two
-            "emotion_f1": 0.5,
-            # distressed-upset 0.9233, nervous-nervous 1
-            "emotion_va_score": 0.96165,
-            "emotion_va_greedy": 0.96165,
-            # nervous is 3 in one and 5 in the other
-            "emotion_intensity_mae": 2,
-            # F1 of a half, and two of six points apart
-            "emotion_f1_intensity": 1 / 3,
-            # Distressed-nervous 0.9507 with 5 and 5, nervous-upset 0.9483 with 3 and 4: 0.7 x 0.9507 + 0.3, 0.7 x 0.9483 + 0.25
-            "emotion_va_intensity": (0.7 * 0.9507 + 0.3 + 0.7 * 0.9483 + 0.25) / 2,
-            "hit_rate": 0.5,
-            "hit_rate_tagged": 0.5,
-        },
-        abs=1e-9,
-    )
-
-
 def test_the_best_assignment_is_not_the_greedy_one() -> None:
     values = emotion_values([("guilty", 1), ("strong", None)], [("interested", 1), ("inspired", 1)], Rules())
     # Guilty-interested 0.6464, strong-inspired 0.8939; greedy: strong-interested 0.9000 first, then guilty-inspired 0.4650.
