@@ -44,11 +44,7 @@ def judge_messages(
     Which texts of the item are shown is the rubric's choice. References of summaries are not: the source is the yardstick, and
     references of news sets are headlines.
 
-    Args:
-        item: row of the items layer.
-        answer: the judged model's reply, or the dialogue that it took part in.
-        rubric: what to rate.
-        asked: the dimensions that this call asks for, in this order; null = all of them.
+    `asked` are the dimensions that this call asks for, in this order; null = all of them.
 
     Raises:
         ScoringError: if a rubric that shows aspects is used for an item without a reference for each.
@@ -128,10 +124,8 @@ def read_aspects(reply: str) -> dict[str, str] | None:
     """Return the five aspects of a reply that is asked for as a JSON object with the keys `ASPECTS`, in that order.
 
     The object may stand in a fence or bare, among other words or in another object; of several, the last complete one counts.
-    What the model thought is left out. A list of texts is joined by spaces, other keys are ignored.
-
-    Returns:
-        Aspect to text; null if no object has all five, each a text or a list of texts.
+    What the model thought is left out. A list of texts is joined by spaces, other keys are ignored. Null if no object has all
+    five.
     """
     for value in objects_from_end(strip_reasoning(reply)):
         given = [value.get(aspect) for aspect in ASPECTS]

@@ -157,11 +157,8 @@ def qa_f1(said: str, true: str) -> float:
 
     Lower case; every ASCII punctuation mark becomes a space; so do the whole words a, an, the, by. Typographic quotes and dashes
     are left alone, as there. Differs from `token_f1`, which drops apostrophes, keeps "by" and the signs of numbers. LongEmotion
-    is English; beside a reference with Chinese characters each of them is a word.
-
-    Args:
-        said: the reply without reasoning, words or a JSON object with the key `answer`.
-        true: a right answer.
+    is English; beside a reference with Chinese characters each of them is a word. The reply comes without reasoning, as words or
+    as a JSON object with the key `answer`.
 
     Source: LongEmotion, released code of January 2026, after SQuAD and LongBench.
     """
@@ -209,12 +206,6 @@ def _embedding(text: str, encode: Encode) -> Any:
 
 def closer_to_true(text: str, true: Sequence[str], false: Sequence[str], compare: Comparison) -> float:
     """Return 1 if a text is more similar to a true reference than to every false one, else 0; a tie is 0.
-
-    Args:
-        text: the reply.
-        true: right answers.
-        false: wrong answers.
-        compare: `rouge_l`, `bleu` or `similarity`.
 
     Raises:
         ScoringError: if either has no reference with a word.

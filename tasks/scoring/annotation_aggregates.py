@@ -27,11 +27,7 @@ _VALUE = pl.col("value")
 
 
 def conversation_rows(scored: Sequence[Mapping[str, Any]]) -> pl.DataFrame:
-    """Return rows ROW, item_id, cluster, metric, value of conversations; nulls stay.
-
-    Args:
-        scored: per conversation ROW, `item_id`, `cluster` (who wrote it, or its own id) and its values.
-    """
+    """Return ROW, item_id, cluster (who wrote it), metric and value of conversations, from a row of each with all its values."""
     index = [*ROW, "item_id", "cluster"]
     wide = pl.DataFrame(scored, infer_schema_length=None).with_columns(pl.exclude(index).cast(pl.Float64))
     return wide.unpivot(index=index, variable_name="metric", value_name="value")
@@ -39,10 +35,6 @@ def conversation_rows(scored: Sequence[Mapping[str, Any]]) -> pl.DataFrame:
 
 def aggregate_conversations(rows: pl.DataFrame, resampling: Resampling) -> pl.DataFrame:
     """Return statistics of each metric; the intervals of one mode share the draws of its conversations.
-
-    Args:
-        rows: what `conversation_rows` returns.
-        resampling: of 95 % intervals.
 
     Returns:
         ROW, metric, n, mean, sd (with n - 1), se (sd by root n; both null below two conversations), median, min, max, LIMITS and,
@@ -68,12 +60,7 @@ def aggregate_conversations(rows: pl.DataFrame, resampling: Resampling) -> pl.Da
 def score_file(rows: pl.DataFrame, metadata: Mapping[str, Any], resampling: Resampling) -> dict[str, Any]:
     """Return what a score file holds, by the names of the official ones: how it was scored, aggregates, conversations.
 
-    Beside them `model_stats`, each metric's statistics.
-
-    Args:
-        rows: what `conversation_rows` returns.
-        metadata: of the run: profile, data, version.
-        resampling: of the intervals in `model_stats`.
+    Beside them `model_stats`, each metric's statistics. `metadata` is of the run: profile, data, version.
     """
     counts = [name for names in COUNTED.values() for name in names]
     rows = rows.with_columns(pl.col("metric").replace(load_codebook().score_names))

@@ -24,13 +24,9 @@ SUFFIXES = (".yaml", ".yml")
 
 
 def load_blueprint(name_or_path: str | Path) -> Blueprint:
-    """Read and check a blueprint.
+    """Read and check a blueprint that ships with MoodFlow, by its name, or a YAML file, by its path.
 
-    Args:
-        name_or_path: name of a blueprint that ships with MoodFlow, or path of a YAML file.
-
-    Returns:
-        The blueprint; a path of one of your own files is relative to the blueprint's file there, and to the current folder here.
+    A path of one of your own files is relative to the blueprint's file there, and to the current folder here.
 
     Raises:
         BlueprintError: if there is no such blueprint, or it breaks a rule.

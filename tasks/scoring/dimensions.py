@@ -26,11 +26,6 @@ def score_dimensions(
 
     Intervals are those of the mean in `tasks.scoring.uncertainty`: clusters of a dataset's items are drawn, by the same seed.
 
-    Args:
-        judgements: of one judge per dataset.
-        items: the answers are to.
-        resampling: of the intervals.
-
     Returns:
         One row per model, dataset, setting, rubric and dimension that a judge was asked for, sorted by key.
     """

@@ -51,11 +51,6 @@ class Paired:
 def setting_gains(item_scores: pl.LazyFrame, blueprint: Blueprint, resampling: Resampling) -> dy.DataFrame[SettingGains]:
     """Return gains of every setting over `base`, per dataset and in the total.
 
-    Args:
-        item_scores: rows of `item_scores` of all models and settings.
-        blueprint: which metrics count, and how much.
-        resampling: of the intervals.
-
     Returns:
         One row per model, setting other than base, and dataset that has items scored in both, or `total`; sorted by key.
 

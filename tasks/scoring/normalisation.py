@@ -12,10 +12,6 @@ _VALUE, _KIND, _LOW, _HIGH = pl.col("value"), pl.col("kind"), pl.col("low"), pl.
 def normalise_scores(raw: pl.DataFrame, tree: Tree) -> pl.DataFrame:
     """Put raw scores on 0-100 by the rule the blueprint gives their method. Out of range is an error, never clamped.
 
-    Args:
-        raw: rows of `raw_scores`.
-        tree: the blueprint's tables.
-
     Returns:
         Rows of `normalized_scores`, order unspecified; null stays null.
 

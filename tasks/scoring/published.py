@@ -186,14 +186,7 @@ def published_of(blueprint: Blueprint) -> pl.DataFrame | None:
 
 
 def published_abilities(published: pl.DataFrame) -> pl.DataFrame:
-    """Return the ability columns of a published table, one row per model, setting and ability.
-
-    Args:
-        published: model, columns named as main abilities, and setting unless all rows are `base`.
-
-    Returns:
-        model, setting, language if the table has it, ability, score_0_100; null where the table has no number.
-    """
+    """Return the ability columns of a published table, one row per model, setting, language if it has that, and ability."""
     named = published if "setting" in published.columns else published.with_columns(setting=pl.lit(SETTING))
     abilities = [name for name in _KNOWN if name in published.columns]
     index = [name for name in ("model", "setting", LANGUAGE) if name in named.columns]
@@ -201,14 +194,9 @@ def published_abilities(published: pl.DataFrame) -> pl.DataFrame:
 
 
 def score_published(published: pl.DataFrame, blueprint: Blueprint) -> dy.DataFrame[Totals]:
-    """Return totals, veto and ranks of a paper's models, from its ability columns, by the functions that runs use.
+    """Return rows of `totals`, without intervals and item counts, from a paper's ability columns, by the functions that runs use.
 
-    Args:
-        published: model, one column per main ability on 0-100, and setting unless all rows are `base`.
-        blueprint: weights and gate. An ability with a number counts as fully measured: the papers state no coverage.
-
-    Returns:
-        Rows of `totals`, by model and setting, without intervals and item counts; ranked within their setting, as runs are.
+    An ability with a number counts as fully measured: the papers state no coverage. Rows without a setting are `base`.
     """
     none = [pl.lit(None, kind).alias(name) for name, kind in {**LIMITS, **LIMITS_OF_GATE}.items()]
     totals = total_scores(complete_abilities(published, blueprint), blueprint).with_columns(none)

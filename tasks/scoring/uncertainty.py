@@ -61,18 +61,7 @@ class Resampling:
 def bootstrap_intervals(
     item_scores: pl.LazyFrame, raw: pl.DataFrame, contributions: pl.DataFrame, tree: Tree, resampling: Resampling
 ) -> Intervals:
-    """Return intervals of all raw scores and totals.
-
-    Args:
-        item_scores: rows of `item_scores`.
-        raw: rows of `raw_scores` reduced from them.
-        contributions: what scope_contributions returns.
-        tree: the blueprint's tables.
-        resampling: as it is drawn.
-
-    Returns:
-        One row per row of `raw`, and per model and setting; null where no interval is given.
-    """
+    """Return intervals of all raw scores and totals, null where none is given; contributions are those of both scopes."""
     systems = raw.select(SYSTEM).unique().sort(SYSTEM).with_row_index("system")
     scored = raw.filter(pl.col("value").is_not_null()).join(contributions, on=KEY, how="left").join(systems, on=SYSTEM)
     leaves = scored.join(tree.metrics, on=SPEC).sort("system").partition_by(SPEC, as_dict=True)
