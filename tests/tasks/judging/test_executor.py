@@ -25,7 +25,6 @@ from tasks.models.http.worker_pool import SPARE, WorkerPool
 from tests.tasks import rows
 from tests.tasks.rows import partition
 
-NEW_LIMIT: TokenLimit = "max_completion_tokens"
 PLACES = SPARE + 1
 """Of the worker pool of an endpoint that has one call in flight."""
 
@@ -99,16 +98,6 @@ async def test_request_is_constrained_and_otherwise_the_judges_own() -> None:
     assert (body["max_tokens"], body["seed"], body["temperature"]) == (999, 7, 0.0)
     assert body["response_format"]["json_schema"]["schema"]["required"] == list(RUBRIC.names)
     assert "Beth is coming." in body["messages"][1]["content"]
-
-
-async def test_what_the_judge_wants_otherwise() -> None:
-    dialect = ApiCapabilities(token_limit=NEW_LIMIT, unsent=("temperature", "json_schema"), reasoning_effort="low")
-    judge = Scripted(GOOD)
-    judged = await rate(judge, entry=JUDGE.model_copy(update={"dialect": dialect}))
-    body = judge.asked[0].body()
-    assert (body["max_completion_tokens"], body["reasoning_effort"]) == (999, "low")
-    assert not {"temperature", "response_format", "max_tokens"} & set(body)
-    assert judged["rating"].to_list() == [5, 4, 3, 2]
 
 
 async def test_embedded_judge_gets_just_the_length_of_its_ratings() -> None:
@@ -198,25 +187,6 @@ async def test_a_judge_that_rates_again_is_asked_by_calls_of_their_own_in_other_
         for dimension, repetition in judged.select("dimension", "judge_repetition").iter_rows()
     ]
     assert [place + 1 for place in places] == judged["rating"].to_list()
-
-
-async def test_a_repetition_that_cannot_be_read_is_missing_and_the_others_stay() -> None:
-    numbers: list[int] = []
-
-    async def chat(request: ChatRequest) -> ChatReply:
-        numbers.append(request.repetition)
-        if request.repetition in (3, 4, 5):
-            return ChatReply(text="All fives!")
-        return ChatReply(text=GOOD) if request.repetition in (0, 1, 2) else ChatReply(failure="timeout_total", error="late")
-
-    judged = await rate(chat, entry=WARM, repetitions=3)
-    assert sorted(numbers) == [0, 3, 4, 5, 6]
-    fluency = judged.filter(pl.col("dimension") == "fluency")
-    assert fluency.select("judge_repetition", "rating", "parse_status").rows() == [
-        (0, 2, "parsed"),
-        (1, None, "unparsed"),
-        (2, None, "failed"),
-    ]
 
 
 @pytest.mark.parametrize(("rubric", "lowest", "highest"), [("summary", 1, 5), ("mc_stage2", 0, 5), ("ee_expression", 0, 100)])

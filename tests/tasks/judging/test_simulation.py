@@ -140,18 +140,6 @@ def test_slips_of_the_released_dialogues() -> None:
     assert (len(found), listener) == (12, 10)
 
 
-@needs_mirror
-def test_clients_of_counselling_dialogues_do_not_slip_but_for_thanks() -> None:
-    folder = MIRROR / "github.com" / "CAS-SIAT-XinHai" / "CPsyCoun" / "CPsyCounD" / "Data"
-    said = [
-        [line.partition("：")[2] for line in path.read_text(encoding="utf-8").splitlines() if line.startswith("来访者")]
-        for path in sorted(folder.glob("*.txt"))
-    ]
-    talks = [lines for lines in said if lines]
-    found = {fault["kind"] for lines in talks for fault in find_rule_faults("", lines, "zh")}
-    assert (len(talks) > 250, found) == (True, {"cheers_up_early"})
-
-
 TALK = [("seeker", "Hi.\nIt is the rent."), ("tested", "Tell me."), ("seeker", "As an AI, I pay none."), ("tested", "Oh.")]
 CLEAR = {"coherence": 2, "fluency": 1, "theme": 2, "completeness": 0, "emotion": 2, "humanoid": 0}
 

@@ -56,15 +56,6 @@ def test_written_set_is_read(data: st.DataObject) -> None:
 
 @settings(max_examples=50)
 @given(data=st.data())
-def test_set_with_a_letter_that_is_no_option_is_not_read(data: st.DataObject) -> None:
-    options = data.draw(FEW_OPTIONS)
-    letters = option_letters(len(options) + 1)
-    named = [letters[-1], *data.draw(st.lists(st.sampled_from(letters[:-1]), min_size=1, unique=True))]
-    assert parse_choices(", ".join(data.draw(st.permutations(named))), options).indices is None
-
-
-@settings(max_examples=50)
-@given(data=st.data())
 def test_written_order_is_read(data: st.DataObject) -> None:
     options = data.draw(OPTIONS)
     gold = tuple(data.draw(st.permutations(range(len(options)))))

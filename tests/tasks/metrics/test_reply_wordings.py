@@ -49,6 +49,7 @@ def test_plain_reply_is_read(reply: str) -> None:
 GRATITUDE = ("gratitude", "grief", "relief", "anger")
 SETS = [
     "(A, C)",
+    "(A)(C)",
     "{A, C}",
     "ANSWER: A,C,",
     "$A, C$",

@@ -1,7 +1,5 @@
 """Wordings of replies, filled with items of real datasets: what any person reads is read, and what is no answer is none.
 
-A reply takes the way it takes in a run: the body of a completion is parsed, and what it says is read as an answer to the item.
-
 Options can make a plain wording arguable. Whether they do follows from the item and the template alone, before anything is read:
 
 * An option is named by its text alone, and that text holds another option's or is held by it, says yes or no or denies something,
@@ -9,8 +7,6 @@ Options can make a plain wording arguable. Whether they do follows from the item
 * Letter and text are named, and some option of the item is or joins letters: EITHER.
 * A word of the template is also the name of an option ("AI: B" where there are 41 of them): not filled with this item.
 * A wording that denies, withdraws, asks, reports or declines is filled with items of which no option says yes or no or denies.
-
-A wording that names no option ("Answer:") meets an item with an option that shares a word with it ("Cannot answer"), if any has.
 
 Items whose options hold a line break or a bar, are equal, or are longer than 300 characters are not filled in: no template shows
 them as they stand.
@@ -27,26 +23,12 @@ import pytest
 from schemas.letters import option_letters
 from tasks.datasets.catalogue import find_dataset
 from tasks.metrics.answer_forms import Question, read_answer
-from tasks.models.http.parse_reply import read_completion
 from tests.flows.scripted import built
 from tests.mirror import MIRROR, needs_mirror, ready
 from tests.tasks.metrics import wordings
 
 SINGLES = (
-    *(
-        "bbq",
-        "ag_news",
-        "mnli",
-        "copa",
-        "mutual",
-        "logiqa",
-        "hellaswag",
-        "cosmos_qa",
-        "piqa",
-        "mmlu_pro",
-        "emobench1",
-        "emobench2",
-    ),
+    *("bbq", "ag_news", "mnli", "copa", "mutual", "logiqa", "hellaswag", "cosmos_qa", "piqa", "mmlu_pro", "emobench1"),
     *("safetybench_ethics_morality", "safetybench_mental_health", "safetybench_privacy_property", "thucnews", "ocnli", "cmmlu"),
     *("moodbench1", "moodbench2", "moodbench4", "cped"),
 )
@@ -83,7 +65,6 @@ class Outcome(NamedTuple):
     """A wording filled with an item, what it has to be read as, and what it was read as."""
 
     kind: str
-    language: str
     template: str
     dataset: str
     options: Sequence[str]
@@ -100,25 +81,16 @@ class Outcome(NamedTuple):
         return "read" if self.kind != "refuse" and tuple(self.read) == tuple(self.expected) else "misread"
 
 
-def questions(name: str, form: str) -> list[Question]:
+def questions(name: str) -> list[Question]:
     """Items of a dataset that templates can be filled with."""
     rows = built(find_dataset(name), MIRROR if MIRROR.is_dir() else None).items
     asked = (Question.from_row(row) for row in rows.iter_rows(named=True))
-    return [question for question in asked if question.form == form and _fits(question.options)]
+    return [question for question in asked if question.form == "letter" and _fits(question.options)]
 
 
 def spread(asked: Sequence[Question]) -> Sequence[Question]:
     """Some of these, spread over all."""
     return asked[:: max(1, len(asked) // SAMPLE)]
-
-
-def words_of(text: str) -> set[str]:
-    return set(re.findall(r"[a-z]{3,}", text.lower()))
-
-
-def by_word(asked: Sequence[Question]) -> dict[str, Question]:
-    """Word of an option -> the first item that has it."""
-    return {word: question for question in reversed(asked) for text in question.options for word in words_of(text)}
 
 
 def language_of(question: Question) -> str:
@@ -201,16 +173,9 @@ def single_values(options: Sequence[str], chosen: int, other: int) -> dict[str, 
     }
 
 
-def said(reply: str, *, cut: bool) -> str | None:
-    """What a model has said, of the body its server sends; null if there is nothing."""
-    choice = {"index": 0, "message": {"role": "assistant", "content": reply}, "finish_reason": "length" if cut else "stop"}
-    return read_completion(json.dumps({"object": "chat.completion", "model": "m", "choices": [choice]}).encode()).text
-
-
 def read(question: Question, reply: str, *, cut: bool = False) -> Sequence[int | str] | None:
-    text = said(reply, cut=cut)
     try:
-        answer = None if text is None else read_answer(question, text, cut=cut)
+        answer = read_answer(question, reply, cut=cut)
     except Exception as error:  # noqa: BLE001 - whatever a reader raises is a failure of this wording, not the end of all
         return (type(error).__name__,)
     return None if answer is None else answer.indices
@@ -235,26 +200,24 @@ SINGLE_WORDINGS = [
 def single_outcomes(names: Sequence[str]) -> Iterator[Outcome]:
     """Every wording about one option with an item of each dataset in its language."""
     for shift, name in enumerate(names):
-        every = questions(name, "letter")
-        asked, sharing = spread(every), by_word(every)
+        asked = spread(questions(name))
         quiet = [question for question in asked if not denies(question.options)]
         for number, (kind, language, template, cut) in enumerate(SINGLE_WORDINGS):
             fit = quiet if kind == "denied" else asked
             if not fit:
                 continue
-            shared = [] if kind == "denied" or places_of(template) else sorted(words_of(template) & sharing.keys())
-            question = sharing[shared[0]] if shared else fit[(number + 7 * shift) % len(fit)]
+            question = fit[(number + 7 * shift) % len(fit)]
             if language not in {"any", language_of(question)} or shows_a_label(template, question.options):
                 continue
             size = min(len(question.options), 26)
             chosen = (number // len(fit) + number + shift) % size
             other = (chosen + 1 + number % (size - 1)) % size
             reply = fill(template, single_values(question.options, chosen, other))
-            demanded = {"denied": "refuse", "plain": "either" if is_arguable(template, question.options) else "plain"}.get(
-                kind, kind
-            )
+            demanded = "refuse" if kind == "denied" else kind
+            if kind == "plain" and is_arguable(template, question.options):
+                demanded = "either"
             found = read(question, reply, cut=cut)
-            yield Outcome(demanded, language, template, name, question.options, reply, (chosen,), found)
+            yield Outcome(demanded, template, name, question.options, reply, (chosen,), found)
 
 
 def failures(outcomes: Sequence[Outcome], kind: str, verdict: str) -> dict[str, str]:

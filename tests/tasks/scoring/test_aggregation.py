@@ -121,17 +121,6 @@ def test_a_score_without_weight_does_not_count() -> None:
     assert found["datasets_scored"] == 0
 
 
-def test_models_and_settings_are_kept_apart() -> None:
-    design = blueprint(ability("a", task("d")))
-    parts = [items("d", share(1, 10)), items("d", share(2, 10), "n"), items("d", share(3, 10), setting="rag")]
-    nodes = aggregate(design, *parts).nodes
-    assert {row[:2]: row[2] for row in nodes.select("model", "setting", "score_0_100").iter_rows()} == {
-        ("m", "base"): 10.0,
-        ("n", "base"): 20.0,
-        ("m", "rag"): 30.0,
-    }
-
-
 @pytest.mark.parametrize("score", [0, 1, 3, 7, 10])
 def test_the_mean_of_equal_scores_is_that_score(score: int) -> None:
     """Rounding in sums and divisions must not lift a 100 above 100, nor drop a 60 below the gate."""

@@ -1,6 +1,5 @@
 """Items that share a source are drawn together; parts of an item are averaged first."""
 
-import sys
 from dataclasses import replace
 from typing import Any
 
@@ -204,17 +203,3 @@ def test_the_interval_is_that_of_a_plain_cluster_bootstrap(seed: int) -> None:
     expected = np.quantile(plain, [0.0187, 0.9813])
     found = score_benchmark(frame.lazy(), DESIGN, ScoreSettings(bootstrap=20_000)).raw.select("ci_low", "ci_high").row(0)
     assert found == pytest.approx(expected, abs=0.005)
-
-
-@pytest.mark.long
-@pytest.mark.parametrize(("size", "clusters"), [(1, 300), (5, 60), (11, 27)])
-def test_nineteen_of_twenty_intervals_hold_the_truth(size: int, clusters: int) -> None:
-    rng = np.random.default_rng(1)
-    held = 0
-    for _ in range(500):
-        low, high = (
-            score_benchmark(binary(rng, clusters, size).lazy(), DESIGN, ScoreSettings()).raw.select("ci_low", "ci_high").row(0)
-        )
-        held += low <= 0.5 <= high
-    sys.stdout.write(f"clusters of {size}, {clusters} of them: {held / 5:.1f} % of 500 intervals hold the truth\n")
-    assert 0.93 <= held / 500 <= 0.97

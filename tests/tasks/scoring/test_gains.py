@@ -154,12 +154,6 @@ def test_interval_is_that_of_scipys_paired_bootstrap() -> None:
     assert found["ci_high"] - found["ci_low"] < 5
 
 
-def test_identical_scores_gain_exactly_nothing() -> None:
-    values = np.random.default_rng(5).random(40).tolist()
-    found = gains(*both("d", values, values), resamples=200)
-    assert found.select("gain", "ci_low", "ci_high").unique().rows() == [(0, 0, 0)]
-
-
 def test_one_pair_has_no_interval_and_takes_the_totals() -> None:
     found = gains(*both("d", [0.5, None], [1.0, 1.0]), *both("e", [0, 1], [1, 1]), design=TWO, resamples=100)
     assert row(found, "e")["ci_low"] is not None

@@ -8,7 +8,7 @@ import pytest
 from scipy import stats
 from sklearn.metrics import f1_score
 
-from schemas.blueprint import Gate, MetricSpec
+from schemas.blueprint import MetricSpec
 from schemas.normalisation import GradeNormalisation
 from tasks.scoring.benchmark import ScoreSettings, ScoreTables, score_benchmark
 from tests.tasks.scoring.samples import ability, blueprint, by_labels, gated, items, labelled, one_dataset, share, task
@@ -175,10 +175,3 @@ def test_unscored_models_have_no_interval() -> None:
     assert limits(found.raw, model="m") == (None, None)
     assert limits(found.totals, model="m") == (None, None)
     assert limits(found.totals, model="n") != (None, None)
-
-
-def test_a_gate_only_run_has_no_total_to_give_an_interval() -> None:
-    design = blueprint(ability("safe", task("safety")), ability("able", task("mind")), gate=Gate(ability="safe", threshold=60))
-    found = scored(items("safety", share(9, 10)), design=design)
-    assert found.totals["total"].item() is None
-    assert limits(found.totals) == (None, None)

@@ -23,9 +23,6 @@ from tasks.sources.locating import BUNDLED
 from tasks.text.json_objects import read_object
 from tests.rows import each_row
 from tests.tasks.metrics.attunebench.samples import (
-    ANSWERS,
-    BEFORE,
-    RATED,
     WHOLE,
     gold,
     gold_layers,
@@ -36,7 +33,6 @@ from tests.tasks.metrics.attunebench.samples import (
     shown,
     tags,
     turn,
-    wide,
 )
 from tests.tasks.rows import answer, answers, item, items
 
@@ -70,13 +66,6 @@ def composite(values: dict[str, float | None], rules: Rules = CORRECTED) -> floa
 )
 def test_composites_of_perfect_members_but_some(members: dict[str, float | None], value: float | None) -> None:
     assert composite({**PERFECT, **members}) == (None if value is None else pytest.approx(value, abs=1e-9))
-
-
-@pytest.mark.parametrize("rules", [CORRECTED, REFERENCE])
-def test_who_repeats_the_mood_before_has_no_skill(rules: Rules) -> None:
-    copied = {**oracle(WHOLE), "post": {"post_panas": BEFORE.items, "conversation_wide": wide(ANSWERS, RATED)}}
-    values = score(WHOLE, copied, rules)
-    assert [values["panas_baseline_adjusted"], values["composite_score"]] == pytest.approx([0, 94.6])
 
 
 def test_turns_are_averaged_and_their_judgements_counted() -> None:

@@ -1,31 +1,13 @@
-from itertools import combinations, product
-from statistics import fmean
-
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from tasks.datasets.attunebench.codebook import load_codebook
 from tasks.metrics.attunebench.emotions import best_sum, emotion_values, greedy_sum
 from tasks.metrics.attunebench.replies import Tags
 from tasks.metrics.attunebench.rules import PROFILES, Rules
 
 GOLD: Tags = [("distressed", 5), ("nervous", 3)]
-SIMILARITY = load_codebook().similarity
 SAID: Tags = [("upset", 4), ("nervous", 5)]
-
-
-def test_likeness_of_the_twenty_adjectives() -> None:
-    assert len(SIMILARITY) == 20 * 20
-    assert all(SIMILARITY[one, one] == 1 and SIMILARITY[one, other] == SIMILARITY[other, one] for one, other in SIMILARITY)
-    assert SIMILARITY["distressed", "upset"] == 0.9233
-    assert SIMILARITY["proud", "afraid"] == 0.4344
-    assert min(SIMILARITY, key=lambda pair: SIMILARITY[pair]) == ("inspired", "afraid")
-    assert SIMILARITY["inspired", "afraid"] == 0.4069
-    halves = positive, negative = load_codebook().positive, load_codebook().negative
-    means = [fmean(SIMILARITY[pair] for pair in combinations(names, 2)) for names in halves]
-    means.append(fmean(SIMILARITY[pair] for pair in product(positive, negative)))
-    assert [round(mean, 4) for mean in means] == [0.8944, 0.9138, 0.5603]
 
 
 def test_the_best_assignment_is_not_the_greedy_one() -> None:
