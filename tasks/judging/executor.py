@@ -49,8 +49,8 @@ class Judge:
     """A judge model, with its own sampling parameters, its rubric and its client; `on_reply` is told of every reply.
 
     It rates each answer `repetitions` times. Asked for all dimensions together, it gets them each time in another order
-    (`Rubric.calls`), so that what their order does averages out and can be measured. Beyond as many repetitions as
-    there are dimensions the orders come again: a judge that always says the same then repeats itself.
+    (`Rubric.calls`), so that what their order does averages out and can be measured. Beyond as many repetitions as there are
+    dimensions the orders come again: a judge that always says the same then repeats itself.
     """
 
     entry: ModelEntry

@@ -42,9 +42,7 @@ def judge_messages(
     """Return the conversation that asks for ratings of one answer, in the item's language unless the rubric names one.
 
     Which texts of the item are shown is the rubric's choice. References of summaries are not: the source is the yardstick, and
-    references of news sets are headlines.
-
-    `asked` are the dimensions that this call asks for, in this order; null = all of them.
+    references of news sets are headlines. `asked` are the dimensions that this call asks for, in this order; null = all of them.
 
     Raises:
         ScoringError: if a rubric that shows aspects is used for an item without a reference for each.

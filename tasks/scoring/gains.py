@@ -49,13 +49,9 @@ class Paired:
 
 
 def setting_gains(item_scores: pl.LazyFrame, blueprint: Blueprint, resampling: Resampling) -> dy.DataFrame[SettingGains]:
-    """Return gains of every setting over `base`, per dataset and in the total.
+    """Return gains of every setting over `base`, per dataset that has items scored in both and in the total, sorted by key.
 
-    Returns:
-        One row per model, setting other than base, and dataset that has items scored in both, or `total`; sorted by key.
-
-    Raises:
-        ScoringError: as score_benchmark.
+    Raise ScoringError as score_benchmark.
     """
     systems = item_scores.select(SYSTEM).unique().sort(SYSTEM).collect().filter(pl.col("setting") != BASE)
     if systems.is_empty():

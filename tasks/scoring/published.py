@@ -172,9 +172,6 @@ def published_of(blueprint: Blueprint) -> pl.DataFrame | None:
     Returns:
         model, setting, one column on 0-100 per main ability, `overall` (the total as printed, if one is), what the table has
         beside these, rows in the printed order; None if no paper has published scores of these abilities.
-
-    Raises:
-        SourceMissingError, SourceError: as read_table.
     """
     table = table_of(blueprint)
     if table is None:

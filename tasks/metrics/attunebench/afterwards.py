@@ -81,8 +81,7 @@ def _skill(before: float | None, after: float | None, said: float | None, rules:
 def question_values(gold: WideAnswers, said: Mapping[str, Any], fits: Sequence[str], rules: Rules) -> Values:
     """Score Q1 to Q3 and the follow-up, in [0, 1]; `q3_distance` in levels from 0 to 3.
 
-    `said` is by the names of the record; unless `fits`, the options of Q3, are the official ones, nothing says how far apart two
-    are.
+    `said` is by the names of the record. Unless `fits`, the options of Q3, are the official ones, no two have a distance.
     """
     if gold == WideAnswers() and rules.empty == "left_out":
         return {}

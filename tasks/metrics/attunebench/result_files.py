@@ -85,11 +85,7 @@ class ResultFile:
 
 
 def read_result(path: Path) -> ResultFile:
-    """Read a result file.
-
-    Raises:
-        RecordError: if it is none.
-    """
+    """Read a result file; raise RecordError if it is none."""
     try:
         return parse_result(documents.read_json(documents.read_text(path)))
     except (OSError, ValueError, KeyError, TypeError, AttributeError) as error:
