@@ -352,28 +352,6 @@ def test_a_metric_that_can_be_negative_is_not_normalised_as_a_share(tmp_path: Pa
     assert load_blueprint(write(tmp_path, changed.replace(metric, explicit))).name
 
 
-@pytest.mark.parametrize("mini", ["", "-mini"])
-def test_ecdbench_is_moodbench_in_other_terms(mini: str) -> None:
-    ours, other = load_blueprint(f"moodbench{mini}"), load_blueprint(f"ecdbench{mini}")
-    assert (other.name, other.datasets, other.gate, other.level_rules) == (
-        f"ecdbench{mini}",
-        ours.datasets,
-        ours.gate,
-        ours.level_rules,
-    )
-    titles = [node.title for _, node in other.nodes()] + [task.title for _, task in other.tasks()]
-    assert [title for title in titles if "bilit" in title.replace("apabilit", "")] == []
-    # The four parts that carry tasks are equal but for what they are called; the fifth has its parts named.
-    renamed = [
-        (node.id, node.title) for (_, node), (_, old) in zip(other.nodes(), ours.nodes(), strict=False) if node.title != old.title
-    ]
-    assert [name for name, _ in renamed] == ["foundational", "commonsense", "emotional", "companionship", "supporting"]
-    assert [(task.id, task.level, task.weight) for _, task in other.tasks()] == [
-        (task.id, task.level, task.weight) for _, task in ours.tasks()
-    ]
-    assert [child.id for child in other.abilities[-1].children] == ["multimodal", "knowledge_acquisition", "cross_cultural"]
-
-
 def test_a_file_may_extend_one_that_ships(tmp_path: Path) -> None:
     own = "extends: moodbench-mini\nname: mine\ngate: {threshold: 50}\nabilities: [{id: emotional, weight: 0.5}]\n"
     found, ours = load_blueprint(write(tmp_path, own)), load_blueprint("moodbench-mini")
