@@ -169,11 +169,7 @@ def _count_coincidences(
     Each rating of a unit counts once in all, however many others there are. Whole numbers are summed before they are divided:
     fractions summed unit by unit would depend on the units' order.
     """
-    place = {value: index for index, value in enumerate(values)}
-    counts = np.zeros((len(units), len(values)), dtype=np.int64)
-    for row, ratings in enumerate(units):
-        for rating in ratings:
-            counts[row, place[rating]] += 1
+    counts = np.array([[ratings.count(value) for value in values] for ratings in units], dtype=np.int64)
     sizes, coincidences = counts.sum(axis=1), np.zeros((len(values), len(values)))
     for size in np.unique(sizes):
         of_size = counts[sizes == size]

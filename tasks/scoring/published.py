@@ -11,7 +11,7 @@ import polars as pl
 from schemas.blueprint import Blueprint
 from schemas.errors import SourceError, SourceMissingError
 from schemas.folders import DATA_FOLDER
-from schemas.tables.scores import AbilityScores, Totals
+from schemas.tables.scores import Totals
 from tasks.scoring.tree import dataset_counts
 from tasks.scoring.uncertainty import LIMITS, LIMITS_OF_GATE
 from tasks.scoring.veto import apply_veto, rank_models, total_scores
@@ -195,19 +195,14 @@ def score_published(published: pl.DataFrame, blueprint: Blueprint) -> dy.DataFra
 
     An ability with a number counts as fully measured: the papers state no coverage. Rows without a setting are `base`.
     """
-    none = [pl.lit(None, kind).alias(name) for name, kind in {**LIMITS, **LIMITS_OF_GATE}.items()]
-    totals = total_scores(complete_abilities(published, blueprint), blueprint).with_columns(none)
-    ranked = rank_models(apply_veto(totals, blueprint), blueprint)
-    return Totals.validate(ranked.select(Totals.column_names()).sort("model", "setting"))
-
-
-def complete_abilities(published: pl.DataFrame, blueprint: Blueprint) -> dy.DataFrame[AbilityScores]:
-    """Return rows of `ability_scores` as a run would have written them with these scores."""
     scored = pl.col("score_0_100").is_not_null()
     rows = published_abilities(published).join(dataset_counts(blueprint), on="ability")
-    counted = rows.with_columns(
+    abilities = rows.with_columns(
         datasets_scored=pl.when(scored).then("datasets_total").otherwise(0),
         n_scored=pl.lit(0, pl.Int64),
         n_total=pl.lit(0, pl.Int64),
     )
-    return AbilityScores.validate(counted.select(AbilityScores.column_names()))
+    none = [pl.lit(None, kind).alias(name) for name, kind in {**LIMITS, **LIMITS_OF_GATE}.items()]
+    totals = total_scores(abilities, blueprint).with_columns(none)
+    ranked = rank_models(apply_veto(totals, blueprint), blueprint)
+    return Totals.validate(ranked.select(Totals.column_names()).sort("model", "setting"))

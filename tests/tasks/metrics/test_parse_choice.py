@@ -25,7 +25,10 @@ PLANS = ("They call a friend", "There is no need, I can wait", "Not before noon"
 PLANS_ZH = ("可以先打电话", "我们没有办法", "不同意他去", "等到明天再说")
 
 READ: dict[tuple[str, tuple[str, ...], int], list[str]] = {
-    ("letter", FEELINGS, 1): ["B", "b", " B \n", "B</s>", "选B吧"],
+    ("letter", FEELINGS, 1): [
+        *("B", "b", " B \n", "`B`", "# B", "B<|im_end|>", "B</s>", "Option B", "选B吧", "```\nB\n```"),
+        "<think>A seems right. Or C?</think>B",
+    ],
     ("letter", FEELINGS, 0): ["A", "a."],
     ("letter", NINE, 8): ["I"],
     ("letter", THIRTY, 27): ["AB", "ab"],
@@ -64,16 +67,13 @@ READ: dict[tuple[str, tuple[str, ...], int], list[str]] = {
     ("statement", FEELINGS, 1): [
         *("B. The girl has just lost her dog.", "B, because she has lost her dog.", "B because she has lost her dog."),
         *("The answer is option B.", "The answer is probably B.", "The correct option is B, since nobody is angry."),
-        *('The answer is "sadness", since she cries.', "Option B seems most appropriate."),
-        *("A could fit, and C too. Still, she cries. Therefore, the answer is B.", "我选择 B", "I think B fits best."),
-        *("X is true and T is not, so the answer is B.", "X is true. The answer is B."),
+        *("The best answer to this question is B.", 'The answer is "sadness", since she cries.', "I think B"),
+        *("Option B seems most appropriate.", "A could fit, and C too. Still, she cries. Therefore, the answer is B."),
+        *("我选择 B", "I think B fits best.", "X is true and T is not, so the answer is B.", "X is true. The answer is B."),
     ],
     ("statement", FEELINGS_ZH, 1): [
-        "B，因为她的狗丢了。",
-        "答案为B，因为她很难过。",
-        "答案应该是B。",
-        "选B是因为她很难过。",
-        "所以B更合适。",
+        *("B，因为她的狗丢了。", "答案为B，因为她很难过。", "答案应该是B。", "她并不高兴所以选B。", "B最合适。"),
+        *("选项B是正确的。", "选B是因为她很难过。", "所以B更合适。"),
     ],
     ("statement", FEELINGS, 0): ["A. She finally smiles.", "A: she finally smiles", "The answer is A because she smiles."],
     ("statement", MOOD, 1): ["The answer is unhappy."],
@@ -151,16 +151,14 @@ UNREAD: dict[tuple[tuple[str, ...], str], list[str]] = {
     (MEANING_ZH, "states no answer"): ["意思", "同", "不"],
     (PREMISES, "states no answer"): ["the premises", "imply", "not", "uncertain: the premises"],
     (PLANS, "states no answer"): ["no", "There", "They", "need", "wait"],
-    (PLANS_ZH, "states no answer"): ["可以", "我们", "没有"],
+    (PLANS_ZH, "states no answer"): ["可以", "我们", "没有", "他去"],
     (("It is not ironic", "It is sincere"), "states no answer"): ["ironic", "is ironic"],
     (("Honesty is not what matters", "Success"), "states no answer"): ["Honesty"],
     (("no harm", "cannot tell", "none of these"), "states no answer"): ["no", "can", "tel"],
     (("strongly agree", "agree", "disagree", "strongly disagree"), "states no answer"): ["strongly", "gree"],
     (("well-being", "-5 degrees", "3.50 euros", "isn't so"), "states no answer"): ["being", "5 degrees", "50 euros"],
     (FEELINGS_ZH, "states no answer"): [
-        "你可以在选项中选择：A. 快乐，B. 悲",
-        "A. 快乐\nB. 悲伤\nC. 愤怒\nD. 恐惧\n\n这是一个",
-        "我不觉得快乐",
+        *("你可以在选项中选择：A. 快乐，B. 悲", "A. 快乐\nB. 悲伤\nC. 愤怒\nD. 恐惧\n\n这是一个", "我不觉得快乐"),
     ],
     (IRONY, "states no answer"): ["She isn't ironic here"],
     (("Vitamin A", "Vitamin B", "Zinc", "Iron"), "states no answer"): ["Vitamin D is what you need."],

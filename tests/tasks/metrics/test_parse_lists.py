@@ -86,8 +86,9 @@ UNREAD_SETS: dict[tuple[tuple[str, ...], str], list[str]] = {
 
 READ_ORDERS: dict[tuple[str, tuple[str, ...], tuple[int, ...]], list[str]] = {
     ("letters", EVENTS, (1, 3, 0, 2)): [
-        *("B, D, A, C", "B,D,A,C", "B > D > A > C", "B -> D -> A -> C", "B-D-A-C", "(B), (D), (A), (C)"),
-        *("First B, then D, then A, finally C.", "B, then D, A, and C", "先B，再D，然后A，最后C"),
+        *("B, D, A, C", "B,D,A,C", "B > D > A > C", "B -> D -> A -> C", "B->D->A->C", "B-D-A-C", "B - D - A - C", "B D A C"),
+        *("(B), (D), (A), (C)", "1. B, 2. D, 3. A, 4. C", "First B, then D, then A, finally C.", "B, then D, A, and C"),
+        "先B，再D，然后A，最后C",
     ],
     ("statement", EVENTS, (1, 3, 0, 2)): [
         *("The correct order is B, D, A, C.", "The order is: B > D > A > C, since she was asleep first."),
