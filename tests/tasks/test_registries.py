@@ -209,7 +209,7 @@ RIGHT = {
 EMOTION, BEHAVIOUR, ASKED = (0.5 + 0.96165) / 2, (2 / 3 + 8 / 12) / 2, (0.25 + 1 + 0 + 4 / 9) / 4
 AFTERWARDS = 0.4 * 0.625 + 0.3 * ASKED + 0.3 * 0.875
 WRONG_VALUES: Mapping[Metric, float] = {
-    **{name: value for name, value in PLAIN.items() if name in METRICS},
+    **{name: value for name in METRICS if (value := PLAIN.get(name)) is not None},
     "pillar_emotion": EMOTION,
     "pillar_behaviour": BEHAVIOUR,
     "pillar_conversation": AFTERWARDS,
@@ -218,7 +218,7 @@ WRONG_VALUES: Mapping[Metric, float] = {
     "composite_equal": 50 * ((EMOTION + 2 / 3 + 8 / 12) / 3 + (0.625 + ASKED + 0.875) / 3),
     # both have all parts
     "read_share": 1,
-}  # type: ignore[dict-item]
+}
 """Of replies that are right in places; otherwise the right reply has 1."""
 # {i} of {i, see, you, hear}, which won 4 of 12
 RIGHT_VALUES = {"preference_alignment": 0.75, "composite_score": 100.0, "composite_equal": 100.0}
