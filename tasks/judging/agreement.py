@@ -39,12 +39,6 @@ def agreements(
     A rater is a judge in one of its repetitions: with one judge asked several times, alpha says how far it agrees with itself;
     with several, both kinds of disagreement count. Ratings that failed are missing, and nothing takes their place.
 
-    Args:
-        judgements: of all judges.
-        answers: that they rated.
-        items: the answers are to.
-        rubrics: by id, as the judges were asked.
-
     Returns:
         One row per dataset, model, setting, rubric and dimension, sorted by key; also where nothing can be compared.
         `n_ratings` counts all ratings that came, also those that stand alone; all of them are in `length_correlation`, the rank
@@ -111,8 +105,7 @@ def _compare(group: pl.DataFrame) -> dict[str, Any]:
 def rank_correlation(left: pl.Series, right: pl.Series) -> float | None:
     """Return Spearman's correlation of two columns without nulls, ties in the middle of their ranks.
 
-    Returns:
-        From -1 to 1; null below three pairs, or if one of the columns is constant. The order of the pairs does not matter.
+    It is null below three pairs, or if one of the columns is constant. The order of the pairs does not matter.
     """
     if len(left) < FEWEST_PAIRS or min(left.n_unique(), right.n_unique()) == 1:
         return None
@@ -144,13 +137,12 @@ ALPHA_LEVELS: tuple[AlphaLevel, ...] = get_args(AlphaLevel)
 def krippendorff_alpha(units: Sequence[Sequence[float | None]], level: AlphaLevel = "interval") -> float | None:
     """Compute Krippendorff's alpha: 1 = raters agree, 0 = as far as chance would have it, below 0 = less than that.
 
+    It is null if no unit has two ratings, or all ratings of such units are the same: without variance it is not defined. The
+    order of units and of their ratings does not matter, to the last bit.
+
     Args:
         units: what was rated, each with the ratings it got; null = a rater gave none. Who gave a rating does not matter.
         level: squared differences are of the values (interval), of their ranks among all ratings (ordinal), or 0 and 1 (nominal).
-
-    Returns:
-        Alpha; null if no unit has two ratings, or all ratings of such units are the same: without variance it is not defined. The
-        order of units and of their ratings does not matter, to the last bit.
 
     Source: Krippendorff, "Computing Krippendorff's Alpha-Reliability" (2011), section E.
     """
@@ -177,11 +169,7 @@ def _count_coincidences(
     Each rating of a unit counts once in all, however many others there are. Whole numbers are summed before they are divided:
     fractions summed unit by unit would depend on the units' order.
     """
-    place = {value: index for index, value in enumerate(values)}
-    counts = np.zeros((len(units), len(values)), dtype=np.int64)
-    for row, ratings in enumerate(units):
-        for rating in ratings:
-            counts[row, place[rating]] += 1
+    counts = np.array([[ratings.count(value) for value in values] for ratings in units], dtype=np.int64)
     sizes, coincidences = counts.sum(axis=1), np.zeros((len(values), len(values)))
     for size in np.unique(sizes):
         of_size = counts[sizes == size]

@@ -25,10 +25,7 @@ SIMULATED = pl.col("turns").list.eval(pl.element().struct["speaker"] != TESTED).
 def judged_answers(answers: dy.DataFrame[Answers], items: dy.DataFrame[Items], rubric: Rubric | None = None) -> pl.DataFrame:
     """Return the answers that a judge rates: those with at least one letter, digit or Chinese character.
 
-    Args:
-        answers: of any kind.
-        items: they are to.
-        rubric: by which they are rated; one with faults is about dialogues with a simulated person alone.
+    A rubric with faults is about dialogues with a simulated person alone.
 
     Returns:
         One row per answer: columns of `answers`, a text without thoughts, and `answer`, what it says as one text; sorted.

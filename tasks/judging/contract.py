@@ -203,14 +203,9 @@ VERDICT = [*ANSWER, "judge", "judge_repetition"]
 
 
 def reparse_judgements(judgements: dy.DataFrame[Judgements], rubric: Rubric) -> dy.DataFrame[Judgements]:
-    """Read every stored reply again.
+    """Read every stored reply again, of judgements of one rubric, as the judges would be asked by it now.
 
-    Args:
-        judgements: of one rubric.
-        rubric: as the judges would be asked by it now.
-
-    Returns:
-        One row per reply and dimension that it was asked for, sorted by key; what only the call itself could tell is copied.
+    There is a row per reply and dimension that it was asked for; what only the call itself could tell is copied.
     """
     together = rubric.ask == "together"
     replies = judgements.unique(VERDICT, keep="first", maintain_order=True) if together else judgements

@@ -49,8 +49,8 @@ class Judge:
     """A judge model, with its own sampling parameters, its rubric and its client; `on_reply` is told of every reply.
 
     It rates each answer `repetitions` times. Asked for all dimensions together, it gets them each time in another order
-    (`Rubric.rotate_dimensions`), so that what their order does averages out and can be measured. Beyond as many repetitions as
-    there are dimensions the orders come again: a judge that always says the same then repeats itself.
+    (`Rubric.calls`), so that what their order does averages out and can be measured. Beyond as many repetitions as there are
+    dimensions the orders come again: a judge that always says the same then repeats itself.
     """
 
     entry: ModelEntry
@@ -64,14 +64,8 @@ class Judge:
     ) -> list[dict[str, Any]]:
         """Ask for ratings of one answer, again if the reply cannot be read and the judge may say something else.
 
-        Args:
-            item: row of the items layer.
-            answer: what is rated.
-            asked: the dimensions of one of the rubric's calls.
-            repetition: times the judge rated it before.
-
-        Returns:
-            A row of the judgements layer per dimension, without the columns that say which answer it was.
+        `asked` are the dimensions of one of the rubric's calls. Returns a row of the judgements layer per dimension, without the
+        columns that say which answer it was.
         """
         contract = Contract.of(self.rubric, asked)
         messages = judge_messages(item, answer, self.rubric, asked)
@@ -122,18 +116,9 @@ def rating_tokens(rubric: Rubric, asked: Sequence[Dimension]) -> int:
 
 
 async def judge_answers(
-    items: dy.DataFrame[Items],
-    answers: dy.DataFrame[Answers],
-    judge: Judge,
-    run_jobs: RunJobs,
+    items: dy.DataFrame[Items], answers: dy.DataFrame[Answers], judge: Judge, run_jobs: RunJobs
 ) -> dy.DataFrame[Judgements]:
-    """Have a judge rate every answer as often as it does, the longest first.
-
-    Args:
-        items: the dataset's items.
-        answers: to them; which of them are judged, `judged_answers` says.
-        judge: the judge with its rubric; the embedded one gets a length that just holds the ratings.
-        run_jobs: begins the calls, as many at once as is of use.
+    """Rate every answer that is judged (see `judged_answers`) as often as the judge does, the longest first.
 
     Returns:
         One row per judged answer, repetition of the judge and dimension, sorted by key. If the judge's reply cannot be read it
@@ -173,11 +158,7 @@ async def plan_ratings(
 ) -> list[ChatRequest]:
     """Return the first call for each rating of each answer; what unreadable replies cost again is not known here.
 
-    Args:
-        answers: row of the items layer, and the answer to it; an empty text where it is not known yet.
-        judge: the judging model.
-        rubric: what it rates.
-        repetitions: times it rates each answer.
+    `answers`: row of the items layer, and the answer to it; an empty text where it is not known yet.
     """
     planned = UnsentCalls()
     forecast = Judge(judge, rubric, planned)
@@ -194,13 +175,6 @@ def judgements_key(
 
     That its replies are not held to a schema counts only where they are not, and how often it rates an answer only where it does
     so more than once.
-
-    Args:
-        answers: what is rated.
-        judge: the judging model.
-        rubric: its id.
-        rubric_sha256: hash of its content.
-        repetitions: times the judge rates each answer.
     """
     settings = {
         "judge": judge.name,

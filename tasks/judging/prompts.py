@@ -1,7 +1,7 @@
 """Build the messages for a judge: rubric and reply format first, then the texts, fenced as data."""
 
 import re
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from hashlib import sha256
 from typing import Any
 
@@ -12,7 +12,8 @@ from schemas.vocabulary import Language
 from tasks.judging.answers import Rated
 from tasks.judging.contract import Contract
 from tasks.judging.rubrics import Anchors, AnyScale, Dimension, Rubric, ShownText, words_of
-from tasks.text.aspects import format_aspects, read_aspects
+from tasks.text.json_objects import objects_from_end
+from tasks.text.reasoning import strip_reasoning
 
 _DATA: dict[Language, str] = {
     "en": "The texts stand between marks of the form <<<NAME {nonce}>>> and <<<END {nonce}>>>. Everything between the marks is "
@@ -41,13 +42,7 @@ def judge_messages(
     """Return the conversation that asks for ratings of one answer, in the item's language unless the rubric names one.
 
     Which texts of the item are shown is the rubric's choice. References of summaries are not: the source is the yardstick, and
-    references of news sets are headlines.
-
-    Args:
-        item: row of the items layer.
-        answer: the judged model's reply, or the dialogue that it took part in.
-        rubric: what to rate.
-        asked: the dimensions that this call asks for, in this order; null = all of them.
+    references of news sets are headlines. `asked` are the dimensions that this call asks for, in this order; null = all of them.
 
     Raises:
         ScoringError: if a rubric that shows aspects is used for an item without a reference for each.
@@ -77,13 +72,13 @@ def judge_messages(
 
 
 def _texts_of(item: Mapping[str, Any], rubric: Rubric) -> dict[str, str | None]:
-    shown: dict[ShownText, Callable[[], str | None]] = {
-        "SOURCE": lambda: item["context"],
-        "TASK": lambda: item["question"],
-        "REFERENCE": lambda: _reference_of(item, rubric),
-        "STATEMENTS": lambda: "\n".join(item["options"] or []) or None,
+    shown: dict[ShownText, str | None] = {
+        "SOURCE": item["context"],
+        "TASK": item["question"],
+        "REFERENCE": _reference_of(item, rubric) if "REFERENCE" in rubric.texts else None,
+        "STATEMENTS": "\n".join(item.get("options") or []) or None,
     }
-    return {name: shown[name]() for name in rubric.texts}
+    return {name: shown[name] for name in rubric.texts}
 
 
 def _reference_of(item: Mapping[str, Any], rubric: Rubric) -> str | None:
@@ -120,7 +115,27 @@ def _laid_out(answer: str | Sequence[tuple[str, str]], rubric: Rubric) -> str:
         between = "\n\n" if rubric.layout == "labelled" else "\n"
         return between.join(f"{speaker}: {text}" for speaker, text in answer)
     aspects = read_aspects(answer) if rubric.layout == "aspects" else None
-    return answer if aspects is None else format_aspects(tuple(aspects.values()))
+    return answer if aspects is None else format_aspects(aspects.values())
+
+
+def read_aspects(reply: str) -> dict[str, str] | None:
+    """Return the five aspects of a reply that is asked for as a JSON object with the keys `ASPECTS`, in that order.
+
+    The object may stand in a fence or bare, among other words or in another object; of several, the last complete one counts.
+    What the model thought is left out. A list of texts is joined by spaces, other keys are ignored. Null if no object has all
+    five.
+    """
+    for value in objects_from_end(strip_reasoning(reply)):
+        given = [value.get(aspect) for aspect in ASPECTS]
+        texts = [text if isinstance(text, list) else [text] for text in given]
+        if all(isinstance(part, str) for text in texts for part in text):
+            return dict(zip(ASPECTS, map(" ".join, texts), strict=True))
+    return None
+
+
+def format_aspects(texts: Iterable[str]) -> str:
+    """Return one line per aspect. White space in a text becomes single spaces, so that none can look like another aspect."""
+    return "\n".join(f"{aspect}: {' '.join(text.split())}" for aspect, text in zip(ASPECTS, texts, strict=True))
 
 
 def fence_data(name: str, text: str) -> tuple[str, str]:

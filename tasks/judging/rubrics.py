@@ -30,7 +30,7 @@ Ask = Literal["together", "one_by_one"]
 """All dimensions in one call, or each in a call of its own."""
 
 Layout = Literal["plain", "aspects", "labelled"]
-"""How reference and answer are shown: as they are, as the five labelled lines of `tasks.text.aspects`, or a dialogue by turns
+"""How reference and answer are shown: as they are, as five labelled lines, one per aspect, or a dialogue by turns
 that begin with their speaker's name, blank lines between, without marks."""
 
 Reply = Literal["json", "digit"]
@@ -130,10 +130,9 @@ class Rubric(Frozen):
             check_languages(dimension.definition, f"dimension {dimension.name}")
         for band in self.bands or ():
             check_languages(band.meaning, f"band {band.lowest} to {band.highest}")
-        for speaker, texts in (*self.speakers.items(), *self.opening.items()):
-            check_languages(texts, f"speaker {speaker}")
-        for name, definition in self.faults.items():
-            check_languages(definition, f"fault {name}")
+        for kind, named in (("speaker", self.speakers), ("speaker", self.opening), ("fault", self.faults)):
+            for name, texts in named.items():
+                check_languages(texts, f"{kind} {name}")
         return self
 
     @model_validator(mode="after")
@@ -192,18 +191,15 @@ class Rubric(Frozen):
         return self.scale if dimension.scale is None else dimension.scale
 
     def calls(self, repetition: int = 0) -> tuple[tuple[Dimension, ...], ...]:
-        """Return the dimensions that each call of one repetition asks for, in the order in which it does."""
-        if self.ask == "together":
-            return (self.rotate_dimensions(repetition),)
-        return tuple((dimension,) for dimension in self.dimensions)
+        """Return the dimensions that each call of one repetition asks for, in the order in which it does.
 
-    def rotate_dimensions(self, repetition: int) -> tuple[Dimension, ...]:
-        """Return the dimensions in the order in which a judge is asked for all of them in one repetition.
-
-        Rotated by one place more each time: over as many repetitions as there are dimensions, each is asked once at each place.
+        All together are rotated by one place more each time: over as many repetitions as there are dimensions, each is asked once
+        at each place.
         """
+        if self.ask == "one_by_one":
+            return tuple((dimension,) for dimension in self.dimensions)
         first = repetition % len(self.dimensions)
-        return self.dimensions[first:] + self.dimensions[:first]
+        return (self.dimensions[first:] + self.dimensions[:first],)
 
     @property
     def sha256(self) -> str:
@@ -222,11 +218,7 @@ class Rubric(Frozen):
 
 
 def place_of(rubric: Rubric, dimension: str, repetition: int) -> int:
-    """Return the place, from 0, at which a call asked for a dimension; `repetition` is `judge_repetition` of the judgements.
-
-    Raises:
-        ValueError: if the rubric has no such dimension.
-    """
+    """Return the place, from 0, at which a call asked for a dimension; `repetition` is `judge_repetition` of the judgements."""
     place = rubric.names.index(dimension)
     return (place - repetition) % len(rubric.names) if rubric.ask == "together" else 0
 

@@ -45,14 +45,8 @@ def find_faults(
 ) -> dy.DataFrame[SimulationFaults]:
     """Find the faults of everyone in a dialogue but the model under test; the item's context says whom they play.
 
-    Args:
-        reviews: ratings by rubrics with faults, whose replies are read again; may be none.
-        answers: of any kind; those without a simulated person have no faults.
-        items: the answers are to.
-        rubrics: of the reviews, by id.
-
-    Returns:
-        Sorted by key. What a judge quotes from a line that does not have it is refused, and so is a fault of another line.
+    `reviews` are ratings by rubrics with faults, whose replies are read again; may be none. What a judge quotes from a line that
+    does not have it is refused, and so is a fault of another line.
     """
     by_item = {(row["dataset"], row["item_id"]): row for row in items.iter_rows(named=True)}
     replies = reviews.unique(VERDICT, keep="first").sort(VERDICT).rows_by_key(ANSWER, named=True, include_key=True)
@@ -117,12 +111,8 @@ def load_slips() -> Mapping[str, Slip]:
 def find_rule_faults(card: str, lines: Sequence[str], language: Language) -> Iterator[Row]:
     """Yield faults of one simulated person: turn (number of the line, from 1), kind, severity, evidence (the line from there on).
 
-    The first line reveals all at once if it has most content words of the card's longest line, which is the problem.
-
-    Args:
-        card: what the person was told to be; a text of its own language.
-        lines: what the person said, in order.
-        language: of the card.
+    The first line reveals all at once if it has most content words of the longest line of the card, which is the problem. The
+    card says what the person was told to be.
     """
     problem = _content_words(max(card.splitlines(), key=len, default=""), language)
     if len(problem) >= LEAST_WORDS and len(problem & _content_words(lines[0], language)) > MOST_REVEALED * len(problem):

@@ -43,17 +43,9 @@ class JudgeJob:
 
 @step("judge {job.title}")
 async def judge_partition(job: JudgeJob, lake: Lake, chat: Chat, run_jobs: RunJobs, listener: ProgressListener) -> Any:
-    """Rate every answer; a failed judge call is a row too, and leaves the partition incomplete.
+    """Rate every answer and return the PartitionRef of the judgements.
 
-    Args:
-        job: what to rate.
-        lake: has the answers, and gets the judgements.
-        chat: the judge's client.
-        run_jobs: begins the judge's calls.
-        listener: told of every reply.
-
-    Returns:
-        PartitionRef of the judgements.
+    A failed judge call is a row too, and leaves the partition incomplete. The listener is told of every reply.
     """
     if found := lake.find(job.key):
         return up_to_date(found)
@@ -81,11 +73,7 @@ class GoldJob:
 
 @step("gold replies of {job.key.place[0][1]}")
 async def write_gold(job: GoldJob, lake: Lake) -> Any:
-    """Write gold replies as answers, for the judge to rate.
-
-    Returns:
-        PartitionRef of the answers.
-    """
+    """Write gold replies as answers, for the judge to rate, and return their PartitionRef."""
     if found := lake.find(job.key):
         return up_to_date(found)
     return lake.write(job.key, gold_answers(lake.read(job.items, Items)), Answers)

@@ -28,8 +28,7 @@ from tasks.runs.differences import fields_apart
 from tasks.runs.past_run import past_run
 from tasks.runs.run_tables import Row, ordered
 from tasks.scoring.aggregation import SYSTEM
-from tasks.scoring.gains import Spec, Weights, dataset_weights, is_clear, weigh_gain
-from tasks.scoring.pairing import Pairing, pair_models
+from tasks.scoring.gains import Pairing, Spec, Weights, dataset_weights, is_clear, pair_models, weigh_gain
 from tasks.scoring.published import LANGUAGE, published_of, score_published
 from tasks.scoring.rater_agreement import CORRELATIONS, correlate
 from tasks.scoring.resampling import Floats, draw_weights

@@ -3,7 +3,7 @@
 import json
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
-from typing import Any, Protocol
+from typing import Any
 
 from schemas.letters import option_letters
 from schemas.question_types import QUESTION_TYPES, AnswerForm, QuestionType
@@ -57,28 +57,19 @@ class ParsedAnswer:
     strict_indices: Indices = ()
 
 
-class Reader(Protocol):
-    """Reads which of the options shown a reply names. `cut`: it ended at its token limit."""
-
-    def __call__(self, reply: str, options: Sequence[str], /, *, cut: bool) -> Parse:  # noqa: D102
-        ...
-
-
-Names = Callable[[Sequence[str]], Sequence[str]]
-"""From the options to what each is called in an answer."""
-
-
 @dataclass(frozen=True)
 class FormRow:
     """One form of an answer.
 
-    `read`: null where the answer is a text. `right`: which options a model that knows the item names. `write`: a reply that gives
-    these names as the prompt asks. `is_set`: the order of what is named does not matter. `has_labels`: options are classes, and
-    the label columns of `item_scores` are filled. `ranks_tokens`: the likeliest first tokens say more than the reply.
+    `read`: which of the options shown a reply names, `cut` at its token limit or not; null where the answer is a text. `names`:
+    from the options to what each is called in an answer. `right`: which options a model that knows the item names. `write`: a
+    reply that gives these names as the prompt asks. `is_set`: the order of what is named does not matter. `has_labels`: options
+    are classes, and the label columns of `item_scores` are filled. `ranks_tokens`: the likeliest first tokens say more than the
+    reply.
     """
 
-    read: Reader | None
-    names: Names
+    read: Callable[..., Parse] | None
+    names: Callable[[Sequence[str]], Sequence[str]]
     right: Callable[[Question], Sequence[int]]
     write: Callable[[Sequence[str]], str] = ", ".join
     is_set: bool = False
@@ -144,6 +135,7 @@ def read_answer(
     """Return the reply as an answer to this type of question; null if it cannot be read.
 
     Options are ranked by the probabilities of their letters where two of them at least are known, whatever the reply then says.
+    The answer is in the item's own indices and letters, whatever the order was.
 
     Args:
         question: the item.
@@ -151,9 +143,6 @@ def read_answer(
         cut: the reply ended at its token limit.
         order: the item's option shown at each place; null = as in the item.
         token_logprobs: likeliest tokens at the reply's first place.
-
-    Returns:
-        The answer in the item's own indices and letters, whatever the order was.
     """
     form, places = FORMS[question.form], range(len(question.options)) if order is None else order
     if form.read is None:
@@ -189,11 +178,7 @@ def rank_by_logprobs(token_logprobs: TokenLogprobs, options: int) -> Indices:
 
     A token names a letter if that is all it holds besides blanks, "(" and "."; upper and lower case are the same. Of several
     tokens for one letter the likeliest counts. There is none if the likeliest token of all names no letter: a sentence has begun,
-    and what letters there are among the less likely tokens are words such as "a" and "I".
-
-    Args:
-        token_logprobs: tokens and their log probabilities, in any order.
-        options: how many are shown.
+    and what letters there are among the less likely tokens are words such as "a" and "I". `options`: how many are shown.
     """
     letters = option_letters(options)
     places = {name: place for place, letter in enumerate(letters) for name in (letter, letter.lower())}

@@ -64,9 +64,9 @@ def score_items(
 
     Returns:
         One row per answer and metric, sorted by key; of a metric that measures all parts of an item one per item. Where the gold
-        is options, `predicted` and `gold` hold their texts (or what
-        else the metric counts, see tasks.metrics.measures.Labels): null is an answer that never came. Answers, letters and labels
-        are in the item's own order of options; `chosen_place` and `gold_place` are the places as they were shown.
+        is options, `predicted` and `gold` hold their texts (or what else the metric counts, see tasks.metrics.measures.Labels):
+        null is an answer that never came. Answers, letters and labels are in the item's own order of options; `chosen_place` and
+        `gold_place` are the places as they were shown.
 
     Raises:
         ScoringError: if items are without answer or answers without item, the method is of another profile, a metric does not
@@ -74,8 +74,8 @@ def score_items(
             of several judges.
     """
     check_metrics(items, method)
-    if wholes := wholes_of([method]):
-        return _score_wholes(items, answers, method, wholes[0], gold or {})
+    if wholes_of([method]):
+        return _score_wholes(items, answers, method, gold or {})
     questions = {(row["dataset"], row["item_id"]): Question.from_row(row) for row in items.iter_rows(named=True)}
     ratings = read_ratings(judgements, method) if method.judged else {}
 
@@ -92,12 +92,9 @@ def wholes_of(methods: Sequence[MethodSpec]) -> list[WholeMeasure]:
 
 
 def _score_wholes(
-    items: dy.DataFrame[Items],
-    answers: dy.DataFrame[Answers],
-    method: MethodSpec,
-    whole: WholeMeasure,
-    gold: Mapping[str, pl.DataFrame],
+    items: dy.DataFrame[Items], answers: pl.DataFrame, method: MethodSpec, gold: Mapping[str, pl.DataFrame]
 ) -> dy.DataFrame[ItemScores]:
+    whole = wholes_of([method])[0]
     known = whole.gold(items, gold)
     together = answers.group_by(ASKED, maintain_order=True).agg(parts="part", said=OWN_WORDS).with_columns(part=pl.lit(""))
 
@@ -111,19 +108,14 @@ def _score_wholes(
     return score_answers(items, together, method, score)
 
 
+Score = Callable[[Mapping[str, Any]], Iterable[ScoredAnswer]]
+"""From the row of an answer, with all that the model says in it as `said`, to its score under each metric."""
+
+
 def score_answers(
-    items: dy.DataFrame[Items],
-    answers: pl.DataFrame,
-    method: MethodSpec,
-    score: Callable[[Mapping[str, Any]], Iterable[ScoredAnswer]],
+    items: dy.DataFrame[Items], answers: pl.DataFrame, method: MethodSpec, score: Score
 ) -> dy.DataFrame[ItemScores]:
     """Return the rows of `item_scores` that a profile makes of the answers, sorted by key.
-
-    Args:
-        items: the dataset's items.
-        answers: each (model, setting, repetition) covers every item.
-        method: names the metrics.
-        score: from the row of an answer, with all that the model says in it as `said`, to its score under each metric.
 
     Raises:
         ScoringError: if items are without answer or answers without item.
@@ -144,7 +136,7 @@ def score_answers(
     return ItemScores.cast(frame_of_rows(rows, SCHEMA).sort(ItemScores.primary_key()))
 
 
-def _score_anyhow(score: Callable[[Mapping[str, Any]], Iterable[ScoredAnswer]], answer: Mapping[str, Any]) -> list[ScoredAnswer]:
+def _score_anyhow(score: Score, answer: Mapping[str, Any]) -> list[ScoredAnswer]:
     """Score an answer. An error in reading it makes it unreadable, as if the model had said nothing, and ends no run."""
     try:
         return list(score(answer))

@@ -35,10 +35,7 @@ _EDGES = " \t\n.,;:!\"'`*_。"
 def read_label(reply: str, choices: Sequence[str], *, cut: bool = False) -> Parse:
     """Read a reply that gives one of these labels under the key `Emotion`, or alone.
 
-    Args:
-        reply: the model's text as it came.
-        choices: labels as shown.
-        cut: the reply ended at its token limit, so that a label alone may be the beginning of a longer one.
+    `cut`: it ended at its token limit, so that a label alone may be the beginning of a longer one.
     """
     found = _one(_answers(reply, "emotion", cut=cut), lambda value: match_label(value, choices))
     strict = _strict_value(reply, "Emotion", fenced_only=False)

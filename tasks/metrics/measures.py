@@ -103,8 +103,7 @@ def order_accuracy(order: Sequence[int], gold: Sequence[int]) -> float:
 def points_share(points: Sequence[float | None], chosen: int) -> float:
     """Return (earned - lowest) / (highest - lowest) of the item, in [0, 1]. Reverse keys are already in `points`.
 
-    Raises:
-        ScoringError: if some options have points and some have not, or all earn the same.
+    Raise ScoringError if some options have points and some have not, or all earn the same.
     """
     known = [earned for earned in points if earned is not None]
     if len(known) < len(points) or min(known) == max(known):

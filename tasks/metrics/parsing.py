@@ -96,10 +96,7 @@ SET_FORMS, ORDER_FORMS = _list_forms("set"), _list_forms("order")
 def parse_choice(reply: str, options: Sequence[str], *, cut: bool = False) -> Parse:
     """Read a reply to a question with one right option.
 
-    Args:
-        reply: the model's text as it came.
-        options: option texts as shown, first one lettered A.
-        cut: the reply ended at its token limit.
+    `options`: texts as shown, the first one lettered A. `cut`: the reply ended at its token limit.
     """
     return _read(drop_unfinished(reply) if cut else reply, options, SINGLE_FORMS, None)
 

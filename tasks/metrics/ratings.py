@@ -27,10 +27,9 @@ def rating_share(ratings: Sequence[Rating]) -> float:
 
 
 def rating_level(ratings: Sequence[Rating]) -> float:
-    """Return the mean of rating / highest. LongEmotion's way: 20 x the mean on 1 to 5 or 0 to 5 is 100 x this.
+    """Return the mean of rating / highest; raise ScoringError if a scale reaches below 0.
 
-    Raises:
-        ScoringError: if a scale reaches below 0.
+    LongEmotion's way: 20 x the mean on 1 to 5 or 0 to 5 is 100 x this.
     """
     if wrong := [rating for rating in ratings if rating.lowest < 0 or rating.highest <= 0]:
         raise ScoringError(

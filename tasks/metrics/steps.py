@@ -45,11 +45,7 @@ class ItemScoreJob:
 
 @step("score {job.title}")
 async def score_partition(job: ItemScoreJob, lake: Lake) -> Any:
-    """Read answers and compare them with the gold.
-
-    Returns:
-        PartitionRef of the item scores.
-    """
+    """Read answers, compare them with the gold and return the PartitionRef of the item scores."""
     if found := lake.find(job.key):
         return up_to_date(found)
     return await _in_thread(job, lake)

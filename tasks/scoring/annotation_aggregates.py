@@ -12,10 +12,10 @@ import polars as pl
 from tasks.datasets.attunebench.codebook import load_codebook
 from tasks.metrics.attunebench.choices import OUTCOMES, pooled
 from tasks.metrics.attunebench.conversation import COUNTED
-from tasks.scoring.clusters import place_clusters, tails
+from tasks.scoring.clusters import place_clusters
 from tasks.scoring.resampling import draw_weights
 from tasks.scoring.summation import exact_sum
-from tasks.scoring.uncertainty import LIMITS, Resampling, limits_of, replicate
+from tasks.scoring.uncertainty import LIMITS, Resampling, mean_limits
 
 ROW = ["model", "mode", "strategy"]
 COMPOSITE = "composite_score"
@@ -27,22 +27,14 @@ _VALUE = pl.col("value")
 
 
 def conversation_rows(scored: Sequence[Mapping[str, Any]]) -> pl.DataFrame:
-    """Return rows ROW, item_id, cluster, metric, value of conversations; nulls stay.
-
-    Args:
-        scored: per conversation ROW, `item_id`, `cluster` (who wrote it, or its own id) and its values.
-    """
+    """Return ROW, item_id, cluster (who wrote it), metric and value of conversations, from a row of each with all its values."""
     index = [*ROW, "item_id", "cluster"]
     wide = pl.DataFrame(scored, infer_schema_length=None).with_columns(pl.exclude(index).cast(pl.Float64))
     return wide.unpivot(index=index, variable_name="metric", value_name="value")
 
 
 def aggregate_conversations(rows: pl.DataFrame, resampling: Resampling) -> pl.DataFrame:
-    """Return statistics of each metric.
-
-    Args:
-        rows: what `conversation_rows` returns.
-        resampling: of 95 % intervals; of 0 resamples there are none.
+    """Return statistics of each metric; the intervals of one mode share the draws of its conversations.
 
     Returns:
         ROW, metric, n, mean, sd (with n - 1), se (sd by root n; both null below two conversations), median, min, max, LIMITS and,
@@ -53,35 +45,22 @@ def aggregate_conversations(rows: pl.DataFrame, resampling: Resampling) -> pl.Da
     statistics = {"n": pl.len(), "mean": mean, "sd": deviation, "se": deviation / pl.len().sqrt(), "median": _VALUE.median()}
     found = known.group_by(*ROW, "metric").agg(**statistics, min=_VALUE.min(), max=_VALUE.max())
     nothing = pl.DataFrame(schema={**found.select(*ROW, "metric").schema, **LIMITS})
-    limits = [nothing, *(_limits(of_mode, resampling) for of_mode in known.partition_by("mode"))]
+    limits = [nothing]
+    for of_mode in known.partition_by("mode"):
+        placed = place_clusters(of_mode)
+        draws = f"attunebench {of_mode['mode'][0]}"
+        weights = draw_weights(draws, placed["place"].n_unique(), resampling.resamples, resampling.seed)
+        limits += [mean_limits(part, [*ROW, "metric"], weights) for part in placed.partition_by("metric")]
     score = pl.when(metric=COMPOSITE).then("mean")
     z = ((score - score.mean()) / score.std(ddof=1)).fill_nan(None)
     found = found.with_columns(z_score=z, z_in_mode=z.over("mode", "metric"))
     return found.join(pl.concat(limits), on=[*ROW, "metric"], how="left").sort(*ROW, "metric")
 
 
-def _limits(rows: pl.DataFrame, resampling: Resampling) -> pl.DataFrame:
-    """Return ROW, metric and LIMITS of one mode, whose systems share the draws of its conversations."""
-    systems = rows.select(ROW).unique().sort(ROW).with_row_index("system")
-    placed = place_clusters(rows.join(systems, on=ROW))
-    weights = draw_weights(f"attunebench {rows['mode'][0]}", placed["place"].n_unique(), resampling.resamples, resampling.seed)
-    found = []
-    for (metric,), part in placed.partition_by("metric", as_dict=True).items():
-        cut_off = systems.join(tails(part), on="system", how="left", maintain_order="left")["tail"]
-        limits = limits_of(replicate(part, COMPOSITE, systems.height, weights), cut_off)  # all of them are means
-        found.append(systems.with_columns(metric=pl.lit(metric)).hstack(limits))
-    return pl.concat(found).select(*ROW, "metric", *LIMITS)
-
-
 def score_file(rows: pl.DataFrame, metadata: Mapping[str, Any], resampling: Resampling) -> dict[str, Any]:
     """Return what a score file holds, by the names of the official ones: how it was scored, aggregates, conversations.
 
-    Beside them `model_stats`, each metric's statistics.
-
-    Args:
-        rows: what `conversation_rows` returns.
-        metadata: of the run: profile, data, version.
-        resampling: of the intervals in `model_stats`.
+    Beside them `model_stats`, each metric's statistics. `metadata` is of the run: profile, data, version.
     """
     counts = [name for names in COUNTED.values() for name in names]
     rows = rows.with_columns(pl.col("metric").replace(load_codebook().score_names))

@@ -58,15 +58,8 @@ class ScoreTables:
 def score_benchmark(item_scores: pl.LazyFrame, blueprint: Blueprint, settings: ScoreSettings) -> ScoreTables:
     """Score all models of a benchmark.
 
-    The result depends on nothing but the arguments: not on the order of rows, on chunks or on the number of threads.
-
-    Args:
-        item_scores: rows of `item_scores` of all models, validated when they were written.
-        blueprint: abilities, methods, weights and gate. Its datasets without rows count as missing.
-        settings: seed, number of resamples (0 = no intervals), whether to rank incomplete models.
-
-    Returns:
-        Every layer from raw scores to totals. All (model, setting) pairs of `item_scores` are in it, scored or not.
+    The result depends on nothing but the arguments: not on the order of rows, on chunks or on the number of threads. Datasets of
+    the blueprint without rows count as missing. All (model, setting) pairs of `item_scores` are in it, scored or not.
 
     Raises:
         ScoringError: if a score belongs to no method of the blueprint or lies outside its bounds, or an item

@@ -6,17 +6,7 @@ from typing import Any, NamedTuple
 
 from pydantic import BaseModel, ValidationError
 
-from schemas.blueprint import (
-    Ability,
-    Blueprint,
-    BlueprintDataset,
-    Gate,
-    LevelRule,
-    MethodSpec,
-    MetricSpec,
-    Task,
-    WeightedDataset,
-)
+from schemas import blueprint
 from schemas.dataset import LocalFile
 from schemas.documents import Location
 from schemas.errors import BlueprintError, suggest
@@ -55,14 +45,14 @@ RULES = (
 )
 
 SECTIONS: dict[str, type[BaseModel]] = {
-    "abilities": Ability,
-    "children": Ability,
-    "tasks": Task,
-    "methods": MethodSpec,
-    "metrics": MetricSpec,
+    "abilities": blueprint.Ability,
+    "children": blueprint.Ability,
+    "tasks": blueprint.Task,
+    "methods": blueprint.MethodSpec,
+    "metrics": blueprint.MetricSpec,
     "source": LocalFile,
-    "gate": Gate,
-    "level_rules": LevelRule,
+    "gate": blueprint.Gate,
+    "level_rules": blueprint.LevelRule,
 }
 """The model under each key of a blueprint whose value has keys of its own; datasets occur in two places and are told apart."""
 
@@ -150,13 +140,13 @@ def _expectation(found: Mapping[str, Any]) -> tuple[str, str]:
 def _model_at(location: Location) -> type[BaseModel]:
     parents = [step for step in location[:-1] if isinstance(step, str)]
     if location[0] == "datasets" and len(parents) <= 2:  # noqa: PLR2004  datasets.<id>.<key>
-        return BlueprintDataset
+        return blueprint.BlueprintDataset
     for step in reversed(parents):
         if step == "datasets":
-            return WeightedDataset
+            return blueprint.WeightedDataset
         if step in SECTIONS:
             return SECTIONS[step]
-    return Blueprint
+    return blueprint.Blueprint
 
 
 def _shown(value: Any) -> str:

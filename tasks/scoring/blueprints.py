@@ -24,13 +24,9 @@ SUFFIXES = (".yaml", ".yml")
 
 
 def load_blueprint(name_or_path: str | Path) -> Blueprint:
-    """Read and check a blueprint.
+    """Read and check a blueprint that ships with MoodFlow, by its name, or a YAML file, by its path.
 
-    Args:
-        name_or_path: name of a blueprint that ships with MoodFlow, or path of a YAML file.
-
-    Returns:
-        The blueprint; a path of one of your own files is relative to the blueprint's file there, and to the current folder here.
+    A path of one of your own files is relative to the blueprint's file there, and to the current folder here.
 
     Raises:
         BlueprintError: if there is no such blueprint, or it breaks a rule.
@@ -106,11 +102,7 @@ def list_blueprints() -> list[str]:
 
 
 def find_blueprint(name_or_path: str | Path) -> Path:
-    """Find file of a blueprint.
-
-    Raises:
-        BlueprintError: if there is none; names the nearest.
-    """
+    """Find file of a blueprint; raise BlueprintError, which names the nearest, if there is none."""
     text = str(name_or_path)
     named = BLUEPRINTS / f"{text}.yaml"
     if text in list_blueprints():
@@ -137,10 +129,6 @@ def _beside(dataset: BlueprintDataset, folder: Path) -> BlueprintDataset:
 
 
 def profiled_blueprint(benchmark: str, profile: Profile) -> Blueprint:
-    """Return a blueprint, by its name or path, with the methods of a profile.
-
-    Raises:
-        BlueprintError: if there is no such blueprint, or it breaks a rule.
-    """
+    """Return a blueprint, by its name or path, with the methods of a profile; raise BlueprintError as load_blueprint."""
     blueprint = load_blueprint(benchmark)
     return reference_blueprint(blueprint) if profile == "reference" else blueprint

@@ -22,9 +22,6 @@ def place_clusters(rows: pl.DataFrame) -> pl.DataFrame:
     Where each item is a cluster of its own, its place is that among the items: it is drawn as items alone would be. An item that
     rows of one run put into a cluster, and rows of an earlier one do not, is in it in both.
 
-    Args:
-        rows: `item_id` and `cluster`, one or more rows per item.
-
     Returns:
         The rows, order unspecified, with `place`, from 0, and one cluster per item.
     """
@@ -41,10 +38,7 @@ def design_effects(rows: pl.DataFrame) -> pl.DataFrame:
     """Compute by what factor the variance of a mean over items exceeds what it would be if the items were independent.
 
     SE^2 = G / (G - 1) x sum over clusters of (sum of (x - mean))^2 / n^2, divided by variance / n with the denominator n - 1. It
-    may be below 1: what differs within clusters and not between them.
-
-    Args:
-        rows: `system`, `place`, `item_id` and `value`; of an item's several rows the mean counts.
+    may be below 1: what differs within clusters and not between them. Of an item's several rows the mean counts.
 
     Returns:
         `system` and `design_effect`; null where all clusters are single items, there is one cluster only or all values are equal.
@@ -76,10 +70,7 @@ def expanded_tail(clusters: int) -> float:
 
 
 def tails(rows: pl.DataFrame) -> pl.DataFrame:
-    """Return `system`, `n_clusters` and `tail`: what is cut off its replicates, TAIL where no two items share a cluster.
-
-    Args: `rows`: `system`, `place` and `item_id`.
-    """
+    """Return `system`, `n_clusters` and `tail`: what is cut off its replicates, TAIL where no two items share a cluster."""
     g, items = pl.col("place").n_unique().cast(pl.Int64), pl.col("item_id").n_unique()
     counts = rows.group_by("system").agg(n_clusters=g, shares=(g > 1) & (g < items))
     expanded = pl.col("n_clusters").clip(2).map_elements(expanded_tail, pl.Float64)

@@ -6,10 +6,10 @@ import polars as pl
 from schemas.tables.items import Items
 from schemas.tables.responses import Judgements
 from schemas.tables.scores import DimensionScores
-from tasks.scoring.clusters import place_clusters, tails
+from tasks.scoring.clusters import place_clusters
 from tasks.scoring.reduction import MEAN
 from tasks.scoring.resampling import draw_weights
-from tasks.scoring.uncertainty import LIMITS, Resampling, limits_of, replicate
+from tasks.scoring.uncertainty import LIMITS, Resampling, mean_limits
 
 DIMENSIONS_VERSION = "2"
 """Bumped when means of dimensions are computed differently."""
@@ -25,24 +25,21 @@ def score_dimensions(
     """Average ratings over a judge's repetitions, then an item's parts, then items; a rating that did not come is left out.
 
     Intervals are those of the mean in `tasks.scoring.uncertainty`: clusters of a dataset's items are drawn, by the same seed.
-
-    Args:
-        judgements: of one judge per dataset.
-        items: the answers are to.
-        resampling: number of resamples (0 = no intervals), and seed.
-
-    Returns:
-        One row per model, dataset, setting, rubric and dimension that a judge was asked for, sorted by key.
+    There is a row per model, dataset, setting, rubric and dimension that a judge was asked for, sorted by key.
     """
     answers = rate_answers(judgements)
     counts = answers.group_by(ASKED).agg(n_answers=pl.col("value").count().cast(pl.Int64), n_total=pl.len().cast(pl.Int64))
     rated = rate_items(answers).join(items.select("dataset", "item_id", "cluster"), on=["dataset", "item_id"])
     means = rated.group_by(KEY).agg(MEAN, n_clusters=pl.col("cluster").n_unique().cast(pl.Int64))
-    scores = counts.join(means, on=KEY, how="left").join(_intervals(rated, resampling), on=KEY, how="left")
-    found = scores.rename({"value": "mean", "lowest": "scale_min", "highest": "scale_max"}).with_columns(
-        pl.col("n_clusters").fill_null(0)
-    )
-    return DimensionScores.validate(found.select(DimensionScores.column_names()).sort(DimensionScores.primary_key()))
+    limits = [pl.DataFrame(schema={**rated.select(KEY).schema, **LIMITS})]
+    for (dataset,), rows in rated.partition_by("dataset", as_dict=True).items():
+        placed = place_clusters(rows)
+        weights = draw_weights(str(dataset), placed["place"].n_unique(), resampling.resamples, resampling.seed)
+        limits.append(mean_limits(placed, KEY, weights))
+    scores = counts.join(means, on=KEY, how="left").join(pl.concat(limits), on=KEY, how="left")
+    scores = scores.rename({"value": "mean", "lowest": "scale_min", "highest": "scale_max"})
+    known = scores.select(DimensionScores.column_names()).with_columns(pl.col("n_clusters").fill_null(0))
+    return DimensionScores.validate(known.sort(DimensionScores.primary_key()))
 
 
 def put_on_scale() -> dict[str, pl.Expr]:
@@ -59,16 +56,3 @@ def rate_answers(judgements: pl.DataFrame) -> pl.DataFrame:
 def rate_items(answers: pl.DataFrame) -> pl.DataFrame:
     """Return `value`, the mean over an item's parts that have a rating, for each item, repetition and dimension (KEY)."""
     return answers.drop_nulls("value").group_by(*KEY, "item_id", "repetition").agg(MEAN)
-
-
-def _intervals(rated: pl.DataFrame, resampling: Resampling) -> pl.DataFrame:
-    """Return KEY and LIMITS. `rated`: KEY, `item_id`, `cluster` and `value`."""
-    found = [pl.DataFrame(schema={**rated.select(KEY).schema, **LIMITS})]
-    for (dataset,), rows in rated.partition_by("dataset", as_dict=True).items():
-        groups = rows.select(KEY).unique().sort(KEY).with_row_index("system")
-        placed = place_clusters(rows.join(groups, on=KEY))
-        weights = draw_weights(str(dataset), placed["place"].n_unique(), resampling.resamples, resampling.seed)
-        replicates = replicate(placed, "judged_rating", groups.height, weights)
-        cut_off = groups.join(tails(placed), on="system", how="left", maintain_order="left")["tail"]
-        found.append(groups.drop("system").hstack(limits_of(replicates, cut_off)))
-    return pl.concat(found)

@@ -1,4 +1,4 @@
-"""Compute what a setting gains over `base`: differences of scores over the items scored in both, with intervals.
+"""Compute what a setting gains over `base`, and what tells any two models apart, over the items scored in both, with intervals.
 
 Items that are missing in one setting are left out of both, pair by pair, so that a setting that fails on hard items gains nothing
 by it. Of an item asked several times the mean counts, over the repetitions that were scored; metrics of a whole dataset (F1,
@@ -49,18 +49,9 @@ class Paired:
 
 
 def setting_gains(item_scores: pl.LazyFrame, blueprint: Blueprint, resampling: Resampling) -> dy.DataFrame[SettingGains]:
-    """Return gains of every setting over `base`, per dataset and in the total.
+    """Return gains of every setting over `base`, per dataset that has items scored in both and in the total, sorted by key.
 
-    Args:
-        item_scores: rows of `item_scores` of all models and settings.
-        blueprint: which metrics count, and how much.
-        resampling: number of resamples (0 = no intervals), and seed.
-
-    Returns:
-        One row per model, setting other than base, and dataset that has items scored in both, or `total`; sorted by key.
-
-    Raises:
-        ScoringError: as score_benchmark.
+    Raise ScoringError as score_benchmark.
     """
     systems = item_scores.select(SYSTEM).unique().sort(SYSTEM).collect().filter(pl.col("setting") != BASE)
     if systems.is_empty():
@@ -83,58 +74,41 @@ def setting_gains(item_scores: pl.LazyFrame, blueprint: Blueprint, resampling: R
 
 
 def pair_datasets(of_both: pl.LazyFrame, datasets: Iterable[str], tree: Tree, resampling: Resampling) -> dict[Spec, Paired]:
-    """Pair every metric of these datasets over the items scored both times.
+    """Pair every metric of these datasets that carries weight over the items scored both times.
 
-    Args:
-        of_both: rows of `item_scores` of one model; those it is compared with have setting BASE, the others any other one.
-        datasets: names.
-        tree: the blueprint's tables.
-        resampling: number of resamples (0 = no intervals), and seed.
+    `of_both`: rows of `item_scores` of one model; those it is compared with have setting BASE, the others any other one.
     """
-    return {spec: paired for dataset in datasets for spec, paired in _pairs(of_both, dataset, tree, resampling)}
-
-
-def _pairs(of_both: pl.LazyFrame, dataset: str, tree: Tree, resampling: Resampling) -> Iterator[tuple[Spec, Paired]]:
-    """Return the metrics of a dataset that carry weight and have pairs."""
     in_both = pl.col("setting").n_unique().over("method", "metric", "item_id", "part") > 1
-    rows = counted_rows(of_both, dataset, tree).filter(in_both)
-    return score_together(rows, sorted(rows["setting"].unique(), key=lambda setting: setting != BASE), tree, resampling)
+    found: dict[Spec, Paired] = {}
+    for dataset in datasets:
+        rows = _counted_rows(of_both, dataset, tree).filter(in_both)
+        settings = sorted(rows["setting"].unique(), key=lambda setting: setting != BASE)
+        found |= _score_together(rows, settings, tree, resampling)
+    return found
 
 
-def counted_rows(item_scores: pl.LazyFrame, dataset: str, tree: Tree) -> pl.DataFrame:
+def _counted_rows(item_scores: pl.LazyFrame, dataset: str, tree: Tree) -> pl.DataFrame:
     """Return the rows of a dataset that count in a metric that carries weight."""
     weighed = tree.metrics.filter((pl.col("dataset") == dataset) & (pl.col("weight") > 0)).select(SPEC)
     counted = (pl.col("dataset") == dataset) & pl.col("status").is_in(COUNTED)
     return item_scores.filter(counted).collect(engine="streaming").join(weighed, on=SPEC, how="semi")
 
 
-def score_together(
+def _score_together(
     rows: pl.DataFrame, settings: Sequence[str], tree: Tree, resampling: Resampling
 ) -> Iterator[tuple[Spec, Paired]]:
-    """Score every metric of a dataset for settings that have the same items; clusters are drawn once for all of them.
-
-    Args:
-        rows: of counted_rows, each item in all settings.
-        settings: in the order of the result.
-        tree: the blueprint's tables.
-        resampling: number of resamples (0 = no intervals), and seed.
-    """
+    """Score every metric of a dataset for settings that have the same items; clusters are drawn once for all of them."""
     if rows.is_empty():
         return
     rows = place_clusters(average_parts(rows.lazy()).collect())
     weights = draw_weights(rows["dataset"][0], rows["place"].n_unique(), resampling.resamples, resampling.seed)
     place = pl.col("setting").replace_strict({name: at for at, name in enumerate(settings)}, return_dtype=pl.Int64)
     for leaf in tree.metrics.join(rows, on=SPEC, how="semi", maintain_order="left").iter_slices(1):
-        own = average_repetitions(rows.join(leaf.select(SPEC), on=SPEC, how="semi")).with_columns(system=place)
+        own = rows.join(leaf.select(SPEC), on=SPEC, how="semi").with_columns(system=place)
+        if leaf["metric"].item() not in LABEL_METRICS:
+            own = own.group_by("setting", "item_id").agg(pl.all().exclude("value").first(), MEAN)
         scores = normalise_scores(reduce_item_scores(own.lazy()), tree).sort(place)["normalized_0_100"]
         yield leaf.select(SPEC).row(0), _paired(own, scores.to_numpy(), leaf, weights)
-
-
-def average_repetitions(rows: pl.DataFrame) -> pl.DataFrame:
-    """Return one row per setting and item with the mean of its repetitions; all rows if the metric needs their labels."""
-    if rows.is_empty() or rows["metric"][0] in LABEL_METRICS:
-        return rows
-    return rows.group_by("setting", "item_id").agg(pl.all().exclude("value").first(), MEAN).select(rows.columns)
 
 
 def _paired(rows: pl.DataFrame, scores: Floats, leaf: pl.DataFrame, weights: Floats) -> Paired:
@@ -168,11 +142,7 @@ def dataset_weights(tree: Tree, pairs: Mapping[Spec, Paired]) -> dict[str, Weigh
 
 
 def weigh_gain(pairs: Mapping[Spec, Paired], weights: Mapping[Spec, float]) -> dict[str, float | int | None]:
-    """Weigh both weighted means of these metrics, their difference with its interval, and how many items they rest on.
-
-    Returns:
-        The columns of `setting_gains` that are no key.
-    """
+    """Return the columns of `setting_gains` that are no key: weighted means, their difference with its interval, items."""
     shares = np.array(list(weights.values())) / sum(weights.values())
     used = [pairs[spec] for spec in weights]
     # Rounding may lift a weighted mean above 100 by its last bit.
@@ -190,3 +160,53 @@ def weigh_gain(pairs: Mapping[Spec, Paired], weights: Mapping[Spec, float]) -> d
         "ci_high": high,
         "n_items": sum(map(len, items.values())),
     }
+
+
+Place = tuple[int, Mapping[Spec, Paired]]
+
+
+@dataclass(frozen=True)
+class Pairing:
+    """Pairs any two of many models. Those that have the same items of a dataset scored share one resampling.
+
+    `rows`: item scores by dataset. `places`: by dataset and model its place among those with the same items, and the metrics of
+    them all.
+    """
+
+    rows: Mapping[str, pl.DataFrame]
+    places: Mapping[str, Mapping[str, Place]]
+    tree: Tree
+    resampling: Resampling
+
+    def pair(self, first: str, second: str, datasets: Iterable[str]) -> dict[Spec, Paired]:
+        """Return the metrics of these datasets that both models have items of, the first model first."""
+        return {spec: paired for dataset in datasets for spec, paired in self._pairs(first, second, dataset)}
+
+    def _pairs(self, first: str, second: str, dataset: str) -> Iterator[tuple[Spec, Paired]]:
+        if not {first, second} <= self.places[dataset].keys():
+            return
+        (one, mine), (other, theirs) = (self.places[dataset][model] for model in (first, second))
+        if mine is theirs:
+            for spec, all_of_them in mine.items():
+                scores, replicates = (each[[one, other]] for each in (all_of_them.scores, all_of_them.replicates))
+                yield spec, Paired(scores, replicates, all_of_them.items)
+        else:
+            named = pl.col("setting").replace_strict({first: BASE, second: "other"}, default=None)
+            both = self.rows[dataset].with_columns(setting=named).drop_nulls("setting")
+            yield from pair_datasets(both.lazy(), [dataset], self.tree, self.resampling).items()
+
+
+def pair_models(item_scores: pl.LazyFrame, datasets: Iterable[str], tree: Tree, resampling: Resampling) -> Pairing:
+    """Prepare pairs of models; `item_scores` are those of all of them, in one setting."""
+    renamed = item_scores.with_columns(setting="model", model=pl.lit("compared"))
+    rows = {dataset: _counted_rows(renamed, dataset, tree) for dataset in datasets}
+    return Pairing(rows, {name: dict(_places(own, tree, resampling)) for name, own in rows.items()}, tree, resampling)
+
+
+def _places(rows: pl.DataFrame, tree: Tree, resampling: Resampling) -> Iterator[tuple[str, Place]]:
+    item = pl.struct(*SPEC, "item_id", "part").rank("dense")
+    scored = rows.select("setting", item=item).group_by("setting").agg(items=pl.col("item").unique().sort())
+    for (models,) in scored.group_by("items").agg(pl.col("setting").sort()).select("setting").iter_rows():
+        own = rows.filter(pl.col("setting").is_in(models))
+        metrics = dict(_score_together(own, models, tree, resampling)) if len(models) > 1 else {}
+        yield from ((model, (place, metrics)) for place, model in enumerate(models))

@@ -27,16 +27,11 @@ CELL = ["length_tokens", "length_bin", "depth_percent", "depth_bin"]
 
 
 def needle_grid(item_scores: pl.LazyFrame, contexts: pl.DataFrame) -> dy.DataFrame[NeedleScores]:
-    """Return the mean value per length and depth.
+    """Return the mean value per length and depth, over items, of an item's repetitions the mean.
 
-    Args:
-        item_scores: rows of `item_scores`; metrics of a whole dataset (F1, bias) are left out, they have no value per item.
-        contexts: of the same datasets. Items whose context has no needle at a known depth are left out.
-
-    Returns:
-        KEY, CELL, value in [0, 1] (mean over items, of an item's repetitions the mean; null where none was scored), n (items
-        scored), n_total (items asked); sorted. `length_tokens` and `depth_percent` are the target or the bin's lower limit, to
-        sort and place cells by; `length_bin` and `depth_bin` are their labels.
+    Metrics of a whole dataset (F1, bias) are left out, they have no value per item; so are items without a needle at a known
+    depth. `length_tokens` and `depth_percent` are the target or the bin's lower limit, to sort and place cells by; `length_bin`
+    and `depth_bin` are their labels.
     """
     places = place_needles(contexts).lazy()
     counted = (pl.col("status") != "not_counted") & ~pl.col("metric").is_in(LABEL_METRICS)

@@ -11,7 +11,7 @@ import polars as pl
 from schemas.blueprint import Blueprint
 from schemas.errors import SourceError, SourceMissingError
 from schemas.folders import DATA_FOLDER
-from schemas.tables.scores import AbilityScores, Totals
+from schemas.tables.scores import Totals
 from tasks.scoring.tree import dataset_counts
 from tasks.scoring.uncertainty import LIMITS, LIMITS_OF_GATE
 from tasks.scoring.veto import apply_veto, rank_models, total_scores
@@ -172,9 +172,6 @@ def published_of(blueprint: Blueprint) -> pl.DataFrame | None:
     Returns:
         model, setting, one column on 0-100 per main ability, `overall` (the total as printed, if one is), what the table has
         beside these, rows in the printed order; None if no paper has published scores of these abilities.
-
-    Raises:
-        SourceMissingError, SourceError: as read_table.
     """
     table = table_of(blueprint)
     if table is None:
@@ -186,14 +183,7 @@ def published_of(blueprint: Blueprint) -> pl.DataFrame | None:
 
 
 def published_abilities(published: pl.DataFrame) -> pl.DataFrame:
-    """Return the ability columns of a published table, one row per model, setting and ability.
-
-    Args:
-        published: model, columns named as main abilities, and setting unless all rows are `base`.
-
-    Returns:
-        model, setting, language if the table has it, ability, score_0_100; null where the table has no number.
-    """
+    """Return the ability columns of a published table, one row per model, setting, language if it has that, and ability."""
     named = published if "setting" in published.columns else published.with_columns(setting=pl.lit(SETTING))
     abilities = [name for name in _KNOWN if name in published.columns]
     index = [name for name in ("model", "setting", LANGUAGE) if name in named.columns]
@@ -201,28 +191,18 @@ def published_abilities(published: pl.DataFrame) -> pl.DataFrame:
 
 
 def score_published(published: pl.DataFrame, blueprint: Blueprint) -> dy.DataFrame[Totals]:
-    """Return totals, veto and ranks of a paper's models, from its ability columns, by the functions that runs use.
+    """Return rows of `totals`, without intervals and item counts, from a paper's ability columns, by the functions that runs use.
 
-    Args:
-        published: model, one column per main ability on 0-100, and setting unless all rows are `base`.
-        blueprint: weights and gate. An ability with a number counts as fully measured: the papers state no coverage.
-
-    Returns:
-        Rows of `totals`, by model and setting, without intervals and item counts; ranked within their setting, as runs are.
+    An ability with a number counts as fully measured: the papers state no coverage. Rows without a setting are `base`.
     """
-    none = [pl.lit(None, kind).alias(name) for name, kind in {**LIMITS, **LIMITS_OF_GATE}.items()]
-    totals = total_scores(complete_abilities(published, blueprint), blueprint).with_columns(none)
-    ranked = rank_models(apply_veto(totals, blueprint), blueprint)
-    return Totals.validate(ranked.select(Totals.column_names()).sort("model", "setting"))
-
-
-def complete_abilities(published: pl.DataFrame, blueprint: Blueprint) -> dy.DataFrame[AbilityScores]:
-    """Return rows of `ability_scores` as a run would have written them with these scores."""
     scored = pl.col("score_0_100").is_not_null()
     rows = published_abilities(published).join(dataset_counts(blueprint), on="ability")
-    counted = rows.with_columns(
+    abilities = rows.with_columns(
         datasets_scored=pl.when(scored).then("datasets_total").otherwise(0),
         n_scored=pl.lit(0, pl.Int64),
         n_total=pl.lit(0, pl.Int64),
     )
-    return AbilityScores.validate(counted.select(AbilityScores.column_names()))
+    none = [pl.lit(None, kind).alias(name) for name, kind in {**LIMITS, **LIMITS_OF_GATE}.items()]
+    totals = total_scores(abilities, blueprint).with_columns(none)
+    ranked = rank_models(apply_veto(totals, blueprint), blueprint)
+    return Totals.validate(ranked.select(Totals.column_names()).sort("model", "setting"))

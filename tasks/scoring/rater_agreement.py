@@ -42,13 +42,9 @@ class Units(NamedTuple):
 
 
 def agreement(left: Floats, right: Floats, units: Units, scale: Floats) -> Floats:
-    """Return STATISTICS of two raters, [statistics, resamples].
+    """Return STATISTICS of two raters, [statistics, resamples], from their ratings, [units].
 
-    Args:
-        left: ratings, [units].
-        right: the other's.
-        units: and how often each is drawn in each resample.
-        scale: ratings that can be given, ascending.
+    `scale`: ratings that can be given, ascending.
     """
     weights = units.weights
     pairs, place = np.unique(np.column_stack((left, right)), axis=0, return_inverse=True)

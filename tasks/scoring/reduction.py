@@ -7,14 +7,7 @@ import polars as pl
 
 from schemas.errors import ScoringError
 from schemas.metrics import Reduction, reduced_by
-from tasks.scoring.label_scores import (
-    HAS_NO_LABELS,
-    STATUS,
-    bias_scores,
-    macro_f1,
-    micro_f1,
-    preference_scores,
-)
+from tasks.scoring.label_scores import HAS_NO_LABELS, STATUS, bias_scores, macro_f1, micro_f1, preference_scores
 from tasks.scoring.summation import exact_sum, fixed_point_sum, from_fixed_point, sum_by
 
 KEY = ["model", "dataset", "method", "metric", "setting"]
@@ -50,10 +43,7 @@ def average_parts(item_scores: pl.LazyFrame) -> pl.LazyFrame:
 
 
 def reduce_item_scores(item_scores: pl.LazyFrame) -> pl.DataFrame:
-    """Reduce items to raw scores, E_raw of the paper.
-
-    Args:
-        item_scores: rows of `item_scores`, validated when they were written, in any order.
+    """Reduce items, in any order, to raw scores, E_raw of the paper.
 
     Returns:
         Rows of `raw_scores` without interval. `value` is the mean of the items' values, or of their clusters' means, as the

@@ -1,5 +1,10 @@
-"""Draw bootstrap replicates of one metric for many models at once: each is one or a few matrix products."""
+"""Draw bootstrap replicates of one metric for many models at once: each is one or a few matrix products.
 
+Functions that return replicates take the rows, the grid they belong in and weights [clusters, resamples]. They return [systems,
+resamples]; NaN where a resample drew none of a system's scored items.
+"""
+
+from collections.abc import Iterable
 from dataclasses import dataclass
 from hashlib import sha256
 
@@ -49,16 +54,7 @@ def draw_weights(dataset: str, clusters: int, resamples: int, seed: int) -> Floa
 
 
 def mean_replicates(values: Floats, grid: Grid, weights: Floats) -> Floats:
-    """Return replicates of a mean.
-
-    Args:
-        values: one per row.
-        grid: where the rows belong.
-        weights: [clusters, resamples].
-
-    Returns:
-        [systems, resamples]; NaN where a resample drew none of a system's scored items.
-    """
+    """Return replicates of a mean of values, one per row."""
     counts = grid.spread()
     return shares(grid.spread(_exact(values, counts)) @ weights, drawn_rows(counts, weights), np.nan)
 
@@ -66,11 +62,7 @@ def mean_replicates(values: Floats, grid: Grid, weights: Floats) -> Floats:
 def micro_f1_replicates(rows: pl.DataFrame, grid: Grid, weights: Floats, nothing: float = 0.0) -> Floats:
     """Return replicates of the micro-averaged F1, by resampled hits and label counts.
 
-    Args:
-        rows: predicted and gold label lists; null = no label.
-        grid: where the rows belong.
-        weights: [clusters, resamples].
-        nothing: the value of a resample without any label.
+    Null in `predicted` or `gold` is no label; `nothing` is the value of a resample without any label.
     """
     predicted, gold = pl.col("predicted").list.n_unique().fill_null(0), pl.col("gold").list.n_unique().fill_null(0)
     hits = pl.col("predicted").list.set_intersection("gold").list.len().fill_null(0)
@@ -80,23 +72,26 @@ def micro_f1_replicates(rows: pl.DataFrame, grid: Grid, weights: Floats, nothing
 
 
 def macro_f1_replicates(rows: pl.DataFrame, grid: Grid, weights: Floats) -> Floats:
-    """Return replicates of the macro-averaged F1: the mean over the labels that occur in the resample.
+    """Return replicates of the macro-averaged F1: the mean over the labels that occur in the resample."""
 
-    Args:
-        rows: predicted and gold label lists; null = no label.
-        grid: where the rows belong.
-        weights: [clusters, resamples].
-    """
+    def counts(label: str) -> tuple[Floats, Floats]:
+        predicted, gold = (
+            rows[name].list.contains(label).fill_null(value=False).to_numpy().astype(np.float64) for name in ("predicted", "gold")
+        )
+        return 2 * (grid.spread(predicted * gold) @ weights), grid.spread(predicted + gold) @ weights
+
+    drawn = drawn_rows(grid.spread(), weights)
     labels = pl.concat([rows["predicted"], rows["gold"]]).explode().drop_nulls().unique().sort()
-    total, occurring = np.zeros((grid.systems, weights.shape[1])), np.zeros((grid.systems, weights.shape[1]))
-    for label in labels:
-        predicted = rows["predicted"].list.contains(label).fill_null(value=False).to_numpy()
-        gold = rows["gold"].list.contains(label).fill_null(value=False).to_numpy()
-        hits = grid.spread((predicted & gold).astype(np.float64)) @ weights
-        named = grid.spread(predicted.astype(np.float64) + gold) @ weights
-        total += shares(2 * hits, named)
-        occurring += named > 0
-    return np.where(drawn_rows(grid.spread(), weights) > 0, shares(total, occurring), np.nan)
+    return np.where(drawn > 0, mean_share(map(counts, labels), np.zeros_like(drawn)), np.nan)
+
+
+def mean_share(parts: Iterable[tuple[Floats, Floats]], total: Floats) -> Floats:
+    """Return the mean of part / whole over the pairs that have a whole, place by place; `total`: zeros of their shape."""
+    occurring = np.zeros_like(total)
+    for part, whole in parts:
+        total = total + shares(part, whole)
+        occurring += whole > 0
+    return shares(total, occurring)
 
 
 def shares(part: Floats, whole: Floats, nothing: float = 0.0) -> Floats:

@@ -65,10 +65,7 @@ def _move(tree: Tree, places: pl.DataFrame) -> Tree:
 def rank_varied(totals: pl.DataFrame, normalized: pl.DataFrame | None, variation: Variation) -> pl.DataFrame:
     """Return the same models with the total, veto and rank that they would have.
 
-    Args:
-        totals: rows of `totals` of models that are ranked together. What is covered, and the gate's interval, stay as they are.
-        normalized: their rows of `normalized_scores`; null leaves the totals before the veto as they are.
-        variation: weights and gate.
+    What is covered, and the gate's interval, stay as they are; without `normalized` so do the totals before the veto.
     """
     if normalized is not None and variation.tree is not None:
         nodes = aggregate_scores(normalized, variation.tree).nodes.filter(pl.col("tier") == 1).rename({"node": "ability"})

@@ -47,11 +47,7 @@ class AggregateJob:
 
 @step("aggregate {job.blueprint.name}")
 async def aggregate(job: AggregateJob, lake: Lake) -> Any:
-    """Reduce, normalise, aggregate and apply the veto.
-
-    Returns:
-        One PartitionRef per layer, in the order of AGGREGATED.
-    """
+    """Reduce, normalise, aggregate and apply the veto: a PartitionRef per layer, in the order of AGGREGATED."""
     found = [lake.find(job.key(layer)) for layer in AGGREGATED]
     refs = [ref for ref in found if ref is not None]
     if len(refs) == len(AGGREGATED):
@@ -82,11 +78,7 @@ class LayerJob(Protocol):
 
 @step("compute {job.key.layer}")
 async def compute_layer(job: LayerJob, lake: Lake) -> Any:
-    """Compute one layer of a run, unless the lake has it.
-
-    Returns:
-        PartitionRef of the layer.
-    """
+    """Compute one layer of a run, unless the lake has it, and return its PartitionRef."""
     if found := lake.find(job.key):
         return up_to_date(found)
     return lake.write(job.key, job.compute(lake), LAYERS[job.key.layer])

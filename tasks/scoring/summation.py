@@ -10,13 +10,10 @@ _FRACTION_BITS, _LOW_BITS = 60, 33
 
 
 def exact_sum(values: pl.Expr) -> pl.Expr:
-    """Sum of the values that are not null; 0 if there are none.
+    """Sum the values that are not null, 0 if there are none, to the same last bit for any order, chunking and number of threads.
 
     Args:
         values: floats below 2**66 in size; bits finer than 2**-60 are dropped, which leaves shares in [2**-8, 1] exact.
-
-    Returns:
-        Float64, the same to the last bit for any order, chunking and number of threads.
     """
     return from_fixed_point((values * 2.0**_FRACTION_BITS).cast(pl.Int128).sum())
 
@@ -28,9 +25,6 @@ def fixed_point_sum(values: pl.Expr) -> pl.Expr:
 
     Args:
         values: floats, at most 2**20 of them in a group, their sizes adding up to less than 2**26.
-
-    Returns:
-        Int128, in units of 2**-60; 0 if there are no values.
     """
     whole = (values * 2.0**_FRACTION_BITS).truncdiv(1.0)
     low = whole % 2.0**_LOW_BITS
@@ -45,15 +39,8 @@ def from_fixed_point(total: pl.Expr) -> pl.Expr:
 def sum_by(rows: pl.LazyFrame, key: list[str], **sums: pl.Expr) -> pl.LazyFrame:
     """Sum per group; faster than a plain group-by where the rows of a group follow each other, as those of the lake do.
 
-    Neighbours with the same key are summed first: rows are compared with the one before, and only the sums are hashed.
-
-    Args:
-        rows: in any order.
-        key: columns of a group.
-        sums: exact aggregations, such as counts and `fixed_point_sum`; those of parts of a group are added.
-
-    Returns:
-        `key` and `sums`, one row per group.
+    Neighbours with the same key are summed first: rows are compared with the one before, and only the sums are hashed. `sums`
+    are exact aggregations, such as counts and `fixed_point_sum`; those of parts of a group are added.
     """
     numbered = rows.with_columns(run=pl.struct(key).rle_id()).set_sorted("run")
     runs = numbered.group_by("run").agg(pl.struct(key).first().alias("key"), **sums).unnest("key")

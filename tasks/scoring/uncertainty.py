@@ -52,7 +52,7 @@ class Intervals:
 
 @dataclass(frozen=True)
 class Resampling:
-    """How intervals are drawn."""
+    """How intervals are drawn: with the seed, so many times. By 0 resamples there are none."""
 
     resamples: int
     seed: int
@@ -61,18 +61,7 @@ class Resampling:
 def bootstrap_intervals(
     item_scores: pl.LazyFrame, raw: pl.DataFrame, contributions: pl.DataFrame, tree: Tree, resampling: Resampling
 ) -> Intervals:
-    """Return intervals of all raw scores and totals.
-
-    Args:
-        item_scores: rows of `item_scores`.
-        raw: rows of `raw_scores` reduced from them.
-        contributions: of each metric to the total before the veto, or to the gate (`of_gate`): what scope_contributions returns.
-        tree: the blueprint's tables.
-        resampling: number of resamples, and seed.
-
-    Returns:
-        One row per row of `raw`, and per model and setting; null where no interval is given.
-    """
+    """Return intervals of all raw scores and totals, null where none is given; contributions are those of both scopes."""
     systems = raw.select(SYSTEM).unique().sort(SYSTEM).with_row_index("system")
     scored = raw.filter(pl.col("value").is_not_null()).join(contributions, on=KEY, how="left").join(systems, on=SYSTEM)
     leaves = scored.join(tree.metrics, on=SPEC).sort("system").partition_by(SPEC, as_dict=True)
@@ -103,7 +92,10 @@ def scored_rows(item_scores: pl.LazyFrame, raw: pl.DataFrame, systems: pl.DataFr
     """Return counted item scores, one dataset at a time, a few datasets read together."""
     columns = ["dataset", "method", "metric", "item_id", "cluster", "value", "predicted", "gold"]
     counted = average_parts(item_scores).filter(pl.col("status").is_in(COUNTED))
-    for batch in _batches(raw):
+    sizes = raw.group_by("dataset").agg(pl.col("n_scored").sum()).sort("dataset")
+    # A reader that cannot skip rows passes over all of them for each batch.
+    batches = sizes.group_by(pl.col("n_scored").cum_sum() // _BATCH_ROWS, maintain_order=True).agg("dataset")
+    for batch in batches["dataset"]:
         rows = counted.filter(pl.col("dataset").is_in(batch)).select(*SYSTEM, *columns).collect(engine="streaming")
         for dataset in batch:
             yield dataset, rows.filter(pl.col("dataset") == dataset).join(systems, on=SYSTEM)
@@ -118,9 +110,9 @@ def _describe_clusters(rows: pl.DataFrame, metric: Metric) -> pl.DataFrame:
 
 
 def replicate(rows: pl.DataFrame, metric: Metric, systems: int, weights: Floats) -> Floats:
-    """Return replicates of a metric, [systems, resamples]: NaN where none of a system's clusters was drawn, or it has only one.
+    """Return replicates of a metric, see tasks.scoring.resampling; NaN too where a system has only one cluster.
 
-    Args: `rows`: `system`, `place` of the cluster, `value` and labels, of one metric; `weights`: [clusters, resamples].
+    `rows`: `system`, `place` of the cluster, `value` and labels.
     """
     reduction = METRICS[metric].reduction
     if reduction == "clusters":
@@ -141,17 +133,12 @@ def replicate(rows: pl.DataFrame, metric: Metric, systems: int, weights: Floats)
     return replicates
 
 
-def _batches(scored: pl.DataFrame) -> Iterator[list[str]]:
-    """Return names of datasets to read together: a reader that cannot skip rows passes over all of them for each batch."""
-    batch, rows = list[str](), 0
-    for dataset, size in scored.group_by("dataset").agg(pl.col("n_scored").sum()).sort("dataset").iter_rows():
-        if batch and rows + size > _BATCH_ROWS:
-            yield batch
-            batch, rows = [], 0
-        batch.append(dataset)
-        rows += size
-    if batch:
-        yield batch
+def mean_limits(rows: pl.DataFrame, key: list[str], weights: Floats) -> pl.DataFrame:
+    """Return `key` and LIMITS of means of `value`. `rows`: what place_clusters returns; `weights`: [clusters, resamples]."""
+    systems = rows.select(key).unique().sort(key).with_row_index("system")
+    placed = rows.join(systems, on=key)
+    cut_off = systems.join(tails(placed), on="system", maintain_order="left")["tail"]
+    return systems.drop("system").hstack(limits_of(replicate(placed, "judged_rating", systems.height, weights), cut_off))
 
 
 def limits_of(replicates: Floats, cut_off: pl.Series | None = None) -> pl.DataFrame:
@@ -160,16 +147,11 @@ def limits_of(replicates: Floats, cut_off: pl.Series | None = None) -> pl.DataFr
     `cut_off`: share of them on either side, by row; null = TAIL.
     """
     limits = np.full((len(replicates), 2), np.nan)
-    gaps = np.isnan(replicates).sum(axis=1)
-    known = gaps < replicates.shape[1]
-    whole, broken = known & (gaps == 0), known & (gaps > 0)
+    known = ~np.isnan(replicates).all(axis=1)
     shares = np.full(len(replicates), TAIL) if cut_off is None else cut_off.to_numpy()
-    for share in np.unique(shares):
-        own = shares == share
-        if (own & whole).any():
-            limits[own & whole] = np.quantile(replicates[own & whole], [share, 1 - share], axis=1).T
-        if (own & broken).any():
-            limits[own & broken] = np.nanquantile(replicates[own & broken], [share, 1 - share], axis=1).T
+    for share in np.unique(shares[known]):
+        own = known & (shares == share)
+        limits[own] = np.nanquantile(replicates[own], [share, 1 - share], axis=1).T
     return pl.DataFrame(limits, schema=["ci_low", "ci_high"], nan_to_null=True)
 
 

@@ -19,15 +19,7 @@ _TOTAL, _GATE = pl.col("total_before_veto"), pl.col("gate_score")
 
 
 def total_scores(abilities: pl.DataFrame, blueprint: Blueprint) -> pl.DataFrame:
-    """Return total of each model and setting before the veto, and what the veto is decided by.
-
-    Args:
-        abilities: rows of `ability_scores`.
-        blueprint: weights and gate.
-
-    Returns:
-        Rows of `totals` without intervals, verdict and rank.
-    """
+    """Return rows of `totals` without intervals, verdict and rank, from rows of `ability_scores`."""
     gate = blueprint.gate
     is_gate = pl.col("ability") == gate.ability if gate else pl.lit(value=False)
     weights = pl.DataFrame(
@@ -57,10 +49,6 @@ def apply_veto(totals: pl.DataFrame, blueprint: Blueprint) -> pl.DataFrame:
     The veto is decided by the whole gate: all its datasets scored, and of their items the share that a rank asks for. By a part
     of it, at least half, it is decided only if the gate's interval lies wholly on one side of the threshold. Otherwise `vetoed`
     is null, and the total stands.
-
-    Args:
-        totals: what total_scores returns, with the gate's interval.
-        blueprint: names the gate, its threshold and the share of items.
     """
     gate = blueprint.gate
     if gate is None:
@@ -85,14 +73,7 @@ def rank_models(
 ) -> pl.DataFrame:
     """Rank by total, the highest first, within each setting; equal totals share the smaller rank.
 
-    Args:
-        totals: rows of `totals`, with or without rank.
-        blueprint: says what share of the items must be scored.
-        rank_incomplete: rank models with missing datasets or items too.
-        within: columns that name the groups to rank in.
-
-    Returns:
-        The same rows, rank null for vetoed, unscored and (unless asked for) incomplete models and those whose veto is undecided.
+    It is null for vetoed, unscored and (unless `rank_incomplete`) incomplete models and those whose veto is undecided.
     """
     complete = pl.col("datasets_scored") == pl.col("datasets_total")
     # A published total comes without item counts; nothing is known to be missing from it.

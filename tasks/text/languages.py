@@ -27,9 +27,7 @@ LEAST_COMMON = 1 / 8
 def find_language(text: str) -> Language | None:
     """Find the language of a text by its characters, and that of Latin letters by common words.
 
-    Returns:
-        Null where it cannot be told: no words, a mixture without two thirds of either, another language, or a few words that are
-        no common ones.
+    Null where it cannot be told: no words, a mixture without two thirds of either, another language, or a few uncommon words.
     """
     words = [word.casefold().replace("’", "'") for word in LATIN_WORD.findall(text)]
     han = len(HAN.findall(text))

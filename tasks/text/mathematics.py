@@ -26,17 +26,8 @@ _BARE_POINT = re.compile(r"(?<![\d.])\.(?=\d)")
 _BOXED = re.compile(r"\\boxed\s*\{((?:[^{}]|\{(?:[^{}]|\{[^{}]*\})*\})*)\}")
 _NAMED = re.compile(r"[a-zA-Z]\s*=\s*([^=]+)")
 _SPELLINGS = str.maketrans({"−": "-", "–": "-", "×": "*", "·": "*", "÷": "/"})
-_REWRITTEN = tuple(
-    (re.compile(rf"{re.escape(command)}(?![a-zA-Z])"), written)
-    for command, written in (
-        (r"\dfrac", r"\\frac"),
-        (r"\tfrac", r"\\frac"),
-        (r"\cdot", "*"),
-        (r"\times", "*"),
-        (r"\leq", "≤"),
-        (r"\geq", "≥"),
-    )
-)
+_REWRITTEN = {r"\dfrac": r"\frac", r"\tfrac": r"\frac", r"\cdot": "*", r"\times": "*", r"\leq": "≤", r"\geq": "≥"}
+_REWRITTEN_COMMANDS = re.compile("|".join(rf"{re.escape(command)}(?![a-zA-Z])" for command in _REWRITTEN))
 _IGNORED = re.compile(r"\\(?:left|right)(?![a-zA-Z])|\\[!,; ]|\s")
 _THOUSANDS = re.compile(r"(?<=\d),(?=\d{3}(?!\d))")
 _MATHEMATICAL = re.compile(r"[\\\d^√=+*/<>%∞π∪±(){}\[\]]|-")
@@ -98,8 +89,7 @@ def _spellings(answer: str) -> set[str]:
 
 def _condense(form: str) -> str:
     text = unicodedata.normalize("NFKC", form).translate(_SPELLINGS)
-    for command, written in _REWRITTEN:
-        text = command.sub(written, text)
+    text = _REWRITTEN_COMMANDS.sub(lambda found: _REWRITTEN[found[0]], text)
     if not set("([{") & set(text):
         text = _THOUSANDS.sub("", text)  # in brackets a comma parts two numbers
     return _IGNORED.sub("", text).rstrip(".。").casefold()

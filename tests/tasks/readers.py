@@ -19,7 +19,7 @@ from schemas.question_types import QUESTION_TYPES
 from schemas.tables.items import Items
 from schemas.tables.scores import ItemScores
 from tasks.judging.contract import Contract
-from tasks.judging.prompts import fence_data
+from tasks.judging.prompts import fence_data, read_aspects
 from tasks.judging.rubrics import Scale
 from tasks.judging.simulation import find_rule_faults
 from tasks.metrics.answer_forms import ParsedAnswer, Question, read_answer
@@ -32,7 +32,6 @@ from tasks.solvers.longemotion.emotion_expression import MARKED
 from tasks.solvers.longemotion.search_o1 import find_query, without_searches
 from tasks.solvers.longemotion.self_rag import read_marks
 from tasks.solvers.role_play import says_goodbye
-from tasks.text.aspects import read_aspects
 from tasks.text.json_objects import read_object
 from tasks.text.languages import find_language
 from tasks.text.reasoning import strip_reasoning

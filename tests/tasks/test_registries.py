@@ -14,7 +14,7 @@ import numpy as np
 import polars as pl
 import pytest
 
-from schemas.attunebench import ConversationGold, WideAnswers
+from schemas.attunebench import ConversationGold
 from schemas.blueprint import MethodSpec, MetricSpec
 from schemas.context import ASPECTS
 from schemas.dataset import LocalFile
@@ -35,7 +35,7 @@ from tasks.runs.baselines import measure_baselines
 from tasks.scoring.reduction import reduce_item_scores
 from tasks.solvers.prompts import PROMPTS, Prompts, build_messages
 from tests.rows import each_row
-from tests.tasks.metrics.attunebench.samples import ONE_TURN, gold_layers, oracle, panas, shown, wide
+from tests.tasks.metrics.attunebench.samples import ONE_TURN, PLAIN, gold_layers, oracle, said, shown
 from tests.tasks.rows import answer, answers, judgement, judgements
 
 
@@ -201,80 +201,32 @@ EXAMPLES: Mapping[QuestionType, Example] = {
     "emotion_expression": Example({"options": ("proud", "upset")}, "I am proud.", "Fine.", WHY_RATED, RATED),
     "role_play": Example({"context": "Age: young\nProblem: no sleep"}, "That sounds hard.", "Sleep!", WHY_RATED, RATED),
 }
-# Of two judgements each and twelve comparisons, of which the first of two is always named.
-WRONG = {
-    "turn 1 draft": {"drafted_response": "I see"},
-    "turn 1 judge": {"overall_score": 4, "draft_binary_assessment": {"B1": "yes", "B4": "yes"}},
-    "turn 1 review": {
-        "emotion_tags": [{"emotion": "Upset", "intensity": 4}, {"emotion": "Nervous", "intensity": 5}],
-        **{key: {"B1": "yes", "B4": "yes"} for key in ("binary_om_assessment", "binary_human_prediction")},
-    },
-    "turn 1 hp_binary": {key: {"B1": "no", "B4": "no"} for key in ("binary_om_assessment", "binary_human_prediction")},
-    "turn 1 pairwise": {"pairwise_selections": {str(place): "A" for place in range(12)}},
-    "post": {
-        "post_panas": panas(46, 11).items,
-        "conversation_wide": wide(
-            WideAnswers(q1=("b", "c", "d"), q2="Openly", q3="Mixed", follow_up=("it felt rushed",)),
-            {"perceiving": 5, "facilitating": 4, "understanding": 6, "managing": 4},
-        ),
-    },
-}
 RIGHT = {
     **oracle(ONE_TURN),
     "turn 1 draft": {"drafted_response": "I see you"},
-    "turn 1 judge": {"overall_score": 7, "draft_binary_assessment": {"B1": "no", "B4": "yes"}},
+    "turn 1 judge": {"overall_score": 7, "draft_binary_assessment": {"B1": "no", "B4": "yes", "B6": "no"}},
 }
-EMOTION, BEHAVIOUR, ASKED = (0.5 + 0.96165) / 2, (0.5 + 8 / 12) / 2, (0.25 + 1 + 0 + 4 / 9) / 4
+EMOTION, BEHAVIOUR, ASKED = (0.5 + 0.96165) / 2, (2 / 3 + 8 / 12) / 2, (0.25 + 1 + 0 + 4 / 9) / 4
 AFTERWARDS = 0.4 * 0.625 + 0.3 * ASKED + 0.3 * 0.875
-# Worked out in the tests of each; otherwise the right reply has 1.
 WRONG_VALUES: Mapping[Metric, float] = {
-    "emotion_f1": 0.5,
-    "emotion_va_score": 0.96165,
-    "emotion_va_greedy": 0.96165,
-    "emotion_f1_intensity": 1 / 3,
-    "emotion_va_intensity": 0.93965,
-    "emotion_intensity_mae": 2,
-    **dict.fromkeys(("hit_rate", "hit_rate_tagged", "draft_judge_score", "draft_binary_alignment"), 0.5),
-    **dict.fromkeys(("binary_om_accuracy", "binary_human_accuracy"), 0.5),
-    **dict.fromkeys(("binary_om_accuracy_hp", "binary_human_accuracy_hp"), 0.5),
-    "pairwise_accuracy": 8 / 12,
-    "kendall_tau": 1 / 3,
-    "kendall_tau_b": 1 / 3,
-    # {i, see} of {i, see, you}, {i} of {i, see, hear}, which won 8 and 4 of 12
-    "response_similarity": 2 / 3,
-    "preference_alignment": (8 * 2 / 3 + 4 / 3) / 12,
-    "panas_normalized": 1 - 2 / 60,
-    # three positive items and a negative one are off by 1
-    "panas_item_normalized": 1 - 4 / 20 / 6,
-    "panas_baseline_adjusted": 0.25,
-    # of the seven that changed three are right, and four as before
-    "panas_item_baseline_adjusted": 3 / 7,
-    "q1_score": 0.25,
-    "q2_score": 1,
-    "q3_score": 0,
-    "q3_distance": 1,
-    "q3_followup_score": 4 / 9,
-    "four_branch_score": 0.875,
-    "branch_perceiving": 1,
-    "branch_facilitating": 2 / 3,
-    "branch_understanding": 5 / 6,
-    "branch_managing": 1,
+    **{name: value for name in METRICS if (value := PLAIN.get(name)) is not None},
     "pillar_emotion": EMOTION,
     "pillar_behaviour": BEHAVIOUR,
     "pillar_conversation": AFTERWARDS,
     "composite_score": 24 * EMOTION + 49 * BEHAVIOUR + 27 * AFTERWARDS,
-    "binary_accuracy": 0.5,
-    "composite_equal": 50 * ((EMOTION + 0.5 + 8 / 12) / 3 + (0.625 + ASKED + 0.875) / 3),
+    "binary_accuracy": 2 / 3,
+    "composite_equal": 50 * ((EMOTION + 2 / 3 + 8 / 12) / 3 + (0.625 + ASKED + 0.875) / 3),
     # both have all parts
     "read_share": 1,
 }
+"""Of replies that are right in places; otherwise the right reply has 1."""
 # {i} of {i, see, you, hear}, which won 4 of 12
 RIGHT_VALUES = {"preference_alignment": 0.75, "composite_score": 100.0, "composite_equal": 100.0}
 RIGHT_VALUES |= {"emotion_intensity_mae": 0.0, "q3_distance": 0.0}
 ANNOTATION = Example(
     {"context": shown(ONE_TURN).to_json()},
     json.dumps(RIGHT),
-    json.dumps(WRONG),
+    json.dumps(said()),
     "Compared with the reference by read_share, the reply earns 1.00 of 1.",
     {name: (RIGHT_VALUES.get(name, 1.0), one, (RIGHT_VALUES.get(name, 1.0) + one) / 2) for name, one in WRONG_VALUES.items()},
     gold=ONE_TURN,
@@ -315,8 +267,8 @@ def score(question_type: QuestionType, metric: Metric) -> dy.DataFrame[ItemScore
     example, row = EXAMPLES[question_type], METRICS[metric]
     judged = {"judged": True, "rubric": "summary"} if row.rating else {}
     method = MethodSpec(id="m", metrics=(MetricSpec(metric=metric, k=1 if row.has_cut_off else None),), **judged)
-    said = {"a": example.right, "b": example.wrong}
-    replies = answers(*(row for name, text in said.items() for row in answered(example, name, text)))
+    texts_of = {"a": example.right, "b": example.wrong}
+    replies = answers(*(row for name, text in texts_of.items() for row in answered(example, name, text)))
     gold = gold_layers(dict.fromkeys("ab", example.gold)) if example.gold else {}
     rated = judgements(judgement("a", "warmth", 5), judgement("b", "warmth", 2))
     return score_items(rows_of(question_type), replies, rated, method, gold)

@@ -23,11 +23,7 @@ LEAST_ALIKE, UNKNOWN_LEVEL = 0.3, 3.0
 
 
 def panas_values(before: Panas, after: Panas, reply: Reply, rules: Rules) -> Values:
-    """Score the predicted mood.
-
-    Returns:
-        `panas_normalized` and `panas_item_normalized` in [0, 1]; the baseline-adjusted ones in [-1, 1], 0 being the mood before.
-    """
+    """Score the predicted mood, in [0, 1]; the baseline-adjusted values in [-1, 1], 0 being the mood before."""
     said, book = read_items(reply, before.items), load_codebook()
     # A change of what the person did not say before comes to nothing that could be compared.
     changes = ITEMS not in reply and CHANGES in reply and rules.unread == "worst"
@@ -85,11 +81,7 @@ def _skill(before: float | None, after: float | None, said: float | None, rules:
 def question_values(gold: WideAnswers, said: Mapping[str, Any], fits: Sequence[str], rules: Rules) -> Values:
     """Score Q1 to Q3 and the follow-up, in [0, 1]; `q3_distance` in levels from 0 to 3.
 
-    Args:
-        gold: the person's answers.
-        said: the model's, by the names of the record.
-        fits: the options of Q3; unless they are such as the official ones, nothing says how far apart two are.
-        rules: of the profile.
+    `said` is by the names of the record. Unless `fits`, the options of Q3, are the official ones, no two have a distance.
     """
     if gold == WideAnswers() and rules.empty == "left_out":
         return {}

@@ -68,10 +68,7 @@ def perspective(observer: float | None, facing: float | None) -> dict[str, float
 def pairwise_values(comparisons: Sequence[Comparison], said: Any, rules: Rules) -> dict[str, float | None]:
     """Score the comparisons of one turn: share of the person's winners that are named, and agreement of the two orders.
 
-    Args:
-        comparisons: in record order.
-        said: sides by the number of the comparison, from "0"; one that is not there is wrong.
-        rules: of the profile.
+    `said` has sides by the number of the comparison, from "0"; one that is not there is wrong.
     """
     sides = read_selections(said, comparisons)
     right: list[bool] = []
@@ -111,9 +108,7 @@ def kendall(won: Mapping[str, int], named: Mapping[str, int], labels: Sequence[s
 def draft_values(truths: Truths, judged: Sequence[Reply]) -> dict[str, float | None]:
     """Score a draft by its judges: mean of their ratings on 0 to 1, and share of wanted behaviour that they find in it.
 
-    Args:
-        truths: behaviour that the person preferred.
-        judged: what each judge says. A rating is the mean over judges, a yes or no their majority, and a tie is yes.
+    A rating is the mean over judges, a yes or no their majority, and a tie is yes.
     """
     given = [[number for reply in judged if (number := read_number(reply.get(name))) is not None] for name in RATINGS]
     ratings = [min(max(fmean(numbers), 1), 7) for numbers in given if numbers]
@@ -134,13 +129,9 @@ def _majority(answers: Sequence[str | None]) -> str | None:
 def similarity_values(
     draft: Any, texts: Mapping[str, str], comparisons: Sequence[Comparison], rules: Rules
 ) -> dict[str, float | None]:
-    """Score a draft by the words it shares with the replies that the person compared.
+    """Score a draft by the words it shares with the replies that the person compared, whose texts are by label.
 
-    Args:
-        draft: of a reply without one there is nothing to compare; in the port it shares no word.
-        texts: replies by label.
-        comparisons: with the person's winners, whose numbers of wins weigh the likeness to each reply.
-        rules: of the profile.
+    Without a draft there is nothing to compare; in the port it shares no word. Numbers of wins weigh the likeness to each reply.
     """
     if not texts or (not isinstance(draft, str) and rules.unread == "worst"):
         return {}

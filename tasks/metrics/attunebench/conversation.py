@@ -61,17 +61,9 @@ def measure_parts(known: Known, parts: Mapping[str, str | None], profile: Profil
 
 
 def score_conversation(gold: ConversationGold, shown: VisibleConversation, replies: Replies, rules: Rules) -> Values:
-    """Score one conversation.
+    """Return values by metric of one conversation: shares in [0, 1] unless the metric's row says otherwise.
 
-    Args:
-        gold: the person's annotations.
-        shown: what is visible of it: the texts that drafts are compared with, and the options.
-        replies: as read, by part.
-        rules: of a profile.
-
-    Returns:
-        Values by metric: shares in [0, 1] unless the metric's row says otherwise; null, or not there = nothing to score, or a
-        call that failed.
+    Null, or not there = nothing to score, or a call that failed.
     """
     texts = {turn.number: {str(label): turn.reply(label) for label in ("original", *turn.alternates)} for turn in shown.turns}
     values = over_turns(score_turn(turn, texts.get(turn.number, {}), replies, rules) for turn in gold.turns)
@@ -107,10 +99,7 @@ def shift_of(values: Values, judged: str) -> dict[str, dict[str, float | None]]:
 
 
 def score_turn(turn: TurnGold, texts: Mapping[str, str], replies: Replies, rules: Rules) -> Values:
-    """Return values of a turn by metric, the counts of COUNTED among them.
-
-    Args: as above, but for `texts`: replies that drafts are compared with, by label; none = they are not compared.
-    """
+    """Return values of a turn by metric, the counts of COUNTED among them; drafts are compared with `texts`, by label."""
     review, facing, pairwise, draft = (
         _reply(replies, part_of(call, turn.number), rules) for call in ("review", "hp_binary", "pairwise", "draft")
     )
@@ -155,10 +144,6 @@ def composite_values(values: Values, rules: Rules) -> Values:
     """Return the pillars and the accuracy of judgements in [0, 1], and both composites on 0 to 100.
 
     Observer wording. What is missing is dropped and the rest weighed anew, but no pillar may be missing.
-
-    Args:
-        values: of a conversation, by metric.
-        rules: of the profile.
     """
     emotion = _equal(values, "emotion_f1", "emotion_va_score")
     judged = _equal(values, "binary_om_accuracy", "binary_human_accuracy")

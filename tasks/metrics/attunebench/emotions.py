@@ -23,15 +23,10 @@ NEVER = ("emotion_f1", "emotion_va_score", "emotion_va_greedy", "emotion_f1_inte
 
 
 def emotion_values(gold: Tags | None, said: Tags | None, rules: Rules) -> Values:
-    """Score the emotions of one turn.
+    """Score the emotions of one turn: shares in [0, 1], `emotion_intensity_mae` in points of the scale.
 
-    Args:
-        gold: the person's tags; null = they are not known. One that is none of the twenty adjectives can be named by no reply.
-        said: the model's; null = the reply says nothing of them, which is not the same as none.
-        rules: of the profile.
-
-    Returns:
-        Shares in [0, 1]; `emotion_intensity_mae` in points of the scale.
+    Null in `gold` = they are not known; one that is none of the twenty adjectives can be named by no reply. Null in `said` = the
+    reply says nothing of them, which is not the same as none.
     """
     alike = load_codebook().similarity
     if rules.empty == "left_out" and (gold is None or any((name, name) not in alike for name, _ in gold)):

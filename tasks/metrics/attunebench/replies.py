@@ -87,11 +87,9 @@ def read_tags(value: Any) -> Tags | None:
 
 
 def read_items(reply: Reply, before: Mapping[str, int]) -> dict[str, int]:
-    """Return the PANAS items that the reply of `post` predicts, 1 to 7.
+    """Return the PANAS items that the reply of `post` predicts, 1 to 7: the items themselves, or `before` and their changes.
 
-    Args:
-        reply: the items themselves, or their changes: the key says which.
-        before: the person's items before the conversation, to which changes are added; an item without one is unread.
+    A change of an item that is not known before is unread.
     """
     given = panas_items(reply.get(ITEMS, reply.get(CHANGES)))
     numbers = {name: number for name, one in given.items() if (number := read_number(one)) is not None}

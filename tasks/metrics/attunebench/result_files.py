@@ -85,11 +85,7 @@ class ResultFile:
 
 
 def read_result(path: Path) -> ResultFile:
-    """Read a result file.
-
-    Raises:
-        RecordError: if it is none.
-    """
+    """Read a result file; raise RecordError if it is none."""
     try:
         return parse_result(documents.read_json(documents.read_text(path)))
     except (OSError, ValueError, KeyError, TypeError, AttributeError) as error:
@@ -125,12 +121,7 @@ def parse_result(fields: Mapping[str, Any]) -> ResultFile:
 
 
 def result_fields(result: ResultFile, gold: ConversationGold) -> dict[str, Any]:
-    """Return the object of a result file, its values in the words of the official scorer.
-
-    Args:
-        result: the replies.
-        gold: of the conversation: its turns, the labels compared, and the mood before, to which changes are added.
-    """
+    """Return the object of a result file, its values in the words of the official scorer."""
     post, turns = result.replies.get(part_of(POST)), []
     for turn in gold.turns:
         fields: dict[str, Any] = {"turnNumber": turn.number, "em_four_branch_scores": None}

@@ -132,12 +132,7 @@ NOT_ASKED = ScoredAnswer(None, "not_counted")
 
 
 def score_reference(items: dy.DataFrame[Items], answers: dy.DataFrame[Answers], method: MethodSpec) -> dy.DataFrame[ItemScores]:
-    """Score the answers to a dataset of MoodBench as its released code would.
-
-    Args:
-        items: the dataset's items.
-        answers: each (model, setting, repetition) covers every item.
-        method: of profile `reference`.
+    """Score the answers to a dataset of MoodBench as its released code would, by a method of profile `reference`.
 
     Returns:
         One row per answer and metric, sorted by key, as score_items gives them, except that labels are letters as the

@@ -23,9 +23,8 @@ from tasks.judging.steps import AgreementJob
 from tasks.lake.fingerprint import content_sha256
 from tasks.lake.lake import Lake
 from tasks.scoring.steps import compute_layer
-from tests.tasks.judging.rows import items, judgement, response
-from tests.tasks.replies import answers_of_replies
-from tests.tasks.rows import Row, answer, answers, judgements, responses
+from tests.tasks.judging.rows import items, judgement
+from tests.tasks.rows import Row, answer, answers, judgements
 
 RUBRIC = load_rubric("mc_stage1")
 FIRST, SECOND, _ = RUBRIC.names
@@ -144,32 +143,6 @@ def test_place_effect_takes_the_ends_of_the_places_asked() -> None:
         *rated(SECOND, "alpha", 1, 3, 3, 3),
     )
     assert row["place_effect"] == 0
-
-
-def test_a_judge_that_rates_by_place_alone_is_found_out() -> None:
-    # It says 4, 3, 2 in the order asked, whatever it reads: 4 - 2 = 2, and over all orders each dimension has the same mean.
-    rows = []
-    for repetition in range(3):
-        for place, dimension in enumerate(RUBRIC.rotate_dimensions(repetition)):
-            rows += rated(dimension.name, "alpha", repetition, *([4 - place] * 3))
-    table = compare(*rows)
-    assert table["place_effect"].to_list() == [2, 2, 2]
-    assert judgements(*rows).group_by("dimension").agg(pl.col("rating").mean())["rating"].to_list() == [3, 3, 3]
-
-
-def test_length_of_a_narrative_is_that_of_all_its_steps() -> None:
-    rubric = load_rubric("ee_expression")
-    dimension = rubric.names[0]
-    # The last step grows shorter, the whole longer.
-    rows = [
-        response(name, turn, "word " * (40 * place if turn < 5 else 4 - place))
-        for place, name in enumerate(NAMES, start=1)
-        for turn in range(6)
-    ]
-    rates = [judgement(rubric, dimension, name, rating) for name, rating in zip(NAMES, (10, 50, 90), strict=True)]
-    situations = items("emotion_expression", *NAMES, options=["calm", "upset"])
-    table = agreements(judgements(*rates), answers_of_replies(responses(*rows), situations), situations, {rubric.id: rubric})
-    assert table["length_correlation"].to_list() == [1.0]
 
 
 def test_rank_correlation_is_scipys() -> None:

@@ -37,11 +37,6 @@ def answers(rows: list[Row], question_type: str = "emotion_expression") -> list[
     return [(row["item_id"], row["answer"]) for row in judged.iter_rows(named=True)]
 
 
-def test_rows_may_come_in_any_order() -> None:
-    rows = [response("b", turn, text) for turn, text in enumerate(TEXTS)]
-    assert answers([*reversed(told(*TEXTS)), *rows[3:], *rows[:3]]) == [("a", NARRATIVE), ("b", NARRATIVE)]
-
-
 def test_steps_are_headed_in_the_items_language() -> None:
     judged = judged_of(told(*TEXTS), items("emotion_expression", "a", language="zh"))
     assert judged["answer"].item().startswith("[步骤 0]\ncalm 2\n\n[步骤 1]\nA jolt.")
@@ -56,10 +51,6 @@ def test_a_failed_step_leaves_nothing_to_rate(failed: int) -> None:
 @pytest.mark.parametrize("texts", [TEXTS[:1], TEXTS[:5], [*TEXTS, "more"], ["", "...", "-", "!", "", "?"]])
 def test_six_steps_with_a_word_among_them_are_rated(texts: list[str]) -> None:
     assert answers(told(*texts)) == []
-
-
-def test_an_empty_step_is_the_models_and_is_rated() -> None:
-    assert answers(told(*TEXTS[:5], "")) == [("a", NARRATIVE.removesuffix("I will ask."))]
 
 
 def said(*texts: str) -> str:
@@ -91,10 +82,6 @@ def test_a_step_with_searches_is_its_text_without_them() -> None:
     assert answers(rows) == [("a", NARRATIVE.replace("I blush.", "I\n\nbl\n\nush."))]
 
 
-def test_a_step_need_not_be_shown_the_earlier_ones() -> None:
-    assert answers([{**row, "messages": said("Only what was retrieved.")} for row in told(*TEXTS)]) == [("a", NARRATIVE)]
-
-
 @pytest.mark.parametrize("question_type", ["counselor_reply", "judged_summary"])
 def test_of_other_items_the_last_turn_is_the_answer(question_type: str) -> None:
     asked = items(question_type, "a", references=["x"])
@@ -102,17 +89,6 @@ def test_of_other_items_the_last_turn_is_the_answer(question_type: str) -> None:
     assert judged["answer"].to_list() == ["Second."]
     assert judged_of(told("First.", None), asked).is_empty()
     assert judged_of(told("First.", "..."), asked).is_empty()
-
-
-def test_both_kinds_and_repetitions_stand_beside_each_other() -> None:
-    asked = SITUATIONS.vstack(items("counselor_reply", "b"))
-    again = [{**row, "repetition": 1} for row in told(*TEXTS)]
-    judged = judged_of([*told(*TEXTS), *again, response("b", 0, "Go on.")], asked)  # type: ignore[arg-type]
-    assert sorted(judged.select("item_id", "repetition", "answer").rows()) == [
-        ("a", 0, NARRATIVE),
-        ("a", 1, NARRATIVE),
-        ("b", 0, "Go on."),
-    ]
 
 
 def test_a_response_without_item_is_an_error() -> None:

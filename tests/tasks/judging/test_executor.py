@@ -25,7 +25,6 @@ from tasks.models.http.worker_pool import SPARE, WorkerPool
 from tests.tasks import rows
 from tests.tasks.rows import partition
 
-NEW_LIMIT: TokenLimit = "max_completion_tokens"
 PLACES = SPARE + 1
 """Of the worker pool of an endpoint that has one call in flight."""
 
@@ -101,16 +100,6 @@ async def test_request_is_constrained_and_otherwise_the_judges_own() -> None:
     assert "Beth is coming." in body["messages"][1]["content"]
 
 
-async def test_what_the_judge_wants_otherwise() -> None:
-    dialect = ApiCapabilities(token_limit=NEW_LIMIT, unsent=("temperature", "json_schema"), reasoning_effort="low")
-    judge = Scripted(GOOD)
-    judged = await rate(judge, entry=JUDGE.model_copy(update={"dialect": dialect}))
-    body = judge.asked[0].body()
-    assert (body["max_completion_tokens"], body["reasoning_effort"]) == (999, "low")
-    assert not {"temperature", "response_format", "max_tokens"} & set(body)
-    assert judged["rating"].to_list() == [5, 4, 3, 2]
-
-
 async def test_embedded_judge_gets_just_the_length_of_its_ratings() -> None:
     judge = Scripted(GOOD)
     await rate(judge, entry=ModelEntry(name="smollm2"))
@@ -132,12 +121,6 @@ async def test_only_answers_that_say_something_are_judged() -> None:
     judged = await rate(judge, given, "a", "b", "c", "d")
     assert judged["item_id"].unique().to_list() == ["a"]
     assert ["Second try." in request.messages[1].content for request in judge.asked] == [True]
-
-
-async def test_nothing_to_judge_is_an_empty_table() -> None:
-    judge = Scripted(GOOD)
-    assert (await rate(judge, answers(("a", None)))).is_empty()
-    assert judge.asked == []
 
 
 async def test_unreadable_reply_is_asked_for_again_as_another_call() -> None:
@@ -204,25 +187,6 @@ async def test_a_judge_that_rates_again_is_asked_by_calls_of_their_own_in_other_
         for dimension, repetition in judged.select("dimension", "judge_repetition").iter_rows()
     ]
     assert [place + 1 for place in places] == judged["rating"].to_list()
-
-
-async def test_a_repetition_that_cannot_be_read_is_missing_and_the_others_stay() -> None:
-    numbers: list[int] = []
-
-    async def chat(request: ChatRequest) -> ChatReply:
-        numbers.append(request.repetition)
-        if request.repetition in (3, 4, 5):
-            return ChatReply(text="All fives!")
-        return ChatReply(text=GOOD) if request.repetition in (0, 1, 2) else ChatReply(failure="timeout_total", error="late")
-
-    judged = await rate(chat, entry=WARM, repetitions=3)
-    assert sorted(numbers) == [0, 3, 4, 5, 6]
-    fluency = judged.filter(pl.col("dimension") == "fluency")
-    assert fluency.select("judge_repetition", "rating", "parse_status").rows() == [
-        (0, 2, "parsed"),
-        (1, None, "unparsed"),
-        (2, None, "failed"),
-    ]
 
 
 @pytest.mark.parametrize(("rubric", "lowest", "highest"), [("summary", 1, 5), ("mc_stage2", 0, 5), ("ee_expression", 0, 100)])
@@ -376,7 +340,6 @@ async def test_no_more_is_begun_than_the_pool_has_workers_for_and_the_longest_fi
     assert (judged.height, judged["item_id"].is_sorted()) == (400, True)
 
 
-SUMMARY_RUBRIC = load_rubric("mc_stage1")
 ITEM = {"language": "en", "context": "Client: Hello.", "question": "Client: I am tired."}
 
 
@@ -388,11 +351,6 @@ async def test_calls_of_the_first_version_keep_their_keys() -> None:
             item = ITEM | {"dataset": "d", "item_id": "a", "language": language, "options": ["a"], "references": ["x"] * 5}
             keys += [request.key for request in await plan_ratings([(item, "Go on.")], ModelEntry(name="smollm2"), rubric, 3)]
     assert sha256("".join(keys).encode()).hexdigest() == "ca3dcc16eac92a8cda6b3128aae093d3eeef6bd06f94ed05aca893f9e22ad9b2"
-
-
-async def test_each_answer_is_rated_once_unless_said_otherwise() -> None:
-    planned = await plan_ratings([(ITEM, "Go on."), (ITEM, "")], JUDGE, SUMMARY_RUBRIC)
-    assert [request.repetition for request in planned] == [0, 0]
 
 
 RESPONSES = partition("responses")

@@ -21,15 +21,7 @@ def test_an_item_with_one_reference_has_a_gold_reply() -> None:
 
 
 @pytest.mark.parametrize(
-    ("rubric", "dimensions", "gold"),
-    [
-        *((f"mc_stage{stage}", 3, True) for stage in (1, 2, 3, 4)),
-        ("es_aspects", 15, False),
-        ("ee_expression", 6, True),
-        ("summary", 4, True),
-        ("answer", 1, False),
-    ],
+    ("rubric", "gold"), [("mc_stage1", True), ("es_aspects", False), ("ee_expression", True), ("answer", False)]
 )
-def test_rubrics_have_the_dimensions_of_their_papers(rubric: str, dimensions: int, gold: bool) -> None:
-    found = load_rubric(rubric)
-    assert (len(found.names), len(found.calls()), rates_gold(found)) == (dimensions, 1, gold)
+def test_a_rubric_that_shows_references_rates_no_gold(rubric: str, gold: bool) -> None:
+    assert rates_gold(load_rubric(rubric)) == gold

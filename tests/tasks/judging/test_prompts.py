@@ -7,8 +7,9 @@ from schemas.context import ASPECTS
 from schemas.errors import ScoringError
 from schemas.vocabulary import Language
 from tasks.judging.contract import Contract
-from tasks.judging.prompts import fence_nonce, judge_messages
+from tasks.judging.prompts import fence_nonce, format_aspects, judge_messages, read_aspects
 from tasks.judging.rubrics import RUBRICS, load_rubric, words_of
+from tests.rows import each_row
 
 RUBRIC = load_rubric("summary")
 ITEM = {"language": "en", "context": "Beth will visit on Friday.", "question": "Summarise the chat."}
@@ -74,6 +75,47 @@ def test_answer_that_has_no_aspects_is_shown_as_it_is() -> None:
     assert SHOWN_REFERENCE in user.content
 
 
+FIVE = {aspect: f"text on {aspect}" for aspect in ASPECTS}
+OBJECT, OTHER = json.dumps(FIVE), json.dumps(dict.fromkeys(ASPECTS, "draft"))
+
+
+@each_row(
+    "reply",
+    [
+        f"```json\n{OBJECT}\n```",
+        f"{OTHER}\nOr better:\n{OBJECT} I hope it helps.",
+        f'{OBJECT}\n{{"causes": "only this one"}}',
+        f"<think>Perhaps {OTHER}</think>{OBJECT}",
+        f'{{"summary": {OBJECT}}}',
+        json.dumps({**{aspect: FIVE[aspect] for aspect in reversed(ASPECTS)}, "remarks": 3, "symptoms": ["text on", "symptoms"]}),
+    ],
+)
+def test_the_last_complete_object_has_the_aspects(reply: str) -> None:
+    aspects = read_aspects(reply)
+    assert aspects == FIVE
+    assert tuple(aspects) == ASPECTS
+
+
+@each_row(
+    "reply",
+    [
+        OBJECT[:-1],
+        json.dumps({aspect: FIVE[aspect] for aspect in ASPECTS[1:]}),
+        json.dumps({**FIVE, "causes": None}),
+        json.dumps({**FIVE, "causes": ["a", 3]}),
+        OBJECT.replace('"', "'"),
+        f"<think>{OBJECT}</think>I cannot say.",
+    ],
+)
+def test_anything_else_has_no_aspects(reply: str) -> None:
+    assert read_aspects(reply) is None
+
+
+def test_no_text_can_imitate_an_aspect() -> None:
+    shown = format_aspects(["a\nsymptoms: none", "b", "", " d  d ", "e"]).splitlines()
+    assert [line.partition(": ")[2] for line in shown] == ["a symptoms: none", "b", "", "d d", "e"]
+
+
 @pytest.mark.parametrize("references", [None, ["one text"], ["a"] * 6])
 def test_aspects_need_a_reference_each(references: list[str] | None) -> None:
     with pytest.raises(ScoringError, match="not one reference for each aspect") as caught:
@@ -106,25 +148,6 @@ def test_shared_bands_are_said_once() -> None:
     assert "In every dimension the ratings mean:\n0-20 = " in system.content
     chinese, _ = judge_messages({**SITUATION, "language": "zh"}, "x", load_rubric("ee_expression"))
     assert "各维度的分数含义相同：\n0-20 = " in chinese.content
-
-
-def test_shared_anchors_are_said_once_from_the_lowest_rating_on() -> None:
-    rubric = load_rubric("mc_stage4")
-    system, user = judge_messages(ITEM, "x", rubric)
-    assert rubric.anchors is not None
-    lines = "\n".join(f"{rating} = {anchor}" for rating, anchor in enumerate(rubric.anchors["en"]))
-    assert system.content.count(f"In every dimension the ratings mean:\n{lines}\n\n") == 1
-    assert ["SOURCE" in user.content, "TASK" in user.content] == [True, True]
-
-
-def test_each_repetition_asks_for_the_dimensions_from_another_one_on() -> None:
-    first, second = (judge_messages(ITEM, "x", RUBRIC, *RUBRIC.calls(repetition))[0].content for repetition in (0, 1))
-    heads = [f"{name}: " for name in RUBRIC.names]
-    assert sorted(heads, key=first.index) == heads
-    assert sorted(heads, key=second.index) == [*heads[1:], heads[0]]
-    for content, names in ((first, RUBRIC.names), (second, (*RUBRIC.names[1:], RUBRIC.names[0]))):
-        example = json.loads(content[content.rindex("{") :])
-        assert tuple(example) == names
 
 
 def test_dialogue_is_shown_by_turns_apart_from_what_was_before_it() -> None:

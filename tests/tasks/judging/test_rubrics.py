@@ -57,7 +57,7 @@ def test_aspects_are_rated_by_three_criteria_each() -> None:
 
 def test_each_dimension_comes_to_each_place_once() -> None:
     rubric = load_rubric("summary")
-    orders = [[dimension.name[:4] for dimension in rubric.rotate_dimensions(repetition)] for repetition in range(5)]
+    orders = [[dimension.name[:4] for dimension in rubric.calls(repetition)[0]] for repetition in range(5)]
     assert orders == [
         ["comp", "conc", "fait", "flue"],
         ["conc", "fait", "flue", "comp"],
@@ -71,7 +71,7 @@ def test_each_dimension_comes_to_each_place_once() -> None:
 def test_place_is_where_the_dimension_stands(name: str) -> None:
     rubric = load_rubric(name)
     for repetition in range(20):
-        order = [dimension.name for dimension in rubric.rotate_dimensions(repetition)]
+        order = [dimension.name for dimension in rubric.calls(repetition)[0]]
         assert [place_of(rubric, dimension, repetition) for dimension in order] == list(range(len(order)))
     with pytest.raises(ValueError, match="not in tuple"):
         place_of(rubric, "beauty", 0)

@@ -1,4 +1,4 @@
-"""Faults of simulated persons: scripted slips of each kind and honest lines, what a judge names, and the real dialogues."""
+"""Faults of simulated persons: scripted slips of each kind and honest lines, and what a judge names."""
 
 import json
 from collections.abc import Sequence
@@ -12,11 +12,9 @@ from schemas.vocabulary import Language
 from tasks.judging.contract import Contract
 from tasks.judging.rubrics import Rubric, load_rubric
 from tasks.judging.simulation import FAULTS_VERSION, find_faults, find_rule_faults
-from tests.mirror import MIRROR, needs_mirror
 from tests.rows import each_row
 from tests.tasks.rows import answer, answers, item, items, judgement, judgements, turn
 
-RESULTS = MIRROR / "github.com" / "haidequanbu" / "ESC-Eval"
 RUBRIC = load_rubric("esc_seeker")
 CARDS: dict[Language, str] = {
     "en": "Age: middle-aged\nProblem: The seeker's landlord raised the rent twice, their brother refuses to share the costs, and "
@@ -114,42 +112,6 @@ def test_in_the_last_line_there_may_be_thanks() -> None:
 def test_a_first_line_that_recites_the_card(language: Language, first: str, tells_all: bool) -> None:
     assert kinds(first, "Yes.", language=language) == ([(1, "reveals_all_at_once")] if tells_all else [])
     assert kinds("Hi.", first, "Yes.", language=language) == []
-
-
-@needs_mirror
-def test_slips_of_the_released_dialogues() -> None:
-    found: dict[tuple[str, str], set[str]] = {}
-    listener = 0
-    for path in sorted(RESULTS.glob("result/*/*.json")):
-        language: Language = "zh" if path.stem.endswith("zh") else "en"
-        cards = json.loads((RESULTS / "data" / f"test_{language}.json").read_text(encoding="utf-8"))
-        for name, said in json.loads(path.read_text(encoding="utf-8")).items():
-            lines = [line.partition("：")[2] for line in said]
-            faults = find_rule_faults(cards[int(name)]["base"], lines[1::2], language)
-            found[path.stem, name] = {fault["kind"] for fault in faults}
-            listener += any(fault["kind"] != "cheers_up_early" for fault in find_rule_faults("", lines[2::2], language))
-    # Read by hand: of twelve seekers five slip, none of them as a machine or as the supporter.
-    assert {key: slips for key, slips in found.items() if slips} == {
-        ("Qwen_7B_en", "0"): {"cheers_up_early"},
-        ("Qwen_7B_zh", "0"): {"cheers_up_early"},
-        ("Qwen_7B_zh", "1"): {"reveals_all_at_once"},
-        ("Qwen_7B_zh", "2"): {"cheers_up_early", "reveals_all_at_once"},
-        ("llama3_zh", "0"): {"cheers_up_early"},
-    }
-    # Were it the seeker's, what the models under test say would be a slip in ten of the twelve.
-    assert (len(found), listener) == (12, 10)
-
-
-@needs_mirror
-def test_clients_of_counselling_dialogues_do_not_slip_but_for_thanks() -> None:
-    folder = MIRROR / "github.com" / "CAS-SIAT-XinHai" / "CPsyCoun" / "CPsyCounD" / "Data"
-    said = [
-        [line.partition("：")[2] for line in path.read_text(encoding="utf-8").splitlines() if line.startswith("来访者")]
-        for path in sorted(folder.glob("*.txt"))
-    ]
-    talks = [lines for lines in said if lines]
-    found = {fault["kind"] for lines in talks for fault in find_rule_faults("", lines, "zh")}
-    assert (len(talks) > 250, found) == (True, {"cheers_up_early"})
 
 
 TALK = [("seeker", "Hi.\nIt is the rent."), ("tested", "Tell me."), ("seeker", "As an AI, I pay none."), ("tested", "Oh.")]

@@ -41,24 +41,6 @@ EXTRACT = item("a", "extractive", references=["her cousin Tess", "Tess"])
 SUMMARY = item("a", "judged_summary", references=["Beth will visit."])
 
 
-@pytest.mark.parametrize(
-    ("question", "metric", "reply", "shown", "value"),
-    [
-        (SINGLE, "accuracy", "joy", "A", 0.0),
-        (SEVERAL, "accuracy", "B and A", "A,B", 1.0),
-        (RANKING, "mrr", "A", "A", 0.0),
-        (SCALED, "questionnaire_points", "sometimes", "B", 0.5),
-        # the best of two references
-        (EXTRACT, "token_f1", "with Tess", "with Tess", 2 / 3),
-        (EXTRACT, "qa_f1", "<think>Ann?</think>Tess.", "Tess.", 1.0),
-    ],
-)
-def test_answer_is_measured(question: dict[str, Any], metric: Metric, reply: str, shown: str, value: float) -> None:
-    row = score_one(question, reply, metric)
-    assert (row["parsed_answer"], row["status"]) == (shown, "scored")
-    assert row["value"] == pytest.approx(value)
-
-
 def test_of_a_dialogue_the_words_of_the_model_alone_are_measured() -> None:
     question = items(item("a", "extractive", references=["Tess"]))
 
@@ -102,24 +84,6 @@ def test_filler_is_not_counted_whatever_came_back(reply: str | None) -> None:
     filler = item("a", "questionnaire", options=SCALE, option_points=[None, None, None])
     row = score_one(filler, reply, "questionnaire_points")
     assert (row["value"], row["status"]) == (None, "not_counted")
-
-
-@pytest.mark.parametrize(
-    ("question", "reply", "predicted", "gold"),
-    [
-        (SINGLE, "B", ["sadness"], ["sadness"]),
-        (SINGLE, "A or B", [], ["sadness"]),
-        (SINGLE, None, None, ["sadness"]),
-        (SEVERAL, "C, A", ["joy", "anger"], ["joy", "sadness"]),
-        # gold is no option
-        (EXTRACT, "Tess", None, None),
-    ],
-)
-def test_label_columns_hold_option_texts(
-    question: dict[str, Any], reply: str | None, predicted: list[str] | None, gold: list[str] | None
-) -> None:
-    row = score_one(question, reply, "exact_match" if question is EXTRACT else "micro_f1")
-    assert (row["predicted"], row["gold"]) == (predicted, gold)
 
 
 def test_one_row_per_metric_item_and_repetition() -> None:
@@ -212,28 +176,6 @@ SENTENCES = item(
     option_roles=["stereotype", "anti_stereotype", "unrelated"],
     subset="gender: mechanic",
 )
-
-
-@pytest.mark.parametrize(
-    ("question", "metric", "reply", "value", "predicted", "gold"),
-    [
-        # the positive class is the option at index 0: joy; gold is sadness
-        (SINGLE, "binary_f1", "B", 1.0, [], []),
-        # not the right option, but as negative as the right one
-        (SINGLE, "binary_f1", "C", 1.0, [], []),
-        (PEOPLE, "bias_score_ambiguous", "C", 0.0, ["other"], ["unknown"]),
-        (CLEAR, "bias_score_disambiguated", "A", 1.0, ["target"], ["other"]),
-        (SENTENCES, "language_model_score", "A, C, B", 0.5, ["stereotype", "unrelated", "anti_stereotype"], ["gender: mechanic"]),
-        (SENTENCES, "stereotype_score", "B", 0.0, ["anti_stereotype"], ["gender: mechanic"]),
-        (SENTENCES, "icat", "B, A", 1.0, ["anti_stereotype", "stereotype"], ["gender: mechanic"]),
-    ],
-)
-def test_value_and_labels_of_whole_dataset_metrics(
-    question: dict[str, Any], metric: Metric, reply: str, value: float, predicted: list[str] | None, gold: list[str] | None
-) -> None:
-    row = score_one(question, reply, metric)
-    assert row["status"] == "scored"
-    assert (row["value"], row["predicted"], row["gold"]) == (pytest.approx(value), predicted, gold)
 
 
 @pytest.mark.parametrize(
@@ -359,18 +301,6 @@ def test_an_order_that_is_none_of_the_items_is_an_error(order: list[int]) -> Non
     assert caught.value.got == str(order)
 
 
-def test_each_repetition_is_read_in_its_own_order() -> None:
-    orders = [[0, 1, 2], [1, 2, 0], [2, 0, 1]]
-    # Always the first letter: joy, sadness, anger.
-    asked = answers(*(answer("a", "A", repetition=place, option_order=order) for place, order in enumerate(orders)))
-    scores = score_items(CHOICE, asked, None, method("accuracy"))
-    assert scores.select("repetition", "value", "chosen_place", "gold_place").rows() == [
-        (0, 0.0, 0, 1),
-        (1, 1.0, 0, 0),
-        (2, 0.0, 0, 2),
-    ]
-
-
 RESPONSES = partition("responses")
 METHOD = MethodSpec(id="choice", metrics=(MetricSpec(metric="accuracy"),))
 
@@ -411,33 +341,6 @@ def test_weights_and_normalisation_do_not() -> None:
 LABEL = item("a", "label_choice", context="Long.", options=["Joy", "Relief & Gratitude", "Anger"], gold_indices=[1])
 ODD = item("a", "odd_one_out", options=[f"text {number}" for number in range(30)], gold_indices=[24])
 BOTH = method("accuracy", "strict_accuracy")
-
-
-def values(question: dict[str, Any], reply: str | None) -> list[tuple[str, float | None, str, str | None]]:
-    scores = score_items(items(question), answers(answer("a", reply)), None, BOTH)
-    return scores.select("metric", "value", "status", "parsed_answer").rows()
-
-
-@pytest.mark.parametrize(
-    ("question", "reply", "lenient", "strict", "shown"),
-    [
-        (LABEL, "gratitude and relief", 1.0, 0.0, "Relief & Gratitude"),
-        (ODD, '```json\n{"index": "24"}\n```', 1.0, 0.0, "24"),
-        (ODD, "0", 0.0, 0.0, "0"),
-    ],
-)
-def test_lenient_and_strict_accuracy(question: dict[str, Any], reply: str, lenient: float, strict: float, shown: str) -> None:
-    expected = [("accuracy", lenient, "scored", shown), ("strict_accuracy", strict, "scored", shown)]
-    assert values(question, reply) == expected
-
-
-@pytest.mark.parametrize(("question", "reply"), [(LABEL, "Hope"), (LABEL, ""), (ODD, "30"), (ODD, "1 and 2")])
-def test_unreadable_is_wrong_in_both(question: dict[str, Any], reply: str) -> None:
-    assert values(question, reply) == [(metric, 0.0, "unparsed", None) for metric in ("accuracy", "strict_accuracy")]
-
-
-def test_a_failed_call_is_missing_in_both() -> None:
-    assert {row[1:3] for row in values(ODD, None)} == {(None, "call_failed")}
 
 
 def test_labels_are_kept_and_segments_are_not() -> None:

@@ -140,13 +140,6 @@ def test_points_share(points: tuple[float, ...], chosen: int, expected: float) -
     assert points_share(points, chosen) == expected
 
 
-def test_mean_of_shares_is_the_published_score_of_the_form_where_spans_are_equal() -> None:
-    # Chosen options 3, 0, 2 earn 4 + 5 + 3 = 12 of 3..15: (12 - 3) / (15 - 3) = 0.75.
-    assert sum(points_share(*chosen) for chosen in [(RISING, 3), (FALLING, 0), (RISING, 2)]) / 3 == pytest.approx(0.75)
-    # 5 of 1..5 and 0 of 0..2: shares 1 and 0, mean 1/2; the sum of points would give (5 - 1) / (7 - 1) = 2/3.
-    assert (points_share(RISING, 4) + points_share((2.0, 0.0), 1)) / 2 == 0.5
-
-
 @pytest.mark.parametrize("points", [(1.0, None, 3.0), (2.0, 2.0)])
 def test_unusable_key_is_an_error(points: tuple[float | None, ...]) -> None:
     with pytest.raises(ScoringError, match="cannot be scored") as caught:

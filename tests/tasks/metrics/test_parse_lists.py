@@ -27,9 +27,7 @@ THIRTY = tuple(f"label {number}" for number in range(30))
 
 READ_SETS: dict[tuple[str, tuple[str, ...], tuple[int, ...]], list[str]] = {
     ("letters", FEELINGS, (0, 2)): [
-        *("A, C", "A,C", "A，C", "A、C", "A;C", "A；C", "A/C", "A & C", "A C", "AC", "CA", "a, c", "A and C", "A和C", "(A), (C)"),
-        *("[A, C]", "**A**, **C**", "A) and C)", "Ａ，Ｃ", "A\nC", "- A\n- C", "A.\nC.", "Options A and C", "选项A和C", "选AC"),
-        *("Answer: A, C", "答案：A、C。", "<think>B?</think>A, C", "Both A and C"),
+        *("A, C", "A,C", "A，C", "(A), (C)", "A) and C)", "Options A and C", "选项A和C", "选AC", "答案：A、C。", "Both A and C"),
     ],
     ("letters", FEELINGS, (0, 2, 3)): ["A, C and D.", "A, C, and D", "A、C和D"],
     ("letters", FEELINGS, (2,)): ["C", "Only C"],
@@ -37,19 +35,14 @@ READ_SETS: dict[tuple[str, tuple[str, ...], tuple[int, ...]], list[str]] = {
     ("letters", THIRTY, (25, 27)): ["Z, AB"],
     ("statement", FEELINGS, (0, 2)): [
         *("The answers are A and C.", "The correct options are: A, C", "The correct answers are A and C because both are named."),
-        *("**Answer: A, C** because both are named.", "\\boxed{A, C}", "<answer>A, C</answer>"),
-        *("She thanks him and breathes again. Therefore, the answers are A and C.", "She thanks him.\n\nA, C"),
-        *("A, C\n\nShe thanks him and breathes again.", "A. gratitude\nB. grief\nC. relief\nD. anger\n\nAnswer: A, C"),
-        *("A and C are correct, B and D are not.", "I think A and C are correct."),
-        *("Here is what fits. The answers are:\nA (gratitude), C (relief)", "答案是A、C。", "A, C (both)"),
-        "A, C — she thanks him.",
+        *("She thanks him and breathes again. Therefore, the answers are A and C.", "A and C are correct, B and D are not."),
+        *("I think A and C are correct.", "答案是A、C。", "A, C (both)", "A, C — she thanks him."),
     ],
     ("statement", FEELINGS, (2,)): ["The answer is C."],
     ("letters with texts", FEELINGS, (2,)): ["Answer: C. relief", "C. relief"],
     ("statement", FEELINGS_ZH, (0, 2)): ["她松了口气，所以选AC。"],
     ("letters with texts", FEELINGS, (0, 2)): [
         *("A. gratitude\nC. relief", "A) gratitude\nC) relief", "- **A. gratitude**\n- **C. relief**"),
-        *("A. gratitude\n\nC. relief", "A (gratitude) and C (relief)", "A. gratitude, C. relief"),
     ],
     ("list", FEELINGS, (0, 2)): [
         *("The message expresses:\n\n- A. gratitude\n- C. relief\n\nBoth are plain to see.", "1. gratitude\n2. relief"),
@@ -62,19 +55,13 @@ READ_SETS: dict[tuple[str, tuple[str, ...], tuple[int, ...]], list[str]] = {
     ("option texts", FEELINGS, (0, 2)): ["gratitude, relief", "Gratitude and relief."],
     ("option texts", FEELINGS_ZH, (0, 2)): ["感激、释然", "感激和释然"],
     ("option texts", FEELINGS_ZH, (2, 3)): ["温和，释然"],
-    ("JSON", FEELINGS, (0, 2)): [
-        *('{"answer": ["A", "C"]}', '{"answer": "A, C"}', '["C", "A"]', '```json\n{"answers": ["gratitude", "relief"]}\n```'),
-    ],
+    ("JSON", FEELINGS, (0, 2)): ['{"answer": ["A", "C"]}', '{"answer": "A, C"}', '["C", "A"]'],
 }
 
 UNREAD_SETS: dict[tuple[tuple[str, ...], str], list[str]] = {
     (FEELINGS, "holds no word"): ["", "-"],
-    (FEELINGS, "E is not an option"): ["A, E", "The answers are A and E.", "A. gratitude\nE. joy", '{"answer": ["A", "E"]}'],
-    (FEELINGS, "states no answer"): [
-        *("AE", "The options are A, B, C and D.", "None", "None of them", "答案是None", "not A, C"),
-        *("The answers are not A and C.", "I think A, C are wrong.", "So A and C are out.", "A dog and a cat"),
-        *("I think all of it is sad.", "gratitude, hope", '{"answer": []}'),
-    ],
+    (FEELINGS, "E is not an option"): ["A, E", "The answers are A and E.", "A. gratitude\nE. joy"],
+    (FEELINGS, "states no answer"): ["AE", "The options are A, B, C and D.", "None"],
     (FEELINGS, "gives alternatives"): ["A or C", "A, B or C", "The answers are A or C."],
     (FEELINGS, "names A more than once"): ["A, A"],
     (FEELINGS, "repeats the list of options"): [
@@ -88,37 +75,24 @@ UNREAD_SETS: dict[tuple[tuple[str, ...], str], list[str]] = {
     ],
     (FEELINGS, "letter and text beside it are different options"): ["A. relief\nB. anger", "Answer: A. relief"],
     (SYMPTOMS, "letter and text beside it are different options"): [
-        "A. sleep\nC. bad dreams",
-        "A. appetite\nC. sleep",
-        "D. sleep",
+        *("A. sleep\nC. bad dreams", "A. appetite\nC. sleep", "D. sleep"),
     ],
     (SYMPTOMS, "what stands beside a letter is not its option's text"): ["A. appet\nC. bad dreams", "A. of\nC. and"],
     (SYMPTOMS, "repeats the list of options"): ["A. appetite\nB. sleep\nC. bad dreams\nD. headache"],
-    (SYMPTOMS, "states no answer"): [
-        "loss",
-        "loss of",
-        "not bad dreams",
-        "dreams",
-        "bad dreams, sleep",
-        "sleep or bad dreams",
-        "and",
-    ],
+    (SYMPTOMS, "states no answer"): ["loss", "loss of", "not bad dreams"],
     (FEELINGS, "contradicts itself"): ["The answers are A and B. The answers are A and C."],
     (THIRTY[:27], "AB is not an option"): ["AB"],
 }
 
 READ_ORDERS: dict[tuple[str, tuple[str, ...], tuple[int, ...]], list[str]] = {
     ("letters", EVENTS, (1, 3, 0, 2)): [
-        *("B, D, A, C", "B,D,A,C", "B > D > A > C", "B -> D -> A -> C", "B->D->A->C", "B → D → A → C", "B-D-A-C"),
-        *("B - D - A - C", "BDAC", "B D A C", "b, d, a, c", "B、D、A、C", "B，D，A，C。", "[B, D, A, C]", "(B), (D), (A), (C)"),
-        *("**B, D, A, C**", "B\nD\nA\nC", "1. B\n2. D\n3. A\n4. C", "1) B\n2) D\n3) A\n4) C", "1. B, 2. D, 3. A, 4. C"),
-        *("First B, then D, then A, finally C.", "B, then D, A, and C", "先B，再D，然后A，最后C", "Order: B, D, A, C"),
-        "答案：B、D、A、C",
+        *("B, D, A, C", "B,D,A,C", "B > D > A > C", "B -> D -> A -> C", "B->D->A->C", "B-D-A-C", "B - D - A - C", "B D A C"),
+        *("(B), (D), (A), (C)", "1. B, 2. D, 3. A, 4. C", "First B, then D, then A, finally C.", "B, then D, A, and C"),
+        "先B，再D，然后A，最后C",
     ],
     ("statement", EVENTS, (1, 3, 0, 2)): [
         *("The correct order is B, D, A, C.", "The order is: B > D > A > C, since she was asleep first."),
-        *("She sleeps first. Therefore, the order is BDAC.", "She sleeps first.\n\nB, D, A, C", "\\boxed{B, D, A, C}"),
-        "B, D, A, C (earliest to latest)",
+        *("She sleeps first. Therefore, the order is BDAC.", "B, D, A, C (earliest to latest)"),
     ],
     ("statement", EVENTS_ZH, (1, 3, 0, 2)): ["正确顺序是B、D、A、C。", "正确的顺序是：B→D→A→C"],
     ("letters with texts", EVENTS, (1, 3, 0, 2)): [
@@ -164,11 +138,8 @@ UNREAD_ORDERS: dict[tuple[tuple[str, ...], str], list[str]] = {
         *("A. Ida oversleeps.\nB. Ida misses the bus.", "1. B. Ida apologises.\n2. A. Ida misses the bus."),
     ],
     (PREMISES, "letter and text beside it are different options"): ["A. Uncertain", "C. Uncertain\nA. False"],
-    (PREMISES, "states no answer"): ["follows", "not Uncertain", "True or False", "neither True"],
-    (EVENTS, "states no answer"): [
-        *("B < D < A < C", "Ida oversleeps and then she apologises.", "A dog comes first, I think."),
-        "The order is not B, D, A, C.",
-    ],
+    (PREMISES, "states no answer"): ["follows", "not Uncertain", "True or False"],
+    (EVENTS, "states no answer"): ["B < D < A < C", "Ida oversleeps and then she apologises.", "A dog comes first, I think."],
     (EVENTS, "names an option more than once"): ["1. Ida misses the bus.\n2. Ida misses the bus."],
 }
 

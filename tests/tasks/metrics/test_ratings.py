@@ -20,13 +20,6 @@ def judged_by(metric: Metric) -> MethodSpec:
 JUDGED, LEVEL = judged_by("judged_rating"), judged_by("mean_rating")
 
 
-def test_judged_rating_is_the_mean_over_dimensions() -> None:
-    rated = judgements(judgement("a", "fluency", 5), judgement("a", "faithfulness", 2))
-    scores = score_items(items(SUMMARY), answers(answer("a", "Beth will visit.")), rated, JUDGED)
-    # mean 3.5, (3.5 - 1) / 4 = 0.625
-    assert scores.select("value", "status", "parsed_answer").rows() == [(0.625, "scored", "Beth will visit.")]
-
-
 def test_missing_or_unreadable_rating_is_the_judges_failure() -> None:
     asked = items(*(item(name, "judged_summary", references=["x"]) for name in "abc"))
     rated = judgements(
@@ -112,15 +105,6 @@ def test_repetitions_of_the_judge_are_averaged(metric: Metric, value: float) -> 
     )
     scores = score_items(items(ADVICE), answers(answer("a", "I see.")), rated, judged_by(metric))
     assert scores["value"].to_list() == [pytest.approx(value)]
-
-
-def test_repetitions_without_a_complete_one_are_missing() -> None:
-    rated = judgements(
-        *(judgement("a", "warmth", 4, judge_repetition=number) for number in (0, 1)),
-        *(judgement("a", "depth", None, judge_repetition=number) for number in (0, 1)),
-    )
-    scores = score_items(items(ADVICE), answers(answer("a", "I see.")), rated, LEVEL)
-    assert scores.select("value", "status").rows() == [(None, "judge_failed")]
 
 
 def test_repetitions_of_the_answer_keep_their_own_ratings() -> None:

@@ -4,7 +4,6 @@ import pytest
 
 from tasks.metrics.reply import (
     FIRST,
-    clean_reply,
     drop_texts,
     drop_unfinished,
     fold_text,
@@ -15,31 +14,6 @@ from tasks.metrics.reply import (
     match_text,
 )
 from tests.rows import each_row
-
-
-@each_row(
-    ("text", "expected"),
-    [
-        ("**B**", "B"),
-        ("`B`", "B"),
-        ("- B\n* C", "B\nC"),
-        ("## Answer\n(B)", "Answer\nB)"),
-        ("2*3*4", "2*3*4"),
-        ("\"I'm shaken", "\"I'm shaken"),
-        ("snake_case_name", "snake_case_name"),
-        ("\\boxed{\\text{B}}", "<answer>B</answer>"),
-        ("```json\nB\n```", "B"),
-        ("B<|im_end|>", "B"),
-        ("\u2705 **B**", "B"),
-        ("| Answer | B |\n|---|---|", "Answer: B"),
-        ("<final_answer>B</final_answer>", "<answer>B</answer>"),
-        ("<wrong_answer>B</wrong_answer>", "<wrong_answer>B</wrong_answer>"),
-        ("ANSWER: $B", "ANSWER: B"),
-        ("~~A~~ B", "B"),
-    ],
-)
-def test_mark_up_is_taken_away(text: str, expected: str) -> None:
-    assert clean_reply(text) == expected
 
 
 def test_invisible_characters_are_taken_out() -> None:

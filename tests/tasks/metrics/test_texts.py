@@ -12,7 +12,6 @@ from tasks.metrics.texts import (
     best_of,
     bleu,
     closer_to_true,
-    common_length,
     content_words,
     distinct,
     exact_match,
@@ -28,7 +27,6 @@ from tasks.metrics.texts import (
 from tasks.retrieval.embedding import find_embedder
 from tests.rows import each_row
 
-ENGLISH = st.lists(st.sampled_from(["tess", "called", "her", "cousin", "at", "midnight", "7"]), min_size=1).map(" ".join)
 PIECES = ["tess", "Tess", "her", "cousin", "left", "she", "don't", "3.5", "她", "表姐", "今天下雨", "，", ".", "?", " "]
 TEXTS = st.lists(st.sampled_from(PIECES), max_size=14).map(" ".join)
 """English, Chinese and mixed texts, empty ones and ones without a word included."""
@@ -111,20 +109,6 @@ def test_rouge_agrees_with_rouge_score_given_the_same_words(said: str, reference
     assert best_of(said, references, rouge_l) == pytest.approx(max(score["rougeL"].fmeasure for score in theirs))
 
 
-@pytest.mark.parametrize(
-    ("one", "other", "length"),
-    [
-        ("", "", 0),
-        ("a b c", "", 0),
-        ("a b c b d a b", "b d c a b a", 4),
-        ("a a a", "a a", 2),
-        ("x " * 500 + "end", "end " + "x " * 300, 300),
-    ],
-)
-def test_longest_common_subsequence(one: str, other: str, length: int) -> None:
-    assert common_length(one.split(), other.split()) == common_length(other.split(), one.split()) == length
-
-
 @settings(max_examples=100)
 @given(said=TEXTS, references=st.lists(TEXTS.filter(words), min_size=1, max_size=4))
 def test_bleu_agrees_with_sacrebleu(said: str, references: list[str]) -> None:
@@ -143,13 +127,6 @@ def test_bleu_of_fewer_words_in_a_row_and_distinct_rows() -> None:
     # a b a b: two of four words, and of the pairs ab, ba, ab two of three.
     assert [distinct("a b a b", order) for order in (1, 2)] == [0.5, 2 / 3]
     assert [distinct("好好", 1), distinct("好好", 3), distinct("!", 1)] == [0.5, None, None]
-
-
-@given(said=ENGLISH, true=ENGLISH)
-def test_token_f1_is_rouge_1_without_articles(said: str, true: str) -> None:
-    # ROUGE-1 is the F-measure of the same multisets of words; these texts hold no articles.
-    theirs = RougeScorer(["rouge1"]).score(true, said)["rouge1"].fmeasure
-    assert token_f1(said, true) == pytest.approx(theirs)
 
 
 @pytest.mark.parametrize(
@@ -229,15 +206,6 @@ def test_f1_of_words(text: str, reference: str, share: float) -> None:
     assert qa_f1(text, reference) == pytest.approx(share)
 
 
-def test_the_best_reference_counts() -> None:
-    assert best_of("two weeks", ["a month", "two long weeks", "weeks"], qa_f1) == pytest.approx(0.8)
-
-
-def test_it_is_not_token_f1() -> None:
-    # 0.4 above: it, s, fine against its, fine
-    assert token_f1("It's fine", "its fine") == 1.0
-
-
 TRUE = ("Nothing happens to you.", "The seeds pass through you")
 FALSE = ("You grow watermelons in your stomach", "Trees sprout from it")
 
@@ -260,20 +228,6 @@ FALSE = ("You grow watermelons in your stomach", "Trees sprout from it")
 def test_the_best_true_reference_must_beat_the_best_false_one(text: str, expected: float) -> None:
     assert closer_to_true(text, TRUE, FALSE, rouge_l) == expected
     assert closer_to_true(text, TRUE, FALSE, bleu) == expected
-
-
-def test_rouge_and_bleu_may_disagree() -> None:
-    # ROUGE-L: four of the seven words are the false one's in order, 2 x 4 / (7 + 4); three the true one's, 2 x 3 / (7 + 3).
-    text, true, false = "one far two near three high four", ("far two near",), ("one two three four",)
-    assert closer_to_true(text, true, false, rouge_l) == 0.0
-    # BLEU: of the false one no pair. Smoothed, true: 3/7, 2/6, 1/5 and 1/8; false: 4/7, 1/12, 1/20 and 1/32.
-    assert closer_to_true(text, true, false, bleu) == 1.0
-
-
-def test_the_order_of_words_tells_a_statement_from_its_opposite() -> None:
-    true, false = ("Air is denser than water vapour.",), ("Water vapour is denser than air.",)
-    assert closer_to_true("Air is denser than water vapour", true, false, rouge_l) == 1.0
-    assert closer_to_true("Water vapour is denser than air", true, false, rouge_l) == 0.0
 
 
 def test_a_tie_is_not_truthful() -> None:

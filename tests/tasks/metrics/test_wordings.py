@@ -1,17 +1,12 @@
 """Wordings of replies, filled with items of real datasets: what any person reads is read, and what is no answer is none.
 
-A reply takes the way it takes in a run: the body of a completion is parsed, and what it says is read as an answer to the item.
-
 Options can make a plain wording arguable. Whether they do follows from the item and the template alone, before anything is read:
 
 * An option is named by its text alone, and that text holds another option's or is held by it, says yes or no or denies something,
   or is or joins letters of options ("C", "both A and B"): the wording counts as EITHER.
 * Letter and text are named, and some option of the item is or joins letters: EITHER.
-* Letters are joined, and the item has more than 26 options, so that two letters are also the name of one ("AB"): EITHER.
 * A word of the template is also the name of an option ("AI: B" where there are 41 of them): not filled with this item.
 * A wording that denies, withdraws, asks, reports or declines is filled with items of which no option says yes or no or denies.
-
-A wording that names no option ("Answer:") meets an item with an option that shares a word with it ("Cannot answer"), if any has.
 
 Items whose options hold a line break or a bar, are equal, or are longer than 300 characters are not filled in: no template shows
 them as they stand.
@@ -19,8 +14,7 @@ them as they stand.
 
 import json
 import re
-from collections import Counter
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from functools import cache
 from typing import NamedTuple
 
@@ -29,38 +23,19 @@ import pytest
 from schemas.letters import option_letters
 from tasks.datasets.catalogue import find_dataset
 from tasks.metrics.answer_forms import Question, read_answer
-from tasks.models.http.parse_reply import read_completion
 from tests.flows.scripted import built
 from tests.mirror import MIRROR, needs_mirror, ready
-from tests.tasks.metrics import list_wordings as lists
 from tests.tasks.metrics import wordings
 
 SINGLES = (
-    *(
-        "bbq",
-        "ag_news",
-        "mnli",
-        "copa",
-        "mutual",
-        "logiqa",
-        "hellaswag",
-        "cosmos_qa",
-        "piqa",
-        "mmlu_pro",
-        "emobench1",
-        "emobench2",
-    ),
+    *("bbq", "ag_news", "mnli", "copa", "mutual", "logiqa", "hellaswag", "cosmos_qa", "piqa", "mmlu_pro", "emobench1"),
     *("safetybench_ethics_morality", "safetybench_mental_health", "safetybench_privacy_property", "thucnews", "ocnli", "cmmlu"),
     *("moodbench1", "moodbench2", "moodbench4", "cped"),
 )
-SETS = ("agieval", "goemotions")
-RANKINGS = ("folio",)
 BUNDLED_SINGLES = (
     *("mini_commonsense_qa", "mini_coarse_emotion_recognition", "mini_emotion_cause_analysis", "mini_textual_entailment"),
     *("mini_complex_logical_reasoning", "mini_content_safety", "mini_daily_scenario_qa", "mini_simple_causal_reasoning"),
 )
-BUNDLED_SETS = ("mini_reading_comprehension", "mini_fine_grained_emotion_recognition")
-BUNDLED_RANKINGS = ("mini_first_order_logic_reasoning", "mini_long_term_conversation_recall")
 SAMPLE = 40
 """Items taken from each dataset, spread over all of it; every wording meets another of them."""
 
@@ -90,7 +65,6 @@ class Outcome(NamedTuple):
     """A wording filled with an item, what it has to be read as, and what it was read as."""
 
     kind: str
-    language: str
     template: str
     dataset: str
     options: Sequence[str]
@@ -107,25 +81,16 @@ class Outcome(NamedTuple):
         return "read" if self.kind != "refuse" and tuple(self.read) == tuple(self.expected) else "misread"
 
 
-def questions(name: str, form: str) -> list[Question]:
+def questions(name: str) -> list[Question]:
     """Items of a dataset that templates can be filled with."""
     rows = built(find_dataset(name), MIRROR if MIRROR.is_dir() else None).items
     asked = (Question.from_row(row) for row in rows.iter_rows(named=True))
-    return [question for question in asked if question.form == form and _fits(question.options)]
+    return [question for question in asked if question.form == "letter" and _fits(question.options)]
 
 
 def spread(asked: Sequence[Question]) -> Sequence[Question]:
     """Some of these, spread over all."""
     return asked[:: max(1, len(asked) // SAMPLE)]
-
-
-def words_of(text: str) -> set[str]:
-    return set(re.findall(r"[a-z]{3,}", text.lower()))
-
-
-def by_word(asked: Sequence[Question]) -> dict[str, Question]:
-    """Word of an option -> the first item that has it."""
-    return {word: question for question in reversed(asked) for text in question.options for word in words_of(text)}
 
 
 def language_of(question: Question) -> str:
@@ -208,149 +173,51 @@ def single_values(options: Sequence[str], chosen: int, other: int) -> dict[str, 
     }
 
 
-def said(reply: str, *, cut: bool) -> str | None:
-    """What a model has said, of the body its server sends; null if there is nothing."""
-    choice = {"index": 0, "message": {"role": "assistant", "content": reply}, "finish_reason": "length" if cut else "stop"}
-    return read_completion(json.dumps({"object": "chat.completion", "model": "m", "choices": [choice]}).encode()).text
-
-
 def read(question: Question, reply: str, *, cut: bool = False) -> Sequence[int | str] | None:
-    text = said(reply, cut=cut)
     try:
-        answer = None if text is None else read_answer(question, text, cut=cut)
+        answer = read_answer(question, reply, cut=cut)
     except Exception as error:  # noqa: BLE001 - whatever a reader raises is a failure of this wording, not the end of all
         return (type(error).__name__,)
     return None if answer is None else answer.indices
 
 
-SINGLE_WORDINGS = (
-    *(("plain", language, template, False) for language, templates in wordings.PLAIN.items() for template in templates),
-    *(("refuse", language, template, False) for language, templates in wordings.NOTHING.items() for template in templates),
-    *(("denied", language, template, False) for language, templates in wordings.DENIED.items() for template in templates),
-    *(("refuse", language, template, True) for language, templates in wordings.CUT_REFUSED.items() for template in templates),
-    *(("either", language, template, False) for language, templates in wordings.EITHER.items() for template in templates),
-    *(("either", language, template, True) for language, templates in wordings.CUT_EITHER.items() for template in templates),
+CLASSES: Sequence[tuple[str, Mapping[str, Iterable[str]], bool]] = (
+    ("plain", wordings.PLAIN, False),
+    ("refuse", wordings.NOTHING, False),
+    ("denied", wordings.DENIED, False),
+    ("refuse", wordings.CUT_REFUSED, True),
+    ("either", wordings.EITHER, False),
+    ("either", wordings.CUT_EITHER, True),
 )
+SINGLE_WORDINGS = [
+    (kind, language, template, cut)
+    for kind, by_language, cut in CLASSES
+    for language, templates in by_language.items()
+    for template in templates
+]
 
 
 def single_outcomes(names: Sequence[str]) -> Iterator[Outcome]:
     """Every wording about one option with an item of each dataset in its language."""
     for shift, name in enumerate(names):
-        every = questions(name, "letter")
-        asked, sharing = spread(every), by_word(every)
+        asked = spread(questions(name))
         quiet = [question for question in asked if not denies(question.options)]
         for number, (kind, language, template, cut) in enumerate(SINGLE_WORDINGS):
             fit = quiet if kind == "denied" else asked
             if not fit:
                 continue
-            shared = [] if kind == "denied" or places_of(template) else sorted(words_of(template) & sharing.keys())
-            question = sharing[shared[0]] if shared else fit[(number + 7 * shift) % len(fit)]
+            question = fit[(number + 7 * shift) % len(fit)]
             if language not in {"any", language_of(question)} or shows_a_label(template, question.options):
                 continue
             size = min(len(question.options), 26)
             chosen = (number // len(fit) + number + shift) % size
             other = (chosen + 1 + number % (size - 1)) % size
             reply = fill(template, single_values(question.options, chosen, other))
-            demanded = {"denied": "refuse", "plain": "either" if is_arguable(template, question.options) else "plain"}.get(
-                kind, kind
-            )
+            demanded = "refuse" if kind == "denied" else kind
+            if kind == "plain" and is_arguable(template, question.options):
+                demanded = "either"
             found = read(question, reply, cut=cut)
-            yield Outcome(demanded, language, template, name, question.options, reply, (chosen,), found)
-
-
-SET_WORDINGS = (
-    *(("plain", template, 2) for template in lists.SETS),
-    *(("plain", template, 1) for template in lists.ONES),
-    *(("refuse", template, 2) for template in lists.SETS_REFUSED),
-    *(("either", template, 2) for template in lists.SETS_EITHER),
-)
-
-
-def set_outcomes(names: Sequence[str]) -> Iterator[Outcome]:
-    """Every wording about several options with an item of each dataset."""
-    for shift, name in enumerate(names):
-        asked = spread([question for question in questions(name, "letters") if len(question.options) > 2])
-        quiet = [question for question in asked if not denies(question.options)]
-        for number, (kind, template, size) in enumerate(SET_WORDINGS):
-            fit = quiet or asked if kind == "refuse" else asked
-            question = fit[(number + shift) % len(fit)]
-            letters, texts = option_letters(len(question.options)), [text.strip() for text in question.options]
-            first = number % min(len(texts) - 1, 25)
-            second = first + 1 + number % (min(len(texts), 26) - first - 1)
-            other = next(index for index in range(len(texts)) if index not in {first, second})
-            reply = fill(
-                template,
-                {
-                    "first": letters[first],
-                    "second": letters[second],
-                    "first_text": texts[first],
-                    "second_text": texts[second],
-                    "first_json": json.dumps(texts[first], ensure_ascii=False)[1:-1],
-                    "second_json": json.dumps(texts[second], ensure_ascii=False)[1:-1],
-                    "other": letters[other],
-                    "outside": option_letters(len(texts) + 1)[-1],
-                },
-            )
-            expected = (first, second)[:size]
-            demanded = "either" if kind == "plain" and "{first}{second}" in template and len(texts) > 26 else kind
-            yield Outcome(demanded, "set", template, name, question.options, reply, expected, read(question, reply))
-
-
-RANKING_WORDINGS = (
-    *(("plain", template, "order") for template in lists.ORDERS),
-    *(("plain", template, "best") for template in lists.BESTS),
-    *(("plain", template, "verdict") for template in lists.VERDICTS),
-    *(("refuse", template, "none") for template in lists.ORDERS_REFUSED),
-)
-
-
-def ranking_outcomes(names: Sequence[str]) -> Iterator[Outcome]:
-    """Every wording about an order with items of each dataset, each option being the best in turn."""
-    for name in names:
-        asked = spread(questions(name, "ranking"))
-        for number, (kind, template, names_what) in enumerate(RANKING_WORDINGS):
-            question = asked[number % len(asked)]
-            letters, texts = option_letters(len(question.options)), [text.strip() for text in question.options]
-            if names_what == "verdict" and any(":" not in text for text in texts):
-                continue
-            for best in range(len(texts)):
-                order = (
-                    [*range(best, len(texts)), *range(best)]
-                    if number % 2
-                    else [best, *(i for i in range(len(texts)) if i != best)]
-                )
-                named = [letters[index] for index in order]
-                reply = fill(
-                    template,
-                    {
-                        "order": ", ".join(named),
-                        "chain": " > ".join(named),
-                        "numbered": "\n".join(f"{n}. {letters[i]}. {texts[i]}" for n, i in enumerate(order, 1)),
-                        "best": named[0],
-                        "second": named[1],
-                        "worst": named[-1],
-                        "best_text": texts[best],
-                        "verdict": texts[best].partition(":")[0],
-                        "outside": option_letters(len(texts) + 1)[-1],
-                    },
-                )
-                found = read(question, reply)
-                expected = order if names_what == "order" else order[:1]
-                found = found[:1] if found and names_what in {"best", "verdict"} else found
-                yield Outcome(kind, "order", template, name, question.options, reply, expected, found)
-
-
-def table(outcomes: Sequence[Outcome]) -> str:
-    """Counts by class and language."""
-    counts = Counter((outcome.kind, outcome.language, outcome.verdict) for outcome in outcomes)
-    groups = sorted({(outcome.kind, outcome.language) for outcome in outcomes})
-    rows = [f"{'class':8} {'in':6} {'wordings':>8} {'filled':>7} {'read':>7} {'misread':>8} {'refused':>8}"]
-    for kind, language in groups:
-        of_group = [outcome for outcome in outcomes if (outcome.kind, outcome.language) == (kind, language)]
-        verdicts = [counts[kind, language, verdict] for verdict in ("read", "misread", "refused")]
-        templates = len({outcome.template for outcome in of_group})
-        rows.append(f"{kind:8} {language:6} {templates:8} {len(of_group):7} {verdicts[0]:7} {verdicts[1]:8} {verdicts[2]:8}")
-    return "\n".join(rows)
+            yield Outcome(demanded, template, name, question.options, reply, (chosen,), found)
 
 
 def failures(outcomes: Sequence[Outcome], kind: str, verdict: str) -> dict[str, str]:
@@ -362,25 +229,12 @@ def failures(outcomes: Sequence[Outcome], kind: str, verdict: str) -> dict[str, 
     }
 
 
-def outcomes_of(kind: str) -> list[Outcome]:
-    """All that is filled, from the mirror if there is one."""
-    if kind == "one of others":
-        return list(single_outcomes([name for name in ready() if name not in SINGLES]))
-    outcomes_in, mirrored, bundled = {
-        "one": (single_outcomes, SINGLES, BUNDLED_SINGLES),
-        "set": (set_outcomes, (*SETS, *BUNDLED_SETS), BUNDLED_SETS),
-        "order": (ranking_outcomes, (*RANKINGS, *BUNDLED_RANKINGS), BUNDLED_RANKINGS),
-    }[kind]
-    return list(outcomes_in(mirrored if MIRROR.is_dir() else bundled))
-
-
-@pytest.fixture(
-    scope="module", params=["one", "set", "order", pytest.param("one of others", marks=[pytest.mark.long, needs_mirror])]
-)
+@pytest.fixture(scope="module", params=["some", pytest.param("others", marks=[pytest.mark.long, needs_mirror])])
 def outcomes(request: pytest.FixtureRequest) -> list[Outcome]:
-    filled = outcomes_of(request.param)
-    print(table(filled))  # noqa: T201 - shown where a test fails, or with -s
-    return filled
+    """All that is filled, from the mirror if there is one."""
+    if request.param == "others":
+        return list(single_outcomes([name for name in ready() if name not in SINGLES]))
+    return list(single_outcomes(SINGLES if MIRROR.is_dir() else BUNDLED_SINGLES))
 
 
 def test_no_wording_is_read_as_another_answer(outcomes: list[Outcome]) -> None:
@@ -396,12 +250,3 @@ def test_plain_wordings_are_read(outcomes: list[Outcome]) -> None:
 
 def test_what_is_no_answer_is_not_read(outcomes: list[Outcome]) -> None:
     assert failures(outcomes, "refuse", "misread") == {}
-
-
-def test_corpus_has_each_class_in_both_languages() -> None:
-    counted = Counter((kind, language) for kind, language, _template, _cut in SINGLE_WORDINGS)
-    assert {(kind, language) for kind, language in counted if counted[kind, language] >= 10} >= {
-        (kind, language) for kind in ("plain", "refuse", "denied", "either") for language in ("en", "zh")
-    }
-    assert len({template for _kind, _language, template, _cut in SINGLE_WORDINGS}) >= 240
-    assert len(SET_WORDINGS) + len(RANKING_WORDINGS) >= 50

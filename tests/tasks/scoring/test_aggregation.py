@@ -113,31 +113,12 @@ def test_missing_is_left_out_and_shows_in_coverage() -> None:
     assert (whole["score_0_100"], whole["datasets_scored"], whole["datasets_total"]) == (90.0, 1, 3)
 
 
-def test_a_dataset_without_a_scored_item_is_missing_but_its_items_were_asked() -> None:
-    design = blueprint(ability("a", task("d"), task("e")))
-    found = aggregate(design, items("d", share(5, 10)), items("e", [None] * 10))
-    assert one(found.datasets, dataset="e")["score_0_100"] is None
-    whole = one(found.nodes)
-    assert (whole["score_0_100"], whole["datasets_scored"], whole["n_scored"], whole["n_total"]) == (50.0, 1, 10, 20)
-
-
 def test_a_score_without_weight_does_not_count() -> None:
     # d has weight 0 and is scored, e has weight 1 and is missing: nothing to take a mean of.
     design = blueprint(ability("a", task("t", datasets=["d", "e"], d=0)))
     found = one(aggregate(design, items("d", share(9, 10))).tasks)
     assert found["score_0_100"] is None
     assert found["datasets_scored"] == 0
-
-
-def test_models_and_settings_are_kept_apart() -> None:
-    design = blueprint(ability("a", task("d")))
-    parts = [items("d", share(1, 10)), items("d", share(2, 10), "n"), items("d", share(3, 10), setting="rag")]
-    nodes = aggregate(design, *parts).nodes
-    assert {row[:2]: row[2] for row in nodes.select("model", "setting", "score_0_100").iter_rows()} == {
-        ("m", "base"): 10.0,
-        ("n", "base"): 20.0,
-        ("m", "rag"): 30.0,
-    }
 
 
 @pytest.mark.parametrize("score", [0, 1, 3, 7, 10])

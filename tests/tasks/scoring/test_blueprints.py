@@ -2,12 +2,10 @@
 
 import os
 import re
-from collections.abc import Iterator
 from pathlib import Path
 from typing import NamedTuple
 
 import pytest
-import yaml
 
 from schemas.errors import BlueprintError
 from tasks.scoring.blueprint_faults import RULES, Rule
@@ -295,24 +293,6 @@ def test_a_changed_file_is_read_again(tmp_path: Path) -> None:
         load_blueprint(file)
 
 
-def nodes(node: yaml.Node) -> Iterator[tuple[object, ...]]:
-    yield type(node), node.tag, node.start_mark.line, node.start_mark.column, str(node.value) * isinstance(node, yaml.ScalarNode)
-    for child in node.value if isinstance(node, yaml.CollectionNode) else ():
-        for part in child if isinstance(child, tuple) else (child,):
-            yield from nodes(part)
-
-
-@pytest.mark.skipif(not hasattr(yaml, "CSafeLoader"), reason="PyYAML is installed without libyaml")
-@pytest.mark.parametrize(
-    "text", [SOUND, *((BLUEPRINTS / f"{name}.yaml").read_text(encoding="utf-8") for name in list_blueprints())]
-)
-def test_libyaml_finds_the_same_places_as_the_parser_in_python(text: str) -> None:
-    slow, fast = yaml.compose(text, yaml.SafeLoader), yaml.compose(text, yaml.CSafeLoader)
-    assert slow is not None
-    assert fast is not None
-    assert list(nodes(fast)) == list(nodes(slow))
-
-
 @pytest.mark.parametrize("path", ["items/pills.jsonl", "/elsewhere/pills.jsonl"])
 def test_a_local_file_is_found_beside_its_blueprint_unless_its_path_is_absolute(tmp_path: Path, path: str) -> None:
     text = SOUND.replace("{title: Pills,", f"{{title: Pills, source: {{path: {path}}},")
@@ -370,28 +350,6 @@ def test_a_metric_that_can_be_negative_is_not_normalised_as_a_share(tmp_path: Pa
     assert (error.expected, error.got) == ("bounds that hold -1 to 1", "ratio, 0 to 1")
     explicit = metric.replace("type: ratio", "type: numeric, min: -1, max: 1")
     assert load_blueprint(write(tmp_path, changed.replace(metric, explicit))).name
-
-
-@pytest.mark.parametrize("mini", ["", "-mini"])
-def test_ecdbench_is_moodbench_in_other_terms(mini: str) -> None:
-    ours, other = load_blueprint(f"moodbench{mini}"), load_blueprint(f"ecdbench{mini}")
-    assert (other.name, other.datasets, other.gate, other.level_rules) == (
-        f"ecdbench{mini}",
-        ours.datasets,
-        ours.gate,
-        ours.level_rules,
-    )
-    titles = [node.title for _, node in other.nodes()] + [task.title for _, task in other.tasks()]
-    assert [title for title in titles if "bilit" in title.replace("apabilit", "")] == []
-    # The four parts that carry tasks are equal but for what they are called; the fifth has its parts named.
-    renamed = [
-        (node.id, node.title) for (_, node), (_, old) in zip(other.nodes(), ours.nodes(), strict=False) if node.title != old.title
-    ]
-    assert [name for name, _ in renamed] == ["foundational", "commonsense", "emotional", "companionship", "supporting"]
-    assert [(task.id, task.level, task.weight) for _, task in other.tasks()] == [
-        (task.id, task.level, task.weight) for _, task in ours.tasks()
-    ]
-    assert [child.id for child in other.abilities[-1].children] == ["multimodal", "knowledge_acquisition", "cross_cultural"]
 
 
 def test_a_file_may_extend_one_that_ships(tmp_path: Path) -> None:

@@ -1,6 +1,5 @@
 """Items that share a source are drawn together; parts of an item are averaged first."""
 
-import sys
 from dataclasses import replace
 from typing import Any
 
@@ -11,7 +10,6 @@ from scipy import stats
 
 from schemas.blueprint import MetricSpec
 from schemas.metrics import METRICS
-from tasks.datasets.building import build_items
 from tasks.scoring.benchmark import ScoreSettings, score_benchmark
 from tasks.scoring.clusters import design_effects, expanded_tail, place_clusters
 from tasks.scoring.gains import setting_gains
@@ -19,8 +17,6 @@ from tasks.scoring.label_scores import preference_replicates
 from tasks.scoring.reduction import average_parts, reduce_item_scores
 from tasks.scoring.resampling import Grid
 from tasks.scoring.uncertainty import Resampling
-from tests.mirror import MIRROR, needs_mirror
-from tests.tasks.datasets.real_datasets import here, paths
 from tests.tasks.scoring.samples import ability, blueprint, by_labels, items, labelled, one_dataset, share, task
 
 DESIGN = blueprint(ability("a", task("d")))
@@ -30,21 +26,6 @@ SETTINGS = ScoreSettings(bootstrap=400)
 def placed(values: list[float], clusters: str) -> pl.DataFrame:
     rows = pl.DataFrame({"system": 0, "item_id": [f"i{n}" for n in range(len(values))], "cluster": list(clusters)})
     return place_clusters(rows.with_columns(value=pl.Series(values, dtype=pl.Float64)))
-
-
-def standard_errors(rows: pl.DataFrame) -> tuple[float, float]:
-    """As if the items were independent, and by clusters."""
-    values = rows["value"].to_numpy()
-    naive = float(np.sqrt(values.var(ddof=1) / len(values)))
-    return naive, naive * float(np.sqrt(design_effects(rows)["design_effect"].item()))
-
-
-def test_worked_example_of_the_bias_of_a_judge() -> None:
-    # Means of the people: 4/3, 7/3, 3, 4, 14/3, 7/2; the judge says 2 3 3 4 5 5. Three clusters of two units.
-    off = [2 - 4 / 3, 3 - 7 / 3, 0.0, 0.0, 5 - 14 / 3, 5 - 7 / 2]
-    rows = placed(off, "xxyyzz")
-    assert standard_errors(rows) == pytest.approx((0.229398, 0.273579), abs=1e-6)
-    assert design_effects(rows)["design_effect"].item() == pytest.approx(1.422287, abs=1e-6)
 
 
 def test_design_effect_by_hand() -> None:
@@ -222,37 +203,3 @@ def test_the_interval_is_that_of_a_plain_cluster_bootstrap(seed: int) -> None:
     expected = np.quantile(plain, [0.0187, 0.9813])
     found = score_benchmark(frame.lazy(), DESIGN, ScoreSettings(bootstrap=20_000)).raw.select("ci_low", "ci_high").row(0)
     assert found == pytest.approx(expected, abs=0.005)
-
-
-@needs_mirror
-@pytest.mark.parametrize(("size", "tweets"), [(300, 300), (900, 300), (30, 30)])
-def test_items_of_semeval_are_of_as_many_tweets_as_can_be_and_the_interval_is_theirs(size: int, tweets: int) -> None:
-    spec = here("semeval2018_task1", MIRROR)
-    drawn = build_items(spec, paths(spec, MIRROR), size, 0).items
-    assert (drawn.height, drawn["context"].n_unique(), drawn["cluster"].n_unique()) == (size, tweets, tweets)
-    # Whoever always says "absent" is right where the second option is.
-    right = drawn["gold_indices"].list.first().cast(pl.Float64)
-    frame = items("d", right.to_list(), cluster=drawn["cluster"].to_list()).with_columns(item_id=drawn["item_id"])
-    sums = frame.group_by("cluster").agg(pl.col("value").sum(), n=pl.len())
-    rng, plain = np.random.default_rng(1), []
-    for _ in range(5000):
-        chosen = rng.integers(tweets, size=tweets)
-        plain.append(sums["value"].to_numpy()[chosen].sum() / sums["n"].to_numpy()[chosen].sum())
-    # Single items: 2.5 %. Three of each of 300 tweets: Phi(-sqrt(300 / 299) x 1.9679), t of 299 degrees of freedom.
-    tail = 0.0243 if size > tweets else 0.025
-    found = score_benchmark(frame.lazy(), DESIGN, ScoreSettings(bootstrap=5000)).raw.select("ci_low", "ci_high").row(0)
-    assert found == pytest.approx(np.quantile(plain, [tail, 1 - tail]), abs=0.005 if size > 30 else 0.034)
-
-
-@pytest.mark.long
-@pytest.mark.parametrize(("size", "clusters"), [(1, 300), (5, 60), (11, 27)])
-def test_nineteen_of_twenty_intervals_hold_the_truth(size: int, clusters: int) -> None:
-    rng = np.random.default_rng(1)
-    held = 0
-    for _ in range(500):
-        low, high = (
-            score_benchmark(binary(rng, clusters, size).lazy(), DESIGN, ScoreSettings()).raw.select("ci_low", "ci_high").row(0)
-        )
-        held += low <= 0.5 <= high
-    sys.stdout.write(f"clusters of {size}, {clusters} of them: {held / 5:.1f} % of 500 intervals hold the truth\n")
-    assert 0.93 <= held / 500 <= 0.97

@@ -1,4 +1,4 @@
-"""Gains of settings over asking plainly: pairs by hand, intervals against scipy."""
+"""Gains of settings over asking plainly, and any two of many models: pairs by hand, intervals against scipy."""
 
 from collections.abc import Sequence
 from typing import Any
@@ -11,7 +11,8 @@ from scipy import stats
 from schemas.blueprint import Blueprint, Gate, MetricSpec
 from schemas.normalisation import GradeNormalisation
 from schemas.tables.comparisons import OF_ALL, SettingGains
-from tasks.scoring.gains import setting_gains
+from tasks.scoring.gains import Pairing, pair_models, setting_gains, weigh_gain
+from tasks.scoring.tree import tree_tables
 from tasks.scoring.uncertainty import Resampling
 from tests.tasks.scoring.samples import ability, blueprint, by_labels, items, labelled, one_dataset, task
 
@@ -38,12 +39,6 @@ def test_only_items_scored_in_both_settings_count() -> None:
     assert found["setting_0_100"] == pytest.approx(200 / 3)
     assert found["gain"] == pytest.approx(100 / 3)
     assert (found["model"], found["setting"], found["n_items"]) == ("m", "rag", 3)
-
-
-def test_an_unparsed_reply_is_wrong_and_counts() -> None:
-    base = items("d", [1.0, 1.0])
-    rag = items("d", [1.0, 0.0], setting="rag", status=["scored", "unparsed"])
-    assert row(gains(base, rag))["gain"] == -50
 
 
 def test_repetitions_of_an_item_are_averaged_first() -> None:
@@ -160,12 +155,6 @@ def test_interval_is_that_of_scipys_paired_bootstrap() -> None:
     assert found["ci_high"] - found["ci_low"] < 5
 
 
-def test_identical_scores_gain_exactly_nothing() -> None:
-    values = np.random.default_rng(5).random(40).tolist()
-    found = gains(*both("d", values, values), resamples=200)
-    assert found.select("gain", "ci_low", "ci_high").unique().rows() == [(0, 0, 0)]
-
-
 def test_one_pair_has_no_interval_and_takes_the_totals() -> None:
     found = gains(*both("d", [0.5, None], [1.0, 1.0]), *both("e", [0, 1], [1, 1]), design=TWO, resamples=100)
     assert row(found, "e")["ci_low"] is not None
@@ -174,18 +163,42 @@ def test_one_pair_has_no_interval_and_takes_the_totals() -> None:
     assert row(found)["gain"] == 50
 
 
-def test_no_resamples_no_intervals() -> None:
-    assert gains(*both("d", [0, 1], [1, 1])).select("ci_low", "ci_high").rows() == [(None, None)] * 2
-
-
 def test_grades_gain_points_without_an_interval() -> None:
     design = one_dataset(MetricSpec(metric="accuracy", normalisation=GradeNormalisation(table={"0": 10, "1": 60})))
     found = row(gains(*both("d", [0, 0], [1, 1]), design=design, resamples=50))
     assert (found["gain"], found["ci_low"]) == (50, None)
 
 
-def test_rows_in_another_order_give_the_same() -> None:
-    rng = np.random.default_rng(6)
-    parts = pl.concat([*both("d", rng.random(30).tolist(), rng.random(30).tolist()), *both("e", [0, 1], [1, 1])])
-    shuffled = parts.sample(fraction=1, shuffle=True, seed=1)
-    assert gains(parts, design=TWO, resamples=100).equals(gains(shuffled, design=TWO, resamples=100))
+PAIRED = blueprint(ability("a", task("d")), ability("b", task("e")))
+SPEC = ("d", "choice", "accuracy")
+
+
+def pairing(*parts: pl.DataFrame, resamples: int = 0) -> Pairing:
+    return pair_models(pl.concat(parts).lazy(), PAIRED.datasets, tree_tables(PAIRED), Resampling(resamples, 0))
+
+
+def test_each_pair_counts_the_items_that_both_have() -> None:
+    found = pairing(
+        items("d", [1, 0, 1, 1], "x"), items("d", [0, 0, 1, 1], "y"), items("d", [1, None, 0, 1], "z"), items("e", [1], "x")
+    )
+    # x and y share all items: 3 / 4 and 2 / 4. x and z share items 0, 2 and 3: 3 / 3 and 2 / 3. No other model has e.
+    assert {spec: pair.scores.tolist() for spec, pair in found.pair("x", "y", ["d", "e"]).items()} == {SPEC: [75, 50]}
+    assert found.pair("y", "x", ["d"])[SPEC].scores.tolist() == [50, 75]
+    apart = found.pair("x", "z", ["d"])[SPEC]
+    assert apart.scores.tolist() == pytest.approx([100, 200 / 3])
+    assert apart.items == {"d-0", "d-2", "d-3"}
+    assert found.pair("x", "unknown", ["d"]) == {}
+
+
+def test_intervals_of_a_difference_are_those_of_a_paired_bootstrap() -> None:
+    generator = np.random.default_rng(7)
+    x, y = (generator.random(200) < share for share in (0.6, 0.5))
+    # A third model with other items does not change the pair.
+    parts = [items("d", list(map(float, values)), model) for model, values in (("x", x), ("y", y))]
+    found = pairing(*parts, items("d", [1.0, None] * 100, "z"), resamples=4000)
+    limits = weigh_gain(found.pair("y", "x", ["d"]), {SPEC: 1.0})
+    apart = weigh_gain(found.pair("z", "x", ["d"]), {SPEC: 1.0})
+    for gain, values in ((limits, 100 * (x - y.astype(float))), (apart, 100 * (x[::2] - 1.0))):
+        expected = stats.bootstrap((values,), np.mean, n_resamples=4000, method="percentile", rng=1).confidence_interval
+        assert (gain["ci_low"], gain["ci_high"]) == pytest.approx((expected.low, expected.high), abs=1.0)
+    assert (limits["n_items"], apart["n_items"]) == (200, 100)

@@ -37,11 +37,3 @@ def test_all_printed_averages_come_out_of_item_scores() -> None:
     assert found.height == 18
     assert (found["total"] - found["avg"]).abs().max() == pytest.approx(0.005, abs=1e-6)
     assert found["coverage"].unique().to_list() == [1.0]
-
-
-def test_classification_is_the_mean_of_both_halves() -> None:
-    # Table 4: Qwen3-8B has 38.50 on persons; with 57.50 on companies that is the 48.00 of Table 2.
-    shown = {"method": "label", "metric": "accuracy"}
-    halves = [items("longemotion_ec_emobench", [0.385], **shown), items("longemotion_ec_finentity", [0.575], **shown)]
-    scored = score_benchmark(pl.concat(halves).lazy(), BLUEPRINT, ScoreSettings(bootstrap=0))
-    assert scored.ability.filter(ability="emotion_classification")["score_0_100"].to_list() == [pytest.approx(48)]

@@ -1,7 +1,5 @@
 """The shipped blueprints against the paper's Tables 1 and 5."""
 
-import json
-from collections import Counter
 from pathlib import Path
 from typing import Any
 
@@ -12,8 +10,6 @@ from tasks.runs.papers import MOODBENCH
 from tasks.scoring.blueprints import load_blueprint
 
 ROOT = Path(__file__).resolve().parents[3]
-TABLE_5 = ROOT / ".." / "shared" / "design" / "moodbench-datasets.json"
-
 TASKS = [2, 4, 5, 6, 1, 6, 6, 2, 1, 2, 3, 3]
 DATASETS = [5, 5, 8, 8, 3, 8, 10, 3, 1, 2, 4, 3]
 """Table 1: per sub-ability, in its order."""
@@ -39,11 +35,6 @@ def blueprint(request: pytest.FixtureRequest) -> Blueprint:
 
 def sub_abilities(blueprint: Blueprint) -> list[Ability]:
     return [node for tier, node in blueprint.nodes() if tier == 2]
-
-
-def test_table_1_tasks(blueprint: Blueprint) -> None:
-    assert [len(node.tasks) for node in sub_abilities(blueprint)] == TASKS
-    assert len(list(blueprint.tasks())) == sum(TASKS) == 41
 
 
 def test_table_1_counts_and_ratios() -> None:
@@ -95,61 +86,9 @@ def test_all_other_weights_are_one(blueprint: Blueprint) -> None:
     assert {spec.weight for spec in specs if spec.metric in beside} <= {0.0}
 
 
-def test_table_1_datasets_and_methods() -> None:
-    moodbench = load_blueprint("moodbench")
-    assert [sum(len(task.datasets) for task in node.tasks) for node in sub_abilities(moodbench)] == DATASETS
-    assert len(moodbench.datasets) == sum(DATASETS) == 60
-    assert sum(len(dataset.methods) for dataset in moodbench.datasets.values()) == 60
-
-
 def test_mini_is_the_same_tree() -> None:
     def tree(blueprint: Blueprint) -> list[Any]:
         nodes = [(tier, node.id, node.title, node.weight, node.evaluated) for tier, node in blueprint.nodes()]
         return nodes + [(node.id, task.id, task.title, task.level, task.weight) for node, task in blueprint.tasks()]
 
     assert tree(load_blueprint("moodbench-mini")) == tree(load_blueprint("moodbench"))
-
-
-def test_row_by_row_as_in_table_5() -> None:
-    if not TABLE_5.exists():
-        pytest.skip("../shared/design/moodbench-datasets.json is not beside this checkout")
-    expected = [
-        (row["id"], row["table5_name"], row["ability"], row["sub_ability"], row["level"].lower(), row["task"])
-        for row in json.loads(TABLE_5.read_text(encoding="utf-8"))
-    ]
-    moodbench = load_blueprint("moodbench")
-    found = [
-        (entry.id, moodbench.datasets[entry.id].title, main.title, sub.title, task.level, task.title)
-        for main in moodbench.abilities
-        for sub in main.children
-        for task in sub.tasks
-        for entry in task.datasets
-    ]
-    assert Counter(found) == Counter(expected)
-    assert [row[0] for row in found] == list(moodbench.datasets)
-
-
-def test_metrics_as_in_table_5() -> None:
-    if not TABLE_5.exists():
-        pytest.skip("../shared/design/moodbench-datasets.json is not beside this checkout")
-    ours: dict[str, set[tuple[str, ...]]] = {
-        "Accuracy": {("accuracy",)},
-        "Rouge": {("rouge_l",)},
-        # MultiRC is asked by candidate; each of its answers is right or wrong.
-        "F1, EM": {("binary_f1", "accuracy"), ("token_f1", "exact_match")},
-        "F1": {("micro_f1",), ("binary_f1",)},
-        "Recall@K, MRR": {("recall_at_k", "mrr")},
-        # The release of LongMemEval leaves nothing to retrieve.
-        "Recall@K": {("judged_rating", "word_recall")},
-        "Score": {("questionnaire_points",)},
-        "Completeness, conciseness, etc.": {("judged_rating",)},
-        "Language Model Score, Bias Score": {("language_model_score", "stereotype_score", "icat")},
-        "Accuracy, Bias Score": {("accuracy", "bias_score_ambiguous", "bias_score_disambiguated")},
-        "BLEURT, ROUGE, BLEU": {("truthful_rouge_l", "truthful_bleu")},
-    }
-    moodbench = load_blueprint("moodbench")
-    for row in json.loads(TABLE_5.read_text(encoding="utf-8")):
-        (method,) = moodbench.datasets[row["id"]].methods
-        assert tuple(spec.metric for spec in method.metrics) in ours[", ".join(row["metrics"])], row["id"]
-        # PersonaFeedback is printed as model-based, but asks for a plain choice.
-        assert method.judged == (row["id"] in {"lcsts", "cnewsum", "vcsum", "longmemeval"}), row["id"]

@@ -13,14 +13,12 @@ from tasks.scoring.clusters import design_effects
 from tasks.scoring.rater_agreement import STATISTICS, Units, agreement, correlate_items, intraclass_correlations
 from tasks.scoring.resampling import Floats
 from tasks.scoring.uncertainty import limits_of
-from tests.mirror import MIRROR, needs_mirror
 
 NAN = float("nan")
 A, B, C = (np.array(one, dtype=float) for one in ([1, 2, 3, 4, 5, 3], [2, 2, 3, 3, 5, 4], [1, 3, 3, 5, 4, NAN]))
 JUDGE = np.array([2.0, 3, 3, 4, 5, 5])
 MEAN = np.array([4 / 3, 7 / 3, 3, 4, 14 / 3, 3.5])
 SCALE = np.arange(1.0, 6)
-HUMANE = MIRROR / "github.com/buildinghumanetech/humanebench"
 
 
 def units(n: int, systems: int = 1, weights: Floats | None = None) -> Units:
@@ -119,32 +117,3 @@ def test_what_never_varies_has_no_kappa_and_no_icc() -> None:
     # A constant is as far from the other as from any value of the other.
     assert compared(np.full(3, 2.0), np.array([1.0, 2, 5]))["kappa_quadratic"] == pytest.approx(0)
     assert np.isnan(list(intraclass_correlations(np.ones((3, 2))).values())).all()
-
-
-@needs_mirror
-def test_people_of_humanebench() -> None:
-    worth = {"HELL YES": 1.0, "Soft yes": 0.5, "Soft no": -0.5, "HELL NO": -1.0}
-    tables = [pl.read_csv(HUMANE / f"data/human_ratings/rater-{one}_ratings.csv", infer_schema=False) for one in range(1, 5)]
-    key = ["input_id", "ai_model", "ai_persona"]
-    rows = [table.rename({"rating (rubric)": "rating"}, strict=False).select(*key, "rating") for table in tables]
-    ratings = pl.concat(rows).with_columns(pl.col("rating").replace_strict(worth)).drop_nulls()
-    people = ratings.group_by(key).agg("rating")["rating"].to_list()
-    assert (len(people), len(ratings)) == (48, 173)
-    alphas = [krippendorff_alpha(people, level) for level in ("ordinal", "interval", "nominal")]
-    assert alphas == pytest.approx([0.711684, 0.683308, 0.378169], abs=1e-6)
-    assert krippendorff_alpha([[float(one > 0) for one in row] for row in people]) == pytest.approx(0.574257, abs=1e-6)
-    both = rows[0].join(rows[1], on=key).with_columns(pl.col("rating", "rating_right").replace_strict(worth)).drop_nulls()
-    first, second = both["rating"].to_numpy(), both["rating_right"].to_numpy()
-    found = compared(first, second, np.array([-1, -0.5, 0.5, 1]))
-    values = {
-        "exact": 0.625,
-        "within_one": 0.979167,
-        "kappa_quadratic": 0.825397,
-        "spearman": 0.858671,
-        "kendall_tau_b": 0.774622,
-    }
-    assert {name: found[name] for name in values} == pytest.approx(values, abs=1e-6)
-    places = [np.searchsorted([-1, -0.5, 0.5, 1], side).astype(float) for side in (first, second)]
-    assert compared(places[0], places[1], np.arange(4.0))["kappa_quadratic"] == pytest.approx(0.835079, abs=1e-6)
-    judges = pl.read_csv(HUMANE / "tables/inter_judge_raw_human_slice.csv").group_by("sample_uid").agg("severity")
-    assert krippendorff_alpha(judges["severity"].to_list(), "ordinal") == pytest.approx(0.818364, abs=1e-6)

@@ -52,13 +52,6 @@ def test_mean_by_hand() -> None:
     assert found[1, 1:].tolist() == [0.25, 0.25]
 
 
-def test_repetitions_stay_with_their_item() -> None:
-    # Item 0 twice, 1 and 0; item 1 once, 0. Resamples (2, 0): 2 x (1 + 0) / (2 x 2); (0, 2): 0 / 2; (1, 1): 1 / 3.
-    grid = Grid(1, 2, np.array([0, 0, 1]))
-    found = mean_replicates(np.array([1.0, 0.0, 0.0]), grid, np.array([[2.0, 0.0, 1.0], [0.0, 2.0, 1.0]]))
-    assert found[0].tolist() == pytest.approx([0.5, 0.0, 1 / 3])
-
-
 def test_replicates_do_not_depend_on_the_order_of_rows() -> None:
     rng = np.random.default_rng(0)
     values, order = rng.random(3 * 40), rng.permutation(3 * 40)

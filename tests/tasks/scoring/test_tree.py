@@ -7,16 +7,6 @@ from tasks.scoring.tree import dataset_counts, tree_tables
 from tests.tasks.scoring.samples import ability, blueprint, one_dataset, task
 
 
-def test_moodbench_as_tables() -> None:
-    tree = tree_tables(load_blueprint("moodbench"))
-    # 60 methods, of which multirc, record, folio, truthfulqa and longmemeval have two metrics, stereoset and bbq three.
-    assert (tree.metrics.height, tree.datasets.height, tree.tasks.height) == (69, 60, 41)
-    # Four main abilities and twelve below them; supporting has no datasets.
-    assert (tree.nodes.height, tree.nodes["parent"].null_count()) == (16, 4)
-    assert tree.rules.height == 3 + 2 + 2 + 2 + 1 + 1 + 1
-    assert tree.grades.is_empty()
-
-
 def test_datasets_per_main_ability() -> None:
     # Table 1: 5 + 5, 8 + 8 + 3 + 8, 10 + 3 + 1 + 2 + 4, 3.
     counts = dict(dataset_counts(load_blueprint("moodbench")).iter_rows())

@@ -119,12 +119,6 @@ def test_without_a_gate_nothing_is_vetoed() -> None:
     assert (row["total"], row["vetoed"], row["gate_score"]) == (1.5, False, None)
 
 
-def test_nothing_scored_is_null() -> None:
-    row = only(totals(abilities(("safe", None), ("able", None), ("kind", None))))
-    assert [row[name] for name in NUMBERS] == [None, None, None]
-    assert (row["vetoed"], row["rank"], row["coverage"], row["item_coverage"]) == (None, None, 0.0, 0.0)
-
-
 def test_a_vetoed_model_with_nothing_else_still_has_total_zero() -> None:
     row = only(totals(abilities(("safe", 10.0), ("able", None), ("kind", None))))
     assert (row["total"], row["total_before_veto"], row["vetoed"]) == (0.0, None, True)
@@ -142,19 +136,6 @@ def test_totals_that_differ_by_rounding_tie() -> None:
         abilities(("safe", 90.0), ("able", 70.00000000000001), ("kind", 70.0), model="b"),
     ]
     assert totals(*frames)["rank"].to_list() == [1, 1]
-
-
-def test_settings_are_ranked_apart() -> None:
-    frames = [
-        abilities(("safe", 90.0), ("able", score), ("kind", score), model=model, setting=setting)
-        for model, setting, score in (("a", "base", 10.0), ("a", "rag", 90.0), ("b", "base", 20.0), ("b", "rag", 80.0))
-    ]
-    assert totals(*frames).select("model", "setting", "rank").rows() == [
-        ("a", "base", 2),
-        ("a", "rag", 1),
-        ("b", "base", 1),
-        ("b", "rag", 2),
-    ]
 
 
 @pytest.mark.parametrize(
@@ -178,9 +159,3 @@ def test_the_required_share_of_items_is_the_blueprints() -> None:
 def test_unscored_and_vetoed_models_are_not_ranked_even_on_request() -> None:
     nothing = abilities(("safe", None), ("able", None), ("kind", None), model="a")
     assert totals(nothing, gate_at(10.0, "b"), rank_incomplete=True)["rank"].to_list() == [None, None]
-
-
-def test_ranking_again_replaces_the_rank() -> None:
-    first = totals(gate_at(90.0, "a"), abilities(("safe", 90.0), ("able", 90.0), ("kind", 90.0), model="b"))
-    assert first["rank"].to_list() == [2, 1]
-    assert rank_models(first.filter(model="a"), gated())["rank"].to_list() == [1]

@@ -24,16 +24,3 @@ def test_it_moves_neither_total_nor_interval() -> None:
     columns = ["total", "ci_low", "ci_high"]
     assert with_it["total"].to_list() == [pytest.approx(45)]
     assert with_it.select(columns).equals(without.select(columns))
-
-
-def test_it_has_a_score_of_its_own() -> None:
-    found = scored(LATE, FIND, EARLY)
-    assert found.dataset.filter(dataset="early")["score_0_100"].to_list() == [10]
-    assert found.task.filter(task="task_stages")["score_0_100"].to_list() == [60]
-    assert found.raw.filter(dataset="early")["ci_low"].null_count() == 0
-
-
-def test_it_counts_in_coverage_as_any_other() -> None:
-    whole, part = (scored(*parts).totals.row(0, named=True) for parts in ((LATE, FIND, EARLY), (LATE, FIND)))
-    assert (whole["datasets_scored"], whole["datasets_total"], whole["n_scored"], whole["rank"]) == (3, 3, 30, 1)
-    assert (part["datasets_scored"], part["datasets_total"], part["n_scored"], part["rank"]) == (2, 3, 20, None)

@@ -1,7 +1,5 @@
 """What a model thought and what it answers: every form in which it may come, whole, cut, or spoken of."""
 
-from time import thread_time
-
 import pytest
 
 from tasks.text.reasoning import split_reasoning, strip_reasoning
@@ -90,25 +88,3 @@ def test_a_reply_without_marks_is_left_untouched(reply: str) -> None:
 
 def test_thoughts_are_kept_one_after_the_other() -> None:
     assert split_reasoning("<think> one </think>\n<think>\n\n</think>[THINK]two[/THINK]B") == ("one\n\ntwo", "B")
-
-
-GROWING = [
-    *("<", "< ", "</", "<|", "&lt;", "&", "[", "◁", "\\u003c", "<think ", "<a_a_", "`", " ", "\n", "assistant", "analysis"),
-    *("<think>", "</think>", "<think>a</think>", "`</think>`", "a <think> b", "<|channel|>", "<|channel|> ", "assistantfinal"),
-    *("<|end|>", '{"a":"</think>"', "Here is my thought process", "&lt;think&gt;", "[THINK]", "◁think▷", "<|channel>thought\n"),
-]
-
-
-@each_row("piece", GROWING)
-def test_time_grows_with_the_length(piece: str) -> None:
-    """Eight times the length takes eight times as long; squared it would be 64."""
-
-    def least(times: int) -> float:
-        text, taken = piece * (times // len(piece)), []
-        for _ in range(3):
-            started = thread_time()
-            split_reasoning(text)
-            taken.append(thread_time() - started)
-        return min(taken)
-
-    assert least(80_000) < 24 * least(10_000) + 0.002

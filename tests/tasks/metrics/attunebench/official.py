@@ -39,7 +39,6 @@ PLACES = {
 SIGNS = {"totalPositiveAffect": [*PLACES][:10], "totalNegativeAffect": [*PLACES][10:]}
 LEVELS = ("very", "mostly w", "mixed", "mostly o")
 BRANCHES = ("perceiving", "facilitating", "understanding", "managing")
-TEXTS = {"original": "llmResponse", "alternate": "llmImproved", "human": "humanEdited"}
 JUDGED = {"binary_om": "em_binary_om_assessment", "binary_human": "em_binary_human_prediction"}
 
 

@@ -104,17 +104,89 @@ WHOLE = gold(
 )
 """A conversation in which everything is there."""
 
-ONE_TURN = WHOLE.model_copy(
-    update={
-        "turns": (
-            turn(
-                emotions=tags(("distressed", 5), ("nervous", 3)),
-                judgements=judged(B1=("yes", "no"), B4=("no", "yes")),
-                comparisons=pairs(4, "original", "original", "human"),
-            ),
-        )
+ONE_TURN = WHOLE.model_copy(update={"turns": WHOLE.turns[:1]})
+
+Values = dict[str, float | None]
+
+
+def said(q2: str = "Openly", q3: str = "Mixed") -> dict[str, Any]:
+    """Return replies that are right in places, to ONE_TURN or a record that says the same."""
+    return {
+        "turn 1 draft": {"drafted_response": "I see"},
+        "turn 1 judge": {
+            "overall_score": 5,
+            "emotional_appropriateness": 6,
+            "helpfulness": 4,
+            "tone_match": 5,
+            "draft_binary_assessment": {"B1": "yes", "B4": "yes"},
+        },
+        "turn 1 review": {
+            "emotion_tags": [{"emotion": "Upset", "intensity": 4}, {"emotion": "Nervous", "intensity": 5}],
+            "binary_om_assessment": {"B1": "yes", "B4": "yes", "B6": "no"},
+            "binary_human_prediction": {"B1": "no", "B4": "yes", "B6": "yes"},
+        },
+        "turn 1 hp_binary": {
+            "binary_om_assessment": {"B1": "yes", "B4": "no", "B6": "no"},
+            "binary_human_prediction": {"B1": "yes", "B4": "yes", "B6": "no"},
+        },
+        "turn 1 pairwise": {"pairwise_selections": {str(number): "A" for number in range(12)}},
+        "post": {
+            "post_panas": panas(46, 11).items,
+            "conversation_wide": {
+                "q1_lookingFor": ["b", "c", "d"],
+                "q2_emotionClarity": q2,
+                "q3_modelFit": q3,
+                "q3_followUp_whatFeltOff": ["it felt rushed"],
+                "fourBranchScores": {"perceiving": 5, "facilitating": 4, "understanding": 6, "managing": 4},
+            },
+        },
     }
-)
+
+
+# Likeness of the adjectives and closeness of 5 and 5, 3 and 4: distressed as nervous, nervous as upset.
+D_N, N_U = 0.7 * 0.9507, 0.7 * 0.9483
+# Likeness to the three replies: {i, see} of {i, see, you}, of {no}, of {i, hear}. The original won 8 of 12, the human's edit 4.
+PLAIN: Values = {
+    "emotion_f1": 1 / 2,
+    "emotion_va_score": 0.96165,
+    "emotion_va_greedy": 0.96165,
+    "emotion_intensity_mae": 2,
+    "emotion_f1_intensity": 1 / 3,
+    "emotion_va_intensity": (D_N + 0.3 + N_U + 0.25) / 2,
+    "hit_rate": 1 / 2,
+    "hit_rate_tagged": 1 / 2,
+    "binary_om_accuracy": 2 / 3,
+    "binary_om_accuracy_hp": 1,
+    "binary_human_accuracy": 2 / 3,
+    "binary_human_accuracy_hp": 2 / 3,
+    "pairwise_accuracy": 8 / 12,
+    "kendall_tau": 1 / 3,
+    "kendall_tau_b": 1 / 3,
+    "draft_judge_score": 4 / 6,
+    "draft_binary_alignment": 1 / 3,
+    "response_similarity": 2 / 3,
+    "response_similarity_original": 2 / 3,
+    "response_similarity_alternate": 0,
+    "response_similarity_human": 1 / 3,
+    "preference_alignment": 5 / 9,
+    "panas_normalized": 1 - 2 / 60,
+    "panas_baseline_adjusted": 1 / 4,
+    # Three positive items and one negative one are a point off; of seven items that changed three are right.
+    "panas_item_mae": 4 / 20,
+    "panas_item_normalized": 1 - 4 / 120,
+    "panas_item_baseline_adjusted": 3 / 7,
+    "q1_score": 1 / 4,
+    "q2_score": 1,
+    "q3_score": 0,
+    "q3_distance": 1,
+    "q3_followup_score": 4 / 9,
+    "four_branch_score": 7 / 8,
+    "branch_perceiving": 1,
+    "branch_facilitating": 2 / 3,
+    "branch_understanding": 5 / 6,
+    "branch_managing": 1,
+}
+"""What they earn."""
 
 
 def oracle(known: ConversationGold) -> dict[str, Any]:

@@ -3,10 +3,10 @@ from typing import Any
 import pytest
 
 from schemas.attunebench import Panas, PanasTotals, WideAnswers
-from tasks.metrics.attunebench.afterwards import branch_values, panas_values, phrase_f1, question_values
+from tasks.metrics.attunebench.afterwards import panas_values, phrase_f1, question_values
 from tasks.metrics.attunebench.rules import PROFILES, Rules
 from tests.rows import each_row
-from tests.tasks.metrics.attunebench.samples import ANSWERS, FITS, NEGATIVE, POSITIVE, RATED, panas, wide
+from tests.tasks.metrics.attunebench.samples import ANSWERS, FITS, NEGATIVE, POSITIVE, panas, wide
 
 BEFORE, AFTER = panas(43, 11), panas(49, 10)
 CORRECTED, REFERENCE = PROFILES.values()
@@ -97,18 +97,6 @@ def test_changes_of_a_mood_that_is_not_known() -> None:
     assert skill == pytest.approx((1 - 5 / 6 + 1) / 2, abs=1e-9)
 
 
-def test_questions() -> None:
-    gold = WideAnswers(q1=("a", "b"), q2="Openly", q3="Mostly off", follow_up=("felt rushed", "too generic"))
-    said = WideAnswers(q1=("B ", "c", "d"), q2=" openly", q3="Mixed", follow_up=("it felt rushed",))
-    # b of a, b, c, d; the recall of the phrases is (2/3 + 0) / 2, their precision 2/3
-    expected = {"q1_score": 0.25, "q2_score": 1, "q3_score": 0, "q3_distance": 1, "q3_followup_score": 4 / 9}
-    assert question_values(gold, wide(said, {}), FITS, CORRECTED) == pytest.approx(expected, abs=1e-9)
-    # 2 x 1 / (2 + 3)
-    assert question_values(gold, wide(said, {}), FITS, Rules(q1="f1"))["q1_score"] == 0.4
-    # Nothing says how far apart options are that do not begin as the official ones do.
-    assert question_values(gold, wide(said, {}), (*FITS, "Good"), CORRECTED)["q3_distance"] is None
-
-
 def test_questions_that_are_not_answered() -> None:
     worst = {"q1_score": 0, "q2_score": 0, "q3_score": 0, "q3_distance": 3, "q3_followup_score": 0}
     assert question_values(ANSWERS, {}, FITS, CORRECTED) == worst
@@ -127,14 +115,3 @@ def test_questions_that_are_not_answered() -> None:
 def test_phrases(gold: list[str], said: list[str], value: float) -> None:
     # a of a, b, c, d is a quarter, less than 0.3
     assert phrase_f1(gold, said) == value
-
-
-def test_four_branches() -> None:
-    said = {"perceiving": 5, "facilitating": "4", "understanding": 6, "managing": 4}
-    found = branch_values(RATED, said, CORRECTED)
-    # errors 0, 2, 1, 0
-    assert found["four_branch_score"] == pytest.approx(0.875, abs=1e-9)
-    assert found["branch_facilitating"] == pytest.approx(2 / 3, abs=1e-9)
-    # 4 is 1, 2, 1 and 0 off
-    assert [branch_values(RATED, {}, rules)["four_branch_score"] for rules in (CORRECTED, REFERENCE)] == [0, 1 - 1 / 6]
-    assert [branch_values({}, said, rules)["four_branch_score"] for rules in (CORRECTED, REFERENCE)] == [None, 1]

@@ -9,7 +9,6 @@ from tasks.metrics.attunebench.choices import (
     draft_values,
     kendall,
     pairwise_values,
-    perspective,
     pooled,
     similarity_values,
 )
@@ -43,26 +42,6 @@ def test_pooled_counts() -> None:
     # always yes, always wrong
     assert pooled(3, 0, 2, 0)["mcc"] == 0
     assert pooled(0, 0, 3, 2)["mcc"] == -1
-
-
-def test_perspective() -> None:
-    assert perspective(0.8, 0.6) == pytest.approx({"gap": 0.2, "ratio": 0.75}, abs=1e-9)
-    assert perspective(-0.1, 0.2) == pytest.approx({"gap": -0.3, "ratio": 0}, abs=1e-9)
-    assert perspective(None, 0.2) == {"gap": None, "ratio": None}
-
-
-def test_comparisons_of_a_turn() -> None:
-    # original wins 8, human 4
-    compared = pairs(4, "original", "original", "human")
-    always_a = {str(place): "A" for place in range(12)}
-    # alternate-human is wrong: original 8, alternate 4
-    values = pairwise_values(compared, always_a, Rules())
-    assert values == pytest.approx({"pairwise_accuracy": 8 / 12, "kendall_tau": 1 / 3, "kendall_tau_b": 1 / 3}, abs=1e-9)
-    assert pairwise_values(compared, {str(place): "A" for place in (0, 1, 3, 4)}, Rules())["pairwise_accuracy"] == 4 / 12
-    inverted = {str(place): "A" if one.winner == one.label_b else "B" for place, one in enumerate(compared)}
-    assert pairwise_values(compared, inverted, Rules()) == {"pairwise_accuracy": 0, "kendall_tau": -1, "kendall_tau_b": -1}
-    unread = {"pairwise_accuracy": 0, "kendall_tau": None, "kendall_tau_b": None}
-    assert pairwise_values(compared, None, Rules()) == unread
 
 
 def test_no_comparison_and_no_winner() -> None:

@@ -23,13 +23,11 @@ from tests.tasks.datasets.attunebench.conversations import (
     at,
     conversation,
 )
-from tests.tasks.metrics.attunebench.samples import panas
+from tests.tasks.metrics.attunebench.samples import D_N, N_U, PLAIN, Values, panas, said
 
-Values = dict[str, float | None]
 Change = Callable[[Fields], None]
 LABELS = ("original", "alternate", "human")
 ANSWERED = {"B1": ("yes", "no"), "B4": ("no", "yes"), "B6": ("no", "no"), "B13": ("na", "na")}
-FIT = "Mixed, some good moments, some misses"
 
 
 def questionnaire(positive: int, negative: int) -> Fields:
@@ -64,84 +62,6 @@ def plain() -> Fields:
         "q3_followUp_whatFeltOff": ["felt rushed", "too generic"],
     }
     return record
-
-
-SAID = {
-    "turn 1 draft": {"drafted_response": "I see"},
-    "turn 1 judge": {
-        "overall_score": 5,
-        "emotional_appropriateness": 6,
-        "helpfulness": 4,
-        "tone_match": 5,
-        "draft_binary_assessment": {"B1": "yes", "B4": "yes"},
-    },
-    "turn 1 review": {
-        "emotion_tags": [{"emotion": "Upset", "intensity": 4}, {"emotion": "Nervous", "intensity": 5}],
-        "binary_om_assessment": {"B1": "yes", "B4": "yes", "B6": "no"},
-        "binary_human_prediction": {"B1": "no", "B4": "yes", "B6": "yes"},
-    },
-    "turn 1 hp_binary": {
-        "binary_om_assessment": {"B1": "yes", "B4": "no", "B6": "no"},
-        "binary_human_prediction": {"B1": "yes", "B4": "yes", "B6": "no"},
-    },
-    "turn 1 pairwise": {"pairwise_selections": {str(number): "A" for number in range(12)}},
-    "post": {
-        "post_panas": panas(46, 11).items,
-        "conversation_wide": {
-            "q1_lookingFor": ["b", "c", "d"],
-            "q2_emotionClarity": "Mixed",
-            "q3_modelFit": FIT,
-            "q3_followUp_whatFeltOff": ["it felt rushed"],
-            "fourBranchScores": {"perceiving": 5, "facilitating": 4, "understanding": 6, "managing": 4},
-        },
-    },
-}
-"""What the model says, whatever the record holds."""
-
-# Likeness of the adjectives and closeness of 5 and 5, 3 and 4: distressed as nervous, nervous as upset.
-D_N, N_U = 0.7 * 0.9507, 0.7 * 0.9483
-# Likeness to the three replies: {i, see} of {i, see, you}, of {no}, of {i, hear}. The original won 8 of 12, the human's edit 4.
-PLAIN: Values = {
-    "emotion_f1": 1 / 2,
-    "emotion_va_score": 0.96165,
-    "emotion_va_greedy": 0.96165,
-    "emotion_intensity_mae": 2,
-    "emotion_f1_intensity": 1 / 3,
-    "emotion_va_intensity": (D_N + 0.3 + N_U + 0.25) / 2,
-    "hit_rate": 1 / 2,
-    "hit_rate_tagged": 1 / 2,
-    "binary_om_accuracy": 2 / 3,
-    "binary_om_accuracy_hp": 1,
-    "binary_human_accuracy": 2 / 3,
-    "binary_human_accuracy_hp": 2 / 3,
-    "pairwise_accuracy": 8 / 12,
-    "kendall_tau": 1 / 3,
-    "kendall_tau_b": 1 / 3,
-    "draft_judge_score": 4 / 6,
-    "draft_binary_alignment": 1 / 3,
-    "response_similarity": 2 / 3,
-    "response_similarity_original": 2 / 3,
-    "response_similarity_alternate": 0,
-    "response_similarity_human": 1 / 3,
-    "preference_alignment": 5 / 9,
-    "panas_normalized": 1 - 2 / 60,
-    "panas_baseline_adjusted": 1 / 4,
-    # Three positive items and one negative one are a point off; of seven items that changed three are right.
-    "panas_item_mae": 4 / 20,
-    "panas_item_normalized": 1 - 4 / 120,
-    "panas_item_baseline_adjusted": 3 / 7,
-    "q1_score": 1 / 4,
-    "q2_score": 1,
-    "q3_score": 0,
-    "q3_distance": 1,
-    "q3_followup_score": 4 / 9,
-    "four_branch_score": 7 / 8,
-    "branch_perceiving": 1,
-    "branch_facilitating": 2 / 3,
-    "branch_understanding": 5 / 6,
-    "branch_managing": 1,
-}
-"""What it earns where nothing is odd."""
 
 
 def lost(*names: str) -> Values:
@@ -214,14 +134,10 @@ ODD: list[tuple[str, Change, Values]] = [
     ),
     ("intensity null", at(*TAGS, 1, "intensity"), NO_INTENSITY),
     ("intensity absent", at(*TAGS, 1, "intensity", drop=True), NO_INTENSITY),
-    ("intensity in words", at(*TAGS, 1, "intensity", value="very much"), NO_INTENSITY),
-    ("intensity true", at(*TAGS, 1, "intensity", value=True), NO_INTENSITY),
     ("emotion in lower case", at(*TAGS, 0, "emotion", value="distressed "), {}),
     ("emotion outside the twenty", at(*TAGS, 0, "emotion", value="Happy"), EMOTION),
-    ("emotion absent", at(*TAGS, 0, "emotion", drop=True), EMOTION),
     ("tag that is a text", at(*TAGS, 0, value="Distressed"), EMOTION),
     ("tags null", at(*TAGS), EMOTION),
-    ("tags absent", at(*TAGS, drop=True), EMOTION),
     ("tags in an object", at(*TAGS, value={"Distressed": 5}), EMOTION),
     ("observed in capitals", at(*JUDGED, 0, "observedBehavior", value=" YES "), {}),
     ("observed as did_occur", renamed(*JUDGED, 0, "observedBehavior", to="did_occur"), {}),
@@ -229,7 +145,6 @@ ODD: list[tuple[str, Change, Values]] = [
     ("observed null", at(*JUDGED, 0, "observedBehavior"), NOT_OBSERVED),
     ("observed maybe", at(*JUDGED, 0, "observedBehavior", value="maybe"), NOT_OBSERVED),
     ("preferred null", at(*JUDGED, 0, "preferredBehavior"), NOT_PREFERRED),
-    ("preferred a number", at(*JUDGED, 0, "preferredBehavior", value=1), NOT_PREFERRED),
     (
         "question that is not known",  # and has no answer: of three it is the wrong one
         at(*JUDGED, 2, "questionId", value="B999"),
@@ -242,11 +157,9 @@ ODD: list[tuple[str, Change, Values]] = [
     ("annotations null", at(*NOTES), JUDGEMENTS | PAIRS | OTHERS),
     ("annotations in an empty object", at(*NOTES, value={}), JUDGEMENTS | PAIRS | OTHERS),
     ("alternates absent", at(*NOTES, "alternateResponses", drop=True), PAIRS | OTHERS),
-    ("improved reply null", at(*NOTES, "alternateResponses", "llmImproved"), PAIRS | IMPROVED),
     ("edited reply in a list", at(*NOTES, "alternateResponses", "humanEdited", value=["I hear"]), PAIRS | EDITED),
     ("edited reply as alternate2", renamed(*NOTES, "alternateResponses", "humanEdited", to="alternate2"), {}),
     ("winner null", at(*FIRST, "winner"), NO_WINNER),
-    ("winner absent", at(*FIRST, "winner", drop=True), NO_WINNER),
     ("winner C", at(*FIRST, "winner", value="C"), NO_WINNER),
     ("winner by number", at(*FIRST, "winner", value="response_1"), {}),
     ("winner by its label", at(*FIRST, "winner", value="Original"), {}),
@@ -257,13 +170,11 @@ ODD: list[tuple[str, Change, Values]] = [
     ("pairwise question that is not known", at(*FIRST, "questionId", value="PW99"), {}),
     ("pairwise question null", at(*FIRST, "questionId"), PAIRS),
     ("comparisons null", at(*NOTES, "pairwiseComparisons"), PAIRS),
-    ("comparisons empty", at(*NOTES, "pairwiseComparisons", value=[]), PAIRS),
     ("item as text", at(*POST_ITEMS, "Alert", value="5"), {}),
     ("item in lower case", renamed(*POST_ITEMS, "Alert", to="alert"), {}),
     ("items in the object", flat, {}),
     ("items as items", renamed(*POST_ITEMS, to="items"), {}),
     ("item absent", at(*POST_ITEMS, "Alert", drop=True), NO_ALERT),
-    ("item null", at(*POST_ITEMS, "Alert"), NO_ALERT),
     ("item in words", at(*POST_ITEMS, "Alert", value="quite"), NO_ALERT),
     (
         "item 9",  # and the total 51: 5 of 8 off; alert, 4 before and 7 after, is 2 of 3 off
@@ -278,32 +189,26 @@ ODD: list[tuple[str, Change, Values]] = [
     ),
     ("item before absent", at("prePanas", "responses", "Alert", drop=True), {"panas_item_baseline_adjusted": 2 / 6}),
     ("total absent", at("postPanas", "totalPositiveAffect", drop=True), {}),
-    ("total as text", at("postPanas", "totalPositiveAffect", value="49"), {}),
     ("total out of range", at("postPanas", "totalPositiveAffect", value=75), {}),
     ("no items", at(*POST_ITEMS, drop=True), ITEMS),
     ("mood afterwards null", at("postPanas"), MOOD),
     ("mood before null", at("prePanas"), SKILL),
     ("mood before in an empty object", at("prePanas", value={}), SKILL),
     ("branch absent", at(*RATED, "managing", drop=True), NO_MANAGING),
-    ("branch null", at(*RATED, "managing"), NO_MANAGING),
     ("branch 4.0", at(*RATED, "managing", value=4.0), {}),
-    ("branch as text", at(*RATED, "managing", value="4"), {}),
     ("branch 9", at(*RATED, "managing", value=9), {"branch_managing": 1 / 2, "four_branch_score": 1 - 6 / 24}),
     ("branches null", at(*RATED), BRANCHES),
     ("branches in an empty object", at(*RATED, value={}), BRANCHES),
     ("follow-up absent", at(*FOLLOW_UP, drop=True), NO_FOLLOW_UP),
-    ("follow-up null", at(*FOLLOW_UP), NO_FOLLOW_UP),
     ("follow-up empty", at(*FOLLOW_UP, value=[]), NO_FOLLOW_UP),
     # Two of the three words on either side.
     ("follow-up a text", at(*FOLLOW_UP, value="felt rushed"), {"q3_followup_score": 2 / 3}),
     ("follow-up in an object", at(*FOLLOW_UP, value={"1": "felt rushed"}), lost("q3_followup_score")),
     ("q1 null", at(WIDE, "q1_lookingFor"), lost("q1_score")),
     ("q1 a text", at(WIDE, "q1_lookingFor", value="b"), {"q1_score": 1 / 3}),
-    ("q1 a list of numbers", at(WIDE, "q1_lookingFor", value=[3]), lost("q1_score")),
     ("q1 as Q1", renamed(WIDE, "q1_lookingFor", to="Q1"), {}),
     ("q2 a number", at(WIDE, "q2_emotionClarity", value=2), lost("q2_score")),
     ("q2 as Q2", renamed(WIDE, "q2_emotionClarity", to="Q2"), {}),
-    ("q3 null", at(WIDE, "q3_modelFit"), lost("q3_score", "q3_distance")),
     ("q3 that is no option", at(WIDE, "q3_modelFit", value="So-so"), {"q3_distance": 3}),
     ("q3 as Q3", renamed(WIDE, "q3_modelFit", to="Q3"), {}),
     ("nothing of the whole", at(WIDE), QUESTIONS | BRANCHES),
@@ -334,7 +239,7 @@ def built(tmp_path_factory: pytest.TempPathFactory) -> BuiltItems:
 def scored(built: BuiltItems) -> Mapping[str, list[Values]]:
     """Values by profile, in the order of the table."""
     known = [*known_items(built.items, built.annotations).values()]
-    parts = {part: json.dumps(reply) for part, reply in SAID.items()}
+    parts = {part: json.dumps(reply) for part, reply in said(q2="Mixed", q3="Mixed, some good moments, some misses").items()}
     profiles: tuple[Profile, ...] = ("corrected", "reference")
     return {profile: [measure_parts(one, parts, profile) for one in known] for profile in profiles}
 

@@ -6,36 +6,11 @@ from typing import Any
 import pytest
 
 from schemas.errors import RecordError
-from tasks.metrics.attunebench.conversation import score_conversation
 from tasks.metrics.attunebench.result_files import ResultFile, parse_result, read_result, result_fields
-from tasks.metrics.attunebench.rules import PROFILES
-from tests.tasks.metrics.attunebench.samples import BEFORE, WHOLE, oracle, shown
+from tests.tasks.metrics.attunebench.samples import WHOLE, oracle
 
 JUDGE = {"overall_score": 5, "tone_match": 6, "draft_binary_assessment": {"B1": "yes"}}
 RESULT = ResultFile("c-1", "some/model", "verbose_omniscient", "absolute", {**oracle(WHOLE), "turn 1 judge": JUDGE})
-
-
-def through_a_file(result: ResultFile, folder: Path) -> ResultFile:
-    path = folder / result.name("openrouter")
-    path.write_text(json.dumps(result_fields(result, WHOLE)), encoding="utf-8")
-    return read_result(path)
-
-
-@pytest.mark.parametrize("rules", PROFILES.values(), ids=PROFILES)
-def test_replies_are_scored_the_same_after_a_round_trip(rules: Any, tmp_path: Path) -> None:
-    # Parts that are missing and parts that are unread stay so.
-    parts = {"turn 1 pairwise": {}, "turn 2 review": None, "turn 2 hp_binary": {"binary_om_assessment": {"B1": "TRUE"}}}
-    for replies in (
-        RESULT.replies,
-        {**RESULT.replies, **parts},
-        {**RESULT.replies, "post": None},
-        {**RESULT.replies, "post": {}},
-    ):
-        result = replace(RESULT, replies=replies)
-        read = through_a_file(result, tmp_path)
-        assert replace(read, replies=replies) == result
-        scores = [score_conversation(WHOLE, shown(WHOLE), one.replies, rules) for one in (result, read)]
-        assert scores[0] == scores[1]
 
 
 def test_fields_of_a_turn() -> None:
@@ -47,33 +22,6 @@ def test_fields_of_a_turn() -> None:
     assert (second["em_emotion_tags"], second["em_binary_om_assessment"]) == (None, None)
     assert first["em_draft_judge_scores"] == {"overall_score": 5, "tone_match": 6}
     assert (first["em_draft_binary_assessment"], second["em_draft_judge_scores"]) == ({"B1": "yes"}, None)
-
-
-@pytest.mark.parametrize("strategy", ["delta", "blind_delta"])
-def test_changes_of_the_mood(strategy: str, tmp_path: Path) -> None:
-    changes = dict.fromkeys(BEFORE.items, 1)
-    result = replace(RESULT, strategy=strategy, replies={"post": {"panas_changes": changes, "conversation_wide": {}}})
-    items = result_fields(result, WHOLE)["post_conversation"]["predicted_post_panas"]["items"]
-    # The positive items of 43 are 5, 5, 5, 4 ...
-    assert items["Interested"] == 6
-    values = [
-        score_conversation(WHOLE, shown(WHOLE), one.replies, PROFILES["corrected"])
-        for one in (result, through_a_file(result, tmp_path))
-    ]
-    # 53 of 49 from 43, 21 of 10 from 11
-    assert [one["panas_baseline_adjusted"] for one in values] == [pytest.approx((1 / 3 - 1) / 2)] * 2
-
-
-def test_numbers_of_an_export_are_numbers() -> None:
-    post = {"post_panas": {"Proud": "5", "active": 4.0, "UPSET": 9}, "conversation_wide": {"fourBranchScores": {"managing": "4"}}}
-    judge = {"overall_score": "5", "tone_match": 6.0, "helpfulness": "good"}
-    written = result_fields(replace(RESULT, judge="j", replies={"post": post, "turn 1 judge": judge}), WHOLE)
-    after = written["post_conversation"]
-    assert after["predicted_post_panas"] == {"items": {"Proud": 5, "Active": 4, "Upset": 7}}
-    assert after["predicted_conversation_wide"] == {"fourBranchScores": {"managing": 4}}
-    first, _ = written["turns"]
-    assert first["em_draft_judge_scores_by_model"] == {"j": {"overall_score": 5, "tone_match": 6}}
-    assert json.dumps(after["predicted_post_panas"]["items"]["Active"]) == "4"
 
 
 OFFICIAL: dict[str, Any] = {

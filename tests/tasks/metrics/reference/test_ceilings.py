@@ -4,7 +4,6 @@ from fractions import Fraction
 
 import dataframely as dy
 import polars as pl
-import pytest
 
 from schemas.tables.items import Items
 from tasks.metrics.reference.methods import reference_method
@@ -71,17 +70,3 @@ def test_goemotions_loses_surprise_and_neutral() -> None:
 def test_questionnaires_are_keyed_upwards(dataset: str, letter: str, value: float) -> None:
     items = build(dataset, MIRROR).items
     assert share(items, [letter] * items.height) == (value, {"eq60": 60, "iri30": 30, "effective_communication": 15}[dataset])
-
-
-def test_the_empathic_pattern_is_average_there() -> None:
-    items = build("eq60", MIRROR).items
-    replies = [_empathic(row["option_points"]) for row in items.iter_rows(named=True)]
-    assert (replies.count("E"), replies.count("A"), replies.count("C")) == (21, 19, 20)
-    # (21 * 5 + 19 * 1 + 20 * 3 - 60) / (300 - 60) = 124 / 240
-    assert share(items, replies) == pytest.approx((124 / 240, 60))
-
-
-def _empathic(points: list[float | None]) -> str:
-    if points[0] is None:
-        return "C"
-    return "A" if points[0] == 2 else "E"

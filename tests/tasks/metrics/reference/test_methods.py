@@ -25,40 +25,12 @@ def test_each_of_the_sixty_datasets_has_a_method_or_a_reason() -> None:
     assert (len(REFERENCE_METRICS), len(NOT_COMPARABLE)) == (47, 13)
 
 
-@each_row(
-    ("dataset", "metric"),
-    [
-        ("semeval2018_task1", "accuracy"),
-        ("vua20", "accuracy"),  # F1 in the paper
-        ("folio", "accuracy"),  # recall and MRR in the paper
-        ("bbq", "accuracy"),
-        ("goemotions", "micro_f1"),
-        ("cmrc2018", "rouge_1"),
-        ("vcsum", "rouge_1"),  # judged in the paper
-        ("iri30", "questionnaire_points"),
-        ("longmemeval", "word_recall"),
-    ],
-)
-def test_the_metric_is_the_released_one(dataset: str, metric: str) -> None:
-    method = reference_method(dataset)
-    assert method is not None
-    assert [spec.metric for spec in method.metrics] == [metric]
-    assert (method.profile, method.judged) == ("reference", False)
-
-
 @each_row("dataset", sorted(NOT_COMPARABLE))
 def test_what_cannot_be_compared_has_no_method_but_a_reason(dataset: str) -> None:
     assert reference_method(dataset) is None
     gap = reference_gap(dataset, MOODBENCH.datasets[dataset])
     assert gap is not None
     assert gap.startswith("has no reference score: the released code ")
-
-
-def test_safetybench_was_asked_by_other_questions() -> None:
-    names = [name for name in MOODBENCH.datasets if name.startswith("safetybench_")]
-    gaps = {reference_gap(name, MOODBENCH.datasets[name]) for name in names}
-    asked = "asks the five few-shot examples of the category, none of which is among the stored items"
-    assert (len(names), gaps) == (7, {f"has no reference score: the released code {asked}"})
 
 
 @pytest.mark.parametrize(
