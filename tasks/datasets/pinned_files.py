@@ -1,9 +1,9 @@
 """Files of public repositories, pinned to their content; lists of hashes are in data/pins, as sha256sum writes them."""
 
 from collections.abc import Callable
-from functools import cache
+from functools import cache, partial
 
-from schemas.dataset import PinnedFile
+from schemas.dataset import DatasetSpec, PinnedFile
 from schemas.folders import DATA_FOLDER
 
 PINS = DATA_FOLDER / "pins"
@@ -47,3 +47,7 @@ def read_pins(name: str) -> dict[str, str]:
     """Read data/pins/NAME.sha256: hashes by path, in its order."""
     lines = (PINS / f"{name}.sha256").read_text(encoding="utf-8").splitlines()
     return {path: sha256 for sha256, path in (line.split(maxsplit=1) for line in lines)}
+
+
+sampled = partial(DatasetSpec, expected_rows=300)
+"""Makes an entry of MoodBench's release, which has 300 rows of most datasets."""

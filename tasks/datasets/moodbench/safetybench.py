@@ -2,6 +2,7 @@
 
 import re
 from collections.abc import Sequence
+from dataclasses import replace
 from functools import partial
 from typing import Any
 
@@ -33,17 +34,14 @@ def join_safetybench_answers(category: str, records: Sequence[Record]) -> Sequen
         if (asked := questions[key].fields["category"]) != answer["category"]:
             raise ValueError(f"{key} is of {asked} among the questions, of {answer['category']} among the answers")
     return [
-        Record(fields={**record.fields, "answer": answers.get(key, {}).get("answer")}, file=record.file, row=record.row)
+        replace(record, fields={**record.fields, "answer": answers.get(key, {}).get("answer")})
         for key, record in questions.items()
         if record.fields["category"] == category
     ]
 
 
 def adapt_safetybench(language: Language, record: Record) -> Item:
-    """`answer` is the index of the right one of `options`. A right answer printed twice has no gold.
-
-    Source: Zhang et al. 2024, section 3.
-    """
+    """`answer` is the index of the right one of `options`. A right answer printed twice has no gold."""
     fields = record.fields
     # Options have to stay one line each.
     options = tuple(" ".join(option.split()) for option in fields["options"])
@@ -61,11 +59,8 @@ def adapt_safetybench(language: Language, record: Record) -> Item:
 
 _pin = pinned_in("github.com/thu-coai/SafetyBench", "960833692a1ec82b191ff3e902daca7993c35cc1")
 QUESTIONS_EN = _pin("opensource_data/test_en.json", None)
-
 ANSWERS_EN = _pin("opensource_data/test_answers_en.json", record_format="json_object")
-
 QUESTIONS_ZH = _pin("opensource_data/test_zh_subset.json")
-
 ANSWERS_ZH = _pin("opensource_data/test_answers_zh_subset.json", record_format="json_object")
 
 FEW_SHOT = (
