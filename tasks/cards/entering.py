@@ -54,12 +54,7 @@ class Post(Frozen):
 
 
 def read_posts(path: Path) -> list[Row]:
-    """Return the posts and dialogues of a JSONL file.
-
-    Raises:
-        SourceError: the file cannot be read.
-        RecordError: a line is no post or dialogue, or has the id of an earlier one.
-    """
+    """Return the posts and dialogues of a JSONL file; raise RecordError if a line is none, or has the id of an earlier one."""
     rows: dict[str, Row] = {}
     for record in read_records(path, "jsonl", own=True):
         try:

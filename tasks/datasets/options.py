@@ -34,10 +34,7 @@ def shuffle_options(item: Item, record: Record) -> Item:
 
 
 def find_gold(labels: Iterable[Any], label: Any) -> Gold:
-    """Return the index of the option that a released label stands for; null for a label that stands for none, such as -1 or "-".
-
-    Args: `labels`: of all options, in their order; `label`: of the right one.
-    """
+    """Return the index of the option that a released label, one of `labels`, stands for; null if it is none of them."""
     known = list(labels)
     return (known.index(label),) if label in known else None
 

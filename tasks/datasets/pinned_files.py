@@ -34,11 +34,7 @@ def pinned_list(name: str, pin: Callable[[str, str | None], PinnedFile]) -> tupl
 
 
 def moodbench_file(path: str, **fields: str | None) -> PinnedFile:
-    """Return the file below `data/` of MoodBench's repository, with the hash that data/pins/moodbench.sha256 has for it.
-
-    Raises:
-        KeyError: the list does not have it.
-    """
+    """Return the file below `data/` of MoodBench's repository, whose hash data/pins/moodbench.sha256 has."""
     return MOODBENCH(f"data/{path}", read_pins("moodbench")[f"data/{path}"], **fields)
 
 

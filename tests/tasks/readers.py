@@ -30,7 +30,7 @@ from tasks.metrics.reference.scoring import clean_span, extract_letter, extract_
 from tasks.solvers.annotate.annotate import read_draft
 from tasks.solvers.longemotion.emotion_expression import MARKED
 from tasks.solvers.longemotion.search_o1 import find_query, without_searches
-from tasks.solvers.longemotion.self_rag import read_marks
+from tasks.solvers.longemotion.rag import read_marks
 from tasks.solvers.role_play import says_goodbye
 from tasks.text.aspects import read_aspects
 from tasks.text.json_objects import read_object

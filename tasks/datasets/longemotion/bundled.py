@@ -1,7 +1,7 @@
 """The long items that ship with MoodFlow: texts of our own, in English and Chinese, one small file per task of LongEmotion.
 
-Texts are short, so that a small model on a processor reads them within seconds; otherwise the items are like those of
-LongEmotion, section 3. Of the options of contexts only `depths` changes them. Formats: data/bundled/README.md.
+Texts are short, so that a small model on a processor reads them within seconds. Of the options of contexts only `depths` changes
+them. Formats: data/bundled/README.md.
 """
 
 import re
@@ -53,10 +53,7 @@ SITUATION: Mapping[Language, str] = {
     "zh": "想象这件事发生在你身上。你有什么感受，后来又会怎样？",
 }
 
-EMOTION: Mapping[Language, str] = {
-    "en": "What does {subject} end up feeling?",
-    "zh": "{subject}最后是什么心情？",
-}
+EMOTION: Mapping[Language, str] = {"en": "What does {subject} end up feeling?", "zh": "{subject}最后是什么心情？"}
 
 TONE: Mapping[Language, str] = {
     "en": "What is the tone of the text towards {subject}?",
@@ -72,12 +69,7 @@ _SENTENCE_END = re.compile(r"(?<=[.!?])\s+|(?<=[。！？])\s*(?![”\s])")
 def hidden_in_text(task: ContextTask, question: Mapping[Language, str]) -> SampleBuilder:
     """Return the sample builder of Emotion Classification: one text per record, with each of its `needles` hidden in turn.
 
-    Records: `haystack_id`, `language`, `haystack` and `needles`, each with `item_id`, `needle`, `subject`, `choices`, `label`
-    and `depth_percent`. Options with `depths` give each needle once per depth, in place of its own.
-
-    Args:
-        task: `ec_emobench` or `ec_finentity`.
-        question: by language, with a place for the subject.
+    Options with `depths` give each needle once per depth, in place of its own. A question has a place for the subject.
     """
 
     def build_samples(records: Sequence[Record], options: ContextOptions, _seed: int) -> Sequence[LazySample]:
@@ -221,7 +213,6 @@ def _describe(
 
 
 _HAYSTACK = ("haystack_id", "language", "haystack", "needles")
-
 _ITEM = ("item_id", "language")
 _DIALOGUE = ("id", "language", "stages")
 

@@ -48,7 +48,7 @@ class ContrastSet(NamedTuple):
 
 
 def build_contrast_sets(records: Sequence[Record], options: ContextOptions, seed: int) -> Sequence[LazySample]:
-    """List the samples of Emotion Detection: as many sets as published, drawn from the corpus; see `draw_sets`."""
+    """List the samples of Emotion Detection: as many sets as published, drawn from the corpus."""
     sets = draw_sets(records, options, seed)
     odd = [(found, found.texts[found.odd]) for found in sets]
     return [LazySample(found.item_id, text.record, partial(_build, found), text_id(text.text)) for found, text in odd]
@@ -59,11 +59,6 @@ def draw_sets(records: Sequence[Record], options: ContextOptions, seed: int) -> 
 
     No text is twice in a set. Between sets texts are reused as evenly as possible: the corpus has fewer than the sets need. The
     place of the odd text is drawn with equal chances, and so is its rank by length among the texts of the set.
-
-    Args:
-        records: `chosen_emotion` and `text_long` of each text.
-        options: `emotion_pairs` says which emotions meet how often.
-        seed: of all draws.
 
     Raises:
         LookupError, TypeError, ValueError: a text is empty or there twice, or no emotion has texts enough.
@@ -148,7 +143,7 @@ def _build(found: ContrastSet) -> tuple[Item, Context]:
 
 
 def read_contrast_set(record: Record) -> tuple[Item, Context]:
-    """Return one item of a record of the released file: `text`, segments with `index` and `context`, `label`, and `ground_truth`.
+    """Return one item of a record of the released file.
 
     Raises:
         LookupError, TypeError, ValueError: segments are not numbered in order, or `ground_truth` is not the single one with its

@@ -26,12 +26,10 @@ Pair = tuple[str, str]
 
 
 def plan_pairs(texts: Mapping[str, int], kind: Literal["published", "balanced"]) -> list[Pair]:
-    """Return the two emotions of each of the 136 sets, sets of the same pair side by side or not.
+    """Return the two emotions of each of the 136 sets; `texts`: how many there are of each emotion.
 
-    Args:
-        texts: how many there are of each emotion.
-        kind: `published` has every pair as often as the released file. `balanced` has every emotion equally often as the odd one,
-            and every emotion that has texts enough equally often as the majority.
+    `published` has every pair as often as the released file, `balanced` every emotion equally often as the odd one, and every one
+    with texts enough equally often as the majority.
 
     Raises:
         ValueError: fewer than two emotions, or none with texts enough for a majority.

@@ -10,16 +10,8 @@ from schemas.vocabulary import ContextTask, Preset
 
 Family = Literal["ec", "ed", "qa", "es", "mc", "ee"]
 FAMILIES: dict[ContextTask, Family] = {
-    "ec_emobench": "ec",
-    "ec_finentity": "ec",
-    "ed": "ed",
-    "qa": "qa",
-    "es": "es",
-    "mc1": "mc",
-    "mc2": "mc",
-    "mc3": "mc",
-    "mc4": "mc",
-    "ee": "ee",
+    **{"ec_emobench": "ec", "ec_finentity": "ec", "ed": "ed", "qa": "qa", "es": "es", "ee": "ee"},
+    **{"mc1": "mc", "mc2": "mc", "mc3": "mc", "mc4": "mc"},
 }
 """The task without its variant: variants share their prompts and parameters."""
 
@@ -89,12 +81,6 @@ def choose_parameters(options: RetrievalOptions, task: ContextTask, setting: str
     as many chunks as it shows.
 
     Stages 1 to 3 of a conversation never retrieve, as published; under `retrieve_only`, which is ours, all four do.
-
-    Args:
-        options: preset and overrides.
-        task: what is asked.
-        setting: how.
-        model: name of the model under test.
 
     Raises:
         UsageError: if neighbouring chunks would overlap as a whole, or CoEM would keep more chunks than it enriches.
