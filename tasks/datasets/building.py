@@ -131,8 +131,8 @@ def rank_samples(samples: Sequence[Sample], seed: int) -> list[Sample]:
     """Return the samples in the order of the draw: one of each cluster, then a second of those that have one, and so on.
 
     The rank of a sample rests on the seed, the content of its record and its unit, and on no other sample, so that one that is
-    added later displaces at most one from those drawn. Samples of one rank, such as the eleven questions about a tweet, come by
-    names: drawn ones within a cluster.
+    added later displaces at most one from those drawn. Of a cluster's samples with one rank, such as the eleven questions about a
+    tweet, the first is drawn; samples of equal records that share no cluster come by their names.
     """
 
     def place(sample: Sample) -> str:

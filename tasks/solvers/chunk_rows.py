@@ -95,11 +95,7 @@ def mark_needle(chunks: Sequence[Chunk], item: Item, context: Context) -> tuple[
 
 
 def holds_needle(chunks: Sequence[Chunk], start: int, end: int) -> list[bool]:
-    """Mark one chunk: the one that shares most characters with the needle's span, the first of several.
-
-    Raises:
-        ScoringError: no chunk shares any.
-    """
+    """Mark one chunk: the first that shares most characters with the needle's span; raise ScoringError if no chunk shares any."""
     shared = [min(chunk.end, end) - max(chunk.start, start) for chunk in chunks]
     if max(shared, default=0) <= 0:
         raise ScoringError(

@@ -90,11 +90,7 @@ def _truncated(shown: Item, left_out: int, too_long: TooLong) -> Item | None:
 
 
 def look_up(journal: Path | None, key: str, messages: str) -> tuple[Journaled, Any]:
-    """Compare the journal's call of this key with these messages; give its own messages where they differ.
-
-    Raises:
-        LakeError: if the journal cannot be read.
-    """
+    """Compare the journal's call of this key with these messages, and give its own where they differ; LakeError if unreadable."""
     if journal is None or not journal.is_file():
         return "no journal", None
     with journal_errors(journal):

@@ -84,11 +84,7 @@ class PromptFolder(Frozen):
 
     @classmethod
     def load(cls, folder: Path | None = None) -> Self:
-        """Read and validate the files of a folder, by default where this kind's are, once per process.
-
-        Raises:
-            UsageError: if a file is missing, is not YAML, or lacks a text or one of its fields.
-        """
+        """Read the files of a folder, by default this kind's, once per process; raise UsageError if one is missing or broken."""
         return cast("Self", _read(cls, folder or cls.folder))
 
     @property

@@ -68,11 +68,7 @@ class Solver:
         return {TESTED: tested, **{role: entry for role, entry in helpers.items() if entry}}
 
     def read_options(self, given: Mapping[str, Any]) -> Frozen | None:
-        """Return its own parameters as a plan gives them.
-
-        Raises:
-            UsageError: if it has none, or they are not of its type.
-        """
+        """Return its own parameters as a plan gives them; raise UsageError if it has none, or they are not of its type."""
         where, step = f"solvers.{self.setting}", "moodflow options lists them"
         if self.options is None:
             if not given:

@@ -40,11 +40,7 @@ async def chunk_partition(job: ChunkJob, lake: Lake, retriever: Retriever) -> An
 
 
 def chunks_of(job: InferJob, lake: Lake) -> dy.DataFrame[Chunks] | None:
-    """Read the chunks of a job's contexts; null if they are not split.
-
-    Raises:
-        LakeError: if they are not there.
-    """
+    """Read the chunks of a job's contexts; null if they are not split. Raise LakeError if they are not there."""
     if job.chunk_job is None:
         return None
     key = job.chunk_job.key

@@ -85,10 +85,8 @@ _SPACE = re.compile(r"\s+")
 def read_prose(lines: Sequence[str], name: str) -> tuple[str, ...]:
     """Return the paragraphs of the prose between the first chapter's heading and the end of the story.
 
-    Licence, front matter and advertisements lie outside. Underscores, which mark italics, are removed.
-
-    Raises:
-        ValueError: the first chapter or the end is not marked, or there is no prose between them.
+    Licence, front matter and advertisements lie outside. Underscores, which mark italics, are removed. Raise ValueError if the
+    first chapter or the end is not marked, or there is no prose between them.
     """
     stripped = [line.strip() for line in lines]
     first = next((number for number, line in enumerate(stripped) if BEGINS.fullmatch(line)), None)

@@ -76,8 +76,7 @@ def _build_checkpoint(record: Record, stage: int, point: int) -> tuple[Item, Con
 def place_of(messages: Sequence[str], point: int) -> int:
     """Return the index of the client's message that a checkpoint ends with: number n x point div 4 of the n, counted from 0.
 
-    Raises:
-        ValueError: the client has too few messages for the points to differ.
+    Raise ValueError if the client has too few messages for the points to differ.
     """
     of_client = [index for index, message in enumerate(messages) if message.startswith("Client: ")]
     n = len(of_client)

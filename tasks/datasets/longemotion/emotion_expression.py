@@ -23,10 +23,7 @@ def read_situations(records: Sequence[Record], _options: ContextOptions, _seed: 
     """List the samples of Emotion Expression: one per situation, in the order of the file.
 
     Neither the emotion that a situation is filed under, the item's subset, nor the factor is shown. A few situations occur twice;
-    both are items, as they are in the published counts.
-
-    Raises:
-        LookupError, TypeError, ValueError: there is no situation, or not one PANAS of twenty adjectives.
+    both are items, as in the published counts. Raise ValueError if there is no situation, or not one PANAS of twenty adjectives.
     """
     adjectives = _read_adjectives(records)
     situations = [found for record in records if record.fields.get("key") == "emotions" for found in list_situations(record)]

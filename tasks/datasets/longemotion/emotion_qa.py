@@ -29,11 +29,11 @@ def ask_about(document: str, question: str, *references: str, language: Language
     return item, Context(task="qa", tokens=count_tokens(document))
 
 
-def _name_article(record: Record) -> str:
-    return text_id(str(record.fields.get("context")).strip())
-
-
-read_questions = one_per_record(lambda record: f"qa-{record.fields['number']}", _read_question, _name_article)
+read_questions = one_per_record(
+    lambda record: f"qa-{record.fields['number']}",
+    _read_question,
+    lambda record: text_id(str(record.fields.get("context")).strip()),
+)
 """Sample builder of Emotion QA; items are named after their `number`."""
 
 

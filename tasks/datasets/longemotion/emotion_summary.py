@@ -37,8 +37,7 @@ QUESTION: Mapping[Language, str] = {
 def read_report(record: Record, question: Mapping[Language, str] = QUESTION) -> tuple[Item, Context]:
     """Return one item of a report; its references are the annotators' texts on the five aspects, in the order of ASPECTS.
 
-    Raises:
-        LookupError, TypeError, ValueError: a section or an aspect is missing, holds no text or is empty.
+    Raise LookupError, TypeError or ValueError if a section or an aspect is missing, holds no text or is empty.
     """
     language = read_language(record)
     text = "\n\n".join(f"{heading}:\n{_read_section(record.fields, name)}" for name, heading in SECTIONS[language].items())

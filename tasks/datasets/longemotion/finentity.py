@@ -36,9 +36,6 @@ def find_reports(records: Sequence[Record], haystack: Haystack, options: Context
     and with no entity of two tones. An entity must stand in the text as whole words, lie in no other one, and not occur in the
     haystack. Reports come in the order of their hashes; each is given to the tone, among those of its entities, that lacks most.
     Those returned are in the order of the file; `matched` ones have no wire codes (`<ACME.N>`, `[nL1N2A3B4C]`).
-
-    Raises:
-        ValueError: a record is not as FinEntity's are.
     """
     needed = Counter(QUOTAS)
     chosen = []

@@ -55,20 +55,13 @@ QUESTIONS = {
 
 
 def list_stereoset_tests(records: Sequence[Record]) -> Sequence[Record]:
-    """One record per test: the file is one object, `data` of which lists the tests by task, the field `task` of a record.
-
-    Raises:
-        LookupError: there is no `data`, or it lacks a task.
-    """
+    """Return a record per test of the one object `data`, which lists them by `task`; raise LookupError if it lacks one."""
     data = {record.fields["key"]: record for record in records}["data"]
     return [replace(data, fields={**test, "task": task}) for task in QUESTIONS for test in data.fields["value"][task]]
 
 
 def adapt_stereoset(record: Record) -> Item:
-    """Three sentences, the relevant ones the two that make sense; no gold without one sentence of each role.
-
-    Scores are averaged over terms, which `subset` names. Source: Nadeem et al. 2021, sections 3 and 5.
-    """
+    """Rank three sentences, of which the two that make sense are relevant; without one of each role there is no gold."""
     fields = record.fields
     sentences = fields["sentences"]
     roles = [ROLES.get(sentence["gold_label"]) for sentence in sentences]

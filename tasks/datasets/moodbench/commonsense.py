@@ -21,11 +21,7 @@ def _read_hellaswag(record: Record) -> dict[str, Any]:
 
 
 def join_piqa_labels(records: Sequence[Record]) -> list[Record]:
-    """Give each goal the label that stands on the line of its number.
-
-    Raises:
-        ValueError: there are not as many labels as goals.
-    """
+    """Give each goal the label on the line of its number; raise ValueError if there are not as many labels as goals."""
     goals = [record for record in records if "goal" in record.fields]
     labels = [record.fields["line"].strip() for record in records if "line" in record.fields]
     if len(goals) != len(labels):

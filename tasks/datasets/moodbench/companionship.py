@@ -16,11 +16,7 @@ KINDS = {"general": "general", "spedific": "specific"}
 
 
 def join_personas(records: Sequence[Record]) -> Sequence[Record]:
-    """Give each question of data/<kind>/<difficulty>.jsonl the persona of its user, whose file has one record per top-level key.
-
-    Raises:
-        ValueError: a question whose user has no persona.
-    """
+    """Give each question the persona of its user, whose file has a record per top-level key; raise ValueError if it has none."""
     personas: dict[str, dict[str, Any]] = {}
     for record in records:
         if _folder(record) == PERSONAS:
@@ -89,10 +85,7 @@ PERSONAFEEDBACK = DatasetSpec(
 
 
 def adapt_booksort(record: Record) -> Item:
-    """`segment_1` is the earlier one in every row; `present_seg1_first` (1 or 0) says whether it is shown first.
-
-    The released code always shows it first but takes the flag as the answer.
-    """
+    """`segment_1` is the earlier one; the flag says whether it is shown first, and the released code takes it for the answer."""
     fields = record.fields
     first, second = _strip(fields["segment_1"]), _strip(fields["segment_2"])
     flag = fields["present_seg1_first"]

@@ -19,11 +19,7 @@ SITUATION_AND_QUESTION = re.compile(r"(?s)(.+)\n\s*问题[:：]\s*(.+)")
 
 
 def _divide(record: Record) -> dict[str, Any]:
-    """Divide situation and question; replies have no category but their file, and the meaning of their `code` is not documented.
-
-    Raises:
-        ValueError: no line starts with 问题:.
-    """
+    """Divide situation and question, else raise ValueError; replies have no category, and a `code` of unknown meaning."""
     fields = record.fields
     divided = SITUATION_AND_QUESTION.fullmatch(fields["text"].strip())
     if divided is None:

@@ -54,11 +54,7 @@ NAME = re.compile(r"[A-D]\.?")
 
 
 def join_logiqa_lines(records: Sequence[Record]) -> list[Record]:
-    """Join blocks of eight lines into questions: an empty line, the right letter, text, question, four options.
-
-    Raises:
-        ValueError: a block is not complete or does not begin with an empty line.
-    """
+    """Join blocks of eight lines (none, letter, text, question, options) to questions; raise ValueError if one is incomplete."""
     return [_join(records[start : start + BLOCK]) for start in range(0, len(records), BLOCK)]
 
 
@@ -159,11 +155,7 @@ MUTUAL = sampled(
 
 
 def _mark_pronoun(record: Record) -> dict[str, str]:
-    """Mark the pronoun in the text, since the same one may occur more than once.
-
-    Raises:
-        ValueError: the pronoun stands neither where `span2_index` says nor one word further on, as in one record it does.
-    """
+    """Mark the pronoun, of which the text may have several, at the word `span2_index` or, as one record needs, the next."""
     fields = record.fields
     words, pronoun = fields["text"].split(), fields["span2_text"].split()
     start = _find_pronoun(words, pronoun, fields["span2_index"])

@@ -23,8 +23,7 @@ NAMES_OTHERS: dict[Language, re.Pattern[str]] = {
 def join_safetybench_answers(category: str, records: Sequence[Record]) -> Sequence[Record]:
     """Give each question of one category, in file order, its `answer` from the file of answers, by id; null if it has none.
 
-    Raises:
-        ValueError: an answer is to no question, or the two files disagree about its category.
+    Raise ValueError if an answer is to no question, or the two files disagree about its category.
     """
     answers = {record.fields["key"]: record.fields["value"] for record in records if "key" in record.fields}
     questions = {str(record.fields["id"]): record for record in records if "key" not in record.fields}

@@ -10,8 +10,16 @@ from schemas.vocabulary import ContextTask, Preset
 
 Family = Literal["ec", "ed", "qa", "es", "mc", "ee"]
 FAMILIES: dict[ContextTask, Family] = {
-    **{"ec_emobench": "ec", "ec_finentity": "ec", "ed": "ed", "qa": "qa", "es": "es", "ee": "ee"},
-    **{"mc1": "mc", "mc2": "mc", "mc3": "mc", "mc4": "mc"},
+    "ec_emobench": "ec",
+    "ec_finentity": "ec",
+    "ed": "ed",
+    "qa": "qa",
+    "es": "es",
+    "mc1": "mc",
+    "mc2": "mc",
+    "mc3": "mc",
+    "mc4": "mc",
+    "ee": "ee",
 }
 """The task without its variant: variants share their prompts and parameters."""
 

@@ -203,11 +203,7 @@ def _describe_together(state: SolverState, chunks: Sequence[Chunk]) -> str:
 
 
 def context_pool(state: SolverState) -> Pool:
-    """Return the chunks of the item's own context.
-
-    Raises:
-        UsageError: if the item has a context, or segments, but no chunks. A first message of a dialogue has no context.
-    """
+    """Return the chunks of the item's own context, which may be none; raise UsageError if it was not split."""
     chunks, item = state.asked.chunks, state.item
     if not chunks and (item.context or state.family == "ed"):
         raise UsageError(

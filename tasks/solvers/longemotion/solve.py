@@ -48,11 +48,7 @@ RETRIEVERS: Mapping[str, Retrieve] = {
 
 
 def plan(options: SolverOptions, task: ContextTask | None, entry: ModelEntry) -> SolverPlan:
-    """Plan how a task is asked; the name of the model under test chooses parameters.
-
-    Raises:
-        UsageError: if the parameters do not fit each other, or the embedding model is not here.
-    """
+    """Plan how a task is asked; raise UsageError if the parameters do not fit, or the embedding model is not here."""
     if task is None:
         raise AssertionError(f"setting {options.setting} needs items with contexts built for them")
     retrieval, parameters = options.retrieval, choose_parameters(options.retrieval, task, options.setting, entry.name)
@@ -77,11 +73,7 @@ async def retrieve(state: SolverState, pool: Pool, query: Query) -> Retrieved:
 
 
 async def solve(asked: AskedItem, options: SolverOptions, resources: SolverResources, repetition: int = 0) -> SolverOutput:
-    """Ask one item, which has its chunks where the setting retrieves from its context.
-
-    Raises:
-        UsageError: if the parameters do not fit each other, or chunks are missing.
-    """
+    """Ask one item; raise UsageError if the parameters do not fit each other, or chunks are missing."""
     task, model = asked.built_context.task, resources.roles["tested"].entry.name
     parameters = choose_parameters(options.retrieval, task, options.setting, model)
     state = SolverState(asked, options, resources, repetition, parameters, LongEmotionPrompts.load())

@@ -10,7 +10,6 @@ import pytest
 
 from schemas.blueprint import MethodSpec, MetricSpec
 from schemas.vocabulary import Language
-from tasks.judging.prompts import judge_messages
 from tasks.judging.rubrics import load_rubric
 from tasks.metrics.ratings import rating_share, read_ratings
 from tasks.scoring.dimensions import score_dimensions
@@ -37,16 +36,9 @@ SAMPLE = [
 ]
 
 
-SPEAKERS = {"AI assistant": "tested", "ESC-Role": "seeker"}
 NAMES = {"fluency": "fluency", "diversity": "expression", "empathic": "empathy", "suggestion": "information"}
 NAMES |= {"tech": "skillful", "human": "humanoid", "overall": "overall"}
 """Our dimensions, by the keys of the scores."""
-
-
-def read_turns(lines: Sequence[str]) -> list[dict[str, str]]:
-    """The turns of a dialogue under `result/`; the greeting is none."""
-    said = [line.partition("：") for line in lines[1:]]
-    return [{"speaker": SPEAKERS[speaker], "text": text} for speaker, _, text in said]
 
 
 def read_scores(scores: Mapping[str, Mapping[str, int]], cards: Sequence[Row], **place: str) -> Iterator[Row]:
@@ -78,18 +70,3 @@ def test_dimensions_and_average_of_the_released_scores(
     # As a run is scored: the mean over items of the mean over dimensions.
     assert 100 * fmean(rating_share(*given) for given in read_ratings(judged, METHOD).values()) == pytest.approx(average)
     assert fmean(percent.values()) == pytest.approx(average)
-
-
-@needs_mirror
-@each_row(("model", "language"), [(model, language) for model, language, _, _ in SAMPLE])
-def test_dialogues_have_five_turns_of_each_and_can_be_judged(model: str, language: Language) -> None:
-    lines = load(f"result/2024-06-24/{model}_{language}.json")
-    for place, said in lines.items():
-        turns = read_turns(said)
-        assert load(f"data/test_{language}.json")[int(place)]["id"]
-        assert [turn["speaker"] for turn in turns] == ["seeker", "tested"] * 5
-        # The eleven lines without the greeting; an utterance that has a full-width colon of its own keeps it.
-        assert sum(len(turn["text"]) for turn in turns) == sum(len(line) - len(line.split("：")[0]) - 1 for line in said[1:])
-        for rubric in (load_rubric("esc_eval"), RUBRIC):
-            _, user = judge_messages({"language": language}, turns, rubric, rubric.calls()[0])
-            assert turns[-1]["text"] in user.content
