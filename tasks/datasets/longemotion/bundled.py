@@ -7,6 +7,7 @@ them. Formats: data/bundled/README.md.
 import re
 from bisect import bisect_left
 from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import replace
 from functools import partial
 from typing import Any
 
@@ -16,7 +17,7 @@ from schemas.errors import UsageError
 from schemas.item import Item, Record, text_id
 from schemas.question_types import QuestionType
 from schemas.vocabulary import ContextTask, Language
-from tasks.datasets.bundled import CANARY
+from tasks.datasets.bundled import BUNDLED
 from tasks.datasets.longemotion.emotion_conversation import STAGES, checkpoints_of
 from tasks.datasets.longemotion.emotion_detection import build_contrast, find_odd
 from tasks.datasets.longemotion.emotion_qa import ask_about
@@ -194,20 +195,18 @@ _HIDDEN = "A text has one length, whatever lengths are asked for; depths are as 
 def _describe(
     task: ContextTask, title: str, question_type: QuestionType, sample_builder: SampleBuilder, required: tuple[str, ...]
 ) -> DatasetSpec:
-    return DatasetSpec(
+    return replace(
+        BUNDLED[0],
         id=f"long_mini_{task}",
         # Of those whose items share a text, or have a gold reply now.
         evaluation_version="1.1" if task in (*STAGES, "qa") else "1.0",
         title=f"Bundled long items: {title}",
         files=(BundledFile(name=f"long_{'mc' if task in STAGES else task}.jsonl"),),
+        adapter=None,
         sample_builder=sample_builder,
         task=task,
         question_types=(question_type,),
-        languages=("en", "zh"),
-        licence="Apache-2.0",
-        paper="none: written for MoodFlow, see data/bundled/README.md",
         required=required,
-        canary=CANARY,
         differences=(_SHORT, _HIDDEN) if question_type == "label_choice" else (_SHORT,),
     )
 

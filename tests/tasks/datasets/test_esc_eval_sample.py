@@ -42,12 +42,12 @@ NAMES |= {"tech": "skillful", "human": "humanoid", "overall": "overall"}
 
 
 def read_scores(scores: Mapping[str, Mapping[str, int]], cards: Sequence[Row], **place: str) -> Iterator[Row]:
-    """Rows of `judgements` for a file under `score/`, which has them by the place of the card; -1, nothing read, is no rating."""
+    """Rows of `judgements` for a file under `score/`, which has them by the place of the card."""
     call = {"part": "", "repetition": 0, "judge": "ESC-RANK", "judge_repetition": 0, "rubric": RUBRIC.id}
+    scale = {"parse_status": "parsed", "lowest": 0, "highest": 4}
     for at, key, score in ((at, *pair) for at, given in scores.items() for pair in given.items()):
-        read = {"parse_status": "unparsed"} if score == -1 else {"parse_status": "parsed", "rating": score}
         origin = {"item_id": f"card-{cards[int(at)]['id']}", "call_key": sha256(f"{place}{at}{key}".encode()).hexdigest()}
-        yield {**place, **call, **origin, "dimension": NAMES[key], "lowest": 0, "highest": 4, **read}
+        yield {**place, **call, **origin, **scale, "dimension": NAMES[key], "rating": score}
 
 
 def load(path: str) -> Any:
