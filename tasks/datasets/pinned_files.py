@@ -45,5 +45,5 @@ def read_pins(name: str) -> dict[str, str]:
     return {path: sha256 for sha256, path in (line.split(maxsplit=1) for line in lines)}
 
 
-sampled = partial(DatasetSpec, expected_rows=300)
-"""Makes an entry of MoodBench's release, which has 300 rows of most datasets."""
+moodbench_entry = partial(DatasetSpec, expected_rows=300)
+"""Makes an entry of MoodBench, whose release has 300 rows of most datasets."""

@@ -8,7 +8,7 @@ from schemas.dataset import DatasetSpec
 from schemas.item import Item, Record
 from schemas.vocabulary import OptionRole
 from tasks.datasets.options import shuffle_options
-from tasks.datasets.pinned_files import MOODBENCH, moodbench_file, pinned_in, pinned_list, sampled
+from tasks.datasets.pinned_files import MOODBENCH, moodbench_entry, moodbench_file, pinned_in, pinned_list
 
 
 def adapt_crows_pairs(record: Record) -> Item:
@@ -30,7 +30,7 @@ def adapt_crows_pairs(record: Record) -> Item:
     return shuffle_options(item, record)
 
 
-CROWS_PAIRS = sampled(
+CROWS_PAIRS = moodbench_entry(
     id="crows_pairs",
     title="CrowS-Pairs",
     files=(moodbench_file("values/value/CrowS-Pairs_csv/crows_pairs_anonymized.csv"),),

@@ -7,7 +7,7 @@ from typing import Any
 
 from schemas.item import Item, Record
 from tasks.datasets.options import choice
-from tasks.datasets.pinned_files import moodbench_file, pinned_in, sampled
+from tasks.datasets.pinned_files import moodbench_entry, moodbench_file, pinned_in
 
 # WikiHow texts mark their layout with these four words; other brackets would be text.
 LAYOUT_MARKS = re.compile(r"\s*(?:\[(?:header|title|step|substeps)\]\s*)+")
@@ -47,7 +47,7 @@ def _distinct(answers: Sequence[tuple[str, int]], true: int) -> tuple[str, ...] 
 
 _piqa_file = pinned_in("github.com/ybisk/ybisk.github.io", "21edab439af693b961be2f069e8690a88d3b4e37")
 
-HELLASWAG = sampled(
+HELLASWAG = moodbench_entry(
     id="hellaswag",
     evaluation_version="1.1",
     title="HellaSwag",
@@ -68,7 +68,7 @@ HELLASWAG = sampled(
     ),
 )
 
-COSMOS_QA = sampled(
+COSMOS_QA = moodbench_entry(
     id="cosmos_qa",
     evaluation_version="1.1",
     title="Cosmos QA",
@@ -88,7 +88,7 @@ COSMOS_QA = sampled(
     ),
 )
 
-PIQA = sampled(
+PIQA = moodbench_entry(
     id="piqa",
     evaluation_version="1.1",
     title="PIQA",
@@ -110,7 +110,7 @@ PIQA = sampled(
     ),
 )
 
-TRUTHFULQA = sampled(
+TRUTHFULQA = moodbench_entry(
     id="truthfulqa",
     title="TruthfulQA",
     files=(moodbench_file("basic_ability/common_sense/TruthfulQA_V1_jsoncsv/qa/mc_task.json"),),

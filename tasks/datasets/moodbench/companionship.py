@@ -8,7 +8,7 @@ from typing import Any
 from schemas.dataset import DatasetSpec
 from schemas.item import Item, Record
 from tasks.datasets.options import shuffle_options
-from tasks.datasets.pinned_files import MOODBENCH, moodbench_file, pinned_in, sampled
+from tasks.datasets.pinned_files import MOODBENCH, moodbench_entry, moodbench_file, pinned_in
 
 PERSONAS = "persona"
 # The folder's name upstream is misspelt.
@@ -107,7 +107,7 @@ def _strip(text: str) -> str:
     return text.strip().removeprefix("*").removesuffix("*").strip()
 
 
-BOOKSORT = sampled(
+BOOKSORT = moodbench_entry(
     id="booksort",
     evaluation_version="1.1",
     title="Book-SORT",

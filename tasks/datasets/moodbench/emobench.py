@@ -7,7 +7,7 @@ from typing import Any, Literal
 from schemas.item import Item, Record, text_id
 from schemas.vocabulary import Language
 from tasks.datasets.options import find_gold, shuffle_options
-from tasks.datasets.pinned_files import moodbench_file, pinned_in, sampled
+from tasks.datasets.pinned_files import moodbench_entry, moodbench_file, pinned_in
 
 # The subject is named because several stories ask about more than one person; it may be "I" or 我, which these sentences allow.
 QUESTIONS: Mapping[str, Mapping[Language, str]] = {
@@ -59,7 +59,7 @@ def _item(fields: Mapping[str, Any], asked: str, options: Sequence[str], label: 
 
 _LANGUAGE = "The released code asks Chinese items in English; we ask in the item's language."
 
-_emobench = partial(sampled, languages=("en", "zh"), licence="MIT", paper="Sabour et al. 2024, arXiv:2402.12071")
+_emobench = partial(moodbench_entry, languages=("en", "zh"), licence="MIT", paper="Sabour et al. 2024, arXiv:2402.12071")
 
 EMOBENCH1 = _emobench(
     id="emobench1",

@@ -2,7 +2,7 @@
 
 from schemas.item import Item, Record
 from tasks.datasets.options import choice
-from tasks.datasets.pinned_files import moodbench_file, sampled
+from tasks.datasets.pinned_files import moodbench_entry, moodbench_file
 
 # The released taxonomy in its own order: labels in the data are positions in this list.
 EMOTIONS = (
@@ -27,7 +27,7 @@ def adapt_goemotions(record: Record) -> Item:
     )
 
 
-GOEMOTIONS = sampled(
+GOEMOTIONS = moodbench_entry(
     id="goemotions",
     title="GoEmotions",
     files=(moodbench_file("emo_ability/emo_recognition/0730go_emotions_tsvjson/test.tsv"),),
@@ -61,7 +61,7 @@ def _read_edos_label(record: Record) -> dict[str, str | None]:
     return {"label": index if EDOS_OPTIONS.get(index) == record.fields["ed_emotion"] else None}
 
 
-EDOS = sampled(
+EDOS = moodbench_entry(
     id="edos",
     evaluation_version="1.1",
     title="EDOS",
@@ -148,7 +148,7 @@ def adapt_cped(record: Record) -> Item:
     return _ask_cped(record).model_copy(update={"reference_gold_indices": unmatched})
 
 
-CPED = sampled(
+CPED = moodbench_entry(
     id="cped",
     evaluation_version="1.1",
     title="CPED",
@@ -202,7 +202,7 @@ def adapt_semeval2018_task1(record: Record) -> list[Item]:
     return [ask(record) for ask in _EMOTION_QUESTIONS]
 
 
-SEMEVAL2018_TASK1 = sampled(
+SEMEVAL2018_TASK1 = moodbench_entry(
     id="semeval2018_task1",
     evaluation_version="1.1",
     title="SemEval-2018 Task 1, emotions in tweets",

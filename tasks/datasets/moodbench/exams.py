@@ -9,7 +9,7 @@ from schemas.dataset import DatasetSpec
 from schemas.item import Item, Record, text_id
 from schemas.vocabulary import Language
 from tasks.datasets.options import choice, order_matters
-from tasks.datasets.pinned_files import MOODBENCH, moodbench_file, pinned_in, pinned_list, sampled
+from tasks.datasets.pinned_files import MOODBENCH, moodbench_entry, moodbench_file, pinned_in, pinned_list
 from tasks.text.mathematics import plain_forms
 
 LETTERS = "ABCDE"
@@ -155,7 +155,7 @@ def adapt_mmlu_pro(record: Record) -> Item:
 
 _LETTERED = {letter: f"{{{letter}}}" for letter in "ABCD"}
 
-MMLU_PRO = sampled(
+MMLU_PRO = moodbench_entry(
     id="mmlu_pro",
     title="MMLU-Pro",
     files=(moodbench_file("basic_ability/common_sense/MMLU-Pro_parquet/data/test-00000-of-00001.parquet"),),

@@ -4,7 +4,7 @@ import re
 
 from schemas.item import Record
 from tasks.datasets.options import choice
-from tasks.datasets.pinned_files import moodbench_file, pinned_in, sampled
+from tasks.datasets.pinned_files import moodbench_entry, moodbench_file, pinned_in
 
 # The tweets were collected by these tags, so every ironic one still carries one. The task's own input files have lost them.
 COLLECTED_BY = re.compile(r"(?i)#(?:irony|sarcasm|not)\b")
@@ -23,7 +23,7 @@ _SHARED = (
     "F1 of the ironic class, as in the paper and the task; the released code computes accuracy.",
 )
 
-SEMEVAL2018_TASK3 = sampled(
+SEMEVAL2018_TASK3 = moodbench_entry(
     id="semeval2018_task3",
     title="SemEval-2018 Task 3, irony",
     files=(_cyvhee("datasets/goldtest_TaskA/SemEval2018-T3_gold_test_taskA_emoji.txt"),),
@@ -62,7 +62,7 @@ def _mark_word(record: Record) -> dict[str, str]:
     return {"word": words[place], "marked": " ".join([*words[:place], f"*{words[place]}*", *words[place + 1 :]])}
 
 
-VUA20 = sampled(
+VUA20 = moodbench_entry(
     id="vua20",
     evaluation_version="1.1",
     title="VUA20",

@@ -4,7 +4,7 @@ from collections.abc import Sequence
 
 from schemas.item import Item, Record, text_id
 from tasks.datasets.options import choice
-from tasks.datasets.pinned_files import moodbench_file, pinned_in, sampled
+from tasks.datasets.pinned_files import moodbench_entry, moodbench_file, pinned_in
 
 
 def adapt_cmrc2018(record: Record) -> Item:
@@ -54,7 +54,7 @@ def _merge(names: Sequence[str]) -> tuple[str, ...]:
     return tuple(merged.values())
 
 
-CMRC2018 = sampled(
+CMRC2018 = moodbench_entry(
     id="cmrc2018",
     evaluation_version="1.1",
     title="CMRC 2018",
@@ -79,7 +79,7 @@ _JUDGED_ONE_BY_ONE = (
     "What the released code takes for right is a set of letters per question and is not reproduced per item.",
 )
 
-MULTIRC = sampled(
+MULTIRC = moodbench_entry(
     id="multirc",
     evaluation_version="1.1",
     title="MultiRC",
@@ -112,7 +112,7 @@ MULTIRC = sampled(
     ),
 )
 
-RECORD = sampled(
+RECORD = moodbench_entry(
     id="record",
     evaluation_version="1.1",
     title="ReCoRD",

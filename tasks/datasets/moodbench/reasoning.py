@@ -6,7 +6,7 @@ from typing import Any
 
 from schemas.item import Item, Record, text_id
 from tasks.datasets.options import choice, find_gold
-from tasks.datasets.pinned_files import MOODBENCH, moodbench_file, pinned_in, pinned_list, sampled
+from tasks.datasets.pinned_files import MOODBENCH, moodbench_entry, moodbench_file, pinned_in, pinned_list
 
 VERDICTS = {
     "True": "True: the premises imply the conclusion",
@@ -20,7 +20,7 @@ def _list_premises(record: Record) -> dict[str, str]:
     return {"premises": "\n".join(premises), "list": "\n".join(f"- {premise.strip()}" for premise in premises)}
 
 
-FOLIO = sampled(
+FOLIO = moodbench_entry(
     id="folio",
     evaluation_version="1.1",
     title="FOLIO",
@@ -98,7 +98,7 @@ def _order_options(printed: Sequence[str]) -> tuple[str, ...]:
 
 _logiqa = pinned_in("github.com/lgw863/LogiQA-dataset", "ff6c4cbca47627b3ac2da94a29fa28204a167b41")
 
-LOGIQA = sampled(
+LOGIQA = moodbench_entry(
     id="logiqa",
     evaluation_version="1.1",
     title="LogiQA",
@@ -129,7 +129,7 @@ def _read_dialogue(record: Record) -> dict[str, Any]:
     return {"dialogue": TURN.sub("\n", fields["article"].strip()), "replies": replies}
 
 
-MUTUAL = sampled(
+MUTUAL = moodbench_entry(
     id="mutual",
     evaluation_version="1.1",
     title="MuTual-plus",
@@ -170,7 +170,7 @@ def _find_pronoun(words: Sequence[str], pronoun: Sequence[str], index: int) -> i
     raise ValueError(f"{' '.join(pronoun)} is neither word {index} (0-based) of the text nor the next one")
 
 
-WSC = sampled(
+WSC = moodbench_entry(
     id="wsc",
     evaluation_version="1.1",
     title="WSC",

@@ -1,9 +1,9 @@
 """Two texts and how they relate: COPA, RTE, OCNLI, MNLI; or whether they, or a word in them, mean the same: LCQMC, QQP, WiC."""
 
 from tasks.datasets.options import choice
-from tasks.datasets.pinned_files import moodbench_file, sampled
+from tasks.datasets.pinned_files import moodbench_entry, moodbench_file
 
-COPA = sampled(
+COPA = moodbench_entry(
     id="copa",
     title="COPA",
     files=(moodbench_file("basic_ability/NLI/copa_parquet/validation-00000-of-00001.parquet"),),
@@ -20,7 +20,7 @@ COPA = sampled(
     differences=("Level low as in the paper; the released weights have it at high.",),
 )
 
-RTE = sampled(
+RTE = moodbench_entry(
     id="rte",
     evaluation_version="1.1",
     title="RTE",
@@ -37,7 +37,7 @@ RTE = sampled(
     expected_rows=277,
 )
 
-OCNLI = sampled(
+OCNLI = moodbench_entry(
     id="ocnli",
     evaluation_version="1.1",
     title="OCNLI",
@@ -56,7 +56,7 @@ OCNLI = sampled(
     differences=("A row on which its annotators did not agree has no gold and is rejected; this sample holds none.",),
 )
 
-MNLI = sampled(
+MNLI = moodbench_entry(
     id="mnli",
     evaluation_version="1.1",
     title="MNLI",
@@ -73,7 +73,7 @@ MNLI = sampled(
     differences=("The options are the three relations by name; the released code describes neutral as unrelated.",),
 )
 
-LCQMC = sampled(
+LCQMC = moodbench_entry(
     id="lcqmc",
     title="LCQMC",
     files=(moodbench_file("basic_ability/NLU/lcqmc_json/LCQMC_test.json"),),
@@ -95,7 +95,7 @@ LCQMC = sampled(
     ),
 )
 
-QQP = sampled(
+QQP = moodbench_entry(
     id="qqp",
     title="QQP",
     files=(moodbench_file("basic_ability/NLU/QQP_tsv/dev.tsv"),),
@@ -112,7 +112,7 @@ QQP = sampled(
     differences=("The first line is the header; the released code takes it for a pair and as a rule stops there.",),
 )
 
-WIC = sampled(
+WIC = moodbench_entry(
     id="wic",
     title="WiC",
     files=(moodbench_file("basic_ability/NLU/wic_parquet/validation-00000-of-00001.parquet"),),

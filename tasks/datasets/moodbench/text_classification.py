@@ -4,7 +4,7 @@ import re
 
 from schemas.item import Record
 from tasks.datasets.options import choice
-from tasks.datasets.pinned_files import moodbench_file, sampled
+from tasks.datasets.pinned_files import moodbench_entry, moodbench_file
 
 LINE_BREAK = re.compile(r"<br\s*/?>")
 
@@ -15,7 +15,7 @@ def _read_news(record: Record) -> dict[str, str]:
     return {name: " ".join(text.split()) for name, text in texts.items()}
 
 
-AG_NEWS = sampled(
+AG_NEWS = moodbench_entry(
     id="ag_news",
     title="AG News",
     files=(moodbench_file("basic_ability/NLU/ag_news_csv/test.csv"),),
@@ -37,7 +37,7 @@ AG_NEWS = sampled(
     ),
 )
 
-THUCNEWS = sampled(
+THUCNEWS = moodbench_entry(
     id="thucnews",
     title="THUCNews",
     files=(moodbench_file("basic_ability/NLU/THUCNewsText/data/test-00000-of-00001-7b7f37b8f3ca85f8.parquet"),),
@@ -56,7 +56,7 @@ THUCNEWS = sampled(
 
 POLARITIES = {1: "positive", 0: "negative"}
 
-SST2 = sampled(
+SST2 = moodbench_entry(
     id="sst2",
     title="SST-2",
     files=(moodbench_file("emo_ability/emo_recognition/sst2_parquet/data/validation-00000-of-00001.parquet"),),
@@ -70,7 +70,7 @@ SST2 = sampled(
     required=("sentence", "label"),
 )
 
-IMDB = sampled(
+IMDB = moodbench_entry(
     id="imdb",
     title="IMDb",
     files=(moodbench_file("emo_ability/emo_recognition/imdb_parquet/plain_text/test-00000-of-00001.parquet"),),
@@ -86,7 +86,7 @@ IMDB = sampled(
     differences=("HTML line breaks are shown as line breaks; the released code leaves the tags in the text.",),
 )
 
-DIANPING = sampled(
+DIANPING = moodbench_entry(
     id="dianping",
     title="Dianping",
     files=(moodbench_file("emo_ability/emo_recognition/dianping_csv/dev.csv"),),

@@ -2,7 +2,7 @@
 
 What a helper is asked depends on no more than the text and, where the task says so, on the question: models under test, and
 repetitions, share its replies. It is asked once about each chunk, since the model under test may play it, which must not win by
-being asked more often.
+being asked more often. Chunks that a critic dismisses take no others with them, as they do in the released code.
 """
 
 import asyncio
@@ -128,7 +128,7 @@ async def retrieve_criticised(state: SolverState, pool: Pool, query: Query) -> R
 
 
 def _pack(chunk: Chunk, note: HelperNote, form: str | None) -> Piece:
-    """Return a chunk with what a helper wrote about it; null = without."""
+    """Return a chunk with what a helper wrote about it; without a form as it is."""
     return Piece(chunk, form.format(text=chunk.text, note=note.text), note.text) if form else Piece(chunk, chunk.text)
 
 
