@@ -54,12 +54,7 @@ class Post(Frozen):
 
 
 def read_posts(path: Path) -> list[Row]:
-    """Return the posts and dialogues of a JSONL file.
-
-    Raises:
-        SourceError: the file cannot be read.
-        RecordError: a line is no post or dialogue, or has the id of an earlier one.
-    """
+    """Return the posts and dialogues of a JSONL file; raise RecordError if a line is none, or has the id of an earlier one."""
     rows: dict[str, Row] = {}
     for record in read_records(path, "jsonl", own=True):
         try:
@@ -81,9 +76,8 @@ def read_posts(path: Path) -> list[Row]:
 def read_cards(name: str, mirror: Path | None) -> list[Row]:
     """Return cards that exist: items whose context is a card, of a dataset of the catalogue or of a file of own items.
 
-    Raises:
-        SourceError: the files cannot be had, an item breaks a rule or its context is no card.
-        UsageError: there is no such dataset.
+    Raise SourceError if the files cannot be had, an item breaks a rule or its context is no card; UsageError if there is no such
+    dataset.
     """
     path, locator = Path(name), Locator.for_mirror(mirror)
     spec = (

@@ -128,11 +128,7 @@ async def annotate(row: Row, models: SolverResources) -> Row:
 
 
 def disputed(annotations: Sequence[Mapping[str, str]]) -> dict[str, tuple[str, ...]]:
-    """Return what is left to settle between two annotations: in what they differ, and how.
-
-    Raises:
-        CardEnds: one of them calls the card invalid, or finds no category for it, which means the same.
-    """
+    """Return what two annotations differ in, and how; raise CardEnds if one has no category for the card or calls it invalid."""
     if any(one["grade"] == INVALID or one["category"] == NO_CATEGORY for one in annotations):
         raise CardEnds("dropped", INVALID)
     values = {name: tuple(one[name] for one in annotations) for name in ("category", "grade")}

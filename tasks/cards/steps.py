@@ -50,11 +50,7 @@ class CardJob:
 
 @step("cards/{job.name}/{job.step}")
 async def write_cards(job: CardJob, lake: Lake, models: SolverResources, run_jobs: RunJobs) -> Any:
-    """Take every card one step further; a failed call is a row too, and leaves the partition incomplete.
-
-    Returns:
-        PartitionRef of the step's rows.
-    """
+    """Take every card one step further, and return the PartitionRef; a failed call leaves the partition incomplete."""
     if found := lake.find(job.key):
         return up_to_date(found)
     jobs = [Job(len(row["text"] or row["posted"]), partial(advance, row, job.step, models)) for row in job.rows]

@@ -28,7 +28,7 @@ NOT_BUILT = "item_can_be_built"
 """Rule that a sample broke whose record allowed no item."""
 
 BATCH = 64
-"""Samples with contexts that are built before what became of them is looked at; bounds the memory of rows not yet in a frame."""
+"""Samples with contexts that are built at once; bounds the memory of rows not yet in a frame."""
 
 UNUSABLE = (LookupError, TypeError, ValueError, AttributeError)
 """What an adapter, a sample builder or a sample raises over a record that is not as it should be."""
@@ -51,11 +51,11 @@ class BuiltItems(NamedTuple):
 def build_items(
     spec: DatasetSpec, paths: Sequence[Path], sample: int | None, seed: int, options: ContextOptions = USUAL_CONTEXTS
 ) -> BuiltItems:
-    """Read the files of a catalogue entry and build its items.
+    """Read the files of a catalogue entry, which are at `paths` in the order of `spec.files`, and build its items.
 
     Args:
         spec: the entry.
-        paths: where its files are, in the order of `spec.files`.
+        paths: of its files.
         sample: how many valid items to keep; all if there are fewer, or if it is null.
         seed: of the draw, and of a sample builder.
         options: how a sample builder builds contexts.
@@ -72,8 +72,7 @@ def build_of_records(
 ) -> BuiltItems:
     """Do the same with the records of all files, in order.
 
-    Samples are built in the order of the draw. One that yields no valid item is rejected, and the next takes its place, so that
-    there are as many items as the dataset allows.
+    Samples are built in the order of the draw. In place of one that yields no valid item, which is rejected, the next is built.
     """
     samples = rank_samples(list_samples(spec, records, options, seed), seed)
     queue = iter(samples)
@@ -109,7 +108,7 @@ def _batch_size(spec: DatasetSpec, size: int | None, good: int) -> int | None:
 
 
 def list_samples(spec: DatasetSpec, records: Sequence[Record], options: ContextOptions, seed: int) -> Sequence[Sample]:
-    """Return every item that there could be: those an adapter makes, in the order of the records, or those of a sample builder.
+    """Return every item that there could be: those an adapter makes, in order, or those of a sample builder.
 
     Raises:
         RecordError: the adapter cannot make an item of a record.
@@ -133,7 +132,7 @@ def rank_samples(samples: Sequence[Sample], seed: int) -> list[Sample]:
 
     The rank of a sample rests on the seed, the content of its record and its unit, and on no other sample, so that one that is
     added later displaces at most one from those drawn. Of a cluster's samples with one rank, such as the eleven questions about a
-    tweet, which comes first is drawn by their names; samples of equal records that share no cluster come by their names.
+    tweet, the first is drawn; samples of equal records that share no cluster come by their names.
     """
 
     def place(sample: Sample) -> str:
@@ -151,7 +150,7 @@ def rank_samples(samples: Sequence[Sample], seed: int) -> list[Sample]:
 
 
 def rank(seed: int, content: str) -> str:
-    """Return the place of a content in the draw, as a hash; it depends on nothing but the two."""
+    """Return the rank of a content in the draw, as a hash; it depends on nothing but the two."""
     return sha256(f"{seed}:{content}".encode()).hexdigest()
 
 

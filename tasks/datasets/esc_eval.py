@@ -67,11 +67,7 @@ def card_text(language: Language, age: str, gender: Gender, occupation: str, pro
 
 
 def read_card(text: str, language: Language, **known: Any) -> RoleCard:
-    """Return the card of four labelled lines; `known`: the fields that they do not say.
-
-    Raises:
-        ValueError: the lines are not these four in their order, or the gender is none of GENDERS.
-    """
+    """Return the card of four labelled lines, and `known`, what they do not say; raise ValueError if they are others."""
     labels = LABELS[language][0].split(",")
     lines = r"\s*\n\s*".join(rf"{label}\s*[:：]\s*(\S.*?)" for label in labels)
     found = re.fullmatch(rf"\s*{lines}\s*", text, flags=re.IGNORECASE | re.DOTALL)

@@ -11,13 +11,12 @@ from tasks.lake.fingerprint import partition_key
 ITEMS_VERSION = "3"
 """Bumped when sampling, validation or the items schema changes meaning."""
 
-
 LAZY_ITEMS_VERSION = "1"
 """Bumped when lazy samples are drawn or recorded differently; how one is built is the dataset's evaluation version."""
 
 
 class ItemsKeys(NamedTuple):
-    """Where the sampled items of a dataset are, what is known of their contexts (null = nothing is built), and annotations."""
+    """Where the sampled items of a dataset are, what is known of built contexts (null = there are none), and annotations."""
 
     items: PartitionKey
     contexts: PartitionKey | None
@@ -29,21 +28,12 @@ class ItemsKeys(NamedTuple):
 
 
 def items_keys(spec: DatasetSpec, source_sha256: Sequence[str], sample: int, seed: int, options: ContextOptions) -> ItemsKeys:
-    """Return where the sampled items of a dataset are.
+    """Return where the sampled items of a dataset are, by its entry, the hashes of its files, size and seed of the draw.
 
-    Args:
-        spec: the catalogue entry.
-        source_sha256: hashes of its files.
-        sample: number of items wanted.
-        seed: of the draw.
-        options: how contexts are built. The demand for long replies is left out: it changes how items are asked, not the items.
+    Of the options the demand for long replies is left out: it changes how items are asked, not the items.
     """
-    settings: dict[str, Any] = {
-        "dataset_version": spec.evaluation_version,
-        "source_sha256": list(source_sha256),
-        "sample": sample,
-        "seed": seed,
-    }
+    of_source = {"dataset_version": spec.evaluation_version, "source_sha256": list(source_sha256)}
+    settings: dict[str, Any] = {**of_source, "sample": sample, "seed": seed}
     if spec.sample_builder is not None:
         settings["contexts"] = options.model_dump(mode="json", exclude={"length_demand"})
         settings["long_items_version"] = LAZY_ITEMS_VERSION

@@ -1,13 +1,12 @@
 """Options of an item: the gold a released label stands for, an order drawn from the record, and options that name each other."""
 
 import re
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from random import Random
 from typing import Any
 
-from schemas.item import Item, Record
+from schemas.item import Item, Record, text_id
 from schemas.letters import option_letters
-from schemas.vocabulary import Language
 
 Gold = tuple[int, ...] | None
 
@@ -35,35 +34,52 @@ def shuffle_options(item: Item, record: Record) -> Item:
 
 
 def find_gold(labels: Iterable[Any], label: Any) -> Gold:
-    """Return the index of the option that a released label stands for; null for a label that stands for none, such as -1 or "-".
-
-    Args: `labels`: of all options, in their order; `label`: of the right one.
-    """
+    """Return the index of the option that a released label, one of `labels`, stands for; null if it is none of them."""
     known = list(labels)
     return (known.index(label),) if label in known else None
 
 
-def label_item(
-    context: str, question: str, options: Mapping[Any, str], label: Any, cluster: str | None = None, language: Language = "en"
-) -> Item:
-    """Return a single-choice item about a text.
+def choice(
+    question: str,
+    options: Mapping[Any, str],
+    gold: str = "label",
+    shared: str | None = None,
+    read: Callable[[Record], Mapping[str, Any]] = lambda _record: {},
+    *,
+    fixes_order: bool = False,
+    **texts: str,
+) -> Callable[[Record], Item]:
+    """Return the adapter of a dataset whose items offer the same few options, or those that stand in fields of their own.
+
+    In all texts {name} stands for a field, without white space around it.
 
     Args:
-        context: the text.
-        question: what is asked about it.
+        question: what is asked.
         options: by the labels that the release has for them, in the order they are shown.
-        label: of the right one.
-        cluster: as in `Item`.
-        language: of all that.
+        gold: field that holds the label of the right one.
+        shared: field of a text that several items may ask about; they are one cluster.
+        read: makes further fields of a record, or replaces some.
+        fixes_order: whether options that name each other stay in their order.
+        texts: further fields of the item, such as its context, subset and language.
     """
-    return Item(
-        language=language,
-        context=context,
-        question=question,
-        options=tuple(options.values()),
-        gold_indices=find_gold(options, label),
-        cluster=cluster,
-    )
+
+    def adapt(record: Record) -> Item:
+        fields = {**record.fields, **read(record)}
+        words = {name: value.strip() if isinstance(value, str) else value for name, value in fields.items()}
+        item = {name: text.format_map(words) or None for name, text in texts.items()}
+        shown = tuple(text.format_map(words) for text in options.values())
+        return Item.model_validate(
+            {
+                "question": question.format_map(words),
+                "options": shown,
+                "gold_indices": find_gold(options, words[gold]),
+                "fixed_order": fixes_order and order_matters(shown),
+                "cluster": text_id(fields[shared]) if shared else None,
+                **item,
+            }
+        )
+
+    return adapt
 
 
 _JOINED = r"\s*(?:[和与、，,及或+&]|and|or)\s*"

@@ -44,8 +44,8 @@ LABELS: tuple[Sequence[str], ...] = (
 def adapt_item_record(record: Record) -> Item:
     """Return one item with the fields of `schemas.item.Item` under their own names.
 
-    A list or the groups may be given as JSON text, a missing value as an empty text and yes or no as true or false, since a cell
-    of a csv file can hold nothing else.
+    Cells of a csv file hold texts alone: there lists and groups are JSON, yes and no are true and false, an empty text is no
+    value.
 
     Raises:
         RecordError: a field that items do not have, a value of another type, a list that is not one.
@@ -112,11 +112,7 @@ def _refused(record: Record, what: str, expected: str, got: str, next_step: str 
 
 
 def local_dataset(name: str, title: str, source: LocalFile) -> DatasetSpec:
-    """Describe a user's own file in item format as a catalogue entry would; the file's suffix says how it is written.
-
-    Raises:
-        UsageError: the suffix is none of the formats.
-    """
+    """Describe a user's own file in item format as a catalogue entry would; raise UsageError if its suffix names no format."""
     if format_of_suffix(source) is None:
         raise UsageError(
             "the format of the file is not known",
@@ -139,11 +135,7 @@ def local_dataset(name: str, title: str, source: LocalFile) -> DatasetSpec:
 
 
 def in_folder(spec: DatasetSpec, folder: Path) -> DatasetSpec:
-    """Return the entry with the user's folder in place of its own.
-
-    Raises:
-        UsageError: there is no such folder, or the dataset does not come as one.
-    """
+    """Return the entry with the user's folder in place of its own; raise UsageError if there is none, or it comes as files."""
     if spec.record_format != "folder" or not folder.is_dir():
         raise UsageError(
             f"{spec.id} cannot be read from this folder",

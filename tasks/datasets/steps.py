@@ -42,10 +42,8 @@ class BuildJob:
 async def build_partition(job: BuildJob, lake: Lake, locator: Locator) -> Any:
     """Write the sampled, validated items of one dataset, what is known of contexts built for them, and their annotations.
 
-    Rows that break a rule go to `items_rejected`.
-
-    Returns:
-        PartitionRefs, or Missing if a source file cannot be had and the dataset was not asked for by name.
+    Rows that break a rule go to `items_rejected`. Returns PartitionRefs, or Missing if a source file cannot be had and the
+    dataset was not asked for by name.
     """
     wanted = job.keys.all()
     found = [ref for key in wanted if (ref := lake.find(key))]

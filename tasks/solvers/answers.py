@@ -41,11 +41,6 @@ def restate_answers(answers: pl.DataFrame, responses: pl.DataFrame, items: pl.Da
     A text is the last of these replies, of an emotion expression all its steps; what one says in a dialogue is the reply to the
     call of that turn. Whose turn it is, and of which of the item's calls the answer is made, is taken as it is stored.
 
-    Args:
-        answers: rows of `answers`.
-        responses: rows of `responses` that they were taken from.
-        items: that were asked.
-
     Raises:
         LakeError: if an answer names a call that is none of its item's.
     """
@@ -82,7 +77,7 @@ def restate_turn(turn: Mapping[str, Any], reply: str | None) -> dict[str, Any]:
 
 
 def join_steps(turns: Iterable[Mapping[str, Any]]) -> str | None:
-    """Return what a model wrote in the steps of one emotion expression, step by step, without its searches and what they found.
+    """Return what a model wrote in the steps of one emotion expression, without its searches and what they found.
 
     A step may take several turns: after a search the model goes on writing. Its conversation then ends with its search and what
     it was told. Any other turn begins a step; whether it is shown the earlier ones is the setting's choice.

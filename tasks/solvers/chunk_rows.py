@@ -21,7 +21,6 @@ from tasks.text.tokens import count_tokens
 COPIED = ("text", "start", "end", "token_start", "token_end")
 """Fields of a chunk that `chunks` has under the same name, in their order."""
 
-
 CHUNKS_VERSION = "1"
 """Bumped when a text is split differently."""
 
@@ -96,11 +95,7 @@ def mark_needle(chunks: Sequence[Chunk], item: Item, context: Context) -> tuple[
 
 
 def holds_needle(chunks: Sequence[Chunk], start: int, end: int) -> list[bool]:
-    """Mark one chunk: the one that shares most characters with the needle's span, the first of several.
-
-    Raises:
-        ScoringError: no chunk shares any.
-    """
+    """Mark one chunk: the first that shares most characters with the needle's span; raise ScoringError if no chunk shares any."""
     shared = [min(chunk.end, end) - max(chunk.start, start) for chunk in chunks]
     if max(shared, default=0) <= 0:
         raise ScoringError(
@@ -108,8 +103,7 @@ def holds_needle(chunks: Sequence[Chunk], start: int, end: int) -> list[bool]:
             expected="chunks of the text that the needle is in",
             got=f"needle at {start} to {end}; {len(chunks)} chunks" + (f" up to {chunks[-1].end}" if chunks else ""),
         )
-    best = shared.index(max(shared))
-    return [place == best for place in range(len(chunks))]
+    return [place == shared.index(max(shared)) for place in range(len(chunks))]
 
 
 def chunk_rows(

@@ -44,10 +44,7 @@ UNSENT = ChatReply(failure="budget", error="not sent: no model is asked here")
 
 
 def write_at_length(call: int, max_tokens: int) -> str:
-    """Return the longest reply a model may give; nothing but its length matters.
-
-    No two pieces of it, and of other calls' replies, are equal: calls about equal pieces would be counted once.
-    """
+    """Return the longest reply a model may give, of pieces no two of which are equal: calls about equal ones would count once."""
     return " ".join(f"Call {call}, continuation {number}." for number in range(ceil(max_tokens / SENTENCE_TOKENS)))
 
 
@@ -74,13 +71,8 @@ async def rehearse(
 ) -> AsyncIterator[tuple[Presentation, SolverOutput]]:
     """Let a solver ask about the items of a job one after the other, answered by a function in place of models.
 
-    Args:
-        job: what is asked; ranked texts are not those of a run.
-        lake: has items and contexts.
-        reply: answers a call to a role.
-
     Yields:
-        Each item as it was shown, and what became of it.
+        Each item as it was shown, and its output; ranked texts are not those of a run.
     """
     solver, items, contexts = SOLVERS[job.options.setting], lake.read(job.items, Items), read_contexts(lake, job.contexts)
 
@@ -109,11 +101,10 @@ class Rehearsed(NamedTuple):
 
 
 async def plan_requests(job: InferJob, lake: Lake) -> Rehearsed:
-    """Return the calls about a dataset's items in one setting as its solver makes them, none of which is sent, and its answers.
+    """Return the calls about a dataset's items in one setting as its solver makes them, and its answers; none is sent.
 
-    Calls of a solver that asks again are a lower bound; those of a helper about what the model writes itself an upper one. A text
-    that turns out too long for the model is asked again in shorter form under some policies; that is not known here. The answers
-    have their parts and turns, each as long as a reply may be.
+    Calls of a solver that asks again are a lower bound; those of a helper about what the model writes itself an upper one. That
+    some policies ask again with less of a text is not known here. Parts and turns are as long as a reply may be.
     """
     calls: dict[Role, list[ChatRequest]] = {role: [] for role in job.models}
 
@@ -226,12 +217,7 @@ def read_replies(lake: Folder, layer: str, place: str, columns: Sequence[str]) -
 
 
 def learn_from_lake(lake: Folder, tested: Iterable[str], judges: Iterable[str]) -> Estimator:
-    """Return an estimator that knows every stored reply of these models, whichever run asked for it.
-
-    Args:
-        lake: its folder.
-        tested: names of models under test.
-        judges: names of judges.
+    """Return an estimator that knows every stored reply of these tested models and judges, whichever run asked for it.
 
     Raises:
         LakeError: if a partition cannot be read.
@@ -252,16 +238,9 @@ def learn_from_lake(lake: Folder, tested: Iterable[str], judges: Iterable[str]) 
 
 
 def expect_calls(requests: Sequence[ChatRequest], estimator: Estimator, rate: Rate | None) -> Expectation:
-    """Return what calls would use.
-
-    Args:
-        requests: the calls.
-        estimator: with what is known of the model.
-        rate: its price, null = not known.
-    """
+    """Return what calls would use at a price; null = it is not known."""
     expected = [estimator.expect(request) for request in requests]
-    prompt = round(sum(one.prompt_tokens for one in expected))
-    completion = round(sum(one.completion_tokens for one in expected))
+    prompt, completion = (round(sum(getattr(one, name) for one in expected)) for name in TOKENS)
     cost = rate.cost(prompt, completion) if rate else None
     return Expectation(calls=len(expected), prompt_tokens=prompt, completion_tokens=completion, cost=cost if expected else 0.0)
 

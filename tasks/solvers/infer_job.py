@@ -18,7 +18,6 @@ from tasks.solvers.truncation import truncation_settings
 ANSWERS_VERSION = "1"
 """Bumped when answers are taken otherwise from the same replies."""
 
-
 RESERVED = frozenset(
     (
         *("model", "identity", "sampling", "reasoning_effort", "extra", "token_probabilities"),

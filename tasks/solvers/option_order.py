@@ -18,8 +18,7 @@ Order = tuple[int, ...] | None
 class Presentation(NamedTuple):
     """One item, as a row of `items`, in one order of its options.
 
-    `repetition` numbers all times the item is asked, `draw` those that ask for the same again: equal calls with another draw are
-    other calls.
+    `repetition` numbers all times it is asked, `draw` those that ask for the same again: their calls are others.
     """
 
     row: Mapping[str, Any]
@@ -55,19 +54,11 @@ def plan_epochs(items: dy.DataFrame[Items], epochs: Epochs = Epochs()) -> list[P
 
 
 def option_orders(row: Mapping[str, Any], permute: int, seed: int) -> tuple[Order, ...]:
-    """Return the orders an item is asked in, one per repetition.
+    """Return the orders an item, a row of `items`, is asked in, one per repetition; of 0 orders its own, once.
 
     A single choice starts from an order drawn by seed and moves on by one place each time, so that over as many orders as there
     are options each of them stands at each place once. With more orders than options the first ones come again, answered by the
     same stored replies. Whatever else there is to ask, and options that name each other, keep their order.
-
-    Args:
-        row: of `items`.
-        permute: number of orders; 0 = the item's own, once.
-        seed: of the first order.
-
-    Returns:
-        `max(permute, 1)` orders.
     """
     if permute == 0:
         return (None,)

@@ -28,9 +28,9 @@ Journaled = Literal["same", "different", "no such call", "no journal"]
 class PromptCheck:
     """What is known of the messages of one call.
 
-    `hash_holds`: they have the hash that the layer names. `rebuilt`: whether building them from the stored item gives that hash,
-    `why` says what stands in the way. `journal`: whether the journal's call has the same messages and the key that its content
-    gives; `journal_messages` are its own where they differ.
+    `hash_holds`: they have the hash that the layer names. `rebuilt`: whether the stored item gives that hash again, `why`: what
+    is in the way. `journal`: whether its call has the same messages and the key of its content; `journal_messages`: its own where
+    they differ.
     """
 
     hash_holds: bool
@@ -56,9 +56,7 @@ def check_prompt(
     """
     expected = response["messages_sha256"]
     messages, obstacle = _rebuild(item, response, settings)
-    rebuilt: Rebuilt = "not rebuilt"
-    if messages is not None:
-        rebuilt = "same" if _hash(messages) == expected else "different"
+    rebuilt: Rebuilt = "not rebuilt" if messages is None else "same" if _hash(messages) == expected else "different"
     found, journal_messages = look_up(journal, response["call_key"], response["messages"])
     return PromptCheck(_hash(response["messages"]) == expected, rebuilt, obstacle, found, journal_messages)
 
@@ -92,11 +90,7 @@ def _truncated(shown: Item, left_out: int, too_long: TooLong) -> Item | None:
 
 
 def look_up(journal: Path | None, key: str, messages: str) -> tuple[Journaled, Any]:
-    """Compare the journal's call of this key with these messages; give its own messages where they differ.
-
-    Raises:
-        LakeError: if the journal cannot be read.
-    """
+    """Compare the journal's call of this key with these messages, and give its own where they differ; LakeError if unreadable."""
     if journal is None or not journal.is_file():
         return "no journal", None
     with journal_errors(journal):

@@ -10,7 +10,7 @@ from collections.abc import Sequence
 from functools import cache
 from pathlib import Path
 from string import Formatter
-from typing import Annotated, Any, ClassVar, Generic, Self, TypeVar
+from typing import Annotated, Any, ClassVar, Generic, Self, TypeVar, cast
 
 from pydantic import Field, StringConstraints, model_validator
 
@@ -84,16 +84,8 @@ class PromptFolder(Frozen):
 
     @classmethod
     def load(cls, folder: Path | None = None) -> Self:
-        """Read and validate the files, once per process.
-
-        Args:
-            folder: holds one `<name>.yaml` each; null = where this kind's are.
-
-        Raises:
-            UsageError: if a file is missing, is not YAML, or lacks a text or one of its fields.
-        """
-        prompts: Self = _read(cls, folder or cls.folder)
-        return prompts
+        """Read the files of a folder, by default this kind's, once per process; raise UsageError if one is missing or broken."""
+        return cast("Self", _read(cls, folder or cls.folder))
 
     @property
     def sha256(self) -> str:
@@ -121,15 +113,9 @@ class Prompts(PromptFolder):
 
 
 def require_fields(name: str, text: str, expected: Sequence[str]) -> None:
-    """Refuse a text of a prompt that holds other fields than these; without any it is sent as it stands, and may hold braces.
+    """Raise ValueError if a text of a prompt holds other fields than these, in this order.
 
-    Args:
-        name: of the text, for the error.
-        text: with fields such as {question}.
-        expected: names of its fields, in order.
-
-    Raises:
-        ValueError: saying which fields it has.
+    Without any it is sent as it stands, and may hold braces. `name`: of the text, for the error.
     """
     found = PLACEHOLDER.findall(text)
     if expected:

@@ -15,18 +15,10 @@ from tasks.solvers.annotate import annotate
 from tasks.solvers.annotate.threads import AnnotateOptions
 from tasks.solvers.infer_job import RESERVED
 from tasks.solvers.longemotion import solve as longemotion
-from tasks.solvers.longemotion.self_rag import FAVOURABLE
+from tasks.solvers.longemotion.rag import FAVOURABLE
 from tasks.solvers.prompts import PROMPTED, Prompts, build_messages, choose_top_logprobs
 from tasks.solvers.solver import Solver
-from tasks.solvers.state import (
-    AskedItem,
-    SolverCode,
-    SolverOptions,
-    SolverOutput,
-    SolverPlan,
-    SolverResources,
-    state_answer,
-)
+from tasks.solvers.state import AskedItem, SolverCode, SolverOptions, SolverOutput, SolverPlan, SolverResources, state_answer
 
 PLAIN = SolverCode("4", Prompts)
 """Bumped when calls are asked or recorded differently; prompt texts carry their own hash."""
@@ -65,12 +57,7 @@ OWN = (
     Solver("base", "Base", ask_as_it_is, (longemotion.CODE, PLAIN), plan_as_it_is, question_types=PROMPTED, by_task=True),
     _retrieving("rag", "RAG"),
     _retrieving("coem", "CoEM", roles={"sage": "enriches retrieved chunks (CoEM)"}),
-    _retrieving(
-        "self_rag",
-        "Self-RAG",
-        roles={"critic": "says which retrieved chunks help (Self-RAG)"},
-        invented=FAVOURABLE,
-    ),
+    _retrieving("self_rag", "Self-RAG", roles={"critic": "says which retrieved chunks help (Self-RAG)"}, invented=FAVOURABLE),
     _retrieving("search_o1", "Search-o1", asks_again=True),
     _retrieving("retrieve_only", "Retrieved only"),
     Solver(
@@ -128,12 +115,7 @@ def find_solver(setting: str, where: str = "--settings") -> Solver:
 
 
 def code_behind(setting: str, settings: Mapping[str, Any]) -> SolverCode | None:
-    """Return the code that the calls of a stored partition rest on; null if its setting is gone.
-
-    Args:
-        setting: of the partition.
-        settings: that its key was made of.
-    """
+    """Return the code that the calls of a stored partition rest on, by the settings of its key; null if its setting is gone."""
     codes = SOLVERS[setting].codes if setting in SOLVERS else ()
     return next((code for code in codes if code.versions.keys() <= settings.keys()), None)
 

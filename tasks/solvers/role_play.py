@@ -90,10 +90,9 @@ class RolePlayOptions(Frozen):
 async def play(asked: AskedItem, options: SolverOptions, resources: SolverResources, repetition: int) -> SolverOutput:
     """Let the two talk about one card.
 
-    A call that fails ends the talk, and there is no answer; so does a line of the seeker that says nothing, which is the seeker's
-    failure. A seeker that takes leave before the last turn gets its reply, and the talk ends there: who has left does not come
-    back, and small talk made up after a goodbye would be rated as if it were support. Such a line has the step `goodbye` in
-    `responses`, where it is counted, and the answer has fewer turns.
+    A call that fails ends the talk without an answer; so does a line of the seeker without words, which is the seeker's failure.
+    A seeker that takes leave before the last turn gets its reply, and the talk ends there with fewer turns: small talk made up
+    after a goodbye would be rated as if it were support. Such a line has the step `goodbye` in `responses`, where it is counted.
 
     Raises:
         UsageError: the item is no role card.
@@ -131,9 +130,9 @@ def draw_lines(
 ) -> SolverResources:
     """Return the resources with the seeker as it is sampled in one turn.
 
-    At temperature 0, which is the default of a model's entry, all tested models hear the same first line. From the second
-    repetition on the seeker draws, lest the dialogue be the same again. Whatever it draws has a seed that follows from card,
-    repetition and turn (and a seed of its entry), so that a draw is the same for all tested models.
+    At temperature 0, the default of an entry, all tested models hear the same first line. From the second repetition on the
+    seeker draws, so that the dialogue differs. A draw has a seed that follows from card, repetition and turn (and the seed of its
+    entry): it is the same for all tested models.
     """
     sampling = resources.roles[SEEKER].entry.sampling
     temperature = sampling.temperature or (own.repeat_temperature if repetition else 0.0)
@@ -174,8 +173,8 @@ _COURTESY = re.compile(
 def says_goodbye(text: str) -> bool:
     """Return whether a line ends with a farewell in a sentence of its own, with no more than thanks or wishes in and after it.
 
-    Thanks and good wishes alone are none: people say them in the middle of a talk, too, and in the released dialogues of ESC-Eval
-    they are all there is at the end. A farewell that is missed costs nothing, one that is wrongly found ends a talk.
+    Thanks and good wishes alone are none: people say them in the middle of a talk, too. A farewell that is missed costs nothing,
+    one that is wrongly found ends a talk.
     """
     for sentence in reversed(_SENTENCE.findall(text.replace("’", "'"))):
         clauses = [clause for clause in _COMMA.split(sentence.strip(_ENDS)) if clause]

@@ -19,13 +19,13 @@ from schemas.tables.responses import Answers, Responses
 from schemas.usage import TESTED, Role
 from schemas.worker_pool import Job, ProgressListener, RunJobs
 from tasks.lake.row_frames import frame_of_rows
+from tasks.solvers.answers import restate_turn
 from tasks.solvers.base import Call
 from tasks.solvers.chunk_rows import chunk_rows
 from tasks.solvers.option_order import Presentation, show_in_order
 from tasks.solvers.registry import SOLVERS
-from tasks.solvers.state import Answer, AskedItem, DialogueTurn, RoleModel, SolverOptions, SolverOutput, SolverResources
+from tasks.solvers.state import Answer, AskedItem, RoleModel, SolverOptions, SolverOutput, SolverResources
 from tasks.solvers.truncation import solve_within_context
-from tasks.text.languages import find_language
 
 COPIED = (
     *("reasoning", "finish_reason", "remark", "failure", "error", "http_status"),
@@ -72,10 +72,10 @@ async def run_solver(
     run_jobs: RunJobs,
     listeners: Listeners,
 ) -> Iterable[ItemRows]:
-    """Ask everything; `run_jobs` and clients limit what is begun and what is in flight.
+    """Ask all presentations of a dataset's items; `run_jobs` and clients limit what is begun and what is in flight.
 
     Args:
-        presentations: the dataset's items, each in the orders it is asked in.
+        presentations: the items, each in the orders it is asked in.
         built: their contexts and chunks.
         options: the setting and its parameters.
         resources: models by role, and what splits and ranks texts.
@@ -83,7 +83,7 @@ async def run_solver(
         listeners: told of every reply.
 
     Returns:
-        What became of each, in order, as rows, which can be kept on disk until all are there.
+        The rows of each, in order, which can be kept on disk until all are there.
     """
     system = (resources.roles[TESTED].entry.name, options.setting)
 
@@ -100,14 +100,15 @@ async def solve_item(asked: AskedItem, options: SolverOptions, resources: Solver
 
     What is retrieved comes from the whole context all the same.
     """
-    tries: list[SolverOutput] = []
+    output = SolverOutput((), ())
 
     async def run_once(shown: Item) -> tuple[Call, ...]:
-        tries.append(await SOLVERS[options.setting].solve(replace(asked, item=shown), options, resources, repetition))
-        return tries[-1].calls
+        nonlocal output
+        output = await SOLVERS[options.setting].solve(replace(asked, item=shown), options, resources, repetition)
+        return output.calls
 
     calls = await solve_within_context(asked.item, options.too_long, run_once)
-    return replace(tries[-1], calls=calls)
+    return replace(output, calls=calls)
 
 
 def with_listeners(resources: SolverResources, listeners: Listeners) -> SolverResources:
@@ -143,14 +144,9 @@ def read_item(row: Mapping[str, Any]) -> Item:
 
 
 def item_rows(presentation: Presentation, system: tuple[str, str], output: SolverOutput) -> ItemRows:
-    """Return rows of what became of an item; one of `responses` per call, a failed one with status `failed`.
+    """Return the rows of an item as it was shown; one of `responses` per call, a failed one with status `failed`.
 
-    Which retrieved chunk holds the needle is not known here.
-
-    Args:
-        presentation: the item, and the order of its options.
-        system: model and setting.
-        output: what became of it.
+    Which retrieved chunk holds the needle is not known here. `system`: model and setting.
 
     Raises:
         UsageError: if the item has no answer, or two for one part; it would be lost without a word.
@@ -236,11 +232,6 @@ def _token_logprobs(reply: ChatReply) -> list[dict[str, str | float]] | None:
     return None if found is None else [{"token": token, "logprob": logprob} for token, logprob in found]
 
 
-def _turn_fields(turn: DialogueTurn) -> dict[str, Any]:
-    found = {"call_key": turn.call.request.key, "language": find_language(turn.text), "characters": len(turn.text)}
-    return {"speaker": turn.speaker, "text": turn.text, "turn": turn.turn, **found}
-
-
 def _answer_columns(answer: Answer) -> dict[str, Any]:
     last = answer.rests_on[-1].reply
     return {
@@ -249,7 +240,11 @@ def _answer_columns(answer: Answer) -> dict[str, Any]:
         "failed_role": answer.failed_role,
         "failure": last.failure if answer.failed_role else None,
         "text": answer.text,
-        "turns": [_turn_fields(turn) for turn in answer.turns] or None,
+        "turns": [
+            restate_turn({"speaker": turn.speaker, "turn": turn.turn, "call_key": turn.call.request.key}, turn.text)
+            for turn in answer.turns
+        ]
+        or None,
         "finish_reason": last.finish_reason,
         "remark": last.remark,
         "token_logprobs": _token_logprobs(last),

@@ -56,13 +56,7 @@ class Solver:
         return self.question_types is None or question_type in self.question_types or (self.by_task and task is not None)
 
     def plan(self, options: SolverOptions, task: ContextTask | None, entry: ModelEntry) -> SolverPlan:
-        """Plan how a dataset's items are asked.
-
-        Args:
-            options: the setting and its parameters.
-            task: what is asked of contexts that are built for the items; null = there are none.
-            entry: the model under test.
-        """
+        """Plan how a dataset's items are asked; a task of null = no context was built for them."""
         if self.plans is not None:
             return self.plans(options, task, entry)
         return SolverPlan(self.codes[0], {"options": options.own.model_dump(mode="json")} if options.own else {})
@@ -74,15 +68,11 @@ class Solver:
         return {TESTED: tested, **{role: entry for role, entry in helpers.items() if entry}}
 
     def read_options(self, given: Mapping[str, Any]) -> Frozen | None:
-        """Return its own parameters as a plan gives them.
-
-        Raises:
-            UsageError: if it has none, or they are not of its type.
-        """
-        if self.options is None and not given:
-            return None
+        """Return its own parameters as a plan gives them; raise UsageError if it has none, or they are not of its type."""
         where, step = f"solvers.{self.setting}", "moodflow options lists them"
         if self.options is None:
+            if not given:
+                return None
             raise UsageError(f"setting {self.setting} has no options", where=where, got=", ".join(given), next_step=step)
         try:
             return self.options.model_validate(given)

@@ -24,9 +24,8 @@ CONTEXT = "context"
 class AskedItem:
     """An item as a solver gets it.
 
-    `context`: what is known of a context that was built for it; null = nothing was. `chunks` are those of `item.context`; of an
-    `odd_one_out` item its options, one each, numbered in order. Empty where the setting does not retrieve, or the corpus is what
-    the model writes.
+    `context`: what is known of a context that was built for it. `chunks` are those of `item.context`, of an `odd_one_out` item
+    its options; empty where the setting does not retrieve, or searches what the model writes.
     """
 
     item_id: str
@@ -204,8 +203,7 @@ class SolverOutput:
 
 def state_answer(calls: Sequence[Call], part: str = "") -> tuple[Answer, ...]:
     """State an answer that is the reply to the last call, if none failed."""
-    failed = first_failed(calls)
-    if failed is not None:
+    if failed := first_failed(calls):
         return (Answer((failed,), part, failed_role=failed.role),)
     return (Answer((calls[-1],), part, text=calls[-1].reply.text),)
 
@@ -230,10 +228,9 @@ class SolverResources:
 
     def sampled(self, role: Role, **changed: Any) -> "SolverResources":
         """Return the same with other sampling parameters of a role's model."""
-        model = self.roles[role]
-        sampling = model.entry.sampling.model_copy(update=changed)
-        other = replace(model, entry=model.entry.model_copy(update={"sampling": sampling}))
-        return replace(self, roles={**self.roles, role: other})
+        entry = self.roles[role].entry
+        entry = entry.model_copy(update={"sampling": entry.sampling.model_copy(update=changed)})
+        return replace(self, roles={**self.roles, role: replace(self.roles[role], entry=entry)})
 
     async def ask(
         self,
@@ -250,10 +247,8 @@ class SolverResources:
             role: who is asked.
             step: what for.
             messages: the conversation.
-            limit: longest reply of the embedded model, which rambles on. A model that reasons first needs many more tokens than
-                its answer has, so any other model has the limit of its entry.
-            repetition: number of the call among equal ones. Helpers do not count the item's, so that what they say is asked for
-                once.
+            limit: longest reply of the embedded model, which rambles on. Any other may reason first: its entry limits it.
+            repetition: number of the call among equal ones; of helpers 0, so that what they say is asked for once.
             more: fields of the request that most calls leave out.
         """
         entry, sampling = self.roles[role].entry, self.roles[role].entry.sampling

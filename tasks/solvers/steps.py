@@ -26,11 +26,7 @@ from tasks.steps import step, up_to_date
 
 @step("chunks {job.dataset}")
 async def chunk_partition(job: ChunkJob, lake: Lake, retriever: Retriever) -> Any:
-    """Split every context of a dataset.
-
-    Returns:
-        PartitionRef of the chunks.
-    """
+    """Split every context of a dataset, and return the PartitionRef of the chunks."""
     if found := lake.find(job.key):
         return up_to_date(found)
     rows: list[dict[str, Any]] = []
@@ -44,11 +40,7 @@ async def chunk_partition(job: ChunkJob, lake: Lake, retriever: Retriever) -> An
 
 
 def chunks_of(job: InferJob, lake: Lake) -> dy.DataFrame[Chunks] | None:
-    """Read the chunks of a job's contexts; null if they are not split.
-
-    Raises:
-        LakeError: if they are not there.
-    """
+    """Read the chunks of a job's contexts; null if they are not split. Raise LakeError if they are not there."""
     if job.chunk_job is None:
         return None
     key = job.chunk_job.key
@@ -73,8 +65,7 @@ async def infer_partition(job: InferJob, lake: Lake, resources: SolverResources,
         listeners: told of every reply.
 
     Returns:
-        PartitionRefs of the responses, of the answers and, where the setting retrieves, of the retrievals and of chunks of what
-        was written.
+        PartitionRefs of the responses, of the answers, of retrievals and of chunks that were written, where there are any.
     """
     if found := job.keys.find_all(lake):
         return up_to_date(found)

@@ -55,15 +55,12 @@ class Truncated(NamedTuple):
 async def solve_within_context(item: Item, too_long: TooLong, run_once: RunOnce) -> tuple[Call, ...]:
     """Ask an item; under a policy that cuts, again with less of its context as long as the model finds it too long.
 
-    Args:
-        item: what is asked.
-        too_long: the policy.
-        run_once: asks the item it is given. Each try is a call of its own, with its own key.
+    Each try has a key of its own. What a helper found too long is not the item, nor is a call that does not show the context:
+    these are not asked again.
 
     Returns:
         The calls of the last try, which say how many characters they left out. They failed with `context_too_long` if the item
-        has no context, what is besides it is too long already, or MOST_TRIES cuts were not enough. What a helper found too long
-        is not the item, nor is a call that does not show the context: these are not asked again.
+        has no context, what is besides it is too long already, or MOST_TRIES cuts were not enough.
     """
     calls = await run_once(item)
     shown = item
@@ -83,14 +80,11 @@ async def solve_within_context(item: Item, too_long: TooLong, run_once: RunOnce)
 
 
 def choose_length(call: Call, length: int) -> int:
-    """Return how long the context may be in the next try.
+    """Return how many characters, the mark included, the context may have in the next try; 0 or less: the rest is too long.
 
     Args:
         call: failed with `context_too_long`.
         length: of the context it held, in characters.
-
-    Returns:
-        Characters, the mark included; 0 or less if what stands besides the context is too long by itself.
     """
     error = call.reply.error or ""
     limit, used = read_max_context(error), read_prompt_tokens(error)

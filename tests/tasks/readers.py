@@ -29,8 +29,8 @@ from tasks.metrics.measures import MEASURES
 from tasks.metrics.reference.scoring import clean_span, extract_letter, extract_letters, rouge_1
 from tasks.solvers.annotate.annotate import read_draft
 from tasks.solvers.longemotion.emotion_expression import MARKED
+from tasks.solvers.longemotion.rag import read_marks
 from tasks.solvers.longemotion.search_o1 import find_query, without_searches
-from tasks.solvers.longemotion.self_rag import read_marks
 from tasks.solvers.role_play import says_goodbye
 from tasks.text.json_objects import read_object
 from tasks.text.languages import find_language
@@ -167,34 +167,11 @@ def repeated(unit: str, before: str = "", after: str = "") -> Shape:
 
 
 UNITS = [
+    *(" ", "\n", "\t", "\r\n", " \n", "\u3000", "(", ")", "{", "}", "[", "]", '"', "'", "*", "_", "`", "\\", "&", "%", "$"),
+    *("#", "-", "|", "a", "A", "A ", "A,", "A, ", "A or ", "A and ", "A. ", "A\n", "A) ", "(A) ", "AB", "not ", "no, ", "B? "),
     *(
-        " ",
-        "\n",
-        "\t",
-        "\r\n",
-        " \n",
-        "\u3000",
-        "(",
-        ")",
-        "{",
-        "}",
-        "[",
-        "]",
-        '"',
-        "'",
-        "*",
-        "_",
-        "`",
-        "\\",
-        "&",
-        "%",
-        "$",
-        "#",
-        "-",
-        "|",
-    ),
-    *("a", "A", "A ", "A,", "A, ", "A or ", "A and ", "A. ", "A\n", "A) ", "(A) ", "AB", "not ", "no, ", "B? ", "I think ", "3 "),
-    *(
+        "I think ",
+        "3 ",
         "the answer is ",
         "the answer is A ",
         "Answer: ",
@@ -205,54 +182,15 @@ UNITS = [
         "选A",
         "不是",
         "不",
-        "，",
-        "。",
-        "，A",
-        "、A",
     ),
-    *("1. ", "1. A\n", "- A. ", "- A\n", "7", "3/3 ", "1-3", "(1-3", "3.", "Score: ", "warmth: 3\n"),
+    *("，", "。", "，A", "、A", "1. ", "1. A\n", "- A. ", "- A\n", "7", "3/3 ", "1-3", "(1-3", "3.", "Score: ", "warmth: 3\n"),
     *("<think>", "</think>", "<", ">", "</", "&lt;", "<answer>", "<answer>A</answer>", "<|channel|>", "<|begin_search_query|>"),
-    *(
-        "<|begin_search_result|>",
-        "<|end_search_result|>",
-        "\\boxed{{}",
-        "\\frac{",
-        "\\frac1",
-        '{"warmth": ',
-        '{"warmth": 3} ',
-        "it's {",
-    ),
-    *("[[9]]", "[ ", "(1 ", "3 out of ", "Score", '"warmth"', "True", "'", "你可以试试", "I'm an AI "),
-    *("\\sqrt{", "\\sqrt{}", "\\frac", "\\boxed{", "$A$ ", "x = ", "x=", "\\frac{1}{2}", "\\text ", "1,", "1,000"),
-    *(
-        '{"a":',
-        "{'a': ",
-        '{"answer": "A"}',
-        '{"a": 1}',
-        '{ "',
-        "[1,",
-        '"a": ',
-        "```",
-        "```json\n",
-        "{}",
-        "[]",
-        "{a}",
-        "<<<",
-        ": ",
-    ),
-    *(
-        "She is relieved",
-        "She is relieved. ",
-        "She is ",
-        "cannot ",
-        "Both of them, ",
-        "Joy & ",
-        "Relief & ",
-        "she ",
-        "Tess ",
-        "\\n",
-    ),
-    *("bye, ", "thank you ", "AAAA", "A\\n", "&amp;", "%25", "&#0", "0x41", "QUFBQS", "I will ", "你不妨", "You should\n"),
+    *("<|begin_search_result|>", "<|end_search_result|>", "\\boxed{{}", "\\frac{", "\\frac1", '{"warmth": ', '{"warmth": 3} '),
+    *("it's {", "[[9]]", "[ ", "(1 ", "3 out of ", "Score", '"warmth"', "True", "'", "你可以试试", "I'm an AI ", "\\sqrt{"),
+    *("\\sqrt{}", "\\frac", "\\boxed{", "$A$ ", "x = ", "x=", "\\frac{1}{2}", "\\text ", "1,", "1,000", '{"a":', "{'a': "),
+    *('{"answer": "A"}', '{"a": 1}', '{ "', "[1,", '"a": ', "```", "```json\n", "{}", "[]", "{a}", "<<<", ": "),
+    *("She is relieved", "She is relieved. ", "She is ", "cannot ", "Both of them, ", "Joy & ", "Relief & ", "she ", "Tess "),
+    *("\\n", "bye, ", "thank you ", "AAAA", "A\\n", "&amp;", "%25", "&#0", "0x41", "QUFBQS", "I will ", "你不妨", "You should\n"),
 ]
 SHAPES: Mapping[str, Shape] = {
     **{repr(unit): repeated(unit) for unit in UNITS},

@@ -57,10 +57,7 @@ class RecordReader:
     faults: dict[str, str] = field(default_factory=dict)
 
     def read(self, record: Fields) -> tuple[ConversationGold, dict[str, Any], dict[str, str]]:
-        """Return the annotations, the fields of what is visible but for the codebook, and what results are broken down by.
-
-        Of no use if there are faults.
-        """
+        """Return the annotations, what is visible but for the codebook, and groups of results; of no use if there are faults."""
         turns = [self._turn(turn, place) for place, turn in enumerate(self._get(record, "turns", list) or (), start=1)]
         self._require(turns, "turns|one_turn", "there is none")
         self._require_distinct("turns.turnNumber", [gold.number for gold, _ in turns])

@@ -1,12 +1,13 @@
 """The long items that ship with MoodFlow: texts of our own, in English and Chinese, one small file per task of LongEmotion.
 
-Texts are short, so that a small model on a processor reads them within seconds; otherwise the items are like those of
-LongEmotion, section 3. Of the options of contexts only `depths` changes them. Formats: data/bundled/README.md.
+Texts are short, so that a small model on a processor reads them within seconds. Of the options of contexts only `depths` changes
+them. Formats: data/bundled/README.md.
 """
 
 import re
 from bisect import bisect_left
 from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import replace
 from functools import partial
 from typing import Any
 
@@ -16,7 +17,7 @@ from schemas.errors import UsageError
 from schemas.item import Item, Record, text_id
 from schemas.question_types import QuestionType
 from schemas.vocabulary import ContextTask, Language
-from tasks.datasets.bundled import CANARY
+from tasks.datasets.bundled import BUNDLED
 from tasks.datasets.longemotion.emotion_conversation import STAGES, checkpoints_of
 from tasks.datasets.longemotion.emotion_detection import build_contrast, find_odd
 from tasks.datasets.longemotion.emotion_qa import ask_about
@@ -53,10 +54,7 @@ SITUATION: Mapping[Language, str] = {
     "zh": "想象这件事发生在你身上。你有什么感受，后来又会怎样？",
 }
 
-EMOTION: Mapping[Language, str] = {
-    "en": "What does {subject} end up feeling?",
-    "zh": "{subject}最后是什么心情？",
-}
+EMOTION: Mapping[Language, str] = {"en": "What does {subject} end up feeling?", "zh": "{subject}最后是什么心情？"}
 
 TONE: Mapping[Language, str] = {
     "en": "What is the tone of the text towards {subject}?",
@@ -72,12 +70,7 @@ _SENTENCE_END = re.compile(r"(?<=[.!?])\s+|(?<=[。！？])\s*(?![”\s])")
 def hidden_in_text(task: ContextTask, question: Mapping[Language, str]) -> SampleBuilder:
     """Return the sample builder of Emotion Classification: one text per record, with each of its `needles` hidden in turn.
 
-    Records: `haystack_id`, `language`, `haystack` and `needles`, each with `item_id`, `needle`, `subject`, `choices`, `label`
-    and `depth_percent`. Options with `depths` give each needle once per depth, in place of its own.
-
-    Args:
-        task: `ec_emobench` or `ec_finentity`.
-        question: by language, with a place for the subject.
+    Options with `depths` give each needle once per depth, in place of its own. A question has a place for the subject.
     """
 
     def build_samples(records: Sequence[Record], options: ContextOptions, _seed: int) -> Sequence[LazySample]:
@@ -202,26 +195,23 @@ _HIDDEN = "A text has one length, whatever lengths are asked for; depths are as 
 def _describe(
     task: ContextTask, title: str, question_type: QuestionType, sample_builder: SampleBuilder, required: tuple[str, ...]
 ) -> DatasetSpec:
-    return DatasetSpec(
+    return replace(
+        BUNDLED[0],
         id=f"long_mini_{task}",
         # Of those whose items share a text, or have a gold reply now.
         evaluation_version="1.1" if task in (*STAGES, "qa") else "1.0",
         title=f"Bundled long items: {title}",
         files=(BundledFile(name=f"long_{'mc' if task in STAGES else task}.jsonl"),),
+        adapter=None,
         sample_builder=sample_builder,
         task=task,
         question_types=(question_type,),
-        languages=("en", "zh"),
-        licence="Apache-2.0",
-        paper="none: written for MoodFlow, see data/bundled/README.md",
         required=required,
-        canary=CANARY,
         differences=(_SHORT, _HIDDEN) if question_type == "label_choice" else (_SHORT,),
     )
 
 
 _HAYSTACK = ("haystack_id", "language", "haystack", "needles")
-
 _ITEM = ("item_id", "language")
 _DIALOGUE = ("id", "language", "stages")
 

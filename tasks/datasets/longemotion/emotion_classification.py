@@ -35,12 +35,7 @@ Find = Callable[[Sequence[Record], Haystack, ContextOptions], Sequence[Needle]]
 
 
 def ask_feeling(subject: str, text: str | None) -> str:
-    """Return the question about a person's feeling.
-
-    Args:
-        subject: who is asked about. Whoever has no name is told from the book's people by the passage's first words.
-        text: the passage; null if it is not known.
-    """
+    """Return the question about a person's feeling; one without a name is named by the first words of the passage, if any."""
     if names_in(subject):
         return _NAMED.format(subject=subject)
     whom = "the narrator" if subject == "I" else subject.replace("my ", "the narrator's ", 1)
@@ -51,11 +46,7 @@ def ask_feeling(subject: str, text: str | None) -> str:
 
 
 def find_scenarios(records: Sequence[Record], haystack: Haystack, _options: ContextOptions) -> Sequence[Needle]:
-    """Return the English scenarios of EmoBench, one needle per question about one.
-
-    Raises:
-        LookupError, TypeError, ValueError: a record lacks a text.
-    """
+    """Return the English scenarios of EmoBench, one needle per question about one."""
     english = [record for record in records if record.fields.get("language") == "en"]
     known = frozenset().union(*(names_in(read_text(record.fields, "subject")) for record in english))
     return [_scenario(record, known, haystack) for record in english]
@@ -94,11 +85,8 @@ _SPACE = re.compile(r"\s+")
 def read_prose(lines: Sequence[str], name: str) -> tuple[str, ...]:
     """Return the paragraphs of the prose between the first chapter's heading and the end of the story.
 
-    Licence, front matter and the publisher's advertisements lie outside. Underscores, which mark italics, are removed; headings
-    are paragraphs of their own.
-
-    Raises:
-        ValueError: the first chapter or the end is not marked, or there is no prose between them.
+    Licence, front matter and advertisements lie outside. Underscores, which mark italics, are removed. Raise ValueError if the
+    first chapter or the end is not marked, or there is no prose between them.
     """
     stripped = [line.strip() for line in lines]
     first = next((number for number, line in enumerate(stripped) if BEGINS.fullmatch(line)), None)

@@ -29,8 +29,7 @@ ROLES = ("Client", "Counselor")
 def checkpoints_of(task: ContextTask, prefix: str = "") -> SampleBuilder:
     """Return the sample builder of one stage: three samples per dialogue, named after stage, dialogue and point.
 
-    A record's `description`, which a few lack, is the case the dialogue was written from. It is not shown: the counselor knows
-    what was said, and nothing else.
+    A record's `description`, the case the dialogue was written from, is not shown: the counselor knows what was said, no more.
     """
     stage = STAGES.index(task)
 
@@ -49,10 +48,8 @@ def checkpoints_of(task: ContextTask, prefix: str = "") -> SampleBuilder:
 def _build_checkpoint(record: Record, stage: int, point: int) -> tuple[Item, Context]:
     """Return the item at one point (1 to 3) of a stage (0 to 3): what was said up to and including a message of the client.
 
-    The question is the last three messages (fewer where the dialogue has only begun), the context all before them. Of
-    what is said later the item has the counselor's next message, as its reference, which no model is shown; none if the stage
-    ends here. A record has `id`, `stages`, each with the name `stage` and `conversations`, messages of `role` and `context`, and
-    `language` if it is not English.
+    The question is the last three messages (fewer where the dialogue has only begun), the context all before them. Its reference,
+    which no model is shown, is the counselor's next message; none if the stage ends here.
     """
     stages = record.fields["stages"]
     if len(stages) != len(STAGES):
@@ -79,8 +76,7 @@ def _build_checkpoint(record: Record, stage: int, point: int) -> tuple[Item, Con
 def place_of(messages: Sequence[str], point: int) -> int:
     """Return the index of the client's message that a checkpoint ends with: number n x point div 4 of the n, counted from 0.
 
-    Raises:
-        ValueError: the client has too few messages for the points to differ.
+    Raise ValueError if the client has too few messages for the points to differ.
     """
     of_client = [index for index, message in enumerate(messages) if message.startswith("Client: ")]
     n = len(of_client)

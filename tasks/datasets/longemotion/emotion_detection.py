@@ -10,19 +10,35 @@ from dataclasses import replace
 from functools import lru_cache, partial
 from hashlib import sha256
 from random import Random
-from typing import Any, NamedTuple
+from typing import Any, Literal, NamedTuple
 
 from schemas.context import Context, ContextOptions, LazySample
 from schemas.dataset import DatasetSpec
 from schemas.item import Item, Record, text_id
 from schemas.vocabulary import Language
-from tasks.datasets.longemotion.emotion_pairs import FEWEST_OF_MAJORITY, plan_pairs
 from tasks.datasets.longemotion.release import PAPER, longemotion_file, released
 from tasks.datasets.needle.lazy_samples import one_per_record, read_text
 from tasks.datasets.pinned_files import pinned_in
 from tasks.text.tokens import count_tokens
 
 MOST_OF_MAJORITY = 35
+FEWEST_OF_MAJORITY = 25
+"""Texts of the majority emotion in a set; an emotion with fewer texts can only be the odd one."""
+
+SETS = 136
+
+PUBLISHED: Mapping[tuple[str, str], int] = {
+    ("Anxiety", "Relaxation"): 65,
+    ("Relaxation", "Anxiety"): 23,
+    ("Sadness", "Relaxation"): 23,
+    ("Fear", "Relaxation"): 8,
+    ("Anger", "Relaxation"): 8,
+    ("Desire", "Relaxation"): 4,
+    ("Happiness", "Relaxation"): 4,
+    ("Disgust", "Relaxation"): 1,
+}
+"""Sets by majority and odd emotion, counted in the released file; in 113 of the 136 the odd one is Relaxation."""
+
 QUESTION = "All of these texts but one were chosen for the same emotion. Which one was chosen for another?"
 
 
@@ -48,25 +64,17 @@ class ContrastSet(NamedTuple):
 
 
 def build_contrast_sets(records: Sequence[Record], options: ContextOptions, seed: int) -> Sequence[LazySample]:
-    """List the samples of Emotion Detection: as many sets as published, drawn from the corpus; see `draw_sets`."""
+    """List the samples of Emotion Detection: as many sets as published, drawn from the corpus."""
     sets = draw_sets(records, options, seed)
     odd = [(found, found.texts[found.odd]) for found in sets]
     return [LazySample(found.item_id, text.record, partial(_build, found), text_id(text.text)) for found, text in odd]
 
 
 def draw_sets(records: Sequence[Record], options: ContextOptions, seed: int) -> list[ContrastSet]:
-    """Return the 136 sets.
+    """Return the 136 sets; raise an error if a text is empty or there twice, or no emotion has texts enough.
 
     No text is twice in a set. Between sets texts are reused as evenly as possible: the corpus has fewer than the sets need. The
     place of the odd text is drawn with equal chances, and so is its rank by length among the texts of the set.
-
-    Args:
-        records: `chosen_emotion` and `text_long` of each text.
-        options: `emotion_pairs` says which emotions meet how often.
-        seed: of all draws.
-
-    Raises:
-        LookupError, TypeError, ValueError: a text is empty or there twice, or no emotion has texts enough.
     """
     texts = _read_texts(records)
     pairs = plan_pairs(Counter(text.emotion for text in texts), options.emotion_pairs)
@@ -74,6 +82,48 @@ def draw_sets(records: Sequence[Record], options: ContextOptions, seed: int) -> 
     rng.shuffle(pairs)
     stock = Stock(texts, rng)
     return [stock.draw(majority, odd) for majority, odd in pairs]
+
+
+Pair = tuple[str, str]
+"""Majority emotion and odd emotion."""
+
+
+def plan_pairs(texts: Mapping[str, int], kind: Literal["published", "balanced"]) -> list[Pair]:
+    """Return the two emotions of each of the 136 sets; `texts`: how many there are of each emotion.
+
+    `published` has every pair as often as the released file, `balanced` every emotion equally often as the odd one, and every one
+    with texts enough equally often as the majority. Raise ValueError if there are too few emotions or texts for that.
+    """
+    able = sorted(emotion for emotion, count in texts.items() if count >= FEWEST_OF_MAJORITY)
+    if not able or len(texts) < 2:  # noqa: PLR2004  two emotions meet
+        raise ValueError(f"a contrast set needs {FEWEST_OF_MAJORITY} texts of one emotion and one of another, got {dict(texts)}")
+    return _published(texts, able) if kind == "published" else _balanced(sorted(texts), able)
+
+
+def _published(texts: Mapping[str, int], able: list[str]) -> list[Pair]:
+    """Sets of a majority that has too few texts here go to the most frequent pair: their share is small, the skew is kept."""
+    possible = {pair: count for pair, count in PUBLISHED.items() if pair[0] in able and texts.get(pair[1])}
+    if not possible:
+        raise ValueError(f"none of the published pairs of emotions can be had, got texts of {', '.join(sorted(texts))}")
+    most = max(possible, key=lambda pair: possible[pair])
+    possible[most] += SETS - sum(possible.values())
+    return [pair for pair, count in possible.items() for _ in range(count)]
+
+
+def _balanced(emotions: list[str], able: list[str]) -> list[Pair]:
+    """One odd emotion after the other, each with the majority it met least often; of these the one that was majority least."""
+    pairs: Counter[Pair] = Counter()
+    majorities: Counter[str] = Counter()
+    planned = []
+    odd_ones = [emotion for emotion in emotions if [emotion] != able]
+    for number in range(SETS):
+        odd = odd_ones[number % len(odd_ones)]
+        others = [majority for majority in able if majority != odd]
+        majority = min(others, key=lambda name: (pairs[name, odd], majorities[name], name))
+        pairs[majority, odd] += 1
+        majorities[majority] += 1
+        planned.append((majority, odd))
+    return planned
 
 
 def _read_texts(records: Sequence[Record]) -> list[Text]:
@@ -104,10 +154,8 @@ class Stock:
         """Return one set: 25 to 35 texts of the majority emotion and one of the odd emotion.
 
         First its size and the odd one's rank by length are drawn, then texts that fit, the least used first. Where no odd text
-        has enough shorter or longer ones for that rank, the nearest rank that some text can have is taken.
-
-        Raises:
-            ValueError: no odd text has enough shorter and longer ones.
+        has enough shorter or longer ones for that rank, the nearest rank that some text can have is taken; if there is none,
+        ValueError is raised.
         """
         pool = self._by_emotion[majority]
         n = self._rng.randint(FEWEST_OF_MAJORITY, min(MOST_OF_MAJORITY, len(pool)))
@@ -148,12 +196,7 @@ def _build(found: ContrastSet) -> tuple[Item, Context]:
 
 
 def read_contrast_set(record: Record) -> tuple[Item, Context]:
-    """Return one item of a record of the released file: `text`, segments with `index` and `context`, `label`, and `ground_truth`.
-
-    Raises:
-        LookupError, TypeError, ValueError: segments are not numbered in order, or `ground_truth` is not the single one with its
-            label.
-    """
+    """Return one item of a released record; raise an error if segments are out of order, or `ground_truth` is not the odd one."""
     segments: Sequence[Mapping[str, Any]] = record.fields["text"]
     labels, odd = list(record.fields["label"]), record.fields["ground_truth"]
     if [segment["index"] for segment in segments] != list(range(len(labels))):

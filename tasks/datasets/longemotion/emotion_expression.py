@@ -22,14 +22,8 @@ QUESTION = "Imagine that you are the person in this situation. What do you feel,
 def read_situations(records: Sequence[Record], _options: ContextOptions, _seed: int) -> Sequence[LazySample]:
     """List the samples of Emotion Expression: one per situation, in the order of the file.
 
-    Neither the emotion that a situation is filed under nor the factor is shown; the emotion is the item's subset. A few
-    situations occur twice, in the same words; both are items, as they are in the published counts.
-
-    Args:
-        records: the object `emotions` of the situations and the questionnaire PANAS.
-
-    Raises:
-        LookupError, TypeError, ValueError: there is no situation, or not one PANAS of twenty adjectives.
+    Neither the emotion that a situation is filed under, the item's subset, nor the factor is shown. A few situations occur twice;
+    both are items, as in the published counts. Raise ValueError if there is no situation, or not one PANAS of twenty adjectives.
     """
     adjectives = _read_adjectives(records)
     situations = [found for record in records if record.fields.get("key") == "emotions" for found in list_situations(record)]
@@ -44,7 +38,7 @@ def read_situations(records: Sequence[Record], _options: ContextOptions, _seed: 
 
 
 def list_situations(record: Record) -> Iterator[Record]:
-    """Return every situation as a record of its own: emotion, factor, scenario, and its number in the file as row."""
+    """Return every situation as a record of its own, whose row is its number in the file."""
     row = 0
     for emotion in record.fields["value"]:
         for factor in emotion["factors"]:

@@ -1,7 +1,6 @@
-"""Emotion QA: a question about a whole document, answered in few words.
+"""Emotion QA: a question about a whole document, answered in few words (LongEmotion, section 3.2.2).
 
-Source: LongEmotion, section 3.2.2. Its 120 questions over 30 articles are expert-written; they cannot be made anew from public
-corpora, so the released file is read.
+Its 120 questions over 30 articles are expert-written and cannot be made from public corpora: the released file is read.
 """
 
 from schemas.context import Context
@@ -13,10 +12,7 @@ from tasks.text.tokens import count_tokens
 
 
 def _read_question(record: Record) -> tuple[Item, Context]:
-    """Return one item of a record of the released file: `number`, `problem`, `answer` and `context`.
-
-    The article is kept as it is, with the marks that reading it off its pages left in it.
-    """
+    """Return the item of a released question. The article keeps the marks that reading it off its pages left in it."""
     texts = (read_text(record.fields, name) for name in ("context", "problem", "answer"))
     return ask_about(*texts)
 
@@ -33,11 +29,11 @@ def ask_about(document: str, question: str, *references: str, language: Language
     return item, Context(task="qa", tokens=count_tokens(document))
 
 
-def _name_article(record: Record) -> str:
-    return text_id(str(record.fields.get("context")).strip())
-
-
-read_questions = one_per_record(lambda record: f"qa-{record.fields['number']}", _read_question, _name_article)
+read_questions = one_per_record(
+    lambda record: f"qa-{record.fields['number']}",
+    _read_question,
+    lambda record: text_id(str(record.fields.get("context")).strip()),
+)
 """Sample builder of Emotion QA; items are named after their `number`."""
 
 

@@ -1,7 +1,6 @@
-"""Emotion Summary: a counselling report in three sections, to be summarised by five aspects.
+"""Emotion Summary: a counselling report in three sections, to be summarised by five aspects (LongEmotion, section 3.2.2).
 
-Source: LongEmotion, section 3.2.2. The file its models were graded on holds expanded texts; the original reports, before that
-expansion, are released beside it. Both have the same fields.
+The file its models were graded on holds expanded texts; the original reports are released beside it, with the same fields.
 """
 
 from collections.abc import Mapping, Sequence
@@ -38,10 +37,7 @@ QUESTION: Mapping[Language, str] = {
 def read_report(record: Record, question: Mapping[Language, str] = QUESTION) -> tuple[Item, Context]:
     """Return one item of a report; its references are the annotators' texts on the five aspects, in the order of ASPECTS.
 
-    The question is that of the record's language, which is English where it does not say.
-
-    Raises:
-        LookupError, TypeError, ValueError: a section or an aspect is missing, holds no text or is empty.
+    Raise LookupError, TypeError or ValueError if a section or an aspect is missing, holds no text or is empty.
     """
     language = read_language(record)
     text = "\n\n".join(f"{heading}:\n{_read_section(record.fields, name)}" for name, heading in SECTIONS[language].items())
@@ -64,11 +60,7 @@ def _read_section(fields: Mapping[str, Any], name: str) -> str:
 
 
 def join_readable(value: Any) -> str:
-    """Join a text, the parts of a list, or the `name: text` of an object, one paragraph each. Empty parts are left out.
-
-    Raises:
-        TypeError: a part is something else.
-    """
+    """Join a text, the parts of a list, or the `name: text` of an object, one paragraph each. Empty parts are left out."""
     if isinstance(value, str):
         return value.strip()
     if isinstance(value, Mapping):

@@ -35,11 +35,7 @@ def find_reports(records: Sequence[Record], haystack: Haystack, options: Context
     Usable: complete sentences of at least 12 words without a byline, a list mark or unreadable characters, whose text occurs once
     and with no entity of two tones. An entity must stand in the text as whole words, lie in no other one, and not occur in the
     haystack. Reports come in the order of their hashes; each is given to the tone, among those of its entities, that lacks most.
-
-    Returns: in the order of the file; `matched` ones without wire codes (`<ACME.N>`, `[nL1N2A3B4C]`).
-
-    Raises:
-        ValueError: a record is not as FinEntity's are.
+    Those returned are in the order of the file; `matched` ones have no wire codes (`<ACME.N>`, `[nL1N2A3B4C]`).
     """
     needed = Counter(QUOTAS)
     chosen = []

@@ -71,7 +71,7 @@ def _read_choices(value: Any) -> tuple[str, ...]:
 def find_scenario(text: str, subject: str, scenarios: Sequence[Record]) -> tuple[str, str | None] | None:
     """Find the one scenario that stands in a text once, letter for letter, and its name, if one question has the subject.
 
-    Null if there is none, as where names were adjusted, or if several do: then it is not known which is meant.
+    Null if there is none, as where names were adjusted, or several.
     """
     texts = {record.fields["scenario"].strip() for record in scenarios}
     found = [scenario for scenario in texts if scenario and text.count(scenario) == 1]

@@ -1,29 +1,22 @@
 """What is known of a user or remembered of a long text: PersonaFeedback, Book-SORT, LongMemEval."""
 
 from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import replace
 from pathlib import PurePosixPath
 from typing import Any
 
 from schemas.dataset import DatasetSpec
 from schemas.item import Item, Record
 from tasks.datasets.options import shuffle_options
-from tasks.datasets.pinned_files import MOODBENCH, moodbench_file, pinned_in
+from tasks.datasets.pinned_files import MOODBENCH, moodbench_entry, moodbench_file, pinned_in
 
 PERSONAS = "persona"
 # The folder's name upstream is misspelt.
 KINDS = {"general": "general", "spedific": "specific"}
-QUESTION = "Which of these two replies to the request fits this user better?"
 
 
 def join_personas(records: Sequence[Record]) -> Sequence[Record]:
-    """Give each question the persona of its `user_id`, in the field `persona`.
-
-    Args:
-        records: of persona/<user_id>.json (one per top-level key) and of data/<kind>/<difficulty>.jsonl.
-
-    Raises:
-        ValueError: a question whose user has no persona.
-    """
+    """Give each question the persona of its user, whose file has a record per top-level key; raise ValueError if it has none."""
     personas: dict[str, dict[str, Any]] = {}
     for record in records:
         if _folder(record) == PERSONAS:
@@ -32,20 +25,16 @@ def join_personas(records: Sequence[Record]) -> Sequence[Record]:
     questions = [record for record in records if _folder(record) != PERSONAS]
     if absent := sorted({str(record.fields["user_id"]) for record in questions} - personas.keys()):
         raise ValueError(f"no persona of {len(absent)} users, such as {', '.join(absent[:5])}")
-    return [
-        Record(fields={**record.fields, "persona": personas[str(record.fields["user_id"])]}, file=record.file, row=record.row)
-        for record in questions
-    ]
+    return [replace(record, fields={**record.fields, "persona": personas[str(record.fields["user_id"])]}) for record in questions]
 
 
 def adapt_personafeedback(record: Record) -> Item:
-    """`chosen` is the reply that people preferred for this user, `reject` the other. `subset`: kind of question, difficulty."""
-    fields = record.fields
+    """`chosen` is the reply that people preferred for this user, `reject` the other."""
+    fields, path = record.fields, PurePosixPath(record.file)
     persona = "\n".join(_describe(fields["persona"]))
-    path = PurePosixPath(record.file)
     item = Item(
         context=f"User:\n{persona}\n\nRequest: {fields['question'].strip()}",
-        question=QUESTION,
+        question="Which of these two replies to the request fits this user better?",
         options=(fields["chosen"].strip(), fields["reject"].strip()),
         gold_indices=(0,),
         subset=f"{KINDS[path.parent.name]}, {path.stem}",
@@ -95,15 +84,8 @@ PERSONAFEEDBACK = DatasetSpec(
 )
 
 
-ORDER_QUESTION = "Which of these two segments comes first in the excerpt?"
-
-
 def adapt_booksort(record: Record) -> Item:
-    """`segment_1` is the earlier one in every row; `present_seg1_first` (1 or 0) says whether it is shown first.
-
-    The released code always shows `segment_1` first but takes the flag as the answer: its truth is `segment_1` where the flag
-    is 1 and `segment_2` where it is 0. `subset`: class of the distance between the segments, in words.
-    """
+    """`segment_1` is the earlier one; the flag says whether it is shown first, and the released code takes it for the answer."""
     fields = record.fields
     first, second = _strip(fields["segment_1"]), _strip(fields["segment_2"])
     flag = fields["present_seg1_first"]
@@ -111,7 +93,7 @@ def adapt_booksort(record: Record) -> Item:
         raise ValueError(f"present_seg1_first is {flag!r}, neither 0 nor 1")
     return Item(
         context=_strip(fields["excerpt_text"]),
-        question=ORDER_QUESTION,
+        question="Which of these two segments comes first in the excerpt?",
         options=(first, second) if flag else (second, first),
         gold_indices=(0,) if flag else (1,),
         reference_gold_indices=None if flag else (0,),
@@ -125,7 +107,7 @@ def _strip(text: str) -> str:
     return text.strip().removeprefix("*").removesuffix("*").strip()
 
 
-BOOKSORT = DatasetSpec(
+BOOKSORT = moodbench_entry(
     id="booksort",
     evaluation_version="1.1",
     title="Book-SORT",
@@ -134,7 +116,6 @@ BOOKSORT = DatasetSpec(
     licence="CC0-1.0",
     paper="Pink et al. 2024, Assessing Episodic Memory in LLMs with Sequence Order Recall Tasks, arXiv:2410.08133",
     required=("excerpt_text", "segment_1", "segment_2", "present_seg1_first", "distance_bin", "book_idx"),
-    expected_rows=300,
     differences=(
         "The flag says which segment to show first, as upstream; the released code always shows the earlier one first.",
         "The released code takes that flag for the answer, which is wrong in 151 of 300 rows.",
@@ -144,14 +125,10 @@ BOOKSORT = DatasetSpec(
 )
 
 
-ABSTENTION = "_abs"
-
-
 def adapt_longmemeval(record: Record) -> Item:
     """`haystack_sessions` are shown in the order of `haystack_dates`, which the oracle file does not keep.
 
-    `answer` is a text or a number; for `single-session-preference` it is a rubric, and for questions without an answer (names end
-    in _abs) it is the reason why there is none. `subset`: `question_type`, or abstention.
+    `answer` is a text or a number; where there is none (names end in _abs), the reason why.
     """
     fields = record.fields
     dated = zip(fields["haystack_dates"], fields["haystack_sessions"], strict=True)
@@ -163,7 +140,7 @@ def adapt_longmemeval(record: Record) -> Item:
         context="\n\n".join(sessions),
         question=f"(Asked on {fields['question_date']}.) {fields['question'].strip()}",
         references=None if answer is None else (str(answer).strip(),),
-        subset="abstention" if fields["question_id"].endswith(ABSTENTION) else fields["question_type"],
+        subset="abstention" if fields["question_id"].endswith("_abs") else fields["question_type"],
     )
 
 

@@ -4,11 +4,10 @@ from collections.abc import Mapping, Sequence
 from functools import partial
 from typing import Any, Literal
 
-from schemas.dataset import DatasetSpec
 from schemas.item import Item, Record, text_id
 from schemas.vocabulary import Language
 from tasks.datasets.options import find_gold, shuffle_options
-from tasks.datasets.pinned_files import moodbench_file, pinned_in
+from tasks.datasets.pinned_files import moodbench_entry, moodbench_file, pinned_in
 
 # The subject is named because several stories ask about more than one person; it may be "I" or 我, which these sentences allow.
 QUESTIONS: Mapping[str, Mapping[Language, str]] = {
@@ -32,11 +31,7 @@ QUESTIONS: Mapping[str, Mapping[Language, str]] = {
 
 
 def adapt_emobench_understanding(asked: Literal["emotion", "cause"], record: Record) -> Item:
-    """`<asked>_label` is the text of the right one of `<asked>_choices`: six emotions, or 4, 6 or 7 causes of the one given.
-
-    `subset`: coarse category of the release. The order of options is drawn per item: the release has the right emotion first in
-    106 of 300 rows, the right cause in 136.
-    """
+    """`<asked>_label` is the text of the right one of `<asked>_choices`: six emotions, or 4, 6 or 7 causes of the one given."""
     fields = record.fields
     item = _item(fields, asked, fields[f"{asked}_choices"], fields[f"{asked}_label"], fields["coarse_category"])
     return shuffle_options(item, record)
@@ -62,13 +57,9 @@ def _item(fields: Mapping[str, Any], asked: str, options: Sequence[str], label: 
     )
 
 
-_emobench = partial(
-    DatasetSpec,
-    languages=("en", "zh"),
-    licence="MIT",
-    paper="Sabour et al. 2024, arXiv:2402.12071",
-    expected_rows=300,
-)
+_LANGUAGE = "The released code asks Chinese items in English; we ask in the item's language."
+
+_emobench = partial(moodbench_entry, languages=("en", "zh"), licence="MIT", paper="Sabour et al. 2024, arXiv:2402.12071")
 
 EMOBENCH1 = _emobench(
     id="emobench1",
@@ -79,7 +70,7 @@ EMOBENCH1 = _emobench(
     required=("language", "coarse_category", "scenario", "subject", "emotion_choices", "emotion_label"),
     differences=(
         "Options are shown in an order drawn per item; as released, the right one of six comes first in 106 of 300 rows.",
-        "The released code asks Chinese items in English; we ask in the item's language.",
+        _LANGUAGE,
         "EmoBench counts an item as right if emotion and cause are; here, as in MoodBench, the emotion is scored alone.",
     ),
 )
@@ -93,7 +84,7 @@ EMOBENCH2 = _emobench(
     required=("language", "coarse_category", "scenario", "subject", "emotion_label", "cause_choices", "cause_label"),
     differences=(
         "The right emotion is given, as in the released code; EmoBench asks for emotion and cause together.",
-        "The released code asks Chinese items in English; we ask in the item's language.",
+        _LANGUAGE,
         "Options are shown in an order drawn per item; as released, the right one comes first in 136 of 300 rows.",
         "Only the options that exist are shown; the released prompt has empty ones up to H.",
         "Level low as in the paper; the released weights have it at medium.",
@@ -108,7 +99,7 @@ EMOBENCH3 = _emobench(
     required=("language", "category", "question type", "scenario", "subject", "choices", "label"),
     differences=(
         "Items about responses ask for a response; the released code asks all of them for an action.",
-        "The released code asks Chinese items in English; we ask in the item's language.",
+        _LANGUAGE,
         "300 of the 400 items of EmoBench, as released with MoodBench.",
     ),
 )

@@ -1,9 +1,8 @@
 """Which of many emotions a comment, a tweet or a line of dialogue expresses: GoEmotions, EDOS, CPED, SemEval-2018 Task 1."""
 
-from schemas.dataset import DatasetSpec
-from schemas.item import Item, Record, text_id
-from tasks.datasets.options import label_item
-from tasks.datasets.pinned_files import moodbench_file
+from schemas.item import Item, Record
+from tasks.datasets.options import choice
+from tasks.datasets.pinned_files import moodbench_entry, moodbench_file
 
 # The released taxonomy in its own order: labels in the data are positions in this list.
 EMOTIONS = (
@@ -16,7 +15,7 @@ INDICES = {str(index): index for index in range(len(EMOTIONS))}
 
 
 def adapt_goemotions(record: Record) -> Item:
-    """`labels` is a comma-separated list of positions in the taxonomy; a list that names any other yields no gold."""
+    """A list in `labels` that names another position than those of the taxonomy yields no gold."""
     labels = record.fields["labels"].split(",")
     known = all(label in INDICES for label in labels)
     return Item(
@@ -28,7 +27,7 @@ def adapt_goemotions(record: Record) -> Item:
     )
 
 
-GOEMOTIONS = DatasetSpec(
+GOEMOTIONS = moodbench_entry(
     id="goemotions",
     title="GoEmotions",
     files=(moodbench_file("emo_ability/emo_recognition/0730go_emotions_tsvjson/test.tsv"),),
@@ -45,7 +44,6 @@ GOEMOTIONS = DatasetSpec(
     ),
 )
 
-
 # EDOS: 32 emotions of EmpatheticDialogues, 8 intents of its listeners, neutral; `ed_emotion_index` counts in this order.
 EDOS_CLASSES = (
     *("afraid", "angry", "annoyed", "anticipating", "anxious", "apprehensive", "ashamed", "caring", "confident", "content"),
@@ -57,25 +55,27 @@ EDOS_CLASSES = (
 EDOS_OPTIONS = {str(index): name for index, name in enumerate(EDOS_CLASSES)}
 
 
-def adapt_edos(record: Record) -> Item:
-    """One turn of a film dialogue. A row whose `ed_emotion` and `ed_emotion_index` disagree yields no gold."""
-    fields = record.fields
-    index = fields["ed_emotion_index"]
-    label = index if EDOS_OPTIONS.get(index) == fields["ed_emotion"] else None
-    question = "Which of these emotions or communicative intents fits this line from a film dialogue best?"
-    return label_item(fields["text"].strip(), question, EDOS_OPTIONS, label, f"dialogue {fields['dialogue_id']}")
+def _read_edos_label(record: Record) -> dict[str, str | None]:
+    """Return the label; null where `ed_emotion` and `ed_emotion_index` disagree."""
+    index = record.fields["ed_emotion_index"]
+    return {"label": index if EDOS_OPTIONS.get(index) == record.fields["ed_emotion"] else None}
 
 
-EDOS = DatasetSpec(
+EDOS = moodbench_entry(
     id="edos",
     evaluation_version="1.1",
     title="EDOS",
     files=(moodbench_file("emo_ability/emo_recognition/EDOS_1M.csv"),),
-    adapter=adapt_edos,
+    adapter=choice(
+        "Which of these emotions or communicative intents fits this line from a film dialogue best?",
+        EDOS_OPTIONS,
+        read=_read_edos_label,
+        context="{text}",
+        cluster="dialogue {dialogue_id}",
+    ),
     licence="CC BY 4.0",
     paper="Welivita et al. 2021, A Large-Scale Dataset for Empathetic Response Generation, EMNLP 2021",
     required=("text", "ed_emotion", "ed_emotion_index", "dialogue_id"),
-    expected_rows=300,
     ambiguous=("2 items: rows 189 and 212 differ in capitals and punctuation only and have two labels.",),
     differences=(
         "All 41 classes can be answered; in the released code the last 15 never match (160 rows, highest possible 46.7 %).",
@@ -84,7 +84,6 @@ EDOS = DatasetSpec(
         "Level high as in the paper; the released weights have it at medium.",
     ),
 )
-
 
 # CPED: label of the data -> option; positives, neutral, negatives, as in its paper.
 CPED_EMOTIONS = {
@@ -124,19 +123,32 @@ GENDERS = {"female": "女", "male": "男", "unknown": ""}
 AGES = {"children": "儿童", "teenager": "少年", "young": "青年", "middle-aged": "中年", "elderly": "老年", "unknown": ""}
 
 
-def adapt_cped(record: Record) -> Item:
-    """One line of a TV series, with its scene and speaker: the same words may be said in different moods. `subset`: scene."""
+def _read_cped(record: Record) -> dict[str, str]:
+    """Describe scene and speaker: the same words may be said in different moods."""
     fields = record.fields
     known = [text for text in (GENDERS[fields["Gender"]], AGES[fields["Age"]]) if text]
-    person = f"{fields['Speaker']}（{'，'.join(known)}）" if known else fields["Speaker"]
-    context = f"场景：{SCENES[fields['Scene']]}\n说话人：{person}\n台词：{fields['Utterance'].strip()}"
-    question = "说话人说这句台词时的情绪是哪一种？"
-    item = label_item(context, question, CPED_EMOTIONS, fields["Emotion"], fields["Dialogue_ID"], "zh")
-    unmatched = () if fields["Emotion"] in CPED_UNMATCHED else None
-    return item.model_copy(update={"subset": fields["Scene"], "reference_gold_indices": unmatched})
+    return {"place": SCENES[fields["Scene"]], "person": fields["Speaker"] + (f"（{'，'.join(known)}）" if known else "")}
 
 
-CPED = DatasetSpec(
+_ask_cped = choice(
+    "说话人说这句台词时的情绪是哪一种？",
+    CPED_EMOTIONS,
+    gold="Emotion",
+    read=_read_cped,
+    context="场景：{place}\n说话人：{person}\n台词：{Utterance}",
+    language="zh",
+    subset="{Scene}",
+    cluster="{Dialogue_ID}",
+)
+
+
+def adapt_cped(record: Record) -> Item:
+    """One line of a TV series."""
+    unmatched = () if record.fields["Emotion"] in CPED_UNMATCHED else None
+    return _ask_cped(record).model_copy(update={"reference_gold_indices": unmatched})
+
+
+CPED = moodbench_entry(
     id="cped",
     evaluation_version="1.1",
     title="CPED",
@@ -146,7 +158,6 @@ CPED = DatasetSpec(
     licence="Apache-2.0",
     paper="Chen et al. 2022, CPED: A Large-Scale Chinese Personalized and Emotional Dialogue Dataset, arXiv:2205.14727",
     required=("Speaker", "Gender", "Age", "Scene", "Emotion", "Utterance", "Dialogue_ID"),
-    expected_rows=300,
     differences=(
         "All 13 labels can be answered; the released list of options lacks those of 127 rows (highest possible 57.7 %).",
         "Scene and speaker are shown: one text occurs three times with three labels, which they tell apart.",
@@ -154,7 +165,6 @@ CPED = DatasetSpec(
         "The released weights count this score in three places; it counts once here, as in the paper.",
     ),
 )
-
 
 # SemEval-2018 Task 1, E-c: emotions as its annotators were shown them, in the order of the columns.
 EMOTION_MEANINGS = {
@@ -172,24 +182,27 @@ EMOTION_MEANINGS = {
 }
 
 TWEET_COLUMNS = ("id", "tweet", *EMOTION_MEANINGS)
-PRESENCE = {"1": "present", "0": "absent"}
+_EMOTION_QUESTIONS = [
+    choice(
+        f"Is {emotion} (which also includes {meanings}) present or absent in this tweet?",
+        {"1": "present", "0": "absent"},
+        gold=emotion,
+        shared="tweet",
+        # Line breaks are written as backslash and n.
+        read=lambda record: {"tweet": record.fields["tweet"].replace("\\n", "\n").strip()},
+        context="{tweet}",
+        subset=emotion,
+    )
+    for emotion, meanings in EMOTION_MEANINGS.items()
+]
 
 
 def adapt_semeval2018_task1(record: Record) -> list[Item]:
-    """Eleven items per tweet, one per emotion. `subset`: the emotion.
-
-    Line breaks are written as backslash and n.
-    """
-    tweet = record.fields["tweet"].replace("\\n", "\n").strip()
-    items = []
-    for emotion, meanings in EMOTION_MEANINGS.items():
-        question = f"Is {emotion} (which also includes {meanings}) present or absent in this tweet?"
-        item = label_item(tweet, question, PRESENCE, record.fields[emotion], text_id(tweet))
-        items.append(item.model_copy(update={"subset": emotion}))
-    return items
+    """Eleven items per tweet, one per emotion."""
+    return [ask(record) for ask in _EMOTION_QUESTIONS]
 
 
-SEMEVAL2018_TASK1 = DatasetSpec(
+SEMEVAL2018_TASK1 = moodbench_entry(
     id="semeval2018_task1",
     evaluation_version="1.1",
     title="SemEval-2018 Task 1, emotions in tweets",
@@ -200,7 +213,6 @@ SEMEVAL2018_TASK1 = DatasetSpec(
     licence="(c) 2018 NRC Canada: cite, do not redistribute",
     paper="Mohammad et al. 2018, SemEval-2018 Task 1: Affect in Tweets",
     required=TWEET_COLUMNS,
-    expected_rows=300,
     differences=(
         "The paper calls the task intensity; the released file, subtask E-c, says only whether an emotion is present.",
         "Each tweet makes eleven items, one per emotion, as in the released code.",

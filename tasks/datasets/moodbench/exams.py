@@ -8,8 +8,8 @@ from pathlib import PurePosixPath
 from schemas.dataset import DatasetSpec
 from schemas.item import Item, Record, text_id
 from schemas.vocabulary import Language
-from tasks.datasets.options import find_gold, order_matters
-from tasks.datasets.pinned_files import MOODBENCH, moodbench_file, pinned_in, pinned_list
+from tasks.datasets.options import choice, order_matters
+from tasks.datasets.pinned_files import MOODBENCH, moodbench_entry, moodbench_file, pinned_in, pinned_list
 from tasks.text.mathematics import plain_forms
 
 LETTERS = "ABCDE"
@@ -34,9 +34,8 @@ BROKEN = frozenset(
 
 
 def adapt_agieval(record: Record) -> Item:
-    """One question; `subset` is the name of its file.
+    """`label` is a letter, several letters as one text, or a list of letters; without options, `answer` is the gold text.
 
-    `label` is a letter, several letters as one text, or a list of letters; without options, `answer` is the gold text.
     If the printed letters are a permutation, the label is the printed letter, else it is the place: some are misprints.
     """
     fields = record.fields
@@ -139,14 +138,8 @@ AGIEVAL = DatasetSpec(
 )
 
 
-FOUR_LETTERS = "ABCD"
-
-
 def adapt_mmlu_pro(record: Record) -> Item:
-    """`options` holds up to ten, `answer_index` is the 0-based place of the right one and `answer` its letter.
-
-    Gold is null where the two disagree. `subset` is the category.
-    """
+    """Gold is null where `answer_index`, the 0-based place of the right option, and `answer`, its letter, disagree."""
     fields = record.fields
     options = tuple(option.strip() for option in fields["options"])
     place = fields["answer_index"]
@@ -160,31 +153,9 @@ def adapt_mmlu_pro(record: Record) -> Item:
     )
 
 
-def adapt_cmmlu(record: Record) -> Item:
-    """Columns `A` to `D` hold the options, `Answer` the letter of the right one. `subset` is the subject, the file's name."""
-    fields = record.fields
-    return _chinese_item(record, fields["Question"], fields["Answer"], PurePosixPath(record.file).stem)
+_LETTERED = {letter: f"{{{letter}}}" for letter in "ABCD"}
 
-
-def adapt_ceval(record: Record) -> Item:
-    """Columns `A` to `D` hold the options, `answer` the letter of the right one. `subset` is the subject, the file's folder."""
-    fields = record.fields
-    return _chinese_item(record, fields["question"], fields["answer"], PurePosixPath(record.file).parent.name)
-
-
-def _chinese_item(record: Record, question: str, letter: str, subject: str) -> Item:
-    options = tuple(record.fields[name].strip() for name in FOUR_LETTERS)
-    return Item(
-        language="zh",
-        question=question.strip(),
-        options=options,
-        gold_indices=find_gold(FOUR_LETTERS, letter),
-        fixed_order=order_matters(options),
-        subset=subject,
-    )
-
-
-MMLU_PRO = DatasetSpec(
+MMLU_PRO = moodbench_entry(
     id="mmlu_pro",
     title="MMLU-Pro",
     files=(moodbench_file("basic_ability/common_sense/MMLU-Pro_parquet/data/test-00000-of-00001.parquet"),),
@@ -192,7 +163,6 @@ MMLU_PRO = DatasetSpec(
     licence="MIT",
     paper="Wang et al. 2024, arXiv:2406.01574",
     required=("question", "options", "answer", "answer_index", "category"),
-    expected_rows=300,
     differences=("Its paper lets models reason before they answer; here, as in MoodBench, they answer at once.",),
 )
 
@@ -200,7 +170,15 @@ CMMLU = DatasetSpec(
     id="cmmlu",
     title="CMMLU",
     files=pinned_list("cmmlu", MOODBENCH),
-    adapter=adapt_cmmlu,
+    adapter=choice(
+        "{Question}",
+        _LETTERED,
+        gold="Answer",
+        read=lambda record: {"subject": PurePosixPath(record.file).stem},
+        fixes_order=True,
+        language="zh",
+        subset="{subject}",
+    ),
     languages=("zh",),
     licence="CC BY-NC-SA 4.0",
     paper="Li et al. 2023, arXiv:2306.09212",
@@ -231,7 +209,15 @@ CEVAL = DatasetSpec(
     id="ceval",
     title="C-Eval",
     files=pinned_list("ceval", _ceval),
-    adapter=adapt_ceval,
+    adapter=choice(
+        "{question}",
+        _LETTERED,
+        gold="answer",
+        read=lambda record: {"subject": PurePosixPath(record.file).parent.name},
+        fixes_order=True,
+        language="zh",
+        subset="{subject}",
+    ),
     languages=("zh",),
     licence="CC BY-NC-SA 4.0",
     paper="Huang et al. 2023, arXiv:2305.08322",

@@ -2,21 +2,16 @@
 
 import re
 
-from schemas.dataset import DatasetSpec
-from schemas.item import Item, Record, text_id
-from tasks.datasets.options import label_item
-from tasks.datasets.pinned_files import moodbench_file, pinned_in
+from schemas.item import Record
+from tasks.datasets.options import choice
+from tasks.datasets.pinned_files import moodbench_entry, moodbench_file, pinned_in
 
 # The tweets were collected by these tags, so every ironic one still carries one. The task's own input files have lost them.
 COLLECTED_BY = re.compile(r"(?i)#(?:irony|sarcasm|not)\b")
-SPACES = re.compile(r"\s+")
-IRONY = {"1": "ironic", "0": "not ironic"}
 
 
-def adapt_semeval2018_task3(record: Record) -> Item:
-    """A tweet; the hashtags #irony, #sarcasm and #not are taken out of it."""
-    tweet = SPACES.sub(" ", COLLECTED_BY.sub("", record.fields["Tweet text"])).strip()
-    return label_item(tweet, "Is this tweet ironic?", IRONY, record.fields["Label"])
+def _without_tags(record: Record) -> dict[str, str]:
+    return {"tweet": " ".join(COLLECTED_BY.sub("", record.fields["Tweet text"]).split())}
 
 
 _cyvhee = pinned_in("github.com/Cyvhee/SemEval2018-Task3", "313b94c080e78544d6504192c8a1d425f6b7d719")
@@ -28,12 +23,14 @@ _SHARED = (
     "F1 of the ironic class, as in the paper and the task; the released code computes accuracy.",
 )
 
-SEMEVAL2018_TASK3 = DatasetSpec(
+SEMEVAL2018_TASK3 = moodbench_entry(
     id="semeval2018_task3",
     title="SemEval-2018 Task 3, irony",
     files=(_cyvhee("datasets/goldtest_TaskA/SemEval2018-T3_gold_test_taskA_emoji.txt"),),
     file_format="tsv_plain",
-    adapter=adapt_semeval2018_task3,
+    adapter=choice(
+        "Is this tweet ironic?", {"1": "ironic", "0": "not ironic"}, gold="Label", read=_without_tags, context="{tweet}"
+    ),
     licence="CC BY-NC-SA 4.0, academic use",
     paper="Van Hee et al. 2018, SemEval-2018 Task 3: Irony Detection in English Tweets",
     required=_LABELLED,
@@ -57,38 +54,33 @@ SEMEVAL2018_TASK3 = DatasetSpec(
 )
 
 
-USES = {"1": "used metaphorically", "0": "used literally"}
-
-METAPHOR_QUESTION = (
-    'Is the word "{word}", marked with asterisks, used metaphorically or literally in this sentence? It is used metaphorically '
-    "if its meaning here differs from a more basic meaning of the word and can be understood by comparison with that one."
-)
-
-
-def adapt_vua20(record: Record) -> Item:
-    """`w_index`: place of the word among those that spaces part. `subset`: part of speech."""
-    fields = record.fields
-    words = fields["sentence"].split(" ")
-    place = int(fields["w_index"])
+def _mark_word(record: Record) -> dict[str, str]:
+    """Find the word, whose `w_index` counts those that spaces part, and mark it in the sentence."""
+    words, place = record.fields["sentence"].split(" "), int(record.fields["w_index"])
     if place < 0:
         raise ValueError(f"the place of the word is {place}, below 0")
-    word = words[place]
-    sentence = " ".join([*words[:place], f"*{word}*", *words[place + 1 :]])
-    item = label_item(sentence, METAPHOR_QUESTION.format(word=word), USES, fields["label"], text_id(fields["sentence"]))
-    return item.model_copy(update={"subset": fields["POS"]})
+    return {"word": words[place], "marked": " ".join([*words[:place], f"*{words[place]}*", *words[place + 1 :]])}
 
 
-VUA20 = DatasetSpec(
+VUA20 = moodbench_entry(
     id="vua20",
     evaluation_version="1.1",
     title="VUA20",
     files=(moodbench_file("emo_ability/emo_recognition/vua20_tsv/test.tsv"),),
     file_format="tsv_plain",
-    adapter=adapt_vua20,
+    adapter=choice(
+        'Is the word "{word}", marked with asterisks, used metaphorically or literally in this sentence? It is used '
+        "metaphorically if its meaning here differs from a more basic meaning of the word and can be understood by comparison "
+        "with that one.",
+        {"1": "used metaphorically", "0": "used literally"},
+        shared="sentence",
+        read=_mark_word,
+        context="{marked}",
+        subset="{POS}",
+    ),
     licence="CC BY-SA 3.0 (terms of the VU Amsterdam Metaphor Corpus as known upstream, not verified)",
     paper="Leong et al. 2020, A Report on the 2020 VUA and TOEFL Metaphor Detection Shared Task, FigLang 2020",
     required=("sentence", "label", "POS", "w_index"),
-    expected_rows=300,
     differences=(
         "The word is named and marked; the released prompt gives its place without saying that it counts from 0.",
         "F1 of the metaphors, as in the paper; the released code computes accuracy (78 % for the constant answer literal).",

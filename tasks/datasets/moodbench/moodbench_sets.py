@@ -3,10 +3,11 @@
 import re
 from collections.abc import Sequence
 from pathlib import PurePosixPath
+from typing import Any
 
 from schemas.dataset import DatasetSpec
-from schemas.item import Adapter, Item, Record
-from tasks.datasets.options import label_item, shuffle_options
+from schemas.item import Record
+from tasks.datasets.options import choice, shuffle_options
 from tasks.datasets.pinned_files import moodbench_file
 
 # Files have no header. These are the columns of those whose names end in _un and _ma, in _re and in _er.
@@ -17,25 +18,16 @@ REPLY_COLUMNS = (*FOUR_OPTION_COLUMNS[:7], "code")
 SITUATION_AND_QUESTION = re.compile(r"(?s)(.+)\n\s*问题[:：]\s*(.+)")
 
 
-def adapt_moodbench(record: Record) -> Item:
-    """Situation and question share the cell `text`, divided by 问题:; `gold` is the letter of the right option.
-
-    `subset`: category and subcategory; of replies, which have none, the file. The meaning of their `code` is not documented.
-    """
+def _divide(record: Record) -> dict[str, Any]:
+    """Divide situation and question, else raise ValueError; replies have no category, and a `code` of unknown meaning."""
     fields = record.fields
     divided = SITUATION_AND_QUESTION.fullmatch(fields["text"].strip())
     if divided is None:
         raise ValueError("no line of the text starts with 问题:")
-    options = {name[-1].upper(): text for name, text in fields.items() if name.startswith("option_")}
     name = PurePosixPath(record.file).stem.removesuffix("_er").replace("_", " ")
-    item = label_item(divided[1].strip(), divided[2], options, fields["gold"], language="zh")
     subset = f"{fields['category']}: {fields['subcategory']}" if "category" in fields else name
-    return item.model_copy(update={"subset": subset})
-
-
-def adapt_moodbench_causes(record: Record) -> Item:
-    """As `adapt_moodbench`, in an order drawn per item: the release has the right option at A in seven rows of ten."""
-    return shuffle_options(adapt_moodbench(record), record)
+    options = [text for name, text in fields.items() if name.startswith("option_")]
+    return {"situation": divided[1], "question": divided[2], "options": options, "subset": subset}
 
 
 _SUBTASKS = "emo_ability/PQEmotion/emotional_subtask"
@@ -43,10 +35,13 @@ _ASPECTS = ("Context_of_Emotion", "Dynamic_Changes_in_Emotion", "Modes_of_Emotio
 
 
 def _describe(
-    number: int, kind: str, files: Sequence[str], columns: tuple[str, ...], *differences: str, adapter: Adapter = adapt_moodbench
+    number: int, kind: str, files: Sequence[str], columns: tuple[str, ...], *differences: str, shuffled: bool = False
 ) -> DatasetSpec:
     """Describe a set; of its rows the released code asks 300, all but the first of each file."""
     rows = 300 + len(files)
+    letters = "ABCDEF"[: columns.index("gold") - columns.index("option_a")]
+    options = {letter: f"{{options[{place}]}}" for place, letter in enumerate(letters)}
+    ask = choice("{question}", options, gold="gold", read=_divide, context="{situation}", language="zh", subset="{subset}")
     lost = (
         f"The files have no header; the released code takes the first row of each for one and loses it (300 of {rows} are left)."
     )
@@ -55,7 +50,7 @@ def _describe(
         title=f"MoodBench{number}, {kind}",
         files=tuple(moodbench_file(f"{_SUBTASKS}/{name}.csv") for name in files),
         columns=columns,
-        adapter=adapter,
+        adapter=(lambda record: shuffle_options(ask(record), record)) if shuffled else ask,
         languages=("zh",),
         licence="CC BY-NC-SA 4.0",
         paper="MoodBench 1.0: An Evaluation Benchmark for Emotional Companionship Dialogue Systems, section 4",
@@ -80,7 +75,7 @@ MOODBENCH2 = _describe(
     "Options are shown in an order drawn per item; as released, the right one is A in 214 of 304 rows (70.4 %).",
     "Level low as in the paper; the released weights have it at medium.",
     "38 situations also occur in MoodBench1; the question here names the emotion that is asked for there.",
-    adapter=adapt_moodbench_causes,
+    shuffled=True,
 )
 MOODBENCH3 = _describe(
     3,

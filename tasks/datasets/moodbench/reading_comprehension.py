@@ -2,14 +2,13 @@
 
 from collections.abc import Sequence
 
-from schemas.dataset import DatasetSpec
 from schemas.item import Item, Record, text_id
-from tasks.datasets.options import find_gold
-from tasks.datasets.pinned_files import moodbench_file, pinned_in
+from tasks.datasets.options import choice
+from tasks.datasets.pinned_files import moodbench_entry, moodbench_file, pinned_in
 
 
 def adapt_cmrc2018(record: Record) -> Item:
-    """`answers.text` lists the reference spans; each distinct one is a reference. The text stays as it is: spans are exact."""
+    """The text stays as it is: the spans in `answers.text` are exact."""
     fields = record.fields
     return Item(
         language="zh",
@@ -18,28 +17,6 @@ def adapt_cmrc2018(record: Record) -> Item:
         question=fields["question"],
         references=tuple(dict.fromkeys(fields["answers"]["text"])) or None,
         cluster=text_id(fields["context"]),
-    )
-
-
-MULTIRC_QUESTION = (
-    'Is this answer to the question correct according to the text?\nQuestion asked: "{question}"\nProposed answer: "{answer}"'
-)
-
-
-def adapt_multirc(record: Record) -> Item:
-    """One row is one proposed answer; `label` 1 = correct. `subset`: paragraph and question that the answers share.
-
-    Each answer is judged by itself, as SuperGLUE does (arXiv:1905.00537, section 3): F1 is that of "yes", the option at index 0.
-    """
-    fields = record.fields
-    place = fields["idx"]
-    return Item(
-        context=fields["paragraph"].strip(),
-        question=MULTIRC_QUESTION.format(question=fields["question"].strip(), answer=fields["answer"].strip()),
-        options=("yes", "no"),
-        gold_indices=find_gold((1, 0), fields["label"]),
-        subset=f"{place['paragraph']}-{place['question']}",
-        cluster=f"paragraph {place['paragraph']}",
     )
 
 
@@ -77,7 +54,7 @@ def _merge(names: Sequence[str]) -> tuple[str, ...]:
     return tuple(merged.values())
 
 
-CMRC2018 = DatasetSpec(
+CMRC2018 = moodbench_entry(
     id="cmrc2018",
     evaluation_version="1.1",
     title="CMRC 2018",
@@ -88,7 +65,6 @@ CMRC2018 = DatasetSpec(
     licence="CC BY-SA 4.0",
     paper="Cui et al. 2019, arXiv:1810.07366",
     required=("context", "question", "answers"),
-    expected_rows=300,
     differences=(
         "All distinct references count; the released code compares with the first one. Every row here has one.",
         "Rows are the upstream trial set, released under the name test.",
@@ -103,12 +79,20 @@ _JUDGED_ONE_BY_ONE = (
     "What the released code takes for right is a set of letters per question and is not reproduced per item.",
 )
 
-MULTIRC = DatasetSpec(
+MULTIRC = moodbench_entry(
     id="multirc",
     evaluation_version="1.1",
     title="MultiRC",
     files=(_superglue("multirc/validation-00000-of-00001.parquet"),),
-    adapter=adapt_multirc,
+    # Each answer is judged by itself, as SuperGLUE does (arXiv:1905.00537, section 3): F1 is that of "yes".
+    adapter=choice(
+        "Is this answer to the question correct according to the text?\n"
+        'Question asked: "{question}"\nProposed answer: "{answer}"',
+        {1: "yes", 0: "no"},
+        context="{paragraph}",
+        subset="{idx[paragraph]}-{idx[question]}",
+        cluster="paragraph {idx[paragraph]}",
+    ),
     licence="research licence of the authors (as known upstream, not verified)",
     paper="Khashabi et al. 2018, Looking Beyond the Surface, NAACL 2018; SuperGLUE, arXiv:1905.00537",
     required=("paragraph", "question", "answer", "idx", "label"),
@@ -128,7 +112,7 @@ MULTIRC = DatasetSpec(
     ),
 )
 
-RECORD = DatasetSpec(
+RECORD = moodbench_entry(
     id="record",
     evaluation_version="1.1",
     title="ReCoRD",
@@ -138,7 +122,6 @@ RECORD = DatasetSpec(
     licence="Apache-2.0 for the annotations, terms of CNN and Daily Mail for the texts (as known upstream, not verified)",
     paper="Zhang et al. 2018, arXiv:1810.12885; SuperGLUE, arXiv:1905.00537",
     required=("passage", "query", "entities", "answers"),
-    expected_rows=300,
     differences=(
         "One entity is to be named, and any form of it will do, as upstream: best token F1 and exact match over the forms.",
         "The released code wants the letters of all forms of the right entity; 132 items have several.",

@@ -2,42 +2,38 @@
 
 import re
 from collections.abc import Sequence
+from typing import Any
 
-from schemas.dataset import DatasetSpec
 from schemas.item import Item, Record, text_id
-from tasks.datasets.options import find_gold, label_item
-from tasks.datasets.pinned_files import MOODBENCH, moodbench_file, pinned_in, pinned_list
+from tasks.datasets.options import choice, find_gold
+from tasks.datasets.pinned_files import MOODBENCH, moodbench_entry, moodbench_file, pinned_in, pinned_list
 
 VERDICTS = {
     "True": "True: the premises imply the conclusion",
     "False": "False: the premises imply that the conclusion does not hold",
     "Uncertain": "Uncertain: the premises imply neither",
 }
-FOLIO_QUESTION = (
-    "Going by the premises alone, how does this conclusion stand? Order the three verdicts, the one that most likely is right "
-    "first.\nConclusion: {conclusion}"
-)
 
 
-def adapt_folio(record: Record) -> Item:
-    """`label` is the right verdict, the one relevant option of a ranking. Formulas of the release are gold and left out."""
-    fields = record.fields
-    return Item(
-        question_type="ranking",
-        context="Premises:\n" + "\n".join(f"- {premise.strip()}" for premise in fields["premises"]),
-        question=FOLIO_QUESTION.format(conclusion=fields["conclusion"].strip()),
-        options=tuple(VERDICTS.values()),
-        gold_indices=find_gold(VERDICTS, fields["label"]),
-        cluster=text_id("\n".join(fields["premises"])),
-    )
+def _list_premises(record: Record) -> dict[str, str]:
+    premises = record.fields["premises"]
+    return {"premises": "\n".join(premises), "list": "\n".join(f"- {premise.strip()}" for premise in premises)}
 
 
-FOLIO = DatasetSpec(
+FOLIO = moodbench_entry(
     id="folio",
     evaluation_version="1.1",
     title="FOLIO",
     files=(moodbench_file("basic_ability/NLI/FOLIO_jsonltxt/folio-validation.jsonl"),),
-    adapter=adapt_folio,
+    adapter=choice(
+        "Going by the premises alone, how does this conclusion stand? Order the three verdicts, the one that most likely is "
+        "right first.\nConclusion: {conclusion}",
+        VERDICTS,
+        shared="premises",
+        read=_list_premises,
+        question_type="ranking",
+        context="Premises:\n{list}",
+    ),
     question_types=("ranking",),
     licence="CC BY-SA 4.0",
     paper="Han et al. 2022, arXiv:2209.00840",
@@ -49,7 +45,6 @@ FOLIO = DatasetSpec(
     ),
 )
 
-
 LETTERS = ("A", "B", "C", "D")
 BLOCK = 8
 # A letter and what the release puts after it: a full stop, a blank, in four options a question mark.
@@ -59,11 +54,7 @@ NAME = re.compile(r"[A-D]\.?")
 
 
 def join_logiqa_lines(records: Sequence[Record]) -> list[Record]:
-    """Join blocks of eight lines into questions: an empty line, the right letter, text, question, four options.
-
-    Raises:
-        ValueError: a block is not complete or does not begin with an empty line.
-    """
+    """Join blocks of eight lines (none, letter, text, question, options) to questions; raise ValueError if one is incomplete."""
     return [_join(records[start : start + BLOCK]) for start in range(0, len(records), BLOCK)]
 
 
@@ -107,7 +98,7 @@ def _order_options(printed: Sequence[str]) -> tuple[str, ...]:
 
 _logiqa = pinned_in("github.com/lgw863/LogiQA-dataset", "ff6c4cbca47627b3ac2da94a29fa28204a167b41")
 
-LOGIQA = DatasetSpec(
+LOGIQA = moodbench_entry(
     id="logiqa",
     evaluation_version="1.1",
     title="LogiQA",
@@ -127,34 +118,34 @@ LOGIQA = DatasetSpec(
     ),
 )
 
-
 # Turns are run together; M and F say who speaks. A time of day such as 5:30 is no turn.
 TURN = re.compile(r"\s+(?=[MF]:)")
 
 
-def adapt_mutual(record: Record) -> Item:
-    """`answers` is the letter of the right one of four replies; a reply that asks to repeat is right if no other fits."""
+def _read_dialogue(record: Record) -> dict[str, Any]:
+    """Put turns on lines and replies on one line each; a reply that asks to repeat is right if no other fits."""
     fields = record.fields
-    return Item(
-        context=TURN.sub("\n", fields["article"].strip()),
-        question="Which of these replies continues the dialogue logically? Speakers are marked M (man) and F (woman).",
-        options=tuple(" ".join(option.split()) for option in fields["options"]),
-        gold_indices=find_gold(LETTERS, fields["answers"]),
-        cluster=text_id(fields["article"]),
-    )
+    replies = [" ".join(option.split()) for option in fields["options"]]
+    return {"dialogue": TURN.sub("\n", fields["article"].strip()), "replies": replies}
 
 
-MUTUAL = DatasetSpec(
+MUTUAL = moodbench_entry(
     id="mutual",
     evaluation_version="1.1",
     title="MuTual-plus",
     files=pinned_list("mutual", MOODBENCH),
     file_format="jsonl",
-    adapter=adapt_mutual,
+    adapter=choice(
+        "Which of these replies continues the dialogue logically? Speakers are marked M (man) and F (woman).",
+        {letter: f"{{replies[{place}]}}" for place, letter in enumerate(LETTERS)},
+        gold="answers",
+        shared="article",
+        read=_read_dialogue,
+        context="{dialogue}",
+    ),
     licence="none stated upstream",
     paper="Cui et al. 2020, MuTual: A Dataset for Multi-Turn Dialogue Reasoning, arXiv:2004.04494",
     required=("article", "options", "answers"),
-    expected_rows=300,
     differences=(
         "The paper names MuTual, its release holds MuTual-plus, where one reply is replaced by one that asks to repeat.",
         "The release has 300 of the 886 dialogues of the MuTual-plus development set; we use these.",
@@ -163,22 +154,13 @@ MUTUAL = DatasetSpec(
 )
 
 
-WSC_QUESTION = 'Does the pronoun marked as **{pronoun}** refer to "{candidate}"?'
-
-
-def adapt_wsc(record: Record) -> Item:
-    """The pronoun is marked in the text, since the same one may occur more than once.
-
-    Raises:
-        ValueError: the pronoun stands neither where `span2_index` says nor one word further on, as in one record it does.
-    """
+def _mark_pronoun(record: Record) -> dict[str, str]:
+    """Mark the pronoun, of which the text may have several, at the word `span2_index` or, as one record needs, the next."""
     fields = record.fields
     words, pronoun = fields["text"].split(), fields["span2_text"].split()
     start = _find_pronoun(words, pronoun, fields["span2_index"])
-    end = start + len(pronoun)
-    context = " ".join([*words[:start], f"**{' '.join(pronoun)}**", *words[end:]])
-    question = WSC_QUESTION.format(pronoun=" ".join(pronoun), candidate=fields["span1_text"])
-    return label_item(context, question, {1: "yes", 0: "no"}, fields["label"], text_id(fields["text"]))
+    marked = [*words[:start], f"**{' '.join(pronoun)}**", *words[start + len(pronoun) :]]
+    return {"marked": " ".join(marked), "pronoun": " ".join(pronoun)}
 
 
 def _find_pronoun(words: Sequence[str], pronoun: Sequence[str], index: int) -> int:
@@ -188,12 +170,18 @@ def _find_pronoun(words: Sequence[str], pronoun: Sequence[str], index: int) -> i
     raise ValueError(f"{' '.join(pronoun)} is neither word {index} (0-based) of the text nor the next one")
 
 
-WSC = DatasetSpec(
+WSC = moodbench_entry(
     id="wsc",
     evaluation_version="1.1",
     title="WSC",
     files=(moodbench_file("basic_ability/NLI/wsc.fixed_parquet/validation-00000-of-00001.parquet"),),
-    adapter=adapt_wsc,
+    adapter=choice(
+        'Does the pronoun marked as **{pronoun}** refer to "{span1_text}"?',
+        {1: "yes", 0: "no"},
+        shared="text",
+        read=_mark_pronoun,
+        context="{marked}",
+    ),
     licence="CC BY 4.0 (as known upstream, not verified)",
     paper="Levesque et al. 2012, The Winograd Schema Challenge; SuperGLUE, arXiv:1905.00537",
     required=("text", "span1_text", "span2_text", "span2_index", "label"),

@@ -2,6 +2,7 @@
 
 import re
 from collections.abc import Sequence
+from dataclasses import replace
 from functools import partial
 from typing import Any
 
@@ -22,8 +23,7 @@ NAMES_OTHERS: dict[Language, re.Pattern[str]] = {
 def join_safetybench_answers(category: str, records: Sequence[Record]) -> Sequence[Record]:
     """Give each question of one category, in file order, its `answer` from the file of answers, by id; null if it has none.
 
-    Raises:
-        ValueError: an answer is to no question, or the two files disagree about its category.
+    Raise ValueError if an answer is to no question, or the two files disagree about its category.
     """
     answers = {record.fields["key"]: record.fields["value"] for record in records if "key" in record.fields}
     questions = {str(record.fields["id"]): record for record in records if "key" not in record.fields}
@@ -33,17 +33,14 @@ def join_safetybench_answers(category: str, records: Sequence[Record]) -> Sequen
         if (asked := questions[key].fields["category"]) != answer["category"]:
             raise ValueError(f"{key} is of {asked} among the questions, of {answer['category']} among the answers")
     return [
-        Record(fields={**record.fields, "answer": answers.get(key, {}).get("answer")}, file=record.file, row=record.row)
+        replace(record, fields={**record.fields, "answer": answers.get(key, {}).get("answer")})
         for key, record in questions.items()
         if record.fields["category"] == category
     ]
 
 
 def adapt_safetybench(language: Language, record: Record) -> Item:
-    """`answer` is the index of the right one of `options`. A right answer printed twice has no gold.
-
-    Source: Zhang et al. 2024, section 3.
-    """
+    """`answer` is the index of the right one of `options`. A right answer printed twice has no gold."""
     fields = record.fields
     # Options have to stay one line each.
     options = tuple(" ".join(option.split()) for option in fields["options"])
@@ -61,11 +58,8 @@ def adapt_safetybench(language: Language, record: Record) -> Item:
 
 _pin = pinned_in("github.com/thu-coai/SafetyBench", "960833692a1ec82b191ff3e902daca7993c35cc1")
 QUESTIONS_EN = _pin("opensource_data/test_en.json", None)
-
 ANSWERS_EN = _pin("opensource_data/test_answers_en.json", record_format="json_object")
-
 QUESTIONS_ZH = _pin("opensource_data/test_zh_subset.json")
-
 ANSWERS_ZH = _pin("opensource_data/test_answers_zh_subset.json", record_format="json_object")
 
 FEW_SHOT = (

@@ -22,11 +22,7 @@ _DIVIDERS = re.compile(rf"\s+(?={_CHINESE}|$)|(?<={_CHINESE})\s+")
 
 
 def adapt_lcsts(record: Record) -> Item:
-    """`input` is a news message behind a fixed sentence that states the task; `output` is its reference summary, a headline.
-
-    Raises:
-        ValueError: the text does not start with that sentence.
-    """
+    """Cut the fixed sentence that states the task off a news message, else raise ValueError; its reference is a headline."""
     fields = record.fields
     task = LCSTS_TASK.match(fields["input"])
     if task is None:
@@ -51,12 +47,9 @@ def adapt_vcsum(record: Record) -> Item:
 
 
 def join_meetings(records: Sequence[Record]) -> list[Record]:
-    """Give each summary the transcript of its meeting, found by `id`.
+    """Give each summary the transcript of its meeting, found by `id`, or by `<id>_<number>` in segments that are put together.
 
-    It is one record, or segments `<id>_<number>`, which are put together in the order of the numbers.
-
-    Raises:
-        ValueError: a transcript does not have exactly as many turns as the meeting's last `eos_index` says.
+    Raise ValueError if it does not have exactly as many turns as the meeting's last `eos_index` says.
     """
     segments: dict[str, dict[int, Any]] = {}
     for record in records:

@@ -27,13 +27,10 @@ def sentence_starts(text: str) -> list[int]:
 
 
 def paragraph_starts(text: str, *, goes_on: bool) -> dict[int, bool]:
-    """Return the offsets at which the sentences of one paragraph begin, and whether a text can be put there as the narrator's.
+    """Return the offsets at which sentences begin, and whether a text can be put there as the narrator's.
 
-    Not so amid direct speech, after a heading or a colon, or between a question or an exclamation and who says it.
-
-    Args:
-        text: of the paragraph, in which `"` opens and closes direct speech.
-        goes_on: whether the paragraph before leaves something open (see `leaves_open`).
+    Not so amid direct speech (in `"`), after a heading or a colon, between a question or an exclamation and who says it, nor
+    where the paragraph before goes on: it leaves something open (see `leaves_open`).
     """
     starts = {}
     for at in sentence_starts(text):
@@ -75,7 +72,7 @@ class Haystack:
 
     @cached_property
     def words(self) -> frozenset[str]:
-        """All words, in lower case, which are the same however the text is laid out."""
+        """All words, in lower case."""
         return frozenset(_WORD.findall(self.lower_text))
 
     @cached_property
@@ -130,16 +127,10 @@ class Haystack:
 
 @lru_cache(maxsize=8)
 def lay_out(paragraphs: tuple[str, ...], name: str, style: NeedleStyle) -> Haystack:
-    """Return a haystack of paragraphs of one line each.
+    """Return a haystack of paragraphs of one line each; raise UsageError if the tokenizer is not installed.
 
-    Args:
-        paragraphs: in order.
-        name: where they come from.
-        style: `matched`, as they are, with blank lines between them; `as_is`, one sentence per line in lower case with spaces
-            between words and marks, as in the released LongEmotion set.
-
-    Raises:
-        UsageError: the tokenizer is not installed.
+    Style `matched`: as they are, with blank lines between them; `as_is`: one sentence per line in lower case with spaces between
+    words and marks, as in the released LongEmotion set.
     """
     pieces: list[tuple[str, str, bool]] = []
     goes_on = False

@@ -32,13 +32,7 @@ def one_per_record(
 
 
 def read_text(fields: Mapping[str, Any], name: str) -> str:
-    """Return the text of a field without white space around it.
-
-    Raises:
-        LookupError: there is no such field.
-        TypeError: it is no text.
-        ValueError: it is empty.
-    """
+    """Return the text of a field without white space around it; raise LookupError, TypeError or ValueError if there is none."""
     value = fields[name]
     if not isinstance(value, str):
         raise TypeError(f"{name} is no text but {type(value).__name__}")

@@ -1,7 +1,7 @@
 """Names of people that a needle shares with the text around it, and their replacement.
 
-LongEmotion adjusted proper nouns by hand (section 3.1) so that no namesake of a needle's people lives in the book. Here the rule
-is fixed and the replacement drawn from a list of given names that both women and men bear, since pronouns stay as they are.
+LongEmotion adjusted proper nouns by hand (section 3.1). Here the rule is fixed, and the new name drawn from given names that both
+women and men bear, since pronouns stay as they are.
 """
 
 import re
@@ -41,14 +41,9 @@ def names_in(subject: str) -> frozenset[str]:
 def clashing_names(text: str, subject: str, known: Iterable[str], haystack: Haystack) -> list[str]:
     """Return the names of people in a needle that occur in a haystack as words with a capital, in alphabetical order.
 
-    A word is taken for a name if it is in the subject, is a known name, or has a capital amid a sentence and stands nowhere in
-    the haystack in lower case.
-
-    Args:
-        text: of the needle.
-        subject: whom the question is about.
-        known: names of people in other needles.
-        haystack: the whole of it, so that a needle is adjusted in the same way at every length and depth.
+    A word is taken for a name if it is in the subject, is known from other needles, or has a capital amid a sentence and stands
+    nowhere in the haystack in lower case. The whole haystack counts, so that a needle is adjusted alike at every length and
+    depth.
     """
     words = frozenset(_CAPITALISED.findall(text))
     amid = (word for word in _AMID_SENTENCE.findall(text) if word.lower() not in haystack.lower)
@@ -57,13 +52,7 @@ def clashing_names(text: str, subject: str, known: Iterable[str], haystack: Hays
 
 
 def choose_names(clashing: Sequence[str], taken: Iterable[str], haystack: Haystack, draw: Random) -> tuple[tuple[str, str], ...]:
-    """Return a new name for each, from the neutral ones that neither needle nor haystack has.
-
-    Args:
-        clashing: names to be replaced, in order.
-        taken: texts of the item, none of whose words may be used.
-        haystack: the whole of it.
-        draw: source of the choice.
+    """Return a new name for each, from the neutral ones that neither the haystack nor the `taken` texts of the item have.
 
     Raises:
         ValueError: there are too few neutral names.

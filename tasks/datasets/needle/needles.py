@@ -62,14 +62,7 @@ class InsertionPoint:
 def build_item(
     needle: Needle, haystack: Haystack, style: NeedleStyle, point: InsertionPoint, item_id: str
 ) -> tuple[Item, Context]:
-    """Return the item of a needle at a place.
-
-    Args:
-        needle: what is hidden.
-        haystack: what it is hidden in, laid out in the same style.
-        style: `matched` lays the needle out as the haystack is.
-        point: where it is put.
-        item_id: of the item.
+    """Return the item of a needle at a place, both laid out in the style of the haystack.
 
     Raises:
         ValueError: the target length does not hold the needle and a sentence of the haystack, the haystack has the needle too,
@@ -125,10 +118,10 @@ def _insert(needle: Needle, text: str, haystack: Haystack, point: InsertionPoint
 
 
 def _choose(haystack: Haystack, point: InsertionPoint, needle_tokens: int, drawn: float) -> tuple[int, int, int]:
-    """First position, the needle's position and the position after the last sentence.
+    """Return first position, the needle's position and the position after the last sentence.
 
-    The needle's place in the book is drawn; the text around it is cut at the nearest ends of sentences. So length and depth hold
-    to half a sentence each. The book is continued from its start only if no place leaves enough of it on both sides.
+    The needle's place in the book is drawn; the text around it is cut at the nearest ends of sentences, so that length and depth
+    hold to half a sentence each. The book is continued from its start only if no place leaves enough of it on both sides.
     """
     around = point.target_tokens - needle_tokens
     too_short = ValueError(f"{point.target_tokens} tokens do not hold a needle of {needle_tokens} and a sentence around it")
@@ -156,15 +149,7 @@ NumberT = TypeVar("NumberT", int, float)
 
 
 def placed_needle(task: ContextTask, text: str, start: int, needle: str, needle_id: str | None) -> Context:
-    """Return what is known of a text that holds a needle, with the needle's depth as it came out.
-
-    Args:
-        task: of LongEmotion.
-        text: the whole context.
-        start: where in it the needle begins, in characters.
-        needle: the needle.
-        needle_id: its name at its source.
-    """
+    """Return what is known of a text that holds a needle at `start`, in characters, with the needle's depth as it came out."""
     tokens, end = [at for at, _ in token_offsets(text)], start + len(needle)
     first, last = bisect_left(tokens, start), bisect_left(tokens, end)
     around = len(tokens) - (last - first)
@@ -184,17 +169,11 @@ def placed_needle(task: ContextTask, text: str, start: int, needle: str, needle_
 def list_grid(
     needles: Sequence[Needle], haystack: Haystack, options: ContextOptions, drawn: tuple[int, int], seed: int
 ) -> Sequence[LazySample]:
-    """Return one sample per needle, target length and depth, needles in order.
+    """Return one sample per needle, target length and depth, needles in order; of two of one name the second gets `-2`.
 
-    Lengths and depths that the options do not give are drawn per needle, uniformly, and do not depend on each other: at given
-    lengths a needle has the same drawn depth. Items are named after the needle and the lengths and depths that are given.
-
-    Args:
-        needles: with names of their own; of several with one name the second gets the suffix `-2`, and so on.
-        haystack: laid out in the style of the options.
-        options: lengths in tokens and depths in percent.
-        drawn: shortest and longest length that is drawn.
-        seed: of all that is drawn.
+    Lengths in tokens and depths in percent that the options do not give are drawn per needle, uniformly, lengths between the two
+    of `drawn`. They do not depend on each other: at given lengths a needle has the same drawn depth. Items are named after the
+    needle and the lengths and depths that are given.
 
     Raises:
         UsageError: a length or a depth is given twice.

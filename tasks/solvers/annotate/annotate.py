@@ -9,14 +9,7 @@ from schemas.attunebench import VisibleConversation, VisibleTurn, part_of
 from schemas.usage import TESTED
 from tasks.solvers.annotate.threads import AnnotateOptions, AnnotatePrompts, PlannedCall, Threads
 from tasks.solvers.base import Call
-from tasks.solvers.state import (
-    AskedItem,
-    SolverCode,
-    SolverOptions,
-    SolverOutput,
-    SolverResources,
-    state_answer,
-)
+from tasks.solvers.state import AskedItem, SolverCode, SolverOptions, SolverOutput, SolverResources, state_answer
 from tasks.text.json_objects import read_object
 from tasks.text.reasoning import strip_reasoning
 

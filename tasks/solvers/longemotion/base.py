@@ -1,7 +1,6 @@
 """Build the messages that ask a long item, with what was retrieved for it, and call a model in a role.
 
-Emotion expression is a conversation of its own. The text comes first and what differs between settings after it, since prompts
-that begin alike share what a server has in its cache.
+The text comes first and what differs between settings after it: prompts that begin alike share what a server has in its cache.
 """
 
 import json
@@ -26,12 +25,7 @@ async def call_tested(state: SolverState, messages: Sequence[ChatMessage], step:
 
 def build_messages(state: SolverState, retrieved: Sequence[Retrieved] = ()) -> tuple[ChatMessage, ...]:
     """Return the messages that ask an item."""
-    if state.family == "mc":
-        blocks = _dialogue_blocks(state, retrieved)
-    elif state.family == "ed":
-        blocks = _segment_blocks(state, retrieved)
-    else:
-        blocks = _context_blocks(state, retrieved)
+    blocks = {"mc": _dialogue_blocks, "ed": _segment_blocks}.get(state.family, _context_blocks)(state, retrieved)
     template: RetrievingTemplate = getattr(state.prompts, state.family).template(state.language)
     if state.options.setting != "search_o1" or not state.parameters.retrieves:
         return say(template.system, *blocks)
@@ -47,19 +41,17 @@ def number_texts(texts: Sequence[str]) -> str:
 
 def show_segment(index: int, text: str, note: str | None = None) -> str:
     """Return a segment as one line of JSON."""
-    shown: dict[str, int | str] = {"index": index, "context": text}
-    if note is not None:
-        shown["note"] = note
+    shown = {"index": index, "context": text, **({} if note is None else {"note": note})}
     return json.dumps(shown, ensure_ascii=False)
 
 
 def show_retrieved(state: SolverState, template: RetrievingTemplate, retrieved: Sequence[Retrieved]) -> list[str]:
     """Return the block of all pieces, grouped under their headings; none if there are no pieces."""
-    groups = []
-    for group in retrieved:
-        if group.pieces:
-            heading = f"## {group.heading}\n" if group.heading else ""
-            groups.append(heading + number_texts([piece.text for piece in group.pieces]))
+    groups = [
+        (f"## {group.heading}\n" if group.heading else "") + number_texts([piece.text for piece in group.pieces])
+        for group in retrieved
+        if group.pieces
+    ]
     form = template.excerpts if state.options.setting == "retrieve_only" else template.retrieved
     return [form.format(pieces="\n\n".join(groups))] if groups else []
 

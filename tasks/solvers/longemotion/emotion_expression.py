@@ -28,7 +28,7 @@ async def express(state: SolverState, retrieve: Retrieve) -> SolverOutput:
     account = ExpressionDialogue(state, retrieve)
     await account.rate()
     for number in range(1, STEPS + 1):
-        if account.failed:
+        if first_failed(account.calls):
             break
         await account.go_through(number)
     return SolverOutput(tuple(account.calls), (account.answer(),), tuple(account.rows), tuple(account.written))
@@ -50,23 +50,14 @@ class ExpressionDialogue:
 
     def __post_init__(self) -> None:
         self.template = self.state.prompts.ee.template(self.state.language)
-        item = self.state.item
-        self.situation = [
-            self.template.situation.format(situation=item.context or ""),
-            self.template.task.format(question=item.question),
-        ]
+        item, texts = self.state.item, self.template
+        self.situation = [texts.situation.format(situation=item.context or ""), texts.task.format(question=item.question)]
         self.history.append(ChatMessage(role="system", content=self.template.system))
-
-    @property
-    def failed(self) -> bool:
-        """Whether a call failed."""
-        return first_failed(self.calls) is not None
 
     def answer(self) -> Answer:
         """State what was written in all steps, headed by their numbers, without searches and what they found.
 
-        Without one of the steps there is none: it would be rated lower for a call that failed. Where no step says anything,
-        headings alone say nothing either.
+        Without one of the steps there is none: it would be rated lower for a call that failed. Headings alone say nothing.
         """
         if failed := first_failed(self.calls):
             return Answer((failed,), failed_role=failed.role)
@@ -83,8 +74,7 @@ class ExpressionDialogue:
 
     async def go_through(self, number: int) -> None:
         """Ask one step, in its setting."""
-        retrieves = self.state.parameters.retrieves and number >= FIRST_THAT_RETRIEVES
-        if not retrieves:
+        if not self.state.parameters.retrieves or number < FIRST_THAT_RETRIEVES:
             await self._say(self._demand(number))
         elif self.state.retrieves_first:
             await self._retrieve(number)
@@ -114,7 +104,7 @@ class ExpressionDialogue:
         retrieved = await self.retrieve(self.state, pool, query)
         self.rows += retrieved.rows
         self.calls += retrieved.calls
-        if self.failed:
+        if first_failed(self.calls):
             return
         shown = show_retrieved(self.state, self.template, [retrieved])
         afresh = self.state.options.setting == "retrieve_only"
@@ -161,10 +151,9 @@ class ExpressionDialogue:
 
 
 def _visible(turn: Turn) -> str:
-    found = turn.found
-    if found is None:
+    if turn.found is None:
         return without_searches(turn.call.reply.text or "")
-    return "" if found.in_reasoning else without_searches(found.so_far)
+    return "" if turn.found.in_reasoning else without_searches(turn.found.so_far)
 
 
 def _clean(turn: Turn) -> Call:

@@ -90,12 +90,6 @@ def choose_parameters(options: RetrievalOptions, task: ContextTask, setting: str
 
     Stages 1 to 3 of a conversation never retrieve, as published; under `retrieve_only`, which is ours, all four do.
 
-    Args:
-        options: preset and overrides.
-        task: what is asked.
-        setting: how.
-        model: name of the model under test.
-
     Raises:
         UsageError: if neighbouring chunks would overlap as a whole, or CoEM would keep more chunks than it enriches.
 

@@ -1,8 +1,4 @@
-"""The prompts of LongEmotion: `data/prompts/longemotion`, one file per task and one per helper.
-
-Texts are our own; what each of them asks for follows LongEmotion. A block either has exactly the fields its type names, or none:
-then it is sent as it stands, so that it may hold braces.
-"""
+"""The prompts of LongEmotion: `data/prompts/longemotion`, one file per task and one per helper; texts of our own."""
 
 from typing import Annotated, Self
 

@@ -78,14 +78,10 @@ async def converse(
 
 
 def find_query(reply: ChatReply, answered: set[str], examples: set[str]) -> SearchQuery | None:
-    """Return the first query of a reply that was not answered before; null if the reply is an answer.
+    """Return the first query of a reply that is not among those answered before; null if the reply is an answer.
 
-    A model that thinks about an earlier query does not ask again, one that says it again does.
-
-    Args:
-        reply: of the model under test.
-        answered: queries before, folded.
-        examples: queries that are none, folded.
+    A model that thinks about an earlier query does not ask again, one that says it again does. Examples are no queries. Both are
+    given folded.
     """
     if reply.failure is not None:
         return None
@@ -115,7 +111,7 @@ async def look_up(state: SolverState, pool: Pool, query: Query) -> Hits:
         shown = "\n".join(show_segment(chunk.number, chunk.text) for chunk in best)
     else:
         shown = number_texts([chunk.text for chunk in best])
-    return shown, record("search", pool, query, ranking, {chunk.number for chunk in best})
+    return shown, record("search", pool, query, ranking, best)
 
 
 def _fold(query: str) -> str:

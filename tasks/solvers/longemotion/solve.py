@@ -11,13 +11,17 @@ from tasks.retrieval.embedding import find_embedder
 from tasks.retrieval.ranking import RANKING_VERSION
 from tasks.solvers.chunk_rows import CHUNKS_VERSION
 from tasks.solvers.longemotion.base import build_messages, call_tested
-from tasks.solvers.longemotion.coem import retrieve_enriched
 from tasks.solvers.longemotion.emotion_expression import express
 from tasks.solvers.longemotion.parameters import FAMILIES, choose_parameters
 from tasks.solvers.longemotion.prompts import LongEmotionPrompts
-from tasks.solvers.longemotion.rag import context_pool, context_queries, retrieve_chunks
+from tasks.solvers.longemotion.rag import (
+    context_pool,
+    context_queries,
+    retrieve_chunks,
+    retrieve_criticised,
+    retrieve_enriched,
+)
 from tasks.solvers.longemotion.search_o1 import Hits, SearchQuery, Turn, converse, look_up
-from tasks.solvers.longemotion.self_rag import retrieve_criticised
 from tasks.solvers.longemotion.state import Query, Retrieve, Retrieved, SolverState
 from tasks.solvers.state import (
     AskedItem,
@@ -44,16 +48,7 @@ RETRIEVERS: Mapping[str, Retrieve] = {
 
 
 def plan(options: SolverOptions, task: ContextTask | None, entry: ModelEntry) -> SolverPlan:
-    """Plan how a task is asked.
-
-    Args:
-        options: the setting and its parameters.
-        task: what is asked of the contexts.
-        entry: the model under test, whose name chooses parameters.
-
-    Raises:
-        UsageError: if the parameters do not fit each other, or the embedding model is not here.
-    """
+    """Plan how a task is asked; raise UsageError if the parameters do not fit, or the embedding model is not here."""
     if task is None:
         raise AssertionError(f"setting {options.setting} needs items with contexts built for them")
     retrieval, parameters = options.retrieval, choose_parameters(options.retrieval, task, options.setting, entry.name)
@@ -78,17 +73,7 @@ async def retrieve(state: SolverState, pool: Pool, query: Query) -> Retrieved:
 
 
 async def solve(asked: AskedItem, options: SolverOptions, resources: SolverResources, repetition: int = 0) -> SolverOutput:
-    """Ask one item.
-
-    Args:
-        asked: with its chunks, where the setting retrieves from its context.
-        options: setting and its options.
-        resources: the models, and what splits and ranks texts.
-        repetition: number of the item's calls among equal ones; helpers do not count it.
-
-    Raises:
-        UsageError: if the parameters do not fit each other, or chunks are missing.
-    """
+    """Ask one item; raise UsageError if the parameters do not fit each other, or chunks are missing."""
     task, model = asked.built_context.task, resources.roles["tested"].entry.name
     parameters = choose_parameters(options.retrieval, task, options.setting, model)
     state = SolverState(asked, options, resources, repetition, parameters, LongEmotionPrompts.load())

@@ -63,7 +63,7 @@ class SolverState:
 class Query(NamedTuple):
     """What ranks chunks, and how many are wanted; `text` is null where they are ranked against each other.
 
-    `aspect` is the heading of what is found, where there are several queries.
+    With several queries `aspect` is the heading of what each finds.
     """
 
     number: int

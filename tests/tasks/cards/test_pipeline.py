@@ -1,30 +1,25 @@
 """Steps with hand-made replies, and every case of adjudication."""
 
-from itertools import product
+import json
 from typing import Any
 
 import pytest
 
 from schemas.chat import ChatReply, ChatRequest, ModelEntry
-from schemas.tables.role_cards import CARD_STEPS, CardStep
+from schemas.tables.role_cards import CardStep
 from tasks.cards.pipeline import (
     ANNOTATORS,
     EXTRACTION,
     EXTRACTOR,
-    INVALID,
-    NO_CATEGORY,
     PROMPTS,
     TAXONOMY,
-    CardEnds,
     advance,
-    disputed,
     load_texts,
     taxonomy_leaves,
 )
 from tasks.judging.replies import read_reply
 from tasks.solvers.run import with_listeners
 from tasks.solvers.state import RoleModel, SolverResources
-from tests.rows import each_row
 
 ROW = {"card_id": "1", "form": "post", "language": "en", "source": "s", "posted": "I lost my job.", "text": None}
 CARD = {**ROW, "text": "Age: 40\nGender: female\nOccupation: baker\nProblem: The bakery closed."}
@@ -89,32 +84,6 @@ async def test_an_extracted_card_has_four_lines_in_its_language(language: str, g
     assert values == ["40", gender, "baker", "The bakery closed."]
 
 
-GRADES = ("high", "middle", INVALID)
-CATEGORIES = ("drive", "pay_and_bonus", NO_CATEGORY)
-
-
-def expected(pairs: list[tuple[str, str]]) -> dict[str, Any] | str:
-    """What two annotations leave open, by the rules of correction: an invalid one drops it, else what differs is open."""
-    (left, high), (right, low) = pairs
-    if INVALID in (high, low) or NO_CATEGORY in (left, right):
-        return INVALID
-    return {
-        **({"category": (left, right)} if left != right else {}),
-        **({"grade": (high, low)} if high != low else {}),
-    }
-
-
-@each_row("pairs", [list(pairs) for pairs in product(product(CATEGORIES, GRADES), repeat=2)])
-def test_what_a_third_has_to_settle(pairs: list[tuple[str, str]]) -> None:
-    annotations = [{"category": category, "grade": grade} for category, grade in pairs]
-    wanted = expected(pairs)
-    if isinstance(wanted, dict):
-        assert disputed(annotations) == wanted
-    else:
-        with pytest.raises(CardEnds, match=INVALID):
-            disputed(annotations)
-
-
 def annotated(first: tuple[str, str], second: tuple[str, str]) -> dict[str, Any]:
     said = zip(ANNOTATORS, (first, second), strict=False)
     return {**CARD, "annotations": [{"annotator": role, "category": one[0], "grade": one[1]} for role, one in said]}
@@ -132,6 +101,7 @@ def annotated(first: tuple[str, str], second: tuple[str, str]) -> dict[str, Any]
         (("drive", "high"), ("drive", "invalid"), None, "invalid"),
         (("drive", "invalid"), ("friendship", "invalid"), None, "invalid"),
         (("none", "high"), ("drive", "high"), None, "invalid"),
+        (("drive", "high"), ("none", "high"), None, "invalid"),
         # The third chooses of the two, and says nothing of what is agreed on.
         (("drive", "high"), ("friendship", "high"), '{"category": "body_image"}', "unreadable"),
         (("drive", "high"), ("drive", "middle"), '{"grade": "invalid"}', "unreadable"),
@@ -148,12 +118,8 @@ async def test_adjudication(
     if third and row["status"] == "kept":
         assert [one["annotator"] for one in row["annotations"]] == list(ANNOTATORS)
         assert {name for name, value in row["annotations"][2].items() if value is None} == {"category", "grade"} - {
-            *read_json_names(third)
+            *json.loads(third)
         }
-
-
-def read_json_names(text: str) -> list[str]:
-    return [name for name in ("category", "grade") if f'"{name}"' in text]
 
 
 async def test_material_is_fenced_and_the_task_is_in_its_language() -> None:
@@ -189,7 +155,3 @@ def test_the_taxonomy_is_that_of_the_paper_as_far_as_it_can_be_read() -> None:
     assert sum(leaf["middle"] for leaf in counts) == 769 + 1377
     assert all({"id", "en", "zh", "high", "middle"} == set(leaf) for leaf in counts)
     assert len({leaf["en"] for leaf in counts}) == len({leaf["zh"] for leaf in counts}) == 35
-
-
-def test_steps_stand_in_the_order_of_the_layer() -> None:
-    assert CARD_STEPS == ("extract", "filter", "annotate", "adjudicate")

@@ -1,6 +1,6 @@
 """Datasets as the mirror has them, each read and built once per process."""
 
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from functools import cache
 from pathlib import Path
 from typing import Any
@@ -61,8 +61,13 @@ def right(item: Item) -> list[str]:
     return texts(item, item.gold_indices)
 
 
-def adapt(adapter: Callable[[Record], Item], **fields: Any) -> Item:
-    return adapter(Record(fields=fields, file="file", row=0))
+def adapt(name: str, fields: Mapping[str, Any], *, file: str = "file", row: int = 0) -> Item:
+    """The item that the entry's adapter makes of a made-up record."""
+    adapter = find_dataset(name).adapter
+    assert adapter is not None
+    item = adapter(Record(fields=fields, file=file, row=row))
+    assert isinstance(item, Item)
+    return item
 
 
 def rows(name: str, mirror: Path) -> dict[str, dict[str, Any]]:

@@ -2,13 +2,12 @@
 
 from collections import Counter
 from functools import cache
-from hashlib import sha256
 
 import pytest
 
 from schemas.context import ContextOptions, Sample
 from schemas.dataset import BundledFile, DatasetSpec, PinnedFile
-from tasks.datasets.building import list_samples, rank_samples
+from tasks.datasets.building import list_samples
 from tasks.datasets.catalogue import CATALOGUE
 from tasks.datasets.keys import items_keys
 from tasks.sources.locating import Locator, choose_source
@@ -51,24 +50,6 @@ def test_items_of_one_source_row_share_a_cluster_and_its_entry_has_another_versi
     shared = any(times > 1 for times in Counter(map(cluster, samples)).values())
     # Only where items share something does the draw differ from that of version 1.0. Contexts of EC-F became shorter.
     assert (spec.evaluation_version == "1.1") == (shared or name == "longemotion_ec_finentity")
-
-
-def drawn_alone(sample: Sample) -> tuple[str, str]:
-    """The place of version 1.0: by the record, of long items with their names."""
-    content = sample.record.sha256 if sample.unit == "" else f"{sample.record.sha256}:{sample.item_id}"
-    return sha256(f"0:{content}".encode()).hexdigest(), sample.item_id
-
-
-@needs_mirror
-@pytest.mark.parametrize("name", READY)
-def test_the_draw_gives_each_cluster_one_item_first_and_is_the_former_one_where_none_shares(name: str) -> None:
-    samples = samples_of(name)
-    drawn = rank_samples(samples, 0)
-    clusters = len(set(map(cluster, samples)))
-    for size in (1, 7, 100, 300):
-        assert len(set(map(cluster, drawn[:size]))) == min(size, clusters)
-    if clusters == len(samples):
-        assert drawn == sorted(samples, key=drawn_alone)
 
 
 KEYS = {

@@ -78,28 +78,28 @@ def released(language: str, mirror: Path) -> BuiltItems:
     return build_of_records(spec, records_of(spec.id, mirror), load_blueprint("esc-eval").sample_of(spec.id), 0)
 
 
+# In words: 40 young, 8 teenage, 13 middle-aged, 4 old, 3 teenage or young. In years: 3 below 18, 17 below 40, then 40 and 61.
+AGES_OF_ENGLISH = {"teenage": 8 + 3, "young": 40 + 17, "middle-aged": 13 + 1, "old": 4 + 1, "not mentioned": 241, None: 3}
+
+
 @needs_mirror
-def test_every_released_english_card_is_an_item(mirror: Path) -> None:
-    built = released("en", mirror)
-    assert (built.items.height, built.rejected.height) == (331, 0)
+@each_row(
+    ("language", "name", "expected"),
+    [
+        ("en", "domain", {"family_and_life": 172, "work_and_study": 87, "social_and_other": 72}),
+        ("en", "source", {"ESConv": 158, "MHP Reddit": 73, "ExTES": 70, "Psych8K": 25, "EPITOME": 5}),
+        ("en", "gender", {"not mentioned": 196, "female": 77, "male": 58}),
+        ("en", "age_group", AGES_OF_ENGLISH),
+        ("zh", "domain", {"family_and_life": 215, "work_and_study": 72, "social_and_other": 37}),
+        ("zh", "source", {"PsyQA": 252, "Smile": 72}),
+        ("zh", "gender", {"not mentioned": 149, "female": 133, "male": 42}),
+    ],
+)
+def test_every_released_card_is_an_item(language: str, name: str, expected: dict[str | None, int], mirror: Path) -> None:
+    built = released(language, mirror)
+    assert (built.items.height, built.rejected.height) == ({"en": 331, "zh": 324}[language], 0)
+    assert counts(built, name) == expected
     assert Counter(built.items["subset"]) == counts(built, "domain")
-    assert counts(built, "domain") == {"family_and_life": 172, "work_and_study": 87, "social_and_other": 72}
-    assert counts(built, "source") == {"ESConv": 158, "MHP Reddit": 73, "ExTES": 70, "Psych8K": 25, "EPITOME": 5}
-    assert counts(built, "gender") == {"not mentioned": 196, "female": 77, "male": 58}
-    # In words: 40 young, 8 teenage, 13 middle-aged, 4 old, 3 teenage or young. In years: 3 below 18, 17 below 40, then 40 and 61.
-    ages = {"teenage": 8 + 3, "young": 40 + 17, "middle-aged": 13 + 1, "old": 4 + 1, "not mentioned": 241, None: 3}
-    assert counts(built, "age_group") == ages
-    assert sum(ages.values()) == 331
-
-
-@needs_mirror
-def test_every_released_chinese_card_is_an_item(mirror: Path) -> None:
-    built = released("zh", mirror)
-    assert (built.items.height, built.rejected.height) == (324, 0)
-    assert counts(built, "domain") == {"family_and_life": 215, "work_and_study": 72, "social_and_other": 37}
-    assert counts(built, "source") == {"PsyQA": 252, "Smile": 72}
-    assert counts(built, "gender") == {"not mentioned": 149, "female": 133, "male": 42}
-    assert counts(built, "age_group")["not mentioned"] == 97
 
 
 @needs_mirror

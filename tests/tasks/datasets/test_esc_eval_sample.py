@@ -1,15 +1,15 @@
 """The released sample, read and aggregated as runs are."""
 
 import json
+from collections.abc import Iterator, Mapping, Sequence
+from hashlib import sha256
 from statistics import fmean
 from typing import Any
 
 import pytest
 
 from schemas.blueprint import MethodSpec, MetricSpec
-from schemas.errors import RecordError
 from schemas.vocabulary import Language
-from tasks.judging.prompts import judge_messages
 from tasks.judging.rubrics import load_rubric
 from tasks.metrics.ratings import rating_share, read_ratings
 from tasks.scoring.dimensions import score_dimensions
@@ -17,10 +17,9 @@ from tasks.scoring.uncertainty import Resampling
 from tests.mirror import MIRROR, needs_mirror
 from tests.rows import each_row
 from tests.tasks import rows
-from tests.tasks.datasets.esc_eval_sample import read_sample, read_scores
+from tests.tasks.rows import Row
 
 FOLDER = MIRROR / "github.com/haidequanbu/ESC-Eval"
-CARDS = [{"id": 7}, {"id": 9}]
 RUBRIC = load_rubric("esc_eval_released")
 METHOD = MethodSpec(id="judge", judged=True, rubric=RUBRIC.id, metrics=(MetricSpec(metric="judged_rating"),))
 
@@ -35,6 +34,20 @@ SAMPLE = [
     # (200/3 + 4 x 75 + 25 + 50) / 7
     ("llama3", "zh", {"fluency": 200 / 3, "humanoid": 25}, (375 + 200 / 3) / 7),
 ]
+
+
+NAMES = {"fluency": "fluency", "diversity": "expression", "empathic": "empathy", "suggestion": "information"}
+NAMES |= {"tech": "skillful", "human": "humanoid", "overall": "overall"}
+"""Our dimensions, by the keys of the scores."""
+
+
+def read_scores(scores: Mapping[str, Mapping[str, int]], cards: Sequence[Row], **place: str) -> Iterator[Row]:
+    """Rows of `judgements` for a file under `score/`, which has them by the place of the card."""
+    call = {"part": "", "repetition": 0, "judge": "ESC-RANK", "judge_repetition": 0, "rubric": RUBRIC.id}
+    scale = {"parse_status": "parsed", "lowest": 0, "highest": 4}
+    for at, key, score in ((at, *pair) for at, given in scores.items() for pair in given.items()):
+        origin = {"item_id": f"card-{cards[int(at)]['id']}", "call_key": sha256(f"{place}{at}{key}".encode()).hexdigest()}
+        yield {**place, **call, **origin, **scale, "dimension": NAMES[key], "rating": score}
 
 
 def load(path: str) -> Any:
@@ -57,39 +70,3 @@ def test_dimensions_and_average_of_the_released_scores(
     # As a run is scored: the mean over items of the mean over dimensions.
     assert 100 * fmean(rating_share(*given) for given in read_ratings(judged, METHOD).values()) == pytest.approx(average)
     assert fmean(percent.values()) == pytest.approx(average)
-
-
-@needs_mirror
-@each_row(("model", "language"), [(model, language) for model, language, _, _ in SAMPLE])
-def test_dialogues_have_five_turns_of_each_and_can_be_judged(model: str, language: Language) -> None:
-    lines, cards = load(f"result/2024-06-24/{model}_{language}.json"), load(f"data/test_{language}.json")
-    found = list(read_sample(lines, cards, model=model))
-    assert [one["item_id"] for one in found] == [f"card-{card['id']}" for card in cards]
-    for answer, said in zip(found, lines.values(), strict=True):
-        assert [turn["speaker"] for turn in answer["turns"]] == ["seeker", "tested"] * 5
-        # The eleven lines without the greeting; an utterance that has a full-width colon of its own keeps it.
-        assert sum(len(turn["text"]) for turn in answer["turns"]) == sum(
-            len(line) - len(line.split("：")[0]) - 1 for line in said[1:]
-        )
-        for rubric in (load_rubric("esc_eval"), RUBRIC):
-            _, user = judge_messages({"language": language}, answer["turns"], rubric, rubric.calls()[0])
-            assert answer["turns"][-1]["text"] in user.content
-
-
-def test_a_card_is_found_by_its_place_and_a_colon_in_the_text_stays() -> None:
-    lines = {"1": ["AI assistant：hello", "ESC-Role：so：what\nnow", "AI assistant：well"]}
-    (answer,) = read_sample(lines, CARDS, model="m")
-    turns = [{"speaker": "seeker", "text": "so：what\nnow"}, {"speaker": "tested", "text": "well"}]
-    assert answer == {"model": "m", "item_id": "card-9", "turns": turns}
-    with pytest.raises(RecordError, match="no speaker") as caught:
-        list(read_sample({"0": ["AI assistant：hello", "User: hi"]}, CARDS, model="m"))
-    assert (caught.value.where, caught.value.got) == ("m, dialogue 0", "User: hi")
-
-
-def test_what_the_released_judge_did_not_say_is_missing() -> None:
-    place = {"dataset": "d", "model": "m", "setting": "role_play"}
-    judged = rows.judgements(*read_scores({"0": {"human": -1, "tech": 0}}, CARDS, **place))
-    assert judged.select("dimension", "rating", "parse_status").rows() == [
-        ("humanoid", None, "unparsed"),
-        ("skillful", 0, "parsed"),
-    ]

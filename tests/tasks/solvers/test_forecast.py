@@ -7,7 +7,7 @@ import pytest
 
 from schemas.chat import ChatReply, ModelEntry
 from schemas.errors import LakeError
-from schemas.lineage import CodeVersion
+from schemas.lineage import CodeVersion, PartitionRef
 from schemas.pricing import Rate
 from schemas.tables.items import Items
 from tasks.datasets.building import build_items
@@ -38,9 +38,13 @@ ENTRY = ModelEntry(name="org/m", base_url="http://localhost/v1")
 ITEM = item("i-1", "single_choice", question="How is she?", options=["glad", "sad"], gold_indices=[1])
 
 
+def stored(lake: Lake, dataset: str, frame: pl.DataFrame) -> PartitionRef:
+    return lake.write(partition_key("items", {"dataset": dataset}, {}, parents=[], version="1"), frame, Items)
+
+
 async def test_requests_are_those_of_the_solver(tmp_path: Path) -> None:
     lake, options = Lake(tmp_path, CodeVersion("test", None)), SolverOptions("base")
-    built = lake.write(partition_key("items", {"dataset": "d"}, {}, parents=[], version="1"), items(ITEM), Items)
+    built = stored(lake, "d", items(ITEM))
     plan = SOLVERS["base"].plan(options, None, ENTRY)
     job = InferJob({"tested": ENTRY}, options, plan, built, epochs=Epochs(repeat=2))
     calls = (await plan_requests(job, lake)).calls["tested"]
@@ -51,7 +55,7 @@ async def test_requests_are_those_of_the_solver(tmp_path: Path) -> None:
 async def test_a_call_is_made_when_all_that_it_rests_on_is_answered(tmp_path: Path) -> None:
     lake, spec = Lake(tmp_path, CodeVersion("test", None)), find_dataset("attunebench_mini")
     found = build_items(spec, [Locator().locate(file) for file in spec.files], 1, 0).items
-    built = lake.write(partition_key("items", {"dataset": spec.id}, {}, parents=[], version="1"), found, Items)
+    built = stored(lake, spec.id, found)
     solver, options, judge = SOLVERS["annotate"], SolverOptions("annotate"), ModelEntry(name="j", base_url="http://localhost/v1")
     job = InferJob({"tested": ENTRY, "draft_judge": judge}, options, solver.plan(options, None, ENTRY), built)
     # Three turns: 4 x 3 + 1 calls, and the judge waits for its three drafts.
@@ -84,7 +88,7 @@ async def test_a_call_is_made_when_all_that_it_rests_on_is_answered(tmp_path: Pa
 
 async def test_what_is_asked_about_retrieved_texts_is_not_known(tmp_path: Path) -> None:
     lake, options = Lake(tmp_path, CodeVersion("test", None)), SolverOptions("rag")
-    built = lake.write(partition_key("items", {"dataset": "d"}, {}, parents=[], version="1"), items(ITEM), Items)
+    built = stored(lake, "d", items(ITEM))
     assert await plan_wave(InferJob({"tested": ENTRY}, options, SOLVERS["base"].plan(options, None, ENTRY), built), lake) == []
 
 

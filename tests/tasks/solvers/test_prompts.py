@@ -126,9 +126,7 @@ async def test_the_limit_of_the_prompt_holds_for_the_embedded_model_only() -> No
     served = ModelEntry(name="listener", base_url="http://localhost/v1", sampling=sampling)
     assert await sampling_of(embedded) == Sampling(max_tokens=16, temperature=0.5, seed=3)
     assert await sampling_of(served) == sampling
-
-
-async def test_an_entry_may_ask_the_embedded_model_for_less() -> None:
+    # An entry may ask for less.
     assert (await sampling_of(ModelEntry(name=EMBEDDED_MODEL, sampling=Sampling(max_tokens=4)))).max_tokens == 4
 
 

@@ -24,10 +24,6 @@ def test_a_role_whose_name_means_something_else_is_refused(role: str) -> None:
     assert (refused.value.where, refused.value.got) == ("solver of setting mine", f"sage, {role}")
 
 
-def test_every_setting_has_a_row_under_its_name() -> None:
-    assert [solver.setting for solver in SOLVERS.values()] == list(SOLVERS)
-
-
 @pytest.mark.parametrize("setting", SOLVERS)
 async def test_a_row_says_whom_its_solver_asks_and_whether_it_retrieves(setting: str) -> None:
     searching = "<|begin_search_query|>exposure<|end_search_query|>"

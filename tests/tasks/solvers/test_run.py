@@ -14,13 +14,12 @@ from schemas.tables.items import Items
 from schemas.tables.responses import Responses
 from tasks.models.http.worker_pool import WorkerPool
 from tasks.solvers.option_order import Epochs, Presentation, plan_epochs
-from tasks.solvers.prompts import Prompts, build_messages
-from tasks.solvers.run import ItemRows, fail_cut, read_item
+from tasks.solvers.run import ItemRows, fail_cut
 from tests.model_server import ModelServer
 from tests.tasks.models.making_calls import Pauses, client, entry
 from tests.tasks.rows import item
 from tests.tasks.rows import items as frame_of
-from tests.tasks.solvers.asking import Replies, ask_base, ask_item
+from tests.tasks.solvers.asking import Replies, ask_base
 
 NAMES = ("c", "a", "b")
 
@@ -114,26 +113,6 @@ async def test_when_replies_cannot_be_kept_no_more_calls_are_made() -> None:
             await asyncio.sleep(0.3)
     # One reply was lost, the next call may have been on its way; the third was never made.
     assert server.calls <= 2
-
-
-async def test_base_asks_once_with_the_prompt_and_sampling_of_the_item() -> None:
-    item = read_item(items().row(0, named=True))
-    with ModelServer(lambda _: "B") as server:
-        model = entry(server.base_url)
-        async with client(model, Pauses()) as chat:
-            call = await ask_item(item, model, chat)
-    request, reply = call.request, call.reply
-    assert (request.model, request.identity, request.repetition) == ("listener", server.base_url, 0)
-    assert request.messages == build_messages(item, Prompts.load())
-    assert request.sampling == model.sampling
-    assert server.bodies == [request.body()]
-    assert (reply.text, call.left_out_characters, call.role, call.step) == ("B", 0, "tested", "answer")
-
-
-def test_a_row_is_read_back_as_its_item() -> None:
-    item = read_item(items().row(2, named=True))
-    assert (item.item_id, item.question, item.options, item.gold_indices) == ("b", "What is b?", ("good", "bad"), (1,))
-    assert (item.context, item.references, item.option_points) == (None, None, None)
 
 
 async def test_the_longest_item_is_asked_first() -> None:

@@ -1,14 +1,13 @@
 """The steps of the infer stage as plain functions on a lake of their own: what they write, and what an incomplete one is."""
 
 from collections.abc import Awaitable, Callable
-from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
 import polars as pl
 import pytest
 
-from schemas.chat import ChatReply, ModelEntry
+from schemas.chat import ModelEntry
 from schemas.lineage import CodeVersion, PartitionRef
 from schemas.tables.contexts import Chunks, Contexts, Retrievals
 from schemas.tables.items import Items
@@ -16,13 +15,11 @@ from schemas.tables.responses import Answers, Responses
 from tasks.lake.fingerprint import partition_key
 from tasks.lake.lake import Lake
 from tasks.models.http.worker_pool import WorkerPool
-from tasks.solvers.base import Call
 from tasks.solvers.chunk_rows import ChunkJob, read_contexts
 from tasks.solvers.infer_job import InferJob
-from tasks.solvers.run import solve_item
-from tasks.solvers.state import AskedItem, Chunking, ModelRoles, SolverCode, SolverOptions, SolverPlan, SolverResources
+from tasks.solvers.state import AskedItem, Chunking, SolverCode, SolverOptions, SolverPlan, SolverResources
 from tasks.solvers.steps import chunk_partition, infer_partition
-from tests.tasks.rows import frame, item, items, partition
+from tests.tasks.rows import frame, item, items
 from tests.tasks.solvers.asking import Replies
 from tests.tasks.solvers.longemotion.long_items import EE, QA
 from tests.tasks.solvers.longemotion.scripted_roles import FAILED, ScriptedModel, WordRetriever, saying
@@ -127,26 +124,6 @@ async def test_a_failed_call_leaves_every_partition_incomplete(lake: Lake) -> No
     again = ScriptedModel(saying("exposure"))
     refs, _ = await infer(lake, asked, again)
     assert (len(again.asked), [ref.complete for ref in refs]) == (1, [True, True, True])
-
-
-TOO_LONG = ChatReply(failure="context_too_long", error="The prompt is too long.", http_status=400)
-
-
-async def test_a_sage_that_finds_its_prompt_too_long_is_asked_once() -> None:
-    """Cutting the item's context would change nothing: a Sage is shown chunks."""
-    model, sage = ScriptedModel(saying("exposure")), ScriptedModel(saying(TOO_LONG), "sage")
-    calls, made = await solve_cut("coem", model, sage)
-    assert {(call.role, call.reply, call.left_out_characters) for call in calls} == {("sage", TOO_LONG, 0)}
-    assert (len(calls), made, len(model.asked)) == (made, len({request.messages for request in sage.asked}), 0)
-
-
-async def solve_cut(setting: str, model: ScriptedModel, sage: ScriptedModel) -> tuple[tuple[Call, ...], int]:
-    """The calls of one item under a policy that cuts, and how often the Sage was asked."""
-    nowhere = partition("items", place=(("dataset", DATASET),))
-    options = replace(job((nowhere, nowhere), setting).options, too_long="cut_start")
-    roles: ModelRoles = {"tested": model.role_model(), "sage": sage.role_model()}
-    solved = await solve_item(QA, options, SolverResources(roles, WordRetriever()), 0)
-    return solved.calls, len(sage.asked)
 
 
 async def test_what_is_complete_is_asked_no_second_time(lake: Lake) -> None:

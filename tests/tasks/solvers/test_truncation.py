@@ -23,6 +23,7 @@ from tasks.solvers.truncation import (
     truncate,
 )
 from tests.probed_server import SmallContext, Wording, stated, unstated
+from tests.rows import each_row
 from tests.tasks.models.making_calls import Pauses, client, entry
 from tests.tasks.rows import partition
 from tests.tasks.solvers.asking import ask_item
@@ -46,46 +47,34 @@ def sentences(first: int, last: int) -> str:
     return " ".join(f"Sentence {number:03}." for number in range(first, last + 1))
 
 
-def test_the_middle_is_left_out_between_sentences() -> None:
-    # The mark has 36 characters and a line end on each side, which leaves 231 at the beginning and 231 at the end. 16 sentences
-    # have 223 characters, 17 have 237.
-    cut = truncate(item(), 500, "cut_middle")
+HAPPY = "我今天很高兴。"
+MELLOW = " ".join(["mellow"] * 14)
+
+
+@each_row(
+    ("whole", "length", "too_long", "shown", "left_out"),
+    [
+        # The mark has 36 characters and a line end on each side, which leaves 231 at the beginning and 231 at the end.
+        # 16 sentences have 223 characters, 17 have 237.
+        (item(), 500, "cut_middle", f"{sentences(0, 15)}\n{MARKS['en']}\n{sentences(84, 99)}", 1399 - 223 - 223),
+        # 462 characters are left for the end; 33 sentences have 461.
+        (item(), 500, "cut_start", f"{MARKS['en']}\n{sentences(67, 99)}", 1399 - 461),
+        # The Chinese mark has 11 characters: 200 - 11 - 2 = 187, so 93 and 94 for the halves. 13 sentences of 7 have 91.
+        (
+            *(item(HAPPY * 100, language="zh"), 200, "cut_middle"),
+            *(f"{HAPPY * 13}\n{MARKS['zh']}\n{HAPPY * 13}", 700 - 2 * 91),
+        ),
+        # Without sentences between words: 100 characters for each half, 14 words of 6 letters and the blanks between them are 97.
+        (item("mellow " * 200), 238, "cut_middle", f"{MELLOW}\n{MARKS['en']}\n{MELLOW} ", 1400 - 97 - 98),
+        # In Chinese between characters; one endless word where the room ends.
+        (item("安" * 900, language="zh"), 213, "cut_middle", f"{'安' * 100}\n{MARKS['zh']}\n{'安' * 100}", 700),
+        (item("x" * 1000), 238, "cut_middle", f"{'x' * 100}\n{MARKS['en']}\n{'x' * 100}", 800),
+    ],
+)
+def test_where_a_context_is_cut(whole: Item, length: int, too_long: TooLong, shown: str, left_out: int) -> None:
+    cut = truncate(whole, length, too_long)
     assert cut is not None
-    assert cut.item.context == f"{sentences(0, 15)}\n[Part of the text is left out here.]\n{sentences(84, 99)}"
-    assert cut.left_out_characters == 1399 - 223 - 223
-
-
-def test_the_start_is_left_out_and_the_end_kept() -> None:
-    # 462 characters are left for the end; 33 sentences have 461.
-    cut = truncate(item(), 500, "cut_start")
-    assert cut is not None
-    assert cut.item.context == f"[Part of the text is left out here.]\n{sentences(67, 99)}"
-    assert cut.left_out_characters == 1399 - 461
-
-
-def test_chinese_text_is_cut_after_its_own_full_stop_and_marked_in_chinese() -> None:
-    # The mark has 11 characters: 200 - 11 - 2 = 187, so 93 and 94 for the halves. 13 sentences of 7 characters have 91.
-    cut = truncate(item("我今天很高兴。" * 100, language="zh"), 200, "cut_middle")
-    assert cut is not None
-    assert cut.item.context == "我今天很高兴。" * 13 + "\n【此处省略了部分原文】\n" + "我今天很高兴。" * 13
-    assert cut.left_out_characters == 700 - 2 * 91
-
-
-def test_without_sentences_the_cut_is_between_words_and_in_chinese_between_characters() -> None:
-    words = truncate(item("mellow " * 200), 238, "cut_middle")
-    assert words is not None
-    # 100 characters for each half: 14 words of 6 letters and the blanks between them are 97.
-    assert words.item.context == "\n".join([" ".join(["mellow"] * 14), MARKS["en"], " ".join(["mellow"] * 14) + " "])
-    characters = truncate(item("安" * 900, language="zh"), 213, "cut_middle")
-    assert characters is not None
-    assert characters.item.context == "\n".join(["安" * 100, MARKS["zh"], "安" * 100])
-
-
-def test_one_endless_word_is_cut_where_the_room_ends() -> None:
-    cut = truncate(item("x" * 1000), 238, "cut_middle")
-    assert cut is not None
-    assert cut.item.context == "\n".join(["x" * 100, MARKS["en"], "x" * 100])
-    assert cut.left_out_characters == 800
+    assert (cut.item.context, cut.left_out_characters) == (shown, left_out)
 
 
 @pytest.mark.parametrize("length", [-500, 0, 38])

@@ -1,9 +1,11 @@
 """Makes conversations in the form of AttuneBench with known answers, and records that break one rule each; the same by seed."""
 
 import json
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterable, Mapping
 from copy import deepcopy
+from functools import reduce
 from itertools import combinations
+from operator import getitem
 from pathlib import Path
 from random import Random
 from typing import Any
@@ -106,14 +108,16 @@ def write_folder(folder: Path, records: Mapping[str, Fields | bytes]) -> Path:
     return folder
 
 
+def _place(record: Any, path: Iterable[str | int]) -> Any:
+    return reduce(getitem, path, record)
+
+
 def at(*path: str | int, value: Any = None, drop: bool = False) -> Callable[[Fields], None]:
     """Return a change of one place: another value, or none at all."""
 
     def change(record: Fields) -> None:
         *parents, last = path
-        place: Any = record
-        for step in parents:
-            place = place[step]
+        place = _place(record, parents)
         if drop:
             del place[last]
         else:
@@ -131,23 +135,7 @@ SCORES = ("participant_profile", "computed_scores")
 
 def _repeat(*path: str | int) -> Callable[[Fields], None]:
     """Return a change that gives the first value of a list a second time."""
-
-    def change(record: Fields) -> None:
-        place: Any = record
-        for step in path:
-            place = place[step]
-        place.append(deepcopy(place[0]))
-
-    return change
-
-
-def _eleven(record: Fields) -> None:
-    del record["turns"][0]["annotations"]["pairwiseComparisons"][5]
-
-
-def _thirteen(record: Fields) -> None:
-    comparisons = record["turns"][0]["annotations"]["pairwiseComparisons"]
-    comparisons.append(dict(comparisons[0]))
+    return lambda record: _place(record, path).append(deepcopy(_place(record, (*path, 0))))
 
 
 TAG = {"emotion": "Upset", "intensity": 3}
@@ -164,8 +152,8 @@ SPOILT: list[tuple[str, Callable[[Fields], None]]] = [
     ("turns.turnNumber|each_once", at(*TURN, "turnNumber", value=2)),
     ("turns.moodShiftTags|each_once", at(*TURN, "moodShiftTags", value=[TAG, {"emotion": " upset"}])),
     ("turns.annotations.binaryJudgements|each_once", _repeat(*JUDGED)),
-    ("turns.annotations.pairwiseComparisons|twelve_comparisons", _eleven),
-    ("turns.annotations.pairwiseComparisons|twelve_comparisons", _thirteen),
+    ("turns.annotations.pairwiseComparisons|twelve_comparisons", at(*NOTES, "pairwiseComparisons", 5, drop=True)),
+    ("turns.annotations.pairwiseComparisons|twelve_comparisons", _repeat(*NOTES, "pairwiseComparisons")),
 ]
 """A rule, and a change to a valid record that breaks it."""
 

@@ -5,7 +5,7 @@ from typing import Any
 
 import pytest
 
-from schemas.context import ASPECTS, Context, ContextOptions, SampleBuilder
+from schemas.context import Context, ContextOptions, SampleBuilder
 from schemas.errors import UsageError
 from schemas.item import Item, Record, text_id
 from tasks.datasets.longemotion.bundled import (
@@ -14,11 +14,8 @@ from tasks.datasets.longemotion.bundled import (
     find_place,
     hidden_in_text,
     read_contrast_sets,
-    read_questions,
-    read_reports,
     read_situations,
 )
-from tasks.datasets.longemotion.emotion_conversation import checkpoints_of
 
 ENGLISH = "One two. Three four! Five six?\n\nSeven."
 """Sentences of 3, 3, 3 and 2 tokens: 11 in all, since each mark is a token."""
@@ -137,58 +134,10 @@ def contrast(labels: Sequence[str], language: str = "zh") -> dict[str, Any]:
     return {"item_id": "ed-1", "language": language, "segments": ["春天。", "夏。", "秋天到。"], "labels": labels}
 
 
-def test_the_odd_segment_is_the_one_with_a_label_of_its_own() -> None:
-    item, context = build(read_contrast_sets, contrast(["Joy", "Joy", "Fear"]))["ed-1"]
-    assert (item.question_type, item.gold_indices, item.subset, item.fixed_order) == ("odd_one_out", (2,), "Fear among Joy", True)
-    assert item.options == ("春天。", "夏。", "秋天到。")
-    assert (context.needle, context.needle_start, context.tokens) == ("秋天到。", None, 9)
-
-
 @pytest.mark.parametrize("labels", [["Joy", "Joy", "Joy"], ["Joy", "Fear", "Anger"], ["Joy", "Joy", "Fear", "Joy"]])
 def test_a_set_without_exactly_one_odd_segment(labels: list[str]) -> None:
     with pytest.raises(ValueError, match=r"another label than all the rest|3 segments have 4 labels"):
         build(read_contrast_sets, contrast(labels))
-
-
-def test_each_question_has_the_whole_document() -> None:
-    asked = [{"item_id": f"qa-{n}", "question": f"Which {n}?", "references": [f"the {n}"]} for n in (1, 2)]
-    built = build(read_questions, {"document_id": "d", "language": "en", "document": ENGLISH, "questions": asked})
-    assert {name: (item.context, item.question, item.references) for name, (item, _) in built.items()} == {
-        "qa-1": (ENGLISH, "Which 1?", ("the 1",)),
-        "qa-2": (ENGLISH, "Which 2?", ("the 2",)),
-    }
-    assert {context.tokens for _, context in built.values()} == {11}
-
-
-def test_a_report_is_shown_in_sections_and_its_aspects_are_not_shown() -> None:
-    sections = {"experience_and_reflection": "三", "case_description": "一", "consultation_process": "二"}
-    record = {"item_id": "es-1", "language": "zh"} | sections | {aspect: aspect.upper() for aspect in reversed(ASPECTS)}
-    item, _ = build(read_reports, record)["es-1"]
-    assert item.context == "个案描述:\n一\n\n咨询过程:\n二\n\n经验与反思:\n三"
-    assert item.references == tuple(aspect.upper() for aspect in ASPECTS)
-
-
-def test_checkpoints_of_a_dialogue_in_its_own_language() -> None:
-    turns = [{"role": role, "context": f"{role[:2]}{turn}"} for turn in range(3) for role in ("Client", "Counselor")]
-    stages = [{"stage": name, "conversations": turns} for name in ("一", "二", "三", "四")]
-    built = build(checkpoints_of("mc2", "long_mini_"), {"id": 7, "language": "zh", "stages": stages})
-    # Three messages of the client: the checkpoints are numbers 3 div 4, 3 div 2 and 9 div 4, that is 0, 1 and 2.
-    assert {name: item.question.split("\n")[-1] for name, (item, _) in built.items()} == {
-        "long_mini_mc2-7-1": "Client: Cl0",
-        "long_mini_mc2-7-2": "Client: Cl1",
-        "long_mini_mc2-7-3": "Client: Cl2",
-    }
-    assert {(item.language, item.subset, context.task) for item, context in built.values()} == {("zh", "二", "mc2")}
-
-
-@pytest.mark.parametrize(("language", "first"), [("en", "Interested"), ("zh", "感兴趣的")])
-def test_a_situation_is_rated_by_twenty_adjectives(language: str, first: str) -> None:
-    record = {"item_id": "ee-1", "language": language, "emotion": "Guilt", "situation": "春天。"}
-    item, context = build(read_situations, record)["ee-1"]
-    assert item.options is not None
-    assert (item.options[0], len(set(item.options)), item.subset) == (first, 20, "Guilt")
-    assert "Guilt" not in f"{item.context} {item.question}"
-    assert (context.tokens, item.gold_indices) == (3, None)
 
 
 def test_a_language_that_is_not_known() -> None:

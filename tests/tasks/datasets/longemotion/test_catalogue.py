@@ -15,8 +15,7 @@ from schemas.question_types import QUESTION_TYPES
 from schemas.vocabulary import ContextTask
 from tasks.datasets.building import build_items
 from tasks.datasets.catalogue import CATALOGUE, LONGEMOTION, find_dataset
-from tasks.datasets.longemotion.emotion_detection import draw_sets
-from tasks.datasets.longemotion.emotion_pairs import PUBLISHED
+from tasks.datasets.longemotion.emotion_detection import PUBLISHED, draw_sets
 from tasks.scoring.blueprints import load_blueprint
 from tasks.sources.locating import Locator
 from tests.tasks.datasets.real_datasets import build, paths, records_of

@@ -153,16 +153,3 @@ def test_layout_and_case_do_not_show_a_matched_needle(mirror: Path) -> None:
     assert 60 <= alone <= 140
     assert sum(place > 0.995 for place in places) <= 20
     assert 0.5 <= median(places) <= 0.9
-
-
-def test_a_grid_reaches_a_million_tokens(mirror: Path) -> None:
-    assert EMOBENCH.sample_builder is not None
-    options = ContextOptions(lengths=(1000, 1_000_000), depths=(0, 50, 100))
-    samples = EMOBENCH.sample_builder(records(EMOBENCH, mirror), options, 1)
-    assert len(samples) == 200 * 6
-    for sample in samples[3:6]:
-        item, context = sample.build()
-        assert abs(context.tokens - 1_000_000) <= SENTENCE
-        assert context.depth_percent == pytest.approx(context.target_depth_percent or 0, abs=0.01)
-        assert (item.context or "").count(context.needle or "?") == 1
-        assert (context.haystack or "").count(";") in {15, 16, 17}

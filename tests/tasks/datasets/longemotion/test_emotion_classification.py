@@ -240,11 +240,6 @@ def test_a_needle_that_is_not_certain_is_not_guessed(record: Record, scenarios: 
     assert (context.needle, context.needle_id, context.depth_percent, *spans) == (None,) * 7
 
 
-def test_a_question_of_another_subject_leaves_the_needle_without_a_name() -> None:
-    (sample,) = read_released("ec_emobench")([released(subject="Mia"), scenario()], ContextOptions(), 0)
-    assert (sample.build()[1].needle, sample.build()[1].needle_id) == (NEEDLE, None)
-
-
 def test_released_reports_have_no_needle_and_a_question_about_the_tone() -> None:
     record = released(choices='["Positive", "Neutral", "Negative"]', label="Neutral", subject="Acme")
     (sample,) = read_released("ec_finentity")([record], ContextOptions(), 0)
@@ -267,3 +262,8 @@ def test_released_records_that_lack_something_are_refused(changes: dict[str, Any
     (sample,) = read_released("ec_emobench")([released(**changes)], ContextOptions(), 0)
     with pytest.raises(error):
         sample.build()
+
+
+def test_a_question_of_another_subject_names_no_needle() -> None:
+    (sample,) = read_released("ec_emobench")([released(subject="Mia"), scenario()], ContextOptions(), 0)
+    assert (sample.build()[1].needle, sample.build()[1].needle_id) == (NEEDLE, None)

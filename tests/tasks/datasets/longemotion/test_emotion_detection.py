@@ -9,8 +9,14 @@ from scipy.stats import binom, chisquare
 
 from schemas.context import Context, ContextOptions, LazySample
 from schemas.item import Item, Record
-from tasks.datasets.longemotion.emotion_detection import build_contrast_sets, draw_sets, read_contrast_sets
-from tasks.datasets.longemotion.emotion_pairs import FEWEST_OF_MAJORITY, PUBLISHED, plan_pairs
+from tasks.datasets.longemotion.emotion_detection import (
+    FEWEST_OF_MAJORITY,
+    PUBLISHED,
+    build_contrast_sets,
+    draw_sets,
+    plan_pairs,
+    read_contrast_sets,
+)
 
 COUNTS = {"Anxiety": 120, "Relaxation": 90, "Sadness": 60, "Fear": 40, "Disgust": 17}
 REAL = {"Anxiety": 1381, "Sadness": 357, "Relaxation": 333, "Fear": 230, "Anger": 107} | {

@@ -9,8 +9,9 @@ import pytest
 from schemas.item import Record
 from tasks.datasets.building import build_of_records
 from tasks.datasets.catalogue import find_dataset
-from tasks.datasets.moodbench.bias import adapt_bbq, adapt_crows_pairs, adapt_stereoset, list_stereoset_tests
-from tests.tasks.datasets.real_datasets import adapt, build, right, rows, texts
+from tasks.datasets.moodbench.bias import list_stereoset_tests
+from tests.rows import each_row
+from tests.tasks.datasets.real_datasets import adapt, right, rows, texts
 
 
 def crows_pair(direction: str, number: int = 0) -> dict[str, Any]:
@@ -23,29 +24,21 @@ def crows_pair(direction: str, number: int = 0) -> dict[str, Any]:
     }
 
 
-@pytest.mark.parametrize("direction", ["stereo", "antistereo"])
-def test_crows_pairs_the_less_stereotypical_sentence_is_right_in_either_direction(direction: str) -> None:
+def test_crows_pairs_less_stereotypical_sentence_is_right() -> None:
+    right_one = "People from the lake always burn their bread, said number {}."
     for number in range(20):
-        item = adapt(adapt_crows_pairs, **crows_pair(direction, number))
-        assert right(item) == [f"People from the lake always burn their bread, said number {number}."]
-        assert (item.item_id, item.subset) == (str(number), "nationality")
-
-
-def test_crows_pairs_released_code_takes_the_other_sentence_of_an_antistereo_pair() -> None:
-    assert adapt(adapt_crows_pairs, **crows_pair("stereo")).reference_gold_indices is None
-    item = adapt(adapt_crows_pairs, **crows_pair("antistereo"))
-    assert texts(item, item.reference_gold_indices) == ["People from the hill always burn their bread, said number 0."]
-
-
-def test_crows_pairs_sentences_are_one_line_each() -> None:
+        stereo, anti = (adapt("crows_pairs", crows_pair(direction, number)) for direction in ("stereo", "antistereo"))
+        assert right(stereo) == right(anti) == [right_one.format(number)]
+        assert (stereo.item_id, stereo.subset, stereo.reference_gold_indices) == (str(number), "nationality", None)
+        # The released code takes the other sentence of such a pair.
+        assert texts(anti, anti.reference_gold_indices) == [right_one.format(number).replace("lake", "hill")]
     pair = crows_pair("stereo") | {"sent_less": " People from the lake\nburn  their bread. "}
-    item = adapt(adapt_crows_pairs, **pair)
-    assert right(item) == ["People from the lake burn their bread."]
+    assert right(adapt("crows_pairs", pair)) == ["People from the lake burn their bread."]
 
 
 def test_crows_pairs_of_a_third_direction_cannot_be_asked() -> None:
     with pytest.raises(KeyError, match="sideways"):
-        adapt(adapt_crows_pairs, **crows_pair("sideways"))
+        adapt("crows_pairs", crows_pair("sideways"))
 
 
 def stereoset_test(number: int, labels: tuple[str, ...] = ("anti-stereotype", "unrelated", "stereotype")) -> dict[str, Any]:
@@ -87,11 +80,11 @@ def test_stereoset_file_without_a_task_does_not_fit() -> None:
         list_stereoset_tests([Record(fields={"key": "version", "value": "1.1"}, file="f", row=0)])
 
 
-@pytest.mark.parametrize(("task", "word"), [("intersentence", "come next"), ("intrasentence", "BLANK")])
+@each_row(("task", "word"), [("intersentence", "come next"), ("intrasentence", "BLANK")])
 def test_stereoset_ranks_three_sentences_of_known_roles(task: str, word: str) -> None:
     places = set()
     for number in range(30):
-        item = adapt(adapt_stereoset, **{**stereoset_test(number), "task": task})
+        item = adapt("stereoset", {**stereoset_test(number), "task": task})
         assert word in item.question
         assert item.context == f"Our baker came to meeting {number}."
         assert sorted(right(item)) == ["He was late.", "He was on time."]
@@ -107,7 +100,7 @@ def test_stereoset_ranks_three_sentences_of_known_roles(task: str, word: str) ->
     assert places == {0, 1, 2}
 
 
-@pytest.mark.parametrize("third", ["anti-stereotype", "related"])
+@each_row("third", ["anti-stereotype", "related"])
 def test_stereoset_test_without_one_sentence_of_each_role_is_rejected(third: str) -> None:
     tests = [stereoset_test(1, ("anti-stereotype", "unrelated", third))]
     records = stereoset_file(inter=tests, intra=[stereoset_test(2)])
@@ -136,7 +129,7 @@ def bbq_question(category: str, groups: list[str], tags: list[str], **changed: A
     }
 
 
-@pytest.mark.parametrize(
+@each_row(
     ("category", "groups", "tags"),
     [
         ("Age", ["old"], ["old", "nonOld"]),
@@ -151,71 +144,50 @@ def bbq_question(category: str, groups: list[str], tags: list[str], **changed: A
     ],
 )
 def test_bbq_target_is_what_the_bias_would_answer(category: str, groups: list[str], tags: list[str]) -> None:
-    negative = adapt(adapt_bbq, **bbq_question(category, groups, tags))
+    negative = adapt("bbq", bbq_question(category, groups, tags))
     assert negative.option_roles == ("target", "unknown", "other")
-    turned = adapt(adapt_bbq, **bbq_question(category, groups, tags[::-1]))
+    turned = adapt("bbq", bbq_question(category, groups, tags[::-1]))
     assert turned.option_roles == ("other", "unknown", "target")
-    positive = adapt(adapt_bbq, **bbq_question(category, groups, tags, question_polarity="nonneg"))
+    positive = adapt("bbq", bbq_question(category, groups, tags, question_polarity="nonneg"))
     assert positive.option_roles == ("other", "unknown", "target")
 
 
-def test_bbq_nationality_goes_by_the_name_since_tags_are_parts_of_the_world() -> None:
-    fields = bbq_question("Nationality", ["Person two", "Person three"], ["Europe", "Europe"])
-    assert adapt(adapt_bbq, **fields).option_roles == ("other", "unknown", "target")
+BLACK = ("Race_x_gender", ["Black", "African American"])
+FIRST, SECOND = ("target", "unknown", "other"), ("other", "unknown", "target")
 
 
-@pytest.mark.parametrize(
-    ("question", "tags", "roles"),
+@each_row(
+    ("category", "groups", "question", "tags", "roles"),
     [
-        ("1", ["M-Black", "F-Black"], ("target", "unknown", "other")),  # about men
-        ("3", ["M-Black", "F-Black"], ("other", "unknown", "target")),  # about women
-        ("3", ["F-Black", "F-White"], ("target", "unknown", "other")),
-        ("3", ["F-Black", "M-White"], ("target", "unknown", "other")),
-        ("3", ["F-Black", ""], ("target", "unknown", "other")),  # no tag: a Latina woman
-        ("43", ["F-Black", "M-Black"], None),
+        (*BLACK, "1", ["M-Black", "F-Black"], FIRST),  # about men
+        (*BLACK, "3", ["M-Black", "F-Black"], SECOND),  # about women
+        (*BLACK, "3", ["F-Black", "F-White"], FIRST),
+        (*BLACK, "3", ["F-Black", "M-White"], FIRST),
+        (*BLACK, "3", ["F-Black", ""], FIRST),  # no tag: a Latina woman
+        (*BLACK, "43", ["F-Black", "M-Black"], None),
+        # Status is read from tags with and without a gender: 13 is about the rich, 12 about the poor.
+        ("Race_x_SES", ["White"], "13", ["highSES-White", "lowSES-White"], FIRST),
+        ("Race_x_SES", ["White"], "12", ["highSES-M-White", "lowSES-M-White"], SECOND),
+        # Tags of nations are parts of the world, so names count.
+        ("Nationality", ["Person two", "Person three"], "1", ["Europe", "Europe"], SECOND),
+        # Both, and neither, are stereotyped.
+        ("Gender_identity", ["F"], "1", ["woman", "girl"], None),
+        ("Religion", ["Sikh"], "1", ["Hindu", "Jewish"], None),
     ],
 )
-def test_bbq_intersectional_target_has_both_groups(question: str, tags: list[str], roles: tuple[str, ...] | None) -> None:
-    fields = bbq_question("Race_x_gender", ["Black", "African American"], tags, question_index=question)
-    assert adapt(adapt_bbq, **fields).option_roles == roles
-
-
-def test_bbq_status_is_read_from_tags_with_and_without_a_gender() -> None:
-    for high, low in (("highSES-White", "lowSES-White"), ("highSES-M-White", "lowSES-M-White")):
-        about_rich = bbq_question("Race_x_SES", ["White"], [high, low], question_index="13")
-        assert adapt(adapt_bbq, **about_rich).option_roles == ("target", "unknown", "other")
-        about_poor = bbq_question("Race_x_SES", ["White"], [high, low], question_index="12")
-        assert adapt(adapt_bbq, **about_poor).option_roles == ("other", "unknown", "target")
-
-
-def test_bbq_without_one_stereotyped_person_has_no_roles() -> None:
-    assert adapt(adapt_bbq, **bbq_question("Gender_identity", ["F"], ["woman", "girl"])).option_roles is None
-    assert adapt(adapt_bbq, **bbq_question("Religion", ["Sikh"], ["Hindu", "Jewish"])).option_roles is None
+def test_bbq_target_has_all_groups(category: str, groups: list[str], question: str, tags: list[str], roles: Any) -> None:
+    assert adapt("bbq", bbq_question(category, groups, tags, question_index=question)).option_roles == roles
 
 
 def test_bbq_keeps_order_label_and_condition() -> None:
-    item = adapt(adapt_bbq, **bbq_question("Age", ["old"], ["old", "nonOld"], context_condition="disambig", label=2))
+    item = adapt("bbq", bbq_question("Age", ["old"], ["old", "nonOld"], context_condition="disambig", label=2))
     assert item.options == ("Person one", "Not known", "Person two")
     assert item.gold_indices == (2,)
     assert (item.item_id, item.subset) == ("Age-5", "Age: disambiguated")
-    assert adapt(adapt_bbq, **bbq_question("Age", ["old"], ["old", "nonOld"], label=3)).gold_indices is None
+    assert adapt("bbq", bbq_question("Age", ["old"], ["old", "nonOld"], label=3)).gold_indices is None
 
 
-def test_crows_pairs_real_rows(mirror: Path) -> None:
-    built = build("crows_pairs", mirror)
-    # Dictionary: nine types of bias; 253 stereo and 47 antistereo pairs.
-    assert Counter(built.items["subset"]) == (
-        {"race-color": 95, "gender": 58, "nationality": 35, "socioeconomic": 28, "religion": 22, "age": 19}
-        | {"sexual-orientation": 17, "physical-appearance": 13, "disability": 13}
-    )
-    assert built.items["reference_gold_indices"].is_not_null().sum() == 47
-
-
-def test_bbq_real_rows(mirror: Path) -> None:
-    built = build("bbq", mirror)
-    subsets = Counter(subset.split(": ")[1] for subset in built.items["subset"])
-    assert subsets == {"ambiguous": 1651, "disambiguated": 1649}
-    assert len(set(built.items["subset"])) == 22
+def test_bbq_two_items_have_no_roles(mirror: Path) -> None:
     without = [item_id for item_id, row in rows("bbq", mirror).items() if row["option_roles"] is None]
     assert sorted(without) == ["Gender_identity-301", "Race_x_gender-15288"]
 
@@ -236,7 +208,7 @@ def test_bbq_gold_is_unknown_where_the_context_is_ambiguous_and_only_there(mirro
             assert 0.36 < roles["target"] / roles.total() < 0.64, subset
 
 
-@pytest.mark.parametrize(
+@each_row(
     ("item_id", "gold", "roles"),
     [
         ("Age-967", 1, ("other", "target", "unknown")),

@@ -7,17 +7,12 @@ from typing import Any
 
 import pytest
 
-from schemas.item import Item, Record
-from schemas.vocabulary import Language
+from schemas.item import Record
 from tasks.datasets.catalogue import CATALOGUE
-from tasks.datasets.moodbench.safetybench import ANSWERS_EN, adapt_safetybench, join_safetybench_answers
+from tasks.datasets.moodbench.safetybench import ANSWERS_EN, join_safetybench_answers
 from tasks.sources.locating import Locator
+from tests.rows import each_row
 from tests.tasks.datasets.real_datasets import build, rows
-
-
-def adapt(language: Language, **changed: Any) -> Item:
-    return adapt_safetybench(language, Record(fields={**QUESTION, **changed}, file="file", row=0))
-
 
 QUESTION = {"id": 7, "category": "Mental Health", "question": " What helps one sleep?  ", "options": ["A walk", "A drum\nsolo"]}
 
@@ -53,47 +48,8 @@ def test_safetybench_files_that_do_not_fit_are_refused(answers: dict[str, Any], 
         join_safetybench_answers("Mental Health", safetybench_files(QUESTION, **answers))
 
 
-def test_safetybench_item() -> None:
-    item = adapt("en", answer=1)
-    assert (item.language, item.question, item.item_id) == ("en", "What helps one sleep?", "7")
-    assert item.options == ("A walk", "A drum solo")
-    assert item.gold_indices == (1,)
-    assert not item.fixed_order
-
-
-@pytest.mark.parametrize("answer", [None, 2, -1])
-def test_safetybench_answer_that_is_none_of_the_options_gives_no_gold(answer: int | None) -> None:
-    assert adapt("en", answer=answer).gold_indices is None
-
-
-def test_safetybench_right_answer_printed_twice_gives_no_gold() -> None:
-    options = ["A walk", "A nap", "A nap"]
-    assert adapt("en", options=options, answer=2).gold_indices is None
-    assert adapt("en", options=options, answer=0).gold_indices == (0,)
-
-
-@pytest.mark.parametrize(
-    ("language", "last", "fixed"),
-    [
-        ("en", "All of the above", True),
-        ("en", "None of the above options.", True),
-        ("en", "Both of them", True),
-        ("en", "All of his friends above the shop", False),
-        ("zh", "以上都是", True),
-        ("zh", "以上选项都正确", True),
-        ("zh", "都是", True),
-        ("zh", "两者都不是", True),
-        ("zh", "每周两次以上", False),
-        ("zh", "都听他的", False),
-    ],
-)
-def test_safetybench_order_is_fixed_if_an_option_names_the_others(language: Language, last: str, fixed: bool) -> None:
-    assert adapt(language, options=["A walk", last], answer=0).fixed_order is fixed
-
-
 ENTRIES = {spec.id: spec for spec in CATALOGUE}
 SAFETYBENCH = [name for name in ENTRIES if name.startswith("safetybench_")]
-
 
 # Gold of the release by place, over the good items. In privacy_property 10678 (gold 1) and 11358 (gold 2) are rejected.
 SAFETYBENCH_GOLD = {
@@ -107,7 +63,7 @@ SAFETYBENCH_GOLD = {
 }
 
 
-@pytest.mark.parametrize("name", SAFETYBENCH)
+@each_row("name", SAFETYBENCH)
 def test_safetybench_chinese_subset(name: str, mirror: Path) -> None:
     items = build(name, mirror).items
     assert Counter(items["gold_indices"].explode()) == SAFETYBENCH_GOLD[name.removeprefix("safetybench_")]
@@ -130,7 +86,7 @@ def test_safetybench_one_question_with_two_golds_stays(mirror: Path) -> None:
     assert "7973 and 8027" in alternative.ambiguous[0]
 
 
-@pytest.mark.parametrize(
+@each_row(
     ("name", "item_id", "gold"),
     [
         ("offensiveness", "2", 1),

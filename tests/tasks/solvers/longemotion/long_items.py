@@ -1,9 +1,11 @@
 """Items of every task of LongEmotion, short enough to be seen through."""
 
 from collections.abc import Iterable
+from typing import Any
 
 from schemas.context import Context
 from schemas.item import Item
+from schemas.question_types import QuestionType
 from schemas.retrieval import Chunk
 from schemas.vocabulary import ContextTask
 from tasks.solvers.state import AskedItem
@@ -26,76 +28,34 @@ def long_item(task: ContextTask, item: Item, query: str | None = None) -> AskedI
     return AskedItem(f"{task}-1", item, Context(task=task, query=query, tokens=100), chunks)
 
 
+def asked(task: ContextTask, question_type: QuestionType, question: str, query: str | None = None, **fields: Any) -> AskedItem:
+    """An English item of a task."""
+    return long_item(task, Item(question_type=question_type, question=question, **fields), query)
+
+
 TOWER = "The tower is {old}.\nMara lost her letter.\nRain fell.\nMara wept."
-EC = long_item(
-    "ec_emobench",
-    Item(
-        language="en",
-        question_type="label_choice",
-        context=TOWER,
-        question="What does Mara end up feeling?",
-        options=("Relief", "Sadness & Guilt", "Pride"),
-        gold_indices=(1,),
-    ),
-    "Mara",
+MOODS = ("Relief", "Sadness & Guilt", "Pride")
+EC = asked(
+    *("ec_emobench", "label_choice", "What does Mara end up feeling?", "Mara"), context=TOWER, options=MOODS, gold_indices=(1,)
 )
-FIRM = long_item(
-    "ec_finentity",
-    Item(
-        language="en",
-        question_type="label_choice",
-        context="Acorn Ltd grew.\nThe sun set.",
-        question="What is the tone towards Acorn Ltd?",
-        options=("Positive", "Neutral", "Negative"),
-        gold_indices=(0,),
-    ),
-    "Acorn Ltd",
+FIRM = asked(
+    *("ec_finentity", "label_choice", "What is the tone towards Acorn Ltd?", "Acorn Ltd"),
+    context="Acorn Ltd grew.\nThe sun set.",
+    options=("Positive", "Neutral", "Negative"),
+    gold_indices=(0,),
 )
-SEGMENTS = (
-    *(f"calm morning number{number} by the lake" for number in range(4)),
-    'He "shook" with dread',
-    *(f"calm morning number{number} by the lake" for number in range(5, 10)),
+CALM = [f"calm morning number{number} by the lake" for number in range(10)]
+SEGMENTS = (*CALM[:4], 'He "shook" with dread', *CALM[5:])
+ED = asked("ed", "odd_one_out", "Which segment expresses another emotion?", options=SEGMENTS, gold_indices=(4,))
+TOPICS = "\n".join(f"Line {number} tells of topic{number}." for number in range(20))
+QA = asked(
+    *("qa", "extractive", "By what does fear fade?"), context=f"{TOPICS}\nFear fades by exposure.", references=("exposure",)
 )
-ED = long_item(
-    "ed",
-    Item(
-        language="en",
-        question_type="odd_one_out",
-        question="Which segment expresses another emotion?",
-        options=SEGMENTS,
-        gold_indices=(4,),
-    ),
-)
-QA = long_item(
-    "qa",
-    Item(
-        language="en",
-        question_type="extractive",
-        context="\n".join(f"Line {number} tells of topic{number}." for number in range(20)) + "\nFear fades by exposure.",
-        question="By what does fear fade?",
-        references=("exposure",),
-    ),
-)
-ES = long_item(
-    "es",
-    Item(
-        language="en",
-        question_type="aspect_summary",
-        context="\n".join(f"Session {number} went well." for number in range(12)),
-        question="Sum up the report.",
-        references=("a", "b", "c", "d", "e"),
-    ),
-)
+SESSIONS = "\n".join(f"Session {number} went well." for number in range(12))
+ES = asked("es", "aspect_summary", "Sum up the report.", context=SESSIONS, references=("a", "b", "c", "d", "e"))
 HISTORY = "\n".join(f"Client: worry {number}\nCounselor: noted {number}" for number in range(12))
 LAST = "Client: my exam\nCounselor: tell me\nClient: worry 3 is back"
-MC = long_item("mc4", Item(language="en", question_type="counselor_reply", context=HISTORY, question=LAST))
-EE = long_item(
-    "ee",
-    Item(
-        language="en",
-        question_type="emotion_expression",
-        context="Your train leaves without you.",
-        question="Live through this.",
-        options=("Upset", "Proud"),
-    ),
+MC = asked("mc4", "counselor_reply", LAST, context=HISTORY)
+EE = asked(
+    *("ee", "emotion_expression", "Live through this."), context="Your train leaves without you.", options=("Upset", "Proud")
 )

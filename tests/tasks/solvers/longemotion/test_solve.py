@@ -27,7 +27,6 @@ Choose one of the choices and copy it exactly. Reply only with a fenced JSON obj
 ```json
 {"Emotion": "your choice"}
 ```"""
-EC_BASE = f"Text:\n{TOWER}\n\n{EC_END}"
 
 ED_SYSTEM = """You compare short texts by the emotion they express.
 In every list you are given, all texts share one emotion except a single one."""
@@ -97,70 +96,52 @@ MC_FOUND = """[1] Client: worry 0
 [4] Client: worry 3"""
 
 
-CASES: list[tuple[AskedItem, str, dict[str, str]]] = [
+CASES: list[tuple[AskedItem, str, str, str, str, str]] = [
     (
-        EC,
-        EC_SYSTEM,
-        {
-            "base": EC_BASE,
-            "rag": f"Text:\n{TOWER}\n\nPassages of this text that may matter most, looked up for the question:\n"
-            f"[1] Mara lost her letter.\n\n{EC_END}",
-            "retrieve_only": f"Passages of a longer text, looked up for the question:\n[1] Mara lost her letter.\n\n{EC_END}",
-        },
+        *(EC, EC_SYSTEM, EC_END, f"Text:\n{TOWER}"),
+        "Passages of this text that may matter most, looked up for the question:\n[1] Mara lost her letter.",
+        "Passages of a longer text, looked up for the question:\n[1] Mara lost her letter.",
     ),
     (
-        ED,
-        ED_SYSTEM,
-        {
-            "base": f"{ED_LIST}\n\n{ED_END}",
-            "rag": f"{ED_LIST}\n\nThese segments stand out most from the others, the most unusual one first:\n"
-            f"{ED_FOUND}\n\n{ED_END}",
-            "retrieve_only": "From a list of 10 segments, these 8 stand out most from the others, the most unusual one first.\n"
-            f"There is one JSON object per line, with the segment's index in the whole list:\n{ED_FOUND}\n\n{ED_END}",
-        },
+        *(ED, ED_SYSTEM, ED_END, ED_LIST),
+        f"These segments stand out most from the others, the most unusual one first:\n{ED_FOUND}",
+        (
+            "From a list of 10 segments, these 8 stand out most from the others, the most unusual one first.\n"
+            f"There is one JSON object per line, with the segment's index in the whole list:\n{ED_FOUND}"
+        ),
     ),
     (
-        QA,
-        QA_SYSTEM,
-        {
-            "base": f"Document:\n{QA.item.context}\n\n{QA_END}",
-            "rag": f"Document:\n{QA.item.context}\n\n"
-            f"Passages of this document that may matter most, looked up for the question:\n{QA_FOUND}\n\n{QA_END}",
-            "retrieve_only": f"Passages of a longer document, looked up for the question:\n{QA_FOUND}\n\n{QA_END}",
-        },
+        *(QA, QA_SYSTEM, QA_END, f"Document:\n{QA.item.context}"),
+        f"Passages of this document that may matter most, looked up for the question:\n{QA_FOUND}",
+        f"Passages of a longer document, looked up for the question:\n{QA_FOUND}",
     ),
     (
-        ES,
-        ES_SYSTEM,
-        {
-            "base": f"Report:\n{ES.item.context}\n\n{ES_END}",
-            "rag": f"Report:\n{ES.item.context}\n\nPassages of this report that may matter most, looked up for each aspect:\n\n"
-            f"{ES_FOUND}\n\n{ES_END}",
-            "retrieve_only": f"Passages of a longer report, looked up for each aspect:\n\n{ES_FOUND}\n\n{ES_END}",
-        },
+        *(ES, ES_SYSTEM, ES_END, f"Report:\n{ES.item.context}"),
+        f"Passages of this report that may matter most, looked up for each aspect:\n\n{ES_FOUND}",
+        f"Passages of a longer report, looked up for each aspect:\n\n{ES_FOUND}",
     ),
     (
-        MC,
-        MC_SYSTEM,
-        {
-            "base": f"The dialogue so far:\n{HISTORY}\n{LAST}\n\n{MC_END}",
-            "rag": f"The dialogue so far, without its last messages:\n{HISTORY}\n\n"
-            f"Parts of this dialogue that may matter most now:\n{MC_FOUND}\n\nThe last messages:\n{LAST}\n\n{MC_END}",
-            "retrieve_only": f"Parts of the earlier dialogue that may matter most now:\n{MC_FOUND}\n\n"
-            f"The last messages:\n{LAST}\n\n{MC_END}",
-        },
+        *(MC, MC_SYSTEM, f"The last messages:\n{LAST}\n\n{MC_END}"),
+        f"The dialogue so far, without its last messages:\n{HISTORY}",
+        f"Parts of this dialogue that may matter most now:\n{MC_FOUND}",
+        f"Parts of the earlier dialogue that may matter most now:\n{MC_FOUND}",
     ),
 ]
+"""An item, how its messages begin and end, the text as a whole, and what was found next to it and in its place."""
 
 
 @pytest.mark.parametrize("setting", ["base", "rag", "retrieve_only"])
-@pytest.mark.parametrize(("asked", "system", "users"), CASES, ids=[asked.item_id for asked, *_ in CASES])
-async def test_the_very_messages(asked: AskedItem, system: str, users: dict[str, str], setting: str) -> None:
+@pytest.mark.parametrize("case", CASES, ids=[asked.item_id for asked, *_ in CASES])
+async def test_the_very_messages(case: tuple[AskedItem, str, str, str, str, str], setting: str) -> None:
+    asked, system, end, whole, next_to_it, in_its_place = case
     roles = ScriptedRoles()
     solved = await roles.solve(asked, setting)
     (call,) = transcript(solved)
     said = [(message.role, message.content) for message in call.request.messages]
-    assert said == [("system", system), ("user", users[setting])]
+    blocks = {"base": [whole, end], "rag": [whole, next_to_it, end], "retrieve_only": [in_its_place, end]}[setting]
+    if (asked, setting) == (MC, "base"):
+        blocks = [f"The dialogue so far:\n{HISTORY}\n{LAST}", MC_END]
+    assert said == [("system", system), ("user", "\n\n".join(blocks))]
     assert call.reply.text == "done"
     assert roles.model.asked == [call.request]
     assert (roles.sage.asked, roles.critic.asked) == ([], [])
@@ -181,18 +162,6 @@ async def test_texts_follow_the_language_of_the_item() -> None:
         )
     ]
     assert roles.retriever.rankings == [("fused", "zh")]
-
-
-async def test_rows_have_every_rank_and_say_what_stands_in_the_prompt() -> None:
-    roles = ScriptedRoles()
-    rows = (await roles.solve(QA, "rag")).retrieved
-    assert [row.rank for row in rows] == list(range(21))
-    assert [row.chunk for row in rows] == [20, *range(20)]
-    assert {row.chunk for row in rows if row.kept} == {20, 0, 1, 2}
-    first = rows[0]
-    assert (first.query_number, first.stage, first.corpus, first.query) == (0, "initial", "context", "By what does fear fade?")
-    # Shared with the question: fear, by.
-    assert (first.dense, first.bm25, first.enriched, first.helper, first.helper_call_key) == (2.0, None, None, None, None)
 
 
 @pytest.mark.parametrize("setting", ["rag", "coem", "self_rag", "search_o1", "retrieve_only"])
@@ -222,24 +191,6 @@ async def test_ranks_are_contiguous_and_kept_is_what_stands_in_the_prompt(asked:
     assert sorted(shown) == sorted([*kept, *whole])
 
 
-async def test_aspects_are_queries_of_their_own() -> None:
-    roles = ScriptedRoles()
-    rows = (await roles.solve(ES, "rag")).retrieved
-    assert len(rows) == 5 * 12
-    queries = [PROMPTS.es.en.aspects[aspect].query for aspect in ASPECTS]
-    assert [(row.query_number, row.query) for row in rows[::12]] == list(enumerate(queries))
-    assert [query for _, query in roles.retriever.queries] == queries
-
-
-async def test_outliers_are_ranked_without_a_query() -> None:
-    roles = ScriptedRoles()
-    rows = (await roles.solve(ED, "rag")).retrieved
-    assert roles.retriever.queries == [(SEGMENTS, None)]
-    assert [row.chunk for row in rows] == [4, 0, 1, 2, 3, 5, 6, 7, 8, 9]
-    assert [row.kept for row in rows] == [True] * 8 + [False] * 2
-    assert {row.query for row in rows} == {None}
-
-
 async def test_a_hundred_ranks_are_recorded_unless_more_are_kept() -> None:
     item = QA.item.model_copy(update={"context": "\n".join(f"Line {number}" for number in range(150))})
     rows = (await ScriptedRoles().solve(long_item("qa", item), "rag")).retrieved
@@ -248,28 +199,26 @@ async def test_a_hundred_ranks_are_recorded_unless_more_are_kept() -> None:
     assert [row.kept for row in rows] == [True] * 120
 
 
-async def test_fewer_chunks_than_wanted_are_ranked_and_kept_all() -> None:
-    item = QA.item.model_copy(update={"context": "Rain fell.\nFear fades by exposure."})
-    solved = await ScriptedRoles().solve(long_item("qa", item), "rag")
-    assert [(row.rank, row.chunk, row.kept, row.dense) for row in solved.retrieved] == [(0, 1, True, 2.0), (1, 0, True, 0.0)]
-    assert "[1] Rain fell.\n\n[2] Fear fades by exposure." in transcript(solved)[0].request.messages[1].content
-
-
 @pytest.mark.parametrize(
-    ("asked", "options", "query"),
+    ("asked", "options", "queries"),
     [
-        (EC, RetrievalOptions(), "Mara"),
-        (EC, RetrievalOptions(question_as_query=True), "What does Mara end up feeling?"),
-        (long_item("ec_emobench", EC.item), RetrievalOptions(), "What does Mara end up feeling?"),
-        (FIRM, RetrievalOptions(), "Acorn Ltd"),
-        (QA, RetrievalOptions(question_as_query=True), "By what does fear fade?"),
-        (MC, RetrievalOptions(), LAST),
+        (EC, RetrievalOptions(), ["Mara"]),
+        (EC, RetrievalOptions(question_as_query=True), ["What does Mara end up feeling?"]),
+        (long_item("ec_emobench", EC.item), RetrievalOptions(), ["What does Mara end up feeling?"]),
+        (FIRM, RetrievalOptions(), ["Acorn Ltd"]),
+        (QA, RetrievalOptions(question_as_query=True), ["By what does fear fade?"]),
+        (MC, RetrievalOptions(), [LAST]),
+        (ES, RetrievalOptions(), [PROMPTS.es.en.aspects[aspect].query for aspect in ASPECTS]),
+        # Outliers are ranked against each other.
+        (ED, RetrievalOptions(), [None]),
     ],
 )
-async def test_what_ranks_the_chunks(asked: AskedItem, options: RetrievalOptions, query: str) -> None:
+async def test_what_ranks_the_chunks(asked: AskedItem, options: RetrievalOptions, queries: list[str | None]) -> None:
     roles = ScriptedRoles()
-    await roles.solve(asked, "rag", options)
-    assert [found for _, found in roles.retriever.queries] == [query]
+    rows = (await roles.solve(asked, "rag", options)).retrieved
+    assert [query for _, query in roles.retriever.queries] == queries
+    recorded = [(row.query_number, row.stage, row.corpus, row.query) for row in rows if row.rank == 0]
+    assert recorded == [(number, "initial", "context", query) for number, query in enumerate(queries)]
 
 
 @pytest.mark.parametrize("task", ["mc1", "mc2", "mc3"])

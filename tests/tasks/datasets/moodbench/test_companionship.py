@@ -1,4 +1,4 @@
-"""Questionnaires against the published keys; personalisation and memory against files and upstream layouts."""
+"""PersonaFeedback and LongMemEval in their upstream layouts, of which no file is in the mirror."""
 
 import json
 from collections import Counter
@@ -11,105 +11,10 @@ import pytest
 
 from schemas.dataset import DatasetSpec, PinnedFile
 from schemas.errors import SourceError
-from schemas.item import Record
 from tasks.datasets.building import build_items
 from tasks.datasets.catalogue import find_dataset
-from tasks.datasets.moodbench.companionship import adapt_booksort
-from tasks.datasets.moodbench.questionnaires import AGREEMENT_SCORES, DISAGREEMENT_SCORES, adapt_empathy_quotient
-from tasks.metrics.measures import points_share
 from tasks.sources.reading import read_dataset
-from tests.tasks.datasets.real_datasets import adapt, build, items_of, make_items, paths, records_of
-
-QUESTIONNAIRES = ("eq60", "iri30", "interpersonal_relationship", "effective_communication")
-LEVELS = ["完全不同意", "不同意", "中立", "同意", "完全同意"]
-
-
-def score(points: list[list[float | None]], places: list[int]) -> float:
-    """Score of a form: mean share over the items that count."""
-    shares = [points_share(known, place) for known, place in zip(points, places, strict=True) if None not in known]
-    return sum(shares) / len(shares)
-
-
-@pytest.mark.parametrize("name", QUESTIONNAIRES)
-def test_every_statement_is_asked_once_in_chinese_and_has_no_gold(name: str, mirror: Path) -> None:
-    items = build(name, mirror).items
-    assert items["question"].str.contains(r"\p{Han}").all()
-    assert items["question"].n_unique() == items["gold_indices"].null_count() == items.height
-
-
-@pytest.mark.parametrize("name", QUESTIONNAIRES)
-def test_choices_are_shown_in_the_order_of_the_file(name: str, mirror: Path) -> None:
-    assert [record.fields["Choices"] for record in records_of(name, mirror)] == items_of(name, mirror)["options"].to_list()
-
-
-def test_empathy_quotient_is_scored_by_its_published_key(mirror: Path) -> None:
-    items = items_of("eq60", mirror)
-    assert items["options"].to_list() == [LEVELS] * 60
-    assert Counter(items["subset"]) == {"agreement scores": 21, "disagreement scores": 19, "filler": 20}
-    points = items["option_points"].to_list()
-    # Numbers 1, 60 score for agreement, 4, 50 for disagreement, 2, 56 do not count.
-    assert points[0] == points[59] == [0, 0, 0, 1, 2]
-    assert points[3] == points[49] == [2, 1, 0, 0, 0]
-    assert points[1] == points[55] == [None] * 5
-    # The instrument goes from 0 to 80 points.
-    assert sum(max(known) for known in points if None not in known) == 80
-
-
-def test_agreeing_with_everything_is_not_perfect_empathy(mirror: Path) -> None:
-    points = items_of("eq60", mirror)["option_points"].to_list()
-    # 21 of the 40 items that count score for agreement, 19 for disagreement, none for a neutral answer.
-    assert score(points, [4] * 60) == pytest.approx(21 / 40)
-    assert score(points, [3] * 60) == pytest.approx(21 / 80)
-    assert score(points, [2] * 60) == 0
-    assert score(points, [0] * 60) == pytest.approx(19 / 40)
-    empathic = [4 if number in AGREEMENT_SCORES else 0 if number in DISAGREEMENT_SCORES else 2 for number in range(1, 61)]
-    assert score(points, empathic) == 1
-
-
-def test_empathy_quotient_follows_the_texts_of_the_choices() -> None:
-    record = Record(fields={"Question": "我爱听。", "Choices": LEVELS[::-1], "Score": [1, 2, 3, 4, 5]}, file="file", row=0)
-    assert adapt_empathy_quotient(record).option_points == (2, 1, 0, 0, 0)
-    other = Record(fields={**record.fields, "Choices": ["是", "否"]}, file="file", row=0)
-    with pytest.raises(ValueError, match="five levels"):
-        adapt_empathy_quotient(other)
-
-
-@pytest.mark.parametrize(
-    ("name", "choices"), [("iri30", LEVELS), ("effective_communication", ["从来不", "很少", "有时", "经常", "大部分"])]
-)
-def test_forms_that_are_scored_upwards(name: str, choices: list[str], mirror: Path) -> None:
-    items = items_of(name, mirror)
-    points = items["option_points"].to_list()
-    assert items["options"].to_list() == [choices] * items.height
-    assert points == [[1, 2, 3, 4, 5]] * items.height
-    assert [score(points, [place] * items.height) for place in range(5)] == [0, 0.25, 0.5, 0.75, 1]
-
-
-def test_interpersonal_relationship_has_a_key_per_item(mirror: Path) -> None:
-    key = "321 123 321 132 321 231 123 321 231 321 213 231 312 132 312 231"
-    points = items_of("interpersonal_relationship", mirror)["option_points"].to_list()
-    assert points == [[int(point) for point in item] for item in key.split()]
-
-
-def test_booksort_reads_gold_off_the_excerpt(mirror: Path) -> None:
-    built = build("booksort", mirror)
-    assert Counter(built.items["gold_indices"].explode()) == {0: 149, 1: 151}
-    assert Counter(built.items["subset"]) == {"distance 250": 62, "distance 333": 79, "distance 500": 84, "distance 800": 75}
-    for item in built.items.iter_rows(named=True):
-        starts = [" ".join(item["context"].split()).index(" ".join(option.split())) for option in item["options"]]
-        assert item["gold_indices"] == [starts.index(min(starts))]
-        assert not any(option.startswith("*") or option.endswith("*") for option in item["options"])
-
-
-def test_booksort_loses_its_marks_and_nothing_else() -> None:
-    fields: dict[str, Any] = {"excerpt_text": "*One. * * * Two. Three.*\n\n", "segment_1": "*One.*", "segment_2": "*Three.*"}
-    fields |= {"present_seg1_first": 0, "distance_bin": 250, "book_idx": 9}
-    item = adapt(adapt_booksort, **fields)
-    assert (item.context, item.options) == ("One. * * * Two. Three.", ("Three.", "One."))
-    assert (item.gold_indices, item.reference_gold_indices) == ((1,), (0,))
-    with pytest.raises(ValueError, match="neither 0 nor 1"):
-        adapt(adapt_booksort, **{**fields, "present_seg1_first": 2})
-
+from tests.tasks.datasets.real_datasets import make_items, paths
 
 PERSONA = {
     "Name": "Ada",
