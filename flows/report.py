@@ -17,7 +17,7 @@ from schemas.changes import UNSUCCESSFUL, RunChanges
 from schemas.lineage import PartitionRef, RunManifest
 from schemas.reporting import ReportRequest
 from tasks.compare.steps import ChangesJob, check_regressions, find_changes
-from tasks.lake.dataset_notices import notices
+from tasks.lake.manifest import notices
 from tasks.models.cost.pricing import load_prices, price_usage
 from tasks.reporting.content.changes import state_said
 from tasks.reporting.steps import ReportJob, write_report_files

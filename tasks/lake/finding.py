@@ -52,10 +52,7 @@ def place_of(partition: PartitionKey | PartitionRef) -> str:
 
 
 def located(path: str) -> PartitionRef | None:
-    """Return what a path below the lake says of a partition; its rows and their hash it does not say.
-
-    Returns: None if no partition's file is named so.
-    """
+    """Return what a path below the lake says of a partition, which is neither its rows nor their hash; None if it names none."""
     layer, _, below = path.partition("/")
     *folders, name = below.split("/")
     found = FILE_NAME.fullmatch(name)
