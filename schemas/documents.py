@@ -52,12 +52,7 @@ class _Extent(NamedTuple):
 
 
 def read_text(path: Path) -> str:
-    """Return the text of a file.
-
-    Raises:
-        OSError: the file cannot be read.
-        ValueError: it is too large, or no UTF-8.
-    """
+    """Return the text of a file; ValueError: it is too large, or no UTF-8."""
     with path.open("rb") as file:
         content = file.read(LARGEST_BYTES + 1)
     if len(content) > LARGEST_BYTES:
@@ -72,11 +67,7 @@ def require_short(line: str | bytes) -> None:
 
 
 def read_yaml(text: str) -> Any:
-    """Return the values of a YAML document.
-
-    Raises:
-        ValueError: no YAML, or nothing that can be meant: see `parse_yaml`.
-    """
+    """Return the values of a YAML document; ValueError: it is no YAML, or what `parse_yaml` refuses."""
     try:
         return parse_yaml(text)[1]
     except yaml.YAMLError as error:

@@ -31,11 +31,7 @@ else:
 
 
 def parse_folder(value: Any) -> Folder:
-    """A local folder, or an address such as `s3://bucket/prefix`; nothing is asked of a store yet.
-
-    Raises:
-        UsageError: it is neither, or the package that speaks to object stores is not installed.
-    """
+    """A local folder, or an address such as `s3://bucket/prefix`, else a UsageError; nothing is asked of a store yet."""
     if not isinstance(value, str):
         if isinstance(value, Path) or type(value).__module__.startswith("upath."):
             return cast("Folder", value)

@@ -97,10 +97,7 @@ class Holdings:
     def named(self, start: str) -> PartitionRef | None:
         """Return the one partition whose fingerprint begins so; None if these digits cannot name one, or none begins so.
 
-        A complete one stands for the incomplete ones that it replaced.
-
-        Raises:
-            UsageError: several do.
+        A complete one stands for the incomplete ones that it replaced. Several are a UsageError.
         """
         if not re.fullmatch(rf"[0-9a-f]{{{PREFIX_LENGTH},64}}", start):
             return None

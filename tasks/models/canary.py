@@ -66,9 +66,6 @@ def draw_sample(state: Path, identity: str, model: str, size: int, last: str) ->
         model: its name.
         size: most calls.
         last: key of the call whose turn it was last.
-
-    Raises:
-        LakeError: the journal cannot be read.
     """
     path, whose = state / JOURNAL, (identity, model)
     if not path.is_file():
@@ -148,35 +145,23 @@ def weigh(record: CanaryRecord) -> float:
 
 
 def read_record(state: Path, identity: str, model: str) -> CanaryRecord:
-    """Return what earlier canaries counted of a model.
-
-    Raises:
-        LakeError: if the file is there and cannot be read.
-    """
+    """Return what earlier canaries counted of a model."""
     path = _record_file(state, identity, model)
     record = _read(path) if path.is_file() else CanaryRecord()
     return record.model_copy(update={"model": model, "identity": identity})
 
 
 def keep_record(state: Path, record: CanaryRecord) -> None:
-    """Write what canaries counted of a model.
-
-    Raises:
-        LakeError: the disk refuses the file.
-    """
+    """Write what canaries counted of a model."""
     path = _record_file(state, record.identity, record.model)
     with unwritable("what the canary found cannot be written", path):
         replace_file(path, f"{record.model_dump_json(indent=1)}\n".encode())
 
 
 def accept_findings(state: Path, model: str) -> list[CanaryRecord]:
-    """Take what canaries found of a model for usual from now on, and return its records.
+    """Take what canaries found of a model for usual from now on, and return its records; UsageError: they found nothing.
 
     The share that is accepted is the largest that goes with what was counted, at 99 %.
-
-    Raises:
-        UsageError: they found nothing.
-        LakeError: a record cannot be read or written.
     """
     from scipy.special import betaincinv  # noqa: PLC0415
 

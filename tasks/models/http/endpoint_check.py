@@ -29,9 +29,7 @@ LAST_PORT = 65535
 def resolve_keys(entry: ModelEntry, environ: Mapping[str, str]) -> dict[str, SecretStr]:
     """Read the environment variables that a model's entry names: its key, and values of headers and of the query.
 
-    Raises:
-        EndpointError: if one is not set, empty or holds what cannot be sent, or if it may not go to the base URL.
-            White space around it is dropped.
+    EndpointError if one is empty, holds what cannot be sent, or may not go to the base URL. White space around it is dropped.
     """
     keys = {}
     for variable in entry.key_variables:

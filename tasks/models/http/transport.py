@@ -97,11 +97,7 @@ class Transport:
         await self._session.close()
 
     async def post(self, body: bytes) -> HttpAnswer:
-        """Send one body to the endpoint's `chat/completions`; redirects are not followed.
-
-        Raises:
-            TransportError: no whole answer came; one with an error status is an answer.
-        """
+        """Send one body to the endpoint's `chat/completions`; redirects are not followed. An error status is an answer, too."""
         try:
             async with asyncio.timeout(self._entry.timeout_s):
                 response = await self._begin(body)
@@ -192,12 +188,9 @@ def choose_proxy(entry: ModelEntry, url: httpx.URL, proxies: Mapping[str, str]) 
 
 
 def require_sendable(entry: ModelEntry, variable: str, key: SecretStr) -> None:
-    """Refuse a key that no header can hold; libraries would print it when they fail on it.
+    """Refuse a key that no header can hold; libraries would print it when they fail on it. The error names its variable only.
 
     A header of another name may have a scheme in front of its key.
-
-    Raises:
-        EndpointError: naming the variable, never the key.
     """
     text = key.get_secret_value()
     if not text or not text.isascii() or not text.isprintable() or text.count(" ") > (variable != entry.api_key_env):

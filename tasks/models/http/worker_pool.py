@@ -56,11 +56,7 @@ class _Results:
         self._end = 0
 
     def put(self, result: Any, batch: _Batch) -> None:
-        """Keep a result.
-
-        Raises:
-            LakeError: if the disk refuses it.
-        """
+        """Keep a result."""
         batch.left.append(result)
         if len(batch.left) < AT_ONCE:
             return
@@ -97,9 +93,6 @@ class WorkerPool:
         concurrency: calls that can be in flight.
         folder: whose disk has room for all results; null = the one for temporary files.
         budget: what the jobs share, also an attribute; null = no limit.
-
-    Raises:
-        LakeError: if the disk refuses.
     """
 
     def __init__(self, concurrency: int, folder: Path | None = None, budget: Budget | None = None) -> None:
@@ -142,13 +135,9 @@ class WorkerPool:
         self._begin()
 
     async def do_all(self, jobs: Sequence[Job], announced: int | None = None) -> Iterator[Any]:
-        """Run all jobs; `announced`: number of the batch, if it was.
+        """Return the results of all jobs, in no order, read from the disk AT_ONCE at a time as long as the pool is open.
 
-        Returns:
-            The results, in no order; they are read from the disk AT_ONCE at a time, as long as the pool is open.
-
-        Raises:
-            Exception: the first error; what was not begun by then is not begun.
+        The first error is raised; what was not begun by then is not begun. `announced`: number of the batch, if it was.
         """
         loop = asyncio.get_running_loop()
         batch = _Batch([loop.create_future() for _ in jobs])

@@ -67,11 +67,7 @@ SCHEMA = JournalReplies.create_empty().schema
 
 
 def to_record(row: JournalRow) -> dict[str, Any]:
-    """Convert a row of the journal to a row of `JournalReplies`.
-
-    Raises:
-        ValueError, TypeError: the row is damaged, or no answer.
-    """
+    """Convert a row of the journal to a row of `JournalReplies`; ValueError or TypeError: it is damaged, or no answer."""
     if tuple(map(type, row)) != (str, str, int, str, str, str):
         raise TypeError(f"a row of {', '.join(type(value).__name__ for value in row)}")
     reply = read_reply(row.reply)
