@@ -90,15 +90,10 @@ def parse_yaml(text: str) -> tuple[yaml.Node | None, Any]:
 
 
 def read_json(text: str | bytes, *, lenient: bool = False) -> Any:
-    """Return the values of a JSON document.
+    """Return the values of a JSON document; ValueError: no JSON, a key is given twice, or values are nested too deep.
 
-    Args:
-        text: UTF-8.
-        lenient: let NaN and halves of characters pass, for a caller that looks at every value which it takes: of a server's
-            answer, which holds no more lists and objects than are read in a second.
-
-    Raises:
-        ValueError: no JSON, a key is given twice, or values are nested too deep.
+    `lenient` lets NaN and halves of characters pass, for a caller that looks at every value which it takes: of a server's answer,
+    which holds no more lists and objects than are read in a second.
     """
     opened = text.count(b"[") + text.count(b"{") if isinstance(text, bytes) else text.count("[") + text.count("{")
     if lenient and opened > MOST_OBJECTS:

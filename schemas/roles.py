@@ -35,11 +35,7 @@ def by_dataset(role: Any) -> dict[str, Any]:
 
 
 def gather_roles(plan: Mapping[str, Any]) -> dict[str, Any]:
-    """Return the fields of a plan with all roles under `roles`, in one form.
-
-    Raises:
-        UsageError: a role is named under `roles` and beside it, or they are no mapping.
-    """
+    """Return the fields of a plan with all roles under `roles`, in one form; UsageError if that cannot be done."""
     roles = _filled(_mapping(plan.get("roles"), "roles", "NAME: MODEL"))
     beside = _filled({name: plan[name] for name in ROLES_BESIDE_MODELS if name in plan})
     if twice := sorted(beside.keys() & roles):

@@ -89,13 +89,9 @@ class Lake:
         return self._reference(newest, key) if newest else None
 
     def write(self, key: PartitionKey, frame: pl.DataFrame, schema: type[dy.Schema], *, complete: bool = True) -> PartitionRef:
-        """Validate, sort by primary key and write one partition atomically.
+        """Validate, sort by primary key and write one partition atomically; rows that break the schema are a programming error.
 
-        Args:
-            key: where it goes.
-            frame: rows in any order.
-            schema: the layer's schema; rows that break it are a programming error here.
-            complete: false if failed calls left rows to be asked again.
+        `complete` is false if failed calls left rows to be asked again.
         """
         return self._write_rows(key, as_written(frame, schema), schema, complete=complete)
 

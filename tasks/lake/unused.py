@@ -100,13 +100,9 @@ class Unused:
 
 
 def find_unused(lake: Folder, manifests: Iterable[RunManifest], now_ns: int, older_than_hours: float) -> Unused:
-    """Look through a lake; nothing is changed.
+    """Look through a lake for what can go; what was written later than so many hours ago stays. Nothing is changed.
 
-    Args:
-        lake: its folder.
-        manifests: of all its runs.
-        now_ns: the time, in nanoseconds since 1970.
-        older_than_hours: what was written later stays.
+    `manifests` are those of all its runs; `now_ns` is the time, in nanoseconds since 1970.
     """
     before_ns = now_ns - int(older_than_hours * NS_PER_HOUR)
     used = {path for manifest in manifests for ref in manifest.partitions for path in (ref.path, rejected_path(ref))}

@@ -58,14 +58,9 @@ def kind_of(stored: str | None, first: str | None, second: str | None) -> str:
 
 
 def draw_sample(state: Path, identity: str, model: str, size: int, last: str) -> CanarySample:
-    """Return journaled calls of a model whose turn it is.
+    """Return at most `size` journaled calls of a model whose turn it is: after the call with the key `last`.
 
-    Args:
-        state: folder with the journal; none may be there.
-        identity: of the endpoint.
-        model: its name.
-        size: most calls.
-        last: key of the call whose turn it was last.
+    The folder `state` need not have a journal.
     """
     path, whose = state / JOURNAL, (identity, model)
     if not path.is_file():
@@ -88,12 +83,7 @@ def draw_sample(state: Path, identity: str, model: str, size: int, last: str) ->
 async def compare_replies(entry: ModelEntry, sample: CanarySample, before: CanaryRecord, chat: Chat, path: Path) -> CanaryFinding:
     """Ask a sample anew, each call twice, and add what that shows to what earlier canaries counted.
 
-    Args:
-        entry: the model.
-        sample: calls that the journal answers.
-        before: what earlier canaries counted.
-        chat: sends calls, whatever the journal has.
-        path: of the journal, for messages.
+    `chat` sends calls, whatever the journal has; `path` is that of the journal, for messages.
     """
     rows = sample.rows
     # All are under way at once, and the two of a call not side by side: they share a batch with other calls.

@@ -188,9 +188,7 @@ class Budget:
     def account(self, entry: ModelEntry, *, learns: bool = True) -> "BudgetAccount | None":
         """Return the account of one endpoint's client; null without any limit, since nothing is estimated then.
 
-        Args:
-            entry: the model.
-            learns: false for calls unlike a run's, such as a probe's.
+        It does not learn from calls unlike a run's, such as a probe's.
         """
         return None if self.limits == (None, None) else BudgetAccount(self, entry.base_url, learns)
 

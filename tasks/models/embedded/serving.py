@@ -187,10 +187,8 @@ class EmbeddedServer:
 async def serve_embedded(tell: Callable[[str], None] = LOG.warning) -> AsyncIterator[EmbeddedServer]:
     """Run the embedded model server while the block runs; it is gone afterwards, and if this process dies.
 
-    A server that dies is replaced at the same address. One that is given up leaves the block's calls without a server.
-
-    Args:
-        tell: is given what a user has to know of its size, each restart, and why it was given up.
+    A server that dies is replaced at the same address. One that is given up leaves the block's calls without a server. `tell`
+    is given what a user has to know of its size, each restart, and why it was given up.
     """
     weights = find_weights()
     size = fit_server(*read_machine())

@@ -146,8 +146,8 @@ class HttpChat:
     async def __call__(self, request: ChatRequest, keep: Keep | None = None) -> ChatReply:
         """Send one request, again if the policy says so.
 
-        `keep` writes an answer to disk, before the call gives up its slot unless KEPT_SHARE says otherwise. If that fails, nothing more
-        is sent, since it would be paid for and lost.
+        `keep` writes an answer to disk, before the call gives up its slot unless KEPT_SHARE says otherwise. If that fails,
+        nothing is sent any more, since it would be paid for and lost.
         """
         tried: Counter[Failure] = Counter()
         waited_s, last = 0.0, None

@@ -177,15 +177,9 @@ class ServerError(NamedTuple):
 
 
 def read_error(status: int, body: bytes) -> ChatReply:
-    """Read the failure in an answer that is not a success.
+    """Read the failure in an answer that is not a success, or whose body is an error nevertheless, as some gateways send it.
 
-    Args:
-        status: HTTP status; of a success only if the body is an error nevertheless, as some gateways send it.
-        body: the whole body.
-
-    Returns:
-        A reply without text. Codes of the error decide, then wordings of its message, then the status. The error's text is on
-        one line and not shortened.
+    Codes of the error decide, then wordings of its message, then the status. The error's text is on one line and not shortened.
     """
     error = _error_in(body) or ServerError((), body[:LONGEST_MESSAGE].decode("utf-8", "replace"))
     told = describe_error(body)

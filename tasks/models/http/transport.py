@@ -164,12 +164,9 @@ async def _read_body(response: aiohttp.ClientResponse) -> bytes:
 
 
 def choose_proxy(entry: ModelEntry, url: httpx.URL, proxies: Mapping[str, str]) -> str | None:
-    """Return the URL of the proxy to a server, from `proxies` by scheme; null if there is none.
+    """Return the URL of the http proxy to a server, from `proxies` by scheme; null if there is none.
 
     A proxy of the environment is meant for remote servers; one on this machine is spoken to directly.
-
-    Raises:
-        EndpointError: it is no http proxy.
     """
     scheme = url.scheme if proxies.get(url.scheme) else "all"
     proxy = proxies.get(scheme)

@@ -71,12 +71,9 @@ def summarise(journal: Path) -> list[dict[str, Any]]:
 
 
 def export_replies(journal: Path, file: Path, model: str | None = None) -> int:
-    """Write a journal's replies to a new Parquet file, sorted by key; return how many there are.
+    """Write a journal's replies, or those by one model, to a new Parquet file, sorted by key; return how many there are.
 
-    Args:
-        journal: the SQLite file; a run may be writing into it.
-        file: `JournalReplies`; there whole or not at all.
-        model: only replies to calls that asked this one.
+    The file is there whole or not at all. A run may be writing into the journal.
     """
     require_absent(file)
     temporary = file.with_name(f".{file.name}-{uuid4().hex}.tmp")
@@ -125,14 +122,7 @@ def merge_replies(other: Path, journal: Path) -> ImportedReplies:
 
 
 def add_replies(rows: Sequence[JournalRow], source: Path, journal: Path, taken: ImportedReplies) -> None:
-    """Add replies that came by another file to a journal, each verified as on import.
-
-    Args:
-        rows: one per call.
-        source: the file they were read from.
-        journal: ours.
-        taken: gets the counts.
-    """
+    """Add replies read from a file, one per call, to our journal, each verified as on import; `taken` gets the counts."""
     batches = ([*rows[start : start + ROWS_AT_ONCE]] for start in range(0, len(rows), ROWS_AT_ONCE))
     _take(_frames(batches, source, taken), journal, taken)
 

@@ -159,10 +159,7 @@ def read_requests(folder: Path) -> dict[str, JournalRow]:
 def import_answers(file: Path, requests: Path, journal: Path) -> ImportedReplies:
     """Add the replies of a log to a journal, each verified: lines of a batch's results, or samples of lm-evaluation-harness.
 
-    Args:
-        file: JSON lines.
-        requests: folder of the calls that were to be answered.
-        journal: ours.
+    The folder `requests` has the calls that were to be answered.
     """
     calls, taken, rows = read_requests(requests), ImportedReplies(), list[JournalRow]()
     created = datetime.now(UTC).isoformat(timespec="milliseconds")

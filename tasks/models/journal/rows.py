@@ -97,14 +97,9 @@ def from_record(record: dict[str, Any]) -> JournalRow:
 
 
 def check_rows(frame: pl.DataFrame, seen: set[str]) -> tuple[list[JournalRow], Counter[str]]:
-    """Take the rows that keep every rule of the table, and whose key is that of their call.
+    """Return the rows that keep every rule of the table, and whose key is that of their call; and how often rules were broken.
 
-    Args:
-        frame: rows with the columns of `JournalReplies`.
-        seen: keys of earlier rows; those of this frame are added.
-
-    Returns:
-        These rows, and how often each rule was broken by the others.
+    `seen` are the keys of earlier rows; those of this frame are added.
     """
     rules: Counter[str] = Counter()
     first = frame.filter([_is_first(key, seen) for key in frame["key"]])
