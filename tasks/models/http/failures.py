@@ -11,8 +11,15 @@ import httpx
 from schemas.chat import ChatReply
 from schemas.documents import read_json
 from schemas.vocabulary import Failure
-from tasks.models.http.error_patterns import BASE_RESPONSE, CODES, MESSAGES, PASSING, UNDER_SUCCESS
-from tasks.models.http.reply_limits import is_reply_limit, read_max_context
+from tasks.models.http.error_patterns import (
+    BASE_RESPONSE,
+    CODES,
+    MESSAGES,
+    PASSING,
+    UNDER_SUCCESS,
+    is_reply_limit,
+    read_max_context,
+)
 from tasks.text.backoff import Retry
 
 
@@ -147,7 +154,6 @@ FAILURE_KINDS: Mapping[Failure, FailureKind] = {
 """The one table of failures; docs/failures.md shows it."""
 
 RETRIES: Mapping[Failure, Retry] = {failure: kind.retry for failure, kind in FAILURE_KINDS.items()}
-"""What is retried, how often and after which delay."""
 
 STATUSES: Mapping[int, Failure] = {
     HTTPStatus.UNAUTHORIZED: "auth",

@@ -10,8 +10,8 @@ from schemas.chat import ChatReply
 from schemas.documents import read_json
 from schemas.provider import ReasoningPlace
 from schemas.vocabulary import Failure, Remark
+from tasks.models.http.error_patterns import end_of
 from tasks.models.http.failures import describe_error, find_error, read_error, whole_text
-from tasks.models.http.finish_reasons import end_of
 from tasks.text.reasoning import split_reasoning
 
 REASONING_FIELDS: tuple[ReasoningPlace, ...] = ("reasoning_content", "reasoning")
