@@ -29,7 +29,7 @@ def lineage(
 
     graph = read_graph(lake or DEFAULT_LAKE, target)
     if as_json:
-        print_json(graph.document())
+        print_json(graph.model_dump(mode="json", by_alias=True))
         return
     if mermaid:
         print(*map(printable, diagram_of_graph(graph)), sep="\n")  # noqa: T201  as it is, to be piped into a file
