@@ -1,6 +1,6 @@
 """What became of asking journaled calls anew, and what is remembered of it."""
 
-from pydantic import ConfigDict, Field
+from pydantic import Field
 
 from schemas.base import Frozen
 
@@ -13,8 +13,6 @@ DECIDED = 100.0
 
 class CanaryRecord(Frozen):
     """What canaries counted of a model since its epoch began, or since somebody accepted what they had found."""
-
-    model_config = ConfigDict(extra="ignore")  # what earlier versions counted was something else
 
     model: str = ""
     identity: str = Field(default="", description="of its endpoint, in the epoch that was asked")
@@ -31,8 +29,6 @@ class CanaryRecord(Frozen):
 
 class CanaryFinding(Frozen):
     """Whether a model is still the one that gave the journaled replies."""
-
-    model_config = ConfigDict(extra="ignore")  # manifests of earlier versions
 
     model: str
     identity: str

@@ -13,7 +13,7 @@ import pytest
 
 from flows.runtime import canary as canaries
 from schemas.api_capabilities import ApiCapabilities
-from schemas.canary import CanaryFinding, CanaryRecord
+from schemas.canary import CanaryRecord
 from schemas.chat import ChatReply, ChatRequest, ModelEntry
 from schemas.plan import Plan
 from tasks.models.canary import CanarySample, compare_replies, draw_sample, weigh
@@ -194,13 +194,6 @@ def test_evidence_is_what_the_counts_say(calls: int, pairs: int, odd: int, noise
 def test_accepted_differences_weigh_as_noise() -> None:
     record = CanaryRecord(calls=8, pairs=8, others=("a", "b"), usual=1 / 8)
     assert weigh(record) == pytest.approx(weigh(record.model_copy(update={"usual": 0, "noise": 2})))
-
-
-def test_records_of_earlier_versions_keep_epoch_and_names() -> None:
-    earlier = '{"epoch": 3, "compared": 80, "differing": 2, "names": ["m"]}'
-    assert CanaryRecord.model_validate_json(earlier) == CanaryRecord(epoch=3, names=("m",))
-    finding = {"model": "m", "identity": "one", "before": json.loads(earlier), "names_now": [], "changed": True}
-    assert CanaryFinding.model_validate(finding).changed
 
 
 def test_calls_are_asked_in_turn(tmp_path: Path) -> None:
