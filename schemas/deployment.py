@@ -25,14 +25,6 @@ class ConcurrencyEntry(Frozen):
     collision_strategy: CollisionStrategy = Field(default="CANCEL_NEW", description="what becomes of a run beyond the limit")
 
 
-class WorkPoolEntry(Frozen):
-    """Whose workers run a deployment; `moodflow serve` runs it itself."""
-
-    name: str | None = None
-    work_queue_name: str | None = None
-    job_variables: dict[str, Any] = Field(default={})
-
-
 class DeploymentEntry(Frozen):
     """One deployment."""
 
@@ -43,7 +35,7 @@ class DeploymentEntry(Frozen):
     parameters: dict[str, Any] = Field(description="the flow's only parameter, by its name")
     schedules: tuple[ScheduleEntry, ...] = ()
     concurrency_limit: int | ConcurrencyEntry | None = Field(default=None, description="most runs at once")
-    work_pool: WorkPoolEntry | None = None
+    work_pool: dict[str, Any] | None = Field(default=None, description="whose workers run it; `moodflow serve` runs it itself")
     version: str | None = None
 
     @property

@@ -16,7 +16,6 @@ ADDRESS = re.compile(r"s3://(?P<bucket>[a-z0-9][a-z0-9.-]{1,61}[a-z0-9])(?P<pref
 """A bucket, and where in it; never a user name, a password or a query: the address is written into every manifest."""
 
 DEFAULT_LAKE = Path("parquet")
-"""Folder of the lake unless another is named."""
 
 SCHEME = re.compile(r"[A-Za-z][A-Za-z0-9+.-]+:/")
 

@@ -38,10 +38,9 @@ def unreadable(path: Folder) -> Iterator[None]:
 
 
 class KeptFrames:
-    """The frames used last, by key, from any thread; of a key whose frame is no longer kept it is known that it was there.
+    """The frames used last, up to a limit of bytes, by key, from any thread.
 
-    Args:
-        limit: bytes of all frames that are kept.
+    Of a key whose frame is no longer kept it is known that it was there.
     """
 
     def __init__(self, limit: int) -> None:

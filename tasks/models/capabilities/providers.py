@@ -12,8 +12,6 @@ from schemas.folders import DATA_FOLDER
 from schemas.provider import UNSENT, ModelProbe, Provider, Quirks, Unsent
 
 PROVIDERS = DATA_FOLDER / "providers.yaml"
-"""The providers that ship with MoodFlow."""
-
 _LIST = TypeAdapter(tuple[Provider, ...])
 
 

@@ -149,13 +149,9 @@ class Reservation(NamedTuple):
 
 
 class Budget:
-    """What a run may use, shared by all its endpoints, in one event loop.
+    """What a run may use, shared by all its endpoints, in one event loop; null = no limit.
 
-    Args:
-        tokens: most tokens, prompts and replies together; null = no limit.
-        cost: highest cost, in the currency of the prices; null = no limit.
-        prices: price table; every model must have a price if `cost` is limited (`pricing.check_budget`).
-        estimator: with what is known of the models; it learns from the replies of the run. Null = nothing is known.
+    Every model must have a price if `cost` is limited (`pricing.check_budget`). The estimator learns from the replies of the run.
 
     Attributes:
         limits: of tokens and cost.

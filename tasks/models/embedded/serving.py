@@ -47,13 +47,7 @@ LOG = logging.getLogger(__name__)
 
 
 class EmbeddedServer:
-    """A running embedded server; a process that dies is replaced by another of the same address and size.
-
-    Args:
-        weights: GGUF file.
-        size: of the server.
-        log: where it writes; its last words are read from there.
-    """
+    """A running embedded server, which writes into `log`; a process that dies is replaced by one of the same address and size."""
 
     def __init__(self, weights: Path, size: ServerSize, log: IO[bytes]) -> None:
         self.size = size

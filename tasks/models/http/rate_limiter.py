@@ -46,13 +46,7 @@ class EvenSpacing:
 
 
 class RateLimiter:
-    """Limit the calls to one endpoint, which all share it.
-
-    Args:
-        entry: the limits.
-        clock: seconds, monotonic.
-        sleep: waits for a number of seconds.
-    """
+    """Limit the calls to one endpoint, which all share it; `clock` tells monotonic seconds."""
 
     def __init__(self, entry: ModelEntry, clock: Callable[[], float], sleep: Sleep) -> None:
         self._concurrency = AdaptiveConcurrency(entry.concurrency)
@@ -220,17 +214,12 @@ def read_duration(text: str, date: str = "") -> float | None:
     try:
         if not NUMBER.fullmatch(text):
             return _until(datetime.fromisoformat(text), date)
-        return float(text) if float(text) < LARGEST_DURATION_S else _until(_since_1970(float(text)), date)
+        number = float(text)
+        if number < LARGEST_DURATION_S:
+            return number
+        return _until(datetime.fromtimestamp(number / 1000 if number > LARGEST_DURATION_S**2 else number, UTC), date)
     except ValueError:
         return None
-
-
-def _since_1970(number: float) -> datetime:
-    """Raises: ValueError if no calendar has it."""
-    try:
-        return datetime.fromtimestamp(number / 1000 if number > LARGEST_DURATION_S**2 else number, UTC)
-    except (OverflowError, OSError) as error:
-        raise ValueError(f"{number:g} is no point in time") from error
 
 
 def _until(moment: datetime, date: str) -> float | None:

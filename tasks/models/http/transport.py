@@ -53,10 +53,8 @@ class TransportError(Exception):
 class Transport:
     """Connections to one endpoint, in one aiohttp session. Used as an async context manager.
 
-    Args:
-        entry: the model; its concurrency bounds the connections, its time limits hold.
-        base_url: of the server.
-        keys: of its calls, by their variables; written nowhere but into headers and query.
+    The model's concurrency bounds the connections, and its time limits hold. The keys, by their variables, are written nowhere
+    but into headers and query.
     """
 
     def __init__(self, entry: ModelEntry, base_url: str, keys: Mapping[str, SecretStr]) -> None:

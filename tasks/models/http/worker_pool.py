@@ -82,17 +82,12 @@ class _Results:
 class WorkerPool:
     """Run the jobs of all partitions that use one endpoint, or share a budget. Used as an async context manager.
 
-    Thousands of jobs that wait as tasks cost memory and delay the first call; here they wait as entries of a heap. One partition
-    is begun after the other, so that each is written, and judged, while the next is asked; what came of their jobs waits on the
-    disk until then.
+    Thousands of jobs that wait as tasks cost memory and delay the first call; here they wait as entries of a heap. One
+    partition is begun after the other, so that each is written, and judged, while the next is asked; what came of their jobs
+    waits until then on the disk of `folder`, or in a temporary file.
 
     Under a budget jobs begin in rounds of one job of each batch. What the last rounds took says how many more fit: these begin
     together, at least one and at most twice as many as before. Once the budget is spent, calls of further rounds are not sent.
-
-    Args:
-        concurrency: calls that can be in flight.
-        folder: whose disk has room for all results; null = the one for temporary files.
-        budget: what the jobs share, also an attribute; null = no limit.
     """
 
     def __init__(self, concurrency: int, folder: Path | None = None, budget: Budget | None = None) -> None:

@@ -12,6 +12,7 @@ import polars as pl
 from schemas.chat import ChatReply, call_key
 from schemas.documents import read_json
 from schemas.provider import ReasoningPlace
+from schemas.tables.columns import likeliest_tokens
 from schemas.vocabulary import REMARKS
 from tasks.models.journal.table import JournalRow, read_reply, write_reply
 
@@ -38,10 +39,8 @@ class JournalReplies(dy.Schema):
     finish_reason = dy.String(nullable=True)
     prompt_tokens = dy.Int64(nullable=True, min=0)
     completion_tokens = dy.Int64(nullable=True, min=0)
-    top_logprobs = dy.List(
-        dy.Struct({"token": dy.String(), "logprob": dy.Float64()}),
-        nullable=True,
-        description="likeliest tokens at the answer's first place, natural logarithms; null = not asked for or not sent",
+    top_logprobs = likeliest_tokens(
+        "likeliest tokens at the answer's first place, natural logarithms; null = not asked for or not sent"
     )
     answered_by = dy.String(nullable=True, description="the model's name as the server gives it")
     reasoning_in = dy.String(nullable=True)

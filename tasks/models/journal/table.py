@@ -19,7 +19,6 @@ from schemas.errors import LakeError
 from tasks.models.http.parse_reply import set_thoughts_apart
 
 JOURNAL = Path("journal") / "replies.sqlite"
-"""Where a lake keeps its journal."""
 
 TABLE = """
 CREATE TABLE IF NOT EXISTS replies (

@@ -62,7 +62,7 @@ def test_the_shipped_file_has_the_three_deployments_and_cancels_collisions() -> 
         assert one.entry.concurrency is not None
         assert (one.entry.concurrency.limit, one.entry.concurrency.collision_strategy) == (1, "CANCEL_NEW")
         assert one.entry.work_pool is not None
-        assert one.entry.work_pool.name == "moodflow"
+        assert one.entry.work_pool["name"] == "moodflow"
         assert one.entry.description
         assert "moodflow" in one.entry.tags
     assert isinstance(found[2].asked, AblationRequest)
