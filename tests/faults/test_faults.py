@@ -76,7 +76,7 @@ async def test_every_call_ends_answered_or_with_the_right_status_and_later_runs_
         failed = {question for question, reply in zip(QUESTIONS, first.replies, strict=True) if reply.failure}
         # About one in five meets a fault, and about half of the faults are not tried again.
         assert 10 < len(failed) < ITEMS / 4
-        assert len({reply.failure for reply in first.replies}) > 5
+        assert len({reply.failure for reply in first.replies}) > 4
         ended = first
         for _ in range(MOST_RUNS):
             if not failed:
@@ -101,6 +101,6 @@ async def test_each_fault_has_its_name_and_its_attempts(fault: Fault) -> None:
         reply = await ask_once(entry(server.base_url).model_copy(update={"require_same_model": True}), pauses)
     assert (reply.failure, reply.text) == (NAMED[fault], None)
     assert reply.attempts == server.calls == len(pauses.seconds) + 1 == RETRIES[NAMED[fault]].attempts
-    statuses = {**{name: status for name, (status, _) in FIXED.items()}, "429": 429, "redirect": 307, "close": None}
+    statuses = {**{name: status for name, (status, _) in FIXED.items()}, "429": 429, "close": None}
     assert reply.http_status == statuses.get(fault, 200)
     assert reply.error

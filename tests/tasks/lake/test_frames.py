@@ -86,13 +86,6 @@ def test_the_frame_that_was_not_used_for_longest_makes_room() -> None:
     assert "d" not in kept
 
 
-def test_a_frame_put_in_twice_takes_its_room_once() -> None:
-    kept = KeptFrames(limit=160)
-    for name in ("a", "b", "b"):
-        kept.put(name, numbers(0))
-    assert kept.get("a") is not None
-
-
 def test_a_frame_larger_than_the_limit_displaces_nothing() -> None:
     kept = KeptFrames(limit=100)
     kept.put("small", numbers(0))

@@ -2,7 +2,6 @@
 
 import fcntl
 import os
-from errno import ENOLCK
 from pathlib import Path
 
 import pytest
@@ -161,12 +160,3 @@ def test_the_file_of_another_user_is_locked_too(tmp_path: Path, monkeypatch: pyt
         monkeypatch.setattr(Path, "open", refuse_writing)
         with hold_alone(tmp_path) as is_free, hold(tmp_path):
             assert not is_free
-
-
-def test_a_disk_without_locks_is_never_free(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    def refuse(*_: object) -> None:
-        raise OSError(ENOLCK, os.strerror(ENOLCK))
-
-    monkeypatch.setattr(fcntl, "flock", refuse)
-    with hold_alone(tmp_path) as is_free:
-        assert not is_free
