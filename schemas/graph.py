@@ -57,7 +57,3 @@ class LineageGraph(Frozen):
     runs: tuple[str, ...] = Field(default=(), description="runs whose manifests name the file")
     nodes: tuple[LineageNode, ...]
     edges: tuple[LineageEdge, ...]
-
-    def node(self, identity: str) -> LineageNode:
-        """Return the node of this id."""
-        return next(node for node in self.nodes if node.id == identity)
