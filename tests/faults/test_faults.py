@@ -3,19 +3,59 @@
 import asyncio
 import random
 from collections import defaultdict
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
+from hashlib import sha256
 from pathlib import Path
 from typing import NamedTuple
 
 import pytest
 
 from schemas.chat import ChatReply, ModelEntry
+from schemas.vocabulary import Failure
 from tasks.models.http.client import CallRetryPolicy, HttpChat
 from tasks.models.http.failures import RETRIES
 from tasks.models.journal.journal import Journal, JournaledChat
-from tests.faults.faulty import KINDS, NAMED, answer, derived, one_in
 from tests.model_server import FIXED, Fault, ModelServer
 from tests.tasks.models.making_calls import Pauses, ask_once, entry, request
+
+NAMED: Mapping[Fault, Failure] = {
+    "close": "connect",
+    "slow": "timeout_first_byte",
+    "drip": "timeout_total",
+    "truncated": "truncated_body",
+    "401": "auth",
+    "403": "auth",
+    "429": "http_429",
+    "500": "http_5xx",
+    "context_too_long": "context_too_long",
+    "content_filter": "content_filter",
+    "not_json": "invalid_json",
+    "no_choices": "missing_choices",
+    "null_content": "empty_content",
+    "length": "length",
+    "wrong_model": "wrong_model",
+}
+"""What each fault is called.
+
+Not provoked: `tls` (test_tls.py), `timeout_connect` (needs a network that swallows packets), `budget` (no server's doing).
+"""
+
+KINDS: tuple[Fault, ...] = (*NAMED, "late")
+
+
+def one_in(every: int, kinds: Sequence[Fault], number: int) -> Fault | None:
+    """The fault of a call: one kind after the other, between calls without any."""
+    return kinds[number // every % len(kinds)] if number % every == every - 1 else None
+
+
+def derived(question: str) -> str:
+    """The only right answer to a question."""
+    return sha256(question.encode()).hexdigest()[:12]
+
+
+def answer(messages: list[dict[str, str]]) -> str:
+    return derived(messages[-1]["content"])
+
 
 ITEMS = 300
 MOST_RUNS = 12

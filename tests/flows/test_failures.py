@@ -9,7 +9,7 @@ import pytest
 
 from tasks.models.http import client as limits
 from tasks.models.http.failures import RETRIES
-from tests.faults.faulty import KINDS, derived, one_in
+from tests.faults.test_faults import KINDS, derived, one_in
 from tests.flows.command import Ended, assert_one_message, ended
 from tests.flows.commands.test_bad_input import blueprint
 from tests.flows.scripted import Policy, policy
