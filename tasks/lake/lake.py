@@ -145,22 +145,9 @@ class Lake:
 
         Thousands of small ones are read at once: polars takes a millisecond and more for each.
         """
-        rows = self._read_together(refs, schema) if isinstance(self.root, Path) else None
+        rows = _read_together(self.root, refs, schema) if isinstance(self.root, Path) else None
         # One is damaged, or of an earlier version.
         return pl.concat([self.read(ref, schema) for ref in refs]) if rows is None else rows
-
-    def _read_together(self, refs: Sequence[PartitionRef], schema: type[dy.Schema]) -> pl.DataFrame | None:
-        try:
-            rows = pl.read_parquet([self.root / ref.path for ref in refs], hive_partitioning=False, glob=False)
-        except (pl.exceptions.PolarsError, OSError):
-            return None
-        if rows.schema != _columns(schema) or rows.height != sum(ref.rows for ref in refs):
-            return None
-        encoded = BytesIO()
-        rows.drop(measured_columns(schema)).write_ndjson(encoded)
-        lines = iter(encoded.getvalue().splitlines(keepends=True))
-        intact = all(sha256(b"".join(islice(lines, ref.rows))).hexdigest() == ref.content_sha256 for ref in refs)
-        return rows if intact else None
 
     def path(self, ref: PartitionRef) -> Folder:
         """Return the path of a partition's file."""
@@ -281,3 +268,17 @@ def as_written(frame: pl.DataFrame, schema: type[dy.Schema]) -> pl.DataFrame:
 def _decode(path: Folder, encoded: bytes) -> pl.DataFrame:
     with unreadable(path):
         return pl.read_parquet(BytesIO(encoded), hive_partitioning=False)
+
+
+def _read_together(lake: Path, refs: Sequence[PartitionRef], schema: type[dy.Schema]) -> pl.DataFrame | None:
+    try:
+        rows = pl.read_parquet([lake / ref.path for ref in refs], hive_partitioning=False, glob=False)
+    except (pl.exceptions.PolarsError, OSError):
+        return None
+    if rows.schema != _columns(schema) or rows.height != sum(ref.rows for ref in refs):
+        return None
+    encoded = BytesIO()
+    rows.drop(measured_columns(schema)).write_ndjson(encoded)
+    lines = iter(encoded.getvalue().splitlines(keepends=True))
+    intact = all(sha256(b"".join(islice(lines, ref.rows))).hexdigest() == ref.content_sha256 for ref in refs)
+    return rows if intact else None
