@@ -4,111 +4,125 @@ Every pattern has an example in `tests/tasks/models/http/test_failures.py`.
 """
 
 import re
-from collections.abc import Mapping
+from collections.abc import Collection, Mapping
 from functools import lru_cache
-from typing import Literal, NamedTuple
+from typing import Literal
 
 from schemas.vocabulary import Failure
 
-
-class ErrorPattern(NamedTuple):
-    """A pattern that shows one kind of failure."""
-
-    failure: Failure
-    pattern: str
-
-    def is_code(self, codes: tuple[str, ...]) -> bool:
-        """Say whether it is the whole of one of an error's codes (its code, type or status), whatever its case."""
-        return any(re.fullmatch(self.pattern, code, re.IGNORECASE) for code in codes)
-
-    def is_worded(self, message: str) -> bool:
-        """Say whether it is somewhere in an error's message, whatever its case."""
-        return re.search(self.pattern, message, re.IGNORECASE) is not None
-
+Patterns = Mapping[Failure, tuple[str, ...]]
+"""Patterns by the failure that they show, whatever the case of a text; the first that fits decides."""
 
 BASE_RESPONSE = "base_resp "
 """Stands before the codes of MiniMax: other servers use the same numbers for other things."""
 
-# OpenAI, Gemini, DashScope
-PASSING = ErrorPattern(
-    "http_429", r"\bper[ -](?:second|minute|min)\b|\b[rt]pm\b|try again in|retry in \d|allocated quota exceeded"
+PASSING = re.compile(
+    r"\bper[ -](?:second|minute|min)\b|\b[rt]pm\b|try again in|retry in \d|allocated quota exceeded", re.IGNORECASE
 )
-"""Message of a limit that passes by itself, though some servers call it a quota in the same words as one that is used up."""
+"""Message of a limit that passes by itself, though OpenAI, Gemini and DashScope call it a quota as one that is used up."""
 
-CODES: tuple[ErrorPattern, ...] = (
-    ErrorPattern("context_too_long", r"context_length_exceeded|string_above_max_length"),  # OpenAI, OpenRouter, Groq
-    ErrorPattern("context_too_long", r"exceed_context_size_error"),  # llama.cpp
-    ErrorPattern("context_too_long", r"request_too_large"),  # Anthropic
-    ErrorPattern("context_too_long", r"1261"),  # Zhipu
-    ErrorPattern("context_too_long", r"tokens_too_long|characters_too_long|tokens_limit_reached"),  # Qianfan, GitHub
-    ErrorPattern("content_filter", r"content_filter(?:ed)?|content_policy_violation"),  # OpenAI, Azure, Moonshot
-    ErrorPattern("content_filter", r"ResponsibleAIPolicyViolation"),  # Azure
-    ErrorPattern("content_filter", r"data_?inspection_?failed"),  # DashScope
-    ErrorPattern("content_filter", r"(?:input|output)?(?:text)?(?:SensitiveContentDetected|RiskDetection)(?:\..+)?"),  # Ark
-    ErrorPattern("content_filter", r"sensitive_words_detected"),  # one-api gateways
-    ErrorPattern("content_filter", r"1301"),  # Zhipu
-    ErrorPattern("content_filter", rf"{BASE_RESPONSE}102[67]"),  # MiniMax
-    ErrorPattern("quota", r"insufficient_quota|billing_(?:hard_limit_reached|not_active)|credit_balance_exhausted"),  # OpenAI
-    ErrorPattern("quota", r"(?:organization|project)_(?:spend|usage)_limit_exceeded"),  # OpenAI
-    ErrorPattern("quota", r"exceeded_current_quota(?:_error)?"),  # Moonshot
-    ErrorPattern("quota", r"Arrearage|AllocationQuota\.FreeTierOnly|CommodityNotPurchased|PrepaidBillOverdue"),  # DashScope
-    ErrorPattern("quota", r"AccountOverdueError|QuotaExceeded|SetLimitExceeded"),  # Ark
-    ErrorPattern("quota", r"1113|1304|1308|1309|1310"),  # Zhipu
-    ErrorPattern("quota", r"insufficient_balance(?:_error)?|insufficient_user_quota"),  # MiniMax, one-api gateways
-    ErrorPattern("quota", rf"{BASE_RESPONSE}(?:1008|2056)"),  # MiniMax
-    ErrorPattern("quota", r"billing_error|payment_required"),  # Anthropic, OpenRouter, Gemini
-    # OpenAI, DashScope, Moonshot
-    ErrorPattern("auth", r"invalid_?api_?key|incorrect_api_key_error|invalid_authentication_error"),
-    ErrorPattern("auth", r"authentication_?error|authorized_error"),  # Anthropic, DeepSeek, Ark, MiniMax
-    ErrorPattern("auth", r"100[0-4]|111[012]|1121"),  # Zhipu
-    ErrorPattern("auth", rf"{BASE_RESPONSE}(?:1004|2049)"),  # MiniMax
-    # OpenAI, Anthropic, Moonshot
-    ErrorPattern("http_429", r"rate_limit_(?:error|exceeded|reached_error)|engine_overloaded_error"),
-    ErrorPattern("http_429", r"130[235]|131[23]"),  # Zhipu
-    ErrorPattern("http_429", rf"{BASE_RESPONSE}(?:1002|1039|1041)"),  # MiniMax
-)
+CODES: Patterns = {
+    "context_too_long": (
+        r"context_length_exceeded|string_above_max_length",  # OpenAI, OpenRouter, Groq
+        r"exceed_context_size_error",  # llama.cpp
+        r"request_too_large",  # Anthropic
+        r"1261",  # Zhipu
+        r"tokens_too_long|characters_too_long|tokens_limit_reached",  # Qianfan, GitHub
+    ),
+    "content_filter": (
+        r"content_filter(?:ed)?|content_policy_violation",  # OpenAI, Azure, Moonshot
+        r"ResponsibleAIPolicyViolation",  # Azure
+        r"data_?inspection_?failed",  # DashScope
+        r"(?:input|output)?(?:text)?(?:SensitiveContentDetected|RiskDetection)(?:\..+)?",  # Ark
+        r"sensitive_words_detected",  # one-api gateways
+        r"1301",  # Zhipu
+        rf"{BASE_RESPONSE}102[67]",  # MiniMax
+    ),
+    "quota": (
+        r"insufficient_quota|billing_(?:hard_limit_reached|not_active)|credit_balance_exhausted",  # OpenAI
+        r"(?:organization|project)_(?:spend|usage)_limit_exceeded",  # OpenAI
+        r"exceeded_current_quota(?:_error)?",  # Moonshot
+        r"Arrearage|AllocationQuota\.FreeTierOnly|CommodityNotPurchased|PrepaidBillOverdue",  # DashScope
+        r"AccountOverdueError|QuotaExceeded|SetLimitExceeded",  # Ark
+        r"1113|1304|1308|1309|1310",  # Zhipu
+        r"insufficient_balance(?:_error)?|insufficient_user_quota",  # MiniMax, one-api gateways
+        rf"{BASE_RESPONSE}(?:1008|2056)",  # MiniMax
+        r"billing_error|payment_required",  # Anthropic, OpenRouter, Gemini
+    ),
+    "auth": (
+        r"invalid_?api_?key|incorrect_api_key_error|invalid_authentication_error",  # OpenAI, DashScope, Moonshot
+        r"authentication_?error|authorized_error",  # Anthropic, DeepSeek, Ark, MiniMax
+        r"100[0-4]|111[012]|1121",  # Zhipu
+        rf"{BASE_RESPONSE}(?:1004|2049)",  # MiniMax
+    ),
+    "http_429": (
+        r"rate_limit_(?:error|exceeded|reached_error)|engine_overloaded_error",  # OpenAI, Anthropic, Moonshot
+        r"130[235]|131[23]",  # Zhipu
+        rf"{BASE_RESPONSE}(?:1002|1039|1041)",  # MiniMax
+    ),
+}
 """The first one that is a code of an error names the failure, whatever the HTTP status; behind each the servers that write so."""
 
-MESSAGES: tuple[ErrorPattern, ...] = (
-    # llama.cpp, Ollama, Hugging Face, vLLM
-    ErrorPattern("loading", r"(?<!error )(?<!failed )(?<!while )loading (?:the )?model"),
-    ErrorPattern("loading", r"\b(?:is|are) (?:currently |still |being )*(?:loading|being loaded|starting|warming up)\b"),
-    ErrorPattern("loading", r"\b(?:model|server|engine) (?:is )?not (?:yet )?ready\b"),
-    ErrorPattern("context_too_long", r"(?:maximum|model'?s) (?:context|model) length"),  # OpenAI, DeepSeek, vLLM, SGLang, Mistral
-    ErrorPattern("context_too_long", r"(?:input|prompt) (?:\(\d+ tokens\) )?is too long"),  # Anthropic, vLLM, Bedrock
-    # llama.cpp, Ollama, Anthropic
-    ErrorPattern("context_too_long", r"exceed(?:s|ed)? (?:the )?(?:available |max )?context (?:size|window|limit|length)"),
-    ErrorPattern("context_too_long", r"context window exceeds limit"),  # MiniMax
-    ErrorPattern("context_too_long", r"input length .*exceeds the (?:maximum|context)"),  # SGLang, Ark, Ollama
-    ErrorPattern("context_too_long", r"range of input length should be"),  # DashScope
-    ErrorPattern("context_too_long", r"exceeds? the maximum number of tokens allowed"),  # Gemini
-    ErrorPattern("context_too_long", r"exceeded model token limit|input token length too long"),  # Moonshot
-    ErrorPattern("context_too_long", r"exceed max message tokens"),  # Ark
-    ErrorPattern("context_too_long", r"must be <= \d+\. given: \d+"),  # TGI
-    ErrorPattern("context_too_long", r"greater than the context length|context the overflows"),  # LM Studio
-    ErrorPattern("context_too_long", r"maximum prompt length is|input tokens exceed the"),  # xAI, OpenAI
-    ErrorPattern("context_too_long", r"`inputs` must have less|tokens in the prompt cannot exceed"),  # TGI, Cohere
-    ErrorPattern("length", r"could not finish the message because max_tokens"),  # OpenAI
-    ErrorPattern("content_filter", r"content exists risk"),  # DeepSeek
-    ErrorPattern("content_filter", r"considered high risk"),  # Moonshot
-    ErrorPattern("content_filter", r"requires moderation|(?:input|prompt) was flagged"),  # OpenRouter
-    ErrorPattern("content_filter", r"data may contain inappropriate content"),  # DashScope
-    ErrorPattern("content_filter", r"content management policy|(?:input|output) new_sensitive"),  # Azure, MiniMax
-    ErrorPattern("quota", r"insufficient (?:account )?(?:balance|credits?|quota)"),  # DeepSeek, MiniMax, OpenRouter
-    ErrorPattern("quota", r"exceeded your current quota"),  # OpenAI, W&B
-    ErrorPattern("quota", r"credit balance is too low"),  # Anthropic
-    ErrorPattern("quota", r"requires more credits"),  # OpenRouter
-    ErrorPattern("quota", r"account is in good standing|overdue balance"),  # DashScope, Ark
-    ErrorPattern("quota", r"reached your [\w ]*usage limit"),  # Ollama, Moonshot
-    ErrorPattern("auth", r"api[ _]key not valid|(?:incorrect|invalid) api[ _]key"),  # Gemini, OpenAI, vLLM
-)
+MESSAGES: Patterns = {
+    "loading": (
+        r"(?<!error )(?<!failed )(?<!while )loading (?:the )?model",  # llama.cpp, Ollama, Hugging Face, vLLM
+        r"\b(?:is|are) (?:currently |still |being )*(?:loading|being loaded|starting|warming up)\b",
+        r"\b(?:model|server|engine) (?:is )?not (?:yet )?ready\b",
+    ),
+    "context_too_long": (
+        r"(?:maximum|model'?s) (?:context|model) length",  # OpenAI, DeepSeek, vLLM, SGLang, Mistral
+        r"(?:input|prompt) (?:\(\d+ tokens\) )?is too long",  # Anthropic, vLLM, Bedrock
+        r"exceed(?:s|ed)? (?:the )?(?:available |max )?context (?:size|window|limit|length)",  # llama.cpp, Ollama, Anthropic
+        r"context window exceeds limit",  # MiniMax
+        r"input length .*exceeds the (?:maximum|context)",  # SGLang, Ark, Ollama
+        r"range of input length should be",  # DashScope
+        r"exceeds? the maximum number of tokens allowed",  # Gemini
+        r"exceeded model token limit|input token length too long",  # Moonshot
+        r"exceed max message tokens",  # Ark
+        r"must be <= \d+\. given: \d+",  # TGI
+        r"greater than the context length|context the overflows",  # LM Studio
+        r"maximum prompt length is|input tokens exceed the",  # xAI, OpenAI
+        r"`inputs` must have less|tokens in the prompt cannot exceed",  # TGI, Cohere
+    ),
+    "length": (
+        r"could not finish the message because max_tokens",  # OpenAI
+    ),
+    "content_filter": (
+        r"content exists risk",  # DeepSeek
+        r"considered high risk",  # Moonshot
+        r"requires moderation|(?:input|prompt) was flagged",  # OpenRouter
+        r"data may contain inappropriate content",  # DashScope
+        r"content management policy|(?:input|output) new_sensitive",  # Azure, MiniMax
+    ),
+    "quota": (
+        r"insufficient (?:account )?(?:balance|credits?|quota)",  # DeepSeek, MiniMax, OpenRouter
+        r"exceeded your current quota",  # OpenAI, W&B
+        r"credit balance is too low",  # Anthropic
+        r"requires more credits",  # OpenRouter
+        r"account is in good standing|overdue balance",  # DashScope, Ark
+        r"reached your [\w ]*usage limit",  # Ollama, Moonshot
+    ),
+    "auth": (
+        r"api[ _]key not valid|(?:incorrect|invalid) api[ _]key",  # Gemini, OpenAI, vLLM
+    ),
+}
 """The same of messages, where no code tells."""
 
-UNDER_SUCCESS: tuple[ErrorPattern, ...] = (
-    ErrorPattern("http_5xx", r"server_error|api_error|overloaded_error|internal_?server_?error|internalerror"),  # many
-    ErrorPattern("http_5xx", rf"{BASE_RESPONSE}(?:1000|1001|1013|1024|1033)"),  # MiniMax
-)
+UNDER_SUCCESS: Patterns = {
+    "http_5xx": (
+        r"server_error|api_error|overloaded_error|internal_?server_?error|internalerror",  # many
+        rf"{BASE_RESPONSE}(?:1000|1001|1013|1024|1033)",  # MiniMax
+    ),
+}
 """Codes of errors that come with HTTP 200; otherwise the status says as much."""
+
+
+def find_failure(patterns: Patterns, texts: Collection[str], *, whole: bool = True) -> Failure | None:
+    """Return the failure with a pattern that one of the texts is, or in which it stands somewhere."""
+    fits = re.fullmatch if whole else re.search
+    listed = ((failure, pattern) for failure, several in patterns.items() for pattern in several)
+    return next((name for name, pattern in listed if any(fits(pattern, text, re.IGNORECASE) for text in texts)), None)
+
 
 LONGEST_CONTEXT: tuple[str, ...] = (
     r"maximum (?:context|model) length (?:is|of) (\d+)",

@@ -17,6 +17,7 @@ from tasks.models.http.error_patterns import (
     MESSAGES,
     PASSING,
     UNDER_SUCCESS,
+    find_failure,
     is_reply_limit,
     read_max_context,
 )
@@ -199,13 +200,11 @@ def read_error(status: int, body: bytes) -> ChatReply:
 def name_failure(status: int, error: ServerError) -> Failure:
     """Name the failure that an error is; a success whose body states no HTTP status of its own is `missing_choices`."""
     meant = error.status if httpx.codes.is_success(status) and error.status is not None else status
-    if meant == HTTPStatus.TOO_MANY_REQUESTS and PASSING.is_worded(error.message):
-        return PASSING.failure
-    coded = [mark.failure for mark in CODES if mark.is_code(error.codes)]
-    worded = [mark.failure for mark in MESSAGES if mark.is_worded(error.message)]
+    if meant == HTTPStatus.TOO_MANY_REQUESTS and PASSING.search(error.message):
+        return "http_429"
+    found = find_failure(CODES, error.codes) or find_failure(MESSAGES, [error.message], whole=False)
     if meant // 100 not in HUNDREDS:
-        worded += [mark.failure for mark in UNDER_SUCCESS if mark.is_code(error.codes)]
-    found = next(iter(coded + worded), None)
+        found = found or find_failure(UNDER_SUCCESS, error.codes)
     if found in {None, "context_too_long"} and is_reply_limit(error.message):
         return "max_tokens_too_large"
     return found or STATUSES.get(meant) or HUNDREDS.get(meant // 100, "missing_choices")
