@@ -197,7 +197,7 @@ async def make_run(plan: Plan) -> dict[int, float]:
     from flows.planning.resolve import name_run  # noqa: PLC0415
     from flows.planning.score_jobs import aggregate_job, stored_partitions  # noqa: PLC0415
     from flows.report import describe  # noqa: PLC0415
-    from schemas.reporting import ReportRequest  # noqa: PLC0415
+    from schemas.plan import ReportRequest  # noqa: PLC0415
     from tasks.metrics.steps import score_partition  # noqa: PLC0415
     from tasks.reporting.steps import ReportJob, write_report_files  # noqa: PLC0415
     from tasks.scoring.steps import aggregate  # noqa: PLC0415

@@ -13,8 +13,7 @@ from flows.runtime.prefect_flows import begin_run, moodflow_flow
 from flows.runtime.preflight import check_plan, warn
 from flows.score import score
 from schemas.lineage import RunManifest, StageResult
-from schemas.plan import Plan
-from schemas.reporting import ReportRequest
+from schemas.plan import Plan, ReportRequest
 from tasks.models.cost.pricing import check_budget
 
 

@@ -15,9 +15,9 @@ from flows.runtime.artifacts import announce, publish_run
 from flows.runtime.prefect_flows import begin_run, in_outermost_run, moodflow_flow, run_here
 from schemas.changes import UNSUCCESSFUL, RunChanges
 from schemas.lineage import PartitionRef, RunManifest
-from schemas.reporting import ReportRequest
+from schemas.plan import ReportRequest
 from tasks.compare.steps import ChangesJob, check_regressions, find_changes
-from tasks.lake.dataset_notices import notices
+from tasks.lake.manifest import notices
 from tasks.models.cost.pricing import load_prices, price_usage
 from tasks.reporting.content.changes import state_said
 from tasks.reporting.steps import ReportJob, write_report_files

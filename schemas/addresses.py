@@ -24,14 +24,9 @@ QUERY = re.compile(r"[?#]")
 
 
 def require_plain_address(text: str, field: str) -> None:
-    """Refuse an address with anything besides scheme, host, port and path. The message does not repeat it.
+    """Raise UsageError if an address has anything besides scheme, host, port and path. The message does not repeat it.
 
-    Args:
-        text: the address.
-        field: of the model's entry, for the message.
-
-    Raises:
-        UsageError: it has a user name, a password, a query or a fragment.
+    `field` is that of the model's entry, for the message.
     """
     if found := [part for character, part in SECRET_PARTS.items() if character in text]:
         raise UsageError(

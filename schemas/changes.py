@@ -5,7 +5,6 @@ from typing import Literal
 from pydantic import Field
 
 from schemas.base import Frozen
-from schemas.folders import Folder
 
 RunState = Literal["Completed", "UpToDate", "Drifting", "BudgetSpent", "Regressed", "Failed"]
 """How a run ended. `UpToDate`: no call was sent and every partition is one of the previous run's. `Drifting`: a canary found
@@ -83,8 +82,3 @@ class RunChanges(Frozen):
     def regressed(self) -> tuple[SystemChanges, ...]:
         """Models and settings with a finding."""
         return tuple(system for system in self.units if system.findings)
-
-
-def changes_file(run_folder: Folder) -> Folder:
-    """Where a run's changes are written."""
-    return run_folder / "changes.json"

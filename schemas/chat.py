@@ -103,10 +103,9 @@ class ModelEntry(KeyVariables):
         return self
 
     def require_own_identity(self) -> None:
-        """Refuse an identity that was derived of another server, as parameters keep it whose base URL is changed.
+        """Raise UsageError for an identity that was derived of another server, as parameters keep it whose base URL is changed.
 
-        Raises:
-            UsageError: replies of that server would be taken for those of the one at the base URL.
+        Replies of that server would be taken for those of the one at the base URL.
         """
         own = self.base_url or EMBEDDED_IDENTITY
         is_derived = "//" in self.identity or self.identity.startswith(EMBEDDED_PREFIX)

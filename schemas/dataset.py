@@ -137,11 +137,7 @@ class DatasetSpec:
 
     @property
     def record_format(self) -> RecordFormat:
-        """How its files hold records, but for one that has a format of its own.
-
-        Raises:
-            ValueError: neither the entry nor the suffix of its first file says so.
-        """
+        """How its files hold records, but for one that has a format of its own; ValueError: neither entry nor suffix says so."""
         found = self.file_format or format_of_suffix(self.files[0])
         if found is None:
             raise ValueError(f"dataset {self.id}: give its file_format, since the name of its first file has no known suffix")
@@ -153,11 +149,7 @@ class DatasetSpec:
         return self.licence in OPEN_LICENCES
 
     def __post_init__(self) -> None:
-        """Refuse an entry with both or none of adapter and sample builder, and long items of no task.
-
-        Raises:
-            ValueError: the fields contradict each other.
-        """
+        """Raise ValueError for an entry with both or none of adapter and sample builder, and for long items of no task."""
         if (self.sample_builder is None) == (self.adapter is None) or (self.sample_builder is None) != (self.task is None):
             raise ValueError(
                 f"dataset {self.id}: give an adapter, or a sample builder and its task; got "

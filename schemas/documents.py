@@ -52,12 +52,7 @@ class _Extent(NamedTuple):
 
 
 def read_text(path: Path) -> str:
-    """Return the text of a file.
-
-    Raises:
-        OSError: the file cannot be read.
-        ValueError: it is too large, or no UTF-8.
-    """
+    """Return the text of a file; ValueError: it is too large, or no UTF-8."""
     with path.open("rb") as file:
         content = file.read(LARGEST_BYTES + 1)
     if len(content) > LARGEST_BYTES:
@@ -72,11 +67,7 @@ def require_short(line: str | bytes) -> None:
 
 
 def read_yaml(text: str) -> Any:
-    """Return the values of a YAML document.
-
-    Raises:
-        ValueError: no YAML, or nothing that can be meant: see `parse_yaml`.
-    """
+    """Return the values of a YAML document; ValueError: it is no YAML, or what `parse_yaml` refuses."""
     try:
         return parse_yaml(text)[1]
     except yaml.YAMLError as error:
@@ -99,15 +90,10 @@ def parse_yaml(text: str) -> tuple[yaml.Node | None, Any]:
 
 
 def read_json(text: str | bytes, *, lenient: bool = False) -> Any:
-    """Return the values of a JSON document.
+    """Return the values of a JSON document; ValueError: no JSON, a key is given twice, or values are nested too deep.
 
-    Args:
-        text: UTF-8.
-        lenient: let NaN and halves of characters pass, for a caller that looks at every value which it takes: of a server's
-            answer, which holds no more lists and objects than are read in a second.
-
-    Raises:
-        ValueError: no JSON, a key is given twice, or values are nested too deep.
+    `lenient` lets NaN and halves of characters pass, for a caller that looks at every value which it takes: of a server's answer,
+    which holds no more lists and objects than are read in a second.
     """
     opened = text.count(b"[") + text.count(b"{") if isinstance(text, bytes) else text.count("[") + text.count("{")
     if lenient and opened > MOST_OBJECTS:

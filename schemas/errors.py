@@ -63,14 +63,9 @@ class UsageError(MoodflowError):
 
 
 def suggest(name: str, known: Iterable[str], otherwise: str = "", most: int = 1, cutoff: float = 0.4) -> str:
-    """Return `did you mean ...?` with the known names most like this one, or what to do if none is like it.
+    """Return `did you mean ...?` with the known names most like this one, or what to do (`otherwise`) if none is like it.
 
-    Args:
-        name: as given.
-        known: names that there are.
-        otherwise: the next step without a suggestion.
-        most: names suggested.
-        cutoff: least similarity of a suggestion, from 0 to 1.
+    `most`: names suggested. `cutoff`: least similarity of a suggestion, from 0 to 1.
     """
     nearest = get_close_matches(name, list(known), most, cutoff)
     return f"did you mean {' or '.join(nearest)}?" if nearest else otherwise

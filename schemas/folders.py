@@ -16,7 +16,6 @@ ADDRESS = re.compile(r"s3://(?P<bucket>[a-z0-9][a-z0-9.-]{1,61}[a-z0-9])(?P<pref
 """A bucket, and where in it; never a user name, a password or a query: the address is written into every manifest."""
 
 DEFAULT_LAKE = Path("parquet")
-"""Folder of the lake unless another is named."""
 
 SCHEME = re.compile(r"[A-Za-z][A-Za-z0-9+.-]+:/")
 
@@ -31,11 +30,7 @@ else:
 
 
 def parse_folder(value: Any) -> Folder:
-    """A local folder, or an address such as `s3://bucket/prefix`; nothing is asked of a store yet.
-
-    Raises:
-        UsageError: it is neither, or the package that speaks to object stores is not installed.
-    """
+    """A local folder, or an address such as `s3://bucket/prefix`, else a UsageError; nothing is asked of a store yet."""
     if not isinstance(value, str):
         if isinstance(value, Path) or type(value).__module__.startswith("upath."):
             return cast("Folder", value)

@@ -44,29 +44,16 @@ class LineageNode(Frozen):
 
 
 class LineageEdge(Frozen):
-    """What `target` is computed from; `from` and `to` in JSON."""
+    """What `target` is computed from."""
 
-    source: str
-    target: str
+    source: str = Field(serialization_alias="from")
+    target: str = Field(serialization_alias="to")
 
 
 class LineageGraph(Frozen):
     """Everything behind one run or file, itself included."""
 
     root: str = Field(description="id of the node that was asked for")
+    runs: tuple[str, ...] = Field(default=(), description="runs whose manifests name the file")
     nodes: tuple[LineageNode, ...]
     edges: tuple[LineageEdge, ...]
-    runs: tuple[str, ...] = Field(default=(), description="runs whose manifests name the file")
-
-    def node(self, identity: str) -> LineageNode:
-        """Return the node of this id."""
-        return next(node for node in self.nodes if node.id == identity)
-
-    def document(self) -> dict[str, Any]:
-        """Return the graph as JSON."""
-        return {
-            "root": self.root,
-            "runs": list(self.runs),
-            "nodes": [node.model_dump(mode="json") for node in self.nodes],
-            "edges": [{"from": edge.source, "to": edge.target} for edge in self.edges],
-        }

@@ -10,14 +10,9 @@ RowT = TypeVar("RowT")
 
 
 def installed(registry: str, kind: type[RowT]) -> Iterator[RowT]:
-    """Yield the rows that installed packages add to a registry.
+    """Yield the rows that installed packages add to a registry by entry points of the group `moodflow.<registry>`.
 
-    Args:
-        registry: whose entry points are those of the group `moodflow.<registry>`.
-        kind: type of its rows.
-
-    Raises:
-        UsageError: a row cannot be loaded, or is of another type.
+    One that cannot be loaded, or is not of type `kind`, is a UsageError.
     """
     for point in sorted(entry_points(group=f"moodflow.{registry}"), key=lambda point: point.name):
         where, step = f"entry point {point.name} of group {point.group}", f"correct or remove the package that has {point.value}"

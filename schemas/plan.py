@@ -8,15 +8,17 @@ from typing import Annotated, Any, Literal, Self, TypeVar
 from pydantic import BeforeValidator, Field, model_validator
 
 from schemas.base import Frozen
-from schemas.canary import SCHEDULED_CANARY
+from schemas.canary import SCHEDULED_CANARY, CanaryFinding
 from schemas.chat import EMBEDDED_MODEL, ModelEntry
 from schemas.context import ContextOptions
 from schemas.documents import read_json
 from schemas.errors import UsageError
 from schemas.folders import DEFAULT_LAKE, LakeAddress
+from schemas.lineage import CallCounts, Missing
 from schemas.printing import printable
 from schemas.retrieval import RetrievalOptions
 from schemas.roles import JUDGE, JUDGES, PANEL, RoleModels, WrittenRole, gather_roles
+from schemas.usage import Usage
 from schemas.vocabulary import Profile, Runner, TooLong
 
 Setting = Annotated[
@@ -222,6 +224,23 @@ class Plan(Frozen):
         """Return the words by which a run is found in the Prefect UI: benchmark, models, settings, profile."""
         names = (printable(model.name) for model in self.models)
         return (Path(self.benchmark).stem, *names, *self.settings, self.profile)
+
+
+class ReportRequest(Frozen):
+    """A plan whose scores are in the lake, and what only the run itself knows."""
+
+    plan: Plan
+    run: str = Field(description="name of the run, beginning with its start time")
+    started_at: str = Field(description="ISO 8601, UTC")
+    calls: CallCounts = CallCounts()
+    missing: tuple[Missing, ...] = ()
+    usage: tuple[Usage, ...] = Field(default=(), description="measured by the infer stage; empty if it had nothing to ask")
+    canaries: tuple[CanaryFinding, ...] = ()
+
+    @property
+    def title(self) -> str:
+        """How the run is named in the Prefect UI."""
+        return self.plan.title
 
 
 def fields_of(*kinds: Kind) -> tuple[str, ...]:

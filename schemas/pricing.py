@@ -8,8 +8,6 @@ from pydantic import Field
 from schemas.base import Frozen
 from schemas.provider import Pattern
 
-MILLION = 1_000_000
-
 
 class Rate(Frozen):
     """Price of a million tokens, sent and received."""
@@ -19,7 +17,7 @@ class Rate(Frozen):
 
     def cost(self, prompt_tokens: float, completion_tokens: float) -> float:
         """Return the price of tokens, in the currency of the table."""
-        return (prompt_tokens * self.input_per_million + completion_tokens * self.output_per_million) / MILLION
+        return (prompt_tokens * self.input_per_million + completion_tokens * self.output_per_million) / 1_000_000
 
 
 FREE = Rate(input_per_million=0, output_per_million=0)

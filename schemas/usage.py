@@ -11,7 +11,6 @@ Role = str
 """Part of a model in a run: `tested` is the model under test, `judge` and `panel` rate, any other one is a solver's helper."""
 
 TESTED: Role = "tested"
-"""The model under test."""
 
 
 class Amounts(Frozen):

@@ -85,12 +85,6 @@ apart. `call_failed`, `judge_failed`: our instrument failed, value is null. `not
 
 LANGUAGES: tuple[Language, ...] = get_args(Language)
 LEVELS: tuple[Level, ...] = get_args(Level)
-CONTEXT_TASKS: tuple[ContextTask, ...] = get_args(ContextTask)
-RETRIEVAL_STAGES: tuple[RetrievalStage, ...] = get_args(RetrievalStage)
-OPTION_ROLES: tuple[OptionRole, ...] = get_args(OptionRole)
-RESPONSE_STATUSES: tuple[ResponseStatus, ...] = get_args(ResponseStatus)
 FAILURES: tuple[Failure, ...] = get_args(Failure)
 REMARKS: tuple[Remark, ...] = get_args(Remark)
-PARSE_STATUSES: tuple[ParseStatus, ...] = get_args(ParseStatus)
-FAULT_SEVERITIES: tuple[FaultSeverity, ...] = get_args(FaultSeverity)
 ITEM_STATUSES: tuple[ItemStatus, ...] = get_args(ItemStatus)

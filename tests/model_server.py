@@ -1,17 +1,15 @@
 """A scriptable OpenAI-compatible model server for tests: the only mock of the project, and it speaks real HTTP.
 
     with ModelServer(lambda messages: "B") as server:
-        ...  # server.base_url, server.calls, server.repeated, server.calls_about(messages)
+        ...  # server.base_url, server.calls, server.repeated
 
 `fault(n)` names what to do with the n-th call (0-based) instead of answering:
 
 * `close`: the connection ends before an answer begins; `truncated`: in the middle of it.
-* `429` (with `Retry-After` and what `limit_headers` has), `echo`: a 401 that repeats the key it got.
-* `401`, `402`, `403`, `404`, `500`, `503`, `quota`, `context_too_long`, `content_filter`: an error in the usual form;
-  `error_200`: one with HTTP 200.
-* `not_json`, `no_choices`, `null_content`, `tool_call`, `length`, `filtered`: a 200 without an answer.
+* `429` (with `Retry-After`), `echo`: a 401 that repeats the key it got.
+* `401`, `402`, `403`, `404`, `500`, `context_too_long`, `content_filter`: an error in the usual form.
+* `not_json`, `no_choices`, `null_content`, `length`: a 200 without an answer.
 * `wrong_model`: an answer that names another model.
-* `redirect`: the answer is said to be elsewhere.
 * `slow`: no answer for SLOW_S seconds; `drip`: one byte now and then, for as long; `late`: the right answer after LATE_S seconds.
 
 A call with the question of `tasks.models.capabilities.probe` is answered, is no part of the count and never fails. Certificates
@@ -32,9 +30,8 @@ from tasks.models.capabilities.probe import QUESTION
 from tests.loopback import Handler, LoopbackServer
 
 Fault = Literal[
-    "close", "429", "500", "401", "echo", "truncated", "not_json", "no_choices", "null_content", "slow", "drip", "redirect",
-    "402", "403", "404", "503", "quota", "context_too_long", "content_filter", "error_200", "tool_call", "length", "filtered",
-    "wrong_model", "late",
+    "close", "429", "500", "401", "402", "403", "404", "echo", "truncated", "not_json", "no_choices", "null_content", "slow",
+    "drip", "context_too_long", "content_filter", "length", "wrong_model", "late",
 ]  # fmt: skip
 Reply = Callable[[list[dict[str, str]]], str]
 Logprobs = Callable[[list[dict[str, str]]], Any]
@@ -47,15 +44,12 @@ def _error(message: str, **more: Any) -> bytes:
 
 FIXED: dict[Fault, tuple[int, bytes]] = {
     "500": (500, _error("out of order")),
-    "503": (503, _error("loading")),
     "401": (401, _error("unknown key")),
     "402": (402, _error("Insufficient Balance")),
     "403": (403, _error("not your model")),
     "404": (404, _error("no such model")),
-    "quota": (429, _error("check your plan", type="insufficient_quota", code="insufficient_quota")),
     "context_too_long": (400, _error("This model's maximum context length is 4096 tokens.", code="context_length_exceeded")),
     "content_filter": (400, _error("stopped", code="content_filter")),
-    "error_200": (200, _error("upstream is down", code=502)),
     "not_json": (200, b"<html>busy</html>"),
     "no_choices": (200, b'{"choices": []}'),
 }
@@ -63,9 +57,7 @@ FIXED: dict[Fault, tuple[int, bytes]] = {
 
 ODD: dict[Fault, dict[str, Any]] = {
     "null_content": {"message": {"content": None}},
-    "tool_call": {"message": {"content": None, "tool_calls": [{"id": "1", "type": "function"}]}, "finish_reason": "tool_calls"},
     "length": {"message": {"content": "", "reasoning_content": "Let me see"}, "finish_reason": "length"},
-    "filtered": {"message": {"content": ""}, "finish_reason": "content_filter"},
 }
 """Faults that are another choice in an answer that is whole."""
 
@@ -87,9 +79,8 @@ class _Handler(Handler):
             return
         number = owner.note(body, dict(self.headers))
         fault = None if number is None else owner.fault(number)
-        if fault == "late":
-            time.sleep(LATE_S)
         if fault in {None, "late"}:
+            time.sleep(LATE_S if fault else 0)
             self._answer(body, owner)
         elif fault in FIXED:
             self._send(*FIXED[fault])
@@ -116,14 +107,12 @@ class _Handler(Handler):
                 self.close_connection = True
                 self.connection.close()
             case "429":
-                self._send(429, _error("too many requests"), {"Retry-After": owner.retry_after, **owner.limit_headers})
+                self._send(429, _error("too many requests"), {"Retry-After": owner.retry_after})
             case "echo":
                 self._send(401, _error(f"who is {self.headers['Authorization']}?"))
             case "truncated":
                 self._send(200, owner.completion("never whole")[:20], {"Content-Length": "500"})
                 self.close_connection = True
-            case "redirect":
-                self._send(307, b"{}", {"Location": f"{owner.base_url}/elsewhere"})
             case "wrong_model":
                 self._send(200, owner.completion("from elsewhere", None, "another-model"))
             case "slow":
@@ -150,7 +139,6 @@ class ModelServer(LoopbackServer):
         fault: what goes wrong with the n-th call; None = nothing.
         retry_after: header of a `429`, in seconds or as a date.
         logprobs: field `logprobs` of the answer to a conversation, sent where the call asks for it.
-        limit_headers: further headers of a `429`, or others in place of its own.
         answer_headers: further headers of every answer.
         tls: speak HTTPS with this certificate.
     """
@@ -165,7 +153,6 @@ class ModelServer(LoopbackServer):
         fault: Faults = lambda _number: None,
         retry_after: str = "0",
         logprobs: Logprobs = lambda _messages: None,
-        limit_headers: Mapping[str, str] | None = None,
         answer_headers: Mapping[str, str] | None = None,
         tls: ssl.SSLContext | None = None,
     ) -> None:
@@ -174,7 +161,6 @@ class ModelServer(LoopbackServer):
         self.fault = fault
         self.retry_after = retry_after
         self.logprobs = logprobs
-        self.limit_headers = limit_headers or {}
         self.answer_headers = answer_headers or {}
         self.tls = tls
         self.probes: list[dict[str, Any]] = []
@@ -194,10 +180,6 @@ class ModelServer(LoopbackServer):
         counts = Counter(sha256(json.dumps(body, sort_keys=True).encode()).hexdigest() for body in self.bodies)
         return sum(count - 1 for count in counts.values())
 
-    def calls_about(self, messages: list[dict[str, str]]) -> int:
-        """Calls received with this conversation."""
-        return sum(body["messages"] == messages for body in self.bodies)
-
     def note(self, body: dict[str, Any], headers: dict[str, str]) -> int | None:
         """Remember a call; returns its number, None for a probe."""
         with self._lock:
@@ -214,11 +196,6 @@ class ModelServer(LoopbackServer):
 
     def choice(self, model: str | None, *, message: dict[str, Any], finish_reason: str = "stop", logprobs: Any = None) -> bytes:
         """Likewise, with this message and reason."""
-        choice = {
-            "index": 0,
-            "finish_reason": finish_reason,
-            "message": {"role": "assistant", **message},
-            "logprobs": logprobs,
-        }
-        named = {} if model is None else {"model": model}
-        return json.dumps({**named, "choices": [choice], "usage": {"prompt_tokens": 11, "completion_tokens": 2}}).encode()
+        choice = {"index": 0, "finish_reason": finish_reason, "message": {"role": "assistant", **message}, "logprobs": logprobs}
+        usage = {"prompt_tokens": 11, "completion_tokens": 2}
+        return json.dumps({"model": model, "choices": [choice], "usage": usage}).encode()

@@ -143,8 +143,7 @@ class SmallContext(ProbedServer):
         if tokens > self.limit:
             message = self.wording(tokens, self.limit)
             return Answer(400, {"error": {"code": 400, "message": message, "type": "exceed_context_size_error"}})
-        choice = {"index": 0, "finish_reason": "stop", "message": {"role": "assistant", "content": "B"}}
-        return Answer(200, {"choices": [choice], "usage": {"prompt_tokens": tokens, "completion_tokens": 1}})
+        return completed(body, "B", usage={"prompt_tokens": tokens, "completion_tokens": 1})
 
 
 Side = Literal["front", "middle", "end"]

@@ -16,9 +16,8 @@ from flows.commands import options as opt
 from flows.commands.console import folded, numbers, print_json, terminal, text_table
 from schemas.errors import UsageError
 from schemas.folders import DEFAULT_LAKE, Folder
-from tasks.lake.in_use import hold_alone
 from tasks.lake.manifest import list_runs, read_manifests
-from tasks.lake.unused import Unused, find_unused
+from tasks.lake.unused import Unused, find_unused, hold_alone
 
 DryRun = Annotated[bool, typer.Option("--dry-run", help="list only")]
 Yes = Annotated[bool, typer.Option("--yes", help="remove without asking")]

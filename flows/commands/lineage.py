@@ -51,7 +51,7 @@ def lineage(
     """Show what a run or a file was computed from, up to source files and their hashes."""
     graph = read_graph(lake or DEFAULT_LAKE, target)
     if as_json:
-        print_json(graph.document())
+        print_json(graph.model_dump(mode="json", by_alias=True))
         return
     if mermaid:
         print(*map(printable, diagram_of_graph(graph)), sep="\n")  # noqa: T201  as it is, to be piped into a file

@@ -33,8 +33,7 @@ from flows.runtime.prefect_server import on_server
 from flows.runtime.preflight import check_plan, warn
 from flows.score import score
 from schemas.lineage import RunManifest, StageResult
-from schemas.plan import Plan
-from schemas.reporting import ReportRequest
+from schemas.plan import Plan, ReportRequest
 from tasks.lake.lake import Lake
 from tasks.lake.manifest import read_changes
 from tasks.models.cost.pricing import load_prices, price_usage

@@ -25,7 +25,7 @@ from schemas.worker_pool import Job, ProgressListener, RunJobs
 from tasks.judging.executor import Judge, judge_answers
 from tasks.judging.rubrics import load_rubric
 from tasks.judging.steps import JudgeJob, judge_partition, write_gold
-from tasks.lake.row_frames import frame_of_rows
+from tasks.lake.frames import frame_of_rows
 from tasks.retrieval.embedding import BUNDLED, find_embedder
 from tasks.retrieval.engine import RetrievalEngine
 from tasks.retrieval.store import EMBEDDINGS

@@ -28,7 +28,7 @@ from flows.runtime.local_server import INTERRUPTED, INTERRUPTION, silence_consol
 from schemas.addresses import KEY_ADDRESSES
 from schemas.plan import Plan
 from schemas.printing import printable
-from tasks.lake.in_use import hold
+from tasks.lake.unused import hold
 from tasks.steps import ledger, outcome
 
 ResultT = TypeVar("ResultT")

@@ -18,6 +18,11 @@ class OfAskedItem(OfItem):
     repetition = dy.Int64(primary_key=True, min=0)
 
 
+def likeliest_tokens(description: str) -> dy.List:
+    """Return a column of likeliest tokens at one place, with their natural logarithms."""
+    return dy.List(dy.Struct({"token": dy.String(), "logprob": dy.Float64()}), nullable=True, description=description)
+
+
 MEASURED = {"measured": True}
 """Marks columns that differ from run to run (latency); they are left out of the content hash."""
 

@@ -1,16 +1,18 @@
 """Layers `contexts` (built), `chunks` and `retrievals` (written by infer, for settings that retrieve)."""
 
+from typing import get_args
+
 import dataframely as dy
 import polars as pl
 
 from schemas.tables.columns import OfAskedItem, OfItem
-from schemas.vocabulary import CONTEXT_TASKS, RETRIEVAL_STAGES
+from schemas.vocabulary import ContextTask, RetrievalStage
 
 
 class Contexts(OfItem):
     """One row per long item; the text is in `items`. Key: (dataset, item_id). Written by build."""
 
-    task = dy.Enum(list(CONTEXT_TASKS))
+    task = dy.Enum(get_args(ContextTask))
     query = dy.String(nullable=True)
     tokens = dy.Int64(min=0)
     target_tokens = dy.Int64(nullable=True, min=1)
@@ -63,7 +65,7 @@ class Retrievals(OfAskedItem):
     """One row per ranked chunk; key: dataset, item_id, model, setting, repetition, query_number, stage, rank. By infer."""
 
     query_number = dy.Int64(primary_key=True, min=0, description="aspect, step or search; 0 where there is one query")
-    stage = dy.Enum(list(RETRIEVAL_STAGES), primary_key=True)
+    stage = dy.Enum(get_args(RetrievalStage), primary_key=True)
     rank = dy.Int64(primary_key=True, min=0, description="0 = best")
     corpus = dy.String(min_length=1)
     chunk = dy.Int64(min=0)

@@ -1,11 +1,13 @@
 """Layer `items`: one row per sampled evaluation item."""
 
+from typing import get_args
+
 import dataframely as dy
 import polars as pl
 
 from schemas.question_types import QUESTION_TYPES, answered_by
 from schemas.tables.columns import OfItem
-from schemas.vocabulary import LANGUAGES, OPTION_ROLES
+from schemas.vocabulary import LANGUAGES, OptionRole
 
 CHOICES = answered_by("letter", "letters", "order", "ranking", "label", "index")
 REFERENCED = [name for name, row in QUESTION_TYPES.items() if row.has_references]
@@ -32,7 +34,7 @@ class Items(OfItem):
     gold_indices = dy.List(dy.Int64(), nullable=True)
     references = dy.List(dy.String(), nullable=True)
     option_points = dy.List(dy.Float64(nullable=True), nullable=True)
-    option_roles = dy.List(dy.Enum(list(OPTION_ROLES)), nullable=True)
+    option_roles = dy.List(dy.Enum(get_args(OptionRole)), nullable=True)
     wrong_references = dy.List(dy.String(), nullable=True)
     fixed_order = dy.Bool(description="the options must be shown in this order")
     reference_gold_indices = dy.List(dy.Int64(), nullable=True, description="gold of the released code where it is not ours")

@@ -1,10 +1,12 @@
 """Layers `responses`: model calls, `answers`: what they come to, `judgements` and `simulation_faults`: what is found in these."""
 
+from typing import get_args
+
 import dataframely as dy
 import polars as pl
 
-from schemas.tables.columns import MEASURED, OfAskedItem
-from schemas.vocabulary import FAILURES, FAULT_SEVERITIES, PARSE_STATUSES, REMARKS, RESPONSE_STATUSES
+from schemas.tables.columns import MEASURED, OfAskedItem, likeliest_tokens
+from schemas.vocabulary import FAILURES, REMARKS, FaultSeverity, ParseStatus, ResponseStatus
 
 
 class Responses(OfAskedItem):
@@ -18,7 +20,7 @@ class Responses(OfAskedItem):
     messages = dy.String(min_length=2, description="the conversation sent, canonical JSON")
     option_order = dy.List(dy.Int64(), nullable=True, description="the item's option shown at each place; null = as in the item")
     messages_sha256 = dy.String(regex=r"^[0-9a-f]{64}$")
-    status = dy.Enum(list(RESPONSE_STATUSES))
+    status = dy.Enum(get_args(ResponseStatus))
     reply = dy.String(nullable=True)
     reasoning = dy.String(nullable=True)
     finish_reason = dy.String(nullable=True)
@@ -30,10 +32,8 @@ class Responses(OfAskedItem):
     http_status = dy.Int64(nullable=True)
     prompt_tokens = dy.Int64(nullable=True, min=0)
     completion_tokens = dy.Int64(nullable=True, min=0)
-    token_logprobs = dy.List(
-        dy.Struct({"token": dy.String(), "logprob": dy.Float64()}),
-        nullable=True,
-        description="likeliest tokens at the reply's first place, natural logarithms; null = not asked for or not sent",
+    token_logprobs = likeliest_tokens(
+        "likeliest tokens at the reply's first place, natural logarithms; null = not asked for or not sent"
     )
     latency_s = dy.Float64(nullable=True, min=0, metadata=MEASURED, description="null = the reply came by a file")
     attempts = dy.Int64(min=1, metadata=MEASURED)
@@ -62,7 +62,7 @@ class Answers(OfAskedItem):
     """Key: (dataset, item_id, model, setting, repetition, part). Written by infer; read, judged and scored."""
 
     part = dy.String(primary_key=True, description="of an item with several answers; empty = it has one")
-    status = dy.Enum(list(RESPONSE_STATUSES))
+    status = dy.Enum(get_args(ResponseStatus))
     failed_role = dy.String(nullable=True, description="whose call failed, so that there is no answer; null = no call did")
     failure = dy.Enum(list(FAILURES), nullable=True, description="of that call")
     text = dy.String(nullable=True)
@@ -70,9 +70,7 @@ class Answers(OfAskedItem):
     option_order = dy.List(dy.Int64(), nullable=True, description="the item's option shown at each place; null = as in the item")
     finish_reason = dy.String(nullable=True, description="of the last call that the answer rests on")
     remark = dy.Enum(list(REMARKS), nullable=True, description="what is odd about that call's reply; null = nothing")
-    token_logprobs = dy.List(
-        dy.Struct({"token": dy.String(), "logprob": dy.Float64()}), nullable=True, description="as that call has them"
-    )
+    token_logprobs = likeliest_tokens("as that call has them")
     call_keys = dy.List(dy.String(), description="of the calls that the answer rests on, or of the one that failed")
 
     @dy.rule()
@@ -100,7 +98,7 @@ class Judgements(dy.Schema):
     highest = dy.Int64(description="other end of the dimension's scale")
     rating = dy.Int64(nullable=True, description="on the scale from lowest to highest; no = 0 and yes = 1")
     rationale = dy.String(nullable=True, description="the judge's reason, where the rubric asks for one")
-    parse_status = dy.Enum(list(PARSE_STATUSES))
+    parse_status = dy.Enum(get_args(ParseStatus))
     raw_reply = dy.String(nullable=True)
     prompt_tokens = dy.Int64(nullable=True, min=0, description="of the call; the same in all rows of one call")
     completion_tokens = dy.Int64(nullable=True, min=0, description="of the call; the same in all rows of one call")
@@ -124,6 +122,6 @@ class SimulationFaults(OfAskedItem):
     speaker = dy.String(nullable=True, description="role that said the line; null = the judge named none of such a role")
     turn = dy.Int64(nullable=True, min=1, description="which of the speaker's lines")
     kind = dy.String(regex=r"^[a-z][a-z0-9_]*$")
-    severity = dy.Enum(list(FAULT_SEVERITIES), description="what it did to the model under test")
+    severity = dy.Enum(get_args(FaultSeverity), description="what it did to the model under test")
     evidence = dy.String(min_length=1, description="words of the line, as the judge quotes them where it named the fault")
     refused = dy.String(nullable=True, description="why what a judge named does not count; null = it counts")

@@ -18,7 +18,7 @@ from schemas.item import Adapter, Item, Record
 from schemas.tables.contexts import Contexts
 from schemas.tables.items import Items
 from schemas.tables.layers import LAYERS
-from tasks.lake.row_frames import frame_of_rows
+from tasks.lake.frames import frame_of_rows
 from tasks.sources.reading import read_dataset
 
 ID_HASH_LENGTH = 12

@@ -1,4 +1,7 @@
-"""Files that are there as a whole or not at all: on a disk, or as objects of a store."""
+"""Files that are there as a whole or not at all: on a disk, or as objects of a store.
+
+What the disk refuses is an OSError, and nothing is left behind then; what the object store refuses is a LakeError.
+"""
 
 import os
 from io import BytesIO
@@ -22,12 +25,7 @@ register_implementation("s3", "tasks.lake.objects.ObjectStore", clobber=True)
 
 
 def replace_file(path: Folder, content: bytes | memoryview) -> None:
-    """Write a file and put it in place of the one that may be there; its folder is made.
-
-    Raises:
-        OSError: if the disk refuses; nothing is left behind then.
-        LakeError: if the object store does.
-    """
+    """Write a file and put it in place of the one that may be there; its folder is made."""
     if isinstance(path, Path):
         _replace_on_disk(path, content)
     else:
@@ -35,13 +33,9 @@ def replace_file(path: Folder, content: bytes | memoryview) -> None:
 
 
 def create_file(path: Folder, content: bytes | memoryview) -> bool:
-    """Write a file unless an object is there already, which another machine may have put at the same time; on a disk, replace it.
+    """Return whether a file was written: not if an object is there, which another machine may have put at the same time.
 
-    Returns:
-        Whether it was written; not if an object is there already.
-
-    Raises:
-        As `replace_file` does.
+    On a disk it is replaced.
     """
     if isinstance(path, Path):
         _replace_on_disk(path, content)
@@ -62,11 +56,7 @@ def require_absent(path: Path) -> None:
 
 
 def prove_writable(folder: Folder) -> None:
-    """Make the folder if needed, write a file there and remove it.
-
-    Raises:
-        As `replace_file` does.
-    """
+    """Make the folder if needed, write a file there and remove it."""
     probe = folder / f".probe-{uuid4().hex}"
     if isinstance(probe, Path):
         probe.parent.mkdir(parents=True, exist_ok=True)
@@ -77,11 +67,7 @@ def prove_writable(folder: Folder) -> None:
 
 
 def parquet_source(path: Folder) -> Path | BytesIO:
-    """Return what polars reads: the file itself, or the bytes of an object, fetched once.
-
-    Raises:
-        As `replace_file` does.
-    """
+    """Return what polars reads: the file itself, or the bytes of an object, fetched once."""
     return path if isinstance(path, Path) else BytesIO(path.read_bytes())
 
 
@@ -89,9 +75,6 @@ def footer_source(path: Folder) -> Path | BytesIO | None:
     """Return what footer and number of rows are read from: the file, or the end of an object; null if it is not there, or empty.
 
     One request says both whether an object is there and what it is.
-
-    Raises:
-        As `replace_file` does.
     """
     if isinstance(path, Path):
         return path if path.exists() and path.stat().st_size else None
@@ -121,12 +104,8 @@ def _replace_on_disk(path: Path, content: bytes | memoryview) -> None:
         temporary.replace(path)
     finally:
         temporary.unlink(missing_ok=True)
-    _sync_folder(path.parent)
-
-
-def _sync_folder(folder: Path) -> None:
     # Without this a power cut may forget the rename although the file itself is on disk.
-    descriptor = os.open(folder, os.O_RDONLY)
+    descriptor = os.open(path.parent, os.O_RDONLY)
     try:
         os.fsync(descriptor)
     finally:

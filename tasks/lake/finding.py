@@ -52,10 +52,7 @@ def place_of(partition: PartitionKey | PartitionRef) -> str:
 
 
 def located(path: str) -> PartitionRef | None:
-    """Return what a path below the lake says of a partition; its rows and their hash it does not say.
-
-    Returns: None if no partition's file is named so.
-    """
+    """Return what a path below the lake says of a partition, which is neither its rows nor their hash; None if it names none."""
     layer, _, below = path.partition("/")
     *folders, name = below.split("/")
     found = FILE_NAME.fullmatch(name)
@@ -100,10 +97,7 @@ class Holdings:
     def named(self, start: str) -> PartitionRef | None:
         """Return the one partition whose fingerprint begins so; None if these digits cannot name one, or none begins so.
 
-        A complete one stands for the incomplete ones that it replaced.
-
-        Raises:
-            UsageError: several do.
+        A complete one stands for the incomplete ones that it replaced. Several are a UsageError.
         """
         if not re.fullmatch(rf"[0-9a-f]{{{PREFIX_LENGTH},64}}", start):
             return None

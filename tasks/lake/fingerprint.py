@@ -12,12 +12,7 @@ from schemas.lineage import PartitionKey
 
 
 def canonical_json(value: Any) -> str:
-    """Return JSON text that is the same for equal values: sorted keys, no spaces, no NaN.
-
-    Raises:
-        ValueError: if a number is not finite.
-        TypeError: if a value has no JSON form.
-    """
+    """Return JSON text that is the same for equal values: sorted keys, no spaces; ValueError if a number is not finite."""
     return json.dumps(value, ensure_ascii=False, sort_keys=True, separators=(",", ":"), allow_nan=False)
 
 

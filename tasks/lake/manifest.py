@@ -1,4 +1,7 @@
-"""Manifests of runs: written once, read to reopen a run; beside each, what changed since the run before."""
+"""Manifests of runs: written once, read to reopen a run; next to each, what changed since the run before.
+
+What the disk refuses is a LakeError, and so is a file that cannot be read.
+"""
 
 import re
 import sys
@@ -12,18 +15,19 @@ from typing import Any
 
 from pydantic import ValidationError
 
-from schemas.changes import RunChanges, changes_file
+from schemas.changes import RunChanges
+from schemas.dataset import BundledFile, DatasetSpec, LocalFile, PinnedFile, SourceFile
 from schemas.documents import read_json
 from schemas.errors import LakeError, UsageError, suggest
 from schemas.folders import Folder
-from schemas.lineage import CodeVersion, RunManifest
+from schemas.lineage import CodeVersion, DatasetNotice, RunManifest
 from schemas.printing import printable
 from tasks.lake.errors import unreadable_document, unwritable
 from tasks.lake.files import replace_file
 from tasks.lake.run_index import RunIndex, Stamp
 from tasks.lake.seal import seal_run
 
-MANIFEST = "manifest.json"
+MANIFEST, CHANGES = "manifest.json", "changes.json"
 RUN_LAYERS = frozenset({"ability_scores", "totals"})
 """Layers without which nothing can be shown of a run."""
 
@@ -70,11 +74,7 @@ def run_folder(lake: Folder, run: str) -> Folder:
 
 
 def write_manifest(lake: Folder, manifest: RunManifest) -> Folder:
-    """Write `runs/<run>/manifest.json` atomically, seal the run's folder and return the manifest's path.
-
-    Raises:
-        LakeError: if the disk refuses the file.
-    """
+    """Write `runs/<run>/manifest.json` atomically, seal the run's folder and return the manifest's path."""
     path = run_folder(lake, manifest.run) / MANIFEST
     with unwritable("the manifest of the run cannot be written", path):
         replace_file(path, _encode(manifest))
@@ -83,12 +83,7 @@ def write_manifest(lake: Folder, manifest: RunManifest) -> Folder:
 
 
 def read_manifest(lake: Folder, run: str) -> RunManifest:
-    """Return the manifest of one run.
-
-    Raises:
-        UsageError: if there is no such run; the nearest names are suggested.
-        LakeError: if its file cannot be read.
-    """
+    """Return the manifest of one run; UsageError, with the nearest names, if there is no such run."""
     if run not in (known := list_runs(lake)):  # a name may as well be a path, or too long for one
         raise UsageError(
             f"there is no run {run}",
@@ -101,11 +96,7 @@ def read_manifest(lake: Folder, run: str) -> RunManifest:
 
 
 def read_listed(lake: Folder, run: str) -> RunManifest:
-    """Return the manifest of a run that `list_runs` names.
-
-    Raises:
-        LakeError: if its file cannot be read.
-    """
+    """Return the manifest of a run that `list_runs` names."""
     path = run_folder(lake, run) / MANIFEST
     with unreadable_document("the manifest of a run", path):
         manifest = _decode(path.read_bytes())
@@ -134,11 +125,9 @@ def list_runs(lake: Folder) -> list[str]:
 
 
 def read_manifests(lake: Folder, *, need_all: bool = False) -> Iterator[RunManifest]:
-    """Yield the manifests of all runs, newest first; one that cannot be read is named on standard error and passed over.
+    """Yield the manifests of all runs, newest first.
 
-    Args:
-        lake: its folder.
-        need_all: raise LakeError for one that cannot be read.
+    One that cannot be read is an error with `need_all`, else it is named on standard error and passed over.
     """
     stamps, index = _stamps(lake), RunIndex(lake)
     for run in newest_first(stamps):
@@ -173,23 +162,15 @@ def _say(what: str, error: LakeError) -> None:
 
 
 def write_changes(lake: Folder, changes: RunChanges) -> None:
-    """Write what changed atomically.
-
-    Raises:
-        LakeError: if the disk refuses the file.
-    """
-    path = changes_file(run_folder(lake, changes.run))
+    """Write what changed atomically."""
+    path = run_folder(lake, changes.run) / CHANGES
     with unwritable("what changed since the run before cannot be written", path):
         replace_file(path, f"{changes.model_dump_json(indent=1)}\n".encode())
 
 
 def read_changes(lake: Folder, run: str) -> RunChanges | None:
-    """Return what changed since the run before; null if that was not looked at when the run was made.
-
-    Raises:
-        LakeError: if the file is there and cannot be read.
-    """
-    path = changes_file(run_folder(lake, run))
+    """Return what changed since the run before; null if that was not looked at when the run was made."""
+    path = run_folder(lake, run) / CHANGES
     if not path.exists():
         return None
     with unreadable_document("what changed since the run before", path, "move the file away; it is not needed to show the run"):
@@ -207,3 +188,23 @@ def read_all_changes(lake: Folder, runs: Iterable[str]) -> tuple[dict[str, RunCh
             _say(f"run {run} is damaged", error)
             damaged.add(run)
     return found, frozenset(damaged)
+
+
+def notices(specs: Iterable[DatasetSpec]) -> tuple[DatasetNotice, ...]:
+    """Return what a manifest says of datasets, in the given order: licence, sources, canary, differences."""
+    copied = DatasetNotice.model_fields.keys() - {"sources"}
+    return tuple(
+        DatasetNotice(sources=tuple(dict.fromkeys(map(_source, spec.files))), **{name: getattr(spec, name) for name in copied})
+        for spec in specs
+    )
+
+
+def _source(file: SourceFile) -> str:
+    match file:
+        case PinnedFile():
+            return f"{file.repository} at {file.revision}"
+        case BundledFile():
+            return "bundled"
+        case LocalFile():
+            # Its name only: a manifest is passed on, the folders of a machine are not.
+            return f"own file {file.path.name}"

@@ -42,11 +42,7 @@ def page_of(anchor: str) -> str:
 
 
 def seal_run(folder: Folder) -> Folder:
-    """Write the seal of a run's folder, over the files that are there now; to be called after the last of them is written.
-
-    Raises:
-        LakeError: if the disk refuses the file.
-    """
+    """Write the seal of a run's folder, over the files that are there now; to be called after the last of them is written."""
     path = folder / SEAL
     with unwritable("the seal of the run cannot be written", path):
         pages = sorted(page.name for page in folder.glob(page_of("*")))

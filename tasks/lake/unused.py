@@ -1,24 +1,66 @@
 """Find what no run of a lake needs: partitions that no manifest lists, temporary files of killed writers, empty folders.
 
 Only files named as moodflow names them are looked at, and no link is followed: whatever else lies in a lake stays.
+
+Nothing is removed while a run is going on: each holds a shared lock of the operating system on one file, for a lake in an object
+store on this machine. The lock ends with its process, however that dies: none is left behind.
 """
 
+import fcntl
 import os
 import re
 from collections.abc import Iterable, Iterator, Mapping, Sequence, Set
+from contextlib import ExitStack, contextmanager, suppress
 from dataclasses import dataclass
 from pathlib import Path
-from typing import NamedTuple
+from typing import IO, NamedTuple
 
 from schemas.folders import Folder
 from schemas.lineage import RunManifest
+from tasks.lake.errors import unwritable
 from tasks.lake.finding import FILE_NAME, rejected_path, relative
+from tasks.lake.local_state import state_folder
+
+IN_USE = "in-use.lock"
 
 TEMPORARY = re.compile(r"\.(.{1,16}-[0-9a-f]{32}\.tmp|probe-[0-9a-f]{32})")
 NO_LAYERS = frozenset({"runs", "journal", "embeddings"})
 """Folders of a lake that hold no partitions; of these only temporary files are looked at."""
 
 NS_PER_HOUR = 3_600_000_000_000
+
+
+@contextmanager
+def hold(lake: Folder) -> Iterator[None]:
+    """Hold a lake for a run while the block runs, so that nothing is removed from it; wait while something is."""
+    with unwritable("the lake cannot be marked as in use", state_folder(lake) / IN_USE):
+        file = _opened(lake)
+        fcntl.flock(file, fcntl.LOCK_SH)
+    with file:
+        yield
+
+
+@contextmanager
+def hold_alone(lake: Folder) -> Iterator[bool]:
+    """Yield whether no run is going on in a lake; if so, none begins while the block runs."""
+    with ExitStack() as opened:
+        is_free = True
+        with suppress(OSError):  # who cannot open it removes nothing
+            file = opened.enter_context(_opened(lake))
+            try:
+                fcntl.flock(file, fcntl.LOCK_EX | fcntl.LOCK_NB)
+            except OSError:  # held, or the disk has no locks
+                is_free = False
+        yield is_free
+
+
+def _opened(lake: Folder) -> IO[bytes]:
+    path = state_folder(lake) / IN_USE
+    path.parent.mkdir(parents=True, exist_ok=True)
+    try:
+        return path.open("a+b")  # network disks lock for many what can be read, for one what can be written
+    except PermissionError:
+        return path.open("rb")  # another user's: on a disk of this machine, it can be locked all the same
 
 
 class StoredFile(NamedTuple):
@@ -58,13 +100,9 @@ class Unused:
 
 
 def find_unused(lake: Folder, manifests: Iterable[RunManifest], now_ns: int, older_than_hours: float) -> Unused:
-    """Look through a lake; nothing is changed.
+    """Look through a lake for what can go; what was written later than so many hours ago stays. Nothing is changed.
 
-    Args:
-        lake: its folder.
-        manifests: of all its runs.
-        now_ns: the time, in nanoseconds since 1970.
-        older_than_hours: what was written later stays.
+    `manifests` are those of all its runs; `now_ns` is the time, in nanoseconds since 1970.
     """
     before_ns = now_ns - int(older_than_hours * NS_PER_HOUR)
     used = {path for manifest in manifests for ref in manifest.partitions for path in (ref.path, rejected_path(ref))}

@@ -20,7 +20,6 @@ from schemas.vocabulary import Profile
 from tasks.judging.gold import GOLD
 from tasks.lake.lake import Lake
 from tasks.lake.manifest import newest_first, read_all_changes, read_code_version, read_manifest, read_manifests
-from tasks.lake.many_partitions import read_partitions
 from tasks.runs.comparability import compare_run
 from tasks.runs.comparable_runs import Group, group_runs
 from tasks.runs.past_run import PastRun, past_run
@@ -199,7 +198,7 @@ def _read(manifests: Sequence[RunManifest], layer: str, lake: Lake) -> pl.DataFr
     """Read a layer of these runs, newest run first, with column `run`."""
     refs = [manifest.partition(layer) for manifest in manifests]
     runs = [manifest.run for manifest, ref in zip(manifests, refs, strict=True) for _ in range(ref.rows)]
-    return read_partitions(lake, refs, LAYERS[layer]).with_columns(pl.Series(RUN, runs, pl.String))
+    return lake.read_all(refs, LAYERS[layer]).with_columns(pl.Series(RUN, runs, pl.String))
 
 
 def stored_leaderboard(folder: Folder, ranked: LeaderboardData, page: Path) -> LeaderboardData:

@@ -20,7 +20,7 @@ from schemas.tables.responses import Answers, Judgements
 from schemas.tables.scores import ItemScores
 from schemas.vocabulary import ItemStatus
 from tasks.lake.fingerprint import partition_key
-from tasks.lake.row_frames import frame_of_rows
+from tasks.lake.frames import frame_of_rows
 from tasks.metrics.answer_forms import ParsedAnswer, Question, read_answer
 from tasks.metrics.measures import MEASURES, WholeMeasure
 from tasks.metrics.ratings import Rating, read_ratings

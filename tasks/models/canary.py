@@ -58,17 +58,9 @@ def kind_of(stored: str | None, first: str | None, second: str | None) -> str:
 
 
 def draw_sample(state: Path, identity: str, model: str, size: int, last: str) -> CanarySample:
-    """Return journaled calls of a model whose turn it is.
+    """Return at most `size` journaled calls of a model whose turn it is: after the call with the key `last`.
 
-    Args:
-        state: folder with the journal; none may be there.
-        identity: of the endpoint.
-        model: its name.
-        size: most calls.
-        last: key of the call whose turn it was last.
-
-    Raises:
-        LakeError: the journal cannot be read.
+    The folder `state` need not have a journal.
     """
     path, whose = state / JOURNAL, (identity, model)
     if not path.is_file():
@@ -91,12 +83,7 @@ def draw_sample(state: Path, identity: str, model: str, size: int, last: str) ->
 async def compare_replies(entry: ModelEntry, sample: CanarySample, before: CanaryRecord, chat: Chat, path: Path) -> CanaryFinding:
     """Ask a sample anew, each call twice, and add what that shows to what earlier canaries counted.
 
-    Args:
-        entry: the model.
-        sample: calls that the journal answers.
-        before: what earlier canaries counted.
-        chat: sends calls, whatever the journal has.
-        path: of the journal, for messages.
+    `chat` sends calls, whatever the journal has; `path` is that of the journal, for messages.
     """
     rows = sample.rows
     # All are under way at once, and the two of a call not side by side: they share a batch with other calls.
@@ -148,35 +135,23 @@ def weigh(record: CanaryRecord) -> float:
 
 
 def read_record(state: Path, identity: str, model: str) -> CanaryRecord:
-    """Return what earlier canaries counted of a model.
-
-    Raises:
-        LakeError: if the file is there and cannot be read.
-    """
+    """Return what earlier canaries counted of a model."""
     path = _record_file(state, identity, model)
     record = _read(path) if path.is_file() else CanaryRecord()
     return record.model_copy(update={"model": model, "identity": identity})
 
 
 def keep_record(state: Path, record: CanaryRecord) -> None:
-    """Write what canaries counted of a model.
-
-    Raises:
-        LakeError: the disk refuses the file.
-    """
+    """Write what canaries counted of a model."""
     path = _record_file(state, record.identity, record.model)
     with unwritable("what the canary found cannot be written", path):
         replace_file(path, f"{record.model_dump_json(indent=1)}\n".encode())
 
 
 def accept_findings(state: Path, model: str) -> list[CanaryRecord]:
-    """Take what canaries found of a model for usual from now on, and return its records.
+    """Take what canaries found of a model for usual from now on, and return its records; UsageError: they found nothing.
 
     The share that is accepted is the largest that goes with what was counted, at 99 %.
-
-    Raises:
-        UsageError: they found nothing.
-        LakeError: a record cannot be read or written.
     """
     from scipy.special import betaincinv  # noqa: PLC0415
 

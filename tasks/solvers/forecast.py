@@ -22,9 +22,8 @@ from schemas.tables.responses import Answers
 from schemas.usage import TESTED, Expectation, Role
 from schemas.vocabulary import Language, Ranking
 from tasks.lake.files import parquet_source
+from tasks.lake.frames import frame_of_rows, unreadable
 from tasks.lake.lake import Lake
-from tasks.lake.parquet_errors import unreadable
-from tasks.lake.row_frames import frame_of_rows
 from tasks.models.cost.budget import Estimator, Measure, measure_texts
 from tasks.models.journal.table import JOURNAL, opened_replies
 from tasks.retrieval.chunking import split

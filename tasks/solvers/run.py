@@ -18,7 +18,7 @@ from schemas.tables.contexts import Chunks, Retrievals
 from schemas.tables.responses import Answers, Responses
 from schemas.usage import TESTED, Role
 from schemas.worker_pool import Job, ProgressListener, RunJobs
-from tasks.lake.row_frames import frame_of_rows
+from tasks.lake.frames import frame_of_rows
 from tasks.solvers.answers import restate_turn
 from tasks.solvers.base import Call
 from tasks.solvers.chunk_rows import chunk_rows

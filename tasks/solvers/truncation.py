@@ -11,7 +11,7 @@ from typing import Any, NamedTuple
 from schemas.item import Item
 from schemas.usage import TESTED
 from schemas.vocabulary import Language, TooLong
-from tasks.models.http.reply_limits import read_max_context, read_prompt_tokens
+from tasks.models.http.error_patterns import read_max_context, read_prompt_tokens
 from tasks.solvers.base import Call
 
 TRUNCATION_VERSION = "1"

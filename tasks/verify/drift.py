@@ -21,8 +21,8 @@ from tasks.judging.agreement import AGREEMENTS_VERSION
 from tasks.judging.executor import JUDGEMENTS_VERSION
 from tasks.judging.rubrics import load_rubric
 from tasks.judging.simulation import FAULTS_VERSION
-from tasks.lake.dataset_notices import notices
 from tasks.lake.fingerprint import canonical_json
+from tasks.lake.manifest import notices
 from tasks.metrics.item_scores import METRICS_VERSION
 from tasks.metrics.reference.scoring import REFERENCE_VERSION
 from tasks.retrieval.ranking import RANKING_VERSION

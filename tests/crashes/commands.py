@@ -30,10 +30,10 @@ CALLS = 52
 
 MANY_DATASETS = (
     *DATASETS,
-    *("mini_bias_detection", "mini_commonsense_qa", "mini_complex_logical_reasoning"),
-    *("mini_content_safety", "mini_daily_scenario_qa"),
-    *("mini_coreference_resolution", "mini_emotion_cause_analysis", "mini_irony_detection", "mini_morality_detection"),
-    *("mini_metaphor_detection", "mini_physical_commonsense", "mini_sentiment_polarity", "mini_textual_entailment"),
+    *("mini_bias_detection", "mini_commonsense_qa", "mini_complex_logical_reasoning", "mini_content_safety"),
+    *("mini_daily_scenario_qa", "mini_coreference_resolution", "mini_emotion_cause_analysis", "mini_irony_detection"),
+    *("mini_morality_detection", "mini_metaphor_detection", "mini_physical_commonsense", "mini_sentiment_polarity"),
+    "mini_textual_entailment",
 )
 
 CONCURRENCY = 4
@@ -59,6 +59,19 @@ class Gold:
         return self._reply(messages)
 
 
+def start(arguments: Sequence[str], prefect_server: str, limits: Sequence[str] = ()) -> subprocess.Popen[str]:
+    """Start `moodflow` with a Prefect server, under limits that `limited` knows."""
+    server = {"PREFECT_API_URL": prefect_server, "PREFECT_API_AUTH_STRING": PREFECT_API_AUTH_STRING.value()}
+    return subprocess.Popen(
+        [sys.executable, "-m", "tests.crashes.limited", *limits, "--", *arguments],
+        stdout=subprocess.PIPE,
+        stderr=subprocess.PIPE,
+        text=True,
+        env={**os.environ, **server, "PREFECT_LOGGING_TO_API_ENABLED": "false"},
+        cwd=ROOT,
+    )
+
+
 @dataclass(frozen=True)
 class Bench:
     """A model server that also judges, and the Prefect server the commands use."""
@@ -70,26 +83,15 @@ class Bench:
         self,
         lake: Path,
         *,
-        stage: str = "run",
         datasets: Sequence[str] = DATASETS,
         concurrency: int = CONCURRENCY,
         limits: Sequence[str] = (),
     ) -> subprocess.Popen[str]:
-        """Start `moodflow run` (or one stage) on a lake, under limits that `limited` knows."""
-        arguments = self._arguments(lake, stage, datasets, concurrency)
-        server = {"PREFECT_API_URL": self.prefect_server, "PREFECT_API_AUTH_STRING": PREFECT_API_AUTH_STRING.value()}
-        environment = {**os.environ, **server, "PREFECT_LOGGING_TO_API_ENABLED": "false"}
-        return subprocess.Popen(
-            [sys.executable, "-m", "tests.crashes.limited", *limits, "--", *arguments],
-            stdout=subprocess.PIPE,
-            stderr=subprocess.PIPE,
-            text=True,
-            env=environment,
-            cwd=ROOT,
-        )
+        """Start `moodflow run` on a lake."""
+        return start(self._arguments(lake, datasets, concurrency), self.prefect_server, limits)
 
-    def _arguments(self, lake: Path, stage: str, datasets: Sequence[str], concurrency: int) -> list[str]:
-        arguments = [stage, "moodbench-mini", "--datasets", ",".join(datasets), "--lake", str(lake), "--json"]
+    def _arguments(self, lake: Path, datasets: Sequence[str] = DATASETS, concurrency: int = CONCURRENCY) -> list[str]:
+        arguments = ["run", "moodbench-mini", "--datasets", ",".join(datasets), "--lake", str(lake), "--json"]
         arguments += ["--model", "scripted", "--base-url", self.server.base_url]
         arguments += ["--judge", "scripted", "--judge-base-url", self.server.base_url, "--concurrency", str(concurrency)]
         return arguments
@@ -100,11 +102,7 @@ class Bench:
 
     def run_here(self, lake: Path) -> Ended:
         """Run it in this process, which has imported what a new one takes seconds for."""
-        return ended(*self._arguments(lake, "run", DATASETS, CONCURRENCY))
-
-    def wait_for_calls(self, calls: int, process: subprocess.Popen[str]) -> None:
-        """Until the server has got so many calls in all."""
-        wait_until(lambda: self.server.calls >= calls, process)
+        return ended(*self._arguments(lake))
 
 
 def end_of(process: subprocess.Popen[str]) -> Ended:

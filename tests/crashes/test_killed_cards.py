@@ -1,14 +1,10 @@
 """`moodflow cards build` that is killed goes on where it stopped and pays at most for what was in flight."""
 
-import os
-import subprocess
-import sys
 from pathlib import Path
 
 import pytest
-from prefect.settings import PREFECT_API_AUTH_STRING
 
-from tests.crashes.commands import ROOT, kept_replies, kill, wait_until
+from tests.crashes.commands import kept_replies, kill, start, wait_until
 from tests.flows.command import ended
 from tests.flows.commands.test_cards import CALLS, FUNNEL, answer, posts, written
 from tests.model_server import ModelServer
@@ -22,15 +18,7 @@ def test_cards_that_are_killed_go_on(tmp_path: Path, prefect_server: str) -> Non
     with ModelServer(answer, latency_s=0.5) as server:
         where = ["--lake", str(lake), "--out", str(tmp_path / "cards"), "--concurrency", str(CONCURRENCY), "--json"]
         command = ["cards", "build", str(source), "--model", "m", "--base-url", server.base_url, *where]
-        prefect = {"PREFECT_API_URL": prefect_server, "PREFECT_API_AUTH_STRING": PREFECT_API_AUTH_STRING.value()}
-        process = subprocess.Popen(
-            [sys.executable, "-m", "tests.crashes.limited", "--", *command],
-            stdout=subprocess.PIPE,
-            stderr=subprocess.PIPE,
-            text=True,
-            env={**os.environ, **prefect, "PREFECT_LOGGING_TO_API_ENABLED": "false"},
-            cwd=ROOT,
-        )
+        process = start(command, prefect_server)
         # Two at a time, half a second each: 41 calls take 10 s. At the fourteenth the cards are being filtered.
         wait_until(lambda: server.calls >= 14, process)
         kill(process)

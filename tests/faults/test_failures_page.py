@@ -1,21 +1,51 @@
-"""docs/failures.md says what the code does."""
+"""docs/failures.md says what the code does; `python -m tests.faults.test_failures_page` writes its table."""
+
+from pathlib import Path
 
 import pytest
 
-from schemas.vocabulary import FAILURES, REMARKS, Remark
-from tests.faults.failures_page import PAGE, with_table
+from schemas.vocabulary import REMARKS, Remark
+from tasks.models.http.failures import FAILURE_KINDS
+from tasks.text.backoff import Backoff, Retry
 
-TEXT = PAGE.read_text(encoding="utf-8")
+PAGE = Path(__file__).parents[2] / "docs" / "failures.md"
+BEGIN = "<!-- table: python -m tests.faults.test_failures_page writes it -->\n"
+END = "<!-- end of table -->\n"
+
+
+def pauses(retry: Retry) -> str:
+    """Seconds between the attempts, as a reader wants them."""
+    whole = Backoff({"failed": retry}, draw=lambda: 0.0)
+    seconds = (whole.delay_s("failed", attempt, None, 0.0) for attempt in range(1, retry.attempts))
+    return ", ".join(f"{pause:g}" for pause in seconds) or "-"
+
+
+def table() -> str:
+    """One row per failure."""
+    rows = [
+        f"| `{name}` | {kind.meaning} | {kind.retry.attempts} | {pauses(kind.retry)} | {kind.remedy} |"
+        for name, kind in FAILURE_KINDS.items()
+    ]
+    head = ["| Failure | When | Attempts | Pauses (s) | What to do |", "| --- | --- | --- | --- | --- |"]
+    return "\n".join([*head, *rows]) + "\n"
+
+
+def with_table(page: str) -> str:
+    """The page with the table of the code in place of its own."""
+    before, rest = page.split(BEGIN)
+    after = rest.split(END)[1]
+    return f"{before}{BEGIN}{table()}{END}{after}"
 
 
 def test_the_table_is_that_of_the_code() -> None:
-    assert with_table(TEXT) == TEXT, "the table is out of date; write it anew: python -m tests.faults.failures_page"
-
-
-def test_every_failure_has_its_row() -> None:
-    assert all(f"\n| `{failure}` | " in TEXT for failure in FAILURES)
+    page = PAGE.read_text(encoding="utf-8")
+    assert with_table(page) == page, "the table is out of date; write it anew: python -m tests.faults.test_failures_page"
 
 
 @pytest.mark.parametrize("remark", REMARKS)
 def test_every_remark_is_explained(remark: Remark) -> None:
-    assert f"\n| `{remark}` | " in TEXT
+    assert f"\n| `{remark}` | " in PAGE.read_text(encoding="utf-8")
+
+
+if __name__ == "__main__":
+    PAGE.write_text(with_table(PAGE.read_text(encoding="utf-8")), encoding="utf-8")

@@ -3,19 +3,59 @@
 import asyncio
 import random
 from collections import defaultdict
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
+from hashlib import sha256
 from pathlib import Path
 from typing import NamedTuple
 
 import pytest
 
 from schemas.chat import ChatReply, ModelEntry
+from schemas.vocabulary import Failure
 from tasks.models.http.client import CallRetryPolicy, HttpChat
 from tasks.models.http.failures import RETRIES
 from tasks.models.journal.journal import Journal, JournaledChat
-from tests.faults.faulty import KINDS, NAMED, answer, derived, one_in
 from tests.model_server import FIXED, Fault, ModelServer
 from tests.tasks.models.making_calls import Pauses, ask_once, entry, request
+
+NAMED: Mapping[Fault, Failure] = {
+    "close": "connect",
+    "slow": "timeout_first_byte",
+    "drip": "timeout_total",
+    "truncated": "truncated_body",
+    "401": "auth",
+    "403": "auth",
+    "429": "http_429",
+    "500": "http_5xx",
+    "context_too_long": "context_too_long",
+    "content_filter": "content_filter",
+    "not_json": "invalid_json",
+    "no_choices": "missing_choices",
+    "null_content": "empty_content",
+    "length": "length",
+    "wrong_model": "wrong_model",
+}
+"""What each fault is called.
+
+Not provoked: `tls` (test_tls.py), `timeout_connect` (needs a network that swallows packets), `budget` (no server's doing).
+"""
+
+KINDS: tuple[Fault, ...] = (*NAMED, "late")
+
+
+def one_in(every: int, kinds: Sequence[Fault], number: int) -> Fault | None:
+    """The fault of a call: one kind after the other, between calls without any."""
+    return kinds[number // every % len(kinds)] if number % every == every - 1 else None
+
+
+def derived(question: str) -> str:
+    """The only right answer to a question."""
+    return sha256(question.encode()).hexdigest()[:12]
+
+
+def answer(messages: list[dict[str, str]]) -> str:
+    return derived(messages[-1]["content"])
+
 
 ITEMS = 300
 MOST_RUNS = 12
@@ -76,7 +116,7 @@ async def test_every_call_ends_answered_or_with_the_right_status_and_later_runs_
         failed = {question for question, reply in zip(QUESTIONS, first.replies, strict=True) if reply.failure}
         # About one in five meets a fault, and about half of the faults are not tried again.
         assert 10 < len(failed) < ITEMS / 4
-        assert len({reply.failure for reply in first.replies}) > 5
+        assert len({reply.failure for reply in first.replies}) > 4
         ended = first
         for _ in range(MOST_RUNS):
             if not failed:
@@ -101,6 +141,6 @@ async def test_each_fault_has_its_name_and_its_attempts(fault: Fault) -> None:
         reply = await ask_once(entry(server.base_url).model_copy(update={"require_same_model": True}), pauses)
     assert (reply.failure, reply.text) == (NAMED[fault], None)
     assert reply.attempts == server.calls == len(pauses.seconds) + 1 == RETRIES[NAMED[fault]].attempts
-    statuses = {**{name: status for name, (status, _) in FIXED.items()}, "429": 429, "redirect": 307, "close": None}
+    statuses = {**{name: status for name, (status, _) in FIXED.items()}, "429": 429, "close": None}
     assert reply.http_status == statuses.get(fault, 200)
     assert reply.error

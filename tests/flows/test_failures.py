@@ -9,7 +9,7 @@ import pytest
 
 from tasks.models.http import client as limits
 from tasks.models.http.failures import RETRIES
-from tests.faults.faulty import KINDS, derived, one_in
+from tests.faults.test_faults import KINDS, derived, one_in
 from tests.flows.command import Ended, assert_one_message, ended
 from tests.flows.scripted import Policy, policy
 from tests.flows.scripted_roles import layer

@@ -1,7 +1,4 @@
-"""Addresses in messages hide what may be a secret, and take time in proportion to their length."""
-
-from collections.abc import Callable
-from time import process_time
+"""Addresses in messages hide what may be a secret."""
 
 import pytest
 
@@ -20,13 +17,3 @@ from schemas.addresses import hide_credentials
 )
 def test_what_may_be_a_secret_is_hidden(text: str, shown: str) -> None:
     assert hide_credentials(text) == shown
-
-
-@pytest.mark.parametrize("make", [lambda n: "x" * n, lambda n: "//" * n, lambda n: "@" * n, lambda n: "x " * n + "@"])
-def test_hiding_takes_time_in_proportion(make: Callable[[int], str]) -> None:
-    seconds = []
-    for text in (make(50_000), make(100_000)):
-        start = process_time()
-        hide_credentials(text)
-        seconds.append(process_time() - start)
-    assert seconds[1] < 3 * seconds[0] + 0.5

@@ -53,12 +53,6 @@ def test_equal_numbers_that_are_written_otherwise_are_encoded_as_they_are_sent(n
         assert f'"temperature": {number},' in asked.body_json
 
 
-def test_a_call_that_asks_for_log_probabilities_is_another_call() -> None:
-    asking = request(top_logprobs=20)
-    assert asking.key != request().key
-    assert asking.body() == request().body() | {"logprobs": True, "top_logprobs": 20}
-
-
 def test_another_name_of_the_limit_is_sent_and_is_the_same_call() -> None:
     other = request(ApiCapabilities(token_limit=OTHER))
     assert other.body().keys() ^ request().body().keys() == {USUAL, OTHER}
@@ -124,7 +118,6 @@ def test_a_schema_is_left_out_where_it_is_refused() -> None:
 @pytest.mark.parametrize(
     ("path", "effort", "expected"),
     [
-        ("reasoning_effort", "low", {"reasoning_effort": "low"}),
         ("reasoning.effort", "high", {"reasoning": {"effort": "high"}}),
         ("thinking.budget.kind", "auto", {"thinking": {"budget": {"kind": "auto"}}}),
         ("enable_thinking", "false", {"enable_thinking": False}),

@@ -2,16 +2,11 @@
 
 import pickle
 
-import pytest
-
 from schemas.errors import (
     BlueprintError,
     ChecksumError,
     MoodflowError,
-    RecordError,
     ScoringError,
-    SourceError,
-    SourceMissingError,
 )
 
 
@@ -19,12 +14,6 @@ def test_the_message_lists_what_is_known() -> None:
     error = ScoringError("a score is too high", where="dataset d", expected="at most 1", got="2", next_step="score again")
     assert str(error) == "a score is too high\n  where: dataset d\n  expected: at most 1\n  got: 2\n  next step: score again"
     assert str(BlueprintError("broken", got="x")) == "broken\n  got: x"
-
-
-@pytest.mark.parametrize("kind", [SourceMissingError, ChecksumError, RecordError])
-def test_source_errors_are_one_family(kind: type[SourceError]) -> None:
-    assert issubclass(kind, SourceError)
-    assert issubclass(kind, MoodflowError)
 
 
 def test_an_error_survives_pickling() -> None:

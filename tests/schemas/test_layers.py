@@ -3,7 +3,7 @@
 import re
 from pathlib import Path
 
-from schemas.tables.layers import AGGREGATED, LAYER_ROWS, LAYERS
+from schemas.tables.layers import LAYER_ROWS, LAYERS
 
 PAGE = Path(__file__).resolve().parents[2] / "parquet" / "README.md"
 
@@ -11,13 +11,6 @@ PAGE = Path(__file__).resolve().parents[2] / "parquet" / "README.md"
 def test_layers_have_schemas_and_keys_of_their_own() -> None:
     assert len(set(LAYERS.values())) == len(LAYERS)
     assert all(schema.primary_key() for schema in LAYERS.values())
-
-
-def test_a_run_has_one_partition_of_each_layer_from_raw_scores_to_totals() -> None:
-    assert (
-        *("raw_scores", "normalized_scores", "dataset_scores", "task_scores"),
-        *("level_scores", "sub_ability_scores", "ability_scores", "totals"),
-    ) == AGGREGATED
 
 
 def test_the_page_of_the_lake_lists_these_layers_in_this_order_with_their_writers() -> None:

@@ -193,10 +193,7 @@ async def probe(
 ) -> ModelProbe:
     """Probe what a model accepts and returns.
 
-    Args:
-        entry: the model.
-        chat: sends the calls; one that tries again after a failure makes the probe slower, not better.
-        token_limit: the limit that is offered first, where one is known to be right.
+    A `chat` that tries again after a failure makes the probe slower, not better. `token_limit` is offered first.
     """
     trial = Trial(entry, chat, (SYSTEM_ROLE, *SAMPLING[:-1], LIMITS[token_limit], SAMPLING[-1], WHOLE_REPLY))
     reply = await trial.run()

@@ -1,4 +1,4 @@
-"""Keep what probes found in the lake, so that a model is probed once."""
+"""Keep what probes found in the lake, so that a model is probed once; a file that cannot be used is a LakeError."""
 
 from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager
@@ -26,11 +26,7 @@ _PROBE = TypeAdapter(ModelProbe)
 
 
 def remember(lake: Path, entry: ModelEntry, found: ModelProbe) -> Path:
-    """Keep what was found, in one file per endpoint and model, replaced as a whole; return the file.
-
-    Raises:
-        LakeError: if the disk refuses the file.
-    """
+    """Keep what was found, in one file per endpoint and model, replaced as a whole; return the file."""
     path = probe_file(lake, entry)
     with unwritable(NOT_WRITTEN, path):
         replace_file(path, _PROBE.dump_json(found, indent=1) + b"\n")
@@ -38,22 +34,14 @@ def remember(lake: Path, entry: ModelEntry, found: ModelProbe) -> Path:
 
 
 def recall(lake: Path, entry: ModelEntry) -> ModelProbe | None:
-    """Return what was found about a model, or None: never probed, or in another way than now.
-
-    Raises:
-        LakeError: if the file is there and cannot be read.
-    """
+    """Return what was found about a model, or None: never probed, or in another way than now."""
     path = probe_file(lake, entry)
     return _read(path) if path.is_file() else None
 
 
 @asynccontextmanager
 async def alone(lake: Path, entry: ModelEntry) -> AsyncIterator[None]:
-    """Let one process at a time probe a model; the operating system frees the lock of one that was killed.
-
-    Raises:
-        LakeError: if the disk refuses the file that says so.
-    """
+    """Let one process at a time probe a model; the operating system frees the lock of one that was killed."""
     path = probe_file(lake, entry).with_suffix(".lock")
     lock = AsyncFileLock(path)
     with unwritable(NOT_WRITTEN, path):
@@ -71,11 +59,7 @@ def probe_file(lake: Path, entry: ModelEntry) -> Path:
 
 
 def list_probes(lake: Path) -> list[ModelProbe]:
-    """Return everything remembered, by model and server.
-
-    Raises:
-        LakeError: if a file cannot be read.
-    """
+    """Return everything remembered, by model and server."""
     found = (_read(path) for path in (lake / PROBES).glob("*.json"))
     return sorted((one for one in found if one is not None), key=lambda one: (one.model, one.server))
 

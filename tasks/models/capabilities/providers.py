@@ -12,8 +12,6 @@ from schemas.folders import DATA_FOLDER
 from schemas.provider import UNSENT, ModelProbe, Provider, Quirks, Unsent
 
 PROVIDERS = DATA_FOLDER / "providers.yaml"
-"""The providers that ship with MoodFlow."""
-
 _LIST = TypeAdapter(tuple[Provider, ...])
 
 
@@ -54,16 +52,10 @@ def entry_for(provider: Provider, model: str) -> dict[str, Any]:
 
 
 def choose_capabilities(stated: ApiCapabilities | None, quirks: Quirks | None, found: ModelProbe | None) -> ApiCapabilities:
-    """Choose the API capabilities of a model's calls; every field is set.
+    """Choose the API capabilities of a model's calls, by field of the first that knows.
 
-    Args:
-        stated: what the user's entry says. Fields it sets win, and only those: to ask for much reasoning says nothing about
-            the name of a limit.
-        quirks: what the provider's entry says of the model.
-        found: what a probe of the model found.
-
-    Returns:
-        By field, the first that knows: what is stated, what was found, the quirks, the usual.
+    These are what the user's entry states, what a probe found, the provider's quirks, and the usual. Fields that the entry sets
+    win, and only those: to ask for much reasoning says nothing about the name of a limit.
     """
     said = {name: getattr(stated, name) for name in stated.model_fields_set} if stated else {}
     chosen = {

@@ -149,13 +149,9 @@ class Reservation(NamedTuple):
 
 
 class Budget:
-    """What a run may use, shared by all its endpoints, in one event loop.
+    """What a run may use, shared by all its endpoints, in one event loop; null = no limit.
 
-    Args:
-        tokens: most tokens, prompts and replies together; null = no limit.
-        cost: highest cost, in the currency of the prices; null = no limit.
-        prices: price table; every model must have a price if `cost` is limited (`pricing.check_budget`).
-        estimator: with what is known of the models; it learns from the replies of the run. Null = nothing is known.
+    Every model must have a price if `cost` is limited (`pricing.check_budget`). The estimator learns from the replies of the run.
 
     Attributes:
         limits: of tokens and cost.
@@ -188,9 +184,7 @@ class Budget:
     def account(self, entry: ModelEntry, *, learns: bool = True) -> "BudgetAccount | None":
         """Return the account of one endpoint's client; null without any limit, since nothing is estimated then.
 
-        Args:
-            entry: the model.
-            learns: false for calls unlike a run's, such as a probe's.
+        It does not learn from calls unlike a run's, such as a probe's.
         """
         return None if self.limits == (None, None) else BudgetAccount(self, entry.base_url, learns)
 

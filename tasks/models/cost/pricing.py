@@ -13,11 +13,7 @@ from schemas.usage import Usage
 
 
 def load_prices(path: Path | None) -> PriceTable | None:
-    """Read a price table from a YAML file; null where none is named.
-
-    Raises:
-        UsageError: if the file cannot be read or an entry breaks a rule.
-    """
+    """Read a price table from a YAML file; null where none is named. One that breaks a rule is a UsageError."""
     if path is None:
         return None
     try:
@@ -44,11 +40,7 @@ def find_rate(model: str, base_url: str | None, table: PriceTable | None) -> Rat
 
 
 def check_budget(plan: Plan) -> PriceTable | None:
-    """Check that the plan's budget can be kept: what cannot be counted cannot be limited. Return its price table.
-
-    Raises:
-        UsageError: if the price table cannot be read, or cost is limited and a model has no price; names such models.
-    """
+    """Return the plan's price table; UsageError, naming the models, if cost is limited and a model has no price."""
     table = load_prices(plan.prices)
     unknown = [entry.name for entry in plan.entries if find_rate(entry.name, entry.base_url, table) is None]
     if plan.budget is not None and unknown:

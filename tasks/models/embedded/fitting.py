@@ -67,16 +67,10 @@ class ServerSize:
 
 
 def fit_server(cores: int, memory_bytes: int) -> ServerSize:
-    """Choose the size of the embedded server for a machine.
+    """Choose the size of the embedded server for whole cores and the bytes of memory that are available, not installed.
 
-    Fewer slots cost only time, a shorter context fails longer items: it is shortened only when one slot is left.
-
-    Args:
-        cores: that this process may use, 1 or more.
-        memory_bytes: available, not installed.
-
-    Raises:
-        EndpointError: if the memory does not suffice for one slot of LEAST_SLOT_TOKENS.
+    Fewer slots cost only time, a shorter context fails longer items: it is shortened only when one slot is left. If the memory
+    does not suffice for one slot of LEAST_SLOT_TOKENS, that is an EndpointError.
     """
     threads = min(cores, MOST_THREADS)
     tokens = (memory_bytes // SHARE - FIXED_BYTES) // TOKEN_BYTES
@@ -96,11 +90,7 @@ def fit_server(cores: int, memory_bytes: int) -> ServerSize:
 
 
 def read_machine(root: Path = Path("/")) -> tuple[int, int]:
-    """Read the whole cores, 1 or more, and the bytes of memory that this process may use now.
-
-    Args:
-        root: folder that has `proc` and `sys` with the control groups.
-    """
+    """Read the whole cores, 1 or more, and the bytes of memory that this process may use now; `root` has `proc` and `sys`."""
     groups = list(_groups(root))
     allowed = len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count() or 1
     free = min([psutil.virtual_memory().available, *_free_bytes(groups)])

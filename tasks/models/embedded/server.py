@@ -22,13 +22,8 @@ CACHE_MIB_PER_SLOT = 128
 def start(weights: str, name: str, slots: int, slot_tokens: int, threads: int, port: int) -> Server:
     """Start the server on a loopback port; it stops when the object returned is let go.
 
-    Args:
-        weights: GGUF file.
-        name: of the model in answers; without one the server would give the path of the weights.
-        slots: calls answered at once.
-        slot_tokens: longest prompt and reply of one call together.
-        threads: of the CPU.
-        port: to listen on.
+    Without the name of the model its answers would have the path of the weights, a GGUF file. A slot answers a call at a time,
+    whose prompt and reply together have `slot_tokens` at most.
     """
     params = CommonParams()
     params.model.path = weights

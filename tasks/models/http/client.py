@@ -96,20 +96,8 @@ class HttpChat:
     """Answers requests from one endpoint; never raises for a failed call. Used as an async context manager.
 
     A call gives up its slot while it waits for its next attempt; if the server names the time to wait, no call starts before it
-    is over.
-
-    Args:
-        entry: the model; its limits hold for all calls.
-        base_url: server, up to and including `/v1`.
-        keys: values of the variables that the entry names; sent and written nowhere else, not even where the server repeats them.
-        policy: what is retried.
-        budget: of the calls; null = no limit.
-
-    Attributes:
-        breakers: of each model that was asked: another one at the same address may be answered.
-
-    Raises:
-        EndpointError: if a key cannot be sent.
+    is over. `keys` are the values of the variables that the entry names; they are sent and written nowhere else, not even where
+    the server repeats them. `breakers` are by model: another one at the same address may be answered.
     """
 
     def __init__(
@@ -146,12 +134,8 @@ class HttpChat:
     async def __call__(self, request: ChatRequest, keep: Keep | None = None) -> ChatReply:
         """Send one request, again if the policy says so.
 
-        Args:
-            request: what to ask.
-            keep: writes an answer to disk, before the call gives up its slot unless KEPT_SHARE says otherwise.
-
-        Raises:
-            Exception: what `keep` raises; after that nothing more is sent, since it would be paid for and lost.
+        `keep` writes an answer to disk, before the call gives up its slot unless KEPT_SHARE says otherwise. If that fails,
+        nothing is sent any more, since it would be paid for and lost.
         """
         tried: Counter[Failure] = Counter()
         waited_s, last = 0.0, None

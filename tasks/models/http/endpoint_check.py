@@ -29,9 +29,7 @@ LAST_PORT = 65535
 def resolve_keys(entry: ModelEntry, environ: Mapping[str, str]) -> dict[str, SecretStr]:
     """Read the environment variables that a model's entry names: its key, and values of headers and of the query.
 
-    Raises:
-        EndpointError: if one is not set, empty or holds what cannot be sent, or if it may not go to the base URL.
-            White space around it is dropped.
+    EndpointError if one is empty, holds what cannot be sent, or may not go to the base URL. White space around it is dropped.
     """
     keys = {}
     for variable in entry.key_variables:
@@ -65,18 +63,11 @@ def _require_allowed(entry: ModelEntry, variable: str, allowed: str | None) -> N
 
 
 async def check_endpoint(entry: ModelEntry, proxies: Mapping[str, str] | None = None) -> None:
-    """Check that a base URL names a host that can be reached.
+    """Raise EndpointError unless a base URL names a host that can be reached; the embedded model needs no check.
 
     A host that answers and refuses the connection passes: the server is down now, which is a failure of calls and not a wrong
     option (see docs/decisions/0001). Where a proxy stands in between, only the proxy can be checked: it looks up the name.
-
-    Args:
-        entry: the model; the embedded one needs no check.
-        proxies: scheme -> URL of the proxy for it; by default what the environment says, as the client does.
-
-    Raises:
-        UsageError: if the URL holds credentials, a query or a fragment.
-        EndpointError: if the URL is none, its proxy is no http proxy, or its host has no address or route or does not answer.
+    `proxies` are by scheme; by default those of the environment, as the client has them.
     """
     if entry.base_url is None:
         return

@@ -11,8 +11,16 @@ import httpx
 from schemas.chat import ChatReply
 from schemas.documents import read_json
 from schemas.vocabulary import Failure
-from tasks.models.http.error_patterns import BASE_RESPONSE, CODES, MESSAGES, PASSING, UNDER_SUCCESS
-from tasks.models.http.reply_limits import is_reply_limit, read_max_context
+from tasks.models.http.error_patterns import (
+    BASE_RESPONSE,
+    CODES,
+    MESSAGES,
+    PASSING,
+    UNDER_SUCCESS,
+    find_failure,
+    is_reply_limit,
+    read_max_context,
+)
 from tasks.text.backoff import Retry
 
 
@@ -147,7 +155,6 @@ FAILURE_KINDS: Mapping[Failure, FailureKind] = {
 """The one table of failures; docs/failures.md shows it."""
 
 RETRIES: Mapping[Failure, Retry] = {failure: kind.retry for failure, kind in FAILURE_KINDS.items()}
-"""What is retried, how often and after which delay."""
 
 STATUSES: Mapping[int, Failure] = {
     HTTPStatus.UNAUTHORIZED: "auth",
@@ -177,15 +184,9 @@ class ServerError(NamedTuple):
 
 
 def read_error(status: int, body: bytes) -> ChatReply:
-    """Read the failure in an answer that is not a success.
+    """Read the failure in an answer that is not a success, or whose body is an error nevertheless, as some gateways send it.
 
-    Args:
-        status: HTTP status; of a success only if the body is an error nevertheless, as some gateways send it.
-        body: the whole body.
-
-    Returns:
-        A reply without text. Codes of the error decide, then wordings of its message, then the status. The error's text is on
-        one line and not shortened.
+    Codes of the error decide, then wordings of its message, then the status. The error's text is on one line and not shortened.
     """
     error = _error_in(body) or ServerError((), body[:LONGEST_MESSAGE].decode("utf-8", "replace"))
     told = describe_error(body)
@@ -199,13 +200,11 @@ def read_error(status: int, body: bytes) -> ChatReply:
 def name_failure(status: int, error: ServerError) -> Failure:
     """Name the failure that an error is; a success whose body states no HTTP status of its own is `missing_choices`."""
     meant = error.status if httpx.codes.is_success(status) and error.status is not None else status
-    if meant == HTTPStatus.TOO_MANY_REQUESTS and PASSING.is_worded(error.message):
-        return PASSING.failure
-    coded = [mark.failure for mark in CODES if mark.is_code(error.codes)]
-    worded = [mark.failure for mark in MESSAGES if mark.is_worded(error.message)]
+    if meant == HTTPStatus.TOO_MANY_REQUESTS and PASSING.search(error.message):
+        return "http_429"
+    found = find_failure(CODES, error.codes) or find_failure(MESSAGES, [error.message], whole=False)
     if meant // 100 not in HUNDREDS:
-        worded += [mark.failure for mark in UNDER_SUCCESS if mark.is_code(error.codes)]
-    found = next(iter(coded + worded), None)
+        found = found or find_failure(UNDER_SUCCESS, error.codes)
     if found in {None, "context_too_long"} and is_reply_limit(error.message):
         return "max_tokens_too_large"
     return found or STATUSES.get(meant) or HUNDREDS.get(meant // 100, "missing_choices")

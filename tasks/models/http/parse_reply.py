@@ -10,8 +10,8 @@ from schemas.chat import ChatReply
 from schemas.documents import read_json
 from schemas.provider import ReasoningPlace
 from schemas.vocabulary import Failure, Remark
+from tasks.models.http.error_patterns import end_of
 from tasks.models.http.failures import describe_error, find_error, read_error, whole_text
-from tasks.models.http.finish_reasons import end_of
 from tasks.text.reasoning import split_reasoning
 
 REASONING_FIELDS: tuple[ReasoningPlace, ...] = ("reasoning_content", "reasoning")
@@ -30,17 +30,15 @@ LONGEST_NAME = 1000
 def read_completion(body: bytes, status: int = 200, *, asked: str | None = None, require_same_model: bool = False) -> ChatReply:
     """Read the reply in the body of a successful answer.
 
+    It has text, and a warning (`remark`) if it is odd; or a failure: `invalid_json`, `missing_choices` (or what the error says
+    that came instead), `tool_call`, `content_filter`, `length`, `reasoning_only`, `empty_content`, `http_5xx` (broken off),
+    `wrong_model`. Its error text is not shortened. Counts, log probabilities and such are null if not of the usual type.
+
     Args:
         body: the whole body.
         status: HTTP status, kept in the reply.
         asked: name of the model that was asked; null = not compared with the one that answered.
         require_same_model: an answer by another model is a failure; a server that names none is believed.
-
-    Returns:
-        A reply with text, and a warning (`remark`) if it is odd; or with a failure: `invalid_json`, `missing_choices` (or what
-        the error says that came instead), `tool_call`, `content_filter`, `length`, `reasoning_only`, `empty_content`,
-        `http_5xx` (broken off), `wrong_model`. Its error text is not shortened. Counts, log probabilities and such are null if
-        not of the usual type.
     """
     try:
         document = read_json(body, lenient=True)
@@ -145,12 +143,8 @@ def _warning(reply: ChatReply, content: "_Content", asked: str | None) -> Remark
 def read_top_logprobs(choice: dict[str, Any], text: str) -> tuple[tuple[str, float], ...] | None:
     """Read the likeliest tokens at the first place of an answer that is not blank, with their log probabilities.
 
-    Args:
-        choice: one of `choices` in the server's answer.
-        text: the answer; a token that it does not begin with stands elsewhere (in a tag, or in a header that was taken off).
-
-    Returns:
-        Null if the server sent none or they are not of the usual form.
+    Null if the server sent none of the usual form, or if the answer does not begin with that token, which then stands in a tag,
+    or in a header that was taken off.
     """
     try:
         first = next(token for token in choice["logprobs"]["content"] if token["token"].strip())

@@ -46,13 +46,7 @@ class EvenSpacing:
 
 
 class RateLimiter:
-    """Limit the calls to one endpoint, which all share it.
-
-    Args:
-        entry: the limits.
-        clock: seconds, monotonic.
-        sleep: waits for a number of seconds.
-    """
+    """Limit the calls to one endpoint, which all share it; `clock` tells monotonic seconds."""
 
     def __init__(self, entry: ModelEntry, clock: Callable[[], float], sleep: Sleep) -> None:
         self._concurrency = AdaptiveConcurrency(entry.concurrency)
@@ -104,8 +98,7 @@ class RateLimiter:
     async def keep_to_limits(self, request: ChatRequest) -> Expected | None:
         """Wait, with a slot, until the limits per minute allow the call and no pause has begun meanwhile.
 
-        Returns:
-            The tokens that were booked, for `note_reply`; null if tokens are not limited.
+        Return the tokens that were booked, for `note_reply`; null if tokens are not limited.
         """
         if self._requests is None and self._tokens is None:
             return None
@@ -182,14 +175,9 @@ LARGEST_DURATION_S = 1e6
 
 
 def read_pause(headers: Mapping[str, str], tokens: float) -> float | None:
-    """Return the seconds until the server takes another call, if an answer says that none is left now.
+    """Return the seconds until the server takes another call, if an answer says that none is left now, and when there will be.
 
-    Args:
-        headers: of the answer; looked up without regard to case.
-        tokens: of an ordinary call, prompt and reply; fewer left than these are none.
-
-    Returns:
-        None if calls are left, or the headers do not tell, or not when there will be more.
+    Fewer tokens left than an ordinary call has are none.
     """
     if not any("ratelimit" in name.lower() for name in headers):
         return None
@@ -218,12 +206,7 @@ def _pause_of(headers: Mapping[str, str], kind: str, needed: float) -> float | N
 
 
 def read_duration(text: str, date: str = "") -> float | None:
-    """Return the seconds in `6m0s`, `120ms`, `7.5` or until a point in time; None if it is none of these.
-
-    Args:
-        text: of the header.
-        date: the answer's own date; points in time are taken against the server's clock.
-    """
+    """Return the seconds in `6m0s`, `120ms`, `7.5` or until a point in time by the answer's own date; None if it is none."""
     text = text.strip()
     parts = PART.findall(text)
     if parts and "".join(number + unit for number, unit in parts) == text:
@@ -231,17 +214,12 @@ def read_duration(text: str, date: str = "") -> float | None:
     try:
         if not NUMBER.fullmatch(text):
             return _until(datetime.fromisoformat(text), date)
-        return float(text) if float(text) < LARGEST_DURATION_S else _until(_since_1970(float(text)), date)
+        number = float(text)
+        if number < LARGEST_DURATION_S:
+            return number
+        return _until(datetime.fromtimestamp(number / 1000 if number > LARGEST_DURATION_S**2 else number, UTC), date)
     except ValueError:
         return None
-
-
-def _since_1970(number: float) -> datetime:
-    """Raises: ValueError if no calendar has it."""
-    try:
-        return datetime.fromtimestamp(number / 1000 if number > LARGEST_DURATION_S**2 else number, UTC)
-    except (OverflowError, OSError) as error:
-        raise ValueError(f"{number:g} is no point in time") from error
 
 
 def _until(moment: datetime, date: str) -> float | None:

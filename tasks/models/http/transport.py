@@ -53,10 +53,8 @@ class TransportError(Exception):
 class Transport:
     """Connections to one endpoint, in one aiohttp session. Used as an async context manager.
 
-    Args:
-        entry: the model; its concurrency bounds the connections, its time limits hold.
-        base_url: of the server.
-        keys: of its calls, by their variables; written nowhere but into headers and query.
+    The model's concurrency bounds the connections, and its time limits hold. The keys, by their variables, are written nowhere
+    but into headers and query.
     """
 
     def __init__(self, entry: ModelEntry, base_url: str, keys: Mapping[str, SecretStr]) -> None:
@@ -97,11 +95,7 @@ class Transport:
         await self._session.close()
 
     async def post(self, body: bytes) -> HttpAnswer:
-        """Send one body to the endpoint's `chat/completions`; redirects are not followed.
-
-        Raises:
-            TransportError: no whole answer came; one with an error status is an answer.
-        """
+        """Send one body to the endpoint's `chat/completions`; redirects are not followed. An error status is an answer, too."""
         try:
             async with asyncio.timeout(self._entry.timeout_s):
                 response = await self._begin(body)
@@ -168,12 +162,9 @@ async def _read_body(response: aiohttp.ClientResponse) -> bytes:
 
 
 def choose_proxy(entry: ModelEntry, url: httpx.URL, proxies: Mapping[str, str]) -> str | None:
-    """Return the URL of the proxy to a server, from `proxies` by scheme; null if there is none.
+    """Return the URL of the http proxy to a server, from `proxies` by scheme; null if there is none.
 
     A proxy of the environment is meant for remote servers; one on this machine is spoken to directly.
-
-    Raises:
-        EndpointError: it is no http proxy.
     """
     scheme = url.scheme if proxies.get(url.scheme) else "all"
     proxy = proxies.get(scheme)
@@ -192,12 +183,9 @@ def choose_proxy(entry: ModelEntry, url: httpx.URL, proxies: Mapping[str, str]) 
 
 
 def require_sendable(entry: ModelEntry, variable: str, key: SecretStr) -> None:
-    """Refuse a key that no header can hold; libraries would print it when they fail on it.
+    """Refuse a key that no header can hold; libraries would print it when they fail on it. The error names its variable only.
 
     A header of another name may have a scheme in front of its key.
-
-    Raises:
-        EndpointError: naming the variable, never the key.
     """
     text = key.get_secret_value()
     if not text or not text.isascii() or not text.isprintable() or text.count(" ") > (variable != entry.api_key_env):

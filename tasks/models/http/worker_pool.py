@@ -56,11 +56,7 @@ class _Results:
         self._end = 0
 
     def put(self, result: Any, batch: _Batch) -> None:
-        """Keep a result.
-
-        Raises:
-            LakeError: if the disk refuses it.
-        """
+        """Keep a result."""
         batch.left.append(result)
         if len(batch.left) < AT_ONCE:
             return
@@ -86,20 +82,12 @@ class _Results:
 class WorkerPool:
     """Run the jobs of all partitions that use one endpoint, or share a budget. Used as an async context manager.
 
-    Thousands of jobs that wait as tasks cost memory and delay the first call; here they wait as entries of a heap. One partition
-    is begun after the other, so that each is written, and judged, while the next is asked; what came of their jobs waits on the
-    disk until then.
+    Thousands of jobs that wait as tasks cost memory and delay the first call; here they wait as entries of a heap. One
+    partition is begun after the other, so that each is written, and judged, while the next is asked; what came of their jobs
+    waits until then on the disk of `folder`, or in a temporary file.
 
     Under a budget jobs begin in rounds of one job of each batch. What the last rounds took says how many more fit: these begin
     together, at least one and at most twice as many as before. Once the budget is spent, calls of further rounds are not sent.
-
-    Args:
-        concurrency: calls that can be in flight.
-        folder: whose disk has room for all results; null = the one for temporary files.
-        budget: what the jobs share, also an attribute; null = no limit.
-
-    Raises:
-        LakeError: if the disk refuses.
     """
 
     def __init__(self, concurrency: int, folder: Path | None = None, budget: Budget | None = None) -> None:
@@ -142,13 +130,9 @@ class WorkerPool:
         self._begin()
 
     async def do_all(self, jobs: Sequence[Job], announced: int | None = None) -> Iterator[Any]:
-        """Run all jobs; `announced`: number of the batch, if it was.
+        """Return the results of all jobs, in no order, read from the disk AT_ONCE at a time as long as the pool is open.
 
-        Returns:
-            The results, in no order; they are read from the disk AT_ONCE at a time, as long as the pool is open.
-
-        Raises:
-            Exception: the first error; what was not begun by then is not begun.
+        The first error is raised; what was not begun by then is not begun. `announced`: number of the batch, if it was.
         """
         loop = asyncio.get_running_loop()
         batch = _Batch([loop.create_future() for _ in jobs])

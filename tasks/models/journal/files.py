@@ -1,4 +1,7 @@
-"""Sum up journals, export their replies to Parquet, import them from it, and merge two journals."""
+"""Sum up journals, export their replies to Parquet, import them from it, and merge two journals.
+
+A file that is not there or is none of ours is a UsageError; a journal that cannot be used, or a damaged row of it, a LakeError.
+"""
 
 import json
 import os
@@ -61,28 +64,16 @@ class ImportedReplies:
 
 
 def summarise(journal: Path) -> list[dict[str, Any]]:
-    """Sum up replies by endpoint identity and model: number, bytes of request and reply, times of the first and the last.
-
-    Raises:
-        UsageError: there is no journal.
-        LakeError: it cannot be read.
-    """
+    """Sum up replies by endpoint identity and model: number, bytes of request and reply, times of the first and the last."""
     with _reading(journal) as connection, journal_errors(journal):
         connection.row_factory = sqlite3.Row
         return [dict(row) for row in connection.execute(SUMMARY)]
 
 
 def export_replies(journal: Path, file: Path, model: str | None = None) -> int:
-    """Write a journal's replies to a new Parquet file, sorted by key; return how many there are.
+    """Write a journal's replies, or those by one model, to a new Parquet file, sorted by key; return how many there are.
 
-    Args:
-        journal: the SQLite file; a run may be writing into it.
-        file: `JournalReplies`; there whole or not at all.
-        model: only replies to calls that asked this one.
-
-    Raises:
-        UsageError: there is no journal, the file exists already or cannot be written, or no reply is by this model.
-        LakeError: the journal cannot be read.
+    The file is there whole or not at all. A run may be writing into the journal.
     """
     require_absent(file)
     temporary = file.with_name(f".{file.name}-{uuid4().hex}.tmp")
@@ -102,12 +93,7 @@ def export_replies(journal: Path, file: Path, model: str | None = None) -> int:
 
 
 def import_replies(file: Path, journal: Path) -> ImportedReplies:
-    """Add the replies of a Parquet file to a journal, each row verified; a run may be writing into the journal.
-
-    Raises:
-        UsageError: the file cannot be read, or is no table of replies.
-        LakeError: the journal cannot be written, or a row of ours is damaged.
-    """
+    """Add the replies of a Parquet file to a journal, each row verified; a run may be writing into the journal."""
     try:
         with pq.ParquetFile(file) as opened:
             _require_schema(file, pl.from_arrow(opened.schema_arrow.empty_table()))
@@ -129,29 +115,14 @@ def _checked(batch: pa.RecordBatch) -> pl.DataFrame:
 
 
 def merge_replies(other: Path, journal: Path) -> ImportedReplies:
-    """Add the replies of another journal, each verified as on import; the other journal stays as it is.
-
-    Raises:
-        UsageError: there is no other journal.
-        LakeError: one of the two cannot be used, or a row of ours is damaged.
-    """
+    """Add the replies of another journal, each verified as on import; the other journal stays as it is."""
     taken = ImportedReplies()
     with _reading(other) as connection:
         return _take(_frames(_rows(connection, other), other, taken), journal, taken)
 
 
 def add_replies(rows: Sequence[JournalRow], source: Path, journal: Path, taken: ImportedReplies) -> None:
-    """Add replies that came by another file to a journal, each verified as on import.
-
-    Args:
-        rows: one per call.
-        source: the file they were read from.
-        journal: ours.
-        taken: gets the counts.
-
-    Raises:
-        LakeError: the journal cannot be written, or a row of ours is damaged.
-    """
+    """Add replies read from a file, one per call, to our journal, each verified as on import; `taken` gets the counts."""
     batches = ([*rows[start : start + ROWS_AT_ONCE]] for start in range(0, len(rows), ROWS_AT_ONCE))
     _take(_frames(batches, source, taken), journal, taken)
 

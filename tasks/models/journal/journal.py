@@ -36,17 +36,8 @@ class _Entry(NamedTuple):
 class Journal:
     """Replies by the meaning of their call. Used as an async context manager, in one event loop.
 
-    Args:
-        path: the SQLite file; its folder is made, and one for the leases beside it.
-        now: the time, for the column `created`.
-
-    Attributes:
-        folder: of the file.
-        leases: claims on calls, so that no other process sends them too.
-
-    Raises:
-        LakeError: on entering, if the file cannot be written or is no journal; on `write`, if the disk refuses; on `get`, if the
-            entry is damaged.
+    A file that cannot be written or is no journal, and a damaged entry, are a LakeError. The file's folder is made, and one for
+    the `leases` next to it: claims on calls, so that no other process sends them too.
     """
 
     def __init__(self, path: Path, now: Callable[[], datetime] = lambda: datetime.now(UTC)) -> None:

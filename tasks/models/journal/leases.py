@@ -24,11 +24,7 @@ _OPEN: "WeakSet[Leases]" = WeakSet()
 
 
 class Leases:
-    """Claims on calls, by their key. Used as a context manager, from one thread; the folder of the lock files is made.
-
-    Raises:
-        LakeError: on entering, if the files cannot be written; on `claim`, if they were deleted or the disk refuses.
-    """
+    """Claims on calls, by their key. Used as a context manager, from one thread; the folder of the lock files is made."""
 
     def __init__(self, folder: Path) -> None:
         self._folder = folder
@@ -57,13 +53,9 @@ class Leases:
         self._opened.close()
 
     def claim(self, key: str) -> bool:
-        """Claim a call; takes about 10 microseconds.
+        """Return whether a call is ours now; if not, another process has it, or another caller of this object.
 
-        Returns:
-            Whether it is ours now. False: another process has it, or another caller of this object.
-
-        Raises:
-            LakeError: the lock files are gone, so that claims of others are not known.
+        It takes about 10 microseconds. That the lock files are gone, so that claims of others are not known, is a LakeError.
         """
         if not self._files:
             raise RuntimeError("Leases is used as a context manager, and only in the process that entered it")

@@ -33,18 +33,10 @@ FRAME = re.compile(r"(?:<[^<>\s]{1,40}>|\[/?INST\]|system|user|assistant|model|h
 
 
 def write_requests(requests: Iterable[ChatRequest], folder: Path, name: str) -> list[dict[str, Any]]:
-    """Write calls as files of a folder, a set of four per endpoint, model and repetition.
+    """Write calls, each once, as files of a folder, a set of four per endpoint, model and repetition.
 
-    Args:
-        requests: each once.
-        folder: made if it is not there.
-        name: of the first set, and of its task; further ones have a number.
-
-    Returns:
-        What the `.about.json` of each set says, which names the call together with its line.
-
-    Raises:
-        UsageError: a file is there already.
+    `name` is that of the first set, and of its task; further ones have a number. Return what the `.about.json` of each set says,
+    which names the call together with its line.
     """
     groups: dict[tuple[str, str, int], list[ChatRequest]] = {}
     for request in requests:
@@ -138,11 +130,7 @@ class _Line(BaseModel, strict=True):
 
 
 def read_requests(folder: Path) -> dict[str, JournalRow]:
-    """Read the calls that `write_requests` wrote into a folder, by key, as rows of the journal without a reply.
-
-    Raises:
-        UsageError: there are none, or a file is damaged.
-    """
+    """Read the calls that `write_requests` wrote into a folder, by key, as rows of the journal without a reply."""
     calls: dict[str, JournalRow] = {}
     damaged, got = folder, None
     try:
@@ -171,14 +159,7 @@ def read_requests(folder: Path) -> dict[str, JournalRow]:
 def import_answers(file: Path, requests: Path, journal: Path) -> ImportedReplies:
     """Add the replies of a log to a journal, each verified: lines of a batch's results, or samples of lm-evaluation-harness.
 
-    Args:
-        file: JSON lines.
-        requests: folder of the calls that were to be answered.
-        journal: ours.
-
-    Raises:
-        UsageError: the calls cannot be read.
-        LakeError: the journal cannot be written.
+    The folder `requests` has the calls that were to be answered.
     """
     calls, taken, rows = read_requests(requests), ImportedReplies(), list[JournalRow]()
     created = datetime.now(UTC).isoformat(timespec="milliseconds")

@@ -12,6 +12,7 @@ import polars as pl
 from schemas.chat import ChatReply, call_key
 from schemas.documents import read_json
 from schemas.provider import ReasoningPlace
+from schemas.tables.columns import likeliest_tokens
 from schemas.vocabulary import REMARKS
 from tasks.models.journal.table import JournalRow, read_reply, write_reply
 
@@ -38,10 +39,8 @@ class JournalReplies(dy.Schema):
     finish_reason = dy.String(nullable=True)
     prompt_tokens = dy.Int64(nullable=True, min=0)
     completion_tokens = dy.Int64(nullable=True, min=0)
-    top_logprobs = dy.List(
-        dy.Struct({"token": dy.String(), "logprob": dy.Float64()}),
-        nullable=True,
-        description="likeliest tokens at the answer's first place, natural logarithms; null = not asked for or not sent",
+    top_logprobs = likeliest_tokens(
+        "likeliest tokens at the answer's first place, natural logarithms; null = not asked for or not sent"
     )
     answered_by = dy.String(nullable=True, description="the model's name as the server gives it")
     reasoning_in = dy.String(nullable=True)
@@ -67,11 +66,7 @@ SCHEMA = JournalReplies.create_empty().schema
 
 
 def to_record(row: JournalRow) -> dict[str, Any]:
-    """Convert a row of the journal to a row of `JournalReplies`.
-
-    Raises:
-        ValueError, TypeError: the row is damaged, or no answer.
-    """
+    """Convert a row of the journal to a row of `JournalReplies`; ValueError or TypeError: it is damaged, or no answer."""
     if tuple(map(type, row)) != (str, str, int, str, str, str):
         raise TypeError(f"a row of {', '.join(type(value).__name__ for value in row)}")
     reply = read_reply(row.reply)
@@ -101,14 +96,9 @@ def from_record(record: dict[str, Any]) -> JournalRow:
 
 
 def check_rows(frame: pl.DataFrame, seen: set[str]) -> tuple[list[JournalRow], Counter[str]]:
-    """Take the rows that keep every rule of the table, and whose key is that of their call.
+    """Return the rows that keep every rule of the table, and whose key is that of their call; and how often rules were broken.
 
-    Args:
-        frame: rows with the columns of `JournalReplies`.
-        seen: keys of earlier rows; those of this frame are added.
-
-    Returns:
-        These rows, and how often each rule was broken by the others.
+    `seen` are the keys of earlier rows; those of this frame are added.
     """
     rules: Counter[str] = Counter()
     first = frame.filter([_is_first(key, seen) for key in frame["key"]])

@@ -19,7 +19,6 @@ from schemas.errors import LakeError
 from tasks.models.http.parse_reply import set_thoughts_apart
 
 JOURNAL = Path("journal") / "replies.sqlite"
-"""Where a lake keeps its journal."""
 
 TABLE = """
 CREATE TABLE IF NOT EXISTS replies (
@@ -55,11 +54,7 @@ class JournalRow(NamedTuple):
 
 
 def connect(path: Path) -> sqlite3.Connection:
-    """Connect to a journal, made if it is not there; what is committed survives a power cut.
-
-    Raises:
-        sqlite3.Error: if the file cannot be written or is no journal.
-    """
+    """Connect to a journal, made if it is not there; what is committed survives a power cut."""
     connection = sqlite3.connect(path, timeout=LOCK_TIMEOUT_S, check_same_thread=False)
     try:
         connection.execute("PRAGMA journal_mode=WAL")
@@ -72,11 +67,7 @@ def connect(path: Path) -> sqlite3.Connection:
 
 
 def connect_to_read(path: Path) -> sqlite3.Connection:
-    """Connect to a journal that is there; nothing is changed.
-
-    Raises:
-        sqlite3.Error: if the file cannot be read.
-    """
+    """Connect to a journal that is there; nothing is changed."""
     return sqlite3.connect(f"{path.resolve().as_uri()}?mode=ro", uri=True, timeout=LOCK_TIMEOUT_S)
 
 
@@ -107,11 +98,7 @@ def write_reply(reply: ChatReply) -> str:
 
 
 def read_reply(text: str) -> ChatReply:
-    """Read the reply of a row, marked as journaled.
-
-    Raises:
-        ValueError: if the text is no answer, or a field has a value of another type.
-    """
+    """Read the reply of a row, marked as journaled; ValueError: it is no answer, or a field has a value of another type."""
     try:
         reply = _REPLY.validate_json(text, strict=True, extra="forbid")
     except ValidationError as error:
@@ -128,9 +115,6 @@ def find_reply(connection: sqlite3.Connection, path: Path, key: str) -> ChatRepl
     """Return the reply to a call, marked as journaled; null if the journal at `path` has none.
 
     Thoughts that stand in its text, which is kept as it came, are set apart; one that is nothing else is a call that failed.
-
-    Raises:
-        LakeError: if the file is no journal, or the reply is damaged.
     """
     with journal_errors(path):
         row = connection.execute("SELECT reply FROM replies WHERE key = ?", (key,)).fetchone()
@@ -159,11 +143,7 @@ def opened_replies(path: Path) -> Iterator[Callable[[str], ChatReply | None]]:
 
 @contextmanager
 def row_errors(path: Path, key: str) -> Iterator[None]:
-    """Turn what a damaged row raises into one clear error; all other rows can be saved without it.
-
-    Raises:
-        LakeError: naming the journal at `path`, and the row by its key.
-    """
+    """Turn what a damaged row raises into one clear error, which names its key; all other rows can be saved without it."""
     try:
         yield
     except (ValueError, TypeError, OverflowError, RecursionError) as error:
@@ -179,11 +159,7 @@ def row_errors(path: Path, key: str) -> Iterator[None]:
 
 @contextmanager
 def journal_errors(path: Path) -> Iterator[None]:
-    """Turn what SQLite or the disk raises into one clear error.
-
-    Raises:
-        LakeError: naming the journal.
-    """
+    """Turn what SQLite or the disk raises into one clear error."""
     try:
         yield
     except (OSError, sqlite3.Error, ValueError, TypeError) as error:

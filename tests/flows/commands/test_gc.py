@@ -11,7 +11,7 @@ from pathlib import Path
 
 import pytest
 
-from tasks.lake.in_use import hold
+from tasks.lake.unused import hold
 from tasks.verify.run import verify_run
 from tests.flows.command import Ended, ended
 from tests.flows.scripted import policy

@@ -16,7 +16,7 @@ from tasks.datasets.bundled import BUNDLED, CANARY
 from tasks.datasets.catalogue import CATALOGUE, find_dataset
 from tasks.datasets.esc_eval import ESC_EVAL_MINI
 from tasks.datasets.longemotion.bundled import LONG_MINI
-from tasks.lake.dataset_notices import notices
+from tasks.lake.manifest import notices
 from tasks.sources.locating import BUNDLED as FOLDER
 from tasks.sources.locating import Locator
 from tests.rows import each_row

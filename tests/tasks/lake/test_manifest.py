@@ -1,17 +1,19 @@
-"""Manifests: written once, listed newest first."""
+"""Manifests: written once, listed newest first; what they say of datasets."""
 
 import json
+from dataclasses import replace
 from pathlib import Path
 from shutil import copytree
 from typing import Any
 
 import pytest
 
+from schemas.dataset import BundledFile, DatasetSpec, LocalFile, PinnedFile
 from schemas.errors import LakeError
-from schemas.lineage import CallCounts, CodeVersion, PartitionRef, RunManifest
+from schemas.lineage import CallCounts, CodeVersion, DatasetNotice, PartitionRef, RunManifest
 from schemas.tables.layers import AGGREGATED
 from tasks.lake.lake import Lake
-from tasks.lake.manifest import list_runs, next_number, read_manifest, read_manifests, write_manifest
+from tasks.lake.manifest import list_runs, next_number, notices, read_manifest, read_manifests, write_manifest
 from tasks.runs.past_run import past_run
 
 
@@ -122,3 +124,42 @@ def test_a_damaged_blueprint_and_a_lacking_partition_are_told(tmp_path: Path) ->
         past_run(manifest, Lake(tmp_path, CodeVersion("1", None)))
     with pytest.raises(LakeError, match="the manifest of run a names no partition of items"):
         manifest.partition("items")
+
+
+SPEC = DatasetSpec(
+    id="moods",
+    title="Moods",
+    files=(
+        PinnedFile(repository="github.com/a/b", revision="1234567", path="train.csv", sha256="0" * 64),
+        PinnedFile(repository="github.com/a/b", revision="1234567", path="test.csv", sha256="1" * 64),
+    ),
+    adapter=lambda _: (),
+    licence="research only",
+    paper="none",
+    required=(),
+    evaluation_version="1.1",
+    canary="moods 1234",
+    ambiguous=("rows 1 and 2",),
+    languages=("en",),
+)
+
+
+def test_a_notice_names_each_source_once() -> None:
+    assert notices([SPEC]) == (
+        DatasetNotice(
+            id="moods",
+            title="Moods",
+            licence="research only",
+            redistributable=False,
+            canary="moods 1234",
+            sources=("github.com/a/b at 1234567",),
+            evaluation_version="1.1",
+            ambiguous=("rows 1 and 2",),
+            languages=("en",),
+        ),
+    )
+
+
+def test_own_and_bundled_files_are_named_without_their_folders() -> None:
+    found = notices([replace(SPEC, files=(BundledFile(name="a.jsonl"), LocalFile(path=Path("/home/me/b.jsonl"))))])
+    assert found[0].sources == ("bundled", "own file b.jsonl")

@@ -6,7 +6,6 @@ from pathlib import Path
 
 import pytest
 
-from schemas.errors import LakeError
 from schemas.folders import Folder
 from schemas.lineage import RunManifest
 from tasks.lake import manifest as manifests
@@ -111,15 +110,6 @@ def test_an_index_that_cannot_be_written_is_done_without(lake: Path, read: list[
     for _ in range(2):
         assert [manifest.run for manifest in read_manifests(lake)] == [*RUNS]
     assert len(read) == 6
-
-
-def test_a_damaged_manifest_is_told_in_spite_of_an_index(lake: Path, capsys: pytest.CaptureFixture[str]) -> None:
-    list(read_manifests(lake))
-    (lake / "runs" / RUNS[0] / "manifest.json").write_text("{")
-    assert [manifest.run for manifest in read_manifests(lake)] == [*RUNS[1:]]
-    assert f"run {RUNS[0]} is passed over" in capsys.readouterr().err
-    with pytest.raises(LakeError, match="manifest of a run cannot be read"):
-        list(read_manifests(lake, need_all=True))
 
 
 def test_a_small_lake_has_no_index(lake: Path) -> None:

@@ -1,12 +1,13 @@
-"""What of a lake no run needs: by name, by age, and never through a link."""
+"""What of a lake no run needs: by name, by age, and never through a link; whether a lock says that it is in use."""
 
+import fcntl
 import os
 from pathlib import Path
 
 import pytest
 
 from schemas.lineage import PartitionRef, RunManifest
-from tasks.lake.unused import Unused, find_unused
+from tasks.lake.unused import IN_USE, Unused, find_unused, hold, hold_alone
 from tests.tasks.lake.test_manifest import bare_manifest
 
 HOUR_NS = 3_600_000_000_000
@@ -122,3 +123,40 @@ def test_folders_that_end_up_empty_go_inner_ones_first(tmp_path: Path) -> None:
     chunks = ["chunks/dataset=d/chunking=1", "chunks/dataset=d", "chunks"]
     assert set(found.folders) == {*chunks, "items/dataset=e", "contexts/dataset=old"}
     assert [folder for folder in found.folders if folder in chunks] == chunks
+
+
+def test_holders_share_and_who_removes_is_alone(tmp_path: Path) -> None:
+    with hold_alone(tmp_path) as is_free, hold_alone(tmp_path) as second_is_free:
+        assert (is_free, second_is_free) == (True, False)
+    with hold(tmp_path), hold(tmp_path), hold_alone(tmp_path) as is_free:
+        assert not is_free
+
+
+def test_the_file_is_open_for_reading_and_writing(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    # NFS locks for many only what is open for reading, and for one only what is open for writing.
+    modes, usual = [], fcntl.flock
+
+    def noted(file: int, how: int) -> None:
+        modes.append(fcntl.fcntl(file, fcntl.F_GETFL) & os.O_ACCMODE)
+        usual(file, how)
+
+    monkeypatch.setattr(fcntl, "flock", noted)
+    with hold(tmp_path):
+        pass
+    with hold_alone(tmp_path):
+        pass
+    assert modes == [os.O_RDWR, os.O_RDWR]
+
+
+def test_the_file_of_another_user_is_locked_too(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    usual = Path.open
+
+    def refuse_writing(path: Path, mode: str = "r") -> object:
+        if path.name == IN_USE and mode != "rb":
+            raise PermissionError(13, "Permission denied")
+        return usual(path, mode)
+
+    with hold(tmp_path):
+        monkeypatch.setattr(Path, "open", refuse_writing)
+        with hold_alone(tmp_path) as is_free, hold(tmp_path):
+            assert not is_free

@@ -7,7 +7,7 @@ from schemas.metrics import METRICS
 from schemas.tables.scores import ItemScores, Totals
 from tasks.datasets.catalogue import find_dataset
 from tasks.datasets.moodbench.safetybench import SAFETYBENCH
-from tasks.lake.dataset_notices import notices
+from tasks.lake.manifest import notices
 from tasks.runs.comparability import compare_with_paper
 from tasks.runs.published_tables import read_table
 from tasks.runs.run_tables import ReportData, System

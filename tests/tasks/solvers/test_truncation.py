@@ -10,7 +10,7 @@ from schemas.api_capabilities import Sampling
 from schemas.chat import ChatMessage, ChatReply, ChatRequest, ModelEntry
 from schemas.item import Item
 from schemas.vocabulary import Language, TooLong
-from tasks.models.http.reply_limits import read_prompt_tokens
+from tasks.models.http.error_patterns import read_prompt_tokens
 from tasks.solvers.base import Call
 from tasks.solvers.infer_job import InferJob
 from tasks.solvers.state import SolverCode, SolverOptions, SolverPlan

@@ -217,7 +217,6 @@ async def test_what_is_no_matter_of_parameters_takes_one_call(status: int, code:
         (400, "Developer instruction is not enabled for listener"),
         (500, "Jinja Exception: the system comes from nowhere"),
         (500, "Only user and assistant roles are supported!"),
-        (500, "unknown message role"),
         (400, "bad request"),
     ],
 )

@@ -74,18 +74,10 @@ async def test_an_answer_that_does_not_begin_in_time_is_told_from_one_that_does_
         ("gzip", lambda body: body, ("truncated_body", "the answer is cut short, or not packed as its header says")),
         ("gzip", lambda body: b"".join(gzip.compress(body[place : place + 9]) for place in range(0, len(body), 9)), (None, "B")),
         ("GZip", lambda body: gzip.compress(body) + gzip.compress(b"  "), (None, "B")),
-        ("x-gzip", gzip.compress, (None, "B")),
-        ("gzip", lambda body: gzip.compress(body) + b"\r\n", (None, "B")),
         ("gzip", lambda body: gzip.compress(body) + bytes(512), (None, "B")),
         ("utf-8", lambda body: body, (None, "B")),
-        ("none", lambda body: body, (None, "B")),
         ("gzip, identity", gzip.compress, (None, "B")),
         ("gzip, gzip", lambda body: body, ("invalid_json", "the answer is encoded as gzip, gzip, which was not asked for")),
-        (
-            "gzip",
-            lambda body: gzip.compress(body) + gzip.compress(b" " * 2**25),
-            ("truncated_body", "the answer is larger than 16 MiB"),
-        ),
         (
             "gzip",
             lambda body: gzip.compress(body) + gzip.compress(b" ")[:-9],
@@ -109,7 +101,6 @@ async def test_an_answer_is_unpacked_within_bounds(encoding: str, packed: Callab
 @pytest.mark.parametrize(
     ("length", "outcome"),
     [
-        (9_000, (None, "B")),
         (60_000, (None, "B")),
         (70_000, ("invalid_json", "no HTTP, too many, or one is larger than 64 KiB")),
     ],
@@ -151,15 +142,6 @@ async def test_a_server_that_loads_is_waited_for_within_limits() -> None:
     assert sum(endless.seconds) <= DEAD_AFTER_CALLS * BUDGET_S
 
 
-@pytest.mark.parametrize("status", [408, 409, 425, 499])
-async def test_a_call_that_was_given_up_on_the_way_is_tried_again(status: int) -> None:
-    told = [{"error": {"code": status, "message": "The operation was cancelled.", "status": "CANCELLED"}}]
-    answers = iter([Answer(status, told), Answer(status, told)])
-    with ProbedServer(lambda body, _: next(answers, completed(body, "B"))) as server:
-        reply = await ask_once(entry(server.base_url), Pauses())
-    assert (reply.text, reply.attempts) == ("B", 3)
-
-
 @pytest.mark.parametrize(
     ("retry_after", "shortest_s", "longest_s"),
     [
@@ -189,23 +171,6 @@ async def test_a_password_in_the_address_is_not_told() -> None:
     assert "secret-word" not in str(reply.error)
 
 
-async def test_an_answer_is_kept_before_the_call_gives_up_its_slot() -> None:
-    kept: list[str | None] = []
-
-    async def keep(_: ChatRequest, reply: ChatReply) -> None:
-        await asyncio.sleep(0.05)  # time enough for another call to come, if it could
-        assert len(kept) == server.calls - 1
-        kept.append(reply.text)
-
-    with ModelServer(lambda _: "B", fault=only_first("401")) as server:
-        async with client(entry(server.base_url, concurrency=1), Pauses()) as chat:
-            refused = await chat(request("first"), keep)
-            kept.append(refused.text)
-            await asyncio.gather(*(chat(request(str(number)), keep) for number in range(3)))
-    # The refused call was not kept by the client; the three answers were, one at a time.
-    assert kept == [None, "B", "B", "B"]
-
-
 async def test_connections_are_used_again() -> None:
     with ModelServer(lambda _: "B") as server:
         async with client(entry(server.base_url, concurrency=3), Pauses()) as chat:
@@ -221,17 +186,6 @@ async def test_a_refused_connection_is_a_connection_failure() -> None:
     assert (reply.failure, reply.attempts, reply.http_status) == ("connect", 4, None)
     assert str(reply.error).startswith("no connection to http://127.0.0.1:")
     assert len(pauses.seconds) == 3
-
-
-async def test_a_dead_server_is_given_up_and_every_call_gets_its_reply() -> None:
-    model = entry(f"http://127.0.0.1:{closed_port()}/v1", concurrency=4)
-    async with client(model, Pauses()) as chat:
-        replies = await asyncio.gather(*(chat(request(f"call {number}")) for number in range(40)))
-    assert [reply.failure for reply in replies] == ["connect"] * 40
-    unsent = [reply for reply in replies if str(reply.error).startswith("not sent: ")]
-    # A further attempt goes first, so about 4 calls are tried until the third one that ends opens the breaker.
-    assert DEAD_AFTER_CALLS <= len(replies) - len(unsent) <= DEAD_AFTER_CALLS + 5
-    assert all(reply.latency_s == 0 for reply in unsent)
 
 
 async def test_a_model_that_may_not_be_asked_closes_the_way_to_no_other_at_the_same_address() -> None:
@@ -405,15 +359,6 @@ async def test_a_key_in_an_answer_is_taken_out_and_nothing_else(key: str, said: 
     assert (reply.text, reply.reasoning, reply.failure) == (kept, kept, None)
 
 
-async def test_a_key_is_taken_out_of_an_answer_that_is_quoted_as_it_came() -> None:
-    with ModelServer(lambda _: "B") as server:
-        server.completion = lambda *_: rb"{no JSON: sk-SECRET\/abc\u002Bdef=="  # type: ignore[method-assign]
-        reply = await ask_once(entry(server.base_url), Pauses(), SecretStr("sk-SECRET/abc+def=="))
-    assert reply.failure == "invalid_json"
-    assert "SECRET" not in str(reply.error)
-    assert "[key]" in str(reply.error)
-
-
 @pytest.mark.parametrize("before", range(180, 200, 5))
 async def test_no_part_of_a_key_is_left_where_an_answer_is_shortened(before: int) -> None:
     key = "sk-SECRET-0123456789"
@@ -494,14 +439,11 @@ def test_what_the_server_asks_for_is_honoured_within_the_budget(
     [
         # Three in a row found no server.
         (["connect"] * 2, False, True),
-        (["connect"] * 3, True, True),
         (["timeout_connect"] * 3, True, True),
-        (["connect", "connect", None, "connect"], False, False),
         (["connect", "connect", "http_5xx", "connect"], False, False),
         ([None, "connect", "connect", "connect", None], True, False),
         # The first sixteen failed, none for what it asked.
         (["auth"] * 15, False, True),
-        (["auth"] * 16 + [None], True, True),
         (["tls", "quota", "invalid_json", "auth"] * 4, True, True),
         ([404] * 16, True, True),
         ([400] * 16, False, False),
@@ -519,11 +461,10 @@ def test_the_breaker_opens_for_good_where_no_call_can_succeed(
     assert (breaker.is_open, breaker.hopeless is not None) == (is_open, hopeless)
 
 
-@pytest.mark.parametrize("status", [301, 307, 308])
-async def test_a_redirect_is_told_with_where_it_leads(status: int) -> None:
-    answer = Answer(status, b"", headers={"Location": "https://ada:pass@elsewhere.example/v1?token=secret"})
+async def test_a_redirect_is_told_with_where_it_leads() -> None:
+    answer = Answer(307, b"", headers={"Location": "https://ada:pass@elsewhere.example/v1?token=secret"})
     with ProbedServer(lambda *_: answer) as server:
         reply = await ask_once(entry(server.base_url), Pauses())
     assert reply.error == (
-        f"HTTP {status}: a redirect, which is not followed: an empty body; it leads to https://...@elsewhere.example/v1?..."
+        "HTTP 307: a redirect, which is not followed: an empty body; it leads to https://...@elsewhere.example/v1?..."
     )

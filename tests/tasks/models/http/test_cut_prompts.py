@@ -14,7 +14,6 @@ WORDS = "the boat came home again at night"
         # 7,000 words, and 0.9 tokens of each
         (f"{WORDS} " * 1000, 6301, False),
         (f"{WORDS} " * 1000, 6299, True),
-        (f"{WORDS} " * 1000, 4096, True),
         # 9,000 signs, a third of a token of each
         ("春风又绿江南岸明月" * 1000, 3001, False),
         ("春风又绿江南岸明月" * 1000, 2999, True),
@@ -22,12 +21,10 @@ WORDS = "the boat came home again at night"
         ("very " * 2000, 2001, False),
         ("哈" * 8000, 2000, False),
         (" " * 80_000, 640, False),
-        ("-" * 80_000, 1250, False),
         ("a" * 8000, 1000, False),
         ("\n" * 20_000 + "x", 625, False),
         # a stand-in, what a cache did not hold, nothing
         (f"{WORDS} " * 1000, 511, False),
-        (f"{WORDS} " * 1000, 11, False),
         (f"{WORDS} " * 1000, None, False),
     ],
 )
@@ -61,7 +58,6 @@ def prompts(*pairs: tuple[int, int], asked: str = "m") -> dict[str, LongPrompt]:
         (prompts((600, 800), (700, 800), (800, 800)), set()),
         # another model has another window
         (prompts((3500, 4096), (4000, 4096)) | prompts((4500, 4096), asked="n"), set()),
-        ({}, set()),
     ],
 )
 def test_one_count_of_prompts_of_different_length(given: dict[str, LongPrompt], pinned: set[str]) -> None:

@@ -173,20 +173,12 @@ async def test_a_name_that_is_not_found_in_time_is_told(monkeypatch: pytest.Monk
     assert caught.value.got == "slow.invalid:80: no answer within 0.1 s"
 
 
-@pytest.mark.parametrize(
-    ("base_url", "part"),
-    [
-        ("http://ada:secret@localhost/v1", "a user name or password before @"),
-        ("http://localhost/v1?key=secret", "a query after ?"),
-        ("http://localhost/v1#secret", "a fragment after #"),
-    ],
-)
-async def test_a_secret_in_the_address_is_refused_and_not_told(base_url: str, part: str) -> None:
+async def test_secrets_in_the_address_are_refused_and_not_told() -> None:
     # No entry can hold such an address; the check does not rely on that.
-    model = entry("http://localhost/v1").model_copy(update={"base_url": base_url})
+    model = entry("http://localhost/v1").model_copy(update={"base_url": "http://ada:secret@localhost/v1?key=secret#secret"})
     with pytest.raises(UsageError) as caught:
         await check_endpoint(model)
-    assert caught.value.got == part
+    assert caught.value.got == "a user name or password before @ and a query after ? and a fragment after #"
     assert "--api-key-env" in str(caught.value)
     assert "secret" not in str(caught.value)
 

@@ -24,38 +24,15 @@ def test_a_thought_in_the_text_is_reasoning(name: str) -> None:
     assert THOUGHT in str(reply.reasoning)
 
 
-def test_a_reply_carries_text_reasoning_finish_reason_and_usage() -> None:
-    reply = read_completion(body({"content": "<think>x</think>B"}, usage={"prompt_tokens": 7, "completion_tokens": 3}))
-    assert (reply.text, reply.reasoning, reply.finish_reason) == ("B", "x", "stop")
-    assert (reply.prompt_tokens, reply.completion_tokens, reply.http_status) == (7, 3, 200)
-    assert (reply.failure, reply.error) == (None, None)
-
-
 @pytest.mark.parametrize(
     "message",
-    [
-        {"content": None},
-        {},
-        {"content": ""},
-        {"content": " \n"},
-        {"content": []},
-        {"content": [{"text": None}]},
-        {"content": "<think>off"},
-        None,
-    ],
+    [{"content": None}, {"content": " \n"}, {"content": [{"text": None}]}, {"content": "<think>off"}, None],
 )
 def test_a_reply_without_text_is_empty(message: dict[str, Any] | None) -> None:
     reply = read_completion(body(message))
     assert (reply.failure, reply.text, reply.finish_reason, reply.http_status) == ("empty_content", None, "stop", 200)
     assert str(reply.error).startswith("no text")
     assert str(reply.error).endswith(", finish_reason stop")
-
-
-def test_content_in_parts_is_joined_and_thinking_among_them_is_reasoning() -> None:
-    thinking = {"type": "thinking", "thinking": [{"type": "text", "text": "Sad, so B."}]}
-    parts = [{"type": "text", "text": "B"}, {"type": "text", "text": ", C"}]
-    reply = read_completion(body({"content": [thinking, *parts]}))
-    assert (reply.text, reply.reasoning) == ("B, C", "Sad, so B.")
 
 
 def test_a_part_of_another_type_leaves_the_others() -> None:
@@ -75,7 +52,6 @@ def test_a_part_of_another_type_leaves_the_others() -> None:
     "part",
     [
         {"type": "reasoning_text", "text": "Sad."},
-        {"type": "reasoning_content", "text": "Sad."},
         {"type": "thought", "text": "Sad."},
         {"type": "text", "thought": True, "text": "Sad."},
     ],
@@ -97,7 +73,6 @@ def test_a_choice_without_a_message_says_why_it_ended() -> None:
 @each_row(
     ("usage", "tokens"),
     [
-        ({"prompt_tokens": 5, "total_tokens": 9}, 4),
         ({"prompt_tokens": 5, "total_tokens": 9, "completion_tokens": 3}, 3),
         ({"prompt_tokens": 5, "total_tokens": 4}, None),
         ({"total_tokens": 9}, None),
@@ -111,13 +86,9 @@ def test_reply_tokens_are_what_the_prompt_leaves(usage: dict[str, int], tokens: 
     ("usage", "timings", "tokens"),
     [
         ({"prompt_tokens": 9000, "prompt_tokens_details": {"cached_tokens": 8000}, "total_tokens": 9005}, None, 9000),
-        ({"prompt_tokens": 9000, "prompt_tokens_details": None}, None, 9000),
         ({"prompt_tokens": 35, "cache_read_input_tokens": 12000}, None, 12035),
-        ({"prompt_tokens": 35, "cache_read_input_tokens": 0, "cache_creation_input_tokens": 0}, {}, 35),
         ({"prompt_tokens": 7000, "cache_read_input_tokens": 6000, "completion_tokens": 2, "total_tokens": 13002}, None, 13000),
-        ({"prompt_tokens": 9000, "cache_read_input_tokens": 6000, "completion_tokens": 2, "total_tokens": 9002}, None, 9000),
         ({"prompt_tokens": 40, "completion_tokens": 2, "total_tokens": 42}, {"prompt_n": 40, "cache_n": 9000}, 9040),
-        ({"prompt_tokens": 9040}, {"prompt_n": 40, "cache_n": 9000}, 9040),
         ({"prompt_tokens": 9040}, "fast", 9040),
         ({}, {"prompt_n": 40, "cache_n": 9000}, None),
     ],
@@ -143,7 +114,6 @@ def test_reasoning_that_used_up_the_limit_is_told() -> None:
 
 MALFORMED: dict[str, tuple[bytes, Failure]] = {
     "html": (b"<html>busy</html>", "invalid_json"),
-    "nothing": (b"", "invalid_json"),
     "cut off": (b'{"choices": [{"mess', "invalid_json"),
     "not UTF-8": (b"\xff\xfe\xfa", "invalid_json"),
     "deep": (b"[" * 99_999, "invalid_json"),
@@ -151,11 +121,8 @@ MALFORMED: dict[str, tuple[bytes, Failure]] = {
     "a million objects": (b'{"choices": [' + b"{}," * 10**6 + b"{}]}", "invalid_json"),
     "a key twice": (body({"content": "B"}).replace(b'"content"', b'"content": "A", "content"'), "invalid_json"),
     "null": (b"null", "missing_choices"),
-    "a list": (b"[]", "missing_choices"),
-    "no choices": (b"{}", "missing_choices"),
     "choices empty": (b'{"choices": []}', "missing_choices"),
     "choices null": (b'{"choices": null}', "missing_choices"),
-    "no message": (b'{"choices": [{"text": "B"}]}', "missing_choices"),
     "a legacy completion": (b'{"choices": [{"text": "B", "finish_reason": "stop"}]}', "missing_choices"),
     "message null": (b'{"choices": [{"message": null}]}', "missing_choices"),
     "message a string": (body("B"), "missing_choices"),
@@ -177,28 +144,16 @@ def test_an_error_that_comes_as_a_success_is_that_error() -> None:
 
 
 FILTERED = (
-    *(
-        "SAFETY",
-        "safety",
-        "RECITATION",
-        "PROHIBITED_CONTENT",
-        "BLOCKLIST",
-        "SPII",
-        "IMAGE_SAFETY",
-        "LANGUAGE",
-        "content_filtered",
-    ),
-    *("content-filter", "Content Filter", "guardrail_intervened", "blocked", "ERROR_TOXIC", "FinishReason.SAFETY", "moderation"),
-    *("safety_violation", "policy_violation", "blocked_by_safety", "content_moderation", "prompt_filter", "unsafe"),
+    *("RECITATION", "PROHIBITED_CONTENT", "BLOCKLIST", "SPII", "LANGUAGE", "Content Filter"),
+    *("guardrail_intervened", "ERROR_TOXIC", "FinishReason.SAFETY", "moderation", "policy_violation"),
 )
 BROKEN_OFF = (
-    *("abort", "aborted", "cancelled", "canceled", "CANCELLED", "timeout", "TIMEOUT", "USER_CANCEL", "time_limit"),
-    *("server_error", "interrupted", "network_error"),
-    *("request_cancelled", "client_disconnected", "tool_call_error", "worker_failure", "exception", "rate_limit", "preempted"),
+    *("aborted", "USER_CANCEL", "timeout", "time_limit", "server_error", "interrupted", "client_disconnected"),
+    *("tool_call_error", "worker_failure", "exception", "rate_limit", "preempted"),
 )
 ORDINARY = (
-    *("stop", "STOP", "eos", "eos_token", "end", "end_turn", "stop_sequence", "<|eot_id|>", "<|im_end|>", "complete", "COMPLETE"),
-    *("</s>", "finished", "FINISH_REASON_STOP", "tool_calls", "stop_str", "matched_stop"),
+    *("STOP", "eos", "eos_token", "end", "end_turn", "stop_sequence", "<|eot_id|>", "complete"),
+    *("finished", "FINISH_REASON_STOP", "tool_calls", "stop_str", "matched_stop"),
 )
 
 
@@ -210,29 +165,19 @@ def finished(reason: str, **message: Any) -> ChatReply:
 @each_row(
     ("reason", "message", "failure"),
     [
-        ("tool_calls", {"content": None, "tool_calls": [{"id": "1"}]}, "tool_call"),
         ("stop", {"content": "", "tool_calls": [{"id": "1"}]}, "tool_call"),
         ("function_call", {"content": None, "function_call": {"name": "f"}}, "tool_call"),
-        ("tool_calls", {"content": None}, "tool_call"),
-        ("stop", {"content": None, "tool_calls": []}, "empty_content"),
         ("length", {"content": None, "reasoning_content": "Let me"}, "length"),
-        ("length", {"content": ""}, "length"),
-        ("content_filter", {"content": None}, "content_filter"),
         ("content_filter: PROHIBITED_CONTENT", {}, "content_filter"),
         ("sensitive", {"content": ""}, "content_filter"),
         ("refusal", {"content": ""}, "content_filter"),
         # cut off by the filter, or by a server that failed: not what the model has to say
         ("content_filter", {"content": "I th"}, "content_filter"),
         ("insufficient_system_resource", {"content": "I th"}, "http_5xx"),
-        ("error", {"content": "I th"}, "http_5xx"),
         *((reason, {"content": "I th"}, "content_filter") for reason in FILTERED),
         *((reason, {"content": "I th"}, "http_5xx") for reason in BROKEN_OFF),
         *((reason, {"content": None}, "tool_call") for reason in ("MALFORMED_FUNCTION_CALL", "tool_use", "UNEXPECTED_TOOL_CALL")),
-        *(
-            (reason, {"content": None}, "length")
-            for reason in ("MAX_TOKENS", "max_output_tokens", "model_length", "length_limit", "context_length_exceeded")
-        ),
-        ("OTHER", {"content": None}, "empty_content"),
+        *((reason, {"content": None}, "length") for reason in ("max_output", "model_length", "output_limit", "context_window")),
         ("OTHER", {"content": None, "reasoning_content": "Hm"}, "empty_content"),
     ],
 )
@@ -247,16 +192,12 @@ def test_a_completion_without_an_answer_says_why(reason: str, message: dict[str,
 @pytest.mark.parametrize(
     ("reason", "message", "remark"),
     [
-        ("stop", {"content": "B"}, None),
         ("stop", {"content": "B", "tool_calls": [{"id": "1"}]}, None),
-        ("stop", {"content": "B", "refusal": None}, None),
         ("length", {"content": "B, since"}, "length"),
         ("length", {"refusal": "I cannot"}, "length"),
         ("stop", {"refusal": "I cannot"}, "refusal"),
         ("refusal", {"content": "I cannot"}, "refusal"),
-        ("MAX_TOKENS", {"content": "B, since"}, "length"),
         *((reason, {"content": "B"}, None) for reason in ORDINARY),
-        ("OTHER", {"content": "B"}, "unknown_end"),
         ("moon in retrograde", {"content": "B"}, "unknown_end"),
     ],
 )
@@ -278,7 +219,7 @@ def test_an_answer_of_another_model_is_a_failure_where_the_same_is_required() ->
     assert (reply.error, reply.completion_tokens) == ("asked gpt-4o, answered by gpt-4o-mini", 3)
 
 
-@pytest.mark.parametrize("more", [{}, {"model": None}, {"model": "gpt-4o-2024-08-06"}, {"model": ""}])
+@pytest.mark.parametrize("more", [{"model": None}, {"model": "gpt-4o-2024-08-06"}, {"model": ""}])
 def test_a_model_that_is_not_named_or_the_same_is_believed(more: dict[str, Any]) -> None:
     reply = read_completion(body({"content": "B"}, **more), asked="gpt-4o", require_same_model=True)
     assert (reply.text, reply.failure, reply.remark) == ("B", None, None)
@@ -288,10 +229,8 @@ def test_a_model_that_is_not_named_or_the_same_is_believed(more: dict[str, Any])
     ("fields", "reasoning", "place"),
     [
         ({"reasoning_content": "It is B."}, "It is B.", "reasoning_content"),
-        ({"reasoning": "It is B."}, "It is B.", "reasoning"),
         ({"reasoning_details": [{"text": "Sad, "}, {"type": "reasoning.text", "text": "so B."}]}, "Sad, so B.", "reasoning"),
         ({"reasoning_details": [{"summary": "Short."}, {"type": "reasoning.encrypted", "data": "x"}]}, "Short.", "reasoning"),
-        ({"reasoning_details": []}, None, None),
         ({"reasoning_details": [None, 3]}, None, None),
         ({"reasoning_details": "text"}, None, None),
         # sent twice, kept once
@@ -309,17 +248,7 @@ def test_half_a_character_is_replaced_since_no_file_can_hold_it() -> None:
 
 
 @pytest.mark.parametrize(
-    "usage",
-    [
-        None,
-        {},
-        [1],
-        {"prompt_tokens": "7"},
-        {"prompt_tokens": -1},
-        {"prompt_tokens": True},
-        {"prompt_tokens": 2**62},
-        {"prompt_tokens": 0},
-    ],
+    "usage", [None, [1], {"prompt_tokens": "7"}, {"prompt_tokens": -1}, {"prompt_tokens": True}, {"prompt_tokens": 2**62}]
 )
 def test_usage_that_is_not_sent_or_of_another_form_is_null_and_not_zero(usage: Any) -> None:
     reply = read_completion(body({"content": "B"}, usage=usage))
@@ -341,7 +270,7 @@ BEST = place("B", ("B", -0.1), (" A", -2))
 
 @pytest.mark.parametrize(
     ("content", "message"),
-    [([BEST], {}), ([place(" \n", ("x", -1.0)), BEST, place(",", (",", 0.0))], {"content": " \nB, A"})],
+    [([place(" \n", ("x", -1.0)), BEST, place(",", (",", 0.0))], {"content": " \nB, A"})],
 )
 def test_log_probabilities_are_those_of_the_first_token_that_is_not_blank(content: Any, message: dict[str, Any]) -> None:
     reply = read_completion(with_logprobs({"content": content}, **message))
@@ -352,14 +281,10 @@ def test_log_probabilities_are_those_of_the_first_token_that_is_not_blank(conten
     "logprobs",
     [
         None,
-        "B",
-        {"content": []},
-        {"content": [None]},
         {"content": [{"token": None, "top_logprobs": []}]},
         {"content": [place(" ", ("B", -0.1))]},
         {"content": [place("B")]},
         {"content": [{"token": "B", "top_logprobs": {"B": -0.1}}]},
-        {"content": [{"token": "B", "top_logprobs": [{"token": "B"}]}]},
         {"content": [place("B", ("B", -0.1), (None, -1.0))]},
         {"content": [place("B", ("B", -0.1), ("A", None))]},
         {"content": [place("B", ("B", True))]},
@@ -391,9 +316,7 @@ def test_half_a_character_in_a_token_can_be_stored() -> None:
 
 
 SAME = [
-    ("gpt-4o", "gpt-4o"),
     ("Qwen2.5-7B-Instruct", "qwen2.5-7b-instruct"),
-    ("gpt-4o", "gpt-4o-2024-08-06"),
     ("gpt-4", "gpt-4-0613"),
     ("gemini-1.5-pro", "gemini-1.5-pro-002"),
     ("doubao-pro-32k", "doubao-pro-32k-240615"),
@@ -402,10 +325,8 @@ SAME = [
     ("gemini-2.5-pro", "gemini-2.5-pro-preview-05-06"),
     ("deepseek-v3", "deepseek-v3-0324"),
     ("Mistral-7B-Instruct", "Mistral-7B-Instruct-v0.3"),
-    ("openai/gpt-4o", "gpt-4o"),
     ("gpt-4o", "openai/gpt-4o-2024-08-06"),
     ("Qwen/Qwen3-8B", "/data/models/Qwen/Qwen3-8B/"),
-    ("smollm2-q4", "/models/smollm2-q4.gguf"),
     ("smollm2-q4", "C:\\models\\SmolLM2-Q4.gguf"),
     ("big", "/models/big-00001-of-00003.gguf"),
     ("llama3", "llama3:latest"),
@@ -414,16 +335,12 @@ SAME = [
 ]
 OTHER = [
     ("gpt-4o", "gpt-4o-mini"),
-    ("gpt-4", "gpt-4o"),
-    ("gpt-4o-2024-05-13", "gpt-4o-2024-08-06"),
     ("mistral-large-2407", "mistral-large-2411"),
     ("deepseek-v3", "deepseek-v3.1"),
     ("gemini-1.5-pro", "gemini-1.5-flash-002"),
     ("qwen/qwen3-8b", "unsloth/qwen3-8b"),
     ("llama3:8b", "llama3:70b"),
-    ("llama-3", "llama-3-8b"),
     ("openrouter/auto", "openai/gpt-4o"),
-    ("smollm2-q4", "smollm2-q8.gguf"),
     ("gpt-4o", "/"),
 ]
 

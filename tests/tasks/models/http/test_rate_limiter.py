@@ -37,31 +37,6 @@ async def test_a_further_attempt_goes_before_calls_not_tried_yet() -> None:
     assert await started([second, again]) == [1]
 
 
-class Gate:
-    """Stands in for asyncio.sleep: waits until the test lets it go on."""
-
-    def __init__(self) -> None:
-        self.seconds: list[float] = []
-        self.over = asyncio.Event()
-
-    async def __call__(self, seconds: float) -> None:
-        self.seconds.append(seconds)
-        await self.over.wait()
-
-
-async def test_a_pause_holds_back_every_call_until_it_is_over() -> None:
-    gate = Gate()
-    limiter = limited(gate, concurrency=8)
-    pause = limiter.pause(20)
-    tasks = enter(limiter, 2)
-    assert await started(tasks) == []
-    assert (limiter.is_paused, gate.seconds) == (True, [20])
-    gate.over.set()
-    await pause
-    assert await started(tasks) == [0, 1]
-    assert not limiter.is_paused
-
-
 async def test_a_call_that_waits_for_its_minute_starts_in_no_pause() -> None:
     # It has its slot and waits 6 s for the limit; meanwhile the server asks to be left alone for 20 s.
     pausing, spacing = asyncio.Event(), asyncio.Event()
@@ -131,41 +106,11 @@ def test_requests_per_minute_are_spread_evenly() -> None:
     assert [spacing.book(1, 10.0) for _ in range(2)] == [0.0, 0.5]
 
 
-def test_a_minute_never_holds_more_than_its_limit() -> None:
-    spacing, now_s, starts = EvenSpacing(90), 0.0, []
-    for _ in range(500):
-        now_s += spacing.book(1, now_s)
-        starts.append(now_s)
-    fullest = max(sum(start <= other < start + 60 for other in starts) for start in starts)
-    # One more where both ends of the minute hold one.
-    assert 90 <= fullest <= 91
-
-
 def test_no_call_takes_more_than_a_whole_minute() -> None:
     spacing = EvenSpacing(100)
     assert (spacing.book(1.0, 0.0), spacing.book(2.0**62, 0.0)) == (0.0, 0.6)
     spacing.correct(2.0**62)
     assert spacing.book(1.0, 0.0) == 0.6 + 60 + 60
-
-
-def test_tokens_are_corrected_by_what_a_call_really_used() -> None:
-    spacing = EvenSpacing(6000)
-    assert spacing.book(1000, 0.0) == 0.0
-    # 1,000 of 6,000 per minute take 10 s; it used 400 instead, 4 s.
-    spacing.correct(-600)
-    assert spacing.book(1, 0.0) == pytest.approx(4.0)
-
-
-async def test_the_stricter_limit_decides() -> None:
-    pauses = Pauses()
-    limiter = limited(pauses, requests_per_minute=60, tokens_per_minute=600)
-    booked = await limiter.keep_to_limits(request("w" * 384))
-    # 384 letters are 96 tokens and the message 4, by guess; the reply a quarter of its limit of 16.
-    assert booked is not None
-    assert booked.prompt_tokens + booked.completion_tokens == 104
-    await limiter.keep_to_limits(request())
-    # 1 s for the request, 10.4 s for the tokens of the first call.
-    assert pauses.seconds == [pytest.approx(10.4)]
 
 
 async def test_what_replies_used_corrects_the_booking_and_the_next_estimate() -> None:
@@ -186,17 +131,15 @@ DATE = "Sat, 21 Nov 2026 10:00:00 GMT"
 @each_row(
     ("text", "seconds"),
     [
-        ("6m0s", 360.0),
         ("1h2m3s", 3723.0),
         ("120ms", 0.12),
         ("2m59.56s", 179.56),
         ("7.5", 7.5),
-        ("0", 0.0),
-        ("2026-11-21T10:00:30Z", 30.0),
         ("2026-11-21T11:00:00+01:00", 0.0),
         ("1795255230", 30.0),
         ("1795255230000", 30.0),
-        ("99999999999999999999", None),
+        ("9" * 15, None),
+        ("9" * 20, None),
         ("soon", None),
         ("", None),
         ("-3", None),
@@ -216,7 +159,6 @@ def test_a_point_in_time_says_nothing_without_the_servers_date() -> None:
     [
         ("", None),
         ("x-ratelimit-remaining-requests=5 x-ratelimit-reset-requests=9s", None),
-        ("x-ratelimit-remaining-requests=0 x-ratelimit-reset-requests=9s", 9.0),
         # 200 tokens are left and an ordinary call takes 500.
         ("x-ratelimit-remaining-tokens=200 x-ratelimit-reset-tokens=1m0s", 60.0),
         ("x-ratelimit-remaining-tokens=800 x-ratelimit-reset-tokens=1m0s", None),
@@ -245,7 +187,6 @@ def test_a_pause_is_read_where_nothing_is_left(headers: str, pause_s: float | No
     ("headers", "wait_s"),
     [
         ({"retry-after-ms": "1500", "Retry-After": "2"}, 1.5),
-        ({"Retry-After": "2"}, 2.0),
         ({"Retry-After": "1.5"}, 1.5),
         ({"retry-after-ms": "later", "Retry-After": "2"}, 2.0),
         ({"Retry-After": "9" * 5000}, None),

@@ -156,8 +156,6 @@ async def test_work_that_waits_ends_with_the_caller() -> None:
             await asked
         assert list(await asyncio.wait_for(pool.do_all([]), HANGS_S)) == []
 
-        # No tick in between: workers that have ended must not count as there.
-
 
 async def test_work_that_comes_when_the_workers_are_just_done_is_done() -> None:
     async with WorkerPool(1) as pool:

@@ -9,7 +9,7 @@ from schemas.chat import ChatReply, ChatRequest
 from tasks.models.journal.files import export_replies, import_replies
 from tasks.models.journal.journal import Journal, JournaledChat, cut_prompts
 from tasks.models.journal.table import opened_replies
-from tests.probed_server import Answer, CuttingContext, ProbedServer, Side, completed
+from tests.probed_server import Answer, CuttingContext, ProbedServer, completed
 from tests.tasks.models.making_calls import Pauses, client, entry, request
 
 CUT = "the server cut the prompt: it read"
@@ -26,11 +26,10 @@ async def ask(path: Path, server: ProbedServer, *calls: ChatRequest) -> tuple[li
         return replies, cut_prompts([chat])
 
 
-@pytest.mark.parametrize("side", ["front", "middle", "end"])
-@pytest.mark.parametrize("window", [2048, 4096, 8192])
-async def test_a_cut_prompt_is_a_failure(tmp_path: Path, window: int, side: Side) -> None:
+@pytest.mark.parametrize("window", [2048, 8192])
+async def test_a_cut_prompt_is_a_failure(tmp_path: Path, window: int) -> None:
     path = tmp_path / "j.sqlite"
-    with CuttingContext(window, side) as server:
+    with CuttingContext(window) as server:
         (reply, again), found = await ask(path, server, LONG, LONG)
     assert (reply.failure, reply.text, reply.remark, reply.prompt_tokens) == ("prompt_cut", None, None, window)
     assert reply.error == found[LONG.key] == f"{CUT} {window:,} tokens of 68,000 characters"
@@ -42,9 +41,8 @@ async def test_a_cut_prompt_is_a_failure(tmp_path: Path, window: int, side: Side
     assert (kept.text, kept.remark, kept.failure) == ("B", "prompt_cut", None)
 
 
-@pytest.mark.parametrize("side", ["front", "middle", "end"])
-async def test_without_usage_a_cut_prompt_cannot_be_told(tmp_path: Path, side: Side) -> None:
-    with CuttingContext(2048, side, usage=False) as server:
+async def test_without_usage_a_cut_prompt_cannot_be_told(tmp_path: Path) -> None:
+    with CuttingContext(2048, usage=False) as server:
         (reply,), _ = await ask(tmp_path / "j.sqlite", server, LONG)
     assert (reply.failure, reply.text, reply.prompt_tokens) == (None, "B", None)
 
@@ -62,16 +60,6 @@ async def test_the_next_run_asks_again_and_keeps_the_answer(tmp_path: Path) -> N
     assert (still.failure, still.from_journal, len(server.bodies)) == ("prompt_cut", False, 3)
     assert (whole.failure, whole.text, whole.prompt_tokens) == (None, "B", 14_000)
     assert (again.from_journal, later.from_journal, later.failure, later.prompt_tokens) == (True, True, None, 14_000)
-
-
-async def test_a_cut_reply_of_an_earlier_version_is_told_too(tmp_path: Path) -> None:
-    path = tmp_path / "j.sqlite"
-    async with Journal(path) as journal:
-        await journal.write(LONG, ChatReply(text="A", prompt_tokens=4096))
-    with CuttingContext(20_000) as server:
-        (whole,), _ = await ask(path, server, LONG)
-        (later,), _ = await ask(path, server, LONG)
-    assert (whole.text, whole.from_journal, later.text, later.from_journal) == ("B", False, "B", True)
 
 
 async def test_a_cut_reply_is_shared_as_one(tmp_path: Path) -> None:

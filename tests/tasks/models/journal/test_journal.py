@@ -6,7 +6,6 @@ import sqlite3
 from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager, closing
 from dataclasses import replace
-from datetime import UTC, datetime
 from pathlib import Path
 from tempfile import TemporaryDirectory
 
@@ -16,10 +15,8 @@ from schemas.chat import ChatReply
 from schemas.errors import LakeError
 from schemas.lineage import CallCounts
 from schemas.vocabulary import Failure, Remark
-from tasks.models.journal.files import merge_replies
 from tasks.models.journal.journal import Journal, JournaledChat
-from tasks.models.journal.table import JOURNAL
-from tests.model_server import Fault, ModelServer
+from tests.model_server import ModelServer
 from tests.rows import each_row
 from tests.tasks.models.making_calls import HANGS_S, Pauses, client, entry, request
 from tests.thinking import FORMS, THOUGHT
@@ -36,7 +33,6 @@ async def asking(folder: Path, server: ModelServer) -> AsyncIterator[JournaledCh
     "reply",
     [
         ChatReply(text="B，因为", reasoning="x", finish_reason="stop", prompt_tokens=3, latency_s=0.25, attempts=2),
-        ChatReply(text="B", top_logprobs=(("B", -0.25), (" A", -1.75))),
         ChatReply(text="B", top_logprobs=(("B", 0.0), ("A", float("-inf")))),
     ],
 )
@@ -87,16 +83,6 @@ async def test_the_first_reply_to_a_call_stays(tmp_path: Path) -> None:
         assert journal.get(request().key) == ChatReply(text="A", from_journal=True)
 
 
-async def test_identical_calls_at_once_are_sent_once(tmp_path: Path) -> None:
-    with ModelServer(lambda _: "B", latency_s=0.1) as server:
-        async with asking(tmp_path, server) as chat:
-            replies = await asyncio.gather(*(chat(request()) for _ in range(5)))
-    assert server.calls == 1
-    assert [reply.text for reply in replies] == ["B"] * 5
-    assert [reply.from_journal for reply in replies] == [False, True, True, True, True]
-    assert chat.counts == CallCounts(sent=1, answered=1, from_journal=4)
-
-
 async def test_of_identical_calls_at_once_the_next_is_sent_if_one_fails(tmp_path: Path) -> None:
     with ModelServer(lambda _: "B", fault=lambda number: "401" if number == 0 else None) as server:
         async with asking(tmp_path, server) as chat:
@@ -104,26 +90,6 @@ async def test_of_identical_calls_at_once_the_next_is_sent_if_one_fails(tmp_path
     assert server.calls == 2
     assert [reply.failure for reply in replies] == ["auth", None, None, None]
     assert chat.counts == CallCounts(sent=2, answered=1, from_journal=2, failed=1)
-
-
-async def test_another_repetition_or_endpoint_is_another_call(tmp_path: Path) -> None:
-    with ModelServer(lambda _: "B") as server:
-        async with asking(tmp_path, server) as chat:
-            for call in (request(), request(repetition=1), request(base_url="http://elsewhere/v1")):
-                await chat(call)
-    assert server.calls == 3
-    assert chat.counts == CallCounts(sent=3, answered=3)
-
-
-async def test_a_failed_call_is_not_journaled_and_asked_again(tmp_path: Path) -> None:
-    faults: dict[int, Fault] = {0: "401"}
-    with ModelServer(lambda _: "B", fault=faults.get) as server:
-        async with asking(tmp_path, server) as chat:
-            failed = await chat(request())
-            assert chat._journal.get(request().key) is None
-            answered = await chat(request())
-    assert (failed.failure, answered.text, answered.from_journal) == ("auth", "B", False)
-    assert chat.counts == CallCounts(sent=2, answered=1, failed=1)
 
 
 async def test_a_failed_journal_ends_the_call_with_an_error_and_not_never(tmp_path: Path) -> None:
@@ -158,25 +124,11 @@ async def test_replies_that_come_together_share_commits_and_are_all_kept(tmp_pat
     assert 1 <= statements.count("COMMIT") <= 2
 
 
-async def test_a_row_says_what_was_asked_and_when(tmp_path: Path) -> None:
-    path, noon = tmp_path / "j.sqlite", datetime(2026, 1, 2, 12, tzinfo=UTC)
-    async with Journal(path, now=lambda: noon) as journal:
-        await journal.write(request(repetition=2), ChatReply(text="B"))
-    with closing(sqlite3.connect(path)) as connection:
-        ((key, identity, repetition, body, created),) = connection.execute(
-            "SELECT key, identity, repetition, request, created FROM replies"
-        )
-    assert (key, identity, repetition) == (request(repetition=2).key, "http://localhost/v1", 2)
-    assert json.loads(body) == request().body()
-    assert created == "2026-01-02T12:00:00.000+00:00"
-
-
 @pytest.mark.parametrize(
     ("damaged", "said"),
     [
         ('{"text": "B', "EOF while parsing a string"),
         ('{"text": "B", "words": "B"}', "words: Unexpected keyword argument"),
-        ("[]", "should be an object"),
         ('{"text": 5}', "text: Input should be a valid string"),
         (
             '{"text": "B", "remark": "odd"}',
@@ -197,20 +149,6 @@ async def test_a_damaged_entry_is_told_and_not_taken_for_a_missing_one(tmp_path:
     assert caught.value.where == f"{path}, key {request().key}"
     assert said in str(caught.value.got)
     assert f"moodflow journal merge MOVED_FOLDER/{path.name}" in str(caught.value.next_step)
-
-
-async def test_what_the_error_about_a_damaged_entry_says_to_do_saves_the_others(tmp_path: Path) -> None:
-    path, moved = tmp_path / JOURNAL, tmp_path / "moved"
-    async with Journal(path) as journal:
-        await asyncio.gather(*(journal.write(request(text), ChatReply(text=text.upper())) for text in "abc"))
-    with closing(sqlite3.connect(path)) as connection, connection:
-        connection.execute("UPDATE replies SET reply = '{\"text\": 5}' WHERE key = ?", (request("b").key,))
-    path.parent.rename(moved)
-    taken = merge_replies(moved / path.name, path)
-    assert (taken.added, taken.refused, taken.rules) == (2, 1, {"row_is_an_answer": 1})
-    async with Journal(path) as journal:
-        found = [journal.get(request(text).key) for text in "abc"]
-    assert [reply and reply.text for reply in found] == ["A", None, "C"]
 
 
 async def test_a_file_that_is_no_journal_is_refused_and_left_alone(tmp_path: Path) -> None:
@@ -251,22 +189,3 @@ async def test_a_full_disk_is_told_and_the_next_run_goes_on(tmp_path: Path) -> N
         await journal.write(request("full"), ChatReply(text="B" * 100_000))
         assert journal.get(request("full").key) == ChatReply(text="B" * 100_000, from_journal=True)
         assert journal._reading.execute("PRAGMA integrity_check").fetchall() == [("ok",)]
-
-
-async def test_a_journal_of_an_earlier_version_is_read_and_continued(tmp_path: Path) -> None:
-    path = tmp_path / "journal.sqlite"
-    with closing(sqlite3.connect(path)) as connection, connection:
-        connection.execute(
-            "CREATE TABLE replies (key TEXT PRIMARY KEY, identity TEXT NOT NULL, repetition INTEGER NOT NULL, "
-            "request TEXT NOT NULL, reply TEXT NOT NULL, created TEXT NOT NULL)"
-        )
-        reply = (
-            '{"text": "B", "reasoning": null, "finish_reason": "stop", "prompt_tokens": 3, "completion_tokens": 1, '
-            '"failure": null, "error": null, "http_status": 200, "latency_s": 0.25, "attempts": 1, "from_journal": false}'
-        )
-        row = (request().key, "http://localhost/v1", 0, request().body_json, reply, "2026-01-02T12:00:00.000+00:00")
-        connection.execute("INSERT INTO replies VALUES (?, ?, ?, ?, ?, ?)", row)
-    old = ChatReply("B", None, "stop", 3, 1, http_status=200, latency_s=0.25, from_journal=True)
-    async with Journal(path) as journal:
-        await journal.write(request("new"), ChatReply(text="N"))
-        assert (journal.get(request().key), journal.get(request("new").key)) == (old, ChatReply(text="N", from_journal=True))

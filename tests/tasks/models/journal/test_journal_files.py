@@ -157,9 +157,7 @@ async def test_rows_written_before_a_field_was_kept_are_shared(tmp_path: Path) -
 
 WRONG: dict[str, tuple[pl.Expr, str]] = {
     "another key": (pl.lit("0" * 64).alias("key"), "key_is_that_of_the_call"),
-    "another question": (pl.col("request").str.replace("bare", "bear"), "key_is_that_of_the_call"),
     "another model": (pl.lit("talker").alias("model"), "model_is_that_of_the_request"),
-    "no JSON": (pl.lit("{ }}").alias("request"), "request_is_a_call"),
     "deep JSON": (pl.lit("[" * 100_000).alias("request"), "request_is_a_call"),
     "no answer": (pl.lit(None, pl.String).alias("text"), "text|nullability"),
     "no key": (pl.lit("abc").alias("key"), "key|regex"),
@@ -181,7 +179,7 @@ async def test_a_row_that_breaks_a_rule_is_refused_and_the_others_are_taken(tmp_
     assert {row[0] for row in rows(tmp_path / "theirs.sqlite")} == {request("full").key, request("none likely").key}
 
 
-@pytest.mark.parametrize("rows_at_once", [1, 2, 1000])
+@pytest.mark.parametrize("rows_at_once", [1, 1000])
 async def test_a_call_that_comes_twice_in_a_file_is_refused_once(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch, rows_at_once: int
 ) -> None:
@@ -202,7 +200,6 @@ async def test_a_call_that_comes_twice_in_a_file_is_refused_once(
         "reply = '{'",
         "reply = json_set(reply, '$.failure', 'timeout_total', '$.text', null)",
         "reply = json_set(reply, '$.prompt_tokens', 'many')",
-        "reply = json_set(reply, '$.other', 1)",
         "request = '{'",
         f"reply = json_set(reply, '$.prompt_tokens', json('1{'0' * 30}'))",
         "created = 'yesterday'",

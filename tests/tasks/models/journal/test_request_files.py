@@ -132,12 +132,10 @@ def test_a_folder_without_calls_is_told(tmp_path: Path) -> None:
     [
         ("talks.about.json", '"talks.jsonl"', '"../talks.jsonl"'),
         ("talks.about.json", '"repetition": 0', '"repetition": "x"'),
-        ("talks.about.json", "}", ""),
         ("talks.about.json", '"file"', "\xff"),
         ("talks.jsonl", '"body": {', '"body": 5, "was": {'),
         ("talks.jsonl", '"messages": [', '"messages": 5, "was": ['),
         ("talks.jsonl", '"content"', '"contents"'),
-        ("talks.jsonl", '"model": "listener"', '"model": 7'),
         ("talks.jsonl", "}}", "}"),
     ],
 )
@@ -154,18 +152,11 @@ def test_a_damaged_folder_of_calls_names_the_file(tmp_path: Path, name: str, old
 @pytest.mark.parametrize(
     "prompt",
     [
-        *(
-            "second",
-            " second\n",
-            ["second"],
-            "<|im_start|>user\nsecond<|im_end|>\n<|im_start|>assistant\n",
-            "<s>[INST] second [/INST]",
-        ),
-        *(
-            '[{"role": "user", "content": "second"}]',
-            ['[{"role": "user", "content": "second"}]'],
-            [{"role": "user", "content": "second"}],
-        ),
+        " second\n",
+        "<|im_start|>user\nsecond<|im_end|>\n<|im_start|>assistant\n",
+        "<s>[INST] second [/INST]",
+        ['[{"role": "user", "content": "second"}]'],
+        [{"role": "user", "content": "second"}],
     ],
 )
 def test_a_prompt_in_the_frame_of_a_template_is_the_same(tmp_path: Path, prompt: Any) -> None:
@@ -176,7 +167,7 @@ def test_a_prompt_in_the_frame_of_a_template_is_the_same(tmp_path: Path, prompt:
 @pytest.mark.parametrize(
     "prompt",
     [
-        *("", "another", "secondly", "Q: first A: B Q: second", "second\nAnswer:", "second second"),
+        *("", "secondly", "Q: first A: B Q: second", "second\nAnswer:"),
         '[{"role": "system", "content": "Be rude."}, {"role": "user", "content": "second"}]',
         "<|im_start|>system\nYou are a poet.<|im_end|>\n<|im_start|>user\nsecond<|im_end|>",
     ],

@@ -1,10 +1,12 @@
 """Table 8 of LongEmotion, what its code does instead, and overrides."""
 
+from typing import get_args
+
 import pytest
 
 from schemas.errors import UsageError
 from schemas.retrieval import RetrievalOptions
-from schemas.vocabulary import CONTEXT_TASKS, ContextTask
+from schemas.vocabulary import ContextTask
 from tasks.solvers.longemotion.parameters import choose_parameters
 from tests.rows import each_row
 
@@ -79,8 +81,8 @@ def test_qa_by_model(model: str, expected: tuple[int, int, int]) -> None:
 
 @pytest.mark.parametrize("setting", ["base", "rag", "coem", "self_rag", "search_o1", "retrieve_only"])
 def test_who_retrieves(setting: str) -> None:
-    retrieving = {task for task in CONTEXT_TASKS if choose_parameters(PAPER, task, setting, "x").retrieves}
-    expected = set(CONTEXT_TASKS) - {"mc1", "mc2", "mc3"} if setting != "retrieve_only" else set(CONTEXT_TASKS)
+    retrieving = {task for task in get_args(ContextTask) if choose_parameters(PAPER, task, setting, "x").retrieves}
+    expected = set(get_args(ContextTask)) - {"mc1", "mc2", "mc3"} if setting != "retrieve_only" else set(get_args(ContextTask))
     assert retrieving == (set() if setting == "base" else expected)
 
 
