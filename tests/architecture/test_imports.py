@@ -80,7 +80,7 @@ def breaches(path: Path, source: str) -> list[str]:
 
 
 @each_row("path", [path for path in modules(*OURS) if path.name != "__init__.py" or (ROOT / path).read_text().strip()])
-def test_a_module_imports_only_from_rooms_before_its_own(path: Path) -> None:
+def test_module_imports_only_from_rooms_before_its_own(path: Path) -> None:
     assert breaches(path, (ROOT / path).read_text(encoding="utf-8")) == []
 
 
@@ -118,7 +118,7 @@ def test_every_room_is_there() -> None:
     assert set(ORDER) <= rooms
 
 
-def test_the_picture_in_the_docs_shows_the_rooms_in_this_order() -> None:
+def test_picture_in_docs_shows_rooms_in_this_order() -> None:
     page = (ROOT / "docs" / "architecture.md").read_text(encoding="utf-8")
     picture = re.search(r"^```rooms\n(.*?)^```$", page, flags=re.DOTALL | re.MULTILINE)
     assert picture is not None

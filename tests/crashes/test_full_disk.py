@@ -66,7 +66,7 @@ def test_a_run_whose_journal_cannot_grow_stops_sending(tmp_path: Path, prefect_s
 
 
 @pytest.mark.long
-def test_a_report_that_cannot_be_written_leaves_no_run_behind(tmp_path: Path, prefect_server: str) -> None:
+def test_unwritable_report_leaves_no_run(tmp_path: Path, prefect_server: str) -> None:
     lake = tmp_path / "lake"
     with ModelServer(Gold(DATASETS)) as server:
         bench = Bench(server, prefect_server)
@@ -94,7 +94,7 @@ def mode(path: Path, forbidding: int) -> Iterator[None]:
         path.chmod(before)
 
 
-def test_a_lake_that_cannot_be_written_is_told_before_anything_is_sent(tmp_path: Path, prefect_server: str) -> None:
+def test_unwritable_lake_is_reported_before_any_call(tmp_path: Path, prefect_server: str) -> None:
     (tmp_path / "file").touch()
     lake = tmp_path / "file" / "lake"
     with ModelServer(Gold(DATASETS)) as server:
@@ -105,9 +105,7 @@ def test_a_lake_that_cannot_be_written_is_told_before_anything_is_sent(tmp_path:
 
 @pytest.mark.long
 @pytest.mark.parametrize("forbidden", ["journal", "journal/replies.sqlite", "journal/replies.leases", "journal/models"])
-def test_a_journal_that_may_not_be_written_is_told_before_anything_is_sent(
-    tmp_path: Path, prefect_server: str, forbidden: str
-) -> None:
+def test_unwritable_journal_is_reported_before_any_call(tmp_path: Path, prefect_server: str, forbidden: str) -> None:
     lake = tmp_path / "lake"
     with ModelServer(Gold(DATASETS)) as server:
         bench = Bench(server, prefect_server)
@@ -132,7 +130,7 @@ def test_a_journal_that_may_not_be_written_is_told_before_anything_is_sent(
 
 @pytest.mark.long
 @pytest.mark.parametrize("layer", ["responses", "item_scores", "totals", "runs"])
-def test_a_layer_that_may_not_be_written_is_told_and_costs_nothing_more(tmp_path: Path, prefect_server: str, layer: str) -> None:
+def test_unwritable_layer_is_reported_and_costs_nothing(tmp_path: Path, prefect_server: str, layer: str) -> None:
     lake = tmp_path / "lake"
     (lake / layer).mkdir(parents=True)
     with ModelServer(Gold(DATASETS)) as server:

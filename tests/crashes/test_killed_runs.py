@@ -49,7 +49,7 @@ def lost_since(bench: Bench, lake: Path, received: int, kept: int) -> Lost:
     return Lost(now, (bench.server.calls - received) - (now - kept))
 
 
-def test_a_run_that_is_killed_goes_on_and_pays_at_most_for_what_was_in_flight(tmp_path: Path, prefect_server: str) -> None:
+def test_killed_run_pays_only_for_calls_in_flight(tmp_path: Path, prefect_server: str) -> None:
     lake = tmp_path / "lake"
     with ModelServer(Gold(DATASETS), latency_s=0.5) as server:
         bench = Bench(server, prefect_server)
@@ -113,7 +113,7 @@ def killed_at(moment: Moment, process: subprocess.Popen[str]) -> bool:
 
 
 @pytest.mark.long
-def test_layers_and_scores_after_20_kills_are_those_of_an_undisturbed_run(tmp_path: Path, prefect_server: str) -> None:
+def test_scores_after_20_kills_are_undisturbed(tmp_path: Path, prefect_server: str) -> None:
     lake, kept, losses, phases = tmp_path / "lake", 0, [], Counter[str]()
     with ModelServer(Gold(MANY_DATASETS), latency_s=0.1) as server:
         bench = Bench(server, prefect_server)
@@ -152,9 +152,7 @@ def interrupt(bench: Bench, lake: Path, how: signal.Signals, in_flight: int) -> 
 
 @pytest.mark.long
 @pytest.mark.parametrize("how", [signal.SIGINT, signal.SIGTERM])
-def test_what_was_answered_before_an_interruption_is_not_paid_again(
-    tmp_path: Path, prefect_server: str, how: signal.Signals
-) -> None:
+def test_answers_before_interruption_are_not_paid_twice(tmp_path: Path, prefect_server: str, how: signal.Signals) -> None:
     lake = tmp_path / "lake"
     # The answers to the calls in flight come a second after the first of them: none is on its way when the signal comes.
     with ModelServer(Gold(MANY_DATASETS), latency_s=1.0) as server:
@@ -171,7 +169,7 @@ def test_what_was_answered_before_an_interruption_is_not_paid_again(
 
 
 @pytest.mark.long
-def test_three_runs_of_one_plan_on_a_new_lake_share_every_call(tmp_path: Path, prefect_server: str) -> None:
+def test_three_runs_at_once_share_every_call(tmp_path: Path, prefect_server: str) -> None:
     with ModelServer(Gold(DATASETS), latency_s=0.1) as server:
         bench = Bench(server, prefect_server)
         runs = [end_of(process) for process in [bench.start(tmp_path) for _ in range(3)]]

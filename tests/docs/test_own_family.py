@@ -190,7 +190,7 @@ def test_each_part_is_explained_and_compared(family: Family) -> None:
         assert line in rose
 
 
-def test_options_and_roles_of_the_family_are_listed_and_checked(family: Family) -> None:
+def test_family_options_and_roles_are_listed_and_checked(family: Family) -> None:
     listed = {row["path"] for row in ended("options", "--json").document["options"]}
     assert {"seeker", "solvers.interview.rounds"} <= listed
     refused = family.run("--set", "solvers.interview.rounds=11")
@@ -219,7 +219,7 @@ sys.exit(main())
 
 
 @pytest.mark.long
-def test_a_run_killed_in_the_middle_of_a_dialogue_goes_on_there(family: Family, prefect_server: str) -> None:
+def test_killed_dialogue_goes_on_where_it_was(family: Family, prefect_server: str) -> None:
     environment = {
         **os.environ,
         "PREFECT_API_URL": prefect_server,

@@ -46,7 +46,7 @@ def test_there_are_links_to_check() -> None:
 
 
 @each_row("page", pages())
-def test_a_command_is_in_a_block_that_is_executed(page: Path) -> None:
+def test_command_is_in_block_that_is_executed(page: Path) -> None:
     """Either the page is executed, or its blocks show forms only."""
     for block in blocks(page):
         if block.language == "sh":
@@ -56,14 +56,14 @@ def test_a_command_is_in_a_block_that_is_executed(page: Path) -> None:
             assert named(page) in SYNOPSES
 
 
-def test_every_reason_not_to_execute_is_needed_and_its_tests_exist() -> None:
+def test_every_unexecuted_block_has_reason_and_tests() -> None:
     words = {block.word for page in pages() for block in blocks(page) if block.language == "sh" and block.word}
     assert words == set(NOT_EXECUTED)
     for reason in NOT_EXECUTED.values():
         assert all((ROOT / path).is_file() for path in re.findall(r"tests/\S+\.py", reason))
 
 
-def test_options_of_commands_that_need_a_cluster_are_read(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_options_of_commands_that_need_cluster_are_read(monkeypatch: pytest.MonkeyPatch) -> None:
     made: list[Plan] = []
     monkeypatch.setattr(stages, "execute", lambda _stage, plan, **_: made.append(plan))
     commands = [
@@ -123,7 +123,7 @@ def test_files_that_pages_name_exist(page: Path) -> None:
     assert [path for path in paths if not (ROOT / path).is_file() and path not in OF_THE_READER] == []
 
 
-def test_methodology_has_a_section_for_every_layer_of_numbers() -> None:
+def test_methodology_has_section_for_every_layer_of_numbers() -> None:
     written = (ROOT / "docs/methodology.md").read_text(encoding="utf-8")
     headings = {word for line in re.findall(r"^## (.+)$", written, flags=re.MULTILINE) for word in re.split(r", | and ", line)}
     layers = set(re.findall(r"^\| (`.+?`) \|", (ROOT / "parquet/README.md").read_text(encoding="utf-8"), flags=re.MULTILINE))

@@ -109,7 +109,7 @@ def check(ended: Run) -> None:
         assert reply.attempts >= RETRIES[reply.failure].attempts
 
 
-async def test_every_call_ends_answered_or_with_the_right_status_and_later_runs_ask_the_rest(tmp_path: Path) -> None:
+async def test_every_fault_ends_answered_or_is_asked_again(tmp_path: Path) -> None:
     with ModelServer(answer, fault=one_in_five) as server:
         first = await run(server, tmp_path / "faulty.sqlite")
         check(first)

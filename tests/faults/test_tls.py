@@ -19,7 +19,7 @@ def certified() -> ssl.SSLContext:
     return context
 
 
-async def test_a_certificate_that_is_not_trusted_is_a_failure_of_its_own_and_no_key_is_sent() -> None:
+async def test_untrusted_certificate_fails_and_sends_no_key() -> None:
     with ModelServer(lambda _: "B", tls=certified()) as server:
         reply = await ask_once(entry(server.base_url), Pauses(), SecretStr("sk-hidden"))
         assert (reply.failure, reply.attempts, reply.http_status, server.calls) == ("tls", 1, None, 0)
@@ -34,7 +34,7 @@ async def test_a_certificate_that_the_user_trusts_is_taken(tmp_path: Path, monke
     assert (reply.text, reply.failure) == ("B", None)
 
 
-async def test_a_server_without_encryption_under_https_is_a_failure_of_tls() -> None:
+async def test_plain_server_under_https_is_tls_failure() -> None:
     with ModelServer(lambda _: "B") as server:
         reply = await ask_once(entry(server.base_url.replace("http://", "https://")), Pauses())
     assert (reply.failure, reply.attempts) == ("tls", 1)

@@ -103,7 +103,7 @@ def test_each_breach_is_rejected(name: str) -> None:
     assert message in str(caught.value)
 
 
-def test_metrics_best_in_the_middle_are_centred_unless_told_otherwise() -> None:
+def test_middle_metrics_are_centred_by_default() -> None:
     assert MetricSpec(metric="stereotype_score").normalisation == CentredNormalisation(best=0.5, span=0.5)
     assert MetricSpec.model_validate({"metric": "bias_score_ambiguous"}).normalisation == CentredNormalisation(best=0, span=1)
     assert MetricSpec(metric="icat").normalisation == RatioNormalisation()
@@ -137,6 +137,6 @@ def test_walking_the_tree_visits_parents_first() -> None:
     assert [(node.id, task.id) for node, task in blueprint.tasks()] == [("a", "t")]
 
 
-def test_a_metric_without_a_headline_is_written_as_before() -> None:
+def test_metric_without_headline_is_written_as_before() -> None:
     assert "headline" not in MetricSpec(metric="accuracy").model_dump(mode="json")
     assert MetricSpec(metric="accuracy", headline="Right").model_dump(mode="json")["headline"] == "Right"

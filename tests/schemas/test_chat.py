@@ -46,14 +46,14 @@ def test_a_body_is_encoded_as_it_is_sent(extra: str | None) -> None:
 
 
 @pytest.mark.parametrize("numbers", [(1, 1.0), (1.0, 1), (0.0, -0.0)])
-def test_equal_numbers_that_are_written_otherwise_are_encoded_as_they_are_sent(numbers: tuple[float, float]) -> None:
+def test_equal_numbers_keep_their_sent_form(numbers: tuple[float, float]) -> None:
     # As `SolverResources.sampled` takes them from a solver, unchecked.
     for number in numbers:
         asked = request(sampling=Sampling().model_copy(update={"temperature": number}), model=f"a model asked at {numbers}")
         assert f'"temperature": {number},' in asked.body_json
 
 
-def test_another_name_of_the_limit_is_sent_and_is_the_same_call() -> None:
+def test_renamed_limit_is_same_call() -> None:
     other = request(ApiCapabilities(token_limit=OTHER))
     assert other.body().keys() ^ request().body().keys() == {USUAL, OTHER}
     assert other.body()[OTHER] == 512
@@ -68,9 +68,7 @@ def test_another_name_of_the_limit_is_sent_and_is_the_same_call() -> None:
     ],
 )
 @pytest.mark.parametrize("limit", [USUAL, OTHER])
-def test_a_streamed_reply_is_asked_for_by_the_same_call(
-    unsent: tuple[Unsent, ...], added: dict[str, Any], limit: TokenLimit
-) -> None:
+def test_streamed_reply_is_asked_for_by_same_call(unsent: tuple[Unsent, ...], added: dict[str, Any], limit: TokenLimit) -> None:
     capabilities = ApiCapabilities(stream=True, unsent=unsent, token_limit=limit)
     streamed = request(capabilities)
     assert json.loads(streamed.sent_json) == streamed.body() | added
@@ -84,7 +82,7 @@ def test_a_streamed_reply_is_asked_for_by_the_same_call(
 TALK = (("system", "Be kind."), ("user", "I am sad."), ("assistant", "Why?"), ("user", "My cat."), ("user", "It died."))
 
 
-def test_without_a_system_role_its_words_are_the_users() -> None:
+def test_without_system_role_its_words_are_users() -> None:
     talk = tuple(ChatMessage.model_validate({"role": role, "content": text}) for role, text in TALK)
     folded, plain = ApiCapabilities(fold_system=True), request(messages=talk)
     assert request(folded, messages=talk).body()["messages"] == [
@@ -102,13 +100,13 @@ def test_without_a_system_role_its_words_are_the_users() -> None:
 
 
 @pytest.mark.parametrize("name", ["temperature", "top_p", "seed"])
-def test_what_is_refused_is_left_out_and_makes_another_call(name: str) -> None:
+def test_refused_parameter_makes_another_call(name: str) -> None:
     without = request(ApiCapabilities.model_validate({"unsent": [name]}))
     assert request().body().keys() - without.body().keys() == {name}
     assert without.key != request().key
 
 
-def test_a_schema_is_left_out_where_it_is_refused() -> None:
+def test_schema_is_left_out_where_it_is_refused() -> None:
     without = request(ApiCapabilities(unsent=("json_schema",)), json_schema=SCHEMA)
     assert "response_format" in request(json_schema=SCHEMA).body()
     assert without.body() == request().body()
@@ -213,7 +211,7 @@ def test_an_identity_that_is_named_stays() -> None:
     [("http://b/v1", URL), ("http://b/v1", EMBEDDED_IDENTITY), (None, URL), (None, "embedded/other@0")],
     ids=["another server", "embedded before", "embedded now", "other weights"],
 )
-def test_the_identity_of_another_server_is_refused_in_parameters(base_url: str | None, identity: str) -> None:
+def test_identity_of_another_server_is_refused_in_parameters(base_url: str | None, identity: str) -> None:
     entry = ModelEntry(name="smollm2", base_url=base_url, identity=identity)
     with pytest.raises(UsageError, match="the identity of model smollm2 is that of another server") as caught:
         entry.require_own_identity()

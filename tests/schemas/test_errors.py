@@ -23,7 +23,7 @@ def test_an_error_survives_pickling() -> None:
     assert str(copy) == str(error)
 
 
-def test_a_long_part_is_cut_where_it_is_shown() -> None:
+def test_long_part_is_cut_where_it_is_shown() -> None:
     error = MoodflowError("w" * 200_000, got="g" * 2001)
     assert str(error) == (
         f"{'w' * 1000} [... 198,000 more characters ...] {'w' * 1000}\n"

@@ -52,7 +52,7 @@ def test_variables_are_listed_once_and_change_no_call() -> None:
         {"query": {"v&code": "1"}},
     ],
 )
-def test_what_may_not_be_sent_is_refused_and_not_told(fields: dict[str, Any]) -> None:
+def test_forbidden_header_is_refused_unprinted(fields: dict[str, Any]) -> None:
     with pytest.raises(UsageError, match="further headers or the query") as caught:
         entry(**fields)
     assert "secret-" not in str(caught.value)
@@ -63,6 +63,6 @@ def test_what_may_be_sent_is_taken(fields: dict[str, Any]) -> None:
     assert entry(**fields).name == "m"
 
 
-def test_models_with_other_headers_or_queries_share_no_endpoint() -> None:
+def test_other_headers_or_queries_share_no_endpoint() -> None:
     given: tuple[dict[str, Any], ...] = ({"headers_env": ["x=Y"]}, {"query_env": ["x=Y"]}, {"query": ["x=Y"]}, {})
     assert len({way_to(entry(**fields)) for fields in given}) == len(given)

@@ -13,7 +13,7 @@ def test_layers_have_schemas_and_keys_of_their_own() -> None:
     assert all(schema.primary_key() for schema in LAYERS.values())
 
 
-def test_the_page_of_the_lake_lists_these_layers_in_this_order_with_their_writers() -> None:
+def test_lake_page_lists_layers_and_writers() -> None:
     rows = re.findall(r"^\| ((?:`\w+`(?:, )?)+) \|.*\| (\w+)[^|]*\|$", PAGE.read_text(encoding="utf-8"), flags=re.MULTILINE)
     listed = [(name, writer) for names, writer in rows for name in re.findall(r"`(\w+)`", names)]
     assert listed == [(name, row.written_by) for name, row in LAYER_ROWS.items()]

@@ -29,7 +29,7 @@ def names(found: Plan, dataset: str) -> dict[str, list[str]]:
     ],
     ids=["models alone", "by dataset"],
 )
-def test_every_form_of_a_role_is_the_same_plan(written: dict[str, Any]) -> None:
+def test_every_form_of_role_is_same_plan(written: dict[str, Any]) -> None:
     found = plan(roles=written)
     assert names(found, "any") == {"judge": ["j"], "panel": ["second", "s"], "sage": ["s"]}
     assert Plan.model_validate(found.model_dump(mode="json")) == found
@@ -59,12 +59,12 @@ def test_a_role_that_is_empty_is_not_named(empty: Any) -> None:
     assert plan(roles=posted) == plan(roles=None) == plan(roles="") == plan()
 
 
-def test_a_role_with_nothing_but_a_misspelt_field_is_refused() -> None:
+def test_role_with_nothing_but_misspelt_field_is_refused() -> None:
     with pytest.raises(ValidationError, match=r"roles\.sage\.dataset\n  Extra inputs are not permitted"):
         plan(roles={"sage": {"default": None, "dataset": {"d": OTHER}}})
 
 
-def test_a_role_may_be_another_model_for_a_dataset_or_none() -> None:
+def test_role_may_change_by_dataset_or_vanish() -> None:
     found = plan(roles={"sage": {"default": SAGE, "datasets": {"d": OTHER, "own": None}}, "judge": {"datasets": {"d": JUDGE}}})
     assert names(found, "d") == {"sage": ["t"], "judge": ["j"]}
     assert names(found, "own") == {"sage": [], "judge": []}
@@ -75,7 +75,7 @@ def test_a_role_may_be_another_model_for_a_dataset_or_none() -> None:
     assert {entry.concurrency for entry in changed.entries} == {3}
 
 
-def test_a_panel_without_a_judge_of_the_dataset_rates_nothing() -> None:
+def test_panel_without_judge_of_dataset_rates_nothing() -> None:
     found = plan(roles={"judge": {"datasets": {"d": JUDGE}}, "panel": [SECOND, JUDGE]})
     assert [[entry.name for entry in found.judges(name)] for name in ("d", "e")] == [["j", "second"], []]
 

@@ -222,7 +222,7 @@ def test_statuses_and_metrics_are_closed_sets() -> None:
             ItemScores.validate(pl.DataFrame([SCORE | changed], schema=plain), cast=True)
 
 
-def test_repetitions_of_a_judge_are_rows_of_their_own() -> None:
+def test_repetitions_of_judge_are_rows_of_their_own() -> None:
     again = frame(Judgements, JUDGED | {"judge_repetition": 1, "rating": 2})
     assert Judgements.is_valid(frame(Judgements, JUDGED).vstack(again))
     assert not Judgements.is_valid(frame(Judgements, JUDGED).vstack(frame(Judgements, JUDGED | {"rating": 2})))

@@ -40,7 +40,7 @@ def test_sums(rows: list[Amounts], tokens: int | None, cost: float | None) -> No
     assert done.uncounted == sum(row.uncounted for row in rows)
 
 
-def test_rows_of_settings_become_one_and_models_are_summed_over_datasets() -> None:
+def test_setting_rows_become_one_per_dataset() -> None:
     rows = merge([usage("b", "m"), usage("a", "m"), usage("a", "m"), usage("a", "j", "judge")])
     assert [(row.dataset, row.model, row.role, row.calls) for row in rows] == [
         ("a", "j", "judge", 2),

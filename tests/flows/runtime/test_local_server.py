@@ -92,7 +92,7 @@ def test_a_build_records_everything_and_leaves_no_server(started_prefect: Prefec
     assert not (home / "memo_store.toml").exists()
 
 
-def test_where_a_temporary_server_is_forbidden_none_is_started(tmp_path: Path) -> None:
+def test_where_temporary_server_is_forbidden_none_is_started(tmp_path: Path) -> None:
     environment = clean_environment(tmp_path, PREFECT_SERVER_EPHEMERAL_ENABLED="false")
     command = [sys.executable, "-c", ENTRY_POINT, *build("mini_eq_test")]
     done = subprocess.run(command, env=environment, cwd=tmp_path, capture_output=True, text=True, check=False, timeout=LIMIT_S)
@@ -111,7 +111,7 @@ def test_where_a_temporary_server_is_forbidden_none_is_started(tmp_path: Path) -
     ],
     ids=["anybody", "another origin", "wrong login", "another name", "login"],
 )
-def test_a_temporary_server_answers_under_its_own_name_who_has_its_login(
+def test_temporary_server_answers_own_name_and_login(
     started_prefect: PrefectServer, headers: dict[str, str], status: int, *, login: bool
 ) -> None:
     auth = httpx.BasicAuth(*started_prefect.auth.split(":", 1)) if login else None
@@ -128,7 +128,7 @@ def test_a_temporary_server_answers_under_its_own_name_who_has_its_login(
         (["build", "moodbench-mini", "--sampel", "3"], "there is no option --sampel"),
     ],
 )
-def test_a_misspelt_command_starts_a_server_that_is_killed_unseen(
+def test_misspelt_command_starts_server_that_is_killed_unseen(
     home: Path, tmp_path: Path, arguments: list[str], message: str
 ) -> None:
     ended = end_of(start(home, tmp_path, *arguments, program=f"{COUNT_SERVERS}; {ENTRY_POINT}"))
@@ -140,7 +140,7 @@ def test_a_misspelt_command_starts_a_server_that_is_killed_unseen(
 
 @linux
 @pytest.mark.long
-def test_ctrl_c_while_waiting_for_the_server_ends_both(home: Path, tmp_path: Path) -> None:
+def test_ctrl_c_while_waiting_for_server_ends_both(home: Path, tmp_path: Path) -> None:
     process = start(home, tmp_path, *build("mini_eq_test"))
     assert process.stderr is not None
     assert process.stderr.readline() == STARTING
@@ -192,7 +192,7 @@ def client_of(server: PrefectServer) -> httpx.AsyncClient:
     return httpx.AsyncClient(base_url=f"{server.url}/", auth=(user, password), timeout=LIMIT_S)
 
 
-async def test_a_temporary_server_has_the_routes_of_flows_and_none_of_pages(started_prefect: PrefectServer) -> None:
+async def test_temporary_server_has_no_page_routes(started_prefect: PrefectServer) -> None:
     async with client_of(started_prefect) as client:
         found = {
             name: (await client.post(f"{name}/filter", json={})).status_code for name in ("flows", "artifacts", "deployments")
@@ -231,7 +231,7 @@ def test_a_database_is_made_where_there_is_none(tmp_path: Path) -> None:
 
 
 @pytest.mark.long
-def test_the_database_that_is_made_is_what_migrations_make(tmp_path: Path) -> None:
+def test_database_that_is_made_is_what_migrations_make(tmp_path: Path) -> None:
     program = (
         "import asyncio; from prefect.server.database import provide_database_interface as of; asyncio.run(of().create_db())"
     )
@@ -243,14 +243,14 @@ def test_the_database_that_is_made_is_what_migrations_make(tmp_path: Path) -> No
     assert tables(tmp_path / "made" / "prefect.db") == tables(tmp_path / "migrated" / "prefect.db")
 
 
-def test_a_task_run_is_recorded_a_fraction_of_a_second_after_it_ended(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_task_run_is_recorded_soon_after_end(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(recorder, "consumer", dict)
     record_soon()
     asked: Any = recorder.consumer(write_batch_size=100, flush_every=1)
     assert asked == {"write_batch_size": 100, "flush_every": 0.2}
 
 
-async def test_a_server_ends_with_a_signal_once_what_is_under_way_is_answered() -> None:
+async def test_signalled_server_answers_requests_under_way() -> None:
     reached, ended = asyncio.Event(), []
     usual = signal.signal(signal.SIGTERM, lambda *_: ended.append("signal"))  # which uvicorn raises again after its end
 
@@ -280,7 +280,7 @@ async def test_a_server_ends_with_a_signal_once_what_is_under_way_is_answered() 
             assert (await asked).status_code == 200
 
 
-def test_the_first_request_waits_for_the_server_with_its_login(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_first_request_waits_for_server_with_its_login(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     program = tmp_path / "program.py"
     program.write_text("import socket, sys; print(socket.socket(fileno=int(sys.argv[1])).accept()[0].recv(10_000).decode())")
     monkeypatch.setattr("flows.runtime.local_server.PROGRAM", program)
@@ -293,7 +293,7 @@ def test_the_first_request_waits_for_the_server_with_its_login(tmp_path: Path, m
     assert f"Authorization: Basic {login}" in request
 
 
-async def test_a_server_that_ends_is_an_error_with_its_last_words(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+async def test_ended_server_is_reported_with_last_words(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     program = tmp_path / "program.py"
     program.write_text("import sys; sys.exit('a port is a valid integer')", encoding="utf-8")
     monkeypatch.setattr("flows.runtime.local_server.PROGRAM", program)
@@ -304,7 +304,7 @@ async def test_a_server_that_ends_is_an_error_with_its_last_words(tmp_path: Path
     server.stop()
 
 
-def test_a_server_that_ended_before_its_first_request_is_no_error_yet(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_early_end_of_server_is_no_error(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     class Ended(subprocess.Popen[bytes]):
         def __init__(self, *arguments: Any, **named: Any) -> None:
             super().__init__(*arguments, **named)
@@ -319,7 +319,7 @@ def test_a_server_that_ended_before_its_first_request_is_no_error_yet(tmp_path: 
     server.stop()
 
 
-async def test_a_server_that_is_not_up_in_time_is_an_error_and_ends(tmp_path: Path) -> None:
+async def test_slow_server_is_reported_and_ended(tmp_path: Path) -> None:
     server = start_temporary_server({"PREFECT_HOME": str(tmp_path)})
     os.kill(server.pid, signal.SIGSTOP)  # however fast the machine is
     try:
@@ -332,7 +332,7 @@ async def test_a_server_that_is_not_up_in_time_is_an_error_and_ends(tmp_path: Pa
     server.stop()  # a second time does nothing
 
 
-def test_where_prefect_is_imported_its_own_server_is_left_to_it(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_imported_prefect_keeps_its_own_server(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.delenv("PREFECT_API_URL", raising=False)
     monkeypatch.setenv("PREFECT_HOME", str(tmp_path))
     monkeypatch.chdir(tmp_path)
@@ -368,7 +368,7 @@ LEVEL = '[profiles.nightly]\nPREFECT_LOGGING_LEVEL = "DEBUG"\n'
         ("here/.env", "OPENAI_API_KEY=x\n", False),
     ],
 )
-def test_a_settings_file_that_may_name_a_server_is_respected(tmp_path: Path, file: str, text: str, *, expected: bool) -> None:
+def test_settings_file_that_may_name_server_is_respected(tmp_path: Path, file: str, text: str, *, expected: bool) -> None:
     for folder in ("home", "here"):
         (tmp_path / folder).mkdir()
     (tmp_path / file).write_text(text, encoding="utf-8")
@@ -378,6 +378,6 @@ def test_a_settings_file_that_may_name_a_server_is_respected(tmp_path: Path, fil
     assert may_be_configured(environ, tmp_path / "here") is expected
 
 
-def test_a_settings_file_that_cannot_be_read_is_left_to_prefect(tmp_path: Path) -> None:
+def test_unreadable_settings_are_left_to_prefect(tmp_path: Path) -> None:
     (tmp_path / "profiles.toml").mkdir()
     assert may_be_configured({"PREFECT_HOME": str(tmp_path)}, tmp_path)

@@ -64,7 +64,7 @@ def own_server(started_prefect: PrefectServer, tmp_path: Path) -> Iterator[Prefe
 
 
 @pytest.mark.parametrize("loss", [signal.SIGKILL, pytest.param(signal.SIGSTOP, marks=pytest.mark.long)])
-def test_a_lost_server_ends_the_run_with_one_message(
+def test_lost_server_ends_run_with_one_message(
     own_server: PrefectServer, started_prefect: PrefectServer, tmp_path: Path, loss: signal.Signals
 ) -> None:
     (server_process,) = processes_of(own_server.home)
@@ -124,7 +124,7 @@ def test_a_server_that_stands_still_is_told(tmp_path: Path, monkeypatch: pytest.
     assert "got: no answer within 0.5 s" in refused.err
 
 
-def test_a_request_that_is_given_up_is_the_same_message(prefect_server: str, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_request_that_is_given_up_is_same_message(prefect_server: str, monkeypatch: pytest.MonkeyPatch) -> None:
     async def work() -> None:
         raise httpx.ConnectError("All connection attempts failed")
 

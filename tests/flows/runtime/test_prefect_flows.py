@@ -43,7 +43,7 @@ except KeyboardInterrupt:
     "moment",
     ["in a call of it", pytest.param("in the flow", marks=pytest.mark.long), pytest.param("beside it", marks=pytest.mark.long)],
 )
-def test_a_signal_to_end_is_an_interruption_wherever_a_flow_gets_it(prefect_server: str, moment: str) -> None:
+def test_signal_interrupts_wherever_flow_gets_it(prefect_server: str, moment: str) -> None:
     server = {"PREFECT_API_URL": prefect_server, "PREFECT_API_AUTH_STRING": PREFECT_API_AUTH_STRING.value()}
     environment = {**os.environ, **server, "PYTHONPATH": str(Path(__file__).parents[3])}
     ended = subprocess.run(

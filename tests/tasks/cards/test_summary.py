@@ -32,7 +32,7 @@ def frame(*rows: dict[str, Any]) -> pl.DataFrame:
     return RoleCards.validate(pl.DataFrame(list(rows), schema=RoleCards.create_empty().schema))
 
 
-def test_every_card_that_enters_a_step_is_kept_dropped_or_failed() -> None:
+def test_every_card_is_kept_dropped_or_failed() -> None:
     cards = frame(
         row("1", "extract"),
         row("2", "extract"),
@@ -47,7 +47,7 @@ def test_every_card_that_enters_a_step_is_kept_dropped_or_failed() -> None:
     ]
 
 
-def test_agreement_is_that_of_the_two_and_of_categories() -> None:
+def test_agreement_is_that_of_two_and_of_categories() -> None:
     def pair(left: str, right: str) -> list[dict[str, str]]:
         return [{"annotator": "a", "category": left, "grade": "high"}, {"annotator": "b", "category": right, "grade": "high"}]
 
@@ -69,7 +69,7 @@ GRADED = frame(
 )
 
 
-def test_a_graded_card_is_an_item_with_its_categories_among_its_groups() -> None:
+def test_graded_card_is_item_grouped_by_category() -> None:
     (item,) = card_items(GRADED, "high")
     groups = item.pop("groups")
     levels = {"domain": "social_and_other", "category2": "social_interaction", "category3": "fitting_in"}
@@ -78,7 +78,7 @@ def test_a_graded_card_is_an_item_with_its_categories_among_its_groups() -> None
     assert item == {"item_id": "a", "language": "zh", "question_type": "role_play", **shown}
 
 
-def test_a_graded_card_is_read_as_an_own_item_and_enters_again_with_its_source(tmp_path: Path) -> None:
+def test_graded_card_is_read_as_own_item(tmp_path: Path) -> None:
     file = tmp_path / "graded.jsonl"
     file.write_text(
         "\n".join(json.dumps(item) for quality in QUALITIES for item in card_items(GRADED, quality)), encoding="utf-8"

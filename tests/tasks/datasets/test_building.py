@@ -66,7 +66,7 @@ def test_an_item_knows_where_it_comes_from(tmp_path: Path) -> None:
     assert Items.is_valid(built.items)
 
 
-def test_rejected_rows_are_kept_with_the_rules_they_broke(tmp_path: Path) -> None:
+def test_rejected_rows_are_kept_with_rules_they_broke(tmp_path: Path) -> None:
     rows = [row(0), row(1, gold=None), row(2, options=["same", "same"]), row(3, gold=2), row(4, question="")]
     built = build_items(spec_with(adapt_pair), write(tmp_path, rows), 300, 0)
     assert (built.items.height, built.rejected.height) == (1, 4)
@@ -115,7 +115,7 @@ def adapt_named(record: Record) -> Item:
     return adapt_pair(record).model_copy(update={"item_id": record.fields["id"]})
 
 
-def test_a_name_given_by_the_source_is_kept_and_a_repeated_one_rejected(tmp_path: Path) -> None:
+def test_source_names_are_kept_and_repeats_rejected(tmp_path: Path) -> None:
     rows = [row(1, id="a"), row(2, id="b"), row(3, id="a")]
     built = build_items(spec_with(adapt_named), write(tmp_path, rows), 300, 0)
     assert built.items["item_id"].to_list() == ["b"]
@@ -144,7 +144,7 @@ def test_an_adapter_that_fails_names_the_row(tmp_path: Path, adapter: Adapter, s
     assert str(caught.value.got).startswith(got)
 
 
-def test_rules_agree_with_the_schema_where_they_can_be_decided(tmp_path: Path) -> None:
+def test_rules_agree_with_schema(tmp_path: Path) -> None:
     rows = [row(0), row(1, gold=None), row(2, options=["same", " "]), row(3, gold=-1), row(4, options=["only one"])]
     built = build_items(spec_with(adapt_pair), write(tmp_path, rows), None, 0)
     rejected = built.rejected.drop("broken_rules", "reason", "rows_in_all")
@@ -154,7 +154,7 @@ def test_rules_agree_with_the_schema_where_they_can_be_decided(tmp_path: Path) -
     assert dict(built.rejected["broken_rules"].explode().value_counts().rows()) == result.failure.counts()
 
 
-def test_a_rule_that_cannot_be_decided_counts_as_broken(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_rule_that_cannot_be_decided_counts_as_broken(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     class Undecided(Items):
         @dy.rule()
         def subset_is_upper_case(cls) -> pl.Expr:

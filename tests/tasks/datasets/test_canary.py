@@ -41,7 +41,7 @@ def test_every_record_of_every_file_has_it(path: Path) -> None:
     assert {record["canary"] for record in records} == {CANARY}
 
 
-def test_manifests_list_it_for_bundled_datasets_and_no_others() -> None:
+def test_manifests_list_bundled_datasets_alone() -> None:
     listed = {notice.id for notice in notices(CATALOGUE) if notice.canary == CANARY}
     assert listed == {spec.id for spec in (*BUNDLED, *LONG_MINI, *ESC_EVAL_MINI, ATTUNEBENCH_MINI)}
 
@@ -53,7 +53,7 @@ def test_manifests_list_it_for_bundled_datasets_and_no_others() -> None:
         (None, "5893fbe7ff7985a48addedfa66644dcb59a21b1218f0be9499d7dde6544894ec"),
     ],
 )
-def test_items_and_their_draw_are_those_of_files_without_it(sample: int | None, expected: str) -> None:
+def test_items_and_draw_need_no_extra_file(sample: int | None, expected: str) -> None:
     # Hashes of the items, with names, order and record hashes, as the files gave them before they had a canary.
     rows = "".join(sample_of(spec, sample).drop("cluster", "groups").write_ndjson() for spec in (*BUNDLED, *LONG_MINI))
     assert sha256(rows.encode()).hexdigest() == expected

@@ -102,7 +102,7 @@ def test_catalogue_has_the_sixty_of_the_paper() -> None:
     assert {spec.id for spec in PINNED} == set(SIXTY)
 
 
-def test_ids_are_unique_and_the_bundled_ones_are_one_per_task() -> None:
+def test_unique_ids_and_one_bundled_per_task() -> None:
     ids = Counter(spec.id for spec in CATALOGUE)
     assert set(ids.values()) == {1}
     assert len(BUNDLED) == 41
@@ -180,7 +180,7 @@ def test_unknown_name_is_answered_with_the_nearest(name: str, hint: str) -> None
     assert hint in str(caught.value.next_step)
 
 
-def test_own_file_is_read_in_the_format_of_its_name() -> None:
+def test_own_file_format_follows_its_name() -> None:
     for suffix in ("jsonl", "csv", "tsv", "json", "parquet"):
         assert local_dataset("mine", "My own", LocalFile(path=Path(f"mine.{suffix}"))).record_format == suffix
     with pytest.raises(UsageError, match="format of the file") as caught:
@@ -188,7 +188,7 @@ def test_own_file_is_read_in_the_format_of_its_name() -> None:
     assert caught.value.got == ".xlsx"
 
 
-def test_texts_of_uncertain_or_restricted_terms_are_not_passed_on_and_all_others_are() -> None:
+def test_restricted_texts_are_not_passed_on() -> None:
     assert {spec.id for spec in CATALOGUE if not spec.redistributable} == {
         *("lcqmc", "wic", "rte", "copa", "ag_news", "thucnews", "qqp", "multirc", "record", "mnli", "wsc", "mutual"),
         *("lcsts", "cnewsum", "cosmos_qa", "truthfulqa", "agieval", "imdb", "sst2", "dianping"),

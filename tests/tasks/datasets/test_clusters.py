@@ -40,7 +40,7 @@ def cluster(sample: Sample) -> str:
 
 @needs_mirror
 @pytest.mark.parametrize("name", READY)
-def test_items_of_one_source_row_share_a_cluster_and_its_entry_has_another_version(name: str) -> None:
+def test_items_of_one_row_share_cluster(name: str) -> None:
     samples, spec = samples_of(name), here(name, MIRROR)
     rows: dict[str, set[str]] = {}
     for sample in samples:

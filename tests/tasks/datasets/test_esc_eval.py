@@ -61,7 +61,7 @@ def test_an_age_is_put_into_one_group(age: str, group: AgeGroup | None) -> None:
         "Age: 20\nGender: male\nOccupation: baker\nProblem:   ",
     ],
 )
-def test_what_cannot_be_read_is_no_card_and_is_rejected_by_name(text: str) -> None:
+def test_unreadable_cards_are_rejected_by_name(text: str) -> None:
     with pytest.raises(ValueError, match=r"Age|gender"):
         read_card(text, "en", **KNOWN)
     spec = find_dataset("esc_eval_en")
@@ -112,7 +112,7 @@ def test_occupations_that_are_not_mentioned(language: str, unsaid: int, mirror: 
 
 
 @each_row("language", ["en", "zh"])
-def test_bundled_cards_are_varied_and_each_says_who_has_which_problem(language: str) -> None:
+def test_bundled_cards_vary_and_name_their_problem(language: str) -> None:
     spec = find_dataset(f"esc_eval_mini_{language}")
     built = build_items(spec, [Locator().locate(file) for file in spec.files], None, 0)
     assert (built.rejected.height, built.items.height >= 12, spec.redistributable) == (0, True, True)

@@ -53,7 +53,7 @@ def spec_with(builder: SampleBuilder | None) -> DatasetSpec:
     ("has_builder", "changes"),
     [(True, {"task": None}), (False, {"task": "qa"}), (True, {"adapter": no_item}), (False, {"adapter": None})],
 )
-def test_an_entry_has_an_adapter_or_a_sample_builder_with_its_task(has_builder: bool, changes: dict[str, Any]) -> None:
+def test_entry_has_adapter_or_builder_with_task(has_builder: bool, changes: dict[str, Any]) -> None:
     spec = spec_with(with_sample_per_record() if has_builder else None)
     with pytest.raises(ValueError, match="dataset long: give an adapter, or a sample builder and its task"):
         replace(spec, **changes)
@@ -75,7 +75,7 @@ def build(
     return build_items(spec_with(builder or with_sample_per_record()), [path], sample, seed)
 
 
-def test_items_and_contexts_are_written_under_the_same_names(tmp_path: Path) -> None:
+def test_items_and_contexts_are_written_under_same_names(tmp_path: Path) -> None:
     found = build(tmp_path, [row(1), row(0)])
     assert Items.is_valid(found.items)
     assert Contexts.is_valid(found.contexts)
@@ -103,7 +103,7 @@ def build_or_fail(record: Record) -> tuple[Item, Context]:
     return build_one(record)
 
 
-def test_a_rejected_item_is_kept_with_its_reason_and_the_next_takes_its_place(tmp_path: Path) -> None:
+def test_rejected_item_is_kept_and_replaced(tmp_path: Path) -> None:
     # Of 40, every fourth cannot be built and another fourth has no reference.
     answers = {0: ["refuse"], 1: []}
     rows = [row(number, answers=answers.get(number % 4, ["yes"])) for number in range(40)]
@@ -130,7 +130,7 @@ def test_a_rejected_item_is_kept_with_its_reason_and_the_next_takes_its_place(tm
 
 
 @pytest.mark.parametrize("good", [0, 1])
-def test_a_sample_that_cannot_be_filled_is_as_large_as_can_be(tmp_path: Path, good: int) -> None:
+def test_unfillable_sample_is_as_large_as_possible(tmp_path: Path, good: int) -> None:
     found = build(tmp_path, [*(row(number) for number in range(good)), row(9, answers=[])], sample=5)
     assert (found.items.height, found.contexts.height, found.rejected.height) == (good, good, 1)
 
@@ -143,7 +143,7 @@ def test_a_sample_that_cannot_be_filled_is_as_large_as_can_be(tmp_path: Path, go
         ({"needle_token_start": 5, "needle_token_end": 4}, "spans_are_not_empty"),
     ],
 )
-def test_a_context_that_breaks_a_rule_rejects_its_item(tmp_path: Path, fields: dict[str, int], rule: str) -> None:
+def test_context_that_breaks_rule_rejects_its_item(tmp_path: Path, fields: dict[str, int], rule: str) -> None:
     def build_marked(record: Record) -> tuple[Item, Context]:
         item, context = build_one(record)
         return item, context.model_copy(update=fields if record.row == 0 else {})
@@ -162,7 +162,7 @@ def test_whatever_a_broken_record_raises_is_a_reason(tmp_path: Path, kind: type[
     assert found.rejected["reason"].to_list() == [f"{kind.__name__}: {kind('this')}"]
 
 
-def test_an_error_with_a_next_step_is_passed_on(tmp_path: Path) -> None:
+def test_error_with_next_step_is_passed_on(tmp_path: Path) -> None:
     def fail(_record: Record) -> tuple[Item, Context]:
         raise UsageError("the tokenizer is not installed")
 
@@ -179,7 +179,7 @@ def test_files_that_no_item_can_be_listed_of(tmp_path: Path) -> None:
     assert (caught.value.where, caught.value.got) == ("long.jsonl", "ValueError: 1 records are too few")
 
 
-def test_two_items_of_one_name_are_a_fault_of_the_sample_builder(tmp_path: Path) -> None:
+def test_two_items_of_one_name_are_fault(tmp_path: Path) -> None:
     with pytest.raises(SourceError) as caught:
         build(tmp_path, [row(0), row(1), row(0)])
     assert caught.value.got == "several items named i00"

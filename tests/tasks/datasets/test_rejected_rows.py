@@ -36,7 +36,7 @@ def test_more_than_a_tenth_is_another_layout(tmp_path: Path, broken: int, rows: 
     assert f" of {rows} break a rule, gold_indices_point_at_options ({broken}: row 0" in str(caught.value)
 
 
-def test_rows_in_the_format_of_items_have_no_limit(tmp_path: Path) -> None:
+def test_rows_in_format_of_items_have_no_limit(tmp_path: Path) -> None:
     require_layout(replace(SPEC, adapter=adapt_item_record), rejected(tmp_path, 9, 10))
 
 

@@ -56,7 +56,7 @@ def test_a_row_more_displaces_at_most_one(texts: list[str], size: int, extra: st
 
 
 @given(texts=TEXTS, size=st.integers(1, 30), clusters=st.integers(1, 9))
-def test_no_cluster_gives_a_second_before_each_has_given_one(texts: list[str], size: int, clusters: int) -> None:
+def test_every_cluster_gives_one_before_any_second(texts: list[str], size: int, clusters: int) -> None:
     listed = in_clusters(texts, clusters)
     of, every = {one.item_id: one.cluster for one in listed}, Counter(one.cluster for one in listed)
     given = Counter(of[name] for name in drawn(listed, size))
@@ -71,7 +71,7 @@ def test_clusters_take_turns_by_hand() -> None:
     ]
 
 
-def test_which_question_about_a_tweet_comes_first_is_drawn() -> None:
+def test_which_question_about_tweet_comes_first_is_drawn() -> None:
     """Of 300 tweets with eleven questions each 300 / 11 = 27.3 give each number first, with a standard deviation of 5."""
     listed = [sample(f"t{tweet}.{number}", str(tweet), cluster=f"t{tweet}") for tweet in range(300) for number in range(1, 12)]
     first = [name.split(".") for name in drawn(listed, 300)]
@@ -92,11 +92,11 @@ def test_another_seed_is_another_draw() -> None:
     ["", "u"],
     ids=["of an adapter", "of one unit"],
 )
-def test_samples_of_one_rank_that_share_nothing_come_by_name(unit: str) -> None:
+def test_equal_ranks_are_ordered_by_name(unit: str) -> None:
     assert drawn([sample(name, unit=unit) for name in ("x-2", "x", "x-3")]) == ["x", "x-2", "x-3"]
 
 
-def test_samples_of_one_record_without_a_unit_are_ranked_apart() -> None:
+def test_samples_without_unit_are_ranked_apart() -> None:
     names = [f"d{number}" for number in range(30)]
     samples = [sample(name, unit=None) for name in names]
     assert sorted(drawn(samples)) == sorted(names)

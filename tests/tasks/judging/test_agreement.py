@@ -50,7 +50,7 @@ def only(*rows: Row) -> Row:
     return compare(*rows).row(0, named=True)
 
 
-def test_the_order_of_ratings_does_not_change_a_bit() -> None:
+def test_order_of_ratings_does_not_change_bit() -> None:
     drawn = Random(0)
     names = [f"{number:03}" for number in range(120)]
     asked = items("counselor_reply", *names)
@@ -93,7 +93,7 @@ def test_single_ratings_are_counted_but_not_compared() -> None:
     assert row["length_correlation"] == 1
 
 
-def test_where_no_rating_came_there_still_is_a_row() -> None:
+def test_where_no_rating_came_there_still_is_row() -> None:
     row = only(*rated(FIRST, "alpha", 0, None, None, None))
     assert [row[name] for name in ("alpha", "length_correlation", "place_effect", "n_answers", "n_ratings")] == [None] * 3 + [
         0,
@@ -101,7 +101,7 @@ def test_where_no_rating_came_there_still_is_a_row() -> None:
     ]
 
 
-def test_each_dimension_and_each_model_is_compared_on_its_own() -> None:
+def test_dimensions_and_models_are_compared_separately() -> None:
     others = [{**row, "model": "n"} for row in rated(FIRST, "alpha", 0, 1, 2, 3)]
     table = agreements(
         judgements(*rated(FIRST, "alpha", 0, 1, 2, 3), *rated(SECOND, "alpha", 0, 3, 2, 1), *others),
@@ -133,7 +133,7 @@ def test_place_effect_compares_a_judge_with_itself() -> None:
     assert row["place_effect"] == 1
 
 
-def test_place_effect_takes_the_ends_of_the_places_asked() -> None:
+def test_place_effect_takes_ends_of_places_asked() -> None:
     # Two repetitions ask for SECOND at places 1 and 0: first - last is the second less the first.
     assert only(*rated(SECOND, "alpha", 0, 1, 1, 1), *rated(SECOND, "alpha", 1, 3, 4, 5))["place_effect"] == 3
     # The fourth repetition asks in the order of the first again: its ratings are averaged. 3 - (1 + 5) / 2 = 0 at place 0.
@@ -175,7 +175,7 @@ def test_ratings_by_an_unknown_rubric_are_an_error(change: Row) -> None:
         compare({**judgement(RUBRIC, FIRST, "a", 3), **change})
 
 
-async def test_the_step_reads_every_partition_and_finds_its_own_again(tmp_path: Path) -> None:
+async def test_step_reads_partitions_and_finds_its_own(tmp_path: Path) -> None:
     lake = Lake(tmp_path / "lake", CodeVersion("0.0.test", "c0ffee"))
 
     def write(layer: str, mark: str, table: pl.DataFrame, schema: type) -> object:

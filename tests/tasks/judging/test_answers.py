@@ -49,7 +49,7 @@ def test_a_failed_step_leaves_nothing_to_rate(failed: int) -> None:
 
 
 @pytest.mark.parametrize("texts", [TEXTS[:1], TEXTS[:5], [*TEXTS, "more"], ["", "...", "-", "!", "", "?"]])
-def test_six_steps_with_a_word_among_them_are_rated(texts: list[str]) -> None:
+def test_six_steps_with_word_among_them_are_rated(texts: list[str]) -> None:
     assert answers(told(*texts)) == []
 
 
@@ -67,7 +67,7 @@ RESULT = "<|begin_search_result|>\n1. a jolt\n<|end_search_result|>\n\nSearches 
 STEP = "Go through step 3. What is found comes back between <|begin_search_result|> and <|end_search_result|>."
 
 
-def test_a_step_with_searches_is_its_text_without_them() -> None:
+def test_step_with_searches_is_its_text_without_them() -> None:
     body, face = f"I {searched('body')}", f"bl{searched('face')}"
     rows = [
         *told(*TEXTS[:3]),
@@ -83,7 +83,7 @@ def test_a_step_with_searches_is_its_text_without_them() -> None:
 
 
 @pytest.mark.parametrize("question_type", ["counselor_reply", "judged_summary"])
-def test_of_other_items_the_last_turn_is_the_answer(question_type: str) -> None:
+def test_of_other_items_last_turn_is_answer(question_type: str) -> None:
     asked = items(question_type, "a", references=["x"])
     judged = judged_of(told("First.", "Second."), asked)
     assert judged["answer"].to_list() == ["Second."]

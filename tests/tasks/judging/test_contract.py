@@ -140,7 +140,7 @@ def test_the_how_to_says_which_objects_are_read() -> None:
         assert (reply, parsed.ratings, parsed.repaired) == (reply, None if read == "-" else {"fluency": 4}, read != "-")
 
 
-def test_a_scale_counts_only_where_it_is_the_own() -> None:
+def test_scale_counts_only_where_it_is_own() -> None:
     contract = Contract({"fluency": Scale(lowest=1, highest=3), "asks": "yes_no"})
     assert contract.parse('{"fluency": "3/3", "asks": "Yes"}').ratings == {"fluency": 3, "asks": 1}
     assert contract.parse('{"fluency": "3/5", "asks": "yes"}').ratings is None
@@ -171,7 +171,7 @@ def test_anything_else_is_refused(reply: str, reason: str) -> None:
 
 @each_row("name", sorted(path.stem for path in RUBRICS.glob("*.yaml")))
 @each_row("repetition", [0, 1, 2])
-def test_what_every_rubric_asks_for_is_what_it_reads(name: str, repetition: int) -> None:
+def test_rubrics_read_what_they_ask_for(name: str, repetition: int) -> None:
     rubric = load_rubric(name)
     asked = rubric.calls(repetition)[0]
     contract, order = Contract.of(rubric, asked), [dimension.name for dimension in asked]
@@ -240,7 +240,7 @@ FIRST, SECOND, THIRD = RUBRIC.names
 SAID = f'{{"{FIRST}": 2, "{SECOND}": 3, "{THIRD}": 5}}'
 
 
-def test_ratings_are_those_of_the_raw_reply_whatever_the_rows_say() -> None:
+def test_ratings_follow_raw_replies() -> None:
     stored = judgements(*(judgement(RUBRIC, name, "a", 1, raw_reply=SAID) for name in sorted(RUBRIC.names)))
     again = reparse_judgements(stored, RUBRIC)
     assert {row["dimension"]: row["rating"] for row in again.iter_rows(named=True)} == {FIRST: 2, SECOND: 3, THIRD: 5}

@@ -27,7 +27,7 @@ def test_another_form_than_a_bare_digit_is_repaired(reply: str) -> None:
 @each_row(
     "reply", ["3", "**3**.", "Score: 2.", "评分：4分", "3 (on a 0-4 scale)", "<think>4?</think>3", "3\nOne of {stiff, plain}."]
 )
-def test_a_digit_with_words_for_it_is_not_repaired(reply: str) -> None:
+def test_digit_with_words_for_it_is_not_repaired(reply: str) -> None:
     parsed = CONTRACT.parse(reply)
     assert (parsed.ratings is not None, parsed.repaired) == (True, False)
 
@@ -37,13 +37,13 @@ def test_nothing_is_picked_out_of_another_form(reply: str) -> None:
     assert CONTRACT.parse(reply).ratings is None
 
 
-def test_the_table_has_the_cases_that_the_released_code_misreads() -> None:
+def test_table_has_cases_that_released_code_misreads() -> None:
     # Its rule, the smallest digit 0 to 4 anywhere, takes these for 0: of "4/10" and of "0-4".
     assert len(ROWS) == 21
     assert {("4/10", "-"), ("3 (on a 0-4 scale)", "3")} < set(ROWS)
 
 
-def test_a_call_for_one_dimension_asks_for_a_digit_and_one_for_all_for_an_object() -> None:
+def test_one_dimension_asks_for_digit() -> None:
     rubric = load_rubric("esc_eval_released")
     one, every = (Contract.of(rubric, asked) for asked in (rubric.dimensions[:1], rubric.dimensions))
     assert one.instruction("en") == "Reply with a whole number from 0 to 4, one digit and nothing else."

@@ -100,7 +100,7 @@ async def test_request_is_constrained_and_otherwise_the_judges_own() -> None:
     assert "Beth is coming." in body["messages"][1]["content"]
 
 
-async def test_embedded_judge_gets_just_the_length_of_its_ratings() -> None:
+async def test_embedded_judge_gets_just_length_of_its_ratings() -> None:
     judge = Scripted(GOOD)
     await rate(judge, entry=ModelEntry(name="smollm2"))
     # 16 tokens around four ratings of 12
@@ -123,7 +123,7 @@ async def test_only_answers_that_say_something_are_judged() -> None:
     assert ["Second try." in request.messages[1].content for request in judge.asked] == [True]
 
 
-async def test_unreadable_reply_is_asked_for_again_as_another_call() -> None:
+async def test_asking_again_is_another_call() -> None:
     judge = Scripted("fluency: 5", '{"fluency": 5}', GOOD)
     judged = await rate(judge, entry=WARM)
     assert [request.repetition for request in judge.asked] == [0, 1, 2]
@@ -133,7 +133,7 @@ async def test_unreadable_reply_is_asked_for_again_as_another_call() -> None:
     assert judged["call_key"].unique().to_list() == [judge.asked[-1].key]
 
 
-async def test_a_judge_that_repeats_itself_is_told_once_what_was_wrong() -> None:
+async def test_repeating_judge_is_told_once_what_failed() -> None:
     judge = Scripted("fluency: 5", GOOD)
     judged = await rate(judge)
     first, again = judge.asked
@@ -150,12 +150,12 @@ async def test_a_judge_that_repeats_itself_is_told_once_what_was_wrong() -> None
     assert unread.select("parse_status", "raw_reply", "error").unique().rows() == [("unparsed", "fluency: 5", "no JSON object")]
 
 
-async def test_a_second_call_that_fails_is_to_be_made_again() -> None:
+async def test_failed_second_call_is_made_again() -> None:
     judged = await rate(Scripted("fluency: 5", None))
     assert judged.select("parse_status", "error").unique().rows() == [("failed", "HTTP 500")]
 
 
-async def test_a_repaired_rating_is_marked_and_read_again_alike() -> None:
+async def test_repaired_rating_is_marked_and_read_again_alike() -> None:
     judge = Scripted(GOOD.replace("5", '"5"').replace("2", '"2/5"'))
     judged = await rate(judge)
     assert judged.select("dimension", "rating").rows() == list(json.loads(GOOD).items())
@@ -164,7 +164,7 @@ async def test_a_repaired_rating_is_marked_and_read_again_alike() -> None:
     assert reparse_judgements(judged, RUBRIC).equals(judged)
 
 
-async def test_a_judge_that_rates_again_is_asked_by_calls_of_their_own_in_other_orders() -> None:
+async def test_repeated_ratings_use_other_orders() -> None:
     requests: list[ChatRequest] = []
 
     async def chat(request: ChatRequest) -> ChatReply:
@@ -190,7 +190,7 @@ async def test_a_judge_that_rates_again_is_asked_by_calls_of_their_own_in_other_
 
 
 @pytest.mark.parametrize(("rubric", "lowest", "highest"), [("summary", 1, 5), ("mc_stage2", 0, 5), ("ee_expression", 0, 100)])
-async def test_rows_say_their_scale_and_ratings_reach_its_ends(rubric: str, lowest: int, highest: int) -> None:
+async def test_rows_state_scale_and_ratings_reach_ends(rubric: str, lowest: int, highest: int) -> None:
     loaded = load_rubric(rubric)
     ends = [lowest if place % 2 else highest for place in range(len(loaded.names))]
 
@@ -233,7 +233,7 @@ def asked_for(request: ChatRequest) -> list[str]:
 
 
 @pytest.mark.parametrize("ask", ["one_by_one", "together"])
-async def test_dimensions_one_by_one_and_together_give_the_same_rows(ask: str) -> None:
+async def test_separate_and_joint_dimensions_agree(ask: str) -> None:
     requests: list[ChatRequest] = []
 
     async def chat(request: ChatRequest) -> ChatReply:
@@ -262,7 +262,7 @@ async def test_dimensions_one_by_one_and_together_give_the_same_rows(ask: str) -
         assert "cold" not in asking_asks
 
 
-async def test_what_a_judge_does_not_say_or_says_out_of_scale_is_missing_and_the_rest_stays() -> None:
+async def test_unstated_or_outlying_ratings_are_missing_alone() -> None:
     asked: Counter[str] = Counter()
 
     async def chat(request: ChatRequest) -> ChatReply:
@@ -297,7 +297,7 @@ async def test_a_dialogue_is_judged_by_its_turns() -> None:
     assert judged["rating"].to_list() == [5, 4, 3, 2]
 
 
-async def test_a_judge_that_replies_with_a_digit_is_sent_no_schema_and_read_again_alike() -> None:
+async def test_digit_judge_gets_no_schema() -> None:
     rubric, judge = load_rubric("esc_eval_released"), Scripted("3", "4/10", "4/10", "Score: 2.", "0", "1", "4", "5")
     judged = await rate(judge, rubric=rubric)
     assert {"response_format"} & {name for request in judge.asked for name in request.body()} == set()
@@ -318,7 +318,7 @@ def answer_length(request: ChatRequest) -> int:
     return max(map(len, re.findall("b{2,}", request.messages[1].content)))
 
 
-async def test_no_more_is_begun_than_the_pool_has_workers_for_and_the_longest_first() -> None:
+async def test_pool_begins_longest_first_within_its_workers() -> None:
     begun: list[int] = []
     full, gate = asyncio.Event(), asyncio.Event()
 

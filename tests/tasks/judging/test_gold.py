@@ -8,7 +8,7 @@ from tasks.judging.rubrics import load_rubric
 from tests.tasks.rows import item, items
 
 
-def test_an_item_with_one_reference_has_a_gold_reply() -> None:
+def test_item_with_one_reference_has_gold_reply() -> None:
     asked = items(
         item("a", "counselor_reply", references=["I hear you."]),
         item("b", "counselor_reply"),

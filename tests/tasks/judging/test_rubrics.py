@@ -29,7 +29,7 @@ def rubric_fields() -> dict[str, Any]:
         ("es_aspects", "397e799d1fb234b4fd724a4d74a12d73b1564f86f6a9b0695bbf0bdb50b3b804"),
     ],
 )
-def test_hash_of_a_rubric_outlives_fields_that_it_does_not_use(name: str, sha256: str) -> None:
+def test_unused_fields_keep_rubric_hash(name: str, sha256: str) -> None:
     """It is part of the key of stored judgements."""
     assert load_rubric(name).sha256 == sha256
 
@@ -77,7 +77,7 @@ def test_place_is_where_the_dimension_stands(name: str) -> None:
         place_of(rubric, "beauty", 0)
 
 
-def test_hash_follows_every_text_the_scale_and_what_is_shown() -> None:
+def test_rubric_hash_follows_texts_and_scales() -> None:
     fields, shared = rubric_fields(), shared_fields()
     reworded = rubric_fields()
     reworded["dimensions"][0]["anchors"]["zh"][4] += "！"
@@ -105,7 +105,7 @@ def own_scales() -> list[list[dict[str, Any]]]:
     return [[plain | change, *DIMENSIONS[1:]] for change in asked]
 
 
-def test_a_rubric_that_extends_another_has_its_fields_and_dimensions_unless_it_states_its_own() -> None:
+def test_extended_rubric_inherits_unless_stated() -> None:
     judge, human, together, released = (load_rubric(f"esc_eval{name}") for name in ("", "_human", "_together", "_released"))
     assert judge.names == ("fluency", "expression", "empathy", "information", "skillful", "humanoid", "overall")
     assert {one.names for one in (human, together, released)} == {judge.names}
@@ -231,7 +231,7 @@ def test_damaged_rubric_is_refused(damage: Damage, message: str, tmp_path: Path)
 
 
 @pytest.mark.parametrize(("content", "got"), [(b"id: \xff", "can't decode"), (b"id: a\nid: b", "the key 'id' is given twice")])
-def test_a_file_that_is_no_text_or_not_clear_is_refused(content: bytes, got: str, tmp_path: Path) -> None:
+def test_binary_or_unclear_file_is_refused(content: bytes, got: str, tmp_path: Path) -> None:
     (tmp_path / "a.yaml").write_bytes(content)
     with pytest.raises(UsageError, match="breaks a rule") as caught:
         load_rubric("a", tmp_path)

@@ -143,7 +143,7 @@ def faults_of(turns: Sequence[tuple[str, str]] | None, *replies: str, rubric: Ru
 WELL = {"failed_role": None, "failure": None}
 
 
-def test_faults_of_rule_and_judge_stand_beside_each_other() -> None:
+def test_rule_and_judge_faults_are_listed_together() -> None:
     # Turn 3 of the dialogue is the seeker's second line; white space of a quote does not matter.
     found = faults_of(TALK, reply(claim(3, "I pay none.", severity="hindered"), claim(1, "Hi. It is")), reply())
     columns = ("found_by", "number", "speaker", "turn", "kind", "severity", "evidence", "refused")
@@ -173,12 +173,12 @@ def test_turns_are_numbered_as_the_judge_saw_them() -> None:
         (claim(9, "Hi."), "turn 9 is none of a simulated person"),
     ],
 )
-def test_a_fault_whose_quote_is_not_there_is_refused(named: dict[str, Any], why: str) -> None:
+def test_fault_whose_quote_is_not_there_is_refused(named: dict[str, Any], why: str) -> None:
     refused = [row["refused"] for row in faults_of(TALK[:2], reply(named))]
     assert refused == [why]
 
 
-def test_nobody_is_played_in_a_text_or_by_the_model_under_test() -> None:
+def test_no_part_is_played_by_tested_model() -> None:
     assert faults_of(None, reply(claim(1, "A text."))) == []
     assert faults_of([("tested", "As an AI, I listen.")]) == []
 
@@ -214,7 +214,7 @@ def test_a_review_that_breaks_the_contract_is_refused(said: str, why: str) -> No
     assert why in (read.reason or "")
 
 
-def test_a_rubric_with_faults_asks_for_all_in_one_call() -> None:
+def test_rubric_with_faults_asks_in_one_call() -> None:
     content = RUBRIC.model_dump(mode="json")
     with pytest.raises(ValueError, match="ask together"):
         Rubric.model_validate(content | {"ask": "one_by_one"})

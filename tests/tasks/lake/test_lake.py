@@ -62,7 +62,7 @@ def test_what_is_written_is_found_and_read(lake: Lake) -> None:
 
 
 @pytest.mark.parametrize("complete", [True, False])
-def test_what_is_there_with_the_same_content_keeps_its_bytes(lake: Lake, complete: bool) -> None:
+def test_equal_content_keeps_its_bytes(lake: Lake, complete: bool) -> None:
     """Manifests name the bytes; latencies, which the content does not hold, would change them."""
     first = lake.write(make_responses_key(), make_response(latency_s=1.0), Responses, complete=complete)
     sealed = lake.file_sha256(first)
@@ -71,7 +71,7 @@ def test_what_is_there_with_the_same_content_keeps_its_bytes(lake: Lake, complet
     assert sealed == sha256(lake.path(first).read_bytes()).hexdigest()
 
 
-def test_an_incomplete_partition_that_comes_again_is_the_newest(lake: Lake) -> None:
+def test_incomplete_partition_that_comes_again_is_newest(lake: Lake) -> None:
     def write(reply: str) -> PartitionRef:
         return lake.write(make_responses_key(), make_response(reply=reply), Responses, complete=False)
 
@@ -94,7 +94,7 @@ def test_a_damaged_file_is_written_anew(lake: Lake, tmp_path: Path) -> None:
     assert lake.read(ref, Responses).height == 1
 
 
-def test_a_footer_says_what_the_fingerprint_was_computed_from(lake: Lake) -> None:
+def test_footer_says_what_fingerprint_was_computed_from(lake: Lake) -> None:
     ref = lake.write(make_key(), make_frame(), TaskScores)
     footer = lake.read_footer(ref)
     assert (footer.partition, footer.package_version, footer.git_commit) == (ref, "0.0.test", "c0ffee")
@@ -114,7 +114,7 @@ def test_nothing_temporary_stays(lake: Lake) -> None:
     assert [path.name for path in lake.path(ref).parent.iterdir()] == [f"{ref.fingerprint}.parquet"]
 
 
-def test_incomplete_partition_is_only_the_latest_and_has_its_own_identity(lake: Lake) -> None:
+def test_newest_incomplete_partition_has_own_identity(lake: Lake) -> None:
     partial = lake.write(make_key(), make_frame(40.0), TaskScores, complete=False)
     assert lake.find(make_key()) is None
     assert lake.find_latest(make_key()) == partial
@@ -156,7 +156,7 @@ def test_foreign_parquet_file_is_refused(lake: Lake) -> None:
     assert "a footer written by MoodFlow" in str(caught.value)
 
 
-def test_missing_file_is_an_error_and_not_an_empty_frame(lake: Lake) -> None:
+def test_missing_file_is_error_and_not_empty_frame(lake: Lake) -> None:
     ref: PartitionRef = lake.write(make_key(), make_frame(), TaskScores)
     lake.path(ref).unlink()
     assert lake.find(make_key()) is None
@@ -165,7 +165,7 @@ def test_missing_file_is_an_error_and_not_an_empty_frame(lake: Lake) -> None:
     assert "move" not in (caught.value.next_step or "")
 
 
-def test_a_file_of_another_version_is_not_called_damaged(lake: Lake) -> None:
+def test_file_of_another_version_is_not_called_damaged(lake: Lake) -> None:
     """A column came since: the rows are still what was written, and moving the record of a past run away would destroy it."""
     ref = lake.write(make_key(), make_frame(), TaskScores)
     path = on_disk(lake, ref)

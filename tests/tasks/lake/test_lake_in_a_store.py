@@ -97,7 +97,7 @@ def test_a_footer_longer_than_the_tail_is_read(lake: Lake) -> None:
     assert fresh(lake).read_footer(ref).settings == key.settings
 
 
-def test_of_two_machines_that_asked_the_same_the_first_counts(lake: Lake) -> None:
+def test_of_two_machines_that_asked_same_first_counts(lake: Lake) -> None:
     first = lake.write(make_key(), make_frame(40.0), TaskScores)
     other = fresh(lake)
     assert other.write(make_key(), make_frame(60.0), TaskScores) == first
@@ -187,7 +187,7 @@ def test_its_state_is_on_this_machine(root: Folder, tmp_path: Path, monkeypatch:
         "gs://bucket/lake", "file:///tmp/lake", "s3://bucket//lake", "",
     ],
 )  # fmt: skip
-def test_what_is_no_folder_is_refused_and_not_repeated(text: str) -> None:
+def test_file_instead_of_folder_is_refused_once(text: str) -> None:
     with pytest.raises(UsageError, match="this cannot be the folder of a lake") as caught:
         parse_folder(text)
     assert SECRET not in str(caught.value)

@@ -63,9 +63,7 @@ def test_runs_are_listed_newest_first(tmp_path: Path) -> None:
 
 
 @pytest.mark.parametrize("content", [b"{", b"\xff", b'{"run": ' + b"[" * 99_999, b'{"run": "a", "run": "b"}'])
-def test_a_manifest_that_cannot_be_read_is_named_and_passed_over(
-    tmp_path: Path, content: bytes, capsys: pytest.CaptureFixture[str]
-) -> None:
+def test_unreadable_manifest_is_named_and_skipped(tmp_path: Path, content: bytes, capsys: pytest.CaptureFixture[str]) -> None:
     write_manifest(tmp_path, bare_manifest("20260101-a"))
     path = write_manifest(tmp_path, bare_manifest("20260102-b"))
     (tmp_path / "runs" / "20260102-b" / "manifest.json").write_bytes(content)
@@ -86,7 +84,7 @@ def test_a_manifest_that_cannot_be_read_is_named_and_passed_over(
         {"roles": {"judge": [5]}},
     ],
 )
-def test_a_plan_of_other_types_is_a_damaged_manifest(tmp_path: Path, plan: dict[str, Any]) -> None:
+def test_plan_of_other_types_is_damaged_manifest(tmp_path: Path, plan: dict[str, Any]) -> None:
     path = write_manifest(tmp_path, bare_manifest("a"))
     path.write_text(json.dumps({**json.loads(path.read_text(encoding="utf-8")), "plan": plan}), encoding="utf-8")
     with pytest.raises(LakeError, match="the manifest of a run cannot be read") as caught:
@@ -110,7 +108,7 @@ def test_a_manifest_without_its_totals_is_passed_over(
         list(read_manifests(tmp_path, need_all=True))
 
 
-def test_a_copy_of_a_run_is_not_counted_twice(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+def test_copy_of_run_is_not_counted_twice(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     write_manifest(tmp_path, bare_manifest("a"))
     copytree(tmp_path / "runs" / "a", tmp_path / "runs" / "a-copy")
     assert [manifest.run for manifest in read_manifests(tmp_path)] == ["a"]
@@ -118,7 +116,7 @@ def test_a_copy_of_a_run_is_not_counted_twice(tmp_path: Path, capsys: pytest.Cap
     assert "it is that of run a" in err
 
 
-def test_a_damaged_blueprint_and_a_lacking_partition_are_told(tmp_path: Path) -> None:
+def test_damaged_blueprint_and_lacking_partition_are_told(tmp_path: Path) -> None:
     manifest = bare_manifest("a", blueprint={"name": 5})
     with pytest.raises(LakeError, match="the blueprint in the manifest of run a cannot be read"):
         past_run(manifest, Lake(tmp_path, CodeVersion("1", None)))
@@ -160,6 +158,6 @@ def test_a_notice_names_each_source_once() -> None:
     )
 
 
-def test_own_and_bundled_files_are_named_without_their_folders() -> None:
+def test_own_and_bundled_files_lack_folders() -> None:
     found = notices([replace(SPEC, files=(BundledFile(name="a.jsonl"), LocalFile(path=Path("/home/me/b.jsonl"))))])
     assert found[0].sources == ("bundled", "own file b.jsonl")

@@ -73,7 +73,7 @@ def test_changed_new_and_removed_runs_are_seen(lake: Path, read: list[str]) -> N
     assert read == ["20260104-d", RUNS[1]]
 
 
-def test_a_change_whose_time_was_put_back_is_seen(lake: Path) -> None:
+def test_change_whose_time_was_put_back_is_seen(lake: Path) -> None:
     list(read_manifests(lake))
     path = lake / "runs" / RUNS[0] / "manifest.json"
     before = path.stat()
@@ -83,7 +83,7 @@ def test_a_change_whose_time_was_put_back_is_seen(lake: Path) -> None:
     assert next(read_manifests(lake)).benchmark == "thin"
 
 
-def test_a_manifest_that_was_just_written_is_read_again(lake: Path, read: list[str]) -> None:
+def test_manifest_that_was_just_written_is_read_again(lake: Path, read: list[str]) -> None:
     path = write_manifest(lake, bare_manifest("20260104-d"))
     list(read_manifests(lake))
     # In place, within a tick of the clock, and as long.
@@ -105,7 +105,7 @@ def test_a_damaged_index_loses_nothing(lake: Path, content: bytes | None) -> Non
     assert index.read_bytes() == whole
 
 
-def test_an_index_that_cannot_be_written_is_done_without(lake: Path, read: list[str]) -> None:
+def test_index_that_cannot_be_written_is_done_without(lake: Path, read: list[str]) -> None:
     (lake / run_index.INDEX).mkdir()
     for _ in range(2):
         assert [manifest.run for manifest in read_manifests(lake)] == [*RUNS]

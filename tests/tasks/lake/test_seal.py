@@ -45,11 +45,11 @@ def test_pages_of_models_are_sealed_too(folder: Path) -> None:
     assert check_seal(folder) == SealCheck(4, [BrokenSeal("report.m2.html", digest("two"), digest("2"))])
 
 
-def test_a_folder_that_was_never_sealed_has_no_check(tmp_path: Path) -> None:
+def test_folder_that_was_never_sealed_has_no_check(tmp_path: Path) -> None:
     assert check_seal(tmp_path) is None
 
 
-def test_a_changed_seal_is_blamed_itself_wherever_it_changed(folder: Path) -> None:
+def test_changed_seal_is_blamed_itself_wherever_it_changed(folder: Path) -> None:
     path = folder / "SHA256SUMS"
     sealed = path.read_bytes()
     for place in range(len(sealed)):

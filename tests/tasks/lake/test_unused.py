@@ -54,7 +54,7 @@ def names(unused: Unused) -> list[str]:
     return [file.path for file in unused.files]
 
 
-def test_what_a_manifest_lists_stays_with_its_rejected_rows_and_incomplete_partitions(tmp_path: Path) -> None:
+def test_listed_partitions_stay_with_rejected_rows(tmp_path: Path) -> None:
     incomplete = f"responses/dataset=d/{OTHER}.incomplete.3.{'0' * 16}.parquet"
     for name in (f"{PLACE}/{KEPT}.parquet", f"items_rejected/dataset=d/{KEPT}.parquet", incomplete):
         put(tmp_path, name)
@@ -86,7 +86,7 @@ def test_only_files_named_as_ours_are_looked_at(tmp_path: Path) -> None:
     assert not look(tmp_path)
 
 
-def test_temporary_files_of_killed_writers_go_wherever_they_are(tmp_path: Path) -> None:
+def test_killed_writers_temporary_files_go(tmp_path: Path) -> None:
     temporary = [f"journal/models/.model-{'1' * 32}.tmp", f"runs/r/.manifest-{'2' * 32}.tmp", f".probe-{'3' * 32}"]
     for name in (*temporary, "journal/models/a.json", "runs/r/report.md"):
         put(tmp_path, name)
@@ -107,7 +107,7 @@ def test_links_are_neither_followed_nor_removed(tmp_path: Path) -> None:
     assert found.folders == ()
 
 
-def test_folders_that_end_up_empty_go_inner_ones_first(tmp_path: Path) -> None:
+def test_emptied_folders_go_inner_first(tmp_path: Path) -> None:
     put(tmp_path, f"chunks/dataset=d/chunking=1/{LEFT}.parquet")
     put(tmp_path, f"items/dataset=d/{KEPT}.parquet")
     put(tmp_path, f"items/dataset=e/{LEFT}.parquet")

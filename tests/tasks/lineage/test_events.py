@@ -167,7 +167,7 @@ def test_what_a_step_returns_is_looked_through(source: PartitionRef) -> None:
     assert outputs_of(["Qwen/Qwen3-8B", "meta/runs/llama"]) == outputs_of(None) == JobOutputs()
 
 
-def test_files_of_a_run_are_versions_of_one_dataset(lake: Lake) -> None:
+def test_files_of_run_are_versions_of_one_dataset(lake: Lake) -> None:
     path = folder(lake) / "runs" / "r1" / "report.html"
     path.parent.mkdir(parents=True)
     path.write_bytes(b"abc")
@@ -231,7 +231,7 @@ async def test_events_can_be_renamed_and_turned_off(lake: Lake, monkeypatch: pyt
     assert [event["job"]["namespace"] for event in events_in(lake)] == ["lab"] * 2
 
 
-async def test_a_lake_that_takes_no_events_does_not_fail_a_step(lake: Lake, capsys: pytest.CaptureFixture[str]) -> None:
+async def test_unwritable_events_do_not_fail_steps(lake: Lake, capsys: pytest.CaptureFixture[str]) -> None:
     folder(lake).mkdir()
     (folder(lake) / "openlineage").write_text("a file where the folder should be")
     assert (await write_scores.fn(Job(make_key()), lake)).rows == 2
@@ -302,7 +302,7 @@ async def test_an_endpoint_that_refuses_costs_one_warning(
     )
 
 
-def test_an_endpoint_that_never_answers_is_not_waited_for(lake: Lake, capsys: pytest.CaptureFixture[str]) -> None:
+def test_endpoint_that_never_answers_is_not_waited_for(lake: Lake, capsys: pytest.CaptureFixture[str]) -> None:
     asked, answered = threading.Event(), threading.Event()
 
     def send(_event: RunEvent) -> None:
@@ -320,7 +320,7 @@ def test_an_endpoint_that_never_answers_is_not_waited_for(lake: Lake, capsys: py
     assert "no answer within 0.01 s" in capsys.readouterr().err
 
 
-async def test_a_configuration_that_cannot_be_used_is_a_warning(
+async def test_configuration_that_cannot_be_used_is_warning(
     lake: Lake, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> None:
     monkeypatch.setenv("OPENLINEAGE__TRANSPORT__TYPE", "http")  # without an address

@@ -87,7 +87,7 @@ def test_a_run_is_traced_to_its_source_files(small: Small) -> None:
     assert node_of(graph, source("b")).content_sha256 == "b" * 64
 
 
-def test_a_file_has_what_is_above_it_and_the_runs_that_use_it(small: Small) -> None:
+def test_graph_of_file_has_ancestors_and_runs(small: Small) -> None:
     reply = small.replies[1]
     assert ".incomplete." in reply.path
     graph = graph_of_file(small.lake, reply.path, names)
@@ -95,7 +95,7 @@ def test_a_file_has_what_is_above_it_and_the_runs_that_use_it(small: Small) -> N
     assert (graph.root, graph.runs, node_of(graph, reply.path).complete) == (reply.path, ("r1",), False)
 
 
-def test_rejected_rows_come_from_the_same_files_and_no_run_uses_them(small: Small) -> None:
+def test_rejected_rows_share_sources_without_runs(small: Small) -> None:
     path = small.items[0].path.replace("items/", "items_rejected/")
     graph = graph_of_file(small.lake, path, names)
     assert edges(graph) == {(source(one), path) for one in "bc"}
@@ -111,7 +111,7 @@ def test_a_report_comes_from_its_run(small: Small) -> None:
     assert len(graph.nodes) == len(small.of_run().nodes) + 1
 
 
-def test_a_parent_that_is_gone_is_a_node_that_says_so(small: Small) -> None:
+def test_lost_parent_is_marked_node(small: Small) -> None:
     small.lake.path(small.items[0]).unlink()
     gone = node_of(small.of_run(), small.items[0].path)
     # The manifest still knows it; its sources were in its footer.
@@ -121,7 +121,7 @@ def test_a_parent_that_is_gone_is_a_node_that_says_so(small: Small) -> None:
     assert (unknown.state, unknown.layer, unknown.rows) == ("gone", None, None)
 
 
-def test_a_file_that_is_damaged_is_a_node_that_says_so(small: Small) -> None:
+def test_damaged_file_is_marked_node(small: Small) -> None:
     Path(str(small.lake.path(small.scores[0]))).write_bytes(b"PAR1 and nothing else")
     graph = small.of_run()
     assert node_of(graph, small.scores[0].path).state == "damaged"
@@ -145,12 +145,12 @@ def test_what_is_no_partition_has_no_lineage(small: Small) -> None:
         ("notes.txt", None),
     ],
 )
-def test_the_name_of_a_file_says_where_it_belongs(path: str, place: tuple[tuple[str, str], ...] | None) -> None:
+def test_name_of_file_says_where_it_belongs(path: str, place: tuple[tuple[str, str], ...] | None) -> None:
     found = located(path)
     assert (found.place if found else None) == place
 
 
-def test_the_first_digits_of_a_fingerprint_name_a_partition(small: Small) -> None:
+def test_first_digits_of_fingerprint_name_partition(small: Small) -> None:
     holdings = Holdings.of(small.lake.root)
     found = holdings.named(small.totals.fingerprint[:8])
     assert found is not None
@@ -162,7 +162,7 @@ def test_the_first_digits_of_a_fingerprint_name_a_partition(small: Small) -> Non
         Holdings(both).named("0" * 8)
 
 
-def test_a_partition_that_was_completed_is_named_by_its_fingerprint_alone(small: Small) -> None:
+def test_completed_partition_is_named_by_fingerprint(small: Small) -> None:
     incomplete = small.replies[1]
     digits = incomplete.fingerprint
     assert Holdings.of(small.lake.root).named(digits) == located(incomplete.path)
@@ -173,7 +173,7 @@ def test_a_partition_that_was_completed_is_named_by_its_fingerprint_alone(small:
     assert found.path == complete.path
 
 
-def test_the_layers_of_a_run_are_a_mermaid_graph(small: Small) -> None:
+def test_layers_of_run_are_mermaid_graph(small: Small) -> None:
     lines = list(diagram_of_run(small.manifest))
     edges = {("items", "responses"), ("items", "item_scores"), ("responses", "item_scores")}
     edges |= {("item_scores", "ability_scores"), ("ability_scores", "totals")}

@@ -41,7 +41,7 @@ EXTRACT = item("a", "extractive", references=["her cousin Tess", "Tess"])
 SUMMARY = item("a", "judged_summary", references=["Beth will visit."])
 
 
-def test_of_a_dialogue_the_words_of_the_model_alone_are_measured() -> None:
+def test_of_dialogue_words_of_model_alone_are_measured() -> None:
     question = items(item("a", "extractive", references=["Tess"]))
 
     def score(*said: tuple[str, str]) -> tuple[Any, ...]:
@@ -98,7 +98,7 @@ def test_one_row_per_metric_item_and_repetition() -> None:
     assert ItemScores.is_valid(scores)
 
 
-def test_reply_cut_at_its_limit_is_read_as_such() -> None:
+def test_reply_cut_at_limit_is_read_so() -> None:
     asked = answers(answer("a", "joy\nsadness\nA.", finish_reason="length"))
     assert score_items(CHOICE, asked, None, method("accuracy"))["status"].to_list() == ["unparsed"]
 
@@ -143,7 +143,7 @@ LACKING, UNKNOWN = "items have no answer", "answers belong to no item"
         ([answer("a", "B"), answer("b", "A"), answer("z", "B")], UNKNOWN, "item_id z"),
     ],
 )
-def test_items_and_responses_that_do_not_fit_are_an_error(replies: list[dict[str, Any]], what: str, where: str) -> None:
+def test_mismatched_items_and_responses_are_error(replies: list[dict[str, Any]], what: str, where: str) -> None:
     two = items(SINGLE, item("b", "single_choice", options=FEELINGS, gold_indices=[0]))
     with pytest.raises(ScoringError, match=what) as caught:
         score_items(two, answers(*replies), None, method("accuracy"))
@@ -195,7 +195,7 @@ def test_unreadable_answer_predicts_nothing(question: dict[str, Any], metric: Me
     assert (row["predicted"], row["gold"]) == ([], gold)
 
 
-def test_an_unreadable_answer_is_the_wrong_class_of_binary_f1() -> None:
+def test_unreadable_answer_is_wrong_class_of_binary_f1() -> None:
     # Gold is the negative class: taking the reply for negative too would make silence right.
     row = score_one(SINGLE, "A or B", "binary_f1")
     assert (row["value"], row["status"], row["predicted"], row["gold"]) == (0.0, "unparsed", ["unread"], [])
@@ -203,7 +203,7 @@ def test_an_unreadable_answer_is_the_wrong_class_of_binary_f1() -> None:
     assert (row["value"], row["status"], row["predicted"], row["gold"]) == (0.0, "unparsed", [], ["positive"])
 
 
-def test_a_ranking_that_stops_early_is_read_by_the_metrics_it_answers() -> None:
+def test_early_end_ranking_is_read_where_enough() -> None:
     three = method("language_model_score", "stereotype_score", "icat")
     scores = score_items(items(SENTENCES), answers(answer("a", "A")), None, three)
     assert dict(scores.select("metric", "status").iter_rows()) == {
@@ -226,9 +226,7 @@ def test_a_ranking_that_stops_early_is_read_by_the_metrics_it_answers() -> None:
         (SENTENCES | {"question_type": "single_choice"}, "bias_score_disambiguated"),
     ],
 )
-def test_items_a_metric_of_roles_is_not_about_are_not_counted(
-    question: dict[str, Any], metric: Metric, reply: str | None
-) -> None:
+def test_role_metric_skips_unrelated_items(question: dict[str, Any], metric: Metric, reply: str | None) -> None:
     row = score_one(question, reply, metric)
     assert (row["value"], row["status"]) == (None, "not_counted")
 
@@ -263,7 +261,7 @@ def score_shown(question: dict[str, Any], reply: str | None, order: list[int] | 
         (None, [1, 0, 2], None, None, None, 0),
     ],
 )
-def test_a_single_choice_is_read_as_it_was_shown(
+def test_single_choice_is_read_as_it_was_shown(
     reply: str | None, order: list[int] | None, parsed: str | None, value: float | None, chosen: int | None, gold: int
 ) -> None:
     row = score_shown(SINGLE, reply, order, "accuracy")
@@ -279,7 +277,7 @@ def test_labels_do_not_depend_on_the_order_shown() -> None:
     assert score_shown(PEOPLE, "B", [2, 0, 1], "bias_score_ambiguous")["predicted"] == ["target"]
 
 
-def test_other_types_are_mapped_back_too_and_have_no_places() -> None:
+def test_other_types_are_mapped_back() -> None:
     # shown: anger, joy, sadness
     order = [2, 0, 1]
     several = score_shown(SEVERAL, "B, C", order, "accuracy")
@@ -295,7 +293,7 @@ def test_other_types_are_mapped_back_too_and_have_no_places() -> None:
 
 
 @pytest.mark.parametrize("order", [[0, 1], [0, 1, 1], [1, 2, 3], []])
-def test_an_order_that_is_none_of_the_items_is_an_error(order: list[int]) -> None:
+def test_order_that_is_none_of_items_is_error(order: list[int]) -> None:
     with pytest.raises(ScoringError, match="not one of the item's options") as caught:
         score_shown(SINGLE, "A", order, "accuracy")
     assert caught.value.got == str(order)

@@ -63,13 +63,13 @@ def test_chinese_labels_are_read(reply: str) -> None:
     assert read_label(reply, ["愤怒", "欣慰 & 感激"]).indices == (1,)
 
 
-def test_a_label_alone_that_was_cut_off_may_have_gone_on() -> None:
+def test_cut_label_may_have_gone_on() -> None:
     assert read_label("Joy", ["Joy", "Joy & Relief"], cut=True).indices is None
     # An object that was closed is complete, whatever came after it.
     assert read_label('{"Emotion": "Joy"} because', ["Joy", "Joy & Relief"], cut=True).indices == (0,)
 
 
-def test_case_tells_choices_apart_only_where_it_has_to() -> None:
+def test_case_matters_only_between_equal_choices() -> None:
     assert places(read_label('{"Emotion": "joy"}', ["Joy", "joy"])) == (1, 1)
     assert read_label('{"Emotion": "JOY"}', ["Joy", "joy"]).indices is None
 
@@ -100,12 +100,12 @@ def test_an_index_is_read(read: int | None, strict: int | None, reply: str) -> N
     assert places(read_index(reply, SEGMENTS)) == (read, strict)
 
 
-def test_a_number_alone_that_was_cut_off_may_have_gone_on() -> None:
+def test_cut_number_may_have_gone_on() -> None:
     assert read_index("2", SEGMENTS, cut=True).indices is None
     assert read_index('{"index": 2}', SEGMENTS, cut=True).indices == (2,)
 
 
-def test_the_final_answer_is_what_an_object_holds_or_all_of_it() -> None:
+def test_final_answer_is_object_field_or_whole() -> None:
     assert final_answer(fenced('{"answer": "two weeks"}')) == "two weeks"
     assert final_answer("two weeks") == "two weeks"
     assert final_answer('{"answer": ["two", "weeks"]}') == '{"answer": ["two", "weeks"]}'

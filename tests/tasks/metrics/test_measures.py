@@ -88,7 +88,7 @@ def test_mean_reciprocal_rank_from_the_ranks_of_scores(ranking: list[int], data:
 
 @settings(max_examples=50)
 @given(orders=PERMUTATIONS)
-def test_order_accuracy_is_kendalls_tau_on_zero_to_one(orders: tuple[list[int], list[int]]) -> None:
+def test_order_accuracy_is_kendalls_tau_rescaled(orders: tuple[list[int], list[int]]) -> None:
     order, gold = orders
     tau = kendalltau([order.index(index) for index in range(len(order))], [gold.index(index) for index in range(len(gold))])
     assert order_accuracy(order, gold) == pytest.approx((tau.statistic + 1) / 2)
@@ -114,7 +114,7 @@ def test_letters_are_ranked_by_their_log_probabilities(tokens: list[tuple[str, f
     assert rank_by_logprobs(tokens, 3) == ranking
 
 
-def test_where_a_sentence_begins_its_less_likely_tokens_rank_nothing() -> None:
+def test_unlikely_first_tokens_rank_nothing() -> None:
     assert rank_by_logprobs([("The", -0.2), (" I", -2.5), ("A", -3.0)], 9) == ()
     # As likely as the likeliest is likely enough.
     assert rank_by_logprobs([("The", -1.0), ("B", -1.0), ("A", -3.0)], 9) == (1, 0)

@@ -189,7 +189,7 @@ def test_letter_of_an_unfinished_list_is_no_answer() -> None:
     assert parse_choice(reply, FEELINGS, cut=True) == Parse(None, "states no answer")
 
 
-def test_a_beginning_that_was_cut_off_is_a_part_of_the_option_it_begins() -> None:
+def test_cut_beginning_belongs_to_its_option() -> None:
     assert parse_choice("They call a", PLANS, cut=True) == Parse((0,), "part of a text")
 
 

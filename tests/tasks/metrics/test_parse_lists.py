@@ -188,12 +188,12 @@ def test_order_is_refused_with_its_reason(options: tuple[str, ...], reason: str,
 
 
 @each_row(("form", "expected", "reply"), cases(READ_BEST))
-def test_a_ranking_that_names_its_best_only_is_a_ranking_of_one(form: str, expected: int, reply: str) -> None:
+def test_best_alone_is_ranking_of_one(form: str, expected: int, reply: str) -> None:
     assert parse_ranking(reply, PREMISES) == Parse((expected,), form)
 
 
 @each_row("reply", UNREAD_BEST)
-def test_a_best_that_is_denied_or_one_of_several_is_no_ranking(reply: str) -> None:
+def test_denied_or_shared_best_is_no_ranking(reply: str) -> None:
     assert parse_ranking(reply, PREMISES).indices is None
 
 
@@ -201,7 +201,7 @@ def test_an_order_is_read_before_its_best() -> None:
     assert parse_ranking("C is the best answer.\n\nC, A, B", PREMISES) == Parse((2, 0, 1), "statement")
 
 
-def test_the_first_of_a_ranking_that_was_cut_off_is_not_its_best_alone() -> None:
+def test_first_of_cut_ranking_is_not_best() -> None:
     assert parse_ranking("C. Uncertain", PREMISES, cut=True) == Parse(None, UNFINISHED)
 
 

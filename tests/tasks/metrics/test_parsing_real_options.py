@@ -56,7 +56,7 @@ def read_styles(question: Question, chosen: Sequence[int]) -> Iterator[tuple[str
 
 @needs_mirror
 @SAMPLES
-def test_replies_in_every_style_are_read_as_what_they_name_and_nothing_else(step: int, sample: int) -> None:
+def test_replies_in_every_style_name_their_option(step: int, sample: int) -> None:
     asked, unread, misread = Counter[str](), Counter[str](), list[tuple[str, str, str]]()
     for name in ready()[::step]:
         for question in questions(name, sample):
@@ -93,7 +93,7 @@ def _bare(text: str) -> str:
 
 @needs_mirror
 @SAMPLES
-def test_no_reply_that_names_a_wrong_option_two_or_none_is_right(step: int, sample: int) -> None:
+def test_no_wrong_or_double_answer_is_right(step: int, sample: int) -> None:
     asked = (question for name in ready()[::step] for question in questions(name, sample))
     replies = [(question, reply) for question in asked for reply in spoiled(question)]
     assert len(replies) > CLOSED

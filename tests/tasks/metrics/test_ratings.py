@@ -37,7 +37,7 @@ def test_missing_or_unreadable_rating_is_the_judges_failure() -> None:
     ]
 
 
-def test_judged_answer_that_failed_or_says_nothing_needs_no_rating() -> None:
+def test_empty_or_failed_answer_needs_no_rating() -> None:
     asked = items(*(item(name, "judged_summary", references=["x"]) for name in "ab"))
     replies = answers(answer("a", None), answer("b", "..."))
     scores = score_items(asked, replies, judgements(), JUDGED)

@@ -22,7 +22,7 @@ def test_invisible_characters_are_taken_out() -> None:
     assert level_text("B".join(invisible)) == "B" * (len(invisible) - 1)
 
 
-def test_end_of_a_long_text_begins_with_a_line_of_its_own() -> None:
+def test_end_of_long_text_begins_with_line() -> None:
     assert keep_end("A. joy\nB. grief\nC", 10) == "...\n\nC"
     assert keep_end("A. joy", 10) == "A. joy"
 
@@ -53,7 +53,7 @@ def test_text_matches_one_option_or_none(text: str, options: tuple[str, ...], ex
 @pytest.mark.parametrize(
     ("reply", "expected"), [("It is joy.\nA. ", "It is joy."), ("x\n\nB", "x"), ("B", "B"), ("x\nB. joy", "x\nB. joy")]
 )
-def test_only_a_last_line_that_is_a_letter_is_unfinished(reply: str, expected: str) -> None:
+def test_only_last_line_that_is_letter_is_unfinished(reply: str, expected: str) -> None:
     assert drop_unfinished(reply) == expected
 
 
@@ -96,7 +96,7 @@ def test_option_texts_are_masked(reply: str, options: tuple[str, ...], expected:
         ("x", None),
     ],
 )
-def test_piece_is_an_option_if_it_says_nothing_else(text: str, expected: int | None) -> None:
+def test_piece_is_option_if_it_says_nothing_else(text: str, expected: int | None) -> None:
     assert masked_option(text) == expected
 
 

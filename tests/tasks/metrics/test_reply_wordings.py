@@ -144,7 +144,7 @@ def test_order_that_is_not_meant_is_not_read(reply: str) -> None:
     assert parse_order(reply, GRATITUDE).indices is None
 
 
-def test_heading_of_an_answer_is_no_part_of_an_option() -> None:
+def test_heading_of_answer_is_no_part_of_option() -> None:
     assert [parse_choice(heading, ("Her cousin", "Cannot answer")).indices for heading in ("Answer:", "答案：")] == [None, None]
     assert parse_choice("Cannot answer", ("Her cousin", "Cannot answer")).indices == (1,)
 

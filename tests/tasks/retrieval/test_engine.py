@@ -100,7 +100,7 @@ async def test_requests_that_come_meanwhile_share_the_next_call(tmp_path: Path) 
     assert [len(call) for call in model.calls] == [3, 9]
 
 
-async def test_no_text_is_embedded_again_in_a_later_run(tmp_path: Path) -> None:
+async def test_no_text_is_embedded_again_in_later_run(tmp_path: Path) -> None:
     first, second = Model(), Model()
     async with retriever(tmp_path, first) as engine:
         before = await engine.rank(["rain", "sun"], "grief", "dense", "en")
@@ -134,7 +134,7 @@ async def test_what_was_written_before_a_failure_is_kept(tmp_path: Path, monkeyp
     assert model.calls == [failing.calls[2]]
 
 
-async def test_a_failure_reaches_all_that_wait_and_the_next_are_served(tmp_path: Path) -> None:
+async def test_failure_reaches_waiting_and_next_are_served(tmp_path: Path) -> None:
     async with retriever(tmp_path, Model(fails_at=1)) as engine:
         results = await asyncio.gather(
             *(engine.rank([str(item)], "q", "dense", "en") for item in range(3)), return_exceptions=True
@@ -159,7 +159,7 @@ async def test_a_cancelled_request_does_not_disturb_the_others(tmp_path: Path) -
     assert model.calls == [["grief", "rain"], ["snow"]]
 
 
-async def test_closing_ends_the_work_after_the_batch_it_is_at(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+async def test_closing_ends_work_after_batch_it_is_at(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(engine_module, "TEXTS_PER_WRITE", 1)
     gate = threading.Event()
     model = Model(gate)
@@ -177,7 +177,7 @@ async def test_closing_ends_the_work_after_the_batch_it_is_at(tmp_path: Path, mo
         await engine.rank(["rain"], "grief", "dense", "en")
 
 
-async def test_a_round_takes_no_more_requests_than_it_needs(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+async def test_round_takes_no_more_requests_than_it_needs(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(engine_module, "TEXTS_PER_ROUND", 8)
     model = Model()
     async with retriever(tmp_path, model) as engine:

@@ -44,7 +44,7 @@ def test_bm25_worked_out_by_hand() -> None:
 
 
 @pytest.mark.parametrize("documents", [[["grief"]], [["grief"], ["rain"]], [["grief"], ["grief", "rain"], ["sun"]]])
-def test_a_word_that_most_documents_hold_still_counts_for_them(documents: list[list[str]]) -> None:
+def test_frequent_word_still_counts(documents: list[list[str]]) -> None:
     # The usual inverse document frequency gives less than zero, zero and little.
     scores = bm25_scores(documents, ["grief"])
     assert [score > 0 for score in scores] == ["grief" in document for document in documents]
@@ -119,7 +119,7 @@ def test_outliers_by_words_worked_out_by_hand() -> None:
     assert [one.place for one in ranked] == [2, 0, 1]
 
 
-def test_a_long_text_is_not_like_the_others_for_its_length() -> None:
+def test_length_alone_makes_no_likeness() -> None:
     shared = ["we", "missed", "the", "train"]
     own = ["seldom", "has", "anything", "been", "as", "odd", "or", "lasted", "longer"]
     means = mean_bm25([shared, [*shared, "again"], [*shared, "today"], ["the", *own, "train"]])
@@ -136,7 +136,7 @@ def test_fused_outliers() -> None:
     assert [one.dense for one in ranked] == [0.333333] * 4
 
 
-def test_a_single_text_has_no_others_and_no_scores() -> None:
+def test_single_text_has_no_others_and_no_scores() -> None:
     assert [tuple(one) for one in rank_outliers(["alone"], unit(1), "fused", "en")] == [(0, None, None, None)]
     assert rank_outliers([], None, "dense", "en") == ()
     assert rank_by_query([], "grief", None, "bm25", "en") == ()
@@ -158,7 +158,7 @@ def test_cosines_rounded_apart_are_tied() -> None:
     assert [(one.place, one.dense) for one in ranked] == [(2, 0.9), (0, 0.5), (1, 0.500001)]
 
 
-def test_neighbours_a_tie_apart_share_a_level_and_a_chain_of_them_too() -> None:
+def test_near_scores_tie_in_chains() -> None:
     scores = np.array([0.3, 0.500004, 0.5, 0.300003, 0.500002, -0.1])
     assert tie_neighbours(scores).tolist() == [1.0, 3.0, 3.0, 2.0, 3.0, 0.0]
     assert tie_neighbours(np.array([0.7])).tolist() == [0.0]

@@ -30,7 +30,7 @@ def opened(folder: Path, identity: str = "model") -> "closing[EmbeddingStore]":
     return closing(EmbeddingStore(folder, identity))
 
 
-def test_what_is_kept_is_there_again_to_the_bit(tmp_path: Path) -> None:
+def test_what_is_kept_is_there_again_to_bit(tmp_path: Path) -> None:
     # A lone half of a surrogate pair can be in JSON.
     vectors = {GRIEF: np.array([0.1, np.nextafter(np.float32(0.7), np.float32(1))], dtype=np.float32), text_key("\ud83d"): TWO}
     with opened(tmp_path / "embeddings", "org/model sha256:1") as store:
@@ -69,7 +69,7 @@ print(sum(len(part) for part in kept), *(float(vector[0]) for part in kept for v
     assert outputs[0][0] == "600"
 
 
-def test_a_process_that_dies_loses_only_its_last_write(tmp_path: Path) -> None:
+def test_process_that_dies_loses_only_its_last_write(tmp_path: Path) -> None:
     code = """
 store = EmbeddingStore(Path(sys.argv[1]), "model")
 store.put({text_key("grief"): np.array([1.0, 0.0], dtype=np.float32)})
@@ -105,7 +105,7 @@ def test_a_damaged_vector_is_one_clear_error(tmp_path: Path) -> None:
     assert GRIEF.hex() in str(caught.value.got)
 
 
-def test_a_folder_that_cannot_be_made_is_one_clear_error(tmp_path: Path) -> None:
+def test_uncreatable_folder_is_one_clear_error(tmp_path: Path) -> None:
     (tmp_path / "embeddings").write_text("a file", encoding="utf-8")
     with pytest.raises(LakeError, match="store of embeddings cannot be used"):
         EmbeddingStore(tmp_path / "embeddings", "model")

@@ -65,14 +65,14 @@ def test_a_true_zero_is_present() -> None:
     assert node["datasets_scored"] == 2
 
 
-def test_a_dataset_counts_the_items_that_every_metric_scored() -> None:
+def test_dataset_counts_items_that_every_metric_scored() -> None:
     parts = items("d", share(1, 4)), items("d", [1, 1, None, None], metric="exact_match")
     found = one(aggregate(one_dataset(*TWO_METRICS), *parts).datasets)
     # (25 + 3 x 100) / 4, over 4 and 2 items.
     assert (found["score_0_100"], found["n_scored"], found["n_total"]) == (81.25, 2, 4)
 
 
-def test_items_that_a_metric_without_weight_lacks_are_not_missing() -> None:
+def test_weightless_metrics_cause_no_missing_items() -> None:
     metrics = (MetricSpec(metric="accuracy"), MetricSpec(metric="exact_match", weight=0))
     parts = items("d", [1, 1, 0, None]), items("d", [1, None, None, None], metric="exact_match")
     found = one(aggregate(one_dataset(*metrics), *parts).datasets)

@@ -69,7 +69,7 @@ def test_a_small_benchmark_by_hand() -> None:
     assert (total["n_scored"], total["n_total"], total["item_coverage"]) == (30, 30, 1.0)
 
 
-def test_a_gate_of_exactly_sixty_passes_through_all_steps() -> None:
+def test_gate_of_exactly_sixty_passes_through_all_steps() -> None:
     # 3 of 300 at level low, 298 of 300 at medium: 0.4 x 1 + 0.6 x 99.333... = 60 exactly, 59.99999999999999 in floats.
     design = blueprint(
         ability("safe", task("low", "low"), task("medium", "medium")),
@@ -82,7 +82,7 @@ def test_a_gate_of_exactly_sixty_passes_through_all_steps() -> None:
     assert (total["vetoed"], total["total"], total["rank"]) == (False, 50.0, 1)
 
 
-def test_the_interval_of_the_gate_is_that_of_what_was_scored_of_it() -> None:
+def test_gates_interval_covers_its_scored_part() -> None:
     # One of two datasets, so the gate's score is that dataset's, and so is its interval.
     design = blueprint(
         ability("safe", task("low"), task("medium")), ability("kind", task("heart")), gate=Gate(ability="safe", threshold=60)
@@ -139,7 +139,7 @@ def test_incomplete_models_are_ranked_on_request() -> None:
     assert score_benchmark(rows.lazy(), gated(), asked).totals["rank"].to_list() == [1]
 
 
-def test_order_and_chunks_of_rows_do_not_change_a_bit(tmp_path: Path) -> None:
+def test_row_order_changes_no_bit(tmp_path: Path) -> None:
     rows, design, settings = mini_scores(), load_blueprint("moodbench-mini"), ScoreSettings(bootstrap=20)
     expected = digest(score_benchmark(rows.lazy(), design, settings))
     for seed in range(2):
@@ -152,7 +152,7 @@ def test_order_and_chunks_of_rows_do_not_change_a_bit(tmp_path: Path) -> None:
 
 
 @pytest.mark.long
-def test_the_number_of_threads_does_not_change_a_bit() -> None:
+def test_number_of_threads_does_not_change_bit() -> None:
     program = (
         "from tests.tasks.scoring.test_benchmark import *;"
         "design = load_blueprint('moodbench-mini');"

@@ -294,7 +294,7 @@ def test_a_changed_file_is_read_again(tmp_path: Path) -> None:
 
 
 @pytest.mark.parametrize("path", ["items/pills.jsonl", "/elsewhere/pills.jsonl"])
-def test_a_local_file_is_found_beside_its_blueprint_unless_its_path_is_absolute(tmp_path: Path, path: str) -> None:
+def test_local_file_is_relative_to_blueprint(tmp_path: Path, path: str) -> None:
     text = SOUND.replace("{title: Pills,", f"{{title: Pills, source: {{path: {path}}},")
     blueprint = load_blueprint(write(tmp_path, text))
     source = blueprint.datasets["pills"].source
@@ -332,7 +332,7 @@ def test_a_folder_is_no_blueprint(tmp_path: Path) -> None:
 
 
 @pytest.mark.parametrize("text", ["name: 2026-02-30\n", f"name: {'[' * 99_999}\n"], ids=["no such day", "deep"])
-def test_a_value_that_nothing_can_hold_is_one_message(text: str, tmp_path: Path) -> None:
+def test_value_that_nothing_can_hold_is_one_message(text: str, tmp_path: Path) -> None:
     file = tmp_path / "odd.yaml"
     file.write_text(text, encoding="utf-8")
     with pytest.raises(BlueprintError, match="the blueprint cannot be read") as caught:
@@ -340,7 +340,7 @@ def test_a_value_that_nothing_can_hold_is_one_message(text: str, tmp_path: Path)
     assert caught.value.next_step == "correct the value"
 
 
-def test_a_metric_that_can_be_negative_is_not_normalised_as_a_share(tmp_path: Path) -> None:
+def test_negative_metric_is_not_normalised_as_share(tmp_path: Path) -> None:
     metric = "{metric: bias_score_ambiguous, normalisation: {type: ratio}}"
     changed = SOUND.replace("{metric: recall_at_k, k: 2, normalisation: {type: numeric, min: 0, max: 1}}", metric)
     with pytest.raises(BlueprintError) as caught:

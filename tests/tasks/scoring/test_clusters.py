@@ -49,12 +49,12 @@ def test_no_design_effect(values: list[float], clusters: str) -> None:
     assert design_effects(placed(values, clusters))["design_effect"].item() is None
 
 
-def test_clusters_of_single_items_have_the_places_of_their_items() -> None:
+def test_single_item_clusters_keep_item_places() -> None:
     rows = pl.DataFrame({"item_id": ["c", "a", "b", "a"], "cluster": ["1", "3", "2", "3"]})
     assert dict(place_clusters(rows).select("item_id", "place").iter_rows()) == {"a": 0, "b": 1, "c": 2}
 
 
-def test_an_item_is_in_the_cluster_that_any_of_its_rows_states() -> None:
+def test_item_takes_cluster_any_row_states() -> None:
     rows = pl.DataFrame({"item_id": ["a", "b", "c", "a", "b"], "cluster": ["a", "b", "c", "x", "x"]})
     assert set(place_clusters(rows).select("item_id", "cluster", "place").iter_rows()) == {
         ("a", "x", 0),
@@ -67,7 +67,7 @@ def scored(frame: pl.DataFrame, design: Any = DESIGN) -> pl.DataFrame:
     return score_benchmark(frame.lazy(), design, SETTINGS).raw
 
 
-def test_single_items_are_drawn_as_before_whatever_their_clusters_are_called() -> None:
+def test_cluster_names_do_not_change_draws() -> None:
     values: list[float | None] = [1.0, 0.0, 0.5, 1.0, None, 0.25]
     plain = scored(items("d", values))
     named = scored(items("d", values, cluster=["f", "e", "d", "c", "b", "a"]))
@@ -75,7 +75,7 @@ def test_single_items_are_drawn_as_before_whatever_their_clusters_are_called() -
     assert plain.select("n_clusters", "design_effect").row(0) == (5, None)
 
 
-def test_an_interval_of_clusters_is_that_of_their_means() -> None:
+def test_interval_of_clusters_is_that_of_their_means() -> None:
     """Forty clusters of two equal items: the interval of forty items, and twice the variance of eighty."""
     values = share(26, 40)
     pairs: list[float | None] = [value for value in values for _ in range(2)]
@@ -115,7 +115,7 @@ def gain(rows: pl.DataFrame) -> dict[str, Any]:
     return setting_gains(rows.lazy(), DESIGN, Resampling(400, 0)).filter(scope="d").row(0, named=True)
 
 
-def test_gains_draw_clusters_and_an_earlier_run_without_them_is_drawn_alike() -> None:
+def test_gains_draw_clusters() -> None:
     values: list[float | None] = [1.0, 1.0, 0.0, 0.0, 1.0, 1.0, 0.0, 0.0]
     clusters = [f"c{n // 2}" for n in range(8)]
     base = items("d", [0.0] * 8, setting="base", cluster=clusters)
@@ -139,7 +139,7 @@ def test_parts_are_averaged_before_items() -> None:
     assert (found["value"], found["n_scored"], found["n_total"]) == (0.75, 2, 2)
 
 
-def test_an_item_is_missing_if_a_part_of_it_is() -> None:
+def test_item_is_missing_if_part_of_it_is() -> None:
     half_counted = [in_parts([1.0], "d"), in_parts([None], "d", status="not_counted").with_columns(part=pl.lit("turn 1"))]
     rows = pl.concat(
         [
@@ -160,7 +160,7 @@ def test_an_item_is_missing_if_a_part_of_it_is() -> None:
     assert (found["value"], found["n_scored"], found["n_unparsed"], found["n_total"]) == (0.5, 2, 1, 4)
 
 
-def test_parts_of_a_repetition_stay_in_it_and_labels_are_counted_as_they_are() -> None:
+def test_parts_stay_within_their_repetition() -> None:
     twice = pl.concat([in_parts([1.0, 0.0], "a"), in_parts([1.0, 1.0], "a", repetition=1)])
     assert average_parts(twice.lazy()).collect().sort("repetition")["value"].to_list() == [0.5, 1.0]
     labels = labelled("d", "micro_f1", [["a"], ["b"]], [["a"], ["a"]], part=["1", "2"]).with_columns(item_id=pl.lit("i"))
@@ -193,7 +193,7 @@ def binary(rng: np.random.Generator, clusters: int, size: int) -> pl.DataFrame:
 
 
 @pytest.mark.parametrize("seed", range(3))
-def test_the_interval_is_that_of_a_plain_cluster_bootstrap(seed: int) -> None:
+def test_interval_is_that_of_plain_cluster_bootstrap(seed: int) -> None:
     """As SemEval-2018 Task 1 whole: clusters of eleven, here thirty, resampled one by one with numpy."""
     rng = np.random.default_rng(seed)
     frame = binary(rng, 30, 11)

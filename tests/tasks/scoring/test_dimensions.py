@@ -37,12 +37,12 @@ def test_repetitions_of_the_judge_then_parts_then_items() -> None:
     assert found(*rows, resamples=0) == [("warmth", 0, 4, 2.0, None, None, 4, 5, 2)]
 
 
-def test_repetitions_of_the_question_are_items_of_their_own_in_one_cluster() -> None:
+def test_repeated_questions_share_one_cluster() -> None:
     rows = [rated("a", 4), rated("a", 1, repetition=1), rated("c", 1)]
     assert found(*rows) == [("warmth", 0, 4, 2.0, 1.0, 2.5, 3, 3, 2)]
 
 
-def test_no_rating_is_no_mean_and_one_cluster_no_interval() -> None:
+def test_no_rating_no_mean_one_cluster_no_interval() -> None:
     rows = [rated("a", 3), rated("b", 1), rated("a", None, "asks", highest=1), rated("c", None, "asks", highest=1)]
     assert found(*rows) == [
         ("asks", 0, 1, None, None, None, 0, 2, 0),
@@ -50,7 +50,7 @@ def test_no_rating_is_no_mean_and_one_cluster_no_interval() -> None:
     ]
 
 
-def test_systems_have_rows_of_their_own_and_share_the_draws() -> None:
+def test_systems_have_rows_and_share_draws() -> None:
     rows = [rated(name, rating, model=model) for model in "mn" for name, rating in (("a", 4), ("b", 1), ("c", 1), ("d", 0))]
     table = score_dimensions(judgements(*rows), ASKED, Resampling(400, 0))
     # x (4, 1) and y (1, 0): 2.5, 1.5 and 0.5.

@@ -65,7 +65,7 @@ def test_the_total_weighs_its_datasets() -> None:
 
 
 @pytest.mark.parametrize("seed", range(3))
-def test_the_order_of_rows_does_not_reach_the_last_bit_of_a_gain_in_the_total(seed: int) -> None:
+def test_row_order_keeps_gain_bits(seed: int) -> None:
     # Seven datasets of 7 items, of weight 1 to 7. Right are 1, 2, 3, 0, 1, 2, 3 in base and 1, 2, 3, 4, 0, 1, 2 in rag:
     # by weight 1 + 4 + 9 + 0 + 5 + 12 + 21 = 52 and 1 + 4 + 9 + 16 + 0 + 6 + 14 = 50 of 7 x 28 = 196.
     weights = {name: float(weight) for weight, name in enumerate("pqrstuv", 1)}
@@ -81,16 +81,16 @@ def test_the_order_of_rows_does_not_reach_the_last_bit_of_a_gain_in_the_total(se
 @pytest.mark.parametrize(
     "others", [[items("e", [1.0, 1.0])], both("e", [1, None], [None, 1])], ids=["in one setting alone", "no pair"]
 )
-def test_no_total_where_the_settings_rest_on_different_datasets_or_one_has_no_pair(others: list[pl.DataFrame]) -> None:
+def test_no_total_over_different_datasets(others: list[pl.DataFrame]) -> None:
     assert gains(*both("d", [0, 0], [1, 0]), *others, design=TWO)["scope"].to_list() == ["d"]
 
 
-def test_a_dataset_that_is_missing_in_both_takes_no_total_away() -> None:
+def test_doubly_missing_dataset_keeps_total() -> None:
     found = gains(*both("d", [0, 0], [1, 0]), design=TWO)
     assert row(found, OF_ALL)["gain"] == row(found, "d")["gain"] == 50
 
 
-def test_a_dataset_of_weight_zero_has_a_gain_and_no_part_in_the_total() -> None:
+def test_weightless_dataset_has_gain_outside_total() -> None:
     design = blueprint(ability("a", task("t", datasets=["d", "e"], e=0.0)))
     scored = gains(*both("d", [0, 0], [1, 0]), *both("e", [1, 1], [0, 0]), design=design, resamples=50)
     assert row(scored, "e")["gain"] == -100
@@ -155,7 +155,7 @@ def test_interval_is_that_of_scipys_paired_bootstrap() -> None:
     assert found["ci_high"] - found["ci_low"] < 5
 
 
-def test_one_pair_has_no_interval_and_takes_the_totals() -> None:
+def test_one_pair_has_no_interval_and_takes_totals() -> None:
     found = gains(*both("d", [0.5, None], [1.0, 1.0]), *both("e", [0, 1], [1, 1]), design=TWO, resamples=100)
     assert row(found, "e")["ci_low"] is not None
     for scope in ("d", OF_ALL):
@@ -190,7 +190,7 @@ def test_each_pair_counts_the_items_that_both_have() -> None:
     assert found.pair("x", "unknown", ["d"]) == {}
 
 
-def test_intervals_of_a_difference_are_those_of_a_paired_bootstrap() -> None:
+def test_intervals_of_difference_are_those_of_paired_bootstrap() -> None:
     generator = np.random.default_rng(7)
     x, y = (generator.random(200) < share for share in (0.6, 0.5))
     # A third model with other items does not change the pair.

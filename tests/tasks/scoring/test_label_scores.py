@@ -35,13 +35,13 @@ def test_a_label_repeated_in_a_list_counts_once() -> None:
     assert value(micro_f1(repeated, ["model"])) == 1.0
 
 
-def test_no_labels_at_all_is_zero_as_in_scikit_learn() -> None:
+def test_no_labels_score_zero_like_scikit_learn() -> None:
     empty = frame([None, []], [[], []])
     assert value(macro_f1(empty, ["model"])) == 0.0
     assert value(micro_f1(empty, ["model"])) == 0.0
 
 
-def test_many_frames_of_one_row_score_as_one_frame() -> None:
+def test_single_row_frames_score_as_one() -> None:
     failed = items("d", [None, None], metric="micro_f1", method="labels", item_id=["x", "y"])
     asked = labelled("d", "micro_f1", [["b"], ["a"], ["a"], ["a"]], [["b"], ["a"], None, ["b"]])
     rows = pl.concat([failed, asked])
@@ -165,7 +165,7 @@ def test_extremes_of_stereoset(predicted: list[Roles], lms: float, ss: float, ic
     assert reduced(ranked("icat", predicted, terms)) == pytest.approx(icat)
 
 
-def test_a_term_of_which_nothing_was_read_has_no_stereotype_score() -> None:
+def test_unread_term_has_no_stereotype_score() -> None:
     # lms: (1 + 0) / 2; ss: that of the mechanics alone, 1.
     assert reduced(ranked("language_model_score", [SAU, []], [*MECHANIC, *NURSE])) == 0.5
     assert reduced(ranked("stereotype_score", [SAU, []], [*MECHANIC, *NURSE])) == 1.0
@@ -218,7 +218,7 @@ KINDS: dict[Metric, tuple[Replicates, list[Roles]]] = {
 
 
 @pytest.mark.parametrize("metric", KINDS)
-def test_each_resample_and_raw_score_is_that_of_the_plain_formula(metric: Metric) -> None:
+def test_each_resample_equals_plain_formula(metric: Metric) -> None:
     """Two systems, nine items, each asked twice: both repetitions of an item are drawn together."""
     replicates, kinds = KINDS[metric]
     rng, systems, count = np.random.default_rng(13), 2, 9

@@ -47,7 +47,7 @@ def test_bins_are_fixed(tokens: int, depth: float, length_bin: str, low: int, de
     assert placed["depth_percent"] == float(depth_bin.split(maxsplit=1)[0])
 
 
-def test_targets_are_the_bins_where_every_item_has_one() -> None:
+def test_targets_are_bins_where_every_item_has_one() -> None:
     lengths, depths = (1000, 4000), (0, 12.5)
     grid = [at(n - 10, d + 1, target_tokens=n, target_depth_percent=d) for n in lengths for d in depths]
     placed = place_needles(contexts(*grid))
@@ -66,7 +66,7 @@ def test_targets_drawn_item_by_item_are_no_bins() -> None:
     assert placed["depth_bin"].to_list() == ["0 to 20 %", "80 to 100 %", "80 to 100 %"]
 
 
-def test_a_target_that_some_items_lack_is_no_bin() -> None:
+def test_target_that_some_items_lack_is_no_bin() -> None:
     placed = place_needles(contexts(at(990, 1, target_tokens=1000), at(990, 1, target_tokens=1000), at(4010, 49)))
     assert placed["length_bin"].to_list() == ["0 to 2000", "0 to 2000", "4000 to 8000"]
 
@@ -96,7 +96,7 @@ def test_what_counts_whole_datasets_has_no_cells() -> None:
     assert cells(labelled("d", "macro_f1", [["joy"]], [["joy"]]), contexts(at(100, 5))) == []
 
 
-def test_models_settings_and_metrics_have_grids_of_their_own() -> None:
+def test_models_settings_and_metrics_have_own_grids() -> None:
     others = [items("d", [0.0], setting="rag"), items("d", [0.0], "other"), items("d", [0.0], metric="strict_accuracy")]
     found = needle_grid(pl.concat([items("d", [1.0]), *others]).lazy(), contexts(at(100, 5)))
     assert found.select("model", "setting", "metric", "value").rows() == [

@@ -91,7 +91,7 @@ def test_rounding_leaves_a_centred_score_on_the_scale(best: float, span: float) 
         (float("nan"), RatioNormalisation(), "between 0 and 1 (ratio)"),
     ],
 )
-def test_out_of_range_is_an_error_not_a_clamp(value: float, rule: Normalisation, expected: str) -> None:
+def test_out_of_range_is_error_not_clamp(value: float, rule: Normalisation, expected: str) -> None:
     with pytest.raises(ScoringError, match="outside what its method allows") as caught:
         normalised(value, rule)
     assert caught.value.where == "dataset d, method choice, metric accuracy, model m"
@@ -106,7 +106,7 @@ def test_an_unknown_grade_is_an_error() -> None:
 
 
 @pytest.mark.parametrize("changed", [{"dataset": "x"}, {"method": "x"}, {"metric": "mrr"}])
-def test_a_score_the_blueprint_does_not_name_is_an_error(changed: dict[str, str]) -> None:
+def test_score_blueprint_does_not_name_is_error(changed: dict[str, str]) -> None:
     with pytest.raises(ScoringError, match="belongs to no method of the blueprint"):
         normalise_scores(raw(1.0, **changed), tree_tables(with_rule(RatioNormalisation())))
 

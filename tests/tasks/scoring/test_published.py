@@ -47,7 +47,7 @@ def test_the_order_is_the_printed_order() -> None:
     assert ranked.sort("printed_rank")["rank"].to_list() == list(range(1, 29))
 
 
-def test_two_models_are_vetoed_and_keep_their_totals_beside() -> None:
+def test_vetoed_models_keep_totals_before_veto() -> None:
     vetoed = scored().filter("vetoed").sort("model")
     assert vetoed["model"].to_list() == ["abab6.5t-chat", "qwen3-0.6b"]
     assert vetoed["total"].to_list() == [0.0, 0.0]
@@ -141,7 +141,7 @@ def test_released_files_share_the_table_too() -> None:
 ESC = read_table(FOLDER / "esceval_table2.csv", PublishedEscEval)
 
 
-def test_esc_evals_averages_are_the_means_of_seven_dimensions() -> None:
+def test_esc_evals_averages_are_means_of_seven_dimensions() -> None:
     # ChatGPT in Chinese: (74.54 + 68.98 + 69.14 + 70.06 + 72.38 + 32.79 + 42.75) / 7 = 430.64 / 7 = 61.52.
     mean = ESC.select("language", "model", "average", mean=pl.mean_horizontal(DIMENSIONS))
     assert mean.filter(model="ChatGPT", language="zh")["mean"].item() == pytest.approx(430.64 / 7)

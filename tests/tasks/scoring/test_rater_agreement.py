@@ -42,7 +42,7 @@ def test_two_people_of_the_worked_example() -> None:
     assert {name: compared(A, B)[name] for name in values} == pytest.approx(values, abs=1e-6)
 
 
-def test_the_judge_of_the_worked_example_with_the_mean() -> None:
+def test_judge_of_worked_example_with_mean() -> None:
     values = {"spearman": 0.882735, "pearson": 0.890964, "kendall_tau_b": 0.787726, "mae": 0.527778, "bias": 0.527778}
     assert {name: compared(JUDGE, MEAN)[name] for name in values} == pytest.approx(values, abs=1e-6)
     # |3 - mean|: 5/3, 2/3, 0, 1, 5/3, 1/2, that is 5.5 in all.
@@ -112,7 +112,7 @@ def test_a_correlation_of_too_little_is_not_defined(left: list[float], right: li
     assert np.isnan([found[name] for name in ("spearman", "pearson", "kendall_tau_b")]).all()
 
 
-def test_what_never_varies_has_no_kappa_and_no_icc() -> None:
+def test_constant_ratings_have_no_kappa_or_icc() -> None:
     assert np.isnan(compared(np.full(3, 2.0), np.full(3, 2.0))["kappa_quadratic"])
     # A constant is as far from the other as from any value of the other.
     assert compared(np.full(3, 2.0), np.array([1.0, 2, 5]))["kappa_quadratic"] == pytest.approx(0)

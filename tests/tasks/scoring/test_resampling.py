@@ -18,7 +18,7 @@ def every_cell(systems: int, items: int) -> Grid:
     return Grid(systems, items, np.arange(systems * items))
 
 
-def test_a_resample_draws_as_many_items_as_there_are() -> None:
+def test_resample_draws_as_many_items_as_there_are() -> None:
     weights = draw_weights("d", 7, 50, seed=0)
     assert weights.shape == (7, 50)
     assert (weights.sum(axis=0) == 7).all()
@@ -27,7 +27,7 @@ def test_a_resample_draws_as_many_items_as_there_are() -> None:
     assert np.mean(weights == 0) == pytest.approx(0.34, abs=0.06)
 
 
-def test_how_many_resamples_are_drawn_at_once_changes_none() -> None:
+def test_batch_size_changes_no_resample() -> None:
     generator = np.random.default_rng([3, int.from_bytes(sha256(b"d").digest()[:8], "big")])
     drawn = generator.integers(5, size=(41, 5))
     counts = [[list(row).count(cluster) for row in drawn] for cluster in range(5)]
@@ -52,7 +52,7 @@ def test_mean_by_hand() -> None:
     assert found[1, 1:].tolist() == [0.25, 0.25]
 
 
-def test_replicates_do_not_depend_on_the_order_of_rows() -> None:
+def test_replicates_do_not_depend_on_order_of_rows() -> None:
     rng = np.random.default_rng(0)
     values, order = rng.random(3 * 40), rng.permutation(3 * 40)
     weights = draw_weights("d", 40, 100, seed=0)
@@ -91,7 +91,7 @@ def test_f1_of_each_resample_as_scikit_learn(average: str) -> None:
 
 
 @pytest.mark.parametrize("replicates", [macro_f1_replicates, micro_f1_replicates])
-def test_f1_without_drawn_items_is_undefined_and_without_labels_zero(replicates: Callable[..., Floats]) -> None:
+def test_undrawn_f1_is_undefined_unlabelled_zero(replicates: Callable[..., Floats]) -> None:
     # Unit 0 has item 0 only. In the second resample only item 1 is drawn.
     labels = {name: pl.List(pl.String) for name in ("predicted", "gold")}
     rows = pl.DataFrame({"predicted": [None, ["joy"], ["joy"]], "gold": [["joy"], ["joy"], ["grief"]]}, schema=labels)

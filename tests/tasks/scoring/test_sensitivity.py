@@ -117,6 +117,6 @@ def test_rank_correlation_is_that_of_scipy(first: list[float | None], second: li
     assert rank_correlation(first, second) == pytest.approx(stats.spearmanr(*zip(*both, strict=True)).statistic)
 
 
-def test_two_models_or_one_value_have_no_rank_correlation() -> None:
+def test_two_models_have_no_rank_correlation() -> None:
     assert rank_correlation([1, 2], [1, 2]) is None
     assert rank_correlation([1, 1, 1], [1, 2, 3]) is None

@@ -11,7 +11,7 @@ from tasks.scoring.steps import AggregateJob, aggregate
 from tests.tasks.scoring.samples import ability, blueprint, items, task
 
 
-async def test_layers_that_are_all_there_are_up_to_date(tmp_path: Path) -> None:
+async def test_complete_layers_are_up_to_date(tmp_path: Path) -> None:
     lake = Lake(tmp_path, CodeVersion("0.0.test", None))
     place = (("dataset", "d"), ("model", "m"), ("setting", "base"))
     scores = lake.write(PartitionKey(layer="item_scores", place=place, fingerprint="1" * 64), items("d", [1, 0]), ItemScores)

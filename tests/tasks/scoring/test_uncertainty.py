@@ -69,7 +69,7 @@ def test_interval_of_an_f1(metric: str, other: list[str], statistic: Any, averag
     assert limits(found.raw) == pytest.approx(scipy_limits(statistic, gold, predicted), abs=0.02)
 
 
-def test_interval_of_a_bias_score_and_of_its_total() -> None:
+def test_interval_of_bias_score_and_of_its_total() -> None:
     roles = np.array(["target"] * 360 + ["other"] * 240)
     design = by_labels("bias_score_disambiguated")
     found = scored(labelled("d", "bias_score_disambiguated", [["other"]] * 600, [[role] for role in roles]), design=design)
@@ -87,7 +87,7 @@ def test_interval_of_a_bias_score_and_of_its_total() -> None:
     assert limits(found.totals) == pytest.approx((100 * (1 - high), 100 * (1 - low)), abs=1e-6)
 
 
-def test_the_total_of_an_unbiased_score_has_its_interval_below_it() -> None:
+def test_unbiased_total_lies_above_its_interval() -> None:
     # s = 0 exactly; 95 % of the replicates lie within 0.16 of it, on either side.
     design = by_labels("bias_score_disambiguated")
     said = [["target"], ["other"]] * 75
@@ -106,7 +106,7 @@ def test_interval_of_a_total_of_two_datasets() -> None:
     assert (low, high) == pytest.approx((71 - 8.30, 71 + 8.30), abs=0.8)
 
 
-def test_interval_of_a_vetoed_model_is_that_of_the_total_before() -> None:
+def test_vetoed_interval_is_of_total_before() -> None:
     parts = [items("mind", share(50, 100)), items("heart", share(40, 50))]
     passed = scored(*parts, items("safety", share(9, 10)), design=gated()).totals
     vetoed = scored(*parts, items("safety", share(1, 10)), design=gated()).totals
@@ -140,14 +140,14 @@ def test_no_interval_below_two_scored_items(parts: list[pl.DataFrame]) -> None:
     assert limits(found.raw) == limits(found.totals) == (None, None)
 
 
-def test_a_total_resting_on_one_single_item_has_no_interval() -> None:
+def test_total_of_single_item_has_no_interval() -> None:
     design = blueprint(ability("a", task("d"), task("e")))
     found = scored(items("d", share(5, 10)), items("e", [1.0]), design=design)
     assert limits(found.raw, dataset="d") != (None, None)
     assert limits(found.totals) == (None, None)
 
 
-def test_a_single_item_in_the_gate_leaves_the_total_its_interval() -> None:
+def test_single_item_in_gate_leaves_total_its_interval() -> None:
     parts = [items("mind", share(5, 10)), items("heart", share(5, 10)), items("safety", [1.0])]
     found = scored(*parts, design=gated())
     assert limits(found.raw, dataset="safety") == (None, None)
@@ -162,7 +162,7 @@ def test_a_grade_leaves_the_total_without_interval() -> None:
     assert limits(found.totals) == (None, None)
 
 
-def test_a_score_stands_in_where_a_resample_misses_it() -> None:
+def test_score_stands_in_where_resample_misses_it() -> None:
     """Two scored items of twelve: about (10/12)**12 = 11 % of the resamples draw neither."""
     rows = [items("d", [1.0, 0.0, *([None] * 10)]), items("d", share(6, 12), "n")]
     found = scored(*rows)

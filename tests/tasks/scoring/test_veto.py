@@ -98,7 +98,7 @@ def test_a_gate_that_was_not_scored_decides_nothing() -> None:
         (40.0, (39.0, 41.0), (2, 2), (4, 10), None),
     ],
 )
-def test_a_part_of_the_gate_decides_only_what_its_interval_leaves_no_doubt_of(
+def test_partial_gate_decides_only_clear_cases(
     score: float, interval: tuple[float, float], datasets: tuple[int, int], items: tuple[int, int], vetoed: bool | None
 ) -> None:
     counts = dict(zip(("datasets_scored", "datasets_total", "n_scored", "n_total"), (*datasets, *items), strict=True))
@@ -119,12 +119,12 @@ def test_without_a_gate_nothing_is_vetoed() -> None:
     assert (row["total"], row["vetoed"], row["gate_score"]) == (1.5, False, None)
 
 
-def test_a_vetoed_model_with_nothing_else_still_has_total_zero() -> None:
+def test_vetoed_model_alone_has_total_zero() -> None:
     row = only(totals(abilities(("safe", 10.0), ("able", None), ("kind", None))))
     assert (row["total"], row["total_before_veto"], row["vetoed"]) == (0.0, None, True)
 
 
-def test_rank_by_total_and_ties_share_the_smaller_rank() -> None:
+def test_rank_by_total_and_ties_share_smaller_rank() -> None:
     scores = {"a": 50.0, "b": 70.0, "c": 70.0, "d": 90.0, "e": 10.0}
     frames = [abilities(("safe", 90.0), ("able", score), ("kind", score), model=model) for model, score in scores.items()]
     assert totals(*frames)["rank"].to_list() == [4, 2, 2, 1, 5]
@@ -156,6 +156,6 @@ def test_the_required_share_of_items_is_the_blueprints() -> None:
     assert only(totals(frame, design=lenient))["rank"] == 1
 
 
-def test_unscored_and_vetoed_models_are_not_ranked_even_on_request() -> None:
+def test_unscored_and_vetoed_are_never_ranked() -> None:
     nothing = abilities(("safe", None), ("able", None), ("kind", None), model="a")
     assert totals(nothing, gate_at(10.0, "b"), rank_incomplete=True)["rank"].to_list() == [None, None]

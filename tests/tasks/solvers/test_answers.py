@@ -19,14 +19,14 @@ def call(item_id: str, number: int, reply: str | None, **more: object) -> Row:
     return response(item_id, reply, turn=number, call_key=key(number), **more)
 
 
-def test_an_answer_is_the_reply_to_its_last_call_of_its_own_item() -> None:
+def test_answer_is_reply_to_last_call() -> None:
     replies = responses(call("a", 0, "think"), call("a", 1, "B", finish_reason="length"), call("b", 1, "C"))
     stored = answers(answer("a", "forged", call_keys=[key(0), key(1)]), answer("b", "C", call_keys=[key(1)]))
     expected = answers(answer("a", "B", call_keys=[key(0), key(1)], finish_reason="length"), answer("b", "C", call_keys=[key(1)]))
     assert restate_answers(stored, replies, ASKED).equals(expected)
 
 
-def test_turns_of_a_dialogue_are_the_replies_to_their_calls() -> None:
+def test_turns_of_dialogue_are_replies_to_their_calls() -> None:
     replies = responses(call("a", 0, "It rains on me.", role="seeker"), call("a", 1, "I hear you."))
     stored = answers(
         answer(
@@ -49,7 +49,7 @@ def test_turns_of_a_dialogue_are_the_replies_to_their_calls() -> None:
     ]
 
 
-def test_a_failed_call_leaves_no_answer_whatever_is_stored() -> None:
+def test_failed_call_leaves_no_answer_whatever_is_stored() -> None:
     replies = responses(call("a", 0, "Hello."), call("a", 1, None, role="seeker"))
     stored = answers(answer("a", "forged", call_keys=[key(1)]))
     (found,) = restate_answers(stored, replies, ASKED).to_dicts()

@@ -34,15 +34,13 @@ def chunks(*spans: tuple[int, int]) -> tuple[Chunk, ...]:
         (((0, 20), (15, 30), (22, 40)), (5, 40), 2),
     ],
 )
-def test_the_chunk_with_most_of_the_needle_holds_it(
-    spans: Sequence[tuple[int, int]], needle: tuple[int, int], holder: int
-) -> None:
+def test_chunk_with_most_of_needle_holds_it(spans: Sequence[tuple[int, int]], needle: tuple[int, int], holder: int) -> None:
     context = Context(task="ec_emobench", tokens=20, needle_start=needle[0], needle_end=needle[1])
     assert mark_needle(chunks(*spans), ITEM, context) == tuple(number == holder for number in range(len(spans)))
 
 
 @pytest.mark.parametrize("needle", [(21, 30), (7, 7)])
-def test_a_needle_that_no_chunk_holds_is_an_error(needle: tuple[int, int]) -> None:
+def test_needle_that_no_chunk_holds_is_error(needle: tuple[int, int]) -> None:
     context = Context(task="ec_emobench", tokens=20, needle_start=needle[0], needle_end=needle[1])
     with pytest.raises(ScoringError, match="no chunk holds any of the needle") as caught:
         mark_needle(chunks((0, 10), (10, 20)), ITEM, context)
@@ -67,7 +65,7 @@ def test_segments_stand_one_after_the_other() -> None:
     assert (first.token_start, first.token_end, second.token_start, second.token_end) == (0, 2, 2, 4)
 
 
-def test_rows_are_read_as_they_were_written_and_other_corpora_left_out() -> None:
+def test_rows_are_read_back_without_foreign_corpora() -> None:
     made = chunks((0, 5), (3, 9), (7, 12))
     rows = [
         *chunk_rows("d", "a", "context", made, (None, True, False)),

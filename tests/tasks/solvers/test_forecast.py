@@ -52,7 +52,7 @@ async def test_requests_are_those_of_the_solver(tmp_path: Path) -> None:
     assert "A. glad\nB. sad" in calls[0].messages[0].content
 
 
-async def test_a_call_is_made_when_all_that_it_rests_on_is_answered(tmp_path: Path) -> None:
+async def test_call_waits_for_answers_it_needs(tmp_path: Path) -> None:
     lake, spec = Lake(tmp_path, CodeVersion("test", None)), find_dataset("attunebench_mini")
     found = build_items(spec, [Locator().locate(file) for file in spec.files], 1, 0).items
     built = stored(lake, spec.id, found)
@@ -86,13 +86,13 @@ async def test_a_call_is_made_when_all_that_it_rests_on_is_answered(tmp_path: Pa
     assert await is_answered(job, lake)
 
 
-async def test_what_is_asked_about_retrieved_texts_is_not_known(tmp_path: Path) -> None:
+async def test_prompts_on_retrieved_texts_are_unknown(tmp_path: Path) -> None:
     lake, options = Lake(tmp_path, CodeVersion("test", None)), SolverOptions("rag")
     built = stored(lake, "d", items(ITEM))
     assert await plan_wave(InferJob({"tested": ENTRY}, options, SOLVERS["base"].plan(options, None, ENTRY), built), lake) == []
 
 
-async def test_the_journal_is_asked_by_key_and_not_touched(tmp_path: Path) -> None:
+async def test_journal_is_asked_by_key_and_not_touched(tmp_path: Path) -> None:
     path = tmp_path / "replies.sqlite"
     calls = [request(f"number {number}") for number in range(3)]
     assert choose_unsent(calls, path) == calls

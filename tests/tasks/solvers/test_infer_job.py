@@ -99,24 +99,24 @@ def test_transport_and_names_do_not(changed: dict[str, Any]) -> None:
     assert key(**changed).fingerprint == key(changed.get("setting", "coem")).fingerprint
 
 
-def test_how_often_an_item_is_asked_tells_keys_apart() -> None:
+def test_how_often_item_is_asked_tells_keys_apart() -> None:
     ways = [Epochs(permute=2), Epochs(permute=3), Epochs(permute=2, seed=1), Epochs(permute=2, repeat=2), Epochs(repeat=2)]
     assert len({key(epochs=way).fingerprint for way in ways}) == 5
 
 
-def test_what_is_not_sent_does_not_count_whatever_it_is() -> None:
+def test_unsent_options_do_not_count() -> None:
     unsent = ApiCapabilities(unsent=("temperature",))
     cold, warm = (key(entry=asked(dialect=unsent, sampling=Sampling(temperature=value))) for value in (0.0, 1.0))
     assert cold.settings["sampling"] == {"temperature": None, "top_p": 1.0, "max_tokens": 512, "seed": None}
     assert warm.fingerprint == cold.fingerprint
 
 
-def test_an_extra_counts_as_an_object_and_not_as_a_text() -> None:
+def test_extra_counts_as_object_and_not_as_text() -> None:
     texts = ('{"a": 1, "b": {}}', '{"a":1,"b":{}}', '{"b": {}, "a": 1}')
     assert len({key(entry=asked(dialect=ApiCapabilities(extra=text))).fingerprint for text in texts}) == 1
 
 
-def test_token_probabilities_are_named_only_where_they_are_wanted() -> None:
+def test_token_probabilities_are_named_where_wanted() -> None:
     assert "token_probabilities" not in key("base", task=None).settings
     assert key("base", task=None, entry=asked(token_probabilities=True)).settings["token_probabilities"] is True
 
@@ -142,7 +142,7 @@ def test_chunks_are_shared_by_whatever_splits_alike() -> None:
     assert chunks(chunk_tokens=None).fingerprint == chunks(chunk_tokens=None, overlap_tokens=20).fingerprint
 
 
-def test_a_solver_states_how_a_task_is_split_and_what_it_yields() -> None:
+def test_solver_states_splitting_and_layers() -> None:
     def planned(setting: str, task: ContextTask, **options: Any) -> tuple[Chunking | None, set[str]]:
         plan = SOLVERS[setting].plan(SolverOptions(setting, RetrievalOptions(embedder="minilm", **options)), task, CORE)
         return plan.chunking, set(plan.yields)
@@ -156,7 +156,7 @@ def test_a_solver_states_how_a_task_is_split_and_what_it_yields() -> None:
     assert planned("rag", "mc1") == planned("base", "qa") == (None, set())
 
 
-def test_a_solver_of_ones_own_is_known_by_its_code_and_options() -> None:
+def test_own_solver_is_known_by_code_and_options() -> None:
     class Turns(Frozen):
         turns: int = 4
 

@@ -19,7 +19,7 @@ def row(**changed: Any) -> dict[str, Any]:
     }
 
 
-def test_as_many_orders_as_options_put_each_option_at_each_place_once() -> None:
+def test_cyclic_orders_place_each_option_everywhere() -> None:
     orders = option_orders(row(), 3, 7)
     for place in range(3):
         assert sorted(order[place] for order in orders if order) == [0, 1, 2]
@@ -28,7 +28,7 @@ def test_as_many_orders_as_options_put_each_option_at_each_place_once() -> None:
     assert option_orders(row(), 0, 7) == (None,)
 
 
-def test_the_seed_and_the_item_draw_the_first_order() -> None:
+def test_seed_and_item_draw_first_order() -> None:
     drawn = {option_orders(row(item_id=f"any-{number}"), 1, 7) for number in range(60)}
     assert len(drawn) == 6  # all orders of three options
     assert option_orders(row(), 1, 7) == option_orders(row(), 1, 7)

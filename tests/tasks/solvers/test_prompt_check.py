@@ -20,7 +20,7 @@ ABOUT_CONTEXTS = "prompts about long contexts hold what was retrieved or said be
         ),
     ],
 )
-def test_only_prompts_with_contexts_are_said_to_hold_what_was_retrieved(setting: str, question_type: str, why: str) -> None:
+def test_only_context_prompts_hold_retrieved_text(setting: str, question_type: str, why: str) -> None:
     sent = {"messages": "[]", "messages_sha256": sha256(b"[]").hexdigest(), "call_key": "k", "setting": setting, "turn": 0}
     found = check_prompt({"question_type": question_type}, sent, {}, None)
     assert (found.hash_holds, found.rebuilt, found.journal) == (True, "not rebuilt", "no journal")

@@ -119,7 +119,7 @@ async def sampling_of(entry: ModelEntry) -> Sampling:
     return (await ask_item(SINGLE, entry, UnsentCalls())).request.sampling
 
 
-async def test_the_limit_of_the_prompt_holds_for_the_embedded_model_only() -> None:
+async def test_limit_of_prompt_holds_for_embedded_model_only() -> None:
     assert Prompts.load().by_type["single_choice"].max_tokens == 16
     sampling = Sampling(max_tokens=4096, temperature=0.5, seed=3)
     embedded = ModelEntry(name=EMBEDDED_MODEL, sampling=sampling)
@@ -151,7 +151,7 @@ def edited(kind: type[PromptFolder], folder: Path, name: str, old: str, new: str
         (LongEmotionPrompts, "qa", "# Emotion QA:", "# QA:", True),
     ],
 )
-def test_the_hash_follows_the_texts_and_not_the_remarks(
+def test_hash_follows_texts_and_not_remarks(
     kind: type[PromptFolder], name: str, old: str, new: str, tmp_path: Path, *, same: bool
 ) -> None:
     assert (kind.load(edited(kind, tmp_path, name, old, new)).sha256 == kind.load().sha256) is same
@@ -194,7 +194,7 @@ def test_a_broken_prompt_file_is_told(kind: type[PromptFolder], name: str, old: 
     assert got in str(caught.value.got)
 
 
-def test_files_are_read_once_and_a_missing_one_is_told(tmp_path: Path) -> None:
+def test_files_are_read_once_and_missing_reported(tmp_path: Path) -> None:
     assert Prompts.load() is Prompts.load()
     with pytest.raises(UsageError, match=r"single_choice\.yaml"):
         Prompts.load(tmp_path)

@@ -17,7 +17,7 @@ CARD = Item(question_type="role_play", question="No sleep.", context="Problem: n
 
 
 @pytest.mark.parametrize("role", ["tested", "judge", "options", "identity", "sample", "solvers_version"])
-def test_a_role_whose_name_means_something_else_is_refused(role: str) -> None:
+def test_role_whose_name_means_something_else_is_refused(role: str) -> None:
     solver = replace(SOLVERS["coem"], setting="mine", roles={"sage": "helps", role: "helps"})
     with pytest.raises(UsageError, match=f"a solver has a role {role}, which means something else") as refused:
         dict(by_setting([*SOLVERS.values(), solver]))
@@ -25,7 +25,7 @@ def test_a_role_whose_name_means_something_else_is_refused(role: str) -> None:
 
 
 @pytest.mark.parametrize("setting", SOLVERS)
-async def test_a_row_says_whom_its_solver_asks_and_whether_it_retrieves(setting: str) -> None:
+async def test_row_states_roles_and_retrieval(setting: str) -> None:
     searching = "<|begin_search_query|>exposure<|end_search_query|>"
     asked = {"role_play": AskedItem("card", CARD), "annotate": annotated(conversation())}.get(setting, QA)
     played = ScriptedRoles(model=ScriptedModel(saying(searching, "exposure") if setting == "search_o1" else saying("exposure")))

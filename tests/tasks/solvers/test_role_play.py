@@ -110,7 +110,7 @@ async def talk(
         return Talks(Answers.validate(tables["answers"]), tables["responses"], plays.bodies, hears.bodies)
 
 
-async def test_each_side_sees_its_own_part_of_ten_turns() -> None:
+async def test_each_side_sees_its_own_conversation() -> None:
     talks = await talk()
     assert set(talks.answers["status"]) == {"answered"}
     for name, (language, card) in CARDS.items():
@@ -138,7 +138,7 @@ async def test_each_side_sees_its_own_part_of_ten_turns() -> None:
 
 @pytest.mark.parametrize("variant", BLOCKS)
 @pytest.mark.parametrize("card", ["exam", "job"])
-async def test_a_variant_tells_its_blocks_and_the_number_of_turns(variant: Variant, card: str) -> None:
+async def test_variant_tells_its_blocks_and_number_of_turns(variant: Variant, card: str) -> None:
     talks = await talk([card], own=RolePlayOptions(turns=2, variant=variant))
     assert len(talks.turns(card)) == 4
     template, told = RolePlayPrompts.load().seeker.template(CARDS[card][0]), talks.seeker[0]["messages"][0]["content"]
@@ -148,7 +148,7 @@ async def test_a_variant_tells_its_blocks_and_the_number_of_turns(variant: Varia
 
 
 @pytest.mark.parametrize(("role", "number", "calls"), [("seeker", 2, 5), ("tested", 1, 4)])
-async def test_a_failed_call_is_the_fault_of_the_one_asked(role: str, number: int, calls: int) -> None:
+async def test_failed_call_is_fault_of_one_asked(role: str, number: int, calls: int) -> None:
     def fault_of(other: str) -> Callable[[int], Fault | None]:
         return lambda call: "content_filter" if (other, call) == (role, number) else None
 
@@ -159,7 +159,7 @@ async def test_a_failed_call_is_the_fault_of_the_one_asked(role: str, number: in
     assert talks.responses.sort("turn")["status"].to_list() == [*["answered"] * (calls - 1), "failed"]
 
 
-async def test_a_line_without_words_is_not_sent_on_and_is_the_seekers_fault() -> None:
+async def test_wordless_line_is_seekers_fault() -> None:
     talks = await talk(["exam"], lambda messages: tell(messages) if lines_so_far(messages) < 2 else "... 😢")
     assert talks.answers.select("failed_role", "failure").rows() == [("seeker", "empty_content")]
     last = talks.responses.sort("turn").row(-1, named=True)
@@ -168,7 +168,7 @@ async def test_a_line_without_words_is_not_sent_on_and_is_the_seekers_fault() ->
 
 
 @pytest.mark.parametrize(("card", "farewell"), [("exam", "That helps. Thanks, bye!"), ("job", "谢谢你，我好多了。再见！")])
-async def test_an_early_goodbye_is_answered_ends_the_talk_and_is_marked(card: str, farewell: str) -> None:
+async def test_early_goodbye_is_answered_and_ends_talk(card: str, farewell: str) -> None:
     def leaving_after(lines: int) -> Callable[[Messages], str]:
         return lambda messages: farewell if lines_so_far(messages) == lines else tell(messages)
 
@@ -183,7 +183,7 @@ async def test_an_early_goodbye_is_answered_ends_the_talk_and_is_marked(card: st
     assert last.steps(card)[8:] == [("seeker", "turn 5"), ("tested", "turn 5")]
 
 
-async def test_only_a_repeated_dialogue_is_drawn_by_card_repetition_and_turn() -> None:
+async def test_repeated_dialogue_is_drawn_by_three_keys() -> None:
     talks, again, other = [await talk(["exam", "move"], repeat=3, model=name) for name in ("model", "model", "other")]
 
     def drawn(found: Talks) -> dict[tuple[str, str], tuple[float, int | None]]:
@@ -223,7 +223,7 @@ STAYS = (
 
 
 @each_row(("text", "leaves"), [*((text, True) for text in LEAVES), *((text, False) for text in STAYS)])
-def test_a_farewell_is_a_sentence_of_its_own_at_the_end(text: str, leaves: bool) -> None:
+def test_farewell_is_sentence_of_its_own_at_end(text: str, leaves: bool) -> None:
     assert says_goodbye(text) is leaves
 
 

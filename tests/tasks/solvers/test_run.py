@@ -64,7 +64,7 @@ async def test_a_row_holds_the_conversation_and_its_hash() -> None:
     assert rows.select("prompt_tokens", "completion_tokens", "finish_reason", "http_status").row(0) == (11, 2, "stop", 200)
 
 
-async def test_orders_of_options_are_repetitions_and_equal_ones_the_same_call() -> None:
+async def test_option_orders_are_repetitions() -> None:
     with ModelServer(lambda messages: "A" if "A. good" in messages[0]["content"] else "B") as server:
         rows, _ = await asked(plan_epochs(items(), Epochs(permute=3)), entry(server.base_url))
     assert rows.group_by("item_id", maintain_order=True).agg("repetition")["repetition"].to_list() == [[0, 1, 2]] * 3
@@ -84,7 +84,7 @@ async def test_repetitions_are_calls_of_their_own() -> None:
     assert rows["call_key"].n_unique() == 12
 
 
-async def test_a_failed_call_is_a_row_without_a_reply() -> None:
+async def test_failed_call_is_row_without_reply() -> None:
     # One call at a time, items of equal length in their order: the second one asks about a.
     with ModelServer(lambda _: "B", fault=lambda number: "401" if number == 1 else None) as server:
         rows, replies = await run_items(server)
@@ -97,7 +97,7 @@ async def test_a_failed_call_is_a_row_without_a_reply() -> None:
     assert len(replies) == 3
 
 
-async def test_when_replies_cannot_be_kept_no_more_calls_are_made() -> None:
+async def test_unkeepable_replies_stop_calls() -> None:
     async def lose(_: ChatRequest, __: ChatReply) -> None:
         raise LakeError("the disk is full")
 

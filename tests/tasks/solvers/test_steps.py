@@ -102,7 +102,7 @@ async def test_retrievals_name_chunks_that_are_there(lake: Lake) -> None:
     assert (listener.expected, len(listener)) == (1, 1)
 
 
-async def test_what_a_model_wrote_itself_is_kept_and_its_calls_are_expected(lake: Lake) -> None:
+async def test_written_text_is_kept_and_calls_expected(lake: Lake) -> None:
     built = build(lake, EE)
     refs, listener = await infer(
         lake, job(built, "rag", own=True), ScriptedModel(saying("one", "two", "three", "four", "five", "six"))

@@ -78,7 +78,7 @@ def test_where_a_context_is_cut(whole: Item, length: int, too_long: TooLong, sho
 
 
 @pytest.mark.parametrize("length", [-500, 0, 38])
-def test_where_no_room_is_left_for_text_there_is_nothing_to_ask(length: int) -> None:
+def test_no_room_leaves_nothing_to_ask(length: int) -> None:
     assert truncate(item(), length, "cut_middle") is None
 
 
@@ -88,9 +88,7 @@ def test_where_no_room_is_left_for_text_there_is_nothing_to_ask(length: int) -> 
     too_long=st.sampled_from(("cut_middle", "cut_start")),
     language=st.sampled_from(("en", "zh")),
 )
-def test_what_is_shown_fits_and_is_the_text_without_one_piece(
-    context: str, length: int, too_long: TooLong, language: Language
-) -> None:
+def test_shortened_text_fits_and_lacks_one_piece(context: str, length: int, too_long: TooLong, language: Language) -> None:
     whole = item(context, language=language)
     cut = truncate(whole, length, too_long)
     if cut is None:
@@ -152,7 +150,7 @@ def test_how_much_is_kept(error: str, max_tokens: int, expected: int) -> None:
         ("your request exceeded model token limit: 8192", None),
     ],
 )
-def test_the_tokens_of_the_prompt_are_read_from_the_refusal(error: str, expected: int | None) -> None:
+def test_tokens_of_prompt_are_read_from_refusal(error: str, expected: int | None) -> None:
     assert read_prompt_tokens(error) == expected
 
 
@@ -174,7 +172,7 @@ async def ask(server: SmallContext, asked: Item, too_long: TooLong) -> tuple[tup
 
 @pytest.mark.parametrize("too_long", ["cut_middle", "cut_start"])
 @pytest.mark.parametrize(("wording", "most"), [(stated, 3), (unstated, MOST_TRIES + 1)])
-async def test_a_long_item_is_asked_with_as_much_as_fits(wording: Wording, most: int, too_long: TooLong) -> None:
+async def test_long_item_is_asked_as_it_fits(wording: Wording, most: int, too_long: TooLong) -> None:
     with SmallContext(120, wording) as server:
         (call,), sent = await ask(server, item(), too_long)
     assert (call.reply.text, call.reply.failure) == ("B", None)
@@ -202,7 +200,7 @@ async def test_a_long_item_is_asked_with_as_much_as_fits(wording: Wording, most:
         (item("Too short.", question="why? " * 300), "cut_middle"),
     ],
 )
-async def test_an_item_that_is_not_cut_is_asked_once_and_missing(asked: Item, too_long: TooLong, wording: Wording) -> None:
+async def test_uncut_item_is_asked_once_and_missing(asked: Item, too_long: TooLong, wording: Wording) -> None:
     with SmallContext(120, wording) as server:
         (call,), sent = await ask(server, asked, too_long)
     assert (call.reply.failure, call.left_out_characters, len(sent)) == ("context_too_long", 0, 1)
@@ -252,7 +250,7 @@ async def test_where_no_further_try_can_help(ended: list[Call]) -> None:
 ITEMS = partition("items")
 
 
-def test_a_policy_that_cuts_is_part_of_the_key_and_the_default_is_not_named() -> None:
+def test_cutting_policy_is_part_of_key() -> None:
     model = ModelEntry(name="m", base_url="http://localhost/v1")
     keys = {
         policy: InferJob(

@@ -145,7 +145,7 @@ def locator(tmp_path: Path) -> Locator:
 
 
 @pytest.mark.parametrize("is_pinned", [True, False])
-def test_member_is_kept_by_the_hash_of_its_archive(is_pinned: bool, tmp_path: Path, locator: Locator) -> None:
+def test_member_is_kept_by_hash_of_its_archive(is_pinned: bool, tmp_path: Path, locator: Locator) -> None:
     archive = fill(tmp_path / "mirror")
     source = member_of(archive if is_pinned else None)
     path = locator.locate(source)

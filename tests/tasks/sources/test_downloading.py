@@ -64,7 +64,7 @@ def test_cut_connection_is_resumed_where_it_ended(client: Client) -> None:
     assert client.waits == [0.5, 1.0]
 
 
-def test_a_later_call_resumes_what_an_earlier_gave_up(client: Client) -> None:
+def test_later_call_resumes_what_earlier_gave_up(client: Client) -> None:
     with serve(*["cut"] * 6, "ok") as server:
         with pytest.raises(DownloadError, match=r"the answer is cut short.*; attempt 6 was the last"):
             client.fetch(server)

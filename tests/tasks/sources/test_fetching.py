@@ -145,7 +145,7 @@ def test_processes_share_one_download(tmp_path: Path) -> None:
     assert left_in(tmp_path) == []
 
 
-def test_killed_download_is_resumed_and_its_lock_is_free(tmp_path: Path) -> None:
+def test_killed_download_is_resumed_and_unlocked(tmp_path: Path) -> None:
     part = tmp_path / "incoming" / f"incoming-{SHA256}.part"
     with FileServer({PATH: BODY}, ["half_then_wait", "ok"]) as server:
         process = start(server, tmp_path)

@@ -154,7 +154,7 @@ def test_bundled_file_that_is_gone(tmp_path: Path) -> None:
     assert "install the package again" in str(caught.value.next_step)
 
 
-def test_local_file_is_verified_if_it_has_a_hash(tmp_path: Path) -> None:
+def test_local_file_is_verified_if_it_has_hash(tmp_path: Path) -> None:
     path = tmp_path / "mine.csv"
     path.write_bytes(CONTENT)
     assert Locator().locate(LocalFile(path=path)) == path == Locator().locate(LocalFile(path=path, sha256=SHA256))

@@ -133,7 +133,7 @@ def test_a_row_that_is_no_record_is_named(
     assert (caught.value.what, caught.value.where, caught.value.got) == (what, f"{path}, row {row} (0-based)", got)
 
 
-def test_blank_rows_are_no_rows_and_ragged_ones_faults(tmp_path: Path) -> None:
+def test_blank_rows_are_skipped_ragged_are_faults(tmp_path: Path) -> None:
     path = write(tmp_path, "\n,\na,b\n\n1,2\n,\n \t,\n3\n4,5\n\n")
     found = [(record.row, dict(record.fields), dict(record.faults)) for record in read_records(path, "csv", own=True)]
     ragged = {"row_has_the_fields_of_the_header": "line 8 has 1 fields and the header 2"}
@@ -214,7 +214,7 @@ def test_truncated_parquet(tmp_path: Path, keep: float) -> None:
     assert caught.value.where == str(path)
 
 
-def test_parquet_with_any_one_byte_wrong_is_read_or_refused(tmp_path: Path) -> None:
+def test_damaged_parquet_is_read_or_refused(tmp_path: Path) -> None:
     path, read = tmp_path / "file.parquet", 0
     pl.DataFrame({"q": ["which", "what"]}).write_parquet(path, compression="uncompressed", statistics=False)
     content = path.read_bytes()

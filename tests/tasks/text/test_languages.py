@@ -29,5 +29,5 @@ from tasks.text.languages import find_language
         ("", None),
     ],
 )
-def test_the_language_is_found_by_characters_and_common_words(text: str, language: str | None) -> None:
+def test_language_is_found_by_characters_and_common_words(text: str, language: str | None) -> None:
     assert find_language(text) == language

@@ -77,5 +77,5 @@ def test_numbers_and_formulas_are_told_from_words(answer: str, mathematical: boo
         (r"x=  \frac12  \frac34", "x=1/23/4"),
     ],
 )
-def test_what_is_left_empty_and_blanks_before_a_fraction(latex: str, plain: str) -> None:
+def test_what_is_left_empty_and_blanks_before_fraction(latex: str, plain: str) -> None:
     assert plain_forms(latex)[-1] == plain

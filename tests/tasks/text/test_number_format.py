@@ -20,7 +20,7 @@ def test_null_is_a_dash_and_zero_a_zero() -> None:
     ("share", "text"),
     [(0.0001, "under 1\u00a0%"), (0.005, "under 1\u00a0%"), (0.5, "50\u00a0%"), (0.996, "over 99\u00a0%"), (1.0, "100\u00a0%")],
 )
-def test_a_share_that_is_not_quite_all_is_not_100_percent(share: float, text: str) -> None:
+def test_near_total_share_is_not_100_percent(share: float, text: str) -> None:
     assert formats.percent(share) == text
 
 

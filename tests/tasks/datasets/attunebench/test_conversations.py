@@ -49,7 +49,7 @@ def gold(built: BuiltItems, place: int = 0) -> Any:
     return read_gold(whole, turns)
 
 
-def test_every_malformed_record_is_rejected_by_name_and_the_rest_is_kept(tmp_path: Path) -> None:
+def test_malformed_records_are_rejected_by_name(tmp_path: Path) -> None:
     bad = malformed()
     assert len(bad) == 20
     good = {f"good_{number}": conversation(number, turns=3) for number in range(1, 6)}
@@ -63,7 +63,7 @@ def test_every_malformed_record_is_rejected_by_name_and_the_rest_is_kept(tmp_pat
         assert LAYERS[layer].is_valid(rows)
 
 
-def test_a_record_is_read_into_what_is_shown_and_the_gold(tmp_path: Path) -> None:
+def test_record_becomes_prompt_and_gold(tmp_path: Path) -> None:
     record = conversation(1, turns=1)
     turn = record["turns"][0]
     turn["moodShiftTags"] = [{"emotion": "Distressed", "intensity": 5}, {"emotion": "Nervous", "intensity": None}]
@@ -138,7 +138,7 @@ def annotated_otherwise(record: Fields) -> Fields:
     return other
 
 
-def test_items_of_sets_that_differ_in_annotations_alone_are_the_same_bytes(tmp_path: Path) -> None:
+def test_annotations_do_not_change_item_bytes(tmp_path: Path) -> None:
     records = [conversation(number, turns=3) for number in range(1, 9)]
     others = [annotated_otherwise(record) for record in records]
     # Whoever answers with the options of the first set last, the strings of the set stay the same.
@@ -178,7 +178,7 @@ def test_older_spellings_are_read(tmp_path: Path) -> None:
     assert [tag.intensity for tag in again.turns[0].emotions] == [2, 4, 6]
 
 
-def test_options_are_the_strings_of_the_set_unless_a_codebook_has_them(tmp_path: Path) -> None:
+def test_options_come_from_set_or_codebook(tmp_path: Path) -> None:
     records = [conversation(number, turns=1) for number in range(4)]
     fits = ("Mixed, some good moments, some misses", "Mostly off", "Very good", "Mostly well put")
     for record, fit in zip(records, fits, strict=True):

@@ -55,11 +55,11 @@ def haystack(**changes: Any) -> dict[str, Any]:
         ("她说：“好！”就走了。天黑了。", 60, "她说：“好！”就走了。"),
     ],
 )
-def test_a_needle_is_put_before_the_sentence_nearest_to_its_depth(text: str, depth: float, before: str) -> None:
+def test_needle_precedes_sentence_nearest_its_depth(text: str, depth: float, before: str) -> None:
     assert text[: find_place(text, depth)] == before
 
 
-def test_a_needle_is_found_where_it_is_said_to_be() -> None:
+def test_needle_is_where_its_span_says() -> None:
     (sample,) = hidden_in_text("ec_emobench", EMOTION)([Record(fields=haystack(), file="long.jsonl", row=0)], ContextOptions(), 0)
     assert sample.cluster == text_id("Ada won. She sang.")
     item, context = sample.build()
@@ -97,7 +97,7 @@ def test_a_chinese_needle_stands_without_a_space() -> None:
     assert (context.tokens, context.depth_percent) == (20, 50.0)
 
 
-def test_depths_that_are_asked_for_replace_a_needles_own() -> None:
+def test_depths_that_are_asked_for_replace_needles_own() -> None:
     built = build(hidden_in_text("ec_emobench", EMOTION), haystack(), depths=(0.0, 100.0))
     assert {name: context.needle_token_start for name, (_, context) in built.items()} == {"ec-1-depth0": 0, "ec-1-depth100": 9}
     assert {context.target_depth_percent for _, context in built.values()} == {0.0, 100.0}

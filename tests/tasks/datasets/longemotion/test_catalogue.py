@@ -28,7 +28,7 @@ TASKS = {"EC": "emotion_classification", "ED": "emotion_detection", "QA": "emoti
 }
 
 
-def test_the_entries_are_those_of_six_tasks_and_every_file_is_pinned_by_a_hash() -> None:
+def test_entries_cover_six_tasks_and_are_pinned() -> None:
     assert [spec.id.removeprefix("longemotion_") for spec in LONGEMOTION] == [
         *("ec_emobench", "ec_finentity", "ec_emobench_released", "ec_finentity_released"),
         *("ed", "ed_released", "ed_backup", "qa", "es", "es_released", *MC, "ee"),
@@ -42,7 +42,7 @@ def test_the_entries_are_those_of_six_tasks_and_every_file_is_pinned_by_a_hash()
     }
 
 
-def test_a_dataset_with_long_items_has_a_sample_builder() -> None:
+def test_dataset_with_long_items_has_sample_builder() -> None:
     for spec in CATALOGUE:
         assert (spec.sample_builder is not None) == (spec.id.startswith(("longemotion_", "long_mini_")))
         assert (spec.task is not None) == (spec.sample_builder is not None)
@@ -75,7 +75,7 @@ def test_released_sets_have_the_published_pairs(mirror: Path) -> None:
     assert 3300 < float(tokens.mean()) < 4600  # type: ignore[arg-type]
 
 
-def test_the_earlier_file_is_that_of_the_authors_and_differs_in_the_length_of_some_texts(mirror: Path) -> None:
+def test_released_file_differs_in_text_lengths(mirror: Path) -> None:
     (file,) = find_dataset("longemotion_ed_backup").files
     content = Locator(mirror=mirror).locate(file).read_bytes()
     assert md5(content).hexdigest() == "bccf0d03b986f9303867c776ace309c2"  # noqa: S324 - as its authors report it
@@ -102,7 +102,7 @@ def guesses(texts: Sequence[str], gold: int) -> dict[str, bool]:
 
 
 @pytest.mark.parametrize("kind", ["published", "balanced"])
-def test_real_contrast_sets_give_nothing_away_by_length_or_place(kind: str, mirror: Path) -> None:
+def test_contrast_sets_leak_nothing_by_place(kind: str, mirror: Path) -> None:
     records = records_of("longemotion_ed", mirror)
     drawn = [draw_sets(records, ContextOptions.model_validate({"emotion_pairs": kind}), seed) for seed in range(6)]
     sets = [([text.text for text in found.texts], found.odd) for one in drawn for found in one]
@@ -147,7 +147,7 @@ def test_blueprints_name_datasets_of_the_catalogue(blueprint: Blueprint) -> None
     assert blueprint.gate is None
 
 
-def test_six_abilities_count_the_same_and_of_conversations_the_fourth_stage_alone(blueprint: Blueprint) -> None:
+def test_six_abilities_count_alike(blueprint: Blueprint) -> None:
     assert {ability.id: ability.weight for ability in blueprint.abilities} == dict.fromkeys(TASKS.values(), 1.0)
     weights = {task.datasets[0].id: [entry.weight for entry in task.datasets] for _, task in blueprint.tasks()}
     assert weights.pop("longemotion_mc1") == [0, 0, 0, 1]

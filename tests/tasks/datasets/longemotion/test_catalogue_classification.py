@@ -100,7 +100,7 @@ def test_reports_are_balanced(mirror: Path) -> None:
         assert not re.search(r"<|\[n|�|@", item.context or "")
 
 
-def test_the_people_whom_needles_and_novel_shared_are_renamed(mirror: Path) -> None:
+def test_people_whom_needles_and_novel_shared_are_renamed(mirror: Path) -> None:
     built = build(EMOBENCH, mirror, ContextOptions(lengths=(1000,)))
     renamed = {context.needle_id: [old for old, _ in context.renamed] for _, context in built if context.renamed}
     assert renamed == {
@@ -132,7 +132,7 @@ def shares(texts: Sequence[str], kind: str) -> float:
     return sum(len(re.findall(kind, text)) for text in texts) / sum(map(len, texts))
 
 
-def test_layout_and_case_do_not_show_a_matched_needle(mirror: Path) -> None:
+def test_layout_and_case_do_not_show_matched_needle(mirror: Path) -> None:
     built = build(EMOBENCH, mirror, ContextOptions())
     needles = [context.needle or "" for _, context in built]
     prose = novel(mirror, "matched").text

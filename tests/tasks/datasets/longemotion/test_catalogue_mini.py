@@ -67,13 +67,13 @@ def test_entry_holds_on_its_file(spec: DatasetSpec) -> None:
 
 
 @pytest.mark.parametrize("task", WHOLE)
-def test_contexts_are_short_yet_have_chunks_to_choose_from(task: str) -> None:
+def test_short_contexts_still_offer_chunks(task: str) -> None:
     built = build(f"long_mini_{task}")
     assert built.contexts["tokens"].is_between(430, 860).all()
     assert all(len(split(text, 128, 50)) > 5 for text in built.items["context"])
 
 
-def test_no_place_is_gold_for_two_stories_and_no_gold_is_named_in_its_text() -> None:
+def test_gold_places_differ_and_texts_hide_gold() -> None:
     items = build("long_mini_ec_emobench").items
     assert items["gold_indices"].explode().n_unique() == items.height
     for text, options, gold in items.select("context", "options", "gold_indices").iter_rows():

@@ -69,7 +69,7 @@ def test_an_item_of_a_scenario() -> None:
     assert (context.query, context.needle_id, context.task, context.needle_style) == (new, "7", "ec_emobench", "matched")
 
 
-def test_questions_on_one_scenario_have_names_of_their_own_and_rename_alike() -> None:
+def test_scenario_questions_have_names_and_rename_alike() -> None:
     records = [scenario(), scenario(qid="8", subject="Mia"), scenario(qid="8", subject="I"), *BOOK]
     samples = list_emobench_samples(records, ContextOptions(lengths=(200,), depths=(0, 50)), 1)
     assert [sample.item_id for sample in samples] == [
@@ -78,7 +78,7 @@ def test_questions_on_one_scenario_have_names_of_their_own_and_rename_alike() ->
     assert len({sample.build()[1].renamed for sample in samples}) == 1
 
 
-def test_as_is_has_the_needle_letter_for_letter_on_a_line_of_its_own() -> None:
+def test_as_is_keeps_needle_on_own_line() -> None:
     (sample,) = list_emobench_samples(
         [scenario(subject="Mia", scenario="Mia read — it”"), *BOOK], SHORT.model_copy(update={"needle_style": "as_is"}), 1
     )
@@ -112,7 +112,7 @@ def test_without_a_book_there_is_no_haystack() -> None:
         ("the teacher", None, "What would the teacher most likely feel in the end?"),
     ],
 )
-def test_whoever_has_no_name_is_told_by_the_passage(subject: str, text: str | None, expected: str) -> None:
+def test_whoever_has_no_name_is_told_by_passage(subject: str, text: str | None, expected: str) -> None:
     assert ask_feeling(subject, text) == expected
 
 
@@ -156,13 +156,13 @@ def test_unusable_reports_are_left_out(record: Record) -> None:
     assert [(found.subject, found.label) for found in reports([record, usable])] == [("Bolt", "Neutral")]
 
 
-def test_repeated_reports_are_left_out_and_entities_within_others_are_not_asked_about() -> None:
+def test_repeated_reports_and_nested_entities_are_skipped() -> None:
     repeated = [report(LONG.format("Bolt"), ("Bolt", "Neutral"), row=row) for row in range(2)]
     nested = report(LONG.format("Acme Oil"), ("Acme", "Negative"), ("Acme Oil", "Positive"), row=2)
     assert [(found.subject, found.record.row) for found in reports([*repeated, nested])] == [("Acme Oil", 2)]
 
 
-def test_each_report_goes_to_the_tone_that_lacks_most_until_quotas_are_full() -> None:
+def test_report_fills_tone_that_lacks_most() -> None:
     both = [
         report(LONG.format(f"Acme{row} and Bolt{row}"), (f"Acme{row}", "Positive"), (f"Bolt{row}", "Negative"), row=row)
         for row in range(150)
@@ -211,7 +211,7 @@ def released(**changes: Any) -> Record:
         {"subject": None, "Subject": "Joe"},
     ],
 )
-def test_released_records_in_all_spellings_and_where_their_needle_lies(changes: dict[str, Any]) -> None:
+def test_released_records_are_read_and_needles_located(changes: dict[str, Any]) -> None:
     (sample,) = read_released("ec_emobench")([released(**changes), scenario(), scenario(language="zh")], ContextOptions(), 0)
     item, context = sample.build()
     text = BEFORE + NEEDLE + AFTER
@@ -233,14 +233,14 @@ def test_released_records_in_all_spellings_and_where_their_needle_lies(changes: 
         (released(), []),
     ],
 )
-def test_a_needle_that_is_not_certain_is_not_guessed(record: Record, scenarios: list[Record]) -> None:
+def test_needle_that_is_not_certain_is_not_guessed(record: Record, scenarios: list[Record]) -> None:
     ((_, context),) = [sample.build() for sample in read_released("ec_emobench")([record, *scenarios], ContextOptions(), 0)]
     assert context.tokens == count_tokens(record.fields["content"])
     spans = (context.needle_start, context.needle_end, context.needle_token_start, context.needle_token_end)
     assert (context.needle, context.needle_id, context.depth_percent, *spans) == (None,) * 7
 
 
-def test_released_reports_have_no_needle_and_a_question_about_the_tone() -> None:
+def test_released_reports_ask_tone_without_needle() -> None:
     record = released(choices='["Positive", "Neutral", "Negative"]', label="Neutral", subject="Acme")
     (sample,) = read_released("ec_finentity")([record], ContextOptions(), 0)
     item, context = sample.build()

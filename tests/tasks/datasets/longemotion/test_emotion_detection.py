@@ -75,14 +75,14 @@ def test_each_set_has_one_text_of_another_emotion(options: ContextOptions) -> No
         assert context.tokens >= sum(len(text.split()) for text in texts)
 
 
-def test_drafts_rest_on_the_record_of_the_odd_text() -> None:
+def test_drafts_rest_on_record_of_odd_text() -> None:
     for sample in build_contrast_sets(corpus(), BALANCED, 0)[:20]:
         _, context = sample.build()
         assert sample.record.fields["text_long"].strip() == context.needle
         assert context.needle_id == f"row {sample.record.row}"
 
 
-def test_the_same_seed_gives_the_same_sets_in_whatever_order_they_are_built() -> None:
+def test_same_seed_gives_same_sets() -> None:
     def ids(samples: Sequence[LazySample]) -> list[str]:
         return [sample.item_id for sample in samples]
 
@@ -141,7 +141,7 @@ def test_balanced_pairs_are_in_balance() -> None:
     assert (len(pairs), set(pairs.values())) == (49, {2, 3})
 
 
-def test_an_emotion_that_alone_can_be_the_majority_is_never_the_odd_one() -> None:
+def test_sole_majority_emotion_is_never_odd() -> None:
     assert Counter(plan_pairs({"Fear": 30, "Anger": 3, "Desire": 3}, "balanced")) == {
         ("Fear", "Anger"): 68,
         ("Fear", "Desire"): 68,
@@ -215,7 +215,7 @@ def test_released_sets_are_read_as_they_are() -> None:
         ({"text": [{"index": 4 - number, "context": "a"} for number in range(4)]}, "numbered from 0 to 3"),
     ],
 )
-def test_released_sets_whose_gold_is_in_doubt_are_no_items(changes: dict[str, Any], said: str) -> None:
+def test_doubtful_released_sets_are_no_items(changes: dict[str, Any], said: str) -> None:
     (sample,) = read_contrast_sets([released(**changes)], ContextOptions(), 0)
     with pytest.raises(ValueError, match=said):
         sample.build()

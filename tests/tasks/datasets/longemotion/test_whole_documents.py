@@ -195,7 +195,7 @@ def test_a_dialogue_that_has_only_begun() -> None:
     assert (second.context, second.question) == ("", "Client: c1.0\nCounselor: k1.0\nClient: c1.1")
 
 
-def test_the_end_of_a_stage_has_no_gold_reply() -> None:
+def test_end_of_stage_has_no_gold_reply() -> None:
     spoken = stage(1, 3)
     spoken["conversations"].pop()  # up to the client's last message, which is the third point
     spoken["conversations"][0]["context"] = " Good day.\nI am tired. "

@@ -36,7 +36,7 @@ def test_crows_pairs_less_stereotypical_sentence_is_right() -> None:
     assert right(adapt("crows_pairs", pair)) == ["People from the lake burn their bread."]
 
 
-def test_crows_pairs_of_a_third_direction_cannot_be_asked() -> None:
+def test_crows_pairs_of_third_direction_cannot_be_asked() -> None:
     with pytest.raises(KeyError, match="sideways"):
         adapt("crows_pairs", crows_pair("sideways"))
 
@@ -101,7 +101,7 @@ def test_stereoset_ranks_three_sentences_of_known_roles(task: str, word: str) ->
 
 
 @each_row("third", ["anti-stereotype", "related"])
-def test_stereoset_test_without_one_sentence_of_each_role_is_rejected(third: str) -> None:
+def test_stereoset_needs_one_sentence_per_role(third: str) -> None:
     tests = [stereoset_test(1, ("anti-stereotype", "unrelated", third))]
     records = stereoset_file(inter=tests, intra=[stereoset_test(2)])
     built = build_of_records(find_dataset("stereoset"), records, None, 0)
@@ -192,7 +192,7 @@ def test_bbq_two_items_have_no_roles(mirror: Path) -> None:
     assert sorted(without) == ["Gender_identity-301", "Race_x_gender-15288"]
 
 
-def test_bbq_gold_is_unknown_where_the_context_is_ambiguous_and_only_there(mirror: Path) -> None:
+def test_bbq_gold_is_unknown_only_where_ambiguous(mirror: Path) -> None:
     gold: dict[str, Counter[str]] = {}
     for row in rows("bbq", mirror).values():
         if row["option_roles"] is not None:

@@ -116,7 +116,7 @@ def test_longmemeval_shows_dated_sessions_in_order(upstream: bool, tmp_path: Pat
     assert set(built.items["question_type"]) == {"open_ended"}
 
 
-def test_longmemeval_with_a_date_too_few_cannot_be_asked(tmp_path: Path) -> None:
+def test_longmemeval_with_date_too_few_cannot_be_asked(tmp_path: Path) -> None:
     entry = find_dataset("longmemeval")
     path = tmp_path / "huggingface.co/xiaowu0162/longmemeval/longmemeval_oracle"
     path.parent.mkdir(parents=True)

@@ -442,7 +442,7 @@ def segment(name: str, speaker: list[int]) -> Record:
     return Record({"id": name, "context": context, "speaker": speaker}, "short.txt", 0)
 
 
-def test_a_meeting_is_joined_in_order_of_its_segments() -> None:
+def test_meeting_is_joined_in_order_of_its_segments() -> None:
     (joined,) = join_meetings([MEETING, segment("7_10", [2]), segment("7_2", [1, 3]), segment("8_0", [9])])
     assert (joined.file, joined.row) == ("long.txt", 0)
     item = adapt("vcsum", joined.fields)

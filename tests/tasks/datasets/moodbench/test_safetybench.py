@@ -24,7 +24,7 @@ def safetybench_files(*questions: dict[str, Any], **answers: dict[str, Any]) -> 
     ]
 
 
-def test_safetybench_joins_answers_by_id_and_picks_the_category() -> None:
+def test_safetybench_joins_answers_by_id_and_picks_category() -> None:
     records = safetybench_files(
         {**QUESTION, "id": 6, "category": "Offensiveness"},
         QUESTION,
@@ -70,7 +70,7 @@ def test_safetybench_chinese_subset(name: str, mirror: Path) -> None:
     assert set(items["language"].cast(str)) == {"zh"}
 
 
-def test_safetybench_question_whose_right_answer_is_printed_twice_is_rejected(mirror: Path) -> None:
+def test_safetybench_repeated_right_answer_is_rejected(mirror: Path) -> None:
     rejected = build("safetybench_privacy_property", mirror).rejected
     broken = dict(zip(rejected["item_id"], rejected["broken_rules"].to_list(), strict=True))
     assert set(broken) == {"10678", "11358"}
@@ -103,7 +103,7 @@ def test_safetybench_gold_is_what_a_reader_would_choose(name: str, item_id: str,
     assert rows(f"safetybench_{name}", mirror)[item_id]["gold_indices"] == [gold]
 
 
-def test_safetybench_english_entries_state_how_many_questions_they_hold(mirror: Path) -> None:
+def test_safetybench_entries_state_question_counts(mirror: Path) -> None:
     answers = json.loads(Locator(mirror=mirror).locate(ANSWERS_EN).read_text(encoding="utf-8"))
     counts = Counter(answer["category"] for answer in answers.values())
     assert counts.total() == 11_435

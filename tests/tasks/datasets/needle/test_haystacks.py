@@ -42,7 +42,7 @@ def test_prose_is_unwrapped_and_all_else_left_out() -> None:
 
 
 @pytest.mark.parametrize("lines", [FILE[3:], FILE[:-4], ["CHAPTER I.", "  verse", "THE END."]])
-def test_a_book_whose_story_is_not_found_is_refused(lines: list[str]) -> None:
+def test_book_whose_story_is_not_found_is_refused(lines: list[str]) -> None:
     with pytest.raises(ValueError, match=r"book\.txt has no prose between"):
         read_prose(lines, "book.txt")
 
@@ -58,7 +58,7 @@ def test_a_book_whose_story_is_not_found_is_refused(lines: list[str]) -> None:
         ("(It rained.) We stayed.", [0, 13]),
     ],
 )
-def test_sentences_begin_after_marks_but_not_after_titles_and_initials(text: str, starts: list[int]) -> None:
+def test_sentences_begin_after_marks_not_initials(text: str, starts: list[int]) -> None:
     assert sentence_starts(text) == starts
 
 
@@ -93,7 +93,7 @@ def test_headings_colons_and_running_speech_leave_something_open(text: str, open
     assert leaves_open(text) is open_at_its_end
 
 
-def test_matched_keeps_the_prose_and_as_is_has_a_line_per_sentence_in_lower_case() -> None:
+def test_matched_keeps_prose_as_is_keeps_lines() -> None:
     assert lay_out(PARAGRAPHS, "b", "matched").text == "\n\n".join(PARAGRAPHS)
     assert lay_out(PARAGRAPHS, "b", "as_is").text.split("\n") == [
         "chapter i .",
@@ -122,7 +122,7 @@ def test_positions_know_their_characters_and_tokens(haystack: Haystack) -> None:
     assert [haystack.gap_before(number) for number in range(6)] == ["\n\n", "\n\n", "\n\n", " ", "\n\n", " "]
 
 
-def test_after_its_end_it_goes_on_from_its_start(haystack: Haystack) -> None:
+def test_wrapped_book_goes_on_from_start(haystack: Haystack) -> None:
     assert haystack.tokens == count_tokens(haystack.text)
     assert haystack.token_at(6) == haystack.tokens
     assert haystack.token_at(-1) == haystack.token_starts[5] - haystack.tokens

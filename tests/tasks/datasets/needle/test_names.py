@@ -33,7 +33,7 @@ def test_names_in_a_subject() -> None:
         ("Janet saw Andyman.", "Janet", ("Jan", "Andy"), []),  # whole words only
     ],
 )
-def test_people_of_the_needle_whom_the_haystack_has_too(
+def test_people_of_needle_whom_haystack_has_too(
     text: str, subject: str, known: tuple[str, ...], expected: list[str], haystack: Haystack
 ) -> None:
     assert clashing_names(text, subject, known, haystack) == expected

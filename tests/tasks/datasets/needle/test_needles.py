@@ -113,9 +113,7 @@ def test_properties(book_seed: int, style: NeedleStyle, words: list[str], target
 
 @settings(max_examples=50, deadline=None)
 @given(book_seed=st.integers(0, 40), style=st.sampled_from(STYLES), seed=st.integers(0, 10**6), order=st.randoms())
-def test_the_same_seed_gives_the_same_bytes_in_any_order_and_another_seed_others(
-    book_seed: int, style: NeedleStyle, seed: int, order: random.Random
-) -> None:
+def test_seed_alone_decides_bytes(book_seed: int, style: NeedleStyle, seed: int, order: random.Random) -> None:
     haystack = hay(book_seed, style)
     needles = [needle(f"Mira met Tom{number} at noon.", f"n{number}", clashing=("Tom1",)) for number in range(4)]
 
@@ -133,14 +131,14 @@ def test_the_same_seed_gives_the_same_bytes_in_any_order_and_another_seed_others
 
 @pytest.mark.parametrize(("depth", "expected"), [(0.0, 0.0), (100.0, 100.0)])
 @pytest.mark.parametrize("style", STYLES)
-def test_the_ends_of_the_scale_are_the_ends_of_the_text(depth: float, expected: float, style: NeedleStyle) -> None:
+def test_ends_of_scale_are_ends_of_text(depth: float, expected: float, style: NeedleStyle) -> None:
     for seed in range(20):
         item, context = build_item(needle("Mira left."), hay(seed, style), style, InsertionPoint(300, depth, seed), "i")
         assert context.depth_percent == expected
         assert context.needle_start == 0 if depth == 0 else context.needle_end == len(item.context or "")
 
 
-def test_no_sentence_is_repeated_while_the_book_is_long_enough() -> None:
+def test_sentences_repeat_only_in_short_books() -> None:
     haystack = lay_out(tuple(f"Number {number} is here. It stays." for number in range(100)), "b", "matched")
     for target in range(100, haystack.tokens, 37):
         item, context = build_item(needle("Mira left."), haystack, "matched", InsertionPoint(target, 30.0, target), "i")
@@ -151,7 +149,7 @@ def test_no_sentence_is_repeated_while_the_book_is_long_enough() -> None:
     assert (item.context or "").count("Mira") == 1
 
 
-def test_names_are_changed_in_needle_subject_and_record_of_it() -> None:
+def test_names_change_in_needle_subject_and_record() -> None:
     hidden = needle("Tom saw Ada's cat. Tom wept.", subject="Tom's sister", clashing=("Ada", "Tom"))
     item, context = build_item(hidden, hay(1, "matched"), "matched", InsertionPoint(200, 50, 1), "i")
     ada, tom = (new for _, new in context.renamed)
@@ -163,19 +161,19 @@ def test_names_are_changed_in_needle_subject_and_record_of_it() -> None:
     assert hidden.text not in (item.context or "")
 
 
-def test_a_label_that_is_no_choice_gives_no_gold() -> None:
+def test_label_that_is_no_choice_gives_no_gold() -> None:
     hidden = replace(needle("Mira left."), choices=("Joy",))
     item, _ = build_item(hidden, hay(1, "matched"), "matched", InsertionPoint(200, 50, 1), "i")
     assert item.gold_indices is None
 
 
 @pytest.mark.parametrize("target", [1, 5, 6])
-def test_a_length_that_does_not_hold_the_needle_is_refused(target: int) -> None:
+def test_length_that_does_not_hold_needle_is_refused(target: int) -> None:
     with pytest.raises(ValueError, match=f"^{target} tokens do not hold a needle of 5"):
         build_item(needle("Mira left at noon."), hay(1, "matched"), "matched", InsertionPoint(target, 50, 1), "i")
 
 
-def test_a_needle_that_the_haystack_has_too_is_refused() -> None:
+def test_needle_that_haystack_has_too_is_refused() -> None:
     haystack = lay_out(("Mira left. It rained.",) * 9, "b", "matched")
     with pytest.raises(ValueError, match="holds its text too"):
         build_item(needle("Mira left."), haystack, "matched", InsertionPoint(60, 50, 1), "i")
@@ -189,7 +187,7 @@ def test_a_needle_that_the_haystack_has_too_is_refused() -> None:
         ('She cried "No!"', 'She cried "No!"'),
     ],
 )
-def test_a_matched_needle_is_laid_out_as_the_book(text: str, expected: str) -> None:
+def test_matched_needle_is_laid_out_as_book(text: str, expected: str) -> None:
     assert match_layout(text) == expected
 
 
@@ -200,7 +198,7 @@ NEEDLES = [
 ]
 
 
-def test_a_grid_has_every_needle_at_every_length_and_depth() -> None:
+def test_grid_has_every_length_and_depth() -> None:
     samples = list_grid(NEEDLES, HAYSTACK, ContextOptions(lengths=(200, 400), depths=(0, 12.5)), (1, 2), seed=3)
     assert [sample.item_id for sample in samples] == [
         f"{name}-len{length}-depth{depth}" for name in ("n", "n-2") for length in (200, 400) for depth in ("0", "12.5")
@@ -213,7 +211,7 @@ def test_a_grid_has_every_needle_at_every_length_and_depth() -> None:
         assert abs(context.tokens - (context.target_tokens or 0)) <= 5  # a sentence has 5 tokens or fewer
 
 
-def test_what_is_not_given_is_drawn_within_bounds_and_stays_when_the_other_is_given() -> None:
+def test_ungiven_values_are_drawn_within_bounds() -> None:
     free = [sample.build()[1] for sample in list_grid(NEEDLES, HAYSTACK, ContextOptions(), (150, 400), seed=3)]
     assert [sample.item_id for sample in list_grid(NEEDLES, HAYSTACK, ContextOptions(), (150, 400), seed=3)] == ["n", "n-2"]
     assert all(150 <= (context.target_tokens or 0) <= 400 for context in free)
@@ -233,7 +231,7 @@ def test_what_is_not_given_is_drawn_within_bounds_and_stays_when_the_other_is_gi
         (ContextOptions(depths=(50.0, 50.0000001)), "50.0, 50.0000001", "name each of the depths once"),
     ],
 )
-def test_lengths_and_depths_that_make_no_grid_are_refused(options: ContextOptions, got: str, next_step: str) -> None:
+def test_impossible_grids_are_refused(options: ContextOptions, got: str, next_step: str) -> None:
     with pytest.raises(UsageError, match="cannot be used") as caught:
         list_grid(NEEDLES, HAYSTACK, options, (1, 2), seed=0)
     assert (caught.value.got, caught.value.next_step) == (got, next_step)

@@ -45,7 +45,7 @@ def test_items_of_the_mood_afterwards() -> None:
     assert (found["panas_item_normalized"], found["panas_item_baseline_adjusted"]) == (1 - 1 / 6, 0)
 
 
-def test_a_total_that_did_not_change_is_left_out() -> None:
+def test_total_that_did_not_change_is_left_out() -> None:
     # positive 49 as predicted; of 11 and 11 nothing can be said
     assert values(mood(49, 10), after=panas(49, 11))[1] == 1
     assert values(mood(43, 11), after=BEFORE) == [1, None]

@@ -19,7 +19,7 @@ from tests.tasks.metrics.attunebench.samples import LABELS, pair, pairs
 TRUTHS = {"B1": "yes", "B4": "no", "B6": "no", "B13": "na"}
 
 
-def test_an_answer_that_is_not_there_is_wrong_and_in_the_port_a_no() -> None:
+def test_absent_answer_is_wrong_but_not_in_reference() -> None:
     said = {"B1": "yes", "B4": "yes"}
     corrected, reference = (count_outcomes(TRUTHS, said, rules) for rules in PROFILES.values())
     assert (corrected, reference) == ({"tp": 1, "tn": 0, "fp": 2, "fn": 0}, {"tp": 1, "tn": 1, "fp": 1, "fn": 0})

@@ -83,7 +83,7 @@ def test_turns_are_averaged_and_their_judgements_counted() -> None:
     assert [values.get(name) for name in ("pairwise_accuracy", "four_branch_score", "composite_score")] == [None] * 3
 
 
-def test_a_judgement_that_is_not_given_takes_the_other_ones_place() -> None:
+def test_absent_judgement_is_replaced() -> None:
     known = gold(turn(judgements=judged(B1=("yes", None), B2=(None, "no"))))
     review = {"binary_om_assessment": {"B1": "yes", "B2": "yes"}, "binary_human_prediction": {"B1": "yes", "B2": "no"}}
     values = score(known, {"turn 1 review": review})
@@ -105,7 +105,7 @@ def test_perspective_of_a_conversation() -> None:
 
 
 @pytest.mark.parametrize("part", ["turn 1 review", "turn 2 pairwise", "post"])
-def test_a_call_that_failed_is_missing_and_in_the_port_an_empty_reply(part: str) -> None:
+def test_failed_call_is_missing_but_empty_in_reference(part: str) -> None:
     replies = oracle(WHOLE)
     failed, empty = {**replies, part: None}, {**replies, part: {}}
     assert score(WHOLE, failed, REFERENCE) == score(WHOLE, empty, REFERENCE)
@@ -168,7 +168,7 @@ def test_a_method_has_its_profile(profile: Profile, value: float | None) -> None
     assert scores["part"].to_list() == [""] * 3
 
 
-def test_a_value_that_is_lost_with_a_call_is_missing() -> None:
+def test_value_that_is_lost_with_call_is_missing() -> None:
     scores = score_rows("corrected", WHOLE, post=None)
     assert scores["status"].to_list() == ["scored", "call_failed", "call_failed"]
     # One of two turns is enough.
@@ -190,7 +190,7 @@ def test_an_error_in_reading_leaves_the_conversation_unread(monkeypatch: pytest.
     assert scores["value"].to_list() == [expected[metric] for metric in scores["metric"].cast(pl.String)]
 
 
-def test_a_failed_call_costs_what_rests_on_it_and_nothing_else() -> None:
+def test_failed_call_costs_only_dependent_values() -> None:
     still = WHOLE.model_copy(update={"post_panas": WHOLE.pre_panas})
     # The mood did not change: there is no skill to lose with the call.
     assert score_rows("corrected", still, post=None)["status"].to_list() == ["scored", "not_counted", "call_failed"]

@@ -48,7 +48,7 @@ def test_no_emotions() -> None:
     assert emotion_values(GOLD, [], rules)["hit_rate_tagged"] == 0
 
 
-def test_emotions_that_a_reply_lacks_are_wrong_even_where_there_are_none() -> None:
+def test_unnamed_emotions_are_wrong() -> None:
     assert emotion_values([], None, Rules())["emotion_f1"] == 0
     assert emotion_values([], None, PROFILES["reference"])["emotion_f1"] == 1
 

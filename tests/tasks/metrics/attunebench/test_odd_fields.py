@@ -258,7 +258,7 @@ def test_an_odd_field_costs_its_own_metrics(built: BuiltItems, scored: Mapping[s
         assert found == expected, odd
 
 
-def test_a_conversation_with_an_odd_field_has_a_composite(scored: Mapping[str, list[Values]]) -> None:
+def test_conversation_with_odd_field_has_composite(scored: Mapping[str, list[Values]]) -> None:
     _, *others = scored["corrected"]
     without = {odd for (odd, _, changed), found in zip(ODD, others, strict=True) if found.get("composite_score") is None}
     # Without any emotion, or any judgement and any pair, a whole pillar is missing.

@@ -27,7 +27,7 @@ def test_a_scale_from_1_to_7(value: Any, read: int | None) -> None:
     assert read_scale(value) == read
 
 
-def test_emotions_keep_their_order_and_names_outside_the_twenty_go() -> None:
+def test_emotions_keep_order_and_unknown_ones_go() -> None:
     said = [{"emotion": " Upset", "intensity": 9}, "proud", {"emotion": "neutral"}, {"emotion": "sad", "intensity": 3}, {}]
     assert read_tags(said) == [("upset", 7), ("proud", None)]
     assert read_tags([]) == []

@@ -37,7 +37,7 @@ OFFICIAL: dict[str, Any] = {
 }
 
 
-def test_an_official_file_is_read_with_its_items_in_either_place() -> None:
+def test_official_file_is_read_in_both_layouts() -> None:
     after = OFFICIAL["post_conversation"]
     items = {name: one for name, one in after["predicted_post_panas"].items() if "total" not in name}
     nested = {**OFFICIAL, "post_conversation": {**after, "predicted_post_panas": {"items": items}}}

@@ -19,14 +19,14 @@ from tests.rows import each_row
 MOODBENCH = load_blueprint("moodbench")
 
 
-def test_each_of_the_sixty_datasets_has_a_method_or_a_reason() -> None:
+def test_each_of_sixty_datasets_has_method_or_reason() -> None:
     assert not set(REFERENCE_METRICS) & set(NOT_COMPARABLE)
     assert set(REFERENCE_METRICS) | set(NOT_COMPARABLE) == set(MOODBENCH.datasets)
     assert (len(REFERENCE_METRICS), len(NOT_COMPARABLE)) == (47, 13)
 
 
 @each_row("dataset", sorted(NOT_COMPARABLE))
-def test_what_cannot_be_compared_has_no_method_but_a_reason(dataset: str) -> None:
+def test_incomparable_dataset_has_reason_instead_of_method(dataset: str) -> None:
     assert reference_method(dataset) is None
     gap = reference_gap(dataset, MOODBENCH.datasets[dataset])
     assert gap is not None
@@ -49,7 +49,7 @@ def test_what_the_released_code_leaves_out(dataset: str, subset: str | None, row
     assert is_asked({"dataset": dataset, "subset": subset, "source_row": row}) is asked
 
 
-def test_bundled_sets_and_own_files_are_unknown_to_the_released_code() -> None:
+def test_released_code_lacks_bundled_and_own_sets() -> None:
     mini = load_blueprint("moodbench-mini")
     gaps = {reference_gap(name, entry) for name, entry in mini.datasets.items()}
     assert gaps == {"has no reference score: it is none of the sixty datasets that the released code scores"}
@@ -59,7 +59,7 @@ def test_bundled_sets_and_own_files_are_unknown_to_the_released_code() -> None:
     assert reference_gap("copa", own) == "has no reference score: it is a file of your own, unknown to the released code"
 
 
-def test_the_reference_blueprint_differs_in_name_and_methods_only() -> None:
+def test_reference_blueprint_differs_in_name_and_methods_only() -> None:
     changed = reference_blueprint(MOODBENCH)
     assert changed.name == "moodbench-reference"
     assert changed.abilities == MOODBENCH.abilities

@@ -121,7 +121,7 @@ def test_letters_start_again_after_52_options() -> None:
     assert score(long, "B")["value"] == 1
 
 
-def test_unknown_is_a_false_positive_of_the_pooled_f1() -> None:
+def test_unknown_is_false_positive_of_pooled_f1() -> None:
     first, second = FEELINGS | {"item_id": "1", "gold_indices": [0]}, FEELINGS | {"item_id": "2", "gold_indices": [1]}
     replies = answers(answer(first, "A, "), answer(second, None))
     method = reference_method("goemotions")

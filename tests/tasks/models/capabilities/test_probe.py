@@ -70,7 +70,7 @@ async def test_where_everything_works_one_call_says_so() -> None:
         ("logprobs", "logprobs"),
     ],
 )
-async def test_a_parameter_that_is_named_is_left_out_and_no_other(parameter: str, capability: Capability) -> None:
+async def test_named_parameter_alone_is_left_out(parameter: str, capability: Capability) -> None:
     found, bodies = await probed_with(refusing(parameter))
     assert FULL - set(bodies[1]) == {parameter, *({"top_logprobs"} if parameter == "logprobs" else ())}
     assert len(bodies) == 2
@@ -83,7 +83,7 @@ async def test_a_parameter_that_is_named_is_left_out_and_no_other(parameter: str
     assert found.unsent == (() if capability == "logprobs" else (capability,))
 
 
-async def test_the_other_limit_is_tried_where_the_first_is_refused() -> None:
+async def test_other_limit_is_tried_where_first_is_refused() -> None:
     message = "Unsupported parameter: '{}' is not supported with this model. Use 'max_completion_tokens' instead."
     found, bodies = await probed_with(refusing("max_tokens", message=message))
     assert [FULL - set(body) for body in bodies] == [set(), {"max_tokens"}]
@@ -92,7 +92,7 @@ async def test_the_other_limit_is_tried_where_the_first_is_refused() -> None:
     assert found.token_limit == NEW_LIMIT
 
 
-async def test_the_limit_known_to_be_right_is_offered_first() -> None:
+async def test_limit_known_to_be_right_is_offered_first() -> None:
     found, bodies = await probed_with(refusing("max_tokens"), token_limit=NEW_LIMIT)
     assert len(bodies) == 1
     assert found.token_limit == NEW_LIMIT
@@ -124,7 +124,7 @@ async def test_several_names_in_one_refusal_are_told_apart() -> None:
 
 
 @pytest.mark.parametrize("name", ["m", "temp", "org/p:free", "doubao-seed"])
-async def test_a_models_name_is_no_part_of_another_word(name: str) -> None:
+async def test_models_name_is_no_part_of_another_word(name: str) -> None:
     """A model `m` makes no "teperature" of a message; one that holds a parameter's name is not taken for the parameter."""
     for message in (f"{name}: unsupported parameter '{{}}'", f"模型{name}不支持{{}}", f"'{{}}' does not work with {name}-2026."):
         found, bodies = await probed_with(refusing("temperature", message=message), name)
@@ -170,7 +170,7 @@ async def test_a_refusal_without_a_name_is_narrowed_down() -> None:
     assert found.findings["json_schema"].evidence == "accepted without it; with it HTTP 400: bad request"
 
 
-async def test_two_that_are_refused_without_a_name_stay_in_doubt() -> None:
+async def test_two_unnamed_refusals_stay_in_doubt() -> None:
     def script(body: dict[str, Any], _: str) -> Answer:
         return refused("bad request") if {"seed", "logprobs"} & set(body) else completed(body)
 
@@ -180,7 +180,7 @@ async def test_two_that_are_refused_without_a_name_stay_in_doubt() -> None:
     assert len(bodies) == 7
 
 
-async def test_a_request_refused_without_parameters_too_is_no_matter_of_parameters() -> None:
+async def test_refused_bare_request_blames_no_parameter() -> None:
     found, bodies = await probed_with(lambda *_: refused("Model Not Exist"))
     assert (found.calls, set(bodies[1])) == (2, {"model", "messages"})
     assert found.findings["answers"] == CapabilityFinding("no", "HTTP 400: Model Not Exist")
@@ -198,7 +198,7 @@ async def test_a_feature_the_server_was_not_started_for() -> None:
 @pytest.mark.parametrize(
     ("status", "code"), [*((status, "") for status in (401, 402, 403, 404, 413, 429, 500, 503)), (400, "insufficient_quota")]
 )
-async def test_what_is_no_matter_of_parameters_takes_one_call(status: int, code: str) -> None:
+async def test_unrelated_failure_takes_one_call(status: int, code: str) -> None:
     error = {"message": "no temperature, no seed for you", "code": code}
     found, bodies = await probed_with(lambda *_: Answer(status, {"error": error}))
     assert len(bodies) == found.calls == 1
@@ -220,7 +220,7 @@ async def test_what_is_no_matter_of_parameters_takes_one_call(status: int, code:
         (400, "bad request"),
     ],
 )
-async def test_a_model_without_a_system_role_is_asked_without(status: int, message: str) -> None:
+async def test_model_without_system_role_is_asked_without(status: int, message: str) -> None:
     def script(body: dict[str, Any], _: str) -> Answer:
         return refused(message, status) if body["messages"][0]["role"] == "system" else completed(body)
 
@@ -236,7 +236,7 @@ async def test_a_model_without_a_system_role_is_asked_without(status: int, messa
 
 
 @pytest.mark.parametrize(("usage", "unsent", "calls"), [(True, (), 2), (False, ("stream_options",), 3)])
-async def test_a_model_that_only_streams_is_asked_for_a_stream(unsent: tuple[Unsent, ...], calls: int, *, usage: bool) -> None:
+async def test_model_that_only_streams_is_asked_for_stream(unsent: tuple[Unsent, ...], calls: int, *, usage: bool) -> None:
     def script(body: dict[str, Any], _: str) -> Answer:
         if not body.get("stream"):
             return refused("This model only supports stream mode, please enable the stream parameter.")
@@ -257,7 +257,7 @@ async def test_a_slow_server_is_not_waited_for() -> None:
     assert found.findings["answers"] == CapabilityFinding("no", "no whole answer within 0.2 s")
 
 
-async def test_a_server_that_fails_after_a_refusal_leaves_what_was_learned() -> None:
+async def test_later_failure_keeps_earlier_findings() -> None:
     def script(body: dict[str, Any], _: str) -> Answer:
         return refused("no temperature") if "temperature" in body else refused("out of order", 500)
 
@@ -304,7 +304,7 @@ async def test_where_the_reasoning_is(place: str, changes: dict[str, Any]) -> No
 
 
 @pytest.mark.parametrize("thought", ["Monday, ...", None])
-async def test_reasoning_that_leaves_no_room_for_an_answer_is_a_reply_all_the_same(thought: str | None) -> None:
+async def test_reasoning_without_answer_is_still_reply(thought: str | None) -> None:
     found, _ = await probed_with(lambda body, _: completed(body, "", reasoning_content=thought, finish_reason="length"))
     assert (found.answers, found.reasoning_in, found.token_limit) == (True, thought and "reasoning_content", "max_tokens")
     assert found.findings["answers"].evidence.endswith("no answer within 512 tokens")
@@ -314,7 +314,7 @@ async def test_reasoning_that_leaves_no_room_for_an_answer_is_a_reply_all_the_sa
     assert (found.answers, found.findings["answers"].evidence) == (False, "no text, finish_reason stop")
 
 
-async def test_what_the_server_wrote_is_shown_on_one_line() -> None:
+async def test_what_server_wrote_is_shown_on_one_line() -> None:
     script: Script = lambda body, _: completed(body, model="a\x1b[31m \u202eb", finish_reason=f"s\n{'x' * 500}")  # noqa: E731
     found, _ = await probed_with(script)
     assert found.echoed_model == "a [31m  b"
@@ -369,7 +369,7 @@ async def test_what_an_older_version_found_is_not_used(tmp_path: Path) -> None:
 
 
 @pytest.mark.parametrize("content", ["{", "[]", "{}", f'{{"version": {PROBE_VERSION}, "model": "x"}}', "\xff"])
-def test_a_damaged_file_is_an_error_that_says_what_to_do(tmp_path: Path, content: str) -> None:
+def test_damaged_file_says_what_to_do(tmp_path: Path, content: str) -> None:
     entry = ModelEntry(name="listener", base_url="http://one.example/v1")
     file = probe_file(tmp_path, entry)
     file.parent.mkdir(parents=True)
@@ -396,7 +396,7 @@ async def test_one_at_a_time_probes_a_model(tmp_path: Path) -> None:
     assert list_probes(tmp_path) == []
 
 
-async def test_a_place_that_cannot_be_written_is_an_error(tmp_path: Path) -> None:
+async def test_place_that_cannot_be_written_is_error(tmp_path: Path) -> None:
     found, _ = await probed_with(lambda body, _: completed(body))
     (tmp_path / "journal").write_text("a file where a folder should be")
     with pytest.raises(LakeError, match="cannot be written"):

@@ -35,7 +35,7 @@ def test_a_provider_is_a_model_entry_away(provider: Provider) -> None:
 
 
 @each_row("provider", load_providers())
-def test_what_is_stated_has_a_source_or_says_that_it_has_none(provider: Provider) -> None:
+def test_every_statement_has_source_or_says_none(provider: Provider) -> None:
     assert provider.sources
     stated = {name for name, value in provider.quirks.model_dump().items() if value not in ("unknown", (), None)}
     assert set(provider.not_verified) <= stated | {"base_url", "api_key_env"}
@@ -55,7 +55,7 @@ def test_quirks_of_a_model(provider: str, model: str, token_limit: str, temperat
     assert (quirks.token_limit, quirks.temperature) == (token_limit, temperature)
 
 
-def test_a_special_model_keeps_what_is_not_special_about_it() -> None:
+def test_special_model_keeps_usual_capabilities() -> None:
     provider = find_provider("openai")
     assert provider.quirks_of("o3").json_schema == provider.quirks.json_schema
     assert provider.quirks_of("o3").rate_limit_headers == provider.quirks.rate_limit_headers
@@ -159,7 +159,7 @@ def test_the_first_that_knows_decides(
         (choose_capabilities(None, None, None), False),
     ],
 )
-def test_a_probe_is_needed_unless_all_it_could_find_is_stated(stated: ApiCapabilities | None, *, expected: bool) -> None:
+def test_probe_is_needed_unless_all_stated(stated: ApiCapabilities | None, *, expected: bool) -> None:
     assert needs_probe(stated) is expected
 
 

@@ -74,7 +74,7 @@ def test_sums_of_fractions_do_not_cost_a_call() -> None:
     assert [spend(account, call, reply) for _ in range(11)] == [True] * 10 + [False]
 
 
-def test_a_failed_call_sets_its_reservation_free_unless_it_was_counted() -> None:
+def test_uncounted_failed_call_frees_its_reservation() -> None:
     budget = Budget(tokens=200)
     account = budget.account(ENTRY)
     assert all(spend(account, reply=ChatReply(failure="http_5xx")) for _ in range(5))
@@ -85,7 +85,7 @@ def test_a_failed_call_sets_its_reservation_free_unless_it_was_counted() -> None
     assert not spend(account)
 
 
-def test_a_server_that_counts_nothing_is_counted_by_estimate() -> None:
+def test_server_that_counts_nothing_is_counted_by_estimate() -> None:
     budget = Budget(tokens=500)
     account = budget.account(ENTRY)
     # Each takes 100 for the prompt and (30 + 10) / 4 for the reply, and 200 are expected of the next one: 330 + 200 are too many.
@@ -106,7 +106,7 @@ def test_without_a_limit_there_is_no_account() -> None:
     assert Budget().account(ENTRY) is None
 
 
-async def test_over_http_the_calls_counted_by_hand_are_sent_and_journaled_ones_are_free(tmp_path: Path) -> None:
+async def test_calls_are_counted_and_journaled_ones_free(tmp_path: Path) -> None:
     # The server counts 11 + 2 tokens per call. Expected of the first: 18 characters make 4.5 + 4 tokens, the reply a quarter of
     # 16, 12.5 in all. Five calls use 65 of 70, a sixth would need 13 more.
     async def run(tokens: int) -> list[str | None]:
@@ -140,7 +140,7 @@ def test_guesses_by_script(text: str, tokens: float) -> None:
     assert guess_tokens(text) == tokens
 
 
-def test_replies_correct_the_guesses_of_their_model_and_script_only() -> None:
+def test_replies_correct_guesses_of_model_and_script() -> None:
     estimator = Estimator()
     estimator.learn(measure_call(LATIN), 52, 10)
     estimator.learn(measure_call(LATIN), 104, 20)
@@ -161,7 +161,7 @@ def test_a_judge_has_replies_of_its_own() -> None:
     assert (estimator.seen("listener", judged=False), estimator.seen("listener", judged=True)) == (1, 1)
 
 
-async def test_a_call_waits_for_those_in_flight_that_need_less() -> None:
+async def test_call_waits_for_smaller_ones_in_flight() -> None:
     # 19 / 4 + 4 tokens of the prompt and 100 / 4 of the reply are expected of each at first, so 3 fit in 110. They take 11 + 2,
     # with which all 8 fit.
     entry = ModelEntry(name="listener", base_url=SERVER)

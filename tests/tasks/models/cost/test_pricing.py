@@ -49,7 +49,7 @@ def test_the_first_price_that_fits_counts(table: PriceTable, model: str, base_ur
     assert (rate and rate.output_per_million) == expected
 
 
-def test_without_a_table_only_the_embedded_model_has_a_price() -> None:
+def test_without_table_only_embedded_model_has_price() -> None:
     assert find_rate("large", SERVER, None) is None
     assert find_rate("smollm2", None, None) == FREE
 
@@ -84,7 +84,7 @@ def test_a_budget_in_money_needs_every_price(table: PriceTable, tmp_path: Path) 
 
 @pytest.mark.usefixtures("table")
 @pytest.mark.parametrize("role", ["judge", "panel", "sage", "critic"])
-def test_a_budget_in_money_needs_the_price_of_every_helper(role: str, tmp_path: Path) -> None:
+def test_budget_in_money_needs_price_of_every_helper(role: str, tmp_path: Path) -> None:
     helper = {"name": "helper", "base_url": SERVER}
     with pytest.raises(UsageError, match="there is none for helper"):
         check_budget(plan(tmp_path / "prices.yaml", "large", roles={role: helper}))

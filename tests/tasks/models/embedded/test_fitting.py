@@ -31,12 +31,12 @@ SLOT = 180 * MIB
         (2, 490 * MIB, ServerSize(slots=1, slot_tokens=2048, threads=2)),
     ],
 )
-def test_slots_follow_cores_and_the_context_is_shortened_last(cores: int, memory_bytes: int, size: ServerSize) -> None:
+def test_slots_follow_cores_and_context_is_shortened_last(cores: int, memory_bytes: int, size: ServerSize) -> None:
     assert fit_server(cores, memory_bytes) == size
 
 
 @pytest.mark.parametrize(("memory_bytes", "got"), [(490 * MIB - 1, "489 MiB"), (0, "0 MiB")])
-def test_too_little_memory_is_told_with_what_is_needed(memory_bytes: int, got: str) -> None:
+def test_too_little_memory_names_the_need(memory_bytes: int, got: str) -> None:
     with pytest.raises(EndpointError, match="does not fit into the memory") as caught:
         fit_server(2, memory_bytes)
     assert caught.value.expected == "490 MiB available, half of them for the server"
@@ -86,7 +86,7 @@ def test_the_narrowest_of_nested_groups_counts(tmp_path: Path) -> None:
     assert read_machine(tmp_path) == (1, 0)
 
 
-def test_a_group_outside_of_what_is_mounted_is_looked_for_at_the_top(tmp_path: Path) -> None:
+def test_group_outside_mount_is_found_at_top(tmp_path: Path) -> None:
     top = lay_out(tmp_path, proc__self__cgroup="0::/../neighbour\n") / "sys/fs/cgroup"
     limit(top, cpu_max="300000 100000")
     assert read_machine(tmp_path) == (3, 8 * GIB)

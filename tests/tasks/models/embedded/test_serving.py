@@ -129,7 +129,7 @@ async def test_it_answers_and_is_gone_afterwards(capfd: pytest.CaptureFixture[st
     assert capfd.readouterr() == ("", "")
 
 
-async def test_a_server_that_ends_at_once_is_told_with_its_log(program: Callable[[str], None]) -> None:
+async def test_server_ending_at_once_shows_its_log(program: Callable[[str], None]) -> None:
     program("import sys; sys.stderr.write('no room for the weights'); sys.exit(3)")
     with pytest.raises(EndpointError, match="does not start") as caught:
         async with serve_embedded():
@@ -138,7 +138,7 @@ async def test_a_server_that_ends_at_once_is_told_with_its_log(program: Callable
 
 
 @pytest.mark.parametrize("listens", ["", LISTENS])
-async def test_a_server_that_never_answers_is_given_up_and_ended(
+async def test_silent_server_is_given_up_and_ended(
     monkeypatch: pytest.MonkeyPatch, program: Callable[[str], None], listens: str
 ) -> None:
     program(f"import time\n{listens}time.sleep(600)")
@@ -152,7 +152,7 @@ async def test_a_server_that_never_answers_is_given_up_and_ended(
 
 
 @pytest.mark.usefixtures("one_slot")
-async def test_a_server_that_dies_is_replaced_while_calls_go_on() -> None:
+async def test_dead_server_is_replaced_during_calls() -> None:
     told: list[str] = []
     async with serve_embedded(told.append) as server, HttpChat(ENTRY, server.base_url, policy=PATIENT) as chat:
         first, url = server.pid, server.base_url
@@ -171,9 +171,7 @@ async def test_a_server_that_dies_is_replaced_while_calls_go_on() -> None:
     assert not alive(server.pid)
 
 
-async def test_a_server_that_keeps_dying_is_given_up_with_its_last_words(
-    monkeypatch: pytest.MonkeyPatch, program: Callable[[str], None]
-) -> None:
+async def test_repeatedly_dying_server_is_given_up(monkeypatch: pytest.MonkeyPatch, program: Callable[[str], None]) -> None:
     program(DIES)
     monkeypatch.setattr(serving, "MOST_RESTARTS", 2)
     told: list[str] = []
@@ -188,7 +186,7 @@ async def test_a_server_that_keeps_dying_is_given_up_with_its_last_words(
     assert "is given up" in told[2]
 
 
-async def test_a_block_that_ends_during_a_restart_leaves_no_process(program: Callable[[str], None], tmp_path: Path) -> None:
+async def test_block_that_ends_during_restart_leaves_no_process(program: Callable[[str], None], tmp_path: Path) -> None:
     starts, before = tmp_path / "starts", children()
     note = f"import time\nwith open({str(starts)!r}, 'a+') as file:\n    file.write('.')\n    file.seek(0)\n"
     program(f"{note}    again = len(file.read()) > 1\nif again:\n    time.sleep(600)\n{DIES}")
@@ -197,7 +195,7 @@ async def test_a_block_that_ends_during_a_restart_leaves_no_process(program: Cal
     assert children() == before
 
 
-async def test_a_context_shortened_for_want_of_memory_is_told(
+async def test_context_shortened_for_want_of_memory_is_told(
     monkeypatch: pytest.MonkeyPatch, program: Callable[[str], None]
 ) -> None:
     program(DIES)
@@ -210,7 +208,7 @@ async def test_a_context_shortened_for_want_of_memory_is_told(
 
 
 @pytest.mark.long
-async def test_it_ends_with_its_parent_also_after_a_restart() -> None:
+async def test_it_ends_with_its_parent_also_after_restart() -> None:
     with running("embedded.embedded_parent") as parent:
         assert parent.stdout is not None
         first, second = (int(pid) for pid in parent.stdout.readline().split())
@@ -228,7 +226,7 @@ def test_other_weights_are_refused(monkeypatch: pytest.MonkeyPatch) -> None:
     assert "requirements-weights.txt" in str(caught.value.next_step)
 
 
-async def test_calls_that_begin_alike_go_in_turn_and_others_at_once() -> None:
+async def test_calls_of_equal_beginning_take_turns() -> None:
     begun: list[str] = []
     go_on = asyncio.Event()
 

@@ -27,11 +27,11 @@ class Server:
 
 
 @pytest.mark.parametrize(("most", "first"), [(1, 1), (20, 8), (64, 8), (100, 100)])
-def test_it_begins_with_eight_or_with_an_unusual_limit(most: int, first: int) -> None:
+def test_it_begins_with_eight_or_with_unusual_limit(most: int, first: int) -> None:
     assert AdaptiveConcurrency(most).size == first
 
 
-def test_it_grows_fourfold_per_round_while_latency_holds_up_to_its_limit() -> None:
+def test_concurrency_grows_fourfold_while_latency_holds() -> None:
     # Each answer adds three places: 8 add 24, 32 add 96 up to the limit.
     assert Server(AdaptiveConcurrency(64), 0.2, places=1000).answer_rounds(4) == [32, 64, 64, 64]
     assert Server(AdaptiveConcurrency(256), 0.2, places=1000).answer_rounds(2) == [256, 256]
@@ -54,12 +54,12 @@ def test_an_unusual_limit_comes_down_where_calls_queue() -> None:
     assert server.answer_rounds(2) == [256, 204]
 
 
-def test_latencies_of_milliseconds_do_not_count_as_a_queue() -> None:
+def test_latencies_of_milliseconds_do_not_count_as_queue() -> None:
     # One place, 1 ms: 64 calls take 64 ms each, most of which may be our own.
     assert Server(AdaptiveConcurrency(64), 0.001, places=1).answer_rounds(10)[-1] == 64
 
 
-def test_shrinking_that_answers_fewer_calls_is_taken_back_for_a_while() -> None:
+def test_harmful_shrinking_is_taken_back() -> None:
     server = Server(AdaptiveConcurrency(64), 0.2, places=1000)
     sizes = server.answer_rounds(2)
     # A server that answers batches of 64: latencies have risen to 1 s, and fewer calls only mean fewer answers.
@@ -69,7 +69,7 @@ def test_shrinking_that_answers_fewer_calls_is_taken_back_for_a_while() -> None:
     assert set(sizes[3:]) == {51, 64}
 
 
-def test_a_number_that_is_not_used_up_does_not_grow() -> None:
+def test_unused_concurrency_does_not_grow() -> None:
     adaptive = AdaptiveConcurrency(64)
     for call in range(50):
         adaptive.note_answer(0.1, 0.1 * call, full=False)
@@ -100,7 +100,7 @@ def test_it_recovers_slowly_after_a_refusal() -> None:
     assert sorted(set(sizes)) == [32, 35, 38, 42, 46, 51]
 
 
-def test_only_429_takes_it_below_half_its_first_size() -> None:
+def test_only_429_halves_first_size() -> None:
     def after(failure: Failure) -> int:
         adaptive = AdaptiveConcurrency(64)
         for _ in range(50):

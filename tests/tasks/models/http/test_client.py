@@ -53,9 +53,7 @@ async def test_an_answer_is_read() -> None:
         ("drip", {"timeout_s": 0.5, "first_byte_timeout_s": HANGS_S}, "timeout_total", "no whole answer within 0.5 s"),
     ],
 )
-async def test_an_answer_that_does_not_begin_in_time_is_told_from_one_that_does_not_end(
-    fault: Fault, limits: dict[str, float], failure: Failure, error: str
-) -> None:
+async def test_late_begin_and_late_end_differ(fault: Fault, limits: dict[str, float], failure: Failure, error: str) -> None:
     with ModelServer(lambda _: "B", fault=lambda _: fault) as server:
         reply = await ask_once(entry(server.base_url, timeout_s=HANGS_S).model_copy(update=limits), Pauses())
     assert (reply.failure, reply.error, reply.attempts, reply.http_status) == (failure, error, 2, None)
@@ -120,7 +118,7 @@ async def test_each_kind_of_failure_has_its_own_attempts() -> None:
     assert (reply.failure, reply.attempts, server.calls) == ("invalid_json", 6, 6)
 
 
-async def test_a_server_that_loads_is_waited_for_within_limits() -> None:
+async def test_server_that_loads_is_waited_for_within_limits() -> None:
     statuses = chain(repeat(503, 12), repeat(200))
 
     def script(body: dict[str, Any], _: str) -> Answer:
@@ -188,7 +186,7 @@ async def test_a_refused_connection_is_a_connection_failure() -> None:
     assert len(pauses.seconds) == 3
 
 
-async def test_a_model_that_may_not_be_asked_closes_the_way_to_no_other_at_the_same_address() -> None:
+async def test_forbidden_model_closes_no_other() -> None:
     with ModelServer(
         lambda _: "B", fault=lambda number: "403" if server.bodies[number]["model"] == "listener" else None
     ) as server:
@@ -200,7 +198,7 @@ async def test_a_model_that_may_not_be_asked_closes_the_way_to_no_other_at_the_s
     assert refused[-1].error == f"not sent: the calls before this one failed at {server.url}: HTTP 403: not your model"
 
 
-async def test_the_key_is_in_the_header_and_in_no_reply() -> None:
+async def test_key_is_in_header_and_in_no_reply() -> None:
     key = "sk-not-to-be-seen"
     faults: dict[int, Fault] = {0: "401", 1: "truncated", 2: "not_json", 3: "truncated", 4: "no_choices", 5: "truncated"}
     with ModelServer(lambda _: "B", fault=faults.get) as server:
@@ -217,7 +215,7 @@ async def test_the_key_is_in_the_header_and_in_no_reply() -> None:
 
 
 @pytest.mark.parametrize("value", ["sk-one\nsk-two", "sk-schlüssel", "sk-\x00", "sk-one sk-two"])
-def test_a_key_that_no_header_can_hold_is_refused_and_not_shown(value: str) -> None:
+def test_unsendable_key_is_refused_unprinted(value: str) -> None:
     model = entry("http://localhost/v1").model_copy(update={"api_key_env": "LISTENER_KEY"})
     for use in (lambda: client(model, Pauses(), SecretStr(value)), lambda: resolve_keys(model, {"LISTENER_KEY": value})):
         with pytest.raises(EndpointError) as caught:
@@ -237,7 +235,7 @@ async def test_a_long_error_is_shortened() -> None:
 
 
 @pytest.mark.parametrize(("first", "concurrency"), [(3, 3), (FIRST, 10)])
-async def test_as_many_calls_are_in_flight_as_are_allowed_and_no_more(first: int, concurrency: int) -> None:
+async def test_calls_in_flight_reach_limit_exactly(first: int, concurrency: int) -> None:
     # None is answered before as many are there: at first, and after each answer has added its slots.
     meetings = {size: Barrier(size, timeout=HANGS_S) for size in (first, concurrency)}
     numbers, lock, levels, running = count(), Lock(), list[int](), 0
@@ -272,7 +270,7 @@ class OneCall(BudgetAccount):
         """Nothing is given back."""
 
 
-async def test_what_is_not_sent_does_not_wait_for_its_minute() -> None:
+async def test_unsent_calls_do_not_wait() -> None:
     policy = CallRetryPolicy(sleep=(pauses := Pauses()))
     with ModelServer(lambda _: "B") as server:
         model = entry(server.base_url).model_copy(update={"requests_per_minute": 1})
@@ -282,7 +280,7 @@ async def test_what_is_not_sent_does_not_wait_for_its_minute() -> None:
     assert pauses.seconds == []
 
 
-async def test_a_call_whose_second_attempt_finds_no_budget_says_why_the_first_failed() -> None:
+async def test_spent_budget_keeps_first_failures_reason() -> None:
     policy = CallRetryPolicy(sleep=Pauses())
     with ModelServer(lambda _: "B", fault=lambda _: "500") as server:
         model = entry(server.base_url)
@@ -301,7 +299,7 @@ async def test_a_pause_beyond_the_budget_stops_every_call() -> None:
     assert "not sent: the server wants no call for another 3600 s" in str(replies[-1].error)
 
 
-async def test_no_call_starts_in_a_pause_which_outlives_the_call_that_was_told_of_it() -> None:
+async def test_pause_outlives_call_that_caused_it() -> None:
     over = asyncio.Event()
     told = asyncio.Event()
 
@@ -350,7 +348,7 @@ FORMS = (
         ("null", "null and void", "null and void"),
     ],
 )
-async def test_a_key_in_an_answer_is_taken_out_and_nothing_else(key: str, said: str, kept: str) -> None:
+async def test_key_alone_is_removed_from_answer(key: str, said: str, kept: str) -> None:
     message = f'{{"content": "{said}", "reasoning_content": "{said}"}}'
     body = f'{{"model": "listener", "choices": [{{"message": {message}}}]}}'
     with ModelServer(lambda _: "B") as server:
@@ -360,7 +358,7 @@ async def test_a_key_in_an_answer_is_taken_out_and_nothing_else(key: str, said: 
 
 
 @pytest.mark.parametrize("before", range(180, 200, 5))
-async def test_no_part_of_a_key_is_left_where_an_answer_is_shortened(before: int) -> None:
+async def test_shortened_answer_leaves_no_key_part(before: int) -> None:
     key = "sk-SECRET-0123456789"
     with ModelServer(lambda _: "B") as server:
         lines = f'{{"message": "{"x" * (before - 13)}{key}"}}\n{{"done": true}}\n'
@@ -407,7 +405,7 @@ def test_delays_double_up_to_the_longest() -> None:
     assert delays == [1, 2, 4, 8, 16, 32, 60, None]
 
 
-def test_jitter_takes_up_to_half_off_and_leaves_the_global_generator_alone() -> None:
+def test_jitter_takes_at_most_half() -> None:
     state, policy = random.getstate(), CallRetryPolicy()
     delays = [policy.delay_s("http_5xx", 1, None, 0) for _ in range(200)]
     # A factor drawn from 0.5 to 1 on a first delay of 1 s.
@@ -428,9 +426,7 @@ def test_jitter_takes_up_to_half_off_and_leaves_the_global_generator_alone() -> 
         (None, 299.5, None),
     ],
 )
-def test_what_the_server_asks_for_is_honoured_within_the_budget(
-    asked_s: float | None, waited_s: float, delay_s: float | None
-) -> None:
+def test_what_server_asks_for_is_honoured_within_budget(asked_s: float | None, waited_s: float, delay_s: float | None) -> None:
     assert PLAIN.delay_s("http_429", 1, asked_s, waited_s) == delay_s
 
 
@@ -451,9 +447,7 @@ def test_what_the_server_asks_for_is_honoured_within_the_budget(
         ([None] + ["auth"] * 40, False, False),
     ],
 )
-def test_the_breaker_opens_for_good_where_no_call_can_succeed(
-    ends: list[Failure | int | None], *, is_open: bool, hopeless: bool
-) -> None:
+def test_breaker_opens_where_no_call_can_succeed(ends: list[Failure | int | None], *, is_open: bool, hopeless: bool) -> None:
     breaker = CircuitBreaker()
     for end in ends:
         refused = {"failure": "http_4xx", "http_status": end} if isinstance(end, int) else {"failure": end}

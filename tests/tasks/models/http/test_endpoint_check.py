@@ -59,7 +59,7 @@ def full_socket() -> Iterator[int]:
         yield listener.getsockname()[1]
 
 
-def test_the_key_comes_from_the_variable_the_entry_names() -> None:
+def test_key_comes_from_variable_entry_names() -> None:
     keys = resolve_keys(KEYED, {"LISTENER_KEY": " sk-1\n", "OTHER": "sk-2"})
     assert {name: key.get_secret_value() for name, key in keys.items()} == {"LISTENER_KEY": "sk-1"}
     assert "sk-1" not in repr(keys)
@@ -81,7 +81,7 @@ ALLOWED = "OTHER=http://elsewhere/v1 LISTENER_KEY=http://localhost/v1/"
     ],
     ids=["named", "slash", "none named", "other address", "other key", "provider", "provider, other key"],
 )
-def test_a_key_goes_only_where_its_list_says_once_there_is_one(changed: dict[str, str], allowed: str, *, is_sent: bool) -> None:
+def test_key_goes_only_where_listed(changed: dict[str, str], allowed: str, *, is_sent: bool) -> None:
     one = KEYED.model_copy(update=changed)
     environ = {"LISTENER_KEY": "sk-1", "OTHER": "sk-1", "OPENAI_API_KEY": "sk-1"}
     assert resolve_keys(one, environ)  # who names both on the command line needs no list
@@ -128,7 +128,7 @@ def test_a_missing_key_is_told_with_its_variable(environ: dict[str, str], got: s
         ("http://no-such-host.invalid/v1", "host name no-such-host.invalid has no address"),
     ],
 )
-async def test_a_wrong_address_is_told_with_the_next_step(base_url: str, got: str) -> None:
+async def test_wrong_address_is_told_with_next_step(base_url: str, got: str) -> None:
     with pytest.raises(EndpointError) as caught:
         await check_endpoint(entry(base_url))
     assert caught.value.where == f"base URL {base_url}"
@@ -140,7 +140,7 @@ async def test_a_server_that_is_down_passes() -> None:
     await check_endpoint(entry(f"http://127.0.0.1:{closed_port()}/v1"))
 
 
-async def test_a_server_that_is_up_passes_and_is_not_called() -> None:
+async def test_running_server_passes_without_call() -> None:
     with ModelServer(lambda _: "B") as server:
         await check_endpoint(entry(server.base_url))
     assert server.calls == 0
@@ -159,21 +159,21 @@ async def test_no_address_that_leads_anywhere_is_told() -> None:
     assert "," not in str(caught.value.got)
 
 
-async def test_a_host_that_does_not_answer_in_time_is_told(monkeypatch: pytest.MonkeyPatch) -> None:
+async def test_slow_host_is_reported(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(endpoint_check, "PROBE_TIMEOUT_S", 0.2)
     with full_socket() as port, pytest.raises(EndpointError) as caught:
         await check_endpoint(entry(f"http://127.0.0.1:{port}/v1"))
     assert caught.value.got == f"127.0.0.1:{port}: no answer within 0.2 s"
 
 
-async def test_a_name_that_is_not_found_in_time_is_told(monkeypatch: pytest.MonkeyPatch) -> None:
+async def test_slow_name_lookup_is_reported(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(endpoint_check, "LIMIT_S", 0.1)
     with pytest.raises(EndpointError) as caught:
         await check_endpoint(entry("http://slow.invalid/v1"))
     assert caught.value.got == "slow.invalid:80: no answer within 0.1 s"
 
 
-async def test_secrets_in_the_address_are_refused_and_not_told() -> None:
+async def test_secrets_in_address_are_refused_and_not_told() -> None:
     # No entry can hold such an address; the check does not rely on that.
     model = entry("http://localhost/v1").model_copy(update={"base_url": "http://ada:secret@localhost/v1?key=secret#secret"})
     with pytest.raises(UsageError) as caught:
@@ -214,7 +214,7 @@ async def test_a_proxy_that_cannot_be_used_is_named(
 
 
 @pytest.mark.parametrize("variable", ["ALL_PROXY", "http_proxy"])
-async def test_the_check_and_the_client_go_through_the_same_proxy(monkeypatch: pytest.MonkeyPatch, variable: str) -> None:
+async def test_check_and_client_go_through_same_proxy(monkeypatch: pytest.MonkeyPatch, variable: str) -> None:
     model = entry("http://no-such-host.invalid/v1")
     with ProbedServer(lambda body, _: completed(body, "B")) as proxy:
         monkeypatch.setenv(variable, proxy.url.replace("//", "//ada:pass@"))
@@ -228,7 +228,7 @@ async def test_the_check_and_the_client_go_through_the_same_proxy(monkeypatch: p
     assert proxy.headers[0]["Proxy-Authorization"] == f"Basic {b64encode(b'ada:pass').decode()}"
 
 
-async def test_a_server_on_this_machine_is_not_looked_for_behind_a_proxy() -> None:
+async def test_local_server_is_not_sought_behind_proxy() -> None:
     await check_endpoint(entry(f"http://127.0.0.1:{closed_port()}/v1"), {"http": "http://no-such-proxy.invalid:3128"})
 
 

@@ -39,7 +39,7 @@ USAGE = '{"model": "listener-2", "choices": [], "usage": {"prompt_tokens": 9, "c
         events("", HALVES[0], "", HALVES[1], chunk(reason="stop", logprobs="none"), USAGE, ""),
     ],
 )
-def test_a_stream_is_read_as_the_answer_it_is(body: bytes) -> None:
+def test_stream_is_read_as_answer_it_is(body: bytes) -> None:
     reply = read_completion(join_events(body), asked="listener")
     assert (reply.text, reply.failure, reply.finish_reason) == ("The answer is B.", None, "stop")
     assert (reply.prompt_tokens, reply.completion_tokens, reply.model) == (9, 4, "listener-2")
@@ -86,7 +86,7 @@ def test_contents_in_parts_and_texts_are_joined() -> None:
         ),
     ],
 )
-def test_a_stream_without_an_answer_is_the_failure_it_is(body: bytes, failure: str, error: str) -> None:
+def test_stream_without_answer_is_failure_it_is(body: bytes, failure: str, error: str) -> None:
     reply = read_completion(join_events(body))
     assert reply.failure == failure
     assert error in str(reply.error)

@@ -191,7 +191,7 @@ def test_every_failure_has_its_kind_and_its_retry() -> None:
     assert all(kind.meaning and kind.remedy for kind in FAILURE_KINDS.values())
 
 
-def test_what_no_second_try_can_mend_is_asked_once() -> None:
+def test_unrepairable_failure_is_asked_once() -> None:
     once = {failure for failure, retry in RETRIES.items() if retry.attempts == 1}
     of_limits = {"context_too_long", "max_tokens_too_large", "prompt_cut", "length", "budget"}
     assert once == {"tls", "auth", "quota", "content_filter", "http_4xx", "reasoning_only"} | of_limits
@@ -213,7 +213,7 @@ def test_a_wording_names_the_failure(status: int, message: str, failure: Failure
 
 
 @each_row(("status", "failure"), STATED)
-def test_a_status_names_the_failure_where_nothing_else_does(status: int, failure: Failure) -> None:
+def test_status_names_failure_where_nothing_else_does(status: int, failure: Failure) -> None:
     for body in (b"", b"sorry", json.dumps(error("sorry", type="invalid_request_error")).encode()):
         assert read_error(status, body).failure == failure
 
@@ -232,7 +232,7 @@ def test_every_code_has_an_example_that_it_decides(failure: Failure, pattern: st
         "Request too large on tokens per min (TPM): Limit 30000, Requested 31000. Your input is too long.",
     ],
 )
-def test_a_limit_that_passes_is_not_a_quota_that_is_used_up(message: str) -> None:
+def test_passing_limit_is_no_used_up_quota(message: str) -> None:
     document = error(message, code="insufficient_quota", status="RESOURCE_EXHAUSTED")
     assert read_error(429, json.dumps(document).encode()).failure == "http_429"
 
@@ -260,7 +260,7 @@ def test_an_error_may_come_with_http_200(document: Any, failure: Failure, told: 
     assert str(reply.error).startswith(f"HTTP 200: {told}")
 
 
-def test_a_number_that_no_context_has_is_no_number_of_tokens() -> None:
+def test_impossible_context_size_is_ignored() -> None:
     nines = "9" * 5000
     assert read_max_context(f"maximum context length is {nines}") is None
     # As JSON it cannot be read either; what stands before the number names the failure.
@@ -288,11 +288,11 @@ STATED_CONTEXTS: list[tuple[str, int | None]] = [
 
 
 @each_row(("text", "tokens"), STATED_CONTEXTS)
-def test_the_longest_context_is_read_where_an_error_states_it(text: str, tokens: int | None) -> None:
+def test_longest_context_is_read_where_error_states_it(text: str, tokens: int | None) -> None:
     assert read_max_context(text) == tokens
 
 
-def test_the_context_size_that_llama_cpp_states_in_a_field_is_told() -> None:
+def test_llama_cpp_context_size_is_read() -> None:
     document = error("the request exceeds the available context size", type="exceed_context_size_error", n_ctx=256)
     reply = read_error(400, json.dumps(document).encode())
     assert reply.error == "HTTP 400: the request exceeds the available context size (n_ctx 256)"

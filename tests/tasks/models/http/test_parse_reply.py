@@ -56,12 +56,12 @@ def test_a_part_of_another_type_leaves_the_others() -> None:
         {"type": "text", "thought": True, "text": "Sad."},
     ],
 )
-def test_a_part_that_is_a_thought_is_no_answer(part: dict[str, Any]) -> None:
+def test_part_that_is_thought_is_no_answer(part: dict[str, Any]) -> None:
     reply = read_completion(body({"content": [part, {"type": "text", "text": "B"}]}))
     assert (reply.text, reply.reasoning, reply.reasoning_in) == ("B", "Sad.", "content_part")
 
 
-def test_a_choice_without_a_message_says_why_it_ended() -> None:
+def test_choice_without_message_says_why_it_ended() -> None:
     usage = {"prompt_tokens": 640, "total_tokens": 700, "completion_tokens_details": {"reasoning_tokens": 60}}
     reply = read_completion(json.dumps({"choices": [{"index": 0, "finish_reason": "length"}], "usage": usage}).encode())
     assert (reply.failure, reply.finish_reason, reply.text) == ("length", "length", None)
@@ -98,7 +98,7 @@ def test_prompt_tokens_are_those_of_the_whole(usage: dict[str, Any], timings: An
 
 
 @pytest.mark.parametrize("field", ["reasoning_content", "reasoning"])
-def test_a_reply_that_is_all_reasoning_names_the_parser(field: str) -> None:
+def test_reply_that_is_all_reasoning_names_parser(field: str) -> None:
     reply = read_completion(body({"content": None, field: "C", "tool_calls": []}))
     assert (reply.failure, reply.text, reply.reasoning) == ("reasoning_only", None, "C")
     assert reply.error == f"no text besides reasoning, finish_reason stop; all came in {field}"
@@ -131,14 +131,14 @@ MALFORMED: dict[str, tuple[bytes, Failure]] = {
 
 
 @each_row("name", MALFORMED)
-def test_what_is_no_completion_is_told_by_what_is_missing(name: str) -> None:
+def test_no_completion_names_what_is_missing(name: str) -> None:
     sent, failure = MALFORMED[name]
     reply = read_completion(sent)
     assert (reply.failure, reply.text, reply.http_status) == (failure, None, 200)
     assert name != "html" or "<html>busy</html>" in str(reply.error)
 
 
-def test_an_error_that_comes_as_a_success_is_that_error() -> None:
+def test_error_that_comes_as_success_is_that_error() -> None:
     reply = read_completion(b'{"base_resp": {"status_code": 1008, "status_msg": "insufficient balance"}, "choices": null}')
     assert (reply.failure, reply.error, reply.http_status) == ("quota", "HTTP 200: insufficient balance", 200)
 
@@ -212,7 +212,7 @@ def test_an_answer_of_another_model_is_remarked_upon() -> None:
     assert (reply.text, reply.failure, reply.remark, reply.model) == ("No", None, "other_model", "gpt-4o-mini")
 
 
-def test_an_answer_of_another_model_is_a_failure_where_the_same_is_required() -> None:
+def test_other_models_answer_can_be_failure() -> None:
     sent = body({"content": "B"}, model="gpt-4o-mini", usage={"prompt_tokens": 7, "completion_tokens": 3})
     reply = read_completion(sent, asked="gpt-4o", require_same_model=True)
     assert (reply.text, reply.failure, reply.remark, reply.model) == (None, "wrong_model", None, "gpt-4o-mini")
@@ -220,7 +220,7 @@ def test_an_answer_of_another_model_is_a_failure_where_the_same_is_required() ->
 
 
 @pytest.mark.parametrize("more", [{"model": None}, {"model": "gpt-4o-2024-08-06"}, {"model": ""}])
-def test_a_model_that_is_not_named_or_the_same_is_believed(more: dict[str, Any]) -> None:
+def test_unnamed_model_is_believed(more: dict[str, Any]) -> None:
     reply = read_completion(body({"content": "B"}, **more), asked="gpt-4o", require_same_model=True)
     assert (reply.text, reply.failure, reply.remark) == ("B", None, None)
 
@@ -237,12 +237,12 @@ def test_a_model_that_is_not_named_or_the_same_is_believed(more: dict[str, Any])
         ({"reasoning": "Sad, so B.", "reasoning_details": [{"text": "Sad, so B."}]}, "Sad, so B.", "reasoning"),
     ],
 )
-def test_reasoning_in_a_field_of_its_own_is_kept_apart(fields: Any, reasoning: str | None, place: str | None) -> None:
+def test_reasoning_field_is_kept_apart(fields: Any, reasoning: str | None, place: str | None) -> None:
     reply = read_completion(body({"content": "B", **fields}))
     assert (reply.text, reply.reasoning, reply.reasoning_in) == ("B", reasoning, place)
 
 
-def test_half_a_character_is_replaced_since_no_file_can_hold_it() -> None:
+def test_half_characters_are_replaced() -> None:
     reply = read_completion(body({"content": "B \ud83d", "reasoning_content": "\ude00"}))
     assert (reply.text, reply.reasoning) == ("B \ufffd", "\ufffd")
 
@@ -250,7 +250,7 @@ def test_half_a_character_is_replaced_since_no_file_can_hold_it() -> None:
 @pytest.mark.parametrize(
     "usage", [None, [1], {"prompt_tokens": "7"}, {"prompt_tokens": -1}, {"prompt_tokens": True}, {"prompt_tokens": 2**62}]
 )
-def test_usage_that_is_not_sent_or_of_another_form_is_null_and_not_zero(usage: Any) -> None:
+def test_absent_usage_is_null_not_zero(usage: Any) -> None:
     reply = read_completion(body({"content": "B"}, usage=usage))
     assert (reply.text, reply.prompt_tokens, reply.completion_tokens) == ("B", None, None)
 
@@ -272,7 +272,7 @@ BEST = place("B", ("B", -0.1), (" A", -2))
     ("content", "message"),
     [([place(" \n", ("x", -1.0)), BEST, place(",", (",", 0.0))], {"content": " \nB, A"})],
 )
-def test_log_probabilities_are_those_of_the_first_token_that_is_not_blank(content: Any, message: dict[str, Any]) -> None:
+def test_log_probabilities_skip_blank_tokens(content: Any, message: dict[str, Any]) -> None:
     reply = read_completion(with_logprobs({"content": content}, **message))
     assert reply.top_logprobs == (("B", -0.1), (" A", -2.0))
 
@@ -296,7 +296,7 @@ def test_log_probabilities_are_those_of_the_first_token_that_is_not_blank(conten
         {"content": [place("<|channel|>", ("A", -0.1), ("B", -0.2))]},
     ],
 )
-def test_log_probabilities_of_another_form_are_null_and_the_reply_stays(logprobs: Any) -> None:
+def test_odd_log_probabilities_are_null_alone(logprobs: Any) -> None:
     reply = read_completion(with_logprobs(logprobs))
     assert (reply.text, reply.failure, reply.top_logprobs) == ("B, A", None, None)
 
@@ -305,12 +305,12 @@ def test_log_probabilities_of_another_form_are_null_and_the_reply_stays(logprobs
     "message",
     [{"content": f"{opening}B?</think>B"} for opening in ("<think>", "", "<think></think>")] + [{"reasoning_content": "B?"}],
 )
-def test_log_probabilities_of_reasoning_are_not_those_of_the_answer(message: dict[str, str]) -> None:
+def test_log_probabilities_exclude_reasoning(message: dict[str, str]) -> None:
     reply = read_completion(with_logprobs({"content": [BEST]}, **message))
     assert (str(reply.text)[0], reply.reasoning, reply.top_logprobs) == ("B", "B?", None)
 
 
-def test_half_a_character_in_a_token_can_be_stored() -> None:
+def test_half_character_in_token_can_be_stored() -> None:
     reply = read_completion(with_logprobs({"content": [place("B", ("B", -0.1), ("\ud83d", -3.0))]}))
     assert reply.top_logprobs == (("B", -0.1), ("\ufffd", -3.0))
 
@@ -356,5 +356,5 @@ def test_these_are_two_models(asked: str, named: str) -> None:
 
 
 @each_row(("asked", "named"), [pair for pair in (*SAME, *OTHER) if not pair[0].startswith("ep-")])
-def test_which_of_two_names_was_asked_does_not_matter(asked: str, named: str) -> None:
+def test_either_asked_name_is_accepted(asked: str, named: str) -> None:
     assert is_same_model(named, asked) == is_same_model(asked, named)

@@ -27,7 +27,7 @@ def enter(limiter: RateLimiter, calls: int, *, again: bool = False) -> list[asyn
     return [asyncio.ensure_future(limiter.enter(again=again)) for _ in range(calls)]
 
 
-async def test_a_further_attempt_goes_before_calls_not_tried_yet() -> None:
+async def test_further_attempt_goes_before_calls_not_tried_yet() -> None:
     limiter = limited(Pauses(), concurrency=1)
     first, second = enter(limiter, 2)
     await started([first, second])
@@ -37,7 +37,7 @@ async def test_a_further_attempt_goes_before_calls_not_tried_yet() -> None:
     assert await started([second, again]) == [1]
 
 
-async def test_a_call_that_waits_for_its_minute_starts_in_no_pause() -> None:
+async def test_waiting_call_starts_in_no_pause() -> None:
     # It has its slot and waits 6 s for the limit; meanwhile the server asks to be left alone for 20 s.
     pausing, spacing = asyncio.Event(), asyncio.Event()
 
@@ -73,7 +73,7 @@ async def wait(event: asyncio.Event) -> None:
     await event.wait()
 
 
-async def test_a_pause_longer_than_a_call_waits_closes_the_endpoint() -> None:
+async def test_pause_longer_than_call_waits_closes_endpoint() -> None:
     now_s = [100.0]
     limiter = RateLimiter(ModelEntry(name="limited", base_url="http://localhost/v1"), lambda: now_s[0], Pauses())
     await limiter.pause(3600)
@@ -84,7 +84,7 @@ async def test_a_pause_longer_than_a_call_waits_closes_the_endpoint() -> None:
     assert limiter.closed_for_s == 0
 
 
-async def test_a_call_that_is_cancelled_while_it_waits_leaves_no_slot_taken() -> None:
+async def test_cancelled_waiting_call_frees_its_slot() -> None:
     limiter = limited(Pauses(), concurrency=1)
     first, second, third = enter(limiter, 3)
     await started([first])
@@ -113,7 +113,7 @@ def test_no_call_takes_more_than_a_whole_minute() -> None:
     assert spacing.book(1.0, 0.0) == 0.6 + 60 + 60
 
 
-async def test_what_replies_used_corrects_the_booking_and_the_next_estimate() -> None:
+async def test_what_replies_used_corrects_booking_and_next_estimate() -> None:
     pauses = Pauses()
     limiter = limited(pauses, tokens_per_minute=600)
     booked = await limiter.keep_to_limits(request("w" * 384))
@@ -150,7 +150,7 @@ def test_durations_and_points_in_time(text: str, seconds: float | None) -> None:
     assert found == (None if seconds is None else pytest.approx(seconds))
 
 
-def test_a_point_in_time_says_nothing_without_the_servers_date() -> None:
+def test_point_in_time_says_nothing_without_servers_date() -> None:
     assert read_duration("2026-11-21T10:00:30Z") is None
 
 

@@ -28,7 +28,7 @@ async def until_there_are(number: int, things: Sized) -> None:
             await asyncio.sleep(0)
 
 
-async def test_every_result_comes_and_the_longest_is_begun_first() -> None:
+async def test_every_result_comes_and_longest_is_begun_first() -> None:
     begun: list[int] = []
 
     def job(length: int) -> Job:
@@ -54,7 +54,7 @@ class Reply:
     text = "B"
 
 
-async def test_results_leave_the_memory_while_others_of_their_partition_are_waited_for() -> None:
+async def test_results_leave_memory_while_partition_waits() -> None:
     made: list[weakref.ref[Reply]] = []
     others = asyncio.Event()
 
@@ -81,7 +81,7 @@ def test_a_folder_that_takes_no_results_is_named(tmp_path: Path) -> None:
     assert error.value.where == str(tmp_path / "gone")
 
 
-async def test_nothing_is_left_in_the_folder_even_while_results_are_kept_there(tmp_path: Path) -> None:
+async def test_results_leave_no_files(tmp_path: Path) -> None:
     async with WorkerPool(1, tmp_path) as pool:
         assert list(await pool.do_all([Job(1.0, lambda: asyncio.sleep(0, "B"))])) == ["B"]
         assert names(tmp_path) == []
@@ -111,7 +111,7 @@ async def test_partitions_are_begun_one_after_the_other() -> None:
     assert begun[workers:] == [7, 1, 5, 3, 5, 2]
 
 
-async def test_the_first_error_is_raised_and_nothing_more_is_begun() -> None:
+async def test_first_error_is_raised_and_stops_work() -> None:
     begun: list[str] = []
     ended: list[str] = []
 
@@ -157,7 +157,7 @@ async def test_work_that_waits_ends_with_the_caller() -> None:
         assert list(await asyncio.wait_for(pool.do_all([]), HANGS_S)) == []
 
 
-async def test_work_that_comes_when_the_workers_are_just_done_is_done() -> None:
+async def test_late_work_is_done() -> None:
     async with WorkerPool(1) as pool:
         for _ in range(200):
             assert await asyncio.wait_for(pool.do_all([Job(1.0, lambda: asyncio.sleep(0)) for _ in range(SPARE + 1)]), HANGS_S)
@@ -198,7 +198,7 @@ async def test_a_budget_is_spent_in_rounds() -> None:
     ]
 
 
-async def test_under_a_budget_others_go_on_after_failure_and_cancellation() -> None:
+async def test_budgeted_work_survives_failure_and_cancellation() -> None:
     budget, done = Budget(tokens=1000), list[str]()
 
     def job(name: str) -> Job:

@@ -47,7 +47,7 @@ async def test_without_usage_a_cut_prompt_cannot_be_told(tmp_path: Path) -> None
     assert (reply.failure, reply.text, reply.prompt_tokens) == (None, "B", None)
 
 
-async def test_the_next_run_asks_again_and_keeps_the_answer(tmp_path: Path) -> None:
+async def test_next_run_asks_again_and_keeps_answer(tmp_path: Path) -> None:
     path = tmp_path / "j.sqlite"
     with CuttingContext(4096) as server:
         await ask(path, server, LONG)

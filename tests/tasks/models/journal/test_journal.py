@@ -83,7 +83,7 @@ async def test_the_first_reply_to_a_call_stays(tmp_path: Path) -> None:
         assert journal.get(request().key) == ChatReply(text="A", from_journal=True)
 
 
-async def test_of_identical_calls_at_once_the_next_is_sent_if_one_fails(tmp_path: Path) -> None:
+async def test_next_identical_call_follows_failure(tmp_path: Path) -> None:
     with ModelServer(lambda _: "B", fault=lambda number: "401" if number == 0 else None) as server:
         async with asking(tmp_path, server) as chat:
             replies = await asyncio.gather(*(chat(request()) for _ in range(4)))
@@ -92,7 +92,7 @@ async def test_of_identical_calls_at_once_the_next_is_sent_if_one_fails(tmp_path
     assert chat.counts == CallCounts(sent=2, answered=1, from_journal=2, failed=1)
 
 
-async def test_a_failed_journal_ends_the_call_with_an_error_and_not_never(tmp_path: Path) -> None:
+async def test_failed_journal_ends_calls_with_error(tmp_path: Path) -> None:
     async with Journal(tmp_path / "j.sqlite") as journal:
         with pytest.raises(LakeError, match="surrogates"):
             await asyncio.wait_for(journal.write(request(), ChatReply(text="half \ud83d")), HANGS_S)
@@ -109,7 +109,7 @@ async def test_what_waits_is_written_when_the_journal_closes(tmp_path: Path) -> 
         assert all(journal.get(request(str(number)).key) for number in range(50))
 
 
-async def test_replies_that_come_together_share_commits_and_are_all_kept(tmp_path: Path) -> None:
+async def test_simultaneous_replies_share_commits(tmp_path: Path) -> None:
     path, statements = tmp_path / "j.sqlite", list[str]()
     async with Journal(path) as journal:
         journal._writing.set_trace_callback(statements.append)
@@ -138,7 +138,7 @@ async def test_replies_that_come_together_share_commits_and_are_all_kept(tmp_pat
         ('{"text": "B", "failure": "auth"}', "not an answer: failure auth"),
     ],
 )
-async def test_a_damaged_entry_is_told_and_not_taken_for_a_missing_one(tmp_path: Path, damaged: str, said: str) -> None:
+async def test_damaged_entry_is_not_missing(tmp_path: Path, damaged: str, said: str) -> None:
     path = tmp_path / "j.sqlite"
     async with Journal(path) as journal:
         await journal.write(request(), ChatReply(text="B"))
@@ -151,7 +151,7 @@ async def test_a_damaged_entry_is_told_and_not_taken_for_a_missing_one(tmp_path:
     assert f"moodflow journal merge MOVED_FOLDER/{path.name}" in str(caught.value.next_step)
 
 
-async def test_a_file_that_is_no_journal_is_refused_and_left_alone(tmp_path: Path) -> None:
+async def test_foreign_file_is_refused_untouched(tmp_path: Path) -> None:
     path = tmp_path / "journal.sqlite"
     path.write_text("my diary, not a database\n" * 100)
     with pytest.raises(LakeError, match="not a database") as caught:
@@ -173,7 +173,7 @@ async def test_a_path_that_cannot_be_written_is_refused(tmp_path: Path, name: st
     assert caught.value.next_step
 
 
-async def test_a_full_disk_is_told_and_the_next_run_goes_on(tmp_path: Path) -> None:
+async def test_full_disk_is_reported_and_next_goes_on(tmp_path: Path) -> None:
     path = tmp_path / "journal.sqlite"
     async with Journal(path) as journal:
         await journal.write(request("before"), ChatReply(text="B"))

@@ -68,7 +68,7 @@ def counts(taken: files.ImportedReplies) -> tuple[int, int, int, int, int]:
     return taken.read, taken.added, taken.same, taken.kept_ours, taken.refused
 
 
-async def test_a_journal_that_was_exported_and_imported_is_the_same(tmp_path: Path) -> None:
+async def test_journal_that_was_exported_and_imported_is_same(tmp_path: Path) -> None:
     ours = await keep(tmp_path / "ours.sqlite")
     assert export_replies(ours, tmp_path / "shared.parquet") == 3
     assert counts(import_replies(tmp_path / "shared.parquet", tmp_path / "new" / "theirs.sqlite")) == (3, 3, 0, 0, 0)
@@ -142,7 +142,7 @@ async def test_the_first_reply_to_a_call_stays(tmp_path: Path) -> None:
     assert rows(theirs) == others
 
 
-async def test_rows_written_before_a_field_was_kept_are_shared(tmp_path: Path) -> None:
+async def test_rows_written_before_field_was_kept_are_shared(tmp_path: Path) -> None:
     ours = await keep(tmp_path / "ours.sqlite", {"full": FULL})
     change(ours, "UPDATE replies SET reply = json_remove(reply, '$.remark', '$.top_logprobs')")
     export_replies(ours, tmp_path / "shared.parquet")
@@ -168,7 +168,7 @@ WRONG: dict[str, tuple[pl.Expr, str]] = {
 
 
 @pytest.mark.parametrize(("wrong", "rule"), WRONG.values(), ids=WRONG.keys())
-async def test_a_row_that_breaks_a_rule_is_refused_and_the_others_are_taken(tmp_path: Path, wrong: pl.Expr, rule: str) -> None:
+async def test_broken_row_alone_is_refused(tmp_path: Path, wrong: pl.Expr, rule: str) -> None:
     export_replies(await keep(tmp_path / "ours.sqlite"), tmp_path / "shared.parquet")
     frame = pl.read_parquet(tmp_path / "shared.parquet")
     is_bare = pl.col("key") == request("bare").key
@@ -180,9 +180,7 @@ async def test_a_row_that_breaks_a_rule_is_refused_and_the_others_are_taken(tmp_
 
 
 @pytest.mark.parametrize("rows_at_once", [1, 1000])
-async def test_a_call_that_comes_twice_in_a_file_is_refused_once(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, rows_at_once: int
-) -> None:
+async def test_repeated_call_is_refused_once(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, rows_at_once: int) -> None:
     monkeypatch.setattr(files, "ROWS_AT_ONCE", rows_at_once)
     export_replies(await keep(tmp_path / "ours.sqlite"), tmp_path / "shared.parquet")
     frame = pl.read_parquet(tmp_path / "shared.parquet")
@@ -207,7 +205,7 @@ async def test_a_call_that_comes_twice_in_a_file_is_refused_once(
         "identity = x'00'",
     ],
 )
-async def test_a_damaged_row_is_not_merged_and_stops_an_export(tmp_path: Path, damage: str) -> None:
+async def test_damaged_row_is_not_merged_and_stops_export(tmp_path: Path, damage: str) -> None:
     theirs = await keep(tmp_path / "theirs.sqlite")
     change(theirs, f"UPDATE replies SET {damage} WHERE key = ?", request("bare").key)  # noqa: S608  no user's text
     taken = merge_replies(theirs, tmp_path / "ours.sqlite")
@@ -220,7 +218,7 @@ async def test_a_damaged_row_is_not_merged_and_stops_an_export(tmp_path: Path, d
     assert not [name for name in os.listdir(tmp_path) if "parquet" in name]  # noqa: PTH208
 
 
-async def test_a_damaged_row_of_ours_is_told_by_an_import(tmp_path: Path) -> None:
+async def test_damaged_row_of_ours_is_told_by_import(tmp_path: Path) -> None:
     ours = await keep(tmp_path / "ours.sqlite")
     export_replies(ours, tmp_path / "shared.parquet")
     change(ours, "UPDATE replies SET reply = ? WHERE key = ?", '{"text": 5}', request("bare").key)
@@ -267,7 +265,7 @@ async def test_a_file_with_other_columns_is_refused_whole(tmp_path: Path) -> Non
     assert not (tmp_path / "theirs.sqlite").exists()
 
 
-async def test_a_file_with_text_that_is_no_utf8_is_refused(tmp_path: Path) -> None:
+async def test_non_utf8_file_is_refused(tmp_path: Path) -> None:
     export_replies(await keep(tmp_path / "ours.sqlite"), shared := tmp_path / "shared.parquet")
     pq.write_table(pq.read_table(shared), shared, compression="none", write_statistics=False)
     shared.write_bytes(shared.read_bytes().replace(b"listener-2026", b"listener-202\xff"))
@@ -284,7 +282,7 @@ async def test_columns_in_another_order_are_taken(tmp_path: Path) -> None:
     assert counts(import_replies(tmp_path / "reversed.parquet", tmp_path / "theirs.sqlite")) == (3, 3, 0, 0, 0)
 
 
-async def test_a_run_goes_on_while_replies_are_taken_in(tmp_path: Path) -> None:
+async def test_run_goes_on_while_replies_are_taken_in(tmp_path: Path) -> None:
     export_replies(await keep(tmp_path / "ours.sqlite"), tmp_path / "shared.parquet")
     async with Journal(tmp_path / "theirs.sqlite") as journal:
         await journal.write(request("running"), ChatReply(text="R"))

@@ -49,7 +49,7 @@ def test_two_processes_send_each_call_once(tmp_path: Path) -> None:
     assert [sorted(found[:-1]) for found in lines] == [expected, expected]
 
 
-async def test_a_process_goes_on_where_another_was_killed_and_no_reply_that_was_seen_is_lost(tmp_path: Path) -> None:
+async def test_next_process_keeps_every_seen_reply(tmp_path: Path) -> None:
     path, answers, is_dead = tmp_path / "j.sqlite", count(), Event()
 
     def reply(messages: list[dict[str, str]]) -> str:
@@ -96,7 +96,7 @@ async def test_who_waits_for_another_process_holds_no_slot(tmp_path: Path) -> No
     assert (reply.text, reply.from_journal, server.calls) == ("answer to claimed", False, 2)
 
 
-async def test_the_reply_of_another_process_is_taken_when_it_comes(tmp_path: Path) -> None:
+async def test_reply_of_another_process_is_used(tmp_path: Path) -> None:
     path = tmp_path / "j.sqlite"
     with ModelServer(echo) as server:
         async with Journal(path) as other, Journal(path) as journal, client(entry(server.base_url), Pauses()) as http:
@@ -111,7 +111,7 @@ async def test_the_reply_of_another_process_is_taken_when_it_comes(tmp_path: Pat
     assert chat.counts == CallCounts(from_journal=1)
 
 
-async def test_the_same_call_through_two_clients_of_one_run_is_sent_once(tmp_path: Path) -> None:
+async def test_two_clients_send_same_call_once(tmp_path: Path) -> None:
     with ModelServer(echo, latency_s=0.1) as server:
         async with Journal(tmp_path / "j.sqlite") as journal, client(entry(server.base_url), Pauses()) as http:
             one, other = JournaledChat(http, journal), JournaledChat(http, journal)
@@ -137,7 +137,7 @@ class Answering:
 
 
 @pytest.mark.parametrize("reply", [ChatReply(failure="http_5xx"), ChatReply(text="B"), None])
-async def test_a_lease_ends_with_its_call_however_that_ends(tmp_path: Path, reply: ChatReply | None) -> None:
+async def test_lease_ends_with_its_call_however_that_ends(tmp_path: Path, reply: ChatReply | None) -> None:
     path = tmp_path / "j.sqlite"
     async with Journal(path) as journal:
         with Leases(path.with_suffix(".leases")) as elsewhere:
@@ -146,7 +146,7 @@ async def test_a_lease_ends_with_its_call_however_that_ends(tmp_path: Path, repl
             assert elsewhere.claim(request().key)
 
 
-async def test_a_lease_is_not_kept_for_a_reply_that_cannot_be(tmp_path: Path) -> None:
+async def test_unkeepable_reply_frees_its_lease(tmp_path: Path) -> None:
     path = tmp_path / "j.sqlite"
     async with Journal(path) as journal:
         with Leases(path.with_suffix(".leases")) as elsewhere:
@@ -162,7 +162,7 @@ async def test_a_lease_is_not_kept_for_a_reply_that_cannot_be(tmp_path: Path) ->
             assert elsewhere.claim(request().key)
 
 
-async def test_a_cancelled_call_keeps_its_lease_until_its_reply_is_on_disk(tmp_path: Path) -> None:
+async def test_cancelled_call_keeps_lease_until_written(tmp_path: Path) -> None:
     path = tmp_path / "j.sqlite"
     async with Journal(path) as journal:
         with Leases(path.with_suffix(".leases")) as elsewhere, closing(sqlite3.connect(path)) as busy:

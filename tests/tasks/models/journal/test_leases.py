@@ -72,7 +72,7 @@ def comes_true(condition: Callable[[], bool], limit_s: float = HANGS_S) -> bool:
     return found
 
 
-def test_a_child_does_not_keep_the_claims_of_a_killed_parent(tmp_path: Path) -> None:
+def test_child_does_not_keep_claims_of_killed_parent(tmp_path: Path) -> None:
     with holder(tmp_path, KEY) as other, Leases(tmp_path) as leases:
         assert not leases.claim(KEY)
         other.process.kill()
@@ -85,7 +85,7 @@ def test_a_child_does_not_keep_the_claims_of_a_killed_parent(tmp_path: Path) -> 
             os.kill(other.child, signal.SIGKILL)
 
 
-def test_a_child_that_ends_drops_no_claim_of_its_parent(tmp_path: Path) -> None:
+def test_ending_child_keeps_parents_claims(tmp_path: Path) -> None:
     with holder(tmp_path, KEY) as other, Leases(tmp_path) as leases:
         os.kill(other.child, signal.SIGKILL)
         time.sleep(0.1)
@@ -94,7 +94,7 @@ def test_a_child_that_ends_drops_no_claim_of_its_parent(tmp_path: Path) -> None:
 
 
 @pytest.mark.skipif(sys.platform != "linux", reason="elsewhere locks belong to the process")
-def test_who_reads_or_writes_the_files_ends_no_claim(tmp_path: Path) -> None:
+def test_who_reads_or_writes_files_ends_no_claim(tmp_path: Path) -> None:
     with Leases(tmp_path) as one, Leases(tmp_path) as other:
         assert one.claim(KEY)
         assert [file.read_bytes() for file in tmp_path.iterdir()] == [b""] * FILES
@@ -105,7 +105,7 @@ def test_who_reads_or_writes_the_files_ends_no_claim(tmp_path: Path) -> None:
             assert later.claim(OTHER)
 
 
-def test_deleted_files_are_told_before_a_call_is_sent_twice(tmp_path: Path) -> None:
+def test_deleted_files_are_reported_before_resending(tmp_path: Path) -> None:
     folder = tmp_path / "leases"
     with Leases(folder) as leases:
         shutil.rmtree(folder)

@@ -49,7 +49,7 @@ def taken_in(folder: Path, *rows: Any) -> tuple[ImportedReplies, dict[str, str |
         return taken, {call.messages[0].content: reply.text for call in CALLS if (reply := find(call.key))}
 
 
-def test_a_set_of_files_per_endpoint_model_and_repetition(tmp_path: Path) -> None:
+def test_set_of_files_per_endpoint_model_and_repetition(tmp_path: Path) -> None:
     about = write_requests(CALLS, tmp_path, "talks")
     assert [(one["file"], one["repetition"], one["calls"]) for one in about] == [("talks.jsonl", 0, 2), ("talks-2.jsonl", 1, 1)]
     first, second = lines(tmp_path / "talks.jsonl")
@@ -60,7 +60,7 @@ def test_a_set_of_files_per_endpoint_model_and_repetition(tmp_path: Path) -> Non
         write_requests(CALLS, tmp_path, "talks")
 
 
-def test_the_task_names_its_documents_and_how_to_generate(tmp_path: Path) -> None:
+def test_task_names_its_documents_and_how_to_generate(tmp_path: Path) -> None:
     write_requests(CALLS[:1], tmp_path, "talks")
     task = yaml.safe_load((tmp_path / "talks.yaml").read_text(encoding="utf-8"))
     assert task["dataset_kwargs"]["data_files"] == {"test": "talks.documents.jsonl"}
@@ -81,7 +81,7 @@ def test_replies_of_a_batch_and_of_samples(tmp_path: Path) -> None:
     assert said == {"first\u2028line": "A", "second": "B", "again": "C"}
 
 
-def test_what_breaks_a_rule_is_refused_and_the_rest_is_kept(tmp_path: Path) -> None:
+def test_broken_rows_alone_are_refused(tmp_path: Path) -> None:
     expired = {"custom_id": CALLS[0].key, "response": None, "error": {"code": "batch_expired"}}
     rows: tuple[Any, ...] = (
         *(batch(CALLS[1], "B"), batch(CALLS[1], "other"), batch(request("foreign"), "F"), batch(CALLS[0], "A", 500), expired),
@@ -101,7 +101,7 @@ def test_what_breaks_a_rule_is_refused_and_the_rest_is_kept(tmp_path: Path) -> N
 
 
 @pytest.mark.parametrize(("identity", "kept"), [("lm-eval/NAME", 1), ("http://localhost:9/v1", 0)])
-def test_one_text_is_not_taken_for_what_a_server_was_sent(tmp_path: Path, identity: str, kept: int) -> None:
+def test_other_text_is_no_sent_prompt(tmp_path: Path, identity: str, kept: int) -> None:
     said = (ChatMessage(role="system", content="Be kind."), ChatMessage(role="user", content="Hi"))
     call = replace(CALLS[0], messages=said, identity=identity)
     write_requests([call], tmp_path / "asked", "talks")
@@ -159,7 +159,7 @@ def test_a_damaged_folder_of_calls_names_the_file(tmp_path: Path, name: str, old
         [{"role": "user", "content": "second"}],
     ],
 )
-def test_a_prompt_in_the_frame_of_a_template_is_the_same(tmp_path: Path, prompt: Any) -> None:
+def test_prompt_in_frame_of_template_is_same(tmp_path: Path, prompt: Any) -> None:
     taken, said = taken_in(tmp_path, sample(CALLS[1], "B", prompt=prompt))
     assert (taken.added, said) == (1, {"second": "B"})
 
@@ -177,7 +177,7 @@ def test_a_sample_asked_with_another_prompt_is_refused(tmp_path: Path, prompt: s
     assert (dict(taken.rules), said) == ({"prompt_is_that_of_the_call": 1}, {})
 
 
-def test_a_sample_without_arguments_states_its_prompt_in_its_document(tmp_path: Path) -> None:
+def test_sample_prompt_may_stand_in_document(tmp_path: Path) -> None:
     good, other = sample(CALLS[1], "B"), sample(CALLS[0], "A")
     other["doc"]["prompt"] = "other"
     del good["arguments"], other["arguments"]
@@ -185,7 +185,7 @@ def test_a_sample_without_arguments_states_its_prompt_in_its_document(tmp_path: 
     assert (dict(taken.rules), said) == ({"prompt_is_that_of_the_call": 1}, {"second": "B"})
 
 
-def test_results_of_a_batch_in_the_form_of_anthropic(tmp_path: Path) -> None:
+def test_results_of_batch_in_form_of_anthropic(tmp_path: Path) -> None:
     thought, answer = {"type": "thinking", "thinking": "hm"}, {"type": "text", "text": "B"}
     expired, errored, odd = (anthropic(CALLS[0], kind) for kind in ("expired", "errored", "lost"))
     cut = anthropic(CALLS[2], "succeeded", answer, stop="max_tokens")
@@ -210,6 +210,6 @@ def test_tokens_that_were_not_counted_are_not_zero(tmp_path: Path) -> None:
     assert (reply.prompt_tokens, reply.completion_tokens) == (None, None)
 
 
-def test_a_line_beyond_all_measure_is_no_line_of_a_log(tmp_path: Path) -> None:
+def test_oversized_line_is_refused(tmp_path: Path) -> None:
     taken, _ = taken_in(tmp_path, batch(CALLS[1], "B" * 2**24))
     assert dict(taken.rules) == {"line_is_of_a_log": 1}

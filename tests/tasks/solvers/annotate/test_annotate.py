@@ -22,7 +22,7 @@ def missing(solved: SolverOutput) -> list[tuple[str, str | None]]:
     return [(answer.part, answer.failed_role) for answer in solved.answers if answer.text is None]
 
 
-async def test_there_are_five_calls_a_turn_and_one_with_a_judge_and_four_without() -> None:
+async def test_turn_has_five_calls_four_unjudged() -> None:
     judged, alone = await ask(conversation(1, turns=5)), await ask(conversation(1, turns=5), judge=None)
     assert (len(judged.calls), len(alone.calls)) == (26, 21)
     assert [call.step for call in judged.calls][:5] == [
@@ -46,7 +46,7 @@ async def test_what_nobody_answered_is_not_asked() -> None:
     assert "leave both maps of answers empty" in asked["turn 1 review"]
 
 
-async def test_all_calls_are_made_side_by_side_and_only_the_judge_waits() -> None:
+async def test_all_calls_run_together_but_judge() -> None:
     flying: list[str] = []
     most: dict[str, int] = {}
 
@@ -83,7 +83,7 @@ async def test_a_failed_call_costs_its_own_part(words: str, parts: list[tuple[st
     assert {answer.text for answer in solved.answers if answer.text} == {f'{{"drafted_response": "{OWN_WORDS}"}}'}
 
 
-async def test_a_judge_that_fails_is_not_the_models_fault() -> None:
+async def test_judge_that_fails_is_not_models_fault() -> None:
     solved = await ask(conversation(1), judge=failing("Message 2."))
     assert missing(solved) == [("turn 2 judge", "draft_judge")]
 
@@ -97,7 +97,7 @@ async def test_a_judge_that_fails_is_not_the_models_fault() -> None:
         ('{"drafted_response": ["I see."]}', '{"drafted_response": ["I see."]}'),
     ],
 )
-def test_a_draft_in_another_form_is_judged_as_it_came(reply: str, draft: str) -> None:
+def test_odd_draft_is_judged_as_given(reply: str, draft: str) -> None:
     assert read_draft(reply) == draft
 
 

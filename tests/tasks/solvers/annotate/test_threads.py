@@ -52,7 +52,7 @@ def original() -> Fields:
 
 
 @pytest.mark.parametrize("own", EVERY, ids=lambda own: f"{own.mode}-{own.strategy}-{own.labels}")
-async def test_conversations_that_differ_in_annotations_alone_are_asked_alike(own: AnnotateOptions) -> None:
+async def test_annotations_do_not_change_calls(own: AnnotateOptions) -> None:
     one, other = sent(await ask(original(), own)), sent(await ask(twin(original()), own))
     assert len(one) == 11
     assert one == other
@@ -145,7 +145,7 @@ def shown_of(fields: Fields) -> VisibleConversation:
     return VisibleConversation.model_validate_json(annotated(fields).item.context or "")
 
 
-def test_neutral_names_hide_whose_a_reply_is_and_sides_stay() -> None:
+def test_neutral_names_hide_authors_and_keep_sides() -> None:
     shown = shown_of(conversation(1, turns=12))
     names = [Threads(shown).names(turn) for turn in shown.turns]
     assert all(tuple(of_turn.values()) == NEUTRAL for of_turn in names)

@@ -22,7 +22,7 @@ SAGE_SYSTEM = (
 )
 
 
-async def test_a_chunk_is_enriched_and_shown_with_its_notes() -> None:
+async def test_chunk_is_enriched_and_shown_with_its_notes() -> None:
     roles = ScriptedRoles(sage=ScriptedModel(saying(" She grieves. "), "sage"))
     solved = await roles.solve(EC, "coem")
     (asked,) = roles.sage.asked
@@ -61,7 +61,7 @@ async def test_one_pack_is_recorded_and_not_ranked_again() -> None:
     assert (rows[4].enriched, rows[4].helper, rows[4].helper_call_key) == ("insight", "sage", roles.sage.asked[0].key)
 
 
-async def test_the_entity_is_told_and_the_person_is_not() -> None:
+async def test_entity_is_told_and_person_is_not() -> None:
     roles = ScriptedRoles()
     await roles.solve(FIRM, "coem")
     await roles.solve(EC, "coem")
@@ -72,7 +72,7 @@ async def test_the_entity_is_told_and_the_person_is_not() -> None:
     assert "Mara" not in person.replace("Mara lost her letter.", "")
 
 
-async def test_every_segment_is_enriched_and_outliers_are_those_of_the_packs() -> None:
+async def test_every_segment_is_enriched_and_packs_decide() -> None:
     def note(request: ChatRequest) -> ChatReply:
         # With its notes segment 7 stands out, though its text alone does not.
         return ChatReply(text="joy" if "number7" in request.messages[1].content else "deep peace of mind")
@@ -98,7 +98,7 @@ async def test_every_segment_is_enriched_and_outliers_are_those_of_the_packs() -
     assert [line.partition(",")[0] for line in shown] == [f'{{"index": {index}' for index in (4, 7, 0, 1, 2, 3, 5, 6)]
 
 
-async def test_packs_are_ranked_against_the_question_and_shown_in_document_order() -> None:
+async def test_packs_are_ranked_but_shown_in_order() -> None:
     def note(request: ChatRequest) -> ChatReply:
         passage = request.messages[1].content.split("\n")[3]
         return ChatReply(text="what does fear fade by" if passage == "Line 9 tells of topic9." else "none")
@@ -173,7 +173,7 @@ async def test_aspects_are_enriched_each_on_its_own() -> None:
     assert "## Symptoms\n[1] Session 0 went well.\nNotes: insight\n\n[2]" in text
 
 
-async def test_more_enriched_chunks_of_emotion_classification_are_ranked_again() -> None:
+async def test_enriched_chunks_are_ranked_again() -> None:
     def note(request: ChatRequest) -> ChatReply:
         return ChatReply(text="Mara and Mara" if "wept" in request.messages[1].content else "none of her")
 
@@ -193,7 +193,7 @@ async def test_a_sage_that_fails_ends_the_item(asked: AskedItem) -> None:
     assert {row.stage for row in solved.retrieved} == (set() if asked is ED else {"initial"})
 
 
-async def test_one_failed_chunk_of_many_ends_the_item_and_keeps_the_others_rows() -> None:
+async def test_failed_chunk_ends_item_and_keeps_rows() -> None:
     def answer(request: ChatRequest) -> ChatReply:
         symptoms = request.messages[1].content.startswith("Aspect: Symptoms")
         return ChatReply(failure="timeout_total") if symptoms else ChatReply(text="none")

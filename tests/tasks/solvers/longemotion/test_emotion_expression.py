@@ -57,7 +57,7 @@ def many_lines() -> ScriptedModel:
 
 @pytest.mark.parametrize("setting", ["base", "rag", "coem", "self_rag", "search_o1", "retrieve_only"])
 @pytest.mark.parametrize("demand", [True, False])
-async def test_six_turns_with_the_same_demands_in_every_setting(setting: str, *, demand: bool) -> None:
+async def test_six_turns_with_same_demands_in_every_setting(setting: str, *, demand: bool) -> None:
     roles = ScriptedRoles(many_lines())
     solved = await roles.solve(EE, setting, length_demand=demand, repetition=1)
     assert len(transcript(solved)) == 6
@@ -91,7 +91,7 @@ async def test_texts_are_chinese_where_the_item_is() -> None:
     )
 
 
-async def test_steps_two_to_five_retrieve_from_what_was_written() -> None:
+async def test_later_steps_retrieve_from_written_text() -> None:
     roles = ScriptedRoles(many_lines())
     solved = await roles.solve(EE, "rag", repetition=4)
     written = {text.corpus: [chunk.text for chunk in text.chunks] for text in solved.written}
@@ -118,7 +118,7 @@ async def test_steps_two_to_five_retrieve_from_what_was_written() -> None:
     assert roles.model.asked[5].messages[5].content == roles.model.texts[2]
 
 
-async def test_retrieve_only_shows_pieces_in_place_of_the_conversation() -> None:
+async def test_retrieve_only_shows_pieces_in_place_of_conversation() -> None:
     roles = ScriptedRoles(many_lines())
     await roles.solve(EE, "retrieve_only")
     assert [len(request.messages) for request in roles.model.asked] == [2, 4, 2, 2, 2, 2]
@@ -161,7 +161,7 @@ async def test_a_failed_step_ends_the_item(answered: int) -> None:
     assert len(roles.model.asked) == answered + 1
 
 
-async def test_a_failed_sage_ends_the_item_after_the_steps_before() -> None:
+async def test_failed_sage_ends_item_after_steps_before() -> None:
     roles = ScriptedRoles(many_lines(), sage=ScriptedModel(saying(*["fine"] * 4, FAILED), "sage"))
     solved = await roles.solve(EE, "coem")
     assert [call.step for call in transcript(solved)] == ["step 0", "step 1", "step 2"]
@@ -214,7 +214,7 @@ async def test_a_search_within_a_step_leaves_no_marks() -> None:
     assert [sum(row.kept for row in solved.retrieved if row.query_number == number) for number in range(3)] == [2, 2, 4]
 
 
-async def test_a_query_in_the_reasoning_takes_the_text_after_it_away() -> None:
+async def test_query_in_reasoning_takes_text_after_it_away() -> None:
     thought = ChatReply(text="too early", reasoning=f"What did I feel? {query('upset')} Hm.")
     roles = ScriptedRoles(ScriptedModel(saying("Upset 5", "Stage 1", thought, "Stage 2", "Stage 3", "Stage 4", "Stage 5")))
     solved = await roles.solve(EE, "search_o1")

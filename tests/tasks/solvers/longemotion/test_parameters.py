@@ -106,7 +106,7 @@ def test_options_replace_what_the_preset_says() -> None:
         (RetrievalOptions(initial_k=3), "ed", (None, 8)),
     ],
 )
-def test_one_number_given_moves_the_other_only_as_far_as_it_must(
+def test_given_number_moves_other_minimally(
     options: RetrievalOptions, task: ContextTask, expected: tuple[int | None, int]
 ) -> None:
     found = choose_parameters(options, task, "coem", "x")
@@ -120,7 +120,7 @@ def test_showing_more_than_is_enriched_is_refused() -> None:
     assert choose_parameters(RetrievalOptions(top_k=5, initial_k=4), "qa", "rag", "x").counts.top_k == 5
 
 
-def test_an_overlap_as_long_as_the_chunks_is_refused() -> None:
+def test_overlap_as_long_as_chunks_is_refused() -> None:
     options = RetrievalOptions(chunk_tokens=50)
     with pytest.raises(UsageError, match="overlap as a whole"):
         choose_parameters(options, "qa", "rag", "x")

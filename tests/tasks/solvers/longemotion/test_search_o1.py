@@ -21,7 +21,7 @@ def searching(*replies: str | ChatReply) -> ScriptedRoles:
     return ScriptedRoles(ScriptedModel(saying(*replies)))
 
 
-async def test_without_a_search_the_first_reply_is_the_answer() -> None:
+async def test_without_search_first_reply_is_answer() -> None:
     roles = searching("exposure")
     solved = await roles.solve(QA, "search_o1")
     assert [call.reply.text for call in transcript(solved)] == ["exposure"]
@@ -71,7 +71,7 @@ async def test_two_searches_in_a_row() -> None:
     assert {(row.query_number, row.query) for row in solved.retrieved} == {(0, "topic1"), (1, "topic2")}
 
 
-async def test_after_the_last_search_the_answer_is_asked_for() -> None:
+async def test_after_last_search_answer_is_asked_for() -> None:
     roles = searching(*(query(f"topic{number}") for number in range(9)))
     solved = await roles.solve(QA, "search_o1")
     assert len(transcript(solved)) == 6
@@ -98,7 +98,7 @@ async def test_a_query_in_the_reasoning_counts() -> None:
     assert solved.retrieved[0].query == "topic7"
 
 
-async def test_a_query_asked_again_is_not_answered_again_and_uses_a_search_up() -> None:
+async def test_repeated_query_uses_search_up() -> None:
     roles = searching(query("Topic7"), query(" topic7 "), "exposure")
     solved = await roles.solve(QA, "search_o1")
     assert len(transcript(solved)) == 3

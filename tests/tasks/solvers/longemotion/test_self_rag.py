@@ -65,7 +65,7 @@ async def test_the_instruction_is_that_of_the_task(asked: AskedItem, instruction
     assert roles.critic.texts[0].startswith(f"Instruction: {instruction}\n\nParagraph:\n")
 
 
-async def test_dismissed_chunks_are_left_out_and_take_no_others_with_them() -> None:
+async def test_dismissed_chunks_alone_are_left_out() -> None:
     roles = ScriptedRoles(critic=dismissing("Line 0 tells of topic0.", "Line 3 tells of topic3."))
     solved = await roles.solve(QA, "self_rag")
     text = transcript(solved)[0].request.messages[1].content
@@ -123,7 +123,7 @@ async def test_a_heading_without_pieces_is_left_out() -> None:
     assert text.count("## ") == 4
 
 
-async def test_a_critic_without_a_verdict_is_not_asked_again_and_keeps_no_model_from_answering() -> None:
+async def test_silent_critic_keeps_no_model_from_answering() -> None:
     roles = ScriptedRoles(critic=ScriptedModel(saying("Hm."), "critic"))
     solved = await roles.solve(QA, "self_rag", RetrievalOptions(top_k=2))
     assert [request.repetition for request in roles.critic.asked] == [0, 0]

@@ -166,7 +166,7 @@ async def test_texts_follow_the_language_of_the_item() -> None:
 
 @pytest.mark.parametrize("setting", ["rag", "coem", "self_rag", "search_o1", "retrieve_only"])
 @pytest.mark.parametrize("asked", [EC, FIRM, ED, QA, ES, MC, EE], ids=lambda asked: asked.item_id)
-async def test_ranks_are_contiguous_and_kept_is_what_stands_in_the_prompt(asked: AskedItem, setting: str) -> None:
+async def test_ranks_are_contiguous_and_kept_is_shown(asked: AskedItem, setting: str) -> None:
     looking = "<|begin_search_query|>Mara Acorn fear worry calm session<|end_search_query|>"
     replies = [looking, "done"] if setting == "search_o1" and asked is not EE else ["done one\ndone two\ndone three"]
     roles = ScriptedRoles(ScriptedModel(saying(*replies)))
@@ -191,7 +191,7 @@ async def test_ranks_are_contiguous_and_kept_is_what_stands_in_the_prompt(asked:
     assert sorted(shown) == sorted([*kept, *whole])
 
 
-async def test_a_hundred_ranks_are_recorded_unless_more_are_kept() -> None:
+async def test_hundred_ranks_are_recorded_unless_more_are_kept() -> None:
     item = QA.item.model_copy(update={"context": "\n".join(f"Line {number}" for number in range(150))})
     rows = (await ScriptedRoles().solve(long_item("qa", item), "rag")).retrieved
     assert [row.rank for row in rows] == list(range(100))
@@ -223,7 +223,7 @@ async def test_what_ranks_the_chunks(asked: AskedItem, options: RetrievalOptions
 
 @pytest.mark.parametrize("task", ["mc1", "mc2", "mc3"])
 @pytest.mark.parametrize("setting", ["rag", "coem", "self_rag", "search_o1"])
-async def test_earlier_stages_of_a_conversation_are_asked_as_in_base(task: ContextTask, setting: str) -> None:
+async def test_earlier_stages_are_asked_as_base(task: ContextTask, setting: str) -> None:
     roles = ScriptedRoles()
     solved = await roles.solve(long_item(task, MC.item), setting)
     base = await ScriptedRoles().solve(long_item(task, MC.item), "base")
@@ -232,7 +232,7 @@ async def test_earlier_stages_of_a_conversation_are_asked_as_in_base(task: Conte
     assert roles.retriever.queries == []
 
 
-async def test_the_first_message_of_a_dialogue_has_no_history() -> None:
+async def test_first_message_of_dialogue_has_no_history() -> None:
     item = MC.item.model_copy(update={"context": None, "question": "Client: hello"})
     asked = long_item("mc1", item)
     (base,) = transcript(await ScriptedRoles().solve(asked, "base"))
@@ -254,7 +254,7 @@ async def test_without_chunks_nobody_is_asked(asked: AskedItem, setting: str) ->
 
 @pytest.mark.parametrize("setting", ["coem", "self_rag"])
 @pytest.mark.parametrize("asked", [EC, FIRM, ED, QA, ES, MC], ids=lambda asked: asked.item_id)
-async def test_models_under_test_and_repetitions_share_what_helpers_say(asked: AskedItem, setting: str) -> None:
+async def test_models_and_repetitions_share_helper_replies(asked: AskedItem, setting: str) -> None:
     one, other = ScriptedRoles(), ScriptedRoles(model=ScriptedModel(saying("done"), "another-core"))
     await one.solve(asked, setting)
     await other.solve(asked, setting, repetition=2)
@@ -270,7 +270,7 @@ async def test_a_failed_call_is_the_last() -> None:
     assert len(solved.retrieved) == 21
 
 
-async def test_a_call_has_the_entry_s_sampling_and_dialect_and_the_item_s_repetition() -> None:
+async def test_call_takes_entrys_sampling_and_items_repetition() -> None:
     sampling, dialect = Sampling(temperature=0.8, top_p=0.9, max_tokens=8192, seed=3), ApiCapabilities(reasoning_effort="low")
     entry = ModelEntry(name="core", base_url="http://x.test/v1", identity="farm", sampling=sampling, dialect=dialect)
     model = ScriptedModel(saying("done"), entry=entry)
