@@ -83,7 +83,7 @@ def test_download_fills_the_cache_once(tmp_path: Path, locator: Locator, downloa
     assert download.urls == ["https://raw.githubusercontent.com/someone/something/0123456789abcdef/data/a%20b.txt"]
 
 
-def test_absent_file_is_named_with_how_to_supply_it(tmp_path: Path) -> None:
+def test_absent_file_says_how_to_supply_it(tmp_path: Path) -> None:
     with pytest.raises(SourceMissingError) as caught:
         Locator(mirror=tmp_path, cache=tmp_path / "cache").locate(pinned())
     error = caught.value
