@@ -28,11 +28,11 @@ from flows.commands.lineage import lineage
 from flows.commands.models import models_app
 from flows.commands.plan_fields import list_options
 from flows.commands.plan_options import PlanCommand, read_plan
-from flows.commands.process import imports, leave, refused_by_system, require_certificates, require_prefect_settings
+from flows.commands.process import leave, refused_by_system, require_certificates, require_prefect_settings
 from flows.commands.runs import runs_app
 from flows.commands.serve import automations, serve
 from flows.commands.verify import verify
-from flows.runtime.local_server import INTERRUPTED, INTERRUPTION, start_early
+from flows.runtime.local_server import INTERRUPTED, INTERRUPTION, temporary_server
 from schemas.errors import MoodflowError, UsageError
 from schemas.printing import printable
 
@@ -89,9 +89,7 @@ def _stage_command(
         opt.require_comparison(stage)
     if dry_run:
         opt.require_asking(stage)
-    with imports():
-        plan = read_plan(benchmark, context.obj, needs_model=stage != "build")
-
+    plan = read_plan(benchmark, context.obj, needs_model=stage != "build")
     fails_if = {"instrument failed", *(["Regressed"] if fail_on_regression else [])}
     _execute("dry-run" if dry_run else stage, plan, as_json=as_json, fails_if=fails_if)
 
@@ -125,10 +123,10 @@ def demo(
 
 
 def _execute(stage: str, *requests: Any, as_json: bool, fails_if: Set[str] = frozenset()) -> None:
-    start_early()  # unless that was done before this command line was imported
-    with imports():  # takes seconds that `--help` and a misspelt option need not wait
-        require_prefect_settings()
-        from flows.commands.run import run_command  # noqa: PLC0415
+    require_prefect_settings()
+    temporary_server()
+    from flows.commands.run import run_command  # noqa: PLC0415  takes seconds that a misspelt option need not wait
+
     result = run_command(stage, *requests)
     if fails_if & {result.document.get("state"), *(row.get("verdict") for row in result.document.get("models", ()))}:
         result = replace(result, status=1)

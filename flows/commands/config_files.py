@@ -7,7 +7,6 @@ from pathlib import Path
 from typing import Any
 
 from flows.commands.model_entries import complete_entries
-from flows.commands.process import imports
 from schemas.documents import read_text, read_yaml
 from schemas.errors import MoodflowError, UsageError, unknown_name
 from schemas.folders import DATA_FOLDER
@@ -57,8 +56,7 @@ def complete_plan(values: Values, presets: Values) -> Values:
         values: of files and options, with the roles of presets.
         presets: as `read_configs` returns them.
     """
-    with imports():  # polars takes its time
-        from tasks.scoring.blueprints import load_blueprint  # noqa: PLC0415
+    from tasks.scoring.blueprints import load_blueprint  # noqa: PLC0415
 
     values = complete_entries(values)
     if "settings" not in values:

@@ -13,7 +13,6 @@ from rich.table import Table
 
 from flows.commands import options as opt
 from flows.commands.console import CommandResult, decimal, numbers, text_table, unbroken
-from flows.commands.process import imports
 from schemas.errors import UsageError
 from schemas.folders import DEFAULT_LAKE
 
@@ -39,15 +38,14 @@ def leaderboard(
     as_json: opt.AsJson = False,
 ) -> None:
     """Models of a benchmark, ranked."""
-    with imports():
-        from flows.commands.run_view import leaderboard_table  # noqa: PLC0415
-        from tasks.leaderboard import ranking as leaderboards  # noqa: PLC0415
-        from tasks.leaderboard.across_models import compare_models  # noqa: PLC0415
-        from tasks.leaderboard.helper_ranks import compare_helpers  # noqa: PLC0415
-        from tasks.leaderboard.published_experiments import read_experiments  # noqa: PLC0415
-        from tasks.reporting.content.leaderboard import groups_said  # noqa: PLC0415
-        from tasks.reporting.content.score_tables import describe_dimensions  # noqa: PLC0415
-        from tasks.reporting.render.leaderboard_files import write_leaderboard  # noqa: PLC0415
+    from flows.commands.run_view import leaderboard_table  # noqa: PLC0415
+    from tasks.leaderboard import ranking as leaderboards  # noqa: PLC0415
+    from tasks.leaderboard.across_models import compare_models  # noqa: PLC0415
+    from tasks.leaderboard.helper_ranks import compare_helpers  # noqa: PLC0415
+    from tasks.leaderboard.published_experiments import read_experiments  # noqa: PLC0415
+    from tasks.reporting.content.leaderboard import groups_said  # noqa: PLC0415
+    from tasks.reporting.content.score_tables import describe_dimensions  # noqa: PLC0415
+    from tasks.reporting.render.leaderboard_files import write_leaderboard  # noqa: PLC0415
 
     folder, runs = lake or DEFAULT_LAKE, run or []
     if html and (html.suffix != ".html" or html.is_dir()):
