@@ -115,8 +115,10 @@ def test_a_run_that_is_triggered_completes_and_its_report_is_served(started_pref
 
 @linux
 @pytest.mark.long
-def test_a_schedule_fires_and_a_night_in_which_nothing_changed_asks_nothing(tmp_path: Path) -> None:
-    home = tmp_path / "prefect"
+def test_a_schedule_fires_and_a_night_in_which_nothing_changed_asks_nothing(
+    started_prefect: PrefectServer, tmp_path: Path
+) -> None:
+    home = started_prefect.new_home(tmp_path / "prefect")
     with ModelServer(policy(DATASETS, "gold")) as model:
         write_config(tmp_path / "prefect.yaml", deployment(model.base_url))
         with Served(tmp_path, home, "--schedule", "tried=* * * * *") as served:
@@ -149,8 +151,10 @@ def test_a_schedule_fires_and_a_night_in_which_nothing_changed_asks_nothing(tmp_
 @linux
 @pytest.mark.long
 @pytest.mark.parametrize("number", [signal.SIGINT, signal.SIGTERM])
-def test_an_end_in_the_middle_of_a_run_cancels_it_and_the_next_goes_on(tmp_path: Path, number: signal.Signals) -> None:
-    home = tmp_path / "prefect"
+def test_an_end_in_the_middle_of_a_run_cancels_it_and_the_next_goes_on(
+    started_prefect: PrefectServer, tmp_path: Path, number: signal.Signals
+) -> None:
+    home = started_prefect.new_home(tmp_path / "prefect")
     with ModelServer(policy(DATASETS, "gold"), latency_s=0.5) as model:
         slow = {"name": "scripted", "base_url": model.base_url, "concurrency": 1}
         # A canary would ask what the journal has once more.
@@ -173,8 +177,8 @@ def test_an_end_in_the_middle_of_a_run_cancels_it_and_the_next_goes_on(tmp_path:
 
 @linux
 @pytest.mark.long
-def test_after_a_kill_the_place_is_free_again_and_a_webhook_is_called(tmp_path: Path) -> None:
-    home = tmp_path / "prefect"
+def test_after_a_kill_the_place_is_free_again_and_a_webhook_is_called(started_prefect: PrefectServer, tmp_path: Path) -> None:
+    home = started_prefect.new_home(tmp_path / "prefect")
     with ModelServer(policy(DATASETS, "gold"), latency_s=0.5) as model, Endpoint() as webhook:
         slow = {"name": "scripted", "base_url": model.base_url, "concurrency": 1}
         write_config(tmp_path / "prefect.yaml", deployment(model.base_url, models=[slow]))
@@ -198,8 +202,8 @@ def test_after_a_kill_the_place_is_free_again_and_a_webhook_is_called(tmp_path: 
 
 @linux
 @pytest.mark.long
-def test_a_server_that_dies_ends_serve_with_a_message(tmp_path: Path) -> None:
-    home = tmp_path / "prefect"
+def test_a_server_that_dies_ends_serve_with_a_message(started_prefect: PrefectServer, tmp_path: Path) -> None:
+    home = started_prefect.new_home(tmp_path / "prefect")
     write_config(tmp_path / "prefect.yaml", deployment(URL))
     with Served(tmp_path, home) as served:
         (server,) = (pid for pid, program in processes_of(home).items() if str(PROGRAM) in program)
@@ -217,8 +221,8 @@ def test_a_server_that_dies_ends_serve_with_a_message(tmp_path: Path) -> None:
 
 @linux
 @pytest.mark.long
-def test_a_worker_runs_the_deployments_of_the_file(tmp_path: Path) -> None:
-    home, port = tmp_path / "prefect", free_port()
+def test_a_worker_runs_the_deployments_of_the_file(started_prefect: PrefectServer, tmp_path: Path) -> None:
+    home, port = started_prefect.new_home(tmp_path / "prefect"), free_port()
     environment = clean_environment(home, PREFECT_SERVER_API_PORT=str(port), **LOCAL_SETTINGS)
     with ModelServer(policy(DATASETS, "gold")) as model:
         write_config(tmp_path / "prefect.yaml", deployment(model.base_url, cron="* * * * *", canary=0))
