@@ -12,7 +12,6 @@ from typing import Any
 END_LIMIT_S = 1
 """Longest time that requests under way are waited for at the end."""
 
-STARTUP_FAILED = 3
 DATABASE_FAILED = 4
 """Exit status after which the last two lines of the output are the database, and what is wrong with it."""
 
@@ -71,7 +70,7 @@ def make_database(states: Path) -> None:
             with FileLock(home / "migration.lock"):
                 asyncio.run(provide_database_interface().create_db())
     except Exception as error:  # noqa: BLE001  whatever databases and their drivers raise
-        sys.stdout.write(f"\n{place}\n{str(error).splitlines()[0]}\n")
+        sys.stdout.write(f"\n{place}\n{(str(error) or type(error).__name__).splitlines()[0]}\n")
         sys.exit(DATABASE_FAILED)
 
 
@@ -100,8 +99,7 @@ def main(kind: str, states: str, descriptor: str, *names: str) -> None:
     config = uvicorn.Config(app, log_level="error", lifespan="on", timeout_graceful_shutdown=END_LIMIT_S)
     server = uvicorn.Server(config)
     server.run(sockets=[socket.socket(fileno=int(descriptor))])
-    if not server.started:
-        sys.exit(STARTUP_FAILED)
+    sys.exit(not server.started)
 
 
 if __name__ == "__main__":
