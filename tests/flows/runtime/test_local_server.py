@@ -14,7 +14,7 @@ import pytest
 from prefect import __version__ as version
 
 from flows.runtime import prefect_server
-from flows.runtime.local_server import PROGRAM, LocalServer, start_temporary_server
+from flows.runtime.local_server import PROGRAM, start_temporary_server
 from schemas.errors import EndpointError
 from tests.crashes.commands import end_of
 from tests.flows.served import ENTRY_POINT, LIMIT_S, clean_environment, processes_of, wait_until
@@ -110,7 +110,7 @@ def migrate_further(home: Path) -> Path:
     ],
     ids=["of a later Prefect", "damaged"],
 )
-def test_a_database_that_cannot_be_used_is_one_message(
+def test_an_unusable_database_is_one_message(
     started_prefect: PrefectServer, tmp_path: Path, content: bytes | None, reason: str
 ) -> None:
     file = migrate_further(started_prefect.new_home(tmp_path / "home")) / "prefect.db"
@@ -137,7 +137,7 @@ def test_servers_that_start_together_make_one_database(tmp_path: Path) -> None:
     ]
 
 
-def test_where_a_temporary_server_is_forbidden_none_is_started(tmp_path: Path) -> None:
+def test_a_forbidden_temporary_server_is_not_started(tmp_path: Path) -> None:
     ended = end_of(start(tmp_path, tmp_path, *build("mini_eq_test"), PREFECT_SERVER_EPHEMERAL_ENABLED="false"))
     assert ended.status == 2
     assert ended.err.startswith("Error: no Prefect server is configured, and a temporary one is forbidden\n")
@@ -154,7 +154,7 @@ def test_where_a_temporary_server_is_forbidden_none_is_started(tmp_path: Path) -
     ],
     ids=["anybody", "another origin", "wrong login", "another name", "login"],
 )
-def test_a_temporary_server_answers_under_its_own_name_who_has_its_login(
+def test_only_its_login_and_name_open_a_server(
     started_prefect: PrefectServer, headers: dict[str, str], status: int, *, login: bool
 ) -> None:
     auth = httpx.BasicAuth(*started_prefect.auth.split(":", 1)) if login else None
@@ -171,9 +171,7 @@ def test_a_temporary_server_answers_under_its_own_name_who_has_its_login(
         (["build", "moodbench-mini", "--sampel", "3"], "there is no option --sampel"),
     ],
 )
-def test_a_misspelt_command_starts_a_server_that_is_killed_unseen(
-    home: Path, tmp_path: Path, arguments: list[str], message: str
-) -> None:
+def test_a_misspelt_command_leaves_no_server(home: Path, tmp_path: Path, arguments: list[str], message: str) -> None:
     ended = end_of(start(home, tmp_path, *arguments, program=f"{COUNT_SERVERS}; {ENTRY_POINT}"))
     assert ended.status == 2
     assert ended.err.startswith(f"a server was started\nError: {message}\n")
@@ -183,7 +181,7 @@ def test_a_misspelt_command_starts_a_server_that_is_killed_unseen(
 
 @linux
 @pytest.mark.long
-def test_ctrl_c_while_waiting_for_the_server_ends_both(home: Path, tmp_path: Path) -> None:
+def test_ctrl_c_ends_command_and_server(home: Path, tmp_path: Path) -> None:
     process = start(home, tmp_path, *build("mini_eq_test"))
     assert process.stderr is not None
     assert process.stderr.readline() == STARTING
@@ -232,23 +230,18 @@ async def test_writes_that_meet_are_all_kept_at_once(started_prefect: PrefectSer
         assert {answer.status_code for answer in await asyncio.gather(*asked)} == {201}
 
 
-def failing(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> LocalServer:
-    """A server whose process ends at once, with a word."""
+async def test_a_server_that_ends_tells_its_last_words(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     program = tmp_path / "program.py"
     program.write_text("import sys; sys.exit('a port is a valid integer')", encoding="utf-8")
     monkeypatch.setattr("flows.runtime.local_server.PROGRAM", program)
-    return start_temporary_server({"PREFECT_HOME": str(tmp_path)})
-
-
-async def test_a_server_that_ends_is_an_error_with_its_last_words(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    server = failing(tmp_path, monkeypatch)
+    server = start_temporary_server({"PREFECT_HOME": str(tmp_path)})
     with pytest.raises(EndpointError, match="the Prefect server did not start") as caught:
         await prefect_server.wait_until_up(server)
     assert (caught.value.where, caught.value.got) == (server.api_url, "a port is a valid integer")
     server.stop()
 
 
-async def test_a_server_that_is_not_up_in_time_is_an_error_and_ends(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+async def test_a_server_that_is_late_ends(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(prefect_server, "START_LIMIT_S", 0.05)
     monkeypatch.setattr("flows.runtime.local_server.STOP_LIMIT_S", 0.05)
     server = start_temporary_server({"PREFECT_HOME": str(tmp_path)})

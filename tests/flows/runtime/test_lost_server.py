@@ -33,11 +33,15 @@ main()
 """
 
 
+LATER = {"/later/health": b"true", "/later/admin/version": b'"4.0.0"'}
+"""Answers of a Prefect server of a version that is not out yet."""
+
+
 class Page(Handler):
-    """Answers everything with a page."""
+    """Answers everything else with a page."""
 
     def do_GET(self) -> None:  # noqa: N802  the name http.server calls
-        self.send_body(200, b"<html>welcome</html>", {"Content-Type": "text/html"})
+        self.send_body(200, LATER.get(self.path, b"<html>welcome</html>"), {"Content-Type": "text/html"})
 
 
 class Pages(LoopbackServer):
@@ -116,22 +120,9 @@ def test_a_server_of_others_is_refused(tmp_path: Path, path: str) -> None:
     assert "got: another answer to /health: '<html>welcome</html>'" in page.err
 
 
-class OfVersion4(Handler):
-    """A Prefect server of a version that is not out yet."""
-
-    def do_GET(self) -> None:  # noqa: N802  the name http.server calls
-        self.send_body(200, b"true" if self.path == "/api/health" else b'"4.0.0"')
-
-
-class LaterServer(LoopbackServer):
-    """A server of that version."""
-
-    handler = OfVersion4
-
-
 def test_a_server_of_another_major_version_is_refused(tmp_path: Path) -> None:
-    with LaterServer() as later:
-        refused = asked(tmp_path, f"{later.url}/api")
+    with Pages() as server:
+        refused = asked(tmp_path, f"{server.url}/later")
     assert_one_message(
         refused, "Error: the Prefect server refuses\n", "got: Found incompatible versions: client: 3.", "server: 4.0.0"
     )
