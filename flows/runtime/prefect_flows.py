@@ -75,7 +75,10 @@ def run_to_end(work: Coroutine[Any, Any, ResultT]) -> ResultT:
 
     async def stoppable() -> ResultT:
         tasks.append(asyncio.current_task())
-        return await work
+        try:
+            return await work
+        finally:
+            tasks.clear()  # a later signal finds no loop any more
 
     def interrupt(*_: object) -> Never:
         leave_soon(INTERRUPTION, INTERRUPTED)

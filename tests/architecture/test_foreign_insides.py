@@ -22,7 +22,7 @@ def breaches(source: str) -> list[str]:
     """Expressions of a module that reach into what it imported from elsewhere, in the order of their lines."""
     tree = ast.parse(source)
     foreign = {name: module for name, module in _imported(tree) if module.split(".")[0] not in OURS}
-    found = [(node.lineno, text) for node in ast.walk(tree) for text in _reaching(node, foreign)]
+    found = [(getattr(node, "lineno", 0), text) for node in ast.walk(tree) for text in _reaching(node, foreign)]
     return [text for _, text in sorted(dict.fromkeys(found))]
 
 
