@@ -17,5 +17,8 @@ RUN useradd --create-home moodflow \
 USER moodflow
 WORKDIR /work
 
+# Prefect makes its database by some 120 migrations; here it does so once, not in every container.
+RUN python -c "from flows.runtime.server_process import make_database; from tasks.lake.local_state import states_folder; make_database(states_folder())"
+
 ENTRYPOINT ["moodflow"]
 CMD ["--help"]

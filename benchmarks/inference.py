@@ -36,7 +36,7 @@ import polars as pl  # noqa: E402
 
 from benchmarks.peers.servers import stub_server  # noqa: E402
 from benchmarks.silent_listener import Silent  # noqa: E402
-from flows.commands.process import THRESHOLDS  # noqa: E402
+from flows.cli import THRESHOLDS  # noqa: E402
 from flows.runtime.endpoints import Endpoint, open_endpoints  # noqa: E402
 from schemas.api_capabilities import Sampling  # noqa: E402
 from schemas.chat import ChatRequest, ModelEntry  # noqa: E402

@@ -85,7 +85,7 @@ def main() -> None:
     print(f"{size.partitions} partitions x {size.items} calls x {size.latency_ms} ms, {size.concurrency} in flight")
     with tempfile.TemporaryDirectory(prefix="moodflow-orchestration-") as folder:
         write_benchmark(Path(folder), size)
-        configure_prefect()
+        configure_prefect("CRITICAL")
         with prefect_server(Path(folder), os.environ) as environ:
             report(measure_in_turns(size, Path(folder), environ, options.repeats))
 
@@ -221,9 +221,6 @@ MEASURES = {"flows": measure_flows, "plain": measure_plain}
 
 async def prepared_plan(size: Size, folder: Path, base_url: str) -> Any:
     """The plan, its items built and its model probed in a lake of its own."""
-    from flows.runtime.local_server import silence_console  # noqa: PLC0415
-
-    silence_console()
     from flows.build import build_datasets  # noqa: PLC0415  after the environment is set
     from flows.planning.capabilities import ensure_probed  # noqa: PLC0415
     from schemas.chat import ModelEntry  # noqa: PLC0415

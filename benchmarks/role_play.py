@@ -34,7 +34,7 @@ import polars as pl  # noqa: E402
 
 from benchmarks.peers.servers import stub_server  # noqa: E402
 from benchmarks.silent_listener import Silent  # noqa: E402
-from flows.commands.process import THRESHOLDS  # noqa: E402
+from flows.cli import THRESHOLDS  # noqa: E402
 from flows.runtime.endpoints import open_endpoints  # noqa: E402
 from schemas.chat import ModelEntry  # noqa: E402
 from schemas.lineage import CodeVersion  # noqa: E402

@@ -5,13 +5,17 @@ imported would close pytest's captured standard error with it.
 """
 
 import gc
+import os
 from collections.abc import Iterator
 from contextlib import ExitStack
 from pathlib import Path
 from tempfile import TemporaryDirectory
 from typing import Any
 
+os.environ |= dict.fromkeys(("PREFECT_LOGGING_HANDLERS_CONSOLE_LEVEL", "PREFECT_LOGGING_INTERNAL_LEVEL"), "CRITICAL")
+
 import pytest
+import trustme
 from hypothesis import HealthCheck, settings
 from prefect.logging.configuration import ensure_logging_setup
 from prefect.settings import (
@@ -21,7 +25,6 @@ from prefect.settings import (
     temporary_settings,
 )
 
-from flows.runtime.local_server import one_certificate
 from tests.mirror import MIRROR, WITHOUT_MIRROR
 from tests.prefect_server import GIVEN, PrefectServer, started_server, using
 
@@ -83,10 +86,13 @@ def started_prefect(pytestconfig: pytest.Config, tmp_path_factory: pytest.TempPa
 def prefect_server(started_prefect: PrefectServer) -> Iterator[str]:
     """Have flows use that server; without heartbeats and API logs a flow run costs 0.07 s instead of 1.
 
-    Yields its API's URL, for commands in processes of their own.
+    Of certificates, which every client reads, there is one. Yields its API's URL, for commands in processes of their own.
     """
     quick = {PREFECT_FLOWS_HEARTBEAT_FREQUENCY: None, PREFECT_LOGGING_TO_API_ENABLED: False}
-    with one_certificate() as file, temporary_settings({**quick, PREFECT_API_SSL_CERT_FILE: file.name}), using(started_prefect):
+    with ExitStack() as stack:
+        file = stack.enter_context(trustme.CA().cert_pem.tempfile())
+        stack.enter_context(temporary_settings({**quick, PREFECT_API_SSL_CERT_FILE: file}))
+        stack.enter_context(using(started_prefect))
         yield started_prefect.url
 
 

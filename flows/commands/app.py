@@ -13,7 +13,7 @@ from typing import Any
 import typer
 from typer.core import TyperGroup
 
-from flows.commands.process import imports, leave, refused_by_system, require_certificates, require_prefect_settings
+from flows.commands.process import leave, refused_by_system, require_certificates, require_prefect_settings
 from flows.runtime.local_server import INTERRUPTED, INTERRUPTION
 from schemas.errors import MoodflowError, UsageError
 from schemas.printing import printable
@@ -54,8 +54,7 @@ NO_TEXT = re.compile("[\0\ud800-\udfff]")
 
 def load_command(name: str) -> Any:
     """Import the module of a command and return the command."""
-    with imports():
-        module = import_module(f"flows.commands.{COMMANDS[name][0]}")
+    module = import_module(f"flows.commands.{COMMANDS[name][0]}")
     command: Any = typer.main.get_command(module.app)
     command = getattr(command, "commands", {}).get(name, command)
     command.help = command.help or COMMANDS[name][1]

@@ -11,9 +11,9 @@ from rich.console import RenderableType
 from flows.commands import options as opt
 from flows.commands.console import CommandResult, decimal, numbers, text_table
 from flows.commands.plan_options import PlanCommand, PlanOptions, read_plan
-from flows.commands.process import imports, require_prefect_settings
+from flows.commands.process import require_prefect_settings
 from flows.commands.run_view import usage_document, usage_view
-from flows.runtime.local_server import start_early
+from flows.runtime.local_server import temporary_server
 from schemas.errors import UsageError
 from schemas.lineage import StageResult
 from schemas.plan import Plan
@@ -49,12 +49,12 @@ app = typer.Typer(no_args_is_help=True, add_completion=False)
 def _cards_command(context: typer.Context, source: Source, out: Out = Path(), as_json: opt.AsJson = False) -> None:
     first, _ = COMMANDS[context.info_name or "build"]
     plan = card_plan(source, context.obj)
-    start_early()
-    with imports():  # takes seconds that `--help` and a misspelt option need not wait
-        require_prefect_settings()
-        from flows.cards import build_cards, read_entering  # noqa: PLC0415
-        from flows.runtime.prefect_flows import run_to_end  # noqa: PLC0415
-        from flows.runtime.prefect_server import on_server  # noqa: PLC0415
+    require_prefect_settings()
+    temporary_server()
+    # Takes seconds that `--help` and a misspelt option need not wait.
+    from flows.cards import build_cards, read_entering  # noqa: PLC0415
+    from flows.runtime.prefect_flows import run_to_end  # noqa: PLC0415
+    from flows.runtime.prefect_server import on_server  # noqa: PLC0415
 
     read_entering(plan, first)  # before a server is waited for: a wrong line is told at once
     _finished(plan, run_to_end(on_server(lambda: build_cards(plan, first))), out).finish(as_json=as_json)

@@ -8,7 +8,7 @@ import typer
 from flows.commands import options as opt
 from flows.commands.console import CommandResult, detail_lines, folded, numbers, text_table
 from flows.commands.plan_options import PlanCommand, PlanOptions, read_plan
-from flows.commands.process import imports, require_prefect_settings
+from flows.commands.process import require_prefect_settings
 from schemas.errors import UsageError
 from schemas.folders import DEFAULT_LAKE, Folder, parse_folder
 from tasks.lake.local_state import state_folder
@@ -58,10 +58,10 @@ def export_journal(
 def write_requests(context: typer.Context, benchmark: opt.Benchmark, to: opt.ToFolder, as_json: opt.AsJson = False) -> None:
     """Write the calls that a run would make now for others to answer: a batch, and a task of lm-evaluation-harness."""
     plan = read_plan(benchmark, context.obj)
-    with imports():
-        require_prefect_settings()
-        from flows.commands.replies_by_file import write_wave  # noqa: PLC0415
-        from flows.runtime.prefect_flows import run_to_end  # noqa: PLC0415
+    require_prefect_settings()
+    from flows.commands.replies_by_file import write_wave  # noqa: PLC0415
+    from flows.runtime.prefect_flows import run_to_end  # noqa: PLC0415
+
     document = run_to_end(write_wave(plan, to))
     CommandResult(int(bool(document["missing"])), document, [*detail_lines(document)]).finish(as_json=as_json)
 
@@ -90,10 +90,10 @@ def import_journal(
     plan = read_plan(benchmark, options) if benchmark else None
     ours = _journal_of(plan.lake if plan else options.lake)
     if plan:
-        with imports():
-            require_prefect_settings()
-            from flows.commands.replies_by_file import import_results  # noqa: PLC0415
-            from flows.runtime.prefect_flows import run_to_end  # noqa: PLC0415
+        require_prefect_settings()
+        from flows.commands.replies_by_file import import_results  # noqa: PLC0415
+        from flows.runtime.prefect_flows import run_to_end  # noqa: PLC0415
+
         taken = run_to_end(import_results(plan, source))
     else:
         taken = import_answers(source, requests, ours) if requests else import_replies(source, ours)

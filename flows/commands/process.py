@@ -1,13 +1,10 @@
-"""Start and end the process of a command: import without garbage collection, end without taking Python down."""
+"""Check what a command's process rests on, and end it."""
 
-import atexit
 import gc
 import os
 import ssl
 import sys
-import threading
-from collections.abc import Iterator
-from contextlib import contextmanager, redirect_stderr
+from contextlib import redirect_stderr
 from errno import EMFILE, ENAMETOOLONG, ENOSPC
 from io import StringIO
 from typing import NoReturn
@@ -15,33 +12,6 @@ from typing import NoReturn
 from schemas.errors import EndpointError, UsageError, summarize
 
 LONGEST_PATH = 200
-THRESHOLDS = (50_000, 20, 20)
-UNUSED = frozenset({"sqlalchemy"})
-"""Packages that others import where they find them, for what we do not use: dataframely for databases, which takes 0.1 s."""
-
-
-@contextmanager
-def imports() -> Iterator[None]:
-    """Collect no garbage while the block imports, and hide UNUSED; what it imported is never looked at again.
-
-    Modules make hundreds of thousands of objects that stay: looking through them over and over takes 0.5 to 1.3 s of a command.
-    Does nothing where Prefect is imported already, as in a test.
-    """
-    if "prefect" in sys.modules or not gc.isenabled():
-        yield
-        return
-    gc.disable()
-    hidden = UNUSED - sys.modules.keys()
-    vars(sys)["modules"].update(dict.fromkeys(hidden))  # None: it cannot be imported
-    try:
-        yield
-    finally:
-        for name in hidden:
-            del sys.modules[name]
-        gc.freeze()
-        # Thousands of calls make and drop objects by the million, and next to none of them in circles.
-        gc.set_threshold(*THRESHOLDS)
-        gc.enable()
 
 
 def require_certificates() -> None:
@@ -116,22 +86,14 @@ def refused_by_system(error: OSError) -> UsageError:
 
 
 def leave(status: int) -> NoReturn:
-    """End the process as Python does, up to the point where it takes every module and object apart: that takes 1.8 s.
-
-    Threads are joined, exit functions called and output written, in Python's own order.
+    """End the process with this exit status; whoever read the output, such as `head`, may have gone.
 
     Raises:
-        SystemExit: output cannot be written, which is then said and turned into a status by Python itself.
+        SystemExit: always.
     """
-    # No public function joins threads and calls the exit functions of concurrent.futures and of Prefect's workers.
-    threading._shutdown()  # type: ignore[attr-defined]  # noqa: SLF001
-    atexit._run_exitfuncs()  # noqa: SLF001
     try:
-        for stream in (sys.stdout, sys.stderr):
-            if stream is not None:
-                stream.flush()
+        sys.stdout.flush()
     except BrokenPipeError:
-        pass  # whoever read the output, such as `head`, has enough
-    except (OSError, ValueError):
-        raise SystemExit(status) from None
-    os._exit(status)
+        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())  # Python flushes it once more
+    gc.freeze()  # else Python looks through every object once more, half a second
+    sys.exit(status)

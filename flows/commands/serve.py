@@ -1,6 +1,5 @@
 """`moodflow serve`: run server, schedules and reports, and print where they are; its automations for a server elsewhere."""
 
-import os
 import re
 from collections.abc import Sequence
 from pathlib import Path
@@ -10,7 +9,7 @@ import typer
 
 from flows.commands import options as opt
 from flows.commands.console import CommandResult, print_json, terminal
-from flows.commands.process import imports, require_prefect_settings
+from flows.commands.process import require_prefect_settings
 from schemas.errors import UsageError
 
 WEBHOOK_ADDRESS = re.compile(r"https?://[^/\s]+(/\S*)?")
@@ -45,10 +44,9 @@ def serve(
     """Run Prefect server, UI, schedules and reports on this machine, until Ctrl-C."""
     schedules = read_schedules(schedule or ())
     require_address(webhook)
-    os.environ.setdefault("PREFECT_LOGGING_HANDLERS_CONSOLE_LEVEL", "WARNING")  # what each run does is in the UI
-    with imports():
-        require_prefect_settings()
-        from flows.service import session as serving_session  # noqa: PLC0415
+    require_prefect_settings()
+    from flows.service import session as serving_session  # noqa: PLC0415
+
     asked = serving_session.ServeOptions(config, host, port, reports_port, lake, webhook, schedules)
     raise typer.Exit(serving_session.serve_session(asked, print_json if as_json else print_summary))
 
@@ -57,10 +55,10 @@ def serve(
 def automations(webhook: WebhookUrl = None, as_json: opt.AsJson = False) -> None:
     """Make or mend the automations of `moodflow serve` on the server that PREFECT_API_URL names."""
     require_address(webhook)
-    with imports():
-        require_prefect_settings()
-        from flows.runtime.prefect_flows import run_to_end  # noqa: PLC0415
-        from flows.service.registration import mend_automations  # noqa: PLC0415
+    require_prefect_settings()
+    from flows.runtime.prefect_flows import run_to_end  # noqa: PLC0415
+    from flows.service.registration import mend_automations  # noqa: PLC0415
+
     done = run_to_end(mend_automations(webhook))
     CommandResult(0, done, [f"{name}: {what}" for name, what in done.items()]).finish(as_json=as_json)
 

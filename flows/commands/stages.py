@@ -8,9 +8,9 @@ import typer
 
 from flows.commands import options as opt
 from flows.commands.plan_options import PlanCommand, read_plan
-from flows.commands.process import imports, require_prefect_settings
+from flows.commands.process import require_prefect_settings
 from flows.commands.vary import read_variants, with_comparison
-from flows.runtime.local_server import start_early
+from flows.runtime.local_server import temporary_server
 from schemas.errors import UsageError
 from schemas.plan import Plan
 
@@ -67,10 +67,10 @@ def execute(
         fails_if: states of a run, and verdicts on its models, with which the status is 1.
         variants: the requests by what is varied, whose runs are compared.
     """
-    start_early()  # unless that was done before this command line was imported
-    with imports():  # Prefect takes seconds that `--help` and a misspelt option need not wait
-        require_prefect_settings()
-        from flows.commands.run import run_command  # noqa: PLC0415
+    require_prefect_settings()
+    temporary_server()
+    from flows.commands.run import run_command  # noqa: PLC0415  takes seconds that a misspelt option need not wait
+
     result = run_command(stage, *requests)
     for document in (result.document, *result.document.get("more", ())):
         if fails_if & {document.get("state"), *(row.get("verdict") for row in document.get("models", ()))}:

@@ -6,8 +6,9 @@ import signal
 import sys
 import threading
 from collections.abc import AsyncIterator, Awaitable, Callable, Coroutine, Iterator
+from concurrent.futures import ThreadPoolExecutor
 from contextlib import asynccontextmanager, contextmanager
-from contextvars import ContextVar
+from contextvars import ContextVar, copy_context
 from dataclasses import dataclass
 from functools import partial, wraps
 from inspect import signature
@@ -17,14 +18,12 @@ from typing import Any, Never, TypeVar
 from prefect import flow, get_run_logger
 from prefect.client.orchestration import get_client
 from prefect.context import FlowRunContext
-from prefect.logging.configuration import setup_logging
-from prefect.utilities import engine
 from prefect.utilities.annotations import opaque
 
 from flows.planning.jobs import ResolvedPlan
 from flows.planning.resolve import resolve
 from flows.runtime.clusters import cluster_error, open_cluster
-from flows.runtime.local_server import INTERRUPTED, INTERRUPTION, silence_console
+from flows.runtime.local_server import INTERRUPTED, INTERRUPTION
 from schemas.addresses import KEY_ADDRESSES
 from schemas.plan import Plan
 from schemas.printing import printable
@@ -62,26 +61,36 @@ def _leave(status: int) -> None:
 
 
 def run_to_end(work: Coroutine[Any, Any, ResultT]) -> ResultT:
-    """Run a command's work in an event loop of its own, without Prefect's log lines on the terminal.
+    """Run a command's work in an event loop of a thread of its own.
+
+    In the main thread Prefect puts a handler of SIGTERM in place of ours while a flow runs, and that raises what means nothing to
+    asyncio: it ends whichever task gets it, or nothing at all.
 
     Ctrl-C and SIGTERM end the process within INTERRUPT_LIMIT_S: a temporary server got the same signal.
 
     Raises:
         KeyboardInterrupt: after either signal.
     """
+    tasks: list[asyncio.Task[Any] | None] = []
 
-    def interrupt(sig_num: int, *args: object) -> Never:  # noqa: ARG001  the signal module passes them
+    async def stoppable() -> ResultT:
+        tasks.append(asyncio.current_task())
+        try:
+            return await work
+        finally:
+            tasks.clear()  # a later signal finds no loop any more
+
+    def interrupt(*_: object) -> Never:
         leave_soon(INTERRUPTION, INTERRUPTED)
+        for task in filter(None, tasks):
+            task.get_loop().call_soon_threadsafe(task.cancel)
         raise KeyboardInterrupt
 
-    if silence_console():
-        setup_logging()  # Prefect has done so before, as in a test
     for number in (signal.SIGINT, signal.SIGTERM):
         signal.signal(number, interrupt)
-    # Prefect's own in a flow raises what means nothing to asyncio: it ends whichever task gets it, or nothing at all.
-    engine._prefect_sigterm_handler = interrupt  # noqa: SLF001  it has no public name
     try:
-        return asyncio.run(work)
+        with ThreadPoolExecutor(1) as thread:
+            return thread.submit(copy_context().run, asyncio.run, stoppable()).result()
     finally:
         _UNSAID.clear()
 

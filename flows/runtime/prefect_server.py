@@ -8,15 +8,11 @@ from typing import TypeVar
 
 import httpx
 from prefect.client.orchestration import get_client
-from prefect.context import refresh_global_settings_context
-from prefect.settings import (
-    PREFECT_API_URL,
-    PREFECT_SERVER_ALLOW_EPHEMERAL_MODE,
-    PREFECT_SERVER_EPHEMERAL_STARTUP_TIMEOUT_SECONDS,
-)
+from prefect.settings import PREFECT_API_URL
 
-from flows.runtime.local_server import LocalServer, start_for_this_process, started_server
+from flows.runtime.local_server import LocalServer, temporary_server
 from flows.runtime.prefect_flows import leave_soon, log
+from flows.runtime.server_process import DATABASE_FAILED
 from schemas.errors import EndpointError
 from schemas.printing import printable
 from tasks.steps import ledger
@@ -24,7 +20,8 @@ from tasks.steps import ledger
 ResultT = TypeVar("ResultT")
 
 DRAIN_LIMIT_S = 120.0
-START_LIMIT_S = 30.0
+START_LIMIT_S = 600.0
+ANSWER_LIMIT_S = 30.0
 ASK_PERIOD_S = ASK_LIMIT_S = 5.0
 FEWEST_FAILURES = 3
 LOST_AFTER_S = 40.0
@@ -36,10 +33,14 @@ async def on_server(work: Callable[[], Awaitable[ResultT]]) -> ResultT:
     """Await the work with the user's server, or with a temporary one and wait until that has recorded every task run.
 
     Raises:
-        EndpointError: the user's server cannot be reached or is lost, or the temporary one does not start or is forbidden.
+        EndpointError: the user's server cannot be used or is lost, or the temporary one does not start or is forbidden.
     """
-    if not await _server_is_temporary():
+    server = temporary_server()
+    if server is None:
+        await require_server()
         return await _while_it_answers(work)
+    log("starting a temporary Prefect server, a few seconds")
+    await wait_until_up(server)
     try:
         return await work()
     finally:
@@ -49,32 +50,10 @@ async def on_server(work: Callable[[], Awaitable[ResultT]]) -> ResultT:
             log("the temporary Prefect server had not recorded every task run when it was stopped")
 
 
-async def _server_is_temporary() -> bool:
-    url, server = PREFECT_API_URL.value(), started_server()
-    if not (url or server):
-        if not PREFECT_SERVER_ALLOW_EPHEMERAL_MODE.value():
-            raise EndpointError(
-                "no Prefect server is configured, and a temporary one is forbidden",
-                where="PREFECT_SERVER_EPHEMERAL_ENABLED",
-                next_step="start one with prefect server start and set PREFECT_API_URL, or unset the variable",
-            )
-        # What was read before anything was imported might have named one.
-        server = start_for_this_process()
-        refresh_global_settings_context()
-    if server:
-        log("starting a temporary Prefect server, a few seconds")
-        limit_s = float(PREFECT_SERVER_EPHEMERAL_STARTUP_TIMEOUT_SECONDS.value())
-        advice = "see what it printed, or start one with prefect server start and set PREFECT_API_URL"
-        await wait_until_up(server, limit_s, "the temporary Prefect server did not start", advice)
-        return True
-    await require_server()
-    return False
-
-
 async def require_server() -> None:
-    """Raise EndpointError unless a server of the user's is configured and answers."""
+    """Raise EndpointError unless a server of the user's is configured, answers, lets us in and has this major version."""
     url = PREFECT_API_URL.value()
-    if failure := await _failure(START_LIMIT_S) if url else "no server is configured":
+    if failure := await _failure(ANSWER_LIMIT_S) if url else "no server is configured":
         raise EndpointError(
             "the Prefect server cannot be reached",
             where=f"PREFECT_API_URL={url or ''}",
@@ -82,6 +61,16 @@ async def require_server() -> None:
             got=failure,
             next_step="start it with prefect server start and set the variable; without it, a run has a temporary server",
         )
+    try:
+        async with get_client() as client:
+            await client.raise_for_api_version_mismatch()
+    except (RuntimeError, httpx.HTTPStatusError) as error:
+        raise EndpointError(
+            "the Prefect server refuses",
+            where=f"PREFECT_API_URL={url}",
+            got=str(error).splitlines()[0],
+            next_step="set PREFECT_API_AUTH_STRING to its login; it has to be a server of Prefect 3",
+        ) from error
 
 
 async def _failure(limit_s: float) -> str | None:
@@ -131,40 +120,36 @@ async def _until_lost() -> str:
     return failure or ""
 
 
-async def wait_until_up(server: LocalServer, limit_s: float, what: str, next_step: str) -> None:
-    """Wait until a server that this process started answers; from then on there are records in it that must not be lost.
-
-    Args:
-        server: the server.
-        limit_s: longest wait, in seconds.
-        what: first words of an error.
-        next_step: last words of an error.
+async def wait_until_up(server: LocalServer) -> None:
+    """Wait until a server that this process started answers.
 
     Raises:
         EndpointError: it ended, or did not answer in time.
     """
-    server.used = True
-    failure = "no answer"
+    # Without certificates and proxies: the server is this machine's, and speaks plain HTTP.
+    client = httpx.AsyncClient(verify=False, trust_env=False, timeout=START_LIMIT_S)  # noqa: S501
     with suppress(TimeoutError):
-        # Without certificates and proxies: the server is this machine's, and reading certificates takes a moment.
-        async with (
-            asyncio.timeout(limit_s),
-            httpx.AsyncClient(verify=False, trust_env=False, timeout=limit_s) as client,  # noqa: S501  plain HTTP
-        ):
+        async with asyncio.timeout(START_LIMIT_S), client:
             while server.status is None:
-                try:
+                with suppress(httpx.HTTPError):
                     (await client.get(f"{server.api_url}/health")).raise_for_status()
-                except httpx.HTTPError as error:
-                    failure = repr(error)
-                    await asyncio.sleep(0.1)
-                else:
                     return
+                await asyncio.sleep(0.1)
+    if server.status == DATABASE_FAILED:
+        place, reason = server.output.splitlines()[-2:]
+        raise EndpointError(
+            "Prefect's database cannot be used",
+            where=place,
+            expected="one that this version of Prefect made, or an earlier one",
+            got=reason,
+            next_step="move it away, or name another folder with PREFECT_HOME: scores do not rest on it, past runs show in it",
+        )
     raise EndpointError(
-        what,
+        "the Prefect server did not start",
         where=server.api_url,
-        expected=f"an answer within {limit_s:g} s",
-        got=server.output or failure,
-        next_step=next_step,
+        expected=f"an answer within {START_LIMIT_S:g} s",
+        got=server.output or "no answer",
+        next_step="see what it printed, or start one with prefect server start and set PREFECT_API_URL",
     )
 
 
@@ -182,6 +167,6 @@ async def drain() -> bool:
         async with asyncio.timeout(DRAIN_LIMIT_S), get_client() as client:
             # The server announces nothing; asking is the only way.
             while (await client.request("POST", "/task_runs/count", json=wanted)).json() < len(ledger.task_runs):  # noqa: ASYNC110
-                await asyncio.sleep(0.1)
+                await asyncio.sleep(0.2)
             return True
     return False

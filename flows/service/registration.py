@@ -6,7 +6,6 @@ from datetime import UTC, datetime, timedelta
 from typing import NamedTuple
 from uuid import UUID
 
-from httpx import HTTPStatusError
 from prefect.blocks.webhook import Webhook
 from prefect.client.orchestration import PrefectClient, get_client
 from prefect.client.schemas.actions import DeploymentScheduleCreate
@@ -18,7 +17,6 @@ from prefect.events.schemas.automations import AutomationCore, EventTrigger, Pos
 from prefect.events.schemas.events import ResourceSpecification
 from prefect.exceptions import ObjectNotFound
 from prefect.runner import Runner
-from prefect.settings import PREFECT_API_URL
 from prefect.states import Cancelled, Crashed
 from prefect.types.entrypoint import EntrypointType
 from pydantic import SecretStr, ValidationError
@@ -28,7 +26,7 @@ from flows.runtime.artifacts import MODEL_RESOURCE, SCORE_REGRESSION
 from flows.runtime.prefect_server import require_server
 from flows.service.deployments import Deployment
 from schemas.deployment import ScheduleEntry
-from schemas.errors import EndpointError, UsageError
+from schemas.errors import UsageError
 
 AT_WORK = (StateType.RUNNING, StateType.PENDING, StateType.CANCELLING)
 FIRST_RUN = {"min_runs": 1, "max_runs": 1}
@@ -209,16 +207,8 @@ async def mend_automations(webhook: str | None) -> dict[str, str]:
         EndpointError: none is configured, it cannot be reached, or it refuses.
     """
     await require_server()
-    try:
-        async with get_client() as client:
-            return await register_automations(client, SecretStr(webhook) if webhook else None)
-    except HTTPStatusError as error:
-        raise EndpointError(
-            "the Prefect server refuses",
-            where=f"PREFECT_API_URL={PREFECT_API_URL.value()}",
-            got=str(error).splitlines()[0],
-            next_step="set PREFECT_API_AUTH_STRING to its login; it has to be a server of Prefect 3",
-        ) from error
+    async with get_client() as client:
+        return await register_automations(client, SecretStr(webhook) if webhook else None)
 
 
 async def register_automations(client: PrefectClient, webhook: SecretStr | None) -> dict[str, str]:

@@ -22,7 +22,6 @@ from flows.runtime.prefect_server import wait_until_up
 from flows.service.deployments import Deployment
 from flows.service.registration import HEARTBEAT_S, ServedDeployment, close_left_over, next_run, register, register_automations
 
-START_LIMIT_S = 600.0
 STOP_RUNS_LIMIT_S = 15.0
 FAILED = 1
 STOPPING = "stopping the runs and the server; once more kills them"
@@ -117,8 +116,7 @@ async def _wait_for_end(server: LocalServer) -> int:
 
 
 async def _start(wanted: ServerPlan, runner: Runner, stopped: asyncio.Event) -> None:
-    advice = "see what it printed; if it is the database, name another folder with PREFECT_HOME"
-    await wait_until_up(wanted.server, START_LIMIT_S, "the Prefect server did not start", advice)
+    await wait_until_up(wanted.server)
     names = [made.full_name for _, made in wanted.built]
     async with get_client() as client:
         missed = await close_left_over(client, names)

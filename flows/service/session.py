@@ -14,6 +14,7 @@ from pydantic import SecretStr
 
 from flows.runtime.local_server import SERVER_AUTH, LocalServer, new_login, origin_of
 from flows.runtime.prefect_flows import log
+from flows.runtime.server_process import prefect_home
 from flows.service.deployments import check_deployment, find_config, key_addresses, read_deployments, reschedule, set_lakes
 from flows.service.registration import ServedDeployment, build_deployment
 from flows.service.report_server import serve_reports
@@ -21,6 +22,7 @@ from flows.service.scheduler import ServerPlan, serve_until_signal
 from schemas.addresses import KEY_ADDRESSES, REPORTS_URL, is_loopback
 from schemas.errors import UsageError
 from schemas.folders import Folder
+from tasks.lake.local_state import states_folder
 
 AUTH_FILE = "moodflow-serve.password"
 LOG_FILE = "moodflow-serve.log"
@@ -68,8 +70,7 @@ def serve_session(asked: ServeOptions, show: Callable[[dict[str, Any]], None]) -
     built = [(deployment, build_deployment(deployment)) for deployment in deployments]
     for deployment in deployments:
         check_deployment(deployment)
-    home = Path(os.environ.get("PREFECT_HOME") or "~/.prefect").expanduser()  # its database is there
-    home.mkdir(parents=True, exist_ok=True)
+    home = prefect_home(states_folder())
     lakes = list(dict.fromkeys(one.plan.lake for one in deployments))
     with (
         _alone(home),
@@ -196,7 +197,7 @@ def _start_server(listening: socket.socket, auth: str, reports_url: str, home: P
     """Start it, and put into the environment what this process and the runs that it starts need to reach it."""
     os.environ.pop(WEBHOOK_VARIABLE, None)  # a secret that no run needs
     environ = {**os.environ, **ui_settings(origin_of(listening))}
-    server = LocalServer(listening, auth, environ, (home / LOG_FILE).open("w+b"))
+    server = LocalServer(listening, auth, environ, (home / LOG_FILE).open("w+b"), "serve")
     os.environ.setdefault("PREFECT_LOGGING_LOG_PRINTS", "true")  # to the UI
     os.environ |= {**server.client_settings, REPORTS_URL: reports_url}
     refresh_global_settings_context()

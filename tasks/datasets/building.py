@@ -2,7 +2,7 @@
 
 from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping, Sequence
-from functools import partial
+from functools import cache, partial
 from hashlib import sha256
 from itertools import islice
 from pathlib import Path
@@ -29,6 +29,9 @@ NOT_BUILT = "item_can_be_built"
 
 BATCH = 64
 """Samples with contexts that are built at once; bounds the memory of rows not yet in a frame."""
+
+NEVER = "is_never_kept"
+"""Rule that every row breaks."""
 
 UNUSABLE = (LookupError, TypeError, ValueError, AttributeError)
 """What an adapter, a sample builder or a sample raises over a record that is not as it should be."""
@@ -207,11 +210,11 @@ def _build(dataset: str, samples: Sequence[Sample]) -> BuiltItems:
         if context is not None:
             row, renamed = context.model_dump(), [list(pair) for pair in context.renamed]
             contexts.append({**row, "renamed": renamed, "dataset": dataset, "item_id": sample.item_id})
-    made = frame_of_rows(items, pl.Schema(Items)).with_columns(broken_rules(Items))
+    made = frame_of_rows(items, pl.Schema(Items))
+    made = made.with_columns(broken_rules(Items, made))
     of_contexts = frame_of_rows(contexts, pl.Schema(Contexts))
     if contexts:
-        of_context = of_contexts.select(broken_rules(Contexts)).to_series()
-        made = made.with_columns(pl.concat_list("broken_rules", of_context))
+        made = made.with_columns(pl.concat_list("broken_rules", broken_rules(Contexts, of_contexts)))
     is_good = made["broken_rules"].list.len() == 0
     rejected = made.filter(~is_good).with_columns(reason=pl.lit(None, dtype=pl.String))
     return BuiltItems(
@@ -235,16 +238,17 @@ def item_row(dataset: str, sample: Sample, item: Item | None) -> dict[str, Any]:
     }
 
 
-def broken_rules(schema: type[dy.Schema]) -> pl.Expr:
-    """Return the column `broken_rules`: names of the rules of a schema that a row breaks, or that cannot be decided for it."""
-    # dataframely lists its rules nowhere else, and its own filter() lets undecided rules pass.
-    rules = schema._validation_rules(with_cast=False)  # noqa: SLF001
-    broken = [
-        # Rules named column|check are dataframely's own: undecided means that a column which may be null is null.
-        pl.when(~rule.expr.fill_null(value="|" in name)).then(pl.lit(name))
-        for name, rule in rules.items()
-    ]
-    return pl.concat_list(broken).list.drop_nulls().alias("broken_rules")
+@cache
+def _listing(schema: type[dy.Schema]) -> type[dy.Schema]:
+    """Return the schema with a rule that every row breaks: only of rows that break one does dataframely tell all results."""
+    return type(schema.__name__, (schema,), {NEVER: dy.rule()(lambda _: pl.lit(value=False))})
+
+
+def broken_rules(schema: type[dy.Schema], rows: pl.DataFrame) -> pl.Series:
+    """Return the column `broken_rules`: names of the rules of a schema that a row breaks. None of ours is ever undecided."""
+    results = _listing(schema).filter(rows).failure.details().drop(NEVER, *rows.columns)
+    broken = [pl.when(pl.col(name) == "invalid").then(pl.lit(name)) for name in results.columns]
+    return results.select(pl.concat_list(broken).list.drop_nulls().alias("broken_rules")).to_series()
 
 
 def _unfit(spec: DatasetSpec, records: Sequence[Record], got: str) -> SourceError:

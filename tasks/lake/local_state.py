@@ -16,19 +16,23 @@ NETWORK = re.compile(
 """Kinds of file systems that other machines may share."""
 
 
-def state_folder(lake: Folder) -> Path:
-    """Return folder on this machine of a lake's journal, embeddings and findings about models: the lake itself if that is local.
+def states_folder() -> Path:
+    """Return the folder on this machine of what MoodFlow keeps: `MOODFLOW_STATE`, else below the user's for programs' state."""
+    # Not the cache, which may be emptied: what is in a journal was paid for.
+    usual = os.environ.get("XDG_STATE_HOME")
+    return Path(os.environ.get(VARIABLE) or Path(usual or Path.home() / ".local" / "state") / "moodflow")
 
-    For an address it is one folder per address, below `MOODFLOW_STATE`, else below the user's folder for programs' state.
+
+def state_folder(lake: Folder) -> Path:
+    """Return the folder on this machine of a lake's journal, embeddings and findings about models.
+
+    The lake itself if it is local; else one folder for each address, below `states_folder`.
     """
     if isinstance(lake, Path):
         return lake
-    # Not the cache, which may be emptied: what is in a journal was paid for.
-    usual = os.environ.get("XDG_STATE_HOME")
-    states = os.environ.get(VARIABLE) or Path(usual or Path.home() / ".local" / "state") / "moodflow"
     address = str(lake)
     readable = re.sub(r"[^A-Za-z0-9.]+", "-", address).strip("-")[:60]
-    return Path(states) / f"{readable}-{sha256(address.encode()).hexdigest()[:8]}"
+    return states_folder() / f"{readable}-{sha256(address.encode()).hexdigest()[:8]}"
 
 
 def network_disk(folder: Path, mounts: Path = Path("/proc/mounts")) -> str | None:

@@ -1,25 +1,20 @@
-"""The temporary Prefect server of a command in a process of its own: it comes when it is needed, and never stays."""
+"""The Prefect server of a command in a process of its own: it comes when it is needed, keeps its data apart, and never stays."""
 
 import asyncio
 import os
 import signal
-import socket
 import sqlite3
 import subprocess
 import sys
-from base64 import b64encode
 from contextlib import closing
 from pathlib import Path
-from typing import Any
 
 import httpx
 import pytest
-import uvicorn
-from prefect.server.services import task_run_recorder as recorder
+from prefect import __version__ as version
 
-from flows.runtime.local_server import PROGRAM, LocalServer, may_be_configured, start_early, start_temporary_server
-from flows.runtime.prefect_server import wait_until_up
-from flows.runtime.server_process import make_database, prompt_server, record_soon
+from flows.runtime import prefect_server
+from flows.runtime.local_server import PROGRAM, start_temporary_server
 from schemas.errors import EndpointError
 from tests.crashes.commands import end_of
 from tests.flows.served import ENTRY_POINT, LIMIT_S, clean_environment, processes_of, wait_until
@@ -43,14 +38,14 @@ def home(started_prefect: PrefectServer, tmp_path_factory: pytest.TempPathFactor
     return started_prefect.new_home(tmp_path_factory.mktemp("home"))
 
 
-def start(home: Path, folder: Path, *arguments: str, program: str = ENTRY_POINT) -> subprocess.Popen[str]:
-    """The command, in a folder without settings for Prefect."""
+def start(home: Path, folder: Path, *arguments: str, program: str = ENTRY_POINT, **environ: str) -> subprocess.Popen[str]:
+    """The command, in a folder of its own."""
     return subprocess.Popen(
         [sys.executable, "-c", program, *arguments],
         stdout=subprocess.PIPE,
         stderr=subprocess.PIPE,
         text=True,
-        env=clean_environment(home),
+        env=clean_environment(home, **environ),
         cwd=folder,
     )
 
@@ -71,17 +66,8 @@ def recorded(home: Path, table: str) -> list[tuple[str, str]]:
 
 
 @linux
-@pytest.mark.parametrize(
-    "settings",
-    [
-        pytest.param("", id="early"),
-        pytest.param('[logging]\nlevel = "INFO"\n', marks=pytest.mark.long, id="after Prefect read its settings"),
-    ],
-)
-def test_a_build_records_everything_and_leaves_no_server(started_prefect: PrefectServer, tmp_path: Path, settings: str) -> None:
+def test_a_build_records_everything_and_leaves_no_server(started_prefect: PrefectServer, tmp_path: Path) -> None:
     home = started_prefect.new_home(tmp_path / "home")
-    if settings:
-        (tmp_path / "prefect.toml").write_text(settings, encoding="utf-8")
     ended = end_of(start(home, tmp_path, *build("mini_eq_test"), program=f"{COUNT_SERVERS}; {ENTRY_POINT}"))
     assert (ended.status, ended.out, ended.err) == (0, "items: 1 partition\n", f"a server was started\n{STARTING}")
     assert servers(home) == []
@@ -92,12 +78,69 @@ def test_a_build_records_everything_and_leaves_no_server(started_prefect: Prefec
     assert not (home / "memo_store.toml").exists()
 
 
-def test_where_temporary_server_is_forbidden_none_is_started(tmp_path: Path) -> None:
-    environment = clean_environment(tmp_path, PREFECT_SERVER_EPHEMERAL_ENABLED="false")
+def test_prefects_data_is_apart_from_the_users(started_prefect: PrefectServer, tmp_path: Path) -> None:
+    """`~/.prefect` has a database that a later Prefect migrated."""
+    theirs, state = tmp_path / ".prefect", tmp_path / "state"
+    theirs.mkdir()
+    migrate_further(started_prefect.new_home(theirs))
+    ours = started_prefect.new_home(state / f"prefect-{version}")
+    there = (theirs / "prefect.db").read_bytes()
+    environ = clean_environment(theirs, HOME=str(tmp_path), MOODFLOW_STATE=str(state))
+    del environ["PREFECT_HOME"]
     command = [sys.executable, "-c", ENTRY_POINT, *build("mini_eq_test")]
-    done = subprocess.run(command, env=environment, cwd=tmp_path, capture_output=True, text=True, check=False, timeout=LIMIT_S)
-    assert done.returncode == 2
-    assert done.stderr.startswith("Error: no Prefect server is configured, and a temporary one is forbidden\n")
+    done = subprocess.run(command, env=environ, cwd=tmp_path, capture_output=True, text=True, check=False, timeout=LIMIT_S)
+    assert (done.returncode, done.stderr) == (0, STARTING)
+    assert recorded(ours, "task_run") == [("items/mini_eq_test", "COMPLETED")]
+    assert (theirs / "prefect.db").read_bytes() == there
+
+
+def migrate_further(home: Path) -> Path:
+    """Have the database be one of a Prefect that is not out yet."""
+    with closing(sqlite3.connect(home / "prefect.db")) as database:
+        database.execute("UPDATE alembic_version SET version_num = 'abcdef123456'")
+        database.commit()
+    return home
+
+
+@pytest.mark.parametrize(
+    ("content", "reason"),
+    [
+        (None, "Can't locate revision identified by 'abcdef123456'"),
+        (b"no database", "(sqlite3.DatabaseError) file is not a database"),
+    ],
+    ids=["of a later Prefect", "damaged"],
+)
+def test_an_unusable_database_is_one_message(
+    started_prefect: PrefectServer, tmp_path: Path, content: bytes | None, reason: str
+) -> None:
+    file = migrate_further(started_prefect.new_home(tmp_path / "home")) / "prefect.db"
+    if content:
+        file.write_bytes(content * 1000)
+    ended = end_of(start(file.parent, tmp_path, *build("mini_eq_test")))
+    assert (ended.status, ended.out) == (2, "")
+    assert ended.err.startswith(f"{STARTING}Error: Prefect's database cannot be used\n  where: {file}\n")
+    assert f"got: {reason}\n" in ended.err
+    assert (ended.err.count("next step: move it away, or name another folder with PREFECT_HOME"), "Traceback" in ended.err) == (
+        1,
+        False,
+    )
+
+
+@linux
+@pytest.mark.long
+def test_servers_that_start_together_make_one_database(tmp_path: Path) -> None:
+    started = [start(tmp_path / "home", tmp_path, *build(name)) for name in ("mini_eq_test", "mini_text_matching")]
+    assert [end_of(process).status for process in started] == [0, 0]
+    assert sorted(recorded(tmp_path / "home", "task_run")) == [
+        ("items/mini_eq_test", "COMPLETED"),
+        ("items/mini_text_matching", "COMPLETED"),
+    ]
+
+
+def test_a_forbidden_temporary_server_is_not_started(tmp_path: Path) -> None:
+    ended = end_of(start(tmp_path, tmp_path, *build("mini_eq_test"), PREFECT_SERVER_EPHEMERAL_ENABLED="false"))
+    assert ended.status == 2
+    assert ended.err.startswith("Error: no Prefect server is configured, and a temporary one is forbidden\n")
 
 
 @pytest.mark.parametrize(
@@ -111,7 +154,7 @@ def test_where_temporary_server_is_forbidden_none_is_started(tmp_path: Path) -> 
     ],
     ids=["anybody", "another origin", "wrong login", "another name", "login"],
 )
-def test_temporary_server_answers_own_name_and_login(
+def test_only_its_login_and_name_open_a_server(
     started_prefect: PrefectServer, headers: dict[str, str], status: int, *, login: bool
 ) -> None:
     auth = httpx.BasicAuth(*started_prefect.auth.split(":", 1)) if login else None
@@ -128,9 +171,7 @@ def test_temporary_server_answers_own_name_and_login(
         (["build", "moodbench-mini", "--sampel", "3"], "there is no option --sampel"),
     ],
 )
-def test_misspelt_command_starts_server_that_is_killed_unseen(
-    home: Path, tmp_path: Path, arguments: list[str], message: str
-) -> None:
+def test_a_misspelt_command_leaves_no_server(home: Path, tmp_path: Path, arguments: list[str], message: str) -> None:
     ended = end_of(start(home, tmp_path, *arguments, program=f"{COUNT_SERVERS}; {ENTRY_POINT}"))
     assert ended.status == 2
     assert ended.err.startswith(f"a server was started\nError: {message}\n")
@@ -140,7 +181,7 @@ def test_misspelt_command_starts_server_that_is_killed_unseen(
 
 @linux
 @pytest.mark.long
-def test_ctrl_c_while_waiting_for_server_ends_both(home: Path, tmp_path: Path) -> None:
+def test_ctrl_c_ends_command_and_server(home: Path, tmp_path: Path) -> None:
     process = start(home, tmp_path, *build("mini_eq_test"))
     assert process.stderr is not None
     assert process.stderr.readline() == STARTING
@@ -176,208 +217,71 @@ def test_a_command_without_flows_starts_no_server(home: Path, tmp_path: Path, ar
     assert "a server was started" not in ended.err
 
 
-async def wait(server: LocalServer, limit_s: float) -> EndpointError:
-    with pytest.raises(EndpointError) as caught:
-        await wait_until_up(server, limit_s, "the server did not start", "start it again")
-    assert (caught.value.what, caught.value.where, caught.value.next_step) == (
-        "the server did not start",
-        server.api_url,
-        "start it again",
-    )
-    return caught.value
-
-
 def client_of(server: PrefectServer) -> httpx.AsyncClient:
     user, password = server.auth.split(":", 1)
     return httpx.AsyncClient(base_url=f"{server.url}/", auth=(user, password), timeout=LIMIT_S)
 
 
-async def test_temporary_server_has_no_page_routes(started_prefect: PrefectServer) -> None:
-    async with client_of(started_prefect) as client:
-        found = {
-            name: (await client.post(f"{name}/filter", json={})).status_code for name in ("flows", "artifacts", "deployments")
-        }
-    assert found == {"flows": 200, "artifacts": 200, "deployments": 404}
-
-
 async def test_writes_that_meet_are_all_kept_at_once(started_prefect: PrefectServer) -> None:
-    """With several connections to the database nearly all of these are answered with 503, to be sent again seconds later."""
+    """As Prefect begins them, nearly all of these are answered with 503, to be sent again seconds later."""
     async with client_of(started_prefect) as client:
         flow = (await client.post("flows/", json={"name": "met"})).json()["id"]
         asked = (client.post("flow_runs/", json={"flow_id": flow, "state": {"type": "RUNNING"}}) for _ in range(60))
         assert {answer.status_code for answer in await asyncio.gather(*asked)} == {201}
 
 
-def tables(file: Path) -> dict[str, list[str]]:
-    """The clauses of each table and index of a database, in one order: of some, migrations make another one each time."""
-    with closing(sqlite3.connect(file)) as database:
-        made = database.execute("select name, sql from sqlite_master where sql is not null")
-        return {name: sorted(" ".join(part.split()).strip(" ()") for part in sql.split(",")) for name, sql in made}
-
-
-def test_a_database_is_made_where_there_is_none(tmp_path: Path) -> None:
-    there, log = tmp_path / "there.db", tmp_path / "deleted.db-wal"
-    there.write_bytes(b"")
-    log.write_bytes(b"what SQLite would write into a database of that name")
-    for name in (str(tmp_path / "new.db"), str(there), str(tmp_path / "deleted.db"), "relative.db", ":memory:", ""):
-        make_database(name)
-    assert sorted(tmp_path.iterdir()) == [log, tmp_path / "new.db", there]
-    assert there.read_bytes() == b""
-    with closing(sqlite3.connect(tmp_path / "new.db")) as database:
-        names = [name for (name,) in database.execute("select name from sqlite_master where type = 'table'")]
-        filled = [name for name in names if database.execute(f'select count(*) from "{name}"').fetchone() != (0,)]  # noqa: S608
-    # Which migration the tables are of; no key, no run and no flow of whoever made it.
-    assert filled == ["alembic_version"]
-
-
-@pytest.mark.long
-def test_database_that_is_made_is_what_migrations_make(tmp_path: Path) -> None:
-    program = (
-        "import asyncio; from prefect.server.database import provide_database_interface as of; asyncio.run(of().create_db())"
-    )
-    for name in ("migrated", "made"):
-        (tmp_path / name).mkdir()
-        if name == "made":
-            make_database(str(tmp_path / name / "prefect.db"))
-        subprocess.run([sys.executable, "-c", program], env=clean_environment(tmp_path / name), check=True)
-    assert tables(tmp_path / "made" / "prefect.db") == tables(tmp_path / "migrated" / "prefect.db")
-
-
-def test_task_run_is_recorded_soon_after_end(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(recorder, "consumer", dict)
-    record_soon()
-    asked: Any = recorder.consumer(write_batch_size=100, flush_every=1)
-    assert asked == {"write_batch_size": 100, "flush_every": 0.2}
-
-
-async def test_signalled_server_answers_requests_under_way() -> None:
-    reached, ended = asyncio.Event(), []
-    usual = signal.signal(signal.SIGTERM, lambda *_: ended.append("signal"))  # which uvicorn raises again after its end
-
-    async def app(scope: Any, receive: Any, send: Any) -> None:
-        if scope["type"] == "lifespan":
-            for step in ("startup", "shutdown"):
-                await receive()
-                ended.append(step)
-                await send({"type": f"lifespan.{step}.complete"})
-            return
-        reached.set()
-        await asyncio.sleep(0.3)
-        ended.append("answer")
-        await send({"type": "http.response.start", "status": 200, "headers": [(b"content-length", b"0")]})
-        await send({"type": "http.response.body"})
-
-    with socket.create_server(("127.0.0.1", 0)) as listening:
-        server = prompt_server(uvicorn.Config(app, log_level="error", lifespan="on"))
-        serving = asyncio.create_task(server.serve(sockets=[listening]))
-        async with httpx.AsyncClient(trust_env=False) as client:
-            asked = asyncio.create_task(client.get(f"http://127.0.0.1:{listening.getsockname()[1]}/"))
-            await reached.wait()
-            os.kill(os.getpid(), signal.SIGTERM)
-            await serving
-            signal.signal(signal.SIGTERM, usual)
-            assert ended == ["startup", "answer", "shutdown", "signal"]
-            assert (await asked).status_code == 200
-
-
-def test_first_request_waits_for_server_with_its_login(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    program = tmp_path / "program.py"
-    program.write_text("import socket, sys; print(socket.socket(fileno=int(sys.argv[1])).accept()[0].recv(10_000).decode())")
-    monkeypatch.setattr("flows.runtime.local_server.PROGRAM", program)
-    server = start_temporary_server({"PREFECT_HOME": str(tmp_path)})
-    wait_until(lambda: server.status is not None)
-    request = server.output.splitlines()
-    server.stop()
-    login = b64encode(server.client_settings["PREFECT_API_AUTH_STRING"].encode()).decode()
-    assert request[0] == "GET /api/admin/version HTTP/1.1"
-    assert f"Authorization: Basic {login}" in request
-
-
-async def test_ended_server_is_reported_with_last_words(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+async def test_a_server_that_ends_tells_its_last_words(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     program = tmp_path / "program.py"
     program.write_text("import sys; sys.exit('a port is a valid integer')", encoding="utf-8")
     monkeypatch.setattr("flows.runtime.local_server.PROGRAM", program)
     server = start_temporary_server({"PREFECT_HOME": str(tmp_path)})
-    error = await wait(server, LIMIT_S)
-    assert error.expected == f"an answer within {LIMIT_S:g} s"
-    assert "valid integer" in str(error.got)
+    with pytest.raises(EndpointError, match="the Prefect server did not start") as caught:
+        await prefect_server.wait_until_up(server)
+    assert (caught.value.where, caught.value.got) == (server.api_url, "a port is a valid integer")
     server.stop()
 
 
-def test_early_end_of_server_is_no_error(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    class Ended(subprocess.Popen[bytes]):
-        def __init__(self, *arguments: Any, **named: Any) -> None:
-            super().__init__(*arguments, **named)
-            self.wait(LIMIT_S)
-
-    program = tmp_path / "program.py"
-    program.write_text("import sys; sys.exit('a port is a valid integer')", encoding="utf-8")
-    monkeypatch.setattr("flows.runtime.local_server.PROGRAM", program)
-    monkeypatch.setattr("subprocess.Popen", Ended)
+async def test_a_server_that_is_late_ends(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(prefect_server, "START_LIMIT_S", 0.05)
+    monkeypatch.setattr("flows.runtime.local_server.STOP_LIMIT_S", 0.05)
     server = start_temporary_server({"PREFECT_HOME": str(tmp_path)})
-    assert (server.status, "valid integer" in server.output) == (1, True)
+    os.kill(server.pid, signal.SIGSTOP)  # however fast the machine is; it takes no other signal but SIGKILL
+    with pytest.raises(EndpointError, match="the Prefect server did not start") as caught:
+        await prefect_server.wait_until_up(server)
+    assert (caught.value.expected, caught.value.got) == ("an answer within 0.05 s", "no answer")
     server.stop()
-
-
-async def test_slow_server_is_reported_and_ended(tmp_path: Path) -> None:
-    server = start_temporary_server({"PREFECT_HOME": str(tmp_path)})
-    os.kill(server.pid, signal.SIGSTOP)  # however fast the machine is
-    try:
-        assert (await wait(server, 0.05)).expected == "an answer within 0.05 s"
-    finally:
-        server.used = False  # a process that is stopped takes no other signal
-        server.stop()
     with pytest.raises(ProcessLookupError):
         os.kill(server.pid, 0)
     server.stop()  # a second time does nothing
 
 
-def test_imported_prefect_keeps_its_own_server(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.delenv("PREFECT_API_URL", raising=False)
-    monkeypatch.setenv("PREFECT_HOME", str(tmp_path))
-    monkeypatch.chdir(tmp_path)
-    assert not may_be_configured(os.environ, Path())
-    start_early()
-    assert "PREFECT_API_URL" not in os.environ
-
-
-def test_nothing_is_configured_in_an_empty_home(tmp_path: Path) -> None:
-    assert not may_be_configured({"PREFECT_HOME": str(tmp_path), "PREFECT_LOGGING_LEVEL": "DEBUG"}, tmp_path)
-
-
-@pytest.mark.parametrize("name", ["PREFECT_API_URL", "prefect_api_url", "PREFECT_PROFILE", "PREFECT_SERVER_EPHEMERAL_ENABLED"])
-def test_a_variable_that_decides_is_respected(tmp_path: Path, name: str) -> None:
-    assert may_be_configured({"PREFECT_HOME": str(tmp_path), name: "x"}, tmp_path)
-
-
-PROFILE = '[profiles.nightly]\nPREFECT_API_URL = "http://127.0.0.1:4200/api"\n'
-LEVEL = '[profiles.nightly]\nPREFECT_LOGGING_LEVEL = "DEBUG"\n'
+WHICH = """
+from flows.runtime.local_server import temporary_server
+from flows.runtime.server_process import prefect_home
+from tasks.lake.local_state import states_folder
+print(temporary_server(), prefect_home(states_folder()))
+"""
+URL = "http://127.0.0.1:9/api"
 
 
 @pytest.mark.parametrize(
-    ("file", "text", "expected"),
+    ("file", "text"),
     [
-        ("home/profiles.toml", PROFILE, True),
-        ("home/profiles.toml", LEVEL, False),
-        ("elsewhere.toml", PROFILE, True),
-        ("elsewhere.toml", LEVEL, False),
-        ("here/prefect.toml", '[api]\nurl = "http://127.0.0.1:4200/api"\n', True),
-        ("here/pyproject.toml", '[tool.prefect.api]\nurl = "http://127.0.0.1:4200/api"\n', True),
-        ("here/pyproject.toml", "[tool.ruff]\nline-length = 100\n", False),
-        ("here/.env", "PREFECT_API_URL=http://127.0.0.1:4200/api\n", True),
-        ("here/.env", "OPENAI_API_KEY=x\n", False),
+        ("PREFECT_API_URL", URL),
+        (".prefect/profiles.toml", f'active = "mine"\n[profiles.mine]\nPREFECT_API_URL = "{URL}"\n'),
+        ("prefect.toml", f'[api]\nurl = "{URL}"\n'),
+        ("pyproject.toml", f'[tool.prefect.api]\nurl = "{URL}"\n'),
+        (".env", f"PREFECT_API_URL={URL}\nPREFECT_HOME=named\n"),
     ],
 )
-def test_settings_file_that_may_name_server_is_respected(tmp_path: Path, file: str, text: str, *, expected: bool) -> None:
-    for folder in ("home", "here"):
-        (tmp_path / folder).mkdir()
-    (tmp_path / file).write_text(text, encoding="utf-8")
-    environ = {"PREFECT_HOME": str(tmp_path / "home")}
-    if file == "elsewhere.toml":
-        environ["PREFECT_PROFILES_PATH"] = str(tmp_path / file)
-    assert may_be_configured(environ, tmp_path / "here") is expected
-
-
-def test_unreadable_settings_are_left_to_prefect(tmp_path: Path) -> None:
-    (tmp_path / "profiles.toml").mkdir()
-    assert may_be_configured({"PREFECT_HOME": str(tmp_path)}, tmp_path)
+def test_a_server_that_is_configured_anywhere_is_respected(tmp_path: Path, file: str, text: str) -> None:
+    environ = clean_environment(tmp_path, HOME=str(tmp_path), MOODFLOW_STATE=str(tmp_path / "state"))
+    del environ["PREFECT_HOME"]
+    if file.isupper():
+        environ[file] = text
+    else:
+        (tmp_path / file).parent.mkdir(exist_ok=True)
+        (tmp_path / file).write_text(text, encoding="utf-8")
+    found = subprocess.run([sys.executable, "-c", WHICH], env=environ, cwd=tmp_path, capture_output=True, text=True, check=True)
+    home = "named" if "named" in text else tmp_path / "state" / f"prefect-{version}"
+    assert found.stdout == f"None {home}\n"

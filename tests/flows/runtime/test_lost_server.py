@@ -11,12 +11,12 @@ from pathlib import Path
 
 import httpx
 import pytest
-from prefect.settings import PREFECT_API_URL, temporary_settings
+from prefect.settings import PREFECT_API_AUTH_STRING, PREFECT_API_URL, temporary_settings
 
 from flows.runtime import prefect_server as lost_server
 from flows.runtime.local_server import AUTH
 from schemas.errors import EndpointError
-from tests.flows.command import Ended, ended
+from tests.flows.command import Ended, assert_one_message, ended
 from tests.flows.scripted import policy
 from tests.flows.served import clean_environment, processes_of
 from tests.loopback import Handler, LoopbackServer
@@ -33,11 +33,15 @@ main()
 """
 
 
+LATER = {"/later/health": b"true", "/later/admin/version": b'"4.0.0"'}
+"""Answers of a Prefect server of a version that is not out yet."""
+
+
 class Page(Handler):
-    """Answers everything with a page."""
+    """Answers everything else with a page."""
 
     def do_GET(self) -> None:  # noqa: N802  the name http.server calls
-        self.send_body(200, b"<html>welcome</html>", {"Content-Type": "text/html"})
+        self.send_body(200, LATER.get(self.path, b"<html>welcome</html>"), {"Content-Type": "text/html"})
 
 
 class Pages(LoopbackServer):
@@ -116,8 +120,24 @@ def test_a_server_of_others_is_refused(tmp_path: Path, path: str) -> None:
     assert "got: another answer to /health: '<html>welcome</html>'" in page.err
 
 
+def test_a_server_of_another_major_version_is_refused(tmp_path: Path) -> None:
+    with Pages() as server:
+        refused = asked(tmp_path, f"{server.url}/later")
+    assert_one_message(
+        refused, "Error: the Prefect server refuses\n", "got: Found incompatible versions: client: 3.", "server: 4.0.0"
+    )
+
+
+def test_a_server_whose_login_is_missing_is_refused(started_prefect: PrefectServer, tmp_path: Path) -> None:
+    with temporary_settings({PREFECT_API_AUTH_STRING: None}):
+        refused = asked(tmp_path, started_prefect.url)
+    assert_one_message(
+        refused, "Error: the Prefect server refuses\n", "401 Unauthorized", "set PREFECT_API_AUTH_STRING to its login"
+    )
+
+
 def test_a_server_that_stands_still_is_told(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(lost_server, "START_LIMIT_S", 0.5)
+    monkeypatch.setattr(lost_server, "ANSWER_LIMIT_S", 0.5)
     with socket.create_server(("127.0.0.1", 0)) as silent:
         refused = asked(tmp_path, f"http://127.0.0.1:{silent.getsockname()[1]}/api")
     assert refused.status == 2

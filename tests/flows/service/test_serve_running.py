@@ -108,8 +108,8 @@ def test_a_triggered_run_has_a_served_report(started_prefect: PrefectServer, tmp
 
 @linux
 @pytest.mark.long
-def test_a_scheduled_run_without_change_asks_nothing(tmp_path: Path) -> None:
-    home = tmp_path / "prefect"
+def test_a_scheduled_run_without_change_asks_nothing(started_prefect: PrefectServer, tmp_path: Path) -> None:
+    home = started_prefect.new_home(tmp_path / "prefect")
     with ModelServer(policy(DATASETS, "gold")) as model:
         write_config(tmp_path / "prefect.yaml", deployment(model.base_url))
         with Served(tmp_path, home, "--schedule", "tried=* * * * *") as served:
@@ -142,8 +142,10 @@ def test_a_scheduled_run_without_change_asks_nothing(tmp_path: Path) -> None:
 @linux
 @pytest.mark.long
 @pytest.mark.parametrize("number", [signal.SIGINT, signal.SIGTERM])
-def test_an_interrupted_run_is_resumed_by_the_next(tmp_path: Path, number: signal.Signals) -> None:
-    home = tmp_path / "prefect"
+def test_an_interrupted_run_is_resumed_by_the_next(
+    started_prefect: PrefectServer, tmp_path: Path, number: signal.Signals
+) -> None:
+    home = started_prefect.new_home(tmp_path / "prefect")
     with ModelServer(policy(DATASETS, "gold"), latency_s=0.5) as model:
         slow = {**ONE_AT_A_TIME, "base_url": model.base_url}
         # A canary would ask what the journal has once more.
@@ -166,8 +168,8 @@ def test_an_interrupted_run_is_resumed_by_the_next(tmp_path: Path, number: signa
 
 @linux
 @pytest.mark.long
-def test_a_killed_serve_frees_its_place(tmp_path: Path) -> None:
-    home = tmp_path / "prefect"
+def test_a_killed_serve_frees_its_place(started_prefect: PrefectServer, tmp_path: Path) -> None:
+    home = started_prefect.new_home(tmp_path / "prefect")
     with ModelServer(policy(DATASETS, "gold"), latency_s=0.5) as model, Endpoint() as webhook:
         slow = {**ONE_AT_A_TIME, "base_url": model.base_url}
         write_config(tmp_path / "prefect.yaml", deployment(model.base_url, models=[slow]))
@@ -191,8 +193,8 @@ def test_a_killed_serve_frees_its_place(tmp_path: Path) -> None:
 
 @linux
 @pytest.mark.long
-def test_a_dead_server_ends_serve(tmp_path: Path) -> None:
-    home = tmp_path / "prefect"
+def test_a_dead_server_ends_serve(started_prefect: PrefectServer, tmp_path: Path) -> None:
+    home = started_prefect.new_home(tmp_path / "prefect")
     write_config(tmp_path / "prefect.yaml", deployment(URL))
     with Served(tmp_path, home) as served:
         (server,) = (pid for pid, program in processes_of(home).items() if str(PROGRAM) in program)
