@@ -27,8 +27,8 @@ from tests.tasks.lake.test_lake import (  # the tests among them are run here ag
     make_key,
     test_a_file_that_is_no_partition_is_named,  # noqa: F401
     test_changed_content_is_noticed,  # noqa: F401
-    test_newest_incomplete_partition_has_own_identity,  # noqa: F401
     test_missing_file_is_error_and_not_empty_frame,  # noqa: F401
+    test_newest_incomplete_partition_has_own_identity,  # noqa: F401
 )
 from tests.tasks.lake.test_manifest import bare_manifest
 
