@@ -65,14 +65,15 @@ def choice(
 
     def adapt(record: Record) -> Item:
         fields = {**record.fields, **read(record)}
-        words = {name: value.strip() if isinstance(value, str) else value for name, value in fields.items()}
+        present = {name: value for name, value in fields.items() if value is not None}  # a null must not read as "None"
+        words = {name: value.strip() if isinstance(value, str) else value for name, value in present.items()}
         item = {name: text.format_map(words) or None for name, text in texts.items()}
         shown = tuple(text.format_map(words) for text in options.values())
         return Item.model_validate(
             {
                 "question": question.format_map(words),
                 "options": shown,
-                "gold_indices": find_gold(options, words[gold]),
+                "gold_indices": find_gold(options, words.get(gold, fields[gold])),
                 "fixed_order": fixes_order and order_matters(shown),
                 "cluster": text_id(fields[shared]) if shared else None,
                 **item,

@@ -3,13 +3,16 @@
 from tasks.datasets.options import choice
 from tasks.datasets.pinned_files import moodbench_entry, moodbench_file
 
+COPA_QUESTIONS = {name: f"Which of these is more likely to be its {name}?" for name in ("cause", "effect")}
+
 COPA = moodbench_entry(
     id="copa",
     title="COPA",
     files=(moodbench_file("basic_ability/NLI/copa_parquet/validation-00000-of-00001.parquet"),),
     adapter=choice(
-        "Which of these is more likely to be its {question}?",
+        "{asked}",
         {0: "{choice1}", 1: "{choice2}"},
+        read=lambda record: {"asked": COPA_QUESTIONS[record.fields["question"]]},
         context="{premise}",
         subset="{question}",
     ),

@@ -456,3 +456,17 @@ def test_meeting_is_joined_in_order_of_its_segments() -> None:
 def test_a_meeting_with_turns_missing_is_refused(segments: list[Record], turns: int) -> None:
     with pytest.raises(ValueError, match=f"meeting 7 has {turns} turns of {turns} speakers, not 3"):
         join_meetings([MEETING, *segments])
+
+
+@each_row(
+    ("name", "fields"),
+    [
+        ("copa", {**COPA, "question": "reason", "label": 0}),
+        ("copa", {**COPA, "question": "cause", "premise": None, "label": 0}),
+        ("rte", {**NLI, "hypothesis": None, "label": 0}),
+        ("rte", NLI),
+    ],
+)
+def test_a_choice_without_its_texts_is_refused(name: str, fields: dict[str, Any]) -> None:
+    with pytest.raises(KeyError):
+        adapt(name, fields)
