@@ -35,11 +35,12 @@ def _read_factors(vary: Sequence[str]) -> dict[str, list[str]]:
         path, _, values = text.partition("=")
         field = find_field(path.strip(), "--vary")
         factors[field.path] = list(dict.fromkeys(value.strip() for value in BETWEEN.split(values) if value.strip()))
-    if len(vary) > MOST_FACTORS or len(factors) < len(vary) or not all(len(values) > 1 for values in factors.values()):
+    too_many = len(vary) > MOST_FACTORS or len(factors) < len(vary)
+    if too_many or "benchmark" in factors or not all(len(values) > 1 for values in factors.values()):
         raise UsageError(
             "what is varied is not clear",
             where="--vary",
-            expected="one factor or two, each once and with two values or more",
+            expected="one factor or two other than the benchmark, each once and with two values or more",
             got=hide_credentials(" and ".join(vary)),
             next_step="for example --vary retrieval.top_k=1,4,8",
         )
