@@ -9,7 +9,7 @@ from pathlib import Path
 from typing import Any
 
 from flows.planning.capabilities import with_capabilities
-from flows.planning.jobs import ResolvedPlan, SelectedDataset
+from flows.planning.jobs import EvalJob, ResolvedPlan, SelectedDataset
 from schemas.blueprint import SAMPLE, Blueprint, BlueprintDataset
 from schemas.chat import ModelEntry
 from schemas.dataset import DatasetSpec
@@ -31,7 +31,6 @@ from tasks.metrics.reference.methods import reference_gap
 from tasks.models.canary import epoch_identity, read_record
 from tasks.retrieval.embedding import AUTO, find_embedder, resolve_auto
 from tasks.scoring.blueprints import profiled_blueprint
-from tasks.solvers.longemotion.parameters import choose_parameters
 from tasks.solvers.registry import SOLVERS, find_solver, helper_roles, require_role, settings_with
 from tasks.sources.locating import Locator, choose_source
 
@@ -74,7 +73,9 @@ def resolve(plan: Plan) -> ResolvedPlan:
     for one in selected:
         if one.rubric:
             load_rubric(one.rubric)  # a fault in it is told before the answers are paid for
-    return ResolvedPlan(complete(plan, blueprint), blueprint, tuple(selected), tuple(missing), open_lake(plan))
+    resolved = ResolvedPlan(complete(plan, blueprint), blueprint, tuple(selected), tuple(missing), open_lake(plan))
+    _require_parameters(resolved)
+    return resolved
 
 
 def complete(plan: Plan, blueprint: Blueprint) -> Plan:
@@ -179,10 +180,9 @@ def embeds(plan: Plan) -> bool:
 
 
 def _require_contexts(plan: Plan, selected: Sequence[SelectedDataset]) -> None:
-    """Raise UsageError if a setting asks no such items as a dataset has, or a model or number does not fit."""
+    """Raise UsageError if a setting asks no such items as a dataset has, or an embedding model is not here."""
     for one in selected if plan.models else ():  # a build asks nothing
         _require_setting_asks(plan, one.spec, one.spec.question_types, any)  # a user's own items may be of any type
-    retrieving = [setting for setting in plan.settings if SOLVERS[setting].retrieves]
     if embeds(plan):
         find_embedder(plan.retrieval.embedder)
     built = [one.spec.id for one in selected if one.spec.sample_builder is not None]
@@ -194,9 +194,13 @@ def _require_contexts(plan: Plan, selected: Sequence[SelectedDataset]) -> None:
             got=str(plan.permute),
             next_step="leave permute out, or name other datasets with --datasets",
         )
-    for one, setting, model in product(selected, retrieving, plan.models):
-        if task := one.spec.task:
-            choose_parameters(plan.retrieval, task, setting, model.name)
+
+
+def _require_parameters(resolved: ResolvedPlan) -> None:
+    """Raise UsageError if numbers of a setting that retrieves do not fit each other."""
+    retrieving = [setting for setting in resolved.plan.settings if SOLVERS[setting].retrieves]
+    for selected, entry, setting in product(resolved.selected, resolved.plan.models, retrieving):
+        _ = EvalJob(resolved, selected, entry, setting).asked_with
 
 
 def require_asked(resolved: ResolvedPlan) -> None:

@@ -17,9 +17,8 @@ from tasks.judging.rubrics import load_rubric
 from tasks.lake.local_state import network_disk
 from tasks.models.capabilities.probe_records import recall
 from tasks.retrieval.embedding import BUNDLED, UNREAD_CHINESE
-from tasks.solvers.longemotion.parameters import FAMILIES
-from tasks.solvers.longemotion.prompts import LongEmotionPrompts
 from tasks.solvers.prompts import Prompts
+from tasks.solvers.registry import CONTEXT_SOLVERS
 from tasks.text.number_format import listed
 
 SPARE_FILES = 128
@@ -141,7 +140,7 @@ def _too_long_for(entry: ModelEntry, lengths: Mapping[str, int], option: str) ->
 def _answer_tokens(selected: SelectedDataset) -> int:
     """Return the length of an answer: what the embedded model is given for it."""
     if selected.spec.task is not None:
-        return int(getattr(LongEmotionPrompts.load(), FAMILIES[selected.spec.task]).max_tokens)
+        return CONTEXT_SOLVERS[selected.spec.task].longest_reply(selected.spec.task)
     prompts = Prompts.load().by_type
     return max((prompts[name].max_tokens for name in selected.spec.question_types if name in prompts), default=0)
 

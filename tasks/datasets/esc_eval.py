@@ -144,3 +144,5 @@ ESC_EVAL_MINI = tuple(
     )
     for language in LANGUAGES.values()
 )
+
+DATASETS = (*ESC_EVAL, *ESC_EVAL_MINI)

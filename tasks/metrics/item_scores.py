@@ -22,8 +22,9 @@ from schemas.vocabulary import ItemStatus
 from tasks.lake.fingerprint import partition_key
 from tasks.lake.frames import frame_of_rows
 from tasks.metrics.answer_forms import ParsedAnswer, Question, read_answer
-from tasks.metrics.measures import MEASURES, WholeMeasure
+from tasks.metrics.measures import WholeMeasure
 from tasks.metrics.ratings import Rating, read_ratings
+from tasks.metrics.registry import MEASURES
 from tasks.solvers.answers import ANSWER, ASKED, ITEM, OWN_WORDS
 
 METRICS_VERSION = "9"

@@ -15,11 +15,10 @@ import polars as pl
 
 from schemas.blueprint import MetricSpec
 from schemas.errors import ScoringError
-from schemas.metrics import ANNOTATED, Metric
+from schemas.metrics import Metric
 from schemas.vocabulary import OptionRole, Profile
 from tasks.metrics import texts
 from tasks.metrics.answer_forms import FORMS, ParsedAnswer, Question
-from tasks.metrics.attunebench.conversation import known_items, measure_parts
 from tasks.metrics.labels import Indices
 from tasks.metrics.ratings import Rating, rating_level, rating_share
 from tasks.text.mathematics import is_mathematical, same_answer
@@ -218,13 +217,20 @@ class MeasureRow:
     counts: Callable[[Question], bool] = lambda question: not is_filler(question)
 
 
+class OwnMeasure(NamedTuple):
+    """What computes metrics that belong to one benchmark."""
+
+    metrics: tuple[Metric, ...]
+    row: MeasureRow
+
+
 def _preference(measure: Callable[[Sequence[OptionRole]], float | None]) -> MeasureRow:
     return MeasureRow(_by_roles(measure), labels=_TERMS, counts=lambda question: set(question.option_roles) >= _SENTENCES)
 
 
 _BIAS = _by_roles(lambda roles: _BIAS_SHARE[roles[0]])
 
-MEASURES: Mapping[Metric, MeasureRow] = {
+GENERAL: Mapping[Metric, MeasureRow] = {
     "accuracy": MeasureRow(_equality),
     "macro_f1": MeasureRow(_by_gold(label_f1)),
     "micro_f1": MeasureRow(_by_gold(label_f1)),
@@ -251,5 +257,4 @@ MEASURES: Mapping[Metric, MeasureRow] = {
     "strict_accuracy": MeasureRow(lambda question, answer, _: set_equality(answer.strict_indices, question.gold_indices)),
     "qa_f1": MeasureRow(_by_reference(texts.qa_f1)),
     "mean_rating": MeasureRow(ratings=rating_level),
-    **dict.fromkeys(ANNOTATED, MeasureRow(whole=WholeMeasure(known_items, measure_parts))),
 }

@@ -1,19 +1,16 @@
 """What answers say, and how they follow from the replies that they rest on."""
 
-import json
-from collections.abc import Iterable, Mapping
+from collections.abc import Mapping
 from typing import Any
 
 import dataframely as dy
 import polars as pl
 
+from schemas.benchmark import rows
 from schemas.errors import LakeError
 from schemas.tables.responses import Answers
 from schemas.usage import TESTED
-from tasks.solvers.longemotion.emotion_expression import HEAD, MARKED
-from tasks.solvers.longemotion.prompts import STEPS
-from tasks.solvers.longemotion.search_o1 import END_QUERY
-from tasks.solvers.state import says_something
+from tasks.solvers.solver import ContextSolver
 from tasks.text.languages import find_language
 
 ITEM = ["dataset", "item_id"]
@@ -38,15 +35,17 @@ OWN_WORDS = pl.coalesce("text", pl.col("turns").list.eval(_WORDS.filter(_SPEAKER
 def restate_answers(answers: pl.DataFrame, responses: pl.DataFrame, items: pl.DataFrame) -> dy.DataFrame[Answers]:
     """Return answers as they follow from the replies to the calls that they say they rest on.
 
-    A text is the last of these replies, of an emotion expression all its steps; what one says in a dialogue is the reply to the
-    call of that turn. Whose turn it is, and of which of the item's calls the answer is made, is taken as it is stored.
+    A text is the last of these replies, or what the benchmark of such items joins of all of them; what one says in a dialogue is
+    the reply to the call of that turn. Whose turn it is, and of which of the item's calls the answer is made, is taken as it is
+    stored.
 
     Raises:
         LakeError: if an answer names a call that is none of its item's.
     """
-    told = items.filter(pl.col("question_type") == "emotion_expression").select(*ITEM, "language")
+    joins = {name: join for solver in rows("context_solvers", ContextSolver) for name, join in solver.joins.items()}
+    joined = items.filter(pl.col("question_type").is_in(list(joins))).select(*ITEM, "language", "question_type")
     shown = pl.when(pl.col("language").is_not_null()).then("messages")
-    calls = responses.join(told, on=ITEM, how="left").sort("turn").with_columns(messages=shown)
+    calls = responses.join(joined, on=ITEM, how="left").sort("turn").with_columns(messages=shown)
     by_key = {(*(row[name] for name in ASKED), row["call_key"]): row for row in calls.iter_rows(named=True)}
 
     def reply_to(answer: Mapping[str, Any], key: str) -> Mapping[str, Any]:
@@ -63,49 +62,15 @@ def restate_answers(answers: pl.DataFrame, responses: pl.DataFrame, items: pl.Da
         elif turns:
             said = {"text": None, "turns": [restate_turn(turn, reply_to(answer, turn["call_key"])["reply"]) for turn in turns]}
         else:
-            said = {"text": last["reply"] if last["language"] is None else join_steps(made_of), "turns": None}
+            join = joins.get(last["question_type"])
+            said = {"text": join(made_of) if join else last["reply"], "turns": None}
         return {**answer, "failed_role": None, **{name: last[name] for name in OF_LAST}, **said}
 
-    rows = [restate(answer) for answer in answers.iter_rows(named=True)]
-    return Answers.validate(pl.DataFrame(rows, schema=answers.schema))
+    restated = [restate(answer) for answer in answers.iter_rows(named=True)]
+    return Answers.validate(pl.DataFrame(restated, schema=answers.schema))
 
 
 def restate_turn(turn: Mapping[str, Any], reply: str | None) -> dict[str, Any]:
     """Return a turn of a dialogue whose text is this reply."""
     text = reply or ""
     return {**turn, "text": text, "language": find_language(text), "characters": len(text)}
-
-
-def join_steps(turns: Iterable[Mapping[str, Any]]) -> str | None:
-    """Return what a model wrote in the steps of one emotion expression, without its searches and what they found.
-
-    A step may take several turns: after a search the model goes on writing. Its conversation then ends with its search and what
-    it was told. Any other turn begins a step; whether it is shown the earlier ones is the setting's choice.
-
-    Args:
-        turns: rows of the responses layer, with the item's `language`, in order.
-
-    Returns:
-        The text, empty if no step says anything; null if a turn did not come or a step is missing.
-    """
-    texts: list[str] = []
-    for turn in turns:
-        if turn["reply"] is None:
-            return None
-        text = MARKED.sub("", turn["reply"])
-        if texts and _goes_on(turn):
-            # Searches at the end of a turn took their white space with them.
-            text = "\n\n".join(part.strip() for part in (texts.pop(), text) if part.strip())
-        texts.append(text)
-        head = HEAD[turn["language"]]
-    if len(texts) != STEPS + 1:
-        return None
-    if not any(map(says_something, texts)):
-        return ""
-    return "\n\n".join(f"{head.format(step=step)}\n{text.strip()}" for step, text in enumerate(texts))
-
-
-def _goes_on(turn: Mapping[str, Any]) -> bool:
-    """Return whether a turn follows a search of the same step."""
-    before = json.loads(turn["messages"])[:-1]
-    return bool(before and before[-1]["role"] == "assistant" and before[-1]["content"].endswith(END_QUERY))

@@ -3,22 +3,20 @@
 from collections.abc import Iterable, Iterator, Mapping
 from typing import Any
 
+from schemas.benchmark import rows
 from schemas.chat import ModelEntry
 from schemas.errors import UsageError, unknown_name
-from schemas.installed import installed
 from schemas.plan import Plan
 from schemas.roles import JUDGES
 from schemas.usage import TESTED, Role
 from schemas.vocabulary import ContextTask
-from tasks.solvers import role_play
-from tasks.solvers.annotate import annotate
-from tasks.solvers.annotate.threads import AnnotateOptions
 from tasks.solvers.infer_job import RESERVED
-from tasks.solvers.longemotion import solve as longemotion
-from tasks.solvers.longemotion.rag import FAVOURABLE
 from tasks.solvers.prompts import PROMPTED, Prompts, build_messages, choose_top_logprobs
-from tasks.solvers.solver import Solver
+from tasks.solvers.solver import ContextSolver, Solver
 from tasks.solvers.state import AskedItem, SolverCode, SolverOptions, SolverOutput, SolverPlan, SolverResources, state_answer
+
+_OF_CONTEXTS = rows("context_solvers", ContextSolver)
+CONTEXT_SOLVERS = {task: solver for solver in _OF_CONTEXTS for task in solver.tasks}
 
 PLAIN = SolverCode("4", Prompts)
 """Bumped when calls are asked or recorded differently; prompt texts carry their own hash."""
@@ -27,7 +25,7 @@ PLAIN = SolverCode("4", Prompts)
 async def ask_as_it_is(asked: AskedItem, options: SolverOptions, resources: SolverResources, repetition: int) -> SolverOutput:
     """Ask with the prompt of the question type; an item with a context built for it as its task asks."""
     if asked.context is not None:
-        return await longemotion.solve(asked, options, resources, repetition)
+        return await CONTEXT_SOLVERS[asked.context.task].solve(asked, options, resources, repetition)
     item, prompts = asked.item, Prompts.load()
     if item.question_type not in prompts.by_type:
         raise UsageError(
@@ -45,40 +43,18 @@ async def ask_as_it_is(asked: AskedItem, options: SolverOptions, resources: Solv
 def plan_as_it_is(options: SolverOptions, task: ContextTask | None, entry: ModelEntry) -> SolverPlan:
     """Plan the same. Token probabilities count only where they are asked for."""
     if task is not None:
-        return longemotion.plan(options, task, entry)
+        return CONTEXT_SOLVERS[task].plans(options, task, entry)
     return SolverPlan(PLAIN, {"token_probabilities": True} if entry.token_probabilities else {})
 
 
-def _retrieving(setting: str, title: str, **more: Any) -> Solver:
-    return Solver(setting, title, longemotion.solve, (longemotion.CODE,), longemotion.plan, retrieves=True, **more)
-
-
-OWN = (
-    Solver("base", "Base", ask_as_it_is, (longemotion.CODE, PLAIN), plan_as_it_is, question_types=PROMPTED, by_task=True),
-    _retrieving("rag", "RAG"),
-    _retrieving("coem", "CoEM", roles={"sage": "enriches retrieved chunks (CoEM)"}),
-    _retrieving("self_rag", "Self-RAG", roles={"critic": "says which retrieved chunks help (Self-RAG)"}, invented=FAVOURABLE),
-    _retrieving("search_o1", "Search-o1", asks_again=True),
-    _retrieving("retrieve_only", "Retrieved only"),
-    Solver(
-        "role_play",
-        "Role play",
-        role_play.play,
-        (role_play.CODE,),
-        options=role_play.RolePlayOptions,
-        roles={role_play.SEEKER: "plays the person of a role card (role play)"},
-        question_types=(role_play.QUESTION_TYPE,),
-    ),
-    Solver(
-        "annotate",
-        "Annotate",
-        annotate.annotate,
-        (annotate.CODE,),
-        options=AnnotateOptions,
-        roles={annotate.DRAFT_JUDGE: "judges the replies that the model under test drafts (annotate)"},
-        optional=frozenset({annotate.DRAFT_JUDGE}),
-        question_types=(annotate.QUESTION_TYPE,),
-    ),
+BASE = Solver(
+    "base",
+    "Base",
+    ask_as_it_is,
+    (*(solver.code for solver in _OF_CONTEXTS), PLAIN),
+    plan_as_it_is,
+    question_types=PROMPTED,
+    by_task=True,
 )
 
 
@@ -103,8 +79,8 @@ def by_setting(solvers: Iterable[Solver]) -> Iterator[tuple[str, Solver]]:
         yield solver.setting, solver
 
 
-SOLVERS: Mapping[str, Solver] = dict(by_setting((*OWN, *installed("solvers", Solver))))
-"""One row per setting, in the order in which they are shown; those of installed packages last."""
+SOLVERS: Mapping[str, Solver] = dict(by_setting((BASE, *rows("solvers", Solver))))
+"""One row per setting, in the order in which they are shown."""
 
 
 def find_solver(setting: str, where: str = "--settings") -> Solver:

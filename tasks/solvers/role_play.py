@@ -18,6 +18,7 @@ from schemas.chat import ChatMessage
 from schemas.usage import TESTED, Role
 from tasks.solvers.base import Call
 from tasks.solvers.prompts import PROMPTS, PromptFile, PromptFolder, Template, Text
+from tasks.solvers.solver import Solver
 from tasks.solvers.state import (
     Answer,
     AskedItem,
@@ -184,3 +185,16 @@ def says_goodbye(text: str) -> bool:
         if farewells:
             return True
     return False
+
+
+SOLVERS = (
+    Solver(
+        "role_play",
+        "Role play",
+        play,
+        (CODE,),
+        options=RolePlayOptions,
+        roles={SEEKER: "plays the person of a role card (role play)"},
+        question_types=(QUESTION_TYPE,),
+    ),
+)

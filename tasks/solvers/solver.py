@@ -1,6 +1,6 @@
 """A row of the registry of solvers: how items are asked in one setting."""
 
-from collections.abc import Callable, Collection, Mapping
+from collections.abc import Callable, Collection, Iterable, Mapping
 from dataclasses import dataclass, field
 from typing import Any
 
@@ -84,3 +84,25 @@ class Solver:
                 got=str(error),
                 next_step=step,
             ) from error
+
+
+@dataclass(frozen=True)
+class ContextSolver:
+    """How the setting `base` asks items with a context that a benchmark builds for tasks of its own.
+
+    Attributes:
+        tasks: the tasks.
+        solve: asks one item.
+        code: what its calls rest on.
+        plans: says how a dataset is asked.
+        longest_reply: of a task, in tokens of the embedded model.
+        joins: of question types whose answer is made of several replies, the text of that answer; null = one is missing. Of
+            rows of the responses layer with the item's `language`, in order.
+    """
+
+    tasks: frozenset[ContextTask]
+    solve: Solve
+    code: SolverCode
+    plans: PlanSolver
+    longest_reply: Callable[[ContextTask], int]
+    joins: Mapping[QuestionType, Callable[[Iterable[Mapping[str, Any]]], str | None]] = field(default_factory=dict)

@@ -24,6 +24,7 @@ ORDER = (
     "tasks.cards",
     "tasks.metrics",
     "tasks.scoring",
+    "tasks.benchmarks",
     "tasks.runs",
     "tasks.explain",
     "tasks.compare",

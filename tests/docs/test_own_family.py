@@ -18,7 +18,7 @@ import pytest
 from prefect.settings import PREFECT_API_AUTH_STRING
 
 from flows.commands.plan_fields import plan_fields
-from schemas.installed import installed
+from schemas.benchmark import benchmarks, rows
 from tasks.judging.rubrics import RUBRICS, load_rubric
 from tasks.solvers.registry import SOLVERS
 from tasks.solvers.solver import Solver
@@ -83,17 +83,19 @@ def family(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[Family]:
         elif block.word:
             (tmp_path / block.word).write_text(block.body, encoding="utf-8")
     project = tomllib.loads((tmp_path / "pyproject.toml").read_text(encoding="utf-8"))["project"]
-    points = [f"{name} = {value}" for name, value in project["entry-points"]["moodflow.solvers"].items()]
+    points = [f"{name} = {value}" for name, value in project["entry-points"]["moodflow.benchmarks"].items()]
     metadata = tmp_path / "interview-1.0.dist-info"
     metadata.mkdir()
     (metadata / "METADATA").write_text("Name: interview\nVersion: 1.0\n", encoding="utf-8")
-    (metadata / "entry_points.txt").write_text("\n".join(["[moodflow.solvers]", *points]), encoding="utf-8")
+    (metadata / "entry_points.txt").write_text("\n".join(["[moodflow.benchmarks]", *points]), encoding="utf-8")
     monkeypatch.syspath_prepend(tmp_path)
-    for row in installed("solvers", Solver):
+    benchmarks.cache_clear()
+    for row in rows("solvers", Solver):
         monkeypatch.setitem(SOLVERS, row.setting, row)
     plan_fields.cache_clear()
     yield Family(tmp_path, commands)
     plan_fields.cache_clear()
+    benchmarks.cache_clear()
     sys.modules.pop("interview", None)
 
 

@@ -25,8 +25,8 @@ from tasks.judging.simulation import find_rule_faults
 from tasks.metrics.answer_forms import ParsedAnswer, Question, read_answer
 from tasks.metrics.attunebench.conversation import measure_parts
 from tasks.metrics.item_scores import score_items
-from tasks.metrics.measures import MEASURES
 from tasks.metrics.reference.scoring import clean_span, extract_letter, extract_letters, rouge_1
+from tasks.metrics.registry import MEASURES
 from tasks.solvers.annotate.annotate import read_draft
 from tasks.solvers.longemotion.emotion_expression import MARKED
 from tasks.solvers.longemotion.rag import read_marks

@@ -29,7 +29,7 @@ from tasks.explain.rows import break_down
 from tasks.metrics import texts
 from tasks.metrics.answer_forms import FORMS, Question, right_reply
 from tasks.metrics.item_scores import score_items
-from tasks.metrics.measures import MEASURES
+from tasks.metrics.registry import MEASURES
 from tasks.runs.answers import EXPLANATIONS, ScoredItem, explain_answer
 from tasks.runs.baselines import measure_baselines
 from tasks.scoring.reduction import reduce_item_scores

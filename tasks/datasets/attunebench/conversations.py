@@ -173,3 +173,5 @@ ATTUNEBENCH_MINI = replace(
     canary=CANARY,
     differences=("Our own conversations in place of the released ones; too few to rank models.",),
 )
+
+DATASETS = (ATTUNEBENCH, ATTUNEBENCH_MINI)

@@ -13,6 +13,7 @@ from math import fsum
 import polars as pl
 
 from schemas.attunebench import POST, ConversationGold, TurnGold, VisibleConversation, part_of
+from schemas.metrics import ANNOTATED
 from schemas.vocabulary import Profile
 from tasks.datasets.attunebench.conversations import TURNS, WHOLE, read_gold
 from tasks.metrics.attunebench import choices
@@ -20,6 +21,7 @@ from tasks.metrics.attunebench.afterwards import branch_values, panas_values, qu
 from tasks.metrics.attunebench.emotions import Values, emotion_values
 from tasks.metrics.attunebench.replies import ANY_REPLY, Reply, read_share, read_tags, read_words
 from tasks.metrics.attunebench.rules import PROFILES, Rules
+from tasks.metrics.measures import MeasureRow, OwnMeasure, WholeMeasure
 from tasks.text.json_objects import read_object
 
 Known = tuple[ConversationGold, VisibleConversation]
@@ -182,3 +184,6 @@ def _points(members: list[tuple[float, float | None]], rules: Rules) -> float | 
         return None
     points = 100 * fsum(known)
     return points if rules.digits is None else round(points, rules.digits)
+
+
+MEASURES = (OwnMeasure(tuple(ANNOTATED), MeasureRow(whole=WholeMeasure(known_items, measure_parts))),)

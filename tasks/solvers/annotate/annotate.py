@@ -9,6 +9,7 @@ from schemas.attunebench import VisibleConversation, VisibleTurn, part_of
 from schemas.usage import TESTED
 from tasks.solvers.annotate.threads import AnnotateOptions, AnnotatePrompts, PlannedCall, Threads
 from tasks.solvers.base import Call
+from tasks.solvers.solver import Solver
 from tasks.solvers.state import AskedItem, SolverCode, SolverOptions, SolverOutput, SolverResources, state_answer
 from tasks.text.json_objects import read_object
 from tasks.text.reasoning import strip_reasoning
@@ -54,3 +55,17 @@ def read_draft(reply: str) -> str:
     """Return the draft in a reply; of one that is not in the form that was asked for, all of it but thoughts."""
     draft = (read_object(reply) or {}).get("drafted_response")
     return draft if isinstance(draft, str) else strip_reasoning(reply)
+
+
+SOLVERS = (
+    Solver(
+        "annotate",
+        "Annotate",
+        annotate,
+        (CODE,),
+        options=AnnotateOptions,
+        roles={DRAFT_JUDGE: "judges the replies that the model under test drafts (annotate)"},
+        optional=frozenset({DRAFT_JUDGE}),
+        question_types=(QUESTION_TYPE,),
+    ),
+)

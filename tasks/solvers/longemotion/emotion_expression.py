@@ -1,9 +1,11 @@
 """Emotion expression: six turns of one conversation, of which the last four may retrieve from what the model wrote before."""
 
+import json
 import re
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from itertools import count
+from typing import Any
 
 from schemas.chat import ChatMessage
 from schemas.usage import TESTED
@@ -11,7 +13,7 @@ from schemas.vocabulary import Language
 from tasks.solvers.base import Call
 from tasks.solvers.longemotion.base import call_tested, show_retrieved
 from tasks.solvers.longemotion.prompts import STEPS
-from tasks.solvers.longemotion.search_o1 import Hits, SearchQuery, Turn, converse, look_up, without_searches
+from tasks.solvers.longemotion.search_o1 import END_QUERY, Hits, SearchQuery, Turn, converse, look_up, without_searches
 from tasks.solvers.longemotion.state import Query, Retrieve, SolverState
 from tasks.solvers.state import Answer, Pool, RetrievedChunk, SolverOutput, first_failed, says_something
 
@@ -158,3 +160,38 @@ def _visible(turn: Turn) -> str:
 
 def _clean(turn: Turn) -> Call:
     return turn.call._replace(reply=replace(turn.call.reply, text=_visible(turn)))
+
+
+def join_steps(turns: Iterable[Mapping[str, Any]]) -> str | None:
+    """Return what a model wrote in the steps of one emotion expression, without its searches and what they found.
+
+    A step may take several turns: after a search the model goes on writing. Its conversation then ends with its search and what
+    it was told. Any other turn begins a step; whether it is shown the earlier ones is the setting's choice.
+
+    Args:
+        turns: rows of the responses layer, with the item's `language`, in order.
+
+    Returns:
+        The text, empty if no step says anything; null if a turn did not come or a step is missing.
+    """
+    texts: list[str] = []
+    for turn in turns:
+        if turn["reply"] is None:
+            return None
+        text = MARKED.sub("", turn["reply"])
+        if texts and _goes_on(turn):
+            # Searches at the end of a turn took their white space with them.
+            text = "\n\n".join(part.strip() for part in (texts.pop(), text) if part.strip())
+        texts.append(text)
+        head = HEAD[turn["language"]]
+    if len(texts) != STEPS + 1:
+        return None
+    if not any(map(says_something, texts)):
+        return ""
+    return "\n\n".join(f"{head.format(step=step)}\n{text.strip()}" for step, text in enumerate(texts))
+
+
+def _goes_on(turn: Mapping[str, Any]) -> bool:
+    """Return whether a turn follows a search of the same step."""
+    before = json.loads(turn["messages"])[:-1]
+    return bool(before and before[-1]["role"] == "assistant" and before[-1]["content"].endswith(END_QUERY))

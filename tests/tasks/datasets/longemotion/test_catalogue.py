@@ -13,8 +13,9 @@ from schemas.context import ContextOptions
 from schemas.dataset import PinnedFile
 from schemas.question_types import QUESTION_TYPES
 from schemas.vocabulary import ContextTask
+from tasks.benchmarks.longemotion.catalogue import LONGEMOTION
 from tasks.datasets.building import build_items
-from tasks.datasets.catalogue import CATALOGUE, LONGEMOTION, find_dataset
+from tasks.datasets.catalogue import CATALOGUE, find_dataset
 from tasks.datasets.longemotion.emotion_detection import PUBLISHED, draw_sets
 from tasks.scoring.blueprints import load_blueprint
 from tasks.sources.locating import Locator

@@ -12,7 +12,7 @@ import pytest
 from schemas.context import Context, ContextOptions, NeedleStyle
 from schemas.dataset import DatasetSpec
 from schemas.item import Item, Record
-from tasks.datasets.catalogue import LONGEMOTION
+from tasks.benchmarks.longemotion.catalogue import LONGEMOTION
 from tasks.datasets.longemotion.emotion_classification import read_prose
 from tasks.datasets.needle.haystacks import Haystack, lay_out
 from tasks.sources.reading import read_dataset

@@ -1,0 +1,81 @@
+"""A benchmark as one row: the rows it adds to the registries, by entry points of the group `moodflow.benchmarks`."""
+
+from dataclasses import dataclass
+from functools import cache
+from importlib.metadata import EntryPoint, entry_points
+from pkgutil import resolve_name
+from typing import Literal, TypeVar
+
+from schemas.errors import UsageError
+
+GROUP = "moodflow.benchmarks"
+OURS = "moodflow"
+"""The distribution whose benchmarks come first, in the order of its pyproject.toml; others follow by name."""
+
+Registry = Literal["datasets", "solvers", "context_solvers", "measures"]
+RowT = TypeVar("RowT")
+
+
+@dataclass(frozen=True)
+class Benchmark:
+    """What a benchmark adds to the registries.
+
+    All fields but its name are tuples of rows, named as `module:NAME` and imported when their registry is first read, so that
+    a command pays for what it uses; null = none.
+
+    Attributes:
+        name: for messages.
+        datasets: its entries in the catalogue, of type schemas.dataset.DatasetSpec.
+        solvers: its settings, of type tasks.solvers.solver.Solver.
+        context_solvers: how the general settings ask items with contexts of its own, tasks.solvers.solver.ContextSolver.
+        measures: what computes metrics of its own, tasks.metrics.measures.OwnMeasure.
+    """
+
+    name: str
+    datasets: str | None = None
+    solvers: str | None = None
+    context_solvers: str | None = None
+    measures: str | None = None
+
+
+@cache
+def benchmarks() -> tuple[tuple[EntryPoint, Benchmark], ...]:
+    """Return the benchmarks of this install with their entry points; raise UsageError if one cannot be loaded or is none."""
+    points = entry_points(group=GROUP)
+    ours = [point for point in points if point.dist and point.dist.name == OURS]
+    others = sorted((point for point in points if point not in ours), key=lambda point: point.name)
+    return tuple((point, _load(point, point.value, Benchmark)) for point in (*ours, *others))
+
+
+def rows(registry: Registry, kind: type[RowT]) -> tuple[RowT, ...]:
+    """Return the rows that all benchmarks add to a registry; raise UsageError if one cannot be loaded or is of another type."""
+    found: list[RowT] = []
+    for point, benchmark in benchmarks():
+        if (reference := getattr(benchmark, registry)) is not None:
+            found += [_require(point, row, kind) for row in _load(point, reference, tuple)]
+    return tuple(found)
+
+
+def _load(point: EntryPoint, reference: str, kind: type[RowT]) -> RowT:
+    try:
+        row = resolve_name(reference)
+    except Exception as error:
+        where, step = _where(point), f"correct or remove the package that has {reference}"
+        raise UsageError("an entry point cannot be loaded", where=where, got=repr(error), next_step=step) from error
+    return _require(point, row, kind)
+
+
+def _require(point: EntryPoint, row: object, kind: type[RowT]) -> RowT:
+    if not isinstance(row, kind):
+        raise UsageError(
+            "an entry point names no row of this kind",
+            where=_where(point),
+            expected=kind.__name__,
+            got=type(row).__name__,
+            next_step=f"correct or remove the package that has {point.value}",
+        )
+    return row
+
+
+def _where(point: EntryPoint) -> str:
+    return f"entry point {point.name} of group {point.group}"

@@ -1,0 +1,40 @@
+"""Datasets of MoodBench: the paper's sixty, and one bundled dataset per task.
+
+To add one: a module with its entry and its adapter, beside those of its family, and a place in the tuple.
+"""
+
+from schemas.dataset import DatasetSpec
+from tasks.datasets.bundled import BUNDLED
+from tasks.datasets.moodbench.bias import BBQ, CROWS_PAIRS, STEREOSET
+from tasks.datasets.moodbench.commonsense import COSMOS_QA, HELLASWAG, PIQA, TRUTHFULQA
+from tasks.datasets.moodbench.companionship import BOOKSORT, LONGMEMEVAL, PERSONAFEEDBACK
+from tasks.datasets.moodbench.emobench import EMOBENCH1, EMOBENCH2, EMOBENCH3
+from tasks.datasets.moodbench.emotions import CPED, EDOS, GOEMOTIONS, SEMEVAL2018_TASK1
+from tasks.datasets.moodbench.exams import AGIEVAL, CEVAL, CMMLU, MMLU_PRO
+from tasks.datasets.moodbench.irony_and_metaphor import SEMEVAL2018_TASK3, VUA20
+from tasks.datasets.moodbench.moodbench_sets import MOODBENCH1, MOODBENCH2, MOODBENCH3, MOODBENCH4
+from tasks.datasets.moodbench.questionnaires import EFFECTIVE_COMMUNICATION, EQ60, INTERPERSONAL_RELATIONSHIP, IRI30
+from tasks.datasets.moodbench.reading_comprehension import CMRC2018, MULTIRC, RECORD
+from tasks.datasets.moodbench.reasoning import FOLIO, LOGIQA, MUTUAL, WSC
+from tasks.datasets.moodbench.safetybench import SAFETYBENCH
+from tasks.datasets.moodbench.sentence_pairs import COPA, LCQMC, MNLI, OCNLI, QQP, RTE, WIC
+from tasks.datasets.moodbench.summaries import CNEWSUM, LCSTS, VCSUM
+from tasks.datasets.moodbench.text_classification import AG_NEWS, DIANPING, IMDB, SST2, THUCNEWS
+
+MOODBENCH: tuple[DatasetSpec, ...] = (
+    *(CROWS_PAIRS, STEREOSET, BBQ, *SAFETYBENCH),
+    *(LCQMC, CMRC2018, WIC, OCNLI, RTE, COPA, HELLASWAG),
+    *(AG_NEWS, THUCNEWS, QQP, MULTIRC, RECORD),
+    *(MNLI, WSC, MUTUAL, FOLIO, LOGIQA),
+    *(LCSTS, CNEWSUM, VCSUM),
+    *(COSMOS_QA, PIQA, TRUTHFULQA),
+    *(AGIEVAL, MMLU_PRO, CMMLU, CEVAL),
+    *(IMDB, SST2, GOEMOTIONS, EMOBENCH1, MOODBENCH3),
+    *(DIANPING, MOODBENCH1, CPED, EDOS, MOODBENCH2, EMOBENCH2, SEMEVAL2018_TASK1, SEMEVAL2018_TASK3, VUA20),
+    *(EMOBENCH3, MOODBENCH4),
+    *(EQ60, IRI30, INTERPERSONAL_RELATIONSHIP, EFFECTIVE_COMMUNICATION),
+    *(PERSONAFEEDBACK, BOOKSORT, LONGMEMEVAL),
+)
+"""The sixty datasets of the paper."""
+
+DATASETS = (*MOODBENCH, *BUNDLED)

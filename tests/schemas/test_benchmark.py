@@ -1,0 +1,61 @@
+"""Rows of benchmarks: those that entry points name, and what is said of one that is none."""
+
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+
+from schemas.benchmark import benchmarks, rows
+from schemas.dataset import DatasetSpec
+from schemas.errors import UsageError
+
+MODULE = """
+from schemas.benchmark import Benchmark
+ROWS, NUMBERS = ("own",), (1,)
+BENCHMARK, BROKEN, GONE = (Benchmark("own", datasets=f"own_rows:{name}") for name in ("ROWS", "NUMBERS", "LOST"))
+"""
+
+
+@pytest.fixture(autouse=True)
+def fresh() -> Iterator[None]:
+    """Entry points are read once per process; here before and after each test."""
+    benchmarks.cache_clear()
+    yield
+    benchmarks.cache_clear()
+
+
+def install(folder: Path, monkeypatch: pytest.MonkeyPatch, point: str) -> None:
+    """A package of the module `own_rows` that has one entry point."""
+    (folder / "own_rows.py").write_text(MODULE)
+    metadata = folder / "own_rows-1.0.dist-info"
+    metadata.mkdir()
+    (metadata / "METADATA").write_text("Name: own-rows\nVersion: 1.0\n")
+    (metadata / "entry_points.txt").write_text(f"[moodflow.benchmarks]\nown = {point}\n")
+    monkeypatch.syspath_prepend(folder)
+
+
+def test_own_benchmarks_come_first_in_order() -> None:
+    assert [benchmark.name for _, benchmark in benchmarks()] == ["moodbench", "longemotion", "esc_eval", "attunebench"]
+
+
+def test_rows_of_an_installed_package_come_last(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    install(tmp_path, monkeypatch, "own_rows:BENCHMARK")
+    assert rows("datasets", object)[-1] == "own"
+    assert "own" not in rows("solvers", object)
+
+
+@pytest.mark.parametrize(
+    ("point", "message"),
+    [
+        ("own_rows:BROKEN", "expected: DatasetSpec"),
+        ("own_rows:ROWS", "expected: Benchmark"),
+        ("own_rows:GONE", "has no attribute 'LOST'"),
+        ("lost:ROW", "No module named"),
+    ],
+)
+def test_what_is_no_row_is_refused(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, point: str, message: str) -> None:
+    install(tmp_path, monkeypatch, point)
+    with pytest.raises(UsageError) as refused:
+        rows("datasets", DatasetSpec)
+    assert message in str(refused.value)
+    assert "where: entry point own of group moodflow.benchmarks" in str(refused.value)
