@@ -20,13 +20,13 @@ sys.path.insert(0, str(ROOT))
 from schemas.attunebench import ConversationGold, VisibleConversation  # noqa: E402  the project is imported from its folder
 from schemas.item import Record  # noqa: E402
 from schemas.vocabulary import Profile  # noqa: E402
-from tasks.datasets.attunebench.conversations import join_conversations  # noqa: E402
-from tasks.metrics.attunebench.conversation import Known, measure_parts  # noqa: E402
-from tasks.scoring.annotation_aggregates import aggregate_conversations, conversation_rows  # noqa: E402
+from tasks.benchmarks.attunebench.aggregates import aggregate_conversations, conversation_rows  # noqa: E402
+from tasks.benchmarks.attunebench.datasets.conversations import join_conversations  # noqa: E402
+from tasks.benchmarks.attunebench.metrics.conversation import Known, measure_parts  # noqa: E402
 from tasks.scoring.uncertainty import Resampling  # noqa: E402
 from tests.flows.annotating import RATED, invert  # noqa: E402
-from tests.tasks.datasets.attunebench.conversations import varied  # noqa: E402
-from tests.tasks.metrics.attunebench.samples import oracle  # noqa: E402
+from tests.tasks.benchmarks.attunebench.datasets.conversations import varied  # noqa: E402
+from tests.tasks.benchmarks.attunebench.metrics.samples import oracle  # noqa: E402
 
 AIM_S = 20.0
 MODES = ("default", "verbose", "omniscient")

@@ -34,9 +34,9 @@ from schemas.context import Context, ContextOptions  # noqa: E402
 from schemas.dataset import PinnedFile  # noqa: E402
 from schemas.item import Item  # noqa: E402
 from schemas.vocabulary import Ranking  # noqa: E402
+from tasks.benchmarks.longemotion.datasets.emotion_classification import read_prose  # noqa: E402
 from tasks.datasets.building import list_samples, rank_samples  # noqa: E402
 from tasks.datasets.catalogue import find_dataset  # noqa: E402
-from tasks.datasets.longemotion.emotion_classification import read_prose  # noqa: E402
 from tasks.retrieval.chunking import split  # noqa: E402
 from tasks.retrieval.embedding import SentenceEmbedder, Vectors, find_embedder  # noqa: E402
 from tasks.retrieval.engine import RetrievalEngine  # noqa: E402

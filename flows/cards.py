@@ -12,9 +12,9 @@ from schemas.lineage import PartitionRef, StageResult
 from schemas.plan import Plan
 from schemas.roles import JUDGES
 from schemas.tables.role_cards import CARD_STEPS, CardStep, RoleCards
-from tasks.cards.entering import Row, read_cards, read_posts
-from tasks.cards.pipeline import ANNOTATORS, EXTRACTOR
-from tasks.cards.steps import CardJob, write_cards
+from tasks.benchmarks.esc_eval.cards.entering import Row, read_cards, read_posts
+from tasks.benchmarks.esc_eval.cards.pipeline import ANNOTATORS, EXTRACTOR
+from tasks.benchmarks.esc_eval.cards.steps import CardJob, write_cards
 from tasks.solvers.run import with_listeners
 from tasks.solvers.state import RoleModel, SolverResources
 

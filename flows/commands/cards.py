@@ -19,7 +19,7 @@ from schemas.lineage import StageResult
 from schemas.plan import Plan
 from schemas.roles import JUDGES
 from schemas.tables.role_cards import QUALITIES, CardStep, RoleCards
-from tasks.cards.pipeline import card_agreement, card_items, funnel
+from tasks.benchmarks.esc_eval.cards.pipeline import card_agreement, card_items, funnel
 from tasks.lake.files import replace_file
 from tasks.models.cost.pricing import load_prices, price_usage
 

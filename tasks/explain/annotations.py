@@ -12,12 +12,12 @@ import polars as pl
 from schemas.attunebench import TurnGold, part_of
 from schemas.blueprint import MethodSpec
 from schemas.tables.layers import GOLD
-from tasks.metrics.attunebench import conversation as scoring
-from tasks.metrics.attunebench.choices import pooled
-from tasks.metrics.attunebench.conversation import COUNTED, FACING, JUDGED, Known
-from tasks.metrics.attunebench.emotions import Values
-from tasks.metrics.attunebench.replies import read_tags
-from tasks.metrics.attunebench.rules import PROFILES, Rules
+from tasks.benchmarks.attunebench.metrics import conversation as scoring
+from tasks.benchmarks.attunebench.metrics.choices import pooled
+from tasks.benchmarks.attunebench.metrics.conversation import COUNTED, FACING, JUDGED, Known
+from tasks.benchmarks.attunebench.metrics.emotions import Values
+from tasks.benchmarks.attunebench.metrics.replies import read_tags
+from tasks.benchmarks.attunebench.metrics.rules import PROFILES, Rules
 from tasks.metrics.item_scores import wholes_of
 from tasks.runs.past_run import PastRun
 from tasks.runs.run_tables import Row

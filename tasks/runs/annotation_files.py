@@ -9,16 +9,16 @@ from schemas.errors import UsageError
 from schemas.lineage import PartitionRef
 from schemas.tables.responses import Answers
 from schemas.vocabulary import Profile
-from tasks.datasets.attunebench.conversations import TURNS, WHOLE
+from tasks.benchmarks.attunebench.aggregates import conversation_rows, score_file
+from tasks.benchmarks.attunebench.annotate.annotate import DRAFT_JUDGE
+from tasks.benchmarks.attunebench.annotate.threads import AnnotateOptions, Threads
+from tasks.benchmarks.attunebench.datasets.conversations import TURNS, WHOLE
+from tasks.benchmarks.attunebench.metrics.conversation import known_items, measure_parts
+from tasks.benchmarks.attunebench.metrics.result_files import ResultFile, file_name, read_result, result_fields
 from tasks.lake.files import replace_file, require_absent
-from tasks.metrics.attunebench.conversation import known_items, measure_parts
-from tasks.metrics.attunebench.result_files import ResultFile, file_name, read_result, result_fields
 from tasks.models.capabilities.providers import provider_at
 from tasks.runs.past_run import PastRun
-from tasks.scoring.annotation_aggregates import conversation_rows, score_file
 from tasks.scoring.uncertainty import Resampling
-from tasks.solvers.annotate.annotate import DRAFT_JUDGE
-from tasks.solvers.annotate.threads import AnnotateOptions, Threads
 from tasks.solvers.infer_job import InferJob
 from tasks.text.json_objects import read_object
 

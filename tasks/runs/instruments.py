@@ -6,15 +6,15 @@ from dataclasses import replace
 import polars as pl
 
 from schemas.roles import PANEL
+from tasks.benchmarks.attunebench.annotate.annotate import DRAFT_JUDGE
+from tasks.benchmarks.attunebench.metrics.replies import is_unread
 from tasks.judging.answers import SIMULATED
 from tasks.judging.rubrics import order_dimensions
-from tasks.metrics.attunebench.replies import is_unread
 from tasks.metrics.item_scores import wholes_of
 from tasks.runs.past_run import PastRun, no_rows
 from tasks.runs.run_tables import Instrument, InstrumentCount, Row, System
 from tasks.scoring.benchmark import ScoreSettings, score_benchmark
 from tasks.scoring.dimensions import rate_answers
-from tasks.solvers.annotate.annotate import DRAFT_JUDGE
 from tasks.solvers.answers import ANSWER, ASKED, OWN_WORDS
 from tasks.text.json_objects import read_object
 

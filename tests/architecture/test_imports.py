@@ -21,7 +21,6 @@ ORDER = (
     "tasks.datasets",
     "tasks.solvers",
     "tasks.judging",
-    "tasks.cards",
     "tasks.metrics",
     "tasks.scoring",
     "tasks.benchmarks",

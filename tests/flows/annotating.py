@@ -12,12 +12,12 @@ import yaml
 
 from schemas.attunebench import ConversationGold, VisibleConversation, part_of
 from schemas.folders import DATA_FOLDER
-from tasks.datasets.attunebench.conversations import ATTUNEBENCH, ATTUNEBENCH_MINI
+from tasks.benchmarks.attunebench.datasets.conversations import ATTUNEBENCH, ATTUNEBENCH_MINI
+from tasks.benchmarks.attunebench.metrics.conversation import known_items
 from tasks.datasets.building import build_items
 from tasks.datasets.own_items import in_folder
-from tasks.metrics.attunebench.conversation import known_items
 from tasks.sources.locating import BUNDLED
-from tests.tasks.metrics.attunebench.samples import oracle
+from tests.tasks.benchmarks.attunebench.metrics.samples import oracle
 
 Messages = list[dict[str, str]]
 Said = dict[str, Any]

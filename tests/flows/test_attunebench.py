@@ -17,8 +17,8 @@ from tests.flows.annotating import MODELS, Messages, conversations, judge, knowi
 from tests.flows.command import Ended, ended
 from tests.flows.scripted_roles import layer
 from tests.model_server import ModelServer
-from tests.tasks.datasets.attunebench.conversations import TURN, at, conversation, write_folder
-from tests.tasks.metrics.attunebench import official
+from tests.tasks.benchmarks.attunebench.datasets.conversations import TURN, at, conversation, write_folder
+from tests.tasks.benchmarks.attunebench.metrics import official
 from tests.tasks.reporting.pages import section
 
 pytestmark = pytest.mark.usefixtures("prefect_server")

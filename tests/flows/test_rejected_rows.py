@@ -12,12 +12,12 @@ from flows.planning.broken_rows import find_broken_rows
 from flows.planning.resolve import resolve
 from schemas.folders import DATA_FOLDER
 from schemas.plan import Plan
-from tasks.datasets.moodbench.safetybench import SAFETYBENCH
+from tasks.benchmarks.moodbench.datasets.safetybench import SAFETYBENCH
 from tests.flows.annotating import MODELS, knowing
 from tests.flows.command import Ended, assert_one_message, ended
 from tests.flows.scripted_roles import layer
 from tests.model_server import ModelServer
-from tests.tasks.datasets.attunebench.conversations import varied, write_folder
+from tests.tasks.benchmarks.attunebench.datasets.conversations import varied, write_folder
 
 SAMPLE200 = "github.com/Thoughtful-Lab/attunebench/Test Samples/Sample200"
 PLACES: dict[str, Callable[[Path], tuple[str, str]]] = {

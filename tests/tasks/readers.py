@@ -18,25 +18,25 @@ from schemas.metrics import Metric
 from schemas.question_types import QUESTION_TYPES
 from schemas.tables.items import Items
 from schemas.tables.scores import ItemScores
+from tasks.benchmarks.attunebench.annotate.annotate import read_draft
+from tasks.benchmarks.attunebench.metrics.conversation import measure_parts
+from tasks.benchmarks.esc_eval.role_play import says_goodbye
+from tasks.benchmarks.longemotion.solvers.emotion_expression import MARKED
+from tasks.benchmarks.longemotion.solvers.rag import read_marks
+from tasks.benchmarks.longemotion.solvers.search_o1 import find_query, without_searches
 from tasks.judging.contract import Contract
 from tasks.judging.prompts import fence_data, read_aspects
 from tasks.judging.rubrics import Scale
 from tasks.judging.simulation import find_rule_faults
 from tasks.metrics.answer_forms import ParsedAnswer, Question, read_answer
-from tasks.metrics.attunebench.conversation import measure_parts
 from tasks.metrics.item_scores import score_items
 from tasks.metrics.reference.scoring import clean_span, extract_letter, extract_letters, rouge_1
 from tasks.metrics.registry import MEASURES
-from tasks.solvers.annotate.annotate import read_draft
-from tasks.solvers.longemotion.emotion_expression import MARKED
-from tasks.solvers.longemotion.rag import read_marks
-from tasks.solvers.longemotion.search_o1 import find_query, without_searches
-from tasks.solvers.role_play import says_goodbye
 from tasks.text.json_objects import read_object
 from tasks.text.languages import find_language
 from tasks.text.reasoning import strip_reasoning
 from tasks.text.scrub_keys import Scrubber
-from tests.tasks.metrics.attunebench.samples import ONE_TURN, gold_layers, shown
+from tests.tasks.benchmarks.attunebench.metrics.samples import ONE_TURN, gold_layers, shown
 from tests.tasks.rows import answer, answers, item, items, judgement, judgements
 
 Reader = Callable[[str], Any]

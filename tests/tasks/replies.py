@@ -4,8 +4,8 @@ import dataframely as dy
 import polars as pl
 
 from schemas.tables.responses import Answers
+from tasks.benchmarks.longemotion.solvers.emotion_expression import join_steps
 from tasks.solvers.answers import ASKED, ITEM, OF_LAST
-from tasks.solvers.longemotion.emotion_expression import join_steps
 
 
 def answers_of_replies(responses: pl.DataFrame, items: pl.DataFrame | None) -> dy.DataFrame[Answers]:

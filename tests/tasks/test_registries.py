@@ -35,7 +35,7 @@ from tasks.runs.baselines import measure_baselines
 from tasks.scoring.reduction import reduce_item_scores
 from tasks.solvers.prompts import PROMPTS, Prompts, build_messages
 from tests.rows import each_row
-from tests.tasks.metrics.attunebench.samples import ONE_TURN, PLAIN, gold_layers, oracle, said, shown
+from tests.tasks.benchmarks.attunebench.metrics.samples import ONE_TURN, PLAIN, gold_layers, oracle, said, shown
 from tests.tasks.rows import answer, answers, judgement, judgements
 
 

@@ -4,7 +4,7 @@ from schemas.benchmark import Benchmark
 
 ATTUNEBENCH = Benchmark(
     "attunebench",
-    datasets="tasks.datasets.attunebench.conversations:DATASETS",
-    solvers="tasks.solvers.annotate.annotate:SOLVERS",
-    measures="tasks.metrics.attunebench.conversation:MEASURES",
+    datasets="tasks.benchmarks.attunebench.datasets.conversations:DATASETS",
+    solvers="tasks.benchmarks.attunebench.annotate.annotate:SOLVERS",
+    measures="tasks.benchmarks.attunebench.metrics.conversation:MEASURES",
 )

@@ -4,6 +4,6 @@ from schemas.benchmark import Benchmark
 
 ESC_EVAL = Benchmark(
     "esc_eval",
-    datasets="tasks.datasets.esc_eval:DATASETS",
-    solvers="tasks.solvers.role_play:SOLVERS",
+    datasets="tasks.benchmarks.esc_eval.datasets:DATASETS",
+    solvers="tasks.benchmarks.esc_eval.role_play:SOLVERS",
 )

@@ -3,11 +3,11 @@
 from typing import Any
 
 from schemas.vocabulary import ContextTask
-from tasks.solvers.longemotion.emotion_expression import join_steps
-from tasks.solvers.longemotion.parameters import FAMILIES
-from tasks.solvers.longemotion.prompts import LongEmotionPrompts
-from tasks.solvers.longemotion.rag import FAVOURABLE
-from tasks.solvers.longemotion.solve import CODE, plan, solve
+from tasks.benchmarks.longemotion.solvers.emotion_expression import join_steps
+from tasks.benchmarks.longemotion.solvers.parameters import FAMILIES
+from tasks.benchmarks.longemotion.solvers.prompts import LongEmotionPrompts
+from tasks.benchmarks.longemotion.solvers.rag import FAVOURABLE
+from tasks.benchmarks.longemotion.solvers.solve import CODE, plan, solve
 from tasks.solvers.solver import ContextSolver, Solver
 
 

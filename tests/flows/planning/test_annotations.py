@@ -13,7 +13,7 @@ from schemas.errors import UsageError
 from schemas.plan import Plan
 from tasks.datasets import steps
 from tasks.datasets.steps import BuildJob
-from tests.tasks.datasets.attunebench.conversations import conversation, write_folder
+from tests.tasks.benchmarks.attunebench.datasets.conversations import conversation, write_folder
 
 BLUEPRINT: dict[str, Any] = {
     "name": "annotated",

@@ -10,12 +10,12 @@ import pytest
 
 from schemas.dataset import DatasetSpec
 from schemas.errors import RecordError
-from tasks.datasets.attunebench.conversations import ATTUNEBENCH_MINI
+from tasks.benchmarks.attunebench.datasets.conversations import ATTUNEBENCH_MINI
+from tasks.benchmarks.esc_eval.datasets import ESC_EVAL_MINI
+from tasks.benchmarks.longemotion.datasets.bundled import LONG_MINI
+from tasks.benchmarks.moodbench.bundled import BUNDLED, CANARY
 from tasks.datasets.building import build_items
-from tasks.datasets.bundled import BUNDLED, CANARY
 from tasks.datasets.catalogue import CATALOGUE, find_dataset
-from tasks.datasets.esc_eval import ESC_EVAL_MINI
-from tasks.datasets.longemotion.bundled import LONG_MINI
 from tasks.lake.manifest import notices
 from tasks.sources.locating import BUNDLED as FOLDER
 from tasks.sources.locating import Locator

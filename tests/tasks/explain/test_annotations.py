@@ -11,7 +11,7 @@ from schemas.blueprint import MetricSpec
 from tasks.explain.annotations import read_annotations
 from tasks.metrics.item_scores import score_items
 from tasks.runs.past_run import PastRun
-from tests.tasks.metrics.attunebench.samples import gold, gold_layers, judged, pairs, shown, tags, turn
+from tests.tasks.benchmarks.attunebench.metrics.samples import gold, gold_layers, judged, pairs, shown, tags, turn
 from tests.tasks.rows import answer, answers, item, items
 from tests.tasks.runs.runs import run_of
 from tests.tasks.scoring.samples import ability, blueprint, measured, task

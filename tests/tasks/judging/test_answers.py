@@ -8,8 +8,8 @@ import pytest
 
 from schemas.errors import ScoringError
 from schemas.tables.items import Items
+from tasks.benchmarks.longemotion.solvers.search_o1 import END_QUERY
 from tasks.judging.answers import judged_answers, rated_content
-from tasks.solvers.longemotion.search_o1 import END_QUERY
 from tests.rows import each_row
 from tests.tasks.judging.rows import items, response
 from tests.tasks.replies import answers_of_replies

@@ -5,8 +5,8 @@ from typing import Any
 from schemas.comparability import Comparability
 from schemas.metrics import METRICS
 from schemas.tables.scores import ItemScores, Totals
+from tasks.benchmarks.moodbench.datasets.safetybench import SAFETYBENCH
 from tasks.datasets.catalogue import find_dataset
-from tasks.datasets.moodbench.safetybench import SAFETYBENCH
 from tasks.lake.manifest import notices
 from tasks.runs.comparability import compare_with_paper
 from tasks.runs.published_tables import read_table

@@ -13,9 +13,9 @@ from schemas.lineage import PartitionKey
 from schemas.provider import TokenLimit
 from schemas.retrieval import RetrievalOptions
 from schemas.vocabulary import ContextTask
+from tasks.benchmarks.longemotion.solvers import solve as longemotion
 from tasks.solvers.chunk_rows import ChunkJob
 from tasks.solvers.infer_job import InferJob
-from tasks.solvers.longemotion import solve as longemotion
 from tasks.solvers.option_order import Epochs
 from tasks.solvers.prompts import Prompts
 from tasks.solvers.registry import SOLVERS

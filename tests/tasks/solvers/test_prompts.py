@@ -13,12 +13,12 @@ from schemas.chat import EMBEDDED_MODEL, ModelEntry
 from schemas.context import ASPECTS
 from schemas.errors import UsageError
 from schemas.item import Item
+from tasks.benchmarks.attunebench.annotate.threads import AnnotatePrompts
+from tasks.benchmarks.esc_eval.role_play import RolePlayPrompts
+from tasks.benchmarks.longemotion.solvers.prompts import LongEmotionPrompts
 from tasks.lake.fingerprint import hash_settings
-from tasks.solvers.annotate.threads import AnnotatePrompts
 from tasks.solvers.base import UnsentCalls
-from tasks.solvers.longemotion.prompts import LongEmotionPrompts
 from tasks.solvers.prompts import PROMPTED, PromptFolder, Prompts, build_messages
-from tasks.solvers.role_play import RolePlayPrompts
 from tests.tasks.solvers.asking import ask_item
 
 SINGLE = Item(

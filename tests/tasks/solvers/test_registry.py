@@ -8,10 +8,10 @@ from schemas.errors import UsageError
 from schemas.item import Item
 from tasks.solvers.registry import SOLVERS, by_setting
 from tasks.solvers.state import AskedItem, SolverOptions, SolverResources
-from tests.tasks.datasets.attunebench.conversations import conversation
-from tests.tasks.solvers.annotate.asked import annotated
-from tests.tasks.solvers.longemotion.long_items import QA
-from tests.tasks.solvers.longemotion.scripted_roles import ScriptedModel, ScriptedRoles, saying, transcript
+from tests.tasks.benchmarks.attunebench.annotate.asked import annotated
+from tests.tasks.benchmarks.attunebench.datasets.conversations import conversation
+from tests.tasks.benchmarks.longemotion.solvers.long_items import QA
+from tests.tasks.benchmarks.longemotion.solvers.scripted_roles import ScriptedModel, ScriptedRoles, saying, transcript
 
 CARD = Item(question_type="role_play", question="No sleep.", context="Problem: no sleep")
 

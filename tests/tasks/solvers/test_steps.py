@@ -19,10 +19,10 @@ from tasks.solvers.chunk_rows import ChunkJob, read_contexts
 from tasks.solvers.infer_job import InferJob
 from tasks.solvers.state import AskedItem, Chunking, SolverCode, SolverOptions, SolverPlan, SolverResources
 from tasks.solvers.steps import chunk_partition, infer_partition
+from tests.tasks.benchmarks.longemotion.solvers.long_items import EE, QA
+from tests.tasks.benchmarks.longemotion.solvers.scripted_roles import FAILED, ScriptedModel, WordRetriever, saying
 from tests.tasks.rows import frame, item, items
 from tests.tasks.solvers.asking import Replies
-from tests.tasks.solvers.longemotion.long_items import EE, QA
-from tests.tasks.solvers.longemotion.scripted_roles import FAILED, ScriptedModel, WordRetriever, saying
 
 DATASET = "own"
 

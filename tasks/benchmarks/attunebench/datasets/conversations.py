@@ -1,0 +1,177 @@
+"""Conversations of AttuneBench as items that show no annotation, and as rows of annotations; the entries of both sets.
+
+Of annotations an item shows which questions apply, which replies are compared under which labels, and the options' strings.
+"""
+
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import replace
+from functools import partial
+from typing import Any
+
+from schemas.attunebench import ConversationGold, PanasTotals, TurnGold, VisibleConversation
+from schemas.dataset import BundledFile, DatasetSpec, PinnedFile
+from schemas.item import Item, Record
+from tasks.benchmarks.attunebench.datasets.codebook import Codebook, load_codebook, read_official
+from tasks.benchmarks.attunebench.datasets.records import RecordReader
+from tasks.benchmarks.moodbench.bundled import CANARY
+from tasks.sources.checksums import CODEBOOK_FILE as OFFICIAL_CODEBOOK
+
+QUESTION = "What did the person feel and want in this conversation?"
+CODEBOOK_FILE = "codebook.json"
+UNSHOWN = ("participant_id", "schema_version", "profile_type")
+TURNS, WHOLE = "turn_annotations", "conversation_annotations"
+PANAS = ("pre_panas", "post_panas")
+OPTIONS = ("q1_options", "q2_options", "q3_options")
+
+
+def join_conversations(records: Sequence[Record], *, own_options: bool = False) -> list[Record]:
+    """Return a record per conversation: its fields are what an item shows, the gold is hidden.
+
+    Args:
+        records: as released. Wordings of the official codebook take the place of ours, and what codebook.json holds of both.
+        own_options: whether Q1 to Q3 have the options of our codebook; else, unless one is given, those found in the set.
+
+    Raises:
+        ValueError: a given codebook is none.
+    """
+    given, official = (_fields_of(records, name) for name in (CODEBOOK_FILE, OFFICIAL_CODEBOOK))
+    ours, wordings = load_codebook().model_dump(), read_official(official)
+    if official and not wordings["pairwise"]:
+        raise ValueError(f"{OFFICIAL_CODEBOOK} has no question with a text")
+    codebook = Codebook.model_validate({**ours, **{name: {**ours[name], **found} for name, found in wordings.items()}, **given})
+    read = [_read(record) for record in records if record.file not in (CODEBOOK_FILE, OFFICIAL_CODEBOOK)]
+    if not own_options and not given.keys() >= set(OPTIONS):
+        codebook = codebook.with_collected([one.hidden["gold"].answers.model_dump() for one in read if one.hidden])
+    return [_joined(record, codebook) if record.hidden else record for record in read]
+
+
+def _fields_of(records: Sequence[Record], name: str) -> Mapping[str, Any]:
+    """Return what a codebook holds; nothing if there is none of this name."""
+    record = next((record for record in records if record.file == name), Record({}, name, 0))
+    if record.faults:
+        raise ValueError("; ".join(record.faults.values()))
+    return record.fields
+
+
+def _read(record: Record) -> Record:
+    """Return what is visible as fields, and the gold and the remarks as hidden; or the record with its faults."""
+    if record.faults:
+        return record
+    reader = RecordReader()
+    gold, shown, groups = reader.read(record.fields)
+    if reader.faults:
+        place = f"{record.file}, row {record.row}"
+        return replace(record, faults={rule: f"{place}, {rule.partition('|')[0]}: {why}" for rule, why in reader.faults.items()})
+    return Record(shown, record.file, record.row, {"gold": gold, "groups": groups, "remarks": reader.remarks})
+
+
+def _joined(record: Record, codebook: Codebook) -> Record:
+    gold: ConversationGold = record.hidden["gold"]
+    asked = [question for turn in record.fields["turns"] for question in turn.questions]
+    compared = [one.question for turn in gold.turns for one in turn.comparisons]
+    before, stored = gold.pre_panas.recomputed or PanasTotals(), gold.pre_panas.stored or PanasTotals()
+    known = {name: one if one is not None else getattr(stored, name) for name, one in before}
+    profile = {name: value for name, value in record.fields["profile"].items() if name not in UNSHOWN}
+    shown = {**record.fields, "profile": profile, "pre_panas": known, "codebook": codebook.shown(asked, compared)}
+    remarks = [*record.hidden["remarks"]]
+    if gold.answers.q3 is not None and not codebook.levels(codebook.q3_options):
+        remarks.append("q3_modelFit: the options are not such as the official ones, so they have no order")
+    visible = VisibleConversation.model_validate(shown).model_dump(mode="json")
+    return replace(record, fields=visible, hidden={**record.hidden, "remarks": remarks})
+
+
+def conversation_item(record: Record) -> Item:
+    """Return the item of a joined record."""
+    visible = VisibleConversation.model_validate(record.fields)
+    groups = record.hidden["groups"]
+    return Item(
+        item_id=visible.conversation_id,
+        language=visible.language,
+        question_type="annotation",
+        question=QUESTION,
+        context=visible.to_json(),
+        subset=groups.get("topic"),
+        groups=groups,
+    )
+
+
+def annotation_rows(record: Record) -> Mapping[str, Sequence[Mapping[str, Any]]]:
+    """Return the rows of `turn_annotations` and `conversation_annotations` of a joined record."""
+    gold: ConversationGold = record.hidden["gold"]
+    row = gold.model_dump(exclude={"turns"})
+    for name in PANAS:
+        row[name]["items"] = _pairs(row[name]["items"])
+    judged = [side for turn in gold.turns for one in turn.judgements for side in (one.observed, one.preferred)]
+    counts = {
+        "branches": _pairs(gold.branches),
+        "groups": _pairs(gold.groups),
+        "na_answers": judged.count("na"),
+        "empty_tag_lists": sum(turn.emotions == () for turn in gold.turns),
+        "remarks": [*record.hidden.get("remarks", ())],
+    }
+    return {TURNS: [turn.model_dump() for turn in gold.turns], WHOLE: [row | counts]}
+
+
+def read_gold(whole: Mapping[str, Any], turns: Iterable[Mapping[str, Any]]) -> ConversationGold:
+    """Return the gold of an item from its row of `conversation_annotations` and its rows of `turn_annotations`."""
+    known = {name: whole[name] for name in ConversationGold.model_fields if name != "turns"}
+    known |= {name: {**whole[name], "items": _mapping(whole[name]["items"])} for name in PANAS}
+    known |= {name: _mapping(whole[name]) for name in ("branches", "groups")}
+    in_order = sorted(turns, key=lambda turn: turn["number"])
+    known["turns"] = [{name: turn[name] for name in TurnGold.model_fields} for turn in in_order]
+    return ConversationGold.model_validate(known)
+
+
+def _pairs(values: Mapping[str, Any]) -> list[dict[str, Any]]:
+    return [{"name": name, "value": value} for name, value in values.items()]
+
+
+def _mapping(pairs: Iterable[Mapping[str, Any]]) -> dict[str, Any]:
+    return {pair["name"]: pair["value"] for pair in pairs}
+
+
+SAMPLE200 = PinnedFile(
+    repository="github.com/Thoughtful-Lab/attunebench",
+    revision="unknown",
+    path="Test Samples/Sample200",
+    sha256=None,
+    record_format="folder",
+)
+
+ATTUNEBENCH = DatasetSpec(
+    id="attunebench",
+    title="AttuneBench, Sample200",
+    files=(SAMPLE200,),
+    file_format="folder",
+    join_records=join_conversations,
+    adapter=conversation_item,
+    annotate=annotation_rows,
+    annotation_layers=(TURNS, WHOLE),
+    question_types=("annotation",),
+    licence="CC BY 4.0",
+    paper="AttuneBench, arXiv:2605.21739",
+    required=(),
+    evaluation_version="1.1",
+    differences=(
+        "The files could not be had for this entry: no hash pins them, and what their records hold is taken from the README.",
+        "Wordings of questions are our own where there is no codebook; options are the strings found in the set.",
+        "A conversation in which nobody could tell what was annotated is left out, by the name of the rule that it breaks.",
+    ),
+)
+
+ATTUNEBENCH_MINI = replace(
+    ATTUNEBENCH,
+    id="attunebench_mini",
+    evaluation_version="1.0",
+    title="Bundled items: annotated conversations",
+    files=(BundledFile(name="attunebench_mini.jsonl"),),
+    file_format=None,
+    join_records=partial(join_conversations, own_options=True),
+    languages=("en", "zh"),
+    licence="Apache-2.0",
+    paper="none: written for MoodFlow, see data/bundled/README.md",
+    canary=CANARY,
+    differences=("Our own conversations in place of the released ones; too few to rank models.",),
+)
+
+DATASETS = (ATTUNEBENCH, ATTUNEBENCH_MINI)

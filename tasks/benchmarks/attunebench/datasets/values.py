@@ -1,0 +1,43 @@
+"""Read values as AttuneBench's scorer reads them, those of a person's record and those of a model's reply alike."""
+
+from collections.abc import Mapping
+from math import isfinite
+from typing import Any
+
+from tasks.benchmarks.attunebench.datasets.codebook import load_codebook
+
+LABELS = {"alternate1": "alternate", "alternate2": "human", **{label: label for label in ("original", "alternate", "human")}}
+"""Labels of compared replies by all their spellings."""
+
+_SIDES = {"a": "A", "response_a": "A", "response_1": "A", "b": "B", "response_b": "B", "response_2": "B"}
+
+
+def read_number(value: Any) -> float | None:
+    """Return a number, also one that is written as text; null if it is none, or not finite."""
+    if isinstance(value, bool):
+        return None
+    try:
+        number = float(value)
+    except (TypeError, ValueError, OverflowError):
+        return None
+    return number if isfinite(number) else None
+
+
+def read_scale(value: Any) -> int | None:
+    """Return a number rounded into 1 to 7; null if it is none."""
+    number = read_number(value)
+    return None if number is None else min(max(round(number), 1), 7)
+
+
+def read_side(value: Any, label_a: str, label_b: str) -> str | None:
+    """Return the side, `A` or `B`, that is named by letter, by number or by the label of its reply; null if it is neither."""
+    name = str(value).strip().lower()
+    return _SIDES.get(name) or {label_a: "A", label_b: "B"}.get(LABELS.get(name, name))
+
+
+def panas_items(value: Any) -> dict[str, Any]:
+    """Return what is given for each of the twenty adjectives, in any case, in an object or under its `responses` or `items`."""
+    whole = value if isinstance(value, Mapping) else {}
+    parts = (whole, *(part for name in ("items", "responses") if isinstance(part := whole.get(name), Mapping)))
+    named = {str(name).strip().lower(): one for part in parts for name, one in part.items()}
+    return {name: named[name] for name in load_codebook().adjectives if name in named}

@@ -1,0 +1,191 @@
+"""AttuneBench's result files: replies to one conversation in the form that the official scorer reads, and replies out of them.
+
+Null in a field = the call failed, or nobody was asked; `{}` = its reply lacks the part. The twenty items of delta runs are those
+after the changes were added, which stand beside them.
+
+Source: AttuneBench 1.0 for the names of the files; the public port of its runner for their fields.
+"""
+
+import re
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Any
+
+from schemas import documents
+from schemas.attunebench import POST, ConversationGold, ReplyLabel, TurnGold, part_of
+from schemas.errors import RecordError
+from tasks.benchmarks.attunebench.datasets.codebook import load_codebook
+from tasks.benchmarks.attunebench.datasets.records import TOTALS
+from tasks.benchmarks.attunebench.datasets.values import panas_items, read_number, read_scale
+from tasks.benchmarks.attunebench.metrics.conversation import Replies
+from tasks.benchmarks.attunebench.metrics.replies import (
+    CHANGES,
+    ITEMS,
+    RATINGS,
+    Reply,
+    read_items,
+    read_phrases,
+    read_selections,
+    read_tags,
+    read_text,
+    read_words,
+)
+
+FIELDS: Mapping[str, Mapping[str, str]] = {
+    "draft": {"drafted_response": "em_drafted_response", "response_reasoning": "response_reasoning"},
+    "review": {
+        "emotion_reasoning": "emotion_reasoning",
+        "emotion_tags": "em_emotion_tags",
+        "binary_om_assessment": "em_binary_om_assessment",
+        "binary_human_prediction": "em_binary_human_prediction",
+    },
+    "hp_binary": {
+        "binary_om_assessment": "em_binary_om_assessment_hp",
+        "binary_human_prediction": "em_binary_human_prediction_hp",
+    },
+    "pairwise": {"pairwise_selections": "em_pairwise_selections"},
+    "judge": {"scores": "em_draft_judge_scores", "draft_binary_assessment": "em_draft_binary_assessment"},
+}
+"""Of a turn: by call and key of its reply the field of the file. A judge's ratings are together in one field."""
+
+NEEDED = ("draft", "review", POST)
+"""Calls without which the official runner skips a conversation."""
+
+
+def file_name(named: str) -> str:
+    """Return the name of a JSON file; of what no name of a file holds a hyphen is left."""
+    return f"{re.sub(r'[^A-Za-z0-9._-]+', '-', named)}.json"
+
+
+@dataclass(frozen=True)
+class ResultFile:
+    """Replies of a model to one conversation, by part.
+
+    `about`: `source_file` and `run_timestamp`. `judge`: of drafts. `names`: what compared replies were called, by turn.
+    """
+
+    conversation_id: str
+    model: str
+    mode: str
+    strategy: str
+    replies: Replies
+    about: Mapping[str, Any] = field(default_factory=dict)
+    judge: str | None = None
+    names: Mapping[int, Mapping[ReplyLabel, str]] = field(default_factory=dict)
+
+    def name(self, provider: str) -> str:
+        """Return the name of its file."""
+        return file_name(f"{self.conversation_id}_{provider}_{self.model}_{self.mode}")
+
+    @property
+    def failed(self) -> list[str]:
+        """Return the parts that failed, of those that the official runner needs."""
+        return [part for part, reply in self.replies.items() if reply is None and part.rpartition(" ")[2] in NEEDED]
+
+
+def read_result(path: Path) -> ResultFile:
+    """Read a result file; raise RecordError if it is none."""
+    try:
+        return parse_result(documents.read_json(documents.read_text(path)))
+    except (OSError, ValueError, KeyError, TypeError, AttributeError) as error:
+        raise RecordError(
+            "a result file cannot be read",
+            where=str(path),
+            expected="conversationId, em_model, mode, turns with their turnNumber, post_conversation",
+            got=repr(error),
+            next_step="write the file again, or take it out of the folder",
+        ) from error
+
+
+def parse_result(fields: Mapping[str, Any]) -> ResultFile:
+    """Return the replies of a result file's object. Raise KeyError or TypeError where it is none."""
+    replies: dict[str, Reply | None] = {}
+    for turn in fields["turns"]:
+        for call, names in FIELDS.items():
+            found = {key: turn.get(field) for key, field in names.items()}
+            said = {key: value for key, value in found.items() if value not in (None, {})}
+            said |= said.pop("scores", {})
+            came = any(value is not None for value in found.values())
+            replies[part_of(call, turn["turnNumber"])] = said if came else None
+    post, strategy = fields["post_conversation"], "absolute"
+    if post is not None:
+        strategy = post.get("panas_strategy") or strategy
+        items, wide = panas_items(post.get("predicted_post_panas")), post.get("predicted_conversation_wide")
+        # Before there was a field for them, the items of blind_delta were the changes.
+        changes = post.get("predicted_panas_delta", items if strategy == "blind_delta" else None)
+        said = {**({CHANGES: changes} if changes else {ITEMS: items}), "conversation_wide": wide}
+        post = {key: value for key, value in said.items() if value}
+    replies[part_of(POST)] = post
+    return ResultFile(fields["conversationId"], fields["em_model"], fields["mode"], strategy, replies)
+
+
+def result_fields(result: ResultFile, gold: ConversationGold) -> dict[str, Any]:
+    """Return the object of a result file, its values in the words of the official scorer."""
+    post, turns = result.replies.get(part_of(POST)), []
+    for turn in gold.turns:
+        fields: dict[str, Any] = {"turnNumber": turn.number, "em_four_branch_scores": None}
+        fields["pairwise_assignment"] = {name: label for label, name in result.names.get(turn.number, {}).items()} or None
+        for call, names in FIELDS.items():
+            reply = result.replies.get(part_of(call, turn.number))
+            fields |= {field: None if reply is None else _written(key, reply, turn) for key, field in names.items()}
+        for name in FIELDS["judge"].values():
+            said = fields[name]
+            fields[f"{name}_by_model"] = None if result.judge is None or said is None else {result.judge: said}
+        turns.append(fields)
+    return {
+        "conversationId": result.conversation_id,
+        "em_model": result.model,
+        "mode": result.mode,
+        **result.about,
+        "turns": turns,
+        "post_conversation": None if post is None else _written_post(result.strategy, post, gold),
+        "api_cost": None,
+        "duration_seconds": None,
+    }
+
+
+def _written(key: str, reply: Reply, turn: TurnGold) -> Any:
+    value = reply.get(key)
+    if key.endswith("_reasoning"):
+        return value if isinstance(value, str) else None
+    if key == "drafted_response":
+        return value if isinstance(value, str) else {}
+    if key == "emotion_tags":
+        tags = read_tags(value)
+        return {} if tags is None else [{"emotion": name.capitalize(), "intensity": one} for name, one in tags]
+    if key == "scores":
+        return _numbers({name: reply.get(name) for name in RATINGS})
+    return read_selections(value, turn.comparisons) if key == "pairwise_selections" else read_words(value)
+
+
+def _numbers(given: Mapping[str, Any]) -> dict[str, float]:
+    """Return what is a number, as one."""
+    read = {name: number for name, one in given.items() if (number := read_number(one)) is not None}
+    return {name: int(one) if one.is_integer() else one for name, one in read.items()}
+
+
+def _written_post(strategy: str, reply: Reply, gold: ConversationGold) -> dict[str, Any]:
+    items, book = read_items(reply, gold.pre_panas.items), load_codebook()
+    totals = {name: total for sign, name in TOTALS.items() if (total := book.total(sign, items)) is not None}
+    changes = _numbers(panas_items(reply.get(CHANGES)))
+    predicted, delta = ({name.capitalize(): one for name, one in part.items()} for part in (items, changes))
+    return {
+        "panas_strategy": strategy,
+        "pre_panas_shown": strategy != "blind_delta",
+        "predicted_post_panas": {"items": predicted, **totals} if items else {},
+        "predicted_panas_delta": delta or None,
+        "predicted_conversation_wide": _written_wide(reply.get("conversation_wide")),
+    }
+
+
+def _written_wide(value: Any) -> dict[str, Any]:
+    """Return what can be read of the answers about the whole, in the words by which they are compared."""
+    said = value if isinstance(value, dict) else {}
+    rated = said["fourBranchScores"] if isinstance(said.get("fourBranchScores"), dict) else {}
+    read = {
+        **{name: read_phrases(said.get(name)) for name in ("q1_lookingFor", "q3_followUp_whatFeltOff")},
+        **{name: read_text(said.get(name)) for name in ("q2_emotionClarity", "q3_modelFit")},
+        "fourBranchScores": {name: one for name in load_codebook().branches if (one := read_scale(rated.get(name))) is not None},
+    }
+    return {name: one for name, one in read.items() if one is not None}

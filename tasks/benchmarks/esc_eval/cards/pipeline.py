@@ -1,0 +1,200 @@
+"""The steps from a post to a graded role card, in the order of ESC-Eval (arXiv 2406.14952), and what became of all cards."""
+
+import json
+from collections import Counter
+from collections.abc import Awaitable, Callable, Iterable, Mapping, Sequence
+from functools import cache
+from typing import Any, Literal
+
+import polars as pl
+from pydantic import BaseModel, ConfigDict, create_model
+
+from schemas.chat import ChatMessage
+from schemas.documents import read_text, read_yaml
+from schemas.folders import DATA_FOLDER
+from schemas.tables.role_cards import QUALITIES, CardStep
+from schemas.usage import Role
+from schemas.vocabulary import Language
+from tasks.benchmarks.esc_eval.cards.entering import Filled, Row
+from tasks.benchmarks.esc_eval.datasets import card_item, card_text
+from tasks.judging.agreement import krippendorff_alpha
+from tasks.judging.prompts import fence_data
+from tasks.judging.replies import read_reply
+from tasks.solvers.state import SolverResources
+
+PROMPTS, TAXONOMY = "prompts/role_cards/cards.yaml", "taxonomies/esc_eval.yaml"
+"""Files under data; both enter the keys of what rests on them."""
+
+EXTRACTOR: Role = "extractor"
+ANNOTATORS: tuple[Role, ...] = ("first_annotator", "second_annotator", "third_annotator")
+"""The third settles what the first two do not agree on."""
+
+FEELINGS_ONLY, INVALID, NO_CATEGORY = "feelings_only", "invalid", "none"
+
+
+def reply_type(**values: Any) -> type[BaseModel]:
+    """Return the type of a reply that has these names and no others; `values`: the types of what stands there."""
+    fields: dict[str, Any] = {name: (value, ...) for name, value in values.items()}
+    return create_model("CardReply", __config__=ConfigDict(extra="forbid"), **fields)
+
+
+def one_of(*values: str) -> Any:
+    """Return the type of a choice between values."""
+    return Literal[values]
+
+
+EXTRACTION = reply_type(age=Filled, gender=one_of("male", "female", "not mentioned"), occupation=Filled, problem=Filled)
+
+
+@cache
+def load_texts(file: str) -> dict[str, Any]:
+    """Return the content of one of the two files."""
+    return dict(read_yaml(read_text(DATA_FOLDER / file)))
+
+
+def taxonomy_leaves() -> dict[str, tuple[dict[str, Any], ...]]:
+    """Return the domain, the group and the leaf itself of every leaf category, by its id, in order."""
+    domains = load_texts(TAXONOMY)["domains"]
+    return {leaf["id"]: (domain, group, leaf) for domain in domains for group in domain["groups"] for leaf in group["leaves"]}
+
+
+def choices(classes: Iterable[Mapping[str, Any]], language: Language) -> str:
+    """Return classes of the taxonomy as lines to choose from."""
+    return "\n".join(f"- {one['id']}: {one[language]}" for one in classes)
+
+
+class CardEnds(Exception):  # noqa: N818  no error: what most cards come to
+    """A card goes no further: it is `dropped`, or a call `failed`; and why."""
+
+    def __init__(self, status: Literal["dropped", "failed"], reason: str) -> None:
+        self.status, self.reason = status, reason
+        super().__init__(reason)
+
+
+async def ask(
+    row: Row, models: SolverResources, role: Role, parts: tuple[str, ...], reply: type[BaseModel], listed: str = ""
+) -> Row:
+    """Return what a model says of a card, or of the post that one is made of; once: at temperature 0 it would say the same.
+
+    Args:
+        row: of the card, which notes the call.
+        models: by role.
+        role: who is asked.
+        parts: names of the prompt's texts.
+        reply: type of what it says, which the endpoint is given as a JSON schema too.
+        listed: what there is to choose from.
+
+    Raises:
+        CardEnds: the call failed, or the reply is none of that type.
+    """
+    schema, texts = json.dumps(reply.model_json_schema()), load_texts(PROMPTS)[row["language"]]
+    material, nonce = fence_data("TEXT", row["text"] or row["posted"])
+    task = "\n\n".join(texts[part].format(choices=listed, nonce=nonce, schema=schema) for part in (*parts, "reply"))
+    messages = (ChatMessage(role="system", content=task), ChatMessage(role="user", content=material))
+    call = await models.ask(role, row["step"], messages, json_schema=schema)
+    row["call_keys"].append(call.request.key)
+    if call.reply.failure is not None:
+        raise CardEnds("failed", call.reply.failure)
+    try:
+        return read_reply(call.reply.text or "", reply)[0].model_dump()
+    except ValueError:
+        raise CardEnds("dropped", "unreadable") from None
+
+
+async def extract(row: Row, models: SolverResources) -> Row:
+    """Make a card of a post or a dialogue."""
+    said = await ask(row, models, EXTRACTOR, (row["form"],), EXTRACTION)
+    fields: Row = {name: " ".join(value.split()) for name, value in said.items()}
+    return {"text": card_text(row["language"], **fields)}
+
+
+async def screen(row: Row, models: SolverResources) -> Row:
+    """Find the domain of a card; drop it if it tells of feelings alone."""
+    domains = load_texts(TAXONOMY)["domains"]
+    reply = reply_type(scene=one_of(*(domain["id"] for domain in domains), FEELINGS_ONLY))
+    said = await ask(row, models, EXTRACTOR, ("filter",), reply, choices(domains, row["language"]))
+    if said["scene"] == FEELINGS_ONLY:
+        raise CardEnds("dropped", FEELINGS_ONLY)
+    return said
+
+
+async def annotate(row: Row, models: SolverResources) -> Row:
+    """Have two annotators name leaf category and grade."""
+    leaves = taxonomy_leaves()
+    reply = reply_type(category=one_of(*leaves, NO_CATEGORY), grade=one_of(*QUALITIES, INVALID))
+    listed = choices((leaf for _, _, leaf in leaves.values()), row["language"])
+    said = [(role, await ask(row, models, role, (role, "annotate"), reply, listed)) for role in ANNOTATORS[:2]]
+    return {"annotations": [{"annotator": role, **one} for role, one in said]}
+
+
+def disputed(annotations: Sequence[Mapping[str, str]]) -> dict[str, tuple[str, ...]]:
+    """Return what two annotations differ in, and how; raise CardEnds if one has no category for the card or calls it invalid."""
+    if any(one["grade"] == INVALID or one["category"] == NO_CATEGORY for one in annotations):
+        raise CardEnds("dropped", INVALID)
+    values = {name: tuple(one[name] for one in annotations) for name in ("category", "grade")}
+    return {name: both for name, both in values.items() if len(set(both)) > 1}
+
+
+async def adjudicate(row: Row, models: SolverResources) -> Row:
+    """Take over what both annotators say; where they differ, what a third chooses of the two."""
+    annotations = row["annotations"]
+    values = dict(annotations[0])
+    if left := disputed(annotations):
+        leaves, role = taxonomy_leaves(), ANNOTATORS[2]
+        named = dict.fromkeys(one["category"] for one in annotations)
+        listed = choices((leaves[name][-1] for name in named), row["language"])
+        reply = reply_type(**{name: one_of(*both) for name, both in left.items()})
+        said = await ask(row, models, role, (role, "annotate"), reply, listed)
+        values |= said
+        annotations = [*annotations, {"annotator": role, "category": None, "grade": None, **said}]
+    return {"annotations": annotations, "category": values["category"], "quality": values["grade"]}
+
+
+STEPS: Mapping[CardStep, Callable[[Row, SolverResources], Awaitable[Row]]] = {
+    "extract": extract,
+    "filter": screen,
+    "annotate": annotate,
+    "adjudicate": adjudicate,
+}
+
+
+async def advance(row: Row, step: CardStep, models: SolverResources) -> Row:
+    """Return what a step makes of a card that was kept until now: its row, with what became of it."""
+    row = {**row, "step": step, "status": "kept", "call_keys": []}
+    try:
+        return row | await STEPS[step](row, models)
+    except CardEnds as end:
+        return row | {"status": end.status, "reason": end.reason}
+
+
+def funnel(cards: pl.DataFrame) -> list[dict[str, Any]]:
+    """Return a row per step: how many cards entered, and were kept, dropped by reason, or failed, which is all of them."""
+    rows = []
+    for (step,), ends in cards.group_by("step", maintain_order=True):
+        dropped = Counter(sorted(ends.filter(status="dropped")["reason"]))
+        kept, failed = (ends.filter(status=status).height for status in ("kept", "failed"))
+        rows.append({"step": step, "entered": ends.height, "kept": kept, "dropped": dropped, "failed": failed})
+    return rows
+
+
+def card_agreement(cards: pl.DataFrame) -> list[dict[str, Any]]:
+    """Return how far two annotators agree on category and on grade: Krippendorff's alpha of categories, null where undefined."""
+    pairs = cards.filter(pl.col("step") == "annotate", pl.col("status") == "kept")["annotations"].to_list()
+    rows = []
+    for name in ("category", "grade"):
+        said = [[one[name] for one in pair] for pair in pairs]
+        number = {value: place for place, value in enumerate(sorted({value for pair in said for value in pair}))}
+        alpha = krippendorff_alpha([[number[value] for value in pair] for pair in said], level="nominal")
+        rows.append({"of": name, "cards": len(said), "alike": sum(left == right for left, right in said), "alpha": alpha})
+    return rows
+
+
+def card_items(cards: pl.DataFrame, quality: str) -> list[dict[str, Any]]:
+    """Return the cards of a quality as own items, by id, with all three levels of their category among their groups."""
+    leaves, items = taxonomy_leaves(), []
+    for row in cards.filter(pl.col("quality") == quality).sort("card_id").iter_rows(named=True):
+        levels = zip(("domain", "category2", "category3"), (level["id"] for level in leaves[row["category"]]), strict=True)
+        known = {name: row[name] for name in ("card_id", "source", "quality")}
+        item = card_item(row["text"], row["language"], **known, **dict(levels))
+        items.append(item.model_dump(mode="json", exclude_unset=True))
+    return items

@@ -1,0 +1,193 @@
+"""Emotion classification: what a person feels, or what tone a report has, in a passage hidden in a novel.
+
+Source: LongEmotion, sections 3.1 and 3.2.1. The released files show what the paper leaves open: an EmoBench scenario with its
+choices and label in book text.
+"""
+
+import re
+from collections.abc import Callable, Iterator, Sequence
+from itertools import groupby
+from random import Random
+
+from schemas.context import ContextOptions, LazySample, SampleBuilder
+from schemas.dataset import DatasetSpec
+from schemas.item import Record
+from tasks.benchmarks.longemotion.datasets.finentity import find_reports
+from tasks.benchmarks.longemotion.datasets.release import PAPER
+from tasks.benchmarks.longemotion.needle.haystacks import Haystack, lay_out
+from tasks.benchmarks.longemotion.needle.lazy_samples import read_text
+from tasks.benchmarks.longemotion.needle.names import clashing_names, names_in
+from tasks.benchmarks.longemotion.needle.needles import Needle, list_grid
+from tasks.benchmarks.moodbench.datasets.emobench import UPSTREAM
+from tasks.datasets.pinned_files import pinned_in
+
+EMOBENCH_LENGTHS = (10_000, 30_000)
+FINENTITY_LENGTHS = (20_000, 67_000)
+"""Shortest and longest length in tokens, drawn uniformly: around the released means, 19,345 and 43,588."""
+
+OPENING_WORDS = 8
+_NAMED = "The text tells of {subject}. What would {subject} most likely feel in the end?"
+_UNNAMED = 'One passage of the text begins "{opening}". What would {subject} of that passage most likely feel in the end?'
+_UNPLACED = "What would {subject} most likely feel in the end?"
+
+Find = Callable[[Sequence[Record], Haystack, ContextOptions], Sequence[Needle]]
+"""The needles among the records, for a haystack."""
+
+
+def ask_feeling(subject: str, text: str | None) -> str:
+    """Return the question about a person's feeling; one without a name is named by the first words of the passage, if any."""
+    if names_in(subject):
+        return _NAMED.format(subject=subject)
+    whom = "the narrator" if subject == "I" else subject.replace("my ", "the narrator's ", 1)
+    if text is None:
+        return _UNPLACED.format(subject=whom)
+    opening = " ".join(text.split()[:OPENING_WORDS]).replace('"', "'")
+    return _UNNAMED.format(opening=opening, subject=whom)
+
+
+def find_scenarios(records: Sequence[Record], haystack: Haystack, _options: ContextOptions) -> Sequence[Needle]:
+    """Return the English scenarios of EmoBench, one needle per question about one."""
+    english = [record for record in records if record.fields.get("language") == "en"]
+    known = frozenset().union(*(names_in(read_text(record.fields, "subject")) for record in english))
+    return [_scenario(record, known, haystack) for record in english]
+
+
+def _scenario(record: Record, known: frozenset[str], haystack: Haystack) -> Needle:
+    fields = record.fields
+    text, subject, qid = read_text(fields, "scenario"), read_text(fields, "subject"), read_text(fields, "qid")
+    choices = list(fields["emotion_choices"])
+    Random(record.sha256).shuffle(choices)  # noqa: S311 - a fixed draw, not a secret
+    return Needle(
+        name=f"ec_emobench-{qid}",
+        task="ec_emobench",
+        record=record,
+        needle_id=qid,
+        text=text,
+        subject=subject,
+        choices=tuple(choices),
+        label=fields["emotion_label"],
+        ask=ask_feeling,
+        subset=fields["coarse_category"],
+        clashing=tuple(clashing_names(text, subject, known, haystack)),
+    )
+
+
+# A text hidden in a book must not be shown by its layout. Books break their lines at a fixed width, needles do not; so paragraphs
+# are unwrapped, and what is laid out in another way (verse, plays, tables, letters' heads) is left out.
+BEGINS = re.compile(r"CHAPTER I\b\.?")
+ENDS = re.compile(r"THE END\.?")
+FULL_LINE = 50
+"""Characters. Lines of prose that another one follows are longer; those of verse are not."""
+
+_SPACE = re.compile(r"\s+")
+
+
+def read_prose(lines: Sequence[str], name: str) -> tuple[str, ...]:
+    """Return the paragraphs of the prose between the first chapter's heading and the end of the story.
+
+    Licence, front matter and advertisements lie outside. Underscores, which mark italics, are removed. Raise ValueError if the
+    first chapter or the end is not marked, or there is no prose between them.
+    """
+    stripped = [line.strip() for line in lines]
+    first = next((number for number, line in enumerate(stripped) if BEGINS.fullmatch(line)), None)
+    last = next((number for number, line in enumerate(stripped) if ENDS.fullmatch(line)), None)
+    paragraphs: tuple[str, ...] = ()
+    if first is not None and last is not None:
+        joined = (" ".join(block).replace("_", "") for block in _blocks(lines[first:last]) if _is_prose(block))
+        paragraphs = tuple(_SPACE.sub(" ", text).strip() for text in joined)
+    if not paragraphs:
+        raise ValueError(f'{name} has no prose between a line "CHAPTER I." and a line "THE END.", but {len(lines)} lines')
+    return paragraphs
+
+
+def _blocks(lines: Sequence[str]) -> Iterator[list[str]]:
+    """Return the runs of lines between blank ones."""
+    for is_block, run in groupby(lines, key=lambda line: bool(line.strip())):
+        if is_block:
+            yield [line.rstrip() for line in run]
+
+
+def _is_prose(block: Sequence[str]) -> bool:
+    return not any(line[0] in " [*" for line in block) and all(len(line) >= FULL_LINE for line in block[:-1])
+
+
+def hidden_in_a_book(find: Find, drawn: tuple[int, int]) -> SampleBuilder:
+    """Return a sample builder that hides the needles among its records in the book whose lines are the other ones."""
+
+    def build_samples(records: Sequence[Record], options: ContextOptions, seed: int) -> Sequence[LazySample]:
+        lines = [record for record in records if "line" in record.fields]
+        name = lines[0].file if lines else "no file of lines"
+        paragraphs = read_prose([record.fields["line"] for record in lines], name)
+        # Names and duplicates are looked for in the book as it is printed, in either style.
+        printed = lay_out(paragraphs, name, "matched")
+        needles = find([record for record in records if "line" not in record.fields], printed, options)
+        return list_grid(needles, lay_out(paragraphs, name, options.needle_style), options, drawn, seed)
+
+    return build_samples
+
+
+list_emobench_samples = hidden_in_a_book(find_scenarios, EMOBENCH_LENGTHS)
+"""Sample builder of EC-E, from EmoBench's EU.jsonl and the lines of a Gutenberg book."""
+
+list_finentity_samples = hidden_in_a_book(find_reports, FINENTITY_LENGTHS)
+"""Sample builder of EC-F, from FinEntity.json and the lines of a Gutenberg book."""
+
+
+_finentity_file = pinned_in("github.com/yixuantt/FinEntity", "3b6cedc5485b669c2ed168f1d949f517636eb7b8")
+
+_novel_file = pinned_in("github.com/GITenberg/The-Little-Colonel-s-Hero_15122", "69e1e7ab1c6c998ea3e46e8b55239fe480b657c4")
+
+_NOVEL = _novel_file("15122.txt", record_format="lines")
+"""Annie Fellows Johnston, The Little Colonel's Hero, 1902, as Project Gutenberg has it (63,233 tokens of prose)."""
+
+_NOVEL_LICENCE = "novel: public domain in the USA"
+
+_BOOK = (
+    "The haystack is one Gutenberg novel, in place of slices of BookCorpus.",
+    "Of the novel's file, licence, front matter, verse and the play of chapter XIII are left out; paragraphs are lines.",
+    "A context longer than the novel goes on from the novel's start; Context.haystack records it. No needle occurs twice.",
+    "needle_style matched: the needle is laid out as the novel is. As released (as_is), capitals and spacing give it away.",
+    "Neither paper nor code says how lengths and depths were chosen: drawn uniformly, or given by context.lengths and .depths.",
+)
+
+EC_EMOBENCH = DatasetSpec(
+    id="longemotion_ec_emobench",
+    evaluation_version="1.1",
+    title="LongEmotion, emotion classification of EmoBench scenarios, built anew",
+    files=(UPSTREAM, _NOVEL),
+    sample_builder=list_emobench_samples,
+    task="ec_emobench",
+    question_types=("label_choice",),
+    licence=f"EmoBench: MIT; {_NOVEL_LICENCE}",
+    paper=f"{PAPER}, sections 3.1 and 3.2.1; scenarios: Sabour et al. 2024, arXiv:2402.12071",
+    required=("qid", "language", "coarse_category", "scenario", "subject", "emotion_choices", "emotion_label"),
+    expected_rows=400 + 7296,
+    differences=(
+        *_BOOK,
+        "All 200 English questions, on 140 scenarios; lengths drawn from 10,000 to 30,000 tokens.",
+        "A person whose name the novel has too gets a neutral one from a fixed list, in needle, subject and choices.",
+        "Subjects without a name (I, my mom, the teacher) are told apart in the question by the passage's first eight words.",
+        "Choices are shown in an order drawn per question; EmoBench has the right one of six first in 72 of the 200.",
+    ),
+)
+
+EC_FINENTITY = DatasetSpec(
+    id="longemotion_ec_finentity",
+    title="LongEmotion, emotion classification of FinEntity reports, built anew",
+    evaluation_version="1.1",  # contexts as long as the released ones on average
+    files=(_finentity_file("data/FinEntity.json"), _NOVEL),
+    sample_builder=list_finentity_samples,
+    task="ec_finentity",
+    question_types=("label_choice",),
+    licence=f"FinEntity: not stated upstream; {_NOVEL_LICENCE}",
+    paper=f"{PAPER}, sections 3.1 and 3.2.1; reports: Tang et al. 2023, arXiv:2310.12406",
+    required=("content", "annotations"),
+    expected_rows=979 + 7296,
+    differences=(
+        *_BOOK,
+        "200 of the 979 reports, 67 positive, 67 neutral and 66 negative, one entity of each; the paper does not say which.",
+        "Left out: reports with an entity of two tones, repeated or unreadable ones, fragments, lists and bylines.",
+        "Entities that the novel mentions are left out. Lengths are drawn from 20,000 to 67,000 tokens.",
+        "needle_style matched: wire codes such as <ACME.N> are taken out of the reports.",
+    ),
+)

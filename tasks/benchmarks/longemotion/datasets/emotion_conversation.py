@@ -1,0 +1,124 @@
+"""Emotion Conversation: the counselor's next reply at three points of each stage of a counselling dialogue.
+
+Source: LongEmotion, section 3.2.3; points as in its released code. Dialogues must have four stages: corpora of single
+conversations, such as CPsyCoun, would need stages first and are not read.
+"""
+
+from collections.abc import Mapping, Sequence
+from functools import partial
+from typing import Any
+
+from schemas.context import Context, ContextOptions, LazySample, SampleBuilder
+from schemas.dataset import DatasetSpec
+from schemas.item import Item, Record
+from schemas.vocabulary import ContextTask
+from tasks.benchmarks.longemotion.datasets.release import PAPER, longemotion_file, released
+from tasks.benchmarks.longemotion.needle.lazy_samples import read_language, read_text
+from tasks.text.tokens import count_tokens
+
+STAGES: tuple[ContextTask, ...] = ("mc1", "mc2", "mc3", "mc4")
+POINTS = 3
+"""Checkpoints per stage, at a quarter, half and three quarters of the client's messages."""
+
+LATEST = 3
+"""Messages that are asked about; what comes before them is the context."""
+
+ROLES = ("Client", "Counselor")
+
+
+def checkpoints_of(task: ContextTask, prefix: str = "") -> SampleBuilder:
+    """Return the sample builder of one stage: three samples per dialogue, named after stage, dialogue and point.
+
+    A record's `description`, the case the dialogue was written from, is not shown: the counselor knows what was said, no more.
+    """
+    stage = STAGES.index(task)
+
+    def build_samples(records: Sequence[Record], _options: ContextOptions, _seed: int) -> Sequence[LazySample]:
+        return [
+            LazySample(
+                f"{prefix}{task}-{name}-{point}", record, partial(_build_checkpoint, record, stage, point), f"dialogue {name}"
+            )
+            for record, name in ((record, record.fields["id"]) for record in records)
+            for point in range(1, POINTS + 1)
+        ]
+
+    return build_samples
+
+
+def _build_checkpoint(record: Record, stage: int, point: int) -> tuple[Item, Context]:
+    """Return the item at one point (1 to 3) of a stage (0 to 3): what was said up to and including a message of the client.
+
+    The question is the last three messages (fewer where the dialogue has only begun), the context all before them. Its reference,
+    which no model is shown, is the counselor's next message; none if the stage ends here.
+    """
+    stages = record.fields["stages"]
+    if len(stages) != len(STAGES):
+        raise ValueError(f"a dialogue has {len(STAGES)} stages, this one has {len(stages)}")
+    earlier = [message for one in stages[:stage] for message in _read_messages(one)]
+    current = _read_messages(stages[stage])
+    place = place_of(current, point)
+    said = earlier + current[: place + 1]
+    gold = [
+        message.removeprefix("Counselor: ") for message in current[place + 1 : place + 2] if message.startswith("Counselor: ")
+    ]
+    context, question = "\n".join(said[:-LATEST]), "\n".join(said[-LATEST:])
+    item = Item(
+        language=read_language(record),
+        question_type="counselor_reply",
+        context=context,
+        question=question,
+        references=tuple(gold) or None,
+        subset=read_text(stages[stage], "stage"),
+    )
+    return item, Context(task=STAGES[stage], tokens=count_tokens(context))
+
+
+def place_of(messages: Sequence[str], point: int) -> int:
+    """Return the index of the client's message that a checkpoint ends with: number n x point div 4 of the n, counted from 0.
+
+    Raise ValueError if the client has too few messages for the points to differ.
+    """
+    of_client = [index for index, message in enumerate(messages) if message.startswith("Client: ")]
+    n = len(of_client)
+    if n < POINTS:
+        raise ValueError(f"a stage needs {POINTS} messages of the client or more, this one has {n}")
+    return of_client[n * point // (POINTS + 1)]
+
+
+def _read_messages(stage: Mapping[str, Any]) -> list[str]:
+    """Return the messages of a stage, each on one line, with who says it."""
+    messages = []
+    for one in stage["conversations"]:
+        if one["role"] not in ROLES:
+            raise ValueError(f"a message is by {' or '.join(ROLES)}, this one by {one['role']}")
+        messages.append(f"{one['role']}: {' '.join(read_text(one, 'context').splitlines())}")
+    return messages
+
+
+_STAGE_TITLES: dict[ContextTask, str] = {
+    "mc1": "reception and inquiry",
+    "mc2": "diagnosis",
+    "mc3": "consultation",
+    "mc4": "consolidation and ending",
+}
+
+
+def _conversation(task: ContextTask) -> DatasetSpec:
+    return released(
+        id=f"longemotion_{task}",
+        evaluation_version="1.1",
+        title=f"LongEmotion, emotion conversation: {_STAGE_TITLES[task]}",
+        files=(longemotion_file("data/Emotion_Conversations.jsonl"),),
+        sample_builder=checkpoints_of(task),
+        task=task,
+        question_types=("counselor_reply",),
+        paper=f"{PAPER}, section 3.2.3",
+        required=("id", "stages"),
+        expected_rows=100,
+        differences=(
+            "The case description that most dialogues were written from is not shown; the released code leaves it out, too.",
+        ),
+    )
+
+
+EMOTION_CONVERSATION = tuple(_conversation(task) for task in STAGES)

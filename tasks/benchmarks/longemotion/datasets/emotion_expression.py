@@ -1,0 +1,99 @@
+"""Emotion Expression: a situation to live through, and the twenty adjectives by which its feelings are rated first.
+
+Source: LongEmotion, section 3.2.3; situations of EmotionBench (arXiv:2308.03656), adjectives of the PANAS questionnaire.
+"""
+
+from collections.abc import Iterator, Mapping, Sequence
+from functools import partial
+from typing import Any
+
+from schemas.context import Context, ContextOptions, LazySample
+from schemas.dataset import DatasetSpec
+from schemas.item import Item, Record, text_id
+from tasks.benchmarks.longemotion.datasets.release import PAPER, longemotion_file
+from tasks.benchmarks.longemotion.needle.lazy_samples import read_text
+from tasks.datasets.pinned_files import pinned_in
+from tasks.text.tokens import count_tokens
+
+ADJECTIVES = 20
+QUESTION = "Imagine that you are the person in this situation. What do you feel, and what becomes of it?"
+
+
+def read_situations(records: Sequence[Record], _options: ContextOptions, _seed: int) -> Sequence[LazySample]:
+    """List the samples of Emotion Expression: one per situation, in the order of the file.
+
+    Neither the emotion that a situation is filed under, the item's subset, nor the factor is shown. A few situations occur twice;
+    both are items, as in the published counts. Raise ValueError if there is no situation, or not one PANAS of twenty adjectives.
+    """
+    adjectives = _read_adjectives(records)
+    situations = [found for record in records if record.fields.get("key") == "emotions" for found in list_situations(record)]
+    if not situations:
+        raise ValueError("there is no object `emotions` with situations")
+    return [
+        LazySample(
+            f"ee-{number:03d}", situation, partial(_build, situation, adjectives), text_id(str(situation.fields["scenario"]))
+        )
+        for number, situation in enumerate(situations, start=1)
+    ]
+
+
+def list_situations(record: Record) -> Iterator[Record]:
+    """Return every situation as a record of its own, whose row is its number in the file."""
+    row = 0
+    for emotion in record.fields["value"]:
+        for factor in emotion["factors"]:
+            for scenario in factor["scenarios"]:
+                fields = {"emotion": emotion["name"], "factor": factor["name"], "scenario": scenario}
+                yield Record(fields=fields, file=record.file, row=row)
+                row += 1
+
+
+def _read_adjectives(records: Sequence[Record]) -> tuple[str, ...]:
+    """Return the twenty different adjectives of the one questionnaire PANAS, by their number."""
+    found: list[Mapping[str, Any]] = [record.fields["questions"] for record in records if record.fields.get("name") == "PANAS"]
+    if len(found) != 1:
+        raise ValueError(f"there should be one questionnaire PANAS, got {len(found)}")
+    adjectives = tuple(str(found[0][number]).strip() for number in sorted(found[0], key=int))
+    if len({adjective.casefold() for adjective in adjectives} - {""}) != ADJECTIVES or len(adjectives) != ADJECTIVES:
+        raise ValueError(f"PANAS should have {ADJECTIVES} different adjectives, got {', '.join(adjectives)}")
+    return adjectives
+
+
+def _build(situation: Record, adjectives: tuple[str, ...]) -> tuple[Item, Context]:
+    text = read_text(situation.fields, "scenario")
+    item = Item(
+        question_type="emotion_expression",
+        context=text,
+        question=QUESTION,
+        options=adjectives,
+        subset=read_text(situation.fields, "emotion"),
+        fixed_order=True,
+    )
+    return item, Context(task="ee", tokens=count_tokens(text))
+
+
+_emotionbench_file = pinned_in("github.com/CUHK-ARISE/EmotionBench", "48f6e1b01c449c213374172b24e6a461b59cd088")
+
+_QUESTIONNAIRES = longemotion_file("data/Emotion_Expression_Questionnaires.json", record_format="json")
+
+
+EE = DatasetSpec(
+    id="longemotion_ee",
+    evaluation_version="1.1",
+    title="LongEmotion, emotion expression",
+    files=(_emotionbench_file("situations.json"), _QUESTIONNAIRES),
+    file_format="json_object",
+    sample_builder=read_situations,
+    task="ee",
+    question_types=("emotion_expression",),
+    licence="situations: GPL-3.0 for the repository of EmotionBench; questionnaire: none stated",
+    paper=f"{PAPER}, section 3.2.3; situations: Huang et al. 2023, arXiv:2308.03656",
+    required=("key", "value"),
+    expected_rows=2,
+    differences=(
+        "Three of the 428 situations occur twice; they stay, as they count in the published means.",
+        "The emotion and the factor that a situation is filed under are shown to nobody.",
+    ),
+).with_alternative(
+    files=(longemotion_file("data/Emotion_Expression_Situations.json"), _QUESTIONNAIRES),
+)

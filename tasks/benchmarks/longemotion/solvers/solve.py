@@ -1,0 +1,107 @@
+"""Solve an item of LongEmotion in one setting: Base, RAG, CoEM, Self-RAG and Search-o1, and retrieved text alone."""
+
+import asyncio
+from collections.abc import Mapping, Sequence
+from itertools import count
+from typing import Any
+
+from schemas.chat import ModelEntry
+from schemas.vocabulary import ContextTask
+from tasks.benchmarks.longemotion.solvers.base import build_messages, call_tested
+from tasks.benchmarks.longemotion.solvers.emotion_expression import express
+from tasks.benchmarks.longemotion.solvers.parameters import FAMILIES, choose_parameters
+from tasks.benchmarks.longemotion.solvers.prompts import LongEmotionPrompts
+from tasks.benchmarks.longemotion.solvers.rag import (
+    context_pool,
+    context_queries,
+    retrieve_chunks,
+    retrieve_criticised,
+    retrieve_enriched,
+)
+from tasks.benchmarks.longemotion.solvers.search_o1 import Hits, SearchQuery, Turn, converse, look_up
+from tasks.benchmarks.longemotion.solvers.state import Query, Retrieve, Retrieved, SolverState
+from tasks.retrieval.embedding import find_embedder
+from tasks.retrieval.ranking import RANKING_VERSION
+from tasks.solvers.chunk_rows import CHUNKS_VERSION
+from tasks.solvers.state import (
+    AskedItem,
+    Chunking,
+    Pool,
+    SolverCode,
+    SolverOptions,
+    SolverOutput,
+    SolverPlan,
+    SolverResources,
+    first_failed,
+    state_answer,
+)
+
+CODE = SolverCode("3", LongEmotionPrompts, {"solvers_version": "1"})
+"""Bumped when rows are recorded otherwise, or a setting asks otherwise; prompt texts carry their own hash."""
+
+RETRIEVERS: Mapping[str, Retrieve] = {
+    "rag": retrieve_chunks,
+    "retrieve_only": retrieve_chunks,
+    "coem": retrieve_enriched,
+    "self_rag": retrieve_criticised,
+}
+
+
+def plan(options: SolverOptions, task: ContextTask | None, entry: ModelEntry) -> SolverPlan:
+    """Plan how a task is asked; raise UsageError if the parameters do not fit, or the embedding model is not here."""
+    if task is None:
+        raise AssertionError(f"setting {options.setting} needs items with contexts built for them")
+    retrieval, parameters = options.retrieval, choose_parameters(options.retrieval, task, options.setting, entry.name)
+    settings: dict[str, Any] = {"length_demand": options.length_demand}
+    if options.setting != "base":
+        settings |= {"retrieval": retrieval.model_dump(mode="json", exclude={"embedder"}), "chunks_version": CHUNKS_VERSION}
+    if not parameters.retrieves:
+        return SolverPlan(CODE, settings)
+    settings |= {"ranking_version": RANKING_VERSION}
+    if retrieval.ranking != "bm25":
+        settings |= {"embedder": find_embedder(retrieval.embedder).identity}
+    if FAMILIES[task] == "ee":  # what the model wrote before is searched
+        return SolverPlan(CODE, settings, yields=frozenset({"retrievals", "chunks"}))
+    tokens = None if FAMILIES[task] == "ed" else parameters.chunk_tokens
+    chunking = Chunking(tokens, retrieval.overlap_tokens, retrieval.counts_bos)
+    return SolverPlan(CODE, settings, chunking, frozenset({"retrievals"}))
+
+
+async def retrieve(state: SolverState, pool: Pool, query: Query) -> Retrieved:
+    """Retrieve what one query brings in the item's setting."""
+    return await RETRIEVERS[state.options.setting](state, pool, query)
+
+
+async def solve(asked: AskedItem, options: SolverOptions, resources: SolverResources, repetition: int = 0) -> SolverOutput:
+    """Ask one item; raise UsageError if the parameters do not fit each other, or chunks are missing."""
+    task, model = asked.built_context.task, resources.roles["tested"].entry.name
+    parameters = choose_parameters(options.retrieval, task, options.setting, model)
+    state = SolverState(asked, options, resources, repetition, parameters, LongEmotionPrompts.load())
+    if state.family == "ee":
+        return await express(state, retrieve)
+    if not parameters.retrieves or state.retrieves_first:
+        return await _answer(state)
+    return await _search(state)
+
+
+async def _answer(state: SolverState) -> SolverOutput:
+    queries = context_queries(state) if state.retrieves_first else ()
+    pool = context_pool(state) if queries else None
+    retrieved = await asyncio.gather(*(retrieve(state, pool, query) for query in queries)) if pool else []
+    rows = tuple(row for group in retrieved for row in group.rows)
+    calls = tuple(call for group in retrieved for call in group.calls)
+    if not first_failed(calls):
+        calls += (await call_tested(state, build_messages(state, retrieved)),)
+    return SolverOutput(calls, state_answer(calls), rows)
+
+
+async def _search(state: SolverState) -> SolverOutput:
+    pool, numbers = context_pool(state), count()
+    texts = state.prompts.search.template(state.language)
+
+    async def seek(found: SearchQuery, _: Sequence[Turn]) -> Hits:
+        return await look_up(state, pool, Query(next(numbers), found.query, state.parameters.counts))
+
+    turns = await converse(state, build_messages(state), texts.results, texts.last_results, seek)
+    calls = tuple(turn.call for turn in turns)
+    return SolverOutput(calls, state_answer(calls), tuple(row for turn in turns for row in turn.rows))

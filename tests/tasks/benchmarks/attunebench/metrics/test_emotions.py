@@ -1,0 +1,66 @@
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from tasks.benchmarks.attunebench.metrics.emotions import best_sum, emotion_values, greedy_sum
+from tasks.benchmarks.attunebench.metrics.replies import Tags
+from tasks.benchmarks.attunebench.metrics.rules import PROFILES, Rules
+
+GOLD: Tags = [("distressed", 5), ("nervous", 3)]
+SAID: Tags = [("upset", 4), ("nervous", 5)]
+
+
+def test_the_best_assignment_is_not_the_greedy_one() -> None:
+    values = emotion_values([("guilty", 1), ("strong", None)], [("interested", 1), ("inspired", 1)], Rules())
+    # Guilty-interested 0.6464, strong-inspired 0.8939; greedy: strong-interested 0.9000 first, then guilty-inspired 0.4650.
+    assert values["emotion_va_score"] == pytest.approx((0.6464 + 0.8939) / 2, abs=1e-9)
+    assert values["emotion_va_greedy"] == pytest.approx((0.9 + 0.465) / 2, abs=1e-9)
+    # Without one of the intensities likeness counts alone.
+    assert values["emotion_va_intensity"] == pytest.approx((0.7 * 0.6464 + 0.3 + 0.8939) / 2, abs=1e-9)
+
+
+def test_one_emotion_too_many_halves() -> None:
+    values = emotion_values([("proud", None)], [("proud", 3), ("excited", 5)], Rules())
+    assert (values["emotion_va_score"], values["emotion_f1"]) == (0.5, 2 / 3)
+    assert (values["emotion_intensity_mae"], values["emotion_f1_intensity"]) == (None, None)
+
+
+def test_a_tag_outside_the_twenty_is_like_none() -> None:
+    # No reply could name it, so that there is nothing to score; in the port it is like nothing.
+    assert emotion_values([("sad", 3)], [("upset", 3)], Rules()) == emotion_values(None, [("upset", 3)], Rules()) == {}
+    assert emotion_values([("sad", 3)], [("upset", 3)], PROFILES["reference"])["emotion_va_score"] == 0
+
+
+def test_intensities_that_are_not_given() -> None:
+    known: Tags = [("proud", 5)]
+    said: Tags = [("proud", None)]
+    corrected, reference = (emotion_values(known, said, rules) for rules in PROFILES.values())
+    assert (corrected["emotion_f1_intensity"], corrected["emotion_va_intensity"]) == (None, 1)
+    # F1 x 0, and 0.7 likeness + 0.3 x 0
+    assert (reference["emotion_f1_intensity"], reference["emotion_va_intensity"]) == (0, 0.7)
+
+
+def test_no_emotions() -> None:
+    rules = Rules()
+    assert set(emotion_values([], [], rules).values()) == {1, None}
+    assert emotion_values([], [], rules)["hit_rate_tagged"] is None
+    assert emotion_values([], SAID, rules)["emotion_f1"] == emotion_values(GOLD, [], rules)["hit_rate"] == 0
+    assert emotion_values(GOLD, [], rules)["hit_rate_tagged"] == 0
+
+
+def test_unnamed_emotions_are_wrong() -> None:
+    assert emotion_values([], None, Rules())["emotion_f1"] == 0
+    assert emotion_values([], None, PROFILES["reference"])["emotion_f1"] == 1
+
+
+def test_an_adjective_said_twice() -> None:
+    said: Tags = [("proud", 1), ("proud", 5)]
+    merged, kept = (emotion_values([("proud", 5)], said, Rules(duplicates=how)) for how in ("merged", "kept"))
+    assert (merged["emotion_va_score"], kept["emotion_va_score"]) == (1, 0.5)
+    # The last one counts: 5 of 5.
+    assert (merged["emotion_va_intensity"], merged["emotion_intensity_mae"]) == (1, 0)
+
+
+@given(st.lists(st.lists(st.floats(0, 1), min_size=3, max_size=3), min_size=1, max_size=4))
+def test_no_assignment_is_better_than_the_best(similar: list[list[float]]) -> None:
+    assert greedy_sum(similar) <= best_sum(similar) + 1e-12

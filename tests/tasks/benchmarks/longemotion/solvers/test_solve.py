@@ -1,0 +1,317 @@
+"""The very messages of `base`, `rag` and `retrieve_only`, their rows, and how calls are made."""
+
+import re
+from dataclasses import replace
+
+import pytest
+
+from schemas.api_capabilities import ApiCapabilities, Sampling
+from schemas.chat import EMBEDDED_MODEL, ModelEntry
+from schemas.context import ASPECTS
+from schemas.errors import UsageError
+from schemas.item import Item
+from schemas.retrieval import RetrievalOptions
+from schemas.vocabulary import ContextTask
+from tasks.benchmarks.longemotion.solvers.prompts import LongEmotionPrompts
+from tasks.solvers.state import AskedItem, RetrievedChunk
+from tests.tasks.benchmarks.longemotion.solvers.long_items import (
+    EC,
+    ED,
+    EE,
+    ES,
+    FIRM,
+    HISTORY,
+    LAST,
+    MC,
+    QA,
+    SEGMENTS,
+    TOWER,
+    long_item,
+)
+from tests.tasks.benchmarks.longemotion.solvers.scripted_roles import FAILED, ScriptedModel, ScriptedRoles, saying, transcript
+
+PROMPTS = LongEmotionPrompts.load()
+EC_SYSTEM = """You read long texts closely and recognise the emotion or tone that a question asks about.
+Most of a text may have nothing to do with the question; only the passage that does counts."""
+EC_END = """Question: What does Mara end up feeling?
+Choices: Relief, Sadness & Guilt, Pride
+
+Choose one of the choices and copy it exactly. Reply only with a fenced JSON object of this form:
+```json
+{"Emotion": "your choice"}
+```"""
+
+ED_SYSTEM = """You compare short texts by the emotion they express.
+In every list you are given, all texts share one emotion except a single one."""
+ED_LIST = "A list of 10 segments, one JSON object per line:\n" + "\n".join(
+    r'{"index": 4, "context": "He \"shook\" with dread"}'
+    if index == 4
+    else f'{{"index": {index}, "context": "calm morning number{index} by the lake"}}'
+    for index in range(10)
+)
+ED_END = """Question: Which segment expresses another emotion?
+
+Reply only with the index of that segment as a fenced JSON object of this form, with the number in place of n:
+```json
+{"index": n}
+```"""
+ED_FOUND = "\n".join(
+    [
+        r'{"index": 4, "context": "He \"shook\" with dread"}',
+        *(f'{{"index": {index}, "context": "calm morning number{index} by the lake"}}' for index in (0, 1, 2, 3, 5, 6, 7)),
+    ]
+)
+
+QA_SYSTEM = "You answer questions about psychology papers from the document alone, correctly and briefly."
+QA_END = """Question: By what does fear fade?
+
+Answer in as few words as possible and keep to the document's wording.
+Reply yes or no if that is what is asked. Do not explain.
+Answer:"""
+QA_FOUND = """[1] Line 0 tells of topic0.
+
+[2] Line 1 tells of topic1.
+
+[3] Line 2 tells of topic2.
+
+[4] Fear fades by exposure."""
+
+ES_SYSTEM = (
+    "You are an experienced psychological counselor. "
+    "You read a colleague's report of a case and put on record what matters in it."
+)
+ES_END = """Task: Sum up the report.
+
+Say each aspect in one to three sentences and only what the report supports.
+Reply only with a fenced JSON object with these five keys, each with a text:
+```json
+{"causes": "what brought the problem about",
+ "symptoms": "what the client suffers from",
+ "treatment_process": "what was done, in order",
+ "characteristics_of_illness": "what marks the problem and its course",
+ "treatment_effect": "what has changed"}
+```"""
+FOUR_SESSIONS = "\n\n".join(f"[{number + 1}] Session {number} went well." for number in range(4))
+ES_FOUND = "\n\n".join(
+    f"## {heading}\n{FOUR_SESSIONS}"
+    for heading in ("Causes", "Symptoms", "Treatment process", "Characteristics of the illness", "Treatment effect")
+)
+
+MC_SYSTEM = "You are a professional psychological counselor in a session with a client."
+MC_END = """Write what the counselor says next: one reply, professional, empathic and constructive.
+Reply with its words only, without a speaker's name."""
+MC_FOUND = """[1] Client: worry 0
+
+[2] Client: worry 1
+
+[3] Client: worry 2
+
+[4] Client: worry 3"""
+
+
+CASES: list[tuple[AskedItem, str, str, str, str, str]] = [
+    (
+        *(EC, EC_SYSTEM, EC_END, f"Text:\n{TOWER}"),
+        "Passages of this text that may matter most, looked up for the question:\n[1] Mara lost her letter.",
+        "Passages of a longer text, looked up for the question:\n[1] Mara lost her letter.",
+    ),
+    (
+        *(ED, ED_SYSTEM, ED_END, ED_LIST),
+        f"These segments stand out most from the others, the most unusual one first:\n{ED_FOUND}",
+        (
+            "From a list of 10 segments, these 8 stand out most from the others, the most unusual one first.\n"
+            f"There is one JSON object per line, with the segment's index in the whole list:\n{ED_FOUND}"
+        ),
+    ),
+    (
+        *(QA, QA_SYSTEM, QA_END, f"Document:\n{QA.item.context}"),
+        f"Passages of this document that may matter most, looked up for the question:\n{QA_FOUND}",
+        f"Passages of a longer document, looked up for the question:\n{QA_FOUND}",
+    ),
+    (
+        *(ES, ES_SYSTEM, ES_END, f"Report:\n{ES.item.context}"),
+        f"Passages of this report that may matter most, looked up for each aspect:\n\n{ES_FOUND}",
+        f"Passages of a longer report, looked up for each aspect:\n\n{ES_FOUND}",
+    ),
+    (
+        *(MC, MC_SYSTEM, f"The last messages:\n{LAST}\n\n{MC_END}"),
+        f"The dialogue so far, without its last messages:\n{HISTORY}",
+        f"Parts of this dialogue that may matter most now:\n{MC_FOUND}",
+        f"Parts of the earlier dialogue that may matter most now:\n{MC_FOUND}",
+    ),
+]
+"""An item, how its messages begin and end, the text as a whole, and what was found next to it and in its place."""
+
+
+@pytest.mark.parametrize("setting", ["base", "rag", "retrieve_only"])
+@pytest.mark.parametrize("case", CASES, ids=[asked.item_id for asked, *_ in CASES])
+async def test_the_very_messages(case: tuple[AskedItem, str, str, str, str, str], setting: str) -> None:
+    asked, system, end, whole, next_to_it, in_its_place = case
+    roles = ScriptedRoles()
+    solved = await roles.solve(asked, setting)
+    (call,) = transcript(solved)
+    said = [(message.role, message.content) for message in call.request.messages]
+    blocks = {"base": [whole, end], "rag": [whole, next_to_it, end], "retrieve_only": [in_its_place, end]}[setting]
+    if (asked, setting) == (MC, "base"):
+        blocks = [f"The dialogue so far:\n{HISTORY}\n{LAST}", MC_END]
+    assert said == [("system", system), ("user", "\n\n".join(blocks))]
+    assert call.reply.text == "done"
+    assert roles.model.asked == [call.request]
+    assert (roles.sage.asked, roles.critic.asked) == ([], [])
+    assert (solved.retrieved == ()) is (setting == "base")
+
+
+async def test_texts_follow_the_language_of_the_item() -> None:
+    item = Item(
+        language="zh", question_type="label_choice", context="小安丢了信。", question="小安有什么感受？", options=("难过", "高兴")
+    )
+    roles = ScriptedRoles()
+    await roles.solve(long_item("ec_emobench", item, "小安"), "rag", RetrievalOptions(ranking="fused"))
+    assert roles.model.texts == [
+        (
+            "文本：\n小安丢了信。\n\n为这个问题从文本中检索到的、可能最相关的段落：\n[1] 小安丢了信。\n\n"
+            "问题：小安有什么感受？\n选项：难过, 高兴\n\n请选择其中一个选项并原样照抄。只回答如下形式的 JSON 代码块：\n"
+            '```json\n{"Emotion": "你的选择"}\n```'
+        )
+    ]
+    assert roles.retriever.rankings == [("fused", "zh")]
+
+
+@pytest.mark.parametrize("setting", ["rag", "coem", "self_rag", "search_o1", "retrieve_only"])
+@pytest.mark.parametrize("asked", [EC, FIRM, ED, QA, ES, MC, EE], ids=lambda asked: asked.item_id)
+async def test_ranks_are_contiguous_and_kept_is_shown(asked: AskedItem, setting: str) -> None:
+    looking = "<|begin_search_query|>Mara Acorn fear worry calm session<|end_search_query|>"
+    replies = [looking, "done"] if setting == "search_o1" and asked is not EE else ["done one\ndone two\ndone three"]
+    roles = ScriptedRoles(ScriptedModel(saying(*replies)))
+    solved = await roles.solve(asked, setting)
+    by_ranking: dict[tuple[str, int, str], list[RetrievedChunk]] = {}
+    for row in solved.retrieved:
+        by_ranking.setdefault((row.stage, row.query_number, row.corpus), []).append(row)
+    assert bool(by_ranking) is not (setting == "search_o1" and asked is EE)
+    assert all([row.rank for row in rows] == list(range(len(rows))) for rows in by_ranking.values())
+    corpora = {"context": asked.chunks, **{written.corpus: written.chunks for written in solved.written}}
+    last = [roles for roles in ("reranked", "search", "initial") if any(row.stage == roles for row in solved.retrieved)][:1]
+    kept = sorted(
+        corpora[row.corpus][row.chunk].text.replace('"', r"\"") if asked is ED else corpora[row.corpus][row.chunk].text
+        for row in solved.retrieved
+        if row.kept and row.stage in last
+    )
+    pattern = r'"context": "(.*?)"[,}]' if asked is ED else r"^\[\d+\] (.*)$"
+    prompts = roles.model.texts
+    shown = [text for prompt in prompts for text in re.findall(pattern, prompt, re.MULTILINE)]
+    # The list of all segments stands in the first prompt as well, unless what was found stands in its place.
+    whole = [text.replace('"', r"\"") for text in SEGMENTS] if asked is ED and setting != "retrieve_only" else []
+    assert sorted(shown) == sorted([*kept, *whole])
+
+
+async def test_hundred_ranks_are_recorded_unless_more_are_kept() -> None:
+    item = QA.item.model_copy(update={"context": "\n".join(f"Line {number}" for number in range(150))})
+    rows = (await ScriptedRoles().solve(long_item("qa", item), "rag")).retrieved
+    assert [row.rank for row in rows] == list(range(100))
+    rows = (await ScriptedRoles().solve(long_item("qa", item), "rag", RetrievalOptions(top_k=120))).retrieved
+    assert [row.kept for row in rows] == [True] * 120
+
+
+@pytest.mark.parametrize(
+    ("asked", "options", "queries"),
+    [
+        (EC, RetrievalOptions(), ["Mara"]),
+        (EC, RetrievalOptions(question_as_query=True), ["What does Mara end up feeling?"]),
+        (long_item("ec_emobench", EC.item), RetrievalOptions(), ["What does Mara end up feeling?"]),
+        (FIRM, RetrievalOptions(), ["Acorn Ltd"]),
+        (QA, RetrievalOptions(question_as_query=True), ["By what does fear fade?"]),
+        (MC, RetrievalOptions(), [LAST]),
+        (ES, RetrievalOptions(), [PROMPTS.es.en.aspects[aspect].query for aspect in ASPECTS]),
+        # Outliers are ranked against each other.
+        (ED, RetrievalOptions(), [None]),
+    ],
+)
+async def test_what_ranks_the_chunks(asked: AskedItem, options: RetrievalOptions, queries: list[str | None]) -> None:
+    roles = ScriptedRoles()
+    rows = (await roles.solve(asked, "rag", options)).retrieved
+    assert [query for _, query in roles.retriever.queries] == queries
+    recorded = [(row.query_number, row.stage, row.corpus, row.query) for row in rows if row.rank == 0]
+    assert recorded == [(number, "initial", "context", query) for number, query in enumerate(queries)]
+
+
+@pytest.mark.parametrize("task", ["mc1", "mc2", "mc3"])
+@pytest.mark.parametrize("setting", ["rag", "coem", "self_rag", "search_o1"])
+async def test_earlier_stages_are_asked_as_base(task: ContextTask, setting: str) -> None:
+    roles = ScriptedRoles()
+    solved = await roles.solve(long_item(task, MC.item), setting)
+    base = await ScriptedRoles().solve(long_item(task, MC.item), "base")
+    assert [call.request.messages for call in transcript(solved)] == [call.request.messages for call in transcript(base)]
+    assert solved.retrieved == ()
+    assert roles.retriever.queries == []
+
+
+async def test_first_message_of_dialogue_has_no_history() -> None:
+    item = MC.item.model_copy(update={"context": None, "question": "Client: hello"})
+    asked = long_item("mc1", item)
+    (base,) = transcript(await ScriptedRoles().solve(asked, "base"))
+    assert base.request.messages[1].content == f"The dialogue so far:\nClient: hello\n\n{MC_END}"
+    alone = await ScriptedRoles().solve(asked, "retrieve_only")
+    assert transcript(alone)[0].request.messages[1].content == f"The last messages:\nClient: hello\n\n{MC_END}"
+    assert alone.retrieved == ()
+
+
+@pytest.mark.parametrize("setting", ["rag", "coem", "self_rag", "search_o1", "retrieve_only"])
+@pytest.mark.parametrize("asked", [QA, ED, MC, ES, EC], ids=lambda asked: asked.item_id)
+async def test_without_chunks_nobody_is_asked(asked: AskedItem, setting: str) -> None:
+    roles = ScriptedRoles()
+    with pytest.raises(UsageError, match="has no chunks") as caught:
+        await roles.solve(replace(asked, chunks=()), setting)
+    assert caught.value.where == f"item {asked.item_id}, setting {setting}"
+    assert (roles.model.asked, roles.sage.asked, roles.critic.asked) == ([], [], [])
+
+
+@pytest.mark.parametrize("setting", ["coem", "self_rag"])
+@pytest.mark.parametrize("asked", [EC, FIRM, ED, QA, ES, MC], ids=lambda asked: asked.item_id)
+async def test_models_and_repetitions_share_helper_replies(asked: AskedItem, setting: str) -> None:
+    one, other = ScriptedRoles(), ScriptedRoles(model=ScriptedModel(saying("done"), "another-core"))
+    await one.solve(asked, setting)
+    await other.solve(asked, setting, repetition=2)
+    made = [*one.sage.asked, *one.critic.asked]
+    assert made == [*other.sage.asked, *other.critic.asked]
+    assert {(request.model, request.repetition) for request in made} == {("sage" if setting == "coem" else "critic", 0)}
+    assert one.model.asked != other.model.asked
+
+
+async def test_a_failed_call_is_the_last() -> None:
+    solved = await ScriptedRoles(ScriptedModel(saying(FAILED))).solve(QA, "rag")
+    assert [call.reply for call in transcript(solved)] == [FAILED]
+    assert len(solved.retrieved) == 21
+
+
+async def test_call_takes_entrys_sampling_and_items_repetition() -> None:
+    sampling, dialect = Sampling(temperature=0.8, top_p=0.9, max_tokens=8192, seed=3), ApiCapabilities(reasoning_effort="low")
+    entry = ModelEntry(name="core", base_url="http://x.test/v1", identity="farm", sampling=sampling, dialect=dialect)
+    model = ScriptedModel(saying("done"), entry=entry)
+    await ScriptedRoles(model).solve(EC, "rag", repetition=2)
+    (request,) = model.asked
+    assert (request.model, request.identity, request.sampling, request.capabilities) == ("core", "farm", sampling, dialect)
+    assert (request.repetition, request.top_logprobs, request.json_schema) == (2, None, None)
+
+
+@pytest.mark.parametrize(
+    ("asked", "setting", "limit"),
+    [
+        (EC, "base", 48),
+        (ED, "rag", 48),
+        (QA, "coem", 64),
+        (ES, "self_rag", 400),
+        (MC, "base", 160),
+        (EE, "base", 200),
+        (EC, "search_o1", 96),
+        (ES, "search_o1", 400),
+    ],
+)
+async def test_the_embedded_model_has_short_limits(asked: AskedItem, setting: str, limit: int) -> None:
+    def embedded() -> ScriptedModel:
+        return ScriptedModel(saying("[Relevant]"), entry=ModelEntry(name=EMBEDDED_MODEL, sampling=Sampling(max_tokens=1000)))
+
+    roles = ScriptedRoles(model=embedded(), sage=embedded(), critic=embedded())
+    await roles.solve(asked, setting)
+    assert {request.sampling.max_tokens for request in roles.model.asked} == {limit}
+    assert {request.sampling.max_tokens for request in roles.sage.asked} <= {128}
+    assert {request.sampling.max_tokens for request in roles.critic.asked} <= {24}

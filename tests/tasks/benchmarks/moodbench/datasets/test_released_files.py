@@ -1,0 +1,423 @@
+"""What adapters keep true on the real files; counts of rows and of gold are in test_catalogue.py."""
+
+import re
+from collections import Counter
+from collections.abc import Mapping
+from pathlib import Path
+from typing import Any
+
+import polars as pl
+import pytest
+
+from schemas.dataset import PinnedFile
+from tasks.benchmarks.moodbench.datasets.emotions import CPED_EMOTIONS, EDOS_CLASSES, EMOTIONS
+from tasks.benchmarks.moodbench.datasets.questionnaires import AGREEMENT_SCORES, DISAGREEMENT_SCORES
+from tasks.benchmarks.moodbench.datasets.reasoning import join_logiqa_lines
+from tasks.benchmarks.moodbench.datasets.summaries import LCSTS_TASK
+from tasks.datasets.building import build_items
+from tasks.datasets.catalogue import find_dataset
+from tasks.metrics.measures import points_share
+from tests.rows import each_row
+from tests.tasks.datasets.real_datasets import build, here, items_of, paths, records_of
+
+CHINESE = (
+    *("lcqmc", "ocnli", "cmrc2018", "thucnews", "lcsts", "cnewsum", "vcsum", "dianping", "cped", "moodbench1", "moodbench2"),
+    *("moodbench3", "moodbench4", "eq60", "iri30", "interpersonal_relationship", "effective_communication"),
+)
+RIGHT = pl.col("options").list.get(pl.col("gold_indices").list.first())
+KIND = pl.col("subset").str.split(": ").list.last()
+QUESTIONNAIRES = ("eq60", "iri30", "interpersonal_relationship", "effective_communication")
+LEVELS = ["完全不同意", "不同意", "中立", "同意", "完全同意"]
+
+
+@each_row(
+    ("name", "value", "counts"),
+    [
+        # Dictionary: nine types of bias; 253 stereo and 47 antistereo pairs.
+        (
+            *("crows_pairs", pl.col("subset")),
+            {"race-color": 95, "gender": 58, "nationality": 35, "socioeconomic": 28, "religion": 22, "age": 19}
+            | {"sexual-orientation": 17, "physical-appearance": 13, "disability": 13},
+        ),
+        ("crows_pairs", pl.col("reference_gold_indices").is_null(), {True: 253, False: 47}),
+        ("bbq", KIND, {"ambiguous": 1651, "disambiguated": 1649}),
+        ("moodbench4", pl.col("subset"), {"Emotional counseling": 164, "Psychological guidance": 138}),
+        (
+            *("moodbench3", KIND),
+            {"Emotional Support": 116, "Self-Development": 27, "Health and Wellness": 10, "Interpersonal Communication": 109}
+            | {"Sociocultural Dynamics": 30, "Academic & Professional": 9, "Unknown": 1},
+        ),
+        ("emobench2", pl.col("options").list.len(), {4: 208, 6: 91, 7: 1}),
+        (
+            *("cped", RIGHT.replace({text: label for label, text in CPED_EMOTIONS.items()})),
+            {"neutral": 99, "anger": 34, "depress": 32, "negative-other": 26, "happy": 22, "relaxed": 20, "worried": 18}
+            | {"positive-other": 15, "astonished": 13, "fear": 9, "sadness": 8, "disgust": 3, "grateful": 1},
+        ),
+        # 34 anger + 32 depress + 26 negative-other + 15 positive-other + 9 fear + 8 sadness + 3 disgust = 127
+        ("cped", pl.col("reference_gold_indices").list.len(), {0: 127, None: 173}),
+        (
+            *("semeval2018_task1", pl.when(pl.col("gold_indices").list.first() == 0).then("subset")),
+            {"anger": 99, "anticipation": 39, "disgust": 97, "fear": 42, "joy": 140, "love": 54, "optimism": 100}
+            | {"pessimism": 30, "sadness": 82, "surprise": 8, "trust": 11, None: 2598},
+        ),
+        ("cosmos_qa", pl.col("fixed_order"), {True: 206, False: 94}),
+        ("mmlu_pro", pl.col("options").list.len(), {10: 245, 9: 18, 8: 7, 7: 2, 6: 6, 5: 3, 4: 18, 3: 1}),
+        ("agieval", pl.col("language"), {"zh": 2606, "en": 2585}),
+        (
+            *("agieval", pl.col("subset")),
+            {"aqua-rat": 254, "gaokao-biology": 230, "gaokao-chemistry": 204, "gaokao-chinese": 246, "gaokao-english": 300}
+            | {"gaokao-geography": 199, "gaokao-history": 235, "gaokao-mathqa": 300, "gaokao-physics": 174, "jec-qa-ca": 300}
+            | {"jec-qa-kd": 300, "logiqa-en": 300, "logiqa-zh": 300, "lsat-ar": 230, "lsat-lr": 300, "lsat-rc": 269}
+            | {"sat-en": 206, "sat-en-without-passage": 206, "sat-math": 220, "gaokao-mathcloze": 118, "math": 300},
+        ),
+        ("agieval", pl.col("question_type"), {"single_choice": 5191 - 4 - 418, "multiple_answer": 4, "extractive": 418}),
+        ("agieval", pl.col("fixed_order"), {True: 7, False: 5184}),
+        ("cmmlu", pl.col("fixed_order"), {True: 138, False: 11372 - 138}),
+        ("eq60", pl.col("subset"), {"agreement scores": 21, "disagreement scores": 19, "filler": 20}),
+        ("booksort", pl.col("subset"), {"distance 250": 62, "distance 333": 79, "distance 500": 84, "distance 800": 75}),
+        ("booksort", pl.col("gold_indices").list.first(), {0: 149, 1: 151}),
+        ("record", pl.col("references").list.len(), {1: 168, 2: 115, 3: 11, 4: 6}),
+        # MultiRC: 219 questions with one answer, 36 with two, 3 with three.
+        ("multirc", pl.len().over("subset"), {1: 219, 2: 36 * 2, 3: 3 * 3}),
+    ],
+)
+def test_items_are_distributed_as_counted(name: str, value: pl.Expr, counts: Mapping[Any, int], mirror: Path) -> None:
+    assert Counter(items_of(name, mirror).select(value).to_series()) == counts
+
+
+@each_row("name", [*CHINESE, "cosmos_qa", "truthfulqa", "mmlu_pro", "emobench2", "emobench3"])
+def test_questions_are_in_the_language_of_items(name: str, mirror: Path) -> None:
+    items = items_of(name, mirror)
+    in_chinese = items["question"].str.contains(r"\p{Han}")
+    assert in_chinese.equals(items["language"] == "zh")
+    # Names and abbreviations may be Latin, sentences may not.
+    if name.startswith("moodbench") or name in {"dianping", "cped"}:
+        assert not items["question"].str.contains(r"[A-Za-z]+ [a-z]+").any()
+
+
+def by_row(name: str, mirror: Path) -> dict[int, dict[str, Any]]:
+    return {row["source_row"]: row for row in build(name, mirror).items.iter_rows(named=True)}
+
+
+@each_row("name", ["moodbench1", "moodbench2", "moodbench3", "moodbench4"])
+def test_moodbench_cells_are_divided_without_loss(name: str, mirror: Path) -> None:
+    for record, item in zip(records_of(name, mirror), items_of(name, mirror).iter_rows(named=True), strict=True):
+        whole, shown = (re.sub(r"\s", "", text) for text in (record.fields["text"], item["context"] + item["question"]))
+        assert re.sub("问题[:：]", "", whole, count=1) == shown
+        assert "问题：" not in item["question"]
+
+
+@each_row(
+    ("name", "released"),
+    [("moodbench2", {0: 214, 1: 50, 2: 21, 3: 19}), ("emobench2", {0: 136, 1: 55, 2: 53, 3: 33, 4: 11, 5: 12})],
+)
+def test_order_is_drawn_where_places_tell(name: str, released: dict[int, int], mirror: Path) -> None:
+    items, places = items_of(name, mirror), Counter[int]()
+    shown = items.select(RIGHT.alias("right"), "options").iter_rows()
+    for record, (answer, options) in zip(records_of(name, mirror), shown, strict=True):
+        fields = record.fields
+        choices = fields.get("cause_choices") or [fields[f"option_{letter}"] for letter in "abcd"]
+        label = fields["cause_label"] if "cause_label" in fields else choices["ABCD".index(fields["gold"])]
+        assert (answer, sorted(options)) == (label, sorted(choices))
+        places[choices.index(label)] += 1
+    assert dict(sorted(places.items())) == released
+    assert Counter(items["gold_indices"].explode()).most_common(1)[0][1] < 0.3 * items.height
+
+
+def test_emobench2_gives_emotion_and_subject(mirror: Path) -> None:
+    items = items_of("emobench2", mirror)
+    for record, question in zip(records_of("emobench2", mirror), items["question"], strict=True):
+        assert record.fields["emotion_label"].strip() in question
+        assert record.fields["subject"].strip() in question
+    # Stories that are told twice ask about another person, so that only the question tells them apart.
+    assert items.select("language", "context").n_unique() < 300
+    assert items.select("language", "context", "question").n_unique() == 300
+
+
+def test_emobench3_asks_for_action_or_response(mirror: Path) -> None:
+    asked: Counter[tuple[str, bool]] = Counter()
+    for record, question in zip(records_of("emobench3", mirror), items_of("emobench3", mirror)["question"], strict=True):
+        response = "say" in question or "回应" in question
+        assert response != ("do?" in question or "做法" in question)
+        asked[record.fields["question type"], response] += 1
+        assert record.fields["subject"].strip() in question
+    assert asked == {("Action", False): 152, ("Response", True): 148}
+
+
+@each_row(("name", "field", "broken"), [("dianping", "sentence", 150), ("semeval2018_task1", "tweet", 23)])
+def test_line_breaks_are_shown_as_such(name: str, field: str, broken: int, mirror: Path) -> None:
+    texts = [record.fields[field] for record in records_of(name, mirror)]
+    assert sum("\\n" in text for text in texts) == broken
+    shown = dict(items_of(name, mirror).select("source_row", "context").unique().iter_rows())
+    assert [shown[row] for row in range(len(texts))] == [text.replace("\\n", "\n").strip() for text in texts]
+
+
+def test_edos_has_41_classes(mirror: Path) -> None:
+    items = items_of("edos", mirror)
+    assert len(set(EDOS_CLASSES)) == 41
+    indices = [int(record.fields["ed_emotion_index"]) for record in records_of("edos", mirror)]
+    assert [[index] for index in indices] == items["gold_indices"].to_list()
+    assert sum(index > 25 for index in indices) == 160
+    # Two variants of one text have two labels.
+    plain = items["context"].str.to_lowercase().str.replace_all(r"[^a-z0-9]+", "")
+    assert items.filter(plain.is_duplicated()).select("source_row", RIGHT.alias("right")).rows() == [
+        (189, "afraid"),
+        (212, "excited"),
+    ]
+    assert "189 and 212" in find_dataset("edos").ambiguous[0]
+
+
+def test_semeval2018_task1_asks_eleven_emotions_per_tweet(mirror: Path) -> None:
+    items = items_of("semeval2018_task1", mirror)
+    present = items.filter(pl.col("gold_indices").list.first() == 0)
+    assert all(row["subset"] in row["question"] for row in items.iter_rows(named=True))
+    assert set(range(300)) - set(present["source_row"]) == {20, 66, 118, 197, 220, 277}
+    assert present.filter(pl.col("source_row") == 2)["subset"].to_list() == ["anger", "fear"]
+    assert items["item_id"].str.contains(r"\.(?:[1-9]|10|11)$").all()
+
+
+def test_semeval2018_task3_shows_what_the_task_showed(mirror: Path) -> None:
+    """145 of the task's own input tweets, which never had the tags, are in MoodBench's repository, with names for emoji."""
+    records = records_of("semeval2018_task3", mirror)
+    contexts = items_of("semeval2018_task3", mirror)["context"].to_list()
+    assert not [text for text in contexts if re.search(r"(?i)#(irony|sarcasm|not)(?![a-z0-9_])", text)]
+    folder = mirror / "github.com/QuwanAI/MoodBench/data/emo_ability/emo_recognition/SemEval2018-Task3_txt/test_TaskA"
+    lines = (folder / "SemEval2018-T3_input_test_taskA.txt").read_text(encoding="utf-8").splitlines()
+    shown = {record.fields["Tweet index"]: text for record, text in zip(records, contexts, strict=True)}
+    given = dict(line.split("\t") for line in lines)
+    assert len(given) == 145
+    for index, tweet in given.items():
+        plain = re.sub(r":[\w’|-]+:", "", tweet) if not shown[index].isascii() else tweet
+        assert re.sub(r"\W|\s", "", plain, flags=re.ASCII) == re.sub(r"\W|\s", "", shown[index], flags=re.ASCII), index
+
+
+def test_semeval2018_task3_contains_the_released_part(mirror: Path) -> None:
+    spec = find_dataset("semeval2018_task3").alternative
+    assert spec is not None
+    built = build_items(spec, paths(spec, mirror), None, 0)
+    assert (spec.expected_rows, built.items.height, built.rejected.height) == (155, 155, 0)
+    keys = ["context", "gold_indices", "source_row_sha256"]
+    assert built.items.join(items_of("semeval2018_task3", mirror), on=keys).height == 155
+
+
+def gold_at(items: pl.DataFrame, row: int, subset: str) -> list[int]:
+    gold: list[int] = items.filter(subset=subset, source_row=row)["gold_indices"].item().to_list()
+    return gold
+
+
+@each_row(
+    ("name", "subset", "row", "gold"),
+    [
+        # The class of a network address that starts with 192; the keys that select a whole document.
+        ("cmmlu", "computer_science", 47, 3),
+        ("cmmlu", "elementary_information_and_technology", 135, 1),
+        # (x - 1) / 3 = 3 gives x = 10, the fourth option; the label of the second question is A.
+        ("agieval", "sat-math", 0, 3),
+        ("agieval", "aqua-rat", 0, 0),
+        # Misprinted letters: labels D, A, B are places.
+        *(("agieval", "gaokao-history", row, gold) for row, gold in ((78, 3), (80, 0), (83, 1))),
+    ],
+)
+def test_exam_questions_answered_by_hand(name: str, subset: str, row: int, gold: int, mirror: Path) -> None:
+    assert gold_at(items_of(name, mirror), row, subset) == [gold]
+
+
+def test_cmmlu_keeps_order_where_letters_name_options(mirror: Path) -> None:
+    named = {("college_medical_statistics", row) for row in (10, 29, 75, 77, 94)} | {("genetics", row) for row in (19, 150)}
+    named |= {("economics", 1), ("elementary_commonsense", 159), ("food_science", 115), ("nutrition", 101)}
+    assert named <= set(items_of("cmmlu", mirror).filter("fixed_order").select("subset", "source_row").rows())
+
+
+def test_cmmlu_pairs_that_contradict_are_ambiguous(mirror: Path) -> None:
+    items = items_of("cmmlu", mirror).with_columns(sorted=pl.col("options").list.sort(), answer=RIGHT)
+    pairs = items.group_by("question", "sorted").agg(
+        pl.col("subset").first(), pl.col("source_row").sort(), pl.col("answer").n_unique()
+    )
+    found = {
+        f"{row['subset']} {' and '.join(map(str, row['source_row']))}" for row in pairs.iter_rows(named=True) if row["answer"] > 1
+    }
+    assert found == {text.split(":")[0] for text in find_dataset("cmmlu").ambiguous}
+
+
+def test_ceval_pins_what_released_pointers_name(mirror: Path) -> None:
+    folder = mirror / "github.com/QuwanAI/MoodBench/data/basic_ability/common_sense/ceval_parquet"
+    pinned = {file.path: file.sha256 for file in find_dataset("ceval").files if isinstance(file, PinnedFile)}
+    assert len(pinned) == 52
+    for path, sha256 in pinned.items():
+        assert f"oid sha256:{sha256}\n" in (folder / path).read_text(encoding="utf-8")
+    assert {path.parent.name for path in folder.glob("*/val-*")} == {path.split("/")[0] for path in pinned}
+
+
+@each_row(
+    ("name", "broken"),
+    [
+        ("cmmlu", {("genetics", 36)}),
+        (
+            "agieval",
+            {
+                *(("aqua-rat", row) for row in (117, 120, 124, 126, 185, 193, 198)),
+                *(("gaokao-mathqa", 211), ("gaokao-physics", 155), ("lsat-rc", 110)),
+                *(("sat-en", 101), ("sat-en-without-passage", 101)),
+                *(("gaokao-biology", 8), ("gaokao-chemistry", 157), ("gaokao-chinese", 71)),
+            },
+        ),
+    ],
+)
+def test_exams_reject_the_broken_rows(name: str, broken: set[tuple[str, int]], mirror: Path) -> None:
+    assert set(build(name, mirror).rejected.select("subset", "source_row").rows()) == broken
+
+
+def test_agieval_takes_printed_letters_where_complete(mirror: Path) -> None:
+    items = items_of("agieval", mirror)
+    # Printed A, C, B, D: the label C stands at place 1, the label B at place 2.
+    moved = {("logiqa-en", row): 1 for row in (73, 75)} | {("logiqa-en", row): 2 for row in (170, 188)}
+    moved |= {("logiqa-zh", row): 1 for row in (71, 115)} | {("logiqa-zh", row): 2 for row in (66, 140, 283)}
+    for (subset, row), place in moved.items():
+        at = items.filter(subset=subset, source_row=row).row(0, named=True)
+        assert (at["gold_indices"], at["reference_gold_indices"]) == ([place], [3 - place])
+
+
+def test_agieval_ceiling_of_the_released_code(mirror: Path) -> None:
+    good = build("agieval", mirror).items
+    items = items_of("agieval", mirror).filter(pl.col("question_type") != "extractive", pl.col("subset") != "sat-math")
+    never = items.filter(pl.col("reference_gold_indices").list.len() == 0)
+    other = good.filter(pl.col("reference_gold_indices").list.len() == 1)
+    # (4553 - 604 - 9) / 4553 = 0.8654: the errata say about 86.5 %.
+    assert (items.height, never.height, other.height) == (4553, 604, 9)
+
+
+def test_agieval_shows_no_printed_letters(mirror: Path) -> None:
+    items = items_of("agieval", mirror)
+    options = items.filter(pl.col("options").is_not_null())["options"].explode()
+    assert not options.str.contains(r"^\s*(?:[（(][A-E][)）]|[A-E][.．])").any()
+    assert (options == options.str.strip_chars()).all()
+    # Options that are groups of persons and things called E to Z name no others.
+    groups = {("logiqa-en", row) for row in (13, 30, 79, 287, 299)} | {("logiqa-zh", 236), ("lsat-ar", 16), ("lsat-ar", 68)}
+    assert not groups & set(items.filter("fixed_order").select("subset", "source_row").rows())
+    cloze = items.filter(subset="math", source_row=0).row(0, named=True)
+    assert (cloze["language"], cloze["references"]) == ("en", ["\\frac{1}{2}", "1/2"])
+    assert set(items.filter(pl.col("subset") == "gaokao-english")["language"]) == {"en"}
+
+
+def test_truthfulqa_has_true_and_false_answers(mirror: Path) -> None:
+    items = items_of("truthfulqa", mirror)
+    pairs = list(zip(items["references"].to_list(), items["wrong_references"].to_list(), strict=True))
+    assert all(true and false and not set(true) & set(false) for true, false in pairs)
+    # Counted in the file: 1060 true and 1236 false entries of mc2_targets, which hold all of mc1_targets.
+    assert sum(len(true) for true, _ in pairs) <= 1060
+    assert sum(len(false) for _, false in pairs) <= 1236
+    assert (len(pairs[0][0]), len(pairs[0][1])) == (2, 3)
+
+
+def test_goemotions_taxonomy_is_the_released_one(mirror: Path) -> None:
+    (path,) = paths(find_dataset("goemotions"), mirror)
+    assert tuple(filter(None, path.with_name("emotions.txt").read_text(encoding="utf-8").split("\n"))) == EMOTIONS
+
+
+def test_multirc_keeps_questions_without_right_answers(mirror: Path) -> None:
+    best = build("multirc", mirror).items.group_by("subset").agg(pl.col("gold_indices").list.first().min())
+    assert best["gold_indices"].sum() == 136
+
+
+def test_record_takes_forms_from_listed_entities(mirror: Path) -> None:
+    rows = by_row("record", mirror)
+    listed = {number: [line[2:] for line in row["question"].split("Entities:\n")[1].split("\n")] for number, row in rows.items()}
+    assert all(set(row["references"]) <= set(listed[number]) for number, row in rows.items())
+    # Entities equal but for white space stand in these rows; they have 18, 15, 10 and 9 entities in the release.
+    assert [len(listed[number]) for number in (18, 22, 36, 274)] == [17, 14, 9, 8]
+    assert sum(map(len, listed.values())) == sum(len(record.fields["entities"]) for record in records_of("record", mirror)) - 4
+    assert [[listed[number].index(form) for form in rows[number]["references"]] for number in (0, 1, 2)] == [[1], [10], [12, 5]]
+    assert not any("@highlight" in row["context"] for row in rows.values())
+
+
+def test_mutual_reads_each_file_once(mirror: Path) -> None:
+    golds = {Path(row["source_file"]).stem: row["gold_indices"] for row in build("mutual", mirror).items.iter_rows(named=True)}
+    assert (len(golds), golds["dev_1"], golds["dev_101"]) == (300, [2], [3])
+
+
+def test_logiqa_reorders_nineteen_questions(mirror: Path) -> None:
+    gathered = join_logiqa_lines(records_of("logiqa", mirror))
+    printed = Counter("".join(option[0] for option in record.fields["options"]) for record in gathered)
+    assert (len(gathered), printed["ABCD"], printed["ACBD"]) == (651, 630, 19)
+    # Persons called A to D are options of questions 4 and 73.
+    fixed = build("logiqa", mirror).items.filter("fixed_order")["source_row"]
+    assert sorted(fixed) == [8 * 4, 8 * 73]
+
+
+def test_lcsts_shows_no_task_sentence(mirror: Path) -> None:
+    items = items_of("lcsts", mirror)
+    assert not items["context"].str.contains(LCSTS_TASK.pattern).any()
+    assert items.select("context", "references").is_duplicated().sum() == 8
+    assert items["item_id"].n_unique() == 300
+    # The dictionary: 137 characters on average, 28 of them the sentence's.
+    assert items["context"].str.len_chars().mean() == pytest.approx(137 - 28, abs=1)
+
+
+def test_cnewsum_keeps_every_character_but_spaces(mirror: Path) -> None:
+    items = items_of("cnewsum", mirror)
+    shown = zip(records_of("cnewsum", mirror), items["context"], items["references"].to_list(), strict=True)
+    for record, context, references in shown:
+        assert re.sub(r"\s", "", context) == re.sub(r"\s", "", "".join(record.fields["article"]))
+        assert re.sub(r"\s", "", references[0]) == re.sub(r"\s", "", record.fields["summary"])
+    assert not items["context"].str.contains(r"[\u4e00-\u9fff]\s+[\u4e00-\u9fff]").any()
+
+
+def test_vcsum_meetings_have_the_dictionary_lengths(mirror: Path) -> None:
+    spec = here("vcsum", mirror)
+    assert spec.join_records is not None
+    by_id = {record.fields["id"]: record.fields for record in spec.join_records(records_of("vcsum", mirror))}
+    lengths = [sum(len(sentence) for turn in fields["context"] for sentence in turn) for fields in by_id.values()]
+    assert (min(lengths), max(lengths), sum(lengths) // 26) == (4190, 44043, 13420)
+    # Of these two meetings one segment number is missing: its turns stand in the segment before.
+    assert (len(by_id["97"]["speaker"]), len(by_id["110"]["speaker"])) == (81, 28)
+    # Both sources share their summaries.
+    assert spec.files[0].sha256 == find_dataset("vcsum").files[0].sha256  # type: ignore[union-attr]
+
+
+def score(points: list[list[float | None]], places: list[int]) -> float:
+    """Score of a form: mean share over the items that count."""
+    shares = [points_share(known, place) for known, place in zip(points, places, strict=True) if None not in known]
+    return sum(shares) / len(shares)
+
+
+@each_row("name", QUESTIONNAIRES)
+def test_statements_have_the_choices_of_the_file(name: str, mirror: Path) -> None:
+    items = build(name, mirror).items
+    assert items["question"].n_unique() == items["gold_indices"].null_count() == items.height
+    assert [record.fields["Choices"] for record in records_of(name, mirror)] == items_of(name, mirror)["options"].to_list()
+
+
+def test_empathy_quotient_is_scored_by_its_key(mirror: Path) -> None:
+    items = items_of("eq60", mirror)
+    assert items["options"].to_list() == [LEVELS] * 60
+    points = items["option_points"].to_list()
+    # Numbers 1, 60 score for agreement, 4, 50 for disagreement, 2, 56 do not count.
+    assert points[0] == points[59] == [0, 0, 0, 1, 2]
+    assert points[3] == points[49] == [2, 1, 0, 0, 0]
+    assert points[1] == points[55] == [None] * 5
+    # The instrument goes from 0 to 80 points; 21 of the 40 items that count score for agreement, 19 for disagreement.
+    assert sum(max(known) for known in points if None not in known) == 80
+    expected = {4: 21 / 40, 3: 21 / 80, 2: 0, 0: 19 / 40}
+    assert {place: score(points, [place] * 60) for place in expected} == pytest.approx(expected)
+    empathic = [4 if number in AGREEMENT_SCORES else 0 if number in DISAGREEMENT_SCORES else 2 for number in range(1, 61)]
+    assert score(points, empathic) == 1
+
+
+@each_row(("name", "choices"), [("iri30", LEVELS), ("effective_communication", ["从来不", "很少", "有时", "经常", "大部分"])])
+def test_forms_that_are_scored_upwards(name: str, choices: list[str], mirror: Path) -> None:
+    items = items_of(name, mirror)
+    assert items["options"].to_list() == [choices] * items.height
+    assert items["option_points"].to_list() == [[1, 2, 3, 4, 5]] * items.height
+
+
+def test_interpersonal_relationship_has_a_key_per_item(mirror: Path) -> None:
+    key = "321 123 321 132 321 231 123 321 231 321 213 231 312 132 312 231"
+    points = items_of("interpersonal_relationship", mirror)["option_points"].to_list()
+    assert points == [[int(point) for point in item] for item in key.split()]
+
+
+def test_booksort_reads_gold_off_the_excerpt(mirror: Path) -> None:
+    for item in build("booksort", mirror).items.iter_rows(named=True):
+        starts = [" ".join(item["context"].split()).index(" ".join(option.split())) for option in item["options"]]
+        assert item["gold_indices"] == [starts.index(min(starts))]
+        assert not any(option.startswith("*") or option.endswith("*") for option in item["options"])
