@@ -12,7 +12,7 @@ GROUP = "moodflow.benchmarks"
 OURS = "moodflow"
 """The distribution whose benchmarks come first, in the order of its pyproject.toml; others follow by name."""
 
-Registry = Literal["datasets", "solvers", "context_solvers", "measures"]
+Registry = Literal["datasets", "solvers", "context_solvers", "measures", "papers"]
 RowT = TypeVar("RowT")
 
 
@@ -29,6 +29,7 @@ class Benchmark:
         solvers: its settings, of type tasks.solvers.solver.Solver.
         context_solvers: how the general settings ask items with contexts of its own, tasks.solvers.solver.ContextSolver.
         measures: what computes metrics of its own, tasks.metrics.measures.OwnMeasure.
+        papers: files of papers with a table of models, of type Path; what they hold is schemas.paper.Paper.
     """
 
     name: str
@@ -36,6 +37,7 @@ class Benchmark:
     solvers: str | None = None
     context_solvers: str | None = None
     measures: str | None = None
+    papers: str | None = None
 
 
 @cache

@@ -23,7 +23,7 @@ from tasks.reporting.content.headlines import describe_headlines
 from tasks.reporting.content.operations import amount_cells, cost_notes
 from tasks.runs.baselines import Baselines
 from tasks.runs.instruments import check_simulation
-from tasks.runs.papers import read_lengths
+from tasks.runs.mean_lengths import read_lengths
 from tasks.runs.past_run import PastRun, past_run
 from tasks.runs.run_tables import ReportData
 from tasks.runs.verdict import say_interval, say_total, say_verdict

@@ -23,11 +23,10 @@ from tasks.lake.manifest import newest_first, read_all_changes, read_code_versio
 from tasks.runs.comparability import compare_run
 from tasks.runs.comparable_runs import Group, group_runs
 from tasks.runs.past_run import PastRun, past_run
-from tasks.runs.published_tables import PublishedTable, read_table
 from tasks.runs.run_tables import Row, System, ordered
 from tasks.runs.verdict import SHOWN, judge_run, judge_totals
 from tasks.scoring.blueprints import load_blueprint, profiled_blueprint
-from tasks.scoring.published import LANGUAGE, published_abilities, published_of, score_published
+from tasks.scoring.published import LANGUAGE, PublishedTable, as_table, published_abilities, published_of, score_published
 from tasks.scoring.veto import rank_models
 from tasks.solvers.registry import setting_order
 
@@ -56,7 +55,7 @@ class LeaderboardData:
     history: pl.DataFrame
     manifests: tuple[RunManifest, ...] = ()
     links: Mapping[str, str] = field(default_factory=dict)
-    paper: PublishedTable = field(default_factory=read_table)
+    paper: PublishedTable = field(default_factory=as_table)
     is_published: bool = False
     groups: tuple[Group, ...] = ()
     regressed: frozenset[tuple[str, str, str]] = frozenset()
@@ -217,7 +216,7 @@ def stored_leaderboard(folder: Folder, ranked: LeaderboardData, page: Path) -> L
         links=report_links(manifests, folder, page),
         regressed=ranked.regressed | regressed,
         damaged=ranked.damaged | damaged,
-        paper=read_table(published_of(ranked.blueprint)),
+        paper=as_table(published_of(ranked.blueprint)),
     )
 
 
@@ -239,7 +238,7 @@ def published_leaderboard(benchmark: str) -> LeaderboardData:
         totals=judge_totals(totals, blueprint, {}),
         abilities=published_abilities(published),
         history=totals.clear(),
-        paper=read_table(published),
+        paper=as_table(published),
         is_published=True,
         groups=groups,
     )

@@ -21,9 +21,9 @@ from tasks.reporting.content.score_tree import Node, TreeSource, build_tree
 from tasks.reporting.content.tables import RawRow, TaskRow, has_levels, metric_paths, raw_rows, task_rows
 from tasks.reporting.content.verdicts import TotalVerdict, judge_systems
 from tasks.reporting.content.weaknesses import Weakness, find_reasons, weakest_tasks
-from tasks.runs.published_tables import PublishedRange, PublishedTable, read_table
 from tasks.runs.run_tables import ReportData, Row
 from tasks.runs.score_tree import scores_of
+from tasks.scoring.published import PublishedRange, PublishedTable, as_table
 
 
 @dataclass(frozen=True)
@@ -144,7 +144,7 @@ def build_report(data: ReportData) -> Report:
 
 
 def _describe(data: ReportData, verdict: TotalVerdict, missing: MissingScores, anchor: str) -> SystemReport:
-    system, paper = verdict.system, data.paper if verdict.has_total else read_table()
+    system, paper = verdict.system, data.paper if verdict.has_total else as_table()
     scores = scores_of(data.layers, system)
     tasks, raw = task_rows(data, scores, missing), raw_rows(data, scores, missing)
     findings = find_reasons(data, system, tasks, raw)

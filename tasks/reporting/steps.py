@@ -14,10 +14,9 @@ from tasks.reporting.render.page import write_report
 from tasks.runs.evidence import SHOWN, read_tables
 from tasks.runs.instruments import check_simulation
 from tasks.runs.past_run import PastRun
-from tasks.runs.published_tables import read_table
 from tasks.runs.redaction import redact
 from tasks.runs.run_tables import ReportData
-from tasks.scoring.published import published_of
+from tasks.scoring.published import as_table, published_of
 from tasks.steps import step
 
 REPORTED = {
@@ -56,6 +55,6 @@ def load_report_data(run: PastRun, changes: RunChanges | None = None) -> ReportD
     Raises:
         LakeError: if a partition of the manifest is gone or changed.
     """
-    data = replace(read_tables(run, REPORTED, {}).data, paper=read_table(published_of(run.blueprint)), changes=changes)
+    data = replace(read_tables(run, REPORTED, {}).data, paper=as_table(published_of(run.blueprint)), changes=changes)
     data = replace(data, annotations=read_annotations(run), simulation=check_simulation(run), instruments=run.instruments)
     return redact(data) if run.manifest.redacted else data

@@ -8,13 +8,12 @@ from typing import Any
 from schemas.blueprint import Blueprint
 from schemas.comparability import LIKENESS, Comparability, DatasetLikeness, Departure, Likeness, Position, Respect, Shares
 from schemas.lineage import DatasetNotice, RunManifest
+from schemas.paper import Paper
 from schemas.roles import JUDGE
-from tasks.runs.papers import Paper, paper_of
 from tasks.runs.past_run import PastRun
-from tasks.runs.published_tables import TOTAL, PublishedTable, read_table
 from tasks.runs.run_tables import InstrumentCount, ReportData, Row, System, pool_counts
 from tasks.runs.score_tree import ScorePart, explain_ability, explain_total, scores_of
-from tasks.scoring.published import published_of
+from tasks.scoring.published import TOTAL, PublishedTable, as_table, paper_of, published_of
 from tasks.solvers.registry import setting_title
 from tasks.text.number_format import counted, listed, percent
 
@@ -41,7 +40,7 @@ OF_DATASETS: dict[Respect, str] = {
 def compare_run(run: PastRun) -> Mapping[System, Comparability]:
     """Return the records of a run of the lake; raise LakeError if a layer is gone or changed."""
     # A run of which only totals were kept has nothing to compare.
-    return compare_with_paper(run, read_table(published_of(run.blueprint))) if run.partitions("raw_scores") else {}
+    return compare_with_paper(run, as_table(published_of(run.blueprint))) if run.partitions("raw_scores") else {}
 
 
 def compare_with_paper(run: PastRun | ReportData, table: PublishedTable) -> Mapping[System, Comparability]:

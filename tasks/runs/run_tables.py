@@ -21,7 +21,7 @@ from schemas.tables.layers import AGGREGATED
 from schemas.tables.responses import Answers, Judgements, Responses, SimulationFaults
 from tasks.judging.gold import GOLD
 from tasks.runs.baselines import Baselines, measure_baselines, orders_shown
-from tasks.runs.published_tables import BASE_SETTING, PublishedTable, read_table
+from tasks.scoring.published import BASE_SETTING, PublishedTable, as_table
 from tasks.solvers.registry import setting_order, setting_title
 
 ResultT = TypeVar("ResultT")
@@ -168,7 +168,7 @@ class ReportData:
 
     manifest: RunManifest
     blueprint: Blueprint
-    paper: PublishedTable = field(default_factory=read_table)
+    paper: PublishedTable = field(default_factory=as_table)
     changes: RunChanges | None = None
     raw: dy.DataFrame[tables.RawScores] = field(default_factory=tables.RawScores.create_empty)
     normalized: dy.DataFrame[tables.NormalizedScores] = field(default_factory=tables.NormalizedScores.create_empty)

@@ -1,152 +1,122 @@
-"""Read the papers' tables and score them by the functions that runs use."""
+"""Read what papers say of their own runs, and score their tables by the functions that runs use."""
 
-from collections.abc import Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass
+from functools import cache, cached_property
 from pathlib import Path
-from typing import TypeVar
+from statistics import median
+from types import new_class
+from typing import Any
 
 import dataframely as dy
 import polars as pl
+from pydantic import ValidationError
 
+from schemas.benchmark import rows
 from schemas.blueprint import Blueprint
+from schemas.documents import read_text, read_yaml
 from schemas.errors import SourceError, SourceMissingError
 from schemas.folders import DATA_FOLDER
+from schemas.paper import AbilityColumns, Column, Paper, PrintedTable
 from schemas.tables.scores import Totals
 from tasks.scoring.tree import dataset_counts
 from tasks.scoring.uncertainty import LIMITS, LIMITS_OF_GATE
 from tasks.scoring.veto import apply_veto, rank_models, total_scores
 
-SchemaT = TypeVar("SchemaT", bound=dy.Schema)
-
 FOLDER = DATA_FOLDER / "published"
-PUBLISHED = FOLDER / "moodbench_table4.csv"
-ABILITIES = ["foundational", "emotional", "companionship", "values_safety"]
-SETTING = "base"
-"""MoodBench asks its items plainly."""
-
-
-class PublishedScores(dy.Schema):
-    """MoodBench 1.0, Table 4: one row per model, scores on 0-100. Column names are the paper's."""
-
-    rank = dy.Int64(nullable=True, min=1)
-    model = dy.String(primary_key=True, min_length=1)
-    overall = dy.Float64(min=0, max=100, description="total as printed; for vetoed models the one before the veto")
-    foundational = dy.Float64(min=0, max=100)
-    emotional = dy.Float64(min=0, max=100)
-    companionship = dy.Float64(min=0, max=100)
-    values_safety = dy.Float64(min=0, max=100)
-    ranked = dy.Bool(description="false for vetoed models")
-    series = dy.String(min_length=1, description="family, as Table 3 has it: what the model's name begins with")
-    institution = dy.String()
-    type = dy.String()
-    parameters = dy.String()
-
-
-class PublishedLongEmotion(dy.Schema):
-    """LongEmotion, Table 2: one row per method and model. Column names are the paper's."""
-
-    method = dy.Enum(["Base", "RAG", "CoEM"], primary_key=True)
-    model = dy.String(primary_key=True, min_length=1)
-    EC = dy.Float64(min=0, max=100, description="accuracy, percent")
-    ED = dy.Float64(min=0, max=100, description="accuracy, percent")
-    QA = dy.Float64(min=0, max=100, description="F1, percent")
-    ES = dy.Float64(min=1, max=5, description="mean rating on 1 to 5")
-    MC4 = dy.Float64(min=0, max=5, description="mean rating on 0 to 5")
-    EE = dy.Float64(min=0, max=100, description="mean rating on 0 to 100")
-    avg = dy.Float64(min=0, max=100, description="overall average as printed")
-
-
-DIMENSIONS = ("fluency", "expression", "empathy", "information", "skillful", "humanoid", "overall")
+BASE_SETTING = "base"
 LANGUAGE = "language"
-
-
-class PublishedEscEval(dy.Schema):
-    """ESC-Eval, Table 2: one row per model and language; means of people's ratings on 0-100."""
-
-    language = dy.Enum(["en", "zh"], primary_key=True)
-    kind = dy.Enum(["closed", "open", "domain"], alias="class")
-    model = dy.String(primary_key=True, min_length=1)
-    fluency = dy.Float64(min=0, max=100)
-    expression = dy.Float64(min=0, max=100)
-    empathy = dy.Float64(min=0, max=100)
-    information = dy.Float64(min=0, max=100)
-    skillful = dy.Float64(min=0, max=100)
-    humanoid = dy.Float64(min=0, max=100)
-    overall = dy.Float64(min=0, max=100)
-    average = dy.Float64(min=0, max=100, description="of the seven, as printed")
-    note = dy.String(nullable=True, description="ours: what is to be known of the row")
+TOTAL = "overall"
+"""Column of the total as printed; for vetoed models it is the one before the veto."""
 
 
 @dataclass(frozen=True)
-class PaperTable:
-    """A table of the paper of this title.
+class PublishedRange:
+    """One score of the published models: its range and its median."""
 
-    `abilities`: each main ability on 0-100, from the printed columns. `total`: its column; null = none is printed. `methods`: the
-    setting of each method; without any all is `setting`. `beside`: columns that rows keep; by their `language` they are ranked.
+    low: float
+    middle: float
+    high: float
+
+
+@dataclass(frozen=True, eq=False)
+class PublishedTable:
+    """A paper's table of models; it may be without rows.
+
+    `wide`: a row per model and setting with a column per ability, TOTAL, `ranked`, and what the paper states beside these.
     """
 
-    paper: str
-    file: Path
-    schema: type[dy.Schema]
-    abilities: Mapping[str, pl.Expr]
-    total: str | None
-    methods: Mapping[str, str] = field(default_factory=dict)
-    setting: str = SETTING
-    beside: tuple[str, ...] = ()
+    wide: pl.DataFrame
+
+    @cached_property
+    def settings(self) -> tuple[str, ...]:
+        """Settings of the table, in its order."""
+        return tuple(dict.fromkeys(self.wide["setting"]))
+
+    def scores(self, name: str, setting: str, *, ranked: bool = False) -> list[float]:
+        """Return an ability's scores, or TOTAL's, of all models in one setting, on request of the ranked ones alone."""
+        if name not in self.wide.columns:
+            return []
+        of_setting = self.wide.filter((pl.col("setting") == setting) & (pl.col("ranked") | (not ranked)))
+        return of_setting[name].drop_nulls().to_list()
+
+    @property
+    def vetoed(self) -> int:
+        """Models without a rank; their totals are before the veto."""
+        return self.wide.filter(~pl.col("ranked")).height
+
+    def range_of(self, ability: str, setting: str) -> PublishedRange | None:
+        """Return range of one ability in one setting; null if the table has none."""
+        values = self.scores(ability, setting)
+        return PublishedRange(min(values), median(values), max(values)) if values else None
 
 
-TABLES = (
-    PaperTable(
-        "MoodBench",
-        PUBLISHED,
-        PublishedScores,
-        {name: pl.col(name) for name in ABILITIES},
-        "overall",
-        beside=("ranked", "series", "type", "parameters"),
-    ),
-    PaperTable(
-        "LongEmotion",
-        FOLDER / "longemotion_table2.csv",
-        PublishedLongEmotion,
-        {
-            "emotion_classification": pl.col("EC"),
-            "emotion_detection": pl.col("ED"),
-            "emotion_qa": pl.col("QA"),
-            "emotion_summary": pl.col("ES") * 20,
-            "emotion_conversation": pl.col("MC4") * 20,
-            "emotion_expression": pl.col("EE"),
-        },
-        "avg",
-        {"Base": "base", "RAG": "rag", "CoEM": "coem"},
-    ),
-    PaperTable(
-        "ESC-Eval",
-        FOLDER / "esceval_table2.csv",
-        PublishedEscEval,
-        {
-            ability: pl.when(pl.col(LANGUAGE) == language).then(pl.mean_horizontal(DIMENSIONS))
-            for ability, language in {"english": "en", "chinese": "zh"}.items()
-        },
-        None,
-        setting="role_play",
-        beside=(LANGUAGE, "class", "note"),
-    ),
-)
-_KNOWN = [ability for table in TABLES for ability in table.abilities]
+def as_table(published: pl.DataFrame | None = None) -> PublishedTable:
+    """Return published scores as a table: `setting` is left out where all are `base`, `ranked` where all are; null = none."""
+    if published is None or published.is_empty():
+        return PublishedTable(pl.DataFrame(schema={"setting": pl.String, "ranked": pl.Boolean}))
+    usual = {"setting": pl.lit(BASE_SETTING), "ranked": pl.lit(value=True)}
+    return PublishedTable(
+        published.with_columns(**{name: value for name, value in usual.items() if name not in published.columns})
+    )
 
 
-def read_table(file: Path, schema: type[SchemaT]) -> dy.DataFrame[SchemaT]:
-    """Read a published table, rows in the printed order.
+@cache
+def papers() -> tuple[Paper, ...]:
+    """Return the papers of all benchmarks; raise SourceError if a file of one cannot be used."""
+    return tuple(read_paper(file) for file in rows("papers", Path))
+
+
+def read_paper(file: Path) -> Paper:
+    """Read the YAML file of a paper; raise SourceError if it cannot be used."""
+    try:
+        return Paper.model_validate({**read_yaml(read_text(file)), "folder": file.parent})
+    except (OSError, ValueError) as error:
+        reason = str(error) if isinstance(error, ValidationError) else repr(error)
+        step = "correct the file, or reinstall the package that has it"
+        raise SourceError("the file of a paper cannot be used", where=str(file), got=reason, next_step=step) from error
+
+
+def paper_of(blueprint: Blueprint) -> Paper | None:
+    """Return the paper whose table has a column for one of a benchmark's main abilities; null if no paper's has."""
+    main = {ability.id for ability in blueprint.abilities}
+    return next((paper for paper in papers() if main & paper.models.abilities.keys()), None)
+
+
+def read_table(paper: Paper, table: PrintedTable) -> pl.DataFrame:
+    """Read a table of a paper, rows in the printed order.
 
     Raises:
         SourceMissingError: if the file is not there.
         SourceError: if it is not such a table.
     """
+    file = paper.folder / table.file
     if not file.is_file():
         raise SourceMissingError("the published table is missing", where=str(file), next_step="reinstall the package")
-    columns = {name: column.dtype for name, column in schema.columns().items()}
+    columns = {name: _schema_column(column, is_key=name in table.key) for name, column in table.columns.items()}
+    schema: Any = new_class("Printed", (dy.Schema,), exec_body=lambda namespace: namespace.update(columns))
     try:
-        return schema.validate(pl.read_csv(file, schema=columns))
+        printed = pl.read_csv(file, schema={name: column.dtype for name, column in columns.items()})
+        return pl.DataFrame(schema.validate(printed)).cast({pl.Enum: pl.String})
     except (pl.exceptions.PolarsError, dy.exc.ValidationError, dy.exc.SchemaError) as error:
         raise SourceError(
             "the published table cannot be used",
@@ -157,10 +127,22 @@ def read_table(file: Path, schema: type[SchemaT]) -> dy.DataFrame[SchemaT]:
         ) from error
 
 
-def table_of(blueprint: Blueprint) -> PaperTable | None:
-    """Return the paper's table that has a column for one of a benchmark's main abilities; None if no paper's has."""
-    main = {ability.id for ability in blueprint.abilities}
-    return next((table for table in TABLES if main & set(table.abilities)), None)
+def _schema_column(column: Column, *, is_key: bool) -> dy.Column:
+    shared: dict[str, Any] = {"nullable": column.optional, "primary_key": is_key}
+    if column.values:
+        return dy.Enum(column.values, **shared)
+    if column.kind == "number":
+        return dy.Float64(min=column.low, max=column.high, **shared)
+    if column.kind == "whole":
+        return dy.Int64(min=int(column.low), max=int(column.high), **shared)
+    return dy.Bool(**shared) if column.kind == "yes_no" else dy.String(**shared)
+
+
+def ability_score(columns: AbilityColumns) -> pl.Expr:
+    """Return a main ability on 0-100 as an expression over a printed table; null in rows of other languages."""
+    score = pl.col(columns.mean[0]) if len(columns.mean) == 1 else pl.mean_horizontal(columns.mean)
+    score = score * columns.times if columns.times != 1 else score
+    return pl.when(**columns.where).then(score) if columns.where else score
 
 
 def published_of(blueprint: Blueprint) -> pl.DataFrame | None:
@@ -170,22 +152,22 @@ def published_of(blueprint: Blueprint) -> pl.DataFrame | None:
     stand, not that they were asked the variant's items.
 
     Returns:
-        model, setting, one column on 0-100 per main ability, `overall` (the total as printed, if one is), what the table has
-        beside these, rows in the printed order; None if no paper has published scores of these abilities.
+        model, setting, one column on 0-100 per main ability, TOTAL if one is printed, what the table has beside these, rows in
+        the printed order; None if no paper has published scores of these abilities.
     """
-    table = table_of(blueprint)
-    if table is None:
+    if (paper := paper_of(blueprint)) is None:
         return None
-    printed = read_table(table.file, table.schema).cast({pl.Enum: pl.String})
+    table = paper.models
     setting = pl.col("method").replace_strict(table.methods) if table.methods else pl.lit(table.setting)
-    total = {"overall": pl.col(table.total)} if table.total else {}
-    return printed.select("model", setting.alias("setting"), *table.beside, **total, **table.abilities)
+    total = {TOTAL: pl.col(table.total)} if table.total else {}
+    abilities = {name: ability_score(columns) for name, columns in table.abilities.items()}
+    return read_table(paper, table).select("model", setting.alias("setting"), *table.beside, **total, **abilities)
 
 
 def published_abilities(published: pl.DataFrame) -> pl.DataFrame:
     """Return the ability columns of a published table, one row per model, setting, language if it has that, and ability."""
-    named = published if "setting" in published.columns else published.with_columns(setting=pl.lit(SETTING))
-    abilities = [name for name in _KNOWN if name in published.columns]
+    named = published if "setting" in published.columns else published.with_columns(setting=pl.lit(BASE_SETTING))
+    abilities = [name for paper in papers() for name in paper.models.abilities if name in published.columns]
     index = [name for name in ("model", "setting", LANGUAGE) if name in named.columns]
     return named.unpivot(abilities, index=index, variable_name="ability", value_name="score_0_100")
 
@@ -196,8 +178,8 @@ def score_published(published: pl.DataFrame, blueprint: Blueprint) -> dy.DataFra
     An ability with a number counts as fully measured: the papers state no coverage. Rows without a setting are `base`.
     """
     scored = pl.col("score_0_100").is_not_null()
-    rows = published_abilities(published).join(dataset_counts(blueprint), on="ability")
-    abilities = rows.with_columns(
+    counted = published_abilities(published).join(dataset_counts(blueprint), on="ability")
+    abilities = counted.with_columns(
         datasets_scored=pl.when(scored).then("datasets_total").otherwise(0),
         n_scored=pl.lit(0, pl.Int64),
         n_total=pl.lit(0, pl.Int64),

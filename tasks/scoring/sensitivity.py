@@ -8,12 +8,9 @@ import polars as pl
 
 from schemas.blueprint import Blueprint
 from tasks.scoring.aggregation import SYSTEM, aggregate_scores
-from tasks.scoring.published import FOLDER
+from tasks.scoring.published import paper_of
 from tasks.scoring.tree import LEVEL, Tree, tree_tables
 from tasks.scoring.veto import apply_veto, rank_models, total_scores
-
-RELEASED = FOLDER / "moodbench_released_places.csv"
-"""Where the weights file of the code that MoodBench's authors released puts each dataset; levels weigh there as in the paper."""
 
 _STEPS = (-10, -5, 5, 10)
 """Points that the threshold of the veto is moved by."""
@@ -41,9 +38,10 @@ def list_variations(blueprint: Blueprint) -> Iterator[Variation]:
             ("Lowest and highest level change weights", pl.col("weight").reverse()),
         ):
             yield Variation(title, blueprint, replace(tree, rules=rules.with_columns(weight=weight.over("levels"))))
-    places = pl.read_csv(RELEASED, schema_overrides={"level": LEVEL})
-    if set(places["dataset"]) <= set(blueprint.datasets):
-        yield Variation("Places of the released code", blueprint, _move(tree, places))
+    if (paper := paper_of(blueprint)) and paper.places:
+        places = pl.read_csv(paper.folder / paper.places, schema_overrides={"level": LEVEL})
+        if set(places["dataset"]) <= set(blueprint.datasets):
+            yield Variation("Places of the released code", blueprint, _move(tree, places))
     if gate := blueprint.gate:
         for threshold in (gate.threshold + step for step in _STEPS if 0 <= gate.threshold + step <= 100):  # noqa: PLR2004
             changed = blueprint.model_copy(update={"gate": gate.model_copy(update={"threshold": threshold})})

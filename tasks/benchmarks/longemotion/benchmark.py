@@ -1,10 +1,13 @@
 """LongEmotion (arXiv 2509.07403)."""
 
 from schemas.benchmark import Benchmark
+from schemas.folders import DATA_FOLDER
 
 LONGEMOTION = Benchmark(
     "longemotion",
     datasets="tasks.benchmarks.longemotion.catalogue:DATASETS",
     solvers="tasks.benchmarks.longemotion.settings:SOLVERS",
     context_solvers="tasks.benchmarks.longemotion.settings:CONTEXT_SOLVERS",
+    papers="tasks.benchmarks.longemotion.benchmark:PAPERS",
 )
+PAPERS = (DATA_FOLDER / "published" / "longemotion.yaml",)

@@ -1,5 +1,11 @@
 """MoodBench 1.0, also published as ECDBench."""
 
 from schemas.benchmark import Benchmark
+from schemas.folders import DATA_FOLDER
 
-MOODBENCH = Benchmark("moodbench", datasets="tasks.benchmarks.moodbench.catalogue:DATASETS")
+MOODBENCH = Benchmark(
+    "moodbench",
+    datasets="tasks.benchmarks.moodbench.catalogue:DATASETS",
+    papers="tasks.benchmarks.moodbench.benchmark:PAPERS",
+)
+PAPERS = (DATA_FOLDER / "published" / "moodbench.yaml",)

@@ -12,9 +12,8 @@ from tasks.leaderboard.ranking import GROUP, RUN, LeaderboardData
 from tasks.reporting.content.published_models import NEAR, PublishedModels, describe_published_models
 from tasks.reporting.content.score_tables import ScoreTable, describe_dimensions
 from tasks.reporting.content.verdicts import SystemTotal
-from tasks.runs.papers import paper_of
-from tasks.runs.published_tables import TOTAL
 from tasks.runs.run_tables import System
+from tasks.scoring.published import TOTAL, paper_of
 from tasks.solvers.registry import setting_title
 from tasks.text.number_format import counted, interval, listed, number
 

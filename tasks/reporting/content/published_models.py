@@ -10,8 +10,8 @@ import numpy as np
 import polars as pl
 
 from schemas.blueprint import Blueprint
-from tasks.runs.published_tables import BASE_SETTING, TOTAL, PublishedTable
 from tasks.runs.run_tables import Row
+from tasks.scoring.published import BASE_SETTING, TOTAL, PublishedTable
 from tasks.text.number_format import number
 
 FOUNDATIONAL = "foundational"

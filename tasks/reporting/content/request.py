@@ -12,10 +12,10 @@ from schemas.lineage import DatasetNotice, RunManifest
 from schemas.retrieval import RetrievalOptions
 from schemas.roles import JUDGE, PANEL
 from tasks.lake.fingerprint import canonical_json
-from tasks.runs.papers import MeanLength, mean_lengths
-from tasks.runs.published_tables import BASE_SETTING
+from tasks.runs.mean_lengths import MeanLength, mean_lengths
 from tasks.runs.redaction import restricted_notices
 from tasks.runs.run_tables import ReportData
+from tasks.scoring.published import BASE_SETTING
 from tasks.solvers.registry import SOLVERS, helper_roles, is_optional, setting_order, setting_title
 from tasks.text.number_format import counted, listed
 

@@ -11,8 +11,8 @@ from statistics import median
 
 from tasks.reporting.figures.palette import FONT, GATE, GRID, INK, MUTED, OURS, PUBLISHED, ROW, WIDTH
 from tasks.reporting.report import SystemReport
-from tasks.runs.published_tables import TOTAL
 from tasks.runs.verdict import name_score
+from tasks.scoring.published import TOTAL
 from tasks.text.number_format import number
 
 _TICKS = range(0, 101, 20)

@@ -7,7 +7,7 @@ from html import escape
 
 from tasks.reporting.figures.palette import GRID, INK, MUTED, PUBLISHED, SERIES, SMALL, KeyedFigure
 from tasks.reporting.report import SystemReport
-from tasks.runs.published_tables import PublishedRange
+from tasks.scoring.published import PublishedRange
 from tasks.text.number_format import shorten
 
 FEWEST_AXES = 3

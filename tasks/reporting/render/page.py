@@ -27,8 +27,8 @@ from tasks.reporting.figures.ability_bars import draw_abilities
 from tasks.reporting.figures.palette import COLOURS
 from tasks.reporting.render.summary import write_summary
 from tasks.reporting.report import Report, build_report
-from tasks.runs.papers import paper_of
 from tasks.runs.run_tables import ReportData
+from tasks.scoring.published import paper_of
 from tasks.solvers.registry import setting_title
 from tasks.text import number_format as formats
 

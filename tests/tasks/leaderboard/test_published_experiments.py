@@ -9,15 +9,16 @@ import pytest
 from schemas.tables.layers import LAYERS
 from schemas.tables.scores import AbilityScores, DimensionScores, NormalizedScores
 from tasks.judging.rubrics import load_rubric
-from tasks.leaderboard.published_experiments import Experiments, PublishedMethods, PublishedThinking, read_experiments
+from tasks.leaderboard.published_experiments import Experiments, read_experiments
 from tasks.scoring.blueprints import load_blueprint
-from tasks.scoring.published import DIMENSIONS, FOLDER, TABLES, PublishedLongEmotion, read_table
+from tasks.scoring.published import FOLDER, paper_of, read_table
 from tests.flows.command import ended
 from tests.tasks.reporting.example_items import make_table
 from tests.tasks.reporting.example_scores import totals, totals_row
 from tests.tasks.runs.runs import keep_run
 
 NAME = "longemotion-mini"
+SEVEN = ("fluency", "expression", "empathy", "information", "skillful", "humanoid", "overall")
 SIX = ("coherence", "fluency", "theme", "completeness", "emotion", "humanoid")
 
 
@@ -28,14 +29,17 @@ def read(folder: Path, benchmark: str = NAME) -> Experiments:
 
 
 def test_tables_agree_with_table_2_and_their_averages() -> None:
-    main = read_table(TABLES[1].file, PublishedLongEmotion).cast({pl.Enum: pl.String})
+    paper = paper_of(load_blueprint(NAME))
+    assert paper
+    assert paper.experiments
+    main = read_table(paper, paper.models)
     shown = ["EC", "ED", "QA", "ES", "MC4"]
-    methods = read_table(FOLDER / "longemotion_table3.csv", PublishedMethods).cast({pl.Enum: pl.String})
+    methods = read_table(paper, paper.experiments.settings)
     both = methods.join(main, on=["method", "model"]).rows_by_key("method", named=True, unique=True)
     # The paper prints 4.51 for the summaries of RAG here, and 4.54 there.
     differ = {(name, column) for name, row in both.items() for column in shown if row[column] != row[f"{column}_right"]}
     assert (set(both), differ) == ({"RAG", "CoEM"}, {("RAG", "ES")})
-    thinking = read_table(FOLDER / "longemotion_table4.csv", PublishedThinking).filter("thinking")
+    thinking = read_table(paper, paper.experiments.thinking).filter("thinking")
     on = thinking.join(main.filter(method="Base"), on="model").select("ED", "ED_right", "EE", "EE_right")
     assert [row[0] == row[1] and row[2] == row[3] for row in on.iter_rows()] == [True] * 3
     dialogues = pl.read_csv(FOLDER / "longemotion_table6.csv")
@@ -155,7 +159,7 @@ def test_averages_of_role_players_follow_but_two() -> None:
 def test_averages_of_judges_follow_but_those_noted() -> None:
     table = pl.read_csv(FOLDER / "esceval_table4.csv")
     assert table.group_by("language", "judge").len()["len"].to_list() == [8] * 6
-    assert table["dimension"].unique(maintain_order=True).to_list() == [*DIMENSIONS, "average"]
+    assert table["dimension"].unique(maintain_order=True).to_list() == [*SEVEN, "average"]
     of_rows = table.filter(pl.col("dimension") != "average").group_by("language", "judge").agg(pl.mean("acc", "acc_soft"))
     both = table.filter(dimension="average").join(of_rows, on=["language", "judge"])
     off = {

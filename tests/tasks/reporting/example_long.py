@@ -16,10 +16,9 @@ from schemas.tables.comparisons import Agreements, NeedleScores, SettingGains
 from schemas.tables.contexts import Contexts, Retrievals
 from schemas.tables.items import Items
 from schemas.tables.responses import Judgements, Responses
-from tasks.runs.published_tables import read_table
 from tasks.runs.run_tables import PROMPT_CHUNKS, ReportData
 from tasks.scoring.blueprints import load_blueprint
-from tasks.scoring.published import published_of
+from tasks.scoring.published import as_table, published_of
 from tests.tasks.reporting.example_items import digest, make_table
 from tests.tasks.reporting.example_run import example_data, manifest, partition
 from tests.tasks.reporting.example_scores import score_layers
@@ -241,7 +240,7 @@ def _whole() -> ReportData:
         "item_scores": item_scores(),
         "items": items(),
         "responses": responses(),
-        "paper": read_table(published_of(BLUEPRINT)),
+        "paper": as_table(published_of(BLUEPRINT)),
         "judgements": judgements(),
         "contexts": contexts(),
         "retrievals": retrievals(),

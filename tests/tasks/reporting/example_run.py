@@ -13,8 +13,8 @@ import polars as pl
 from schemas.blueprint import Blueprint
 from schemas.lineage import CallCounts, Missing, PartitionRef, RunManifest
 from schemas.roles import gather_roles
-from tasks.runs.published_tables import read_table
 from tasks.runs.run_tables import ReportData, System
+from tasks.scoring.published import as_table
 from tests.tasks.replies import answers_of_replies
 from tests.tasks.reporting import example_items
 from tests.tasks.reporting.example_items import digest
@@ -138,7 +138,7 @@ def _whole() -> ReportData:
         "items": example_items.items(),
         "responses": example_items.responses(),
         "answers": answers_of_replies(example_items.responses(), example_items.items()),
-        "paper": read_table(published()),
+        "paper": as_table(published()),
     }
     return ReportData(**fields)
 

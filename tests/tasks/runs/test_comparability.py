@@ -9,10 +9,9 @@ from tasks.benchmarks.moodbench.datasets.safetybench import SAFETYBENCH
 from tasks.datasets.catalogue import find_dataset
 from tasks.lake.manifest import notices
 from tasks.runs.comparability import compare_with_paper
-from tasks.runs.published_tables import read_table
 from tasks.runs.run_tables import ReportData, System
 from tasks.scoring.blueprints import load_blueprint
-from tasks.scoring.published import published_of
+from tasks.scoring.published import as_table, published_of
 from tests.tasks.reporting.example_items import make_table
 from tests.tasks.reporting.example_run import manifest, partition
 from tests.tasks.reporting.example_scores import score_layers
@@ -48,7 +47,7 @@ def record(benchmark: str, asked: set[str] | None = None, total: dict[str, Any] 
         layers["totals"] = make_table(Totals, [layers["totals"].row(0, named=True) | total])
     partitions = tuple(partition("items", (("dataset", name),)).model_copy(update={"rows": 12}) for name in names)
     run = manifest(plan=PLAN | plan, datasets=chosen, partitions=partitions)
-    (found,) = compare_with_paper(ReportData(run, blueprint, **layers), read_table(published_of(blueprint))).values()
+    (found,) = compare_with_paper(ReportData(run, blueprint, **layers), as_table(published_of(blueprint))).values()
     return found
 
 

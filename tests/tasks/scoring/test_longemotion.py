@@ -5,20 +5,20 @@ import pytest
 
 from tasks.scoring.benchmark import ScoreSettings, score_benchmark
 from tasks.scoring.blueprints import load_blueprint
-from tasks.scoring.published import TABLES, PublishedLongEmotion, read_table
+from tasks.scoring.published import papers, read_table
 from tests.tasks.scoring.samples import items
 
 BLUEPRINT = load_blueprint("longemotion")
 ABILITY = {entry.id: node.id for _, node in BLUEPRINT.nodes() for task in node.tasks for entry in task.datasets}
+PAPER = next(paper for paper in papers() if paper.title == "LongEmotion")
 RATED_TO = {"ES": 5, "MC4": 5}
 
 
 def as_items(row: dict[str, float | str]) -> pl.DataFrame:
     """One item per dataset and metric with the printed score: shares of 100, of the highest rating for ES and MC-4."""
-    columns = TABLES[1].abilities
     parts = []
     for dataset, spec in BLUEPRINT.datasets.items():
-        (name,) = columns[ABILITY[dataset]].meta.root_names()
+        (name,) = PAPER.models.abilities[ABILITY[dataset]].mean
         value = float(row[name]) / RATED_TO.get(name, 100)
         weightless = dataset in {"longemotion_mc1", "longemotion_mc2", "longemotion_mc3"}
         for method in spec.methods:
@@ -30,7 +30,7 @@ def as_items(row: dict[str, float | str]) -> pl.DataFrame:
 
 
 def test_all_printed_averages_come_out_of_item_scores() -> None:
-    table = read_table(TABLES[1].file, PublishedLongEmotion).cast({pl.Enum: pl.String})
+    table = read_table(PAPER, PAPER.models)
     scores = pl.concat([as_items(row) for row in table.iter_rows(named=True)])
     totals = score_benchmark(scores.lazy(), BLUEPRINT, ScoreSettings(bootstrap=0)).totals
     found = totals.join(table, left_on=["model", "setting"], right_on=["model", "method"])

@@ -7,20 +7,14 @@ import pytest
 
 from schemas.errors import SourceError, SourceMissingError
 from tasks.scoring.blueprints import load_blueprint
-from tasks.scoring.published import (
-    DIMENSIONS,
-    FOLDER,
-    PUBLISHED,
-    PublishedEscEval,
-    PublishedScores,
-    published_of,
-    read_table,
-    score_published,
-)
+from tasks.scoring.published import FOLDER, papers, published_of, read_paper, read_table, score_published
+
+MOODBENCH, LONGEMOTION, ESC_EVAL = papers()
+TABLE = FOLDER / "moodbench_table4.csv"
 
 
-def printed(file: Path = PUBLISHED) -> pl.DataFrame:
-    return read_table(file, PublishedScores)
+def printed(folder: Path = FOLDER) -> pl.DataFrame:
+    return read_table(MOODBENCH.model_copy(update={"folder": folder}), MOODBENCH.models)
 
 
 def published_for(benchmark: str | Path) -> pl.DataFrame:
@@ -72,7 +66,7 @@ def test_a_missing_number_is_missing_not_zero() -> None:
 
 def test_a_missing_table_is_told(tmp_path: Path) -> None:
     with pytest.raises(SourceMissingError, match="the published table is missing"):
-        printed(tmp_path / "none.csv")
+        printed(tmp_path)
 
 
 @pytest.mark.parametrize(
@@ -81,13 +75,33 @@ def test_a_missing_table_is_told(tmp_path: Path) -> None:
     ids=["out of range", "not a number", "model twice", "column renamed"],
 )
 def test_a_broken_table_is_told(tmp_path: Path, old: str, new: str) -> None:
-    file = tmp_path / "table.csv"
-    text = PUBLISHED.read_text(encoding="utf-8")
+    file = tmp_path / TABLE.name
+    text = TABLE.read_text(encoding="utf-8")
     assert text.count(old) == 1
     file.write_text(text.replace(old, new), encoding="utf-8")
     with pytest.raises(SourceError, match="the published table cannot be used") as caught:
-        printed(file)
+        printed(tmp_path)
     assert caught.value.where == str(file)
+
+
+@pytest.mark.parametrize(
+    ("old", "new", "reason"),
+    [
+        ("total: overall", "total: sum", "the table has no column sum"),
+        ("emotional: emotional", "emotional: {mean: [feeling]}", "the table has no column feeling"),
+        ("sample: 300", "sample: many", "sample"),
+        ("title: MoodBench", "title: [", "title"),
+    ],
+)
+def test_a_broken_paper_is_told(tmp_path: Path, old: str, new: str, reason: str) -> None:
+    file = tmp_path / "paper.yaml"
+    text = (FOLDER / "moodbench.yaml").read_text(encoding="utf-8")
+    assert text.count(old) == 1
+    file.write_text(text.replace(old, new), encoding="utf-8")
+    with pytest.raises(SourceError, match="the file of a paper cannot be used") as caught:
+        read_paper(file)
+    assert caught.value.where == str(file)
+    assert reason in str(caught.value.got)
 
 
 def test_every_average_is_the_printed_one() -> None:
@@ -138,16 +152,17 @@ def test_released_files_share_the_table_too() -> None:
     )
 
 
-ESC = read_table(FOLDER / "esceval_table2.csv", PublishedEscEval)
+ESC = read_table(ESC_EVAL, ESC_EVAL.models)
+SEVEN = ESC_EVAL.models.abilities["english"].mean
 
 
 def test_esc_evals_averages_are_means_of_seven_dimensions() -> None:
     # ChatGPT in Chinese: (74.54 + 68.98 + 69.14 + 70.06 + 72.38 + 32.79 + 42.75) / 7 = 430.64 / 7 = 61.52.
-    mean = ESC.select("language", "model", "average", mean=pl.mean_horizontal(DIMENSIONS))
+    mean = ESC.select("language", "model", "average", mean=pl.mean_horizontal(SEVEN))
     assert mean.filter(model="ChatGPT", language="zh")["mean"].item() == pytest.approx(430.64 / 7)
     # Largest deviation: ChatCounselor, in Chinese 64.7271, printed 64.72, and in English 65.2629, printed 65.27.
     assert (mean["mean"] - mean["average"]).abs().max() == pytest.approx(0.0071, abs=1e-4)
-    kinds = ESC.group_by("language", "class").len().cast({"language": pl.String, "class": pl.String})
+    kinds = ESC.group_by("language", "class").len()
     assert {(language, kind): n for language, kind, n in kinds.iter_rows()} == {
         ("en", "closed"): 2,
         ("en", "open"): 6,

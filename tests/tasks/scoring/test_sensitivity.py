@@ -11,8 +11,8 @@ from tasks.scoring.aggregation import aggregate_scores
 from tasks.scoring.benchmark import ScoreSettings, score_benchmark
 from tasks.scoring.blueprints import load_blueprint
 from tasks.scoring.normalisation import SPEC
-from tasks.scoring.published import published_of, score_published
-from tasks.scoring.sensitivity import RELEASED, Variation, list_variations, rank_correlation, rank_varied
+from tasks.scoring.published import FOLDER, published_of, score_published
+from tasks.scoring.sensitivity import Variation, list_variations, rank_correlation, rank_varied
 from tasks.scoring.tree import tree_tables
 from tasks.scoring.veto import apply_veto, rank_models, total_scores
 from tests.rows import each_row
@@ -76,7 +76,7 @@ def scored(values: Mapping[str, float], design: Blueprint) -> tuple[pl.DataFrame
 
 def test_places_of_the_released_code() -> None:
     moodbench = load_blueprint("moodbench")
-    places = pl.read_csv(RELEASED)
+    places = pl.read_csv(FOLDER / "moodbench_released_places.csv")
     # LogicNLI stands where the paper has LogiQA, and CPED in three places.
     assert (places.height, set(moodbench.datasets) - set(places["dataset"])) == (61, {"logiqa"})
     totals, normalized = scored({"personafeedback": 100.0, "booksort": 50.0}, moodbench)

@@ -12,8 +12,8 @@ from tasks.leaderboard.ranking import LeaderboardData, published_leaderboard
 from tasks.reporting.content.leaderboard import build_leaderboard
 from tasks.reporting.figures.leaderboard_figures import draw_histories
 from tasks.reporting.render.page import render_leaderboard
-from tasks.runs.published_tables import read_table
 from tasks.runs.verdict import judge_totals
+from tasks.scoring.published import as_table
 from tests.tasks.reporting.example_items import item_scores
 from tests.tasks.reporting.example_run import BLUEPRINT, manifest, published
 from tests.tasks.reporting.example_scores import score_layers, totals, totals_row
@@ -38,7 +38,7 @@ def data(**changes: Any) -> LeaderboardData:
         "history": judge_totals(pl.concat([newest, before.with_columns(pl.lit(OLD).alias("run"))]), BLUEPRINT, {}),
         "manifests": runs(),
         "links": {NEW: "runs/new/report.html"},
-        "paper": read_table(published()),
+        "paper": as_table(published()),
     }
     return LeaderboardData(**(fields | changes))
 

@@ -12,7 +12,7 @@ from tasks.reporting.content.published_models import (
     fit_parabola,
     parse_size,
 )
-from tasks.runs.published_tables import read_table
+from tasks.scoring.published import as_table
 from tests.tasks.reporting.example_run import BLUEPRINT, published
 
 
@@ -88,7 +88,7 @@ def test_gains_of_the_published_rows() -> None:
 
 
 def test_the_published_models_of_the_example() -> None:
-    found = describe_published_models(read_table(published()), BLUEPRINT)
+    found = describe_published_models(as_table(published()), BLUEPRINT)
     scores = found.settings["base"]
     # Totals 10, 20, 70: the quarters lie half way between neighbours.
     assert scores[-1] == ("Total, before the veto", (10, 15, 20, 45, 70))

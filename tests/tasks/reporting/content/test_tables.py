@@ -9,8 +9,8 @@ from tasks.reporting.content.caveats import find_missing_scores
 from tasks.reporting.content.score_tree import Node
 from tasks.reporting.report import build_report
 from tasks.runs.baselines import Baselines, ConstantAnswer, MajorityLabel
-from tasks.runs.published_tables import PublishedRange, read_table
 from tasks.runs.run_tables import System
+from tasks.scoring.published import PublishedRange, as_table
 from tests.tasks.reporting.example_run import ALPHA, BETA, BLUEPRINT, GAMMA, PLAN, example_data, manifest
 
 LOST = "its data is not published"
@@ -124,4 +124,4 @@ def test_a_number_has_its_own_reason() -> None:
 
 
 def test_rows_without_a_published_table() -> None:
-    assert set(build_report(example_data(paper=read_table())).systems[0].published.values()) == {None}
+    assert set(build_report(example_data(paper=as_table())).systems[0].published.values()) == {None}

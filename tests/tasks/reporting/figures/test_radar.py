@@ -7,7 +7,7 @@ import pytest
 
 from tasks.reporting.figures.palette import SERIES, KeyedFigure
 from tasks.reporting.figures.radar import Band, Shape, draw_overlay, edges, point_at
-from tasks.runs.published_tables import PublishedRange
+from tasks.scoring.published import PublishedRange
 
 TITLES = ("North", "East", "South & more", "West")
 

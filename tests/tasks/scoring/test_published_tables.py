@@ -5,12 +5,11 @@ from pathlib import Path
 import polars as pl
 import pytest
 
-from tasks.runs.papers import ESC_EVAL, LONGEMOTION, MOODBENCH, paper_of
-from tasks.runs.published_tables import TOTAL, PublishedRange, read_table
 from tasks.scoring.blueprints import list_blueprints, load_blueprint
-from tasks.scoring.published import published_of
+from tasks.scoring.published import TOTAL, PublishedRange, as_table, paper_of, papers, published_of
 from tests.tasks.reporting.example_run import published
 
+MOODBENCH, LONGEMOTION, ESC_EVAL = papers()
 WIDE = pl.DataFrame(
     [("one", "base", 50.0, 40.0, 60.0), ("two", "base", 80.0, 80.0, None), ("one", "rag", 55.0, 45.0, 65.0)],
     schema=["model", "setting", "overall", "summary", "detection"],
@@ -19,7 +18,7 @@ WIDE = pl.DataFrame(
 
 
 def test_columns_per_ability_with_a_setting() -> None:
-    table = read_table(WIDE)
+    table = as_table(WIDE)
     assert table.settings == ("base", "rag")
     assert table.scores("detection", "base") == [60.0]
     assert (table.scores(TOTAL, "base"), table.scores(TOTAL, "rag"), table.scores(TOTAL, "coem")) == ([50.0, 80.0], [55.0], [])
@@ -30,7 +29,7 @@ def test_columns_per_ability_with_a_setting() -> None:
 
 
 def test_columns_without_a_setting_are_of_base() -> None:
-    table = read_table(published())
+    table = as_table(published())
     assert table.settings == ("base",)
     assert (table.scores(TOTAL, "base"), table.scores(TOTAL, "base", ranked=True)) == ([70.0, 20.0, 10.0], [70.0, 20.0])
     assert table.vetoed == 1
@@ -38,7 +37,7 @@ def test_columns_without_a_setting_are_of_base() -> None:
 
 def test_a_table_by_language_has_no_total() -> None:
     blueprint = load_blueprint("esc-eval")
-    table = read_table(published_of(blueprint))
+    table = as_table(published_of(blueprint))
     assert (table.settings, table.scores(TOTAL, "role_play")) == (("role_play",), [])
     scores = [table.scores(name, "role_play") for name in ("english", "chinese")]
     # SoulChat in English 367.76 / 7, EmoLLM in Chinese 501.86 / 7.
@@ -60,5 +59,5 @@ def test_paper_of_a_benchmark_scores_its_abilities(tmp_path: Path) -> None:
 
 @pytest.mark.parametrize("nothing", [None, pl.DataFrame(), published().clear()])
 def test_no_table(nothing: pl.DataFrame | None) -> None:
-    table = read_table(nothing)
+    table = as_table(nothing)
     assert (table.settings, table.scores(TOTAL, "base")) == ((), [])

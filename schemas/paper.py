@@ -1,0 +1,130 @@
+"""What a paper with a table of models says: its tables, and how its own runs were made; one YAML file each."""
+
+from pathlib import Path
+from typing import Any, Literal, Self
+
+from pydantic import Field, model_validator
+
+from schemas.base import Frozen
+from schemas.comparability import Shares
+from schemas.vocabulary import Profile
+
+RELEASED = "_released"
+"""Ends the name of a dataset that is asked from the paper's own file."""
+
+
+class Column(Frozen):
+    """A column of a printed table, by its name there."""
+
+    kind: Literal["number", "whole", "text", "yes_no"] = "number"
+    low: float = Field(default=0, description="least number")
+    high: float = Field(default=100, description="greatest number")
+    values: tuple[str, ...] = Field(default=(), description="all texts that it may have; none = any")
+    optional: bool = Field(default=False, description="whether a row may leave it out")
+    about: str | None = Field(default=None, description="for whoever reads the file; a column `note` is ours")
+
+
+class PrintedTable(Frozen):
+    """A table as it was printed, in a CSV file beside this one."""
+
+    file: str
+    key: tuple[str, ...] = Field(description="columns that name a row")
+    columns: dict[str, Column]
+
+
+class AbilityColumns(Frozen):
+    """How a main ability on 0-100 is made of columns; a name alone stands for that column."""
+
+    mean: tuple[str, ...] = Field(min_length=1, description="columns whose mean it is")
+    times: float = Field(default=1, description="what the mean is multiplied by")
+    where: dict[str, str] = Field(default_factory=dict, description="columns and their values in the rows that have it")
+
+    @model_validator(mode="before")
+    @classmethod
+    def _one_column(cls, value: Any) -> Any:
+        return {"mean": (value,)} if isinstance(value, str) else value
+
+
+class ModelTable(PrintedTable):
+    """A table of models, each with a score for the main abilities of the benchmark."""
+
+    name: str = Field(description="its number in the paper, such as Table 2")
+    abilities: dict[str, AbilityColumns]
+    total: str | None = Field(default=None, description="column of the total; null = none is printed")
+    methods: dict[str, str] = Field(
+        default_factory=dict, description="setting of each value of `method`; none = all are `setting`"
+    )
+    setting: str = "base"
+    beside: tuple[str, ...] = Field(default=(), description="columns that rows keep; by their `language` they are ranked")
+
+    @model_validator(mode="after")
+    def _columns_are_there(self) -> Self:
+        used = [name for ability in self.abilities.values() for name in (*ability.mean, *ability.where)]
+        used += [*self.key, *self.beside, *([self.total] if self.total else ()), *(["method"] if self.methods else ())]
+        if missing := sorted({"model", *used} - self.columns.keys()):
+            raise ValueError(f"the table has no column {missing[0]}")
+        return self
+
+
+class MethodsTable(PrintedTable):
+    """One model in several settings."""
+
+    model: str = Field(description="its name, also in the table of models")
+    methods: dict[str, str] = Field(description="setting of each value of `method`")
+
+
+class ThinkingTable(PrintedTable):
+    """Models with thinking on and off."""
+
+    datasets: dict[str, str] = Field(description="what the names of datasets end in, by column")
+
+
+class DialoguesTable(PrintedTable):
+    """Mean ratings of dialogues by people or judges; a row per dimension."""
+
+    ways: dict[str, str] = Field(description="title of each column of ratings")
+
+
+class PaperExperiments(Frozen):
+    """Tables that the lake's own experiments are set beside."""
+
+    settings: MethodsTable
+    thinking: ThinkingTable
+    dialogues: DialoguesTable
+
+
+class ShownTable(Frozen):
+    """A table that the page of a published leaderboard shows as printed."""
+
+    file: str
+    title: str
+    note: str
+
+
+class Paper(Frozen):
+    """A paper with a table of models. Null = not known of it."""
+
+    title: str
+    folder: Path = Field(description="where its file and those of its tables are")
+    models: ModelTable
+    experiments: PaperExperiments | None = None
+    shown: tuple[ShownTable, ...] = ()
+    places: str | None = Field(default=None, description="CSV of where its released code puts each dataset, if that differs")
+    blueprints: frozenset[str] = Field(description="those that restate its benchmark")
+    rebuilt: frozenset[str] = Field(default=frozenset(), description="their datasets whose items are made again from the sources")
+    sample: int = Field(description="items it asks of a dataset")
+    samples: dict[str, int] = Field(default_factory=dict, description="by dataset, where that differs")
+    judge: str | None = None
+    temperature: float | None = None
+    repetitions: int | None = None
+    profile: Profile | None = Field(default=None, description="how its replies were scored, if that is one of ours")
+    languages: Shares | None = None
+    gate_languages: Shares | None = None
+    lengths: dict[str, int] = Field(default_factory=dict, description="mean tokens by dataset")
+    design: tuple[int, int, int] | None = Field(
+        default=None, description="tasks of an ability, datasets of a task, methods of one"
+    )
+
+    def items(self, dataset: str) -> int:
+        """Return how many items of a dataset it asks, if there are so many."""
+        return self.samples.get(dataset.removesuffix(RELEASED), self.sample)
