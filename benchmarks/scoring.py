@@ -169,7 +169,7 @@ def _finished(frame: pl.DataFrame, dataset: str, method: str, metric: Metric) ->
     columns = frame.with_columns(
         dataset=pl.lit(dataset),
         method=pl.lit(method),
-        metric=pl.lit(metric).cast(pl.Enum(list(METRICS))),
+        metric=pl.lit(metric),
         setting=pl.lit("base"),
         part=pl.lit(""),
         repetition=pl.lit(0, pl.Int64),

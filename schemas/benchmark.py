@@ -1,7 +1,8 @@
 """A benchmark as one row: the rows it adds to the registries, by entry points of the group `moodflow.benchmarks`."""
 
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
-from functools import cache
+from functools import cache, cached_property
 from importlib.metadata import EntryPoint, entry_points
 from pkgutil import resolve_name
 from typing import Literal, TypeVar
@@ -12,7 +13,7 @@ GROUP = "moodflow.benchmarks"
 OURS = "moodflow"
 """The distribution whose benchmarks come first, in the order of its pyproject.toml; others follow by name."""
 
-Registry = Literal["datasets", "solvers", "context_solvers", "measures", "papers"]
+Registry = Literal["datasets", "solvers", "context_solvers", "metrics", "papers"]
 RowT = TypeVar("RowT")
 
 
@@ -28,7 +29,7 @@ class Benchmark:
         datasets: its entries in the catalogue, of type schemas.dataset.DatasetSpec.
         solvers: its settings, of type tasks.solvers.solver.Solver.
         context_solvers: how the general settings ask items with contexts of its own, tasks.solvers.solver.ContextSolver.
-        measures: what computes metrics of its own, tasks.metrics.measures.OwnMeasure.
+        metrics: of its own, of type tasks.metrics.metric.Metric.
         papers: files of papers with a table of models, of type Path; what they hold is schemas.paper.Paper.
     """
 
@@ -36,8 +37,12 @@ class Benchmark:
     datasets: str | None = None
     solvers: str | None = None
     context_solvers: str | None = None
-    measures: str | None = None
+    metrics: str | None = None
     papers: str | None = None
+
+
+GENERAL = Benchmark("general", metrics="tasks.metrics.general:METRICS")
+"""What belongs to no benchmark."""
 
 
 @cache
@@ -56,6 +61,33 @@ def rows(registry: Registry, kind: type[RowT]) -> tuple[RowT, ...]:
         if (reference := getattr(benchmark, registry)) is not None:
             found += [_require(point, row, kind) for row in _load(point, reference, tuple)]
     return tuple(found)
+
+
+class Rows(Mapping[str, RowT]):
+    """The rows of a registry by name, in order; imported when one is first asked for."""
+
+    def __init__(self, registry: Registry, kind: type[RowT], name: str = "name") -> None:
+        self.registry, self.kind, self.name = registry, kind, name
+
+    @cached_property
+    def by_name(self) -> dict[str, RowT]:
+        """Read all rows; raise UsageError if one cannot be loaded or two have one name."""
+        named: dict[str, RowT] = {}
+        for row in rows(self.registry, self.kind):
+            if (name := getattr(row, self.name)) in named:
+                step = "give the row of the installed package another name"
+                raise UsageError(f"two rows of {self.registry} have the same name", got=name, next_step=step)
+            named[name] = row
+        return named
+
+    def __getitem__(self, name: str) -> RowT:
+        return self.by_name[name]
+
+    def __iter__(self) -> Iterator[str]:
+        return iter(self.by_name)
+
+    def __len__(self) -> int:
+        return len(self.by_name)
 
 
 def _load(point: EntryPoint, reference: str, kind: type[RowT]) -> RowT:

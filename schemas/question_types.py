@@ -8,7 +8,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Literal
 
-from schemas.metrics import ANNOTATED, Metric
+from schemas.metrics import METRICS, Metric
 
 AnswerForm = Literal["letter", "letters", "ranking", "order", "scale", "label", "index", "text"]
 """What a reply holds, and with it where the gold of an item is.
@@ -23,7 +23,8 @@ earns points (`option_points`). By value: `label` the text of one option, `index
 class QuestionTypeRow:
     """What is known of a question type.
 
-    `metrics`: those that can score it. `has_references`: an item is invalid without. `reference_names`: of what each of them is
+    `metrics`: those that can score it, besides those whose rows name it.
+    `has_references`: an item is invalid without. `reference_names`: of what each of them is
     about, in their order, where they are no alternatives. `has_prompt`: base asks it by `data/prompts/<name>.yaml`; else a solver
     with prompts of its own does.
     """
@@ -66,7 +67,7 @@ QUESTION_TYPES: Mapping[str, QuestionTypeRow] = {
     "counselor_reply": QuestionTypeRow("text", _RATED, has_prompt=False),
     "emotion_expression": QuestionTypeRow("text", _RATED, has_prompt=False),
     "role_play": QuestionTypeRow("text", _RATED, has_prompt=False),
-    "annotation": QuestionTypeRow("text", tuple(ANNOTATED), has_prompt=False),
+    "annotation": QuestionTypeRow("text", (), has_prompt=False),
 }
 """In the order in which rows of a table are sorted: new ones come last."""
 
@@ -80,3 +81,14 @@ else:
 def answered_by(*forms: AnswerForm) -> list[QuestionType]:
     """List the question types whose answers have one of these forms."""
     return [name for name, row in QUESTION_TYPES.items() if row.answer in forms]
+
+
+def suited_metrics(question_type: QuestionType) -> tuple[Metric, ...]:
+    """Return the metrics that can score items of a type."""
+    named = QUESTION_TYPES[question_type].metrics
+    return tuple(name for name, row in METRICS.items() if name in named or question_type in row.question_types)
+
+
+def suited_types(metric: Metric) -> list[QuestionType]:
+    """List the question types whose items a metric can score."""
+    return sorted(name for name in QUESTION_TYPES if metric in suited_metrics(name))

@@ -2,8 +2,6 @@
 
 import dataframely as dy
 
-from schemas.metrics import METRICS
-
 OF_ALL = "total"
 """Scope of a gain in the total; every other scope is a dataset."""
 
@@ -45,7 +43,7 @@ class NeedleScores(dy.Schema):
     setting = dy.String(primary_key=True, min_length=1)
     dataset = dy.String(primary_key=True, min_length=1)
     method = dy.String(primary_key=True, min_length=1)
-    metric = dy.Enum(list(METRICS), primary_key=True)
+    metric = dy.String(primary_key=True, min_length=1)
     length_tokens = dy.Int64(primary_key=True, min=0, description="target, or the bin's lower limit")
     length_bin = dy.String(min_length=1)
     depth_percent = dy.Float64(primary_key=True, min=0, max=100, description="target, or the bin's lower limit")

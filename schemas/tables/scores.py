@@ -3,7 +3,6 @@
 import dataframely as dy
 import polars as pl
 
-from schemas.metrics import METRICS
 from schemas.tables.columns import MEASURED
 from schemas.vocabulary import ITEM_STATUSES, LEVELS
 
@@ -14,7 +13,7 @@ class _Measured(dy.Schema):
     model = dy.String(primary_key=True, min_length=1)
     dataset = dy.String(primary_key=True, min_length=1)
     method = dy.String(primary_key=True, min_length=1)
-    metric = dy.Enum(list(METRICS), primary_key=True)
+    metric = dy.String(primary_key=True, min_length=1)
     setting = dy.String(primary_key=True, min_length=1)
 
 

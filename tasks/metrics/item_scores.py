@@ -11,10 +11,12 @@ from typing import Any, NamedTuple
 import dataframely as dy
 import polars as pl
 
+from schemas.benchmark import Rows
 from schemas.blueprint import MethodSpec, MetricSpec
 from schemas.errors import MoodflowError, ScoringError
 from schemas.lineage import PartitionKey, PartitionRef
-from schemas.question_types import QUESTION_TYPES
+from schemas.metrics import sort_keys
+from schemas.question_types import suited_types
 from schemas.tables.items import Items
 from schemas.tables.responses import Answers, Judgements
 from schemas.tables.scores import ItemScores
@@ -22,9 +24,8 @@ from schemas.vocabulary import ItemStatus
 from tasks.lake.fingerprint import partition_key
 from tasks.lake.frames import frame_of_rows
 from tasks.metrics.answer_forms import ParsedAnswer, Question, read_answer
-from tasks.metrics.measures import WholeMeasure
+from tasks.metrics.metric import Metric, WholeMeasure
 from tasks.metrics.ratings import Rating, read_ratings
-from tasks.metrics.registry import MEASURES
 from tasks.solvers.answers import ANSWER, ASKED, ITEM, OWN_WORDS
 
 METRICS_VERSION = "9"
@@ -32,6 +33,7 @@ METRICS_VERSION = "9"
 
 RUN = ["model", "setting", "repetition"]
 SCHEMA = ItemScores.create_empty().schema
+MEASURED = Rows("metrics", Metric)
 
 
 class ScoredAnswer(NamedTuple):
@@ -65,7 +67,7 @@ def score_items(
 
     Returns:
         One row per answer and metric, sorted by key; of a metric that measures all parts of an item one per item. Where the gold
-        is options, `predicted` and `gold` hold their texts (or what else the metric counts, see tasks.metrics.measures.Labels):
+        is options, `predicted` and `gold` hold their texts (or what else the metric counts, see tasks.metrics.metric.Labels):
         null is an answer that never came. Answers, letters and labels are in the item's own order of options; `chosen_place` and
         `gold_place` are the places as they were shown.
 
@@ -89,7 +91,12 @@ def score_items(
 
 def wholes_of(methods: Sequence[MethodSpec]) -> list[WholeMeasure]:
     """Return what measures all parts of an item together, of the metrics of these methods."""
-    return list({measure: None for method in methods for spec in method.metrics if (measure := MEASURES[spec.metric].whole)})
+    return list({measure: None for method in methods for spec in method.metrics if (measure := metric_of(spec).whole)})
+
+
+def metric_of(spec: MetricSpec) -> Metric:
+    """Return the row of a method's metric, with what computes it."""
+    return MEASURED[spec.metric]
 
 
 def _score_wholes(
@@ -134,7 +141,7 @@ def score_answers(
         for answer in answers.iter_rows(named=True)
         for spec, scored in zip(method.metrics, _score_anyhow(score, answer), strict=True)
     ]
-    return ItemScores.cast(frame_of_rows(rows, SCHEMA).sort(ItemScores.primary_key()))
+    return ItemScores.cast(frame_of_rows(rows, SCHEMA).sort(sort_keys(ItemScores.primary_key())))
 
 
 def _score_anyhow(score: Score, answer: Mapping[str, Any]) -> list[ScoredAnswer]:
@@ -178,7 +185,7 @@ def check_metrics(items: dy.DataFrame[Items], method: MethodSpec) -> None:
             next_step="ask for the profile on the command line (--set profile=reference), not in a method of the blueprint",
         )
     for spec in method.metrics:
-        suited = sorted(name for name, row in QUESTION_TYPES.items() if spec.metric in row.metrics)
+        suited = suited_types(spec.metric)
         wrong = items.filter(~pl.col("question_type").cast(pl.String).is_in(suited))
         if not wrong.is_empty():
             first = wrong.row(0, named=True)
@@ -214,7 +221,7 @@ def _score_answer(
     parsed = None if said is None else read_answer(question, said, cut=cut, order=order, token_logprobs=tokens)
     for spec in method.metrics:
         value, status = _outcome(question, parsed, spec, rated, answered=said is not None)
-        labels = MEASURES[spec.metric].labels
+        labels = metric_of(spec).labels
         read = None if status == "unparsed" else parsed
         named = labels.named(question, read.indices) if read else labels.unread(question)
         yield ScoredAnswer(
@@ -231,7 +238,7 @@ def _score_answer(
 def _outcome(
     question: Question, answer: ParsedAnswer | None, spec: MetricSpec, rated: Sequence[Sequence[Rating]], *, answered: bool
 ) -> tuple[float | None, ItemStatus]:
-    measure = MEASURES[spec.metric]
+    measure = metric_of(spec)
     if not measure.counts(question):
         return None, "not_counted"
     if not answered:

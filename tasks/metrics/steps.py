@@ -10,7 +10,7 @@ import polars as pl
 from schemas.blueprint import MethodSpec
 from schemas.errors import ScoringError
 from schemas.lineage import PartitionKey, PartitionRef
-from schemas.metrics import METRICS
+from schemas.metrics import METRICS, sort_keys
 from schemas.tables.items import Items
 from schemas.tables.layers import LAYERS
 from schemas.tables.responses import Answers, Judgements
@@ -78,15 +78,15 @@ def compute_item_scores(job: ItemScoreJob, lake: Lake) -> pl.DataFrame:
 def check_bounds(scores: pl.DataFrame) -> pl.DataFrame:
     """Return rows of `item_scores` as they are; raise ScoringError if a value lies outside its metric's bounds."""
     rows = [(metric, *row.bounds) for metric, row in METRICS.items()]
-    known = pl.DataFrame(rows, schema={"metric": pl.Enum(list(METRICS)), "low": pl.Float64, "high": pl.Float64}, orient="row")
+    known = pl.DataFrame(rows, schema={"metric": pl.String, "low": pl.Float64, "high": pl.Float64}, orient="row")
     outside = scores.join(known, on="metric").filter(~pl.col("value").is_between("low", "high"))
     if outside.is_empty():
         return scores
-    row = outside.sort("dataset", "item_id", "method", "metric").row(0, named=True)
+    row = outside.sort(sort_keys(("dataset", "item_id", "method", "metric"))).row(0, named=True)
     raise ScoringError(
         "an item's value lies outside the bounds of its metric",
         where=f"dataset {row['dataset']}, item {row['item_id']}, method {row['method']}, metric {row['metric']}",
         expected=f"between {row['low']:g} and {row['high']:g}",
         got=f"{row['value']} ({outside.height} such values)",
-        next_step="correct the metric, or the bounds in its row of schemas.metrics",
+        next_step="correct the metric, or the bounds in its row",
     )

@@ -9,6 +9,7 @@ from pydantic import Field
 
 from schemas.base import Frozen
 from schemas.blueprint import Blueprint
+from schemas.metrics import sort_keys
 from schemas.tables import scores as tables
 from tasks.scoring.aggregation import SYSTEM, aggregate_scores, scope_contributions
 from tasks.scoring.normalisation import normalise_scores
@@ -96,4 +97,4 @@ def _no_intervals(raw: pl.DataFrame, totals: pl.DataFrame) -> Intervals:
 
 
 def _table(schema: type[SchemaT], frame: pl.DataFrame) -> dy.DataFrame[SchemaT]:
-    return cast("dy.DataFrame[SchemaT]", frame.select(schema.column_names()).sort(schema.primary_key()))
+    return cast("dy.DataFrame[SchemaT]", frame.select(schema.column_names()).sort(sort_keys(schema.primary_key())))

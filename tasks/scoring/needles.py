@@ -11,6 +11,7 @@ two items or more.
 import dataframely as dy
 import polars as pl
 
+from schemas.metrics import sort_keys
 from schemas.tables.comparisons import NeedleScores
 from tasks.scoring.normalisation import plain_number
 from tasks.scoring.reduction import LABEL_METRICS
@@ -45,7 +46,7 @@ def needle_grid(item_scores: pl.LazyFrame, contexts: pl.DataFrame) -> dy.DataFra
     sums = cells.agg(total=exact_sum(value), n=value.count().cast(pl.Int64), n_total=pl.len().cast(pl.Int64))
     mean = pl.when(pl.col("n") > 0).then(pl.col("total") / pl.col("n"))
     grid = sums.select(*KEY, *CELL, "n", "n_total", value=mean).collect()
-    return NeedleScores.validate(grid.select(NeedleScores.column_names()).sort(NeedleScores.primary_key()))
+    return NeedleScores.validate(grid.select(NeedleScores.column_names()).sort(sort_keys(NeedleScores.primary_key())))
 
 
 def place_needles(contexts: pl.DataFrame) -> pl.DataFrame:

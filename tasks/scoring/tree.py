@@ -7,11 +7,10 @@ from dataclasses import dataclass
 import polars as pl
 
 from schemas.blueprint import Ability, Blueprint
-from schemas.metrics import METRICS, Metric
+from schemas.metrics import Metric
 from schemas.normalisation import CentredNormalisation, GradeNormalisation, Normalisation, NumericNormalisation
 from schemas.vocabulary import LEVELS, Level
 
-METRIC = pl.Enum(list(METRICS))
 LEVEL = pl.Enum(list(LEVELS))
 LEVEL_BIT: dict[Level, int] = {level: 1 << position for position, level in enumerate(LEVELS)}
 
@@ -41,7 +40,7 @@ class Tree:
 
 def tree_tables(blueprint: Blueprint) -> Tree:
     """Lay a blueprint out as tables, rows in the order of its file."""
-    named: Columns = {"dataset": pl.String, "method": pl.String, "metric": METRIC}
+    named: Columns = {"dataset": pl.String, "method": pl.String, "metric": pl.String}
     return Tree(
         metrics=_table(
             metric_rows(blueprint), {**named, "weight": pl.Float64, "kind": pl.String, "low": pl.Float64, "high": pl.Float64}

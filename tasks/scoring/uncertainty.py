@@ -25,7 +25,7 @@ from dataclasses import dataclass
 import numpy as np
 import polars as pl
 
-from schemas.metrics import METRICS, Metric
+from schemas.metrics import METRICS, Metric, sort_keys
 from tasks.scoring.aggregation import SYSTEM
 from tasks.scoring.clusters import TAIL, design_effects, place_clusters, tails
 from tasks.scoring.label_scores import bias_replicates, preference_replicates
@@ -73,7 +73,7 @@ def bootstrap_intervals(
     for dataset, rows in scored_rows(item_scores, scored, systems):
         placed = place_clusters(rows)
         weights = draw_weights(dataset, placed["place"].n_unique(), resampling.resamples, resampling.seed)
-        for method, metric in rows.select("method", "metric").unique().sort("method", "metric").iter_rows():
+        for method, metric in rows.select("method", "metric").unique().sort(sort_keys(("method", "metric"))).iter_rows():
             leaf = leaves[dataset, method, metric]
             part = placed.filter((pl.col("method") == method) & (pl.col("metric") == metric))
             replicates = replicate(part, metric, systems.height, weights)[leaf["system"].to_numpy()]

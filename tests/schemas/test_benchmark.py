@@ -35,7 +35,7 @@ def install(folder: Path, monkeypatch: pytest.MonkeyPatch, point: str) -> None:
 
 
 def test_own_benchmarks_come_first_in_order() -> None:
-    assert [benchmark.name for _, benchmark in benchmarks()] == ["moodbench", "longemotion", "esc_eval", "attunebench"]
+    assert [benchmark.name for _, benchmark in benchmarks()] == ["general", "moodbench", "longemotion", "esc_eval", "attunebench"]
 
 
 def test_rows_of_an_installed_package_come_last(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:

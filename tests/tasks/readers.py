@@ -15,7 +15,7 @@ from schemas.blueprint import MethodSpec, MetricSpec
 from schemas.chat import ChatReply
 from schemas.documents import read_json
 from schemas.metrics import Metric
-from schemas.question_types import QUESTION_TYPES
+from schemas.question_types import QUESTION_TYPES, suited_metrics
 from schemas.tables.items import Items
 from schemas.tables.scores import ItemScores
 from tasks.benchmarks.attunebench.annotate.annotate import read_draft
@@ -29,9 +29,8 @@ from tasks.judging.prompts import fence_data, read_aspects
 from tasks.judging.rubrics import Scale
 from tasks.judging.simulation import find_rule_faults
 from tasks.metrics.answer_forms import ParsedAnswer, Question, read_answer
-from tasks.metrics.item_scores import score_items
+from tasks.metrics.item_scores import MEASURED, score_items
 from tasks.metrics.reference.scoring import clean_span, extract_letter, extract_letters, rouge_1
-from tasks.metrics.registry import MEASURES
 from tasks.text.json_objects import read_object
 from tasks.text.languages import find_language
 from tasks.text.reasoning import strip_reasoning
@@ -78,15 +77,15 @@ def answering(question_type: str, *, cut: bool = False, **fields: Any) -> Reader
 
 def measuring(metric: Metric, question_type: str) -> Reader:
     """Measure an answer in words."""
-    question, measure = Question.from_row(question_of(question_type)), MEASURES[metric].answer
+    question, measure = Question.from_row(question_of(question_type)), MEASURED[metric].answer
     assert measure is not None
     return lambda text: measure(question, ParsedAnswer(text), MetricSpec(metric=metric))
 
 
 def score_replies(question_type: str, replies: Sequence[str]) -> dy.DataFrame[ItemScores]:
     """Score these replies to one item, each in a repetition of its own, by every metric of the type but those left out above."""
-    metrics = [name for name in QUESTION_TYPES[question_type].metrics if name not in UNREAD_HERE]
-    rated = [name for name in metrics if MEASURES[name].ratings]
+    metrics = [name for name in suited_metrics(question_type) if name not in UNREAD_HERE]
+    rated = [name for name in metrics if MEASURED[name].ratings]
     if rated != metrics:
         metrics = [name for name in metrics if name not in rated]
     judged: dict[str, Any] = {"judged": True, "rubric": "summary"} if metrics == rated else {}
@@ -101,7 +100,7 @@ def score_replies(question_type: str, replies: Sequence[str]) -> dy.DataFrame[It
     return score_items(items(row), answers(*said), ratings, method, gold)
 
 
-WORDS = [name for name in QUESTION_TYPES["open_ended"].metrics if MEASURES[name].answer and "truthful" not in name]
+WORDS = [name for name in QUESTION_TYPES["open_ended"].metrics if MEASURED[name].answer and "truthful" not in name]
 CALLS = ("draft", "judge", "review", "hp_binary", "pairwise")
 CONTRACT = Contract({"warmth": Scale(lowest=1, highest=3), "asks": "yes_no"}, rationale=True)
 DIGIT = Contract({"warmth": Scale(lowest=1, highest=3)}, reply="digit")

@@ -20,7 +20,7 @@ from schemas.context import ASPECTS
 from schemas.dataset import LocalFile
 from schemas.item import Item, Record
 from schemas.metrics import METRICS, Metric
-from schemas.question_types import QUESTION_TYPES, QuestionType
+from schemas.question_types import QUESTION_TYPES, QuestionType, suited_metrics, suited_types
 from schemas.tables.items import Items
 from schemas.tables.scores import ItemScores
 from tasks.datasets.building import broken_rules, build_of_records
@@ -28,8 +28,7 @@ from tasks.datasets.own_items import adapt_item_record, local_dataset
 from tasks.explain.rows import break_down
 from tasks.metrics import texts
 from tasks.metrics.answer_forms import FORMS, Question, right_reply
-from tasks.metrics.item_scores import score_items
-from tasks.metrics.registry import MEASURES
+from tasks.metrics.item_scores import MEASURED, score_items
 from tasks.runs.answers import EXPLANATIONS, ScoredItem, explain_answer
 from tasks.runs.baselines import measure_baselines
 from tasks.scoring.reduction import reduce_item_scores
@@ -238,9 +237,10 @@ GOLD = frozenset({"gold_indices", "references", "option_points"})
 
 def test_each_part_of_a_row_is_there() -> None:
     assert set(EXAMPLES) == set(QUESTION_TYPES)
-    assert set(MEASURES) == set(METRICS)
+    assert set(MEASURED) == set(METRICS)
     assert set(FORMS) == set(EXPLANATIONS) == {row.answer for row in QUESTION_TYPES.values()}
-    assert {metric for row in QUESTION_TYPES.values() for metric in row.metrics} == set(METRICS)
+    assert all(map(suited_types, METRICS))
+    assert {metric for row in QUESTION_TYPES.values() for metric in row.metrics} < set(METRICS)
     assert len({row.words for row in METRICS.values()}) == len(METRICS)
 
 
@@ -299,13 +299,13 @@ def test_an_answer_is_written_and_explained(question_type: QuestionType) -> None
     example, item = EXAMPLES[question_type], rows_of(question_type).row(1, named=True)
     if not GOLD.isdisjoint(example.item):
         assert right_reply(Question.from_row(item)) == example.right
-    scores = score(question_type, QUESTION_TYPES[question_type].metrics[-1]).row(1, named=True)
+    scores = score(question_type, suited_metrics(question_type)[-1]).row(1, named=True)
     reply = answer("b", example.wrong, finish_reason=None)
     assert explain_answer(ScoredItem(item, scores, reply)) == example.why_wrong
 
 
 @pytest.mark.parametrize(
-    ("question_type", "metric"), [(name, metric) for name, row in QUESTION_TYPES.items() for metric in row.metrics]
+    ("question_type", "metric"), [(name, metric) for name in QUESTION_TYPES for metric in suited_metrics(name)]
 )
 def test_a_metric_scores_a_question_type(question_type: QuestionType, metric: Metric, monkeypatch: pytest.MonkeyPatch) -> None:
     # What passes and what grows stand at a right angle.
@@ -320,5 +320,5 @@ def test_a_metric_scores_a_question_type(question_type: QuestionType, metric: Me
 
     constant, found = EXAMPLES[question_type].constant, measure_baselines(rows_of(question_type), metric).constant
     assert (found is not None) == (row.baseline is not None and constant is not None)
-    if found is not None and metric == QUESTION_TYPES[question_type].metrics[0]:
+    if found is not None and metric == suited_metrics(question_type)[0]:
         assert found.share == constant

@@ -6,5 +6,5 @@ ATTUNEBENCH = Benchmark(
     "attunebench",
     datasets="tasks.benchmarks.attunebench.datasets.conversations:DATASETS",
     solvers="tasks.benchmarks.attunebench.annotate.annotate:SOLVERS",
-    measures="tasks.benchmarks.attunebench.metrics.conversation:MEASURES",
+    metrics="tasks.benchmarks.attunebench.metrics.rows:METRICS",
 )

@@ -8,6 +8,7 @@ LONGEMOTION = Benchmark(
     datasets="tasks.benchmarks.longemotion.catalogue:DATASETS",
     solvers="tasks.benchmarks.longemotion.settings:SOLVERS",
     context_solvers="tasks.benchmarks.longemotion.settings:CONTEXT_SOLVERS",
+    metrics="tasks.benchmarks.longemotion.metrics:METRICS",
     papers="tasks.benchmarks.longemotion.benchmark:PAPERS",
 )
 PAPERS = (DATA_FOLDER / "published" / "longemotion.yaml",)

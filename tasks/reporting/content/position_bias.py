@@ -9,6 +9,7 @@ from operator import itemgetter
 import polars as pl
 
 from schemas.letters import option_letters
+from schemas.metrics import sort_keys
 from schemas.question_types import answered_by
 from tasks.runs.run_tables import ReportData, System
 from tasks.text.number_format import count, counted, number, percent, share_of
@@ -128,7 +129,7 @@ def answers_by_position(item_scores: pl.DataFrame, given: pl.DataFrame) -> pl.Da
     """
     key = [*_ITEM, "repetition"]
     answered = item_scores.filter(pl.col("gold_place").is_not_null() & pl.col("status").is_in(["scored", "unparsed"]))
-    once = answered.sort(*key, "method", "metric").unique(key, keep="first", maintain_order=True)
+    once = answered.sort(sort_keys((*key, "method", "metric"))).unique(key, keep="first", maintain_order=True)
     orders = given.sort(*key, "part").unique(key, keep="last").select(*key, "option_order")
     joined = once.join(orders, on=key, how="left").sort(key)
     distinct = joined.with_columns(order=pl.col("option_order").cast(pl.List(pl.String)).list.join(",")).unique(

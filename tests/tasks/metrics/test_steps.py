@@ -28,5 +28,5 @@ def test_a_value_out_of_bounds_is_refused() -> None:
 
 
 def test_bounds_are_the_metrics_own(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setitem(METRICS, "accuracy", replace(METRICS["accuracy"], bounds=(-1, 1)))
+    monkeypatch.setitem(METRICS.by_name, "accuracy", replace(METRICS["accuracy"], bounds=(-1, 1)))
     assert check_bounds(items("d", [-1.0, 1.0])).height == 2

@@ -169,7 +169,7 @@ def test_parts_stay_within_their_repetition() -> None:
 
 
 def test_a_mean_over_clusters(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setitem(METRICS, "mrr", replace(METRICS["mrr"], reduction="clusters"))
+    monkeypatch.setitem(METRICS.by_name, "mrr", replace(METRICS["mrr"], reduction="clusters"))
     design = one_dataset(MetricSpec(metric="mrr"))
     rows = items("d", [1.0, 1.0, 1.0, 0.0], metric="mrr", cluster=["x", "x", "x", "y"])
     found = scored(rows, design).row(0, named=True)

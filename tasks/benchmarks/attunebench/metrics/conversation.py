@@ -13,7 +13,6 @@ from math import fsum
 import polars as pl
 
 from schemas.attunebench import POST, ConversationGold, TurnGold, VisibleConversation, part_of
-from schemas.metrics import ANNOTATED
 from schemas.vocabulary import Profile
 from tasks.benchmarks.attunebench.datasets.conversations import TURNS, WHOLE, read_gold
 from tasks.benchmarks.attunebench.metrics import choices
@@ -21,7 +20,6 @@ from tasks.benchmarks.attunebench.metrics.afterwards import branch_values, panas
 from tasks.benchmarks.attunebench.metrics.emotions import Values, emotion_values
 from tasks.benchmarks.attunebench.metrics.replies import ANY_REPLY, Reply, read_share, read_tags, read_words
 from tasks.benchmarks.attunebench.metrics.rules import PROFILES, Rules
-from tasks.metrics.measures import MeasureRow, OwnMeasure, WholeMeasure
 from tasks.text.json_objects import read_object
 
 Known = tuple[ConversationGold, VisibleConversation]
@@ -184,6 +182,3 @@ def _points(members: list[tuple[float, float | None]], rules: Rules) -> float | 
         return None
     points = 100 * fsum(known)
     return points if rules.digits is None else round(points, rules.digits)
-
-
-MEASURES = (OwnMeasure(tuple(ANNOTATED), MeasureRow(whole=WholeMeasure(known_items, measure_parts))),)

@@ -7,6 +7,7 @@ import pytest
 
 from schemas.attunebench import ConversationGold, WideAnswers
 from schemas.blueprint import MethodSpec, MetricSpec
+from schemas.metrics import sort_keys
 from schemas.vocabulary import Profile
 from tasks.benchmarks.attunebench.datasets.conversations import ATTUNEBENCH_MINI
 from tasks.benchmarks.attunebench.metrics.conversation import (
@@ -155,7 +156,7 @@ def score_rows(profile: Profile, known: Any, **parts: Any) -> pl.DataFrame:
     said = {**oracle(known), **{name.replace("_", " "): reply for name, reply in parts.items()}}
     rows = [answer("c-1", None if reply is None else json.dumps(reply), part=part) for part, reply in said.items()]
     asked = items(item("c-1", "annotation", context=shown(known).to_json()))
-    return score_items(asked, answers(*rows), None, method, gold_layers({"c-1": known})).sort("metric")
+    return score_items(asked, answers(*rows), None, method, gold_layers({"c-1": known})).sort(sort_keys(("metric",)))
 
 
 @pytest.mark.parametrize(("profile", "value"), [("corrected", None), ("reference", 94.6)])

@@ -1,0 +1,70 @@
+"""A metric: one row with what is said of it and what computes it."""
+
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any, NamedTuple
+
+import polars as pl
+
+from schemas.blueprint import MetricSpec
+from schemas.metrics import MetricRow
+from schemas.vocabulary import Profile
+from tasks.metrics.answer_forms import FORMS, ParsedAnswer, Question
+from tasks.metrics.labels import Indices
+from tasks.metrics.ratings import Rating
+
+AnswerMeasure = Callable[[Question, ParsedAnswer, MetricSpec], float | None]
+
+
+class Labels(NamedTuple):
+    """What a dataset's score is counted from: labels of the options that are named, of a reply that cannot be read, of the gold.
+
+    Null: the answer is no option that is a class.
+    """
+
+    named: Callable[[Question, Indices], list[str] | None]
+    unread: Callable[[Question], list[str] | None]
+    gold: Callable[[Question], list[str] | None]
+
+
+def _texts(question: Question, indices: Indices) -> list[str] | None:
+    return [question.options[index] for index in indices] if FORMS[question.form].has_labels else None
+
+
+OPTIONS = Labels(_texts, lambda question: _texts(question, ()), lambda question: _texts(question, question.gold_indices))
+
+
+def is_filler(question: Question) -> bool:
+    """Return whether the item of a questionnaire is asked but not counted: no option earns anything."""
+    return question.form == "scale" and all(earned is None for earned in question.option_points)
+
+
+class WholeMeasure(NamedTuple):
+    """Measures all answers to an item together, by gold that has layers of its own.
+
+    `gold`: from the items, and the rows of the layers of gold by name, to what is known of each item, by its id. `values`: from
+    what is known of an item, what each part of it says (null = the call failed) and the profile to the value of each metric;
+    null = lost with a call that failed, left out = there is nothing to score.
+    """
+
+    gold: Callable[[pl.DataFrame, Mapping[str, pl.DataFrame]], Mapping[str, Any]]
+    values: Callable[[Any, Mapping[str, str | None], Profile], Mapping[str, float | None]]
+
+
+@dataclass(frozen=True)
+class Metric(MetricRow):
+    """A metric with what computes the values of its items: one of `answer`, `ratings` and `whole`.
+
+    Attributes:
+        answer: the value of an answer that was read; null = it leaves open what is asked (a ranking that stops early).
+        ratings: the value of a judge's ratings.
+        whole: the values of all parts of an item.
+        labels: what the score of a dataset is counted from, where it is no mean.
+        counts: whether an item enters the score at all.
+    """
+
+    answer: AnswerMeasure | None = None
+    ratings: Callable[[Sequence[Rating]], float] | None = None
+    whole: WholeMeasure | None = None
+    labels: Labels = OPTIONS
+    counts: Callable[[Question], bool] = lambda question: not is_filler(question)
