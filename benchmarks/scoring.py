@@ -34,7 +34,7 @@ from schemas.tables.scores import ItemScores  # noqa: E402
 from schemas.vocabulary import ITEM_STATUSES  # noqa: E402
 from tasks.scoring.benchmark import ScoreSettings, score_benchmark  # noqa: E402
 from tasks.scoring.blueprints import load_blueprint  # noqa: E402
-from tasks.scoring.reduction import LABEL_METRICS  # noqa: E402
+from tasks.scoring.reduction import label_metrics  # noqa: E402
 
 ITEMS = 300
 LABELS = {"goemotions": 28}
@@ -147,7 +147,7 @@ def _metric_rows(
     weights = [0.96, 0.03, 0.005, 0.005 if method.judged else 0.0, 0.0 if method.judged else 0.005]
     status = pl.Series(ITEM_STATUSES, dtype=pl.Enum(list(ITEM_STATUSES))).gather(rng.choice(len(ITEM_STATUSES), rows, p=weights))
     none = pl.Series([None], dtype=pl.List(pl.String)).new_from_index(0, rows)
-    predicted, gold = _labels(metric, LABELS.get(dataset, 4), right, rng) if metric in LABEL_METRICS else (none, none)
+    predicted, gold = _labels(metric, LABELS.get(dataset, 4), right, rng) if metric in label_metrics() else (none, none)
     frame = pl.DataFrame(
         {
             "model": names.gather(np.repeat(np.arange(len(names)), ITEMS)),

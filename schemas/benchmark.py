@@ -1,6 +1,6 @@
 """A benchmark as one row: the rows it adds to the registries, by entry points of the group `moodflow.benchmarks`."""
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass
 from functools import cache, cached_property
 from importlib.metadata import EntryPoint, entry_points
@@ -41,7 +41,7 @@ class Benchmark:
     papers: str | None = None
 
 
-GENERAL = Benchmark("general", metrics="tasks.metrics.general:METRICS")
+GENERAL = Benchmark("general", solvers="tasks.solvers.plain:SOLVERS", metrics="tasks.metrics.general:METRICS")
 """What belongs to no benchmark."""
 
 
@@ -66,8 +66,10 @@ def rows(registry: Registry, kind: type[RowT]) -> tuple[RowT, ...]:
 class Rows(Mapping[str, RowT]):
     """The rows of a registry by name, in order; imported when one is first asked for."""
 
-    def __init__(self, registry: Registry, kind: type[RowT], name: str = "name") -> None:
-        self.registry, self.kind, self.name = registry, kind, name
+    def __init__(
+        self, registry: Registry, kind: type[RowT], name: str = "name", check: Callable[[RowT], None] | None = None
+    ) -> None:
+        self.registry, self.kind, self.name, self.check = registry, kind, name, check
 
     @cached_property
     def by_name(self) -> dict[str, RowT]:
@@ -76,7 +78,9 @@ class Rows(Mapping[str, RowT]):
         for row in rows(self.registry, self.kind):
             if (name := getattr(row, self.name)) in named:
                 step = "give the row of the installed package another name"
-                raise UsageError(f"two rows of {self.registry} have the same name", got=name, next_step=step)
+                raise UsageError(f"two {self.registry} have the same name", got=name, next_step=step)
+            if self.check:
+                self.check(row)
             named[name] = row
         return named
 

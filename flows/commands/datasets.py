@@ -36,7 +36,7 @@ def list_datasets(mirror: opt.Mirror = None, as_json: opt.AsJson = False) -> Non
     """Every dataset of the catalogue and whether its files are here."""
     locator, rows = Locator.for_mirror(mirror), []
     table = text_table(unbroken("Dataset"), "Ready", "Languages", "Source or what is needed")
-    for entry in CATALOGUE:
+    for entry in CATALOGUE.values():
         spec, lacking = choose_source(entry, locator), needs(entry, locator)
         source = None if lacking else _describe_sources(spec)
         named = {name: getattr(spec, name) for name in ("id", "title", "languages", "licence")}
@@ -106,7 +106,7 @@ def _run_checks(name: str | None, mirror: Path | None, *, every: bool, offline: 
             next_step="moodflow datasets list shows the names",
         )
     blueprints = [load_blueprint(shipped) for shipped in dict.fromkeys(("moodbench", *list_blueprints()))]
-    named = [find_dataset(name)] if name else [spec for spec in CATALOGUE if spec.id in blueprints[0].datasets]
+    named = [find_dataset(name)] if name else [spec for spec in CATALOGUE.values() if spec.id in blueprints[0].datasets]
     locator = Locator(mirror=mirror, cache=Locator.for_mirror(None).cache) if offline else Locator.for_mirror(mirror)
 
     def check(spec: DatasetSpec) -> DatasetCheck:

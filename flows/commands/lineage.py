@@ -189,7 +189,7 @@ def name_sources(manifests: Iterable[RunManifest]) -> NameSources:
     notices = {notice.id: notice for manifest in manifests for notice in manifest.datasets}
 
     def name(dataset: str, hashes: Sequence[str]) -> list[SourceName]:
-        for spec in (source for entry in CATALOGUE if entry.id == dataset for source in sources(entry)):
+        for spec in (source for entry in CATALOGUE.values() if entry.id == dataset for source in sources(entry)):
             if len(spec.files) == len(hashes) and all(map(_may_be, spec.files, hashes)):
                 return [_name_file(file) for file in spec.files]
         return [_name_noticed(notices.get(dataset), len(hashes))] * len(hashes)

@@ -17,8 +17,8 @@ from tasks.judging.rubrics import load_rubric
 from tasks.lake.local_state import network_disk
 from tasks.models.capabilities.probe_records import recall
 from tasks.retrieval.embedding import BUNDLED, UNREAD_CHINESE
+from tasks.solvers.plain import CONTEXT_SOLVERS
 from tasks.solvers.prompts import Prompts
-from tasks.solvers.registry import CONTEXT_SOLVERS
 from tasks.text.number_format import listed
 
 SPARE_FILES = 128

@@ -27,7 +27,7 @@ from schemas.tables.comparisons import OF_ALL, SettingGains
 from tasks.scoring.aggregation import SYSTEM, aggregate_scores, metric_contributions
 from tasks.scoring.clusters import place_clusters
 from tasks.scoring.normalisation import SPEC, normalise_scores
-from tasks.scoring.reduction import COUNTED, LABEL_METRICS, MEAN, average_parts, reduce_item_scores
+from tasks.scoring.reduction import COUNTED, MEAN, average_parts, label_metrics, reduce_item_scores
 from tasks.scoring.resampling import Floats, draw_weights
 from tasks.scoring.tree import Tree, tree_tables
 from tasks.scoring.uncertainty import Resampling, limits_of, normalise_replicates, replicate
@@ -105,7 +105,7 @@ def _score_together(
     place = pl.col("setting").replace_strict({name: at for at, name in enumerate(settings)}, return_dtype=pl.Int64)
     for leaf in tree.metrics.join(rows, on=SPEC, how="semi", maintain_order="left").iter_slices(1):
         own = rows.join(leaf.select(SPEC), on=SPEC, how="semi").with_columns(system=place)
-        if leaf["metric"].item() not in LABEL_METRICS:
+        if leaf["metric"].item() not in label_metrics():
             own = own.group_by("setting", "item_id").agg(pl.all().exclude("value").first(), MEAN)
         scores = normalise_scores(reduce_item_scores(own.lazy()), tree).sort(place)["normalized_0_100"]
         yield leaf.select(SPEC).row(0), _paired(own, scores.to_numpy(), leaf, weights)

@@ -14,7 +14,7 @@ import polars as pl
 from schemas.metrics import sort_keys
 from schemas.tables.comparisons import NeedleScores
 from tasks.scoring.normalisation import plain_number
-from tasks.scoring.reduction import LABEL_METRICS
+from tasks.scoring.reduction import label_metrics
 from tasks.scoring.summation import exact_sum
 
 LENGTHS = (0, 2_000, 4_000, 8_000, 16_000, 32_000, 64_000, 128_000)
@@ -35,7 +35,7 @@ def needle_grid(item_scores: pl.LazyFrame, contexts: pl.DataFrame) -> dy.DataFra
     and `depth_bin` are their labels.
     """
     places = place_needles(contexts).lazy()
-    counted = (pl.col("status") != "not_counted") & ~pl.col("metric").is_in(LABEL_METRICS)
+    counted = (pl.col("status") != "not_counted") & ~pl.col("metric").is_in(label_metrics())
     value = pl.col("value")
     per_item = (
         item_scores.filter(counted)

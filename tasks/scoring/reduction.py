@@ -6,14 +6,11 @@ from functools import partial
 import polars as pl
 
 from schemas.errors import ScoringError
-from schemas.metrics import Reduction, reduced_by
+from schemas.metrics import Metric, Reduction, reduced_by
 from tasks.scoring.label_scores import HAS_NO_LABELS, STATUS, bias_scores, macro_f1, micro_f1, preference_scores
 from tasks.scoring.summation import exact_sum, fixed_point_sum, from_fixed_point, sum_by
 
 KEY = ["model", "dataset", "method", "metric", "setting"]
-LABEL_METRICS = reduced_by("macro_f1", "micro_f1", "binary_f1", "bias", "preference")
-"""Metrics of a whole dataset, reduced from the items' labels instead of their values."""
-
 COUNTED = ["scored", "unparsed"]
 """Statuses that enter a score; an unparsed reply counts as wrong."""
 
@@ -22,18 +19,23 @@ IS_MISSING = ~STATUS.is_in([*COUNTED, "not_counted"])
 MEAN = exact_sum(pl.col("value")) / pl.len()
 
 
+def label_metrics() -> list[Metric]:
+    """List the metrics whose dataset scores are counted from labels of all items together."""
+    return reduced_by("macro_f1", "micro_f1", "binary_f1", "bias", "preference")
+
+
 def average_parts(item_scores: pl.LazyFrame) -> pl.LazyFrame:
     """Put an item of several parts into one row per repetition: the mean of the parts that count.
 
     It is missing if a part of it is, since parts may be of different difficulty: what is left would be compared with the whole of
     others. Else its status is the first of ITEM_STATUSES that a part has. Parts stay rows of their own under the metrics of
-    LABEL_METRICS, which count labels and not items.
+    label_metrics(), which count labels and not items.
 
     Returns: rows of `item_scores`, as they are if no item has parts; else what scores are not made of is null.
     """
     if not _differ(item_scores, part=pl.lit("")):
         return item_scores
-    in_parts = (pl.col("part") != "") & ~pl.col("metric").is_in(LABEL_METRICS)
+    in_parts = (pl.col("part") != "") & ~pl.col("metric").is_in(label_metrics())
     value, parts = pl.col("value"), item_scores.filter(in_parts).group_by(*KEY, "item_id", "repetition")
     lost = STATUS.filter(IS_MISSING).min()
     mean = pl.when(lost.is_null() & (value.count() > 0)).then(exact_sum(value) / value.count())
@@ -52,7 +54,7 @@ def reduce_item_scores(item_scores: pl.LazyFrame) -> pl.DataFrame:
         BBQ's other condition.
 
     Raises:
-        ScoringError: if a metric of LABEL_METRICS lacks its labels.
+        ScoringError: if a metric of label_metrics() lacks its labels.
     """
     shared = _shared_values(item_scores)
     if "part" not in shared:

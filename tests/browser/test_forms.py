@@ -17,7 +17,7 @@ from tests.model_server import ModelServer
 LIMIT_MS = 600_000
 DRAWN_MS = 3000
 """A page shows its last parts a moment later; the screenshot is looked at by people only."""
-MINIATURE = tuple(spec.id for spec in CATALOGUE if spec.id.startswith("mini_"))
+MINIATURE = tuple(spec.id for spec in CATALOGUE.values() if spec.id.startswith("mini_"))
 STARTED = {
     "nightly-mini": "refresh moodbench-mini: scripted (base)",
     "weekly-moodbench": "refresh moodbench: scripted (base)",

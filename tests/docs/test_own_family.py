@@ -91,7 +91,7 @@ def family(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[Family]:
     monkeypatch.syspath_prepend(tmp_path)
     benchmarks.cache_clear()
     for row in rows("solvers", Solver):
-        monkeypatch.setitem(SOLVERS, row.setting, row)
+        monkeypatch.setitem(SOLVERS.by_name, row.setting, row)
     plan_fields.cache_clear()
     yield Family(tmp_path, commands)
     plan_fields.cache_clear()

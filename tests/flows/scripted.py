@@ -37,7 +37,7 @@ def policy(datasets: tuple[str, ...], behaviour: Behaviour, mirror: Path | None 
 
 def replies_of(datasets: tuple[str, ...], behaviour: Behaviour, mirror: Path | None = None, permute: int = 0) -> dict[str, str]:
     """Prompt -> reply for every item of these datasets."""
-    asked = [spec for spec in CATALOGUE if spec.id in datasets]
+    asked = [spec for spec in CATALOGUE.values() if spec.id in datasets]
     rows = (row for spec in asked for row in built(spec, mirror).items.iter_rows(named=True))
     return prepared_replies(rows, behaviour, permute)
 

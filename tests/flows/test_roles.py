@@ -99,7 +99,7 @@ def test_an_item_needs_exactly_one_answer(
         calls = (await resources.ask("tested", "answer", say("Answer.", asked.item.question), 64, repetition),)
         return SolverOutput(calls, tuple(answer for part in stated for answer in state_answer(calls, part)))
 
-    monkeypatch.setitem(SOLVERS, "rag", Solver("rag", "RAG", careless, (SolverCode("1"),)))
+    monkeypatch.setitem(SOLVERS.by_name, "rag", Solver("rag", "RAG", careless, (SolverCode("1"),)))
     with ModelServer(lambda _messages: "B") as tested:
         model = ("--model", "m", "--base-url", tested.base_url, "--settings", "rag", "--datasets", SAFETY)
         done = ended("run", "moodbench-mini", *model, "--lake", tmp_path / "lake")

@@ -15,12 +15,12 @@ from tasks.sources.locating import Locator, needs, sources
 from tests.rows import each_row
 from tests.tasks.datasets.real_datasets import build, here, items_of
 
-LONG = tuple(spec for spec in CATALOGUE if spec.sample_builder)
-ROLE_CARDS = tuple(spec for spec in CATALOGUE if spec.question_types == ("role_play",))
-ANNOTATED = tuple(spec for spec in CATALOGUE if spec.question_types == ("annotation",))
+LONG = tuple(spec for spec in CATALOGUE.values() if spec.sample_builder)
+ROLE_CARDS = tuple(spec for spec in CATALOGUE.values() if spec.question_types == ("role_play",))
+ANNOTATED = tuple(spec for spec in CATALOGUE.values() if spec.question_types == ("annotation",))
 OTHERS = (*LONG, *ROLE_CARDS, *ANNOTATED)
-PINNED = tuple(spec for spec in CATALOGUE if spec not in OTHERS and not spec.id.startswith("mini_"))
-BUNDLED = tuple(spec for spec in CATALOGUE if spec.id.startswith("mini_"))
+PINNED = tuple(spec for spec in CATALOGUE.values() if spec not in OTHERS and not spec.id.startswith("mini_"))
+BUNDLED = tuple(spec for spec in CATALOGUE.values() if spec.id.startswith("mini_"))
 SIXTY = tuple(load_blueprint("moodbench").datasets)
 """Table 5 of the paper: see the tests of that blueprint."""
 
@@ -103,7 +103,7 @@ def test_catalogue_has_the_sixty_of_the_paper() -> None:
 
 
 def test_unique_ids_and_one_bundled_per_task() -> None:
-    ids = Counter(spec.id for spec in CATALOGUE)
+    ids = Counter(spec.id for spec in CATALOGUE.values())
     assert set(ids.values()) == {1}
     assert len(BUNDLED) == 41
     assert {file.name for spec in BUNDLED for file in spec.files if isinstance(file, BundledFile)} == {
@@ -189,7 +189,7 @@ def test_own_file_format_follows_its_name() -> None:
 
 
 def test_restricted_texts_are_not_passed_on() -> None:
-    assert {spec.id for spec in CATALOGUE if not spec.redistributable} == {
+    assert {spec.id for spec in CATALOGUE.values() if not spec.redistributable} == {
         *("lcqmc", "wic", "rte", "copa", "ag_news", "thucnews", "qqp", "multirc", "record", "mnli", "wsc", "mutual"),
         *("lcsts", "cnewsum", "cosmos_qa", "truthfulqa", "agieval", "imdb", "sst2", "dianping"),
         *("semeval2018_task1", "semeval2018_task3", "vua20"),
@@ -199,6 +199,6 @@ def test_restricted_texts_are_not_passed_on() -> None:
         *("longemotion_es_released", "longemotion_mc1", "longemotion_mc2", "longemotion_mc3", "longemotion_mc4"),
         *("longemotion_ee", "esc_eval_en", "esc_eval_zh"),
     }
-    alternatives = [(spec, spec.alternative) for spec in CATALOGUE if spec.alternative]
+    alternatives = [(spec, spec.alternative) for spec in CATALOGUE.values() if spec.alternative]
     assert all(spec.redistributable is other.redistributable for spec, other in alternatives)
     assert local_dataset("own", "Own", LocalFile(path=Path("own.jsonl"))).redistributable

@@ -25,7 +25,9 @@ def is_here(spec: DatasetSpec) -> bool:
     return all(isinstance(file, BundledFile) or LOCATOR.holds(file) for file in files)
 
 
-READY = [pytest.param(spec.id, marks=pytest.mark.long if spec.id in LARGE else ()) for spec in CATALOGUE if is_here(spec)]
+READY = [
+    pytest.param(spec.id, marks=pytest.mark.long if spec.id in LARGE else ()) for spec in CATALOGUE.values() if is_here(spec)
+]
 
 
 @cache
@@ -63,6 +65,6 @@ KEYS = {
 
 @pytest.mark.parametrize(("name", "expected"), KEYS.items())
 def test_items_without_shared_sources_keep_their_key(name: str, expected: str) -> None:
-    spec = next(spec for spec in CATALOGUE if spec.id == name)
+    spec = next(spec for spec in CATALOGUE.values() if spec.id == name)
     hashes = [str(file.sha256) for file in spec.files if isinstance(file, PinnedFile)]
     assert items_keys(spec, hashes, 300, 0, OPTIONS).items.fingerprint.startswith(expected)

@@ -6,7 +6,7 @@ import pytest
 
 from schemas.errors import UsageError
 from schemas.item import Item
-from tasks.solvers.registry import SOLVERS, by_setting
+from tasks.solvers.registry import SOLVERS, require_free_roles
 from tasks.solvers.state import AskedItem, SolverOptions, SolverResources
 from tests.tasks.benchmarks.attunebench.annotate.asked import annotated
 from tests.tasks.benchmarks.attunebench.datasets.conversations import conversation
@@ -20,7 +20,7 @@ CARD = Item(question_type="role_play", question="No sleep.", context="Problem: n
 def test_role_whose_name_means_something_else_is_refused(role: str) -> None:
     solver = replace(SOLVERS["coem"], setting="mine", roles={"sage": "helps", role: "helps"})
     with pytest.raises(UsageError, match=f"a solver has a role {role}, which means something else") as refused:
-        dict(by_setting([*SOLVERS.values(), solver]))
+        require_free_roles(solver)
     assert (refused.value.where, refused.value.got) == ("solver of setting mine", f"sage, {role}")
 
 

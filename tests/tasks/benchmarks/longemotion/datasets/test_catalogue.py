@@ -44,7 +44,7 @@ def test_entries_cover_six_tasks_and_are_pinned() -> None:
 
 
 def test_dataset_with_long_items_has_sample_builder() -> None:
-    for spec in CATALOGUE:
+    for spec in CATALOGUE.values():
         assert (spec.sample_builder is not None) == (spec.id.startswith(("longemotion_", "long_mini_")))
         assert (spec.task is not None) == (spec.sample_builder is not None)
         of_a_solver = spec.sample_builder or set(spec.question_types) <= {"role_play", "annotation"}
@@ -144,7 +144,7 @@ def blueprint(request: pytest.FixtureRequest) -> Blueprint:
 
 
 def test_blueprints_name_datasets_of_the_catalogue(blueprint: Blueprint) -> None:
-    assert set(blueprint.datasets) <= {spec.id for spec in CATALOGUE}
+    assert set(blueprint.datasets) <= {spec.id for spec in CATALOGUE.values()}
     assert blueprint.gate is None
 
 

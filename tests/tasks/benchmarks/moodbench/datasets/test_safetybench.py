@@ -48,7 +48,7 @@ def test_safetybench_files_that_do_not_fit_are_refused(answers: dict[str, Any], 
         join_safetybench_answers("Mental Health", safetybench_files(QUESTION, **answers))
 
 
-ENTRIES = {spec.id: spec for spec in CATALOGUE}
+ENTRIES = CATALOGUE
 SAFETYBENCH = [name for name in ENTRIES if name.startswith("safetybench_")]
 
 # Gold of the release by place, over the good items. In privacy_property 10678 (gold 1) and 11358 (gold 2) are rejected.

@@ -1,0 +1,54 @@
+"""Setting `base`: an item is asked with the prompt of its question type, or as the task of its context says."""
+
+from schemas.benchmark import rows
+from schemas.chat import ModelEntry
+from schemas.errors import UsageError
+from schemas.usage import TESTED
+from schemas.vocabulary import ContextTask
+from tasks.solvers.prompts import PROMPTED, Prompts, build_messages, choose_top_logprobs
+from tasks.solvers.solver import ContextSolver, Solver
+from tasks.solvers.state import AskedItem, SolverCode, SolverOptions, SolverOutput, SolverPlan, SolverResources, state_answer
+
+CONTEXTS = rows("context_solvers", ContextSolver)
+CONTEXT_SOLVERS = {task: solver for solver in CONTEXTS for task in solver.tasks}
+
+PLAIN = SolverCode("4", Prompts)
+"""Bumped when calls are asked or recorded differently; prompt texts carry their own hash."""
+
+
+async def ask_as_it_is(asked: AskedItem, options: SolverOptions, resources: SolverResources, repetition: int) -> SolverOutput:
+    """Ask with the prompt of the question type; an item with a context built for it as its task asks."""
+    if asked.context is not None:
+        return await CONTEXT_SOLVERS[asked.context.task].solve(asked, options, resources, repetition)
+    item, prompts = asked.item, Prompts.load()
+    if item.question_type not in prompts.by_type:
+        raise UsageError(
+            f"setting {options.setting} has no prompt for {item.question_type} items",
+            where=f"--settings, item {asked.item_id}",
+            expected=f"one of {', '.join(prompts.by_type)}",
+            got=item.question_type,
+            next_step="name a setting that asks them; moodflow options lists the settings",
+        )
+    limit, more = prompts.by_type[item.question_type].max_tokens, choose_top_logprobs(resources.roles[TESTED].entry, item)
+    call = await resources.ask(TESTED, "answer", build_messages(item, prompts), limit, repetition, top_logprobs=more)
+    return SolverOutput((call,), state_answer([call]))
+
+
+def plan_as_it_is(options: SolverOptions, task: ContextTask | None, entry: ModelEntry) -> SolverPlan:
+    """Plan the same. Token probabilities count only where they are asked for."""
+    if task is not None:
+        return CONTEXT_SOLVERS[task].plans(options, task, entry)
+    return SolverPlan(PLAIN, {"token_probabilities": True} if entry.token_probabilities else {})
+
+
+SOLVERS = (
+    Solver(
+        "base",
+        "Base",
+        ask_as_it_is,
+        (*(solver.code for solver in CONTEXTS), PLAIN),
+        plan_as_it_is,
+        question_types=PROMPTED,
+        by_task=True,
+    ),
+)
