@@ -13,7 +13,7 @@ GROUP = "moodflow.benchmarks"
 OURS = "moodflow"
 """The distribution whose benchmarks come first, in the order of its pyproject.toml; others follow by name."""
 
-Registry = Literal["datasets", "solvers", "context_solvers", "metrics", "papers"]
+Registry = Literal["datasets", "solvers", "context_solvers", "metrics", "papers", "sections", "exchanges"]
 RowT = TypeVar("RowT")
 
 
@@ -31,6 +31,8 @@ class Benchmark:
         context_solvers: how the general settings ask items with contexts of its own, tasks.solvers.solver.ContextSolver.
         metrics: of its own, of type tasks.metrics.metric.Metric.
         papers: files of papers with a table of models, of type Path; what they hold is schemas.paper.Paper.
+        sections: what is found out about a run besides scores, of type tasks.runs.sections.RunSection.
+        exchanges: files of other programs about its items, of type tasks.runs.sections.FileExchange.
     """
 
     name: str
@@ -39,6 +41,8 @@ class Benchmark:
     context_solvers: str | None = None
     metrics: str | None = None
     papers: str | None = None
+    sections: str | None = None
+    exchanges: str | None = None
 
 
 GENERAL = Benchmark("general", solvers="tasks.solvers.plain:SOLVERS", metrics="tasks.metrics.general:METRICS")

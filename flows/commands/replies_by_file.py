@@ -9,7 +9,7 @@ from schemas.plan import Plan
 from tasks.models.journal.files import ImportedReplies, add_replies
 from tasks.models.journal.request_files import write_requests
 from tasks.models.journal.table import JOURNAL, journal_row
-from tasks.runs.annotation_files import is_asked, read_results, replies_of
+from tasks.runs.sections import EXCHANGES
 from tasks.solvers.forecast import place_replies, plan_wave
 from tasks.solvers.registry import SOLVERS
 
@@ -34,18 +34,19 @@ async def import_results(plan: Plan, folder: Path) -> ImportedReplies:
 
     Refused is a reply to what the plan does not ask, or another file answers already.
     """
-    results = [(result, replies_of(result)) for result in read_results(folder)]
+    of_plan = [exchange for setting, exchange in EXCHANGES.items() if setting in plan.settings]
+    results = [found for exchange in of_plan or EXCHANGES.values() for found in exchange.read(folder)]
     resolved, _ = await build_first(plan)
     taken, placed = ImportedReplies(), set[tuple[int, tuple[str, str]]]()
     for infer in filter(None, (job.infer_job() for job in resolved.jobs)):
-        asked = [(number, replies) for number, (result, replies) in enumerate(results) if is_asked(result, infer)]
+        asked = [(number, found.replies) for number, found in enumerate(results) if found.is_asked(infer)]
         file_of = {step: number for number, replies in reversed(asked) for step in replies}
-        said = {step: results[number][1][step] for step, number in file_of.items()}
+        said = {step: results[number].replies[step] for step, number in file_of.items()}
         found = await place_replies(infer, resolved.lake, said)
         placed |= {(file_of[step], step) for step in found}
         rows = {call.key: journal_row(call, ChatReply(text=text, latency_s=None)) for call, text in found.values()}
         add_replies([*rows.values()], folder, resolved.lake.state / JOURNAL, taken)
-    if left := sum(len(replies) for _, replies in results) - len(placed):
+    if left := sum(len(found.replies) for found in results) - len(placed):
         taken.read += left
         taken.refused += left
         taken.rules["plan_asks_it_once"] = left

@@ -15,7 +15,6 @@ from schemas.lineage import CallCounts, Missing, PartitionRef, RunManifest
 from schemas.tables.items import Items
 from schemas.tables.responses import Answers
 from schemas.usage import Amounts, Usage, by_model, total
-from tasks.explain.annotations import read_annotations
 from tasks.lake.lake import Lake
 from tasks.lake.manifest import MANIFEST, read_changes, run_folder
 from tasks.leaderboard.ranking import run_rows
@@ -26,6 +25,7 @@ from tasks.runs.instruments import check_simulation
 from tasks.runs.mean_lengths import read_lengths
 from tasks.runs.past_run import PastRun, past_run
 from tasks.runs.run_tables import ReportData
+from tasks.runs.sections import read_sections
 from tasks.runs.verdict import say_interval, say_total, say_verdict
 from tasks.text.number_format import interval, number
 
@@ -49,7 +49,7 @@ def run_document(manifest: RunManifest, lake: Lake) -> dict[str, Any]:
         "simulation": check_simulation(run),
         "headlines": [asdict(one) for one in describe_headlines(run.blueprint, run.layers)],
         "raw_scores": run.layers["raw_scores"].to_dicts(),
-        "annotations": read_annotations(run),
+        **read_sections(run),
         "dimension_scores": run.dimension_scores.to_dicts(),
         "calls": manifest.calls.model_dump(),
         "failures": failure_kinds(manifest, lake),

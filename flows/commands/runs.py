@@ -24,8 +24,8 @@ from tasks.lake.manifest import (
 )
 from tasks.lake.seal import check_seal, seal_run
 from tasks.reporting.render.page import write_report
-from tasks.runs.annotation_files import export_results
 from tasks.runs.past_run import PastRun, reopen
+from tasks.runs.sections import EXCHANGES
 
 REDACTED = "redacted"
 """Folder in that of a run for a report without texts that may not be passed on, where the run's own has them."""
@@ -114,7 +114,9 @@ def export_command(
     as_json: opt.AsJson = False,
 ) -> None:
     """Write the replies of a run about annotated conversations as result files, and their scores as a score file."""
-    written = export_results(reopen(lake or DEFAULT_LAKE, run), to)
+    past = reopen(lake or DEFAULT_LAKE, run)
+    of_run = [exchange for setting, exchange in EXCHANGES.items() if past.partitions("answers", setting=setting)]
+    written = [path for exchange in of_run or EXCHANGES.values() for path in exchange.export(past, to)]
     document = {"run": run, "folder": str(to), "files": [path.name for path in written]}
     CommandResult(0, document, [f"{len(written):,} files written to {to}"]).finish(as_json=as_json)
 

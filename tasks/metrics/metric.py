@@ -8,6 +8,7 @@ import polars as pl
 
 from schemas.blueprint import MetricSpec
 from schemas.metrics import MetricRow
+from schemas.usage import Role
 from schemas.vocabulary import Profile
 from tasks.metrics.answer_forms import FORMS, ParsedAnswer, Question
 from tasks.metrics.labels import Indices
@@ -44,11 +45,14 @@ class WholeMeasure(NamedTuple):
 
     `gold`: from the items, and the rows of the layers of gold by name, to what is known of each item, by its id. `values`: from
     what is known of an item, what each part of it says (null = the call failed) and the profile to the value of each metric;
-    null = lost with a call that failed, left out = there is nothing to score.
+    null = lost with a call that failed, left out = there is nothing to score. `is_unread`: from a part and the object that its
+    reply holds to whether that lacks what was asked for. `judge`: role of whoever is asked the parts that end in `judge`.
     """
 
     gold: Callable[[pl.DataFrame, Mapping[str, pl.DataFrame]], Mapping[str, Any]]
     values: Callable[[Any, Mapping[str, str | None], Profile], Mapping[str, float | None]]
+    is_unread: Callable[[str, Mapping[str, Any]], bool]
+    judge: Role
 
 
 @dataclass(frozen=True)

@@ -7,7 +7,6 @@ from schemas.blueprint import Blueprint
 from schemas.changes import RunChanges
 from schemas.lineage import RunManifest
 from schemas.tables.layers import AGGREGATED
-from tasks.explain.annotations import read_annotations
 from tasks.lake.lake import Lake
 from tasks.lake.manifest import run_folder, write_manifest
 from tasks.reporting.render.page import write_report
@@ -16,6 +15,7 @@ from tasks.runs.instruments import check_simulation
 from tasks.runs.past_run import PastRun
 from tasks.runs.redaction import redact
 from tasks.runs.run_tables import ReportData
+from tasks.runs.sections import read_sections
 from tasks.scoring.published import as_table, published_of
 from tasks.steps import step
 
@@ -56,5 +56,5 @@ def load_report_data(run: PastRun, changes: RunChanges | None = None) -> ReportD
         LakeError: if a partition of the manifest is gone or changed.
     """
     data = replace(read_tables(run, REPORTED, {}).data, paper=as_table(published_of(run.blueprint)), changes=changes)
-    data = replace(data, annotations=read_annotations(run), simulation=check_simulation(run), instruments=run.instruments)
+    data = replace(data, sections=read_sections(run), simulation=check_simulation(run), instruments=run.instruments)
     return redact(data) if run.manifest.redacted else data

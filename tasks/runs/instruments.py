@@ -6,11 +6,10 @@ from dataclasses import replace
 import polars as pl
 
 from schemas.roles import PANEL
-from tasks.benchmarks.attunebench.annotate.annotate import DRAFT_JUDGE
-from tasks.benchmarks.attunebench.metrics.replies import is_unread
 from tasks.judging.answers import SIMULATED
 from tasks.judging.rubrics import order_dimensions
 from tasks.metrics.item_scores import wholes_of
+from tasks.metrics.metric import WholeMeasure
 from tasks.runs.past_run import PastRun, no_rows
 from tasks.runs.run_tables import Instrument, InstrumentCount, Row, System
 from tasks.scoring.benchmark import ScoreSettings, score_benchmark
@@ -55,11 +54,18 @@ def _tally(rows: pl.DataFrame, faulty: pl.Expr) -> pl.DataFrame:
 
 def _read_parts(run: PastRun) -> pl.DataFrame:
     """Return the replies about datasets whose items are scored by all their parts together, and whether each is `unread`."""
-    datasets = [name for name, dataset in run.blueprint.datasets.items() if wholes_of(dataset.methods)]
-    answers = pl.concat([no_rows("answers"), *(run.read("answers", dataset=name) for name in datasets)])
-    replies = answers.drop_nulls("text")
-    unread = [is_unread(part, read_object(text) or {}) for part, text in replies.select("part", "text").iter_rows()]
-    judges = pl.lit(", ".join(run.manifest.names_in(DRAFT_JUDGE)))
+    measured = {name: wholes_of(dataset.methods) for name, dataset in run.blueprint.datasets.items()}
+    parts = [
+        no_rows("answers").drop_nulls("text").with_columns(name=pl.lit(""), unread=pl.lit(value=False)),
+        *(_read_parts_of(run, name, whole) for name, wholes in measured.items() for whole in wholes[:1]),
+    ]
+    return pl.concat(parts)
+
+
+def _read_parts_of(run: PastRun, dataset: str, whole: WholeMeasure) -> pl.DataFrame:
+    replies = run.read("answers", dataset=dataset).drop_nulls("text")
+    unread = [whole.is_unread(part, read_object(text) or {}) for part, text in replies.select("part", "text").iter_rows()]
+    judges = pl.lit(", ".join(run.manifest.names_in(whole.judge)))
     return replies.with_columns(name=judges, unread=pl.Series(unread, dtype=pl.Boolean))
 
 

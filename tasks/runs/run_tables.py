@@ -189,7 +189,7 @@ class ReportData:
     agreements: dy.DataFrame[Agreements] = field(default_factory=Agreements.create_empty)
     dimensions: dy.DataFrame[tables.DimensionScores] = field(default_factory=tables.DimensionScores.create_empty)
     needles: dy.DataFrame[NeedleScores] = field(default_factory=NeedleScores.create_empty)
-    annotations: tuple[Row, ...] = ()
+    sections: Mapping[str, tuple[Row, ...]] = field(default_factory=dict)
     faults: dy.DataFrame[SimulationFaults] = field(default_factory=SimulationFaults.create_empty)
     simulation: tuple[Row, ...] = ()
     instruments: tuple[InstrumentCount, ...] = ()

@@ -7,4 +7,6 @@ ATTUNEBENCH = Benchmark(
     datasets="tasks.benchmarks.attunebench.datasets.conversations:DATASETS",
     solvers="tasks.benchmarks.attunebench.annotate.annotate:SOLVERS",
     metrics="tasks.benchmarks.attunebench.metrics.rows:METRICS",
+    sections="tasks.benchmarks.attunebench.section:SECTIONS",
+    exchanges="tasks.benchmarks.attunebench.exchange:EXCHANGES",
 )

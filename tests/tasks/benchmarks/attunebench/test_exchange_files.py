@@ -4,7 +4,7 @@ from pathlib import Path
 import pytest
 
 from schemas.errors import RecordError, UsageError
-from tasks.runs.annotation_files import read_results, replies_of
+from tasks.benchmarks.attunebench.exchange import read_results, replies_of
 
 FIELDS = {"conversationId": "c-1", "em_model": "m", "mode": "verbose", "post_conversation": None}
 TURN = {"turnNumber": 1, "em_drafted_response": {}, "em_pairwise_selections": {"0": "B"}, "em_emotion_tags": None}

@@ -2,6 +2,7 @@
 
 import json
 from collections.abc import Iterator, Mapping
+from functools import partial
 from pathlib import Path
 from typing import Any
 
@@ -18,6 +19,7 @@ from tasks.benchmarks.attunebench.metrics.result_files import ResultFile, file_n
 from tasks.lake.files import replace_file, require_absent
 from tasks.models.capabilities.providers import provider_at
 from tasks.runs.past_run import PastRun
+from tasks.runs.sections import FileExchange, ForeignReplies
 from tasks.scoring.uncertainty import Resampling
 from tasks.solvers.infer_job import InferJob
 from tasks.text.json_objects import read_object
@@ -126,3 +128,11 @@ def _write(path: Path, fields: Mapping[str, Any]) -> Path:
     require_absent(path)
     replace_file(path, json.dumps(fields, ensure_ascii=False, indent=1, allow_nan=False).encode())
     return path
+
+
+def _read_replies(folder: Path) -> Iterator[ForeignReplies]:
+    for result in read_results(folder):
+        yield ForeignReplies(replies_of(result), partial(is_asked, result))
+
+
+EXCHANGES = (FileExchange(SETTING, export_results, _read_replies),)

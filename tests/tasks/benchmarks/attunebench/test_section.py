@@ -8,7 +8,7 @@ import polars as pl
 import pytest
 
 from schemas.blueprint import MetricSpec
-from tasks.explain.annotations import read_annotations
+from tasks.benchmarks.attunebench.section import read_annotations
 from tasks.metrics.item_scores import score_items
 from tasks.runs.past_run import PastRun
 from tests.tasks.benchmarks.attunebench.metrics.samples import gold, gold_layers, judged, pairs, shown, tags, turn

@@ -21,6 +21,7 @@ from tasks.benchmarks.attunebench.metrics.rules import PROFILES, Rules
 from tasks.metrics.item_scores import wholes_of
 from tasks.runs.past_run import PastRun
 from tasks.runs.run_tables import Row
+from tasks.runs.sections import RunSection
 from tasks.solvers.answers import ASKED, SAID
 from tasks.text.json_objects import read_object
 
@@ -124,3 +125,6 @@ def _by_number(turns: Sequence[ReadTurn]) -> list[Row]:
     found = pl.DataFrame(rows, schema={"turn": pl.Int64, **dict.fromkeys(OF_TURN, pl.Float64)}, orient="row")
     scores = {name: pl.struct(score=100 * pl.col(name).mean(), n=pl.col(name).count()) for name in OF_TURN}
     return found.group_by("turn").agg(n=pl.len(), **scores).sort("turn").to_dicts()
+
+
+SECTIONS = (RunSection("annotations", read_annotations),)

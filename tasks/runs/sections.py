@@ -1,0 +1,50 @@
+"""What benchmarks find out about a run besides scores, and the files they exchange runs by: rows of two registries."""
+
+from collections.abc import Callable, Iterable, Mapping
+from dataclasses import dataclass
+from pathlib import Path
+
+from schemas.benchmark import Rows
+from tasks.runs.past_run import PastRun
+from tasks.runs.run_tables import Row
+from tasks.solvers.infer_job import InferJob
+
+
+@dataclass(frozen=True)
+class RunSection:
+    """A key of the document of a run, and a section of its report; `read` returns no rows where a run has no such items."""
+
+    name: str
+    read: Callable[[PastRun], tuple[Row, ...]]
+
+
+@dataclass(frozen=True)
+class ForeignReplies:
+    """Replies that a file of another program holds, by item and step, and whether a job asks for them."""
+
+    replies: Mapping[tuple[str, str], str]
+    is_asked: Callable[[InferJob], bool]
+
+
+@dataclass(frozen=True)
+class FileExchange:
+    """Files of another program about the items of a setting.
+
+    Attributes:
+        setting: in which they are asked.
+        export: writes a run as such files into a folder and returns their paths.
+        read: reads the replies of a folder of such files.
+    """
+
+    setting: str
+    export: Callable[[PastRun, Path], list[Path]]
+    read: Callable[[Path], Iterable[ForeignReplies]]
+
+
+SECTIONS = Rows("sections", RunSection)
+EXCHANGES = Rows("exchanges", FileExchange, "setting")
+
+
+def read_sections(run: PastRun) -> dict[str, tuple[Row, ...]]:
+    """Return what the benchmarks find out about a run, by the names of their sections."""
+    return {name: section.read(run) for name, section in SECTIONS.items()}
