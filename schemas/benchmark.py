@@ -7,13 +7,15 @@ from importlib.metadata import EntryPoint, entry_points
 from pkgutil import resolve_name
 from typing import Literal, TypeVar
 
+from pydantic_core import PydanticCustomError
+
 from schemas.errors import UsageError
 
 GROUP = "moodflow.benchmarks"
 OURS = "moodflow"
 """The distribution whose benchmarks come first, in the order of its pyproject.toml; others follow by name."""
 
-Registry = Literal["datasets", "solvers", "context_solvers", "metrics", "papers", "sections", "exchanges"]
+Registry = Literal["datasets", "solvers", "context_solvers", "question_types", "metrics", "papers", "sections", "exchanges"]
 RowT = TypeVar("RowT")
 
 
@@ -29,6 +31,7 @@ class Benchmark:
         datasets: its entries in the catalogue, of type schemas.dataset.DatasetSpec.
         solvers: its settings, of type tasks.solvers.solver.Solver.
         context_solvers: how the general settings ask items with contexts of its own, tasks.solvers.solver.ContextSolver.
+        question_types: of its own, of type schemas.question_types.QuestionTypeRow.
         metrics: of its own, of type tasks.metrics.metric.Metric.
         papers: files of papers with a table of models, of type Path; what they hold is schemas.paper.Paper.
         sections: what is found out about a run besides scores, of type tasks.runs.sections.RunSection.
@@ -39,13 +42,19 @@ class Benchmark:
     datasets: str | None = None
     solvers: str | None = None
     context_solvers: str | None = None
+    question_types: str | None = None
     metrics: str | None = None
     papers: str | None = None
     sections: str | None = None
     exchanges: str | None = None
 
 
-GENERAL = Benchmark("general", solvers="tasks.solvers.plain:SOLVERS", metrics="tasks.metrics.general:METRICS")
+GENERAL = Benchmark(
+    "general",
+    solvers="tasks.solvers.plain:SOLVERS",
+    question_types="schemas.question_types:GENERAL",
+    metrics="tasks.metrics.general:METRICS",
+)
 """What belongs to no benchmark."""
 
 
@@ -96,6 +105,14 @@ class Rows(Mapping[str, RowT]):
 
     def __len__(self) -> int:
         return len(self.by_name)
+
+
+def require_name(name: str, registry: Rows[RowT]) -> str:
+    """Return a name as it is; raise what pydantic raises of a value that is none of a list, if the registry has no such row."""
+    if name not in registry:
+        *others, last = map(repr, registry)
+        raise PydanticCustomError("literal_error", "Input should be {expected}", {"expected": f"{', '.join(others)} or {last}"})
+    return name
 
 
 def _load(point: EntryPoint, reference: str, kind: type[RowT]) -> RowT:

@@ -8,10 +8,9 @@ from pydantic import Field
 
 from schemas.base import Frozen
 from schemas.item import Item, Record
-from schemas.question_types import QUESTION_TYPES
 from schemas.vocabulary import ContextTask
 
-ASPECTS = QUESTION_TYPES["aspect_summary"].reference_names
+ASPECTS = ("causes", "symptoms", "treatment_process", "characteristics_of_illness", "treatment_effect")
 """What a counselling report is summarised by, in the order of an item's references; keys of the reply. LongEmotion, section 3."""
 
 NeedleStyle = Literal["matched", "as_is"]

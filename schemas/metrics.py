@@ -6,9 +6,8 @@ from typing import TYPE_CHECKING, Annotated, Literal
 
 import polars as pl
 from pydantic import AfterValidator
-from pydantic_core import PydanticCustomError
 
-from schemas.benchmark import Rows
+from schemas.benchmark import Rows, require_name
 from schemas.normalisation import Normalisation, RatioNormalisation
 
 SHARE, RATIO = (0.0, 1.0), RatioNormalisation()
@@ -56,10 +55,7 @@ METRICS = Rows("metrics", MetricRow)
 
 
 def _require_metric(name: str) -> str:
-    if name not in METRICS:
-        *names, last = map(repr, METRICS)
-        raise PydanticCustomError("literal_error", "Input should be {expected}", {"expected": f"{', '.join(names)} or {last}"})
-    return name
+    return require_name(name, METRICS)
 
 
 # Names are checked where data is read; the type checker takes them for text, so that a row is all that a new one needs.

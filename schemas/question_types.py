@@ -1,13 +1,15 @@
-"""Every question type: one row each. All that follows from the form of its answer is said once per form.
+"""Question types: one row each. All that follows from the form of its answer is said once per form.
 
 The forms have their rows elsewhere, since what they do needs more than names: how a reply is read and a right one written in
 `tasks.metrics.answer_forms`, how an answer is explained in `tasks.runs.answers`. A test walks all of them.
 """
 
-from collections.abc import Mapping
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Literal
+from typing import TYPE_CHECKING, Annotated, Literal
 
+from pydantic import AfterValidator
+
+from schemas.benchmark import Rows, require_name
 from schemas.metrics import METRICS, Metric
 
 AnswerForm = Literal["letter", "letters", "ranking", "order", "scale", "label", "index", "text"]
@@ -29,6 +31,7 @@ class QuestionTypeRow:
     with prompts of its own does.
     """
 
+    name: str
     answer: AnswerForm
     metrics: tuple[Metric, ...]
     has_references: bool = False
@@ -36,46 +39,39 @@ class QuestionTypeRow:
     has_prompt: bool = True
 
 
-_RATED = ("judged_rating", "mean_rating")
+RATED = ("judged_rating", "mean_rating")
 _OVERLAP = ("rouge_1", "rouge_l", "bleu")
 _WORDS = ("exact_match", "token_f1", "word_recall", *_OVERLAP)
 _BIAS = ("bias_score_ambiguous", "bias_score_disambiguated")
 _PREFERENCE = ("language_model_score", "stereotype_score", "icat")
 _TRUTHFUL = ("truthful_rouge_l", "truthful_bleu", "truthful_similarity")
 _LABELS = ("accuracy", "macro_f1", "micro_f1")
-_NAMED = ("accuracy", "strict_accuracy")
 
-QUESTION_TYPES: Mapping[str, QuestionTypeRow] = {
-    "single_choice": QuestionTypeRow("letter", (*_LABELS, "binary_f1", *_BIAS)),
-    "multiple_answer": QuestionTypeRow("letters", (*_LABELS, "exact_match")),
+GENERAL = (
+    QuestionTypeRow("single_choice", "letter", (*_LABELS, "binary_f1", *_BIAS)),
+    QuestionTypeRow("multiple_answer", "letters", (*_LABELS, "exact_match")),
     # Accuracy is exact match here: exams mix questions with options and without.
-    "extractive": QuestionTypeRow("text", ("accuracy", *_WORDS, "qa_f1"), has_references=True),
-    "open_ended": QuestionTypeRow("text", (*_WORDS, *_TRUTHFUL, *_RATED), has_references=True),
-    "ordered_recall": QuestionTypeRow("order", ("order_accuracy",)),
-    "ranking": QuestionTypeRow("ranking", (*_PREFERENCE, "recall_at_k", "mrr")),
-    "questionnaire": QuestionTypeRow("scale", ("questionnaire_points",)),
-    "judged_summary": QuestionTypeRow("text", (*_OVERLAP, *_RATED), has_references=True),
-    "label_choice": QuestionTypeRow("label", _NAMED, has_prompt=False),
-    "odd_one_out": QuestionTypeRow("index", _NAMED, has_prompt=False),
-    "aspect_summary": QuestionTypeRow(
-        "text",
-        _RATED,
-        has_references=True,
-        reference_names=("causes", "symptoms", "treatment_process", "characteristics_of_illness", "treatment_effect"),
-        has_prompt=False,
-    ),
-    "counselor_reply": QuestionTypeRow("text", _RATED, has_prompt=False),
-    "emotion_expression": QuestionTypeRow("text", _RATED, has_prompt=False),
-    "role_play": QuestionTypeRow("text", _RATED, has_prompt=False),
-    "annotation": QuestionTypeRow("text", (), has_prompt=False),
-}
+    QuestionTypeRow("extractive", "text", ("accuracy", *_WORDS, "qa_f1"), has_references=True),
+    QuestionTypeRow("open_ended", "text", (*_WORDS, *_TRUTHFUL, *RATED), has_references=True),
+    QuestionTypeRow("ordered_recall", "order", ("order_accuracy",)),
+    QuestionTypeRow("ranking", "ranking", (*_PREFERENCE, "recall_at_k", "mrr")),
+    QuestionTypeRow("questionnaire", "scale", ("questionnaire_points",)),
+    QuestionTypeRow("judged_summary", "text", (*_OVERLAP, *RATED), has_references=True),
+)
+
+QUESTION_TYPES = Rows("question_types", QuestionTypeRow)
 """In the order in which rows of a table are sorted: new ones come last."""
+
+
+def _require_type(name: str) -> str:
+    return require_name(name, QUESTION_TYPES)
+
 
 # Names are checked where data is read; the type checker takes them for text, so that a row is all that a new one needs.
 if TYPE_CHECKING:
     QuestionType = str
 else:
-    QuestionType = Literal[tuple(QUESTION_TYPES)]
+    QuestionType = Annotated[str, AfterValidator(_require_type)]
 
 
 def answered_by(*forms: AnswerForm) -> list[QuestionType]:

@@ -5,12 +5,11 @@ from typing import get_args
 import dataframely as dy
 import polars as pl
 
-from schemas.question_types import QUESTION_TYPES, answered_by
+from schemas.question_types import QUESTION_TYPES, AnswerForm, answered_by
 from schemas.tables.columns import OfItem
 from schemas.vocabulary import LANGUAGES, OptionRole
 
-CHOICES = answered_by("letter", "letters", "order", "ranking", "label", "index")
-REFERENCED = [name for name, row in QUESTION_TYPES.items() if row.has_references]
+_CHOICES: tuple[AnswerForm, ...] = ("letter", "letters", "order", "ranking", "label", "index")
 
 
 class Items(OfItem):
@@ -20,7 +19,7 @@ class Items(OfItem):
     source_row = dy.Int64(min=0, description="0-based, header not counted")
     source_row_sha256 = dy.String(regex=r"^[0-9a-f]{64}$")
     language = dy.Enum(list(LANGUAGES))
-    question_type = dy.Enum(list(QUESTION_TYPES))
+    question_type = dy.String(min_length=1)
     cluster = dy.String(min_length=1, description="what it shares with others; else its own id")
     subset = dy.String(nullable=True)
     groups = dy.List(
@@ -41,7 +40,7 @@ class Items(OfItem):
 
     @dy.rule()
     def choices_have_two_options_or_more(cls) -> pl.Expr:
-        needs = pl.col("question_type").is_in([*CHOICES, *answered_by("scale")])
+        needs = pl.col("question_type").is_in(answered_by(*_CHOICES, "scale"))
         return ~needs | (pl.col("options").list.len() > 1).fill_null(value=False)
 
     @dy.rule()
@@ -56,7 +55,9 @@ class Items(OfItem):
         gold = pl.col("gold_indices")
         inside = (gold.list.min() >= 0) & (gold.list.max() < pl.col("options").list.len())
         distinct = gold.list.n_unique() == gold.list.len()
-        return ~pl.col("question_type").is_in(CHOICES) | (inside & distinct & (gold.list.len() > 0)).fill_null(value=False)
+        return ~pl.col("question_type").is_in(answered_by(*_CHOICES)) | (inside & distinct & (gold.list.len() > 0)).fill_null(
+            value=False
+        )
 
     @dy.rule()
     def single_choice_has_one_gold(cls) -> pl.Expr:
@@ -72,7 +73,8 @@ class Items(OfItem):
     def references_are_given_and_not_empty(cls) -> pl.Expr:
         references = pl.col("references")
         filled = references.list.eval(pl.element().str.strip_chars().str.len_chars() > 0).list.all()
-        return ~pl.col("question_type").is_in(REFERENCED) | (filled & (references.list.len() > 0)).fill_null(value=False)
+        referenced = [name for name, row in QUESTION_TYPES.items() if row.has_references]
+        return ~pl.col("question_type").is_in(referenced) | (filled & (references.list.len() > 0)).fill_null(value=False)
 
     @dy.rule()
     def every_option_has_points(cls) -> pl.Expr:

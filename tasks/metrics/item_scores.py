@@ -186,7 +186,7 @@ def check_metrics(items: dy.DataFrame[Items], method: MethodSpec) -> None:
         )
     for spec in method.metrics:
         suited = suited_types(spec.metric)
-        wrong = items.filter(~pl.col("question_type").cast(pl.String).is_in(suited))
+        wrong = items.filter(~pl.col("question_type").is_in(suited))
         if not wrong.is_empty():
             first = wrong.row(0, named=True)
             raise ScoringError(

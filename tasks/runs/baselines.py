@@ -12,10 +12,10 @@ import polars as pl
 
 from schemas.letters import option_letters
 from schemas.metrics import METRICS, Baseline, Metric
-from schemas.question_types import QUESTION_TYPES, answered_by
+from schemas.question_types import QUESTION_TYPES, AnswerForm, answered_by
 from tasks.metrics.measures import POSITIVE, points_share
 
-CLOSED = frozenset(answered_by("letter", "letters", "label", "index"))
+_CLOSED: tuple[AnswerForm, ...] = ("letter", "letters", "label", "index")
 ItemKey = tuple[str, str]
 """Dataset and item id."""
 
@@ -80,11 +80,12 @@ def measure_baselines(items: pl.DataFrame, metric: Metric, orders: Orders | None
         metric: how answers are scored.
         orders: in which orders the options were shown.
     """
-    kinds, baseline = set(items["question_type"].cast(pl.String).unique()), METRICS[metric].baseline
+    kinds, baseline = set(items["question_type"].unique()), METRICS[metric].baseline
     if baseline == "points" and kinds <= set(answered_by("scale")):
         return _of_questionnaire(shown_items(items, orders))
-    score, choices = _SCORES.get(baseline), items.filter(pl.col("question_type").cast(pl.String).is_in(sorted(CLOSED)))
-    if score is None or choices.is_empty() or (baseline != "equality" and not kinds <= CLOSED):
+    closed = answered_by(*_CLOSED)
+    score, choices = _SCORES.get(baseline), items.filter(pl.col("question_type").is_in(closed))
+    if score is None or choices.is_empty() or (baseline != "equality" and not kinds <= set(closed)):
         return Baselines()
     shown, answerable = shown_items(choices, orders), choices.height / items.height
     if baseline == "binary_f1":
@@ -114,7 +115,7 @@ def shown_items(items: pl.DataFrame, orders: Orders | None = None) -> list[Shown
     """Return the rows of `items` that have options, as they are shown, once per order."""
     known = orders or {}
     wanted = ("dataset", "item_id", "question_type", "options", "gold_indices", "option_points")
-    rows = items.select(wanted).filter(pl.col("options").is_not_null()).cast({"question_type": pl.String})
+    rows = items.select(wanted).filter(pl.col("options").is_not_null())
     return [
         ShownItem(
             options=tuple(options[index] for index in order or range(len(options))),

@@ -5,7 +5,7 @@ from schemas.chat import ModelEntry
 from schemas.errors import UsageError
 from schemas.usage import TESTED
 from schemas.vocabulary import ContextTask
-from tasks.solvers.prompts import PROMPTED, Prompts, build_messages, choose_top_logprobs
+from tasks.solvers.prompts import Prompts, build_messages, choose_top_logprobs, prompted_types
 from tasks.solvers.solver import ContextSolver, Solver
 from tasks.solvers.state import AskedItem, SolverCode, SolverOptions, SolverOutput, SolverPlan, SolverResources, state_answer
 
@@ -48,7 +48,7 @@ SOLVERS = (
         ask_as_it_is,
         (*(solver.code for solver in CONTEXTS), PLAIN),
         plan_as_it_is,
-        question_types=PROMPTED,
+        question_types=prompted_types(),
         by_task=True,
     ),
 )

@@ -15,7 +15,7 @@ from schemas.vocabulary import TooLong
 from tasks.models.journal.rows import recompute_key
 from tasks.models.journal.table import connect_to_read, journal_errors
 from tasks.solvers.option_order import show_in_order
-from tasks.solvers.prompts import PROMPTED, Prompts, build_messages
+from tasks.solvers.prompts import Prompts, build_messages, prompted_types
 from tasks.solvers.registry import SOLVERS
 from tasks.solvers.run import read_item
 from tasks.solvers.truncation import MARKS, WINDOW, truncate
@@ -66,7 +66,7 @@ def _rebuild(item: Mapping[str, Any], response: Mapping[str, Any], settings: Map
     setting = response["setting"]
     if setting != "base" and not (setting in SOLVERS and SOLVERS[setting].retrieves):
         return None, f"setting {setting} words its prompts itself, and may repeat what was said before; shown as they were stored"
-    if setting != "base" or item["question_type"] not in PROMPTED or response["turn"] > 0:
+    if setting != "base" or item["question_type"] not in prompted_types() or response["turn"] > 0:
         return None, "prompts about long contexts hold what was retrieved or said before; shown as they were stored"
     if (now := Prompts.load().sha256) != (was := settings.get("prompts_sha256")):
         return None, f"the prompt texts have changed since: {was[:12] if was else 'an unknown version'} then, {now[:12]} now"

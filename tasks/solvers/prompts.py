@@ -25,9 +25,6 @@ from schemas.question_types import QUESTION_TYPES, QuestionType, answered_by
 from schemas.vocabulary import Language
 from tasks.lake.fingerprint import hash_settings
 
-PROMPTED = tuple(name for name, row in QUESTION_TYPES.items() if row.has_prompt)
-"""Question types with a prompt file here; for the others a solver has prompts of its own."""
-
 PROMPTS = DATA_FOLDER / "prompts"
 
 MOST_LOGPROBS = 20
@@ -44,6 +41,11 @@ class PromptTemplate(Frozen):
     question: Text = Field(description="holds {question} and, if there are options, {options}")
     instruction: Text = Field(description="the form of the reply; holds no field")
     instruction_alone: Text | None = Field(default=None, description="the same for items without context; null = as instruction")
+
+
+def prompted_types() -> tuple[QuestionType, ...]:
+    """Return the question types with a prompt file here; for the others a solver has prompts of its own."""
+    return tuple(name for name, row in QUESTION_TYPES.items() if row.has_prompt)
 
 
 TemplateT = TypeVar("TemplateT", bound=Frozen)
@@ -76,11 +78,10 @@ class Template(Frozen):
 class PromptFolder(Frozen):
     """The prompt files of a folder; a subclass has a field of type PromptFile for each of them, by its name.
 
-    One that has `types` has a file for each of these question types instead, all in its field `by_type`.
+    One with a field `by_type` has a file for each of the question types that base asks instead.
     """
 
     folder: ClassVar[Path]
-    types: ClassVar[tuple[QuestionType, ...]] = ()
 
     @classmethod
     def load(cls, folder: Path | None = None) -> Self:
@@ -96,7 +97,7 @@ class PromptFolder(Frozen):
 class Prompts(PromptFolder):
     """The prompts of all question types."""
 
-    folder, types = PROMPTS, PROMPTED
+    folder = PROMPTS
 
     by_type: dict[QuestionType, PromptFile[PromptTemplate]]
 
@@ -126,10 +127,11 @@ def require_fields(name: str, text: str, expected: Sequence[str]) -> None:
 
 @cache
 def _read(kind: type[PromptFolder], folder: Path) -> Any:
-    names = kind.types or tuple(kind.model_fields)
+    by_type = "by_type" in kind.model_fields
+    names = prompted_types() if by_type else tuple(kind.model_fields)
     try:
         contents = {name: read_yaml(read_text(folder / f"{name}.yaml")) for name in names}
-        return kind.model_validate({"by_type": contents} if kind.types else contents)
+        return kind.model_validate({"by_type": contents} if by_type else contents)
     except (OSError, ValueError) as error:
         raise UsageError(
             "the prompt files cannot be used",

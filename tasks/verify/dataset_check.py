@@ -69,7 +69,7 @@ def describe_content(good: pl.DataFrame, rejected: pl.DataFrame) -> Content:
 
 def count_gold(good: pl.DataFrame) -> dict[str, int]:
     """Count how often each letter is right, in the order of letters; questions of several golds count each."""
-    chosen = good.filter(pl.col("question_type").cast(pl.String).is_in(answered_by("letter", "letters", "ranking")))
+    chosen = good.filter(pl.col("question_type").is_in(answered_by("letter", "letters", "ranking")))
     counts = Counter(chosen["gold_indices"].explode().drop_nulls().to_list())
     letters = option_letters(max(counts) + 1) if counts else ()
     return {letters[index]: counts[index] for index in sorted(counts)}

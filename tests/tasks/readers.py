@@ -100,7 +100,7 @@ def score_replies(question_type: str, replies: Sequence[str]) -> dy.DataFrame[It
     return score_items(items(row), answers(*said), ratings, method, gold)
 
 
-WORDS = [name for name in QUESTION_TYPES["open_ended"].metrics if MEASURED[name].answer and "truthful" not in name]
+WORDS = [name for name in suited_metrics("open_ended") if MEASURED[name].answer and "truthful" not in name]
 CALLS = ("draft", "judge", "review", "hp_binary", "pairwise")
 CONTRACT = Contract({"warmth": Scale(lowest=1, highest=3), "asks": "yes_no"}, rationale=True)
 DIGIT = Contract({"warmth": Scale(lowest=1, highest=3)}, reply="digit")

@@ -1,12 +1,16 @@
 """AttuneBench 1.0."""
 
 from schemas.benchmark import Benchmark
+from schemas.question_types import QuestionTypeRow
 
 ATTUNEBENCH = Benchmark(
     "attunebench",
     datasets="tasks.benchmarks.attunebench.datasets.conversations:DATASETS",
     solvers="tasks.benchmarks.attunebench.annotate.annotate:SOLVERS",
+    question_types="tasks.benchmarks.attunebench.benchmark:QUESTION_TYPES",
     metrics="tasks.benchmarks.attunebench.metrics.rows:METRICS",
     sections="tasks.benchmarks.attunebench.section:SECTIONS",
     exchanges="tasks.benchmarks.attunebench.exchange:EXCHANGES",
 )
+
+QUESTION_TYPES = (QuestionTypeRow("annotation", "text", (), has_prompt=False),)

@@ -8,6 +8,7 @@ LONGEMOTION = Benchmark(
     datasets="tasks.benchmarks.longemotion.catalogue:DATASETS",
     solvers="tasks.benchmarks.longemotion.settings:SOLVERS",
     context_solvers="tasks.benchmarks.longemotion.settings:CONTEXT_SOLVERS",
+    question_types="tasks.benchmarks.longemotion.question_types:QUESTION_TYPES",
     metrics="tasks.benchmarks.longemotion.metrics:METRICS",
     papers="tasks.benchmarks.longemotion.benchmark:PAPERS",
 )

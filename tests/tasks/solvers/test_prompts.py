@@ -18,7 +18,7 @@ from tasks.benchmarks.esc_eval.role_play import RolePlayPrompts
 from tasks.benchmarks.longemotion.solvers.prompts import LongEmotionPrompts
 from tasks.lake.fingerprint import hash_settings
 from tasks.solvers.base import UnsentCalls
-from tasks.solvers.prompts import PROMPTED, PromptFolder, Prompts, build_messages
+from tasks.solvers.prompts import PromptFolder, Prompts, build_messages, prompted_types
 from tests.tasks.solvers.asking import ask_item
 
 SINGLE = Item(
@@ -81,7 +81,7 @@ def test_an_item_is_one_user_message(item: Item, text: str) -> None:
 
 def test_a_changed_prompt_gets_a_new_version() -> None:
     by_type, long = Prompts.load().by_type, LongEmotionPrompts.load()
-    files: dict[str, Any] = {name: by_type[name] for name in PROMPTED}
+    files: dict[str, Any] = {name: by_type[name] for name in prompted_types()}
     files |= {f"longemotion/{name}": getattr(long, name) for name in LongEmotionPrompts.model_fields}
     files["role_play/seeker"] = RolePlayPrompts.load().seeker
     files["annotate/calls"] = AnnotatePrompts.load().calls
