@@ -10,10 +10,9 @@ from schemas.dataset import BundledFile, DatasetSpec, LocalFile, PinnedFile, Sou
 from schemas.errors import SourceError, UsageError
 from schemas.folders import DATA_FOLDER
 from tasks.sources.archives import extract_member
-from tasks.sources.caching import Cache
 from tasks.sources.checksums import hash_file, hash_names, missing_source, name_source, pinned_hashes, pointer_in_place, verify
 from tasks.sources.downloading import Download, HttpsDownload
-from tasks.sources.fetching import Addresses, fetch, find_cached, read_pointer, verify_cached
+from tasks.sources.fetching import Addresses, Cache, fetch, find_cached, read_pointer, verify_cached
 
 BUNDLED = DATA_FOLDER / "bundled"
 

@@ -27,8 +27,7 @@ from tasks.datasets.steps import BuildJob
 from tasks.lake.lake import Lake
 from tasks.lineage import emission
 from tasks.lineage.emission import EndpointQueue
-from tasks.lineage.events import ParentRun, StepEvents, StepRun
-from tasks.lineage.facets import type_name
+from tasks.lineage.events import ParentRun, StepEvents, StepRun, type_name
 from tasks.lineage.inputs_outputs import JobInputs, JobOutputs, JobSource, inputs_of, outputs_of
 from tests.loopback import Endpoint
 from tests.openlineage_schema import check_event
