@@ -157,7 +157,7 @@ class StepEvents:
             "storage": storage_dataset.StorageDatasetFacet(storageLayer=store, fileFormat="parquet"),
         }
         if (source := footer_source(path)) is not None:
-            facets["schema"] = schema_facet(pl.read_parquet_schema(source))
+            facets["schema"] = schema_dataset.SchemaDatasetFacet(fields=_fields(pl.read_parquet_schema(source)))
         size = path.stat().st_size if isinstance(path, Path) else None
         return OutputDataset(self.namespace, place_of(ref), facets=facets, outputFacets=_statistics(size, ref.rows))
 
@@ -240,11 +240,6 @@ def file_facets(version: str, path: str, sha256: str | None) -> dict[str, Datase
     """Return the facets of a file that is no partition."""
     version_facet = dataset_version_dataset.DatasetVersionDatasetFacet(version)
     return {"version": version_facet, "moodflow_file": FileDatasetFacet(path, sha256)}
-
-
-def schema_facet(columns: Mapping[str, pl.DataType]) -> DatasetFacet:
-    """Return the facet of a Parquet file's columns, in their order."""
-    return schema_dataset.SchemaDatasetFacet(fields=_fields(columns))
 
 
 def _fields(columns: Mapping[str, Column]) -> list[schema_dataset.SchemaDatasetFacetFields]:
