@@ -131,16 +131,11 @@ def told(used: list[Any]) -> set[str]:
     return said
 
 
-def elsewhere(lake: Lake, root: Folder) -> list[Any]:
-    """The same uses, of a lake that was moved under them."""
-    used = uses(lake)
-    lake.root = root
-    lake._found.clear()
-    return used
-
-
 def test_a_wrong_bucket_is_told(lake: Lake) -> None:
-    assert told(elsewhere(lake, parse_folder("s3://no-such-bucket/lake"))) == {"there is no such bucket"}
+    used = uses(lake)
+    lake.root = parse_folder("s3://no-such-bucket/lake")
+    lake._found.clear()
+    assert told(used) == {"there is no such bucket"}
 
 
 @pytest.mark.usefixtures("new_connections")
