@@ -68,14 +68,18 @@ class Estimator:
     def expect(self, request: ChatRequest) -> Expected:
         """Estimate what a call will use."""
         measure = measure_call(request)
-        seen = self._replies.get((measure.model, measure.judged))
-        reply = seen.amount / seen.parts if seen else FIRST_REPLY_SHARE * request.sampling.max_tokens
+        reply = self.mean_reply(measure.model, judged=measure.judged, max_tokens=request.sampling.max_tokens)
         return Expected(self.prompt_tokens(measure), reply, measure)
 
     def prompt_tokens(self, measure: Measure) -> float:
         """Estimate prompt tokens: the guess, times how far guesses were off so far."""
         seen = self._prompts.get((measure.model, measure.script))
         return measure.guessed * (seen.amount / seen.parts if seen else 1.0)
+
+    def mean_reply(self, model: str, *, judged: bool, max_tokens: int) -> float:
+        """Estimate completion tokens of a reply: the mean so far, before that a share of the most there can be."""
+        seen = self._replies.get((model, judged))
+        return seen.amount / seen.parts if seen else FIRST_REPLY_SHARE * max_tokens
 
     def learn(self, measure: Measure, prompt_tokens: int, completion_tokens: int) -> None:
         """Take the server's counts of an answered call into account."""
