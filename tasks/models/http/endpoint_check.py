@@ -9,7 +9,7 @@ from threading import Thread
 import httpx
 from pydantic import SecretStr
 
-from schemas.addresses import KEY_ADDRESSES, require_plain_address
+from schemas.addresses import KEY_ADDRESSES
 from schemas.chat import ModelEntry
 from schemas.errors import EndpointError
 from tasks.models.capabilities.providers import provider_at
@@ -85,7 +85,6 @@ async def check_endpoint(entry: ModelEntry) -> None:
     """
     if entry.base_url is None:
         return
-    require_plain_address(entry.base_url, "base_url")
     url = _parse(entry, entry.base_url)
     if proxy := choose_proxy(entry, url):
         url = _parse(entry, proxy)

@@ -160,5 +160,5 @@ async def test_closing_ends_work_after_batch_it_is_at(tmp_path: Path, monkeypatc
         asyncio.get_running_loop().call_soon(gate.set)
     assert len(model.calls) == 1
     assert [type(result) for result in await asyncio.gather(*waiting, return_exceptions=True)] == [asyncio.CancelledError] * 3
-    with pytest.raises(RuntimeError, match="closed"):
+    with pytest.raises(RuntimeError, match="shutdown"):
         await engine.rank(["rain"], "grief", "dense", "en")

@@ -25,16 +25,11 @@ NEW_LIMIT: TokenLimit = "max_completion_tokens"
 ONCE = CallRetryPolicy(retries={failure: Retry(attempts=1) for failure in FAILURES})
 
 
-async def probed(base_url: str, name: str = "listener", *, timeout_s: float = 10.0, **options: Any) -> ModelProbe:
-    # As a copy, since an entry of its own cannot hold an address with a password.
-    entry = ModelEntry(name=name, base_url="http://localhost/v1", timeout_s=timeout_s).model_copy(update={"base_url": base_url})
-    async with HttpChat(entry, base_url, policy=ONCE) as chat:
-        return await probe(entry, chat, **options)
-
-
 async def probed_with(script: Script, name: str = "listener", **options: Any) -> tuple[ModelProbe, list[dict[str, Any]]]:
     with ProbedServer(script) as server:
-        return await probed(server.base_url, name, **options), server.bodies
+        entry = ModelEntry(name=name, base_url=server.base_url)
+        async with HttpChat(entry, server.base_url, policy=ONCE) as chat:
+            return await probe(entry, chat, **options), server.bodies
 
 
 def refusing_if(is_wrong: Callable[[dict[str, Any]], bool], message: str, status: int = 400) -> Script:
@@ -312,14 +307,6 @@ async def test_findings_are_remembered_per_endpoint_and_model(tmp_path: Path) ->
     assert list_probes(tmp_path) == [found]
     for other in (ENTRY.model_copy(update={"name": "speaker"}), ModelEntry(name="listener", base_url="http://two.example/v1")):
         assert recall(tmp_path, other) is None
-
-
-async def test_a_password_in_the_url_is_not_kept(tmp_path: Path) -> None:
-    with ProbedServer(lambda body, _: completed(body)) as server:
-        url = server.base_url.replace("//", "//user:pa55@")
-        found = await probed(url)
-    assert found.server == server.base_url.replace("//", "//...@")
-    assert "pa55" not in remember(tmp_path, ENTRY, found).read_text()
 
 
 async def test_what_an_older_version_found_is_not_used(tmp_path: Path) -> None:
