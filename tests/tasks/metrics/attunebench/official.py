@@ -1,7 +1,6 @@
-"""Reads released conversations and result files, and scores them by the official rules: from the specification.
+"""Reads released conversations and result files, and scores them by the official rules: from the specification, nothing of ours.
 
-A second implementation, to be held against the first. It is as slow and as plain as it can be, and has nothing of ours but the
-places of the adjectives.
+A second implementation, to be held against the first. It is as slow and as plain as it can be.
 """
 
 from collections.abc import Iterable, Mapping
@@ -10,12 +9,33 @@ from math import dist, sqrt
 from statistics import fmean
 from typing import Any
 
-from tasks.datasets.attunebench.codebook import load_codebook
-
 Fields = Mapping[str, Any]
 Values = dict[str, float | None]
 
-PLACES = load_codebook().adjectives
+PLACES = {
+    "interested": (0.65, 0.6),
+    "excited": (0.8, 0.85),
+    "strong": (0.75, 0.7),
+    "enthusiastic": (0.82, 0.78),
+    "proud": (0.85, 0.65),
+    "alert": (0.7, 0.75),
+    "inspired": (0.9, 0.7),
+    "determined": (0.78, 0.72),
+    "attentive": (0.68, 0.6),
+    "active": (0.72, 0.8),
+    "distressed": (0.125, 0.75),
+    "upset": (0.167, 0.65),
+    "guilty": (0.15, 0.6),
+    "scared": (0.083, 0.82),
+    "hostile": (0.2, 0.7),
+    "irritable": (0.22, 0.68),
+    "ashamed": (0.13, 0.62),
+    "nervous": (0.188, 0.72),
+    "jittery": (0.196, 0.788),
+    "afraid": (0.073, 0.84),
+}
+"""Valence and arousal."""
+
 SIGNS = {"totalPositiveAffect": [*PLACES][:10], "totalNegativeAffect": [*PLACES][10:]}
 LEVELS = ("very", "mostly w", "mixed", "mostly o")
 BRANCHES = ("perceiving", "facilitating", "understanding", "managing")
