@@ -10,10 +10,9 @@ import polars as pl
 from schemas.errors import LakeError
 from schemas.tables.responses import Answers
 from schemas.usage import TESTED
-from tasks.solvers.longemotion.emotion_expression import HEAD, MARKED
+from tasks.solvers.longemotion.emotion_expression import MARKED, head_steps
 from tasks.solvers.longemotion.prompts import STEPS
 from tasks.solvers.longemotion.search_o1 import END_QUERY
-from tasks.solvers.state import says_something
 from tasks.text.languages import find_language
 
 ITEM = ["dataset", "item_id"]
@@ -97,12 +96,8 @@ def join_steps(turns: Iterable[Mapping[str, Any]]) -> str | None:
             # Searches at the end of a turn took their white space with them.
             text = "\n\n".join(part.strip() for part in (texts.pop(), text) if part.strip())
         texts.append(text)
-        head = HEAD[turn["language"]]
-    if len(texts) != STEPS + 1:
-        return None
-    if not any(map(says_something, texts)):
-        return ""
-    return "\n\n".join(f"{head.format(step=step)}\n{text.strip()}" for step, text in enumerate(texts))
+        language = turn["language"]
+    return head_steps(texts, language) if len(texts) == STEPS + 1 else None
 
 
 def _goes_on(turn: Mapping[str, Any]) -> bool:
