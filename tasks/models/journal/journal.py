@@ -78,6 +78,9 @@ class Journal:
         """
         with journal_errors(self._path):
             row = journal_row(request, reply, self._now())
+            # Half a character cannot be stored; found here, it fails this reply and not the batch it would be in. A request with
+            # one has no key.
+            row.reply.encode()
         entry = _Entry(row, asyncio.get_running_loop().create_future())
         self._entries.put(entry)
         return entry.durable

@@ -195,6 +195,9 @@ async def test_one_model_is_exported_alone(tmp_path: Path) -> None:
         await journal.write(other, ChatReply(text="T"))
     assert export_replies(path, tmp_path / "talker.parquet", "talker") == 1
     assert pl.read_parquet(tmp_path / "talker.parquet")["key"].to_list() == [other.key]
+    with pytest.raises(UsageError, match="no reply by this model"):
+        export_replies(path, tmp_path / "nobody.parquet", "nobody")
+    assert not (tmp_path / "nobody.parquet").exists()
 
 
 async def test_a_file_that_exists_is_not_written_over(tmp_path: Path) -> None:
