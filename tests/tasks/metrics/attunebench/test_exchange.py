@@ -12,7 +12,7 @@ from tasks.datasets.attunebench.conversations import ATTUNEBENCH
 from tasks.datasets.building import build_items
 from tasks.datasets.own_items import in_folder
 from tasks.metrics.attunebench.conversation import known_items, measure_parts
-from tasks.metrics.attunebench.result_files import ResultFile, result_fields
+from tasks.metrics.attunebench.result_files import ResultFile, parse_result, result_fields
 from tests.tasks.datasets.attunebench.conversations import Fields, varied, write_folder
 from tests.tasks.metrics.attunebench import official
 from tests.tasks.metrics.attunebench.samples import oracle
@@ -113,3 +113,15 @@ def test_the_official_rules_score_an_export_alike(strategy: str, known: Any) -> 
             # Halves of a hundredth may be rounded either way.
             near = 0.0100001 if "composite" in name else 1e-9
             assert ours.get(name) == (None if value is None else pytest.approx(value, abs=near)), (number, name)
+
+
+@pytest.mark.parametrize("strategy", ["absolute", "delta", "blind_delta"])
+def test_an_export_comes_back_with_its_scores(strategy: str, known: Any) -> None:
+    for number, (_, (gold, shown)) in enumerate(known):
+        said = replies(gold, Random(f"{strategy} {number}"), strategy)
+        result = ResultFile(gold.conversation_id, "m", "default", strategy, said)
+        back = parse_result(written(result, gold)).replies
+        texts = [{part: None if one is None else json.dumps(one) for part, one in some.items()} for some in (said, back)]
+        for profile in ("corrected", "reference"):
+            before, after = (measure_parts((gold, shown), one, profile) for one in texts)
+            assert {**after, "read_share": None} == {**before, "read_share": None}, number
