@@ -33,11 +33,8 @@ async def build_cards(plan: Plan, first: CardStep) -> StageResult:
 
     Args:
         plan: its benchmark is the file or dataset that is read. Its model extracts and filters; judge, then panel annotate, and
-            whoever comes first takes the part of those that are not named.
+            the first of them takes the part of those that are not named.
         first: step that is entered: extract by posts, annotate by cards that exist.
-
-    Raises:
-        EndpointError: no call was answered, and no card is the cause.
     """
     lake, budget = open_lake(plan), open_budget(plan)
     lake.require_writable()

@@ -40,13 +40,7 @@ async def report(request: ReportRequest) -> State[RunManifest]:
     Reads every layer of the plan; writes `runs/<run>/`: manifest.json, report.md, report.html, changes.json. Always writes, even
     if nothing changed: a run is a record of what was looked at when. Its state is a failure named `Regressed` if a model
     regressed and `Failed` if no call was answered, and a success named `BudgetSpent` if calls were not sent, `Drifting` if a
-    model does and `UpToDate` if nothing changed.
-
-    Args:
-        request: the plan and what only the run itself knows.
-
-    Raises:
-        UnsuccessfulRun: to whoever awaits the manifest of a run with such a state.
+    model does and `UpToDate` if nothing changed. Awaiting a failure raises UnsuccessfulRun.
     """
     resolved = await begin_run(request.plan)
     manifest = describe(request, resolved, stored_partitions(resolved))
@@ -92,13 +86,7 @@ def describe(request: ReportRequest, resolved: ResolvedPlan, partitions: list[Pa
 
 
 def manifest_of(resolved: ResolvedPlan, partitions: Sequence[PartitionRef], **found: Any) -> RunManifest:
-    """Return the manifest of a run that ends now.
-
-    Args:
-        resolved: its plan, of which it has the blueprint, the datasets and the code.
-        partitions: that its scores rest on.
-        found: the other fields.
-    """
+    """Return the manifest of a run that ends now; `found`: fields that neither its plan nor its partitions say."""
     code = resolved.lake.code
     return RunManifest(
         benchmark=resolved.blueprint.name,

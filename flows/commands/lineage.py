@@ -62,12 +62,7 @@ def lineage(
 
 
 def read_graph(folder: Folder, target: str) -> LineageGraph:
-    """Read the graph behind a run or a file of the lake.
-
-    Raises:
-        UsageError: the lake holds nothing of that name, or the file is outside the lake.
-        LakeError: a manifest cannot be read.
-    """
+    """Read the graph behind a run or a file of the lake."""
     lake = Lake(folder, read_code_version())
     runs = list_runs(folder)
     if target in runs:

@@ -131,15 +131,7 @@ def find_field(path: str, option: str) -> PlanField:
 
 
 def parse_setting(text: str, option: str) -> tuple[str, Any]:
-    """Read `PATH=VALUE`: the path, and the value as the field there takes it.
-
-    Args:
-        text: as given to the option.
-        option: its name, for messages.
-
-    Raises:
-        UsageError: there is no such field, or the text has another form.
-    """
+    """Read `PATH=VALUE`, as given to an option: the path, and the value as the field there takes it."""
     path, equals, value = text.partition("=")
     if not equals:
         raise UsageError(
@@ -157,13 +149,6 @@ def parse_value(field: PlanField, text: str) -> Any:
     """Read the text of a field's value; the plan itself checks numbers, words and limits.
 
     Lists are split at commas, lists in brackets and mappings in braces are read as YAML.
-
-    Args:
-        field: that the value is for.
-        text: as given on the command line.
-
-    Raises:
-        UsageError: brackets or braces that are no YAML.
     """
     if text.strip() in ("null", "~"):
         return None
@@ -207,13 +192,7 @@ def _read_yaml(path: str, text: str) -> Any:
 def assign(values: dict[str, Any], path: str, value: Any) -> None:
     """Set a field in the values of a plan; below `models` and a role it is set for each of their models.
 
-    Args:
-        values: fields of a plan, as `gather_roles` returns them; changed in place, what was nested in them is copied.
-        path: of the field.
-        value: to set.
-
-    Raises:
-        UsageError: the path describes a model that was not named.
+    The values, as `gather_roles` returns them, are changed in place; what was nested in them is copied.
     """
     first, *rest = path.split(".")
     if first not in Plan.model_fields:

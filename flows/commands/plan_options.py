@@ -90,11 +90,7 @@ class PlanOptions:
         return (*names, *(f"--set {text.partition('=')[0].strip()}" for text in self.set or ()))
 
     def assign_to(self, values: dict[str, Any]) -> None:
-        """Set what the options say in the values of a plan, in the order in which they count.
-
-        Raises:
-            UsageError: there is no such field or role, or a role is named twice, or described and no model named for it.
-        """
+        """Set what the options say in the values of a plan, in the order in which they count."""
         for variable, path in ENVIRONMENT.items():
             if os.environ.get(variable):
                 assign(values, path, os.environ[variable])
@@ -228,17 +224,9 @@ def _replacement(name: str) -> str | None:
 
 
 def read_plan(benchmark: str, options: PlanOptions, *, needs_model: bool = True) -> Plan:
-    """Return the plan that options, configuration files and presets describe.
+    """Return the plan that options, configuration files and presets describe; a plan without a model is refused if it needs one.
 
     Options win over files, `--set` over other options, a file over the one before it and over presets.
-
-    Args:
-        benchmark: name, or path of a blueprint.
-        options: as given.
-        needs_model: refuse a plan without one.
-
-    Raises:
-        UsageError: a file cannot be read, a value is refused, or money is limited and a model has no price.
     """
     presets, values = read_configs(options.config or (), benchmark)
     written = values.get("roles", {}).keys() - {text.partition("=")[0].strip() for text in options.role or ()}

@@ -45,11 +45,7 @@ STAGE_FLOWS = {"build": build_datasets, "infer": run_inference, "score": score}
 
 
 def run_command(name: str, *requests: Any) -> CommandResult:
-    """Run a stage for one plan after the other to its end, or estimate what the calls of a plan would take (`dry-run`).
-
-    Raises:
-        MoodflowError: if something the user can mend is wrong.
-    """
+    """Run a stage for one plan after the other to its end, or estimate what the calls of a plan would take (`dry-run`)."""
     return run_to_end(run_dry(*requests) if name == "dry-run" else _run_stage(name, requests))
 
 

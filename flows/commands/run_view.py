@@ -142,10 +142,7 @@ def _usage_cells(row: Amounts, currency: str | None) -> list[str]:
 def leaderboard_table(title: str, rows: list[dict[str, Any]], regressed: frozenset[tuple[str, str, str]] = frozenset()) -> Table:
     """Return the leaderboard for a terminal: one column per model while they fit, else one row per model.
 
-    Args:
-        title: above it.
-        rows: of its JSON document.
-        regressed: run, model and setting of what regressed against the run before.
+    `regressed` has run, model and setting of what regressed against the run before.
     """
     names = dict.fromkeys(name for row in rows for name in row["abilities"])
     cells = [_model_cells(row, names) for row in rows]
@@ -161,14 +158,7 @@ def leaderboard_table(title: str, rows: list[dict[str, Any]], regressed: frozens
 
 
 def scores_view(title: str, document: dict[str, Any], manifest: RunManifest, lake: Lake) -> list[RenderableType]:
-    """Return the leaderboard of a run and its headlines; first the scores of its datasets where few are scored or it chose some.
-
-    Args:
-        title: of the leaderboard.
-        document: of `run_document`.
-        manifest: of the run.
-        lake: where its layers are.
-    """
+    """Return leaderboard and headlines of a run, after the scores of its datasets where few are scored or it chose some."""
     models = document["models"]
     few = manifest.plan.get("datasets") is not None or any(row["verdict"] == "too little scored" for row in models)
     tables = [_dataset_table(title, document, past_run(manifest, lake))] if few else []

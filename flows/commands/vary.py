@@ -48,15 +48,9 @@ def _read_factors(vary: Sequence[str]) -> dict[str, list[str]]:
 
 
 def read_variants(benchmark: str, options: PlanOptions, vary: Sequence[str]) -> dict[str, Plan]:
-    """Return a plan for each combination of the factors' values, by what is set for it.
+    """Return a plan for each combination of the values of factors, each `PATH=V1,V2`, by what is set for it.
 
-    Args:
-        benchmark: name, or path of a blueprint.
-        options: of everything that is not varied.
-        vary: factors, each `PATH=V1,V2`.
-
-    Raises:
-        UsageError: a factor or value is refused, or two variants would have the same scores.
+    Two variants that would have the same scores are refused.
     """
     chosen = [[f"{path}={value}" for value in values] for path, values in _read_factors(vary).items()]
     variants = {
@@ -130,12 +124,7 @@ def _tables(first: str, comparisons: Mapping[str, Row]) -> Iterator[Table | str]
 
 
 def within_budget(plan: Plan, spent: Sequence[Mapping[str, Any]]) -> Plan:
-    """Return a plan with what runs of the same command have left of its budget.
-
-    Args:
-        plan: of the next run.
-        spent: amounts of the runs before it, `cost.total` of their documents.
-    """
+    """Return a plan with what runs of the same command before it, of which `spent` has `cost.total`, have left of its budget."""
     left: dict[str, float] = {}
     if plan.budget_tokens is not None:
         tokens = sum((row["paid_prompt_tokens"] or 0) + (row["paid_completion_tokens"] or 0) for row in spent)

@@ -56,12 +56,7 @@ def may_travel(spec: DatasetSpec) -> bool:
 
 
 def require_runner(plan: Plan) -> None:
-    """Check, without waiting for anything that starts, that the cluster of a plan can be there.
-
-    Raises:
-        UsageError: the package that speaks to it is not installed, or the address is none.
-        ClusterError: nothing listens at its address.
-    """
+    """Check, without waiting for anything that starts, that something listens where the plan says that its cluster is."""
     if plan.runner == "local":
         return
     if find_spec("prefect_dask") is None:
@@ -78,11 +73,7 @@ def require_runner(plan: Plan) -> None:
 
 
 def split_address(plan: Plan) -> tuple[str, int]:
-    """Return host and port of the plan's cluster.
-
-    Raises:
-        UsageError: its address has none.
-    """
+    """Return host and port of the plan's cluster; UsageError: its address has none."""
     host, _, port = (plan.runner_address or "").rpartition("//")[2].rpartition(":")
     if host and port.isdecimal():
         return host.strip("[]"), int(port)
@@ -111,10 +102,7 @@ def cluster_error(plan: Plan, what: str, expected: str | None, got: str | Except
 async def open_cluster(plan: Plan, lake: Folder) -> AsyncIterator[Any]:
     """Connect the cluster of a plan, every worker of which can do its part; yields Prefect's task runner for it.
 
-    A lake on a disk is named by its absolute path.
-
-    Raises:
-        UsageError, ClusterError: it cannot be used.
+    A lake on a disk is named by its absolute path. A cluster that cannot be used is a UsageError or a ClusterError.
     """
     require_runner(plan)
     from prefect_dask.task_runners import DaskTaskRunner  # noqa: PLC0415

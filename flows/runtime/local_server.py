@@ -57,8 +57,7 @@ Kind = Literal["temporary", "serve"]
 def configure_prefect(console: str) -> None:
     """Put our defaults into the environment; what the user has set wins. Call before Prefect is imported.
 
-    Args:
-        console: lowest level of Prefect's log lines on the terminal; they still reach the UI.
+    `console` is the lowest level of Prefect's log lines on the terminal; they still reach the UI.
     """
     levels = {f"PREFECT_LOGGING_{name}_LEVEL": console for name in ("HANDLERS_CONSOLE", "INTERNAL")}
     for name, value in (LOCAL_SETTINGS | levels).items():
@@ -173,11 +172,7 @@ def start_early() -> LocalServer:
 
 @cache
 def temporary_server() -> LocalServer | None:
-    """Return the server of this process, named to Prefect; null where the user has one. It need not be up yet.
-
-    Raises:
-        EndpointError: the user has none, and forbids a temporary one.
-    """
+    """Return the server of this process, named to Prefect; null where the user has one. It need not be up yet."""
     from prefect.context import refresh_global_settings_context  # noqa: PLC0415
     from prefect.settings import get_current_settings  # noqa: PLC0415
 

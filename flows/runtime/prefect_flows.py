@@ -66,10 +66,8 @@ def run_to_end(work: Coroutine[Any, Any, ResultT]) -> ResultT:
     In the main thread Prefect puts a handler of SIGTERM in place of ours while a flow runs, and that raises what means nothing to
     asyncio: it ends whichever task gets it, or nothing at all.
 
-    Ctrl-C and SIGTERM end the process within INTERRUPT_LIMIT_S: a temporary server got the same signal.
-
-    Raises:
-        KeyboardInterrupt: after either signal.
+    Ctrl-C and SIGTERM raise KeyboardInterrupt and end the process within INTERRUPT_LIMIT_S: a temporary server got the same
+    signal.
     """
     tasks: list[asyncio.Task[Any] | None] = []
 
@@ -130,10 +128,6 @@ async def begin_run(plan: Plan, *more: str) -> ResolvedPlan:
 
     Tagged is the outermost run, so that it is found by what it evaluates. Its tasks get no tag: the server looks a task's tags up
     in its concurrency limits, 30 to 85 ms each time.
-
-    Raises:
-        UsageError, BlueprintError, LakeError: the plan cannot be resolved, its lake not be written, or parameters of a deployment
-            have the identity of another server than their base URL.
     """
     context, outermost = FlowRunContext.get(), _OUTERMOST.get()
     run = context.flow_run if context else None
@@ -175,11 +169,7 @@ def in_outermost_run() -> Iterator[None]:
 
 @asynccontextmanager
 async def spread(plan: Plan) -> AsyncIterator[RunStep]:
-    """Yield what runs the steps of a stage.
-
-    Raises:
-        UsageError, ClusterError: the plan's cluster cannot be used.
-    """
+    """Yield what runs the steps of a stage."""
     if plan.runner == "local":
         yield run_here
         return
@@ -195,11 +185,7 @@ async def run_here(step: Any, *arguments: Any) -> Any:
 
 
 async def run_there(cluster: Any, plan: Plan, step: Any, *arguments: Any) -> Any:
-    """Run a step on one of a cluster's workers; a run that a worker does not survive is begun again by the cluster.
-
-    Raises:
-        ClusterError: the cluster was lost, or lost the step.
-    """
+    """Run a step on one of a cluster's workers; a run that a worker does not survive is begun again by the cluster."""
     context = FlowRunContext.get()
     flow_run = context.flow_run.id if context and context.flow_run else None
     future = cluster.submit(step, dict(signature(step.fn).bind(*arguments).arguments))

@@ -47,11 +47,7 @@ def find_config(config: Path | None, folder: Path) -> Path:
 
 
 def read_deployments(path: Path) -> tuple[Deployment, ...]:
-    """Read every deployment of the file.
-
-    Raises:
-        UsageError: the file cannot be read, or the first thing in it that is wrong.
-    """
+    """Read every deployment of the file; UsageError: the first thing in it that is wrong."""
     found = tuple(_read_deployment(raw, path) for raw in _read_entries(path))
     names = [deployment.entry.name for deployment in found]
     if repeated := sorted({name for name in names if names.count(name) > 1}):
@@ -132,13 +128,8 @@ def _inside(error: MoodflowError, outer: str, separator: str = ".") -> MoodflowE
 def reschedule(deployments: Iterable[Deployment], wanted: Mapping[str, str]) -> tuple[Deployment, ...]:
     """Return the deployments with other schedules.
 
-    Args:
-        deployments: as the file has them.
-        wanted: by name of a deployment: a cron expression in place of those of the file, in the time zone of its first one, or
-            `off`.
-
-    Raises:
-        UsageError: if there is no deployment of that name.
+    `wanted` has, by name of a deployment, a cron expression in place of those of the file, in the time zone of its first one, or
+    `off`.
     """
     known = tuple(deployments)
     names = [deployment.entry.name for deployment in known]
@@ -181,11 +172,7 @@ def key_addresses(deployments: Iterable[Deployment]) -> str:
 
 
 def check_deployment(deployment: Deployment) -> None:
-    """Look up what the deployment names; warn of a key that is not there.
-
-    Raises:
-        MoodflowError: what a run of it would raise at once.
-    """
+    """Look up what the deployment names, and raise what a run of it would raise at once; warn of a key that is not there."""
     try:
         for entry in deployment.plan.entries:
             entry.require_own_identity()

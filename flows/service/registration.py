@@ -1,5 +1,6 @@
 """Register deployments and automations with a Prefect server, and close what an earlier `moodflow serve` left running."""
 
+from collections import Counter
 from collections.abc import Sequence
 from contextlib import suppress
 from datetime import UTC, datetime, timedelta
@@ -65,11 +66,7 @@ class ServedDeployment(NamedTuple):
 
 
 def build_deployment(deployment: Deployment) -> RunnerDeployment:
-    """Return the deployment as Prefect registers it; the flow is imported by name, wherever it is installed.
-
-    Raises:
-        UsageError: a schedule cannot be read.
-    """
+    """Return the deployment as Prefect registers it; the flow is imported by name, wherever it is installed."""
     entry = deployment.entry
     concurrency = entry.concurrency and entry.concurrency.model_dump()
     return RunnerDeployment.from_flow(
@@ -109,26 +106,21 @@ async def register(client: PrefectClient, runner: Runner, deployment: Deployment
     return identity
 
 
-async def close_left_over(client: PrefectClient, names: Sequence[str]) -> dict[str, int]:
+async def close_left_over(client: PrefectClient, names: Sequence[str]) -> Counter[str]:
     """Close what an earlier `moodflow serve` left, so that no run holds a slot and missed runs do not all start now.
 
-    A run that was at work when its server was killed is Crashed. Scheduled runs whose time has passed are Cancelled. Nothing may
-    be running yet.
-
-    Returns:
-        How many scheduled runs were missed, by deployment; only those that missed any.
+    A run that was at work when its server was killed is Crashed. Scheduled runs whose time has passed are Cancelled; how many of
+    each deployment is returned. Nothing may be running yet.
     """
-    missed: dict[str, int] = {}
+    missed = Counter[str]()
     for name in names:
         for run in await runs_of(client, name, AT_WORK):
             await client.set_flow_run_state(run.id, Crashed(message=LOST), force=True)
         now = datetime.now(UTC)
-        scheduled = await runs_of(client, name, (StateType.SCHEDULED,))
-        late = [run for run in scheduled if run.next_scheduled_start_time and run.next_scheduled_start_time < now]
-        for run in late:
-            await client.set_flow_run_state(run.id, Cancelled(message=MISSED))
-        if late:
-            missed[name] = len(late)
+        for run in await runs_of(client, name, (StateType.SCHEDULED,)):
+            if run.next_scheduled_start_time and run.next_scheduled_start_time < now:
+                await client.set_flow_run_state(run.id, Cancelled(message=MISSED))
+                missed[name] += 1
     return missed
 
 
@@ -201,11 +193,7 @@ async def regression_automation(url: SecretStr) -> AutomationCore:
 
 
 async def mend_automations(webhook: str | None) -> dict[str, str]:
-    """Register the automations with the user's server, as `register_automations` does.
-
-    Raises:
-        EndpointError: none is configured, it cannot be reached, or it refuses.
-    """
+    """Register the automations with the user's server, as `register_automations` does."""
     await require_server()
     async with get_client() as client:
         return await register_automations(client, SecretStr(webhook) if webhook else None)

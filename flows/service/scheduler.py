@@ -42,14 +42,7 @@ class ServerPlan(NamedTuple):
 
 
 def serve_until_signal(wanted: ServerPlan) -> int:
-    """Serve until SIGINT or SIGTERM; a second one kills everything at once.
-
-    Returns:
-        0 after a signal; 1 if the server ended by itself.
-
-    Raises:
-        EndpointError: the server did not start.
-    """
+    """Serve until SIGINT or SIGTERM, and return 0; 1 if the server ended by itself. A second signal kills everything at once."""
     if sys.platform == "linux":
         # A process whose own parent ends becomes a child of this one, so that it is still found at the end.
         ctypes.CDLL(None).prctl(PR_SET_CHILD_SUBREAPER, 1)
@@ -125,7 +118,7 @@ async def _start(wanted: ServerPlan, runner: Runner, stopped: asyncio.Event) -> 
         for deployment, made in wanted.built:
             identity, name = await register(client, runner, deployment, made), made.full_name
             due = await next_run(client, identity, name)
-            served.append(ServedDeployment(deployment, identity, name, due, missed.get(name, 0)))
+            served.append(ServedDeployment(deployment, identity, name, due, missed[name]))
     wanted.announce(served)
     echo = Echo(stopped)
     with redirect_stdout(echo), redirect_stderr(echo):  # where the runner puts what runs print

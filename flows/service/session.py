@@ -51,19 +51,7 @@ class Login(NamedTuple):
 
 
 def serve_session(asked: ServeOptions, show: Callable[[dict[str, Any]], None]) -> int:
-    """Serve until a signal comes.
-
-    Args:
-        asked: the options.
-        show: prints the document that says what is where.
-
-    Returns:
-        Exit status of the command.
-
-    Raises:
-        UsageError: an option or the file of deployments is wrong, or another server is configured or running.
-        EndpointError: the server did not start.
-    """
+    """Serve until a signal comes, and return the exit status; `show` prints the document that says what is where."""
     _refuse_other_server()
     config = find_config(asked.config, Path())
     deployments = set_lakes(reschedule(read_deployments(config), asked.schedules), asked.lake)
@@ -115,16 +103,7 @@ def _describe(one: ServedDeployment, origin: str) -> dict[str, Any]:
 
 
 def listen(host: str, port: int, option: str) -> socket.socket:
-    """Open a listening socket on a loopback address.
-
-    Args:
-        host: name or address.
-        port: 0 is any free one.
-        option: of the command line, for errors.
-
-    Raises:
-        UsageError: the address is not this machine's own, or the port is taken.
-    """
+    """Open a listening socket on a loopback address; port 0 is any free one, `option` names it in errors."""
     try:
         family, *_, address = socket.getaddrinfo(host, port, type=socket.SOCK_STREAM)[0]
         if not is_loopback(str(address[0])):
