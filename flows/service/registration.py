@@ -26,11 +26,9 @@ from flows.refresh import refresh
 from flows.runtime.artifacts import MODEL_RESOURCE, SCORE_REGRESSION
 from flows.runtime.prefect_server import require_server
 from flows.service.deployments import Deployment
-from schemas.deployment import ScheduleEntry
+from schemas.deployment import ConcurrencyEntry, ScheduleEntry
 from schemas.errors import UsageError
 
-AT_WORK = (StateType.RUNNING, StateType.PENDING, StateType.CANCELLING)
-FIRST_RUN = {"min_runs": 1, "max_runs": 1}
 PAGE = 200
 LOST = "moodflow serve ended while it ran; the next run goes on from what is in the lake"
 MISSED = "moodflow serve was not running when it was due"
@@ -53,27 +51,26 @@ WEBHOOK_BODY = """{
 
 
 class ServedDeployment(NamedTuple):
-    """A deployment that the server has, once everything runs."""
+    """A deployment that the server has, once everything runs.
+
+    `name` is that of flow and deployment, as commands of Prefect take it; `missed` were due while nothing served them.
+    """
 
     deployment: Deployment
     id: UUID
     name: str
-    """Of flow and deployment, as commands of Prefect take it."""
     next_run: datetime | None
-    """None where nothing is scheduled."""
     missed: int
-    """Scheduled runs that were due while nothing served them."""
 
 
 def build_deployment(deployment: Deployment) -> RunnerDeployment:
     """Return the deployment as Prefect registers it; the flow is imported by name, wherever it is installed."""
-    entry = deployment.entry
-    concurrency = entry.concurrency and entry.concurrency.model_dump()
+    entry, limit = deployment.entry, deployment.entry.concurrency_limit
     return RunnerDeployment.from_flow(
         refresh,
         entry.name,
         schedules=[_schedule(schedule, entry.name) for schedule in entry.schedules],
-        concurrency_limit=ConcurrencyLimitConfig.model_validate(concurrency) if concurrency else None,
+        concurrency_limit=ConcurrencyLimitConfig(**limit.model_dump()) if isinstance(limit, ConcurrencyEntry) else limit,
         parameters=deployment.parameters,
         description=entry.description,
         tags=list(entry.tags),
@@ -114,7 +111,7 @@ async def close_left_over(client: PrefectClient, names: Sequence[str]) -> Counte
     """
     missed = Counter[str]()
     for name in names:
-        for run in await runs_of(client, name, AT_WORK):
+        for run in await runs_of(client, name, (StateType.RUNNING, StateType.PENDING, StateType.CANCELLING)):
             await client.set_flow_run_state(run.id, Crashed(message=LOST), force=True)
         now = datetime.now(UTC)
         for run in await runs_of(client, name, (StateType.SCHEDULED,)):
@@ -145,7 +142,8 @@ async def runs_of(client: PrefectClient, name: str, states: Sequence[StateType])
 async def next_run(client: PrefectClient, deployment: UUID, name: str) -> datetime | None:
     """Return when the deployment of this id, named by flow and deployment, runs next; None if nothing is scheduled."""
     # The scheduler's own turn comes seconds later; runs that exist already are not doubled.
-    await client.request("POST", "/deployments/{id}/schedule", path_params={"id": deployment}, json=FIRST_RUN)
+    one = {"min_runs": 1, "max_runs": 1}
+    await client.request("POST", "/deployments/{id}/schedule", path_params={"id": deployment}, json=one)
     runs = await runs_of(client, name, (StateType.SCHEDULED,))
     return runs[0].next_scheduled_start_time if runs else None
 

@@ -23,22 +23,16 @@ from flows.service.deployments import Deployment
 from flows.service.registration import HEARTBEAT_S, ServedDeployment, close_left_over, next_run, register, register_automations
 
 STOP_RUNS_LIMIT_S = 15.0
-FAILED = 1
-STOPPING = "stopping the runs and the server; once more kills them"
 PR_SET_CHILD_SUBREAPER = 36
 
 
 class ServerPlan(NamedTuple):
-    """What is to be served, on which server."""
+    """What is to be served, on which started server; `announce` is called once everything runs, `webhook` on a regression."""
 
     server: LocalServer
-    """Started."""
     built: Sequence[tuple[Deployment, RunnerDeployment]]
-    """Deployments of the file, each as Prefect registers it."""
     webhook: SecretStr | None
-    """Address that is called on a regression."""
     announce: Callable[[Sequence[ServedDeployment]], None]
-    """Called once everything runs."""
 
 
 def serve_until_signal(wanted: ServerPlan) -> int:
@@ -81,7 +75,7 @@ async def _serve(wanted: ServerPlan) -> int:
         if died.done():
             printed = wanted.server.output or "it printed nothing"
             log(f"the Prefect server ended by itself, with status {died.result()}: {printed}")
-        return FAILED
+        return 1
     finally:
         await _stop(wanted, runner, work)
         for task in (died, signalled):
@@ -93,7 +87,7 @@ def _handle_signals(stopped: asyncio.Event) -> None:
         if stopped.is_set():
             end_descendants()
             os._exit(INTERRUPTED)
-        log(STOPPING)
+        log("stopping the runs and the server; once more kills them")
         stopped.set()
 
     loop = asyncio.get_running_loop()
