@@ -76,13 +76,14 @@ def _complete_entries(values: Values) -> Values:
     judge = next(iter(roles.get(JUDGE, {}).get("default", ())), None)
     if PANEL in roles and isinstance(judge, Mapping):
         server = {name: judge[name] for name in ("base_url", *KeyVariables.model_fields) if name in judge}
-        roles[PANEL] = map_role(roles[PANEL], lambda entry: {**server, **entry} if _has_no_server(entry) else entry)
+
+        def beside_judge(entry: Any) -> Any:
+            is_served = not isinstance(entry, Mapping) or entry.get("base_url") or entry.get("name") == EMBEDDED_MODEL
+            return entry if is_served else {**server, **entry}
+
+        roles[PANEL] = map_role(roles[PANEL], beside_judge)
     completed = [_complete(one) for one in models] if isinstance(models, list | tuple) else models
     return {**values, "models": completed, "roles": roles}
-
-
-def _has_no_server(entry: Any) -> bool:
-    return isinstance(entry, Mapping) and not entry.get("base_url") and entry.get("name") != EMBEDDED_MODEL
 
 
 def _complete(entry: Any, **told: str) -> Any:

@@ -55,7 +55,11 @@ class PlanField:
     @property
     def kind(self) -> str:
         """Return its type in words."""
-        return _describe_type(self.annotation)
+        names = []
+        for part, member in zip(_alternatives(self.annotation), _members(self.annotation), strict=True):
+            name = " | ".join(_words(member)) or TYPE_NAMES.get(member) or "its fields below"
+            names.append(f"list of {name}" if get_origin(part) is tuple else name)
+        return " or ".join(names)
 
     @property
     def default(self) -> str:
@@ -153,10 +157,20 @@ def parse_value(field: PlanField, text: str) -> Any:
     if text.strip() in ("null", "~"):
         return None
     if text.lstrip()[:1] in ("[", "{") and (field.is_list or field.model is not None):
-        value = _read_yaml(field.path, text)
+        try:
+            value = read_yaml(text)
+        except ValueError as error:
+            raise UsageError(
+                f"the value of {field.path} cannot be read",
+                where=field.path,
+                expected="YAML, such as [1, 2] or {name: NAME}",
+                got=" ".join(hide_credentials(str(error)).split())[:200],
+                next_step="put the value in single quotes, so that the shell leaves it as it is",
+            ) from error
         return [value] if field.is_list and isinstance(value, dict) and not differs_by_dataset(value) else value
     if field.model is ModelEntry:
-        entry = _parse_entry(text)
+        match = AT_URL.fullmatch(text) or AT_PROVIDER.fullmatch(text)
+        entry = match.groupdict() if match else {"name": text}
         return [entry] if field.is_list else entry
     words = [word for part in _members(field.annotation) for word in _words(part)]
     if field.is_list:
@@ -164,29 +178,10 @@ def parse_value(field: PlanField, text: str) -> Any:
     return _spell(text, words)
 
 
-def _parse_entry(text: str) -> dict[str, Any]:
-    """Read `NAME`, `NAME@URL` or `NAME@PROVIDER` as an entry."""
-    match = AT_URL.fullmatch(text) or AT_PROVIDER.fullmatch(text)
-    return match.groupdict() if match else {"name": text}
-
-
 def _spell(text: str, words: list[str]) -> str:
     """Return the text with underscores for hyphens where that makes it one of the words."""
     spelt = text.replace("-", "_")
     return spelt if spelt in words else text
-
-
-def _read_yaml(path: str, text: str) -> Any:
-    try:
-        return read_yaml(text)
-    except ValueError as error:
-        raise UsageError(
-            f"the value of {path} cannot be read",
-            where=path,
-            expected="YAML, such as [1, 2] or {name: NAME}",
-            got=" ".join(hide_credentials(str(error)).split())[:200],
-            next_step="put the value in single quotes, so that the shell leaves it as it is",
-        ) from error
 
 
 def assign(values: dict[str, Any], path: str, value: Any) -> None:
@@ -239,14 +234,6 @@ def _members(annotation: Any) -> Iterator[Any]:
 
 def _words(annotation: Any) -> tuple[str, ...]:
     return get_args(annotation) if get_origin(annotation) is Literal else ()
-
-
-def _describe_type(annotation: Any) -> str:
-    names = []
-    for part, member in zip(_alternatives(annotation), _members(annotation), strict=True):
-        name = " | ".join(_words(member)) or TYPE_NAMES.get(member) or "its fields below"
-        names.append(f"list of {name}" if get_origin(part) is tuple else name)
-    return " or ".join(names)
 
 
 @app.command()

@@ -2,7 +2,6 @@
 
 from collections.abc import Mapping, Set
 from dataclasses import replace
-from typing import Any
 
 import typer
 
@@ -60,12 +59,8 @@ def execute(
 ) -> None:
     """Run a command of `flows.commands.run` for its plans, then print its result and end with its status.
 
-    Args:
-        stage: name of the command.
-        plans: of its runs, one after the other.
-        as_json: print the JSON document instead of the view.
-        fails_if: states of a run, and verdicts on its models, with which the status is 1.
-        variants: the plans by what is varied, whose runs are compared.
+    `fails_if` has the states of a run, and verdicts on its models, with which the status is 1; `variants` the plans by what is
+    varied, whose runs are compared.
     """
     require_prefect_settings()
     temporary_server()

@@ -52,17 +52,12 @@ def read_variants(benchmark: str, options: PlanOptions, vary: Sequence[str]) -> 
 
     Two variants that would have the same scores are refused.
     """
+    from flows.planning.resolve import resolve  # noqa: PLC0415  polars takes its time
+
     chosen = [[f"{path}={value}" for value in values] for path, values in _read_factors(vary).items()]
     variants = {
         settings: read_plan(benchmark, replace(options, set=[*(options.set or ()), *settings])) for settings in product(*chosen)
     }
-    _require_effect(variants)
-    return {", ".join(settings): plan for settings, plan in variants.items()}
-
-
-def _require_effect(variants: Mapping[tuple[str, ...], Plan]) -> None:
-    from flows.planning.resolve import resolve  # noqa: PLC0415  polars takes its time
-
     evaluated = {settings: [list(_decided_by(job)) for job in resolve(plan).jobs] for settings, plan in variants.items()}
     for one, other in combinations(variants, 2):
         if evaluated[one] == evaluated[other]:
@@ -74,6 +69,7 @@ def _require_effect(variants: Mapping[tuple[str, ...], Plan]) -> None:
                 got=" and ".join(f"{first} as {second}" for first, second in differing),
                 next_step="vary what the settings and datasets of the plan use; --settings and --datasets name others",
             )
+    return {", ".join(settings): plan for settings, plan in variants.items()}
 
 
 def _decided_by(job: "EvalJob") -> Iterator[Any]:

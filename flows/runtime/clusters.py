@@ -3,7 +3,7 @@
 import asyncio
 import socket
 import sys
-from collections.abc import AsyncIterator, Callable
+from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager
 from functools import cache, partial
 from hashlib import sha256
@@ -41,10 +41,6 @@ class WorkerMachine(NamedTuple):
 
 INSTALL = "install this version of MoodFlow for the scheduler and every worker, and start them again"
 SHARE = "use --lake s3://BUCKET/PREFIX or a shared folder; have PREFECT_API_URL name a server that every worker reaches"
-
-
-Findings = dict[str, WorkerMachine | Exception]
-"""What was found on each machine of a cluster, by its address, or why nothing was."""
 
 
 def may_travel(spec: DatasetSpec) -> bool:
@@ -116,23 +112,20 @@ async def open_cluster(plan: Plan, lake: Folder) -> AsyncIterator[Any]:
         yield runner
 
 
-def _look(client: Any, look: Callable[[], WorkerMachine]) -> Findings:
-    """Call a function on every worker, and describe the scheduler, which unpacks every task before it hands it on."""
-    found: Findings = dict(client.run(look, on_error="return"))
-    try:
-        return {**found, "scheduler": client.run_on_scheduler(describe_machine)} if found else found
-    except Exception as error:  # noqa: BLE001  reported with the others
-        return {**found, "scheduler": error}
-
-
 def _require_able(client: Any, plan: Plan, lake: Folder) -> None:
     """Raise ClusterError unless every worker has our code and sees the lake and the Prefect server."""
     token = lake / f".cluster-{uuid4().hex}"
     replace_file(token, b"")
     try:
-        machines = _look(client, partial(look_around, token, PREFECT_API_URL.value()))
+        look = partial(look_around, token, PREFECT_API_URL.value())
+        machines: dict[str, WorkerMachine | Exception] = dict(client.run(look, on_error="return"))
     finally:
         token.unlink()
+    if machines:
+        try:  # the scheduler unpacks every task before it hands it on
+            machines["scheduler"] = client.run_on_scheduler(describe_machine)
+        except Exception as error:  # noqa: BLE001  reported with the others
+            machines["scheduler"] = error
     unable = partial(cluster_error, plan, "the dask cluster cannot do this run")
     if not machines:
         raise unable("at least one worker", "none", "start workers, then run the same command again")

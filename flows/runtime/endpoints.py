@@ -2,8 +2,8 @@
 
 import os
 import sys
-from collections.abc import AsyncIterator, Iterator, Mapping
-from contextlib import AsyncExitStack, asynccontextmanager, contextmanager
+from collections.abc import AsyncIterator, Mapping
+from contextlib import AsyncExitStack, asynccontextmanager
 from dataclasses import dataclass
 from typing import Any
 
@@ -55,7 +55,9 @@ async def open_endpoints(plan: Plan, lake: Lake, budget: Budget) -> AsyncIterato
     The embedded server runs as long as this block does.
     """
     async with AsyncExitStack() as stack:
-        stack.enter_context(_switch_often())
+        # The journal's thread gets its turn in the interpreter sooner: it needs three per batch, while calls hold their slots.
+        stack.callback(sys.setswitchinterval, sys.getswitchinterval())
+        sys.setswitchinterval(TURN_S)
         journal = await stack.enter_async_context(Journal(lake.state / JOURNAL))
         opened: dict[tuple[Any, ...], Endpoint] = {}
         # Who shares a budget takes turns: its jobs are those of one pool.
@@ -91,17 +93,6 @@ def require_answer(endpoints: Mapping[ModelEntry, Endpoint], calls: CallCounts) 
         got=f"{reply.failure}: {reply.error}",
         next_step=wrong if reply.http_status in WRONG_ADDRESS else f"{kind.remedy}; then run the same command again",
     )
-
-
-@contextmanager
-def _switch_often() -> Iterator[None]:
-    """The journal's thread gets its turn in the interpreter sooner: it needs three per batch, while calls hold their slots."""
-    usual_s = sys.getswitchinterval()
-    sys.setswitchinterval(TURN_S)
-    try:
-        yield
-    finally:
-        sys.setswitchinterval(usual_s)
 
 
 def way_to(entry: ModelEntry) -> tuple[Any, ...]:

@@ -40,8 +40,6 @@ TEMPORARY_SETTINGS = {
     "PREFECT_MEMOIZE_BLOCK_AUTO_REGISTRATION": "0",
 }
 
-USER = "moodflow"
-
 INTERRUPTED = 130
 """Exit status after Ctrl-C."""
 
@@ -66,7 +64,7 @@ def configure_prefect(console: str) -> None:
 
 def new_login() -> str:
     """Return `user:password` of a server, with a password that nobody guesses."""
-    return f"{USER}:{secrets.token_urlsafe(24)}"
+    return f"moodflow:{secrets.token_urlsafe(24)}"
 
 
 def guard_settings(origin: str, auth: str) -> dict[str, str]:
@@ -81,13 +79,9 @@ def guard_settings(origin: str, auth: str) -> dict[str, str]:
 class LocalServer:
     """A Prefect server in a process of its own, which asks for a login and ends with this process, however that goes.
 
-    Args:
-        listening: socket that the server is to listen on; closed here once the server has it. It listens before the server has
-            imported anything: no other process can take the port, and the first request waits until the server is up.
-        auth: `user:password` that it asks for; passed by its environment, since command lines can be read by others.
-        environ: the rest of the server's environment.
-        log: open file for what the server prints; closed by `stop`.
-        kind: `temporary` is without pages and schedules.
+    The socket listens before the server has imported anything: no other process can take the port, and the first request waits
+    until the server is up. It is closed here once the server has it; the log, of what the server prints, is closed by `stop`.
+    The login is passed by the environment, since command lines can be read by others.
     """
 
     def __init__(self, listening: socket.socket, auth: str, environ: Mapping[str, str], log: IO[bytes], kind: Kind) -> None:

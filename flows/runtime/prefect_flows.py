@@ -93,22 +93,22 @@ def run_to_end(work: Coroutine[Any, Any, ResultT]) -> ResultT:
         _UNSAID.clear()
 
 
-def moodflow_flow(name: str, run_name: str) -> Callable[[Callable[..., Any]], Any]:
-    """Return the decorator of a flow. Flows are never retried: a new run finds every finished partition and is cheap."""
-    decorate = flow(name=name, flow_run_name=run_name, retries=0)
-    return lambda body: decorate(_holding_lake(body))
+def moodflow_flow(name: str, run_name: str) -> Callable[[Callable[..., Awaitable[Any]]], Any]:
+    """Return the decorator of a flow, which keeps `moodflow gc` from the lake of its plan, or of its request's.
 
+    Flows are never retried: a new run finds every finished partition and is cheap.
+    """
 
-def _holding_lake(body: Callable[..., Awaitable[Any]]) -> Callable[..., Awaitable[Any]]:
-    """Return the body of a flow, which keeps `moodflow gc` from the lake of its plan, or of its request's."""
+    def decorate(body: Callable[..., Awaitable[Any]]) -> Any:
+        @wraps(body)
+        async def holding(*arguments: Any, **named: Any) -> Any:
+            request = next(iter((*arguments, *named.values())))
+            with hold(getattr(request, "plan", request).lake), ledger.noting():
+                return await body(*arguments, **named)
 
-    @wraps(body)
-    async def holding(*arguments: Any, **named: Any) -> Any:
-        request = next(iter((*arguments, *named.values())))
-        with hold(getattr(request, "plan", request).lake), ledger.noting():
-            return await body(*arguments, **named)
+        return flow(name=name, flow_run_name=run_name, retries=0)(holding)
 
-    return holding
+    return decorate
 
 
 @dataclass
@@ -189,7 +189,9 @@ async def run_there(cluster: Any, plan: Plan, step: Any, *arguments: Any) -> Any
     context = FlowRunContext.get()
     flow_run = context.flow_run.id if context and context.flow_run else None
     future = cluster.submit(step, dict(signature(step.fn).bind(*arguments).arguments))
-    await _end_of(future)
+    loop, ended = asyncio.get_running_loop(), asyncio.Event()
+    future.add_done_callback(lambda _: loop.call_soon_threadsafe(ended.set))
+    await ended.wait()
     try:
         # What the step raised is returned; what is raised is about the cluster.
         result = await asyncio.to_thread(future.result, raise_on_failure=False)
@@ -200,12 +202,6 @@ async def run_there(cluster: Any, plan: Plan, step: Any, *arguments: Any) -> Any
     if isinstance(result, BaseException):
         raise result
     return result
-
-
-async def _end_of(future: Any) -> None:
-    loop, ended = asyncio.get_running_loop(), asyncio.Event()
-    future.add_done_callback(lambda _: loop.call_soon_threadsafe(ended.set))
-    await ended.wait()
 
 
 def log(text: str) -> None:

@@ -26,8 +26,6 @@ ASK_PERIOD_S = ASK_LIMIT_S = 5.0
 FEWEST_FAILURES = 3
 LOST_AFTER_S = 40.0
 
-_TERMINAL = ["COMPLETED", "FAILED", "CRASHED", "CANCELLED"]
-
 
 async def on_server(work: Callable[[], Awaitable[ResultT]]) -> ResultT:
     """Await the work with the user's server, or with a temporary one and wait until that has recorded every task run."""
@@ -148,7 +146,7 @@ async def drain() -> bool:
     """Wait until the server has recorded each task run that ended here, which it loses at exit; False: it has not in time."""
     wanted = {
         "flow_runs": {"id": {"any_": [str(run) for run in ledger.flow_runs]}},
-        "task_runs": {"state": {"type": {"any_": _TERMINAL}}},
+        "task_runs": {"state": {"type": {"any_": ["COMPLETED", "FAILED", "CRASHED", "CANCELLED"]}}},
     }
     with suppress(TimeoutError):
         async with asyncio.timeout(DRAIN_LIMIT_S), get_client() as client:
