@@ -7,13 +7,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Literal
 
-from schemas.normalisation import (
-    CentredNormalisation,
-    NoNormalisation,
-    Normalisation,
-    NumericNormalisation,
-    RatioNormalisation,
-)
+from schemas.normalisation import CentredNormalisation, NoNormalisation, Normalisation, NumericNormalisation, RatioNormalisation
 
 SHARE, RATIO = (0.0, 1.0), RatioNormalisation()
 
