@@ -1,5 +1,6 @@
 """Models of a leaderboard side by side, and their ranks with another helper, by hand."""
 
+from itertools import cycle
 from pathlib import Path
 from typing import Any
 
@@ -120,13 +121,13 @@ SAGE = {"name": "s", "base_url": "http://s/v1"}
 ORDERS = {"one": [10.0, 20, 30, 40], "two": [10.0, 30, 20, 40]}
 
 
-def board(first: dict[str, Any], second: dict[str, Any], models: int = 4) -> LeaderboardData:
-    """Two runs with these plans, whose totals are those of ORDERS."""
-    manifests = tuple(manifest(f"2026010{day}-x", plan=plan) for day, plan in ((2, first), (1, second)))
+def board(*plans: dict[str, Any], models: int = 4) -> LeaderboardData:
+    """Runs with these plans, whose totals are those of ORDERS."""
+    manifests = tuple(manifest(f"2026010{9 - number}-x", plan=plan) for number, plan in enumerate(plans))
     groups = group_runs(manifests, {})
     rows = [
         {"model": f"m{number}", "setting": "coem", "total": total, "run": each.run, "group": group.number}
-        for group, each, totals in zip(groups, manifests, ORDERS.values(), strict=False)
+        for group, each, totals in zip(groups, manifests, cycle(ORDERS.values()), strict=False)
         for number, total in enumerate(totals[:models])
     ]
     totals = pl.DataFrame(rows)
@@ -157,6 +158,9 @@ def test_groups_that_differ_in_one_helper_are_correlated() -> None:
     assert found["spearman"] == pytest.approx(0.8)
     # The model under test is its own sage in the second run.
     assert [row["role"] for row in compare_helpers(board({"roles": {"sage": SAGE}}, {}))] == ["sage"]
+    # Groups that differ otherwise hide none behind them.
+    third = board({"roles": {"sage": SAGE}}, {"seed": 1}, {})
+    assert [row["groups"] for row in compare_helpers(third)] == [[1, 3]]
 
 
 def test_groups_that_differ_otherwise_are_not_correlated() -> None:
