@@ -84,7 +84,9 @@ def test_people_not_told_apart_have_no_ceiling() -> None:
 
 def test_a_rater_of_two_units_gives_no_ceiling() -> None:
     people: dict[str, Column] = {"A": PEOPLE["A"], "B": [1, 2, None, None, None, None]}
-    rows = rows_of(certificates(joined(long("rater", "rating", people), long("judge", "value", {"j": JUDGE})), Resampling(10, 0)))
+    table = certificates(joined(long("rater", "rating", people), long("judge", "value", {"j": JUDGE})), Resampling(10, 0))
+    rows = rows_of(table)
+    assert rows_of(table, "people")["alpha_ordinal"]["n_units"] == 2
     # B shares two units with anybody, which is too few to be compared with: A alone counts, whose 3 of 6 the judge meets.
     assert (rows["exact"]["value"], rows["exact"]["human_value"]) == (0.5, None)
     assert rows["exact"]["human_undefined_because"] == FEW

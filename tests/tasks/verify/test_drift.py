@@ -13,6 +13,7 @@ from schemas.errors import LakeError
 from schemas.lineage import CodeVersion, Footer
 from tasks.datasets.own_items import local_dataset
 from tasks.lake.lake import Lake
+from tasks.lake.manifest import notices
 from tasks.verify.drift import blueprint_differences, check_catalogue
 from tasks.verify.recompute import StoredRun
 from tests.tasks.lake.test_manifest import bare_manifest
@@ -33,14 +34,19 @@ def test_a_changed_place_is_shown_to_60_characters() -> None:
     assert added.message == 'blueprint tiny: name was "tiny", is "other"'
 
 
-def changed(built: tuple[str, Sequence[str]], source: Path | None) -> tuple[list[str], list[str]]:
-    """Messages and notes on dataset d, whose items were built from this version and these hashes; `source`: the user's file."""
+def changed(
+    built: tuple[str, Sequence[str]], source: Path | None, used: DatasetSpec | None = None
+) -> tuple[list[str], list[str]]:
+    """Messages and notes on dataset d, whose items were built from this version and these hashes.
+
+    `source`: the user's file. `used`: the source that the manifest names.
+    """
     own = measured(MetricSpec(metric="accuracy")).model_copy(update={"source": LocalFile(path=source) if source else None})
     design = blueprint(ability("able", task("d")), datasets={"d": own})
     settings = {"dataset_version": built[0], "source_sha256": list(built[1])}
     refs = partition("items"), partition("answers")
     footers = {ref.layer: Footer(partition=ref, settings=settings, package_version="1", git_commit=None) for ref in refs}
-    differences, notes = check_catalogue(bare_manifest(), design, footers)
+    differences, notes = check_catalogue(bare_manifest(datasets=notices([used] if used else [])), design, footers)
     return [difference.message for difference in differences], notes
 
 
@@ -68,6 +74,14 @@ def test_another_source_that_is_not_here_proves_nothing(tmp_path: Path, monkeypa
     # The items may be those of the one that is not here.
     differences, (note,) = changed(("1.0", ["0" * 64]), None)
     assert (differences, "could not be checked" in note) == ([], True)
+    # Where both are here, what was used is compared.
+    other = tmp_path / "other.jsonl"
+    other.write_text("{}", encoding="utf-8")
+    both = replace(local_dataset("d", "D", LocalFile(path=other)), alternative=here)
+    monkeypatch.setattr("tasks.verify.drift.find_dataset", lambda _name: both)
+    for used, content in ((both, b"{}"), (here, b"{}\n")):
+        told = f"dataset d: source sha256 was 000000000000, is {sha256(content).hexdigest()[:12]}"
+        assert changed(("1.0", ["0" * 64]), None, used) == ([told], [])
 
 
 def test_an_input_that_is_not_listed_is_told(tmp_path: Path) -> None:
