@@ -16,9 +16,10 @@ from tasks.lake.manifest import write_manifest
 from tasks.runs.comparable_runs import systems_of
 from tasks.runs.run_tables import System
 from tasks.scoring.benchmark import ScoreSettings, score_benchmark
+from tasks.scoring.dimensions import score_dimensions
 from tasks.scoring.uncertainty import Resampling
 from tests.rows import each_row
-from tests.tasks.rows import answer, answers, item
+from tests.tasks.rows import answer, answers, item, judgement, judgements
 from tests.tasks.rows import items as asked_items
 from tests.tasks.runs.test_comparable_runs import CORE, ENTRY, manifest
 from tests.tasks.scoring.samples import ability, blueprint, items, share, task
@@ -74,9 +75,13 @@ DESIGN = blueprint(ability("able", task("d")), ability("kind", task("e")))
 
 
 def leave(
-    folder: Path, run: str, right: dict[str, int], lost: int = 0, question: str = "What fits?", **fields: Any
+    folder: Path, run: str, right: dict[str, int], lost: int = 0, rated: dict[str, int] | None = None, **fields: Any
 ) -> RunManifest:
-    """Leave a run with so many of 10 items right in each dataset, of which the seeker lost the last in e."""
+    """Leave a run with so many of 10 items right in each dataset, of which the seeker lost the last in e.
+
+    `rated`: the rating of all items of a dataset, 1 to 5. `question`: of every item.
+    """
+    question = fields.pop("question", "What fits?")
     lake, system = Lake(folder, CodeVersion("1", None)), CORE._asdict()
     values = {name: share(hits, 10) for name, hits in right.items()}
     if lost:
@@ -89,10 +94,15 @@ def leave(
 
     refs = [write(layer, scored.layer(layer)) for layer in AGGREGATED]
     for name, rows in scores.items():
-        questions = (item(each, "counselor_reply", dataset=name, question=question) for each in rows["item_id"])
+        asked = asked_items(*(item(each, "counselor_reply", dataset=name, question=question) for each in rows["item_id"]))
         failed = (answer(f"e-{9 - n}", None, dataset=name, model="core", failed_role="seeker") for n in range(lost))
-        refs += [write("items", asked_items(*questions), dataset=name), write("item_scores", rows, dataset=name, **system)]
+        refs += [write("items", asked, dataset=name), write("item_scores", rows, dataset=name, **system)]
         refs += [write("answers", answers(*(failed if name == "e" else ())), dataset=name, **system)]
+        if rated:
+            given = (judgement(each, "warmth", rated[name], dataset=name, model="core") for each in rows["item_id"])
+            marks = judgements(*given)
+            refs += [write("judgements", marks, dataset=name, judge="j", rubric="summary", **system)]
+            refs += [write("dimension_scores", score_dimensions(marks, asked, Resampling(0, 0)), benchmark=name)]
     plain = {"partitions": tuple(refs), "blueprint": DESIGN.model_dump(mode="json"), "calls": CallCounts(), "missing": ()}
     left = manifest(run, **plain | fields)
     write_manifest(folder, left)
@@ -120,6 +130,15 @@ def test_a_fall_is_found_and_ends_the_check(tmp_path: Path) -> None:
     found = since(tmp_path, leave(tmp_path, "20260102-a", {"d": 10, "e": 0}))
     assert found.state == "Regressed"
     assert [(one.what, one.before, one.after) for one in found.regressed[0].findings] == [("total", 100, 50), ("kind", 100, 0)]
+
+
+def test_dimensions_rated_otherwise_are_compared(tmp_path: Path) -> None:
+    right = {"d": 5, "e": 5}
+    leave(tmp_path, "20260101-a", right, rated={"d": 4, "e": 3})
+    (system,) = since(tmp_path, leave(tmp_path, "20260102-a", right, rated={"d": 2, "e": 3})).units
+    rated = [(one.what, one.before, one.after, one.ci_high) for one in system.changes if one.rubric]
+    # The scores are those of before, and so are the ratings of e.
+    assert (rated, [one.what for one in system.findings]) == ([("d: warmth", 4, 2, -2)], ["d: warmth"])
 
 
 async def test_the_check_fails_with_every_finding() -> None:
