@@ -103,7 +103,7 @@ def leave(
             marks = judgements(*given)
             refs += [write("judgements", marks, dataset=name, judge="j", rubric="summary", **system)]
             refs += [write("dimension_scores", score_dimensions(marks, asked, Resampling(0, 0)), benchmark=name)]
-    plain = {"partitions": tuple(refs), "blueprint": DESIGN.model_dump(mode="json"), "calls": CallCounts(), "missing": ()}
+    plain: dict[str, Any] = {"partitions": tuple(refs), "blueprint": DESIGN.model_dump(mode="json"), "calls": CallCounts()}
     left = manifest(run, **plain | fields)
     write_manifest(folder, left)
     return left

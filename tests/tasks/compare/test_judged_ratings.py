@@ -120,7 +120,7 @@ def test_ratings_count_for_the_text_they_name(tmp_path: Path) -> None:
     assert both["a", "rouge_l"] == pytest.approx((1 + 0) / 2)
     # A rating of the second text is compared with what is said of that one.
     one = values({"text_sha256": sha256(b"oh no no").hexdigest()}, {"text_sha256": "0" * 64}, {"unit_id": "c"}, {"turn": 1})
-    assert (one["a", "j"], one["a", "distinct_1"]) == (1, pytest.approx(2 / 3))
+    assert (one["a", "j"], one["a", "distinct_1"]) == pytest.approx((1, 2 / 3))
     assert left_out == {"not given, of a turn or by a judge": 1, "of no answer of the run": 1, "of another text": 1}
     # A part of an answer is a unit; without a reference there is nothing to compare it with.
     assert {judge for _, judge in values({"unit_id": "b/x"})} == {"distinct_1", "distinct_2"}

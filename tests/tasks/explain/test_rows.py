@@ -7,6 +7,7 @@ import pytest
 
 from schemas.errors import UsageError
 from schemas.lineage import CodeVersion
+from schemas.tables.scores import ItemScores
 from tasks.explain.rows import break_down, find_dataset_of, rows_document
 from tasks.lake.lake import Lake
 from tasks.runs.evidence import Evidence
@@ -74,7 +75,7 @@ def test_worst_rows_are_the_lowest_with_a_value(tmp_path: Path) -> None:
         DESIGN,
         items=asked_items(*(item(f"d-{n}", "single_choice", **asked) for n in range(5))),
         answers=answers(*(answer(f"d-{n}", None if value is None else "A", dataset="d") for n, value in enumerate(values))),
-        item_scores=items("d", values),
+        item_scores=ItemScores.validate(items("d", values)),
     )
     run = PastRun(bare_manifest(), DESIGN, Lake(tmp_path, CodeVersion("1", None)))
 

@@ -40,7 +40,7 @@ def told(run: PastRun) -> list[dict[str, Any]]:
 
 
 def test_a_row_has_the_mean_of_its_metrics(tmp_path: Path) -> None:
-    chosen = {"parsed_answer": "tea", "chosen_place": 0}
+    chosen: dict[str, Any] = {"parsed_answer": "tea", "chosen_place": 0}
     scores = (items("d", [1.0], **chosen), items("d", [0.5], metric="strict_accuracy", **chosen))
     (row,) = told(left(tmp_path, [{"text": "A", "option_order": [1, 0]}], *scores))
     assert (row["item_id"], row["repetition"], row["value"], row["call"], row["reply"]) == ("d-0", 0, 0.75, "answered", "A")

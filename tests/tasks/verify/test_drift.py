@@ -50,7 +50,7 @@ def changed(
     return [difference.message for difference in differences], notes
 
 
-def test_a_source_is_the_one_items_were_built_from(tmp_path: Path) -> None:
+def test_a_source_that_changed_is_told(tmp_path: Path) -> None:
     file = tmp_path / "d.jsonl"
     file.write_text("{}\n", encoding="utf-8")
     now, old = sha256(b"{}\n").hexdigest(), "0" * 64
