@@ -29,15 +29,9 @@ async def build_cards(plan: Plan, first: CardStep) -> StageResult:
     """Take posts, or cards that exist, through the steps of building role cards.
 
     Reads source files; writes `role_cards`. Replies are in the journal before they are used, so that a run that was killed goes
-    on where it stopped, and a repeated one pays for nothing that was answered.
-
-    Args:
-        plan: its benchmark is the file or dataset that is read. Its model extracts and filters; judge, then panel annotate, and
-            whoever comes first takes the part of those that are not named.
-        first: step that is entered: extract by posts, annotate by cards that exist.
-
-    Raises:
-        EndpointError: no call was answered, and no card is the cause.
+    on where it stopped, and a repeated one pays for nothing that was answered. The plan's benchmark is the file or dataset that
+    is read. Its model extracts and filters; judge, then panel annotate, and the first of them takes the part of those that are
+    not named. Posts enter the step `extract`, cards that exist `annotate`.
     """
     lake, budget = open_lake(plan), open_budget(plan)
     lake.require_writable()

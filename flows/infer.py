@@ -26,10 +26,6 @@ async def run_inference(plan: Plan) -> StageResult:
     every partition is there, no server is started or spoken to, but for the canary that the plan may have: a sample of what the
     journal answers is asked anew first, and of a model that changed everything, if the plan says so. A model that was never
     probed is, before its first call that the journal does not answer: what it wants otherwise is remembered in the lake.
-
-    Raises:
-        UsageError: a setting does not ask such items.
-        EndpointError: no call was answered, no question is the cause, and the lake has no replies that could be scored.
     """
     resolved = await begin_run(plan)
     require_asked(resolved)

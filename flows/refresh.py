@@ -23,13 +23,10 @@ async def refresh(plan: Plan) -> State[RunManifest]:
 
     Reads source files; writes every layer, a manifest and a report. Whatever exists with the same fingerprint is not computed
     again: a second run of the same plan makes no model call, and a run that was killed goes on where it stopped. Its state is
-    that of the report, one of `RunState`; awaiting it gives the manifest of the run.
+    that of the report, one of `RunState`; awaiting it gives the manifest of the run, or raises UnsuccessfulRun, which has it.
 
     Args:
         plan: what to evaluate.
-
-    Raises:
-        UnsuccessfulRun: to whoever awaits the manifest of a run with one of the last two states.
     """
     started = datetime.now(UTC)
     plan = with_canary(plan)

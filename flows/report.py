@@ -1,8 +1,6 @@
 """Report: layers of a plan -> manifest, report.md, report.html and Prefect artifacts."""
 
-from collections.abc import Sequence
 from datetime import UTC, datetime
-from typing import Any
 
 from prefect.client.schemas.objects import State
 from prefect.states import Completed, Failed
@@ -40,13 +38,7 @@ async def report(request: ReportRequest) -> State[RunManifest]:
     Reads every layer of the plan; writes `runs/<run>/`: manifest.json, report.md, report.html, changes.json. Always writes, even
     if nothing changed: a run is a record of what was looked at when. Its state is a failure named `Regressed` if a model
     regressed and `Failed` if no call was answered, and a success named `BudgetSpent` if calls were not sent, `Drifting` if a
-    model does and `UpToDate` if nothing changed.
-
-    Args:
-        request: the plan and what only the run itself knows.
-
-    Raises:
-        UnsuccessfulRun: to whoever awaits the manifest of a run with such a state.
+    model does and `UpToDate` if nothing changed. Awaiting a failure raises UnsuccessfulRun.
     """
     resolved = await begin_run(request.plan)
     manifest = describe(request, resolved, stored_partitions(resolved))
@@ -73,43 +65,25 @@ def describe(request: ReportRequest, resolved: ResolvedPlan, partitions: list[Pa
     unbuilt = {gap.dataset for gap in whole if gap.model is None}
     gaps = [gap for gap in whole if gap.model is None or gap.dataset not in unbuilt]
     unique = {(gap.dataset, gap.model, gap.setting): gap for gap in reversed(gaps)}
-    return manifest_of(
-        resolved,
-        partitions,
-        run=request.run,
-        started_at=request.started_at,
-        missing=(
-            *(unique[name] for name in sorted(unique, key=str)),
-            *(one.missing for one in find_broken_rows(resolved) if not one.is_stated),
-        ),
-        calls=request.calls,
-        canaries=request.canaries,
-        report=f"runs/{request.run}/report.html",
-        redacted=request.plan.redact,
-        usage=price_usage(usage, request.plan, table),
-        prices=prices_used(request.plan, table),
-    )
-
-
-def manifest_of(resolved: ResolvedPlan, partitions: Sequence[PartitionRef], **found: Any) -> RunManifest:
-    """Return the manifest of a run that ends now.
-
-    Args:
-        resolved: its plan, of which it has the blueprint, the datasets and the code.
-        partitions: that its scores rest on.
-        found: the other fields.
-    """
-    code = resolved.lake.code
+    left_out = (broken.missing for broken in find_broken_rows(resolved) if not broken.is_stated)
     return RunManifest(
+        run=request.run,
         benchmark=resolved.blueprint.name,
         blueprint=resolved.blueprint.model_dump(mode="json"),
         blueprint_sha256=blueprint_sha256(resolved.blueprint),
         plan=resolved.plan.model_dump(mode="json"),
-        package_version=code.package,
-        git_commit=code.git_commit,
+        package_version=resolved.lake.code.package,
+        git_commit=resolved.lake.code.git_commit,
+        started_at=request.started_at,
         finished_at=datetime.now(UTC).isoformat(timespec="seconds"),
         partitions=tuple(partitions),
+        missing=(*(unique[name] for name in sorted(unique, key=str)), *left_out),
+        calls=request.calls,
+        report=f"runs/{request.run}/report.html",
         datasets=notices(dataset.spec for dataset in resolved.selected),
+        redacted=request.plan.redact,
+        usage=price_usage(usage, request.plan, table),
+        prices=prices_used(request.plan, table),
+        canaries=request.canaries,
         files={ref.path: resolved.lake.file_sha256(ref) for ref in partitions},
-        **found,
     )

@@ -19,9 +19,6 @@ async def score(plan: Plan) -> StageResult:
 
     Reads `items`, `answers` and `judgements`; writes `item_scores` and every layer up to `totals`, `setting_gains` if there are
     several settings, `dimension_scores` if answers were rated, `agreements` if answers were rated more than once.
-
-    Raises:
-        UsageError: if none of the plan's replies are in the lake.
     """
     resolved = await begin_run(plan)
     found = scorable(resolved.jobs)

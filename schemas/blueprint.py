@@ -181,12 +181,62 @@ class Blueprint(Frozen):
     )
 
     @model_validator(mode="after")
-    def _tree_is_sound(self) -> Self:
-        check_identifiers(self)
-        check_leaves(self)
-        check_weights(self)
-        check_level_rules(self)
-        check_gate(self)
+    def _names_occur_once(self) -> Self:
+        names = [node.id for _, node in self.nodes()] + [task.id for _, task in self.tasks()]
+        if repeated := _repeated(names):
+            raise ValueError(f"ability and task ids must be unique, repeated: {', '.join(repeated)}")
+        deepest = max(tier for tier, _ in self.nodes())
+        if deepest > MAX_TIERS:
+            raise ValueError(f"the ability tree may have {MAX_TIERS} tiers, got {deepest}")
+        return self
+
+    @model_validator(mode="after")
+    def _each_dataset_has_one_task(self) -> Self:
+        used = [entry.id for _, task in self.tasks() for entry in task.datasets]
+        if unknown := sorted(set(used) - set(self.datasets)):
+            raise ValueError(f"tasks refer to datasets that are not defined: {', '.join(unknown)}")
+        if orphans := sorted(set(self.datasets) - set(used)):
+            raise ValueError(f"orphan datasets, no task uses them: {', '.join(orphans)}")
+        if repeated := _repeated(used):
+            raise ValueError(f"datasets used by more than one task: {', '.join(repeated)}")
+        return self
+
+    @model_validator(mode="after")
+    def _something_has_a_weight_everywhere(self) -> Self:
+        siblings = [(f"ability {node.id}", [child.weight for child in node.children]) for _, node in self.nodes()]
+        siblings += [
+            (f"ability {node.id}, level {level}", [task.weight for task in node.tasks if task.level == level])
+            for _, node in self.nodes()
+            for level in {task.level for task in node.tasks}
+        ]
+        siblings += [(f"task {task.id}", [entry.weight for entry in task.datasets]) for _, task in self.tasks()]
+        for name, dataset in self.datasets.items():
+            siblings.append((f"dataset {name}", [spec.weight for method in dataset.methods for spec in method.metrics]))
+        if weightless := sorted(place for place, weights in siblings if weights and not any(weights)):
+            raise ValueError(f"nothing has a weight above 0 in: {'; '.join(weightless)}")
+        return self
+
+    @model_validator(mode="after")
+    def _each_combination_of_levels_has_a_rule(self) -> Self:
+        seen = [frozenset(rule.weights) for rule in self.level_rules]
+        if len(set(seen)) != len(seen):
+            raise ValueError("level_rules: a combination of levels is given twice")
+        for _, node in self.nodes():
+            levels = sorted({task.level for task in node.tasks})
+            for chosen in range(1, 2 ** len(levels)):
+                combination = frozenset(level for bit, level in enumerate(levels) if chosen >> bit & 1)
+                if combination not in seen:
+                    raise ValueError(f"level_rules: no rule for {', '.join(sorted(combination))}, which {node.id} can need")
+        return self
+
+    @model_validator(mode="after")
+    def _gate_is_one_main_ability_of_several(self) -> Self:
+        main = {ability.id: ability for ability in self.abilities if ability.evaluated}
+        if self.gate is not None and self.gate.ability not in main:
+            raise ValueError(f"gate: {self.gate.ability} is not an evaluated main ability ({', '.join(main)})")
+        counted = [a for a in main.values() if self.gate is None or a.id != self.gate.ability]
+        if sum(ability.weight for ability in counted) <= 0:
+            raise ValueError("no evaluated main ability besides the gate has a weight above 0")
         return self
 
     def sample_of(self, dataset: str, asked: int | None = None) -> int:
@@ -210,62 +260,3 @@ class Blueprint(Frozen):
             names = [entry.id for task in node.tasks for entry in task.datasets]
             if names:
                 yield node, len(node.tasks), len(names), sum(len(self.datasets[name].methods) for name in names)
-
-
-def check_identifiers(blueprint: Blueprint) -> None:
-    """Raise ValueError if a name occurs twice or the tree is too deep."""
-    names = [node.id for _, node in blueprint.nodes()] + [task.id for _, task in blueprint.tasks()]
-    if repeated := _repeated(names):
-        raise ValueError(f"ability and task ids must be unique, repeated: {', '.join(repeated)}")
-    deepest = max(tier for tier, _ in blueprint.nodes())
-    if deepest > MAX_TIERS:
-        raise ValueError(f"the ability tree may have {MAX_TIERS} tiers, got {deepest}")
-
-
-def check_leaves(blueprint: Blueprint) -> None:
-    """Raise ValueError unless tasks and datasets refer to each other exactly once."""
-    used = [entry.id for _, task in blueprint.tasks() for entry in task.datasets]
-    if unknown := sorted(set(used) - set(blueprint.datasets)):
-        raise ValueError(f"tasks refer to datasets that are not defined: {', '.join(unknown)}")
-    if orphans := sorted(set(blueprint.datasets) - set(used)):
-        raise ValueError(f"orphan datasets, no task uses them: {', '.join(orphans)}")
-    if repeated := _repeated(used):
-        raise ValueError(f"datasets used by more than one task: {', '.join(repeated)}")
-
-
-def check_weights(blueprint: Blueprint) -> None:
-    """Raise ValueError if all the weights below one node are 0: nothing could ever be scored there."""
-    siblings = [(f"ability {node.id}", [child.weight for child in node.children]) for _, node in blueprint.nodes()]
-    siblings += [
-        (f"ability {node.id}, level {level}", [task.weight for task in node.tasks if task.level == level])
-        for _, node in blueprint.nodes()
-        for level in {task.level for task in node.tasks}
-    ]
-    siblings += [(f"task {task.id}", [entry.weight for entry in task.datasets]) for _, task in blueprint.tasks()]
-    for name, dataset in blueprint.datasets.items():
-        siblings.append((f"dataset {name}", [spec.weight for method in dataset.methods for spec in method.metrics]))
-    if weightless := sorted(place for place, weights in siblings if weights and not any(weights)):
-        raise ValueError(f"nothing has a weight above 0 in: {'; '.join(weightless)}")
-
-
-def check_level_rules(blueprint: Blueprint) -> None:
-    """Raise ValueError unless each combination of levels that can occur has exactly one rule."""
-    seen = [frozenset(rule.weights) for rule in blueprint.level_rules]
-    if len(set(seen)) != len(seen):
-        raise ValueError("level_rules: a combination of levels is given twice")
-    for _, node in blueprint.nodes():
-        levels = sorted({task.level for task in node.tasks})
-        for chosen in range(1, 2 ** len(levels)):
-            combination = frozenset(level for bit, level in enumerate(levels) if chosen >> bit & 1)
-            if combination not in seen:
-                raise ValueError(f"level_rules: no rule for {', '.join(sorted(combination))}, which {node.id} can need")
-
-
-def check_gate(blueprint: Blueprint) -> None:
-    """Raise ValueError unless the gate is a main ability and another one carries weight."""
-    main = {ability.id: ability for ability in blueprint.abilities if ability.evaluated}
-    if blueprint.gate is not None and blueprint.gate.ability not in main:
-        raise ValueError(f"gate: {blueprint.gate.ability} is not an evaluated main ability ({', '.join(main)})")
-    counted = [a for a in main.values() if blueprint.gate is None or a.id != blueprint.gate.ability]
-    if sum(ability.weight for ability in counted) <= 0:
-        raise ValueError("no evaluated main ability besides the gate has a weight above 0")

@@ -1,12 +1,20 @@
 """Deployments as `prefect.yaml` describes them: what is run, with what, and when."""
 
-from typing import Any, Literal
+from typing import Annotated, Any, Literal
 
-from pydantic import Field
+from pydantic import AfterValidator, Field
 
 from schemas.base import Frozen
+from schemas.plan import Plan
 
-CollisionStrategy = Literal["ENQUEUE", "CANCEL_NEW"]
+FLOW = "flows.refresh.refresh"
+"""The flow that can be served."""
+
+
+def _is_known(entrypoint: str) -> str:
+    if entrypoint.replace("/", ".").replace(".py:", ".") != FLOW:
+        raise ValueError(f"moodflow serve runs {FLOW} alone; prefect deploy and a worker run flows of your own")
+    return entrypoint
 
 
 class ScheduleEntry(Frozen):
@@ -22,33 +30,26 @@ class ConcurrencyEntry(Frozen):
     """How many runs of a deployment there may be at once."""
 
     limit: int = Field(ge=1, description="most runs at once")
-    collision_strategy: CollisionStrategy = Field(default="CANCEL_NEW", description="what becomes of a run beyond the limit")
+    collision_strategy: Literal["ENQUEUE", "CANCEL_NEW"] = Field(
+        default="CANCEL_NEW", description="what becomes of a run beyond the limit"
+    )
 
 
-class WorkPoolEntry(Frozen):
-    """Whose workers run a deployment; `moodflow serve` runs it itself."""
+class FlowParameters(Frozen):
+    """The parameters of the flow that can be served."""
 
-    name: str | None = None
-    work_queue_name: str | None = None
-    job_variables: dict[str, Any] = Field(default={})
+    plan: Plan
 
 
 class DeploymentEntry(Frozen):
     """One deployment."""
 
     name: str = Field(min_length=1, description="shown in the UI")
-    entrypoint: str = Field(min_length=1, description="the flow: flows.refresh.refresh or flows/refresh.py:refresh")
+    entrypoint: Annotated[str, AfterValidator(_is_known)] = Field(description=f"the flow: {FLOW} or flows/refresh.py:refresh")
     description: str | None = None
     tags: tuple[str, ...] = ()
-    parameters: dict[str, Any] = Field(description="the flow's only parameter, by its name")
+    parameters: FlowParameters
     schedules: tuple[ScheduleEntry, ...] = ()
     concurrency_limit: int | ConcurrencyEntry | None = Field(default=None, description="most runs at once")
-    work_pool: WorkPoolEntry | None = None
+    work_pool: dict[str, Any] | None = Field(default=None, description="whose workers run it; `moodflow serve` runs it itself")
     version: str | None = None
-
-    @property
-    def concurrency(self) -> ConcurrencyEntry | None:
-        """The limit, with the strategy that `prefect deploy` takes where only a number is written; null if there is none."""
-        if isinstance(self.concurrency_limit, int):
-            return ConcurrencyEntry(limit=self.concurrency_limit, collision_strategy="ENQUEUE")
-        return self.concurrency_limit

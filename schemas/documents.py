@@ -75,12 +75,10 @@ def read_yaml(text: str) -> Any:
 
 
 def parse_yaml(text: str) -> tuple[yaml.Node | None, Any]:
-    """Return the root node of a YAML document and its values; null if it is empty.
+    """Return the root node of a YAML document and its values; null if it is empty; YAMLError: it is no YAML.
 
-    Raises:
-        YAMLError: it is no YAML.
-        ValueError: a key is given twice, values are nested too deep or within themselves, are too many, stand for a date that no
-            calendar has, for a number of too many digits, or for characters that no file can hold.
+    ValueError: a key is given twice, values are nested too deep or within themselves, are too many, stand for a date that no
+    calendar has, for a number of too many digits, or for characters that no file can hold.
     """
     try:
         return _parse(text, _Loader)

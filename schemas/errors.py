@@ -8,15 +8,7 @@ LONGEST = 2000
 
 
 class MoodflowError(Exception):
-    """A failure the user can act on.
-
-    Args:
-        what: what went wrong, one sentence.
-        where: file, row, option or URL it happened at.
-        expected: what would have been right.
-        got: what was there instead.
-        next_step: what the user can do about it.
-    """
+    """A failure the user can act on: what went wrong, where, what was expected and what was there, and what can be done."""
 
     def __init__(
         self,
@@ -27,11 +19,7 @@ class MoodflowError(Exception):
         got: str | None = None,
         next_step: str | None = None,
     ) -> None:
-        self.what = what
-        self.where = where
-        self.expected = expected
-        self.got = got
-        self.next_step = next_step
+        self.what, self.where, self.expected, self.got, self.next_step = what, where, expected, got, next_step
         super().__init__(what)
 
     def __str__(self) -> str:

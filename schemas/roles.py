@@ -32,11 +32,7 @@ def by_dataset(role: Any) -> dict[str, Any]:
 
 
 def gather_roles(plan: Mapping[str, Any]) -> dict[str, Any]:
-    """Return the fields of a plan with its roles as `by_dataset` returns them, without empty ones, which a form posts.
-
-    Raises:
-        UsageError: the roles, or the datasets of one, are no mapping.
-    """
+    """Return the fields of a plan with its roles as `by_dataset` returns them, without empty ones, which a form posts."""
     if "roles" not in plan:
         return dict(plan)
     roles = {name: by_dataset(role) for name, role in _mapping(plan["roles"], "roles", "NAME: MODEL").items()}

@@ -65,7 +65,6 @@ def pytest_configure_node(node: Any) -> None:
 
 
 def pytest_unconfigure(config: pytest.Config) -> None:
-    """End what was started for the workers."""
     if STARTED in config.stash:
         config.stash[STARTED][0].close()
 
@@ -111,7 +110,6 @@ def recording_server(
 
 @pytest.fixture(scope="session")
 def mirror() -> Path:
-    """Real source files, read in place."""
     if not MIRROR.is_dir():
         pytest.skip(WITHOUT_MIRROR)
     return MIRROR

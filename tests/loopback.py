@@ -5,14 +5,10 @@ import ssl
 import threading
 from collections.abc import Mapping
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
-from types import TracebackType
 from typing import Any, ClassVar, Self
 
 
 class Listener(ThreadingHTTPServer):
-    """Accepts connections for a `LoopbackServer`, its owner."""
-
-    daemon_threads = True
     request_queue_size = 256
     owner: Any
 
@@ -21,8 +17,6 @@ class Listener(ThreadingHTTPServer):
 
 
 class Handler(BaseHTTPRequestHandler):
-    """One connection."""
-
     protocol_version = "HTTP/1.1"
     disable_nagle_algorithm = True
     server: Listener
@@ -34,7 +28,6 @@ class Handler(BaseHTTPRequestHandler):
         self.send_body(404, b"{}")
 
     def answer(self, body: dict[str, Any]) -> None:
-        """Answer a call with this body, by `send_body`."""
         raise NotImplementedError
 
     def send_body(self, status: int, body: bytes, headers: Mapping[str, str] | None = None) -> None:
@@ -58,12 +51,10 @@ class LoopbackServer:
 
     @property
     def url(self) -> str:
-        """Where paths are appended to."""
         return f"{'https' if self.tls else 'http'}://127.0.0.1:{self._listener.server_address[1]}"
 
     @property
     def base_url(self) -> str:
-        """What goes into --base-url."""
         return f"{self.url}/v1"
 
     def __enter__(self) -> Self:
@@ -76,7 +67,7 @@ class LoopbackServer:
         self._thread.start()
         return self
 
-    def __exit__(self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None) -> None:
+    def __exit__(self, *_: object) -> None:
         self._listener.shutdown()
         self._listener.server_close()
         self._thread.join()

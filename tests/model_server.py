@@ -20,9 +20,8 @@ import json
 import ssl
 import threading
 import time
-from collections import Counter
 from collections.abc import Callable, Mapping
-from hashlib import sha256
+from dataclasses import KW_ONLY, dataclass, field
 from typing import Any, Literal
 
 from tasks.models.capabilities.long_prompt import TASK
@@ -34,8 +33,6 @@ Fault = Literal[
     "drip", "context_too_long", "content_filter", "length", "wrong_model", "late",
 ]  # fmt: skip
 Reply = Callable[[list[dict[str, str]]], str]
-Logprobs = Callable[[list[dict[str, str]]], Any]
-Faults = Callable[[int], Fault | None]
 
 
 def _error(message: str, **more: Any) -> bytes:
@@ -53,13 +50,12 @@ FIXED: dict[Fault, tuple[int, bytes]] = {
     "not_json": (200, b"<html>busy</html>"),
     "no_choices": (200, b'{"choices": []}'),
 }
-"""Faults that are nothing but another answer."""
 
 ODD: dict[Fault, dict[str, Any]] = {
     "null_content": {"message": {"content": None}},
     "length": {"message": {"content": "", "reasoning_content": "Let me see"}, "finish_reason": "length"},
+    "wrong_model": {"message": {"content": "from elsewhere"}, "model": "another-model"},
 }
-"""Faults that are another choice in an answer that is whole."""
 
 LATE_S = 0.3
 SLOW_S = 60.0
@@ -79,106 +75,72 @@ class _Handler(Handler):
             return
         number = owner.note(body, dict(self.headers))
         fault = None if number is None else owner.fault(number)
-        if fault in {None, "late"}:
-            time.sleep(LATE_S if fault else 0)
-            self._answer(body, owner)
-        elif fault in FIXED:
+        if fault in FIXED:
             self._send(*FIXED[fault])
         elif fault in ODD:
-            self._send(200, owner.choice(body.get("model"), **ODD[fault]))
-        elif fault is not None:
-            self._fail(fault, owner)
+            self._send(200, owner.choice(**{"model": body.get("model"), **ODD[fault]}))
+        elif fault == "429":
+            self._send(429, _error("too many requests"), {"Retry-After": owner.retry_after})
+        elif fault == "echo":
+            self._send(401, _error(f"who is {self.headers['Authorization']}?"))
+        elif fault in {None, "late"}:
+            time.sleep(LATE_S if fault else 0)
+            self._answer(body, owner)
+        else:
+            self._end_unanswered(fault)
 
     def _answer(self, body: dict[str, Any], owner: "ModelServer") -> None:
-        if is_probe(body):
-            self._send(200, owner.completion('{"count_of_weekdays": 7}', None, body.get("model")))
-            return
-        time.sleep(owner.latency_s)
-        logprobs = owner.logprobs(body["messages"]) if body.get("logprobs") else None
-        self._send(200, owner.completion(owner.reply(body["messages"]), logprobs, body.get("model")))
+        text, logprobs = '{"count_of_weekdays": 7}', None
+        if not is_probe(body):
+            time.sleep(owner.latency_s)
+            text, logprobs = owner.reply(body["messages"]), owner.logprobs(body["messages"]) if body.get("logprobs") else None
+        self._send(200, owner.completion(text, logprobs, body.get("model")))
 
     def setup(self) -> None:
         super().setup()
         self.server.owner.connections += 1
 
-    def _fail(self, fault: Fault, owner: "ModelServer") -> None:
-        match fault:
-            case "close":
-                self.close_connection = True
-                self.connection.close()
-            case "429":
-                self._send(429, _error("too many requests"), {"Retry-After": owner.retry_after})
-            case "echo":
-                self._send(401, _error(f"who is {self.headers['Authorization']}?"))
-            case "truncated":
-                self._send(200, owner.completion("never whole")[:20], {"Content-Length": "500"})
-                self.close_connection = True
-            case "wrong_model":
-                self._send(200, owner.completion("from elsewhere", None, "another-model"))
-            case "slow":
-                time.sleep(SLOW_S)
-                self.close_connection = True
-            case "drip":
-                self._send(200, b"", {"Content-Length": "500"})
-                for _ in range(int(SLOW_S / DRIP_S)):
-                    self.wfile.write(b" ")
-                    time.sleep(DRIP_S)
-                self.close_connection = True
+    def _end_unanswered(self, fault: Fault | None) -> None:
+        if fault in {"truncated", "drip"}:
+            self._send(200, b'{"choices": [{"in', {"Content-Length": "500"})
+        for _ in range(int(SLOW_S / DRIP_S) if fault in {"slow", "drip"} else 0):
+            time.sleep(DRIP_S)
+            self.wfile.write(b" " if fault == "drip" else b"")
+        self.close_connection = True
 
     def _send(self, status: int, body: bytes, headers: Mapping[str, str] | None = None) -> None:
         owner: ModelServer = self.server.owner
         self.send_body(status, body, {**owner.answer_headers, **(headers or {})})
 
 
+@dataclass(eq=False)
 class ModelServer(LoopbackServer):
-    """Answers, or fails as it is told.
-
-    Args:
-        reply: text of the answer to a conversation.
-        latency_s: pause before each answer.
-        fault: what goes wrong with the n-th call; None = nothing.
-        retry_after: header of a `429`, in seconds or as a date.
-        logprobs: field `logprobs` of the answer to a conversation, sent where the call asks for it.
-        answer_headers: further headers of every answer.
-        tls: speak HTTPS with this certificate.
-    """
+    """Answers, or fails as it is told."""
 
     handler = _Handler
 
-    def __init__(
-        self,
-        reply: Reply,
-        *,
-        latency_s: float = 0.0,
-        fault: Faults = lambda _number: None,
-        retry_after: str = "0",
-        logprobs: Logprobs = lambda _messages: None,
-        answer_headers: Mapping[str, str] | None = None,
-        tls: ssl.SSLContext | None = None,
-    ) -> None:
-        self.reply = reply
-        self.latency_s = latency_s
-        self.fault = fault
-        self.retry_after = retry_after
-        self.logprobs = logprobs
-        self.answer_headers = answer_headers or {}
-        self.tls = tls
-        self.probes: list[dict[str, Any]] = []
-        self.bodies: list[dict[str, Any]] = []
-        self.headers: list[dict[str, str]] = []
-        self.connections = 0
-        self._lock = threading.Lock()
+    reply: Reply
+    _: KW_ONLY
+    latency_s: float = 0.0
+    fault: Callable[[int], Fault | None] = lambda _number: None
+    retry_after: str = "0"
+    logprobs: Callable[[list[dict[str, str]]], Any] = lambda _messages: None
+    answer_headers: Mapping[str, str] = field(default_factory=dict)
+    tls: ssl.SSLContext | None = None
+    probes: list[dict[str, Any]] = field(default_factory=list, init=False)
+    bodies: list[dict[str, Any]] = field(default_factory=list, init=False)
+    headers: list[dict[str, str]] = field(default_factory=list, init=False)
+    connections: int = field(default=0, init=False)
+    _lock: threading.Lock = field(default_factory=threading.Lock, init=False)
 
     @property
     def calls(self) -> int:
-        """Calls received."""
         return len(self.bodies)
 
     @property
     def repeated(self) -> int:
         """Calls received more than once, by their body."""
-        counts = Counter(sha256(json.dumps(body, sort_keys=True).encode()).hexdigest() for body in self.bodies)
-        return sum(count - 1 for count in counts.values())
+        return len(self.bodies) - len({json.dumps(body, sort_keys=True) for body in self.bodies})
 
     def note(self, body: dict[str, Any], headers: dict[str, str]) -> int | None:
         """Remember a call; returns its number, None for a probe."""
@@ -191,11 +153,10 @@ class ModelServer(LoopbackServer):
             return len(self.bodies) - 1
 
     def completion(self, text: str | None, logprobs: Any = None, model: str | None = None) -> bytes:
-        """A body as OpenAI-compatible servers send it; `model` is the name it says answered."""
         return self.choice(model, message={"content": text}, logprobs=logprobs)
 
     def choice(self, model: str | None, *, message: dict[str, Any], finish_reason: str = "stop", logprobs: Any = None) -> bytes:
-        """Likewise, with this message and reason."""
+        """A body as OpenAI-compatible servers send it; `model` is the name it says answered."""
         choice = {"index": 0, "finish_reason": finish_reason, "message": {"role": "assistant", **message}, "logprobs": logprobs}
         usage = {"prompt_tokens": 11, "completion_tokens": 2}
         return json.dumps({"model": model, "choices": [choice], "usage": usage}).encode()

@@ -25,30 +25,22 @@ def object_store(patch: pytest.MonkeyPatch) -> Iterator[str]:
     server.start()
     try:
         host, port = server.get_host_and_port()
-        name_store(patch, f"http://{host}:{port}")
+        address = f"http://{host}:{port}"
+        name_store(patch, address)
         # What an earlier server held is kept in the process, not in the server.
-        httpx.post(f"http://{host}:{port}/moto-api/reset").raise_for_status()
+        httpx.post(f"{address}/moto-api/reset").raise_for_status()
         client().create_bucket(Bucket=BUCKET)
-        yield f"http://{host}:{port}"
+        yield address
     finally:
         server.stop()
 
 
 def name_store(patch: pytest.MonkeyPatch, address: str) -> None:
     """Set the variables; no profile or metadata service of the machine is looked at, and botocore does not try again."""
-    variables = {
-        "AWS_ENDPOINT_URL": address,
-        "AWS_ACCESS_KEY_ID": KEY,
-        "AWS_SECRET_ACCESS_KEY": SECRET,
-        "AWS_REGION": "us-east-1",
-    }
-    nowhere = {
-        "AWS_CONFIG_FILE": "/nonexistent",
-        "AWS_SHARED_CREDENTIALS_FILE": "/nonexistent",
-        "AWS_EC2_METADATA_DISABLED": "true",
-    }
-    for name, value in {**variables, **nowhere, "AWS_MAX_ATTEMPTS": "1"}.items():
-        patch.setenv(name, value)
+    variables = {"ENDPOINT_URL": address, "ACCESS_KEY_ID": KEY, "SECRET_ACCESS_KEY": SECRET, "REGION": "us-east-1"}
+    nowhere = dict.fromkeys(("CONFIG_FILE", "SHARED_CREDENTIALS_FILE"), "/nonexistent") | {"EC2_METADATA_DISABLED": "true"}
+    for name, value in {**variables, **nowhere, "MAX_ATTEMPTS": "1"}.items():
+        patch.setenv(f"AWS_{name}", value)
 
 
 def client() -> Any:
@@ -62,6 +54,5 @@ def _client(address: str) -> Any:
 
 
 def keys() -> list[str]:
-    """Names of all objects."""
     pages = client().get_paginator("list_objects_v2").paginate(Bucket=BUCKET)
     return [found["Key"] for page in pages for found in page.get("Contents", [])]

@@ -24,8 +24,6 @@ UNRECORDED = {f"PREFECT_SERVER_SERVICES_{name}_ENABLED": "0" for name in ("EVENT
 
 
 class PrefectServer(NamedTuple):
-    """The address of its API, its folder, and its login."""
-
     url: str
     home: Path
     auth: str

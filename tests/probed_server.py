@@ -1,8 +1,4 @@
-"""A model server whose every answer a test decides, over real HTTP.
-
-with ProbedServer(refusing("temperature")) as server:
-    ...  # server.base_url, server.bodies
-"""
+"""A model server whose every answer a test decides, over real HTTP."""
 
 import json
 import time
@@ -16,10 +12,9 @@ SCHEMA_REPLY = '{"count_of_weekdays": 7}'
 
 
 class Answer(NamedTuple):
-    """What the server sends: a status, a JSON document (or bytes as they are), how long it thinks before, further headers."""
-
     status: int
     document: Any
+    """As JSON; bytes as they are."""
     delay_s: float = 0.0
     headers: Mapping[str, str] = MappingProxyType({})
 
@@ -29,18 +24,10 @@ Script = Callable[[dict[str, Any], str], Answer]
 
 
 def completed(body: dict[str, Any], text: str | None = SCHEMA_REPLY, **changes: Any) -> Answer:
-    """A chat completion that gives what the call asks for.
-
-    Args:
-        body: of the call.
-        text: content of the message.
-        changes: fields of the message (`reasoning_content`, `reasoning`), of the choice (`finish_reason`, `logprobs`) or of the
-            document (`model`, `usage`), instead of the usual ones; None leaves a field out.
-    """
+    """A chat completion that gives what the call asks for; `changes`: fields of message, choice or document, None = left out."""
     first = {"token": (text or "")[:1], "logprob": -0.5}
-    logprobs = (
-        {"content": [{**first, "top_logprobs": [first, {"token": "7", "logprob": -2.0}]}]} if body.get("logprobs") else None
-    )
+    asked = [{**first, "top_logprobs": [first, {"token": "7", "logprob": -2.0}]}]
+    logprobs = {"content": asked} if body.get("logprobs") else None
     message = {"role": "assistant", "content": text}
     choice = {"index": 0, "finish_reason": "stop", "logprobs": logprobs, "message": message}
     document = {"model": body["model"], "choices": [choice], "usage": {"prompt_tokens": 14, "completion_tokens": 9}}
@@ -57,12 +44,12 @@ def streamed(answer: Answer, *, usage: bool = True) -> Answer:
     (choice,) = answer.document["choices"]
     message, text = dict(choice["message"]), choice["message"].pop("content") or ""
     named = {"object": "chat.completion.chunk", "model": answer.document["model"]}
-    deltas = [{**message, "content": text[: len(text) // 2]}, {"content": text[len(text) // 2 :]}, {}]
-    chunks: list[dict[str, Any]] = [
-        {**named, "choices": [{"index": 0, "delta": delta, "finish_reason": None}]} for delta in deltas
+    choices: list[dict[str, Any]] = [
+        {"delta": {**message, "content": text[: len(text) // 2]}, "finish_reason": None},
+        {"delta": {"content": text[len(text) // 2 :]}, "finish_reason": None, "logprobs": choice.get("logprobs")},
+        {"delta": {}, "finish_reason": choice["finish_reason"]},
     ]
-    chunks[1]["choices"][0]["logprobs"] = choice.get("logprobs")
-    chunks[2]["choices"][0]["finish_reason"] = choice["finish_reason"]
+    chunks = [{**named, "choices": [{"index": 0, **one}]} for one in choices]
     chunks += [{**named, "choices": [], "usage": answer.document["usage"]}] if usage else []
     body = "".join(f"data: {json.dumps(part)}\n\n" for part in chunks)
     headers = {"Content-Type": "text/event-stream"}
@@ -70,7 +57,6 @@ def streamed(answer: Answer, *, usage: bool = True) -> Answer:
 
 
 def refused(message: str, status: int = 400) -> Answer:
-    """An error in the usual form."""
     return Answer(status, {"error": {"message": message, "type": "invalid_request_error"}})
 
 
@@ -97,8 +83,6 @@ class _Handler(Handler):
 
 
 class ProbedServer(LoopbackServer):
-    """A server that answers as its script says."""
-
     handler = _Handler
 
     def __init__(self, script: Script) -> None:
@@ -113,51 +97,32 @@ Wording = Callable[[int, int], str]
 
 
 def stated(tokens: int, limit: int) -> str:
-    """Both numbers, as llama.cpp words it."""
     return f"request ({tokens} tokens) exceeds the available context size ({limit} tokens), try increasing it"
 
 
 def unstated(_tokens: int, _limit: int) -> str:
-    """No number."""
     return "the request exceeds the available context size, try increasing it"
 
 
 class SmallContext(ProbedServer):
-    """The answer is always "B".
-
-    Args:
-        limit: longest prompt in words.
-        wording: of the refusal.
-    """
+    """The answer is always "B"; a prompt of more words than `limit` is refused."""
 
     def __init__(self, limit: int, wording: Wording = stated) -> None:
-        super().__init__(self._answer)
-        self.limit = limit
-        self.wording = wording
-        self.prompts: list[str] = []
+        def answer(body: dict[str, Any], _: str) -> Answer:
+            self.prompts.append(body["messages"][-1]["content"])
+            tokens = len(self.prompts[-1].split())
+            usage = {"prompt_tokens": tokens, "completion_tokens": 1}
+            return refused(wording(tokens, limit)) if tokens > limit else completed(body, "B", usage=usage)
 
-    def _answer(self, body: dict[str, Any], _: str) -> Answer:
-        prompt = body["messages"][-1]["content"]
-        self.prompts.append(prompt)
-        tokens = len(prompt.split())
-        if tokens > self.limit:
-            message = self.wording(tokens, self.limit)
-            return Answer(400, {"error": {"code": 400, "message": message, "type": "exceed_context_size_error"}})
-        return completed(body, "B", usage={"prompt_tokens": tokens, "completion_tokens": 1})
+        super().__init__(answer)
+        self.prompts: list[str] = []
 
 
 Side = Literal["front", "middle", "end"]
 
 
 class CuttingContext(ProbedServer):
-    """Reads as much of a prompt as it has room for, a token a word, and answers "B" as if that were all of it.
-
-    Args:
-        window: most words that are read of a prompt.
-        side: where the others are left out.
-        usage: whether it says how many it read.
-        reply: what it answers, to the words that it read.
-    """
+    """Reads no more than `window` words of a prompt, and answers, to these words, as if they were all of it."""
 
     def __init__(
         self, window: int, side: Side = "front", *, usage: bool = True, reply: Callable[[list[str]], str] = lambda _: "B"

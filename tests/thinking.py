@@ -7,7 +7,6 @@ Wrap = Callable[[str, str], str]
 
 
 def between(opening: str, closing: str) -> Wrap:
-    """Put the thought between two marks."""
     return lambda thought, answer: f"{opening}{thought}{closing}{answer}"
 
 

@@ -83,33 +83,27 @@ for _name, (_, _help) in COMMANDS.items():
     app.command(_name, help=_help)(lambda: None)  # stands for the command in the list of all
 
 
-def _with_settings(command: Callable[[], Any]) -> None:
-    try:
-        command()
-    except Exception:
-        # Prefect may have been imported just then, and its parsers raise anything over damaged settings.
-        if "prefect" in sys.modules:
-            require_prefect_settings()
-        raise
-
-
 def guarded(command: Callable[[], Any]) -> int:
     """Run a command; turn an expected failure into one message and its exit status."""
     status = 0
     try:
         require_certificates()
-        _with_settings(command)
+        try:
+            command()
+        except Exception:
+            # Prefect may have been imported just then, and its parsers raise anything over damaged settings.
+            if "prefect" in sys.modules:
+                require_prefect_settings()
+            raise
     except SystemExit as end:  # Typer turns Ctrl-C into one too
         status = end.code if isinstance(end.code, int) else 2
     except KeyboardInterrupt:
         status = INTERRUPTED
-    except MoodflowError as error:
-        sys.stderr.write(f"Error: {printable(str(error))}\n")
-        status = 2
     except BrokenPipeError:
         status = 0  # whoever read the output, such as `head`, has enough
-    except OSError as error:
-        sys.stderr.write(f"Error: {printable(str(refused_by_system(error)))}\n")
+    except (MoodflowError, OSError) as error:
+        told = refused_by_system(error) if isinstance(error, OSError) else error
+        sys.stderr.write(f"Error: {printable(str(told))}\n")
         status = 2
     if status == INTERRUPTED:
         sys.stderr.write(INTERRUPTION)

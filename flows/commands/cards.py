@@ -67,8 +67,7 @@ for _name, (_, _help) in COMMANDS.items():
 def card_plan(source: str, options: PlanOptions) -> Plan:
     """Return a plan whose benchmark is what cards are made of, and whose judge and panel annotate.
 
-    Raises:
-        UsageError: a value is refused, or means nothing here.
+    What means nothing here is refused.
     """
     plan = read_plan(source, options)
     unused = [*(plan.roles.keys() - JUDGES.keys()), *sorted(plan.model_fields_set - USED)]
@@ -83,7 +82,6 @@ def card_plan(source: str, options: PlanOptions) -> Plan:
 
 
 def _finished(plan: Plan, result: StageResult, out: Path) -> CommandResult:
-
     from flows.planning.resolve import open_lake  # noqa: PLC0415
 
     lake, table, name = open_lake(plan), load_prices(plan.prices), Path(plan.benchmark).stem

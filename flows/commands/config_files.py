@@ -31,16 +31,8 @@ Values = dict[str, Any]
 def read_configs(names: Iterable[str], benchmark: str) -> tuple[Values, Values]:
     """Read what `--config` and `--preset` name: files by path, presets by name.
 
-    Args:
-        names: as given.
-        benchmark: name of the blueprint, or path of its file.
-
-    Returns:
-        Fields of the presets alone, and of everything but what presets say of models, as `gather_roles` returns them. Files win
-        over presets, the later over the earlier.
-
-    Raises:
-        UsageError: a file cannot be read, there is no such preset, or one is of another benchmark.
+    Returned are the fields of the presets alone, and of everything but what presets say of models, as `gather_roles` returns
+    them. Files win over presets, the later over the earlier.
     """
     presets: Values = {}
     values: Values = {}
@@ -60,10 +52,6 @@ def complete_plan(values: Values, presets: Values) -> Values:
     """Return the fields of a plan with complete entries, on top of what presets say of each model under test.
 
     Where they name no settings, the blueprint may.
-
-    Args:
-        values: of files and options, with the roles of presets.
-        presets: as `read_configs` returns them.
     """
     values = _complete_entries(values)
     if "settings" not in values:
@@ -88,13 +76,14 @@ def _complete_entries(values: Values) -> Values:
     judge = next(iter(roles.get(JUDGE, {}).get("default", ())), None)
     if PANEL in roles and isinstance(judge, Mapping):
         server = {name: judge[name] for name in ("base_url", *KeyVariables.model_fields) if name in judge}
-        roles[PANEL] = map_role(roles[PANEL], lambda entry: {**server, **entry} if _has_no_server(entry) else entry)
+
+        def beside_judge(entry: Any) -> Any:
+            is_served = not isinstance(entry, Mapping) or entry.get("base_url") or entry.get("name") == EMBEDDED_MODEL
+            return entry if is_served else {**server, **entry}
+
+        roles[PANEL] = map_role(roles[PANEL], beside_judge)
     completed = [_complete(one) for one in models] if isinstance(models, list | tuple) else models
     return {**values, "models": completed, "roles": roles}
-
-
-def _has_no_server(entry: Any) -> bool:
-    return isinstance(entry, Mapping) and not entry.get("base_url") and entry.get("name") != EMBEDDED_MODEL
 
 
 def _complete(entry: Any, **told: str) -> Any:

@@ -89,13 +89,7 @@ def _cut(text: str) -> str:
 
 
 def text_table(*heads: str | Column, rows: Iterable[Iterable[RenderableType]] = (), title: str | None = None) -> Table:
-    """Return a table without lines between its cells.
-
-    Args:
-        heads: of the columns, or the columns themselves.
-        rows: their cells.
-        title: above the table.
-    """
+    """Return a table without lines between its cells."""
     table = Table(*heads, title=title, box=SIMPLE)
     for row in rows:
         table.add_row(*row)

@@ -44,15 +44,7 @@ def demo(
 
 
 def demo_plans(lake: Folder | None, sample: int | None) -> tuple[Plan, ...]:
-    """Return the plans of the demo.
-
-    Args:
-        lake: folder of the layers; null = the usual one.
-        sample: items per task of MoodBench; null = SAMPLE.
-
-    Raises:
-        UsageError: a value is refused.
-    """
+    """Return the plans of the demo; `sample`: items per task of MoodBench."""
     options = PlanOptions(model=[EMBEDDED_MODEL], judge=[EMBEDDED_MODEL], lake=lake)
     short = read_plan(SHORT, replace(options, sample=SAMPLE if sample is None else sample))
     talk = replace(options, sample=1, datasets="esc_eval_mini_en", max_tokens=64, set=["solvers.role_play.turns=2"])

@@ -1,6 +1,6 @@
 """Forecast the calls, tokens and cost of a run without calling a model."""
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from typing import Any
 
@@ -33,7 +33,6 @@ from tasks.models.cost.pricing import check_budget, find_rate
 from tasks.models.journal.table import JOURNAL
 from tasks.reporting.content.operations import money, no_price
 from tasks.solvers.forecast import choose_unsent, expect_calls, plan_requests
-from tasks.solvers.infer_job import InferJob
 from tasks.solvers.registry import SOLVERS
 from tasks.text.number_format import count, counted, listed
 
@@ -54,6 +53,11 @@ class EstimateBasis:
     def rate(self, entry: ModelEntry) -> Rate | None:
         """Return a model's price; null if it is not known."""
         return find_rate(entry.name, entry.base_url, self.prices)
+
+    def describe(self, model: str, role: Role) -> str:
+        """Return in words what the tokens of a model in its role are estimated from."""
+        replies = self.estimator.seen(model, judged=role in JUDGES)
+        return f"mean of {counted(replies, 'stored reply', 'stored replies')} of the model" if replies else GUESS
 
 
 async def run_dry(plan: Plan) -> CommandResult:
@@ -95,7 +99,13 @@ async def _forecast_job(job: EvalJob, basis: EstimateBasis) -> list[Forecast]:
         ]
     else:
         calls, answers = await plan_requests(infer, job.lake)
-        forecasts = _forecast_asked(job, infer, calls, basis)
+        forecasts = []
+        for role, requests in calls.items():
+            entry = infer.models[role]
+            expected = _expect(job.lake, requests, basis, entry)
+            if role != TESTED and infer.keys.written is not None:
+                expected = expected.model_copy(update={"upper_bound": True})
+            forecasts.append(Forecast(dataset=job.dataset, model=entry.name, role=role, expected=expected))
     for judge, rubric in job.raters:
         expected = await _expect_judge(job, (infer.items, answers), (judge, load_rubric(rubric)), basis)
         role = plan.rater_role(judge.name, job.dataset)
@@ -103,23 +113,9 @@ async def _forecast_job(job: EvalJob, basis: EstimateBasis) -> list[Forecast]:
     return forecasts
 
 
-def _forecast_asked(
-    job: EvalJob, infer: InferJob, calls: Mapping[Role, list[ChatRequest]], basis: EstimateBasis
-) -> list[Forecast]:
-    """Forecast the calls about a job's items: to the model under test and to its helpers."""
-    forecasts: list[Forecast] = []
-    for role, requests in calls.items():
-        entry = infer.models[role]
-        expected = _expect(job.lake, requests, basis, basis.rate(entry))
-        if role != TESTED and infer.keys.written is not None:
-            expected = expected.model_copy(update={"upper_bound": True})
-        forecasts.append(Forecast(dataset=job.dataset, model=entry.name, role=role, expected=expected))
-    return forecasts
-
-
-def _expect(lake: Lake, requests: list[ChatRequest], basis: EstimateBasis, rate: Rate | None) -> Expectation:
+def _expect(lake: Lake, requests: list[ChatRequest], basis: EstimateBasis, entry: ModelEntry) -> Expectation:
     unsent = choose_unsent(requests, lake.state / JOURNAL)
-    return expect_calls(unsent, basis.estimator, rate) + Expectation(in_journal=len(requests) - len(unsent))
+    return expect_calls(unsent, basis.estimator, basis.rate(entry)) + Expectation(in_journal=len(requests) - len(unsent))
 
 
 async def _expect_judge(
@@ -130,13 +126,13 @@ async def _expect_judge(
 ) -> Expectation:
     """Forecast what a judge is still to be asked about answers: stored ones, or rehearsed ones, as long as they may be."""
     (items, answers), (judge, rubric), lake, repeat = asked, rater, job.lake, job.resolved.plan.judge_repeat
-    rate, rows = basis.rate(judge), lake.read(items, Items)
+    rows = lake.read(items, Items)
     if not isinstance(answers, PartitionRef):
         requests = await _plan_known(rows, answers, judge, rubric, repeat)
-        return expect_calls(requests, basis.estimator, rate).model_copy(update={"upper_bound": True})
+        return expect_calls(requests, basis.estimator, basis.rate(judge)).model_copy(update={"upper_bound": True})
     if stored := lake.find(make_judge_job(rubric.id, repeat, judge, items, answers).key):
         return Expectation(stored=lake.read(stored, Judgements).n_unique(ONE_CALL))
-    return _expect(lake, await _plan_known(rows, lake.read(answers, Answers), judge, rubric, repeat), basis, rate)
+    return _expect(lake, await _plan_known(rows, lake.read(answers, Answers), judge, rubric, repeat), basis, judge)
 
 
 async def _plan_known(
@@ -156,7 +152,7 @@ async def _forecast_gold(gold: GoldBaseline, basis: EstimateBasis) -> Forecast:
     else:
         items, rubric = lake.read(gold.job.items, Items), load_rubric(gold.selected.rubric or "")
         requests = await _plan_known(items, gold_answers(items), judge, rubric, gold.resolved.plan.judge_repeat)
-        expected = _expect(lake, requests, basis, basis.rate(judge))
+        expected = _expect(lake, requests, basis, judge)
     return Forecast(dataset=gold.selected.spec.id, model=judge.name, role=JUDGE, expected=expected)
 
 
@@ -174,17 +170,12 @@ def _forecast_document(resolved: ResolvedPlan, forecasts: Sequence[Forecast], ba
             {"dataset": row.dataset, "model": row.model, "role": row.role, **row.expected.model_dump()} for row in forecasts
         ],
         "models": [
-            {"model": model, "role": role, **summed.model_dump(), "basis": _describe_basis(basis, model, role)}
+            {"model": model, "role": role, **summed.model_dump(), "basis": basis.describe(model, role)}
             for (model, role), summed in by_model.items()
         ],
         "total": total.model_dump(),
         "notes": list(_notes(resolved, forecasts, basis, total)),
     }
-
-
-def _describe_basis(basis: EstimateBasis, model: str, role: Role) -> str:
-    replies = basis.estimator.seen(model, judged=role in JUDGES)
-    return f"mean of {counted(replies, 'stored reply', 'stored replies')} of the model" if replies else GUESS
 
 
 def _notes(resolved: ResolvedPlan, forecasts: Sequence[Forecast], basis: EstimateBasis, total: Expectation) -> Iterable[str]:

@@ -39,15 +39,12 @@ Target = Annotated[
     typer.Argument(metavar="RUN|FILE", help="a run, a file of the lake, or 8 or more first digits of a partition's fingerprint"),
 ]
 Mermaid = Annotated[bool, typer.Option("--mermaid", help="print the layers as a mermaid graph")]
-Full = Annotated[bool, typer.Option("--full", help="show each partition of a run, not one line per layer")]
 
 app = typer.Typer(add_completion=False)
 
 
 @app.command()
-def lineage(
-    target: Target, lake: opt.LakeFolder = None, mermaid: Mermaid = False, full: Full = False, as_json: opt.AsJson = False
-) -> None:
+def lineage(target: Target, lake: opt.LakeFolder = None, mermaid: Mermaid = False, as_json: opt.AsJson = False) -> None:
     """Show what a run or a file was computed from, up to source files and their hashes."""
     graph = read_graph(lake or DEFAULT_LAKE, target)
     if as_json:
@@ -56,18 +53,16 @@ def lineage(
     if mermaid:
         print(*map(printable, diagram_of_graph(graph)), sep="\n")  # noqa: T201  as it is, to be piped into a file
         return
-    of_file = not graph.root.startswith("run:")
     used = [f"Used by run {run}" for run in graph.runs] or ["No run uses it."]
-    terminal().print(lineage_table(graph, full=full or of_file), *(used if of_file else []), sep="\n")
+    terminal().print(lineage_table(graph), *([] if _is_of_run(graph) else used), sep="\n")
+
+
+def _is_of_run(graph: LineageGraph) -> bool:
+    return graph.root.startswith("run:")
 
 
 def read_graph(folder: Folder, target: str) -> LineageGraph:
-    """Read the graph behind a run or a file of the lake.
-
-    Raises:
-        UsageError: the lake holds nothing of that name, or the file is outside the lake.
-        LakeError: a manifest cannot be read.
-    """
+    """Read the graph behind a run or a file of the lake."""
     lake = Lake(folder, read_code_version())
     runs = list_runs(folder)
     if target in runs:
@@ -88,18 +83,20 @@ def read_graph(folder: Folder, target: str) -> LineageGraph:
     )
 
 
-def _is_told(path: Folder) -> bool:
-    """Return whether a path is a file, or the folder of a run: of other folders no lineage is kept."""
-    return path.is_file() or (path / "manifest.json").is_file()
-
-
 def _file_in_lake(folder: Folder, target: str) -> str | None:
-    """Return the path of a file relative to the lake, if it is there: given relative to it, to the current folder, or in full."""
+    """Return the path of a file relative to the lake, if it is there: given relative to it, to the current folder, or in full.
+
+    Of folders, only those of runs have a lineage.
+    """
+
+    def is_kept(path: Folder) -> bool:
+        return path.is_file() or (path / MANIFEST).is_file()
+
     inside = target.removeprefix(f"{folder}/").rstrip("/")
-    if inside and not inside.startswith("/") and ".." not in inside.split("/") and _is_told(folder / inside):
+    if inside and not inside.startswith("/") and ".." not in inside.split("/") and is_kept(folder / inside):
         return inside
     given = Path(target).resolve()
-    if not isinstance(folder, Path) or not _is_told(given):
+    if not isinstance(folder, Path) or not is_kept(given):
         return None
     if given.is_relative_to(folder.resolve()):
         return given.relative_to(folder.resolve()).as_posix()
@@ -112,11 +109,12 @@ def _file_in_lake(folder: Folder, target: str) -> str | None:
     )
 
 
-def lineage_table(graph: LineageGraph, *, full: bool) -> Table:
+def lineage_table(graph: LineageGraph) -> Table:
     """Return what was asked for, then everything behind it, each row with what it was computed from.
 
-    Nodes that are of one layer, or from one revision of a repository, are one row; with `full`, each is its own.
+    Behind a run, nodes that are of one layer, or from one revision of a repository, are one row.
     """
+    full = not _is_of_run(graph)
     names = {node.id: node.id if full or node.id == graph.root else _group_of(node) for node in graph.nodes}
     groups: dict[str, list[LineageNode]] = {}
     for node in sorted(graph.nodes, key=lambda one: (one.id != graph.root, *_position(one))):

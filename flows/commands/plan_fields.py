@@ -55,7 +55,11 @@ class PlanField:
     @property
     def kind(self) -> str:
         """Return its type in words."""
-        return _describe_type(self.annotation)
+        names = []
+        for part, member in zip(_alternatives(self.annotation), _members(self.annotation), strict=True):
+            name = " | ".join(_words(member)) or TYPE_NAMES.get(member) or "its fields below"
+            names.append(f"list of {name}" if get_origin(part) is tuple else name)
+        return " or ".join(names)
 
     @property
     def default(self) -> str:
@@ -131,15 +135,7 @@ def find_field(path: str, option: str) -> PlanField:
 
 
 def parse_setting(text: str, option: str) -> tuple[str, Any]:
-    """Read `PATH=VALUE`: the path, and the value as the field there takes it.
-
-    Args:
-        text: as given to the option.
-        option: its name, for messages.
-
-    Raises:
-        UsageError: there is no such field, or the text has another form.
-    """
+    """Read `PATH=VALUE`, as given to an option: the path, and the value as the field there takes it."""
     path, equals, value = text.partition("=")
     if not equals:
         raise UsageError(
@@ -157,32 +153,29 @@ def parse_value(field: PlanField, text: str) -> Any:
     """Read the text of a field's value; the plan itself checks numbers, words and limits.
 
     Lists are split at commas, lists in brackets and mappings in braces are read as YAML.
-
-    Args:
-        field: that the value is for.
-        text: as given on the command line.
-
-    Raises:
-        UsageError: brackets or braces that are no YAML.
     """
     if text.strip() in ("null", "~"):
         return None
     if text.lstrip()[:1] in ("[", "{") and (field.is_list or field.model is not None):
-        value = _read_yaml(field.path, text)
+        try:
+            value = read_yaml(text)
+        except ValueError as error:
+            raise UsageError(
+                f"the value of {field.path} cannot be read",
+                where=field.path,
+                expected="YAML, such as [1, 2] or {name: NAME}",
+                got=" ".join(hide_credentials(str(error)).split())[:200],
+                next_step="put the value in single quotes, so that the shell leaves it as it is",
+            ) from error
         return [value] if field.is_list and isinstance(value, dict) and not differs_by_dataset(value) else value
     if field.model is ModelEntry:
-        entry = _parse_entry(text)
+        match = AT_URL.fullmatch(text) or AT_PROVIDER.fullmatch(text)
+        entry = match.groupdict() if match else {"name": text}
         return [entry] if field.is_list else entry
     words = [word for part in _members(field.annotation) for word in _words(part)]
     if field.is_list:
         return tuple(_spell(part.strip(), words) for part in text.split(",") if part.strip())
     return _spell(text, words)
-
-
-def _parse_entry(text: str) -> dict[str, Any]:
-    """Read `NAME`, `NAME@URL` or `NAME@PROVIDER` as an entry."""
-    match = AT_URL.fullmatch(text) or AT_PROVIDER.fullmatch(text)
-    return match.groupdict() if match else {"name": text}
 
 
 def _spell(text: str, words: list[str]) -> str:
@@ -191,29 +184,10 @@ def _spell(text: str, words: list[str]) -> str:
     return spelt if spelt in words else text
 
 
-def _read_yaml(path: str, text: str) -> Any:
-    try:
-        return read_yaml(text)
-    except ValueError as error:
-        raise UsageError(
-            f"the value of {path} cannot be read",
-            where=path,
-            expected="YAML, such as [1, 2] or {name: NAME}",
-            got=" ".join(hide_credentials(str(error)).split())[:200],
-            next_step="put the value in single quotes, so that the shell leaves it as it is",
-        ) from error
-
-
 def assign(values: dict[str, Any], path: str, value: Any) -> None:
     """Set a field in the values of a plan; below `models` and a role it is set for each of their models.
 
-    Args:
-        values: fields of a plan, as `gather_roles` returns them; changed in place, what was nested in them is copied.
-        path: of the field.
-        value: to set.
-
-    Raises:
-        UsageError: the path describes a model that was not named.
+    The values, as `gather_roles` returns them, are changed in place; what was nested in them is copied.
     """
     first, *rest = path.split(".")
     if first not in Plan.model_fields:
@@ -260,14 +234,6 @@ def _members(annotation: Any) -> Iterator[Any]:
 
 def _words(annotation: Any) -> tuple[str, ...]:
     return get_args(annotation) if get_origin(annotation) is Literal else ()
-
-
-def _describe_type(annotation: Any) -> str:
-    names = []
-    for part, member in zip(_alternatives(annotation), _members(annotation), strict=True):
-        name = " | ".join(_words(member)) or TYPE_NAMES.get(member) or "its fields below"
-        names.append(f"list of {name}" if get_origin(part) is tuple else name)
-    return " or ".join(names)
 
 
 @app.command()

@@ -1,7 +1,6 @@
 """Declare the options of a plan, and read them and a configuration file as one."""
 
 import os
-import re
 from collections.abc import Iterator
 from dataclasses import dataclass, fields
 from functools import cache
@@ -90,11 +89,7 @@ class PlanOptions:
         return (*names, *(f"--set {text.partition('=')[0].strip()}" for text in self.set or ()))
 
     def assign_to(self, values: dict[str, Any]) -> None:
-        """Set what the options say in the values of a plan, in the order in which they count.
-
-        Raises:
-            UsageError: there is no such field or role, or a role is named twice, or described and no model named for it.
-        """
+        """Set what the options say in the values of a plan, in the order in which they count."""
         for variable, path in ENVIRONMENT.items():
             if os.environ.get(variable):
                 assign(values, path, os.environ[variable])
@@ -114,23 +109,12 @@ class PlanOptions:
         for text in self.role or ():
             require_role(hide_credentials(text.partition("=")[0].strip()), "--role")
             path, value = parse_setting(text, "--role")
-            if SEVERAL.search(text):
-                raise UsageError(
-                    "several models are named in one role",
-                    where=f"--role {path}",
-                    expected="NAME=MODEL@BASE_URL",
-                    got=hide_credentials(text),
-                    next_step="name one of them; of the panel, each with a --role panel=NAME of its own",
-                )
             if path in named and not (panel and isinstance(value, list)):
                 raise _named_twice(path, text)
             named.add(path)
             panel += value if isinstance(value, list) else []
             yield path, panel if isinstance(value, list) else value
 
-
-SEVERAL = re.compile(r"@https?://[^,\s]*,[^,/]+@https?://")
-"""Models with their addresses in a list by commas."""
 
 ENVIRONMENT = {"MOODFLOW_MIRROR": "mirror", "MOODFLOW_PRICES": "prices"}
 """Variables of the environment that stand for an option, and their fields of the plan."""
@@ -200,23 +184,20 @@ class PlanCommand(TyperCommand):
             if type(error).__name__ != "NoSuchOption":
                 raise
             known = [name for one in self.get_params(ctx) for name in one.opts]
-            raise _no_such_option(str(getattr(error, "option_name", "")), known, ctx.command_path) from None
+            name, otherwise = str(getattr(error, "option_name", "")), "moodflow options lists every path"
+            instead = _replacement(name.lstrip("-").replace("-", "_"))
+            raise UsageError(
+                f"there is no option {name}",
+                where=ctx.command_path,
+                expected="an option that --help lists, or --set PATH=VALUE with a path that moodflow options lists",
+                got=name,
+                next_step=instead or suggest(name, known, otherwise, most=2, cutoff=0.7),
+            ) from None
 
     def invoke(self, ctx: Any) -> Any:
         """Collect the options of the plan, then run the function."""
         ctx.obj = PlanOptions(**{one.name: ctx.params.pop(one.name) for one in fields(PlanOptions)})
         return super().invoke(ctx)
-
-
-def _no_such_option(name: str, known: list[str], command: str) -> UsageError:
-    return UsageError(
-        f"there is no option {name}",
-        where=command,
-        expected="an option that --help lists, or --set PATH=VALUE with a path that moodflow options lists",
-        got=name,
-        next_step=_replacement(name.lstrip("-").replace("-", "_"))
-        or suggest(name, known, "moodflow options lists every path", most=2, cutoff=0.7),
-    )
 
 
 def _replacement(name: str) -> str | None:
@@ -228,17 +209,9 @@ def _replacement(name: str) -> str | None:
 
 
 def read_plan(benchmark: str, options: PlanOptions, *, needs_model: bool = True) -> Plan:
-    """Return the plan that options, configuration files and presets describe.
+    """Return the plan that options, configuration files and presets describe; a plan without a model is refused if it needs one.
 
     Options win over files, `--set` over other options, a file over the one before it and over presets.
-
-    Args:
-        benchmark: name, or path of a blueprint.
-        options: as given.
-        needs_model: refuse a plan without one.
-
-    Raises:
-        UsageError: a file cannot be read, a value is refused, or money is limited and a model has no price.
     """
     presets, values = read_configs(options.config or (), benchmark)
     written = values.get("roles", {}).keys() - {text.partition("=")[0].strip() for text in options.role or ()}

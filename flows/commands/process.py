@@ -15,11 +15,7 @@ LONGEST_PATH = 200
 
 
 def require_certificates() -> None:
-    """Refuse certificates that cannot be read, which libraries tell by a traceback while they are imported.
-
-    Raises:
-        EndpointError: naming the variable.
-    """
+    """Refuse certificates that cannot be read, which libraries tell by a traceback while they are imported."""
     if not (named := os.environ.get("SSL_CERT_FILE")):
         return
     try:
@@ -35,11 +31,7 @@ def require_certificates() -> None:
 
 
 def require_prefect_settings() -> None:
-    """Refuse damaged settings of Prefect, which it reads and tells by a traceback while it is imported.
-
-    Raises:
-        UsageError: a file or a variable of its settings is damaged, or names a profile that does not exist.
-    """
+    """Refuse damaged settings of Prefect, which it reads and tells by a traceback while it is imported."""
     told = StringIO()  # what Prefect itself prints before it raises
     try:
         with redirect_stderr(told):
@@ -86,11 +78,7 @@ def refused_by_system(error: OSError) -> UsageError:
 
 
 def leave(status: int) -> NoReturn:
-    """End the process with this exit status; whoever read the output, such as `head`, may have gone.
-
-    Raises:
-        SystemExit: always.
-    """
+    """End the process with this exit status; whoever read the output, such as `head`, may have gone."""
     try:
         sys.stdout.flush()
     except BrokenPipeError:

@@ -12,14 +12,7 @@ from rich.console import RenderableType
 from flows.build import build_datasets
 from flows.commands.console import CommandResult
 from flows.commands.dry_run import run_dry
-from flows.commands.run_view import (
-    calls_view,
-    missing_lines,
-    run_document,
-    scores_view,
-    usage_document,
-    usage_view,
-)
+from flows.commands.run_view import missing_lines, run_document, run_view, usage_document, usage_view
 from flows.commands.vary import within_budget
 from flows.infer import run_inference
 from flows.planning.resolve import name_run, open_lake, resolve
@@ -45,11 +38,7 @@ STAGE_FLOWS = {"build": build_datasets, "infer": run_inference, "score": score}
 
 
 def run_command(name: str, *requests: Any) -> CommandResult:
-    """Run a stage for one plan after the other to its end, or estimate what the calls of a plan would take (`dry-run`).
-
-    Raises:
-        MoodflowError: if something the user can mend is wrong.
-    """
+    """Run a stage for one plan after the other to its end, or estimate what the calls of a plan would take (`dry-run`)."""
     return run_to_end(run_dry(*requests) if name == "dry-run" else _run_stage(name, requests))
 
 
@@ -90,25 +79,20 @@ def _status(manifest: RunManifest, rows: Iterable[Mapping[str, Any]]) -> int:
     return int(bool(manifest.missing) or unanswered or any(row["n_scored"] < row["n_total"] for row in rows))
 
 
-def _pages() -> list[str]:
-    """Name the pages of the UI to open after the run that just ended."""
-    return [f"Prefect UI: {address}" for address in addresses_of(RUN_KEYS, ledger.ended[-1] if ledger.ended else None)]
-
-
 async def _run_flow(stage: str, plan: Plan) -> CommandResult:
     if stage in STAGE_FLOWS:
         return _stage_result(stage, await STAGE_FLOWS[stage](plan), plan)
+    now = datetime.now(UTC)
+    started = now.isoformat(timespec="seconds")
     try:
-        manifest: RunManifest = await (refresh(plan) if stage == "run" else report(_report_request(plan)))
+        if stage == "run":
+            manifest: RunManifest = await refresh(plan)
+        else:
+            missing = resolve(plan).missing
+            manifest = await report(ReportRequest(plan=plan, run=name_run(plan, now), started_at=started, missing=missing))
     except UnsuccessfulRun as ended:
         manifest = ended.manifest
     return _run_result(manifest, open_lake(plan))
-
-
-def _report_request(plan: Plan) -> ReportRequest:
-    now = datetime.now(UTC)
-    started = now.isoformat(timespec="seconds")
-    return ReportRequest(plan=plan, run=name_run(plan, now), started_at=started, missing=resolve(plan).missing)
 
 
 def _stage_result(stage: str, result: StageResult, plan: Plan) -> CommandResult:
@@ -140,14 +124,9 @@ def _run_result(manifest: RunManifest, lake: Lake) -> CommandResult:
     for system in changes.units if changes else ():
         for remark in system.remarks:
             log(f"{label_of(system)}: {remark}")
-    view: list[RenderableType] = [
-        *scores_view(manifest.benchmark, document, manifest, lake),
-        *calls_view(document),
-        *usage_view(document),
-        *missing_lines(manifest.missing),
-        f"Run: {manifest.run}",
-        f"Report: {document['report']}",
-        *([f"State: {changes.state}, {state_said(changes)}"] if changes else []),
-        *_pages(),
-    ]
+    *told, written = run_view(manifest.benchmark, document, manifest, lake)
+    state = [f"State: {changes.state}, {state_said(changes)}"] if changes else []
+    # Pages of the UI to open after the run that just ended.
+    pages = addresses_of(RUN_KEYS, ledger.ended[-1] if ledger.ended else None)
+    view = [*told, f"Run: {manifest.run}", written, *state, *(f"Prefect UI: {address}" for address in pages)]
     return CommandResult(_status(manifest, document["raw_scores"]), document, view)

@@ -78,13 +78,6 @@ def missing_lines(gaps: Iterable[Missing]) -> list[str]:
     return [f"Missing: {gap.dataset} {gap.reason}; {gap.next_step}" for gap in gaps]
 
 
-def verdict_lines(document: dict[str, Any]) -> list[str]:
-    """Return a line for a terminal per system whose verdict is not `scored`, then one per other instrument with faults."""
-    said = [row["headline"] for row in document["models"] if row["verdict"] != "scored"]
-    faults = (f"{label_system(one)}: {one['words']}" for one in document["instruments"] if not one["failed"])
-    return [*said, *faults]
-
-
 def usage_document(rows: Sequence[Usage], currency: str | None, refs: Iterable[PartitionRef] = ()) -> dict[str, Any]:
     """Return tokens and cost: by dataset and model, by model, and of the run.
 
@@ -103,8 +96,8 @@ def usage_document(rows: Sequence[Usage], currency: str | None, refs: Iterable[P
     }
 
 
-def calls_view(document: dict[str, Any]) -> list[RenderableType]:
-    """Return how many calls a run took and why some of them failed, for a terminal; from a run's JSON document."""
+def _calls_view(document: dict[str, Any]) -> list[RenderableType]:
+    """Return how many calls a run took and why some of them failed."""
     failures = document["failures"]
     table = text_table("Failed calls of", folded("What"), *numbers("Calls"), folded("What to do"))
     for row in failures:
@@ -135,17 +128,14 @@ def usage_view(document: dict[str, Any]) -> list[RenderableType]:
 
 
 def _usage_cells(row: Amounts, currency: str | None) -> list[str]:
-    cells = amount_cells(row, currency)
-    return [*cells[:6], cells[-1]]
+    *cells, _, _, paid = amount_cells(row, currency)
+    return [*cells, paid]
 
 
 def leaderboard_table(title: str, rows: list[dict[str, Any]], regressed: frozenset[tuple[str, str, str]] = frozenset()) -> Table:
     """Return the leaderboard for a terminal: one column per model while they fit, else one row per model.
 
-    Args:
-        title: above it.
-        rows: of its JSON document.
-        regressed: run, model and setting of what regressed against the run before.
+    `regressed` has run, model and setting of what regressed against the run before.
     """
     names = dict.fromkeys(name for row in rows for name in row["abilities"])
     cells = [_model_cells(row, names) for row in rows]
@@ -160,19 +150,20 @@ def leaderboard_table(title: str, rows: list[dict[str, Any]], regressed: frozens
     return text_table("", *labels, rows=beside, title=title)
 
 
-def scores_view(title: str, document: dict[str, Any], manifest: RunManifest, lake: Lake) -> list[RenderableType]:
-    """Return the leaderboard of a run and its headlines; first the scores of its datasets where few are scored or it chose some.
+def run_view(title: str, document: dict[str, Any], manifest: RunManifest, lake: Lake) -> list[RenderableType]:
+    """Return a run for a terminal, from its JSON document; the report comes last.
 
-    Args:
-        title: of the leaderboard.
-        document: of `run_document`.
-        manifest: of the run.
-        lake: where its layers are.
+    The scores of its datasets are shown where few are scored or it chose some.
     """
     models = document["models"]
     few = manifest.plan.get("datasets") is not None or any(row["verdict"] == "too little scored" for row in models)
     tables = [_dataset_table(title, document, past_run(manifest, lake))] if few else []
-    return [*tables, leaderboard_table(title, models), *verdict_lines(document)]
+    # A line per system whose verdict is not `scored`, then one per other instrument with faults.
+    verdicts = [row["headline"] for row in models if row["verdict"] != "scored"]
+    faults = [f"{label_system(one)}: {one['words']}" for one in document["instruments"] if not one["failed"]]
+    scores = [*tables, leaderboard_table(title, models), *verdicts, *faults]
+    gaps = missing_lines(manifest.missing)
+    return [*scores, *_calls_view(document), *usage_view(document), *gaps, f"Report: {document['report']}"]
 
 
 def _dataset_table(title: str, document: dict[str, Any], run: PastRun) -> Table:

@@ -5,11 +5,10 @@ from pathlib import Path
 from typing import Annotated, Any
 
 import typer
-from rich.console import RenderableType
 
 from flows.commands import options as opt
-from flows.commands import run_view
 from flows.commands.console import CommandResult, detail_lines, folded, text_table
+from flows.commands.run_view import run_document, run_view
 from schemas.folders import DEFAULT_LAKE, Folder
 from schemas.lineage import RunManifest
 from tasks.lake.lake import Lake
@@ -24,11 +23,8 @@ from tasks.lake.manifest import (
 )
 from tasks.lake.seal import check_seal, seal_run
 from tasks.reporting.render.page import write_report
-from tasks.runs.past_run import PastRun, reopen
+from tasks.runs.past_run import reopen
 from tasks.runs.sections import EXCHANGES
-
-REDACTED = "redacted"
-"""Folder in that of a run for a report without texts that may not be passed on, where the run's own has them."""
 
 app = typer.Typer(no_args_is_help=True, add_completion=False)
 
@@ -63,14 +59,8 @@ def show_command(run: opt.Run, lake: opt.LakeFolder = None, as_json: opt.AsJson 
     """One run: its scores, calls, tokens, cost and report, from the lake alone."""
     folder = lake or DEFAULT_LAKE
     manifest, stored = read_manifest(folder, run), Lake(folder, read_code_version())
-    document = run_view.run_document(manifest, stored)
-    view: list[RenderableType] = [
-        *run_view.scores_view(f"{document['benchmark']}, {run}", document, manifest, stored),
-        *run_view.calls_view(document),
-        *run_view.usage_view(document),
-        *run_view.missing_lines(manifest.missing),
-        f"Report: {document['report']}",
-    ]
+    document = run_document(manifest, stored)
+    view = run_view(f"{document['benchmark']}, {run}", document, manifest, stored)
     CommandResult(0, document, view).finish(as_json=as_json)
 
 
@@ -86,17 +76,20 @@ def report_command(
 
     Without --out it goes where it was; with --redact, unless the run is redacted itself, into a folder `redacted` in there.
     """
+    from tasks.reporting.steps import load_report_data  # noqa: PLC0415
+
     folder = lake or DEFAULT_LAKE
     past, own = reopen(folder, run), run_folder(folder, run)
     manifest = past.manifest
-    target = out or (own / REDACTED if redact and not manifest.redacted else own)
-    _write_run(past, target, redact=redact)
+    target = out or (own / "redacted" if redact and not manifest.redacted else own)
+    redacted = replace(past, manifest=manifest.model_copy(update={"redacted": redact or manifest.redacted}))
+    write_report(load_report_data(redacted, read_changes(folder, run)), target)
     intact, sealed = _seal(own) if target == own else (True, [])
     document = {
         "run": run,
         "report": str(target / "report.html"),
         "markdown": str(target / "report.md"),
-        "redacted": redact or manifest.redacted,
+        "redacted": redacted.manifest.redacted,
         "written_by": read_code_version().package,
         "run_written_by": manifest.package_version,
         "sealed_again": sealed,
@@ -119,14 +112,6 @@ def export_command(
     written = [path for exchange in of_run or EXCHANGES.values() for path in exchange.export(past, to)]
     document = {"run": run, "folder": str(to), "files": [path.name for path in written]}
     CommandResult(0, document, [f"{len(written):,} files written to {to}"]).finish(as_json=as_json)
-
-
-def _write_run(run: PastRun, target: Folder, *, redact: bool) -> None:
-    from tasks.reporting.steps import load_report_data  # noqa: PLC0415
-
-    manifest = run.manifest.model_copy(update={"redacted": redact or run.manifest.redacted})
-    changes = read_changes(run.lake.root, run.name)
-    write_report(load_report_data(replace(run, manifest=manifest), changes), target)
 
 
 def _seal(own: Folder) -> tuple[bool, list[str]]:

@@ -2,7 +2,6 @@
 
 from collections.abc import Mapping, Set
 from dataclasses import replace
-from typing import Any
 
 import typer
 
@@ -56,22 +55,18 @@ def _require_stage(stage: str, stages: tuple[str, ...], option: str, reason: str
 
 
 def execute(
-    stage: str, *requests: Any, as_json: bool, fails_if: Set[str] = frozenset(), variants: Mapping[str, Plan] | None = None
+    stage: str, *plans: Plan, as_json: bool, fails_if: Set[str] = frozenset(), variants: Mapping[str, Plan] | None = None
 ) -> None:
-    """Run a command of `flows.commands.run` for its requests, then print its result and end with its status.
+    """Run a command of `flows.commands.run` for its plans, then print its result and end with its status.
 
-    Args:
-        stage: name of the command.
-        requests: plans, or what else the command takes.
-        as_json: print the JSON document instead of the view.
-        fails_if: states of a run, and verdicts on its models, with which the status is 1.
-        variants: the requests by what is varied, whose runs are compared.
+    `fails_if` has the states of a run, and verdicts on its models, with which the status is 1; `variants` the plans by what is
+    varied, whose runs are compared.
     """
     require_prefect_settings()
     temporary_server()
     from flows.commands.run import run_command  # noqa: PLC0415  takes seconds that a misspelt option need not wait
 
-    result = run_command(stage, *requests)
+    result = run_command(stage, *plans)
     for document in (result.document, *result.document.get("more", ())):
         if fails_if & {document.get("state"), *(row.get("verdict") for row in document.get("models", ()))}:
             result = replace(result, status=1)

@@ -48,27 +48,16 @@ def _read_factors(vary: Sequence[str]) -> dict[str, list[str]]:
 
 
 def read_variants(benchmark: str, options: PlanOptions, vary: Sequence[str]) -> dict[str, Plan]:
-    """Return a plan for each combination of the factors' values, by what is set for it.
+    """Return a plan for each combination of the values of factors, each `PATH=V1,V2`, by what is set for it.
 
-    Args:
-        benchmark: name, or path of a blueprint.
-        options: of everything that is not varied.
-        vary: factors, each `PATH=V1,V2`.
-
-    Raises:
-        UsageError: a factor or value is refused, or two variants would have the same scores.
+    Two variants that would have the same scores are refused.
     """
+    from flows.planning.resolve import resolve  # noqa: PLC0415  polars takes its time
+
     chosen = [[f"{path}={value}" for value in values] for path, values in _read_factors(vary).items()]
     variants = {
         settings: read_plan(benchmark, replace(options, set=[*(options.set or ()), *settings])) for settings in product(*chosen)
     }
-    _require_effect(variants)
-    return {", ".join(settings): plan for settings, plan in variants.items()}
-
-
-def _require_effect(variants: Mapping[tuple[str, ...], Plan]) -> None:
-    from flows.planning.resolve import resolve  # noqa: PLC0415  polars takes its time
-
     evaluated = {settings: [list(_decided_by(job)) for job in resolve(plan).jobs] for settings, plan in variants.items()}
     for one, other in combinations(variants, 2):
         if evaluated[one] == evaluated[other]:
@@ -80,6 +69,7 @@ def _require_effect(variants: Mapping[tuple[str, ...], Plan]) -> None:
                 got=" and ".join(f"{first} as {second}" for first, second in differing),
                 next_step="vary what the settings and datasets of the plan use; --settings and --datasets name others",
             )
+    return {", ".join(settings): plan for settings, plan in variants.items()}
 
 
 def _decided_by(job: "EvalJob") -> Iterator[Any]:
@@ -130,12 +120,7 @@ def _tables(first: str, comparisons: Mapping[str, Row]) -> Iterator[Table | str]
 
 
 def within_budget(plan: Plan, spent: Sequence[Mapping[str, Any]]) -> Plan:
-    """Return a plan with what runs of the same command have left of its budget.
-
-    Args:
-        plan: of the next run.
-        spent: amounts of the runs before it, `cost.total` of their documents.
-    """
+    """Return a plan with what runs of the same command before it, of which `spent` has `cost.total`, have left of its budget."""
     left: dict[str, float] = {}
     if plan.budget_tokens is not None:
         tokens = sum((row["paid_prompt_tokens"] or 0) + (row["paid_completion_tokens"] or 0) for row in spent)

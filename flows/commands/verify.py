@@ -30,22 +30,18 @@ def verify_view(found: Verification) -> list[RenderableType]:
         for change in found.would_differ
     ]
     differences = [f"{difference.kind}: {difference.message}" for difference in found.differences]
+    table = text_table("Layer", *numbers("Files", "Rows"), "Recomputed", "Differs")
+    for layer in found.layers:
+        done, differs = "yes" if layer.recomputed else "no", str(layer.differs) if layer.differs else "-"
+        table.add_row(layer.layer, f"{layer.partitions:,}", f"{layer.rows:,}", done, differs)
     return [
-        _layer_table(found),
+        table,
         *(bold("First difference:", f" {difference}") for difference in differences[:1]),
         *_bounded("Others", differences[1:]),
         *_bounded("With blueprint and code as they are now, the stored replies would score", changes),
         *(f"Note: {note}" for note in found.notes),
         _verdict(found),
     ]
-
-
-def _layer_table(found: Verification) -> RenderableType:
-    table = text_table("Layer", *numbers("Files", "Rows"), "Recomputed", "Differs")
-    for layer in found.layers:
-        differs = str(layer.differs) if layer.differs else "-"
-        table.add_row(layer.layer, f"{layer.partitions:,}", f"{layer.rows:,}", "yes" if layer.recomputed else "no", differs)
-    return table
 
 
 def _bounded(title: str, lines: list[str]) -> list[RenderableType]:

@@ -11,19 +11,15 @@ from tasks.datasets.rejected_rows import describe_rejected
 
 @dataclass(frozen=True)
 class BrokenRows:
-    """Rows of one dataset that are no items.
-
-    Attributes:
-        missing: what is left out and why.
-        is_stated: whether its catalogue entry states these rows, so that it is asked as a whole.
-        items: how many it has without them.
-        lacking: how many items it would have more, up to the size of the sample.
-    """
+    """Rows of one dataset that are no items."""
 
     missing: Missing
     is_stated: bool
+    """Whether its catalogue entry states these rows, so that it is asked as a whole."""
     items: int
+    """How many it has without them."""
     lacking: int
+    """How many items it would have more, up to the size of the sample."""
 
 
 def find_broken_rows(resolved: ResolvedPlan) -> Iterator[BrokenRows]:

@@ -29,11 +29,7 @@ ONCE_LOADED = CallRetryPolicy(retries={**AT_ONCE.retries, "loading": RETRIES["lo
 
 
 def with_capabilities(plan: Plan) -> Plan:
-    """Return the plan with the API capabilities of every model filled in; a plan that has them all stays as it is.
-
-    Raises:
-        LakeError: if what was found about a model cannot be read.
-    """
+    """Return the plan with the API capabilities of every model filled in; a plan that has them all stays as it is."""
     lake = state_folder(plan.lake)
 
     def complete(entry: ModelEntry) -> ModelEntry:
@@ -52,11 +48,7 @@ def quirks_for(entry: ModelEntry) -> Quirks | None:
 def unprobed(plan: Plan) -> tuple[ModelEntry, ...]:
     """Return the models of a plan, roles included, that a run would probe before their first call; each model of a server once.
 
-    Args:
-        plan: as the user made it; a resolved one has all capabilities and leaves nothing to find out.
-
-    Raises:
-        LakeError: if what was found about a model cannot be read.
+    The plan is as the user made it: a resolved one has all capabilities and leaves nothing to find out.
     """
     lake = state_folder(plan.lake)
     unknown = {
@@ -68,21 +60,10 @@ def unprobed(plan: Plan) -> tuple[ModelEntry, ...]:
 
 
 async def ensure_probed(lake: Path, models: Iterable[ModelEntry], budget: Budget) -> bool:
-    """Probe models about which nothing is remembered, and remember what was found.
+    """Probe some of the models that `unprobed` names; say whether something was found, and remember it in a lake's state folder.
 
-    A model that does not answer is left as it is: its calls then fail with a status of their own.
-
-    Args:
-        lake: folder that remembers.
-        models: some of those that `unprobed` names.
-        budget: that the calls are booked to.
-
-    Returns:
-        Whether something was found, so that the plan has to be resolved again.
-
-    Raises:
-        EndpointError: if a key is missing or cannot be sent, or a base URL lacks its path.
-        LakeError: if what was found cannot be read or written.
+    A model that does not answer is left as it is: its calls then fail with a status of their own. A key that is missing or cannot
+    be sent, and a base URL that lacks its path, is an EndpointError.
     """
     return any(await asyncio.gather(*(_probe_once(lake, entry, budget) for entry in models)))
 
@@ -124,18 +105,7 @@ async def probe_model(
     budget: BudgetAccount | None = None,
     policy: CallRetryPolicy = AT_ONCE,
 ) -> ModelProbe:
-    """Probe one model.
-
-    Args:
-        entry: the model.
-        quirks: what is known of it, so that the likely is tried first.
-        base_url: where its server is; the embedded one must be running.
-        budget: of the calls; null = no limit.
-        policy: of the calls; by default each is sent once.
-
-    Raises:
-        EndpointError: if the key is missing or cannot be sent.
-    """
+    """Probe one model, by default without a second attempt; what its quirks make likely is tried first."""
     async with chat_for_probe(entry, base_url, policy, budget) as chat:
         return await probe(entry, chat, token_limit=(quirks or Quirks()).token_limit)
 
@@ -143,10 +113,6 @@ async def probe_model(
 def chat_for_probe(
     entry: ModelEntry, base_url: str, policy: CallRetryPolicy = AT_ONCE, budget: BudgetAccount | None = None
 ) -> HttpChat:
-    """Return a client that sends one call at a time and takes a reply from any model.
-
-    Raises:
-        EndpointError: if the key is missing or cannot be sent.
-    """
+    """Return a client that sends one call at a time and takes a reply from any model."""
     alone = entry.model_copy(update={"concurrency": 1, "require_same_model": False})
     return HttpChat(alone, base_url, resolve_keys(entry, os.environ), policy=policy, budget=budget)

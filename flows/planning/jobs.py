@@ -55,11 +55,7 @@ class ResolvedPlan:
 
     @cached_property
     def jobs(self) -> tuple["EvalJob", ...]:
-        """Every dataset x model x setting of the run.
-
-        Raises:
-            UsageError: the plan names no model.
-        """
+        """Return every dataset x model x setting of the run; UsageError: the plan names no model."""
         self.plan.require_models()
         return tuple(
             EvalJob(self, selected, entry, setting)
@@ -78,14 +74,9 @@ class ResolvedPlan:
         return self.blueprint.sample_of(selected.spec.id, self.plan.sample)
 
     def built_keys(self, selected: SelectedDataset) -> ItemsKeys:
-        """Return where a dataset's sampled items are, and what is known of contexts built for them.
-
-        Raises:
-            SourceMissingError: a file that no hash pins, or a user's own, is not here.
-        """
-        plan = self.plan
-        hashes = source_sha256(selected.spec.files, Locator.for_mirror(plan.mirror))
-        return items_keys(selected.spec, hashes, self.sample(selected), plan.seed, plan.contexts)
+        """Return the keys of what is built of a dataset; SourceMissingError: a file that no hash pins is not here."""
+        hashes = source_sha256(selected.spec.files, Locator.for_mirror(self.plan.mirror))
+        return items_keys(selected.spec, hashes, self.sample(selected), self.plan.seed, self.plan.contexts)
 
     def find_built(self, selected: SelectedDataset) -> tuple[PartitionRef, PartitionRef | None] | None:
         """Find a dataset's items and contexts; None if they are not built, or a file is not here that their key needs."""
@@ -167,11 +158,7 @@ class EvalJob:
         return [make_judge_job(rubric, repeat, judge, items, answers) for judge, rubric in self.raters]
 
     def find(self, find: Find) -> "JobPartitions | None":
-        """Find what the infer stage wrote of this job; None without replies and answers.
-
-        Args:
-            find: `find` of the lake, which passes over partitions in which a call failed, or its `find_latest`.
-        """
+        """Find what the infer stage wrote of this job; None without replies and answers."""
         infer = self.infer_job()
         responses = find(infer.keys.responses) if infer else None
         answers = find(answers_key(responses)) if responses else None
@@ -186,27 +173,19 @@ class EvalJob:
 
 @dataclass(frozen=True, eq=False)
 class JobPartitions:
-    """A job's partitions up to what its scores are computed from.
-
-    Attributes:
-        job: whose they are.
-        items: what was asked.
-        contexts: built for the items; null = none are.
-        behind: chunks and retrievals behind the replies; null = not there.
-        responses: the replies.
-        answers: what is scored.
-        ratings: one of each judge, the first counts; null = not rated.
-        reviews: of simulated persons, if the plan has them reviewed; null = not yet.
-    """
+    """A job's partitions up to what its scores are computed from; null = not there."""
 
     job: EvalJob
     items: PartitionRef
     contexts: PartitionRef | None
     behind: tuple[PartitionRef | None, ...]
+    """Chunks and retrievals behind the replies."""
     responses: PartitionRef
     answers: PartitionRef
     ratings: tuple[PartitionRef | None, ...]
+    """One of each judge; the first counts."""
     reviews: tuple[PartitionRef | None, ...]
+    """Of simulated persons, if the plan has them reviewed."""
 
     @property
     def is_complete(self) -> bool:
@@ -244,15 +223,7 @@ class JobPartitions:
 
 
 def make_judge_job(rubric: str, repeat: int, judge: ModelEntry, items: PartitionRef, answers: PartitionRef) -> JudgeJob:
-    """Return what a judge rates.
-
-    Args:
-        rubric: by which it does.
-        repeat: times the judge rates each answer.
-        judge: the judging model.
-        items: of the dataset.
-        answers: to them.
-    """
+    """Return what a judge rates by a rubric; `repeat`: times it rates each answer."""
     key = judgements_key(answers, judge, rubric, load_rubric(rubric).sha256, repeat)
     return JudgeJob(rubric, judge, items, answers, key, repeat)
 

@@ -41,11 +41,7 @@ def resolve(plan: Plan) -> ResolvedPlan:
     """Look up everything the plan names.
 
     A dataset that the plan names itself and that cannot be had is an error; one that only the blueprint names is recorded as
-    missing and lowers coverage.
-
-    Raises:
-        UsageError, BlueprintError: if a name, the blueprint or a combination of options is wrong.
-        LakeError: if what was found about a model cannot be read.
+    missing and lowers coverage. A wrong name, blueprint or combination of options is a UsageError or a BlueprintError.
     """
     blueprint = profiled_blueprint(plan.benchmark, plan.profile)
     _require_settings(plan)
@@ -99,15 +95,7 @@ def complete(plan: Plan, blueprint: Blueprint) -> Plan:
 
 
 def renew(resolved: ResolvedPlan, plan: Plan) -> ResolvedPlan:
-    """Return a resolved plan with what was found about its models meanwhile; its datasets stay as they were found.
-
-    Args:
-        resolved: of the plan.
-        plan: as the user made it.
-
-    Raises:
-        LakeError: if what was found about a model cannot be read.
-    """
+    """Return a resolved plan with what was found about its models meanwhile; `plan`: as the user made it."""
     return replace(resolved, plan=complete(plan, resolved.blueprint))
 
 

@@ -67,11 +67,7 @@ def unrated(found: Sequence[JobPartitions]) -> list[Missing]:
 
 
 def stored_partitions(resolved: ResolvedPlan) -> list[PartitionRef]:
-    """Find every partition the plan's scores rest on, inputs first.
-
-    Raises:
-        UsageError: if the scores of the plan are not in the lake.
-    """
+    """Find every partition the plan's scores rest on, inputs first; UsageError: the scores are not in the lake."""
     found, lake = scorable(resolved.jobs), resolved.lake
     scored = [ref for one in found if (job := one.score_job) and (ref := lake.find(job.key))]
     aggregation = aggregate_job(resolved, scored)

@@ -60,13 +60,7 @@ class UsageCounter:
         self._counts[f"{paid}completion_tokens"] += reply.completion_tokens
 
     def usage(self, dataset: str, model: str, role: Role) -> Usage:
-        """Return what was counted so far.
-
-        Args:
-            dataset: that the calls were about.
-            model: that was called.
-            role: in which it was.
-        """
+        """Return what was counted so far, as that of a model in its role."""
         found: dict[str, int | None] = {name: self._counts[name] for name in (*COUNTS, *TOKENS)}
         for paid in ("", "paid_"):
             if self._counts[f"{paid}uncounted"] and not self._counts[f"{paid}counted"]:
@@ -109,30 +103,13 @@ def _usage(rows: pl.DataFrame, failed: pl.Expr, of: tuple[str, str, Role]) -> Us
 
 
 def complete_usage(measured: Iterable[Usage], refs: Iterable[PartitionRef], lake: Lake, plan: Plan) -> tuple[Usage, ...]:
-    """Return usage as the infer stage measured it; if it had nothing to ask, as the layers say.
-
-    Args:
-        measured: by the infer stage.
-        refs: partitions of the run.
-        lake: has them.
-        plan: of the run; says who judges.
-
-    Raises:
-        LakeError: if a partition cannot be trusted.
-    """
-    found = tuple(measured)
-    if found:
-        return found
-    return merge(row for ref in refs if ref.layer in FROM_OUTSIDE for row in usage_of(ref, lake, plan))
+    """Return usage as the infer stage measured it; if it had nothing to ask, as the partitions of the run say."""
+    stored = (row for ref in refs if ref.layer in FROM_OUTSIDE for row in usage_of(ref, lake, plan))
+    return tuple(measured) or merge(stored)
 
 
 def open_budget(plan: Plan) -> Budget:
-    """Open the budget of a run, its estimates based on what the lake knows of the models; without limits it lets everything pass.
-
-    Raises:
-        UsageError: if the price table cannot be read, or money is limited and a model has no price.
-        LakeError: if stored replies cannot be read.
-    """
+    """Open the budget of a run, its estimates based on what the lake knows of the models; without limits all calls pass."""
     table = check_budget(plan)
     if plan.budget is None and plan.budget_tokens is None:
         return Budget()

@@ -4,7 +4,7 @@ A cell that is null stays blank there: nothing that is missing is shown as 0.
 """
 
 from collections import Counter
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterator, Sequence
 from typing import Any
 
 import polars as pl
@@ -43,7 +43,8 @@ def leaderboard_rows(models: Sequence[Row], changes: RunChanges | None) -> list[
             "total": _round(row["total"]),
             "verdict": say_verdict(row),
             "before veto": _round(row["total_before_veto"]),
-            **_interval(row),
+            "95 % low": _round(row["ci_low"]),
+            "95 % high": _round(row["ci_high"]),
             "change": _round(moved.get((row["model"], row["setting"], TOTAL))),
             "coverage %": _round(100 * row["coverage"]),
             "beside published": row["comparability"] and row["comparability"]["verdict"],
@@ -164,10 +165,6 @@ def few(rows: Sequence[Row]) -> tuple[list[Row], str]:
     if len(rows) <= MAX_ROWS:
         return shown, ""
     return shown, f" The first {MAX_ROWS:,} of {len(rows):,} rows; all of them are in the report."
-
-
-def _interval(row: Mapping[str, Any]) -> Row:
-    return {"95 % low": _round(row["ci_low"]), "95 % high": _round(row["ci_high"])}
 
 
 def _round(value: float | None) -> float | None:

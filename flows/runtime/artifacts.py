@@ -32,7 +32,6 @@ SCORE_REGRESSION = "moodflow.score.regression"
 findings (list of {what, before, after, allowed, message}), message."""
 
 MODEL_RESOURCE = "moodflow.model."
-RUN_RESOURCE = "moodflow.run."
 
 RUN_KEYS = ("summary", "leaderboard", "abilities", "coverage", "failures", "cost")
 REPORT_KEY = "report"
@@ -112,7 +111,7 @@ def announce(manifest: RunManifest, changes: RunChanges) -> None:
     """Emit the events of a run that is written."""
     emit_event(
         RUN_SCORED,
-        resource={"prefect.resource.id": f"{RUN_RESOURCE}{manifest.run}", "prefect.resource.name": manifest.run},
+        resource={"prefect.resource.id": f"moodflow.run.{manifest.run}", "prefect.resource.name": manifest.run},
         payload={
             "run": manifest.run,
             "benchmark": manifest.benchmark,

@@ -29,12 +29,7 @@ def with_canary(plan: Plan) -> Plan:
 async def ask_canaries(plan: Plan, budget: Budget) -> tuple[CanaryFinding, ...]:
     """Ask the canary sample of every model of a plan that has a server, say what was found, and remember it.
 
-    Args:
-        plan: as the user made it.
-        budget: that the calls are booked to.
-
-    Raises:
-        LakeError: the journal or the record of a model cannot be read or written.
+    The plan is as the user made it, its models without the identities of later epochs.
     """
     if not plan.canary:
         return ()

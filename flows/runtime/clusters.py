@@ -3,7 +3,7 @@
 import asyncio
 import socket
 import sys
-from collections.abc import AsyncIterator, Callable
+from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager
 from functools import cache, partial
 from hashlib import sha256
@@ -43,10 +43,6 @@ INSTALL = "install this version of MoodFlow for the scheduler and every worker, 
 SHARE = "use --lake s3://BUCKET/PREFIX or a shared folder; have PREFECT_API_URL name a server that every worker reaches"
 
 
-Findings = dict[str, WorkerMachine | Exception]
-"""What was found on each machine of a cluster, by its address, or why nothing was."""
-
-
 def may_travel(spec: DatasetSpec) -> bool:
     """Return whether a dataset can be built on any machine: its files come with the package, or their content is pinned.
 
@@ -56,12 +52,7 @@ def may_travel(spec: DatasetSpec) -> bool:
 
 
 def require_runner(plan: Plan) -> None:
-    """Check, without waiting for anything that starts, that the cluster of a plan can be there.
-
-    Raises:
-        UsageError: the package that speaks to it is not installed, or the address is none.
-        ClusterError: nothing listens at its address.
-    """
+    """Check, without waiting for anything that starts, that something listens where the plan says that its cluster is."""
     if plan.runner == "local":
         return
     if find_spec("prefect_dask") is None:
@@ -78,11 +69,7 @@ def require_runner(plan: Plan) -> None:
 
 
 def split_address(plan: Plan) -> tuple[str, int]:
-    """Return host and port of the plan's cluster.
-
-    Raises:
-        UsageError: its address has none.
-    """
+    """Return host and port of the plan's cluster; UsageError: its address has none."""
     host, _, port = (plan.runner_address or "").rpartition("//")[2].rpartition(":")
     if host and port.isdecimal():
         return host.strip("[]"), int(port)
@@ -111,10 +98,7 @@ def cluster_error(plan: Plan, what: str, expected: str | None, got: str | Except
 async def open_cluster(plan: Plan, lake: Folder) -> AsyncIterator[Any]:
     """Connect the cluster of a plan, every worker of which can do its part; yields Prefect's task runner for it.
 
-    A lake on a disk is named by its absolute path.
-
-    Raises:
-        UsageError, ClusterError: it cannot be used.
+    A lake on a disk is named by its absolute path. A cluster that cannot be used is a UsageError or a ClusterError.
     """
     require_runner(plan)
     from prefect_dask.task_runners import DaskTaskRunner  # noqa: PLC0415
@@ -128,23 +112,20 @@ async def open_cluster(plan: Plan, lake: Folder) -> AsyncIterator[Any]:
         yield runner
 
 
-def _look(client: Any, look: Callable[[], WorkerMachine]) -> Findings:
-    """Call a function on every worker, and describe the scheduler, which unpacks every task before it hands it on."""
-    found: Findings = dict(client.run(look, on_error="return"))
-    try:
-        return {**found, "scheduler": client.run_on_scheduler(describe_machine)} if found else found
-    except Exception as error:  # noqa: BLE001  reported with the others
-        return {**found, "scheduler": error}
-
-
 def _require_able(client: Any, plan: Plan, lake: Folder) -> None:
     """Raise ClusterError unless every worker has our code and sees the lake and the Prefect server."""
     token = lake / f".cluster-{uuid4().hex}"
     replace_file(token, b"")
     try:
-        machines = _look(client, partial(look_around, token, PREFECT_API_URL.value()))
+        look = partial(look_around, token, PREFECT_API_URL.value())
+        machines: dict[str, WorkerMachine | Exception] = dict(client.run(look, on_error="return"))
     finally:
         token.unlink()
+    if machines:
+        try:  # the scheduler unpacks every task before it hands it on
+            machines["scheduler"] = client.run_on_scheduler(describe_machine)
+        except Exception as error:  # noqa: BLE001  reported with the others
+            machines["scheduler"] = error
     unable = partial(cluster_error, plan, "the dask cluster cannot do this run")
     if not machines:
         raise unable("at least one worker", "none", "start workers, then run the same command again")

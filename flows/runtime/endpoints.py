@@ -2,8 +2,8 @@
 
 import os
 import sys
-from collections.abc import AsyncIterator, Iterator, Mapping
-from contextlib import AsyncExitStack, asynccontextmanager, contextmanager
+from collections.abc import AsyncIterator, Mapping
+from contextlib import AsyncExitStack, asynccontextmanager
 from dataclasses import dataclass
 from typing import Any
 
@@ -42,11 +42,7 @@ class Endpoint:
 
 
 async def check_endpoints(plan: Plan) -> None:
-    """Fail early if a key is missing or a base URL cannot be right.
-
-    Raises:
-        EndpointError: naming the model, its URL or its variable.
-    """
+    """Raise EndpointError before any call if a key is missing or a base URL cannot be right."""
     for entry in plan.entries:
         resolve_keys(entry, os.environ)
         await check_endpoint(entry)
@@ -54,17 +50,14 @@ async def check_endpoints(plan: Plan) -> None:
 
 @asynccontextmanager
 async def open_endpoints(plan: Plan, lake: Lake, budget: Budget) -> AsyncIterator[Mapping[ModelEntry, Endpoint]]:
-    """Open the endpoint of each model; models that are called in the same way share it, its limits and its connections.
+    """Open the endpoint of each model of a resolved plan; models that are called in the same way share it and its limits.
 
     The embedded server runs as long as this block does.
-
-    Args:
-        plan: resolved, so that the entries say how each model is called.
-        lake: has the journal.
-        budget: what all calls together may cost.
     """
     async with AsyncExitStack() as stack:
-        stack.enter_context(_switch_often())
+        # The journal's thread gets its turn in the interpreter sooner: it needs three per batch, while calls hold their slots.
+        stack.callback(sys.setswitchinterval, sys.getswitchinterval())
+        sys.setswitchinterval(TURN_S)
         journal = await stack.enter_async_context(Journal(lake.state / JOURNAL))
         opened: dict[tuple[Any, ...], Endpoint] = {}
         # Who shares a budget takes turns: its jobs are those of one pool.
@@ -82,14 +75,9 @@ def count_calls(endpoints: Mapping[ModelEntry, Endpoint]) -> CallCounts:
 
 
 def require_answer(endpoints: Mapping[ModelEntry, Endpoint], calls: CallCounts) -> None:
-    """Refuse to go on with nothing.
+    """Raise EndpointError if none of the calls was answered, and no question is the cause: no server or key, a wrong address.
 
-    Args:
-        endpoints: of a run whose jobs have ended, none of which had its replies before.
-        calls: of these.
-
-    Raises:
-        EndpointError: not one was answered, and no question is the cause: no server, key or account, or a wrong address.
+    The jobs of the run have ended, and none of them had its replies before.
     """
     breakers = {entry: endpoint.client.breakers.get(entry.name) for entry, endpoint in endpoints.items()}
     ends = [(entry, breaker.hopeless) for entry, breaker in breakers.items() if breaker and breaker.last]
@@ -105,17 +93,6 @@ def require_answer(endpoints: Mapping[ModelEntry, Endpoint], calls: CallCounts) 
         got=f"{reply.failure}: {reply.error}",
         next_step=wrong if reply.http_status in WRONG_ADDRESS else f"{kind.remedy}; then run the same command again",
     )
-
-
-@contextmanager
-def _switch_often() -> Iterator[None]:
-    """The journal's thread gets its turn in the interpreter sooner: it needs three per batch, while calls hold their slots."""
-    usual_s = sys.getswitchinterval()
-    sys.setswitchinterval(TURN_S)
-    try:
-        yield
-    finally:
-        sys.setswitchinterval(usual_s)
 
 
 def way_to(entry: ModelEntry) -> tuple[Any, ...]:

@@ -41,9 +41,6 @@ async def to_probe(plan: Plan, resolved: ResolvedPlan) -> list[ModelEntry]:
 
     A model whose every question, asked as it would be now, is answered by the journal needs no probe. Who rates answers is always
     left, and so is one that is asked about what was retrieved: what these are asked is not known before.
-
-    Raises:
-        LakeError: if the journal or what was found about a model cannot be read.
     """
     entries = unprobed(plan)
     left = {_who(rater) for rater in plan.named(*JUDGES)}
@@ -81,11 +78,7 @@ Results = list[PartitionRef | Missing | Usage]
 
 @asynccontextmanager
 async def open_retriever(resolved: ResolvedPlan) -> AsyncIterator[Retriever | None]:
-    """Open what splits and ranks texts, if a setting retrieves; the model that embeds is loaded with the first text.
-
-    Raises:
-        UsageError: the embedding model is not on this machine.
-    """
+    """Open what splits and ranks texts, if a setting retrieves; the model that embeds is loaded with the first text."""
     if not any(SOLVERS[setting].retrieves for setting in resolved.plan.settings):
         yield None
         return
@@ -97,11 +90,7 @@ async def open_retriever(resolved: ResolvedPlan) -> AsyncIterator[Retriever | No
 
 
 async def ask_and_judge(job: EvalJob, resources: InferResources) -> Results:
-    """Ask one job's items, retrieving where the setting does, and have every judge rate the answers where the dataset is judged.
-
-    Returns:
-        The partitions, or why there are none, and what they took.
-    """
+    """Ask one job's items, retrieving where the setting does, and have every judge rate the answers if the dataset is judged."""
     infer = job.infer_job()
     if infer is None:
         return [job.missing("its items are not built", "moodflow build says why")]
@@ -114,7 +103,7 @@ async def ask_and_judge(job: EvalJob, resources: InferResources) -> Results:
 
 
 async def judge_gold(gold: GoldBaseline, resources: InferResources) -> Results:
-    """Have the judge rate a dataset's gold replies; returns the partitions and what they took."""
+    """Have the judge rate a dataset's gold replies."""
     answers: PartitionRef = await run_here(write_gold, gold.job, gold.resolved.lake)
     return [answers, *await _judge(gold.judge_job(answers), gold.resolved, resources)]
 

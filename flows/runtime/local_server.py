@@ -40,8 +40,6 @@ TEMPORARY_SETTINGS = {
     "PREFECT_MEMOIZE_BLOCK_AUTO_REGISTRATION": "0",
 }
 
-USER = "moodflow"
-
 INTERRUPTED = 130
 """Exit status after Ctrl-C."""
 
@@ -57,8 +55,7 @@ Kind = Literal["temporary", "serve"]
 def configure_prefect(console: str) -> None:
     """Put our defaults into the environment; what the user has set wins. Call before Prefect is imported.
 
-    Args:
-        console: lowest level of Prefect's log lines on the terminal; they still reach the UI.
+    `console` is the lowest level of Prefect's log lines on the terminal; they still reach the UI.
     """
     levels = {f"PREFECT_LOGGING_{name}_LEVEL": console for name in ("HANDLERS_CONSOLE", "INTERNAL")}
     for name, value in (LOCAL_SETTINGS | levels).items():
@@ -67,7 +64,7 @@ def configure_prefect(console: str) -> None:
 
 def new_login() -> str:
     """Return `user:password` of a server, with a password that nobody guesses."""
-    return f"{USER}:{secrets.token_urlsafe(24)}"
+    return f"moodflow:{secrets.token_urlsafe(24)}"
 
 
 def guard_settings(origin: str, auth: str) -> dict[str, str]:
@@ -82,13 +79,9 @@ def guard_settings(origin: str, auth: str) -> dict[str, str]:
 class LocalServer:
     """A Prefect server in a process of its own, which asks for a login and ends with this process, however that goes.
 
-    Args:
-        listening: socket that the server is to listen on; closed here once the server has it. It listens before the server has
-            imported anything: no other process can take the port, and the first request waits until the server is up.
-        auth: `user:password` that it asks for; passed by its environment, since command lines can be read by others.
-        environ: the rest of the server's environment.
-        log: open file for what the server prints; closed by `stop`.
-        kind: `temporary` is without pages and schedules.
+    The socket listens before the server has imported anything: no other process can take the port, and the first request waits
+    until the server is up. It is closed here once the server has it; the log, of what the server prints, is closed by `stop`.
+    The login is passed by the environment, since command lines can be read by others.
     """
 
     def __init__(self, listening: socket.socket, auth: str, environ: Mapping[str, str], log: IO[bytes], kind: Kind) -> None:
@@ -173,11 +166,7 @@ def start_early() -> LocalServer:
 
 @cache
 def temporary_server() -> LocalServer | None:
-    """Return the server of this process, named to Prefect; null where the user has one. It need not be up yet.
-
-    Raises:
-        EndpointError: the user has none, and forbids a temporary one.
-    """
+    """Return the server of this process, named to Prefect; null where the user has one. It need not be up yet."""
     from prefect.context import refresh_global_settings_context  # noqa: PLC0415
     from prefect.settings import get_current_settings  # noqa: PLC0415
 

@@ -66,10 +66,8 @@ def run_to_end(work: Coroutine[Any, Any, ResultT]) -> ResultT:
     In the main thread Prefect puts a handler of SIGTERM in place of ours while a flow runs, and that raises what means nothing to
     asyncio: it ends whichever task gets it, or nothing at all.
 
-    Ctrl-C and SIGTERM end the process within INTERRUPT_LIMIT_S: a temporary server got the same signal.
-
-    Raises:
-        KeyboardInterrupt: after either signal.
+    Ctrl-C and SIGTERM raise KeyboardInterrupt and end the process within INTERRUPT_LIMIT_S: a temporary server got the same
+    signal.
     """
     tasks: list[asyncio.Task[Any] | None] = []
 
@@ -95,22 +93,22 @@ def run_to_end(work: Coroutine[Any, Any, ResultT]) -> ResultT:
         _UNSAID.clear()
 
 
-def moodflow_flow(name: str, run_name: str) -> Callable[[Callable[..., Any]], Any]:
-    """Return the decorator of a flow. Flows are never retried: a new run finds every finished partition and is cheap."""
-    decorate = flow(name=name, flow_run_name=run_name, retries=0)
-    return lambda body: decorate(_holding_lake(body))
+def moodflow_flow(name: str, run_name: str) -> Callable[[Callable[..., Awaitable[Any]]], Any]:
+    """Return the decorator of a flow, which keeps `moodflow gc` from the lake of its plan, or of its request's.
 
+    Flows are never retried: a new run finds every finished partition and is cheap.
+    """
 
-def _holding_lake(body: Callable[..., Awaitable[Any]]) -> Callable[..., Awaitable[Any]]:
-    """Return the body of a flow, which keeps `moodflow gc` from the lake of its plan, or of its request's."""
+    def decorate(body: Callable[..., Awaitable[Any]]) -> Any:
+        @wraps(body)
+        async def holding(*arguments: Any, **named: Any) -> Any:
+            request = next(iter((*arguments, *named.values())))
+            with hold(getattr(request, "plan", request).lake), ledger.noting():
+                return await body(*arguments, **named)
 
-    @wraps(body)
-    async def holding(*arguments: Any, **named: Any) -> Any:
-        request = next(iter((*arguments, *named.values())))
-        with hold(getattr(request, "plan", request).lake), ledger.noting():
-            return await body(*arguments, **named)
+        return flow(name=name, flow_run_name=run_name, retries=0)(holding)
 
-    return holding
+    return decorate
 
 
 @dataclass
@@ -130,10 +128,6 @@ async def begin_run(plan: Plan, *more: str) -> ResolvedPlan:
 
     Tagged is the outermost run, so that it is found by what it evaluates. Its tasks get no tag: the server looks a task's tags up
     in its concurrency limits, 30 to 85 ms each time.
-
-    Raises:
-        UsageError, BlueprintError, LakeError: the plan cannot be resolved, its lake not be written, or parameters of a deployment
-            have the identity of another server than their base URL.
     """
     context, outermost = FlowRunContext.get(), _OUTERMOST.get()
     run = context.flow_run if context else None
@@ -175,11 +169,7 @@ def in_outermost_run() -> Iterator[None]:
 
 @asynccontextmanager
 async def spread(plan: Plan) -> AsyncIterator[RunStep]:
-    """Yield what runs the steps of a stage.
-
-    Raises:
-        UsageError, ClusterError: the plan's cluster cannot be used.
-    """
+    """Yield what runs the steps of a stage."""
     if plan.runner == "local":
         yield run_here
         return
@@ -195,15 +185,13 @@ async def run_here(step: Any, *arguments: Any) -> Any:
 
 
 async def run_there(cluster: Any, plan: Plan, step: Any, *arguments: Any) -> Any:
-    """Run a step on one of a cluster's workers; a run that a worker does not survive is begun again by the cluster.
-
-    Raises:
-        ClusterError: the cluster was lost, or lost the step.
-    """
+    """Run a step on one of a cluster's workers; a run that a worker does not survive is begun again by the cluster."""
     context = FlowRunContext.get()
     flow_run = context.flow_run.id if context and context.flow_run else None
     future = cluster.submit(step, dict(signature(step.fn).bind(*arguments).arguments))
-    await _end_of(future)
+    loop, ended = asyncio.get_running_loop(), asyncio.Event()
+    future.add_done_callback(lambda _: loop.call_soon_threadsafe(ended.set))
+    await ended.wait()
     try:
         # What the step raised is returned; what is raised is about the cluster.
         result = await asyncio.to_thread(future.result, raise_on_failure=False)
@@ -214,12 +202,6 @@ async def run_there(cluster: Any, plan: Plan, step: Any, *arguments: Any) -> Any
     if isinstance(result, BaseException):
         raise result
     return result
-
-
-async def _end_of(future: Any) -> None:
-    loop, ended = asyncio.get_running_loop(), asyncio.Event()
-    future.add_done_callback(lambda _: loop.call_soon_threadsafe(ended.set))
-    await ended.wait()
 
 
 def log(text: str) -> None:

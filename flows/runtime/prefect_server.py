@@ -26,15 +26,9 @@ ASK_PERIOD_S = ASK_LIMIT_S = 5.0
 FEWEST_FAILURES = 3
 LOST_AFTER_S = 40.0
 
-_TERMINAL = ["COMPLETED", "FAILED", "CRASHED", "CANCELLED"]
-
 
 async def on_server(work: Callable[[], Awaitable[ResultT]]) -> ResultT:
-    """Await the work with the user's server, or with a temporary one and wait until that has recorded every task run.
-
-    Raises:
-        EndpointError: the user's server cannot be used or is lost, or the temporary one does not start or is forbidden.
-    """
+    """Await the work with the user's server, or with a temporary one and wait until that has recorded every task run."""
     server = temporary_server()
     if server is None:
         await require_server()
@@ -86,10 +80,9 @@ async def _failure(limit_s: float) -> str | None:
 
 
 async def _while_it_answers(work: Callable[[], Awaitable[ResultT]]) -> ResultT:
-    """Await the work while the user's server answers.
+    """Await the work while the user's server answers; if that is lost, what is under way is given up with an EndpointError.
 
-    Raises:
-        EndpointError: it was lost. What is under way is given up: Prefect would try for minutes to report it.
+    Prefect would try for minutes to report it.
     """
     running, watching = asyncio.ensure_future(work()), asyncio.create_task(_until_lost())
     await asyncio.wait({running, watching}, return_when=asyncio.FIRST_COMPLETED)
@@ -121,11 +114,7 @@ async def _until_lost() -> str:
 
 
 async def wait_until_up(server: LocalServer) -> None:
-    """Wait until a server that this process started answers.
-
-    Raises:
-        EndpointError: it ended, or did not answer in time.
-    """
+    """Wait until a server that this process started answers; EndpointError: it ended, or did not answer in time."""
     # Without certificates and proxies: the server is this machine's, and speaks plain HTTP.
     client = httpx.AsyncClient(verify=False, trust_env=False, timeout=START_LIMIT_S)  # noqa: S501
     with suppress(TimeoutError):
@@ -154,14 +143,10 @@ async def wait_until_up(server: LocalServer) -> None:
 
 
 async def drain() -> bool:
-    """Wait until the server has recorded every task run that ended here; a temporary server loses them at exit otherwise.
-
-    Returns:
-        False if it had not after DRAIN_LIMIT_S seconds.
-    """
+    """Wait until the server has recorded each task run that ended here, which it loses at exit; False: it has not in time."""
     wanted = {
         "flow_runs": {"id": {"any_": [str(run) for run in ledger.flow_runs]}},
-        "task_runs": {"state": {"type": {"any_": _TERMINAL}}},
+        "task_runs": {"state": {"type": {"any_": ["COMPLETED", "FAILED", "CRASHED", "CANCELLED"]}}},
     }
     with suppress(TimeoutError):
         async with asyncio.timeout(DRAIN_LIMIT_S), get_client() as client:

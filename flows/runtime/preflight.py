@@ -34,11 +34,7 @@ TOKENS_TO_REASON = 2048
 async def check_plan(resolved: ResolvedPlan) -> tuple[str, ...]:
     """Prove that the lake can be written and, if calls are left to make, that the endpoints can be right.
 
-    Returns:
-        Warnings to be logged before calls are paid for, by the caller that sends them, so that each is logged once.
-
-    Raises:
-        MoodflowError: the first thing that is wrong.
+    Returned are warnings, for the caller that sends the calls to log before they are paid for, so that each is logged once.
     """
     resolved.lake.require_writable()
     require_runner(resolved.plan)
@@ -51,11 +47,7 @@ async def check_plan(resolved: ResolvedPlan) -> tuple[str, ...]:
 
 
 def require_open_files(plan: Plan) -> None:
-    """Raise the limit of open files to what the calls of a plan need.
-
-    Raises:
-        UsageError: the system does not allow as many.
-    """
+    """Raise the limit of open files to what the calls of a plan need; UsageError: the system does not allow as many."""
     needed = SPARE_FILES + sum({way_to(entry): entry.concurrency for entry in plan.entries}.values())
     soft, hard = resource.getrlimit(resource.RLIMIT_NOFILE)
     if soft == resource.RLIM_INFINITY or soft >= needed:

@@ -75,13 +75,9 @@ def make_database(states: Path) -> None:
 
 
 def main(kind: str, states: str, descriptor: str, *names: str) -> None:
-    """Serve Prefect's API until a signal comes.
+    """Serve Prefect's API on an inherited socket until a signal comes, to these host names only.
 
-    Args:
-        kind: `temporary` is without pages and schedules.
-        states: MoodFlow's state folder.
-        descriptor: of the inherited listening socket.
-        names: host names that it answers to.
+    A `temporary` server is without pages and schedules; `states` is MoodFlow's state folder.
     """
     Thread(target=end_with_parent, daemon=True).start()
     # Half a second of the start is garbage collection among what is imported.

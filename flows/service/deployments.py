@@ -21,12 +21,6 @@ CONFIG_NAME = "prefect.yaml"
 SHIPPED = (Path(__file__).parents[2] / CONFIG_NAME, DATA_FOLDER / CONFIG_NAME)
 """Where the file that comes with MoodFlow lies: in a checkout, in an installed package."""
 
-TEMPLATE = "{{"
-FLOW, PARAMETER = "flows.refresh.refresh", "plan"
-"""The flow that can be served, and its only parameter."""
-
-SCHEDULE_OFF = "off"
-
 
 class Deployment(NamedTuple):
     """A deployment whose plan is valid."""
@@ -37,7 +31,7 @@ class Deployment(NamedTuple):
     @property
     def parameters(self) -> dict[str, Any]:
         """Return the flow's parameter as JSON: what was not set stays so."""
-        return {PARAMETER: self.plan.model_dump(mode="json", exclude_unset=True)}
+        return {"plan": self.plan.model_dump(mode="json", exclude_unset=True)}
 
 
 def find_config(config: Path | None, folder: Path) -> Path:
@@ -47,11 +41,7 @@ def find_config(config: Path | None, folder: Path) -> Path:
 
 
 def read_deployments(path: Path) -> tuple[Deployment, ...]:
-    """Read every deployment of the file.
-
-    Raises:
-        UsageError: the file cannot be read, or the first thing in it that is wrong.
-    """
+    """Read every deployment of the file; UsageError: the first thing in it that is wrong."""
     found = tuple(_read_deployment(raw, path) for raw in _read_entries(path))
     names = [deployment.entry.name for deployment in found]
     if repeated := sorted({name for name in names if names.count(name) > 1}):
@@ -84,12 +74,12 @@ def _read_entries(path: Path) -> list[Any]:
             got=type(entries).__name__ if entries else "nothing",
             next_step="see the prefect.yaml that comes with moodflow, or name another file with --config",
         )
-    if TEMPLATE in yaml.safe_dump(entries):
+    if "{{" in yaml.safe_dump(entries):
         raise UsageError(
             "moodflow serve fills in no templates",
             where=str(path),
             expected="values as they are",
-            got=TEMPLATE,
+            got="{{",
             next_step="write the value, or use prefect deploy and a worker, which fill them in",
         )
     return entries
@@ -101,26 +91,7 @@ def _read_deployment(raw: Any, path: Path) -> Deployment:
     except ValidationError as error:
         name = raw.get("name", "?") if isinstance(raw, dict) else "?"
         raise _inside(refused(error, "serve"), f"{path}, {name}") from error
-    if entry.entrypoint.replace("/", ".").replace(".py:", ".") != FLOW:
-        raise UsageError(
-            f"deployment {entry.name} runs a flow that moodflow serve does not know",
-            where=f"{path}, entrypoint",
-            expected=FLOW,
-            got=entry.entrypoint,
-            next_step="use prefect deploy and a worker for flows of your own",
-        )
-    if list(entry.parameters) != [PARAMETER]:
-        raise UsageError(
-            f"deployment {entry.name} has other parameters than its flow",
-            where=f"{path}, parameters",
-            expected=PARAMETER,
-            got=", ".join(entry.parameters) or "none",
-            next_step=f"put every setting under parameters: {PARAMETER}:",
-        )
-    try:
-        return Deployment(entry, Plan.model_validate(entry.parameters[PARAMETER]))
-    except ValidationError as error:
-        raise _inside(refused(error, "run"), f"{path}, {entry.name}: parameters.{PARAMETER}") from error
+    return Deployment(entry, entry.parameters.plan)
 
 
 def _inside(error: MoodflowError, outer: str, separator: str = ".") -> MoodflowError:
@@ -132,13 +103,8 @@ def _inside(error: MoodflowError, outer: str, separator: str = ".") -> MoodflowE
 def reschedule(deployments: Iterable[Deployment], wanted: Mapping[str, str]) -> tuple[Deployment, ...]:
     """Return the deployments with other schedules.
 
-    Args:
-        deployments: as the file has them.
-        wanted: by name of a deployment: a cron expression in place of those of the file, in the time zone of its first one, or
-            `off`.
-
-    Raises:
-        UsageError: if there is no deployment of that name.
+    `wanted` has, by name of a deployment, a cron expression in place of those of the file, in the time zone of its first one, or
+    `off`.
     """
     known = tuple(deployments)
     names = [deployment.entry.name for deployment in known]
@@ -157,7 +123,7 @@ def _rescheduled(deployment: Deployment, cron: str | None) -> Deployment:
     entry = deployment.entry
     if cron is None:
         return deployment
-    if cron == SCHEDULE_OFF:
+    if cron == "off":
         schedules = tuple(schedule.model_copy(update={"active": False}) for schedule in entry.schedules)
     else:
         first = entry.schedules[0] if entry.schedules else ScheduleEntry(cron=cron, slug="given")
@@ -181,11 +147,7 @@ def key_addresses(deployments: Iterable[Deployment]) -> str:
 
 
 def check_deployment(deployment: Deployment) -> None:
-    """Look up what the deployment names; warn of a key that is not there.
-
-    Raises:
-        MoodflowError: what a run of it would raise at once.
-    """
+    """Look up what the deployment names, and raise what a run of it would raise at once; warn of a key that is not there."""
     try:
         for entry in deployment.plan.entries:
             entry.require_own_identity()

@@ -1,5 +1,6 @@
 """Register deployments and automations with a Prefect server, and close what an earlier `moodflow serve` left running."""
 
+from collections import Counter
 from collections.abc import Sequence
 from contextlib import suppress
 from datetime import UTC, datetime, timedelta
@@ -25,11 +26,9 @@ from flows.refresh import refresh
 from flows.runtime.artifacts import MODEL_RESOURCE, SCORE_REGRESSION
 from flows.runtime.prefect_server import require_server
 from flows.service.deployments import Deployment
-from schemas.deployment import ScheduleEntry
+from schemas.deployment import ConcurrencyEntry, ScheduleEntry
 from schemas.errors import UsageError
 
-AT_WORK = (StateType.RUNNING, StateType.PENDING, StateType.CANCELLING)
-FIRST_RUN = {"min_runs": 1, "max_runs": 1}
 PAGE = 200
 LOST = "moodflow serve ended while it ran; the next run goes on from what is in the lake"
 MISSED = "moodflow serve was not running when it was due"
@@ -52,31 +51,26 @@ WEBHOOK_BODY = """{
 
 
 class ServedDeployment(NamedTuple):
-    """A deployment that the server has, once everything runs."""
+    """A deployment that the server has, once everything runs.
+
+    `name` is that of flow and deployment, as commands of Prefect take it; `missed` were due while nothing served them.
+    """
 
     deployment: Deployment
     id: UUID
     name: str
-    """Of flow and deployment, as commands of Prefect take it."""
     next_run: datetime | None
-    """None where nothing is scheduled."""
     missed: int
-    """Scheduled runs that were due while nothing served them."""
 
 
 def build_deployment(deployment: Deployment) -> RunnerDeployment:
-    """Return the deployment as Prefect registers it; the flow is imported by name, wherever it is installed.
-
-    Raises:
-        UsageError: a schedule cannot be read.
-    """
-    entry = deployment.entry
-    concurrency = entry.concurrency and entry.concurrency.model_dump()
+    """Return the deployment as Prefect registers it; the flow is imported by name, wherever it is installed."""
+    entry, limit = deployment.entry, deployment.entry.concurrency_limit
     return RunnerDeployment.from_flow(
         refresh,
         entry.name,
         schedules=[_schedule(schedule, entry.name) for schedule in entry.schedules],
-        concurrency_limit=ConcurrencyLimitConfig.model_validate(concurrency) if concurrency else None,
+        concurrency_limit=ConcurrencyLimitConfig(**limit.model_dump()) if isinstance(limit, ConcurrencyEntry) else limit,
         parameters=deployment.parameters,
         description=entry.description,
         tags=list(entry.tags),
@@ -109,26 +103,21 @@ async def register(client: PrefectClient, runner: Runner, deployment: Deployment
     return identity
 
 
-async def close_left_over(client: PrefectClient, names: Sequence[str]) -> dict[str, int]:
+async def close_left_over(client: PrefectClient, names: Sequence[str]) -> Counter[str]:
     """Close what an earlier `moodflow serve` left, so that no run holds a slot and missed runs do not all start now.
 
-    A run that was at work when its server was killed is Crashed. Scheduled runs whose time has passed are Cancelled. Nothing may
-    be running yet.
-
-    Returns:
-        How many scheduled runs were missed, by deployment; only those that missed any.
+    A run that was at work when its server was killed is Crashed. Scheduled runs whose time has passed are Cancelled; how many of
+    each deployment is returned. Nothing may be running yet.
     """
-    missed: dict[str, int] = {}
+    missed = Counter[str]()
     for name in names:
-        for run in await runs_of(client, name, AT_WORK):
+        for run in await runs_of(client, name, (StateType.RUNNING, StateType.PENDING, StateType.CANCELLING)):
             await client.set_flow_run_state(run.id, Crashed(message=LOST), force=True)
         now = datetime.now(UTC)
-        scheduled = await runs_of(client, name, (StateType.SCHEDULED,))
-        late = [run for run in scheduled if run.next_scheduled_start_time and run.next_scheduled_start_time < now]
-        for run in late:
-            await client.set_flow_run_state(run.id, Cancelled(message=MISSED))
-        if late:
-            missed[name] = len(late)
+        for run in await runs_of(client, name, (StateType.SCHEDULED,)):
+            if run.next_scheduled_start_time and run.next_scheduled_start_time < now:
+                await client.set_flow_run_state(run.id, Cancelled(message=MISSED))
+                missed[name] += 1
     return missed
 
 
@@ -153,7 +142,8 @@ async def runs_of(client: PrefectClient, name: str, states: Sequence[StateType])
 async def next_run(client: PrefectClient, deployment: UUID, name: str) -> datetime | None:
     """Return when the deployment of this id, named by flow and deployment, runs next; None if nothing is scheduled."""
     # The scheduler's own turn comes seconds later; runs that exist already are not doubled.
-    await client.request("POST", "/deployments/{id}/schedule", path_params={"id": deployment}, json=FIRST_RUN)
+    one = {"min_runs": 1, "max_runs": 1}
+    await client.request("POST", "/deployments/{id}/schedule", path_params={"id": deployment}, json=one)
     runs = await runs_of(client, name, (StateType.SCHEDULED,))
     return runs[0].next_scheduled_start_time if runs else None
 
@@ -201,11 +191,7 @@ async def regression_automation(url: SecretStr) -> AutomationCore:
 
 
 async def mend_automations(webhook: str | None) -> dict[str, str]:
-    """Register the automations with the user's server, as `register_automations` does.
-
-    Raises:
-        EndpointError: none is configured, it cannot be reached, or it refuses.
-    """
+    """Register the automations with the user's server, as `register_automations` does."""
     await require_server()
     async with get_client() as client:
         return await register_automations(client, SecretStr(webhook) if webhook else None)

@@ -23,33 +23,20 @@ from flows.service.deployments import Deployment
 from flows.service.registration import HEARTBEAT_S, ServedDeployment, close_left_over, next_run, register, register_automations
 
 STOP_RUNS_LIMIT_S = 15.0
-FAILED = 1
-STOPPING = "stopping the runs and the server; once more kills them"
 PR_SET_CHILD_SUBREAPER = 36
 
 
 class ServerPlan(NamedTuple):
-    """What is to be served, on which server."""
+    """What is to be served, on which started server; `announce` is called once everything runs, `webhook` on a regression."""
 
     server: LocalServer
-    """Started."""
     built: Sequence[tuple[Deployment, RunnerDeployment]]
-    """Deployments of the file, each as Prefect registers it."""
     webhook: SecretStr | None
-    """Address that is called on a regression."""
     announce: Callable[[Sequence[ServedDeployment]], None]
-    """Called once everything runs."""
 
 
 def serve_until_signal(wanted: ServerPlan) -> int:
-    """Serve until SIGINT or SIGTERM; a second one kills everything at once.
-
-    Returns:
-        0 after a signal; 1 if the server ended by itself.
-
-    Raises:
-        EndpointError: the server did not start.
-    """
+    """Serve until SIGINT or SIGTERM, and return 0; 1 if the server ended by itself. A second signal kills everything at once."""
     if sys.platform == "linux":
         # A process whose own parent ends becomes a child of this one, so that it is still found at the end.
         ctypes.CDLL(None).prctl(PR_SET_CHILD_SUBREAPER, 1)
@@ -88,7 +75,7 @@ async def _serve(wanted: ServerPlan) -> int:
         if died.done():
             printed = wanted.server.output or "it printed nothing"
             log(f"the Prefect server ended by itself, with status {died.result()}: {printed}")
-        return FAILED
+        return 1
     finally:
         await _stop(wanted, runner, work)
         for task in (died, signalled):
@@ -100,7 +87,7 @@ def _handle_signals(stopped: asyncio.Event) -> None:
         if stopped.is_set():
             end_descendants()
             os._exit(INTERRUPTED)
-        log(STOPPING)
+        log("stopping the runs and the server; once more kills them")
         stopped.set()
 
     loop = asyncio.get_running_loop()
@@ -125,7 +112,7 @@ async def _start(wanted: ServerPlan, runner: Runner, stopped: asyncio.Event) -> 
         for deployment, made in wanted.built:
             identity, name = await register(client, runner, deployment, made), made.full_name
             due = await next_run(client, identity, name)
-            served.append(ServedDeployment(deployment, identity, name, due, missed.get(name, 0)))
+            served.append(ServedDeployment(deployment, identity, name, due, missed[name]))
     wanted.announce(served)
     echo = Echo(stopped)
     with redirect_stdout(echo), redirect_stderr(echo):  # where the runner puts what runs print

@@ -24,11 +24,6 @@ from schemas.errors import UsageError
 from schemas.folders import Folder
 from tasks.lake.local_state import states_folder
 
-AUTH_FILE = "moodflow-serve.password"
-LOG_FILE = "moodflow-serve.log"
-LOCK_FILE = "moodflow-serve.lock"
-WEBHOOK_VARIABLE = "MOODFLOW_WEBHOOK"
-
 
 class ServeOptions(NamedTuple):
     """The options."""
@@ -51,19 +46,7 @@ class Login(NamedTuple):
 
 
 def serve_session(asked: ServeOptions, show: Callable[[dict[str, Any]], None]) -> int:
-    """Serve until a signal comes.
-
-    Args:
-        asked: the options.
-        show: prints the document that says what is where.
-
-    Returns:
-        Exit status of the command.
-
-    Raises:
-        UsageError: an option or the file of deployments is wrong, or another server is configured or running.
-        EndpointError: the server did not start.
-    """
+    """Serve until a signal comes, and return the exit status; `show` prints the document that says what is where."""
     _refuse_other_server()
     config = find_config(asked.config, Path())
     deployments = set_lakes(reschedule(read_deployments(config), asked.schedules), asked.lake)
@@ -79,7 +62,7 @@ def serve_session(asked: ServeOptions, show: Callable[[dict[str, Any]], None]) -
         serve_reports(reporting, lakes) as reports_url,
     ):
         given = os.environ.get(SERVER_AUTH)
-        login = Login(given, is_new=False, kept_in=None) if given else keep_auth(home / AUTH_FILE)
+        login = Login(given, is_new=False, kept_in=None) if given else keep_auth(home / "moodflow-serve.password")
         os.environ[KEY_ADDRESSES] = f"{os.environ.get(KEY_ADDRESSES, '')} {key_addresses(deployments)}".strip()
         log("starting the Prefect server, a few seconds")
         server = _start_server(listening, login.auth, reports_url, home)
@@ -115,16 +98,7 @@ def _describe(one: ServedDeployment, origin: str) -> dict[str, Any]:
 
 
 def listen(host: str, port: int, option: str) -> socket.socket:
-    """Open a listening socket on a loopback address.
-
-    Args:
-        host: name or address.
-        port: 0 is any free one.
-        option: of the command line, for errors.
-
-    Raises:
-        UsageError: the address is not this machine's own, or the port is taken.
-    """
+    """Open a listening socket on a loopback address; port 0 is any free one, `option` names it in errors."""
     try:
         family, *_, address = socket.getaddrinfo(host, port, type=socket.SOCK_STREAM)[0]
         if not is_loopback(str(address[0])):
@@ -158,17 +132,6 @@ def keep_auth(path: Path) -> Login:
     return Login(made, is_new=True, kept_in=path)
 
 
-def ui_settings(origin: str) -> dict[str, str]:
-    """Return the environment of a server with pages at `http://host:port`, beside who may enter."""
-    return {
-        "PREFECT_UI_ENABLED": "true",
-        "PREFECT_UI_API_URL": f"{origin}/api",
-        "PREFECT_SERVER_API_PORT": origin.rpartition(":")[2],
-        # In memory, the slot of a run that was killed with the server stays taken for ever: no schedule would run again.
-        "PREFECT_SERVER_CONCURRENCY_LEASE_STORAGE": "prefect.server.concurrency.lease_storage.filesystem",
-    }
-
-
 def _refuse_other_server() -> None:
     if url := PREFECT_API_URL.value():
         raise UsageError(
@@ -183,7 +146,7 @@ def _refuse_other_server() -> None:
 def _alone(home: Path) -> AbstractContextManager[Any]:
     """Hold Prefect's folder: two servers on one database would each start every scheduled run."""
     try:
-        return FileLock(home / LOCK_FILE).acquire(timeout=0)
+        return FileLock(home / "moodflow-serve.lock").acquire(timeout=0)
     except Timeout:
         raise UsageError(
             "moodflow serve is running already",
@@ -195,9 +158,16 @@ def _alone(home: Path) -> AbstractContextManager[Any]:
 
 def _start_server(listening: socket.socket, auth: str, reports_url: str, home: Path) -> LocalServer:
     """Start it, and put into the environment what this process and the runs that it starts need to reach it."""
-    os.environ.pop(WEBHOOK_VARIABLE, None)  # a secret that no run needs
-    environ = {**os.environ, **ui_settings(origin_of(listening))}
-    server = LocalServer(listening, auth, environ, (home / LOG_FILE).open("w+b"), "serve")
+    os.environ.pop("MOODFLOW_WEBHOOK", None)  # a secret that no run needs
+    origin = origin_of(listening)
+    pages = {
+        "PREFECT_UI_ENABLED": "true",
+        "PREFECT_UI_API_URL": f"{origin}/api",
+        "PREFECT_SERVER_API_PORT": origin.rpartition(":")[2],
+        # In memory, the slot of a run that was killed with the server stays taken for ever: no schedule would run again.
+        "PREFECT_SERVER_CONCURRENCY_LEASE_STORAGE": "prefect.server.concurrency.lease_storage.filesystem",
+    }
+    server = LocalServer(listening, auth, {**os.environ, **pages}, (home / "moodflow-serve.log").open("w+b"), "serve")
     os.environ.setdefault("PREFECT_LOGGING_LOG_PRINTS", "true")  # to the UI
     os.environ |= {**server.client_settings, REPORTS_URL: reports_url}
     refresh_global_settings_context()

@@ -18,6 +18,13 @@ class OfAskedItem(OfItem):
     repetition = dy.Int64(primary_key=True, min=0)
 
 
+class OfSystem(dy.Schema):
+    """Columns that rows about one model in one setting begin with."""
+
+    model = dy.String(primary_key=True, min_length=1)
+    setting = dy.String(primary_key=True, min_length=1)
+
+
 def likeliest_tokens(description: str) -> dy.List:
     """Return a column of likeliest tokens at one place, with their natural logarithms."""
     return dy.List(dy.Struct({"token": dy.String(), "logprob": dy.Float64()}), nullable=True, description=description)

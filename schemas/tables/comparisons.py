@@ -2,15 +2,15 @@
 
 import dataframely as dy
 
+from schemas.tables.columns import OfSystem
+
 OF_ALL = "total"
 """Scope of a gain in the total; every other scope is a dataset."""
 
 
-class SettingGains(dy.Schema):
+class SettingGains(OfSystem):
     """One row per (model, setting, scope): what a setting gains over `base`, over the items scored in both."""
 
-    model = dy.String(primary_key=True, min_length=1)
-    setting = dy.String(primary_key=True, min_length=1)
     scope = dy.String(primary_key=True, min_length=1, description="a dataset, or `total`")
     base_0_100 = dy.Float64(min=0, max=100)
     setting_0_100 = dy.Float64(min=0, max=100)
@@ -36,11 +36,9 @@ class Agreements(dy.Schema):
     place_effect = dy.Float64(nullable=True, description="mean rating where asked first - where asked last; null = one order")
 
 
-class NeedleScores(dy.Schema):
+class NeedleScores(OfSystem):
     """One row per (model, setting, dataset, method, metric, length, depth): scores of items with a needle, by where it is."""
 
-    model = dy.String(primary_key=True, min_length=1)
-    setting = dy.String(primary_key=True, min_length=1)
     dataset = dy.String(primary_key=True, min_length=1)
     method = dy.String(primary_key=True, min_length=1)
     metric = dy.String(primary_key=True, min_length=1)

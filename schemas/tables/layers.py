@@ -5,23 +5,12 @@ from typing import Literal, NamedTuple
 
 import dataframely as dy
 
+from schemas.tables import scores
 from schemas.tables.annotations import ConversationAnnotations, TurnAnnotations
 from schemas.tables.comparisons import Agreements, NeedleScores, SettingGains
 from schemas.tables.contexts import Chunks, Contexts, Retrievals
 from schemas.tables.items import Items
 from schemas.tables.responses import Answers, Judgements, Responses, SimulationFaults
-from schemas.tables.scores import (
-    AbilityScores,
-    DatasetScores,
-    DimensionScores,
-    ItemScores,
-    LevelScores,
-    NormalizedScores,
-    RawScores,
-    SubAbilityScores,
-    TaskScores,
-    Totals,
-)
 
 Stage = Literal["build", "infer", "score"]
 
@@ -46,18 +35,18 @@ LAYER_ROWS: Mapping[str, Layer] = {
     "responses": Layer(Responses, "infer", BUILT),
     "answers": Layer(Answers, "infer", ("items", "responses")),
     "judgements": Layer(Judgements, "infer", ("answers",)),
-    "item_scores": Layer(ItemScores, "score", ("answers", "judgements", "turn_annotations", "conversation_annotations")),
-    "raw_scores": Layer(RawScores, "score", ("item_scores",)),
-    "normalized_scores": Layer(NormalizedScores, "score", ("item_scores",)),
-    "dataset_scores": Layer(DatasetScores, "score", ("item_scores",)),
-    "task_scores": Layer(TaskScores, "score", ("item_scores",)),
-    "level_scores": Layer(LevelScores, "score", ("item_scores",)),
-    "sub_ability_scores": Layer(SubAbilityScores, "score", ("item_scores",)),
-    "ability_scores": Layer(AbilityScores, "score", ("item_scores",)),
-    "totals": Layer(Totals, "score", ("item_scores",)),
+    "item_scores": Layer(scores.ItemScores, "score", ("answers", "judgements", "turn_annotations", "conversation_annotations")),
+    "raw_scores": Layer(scores.RawScores, "score", ("item_scores",)),
+    "normalized_scores": Layer(scores.NormalizedScores, "score", ("item_scores",)),
+    "dataset_scores": Layer(scores.DatasetScores, "score", ("item_scores",)),
+    "task_scores": Layer(scores.TaskScores, "score", ("item_scores",)),
+    "level_scores": Layer(scores.LevelScores, "score", ("item_scores",)),
+    "sub_ability_scores": Layer(scores.SubAbilityScores, "score", ("item_scores",)),
+    "ability_scores": Layer(scores.AbilityScores, "score", ("item_scores",)),
+    "totals": Layer(scores.Totals, "score", ("item_scores",)),
     "setting_gains": Layer(SettingGains, "score", ("item_scores",)),
     "needle_scores": Layer(NeedleScores, "score", ("contexts", "item_scores")),
-    "dimension_scores": Layer(DimensionScores, "score", ("items", "judgements")),
+    "dimension_scores": Layer(scores.DimensionScores, "score", ("items", "judgements")),
     "agreements": Layer(Agreements, "score", ("items", "answers", "judgements")),
     "simulation_faults": Layer(SimulationFaults, "score", ("items", "answers", "judgements")),
 }

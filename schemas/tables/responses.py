@@ -5,7 +5,7 @@ from typing import get_args
 import dataframely as dy
 import polars as pl
 
-from schemas.tables.columns import MEASURED, OfAskedItem, likeliest_tokens
+from schemas.tables.columns import MEASURED, OfAskedItem, OfItem, likeliest_tokens
 from schemas.vocabulary import FAILURES, REMARKS, FaultSeverity, ParseStatus, ResponseStatus
 
 
@@ -80,11 +80,9 @@ class Answers(OfAskedItem):
         return (said == answered) & (pl.col("failed_role").is_null() == answered)
 
 
-class Judgements(dy.Schema):
+class Judgements(OfItem):
     """Key: (dataset, item_id, part, model, setting, repetition, judge, judge_repetition, dimension). Written by infer."""
 
-    dataset = dy.String(primary_key=True, min_length=1)
-    item_id = dy.String(primary_key=True, min_length=1)
     part = dy.String(primary_key=True, description="which of the item's answers; empty = it has one")
     model = dy.String(primary_key=True, min_length=1)
     setting = dy.String(primary_key=True, min_length=1)

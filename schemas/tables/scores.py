@@ -3,7 +3,7 @@
 import dataframely as dy
 import polars as pl
 
-from schemas.tables.columns import MEASURED
+from schemas.tables.columns import MEASURED, OfSystem
 from schemas.vocabulary import ITEM_STATUSES, LEVELS
 
 
@@ -97,11 +97,9 @@ class NormalizedScores(_Measured):
     n_total = dy.Int64(min=0)
 
 
-class _Aggregate(dy.Schema):
+class _Aggregate(OfSystem):
     """Columns that every aggregate carries."""
 
-    model = dy.String(primary_key=True, min_length=1)
-    setting = dy.String(primary_key=True, min_length=1)
     score_0_100 = dy.Float64(nullable=True, min=0, max=100)
     datasets_scored = dy.Int64(min=0)
     datasets_total = dy.Int64(min=1)
@@ -149,11 +147,9 @@ class AbilityScores(_Aggregate):
     ability = dy.String(primary_key=True, min_length=1)
 
 
-class Totals(dy.Schema):
+class Totals(OfSystem):
     """One row per (model, setting)."""
 
-    model = dy.String(primary_key=True, min_length=1)
-    setting = dy.String(primary_key=True, min_length=1)
     total = dy.Float64(nullable=True, min=0, max=100, description="0 if vetoed; null if nothing was scored")
     total_before_veto = dy.Float64(nullable=True, min=0, max=100)
     ci_low = dy.Float64(nullable=True, min=0, max=100, description="95 % interval of total_before_veto")

@@ -8,7 +8,7 @@ from typing import Any
 import dataframely as dy
 import polars as pl
 
-from schemas.api_capabilities import DEFAULT_CAPABILITIES, Sampling
+from schemas.api_capabilities import DEFAULT_CAPABILITIES
 from schemas.chat import Chat, ChatMessage, ChatReply, ChatRequest, ModelEntry
 from schemas.lineage import PartitionKey, PartitionRef
 from schemas.tables.items import Items
@@ -68,7 +68,9 @@ class Judge:
         columns that say which answer it was.
         """
         contract = Contract.of(self.rubric, asked)
-        messages = judge_messages(item, answer, self.rubric, asked)
+        messages, sampling = judge_messages(item, answer, self.rubric, asked), self.entry.sampling
+        if self.entry.base_url is None:
+            sampling = sampling.model_copy(update={"max_tokens": rating_tokens(self.rubric, asked)})
         # They tell equal calls apart, and repetitions: none finds the reply to another one in the journal.
         first, repeats_itself = repetition * ATTEMPTS, self.entry.repeats_itself
         for number in range(first, first + (ATTEMPTS_IN_OTHER_WORDS if repeats_itself else ATTEMPTS)):
@@ -76,7 +78,7 @@ class Judge:
                 model=self.entry.name,
                 identity=self.entry.identity,
                 messages=messages,
-                sampling=self._sampling(asked),
+                sampling=sampling,
                 repetition=number,
                 json_schema=None if contract.reply == "digit" else contract.json_schema,
                 capabilities=self.entry.dialect or DEFAULT_CAPABILITIES,
@@ -100,12 +102,6 @@ class Judge:
             "error": reply.error or reply.failure,
         }
         return [{**call, **rated} for rated in rating_rows(self.rubric, asked, parsed)]
-
-    def _sampling(self, asked: Sequence[Dimension]) -> Sampling:
-        sampling = self.entry.sampling
-        if self.entry.base_url is not None:
-            return sampling
-        return sampling.model_copy(update={"max_tokens": rating_tokens(self.rubric, asked)})
 
 
 def rating_tokens(rubric: Rubric, asked: Sequence[Dimension]) -> int:

@@ -1,13 +1,13 @@
 """Rubrics: what a judge is told to look at, kept as files under data/prompts/rubrics."""
 
 import json
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Sequence
 from functools import lru_cache
 from hashlib import sha256
 from pathlib import Path
 from typing import Annotated, Any, Literal, Self
 
-from pydantic import Field, model_validator
+from pydantic import AfterValidator, Field, model_validator
 
 from schemas.base import Frozen
 from schemas.documents import read_text, read_yaml
@@ -17,11 +17,19 @@ from schemas.vocabulary import LANGUAGES, Language
 
 RUBRICS = DATA_FOLDER / "prompts" / "rubrics"
 
+
+def _in_every_language(texts: dict[Language, Any]) -> dict[Language, Any]:
+    if missing := [language for language in LANGUAGES if language not in texts]:
+        raise ValueError(f"no text in {', '.join(missing)}")
+    return texts
+
+
 Text = Annotated[str, Field(min_length=1)]
-Anchors = dict[Language, tuple[Text, ...]]
+Texts = Annotated[dict[Language, Text], AfterValidator(_in_every_language)]
+Anchors = Annotated[dict[Language, tuple[Text, ...]], AfterValidator(_in_every_language)]
 """What each rating means, the lowest first."""
 
-BySpeaker = dict[str, dict[Language, Text]]
+BySpeaker = dict[str, Texts]
 
 ShownText = Literal["SOURCE", "TASK", "REFERENCE", "STATEMENTS"]
 """Context, question, references and options of the item."""
@@ -84,14 +92,14 @@ class RatingBand(Frozen):
 
     lowest: Rating
     highest: Rating
-    meaning: dict[Language, Text]
+    meaning: Texts
 
 
 class Dimension(Frozen):
     """One thing the judge rates."""
 
     name: str = Field(pattern=r"^[a-z][a-z0-9_]*$", description="key in the judge's reply and in the judgements layer")
-    definition: dict[Language, Text] = Field(description="the question the rating answers")
+    definition: Texts = Field(description="the question the rating answers")
     anchors: Anchors | None = Field(default=None, description="of this dimension; null = those of all dimensions")
     scale: AnyScale | None = Field(default=None, description="of this dimension: ends, or yes_no; null = that of all")
 
@@ -106,7 +114,7 @@ class Rubric(Frozen):
 
     id: str = Field(pattern=r"^[a-z][a-z0-9_]*$")
     version: str = Field(min_length=1, description="bumped when a rating comes to mean something else")
-    instruction: dict[Language, Text]
+    instruction: Texts
     texts: tuple[ShownText, ...] = Field(default=("SOURCE", "TASK"), description="shown beside the answer")
     layout: Layout = "plain"
     language: Language | None = Field(default=None, description="that a judge is asked in; null = the item's")
@@ -119,21 +127,9 @@ class Rubric(Frozen):
     anchors: Anchors | None = None
     bands: tuple[RatingBand, ...] | None = Field(default=None, description="lowest first, together the whole scale")
     dimensions: tuple[Dimension, ...] = Field(min_length=1)
-    faults: dict[str, dict[Language, Text]] = Field(
+    faults: dict[str, Texts] = Field(
         default={}, description="by name, found beside the ratings; the rubric is then about a simulated person, not the answer"
     )
-
-    @model_validator(mode="after")
-    def _speaks_every_language(self) -> Self:
-        check_languages(self.instruction, "instruction")
-        for dimension in self.dimensions:
-            check_languages(dimension.definition, f"dimension {dimension.name}")
-        for band in self.bands or ():
-            check_languages(band.meaning, f"band {band.lowest} to {band.highest}")
-        for kind, named in (("speaker", self.speakers), ("speaker", self.opening), ("fault", self.faults)):
-            for name, texts in named.items():
-                check_languages(texts, f"{kind} {name}")
-        return self
 
     @model_validator(mode="after")
     def _one_digit_says_a_rating(self) -> Self:
@@ -175,7 +171,6 @@ class Rubric(Frozen):
         return self
 
     def _check_anchors(self, anchors: Anchors, where: str, scale: AnyScale) -> None:
-        check_languages(anchors, where)
         wanted = len(ratings_of(scale))
         for language, texts in anchors.items():
             if len(texts) != wanted:
@@ -230,12 +225,6 @@ def order_dimensions(rubric: str, names: Iterable[str]) -> list[str]:
     except UsageError:
         known = ()
     return sorted(set(names), key=lambda name: (known.index(name) if name in known else len(known), name))
-
-
-def check_languages(texts: Mapping[Language, object], where: str) -> None:
-    """Raise ValueError unless there is a text in every language."""
-    if missing := [language for language in LANGUAGES if language not in texts]:
-        raise ValueError(f"{where}: no text in {', '.join(missing)}")
 
 
 def load_rubric(name: str, folder: Path = RUBRICS) -> Rubric:

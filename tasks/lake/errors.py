@@ -1,6 +1,6 @@
 """Errors about files of a lake that cannot be written, read or trusted."""
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator
 from contextlib import contextmanager
 
 from schemas.errors import LakeError, summarize
@@ -42,15 +42,4 @@ def untrusted(path: Folder, expected: str, got: str) -> LakeError:
         expected=expected,
         got=got,
         next_step="move the file away and run the same command again; replies in the journal are not paid twice",
-    )
-
-
-def of_another_version(path: Folder, differing: Sequence[str], writer: str) -> LakeError:
-    """Return the error about a partition whose rows are those that were written, but not with the columns of the layer."""
-    return LakeError(
-        "a partition of the lake was written by another version of moodflow",
-        where=str(path),
-        expected="the layer's columns as this version has them",
-        got=f"others: {', '.join(differing)}; written by moodflow {writer}",
-        next_step="leave the file, older runs need it: open them with that version, or run the plan again with this one",
     )

@@ -47,7 +47,10 @@ def rejected_path(ref: PartitionRef) -> str:
 
 
 def place_of(partition: PartitionKey | PartitionRef) -> str:
-    """Return layer and place, as folders are named: what all versions of a partition have in common."""
+    """Return layer and place, as folders are named: what all versions of a partition have in common.
+
+    Values are percent-encoded, so that the name of a model may hold a slash.
+    """
     return "/".join([partition.layer, *(f"{name}={quote(value, safe='')}" for name, value in partition.place)])
 
 

@@ -27,7 +27,7 @@ from schemas.lineage import CodeVersion, Footer, PartitionKey, PartitionRef
 from schemas.metrics import sort_keys
 from schemas.printing import printable
 from schemas.tables.columns import measured_columns
-from tasks.lake.errors import of_another_version, untrusted, unwritable
+from tasks.lake.errors import untrusted, unwritable
 from tasks.lake.files import create_file, footer_source, parquet_source, prove_writable, replace_file
 from tasks.lake.finding import incomplete_name, newest_incomplete, place_of, rejected_path
 from tasks.lake.fingerprint import canonical_json, content_sha256
@@ -67,15 +67,11 @@ class Lake:
         with unwritable("the lake folder cannot be written", self.root):
             prove_writable(self.root)
 
-    def folder(self, key: PartitionKey) -> Folder:
-        """Return the folder of a partition; values are percent-encoded, so that a model name may hold a slash."""
-        return self.root / place_of(key)
-
     def find(self, key: PartitionKey) -> PartitionRef | None:
         """Return the complete partition of this key, if it exists and its footer agrees."""
-        path = self.folder(key) / f"{key.fingerprint}.parquet"
         if found := self._found.get(key.fingerprint):
             return found
+        path = self.root / place_of(key) / f"{key.fingerprint}.parquet"
         found = self._reference(path, key)
         if found and not isinstance(path, Path):
             self._found[key.fingerprint] = found
@@ -85,7 +81,7 @@ class Lake:
         """Return the complete partition, else the newest incomplete one, else None."""
         if complete := self.find(key):
             return complete
-        newest = newest_incomplete(self.folder(key), key.fingerprint)
+        newest = newest_incomplete(self.root / place_of(key), key.fingerprint)
         return self._reference(newest, key) if newest else None
 
     def write(self, key: PartitionKey, frame: pl.DataFrame, schema: type[dy.Schema], *, complete: bool = True) -> PartitionRef:
@@ -124,7 +120,13 @@ class Lake:
         if differing := [name for name in {**columns, **rows.schema} if rows.schema.get(name) != columns.get(name)]:
             footer = self.read_footer(ref)
             writer = f"{footer.package_version} at {(footer.git_commit or 'no commit')[:8]}"
-            raise of_another_version(path, differing, writer)
+            raise LakeError(
+                "a partition of the lake was written by another version of moodflow",
+                where=str(path),
+                expected="the layer's columns as this version has them",
+                got=f"others: {', '.join(differing)}; written by moodflow {writer}",
+                next_step="leave the file, older runs need it: open them with that version, or run the plan again with this one",
+            )
 
     def read_all(self, refs: Sequence[PartitionRef], schema: type[dy.Schema]) -> pl.DataFrame:
         """Return the rows of partitions in their order, checked by their content hashes.
@@ -170,13 +172,13 @@ class Lake:
         self, key: PartitionKey, rows: pl.DataFrame, schema: type[dy.Schema] | None, *, complete: bool
     ) -> PartitionRef:
         measured = measured_columns(schema) if schema else ()
-        content = content_sha256(rows, measured)
-        name = f"{key.fingerprint}.parquet" if complete else incomplete_name(self.folder(key), key.fingerprint, content)
+        content, place = content_sha256(rows, measured), place_of(key)
+        name = f"{key.fingerprint}.parquet" if complete else incomplete_name(self.root / place, key.fingerprint, content)
         ref = PartitionRef(
             layer=key.layer,
             place=key.place,
             fingerprint=key.fingerprint,
-            path=f"{place_of(key)}/{name}",
+            path=f"{place}/{name}",
             rows=rows.height,
             content_sha256=content,
             complete=complete,

@@ -71,7 +71,8 @@ def _told(bucket: str, key: str | None = None) -> Iterator[None]:
     try:
         yield
     except (OSError, botocore.BotoCoreError, *BROKEN) as error:
-        code = _code(error)
+        response = getattr(error.__cause__, "response", None)
+        code = response["Error"].get("Code") if response else None
         if code in {"PreconditionFailed", "412"}:
             raise FileExistsError(errno.EEXIST, "the object is there already", where) from error
         if isinstance(error, FileNotFoundError) and code != "NoSuchBucket":
@@ -81,11 +82,6 @@ def _told(bucket: str, key: str | None = None) -> Iterator[None]:
         if code == "InvalidRange":
             raise OSError(errno.EINVAL, "the object is empty", where) from error
         raise _lake_error(error, code, bucket, where) from error
-
-
-def _code(error: BaseException) -> str | None:
-    response = getattr(error.__cause__, "response", None)
-    return response["Error"].get("Code") if response else None
 
 
 def _lake_error(error: BaseException, code: str | None, bucket: str, where: str) -> LakeError:

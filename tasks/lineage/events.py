@@ -1,6 +1,6 @@
 """Make the OpenLineage events of a step: START, then COMPLETE, FAIL or ABORT, with its inputs and outputs."""
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from datetime import UTC, datetime
 from functools import cached_property
@@ -8,12 +8,15 @@ from hashlib import sha256
 from pathlib import Path
 from urllib.parse import quote
 
+import attr
 import polars as pl
 from openlineage.client.event_v2 import InputDataset, Job, OutputDataset, Run, RunEvent, RunState
 from openlineage.client.facet_v2 import (
+    DatasetFacet,
     JobFacet,
     OutputDatasetFacet,
     RunFacet,
+    dataset_version_dataset,
     datasource_dataset,
     documentation_job,
     error_message_run,
@@ -21,17 +24,18 @@ from openlineage.client.facet_v2 import (
     output_statistics_output_dataset,
     parent_run,
     processing_engine_run,
+    schema_dataset,
     set_producer,
     source_code_location_job,
     storage_dataset,
 )
+from polars.datatypes import DataTypeClass
 
 from schemas.dataset import BundledFile, LocalFile, PinnedFile
 from schemas.lineage import PartitionRef
 from tasks.lake.files import footer_source
 from tasks.lake.finding import place_of
 from tasks.lake.lake import Lake
-from tasks.lineage.facets import StepRunFacet, file_facets, partition_facets, schema_facet
 from tasks.lineage.inputs_outputs import JobInputs, JobOutputs, JobSource
 
 NAMESPACE = "moodflow"
@@ -153,7 +157,7 @@ class StepEvents:
             "storage": storage_dataset.StorageDatasetFacet(storageLayer=store, fileFormat="parquet"),
         }
         if (source := footer_source(path)) is not None:
-            facets["schema"] = schema_facet(pl.read_parquet_schema(source))
+            facets["schema"] = schema_dataset.SchemaDatasetFacet(fields=_fields(pl.read_parquet_schema(source)))
         size = path.stat().st_size if isinstance(path, Path) else None
         return OutputDataset(self.namespace, place_of(ref), facets=facets, outputFacets=_statistics(size, ref.rows))
 
@@ -183,3 +187,76 @@ class StepEvents:
 def _statistics(size: int | None, rows: int | None = None) -> dict[str, OutputDatasetFacet]:
     count = output_statistics_output_dataset.OutputStatisticsOutputDatasetFacet(rowCount=rows, size=size, fileCount=1)
     return {"outputStatistics": count}
+
+
+Column = pl.DataType | DataTypeClass
+SCHEMA = "urn:moodflow:openlineage:1-0-0"
+"""Names data/openlineage/moodflow-facets-1-0-0.json, the JSON schema of the facets of our own."""
+
+
+class _Ours:
+    """A facet of our own, whose schema stands under its name."""
+
+    @classmethod
+    def _get_schema(cls) -> str:
+        return f"{SCHEMA}#/$defs/{cls.__name__}"
+
+
+@attr.define
+class PartitionDatasetFacet(_Ours, DatasetFacet):
+    """Describes a partition of the lake: what it is named by, and the hash of its rows without measured columns."""
+
+    path: str
+    fingerprint: str
+    contentSha256: str  # noqa: N815  as OpenLineage spells its fields
+    complete: bool
+
+
+@attr.define
+class FileDatasetFacet(_Ours, DatasetFacet):
+    """Describes a file that is no partition: a source file, a manifest or a report."""
+
+    path: str
+    sha256: str | None = None
+
+
+@attr.define
+class StepRunFacet(_Ours, RunFacet):
+    """Describes what a step did."""
+
+    upToDate: bool  # noqa: N815  as OpenLineage spells its fields
+    packageVersion: str  # noqa: N815
+    gitCommit: str | None = None  # noqa: N815
+    missing: str | None = None
+
+
+def partition_facets(ref: PartitionRef) -> dict[str, DatasetFacet]:
+    """Return the facets of a partition: its version, and what it is named by."""
+    partition = PartitionDatasetFacet(ref.path, ref.fingerprint, ref.content_sha256, ref.complete)
+    return {"version": dataset_version_dataset.DatasetVersionDatasetFacet(ref.identity), "moodflow_partition": partition}
+
+
+def file_facets(version: str, path: str, sha256: str | None) -> dict[str, DatasetFacet]:
+    """Return the facets of a file that is no partition."""
+    version_facet = dataset_version_dataset.DatasetVersionDatasetFacet(version)
+    return {"version": version_facet, "moodflow_file": FileDatasetFacet(path, sha256)}
+
+
+def _fields(columns: Mapping[str, Column]) -> list[schema_dataset.SchemaDatasetFacetFields]:
+    return [
+        schema_dataset.SchemaDatasetFacetFields(
+            name=name, type=type_name(column), ordinal_position=position, fields=_fields(_nested(column))
+        )
+        for position, (name, column) in enumerate(columns.items(), 1)
+    ]
+
+
+def _nested(column: Column) -> dict[str, Column]:
+    while isinstance(column, pl.List):
+        column = column.inner
+    return {field.name: field.dtype for field in column.fields} if isinstance(column, pl.Struct) else {}
+
+
+def type_name(column: Column) -> str:
+    """Return a column's type in a word, such as `list<string>`; the words of a closed set are left out."""
+    return f"list<{type_name(column.inner)}>" if isinstance(column, pl.List) else str(column.base_type()).lower()

@@ -186,7 +186,6 @@ class _GraphBuilder:
 
 
 def _file_node(lake: Lake, manifest: RunManifest, path: str, **more: Any) -> LineageNode:
-    """Return the node of a file of a run's folder."""
     return LineageNode(
         path=path,
         content_sha256=sha256((lake.root / path).read_bytes()).hexdigest(),

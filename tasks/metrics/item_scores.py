@@ -73,8 +73,7 @@ def score_items(
 
     Raises:
         ScoringError: if items are without answer or answers without item, the method is of another profile, a metric does not
-            suit an item's type, the order of shown options is none of the item's, or a judged method has no judgements or those
-            of several judges.
+            suit an item's type, the order of shown options is none of the item's, or a judged method has no judgements.
     """
     check_metrics(items, method)
     if wholes_of([method]):

@@ -51,7 +51,7 @@ def read_ratings(judgements: dy.DataFrame[Judgements] | None, method: MethodSpec
     The dimensions are those the judge was asked for anywhere: the executor writes a row for each, also where the judge failed.
 
     Raises:
-        ScoringError: if there are no judgements, or those of several judges.
+        ScoringError: if there are no judgements.
     """
     if judgements is None:
         raise ScoringError(
@@ -61,13 +61,6 @@ def read_ratings(judgements: dy.DataFrame[Judgements] | None, method: MethodSpec
             next_step="run the infer stage with a judge",
         )
     of_rubric = judgements.filter(pl.col("rubric") == method.rubric)
-    if of_rubric["judge"].n_unique() > 1:
-        raise ScoringError(
-            f"method {method.id} was given the ratings of several judges",
-            expected="one judge",
-            got=", ".join(sorted(of_rubric["judge"].unique())),
-            next_step="score each judge's ratings on their own",
-        )
     given: dict[tuple[Any, ...], list[Rating]] = {}
     for row in of_rubric.filter(pl.col("rating").is_not_null()).iter_rows(named=True):
         time = (*(row[name] for name in ANSWER), row["judge_repetition"])

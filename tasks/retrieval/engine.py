@@ -106,8 +106,6 @@ class RetrievalEngine:
         return await asyncio.get_running_loop().run_in_executor(self._workers, job)
 
     async def _vectors(self, texts: list[str]) -> Vectors:
-        if self._closing.is_set():
-            raise RuntimeError("the retrieval engine is closed")
         request = _Request(texts, asyncio.get_running_loop().create_future())
         self._waiting.append(request)
         if self._rounds is None or self._rounds.done():

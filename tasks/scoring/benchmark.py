@@ -63,8 +63,7 @@ def score_benchmark(item_scores: pl.LazyFrame, blueprint: Blueprint, settings: S
     the blueprint without rows count as missing. All (model, setting) pairs of `item_scores` are in it, scored or not.
 
     Raises:
-        ScoringError: if a score belongs to no method of the blueprint or lies outside its bounds, or an item
-            lacks the labels its metric needs.
+        ScoringError: if a score belongs to no method of the blueprint or lies outside its bounds.
     """
     tree = tree_tables(blueprint)
     raw = reduce_item_scores(item_scores)

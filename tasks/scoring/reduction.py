@@ -5,9 +5,8 @@ from functools import partial
 
 import polars as pl
 
-from schemas.errors import ScoringError
 from schemas.metrics import Metric, Reduction, reduced_by
-from tasks.scoring.label_scores import HAS_NO_LABELS, STATUS, bias_scores, macro_f1, micro_f1, preference_scores
+from tasks.scoring.label_scores import STATUS, bias_scores, macro_f1, micro_f1, preference_scores
 from tasks.scoring.summation import exact_sum, fixed_point_sum, from_fixed_point, sum_by
 
 KEY = ["model", "dataset", "method", "metric", "setting"]
@@ -52,9 +51,6 @@ def reduce_item_scores(item_scores: pl.LazyFrame) -> pl.DataFrame:
         metric's row says; for F1 metrics the F1 of their labels, for scores of bias what tasks.scoring.label_scores makes of
         them; null where no item was scored. `n_total` leaves out items that the metric does not count: fillers, and those of
         BBQ's other condition.
-
-    Raises:
-        ScoringError: if a metric of label_metrics() lacks its labels.
     """
     shared = _shared_values(item_scores)
     if "part" not in shared:
@@ -108,32 +104,16 @@ def _reduce_others(item_scores: pl.LazyFrame, present: pl.DataFrame, key: list[s
         "bias": bias_scores,
         "preference": preference_scores,
     }
-    counted, found = [], []
+    found = []
     for reduction, reduce in reductions.items():
         of_these = pl.col("metric").is_in(reduced_by(reduction))
         if datasets := present.filter(of_these)["dataset"].unique().sort().to_list():
             # Naming the datasets lets the reader skip the files of all others.
-            counted.append(item_scores.filter(pl.col("dataset").is_in(datasets) & of_these & STATUS.is_in(COUNTED)))
-            found.append(reduce(counted[-1], key))
-    scores = pl.collect_all(found, engine="streaming")
-    for rows, reduced in zip(counted, scores, strict=True):
-        if reduced["n_broken"].sum():
-            raise _no_labels(rows.filter(HAS_NO_LABELS).collect())
-    return [reduced.select(*key, "value") for reduced in scores]
+            counted = item_scores.filter(pl.col("dataset").is_in(datasets) & of_these & STATUS.is_in(COUNTED))
+            found.append(reduce(counted, key).select(*key, "value"))
+    return pl.collect_all(found, engine="streaming")
 
 
 def _cluster_means(counted: pl.LazyFrame, key: list[str]) -> pl.LazyFrame:
-    """Return the mean of the clusters' means per group; values need no labels, so that none is broken."""
-    return counted.group_by(*key, "cluster").agg(MEAN).group_by(key).agg(MEAN, n_broken=pl.lit(0))
-
-
-def _no_labels(items: pl.DataFrame) -> ScoringError:
-    row = items.sort(*KEY, "item_id").row(0, named=True)
-    place = f"dataset {row['dataset']}, method {row['method']}, metric {row['metric']}"
-    return ScoringError(
-        "an item lacks the labels its metric is computed from",
-        where=f"{place}, model {row['model']}, item {row['item_id']}",
-        expected="the labels predicted and the right ones",
-        got="null",
-        next_step="score the dataset's replies again",
-    )
+    """Return the mean of the clusters' means per group."""
+    return counted.group_by(*key, "cluster").agg(MEAN).group_by(key).agg(MEAN)

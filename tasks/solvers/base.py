@@ -20,10 +20,13 @@ class Call(NamedTuple):
     left_out_characters: int = 0
 
 
+UNSENT = ChatReply(failure="budget", error="not sent: this is a forecast")
+
+
 class UnsentCalls(list[ChatRequest]):
     """A client that sends nothing and keeps what it was asked, for forecasts."""
 
     async def __call__(self, request: ChatRequest) -> ChatReply:
         """Note a request."""
         self.append(request)
-        return ChatReply(failure="budget", error="not sent: this is a forecast")
+        return UNSENT

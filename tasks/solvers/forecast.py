@@ -27,6 +27,7 @@ from tasks.lake.lake import Lake
 from tasks.models.cost.budget import Estimator, Measure, measure_texts
 from tasks.models.journal.table import JOURNAL, opened_replies
 from tasks.retrieval.chunking import split
+from tasks.solvers.base import UNSENT
 from tasks.solvers.chunk_rows import read_contexts, split_context
 from tasks.solvers.infer_job import InferJob
 from tasks.solvers.option_order import Presentation, plan_epochs
@@ -38,13 +39,6 @@ TOKENS = ("prompt_tokens", "completion_tokens")
 
 SENTENCE_TOKENS = 6
 """Fewest tokens of a sentence of other invented replies, by a model's count and by guess."""
-
-UNSENT = ChatReply(failure="budget", error="not sent: no model is asked here")
-
-
-def write_at_length(call: int, max_tokens: int) -> str:
-    """Return the longest reply a model may give, of pieces no two of which are equal: calls about equal ones would count once."""
-    return " ".join(f"Call {call}, continuation {number}." for number in range(ceil(max_tokens / SENTENCE_TOKENS)))
 
 
 @dataclass(frozen=True)
@@ -118,8 +112,10 @@ async def plan_requests(job: InferJob, lake: Lake) -> Rehearsed:
 
 
 def _invent(job: InferJob, role: Role, number: int) -> ChatReply:
+    """Return the longest reply a model may give, of pieces no two of which are equal: calls about equal ones would count once."""
     invented = SOLVERS[job.options.setting].invented if role != TESTED else None
-    return ChatReply(text=invented or write_at_length(number, job.models[role].sampling.max_tokens))
+    pieces = range(ceil(job.models[role].sampling.max_tokens / SENTENCE_TOKENS))
+    return ChatReply(text=invented or " ".join(f"Call {number}, continuation {piece}." for piece in pieces))
 
 
 async def plan_wave(job: InferJob, lake: Lake) -> list[ChatRequest]:

@@ -15,7 +15,7 @@ from typing import Any
 from schemas.errors import SourceError
 
 LARGEST_BYTES = 2 * 1024**3
-"""Of an unpacked member."""
+"""Of an unpacked member, as its archive states it."""
 
 LARGEST_TAR_BYTES = 16 * LARGEST_BYTES
 """Of an unpacked tar archive, which must be unpacked to its end to know what is in it."""
@@ -36,34 +36,29 @@ One that cannot be opened is no regular file, but a folder, a link or a device.
 """
 
 
-def extract_member(archive: Path, member: str, target: Path, largest_bytes: int = LARGEST_BYTES) -> None:
+def extract_member(archive: Path, member: str, target: Path) -> None:
     """Write the content of one member to `target`; nothing else of the archive is written anywhere.
 
     Args:
         archive: which kind it is shows in its first bytes, not in its name.
         member: path inside it.
         target: overwritten; after an error it may hold a part.
-        largest_bytes: limit on what the archive states; no more than it states is read.
 
     Raises:
-        SourceError: the path is absolute or has `..`, there is not exactly one such member, it is no regular file, it is too
-            large, or the archive cannot be read.
+        SourceError: there is not exactly one such member, it is no regular file, it is too large, or the archive cannot be read.
     """
-    wanted = PurePosixPath(member)
     refused = partial(_refused, archive, member)
-    if wanted.is_absolute() or ".." in wanted.parts or not wanted.parts:
-        raise refused("a path inside the archive", "one that leaves it", "correct the catalogue entry")
     try:
-        with _find_members(archive, wanted) as found:
+        with _find_members(archive, PurePosixPath(member)) as found:
             if len(found) != 1:
                 got = f"{len(found)} members of this name"
                 raise refused("one such member", got, "correct the member's path in the catalogue entry")
             size, open_member = found[0]
             if open_member is None:
                 raise refused("a regular file", "a folder, a link or a device", "name the file itself as member")
-            if size > largest_bytes:
+            if size > LARGEST_BYTES:
                 got = f"{size} bytes unpacked"
-                raise refused(f"at most {largest_bytes} bytes", got, "give the unpacked file as one of your own")
+                raise refused(f"at most {LARGEST_BYTES} bytes", got, "give the unpacked file as one of your own")
             with open_member() as content, target.open("wb") as stream:
                 copyfileobj(content, stream)
     except BROKEN as error:

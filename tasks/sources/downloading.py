@@ -30,15 +30,20 @@ RETRIES: Mapping[Setback, Retry] = {
     "http_429": Retry(attempts=6, first_delay_s=2, longest_delay_s=60),
     "http_5xx": Retry(attempts=5, first_delay_s=1, longest_delay_s=30),
 }
-"""The one table of what is retried, how often and after which delay."""
-
 RETRIED: Mapping[int, Setback] = {408: "timeout", 425: "http_429", 429: "http_429"}
 """What a status means that is not 5xx and may go by."""
 
 GATED = "the dataset is gated or not public, so its licence must be accepted at its host"
 CONNECT_TIMEOUT_S = 10.0
+SILENCE_S = 60.0
+"""Longest wait for the next byte."""
+
+LEAST_BYTES, WINDOW_S = 16 * 1024, 60.0
+"""Slowest download that is waited for: so many bytes in each window."""
+
 MOST_REDIRECTS = 5
 LARGEST_BYTES = 2 * 1024**3
+"""Of a file, as the server announces it and as it comes."""
 
 Download = Callable[[str, Path], None]
 """Writes the whole content of a URL to a file, which may hold the first bytes of it from an earlier call.
@@ -111,20 +116,12 @@ class HttpsDownload:
     """Downloads over HTTPS.
 
     Args:
-        largest_bytes: limit of a file's size, on what the server announces and on what comes.
         backoff: what is tried again.
-        silence_s: longest wait for the next byte.
-        least_bytes: slowest download that is waited for: so many bytes in each window.
-        window_s: length of a window.
         loopback: let plain HTTP through to this machine itself, as tests need it.
         sleep: waits for a number of seconds.
     """
 
-    largest_bytes: int = LARGEST_BYTES
     backoff: Backoff[Setback] = field(default_factory=lambda: Backoff(RETRIES))
-    silence_s: float = 60.0
-    least_bytes: int = 16 * 1024
-    window_s: float = 60.0
     loopback: bool = False
     sleep: Callable[[float], None] = time.sleep
 
@@ -139,7 +136,7 @@ class HttpsDownload:
         """
         part = PartialFile(target)
         attempt, waited_s = 0, 0.0
-        timeout = httpx.Timeout(self.silence_s, connect=CONNECT_TIMEOUT_S)
+        timeout = httpx.Timeout(SILENCE_S, connect=CONNECT_TIMEOUT_S)
         # A proxy from the environment is for remote servers.
         direct = is_loopback(httpx.URL(url).host)
         with httpx.Client(timeout=timeout, verify=_trusted(), trust_env=not direct) as client:
@@ -164,7 +161,7 @@ class HttpsDownload:
         try:
             with self._answer(client, url, headers) as response:
                 _refuse_status(response)
-                self._take(response, here, etag, part)
+                _take(response, here, etag, part)
         except httpx.TimeoutException as error:
             raise SetbackError("timeout", f"no answer in time ({type(error).__name__})") from error
         except (httpx.ConnectError, httpx.ProxyError) as error:
@@ -193,40 +190,43 @@ class HttpsDownload:
                 response.close()
         raise DownloadError(f"redirected more than {MOST_REDIRECTS} times")
 
-    def _take(self, response: httpx.Response, here: int, etag: str, part: PartialFile) -> None:
-        span = _read_span(response, here, etag)
-        if span is None:
-            # What is here cannot be continued, so the next attempt starts from the beginning.
-            part.discard()
-            got = f"HTTP {response.status_code}, range {response.headers.get('Content-Range', 'none')}"
-            raise SetbackError("cut", f"asked for the bytes from {here} on, the server gave {got}")
-        start, total = span
-        if total is None and response.headers.get("Transfer-Encoding", "").lower() != "chunked":
-            raise DownloadError("the server does not say where the file ends, so a part could pass for the whole")
-        self._require_allowed(total or 0, "announced by the server", part)
-        with part.path.open("ab") if start else part.begin(response.headers.get("ETag", "")) as stream:
-            size = self._copy(response, start, stream, part)
-        if total is not None and size != total:
-            if size > total:
-                part.discard()
-            raise SetbackError("cut", f"{size} bytes came of {total}")
 
-    def _copy(self, response: httpx.Response, size: int, stream: IO[bytes], part: PartialFile) -> int:
-        since, counted = time.monotonic(), 0
-        for block in response.iter_raw():
-            size, counted = size + len(block), counted + len(block)
-            self._require_allowed(size, "received so far", part)
-            stream.write(block)
-            if time.monotonic() - since >= self.window_s:
-                if counted < self.least_bytes:
-                    raise SetbackError("timeout", f"only {counted} bytes came in {self.window_s:g} s")
-                since, counted = time.monotonic(), 0
-        return size
-
-    def _require_allowed(self, size: int, which: str, part: PartialFile) -> None:
-        if size > self.largest_bytes:
+def _take(response: httpx.Response, here: int, etag: str, part: PartialFile) -> None:
+    span = _read_span(response, here, etag)
+    if span is None:
+        # What is here cannot be continued, so the next attempt starts from the beginning.
+        part.discard()
+        got = f"HTTP {response.status_code}, range {response.headers.get('Content-Range', 'none')}"
+        raise SetbackError("cut", f"asked for the bytes from {here} on, the server gave {got}")
+    start, total = span
+    if total is None and response.headers.get("Transfer-Encoding", "").lower() != "chunked":
+        raise DownloadError("the server does not say where the file ends, so a part could pass for the whole")
+    _require_allowed(total or 0, "announced by the server", part)
+    with part.path.open("ab") if start else part.begin(response.headers.get("ETag", "")) as stream:
+        size = _copy(response, start, stream, part)
+    if total is not None and size != total:
+        if size > total:
             part.discard()
-            raise DownloadError(f"{size} bytes ({which}) are more than the limit of {self.largest_bytes} bytes")
+        raise SetbackError("cut", f"{size} bytes came of {total}")
+
+
+def _copy(response: httpx.Response, size: int, stream: IO[bytes], part: PartialFile) -> int:
+    since, counted = time.monotonic(), 0
+    for block in response.iter_raw():
+        size, counted = size + len(block), counted + len(block)
+        _require_allowed(size, "received so far", part)
+        stream.write(block)
+        if time.monotonic() - since >= WINDOW_S:
+            if counted < LEAST_BYTES:
+                raise SetbackError("timeout", f"only {counted} bytes came in {WINDOW_S:g} s")
+            since, counted = time.monotonic(), 0
+    return size
+
+
+def _require_allowed(size: int, which: str, part: PartialFile) -> None:
+    if size > LARGEST_BYTES:
+        part.discard()
+        raise DownloadError(f"{size} bytes ({which}) are more than the limit of {LARGEST_BYTES} bytes")
 
 
 def _refuse_status(response: httpx.Response) -> None:

@@ -4,16 +4,15 @@ from collections.abc import Iterable, Iterator
 from dataclasses import dataclass, field, fields
 from functools import cached_property
 from pathlib import Path, PurePosixPath
-from typing import Self, TypeGuard
+from typing import Self
 
 from schemas.dataset import BundledFile, DatasetSpec, LocalFile, PinnedFile, SourceFile
 from schemas.errors import SourceError, UsageError
 from schemas.folders import DATA_FOLDER
 from tasks.sources.archives import extract_member
-from tasks.sources.caching import Cache
-from tasks.sources.checksums import hash_file, hash_names, missing_source, name_source, pinned_hashes, pointer_in_place, verify
+from tasks.sources.checksums import hash_file, hash_names, missing_source, pinned_hashes, pointer_in_place, verify
 from tasks.sources.downloading import Download, HttpsDownload
-from tasks.sources.fetching import Addresses, fetch, find_cached, read_pointer, verify_cached
+from tasks.sources.fetching import Addresses, Cache, fetch, find_cached, read_pointer, verify_cached
 
 BUNDLED = DATA_FOLDER / "bundled"
 
@@ -27,26 +26,22 @@ class Locator:
 
     Args:
         mirror: folder laid out `host/owner/name/path`.
-        cache: folder of verified downloads and of files out of archives.
-        download: fetches what neither holds; needs `cache`.
+        cache: folder of verified downloads and of files out of archives; by default the user's.
+        download: fetches what neither holds.
         bundled: folder of the files that come with the package.
         addresses: where files are downloaded from.
     """
 
     mirror: Path | None = None
-    cache: Path | None = None
+    cache: Path = field(default_factory=lambda: Path.home() / ".cache" / "moodflow")
     download: Download | None = None
     bundled: Path = BUNDLED
     addresses: Addresses = field(default_factory=Addresses)
 
-    def __post_init__(self) -> None:
-        if self.download is not None and self.cache is None:
-            raise ValueError("a download needs a cache folder to keep what it fetched")
-
     def __getstate__(self) -> dict[str, object]:
         # Where this is sent, another folder is the current one, and nothing has been looked up.
         known = {one.name: getattr(self, one.name) for one in fields(self)}
-        return {**known, "mirror": self.mirror and self.mirror.absolute(), "cache": self.cache and self.cache.absolute()}
+        return {**known, "mirror": self.mirror and self.mirror.absolute(), "cache": self.cache.absolute()}
 
     @cached_property
     def _mirror_folder(self) -> Path | None:
@@ -61,9 +56,9 @@ class Locator:
         )
 
     @classmethod
-    def for_mirror(cls, mirror: Path | None, cache: Path | None = None) -> Self:
-        """Return the usual places: this mirror, the cache (by default the user's) and HTTPS."""
-        return cls(mirror=mirror, cache=cache or Path.home() / ".cache" / "moodflow", download=HttpsDownload())
+    def for_mirror(cls, mirror: Path | None) -> Self:
+        """Return the usual places: this mirror, the user's cache and HTTPS."""
+        return cls(mirror=mirror, download=HttpsDownload())
 
     def locate(self, source: SourceFile) -> Path:
         """Return a local path of the file, downloaded or taken out of its archive if need be.
@@ -77,11 +72,14 @@ class Locator:
             UsageError: the mirror is not a folder.
         """
         found = self.find_file(source)
-        if found is None and is_downloadable(source) and self.download is not None and self.cache is not None:
-            found = fetch(source, Cache(self.cache), self.download, self.addresses)
+        if isinstance(source, PinnedFile):
+            if found is None and source.record_format != "folder" and self.download is not None:
+                found = fetch(source, Cache(self.cache), self.download, self.addresses)
+            if found is not None and source.member is not None:
+                return _unpack(found, source.sha256 or hash_file(found), source.member, Cache(self.cache))
         if found is None:
             raise missing_source(source)
-        return self._unpacked(source, found)
+        return found
 
     def find_file(self, source: SourceFile) -> Path | None:
         """Return the file's path if it can be had without a download, of a member its archive's; else null.
@@ -95,7 +93,7 @@ class Locator:
             verify(path, {"sha256": source.sha256 if isinstance(source, LocalFile) else None})
         elif _is_pointer(path):
             raise pointer_in_place(source, str(path))
-        elif self.cache is not None and path == find_cached(source, Cache(self.cache)):
+        elif path == find_cached(source, Cache(self.cache)):
             verify_cached(source, path)
         else:
             verify(path, pinned_hashes(source))
@@ -133,26 +131,8 @@ class Locator:
             case PinnedFile():
                 if self._mirror_folder is not None and (mirrored := _path_in_mirror(source, self._mirror_folder)).exists():
                     return mirrored
-                return None if self.cache is None else find_cached(source, Cache(self.cache))
+                return find_cached(source, Cache(self.cache))
         return path if path.is_file() or (path.is_dir() and isinstance(source, LocalFile)) else None
-
-    def _unpacked(self, source: SourceFile, archive: Path) -> Path:
-        if not isinstance(source, PinnedFile) or source.member is None:
-            return archive
-        if self.cache is None:
-            raise SourceError(
-                f"{name_source(source)} is inside an archive, and there is no folder to unpack it to",
-                where=str(archive),
-                expected="a cache folder",
-                got="none",
-                next_step="give the locator a cache folder",
-            )
-        return _unpack(archive, source.sha256 or hash_file(archive), source.member, Cache(self.cache))
-
-
-def is_downloadable(source: SourceFile) -> TypeGuard[PinnedFile]:
-    """Return whether a source is a single file of a public repository."""
-    return isinstance(source, PinnedFile) and source.record_format != "folder"
 
 
 def _unpack(archive: Path, sha256: str, member: str, cache: Cache) -> Path:

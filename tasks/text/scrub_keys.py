@@ -20,18 +20,15 @@ TEXTS = ("text", "reasoning", "finish_reason", "model", "error")
 
 
 class Scrubber:
-    """Takes a key out of everything a server wrote; without one there is nothing to take out.
+    """Takes a key out of everything a server wrote.
 
     It is looked for in what was read from the answer, as it is and as JSON, URLs and HTML may write it, each sign on its own; in
     hexadecimal; and in base64, also as a part of what was encoded. A line may break anywhere in it.
     """
 
-    def __init__(self, key: SecretStr | None) -> None:
-        text = key.get_secret_value() if key else ""
+    def __init__(self, key: SecretStr) -> None:
+        text = key.get_secret_value()
         self._pattern = re.compile("|".join(_forms(text))) if len(text) >= SHORTEST_KEY else None
-
-    def __repr__(self) -> str:
-        return f"Scrubber({'a key' if self._pattern else 'no key'})"
 
     def __call__(self, reply: ChatReply) -> ChatReply:
         """Return the reply without the key."""
@@ -50,7 +47,6 @@ class Scrubber:
 
 
 def _forms(key: str) -> Iterator[str]:
-    """Yield a pattern for each way to write a key."""
     yield BREAK.join(map(_spellings, key))
     yield rf"{BREAK}(?:\\x|0x|[%:])?".join(_any_case(f"{ord(sign):02x}") for sign in key)
     for before in range(3):

@@ -2,7 +2,6 @@
 
 import os
 import shutil
-import subprocess
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass, field
 from pathlib import Path
@@ -65,13 +64,3 @@ def open_page(browser: Browser) -> Iterator[Open]:
     yield open_file
     for context in contexts:
         context.close()
-
-
-@pytest.fixture(scope="session")
-def chinese_font() -> str:
-    """Name of a font with Chinese glyphs."""
-    listing = shutil.which("fc-list")
-    names = subprocess.run([listing, ":lang=zh", "family"], capture_output=True, text=True, check=True).stdout if listing else ""
-    if not names.strip():
-        lacking("no font with Chinese glyphs is installed (fonts-wqy-microhei has some)")
-    return names.splitlines()[0]

@@ -78,7 +78,6 @@ def test_every_shipped_form_starts_a_run(browser: Browser, tmp_path: Path, inter
 
 
 def past(served: Served, run: str, *states: str) -> dict[str, Any] | None:
-    """The state of a run that is past these, and past waiting."""
     state = served.state_of(run)
     return None if state["type"] in {"SCHEDULED", "PENDING", *states} else state
 

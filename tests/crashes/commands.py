@@ -7,8 +7,7 @@ import sqlite3
 import subprocess
 import sys
 import threading
-import time
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from contextlib import closing
 from dataclasses import dataclass
 from pathlib import Path
@@ -22,6 +21,7 @@ from schemas.tables.layers import AGGREGATED, LAYERS
 from tasks.lake.lake import Lake
 from tests.flows.command import Ended, ended
 from tests.flows.scripted import policy
+from tests.flows.served import ENTRY_POINT, LIMIT_S, ROOT
 from tests.model_server import ModelServer
 
 DATASETS = ("mini_user_safety", "mini_text_matching", "mini_summarization", "mini_eq_test", "mini_sequence_order_recall")
@@ -37,10 +37,6 @@ MANY_DATASETS = (
 )
 
 CONCURRENCY = 4
-LIMIT_S = 900.0
-"""Longer than anything takes on a machine however busy."""
-ROOT = Path(__file__).parents[2]
-
 WRITTEN = ("items", "responses", "answers", "judgements", "item_scores", "dimension_scores", *AGGREGATED)
 """Layers of a run without long contexts."""
 
@@ -59,11 +55,15 @@ class Gold:
         return self._reply(messages)
 
 
+OBEDIENT = ("setpriv", "--bounding-set", "-dac_override") if os.geteuid() == 0 else ()
+"""Runs a command for which file permissions hold, though it is root's."""
+
+
 def start(arguments: Sequence[str], prefect_server: str, limits: Sequence[str] = ()) -> subprocess.Popen[str]:
-    """Start `moodflow` with a Prefect server, under limits that `limited` knows."""
+    """Start `moodflow` with a Prefect server; `limits`: a program, with its options, that runs it under limits."""
     server = {"PREFECT_API_URL": prefect_server, "PREFECT_API_AUTH_STRING": PREFECT_API_AUTH_STRING.value()}
     return subprocess.Popen(
-        [sys.executable, "-m", "tests.crashes.limited", *limits, "--", *arguments],
+        [*limits, sys.executable, "-c", ENTRY_POINT, *arguments],
         stdout=subprocess.PIPE,
         stderr=subprocess.PIPE,
         text=True,
@@ -79,25 +79,17 @@ class Bench:
     server: ModelServer
     prefect_server: str
 
-    def start(
-        self,
-        lake: Path,
-        *,
-        datasets: Sequence[str] = DATASETS,
-        concurrency: int = CONCURRENCY,
-        limits: Sequence[str] = (),
-    ) -> subprocess.Popen[str]:
+    def start(self, lake: Path, *, limits: Sequence[str] = (), **options: Any) -> subprocess.Popen[str]:
         """Start `moodflow run` on a lake."""
-        return start(self._arguments(lake, datasets, concurrency), self.prefect_server, limits)
+        return start(self._arguments(lake, **options), self.prefect_server, limits)
 
-    def _arguments(self, lake: Path, datasets: Sequence[str] = DATASETS, concurrency: int = CONCURRENCY) -> list[str]:
-        arguments = ["run", "moodbench-mini", "--datasets", ",".join(datasets), "--lake", str(lake), "--json"]
-        arguments += ["--model", "scripted", "--base-url", self.server.base_url]
-        arguments += ["--judge", "scripted", "--judge-base-url", self.server.base_url, "--concurrency", str(concurrency)]
-        return arguments
+    def _arguments(self, lake: Path, *, datasets: Sequence[str] = DATASETS, concurrency: int = CONCURRENCY) -> list[str]:
+        url = self.server.base_url
+        models = ["--model", "scripted", "--base-url", url, "--judge", "scripted", "--judge-base-url", url]
+        few = ["--datasets", ",".join(datasets), "--concurrency", str(concurrency)]
+        return ["run", "moodbench-mini", *models, *few, "--lake", str(lake), "--json"]
 
     def run(self, lake: Path, **options: Any) -> Ended:
-        """Run it to its end."""
         return end_of(self.start(lake, **options))
 
     def run_here(self, lake: Path) -> Ended:
@@ -106,7 +98,6 @@ class Bench:
 
 
 def end_of(process: subprocess.Popen[str]) -> Ended:
-    """Wait for it."""
     try:
         out, err = process.communicate(timeout=LIMIT_S)
     except subprocess.TimeoutExpired:
@@ -116,18 +107,8 @@ def end_of(process: subprocess.Popen[str]) -> Ended:
 
 
 def kill(process: subprocess.Popen[str]) -> None:
-    """SIGKILL, and wait until the process is gone."""
     process.kill()
     process.communicate()
-
-
-def wait_until(happened: Callable[[], bool], process: subprocess.Popen[str]) -> None:
-    """Until it happened, which the process is to bring about."""
-    deadline = time.monotonic() + LIMIT_S
-    while not happened():
-        assert process.poll() is None, f"ended with {process.returncode} before that: {end_of(process).err}"
-        assert time.monotonic() < deadline, f"nothing after {LIMIT_S} s"
-        time.sleep(0.002)
 
 
 def kept_replies(lake: Path, copy: Path) -> int:
@@ -136,20 +117,14 @@ def kept_replies(lake: Path, copy: Path) -> int:
     copy.mkdir(parents=True)
     for file in (lake / "journal").glob("replies.sqlite*"):
         shutil.copy(file, copy)
-    if not (copy / "replies.sqlite").exists():
-        return 0
     with closing(sqlite3.connect(copy / "replies.sqlite")) as journal:
         assert journal.execute("PRAGMA integrity_check").fetchall() == [("ok",)]
-        if not journal.execute("SELECT 1 FROM sqlite_master WHERE name = 'replies'").fetchone():
-            return 0
-        return int(journal.execute("SELECT count(*) FROM replies").fetchone()[0])
+        begun = journal.execute("SELECT 1 FROM sqlite_master WHERE name = 'replies'").fetchone()
+        return int(journal.execute("SELECT count(*) FROM replies").fetchone()[0]) if begun else 0
 
 
 def partitions(folder: Path) -> dict[str, str]:
-    """Path -> content hash of every partition, each read, validated and hashed anew.
-
-    The hash is of the rows without measured columns.
-    """
+    """Path -> hash of the rows, without measured columns, of every partition, each read, validated and hashed anew."""
     lake = Lake(folder, CodeVersion("test", None))
     found = {}
     for path in sorted(folder.rglob("*.parquet")):
@@ -162,10 +137,8 @@ def partitions(folder: Path) -> dict[str, str]:
 
 
 def layers(folder: Path) -> set[str]:
-    """Layers that have a partition."""
     return {path.relative_to(folder).parts[0] for path in folder.rglob("*.parquet")}
 
 
 def unfinished(folder: Path) -> list[Path]:
-    """Files that were begun and not ended."""
     return sorted(folder.rglob("*.tmp"))

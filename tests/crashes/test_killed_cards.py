@@ -4,9 +4,10 @@ from pathlib import Path
 
 import pytest
 
-from tests.crashes.commands import kept_replies, kill, start, wait_until
+from tests.crashes.commands import kept_replies, kill, start
 from tests.flows.command import ended
 from tests.flows.commands.test_cards import CALLS, FUNNEL, answer, posts, written
+from tests.flows.served import wait_until
 from tests.model_server import ModelServer
 
 CONCURRENCY = 2

@@ -25,8 +25,8 @@ from tests.crashes.commands import (
     kill,
     layers,
     partitions,
-    wait_until,
 )
+from tests.flows.served import wait_until
 from tests.model_server import ModelServer
 
 KILLS = 20
@@ -102,7 +102,6 @@ def moments(bench: Bench, lake: Path) -> Iterator[Moment]:
 
 
 def killed_at(moment: Moment, process: subprocess.Popen[str]) -> bool:
-    """Kill it then; False if it ended before."""
     while not moment.happened():
         if process.poll() is not None:
             break
@@ -166,18 +165,3 @@ def test_answers_before_interruption_are_not_paid_twice(tmp_path: Path, prefect_
     assert kept >= answered > 0
     assert last.status == 0
     assert server.repeated == received - kept <= MANY_CONCURRENCY
-
-
-@pytest.mark.long
-def test_three_runs_at_once_share_every_call(tmp_path: Path, prefect_server: str) -> None:
-    with ModelServer(Gold(DATASETS), latency_s=0.1) as server:
-        bench = Bench(server, prefect_server)
-        runs = [end_of(process) for process in [bench.start(tmp_path) for _ in range(3)]]
-    assert [run.status for run in runs] == [0, 0, 0], [run.err for run in runs]
-    assert (server.calls, server.repeated) == (CALLS, 0)
-    sent = [run.document["calls"]["sent"] for run in runs]
-    sys.stdout.write(f"sent {sent}, of {CALLS}; {server.repeated} calls repeated\n")
-    assert sum(sent) == CALLS
-    assert runs[0].scores == runs[1].scores == runs[2].scores
-    # One of them found out how the model likes to be asked.
-    assert len(server.probes) == len({str(probe) for probe in server.probes})

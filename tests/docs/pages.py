@@ -35,7 +35,6 @@ def pages() -> list[Path]:
 
 
 def blocks(page: Path) -> Iterator[Block]:
-    """Fenced blocks in the order of the page."""
     for found in FENCE.finditer(page.read_text(encoding="utf-8")):
         language, _, word = found["info"].strip().partition(" ")
         yield Block(language, word, found["body"])

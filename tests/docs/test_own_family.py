@@ -1,10 +1,8 @@
 """The worked example of a benchmark family of one's own, executed as the page has it; and what becomes of it when things fail."""
 
 import json
-import os
 import re
 import shlex
-import subprocess
 import sys
 import tomllib
 from collections import Counter
@@ -15,17 +13,16 @@ from typing import Any, NamedTuple
 
 import polars as pl
 import pytest
-from prefect.settings import PREFECT_API_AUTH_STRING
 
 from flows.commands.plan_fields import plan_fields
 from schemas.benchmark import benchmarks, rows
 from tasks.judging.rubrics import RUBRICS, load_rubric
 from tasks.solvers.registry import SOLVERS
 from tasks.solvers.solver import Solver
-from tests.crashes.commands import ROOT, kill, wait_until
 from tests.docs.pages import blocks
 from tests.docs.printed import SERVED
 from tests.flows.command import Ended, ended
+from tests.flows.served import ROOT
 from tests.model_server import Fault, ModelServer
 
 pytestmark = pytest.mark.usefixtures("prefect_server")
@@ -61,12 +58,10 @@ class Family(NamedTuple):
         path.write_text(text.replace(SERVED, server.base_url), encoding="utf-8")
 
     def run(self, *more: str, number: int = 1) -> Ended:
-        """Run a command of the page, by default the run."""
         _, *arguments = shlex.split(self.commands[number])
         return ended(*arguments, *more)
 
     def rows(self, layer: str) -> pl.DataFrame:
-        """All rows of a layer."""
         return pl.read_parquet(sorted((self.folder / "parquet" / layer).rglob("*.parquet")), hive_partitioning=False)
 
 
@@ -207,40 +202,3 @@ def test_family_options_and_roles_are_listed_and_checked(family: Family) -> None
         faulty = family.run()
     # Told before the answers are paid for.
     assert (faulty.status, "a rubric file breaks a rule" in faulty.err, server.calls) == (2, True, 0)
-
-
-RESUMED = """
-import sys
-import tomllib
-from pathlib import Path
-from tasks.judging.rubrics import load_rubric
-load_rubric.__defaults__ = (Path("data/prompts/rubrics").absolute(),)
-from flows.cli import main
-sys.exit(main())
-"""
-
-
-@pytest.mark.long
-def test_killed_dialogue_goes_on_where_it_was(family: Family, prefect_server: str) -> None:
-    environment = {
-        **os.environ,
-        "PREFECT_API_URL": prefect_server,
-        "PREFECT_API_AUTH_STRING": PREFECT_API_AUTH_STRING.value(),
-        "PREFECT_LOGGING_TO_API_ENABLED": "false",
-        "PYTHONPATH": os.pathsep.join([str(ROOT), str(family.folder)]),
-    }
-    with ModelServer(answer, latency_s=0.1) as server:
-        family.serve(server)
-        command = [sys.executable, "-c", RESUMED, *shlex.split(family.commands[1])[1:], "--concurrency", "2"]
-        for stop_at in (5, 15):
-            process = subprocess.Popen(
-                command, env=environment, cwd=family.folder, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True
-            )
-            wait_until(lambda goal=stop_at: server.calls >= goal, process)  # type: ignore[misc]
-            kill(process)
-        done = family.run("--json")
-        repeated = server.repeated
-    assert done.status == 0, done.err
-    assert [row["value"] for row in done.document["raw_scores"]] == [pytest.approx(0.5)] * 2
-    # At each kill no more is lost than was in flight: two calls per model.
-    assert repeated <= 2 * 2 * 4

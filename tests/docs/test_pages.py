@@ -98,7 +98,6 @@ def test_options_in_tables_and_prose_exist(command: str) -> None:
 
 
 def symptoms() -> list[str]:
-    """Messages of the troubleshooting page: the first cells of its tables."""
     text = (ROOT / "docs/troubleshooting.md").read_text(encoding="utf-8")
     return [found for line in text.splitlines() for found in re.findall(r"^\| `([^`]+)` \|", line)]
 

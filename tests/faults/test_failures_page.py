@@ -21,7 +21,6 @@ def pauses(retry: Retry) -> str:
 
 
 def table() -> str:
-    """One row per failure."""
     rows = [
         f"| `{name}` | {kind.meaning} | {kind.retry.attempts} | {pauses(kind.retry)} | {kind.remedy} |"
         for name, kind in FAILURE_KINDS.items()
@@ -31,7 +30,6 @@ def table() -> str:
 
 
 def with_table(page: str) -> str:
-    """The page with the table of the code in place of its own."""
     before, rest = page.split(BEGIN)
     after = rest.split(END)[1]
     return f"{before}{BEGIN}{table()}{END}{after}"

@@ -49,7 +49,6 @@ def one_in(every: int, kinds: Sequence[Fault], number: int) -> Fault | None:
 
 
 def derived(question: str) -> str:
-    """The only right answer to a question."""
     return sha256(question.encode()).hexdigest()[:12]
 
 

@@ -33,7 +33,6 @@ CALL = {
 """What of a prompt says which call it is."""
 
 RATED = {"overall_score": 5, "emotional_appropriateness": 6, "helpfulness": 4, "tone_match": 5}
-OTHER = {"yes": "no", "no": "yes", "A": "B", "B": "A"}
 
 
 @cache
@@ -71,14 +70,6 @@ def copy_mood(call: str, said: Said, gold: ConversationGold) -> Said:
 
 def say_yes(_call: str, said: Said, _gold: ConversationGold) -> Said:
     return {key: dict.fromkeys(value, "yes") if key.startswith("binary") else value for key, value in said.items()}
-
-
-def invert(_call: str, said: Said, _gold: ConversationGold) -> Said:
-    """Say the opposite in every judgement and comparison."""
-    chosen = ("binary_om_assessment", "binary_human_prediction", "pairwise_selections")
-    return {
-        key: {name: OTHER.get(one, one) for name, one in value.items()} if key in chosen else value for key, value in said.items()
-    }
 
 
 def toss(call: str, said: Said, _gold: ConversationGold) -> Said:

@@ -12,21 +12,17 @@ from flows.commands.app import app, guarded
 
 
 class Ended(NamedTuple):
-    """How a command ended."""
-
     status: int
     out: str
     err: str
 
     @property
     def document(self) -> dict[str, Any]:
-        """The JSON document on standard output."""
         document: dict[str, Any] = json.loads(self.out)
         return document
 
     @property
     def scores(self) -> tuple[Any, Any]:
-        """The numbers of a run that was asked for JSON."""
         return self.document["models"], self.document["raw_scores"]
 
 

@@ -23,12 +23,12 @@ Policy = Callable[[list[dict[str, str]]], str]
 NONSENSE = "?!... %% ---"
 """No letter, digit or Chinese character: nothing that any parser may read as an answer."""
 
+IN_WORDS = ("extractive", "open_ended", "judged_summary")
 OFF_TOPIC = "qwzx vkjh"
 """Words that occur in no reference: the wrong answer to an open question."""
 
 
 def policy(datasets: tuple[str, ...], behaviour: Behaviour, mirror: Path | None = None, permute: int = 0) -> Policy:
-    """The reply to each prompt about these datasets; a judge's prompt gets the best or the worst rating."""
     if behaviour == "nonsense":
         return lambda _messages: NONSENSE
     replies = replies_of(datasets, behaviour, mirror, permute)
@@ -36,9 +36,7 @@ def policy(datasets: tuple[str, ...], behaviour: Behaviour, mirror: Path | None 
 
 
 def replies_of(datasets: tuple[str, ...], behaviour: Behaviour, mirror: Path | None = None, permute: int = 0) -> dict[str, str]:
-    """Prompt -> reply for every item of these datasets."""
-    asked = [spec for spec in CATALOGUE.values() if spec.id in datasets]
-    rows = (row for spec in asked for row in built(spec, mirror).items.iter_rows(named=True))
+    rows = (row for spec in CATALOGUE.values() if spec.id in datasets for row in built(spec, mirror).items.iter_rows(named=True))
     return prepared_replies(rows, behaviour, permute)
 
 
@@ -64,13 +62,13 @@ def answered(messages: list[dict[str, str]], replies: Mapping[str, str], behavio
 
 
 def prepared_replies(rows: Iterable[Mapping[str, Any]], behaviour: Behaviour, permute: int) -> dict[str, str]:
-    """Prompt -> reply for every item, in every order its options are shown in."""
     prompts, answer = Prompts.load(), ANSWERS[behaviour]
     replies: dict[str, str] = {}
     for row in rows:
         for order in set(option_orders(row, permute, seed=0)):
             shown = in_order(row, order)
-            replies[build_messages(read_item(shown), prompts)[-1].content] = answer(shown)
+            item = Item.model_validate({name: shown[name] for name in Item.model_fields if name in shown})
+            replies[build_messages(item, prompts)[-1].content] = answer(shown)
     return replies
 
 
@@ -90,53 +88,42 @@ def in_order(row: Mapping[str, Any], order: Order) -> Mapping[str, Any]:
     return {**row, "options": options, "gold_indices": [options.index(row["options"][index]) for index in row["gold_indices"]]}
 
 
-def read_item(row: Mapping[str, Any]) -> Item:
-    """The item of a row of `items`."""
-    return Item.model_validate({name: row[name] for name in Item.model_fields if name in row})
-
-
 def gold_answer(row: Mapping[str, Any]) -> str:
     """What a perfect model writes."""
-    if row["question_type"] in {"extractive", "open_ended", "judged_summary"}:
+    if row["question_type"] in IN_WORDS:
         return str(row["references"][0])
-    letters: tuple[str, ...] = option_letters(len(row["options"]))
     if row["question_type"] == "questionnaire":
-        return str(letters[points_of(row).index(max(points_of(row)))])
-    chosen = list(row["gold_indices"])
+        return by_points(row, max)
+    letters, chosen = option_letters(len(row["options"])), list(row["gold_indices"])
     if row["question_type"] == "ranking":
         chosen += [index for index in range(len(letters)) if index not in chosen]
     return ", ".join(letters[index] for index in chosen)
 
 
-def points_of(row: Mapping[str, Any]) -> list[float]:
-    """What each option earns; nothing in a filler item."""
-    return [points or 0.0 for points in row["option_points"]]
+def by_points(row: Mapping[str, Any], choose: Callable[[list[float]], float]) -> str:
+    """The letter of the option that earns the most or least; no option of a filler item earns anything."""
+    points = [points or 0.0 for points in row["option_points"]]
+    return str(option_letters(len(points))[points.index(choose(points))])
 
 
 def wrong_answer(row: Mapping[str, Any]) -> str:
     """A readable answer that earns nothing."""
-    if row["question_type"] in {"extractive", "open_ended", "judged_summary"}:
+    if row["question_type"] in IN_WORDS:
         return OFF_TOPIC
-    letters: tuple[str, ...] = option_letters(len(row["options"]))
     if row["question_type"] == "questionnaire":
-        return str(letters[points_of(row).index(min(points_of(row)))])
+        return by_points(row, min)
+    letters: tuple[str, ...] = option_letters(len(row["options"]))
     if row["question_type"] == "ordered_recall":
         return ", ".join(letters[index] for index in reversed(row["gold_indices"]))
     others = [letter for index, letter in enumerate(letters) if index not in row["gold_indices"]]
     return others[0] if row["question_type"] == "single_choice" else ", ".join(others)
 
 
-ANSWERS: Mapping[Behaviour, Callable[[Mapping[str, Any]], str]] = {
-    "gold": gold_answer,
-    "wrong": wrong_answer,
-    "always_a": lambda _row: "A",
-}
+ANSWERS: Mapping[Behaviour, Callable[[Mapping[str, Any]], str]]
+ANSWERS = {"gold": gold_answer, "wrong": wrong_answer, "always_a": lambda _row: "A"}
 
 
 def rating(prompt: str, points: int) -> str:
-    """A judge's reply in the form its prompt asks for."""
-    dimensions = ["completeness", "conciseness", "faithfulness", "fluency"]
-    missing = [name for name in dimensions if name not in prompt]
-    if missing:
-        raise AssertionError(f"neither an item nor a judge's prompt: {prompt[:200]}")
+    dimensions = ("completeness", "conciseness", "faithfulness", "fluency")
+    assert all(name in prompt for name in dimensions), f"neither an item nor a judge's prompt: {prompt[:200]}"
     return json.dumps(dict.fromkeys(dimensions, points))

@@ -2,7 +2,6 @@
 
 import json
 import re
-import shutil
 from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager
 from dataclasses import dataclass
@@ -14,7 +13,7 @@ from typing import Any
 import polars as pl
 
 from tests.flows.command import Ended, ended
-from tests.flows.scripted import NONSENSE, OFF_TOPIC, Behaviour
+from tests.flows.scripted import OFF_TOPIC, Behaviour
 from tests.model_server import ModelServer
 
 Messages = list[dict[str, str]]
@@ -36,7 +35,6 @@ TOLD = " ".join(f"On day {number} I felt it in my chest and told nobody." for nu
 
 
 def layer(lake: Path, name: str) -> pl.DataFrame:
-    """All rows of a layer."""
     return pl.read_parquet(lake / name / "**/*.parquet", hive_partitioning=False)
 
 
@@ -49,11 +47,10 @@ def core(lake: Path, behaviour: Behaviour) -> Reply:
 
     def reply(messages: Messages) -> str:
         last = messages[-1]["content"]
-        if behaviour == "nonsense":
-            return NONSENSE
         if SEARCH in messages[0]["content"] + last and RESULT not in last:
             return f"I look it up. {SEARCH}what was felt, and when<|end_search_query|>"
-        return ANSWERS[behaviour](find(items(), "\n".join(message["content"] for message in messages)))
+        item = find(items(), "\n".join(message["content"] for message in messages))
+        return short_answer(item, right=behaviour == "gold")
 
     return reply
 
@@ -69,55 +66,36 @@ def find(items: list[dict[str, Any]], said: str) -> Mapping[str, Any]:
     return best if best and shown[best["item_id"]] else {"question_type": "free"}
 
 
-def gold_answer(item: Mapping[str, Any]) -> str:
-    """What a perfect model writes."""
+def short_answer(item: Mapping[str, Any], *, right: bool) -> str:
+    """The gold, or a readable answer that earns nothing; where an item is answered freely, what is always told."""
     match item["question_type"]:
         case "label_choice":
-            return in_json("Emotion", item["options"][item["gold_indices"][0]])
+            return in_json("Emotion", item["options"][item["gold_indices"][0] - (not right)])
         case "odd_one_out":
-            return in_json("index", item["gold_indices"][0])
+            return in_json("index", (item["gold_indices"][0] + (not right)) % len(item["options"]))
         case "extractive":
-            return str(item["references"][0])
-    return TOLD
-
-
-def wrong_answer(item: Mapping[str, Any]) -> str:
-    """A readable answer that earns nothing."""
-    match item["question_type"]:
-        case "label_choice":
-            return in_json("Emotion", item["options"][item["gold_indices"][0] - 1])
-        case "odd_one_out":
-            return in_json("index", (item["gold_indices"][0] + 1) % len(item["options"]))
-        case "extractive":
-            return OFF_TOPIC
+            return str(item["references"][0]) if right else OFF_TOPIC
     return TOLD
 
 
 def in_json(key: str, value: object) -> str:
-    """A reply of the form the prompts ask for."""
     return f"```json\n{json.dumps({key: value}, ensure_ascii=False)}\n```"
-
-
-ANSWERS: Mapping[Behaviour, Callable[[Mapping[str, Any]], str]] = {"gold": gold_answer, "wrong": wrong_answer}
 
 
 def scale_of(messages: Messages) -> tuple[int, int]:
     """The lowest and the highest rating a judge may give."""
-    found = SCALE.search(messages[0]["content"])
-    assert found is not None, f"no judge's prompt: {messages[0]['content'][:200]}"
-    lowest, highest = (int(number) for number in found.groups() if number is not None)
+    (found,) = SCALE.findall(messages[0]["content"])[:1]
+    lowest, highest = (int(number) for number in found if number)
     return lowest, highest
 
 
 def rate_all(messages: Messages, rating: int) -> str:
     """A judge's reply that gives every dimension the same rating."""
-    keys = KEYS.search(messages[0]["content"])
-    assert keys is not None
-    return json.dumps(dict.fromkeys(json.loads(f"[{keys[1]}]"), rating))
+    (keys,) = KEYS.findall(messages[0]["content"])[:1]
+    return json.dumps(dict.fromkeys(json.loads(f"[{keys}]"), rating))
 
 
 def best(messages: Messages) -> str:
-    """A judge that is always delighted."""
     return rate_all(messages, scale_of(messages)[1])
 
 
@@ -150,36 +128,25 @@ class ScriptedServers:
     critic: ModelServer
     judge: ModelServer
 
-    def command(self, *more: str | Path) -> tuple[str | Path, ...]:
-        """`moodflow run` with the four models; settings that have no helper leave it out."""
+    def run(self, *more: str | Path) -> Ended:
+        """Run LongEmotion with the four models; settings that have no helper leave it out, and what is added wins."""
         roles = self.lake.parent / "roles.json"
         roles.write_text(helpers(sage=self.sage, critic=self.critic), encoding="utf-8")
-        return (
-            *("run", LONG_MINI, "--model", "core", "--base-url", self.core.base_url),
-            *("--config", roles),
-            *("--judge", "judge", "--judge-base-url", self.judge.base_url),
-            *("--set", "retrieval.ranking=bm25", "--lake", self.lake, "--set", "bootstrap=0", "--json", *more),
-        )
-
-    def run(self, *more: str | Path) -> Ended:
-        """Carry it out; what is added wins."""
-        return ended(*self.command(*more))
+        models = ("--model", "core", "--base-url", self.core.base_url, "--config", roles)
+        judge = ("--judge", "judge", "--judge-base-url", self.judge.base_url)
+        few = ("--set", "retrieval.ranking=bm25", "--set", "bootstrap=0")
+        return ended("run", LONG_MINI, *models, *judge, *few, "--lake", self.lake, "--json", *more)
 
     @property
     def calls(self) -> dict[str, int]:
-        """Calls received, by role."""
         return {role: getattr(self, role).calls for role in ("core", "sage", "critic", "judge")}
-
-    def copy(self, folder: Path) -> Path:
-        """The lake as it is, to be changed."""
-        return Path(shutil.copytree(self.lake, folder / "copy"))
 
 
 @contextmanager
-def scripted_servers(lake: Path, behaviour: Behaviour = "gold", judge: Reply = best) -> Iterator[ScriptedServers]:
+def scripted_servers(lake: Path, judge: Reply = best) -> Iterator[ScriptedServers]:
     """Start the servers; Sage and critic always say the same."""
     with (
-        ModelServer(core(lake, behaviour)) as tested,
+        ModelServer(core(lake, "gold")) as tested,
         ModelServer(lambda _messages: READING) as sage,
         ModelServer(lambda _messages: VERDICT) as critic,
         ModelServer(judge) as rating,

@@ -1,19 +1,16 @@
 """`moodflow serve` in a process of its own, as a user starts it, with a file of deployments for a scripted model."""
 
-import base64
 import json
 import os
 import signal
 import subprocess
 import sys
 import time
-import urllib.error
-import urllib.request
 from collections.abc import Callable, Mapping
 from pathlib import Path
-from types import TracebackType
 from typing import Any, Self
 
+import httpx
 import yaml
 
 ENTRY_POINT = "from flows.cli import main; main()"
@@ -31,19 +28,12 @@ def clean_environment(home: Path, **more: str) -> dict[str, str]:
 
 def deployment(base_url: str, *, cron: str | None = None, **more: Any) -> dict[str, Any]:
     """A deployment of two small datasets on a scripted model, as `prefect.yaml` has it; `more` are fields of its plan."""
-    plan = {
-        "benchmark": "moodbench-mini",
-        "models": [{"name": "scripted", "base_url": base_url}],
-        "datasets": list(DATASETS),
-        "bootstrap": 0,
-        "lake": "lake",
-        **more,
-    }
+    plan = {"benchmark": "moodbench-mini", "datasets": list(DATASETS), "bootstrap": 0, "lake": "lake"}
     return {
         "name": "tried",
         "entrypoint": "flows.refresh.refresh",
         "tags": ["tried"],
-        "parameters": {"plan": plan},
+        "parameters": {"plan": {**plan, "models": [{"name": "scripted", "base_url": base_url}], **more}},
         "schedules": [{"slug": "often", "cron": cron, "timezone": "Europe/Berlin"}] if cron else [],
         "concurrency_limit": {"limit": 1, "collision_strategy": "CANCEL_NEW"},
         "work_pool": {"name": "moodflow"},
@@ -51,16 +41,16 @@ def deployment(base_url: str, *, cron: str | None = None, **more: Any) -> dict[s
 
 
 def write_config(path: Path, *deployments: Mapping[str, Any]) -> Path:
-    """A file of deployments."""
     path.write_text(yaml.safe_dump({"deployments": [dict(one) for one in deployments]}), encoding="utf-8")
     return path
 
 
-def wait_until(happened: Callable[[], Any], within_s: float = LIMIT_S) -> Any:
-    """What the function returns, as soon as it is true."""
-    deadline = time.monotonic() + within_s
+def wait_until(happened: Callable[[], Any], process: "subprocess.Popen[Any] | None" = None) -> Any:
+    """What the function returns, as soon as it is true; `process` is to bring that about."""
+    deadline = time.monotonic() + LIMIT_S
     while not (found := happened()):
-        assert time.monotonic() < deadline, f"not after {within_s} s"
+        assert process is None or process.poll() is None, f"ended before that: {process.communicate()}"
+        assert time.monotonic() < deadline, f"not after {LIMIT_S} s"
         time.sleep(0.1)
     return found
 
@@ -78,85 +68,51 @@ def processes_of(home: Path) -> dict[int, str]:
 
 
 def ask(url: str, login: str, body: Any = None, method: str | None = None) -> Any:
-    """Ask a server's API, POST if there is a body, until its database is not locked: Prefect's own clients understand a 503.
+    """Ask a server's API, POST if there is a body, until its database is not locked: Prefect's own clients understand a 503."""
+    auth, kind = httpx.BasicAuth(*login.split(":", 1)), method or ("GET" if body is None else "POST")
 
-    Raises:
-        urllib.error.HTTPError: it refuses.
-    """
-    headers = {"Authorization": f"Basic {base64.b64encode(login.encode()).decode()}", "Content-Type": "application/json"}
-    content = None if body is None else json.dumps(body).encode()
-    request = urllib.request.Request(url, content, headers, method=method)  # noqa: S310  loopback
+    def answer() -> httpx.Response | None:
+        got = httpx.request(kind, url, json=body, auth=auth, timeout=LIMIT_S, trust_env=False)
+        return None if got.status_code == 503 else got
 
-    def read() -> str | None:
-        try:
-            with urllib.request.urlopen(request, timeout=LIMIT_S) as answer:  # noqa: S310  loopback
-                return answer.read().decode() or "null"
-        except urllib.error.HTTPError as error:
-            if error.code == 503:
-                return None
-            raise
-
-    return json.loads(wait_until(read))
+    found: httpx.Response = wait_until(answer).raise_for_status()
+    return found.json() if found.content else None
 
 
 class Served:
-    """A running `moodflow serve`; whatever it left is killed at the end of the block.
-
-    Args:
-        folder: where it is started.
-        home: Prefect's folder.
-        arguments: of the command, besides free ports and --json.
-        environment: further variables.
-    """
+    """A running `moodflow serve`, started in `folder`; whatever it left is killed at the end of the block."""
 
     def __init__(self, folder: Path, home: Path, *arguments: str, **environment: str) -> None:
-        self.folder = folder
-        self.home = home
-        self._arguments = ("serve", "--port", "0", "--reports-port", "0", "--json", *arguments)
+        self.folder, self.home = folder, home
+        self._command = [sys.executable, "-c", ENTRY_POINT, "serve", "--port", "0", "--reports-port", "0", "--json", *arguments]
         self._environment = clean_environment(home, **environment)
 
     def __enter__(self) -> Self:
         self.error_file = self.folder / f"serve-{time.monotonic_ns()}.err"
-        with self.error_file.open("wb") as errors:
+        environment, out = self._environment, self.error_file.with_suffix(".json")
+        with self.error_file.open("wb") as errors, out.open("wb") as printed:
             self.process = subprocess.Popen(
-                [sys.executable, "-c", ENTRY_POINT, *self._arguments],
-                stdout=subprocess.PIPE,
-                stderr=errors,
-                text=True,
-                env=self._environment,
-                cwd=self.folder,
-                start_new_session=True,
+                self._command, stdout=printed, stderr=errors, env=environment, cwd=self.folder, start_new_session=True
             )
         try:
-            self.document = self._read_document()
+            wait_until(lambda: out.read_bytes().endswith(b"\n}\n") or self.process.poll() is not None)
+            assert self.process.poll() is None, self.stderr
         except BaseException:
-            self.__exit__(None, None, None)
+            self.__exit__()
             raise
+        self.document: dict[str, Any] = json.loads(out.read_bytes())
         return self
-
-    def _read_document(self) -> dict[str, Any]:
-        assert self.process.stdout is not None
-        lines = []
-        for line in self.process.stdout:
-            lines.append(line)
-            if line == "}\n":
-                document: dict[str, Any] = json.loads("".join(lines))
-                return document
-        raise AssertionError(f"it printed {self.stderr!r}")
 
     @property
     def stderr(self) -> str:
-        """What it wrote to standard error."""
         return self.error_file.read_text(encoding="utf-8")
 
-    def end(self, number: signal.Signals = signal.SIGINT, *, within_s: float = LIMIT_S) -> int:
-        """Send a signal, wait, return the exit status."""
+    def end(self, number: signal.Signals = signal.SIGINT) -> int:
         self.process.send_signal(number)
-        return self.process.wait(within_s)
+        return self.process.wait(LIMIT_S)
 
     @property
     def login(self) -> str:
-        """`user:password` of the server."""
         return (self.home / "moodflow-serve.password").read_text(encoding="utf-8").strip()
 
     def beside(self, *arguments: str, **environment: str) -> "subprocess.CompletedProcess[str]":
@@ -167,11 +123,9 @@ class Served:
         )
 
     def api(self, path: str, body: Any = None) -> Any:
-        """Ask the server's API; POST if there is a body."""
         return ask(f"{self.document['api']}{path}", self.login, body)
 
     def start_run(self, number: int = 0, **parameters: Any) -> str:
-        """Start a run of a deployment; returns its id."""
         body = {"state": {"type": "SCHEDULED"}, "parameters": parameters}
         return str(self.api(f"/deployments/{self.document['deployments'][number]['id']}/create_flow_run", body)["id"])
 
@@ -183,7 +137,6 @@ class Served:
         return ended
 
     def runs(self, *states: str) -> list[dict[str, Any]]:
-        """Runs of deployments in these states, by start; no sub-flows."""
         wanted = {"state": {"type": {"any_": list(states)}}} if states else {}
         found: list[dict[str, Any]] = self.api(
             "/flow_runs/filter", {"flow_runs": {**wanted, "parent_task_run_id": {"is_null_": True}}, "sort": "START_TIME_ASC"}
@@ -191,13 +144,11 @@ class Served:
         return found
 
     def state_of(self, run: str) -> dict[str, Any]:
-        """Type, name and message of a run's state."""
         state: dict[str, Any] = self.api(f"/flow_runs/{run}")["state"]
         return state
 
-    def __exit__(self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None) -> None:
-        if self.process.poll() is None:
-            self.process.kill()
-        self.process.communicate()
+    def __exit__(self, *_: object) -> None:
+        self.process.kill()
+        self.process.wait()
         for pid in processes_of(self.home):
             os.kill(pid, signal.SIGKILL)

@@ -21,8 +21,6 @@ from tests.tasks.benchmarks.attunebench.datasets.conversations import TURN, at, 
 from tests.tasks.benchmarks.attunebench.metrics import official
 from tests.tasks.reporting.pages import section
 
-pytestmark = pytest.mark.usefixtures("prefect_server")
-
 
 def share_of_yes(side: str) -> float:
     """What always saying yes earns, in percent: shares of turns, averaged over turns, then over conversations."""
@@ -151,7 +149,6 @@ def assert_shown(document: dict[str, Any], lake: Path) -> None:
 
 
 def judged_by(folder: Path, model: str, judge: str, **own: str) -> tuple[str | Path, ...]:
-    """The options of a run of a model and a judge, each at its URL."""
     file = folder / f"{judge.rpartition(':')[2].partition('/')[0]}.json"
     role = {"draft_judge": {"name": "judge", "base_url": judge, **own}}
     file.write_text(json.dumps({"models": [{"name": "oracle", "base_url": model, **own}], "roles": role}))

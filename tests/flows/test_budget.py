@@ -6,16 +6,13 @@ from hashlib import sha256
 from pathlib import Path
 from typing import Any
 
-import pytest
 import yaml
 
 from tasks.models.cost.budget import measure_texts
 from tests.flows.command import Ended, ended
-from tests.flows.commands.test_bad_input import ITEM
+from tests.flows.commands.test_bad_input import ITEM, blueprint
 from tests.flows.scripted_roles import Messages, by_hash, layer
 from tests.model_server import ModelServer
-
-pytestmark = pytest.mark.usefixtures("prefect_server")
 
 ITEMS = 20
 LENGTHS = {"short": 0, "middle": 100, "long": 200, "longest": 300}
@@ -43,7 +40,6 @@ class CountingServer(ModelServer):
 
 
 def benchmark(folder: Path) -> Path:
-    """A blueprint over ITEMS own items for each of LENGTHS."""
     datasets = {}
     for name, length in LENGTHS.items():
         texts = (f"How is {name} {number:02}?{'!' * length}" for number in range(ITEMS))
@@ -53,18 +49,13 @@ def benchmark(folder: Path) -> Path:
         methods = [{"id": "choice", "metrics": [{"metric": "accuracy"}]}]
         datasets[name] = {"title": name, "source": {"path": f"{name}.jsonl"}, "methods": methods}
     tasks = [{"id": name, "title": name, "level": "low", "datasets": [name]} for name in datasets]
-    abilities = [{"id": "emotional", "title": "Emotional", "tasks": tasks}]
-    shared = {"name": "own", "title": "Own", "version": "1", "source": "a test", "level_rules": [{"weights": {"low": 1}}]}
-    path = folder / "own.yaml"
-    path.write_text(yaml.safe_dump({**shared, "abilities": abilities, "datasets": datasets}), encoding="utf-8")
-    return path
+    return blueprint(folder, abilities=[{"id": "emotional", "title": "Emotional", "tasks": tasks}], datasets=datasets)
 
 
 CARDS = {
     "en": "Age: young\nGender: female\nProblem: number {number} of her exams went badly",
     "zh": "年龄：青年\n性别：男\n问题：第 {number} 次考试没有考好",
 }
-IN_FLIGHT = 2
 
 
 def answer(messages: Messages) -> str:
@@ -77,36 +68,26 @@ def answer(messages: Messages) -> str:
     return f"你听我说：{seen}" if "人物卡" in messages[0]["content"] else f"I feel bad about {seen}."
 
 
-def family(folder: Path, server: ModelServer, cards: int) -> tuple[str, ...]:
-    """Write a benchmark of own cards in two languages and its models; the command that runs it."""
+def family(folder: Path, server: ModelServer) -> tuple[str, ...]:
+    """Write a benchmark of ten cards in each of two languages and its models; the command that runs it."""
     datasets = {}
     for language, card in CARDS.items():
         shared = {"language": language, "question_type": "role_play", "question": "?"}
-        items = [{"item_id": f"{language}-{n}", "context": card.format(number=n), **shared} for n in range(cards)]
+        items = [{"item_id": f"{language}-{n}", "context": card.format(number=n), **shared} for n in range(10)]
         lines = "".join(json.dumps(item, ensure_ascii=False) + "\n" for item in items)
         (folder / f"{language}.jsonl").write_text(lines, encoding="utf-8")
         rated = {"id": "judge", "judged": True, "rubric": "mc_stage1", "metrics": [{"metric": "judged_rating"}]}
         datasets[f"cards_{language}"] = {"title": language, "source": {"path": f"{language}.jsonl"}, "methods": [rated]}
-    tasks = [{"id": name, "title": name, "level": "high", "datasets": [name]} for name in datasets]
-    blueprint = {
-        "name": "talks",
-        "title": "Talks",
-        "version": "1",
-        "source": "this test",
-        "datasets": datasets,
-        "level_rules": [{"weights": {"high": 1}}],
-        "abilities": [{"id": "talking", "title": "Talking", "tasks": tasks}],
-    }
-    (folder / "talks.yaml").write_text(yaml.safe_dump(blueprint, allow_unicode=True), encoding="utf-8")
-    served = {"base_url": server.base_url, "concurrency": IN_FLIGHT}
+    tasks = [{"id": name, "title": name, "level": "low", "datasets": [name]} for name in datasets]
+    talks = blueprint(folder, datasets=datasets, abilities=[{"id": "talking", "title": "Talking", "tasks": tasks}])
+    served = {"base_url": server.base_url, "concurrency": 8, "dialect": DIALECT, "sampling": {"max_tokens": 40}}
     entries = {name: {"name": name, **served} for name in ("model", "seeker", "judge")}
     config = {"models": [entries.pop("model")], "roles": entries}
     (folder / "models.yaml").write_text(yaml.safe_dump(config), encoding="utf-8")
-    return ("run", str(folder / "talks.yaml"), "--config", str(folder / "models.yaml"), "--set", "bootstrap=0", "--json")
+    return ("run", str(talks), "--config", str(folder / "models.yaml"), "--set", "bootstrap=0", "--json")
 
 
 def answered(lake: Path) -> dict[tuple[str, str], int]:
-    """Items with an answer, by dataset and model."""
     rows = layer(lake, "answers").group_by("dataset", "model")
     return {(name, model): of.filter(status="answered").height for (name, model), of in rows}
 
@@ -156,11 +137,7 @@ def test_a_tenth_of_the_calls_reaches_every_dataset(tmp_path: Path) -> None:
 
 def test_helper_and_judge_calls_belong_to_items(tmp_path: Path) -> None:
     with CountingServer(answer) as server:
-        command = family(tmp_path, server, 10)
-        config = yaml.safe_load((tmp_path / "models.yaml").read_text())
-        for entry in (*config["models"], *config["roles"].values()):
-            entry |= {"dialect": DIALECT, "sampling": {"max_tokens": 40}, "concurrency": 8}
-        (tmp_path / "models.yaml").write_text(yaml.safe_dump(config))
+        command = family(tmp_path, server)
         more = ("--settings", "role-play", "--set", "solvers.role_play.turns=2")
         whole = ended(*command, *more, "--set", "sample=2", "--lake", tmp_path / "whole").document
         tokens = sum(row["paid_prompt_tokens"] + row["paid_completion_tokens"] for row in whole["usage"])

@@ -35,7 +35,6 @@ def found(done: Ended) -> dict[str, Any]:
     return dict(finding)
 
 
-@pytest.mark.usefixtures("prefect_server")
 def test_a_changed_model_is_noticed_and_asked_anew(tmp_path: Path) -> None:
     with ModelServer(policy(DATASETS, "gold")) as server:
         first = run(server, tmp_path)
@@ -70,7 +69,6 @@ def test_a_changed_model_is_noticed_and_asked_anew(tmp_path: Path) -> None:
     assert keys.n_unique() == 2 * ITEMS
 
 
-@pytest.mark.usefixtures("prefect_server")
 def test_differences_add_up_over_nights_until_accepted(tmp_path: Path) -> None:
     right, wrong = policy(DATASETS, "gold"), policy(DATASETS, "wrong")
     prompts: list[str] = []

@@ -19,8 +19,6 @@ from tests.flows.scripted_roles import layer
 from tests.mirror import MIRROR, needs_mirror
 from tests.model_server import ModelServer
 
-pytestmark = pytest.mark.usefixtures("prefect_server")
-
 Messages = list[dict[str, str]]
 DIMENSIONS = ("fluency", "expression", "empathy", "information", "skillful", "humanoid", "overall")
 TURNS = 5
@@ -29,7 +27,6 @@ SPOKEN = {"en": ("It weighs on me", "I hear you"), "zh": ("我还是很难受", 
 
 
 def cards_of(benchmark: str) -> dict[str, dict[str, Any]]:
-    """Every item of a benchmark's two datasets by its id."""
     specs = [find_dataset(f"{benchmark.replace('-', '_')}_{language}") for language in ABILITIES]
     locator = Locator(mirror=MIRROR)
     built = (build_items(spec, [locator.locate(file) for file in spec.files], None, 0).items for spec in specs)

@@ -1,18 +1,12 @@
 """Failed calls: retried, recorded, asked again by the next run, and never a wrong answer."""
 
 import re
-import shutil
-from dataclasses import replace
 from pathlib import Path
 
 import pytest
 
-from tasks.models.http import client as limits
-from tasks.models.http.failures import RETRIES
-from tests.faults.test_faults import KINDS, derived, one_in
 from tests.flows.command import Ended, assert_one_message, ended
-from tests.flows.scripted import Policy, policy
-from tests.flows.scripted_roles import layer
+from tests.flows.scripted import policy
 from tests.model_server import Fault, ModelServer
 from tests.tasks.models.making_calls import closed_port
 
@@ -24,7 +18,6 @@ def run(server: ModelServer, lake: Path, *more: str) -> Ended:
     return ended("run", "moodbench-mini", *model, "--lake", lake, *more, "--json")
 
 
-@pytest.mark.usefixtures("prefect_server")
 def test_the_next_run_asks_only_what_failed(tmp_path: Path) -> None:
     refused, few = "every second", ("--datasets", ",".join(DATASETS))
 
@@ -64,7 +57,6 @@ def test_the_next_run_asks_only_what_failed(tmp_path: Path) -> None:
         ("404", "v1", "http_4xx: HTTP 404: no such model", "check base_url, which mostly ends in /v1"),
     ],
 )
-@pytest.mark.usefixtures("prefect_server")
 def test_a_run_that_no_question_can_help_stops(tmp_path: Path, fault: Fault | None, path: str, got: str, next_step: str) -> None:
     with ModelServer(policy(DATASETS, "gold"), fault=lambda _: fault) as server:
         address = f"http://127.0.0.1:{closed_port()}/v1" if got.startswith("connect") else f"{server.url}/{path}"
@@ -76,7 +68,6 @@ def test_a_run_that_no_question_can_help_stops(tmp_path: Path, fault: Fault | No
     assert list((tmp_path / "runs").glob("*")) == []
 
 
-@pytest.mark.usefixtures("prefect_server")
 def test_a_run_without_answers_fails_with_reasons(tmp_path: Path) -> None:
     # A refusal of the question itself: other questions might be answered, so all are asked.
     with ModelServer(lambda _: "B", fault=lambda _: "content_filter") as server:
@@ -89,69 +80,7 @@ def test_a_run_without_answers_fails_with_reasons(tmp_path: Path) -> None:
     assert re.search(r"content_filter: the provider's filter stopped .* 8 +none; ask the same model elsewhere", done.out)
 
 
-@pytest.mark.usefixtures("prefect_server")
-def test_deleted_replies_are_asked_and_scored_anew(tmp_path: Path) -> None:
-    few = ("--datasets", ",".join(DATASETS))
-    with ModelServer(policy(DATASETS, "gold")) as server:
-        right = run(server, tmp_path, *few)
-        shutil.rmtree(tmp_path / "responses")
-        shutil.rmtree(tmp_path / "journal")
-        server.reply = lambda _messages: "I would rather not say."
-        wrong = run(server, tmp_path, *few)
-    assert [row["value"] for row in right.document["raw_scores"]] == [1, 1]
-    assert [(row["value"], row["n_unparsed"]) for row in wrong.document["raw_scores"]] == [(0, 8), (0, 8)]
-    assert wrong.document["calls"]["sent"] == 16
-    # Scores of the first run are there as they were; what they rest on is not.
-    shown = ended("runs", "show", right.document["run"], "--lake", tmp_path, "--json")
-    assert [row["value"] for row in shown.document["raw_scores"]] == [1, 1]
-
-
-@pytest.mark.usefixtures("prefect_server")
 def test_a_judged_dataset_is_missing_without_judge(tmp_path: Path) -> None:
     model = ("--model", "m", "--base-url", "http://127.0.0.1:9/v1")
     forecast = ended("run", "moodbench-mini", *model, "--lake", tmp_path, "--dry-run", "--json").document
     assert [(gap["dataset"], gap["next_step"]) for gap in forecast["missing"]] == [("mini_summarization", "add --judge NAME")]
-
-
-MOST_RUNS = 12
-FIRST_CALLS = 16
-
-
-def half_right() -> Policy:
-    """A model whose score is neither 0 nor 1, so that a reply that goes astray shows."""
-    gold, wrong = policy(DATASETS, "gold"), policy(DATASETS, "wrong")
-
-    def reply(messages: list[dict[str, str]]) -> str:
-        return (gold if int(derived(messages[-1]["content"]), 16) % 2 else wrong)(messages)
-
-    return reply
-
-
-def failures(lake: Path) -> list[str]:
-    return layer(lake, "responses")["failure"].drop_nulls().to_list()
-
-
-@pytest.mark.usefixtures("prefect_server")
-def test_scores_after_faults_equal_faultless_scores(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    at_once = {failure: replace(retry, first_delay_s=0.0, longest_delay_s=0.0) for failure, retry in RETRIES.items()}
-    monkeypatch.setattr(limits, "RETRIES", at_once)
-    quick = [fault for fault in KINDS if fault not in {"slow", "drip", "wrong_model"}]
-    model, few = half_right(), ("--datasets", ",".join(DATASETS), "--set", "bootstrap=0")
-    with ModelServer(model) as server:
-        faultless = run(server, tmp_path / "faultless", *few)
-    assert (faultless.status, failures(tmp_path / "faultless")) == (0, [])
-
-    def fault(number: int) -> Fault | None:
-        # Every second call of the first run, since there are few items.
-        return one_in(2 if number < FIRST_CALLS else 10, quick, number)
-
-    with ModelServer(model, fault=fault) as server:
-        for number in range(MOST_RUNS):
-            done = run(server, tmp_path / "faulty", *few)
-            assert number > 0 or (done.status == 1 and failures(tmp_path / "faulty"))
-            if done.status == 0:
-                break
-    assert done.status == 0
-    scores = done.document["raw_scores"]
-    assert scores == faultless.document["raw_scores"]
-    assert 0 < sum(row["value"] for row in scores) < len(scores)

@@ -18,8 +18,6 @@ from tasks.models.journal.table import JOURNAL
 from tests.flows.command import ended
 from tests.model_server import ModelServer
 
-pytestmark = pytest.mark.usefixtures("prefect_server")
-
 DATA = Path(__file__).resolve().parents[1] / "data" / "golden_lake"
 PLANS: dict[str, dict[str, Any]] = yaml.safe_load((DATA / "plans.yaml").read_text(encoding="utf-8"))
 NAMES = ("dataset", "model", "setting", "method", "metric", "judge", "rubric", "dimension", "ability", "scope")
@@ -53,7 +51,6 @@ def lakes(tmp_path: Path) -> Path:
 
 @pytest.fixture
 def silent_server() -> Iterator[ModelServer]:
-    """A server that refuses whatever it is asked, and remembers it."""
     with ModelServer(lambda _messages: "", fault=lambda _number: "401") as server:
         yield server
 

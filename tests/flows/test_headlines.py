@@ -6,7 +6,6 @@ import re
 from collections.abc import Callable, Iterator, Mapping
 from functools import cache
 from pathlib import Path
-from shutil import copytree
 from typing import Any, NamedTuple
 
 import polars as pl
@@ -19,11 +18,10 @@ from schemas.tables.layers import AGGREGATED, LAYERS
 from schemas.tables.scores import Totals
 from tasks.lake.fingerprint import partition_key
 from tasks.lake.lake import Lake
-from tasks.lake.manifest import read_manifest, write_manifest
+from tasks.lake.manifest import write_manifest
 from tasks.leaderboard.ranking import run_rows
 from tasks.runs.past_run import reopen
 from tasks.scoring.benchmark import ScoreSettings, score_benchmark
-from tests.flows.annotating import knowing
 from tests.flows.command import Ended, ended
 from tests.flows.scripted import policy
 from tests.model_server import ModelServer
@@ -141,7 +139,6 @@ def lake(tmp_path_factory: pytest.TempPathFactory) -> Path:
 
 
 def plain(text: str) -> str:
-    """A page or a table as one line of words."""
     return " ".join(re.sub(r"<[^>]+>", " ", text).replace("\\", "").replace("&amp;", "&").split())
 
 
@@ -264,18 +261,6 @@ def test_a_report_begins_with_what_has_no_total(lake: Path) -> None:
     assert "The veto is undecided" in tops["undecided"]
 
 
-def test_a_page_reads_only_what_verdicts_need(lake: Path, tmp_path: Path) -> None:
-    folder = tmp_path / "lake"
-    copytree(lake, folder)
-    kept = {folder / ref.path for ref in read_manifest(folder, RUNS["full"]).partitions}
-    others = {*folder.glob("task_scores/**/*.parquet"), *folder.glob("dataset_scores/**/*.parquet")} - kept
-    assert len(others) == 2 * (len(RUNS) - 1)
-    for path in others:
-        path.unlink()
-    page = folder / "board.html"
-    assert ended("leaderboard", "moodbench", "--run", RUNS["full"], "--html", page, "--lake", folder).status == 0
-
-
 def judged_run(lake: Path, *options: str, judge: str, panel: str | None = None) -> Ended:
     """A run with a good model, whose judge or panel answers nothing but this."""
     names = ("mini_summarization", "mini_irony_detection")
@@ -286,7 +271,6 @@ def judged_run(lake: Path, *options: str, judge: str, panel: str | None = None) 
         return ended("run", "moodbench-mini", *models, *panels, "--datasets", ",".join(names), "--lake", lake, *options)
 
 
-@pytest.mark.usefixtures("prefect_server")
 def test_an_unread_judge_ends_with_1(tmp_path: Path) -> None:
     done = judged_run(tmp_path, judge="other")
     said = " ".join(done.out.split())
@@ -294,18 +278,7 @@ def test_an_unread_judge_ends_with_1(tmp_path: Path) -> None:
     assert (done.status, int(n) > 0) == (1, True)
 
 
-@pytest.mark.usefixtures("prefect_server")
 def test_an_unread_panel_takes_no_total(tmp_path: Path) -> None:
     assert judged_run(tmp_path, "--json", judge="model", panel="other").document["instruments"] == []
     ratings = pl.read_parquet(tmp_path / "judgements/**/*.parquet", hive_partitioning=False)
     assert "unparsed" in ratings.filter(judge="k")["parse_status"]
-
-
-@pytest.mark.usefixtures("prefect_server")
-def test_an_unread_judge_of_drafts_is_the_headline(tmp_path: Path) -> None:
-    with ModelServer(knowing(lambda _call, said, _gold: said)) as server, ModelServer(lambda _messages: "A kind draft.") as judge:
-        models = ("--model", "m", "--base-url", server.base_url, "--role", f"draft_judge=j@{judge.base_url}")
-        done = ended("run", "attunebench-mini", *models, "--lake", tmp_path)
-    # Four conversations of three turns.
-    told = "an instrument failed: 12 of 12 replies of draft judge j in attunebench_mini cannot be read;"
-    assert (done.status, told in " ".join(done.out.split())) == (1, True)

@@ -14,8 +14,6 @@ from tests.flows.command import Ended, ended
 from tests.flows.commands.test_bad_input import blueprint
 from tests.model_server import ModelServer
 
-pytestmark = pytest.mark.usefixtures("prefect_server")
-
 BOTH = ("en", "zh")
 RUBRIC = {
     "id": "kindness",

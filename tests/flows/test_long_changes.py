@@ -12,11 +12,8 @@ from tests.model_server import Fault, ModelServer
 
 QA, ES, MC4 = (f"long_mini_{name}" for name in ("qa", "es", "mc4"))
 
-pytestmark = pytest.mark.usefixtures("prefect_server")
-
 
 def since(servers: ScriptedServers, before: dict[str, int]) -> dict[str, int]:
-    """Calls made after that, by role."""
     return {role: calls - before[role] for role, calls in servers.calls.items()}
 
 

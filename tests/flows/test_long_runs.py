@@ -9,12 +9,7 @@ import polars as pl
 import pytest
 
 from tests.flows.command import Ended
-from tests.flows.scripted_roles import (
-    SETTINGS,
-    ScriptedServers,
-    layer,
-    scripted_servers,
-)
+from tests.flows.scripted_roles import SETTINGS, ScriptedServers, layer, scripted_servers
 
 FORECAST = ("base", "rag", "coem", "self_rag", "retrieve_only")
 """Of a model that searches it is not known how often it is asked."""
@@ -40,12 +35,8 @@ FEW = ("ec_emobench", "qa", "mc2", "mc4", "ee")
 ALL = ("ec_emobench", "ed", "qa", "es", "mc2", "mc4", "ee")
 """One of each task, and a conversation's second stage."""
 
-pytestmark = pytest.mark.usefixtures("prefect_server")
-
 
 class Played(NamedTuple):
-    """A perfect model: what its run was expected to take, and the run."""
-
     names: tuple[str, ...]
     scripted_servers: ScriptedServers
     forecast: dict[str, Any]

@@ -8,7 +8,7 @@ import pytest
 
 from flows.commands.run import run_command
 from schemas.chat import ModelEntry
-from schemas.errors import SourceMissingError, UsageError
+from schemas.errors import SourceMissingError
 from schemas.plan import Plan
 from tests.flows.scripted import policy
 from tests.mirror import MIRROR, needs_mirror
@@ -29,7 +29,6 @@ def plan_for(server: ModelServer | None, lake: Path, **fields: Any) -> Plan:
 
 
 @needs_mirror
-@pytest.mark.usefixtures("prefect_server")
 def test_failed_calls_are_missing_or_wrong(tmp_path: Path) -> None:
     def fault(number: int) -> Any:
         return "401" if number % 2 else None
@@ -45,16 +44,9 @@ def test_failed_calls_are_missing_or_wrong(tmp_path: Path) -> None:
     assert [len(list((tmp_path / layer).rglob("*.parquet"))) for layer in ("item_scores", "responses")] == [2, 1]
 
 
-@pytest.mark.usefixtures("prefect_server")
 def test_bundled_items_have_no_reference_score(tmp_path: Path) -> None:
     plan = plan_for(None, tmp_path, benchmark="moodbench-mini", profile="reference")
     expected = "none of the datasets of moodbench-mini can be had in the reference profile"
     with pytest.raises(SourceMissingError, match=expected) as caught:
         run_command("build", plan)
     assert "it is none of the sixty datasets that the released code scores" in str(caught.value)
-
-
-def test_a_dataset_without_reference_score_is_refused(tmp_path: Path) -> None:
-    plan = plan_for(None, tmp_path, datasets=("stereoset",), profile="reference")
-    with pytest.raises(UsageError, match="stereoset has no reference score: the released code asks for the anti-stereotype"):
-        run_command("score", plan)

@@ -16,7 +16,7 @@ from tests.flows.scripted import Behaviour, policy_of_lake
 from tests.mirror import MIRROR, MOODBENCH, needs_mirror, ready
 from tests.model_server import ModelServer
 
-pytestmark = [needs_mirror, pytest.mark.usefixtures("prefect_server")]
+pytestmark = needs_mirror
 
 EVERYTHING = 20_000
 """Items per dataset: more than any has."""
@@ -25,7 +25,6 @@ EVERYTHING = 20_000
 def run_real(
     lake: Path, names: tuple[str, ...], behaviour: Behaviour, sample: int, permute: int = 0
 ) -> tuple[Ended, dict[str, float]]:
-    """The run and the score of each dataset on 0-100."""
     with ModelServer(policy_of_lake(lake, behaviour, permute)) as server:
         model = ("--model", "scripted", "--base-url", server.base_url, "--concurrency", "16")
         judge = ("--judge", "scripted", "--judge-base-url", server.base_url)

@@ -38,7 +38,6 @@ def sixteen(folder: Path, broken: int) -> Path:
 
 
 def run(folder: Path, benchmark: str | Path, place: str, reply: Callable[..., str], *more: str) -> tuple[Ended, Ended, int]:
-    """How a run ended in words and as JSON, and how many calls it made."""
     with ModelServer(reply) as server:
         model = ("--model", "oracle", "--base-url", server.base_url, "--lake", folder / "lake", "--set", "bootstrap=0")
         command = ("run", benchmark, *model, *PLACES[place](folder), *more)
@@ -47,7 +46,6 @@ def run(folder: Path, benchmark: str | Path, place: str, reply: Callable[..., st
 
 
 @pytest.mark.parametrize("place", PLACES)
-@pytest.mark.usefixtures("prefect_server")
 def test_one_rejected_conversation_of_sixteen_is_missing(tmp_path: Path, place: str) -> None:
     good = sixteen(tmp_path, 1)
     told, done, _ = run(tmp_path, "attunebench", place, knowing(MODELS["oracle"], good))
@@ -81,7 +79,6 @@ def beside_another(folder: Path) -> Path:
 
 
 @pytest.mark.parametrize("place", PLACES)
-@pytest.mark.usefixtures("prefect_server")
 def test_fourteen_rejected_of_sixteen_stop_their_dataset(tmp_path: Path, place: str) -> None:
     sixteen(tmp_path, 14)
     told, done, calls = run(tmp_path, beside_another(tmp_path), place, knowing(MODELS["oracle"]))
@@ -111,7 +108,6 @@ def test_datasets_check_names_rejected_conversations(tmp_path: Path) -> None:
         assert found.get("good") == {0: 16, 1: 15, 2: None}[broken]
 
 
-@pytest.mark.usefixtures("prefect_server")
 def test_rows_that_the_entry_states_are_not_missing(tmp_path: Path, mirror: Path) -> None:
     """Two of the 300 Chinese questions on privacy print an option twice, as their entry says."""
     (name,) = (spec.id for spec in SAFETYBENCH if spec.id.endswith("privacy_property"))

@@ -17,8 +17,6 @@ from tests.flows.command import Ended, assert_one_message, ended
 from tests.flows.scripted_roles import LONG_MINI, READING, core
 from tests.model_server import ModelServer
 
-pytestmark = pytest.mark.usefixtures("prefect_server")
-
 QA, EC = "long_mini_qa", "long_mini_ec_finentity"
 SAFETY = "mini_user_safety"
 PRICES = """
@@ -30,14 +28,12 @@ prices:
 
 
 def settings_of(lake: Path, dataset: str) -> dict[str, Any]:
-    """What the key of a dataset's responses was computed from."""
     (path,) = lake.glob(f"responses/dataset={dataset}/**/*.parquet")
     settings: dict[str, Any] = json.loads(pl.read_parquet_metadata(path)["moodflow"])["settings"]
     return settings
 
 
 def used(done: Ended, role: str) -> dict[tuple[str, str], int]:
-    """Calls of a role by dataset and model: made, or to be made."""
     rows = done.document["datasets"] if "dry_run" in done.document else done.document["usage"]
     return {(row["dataset"], row["model"]): row["calls"] for row in rows if row["role"] == role}
 
@@ -137,18 +133,3 @@ def test_an_invented_role_is_counted_and_priced(tmp_path: Path) -> None:
     assert [row["from_journal"] for row in second.document["usage"]] == [0, 8]
     # Not named, the model under test has the role.
     assert used(alone, "narrator") == {(SAFETY, "m"): 8}
-
-
-@pytest.mark.usefixtures("narrator")
-def test_an_invented_role_is_listed(tmp_path: Path) -> None:
-    listed = {row["path"]: row for row in ended("options", "--json").document["options"]}
-    assert listed["narrator"] == {
-        "path": "narrator",
-        "type": "model",
-        "default": "null",
-        "description": "model that tells of itself; null = the model under test",
-    }
-    assert "narrator.sampling.max_tokens" in listed
-    refused = ended("run", "moodbench-mini", "--model", "smollm2", "--role", "narratr=smollm2", "--lake", tmp_path / "lake")
-    assert "expected: one of judge, panel, narrator, sage, critic, seeker" in refused.err
-    assert "did you mean narrator?" in refused.err

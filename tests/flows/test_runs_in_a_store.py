@@ -40,7 +40,6 @@ def evaluate(model: ModelServer, stage: str, lake: str | Path) -> Ended:
 
 
 @pytest.mark.long
-@pytest.mark.usefixtures("prefect_server")
 def test_runs_in_store_and_folder_are_equal(tmp_path: Path, model: ModelServer, store: str) -> None:
     here, there = (evaluate(model, "run", lake) for lake in (tmp_path / "here", store))
     assert (here.status, there.status) == (0, 0), there.err
@@ -106,7 +105,6 @@ def test_a_wrong_bucket_is_one_message(model: ModelServer, store: str) -> None:
         assert done.err.splitlines()[0] == "Error: there is no such bucket"
 
 
-@pytest.mark.usefixtures("prefect_server")
 def test_a_journal_is_that_of_the_machine(tmp_path: Path, model: ModelServer, store: str) -> None:
     assert evaluate(model, "build", store).status == 0
     assert evaluate(model, "infer", store).status == 0

@@ -21,8 +21,6 @@ FEW = (
 )
 """One dataset of each question type and metric, some of each main ability."""
 
-pytestmark = pytest.mark.usefixtures("prefect_server")
-
 
 @pytest.fixture(scope="module", params=[FEW, pytest.param(DATASETS, marks=pytest.mark.long)], ids=["few", "all"])
 def names(request: pytest.FixtureRequest) -> tuple[str, ...]:

@@ -67,7 +67,6 @@ def command(server: ModelServer, folder: Path, sent: tuple[str, ...] = BEARER) -
 
 
 @pytest.mark.parametrize("sent", [BEARER, AZURE], ids=["bearer", "azure"])
-@pytest.mark.usefixtures("prefect_server")
 def test_a_marked_key_is_nowhere(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, sent: tuple[str, ...]) -> None:
     monkeypatch.setenv("MARKED_KEY", KEY)
     with escaping() as server:

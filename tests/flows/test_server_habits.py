@@ -78,7 +78,6 @@ def asked(server: ProbedServer) -> Iterator[dict[str, Any]]:
 
 
 @pytest.mark.parametrize("habit", [only_streams, streams_unasked, no_system_role, strict_turns])
-@pytest.mark.usefixtures("prefect_server")
 def test_servers_with_habits_are_checked_and_run(habit: Habit, tmp_path: Path) -> None:
     with server_with(habit) as server:
         checked = check(server, tmp_path / "checked")
@@ -104,7 +103,6 @@ def test_servers_with_habits_are_checked_and_run(habit: Habit, tmp_path: Path) -
             assert [message["role"] for body in asked(server) for message in body["messages"]] == ["user"] * 9
 
 
-@pytest.mark.usefixtures("prefect_server")
 def test_a_server_not_ready_is_waited_for(tmp_path: Path) -> None:
     with server_with(busy_at_first()) as server:
         checked = check(server, tmp_path / "checked")
@@ -120,7 +118,6 @@ KEY = "c0ffee/5 a+b=="
 """A scheme and a key with signs that a query cannot hold as they are."""
 
 
-@pytest.mark.usefixtures("prefect_server")
 def test_headers_and_query_go_where_allowed(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("AZURE_KEY", KEY)
     monkeypatch.setenv("GATEWAY_CODE", "one&two")
@@ -150,7 +147,6 @@ def test_headers_and_query_go_where_allowed(tmp_path: Path, monkeypatch: pytest.
     ],
 )
 @pytest.mark.parametrize("slash", ["", "/"])
-@pytest.mark.usefixtures("prefect_server")
 def test_a_base_url_without_path_is_refused(status: int, document: Any, slash: str, tmp_path: Path) -> None:
     with server_with(lambda _, usual: usual) as server:
         usual = server.script
@@ -163,7 +159,6 @@ def test_a_base_url_without_path_is_refused(status: int, document: Any, slash: s
     assert list(asked(server)) == []
 
 
-@pytest.mark.usefixtures("prefect_server")
 def test_server_words_stand_once_below_the_table(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("A_KEY", "sk-marked-4711")
     words = "no tea \x1b[2J\u202etoday\nfor sk-marked-4711, 谢谢 [red]" + "x" * 500

@@ -44,7 +44,6 @@ def stated(plan: dict[str, Any]) -> dict[str, Any]:
     return {"models": [model], "roles": {"judge": judge}}
 
 
-@pytest.mark.usefixtures("prefect_server")
 def test_shared_replies_are_scored_with_the_server_closed(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("MODEL_KEY", KEY)
     with ProbedServer(picky("temperature")) as server:

@@ -14,8 +14,6 @@ from tests.docs.test_own_family import Family, family  # noqa: F401  a fixture
 from tests.flows.command import Ended, assert_one_message, ended
 from tests.model_server import ModelServer
 
-pytestmark = pytest.mark.usefixtures("prefect_server")
-
 LEVELS = {"aaa": (3, 3, 1), "bbb": (1, 2, 1), "ccc": (1, 1, 1)}
 """What each model is worth on each of the three days."""
 
@@ -46,7 +44,6 @@ def judge(messages: list[dict[str, str]]) -> str:
 
 
 def run(judged: ModelServer, asked: dict[str, ModelServer], played: ModelServer, *more: str) -> Ended:
-    """Run the how-to's blueprint with three models."""
     models = [{"name": name, "base_url": server.base_url} for name, server in asked.items()]
     roles = {"seeker": {"name": "s", "base_url": played.base_url}, "judge": {"name": "j", "base_url": judged.base_url}}
     Path("models.yaml").write_text(yaml.safe_dump({"models": models, "roles": roles}), encoding="utf-8")
@@ -59,7 +56,6 @@ def rounded(value: Any) -> Any:
 
 
 def described(done: Ended) -> list[list[Any]]:
-    """Of each model what the document says of its persons."""
     names = ("model", "tainted", "kinds", "severities", "refused", "unreviewed")
     totals = [[rounded(row[over]["total"]) for over in ("all", "untainted")] for row in done.document["simulation"]]
     return [[*(row[name] for name in names), *of] for row, of in zip(done.document["simulation"], totals, strict=True)]

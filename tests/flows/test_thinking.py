@@ -1,10 +1,8 @@
 """Benchmarks whose models think aloud: what is sent, said and scored is what it is of models that do not."""
 
 import json
-import shutil
-import sqlite3
 from collections.abc import Callable
-from contextlib import ExitStack, closing
+from contextlib import ExitStack
 from functools import cache
 from pathlib import Path
 from typing import Any
@@ -14,11 +12,9 @@ import pytest
 
 from tests.flows import annotating, test_esc_eval
 from tests.flows.command import Ended, ended
-from tests.flows.scripted_roles import LONG_MINI, READING, VERDICT, best, core, helpers, layer
+from tests.flows.scripted_roles import LONG_MINI, READING, VERDICT, best, core, helpers
 from tests.model_server import ModelServer
 from tests.thinking import FORMS, THOUGHT, Wrap
-
-pytestmark = pytest.mark.usefixtures("prefect_server")
 
 Messages = list[dict[str, str]]
 Reply = Callable[[Messages], str]
@@ -83,7 +79,7 @@ PLAYS = {"esc_eval": esc_eval, "attunebench": attunebench, "longemotion": longem
 
 
 @pytest.fixture(scope="module")
-def plain(prefect_server: str, tmp_path_factory: pytest.TempPathFactory) -> Callable[[str], dict[str, Any]]:  # noqa: ARG001  it runs
+def plain(tmp_path_factory: pytest.TempPathFactory) -> Callable[[str], dict[str, Any]]:
     """What came of each with models that do not think aloud, played once."""
     return cache(lambda name: came_of(PLAYS[name], lambda _, answer: answer, tmp_path_factory.mktemp(name) / "lake"))
 
@@ -94,22 +90,3 @@ def test_thinking_aloud_changes_nothing(name: str, form: str, plain: Callable[[s
     expected, got = plain(name), came_of(PLAYS[name], FORMS[form], tmp_path / "lake")
     assert sum(map(len, expected["sent"])) > 0
     assert {key: rows for key, rows in got.items() if rows != expected[key]} == {}
-
-
-@pytest.mark.parametrize("form", USUAL)
-def test_an_old_journal_brings_no_thoughts(form: str, tmp_path: Path) -> None:
-    """Replies that were kept with their thoughts in the text: the dialogue is played from them, and nothing is asked."""
-    lake = tmp_path / "lake"
-    with ModelServer(test_esc_eval.Cast(test_esc_eval.cards_of("esc-eval-mini"))) as server:
-        first = test_esc_eval.run("esc-eval-mini", server, lake, "--sample", "1")
-        turns, calls = layer(lake, "answers")["turns"].to_list(), server.calls
-        with closing(sqlite3.connect(lake / "journal" / "replies.sqlite")) as journal, journal:
-            for key, kept in journal.execute("SELECT key, reply FROM replies").fetchall():
-                raw = {**json.loads(kept), "text": FORMS[form](THOUGHT, json.loads(kept)["text"])}
-                journal.execute("UPDATE replies SET reply = ? WHERE key = ?", (json.dumps(raw), key))
-        for name in ("responses", "answers", "judgements"):
-            shutil.rmtree(lake / name)
-        again = test_esc_eval.run("esc-eval-mini", server, lake, "--sample", "1")
-        assert (server.calls, again.status) == (calls, 0), again.err
-    assert layer(lake, "answers")["turns"].to_list() == turns
-    assert again.scores == first.scores

@@ -11,8 +11,6 @@ from tests.flows.commands.test_bad_input import ITEM, blueprint
 from tests.flows.scripted_roles import layer
 from tests.probed_server import CuttingContext, ProbedServer, Side, SmallContext
 
-pytestmark = pytest.mark.usefixtures("prefect_server")
-
 STORY = " ".join(f"On day {number} she wrote to a friend." for number in range(100))
 """800 words; the server takes 700, and the reply's 512 are counted with them."""
 

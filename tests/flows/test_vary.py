@@ -18,12 +18,9 @@ from tests.model_server import ModelServer
 QA = "long_mini_qa"
 SERVER = ("--model", "core", "--base-url", "http://localhost:9/v1")
 
-pytestmark = pytest.mark.usefixtures("prefect_server")
-
 
 @contextmanager
 def fickle(lake: Path) -> Iterator[ModelServer]:
-    """A model whose answer is right or wrong as the prompt's text has it: other prompts, other scores."""
     gold, wrong = core(lake, "gold"), core(lake, "wrong")
 
     def reply(messages: Messages) -> str:

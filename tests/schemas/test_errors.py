@@ -2,12 +2,7 @@
 
 import pickle
 
-from schemas.errors import (
-    BlueprintError,
-    ChecksumError,
-    MoodflowError,
-    ScoringError,
-)
+from schemas.errors import BlueprintError, ChecksumError, MoodflowError, ScoringError
 
 
 def test_the_message_lists_what_is_known() -> None:

@@ -75,7 +75,6 @@ def _explain(folder: Folder, name: str, wanted: Selection, where: str | None) ->
 
 
 def _subset(run: PastRun, where: str, systems: Sequence[System], wanted: Selection, datasets: Sequence[str]) -> CommandResult:
-
     if wanted.item is not None or wanted.worst is not None:
         raise UsageError(
             "--where scores many items",
@@ -88,7 +87,6 @@ def _subset(run: PastRun, where: str, systems: Sequence[System], wanted: Selecti
 
 
 def _rows(run: PastRun, system: System, dataset: str, worst: int | None) -> Row:
-
     if not run.partitions("item_scores", dataset=dataset, **system._asdict()):
         return {"metrics": [], "rows": [], "withheld": None, "notes": [f"{dataset} has no rows in this run"]}
     evidence = read_evidence(run, dataset, system)
@@ -101,7 +99,6 @@ def _rows(run: PastRun, system: System, dataset: str, worst: int | None) -> Row:
 
 
 def _item(run: PastRun, item: str, systems: Sequence[System], place: BlueprintPath) -> CommandResult:
-
     dataset = find_dataset_of(run, item, place.datasets(run.blueprint))
     system = require_one(run, systems, "a row is one")
     document: Row = {

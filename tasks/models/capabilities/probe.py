@@ -13,7 +13,6 @@ from datetime import UTC, datetime
 from http import HTTPStatus
 from typing import Any
 
-from schemas.addresses import hide_credentials
 from schemas.api_capabilities import Sampling
 from schemas.chat import Chat, ChatMessage, ChatReply, ModelEntry, WrittenRequest
 from schemas.documents import read_json
@@ -201,7 +200,7 @@ async def probe(
     return ModelProbe(
         version=PROBE_VERSION,
         model=entry.name,
-        server=one_line(hide_credentials(entry.base_url or "")),
+        server=one_line(entry.base_url or ""),
         probed_at=datetime.now(UTC).isoformat(timespec="seconds"),
         calls=trial.calls,
         latency_s=reply.latency_s if _has_answered(reply) else None,

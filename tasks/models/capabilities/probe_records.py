@@ -65,7 +65,6 @@ def list_probes(lake: Path) -> list[ModelProbe]:
 
 
 def _read(path: Path) -> ModelProbe | None:
-    """Read one file of the lake; None if the model was probed in another way than now."""
     advice = "probe it again with moodflow models check NAME --again, or remove the file"
     with unreadable_document("what was found about the model", path, advice):
         document = read_json(path.read_bytes())

@@ -3,10 +3,8 @@
 from collections.abc import Iterable
 from pathlib import Path
 
-from pydantic import ValidationError
-
 from schemas.documents import read_text, read_yaml
-from schemas.errors import UsageError
+from schemas.errors import UsageError, summarize
 from schemas.plan import Plan
 from schemas.pricing import FREE, PriceTable, Rate
 from schemas.usage import Usage
@@ -19,15 +17,11 @@ def load_prices(path: Path | None) -> PriceTable | None:
     try:
         return PriceTable.model_validate(read_yaml(read_text(path)))
     except (OSError, ValueError) as error:
-        got = " ".join(str(error).split())[:200]
-        if isinstance(error, ValidationError):
-            first = error.errors()[0]
-            got = f"{'.'.join(str(part) for part in first['loc'])}: {first['msg']}".removeprefix(": ")
         raise UsageError(
             "the price table cannot be read",
             where=str(path),
             expected="currency and a list of prices, as docs/cost.md shows",
-            got=got,
+            got=summarize(error),
             next_step="correct the file, or leave --set prices (or MOODFLOW_PRICES) out",
         ) from error
 

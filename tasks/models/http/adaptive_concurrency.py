@@ -11,8 +11,6 @@ USUAL = 64
 """The default limit. A user who allows more knows the server: it begins with that, and no queue makes less than half of it."""
 
 ADDED_AT_FIRST = 3
-"""Slots added by each answer of the first phase: four times as many calls in each round trip."""
-
 LEAST_ROUND = 16
 """Least number of answers in a round; fewer say too little."""
 
@@ -117,17 +115,13 @@ class AdaptiveConcurrency:
         if slower and self._size < best.size:
             self._resize(best.size)
             self._rest = ROUNDS_OF_REST
-        elif self._rest == 0 and queued:
-            self._shrink_queue(mean_s)
-        elif self._rest == 0:
-            self._resize(max(self._size + 1, self._size * GROWTH))
-
-    def _shrink_queue(self, mean_s: float) -> None:
-        if self._size > self._least:
+        elif self._rest == 0 and queued and self._size > self._least:
             self._resize(max(self._least, self._size * SHRINK_QUEUED))
-        else:
+        elif self._rest == 0 and queued:
             # So few calls cannot be a queue: the questions have become longer.
             self._lowest_s = mean_s
+        elif self._rest == 0:
+            self._resize(max(self._size + 1, self._size * GROWTH))
 
     def _resize(self, size: float) -> None:
         self._size = min(float(self._most), max(1.0, size))

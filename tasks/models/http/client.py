@@ -21,7 +21,7 @@ from tasks.models.http.event_stream import join_events
 from tasks.models.http.failures import RETRIES, read_error
 from tasks.models.http.parse_reply import read_completion
 from tasks.models.http.rate_limiter import RateLimiter, read_pause, read_wait
-from tasks.models.http.transport import HttpAnswer, Transport, TransportError, require_sendable
+from tasks.models.http.transport import HttpAnswer, Transport, TransportError
 from tasks.text.backoff import BUDGET_S, Backoff, Retry
 from tasks.text.scrub_keys import Scrubber
 
@@ -96,8 +96,8 @@ class HttpChat:
     """Answers requests from one endpoint; never raises for a failed call. Used as an async context manager.
 
     A call gives up its slot while it waits for its next attempt; if the server names the time to wait, no call starts before it
-    is over. `keys` are the values of the variables that the entry names; they are sent and written nowhere else, not even where
-    the server repeats them. `breakers` are by model: another one at the same address may be answered.
+    is over. `keys` are those that `resolve_keys` reads; they are sent and written nowhere else, not even where the server repeats
+    them. `breakers` are by model: another one at the same address may be answered.
     """
 
     def __init__(
@@ -109,8 +109,6 @@ class HttpChat:
         policy: CallRetryPolicy | None = None,
         budget: BudgetAccount | None = None,
     ) -> None:
-        for variable, key in keys.items():
-            require_sendable(entry, variable, key)
         self._entry = entry
         self._policy = policy or CallRetryPolicy()
         self._budget = budget

@@ -5,16 +5,15 @@ import socket
 from collections.abc import Mapping
 from concurrent.futures import Future
 from threading import Thread
-from urllib.request import getproxies
 
 import httpx
 from pydantic import SecretStr
 
-from schemas.addresses import KEY_ADDRESSES, require_plain_address
+from schemas.addresses import KEY_ADDRESSES
 from schemas.chat import ModelEntry
 from schemas.errors import EndpointError
 from tasks.models.capabilities.providers import provider_at
-from tasks.models.http.transport import choose_proxy, require_sendable
+from tasks.models.http.transport import choose_proxy
 
 PROBE_TIMEOUT_S = 3.0
 """For the connection to each address of a name."""
@@ -43,8 +42,24 @@ def resolve_keys(entry: ModelEntry, environ: Mapping[str, str]) -> dict[str, Sec
                 got="an empty value" if variable in environ else "no such variable",
                 next_step=f"export {variable}=... and run again",
             )
-        require_sendable(entry, variable, keys[variable])
+        _require_sendable(entry, variable, keys[variable])
     return keys
+
+
+def _require_sendable(entry: ModelEntry, variable: str, key: SecretStr) -> None:
+    """Refuse a key that no header can hold; libraries would print it when they fail on it. The error names its variable only.
+
+    A header of another name may have a scheme in front of its key.
+    """
+    text = key.get_secret_value()
+    if not text.isascii() or not text.isprintable() or text.count(" ") > (variable != entry.api_key_env):
+        raise EndpointError(
+            f"the API key of model {entry.name} cannot be sent",
+            where=f"environment variable {variable}",
+            expected="printable ASCII characters without spaces",
+            got=f"{len(text)} characters, some of another kind",
+            next_step="set the variable to the key alone",
+        )
 
 
 def _require_allowed(entry: ModelEntry, variable: str, allowed: str | None) -> None:
@@ -62,18 +77,16 @@ def _require_allowed(entry: ModelEntry, variable: str, allowed: str | None) -> N
         )
 
 
-async def check_endpoint(entry: ModelEntry, proxies: Mapping[str, str] | None = None) -> None:
+async def check_endpoint(entry: ModelEntry) -> None:
     """Raise EndpointError unless a base URL names a host that can be reached; the embedded model needs no check.
 
     A host that answers and refuses the connection passes: the server is down now, which is a failure of calls and not a wrong
     option (see docs/decisions/0001). Where a proxy stands in between, only the proxy can be checked: it looks up the name.
-    `proxies` are by scheme; by default those of the environment, as the client has them.
     """
     if entry.base_url is None:
         return
-    require_plain_address(entry.base_url, "base_url")
     url = _parse(entry, entry.base_url)
-    if proxy := choose_proxy(entry, url, getproxies() if proxies is None else proxies):
+    if proxy := choose_proxy(entry, url):
         url = _parse(entry, proxy)
     host = f"of the proxy {url.host}" if proxy else url.host
     location = f"{host}:{_port(url)}"

@@ -54,9 +54,12 @@ def read_completion(body: bytes, status: int = 200, *, asked: str | None = None,
     except (ValueError, KeyError, IndexError, TypeError, AttributeError):
         return ChatReply(failure="missing_choices", error=f"not a chat completion: {describe_error(body)}", http_status=status)
     reply = _read_reply(document, choice, content, status)
-    found = _failure(reply, message) or _other_model(reply, asked if require_same_model else None)
-    if found:
-        return replace(reply, text=None, top_logprobs=None, failure=found.failure, error=found.error)
+    found = _failure(reply, message)
+    if found is None and require_same_model and _is_other_model(reply, asked):
+        found = "wrong_model", f"asked {asked}, answered by {reply.model}"
+    if found is not None:
+        failure, reason = found
+        return replace(reply, text=None, top_logprobs=None, failure=failure, error=reason)
     warning = _warning(reply, content, asked)
     return reply if warning is None else replace(reply, remark=warning)
 
@@ -90,11 +93,6 @@ def set_thoughts_apart(reply: ChatReply) -> ChatReply:
     return replace(reply, text=text, reasoning=thoughts, reasoning_in=place, top_logprobs=likeliest)
 
 
-class _Failed(NamedTuple):
-    failure: Failure
-    error: str
-
-
 def _read_message(choice: dict[str, Any]) -> dict[str, Any]:
     """Return the message of a choice: an empty one where the choice only says why it ended, as Vertex sends it."""
     if choice.get("message") is None and _name(choice.get("finish_reason")) and not {"text", "delta"} & choice.keys():
@@ -103,34 +101,32 @@ def _read_message(choice: dict[str, Any]) -> dict[str, Any]:
     return message
 
 
-def _failure(reply: ChatReply, message: dict[str, Any]) -> _Failed | None:
-    """Return why a completion is no answer."""
+def _failure(reply: ChatReply, message: dict[str, Any]) -> tuple[Failure, str] | None:
+    """Return why a completion is no answer: the failure and its error."""
     reason, end = reply.finish_reason, end_of(reply.finish_reason)
     text = (reply.text or "").strip()
     # An answer that the filter or a failing server cut off is not what the model has to say, as one cut off at the limit is.
     if end == "broken_off":
-        return _Failed("http_5xx", f"the server broke the answer off after {len(text)} characters, finish_reason {reason}")
+        return "http_5xx", f"the server broke the answer off after {len(text)} characters, finish_reason {reason}"
     if end == "filter" or (end == "refusal" and not text):
-        return _Failed("content_filter", f"stopped by the filter after {len(text)} characters, finish_reason {reason}")
+        return "content_filter", f"stopped by the filter after {len(text)} characters, finish_reason {reason}"
     if text:
         return None
     error = f"{'no text besides reasoning' if reply.reasoning else 'no text'}, finish_reason {reason}"
     if message.get("tool_calls") or message.get("function_call") or end == "tool_call":
-        return _Failed("tool_call", f"{error}; a tool call came instead, though no tools are offered")
+        return "tool_call", f"{error}; a tool call came instead, though no tools are offered"
     if end == "length":
-        return _Failed("length", f"{error}; the limit max_tokens was reached before the answer")
+        return "length", f"{error}; the limit max_tokens was reached before the answer"
     taken = end == "ordinary" and reply.reasoning_in in REASONING_FIELDS
-    return _Failed("reasoning_only", f"{error}; all came in {reply.reasoning_in}") if taken else _Failed("empty_content", error)
+    return ("reasoning_only", f"{error}; all came in {reply.reasoning_in}") if taken else ("empty_content", error)
 
 
-def _other_model(reply: ChatReply, asked: str | None) -> _Failed | None:
-    if asked is None or reply.model is None or is_same_model(asked, reply.model):
-        return None
-    return _Failed("wrong_model", f"asked {asked}, answered by {reply.model}")
+def _is_other_model(reply: ChatReply, asked: str | None) -> bool:
+    return asked is not None and reply.model is not None and not is_same_model(asked, reply.model)
 
 
 def _warning(reply: ChatReply, content: "_Content", asked: str | None) -> Remark | None:
-    if _other_model(reply, asked):
+    if _is_other_model(reply, asked):
         return "other_model"
     end = end_of(reply.finish_reason)
     if end == "length":

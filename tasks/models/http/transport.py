@@ -64,7 +64,7 @@ class Transport:
         query = {**read_pairs(entry.query), **secret}
         self._url = httpx.URL(f"{base_url.rstrip('/')}/chat/completions", params=query or None)
         self._address = str(self._url)
-        self._proxy = choose_proxy(entry, self._url, getproxies())
+        self._proxy = choose_proxy(entry, self._url)
 
     @property
     def server(self) -> str:
@@ -161,11 +161,12 @@ async def _read_body(response: aiohttp.ClientResponse) -> bytes:
     return bytes(body)
 
 
-def choose_proxy(entry: ModelEntry, url: httpx.URL, proxies: Mapping[str, str]) -> str | None:
-    """Return the URL of the http proxy to a server, from `proxies` by scheme; null if there is none.
+def choose_proxy(entry: ModelEntry, url: httpx.URL) -> str | None:
+    """Return the URL of the environment's http proxy to a server; null if there is none.
 
-    A proxy of the environment is meant for remote servers; one on this machine is spoken to directly.
+    It is meant for remote servers; one on this machine is spoken to directly.
     """
+    proxies = getproxies()
     scheme = url.scheme if proxies.get(url.scheme) else "all"
     proxy = proxies.get(scheme)
     if not proxy or is_loopback(url.host) or proxy_bypass(url.host):
@@ -180,22 +181,6 @@ def choose_proxy(entry: ModelEntry, url: httpx.URL, proxies: Mapping[str, str]) 
             next_step=f"name an http proxy there, or add {url.host} to NO_PROXY",
         )
     return proxy if separator else f"http://{proxy}"
-
-
-def require_sendable(entry: ModelEntry, variable: str, key: SecretStr) -> None:
-    """Refuse a key that no header can hold; libraries would print it when they fail on it. The error names its variable only.
-
-    A header of another name may have a scheme in front of its key.
-    """
-    text = key.get_secret_value()
-    if not text or not text.isascii() or not text.isprintable() or text.count(" ") > (variable != entry.api_key_env):
-        raise EndpointError(
-            f"the API key of model {entry.name} cannot be sent",
-            where=f"environment variable {variable}",
-            expected="printable ASCII characters without spaces",
-            got=f"{len(text)} characters, some of another kind",
-            next_step="set the variable to the key alone",
-        )
 
 
 def describe_cause(error: BaseException) -> str:

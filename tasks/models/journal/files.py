@@ -218,7 +218,6 @@ def _require_schema(file: Path, found: Any) -> None:
 
 @contextmanager
 def _reading(journal: Path) -> Iterator[sqlite3.Connection]:
-    """A connection that changes nothing."""
     if not journal.is_file():
         raise UsageError("there is no journal of replies", where=str(journal), next_step="name the lake of a run with --lake")
     with journal_errors(journal):

@@ -13,14 +13,11 @@ from collections.abc import Iterator
 from contextlib import ExitStack, contextmanager
 from pathlib import Path
 from typing import Self
-from weakref import WeakSet
 
 from schemas.errors import LakeError
 
 FILES = 32
 """The kernel goes through all locks of a file to set one: with 12,000 claims in one file it takes 400 microseconds, in 32 ten."""
-
-_OPEN: "WeakSet[Leases]" = WeakSet()
 
 
 class Leases:
@@ -39,15 +36,9 @@ class Leases:
                 opened.callback(os.close, file)
                 self._files.append(file)
             self._opened = opened.pop_all()
-        _OPEN.add(self)
         return self
 
     def __exit__(self, *_: object) -> None:
-        self.close()
-
-    def close(self) -> None:
-        """Give up every claim."""
-        _OPEN.discard(self)
         self._files.clear()
         self._held.clear()
         self._opened.close()
@@ -57,8 +48,6 @@ class Leases:
 
         It takes about 10 microseconds. That the lock files are gone, so that claims of others are not known, is a LakeError.
         """
-        if not self._files:
-            raise RuntimeError("Leases is used as a context manager, and only in the process that entered it")
         if key in self._held:
             return False
         with self._errors():
@@ -110,12 +99,3 @@ else:
 
     def _lock(file: int, kind: int, byte: int) -> None:
         fcntl.lockf(file, fcntl.LOCK_UN if kind == fcntl.F_UNLCK else fcntl.LOCK_EX | fcntl.LOCK_NB, 1, byte)
-
-
-def _close_inherited() -> None:
-    # A forked child shares the opened files, and with them the claims: they would outlive a parent that is killed.
-    for leases in list(_OPEN):
-        leases.close()
-
-
-os.register_at_fork(after_in_child=_close_inherited)

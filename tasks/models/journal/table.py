@@ -38,6 +38,7 @@ ROWS_PER_STATEMENT = 500
 LOCK_TIMEOUT_S = 30.0
 """Longest wait for another process that writes into the same journal."""
 
+DISK_FULL = frozenset({ENOSPC, EFBIG, EDQUOT})
 _REPLY = TypeAdapter(ChatReply)
 _encode = json.JSONEncoder(ensure_ascii=False).encode
 
@@ -163,7 +164,7 @@ def journal_errors(path: Path) -> Iterator[None]:
     try:
         yield
     except (OSError, sqlite3.Error, ValueError, TypeError) as error:
-        full = _is_full(error)
+        full = getattr(error, "sqlite_errorcode", None) == sqlite3.SQLITE_FULL or getattr(error, "errno", None) in DISK_FULL
         raise LakeError(
             "the journal of replies cannot be kept: the disk is full" if full else "the journal of replies cannot be used",
             where=str(path),
@@ -173,9 +174,3 @@ def journal_errors(path: Path) -> Iterator[None]:
             if full
             else "free space or mend permissions and run again; if the file is damaged, move it away",
         ) from error
-
-
-def _is_full(error: Exception) -> bool:
-    if isinstance(error, sqlite3.Error):
-        return getattr(error, "sqlite_errorcode", None) == sqlite3.SQLITE_FULL
-    return isinstance(error, OSError) and error.errno in {ENOSPC, EFBIG, EDQUOT}

@@ -16,6 +16,6 @@ def plans(monkeypatch: pytest.MonkeyPatch) -> list[Plan]:
 
 
 @pytest.fixture
-def runs(prefect_server: str, tmp_path_factory: pytest.TempPathFactory) -> PastRuns:  # noqa: ARG001  runs are made with it
+def runs(tmp_path_factory: pytest.TempPathFactory) -> PastRuns:
     """Two past runs, not to be changed."""
     return make_past_runs(tmp_path_factory.getbasetemp() / "past_runs")

@@ -31,7 +31,6 @@ class PastRuns(NamedTuple):
 
     @property
     def manifest(self) -> dict[str, Any]:
-        """Of the run after."""
         text = (self.lake / "runs" / self.after / "manifest.json").read_text(encoding="utf-8")
         manifest: dict[str, Any] = json.loads(text)
         return manifest
@@ -52,7 +51,6 @@ def make_past_runs(lake: Path) -> PastRuns:
 
 
 def ask(lake: Path, behaviour: Behaviour) -> str:
-    """Run a scripted model over DATASETS; the name of the run."""
     with ModelServer(policy(DATASETS, behaviour, permute=2)) as server:
         done = ask_mini("run", server.base_url, lake, DATASETS, "--set", "bootstrap=50", "--set", "permute=2", "--json")
         return str(done.document["run"])

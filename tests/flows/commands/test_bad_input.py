@@ -48,7 +48,6 @@ def test_a_wrong_blueprint(tmp_path: Path) -> None:
     assert not (tmp_path / "lake").exists()
 
 
-@pytest.mark.usefixtures("prefect_server")
 def test_malformed_records(tmp_path: Path) -> None:
     (tmp_path / "items.jsonl").write_text(json.dumps(ITEM) + "\n{not json}\n", encoding="utf-8")
     with ModelServer(lambda _messages: "A") as server:
@@ -59,7 +58,6 @@ def test_malformed_records(tmp_path: Path) -> None:
     assert list((tmp_path / "lake").rglob("*.parquet")) == []
 
 
-@pytest.mark.usefixtures("prefect_server")
 def test_a_dataset_without_a_sound_row_is_refused(tmp_path: Path) -> None:
     broken = [{**ITEM, "item_id": "b", "gold_indices": [5]}, {**ITEM, "item_id": "c", "options": ["Listening", "Listening"]}]
     (tmp_path / "items.jsonl").write_text("\n".join(map(json.dumps, broken)))
@@ -68,7 +66,6 @@ def test_a_dataset_without_a_sound_row_is_refused(tmp_path: Path) -> None:
 
 
 @pytest.mark.parametrize("stage", ["score", "report"])
-@pytest.mark.usefixtures("prefect_server")
 def test_stage_without_input_names_the_one_before(tmp_path: Path, stage: str) -> None:
     done = ended(stage, "moodbench-mini", *MODEL, "--datasets", "mini_text_matching", "--lake", tmp_path / "lake")
     assert_one_message(done, "moodflow infer" if stage == "score" else "moodflow score")

@@ -6,13 +6,9 @@ from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
 
-import pytest
-
 from tests.flows.command import Ended, assert_one_message, ended
 from tests.model_server import ModelServer
 from tests.rows import each_row
-
-pytestmark = pytest.mark.usefixtures("prefect_server")
 
 Annotation = tuple[str, str]
 WORK, ROMANCE = "job_hunting", "starting_or_ending_a_romance"

@@ -17,7 +17,6 @@ def compare(runs: PastRuns, *options: str) -> Ended:
 
 
 def values(runs: PastRuns, run: str, dataset: str) -> dict[str, float]:
-    """Mean value by item, from the Parquet file itself."""
     manifest = json.loads((runs.lake / "runs" / run / "manifest.json").read_text(encoding="utf-8"))
     scored = [ref for ref in manifest["partitions"] if ref["layer"] == "item_scores"]
     (path,) = [ref["path"] for ref in scored if ["dataset", dataset] in ref["place"]]
@@ -72,21 +71,6 @@ def test_a_run_against_itself_has_no_difference(runs: PastRuns) -> None:
     assert all(row["ci_low"] == row["ci_high"] == 0 for row in model["common"])
     assert [row for row in model["flips"] if row["fell"] or row["rose"]] == []
     assert (done.document["differences"], done.document["warnings"]) == ([], [])
-
-
-def test_what_makes_runs_incomparable_is_told(runs: PastRuns, tmp_path: Path) -> None:
-    plan, blueprint = runs.manifest["plan"], runs.manifest["blueprint"]
-    blueprint["abilities"][1]["weight"] = 0.7
-    changed = runs.copied(tmp_path, plan={**plan, "seed": 1}, blueprint=blueprint, blueprint_sha256="0" * 64)
-    found = compare(changed, "--json").document
-    assert [warning.split(" differ")[0].split(":")[0] for warning in found["warnings"]] == [
-        "the blueprint is another one",
-        "seed",
-        "judge",
-    ]
-    told = {row["what"]: (row["before"], row["after"]) for row in found["differences"]}
-    assert told["plan.seed"] == (0, 1)
-    assert told["blueprint.abilities.1.weight"] == (0.3, 0.7)
 
 
 def test_runs_of_different_benchmarks_are_refused(runs: PastRuns, tmp_path: Path) -> None:

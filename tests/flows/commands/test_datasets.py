@@ -14,7 +14,6 @@ ABSENT = {"stereoset", "ceval", "personafeedback", "longmemeval"}
 
 
 def check(name: str, mirror: Path, status: int) -> Any:
-    """What is found of one dataset."""
     done = ended("datasets", "check", name, "--mirror", mirror, "--offline", "--json")
     assert done.status == status
     (found,) = done.document["datasets"]

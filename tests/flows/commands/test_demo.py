@@ -9,7 +9,6 @@ from flows.commands.run import report_addresses, run_command
 from schemas.errors import UsageError
 
 
-@pytest.mark.usefixtures("prefect_server")
 def test_the_calls_it_announces_are_those_it_takes(capsys: pytest.CaptureFixture[str], tmp_path: Path) -> None:
     plans = demo_plans(tmp_path, None)
     announce(plans[0])

@@ -21,7 +21,6 @@ prices:
 
 
 def ask(stage: str, url: str, folder: Path, *more: str, priced: bool = True) -> Ended:
-    """Run a stage on the datasets, in the lake of a folder: the model `scripted`, the judge `rater`, both at this server."""
     model = ("--model", "scripted", "--base-url", url, "--judge", "rater", "--judge-base-url", url)
     names = ("--datasets", ",".join(DATASETS), "--set", "bootstrap=0")
     table = folder / "prices.yaml"
@@ -42,7 +41,6 @@ def counts(document: dict[str, Any]) -> set[tuple[Any, ...]]:
     return {tuple(row[name] for name in COUNTS) for row in document["datasets"]}
 
 
-@pytest.mark.usefixtures("prefect_server")
 def test_before_between_and_after(tmp_path: Path) -> None:
     lake = tmp_path / "lake"
     with ModelServer(policy(DATASETS, "gold")) as server:
@@ -85,7 +83,6 @@ def assert_estimates(before: dict[str, Any], more: dict[str, Any]) -> None:
     assert again["prompt_tokens"] == pytest.approx(88, abs=1)
 
 
-@pytest.mark.usefixtures("prefect_server")
 def test_a_terminal_shows_the_basis_of_a_forecast(tmp_path: Path) -> None:
     done = ask("run", "http://127.0.0.1:9/v1", tmp_path, "--dry-run", "--budget-tokens", "100")
     assert done.status == 0

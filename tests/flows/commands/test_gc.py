@@ -17,14 +17,12 @@ from tests.flows.command import Ended, ended
 from tests.flows.scripted import policy
 from tests.model_server import ModelServer
 
-pytestmark = pytest.mark.usefixtures("prefect_server")
-
 KEPT, OTHER = "mini_text_classification", "mini_text_matching"
 DAYS_NS = 3 * 86_400 * 1_000_000_000
 
 
 @pytest.fixture(scope="module")
-def made(prefect_server: str, tmp_path_factory: pytest.TempPathFactory) -> tuple[Path, str]:  # noqa: ARG001  the server runs
+def made(tmp_path_factory: pytest.TempPathFactory) -> tuple[Path, str]:
     """A lake with a run, and with what is left of asking about another dataset, three days old: its folder and the run's name."""
     lake = tmp_path_factory.mktemp("made") / "lake"
     with ModelServer(policy((KEPT, OTHER), "gold")) as server:
@@ -40,7 +38,6 @@ def made(prefect_server: str, tmp_path_factory: pytest.TempPathFactory) -> tuple
 
 @pytest.fixture
 def lake(made: tuple[Path, str], tmp_path: Path) -> Path:
-    """The lake, to be changed."""
     return Path(shutil.copytree(made[0], tmp_path / "lake"))
 
 
@@ -93,8 +90,6 @@ def test_without_a_terminal_it_needs_to_be_told(lake: Path, monkeypatch: pytest.
 
 
 class Terminal(StringIO):
-    """A user at the terminal."""
-
     def isatty(self) -> bool:
         return True
 

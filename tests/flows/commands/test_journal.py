@@ -4,7 +4,6 @@ import asyncio
 from datetime import UTC, datetime
 from pathlib import Path
 
-import polars as pl
 import pytest
 
 from schemas.chat import ChatReply
@@ -59,17 +58,6 @@ def test_replies_are_exported_and_imported(tmp_path: Path) -> None:
     }
     alone = ended("journal", "export", tmp_path / "talker.parquet", "--model", "talker", "--lake", lake)
     assert (alone.status, "no reply by this model" in alone.err) == (2, True)
-
-
-def test_an_import_names_the_rule_a_row_breaks(tmp_path: Path) -> None:
-    lake, file = fill(tmp_path / "lake", "a", "b"), tmp_path / "shared.parquet"
-    ended("journal", "export", file, "--lake", lake)
-    wrong = pl.when(pl.col("key") == request("a").key).then(pl.lit(1, pl.Int64)).otherwise(pl.col("repetition"))
-    pl.read_parquet(file).with_columns(repetition=wrong).write_parquet(file)
-    done = ended("journal", "import", file, "--lake", tmp_path / "new")
-    assert done.status == 1
-    counts = ["good: 1", "read: 2", "added: 1", "same: 0", "kept_ours: 0", "refused: 1"]
-    assert done.out.splitlines()[-8:] == [*counts, "rules:", "  key_is_that_of_the_call: 1"]
 
 
 @pytest.mark.parametrize("named", [Path(), JOURNAL], ids=["its lake", "its file"])

@@ -13,8 +13,6 @@ from tests.flows.command import assert_one_message, ended
 from tests.flows.test_judged_dimensions import CLUSTERS, judge, run, write_files
 from tests.model_server import ModelServer
 
-pytestmark = pytest.mark.usefixtures("prefect_server")
-
 WARMTH = {"ann": (4, 3, 1, 0), "bob": (4, 1, 1, 1)}
 """Of a1, a2, b1 and b2; the judge says 4, 2, 1, 1."""
 

@@ -7,99 +7,47 @@ from typing import Any
 import pytest
 
 from flows.commands.app import app, guarded
-from flows.commands.plan_fields import PlanField, plan_fields, role_names
+from flows.commands.plan_fields import plan_fields
 from flows.commands.plan_options import PlanOptions, read_plan
 from schemas.api_capabilities import ApiCapabilities, Sampling
 from schemas.chat import ModelEntry
+from schemas.context import ContextOptions
 from schemas.plan import Plan
+from schemas.retrieval import RetrievalOptions
 from tasks.scoring.blueprints import list_blueprints
-from tasks.solvers.registry import SOLVERS
 from tests.flows.command import Ended, ended
 
 URL = "http://localhost:9/v1"
 SERVER = ("--model", "m", "--base-url", URL)
-TEXTS: dict[str, tuple[Any, Any]] = {  # values of fields that are not free: the text given, and what the plan then holds
-    "base_url": (URL, URL),
-    "identity": (URL, URL),
-    "effort_path": ("a.b", "a.b"),
-    "provider": ("deepseek", "https://api.deepseek.com"),
-    "extra": ('{"a": 1}', '{"a": 1}'),
-    "runner_address": ("host:1", "host:1"),
-    "prices": (None, None),
-    "lake": ("s", Path("s")),
-    "overlap_tokens": ("7", 7),
-}
 
 
 def run(*arguments: str | Path) -> Ended:
     return ended("run", "moodbench-mini", *arguments)
 
 
-def text_of(field: PlanField, folder: Path) -> tuple[str, Any]:
-    """A value that is not the default, as text and as the plan holds it."""
-    text: Any
-    value: Any
-    name = field.path.rpartition(".")[2]
-    kind = field.kind.removeprefix("list of ")
-    if name == "prices":
-        table = folder / "prices.yaml"
-        table.write_text("currency: EUR\nprices: []")
-        return str(table), table
-    if name in TEXTS:
-        return TEXTS[name]
-    if field.model is ModelEntry:
-        text, value = f"other@{URL}", ModelEntry(name="other", base_url=URL)
-    elif field.model is not None:
-        first = next(name for name in field.model.model_fields if name not in ("lengths", "depths", "unsent"))
-        text, value = text_of(plan_fields()[f"{field.path}.{first}"], folder)
-        return f"{{{first}: {text}}}", field.model.model_validate({first: value})
-    elif kind == "whole number":
-        text, value = "17", 17
-    elif kind == "number":
-        text, value = "0.25", 0.25
-    elif kind == "true or false":
-        value = field.default == "false"
-        text = str(value).lower()
-    elif field.path.endswith((".headers_env", ".query_env", ".query")):
-        text = value = "a=B"
-    elif " | " in kind or kind == "minilm":
-        text = value = kind.split(" | ")[-1]
-    else:
-        text = value = Path("s") if kind.startswith("file") else "some"
-    return str(text), (value,) if field.is_list else value
-
-
-def value_at(plan: Plan, path: str) -> Any:
-    value: Any = plan
-    role, _, inner = path.partition(".")
-    if role in role_names():
-        named = plan.named(role)
-        if not inner:
-            return named if role == "panel" else named[0]
-        value, path = named, inner.replace("provider", "base_url")
-    if role == "solvers" and inner:
-        # A plan has them as they are given; their setting reads them.
-        setting, _, path = inner.partition(".")
-        value = SOLVERS[setting].read_options(plan.solvers[setting])
-    for name in path.replace(".provider", ".base_url").split("."):
-        value = getattr(value[0] if isinstance(value, tuple) else value, name)
-    return value
-
-
-@pytest.mark.parametrize("path", plan_fields())
-def test_every_field_of_the_plan_is_reached(tmp_path: Path, path: str) -> None:
-    if path == "folders":  # a mapping is set by the name of its key
-        plan = read_plan("moodbench-mini", PlanOptions(model=["smollm2"], set=["folders.mini_eq_test=here"]))
-        assert plan.folders == {"mini_eq_test": Path("here")}
-        return
-    role = path.partition(".")[0]
-    named = [f"{role}={{name: smollm2}}"] if role in role_names() else []
-    named += ["judge=smollm2"] if role == "panel" else []
-    named += ["runner_address=a:1"] if path == "runner" else ["runner=dask"] if path == "runner_address" else []
-    named += [f"{role}.base_url={URL}"] if path.endswith(".name") else []
-    text, value = text_of(plan_fields()[path], tmp_path)
-    plan = read_plan("moodbench-mini", PlanOptions(model=["smollm2"], set=[*named, f"{path}={text}"]))
-    assert value_at(plan, path) == value
+@pytest.mark.parametrize(
+    ("text", "values"),
+    [
+        ("folders.mini_eq_test=here", {"folders": {"mini_eq_test": Path("here")}}),
+        ("datasets=a, b", {"datasets": ("a", "b")}),
+        ("redact=true", {"redact": True}),
+        ("budget=0.25", {"budget": 0.25}),
+        ("lake=s", {"lake": Path("s")}),
+        ("settings=retrieve-only", {"settings": ("retrieve_only",)}),
+        ("too_long=cut-start", {"too_long": "cut_start"}),
+        ("retrieval.ranking=bm25", {"retrieval": RetrievalOptions(ranking="bm25")}),
+        ("retrieval={top_k: 3}", {"retrieval": RetrievalOptions(top_k=3)}),
+        ("contexts.lengths=[17, 18]", {"contexts": ContextOptions(lengths=(17, 18))}),
+        ("solvers.role_play.turns=7", {"solvers": {"role_play": {"turns": "7"}}}),
+        ("models.sampling={seed: 17}", {"models": (ModelEntry(name="smollm2", sampling=Sampling(seed=17)),)}),
+        ("models.query=a=B", {"models": (ModelEntry(name="smollm2", query=("a=B",)),)}),
+        ("models.dialect.effort_path=a.b", {"models": (ModelEntry(name="smollm2", dialect=ApiCapabilities(effort_path="a.b")),)}),
+        ("models=[{name: a, base_url: 'http://a/v1'}]", {"models": (ModelEntry(name="a", base_url="http://a/v1"),)}),
+    ],
+)
+def test_a_field_of_any_kind_is_set(text: str, values: dict[str, Any]) -> None:
+    usual, plan = (read_plan("moodbench-mini", PlanOptions(model=["smollm2"], set=given)) for given in ([], [text]))
+    assert plan == usual.model_copy(update=values)
 
 
 def test_fields_have_type_default_and_description() -> None:
@@ -158,7 +106,6 @@ def test_an_interruption_is_told(capsys: pytest.CaptureFixture[str]) -> None:
     assert "answered calls are kept" in capsys.readouterr().err
 
 
-@pytest.mark.usefixtures("prefect_server")
 def test_a_build_needs_no_model(tmp_path: Path) -> None:
     what = ("moodbench-mini", "--datasets", "mini_user_safety", "--lake", tmp_path)
     assert ended("build", *what, "--json").document["partitions"][0]["layer"] == "items"

@@ -16,7 +16,6 @@ REPORTS = ("report.html", "report.md")
 
 @pytest.fixture
 def runs(runs: PastRuns, tmp_path: Path) -> PastRuns:
-    """The two runs in a lake that may be changed."""
     return runs.copied(tmp_path)
 
 

@@ -32,8 +32,6 @@ from tests.mirror import MIRROR, needs_mirror
 from tests.model_server import ModelServer
 from tests.rows import each_row
 
-pytestmark = pytest.mark.usefixtures("prefect_server")
-
 EC, MC4, QA = "long_mini_ec_finentity", "long_mini_mc4", "long_mini_qa"
 WRITTEN = [name for name in LAYERS if name not in {"ablations", "simulation_faults", *GOLD}]
 ASKED = {"items", "contexts", "chunks", "retrievals", "responses"}
@@ -47,7 +45,7 @@ TEXTS, SUMMARIES, CAUSES = "mini_text_classification", "mini_summarization", "mi
 
 
 @pytest.fixture(scope="module")
-def players(prefect_server: str, tmp_path_factory: pytest.TempPathFactory) -> Iterator[ScriptedServers]:  # noqa: ARG001  the server runs
+def players(tmp_path_factory: pytest.TempPathFactory) -> Iterator[ScriptedServers]:
     with scripted_servers(tmp_path_factory.mktemp("verified") / "lake", judge=by_hash) as acting:
         yield acting
 
@@ -80,14 +78,13 @@ class Own:
     run: str
 
     def edited(self, change: Callable[[dict[str, Any]], None]) -> bytes:
-        """The blueprint's file after a change."""
         blueprint = yaml.safe_load(self.file.read_text(encoding="utf-8"))
         change(blueprint)
         return yaml.safe_dump(blueprint, sort_keys=False, allow_unicode=True).encode()
 
 
 @pytest.fixture(scope="module")
-def own(prefect_server: str, tmp_path_factory: pytest.TempPathFactory) -> Own:  # noqa: ARG001  the server runs
+def own(tmp_path_factory: pytest.TempPathFactory) -> Own:
     """A model that knows all about texts and nothing about emotions, over three datasets, one of which is judged."""
     folder = tmp_path_factory.mktemp("own")
     file = Path(shutil.copy(BLUEPRINTS / "moodbench-mini.yaml", folder / "own.yaml"))
@@ -109,7 +106,6 @@ def verified(lake: Path, run: str) -> Ended:
 
 @contextmanager
 def changed(path: Path, content: bytes | None) -> Iterator[None]:
-    """Another content of the file, or none, for as long."""
     before = path.read_bytes()
     path.unlink() if content is None else path.write_bytes(content)
     try:
@@ -119,7 +115,6 @@ def changed(path: Path, content: bytes | None) -> Iterator[None]:
 
 
 def flip(content: bytes, place: Place) -> bytes:
-    """One bit of one byte is another one."""
     at = {"first": 0, "middle": len(content) // 2, "last": len(content) - 1}[place]
     return content[:at] + bytes([content[at] ^ 1]) + content[at + 1 :]
 
@@ -188,7 +183,7 @@ def test_verify_ends_with_1_and_names_the_file(players: ScriptedServers, run: st
 
 
 def test_partitions_that_are_gone_are_all_named(players: ScriptedServers, run: str, tmp_path: Path) -> None:
-    copy = players.copy(tmp_path)
+    copy = Path(shutil.copytree(players.lake, tmp_path / "copy"))
     shutil.rmtree(copy / "item_scores" / f"dataset={EC}")
     partitions = read_manifest(copy, run).partitions
     gone = sorted(ref.path for ref in partitions if ref.layer == "item_scores" and ref.key("dataset") == EC)
@@ -339,19 +334,6 @@ def test_another_commit_is_a_note_and_no_difference(own: Own, monkeypatch: pytes
     assert found.verified
     assert any(note.startswith("package version:") and note.endswith("this is 99.0") for note in found.notes)
     assert any(note.startswith("git commit:") and note.endswith("this is c0ffee") for note in found.notes)
-
-
-@pytest.mark.long
-def test_a_repeated_run_leaves_the_first_verified(own: Own, tmp_path: Path) -> None:
-    folder = Path(shutil.copytree(own.lake, tmp_path / "lake"))
-    plan = read_manifest(folder, own.run).plan
-    addresses = (plan["models"][0]["base_url"], plan["roles"]["judge"]["default"][0]["base_url"])
-    model = ("--model", "m", "--base-url", addresses[0], "--judge", "j", "--judge-base-url", addresses[1])
-    chosen = ("--datasets", f"{TEXTS},{SUMMARIES},{CAUSES}", "--set", "bootstrap=20", "--lake", folder, "--json")
-    again = ended("report", own.file, *model, *chosen)  # no server is there any more: stored scores are enough
-    assert again.document["run"] != own.run, again.err
-    assert verify_run(folder, own.run).verified
-    assert verify_run(folder, again.document["run"]).verified
 
 
 @needs_mirror

@@ -1,6 +1,5 @@
 """What people said of items is built beside them, and no job of the infer stage has a way to it."""
 
-import json
 from pathlib import Path
 from typing import Any
 
@@ -13,33 +12,21 @@ from schemas.errors import UsageError
 from schemas.plan import Plan
 from tasks.datasets import steps
 from tasks.datasets.steps import BuildJob
+from tests.flows.commands.test_bad_input import blueprint
 from tests.tasks.benchmarks.attunebench.datasets.conversations import conversation, write_folder
 
+TASK = {"id": "talking", "title": "Talking", "level": "low", "datasets": ["attunebench"]}
 BLUEPRINT: dict[str, Any] = {
-    "name": "annotated",
-    "title": "Annotated",
-    "version": "1",
-    "source": "none",
-    "level_rules": [{"weights": {"high": 1}}],
-    "abilities": [
-        {"id": "one", "title": "One", "tasks": [{"id": "two", "title": "Two", "level": "high", "datasets": ["attunebench"]}]}
-    ],
+    "abilities": [{"id": "one", "title": "One", "tasks": [TASK]}],
     "datasets": {"attunebench": {"title": "Talks", "methods": [{"id": "words", "metrics": [{"metric": "rouge_l"}]}]}},
 }
 
 
 def test_infer_has_items_and_no_annotations(tmp_path: Path) -> None:
     folder = write_folder(tmp_path / "set", {**{str(n): conversation(n) for n in range(1, 12)}, "12": b"{"})
-    (tmp_path / "annotated.yaml").write_text(json.dumps(BLUEPRINT))
-    plan = Plan.model_validate(
-        {
-            "benchmark": str(tmp_path / "annotated.yaml"),
-            "models": [{"name": "core", "base_url": "http://localhost:9/v1"}],
-            "settings": ["annotate"],
-            "lake": tmp_path / "lake",
-            "folders": {"attunebench": folder},
-        }
-    )
+    models = [{"name": "core", "base_url": "http://localhost:9/v1"}]
+    named = {"benchmark": str(blueprint(tmp_path, **BLUEPRINT)), "models": models, "settings": ["annotate"]}
+    plan = Plan.model_validate({**named, "lake": tmp_path / "lake", "folders": {"attunebench": folder}})
     resolved = resolve(plan)
     (selected,) = resolved.selected
     keys = resolved.built_keys(selected)
@@ -59,12 +46,9 @@ def test_infer_has_items_and_no_annotations(tmp_path: Path) -> None:
 
 
 def test_a_folder_of_an_unknown_dataset_is_refused(tmp_path: Path) -> None:
-    (tmp_path / "annotated.yaml").write_text(json.dumps(BLUEPRINT))
-    plan = Plan.model_validate(
-        {"benchmark": str(tmp_path / "annotated.yaml"), "models": [], "folders": {"attunebench_2": tmp_path}}
-    )
-    with pytest.raises(UsageError, match="benchmark annotated has no dataset attunebench_2"):
-        resolve(plan)
+    path = str(blueprint(tmp_path, **BLUEPRINT))
+    with pytest.raises(UsageError, match="benchmark own has no dataset attunebench_2"):
+        resolve(Plan.model_validate({"benchmark": path, "models": [], "folders": {"attunebench_2": tmp_path}}))
 
 
 def test_a_folder_is_named_by_its_dataset() -> None:

@@ -8,7 +8,6 @@ from shutil import rmtree
 from typing import Any
 
 import polars as pl
-import pytest
 
 from flows.planning.capabilities import ensure_probed, unprobed, with_capabilities
 from schemas.api_capabilities import ApiCapabilities
@@ -20,7 +19,6 @@ from tests.flows.command import Ended, ended
 from tests.flows.scripted import policy
 from tests.model_server import is_probe
 from tests.probed_server import Answer, ProbedServer, Script, completed, refused, refusing
-from tests.tasks.models.making_calls import closed_port
 
 DATASETS = ("mini_user_safety", "mini_text_matching")
 ITEMS = 16
@@ -57,7 +55,6 @@ def thinker() -> Script:
     return script
 
 
-@pytest.mark.usefixtures("prefect_server")
 def test_a_thinking_model_is_probed_once(tmp_path: Path) -> None:
     with ProbedServer(thinker()) as server:
         first = command("run", server, tmp_path)
@@ -78,7 +75,6 @@ def test_a_thinking_model_is_probed_once(tmp_path: Path) -> None:
     assert (model["dialect"]["token_limit"], model["dialect"]["unsent"]) == ("max_completion_tokens", ["temperature"])
 
 
-@pytest.mark.usefixtures("prefect_server")
 def test_nothing_is_probed_where_nothing_is_asked(tmp_path: Path) -> None:
     with ProbedServer(lambda body, _: completed(body, "A")) as server:
         for stage in ("score", "report"):
@@ -93,7 +89,6 @@ def test_nothing_is_probed_where_nothing_is_asked(tmp_path: Path) -> None:
     assert list_probes(tmp_path) == []
 
 
-@pytest.mark.usefixtures("prefect_server")
 def test_what_is_stated_is_not_probed(tmp_path: Path) -> None:
     dialect = "{token_limit: max_completion_tokens, unsent: [temperature, top_p], reasoning_effort: low, extra: {top_k: 1}}"
     stated = ["--set", f"models.dialect={dialect}", "--max-tokens", "2000"]
@@ -106,7 +101,6 @@ def test_what_is_stated_is_not_probed(tmp_path: Path) -> None:
         assert (body["max_completion_tokens"], body["reasoning_effort"], body["top_k"]) == (2000, "low", 1)
 
 
-@pytest.mark.usefixtures("prefect_server")
 def test_a_model_silent_to_probes_is_asked(tmp_path: Path) -> None:
     with ProbedServer(lambda *_: refused("invalid key", 401)) as server:
         command("build", server, tmp_path)
@@ -145,22 +139,3 @@ async def test_two_runs_at_once_probe_once_between_them(tmp_path: Path) -> None:
     (judge,) = resolved.named("judge")
     assert judge.dialect == capabilities_of(resolved)
     assert with_capabilities(resolved) == resolved
-
-
-async def test_without_findings_the_usual_capabilities_hold(tmp_path: Path) -> None:
-    embedded = Plan(benchmark="moodbench-mini", models=(ModelEntry(name="smollm2"),), lake=tmp_path)
-    for wanted in (plan(f"http://127.0.0.1:{closed_port()}/v1", tmp_path), embedded):
-        assert await ensure_probed(tmp_path, unprobed(wanted), Budget()) is False
-        assert capabilities_of(with_capabilities(wanted)) == ApiCapabilities()
-    assert list_probes(tmp_path) == []
-
-
-def test_before_any_probe_the_provider_is_believed(tmp_path: Path) -> None:
-    entry = ModelEntry(name="o3-mini", base_url="https://api.openai.com/v1")
-    resolved = with_capabilities(Plan(benchmark="moodbench-mini", models=(entry,), lake=tmp_path))
-    selected = capabilities_of(resolved)
-    assert (selected.token_limit, selected.unsent, selected.effort_path) == (
-        "max_completion_tokens",
-        ("temperature", "top_p"),
-        "reasoning_effort",
-    )

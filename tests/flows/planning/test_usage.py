@@ -18,13 +18,11 @@ from flows.planning.usage import UsageCounter
 from flows.runtime.progress import StageProgress
 from schemas.chat import ChatReply
 from tests.flows.command import ended
-from tests.flows.commands.test_bad_input import ITEM, blueprint
 from tests.flows.commands.test_dry_run import DATASETS, ask
 from tests.flows.scripted import policy
 from tests.model_server import ModelServer
 
 COUNTS = ("dataset", "model", "role", "calls", "from_journal", "sent", "unsent", "failed", "uncounted")
-ITEMS = 20
 
 
 def counts(document: dict[str, Any]) -> list[tuple[Any, ...]]:
@@ -35,7 +33,6 @@ def tokens(row: dict[str, Any]) -> list[int | None]:
     return [row[f"{paid}{kind}_tokens"] for paid in ("", "paid_") for kind in ("prompt", "completion")]
 
 
-@pytest.mark.usefixtures("prefect_server")
 def test_what_was_used_is_summed_and_paid_once(tmp_path: Path) -> None:
     lake = tmp_path / "lake"
     with ModelServer(policy(DATASETS, "gold")) as server:
@@ -75,7 +72,6 @@ def test_what_was_used_is_summed_and_paid_once(tmp_path: Path) -> None:
 
 
 def table_rows(page: str) -> str:
-    """The rows of all tables of a page, a line each: cells between bars."""
     rows = re.findall(r"<tr[^>]*>(.*?)</tr>", Path(page).read_text(encoding="utf-8"), flags=re.DOTALL)
     cells = (
         (re.sub(r"<[^>]+>", "", cell) for cell in re.findall(r"<t[hd][^>]*>(.*?)</t[hd]>", row, flags=re.DOTALL)) for row in rows
@@ -108,14 +104,6 @@ async def published_costs() -> list[list[tuple[Any, ...]]]:
         found = await client.read_artifacts(artifact_filter=wanted, sort=ArtifactSort.CREATED_DESC)
     columns = ("dataset", "model", "prompt_tokens", "currency")
     return [[tuple(row[name] for name in columns) for row in json.loads(str(artifact.data))[:3]] for artifact in found]
-
-
-def benchmark(folder: Path) -> Path:
-    """A blueprint over ITEMS items of one's own whose prompts are equally long."""
-    item = {**ITEM, "options": ["glad", "sad"], "gold_indices": [1]}
-    items = [{**item, "item_id": f"i-{number:02}", "question": f"How is number {number:02}?"} for number in range(ITEMS)]
-    (folder / "items.jsonl").write_text("\n".join(map(json.dumps, items)), encoding="utf-8")
-    return blueprint(folder)
 
 
 def test_answers_without_counts_are_not_zero() -> None:

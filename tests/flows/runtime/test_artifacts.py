@@ -152,7 +152,6 @@ MODEL = "published"
 
 
 async def published(key: str) -> Any:
-    """The artifact of a key that belongs to the outermost flow run."""
     whose = FlowRunFilter(name=FlowRunFilterName(any_=[f"refresh moodbench-mini: {MODEL} (base)"]))
     async with get_client() as client:
         (artifact,) = await client.read_artifacts(
@@ -166,7 +165,6 @@ def asked(server: LoopbackServer, lake: Path, *more: str) -> Ended:
     return ended("run", "moodbench-mini", *model, "--set", "bootstrap=20", "--json", *more)
 
 
-@pytest.mark.usefixtures("prefect_server")
 def test_a_run_publishes_tables_with_its_outermost_flow(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv(REPORTS_URL, "http://127.0.0.1:9")
     with ModelServer(policy(DATASETS, "gold"), fault=lambda number: "401" if number == 3 else None) as server:

@@ -14,20 +14,17 @@ from prefect.client.orchestration import get_client
 from flows.runtime.clusters import WorkerMachine, describe_machine, list_differences, look_around, may_travel, split_address
 from schemas.chat import EMBEDDED_MODEL, ModelEntry
 from schemas.dataset import LocalFile, PinnedFile, SourceFile
-from schemas.folders import parse_folder
 from schemas.plan import Plan
 from tasks.datasets.catalogue import find_dataset
 from tasks.datasets.steps import build_partition
 from tasks.lake.manifest import read_manifest
-from tasks.lake.objects import ObjectStore
 from tasks.metrics.steps import score_partition
 from tasks.scoring.steps import aggregate, compute_layer
 from tasks.steps import ledger
 from tests.clusters import dask_cluster, free_port
-from tests.flows.command import Ended, ended
+from tests.flows.command import Ended, ask_mini
 from tests.flows.scripted import policy
 from tests.model_server import ModelServer
-from tests.object_store import BUCKET, object_store
 
 DATASETS = ("mini_user_safety", "mini_text_matching", "mini_summarization", "mini_eq_test")
 ANSWERED = ("responses", "judgements")
@@ -45,23 +42,19 @@ def on(address: str) -> tuple[str, ...]:
 
 
 def evaluate(stage: str, base_url: str, lake: str | Path, *more: str) -> Ended:
-    models = ("--model", "m", "--base-url", base_url, "--judge", "j", "--judge-base-url", base_url)
-    return ended(stage, "moodbench-mini", *models, "--datasets", ",".join(DATASETS), "--lake", lake, *more, "--json")
+    return ask_mini(stage, base_url, lake, DATASETS, *more, "--json")
 
 
 def contents(done: Ended, lake: Any) -> dict[str, str]:
-    """Content hash of every partition of a run, by path."""
     return {ref.path: ref.content_sha256 for ref in read_manifest(lake, done.document["run"]).partitions}
 
 
 def written(lake: Path) -> dict[str, bytes]:
-    """Bytes of every partition that holds no measurements."""
     files = [path for path in lake.rglob("*.parquet") if path.relative_to(lake).parts[0] not in ANSWERED]
     return {path.relative_to(lake).as_posix(): path.read_bytes() for path in files}
 
 
 def refused(folder: Path, model: str, address: str) -> str:
-    """What a build is told that the cluster cannot do."""
     done = evaluate("build", model, folder / "lake", *on(address))
     assert done.status == 2
     return done.err
@@ -75,7 +68,6 @@ def test_a_step_can_be_sent(step: Any) -> None:
 
 
 @pytest.mark.long
-@pytest.mark.usefixtures("prefect_server")
 def test_a_dask_cluster_gives_the_same_bits(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, model: str) -> None:
     (tmp_path / "dask").mkdir()
     monkeypatch.chdir(tmp_path)  # the workers have another current folder
@@ -121,7 +113,6 @@ async def recorded(flow_runs: set[UUID], number: int) -> list[dict[str, Any]]:
 
 
 @pytest.mark.long
-@pytest.mark.usefixtures("prefect_server")
 def test_an_error_on_a_worker_is_reported(tmp_path: Path, model: str) -> None:
     assert evaluate("build", model, tmp_path).status == 0
     assert evaluate("infer", model, tmp_path).status == 0
@@ -135,7 +126,6 @@ def test_an_error_on_a_worker_is_reported(tmp_path: Path, model: str) -> None:
     assert str(damaged) in done.err
 
 
-@pytest.mark.usefixtures("prefect_server")
 def test_a_cluster_without_workers_is_refused(tmp_path: Path, model: str) -> None:
     with dask_cluster(tmp_path, workers=0) as address:
         told = refused(tmp_path, model, address)
@@ -146,7 +136,6 @@ def test_a_cluster_without_workers_is_refused(tmp_path: Path, model: str) -> Non
 
 
 @pytest.mark.long
-@pytest.mark.usefixtures("prefect_server")
 @pytest.mark.parametrize("program", ["dask_worker", "dask_scheduler"])
 def test_a_machine_without_our_code_is_refused(tmp_path: Path, model: str, program: str) -> None:
     with dask_cluster(tmp_path, workers=1, without_code=program) as address:
@@ -154,20 +143,6 @@ def test_a_machine_without_our_code_is_refused(tmp_path: Path, model: str, progr
     assert "expected: MoodFlow on every machine of the cluster" in told
     assert "schemas" in told
     assert "install this version of MoodFlow" in told
-
-
-@pytest.mark.long
-@pytest.mark.usefixtures("prefect_server")
-def test_workers_write_to_an_object_store(tmp_path: Path, model: str) -> None:
-    root = f"s3://{BUCKET}/nightly"
-    with pytest.MonkeyPatch.context() as patch, object_store(patch):
-        patch.setenv("MOODFLOW_STATE", str(tmp_path / "state"))
-        with dask_cluster(tmp_path) as address:  # its processes inherit the credentials
-            there = evaluate("run", model, root, *on(address))
-        here = evaluate("run", model, tmp_path / "here")
-        assert (here.status, there.status) == (0, 0), there.err
-        assert contents(there, parse_folder(root)) == contents(here, tmp_path / "here")
-    ObjectStore.clear_instance_cache()
 
 
 def test_an_address_where_nothing_listens_is_refused(tmp_path: Path, model: str) -> None:

@@ -39,7 +39,6 @@ def home(started_prefect: PrefectServer, tmp_path_factory: pytest.TempPathFactor
 
 
 def start(home: Path, folder: Path, *arguments: str, program: str = ENTRY_POINT, **environ: str) -> subprocess.Popen[str]:
-    """The command, in a folder of its own."""
     return subprocess.Popen(
         [sys.executable, "-c", program, *arguments],
         stdout=subprocess.PIPE,
@@ -55,12 +54,10 @@ def build(*datasets: str) -> tuple[str, ...]:
 
 
 def servers(home: Path) -> list[int]:
-    """Processes of temporary servers with this folder of Prefect."""
     return [pid for pid, program in processes_of(home).items() if str(PROGRAM) in program]
 
 
 def recorded(home: Path, table: str) -> list[tuple[str, str]]:
-    """Name and state of the runs in Prefect's database."""
     with closing(sqlite3.connect(home / "prefect.db")) as database:
         return database.execute(f"SELECT name, state_type FROM {table}").fetchall()  # noqa: S608  our own names
 

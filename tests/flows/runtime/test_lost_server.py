@@ -38,15 +38,11 @@ LATER = {"/later/health": b"true", "/later/admin/version": b'"4.0.0"'}
 
 
 class Page(Handler):
-    """Answers everything else with a page."""
-
     def do_GET(self) -> None:  # noqa: N802  the name http.server calls
         self.send_body(200, LATER.get(self.path, b"<html>welcome</html>"), {"Content-Type": "text/html"})
 
 
 class Pages(LoopbackServer):
-    """A server of pages."""
-
     handler = Page
 
 
@@ -60,7 +56,6 @@ def run_on(server: PrefectServer, base_url: str, lake: Path, home: Path) -> subp
 
 @pytest.fixture
 def own_server(started_prefect: PrefectServer, tmp_path: Path) -> Iterator[PrefectServer]:
-    """A Prefect server that may be lost."""
     home = started_prefect.new_home(tmp_path / "own")
     with started_server(home) as server:
         server.wait()

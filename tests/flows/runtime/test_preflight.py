@@ -20,8 +20,6 @@ from tests.probed_server import Answer, ProbedServer, completed
 EE = "long_mini_ee"
 CUT_SHORT = "emotion expression asks for more than 3000 tokens per stage and replies of core end at 2048"
 
-pytestmark = pytest.mark.usefixtures("prefect_server")
-
 
 @pytest.mark.parametrize("command", ["run", "infer"])
 def test_a_warning_is_said_once(tmp_path: Path, command: str) -> None:

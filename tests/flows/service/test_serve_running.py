@@ -18,29 +18,24 @@ from flows.runtime.artifacts import MODEL_RESOURCE, SCORE_REGRESSION
 from flows.runtime.local_server import PROGRAM
 from flows.service.registration import REGRESSION, SILENT_RUN
 from tests.flows.scripted import policy
-from tests.flows.served import (
-    DATASETS,
-    LIMIT_S,
-    Served,
-    deployment,
-    processes_of,
-    wait_until,
-    write_config,
-)
+from tests.flows.served import DATASETS, LIMIT_S, Served, deployment, processes_of, wait_until, write_config
 from tests.loopback import Endpoint
 from tests.model_server import ModelServer
 from tests.prefect_server import PrefectServer
 
-linux = pytest.mark.skipif(sys.platform != "linux", reason="processes are looked up in /proc")
+pytestmark = pytest.mark.skipif(sys.platform != "linux", reason="processes are looked up in /proc")
 URL = "http://127.0.0.1:9/v1"
 ONE_AT_A_TIME = {"name": "scripted", "concurrency": 1}
 REFUSALS = {"api_key_env": "the key of model scripted may not be sent to this base URL", "identity": "is that of another server"}
 """By what is left in a form whose base URL is changed."""
 
 
-@linux
-def test_serve_needs_a_password_and_leaves_no_process(started_prefect: PrefectServer, tmp_path: Path) -> None:
-    home = started_prefect.new_home(tmp_path / "prefect")
+@pytest.fixture
+def home(started_prefect: PrefectServer, tmp_path: Path) -> Path:
+    return started_prefect.new_home(tmp_path / "prefect")
+
+
+def test_serve_needs_a_password_and_leaves_no_process(home: Path, tmp_path: Path) -> None:
     write_config(tmp_path / "prefect.yaml", deployment(URL))
     with Served(tmp_path, home) as served:
         assert [one["name"] for one in served.api("/deployments/filter", {})] == ["tried"]
@@ -53,10 +48,8 @@ def test_serve_needs_a_password_and_leaves_no_process(started_prefect: PrefectSe
                 socket.create_connection(("127.0.0.1", int(url.split(":")[2].split("/")[0])), timeout=5)
 
 
-@linux
 @pytest.mark.long
-def test_automations_are_made_once_and_mended(started_prefect: PrefectServer, tmp_path: Path) -> None:
-    home = started_prefect.new_home(tmp_path / "prefect")
+def test_automations_are_made_once_and_mended(home: Path, tmp_path: Path) -> None:
     write_config(tmp_path / "prefect.yaml", deployment(URL))
     with Served(tmp_path, home) as served:
 
@@ -81,10 +74,8 @@ def test_automations_are_made_once_and_mended(started_prefect: PrefectServer, tm
         assert "401 Unauthorized" in refused
 
 
-@linux
 @pytest.mark.long
-def test_a_triggered_run_has_a_served_report(started_prefect: PrefectServer, tmp_path: Path) -> None:
-    home = started_prefect.new_home(tmp_path / "prefect")
+def test_a_triggered_run_has_a_served_report(home: Path, tmp_path: Path) -> None:
     with ModelServer(policy(DATASETS, "gold")) as model, ModelServer(policy(DATASETS, "gold")) as other:
         entry = {"name": "scripted", "base_url": model.base_url, "api_key_env": "A_KEY"}
         write_config(tmp_path / "prefect.yaml", deployment(model.base_url, models=[entry]))
@@ -106,10 +97,8 @@ def test_a_triggered_run_has_a_served_report(started_prefect: PrefectServer, tmp
                 assert answer.read() == (manifest.parent / "report.html").read_bytes()
 
 
-@linux
 @pytest.mark.long
-def test_a_scheduled_run_without_change_asks_nothing(started_prefect: PrefectServer, tmp_path: Path) -> None:
-    home = started_prefect.new_home(tmp_path / "prefect")
+def test_a_scheduled_run_without_change_asks_nothing(home: Path, tmp_path: Path) -> None:
     with ModelServer(policy(DATASETS, "gold")) as model:
         write_config(tmp_path / "prefect.yaml", deployment(model.base_url))
         with Served(tmp_path, home, "--schedule", "tried=* * * * *") as served:
@@ -139,13 +128,9 @@ def test_a_scheduled_run_without_change_asks_nothing(started_prefect: PrefectSer
             assert (model.calls, model.repeated) == (20 + 16, 16)
 
 
-@linux
 @pytest.mark.long
 @pytest.mark.parametrize("number", [signal.SIGINT, signal.SIGTERM])
-def test_an_interrupted_run_is_resumed_by_the_next(
-    started_prefect: PrefectServer, tmp_path: Path, number: signal.Signals
-) -> None:
-    home = started_prefect.new_home(tmp_path / "prefect")
+def test_an_interrupted_run_is_resumed_by_the_next(home: Path, tmp_path: Path, number: signal.Signals) -> None:
     with ModelServer(policy(DATASETS, "gold"), latency_s=0.5) as model:
         slow = {**ONE_AT_A_TIME, "base_url": model.base_url}
         # A canary would ask what the journal has once more.
@@ -166,10 +151,8 @@ def test_an_interrupted_run_is_resumed_by_the_next(
         assert model.repeated <= 1
 
 
-@linux
 @pytest.mark.long
-def test_a_killed_serve_frees_its_place(started_prefect: PrefectServer, tmp_path: Path) -> None:
-    home = started_prefect.new_home(tmp_path / "prefect")
+def test_a_killed_serve_frees_its_place(home: Path, tmp_path: Path) -> None:
     with ModelServer(policy(DATASETS, "gold"), latency_s=0.5) as model, Endpoint() as webhook:
         slow = {**ONE_AT_A_TIME, "base_url": model.base_url}
         write_config(tmp_path / "prefect.yaml", deployment(model.base_url, models=[slow]))
@@ -191,10 +174,8 @@ def test_a_killed_serve_frees_its_place(started_prefect: PrefectServer, tmp_path
             wait_until(lambda: served.state_of(again)["type"] == "COMPLETED")
 
 
-@linux
 @pytest.mark.long
-def test_a_dead_server_ends_serve(started_prefect: PrefectServer, tmp_path: Path) -> None:
-    home = started_prefect.new_home(tmp_path / "prefect")
+def test_a_dead_server_ends_serve(home: Path, tmp_path: Path) -> None:
     write_config(tmp_path / "prefect.yaml", deployment(URL))
     with Served(tmp_path, home) as served:
         (server,) = (pid for pid, program in processes_of(home).items() if str(PROGRAM) in program)

@@ -12,10 +12,10 @@ from datetime import UTC, datetime
 from pathlib import Path
 from typing import Any
 
+import httpx
 import pytest
 import yaml
 
-from flows.service.registration import REGRESSION, SILENT_RUN
 from schemas.lineage import RunManifest
 from tests.clusters import free_port
 from tests.flows.scripted import policy
@@ -32,13 +32,7 @@ COMPOSE = yaml.safe_load((ROOT / "compose.yaml").read_text(encoding="utf-8"))["s
 
 
 class Shared:
-    """Services of compose.yaml as processes, each with its own folder of Prefect; killed at the end of the block.
-
-    Args:
-        folder: where they work; it has the file of deployments.
-        database: port of PostgreSQL.
-        variables: those that compose.yaml names.
-    """
+    """Services of compose.yaml as processes, each with its own folder of Prefect; killed at the end of the block."""
 
     def __init__(self, folder: Path, database: int, **variables: str) -> None:
         self.folder = folder
@@ -80,10 +74,6 @@ class Shared:
             )
         return self._started[-1]
 
-    def deploy(self) -> None:
-        """Do what is done once per start."""
-        assert self.start("deploy").wait(LIMIT_S) == 0, self.log_of("deploy").read_text(encoding="utf-8")
-
     def kill(self, service: str) -> None:
         """Kill a service and all that it started, its runs too."""
         while found := processes_of(self._home(service)):
@@ -92,11 +82,9 @@ class Shared:
             time.sleep(0.1)
 
     def log_of(self, service: str) -> Path:
-        """Where a service's output goes."""
         return self.folder / f"{service}.log"
 
     def api(self, path: str, body: Any = None, method: str | None = None) -> Any:
-        """Ask the server's API; POST if there is a body."""
         return ask(f"{self._api}{path}", AUTH, body, method)
 
     def runs(self) -> list[dict[str, Any]]:
@@ -109,17 +97,10 @@ class Shared:
         return found
 
     def logs(self) -> list[dict[str, Any]]:
-        """Every line of every run's log."""
         lines: list[dict[str, Any]] = []
         while page := self.api("/logs/filter", {"limit": 200, "offset": len(lines), "sort": "TIMESTAMP_ASC"}):
             lines += page
         return lines
-
-    def automations(self) -> dict[str, dict[str, Any]]:
-        """Automations by name."""
-        found = self.api("/automations/filter", {})
-        assert len({one["name"] for one in found}) == len(found)
-        return {one["name"]: one for one in found}
 
     def _home(self, service: str) -> Path:
         return self.folder / "homes" / service
@@ -130,7 +111,7 @@ class Shared:
     def _answers(self) -> bool:
         try:
             return bool(self.api("/health"))
-        except OSError:
+        except httpx.HTTPError:
             return False
 
 
@@ -149,7 +130,7 @@ def shared(tmp_path: Path, model: ModelServer) -> Iterator[Shared]:
         postgres(PASSWORD) as port,
         Shared(tmp_path, port, MOODFLOW_WEBHOOK="http://127.0.0.1:9/hook") as started,
     ):
-        started.deploy()
+        assert started.start("deploy").wait(LIMIT_S) == 0, started.log_of("deploy").read_text(encoding="utf-8")
         yield started
 
 
@@ -160,16 +141,11 @@ def test_nightly_runs_go_on_after_a_kill(shared: Shared, model: ModelServer, tmp
     wait_until(lambda: model.calls >= 4)
     killed = next(run["id"] for run in shared.runs() if run["state"]["type"] == "RUNNING")
     shared.kill("worker")
-    before, began, told = model.calls, time.monotonic(), dict[str, str]()
+    told = dict[str, str]()
     shared.start("worker")
 
     def completed() -> bool:
-        for run in shared.runs():
-            state = run["state"]["name"]
-            if told.get(run["id"]) != state:
-                told[run["id"]] = state
-                name = "killed" if run["id"] == killed else f"due {run['expected_start_time'][11:16]}"
-                print(f"{time.monotonic() - began:4.0f} s  {name:9}  {state}  {run['state']['message'] or ''}")  # noqa: T201
+        told.update({run["id"]: run["state"]["name"] for run in shared.runs()})
         return "Completed" in told.values()
 
     wait_until(completed)
@@ -181,30 +157,9 @@ def test_nightly_runs_go_on_after_a_kill(shared: Shared, model: ModelServer, tmp
     assert "Failed" not in told.values()
     (written,) = (tmp_path / "lake" / "runs").glob("*/manifest.json")
     (canary,) = RunManifest.model_validate_json(written.read_text(encoding="utf-8")).canaries
-    print(f"{before} calls before, {model.calls} in all, {model.repeated} of them again, {canary.asked} by the canary")  # noqa: T201
     assert len({json.dumps(body, sort_keys=True) for body in model.bodies}) == 20
     assert model.repeated <= 1 + canary.asked
     lines = [line["message"] for line in shared.logs()]
     assert any(line.startswith("canary of scripted") for line in lines)
     assert [line for line in lines if "hook" in line.lower()] == []
-
-
-@pytest.mark.long
-@pytest.mark.skipif(sys.platform != "linux", reason="processes are looked up in /proc")
-def test_deploying_again_mends_what_was_changed(shared: Shared) -> None:
-    first = shared.automations()
-    assert sorted(first) == [REGRESSION, SILENT_RUN]
-    shared.deploy()
-    assert shared.automations() == first
-    silent, regression = (
-        {key: value for key, value in first[name].items() if key not in ("id", "created", "updated")}
-        for name in (SILENT_RUN, REGRESSION)
-    )
-    longer = {**silent["trigger"], "within": 900.0}
-    shared.api(f"/automations/{first[SILENT_RUN]['id']}", {**silent, "trigger": longer}, "PUT")
-    shared.api("/automations/", regression)
-    shared.deploy()
-    mended = shared.automations()
-    assert sorted(mended) == [REGRESSION, SILENT_RUN]
-    assert mended[SILENT_RUN]["trigger"]["within"] == 90
     assert PASSWORD not in "".join(shared.log_of(name).read_text(encoding="utf-8") for name in ("server", "deploy"))

@@ -84,12 +84,18 @@ def test_people_not_told_apart_have_no_ceiling() -> None:
 
 def test_a_rater_of_two_units_gives_no_ceiling() -> None:
     people: dict[str, Column] = {"A": PEOPLE["A"], "B": [1, 2, None, None, None, None]}
-    rows = rows_of(certificates(joined(long("rater", "rating", people), long("judge", "value", {"j": JUDGE})), Resampling(10, 0)))
+    table = certificates(joined(long("rater", "rating", people), long("judge", "value", {"j": JUDGE})), Resampling(10, 0))
+    rows = rows_of(table)
+    assert rows_of(table, "people")["alpha_ordinal"]["n_units"] == 2
     # B shares two units with anybody, which is too few to be compared with: A alone counts, whose 3 of 6 the judge meets.
     assert (rows["exact"]["value"], rows["exact"]["human_value"]) == (0.5, None)
     assert rows["exact"]["human_undefined_because"] == FEW
     # Their mean stands all the same: |2 - 1|, |3 - 2|, 0, 0, 0, |5 - 3|.
     assert rows["mae"]["value"] == pytest.approx(4 / 6)
+    # Three are enough: 1, 2, 3 are A's own, of which the judge meets one.
+    people["B"] = [1, 2, 3, None, None, None]
+    rows = rows_of(certificates(joined(long("rater", "rating", people), long("judge", "value", {"j": JUDGE})), Resampling(10, 0)))
+    assert (rows["exact"]["value"], rows["exact"]["human_value"]) == (pytest.approx((1 / 2 + 1 / 3) / 2), 1)
 
 
 def test_a_rating_on_another_scale_is_correlated_only() -> None:

@@ -4,7 +4,7 @@ from dataclasses import replace
 
 from schemas.blueprint import Gate
 from schemas.changes import ScoreDifference
-from tasks.compare.regression import SystemScores, fell_beyond_interval, find_regressions, find_warnings
+from tasks.compare.regression import SystemScores, fell_beyond_interval, find_regressions, find_warnings, list_some
 from tests.rows import each_row
 from tests.tasks.scoring.samples import ability, blueprint, task
 
@@ -73,12 +73,18 @@ def test_the_veto(before: bool | None, after: bool | None, finding: str | None, 
 
 
 def test_coverage_that_drops_names_what_was_lost() -> None:
+    most = replace(WHOLE, coverage=0.75)
     less = replace(WHOLE, coverage=0.5, datasets=frozenset({"d"}))
-    (found,) = find_regressions([], WHOLE, less, ONE)
-    assert (found.what, found.before, found.after) == ("coverage", 1, 0.5)
-    assert found.message == "coverage dropped from 100.0 % to 50.0 % of the datasets: no score of e"
-    assert find_regressions([], less, WHOLE, ONE) == ()
-    assert find_warnings(less, WHOLE, ONE) == ("coverage rose from 50.0 % to 100.0 % of the datasets",)
+    (found,) = find_regressions([], most, less, ONE)
+    assert (found.what, found.before, found.after) == ("coverage", 0.75, 0.5)
+    assert found.message == "coverage dropped from 75.0 % to 50.0 % of the datasets: no score of e"
+    assert find_regressions([], less, most, ONE) == find_regressions([], most, most, ONE) == ()
+    assert find_warnings(less, most, ONE) == ("coverage rose from 50.0 % to 75.0 % of the datasets",)
+    assert find_warnings(most, most, ONE) == ()
+
+
+def test_six_names_are_five_and_one_more() -> None:
+    assert (list_some("abcde"), list_some("abcdef")) == ("a, b, c, d, e", "a, b, c, d, e and 1 more")
 
 
 @each_row(

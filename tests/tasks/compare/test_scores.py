@@ -183,6 +183,8 @@ def test_items_turn_from_right_to_wrong_and_back() -> None:
 
 def test_shares_fall_and_rise_without_a_test() -> None:
     assert flip(items("d", [0.5, 0.2, 1.0]), items("d", [0.4, 0.3, 1.0])) == [False, 3, ["d-0"], ["d-1"], None]
+    # Right and wrong before, shares after.
+    assert flip(items("d", [1, 0]), items("d", [0.5, 0])) == [False, 2, ["d-0"], [], None]
     # A rating at the end of its scale is not right or wrong.
     ratings = (items("d", values, metric="judged_rating") for values in ([1, 0], [0, 1]))
     assert flip(*ratings) == [False, 2, ["d-0"], ["d-1"], None]

@@ -7,11 +7,11 @@ import pytest
 
 from schemas.dataset import BundledFile, DatasetSpec, LocalFile, PinnedFile
 from schemas.errors import UsageError
-from tasks.datasets.building import BuiltItems, build_items
 from tasks.datasets.catalogue import CATALOGUE, find_dataset
 from tasks.datasets.own_items import local_dataset
 from tasks.scoring.blueprints import load_blueprint
 from tasks.sources.locating import Locator, needs, sources
+from tests.mirror import MIRROR
 from tests.rows import each_row
 from tests.tasks.datasets.real_datasets import build, here, items_of
 
@@ -39,41 +39,6 @@ ITEMS = (
 )
 """Items made of the files that the mirror has, rejected ones too."""
 
-# Gold counts as in the data dictionary, by index of the right option (our option order, see the adapter's docstring).
-GOLD = {
-    "copa": {0: 55, 1: 45},
-    "wic": {0: 144, 1: 156},  # label 1 = same sense = our option 0
-    "rte": {0: 146, 1: 131},
-    "ocnli": {0: 116, 1: 95, 2: 89},
-    "sst2": {0: 158, 1: 142},  # label 1 = positive = our option 0
-    "imdb": {0: 145, 1: 155},  # label 1 = positive = our option 0
-    "piqa": {0: 910, 1: 928},  # label "0" = the first solution
-    "hellaswag": {0: 75, 1: 67, 2: 74, 3: 84},
-    "lcqmc": {0: 184, 1: 116},  # label "1" = same meaning = our option 0
-    "emobench1": {0: 50, 1: 46, 2: 47, 3: 53, 4: 52, 5: 52},
-    "moodbench3": {0: 78, 1: 104, 2: 91, 3: 29},
-    "ag_news": {0: 75, 1: 75, 2: 70, 3: 81},  # classes 1 to 4
-    "thucnews": {0: 25, 1: 41, 2: 39, 3: 30, 4: 31, 5: 28, 6: 26, 7: 27, 8: 25, 9: 28},  # counted in the file
-    "qqp": {0: 104, 1: 196},  # is_duplicate 1 = our option 0
-    "multirc": {0: 129, 1: 171},  # label 1 = yes = our option 0
-    "mnli": {0: 96, 1: 91, 2: 113},
-    "wsc": {0: 38, 1: 66},  # label 1 = yes = our option 0
-    "mutual": {0: 65, 1: 79, 2: 86, 3: 70},  # letters A to D
-    "folio": {0: 72, 1: 63, 2: 69},  # True, False, Uncertain
-    "logiqa": {0: 132, 1: 159, 2: 179, 3: 181},  # letters a to d, counted in the file
-    "dianping": {0: 159, 1: 141},  # label "1" = positive = our option 0
-    "moodbench1": {0: 105, 1: 86, 2: 51, 3: 30, 4: 20, 5: 12},
-    "semeval2018_task3": {0: 311, 1: 473},  # label "1" = ironic = our option 0
-    "vua20": {0: 66, 1: 234},  # label "1" = metaphor = our option 0
-    "semeval2018_task1": {0: 702, 1: 2598},  # "1" = present = our option 0
-    "emobench3": {0: 45, 1: 83, 2: 109, 3: 63},
-    "moodbench4": {0: 117, 1: 89, 2: 55, 3: 41},
-    "cosmos_qa": {0: 70, 1: 69, 2: 84, 3: 77},
-    "mmlu_pro": {0: 43, 1: 38, 2: 41, 3: 31, 4: 27, 5: 31, 6: 23, 7: 20, 8: 25, 9: 21},
-    "cmmlu": {0: 2877, 1: 2827, 2: 2817, 3: 2851},
-}
-
-
 # Row of the release -> index of the right option, each read and answered by hand.
 BY_HAND: dict[str, dict[int, int]] = {
     "ag_news": {0: 2, 1: 1},
@@ -91,10 +56,6 @@ BY_HAND: dict[str, dict[int, int]] = {
     "cosmos_qa": {0: 2, 1: 1, 2: 0},
     "mmlu_pro": {2: 1, 6: 2},  # the tallest trees; a simple interest of 300 * 0.08 / 2 = 12
 }
-
-
-def build_here(spec: DatasetSpec) -> BuiltItems:
-    return build_items(spec, [Locator().locate(file) for file in spec.files], None, 0)
 
 
 def test_catalogue_has_the_sixty_of_the_paper() -> None:
@@ -143,12 +104,6 @@ def test_pinned_entry_holds_on_the_real_files(spec: DatasetSpec, mirror: Path) -
     assert set(built.items["question_type"]) == set(chosen.question_types)
 
 
-@pytest.mark.parametrize("name", GOLD)
-def test_gold_is_distributed_as_in_the_data_dictionary(name: str, mirror: Path) -> None:
-    gold = items_of(name, mirror)["gold_indices"].explode()
-    assert dict(sorted(Counter(gold).items())) == GOLD[name]
-
-
 @pytest.mark.parametrize("name", BY_HAND)
 def test_gold_of_rows_answered_by_hand(name: str, mirror: Path) -> None:
     items = items_of(name, mirror)
@@ -159,7 +114,7 @@ def test_gold_of_rows_answered_by_hand(name: str, mirror: Path) -> None:
 
 @each_row("spec", BUNDLED)
 def test_bundled_entry_holds_on_its_file(spec: DatasetSpec) -> None:
-    built = build_here(spec)
+    built = build(spec.id, MIRROR)
     assert built.rejected.height == 0
     assert built.items.height >= 8
     assert set(built.items["language"]) == set(spec.languages)

@@ -81,12 +81,6 @@ def test_which_question_about_tweet_comes_first_is_drawn() -> None:
     assert max(abs(count - 300 / 11) for count in counts.values()) < 4 * 5
 
 
-def test_another_seed_is_another_draw() -> None:
-    samples = of_texts([str(number) for number in range(100)])
-    # Two independent draws of 50 from 100 share 25 on average, standard deviation 2.5; equal draws would share 50.
-    assert 10 < len(set(drawn(samples, 50, seed=0)) & set(drawn(samples, 50, seed=1))) < 40
-
-
 @pytest.mark.parametrize(
     "unit",
     ["", "u"],

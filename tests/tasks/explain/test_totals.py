@@ -1,4 +1,4 @@
-"""Which part of a score is looked at next: the one that takes most from it, by weight."""
+"""How the numbers of a run are told from the total down, and which part is looked at next: what takes most, by weight."""
 
 from dataclasses import replace
 from pathlib import Path
@@ -20,10 +20,13 @@ DESIGN = blueprint(
 )
 
 
-def explained(folder: Path, hits: dict[str, int], missing: tuple[Missing, ...] = (), **wanted: Any) -> Row:
-    """The document of a run with so many of 5 items right by dataset."""
-    scores = pl.concat([items(dataset, share(right, 5)) for dataset, right in hits.items()])
-    run = run_of(folder, DESIGN, {"item_scores": scores}, {})
+def explained(
+    folder: Path, hits: dict[str, int], missing: tuple[Missing, ...] = (), others: dict[str, int] | None = None, **wanted: Any
+) -> Row:
+    """The document of a run with so many of 5 items right by dataset; of a second model, `others`, likewise."""
+    models = {"m": hits, "other": others or {}}
+    scores = [items(dataset, share(right, 5), model) for model, of in models.items() for dataset, right in of.items()]
+    run = run_of(folder, DESIGN, {"item_scores": pl.concat(scores)}, {})
     run = replace(run, manifest=run.manifest.model_copy(update={"missing": missing}))
     selection = Selection(**wanted)
     return place_document(run, run.systems, selection, find_place(DESIGN, selection))
@@ -67,3 +70,33 @@ def test_missing_is_what_the_systems_lack_below(tmp_path: Path) -> None:
     )
     document = explained(tmp_path, {"d": 1, "e": 3, "f": 3}, missing, ability="able")
     assert [(gap["dataset"], gap["model"], gap["setting"]) for gap in document["missing"]] == gaps[:2]
+
+
+def test_parts_are_shown_to_the_next_kind(tmp_path: Path) -> None:
+    def shown(number: int, **wanted: Any) -> dict[str, Any]:
+        (model,) = explained(tmp_path / str(number), {"d": 1, "e": 3, "f": 3}, **wanted)["models"]
+        part = model["part"]
+        return {each["id"]: (each.get("next"), "parts" in each) for each in (part, *part["parts"])}
+
+    command = "moodflow explain r --{} --lake {}"
+    assert shown(0) == {
+        "tiny": (None, True),
+        "able": (command.format("ability able", tmp_path / "0"), False),
+        "kind": (command.format("ability kind", tmp_path / "0"), False),
+    }
+    # Below a task everything is shown.
+    assert shown(1, task="task_e") == {
+        "task_e": (command.format("task task_e", tmp_path / "1"), True),
+        "e": (command.format("dataset e", tmp_path / "1"), True),
+        "f": (command.format("dataset f", tmp_path / "1"), True),
+    }
+
+
+def test_next_is_that_of_the_first_model(tmp_path: Path) -> None:
+    # Able takes most from m, 0.3 x 100, and kind from the other, 0.7 x 100; m stands first with 0.7 x 80 = 56.
+    document = explained(tmp_path, {"d": 0, "e": 4, "f": 4}, others={"d": 5, "e": 0, "f": 0})
+    assert [model["model"] for model in document["models"]] == ["m", "other"]
+    assert "--ability able" in document["next"]
+    # Of several models a command names the one that it is about.
+    (kind,) = (part for part in document["models"][1]["part"]["parts"] if part["id"] == "kind")
+    assert "--ability kind --model other --setting base" in kind["next"]

@@ -1,7 +1,6 @@
 """How far judges agree, and what else moves their ratings."""
 
 from itertools import product
-from pathlib import Path
 from random import Random
 
 import krippendorff
@@ -13,16 +12,10 @@ from hypothesis import strategies as st
 from scipy.stats import spearmanr
 
 from schemas.errors import ScoringError
-from schemas.lineage import CodeVersion, PartitionKey
-from schemas.tables.comparisons import Agreements
-from schemas.tables.items import Items
-from schemas.tables.responses import Answers, Judgements
+from schemas.tables.responses import Judgements
 from tasks.judging.agreement import ALPHA_LEVELS, agreements, krippendorff_alpha, rank_correlation
 from tasks.judging.rubrics import load_rubric
-from tasks.judging.steps import AgreementJob
 from tasks.lake.fingerprint import content_sha256
-from tasks.lake.lake import Lake
-from tasks.scoring.steps import compute_layer
 from tests.tasks.judging.rows import items, judgement
 from tests.tasks.rows import Row, answer, answers, judgements
 
@@ -173,27 +166,6 @@ def test_ratings_of_no_answer_are_an_error() -> None:
 def test_ratings_by_an_unknown_rubric_are_an_error(change: Row) -> None:
     with pytest.raises(ScoringError, match="no rubric that is known"):
         compare({**judgement(RUBRIC, FIRST, "a", 3), **change})
-
-
-async def test_step_reads_partitions_and_finds_its_own(tmp_path: Path) -> None:
-    lake = Lake(tmp_path / "lake", CodeVersion("0.0.test", "c0ffee"))
-
-    def write(layer: str, mark: str, table: pl.DataFrame, schema: type) -> object:
-        place = (("dataset", "own"), ("part", mark))
-        return lake.write(PartitionKey(layer=layer, place=place, fingerprint=mark * 64, settings={}, parents=()), table, schema)
-
-    asked = write("items", "1", ASKED, Items)
-    told = write("answers", "2", REPLIES, Answers)
-    ratings = [
-        write("judgements", "3", judgements(*rated(FIRST, "alpha", 0, 1, 4, 5)), Judgements),
-        write("judgements", "4", judgements(*rated(FIRST, "beta", 0, 1, 2, 5)), Judgements),
-    ]
-    job = AgreementJob("b", (asked, asked), (told,), tuple(ratings))  # type: ignore[arg-type]
-    found = lake.read(await compute_layer.fn(job, lake), Agreements)
-    assert found.select("judges", "n_answers").rows() == [(["alpha", "beta"], 3)]
-    assert found["alpha"].item() == pytest.approx(22 / 27)
-    again = await compute_layer.fn(job, lake)
-    assert again.name == "UpToDate"
 
 
 @pytest.mark.parametrize(

@@ -9,7 +9,7 @@ import pytest
 from schemas.vocabulary import Language
 from tasks.judging.contract import Contract, Parsed, reparse_judgements
 from tasks.judging.rubrics import FAULTS, RUBRICS, Scale, load_rubric
-from tests.crashes.commands import ROOT
+from tests.flows.served import ROOT
 from tests.rows import each_row
 from tests.tasks.judging.rows import judgement
 from tests.tasks.rows import judgements
@@ -24,10 +24,8 @@ READ = [
     '{"faithfulness":2,"fluency":4}',
     '{\n  "fluency": 4,\n  "faithfulness": 2\n}',
     f"```json\n{GOOD}\n```",
-    f"```\n{GOOD}\n```",
     f"Here is my rating: {GOOD}",
     f"{GOOD}\nThe summary reads well but invents a name.",
-    f"评分如下：{GOOD}",
     f"Ratings on [1-5]: {GOOD}",
     f"<think>Reads well.</think>{GOOD}",
     f"<think>Perhaps {GOOD.replace('4', '5')}</think>{GOOD}",
@@ -37,10 +35,8 @@ RATING_REPAIRED = [
     "4.0",
     "4e0",
     '"4"',
-    '" 4 "',
     '"4.0"',
     '"4/5"',
-    '"4 / 5"',
     '"4 out of 5"',
     '"4分"',
     '{"rating": 4}',
@@ -58,7 +54,6 @@ REPAIRED = [
     "{'fluency': 4, 'faithfulness': 2}",
     "```json\n{'fluency': 4, 'faithfulness': 2}\n```\nIt's clear.",
     '{"fluency": 4, "faithfulness": 2,}',
-    '{"fluency": 4,\n "faithfulness": 2,\n}',
     f"{GOOD}\n\nThe style is one of {{stiff, plain, lively}}.",
     f"{{see below}} {GOOD}",
     f"Of {{it's plain, it isn't}} the first. {GOOD}",
@@ -85,9 +80,7 @@ RATINGS_REFUSED = [
 
 REFUSED = [
     ("", "no JSON object"),
-    ("4", "no JSON object"),
     ("fluency: 4, faithfulness: 2", "no JSON object"),
-    ("null", "no JSON object"),
     (f'{GOOD}\nOr rather {{"fluency": 5, "faithfulness": 2}}', "2 JSON objects that differ"),
     (f'{GOOD}\nOr rather {{"fluency": 5}}', "faithfulness: Field required"),
     (f'{GOOD}\nOr rather {{"fluency": 4.5, "faithfulness": 2}}', "fluency: Input should be a valid integer"),
@@ -108,9 +101,7 @@ REFUSED = [
     ('{"fluency": 4, "Fluency": 5, "faithfulness": 2}', "key fluency twice"),
     ('{"fluency": 4, "faithfulness": 2', "JSON that cannot be read"),
     ("{'fluency': 4, 'faithfulness': None}", "faithfulness: Input should be a valid integer"),
-    ("{'fluency': True, 'faithfulness': 2}", "fluency: Input should be a valid integer"),
     ('{"fluency": 4,, "faithfulness": 2}', "JSON that cannot be read"),
-    ('{"fluency": 4 "faithfulness": 2}', "JSON that cannot be read"),
     ('{"fluency": 4, // good\n"faithfulness": 2}', "JSON that cannot be read"),
     (f"{{{GOOD}}}", "JSON that cannot be read"),
     ("{“fluency”: 4, “faithfulness”: 2}", "JSON that cannot be read"),

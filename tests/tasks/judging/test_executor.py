@@ -1,12 +1,11 @@
 """The executor with a scripted judge."""
 
-import asyncio
 import json
 import re
 from collections import Counter
 from collections.abc import Callable
 from hashlib import sha256
-from typing import Any, get_args
+from typing import Any
 
 import dataframely as dy
 import polars as pl
@@ -14,19 +13,15 @@ import pytest
 
 from schemas.api_capabilities import ApiCapabilities, Sampling
 from schemas.chat import Chat, ChatReply, ChatRequest, ModelEntry
-from schemas.provider import TokenLimit
 from schemas.tables.items import Items
 from schemas.tables.responses import Answers, Judgements
 from tasks.judging.contract import Contract, reparse_judgements
 from tasks.judging.executor import Judge, judge_answers, judgements_key, plan_ratings, rating_tokens
 from tasks.judging.rubrics import Rubric, load_rubric, place_of
 from tasks.judging.steps import AgreementJob
-from tasks.models.http.worker_pool import SPARE, WorkerPool
+from tasks.models.http.worker_pool import WorkerPool
 from tests.tasks import rows
 from tests.tasks.rows import partition
-
-PLACES = SPARE + 1
-"""Of the worker pool of an endpoint that has one call in flight."""
 
 RUBRIC = load_rubric("summary")
 GOOD = '{"completeness": 5, "conciseness": 4, "faithfulness": 3, "fluency": 2}'
@@ -308,36 +303,10 @@ async def test_digit_judge_gets_no_schema() -> None:
     assert reparse_judgements(judged, rubric).equals(judged)
 
 
-async def rate_lengths(lengths: range, chat: Chat) -> dy.DataFrame[Judgements]:
-    """Rate an answer of each length, to an item of its own."""
-    names = [f"item {length:03}" for length in lengths]
-    return await rate(chat, answers(*((name, "b" * length) for name, length in zip(names, lengths, strict=True))), *names)
-
-
-def answer_length(request: ChatRequest) -> int:
-    return max(map(len, re.findall("b{2,}", request.messages[1].content)))
-
-
-async def test_pool_begins_longest_first_within_its_workers() -> None:
-    begun: list[int] = []
-    full, gate = asyncio.Event(), asyncio.Event()
-
-    async def chat(request: ChatRequest) -> ChatReply:
-        begun.append(answer_length(request))
-        if len(begun) == PLACES:
-            full.set()
-        await gate.wait()
-        return ChatReply(text=GOOD)
-
-    lengths = range(50, 150)
-    judging = asyncio.ensure_future(rate_lengths(lengths, chat))
-    await asyncio.wait_for(full.wait(), 10)
-    await asyncio.sleep(0.05)
-    assert begun == list(reversed(lengths))[:PLACES]
-    gate.set()
-    judged = await judging
-    assert begun == list(reversed(lengths))
-    assert (judged.height, judged["item_id"].is_sorted()) == (400, True)
+async def test_longest_answers_are_judged_first() -> None:
+    judge = Scripted(GOOD)
+    await rate(judge, answers(("a", "b" * 50), ("b", "b" * 90), ("c", "b" * 70)), "a", "b", "c")
+    assert [len(max(re.findall("b+", request.messages[1].content), key=len)) for request in judge.asked] == [90, 70, 50]
 
 
 ITEM = {"language": "en", "context": "Client: Hello.", "question": "Client: I am tired."}
@@ -361,26 +330,12 @@ def fingerprint(**changed: Any) -> str:
     return judgements_key(RESPONSES, judge, "summary", "3" * 64).fingerprint
 
 
-@pytest.mark.parametrize(
-    "changed",
-    [
-        {"identity": "elsewhere"},
-        {"sampling": Sampling(seed=1)},
-        {"dialect": ApiCapabilities(unsent=("temperature",))},
-        {"dialect": ApiCapabilities(unsent=("json_schema",))},
-        {"dialect": ApiCapabilities(reasoning_effort="low")},
-    ],
-    ids=str,
-)
+@pytest.mark.parametrize("changed", [{"identity": "elsewhere"}, {"dialect": ApiCapabilities(unsent=("json_schema",))}], ids=str)
 def test_what_changes_the_ratings_changes_the_key(changed: dict[str, Any]) -> None:
     assert fingerprint(**changed) != fingerprint()
 
 
-@pytest.mark.parametrize(
-    "changed",
-    [{"concurrency": 1}, {"dialect": ApiCapabilities()}, {"dialect": ApiCapabilities(token_limit=get_args(TokenLimit)[1])}],
-    ids=str,
-)
+@pytest.mark.parametrize("changed", [{"concurrency": 1}, {"dialect": ApiCapabilities()}], ids=str)
 def test_transport_and_names_do_not(changed: dict[str, Any]) -> None:
     assert fingerprint(**changed) == fingerprint()
 

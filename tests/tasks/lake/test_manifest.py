@@ -10,8 +10,9 @@ import pytest
 
 from schemas.dataset import BundledFile, DatasetSpec, LocalFile, PinnedFile
 from schemas.errors import LakeError
-from schemas.lineage import CallCounts, CodeVersion, DatasetNotice, PartitionRef, RunManifest
+from schemas.lineage import CallCounts, CodeVersion, DatasetNotice, RunManifest
 from schemas.tables.layers import AGGREGATED
+from tasks.lake.finding import located
 from tasks.lake.lake import Lake
 from tasks.lake.manifest import list_runs, next_number, notices, read_manifest, read_manifests, write_manifest
 from tasks.runs.past_run import past_run
@@ -29,12 +30,7 @@ def bare_manifest(run: str = "r", **more: Any) -> RunManifest:
         "git_commit": None,
         "started_at": "2026-01-01T00:00:00+00:00",
         "finished_at": "",
-        "partitions": tuple(
-            PartitionRef(
-                layer=layer, place=(), fingerprint="0", path=f"{layer}/0.parquet", rows=0, content_sha256="0", complete=True
-            )
-            for layer in AGGREGATED
-        ),
+        "partitions": tuple(located(f"{layer}/{'0' * 64}.parquet") for layer in AGGREGATED),
         "missing": (),
         "calls": CallCounts(),
         "report": f"runs/{run}/report.html",
@@ -53,7 +49,7 @@ def test_manifest_round_trip(tmp_path: Path) -> None:
 
 
 def test_runs_are_listed_newest_first(tmp_path: Path) -> None:
-    # The clock was set back before the third and the last; two are of version 0.1, which had no numbers.
+    # The clock was set back before the third and the last; two folders were renamed.
     plain, other = "20260101T000000000000Z-m", "20260102T000000000000Z-m"
     numbered = [f"{day}T000000000000Z.{number}-m" for number, day in ((9, "20260103"), (10, "20250101"), (11, "20250102"))]
     for run in (other, numbered[1], plain, numbered[2], numbered[0]):
@@ -71,19 +67,7 @@ def test_unreadable_manifest_is_named_and_skipped(tmp_path: Path, content: bytes
     assert f"run 20260102-b is passed over: the manifest of a run cannot be read ({path}: " in capsys.readouterr().err
 
 
-@pytest.mark.parametrize(
-    "plan",
-    [
-        {"models": 5},
-        {"models": ["m"]},
-        {"settings": []},
-        {"repeat": "x"},
-        {"datasets": 5},
-        {"roles": 5},
-        {"seed": "x"},
-        {"roles": {"judge": [5]}},
-    ],
-)
+@pytest.mark.parametrize("plan", [{"models": ["m"]}, {"settings": []}, {"repeat": "x"}, {"roles": {"judge": [5]}}])
 def test_plan_of_other_types_is_damaged_manifest(tmp_path: Path, plan: dict[str, Any]) -> None:
     path = write_manifest(tmp_path, bare_manifest("a"))
     path.write_text(json.dumps({**json.loads(path.read_text(encoding="utf-8")), "plan": plan}), encoding="utf-8")
@@ -143,19 +127,11 @@ SPEC = DatasetSpec(
 
 
 def test_a_notice_names_each_source_once() -> None:
-    assert notices([SPEC]) == (
-        DatasetNotice(
-            id="moods",
-            title="Moods",
-            licence="research only",
-            redistributable=False,
-            canary="moods 1234",
-            sources=("github.com/a/b at 1234567",),
-            evaluation_version="1.1",
-            ambiguous=("rows 1 and 2",),
-            languages=("en",),
-        ),
-    )
+    (notice,) = notices([SPEC])
+    assert notice.sources == ("github.com/a/b at 1234567",)
+    copied = DatasetNotice.model_fields.keys() - {"sources"}
+    assert {name: getattr(notice, name) for name in copied} == {name: getattr(SPEC, name) for name in copied}
+    assert (notice.id, notice.licence, notice.redistributable, notice.canary) == ("moods", "research only", False, "moods 1234")
 
 
 def test_own_and_bundled_files_lack_folders() -> None:

@@ -1,12 +1,12 @@
 """What of a lake no run needs: by name, by age, and never through a link; whether a lock says that it is in use."""
 
-import fcntl
 import os
 from pathlib import Path
 
 import pytest
 
-from schemas.lineage import PartitionRef, RunManifest
+from schemas.lineage import RunManifest
+from tasks.lake.finding import located
 from tasks.lake.unused import IN_USE, Unused, find_unused, hold, hold_alone
 from tests.tasks.lake.test_manifest import bare_manifest
 
@@ -31,19 +31,7 @@ def age(path: Path, hours: float) -> None:
 
 
 def manifest(*paths: str) -> RunManifest:
-    refs = (
-        PartitionRef(
-            layer=path.split("/")[0],
-            place=(("dataset", "d"),),
-            fingerprint=path.rpartition("/")[2][:64],
-            path=path,
-            rows=1,
-            content_sha256="0" * 64,
-            complete="incomplete" not in path,
-        )
-        for path in paths
-    )
-    return bare_manifest(partitions=tuple(refs))
+    return bare_manifest(partitions=tuple(map(located, paths)))
 
 
 def look(lake: Path, *manifests: RunManifest, hours: float = 24) -> Unused:
@@ -64,15 +52,6 @@ def test_listed_partitions_stay_with_rejected_rows(tmp_path: Path) -> None:
     assert names(found) == [path.relative_to(tmp_path).as_posix() for path in gone]
     assert (found.size, found.younger, found.folders) == (15, 0, ())
     assert [file.layer for file in found.partitions] == ["items", "items_rejected", "responses"]
-
-
-@pytest.mark.parametrize(("hours", "goes"), [(23.9, False), (24.1, True)])
-def test_what_is_young_stays(tmp_path: Path, hours: float, goes: bool) -> None:
-    put(tmp_path, f"{PLACE}/{LEFT}.parquet", hours)
-    put(tmp_path, f"{PLACE}/.{'b' * 16}-{'f' * 32}.tmp", hours)
-    found = look(tmp_path)
-    assert (len(found.files), found.younger) == ((2, 0) if goes else (0, 2))
-    assert len(look(tmp_path, hours=0).files) == 2
 
 
 def test_only_files_named_as_ours_are_looked_at(tmp_path: Path) -> None:
@@ -130,22 +109,6 @@ def test_holders_share_and_who_removes_is_alone(tmp_path: Path) -> None:
         assert (is_free, second_is_free) == (True, False)
     with hold(tmp_path), hold(tmp_path), hold_alone(tmp_path) as is_free:
         assert not is_free
-
-
-def test_the_file_is_open_for_reading_and_writing(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    # NFS locks for many only what is open for reading, and for one only what is open for writing.
-    modes, usual = [], fcntl.flock
-
-    def noted(file: int, how: int) -> None:
-        modes.append(fcntl.fcntl(file, fcntl.F_GETFL) & os.O_ACCMODE)
-        usual(file, how)
-
-    monkeypatch.setattr(fcntl, "flock", noted)
-    with hold(tmp_path):
-        pass
-    with hold_alone(tmp_path):
-        pass
-    assert modes == [os.O_RDWR, os.O_RDWR]
 
 
 def test_the_file_of_another_user_is_locked_too(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:

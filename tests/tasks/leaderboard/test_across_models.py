@@ -1,5 +1,6 @@
 """Models of a leaderboard side by side, and their ranks with another helper, by hand."""
 
+from itertools import cycle
 from pathlib import Path
 from typing import Any
 
@@ -7,14 +8,14 @@ import numpy as np
 import polars as pl
 import pytest
 
-from schemas.blueprint import Blueprint
+from schemas.blueprint import Blueprint, MetricSpec
 from tasks.leaderboard.across_models import AcrossModels, compare_helpers, compare_models, correlate_ranks
 from tasks.leaderboard.ranking import LeaderboardData, published_leaderboard
 from tasks.runs.comparable_runs import group_runs
 from tasks.scoring.benchmark import ScoreSettings, score_benchmark
 from tests.tasks.runs.runs import keep_run
 from tests.tasks.runs.test_comparable_runs import manifest
-from tests.tasks.scoring.samples import ability, blueprint, gated, items, share, task
+from tests.tasks.scoring.samples import ability, blueprint, gated, items, one_dataset, share, task
 
 DESIGN = blueprint(ability("foundational", task("d"), weight=0.3), ability("emotional", task("e"), weight=0.7))
 
@@ -65,6 +66,18 @@ def test_best_two_of_a_task_are_marked(tmp_path: Path) -> None:
     assert second.quartiles == pytest.approx((10, 17.5, 49.5, 79.25, 80))
     # The model d has no score on the first task.
     assert ((first.weakest_of, second.weakest_of), found.weakest) == ((3, 4), (second.title,))
+
+
+def test_ties_are_weighed_by_metric(tmp_path: Path) -> None:
+    design = one_dataset(MetricSpec(metric="accuracy"), MetricSpec(metric="strict_accuracy", weight=3.0))
+
+    def both(name: str, accuracy: list[float], strict: list[float]) -> pl.DataFrame:
+        return pl.concat([items("d", accuracy, name), items("d", strict, name, metric="strict_accuracy")])
+
+    # 1/4 x 75 is lost by b and 3/4 x 22.5 won, which varies: 1.9 may be 0. Weighed otherwise it would be far from it.
+    runs = both("a", [1.0] * 20, [0.0] * 20), both("b", [0.25] * 20, [0.5] * 9 + [0.0] * 11)
+    (found,) = across(tmp_path, *runs, design=design, bootstrap=400)
+    assert [(cell.score, cell.tied) for cell in found.tasks[0].scores] == [(25, True), (pytest.approx(23.125), True)]
 
 
 def test_without_resamples_nothing_is_tied_or_told_apart(tmp_path: Path) -> None:
@@ -120,13 +133,13 @@ SAGE = {"name": "s", "base_url": "http://s/v1"}
 ORDERS = {"one": [10.0, 20, 30, 40], "two": [10.0, 30, 20, 40]}
 
 
-def board(first: dict[str, Any], second: dict[str, Any], models: int = 4) -> LeaderboardData:
-    """Two runs with these plans, whose totals are those of ORDERS."""
-    manifests = tuple(manifest(f"2026010{day}-x", plan=plan) for day, plan in ((2, first), (1, second)))
+def board(*plans: dict[str, Any], models: int = 4) -> LeaderboardData:
+    """Runs with these plans, whose totals are those of ORDERS."""
+    manifests = tuple(manifest(f"2026010{9 - number}-x", plan=plan) for number, plan in enumerate(plans))
     groups = group_runs(manifests, {})
     rows = [
         {"model": f"m{number}", "setting": "coem", "total": total, "run": each.run, "group": group.number}
-        for group, each, totals in zip(groups, manifests, ORDERS.values(), strict=False)
+        for group, each, totals in zip(groups, manifests, cycle(ORDERS.values()), strict=False)
         for number, total in enumerate(totals[:models])
     ]
     totals = pl.DataFrame(rows)
@@ -157,6 +170,9 @@ def test_groups_that_differ_in_one_helper_are_correlated() -> None:
     assert found["spearman"] == pytest.approx(0.8)
     # The model under test is its own sage in the second run.
     assert [row["role"] for row in compare_helpers(board({"roles": {"sage": SAGE}}, {}))] == ["sage"]
+    # Groups that differ otherwise hide none behind them.
+    third = board({"roles": {"sage": SAGE}}, {"seed": 1}, {})
+    assert [row["groups"] for row in compare_helpers(third)] == [[1, 3]]
 
 
 def test_groups_that_differ_otherwise_are_not_correlated() -> None:

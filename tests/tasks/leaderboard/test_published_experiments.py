@@ -9,7 +9,11 @@ import pytest
 from schemas.tables.layers import LAYERS
 from schemas.tables.scores import AbilityScores, DimensionScores, NormalizedScores
 from tasks.judging.rubrics import load_rubric
-from tasks.leaderboard.published_experiments import Experiments, read_experiments
+from tasks.leaderboard.published_experiments import (
+    Experiments,
+    read_experiments,
+    read_printed,
+)
 from tasks.scoring.blueprints import load_blueprint
 from tasks.scoring.published import FOLDER, paper_of, read_table
 from tests.flows.command import ended
@@ -144,6 +148,16 @@ def test_the_page_shows_both(tmp_path: Path) -> None:
     for told in ("+25.00", "+9.83", "Search-o1", "−0.33", "Deep Needs Exploration"):
         assert told in html
     assert "It has none of this benchmark" not in html
+
+
+def test_printed_cells_stay_as_they_are_printed() -> None:
+    paper = paper_of(load_blueprint("esc-eval"))
+    assert paper
+    first, *_ = read_printed(paper)
+    # 8.0 and not 8; a cell without a value is null.
+    row = dict(zip(first["columns"], first["rows"][0], strict=True))
+    assert {type(cell) for cell in row.values()} <= {str, type(None)}
+    assert first["title"].partition(":")[0] == "Table 1"
 
 
 def test_averages_of_role_players_follow_but_two() -> None:

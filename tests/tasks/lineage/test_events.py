@@ -1,6 +1,5 @@
 """OpenLineage events of a step: what they say, where they go, and that none of it can harm a run."""
 
-import inspect
 import json
 import os
 import subprocess
@@ -27,8 +26,7 @@ from tasks.datasets.steps import BuildJob
 from tasks.lake.lake import Lake
 from tasks.lineage import emission
 from tasks.lineage.emission import EndpointQueue
-from tasks.lineage.events import ParentRun, StepEvents, StepRun
-from tasks.lineage.facets import type_name
+from tasks.lineage.events import ParentRun, StepEvents, StepRun, type_name
 from tasks.lineage.inputs_outputs import JobInputs, JobOutputs, JobSource, inputs_of, outputs_of
 from tests.loopback import Endpoint
 from tests.openlineage_schema import check_event
@@ -125,17 +123,9 @@ def test_incomplete_partitions_are_versions_of_their_own(lake: Lake) -> None:
     assert facets["moodflow_partition"]["complete"] is False
 
 
-@pytest.mark.parametrize(
-    ("column", "name"),
-    [
-        (pl.List(pl.String), "list<string>"),
-        (pl.List(pl.List(pl.Int64)), "list<list<int64>>"),
-        (pl.Enum(["scored", "failed"]), "enum"),
-        (pl.Struct({"a": pl.Int8}), "struct"),
-    ],
-)
-def test_types_are_words(column: pl.DataType, name: str) -> None:
-    assert type_name(column) == name
+def test_types_are_words() -> None:
+    columns = (pl.List(pl.List(pl.Int64)), pl.Enum(["scored", "failed"]), pl.Struct({"a": pl.Int8}))
+    assert [type_name(column) for column in columns] == ["list<list<int64>>", "enum", "struct"]
 
 
 def test_source_files_are_inputs_with_their_hashes(lake: Lake) -> None:
@@ -218,11 +208,6 @@ async def test_an_interrupted_step_is_aborted(lake: Lake) -> None:
     assert [event["eventType"] for event in events_in(lake)] == ["START", "ABORT"]
 
 
-def test_a_step_keeps_its_name_and_arguments() -> None:
-    assert write_scores.fn.__name__ == "write_scores"
-    assert list(inspect.signature(write_scores.fn).parameters) == ["job", "lake"]
-
-
 async def test_events_can_be_renamed_and_turned_off(lake: Lake, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("OPENLINEAGE_NAMESPACE", "lab")
     await write_scores.fn(Job(make_key()), lake)
@@ -272,10 +257,8 @@ async def test_an_endpoint_gets_the_events_too(
     with Endpoint() as endpoint:
         config = tmp_path / ("openlineage.yml" if named_by == "file" else "other.yml")
         config.write_text(f"transport: {{type: http, url: '{endpoint.url}', endpoint: events}}\n")
-        environ = {
-            "url": {"OPENLINEAGE_URL": endpoint.url, "OPENLINEAGE_API_KEY": KEY},
-            "config": {"OPENLINEAGE_CONFIG": str(config)},
-        }
+        by_url = {"OPENLINEAGE_URL": endpoint.url, "OPENLINEAGE_API_KEY": KEY}
+        environ = {"url": by_url, "config": {"OPENLINEAGE_CONFIG": str(config)}}
         await run_step(lake, monkeypatch, **environ.get(named_by, {}))
     expected = ("/api/v1/lineage", f"Bearer {KEY}") if named_by == "url" else ("/events", None)
     assert [(path, key) for path, key, _ in endpoint.received] == [expected] * 2
@@ -286,20 +269,16 @@ async def test_an_endpoint_gets_the_events_too(
         assert KEY not in json.dumps(events)
 
 
-@pytest.mark.parametrize("status", [401, 403])
 async def test_an_endpoint_that_refuses_costs_one_warning(
-    lake: Lake, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str], status: int
+    lake: Lake, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> None:
-    with Endpoint(status) as endpoint:
+    with Endpoint(403) as endpoint:
         await run_step(lake, monkeypatch, OPENLINEAGE_URL=endpoint.url, OPENLINEAGE_API_KEY=KEY)
         await write_scores.fn(Job(make_key()), lake)
     assert [event["eventType"] for event in events_in(lake)] == ["START", "COMPLETE"] * 2
     assert len(endpoint.received) == 1
-    warned = capsys.readouterr().err
-    assert (
-        warned
-        == f"moodflow: the OpenLineage endpoint takes no events (HTTPError {status}); all of them are in the lake, openlineage/\n"
-    )
+    warned = "the OpenLineage endpoint takes no events (HTTPError 403); all of them are in the lake, openlineage/"
+    assert capsys.readouterr().err == f"moodflow: {warned}\n"
 
 
 def test_endpoint_that_never_answers_is_not_waited_for(lake: Lake, capsys: pytest.CaptureFixture[str]) -> None:

@@ -162,17 +162,6 @@ def test_first_digits_of_fingerprint_name_partition(small: Small) -> None:
         Holdings(both).named("0" * 8)
 
 
-def test_completed_partition_is_named_by_fingerprint(small: Small) -> None:
-    incomplete = small.replies[1]
-    digits = incomplete.fingerprint
-    assert Holdings.of(small.lake.root).named(digits) == located(incomplete.path)
-    complete = small.write(key("responses", "b", [small.items[1]]))
-    assert complete.fingerprint == digits
-    found = Holdings.of(small.lake.root).named(digits)
-    assert found is not None
-    assert found.path == complete.path
-
-
 def test_layers_of_run_are_mermaid_graph(small: Small) -> None:
     lines = list(diagram_of_run(small.manifest))
     edges = {("items", "responses"), ("items", "item_scores"), ("responses", "item_scores")}

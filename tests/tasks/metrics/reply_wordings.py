@@ -1,4 +1,4 @@
-"""Wordings of replies: {x} is a letter and {t} its option's text, {y} and {u} are those of another option.
+"""Wordings of replies: {x} is a letter and {t} its option's text, {y} is the letter of another option.
 
 If a pattern of tasks.metrics loses one of its alternatives, a row fails here, as one of five times as many rows did.
 """
@@ -38,7 +38,6 @@ UNMEANT = (
     "{x}. Incorrect.",
     "{x} is incorrect, I fear.",
     "The answer is {x}. No, it is not.",
-    "{x}. Not correct.",
     "The answer is {x} - not.",
     "Answer: {x} ✗",
     "{t}: no",
@@ -47,7 +46,6 @@ UNMEANT = (
     # asked
     "Should I choose {x}?",
     "Is it {x}?",
-    "Is the answer {x}?",
     "{x}?",
     "The answer is {x}, right?",
     "{x}. {t}?",
@@ -115,7 +113,6 @@ UNMEANT = (
     "The answer might be {x}.",
     "The answer is {x} or {y}.",
     "A possible answer is {x}.",
-    "{x}/{y}",
     "The answer is {x}, but {y} is also possible.",
     "The answer is {x}, possibly {y}.",
     "Perhaps the answer is {x}.",
@@ -124,7 +121,6 @@ UNMEANT = (
     # contradicted
     "Answer: {x}\nAnswer: {y}",
     "{x}\n{y}",
-    "Final answer: {x}\nFinal answer: {y}",
     "{x}\n\n{y}",
     "{x} and {y}",
     "答案是{x}。答案是{y}。",
@@ -219,6 +215,10 @@ UNMEANT = (
     "都选{x}",
     "我没选{x}",
     "{x}、{y}都错",
+    '{{"answer": "not {x}"}}',
+    '{{"answer": ["{x}", "{y}"]}}',
+    "The option to avoid is {x}.",
+    "答案是{x}，但这是错误的。",
 )
 """What has not given an answer, by the reason."""
 
@@ -245,6 +245,11 @@ CORRECTED = (
     "Many would choose {y}, but the answer is {x}.",
     "不是{y}，是{x}",
     "The incorrect option is {y}. The correct option is {x}.",
+    "~~{y}~~ {x}",
+    "Although {y} is tempting, {x} is the better choice.",
+    "{x}\n\n{y} is incorrect because the text says nothing of it.",
+    "我原本以為是{y}，但其實是{x}。",
+    "应选{x}而不是{y}。",
 )
 """What gives {x} in the end and {y} at no time."""
 
@@ -299,14 +304,30 @@ STATED = (
     "Response: {x}",
     "Correct: {x}",
     "Correct answer - {x}",
+    "「{x}」",
+    "{t} ({x})",
+    "✅ {x}",
+    "=> {x}",
+    "$\\boxed{{{x}}}$",
+    "\\boxed{{\\mathrm{{{x}}}}}",
+    '["{x}"]',
+    '{{"selected": "{x}",}}',
+    "<p><strong>{x}. {t}</strong></p>",
+    "I pick {x} — it matches best.",
+    "Certainly! **{x}**",
+    "Of all the options, ({x}) is the most plausible.",
+    "The answer should be {x}.",
+    "This is option {x}.",
+    "Thus: **{x}**",
+    "I am confident that {x} is right.",
+    "The statement that fits is {x}.",
+    "The answer is “{t}”.",
+    "答案是“{t}”。",
 )
 """What states {x}, or with it {t}."""
 
 PLAIN = (
     "After careful consideration, I believe B is correct.",
-    "Ans. B",
-    "(B)",
-    "Choice B",
     "The answer is (B) sadness.",
     "That would be B.",
     "This would be option B.",
@@ -322,7 +343,6 @@ PLAIN = (
     "__Answer: B__",
     "answer is b",
     "The answer is b.",
-    "sadness",
     "By elimination, B.",
     "It can't be A. So B.",
     "A might seem right, but B is the correct answer.",
@@ -340,14 +360,8 @@ PLAIN = (
     "The option which fits best is B.",
     "Of course. B",
     "Reply: B",
-    "B",
     '{"answer": "B. sadness", "alternatives": ["A"]}',
-    "答案：B",
-    "正确答案是B。",
-    "选B。",
     "我选择B选项。",
-    "选项B",
-    "B选项",
     "B项正确。",
     "B是正确的。",
     "我认为是B。",
@@ -371,5 +385,7 @@ PLAIN = (
     "Incorrect: A, C, D. Correct: B",
     "A不正确，C不正确，D不正确，因此B正确。",
     "B. sadness\n\nA is wrong because she is not glad.",
+    "Based on the information given, **B. sadness** is the most suitable option.",
+    "𝐁",
 )
 """What states B, of joy, sadness, anger and fear in one of both languages."""

@@ -55,12 +55,6 @@ def test_judged_method_without_judgements_is_an_error() -> None:
         score_items(items(SUMMARY), answers(answer("a", "Beth will visit.")), None, JUDGED)
 
 
-def test_ratings_of_two_judges_are_an_error() -> None:
-    rated = judgements(judgement("a", "fluency", 5), judgement("a", "fluency", 1, judge="k"))
-    with pytest.raises(ScoringError, match="several judges"):
-        score_items(items(SUMMARY), answers(answer("a", "Beth will visit.")), rated, JUDGED)
-
-
 @pytest.mark.parametrize(
     ("ratings", "share"),
     [([1, 1, 1], 0.0), ([5], 1.0), ([4], 0.75), ([5, 2], 0.625), ([2, 3, 4, 5], 0.625), ([3, 3, 3], 0.5)],

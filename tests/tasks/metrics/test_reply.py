@@ -4,13 +4,10 @@ import pytest
 
 from tasks.metrics.reply import (
     FIRST,
-    drop_texts,
-    drop_unfinished,
     fold_text,
     keep_end,
     level_text,
     mask_options,
-    masked_option,
     match_text,
 )
 from tests.rows import each_row
@@ -50,14 +47,7 @@ def test_text_matches_one_option_or_none(text: str, options: tuple[str, ...], ex
     assert match_text(text, options) == expected
 
 
-@pytest.mark.parametrize(
-    ("reply", "expected"), [("It is joy.\nA. ", "It is joy."), ("x\n\nB", "x"), ("B", "B"), ("x\nB. joy", "x\nB. joy")]
-)
-def test_only_last_line_that_is_letter_is_unfinished(reply: str, expected: str) -> None:
-    assert drop_unfinished(reply) == expected
-
-
-ONE, TWO, THREE = (chr(FIRST + index) for index in range(3))
+ONE, TWO = chr(FIRST), chr(FIRST + 1)
 IRONY = ("not ironic", "ironic")
 
 
@@ -82,26 +72,3 @@ IRONY = ("not ironic", "ironic")
 )
 def test_option_texts_are_masked(reply: str, options: tuple[str, ...], expected: str) -> None:
     assert mask_options(reply, options) == expected
-
-
-@pytest.mark.parametrize(
-    ("text", "expected"),
-    [
-        (TWO, 1),
-        (f' "{TWO}". ', 1),
-        (f"The {TWO}", 1),
-        (f"A) {TWO}", None),
-        (f"{ONE}, {TWO}", None),
-        (f"{ONE} again", None),
-        ("x", None),
-    ],
-)
-def test_piece_is_option_if_it_says_nothing_else(text: str, expected: int | None) -> None:
-    assert masked_option(text) == expected
-
-
-def test_letters_lose_only_their_own_texts() -> None:
-    labels, options = ("A", "B", "C"), ("first thing", "second thing", "joy")
-    assert drop_texts(f"A. {ONE} and B ({TWO})", labels, options) == ("A and B", 2)
-    assert drop_texts("C: joy", labels, options) == ("C", 1)
-    assert drop_texts(f"A. {TWO}", labels, options) == (f"A. {TWO}", 0)

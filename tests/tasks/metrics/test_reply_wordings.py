@@ -26,7 +26,7 @@ def replies(wording: str) -> Iterator[tuple[str, Sequence[str], int]]:
     for options in (FEELINGS, FEELINGS_ZH, SENTENCES, PREMISES):
         letters = option_letters(len(options))
         for named, other in PLACES:
-            yield wording.format(x=letters[named], y=letters[other], t=options[named], u=options[other]), options, named
+            yield wording.format(x=letters[named], y=letters[other], t=options[named]), options, named
 
 
 @each_row("wording", UNMEANT)

@@ -86,7 +86,6 @@ def test_exact_match(text: str, references: tuple[str, ...], expected: float) ->
         ("Tess", ("Ann", "Tess"), 1.0),
         # 她 表 姐 against 表 姐 苔 丝: shared 2, p = 2/3, r = 2/4, F1 = 2 * 2 / (3 + 4) = 4/7
         ("她表姐", ("表姐苔丝",), 4 / 7),
-        ("no", ("yes",), 0.0),
     ],
 )
 def test_token_f1(text: str, references: tuple[str, ...], expected: float) -> None:
@@ -188,11 +187,8 @@ def test_signs_belong_to_numbers_and_formulas(text: str, reference: str, equal: 
         ("It's fine", "its fine", 0.4),
         # 3, 5 against 35
         ("3.5", "35", 0.0),
-        # a typographic apostrophe stays inside its word: it’s against it, s
-        ("it’s", "it's", 0.0),
         # each word as often as it occurs: no, no, yes against no, yes, yes: 2 of 3 and 3
         ("no no yes", "no yes yes", 2 / 3),
-        ("yes", "no", 0.0),
         # nothing is left of either side
         ("the", "by", 0.0),
         ('```json\n{"answer": "social support"}\n```', "social support", 1.0),

@@ -23,7 +23,7 @@ from tasks.solvers.state import SolverCode, SolverOptions, SolverPlan
 from tests.model_server import ModelServer
 from tests.tasks.metrics.test_item_scores import FEELINGS, RANKING, SINGLE, method
 from tests.tasks.replies import answers_of_replies
-from tests.tasks.rows import answer, answers, item, items
+from tests.tasks.rows import item, items
 from tests.tasks.solvers.asking import ask_base
 
 WRITTEN = "C, A, B"
@@ -135,15 +135,3 @@ def test_letters_are_those_shown() -> None:
     answer = read_answer(question, WRITTEN, order=(2, 0, 1), token_logprobs=[("B", -0.1), ("C", -1.0), ("A", -2.0)])
     assert answer is not None
     assert (answer.shown, answer.indices) == ("A,B,C", (0, 1, 2))
-
-
-def test_only_a_ranking_is_read_from_them() -> None:
-    tokens = [{"token": "A", "logprob": -0.1}, {"token": "B", "logprob": -2.0}]
-    scores = score_items(items(SINGLE), answers(answer("a", "B", token_logprobs=tokens)), None, method("accuracy"))
-    assert scores.select("parsed_answer", "value").row(0) == ("B", 1.0)
-
-
-def test_ranking_is_read_from_probabilities() -> None:
-    tokens = [{"token": "B", "logprob": -0.1}, {"token": "A", "logprob": -2.0}]
-    scores = score_items(items(RANKING), answers(answer("a", "?!", token_logprobs=tokens)), None, method("mrr"))
-    assert scores.select("parsed_answer", "value", "status").row(0) == ("B,A", 1.0, "scored")

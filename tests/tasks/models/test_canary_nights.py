@@ -57,12 +57,18 @@ class Found(NamedTuple):
     nights: int
 
 
-def watch(server: Server, seed: int) -> Found:
+def watch(server: Server, seed: int, state: Path | None = None) -> Found:
+    """Look at a server every night; with the folder of a lake's state, accept the first change and look on."""
     record, drifting, changed, nights = CanaryRecord(), NEVER, NEVER, 0
     begin = server.falls_after if server.fall else 0
     for night, kinds in enumerate(server.nights(Random(seed)), start=1):
         record = add_pairs(record, kinds, server.calls)
         evidence = weigh(record)
+        if state and not record.usual:
+            if evidence >= DECIDED:
+                keep_record(state, record.model_copy(update={"model": "m"}))
+                (record,) = accept_findings(state, "m")
+            continue
         nights += evidence > 1
         if evidence > 1 and night > begin:
             drifting = min(drifting, night - begin)
@@ -72,35 +78,13 @@ def watch(server: Server, seed: int) -> Found:
     return Found(drifting, changed, nights)
 
 
-def accepted(name: str, server: Server, state: Path) -> str:
-    """Return the row of a server that fell, was found changed and was accepted: how often it is found again."""
-    again, drifting = 0, 0
-    for seed in range(SERVERS):
-        record, usual = CanaryRecord(), 0.0
-        for kinds in server.nights(Random(seed)):
-            record = add_pairs(record, kinds, server.calls)
-            evidence = weigh(record)
-            drifting += bool(usual) and evidence > 1
-            if evidence >= DECIDED and usual:
-                again += 1
-                break
-            if evidence >= DECIDED:
-                keep_record(state, record.model_copy(update={"model": "m"}))
-                (record,) = accept_findings(state, "m")
-                usual = record.usual
-    assert again <= SERVERS / 100
-    return (
-        f"| {name}, fell by {100 * server.fall:.0f} points and was accepted | {again} of {SERVERS} | {drifting / SERVERS:.1f} |"
-    )
-
-
 def shown(nights: float) -> str:
     return "later" if nights >= NEVER else f"{nights:.0f}"
 
 
-def unchanged(name: str, server: Server) -> str:
-    """Return the row of a server that did not change, of four times as many as of one that did."""
-    found = [watch(server, seed) for seed in range(4 * SERVERS)]
+def unchanged(name: str, server: Server, servers: int = 4 * SERVERS, state: Path | None = None) -> str:
+    """Return the row of servers that did not change, or not since that was accepted: how often they are found."""
+    found = [watch(server, seed, state) for seed in range(servers)]
     alarms = sum(one.changed <= NIGHTS for one in found)
     assert alarms <= len(found) / 100
     return f"| {name} | {alarms} of {len(found)} | {sum(one.nights for one in found) / len(found):.1f} |"
@@ -127,7 +111,10 @@ def test_nights_until_found_are_those_of_the_decision(tmp_path: Path, capsys: py
         unchanged(f"{name}, half of the replies to some calls", names[name]._replace(uneven=True)) for name in list(names)[1:]
     ]
     rows += [unchanged(f"{name}, a journal of 16", server._replace(calls=16)) for name, server in names.items()]
-    rows += [accepted(name, server._replace(fall=0.25, falls_after=0), tmp_path) for name, server in names.items()]
+    fell = {
+        f"{name}, fell by 25 points and was accepted": server._replace(fall=0.25, falls_after=0) for name, server in names.items()
+    }
+    rows += [unchanged(name, server, SERVERS, tmp_path) for name, server in fell.items()]
     rows += [fallen(f"{name}, before the first night", server._replace(falls_after=0)) for name, server in names.items()]
     rows += [fallen(f"{name}, after {QUIET} nights", server) for name, server in names.items()]
     larger = Server(0.1, size=40, calls=40 * TURNS)

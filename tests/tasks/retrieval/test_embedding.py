@@ -119,14 +119,6 @@ def test_long_text_is_mean_of_windows(embedder: SentenceEmbedder) -> None:
     assert float(vector @ first) < 0.9999
 
 
-def test_batches_are_of_one_length_and_filled(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(embedding, "TOKENS_PER_BATCH", 40)
-    padded = np.array([8, 16, 48, 16, 8, 16])
-    order = np.argsort(-padded, kind="stable")
-    # Longest first: one of 48 alone though it is too long; two of 16, since three are too many; the third not with those of 8.
-    assert list(embedding._batches(order, padded)) == [[2], [1, 3], [5], [0, 4]]
-
-
 def test_batching_keeps_vectors_within_tolerance(embedder: SentenceEmbedder) -> None:
     texts = [f"{text} {CLAUSES[place - 1]}" * (1 + place % 3) for place, text in enumerate(CLAUSES[:3])]
     texts += ["Fear", "word " * 80]

@@ -87,19 +87,6 @@ async def test_requests_at_the_same_time_share_one_call(tmp_path: Path) -> None:
     assert [len(text) for text in model.calls[0]] == sorted((len(text) for text in model.calls[0]), reverse=True)
 
 
-async def test_requests_that_come_meanwhile_share_the_next_call(tmp_path: Path) -> None:
-    gate = threading.Event()
-    model = Model(gate)
-    async with retriever(tmp_path, model) as engine:
-        first = asyncio.create_task(engine.rank(["a", "b"], "c", "dense", "en"))
-        await called(model)
-        others = [asyncio.create_task(engine.rank(["a", str(item)], "c", "dense", "en")) for item in range(9)]
-        await asyncio.sleep(0)
-        gate.set()
-        await asyncio.gather(first, *others)
-    assert [len(call) for call in model.calls] == [3, 9]
-
-
 async def test_no_text_is_embedded_again_in_later_run(tmp_path: Path) -> None:
     first, second = Model(), Model()
     async with retriever(tmp_path, first) as engine:
@@ -173,16 +160,5 @@ async def test_closing_ends_work_after_batch_it_is_at(tmp_path: Path, monkeypatc
         asyncio.get_running_loop().call_soon(gate.set)
     assert len(model.calls) == 1
     assert [type(result) for result in await asyncio.gather(*waiting, return_exceptions=True)] == [asyncio.CancelledError] * 3
-    with pytest.raises(RuntimeError, match="closed"):
+    with pytest.raises(RuntimeError, match="shutdown"):
         await engine.rank(["rain"], "grief", "dense", "en")
-
-
-async def test_round_takes_no_more_requests_than_it_needs(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(engine_module, "TEXTS_PER_ROUND", 8)
-    model = Model()
-    async with retriever(tmp_path, model) as engine:
-        await asyncio.gather(
-            *(engine.rank([f"{item} {number}" for number in range(4)], f"q{item}", "dense", "en") for item in range(5))
-        )
-    # Five texts each: two requests reach eight.
-    assert [len(call) for call in model.calls] == [10, 10, 5]

@@ -4,7 +4,7 @@ from typing import Any, get_args
 
 from schemas.lineage import PartitionRef, RunManifest
 from schemas.plan import Kind, Plan, fields_of
-from tasks.runs.comparable_runs import NOT_COMPARED, WHY, basis, difference, in_words
+from tasks.runs.comparable_runs import NOT_COMPARED, WHY, basis, difference, group_runs, in_words
 from tasks.runs.run_tables import System
 from tests.rows import each_row
 from tests.tasks.reporting import example_run
@@ -110,6 +110,13 @@ def test_what_totals_rest_on() -> None:
     for changed in ({"seed": 1}, {"sample": 7}, {"profile": "reference"}, {"datasets": ["d"]}):
         assert basis(manifest(plan=changed)) != basis(manifest())
     assert in_words({"a": [1, 2], "b": None, "": ("x",)}) == "a 1, 2, x"
+
+
+def test_groups_with_most_items_come_first() -> None:
+    runs = [manifest(f"r{number}", plan={"seed": seed}) for number, seed in enumerate((1, 2, 1, 3))]
+    groups = group_runs(runs, {"r0": 5, "r1": 10, "r2": 7})
+    told = [(group.number, group.runs, group.words) for group in groups]
+    assert told == [(1, ("r1",), "seed 2"), (2, ("r0", "r2"), "seed 1"), (3, ("r3",), "seed 3")]
 
 
 def test_an_unreadable_plan_is_not_compared() -> None:

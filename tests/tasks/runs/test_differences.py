@@ -53,6 +53,8 @@ def test_an_order_alone_is_a_change() -> None:
     assert list(tree_changes(entries, entries)) == []
     # Lists without names change as a whole.
     assert list(tree_changes({"a": [1, 2]}, {"a": [1, 3]})) == [TreeChange("a", [1, 2], [1, 3])]
+    # So does a document that becomes a number.
+    assert list(tree_changes({"a": {"b": 1}}, {"a": 2})) == [TreeChange("a", {"b": 1}, 2)]
 
 
 def test_entries_of_a_list_are_compared_by_number() -> None:

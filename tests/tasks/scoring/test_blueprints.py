@@ -85,15 +85,6 @@ BAD_WEIGHT = "the value of 'weight' cannot be used"
 SLIPS = [
     Slip("weight: 2", "weight: -2", BAD_WEIGHT, 21, f"{LISTEN}.weight", "a number of 0 or more", "-2"),
     Slip("weight: 2", "weight: .nan", BAD_WEIGHT, 21, f"{LISTEN}.weight", "a finite number", "nan"),
-    Slip("weight: 2", "weight: two", BAD_WEIGHT, 21, f"{LISTEN}.weight", "a number", "'two'"),
-    Slip(
-        *("weight: 2", "wieght: 2", "unknown key 'wieght'", 21, f"{LISTEN}.wieght"),
-        *("one of datasets, id, level, title, weight", "wieght", "did you mean weight?"),
-    ),
-    Slip(
-        *("{title: Pills,", "{titel: Pills, title: Pills,", "unknown key 'titel'", 25, "datasets.pills.titel"),
-        *("one of methods, sample, source, title", "titel", "did you mean title?"),
-    ),
     Slip(
         *("weight: 0.5}", "weight: 0.5, sampel: 3}", "unknown key 'sampel'", 22, f"{ASK}.datasets[0].sampel"),
         *("one of id, weight", "sampel", "remove it"),

@@ -11,7 +11,7 @@ from scipy import stats
 from schemas.blueprint import Blueprint, Gate, MetricSpec
 from schemas.normalisation import GradeNormalisation
 from schemas.tables.comparisons import OF_ALL, SettingGains
-from tasks.scoring.gains import Pairing, pair_models, setting_gains, weigh_gain
+from tasks.scoring.gains import Pairing, pair_models, setting_gains
 from tasks.scoring.tree import tree_tables
 from tasks.scoring.uncertainty import Resampling
 from tests.tasks.scoring.samples import ability, blueprint, by_labels, items, labelled, one_dataset, task
@@ -188,17 +188,3 @@ def test_each_pair_counts_the_items_that_both_have() -> None:
     assert apart.scores.tolist() == pytest.approx([100, 200 / 3])
     assert apart.items == {"d-0", "d-2", "d-3"}
     assert found.pair("x", "unknown", ["d"]) == {}
-
-
-def test_intervals_of_difference_are_those_of_paired_bootstrap() -> None:
-    generator = np.random.default_rng(7)
-    x, y = (generator.random(200) < share for share in (0.6, 0.5))
-    # A third model with other items does not change the pair.
-    parts = [items("d", list(map(float, values)), model) for model, values in (("x", x), ("y", y))]
-    found = pairing(*parts, items("d", [1.0, None] * 100, "z"), resamples=4000)
-    limits = weigh_gain(found.pair("y", "x", ["d"]), {SPEC: 1.0})
-    apart = weigh_gain(found.pair("z", "x", ["d"]), {SPEC: 1.0})
-    for gain, values in ((limits, 100 * (x - y.astype(float))), (apart, 100 * (x[::2] - 1.0))):
-        expected = stats.bootstrap((values,), np.mean, n_resamples=4000, method="percentile", rng=1).confidence_interval
-        assert (gain["ci_low"], gain["ci_high"]) == pytest.approx((expected.low, expected.high), abs=1.0)
-    assert (limits["n_items"], apart["n_items"]) == (200, 100)

@@ -1,7 +1,6 @@
 import polars as pl
 import pytest
 
-from schemas.errors import ScoringError
 from tasks.scoring.reduction import reduce_item_scores
 from tests.tasks.scoring.samples import items, labelled
 
@@ -32,6 +31,13 @@ def test_the_mean_of_what_was_scored(
 ) -> None:
     found = row(items("d", values, status=status))
     assert tuple(found[name] for name in COUNTS) == expected
+
+
+def test_every_scored_repetition_weighs_the_same() -> None:
+    # Item 0: 1, 1, 1; item 1: 0, failed, failed. Rows: 3 / 4; the item whose calls failed weighs less.
+    values: list[list[float | None]] = [[1, 0], [1, None], [1, None]]
+    found = row(*(items("d", said, repetition=number) for number, said in enumerate(values)))
+    assert [found[name] for name in COUNTS] == [0.75, 4, 0, 6]
 
 
 def test_groups_differ_in_every_part_of_the_key() -> None:
@@ -77,12 +83,3 @@ def test_failed_calls_do_not_enter_f1() -> None:
 def test_nothing_scored_is_null_for_f1_too() -> None:
     found = row(items("d", [None], metric="macro_f1"))
     assert found["value"] is None
-
-
-@pytest.mark.parametrize("missing", ["gold", "predicted"])
-def test_f1_without_labels_is_an_error(missing: str) -> None:
-    scores = labelled("d", "macro_f1", [["yes"], ["no"]], [["yes"], ["no"]])
-    broken = scores.with_columns(pl.when(pl.col("item_id") == "d-1").then(None).otherwise(pl.col(missing)).alias(missing))
-    with pytest.raises(ScoringError, match="an item lacks the labels its metric is computed from") as caught:
-        reduce_item_scores(broken.lazy())
-    assert caught.value.where == "dataset d, method labels, metric macro_f1, model m, item d-1"

@@ -114,6 +114,23 @@ def test_vetoed_interval_is_of_total_before() -> None:
     assert limits(vetoed) == limits(passed)
 
 
+def test_repetitions_are_averaged_within_their_item() -> None:
+    rng = np.random.default_rng(8)
+    # Items differ, their repetitions little: rows drawn one by one would give an interval 1 / sqrt(3) as wide.
+    values = (rng.random((80, 3)) < rng.random((80, 1))).astype(float)
+    found = scored(*(items("d", values[:, number].tolist(), repetition=number) for number in range(3)))
+    assert limits(found.raw) == pytest.approx(scipy_limits(np.mean, values.mean(axis=1)), abs=0.01)
+
+
+def test_weightless_dataset_moves_neither_total_nor_interval() -> None:
+    # As three stages of LongEmotion's conversations are. 60 and 30, with equal weights.
+    design = blueprint(ability("talk", task("stages", datasets=["early", "late"], early=0.0)), ability("find", task("find")))
+    counted = [items("late", share(6, 10)), items("find", share(3, 10))]
+    without, with_it = (scored(*counted, *more, design=design).totals for more in ([], [items("early", share(1, 10))]))
+    assert with_it["total"].item() == pytest.approx(45)
+    assert limits(with_it) == limits(without)
+
+
 def test_models_share_the_draws() -> None:
     """Equal answers give equal intervals, and a model's interval does not depend on who else is there."""
     alone = scored(items("d", share(7, 10)))

@@ -8,7 +8,6 @@ from tests.tasks.judging.rows import items
 from tests.tasks.rows import Row, answer, answers, response, responses, turn
 
 ASKED = items("role_play", "a", "b")
-STEPS = ["calm 2", "A jolt.", "They forgot me.", "I blush.", "I breathe.", "I will ask."]
 
 
 def key(number: int) -> str:
@@ -54,14 +53,6 @@ def test_failed_call_leaves_no_answer_whatever_is_stored() -> None:
     stored = answers(answer("a", "forged", call_keys=[key(1)]))
     (found,) = restate_answers(stored, replies, ASKED).to_dicts()
     assert (found["status"], found["failed_role"], found["failure"], found["text"]) == ("failed", "seeker", "timeout_total", None)
-
-
-def test_an_emotion_expression_is_all_its_steps() -> None:
-    replies = responses(*(call("a", number, text) for number, text in enumerate(STEPS)))
-    stored = answers(answer("a", "I will ask.", call_keys=[key(number) for number in range(6)]))
-    found = restate_answers(stored, replies, items("emotion_expression", "a", options=["calm", "upset"]))["text"].item()
-    assert found.startswith("[Step 0]\ncalm 2\n\n[Step 1]\nA jolt.")
-    assert found.endswith("[Step 5]\nI will ask.")
 
 
 def test_a_call_of_another_item_is_refused() -> None:

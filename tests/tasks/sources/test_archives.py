@@ -36,9 +36,9 @@ def pack(path: Path, kind: str, *members: tuple[str, bytes]) -> Path:
     return path
 
 
-def refusal(archive: Path, member: str, **limit: int) -> SourceError:
+def refusal(archive: Path, member: str) -> SourceError:
     with pytest.raises(SourceError, match="cannot be taken out of its archive") as caught:
-        extract_member(archive, member, archive.parent / "out", **limit)
+        extract_member(archive, member, archive.parent / "out")
     assert caught.value.where == f"{archive}, member {member}"
     return caught.value
 
@@ -51,14 +51,6 @@ def test_one_member_is_taken_out(kind: str, name: str, tmp_path: Path) -> None:
     extract_member(pack(tmp_path / "archive", kind, (name, CONTENT), *others), "data/a.csv", tmp_path / "out")
     assert (tmp_path / "out").read_bytes() == CONTENT
     assert sorted(path.name for path in tmp_path.iterdir()) == ["archive", "out"]
-
-
-@each_kind
-@pytest.mark.parametrize("member", ["../a.csv", "/etc/a.csv", "data/../../a.csv", "."])
-def test_member_that_leads_out_of_the_archive(kind: str, member: str, tmp_path: Path) -> None:
-    error = refusal(pack(tmp_path / "archive", kind, (member, CONTENT)), member)
-    assert (error.expected, error.got) == ("a path inside the archive", "one that leaves it")
-    assert not (tmp_path / "out").exists()
 
 
 @each_kind
@@ -94,13 +86,14 @@ def test_zip_member_that_is_no_regular_file(kind: int, tmp_path: Path) -> None:
 
 
 @each_kind
-def test_unpacked_size_has_a_limit(kind: str, tmp_path: Path) -> None:
-    archive = pack(tmp_path / "archive", kind, ("bomb.csv", bytes(3_000_000)))
-    error = refusal(archive, "bomb.csv", largest_bytes=2_999_999)
+def test_unpacked_size_has_a_limit(kind: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(archives, "LARGEST_BYTES", 2_999_999)
+    archive = pack(tmp_path / "archive", kind, ("bomb.csv", bytes(3_000_000)), ("small.csv", bytes(2_999_999)))
+    error = refusal(archive, "bomb.csv")
     assert (error.expected, error.got) == ("at most 2999999 bytes", "3000000 bytes unpacked")
     assert not (tmp_path / "out").exists()
-    extract_member(archive, "bomb.csv", tmp_path / "out", largest_bytes=3_000_000)
-    assert (tmp_path / "out").stat().st_size == 3_000_000
+    extract_member(archive, "small.csv", tmp_path / "out")
+    assert (tmp_path / "out").stat().st_size == 2_999_999
 
 
 def test_zip_that_states_too_small_a_size(tmp_path: Path) -> None:
@@ -158,15 +151,6 @@ def test_member_is_kept_by_hash_of_its_archive(is_pinned: bool, tmp_path: Path, 
         locator.locate(source)
 
 
-def test_other_archive_gives_another_member(tmp_path: Path, locator: Locator) -> None:
-    hashes = set()
-    for kind, content in (("zip", CONTENT), ("tar.xz", b"new\n")):
-        fill(tmp_path / "mirror", kind, content)
-        assert locator.locate(member_of(None)).read_bytes() == content
-        hashes.add(source_sha256([member_of(None)], locator))
-    assert len(hashes) == 2
-
-
 def test_members_of_one_archive(tmp_path: Path, locator: Locator) -> None:
     archive = fill(tmp_path / "mirror")
     sources = [member_of(archive, "a.csv"), member_of(archive, "b.csv")]
@@ -178,11 +162,6 @@ def test_members_of_one_archive(tmp_path: Path, locator: Locator) -> None:
     assert Locator().needs(sources) == ("data.zip is not here",)
     assert locator.needs(sources) == ()
     assert not (tmp_path / "cache").exists()
-
-
-def test_without_a_cache_there_is_nowhere_to_unpack(tmp_path: Path) -> None:
-    with pytest.raises(SourceError, match="there is no folder to unpack it to"):
-        Locator(mirror=tmp_path).locate(member_of(fill(tmp_path)))
 
 
 def test_failed_extraction_leaves_nothing(tmp_path: Path, locator: Locator) -> None:

@@ -1,11 +1,11 @@
 from hashlib import sha256
 from pathlib import Path
-from typing import Any
 
 import pytest
 
+from tasks.sources import downloading
 from tasks.sources.downloading import RETRIES, DownloadError, HttpsDownload, PartialFile
-from tasks.text.backoff import Backoff
+from tasks.text.backoff import BUDGET_S, Backoff
 from tests.tasks.sources.file_server import FileServer
 
 BODY = bytes(range(256)) * 400
@@ -21,14 +21,14 @@ class Client:
     def __init__(self, target: Path) -> None:
         self.target, self.waits = target, list[float]()
 
-    def fetch(self, server: FileServer, **settings: Any) -> bytes:
-        usual = {"backoff": Backoff(RETRIES, draw=lambda: 0.0), "sleep": self.waits.append, "loopback": True}
-        HttpsDownload(**{**usual, **settings})(f"{server.url}/a", self.target)
+    def fetch(self, server: FileServer, budget_s: float = BUDGET_S) -> bytes:
+        backoff = Backoff(RETRIES, budget_s, draw=lambda: 0.0)
+        HttpsDownload(backoff, loopback=True, sleep=self.waits.append)(f"{server.url}/a", self.target)
         return self.target.read_bytes()
 
-    def refusal(self, server: FileServer, **settings: Any) -> str:
+    def refusal(self, server: FileServer, budget_s: float = BUDGET_S) -> str:
         with server, pytest.raises(DownloadError) as caught:
-            self.fetch(server, **settings)
+            self.fetch(server, budget_s)
         return str(caught.value)
 
 
@@ -55,9 +55,10 @@ def test_empty_file(client: Client) -> None:
         assert client.fetch(server) == b""
 
 
-def test_cut_connection_is_resumed_where_it_ended(client: Client) -> None:
+def test_cut_connection_is_resumed_where_it_ended(client: Client, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(downloading, "LARGEST_BYTES", len(BODY))
     with serve("cut", "cut", "ok") as server:
-        assert client.fetch(server, largest_bytes=len(BODY)) == BODY
+        assert client.fetch(server) == BODY
     # Half of the file, then half of the rest: 51,200 and 25,600 of 102,400 bytes.
     assert server.spans == [None, "bytes=51200-", "bytes=76800-"]
     assert [request.etag for request in server.requests] == [None, ETAG, ETAG]
@@ -106,18 +107,13 @@ def test_part_without_a_strong_etag_is_not_resumed(note: bytes | None, client: C
     assert server.spans == [None]
 
 
-def test_length_below_the_content_ends_the_file_there(client: Client) -> None:
-    # HTTP cannot tell; the hash does, where there is one.
-    with serve("shorter") as server:
-        assert client.fetch(server) == BODY[:-1]
-
-
 @pytest.mark.parametrize(
     ("fault", "wait"), [("503", 7.0), ("429", 7.0), ("408", 1.0), ("500", 1.0), ("hang_up", 0.5), ("half_then_wait", 1.0)]
 )
-def test_what_may_go_by_is_tried_again(fault: str, wait: float, client: Client) -> None:
+def test_what_may_go_by_is_tried_again(fault: str, wait: float, client: Client, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(downloading, "SILENCE_S", 1.0)
     with serve(fault, "ok") as server:
-        assert client.fetch(server, silence_s=1.0) == BODY
+        assert client.fetch(server) == BODY
     assert server.spans == [None, REST if fault == "half_then_wait" else None]
     assert client.waits == [wait]
 
@@ -130,15 +126,18 @@ def test_what_may_go_by_is_tried_again(fault: str, wait: float, client: Client) 
         ("trickle", "bytes came in 0.2 s; attempt 4 was the last", [1.0, 2.0, 4.0]),
     ],
 )
-def test_what_does_not_go_by_ends_the_download(fault: str, text: str, waits: list[float], client: Client) -> None:
-    silence_s = 0.05 if fault == "silent" else 5.0
+def test_what_does_not_go_by_ends_the_download(
+    fault: str, text: str, waits: list[float], client: Client, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(downloading, "SILENCE_S", 0.05 if fault == "silent" else 5.0)
+    monkeypatch.setattr(downloading, "WINDOW_S", 0.2)
     server = serve(fault)
-    assert client.refusal(server, silence_s=silence_s, least_bytes=1000, window_s=0.2).endswith(text)
+    assert client.refusal(server).endswith(text)
     assert (len(server.requests), client.waits) == (len(waits) + 1, waits)
 
 
 def test_too_long_a_pause_is_not_waited_for(client: Client) -> None:
-    assert client.refusal(serve("429"), backoff=Backoff(RETRIES, budget_s=6.9)).endswith("attempt 1 was the last")
+    assert client.refusal(serve("429"), budget_s=6.9).endswith("attempt 1 was the last")
     assert client.waits == []
 
 
@@ -170,15 +169,17 @@ def test_only_https_is_asked(url: str, tmp_path: Path) -> None:
         HttpsDownload(loopback="127" not in url)(url, tmp_path / "a")
 
 
-def test_announced_size_beyond_the_limit_is_not_read(client: Client) -> None:
-    text = client.refusal(serve("ok"), largest_bytes=len(BODY) - 1)
+def test_announced_size_beyond_the_limit_is_not_read(client: Client, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(downloading, "LARGEST_BYTES", len(BODY) - 1)
+    text = client.refusal(serve("ok"))
     assert text == "102400 bytes (announced by the server) are more than the limit of 102399 bytes"
     assert not client.target.exists()
 
 
-def test_endless_content_ends_at_the_limit(client: Client) -> None:
+def test_endless_content_ends_at_the_limit(client: Client, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(downloading, "LARGEST_BYTES", 100_000)
     server = serve("endless")
-    text = client.refusal(server, largest_bytes=100_000)
+    text = client.refusal(server)
     # Blocks of 256 bytes: 391 of them are the first to exceed the limit, and some may come together.
     size = int(text.split()[0])
     assert 100_000 < size < 200_000

@@ -3,7 +3,6 @@ import signal
 import subprocess
 import sys
 import time
-from concurrent.futures import ThreadPoolExecutor
 from hashlib import sha256
 from pathlib import Path
 
@@ -109,30 +108,20 @@ def test_hugging_face_resolves_pointers_itself(tmp_path: Path) -> None:
     assert len(server.requests) == 1
 
 
-@pytest.mark.parametrize("sha", [SHA256, None])
-def test_threads_share_one_download(sha: str | None, tmp_path: Path) -> None:
-    with FileServer({PATH: BODY}, on_request=lambda: time.sleep(0.1)) as server, ThreadPoolExecutor(4) as pool:
-        paths = set(pool.map(locator(server, tmp_path).locate, [pinned(sha)] * 4))
-    assert len(paths) == len(server.requests) == 1
-    assert paths.pop().read_bytes() == BODY
-
-
 PROCESS = """
 import sys
 from pathlib import Path
-from schemas.dataset import PinnedFile
-from tasks.sources.fetching import Addresses
 from tasks.sources.downloading import HttpsDownload
+from tasks.sources.fetching import Addresses
 from tasks.sources.locating import Locator
-
-url, cache, sha256 = sys.argv[1:]
-source = PinnedFile(repository="github.com/someone/something", revision="0123456789abcdef", path="data/a.bin", sha256=sha256)
-print(Locator(cache=Path(cache), download=HttpsDownload(loopback=True), addresses=Addresses(github=url)).locate(source))
+from tests.tasks.sources.test_fetching import pinned
+download, addresses = HttpsDownload(loopback=True), Addresses(github=sys.argv[1])
+print(Locator(cache=Path(sys.argv[2]), download=download, addresses=addresses).locate(pinned()))
 """
 
 
 def start(server: FileServer, cache: Path) -> subprocess.Popen[str]:
-    command = [sys.executable, "-c", PROCESS, server.url, str(cache), SHA256]
+    command = [sys.executable, "-c", PROCESS, server.url, str(cache)]
     return subprocess.Popen(command, stdout=subprocess.PIPE, text=True, cwd=Path(__file__).parents[3])
 
 
@@ -172,10 +161,7 @@ SPACED = pinned(path="data/a b#1.csv")
     [
         (SPACED, f"https://raw.githubusercontent.com/{GITHUB}/data/a%20b%231.csv"),
         (pinned(host="huggingface.co", path=SPACED.path), f"{HUGGING_FACE}/0123456789abcdef/data/a%20b%231.csv"),
-        (
-            pinned(host="huggingface.co", revision="refs/convert/parquet", path="茶.csv"),
-            f"{HUGGING_FACE}/refs%2Fconvert%2Fparquet/%E8%8C%B6.csv",
-        ),
+        (pinned(host="huggingface.co", revision="refs/abc", path="茶.csv"), f"{HUGGING_FACE}/refs%2Fabc/%E8%8C%B6.csv"),
     ],
 )
 def test_address_at_the_pinned_revision(source: PinnedFile, url: str) -> None:

@@ -8,12 +8,8 @@ from tasks.text import number_format as formats
 def test_null_is_a_dash_and_zero_a_zero() -> None:
     assert [formats.number(None), formats.count(None), formats.percent(None), formats.seconds(None)] == ["–"] * 4
     assert formats.interval(None, 3.0) == "–"
-    assert [formats.number(0.0), formats.count(0), formats.percent(0.0), formats.interval(0.0, 1.5)] == [
-        "0.0",
-        "0",
-        "0\u00a0%",
-        "0.0 to 1.5",
-    ]
+    assert [formats.number(0.0), formats.count(0), formats.percent(0.0)] == ["0.0", "0", "0\u00a0%"]
+    assert formats.interval(0.0, 1.5) == "0.0 to 1.5"
 
 
 @pytest.mark.parametrize(
@@ -27,11 +23,8 @@ def test_near_total_share_is_not_100_percent(share: float, text: str) -> None:
 def test_lists_and_counts_read_as_english() -> None:
     assert formats.listed(["a"]) == "a"
     assert formats.listed(["a", "b", "c"]) == "a, b and c"
-    assert [formats.counted(1, "call"), formats.counted(1200, "call"), formats.counted(2, "reply", "replies")] == [
-        "1 call",
-        "1,200 calls",
-        "2 replies",
-    ]
+    assert [formats.counted(1, "call"), formats.counted(1200, "call")] == ["1 call", "1,200 calls"]
+    assert formats.counted(2, "reply", "replies") == "2 replies"
 
 
 def test_shorten_keeps_one_line_within_the_limit() -> None:

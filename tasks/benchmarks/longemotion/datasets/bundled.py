@@ -19,12 +19,13 @@ from schemas.question_types import QuestionType
 from schemas.vocabulary import ContextTask, Language
 from tasks.benchmarks.longemotion.datasets.emotion_conversation import STAGES, checkpoints_of
 from tasks.benchmarks.longemotion.datasets.emotion_detection import build_contrast, find_odd
+from tasks.benchmarks.longemotion.datasets.emotion_expression import ask_to_live_through
 from tasks.benchmarks.longemotion.datasets.emotion_qa import ask_about
 from tasks.benchmarks.longemotion.datasets.emotion_summary import SECTIONS, read_report
 from tasks.benchmarks.longemotion.needle.lazy_samples import one_per_record, read_language, read_text
 from tasks.benchmarks.longemotion.needle.needles import ALL, checked, placed_needle
 from tasks.benchmarks.moodbench.bundled import BUNDLED
-from tasks.text.tokens import count_tokens, token_offsets
+from tasks.text.tokens import token_offsets
 
 ADJECTIVES: Mapping[Language, tuple[str, ...]] = {
     "en": (
@@ -160,17 +161,8 @@ def _build_question(record: Record, fields: Mapping[str, Any]) -> tuple[Item, Co
 
 
 def _build_situation(record: Record) -> tuple[Item, Context]:
-    language, situation = read_language(record), read_text(record.fields, "situation")
-    item = Item(
-        language=language,
-        question_type="emotion_expression",
-        context=situation,
-        question=SITUATION[language],
-        options=ADJECTIVES[language],
-        subset=read_text(record.fields, "emotion"),
-        fixed_order=True,
-    )
-    return item, Context(task="ee", tokens=count_tokens(situation))
+    language = read_language(record)
+    return ask_to_live_through(record, "situation", SITUATION[language], ADJECTIVES[language], language)
 
 
 def _own_name(record: Record) -> str:

@@ -10,6 +10,7 @@ from typing import Any
 from schemas.context import Context, ContextOptions, LazySample
 from schemas.dataset import DatasetSpec
 from schemas.item import Item, Record, text_id
+from schemas.vocabulary import Language
 from tasks.benchmarks.longemotion.datasets.release import PAPER, longemotion_file
 from tasks.benchmarks.longemotion.needle.lazy_samples import read_text
 from tasks.datasets.pinned_files import pinned_in
@@ -31,7 +32,10 @@ def read_situations(records: Sequence[Record], _options: ContextOptions, _seed: 
         raise ValueError("there is no object `emotions` with situations")
     return [
         LazySample(
-            f"ee-{number:03d}", situation, partial(_build, situation, adjectives), text_id(str(situation.fields["scenario"]))
+            f"ee-{number:03d}",
+            situation,
+            partial(ask_to_live_through, situation, "scenario", QUESTION, adjectives),
+            text_id(str(situation.fields["scenario"])),
         )
         for number, situation in enumerate(situations, start=1)
     ]
@@ -59,17 +63,21 @@ def _read_adjectives(records: Sequence[Record]) -> tuple[str, ...]:
     return adjectives
 
 
-def _build(situation: Record, adjectives: tuple[str, ...]) -> tuple[Item, Context]:
-    text = read_text(situation.fields, "scenario")
+def ask_to_live_through(
+    record: Record, field: str, question: str, adjectives: tuple[str, ...], language: Language = "en"
+) -> tuple[Item, Context]:
+    """Return the item of the situation that a field of a record tells; its `emotion` is the subset."""
+    situation = read_text(record.fields, field)
     item = Item(
+        language=language,
         question_type="emotion_expression",
-        context=text,
-        question=QUESTION,
+        context=situation,
+        question=question,
         options=adjectives,
-        subset=read_text(situation.fields, "emotion"),
+        subset=read_text(record.fields, "emotion"),
         fixed_order=True,
     )
-    return item, Context(task="ee", tokens=count_tokens(text))
+    return item, Context(task="ee", tokens=count_tokens(situation))
 
 
 _emotionbench_file = pinned_in("github.com/CUHK-ARISE/EmotionBench", "48f6e1b01c449c213374172b24e6a461b59cd088")

@@ -64,10 +64,7 @@ class ExpressionDialogue:
         if failed := first_failed(self.calls):
             return Answer((failed,), failed_role=failed.role)
         asked = tuple(call for call in self.calls if call.role == TESTED)
-        texts, head = [MARKED.sub("", text).strip() for text in self.texts], HEAD[self.state.language]
-        if not any(map(says_something, texts)):
-            return Answer(asked, text="")
-        return Answer(asked, text="\n\n".join(f"{head.format(step=step)}\n{text}" for step, text in enumerate(texts)))
+        return Answer(asked, text=head_steps([MARKED.sub("", text) for text in self.texts], self.state.language))
 
     async def rate(self) -> None:
         """Ask for ratings of the adjectives (step 0)."""
@@ -150,6 +147,13 @@ class ExpressionDialogue:
         else:
             reply = replace(last.call.reply, text=None, failure="empty_content", error="nothing was written but searches")
             self.calls.append(last.call._replace(reply=reply))
+
+
+def head_steps(texts: Sequence[str], language: Language) -> str:
+    """Return what was written in all steps, headed by their numbers; empty if no step says anything."""
+    if not any(map(says_something, texts)):
+        return ""
+    return "\n\n".join(f"{HEAD[language].format(step=step)}\n{text.strip()}" for step, text in enumerate(texts))
 
 
 def _visible(turn: Turn) -> str:

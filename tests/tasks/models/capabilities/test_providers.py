@@ -55,12 +55,6 @@ def test_quirks_of_a_model(provider: str, model: str, token_limit: str, temperat
     assert (quirks.token_limit, quirks.temperature) == (token_limit, temperature)
 
 
-def test_special_model_keeps_usual_capabilities() -> None:
-    provider = find_provider("openai")
-    assert provider.quirks_of("o3").json_schema == provider.quirks.json_schema
-    assert provider.quirks_of("o3").rate_limit_headers == provider.quirks.rate_limit_headers
-
-
 @pytest.mark.parametrize(
     ("base_url", "provider"),
     [
@@ -115,6 +109,7 @@ def test_a_provider_is_verified_by_its_newest_source() -> None:
 
 USUAL, OTHER = get_args(TokenLimit)
 SPECIAL = Quirks(token_limit=OTHER, temperature="no", top_p="ignored", seed="some", reasoning_effort="reasoning.effort")
+OF_SPECIAL = {"token_limit": OTHER, "unsent": ("temperature",), "effort_path": "reasoning.effort"}
 
 
 def found(**verdicts: Verdict) -> ModelProbe:
@@ -126,19 +121,14 @@ def found(**verdicts: Verdict) -> ModelProbe:
 @each_row(
     ("stated", "quirks", "probe", "expected"),
     [
-        (None, SPECIAL, None, {"token_limit": OTHER, "unsent": ("temperature",), "effort_path": "reasoning.effort"}),
+        (None, SPECIAL, None, OF_SPECIAL),
         # What was found wins over what is known; where it found nothing, that counts.
         (None, SPECIAL, found(max_tokens="yes", temperature="yes"), {"effort_path": "reasoning.effort"}),
         (None, None, found(max_tokens="no", max_completion_tokens="yes"), {"token_limit": OTHER}),
         (None, None, found(temperature="no", json_schema="no", logprobs="no"), {"unsent": ("temperature", "json_schema")}),
         # What is stated wins, field by field.
         (ApiCapabilities(token_limit=USUAL, unsent=()), SPECIAL, found(seed="no"), {"effort_path": "reasoning.effort"}),
-        (
-            ApiCapabilities(reasoning_effort="low"),
-            SPECIAL,
-            None,
-            {"token_limit": OTHER, "unsent": ("temperature",), "reasoning_effort": "low", "effort_path": "reasoning.effort"},
-        ),
+        (ApiCapabilities(reasoning_effort="low"), SPECIAL, None, {**OF_SPECIAL, "reasoning_effort": "low"}),
         (ApiCapabilities(effort_path="effort"), SPECIAL, found(max_tokens="yes", temperature="yes"), {"effort_path": "effort"}),
     ],
 )

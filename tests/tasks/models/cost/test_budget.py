@@ -51,14 +51,6 @@ def test_what_is_in_flight_is_reserved() -> None:
     assert [account.reserve(CALL) is not None for _ in range(5)] == [True] * 4 + [False]
 
 
-def test_one_budget_for_all_endpoints() -> None:
-    budget = Budget(tokens=230)
-    assert spend(budget.account(ENTRY))
-    # Nothing is known of the other model: 60 spent and 200 estimated are too many.
-    assert not spend(budget.account(ModelEntry(name="other", base_url=SERVER)), replace(CALL, model="other"))
-    assert spend(budget.account(ENTRY))
-
-
 def test_money_by_hand() -> None:
     # 50 x 2 + 10 x 10 = 200 millionths per call, estimated at first 100 x 2 + 100 x 10 = 1,200.
     budget = Budget(cost=0.0013, prices=prices())

@@ -14,7 +14,6 @@ from schemas.chat import EMBEDDED_MODEL, ModelEntry
 from schemas.errors import EndpointError, UsageError
 from tasks.models.http import endpoint_check
 from tasks.models.http.endpoint_check import check_endpoint, resolve_keys
-from tests.model_server import ModelServer
 from tests.probed_server import ProbedServer, completed
 from tests.tasks.models.making_calls import Pauses, ask_once, closed_port, entry
 
@@ -24,7 +23,7 @@ KEYED = ModelEntry(name="listener", base_url="http://localhost/v1", api_key_env=
 NO_ROUTE = "255.255.255.255"
 """The broadcast address, to which the operating system opens no connection."""
 
-NAMES = {"two-addresses.invalid": (NO_ROUTE, "127.0.0.1"), "nowhere.invalid": (NO_ROUTE, NO_ROUTE)}
+NAMES = {"two-addresses.invalid": (NO_ROUTE, "127.0.0.1")}
 
 
 @pytest.fixture(autouse=True)
@@ -119,7 +118,6 @@ def test_a_missing_key_is_told_with_its_variable(environ: dict[str, str], got: s
     [
         ("ftp://localhost/v1", "not an http or https URL"),
         ("localhost:8000/v1", "not an http or https URL"),
-        ("http://", "not an http or https URL"),
         ("http://localhost:port/v1", "Invalid port"),
         ("http://[::1/v1", ""),
         ("http://localhost:99999/v1", "port 99999, the last one is 65535"),
@@ -140,23 +138,9 @@ async def test_a_server_that_is_down_passes() -> None:
     await check_endpoint(entry(f"http://127.0.0.1:{closed_port()}/v1"))
 
 
-async def test_running_server_passes_without_call() -> None:
-    with ModelServer(lambda _: "B") as server:
-        await check_endpoint(entry(server.base_url))
-    assert server.calls == 0
-
-
 async def test_one_address_of_several_is_enough() -> None:
     # One without a route first, as with a broken IPv6; the one behind it refuses, so it is there.
     await check_endpoint(entry(f"http://two-addresses.invalid:{closed_port()}/v1"))
-
-
-async def test_no_address_that_leads_anywhere_is_told() -> None:
-    with pytest.raises(EndpointError) as caught:
-        await check_endpoint(entry("http://nowhere.invalid/v1"))
-    # Told once, although both addresses fail so.
-    assert str(caught.value.got).startswith("nowhere.invalid:80: ")
-    assert "," not in str(caught.value.got)
 
 
 async def test_slow_host_is_reported(monkeypatch: pytest.MonkeyPatch) -> None:
@@ -173,22 +157,22 @@ async def test_slow_name_lookup_is_reported(monkeypatch: pytest.MonkeyPatch) -> 
     assert caught.value.got == "slow.invalid:80: no answer within 0.1 s"
 
 
-async def test_secrets_in_address_are_refused_and_not_told() -> None:
-    # No entry can hold such an address; the check does not rely on that.
-    model = entry("http://localhost/v1").model_copy(update={"base_url": "http://ada:secret@localhost/v1?key=secret#secret"})
+def test_secrets_in_address_are_refused_and_not_told() -> None:
     with pytest.raises(UsageError) as caught:
-        await check_endpoint(model)
+        ModelEntry(name="listener", base_url="http://ada:secret@localhost/v1?key=secret#secret")
     assert caught.value.got == "a user name or password before @ and a query after ? and a fragment after #"
     assert "--api-key-env" in str(caught.value)
     assert "secret" not in str(caught.value)
 
 
-@pytest.mark.parametrize("name", ["http", "all"])
-async def test_behind_a_proxy_the_proxy_is_checked(name: str) -> None:
+@pytest.mark.parametrize("variable", ["http_proxy", "all_proxy"])
+async def test_behind_a_proxy_the_proxy_is_checked(monkeypatch: pytest.MonkeyPatch, variable: str) -> None:
     # Only the proxy can look the name up; it is there, if down.
-    await check_endpoint(entry("http://no-such-host.invalid/v1"), {name: f"http://127.0.0.1:{closed_port()}"})
+    monkeypatch.setenv(variable, f"http://127.0.0.1:{closed_port()}")
+    await check_endpoint(entry("http://no-such-host.invalid/v1"))
+    monkeypatch.setenv(variable, "no-such-proxy.invalid:3128")
     with pytest.raises(EndpointError, match="host name of the proxy no-such-proxy"):
-        await check_endpoint(entry("http://no-such-host.invalid/v1"), {name: "no-such-proxy.invalid:3128"})
+        await check_endpoint(entry("http://no-such-host.invalid/v1"))
 
 
 @pytest.mark.parametrize(
@@ -228,8 +212,9 @@ async def test_check_and_client_go_through_same_proxy(monkeypatch: pytest.Monkey
     assert proxy.headers[0]["Proxy-Authorization"] == f"Basic {b64encode(b'ada:pass').decode()}"
 
 
-async def test_local_server_is_not_sought_behind_proxy() -> None:
-    await check_endpoint(entry(f"http://127.0.0.1:{closed_port()}/v1"), {"http": "http://no-such-proxy.invalid:3128"})
+async def test_local_server_is_not_sought_behind_proxy(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("http_proxy", "http://no-such-proxy.invalid:3128")
+    await check_endpoint(entry(f"http://127.0.0.1:{closed_port()}/v1"))
 
 
 async def test_the_embedded_model_has_no_address_to_check() -> None:

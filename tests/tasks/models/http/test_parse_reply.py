@@ -105,13 +105,6 @@ def test_reply_that_is_all_reasoning_names_parser(field: str) -> None:
     assert "reasoning parser" in FAILURE_KINDS["reasoning_only"].meaning
 
 
-def test_reasoning_that_used_up_the_limit_is_told() -> None:
-    choice = {"finish_reason": "length", "message": {"content": "<think>Well, if"}}
-    reply = read_completion(json.dumps({"choices": [choice]}).encode())
-    assert (reply.failure, reply.reasoning) == ("length", "Well, if")
-    assert reply.error == "no text besides reasoning, finish_reason length; the limit max_tokens was reached before the answer"
-
-
 MALFORMED: dict[str, tuple[bytes, Failure]] = {
     "html": (b"<html>busy</html>", "invalid_json"),
     "cut off": (b'{"choices": [{"mess', "invalid_json"),
@@ -122,9 +115,7 @@ MALFORMED: dict[str, tuple[bytes, Failure]] = {
     "a key twice": (body({"content": "B"}).replace(b'"content"', b'"content": "A", "content"'), "invalid_json"),
     "null": (b"null", "missing_choices"),
     "choices empty": (b'{"choices": []}', "missing_choices"),
-    "choices null": (b'{"choices": null}', "missing_choices"),
     "a legacy completion": (b'{"choices": [{"text": "B", "finish_reason": "stop"}]}', "missing_choices"),
-    "message null": (b'{"choices": [{"message": null}]}', "missing_choices"),
     "message a string": (body("B"), "missing_choices"),
     "content a number": (body({"content": 5}), "missing_choices"),
 }
@@ -136,11 +127,6 @@ def test_no_completion_names_what_is_missing(name: str) -> None:
     reply = read_completion(sent)
     assert (reply.failure, reply.text, reply.http_status) == (failure, None, 200)
     assert name != "html" or "<html>busy</html>" in str(reply.error)
-
-
-def test_error_that_comes_as_success_is_that_error() -> None:
-    reply = read_completion(b'{"base_resp": {"status_code": 1008, "status_msg": "insufficient balance"}, "choices": null}')
-    assert (reply.failure, reply.error, reply.http_status) == ("quota", "HTTP 200: insufficient balance", 200)
 
 
 FILTERED = (
@@ -268,12 +254,9 @@ def place(token: str, *likeliest: tuple[Any, Any]) -> dict[str, Any]:
 BEST = place("B", ("B", -0.1), (" A", -2))
 
 
-@pytest.mark.parametrize(
-    ("content", "message"),
-    [([place(" \n", ("x", -1.0)), BEST, place(",", (",", 0.0))], {"content": " \nB, A"})],
-)
-def test_log_probabilities_skip_blank_tokens(content: Any, message: dict[str, Any]) -> None:
-    reply = read_completion(with_logprobs({"content": content}, **message))
+def test_log_probabilities_skip_blank_tokens() -> None:
+    content = [place(" \n", ("x", -1.0)), BEST, place(",", (",", 0.0))]
+    reply = read_completion(with_logprobs({"content": content}, content=" \nB, A"))
     assert reply.top_logprobs == (("B", -0.1), (" A", -2.0))
 
 
@@ -281,12 +264,10 @@ def test_log_probabilities_skip_blank_tokens(content: Any, message: dict[str, An
     "logprobs",
     [
         None,
-        {"content": [{"token": None, "top_logprobs": []}]},
         {"content": [place(" ", ("B", -0.1))]},
         {"content": [place("B")]},
         {"content": [{"token": "B", "top_logprobs": {"B": -0.1}}]},
         {"content": [place("B", ("B", -0.1), (None, -1.0))]},
-        {"content": [place("B", ("B", -0.1), ("A", None))]},
         {"content": [place("B", ("B", True))]},
         {"content": [place("B", ("B", float("-inf")))]},
         {"content": [place("B", ("B", 10**400))]},

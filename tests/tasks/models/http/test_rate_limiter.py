@@ -125,7 +125,7 @@ async def test_what_replies_used_corrects_booking_and_next_estimate() -> None:
     assert [again.prompt_tokens, again.completion_tokens] == pytest.approx([200, 10])
 
 
-DATE = "Sat, 21 Nov 2026 10:00:00 GMT"
+DATE, X = "Sat, 21 Nov 2026 10:00:00 GMT", "x-ratelimit"
 
 
 @each_row(
@@ -164,13 +164,7 @@ def test_point_in_time_says_nothing_without_servers_date() -> None:
         ("x-ratelimit-remaining-tokens=800 x-ratelimit-reset-tokens=1m0s", None),
         ("anthropic-ratelimit-requests-remaining=0 anthropic-ratelimit-requests-reset=2026-11-21T10:00:12Z", 12.0),
         ("anthropic-ratelimit-output-tokens-remaining=10 anthropic-ratelimit-output-tokens-reset=2026-11-21T10:00:20Z", 20.0),
-        (
-            (
-                "x-ratelimit-remaining-requests=0 x-ratelimit-reset-requests=2s "
-                "x-ratelimit-remaining-tokens=0 x-ratelimit-reset-tokens=30s"
-            ),
-            30.0,
-        ),
+        (f"{X}-remaining-requests=0 {X}-reset-requests=2s {X}-remaining-tokens=0 {X}-reset-tokens=30s", 30.0),
         ("X-RateLimit-Remaining=0 X-RateLimit-Reset=1795255230000", 30.0),
         ("ratelimit-remaining=0 ratelimit-reset=12", 12.0),
         ("x-ratelimit-remaining-tokens=-40 x-ratelimit-reset-tokens=7s", 7.0),

@@ -1,8 +1,6 @@
 """Jobs are begun in a bounded number, the longest first, and none after a failure."""
 
 import asyncio
-import gc
-import weakref
 from collections.abc import Awaitable, Callable, Sized
 from pathlib import Path
 
@@ -11,7 +9,7 @@ import pytest
 from schemas.errors import LakeError
 from schemas.worker_pool import Job
 from tasks.models.cost.budget import Budget
-from tasks.models.http.worker_pool import AT_ONCE, SPARE, WorkerPool
+from tasks.models.http.worker_pool import SPARE, WorkerPool
 from tests.tasks.models.making_calls import HANGS_S
 
 
@@ -28,51 +26,30 @@ async def until_there_are(number: int, things: Sized) -> None:
             await asyncio.sleep(0)
 
 
-async def test_every_result_comes_and_longest_is_begun_first() -> None:
-    begun: list[int] = []
+def noting(begun: list[int], wait: Callable[[], Awaitable[object]]) -> Callable[[int], Job]:
+    """Make jobs that note their length when they begin, and wait."""
 
     def job(length: int) -> Job:
         async def do() -> int:
             begun.append(length)
-            await asyncio.sleep(0)
+            await wait()
             return length * 10
 
         return Job(length, do)
 
+    return job
+
+
+async def test_every_result_comes_and_longest_is_begun_first() -> None:
+    begun: list[int] = []
     async with WorkerPool(1) as pool:
-        assert sorted(await pool.do_all([job(length) for length in (3, 1, 2)])) == [10, 20, 30]
+        results = await pool.do_all(list(map(noting(begun, lambda: asyncio.sleep(0)), (3, 1, 2))))
+        assert sorted(results) == [10, 20, 30]
     assert begun == [3, 2, 1]
 
 
 def names(folder: Path) -> list[str]:
     return [path.name for path in folder.iterdir()]
-
-
-class Reply:
-    """Something that can be watched: a string or a number cannot."""
-
-    text = "B"
-
-
-async def test_results_leave_memory_while_partition_waits() -> None:
-    made: list[weakref.ref[Reply]] = []
-    others = asyncio.Event()
-
-    async def answered() -> Reply:
-        made.append(weakref.ref(reply := Reply()))
-        return reply
-
-    async def waiting() -> None:
-        await others.wait()
-
-    async with WorkerPool(1) as pool:
-        asked = asyncio.ensure_future(pool.do_all([*[Job(2.0, answered)] * AT_ONCE, Job(1.0, waiting)]))
-        await settle()
-        gc.collect()
-        assert [reply() for reply in made] == [None] * AT_ONCE
-        others.set()
-        results = await asked
-        assert [type(result) for result in results] == [Reply] * AT_ONCE + [type(None)]
 
 
 def test_a_folder_that_takes_no_results_is_named(tmp_path: Path) -> None:
@@ -90,14 +67,7 @@ async def test_results_leave_no_files(tmp_path: Path) -> None:
 async def test_partitions_are_begun_one_after_the_other() -> None:
     begun: list[int] = []
     gate = asyncio.Event()
-
-    def job(length: int) -> Job:
-        async def do() -> None:
-            begun.append(length)
-            await gate.wait()
-
-        return Job(length, do)
-
+    job = noting(begun, gate.wait)
     async with WorkerPool(1) as pool:
         workers = SPARE + 1
         asked = [asyncio.ensure_future(pool.do_all([job(100) for _ in range(workers)]))]
@@ -139,22 +109,6 @@ async def test_first_error_is_raised_and_stops_work() -> None:
         assert list(await asyncio.wait_for(pool.do_all([job("other", lambda: asyncio.sleep(0))]), HANGS_S)) == [None]
     assert len(begun) == SPARE + 2
     assert ended == ["other"]
-
-
-async def test_work_that_waits_ends_with_the_caller() -> None:
-    async with WorkerPool(1) as pool:
-        begun = asyncio.Event()
-
-        async def do() -> None:
-            begun.set()
-            await asyncio.Event().wait()
-
-        asked = asyncio.ensure_future(pool.do_all([Job(1.0, do)]))
-        await begun.wait()
-        asked.cancel()
-        with pytest.raises(asyncio.CancelledError):
-            await asked
-        assert list(await asyncio.wait_for(pool.do_all([]), HANGS_S)) == []
 
 
 async def test_late_work_is_done() -> None:

@@ -6,7 +6,6 @@ from typing import Any
 import pytest
 
 from schemas.chat import ChatReply, ChatRequest
-from tasks.models.journal.files import export_replies, import_replies
 from tasks.models.journal.journal import Journal, JournaledChat, cut_prompts
 from tasks.models.journal.table import opened_replies
 from tests.probed_server import Answer, CuttingContext, ProbedServer, completed
@@ -41,12 +40,6 @@ async def test_a_cut_prompt_is_a_failure(tmp_path: Path, window: int) -> None:
     assert (kept.text, kept.remark, kept.failure) == ("B", "prompt_cut", None)
 
 
-async def test_without_usage_a_cut_prompt_cannot_be_told(tmp_path: Path) -> None:
-    with CuttingContext(2048, usage=False) as server:
-        (reply,), _ = await ask(tmp_path / "j.sqlite", server, LONG)
-    assert (reply.failure, reply.text, reply.prompt_tokens) == (None, "B", None)
-
-
 async def test_next_run_asks_again_and_keeps_answer(tmp_path: Path) -> None:
     path = tmp_path / "j.sqlite"
     with CuttingContext(4096) as server:
@@ -60,16 +53,6 @@ async def test_next_run_asks_again_and_keeps_answer(tmp_path: Path) -> None:
     assert (still.failure, still.from_journal, len(server.bodies)) == ("prompt_cut", False, 3)
     assert (whole.failure, whole.text, whole.prompt_tokens) == (None, "B", 14_000)
     assert (again.from_journal, later.from_journal, later.failure, later.prompt_tokens) == (True, True, None, 14_000)
-
-
-async def test_a_cut_reply_is_shared_as_one(tmp_path: Path) -> None:
-    path, other = tmp_path / "j.sqlite", tmp_path / "other.sqlite"
-    with CuttingContext(4096) as server:
-        await ask(path, server, LONG)
-        export_replies(path, tmp_path / "replies.parquet")
-        assert import_replies(tmp_path / "replies.parquet", other).added == 1
-        await ask(other, server, LONG)
-    assert len(server.bodies) == 2
 
 
 def at_most_4096(body: dict[str, Any], _: str) -> Answer:

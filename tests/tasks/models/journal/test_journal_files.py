@@ -4,7 +4,6 @@ import json
 import os
 import sqlite3
 from contextlib import closing
-from dataclasses import fields
 from datetime import UTC, datetime
 from pathlib import Path
 from typing import Any
@@ -17,9 +16,9 @@ from schemas.api_capabilities import ApiCapabilities, Sampling
 from schemas.chat import ChatMessage, ChatReply, ChatRequest
 from schemas.errors import LakeError, UsageError
 from tasks.models.journal import files
-from tasks.models.journal.files import export_replies, import_replies, merge_replies, summarise
+from tasks.models.journal.files import export_replies, import_replies, merge_replies
 from tasks.models.journal.journal import Journal
-from tasks.models.journal.rows import NOT_SHARED, OTHERWISE_NAMED, JournalReplies, recompute_key
+from tasks.models.journal.rows import NOT_SHARED, JournalReplies, recompute_key
 from tests.tasks.models.making_calls import request
 
 NOON = datetime(2026, 1, 2, 12, 30, 0, 250_000, tzinfo=UTC)
@@ -82,36 +81,11 @@ async def test_journal_that_was_exported_and_imported_is_same(tmp_path: Path) ->
 async def test_what_is_exported_is_typed(tmp_path: Path) -> None:
     export_replies(await keep(tmp_path / "ours.sqlite", {"full": FULL}), tmp_path / "shared.parquet")
     (row,) = JournalReplies.validate(pl.read_parquet(tmp_path / "shared.parquet")).to_dicts()
-    assert row == {
-        "key": request("full").key,
-        "identity": "http://localhost/v1",
-        "model": "listener",
-        "repetition": 0,
-        "request": request("full").body_json,
-        "text": "B，因为她很难过",
-        "reasoning": "她说…\n\nso B",
-        "finish_reason": "stop",
-        "prompt_tokens": 41,
-        "completion_tokens": 7,
-        "top_logprobs": [
-            {"token": "B", "logprob": -0.1},
-            {"token": " A", "logprob": -2.302585092994046},
-            {"token": "", "logprob": -1e-300},
-        ],
-        "answered_by": "listener-2026",
-        "reasoning_in": "think",
-        "remark": "other_model",
-        "http_status": 200,
-        "latency_s": 0.30000000000000004,
-        "attempts": 3,
-        "created": NOON,
-    }
-
-
-def test_every_field_of_a_reply_has_a_column() -> None:
-    columns = {OTHERWISE_NAMED.get(field.name, field.name) for field in fields(ChatReply) if field.name not in NOT_SHARED}
-    call = {"key", "identity", "model", "repetition", "request", "created"}
-    assert set(JournalReplies.column_names()) == columns | call
+    reply = {name: value for name, value in vars(FULL).items() if name not in {*NOT_SHARED, "model"}}
+    call = {"identity": "http://localhost/v1", "model": "listener", "repetition": 0, "request": request("full").body_json}
+    likeliest = [("B", -0.1), (" A", -2.302585092994046), ("", -1e-300)]
+    columns = {"top_logprobs": [{"token": token, "logprob": logprob} for token, logprob in likeliest], "created": NOON}
+    assert row == {**reply, **call, **columns, "key": request("full").key, "answered_by": "listener-2026"}
 
 
 @pytest.mark.parametrize("capabilities", CAPABILITIES.values(), ids=CAPABILITIES.keys())
@@ -140,19 +114,6 @@ async def test_the_first_reply_to_a_call_stays(tmp_path: Path) -> None:
     # A merge finds the same, and leaves the other journal as it is.
     assert counts(merge_replies(theirs, ours)) == (3, 0, 2, 1, 0)
     assert rows(theirs) == others
-
-
-async def test_rows_written_before_field_was_kept_are_shared(tmp_path: Path) -> None:
-    ours = await keep(tmp_path / "ours.sqlite", {"full": FULL})
-    change(ours, "UPDATE replies SET reply = json_remove(reply, '$.remark', '$.top_logprobs')")
-    export_replies(ours, tmp_path / "shared.parquet")
-    assert counts(import_replies(tmp_path / "shared.parquet", tmp_path / "theirs.sqlite")) == (1, 1, 0, 0, 0)
-    async with Journal(tmp_path / "theirs.sqlite") as journal:
-        reply = journal.get(request("full").key)
-    assert reply is not None
-    assert (reply.text, reply.remark, reply.top_logprobs) == (FULL.text, None, None)
-    # The same reply as ours, though not the same text of JSON.
-    assert counts(import_replies(tmp_path / "shared.parquet", ours)) == (1, 0, 1, 0, 0)
 
 
 WRONG: dict[str, tuple[pl.Expr, str]] = {
@@ -275,13 +236,6 @@ async def test_non_utf8_file_is_refused(tmp_path: Path) -> None:
     assert rows(tmp_path / "theirs.sqlite") == []
 
 
-async def test_columns_in_another_order_are_taken(tmp_path: Path) -> None:
-    export_replies(await keep(tmp_path / "ours.sqlite"), tmp_path / "shared.parquet")
-    frame = pl.read_parquet(tmp_path / "shared.parquet")
-    frame.select(reversed(frame.columns)).write_parquet(tmp_path / "reversed.parquet")
-    assert counts(import_replies(tmp_path / "reversed.parquet", tmp_path / "theirs.sqlite")) == (3, 3, 0, 0, 0)
-
-
 async def test_run_goes_on_while_replies_are_taken_in(tmp_path: Path) -> None:
     export_replies(await keep(tmp_path / "ours.sqlite"), tmp_path / "shared.parquet")
     async with Journal(tmp_path / "theirs.sqlite") as journal:
@@ -290,20 +244,3 @@ async def test_run_goes_on_while_replies_are_taken_in(tmp_path: Path) -> None:
         await journal.write(request("still running"), ChatReply(text="S"))
         assert journal.get(request("full").key) == ChatReply(**{**vars(FULL), "from_journal": True})
     assert len(rows(tmp_path / "theirs.sqlite")) == 5
-
-
-async def test_a_summary_counts_by_endpoint_and_model(tmp_path: Path) -> None:
-    path = await keep(tmp_path / "ours.sqlite")
-    await keep(path, {"bare": ChatReply(text="é")}, base_url="http://elsewhere/v1")
-    size = len(request("bare").body_json.encode()) + len(json.dumps(vars(ChatReply(text="é")), ensure_ascii=False).encode())
-    elsewhere, here = summarise(path)
-    stamp = "2026-01-02T12:30:00.250+00:00"
-    assert elsewhere == {
-        "identity": "http://elsewhere/v1",
-        "model": "listener",
-        "replies": 1,
-        "bytes": size,
-        "first": stamp,
-        "last": stamp,
-    }
-    assert (here["identity"], here["replies"]) == ("http://localhost/v1", 3)

@@ -1,6 +1,7 @@
 """Calls for others to answer, and what comes back in their logs."""
 
 import json
+from collections.abc import Sequence
 from dataclasses import replace
 from pathlib import Path
 from typing import Any
@@ -39,14 +40,14 @@ def anthropic(call: ChatRequest, kind: str, *parts: dict[str, str], stop: str = 
     return {"custom_id": call.key, "result": {"type": kind, **({"message": message} if parts else {})}}
 
 
-def taken_in(folder: Path, *rows: Any) -> tuple[ImportedReplies, dict[str, str | None]]:
+def taken_in(folder: Path, *rows: Any, calls: Sequence[ChatRequest] = CALLS) -> tuple[ImportedReplies, dict[str, str | None]]:
     """Counts, and what the journal then says to each call."""
     log, journal = folder / "log.jsonl", folder / "journal.sqlite"
     log.write_text("\n".join(row if isinstance(row, str) else json.dumps(row) for row in rows), encoding="utf-8")
-    write_requests(CALLS, folder / "asked", "talks")
+    write_requests(calls, folder / "asked", "talks")
     taken = import_answers(log, folder / "asked", journal)
     with opened_replies(journal) as find:
-        return taken, {call.messages[0].content: reply.text for call in CALLS if (reply := find(call.key))}
+        return taken, {call.messages[0].content: reply.text for call in calls if (reply := find(call.key))}
 
 
 def test_set_of_files_per_endpoint_model_and_repetition(tmp_path: Path) -> None:
@@ -104,9 +105,7 @@ def test_broken_rows_alone_are_refused(tmp_path: Path) -> None:
 def test_other_text_is_no_sent_prompt(tmp_path: Path, identity: str, kept: int) -> None:
     said = (ChatMessage(role="system", content="Be kind."), ChatMessage(role="user", content="Hi"))
     call = replace(CALLS[0], messages=said, identity=identity)
-    write_requests([call], tmp_path / "asked", "talks")
-    (tmp_path / "log").write_text(json.dumps(sample(call, "A")), encoding="utf-8")
-    taken = import_answers(tmp_path / "log", tmp_path / "asked", tmp_path / "journal")
+    taken, _ = taken_in(tmp_path, sample(call, "A"), calls=[call])
     assert (taken.added, taken.rules["prompt_is_that_of_the_call"]) == (kept, 1 - kept)
 
 
@@ -131,10 +130,8 @@ def test_a_folder_without_calls_is_told(tmp_path: Path) -> None:
     ("name", "old", "new"),
     [
         ("talks.about.json", '"talks.jsonl"', '"../talks.jsonl"'),
-        ("talks.about.json", '"repetition": 0', '"repetition": "x"'),
         ("talks.about.json", '"file"', "\xff"),
         ("talks.jsonl", '"body": {', '"body": 5, "was": {'),
-        ("talks.jsonl", '"messages": [', '"messages": 5, "was": ['),
         ("talks.jsonl", '"content"', '"contents"'),
         ("talks.jsonl", "}}", "}"),
     ],

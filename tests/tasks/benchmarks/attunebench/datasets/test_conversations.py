@@ -155,29 +155,6 @@ def test_annotations_do_not_change_item_bytes(tmp_path: Path) -> None:
     assert one.items.height == 8
 
 
-def test_older_spellings_are_read(tmp_path: Path) -> None:
-    record = conversation(1, turns=1)
-    plain = gold(build_records(tmp_path / "plain", deepcopy(record)))
-    notes = record["turns"][0]["annotations"]
-    former = (("did_occur", "should_occur"), ("humanValue", "humanPreference"), ("actualValue", "should_occur"))
-    for judgement, (observed, preferred) in zip(notes["binaryJudgements"], (*former, ("llmValue", "should_occur")), strict=True):
-        judgement |= {observed: judgement.pop("observedBehavior"), preferred: judgement.pop("preferredBehavior")}
-    alternates = notes["alternateResponses"]
-    notes["alternateResponses"] = {"alternate1": alternates["llmImproved"], "alternate2": alternates["humanEdited"]}
-    spelt = {"original": "original", "alternate": "alternate1", "human": "alternate2"}
-    for comparison in notes["pairwiseComparisons"]:
-        sides = [spelt[comparison.pop(name)] for name in ("responseA", "responseB")]
-        winner = {"A": "response_1", "B": sides[1]}[comparison["winner"]]
-        comparison |= {"response_1": sides[0], "response_2": sides[1], "winner": winner}
-    record["postPanas"]["items"] = record["postPanas"].pop("responses")
-    assert gold(build_records(tmp_path / "former", deepcopy(record))) == plain
-    record["turns"][0]["moodShiftTags"] = [
-        {"emotion": name, "intensity": word} for name, word in (("Upset", "mild"), ("Scared", "moderate"), ("Guilty", "Intense"))
-    ]
-    again = gold(build_records(tmp_path / "words", record))
-    assert [tag.intensity for tag in again.turns[0].emotions] == [2, 4, 6]
-
-
 def test_options_come_from_set_or_codebook(tmp_path: Path) -> None:
     records = [conversation(number, turns=1) for number in range(4)]
     fits = ("Mixed, some good moments, some misses", "Mostly off", "Very good", "Mostly well put")

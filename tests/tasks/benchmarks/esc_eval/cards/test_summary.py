@@ -69,15 +69,6 @@ GRADED = frame(
 )
 
 
-def test_graded_card_is_item_grouped_by_category() -> None:
-    (item,) = card_items(GRADED, "high")
-    groups = item.pop("groups")
-    levels = {"domain": "social_and_other", "category2": "social_interaction", "category3": "fitting_in"}
-    assert groups.items() >= {**levels, "source": "forum"}.items()
-    shown = {"context": TEXT, "question": "搬进新宿舍后，没有人跟他说话。", "subset": "social_and_other"}
-    assert item == {"item_id": "a", "language": "zh", "question_type": "role_play", **shown}
-
-
 def test_graded_card_is_read_as_own_item(tmp_path: Path) -> None:
     file = tmp_path / "graded.jsonl"
     file.write_text(

@@ -1,25 +1,22 @@
 """The entries of LongEmotion on the real files, and the two blueprints over them."""
 
 from collections import Counter
-from collections.abc import Sequence
 from hashlib import md5
 from pathlib import Path
 
 import pytest
-from scipy.stats import binom
 
 from schemas.blueprint import Blueprint
-from schemas.context import ContextOptions
 from schemas.dataset import PinnedFile
 from schemas.question_types import QUESTION_TYPES
 from schemas.vocabulary import ContextTask
 from tasks.benchmarks.longemotion.catalogue import LONGEMOTION
-from tasks.benchmarks.longemotion.datasets.emotion_detection import PUBLISHED, draw_sets
+from tasks.benchmarks.longemotion.datasets.emotion_detection import PUBLISHED
 from tasks.datasets.building import build_items
 from tasks.datasets.catalogue import CATALOGUE, find_dataset
 from tasks.scoring.blueprints import load_blueprint
 from tasks.sources.locating import Locator
-from tests.tasks.datasets.real_datasets import build, paths, records_of
+from tests.tasks.datasets.real_datasets import build, paths
 
 MC: tuple[ContextTask, ...] = ("mc1", "mc2", "mc3", "mc4")
 BLUEPRINTS = ("longemotion", "longemotion-released")
@@ -88,33 +85,6 @@ def test_released_file_differs_in_text_lengths(mirror: Path) -> None:
     assert (sum(map(bool, changed)), sum(map(len, changed))) == (30, 32)
 
 
-def guesses(texts: Sequence[str], gold: int) -> dict[str, bool]:
-    """Whether rules that read nothing find the odd one."""
-    words = [len(text.split()) for text in texts]
-    signs = [len(text) for text in texts]
-    return {
-        "longest": signs[gold] == max(signs),
-        "shortest": signs[gold] == min(signs),
-        "most words": words[gold] == max(words),
-        "fewest words": words[gold] == min(words),
-        "first": gold == 0,
-        "last": gold == len(texts) - 1,
-    }
-
-
-@pytest.mark.parametrize("kind", ["published", "balanced"])
-def test_contrast_sets_leak_nothing_by_place(kind: str, mirror: Path) -> None:
-    records = records_of("longemotion_ed", mirror)
-    drawn = [draw_sets(records, ContextOptions.model_validate({"emotion_pairs": kind}), seed) for seed in range(6)]
-    sets = [([text.text for text in found.texts], found.odd) for one in drawn for found in one]
-    chance = sum(1 / len(texts) for texts, _ in sets) / len(sets)
-    hits = Counter(rule for texts, gold in sets for rule, hit in guesses(texts, gold).items() if hit)
-    assert set(hits) == set(guesses(["a"], 0))
-    for rule, count in hits.items():
-        # Both ways: a rule that never hits tells what to leave out.
-        assert min(binom.sf(count - 1, len(sets), chance), binom.cdf(count, len(sets), chance)) > 0.001, rule
-
-
 def test_situations_are_those_of_emotionbench(mirror: Path) -> None:
     built = build("longemotion_ee", mirror)
     counts = {"Anger": 88, "Anxiety": 45, "Depression": 30, "Frustration": 25, "Jealousy": 27, "Guilt": 102, "Fear": 59}
@@ -125,17 +95,6 @@ def test_situations_are_those_of_emotionbench(mirror: Path) -> None:
     assert alternative is not None
     copy = build_items(alternative, paths(alternative, mirror), None, 0)
     assert copy.items.drop("source_file").equals(built.items.drop("source_file"))
-
-
-def test_reports_have_their_five_aspects(mirror: Path) -> None:
-    built = build("longemotion_es", mirror)
-    assert {len(references) for references in built.items["references"]} == {5}
-    words = [[len(text.split()) for text in references] for references in built.items["references"]]
-    # Mean words of causes, symptoms, course, marks, effect as measured: 15, 9, 39, 18, 35.
-    assert [round(sum(column) / 150) for column in zip(*words, strict=True)] == [15, 9, 39, 18, 35]
-    # 2,549 words on average, and the seven of the headings.
-    shown = [len(text.split()) for text in built.items["context"]]
-    assert round(sum(shown) / 150) == 2549 + 7
 
 
 @pytest.fixture(params=BLUEPRINTS)

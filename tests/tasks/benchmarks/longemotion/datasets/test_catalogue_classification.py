@@ -1,7 +1,6 @@
 """Emotion classification built of the real files: what the catalogue entries promise holds for every item."""
 
 import re
-from collections import Counter
 from collections.abc import Sequence
 from hashlib import sha256
 from pathlib import Path
@@ -86,40 +85,6 @@ def test_every_english_question_of_emobench_is_asked_once(mirror: Path) -> None:
     assert len({context.needle for _, context in built}) == 140
     # As many labels as the released set has.
     assert len({(item.options or ())[(item.gold_indices or (0,))[0]] for item, _ in built}) == 84
-
-
-def test_reports_are_balanced(mirror: Path) -> None:
-    built = build(FINENTITY, mirror, ContextOptions(lengths=(1000,)))
-    tones = Counter((item.options or ())[(item.gold_indices or (0,))[0]] for item, _ in built)
-    assert tones == {"Positive": 67, "Neutral": 67, "Negative": 66}
-    book = novel(mirror, "matched").text.lower()
-    for item, context in built:
-        assert re.search(rf"(?<!\w){re.escape(context.query or '?')}(?!\w)", context.needle or "")
-        entity = (context.query or "?").lower()
-        assert entity not in book or not re.search(rf"(?<!\w){re.escape(entity)}(?!\w)", book)
-        assert not re.search(r"<|\[n|�|@", item.context or "")
-
-
-def test_people_whom_needles_and_novel_shared_are_renamed(mirror: Path) -> None:
-    built = build(EMOBENCH, mirror, ContextOptions(lengths=(1000,)))
-    renamed = {context.needle_id: [old for old, _ in context.renamed] for _, context in built if context.renamed}
-    assert renamed == {
-        "3": ["Andy"],
-        "10": ["Joe"],
-        "30": ["Gabriel"],
-        **{number: ["Elise"] for number in ("37", "38")},
-        **{number: ["Jane"] for number in ("43", "44", "120", "121", "126", "127", "128")},
-        **{number: ["Henry"] for number in ("58", "59")},
-        "100": ["Adam"],
-        **{number: ["Lily"] for number in ("196", "197")},
-        **{number: ["Janet"] for number in ("198", "199", "200")},
-    }
-    words = novel(mirror, "matched").words
-    for item, context in built:
-        for old, new in context.renamed:
-            assert new.lower() not in words
-            assert not re.search(rf"\b{old}\b", " ".join((context.needle or "", item.question, context.query or "")))
-            assert re.search(rf"\b{new}\b", context.needle or "")
 
 
 def line_of(text: str, context: Context) -> tuple[int, int]:

@@ -1,8 +1,6 @@
 """The long items that ship with MoodFlow: that their gold can be found, is the only one, and is not given away."""
 
 import json
-from functools import cache
-from typing import Any
 
 import polars as pl
 import pytest
@@ -11,11 +9,10 @@ from schemas.context import ASPECTS
 from schemas.dataset import DatasetSpec
 from tasks.benchmarks.longemotion.datasets.bundled import LONG_MINI
 from tasks.benchmarks.longemotion.datasets.emotion_conversation import STAGES
-from tasks.datasets.building import BuiltItems, build_items
 from tasks.retrieval.chunking import split
 from tasks.scoring.blueprints import load_blueprint
-from tasks.sources.locating import Locator
-from tasks.sources.reading import read_dataset
+from tests.mirror import MIRROR
+from tests.tasks.datasets.real_datasets import build, records_of
 
 IDS = {
     "long_mini_ec_emobench": (4, 1),
@@ -38,26 +35,9 @@ EMOTION_WORDS = (
 )
 
 
-def spec_of(name: str) -> DatasetSpec:
-    return next(spec for spec in LONG_MINI if spec.id == name)
-
-
-@cache
-def build(name: str) -> BuiltItems:
-    spec = spec_of(name)
-    return build_items(spec, [Locator().locate(file) for file in spec.files], None, 0)
-
-
-@cache
-def read(name: str) -> tuple[dict[str, Any], ...]:
-    """The records of a dataset's file."""
-    spec = spec_of(name)
-    return tuple(dict(record.fields) for record in read_dataset(spec, [Locator().locate(file) for file in spec.files]))
-
-
 @pytest.mark.parametrize("spec", LONG_MINI, ids=lambda spec: spec.id)
 def test_entry_holds_on_its_file(spec: DatasetSpec) -> None:
-    built = build(spec.id)
+    built = build(spec.id, MIRROR)
     assert (built.rejected.height, built.items.height) == (0, IDS[spec.id][0])
     assert built.items.filter(pl.col("language").cast(pl.String) == "zh").height == IDS[spec.id][1]
     assert set(built.items["language"]) == set(spec.languages)
@@ -68,13 +48,13 @@ def test_entry_holds_on_its_file(spec: DatasetSpec) -> None:
 
 @pytest.mark.parametrize("task", WHOLE)
 def test_short_contexts_still_offer_chunks(task: str) -> None:
-    built = build(f"long_mini_{task}")
+    built = build(f"long_mini_{task}", MIRROR)
     assert built.contexts["tokens"].is_between(430, 860).all()
     assert all(len(split(text, 128, 50)) > 5 for text in built.items["context"])
 
 
 def test_gold_places_differ_and_texts_hide_gold() -> None:
-    items = build("long_mini_ec_emobench").items
+    items = build("long_mini_ec_emobench", MIRROR).items
     assert items["gold_indices"].explode().n_unique() == items.height
     for text, options, gold in items.select("context", "options", "gold_indices").iter_rows():
         assert (len(options), len(set(options))) == (6, 6)
@@ -82,7 +62,7 @@ def test_gold_places_differ_and_texts_hide_gold() -> None:
 
 
 def test_nothing_but_its_content_shows_the_odd_segment() -> None:
-    for language, segments, gold in build("long_mini_ed").items.select("language", "options", "gold_indices").iter_rows():
+    for language, segments, gold in build("long_mini_ed", MIRROR).items.select("language", "options", "gold_indices").iter_rows():
         lengths = [len(text.split()) if language == "en" else len(text) for text in segments]
         low, high = (25, 45) if language == "en" else (60, 80)
         assert 8 <= len(segments) <= 10
@@ -93,26 +73,26 @@ def test_nothing_but_its_content_shows_the_odd_segment() -> None:
 
 
 def test_answers_to_questions_stand_in_their_document_once() -> None:
-    for text, references in build("long_mini_qa").items.select("context", "references").iter_rows():
+    for text, references in build("long_mini_qa", MIRROR).items.select("context", "references").iter_rows():
         assert text.count(references[0]) == 1
         assert all(len(reference) < 20 for reference in references)
 
 
 def test_summaries_have_five_aspects_that_are_not_copied() -> None:
-    for text, references in build("long_mini_es").items.select("context", "references").iter_rows():
+    for text, references in build("long_mini_es", MIRROR).items.select("context", "references").iter_rows():
         assert len(set(references)) == len(ASPECTS)
         assert not [reference for reference in references if reference in text]
 
 
 def test_speakers_take_turns() -> None:
-    for record in read("long_mini_mc1"):
-        roles = [message["role"] for one in record["stages"] for message in one["conversations"]]
+    for record in records_of("long_mini_mc1", MIRROR):
+        roles = [message["role"] for one in record.fields["stages"] for message in one["conversations"]]
         # Each stage ends with the client and the next one begins with the counselor.
         assert roles == ["Client", "Counselor"] * (len(roles) // 2) + ["Client"]
 
 
 def test_situations_do_not_name_their_emotion() -> None:
-    items = build("long_mini_ee").items
+    items = build("long_mini_ee", MIRROR).items
     assert items["subset"].n_unique() == items.height
     for text, emotion in items.select("context", "subset").iter_rows():
         assert emotion[:5].casefold() not in text.casefold()

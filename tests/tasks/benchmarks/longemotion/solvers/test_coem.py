@@ -6,6 +6,7 @@ import pytest
 
 from schemas.chat import ChatReply, ChatRequest
 from schemas.retrieval import RetrievalOptions
+from tasks.benchmarks.longemotion.solvers.prompts import LongEmotionPrompts
 from tasks.solvers.state import AskedItem
 from tests.tasks.benchmarks.longemotion.solvers.long_items import EC, ED, ES, FIRM, HISTORY, LAST, MC, QA, TOWER
 from tests.tasks.benchmarks.longemotion.solvers.scripted_roles import (
@@ -17,9 +18,7 @@ from tests.tasks.benchmarks.longemotion.solvers.scripted_roles import (
     transcript,
 )
 
-SAGE_SYSTEM = (
-    """You are an expert in psychology. You prepare material for another model, which has to understand the emotions in a text."""
-)
+TEXTS = LongEmotionPrompts.load().sage.en
 
 
 async def test_chunk_is_enriched_and_shown_with_its_notes() -> None:
@@ -27,17 +26,8 @@ async def test_chunk_is_enriched_and_shown_with_its_notes() -> None:
     solved = await roles.solve(EC, "coem")
     (asked,) = roles.sage.asked
     assert [(message.role, message.content) for message in asked.messages] == [
-        ("system", SAGE_SYSTEM),
-        (
-            "user",
-            """Passage:
-Mara lost her letter.
-
-Read the passage in six parts, each on a line of its own and in one or two sentences:
-1. the event; 2. the people in it; 3. what triggers emotions; 4. the psychological mechanisms at work;
-5. what goes on between the people; 6. the insight that a smaller model needs to tell what each of them feels.
-Keep to the passage.""",
-        ),
+        ("system", TEXTS.system),
+        ("user", TEXTS.ec_emobench.replace("{piece}", "Mara lost her letter.")),
     ]
     (call,) = transcript(solved)
     assert call.request.messages[1].content.startswith(
@@ -105,11 +95,8 @@ async def test_packs_are_ranked_but_shown_in_order() -> None:
 
     roles = ScriptedRoles(sage=ScriptedModel(note, "sage"))
     solved = await roles.solve(QA, "coem")
-    assert roles.sage.texts[0] == (
-        "Question: By what does fear fade?\n\nPassage:\nFear fades by exposure.\n\n"
-        "Copy from the passage only the wording that helps to answer the question. Change and add nothing.\n"
-        "If there is none, reply with: none"
-    )
+    question = TEXTS.qa.replace("{question}", "By what does fear fade?")
+    assert roles.sage.texts[0] == question.replace("{piece}", "Fear fades by exposure.")
     assert len(roles.sage.asked) == 16
     initial, reranked = solved.retrieved[:21], solved.retrieved[21:]
     assert [row.chunk for row in initial if row.kept] == [20, *range(15)]

@@ -20,27 +20,14 @@ from tests.tasks.benchmarks.longemotion.solvers.scripted_roles import (
 )
 
 TEMPLATE = LongEmotionPrompts.load().ee.en
-SYSTEM = "You put yourself fully into the place of a person and tell, in the first person, what goes on in you."
+SYSTEM, DEMAND = TEMPLATE.system, TEMPLATE.length_demand
 SITUATION = "Situation:\nYour train leaves without you.\n\nTask: Live through this."
-OPENING = f"""{SITUATION}
-
-Imagine that you are this person, here and now.
-For each of the words below say how strongly you feel it, from 1 (hardly at all) to 5 (extremely), and briefly why.
-Write one line per word, beginning with the word as it stands here:
-Upset
-Proud"""
-DEMAND = "Write more than 3,000 tokens for this stage."
-TITLES = (
-    "Stage 1: First reaction",
-    "Stage 2: Making sense of it",
-    "Stage 3: Showing it",
-    "Stage 4: Dealing with it",
-    "Stage 5: Looking back",
-)
+OPENING = SITUATION + "\n\n" + TEMPLATE.ratings.replace("{adjectives}", "Upset\nProud")
 
 
 def step(number: int, *, demand: bool = True) -> str:
-    text = f"{TEMPLATE.steps[number - 1].text}\nBegin with this title on a line of its own: {TITLES[number - 1]}"
+    of_step = TEMPLATE.steps[number - 1]
+    text = f"{of_step.text}\nBegin with this title on a line of its own: {of_step.title}"
     return f"{text}\n\n{DEMAND}" if demand else text
 
 

@@ -4,6 +4,7 @@ import pytest
 
 from schemas.chat import ChatReply
 from schemas.retrieval import RetrievalOptions
+from tasks.benchmarks.longemotion.solvers.prompts import LongEmotionPrompts
 from tasks.benchmarks.longemotion.solvers.search_o1 import find_query, without_searches
 from tasks.solvers.state import AskedItem
 from tests.tasks.benchmarks.longemotion.solvers.long_items import EC, ED, ES, HISTORY, LAST, MC, QA
@@ -17,11 +18,12 @@ from tests.tasks.benchmarks.longemotion.solvers.scripted_roles import (
 )
 
 LINES = "a\nb"
-LAST_WORD = "No searches are left. Give your complete final answer now, in the form that was asked for and without any search."
+TEXTS = LongEmotionPrompts.load().search.en
+LAST_WORD = TEXTS.last_results
 
 
 def left(searches: int) -> str:
-    return f"Searches left: {searches}. Search again, or give your complete final answer in the form that was asked for."
+    return TEXTS.results.replace("{left}", str(searches))
 
 
 def searching(*replies: str | ChatReply) -> ScriptedRoles:
@@ -36,13 +38,7 @@ async def test_without_search_first_reply_is_answer() -> None:
     (system, user) = roles.model.asked[0].messages
     base = transcript(await ScriptedRoles().solve(QA, "base"))[0].request.messages
     assert user == base[1]
-    assert system.content == (
-        f"{base[0].content}\n\nYou may look things up in the material of the task while you work on it, at most 5 times.\n"
-        "To search, write a short query like this and stop:\n<|begin_search_query|>your query<|end_search_query|>\n"
-        "What is found comes back between <|begin_search_result|> and <|end_search_result|>. "
-        "Search only for what you do not know yet.\n"
-        "As soon as you know enough, reply in the form that is asked for, without any search."
-    )
+    assert system.content == f"{base[0].content}\n\n{TEXTS.system.replace('{searches}', '5')}"
 
 
 async def test_one_search() -> None:

@@ -12,7 +12,7 @@ from schemas.errors import UsageError
 from schemas.item import Item
 from schemas.retrieval import RetrievalOptions
 from schemas.vocabulary import ContextTask
-from tasks.benchmarks.longemotion.solvers.prompts import LongEmotionPrompts
+from tasks.benchmarks.longemotion.solvers.prompts import LongEmotionPrompts, RetrievingTemplate
 from tasks.solvers.state import AskedItem, RetrievedChunk
 from tests.tasks.benchmarks.longemotion.solvers.long_items import (
     EC,
@@ -31,122 +31,47 @@ from tests.tasks.benchmarks.longemotion.solvers.long_items import (
 from tests.tasks.benchmarks.longemotion.solvers.scripted_roles import FAILED, ScriptedModel, ScriptedRoles, saying, transcript
 
 PROMPTS = LongEmotionPrompts.load()
-EC_SYSTEM = """You read long texts closely and recognise the emotion or tone that a question asks about.
-Most of a text may have nothing to do with the question; only the passage that does counts."""
-EC_END = """Question: What does Mara end up feeling?
-Choices: Relief, Sadness & Guilt, Pride
-
-Choose one of the choices and copy it exactly. Reply only with a fenced JSON object of this form:
-```json
-{"Emotion": "your choice"}
-```"""
-
-ED_SYSTEM = """You compare short texts by the emotion they express.
-In every list you are given, all texts share one emotion except a single one."""
-ED_LIST = "A list of 10 segments, one JSON object per line:\n" + "\n".join(
+EC_END = f"Question: What does Mara end up feeling?\nChoices: Relief, Sadness & Guilt, Pride\n\n{PROMPTS.ec.en.instruction}"
+ED_LINES = [
     r'{"index": 4, "context": "He \"shook\" with dread"}'
     if index == 4
     else f'{{"index": {index}, "context": "calm morning number{index} by the lake"}}'
     for index in range(10)
+]
+ED_END = f"Question: Which segment expresses another emotion?\n\n{PROMPTS.ed.en.instruction}"
+ED_FOUND = "\n".join([ED_LINES[4], *ED_LINES[:4], *ED_LINES[5:8]])
+QA_END = f"Question: By what does fear fade?\n\n{PROMPTS.qa.en.instruction}"
+QA_FOUND = (
+    "[1] Line 0 tells of topic0.\n\n[2] Line 1 tells of topic1.\n\n[3] Line 2 tells of topic2.\n\n[4] Fear fades by exposure."
 )
-ED_END = """Question: Which segment expresses another emotion?
-
-Reply only with the index of that segment as a fenced JSON object of this form, with the number in place of n:
-```json
-{"index": n}
-```"""
-ED_FOUND = "\n".join(
-    [
-        r'{"index": 4, "context": "He \"shook\" with dread"}',
-        *(f'{{"index": {index}, "context": "calm morning number{index} by the lake"}}' for index in (0, 1, 2, 3, 5, 6, 7)),
-    ]
-)
-
-QA_SYSTEM = "You answer questions about psychology papers from the document alone, correctly and briefly."
-QA_END = """Question: By what does fear fade?
-
-Answer in as few words as possible and keep to the document's wording.
-Reply yes or no if that is what is asked. Do not explain.
-Answer:"""
-QA_FOUND = """[1] Line 0 tells of topic0.
-
-[2] Line 1 tells of topic1.
-
-[3] Line 2 tells of topic2.
-
-[4] Fear fades by exposure."""
-
-ES_SYSTEM = (
-    "You are an experienced psychological counselor. "
-    "You read a colleague's report of a case and put on record what matters in it."
-)
-ES_END = """Task: Sum up the report.
-
-Say each aspect in one to three sentences and only what the report supports.
-Reply only with a fenced JSON object with these five keys, each with a text:
-```json
-{"causes": "what brought the problem about",
- "symptoms": "what the client suffers from",
- "treatment_process": "what was done, in order",
- "characteristics_of_illness": "what marks the problem and its course",
- "treatment_effect": "what has changed"}
-```"""
+ES_END = f"Task: Sum up the report.\n\n{PROMPTS.es.en.instruction}"
 FOUR_SESSIONS = "\n\n".join(f"[{number + 1}] Session {number} went well." for number in range(4))
 ES_FOUND = "\n\n".join(
     f"## {heading}\n{FOUR_SESSIONS}"
     for heading in ("Causes", "Symptoms", "Treatment process", "Characteristics of the illness", "Treatment effect")
 )
+MC_END = PROMPTS.mc.en.instruction
+MC_FOUND = "\n\n".join(f"[{number + 1}] Client: worry {number}" for number in range(4))
 
-MC_SYSTEM = "You are a professional psychological counselor in a session with a client."
-MC_END = """Write what the counselor says next: one reply, professional, empathic and constructive.
-Reply with its words only, without a speaker's name."""
-MC_FOUND = """[1] Client: worry 0
-
-[2] Client: worry 1
-
-[3] Client: worry 2
-
-[4] Client: worry 3"""
-
-
-CASES: list[tuple[AskedItem, str, str, str, str, str]] = [
+CASES: list[tuple[AskedItem, RetrievingTemplate, str, str, str]] = [
+    (EC, PROMPTS.ec.en, f"Text:\n{TOWER}", "[1] Mara lost her letter.", EC_END),
+    (ED, PROMPTS.ed.en, "\n".join(["A list of 10 segments, one JSON object per line:", *ED_LINES]), ED_FOUND, ED_END),
+    (QA, PROMPTS.qa.en, f"Document:\n{QA.item.context}", QA_FOUND, QA_END),
+    (ES, PROMPTS.es.en, f"Report:\n{ES.item.context}", ES_FOUND, ES_END),
     (
-        *(EC, EC_SYSTEM, EC_END, f"Text:\n{TOWER}"),
-        "Passages of this text that may matter most, looked up for the question:\n[1] Mara lost her letter.",
-        "Passages of a longer text, looked up for the question:\n[1] Mara lost her letter.",
-    ),
-    (
-        *(ED, ED_SYSTEM, ED_END, ED_LIST),
-        f"These segments stand out most from the others, the most unusual one first:\n{ED_FOUND}",
-        (
-            "From a list of 10 segments, these 8 stand out most from the others, the most unusual one first.\n"
-            f"There is one JSON object per line, with the segment's index in the whole list:\n{ED_FOUND}"
-        ),
-    ),
-    (
-        *(QA, QA_SYSTEM, QA_END, f"Document:\n{QA.item.context}"),
-        f"Passages of this document that may matter most, looked up for the question:\n{QA_FOUND}",
-        f"Passages of a longer document, looked up for the question:\n{QA_FOUND}",
-    ),
-    (
-        *(ES, ES_SYSTEM, ES_END, f"Report:\n{ES.item.context}"),
-        f"Passages of this report that may matter most, looked up for each aspect:\n\n{ES_FOUND}",
-        f"Passages of a longer report, looked up for each aspect:\n\n{ES_FOUND}",
-    ),
-    (
-        *(MC, MC_SYSTEM, f"The last messages:\n{LAST}\n\n{MC_END}"),
-        f"The dialogue so far, without its last messages:\n{HISTORY}",
-        f"Parts of this dialogue that may matter most now:\n{MC_FOUND}",
-        f"Parts of the earlier dialogue that may matter most now:\n{MC_FOUND}",
+        *(MC, PROMPTS.mc.en, f"The dialogue so far, without its last messages:\n{HISTORY}", MC_FOUND),
+        f"The last messages:\n{LAST}\n\n{MC_END}",
     ),
 ]
-"""An item, how its messages begin and end, the text as a whole, and what was found next to it and in its place."""
+"""An item, its texts, the text as a whole, the pieces found, and how its messages end."""
 
 
 @pytest.mark.parametrize("setting", ["base", "rag", "retrieve_only"])
 @pytest.mark.parametrize("case", CASES, ids=[asked.item_id for asked, *_ in CASES])
-async def test_the_very_messages(case: tuple[AskedItem, str, str, str, str, str], setting: str) -> None:
-    asked, system, end, whole, next_to_it, in_its_place = case
+async def test_the_very_messages(case: tuple[AskedItem, RetrievingTemplate, str, str, str], setting: str) -> None:
+    asked, texts, whole, pieces, end = case
+    next_to_it = texts.retrieved.replace("{pieces}", pieces)
+    in_its_place = texts.excerpts.replace("{pieces}", pieces).replace("{count}", "10").replace("{shown}", "8")
     roles = ScriptedRoles()
     solved = await roles.solve(asked, setting)
     (call,) = transcript(solved)
@@ -154,7 +79,7 @@ async def test_the_very_messages(case: tuple[AskedItem, str, str, str, str, str]
     blocks = {"base": [whole, end], "rag": [whole, next_to_it, end], "retrieve_only": [in_its_place, end]}[setting]
     if (asked, setting) == (MC, "base"):
         blocks = [f"The dialogue so far:\n{HISTORY}\n{LAST}", MC_END]
-    assert said == [("system", system), ("user", "\n\n".join(blocks))]
+    assert said == [("system", texts.system), ("user", "\n\n".join(blocks))]
     assert call.reply.text == "done"
     assert roles.model.asked == [call.request]
     assert (roles.sage.asked, roles.critic.asked) == ([], [])
@@ -170,8 +95,7 @@ async def test_texts_follow_the_language_of_the_item() -> None:
     assert roles.model.texts == [
         (
             "文本：\n小安丢了信。\n\n为这个问题从文本中检索到的、可能最相关的段落：\n[1] 小安丢了信。\n\n"
-            "问题：小安有什么感受？\n选项：难过, 高兴\n\n请选择其中一个选项并原样照抄。只回答如下形式的 JSON 代码块：\n"
-            '```json\n{"Emotion": "你的选择"}\n```'
+            f"问题：小安有什么感受？\n选项：难过, 高兴\n\n{PROMPTS.ec.zh.instruction}"
         )
     ]
     assert roles.retriever.rankings == [("fused", "zh")]
@@ -302,7 +226,6 @@ async def test_call_takes_entrys_sampling_and_items_repetition() -> None:
         (ES, "self_rag", 400),
         (MC, "base", 160),
         (EE, "base", 200),
-        (EC, "search_o1", 96),
         (ES, "search_o1", 400),
     ],
 )

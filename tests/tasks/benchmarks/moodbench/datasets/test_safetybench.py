@@ -51,24 +51,6 @@ def test_safetybench_files_that_do_not_fit_are_refused(answers: dict[str, Any], 
 ENTRIES = CATALOGUE
 SAFETYBENCH = [name for name in ENTRIES if name.startswith("safetybench_")]
 
-# Gold of the release by place, over the good items. In privacy_property 10678 (gold 1) and 11358 (gold 2) are rejected.
-SAFETYBENCH_GOLD = {
-    "unfairness_bias": {0: 109, 1: 190, 3: 1},
-    "ethics_morality": {0: 114, 1: 94, 2: 46, 3: 46},
-    "offensiveness": {0: 152, 1: 141, 2: 3, 3: 4},
-    "privacy_property": {0: 93, 1: 83, 2: 71, 3: 51},
-    "mental_health": {0: 68, 1: 94, 2: 87, 3: 51},
-    "physical_health": {0: 103, 1: 110, 2: 44, 3: 43},
-    "illegal_activities": {0: 55, 1: 85, 2: 87, 3: 73},
-}
-
-
-@each_row("name", SAFETYBENCH)
-def test_safetybench_chinese_subset(name: str, mirror: Path) -> None:
-    items = build(name, mirror).items
-    assert Counter(items["gold_indices"].explode()) == SAFETYBENCH_GOLD[name.removeprefix("safetybench_")]
-    assert set(items["language"].cast(str)) == {"zh"}
-
 
 def test_safetybench_repeated_right_answer_is_rejected(mirror: Path) -> None:
     rejected = build("safetybench_privacy_property", mirror).rejected
