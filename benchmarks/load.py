@@ -206,7 +206,7 @@ async def make_run(plan: Plan) -> dict[int, float]:
     lake, started = resolved.lake, datetime.now(UTC)
     scores = [await plain(score_partition, one.score_job, lake) for one in scorable(resolved.jobs)]
     await plain(aggregate, aggregate_job(resolved, scores), lake)
-    request = ReportRequest(plan=plan, run=name_run(plan, started), started_at=started.isoformat(timespec="seconds"))
+    request = ReportRequest(run=name_run(plan, started), started_at=started.isoformat(timespec="seconds"))
     manifest = describe(request, resolved, stored_partitions(resolved))
     await plain(write_report_files, ReportJob(manifest, resolved.blueprint), lake)
     return memory.held_mb

@@ -174,13 +174,15 @@ def made_item(name: str, number: int) -> dict[str, Any]:
 async def measure_flows(size: Size, folder: Path, base_url: str) -> Timed:
     """Both stages as a run does them."""
     from flows.infer import run_inference  # noqa: PLC0415  after the environment is set
+    from flows.planning.resolve import resolve  # noqa: PLC0415
     from flows.score import score  # noqa: PLC0415
 
     plan = await prepared_plan(size, folder, base_url)
     started = time.perf_counter()
-    await run_inference(plan)
+    resolved = resolve(plan)
+    await run_inference(resolved)
     asked = time.perf_counter()
-    scored = await score(plan)
+    scored = await score(resolved)
     return Timed(asked - started, time.perf_counter() - asked, read_total(plan, scored.refs))
 
 
@@ -223,6 +225,7 @@ async def prepared_plan(size: Size, folder: Path, base_url: str) -> Any:
     """The plan, its items built and its model probed in a lake of its own."""
     from flows.build import build_datasets  # noqa: PLC0415  after the environment is set
     from flows.planning.capabilities import ensure_probed  # noqa: PLC0415
+    from flows.planning.resolve import resolve  # noqa: PLC0415
     from schemas.chat import ModelEntry  # noqa: PLC0415
     from schemas.plan import Plan  # noqa: PLC0415
     from tasks.models.cost.budget import Budget  # noqa: PLC0415
@@ -230,7 +233,7 @@ async def prepared_plan(size: Size, folder: Path, base_url: str) -> Any:
     entry = ModelEntry(name="stub", base_url=base_url, concurrency=size.concurrency)
     lake = Path(tempfile.mkdtemp(prefix="lake-", dir=folder))
     plan = Plan(benchmark=str(folder / "orchestration.yaml"), models=(entry,), lake=lake, sample=size.items)
-    await build_datasets(plan)
+    await build_datasets(resolve(plan))
     await ensure_probed(lake, list(plan.models), Budget())
     return plan
 

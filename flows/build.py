@@ -12,21 +12,21 @@ from flows.runtime.prefect_flows import RunStep, begin_run, log, moodflow_flow, 
 from flows.runtime.progress import count_partitions
 from schemas.errors import LayoutError, SourceMissingError
 from schemas.lineage import Missing, PartitionRef, StageResult
-from schemas.plan import Plan
 from schemas.tables.layers import GOLD, LAYERS
 from tasks.datasets.steps import BuildJob, build_partition, without_source
 from tasks.sources.locating import Locator
 from tasks.text.number_format import counted
 
 
-@moodflow_flow("build-datasets", "build {plan.title}")
-async def build_datasets(plan: Plan) -> StageResult:
+@moodflow_flow("build-datasets", "build {resolved.title}")
+async def build_datasets(resolved: ResolvedPlan) -> StageResult:
     """Sample and validate the items of every dataset of the plan; build their long contexts, where they have any.
 
     Reads source files (mirror, cache or download); writes `items`, `contexts` and `items_rejected`. A dataset whose partition
     exists is not built again.
     """
-    resolved = await begin_run(plan)
+    await begin_run(resolved)
+    plan = resolved.plan
     locator = Locator.for_mirror(plan.mirror)
     async with spread(plan) as run_step, count_partitions("build", plan.title, len(resolved.selected)) as counter:
         work = (counter.count(build_dataset(resolved, selected, locator, run_step)) for selected in resolved.selected)

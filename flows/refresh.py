@@ -3,14 +3,16 @@
 from datetime import UTC, datetime
 
 from prefect.client.schemas.objects import State
+from pydantic.json_schema import SkipJsonSchema
 
 from flows.build import build_datasets
 from flows.infer import run_inference
+from flows.planning.jobs import ResolvedPlan
 from flows.planning.resolve import name_run
 from flows.report import report
-from flows.runtime.canary import with_canary
-from flows.runtime.prefect_flows import begin_run, moodflow_flow
+from flows.runtime.prefect_flows import begin_run, moodflow_flow, resolve_parameters
 from flows.runtime.preflight import check_plan, warn
+from flows.runtime.preparation import prepare_models
 from flows.score import score
 from schemas.lineage import RunManifest, StageResult
 from schemas.plan import Plan, ReportRequest
@@ -18,7 +20,7 @@ from tasks.models.cost.pricing import check_budget
 
 
 @moodflow_flow("refresh", "refresh {plan.title}")
-async def refresh(plan: Plan) -> State[RunManifest]:
+async def refresh(plan: Plan | SkipJsonSchema[ResolvedPlan]) -> State[RunManifest]:
     """Evaluate models from source files to report.
 
     Reads source files; writes every layer, a manifest and a report. Whatever exists with the same fingerprint is not computed
@@ -26,24 +28,25 @@ async def refresh(plan: Plan) -> State[RunManifest]:
     that of the report, one of `RunState`; awaiting it gives the manifest of the run, or raises UnsuccessfulRun, which has it.
 
     Args:
-        plan: what to evaluate.
+        plan: what to evaluate; a command resolves it before it starts the run.
     """
     started = datetime.now(UTC)
-    plan = with_canary(plan)
-    warn(await check_plan(await begin_run(plan)))
-    check_budget(plan)  # a budget that cannot be kept is refused now, not after the build
-    built: StageResult = await build_datasets(plan)
-    inferred: StageResult = await run_inference(plan)
-    scored: StageResult = await score(plan)
+    resolved = resolve_parameters(plan) if isinstance(plan, Plan) else plan
+    await begin_run(resolved)
+    warn(await check_plan(resolved))
+    check_budget(resolved.stated)  # a budget that cannot be kept is refused now, not after the build
+    built: StageResult = await build_datasets(resolved)
+    resolved, canaries, used = await prepare_models(resolved)
+    inferred: StageResult = await run_inference(resolved, used)
+    scored: StageResult = await score(resolved)
     request = ReportRequest(
-        plan=plan,
-        run=name_run(plan, started),
+        run=name_run(resolved.stated, started),
         started_at=started.isoformat(timespec="seconds"),
         calls=inferred.calls,
         missing=(*built.missing, *inferred.missing, *scored.missing),
         usage=inferred.usage,
-        canaries=inferred.canaries,
+        canaries=canaries,
     )
-    ended: State[RunManifest] = await report(request, return_state=True)
+    ended: State[RunManifest] = await report(resolved, request, return_state=True)
     result = await ended.aresult(raise_on_failure=False)
     return State(type=ended.type, name=ended.name, message=ended.message, data=result)

@@ -31,8 +31,8 @@ class UnsuccessfulRun(Exception):  # noqa: N818  an outcome, not a fault of this
         self.manifest = manifest
 
 
-@moodflow_flow("report", "report {request.title}")
-async def report(request: ReportRequest) -> State[RunManifest]:
+@moodflow_flow("report", "report {resolved.title}")
+async def report(resolved: ResolvedPlan, request: ReportRequest) -> State[RunManifest]:
     """Write the manifest of a run, the report that explains its scores, and what changed since the run before.
 
     Reads every layer of the plan; writes `runs/<run>/`: manifest.json, report.md, report.html, changes.json. Always writes, even
@@ -40,9 +40,9 @@ async def report(request: ReportRequest) -> State[RunManifest]:
     regressed and `Failed` if no call was answered, and a success named `BudgetSpent` if calls were not sent, `Drifting` if a
     model does and `UpToDate` if nothing changed. Awaiting a failure raises UnsuccessfulRun.
     """
-    resolved = await begin_run(request.plan)
+    await begin_run(resolved)
     manifest = describe(request, resolved, stored_partitions(resolved))
-    comparison = ChangesJob(manifest, resolved.blueprint, Resampling(request.plan.bootstrap, request.plan.seed))
+    comparison = ChangesJob(manifest, resolved.blueprint, Resampling(resolved.plan.bootstrap, resolved.plan.seed))
     changes: RunChanges = await run_here(find_changes, comparison, resolved.lake)
     job = ReportJob(manifest, resolved.blueprint, changes)
     await run_here(write_report_files, job, resolved.lake)
@@ -58,8 +58,9 @@ async def report(request: ReportRequest) -> State[RunManifest]:
 
 def describe(request: ReportRequest, resolved: ResolvedPlan, partitions: list[PartitionRef]) -> RunManifest:
     """The manifest of the run."""
-    table = load_prices(request.plan.prices)
-    usage = complete_usage(request.usage, partitions, resolved.lake, request.plan)
+    plan = resolved.stated
+    table = load_prices(plan.prices)
+    usage = complete_usage(request.usage, partitions, resolved.lake, plan)
     # A dataset that could not be built was not asked either: that it is missing is said once.
     whole = [gap for gap in request.missing if gap.rows is None]
     unbuilt = {gap.dataset for gap in whole if gap.model is None}
@@ -81,9 +82,9 @@ def describe(request: ReportRequest, resolved: ResolvedPlan, partitions: list[Pa
         calls=request.calls,
         report=f"runs/{request.run}/report.html",
         datasets=notices(dataset.spec for dataset in resolved.selected),
-        redacted=request.plan.redact,
-        usage=price_usage(usage, request.plan, table),
-        prices=prices_used(request.plan, table),
+        redacted=plan.redact,
+        usage=price_usage(usage, plan, table),
+        prices=prices_used(plan, table),
         canaries=request.canaries,
         files={ref.path: resolved.lake.file_sha256(ref) for ref in partitions},
     )

@@ -2,25 +2,25 @@
 
 import asyncio
 
-from flows.planning.jobs import scorable
+from flows.planning.jobs import ResolvedPlan, scorable
 from flows.planning.score_jobs import aggregate_job, comparison_jobs, unrated
 from flows.runtime.prefect_flows import begin_run, moodflow_flow, spread
 from flows.runtime.progress import count_partitions
 from schemas.errors import UsageError
 from schemas.lineage import StageResult
-from schemas.plan import Plan
 from tasks.metrics.steps import score_partition
 from tasks.scoring.steps import aggregate, compute_layer
 
 
-@moodflow_flow("score", "score {plan.title}")
-async def score(plan: Plan) -> StageResult:
+@moodflow_flow("score", "score {resolved.title}")
+async def score(resolved: ResolvedPlan) -> StageResult:
     """Turn stored replies into scores. Never calls a model.
 
     Reads `items`, `answers` and `judgements`; writes `item_scores` and every layer up to `totals`, `setting_gains` if there are
     several settings, `dimension_scores` if answers were rated, `agreements` if answers were rated more than once.
     """
-    resolved = await begin_run(plan)
+    await begin_run(resolved)
+    plan = resolved.plan
     found = scorable(resolved.jobs)
     if not found:
         raise UsageError(

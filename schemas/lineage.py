@@ -227,15 +227,9 @@ class StageResult(Frozen):
     missing: tuple[Missing, ...] = ()
     calls: CallCounts = CallCounts()
     usage: tuple[Usage, ...] = Field(default=(), description="without costs; empty if nothing had to be asked")
-    canaries: tuple[CanaryFinding, ...] = ()
 
     @classmethod
-    def of(
-        cls,
-        outcomes: Iterable[PartitionRef | Missing | Usage],
-        calls: CallCounts | None = None,
-        canaries: tuple[CanaryFinding, ...] = (),
-    ) -> Self:
+    def of(cls, outcomes: Iterable[PartitionRef | Missing | Usage], calls: CallCounts | None = None) -> Self:
         """Sort the outcomes of steps into partitions, missing datasets and usage."""
         listed = list(outcomes)
         return cls(
@@ -243,5 +237,4 @@ class StageResult(Frozen):
             missing=tuple(outcome for outcome in listed if isinstance(outcome, Missing)),
             calls=calls or CallCounts(),
             usage=merge(outcome for outcome in listed if isinstance(outcome, Usage)),
-            canaries=canaries,
         )

@@ -227,20 +227,14 @@ class Plan(Frozen):
 
 
 class ReportRequest(Frozen):
-    """A plan whose scores are in the lake, and what only the run itself knows."""
+    """What only a run itself knows when its scores are in the lake."""
 
-    plan: Plan
     run: str = Field(description="name of the run, beginning with its start time")
     started_at: str = Field(description="ISO 8601, UTC")
     calls: CallCounts = CallCounts()
     missing: tuple[Missing, ...] = ()
     usage: tuple[Usage, ...] = Field(default=(), description="measured by the infer stage; empty if it had nothing to ask")
     canaries: tuple[CanaryFinding, ...] = ()
-
-    @property
-    def title(self) -> str:
-        """How the run is named in the Prefect UI."""
-        return self.plan.title
 
 
 def fields_of(*kinds: Kind) -> tuple[str, ...]:

@@ -12,12 +12,11 @@ from flows.commands.console import CommandResult, numbers, text_table
 from flows.commands.run_view import missing_lines
 from flows.planning.capabilities import unprobed
 from flows.planning.jobs import EvalJob, GoldBaseline, ResolvedPlan, gold_baselines, make_judge_job
-from flows.planning.resolve import require_asked, resolve
+from flows.planning.resolve import require_asked
 from flows.planning.usage import ONE_CALL, learn_from_lake, usage_of
 from flows.runtime.prefect_server import on_server
 from schemas.chat import ChatRequest, ModelEntry
 from schemas.lineage import Missing, PartitionRef
-from schemas.plan import Plan
 from schemas.pricing import PriceTable, Rate
 from schemas.roles import JUDGE, JUDGES
 from schemas.tables.items import Items
@@ -60,10 +59,11 @@ class EstimateBasis:
         return f"mean of {counted(replies, 'stored reply', 'stored replies')} of the model" if replies else GUESS
 
 
-async def run_dry(plan: Plan) -> CommandResult:
+async def run_dry(resolved: ResolvedPlan) -> CommandResult:
     """Build the items of a plan and forecast what asking them would take."""
+    plan = resolved.stated
     table = check_budget(plan)
-    resolved, missing = await build_first(plan)
+    missing = await build_first(resolved)
     names = dict.fromkeys(entry.name for entry in unprobed(plan))
     basis = EstimateBasis(learn_from_lake(plan), table, tuple(names))
     forecasts = [forecast for job in resolved.jobs for forecast in await _forecast_job(job, basis)]
@@ -74,15 +74,14 @@ async def run_dry(plan: Plan) -> CommandResult:
     return CommandResult(0, document, [*_forecast_view(document), *missing_lines(missing)])
 
 
-async def build_first(plan: Plan) -> tuple[ResolvedPlan, tuple[Missing, ...]]:
-    """Resolve a plan, and build what its jobs ask about unless that is there; return it with what is missing."""
-    resolved = resolve(plan)
+async def build_first(resolved: ResolvedPlan) -> tuple[Missing, ...]:
+    """Build what the jobs of a plan ask about unless that is there; return what is missing."""
     resolved.lake.require_writable()
     missing = resolved.missing
     if not all(resolved.find_built(selected) for selected in resolved.selected):
-        missing = (await on_server(lambda: build_datasets(plan))).missing
+        missing = (await on_server(lambda: build_datasets(resolved))).missing
     require_asked(resolved)
-    return resolved, missing
+    return missing
 
 
 async def _forecast_job(job: EvalJob, basis: EstimateBasis) -> list[Forecast]:

@@ -9,6 +9,7 @@ from flows.commands import options as opt
 from flows.commands.console import CommandResult, detail_lines, folded, numbers, text_table
 from flows.commands.plan_options import PlanCommand, PlanOptions, read_plan
 from flows.commands.process import require_prefect_settings
+from flows.commands.stages import resolve_all
 from schemas.errors import UsageError
 from schemas.folders import DEFAULT_LAKE, Folder, parse_folder
 from tasks.lake.local_state import state_folder
@@ -62,7 +63,8 @@ def write_requests(context: typer.Context, benchmark: opt.Benchmark, to: opt.ToF
     from flows.commands.replies_by_file import write_wave  # noqa: PLC0415
     from flows.runtime.prefect_flows import run_to_end  # noqa: PLC0415
 
-    document = run_to_end(write_wave(plan, to))
+    (resolved,) = resolve_all([plan])
+    document = run_to_end(write_wave(resolved, to))
     CommandResult(int(bool(document["missing"])), document, [*detail_lines(document)]).finish(as_json=as_json)
 
 
@@ -94,7 +96,8 @@ def import_journal(
         from flows.commands.replies_by_file import import_results  # noqa: PLC0415
         from flows.runtime.prefect_flows import run_to_end  # noqa: PLC0415
 
-        taken = run_to_end(import_results(plan, source))
+        (resolved,) = resolve_all([plan])
+        taken = run_to_end(import_results(resolved, source))
     else:
         taken = import_answers(source, requests, ours) if requests else import_replies(source, ours)
     _imported(source, ours, taken).finish(as_json=as_json)

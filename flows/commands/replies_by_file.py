@@ -4,8 +4,8 @@ from pathlib import Path
 from typing import Any
 
 from flows.commands.dry_run import build_first
+from flows.planning.jobs import ResolvedPlan
 from schemas.chat import ChatReply
-from schemas.plan import Plan
 from tasks.models.journal.files import ImportedReplies, add_replies
 from tasks.models.journal.request_files import write_requests
 from tasks.models.journal.table import JOURNAL, journal_row
@@ -14,9 +14,9 @@ from tasks.solvers.forecast import place_replies, plan_wave
 from tasks.solvers.registry import SOLVERS
 
 
-async def write_wave(plan: Plan, folder: Path) -> dict[str, Any]:
+async def write_wave(resolved: ResolvedPlan, folder: Path) -> dict[str, Any]:
     """Write the calls that a run of a plan would make now; return what was written, as a JSON document."""
-    resolved, missing = await build_first(plan)
+    missing = await build_first(resolved)
     jobs = [infer for job in resolved.jobs if (infer := job.infer_job()) and not infer.keys.find_all(resolved.lake)]
     calls = {request.key: request for infer in jobs for request in await plan_wave(infer, resolved.lake)}
     return {
@@ -29,14 +29,14 @@ async def write_wave(plan: Plan, folder: Path) -> dict[str, Any]:
     }
 
 
-async def import_results(plan: Plan, folder: Path) -> ImportedReplies:
+async def import_results(resolved: ResolvedPlan, folder: Path) -> ImportedReplies:
     """Keep the replies of result files in the journal, as those to the calls of a plan.
 
     Refused is a reply to what the plan does not ask, or another file answers already.
     """
-    of_plan = [exchange for setting, exchange in EXCHANGES.items() if setting in plan.settings]
+    of_plan = [exchange for setting, exchange in EXCHANGES.items() if setting in resolved.plan.settings]
     results = [found for exchange in of_plan or EXCHANGES.values() for found in exchange.read(folder)]
-    resolved, _ = await build_first(plan)
+    await build_first(resolved)
     taken, placed = ImportedReplies(), set[tuple[int, tuple[str, str]]]()
     for infer in filter(None, (job.infer_job() for job in resolved.jobs)):
         asked = [(number, found.replies) for number, found in enumerate(results) if found.is_asked(infer)]

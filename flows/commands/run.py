@@ -1,7 +1,7 @@
 """Run one stage, or all of them, and turn what came of it into the result of the command."""
 
 from collections import Counter
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Awaitable, Callable, Iterable, Mapping, Sequence
 from datetime import UTC, datetime
 from pathlib import Path
 from typing import Any
@@ -15,7 +15,8 @@ from flows.commands.dry_run import run_dry
 from flows.commands.run_view import missing_lines, run_document, run_view, usage_document, usage_view
 from flows.commands.vary import within_budget
 from flows.infer import run_inference
-from flows.planning.resolve import name_run, open_lake, resolve
+from flows.planning.jobs import ResolvedPlan
+from flows.planning.resolve import name_run, open_lake, with_plan
 from flows.planning.usage import complete_usage
 from flows.refresh import refresh
 from flows.report import UnsuccessfulRun, report
@@ -24,6 +25,7 @@ from flows.runtime.clusters import require_runner
 from flows.runtime.prefect_flows import log, run_to_end
 from flows.runtime.prefect_server import on_server
 from flows.runtime.preflight import check_plan, warn
+from flows.runtime.preparation import prepare_models
 from flows.score import score
 from schemas.lineage import RunManifest, StageResult
 from schemas.plan import Plan, ReportRequest
@@ -34,29 +36,28 @@ from tasks.reporting.content.changes import label_of, state_said
 from tasks.steps import ledger
 from tasks.text.number_format import counted
 
-STAGE_FLOWS = {"build": build_datasets, "infer": run_inference, "score": score}
 
-
-def run_command(name: str, *requests: Any) -> CommandResult:
+def run_command(name: str, *plans: ResolvedPlan) -> CommandResult:
     """Run a stage for one plan after the other to its end, or estimate what the calls of a plan would take (`dry-run`)."""
-    return run_to_end(run_dry(*requests) if name == "dry-run" else _run_stage(name, requests))
+    return run_to_end(run_dry(*plans) if name == "dry-run" else _run_stage(name, plans))
 
 
-async def _run_stage(stage: str, plans: Sequence[Plan]) -> CommandResult:
+async def _run_stage(stage: str, plans: Sequence[ResolvedPlan]) -> CommandResult:
     """Return the result of the first plan; documents of the others are in its `more`, the status is the highest."""
-    for plan in plans:
+    for resolved in plans:
         if stage in {"run", "infer"}:
-            warnings = await check_plan(resolve(plan))  # before a server is waited for: a wrong option is told at once
+            warnings = await check_plan(resolved)  # before a server is waited for: a wrong option is told at once
             warn(warnings if stage == "infer" else ())  # the flow of a whole run warns itself, which schedules start too
         else:
-            resolve(plan).lake.require_writable()
-            require_runner(plan)
+            resolved.lake.require_writable()
+            require_runner(resolved.plan)
 
     async def run_each() -> list[CommandResult]:
         results: list[CommandResult] = []
-        for plan in plans:
+        for resolved in plans:
             spent = [result.document["cost"]["total"] for result in results]
-            results.append(await _run_flow(stage, within_budget(plan, spent)))
+            left = with_plan(resolved, within_budget(resolved.stated, spent)) if spent else resolved
+            results.append(await _run_flow(stage, left))
         return results
 
     first, *others = await on_server(run_each)
@@ -79,20 +80,33 @@ def _status(manifest: RunManifest, rows: Iterable[Mapping[str, Any]]) -> int:
     return int(bool(manifest.missing) or unanswered or any(row["n_scored"] < row["n_total"] for row in rows))
 
 
-async def _run_flow(stage: str, plan: Plan) -> CommandResult:
-    if stage in STAGE_FLOWS:
-        return _stage_result(stage, await STAGE_FLOWS[stage](plan), plan)
+async def _infer(resolved: ResolvedPlan) -> StageResult:
+    prepared, _, used = await prepare_models(resolved)
+    result: StageResult = await run_inference(prepared, used)
+    return result
+
+
+STAGES: Mapping[str, Callable[[ResolvedPlan], Awaitable[StageResult]]] = {
+    "build": build_datasets,
+    "infer": _infer,
+    "score": score,
+}
+
+
+async def _run_flow(stage: str, resolved: ResolvedPlan) -> CommandResult:
+    if stage in STAGES:
+        return _stage_result(stage, await STAGES[stage](resolved), resolved.stated)
     now = datetime.now(UTC)
     started = now.isoformat(timespec="seconds")
     try:
         if stage == "run":
-            manifest: RunManifest = await refresh(plan)
+            manifest: RunManifest = await refresh(resolved)
         else:
-            missing = resolve(plan).missing
-            manifest = await report(ReportRequest(plan=plan, run=name_run(plan, now), started_at=started, missing=missing))
+            name = name_run(resolved.stated, now)
+            manifest = await report(resolved, ReportRequest(run=name, started_at=started, missing=resolved.missing))
     except UnsuccessfulRun as ended:
         manifest = ended.manifest
-    return _run_result(manifest, open_lake(plan))
+    return _run_result(manifest, resolved.lake)
 
 
 def _stage_result(stage: str, result: StageResult, plan: Plan) -> CommandResult:

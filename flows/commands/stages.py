@@ -1,17 +1,21 @@
 """`moodflow run`, and each of its stages alone: `build`, `infer`, `score` and `report`."""
 
-from collections.abc import Mapping, Set
+from collections.abc import Iterable, Mapping, Set
 from dataclasses import replace
+from typing import TYPE_CHECKING
 
 import typer
 
 from flows.commands import options as opt
 from flows.commands.plan_options import PlanCommand, read_plan
 from flows.commands.process import require_prefect_settings
-from flows.commands.vary import read_variants, with_comparison
+from flows.commands.vary import Settings, read_variants, require_differing, with_comparison
 from flows.runtime.local_server import temporary_server
 from schemas.errors import UsageError
 from schemas.plan import Plan
+
+if TYPE_CHECKING:
+    from flows.planning.jobs import ResolvedPlan
 
 STAGES = ("run", "build", "infer", "score", "report")
 
@@ -40,6 +44,13 @@ def _stage_command(
     execute("dry-run" if dry_run else stage, *plans, as_json=as_json, fails_if=fails_if, variants=variants)
 
 
+def resolve_all(plans: Iterable[Plan], *, whole: bool = False) -> list["ResolvedPlan"]:
+    """Look up what the plans of a command name, once; `whole`: for all stages of a run."""
+    from flows.planning.resolve import resolve, with_canary  # noqa: PLC0415  polars takes its time
+
+    return [resolve(with_canary(plan) if whole and plan.ask_changed else plan) for plan in plans]
+
+
 for _name in STAGES:
     app.command(_name, cls=PlanCommand)(_stage_command)
 
@@ -55,7 +66,7 @@ def _require_stage(stage: str, stages: tuple[str, ...], option: str, reason: str
 
 
 def execute(
-    stage: str, *plans: Plan, as_json: bool, fails_if: Set[str] = frozenset(), variants: Mapping[str, Plan] | None = None
+    stage: str, *plans: Plan, as_json: bool, fails_if: Set[str] = frozenset(), variants: Mapping[Settings, Plan] | None = None
 ) -> None:
     """Run a command of `flows.commands.run` for its plans, then print its result and end with its status.
 
@@ -64,9 +75,12 @@ def execute(
     """
     require_prefect_settings()
     temporary_server()
+    resolved = resolve_all(plans, whole=stage == "run")
+    if variants:
+        require_differing(dict(zip(variants, resolved, strict=True)))
     from flows.commands.run import run_command  # noqa: PLC0415  takes seconds that a misspelt option need not wait
 
-    result = run_command(stage, *plans)
+    result = run_command(stage, *resolved)
     for document in (result.document, *result.document.get("more", ())):
         if fails_if & {document.get("state"), *(row.get("verdict") for row in document.get("models", ()))}:
             result = replace(result, status=1)

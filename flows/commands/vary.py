@@ -18,12 +18,15 @@ from schemas.errors import UsageError
 from schemas.plan import Plan
 
 if TYPE_CHECKING:
-    from flows.planning.jobs import EvalJob
+    from flows.planning.jobs import EvalJob, ResolvedPlan
 
 MOST_FACTORS = 2
 
 LEAST_BUDGET = 1e-9
 """Stands for a budget that is spent: a plan refuses a budget of nothing."""
+
+Settings = tuple[str, ...]
+"""What is set for a variant, each `PATH=VALUE`."""
 
 BETWEEN = re.compile(r",(?![^\[{]*[\]}])")
 """A comma between two values; those within brackets and braces are part of one."""
@@ -47,18 +50,17 @@ def _read_factors(vary: Sequence[str]) -> dict[str, list[str]]:
     return factors
 
 
-def read_variants(benchmark: str, options: PlanOptions, vary: Sequence[str]) -> dict[str, Plan]:
-    """Return a plan for each combination of the values of factors, each `PATH=V1,V2`, by what is set for it.
-
-    Two variants that would have the same scores are refused.
-    """
-    from flows.planning.resolve import resolve  # noqa: PLC0415  polars takes its time
-
+def read_variants(benchmark: str, options: PlanOptions, vary: Sequence[str]) -> dict[Settings, Plan]:
+    """Return a plan for each combination of the values of factors, each `PATH=V1,V2`, by what is set for it."""
     chosen = [[f"{path}={value}" for value in values] for path, values in _read_factors(vary).items()]
-    variants = {
+    return {
         settings: read_plan(benchmark, replace(options, set=[*(options.set or ()), *settings])) for settings in product(*chosen)
     }
-    evaluated = {settings: [list(_decided_by(job)) for job in resolve(plan).jobs] for settings, plan in variants.items()}
+
+
+def require_differing(variants: Mapping[Settings, "ResolvedPlan"]) -> None:
+    """Raise UsageError if two variants would have the same scores."""
+    evaluated = {settings: [list(_decided_by(job)) for job in plan.jobs] for settings, plan in variants.items()}
     for one, other in combinations(variants, 2):
         if evaluated[one] == evaluated[other]:
             differing = [pair for pair in zip(one, other, strict=True) if pair[0] != pair[1]]
@@ -69,7 +71,6 @@ def read_variants(benchmark: str, options: PlanOptions, vary: Sequence[str]) -> 
                 got=" and ".join(f"{first} as {second}" for first, second in differing),
                 next_step="vary what the settings and datasets of the plan use; --settings and --datasets name others",
             )
-    return {", ".join(settings): plan for settings, plan in variants.items()}
 
 
 def _decided_by(job: "EvalJob") -> Iterator[Any]:
@@ -83,17 +84,18 @@ def _decided_by(job: "EvalJob") -> Iterator[Any]:
     yield [(rubric, judge.name, judge.meaning, plan.judge_repeat) for judge, rubric in job.raters]
 
 
-def with_comparison(result: CommandResult, variants: Mapping[str, Plan]) -> CommandResult:
+def with_comparison(result: CommandResult, variants: Mapping[Settings, Plan]) -> CommandResult:
     """Return the result of the runs of all variants with a comparison of each later one with the first."""
     from flows.runtime.prefect_flows import log  # noqa: PLC0415  Prefect takes seconds
     from tasks.compare.runs import compare_runs  # noqa: PLC0415
 
     documents = [result.document, *result.document["more"]]
-    runs = {variant: document["run"] for variant, document in zip(variants, documents, strict=True)}
+    names = {", ".join(settings): plan for settings, plan in variants.items()}
+    runs = {variant: document["run"] for variant, document in zip(names, documents, strict=True)}
     first, *others = runs
     comparisons: dict[str, Row] = {}
     for other in others:
-        plan = variants[other]
+        plan = names[other]
         try:
             comparisons[other] = compare_runs(plan.lake, (runs[first], runs[other]), 0, plan.bootstrap)
         except UsageError as error:  # nothing was scored in one of them, which its own lines say

@@ -3,6 +3,9 @@
 from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass
 from functools import cached_property, partial
+from typing import Any
+
+from pydantic import BaseModel, ConfigDict, Field, SkipValidation, model_serializer
 
 from schemas.blueprint import Blueprint, MethodSpec
 from schemas.chat import ModelEntry
@@ -43,15 +46,26 @@ class SelectedDataset:
         return next((method.rubric for method in self.methods if method.rubric), None)
 
 
-@dataclass(frozen=True, eq=False)
-class ResolvedPlan:
-    """A plan with its names looked up; in `plan`, every model's entry has its API capabilities."""
+class ResolvedPlan(BaseModel):
+    """A plan with its names looked up, which every stage is given. A Prefect server is told the plan as it was stated."""
 
-    plan: Plan
+    model_config = ConfigDict(frozen=True, arbitrary_types_allowed=True)
+
+    stated: Plan = Field(description="as the user made it")
+    plan: Plan = Field(description="the same with the API capabilities of every model, and what it left open")
     blueprint: Blueprint
-    selected: tuple[SelectedDataset, ...]
+    selected: SkipValidation[tuple[SelectedDataset, ...]]
     missing: tuple[Missing, ...]
     lake: Lake
+
+    @model_serializer
+    def _show_stated(self) -> dict[str, Any]:
+        return self.stated.model_dump(mode="json")
+
+    @property
+    def title(self) -> str:
+        """Return the name of the run in the Prefect UI."""
+        return self.stated.title
 
     @cached_property
     def jobs(self) -> tuple["EvalJob", ...]:
@@ -116,17 +130,17 @@ class EvalJob:
         """Record that this job yields no score."""
         return Missing(dataset=self.dataset, model=self.entry.name, setting=self.setting, reason=reason, next_step=next_step)
 
-    @property
+    @cached_property
     def models(self) -> dict[Role, ModelEntry]:
         """Return the model under test and its helpers, by role; where the plan names no helper, that model or nobody."""
         return SOLVERS[self.setting].players(self.entry, partial(self.resolved.plan.role_model, dataset=self.dataset))
 
-    @property
+    @cached_property
     def judges(self) -> tuple[ModelEntry, ...]:
         """Return who rates the answers: the judge whose ratings count, then the panel; none if nothing is judged."""
         return self.resolved.plan.judges(self.dataset) if self.selected.rubric else ()
 
-    @property
+    @cached_property
     def raters(self) -> tuple[tuple[ModelEntry, str], ...]:
         """Return who rates the answers by which rubric, then who reviews the persons that helpers may play in them."""
         plan, judges = self.resolved.plan, self.resolved.plan.judges(self.dataset)[:1]
@@ -139,7 +153,7 @@ class EvalJob:
         built = self.resolved.find_built(self.selected)
         return InferJob(self.models, *self.asked_with, *built, self.resolved.epochs) if built else None
 
-    @property
+    @cached_property
     def asked_with(self) -> tuple[SolverOptions, SolverPlan]:
         """Return the setting and its parameters, and how its solver asks with them."""
         plan, solver = self.resolved.plan, SOLVERS[self.setting]

@@ -2,7 +2,6 @@
 
 import re
 from collections.abc import Callable, Iterable, Sequence
-from dataclasses import replace
 from datetime import datetime
 from itertools import product
 from pathlib import Path
@@ -11,6 +10,7 @@ from typing import Any
 from flows.planning.capabilities import with_capabilities
 from flows.planning.jobs import EvalJob, ResolvedPlan, SelectedDataset
 from schemas.blueprint import SAMPLE, Blueprint, BlueprintDataset
+from schemas.canary import SCHEDULED_CANARY
 from schemas.chat import ModelEntry
 from schemas.dataset import DatasetSpec
 from schemas.errors import UsageError, suggest
@@ -69,7 +69,14 @@ def resolve(plan: Plan) -> ResolvedPlan:
     for one in selected:
         if one.rubric:
             load_rubric(one.rubric)  # a fault in it is told before the answers are paid for
-    resolved = ResolvedPlan(complete(plan, blueprint), blueprint, tuple(selected), tuple(missing), open_lake(plan))
+    resolved = ResolvedPlan(
+        stated=plan,
+        plan=complete(plan, blueprint),
+        blueprint=blueprint,
+        selected=tuple(selected),
+        missing=tuple(missing),
+        lake=open_lake(plan),
+    )
     _require_parameters(resolved)
     return resolved
 
@@ -94,9 +101,18 @@ def complete(plan: Plan, blueprint: Blueprint) -> Plan:
     return completed.map_entries(renewed) if plan.ask_changed else completed
 
 
-def renew(resolved: ResolvedPlan, plan: Plan) -> ResolvedPlan:
-    """Return a resolved plan with what was found about its models meanwhile; `plan`: as the user made it."""
-    return replace(resolved, plan=complete(plan, resolved.blueprint))
+def with_canary(plan: Plan) -> Plan:
+    """Return the plan of a run that is scheduled, or asks changed models: unless it says otherwise it has a canary."""
+    return plan if plan.canary is not None else plan.model_copy(update={"canary": SCHEDULED_CANARY})
+
+
+def with_plan(resolved: ResolvedPlan, stated: Plan) -> ResolvedPlan:
+    """Return a resolved plan of another statement that names the same; its datasets stay as they were found.
+
+    Of the same statement it has what was found about its models meanwhile. Raise LakeError if that cannot be read.
+    """
+    known = {name: getattr(resolved, name) for name in ("blueprint", "selected", "missing", "lake")}
+    return ResolvedPlan(stated=stated, plan=complete(stated, resolved.blueprint), **known)
 
 
 def open_lake(plan: Plan) -> Lake:

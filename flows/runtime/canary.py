@@ -3,11 +3,9 @@
 import asyncio
 import os
 
-from prefect.context import FlowRunContext
-
 from flows.planning.capabilities import with_capabilities
 from flows.runtime.prefect_flows import log
-from schemas.canary import SCHEDULED_CANARY, CanaryFinding
+from schemas.canary import CanaryFinding
 from schemas.chat import ModelEntry
 from schemas.errors import EndpointError
 from schemas.plan import Plan
@@ -17,13 +15,6 @@ from tasks.models.cost.budget import Budget
 from tasks.models.http.client import HttpChat
 from tasks.models.http.endpoint_check import resolve_keys
 from tasks.models.journal.table import JOURNAL
-
-
-def with_canary(plan: Plan) -> Plan:
-    """Return the plan of a refresh: unless it says otherwise it has a canary in a deployment or if it asks changed models."""
-    context = FlowRunContext.get()
-    wanted = plan.ask_changed or (context and context.flow_run and context.flow_run.deployment_id)
-    return plan.model_copy(update={"canary": SCHEDULED_CANARY}) if wanted and plan.canary is None else plan
 
 
 async def ask_canaries(plan: Plan, budget: Budget) -> tuple[CanaryFinding, ...]:

@@ -5,20 +5,18 @@ from collections.abc import AsyncIterator, Iterable, Mapping, Sequence
 from contextlib import asynccontextmanager
 from dataclasses import dataclass, field
 from functools import partial
-from typing import Any
+from typing import Any, NamedTuple
 
-from flows.planning.capabilities import unprobed
-from flows.planning.jobs import EvalJob, GoldBaseline, ResolvedPlan
+from flows.planning.jobs import EvalJob, GoldBaseline, ResolvedPlan, gold_baselines
 from flows.planning.resolve import embeds
 from flows.planning.usage import UsageCounter, usage_of
 from flows.runtime.endpoints import Endpoint
 from flows.runtime.prefect_flows import run_here
 from schemas.chat import ModelEntry
 from schemas.lineage import Missing, PartitionRef
-from schemas.plan import Plan
 from schemas.retrieval import Retriever
-from schemas.roles import JUDGES
 from schemas.tables.items import Items
+from schemas.tables.layers import LAYER_ROWS
 from schemas.tables.responses import Answers
 from schemas.usage import Usage
 from schemas.worker_pool import Job, ProgressListener, RunJobs
@@ -29,36 +27,26 @@ from tasks.lake.frames import frame_of_rows
 from tasks.retrieval.embedding import BUNDLED, find_embedder
 from tasks.retrieval.engine import RetrievalEngine
 from tasks.retrieval.store import EMBEDDINGS
-from tasks.solvers.forecast import is_answered
 from tasks.solvers.infer_job import InferJob
 from tasks.solvers.registry import SOLVERS
 from tasks.solvers.state import RoleModel, SolverResources
 from tasks.solvers.steps import chunk_partition, infer_partition
 
 
-async def to_probe(plan: Plan, resolved: ResolvedPlan) -> list[ModelEntry]:
-    """Return models of a plan to be probed before their first call: those of which something is left to ask.
+class StoredOutcomes(NamedTuple):
+    """Partitions of the infer stage that the lake has of a plan, and whether nothing is left to ask or to rate."""
 
-    A model whose every question, asked as it would be now, is answered by the journal needs no probe. Who rates answers is always
-    left, and so is one that is asked about what was retrieved: what these are asked is not known before.
-    """
-    entries = unprobed(plan)
-    left = {_who(rater) for rater in plan.named(*JUDGES)}
-    for job in resolved.jobs:
-        infer = job.infer_job()
-        if infer is None or resolved.lake.find(infer.keys.responses):
-            continue
-        asked = {_who(entry) for entry in infer.models.values()}
-        # Who is probed already, or left anyway, need not be looked for among many replies.
-        if asked - left & {_who(entry) for entry in entries} and (
-            infer.contexts is not None or not await is_answered(infer, resolved.lake)
-        ):
-            left |= asked
-    return [entry for entry in entries if _who(entry) in left]
+    refs: tuple[PartitionRef, ...]
+    is_complete: bool
 
 
-def _who(entry: ModelEntry) -> tuple[str, str]:
-    return entry.identity, entry.name
+def stored_outcomes(resolved: ResolvedPlan) -> StoredOutcomes:
+    """Find what the lake has of a plan's infer stage."""
+    found = [job.find(job.lake.find) for job in resolved.jobs]
+    rated = [gold.find(resolved.lake.find) for gold in gold_baselines(resolved)]
+    refs = [*(ref for one in found if one for ref in one.refs), *(ref for one in rated if one for ref in one)]
+    of_stage = tuple(ref for ref in refs if LAYER_ROWS[ref.layer].written_by == "infer")
+    return StoredOutcomes(of_stage, all(one and one.is_complete for one in found) and all(rated))
 
 
 @dataclass(frozen=True)

@@ -9,7 +9,6 @@ from collections.abc import AsyncIterator, Awaitable, Callable, Coroutine, Itera
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import asynccontextmanager, contextmanager
 from contextvars import ContextVar, copy_context
-from dataclasses import dataclass
 from functools import partial, wraps
 from inspect import signature
 from pathlib import Path
@@ -21,7 +20,7 @@ from prefect.context import FlowRunContext
 from prefect.utilities.annotations import opaque
 
 from flows.planning.jobs import ResolvedPlan
-from flows.planning.resolve import resolve
+from flows.planning.resolve import resolve, with_canary
 from flows.runtime.clusters import cluster_error, open_cluster
 from flows.runtime.local_server import INTERRUPTED, INTERRUPTION
 from schemas.addresses import KEY_ADDRESSES
@@ -94,7 +93,7 @@ def run_to_end(work: Coroutine[Any, Any, ResultT]) -> ResultT:
 
 
 def moodflow_flow(name: str, run_name: str) -> Callable[[Callable[..., Awaitable[Any]]], Any]:
-    """Return the decorator of a flow, which keeps `moodflow gc` from the lake of its plan, or of its request's.
+    """Return the decorator of a flow, which keeps `moodflow gc` from the lake of its plan, its first parameter.
 
     Flows are never retried: a new run finds every finished partition and is cheap.
     """
@@ -102,8 +101,8 @@ def moodflow_flow(name: str, run_name: str) -> Callable[[Callable[..., Awaitable
     def decorate(body: Callable[..., Awaitable[Any]]) -> Any:
         @wraps(body)
         async def holding(*arguments: Any, **named: Any) -> Any:
-            request = next(iter((*arguments, *named.values())))
-            with hold(getattr(request, "plan", request).lake), ledger.noting():
+            plan = next(iter((*arguments, *named.values())))
+            with hold(getattr(plan, "stated", plan).lake), ledger.noting():
                 return await body(*arguments, **named)
 
         return flow(name=name, flow_run_name=run_name, retries=0)(holding)
@@ -111,56 +110,43 @@ def moodflow_flow(name: str, run_name: str) -> Callable[[Callable[..., Awaitable
     return decorate
 
 
-@dataclass
-class OutermostRun:
-    """The flow run that a user started, and the plan that was resolved last in it or in one of its sub-flows."""
-
-    context: Any
-    plan: Plan
-    resolved: ResolvedPlan
+_OUTERMOST_CONTEXT: ContextVar[FlowRunContext | None] = ContextVar("context of the outermost flow run", default=None)
 
 
-_OUTERMOST: ContextVar[OutermostRun | None] = ContextVar("outermost flow run", default=None)
+def resolve_parameters(plan: Plan) -> ResolvedPlan:
+    """Resolve the plan of a deployment, which has a canary unless it says otherwise.
 
-
-async def begin_run(plan: Plan, *more: str) -> ResolvedPlan:
-    """Return the plan resolved, once for a flow run and its sub-flows, so that all its stages see the same; tag the run.
-
-    Tagged is the outermost run, so that it is found by what it evaluates. Its tasks get no tag: the server looks a task's tags up
-    in its concurrency limits, 30 to 85 ms each time.
+    Whoever starts a run writes its parameters: which key may go where, the environment that it runs in says.
     """
-    context, outermost = FlowRunContext.get(), _OUTERMOST.get()
-    run = context.flow_run if context else None
-    if run is not None and run.parent_task_run_id is not None and outermost is not None and outermost.plan == plan:
-        return outermost.resolved
-    if run is not None and run.deployment_id is not None:
-        # Whoever starts a run writes its parameters: which key may go where, the environment that it runs in says.
+    context = FlowRunContext.get()
+    if context and context.flow_run and context.flow_run.deployment_id is not None:
         os.environ.setdefault(KEY_ADDRESSES, "")
         for entry in plan.entries:
             entry.require_own_identity()
-    resolved = resolve(plan)
+        plan = with_canary(plan)
+    return resolve(plan)
+
+
+async def begin_run(resolved: ResolvedPlan) -> None:
+    """Prove that the lake can be written; tag the run if it is the outermost, so that it is found by what it evaluates.
+
+    Its tasks get no tag: the server looks a task's tags up in its concurrency limits, 30 to 85 ms each time.
+    """
     resolved.lake.require_writable()
+    context = FlowRunContext.get()
+    run = context.flow_run if context else None
     if run is None or run.parent_task_run_id is not None:
-        share_resolved(plan, resolved)
-        return resolved
-    _OUTERMOST.set(OutermostRun(context, plan, resolved))
+        return
+    _OUTERMOST_CONTEXT.set(context)
     async with get_client() as client:
-        await client.update_flow_run(run.id, tags=sorted({*run.tags, *plan.tags, *more}))
-    return resolved
-
-
-def share_resolved(plan: Plan, resolved: ResolvedPlan) -> None:
-    """Have the stages after this one see the plan as it was resolved last, such as after a probe."""
-    if (outermost := _OUTERMOST.get()) is not None:
-        outermost.plan, outermost.resolved = plan, resolved
+        await client.update_flow_run(run.id, tags=sorted({*run.tags, *resolved.stated.tags}))
 
 
 @contextmanager
 def in_outermost_run() -> Iterator[None]:
     """Let artifacts, tasks and events of the block belong to the outermost flow run, where a user looks for them."""
-    outermost = _OUTERMOST.get()
-    context = outermost.context if outermost else None
-    if context is None or context.flow_run.id in ledger.ended:
+    context = _OUTERMOST_CONTEXT.get()
+    if context is None or context.flow_run is None or context.flow_run.id in ledger.ended:
         yield
         return
     with context.model_copy():

@@ -8,8 +8,7 @@ from typing import Any, NamedTuple
 import yaml
 from pydantic import ValidationError
 
-from flows.planning.resolve import resolve
-from flows.runtime.prefect_flows import log
+from flows.runtime.prefect_flows import log, resolve_parameters
 from schemas.deployment import DeploymentEntry, ScheduleEntry
 from schemas.documents import read_text, read_yaml
 from schemas.errors import MoodflowError, UsageError
@@ -151,7 +150,7 @@ def check_deployment(deployment: Deployment) -> None:
     try:
         for entry in deployment.plan.entries:
             entry.require_own_identity()
-        resolve(deployment.plan).lake.require_writable()
+        resolve_parameters(deployment.plan).lake.require_writable()
     except MoodflowError as error:
         raise _inside(error, f"deployment {deployment.entry.name}", ", ") from error
     named = {variable for entry in deployment.plan.entries for variable in entry.key_variables}

@@ -10,7 +10,8 @@ from typing import Any
 import polars as pl
 import pytest
 
-from flows.runtime import canary as canaries
+from flows.runtime import prefect_flows
+from schemas.addresses import KEY_ADDRESSES
 from schemas.api_capabilities import ApiCapabilities
 from schemas.canary import CanaryRecord
 from schemas.chat import ChatReply, ChatRequest, ModelEntry
@@ -132,11 +133,13 @@ def test_a_repeated_call_uses_the_apis_words() -> None:
 
 @pytest.mark.parametrize(("deployment", "given", "canary"), [(None, None, None), ("one", None, 8), ("one", 0, 0), (None, 3, 3)])
 def test_deployment_refreshes_have_a_canary(
-    deployment: str | None, given: int | None, canary: int | None, monkeypatch: pytest.MonkeyPatch
+    deployment: str | None, given: int | None, canary: int | None, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     context = SimpleNamespace(flow_run=SimpleNamespace(deployment_id=deployment))
-    monkeypatch.setattr(canaries, "FlowRunContext", SimpleNamespace(get=lambda: context))
-    assert canaries.with_canary(Plan(benchmark="tiny", models=(), canary=given)).canary == canary
+    monkeypatch.setattr(prefect_flows, "FlowRunContext", SimpleNamespace(get=lambda: context))
+    monkeypatch.setenv(KEY_ADDRESSES, "")
+    plan = Plan(benchmark="moodbench-mini", models=(), canary=given, lake=tmp_path)
+    assert prefect_flows.resolve_parameters(plan).stated.canary == canary
 
 
 @pytest.mark.parametrize(

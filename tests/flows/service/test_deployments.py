@@ -21,7 +21,7 @@ from prefect.utilities.callables import parameter_schema
 from flows.commands.serve import read_schedules, require_address
 from flows.refresh import refresh
 from flows.runtime.local_server import guard_settings
-from flows.runtime.prefect_flows import begin_run, log, moodflow_flow
+from flows.runtime.prefect_flows import log, moodflow_flow, resolve_parameters
 from flows.service.deployments import (
     SHIPPED,
     Deployment,
@@ -353,7 +353,7 @@ async def test_a_worker_that_names_no_addresses_allows_none(
         context: Any = FlowRunContext.get()
         run = context.flow_run.model_copy(update={"deployment_id": deployment_id})
         with context.model_copy(update={"flow_run": run}):
-            await begin_run(plan_of(tmp_path))
+            resolve_parameters(plan_of(tmp_path))
         return os.environ.get(KEY_ADDRESSES)
 
     assert await begin(None) is None
