@@ -1,9 +1,9 @@
 """Files of public repositories, pinned to their content; lists of hashes are in data/pins, as sha256sum writes them."""
 
 from collections.abc import Callable
-from functools import cache, partial
+from functools import cache
 
-from schemas.dataset import DatasetSpec, PinnedFile
+from schemas.dataset import PinnedFile
 from schemas.folders import DATA_FOLDER
 
 PINS = DATA_FOLDER / "pins"
@@ -24,18 +24,9 @@ def pinned_in(repository: str, revision: str) -> Callable[..., PinnedFile]:
     return pin
 
 
-MOODBENCH = pinned_in("github.com/QuwanAI/MoodBench", "dcc444aafbb1830ff7348a12f4a4cdec807f2175")
-"""The repository that most source files come from."""
-
-
 def pinned_list(name: str, pin: Callable[[str, str | None], PinnedFile]) -> tuple[PinnedFile, ...]:
     """Return the files that data/pins/NAME.sha256 lists, in its order."""
     return tuple(pin(path, sha256) for path, sha256 in read_pins(name).items())
-
-
-def moodbench_file(path: str, **fields: str | None) -> PinnedFile:
-    """Return the file below `data/` of MoodBench's repository, whose hash data/pins/moodbench.sha256 has."""
-    return MOODBENCH(f"data/{path}", read_pins("moodbench")[f"data/{path}"], **fields)
 
 
 @cache
@@ -43,7 +34,3 @@ def read_pins(name: str) -> dict[str, str]:
     """Read data/pins/NAME.sha256: hashes by path, in its order."""
     lines = (PINS / f"{name}.sha256").read_text(encoding="utf-8").splitlines()
     return {path: sha256 for sha256, path in (line.split(maxsplit=1) for line in lines)}
-
-
-moodbench_entry = partial(DatasetSpec, expected_rows=300)
-"""Makes an entry of MoodBench, whose release has 300 rows of most datasets."""

@@ -2,7 +2,7 @@
 
 from schemas.item import Item, Record
 from tasks.datasets.options import choice
-from tasks.datasets.pinned_files import moodbench_entry, moodbench_file
+from tasks.benchmarks.moodbench.datasets.release import moodbench_entry, moodbench_file
 
 # The released taxonomy in its own order: labels in the data are positions in this list.
 EMOTIONS = (

@@ -4,7 +4,7 @@ from functools import partial
 
 from schemas.dataset import DatasetSpec
 from schemas.item import Item, Record
-from tasks.datasets.pinned_files import moodbench_file
+from tasks.benchmarks.moodbench.datasets.release import moodbench_file
 
 # Baron-Cohen and Wheelwright 2004, doi:10.1023/B:JADD.0000022607.19833.00: items that score for agreement, items that score for
 # disagreement; the other 20 of the 60 are fillers. Numbers count from 1, in the order of the instrument and of the file.

@@ -4,7 +4,7 @@ import re
 
 from schemas.item import Record
 from tasks.datasets.options import choice
-from tasks.datasets.pinned_files import moodbench_entry, moodbench_file
+from tasks.benchmarks.moodbench.datasets.release import moodbench_entry, moodbench_file
 
 LINE_BREAK = re.compile(r"<br\s*/?>")
 
