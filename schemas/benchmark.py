@@ -15,7 +15,9 @@ GROUP = "moodflow.benchmarks"
 OURS = "moodflow"
 """The distribution whose benchmarks come first, in the order of its pyproject.toml; others follow by name."""
 
-Registry = Literal["datasets", "solvers", "context_solvers", "question_types", "metrics", "papers", "sections", "exchanges"]
+Registry = Literal[
+    "datasets", "solvers", "context_solvers", "question_types", "metrics", "profiles", "papers", "sections", "exchanges"
+]
 RowT = TypeVar("RowT")
 
 
@@ -33,6 +35,7 @@ class Benchmark:
         context_solvers: how the general settings ask items with contexts of its own, tasks.solvers.solver.ContextSolver.
         question_types: of its own, of type schemas.question_types.QuestionTypeRow.
         metrics: of its own, of type tasks.metrics.metric.Metric.
+        profiles: other ways to read replies, of type tasks.metrics.profile.ScoringProfile.
         papers: files of papers with a table of models, of type Path; what they hold is schemas.paper.Paper.
         sections: what is found out about a run besides scores, of type tasks.runs.sections.RunSection.
         exchanges: files of other programs about its items, of type tasks.runs.sections.FileExchange.
@@ -44,6 +47,7 @@ class Benchmark:
     context_solvers: str | None = None
     question_types: str | None = None
     metrics: str | None = None
+    profiles: str | None = None
     papers: str | None = None
     sections: str | None = None
     exchanges: str | None = None

@@ -21,7 +21,7 @@ from tasks.judging.rubrics import load_rubric
 from tasks.judging.steps import GoldJob, JudgeJob
 from tasks.lake.lake import Lake
 from tasks.metrics.item_scores import item_scores_key
-from tasks.metrics.reference.scoring import reference_scores_key
+from tasks.metrics.profile import PROFILES
 from tasks.metrics.steps import ItemScoreJob
 from tasks.solvers.infer_job import InferJob, answers_key
 from tasks.solvers.option_order import Epochs
@@ -229,8 +229,8 @@ class JobPartitions:
         job, methods = self.job, self.job.selected.methods
         if job.judges and self.judgements is None:
             return None
-        if job.resolved.plan.profile == "reference":
-            key = reference_scores_key(self.answers, methods)
+        if (profile := job.resolved.plan.profile) in PROFILES:
+            key = PROFILES[profile].key(self.answers, methods)
         else:
             key = item_scores_key(self.answers, [*([self.judgements] if self.judgements else []), *self.gold], methods)
         return ItemScoreJob(methods, self.items, self.answers, self.judgements, key, self.gold)

@@ -27,7 +27,7 @@ from tasks.lake.fingerprint import hash_settings
 from tasks.lake.lake import Lake
 from tasks.lake.local_state import state_folder
 from tasks.lake.manifest import next_number, read_code_version
-from tasks.metrics.reference.methods import reference_gap
+from tasks.metrics.profile import PROFILES
 from tasks.models.canary import epoch_identity, read_record
 from tasks.retrieval.embedding import AUTO, find_embedder, resolve_auto
 from tasks.scoring.blueprints import profiled_blueprint
@@ -246,7 +246,7 @@ def _require_known(names: Iterable[str], blueprint: Blueprint, where: str = "--d
 
 
 def _obstacle(name: str, entry: BlueprintDataset, plan: Plan) -> Missing | None:
-    if plan.profile == "reference" and (gap := reference_gap(name, entry)):
+    if plan.profile in PROFILES and (gap := PROFILES[plan.profile].gap(name, entry)):
         return Missing(dataset=name, reason=gap, next_step="its score in the corrected profile is the one to use")
     if not plan.judges(name) and any(method.judged for method in entry.methods):
         return Missing(dataset=name, reason="is scored by a judge and no judge was named", next_step="add --judge NAME")

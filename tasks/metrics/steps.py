@@ -17,7 +17,7 @@ from schemas.tables.responses import Answers, Judgements
 from schemas.tables.scores import ItemScores
 from tasks.lake.lake import Lake
 from tasks.metrics.item_scores import score_items, wholes_of
-from tasks.metrics.reference.scoring import score_reference
+from tasks.metrics.profile import PROFILES
 from tasks.steps import step, up_to_date
 
 SCORER = ThreadPoolExecutor(1, thread_name_prefix="score")
@@ -67,8 +67,8 @@ def compute_item_scores(job: ItemScoreJob, lake: Lake) -> pl.DataFrame:
     judgements = lake.read(job.judgements, Judgements) if job.judgements else None
     gold = {ref.layer: lake.read(ref, LAYERS[ref.layer]) for ref in job.gold}
     scores = [
-        score_reference(items, answers, method)
-        if method.profile == "reference" and not wholes_of([method])
+        PROFILES[method.profile].score(items, answers, method)
+        if method.profile in PROFILES and not wholes_of([method])
         else score_items(items, answers, judgements, method, gold)
         for method in job.methods
     ]

@@ -12,7 +12,7 @@ from schemas.errors import BlueprintError, suggest
 from schemas.folders import DATA_FOLDER
 from schemas.metrics import METRICS, SHARE
 from schemas.vocabulary import Profile
-from tasks.metrics.reference.methods import reference_blueprint
+from tasks.metrics.profile import PROFILES
 from tasks.scoring.blueprint_faults import blueprint_error
 from tasks.scoring.blueprint_file import Document, read_document
 from tasks.scoring.tree import metric_rows
@@ -131,4 +131,4 @@ def _beside(dataset: BlueprintDataset, folder: Path) -> BlueprintDataset:
 def profiled_blueprint(benchmark: str, profile: Profile) -> Blueprint:
     """Return a blueprint, by its name or path, with the methods of a profile; raise BlueprintError as load_blueprint."""
     blueprint = load_blueprint(benchmark)
-    return reference_blueprint(blueprint) if profile == "reference" else blueprint
+    return PROFILES[profile].blueprint(blueprint) if profile in PROFILES else blueprint

@@ -24,7 +24,7 @@ from tasks.judging.simulation import FAULTS_VERSION
 from tasks.lake.fingerprint import canonical_json
 from tasks.lake.manifest import notices
 from tasks.metrics.item_scores import METRICS_VERSION
-from tasks.metrics.reference.scoring import REFERENCE_VERSION
+from tasks.metrics.profile import PROFILES
 from tasks.retrieval.ranking import RANKING_VERSION
 from tasks.runs.differences import ABSENT, fields_apart, tree_changes
 from tasks.scoring.benchmark import SCORING_VERSION, score_benchmark
@@ -225,7 +225,7 @@ def _version_of(ref: PartitionRef, settings: Mapping[str, Any], asked: str) -> s
         "agreements": AGREEMENTS_VERSION,
         "dimension_scores": DIMENSIONS_VERSION,
         "simulation_faults": FAULTS_VERSION,
-        "item_scores": REFERENCE_VERSION if settings.get("profile") == "reference" else METRICS_VERSION,
+        "item_scores": PROFILES[profile].version if (profile := str(settings.get("profile"))) in PROFILES else METRICS_VERSION,
         "needle_scores": COMPARISONS_VERSION,
     }
     return versions.get(ref.layer, SCORING_VERSION)

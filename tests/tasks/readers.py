@@ -24,13 +24,13 @@ from tasks.benchmarks.esc_eval.role_play import says_goodbye
 from tasks.benchmarks.longemotion.solvers.emotion_expression import MARKED
 from tasks.benchmarks.longemotion.solvers.rag import read_marks
 from tasks.benchmarks.longemotion.solvers.search_o1 import find_query, without_searches
+from tasks.benchmarks.moodbench.reference.scoring import clean_span, extract_letter, extract_letters, rouge_1
 from tasks.judging.contract import Contract
 from tasks.judging.prompts import fence_data, read_aspects
 from tasks.judging.rubrics import Scale
 from tasks.judging.simulation import find_rule_faults
 from tasks.metrics.answer_forms import ParsedAnswer, Question, read_answer
 from tasks.metrics.item_scores import MEASURED, score_items
-from tasks.metrics.reference.scoring import clean_span, extract_letter, extract_letters, rouge_1
 from tasks.text.json_objects import read_object
 from tasks.text.languages import find_language
 from tasks.text.reasoning import strip_reasoning

@@ -6,6 +6,7 @@ from schemas.folders import DATA_FOLDER
 MOODBENCH = Benchmark(
     "moodbench",
     datasets="tasks.benchmarks.moodbench.catalogue:DATASETS",
+    profiles="tasks.benchmarks.moodbench.reference.scoring:PROFILES",
     papers="tasks.benchmarks.moodbench.benchmark:PAPERS",
 )
 PAPERS = (DATA_FOLDER / "published" / "moodbench.yaml",)

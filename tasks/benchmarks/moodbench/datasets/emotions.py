@@ -1,8 +1,8 @@
 """Which of many emotions a comment, a tweet or a line of dialogue expresses: GoEmotions, EDOS, CPED, SemEval-2018 Task 1."""
 
 from schemas.item import Item, Record
-from tasks.datasets.options import choice
 from tasks.benchmarks.moodbench.datasets.release import moodbench_entry, moodbench_file
+from tasks.datasets.options import choice
 
 # The released taxonomy in its own order: labels in the data are positions in this list.
 EMOTIONS = (

@@ -7,8 +7,8 @@ from typing import Any
 
 from schemas.dataset import DatasetSpec
 from schemas.item import Record
-from tasks.datasets.options import choice, shuffle_options
 from tasks.benchmarks.moodbench.datasets.release import moodbench_file
+from tasks.datasets.options import choice, shuffle_options
 
 # Files have no header. These are the columns of those whose names end in _un and _ma, in _re and in _er.
 FOUR_OPTION_COLUMNS = ("id", "text", "option_a", "option_b", "option_c", "option_d", "gold", "category", "subcategory")

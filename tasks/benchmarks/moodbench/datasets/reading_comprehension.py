@@ -3,8 +3,8 @@
 from collections.abc import Sequence
 
 from schemas.item import Item, Record, text_id
-from tasks.datasets.options import choice
 from tasks.benchmarks.moodbench.datasets.release import moodbench_entry, moodbench_file
+from tasks.datasets.options import choice
 from tasks.datasets.pinned_files import pinned_in
 
 

@@ -5,8 +5,8 @@ from collections.abc import Sequence
 from typing import Any
 
 from schemas.item import Item, Record, text_id
-from tasks.datasets.options import choice, find_gold
 from tasks.benchmarks.moodbench.datasets.release import MOODBENCH, moodbench_entry, moodbench_file
+from tasks.datasets.options import choice, find_gold
 from tasks.datasets.pinned_files import pinned_in, pinned_list
 
 VERDICTS = {

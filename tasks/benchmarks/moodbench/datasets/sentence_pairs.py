@@ -1,7 +1,7 @@
 """Two texts and how they relate: COPA, RTE, OCNLI, MNLI; or whether they, or a word in them, mean the same: LCQMC, QQP, WiC."""
 
-from tasks.datasets.options import choice
 from tasks.benchmarks.moodbench.datasets.release import moodbench_entry, moodbench_file
+from tasks.datasets.options import choice
 
 COPA_QUESTIONS = {name: f"Which of these is more likely to be its {name}?" for name in ("cause", "effect")}
 

@@ -3,8 +3,8 @@
 import re
 
 from schemas.item import Record
-from tasks.datasets.options import choice
 from tasks.benchmarks.moodbench.datasets.release import moodbench_entry, moodbench_file
+from tasks.datasets.options import choice
 
 LINE_BREAK = re.compile(r"<br\s*/?>")
 

@@ -4,8 +4,7 @@ import pytest
 
 from schemas.blueprint import BlueprintDataset
 from schemas.dataset import DatasetSpec, LocalFile
-from tasks.datasets.catalogue import CATALOGUE
-from tasks.metrics.reference.methods import (
+from tasks.benchmarks.moodbench.reference.methods import (
     NOT_COMPARABLE,
     REFERENCE_METRICS,
     is_asked,
@@ -13,6 +12,7 @@ from tasks.metrics.reference.methods import (
     reference_gap,
     reference_method,
 )
+from tasks.datasets.catalogue import CATALOGUE
 from tasks.scoring.blueprints import load_blueprint
 from tests.rows import each_row
 

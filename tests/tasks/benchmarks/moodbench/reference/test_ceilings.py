@@ -6,14 +6,14 @@ import dataframely as dy
 import polars as pl
 
 from schemas.tables.items import Items
-from tasks.metrics.reference.methods import reference_method
-from tasks.metrics.reference.scoring import score_reference
+from tasks.benchmarks.moodbench.reference.methods import reference_method
+from tasks.benchmarks.moodbench.reference.scoring import score_reference
 from tasks.scoring.reduction import reduce_item_scores
 from tests.flows.scripted import gold_answer
 from tests.mirror import MIRROR, needs_mirror
 from tests.rows import each_row
+from tests.tasks.benchmarks.moodbench.reference.rows import answer
 from tests.tasks.datasets.real_datasets import build
-from tests.tasks.metrics.reference.rows import answer
 from tests.tasks.rows import answers
 
 pytestmark = needs_mirror

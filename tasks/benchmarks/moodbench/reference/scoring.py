@@ -26,10 +26,11 @@ from schemas.question_types import QuestionType
 from schemas.tables.items import Items
 from schemas.tables.responses import Answers
 from schemas.tables.scores import ItemScores
+from tasks.benchmarks.moodbench.reference.methods import is_asked, reference_blueprint, reference_gap
 from tasks.lake.fingerprint import partition_key
 from tasks.metrics.item_scores import ScoredAnswer, score_answers
 from tasks.metrics.measures import label_f1, points_share
-from tasks.metrics.reference.methods import is_asked
+from tasks.metrics.profile import ScoringProfile
 from tasks.metrics.texts import f_measure
 from tasks.text.chinese import cut_words
 
@@ -234,3 +235,8 @@ def reference_scores_key(answers: PartitionRef, methods: Sequence[MethodSpec]) -
     asked = [{"method": method.id, "metrics": [metric.metric for metric in method.metrics]} for method in methods]
     settings = {"profile": "reference", "methods": asked}
     return partition_key("item_scores", dict(answers.place), settings, [answers.identity], REFERENCE_VERSION)
+
+
+PROFILES = (
+    ScoringProfile("reference", REFERENCE_VERSION, reference_blueprint, reference_gap, reference_scores_key, score_reference),
+)

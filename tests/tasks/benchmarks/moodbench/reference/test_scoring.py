@@ -6,11 +6,18 @@ from typing import Any
 import pytest
 
 from schemas.errors import ScoringError
-from tasks.metrics.reference.methods import reference_method
-from tasks.metrics.reference.scoring import clean_span, extract_letter, extract_letters, rouge_1, score_reference, word_recall
+from tasks.benchmarks.moodbench.reference.methods import reference_method
+from tasks.benchmarks.moodbench.reference.scoring import (
+    clean_span,
+    extract_letter,
+    extract_letters,
+    rouge_1,
+    score_reference,
+    word_recall,
+)
 from tasks.scoring.reduction import reduce_item_scores
 from tests.rows import each_row
-from tests.tasks.metrics.reference.rows import answer, item
+from tests.tasks.benchmarks.moodbench.reference.rows import answer, item
 from tests.tasks.rows import answers, items
 
 TWO = ["Listening", "Leaving"]
