@@ -9,7 +9,7 @@ import pytest
 from schemas.vocabulary import Language
 from tasks.judging.contract import Contract, Parsed, reparse_judgements
 from tasks.judging.rubrics import FAULTS, RUBRICS, Scale, load_rubric
-from tests.crashes.commands import ROOT
+from tests.flows.served import ROOT
 from tests.rows import each_row
 from tests.tasks.judging.rows import judgement
 from tests.tasks.rows import judgements

@@ -4,7 +4,7 @@ import re
 
 from tasks.judging.contract import Contract
 from tasks.judging.rubrics import Scale, load_rubric
-from tests.crashes.commands import ROOT
+from tests.flows.served import ROOT
 from tests.rows import each_row
 
 ROWS = re.findall(r"^\| `(.+)` \| ([0-4-]) \| ", (ROOT / "docs/how-to/own-judge.md").read_text(encoding="utf-8"), re.MULTILINE)
