@@ -80,7 +80,7 @@ def test_means_on_other_scales_have_no_difference(tmp_path: Path, best: int, dif
     assert (row["before"]["mean"], row["after"]["mean"], row["difference"]) == (3.0, 3.5, difference)
 
 
-def test_two_models_are_paired_if_each_run_has_one(tmp_path: Path) -> None:
+def test_two_models_pair_if_each_run_has_one(tmp_path: Path) -> None:
     leave(tmp_path, "old", "base")
     leave(tmp_path, "new", "rag", model="other")
     assert [pair(tmp_path)[side]["model"] for side in ("before", "after")] == ["m", "other"]

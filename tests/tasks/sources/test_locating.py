@@ -186,7 +186,7 @@ def test_md5_is_checked_in_the_mirror(tmp_path: Path) -> None:
     assert locator.needs([BY_MD5]) == (caught.value.what,)
 
 
-def test_what_an_earlier_md5_kept_is_not_the_file(locator: Locator) -> None:
+def test_file_kept_by_another_md5_is_refused(locator: Locator) -> None:
     assert locator.find_file(BY_MD5) is None
     assert locator.locate(BY_MD5) == locator.find_file(BY_MD5)
     with pytest.raises(ChecksumError):
