@@ -10,9 +10,10 @@ import argparse
 import json
 import sys
 import time
+from collections.abc import Mapping
 from pathlib import Path
 from random import Random
-from typing import get_args
+from typing import Any, get_args
 
 ROOT = Path(__file__).resolve().parents[1]
 sys.path.insert(0, str(ROOT))
@@ -24,13 +25,14 @@ from tasks.benchmarks.attunebench.aggregates import aggregate_conversations, con
 from tasks.benchmarks.attunebench.datasets.conversations import join_conversations  # noqa: E402
 from tasks.benchmarks.attunebench.metrics.conversation import Known, measure_parts  # noqa: E402
 from tasks.scoring.uncertainty import Resampling  # noqa: E402
-from tests.flows.annotating import RATED, invert  # noqa: E402
+from tests.flows.annotating import RATED  # noqa: E402
 from tests.tasks.benchmarks.attunebench.datasets.conversations import varied  # noqa: E402
 from tests.tasks.benchmarks.attunebench.metrics.samples import oracle  # noqa: E402
 
 AIM_S = 20.0
 MODES = ("default", "verbose", "omniscient")
 REPLY_WORDS = 150
+OTHER = {"yes": "no", "no": "yes", "A": "B", "B": "A"}
 
 
 def main() -> None:
@@ -78,8 +80,17 @@ def written(gold: ConversationGold, draw: Random, *, right: bool) -> dict[str, s
         part = f"turn {turn.number}"
         said[f"{part} draft"] = {"drafted_response": words(draw)}
         said[f"{part} judge"] = {**RATED, "draft_binary_assessment": said[f"{part} review"]["binary_om_assessment"]}
-    texts = [(part, json.dumps(reply if right else invert(part, reply, gold))) for part, reply in said.items()]
+    texts = [(part, json.dumps(reply if right else invert(reply))) for part, reply in said.items()]
     return {part: f"```json\n{text}\n```" if place % 3 == 0 else text for place, (part, text) in enumerate(texts)}
+
+
+def invert(said: Mapping[str, Any]) -> dict[str, Any]:
+    """Return a reply that says the opposite in every judgement and comparison."""
+    chosen = ("binary_om_assessment", "binary_human_prediction", "pairwise_selections")
+    return {
+        key: {name: OTHER.get(word, word) for name, word in value.items()} if key in chosen else value
+        for key, value in said.items()
+    }
 
 
 def words(draw: Random) -> str:
