@@ -7,6 +7,7 @@ import polars as pl
 import pytest
 
 from flows.commands.run import run_command
+from flows.planning.resolve import resolve
 from schemas.chat import ModelEntry
 from schemas.errors import SourceMissingError
 from schemas.plan import Plan
@@ -35,10 +36,10 @@ def test_failed_calls_are_missing_or_wrong(tmp_path: Path) -> None:
 
     with ModelServer(policy(("copa",), "gold", MIRROR), fault=fault) as server:
         corrected = plan_for(server, tmp_path, datasets=("copa",))
-        run_command("build", corrected)
-        run_command("infer", corrected)
+        run_command("build", resolve(corrected))
+        run_command("infer", resolve(corrected))
     for profile in ("corrected", "reference"):
-        run_command("score", corrected.model_copy(update={"profile": profile}))
+        run_command("score", resolve(corrected.model_copy(update={"profile": profile})))
     raw = pl.concat(map(pl.read_parquet, (tmp_path / "raw_scores").rglob("*.parquet")), how="diagonal")
     assert sorted(raw.select("value", "n_scored").iter_rows()) == [(0.5, 100), (1.0, 50)]
     assert [len(list((tmp_path / layer).rglob("*.parquet"))) for layer in ("item_scores", "responses")] == [2, 1]
@@ -48,5 +49,5 @@ def test_bundled_items_have_no_reference_score(tmp_path: Path) -> None:
     plan = plan_for(None, tmp_path, benchmark="moodbench-mini", profile="reference")
     expected = "none of the datasets of moodbench-mini can be had in the reference profile"
     with pytest.raises(SourceMissingError, match=expected) as caught:
-        run_command("build", plan)
+        run_command("build", resolve(plan))
     assert "it is none of the sixty datasets that the released code scores" in str(caught.value)

@@ -112,7 +112,7 @@ def test_commas_in_brackets_are_part_of_a_value(tmp_path: Path) -> None:
         *(((4000, 8000), seed) for seed in (1, 2)),
         *(((16000,), seed) for seed in (1, 2)),
     ]
-    assert next(iter(variants)) == "contexts.lengths=[4000, 8000], seed=1"
+    assert next(iter(variants)) == ("contexts.lengths=[4000, 8000]", "seed=1")
 
 
 @pytest.mark.parametrize("stage", ["build", "infer", "score", "report"])
