@@ -80,7 +80,7 @@ async def ask_helper_first(asked: AskedItem, options: SolverOptions, resources: 
 def narrator(monkeypatch: pytest.MonkeyPatch) -> Iterator[None]:
     """A setting with a role that no module of the project knows."""
     monkeypatch.setitem(
-        SOLVERS, "rag", Solver("rag", "RAG", ask_helper_first, (SolverCode("1"),), roles={"narrator": "tells of itself"})
+        SOLVERS.by_name, "rag", Solver("rag", "RAG", ask_helper_first, (SolverCode("1"),), roles={"narrator": "tells of itself"})
     )
     plan_fields.cache_clear()
     yield
