@@ -3,10 +3,9 @@
 Of several references the best one counts, also for BLEU. Texts are compared as words: Chinese character by character, everything
 else lower-cased and split at white space and punctuation. Exact match and token F1 leave out English articles, as SQuAD does.
 Differs from SQuAD's script: "well-known" is two words, not one, and decimal points and minus signs of numbers and LaTeX formulas
-are kept: 3.5 is not 35, and -3 is not 3. BLEU and `qa_f1` have words of their own.
+are kept: 3.5 is not 35, and -3 is not 3. BLEU has words of its own.
 
-Sources: ROUGE, Lin 2004, as rouge-score; BLEU, Papineni et al. 2002, by sacrebleu (Post 2018); LongEmotion and TruthfulQA, see
-`qa_f1` and `closer_to_true`.
+Sources: ROUGE, Lin 2004, as rouge-score; BLEU, Papineni et al. 2002, by sacrebleu (Post 2018); TruthfulQA, see `closer_to_true`.
 """
 
 import re
@@ -14,11 +13,9 @@ import unicodedata
 from collections import Counter
 from collections.abc import Callable, Sequence
 from functools import cache, lru_cache
-from string import punctuation
 from typing import TYPE_CHECKING, Any, Literal
 
 from schemas.errors import ScoringError
-from tasks.metrics.keyed_replies import final_answer
 from tasks.retrieval.embedding import BUNDLED, find_embedder, load_model
 
 if TYPE_CHECKING:
@@ -73,7 +70,7 @@ def exact_match(said: str, true: str) -> float:
 
 def token_f1(said: str, true: str) -> float:
     """Return harmonic mean of precision and recall of words, each counted as often as it occurs."""
-    return _f1(content_words(said), content_words(true))
+    return word_f1(content_words(said), content_words(true))
 
 
 def word_recall(said: str, true: str) -> float:
@@ -128,7 +125,8 @@ def bleu(said: str, true: str, order: int = 4) -> float:
     return min(scorer.sentence_score(said, [true]).score / 100, 1.0)
 
 
-def _f1(said: Sequence[str], true: Sequence[str]) -> float:
+def word_f1(said: Sequence[str], true: Sequence[str]) -> float:
+    """Return F1 of the words that two texts share, in [0, 1]; 0 if they share none."""
     shared = (Counter(said) & Counter(true)).total()
     return 2 * shared / (len(said) + len(true)) if shared else 0.0
 
@@ -145,29 +143,6 @@ def distinct(text: str, order: int) -> float | None:
     said = words(text)
     rows = [tuple(said[at : at + order]) for at in range(len(said) - order + 1)]
     return len(set(rows)) / len(rows) if rows else None
-
-
-_SPACED = str.maketrans(dict.fromkeys(punctuation, " "))
-_DROPPED = re.compile(r"\b(?:a|an|the|by)\b")
-
-
-def qa_f1(said: str, true: str) -> float:
-    """Score a short answer by word F1 as LongEmotion's emotion QA does; 0 where no word is shared or nothing is left.
-
-    Lower case; every ASCII punctuation mark becomes a space; so do the whole words a, an, the, by. Typographic quotes and dashes
-    are left alone, as there. Differs from `token_f1`, which drops apostrophes, keeps "by" and the signs of numbers. LongEmotion
-    is English; beside a reference with Chinese characters each of them is a word. The reply comes without reasoning, as words or
-    as a JSON object with the key `answer`.
-
-    Source: LongEmotion, released code of January 2026, after SQuAD and LongBench.
-    """
-    by_character = CHINESE_CHARACTER.search(true) is not None
-    return _f1(_qa_words(final_answer(said), by_character=by_character), _qa_words(true, by_character=by_character))
-
-
-def _qa_words(text: str, *, by_character: bool) -> list[str]:
-    plain = _DROPPED.sub(" ", text.lower().translate(_SPACED))
-    return (CHINESE_CHARACTER.sub(r" \g<0> ", plain) if by_character else plain).split()
 
 
 Encode = Callable[[list[str]], Any]
