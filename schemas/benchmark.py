@@ -16,7 +16,16 @@ OURS = "moodflow"
 """The distribution whose benchmarks come first, in the order of its pyproject.toml; others follow by name."""
 
 Registry = Literal[
-    "datasets", "solvers", "context_solvers", "question_types", "metrics", "profiles", "papers", "sections", "exchanges"
+    "datasets",
+    "solvers",
+    "context_solvers",
+    "question_types",
+    "metrics",
+    "profiles",
+    "rubrics",
+    "papers",
+    "sections",
+    "exchanges",
 ]
 RowT = TypeVar("RowT")
 
@@ -36,6 +45,7 @@ class Benchmark:
         question_types: of its own, of type schemas.question_types.QuestionTypeRow.
         metrics: of its own, of type tasks.metrics.metric.Metric.
         profiles: other ways to read replies, of type tasks.metrics.profile.ScoringProfile.
+        rubrics: folders of rubrics, of type Path.
         papers: files of papers with a table of models, of type Path; what they hold is schemas.paper.Paper.
         sections: what is found out about a run besides scores, of type tasks.runs.sections.RunSection.
         exchanges: files of other programs about its items, of type tasks.runs.sections.FileExchange.
@@ -48,6 +58,7 @@ class Benchmark:
     question_types: str | None = None
     metrics: str | None = None
     profiles: str | None = None
+    rubrics: str | None = None
     papers: str | None = None
     sections: str | None = None
     exchanges: str | None = None

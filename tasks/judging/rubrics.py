@@ -1,7 +1,7 @@
 """Rubrics: what a judge is told to look at, kept as files under data/prompts/rubrics."""
 
 import json
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from functools import lru_cache
 from hashlib import sha256
 from pathlib import Path
@@ -10,6 +10,7 @@ from typing import Annotated, Any, Literal, Self
 from pydantic import AfterValidator, Field, model_validator
 
 from schemas.base import Frozen
+from schemas.benchmark import rows
 from schemas.documents import read_text, read_yaml
 from schemas.errors import UsageError, unknown_name
 from schemas.folders import DATA_FOLDER
@@ -228,16 +229,17 @@ def order_dimensions(rubric: str, names: Iterable[str]) -> list[str]:
 
 
 def load_rubric(name: str, folder: Path = RUBRICS) -> Rubric:
-    """Read a rubric by its id.
+    """Read a rubric by its id: of this folder, or of an installed benchmark.
 
     One that `extends` another has its fields and, by name, its dimensions, where it does not state its own.
 
     Raises:
         UsageError: if there is no such rubric or its file breaks a rule.
     """
-    path = folder / f"{name}.yaml"
+    files = {file.stem: file for place in (*rows("rubrics", Path), folder) for file in place.glob("*.yaml")}
+    path = files.get(name, folder / f"{name}.yaml")
     try:
-        rubric = Rubric.model_validate(_fields_of(path))
+        rubric = Rubric.model_validate(_fields_of(name, files, folder))
     except (OSError, ValueError, TypeError, KeyError, RecursionError) as error:
         raise UsageError("a rubric file breaks a rule", where=str(path), got=str(error), next_step="correct the file") from error
     if rubric.id != name:
@@ -245,14 +247,13 @@ def load_rubric(name: str, folder: Path = RUBRICS) -> Rubric:
     return rubric
 
 
-def _fields_of(path: Path) -> Any:
-    known = sorted(file.stem for file in path.parent.glob("*.yaml"))
-    if path.stem not in known:
-        raise unknown_name("rubric", path.stem, known, str(path.parent), "add the rubric as a YAML file or correct the blueprint")
-    own = _read_fields(read_text(path))
+def _fields_of(name: str, files: Mapping[str, Path], folder: Path) -> Any:
+    if name not in files:
+        raise unknown_name("rubric", name, sorted(files), str(folder), "add the rubric as a YAML file or correct the blueprint")
+    own = _read_fields(read_text(files[name]))
     if not isinstance(own, dict) or "extends" not in own:
         return own
-    base = _fields_of(path.with_stem(own["extends"]))
+    base = _fields_of(own["extends"], files, folder)
     dimensions = {one["name"]: one for fields in (base, own) for one in fields.get("dimensions", ())}
     stated = {name: value for name, value in own.items() if name != "extends"}
     return {**base, **stated, "dimensions": list(dimensions.values())}

@@ -8,7 +8,6 @@ import tomllib
 from collections import Counter
 from collections.abc import Iterator
 from pathlib import Path
-from shutil import copytree
 from typing import Any, NamedTuple
 
 import polars as pl
@@ -16,7 +15,6 @@ import pytest
 
 from flows.commands.plan_fields import plan_fields
 from schemas.benchmark import benchmarks, rows
-from tasks.judging.rubrics import RUBRICS, load_rubric
 from tasks.solvers.registry import SOLVERS
 from tasks.solvers.solver import Solver
 from tests.docs.pages import blocks
@@ -69,8 +67,7 @@ class Family(NamedTuple):
 def family(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[Family]:
     """The page's files, its package installed as far as its entry points go."""
     monkeypatch.chdir(tmp_path)
-    copytree(RUBRICS, tmp_path / "data" / "prompts" / "rubrics")
-    monkeypatch.setattr(load_rubric, "__defaults__", (tmp_path / "data" / "prompts" / "rubrics",))
+    (tmp_path / "rubrics").mkdir()
     commands: list[str] = []
     for block in blocks(PAGE):
         if block.language == "sh":
@@ -195,7 +192,7 @@ def test_family_options_and_roles_are_listed_and_checked(family: Family) -> None
     assert "the options of setting interview do not fit" in refused.err
     unknown = family.run("--settings", "intervew")
     assert (unknown.status, "did you mean interview?" in unknown.err) == (2, True)
-    rubric = family.folder / "data" / "prompts" / "rubrics" / "friendship.yaml"
+    rubric = family.folder / "rubrics" / "friendship.yaml"
     rubric.write_text(rubric.read_text(encoding="utf-8").replace("warmth", "Warmth"), encoding="utf-8")
     with ModelServer(answer) as server:
         family.serve(server)
