@@ -23,6 +23,7 @@ Registry = Literal[
     "metrics",
     "profiles",
     "rubrics",
+    "blueprints",
     "papers",
     "sections",
     "exchanges",
@@ -46,6 +47,7 @@ class Benchmark:
         metrics: of its own, of type tasks.metrics.metric.Metric.
         profiles: other ways to read replies, of type tasks.metrics.profile.ScoringProfile.
         rubrics: folders of rubrics, of type Path.
+        blueprints: folders of blueprints, of type Path, each found by the name of its file.
         papers: files of papers with a table of models, of type Path; what they hold is schemas.paper.Paper.
         sections: what is found out about a run besides scores, of type tasks.runs.sections.RunSection.
         exchanges: files of other programs about its items, of type tasks.runs.sections.FileExchange.
@@ -59,6 +61,7 @@ class Benchmark:
     metrics: str | None = None
     profiles: str | None = None
     rubrics: str | None = None
+    blueprints: str | None = None
     papers: str | None = None
     sections: str | None = None
     exchanges: str | None = None

@@ -7,6 +7,7 @@ from typing import Any
 from pydantic import ValidationError
 from yaml import MappingNode
 
+from schemas.benchmark import rows
 from schemas.blueprint import Blueprint, BlueprintDataset
 from schemas.errors import BlueprintError, suggest
 from schemas.folders import DATA_FOLDER
@@ -66,7 +67,7 @@ def _extended(document: Document) -> Document:
             next_step="name one of them, or copy what is to be extended",
         )
     own = {name: value for name, value in document.values.items() if name != "extends"}
-    return Document(document.file, MappingNode("", []), _overlay(read_document(BLUEPRINTS / f"{named}.yaml").values, own))
+    return Document(document.file, MappingNode("", []), _overlay(read_document(_files()[named]).values, own))
 
 
 def _overlay(below: Any, above: Any) -> Any:
@@ -96,16 +97,20 @@ def _check_bounds(blueprint: Blueprint, document: Document) -> None:
             )
 
 
+def _files() -> dict[str, Path]:
+    """Return the files of blueprints that have names: those that ship with MoodFlow, and those of installed benchmarks."""
+    return {file.stem: file for folder in (*rows("blueprints", Path), BLUEPRINTS) for file in folder.glob("*.yaml")}
+
+
 def list_blueprints() -> list[str]:
-    """List names of the blueprints that ship with MoodFlow."""
-    return sorted(file.stem for file in BLUEPRINTS.glob("*.yaml"))
+    """List names of the blueprints that ship with MoodFlow or an installed benchmark."""
+    return sorted(_files())
 
 
 def find_blueprint(name_or_path: str | Path) -> Path:
     """Find file of a blueprint; raise BlueprintError, which names the nearest, if there is none."""
     text = str(name_or_path)
-    named = BLUEPRINTS / f"{text}.yaml"
-    if text in list_blueprints():
+    if named := _files().get(text):
         return named
     path = Path(name_or_path)
     if path.is_file():

@@ -1,5 +1,6 @@
 """Rows of benchmarks: those that entry points name, and what is said of one that is none."""
 
+import sys
 from collections.abc import Iterator
 from pathlib import Path
 
@@ -8,9 +9,14 @@ import pytest
 from schemas.benchmark import benchmarks, rows
 from schemas.dataset import DatasetSpec
 from schemas.errors import UsageError
+from tasks.judging.rubrics import load_rubric
+from tasks.scoring.blueprints import find_blueprint, list_blueprints, load_blueprint
 
 MODULE = """
+from pathlib import Path
 from schemas.benchmark import Benchmark
+PLACES = (Path(__file__).parent,)
+FOLDERS = Benchmark("own", blueprints="own_rows:PLACES", rubrics="own_rows:PLACES")
 ROWS, NUMBERS = ("own",), (1,)
 BENCHMARK, BROKEN, GONE = (Benchmark("own", datasets=f"own_rows:{name}") for name in ("ROWS", "NUMBERS", "LOST"))
 """
@@ -22,6 +28,7 @@ def fresh() -> Iterator[None]:
     benchmarks.cache_clear()
     yield
     benchmarks.cache_clear()
+    sys.modules.pop("own_rows", None)
 
 
 def install(folder: Path, monkeypatch: pytest.MonkeyPatch, point: str) -> None:
@@ -59,3 +66,14 @@ def test_what_is_no_row_is_refused(tmp_path: Path, monkeypatch: pytest.MonkeyPat
         rows("datasets", DatasetSpec)
     assert message in str(refused.value)
     assert "where: entry point own of group moodflow.benchmarks" in str(refused.value)
+
+
+def test_blueprints_and_rubrics_of_a_package_have_names(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    install(tmp_path, monkeypatch, "own_rows:FOLDERS")
+    blueprint = "extends: moodbench-mini\nname: kind\ntitle: Kind\n"
+    (tmp_path / "kind.yaml").write_text(blueprint, encoding="utf-8")
+    assert find_blueprint("kind") == tmp_path / "kind.yaml"
+    assert {"kind", "moodbench"} < set(list_blueprints())
+    assert load_blueprint("kind").title == "Kind"
+    (tmp_path / "kindness.yaml").write_text("id: kindness\nextends: answer\n", encoding="utf-8")
+    assert load_rubric("kindness").dimensions == load_rubric("answer").dimensions
