@@ -3,18 +3,18 @@
 import asyncio
 
 from flows.planning.jobs import ResolvedPlan, gold_baselines
-from flows.planning.resolve import require_asked
 from flows.planning.usage import open_budget
 from flows.runtime.endpoints import check_endpoints, count_calls, open_endpoints, require_answer
 from flows.runtime.infer_jobs import InferResources, ask_and_judge, judge_gold, open_retriever, stored_outcomes
 from flows.runtime.prefect_flows import begin_run, moodflow_flow
+from flows.runtime.preparation import prepare_models
 from flows.runtime.progress import show_calls
 from schemas.lineage import StageResult
-from tasks.models.cost.budget import NOTHING_USED, BudgetUse
+from tasks.models.cost.budget import BudgetUse
 
 
 @moodflow_flow("run-inference", "infer {resolved.title}")
-async def run_inference(resolved: ResolvedPlan, used: BudgetUse = NOTHING_USED) -> StageResult:
+async def run_inference(resolved: ResolvedPlan, used: BudgetUse | None = None) -> StageResult:
     """Ask every model the items of every dataset, then let the judges rate free-text answers.
 
     Reads `items` and `contexts`; writes `responses`, `answers` and `judgements`, and `chunks` and `retrievals` for settings that
@@ -23,10 +23,11 @@ async def run_inference(resolved: ResolvedPlan, used: BudgetUse = NOTHING_USED) 
 
     Args:
         resolved: what to ask.
-        used: of the budget, by calls that prepared the models.
+        used: of the budget, by calls that prepared the models; null = they are prepared first.
     """
     await begin_run(resolved)
-    require_asked(resolved)
+    if used is None:
+        resolved, _, used = await prepare_models(resolved)
     stored = stored_outcomes(resolved)
     if stored.is_complete:
         return StageResult.of(stored.refs)
@@ -40,6 +41,6 @@ async def run_inference(resolved: ResolvedPlan, used: BudgetUse = NOTHING_USED) 
         asked = (ask_and_judge(job, resources) for job in resolved.jobs)
         outcomes = await asyncio.gather(*asked, *(judge_gold(gold, resources) for gold in gold_baselines(resolved)))
     calls = count_calls(endpoints)
-    if not stored.refs:
+    if not stored.has_answers:
         require_answer(endpoints, calls)
     return StageResult.of((outcome for group in outcomes for outcome in group), calls)

@@ -1,9 +1,10 @@
 """Refresh: build, infer, score, report. The flow of `moodflow run` and of schedules."""
 
 from datetime import UTC, datetime
+from typing import TYPE_CHECKING, Annotated, Any
 
 from prefect.client.schemas.objects import State
-from pydantic.json_schema import SkipJsonSchema
+from pydantic import WrapValidator
 
 from flows.build import build_datasets
 from flows.infer import run_inference
@@ -19,8 +20,19 @@ from schemas.plan import Plan, ReportRequest
 from tasks.models.cost.pricing import check_budget
 
 
+def _keep_resolved(value: Any, validate: Any) -> Any:
+    return value if isinstance(value, ResolvedPlan) else validate(value)
+
+
+# Whoever starts a run writes a plan; a command of ours gives it resolved.
+if TYPE_CHECKING:
+    StatedOrResolved = Plan | ResolvedPlan
+else:
+    StatedOrResolved = Annotated[Plan, WrapValidator(_keep_resolved)]
+
+
 @moodflow_flow("refresh", "refresh {plan.title}")
-async def refresh(plan: Plan | SkipJsonSchema[ResolvedPlan]) -> State[RunManifest]:
+async def refresh(plan: StatedOrResolved) -> State[RunManifest]:
     """Evaluate models from source files to report.
 
     Reads source files; writes every layer, a manifest and a report. Whatever exists with the same fingerprint is not computed

@@ -4,6 +4,7 @@ from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass
 from functools import cache, cached_property
 from importlib.metadata import EntryPoint, entry_points
+from pathlib import Path
 from pkgutil import resolve_name
 from typing import Literal, TypeVar
 
@@ -45,7 +46,8 @@ class Benchmark:
         context_solvers: how the general settings ask items with contexts of its own, tasks.solvers.solver.ContextSolver.
         question_types: of its own, of type schemas.question_types.QuestionTypeRow.
         metrics: of its own, of type tasks.metrics.metric.Metric.
-        profiles: other ways to read replies, of type tasks.metrics.profile.ScoringProfile.
+        profiles: other ways to read replies, of type tasks.metrics.profile.ScoringProfile; their names are those of
+            schemas.vocabulary.Profile.
         rubrics: folders of rubrics, of type Path.
         blueprints: folders of blueprints, of type Path, each found by the name of its file.
         papers: files of papers with a table of models, of type Path; what they hold is schemas.paper.Paper.
@@ -81,6 +83,9 @@ def benchmarks() -> tuple[tuple[EntryPoint, Benchmark], ...]:
     """Return the benchmarks of this install with their entry points; raise UsageError if one cannot be loaded or is none."""
     points = entry_points(group=GROUP)
     ours = [point for point in points if point.dist and point.dist.name == OURS]
+    if not ours:
+        step = "install it again: pip install -e . in a checkout"
+        raise UsageError("moodflow is not installed with its benchmarks", where=f"entry points of group {GROUP}", next_step=step)
     others = sorted((point for point in points if point not in ours), key=lambda point: point.name)
     return tuple((point, _load(point, point.value, Benchmark)) for point in (*ours, *others))
 
@@ -92,6 +97,21 @@ def rows(registry: Registry, kind: type[RowT]) -> tuple[RowT, ...]:
         if (reference := getattr(benchmark, registry)) is not None:
             found += [_require(point, row, kind) for row in _load(point, reference, tuple)]
     return tuple(found)
+
+
+def files_by_name(registry: Registry, folder: Path) -> dict[str, Path]:
+    """Return the YAML files of a folder of ours and of those that benchmarks add, by name; raise UsageError if two have one."""
+    files: dict[str, Path] = {}
+    for file in (file for place in (folder, *rows(registry, Path)) for file in place.glob("*.yaml")):
+        if file.stem in files:
+            raise _named_twice(registry, file.stem, f"{files[file.stem]}, {file}")
+        files[file.stem] = file
+    return files
+
+
+def _named_twice(registry: Registry, name: str, got: str) -> UsageError:
+    step = "give that of the installed package another name"
+    return UsageError(f"two {registry} have the name {name}", got=got, next_step=step)
 
 
 class Rows(Mapping[str, RowT]):
@@ -108,8 +128,7 @@ class Rows(Mapping[str, RowT]):
         named: dict[str, RowT] = {}
         for row in rows(self.registry, self.kind):
             if (name := getattr(row, self.name)) in named:
-                step = "give the row of the installed package another name"
-                raise UsageError(f"two {self.registry} have the same name", got=name, next_step=step)
+                raise _named_twice(self.registry, name, name)
             if self.check:
                 self.check(row)
             named[name] = row
@@ -136,6 +155,8 @@ def require_name(name: str, registry: Rows[RowT]) -> str:
 def _load(point: EntryPoint, reference: str, kind: type[RowT]) -> RowT:
     try:
         row = resolve_name(reference)
+    except UsageError:  # of another row, which it names
+        raise
     except Exception as error:
         where, step = _where(point), f"correct or remove the package that has {reference}"
         raise UsageError("an entry point cannot be loaded", where=where, got=repr(error), next_step=step) from error

@@ -17,11 +17,11 @@ class Column(Frozen):
     """A column of a printed table, by its name there."""
 
     kind: Literal["number", "whole", "text", "yes_no"] = "number"
-    low: float = Field(default=0, description="least number")
-    high: float = Field(default=100, description="greatest number")
+    low: float | None = Field(default=None, description="least number; null = 0 of a number, none of a whole one")
+    high: float | None = Field(default=None, description="greatest number; null = 100 of a number, none of a whole one")
     values: tuple[str, ...] = Field(default=(), description="all texts that it may have; none = any")
     optional: bool = Field(default=False, description="whether a row may leave it out")
-    about: str | None = Field(default=None, description="for whoever reads the file; a column `note` is ours")
+    about: str | None = Field(default=None, description="what it holds; a column `note` is ours")
 
 
 class PrintedTable(Frozen):
@@ -124,6 +124,12 @@ class Paper(Frozen):
     design: tuple[int, int, int] | None = Field(
         default=None, description="tasks of an ability, datasets of a task, methods of one"
     )
+
+    @model_validator(mode="after")
+    def _experiments_have_settings(self) -> Self:
+        if self.experiments and not self.models.methods:
+            raise ValueError("experiments need the settings of the table of models: methods")
+        return self
 
     def items(self, dataset: str) -> int:
         """Return how many items of a dataset it asks, if there are so many."""

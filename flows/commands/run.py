@@ -1,7 +1,7 @@
 """Run one stage, or all of them, and turn what came of it into the result of the command."""
 
 from collections import Counter
-from collections.abc import Awaitable, Callable, Iterable, Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from datetime import UTC, datetime
 from pathlib import Path
 from typing import Any
@@ -25,7 +25,6 @@ from flows.runtime.clusters import require_runner
 from flows.runtime.prefect_flows import log, run_to_end
 from flows.runtime.prefect_server import on_server
 from flows.runtime.preflight import check_plan, warn
-from flows.runtime.preparation import prepare_models
 from flows.score import score
 from schemas.lineage import RunManifest, StageResult
 from schemas.plan import Plan, ReportRequest
@@ -80,17 +79,7 @@ def _status(manifest: RunManifest, rows: Iterable[Mapping[str, Any]]) -> int:
     return int(bool(manifest.missing) or unanswered or any(row["n_scored"] < row["n_total"] for row in rows))
 
 
-async def _infer(resolved: ResolvedPlan) -> StageResult:
-    prepared, _, used = await prepare_models(resolved)
-    result: StageResult = await run_inference(prepared, used)
-    return result
-
-
-STAGES: Mapping[str, Callable[[ResolvedPlan], Awaitable[StageResult]]] = {
-    "build": build_datasets,
-    "infer": _infer,
-    "score": score,
-}
+STAGES = {"build": build_datasets, "infer": run_inference, "score": score}
 
 
 async def _run_flow(stage: str, resolved: ResolvedPlan) -> CommandResult:

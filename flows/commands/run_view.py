@@ -10,6 +10,7 @@ from rich.text import Text
 
 from flows.commands.console import bold, decimal, folded, label_system, numbers, text_table, unbroken
 from flows.runtime.artifact_tables import failure_kinds
+from schemas.errors import UsageError
 from schemas.changes import RunChanges
 from schemas.lineage import CallCounts, Missing, PartitionRef, RunManifest
 from schemas.tables.items import Items
@@ -39,7 +40,7 @@ LONGEST_ERROR = 200
 def run_document(manifest: RunManifest, lake: Lake) -> dict[str, Any]:
     """Return the JSON document of `moodflow run --json`."""
     run = past_run(manifest, lake)
-    return {
+    document = {
         "run": manifest.run,
         "benchmark": manifest.benchmark,
         "manifest": str(run_folder(lake.root, manifest.run) / MANIFEST),
@@ -49,7 +50,6 @@ def run_document(manifest: RunManifest, lake: Lake) -> dict[str, Any]:
         "simulation": check_simulation(run),
         "headlines": [asdict(one) for one in describe_headlines(run.blueprint, run.layers)],
         "raw_scores": run.layers["raw_scores"].to_dicts(),
-        **read_sections(run),
         "dimension_scores": run.dimension_scores.to_dicts(),
         "calls": manifest.calls.model_dump(),
         "failures": failure_kinds(manifest, lake),
@@ -59,6 +59,11 @@ def run_document(manifest: RunManifest, lake: Lake) -> dict[str, Any]:
         "report": str(lake.root / manifest.report) if manifest.report else None,
         **_changes_document(read_changes(lake.root, manifest.run)),
     }
+    sections = read_sections(run)
+    if taken := sorted(sections.keys() & document.keys()):
+        step = "give the section of the installed package another name"
+        raise UsageError(f"a section has the name {taken[0]}, which the document of a run has", next_step=step)
+    return {**document, **sections}
 
 
 def _changes_document(changes: RunChanges | None) -> dict[str, Any]:

@@ -74,10 +74,10 @@ def execute(
     varied, whose runs are compared.
     """
     require_prefect_settings()
-    temporary_server()
     resolved = resolve_all(plans, whole=stage == "run")
     if variants:
         require_differing(dict(zip(variants, resolved, strict=True)))
+    temporary_server()
     from flows.commands.run import run_command  # noqa: PLC0415  takes seconds that a misspelt option need not wait
 
     result = run_command(stage, *resolved)

@@ -204,7 +204,7 @@ def _require_parameters(resolved: ResolvedPlan) -> None:
     """Raise UsageError if numbers of a setting that retrieves do not fit each other."""
     retrieving = [setting for setting in resolved.plan.settings if SOLVERS[setting].retrieves]
     for selected, entry, setting in product(resolved.selected, resolved.plan.models, retrieving):
-        _ = EvalJob(resolved, selected, entry, setting).asked_with
+        _ = EvalJob(resolved, selected, entry, setting).asked_with if selected.spec.task else None
 
 
 def require_asked(resolved: ResolvedPlan) -> None:

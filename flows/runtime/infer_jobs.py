@@ -34,19 +34,26 @@ from tasks.solvers.steps import chunk_partition, infer_partition
 
 
 class StoredOutcomes(NamedTuple):
-    """Partitions of the infer stage that the lake has of a plan, and whether nothing is left to ask or to rate."""
+    """What the lake has of a plan's infer stage.
+
+    Attributes:
+        refs: its partitions.
+        has_answers: whether a model of the plan was asked before.
+        is_complete: whether nothing is left to ask or to rate.
+    """
 
     refs: tuple[PartitionRef, ...]
+    has_answers: bool
     is_complete: bool
 
 
 def stored_outcomes(resolved: ResolvedPlan) -> StoredOutcomes:
     """Find what the lake has of a plan's infer stage."""
-    found = [job.find(job.lake.find) for job in resolved.jobs]
-    rated = [gold.find(resolved.lake.find) for gold in gold_baselines(resolved)]
-    refs = [*(ref for one in found if one for ref in one.refs), *(ref for one in rated if one for ref in one)]
+    jobs = [job.find(job.lake.find) for job in resolved.jobs]
+    golds = [gold.find(resolved.lake.find) for gold in gold_baselines(resolved)]
+    refs = [*(ref for job in jobs if job for ref in job.refs), *(ref for gold in golds if gold for ref in gold)]
     of_stage = tuple(ref for ref in refs if LAYER_ROWS[ref.layer].written_by == "infer")
-    return StoredOutcomes(of_stage, all(one and one.is_complete for one in found) and all(rated))
+    return StoredOutcomes(of_stage, any(jobs), all(job and job.is_complete for job in jobs) and all(golds))
 
 
 @dataclass(frozen=True)

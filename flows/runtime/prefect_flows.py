@@ -114,7 +114,7 @@ _OUTERMOST_CONTEXT: ContextVar[FlowRunContext | None] = ContextVar("context of t
 
 
 def resolve_parameters(plan: Plan) -> ResolvedPlan:
-    """Resolve the plan of a deployment, which has a canary unless it says otherwise.
+    """Resolve the plan of a run's parameters; a scheduled one has a canary unless it says otherwise.
 
     Whoever starts a run writes its parameters: which key may go where, the environment that it runs in says.
     """
@@ -124,7 +124,7 @@ def resolve_parameters(plan: Plan) -> ResolvedPlan:
         for entry in plan.entries:
             entry.require_own_identity()
         plan = with_canary(plan)
-    return resolve(plan)
+    return resolve(with_canary(plan) if plan.ask_changed else plan)
 
 
 async def begin_run(resolved: ResolvedPlan) -> None:
@@ -132,10 +132,12 @@ async def begin_run(resolved: ResolvedPlan) -> None:
 
     Its tasks get no tag: the server looks a task's tags up in its concurrency limits, 30 to 85 ms each time.
     """
-    resolved.lake.require_writable()
     context = FlowRunContext.get()
     run = context.flow_run if context else None
-    if run is None or run.parent_task_run_id is not None:
+    if run is not None and run.parent_task_run_id is not None:
+        return
+    resolved.lake.require_writable()
+    if run is None:
         return
     _OUTERMOST_CONTEXT.set(context)
     async with get_client() as client:

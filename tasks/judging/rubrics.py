@@ -10,7 +10,7 @@ from typing import Annotated, Any, Literal, Self
 from pydantic import AfterValidator, Field, model_validator
 
 from schemas.base import Frozen
-from schemas.benchmark import rows
+from schemas.benchmark import files_by_name
 from schemas.documents import read_text, read_yaml
 from schemas.errors import UsageError, unknown_name
 from schemas.folders import DATA_FOLDER
@@ -236,7 +236,7 @@ def load_rubric(name: str, folder: Path = RUBRICS) -> Rubric:
     Raises:
         UsageError: if there is no such rubric or its file breaks a rule.
     """
-    files = {file.stem: file for place in (*rows("rubrics", Path), folder) for file in place.glob("*.yaml")}
+    files = files_by_name("rubrics", folder)
     path = files.get(name, folder / f"{name}.yaml")
     try:
         rubric = Rubric.model_validate(_fields_of(name, files, folder))

@@ -12,7 +12,12 @@ from tasks.solvers.infer_job import InferJob
 
 @dataclass(frozen=True)
 class RunSection:
-    """A key of the document of a run, and a section of its report; `read` returns no rows where a run has no such items."""
+    """A key of the document of a run.
+
+    Attributes:
+        name: the key, and that of the section's macro among the templates of the report.
+        read: returns its rows; none where the run has no such items.
+    """
 
     name: str
     read: Callable[[PastRun], tuple[Row, ...]]

@@ -7,7 +7,7 @@ from typing import Any
 from pydantic import ValidationError
 from yaml import MappingNode
 
-from schemas.benchmark import rows
+from schemas.benchmark import files_by_name
 from schemas.blueprint import Blueprint, BlueprintDataset
 from schemas.errors import BlueprintError, suggest
 from schemas.folders import DATA_FOLDER
@@ -98,8 +98,7 @@ def _check_bounds(blueprint: Blueprint, document: Document) -> None:
 
 
 def _files() -> dict[str, Path]:
-    """Return the files of blueprints that have names: those that ship with MoodFlow, and those of installed benchmarks."""
-    return {file.stem: file for folder in (*rows("blueprints", Path), BLUEPRINTS) for file in folder.glob("*.yaml")}
+    return files_by_name("blueprints", BLUEPRINTS)
 
 
 def list_blueprints() -> list[str]:

@@ -3,6 +3,7 @@
 import polars as pl
 
 from schemas.errors import ScoringError
+from schemas.metrics import sort_keys
 from tasks.scoring.tree import Tree
 
 SPEC = ["dataset", "method", "metric"]
@@ -53,7 +54,7 @@ def plain_number(value: pl.Expr) -> pl.Expr:
 
 
 def _first(rows: pl.DataFrame) -> dict[str, object]:
-    return rows.sort(*SPEC, "model", "setting").row(0, named=True)
+    return rows.sort(sort_keys((*SPEC, "model", "setting"))).row(0, named=True)
 
 
 def _refusal(rows: pl.DataFrame, what: str, expected: str) -> ScoringError:

@@ -97,7 +97,9 @@ def read_paper(file: Path) -> Paper:
 
 
 def paper_of(blueprint: Blueprint) -> Paper | None:
-    """Return the paper whose table has a column for one of a benchmark's main abilities; null if no paper's has."""
+    """Return the paper of a benchmark: the one that names its blueprint, or whose table has one of its main abilities."""
+    if named := [paper for paper in papers() if blueprint.name in paper.blueprints]:
+        return named[0]
     main = {ability.id for ability in blueprint.abilities}
     return next((paper for paper in papers() if main & paper.models.abilities.keys()), None)
 
@@ -132,10 +134,12 @@ def _schema_column(column: Column, *, is_key: bool) -> dy.Column:
     if column.values:
         return dy.Enum(column.values, **shared)
     if column.kind == "number":
-        return dy.Float64(min=column.low, max=column.high, **shared)
+        low, high = (0 if column.low is None else column.low), (100 if column.high is None else column.high)
+        return dy.Float64(min=low, max=high, **shared)
     if column.kind == "whole":
-        return dy.Int64(min=int(column.low), max=int(column.high), **shared)
-    return dy.Bool(**shared) if column.kind == "yes_no" else dy.String(**shared)
+        least, most = (None if limit is None else int(limit) for limit in (column.low, column.high))
+        return dy.Int64(min=least, max=most, **shared)
+    return dy.Bool(**shared) if column.kind == "yes_no" else dy.String(min_length=1, **shared)
 
 
 def ability_score(columns: AbilityColumns) -> pl.Expr:

@@ -8,7 +8,7 @@ import polars as pl
 
 from schemas.blueprint import Blueprint
 from tasks.scoring.aggregation import SYSTEM, aggregate_scores
-from tasks.scoring.published import paper_of
+from tasks.scoring.published import papers
 from tasks.scoring.tree import LEVEL, Tree, tree_tables
 from tasks.scoring.veto import apply_veto, rank_models, total_scores
 
@@ -38,8 +38,8 @@ def list_variations(blueprint: Blueprint) -> Iterator[Variation]:
             ("Lowest and highest level change weights", pl.col("weight").reverse()),
         ):
             yield Variation(title, blueprint, replace(tree, rules=rules.with_columns(weight=weight.over("levels"))))
-    if (paper := paper_of(blueprint)) and paper.places:
-        places = pl.read_csv(paper.folder / paper.places, schema_overrides={"level": LEVEL})
+    for paper in (paper for paper in papers() if paper.places):
+        places = pl.read_csv(paper.folder / str(paper.places), schema_overrides={"level": LEVEL})
         if set(places["dataset"]) <= set(blueprint.datasets):
             yield Variation("Places of the released code", blueprint, _move(tree, places))
     if gate := blueprint.gate:

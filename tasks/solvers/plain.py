@@ -10,7 +10,11 @@ from tasks.solvers.solver import ContextSolver, Solver
 from tasks.solvers.state import AskedItem, SolverCode, SolverOptions, SolverOutput, SolverPlan, SolverResources, state_answer
 
 CONTEXTS = rows("context_solvers", ContextSolver)
-CONTEXT_SOLVERS = {task: solver for solver in CONTEXTS for task in solver.tasks}
+CONTEXT_SOLVERS: dict[ContextTask, ContextSolver] = {}
+for _solver in CONTEXTS:
+    if _taken := sorted(CONTEXT_SOLVERS.keys() & _solver.tasks):
+        raise UsageError("two solvers ask items with contexts of one task", got=_taken[0])
+    CONTEXT_SOLVERS |= dict.fromkeys(_solver.tasks, _solver)
 
 PLAIN = SolverCode("4", Prompts)
 """Bumped when calls are asked or recorded differently; prompt texts carry their own hash."""

@@ -131,14 +131,23 @@ def test_a_repeated_call_uses_the_apis_words() -> None:
     assert json.loads(sent[0].body_json) == {"max_completion_tokens": 9, "messages": [], "model": "m"}
 
 
-@pytest.mark.parametrize(("deployment", "given", "canary"), [(None, None, None), ("one", None, 8), ("one", 0, 0), (None, 3, 3)])
-def test_deployment_refreshes_have_a_canary(
-    deployment: str | None, given: int | None, canary: int | None, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+@pytest.mark.parametrize(
+    ("deployment", "stated", "canary"),
+    [
+        (None, {}, None),
+        ("one", {}, 8),
+        ("one", {"canary": 0}, 0),
+        (None, {"canary": 3}, 3),
+        (None, {"ask_changed": True}, 8),
+    ],
+)
+def test_scheduled_and_renewing_runs_have_a_canary(
+    deployment: str | None, stated: dict[str, Any], canary: int | None, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     context = SimpleNamespace(flow_run=SimpleNamespace(deployment_id=deployment))
     monkeypatch.setattr(prefect_flows, "FlowRunContext", SimpleNamespace(get=lambda: context))
     monkeypatch.setenv(KEY_ADDRESSES, "")
-    plan = Plan(benchmark="moodbench-mini", models=(), canary=given, lake=tmp_path)
+    plan = Plan(benchmark="moodbench-mini", models=(), lake=tmp_path, **stated)
     assert prefect_flows.resolve_parameters(plan).stated.canary == canary
 
 

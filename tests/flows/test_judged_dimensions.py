@@ -10,7 +10,7 @@ import pytest
 import yaml
 
 from tasks.judging.rubrics import RUBRICS, load_rubric
-from tests.flows.command import Ended, ended
+from tests.flows.command import Ended, assert_one_message, ended
 from tests.flows.commands.test_bad_input import blueprint
 from tests.model_server import ModelServer
 
@@ -192,3 +192,12 @@ def assert_compared(lake: Path, before: str, after: str) -> None:
     printed = ended("compare", before, after, "--lake", lake).out
     assert "days: warmth" in printed
     assert "1.00 to 3.00" in printed
+
+
+def test_rated_gold_is_no_answer_of_a_silent_model(lake: Path) -> None:
+    rates_gold = ("--set", "judge_gold=true", "--set", "judge.identity=judge")
+    with ModelServer(judge) as server:
+        assert run("kind", server, lake, *rates_gold).status == 0
+        judged = ("--judge", "judge", "--judge-base-url", server.base_url, *rates_gold)
+        done = ended("run", "own.yaml", "--model", "gone", "--base-url", "http://127.0.0.1:9/v1", *judged, "--lake", lake)
+    assert_one_message(done, "no call was answered", "where: model gone")

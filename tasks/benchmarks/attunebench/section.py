@@ -17,6 +17,7 @@ from tasks.benchmarks.attunebench.metrics.choices import pooled
 from tasks.benchmarks.attunebench.metrics.conversation import COUNTED, FACING, JUDGED, Known
 from tasks.benchmarks.attunebench.metrics.emotions import Values
 from tasks.benchmarks.attunebench.metrics.replies import read_tags
+from tasks.benchmarks.attunebench.metrics.rows import MEASURE
 from tasks.benchmarks.attunebench.metrics.rules import PROFILES, Rules
 from tasks.metrics.item_scores import wholes_of
 from tasks.runs.past_run import PastRun
@@ -52,7 +53,7 @@ def read_annotations(run: PastRun) -> tuple[Row, ...]:
         `n` turns, of each of OF_TURN `score` on 0-100 and `n` with one. A failed call is left out; null = nothing is known.
     """
     methods = ((name, method) for name, dataset in run.blueprint.datasets.items() for method in dataset.methods)
-    return tuple(row for name, method in methods if wholes_of([method]) for row in _describe(run, name, method))
+    return tuple(row for name, method in methods if MEASURE in wholes_of([method]) for row in _describe(run, name, method))
 
 
 def _describe(run: PastRun, dataset: str, method: MethodSpec) -> Iterator[Row]:

@@ -14,6 +14,7 @@ import yaml
 from jsonschema import Draft202012Validator
 from prefect import flow
 from prefect.context import FlowRunContext
+from prefect.exceptions import ParameterTypeError
 from prefect.flows import load_flow_from_entrypoint
 from prefect.settings import PREFECT_API_URL, temporary_settings
 from prefect.utilities.callables import parameter_schema
@@ -339,6 +340,15 @@ async def test_the_log_of_a_run_has_its_words(
     assert said == [("prefect.flow_runs", "from a run of moodbench-mini")]
     assert not [record for record in caplog.records if "hook" in record.getMessage().lower()]
     assert "moodflow: from a command\nmoodflow: from a run of moodbench-mini\n" in capsys.readouterr().err
+
+
+def test_parameters_that_are_no_plan_are_told_by_field() -> None:
+    with pytest.raises(ParameterTypeError) as refused:
+        refresh.validate_parameters({"plan": {"benchmark": "moodbench", "modelz": []}})
+    message = str(refused.value)
+    assert "plan.models: Field required" in message
+    assert "plan.modelz: Extra inputs are not permitted" in message
+    assert "lake" not in message
 
 
 async def test_a_worker_that_names_no_addresses_allows_none(

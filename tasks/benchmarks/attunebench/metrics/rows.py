@@ -7,11 +7,11 @@ from tasks.benchmarks.attunebench.metrics.conversation import known_items, measu
 from tasks.benchmarks.attunebench.metrics.replies import is_unread
 from tasks.metrics.metric import Metric, WholeMeasure
 
-_MEASURE = WholeMeasure(known_items, measure_parts, is_unread, DRAFT_JUDGE)
+MEASURE = WholeMeasure(known_items, measure_parts, is_unread, DRAFT_JUDGE)
 
 
 def _annotated(name: str, words: str, bounds: tuple[float, float] = (0, 1), normalisation: Normalisation = RATIO) -> Metric:
-    return Metric(name, words, bounds, normalisation=normalisation, question_types=("annotation",), whole=_MEASURE)
+    return Metric(name, words, bounds, normalisation=normalisation, question_types=("annotation",), whole=MEASURE)
 
 
 _SKILL: tuple[tuple[float, float], Normalisation] = (-1, 1), NumericNormalisation(min=-1, max=1)

@@ -187,12 +187,8 @@ def join_steps(turns: Iterable[Mapping[str, Any]]) -> str | None:
             # Searches at the end of a turn took their white space with them.
             text = "\n\n".join(part.strip() for part in (texts.pop(), text) if part.strip())
         texts.append(text)
-        head = HEAD[turn["language"]]
-    if len(texts) != STEPS + 1:
-        return None
-    if not any(map(says_something, texts)):
-        return ""
-    return "\n\n".join(f"{head.format(step=step)}\n{text.strip()}" for step, text in enumerate(texts))
+        language = turn["language"]
+    return head_steps(texts, language) if len(texts) == STEPS + 1 else None
 
 
 def _goes_on(turn: Mapping[str, Any]) -> bool:
