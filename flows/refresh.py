@@ -24,7 +24,7 @@ def _keep_resolved(value: Any, validate: Any) -> Any:
     return value if isinstance(value, ResolvedPlan) else validate(value)
 
 
-# Whoever starts a run writes a plan; a command of ours gives it resolved.
+# A user who starts a run states a plan; a command of ours gives it resolved.
 if TYPE_CHECKING:
     StatedOrResolved = Plan | ResolvedPlan
 else:

@@ -92,17 +92,17 @@ def benchmarks() -> tuple[tuple[EntryPoint, Benchmark], ...]:
 
 def rows(registry: Registry, kind: type[RowT]) -> tuple[RowT, ...]:
     """Return the rows that all benchmarks add to a registry; raise UsageError if one cannot be loaded or is of another type."""
-    found: list[RowT] = []
+    all_rows: list[RowT] = []
     for point, benchmark in benchmarks():
         if (reference := getattr(benchmark, registry)) is not None:
-            found += [_require(point, row, kind) for row in _load(point, reference, tuple)]
-    return tuple(found)
+            all_rows += [_require(point, row, kind) for row in _load(point, reference, tuple)]
+    return tuple(all_rows)
 
 
 def files_by_name(registry: Registry, folder: Path) -> dict[str, Path]:
     """Return the YAML files of a folder of ours and of those that benchmarks add, by name; raise UsageError if two have one."""
     files: dict[str, Path] = {}
-    for file in (file for place in (folder, *rows(registry, Path)) for file in place.glob("*.yaml")):
+    for file in (file for source in (folder, *rows(registry, Path)) for file in source.glob("*.yaml")):
         if file.stem in files:
             raise _named_twice(registry, file.stem, f"{files[file.stem]}, {file}")
         files[file.stem] = file
@@ -125,14 +125,14 @@ class Rows(Mapping[str, RowT]):
     @cached_property
     def by_name(self) -> dict[str, RowT]:
         """Read all rows; raise UsageError if one cannot be loaded or two have one name."""
-        named: dict[str, RowT] = {}
+        row_of: dict[str, RowT] = {}
         for row in rows(self.registry, self.kind):
-            if (name := getattr(row, self.name)) in named:
+            if (name := getattr(row, self.name)) in row_of:
                 raise _named_twice(self.registry, name, name)
             if self.check:
                 self.check(row)
-            named[name] = row
-        return named
+            row_of[name] = row
+        return row_of
 
     def __getitem__(self, name: str) -> RowT:
         return self.by_name[name]

@@ -72,5 +72,5 @@ def reduced_by(*ways: Reduction) -> list[Metric]:
 
 def sort_keys(columns: Iterable[str]) -> list[pl.Expr]:
     """Return what rows are sorted by: these columns, of which `metric` has the order of METRICS."""
-    place = pl.col("metric").replace_strict(list(METRICS), range(len(METRICS)), default=len(METRICS))
-    return [place if name == "metric" else pl.col(name) for name in columns]
+    rank = pl.col("metric").replace_strict(list(METRICS), range(len(METRICS)), default=len(METRICS))
+    return [rank if name == "metric" else pl.col(name) for name in columns]

@@ -81,8 +81,8 @@ def answered_by(*forms: AnswerForm) -> list[QuestionType]:
 
 def suited_metrics(question_type: QuestionType) -> tuple[Metric, ...]:
     """Return the metrics that can score items of a type."""
-    named = QUESTION_TYPES[question_type].metrics
-    return tuple(name for name, row in METRICS.items() if name in named or question_type in row.question_types)
+    of_type = QUESTION_TYPES[question_type].metrics
+    return tuple(name for name, row in METRICS.items() if name in of_type or question_type in row.question_types)
 
 
 def suited_types(metric: Metric) -> list[QuestionType]:

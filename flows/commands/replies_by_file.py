@@ -35,18 +35,18 @@ async def import_results(resolved: ResolvedPlan, folder: Path) -> ImportedReplie
     Refused is a reply to what the plan does not ask, or another file answers already.
     """
     of_plan = [exchange for setting, exchange in EXCHANGES.items() if setting in resolved.plan.settings]
-    results = [found for exchange in of_plan or EXCHANGES.values() for found in exchange.read(folder)]
+    files = [file for exchange in of_plan or EXCHANGES.values() for file in exchange.read(folder)]
     await build_first(resolved)
     taken, placed = ImportedReplies(), set[tuple[int, tuple[str, str]]]()
     for infer in filter(None, (job.infer_job() for job in resolved.jobs)):
-        asked = [(number, found.replies) for number, found in enumerate(results) if found.is_asked(infer)]
-        file_of = {step: number for number, replies in reversed(asked) for step in replies}
-        said = {step: results[number].replies[step] for step, number in file_of.items()}
-        found = await place_replies(infer, resolved.lake, said)
-        placed |= {(file_of[step], step) for step in found}
-        rows = {call.key: journal_row(call, ChatReply(text=text, latency_s=None)) for call, text in found.values()}
+        of_job = [(number, file.replies) for number, file in enumerate(files) if file.is_asked(infer)]
+        file_of = {step: number for number, replies in reversed(of_job) for step in replies}
+        texts = {step: files[number].replies[step] for step, number in file_of.items()}
+        calls = await place_replies(infer, resolved.lake, texts)
+        placed |= {(file_of[step], step) for step in calls}
+        rows = {call.key: journal_row(call, ChatReply(text=text, latency_s=None)) for call, text in calls.values()}
         add_replies([*rows.values()], folder, resolved.lake.state / JOURNAL, taken)
-    if left := sum(len(found.replies) for found in results) - len(placed):
+    if left := sum(len(file.replies) for file in files) - len(placed):
         taken.read += left
         taken.refused += left
         taken.rules["plan_asks_it_once"] = left

@@ -10,8 +10,8 @@ from rich.text import Text
 
 from flows.commands.console import bold, decimal, folded, label_system, numbers, text_table, unbroken
 from flows.runtime.artifact_tables import failure_kinds
-from schemas.errors import UsageError
 from schemas.changes import RunChanges
+from schemas.errors import UsageError
 from schemas.lineage import CallCounts, Missing, PartitionRef, RunManifest
 from schemas.tables.items import Items
 from schemas.tables.responses import Answers

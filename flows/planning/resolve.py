@@ -111,8 +111,8 @@ def with_plan(resolved: ResolvedPlan, stated: Plan) -> ResolvedPlan:
 
     Of the same statement it has what was found about its models meanwhile. Raise LakeError if that cannot be read.
     """
-    known = {name: getattr(resolved, name) for name in ("blueprint", "selected", "missing", "lake")}
-    return ResolvedPlan(stated=stated, plan=complete(stated, resolved.blueprint), **known)
+    lookups = {name: getattr(resolved, name) for name in ("blueprint", "selected", "missing", "lake")}
+    return ResolvedPlan(stated=stated, plan=complete(stated, resolved.blueprint), **lookups)
 
 
 def open_lake(plan: Plan) -> Lake:

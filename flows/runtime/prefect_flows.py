@@ -116,7 +116,7 @@ _OUTERMOST_CONTEXT: ContextVar[FlowRunContext | None] = ContextVar("context of t
 def resolve_parameters(plan: Plan) -> ResolvedPlan:
     """Resolve the plan of a run's parameters; a scheduled one has a canary unless it says otherwise.
 
-    Whoever starts a run writes its parameters: which key may go where, the environment that it runs in says.
+    Any user who starts a run writes its parameters: the environment that it runs in says which key may go where.
     """
     context = FlowRunContext.get()
     if context and context.flow_run and context.flow_run.deployment_id is not None:

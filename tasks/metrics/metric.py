@@ -46,7 +46,7 @@ class WholeMeasure(NamedTuple):
     `gold`: from the items, and the rows of the layers of gold by name, to what is known of each item, by its id. `values`: from
     what is known of an item, what each part of it says (null = the call failed) and the profile to the value of each metric;
     null = lost with a call that failed, left out = there is nothing to score. `is_unread`: from a part and the object that its
-    reply holds to whether that lacks what was asked for. `judge`: role of whoever is asked the parts that end in `judge`.
+    reply holds to whether that lacks what was asked for. `judge`: the role that is asked the parts that end in `judge`.
     """
 
     gold: Callable[[pl.DataFrame, Mapping[str, pl.DataFrame]], Mapping[str, Any]]

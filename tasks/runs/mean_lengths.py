@@ -1,4 +1,4 @@
-"""How long the items of a run are, beside what the paper says of its own."""
+"""How long the items of a run are, and those of its paper."""
 
 from collections.abc import Iterator
 from typing import NamedTuple

@@ -109,8 +109,8 @@ def list_blueprints() -> list[str]:
 def find_blueprint(name_or_path: str | Path) -> Path:
     """Find file of a blueprint; raise BlueprintError, which names the nearest, if there is none."""
     text = str(name_or_path)
-    if named := _files().get(text):
-        return named
+    if file := _files().get(text):
+        return file
     path = Path(name_or_path)
     if path.is_file():
         return path

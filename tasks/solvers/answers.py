@@ -36,7 +36,7 @@ def restate_answers(answers: pl.DataFrame, responses: pl.DataFrame, items: pl.Da
     """Return answers as they follow from the replies to the calls that they say they rest on.
 
     A text is the last of these replies, or what the benchmark of such items joins of all of them; what one says in a dialogue is
-    the reply to the call of that turn. Whose turn it is, and of which of the item's calls the answer is made, is taken as it is
+    the reply to the call of that turn. Who speaks in a turn, and which calls the answer is made of, is taken as it is
     stored.
 
     Raises:

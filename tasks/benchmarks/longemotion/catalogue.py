@@ -14,6 +14,6 @@ LONGEMOTION: tuple[DatasetSpec, ...] = (
     *(EC_EMOBENCH, EC_FINENTITY, EC_EMOBENCH_RELEASED, EC_FINENTITY_RELEASED),
     *(ED, ED_RELEASED, ED_BACKUP, QA, ES, ES_RELEASED, *EMOTION_CONVERSATION, EE),
 )
-"""The six tasks: built anew where they can be, and as released."""
+"""The six tasks: built again where they can be, and as released."""
 
 DATASETS = (*LONGEMOTION, *LONG_MINI)
