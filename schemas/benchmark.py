@@ -13,9 +13,6 @@ from pydantic_core import PydanticCustomError
 from schemas.errors import UsageError
 
 GROUP = "moodflow.benchmarks"
-OURS = "moodflow"
-"""The distribution whose benchmarks come first, in the order of its pyproject.toml; others follow by name."""
-
 Registry = Literal[
     "datasets",
     "solvers",
@@ -36,11 +33,12 @@ RowT = TypeVar("RowT")
 class Benchmark:
     """What a benchmark adds to the registries.
 
-    All fields but its name are tuples of rows, named as `module:NAME` and imported when their registry is first read, so that
+    All other fields are tuples of rows, named as `module:NAME` and imported when their registry is first read, so that
     a command pays for what it uses; null = none.
 
     Attributes:
         name: for messages.
+        place: in the order of benchmarks, in which datasets, settings and metrics are listed; those of one place go by name.
         datasets: its entries in the catalogue, of type schemas.dataset.DatasetSpec.
         solvers: its settings, of type tasks.solvers.solver.Solver.
         context_solvers: how the general settings ask items with contexts of its own, tasks.solvers.solver.ContextSolver.
@@ -67,10 +65,12 @@ class Benchmark:
     papers: str | None = None
     sections: str | None = None
     exchanges: str | None = None
+    place: int = 100
 
 
 GENERAL = Benchmark(
     "general",
+    place=0,
     solvers="tasks.solvers.plain:SOLVERS",
     question_types="schemas.question_types:GENERAL",
     metrics="tasks.metrics.general:METRICS",
@@ -81,13 +81,11 @@ GENERAL = Benchmark(
 @cache
 def benchmarks() -> tuple[tuple[EntryPoint, Benchmark], ...]:
     """Return the benchmarks of this install with their entry points; raise UsageError if one cannot be loaded or is none."""
-    points = entry_points(group=GROUP)
-    ours = [point for point in points if point.dist and point.dist.name == OURS]
-    if not ours:
+    loaded = [(point, _load(point, point.value, Benchmark)) for point in entry_points(group=GROUP)]
+    if not any(benchmark is GENERAL for _, benchmark in loaded):
         step = "install it again: pip install -e . in a checkout"
         raise UsageError("moodflow is not installed with its benchmarks", where=f"entry points of group {GROUP}", next_step=step)
-    others = sorted((point for point in points if point not in ours), key=lambda point: point.name)
-    return tuple((point, _load(point, point.value, Benchmark)) for point in (*ours, *others))
+    return tuple(sorted(loaded, key=lambda pair: (pair[1].place, pair[0].name)))
 
 
 def rows(registry: Registry, kind: type[RowT]) -> tuple[RowT, ...]:

@@ -5,6 +5,7 @@ from schemas.question_types import QuestionTypeRow
 
 ATTUNEBENCH = Benchmark(
     "attunebench",
+    place=4,
     datasets="tasks.benchmarks.attunebench.datasets.conversations:DATASETS",
     solvers="tasks.benchmarks.attunebench.annotate.annotate:SOLVERS",
     question_types="tasks.benchmarks.attunebench.benchmark:QUESTION_TYPES",

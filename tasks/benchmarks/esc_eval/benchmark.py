@@ -6,6 +6,7 @@ from schemas.question_types import RATED, QuestionTypeRow
 
 ESC_EVAL = Benchmark(
     "esc_eval",
+    place=3,
     datasets="tasks.benchmarks.esc_eval.datasets:DATASETS",
     solvers="tasks.benchmarks.esc_eval.role_play:SOLVERS",
     question_types="tasks.benchmarks.esc_eval.benchmark:QUESTION_TYPES",

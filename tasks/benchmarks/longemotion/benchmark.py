@@ -5,6 +5,7 @@ from schemas.folders import DATA_FOLDER
 
 LONGEMOTION = Benchmark(
     "longemotion",
+    place=2,
     datasets="tasks.benchmarks.longemotion.catalogue:DATASETS",
     solvers="tasks.benchmarks.longemotion.settings:SOLVERS",
     context_solvers="tasks.benchmarks.longemotion.settings:CONTEXT_SOLVERS",

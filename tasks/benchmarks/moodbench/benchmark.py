@@ -5,6 +5,7 @@ from schemas.folders import DATA_FOLDER
 
 MOODBENCH = Benchmark(
     "moodbench",
+    place=1,
     datasets="tasks.benchmarks.moodbench.catalogue:DATASETS",
     profiles="tasks.benchmarks.moodbench.reference.scoring:PROFILES",
     papers="tasks.benchmarks.moodbench.benchmark:PAPERS",
