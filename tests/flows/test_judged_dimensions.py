@@ -194,7 +194,7 @@ def assert_compared(lake: Path, before: str, after: str) -> None:
     assert "1.00 to 3.00" in printed
 
 
-def test_rated_gold_is_no_answer_of_a_silent_model(lake: Path) -> None:
+def test_rated_gold_answers_for_no_silent_model(lake: Path) -> None:
     rates_gold = ("--set", "judge_gold=true", "--set", "judge.identity=judge")
     with ModelServer(judge) as server:
         assert run("kind", server, lake, *rates_gold).status == 0

@@ -342,7 +342,7 @@ async def test_the_log_of_a_run_has_its_words(
     assert "moodflow: from a command\nmoodflow: from a run of moodbench-mini\n" in capsys.readouterr().err
 
 
-def test_parameters_that_are_no_plan_are_told_by_field() -> None:
+def test_parameters_of_no_plan_name_the_fields() -> None:
     with pytest.raises(ParameterTypeError) as refused:
         refresh.validate_parameters({"plan": {"benchmark": "moodbench", "modelz": []}})
     message = str(refused.value)
