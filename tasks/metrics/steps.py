@@ -77,7 +77,7 @@ def compute_item_scores(job: ItemScoreJob, lake: Lake) -> pl.DataFrame:
 
 def check_bounds(scores: pl.DataFrame) -> pl.DataFrame:
     """Return rows of `item_scores` as they are; raise ScoringError if a value lies outside its metric's bounds."""
-    rows = [(metric, *row.bounds) for metric, row in METRICS.items()]
+    rows = [(metric, *METRICS[metric].bounds) for metric in scores["metric"].unique()]
     known = pl.DataFrame(rows, schema={"metric": pl.String, "low": pl.Float64, "high": pl.Float64}, orient="row")
     outside = scores.join(known, on="metric").filter(~pl.col("value").is_between("low", "high"))
     if outside.is_empty():

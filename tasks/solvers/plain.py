@@ -13,7 +13,12 @@ CONTEXTS = rows("context_solvers", ContextSolver)
 CONTEXT_SOLVERS: dict[ContextTask, ContextSolver] = {}
 for _solver in CONTEXTS:
     if _taken := sorted(CONTEXT_SOLVERS.keys() & _solver.tasks):
-        raise UsageError("two solvers ask items with contexts of one task", got=_taken[0])
+        raise UsageError(
+            "two solvers ask items with contexts of one task",
+            where="context_solvers of the installed benchmarks",
+            got=_taken[0],
+            next_step="give the task of the installed package another name",
+        )
     CONTEXT_SOLVERS |= dict.fromkeys(_solver.tasks, _solver)
 
 PLAIN = SolverCode("4", Prompts)
