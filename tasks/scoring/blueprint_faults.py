@@ -8,8 +8,8 @@ from pydantic import BaseModel, ValidationError
 
 from schemas import blueprint
 from schemas.dataset import LocalFile
-from schemas.documents import Location
 from schemas.errors import BlueprintError, suggest
+from schemas.json_yaml import Location
 from tasks.scoring.blueprint_file import Document
 
 

@@ -7,8 +7,8 @@ from typing import Any
 
 import yaml
 
-from schemas.documents import Location, RepeatedKeyError, parse_yaml, read_text
 from schemas.errors import BlueprintError
+from schemas.json_yaml import Location, RepeatedKeyError, parse_yaml, read_text
 
 
 @dataclass(frozen=True)

@@ -13,9 +13,9 @@ from pydantic import ValidationError
 
 from schemas.benchmark import rows
 from schemas.blueprint import Blueprint
-from schemas.documents import read_text, read_yaml
 from schemas.errors import SourceError, SourceMissingError
 from schemas.folders import DATA_FOLDER
+from schemas.json_yaml import read_text, read_yaml
 from schemas.paper import AbilityColumns, Column, Paper, PrintedTable
 from schemas.tables.scores import Totals
 from tasks.scoring.tree import dataset_counts
