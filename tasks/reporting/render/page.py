@@ -31,6 +31,7 @@ from tasks.runs.run_tables import ReportData
 from tasks.scoring.published import paper_of
 from tasks.solvers.registry import setting_title
 from tasks.text import number_format as formats
+from tasks.text.tables import value_words
 
 MAX_PARTITIONS = 400
 """Partitions listed per layer; the manifest lists all."""
@@ -54,7 +55,7 @@ FORMATS = (
 
 FUNCTIONS = (
     *(changed_scores, change_notes, label_of, state_said, paper_of, cost_notes),
-    *(formats.counted, formats.listed, formats.share_of),
+    *(formats.counted, formats.listed, formats.share_of, value_words),
 )
 
 
