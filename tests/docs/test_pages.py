@@ -134,3 +134,13 @@ def test_methodology_has_section_for_every_layer_of_numbers() -> None:
 def test_methodology_has_every_metric() -> None:
     written = (ROOT / "docs/methodology.md").read_text(encoding="utf-8")
     assert [metric for metric in METRICS if f"`{metric}`" not in written] == []
+
+
+def test_where_change_goes_names_what_exists() -> None:
+    rows = re.findall(r"^\| (?!I want|---)(.+) \|$", (ROOT / "CONTRIBUTING.md").read_text("utf-8"), flags=re.MULTILINE)
+    code = source()
+    assert len(rows) >= 15
+    for change, files, version, test in (row.split(" | ") for row in rows):
+        paths = re.findall(r"`([a-z]\w*/[^`]+|[a-z][\w.]*)`", f"{files} {test}")
+        assert [path for path in paths if not [*ROOT.glob(path.rstrip("/"))]] == [], change
+        assert [name for name in re.findall(r"`(\w+_VERSION)`", version) if f"\n{name} = " not in code] == [], change
