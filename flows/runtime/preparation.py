@@ -19,7 +19,7 @@ from schemas.plan import Plan
 from schemas.roles import JUDGES
 from tasks.lake.local_state import state_folder
 from tasks.models.canary import compare_replies, conclude, draw_sample, epoch_identity, keep_record, read_record
-from tasks.models.cost.budget import Budget, BudgetUse
+from tasks.models.cost.budget import Budget
 from tasks.models.http.client import HttpChat
 from tasks.models.http.endpoint_check import resolve_keys
 from tasks.models.journal.table import JOURNAL
@@ -27,11 +27,11 @@ from tasks.solvers.forecast import is_answered
 
 
 class Prepared(NamedTuple):
-    """A plan with what was found about its models, what its canaries found, and what that used of its budget."""
+    """A plan with what was found about its models, what its canaries found, and what that left of its budget."""
 
     resolved: ResolvedPlan
     canaries: tuple[CanaryFinding, ...]
-    used: BudgetUse
+    budget: Budget
 
 
 async def prepare_models(resolved: ResolvedPlan) -> Prepared:
@@ -54,7 +54,7 @@ async def prepare_models(resolved: ResolvedPlan) -> Prepared:
         if await ensure_probed(resolved.lake.state, entries, budget):
             resolved = with_plan(resolved, resolved.stated)
             warn(cut_in_thought(resolved))
-    return Prepared(resolved, canaries, BudgetUse(budget.used_tokens, budget.used_cost))
+    return Prepared(resolved, canaries, budget)
 
 
 async def _to_probe(resolved: ResolvedPlan) -> list[ModelEntry]:
