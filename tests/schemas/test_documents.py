@@ -6,7 +6,6 @@ import pytest
 
 from schemas.documents import LARGEST_INTEGER, read_json, read_yaml
 
-
 LARGE = ("9" * 5000, "9" * 400, str(LARGEST_INTEGER), str(-LARGEST_INTEGER))
 
 
