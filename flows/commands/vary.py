@@ -17,6 +17,7 @@ from schemas.addresses import hide_credentials
 from schemas.errors import UsageError
 from schemas.plan import Plan
 from schemas.printing import tell
+from tasks.compare.runs import compare_runs
 
 if TYPE_CHECKING:
     from flows.planning.jobs import EvalJob, ResolvedPlan
@@ -87,8 +88,6 @@ def _decided_by(job: "EvalJob") -> Iterator[Any]:
 
 def with_comparison(result: CommandResult, variants: Mapping[Settings, Plan]) -> CommandResult:
     """Return the result of the runs of all variants with a comparison of each later one with the first."""
-    from tasks.compare.runs import compare_runs  # noqa: PLC0415
-
     documents = [result.document, *result.document["more"]]
     names = {", ".join(settings): plan for settings, plan in variants.items()}
     runs = {variant: document["run"] for variant, document in zip(names, documents, strict=True)}
