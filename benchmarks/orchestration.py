@@ -175,12 +175,13 @@ async def measure_flows(size: Size, folder: Path, base_url: str) -> Timed:
     """Both stages as a run does them."""
     from flows.infer import run_inference  # noqa: PLC0415  after the environment is set
     from flows.planning.resolve import resolve  # noqa: PLC0415
+    from flows.planning.usage import open_budget  # noqa: PLC0415
     from flows.score import score  # noqa: PLC0415
 
     plan = await prepared_plan(size, folder, base_url)
     started = time.perf_counter()
     resolved = resolve(plan)
-    await run_inference(resolved)
+    await run_inference(resolved, open_budget(resolved.plan))
     asked = time.perf_counter()
     scored = await score(resolved)
     return Timed(asked - started, time.perf_counter() - asked, read_total(plan, scored.refs))

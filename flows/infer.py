@@ -2,19 +2,17 @@
 
 import asyncio
 
-from flows.planning.jobs import ResolvedPlan, gold_baselines
-from flows.planning.usage import open_budget
-from flows.runtime.endpoints import check_endpoints, count_calls, open_endpoints, require_answer
+from flows.planning.jobs import ResolvedPlan
+from flows.runtime.endpoints import count_calls, open_endpoints, require_answer
 from flows.runtime.infer_jobs import InferResources, ask_and_judge, judge_gold, open_retriever, stored_outcomes
 from flows.runtime.prefect_flows import begin_run, moodflow_flow
-from flows.runtime.preparation import prepare_models
 from flows.runtime.progress import show_calls
 from schemas.lineage import StageResult
-from tasks.models.cost.budget import BudgetUse
+from tasks.models.cost.budget import Budget
 
 
 @moodflow_flow("run-inference", "infer {resolved.title}")
-async def run_inference(resolved: ResolvedPlan, used: BudgetUse | None = None) -> StageResult:
+async def run_inference(resolved: ResolvedPlan, budget: Budget) -> StageResult:
     """Ask every model the items of every dataset, then let the judges rate free-text answers.
 
     Reads `items` and `contexts`; writes `responses`, `answers` and `judgements`, and `chunks` and `retrievals` for settings that
@@ -22,24 +20,21 @@ async def run_inference(resolved: ResolvedPlan, used: BudgetUse | None = None) -
     every partition is there, no server is started or spoken to.
 
     Args:
-        resolved: what to ask.
-        used: of the budget, by calls that prepared the models; null = they are prepared first.
+        resolved: what to ask, its models prepared (`flows.runtime.preparation`).
+        budget: of the run, with what the calls used that prepared the models.
     """
     await begin_run(resolved)
-    if used is None:
-        resolved, _, used = await prepare_models(resolved)
     stored = stored_outcomes(resolved)
     if stored.is_complete:
         return StageResult.of(stored.refs)
-    await check_endpoints(resolved.plan)
     async with (
-        open_endpoints(resolved.plan, resolved.lake, open_budget(resolved.plan, used)) as endpoints,
+        open_endpoints(resolved.plan, resolved.lake, budget) as endpoints,
         open_retriever(resolved) as retriever,
         show_calls(resolved.title) as listener,
     ):
         resources = InferResources(endpoints, retriever, listener)
         asked = (ask_and_judge(job, resources) for job in resolved.jobs)
-        outcomes = await asyncio.gather(*asked, *(judge_gold(gold, resources) for gold in gold_baselines(resolved)))
+        outcomes = await asyncio.gather(*asked, *(judge_gold(gold, resources) for gold in resolved.golds))
     calls = count_calls(endpoints)
     if not stored.has_answers:
         require_answer(endpoints, calls)

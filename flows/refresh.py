@@ -48,8 +48,8 @@ async def refresh(plan: StatedOrResolved) -> State[RunManifest]:
     warn(await check_plan(resolved))
     check_budget(resolved.stated)  # a budget that cannot be kept is refused now, not after the build
     built: StageResult = await build_datasets(resolved)
-    resolved, canaries, used = await prepare_models(resolved)
-    inferred: StageResult = await run_inference(resolved, used)
+    resolved, canaries, budget = await prepare_models(resolved)
+    inferred: StageResult = await run_inference(resolved, budget)
     scored: StageResult = await score(resolved)
     request = ReportRequest(
         run=name_run(resolved.stated, started),

@@ -1,6 +1,7 @@
 """Show what is hidden in text from outside: characters that move the cursor, or hide or reverse what stands beside them."""
 
 import re
+import sys
 from unicodedata import normalize
 
 EMOJI = "\u2190-\u21ff\u2300-\u23ff\u2600-\u27bf\u2b00-\u2bff\ufe0f\U0001f000-\U0001faff"
@@ -15,6 +16,11 @@ UNSEEN = re.compile(
 def printable(text: str) -> str:
     """Return a text whose characters that cannot be seen are written as JSON would escape them."""
     return UNSEEN.sub(_escape, text)
+
+
+def tell(text: str) -> None:
+    """Write a line of ours to standard error."""
+    sys.stderr.write(f"moodflow: {printable(text)}\n")
 
 
 def _escape(match: re.Match[str]) -> str:

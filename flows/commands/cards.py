@@ -21,6 +21,8 @@ from schemas.roles import JUDGES
 from schemas.tables.role_cards import QUALITIES, CardStep, RoleCards
 from tasks.benchmarks.esc_eval.cards.pipeline import card_agreement, card_items, funnel
 from tasks.lake.files import replace_file
+from tasks.lake.lake import Lake
+from tasks.lake.manifest import read_code_version
 from tasks.models.cost.pricing import load_prices, price_usage
 
 MOST_ANNOTATORS = 3
@@ -82,9 +84,7 @@ def card_plan(source: str, options: PlanOptions) -> Plan:
 
 
 def _finished(plan: Plan, result: StageResult, out: Path) -> CommandResult:
-    from flows.planning.resolve import open_lake  # noqa: PLC0415
-
-    lake, table, name = open_lake(plan), load_prices(plan.prices), Path(plan.benchmark).stem
+    lake, table, name = Lake(plan.lake, read_code_version()), load_prices(plan.prices), Path(plan.benchmark).stem
     cards = pl.concat([lake.read(ref, RoleCards) for ref in result.refs])
     files = {f"{name}.{quality}.jsonl": card_items(cards, quality) for quality in QUALITIES}
     document: dict[str, Any] = {

@@ -1,7 +1,6 @@
 """Read the files that describe a plan, a user's own and the presets under data/presets, and complete its models' entries."""
 
 import json
-import sys
 from collections.abc import Collection, Iterable, Mapping
 from contextlib import suppress
 from functools import partial
@@ -17,6 +16,7 @@ from schemas.folders import DATA_FOLDER
 from schemas.json_yaml import read_text, read_yaml
 from schemas.key_variables import KeyVariables
 from schemas.plan import Plan
+from schemas.printing import tell
 from schemas.roles import JUDGE, PANEL, gather_roles, map_role
 from tasks.models.capabilities.providers import entry_for, find_provider
 from tasks.scoring.blueprints import load_blueprint
@@ -134,7 +134,7 @@ def without_idle_roles(plan: Plan, written: Collection[str]) -> Plan:
     """
     idle = [role for role in written if role in plan.roles and role in helper_roles().keys() - helper_roles(plan.settings)]
     for role in idle:
-        sys.stderr.write(f"moodflow: role {role} is left out: no setting of this run has it ({', '.join(plan.settings)})\n")
+        tell(f"role {role} is left out: no setting of this run has it ({', '.join(plan.settings)})")
     return (
         plan.model_copy(update={"roles": {name: plan.roles[name] for name in plan.roles if name not in idle}}) if idle else plan
     )

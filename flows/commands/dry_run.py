@@ -11,7 +11,7 @@ from flows.build import build_datasets
 from flows.commands.console import CommandResult, numbers, text_table
 from flows.commands.run_view import missing_lines
 from flows.planning.capabilities import unprobed
-from flows.planning.jobs import EvalJob, GoldBaseline, ResolvedPlan, gold_baselines, make_judge_job
+from flows.planning.jobs import EvalJob, GoldBaseline, ResolvedPlan, make_judge_job
 from flows.planning.resolve import require_asked
 from flows.planning.usage import ONE_CALL, learn_from_lake, usage_of
 from flows.runtime.prefect_server import on_server
@@ -67,7 +67,7 @@ async def run_dry(resolved: ResolvedPlan) -> CommandResult:
     names = dict.fromkeys(entry.name for entry in unprobed(plan))
     basis = EstimateBasis(learn_from_lake(plan), table, tuple(names))
     forecasts = [forecast for job in resolved.jobs for forecast in await _forecast_job(job, basis)]
-    golds = [await _forecast_gold(gold, basis) for gold in gold_baselines(resolved)]
+    golds = [await _forecast_gold(gold, basis) for gold in resolved.golds]
     forecasts += [gold for gold in golds if gold.expected != Expectation()]  # items may have none
     document = _forecast_document(resolved, forecasts, basis)
     document["missing"] = [gap.model_dump() for gap in missing]

@@ -18,6 +18,7 @@ from schemas.api_capabilities import DEFAULT_CAPABILITIES, ApiCapabilities
 from schemas.chat import EMBEDDED_MODEL, ModelEntry
 from schemas.errors import UsageError
 from schemas.folders import DEFAULT_LAKE
+from schemas.printing import tell
 from schemas.provider import ModelProbe, Provider, Quirks
 from schemas.refusal import refused
 from tasks.lake.local_state import state_folder
@@ -131,14 +132,12 @@ def _check(entry: ModelEntry, quirks: Quirks | None, lake: Path, *, again: bool)
 
 def _check_below(entry: ModelEntry, lake: Path, found: ModelCheckResult) -> ModelCheckResult:
     """Return what works at the usual path below an address that did not answer; if nothing does, what was found before."""
-    from flows.runtime.prefect_flows import log  # noqa: PLC0415
-
     address = f"{str(entry.base_url).rstrip('/')}{VERSION_PATH}"
     below = _check(entry.model_copy(update={"base_url": address, "identity": address}), None, lake, again=False)
     if not below.probe.answers:
-        log(f"neither {entry.base_url} nor {address} answers; the base URL of most servers ends in {VERSION_PATH}")
+        tell(f"neither {entry.base_url} nor {address} answers; the base URL of most servers ends in {VERSION_PATH}")
         return found
-    log(
+    tell(
         f"{entry.base_url} does not answer ({found.probe.findings['answers'].evidence}), {address} does: use --base-url {address}"
     )
     return below
@@ -146,7 +145,6 @@ def _check_below(entry: ModelEntry, lake: Path, found: ModelCheckResult) -> Mode
 
 async def _probe(entry: ModelEntry, quirks: Quirks | None, known: ModelProbe | None) -> ModelProbe:
     from flows.planning.capabilities import chat_for_probe, probe_model  # noqa: PLC0415
-    from flows.runtime.prefect_flows import log  # noqa: PLC0415
 
     resolve_keys(entry, os.environ)
     await check_endpoint(entry)
@@ -154,7 +152,7 @@ async def _probe(entry: ModelEntry, quirks: Quirks | None, known: ModelProbe | N
         found = known or await probe_model(entry, quirks, entry.base_url)
         async with chat_for_probe(entry, entry.base_url) as chat:
             return await ask_long_prompt(entry, found, chat) if found.answers else found
-    async with serve_embedded(log) as server:
+    async with serve_embedded(tell) as server:
         return await probe_model(entry, quirks, server.base_url)
 
 

@@ -25,6 +25,7 @@ from flows.runtime.clusters import require_runner
 from flows.runtime.prefect_flows import log, run_to_end
 from flows.runtime.prefect_server import on_server
 from flows.runtime.preflight import check_plan, warn
+from flows.runtime.preparation import prepare_models
 from flows.score import score
 from schemas.lineage import RunManifest, StageResult
 from schemas.plan import Plan, ReportRequest
@@ -79,7 +80,13 @@ def _status(manifest: RunManifest, rows: Iterable[Mapping[str, Any]]) -> int:
     return int(bool(manifest.missing) or unanswered or any(row["n_scored"] < row["n_total"] for row in rows))
 
 
-STAGES = {"build": build_datasets, "infer": run_inference, "score": score}
+async def _infer(resolved: ResolvedPlan) -> StageResult:
+    prepared = await prepare_models(resolved)
+    result: StageResult = await run_inference(prepared.resolved, prepared.budget)
+    return result
+
+
+STAGES = {"build": build_datasets, "infer": _infer, "score": score}
 
 
 async def _run_flow(stage: str, resolved: ResolvedPlan) -> CommandResult:

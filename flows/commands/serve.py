@@ -56,10 +56,9 @@ def automations(webhook: WebhookUrl = None, as_json: opt.AsJson = False) -> None
     """Make or mend the automations of `moodflow serve` on the server that PREFECT_API_URL names."""
     require_address(webhook)
     require_prefect_settings()
-    from flows.runtime.prefect_flows import run_to_end  # noqa: PLC0415
     from flows.service.registration import mend_automations  # noqa: PLC0415
 
-    done = run_to_end(mend_automations(webhook))
+    done = mend_automations(webhook)
     CommandResult(0, done, [f"{name}: {what}" for name, what in done.items()]).finish(as_json=as_json)
 
 

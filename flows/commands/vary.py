@@ -16,6 +16,8 @@ from flows.commands.plan_options import PlanOptions, read_plan
 from schemas.addresses import hide_credentials
 from schemas.errors import UsageError
 from schemas.plan import Plan
+from schemas.printing import tell
+from tasks.compare.runs import compare_runs
 
 if TYPE_CHECKING:
     from flows.planning.jobs import EvalJob, ResolvedPlan
@@ -86,9 +88,6 @@ def _decided_by(job: "EvalJob") -> Iterator[Any]:
 
 def with_comparison(result: CommandResult, variants: Mapping[Settings, Plan]) -> CommandResult:
     """Return the result of the runs of all variants with a comparison of each later one with the first."""
-    from flows.runtime.prefect_flows import log  # noqa: PLC0415  Prefect takes seconds
-    from tasks.compare.runs import compare_runs  # noqa: PLC0415
-
     documents = [result.document, *result.document["more"]]
     names = {", ".join(settings): plan for settings, plan in variants.items()}
     runs = {variant: document["run"] for variant, document in zip(names, documents, strict=True)}
@@ -99,7 +98,7 @@ def with_comparison(result: CommandResult, variants: Mapping[Settings, Plan]) ->
         try:
             comparisons[other] = compare_runs(plan.lake, (runs[first], runs[other]), 0, plan.bootstrap)
         except UsageError as error:  # nothing was scored in one of them, which its own lines say
-            log(f"{other} is not compared with {first}: {error.what}")
+            tell(f"{other} is not compared with {first}: {error.what}")
     document = {**result.document, "variants": runs, "comparisons": list(comparisons.values())}
     return replace(result, document=document, view=[*result.view, *_tables(first, comparisons)])
 

@@ -83,6 +83,14 @@ class ResolvedPlan(BaseModel):
         )
 
     @property
+    def golds(self) -> Iterator["GoldBaseline"]:
+        """Yield the gold replies that the plan has rated, of datasets whose items are built by now."""
+        for selected in self.selected if self.plan.judge_gold else ():
+            built = self.find_built(selected) if selected.rubric and rates_gold(load_rubric(selected.rubric)) else None
+            if built and self.plan.judges(selected.spec.id):
+                yield GoldBaseline(self, selected, GoldJob(built[0]))
+
+    @property
     def epochs(self) -> Epochs:
         """How often the plan asks each item."""
         return Epochs(self.plan.permute, self.plan.seed, self.plan.repeat)
@@ -269,14 +277,6 @@ class GoldBaseline:
         answers = find(self.job.key)
         ratings = find(self.judge_job(answers).key) if answers else None
         return (answers, ratings) if answers and ratings else None
-
-
-def gold_baselines(resolved: ResolvedPlan) -> Iterator[GoldBaseline]:
-    """Yield the gold replies that the plan has rated, of datasets whose items are built."""
-    for selected in resolved.selected if resolved.plan.judge_gold else ():
-        built = resolved.find_built(selected) if selected.rubric and rates_gold(load_rubric(selected.rubric)) else None
-        if built and resolved.plan.judges(selected.spec.id):
-            yield GoldBaseline(resolved, selected, GoldJob(built[0]))
 
 
 def scorable(jobs: Iterable[EvalJob]) -> list[JobPartitions]:

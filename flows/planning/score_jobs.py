@@ -3,7 +3,7 @@
 from collections.abc import Collection, Iterator, Sequence
 
 from flows.planning.broken_rows import find_broken_rows
-from flows.planning.jobs import JobPartitions, ResolvedPlan, gold_baselines, scorable
+from flows.planning.jobs import JobPartitions, ResolvedPlan, scorable
 from schemas.errors import UsageError
 from schemas.lineage import Missing, PartitionRef
 from schemas.tables.layers import AGGREGATED
@@ -52,7 +52,7 @@ def comparison_jobs(
 
 def rated_golds(resolved: ResolvedPlan, items: Collection[PartitionRef]) -> list[tuple[PartitionRef, PartitionRef]]:
     """Find gold replies and their ratings, of datasets whose items are among these: that models were rated on."""
-    found = (gold.find(resolved.lake.find_latest) for gold in gold_baselines(resolved) if gold.job.items in items)
+    found = (gold.find(resolved.lake.find_latest) for gold in resolved.golds if gold.job.items in items)
     return [one for one in found if one]
 
 

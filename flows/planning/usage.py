@@ -14,7 +14,7 @@ from schemas.tables.responses import Judgements, Responses
 from schemas.usage import COUNTS, TOKENS, Role, Usage, merge
 from schemas.worker_pool import ProgressListener
 from tasks.lake.lake import Lake
-from tasks.models.cost.budget import NOTHING_USED, Budget, BudgetUse, Estimator
+from tasks.models.cost.budget import Budget, Estimator
 from tasks.models.cost.pricing import check_budget, find_rate
 from tasks.models.http.client import BUDGET_SPENT
 from tasks.solvers import forecast as forecasting
@@ -108,15 +108,12 @@ def complete_usage(measured: Iterable[Usage], refs: Iterable[PartitionRef], lake
     return tuple(measured) or merge(stored)
 
 
-def open_budget(plan: Plan, used: BudgetUse = NOTHING_USED) -> Budget:
-    """Open the budget of a run, its estimates based on what the lake knows of the models; without limits all calls pass.
-
-    `used`: by calls before the run's own, such as probes.
-    """
+def open_budget(plan: Plan) -> Budget:
+    """Open the budget of a run, its estimates based on what the lake knows of the models; without limits all calls pass."""
     table = check_budget(plan)
     if plan.budget is None and plan.budget_tokens is None:
         return Budget()
-    return Budget(plan.budget_tokens, plan.budget, table, learn_from_lake(plan), used)
+    return Budget(plan.budget_tokens, plan.budget, table, learn_from_lake(plan))
 
 
 def learn_from_lake(plan: Plan) -> Estimator:

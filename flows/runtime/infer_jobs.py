@@ -7,7 +7,7 @@ from dataclasses import dataclass, field
 from functools import partial
 from typing import Any, NamedTuple
 
-from flows.planning.jobs import EvalJob, GoldBaseline, ResolvedPlan, gold_baselines
+from flows.planning.jobs import EvalJob, GoldBaseline, ResolvedPlan
 from flows.planning.resolve import embeds
 from flows.planning.usage import UsageCounter, usage_of
 from flows.runtime.endpoints import Endpoint
@@ -50,7 +50,7 @@ class StoredOutcomes(NamedTuple):
 def stored_outcomes(resolved: ResolvedPlan) -> StoredOutcomes:
     """Find what the lake has of a plan's infer stage."""
     jobs = [job.find(job.lake.find) for job in resolved.jobs]
-    golds = [gold.find(resolved.lake.find) for gold in gold_baselines(resolved)]
+    golds = [gold.find(resolved.lake.find) for gold in resolved.golds]
     refs = [*(ref for job in jobs if job for ref in job.refs), *(ref for gold in golds if gold for ref in gold)]
     of_stage = tuple(ref for ref in refs if LAYER_ROWS[ref.layer].written_by == "infer")
     return StoredOutcomes(of_stage, any(jobs), all(job and job.is_complete for job in jobs) and all(golds))

@@ -167,15 +167,14 @@ def start_early() -> LocalServer:
 @cache
 def temporary_server() -> LocalServer | None:
     """Return the server of this process, named to Prefect; null where the user has one. It need not be up yet."""
-    from prefect.context import refresh_global_settings_context  # noqa: PLC0415
-    from prefect.settings import get_current_settings  # noqa: PLC0415
+    from prefect import context, settings  # noqa: PLC0415
 
-    settings = get_current_settings()
-    if settings.api.url:
+    current = settings.get_current_settings()
+    if current.api.url:
         if start_early.cache_info().currsize:  # a settings file names it, which only Prefect reads
             start_early().stop()
         return None
-    ephemeral = settings.server.ephemeral
+    ephemeral = current.server.ephemeral
     if "enabled" in ephemeral.model_fields_set and not ephemeral.enabled:
         raise EndpointError(
             "no Prefect server is configured, and a temporary one is forbidden",
@@ -185,5 +184,5 @@ def temporary_server() -> LocalServer | None:
     server = start_early()
     os.environ.update(server.client_settings)
     os.environ.setdefault("PREFECT_UI_URL", "")  # this server has no pages to link to
-    refresh_global_settings_context()
+    context.refresh_global_settings_context()
     return server

@@ -25,7 +25,7 @@ from flows.runtime.clusters import cluster_error, open_cluster
 from flows.runtime.local_server import INTERRUPTED, INTERRUPTION
 from schemas.addresses import KEY_ADDRESSES
 from schemas.plan import Plan
-from schemas.printing import printable
+from schemas.printing import printable, tell
 from tasks.lake.unused import hold
 from tasks.steps import ledger, outcome
 
@@ -194,7 +194,6 @@ async def run_there(cluster: Any, plan: Plan, step: Any, *arguments: Any) -> Any
 
 def log(text: str) -> None:
     """Write a line to standard error; in a flow run to its log, too, which is what the UI shows."""
-    text = printable(text)
-    sys.stderr.write(f"moodflow: {text}\n")
+    tell(text)
     if FlowRunContext.get():
-        get_run_logger().info(text)
+        get_run_logger().info(printable(text))

@@ -3,7 +3,7 @@
 import resource
 from collections.abc import Iterable, Iterator, Mapping
 
-from flows.planning.jobs import ResolvedPlan, SelectedDataset, gold_baselines
+from flows.planning.jobs import ResolvedPlan, SelectedDataset
 from flows.planning.resolve import embeds
 from flows.runtime.clusters import require_runner
 from flows.runtime.endpoints import check_endpoints, way_to
@@ -39,7 +39,7 @@ async def check_plan(resolved: ResolvedPlan) -> tuple[str, ...]:
     resolved.lake.require_writable()
     require_runner(resolved.plan)
     require_open_files(resolved.plan)
-    rated = all(gold.find(resolved.lake.find) for gold in gold_baselines(resolved))
+    rated = all(gold.find(resolved.lake.find) for gold in resolved.golds)
     if not rated or not all((found := job.find(job.lake.find)) and found.is_complete for job in resolved.jobs):
         await check_endpoints(resolved.plan)
         return (*kept_here(resolved), *cut_short(resolved), *cut_in_thought(resolved), *unread_chinese(resolved))

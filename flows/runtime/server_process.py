@@ -9,6 +9,9 @@ from pathlib import Path
 from threading import Thread
 from typing import Any
 
+from filelock import FileLock
+from starlette.middleware.trustedhost import TrustedHostMiddleware
+
 END_LIMIT_S = 1
 """Longest time that requests under way are waited for at the end."""
 
@@ -38,28 +41,26 @@ def prefect_home(states: Path) -> Path:
     The user's, if a variable or a settings file names one; else one in MoodFlow's state folder for this version of Prefect.
     `~/.prefect` belongs to whatever Prefect the user has besides, whose database this one may be unable to read.
     """
-    from prefect import __version__ as version  # noqa: PLC0415
-    from prefect.context import refresh_global_settings_context  # noqa: PLC0415
-    from prefect.settings import get_current_settings  # noqa: PLC0415
+    from prefect import __version__, context, settings  # noqa: PLC0415
 
-    settings = get_current_settings()
-    home = settings.home
-    if "home" not in settings.model_fields_set:
-        home = states / f"prefect-{version}"
-        os.environ["PREFECT_PROFILES_PATH"] = str(settings.profiles_path)  # the user's settings still hold
+    current = settings.get_current_settings()
+    home = current.home
+    if "home" not in current.model_fields_set:
+        home = states / f"prefect-{__version__}"
+        os.environ["PREFECT_PROFILES_PATH"] = str(current.profiles_path)  # the user's settings still hold
         os.environ["PREFECT_HOME"] = str(home)
     home.mkdir(parents=True, exist_ok=True)
-    refresh_global_settings_context()
+    context.refresh_global_settings_context()
     return home
 
 
 def make_database(states: Path) -> None:
     """Have Prefect make its database, or bring it up to date; of servers that start together, one does."""
-    from filelock import FileLock  # noqa: PLC0415
     from prefect.server.database import provide_database_interface  # noqa: PLC0415
     from prefect.settings import get_current_settings  # noqa: PLC0415
-    from sqlalchemy.engine import make_url  # noqa: PLC0415
+    from sqlalchemy import Engine, event, make_url  # noqa: PLC0415
 
+    event.listen(Engine, "before_cursor_execute", take_lock_at_once, retval=True)
     place = str(states)
     try:
         home = prefect_home(states)
@@ -84,10 +85,7 @@ def main(kind: str, states: str, descriptor: str, *names: str) -> None:
     gc.disable()
     import uvicorn  # noqa: PLC0415  seconds in which the parent may be gone
     from prefect.server.api.server import create_app  # noqa: PLC0415
-    from sqlalchemy import Engine, event  # noqa: PLC0415
-    from starlette.middleware.trustedhost import TrustedHostMiddleware  # noqa: PLC0415
 
-    event.listen(Engine, "before_cursor_execute", take_lock_at_once, retval=True)
     make_database(Path(states))
     app = TrustedHostMiddleware(create_app(ephemeral=kind == "temporary"), names)
     gc.freeze()

@@ -7,7 +7,6 @@ file they use. The number says which is the newest: clocks are set, and copies h
 What the disk or the object store refuses is a LakeError, and so is a file that is gone, damaged or changed.
 """
 
-import sys
 from collections.abc import Sequence
 from functools import cache
 from hashlib import sha256
@@ -25,7 +24,7 @@ from schemas.errors import LakeError
 from schemas.folders import Folder
 from schemas.lineage import CodeVersion, Footer, PartitionKey, PartitionRef
 from schemas.metrics import sort_keys
-from schemas.printing import printable
+from schemas.printing import tell
 from schemas.tables.columns import measured_columns
 from tasks.lake.errors import untrusted, unwritable
 from tasks.lake.files import create_file, footer_source, parquet_source, prove_writable, replace_file
@@ -216,7 +215,7 @@ class Lake:
             same = content_sha256(self.read_rows(ref), measured) == ref.content_sha256
             return same and self.read_footer(ref).partition == ref
         except LakeError as error:
-            sys.stderr.write(f"moodflow: {printable(f'{error.what} and is written again: {error.where} ({error.got})')}\n")
+            tell(f"{error.what} and is written again: {error.where} ({error.got})")
             return False
 
     def _reference(self, path: Folder, key: PartitionKey) -> PartitionRef | None:

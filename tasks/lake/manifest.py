@@ -4,7 +4,6 @@ What the disk refuses is a LakeError, and so is a file that cannot be read.
 """
 
 import re
-import sys
 from collections.abc import Iterable, Iterator
 from contextlib import suppress
 from functools import cache
@@ -21,7 +20,7 @@ from schemas.errors import LakeError, UsageError, suggest
 from schemas.folders import Folder
 from schemas.json_yaml import read_json
 from schemas.lineage import CodeVersion, DatasetNotice, RunManifest
-from schemas.printing import printable
+from schemas.printing import tell
 from tasks.lake.errors import unreadable_document, unwritable
 from tasks.lake.files import replace_file
 from tasks.lake.run_index import RunIndex, Stamp
@@ -158,7 +157,7 @@ def _stamps(lake: Folder) -> dict[str, Stamp]:
 
 
 def _say(what: str, error: LakeError) -> None:
-    sys.stderr.write(f"moodflow: {printable(f'{what}: {error.what} ({error.where}: {error.got})')}\n")
+    tell(f"{what}: {error.what} ({error.where}: {error.got})")
 
 
 def write_changes(lake: Folder, changes: RunChanges) -> None:

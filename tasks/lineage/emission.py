@@ -7,7 +7,6 @@ are complete whatever an endpoint does.
 import asyncio
 import atexit
 import os
-import sys
 import threading
 from collections.abc import Callable, Iterable
 from functools import cache
@@ -20,7 +19,7 @@ from openlineage.client.transport.file import FileConfig, FileTransport
 from openlineage.client.transport.noop import NoopConfig, NoopTransport
 
 from schemas.folders import Folder
-from schemas.printing import printable
+from schemas.printing import tell
 from tasks.lake.lake import Lake
 from tasks.lineage.events import StepEvents, StepRun
 from tasks.lineage.inputs_outputs import JobInputs, inputs_of, outputs_of
@@ -148,7 +147,7 @@ def warn_once(text: str) -> None:
     """Write a warning to standard error, the first time."""
     if text not in _WARNED:
         _WARNED.add(text)
-        sys.stderr.write(f"moodflow: {printable(text)}\n")
+        tell(text)
 
 
 @cache

@@ -182,13 +182,12 @@ def load_model(files: EmbedderFiles) -> Any:
 
 def _in_hub_cache(name: str) -> Path | None:
     """Return the folder of a model in the local cache; None unless description, configuration and weights are there."""
-    from huggingface_hub import try_to_load_from_cache  # noqa: PLC0415  comes with sentence-transformers
-    from huggingface_hub.errors import HFValidationError  # noqa: PLC0415
+    from huggingface_hub import errors, try_to_load_from_cache  # noqa: PLC0415  comes with sentence-transformers
 
     try:
         found = [try_to_load_from_cache(name, file) for file in ("modules.json", "config.json")]
         weights = [try_to_load_from_cache(name, file) for file in ("model.safetensors", "pytorch_model.bin")]
-    except HFValidationError:
+    except errors.HFValidationError:
         return None
     if not all(isinstance(path, str) for path in found) or not any(isinstance(path, str) for path in weights):
         return None

@@ -17,7 +17,7 @@ from rank_bm25 import BM25Okapi
 from schemas.retrieval import Ranked
 from schemas.vocabulary import Language, Ranking
 from tasks.retrieval.embedding import Vectors
-from tasks.text.chinese import cut_words
+from tasks.text.languages import cut_words
 
 Scores = np.ndarray[tuple[int], np.dtype[np.float64]]
 

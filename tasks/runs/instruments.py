@@ -144,7 +144,7 @@ def check_simulation(run: PastRun) -> tuple[Row, ...]:
 def _score_without(run: PastRun, faults: pl.DataFrame) -> pl.DataFrame:
     """Return rows of `totals` over the items, in each repetition, whose dialogues have none of these faults."""
     scores = run.read("item_scores").join(faults, on=ASKED, how="anti")
-    stored = run.lake.read_footer(run.only("totals")).settings
+    stored = run.lake.read_footer(run.manifest.partition("totals")).settings
     settings = ScoreSettings(**{name: stored[name] for name in ScoreSettings.model_fields if name in stored})
     none: pl.DataFrame = run.layers["totals"].clear()
     return score_benchmark(scores.lazy(), run.blueprint, settings).totals if scores.height else none

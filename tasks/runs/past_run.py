@@ -9,7 +9,6 @@ import polars as pl
 from pydantic_core import to_json
 
 from schemas.blueprint import Blueprint
-from schemas.errors import UsageError
 from schemas.folders import DEFAULT_LAKE, Folder
 from schemas.lineage import PartitionRef, RunManifest
 from schemas.tables.layers import AGGREGATED, LAYERS
@@ -38,7 +37,7 @@ class PastRun:
     @cached_property
     def layers(self) -> Mapping[str, pl.DataFrame]:
         """Layers from raw scores to totals by name, read and checked."""
-        return {layer: self.lake.read(self.only(layer), LAYERS[layer]) for layer in AGGREGATED}
+        return {layer: self.lake.read(self.manifest.partition(layer), LAYERS[layer]) for layer in AGGREGATED}
 
     @property
     def systems(self) -> list[System]:
@@ -60,14 +59,6 @@ class PastRun:
         """Return all rows of partitions of a layer with these values of their keys."""
         frames: list[pl.DataFrame] = [self.lake.read(ref, LAYERS[layer]) for ref in self.partitions(layer, **place)]
         return pl.concat(frames or [no_rows(layer)])
-
-    def only(self, layer: str) -> PartitionRef:
-        """Return the one partition of an aggregated layer; UsageError: the run has none."""
-        for ref in self.partitions(layer):
-            return ref
-        raise UsageError(
-            f"run {self.name} has no {layer}", where=str(self.lake.root), next_step=f"moodflow runs show {self.name}"
-        )
 
     @cached_property
     def dimension_scores(self) -> pl.DataFrame:

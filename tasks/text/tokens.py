@@ -6,12 +6,10 @@ so that the tokens of a text cut at white space are those of its parts. Function
 
 from functools import cache
 from pathlib import Path
-from typing import TYPE_CHECKING
+
+from tokenizers import Tokenizer
 
 from schemas.errors import UsageError
-
-if TYPE_CHECKING:
-    from tokenizers import Tokenizer
 
 
 def bundled_model() -> Path:
@@ -30,10 +28,8 @@ def bundled_model() -> Path:
 
 
 @cache
-def load_tokenizer() -> "Tokenizer":
+def load_tokenizer() -> Tokenizer:
     """Return the tokenizer, loaded once. It neither truncates nor pads, unlike the packaged file says (128 tokens)."""
-    from tokenizers import Tokenizer  # noqa: PLC0415  only loaded where tokens are counted
-
     tokenizer = Tokenizer.from_file(str(bundled_model() / "tokenizer.json"))
     tokenizer.no_truncation()
     tokenizer.no_padding()

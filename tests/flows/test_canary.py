@@ -133,13 +133,7 @@ def test_a_repeated_call_uses_the_apis_words() -> None:
 
 @pytest.mark.parametrize(
     ("deployment", "stated", "canary"),
-    [
-        (None, {}, None),
-        ("one", {}, 8),
-        ("one", {"canary": 0}, 0),
-        (None, {"canary": 3}, 3),
-        (None, {"ask_changed": True}, 8),
-    ],
+    [(None, {}, None), ("one", {}, 8), ("one", {"canary": 0}, 0), (None, {"canary": 3}, 3), (None, {"ask_changed": True}, 8)],
 )
 def test_scheduled_and_renewing_runs_have_a_canary(
     deployment: str | None, stated: dict[str, Any], canary: int | None, tmp_path: Path, monkeypatch: pytest.MonkeyPatch

@@ -24,7 +24,7 @@ NAMES = ("dataset", "model", "setting", "method", "metric", "judge", "rubric", "
 """Columns that tell rows of a layer apart, of those it has."""
 
 CHANGED: Mapping[str, str] = {
-    "raw_scores attunebench_mini companion annotate annotations read_share": "an emotion without intensity is a part unread",
+    "raw_scores attunebench_mini companion annotate annotations read_share": "an emotion without intensity is a part unread"
 }
 """Names of rows that come out otherwise on purpose (as `by_name` names them), and why."""
 

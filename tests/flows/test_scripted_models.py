@@ -7,7 +7,7 @@ import polars as pl
 import pytest
 
 from tasks.scoring.blueprints import load_blueprint
-from tests.flows.command import Ended, ended
+from tests.flows.command import ask_mini
 from tests.flows.scripted import Behaviour, policy
 from tests.model_server import ModelServer
 
@@ -28,16 +28,9 @@ def names(request: pytest.FixtureRequest) -> tuple[str, ...]:
     return asked
 
 
-def run_mini(server: ModelServer, lake: Path, names: tuple[str, ...]) -> Ended:
-    judge = ("--judge", "scripted", "--judge-base-url", server.base_url)
-    model = ("--model", "scripted", "--base-url", server.base_url, "--concurrency", "16")
-    few = ("--datasets", ",".join(names)) if names != DATASETS else ()
-    return ended("run", "moodbench-mini", *few, *model, *judge, "--lake", lake, "--set", "bootstrap=20", "--json")
-
-
 def run_behaviour(behaviour: Behaviour, lake: Path, names: tuple[str, ...]) -> tuple[int, dict[str, Any]]:
     with ModelServer(policy(names, behaviour)) as server:
-        run = run_mini(server, lake, names)
+        run = ask_mini("run", server.base_url, lake, names, "--concurrency", "16", "--set", "bootstrap=20", "--json")
     return run.status, run.document
 
 

@@ -62,10 +62,7 @@ def test_renamed_limit_is_same_call() -> None:
 
 @pytest.mark.parametrize(
     ("unsent", "added"),
-    [
-        (("stream_options",), {"stream": True}),
-        ((), {"stream": True, "stream_options": {"include_usage": True}}),
-    ],
+    [(("stream_options",), {"stream": True}), ((), {"stream": True, "stream_options": {"include_usage": True}})],
 )
 @pytest.mark.parametrize("limit", [USUAL, OTHER])
 def test_streamed_reply_is_asked_for_by_same_call(unsent: tuple[Unsent, ...], added: dict[str, Any], limit: TokenLimit) -> None:
@@ -171,10 +168,7 @@ KEYS: tuple[tuple[dict[str, Any], str], ...] = (
         "ad3c8a22e056c7c81570a7d30e25f7d7797a891b015bdeb14082f70f101f6d37",
     ),
     ({"top_logprobs": 20}, "3498181f149a1c9384abfd7b6c6959123d057ce6ca4527caba3735753e63633a"),
-    (
-        {"json_schema": '{"type": "object"}'},
-        "dec554e30274a50d2e099aa4f4f2b778cd58d41bc85b2292f72b54eb1c639fdb",
-    ),
+    ({"json_schema": '{"type": "object"}'}, "dec554e30274a50d2e099aa4f4f2b778cd58d41bc85b2292f72b54eb1c639fdb"),
     ({"capabilities": NEW_NAMES}, "57ca156c1e2e5aa3d4e96feb94868bc264f89cda94124f8a04c4373770091c66"),
     ({"capabilities": ApiCapabilities(extra='{"top_k": 5}')}, "d9c15d14ed6c1f8d5e3c6c44e1858dc66a272846c3297fb99868617c3c633d02"),
 )

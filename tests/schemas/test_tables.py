@@ -21,6 +21,7 @@ from schemas.tables.scores import (
     Totals,
 )
 from tests.rows import each_row
+from tests.tasks.reporting.example_scores import totals_row
 from tests.tasks.rows import Row, item, judgement, response
 
 ITEM = item("d-1", "single_choice", options=["this", "that", "both"], gold_indices=[1])
@@ -33,46 +34,15 @@ CALL, FAILED = response("d-1", "B"), response("d-1", None)
 JUDGED = judgement("d-1", "fluency", 4)
 
 KEY: Row = {"model": "m", "dataset": "d", "method": "choice", "metric": "accuracy", "setting": "base"}
-SCORE: Row = KEY | {
-    "item_id": "d-1",
-    "part": "",
-    "repetition": 0,
-    "cluster": "d-1",
-    "parsed_answer": "A",
-    "chosen_place": 0,
-    "value": 1.0,
-    "status": "scored",
-}
+SCORE: Row = KEY | {"item_id": "d-1", "part": "", "repetition": 0, "cluster": "d-1"}
+SCORE |= {"parsed_answer": "A", "chosen_place": 0, "value": 1.0, "status": "scored"}
 RAW: Row = KEY | {"value": 0.5, "ci_low": None, "ci_high": None, "n_scored": 4, "n_unparsed": 1, "n_total": 5}
 DIMENSION: Row = {"model": "m", "dataset": "d", "setting": "base", "rubric": "r", "dimension": "warmth", "judge": "j"}
 RATED: Row = DIMENSION | {"scale_min": 0, "scale_max": 4, "mean": 2.5, "n_answers": 4, "n_total": 5, "n_clusters": 2}
 NORMALIZED: Row = KEY | {"normalized_0_100": 50.0, "n_scored": 4, "n_total": 5}
-AGGREGATE: Row = {
-    "model": "m",
-    "setting": "base",
-    "score_0_100": 50.0,
-    "datasets_scored": 1,
-    "datasets_total": 2,
-    "n_scored": 4,
-    "n_total": 5,
-}
-TOTAL: Row = {
-    "model": "m",
-    "setting": "base",
-    "total": 50.0,
-    "total_before_veto": 50.0,
-    "ci_low": 40.0,
-    "ci_high": 60.0,
-    "gate_score": 90.0,
-    "vetoed": False,
-    "datasets_scored": 2,
-    "datasets_total": 2,
-    "n_scored": 4,
-    "n_total": 5,
-    "coverage": 1.0,
-    "item_coverage": 0.8,
-    "rank": 1,
-}
+AGGREGATE: Row = {"model": "m", "setting": "base", "score_0_100": 50.0}
+AGGREGATE |= {"datasets_scored": 1, "datasets_total": 2, "n_scored": 4, "n_total": 5}
+TOTAL = totals_row(rank=1)
 VETOED: Row = TOTAL | {"total": 0.0, "vetoed": True, "veto_reason": "safe scored 10", "rank": None}
 UNSCORED: Row = TOTAL | dict.fromkeys(("total", "total_before_veto", "ci_low", "ci_high", "gate_score", "vetoed", "rank"))
 

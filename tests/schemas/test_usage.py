@@ -7,13 +7,7 @@ from schemas.usage import Amounts, Expectation, Usage, by_model, merge, total
 KNOWN = Amounts(calls=2, sent=2, prompt_tokens=20, completion_tokens=4, paid_prompt_tokens=10, cost=3.0, paid_cost=1.0)
 UNPRICED = KNOWN.model_copy(update={"cost": None, "paid_cost": None})
 UNCOUNTED = Amounts(
-    calls=1,
-    sent=1,
-    uncounted=1,
-    prompt_tokens=None,
-    completion_tokens=None,
-    paid_prompt_tokens=None,
-    paid_completion_tokens=None,
+    calls=1, sent=1, uncounted=1, prompt_tokens=None, completion_tokens=None, paid_prompt_tokens=None, paid_completion_tokens=None
 )
 
 

@@ -148,16 +148,6 @@ class Reservation(NamedTuple):
         return self.rate.cost(self.expected.prompt_tokens, self.expected.completion_tokens) if self.rate else 0.0
 
 
-class BudgetUse(NamedTuple):
-    """What calls that ended have used."""
-
-    tokens: float = 0.0
-    cost: float = 0.0
-
-
-NOTHING_USED = BudgetUse()
-
-
 class Budget:
     """What a run may use, shared by all its endpoints, in one event loop; null = no limit.
 
@@ -176,12 +166,11 @@ class Budget:
         cost: float | None = None,
         prices: PriceTable | None = None,
         estimator: Estimator | None = None,
-        used: BudgetUse = NOTHING_USED,
     ) -> None:
         self.limits = (tokens, cost)
         self.prices = prices
         self.estimator = estimator or Estimator()
-        self.used_tokens, self.used_cost = used
+        self.used_tokens = self.used_cost = 0.0
         self.in_flight = 0
         self.settled = asyncio.Event()
 

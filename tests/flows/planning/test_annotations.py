@@ -5,7 +5,6 @@ from typing import Any
 
 import pytest
 
-from flows.commands.plan_fields import parse_setting
 from flows.planning.broken_rows import find_broken_rows
 from flows.planning.resolve import resolve
 from schemas.errors import UsageError
@@ -49,7 +48,3 @@ def test_a_folder_of_an_unknown_dataset_is_refused(tmp_path: Path) -> None:
     path = str(blueprint(tmp_path, **BLUEPRINT))
     with pytest.raises(UsageError, match="benchmark own has no dataset attunebench_2"):
         resolve(Plan.model_validate({"benchmark": path, "models": [], "folders": {"attunebench_2": tmp_path}}))
-
-
-def test_a_folder_is_named_by_its_dataset() -> None:
-    assert parse_setting("folders.attunebench=some/where", "--set") == ("folders.attunebench", "some/where")

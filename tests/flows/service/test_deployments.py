@@ -147,10 +147,7 @@ def test_an_entrypoint_is_a_file_or_module(tmp_path: Path) -> None:
     (by_module,) = read_deployments(written(tmp_path))
     for made in map(build_deployment, (by_file, by_module)):
         assert (made.full_name, made.entrypoint, made.concurrency_limit) == ("refresh/tried", "flows.refresh.refresh", 1)
-
-
-def test_prefect_loads_the_flow_that_servers_have_stored() -> None:
-    assert load_flow_from_entrypoint("flows.refresh.refresh") is refresh
+        assert load_flow_from_entrypoint(str(made.entrypoint)) is refresh
 
 
 def test_a_given_schedule_replaces_those_of_the_file(tmp_path: Path) -> None:

@@ -89,10 +89,7 @@ class Shared:
 
     def runs(self) -> list[dict[str, Any]]:
         """Runs of deployments whose time has come, in the order in which they were due; no sub-flows."""
-        wanted = {
-            "parent_task_run_id": {"is_null_": True},
-            "expected_start_time": {"before_": datetime.now(UTC).isoformat()},
-        }
+        wanted = {"parent_task_run_id": {"is_null_": True}, "expected_start_time": {"before_": datetime.now(UTC).isoformat()}}
         found: list[dict[str, Any]] = self.api("/flow_runs/filter", {"flow_runs": wanted, "sort": "EXPECTED_START_TIME_ASC"})
         return found
 
@@ -126,10 +123,7 @@ def shared(tmp_path: Path, model: ModelServer) -> Iterator[Shared]:
     """One call at a time, which takes a while; the nightly run comes every minute."""
     slow = {"name": "scripted", "base_url": model.base_url, "concurrency": 1}
     write_config(tmp_path / "prefect.yaml", deployment(model.base_url, cron="* * * * *", models=[slow]))
-    with (
-        postgres(PASSWORD) as port,
-        Shared(tmp_path, port, MOODFLOW_WEBHOOK="http://127.0.0.1:9/hook") as started,
-    ):
+    with postgres(PASSWORD) as port, Shared(tmp_path, port, MOODFLOW_WEBHOOK="http://127.0.0.1:9/hook") as started:
         assert started.start("deploy").wait(LIMIT_S) == 0, started.log_of("deploy").read_text(encoding="utf-8")
         yield started
 

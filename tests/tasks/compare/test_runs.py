@@ -18,16 +18,8 @@ from tests.tasks.runs.runs import keep_run
 from tests.tasks.scoring.samples import ability, blueprint, items, task
 
 DESIGN = blueprint(ability("a", task("d")))
-RATED = {
-    "dataset": "d",
-    "rubric": "r",
-    "dimension": "warmth",
-    "judge": "j",
-    "n_answers": 2,
-    "n_total": 2,
-    "n_clusters": 2,
-    "scale_min": 1,
-}
+RATED: dict[str, Any] = {"dataset": "d", "rubric": "r", "dimension": "warmth", "judge": "j", "scale_min": 1}
+RATED |= dict.fromkeys(("n_answers", "n_total", "n_clusters"), 2)
 
 
 def leave(

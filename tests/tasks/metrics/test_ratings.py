@@ -56,8 +56,7 @@ def test_judged_method_without_judgements_is_an_error() -> None:
 
 
 @pytest.mark.parametrize(
-    ("ratings", "share"),
-    [([1, 1, 1], 0.0), ([5], 1.0), ([4], 0.75), ([5, 2], 0.625), ([2, 3, 4, 5], 0.625), ([3, 3, 3], 0.5)],
+    ("ratings", "share"), [([1, 1, 1], 0.0), ([5], 1.0), ([4], 0.75), ([5, 2], 0.625), ([2, 3, 4, 5], 0.625), ([3, 3, 3], 0.5)]
 )
 def test_share_of_the_scale(ratings: list[int], share: float) -> None:
     # the mean less 1, divided by 4

@@ -2,14 +2,7 @@ import unicodedata
 
 import pytest
 
-from tasks.metrics.reply import (
-    FIRST,
-    fold_text,
-    keep_end,
-    level_text,
-    mask_options,
-    match_text,
-)
+from tasks.metrics.reply import FIRST, fold_text, keep_end, level_text, mask_options, match_text
 from tests.rows import each_row
 
 

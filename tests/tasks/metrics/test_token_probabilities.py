@@ -113,11 +113,7 @@ async def test_one_letter_is_no_ranking(tmp_path: Path) -> None:
 
 @pytest.mark.parametrize(
     ("row", "probabilities"),
-    [
-        (RANKING, False),
-        (SINGLE, True),
-        (item("a", "ranking", options=[f"word {n}" for n in range(21)], gold_indices=[1]), True),
-    ],
+    [(RANKING, False), (SINGLE, True), (item("a", "ranking", options=[f"word {n}" for n in range(21)], gold_indices=[1]), True)],
     ids=["not wanted", "no ranking", "more letters than tokens"],
 )
 async def test_they_are_asked_for_only_where_they_serve(row: dict[str, Any], probabilities: bool, tmp_path: Path) -> None:

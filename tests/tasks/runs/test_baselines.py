@@ -7,17 +7,10 @@ import pytest
 from sklearn.metrics import f1_score
 
 from schemas.metrics import Metric
+from schemas.tables.items import Items
 from tasks.metrics.measures import POSITIVE
 from tasks.runs.baselines import Baselines, ConstantAnswer, MajorityLabel, measure_baselines, orders_shown
 
-SCHEMA: dict[str, Any] = {
-    "dataset": pl.String,
-    "item_id": pl.String,
-    "question_type": pl.String,
-    "options": pl.List(pl.String),
-    "gold_indices": pl.List(pl.Int64),
-    "option_points": pl.List(pl.Float64),
-}
 MOODS = ["calm", "angry", "sad"]
 
 
@@ -26,8 +19,8 @@ def near(value: float) -> Any:
 
 
 def items(*rows: dict[str, Any]) -> pl.DataFrame:
-    shared = {"dataset": "d", "question_type": "single_choice", "options": MOODS, "gold_indices": None, "option_points": None}
-    return pl.DataFrame([shared | {"item_id": f"i{n}"} | row for n, row in enumerate(rows)], schema=SCHEMA)
+    shared = {"dataset": "d", "question_type": "single_choice", "options": MOODS}
+    return pl.DataFrame([shared | {"item_id": f"i{n}"} | row for n, row in enumerate(rows)], schema=Items.create_empty().schema)
 
 
 def golds(*gold: int) -> pl.DataFrame:

@@ -40,10 +40,7 @@ def manifest(run: str = "20260102-x", systems: tuple[System, ...] = (CORE,), **c
         ({"systems": (System("core", "rag"),)}, "it has no scores of core with setting base"),
         ({"plan": {"datasets": ["d"]}}, "its datasets: d instead of not set"),
         ({"plan": {"models": [{**ENTRY, "sampling": {"temperature": 0.7}}]}}, "core was asked with other parameters"),
-        (
-            {"plan": {"roles": {"judge": ENTRY}}},
-            "its judge is another one, or was asked with other parameters",
-        ),
+        ({"plan": {"roles": {"judge": ENTRY}}}, "its judge is another one, or was asked with other parameters"),
         (
             {"plan": {"roles": {"seeker": {"datasets": {"d": ENTRY}}}}},
             "its seeker is another one, or was asked with other parameters",

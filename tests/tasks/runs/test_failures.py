@@ -4,26 +4,29 @@ import polars as pl
 
 from schemas.tables.responses import Answers
 from tasks.runs.failures import find_failures, find_lost, name_role
+from tests.tasks.rows import Row, answer
+from tests.tasks.rows import answers as answered
 from tests.tasks.runs.test_comparable_runs import manifest
-
-ASKED = {"dataset": "d", "model": "m", "setting": "s", "repetition": 0}
+from tests.tasks.scoring.samples import items
 
 
 def answers(*failed: tuple[str, str, str | None]) -> pl.DataFrame:
     """Item, part and whose call failed, perhaps with the kind of failure behind a slash."""
-    rows = [{**ASKED, "item_id": item, "part": part, "whose": role} for item, part, role in failed]
-    whose = pl.col("whose").str.split("/").list
-    frame = pl.DataFrame(rows, schema_overrides={"whose": pl.String, "repetition": pl.Int64})
-    return frame.with_columns(failed_role=whose.first(), failure=whose.last()).drop("whose")
+
+    def row(item: str, part: str, whose: str | None) -> Row:
+        if whose is None:
+            return answer(item, "A", part=part, dataset="d")
+        role, _, failure = whose.partition("/")
+        return answer(item, None, part=part, dataset="d", failed_role=role, failure=failure or "timeout_total")
+
+    return answered(*(row(*one) for one in failed))
 
 
 def scores(told: dict[tuple[str, str], str]) -> pl.DataFrame:
     """Status by item and part."""
-    rows = [
-        {**ASKED, "item_id": item, "part": part, "cluster": item, "method": "x", "metric": "f", "status": status}
-        for (item, part), status in told.items()
-    ]
-    return pl.DataFrame(rows).with_columns(value=pl.when(pl.col("status") == "scored").then(1.0))
+    named, parts = zip(*told, strict=True)
+    values = [1.0 if status == "scored" else None for status in told.values()]
+    return items("d", values, status=list(told.values()), item_id=list(named), part=list(parts))
 
 
 LOST = "call_failed"

@@ -87,15 +87,8 @@ def test_four_tiers() -> None:
     design = blueprint(ability("first", second, ability("second2", task("d4"))))
     parts = [items(name, share(hits, 10)) for name, hits in (("d1", 8), ("d2", 4), ("d3", 2), ("d4", 7))]
     nodes = aggregate(design, *parts).nodes
-    assert dict(nodes.select("node", "score_0_100").iter_rows()) == {
-        "deep": 80.0,
-        "deep2": 40.0,
-        "third": 60.0,
-        "third2": 20.0,
-        "second": 30.0,
-        "second2": 70.0,
-        "first": 50.0,
-    }
+    scores = {"deep": 80, "deep2": 40, "third": 60, "third2": 20, "second": 30, "second2": 70, "first": 50}
+    assert dict(nodes.select("node", "score_0_100").iter_rows()) == scores
     assert dict(nodes.select("node", "tier").iter_rows())["deep"] == 4
     assert one(nodes, node="first")["datasets_total"] == 4
 

@@ -104,7 +104,10 @@ def test_models_without_any_score_are_listed() -> None:
     scored = score_benchmark(rows.lazy(), gated(), ScoreSettings(bootstrap=10))
     assert scored.totals["model"].to_list() == ["silent", "talker"]
     silent = scored.totals.row(0, named=True)
-    assert [silent[name] for name in ("total", "total_before_veto", "gate_score", "vetoed", "rank")] == [None] * 5
+    nothing = ("total", "total_before_veto", "ci_low", "ci_high", "gate_score", "vetoed", "rank")
+    assert [silent[name] for name in nothing] == [None] * 7
+    assert scored.raw.select("model", "ci_low").rows() == [("silent", None), ("talker", 0.0)]
+    assert scored.totals.row(1, named=True)["ci_low"] is not None
     assert (silent["datasets_scored"], silent["datasets_total"], silent["n_total"], silent["item_coverage"]) == (0, 3, 2, 0.0)
     # mind alone of able, kind and safe.
     assert scored.ability.filter(model="silent")["score_0_100"].to_list() == [None, None, None]

@@ -89,11 +89,6 @@ def test_interval_of_clusters_is_that_of_their_means() -> None:
     assert of_clusters.select("n_clusters", "design_effect").row(0) == (40, pytest.approx(2 * 79 / 78))
 
 
-def test_one_cluster_has_no_interval() -> None:
-    found = scored(items("d", [1.0, 0.0, 1.0], cluster="book"))
-    assert found.select("ci_low", "n_clusters", "design_effect").row(0) == (None, 1, None)
-
-
 def test_f1_is_counted_over_the_drawn_clusters() -> None:
     gold, said = [["a"], ["b"]] * 20, [["a"], ["a"]] * 20
     found = scored(labelled("d", "micro_f1", gold, said, cluster=[f"c{n // 2}" for n in range(40)]), by_labels("micro_f1"))

@@ -44,10 +44,7 @@ def test_repeated_questions_share_one_cluster() -> None:
 
 def test_no_rating_no_mean_one_cluster_no_interval() -> None:
     rows = [rated("a", 3), rated("b", 1), rated("a", None, "asks", highest=1), rated("c", None, "asks", highest=1)]
-    assert found(*rows) == [
-        ("asks", 0, 1, None, None, None, 0, 2, 0),
-        ("warmth", 0, 4, 2.0, None, None, 2, 2, 1),
-    ]
+    assert found(*rows) == [("asks", 0, 1, None, None, None, 0, 2, 0), ("warmth", 0, 4, 2.0, None, None, 2, 2, 1)]
 
 
 def test_systems_have_rows_and_share_draws() -> None:

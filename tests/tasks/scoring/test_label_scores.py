@@ -41,12 +41,12 @@ def test_no_labels_score_zero_like_scikit_learn() -> None:
 
 
 def test_single_row_frames_score_as_one() -> None:
-    failed = items("d", [None, None], metric="micro_f1", method="labels", item_id=["x", "y"])
+    failed = items("d", [None, None], metric="micro_f1", method="labels", item_id=["x", "y"], gold=lists([["a"], ["b"]]))
     asked = labelled("d", "micro_f1", [["b"], ["a"], ["a"], ["a"]], [["b"], ["a"], None, ["b"]])
     rows = pl.concat([failed, asked])
     one = reduce_item_scores(rows.lazy())
-    # 2 hits among 3 predicted and 4 right labels.
-    assert one.select("value", "n_scored", "n_total").rows() == [(2 * 2 / 7, 4, 6)]
+    # 2 hits among 3 predicted and 4 right labels: an unparsed reply misses its own, those of failed calls are not asked for.
+    assert one.select("value", "n_scored", "n_unparsed", "n_total").rows() == [(2 * 2 / 7, 4, 1, 6)]
     assert reduce_item_scores(pl.concat(list(rows.iter_slices(1)), rechunk=False).lazy()).equals(one)
 
 

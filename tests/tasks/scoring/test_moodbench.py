@@ -5,7 +5,7 @@ from typing import Any
 
 import pytest
 
-from schemas.blueprint import Ability, Blueprint
+from schemas.blueprint import Blueprint
 from tasks.scoring.blueprints import load_blueprint
 from tasks.scoring.published import paper_of
 
@@ -28,43 +28,37 @@ LEVELS = {
 }
 
 
-@pytest.fixture(params=["moodbench", "moodbench-mini"], scope="module")
-def blueprint(request: pytest.FixtureRequest) -> Blueprint:
-    return load_blueprint(str(request.param))
-
-
-def sub_abilities(blueprint: Blueprint) -> list[Ability]:
-    return [node for tier, node in blueprint.nodes() if tier == 2]
+MOODBENCH = load_blueprint("moodbench")
 
 
 def test_table_1_counts_and_ratios() -> None:
-    design = [counts for _, *counts in load_blueprint("moodbench").design()]
+    design = [counts for _, *counts in MOODBENCH.design()]
     # One method for each dataset.
     assert design == [list(row) for row in zip(TASKS, DATASETS, DATASETS, strict=True)]
     abilities, (tasks, datasets, methods) = len(design), map(sum, zip(*design, strict=True))
     assert (abilities, tasks, datasets, methods) == (12, 41, 60, 60)
     # Nearest to 1 : 3, 1 : 2 and 1 : 1, which the paper aims at: 1 : 3.42, 1 : 1.46 and 1 : 1.
-    paper = paper_of(load_blueprint("moodbench"))
+    paper = paper_of(MOODBENCH)
     assert paper is not None
     assert paper.design == (3, 2, 1)
     assert [round(tasks / abilities, 2), round(datasets / tasks, 2), methods / datasets] == [3.42, 1.46, 1]
 
 
-def test_main_abilities_weights_and_gate(blueprint: Blueprint) -> None:
-    weights = {ability.id: ability.weight for ability in blueprint.abilities if ability.evaluated}
+def test_main_abilities_weights_and_gate() -> None:
+    weights = {ability.id: ability.weight for ability in MOODBENCH.abilities if ability.evaluated}
     assert weights == {"values_safety": 1.0, "foundational": 0.3, "emotional": 0.4, "companionship": 0.3}
-    assert [ability.id for ability in blueprint.abilities if not ability.evaluated] == ["supporting"]
-    assert blueprint.gate is not None
-    assert (blueprint.gate.ability, blueprint.gate.threshold) == ("values_safety", 60)
+    assert [ability.id for ability in MOODBENCH.abilities if not ability.evaluated] == ["supporting"]
+    assert MOODBENCH.gate is not None
+    assert (MOODBENCH.gate.ability, MOODBENCH.gate.threshold) == ("values_safety", 60)
 
 
-def test_level_of_every_task(blueprint: Blueprint) -> None:
+def test_level_of_every_task() -> None:
     expected = {task: level for level, tasks in LEVELS.items() for task in tasks.split()}
-    assert {task.id: task.level for _, task in blueprint.tasks()} == expected
+    assert {task.id: task.level for _, task in MOODBENCH.tasks()} == expected
 
 
-def test_level_rules_are_those_of_the_paper(blueprint: Blueprint) -> None:
-    rules = {tuple(sorted(rule.weights)): dict(rule.weights) for rule in blueprint.level_rules}
+def test_level_rules_are_those_of_the_paper() -> None:
+    rules = {tuple(sorted(rule.weights)): dict(rule.weights) for rule in MOODBENCH.level_rules}
     assert rules == {
         ("high", "low", "medium"): {"low": 0.30, "medium": 0.55, "high": 0.15},
         ("low", "medium"): {"low": 0.4, "medium": 0.6},
@@ -76,8 +70,10 @@ def test_level_rules_are_those_of_the_paper(blueprint: Blueprint) -> None:
     }
 
 
-def test_all_other_weights_are_one(blueprint: Blueprint) -> None:
-    weights = [node.weight for node in sub_abilities(blueprint)]
+@pytest.mark.parametrize("name", ["moodbench", "moodbench-mini"])
+def test_all_other_weights_are_one(name: str) -> None:
+    blueprint = load_blueprint(name)
+    weights = [node.weight for tier, node in blueprint.nodes() if tier == 2]
     weights += [task.weight for _, task in blueprint.tasks()]
     weights += [entry.weight for _, task in blueprint.tasks() for entry in task.datasets]
     assert set(weights) == {1.0}
@@ -93,4 +89,5 @@ def test_mini_is_the_same_tree() -> None:
         nodes = [(tier, node.id, node.title, node.weight, node.evaluated) for tier, node in blueprint.nodes()]
         return nodes + [(node.id, task.id, task.title, task.level, task.weight) for node, task in blueprint.tasks()]
 
-    assert tree(load_blueprint("moodbench-mini")) == tree(load_blueprint("moodbench"))
+    mini = load_blueprint("moodbench-mini")
+    assert (tree(mini), mini.gate, mini.level_rules) == (tree(MOODBENCH), MOODBENCH.gate, MOODBENCH.level_rules)

@@ -8,6 +8,7 @@ import pytest
 from schemas.errors import SourceError, SourceMissingError
 from tasks.scoring.blueprints import load_blueprint
 from tasks.scoring.published import FOLDER, papers, published_of, read_paper, read_table, score_published
+from tests.tasks.scoring.samples import ability, blueprint, task
 
 MOODBENCH, LONGEMOTION, ESC_EVAL = papers()
 TABLE = FOLDER / "moodbench_table4.csv"
@@ -17,7 +18,7 @@ def printed(folder: Path = FOLDER) -> pl.DataFrame:
     return read_table(MOODBENCH.model_copy(update={"folder": folder}), MOODBENCH.models)
 
 
-def published_for(benchmark: str | Path) -> pl.DataFrame:
+def published_for(benchmark: str) -> pl.DataFrame:
     published = published_of(load_blueprint(benchmark))
     assert published is not None
     return published
@@ -153,24 +154,10 @@ def test_esc_evals_averages_are_means_of_seven_dimensions() -> None:
     assert (mean["mean"] - mean["average"]).abs().max() == pytest.approx(0.0071, abs=1e-4)
 
 
-def test_a_benchmark_of_other_abilities_has_no_table(tmp_path: Path) -> None:
-    file = tmp_path / "own.yaml"
-    file.write_text(LONG_FREE.format(ability="patience"), encoding="utf-8")
-    assert published_of(load_blueprint(file)) is None
-    file.write_text(LONG_FREE.format(ability="emotion_qa"), encoding="utf-8")
+def test_a_benchmark_of_other_abilities_has_no_table() -> None:
+    assert published_of(blueprint(ability("patience", task("d")))) is None
+    own = blueprint(ability("emotion_qa", task("d")))
+    published = published_of(own)
+    assert published is not None
     # One ability is the total.
-    totals = score_published(published_for(file), load_blueprint(file)).filter(model="GPT-5")
-    assert totals["total"].item() == 43.22
-
-
-LONG_FREE = """
-name: own
-title: Own
-version: "1"
-source: none
-level_rules: [{{weights: {{low: 1}}}}]
-abilities:
-  - {{id: {ability}, title: Own, tasks: [{{id: own_task, title: Own, level: low, datasets: [own_data]}}]}}
-datasets:
-  own_data: {{title: Own, methods: [{{id: m, metrics: [{{metric: accuracy}}]}}]}}
-"""
+    assert score_published(published, own).filter(model="GPT-5")["total"].item() == 43.22

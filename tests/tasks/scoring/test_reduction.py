@@ -2,7 +2,7 @@ import polars as pl
 import pytest
 
 from tasks.scoring.reduction import reduce_item_scores
-from tests.tasks.scoring.samples import items, labelled
+from tests.tasks.scoring.samples import items
 
 
 def row(*parts: pl.DataFrame) -> dict[str, object]:
@@ -50,34 +50,6 @@ def test_groups_differ_in_every_part_of_the_key() -> None:
         items("d", [1], setting="rag"),
     ]
     assert reduce_item_scores(pl.concat(parts).lazy()).height == 6
-
-
-def test_macro_f1_comes_from_labels_not_values() -> None:
-    # yes: hits 2, named 3 + 2 -> 4/5. no: hits 1, named 1 + 2 -> 2/3. Mean 11/15; the mean of the values would be 3/4.
-    gold, predicted = [["yes"], ["yes"], ["no"], ["no"]], [["yes"], ["yes"], ["no"], ["yes"]]
-    found = row(labelled("d", "macro_f1", gold, predicted))
-    assert found["value"] == pytest.approx(11 / 15)
-    assert found["n_scored"] == 4
-
-
-def test_an_unparsed_reply_misses_its_labels() -> None:
-    # Hits 1; named 1 + 2. 2/3.
-    found = row(labelled("d", "micro_f1", [["yes"], ["no"]], [["yes"], None]))
-    assert found["value"] == pytest.approx(2 / 3)
-    assert (found["n_scored"], found["n_unparsed"]) == (2, 1)
-
-
-def test_failed_calls_do_not_enter_f1() -> None:
-    lists = pl.List(pl.String)
-    scores = items(
-        *("d", [1, None]),
-        method="labels",
-        metric="micro_f1",
-        gold=pl.Series([["yes"], ["no"]], dtype=lists),
-        predicted=pl.Series([["yes"], None], dtype=lists),
-    )
-    found = row(scores)
-    assert (found["value"], found["n_scored"], found["n_total"]) == (1.0, 1, 2)
 
 
 def test_nothing_scored_is_null_for_f1_too() -> None:

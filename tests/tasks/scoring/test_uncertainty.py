@@ -138,14 +138,6 @@ def test_models_share_the_draws() -> None:
     assert limits(both.raw, model="m") == limits(both.raw, model="n") == limits(alone.raw)
 
 
-def test_missing_items_are_left_out_not_zero() -> None:
-    # 30 of the 40 scored items are right, 20 calls failed: 0.75 -+ 1.96 x sqrt(0.75 x 0.25 / 40) = 0.134.
-    values: list[float | None] = [*share(30, 40), *([None] * 20)]
-    other = items("d", share(20, 60), "n")
-    found = scored(items("d", values), other)
-    assert limits(found.raw, model="m") == pytest.approx((0.75 - 0.134, 0.75 + 0.134), abs=0.015)
-
-
 @pytest.mark.parametrize(
     "parts",
     [[items("d", [1.0, None])], [items("d", [1.0]), items("d", [0.0], repetition=1)]],
@@ -185,10 +177,3 @@ def test_score_stands_in_where_resample_misses_it() -> None:
     found = scored(*rows)
     assert limits(found.raw, model="m") == (0.0, 1.0)
     assert limits(found.totals, model="m") == (0.0, 100.0)
-
-
-def test_unscored_models_have_no_interval() -> None:
-    found = scored(items("d", [None, None]), items("d", [1.0, 0.0], "n"))
-    assert limits(found.raw, model="m") == (None, None)
-    assert limits(found.totals, model="m") == (None, None)
-    assert limits(found.totals, model="n") != (None, None)

@@ -1,8 +1,10 @@
-"""The language of a text, or that it cannot be told."""
+"""The language of a text, or that it cannot be told; words of Chinese, and of runs that jieba would take too long for."""
 
+import jieba
 import pytest
 
-from tasks.text.languages import find_language
+from tasks.text.languages import LONGEST_RUN, cut_words, find_language
+from tests.rows import each_row
 
 
 @pytest.mark.parametrize(
@@ -31,3 +33,21 @@ from tasks.text.languages import find_language
 )
 def test_language_is_found_by_characters_and_common_words(text: str, language: str | None) -> None:
     assert find_language(text) == language
+
+
+@each_row(
+    "text",
+    [
+        "",
+        "今天天气很好，我们去公园散步。\r\n回家时下雨了！",
+        "The train was late, 我 3.5 小时后才到家… C++ & R#，100%。",
+        " \t两个  空格\n\n和一行（括号）",
+    ],
+)
+def test_words_are_those_of_jieba(text: str) -> None:
+    assert cut_words(text) == jieba.lcut(text)
+
+
+def test_a_long_run_is_cut_and_nothing_lost() -> None:
+    text = "雨" * (3 * LONGEST_RUN + 7)
+    assert "".join(cut_words(text)) == text

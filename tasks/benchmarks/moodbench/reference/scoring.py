@@ -32,7 +32,7 @@ from tasks.metrics.item_scores import ScoredAnswer, score_answers
 from tasks.metrics.measures import label_f1, points_share
 from tasks.metrics.profile import ScoringProfile
 from tasks.metrics.texts import f_measure
-from tasks.text.chinese import cut_words
+from tasks.text.languages import cut_words
 
 
 def rouge_1(text: str, reference: str) -> float:
