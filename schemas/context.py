@@ -10,9 +10,6 @@ from schemas.base import Frozen
 from schemas.item import Item, Record
 from schemas.vocabulary import ContextTask
 
-ASPECTS = ("causes", "symptoms", "treatment_process", "characteristics_of_illness", "treatment_effect")
-"""What a counselling report is summarised by, in the order of an item's references; keys of the reply. LongEmotion, section 3."""
-
 NeedleStyle = Literal["matched", "as_is"]
 """`matched`: needle and haystack have the same case and line layout, so that nothing but its content shows the needle."""
 

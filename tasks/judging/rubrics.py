@@ -39,8 +39,8 @@ Ask = Literal["together", "one_by_one"]
 """All dimensions in one call, or each in a call of its own."""
 
 Layout = Literal["plain", "aspects", "labelled"]
-"""How reference and answer are shown: as they are, as five labelled lines, one per aspect, or a dialogue by turns
-that begin with their speaker's name, blank lines between, without marks."""
+"""How reference and answer are shown: as they are, as labelled lines, one for each reference that the question type names, or a
+dialogue by turns that begin with their speaker's name, blank lines between, without marks."""
 
 Reply = Literal["json", "digit"]
 """What a judge replies: an object with a value per dimension, or the rating alone."""

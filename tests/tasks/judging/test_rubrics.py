@@ -6,8 +6,8 @@ import pytest
 import yaml
 from pydantic import ValidationError
 
-from schemas.context import ASPECTS
 from schemas.errors import UsageError
+from tasks.benchmarks.longemotion.question_types import ASPECTS
 from tasks.judging.rubrics import RUBRICS, Rubric, load_rubric, place_of
 
 Damage = Callable[[dict[str, Any]], None]
