@@ -1,8 +1,9 @@
-"""The step of judging: have a judge rate one partition of answers; and the job that compares judges, or finds slips."""
+"""The steps of judging: rate one partition of answers, take role cards one step further; the job that compares judges."""
 
 import asyncio
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
+from functools import partial
 from typing import Any
 
 import polars as pl
@@ -11,9 +12,11 @@ from schemas.chat import Chat, ModelEntry
 from schemas.lineage import PartitionKey, PartitionRef
 from schemas.tables.items import Items
 from schemas.tables.responses import Answers, Judgements
-from schemas.worker_pool import ProgressListener, RunJobs
+from schemas.tables.role_cards import RoleCards
+from schemas.worker_pool import Job, ProgressListener, RunJobs
 from tasks.judging.agreement import AGREEMENTS_VERSION, agreements
 from tasks.judging.answers import judged_answers
+from tasks.judging.cards import CardJob
 from tasks.judging.executor import Judge, judge_answers, rating_calls
 from tasks.judging.gold import GOLD, gold_answers
 from tasks.judging.rubrics import load_rubric
@@ -21,6 +24,7 @@ from tasks.judging.simulation import FAULTS_VERSION, find_faults
 from tasks.lake.fingerprint import partition_key
 from tasks.lake.lake import Lake
 from tasks.solvers.infer_job import ANSWERS_VERSION
+from tasks.solvers.state import SolverResources
 from tasks.steps import step, up_to_date
 
 
@@ -77,6 +81,18 @@ async def write_gold(job: GoldJob, lake: Lake) -> Any:
     if found := lake.find(job.key):
         return up_to_date(found)
     return lake.write(job.key, gold_answers(lake.read(job.items, Items)), Answers)
+
+
+@step("cards/{job.name}/{job.step}")
+async def write_cards(job: CardJob, lake: Lake, models: SolverResources, run_jobs: RunJobs) -> Any:
+    """Take every card one step further, and return the PartitionRef; a failed call leaves the partition incomplete."""
+    if found := lake.find(job.key):
+        return up_to_date(found)
+    advance = job.pipeline.advance
+    jobs = [Job(len(row["text"] or row["posted"]), partial(advance, row, job.step, models)) for row in job.rows]
+    frame = pl.DataFrame(list(await run_jobs(jobs)), schema=RoleCards.create_empty().schema)
+    complete = not (frame["status"] == "failed").any()
+    return await asyncio.to_thread(lake.write, job.key, frame, RoleCards, complete=complete)
 
 
 @dataclass(frozen=True)
