@@ -1,6 +1,6 @@
 """A row of the registry of solvers: how items are asked in one setting."""
 
-from collections.abc import Callable, Collection, Iterable, Mapping
+from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
@@ -98,6 +98,8 @@ class ContextSolver:
         longest_reply: of a task, in tokens of the embedded model.
         joins: of question types whose answer is made of several replies, the text of that answer; null = one is missing. Of
             rows of the responses layer with the item's `language`, in order.
+        demanded_tokens: what the prompts of a task ask a reply to be longer than, unless `contexts.length_demand` is false.
+        remarks: what a report says about a run of tasks in settings.
     """
 
     tasks: frozenset[ContextTask]
@@ -106,3 +108,5 @@ class ContextSolver:
     plans: PlanSolver
     longest_reply: Callable[[ContextTask], int]
     joins: Mapping[QuestionType, Callable[[Iterable[Mapping[str, Any]]], str | None]] = field(default_factory=dict)
+    demanded_tokens: Mapping[ContextTask, int] = field(default_factory=dict)
+    remarks: Callable[[Collection[ContextTask], Sequence[str]], Iterable[str]] = lambda _tasks, _settings: ()
