@@ -35,7 +35,7 @@ def find_solver(setting: str, where: str = "--settings") -> Solver:
     """Return the solver of a setting; raise UsageError, with the nearest setting, if there is none."""
     if setting in SOLVERS:
         return SOLVERS[setting]
-    raise unknown_name("setting", setting, SOLVERS, where, "moodflow run longemotion --settings base,rag")
+    raise unknown_name("setting", setting, SOLVERS, where, f"moodflow run BENCHMARK --settings {','.join([*SOLVERS][:2])}")
 
 
 def code_behind(setting: str, settings: Mapping[str, Any]) -> SolverCode | None:
