@@ -1,6 +1,6 @@
 """The blueprint: which abilities a benchmark measures, with which tasks, datasets and methods, and how they are weighed.
 
-Source: MoodBench 1.0, section 4.2 and appendix 7.1 (Tables 1 and 5, algorithms 1 to 5).
+Source: paper P of docs/methodology.md, section 4.2 and appendix 7.1 (Tables 1 and 5, algorithms 1 to 5).
 """
 
 import math
@@ -18,7 +18,7 @@ from schemas.vocabulary import Level, Profile, TooLong
 
 MAX_TIERS = 4
 SAMPLE = 300
-"""Items per dataset where neither a plan nor a blueprint says how many: MoodBench's."""
+"""Items per dataset where neither a plan nor a blueprint says how many; paper P of docs/methodology.md."""
 
 Weight = Annotated[float, Field(ge=0, allow_inf_nan=False)]
 Identifier = Annotated[str, Field(pattern=r"^[a-z0-9_]+$")]

@@ -17,8 +17,8 @@ NeedleStyle = Literal["matched", "as_is"]
 class Context(Frozen):
     """What is known of an item's long context besides its text.
 
-    The text itself is `Item.context` (segments of `odd_one_out`: `Item.options`). Character spans are offsets into it, end
-    exclusive; token spans likewise, counted by the tokenizer that `ContextOptions.tokenizer` names.
+    The text itself is `Item.context`, or in segments `Item.options`. Character spans are offsets into it, end exclusive; token
+    spans likewise, counted by the tokenizer that `ContextOptions.tokenizer` names.
     """
 
     task: ContextTask
@@ -51,9 +51,10 @@ class ContextOptions(Frozen):
         default="matched", description="matched: needles look like the text around them; as_is: they are left alone"
     )
     emotion_pairs: Literal["published", "balanced"] = Field(
-        default="published", description="emotion detection: majority and odd emotion as often as published, or in balance"
+        default="published",
+        description="the emotion of all segments and of the odd one: as often as published, or in balance",
     )
-    length_demand: bool = Field(default=True, description="emotion expression asks for more than 3,000 tokens per stage")
+    length_demand: bool = Field(default=True, description="prompts that want long replies say how long")
     tokenizer: Literal["minilm"] = Field(default="minilm", description="counts lengths: WordPiece of all-MiniLM-L6-v2")
 
 

@@ -24,8 +24,8 @@ CONTEXT = "context"
 class AskedItem:
     """An item as a solver gets it.
 
-    `context`: what is known of a context that was built for it. `chunks` are those of `item.context`, of an `odd_one_out` item
-    its options; empty where the setting does not retrieve, or searches what the model writes.
+    `context`: what is known of a context that was built for it. `chunks` are those of `item.context`, or of a context in
+    segments the item's options; empty where the setting does not retrieve, or searches what the model writes.
     """
 
     item_id: str
@@ -63,7 +63,7 @@ class RoleModel:
 
 
 ModelRoles = Mapping[Role, RoleModel]
-"""The models by role: `tested` is the one under test (CoEM-Core), `sage` enriches (CoEM-Sage), `critic` reads (Self-RAG)."""
+"""The models by role: `tested` is the one under test, the others are the helpers that a setting names."""
 
 
 @dataclass(frozen=True)
