@@ -158,7 +158,7 @@ class EvalJob:
         return InferJob(self.models, *self.asked_with, *built, self.resolved.epochs) if built else None
 
     @cached_property
-    def asked_with(self) -> tuple[SolverOptions, SolverPlan]:
+    def asked_with(self) -> tuple[SolverOptions[Any], SolverPlan]:
         """Return the setting and its parameters, and how its solver asks with them."""
         plan, solver = self.resolved.plan, SOLVERS[self.setting]
         options = SolverOptions(

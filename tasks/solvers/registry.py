@@ -13,7 +13,7 @@ from tasks.solvers.solver import Solver
 from tasks.solvers.state import SolverCode
 
 
-def require_free_roles(solver: Solver) -> None:
+def require_free_roles(solver: Solver[Any]) -> None:
     """Raise UsageError if a role of a solver has a name that is taken."""
     versions = {name for code in solver.codes for name in code.versions}
     taken = RESERVED | versions | {TESTED} | JUDGES.keys() | Plan.model_fields.keys()
@@ -31,7 +31,7 @@ SOLVERS = Rows("solvers", Solver, "setting", require_free_roles)
 """One row per setting, in the order in which they are shown."""
 
 
-def find_solver(setting: str, where: str = "--settings") -> Solver:
+def find_solver(setting: str, where: str = "--settings") -> Solver[Any]:
     """Return the solver of a setting; raise UsageError, with the nearest setting, if there is none."""
     if setting in SOLVERS:
         return SOLVERS[setting]

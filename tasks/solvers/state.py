@@ -2,7 +2,7 @@
 
 from collections.abc import Awaitable, Callable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
-from typing import Any, NamedTuple
+from typing import Any, Generic, NamedTuple, TypeVar
 
 from schemas.api_capabilities import DEFAULT_CAPABILITIES
 from schemas.base import Frozen
@@ -66,9 +66,18 @@ ModelRoles = Mapping[Role, RoleModel]
 """The models by role: `tested` is the one under test, the others are the helpers that a setting names."""
 
 
+class NoOptions(Frozen):
+    """The parameters of a solver that has none of its own."""
+
+
+OptionsT = TypeVar("OptionsT", bound=Frozen)
+NO_OPTIONS: Any = NoOptions()
+"""A default, which the type checker takes for any type of options."""
+
+
 @dataclass(frozen=True)
-class SolverOptions:
-    """A setting and its parameters."""
+class SolverOptions(Generic[OptionsT]):
+    """A setting and its parameters; `own` are those of the type that its solver states."""
 
     setting: str
     retrieval: RetrievalOptions = field(default_factory=RetrievalOptions)
@@ -76,8 +85,11 @@ class SolverOptions:
     too_long: TooLong = "missing"
     """What becomes of items longer than the model's context."""
 
-    own: Frozen | None = None
-    """Parameters of a type that the solver states; null = it has none."""
+    own: OptionsT = NO_OPTIONS
+
+
+PlainOptions = SolverOptions[NoOptions]
+"""Of a setting without parameters of its own."""
 
 
 class Chunking(NamedTuple):
@@ -266,8 +278,8 @@ class SolverResources:
         return Call(request, await self.roles[role].chat(request), role, step)
 
 
-Solve = Callable[[AskedItem, SolverOptions, SolverResources, int], Awaitable[SolverOutput]]
+Solve = Callable[[AskedItem, SolverOptions[OptionsT], SolverResources, int], Awaitable[SolverOutput]]
 """Ask one item: from the item, the options, the models and the number of its calls among equal ones."""
 
-PlanSolver = Callable[[SolverOptions, ContextTask | None, ModelEntry], SolverPlan]
+PlanSolver = Callable[[SolverOptions[OptionsT], ContextTask | None, ModelEntry], SolverPlan]
 """Plan how a dataset's items are asked: from the options, the task its contexts are built for, and the model under test."""

@@ -11,6 +11,7 @@ from tasks.benchmarks.longemotion.solvers.rag import FAVOURABLE
 from tasks.benchmarks.longemotion.solvers.solve import CODE, plan, solve
 from tasks.solvers.registry import setting_title
 from tasks.solvers.solver import ContextSolver, Solver
+from tasks.solvers.state import NoOptions
 from tasks.text.number_format import listed
 
 
@@ -29,7 +30,7 @@ def remark_on_plain_stages(tasks: Collection[ContextTask], settings: Sequence[st
         )
 
 
-def _retrieving(setting: str, title: str, **more: Any) -> Solver:
+def _retrieving(setting: str, title: str, **more: Any) -> Solver[NoOptions]:
     return Solver(setting, title, solve, (CODE,), plan, retrieves=True, **more)
 
 

@@ -119,8 +119,9 @@ def _retrieves(settings: list[str]) -> bool:
 def _own(plan: dict[str, Any], settings: list[str]) -> Iterator[str]:
     """Yield every option of the settings' own: no number can be read without them."""
     for setting in settings:
-        options, given = SOLVERS[setting].options if setting in SOLVERS else None, plan.get("solvers", {}).get(setting, {})
-        for name, field in options.model_fields.items() if options else ():
+        fields = SOLVERS[setting].options.model_fields if setting in SOLVERS else {}
+        given = plan.get("solvers", {}).get(setting, {})
+        for name, field in fields.items():
             yield f"solvers.{setting}.{name}={canonical_json(given.get(name, field.get_default()))}"
 
 
