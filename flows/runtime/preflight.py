@@ -13,7 +13,6 @@ from schemas.errors import UsageError
 from schemas.plan import Plan
 from schemas.roles import JUDGES
 from tasks.judging.executor import rating_tokens
-from tasks.judging.rubrics import load_rubric
 from tasks.lake.local_state import network_disk
 from tasks.models.capabilities.probe_records import recall
 from tasks.retrieval.embedding import BUNDLED, UNREAD_CHINESE
@@ -100,10 +99,10 @@ def cut_short(resolved: ResolvedPlan) -> Iterator[str]:
                 f"replies of {entry.name} end at {limit} tokens, and prompts of {listed([*longer])} demand more than "
                 f"{max(longer.values())} each; --max-tokens 8192 gives them room, contexts.length_demand=false asks for no length"
             )
-        yield from _too_long_for(entry, {one.spec.id: _answer_tokens(one) for one in resolved.selected}, "--max-tokens")
+        yield from _too_long_for(entry, {one.spec.id: _answer_tokens(resolved, one) for one in resolved.selected}, "--max-tokens")
     for role in JUDGES:
         for entry in plan.named(role):
-            rated = {one.spec.id: _rating_tokens(one) for one in resolved.selected if entry in plan.judges(one.spec.id)}
+            rated = {one.spec.id: _rating_tokens(resolved, one) for one in resolved.selected if entry in plan.judges(one.spec.id)}
             yield from _too_long_for(entry, rated, f"{role}.sampling.max_tokens")
 
 
@@ -126,11 +125,11 @@ def _too_long_for(entry: ModelEntry, lengths: Mapping[str, int], option: str) ->
         yield f"replies of {entry.name} end at {entry.sampling.max_tokens} tokens, and more are wanted by {named}; raise {option}"
 
 
-def _answer_tokens(selected: SelectedDataset) -> int:
+def _answer_tokens(resolved: ResolvedPlan, selected: SelectedDataset) -> int:
     """Return the length of an answer: what the embedded model is given for it."""
     if selected.spec.task is not None:
         return CONTEXT_SOLVERS[selected.spec.task].longest_reply(selected.spec.task)
-    prompts = Prompts.load().by_type
+    prompts = Prompts.load(resolved.blueprint.own_prompts).by_type
     return max((prompts[name].max_tokens for name in selected.spec.question_types if name in prompts), default=0)
 
 
@@ -140,6 +139,6 @@ def _demanded_tokens(selected: SelectedDataset) -> int:
     return CONTEXT_SOLVERS[task].demanded_tokens.get(task, 0) if task else 0
 
 
-def _rating_tokens(selected: SelectedDataset) -> int:
-    rubric = load_rubric(selected.rubric) if selected.rubric else None
+def _rating_tokens(resolved: ResolvedPlan, selected: SelectedDataset) -> int:
+    rubric = resolved.rubric(selected.rubric) if selected.rubric else None
     return max((rating_tokens(rubric, asked) for asked in rubric.calls()), default=0) if rubric else 0

@@ -19,7 +19,7 @@ from tasks.judging.answers import judged_answers
 from tasks.judging.cards import CardJob
 from tasks.judging.executor import Judge, judge_answers, rating_calls
 from tasks.judging.gold import GOLD, gold_answers
-from tasks.judging.rubrics import load_rubric
+from tasks.judging.rubrics import OwnRubrics, Rubric, load_rubric
 from tasks.judging.simulation import FAULTS_VERSION, find_faults
 from tasks.lake.fingerprint import partition_key
 from tasks.lake.lake import Lake
@@ -32,7 +32,7 @@ from tasks.steps import step, up_to_date
 class JudgeJob:
     """One partition of answers to rate, each `repetitions` times."""
 
-    rubric: str
+    rubric: Rubric
     judge: ModelEntry
     items: PartitionRef
     answers: PartitionRef
@@ -54,9 +54,8 @@ async def judge_partition(job: JudgeJob, lake: Lake, chat: Chat, run_jobs: RunJo
     if found := lake.find(job.key):
         return up_to_date(found)
     items, answers = lake.read(job.items, Items), lake.read(job.answers, Answers)
-    rubric = load_rubric(job.rubric)
-    listener.expect(judged_answers(answers, items, rubric).height * len(rating_calls(rubric, job.repetitions)))
-    judging = Judge(job.judge, rubric, chat, listener.on_reply, job.repetitions)
+    listener.expect(judged_answers(answers, items, job.rubric).height * len(rating_calls(job.rubric, job.repetitions)))
+    judging = Judge(job.judge, job.rubric, chat, listener.on_reply, job.repetitions)
     judgements = await judge_answers(items, answers, judging, run_jobs)
     complete = not (judgements["parse_status"] == "failed").any()
     return await asyncio.to_thread(lake.write, job.key, judgements, Judgements, complete=complete)
@@ -103,6 +102,7 @@ class AgreementJob:
     items: tuple[PartitionRef, ...]
     answers: tuple[PartitionRef, ...]
     judgements: tuple[PartitionRef, ...]
+    own_rubrics: OwnRubrics
     layer: str = "agreements"
 
     @property
@@ -117,7 +117,7 @@ class AgreementJob:
         answers = Answers.cast(pl.concat([lake.read(ref, Answers) for ref in self.answers]))
         rated = [Judgements.create_empty(), *(lake.read(ref, Judgements) for ref in self.judgements)]
         judgements = Judgements.cast(pl.concat(rated))
-        rubrics = {name: load_rubric(name) for name in judgements["rubric"].unique()}
+        rubrics = {name: load_rubric(name, self.own_rubrics) for name in judgements["rubric"].unique()}
         return _FOUND[self.layer][1](judgements, answers, items, rubrics)
 
 

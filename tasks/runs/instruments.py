@@ -119,7 +119,7 @@ def check_simulation(run: PastRun) -> tuple[Row, ...]:
     rated = rate_answers(reviews).drop_nulls("value")
     of_ten = TOP * (pl.col("value") - pl.col("lowest")) / (pl.col("highest") - pl.col("lowest"))
     means = rated.group_by("model", "setting", "dataset", "dimension").agg(mean=of_ten.mean())
-    criteria = order_dimensions(rubric, reviews["dimension"])
+    criteria = order_dimensions(rubric, reviews["dimension"], run.blueprint.own_rubrics)
 
     def check(system: System) -> Row:
         own, (dialogues, slips) = system.of(counted), system.of(tainted).select("total", "faulty").sum().row(0)

@@ -86,7 +86,7 @@ class InferJob:
             "model": self.entry.name,
             **self.entry.meaning,
             **{role: {"model": helper.name, **helper.meaning} for role, helper in self.models.items() if role != TESTED},
-            **self.plan.code.settings,
+            **self.plan.code.settings(self.options.prompts),
             **self.plan.settings,
             **self.epochs.settings,
             **truncation_settings(self.options.too_long),

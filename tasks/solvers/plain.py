@@ -29,7 +29,7 @@ async def ask_as_it_is(asked: AskedItem, options: PlainOptions, resources: Solve
     """Ask with the prompt of the question type; an item with a context built for it as its task asks."""
     if asked.context is not None:
         return await CONTEXT_SOLVERS[asked.context.task].solve(asked, options, resources, repetition)
-    item, prompts = asked.item, Prompts.load()
+    item, prompts = asked.item, Prompts.load(options.prompts)
     if item.question_type not in prompts.by_type:
         raise UsageError(
             f"setting {options.setting} has no prompt for {item.question_type} items",

@@ -38,6 +38,15 @@ def find_solver(setting: str, where: str = "--settings") -> Solver[Any]:
     raise unknown_name("setting", setting, SOLVERS, where, f"moodflow run BENCHMARK --settings {','.join([*SOLVERS][:2])}")
 
 
+def require_prompts(own: Iterable[str]) -> None:
+    """Raise UsageError, with the nearest prompt file, if a blueprint has one that no solver reads."""
+    codes = [code for solver in SOLVERS.values() for code in solver.codes if code.prompts]
+    known = dict.fromkeys(file for code in codes if code.prompts for file in code.prompts.files())
+    for file in own:
+        if file not in known:
+            raise unknown_name("prompt", file, known, "prompts of the blueprint", "data/prompts has files to begin with")
+
+
 def code_behind(setting: str, settings: Mapping[str, Any]) -> SolverCode | None:
     """Return the code that the calls of a stored partition rest on, by the settings of its key; null if its setting is gone."""
     codes = SOLVERS[setting].codes if setting in SOLVERS else ()

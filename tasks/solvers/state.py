@@ -14,7 +14,7 @@ from schemas.retrieval import Chunk, RetrievalOptions, Retriever
 from schemas.usage import Role
 from schemas.vocabulary import ContextTask, RetrievalStage, TooLong
 from tasks.solvers.base import Call
-from tasks.solvers.prompts import PromptFolder
+from tasks.solvers.prompts import OwnPrompts, PromptFolder
 
 CONTEXT = "context"
 """Corpus of the chunks of an item's own context."""
@@ -86,6 +86,8 @@ class SolverOptions(Generic[OptionsT]):
     """What becomes of items longer than the model's context."""
 
     own: OptionsT = NO_OPTIONS
+    prompts: OwnPrompts = field(default_factory=dict)
+    """Those of the blueprint, in place of ours."""
 
 
 PlainOptions = SolverOptions[NoOptions]
@@ -114,10 +116,9 @@ class SolverCode:
     prompts: type[PromptFolder] | None = None
     versions: Mapping[str, str] = field(default_factory=dict)
 
-    @property
-    def settings(self) -> dict[str, str]:
-        """Return what of it changes the calls."""
-        return {**({"prompts_sha256": self.prompts.load().sha256} if self.prompts else {}), **self.versions}
+    def settings(self, own: OwnPrompts) -> dict[str, str]:
+        """Return what of it changes the calls; `own`: prompts of the blueprint."""
+        return {**({"prompts_sha256": self.prompts.load(own).sha256} if self.prompts else {}), **self.versions}
 
 
 @dataclass(frozen=True)

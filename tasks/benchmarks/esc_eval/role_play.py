@@ -100,7 +100,7 @@ async def play(
     Raises:
         UsageError: the item is no role card.
     """
-    own, prompts = options.own, RolePlayPrompts.load().seeker
+    own, prompts = options.own, RolePlayPrompts.load(options.prompts).seeker
     card = asked.require_context("role_play", QUESTION_TYPE, "role card")
     template, limit = prompts.template(asked.item.language), prompts.max_tokens
     instruction = template.instruction(own.variant, card, own.turns)

@@ -114,7 +114,7 @@ def test_a_wrong_extension_is_told(own: str, got: str, tmp_path: Path) -> None:
     (tmp_path / "a.yaml").write_text((RUBRICS / "answer.yaml").read_text(encoding="utf-8"), encoding="utf-8")
     (tmp_path / f"{own[4]}.yaml").write_text(own, encoding="utf-8")
     with pytest.raises(UsageError) as caught:
-        load_rubric(own[4], tmp_path)
+        load_rubric(own[4], folder=tmp_path)
     assert got in str(caught.value)
 
 
@@ -203,7 +203,7 @@ def test_damaged_rubric_is_refused(damage: Damage, message: str, tmp_path: Path)
         Rubric.model_validate(fields)
     (tmp_path / "summary.yaml").write_text(yaml.safe_dump(fields, allow_unicode=True), encoding="utf-8")
     with pytest.raises(UsageError, match="breaks a rule") as caught:
-        load_rubric("summary", tmp_path)
+        load_rubric("summary", folder=tmp_path)
     assert message in str(caught.value)
 
 
@@ -211,11 +211,11 @@ def test_damaged_rubric_is_refused(damage: Damage, message: str, tmp_path: Path)
 def test_binary_or_unclear_file_is_refused(content: bytes, got: str, tmp_path: Path) -> None:
     (tmp_path / "a.yaml").write_bytes(content)
     with pytest.raises(UsageError, match="breaks a rule") as caught:
-        load_rubric("a", tmp_path)
+        load_rubric("a", folder=tmp_path)
     assert got in str(caught.value)
 
 
 def test_id_must_be_the_file_name(tmp_path: Path) -> None:
     (tmp_path / "other.yaml").write_text((RUBRICS / "summary.yaml").read_text(encoding="utf-8"), encoding="utf-8")
     with pytest.raises(UsageError, match="not its file name"):
-        load_rubric("other", tmp_path)
+        load_rubric("other", folder=tmp_path)

@@ -139,7 +139,7 @@ def edited(kind: type[PromptFolder], folder: Path, name: str, old: str, new: str
 def test_hash_follows_texts_and_not_remarks(
     kind: type[PromptFolder], name: str, old: str, new: str, tmp_path: Path, *, same: bool
 ) -> None:
-    assert (kind.load(edited(kind, tmp_path, name, old, new)).sha256 == kind.load().sha256) is same
+    assert (kind.load(folder=edited(kind, tmp_path, name, old, new)).sha256 == kind.load().sha256) is same
 
 
 @pytest.mark.parametrize(
@@ -166,7 +166,7 @@ def test_hash_follows_texts_and_not_remarks(
 def test_a_broken_prompt_file_is_told(kind: type[PromptFolder], name: str, old: str, new: str, got: str, tmp_path: Path) -> None:
     folder = edited(kind, tmp_path, name, old, new)
     with pytest.raises(UsageError) as caught:
-        kind.load(folder)
+        kind.load(folder=folder)
     assert caught.value.where == str(folder)
     assert got in str(caught.value.got)
 
@@ -174,4 +174,4 @@ def test_a_broken_prompt_file_is_told(kind: type[PromptFolder], name: str, old: 
 def test_files_are_read_once_and_missing_reported(tmp_path: Path) -> None:
     assert Prompts.load() is Prompts.load()
     with pytest.raises(UsageError, match=r"single_choice\.yaml"):
-        Prompts.load(tmp_path)
+        Prompts.load(folder=tmp_path)

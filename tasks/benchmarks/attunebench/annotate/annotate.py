@@ -32,7 +32,7 @@ async def annotate(
         UsageError: the item is no annotated conversation.
     """
     shown = VisibleConversation.model_validate_json(asked.require_context("annotate", QUESTION_TYPE, "conversation"))
-    threads = Threads(shown, options.own)
+    threads = Threads(shown, options.own, AnnotatePrompts.load(options.prompts).calls)
     limit, judged = threads.texts.max_tokens, shown.turns if DRAFT_JUDGE in resources.roles else ()
     drafts = {part_of("draft", turn.number): turn for turn in judged if turn.questions or "human" in turn.alternates}
 

@@ -76,7 +76,7 @@ async def solve(asked: AskedItem, options: PlainOptions, resources: SolverResour
     """Ask one item; raise UsageError if the parameters do not fit each other, or chunks are missing."""
     task, model = asked.built_context.task, resources.roles["tested"].entry.name
     parameters = choose_parameters(options.retrieval, task, options.setting, model)
-    state = SolverState(asked, options, resources, repetition, parameters, LongEmotionPrompts.load())
+    state = SolverState(asked, options, resources, repetition, parameters, LongEmotionPrompts.load(options.prompts))
     if state.family == "ee":
         return await express(state, retrieve)
     if not parameters.retrieves or state.retrieves_first:
