@@ -232,16 +232,16 @@ def order_dimensions(rubric: str, names: Iterable[str], own: OwnRubrics) -> list
     return sorted(set(names), key=lambda name: (known.index(name) if name in known else len(known), name))
 
 
-def load_rubric(name: str, own: OwnRubrics | None = None, folder: Path = RUBRICS) -> Rubric:
-    """Read a rubric by its id: of a blueprint's own, of this folder, or of an installed benchmark.
+def load_rubric(name: str, own: OwnRubrics | None = None) -> Rubric:
+    """Read a rubric by its id: of a blueprint's own, of ours, or of an installed benchmark.
 
     One that `extends` another has its fields and, by name, its dimensions, where it does not state its own.
 
     Raises:
         UsageError: if there is no such rubric or its file breaks a rule.
     """
-    files = files_by_name("rubrics", folder)
-    where = f"{name}.yaml among the blueprint's rubrics" if name in (own or {}) else str(files.get(name, folder))
+    files = files_by_name("rubrics", RUBRICS)
+    where = f"{name}.yaml among the blueprint's rubrics" if name in (own or {}) else str(files.get(name))
     try:
         rubric = Rubric.model_validate(_fields_of(name, files, own or {}))
     except (OSError, ValueError, TypeError, KeyError, RecursionError) as error:

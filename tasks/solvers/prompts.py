@@ -88,12 +88,9 @@ class PromptFolder(Frozen):
     folder: ClassVar[Path]
 
     @classmethod
-    def load(cls, own: OwnPrompts | None = None, folder: Path | None = None) -> Self:
-        """Read the files of a folder, by default this kind's, once per process; raise UsageError if one is missing or broken.
-
-        `own`: of a blueprint, which count in place of files of the same names.
-        """
-        return cast("Self", _read(cls, folder or cls.folder, json.dumps(own or {})))
+    def load(cls, own: OwnPrompts | None = None) -> Self:
+        """Read the files, once per process; those of a blueprint count in place of ours; raise UsageError if one is broken."""
+        return cast("Self", _read(cls, json.dumps(own or {})))
 
     @classmethod
     def files(cls) -> dict[str, str]:
@@ -139,17 +136,17 @@ def require_fields(name: str, text: str, expected: Sequence[str]) -> None:
 
 
 @cache
-def _read(kind: type[PromptFolder], folder: Path, own: str) -> Any:
+def _read(kind: type[PromptFolder], own: str) -> Any:
     names, texts = kind.files(), json.loads(own)
+    ours = {name: kind.folder / f"{name}.yaml" for file, name in names.items() if file not in texts}
     try:
-        contents = {
-            name: texts[file] if file in texts else read_yaml(read_text(folder / f"{name}.yaml")) for file, name in names.items()
-        }
+        contents = {name: texts[file] for file, name in names.items() if file in texts}
+        contents |= {name: read_yaml(read_text(path)) for name, path in ours.items()}
         return kind.model_validate({"by_type": contents} if "by_type" in kind.model_fields else contents)
     except (OSError, ValueError) as error:
         raise UsageError(
             "the prompt files cannot be used",
-            where=str(folder),
+            where=str(kind.folder),
             expected=f"one file each of {', '.join(names.values())}",
             got=str(error),
             next_step="correct your own; restore data/prompts from the package where it was edited",
