@@ -5,7 +5,7 @@ from typing import Any, Self
 from pydantic import Field, model_validator
 
 from schemas.base import Frozen
-from schemas.documents import read_json
+from schemas.json_yaml import read_json
 from schemas.provider import TokenLimit, Unsent
 
 OWN_FIELDS = frozenset({"model", "messages", "stream", "n"})

@@ -13,7 +13,7 @@ RELEASED = "_released"
 """Ends the name of a dataset that is asked from the paper's own file."""
 
 
-class Column(Frozen):
+class PrintedColumn(Frozen):
     """A column of a printed table, by its name there."""
 
     kind: Literal["number", "whole", "text", "yes_no"] = "number"
@@ -29,7 +29,7 @@ class PrintedTable(Frozen):
 
     file: str
     key: tuple[str, ...] = Field(description="columns that name a row")
-    columns: dict[str, Column]
+    columns: dict[str, PrintedColumn]
 
 
 class AbilityColumns(Frozen):

@@ -11,9 +11,9 @@ from schemas.base import Frozen
 from schemas.canary import SCHEDULED_CANARY, CanaryFinding
 from schemas.chat import EMBEDDED_MODEL, ModelEntry
 from schemas.context import ContextOptions
-from schemas.documents import read_json
 from schemas.errors import UsageError
 from schemas.folders import DEFAULT_LAKE, LakeAddress
+from schemas.json_yaml import read_json
 from schemas.lineage import CallCounts, Missing
 from schemas.printing import printable
 from schemas.retrieval import RetrievalOptions

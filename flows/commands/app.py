@@ -31,6 +31,7 @@ COMMANDS = {
         "plan_fields",
         "Every field of a plan that `--set PATH=VALUE` and `--config FILE` reach, with its type and default.",
     ),
+    "schema": ("schema", "JSON schemas of the documents that `--json` prints."),
     "run": ("stages", "Build, infer, score, report."),
     "build": ("stages", "Build only: sample and validate the items."),
     "infer": ("stages", "Infer only: ask the models (items must be built)."),

@@ -9,12 +9,15 @@ from typing import Any, NoReturn
 
 import typer
 from rich.box import SIMPLE
-from rich.console import Console, RenderableType
+from rich.console import Console, JustifyMethod, RenderableType
 from rich.table import Column, Table
 from rich.text import Text
 
+import schemas.table
+from schemas.documents.document import Document
 from schemas.printing import printable
 from tasks.runs.run_tables import System
+from tasks.text.tables import cell_words
 
 PIPE_WIDTH = 140
 
@@ -27,14 +30,15 @@ class CommandResult:
     """What a command found: its exit status, one JSON document, and the same for a terminal."""
 
     status: int
-    document: Any
+    document: Document | Any
     view: Sequence[RenderableType] = field(default_factory=list)
 
     def finish(self, *, as_json: bool) -> NoReturn:
         """Print the result and end the command with its status."""
         with suppress(BrokenPipeError):  # whoever read the output, such as `head`, has enough
             if as_json:
-                print_json(self.document)
+                document = self.document
+                print_json(document.model_dump(mode="json") if isinstance(document, Document) else document)
             else:
                 terminal().print(*self.view, sep="\n", highlight=False)
         raise typer.Exit(self.status)
@@ -86,6 +90,18 @@ def _cut(text: str) -> str:
     left_out = len(text) - LONGEST
     middle = f"\n[... {left_out:,} characters, --json has them ...]\n"
     return text if left_out <= 0 else text[: LONGEST // 2] + middle + text[-LONGEST // 2 :]
+
+
+def terminal_table(table: schemas.table.Table) -> Table:
+    """Return a table for a terminal."""
+    shown = Table(title=table.title, box=SIMPLE)
+    for column in table.columns:
+        justify: JustifyMethod = "right" if column.is_numeric else "left"
+        shown.add_column(printable(column.title), justify=justify, no_wrap=column.kind == "name", overflow="fold")
+    for row in table.rows:
+        cells = zip(row, table.columns, strict=True)
+        shown.add_row(*(Text(cell_words(*cell), "bold" if getattr(cell[0], "mark", None) == "best" else "") for cell in cells))
+    return shown
 
 
 def text_table(*heads: str | Column, rows: Iterable[Iterable[RenderableType]] = (), title: str | None = None) -> Table:

@@ -30,10 +30,10 @@ from tasks.lake.lake import Lake
 from tasks.models.cost.budget import CHARACTERS_PER_TOKEN, FIRST_REPLY_SHARE, TOKENS_PER_CJK_CHARACTER, Estimator
 from tasks.models.cost.pricing import check_budget, find_rate
 from tasks.models.journal.table import JOURNAL
-from tasks.reporting.content.operations import money, no_price
+from tasks.reporting.content.operations import no_price
 from tasks.solvers.forecast import choose_unsent, expect_calls, plan_requests
 from tasks.solvers.registry import SOLVERS
-from tasks.text.number_format import count, counted, listed
+from tasks.text.number_format import count, counted, listed, money
 
 GUESS = (
     f"guessed: {CHARACTERS_PER_TOKEN:g} characters per token, {TOKENS_PER_CJK_CHARACTER:g} token per Chinese character, "

@@ -16,9 +16,9 @@ from flows.commands import options as opt
 from flows.commands.console import CommandResult, folded, text_table, unbroken
 from schemas.addresses import hide_credentials
 from schemas.chat import ModelEntry
-from schemas.documents import read_yaml
 from schemas.errors import UsageError, suggest
 from schemas.folders import Folder
+from schemas.json_yaml import read_yaml
 from schemas.plan import Plan
 from schemas.roles import JUDGES, PANEL, by_dataset, differs_by_dataset, map_role
 from tasks.solvers.registry import SOLVERS, helper_roles, is_optional

@@ -5,8 +5,8 @@ from rich.console import RenderableType
 
 from flows.commands import options as opt
 from flows.commands.console import CommandResult, bold, decimal, label_system, numbers, text_table
+from schemas.documents.verification import Verification
 from schemas.folders import DEFAULT_LAKE
-from schemas.verification import Verification
 
 MOST_SHOWN = 20
 """Differences and scores on a terminal; `--json` has all."""
@@ -20,7 +20,7 @@ def verify(run: opt.Run, lake: opt.LakeFolder = None, as_json: opt.AsJson = Fals
     from tasks.verify.run import verify_run  # noqa: PLC0415  takes seconds
 
     found = verify_run(lake or DEFAULT_LAKE, run)
-    CommandResult(int(not found.verified), found.model_dump(mode="json"), verify_view(found)).finish(as_json=as_json)
+    CommandResult(int(not found.verified), found, verify_view(found)).finish(as_json=as_json)
 
 
 def verify_view(found: Verification) -> list[RenderableType]:

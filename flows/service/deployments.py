@@ -10,9 +10,9 @@ from pydantic import ValidationError
 
 from flows.runtime.prefect_flows import log, resolve_parameters
 from schemas.deployment import DeploymentEntry, ScheduleEntry
-from schemas.documents import read_text, read_yaml
 from schemas.errors import MoodflowError, UsageError
 from schemas.folders import DATA_FOLDER, Folder
+from schemas.json_yaml import read_text, read_yaml
 from schemas.plan import Plan
 from schemas.refusal import refused
 

@@ -11,9 +11,9 @@ from unicodedata import normalize
 from pydantic import ValidationError
 
 from schemas.dataset import RECORD_FORMATS, DatasetSpec, LocalFile, format_of_suffix
-from schemas.documents import read_json
 from schemas.errors import RecordError, UsageError, suggest
 from schemas.item import Item, Record
+from schemas.json_yaml import read_json
 from schemas.printing import appearance
 from schemas.question_types import QUESTION_TYPES
 from schemas.vocabulary import LANGUAGES

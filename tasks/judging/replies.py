@@ -7,7 +7,7 @@ from typing import Any, TypeVar
 
 from pydantic import BaseModel, ValidationError
 
-from schemas.documents import distinct_keys, refuse_constant
+from schemas.json_yaml import distinct_keys, refuse_constant
 from tasks.text.reasoning import strip_reasoning
 
 _RATED = frozenset({"score", "rating", "value", "评分", "分数", "得分"})

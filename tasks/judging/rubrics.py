@@ -11,9 +11,9 @@ from pydantic import AfterValidator, Field, model_validator
 
 from schemas.base import Frozen
 from schemas.benchmark import files_by_name
-from schemas.documents import read_text, read_yaml
 from schemas.errors import UsageError, unknown_name
 from schemas.folders import DATA_FOLDER
+from schemas.json_yaml import read_text, read_yaml
 from schemas.vocabulary import LANGUAGES, Language
 
 RUBRICS = DATA_FOLDER / "prompts" / "rubrics"

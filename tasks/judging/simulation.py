@@ -13,8 +13,8 @@ import dataframely as dy
 import polars as pl
 
 from schemas.base import Frozen
-from schemas.documents import read_text, read_yaml
 from schemas.folders import DATA_FOLDER
+from schemas.json_yaml import read_text, read_yaml
 from schemas.tables.items import Items
 from schemas.tables.responses import Answers, Judgements, SimulationFaults
 from schemas.usage import TESTED

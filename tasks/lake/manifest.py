@@ -17,9 +17,9 @@ from pydantic import ValidationError
 
 from schemas.changes import RunChanges
 from schemas.dataset import BundledFile, DatasetSpec, LocalFile, PinnedFile, SourceFile
-from schemas.documents import read_json
 from schemas.errors import LakeError, UsageError, suggest
 from schemas.folders import Folder
+from schemas.json_yaml import read_json
 from schemas.lineage import CodeVersion, DatasetNotice, RunManifest
 from schemas.printing import printable
 from tasks.lake.errors import unreadable_document, unwritable

@@ -8,9 +8,9 @@ from pydantic import BaseModel, ValidationError
 
 from schemas import blueprint
 from schemas.dataset import LocalFile
-from schemas.documents import Location
 from schemas.errors import BlueprintError, suggest
-from tasks.scoring.blueprint_file import Document
+from schemas.json_yaml import Location
+from tasks.scoring.blueprint_file import BlueprintFile
 
 
 class Rule(NamedTuple):
@@ -75,7 +75,7 @@ EXPECTATIONS = {
 """What each kind of wrong value should have been, by pydantic's name of the error."""
 
 
-def blueprint_error(error: ValidationError, document: Document) -> BlueprintError:
+def blueprint_error(error: ValidationError, document: BlueprintFile) -> BlueprintError:
     """Turn a failed validation into one message: the first fault in full, the others by place."""
     # Of thousands of faults the first few say enough, and each is compared with all.
     found = [dict[str, Any](one) for one in error.errors(include_url=False)[:50]]
@@ -91,7 +91,7 @@ def blueprint_error(error: ValidationError, document: Document) -> BlueprintErro
     return faults[0]
 
 
-def _fault(found: dict[str, Any], document: Document) -> BlueprintError:
+def _fault(found: dict[str, Any], document: BlueprintFile) -> BlueprintError:
     location: Location = tuple(found["loc"])
     if found["type"] == "value_error":
         return _broken_rule(str(found["ctx"]["error"]), location, document)
@@ -111,7 +111,7 @@ def _fault(found: dict[str, Any], document: Document) -> BlueprintError:
     return BlueprintError(what, where=where, expected=expected, got=got, next_step=next_step)
 
 
-def _broken_rule(message: str, location: Location, document: Document) -> BlueprintError:
+def _broken_rule(message: str, location: Location, document: BlueprintFile) -> BlueprintError:
     rule = next((rule for rule in RULES if rule.sign in message), Rule("", "a blueprint that keeps the rule", "correct it"))
     what, _, got = message.partition(", got ")
     section, _, tail = what.rpartition(": ")

@@ -7,12 +7,12 @@ from typing import Any
 
 import yaml
 
-from schemas.documents import Location, RepeatedKeyError, parse_yaml, read_text
 from schemas.errors import BlueprintError
+from schemas.json_yaml import Location, RepeatedKeyError, parse_yaml, read_text
 
 
 @dataclass(frozen=True)
-class Document:
+class BlueprintFile:
     """A parsed YAML file: its values, and the nodes that know the lines they came from."""
 
     file: Path
@@ -40,7 +40,7 @@ class Document:
         return None
 
 
-def read_document(file: Path) -> Document:
+def read_blueprint_file(file: Path) -> BlueprintFile:
     """Parse a YAML file that holds one mapping.
 
     Raises:
@@ -69,7 +69,7 @@ def read_document(file: Path) -> Document:
             got="an empty file" if root is None else f"a {type(values).__name__}",
             next_step="start from one of the files in data/blueprints",
         )
-    return Document(file, root, values)
+    return BlueprintFile(file, root, values)
 
 
 def _syntax_error(file: Path, error: yaml.YAMLError) -> BlueprintError:

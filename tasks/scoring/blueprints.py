@@ -9,14 +9,14 @@ from yaml import MappingNode
 
 from schemas.benchmark import files_by_name
 from schemas.blueprint import Blueprint, BlueprintDataset
-from schemas.documents import read_text, read_yaml
 from schemas.errors import BlueprintError, suggest
 from schemas.folders import DATA_FOLDER
+from schemas.json_yaml import read_text, read_yaml
 from schemas.metrics import METRICS, SHARE
 from schemas.vocabulary import Profile
 from tasks.metrics.profile import PROFILES
 from tasks.scoring.blueprint_faults import blueprint_error
-from tasks.scoring.blueprint_file import Document, read_document
+from tasks.scoring.blueprint_file import BlueprintFile, read_blueprint_file
 from tasks.scoring.tree import metric_rows
 
 BLUEPRINTS = DATA_FOLDER / "blueprints"
@@ -62,7 +62,7 @@ def _read_folder(file: Path, folder: Path) -> dict[str, Any]:
 @lru_cache(maxsize=16)
 def _read_once(file: Path, stamp: tuple[int, ...]) -> Blueprint:  # noqa: ARG001  part of the cache's key
     """Read a file once until it changes: a command looks its blueprint up half a dozen times, at 30 to 70 ms each."""
-    document = read_document(file)
+    document = read_blueprint_file(file)
     if "extends" in document.values:
         document = _extended(document)
     try:
@@ -74,7 +74,7 @@ def _read_once(file: Path, stamp: tuple[int, ...]) -> Blueprint:  # noqa: ARG001
     return blueprint.model_copy(update={"datasets": datasets})
 
 
-def _extended(document: Document) -> Document:
+def _extended(document: BlueprintFile) -> BlueprintFile:
     """Return a blueprint that states what it has otherwise than one that ships with MoodFlow, as a whole.
 
     Where something stands in the whole no file says, so that errors name the file alone.
@@ -89,7 +89,7 @@ def _extended(document: Document) -> Document:
             next_step="name one of them, or copy what is to be extended",
         )
     own = {name: value for name, value in document.values.items() if name != "extends"}
-    return Document(document.file, MappingNode("", []), _overlay(read_document(_files()[named]).values, own))
+    return BlueprintFile(document.file, MappingNode("", []), _overlay(read_blueprint_file(_files()[named]).values, own))
 
 
 def _overlay(below: Any, above: Any) -> Any:
@@ -105,7 +105,7 @@ def _overlay(below: Any, above: Any) -> Any:
     return above
 
 
-def _check_bounds(blueprint: Blueprint, document: Document) -> None:
+def _check_bounds(blueprint: Blueprint, document: BlueprintFile) -> None:
     """Raise BlueprintError where a metric whose values are no shares is normalised by bounds that do not hold them."""
     for name, _, metric, _, kind, low, high in metric_rows(blueprint):
         least, most = METRICS[metric].bounds

@@ -13,10 +13,10 @@ from pydantic import ValidationError
 
 from schemas.benchmark import rows
 from schemas.blueprint import Blueprint
-from schemas.documents import read_text, read_yaml
 from schemas.errors import SourceError, SourceMissingError
 from schemas.folders import DATA_FOLDER
-from schemas.paper import AbilityColumns, Column, Paper, PrintedTable
+from schemas.json_yaml import read_text, read_yaml
+from schemas.paper import AbilityColumns, Paper, PrintedColumn, PrintedTable
 from schemas.tables.scores import Totals
 from tasks.scoring.tree import dataset_counts
 from tasks.scoring.uncertainty import LIMITS, LIMITS_OF_GATE
@@ -129,7 +129,7 @@ def read_table(paper: Paper, table: PrintedTable) -> pl.DataFrame:
         ) from error
 
 
-def _schema_column(column: Column, *, is_key: bool) -> dy.Column:
+def _schema_column(column: PrintedColumn, *, is_key: bool) -> dy.Column:
     shared: dict[str, Any] = {"nullable": column.optional, "primary_key": is_key}
     if column.values:
         return dy.Enum(column.values, **shared)

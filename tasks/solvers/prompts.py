@@ -17,10 +17,10 @@ from pydantic import Field, StringConstraints, model_validator
 
 from schemas.base import Frozen
 from schemas.chat import ChatMessage, ModelEntry
-from schemas.documents import read_text, read_yaml
 from schemas.errors import UsageError
 from schemas.folders import DATA_FOLDER
 from schemas.item import Item
+from schemas.json_yaml import read_text, read_yaml
 from schemas.letters import option_letters
 from schemas.question_types import QUESTION_TYPES, QuestionType, answered_by
 from schemas.vocabulary import Language

@@ -13,9 +13,9 @@ import pyarrow as pa
 import pyarrow.parquet as pq
 
 from schemas.dataset import DatasetSpec, LocalFile, PinnedFile, RecordFormat
-from schemas.documents import read_json, require_short
 from schemas.errors import RecordError, SourceError
 from schemas.item import Record
+from schemas.json_yaml import read_json, require_short
 from tasks.sources.checksums import CODEBOOK_FILE, name_source, record_files
 from tasks.sources.encoding import read_bytes, read_text
 

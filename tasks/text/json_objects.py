@@ -5,7 +5,7 @@ import re
 from collections.abc import Iterator, Mapping
 from typing import Any
 
-from schemas.documents import DEEPEST
+from schemas.json_yaml import DEEPEST
 from tasks.text.reasoning import strip_reasoning
 
 _DECODER = json.JSONDecoder(strict=False)

@@ -52,6 +52,19 @@ def seconds(value: float | None) -> str:
     return NONE if value is None else f"{value:.2f}{_SPACE}s"
 
 
+def money(value: float | None, currency: str | None) -> str:
+    """Return an amount of money, as many decimals as a small one needs."""
+    if value is None:
+        return NONE
+    unit = f"{_SPACE}{currency}" if currency else ""
+    if value == 0:
+        return f"0{unit}"
+    for least, digits in ((1, 2), (0.01, 4), (0.000001, 6)):
+        if value >= least:
+            return f"{value:,.{digits}f}{unit}"
+    return f"under 0.000001{unit}"
+
+
 def weight(value: float) -> str:
     """Return a weight with no more decimals than it needs, three at most."""
     return f"{round(value, 3):g}"

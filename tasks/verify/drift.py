@@ -9,11 +9,11 @@ import polars as pl
 
 from schemas.blueprint import Blueprint
 from schemas.dataset import DatasetSpec
+from schemas.documents.verification import Difference, ScoreChange
 from schemas.errors import BlueprintError, ChecksumError, MoodflowError, SourceError, UsageError
 from schemas.lineage import DatasetNotice, Footer, PartitionRef, RunManifest
 from schemas.tables.layers import LAYER_ROWS
 from schemas.tables.scores import AbilityScores, Totals
-from schemas.verification import Difference, ScoreChange
 from tasks.datasets.catalogue import find_dataset
 from tasks.datasets.keys import ITEMS_VERSION, LAZY_ITEMS_VERSION
 from tasks.datasets.own_items import local_dataset

@@ -10,12 +10,12 @@ import polars as pl
 from pydantic import ValidationError
 
 from schemas.blueprint import Blueprint
+from schemas.documents.verification import CheckedFiles, CheckedLayer, Difference, DifferenceKind, ScoreChange, Verification
 from schemas.errors import LakeError, MoodflowError
 from schemas.folders import Folder
 from schemas.lineage import Footer, PartitionRef, RunManifest
 from schemas.tables.columns import measured_columns
 from schemas.tables.layers import LAYERS
-from schemas.verification import CheckedFiles, CheckedLayer, Difference, DifferenceKind, ScoreChange, Verification
 from tasks.lake.fingerprint import content_sha256, fingerprint_of, hash_settings
 from tasks.lake.lake import Lake, as_written
 from tasks.lake.manifest import MANIFEST, read_code_version, read_manifest, run_folder

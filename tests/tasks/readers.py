@@ -13,7 +13,7 @@ from pydantic import SecretStr
 from schemas.attunebench import part_of
 from schemas.blueprint import MethodSpec, MetricSpec
 from schemas.chat import ChatReply
-from schemas.documents import read_json
+from schemas.json_yaml import read_json
 from schemas.metrics import Metric
 from schemas.question_types import QUESTION_TYPES, suited_metrics
 from schemas.tables.items import Items

@@ -15,7 +15,7 @@ from typing import Any
 
 from schemas.api_capabilities import Sampling
 from schemas.chat import Chat, ChatMessage, ChatReply, ModelEntry, WrittenRequest
-from schemas.documents import read_json
+from schemas.json_yaml import read_json
 from schemas.provider import CAPABILITIES, Capability, CapabilityFinding, ModelProbe, TokenLimit, Verdict
 from tasks.models.http.failures import FAILURE_KINDS
 

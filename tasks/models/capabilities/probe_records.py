@@ -8,7 +8,7 @@ from filelock import AsyncFileLock
 from pydantic import TypeAdapter
 
 from schemas.chat import ModelEntry
-from schemas.documents import read_json
+from schemas.json_yaml import read_json
 from schemas.provider import CAPABILITIES, CapabilityFinding, ModelProbe
 from tasks.lake.errors import unreadable_document, unwritable
 from tasks.lake.files import replace_file

@@ -3,8 +3,8 @@
 from collections.abc import Iterable
 from pathlib import Path
 
-from schemas.documents import read_text, read_yaml
 from schemas.errors import UsageError, summarize
+from schemas.json_yaml import read_text, read_yaml
 from schemas.plan import Plan
 from schemas.pricing import FREE, PriceTable, Rate
 from schemas.usage import Usage

@@ -8,7 +8,7 @@ from contextlib import suppress
 from itertools import chain
 from typing import Any
 
-from schemas.documents import read_json
+from schemas.json_yaml import read_json
 from tasks.models.http.failures import find_error
 
 STREAM = re.compile(rb"(?:\xef\xbb\xbf)?\s*(?:data|event|id|retry)?:")

@@ -9,7 +9,7 @@ from typing import Any, NamedTuple
 import httpx
 
 from schemas.chat import ChatReply
-from schemas.documents import read_json
+from schemas.json_yaml import read_json
 from schemas.vocabulary import Failure
 from tasks.models.http.error_patterns import (
     BASE_RESPONSE,

@@ -7,7 +7,7 @@ from functools import lru_cache
 from typing import Any, NamedTuple
 
 from schemas.chat import ChatReply
-from schemas.documents import read_json
+from schemas.json_yaml import read_json
 from schemas.provider import ReasoningPlace
 from schemas.vocabulary import Failure, Remark
 from tasks.models.http.error_patterns import end_of

@@ -13,8 +13,8 @@ from pydantic import SecretStr
 
 from schemas.addresses import is_loopback
 from schemas.chat import ModelEntry
-from schemas.documents import LARGEST_BYTES
 from schemas.errors import EndpointError
+from schemas.json_yaml import LARGEST_BYTES
 from schemas.key_variables import read_pairs
 from schemas.vocabulary import Failure
 

@@ -17,9 +17,9 @@ import yaml
 from pydantic import BaseModel, Field
 
 from schemas.chat import ChatMessage, ChatRequest
-from schemas.documents import read_json, read_text, read_yaml, require_short
 from schemas.errors import UsageError, summarize
 from schemas.folders import DATA_FOLDER
+from schemas.json_yaml import read_json, read_text, read_yaml, require_short
 from tasks.lake.files import replace_file, require_absent
 from tasks.models.http.parse_reply import read_completion
 from tasks.models.journal.files import ImportedReplies, add_replies

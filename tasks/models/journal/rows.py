@@ -10,7 +10,7 @@ import dataframely as dy
 import polars as pl
 
 from schemas.chat import ChatReply, call_key
-from schemas.documents import read_json
+from schemas.json_yaml import read_json
 from schemas.provider import ReasoningPlace
 from schemas.tables.columns import likeliest_tokens
 from schemas.vocabulary import REMARKS

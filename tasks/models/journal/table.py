@@ -14,8 +14,8 @@ from typing import NamedTuple
 from pydantic import TypeAdapter, ValidationError
 
 from schemas.chat import ChatReply, ChatRequest
-from schemas.documents import LARGEST_INTEGER
 from schemas.errors import LakeError
+from schemas.json_yaml import LARGEST_INTEGER
 from tasks.models.http.parse_reply import set_thoughts_apart
 
 JOURNAL = Path("journal") / "replies.sqlite"

@@ -9,7 +9,7 @@ from schemas.usage import TESTED, Amounts, Usage, by_model
 from tasks.models.http.failures import FAILURE_KINDS
 from tasks.runs.failures import NOT_SENT
 from tasks.runs.run_tables import ReportData, Row, System
-from tasks.text.number_format import NONE, count, counted, listed
+from tasks.text.number_format import NONE, count, counted, listed, money
 
 
 def failure_rows(data: ReportData) -> list[Row]:
@@ -99,19 +99,6 @@ def no_price(models: Iterable[str]) -> str:
     return (
         f"No price is known of {listed(list(models))}, so neither is any cost with a share of it; --set prices=FILE names prices."
     )
-
-
-def money(value: float | None, currency: str | None) -> str:
-    """Return an amount of money, as many decimals as a small one needs."""
-    if value is None:
-        return NONE
-    unit = f"{_SPACE}{currency}" if currency else ""
-    if value == 0:
-        return f"0{unit}"
-    for least, digits in ((1, 2), (0.01, 4), (0.000001, 6)):
-        if value >= least:
-            return f"{value:,.{digits}f}{unit}"
-    return f"under 0.000001{unit}"
 
 
 def amount_cells(row: Amounts, currency: str | None) -> list[str]:

@@ -32,6 +32,7 @@ from tasks.runs.sections import SECTIONS
 from tasks.scoring.published import paper_of
 from tasks.solvers.registry import setting_title
 from tasks.text import number_format as formats
+from tasks.text.tables import value_words
 
 MAX_PARTITIONS = 400
 """Partitions listed per layer; the manifest lists all."""
@@ -61,7 +62,7 @@ def own_sections(found: Mapping[str, Sequence[Row]]) -> list[tuple[str, str, Seq
 
 FUNCTIONS = (
     *(changed_scores, change_notes, label_of, state_said, paper_of, cost_notes),
-    *(formats.counted, formats.listed, formats.share_of, own_sections),
+    *(formats.counted, formats.listed, formats.share_of, value_words, own_sections),
 )
 
 

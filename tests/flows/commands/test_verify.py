@@ -15,9 +15,9 @@ import yaml
 
 from flows.commands.verify import verify_view
 from schemas.dataset import DatasetSpec
+from schemas.documents.verification import CheckedFiles, CheckedLayer, Verification
 from schemas.lineage import CodeVersion, PartitionKey, by_name
 from schemas.tables.layers import GOLD, LAYER_ROWS, LAYERS
-from schemas.verification import CheckedFiles, CheckedLayer, Verification
 from tasks.datasets.catalogue import find_dataset
 from tasks.lake.lake import Lake
 from tasks.lake.manifest import read_code_version, read_manifest, write_manifest

@@ -7,9 +7,9 @@ import pytest
 
 from schemas.api_capabilities import Sampling
 from schemas.chat import EMBEDDED_MODEL, ModelEntry
-from schemas.documents import read_yaml
 from schemas.errors import UsageError
 from schemas.item import Item
+from schemas.json_yaml import read_yaml
 from tasks.benchmarks.attunebench.annotate.threads import AnnotatePrompts
 from tasks.benchmarks.esc_eval.role_play import RolePlayPrompts
 from tasks.benchmarks.longemotion.solvers.prompts import LongEmotionPrompts

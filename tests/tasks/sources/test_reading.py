@@ -9,8 +9,8 @@ import polars as pl
 import pytest
 
 from schemas.dataset import DatasetSpec, LocalFile, PinnedFile, RecordFormat, SourceFile
-from schemas.documents import TOO_DEEP
 from schemas.errors import RecordError, SourceError
+from schemas.json_yaml import TOO_DEEP
 from tasks.datasets.own_items import local_dataset
 from tasks.sources.reading import read_dataset, read_folder, read_records
 

@@ -9,8 +9,8 @@ from pydantic import BeforeValidator, Field
 
 from schemas.attunebench import ShownCodebook, Wording
 from schemas.base import Frozen
-from schemas.documents import read_text, read_yaml
 from schemas.folders import DATA_FOLDER
+from schemas.json_yaml import read_text, read_yaml
 
 PATH = DATA_FOLDER / "codebooks" / "attunebench.yaml"
 

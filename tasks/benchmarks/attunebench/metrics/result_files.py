@@ -12,7 +12,7 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
-from schemas import documents
+from schemas import json_yaml
 from schemas.attunebench import POST, ConversationGold, ReplyLabel, TurnGold, part_of
 from schemas.errors import RecordError
 from tasks.benchmarks.attunebench.datasets.codebook import load_codebook
@@ -87,7 +87,7 @@ class ResultFile:
 def read_result(path: Path) -> ResultFile:
     """Read a result file; raise RecordError if it is none."""
     try:
-        return parse_result(documents.read_json(documents.read_text(path)))
+        return parse_result(json_yaml.read_json(json_yaml.read_text(path)))
     except (OSError, ValueError, KeyError, TypeError, AttributeError) as error:
         raise RecordError(
             "a result file cannot be read",

@@ -9,8 +9,8 @@ import polars as pl
 from pydantic import BaseModel, ConfigDict, create_model
 
 from schemas.chat import ChatMessage
-from schemas.documents import read_text, read_yaml
 from schemas.folders import DATA_FOLDER
+from schemas.json_yaml import read_text, read_yaml
 from schemas.tables.role_cards import QUALITIES, CardStep
 from schemas.usage import Role
 from schemas.vocabulary import Language

@@ -5,6 +5,7 @@ from typing import Literal
 from pydantic import Field
 
 from schemas.base import Frozen
+from schemas.documents.document import Document
 
 DifferenceKind = Literal["file", "code", "catalogue", "blueprint", "content"]
 
@@ -46,7 +47,7 @@ class ScoreChange(Frozen):
     after: float | None
 
 
-class Verification(Frozen):
+class Verification(Document):
     """A run, verified or not."""
 
     run: str

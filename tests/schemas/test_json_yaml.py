@@ -2,7 +2,7 @@
 
 import pytest
 
-from schemas.documents import LARGEST_INTEGER, read_json, read_yaml
+from schemas.json_yaml import LARGEST_INTEGER, read_json, read_yaml
 
 
 @pytest.mark.parametrize("digits", ["9" * 5000, "9" * 400, str(LARGEST_INTEGER), str(-LARGEST_INTEGER)])

@@ -1,4 +1,4 @@
-"""Parse JSON and YAML that come from outside: what is too large, too deep or not clear is refused, with the reason.
+"""Parse JSON and YAML from outside. Refuse, with the reason, what is too large, too deep or unclear.
 
 The parsers themselves do not refuse it: libyaml ends the process on a list of ten thousand levels, and a few lines of YAML that
 name each other stand for gigabytes.

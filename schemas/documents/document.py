@@ -1,0 +1,30 @@
+"""The base of every document, and the list of all."""
+
+from importlib import import_module
+from typing import Any
+
+from schemas.base import Frozen
+from schemas.errors import UsageError
+
+
+class Document(Frozen):
+    """What a command prints with `--json`: `model_dump(mode="json")` of it."""
+
+
+DOCUMENTS = {
+    "verify": "verification:Verification",
+}
+"""The document of each command: its module in this package and its class, imported when asked for."""
+
+
+def json_schema(name: str) -> dict[str, Any]:
+    """Return the JSON schema (draft 2020-12) of the document that the command `name` prints.
+
+    Raises:
+        UsageError: if no command of this name prints a document.
+    """
+    if name not in DOCUMENTS:
+        raise UsageError("no such document", got=name, expected=", ".join(sorted(DOCUMENTS)), next_step="moodflow schema")
+    module, _, kind = DOCUMENTS[name].partition(":")
+    document: type[Document] = getattr(import_module(f"schemas.documents.{module}"), kind)
+    return document.model_json_schema(mode="serialization")

@@ -1,0 +1,21 @@
+"""Each document has a JSON schema that a program can fetch."""
+
+import jsonschema
+import pytest
+
+from schemas.documents.document import DOCUMENTS, json_schema
+from schemas.errors import UsageError
+
+
+@pytest.mark.parametrize("name", sorted(DOCUMENTS))
+def test_schema_is_valid_and_described(name: str) -> None:
+    """The schema keeps the rules of JSON Schema 2020-12, and says what the document is."""
+    schema = json_schema(name)
+    jsonschema.Draft202012Validator.check_schema(schema)
+    assert schema["description"]
+
+
+def test_unknown_document_is_refused() -> None:
+    """The error lists what there is."""
+    with pytest.raises(UsageError, match="verify"):
+        json_schema("horoscope")
