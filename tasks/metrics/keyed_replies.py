@@ -32,7 +32,10 @@ def read_label(reply: str, choices: Sequence[str], *, cut: bool = False) -> Pars
 
     `cut`: it ended at its token limit, so that a label alone may be the beginning of a longer one.
     """
-    return _parse("label", _answers(reply, "emotion", cut=cut), lambda value: match_label(value, choices))
+    values = _answers(reply, "emotion", cut=cut)
+    return _parse(
+        "label", values, lambda value: match_text(value, choices, (str, _plain, _parts)) if isinstance(value, str) else None
+    )
 
 
 def read_index(reply: str, segments: Sequence[str], *, cut: bool = False) -> Parse:
@@ -45,11 +48,6 @@ def _parse(how: str, values: Sequence[Any], read: Callable[[Any], int | None]) -
     indices = {read(value) for value in values}
     index = indices.pop() if len(indices) == 1 else None
     return Parse(None, f"gives no {how}") if index is None else Parse((index,), how)
-
-
-def match_label(value: Any, choices: Sequence[str]) -> int | None:
-    """Return the index of the one choice that a value is, or null: whatever case, white space and order of composites."""
-    return match_text(value, choices, (str, _plain, _parts)) if isinstance(value, str) else None
 
 
 def whole_number(value: Any) -> int | None:
