@@ -12,7 +12,7 @@ from schemas.lineage import PartitionRef, StageResult
 from schemas.plan import Plan
 from schemas.roles import JUDGES
 from schemas.tables.role_cards import CARD_STEPS, CardStep, RoleCards
-from tasks.judging.cards import CardJob, find_pipeline
+from tasks.judging.cards import ANNOTATORS, EXTRACTOR, CardJob, find_pipeline
 from tasks.judging.steps import write_cards
 from tasks.solvers.run import with_listeners
 from tasks.solvers.state import RoleModel, SolverResources
@@ -37,7 +37,7 @@ async def build_cards(plan: Plan, first: CardStep, pipeline_name: str | None = N
     name, refs = Path(plan.benchmark).stem, list[PartitionRef]()
     named = [entry for role in JUDGES for entry in plan.role_models(role, name)] or [plan.models[0]]
     annotators = (*named, named[0], named[0])
-    models = {pipeline.extractor: plan.models[0], **dict(zip(pipeline.annotators, annotators, strict=False))}
+    models = {EXTRACTOR: plan.models[0], **dict(zip(ANNOTATORS, annotators, strict=False))}
     async with open_endpoints(plan, lake, budget) as endpoints, show_calls(plan.title) as listener:
         counters = {role: UsageCounter(listener) for role in models}
         played = {role: RoleModel(entry, endpoints[entry].chat) for role, entry in models.items()}

@@ -21,6 +21,10 @@ from tasks.solvers.state import SolverResources
 Card = dict[str, Any]
 """A row of the layer `role_cards`."""
 
+EXTRACTOR: Role = "extractor"
+ANNOTATORS: tuple[Role, ...] = ("first_annotator", "second_annotator", "third_annotator")
+"""The third settles what the first two do not agree on."""
+
 
 @dataclass(frozen=True)
 class CardPipeline:
@@ -29,8 +33,6 @@ class CardPipeline:
     Attributes:
         name: for `--pipeline`.
         version: bumped when a step asks or concludes otherwise.
-        extractor: role that extracts and filters.
-        annotators: roles; the last one settles what the others do not agree on.
         read: reads what enters a first step from a source, looked up in a mirror where it is no file.
         texts: returns the content of the files that the calls rest on, by name.
         advance: takes a card that was kept one step further.
@@ -39,8 +41,6 @@ class CardPipeline:
 
     name: str
     version: str
-    extractor: Role
-    annotators: tuple[Role, ...]
     read: Callable[[CardStep, str, Path | None], list[Card]]
     texts: Callable[[], Mapping[str, Any]]
     advance: Callable[[Card, CardStep, SolverResources], Awaitable[Card]]

@@ -16,17 +16,13 @@ from schemas.usage import Role
 from schemas.vocabulary import Language
 from tasks.benchmarks.esc_eval.cards.entering import Filled, read_entering
 from tasks.benchmarks.esc_eval.datasets import card_item, card_text
-from tasks.judging.cards import Card, CardPipeline
+from tasks.judging.cards import ANNOTATORS, EXTRACTOR, Card, CardPipeline
 from tasks.judging.prompts import fence_data
 from tasks.judging.replies import read_reply
 from tasks.solvers.state import SolverResources
 
 PROMPTS, TAXONOMY = "prompts/role_cards/cards.yaml", "taxonomies/esc_eval.yaml"
 """Files under data; both enter the keys of what rests on them."""
-
-EXTRACTOR: Role = "extractor"
-ANNOTATORS: tuple[Role, ...] = ("first_annotator", "second_annotator", "third_annotator")
-"""The third settles what the first two do not agree on."""
 
 FEELINGS_ONLY, INVALID, NO_CATEGORY = "feelings_only", "invalid", "none"
 
@@ -181,8 +177,6 @@ CARD_PIPELINES = (
     CardPipeline(
         "esc_eval",
         version="1",
-        extractor=EXTRACTOR,
-        annotators=ANNOTATORS,
         read=read_entering,
         texts=lambda: {file: load_texts(file) for file in (PROMPTS, TAXONOMY)},
         advance=advance,
